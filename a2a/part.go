@@ -1,0 +1,54 @@
+package a2a
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// A Part is a piece of content. Exactly one of Text, Raw, URL and Data is
+// present; presence is what counts, so an empty text and a null are content.
+type Part struct {
+	Text      *string         `json:"text,omitempty"`
+	Raw       []byte          `json:"raw,omitzero"` // nil is absent, empty is content
+	URL       *string         `json:"url,omitempty"`
+	Data      json.RawMessage `json:"data,omitzero"` // nil is absent, null is content
+	Filename  string          `json:"filename,omitempty"`
+	MediaType string          `json:"mediaType,omitempty"`
+	Metadata  Metadata        `json:"metadata,omitempty"`
+}
+
+// TextPart returns a part that holds text.
+func TextPart(text string) Part { return Part{Text: &text} }
+
+// DataPart returns a part that holds v as JSON. It panics if v cannot be
+// written as JSON, so it is for values of our own types.
+func DataPart(v any) Part { return Part{Data: mustJSON(v)} }
+
+// Members counts the content members of p; a valid part has one.
+func (p Part) Members() int {
+	n := 0
+	for _, present := range []bool{p.Text != nil, p.Raw != nil, p.URL != nil, p.Data != nil} {
+		if present {
+			n++
+		}
+	}
+	return n
+}
+
+func textOf(parts []Part) string {
+	var texts []string
+	for _, p := range parts {
+		if p.Text != nil {
+			texts = append(texts, *p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func mustJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("a2a: value without a JSON form: " + err.Error())
+	}
+	return b
+}

@@ -1,0 +1,115 @@
+package opt
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"longhaul/a2a"
+)
+
+// A GateKind says what a waiting task waits for.
+type GateKind string
+
+// The kinds of gate.
+const (
+	Approval      GateKind = "approval"      // a decision about an artifact or a step
+	Clarification GateKind = "clarification" // answers to questions
+	Credential    GateKind = "credential"    // an authorization from elsewhere
+)
+
+// An Action is a decision at an approval gate.
+type Action string
+
+// The five actions.
+const (
+	Accept     Action = "accept"
+	Reject     Action = "reject"
+	Refine     Action = "refine"
+	EditAccept Action = "edit-accept"
+	Ask        Action = "ask"
+)
+
+// A Gate is a place where a task waits for a person. It is shown to clients
+// under metadata.openwop.interrupt as it is.
+type Gate struct {
+	Kind         GateKind        `json:"kind"`
+	ID           string          `json:"interruptId"`
+	TaskID       string          `json:"taskId"`
+	Title        string          `json:"title,omitempty"`
+	Description  string          `json:"description,omitempty"`
+	ArtifactID   string          `json:"artifactId,omitempty"`
+	ArtifactType string          `json:"artifactType,omitempty"`
+	ArtifactData json.RawMessage `json:"artifactData,omitempty"`
+	Actions      []Action        `json:"actions,omitempty"`
+	Questions    []Question      `json:"questions,omitempty"`
+	RequestedAt  a2a.Time        `json:"requestedAt,omitzero"`
+	ExpiresAt    a2a.Time        `json:"expiresAt,omitzero"`
+}
+
+// A Question is something a clarification gate wants to know.
+type Question struct {
+	ID       string          `json:"id"`
+	Question string          `json:"question"`
+	Schema   json.RawMessage `json:"schema,omitempty"`
+}
+
+// An Answer is the answer to one Question.
+type Answer struct {
+	ID     string          `json:"id"`
+	Answer json.RawMessage `json:"answer"`
+}
+
+// A Reply is a person's decision at a gate. DecidedBy and At come from the
+// server, never from the message.
+type Reply struct {
+	GateID    string   `json:"gateId"`
+	MessageID string   `json:"messageId"`
+	Action    Action   `json:"action,omitempty"` // of an approval
+	Feedback  string   `json:"feedback,omitempty"`
+	Answers   []Answer `json:"answers,omitempty"` // of a clarification
+	DecidedBy string   `json:"decidedBy"`
+	At        a2a.Time `json:"decidedAt"`
+}
+
+// GateID returns the id of the n-th gate of a task, the same on every replay.
+func GateID(taskID string, n int) string { return taskID + ":" + strconv.Itoa(n) }
+
+// State returns the state of a task that waits at g.
+func (g *Gate) State() TaskState {
+	if g.Kind == Credential {
+		return TaskAuthRequired
+	}
+	return TaskInputRequired
+}
+
+// Allows reports whether a is offered at g.
+func (g *Gate) Allows(a Action) bool { return slices.Contains(g.Actions, a) }
+
+// Prompt returns what g asks, for people.
+func (g *Gate) Prompt() string {
+	prompt := g.Title
+	for _, q := range g.Questions {
+		if prompt != "" {
+			prompt += "\n"
+		}
+		prompt += q.Question
+	}
+	if g.Description != "" {
+		prompt += "\n" + g.Description
+	}
+	return prompt
+}
+
+// Message returns what the agent says when taskID, the task at g or the root
+// task above it, begins to wait: the prompt as text for plain clients, then the
+// gate as data.
+func (g *Gate) Message(contextID, taskID string) *a2a.Message {
+	return &a2a.Message{
+		MessageID: g.ID,
+		ContextID: contextID,
+		TaskID:    taskID,
+		Role:      a2a.RoleAgent,
+		Parts:     []a2a.Part{a2a.TextPart(g.Prompt()), a2a.DataPart(g)},
+	}
+}

@@ -1,0 +1,194 @@
+package opt
+
+import (
+	"fmt"
+	"slices"
+
+	"longhaul/a2a"
+)
+
+// An Objective is a goal, and the plans that reach it. Its id is also its
+// Temporal workflow's id and that of its first root task.
+type Objective struct {
+	ID          string          `json:"id"`
+	ContextID   string          `json:"contextId"`
+	Tenant      string          `json:"tenant"`
+	Principal   string          `json:"principal"` // who asked for it
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Status      ObjectiveStatus `json:"status"`
+	Reason      string          `json:"reason,omitempty"` // why it is blocked or failed, in one word
+	Failure     string          `json:"failure,omitempty"`
+	Metadata    a2a.Metadata    `json:"metadata,omitempty"`
+	Plans       []*Plan         `json:"plans,omitempty"` // in the order they were added
+	CreatedAt   a2a.Time        `json:"createdAt"`
+	UpdatedAt   a2a.Time        `json:"updatedAt"`
+	Revision    int64           `json:"revision"`
+	Attempt     int             `json:"attempt"`             // 1 at first
+	MessageID   string          `json:"messageId,omitempty"` // of the message that began it
+	Digest      string          `json:"digest,omitempty"`    // of that message's content
+
+	Started  bool      `json:"started,omitempty"`
+	Stopping string    `json:"stopping,omitempty"` // "canceled" or "failed" while it is being stopped
+	Root     TaskState `json:"root"`               // of the root task
+	RootGate string    `json:"rootGate,omitempty"` // the gate that the root task shows
+}
+
+// RootID returns the id of the root task of the present attempt.
+func (o *Objective) RootID() string { return RootID(o.ID, o.Attempt) }
+
+// Plan returns the plan with an id, nil if there is none.
+func (o *Objective) Plan(id string) *Plan {
+	for _, p := range o.Plans {
+		if p.ID == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// Unordered reports whether the plans run as their dependencies allow, not in
+// list order.
+func (o *Objective) Unordered() bool {
+	return slices.ContainsFunc(o.Plans, func(p *Plan) bool { return len(p.Dependencies) > 0 })
+}
+
+// Leaf reports whether no plan declares that it depends on p.
+func (o *Objective) Leaf(p *Plan) bool {
+	return !slices.ContainsFunc(o.Plans, func(q *Plan) bool { return slices.Contains(q.Dependencies, p.ID) })
+}
+
+// Startable lists the plans that may start now, in list order.
+func (o *Objective) Startable() []*Plan {
+	if !o.Started || o.Stopping != "" || o.Status.Ended() {
+		return nil
+	}
+	free := 1
+	if o.Unordered() {
+		free = MaxParallel
+	}
+	var out []*Plan
+	for i, p := range o.Plans {
+		switch {
+		case p.Status.Ended():
+		case p.Started:
+			free--
+		case o.Unordered() && o.held(p), !o.Unordered() && i > 0 && !o.Plans[i-1].Done():
+		case len(out) < free:
+			out = append(out, p)
+		}
+	}
+	return out[:max(0, min(len(out), free))]
+}
+
+// Held lists the plans of a started objective that wait for another plan they
+// depend on and do not show it yet.
+func (o *Objective) Held() []*Plan {
+	if !o.Started || o.Stopping != "" {
+		return nil
+	}
+	var out []*Plan
+	for _, p := range o.Plans {
+		if p.Status == PlanPending && o.held(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (o *Objective) held(p *Plan) bool {
+	return slices.ContainsFunc(p.Dependencies, func(id string) bool {
+		d := o.Plan(id)
+		return d != nil && !d.Done()
+	})
+}
+
+// Settled reports whether the present attempt has ended.
+func (o *Objective) Settled() bool { return o.Status.Ended() && o.Root.Ended() }
+
+// Gate returns the gate that the root task shows: the oldest open one, nil if
+// none is open.
+func (o *Objective) Gate() *Gate {
+	var oldest *Gate
+	for _, p := range o.Plans {
+		if p.Report == nil {
+			continue
+		}
+		for _, g := range p.Report.Open {
+			if oldest == nil || g.RequestedAt.Millis() < oldest.RequestedAt.Millis() {
+				oldest = g
+			}
+		}
+	}
+	return oldest
+}
+
+// Apply changes o as e says, or reports why it cannot and leaves o alone.
+func (o *Objective) Apply(e Event) error {
+	switch e.Kind {
+	case ObjectiveOpened:
+		*o = *e.Objective
+	case ObjectiveMoved:
+		if !o.Status.May(ObjectiveStatus(e.To)) {
+			return &MoveError{string(o.Status), e.To}
+		}
+		o.Status, o.Reason = ObjectiveStatus(e.To), e.Reason
+		if text := failureText(e); text != "" {
+			o.Failure = text
+		}
+		o.Started = o.Started || o.Status != ObjectiveSubmitted
+	case ObjectiveStopping:
+		o.Stopping, o.Failure = e.Reason, failureText(e)
+	case PlanAdded:
+		if o.Plan(e.PlanID) != nil {
+			return fmt.Errorf("plan %s is there already", e.PlanID)
+		}
+		header := *e.Plan
+		header.Tasks = nil
+		o.Plans = append(o.Plans, &header)
+	case PlanReported:
+		return o.hear(e)
+	case TaskMoved:
+		return o.moveRoot(e)
+	case ArtifactAdded, MessageAdded:
+		return nil // shown by the journal, decides nothing
+	default:
+		return fmt.Errorf("an objective cannot apply %q", e.Kind)
+	}
+	o.UpdatedAt = e.At
+	return nil
+}
+
+func (o *Objective) hear(e Event) error {
+	p := o.Plan(e.PlanID)
+	if p == nil {
+		return fmt.Errorf("plan %s: %w", e.PlanID, ErrUnknown)
+	}
+	if p.Report != nil && e.Report.N <= p.Report.N {
+		return nil // overtaken by a later one
+	}
+	p.Report, p.Status, p.Reason, p.UpdatedAt = e.Report, e.Report.Status, e.Report.Reason, e.At
+	p.Started = p.Started || p.Status == PlanWorking
+	return nil
+}
+
+func (o *Objective) moveRoot(e Event) error {
+	if e.TaskID != o.RootID() {
+		return fmt.Errorf("task %s: %w", e.TaskID, ErrUnknown)
+	}
+	if !o.Root.may(TaskState(e.To), rootMoves) {
+		return &MoveError{string(o.Root), e.To}
+	}
+	o.Root, o.RootGate = TaskState(e.To), ""
+	if e.Gate != nil {
+		o.RootGate = e.Gate.ID
+	}
+	return nil
+}
+
+func failureText(e Event) string {
+	if e.Status == nil {
+		return ""
+	}
+	return e.Status.Text()
+}

@@ -1,0 +1,40 @@
+// Package opt is the Objective-Plan-Task model: what an objective, a plan, a
+// task and a gate are, which moves they may make, and what follows from one.
+//
+// It is pure: it reads no clock, draws no random number, starts no goroutine
+// and does no input or output, so the same code decides in a workflow, in a
+// handler and in a test. An objective or plan is the sum of the [Event]s
+// applied to it; Apply is the only code that changes one. Everything here is
+// stored in histories and in the journal, so fields are added, never renamed
+// or reused.
+package opt
+
+// Limits of one objective.
+const (
+	MaxPlans    = 10 // plans per objective
+	MaxTasks    = 50 // tasks per plan
+	MaxParallel = 4  // tasks of one plan, or plans of one objective, at a time where dependencies are declared
+)
+
+// Metadata keys of the extension and our own.
+const (
+	KeyObjectiveID     = "opt/v1/objectiveId"
+	KeyPlanID          = "opt/v1/planId"
+	KeyTaskIndex       = "opt/v1/taskIndex"
+	KeyTaskID          = "opt/v1/taskId"
+	KeyDependencies    = "opt/v1/dependencies"
+	KeyPreferObjective = "opt/v1/preferObjective"
+	KeySuggestedName   = "opt/v1/suggestedName"
+	KeyObjective       = "opt/v1/objective"
+	KeyPlan            = "opt/v1/plan"
+	KeyAutoStart       = "opt/v1/autoStart"
+	KeyOptional        = "opt/v1/optional"
+	KeyBlockedReason   = "opt/v1/blockedReason"
+	KeyFailureReason   = "opt/v1/failureReason"
+	KeyEvent           = "opt/v1/event"
+	KeyInterrupt       = "openwop" // holds {"interrupt": Gate}
+	KeyReplyPending    = "longhaul/v1/replyPending"
+	KeyAfter           = "longhaul/v1/after"
+	KeyAttempt         = "longhaul/v1/attempt"
+	KeyPlanner         = "longhaul/v1/planner"
+)

@@ -1,0 +1,319 @@
+package opt
+
+import (
+	"fmt"
+	"slices"
+
+	"longhaul/a2a"
+)
+
+// A Plan is an ordered set of tasks. Its tasks run one after another in list
+// order, unless any of them declares dependencies: then they run as those
+// allow, a few at a time.
+type Plan struct {
+	ID           string       `json:"id"`
+	ObjectiveID  string       `json:"objectiveId"`
+	Name         string       `json:"name"`
+	Description  string       `json:"description,omitempty"`
+	Status       PlanStatus   `json:"status"`
+	Reason       string       `json:"reason,omitempty"` // why it is blocked or failed, in one word
+	Dependencies []string     `json:"dependencies,omitempty"`
+	Metadata     a2a.Metadata `json:"metadata,omitempty"`
+	Tasks        []*Task      `json:"tasks,omitempty"`
+	CreatedAt    a2a.Time     `json:"createdAt"`
+	UpdatedAt    a2a.Time     `json:"updatedAt"`
+
+	Started  bool   `json:"started,omitempty"`  // its tasks may run
+	Stopping string `json:"stopping,omitempty"` // why it is being stopped, "" if it is not
+
+	// In an Objective, which leaves the tasks to the plan, the latest Report.
+	Report *Report `json:"report,omitempty"`
+}
+
+// A Report is what an objective knows of one of its plans.
+type Report struct {
+	N       int64          `json:"n"` // a later report has a larger number
+	Status  PlanStatus     `json:"status"`
+	Reason  string         `json:"reason,omitempty"`
+	Failure string         `json:"failure,omitempty"` // for clients
+	Open    []*Gate        `json:"open,omitempty"`    // gates that are open now
+	Results []a2a.Artifact `json:"results,omitempty"` // once it has ended
+	Shown   []string       `json:"shown,omitempty"`   // ids of Results that the root task already shows
+}
+
+// Optional reports whether the objective may go on if the plan fails.
+func (p *Plan) Optional() bool { return p.Metadata.Bool(KeyOptional) }
+
+// Done reports whether what depends on the plan may start.
+func (p *Plan) Done() bool { return p.Status.Ended() && !p.Broken() }
+
+// Broken reports whether the plan ended in a way that fails its objective.
+func (p *Plan) Broken() bool { return p.Status == PlanFailed && !p.Optional() }
+
+// Task returns the task with an id, nil if there is none.
+func (p *Plan) Task(id string) *Task {
+	for _, t := range p.Tasks {
+		if t.ID == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// Waiting lists the tasks that are at an open gate, in list order.
+func (p *Plan) Waiting() []*Task { return p.filter(func(t *Task) bool { return t.Gate != nil }) }
+
+// Running lists the tasks that hold a slot.
+func (p *Plan) Running() []*Task { return p.filter((*Task).Running) }
+
+// Unordered reports whether the tasks run as their dependencies allow, not in
+// list order.
+func (p *Plan) Unordered() bool {
+	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return len(t.Dependencies) > 0 })
+}
+
+// Before lists the tasks that must be done before t may start.
+func (p *Plan) Before(t *Task) []*Task {
+	if p.Unordered() {
+		return p.filter(func(b *Task) bool { return slices.Contains(t.Dependencies, b.ID) })
+	}
+	if t.Index == 0 {
+		return nil
+	}
+	return p.Tasks[t.Index-1 : t.Index]
+}
+
+// Leaf reports whether no other task of the plan comes after t.
+func (p *Plan) Leaf(t *Task) bool {
+	return !slices.ContainsFunc(p.Tasks, func(o *Task) bool { return slices.Contains(p.Before(o), t) })
+}
+
+// Inputs lists the tasks whose results t builds on: those before it, and in
+// place of one that made nothing, such as an approval, those before that one.
+func (p *Plan) Inputs(t *Task) []*Task {
+	var out []*Task
+	for _, b := range p.Before(t) {
+		found := []*Task{b}
+		if len(b.Artifacts) == 0 {
+			found = p.Inputs(b)
+		}
+		for _, f := range found {
+			if !slices.Contains(out, f) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// Results lists the artifacts of the plan: those of its leaf tasks, or what
+// they build on where a leaf made nothing.
+func (p *Plan) Results() []a2a.Artifact {
+	var from []*Task
+	for _, t := range p.Tasks {
+		if !p.Leaf(t) {
+			continue
+		}
+		found := []*Task{t}
+		if len(t.Artifacts) == 0 {
+			found = p.Inputs(t)
+		}
+		from = append(from, found...)
+	}
+	var out []a2a.Artifact
+	for i, t := range from {
+		if !slices.Contains(from[:i], t) {
+			out = append(out, t.Artifacts...)
+		}
+	}
+	return out
+}
+
+// Ready lists the tasks that may start now, in list order.
+func (p *Plan) Ready() []*Task {
+	if !p.Started || p.Stopping != "" || p.broken() != nil {
+		return nil
+	}
+	free := 1
+	if p.Unordered() {
+		free = MaxParallel
+	}
+	free -= len(p.Running())
+	var ready []*Task
+	for _, t := range p.Tasks {
+		if len(ready) >= free {
+			break
+		}
+		if t.State == TaskPending && !slices.ContainsFunc(p.Before(t), func(b *Task) bool { return !b.Done() }) {
+			ready = append(ready, t)
+		}
+	}
+	return ready
+}
+
+// Doomed lists the running tasks whose work must be stopped.
+func (p *Plan) Doomed() []*Task {
+	if p.Stopping == "" && p.broken() == nil {
+		return nil
+	}
+	return p.Running()
+}
+
+// Settled reports whether nothing can happen to the plan any more.
+func (p *Plan) Settled() bool { return p.Status.Ended() }
+
+// Apply changes p as e says, or reports why it cannot and leaves p alone.
+func (p *Plan) Apply(e Event) error {
+	switch e.Kind {
+	case PlanMoved:
+		return p.move(e)
+	case PlanStopping:
+		p.Stopping = e.Reason
+	case TaskMoved, ArtifactAdded, MessageAdded:
+		return p.applyTask(e)
+	default:
+		return fmt.Errorf("a plan cannot apply %q", e.Kind)
+	}
+	return nil
+}
+
+func (p *Plan) move(e Event) error {
+	to := PlanStatus(e.To)
+	if !p.Status.serverMay(to) {
+		return &MoveError{string(p.Status), e.To}
+	}
+	p.Status, p.Reason, p.UpdatedAt = to, e.Reason, e.At
+	p.Started = p.Started || to == PlanWorking
+	return nil
+}
+
+func (p *Plan) applyTask(e Event) error {
+	t := p.Task(e.TaskID)
+	if t == nil {
+		return fmt.Errorf("task %s: %w", e.TaskID, ErrUnknown)
+	}
+	switch e.Kind {
+	case TaskMoved:
+		if !t.State.May(TaskState(e.To)) {
+			return &MoveError{string(t.State), e.To}
+		}
+		t.move(e)
+	case ArtifactAdded:
+		t.Artifacts = append(t.Artifacts, e.Chunk.Artifact)
+	case MessageAdded:
+		t.hear(e)
+	}
+	p.UpdatedAt = e.At
+	return nil
+}
+
+func (t *Task) move(e Event) {
+	t.State, t.Reason, t.Gate = TaskState(e.To), e.Reason, e.Gate
+	if e.Gate != nil {
+		t.Gates++
+	}
+	if t.State == TaskFailed && e.Status != nil {
+		t.Failure = e.Status.Text()
+	}
+}
+
+func (t *Task) hear(e Event) {
+	switch e.Verdict {
+	case Accepted:
+		t.Replies = append(t.Replies, *e.Reply)
+	case Noted:
+		t.Notes = append(t.Notes, *e.Message)
+	}
+}
+
+// Next lists the events that follow from what p has come to: open tasks of a
+// plan that fails or stops are canceled, and the plan's status follows its
+// tasks. Apply each in turn; then Next is empty until something else happens.
+func (p *Plan) Next(at a2a.Time) []Event {
+	var events []Event
+	if p.Stopping != "" || p.broken() != nil {
+		for _, t := range p.Tasks {
+			if t.State == TaskPending || t.Gate != nil {
+				events = append(events, Event{Kind: TaskMoved, At: at, PlanID: p.ID, TaskID: t.ID, From: string(t.State), To: string(TaskCanceled), Reason: p.why()})
+			}
+		}
+	}
+	if len(events) > 0 {
+		return events // the status follows once they are applied
+	}
+	to, reason := p.wants()
+	if to == p.Status && reason == p.Reason {
+		return nil
+	}
+	if !p.Status.serverMay(to) {
+		to, reason = PlanWorking, "" // a step on the way
+	}
+	return []Event{{Kind: PlanMoved, At: at, PlanID: p.ID, From: string(p.Status), To: string(to), Reason: reason}}
+}
+
+// wants returns the status that p should have, going by its tasks.
+func (p *Plan) wants() (PlanStatus, string) {
+	open := slices.ContainsFunc(p.Tasks, func(t *Task) bool { return !t.State.Ended() })
+	switch {
+	case p.Status.Ended():
+		return p.Status, p.Reason
+	case p.Stopping != "" && open:
+		return p.Status, p.Reason
+	case p.Stopping != "" && p.Status != PlanWorking:
+		return PlanSkipped, p.Stopping
+	case p.Stopping != "":
+		return PlanFailed, p.Stopping
+	case !p.Started:
+		return p.Status, p.Reason
+	case len(p.Tasks) == 0:
+		return PlanWorking, ""
+	case !open && p.broken() != nil:
+		return PlanFailed, p.why()
+	case !open:
+		return PlanCompleted, ""
+	case len(p.Running()) > 0 || len(p.Ready()) > 0:
+		return PlanWorking, ""
+	default:
+		return PlanBlocked, p.blockedBy()
+	}
+}
+
+// broken returns the first task that fails the plan, nil if none does.
+func (p *Plan) broken() *Task {
+	for _, t := range p.Tasks {
+		if t.Broken() {
+			return t
+		}
+	}
+	return nil
+}
+
+// why says in one word why p fails or stops.
+func (p *Plan) why() string {
+	if p.Stopping != "" {
+		return p.Stopping
+	}
+	if t := p.broken(); t.Reason != "" {
+		return t.Reason
+	}
+	return string(p.broken().State)
+}
+
+func (p *Plan) blockedBy() string {
+	for _, t := range p.Waiting() {
+		if t.State == TaskInputRequired {
+			return "input"
+		}
+	}
+	return "auth"
+}
+
+func (p *Plan) filter(keep func(*Task) bool) []*Task {
+	var out []*Task
+	for _, t := range p.Tasks {
+		if keep(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package opt
+
+import (
+	"slices"
+
+	"longhaul/a2a"
+)
+
+// Next lists the events that follow from what o has come to: the objective
+// stops when a plan has failed, its status follows its plans, and the root task
+// follows both. Apply each in turn; then Next is empty until something else
+// happens.
+func (o *Objective) Next(at a2a.Time) []Event {
+	if p := o.broken(); p != nil && o.Stopping == "" && !o.Status.Ended() {
+		return []Event{{Kind: ObjectiveStopping, At: at, Reason: string(ObjectiveFailed)}}
+	}
+	if e, ok := o.nextStatus(at); ok {
+		return []Event{e}
+	}
+	return o.nextRoot(at)
+}
+
+func (o *Objective) nextStatus(at a2a.Time) (Event, bool) {
+	to, reason := o.wants()
+	if to == o.Status && reason == o.Reason {
+		return Event{}, false
+	}
+	if !o.Status.May(to) {
+		to, reason = ObjectiveWorking, "" // a step on the way
+	}
+	e := Event{Kind: ObjectiveMoved, At: at, From: string(o.Status), To: string(to), Reason: reason}
+	if to == ObjectiveFailed {
+		e.Status = o.say(o.failure())
+	}
+	return e, true
+}
+
+// wants returns the status that o should have, going by its plans.
+func (o *Objective) wants() (ObjectiveStatus, string) {
+	open := slices.ContainsFunc(o.Plans, func(p *Plan) bool { return !p.Status.Ended() })
+	switch {
+	case o.Status.Ended():
+		return o.Status, o.Reason
+	case o.Stopping != "" && open:
+		return o.Status, o.Reason
+	case o.Stopping == string(ObjectiveCanceled):
+		return ObjectiveCanceled, ""
+	case o.Stopping != "":
+		return ObjectiveFailed, o.why()
+	case !o.Started || o.Status == ObjectivePlanning && len(o.Plans) == 0:
+		return o.Status, o.Reason
+	case !open && o.anyPlan(PlanCompleted):
+		return ObjectiveCompleted, ""
+	case !open && o.anyPlan(PlanFailed): // optional ones, and nothing else came of it
+		return ObjectiveFailed, "nothing-completed"
+	case !open || o.canProceed():
+		return ObjectiveWorking, ""
+	default:
+		return ObjectiveBlocked, o.blockedBy()
+	}
+}
+
+// canProceed reports whether any plan works or could start.
+func (o *Objective) canProceed() bool { return o.anyPlan(PlanWorking) || len(o.Startable()) > 0 }
+
+func (o *Objective) blockedBy() string {
+	for _, p := range o.Plans {
+		if p.Status == PlanBlocked && p.Started {
+			return p.Reason
+		}
+	}
+	return "dependencies"
+}
+
+func (o *Objective) nextRoot(at a2a.Time) []Event {
+	to, gate := o.rootWants()
+	shown := ""
+	if gate != nil {
+		shown = gate.ID
+	}
+	if to == o.Root && shown == o.RootGate {
+		return nil
+	}
+	e := Event{Kind: TaskMoved, At: at, TaskID: o.RootID(), From: string(o.Root), To: string(to), Reason: o.Reason, Gate: gate}
+	switch {
+	case gate != nil:
+		e.Status = gate.Message(o.ContextID, o.RootID())
+	case to == TaskFailed:
+		e.Status = o.say(o.Failure)
+	}
+	if to != TaskCompleted {
+		return []Event{e}
+	}
+	return append(o.results(at), e)
+}
+
+func (o *Objective) rootWants() (TaskState, *Gate) {
+	switch o.Status {
+	case ObjectiveCompleted:
+		return TaskCompleted, nil
+	case ObjectiveFailed:
+		return TaskFailed, nil
+	case ObjectiveCanceled:
+		return TaskCanceled, nil
+	case ObjectiveSubmitted:
+		return TaskSubmitted, nil
+	}
+	if gate := o.Gate(); gate != nil && o.Stopping == "" {
+		return gate.State(), gate
+	}
+	return TaskWorking, nil
+}
+
+// results lists the artifacts that the root task has still to show.
+func (o *Objective) results(at a2a.Time) []Event {
+	var events []Event
+	for _, p := range o.Plans {
+		if p.Report == nil || !o.Leaf(p) {
+			continue
+		}
+		for _, a := range p.Report.Results {
+			if !slices.Contains(p.Report.Shown, a.ArtifactID) {
+				events = append(events, Event{Kind: ArtifactAdded, At: at, TaskID: o.RootID(), Chunk: &Chunk{Artifact: a, Last: true}})
+			}
+		}
+	}
+	return events
+}
+
+func (o *Objective) broken() *Plan {
+	for _, p := range o.Plans {
+		if p.Broken() {
+			return p
+		}
+	}
+	return nil
+}
+
+func (o *Objective) why() string {
+	if p := o.broken(); p != nil {
+		return p.Reason
+	}
+	return o.Stopping
+}
+
+func (o *Objective) failure() string {
+	if o.Failure != "" {
+		return o.Failure
+	}
+	if p := o.broken(); p != nil && p.Report != nil && p.Report.Failure != "" {
+		return p.Report.Failure
+	}
+	return "The objective failed."
+}
+
+func (o *Objective) anyPlan(s PlanStatus) bool {
+	return slices.ContainsFunc(o.Plans, func(p *Plan) bool { return p.Status == s })
+}
+
+// say returns an agent's message on the root task. Its id follows from the
+// attempt, since a root task fails once.
+func (o *Objective) say(text string) *a2a.Message {
+	return &a2a.Message{
+		MessageID: o.RootID() + ":status",
+		ContextID: o.ContextID,
+		TaskID:    o.RootID(),
+		Role:      a2a.RoleAgent,
+		Parts:     []a2a.Part{a2a.TextPart(text)},
+	}
+}

@@ -1,0 +1,158 @@
+package opt
+
+import (
+	"slices"
+
+	"longhaul/a2a"
+)
+
+// An ObjectiveStatus says whether work on an objective can proceed.
+type ObjectiveStatus string
+
+// The statuses of an objective.
+const (
+	ObjectiveSubmitted ObjectiveStatus = "submitted"
+	ObjectivePlanning  ObjectiveStatus = "planning"
+	ObjectiveWorking   ObjectiveStatus = "working"
+	ObjectiveBlocked   ObjectiveStatus = "blocked"
+	ObjectiveCompleted ObjectiveStatus = "completed"
+	ObjectiveFailed    ObjectiveStatus = "failed"
+	ObjectiveCanceled  ObjectiveStatus = "canceled"
+)
+
+// A PlanStatus says whether work on a plan can proceed.
+type PlanStatus string
+
+// The statuses of a plan.
+const (
+	PlanPending   PlanStatus = "pending"
+	PlanWorking   PlanStatus = "working"
+	PlanBlocked   PlanStatus = "blocked"
+	PlanCompleted PlanStatus = "completed"
+	PlanFailed    PlanStatus = "failed"
+	PlanSkipped   PlanStatus = "skipped"
+)
+
+// A TaskState is the state of a plan task: pending until it is dispatched,
+// then the word of its A2A task.
+type TaskState string
+
+// The states of a plan task.
+const (
+	TaskPending       TaskState = "pending"
+	TaskSubmitted               = TaskState(a2a.Submitted)
+	TaskWorking                 = TaskState(a2a.Working)
+	TaskInputRequired           = TaskState(a2a.InputRequired)
+	TaskAuthRequired            = TaskState(a2a.AuthRequired)
+	TaskCompleted               = TaskState(a2a.Completed)
+	TaskFailed                  = TaskState(a2a.Failed)
+	TaskCanceled                = TaskState(a2a.Canceled)
+	TaskRejected                = TaskState(a2a.Rejected)
+)
+
+// ObjectiveMoves lists, for each status, the statuses that may follow it. The
+// moves out of failed and canceled begin a new attempt.
+var ObjectiveMoves = map[ObjectiveStatus][]ObjectiveStatus{
+	ObjectiveSubmitted: {ObjectivePlanning, ObjectiveWorking, ObjectiveCanceled},
+	ObjectivePlanning:  {ObjectiveWorking, ObjectiveBlocked, ObjectiveFailed, ObjectiveCanceled},
+	ObjectiveWorking:   {ObjectiveBlocked, ObjectiveCompleted, ObjectiveFailed, ObjectiveCanceled},
+	ObjectiveBlocked:   {ObjectivePlanning, ObjectiveWorking, ObjectiveFailed, ObjectiveCanceled},
+	ObjectiveCompleted: {},
+	ObjectiveFailed:    {ObjectiveSubmitted, ObjectivePlanning},
+	ObjectiveCanceled:  {ObjectiveSubmitted},
+}
+
+// PlanMoves lists, for each status, the statuses a client may ask for.
+var PlanMoves = map[PlanStatus][]PlanStatus{
+	PlanPending:   {PlanWorking, PlanSkipped},
+	PlanWorking:   {PlanBlocked, PlanCompleted, PlanFailed},
+	PlanBlocked:   {PlanWorking, PlanFailed, PlanSkipped},
+	PlanCompleted: {},
+	PlanFailed:    {PlanPending, PlanWorking},
+	PlanSkipped:   {},
+}
+
+// serverPlanMoves lists the moves that only the server makes.
+var serverPlanMoves = map[PlanStatus][]PlanStatus{
+	PlanPending: {PlanBlocked},
+	PlanBlocked: {PlanPending},
+	PlanSkipped: {PlanPending},
+}
+
+// taskEnds are the states that any task which has not ended may move to.
+var taskEnds = []TaskState{TaskCompleted, TaskFailed, TaskCanceled, TaskRejected}
+
+// taskMoves lists the moves of a task beside those to taskEnds.
+var taskMoves = map[TaskState][]TaskState{
+	TaskPending:       {TaskSubmitted, TaskWorking},
+	TaskSubmitted:     {TaskWorking},
+	TaskWorking:       {TaskInputRequired, TaskAuthRequired},
+	TaskInputRequired: {TaskWorking},
+	TaskAuthRequired:  {TaskWorking},
+}
+
+// rootMoves is taskMoves for a root task, which mirrors several tasks at once:
+// a gate may follow another, or open before anything else was seen to work.
+var rootMoves = map[TaskState][]TaskState{
+	TaskSubmitted:     {TaskWorking, TaskInputRequired, TaskAuthRequired},
+	TaskWorking:       {TaskInputRequired, TaskAuthRequired},
+	TaskInputRequired: {TaskWorking, TaskInputRequired, TaskAuthRequired},
+	TaskAuthRequired:  {TaskWorking, TaskInputRequired, TaskAuthRequired},
+}
+
+// Ended reports whether an objective in status s has ended; a new attempt may
+// still begin where the table allows one.
+func (s ObjectiveStatus) Ended() bool {
+	return s == ObjectiveCompleted || s == ObjectiveFailed || s == ObjectiveCanceled
+}
+
+// May reports whether s may become to. Staying is always allowed.
+func (s ObjectiveStatus) May(to ObjectiveStatus) bool {
+	return s == to || slices.Contains(ObjectiveMoves[s], to)
+}
+
+// Valid reports whether s is a status.
+func (s ObjectiveStatus) Valid() bool { _, ok := ObjectiveMoves[s]; return ok }
+
+// Ended reports whether a plan in status s has ended.
+func (s PlanStatus) Ended() bool {
+	return s == PlanCompleted || s == PlanFailed || s == PlanSkipped
+}
+
+// May reports whether a client may ask for s to become to.
+func (s PlanStatus) May(to PlanStatus) bool { return s == to || slices.Contains(PlanMoves[s], to) }
+
+// Valid reports whether s is a status.
+func (s PlanStatus) Valid() bool { _, ok := PlanMoves[s]; return ok }
+
+func (s PlanStatus) serverMay(to PlanStatus) bool {
+	return s.May(to) || slices.Contains(serverPlanMoves[s], to)
+}
+
+// Ended reports whether a task in state s has ended; it never leaves s.
+func (s TaskState) Ended() bool { return slices.Contains(taskEnds, s) }
+
+// Waiting reports whether a task in state s waits for somebody.
+func (s TaskState) Waiting() bool { return s == TaskInputRequired || s == TaskAuthRequired }
+
+// May reports whether a plan task in state s may move to to. Staying is always
+// allowed.
+func (s TaskState) May(to TaskState) bool { return s.may(to, taskMoves) }
+
+func (s TaskState) may(to TaskState, moves map[TaskState][]TaskState) bool {
+	if s == to || slices.Contains(moves[s], to) {
+		return true
+	}
+	return !s.Ended() && slices.Contains(taskEnds, to)
+}
+
+// A2A returns the state that an A2A client sees: pending shows as submitted.
+func (s TaskState) A2A() a2a.TaskState {
+	if s == TaskPending {
+		return a2a.Submitted
+	}
+	return a2a.TaskState(s)
+}
+
+// Valid reports whether s is a state.
+func (s TaskState) Valid() bool { return s == TaskPending || a2a.TaskState(s).Valid() }

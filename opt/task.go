@@ -1,0 +1,70 @@
+package opt
+
+import (
+	"encoding/json"
+
+	"longhaul/a2a"
+)
+
+// A Task is one step of a plan.
+type Task struct {
+	ID           string       `json:"id"`
+	Index        int          `json:"taskIndex"`
+	Name         string       `json:"name"`
+	Description  string       `json:"description,omitempty"`
+	Dependencies []string     `json:"dependencies,omitempty"` // ids of tasks of the same plan
+	State        TaskState    `json:"status"`
+	Metadata     a2a.Metadata `json:"metadata,omitempty"`
+
+	Executor string          `json:"executor,omitempty"` // which kind of work it is; "" for the worker's default
+	Input    json.RawMessage `json:"input,omitempty"`    // for the executor alone
+	Ask      *Gate           `json:"ask,omitempty"`      // of a task that is nothing but a gate
+	Attempts int             `json:"attempts,omitempty"` // of one round, at the most; 0 for the default
+	Timeout  int             `json:"timeout,omitempty"`  // seconds that one attempt may work; 0 for the default
+
+	Gate      *Gate          `json:"gate,omitempty"`    // open now
+	Gates     int            `json:"gates,omitempty"`   // opened so far
+	Replies   []Reply        `json:"replies,omitempty"` // accepted so far, oldest first
+	Notes     []a2a.Message  `json:"notes,omitempty"`   // said by clients and not an answer
+	Artifacts []a2a.Artifact `json:"artifacts,omitempty"`
+	Failure   string         `json:"failure,omitempty"` // why it failed, for clients
+	Reason    string         `json:"reason,omitempty"`  // the same in one word
+}
+
+// Optional reports whether the plan may go on without the task.
+func (t *Task) Optional() bool { return t.Metadata.Bool(KeyOptional) }
+
+// Done reports whether what depends on the task may start.
+func (t *Task) Done() bool {
+	return t.State == TaskCompleted || t.State.Ended() && t.Optional()
+}
+
+// Broken reports whether the task ended in a way that fails its plan.
+func (t *Task) Broken() bool { return t.State.Ended() && !t.Done() }
+
+// Running reports whether the task holds one of its plan's slots.
+func (t *Task) Running() bool { return t.State == TaskSubmitted || t.State == TaskWorking }
+
+// A TaskSpec asks for a task. In Dependencies, "task-0" is the first task of
+// the same request, or of the plan it is added to.
+type TaskSpec struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description,omitempty"`
+	Dependencies []string        `json:"dependencies,omitempty"`
+	Metadata     a2a.Metadata    `json:"metadata,omitempty"`
+	Executor     string          `json:"executor,omitempty"`
+	Input        json.RawMessage `json:"input,omitempty"`
+	Ask          *Gate           `json:"ask,omitempty"`
+	Attempts     int             `json:"attempts,omitempty"`
+	Timeout      int             `json:"timeout,omitempty"`
+}
+
+// A PlanSpec asks for a plan. In Dependencies, "plan-0" is the first plan of
+// the same request.
+type PlanSpec struct {
+	Name         string       `json:"name"`
+	Description  string       `json:"description,omitempty"`
+	Dependencies []string     `json:"dependencies,omitempty"`
+	Metadata     a2a.Metadata `json:"metadata,omitempty"`
+	Tasks        []TaskSpec   `json:"tasks,omitempty"`
+}

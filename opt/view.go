@@ -1,0 +1,69 @@
+package opt
+
+import "longhaul/a2a"
+
+// A Recorded event has its place in the order that every reader of the
+// objective sees: 1, 2, 3 … without gaps.
+type Recorded struct {
+	Seq   int64
+	Event Event
+}
+
+// A TaskView is an A2A task as the journal shows it: the root task of an
+// objective, or one of its plan tasks.
+type TaskView struct {
+	Task         a2a.Task // History and Artifacts as far as they were asked for
+	State        TaskState
+	Seq          int64 // of the last event of the objective that the view includes
+	ObjectiveID  string
+	PlanID       string // of a root task: where the work stands; "" before and after
+	Index        int    // likewise
+	IsRoot       bool
+	Name         string  // of the objective, or of the plan task
+	Principal    string  // who asked for the objective
+	MessageID    string  // that began it
+	Digest       string  // of that message
+	Gates        []*Gate // open at the task, or anywhere under a root task; oldest first
+	Stopping     string  // why it is being stopped, "" if it is not
+	Attempt      int     // of the running activity, 0 before the first
+	Dependencies []string
+}
+
+// A TaskWant says how much of a task to read.
+type TaskWant struct {
+	History   int // at most so many of the latest messages; negative means all
+	Artifacts bool
+}
+
+// A TaskFilter selects tasks for a list. Zero members select everything.
+type TaskFilter struct {
+	ContextID string
+	State     a2a.TaskState
+	Since     a2a.Time // status not older than this
+	After     Cursor   // the last task of the page before
+	Limit     int
+	Want      TaskWant
+}
+
+// An ObjectiveFilter selects objectives for a list.
+type ObjectiveFilter struct {
+	Status ObjectiveStatus
+	After  Cursor
+	Limit  int
+	Plans  bool // with their plans and tasks
+}
+
+// A Cursor is a place in a list that is sorted by time, then id, both
+// descending. The zero Cursor is before the first.
+type Cursor struct {
+	At a2a.Time `json:"at"`
+	ID string   `json:"id"`
+}
+
+// A Judgement is what became of a message that a client sent.
+type Judgement struct {
+	Seq     int64
+	TaskID  string
+	Verdict Verdict
+	Digest  string // of the message
+}
