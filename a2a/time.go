@@ -42,6 +42,9 @@ func (t Time) Millis() int64 {
 // IsZero reports whether t is not set.
 func (t Time) IsZero() bool { return t.t.IsZero() }
 
+// Equal reports whether t and u are the same instant.
+func (t Time) Equal(u Time) bool { return t.t.Equal(u.t) }
+
 // String returns t in the form of the wire, always with three fraction digits.
 func (t Time) String() string {
 	if t.IsZero() {
@@ -63,6 +66,9 @@ func (t *Time) UnmarshalText(text []byte) error {
 	parsed, err := time.Parse(time.RFC3339, string(text))
 	if err != nil {
 		return fmt.Errorf("not an RFC 3339 time: %q", text)
+	}
+	if year := parsed.UTC().Year(); year < 0 || year > 9999 {
+		return fmt.Errorf("not a time that RFC 3339 can write in UTC: %q", text)
 	}
 	*t = At(parsed)
 	return nil

@@ -11,7 +11,8 @@ import (
 
 var idText = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-var idForm = regexp.MustCompile(`^(obj|plan|task)-([a-z2-7]{26})(?:-(\d{1,6}))?(?:-(\d{1,6}))?(?:~(\d{1,6}))?$`)
+// idForm has one form for each number, so that nothing has two ids.
+var idForm = regexp.MustCompile(`^(obj|plan|task)-([a-z2-7]{26})(?:-(0|[1-9]\d{0,5}))?(?:-(0|[1-9]\d{0,5}))?(?:~([2-9]|[1-9]\d{1,5}))?$`)
 
 // NewObjectiveID returns the id of an objective that unique, 16 random bytes
 // or the like, stands for.
@@ -81,4 +82,12 @@ func ParseID(id string) (ref Ref, ok bool) {
 		return ref, true
 	}
 	return Ref{}, false
+}
+
+// ArtifactID returns the id of an artifact that its task knows as local. It is
+// unique within the objective, so that a root task can show the artifacts of
+// several tasks.
+func ArtifactID(taskID, local string) string {
+	_, place, _ := strings.Cut(strings.TrimPrefix(taskID, "task-"), "-")
+	return place + "-" + local
 }

@@ -60,7 +60,7 @@ func (o *Objective) Leaf(p *Plan) bool {
 
 // Startable lists the plans that may start now, in list order.
 func (o *Objective) Startable() []*Plan {
-	if !o.Started || o.Stopping != "" || o.Status.Ended() {
+	if !o.Started || o.Stopping != "" || o.Status.Ended() || o.paused() {
 		return nil
 	}
 	free := 1
@@ -96,10 +96,11 @@ func (o *Objective) Held() []*Plan {
 	return out
 }
 
+// held reports whether p depends on a plan that is not done, or not made yet.
 func (o *Objective) held(p *Plan) bool {
 	return slices.ContainsFunc(p.Dependencies, func(id string) bool {
 		d := o.Plan(id)
-		return d != nil && !d.Done()
+		return d == nil || !d.Done()
 	})
 }
 
@@ -164,11 +165,12 @@ func (o *Objective) hear(e Event) error {
 	if p == nil {
 		return fmt.Errorf("plan %s: %w", e.PlanID, ErrUnknown)
 	}
-	if p.Report != nil && e.Report.N <= p.Report.N {
+	if p.Report != nil && e.Report.N < p.Report.N {
 		return nil // overtaken by a later one
 	}
 	p.Report, p.Status, p.Reason, p.UpdatedAt = e.Report, e.Report.Status, e.Report.Reason, e.At
-	p.Started = p.Started || p.Status == PlanWorking
+	// A report that it works may have been overtaken by the next.
+	p.Started = p.Started || p.Status == PlanWorking || p.Status == PlanBlocked && p.Reason != BlockedByDependencies
 	return nil
 }
 

@@ -90,48 +90,44 @@ func (p *Plan) Leaf(t *Task) bool {
 
 // Inputs lists the tasks whose results t builds on: those before it, and in
 // place of one that made nothing, such as an approval, those before that one.
-func (p *Plan) Inputs(t *Task) []*Task {
-	var out []*Task
-	for _, b := range p.Before(t) {
-		found := []*Task{b}
-		if len(b.Artifacts) == 0 {
-			found = p.Inputs(b)
-		}
-		for _, f := range found {
-			if !slices.Contains(out, f) {
-				out = append(out, f)
-			}
-		}
-	}
-	return out
-}
+func (p *Plan) Inputs(t *Task) []*Task { return p.makers(p.Before(t)) }
 
 // Results lists the artifacts of the plan: those of its leaf tasks, or what
 // they build on where a leaf made nothing.
 func (p *Plan) Results() []a2a.Artifact {
-	var from []*Task
-	for _, t := range p.Tasks {
-		if !p.Leaf(t) {
-			continue
-		}
-		found := []*Task{t}
-		if len(t.Artifacts) == 0 {
-			found = p.Inputs(t)
-		}
-		from = append(from, found...)
-	}
 	var out []a2a.Artifact
-	for i, t := range from {
-		if !slices.Contains(from[:i], t) {
-			out = append(out, t.Artifacts...)
+	for _, t := range p.makers(p.filter(p.Leaf)) {
+		out = append(out, t.Artifacts...)
+	}
+	return out
+}
+
+// makers returns from, with what a task builds on in place of a task that made
+// nothing. It looks at each task once: a plan can have more ways through it
+// than there is time for.
+func (p *Plan) makers(from []*Task) []*Task {
+	var out []*Task
+	seen := map[*Task]bool{}
+	var visit func([]*Task)
+	visit = func(tasks []*Task) {
+		for _, t := range tasks {
+			switch {
+			case seen[t]:
+			case len(t.Artifacts) > 0:
+				out = append(out, t)
+			default:
+				visit(p.Before(t))
+			}
+			seen[t] = true
 		}
 	}
+	visit(from)
 	return out
 }
 
 // Ready lists the tasks that may start now, in list order.
 func (p *Plan) Ready() []*Task {
-	if !p.Started || p.Stopping != "" || p.broken() != nil {
+	if !p.Started || p.paused() || p.closing() {
 		return nil
 	}
 	free := 1
@@ -153,14 +149,15 @@ func (p *Plan) Ready() []*Task {
 
 // Doomed lists the running tasks whose work must be stopped.
 func (p *Plan) Doomed() []*Task {
-	if p.Stopping == "" && p.broken() == nil {
+	if !p.closing() {
 		return nil
 	}
 	return p.Running()
 }
 
-// Settled reports whether nothing can happen to the plan any more.
-func (p *Plan) Settled() bool { return p.Status.Ended() }
+// Settled reports whether nothing can happen to the plan any more: it has
+// ended, and so have its tasks.
+func (p *Plan) Settled() bool { return p.Status.Ended() && !p.open() }
 
 // Apply changes p as e says, or reports why it cannot and leaves p alone.
 func (p *Plan) Apply(e Event) error {
@@ -199,7 +196,7 @@ func (p *Plan) applyTask(e Event) error {
 		}
 		t.move(e)
 	case ArtifactAdded:
-		t.Artifacts = append(t.Artifacts, e.Chunk.Artifact)
+		t.keep(*e.Chunk)
 	case MessageAdded:
 		t.hear(e)
 	}
@@ -207,33 +204,15 @@ func (p *Plan) applyTask(e Event) error {
 	return nil
 }
 
-func (t *Task) move(e Event) {
-	t.State, t.Reason, t.Gate = TaskState(e.To), e.Reason, e.Gate
-	if e.Gate != nil {
-		t.Gates++
-	}
-	if t.State == TaskFailed && e.Status != nil {
-		t.Failure = e.Status.Text()
-	}
-}
-
-func (t *Task) hear(e Event) {
-	switch e.Verdict {
-	case Accepted:
-		t.Replies = append(t.Replies, *e.Reply)
-	case Noted:
-		t.Notes = append(t.Notes, *e.Message)
-	}
-}
-
 // Next lists the events that follow from what p has come to: open tasks of a
-// plan that fails or stops are canceled, and the plan's status follows its
-// tasks. Apply each in turn; then Next is empty until something else happens.
+// plan that fails, stops or was ended are canceled, and the plan's status
+// follows its tasks. Apply each in turn; then Next is empty until something
+// else happens.
 func (p *Plan) Next(at a2a.Time) []Event {
 	var events []Event
-	if p.Stopping != "" || p.broken() != nil {
+	if p.closing() {
 		for _, t := range p.Tasks {
-			if t.State == TaskPending || t.Gate != nil {
+			if t.State == TaskPending || t.State.Waiting() {
 				events = append(events, Event{Kind: TaskMoved, At: at, PlanID: p.ID, TaskID: t.ID, From: string(t.State), To: string(TaskCanceled), Reason: p.why()})
 			}
 		}
@@ -253,59 +232,73 @@ func (p *Plan) Next(at a2a.Time) []Event {
 
 // wants returns the status that p should have, going by its tasks.
 func (p *Plan) wants() (PlanStatus, string) {
-	open := slices.ContainsFunc(p.Tasks, func(t *Task) bool { return !t.State.Ended() })
+	done := len(p.Tasks) > 0 && !p.open() // a plan without tasks waits for some
 	switch {
-	case p.Status.Ended():
-		return p.Status, p.Reason
-	case p.Stopping != "" && open:
+	case p.Status.Ended(), p.Stopping != "" && p.open():
 		return p.Status, p.Reason
 	case p.Stopping != "" && p.Status != PlanWorking:
 		return PlanSkipped, p.Stopping
 	case p.Stopping != "":
 		return PlanFailed, p.Stopping
-	case !p.Started:
+	case !p.Started, p.paused() && !done:
 		return p.Status, p.Reason
-	case len(p.Tasks) == 0:
-		return PlanWorking, ""
-	case !open && p.broken() != nil:
+	case done && p.broken() != nil:
 		return PlanFailed, p.why()
-	case !open:
+	case done:
 		return PlanCompleted, ""
-	case len(p.Running()) > 0 || len(p.Ready()) > 0:
+	case len(p.Tasks) == 0, len(p.Running()) > 0, len(p.Ready()) > 0:
 		return PlanWorking, ""
 	default:
 		return PlanBlocked, p.blockedBy()
 	}
 }
 
-// broken returns the first task that fails the plan, nil if none does.
+// open reports whether any task has not ended.
+func (p *Plan) open() bool {
+	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return !t.State.Ended() })
+}
+
+// paused reports whether a client has blocked p: nothing new is dispatched.
+func (p *Plan) paused() bool { return p.Status == PlanBlocked && p.Reason == BlockedByOperator }
+
+// closing reports whether the open tasks of p must end: it is being stopped, a
+// task has failed it, or a client has ended it.
+func (p *Plan) closing() bool { return p.Stopping != "" || p.broken() != nil || p.Status.Ended() }
+
+// broken returns the task that fails the plan, nil if none does: the first, if
+// possible one that was not canceled for another's sake.
 func (p *Plan) broken() *Task {
-	for _, t := range p.Tasks {
-		if t.Broken() {
+	broken := p.filter((*Task).Broken)
+	for _, t := range broken {
+		if t.State != TaskCanceled {
 			return t
 		}
+	}
+	if len(broken) > 0 {
+		return broken[0]
 	}
 	return nil
 }
 
-// why says in one word why p fails or stops.
+// why says in one word why p fails, stops or has ended.
 func (p *Plan) why() string {
-	if p.Stopping != "" {
+	switch t := p.broken(); {
+	case p.Stopping != "":
 		return p.Stopping
-	}
-	if t := p.broken(); t.Reason != "" {
+	case p.Status.Ended():
+		return string(p.Status)
+	case t.Reason != "":
 		return t.Reason
+	default:
+		return string(t.State)
 	}
-	return string(p.broken().State)
 }
 
 func (p *Plan) blockedBy() string {
-	for _, t := range p.Waiting() {
-		if t.State == TaskInputRequired {
-			return "input"
-		}
+	if slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State == TaskInputRequired }) {
+		return BlockedByInput
 	}
-	return "auth"
+	return BlockedByAuth
 }
 
 func (p *Plan) filter(keep func(*Task) bool) []*Task {

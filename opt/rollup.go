@@ -12,7 +12,7 @@ import (
 // happens.
 func (o *Objective) Next(at a2a.Time) []Event {
 	if p := o.broken(); p != nil && o.Stopping == "" && !o.Status.Ended() {
-		return []Event{{Kind: ObjectiveStopping, At: at, Reason: string(ObjectiveFailed)}}
+		return []Event{{Kind: ObjectiveStopping, At: at, Reason: string(ObjectiveFailed), Status: o.say(o.failure())}}
 	}
 	if e, ok := o.nextStatus(at); ok {
 		return []Event{e}
@@ -43,11 +43,11 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 		return o.Status, o.Reason
 	case o.Stopping != "" && open:
 		return o.Status, o.Reason
-	case o.Stopping == string(ObjectiveCanceled):
-		return ObjectiveCanceled, ""
+	case o.Stopping == string(ObjectiveCanceled), o.Stopping == string(ObjectiveCompleted):
+		return ObjectiveStatus(o.Stopping), ""
 	case o.Stopping != "":
 		return ObjectiveFailed, o.why()
-	case !o.Started || o.Status == ObjectivePlanning && len(o.Plans) == 0:
+	case !o.Started, o.Status == ObjectivePlanning && len(o.Plans) == 0, o.paused() && open:
 		return o.Status, o.Reason
 	case !open && o.anyPlan(PlanCompleted):
 		return ObjectiveCompleted, ""
@@ -60,16 +60,30 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 	}
 }
 
-// canProceed reports whether any plan works or could start.
-func (o *Objective) canProceed() bool { return o.anyPlan(PlanWorking) || len(o.Startable()) > 0 }
+// canProceed reports whether any plan works, was told to, or could start.
+func (o *Objective) canProceed() bool {
+	return len(o.Startable()) > 0 || slices.ContainsFunc(o.Plans, func(p *Plan) bool {
+		return p.Status == PlanWorking || p.Started && (p.Status == PlanPending || p.Reason == BlockedByDependencies)
+	})
+}
+
+// paused reports whether a client has blocked o: no plan is started.
+func (o *Objective) paused() bool {
+	return o.Status == ObjectiveBlocked && o.Reason == BlockedByOperator
+}
 
 func (o *Objective) blockedBy() string {
+	reason := BlockedByDependencies
 	for _, p := range o.Plans {
-		if p.Status == PlanBlocked && p.Started {
+		switch {
+		case p.Status != PlanBlocked || !p.Started:
+		case p.Reason == BlockedByOperator:
+			reason = BlockedByPlan
+		default:
 			return p.Reason
 		}
 	}
-	return "dependencies"
+	return reason
 }
 
 func (o *Objective) nextRoot(at a2a.Time) []Event {
@@ -78,7 +92,7 @@ func (o *Objective) nextRoot(at a2a.Time) []Event {
 	if gate != nil {
 		shown = gate.ID
 	}
-	if to == o.Root && shown == o.RootGate {
+	if o.Root.Ended() || to == o.Root && shown == o.RootGate {
 		return nil
 	}
 	e := Event{Kind: TaskMoved, At: at, TaskID: o.RootID(), From: string(o.Root), To: string(to), Reason: o.Reason, Gate: gate}
@@ -136,9 +150,13 @@ func (o *Objective) broken() *Plan {
 	return nil
 }
 
+// why says in one word why o fails: the reason of a plan that did not just
+// fail with the others.
 func (o *Objective) why() string {
-	if p := o.broken(); p != nil {
-		return p.Reason
+	for _, p := range o.Plans {
+		if p.Broken() && p.Reason != "" && p.Reason != o.Stopping {
+			return p.Reason
+		}
 	}
 	return o.Stopping
 }

@@ -23,8 +23,9 @@ func (e *SpecError) Error() string { return e.Field + ": " + e.Problem }
 var indexForm = regexp.MustCompile(`^(task|plan)-(\d+)$`)
 
 // NewPlan makes the n-th plan of an objective from spec. siblings are the
-// plans that are there already; batch, which holds their ids and may hold ids
-// of plans still to be made, resolves "plan-0".
+// plans that are there already, those made for the same request included;
+// batch, which holds their ids and may hold ids of plans still to be made,
+// resolves "plan-0".
 func NewPlan(objectiveID string, n int, spec PlanSpec, siblings []*Plan, batch []string, at a2a.Time) (*Plan, error) {
 	if err := checkText("", spec.Name, spec.Description); err != nil {
 		return nil, err
@@ -46,6 +47,9 @@ func NewPlan(objectiveID string, n int, spec PlanSpec, siblings []*Plan, batch [
 	var err error
 	if p.Dependencies, err = resolve("dependencies", "plan", p.ID, spec.Dependencies, batch, known); err != nil {
 		return nil, err
+	}
+	if cycle(append(slices.Clone(siblings), p), func(p *Plan) (string, []string) { return p.ID, p.Dependencies }) {
+		return nil, &SpecError{"dependencies", "the plans go round in a circle"}
 	}
 	if p.Tasks, err = p.newTasks(spec.Tasks); err != nil {
 		return nil, err
@@ -82,7 +86,7 @@ func (p *Plan) newTasks(specs []TaskSpec) ([]*Task, error) {
 			Attempts: s.Attempts, Timeout: s.Timeout,
 		})
 	}
-	if id := cycle(slices.Concat(p.Tasks, tasks)); id != "" {
+	if cycle(slices.Concat(p.Tasks, tasks), func(t *Task) (string, []string) { return t.ID, t.Dependencies }) {
 		return nil, &SpecError{"tasks", "the dependencies go round in a circle"}
 	}
 	return tasks, nil
@@ -126,27 +130,23 @@ func resolve(field, kind, self string, refs, ids, known []string) ([]string, err
 	return out, nil
 }
 
-// cycle returns the id of a task whose dependencies lead back to it, "" if
-// there is none.
-func cycle(tasks []*Task) string {
-	left := map[string]*Task{}
-	for _, t := range tasks {
-		left[t.ID] = t
+// cycle reports whether the dependencies of any node lead back to it. of
+// returns the id of a node and the ids of those it depends on; ids of no node
+// lead nowhere.
+func cycle[T any](nodes []T, of func(T) (id string, dependencies []string)) bool {
+	left := map[string]bool{}
+	for _, n := range nodes {
+		id, _ := of(n)
+		left[id] = true
 	}
-	for progress := true; progress; {
-		progress = false
-		for _, t := range tasks {
-			if left[t.ID] == nil || slices.ContainsFunc(t.Dependencies, func(d string) bool { return left[d] != nil }) {
-				continue
+	for before := -1; before != len(left); {
+		before = len(left)
+		for _, n := range nodes {
+			id, dependencies := of(n)
+			if !slices.ContainsFunc(dependencies, func(d string) bool { return left[d] }) {
+				delete(left, id)
 			}
-			delete(left, t.ID)
-			progress = true
 		}
 	}
-	for _, t := range tasks {
-		if left[t.ID] != nil {
-			return t.ID
-		}
-	}
-	return ""
+	return len(left) > 0
 }

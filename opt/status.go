@@ -33,6 +33,15 @@ const (
 	PlanSkipped   PlanStatus = "skipped"
 )
 
+// Reasons why an objective or a plan is blocked.
+const (
+	BlockedByDependencies = "dependencies"
+	BlockedByInput        = "input"
+	BlockedByAuth         = "auth"
+	BlockedByOperator     = "operator"    // a client paused it
+	BlockedByPlan         = "plan-paused" // of an objective: a client paused a plan of it
+)
+
 // A TaskState is the state of a plan task: pending until it is dispatched,
 // then the word of its A2A task.
 type TaskState string

@@ -2,6 +2,7 @@ package opt
 
 import (
 	"encoding/json"
+	"slices"
 
 	"longhaul/a2a"
 )
@@ -44,6 +45,39 @@ func (t *Task) Broken() bool { return t.State.Ended() && !t.Done() }
 
 // Running reports whether the task holds one of its plan's slots.
 func (t *Task) Running() bool { return t.State == TaskSubmitted || t.State == TaskWorking }
+
+func (t *Task) move(e Event) {
+	t.State, t.Reason, t.Gate = TaskState(e.To), e.Reason, e.Gate
+	if e.Gate != nil {
+		t.Gates++
+	}
+	if t.State == TaskFailed && e.Status != nil {
+		t.Failure = e.Status.Text()
+	}
+}
+
+func (t *Task) hear(e Event) {
+	switch e.Verdict {
+	case Accepted:
+		t.Replies = append(t.Replies, *e.Reply)
+	case Noted:
+		t.Notes = append(t.Notes, *e.Message)
+	}
+}
+
+// keep adds an artifact to those of t. In place of one with the same id, such
+// as that of an earlier round, it adds its parts to it or replaces it.
+func (t *Task) keep(c Chunk) {
+	i := slices.IndexFunc(t.Artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == c.Artifact.ArtifactID })
+	switch {
+	case i < 0:
+		t.Artifacts = append(t.Artifacts, c.Artifact)
+	case c.Append:
+		t.Artifacts[i].Parts = slices.Concat(t.Artifacts[i].Parts, c.Artifact.Parts)
+	default:
+		t.Artifacts[i] = c.Artifact
+	}
+}
 
 // A TaskSpec asks for a task. In Dependencies, "task-0" is the first task of
 // the same request, or of the plan it is added to.

@@ -1,0 +1,78 @@
+package a2a_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+)
+
+// Numbers that float64 would spoil pass through as they were written.
+func TestMetadata_keepsNumbers(t *testing.T) {
+	for _, number := range []string{
+		"0", "-0", "1.0", "1.50", "1e3", "1E+03", "9007199254740993", "12345678901234567890123", "0.1000000000000000055511151231257827", "1e400",
+	} {
+		text := `{"deep":{"list":[` + number + `]},"n":` + number + `}`
+		if got := encode(t, decode[a2a.Metadata](t, text)); got != text {
+			t.Errorf("%s came back as %s", text, got)
+		}
+	}
+}
+
+func TestMetadata_read(t *testing.T) {
+	m := decode[a2a.Metadata](t, `{"s":"text","empty":"","yes":true,"no":false,"null":null,"n":7,"o":{"a":1}}`)
+	tests := []struct {
+		key    string
+		has    bool
+		s      string
+		isText bool
+		b      bool
+	}{
+		{"s", true, "text", true, false},
+		{"empty", true, "", true, false},
+		{"yes", true, "", false, true},
+		{"no", true, "", false, false},
+		{"null", false, "", false, false},
+		{"n", true, "", false, false},
+		{"o", true, "", false, false},
+		{"absent", false, "", false, false},
+	}
+	for _, tt := range tests {
+		if got := m.Has(tt.key); got != tt.has {
+			t.Errorf("Has(%q) = %v, want %v", tt.key, got, tt.has)
+		}
+		if s, ok := m.String(tt.key); s != tt.s || ok != tt.isText {
+			t.Errorf("String(%q) = %q, %v, want %q, %v", tt.key, s, ok, tt.s, tt.isText)
+		}
+		if got := m.Bool(tt.key); got != tt.b {
+			t.Errorf("Bool(%q) = %v, want %v", tt.key, got, tt.b)
+		}
+	}
+	n := 3
+	if err := m.Decode("absent", &n); err != nil || n != 3 {
+		t.Errorf("Decode of an absent key: %d, %v, want 3, no error", n, err)
+	}
+	if err := m.Decode("s", &n); err == nil {
+		t.Error("Decode of a text into a number: no error")
+	}
+	var none a2a.Metadata
+	if _, ok := none.String("s"); ok || none.Has("s") || none.Bool("s") {
+		t.Error("the zero Metadata has something")
+	}
+}
+
+func TestMetadata_With(t *testing.T) {
+	before := a2a.Metadata{"a": json.RawMessage(`1`)}
+	after := before.With("b", []string{"x"}).With("a", 2)
+	if diff := cmp.Diff(a2a.Metadata{"a": json.RawMessage(`1`)}, before); diff != "" {
+		t.Errorf("With changed what it was called on (-want +got):\n%s", diff)
+	}
+	if got, want := encode(t, after), `{"a":2,"b":["x"]}`; got != want {
+		t.Errorf("With gave %s, want %s", got, want)
+	}
+	if got, want := encode(t, a2a.Metadata(nil).With("a", nil)), `{"a":null}`; got != want {
+		t.Errorf("With on the zero value gave %s, want %s", got, want)
+	}
+}

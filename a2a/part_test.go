@@ -1,0 +1,115 @@
+package a2a_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+)
+
+func TestPart_presence(t *testing.T) {
+	empty, url := "", "https://example.com/a"
+	tests := []struct {
+		name    string
+		part    a2a.Part
+		json    string
+		members int
+	}{
+		{"nothing", a2a.Part{}, `{}`, 0},
+		{"only a name", a2a.Part{Filename: "a.txt", MediaType: "text/plain"}, `{"filename":"a.txt","mediaType":"text/plain"}`, 0},
+		{"text", a2a.TextPart("hello"), `{"text":"hello"}`, 1},
+		{"empty text", a2a.TextPart(""), `{"text":""}`, 1},
+		{"text of another script", a2a.TextPart("grüße 🚚"), `{"text":"grüße 🚚"}`, 1},
+		{"raw", a2a.Part{Raw: []byte{0, 255}}, `{"raw":"AP8="}`, 1},
+		{"empty raw", a2a.Part{Raw: []byte{}}, `{"raw":""}`, 1},
+		{"url", a2a.Part{URL: &url}, `{"url":"https://example.com/a"}`, 1},
+		{"empty url", a2a.Part{URL: &empty}, `{"url":""}`, 1},
+		{"null data", a2a.DataPart(nil), `{"data":null}`, 1},
+		{"false data", a2a.DataPart(false), `{"data":false}`, 1},
+		{"zero data", a2a.DataPart(0), `{"data":0}`, 1},
+		{"empty string data", a2a.DataPart(""), `{"data":""}`, 1},
+		{"empty list data", a2a.DataPart([]int{}), `{"data":[]}`, 1},
+		{"large number data", a2a.Part{Data: json.RawMessage(`12345678901234567890.10`)}, `{"data":12345678901234567890.10}`, 1},
+		{"text and data", a2a.Part{Text: &empty, Data: json.RawMessage(`{}`)}, `{"text":"","data":{}}`, 2},
+		{"all four", a2a.Part{Text: &empty, Raw: []byte{}, URL: &empty, Data: json.RawMessage(`0`)}, `{"text":"","raw":"","url":"","data":0}`, 4},
+		{"metadata", a2a.Part{Text: &empty, Metadata: a2a.Metadata{"n": json.RawMessage(`1e3`)}}, `{"text":"","metadata":{"n":1e3}}`, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.part.Members(); got != tt.members {
+				t.Errorf("Members() = %d, want %d", got, tt.members)
+			}
+			if got := encode(t, tt.part); got != tt.json {
+				t.Errorf("JSON = %s, want %s", got, tt.json)
+			}
+			got := decode[a2a.Part](t, tt.json)
+			if diff := cmp.Diff(tt.part, got); diff != "" {
+				t.Errorf("part after a round trip (-want +got):\n%s", diff)
+			}
+			if got.Members() != tt.members {
+				t.Errorf("Members() after a round trip = %d, want %d", got.Members(), tt.members)
+			}
+		})
+	}
+}
+
+func TestPart_nullMembersAreAbsent(t *testing.T) {
+	got := decode[a2a.Part](t, `{"text":null,"raw":null,"url":null}`)
+	if diff := cmp.Diff(a2a.Part{}, got); diff != "" {
+		t.Errorf("part (-want +got):\n%s", diff)
+	}
+}
+
+func TestMessage_Text(t *testing.T) {
+	url := "https://example.com"
+	parts := []a2a.Part{a2a.TextPart("one"), a2a.DataPart("no text"), a2a.TextPart(""), {URL: &url}, a2a.TextPart("two")}
+	if got, want := (a2a.Message{Parts: parts}).Text(), "one\n\ntwo"; got != want {
+		t.Errorf("Message.Text() = %q, want %q", got, want)
+	}
+	if got, want := (a2a.Artifact{Parts: parts}).Text(), "one\n\ntwo"; got != want {
+		t.Errorf("Artifact.Text() = %q, want %q", got, want)
+	}
+	if got := (a2a.Message{}).Text(); got != "" {
+		t.Errorf("Text() of nothing = %q", got)
+	}
+}
+
+// A task goes through JSON into histories and the journal and has to come back
+// as it was.
+func TestTask_roundTrip(t *testing.T) {
+	at := decode[a2a.Time](t, `"2026-02-15T12:00:00.250Z"`)
+	question := a2a.Message{
+		MessageID: "m-1", ContextID: "c", TaskID: "t", Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(""), a2a.DataPart(nil)},
+		Metadata: a2a.Metadata{"n": json.RawMessage(`1.50`)}, Extensions: []string{a2a.ExtensionOPT}, ReferenceTaskIDs: []string{"t0"},
+	}
+	want := a2a.Task{
+		ID: "t", ContextID: "c",
+		Status:    a2a.TaskStatus{State: a2a.InputRequired, Message: &question, At: at},
+		Artifacts: []a2a.Artifact{{ArtifactID: "a", Name: "n", Description: "d", Parts: []a2a.Part{{Raw: []byte{}}}, Extensions: []string{"x"}}},
+		History:   []a2a.Message{{MessageID: "m-0", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("go")}}},
+		Metadata:  a2a.Metadata{}.With("k", true),
+	}
+	if diff := cmp.Diff(want, decode[a2a.Task](t, encode(t, want))); diff != "" {
+		t.Errorf("task after a round trip (-want +got):\n%s", diff)
+	}
+}
+
+func encode(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatalf("Marshal: %v", err)
+	}
+	return string(b)
+}
+
+func decode[T any](t *testing.T, text string) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("Unmarshal %s: %v", text, err)
+	}
+	return v
+}

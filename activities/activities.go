@@ -1,0 +1,108 @@
+// Package activities holds what Longhaul does in the world: run a task, make a
+// plan, record what happened. Its interfaces are where users plug in their own
+// work. An activity may run again after a crash, so each says what a second run
+// does.
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.uber.org/zap"
+
+	"longhaul/opt"
+)
+
+// A Recorder writes events where readers find them. Recording a batch again
+// changes nothing.
+type Recorder interface {
+	Record(ctx context.Context, b opt.Batch) error
+}
+
+// Config says what the activities work with.
+type Config struct {
+	Executors map[string]Executor
+	Default   string // the executor of tasks that name none
+	Planner   Planner
+	Recorder  Recorder
+	Log       *zap.Logger // nil discards logs
+}
+
+// Activities are the activities of a worker. Workflows name them by method.
+type Activities struct{ cfg Config }
+
+// New returns activities that work with cfg.
+func New(cfg Config) *Activities {
+	if cfg.Log == nil {
+		cfg.Log = zap.NewNop()
+	}
+	return &Activities{cfg}
+}
+
+// ErrNoPlan is wrapped by a planner that will never have a plan for a request.
+var ErrNoPlan = errors.New("no plan")
+
+// Types of application error, as retry policies and workflows know them.
+const (
+	NoPlanError   = "NoPlan"
+	PanicError    = "Panic"
+	ExecutorError = "Executor"
+)
+
+// Record writes b to the journal. A second run changes nothing.
+func (a *Activities) Record(ctx context.Context, b opt.Batch) error {
+	return a.cfg.Recorder.Record(ctx, b)
+}
+
+// Plan asks the planner for plans. A second run asks again.
+func (a *Activities) Plan(ctx context.Context, r Request) (plans []opt.PlanSpec, err error) {
+	defer a.recoverPanic("planner", &err)
+	stop := beat(ctx)
+	defer stop()
+	plans, err = a.cfg.Planner.Plan(ctx, r)
+	if errors.Is(err, ErrNoPlan) {
+		return nil, temporal.NewNonRetryableApplicationError(err.Error(), NoPlanError, nil)
+	}
+	return plans, err
+}
+
+// Run lets an executor do w. A second run, after a crash or an error, does it
+// again with the same key.
+func (a *Activities) Run(ctx context.Context, w Work) (out Outcome, err error) {
+	executor, ok := a.cfg.Executors[w.executor(a.cfg.Default)]
+	if !ok {
+		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", w.Executor)), nil
+	}
+	defer a.recoverPanic(w.executor(a.cfg.Default), &err)
+	stop := beat(ctx)
+	defer stop()
+	w.Attempt += int(attempt(ctx)) // w counts those of earlier rounds
+	stream := newStream(a.cfg.Recorder, w)
+	defer stream.stop()
+	out, err = executor.Execute(ctx, w, stream)
+	if err != nil {
+		return Outcome{}, temporal.NewApplicationErrorWithCause(err.Error(), ExecutorError, nil)
+	}
+	return stream.finish(ctx, out)
+}
+
+func (w Work) executor(fallback string) string {
+	if w.Executor == "" {
+		return fallback
+	}
+	return w.Executor
+}
+
+// recoverPanic turns a panic of somebody's code into an error that tells a
+// client nothing; the log has the rest.
+func (a *Activities) recoverPanic(who string, err *error) {
+	if p := recover(); p != nil {
+		a.cfg.Log.Error("Recovered a panic", zap.String("in", who), zap.Any("panic", p), zap.Stack("stack"))
+		*err = temporal.NewApplicationError("The task stopped unexpectedly.", PanicError)
+	}
+}
+
+const beatEvery = time.Second

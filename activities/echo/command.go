@@ -1,0 +1,78 @@
+package echo
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"longhaul/opt"
+)
+
+// A command is one thing that echo does.
+type command struct {
+	verb     string
+	count    int
+	duration time.Duration
+	text     string
+}
+
+// limits of one command, so that a typing mistake is not a life sentence
+const (
+	maxWork  = time.Hour
+	maxCount = 10_000
+)
+
+// parse finds the commands in a description. What is not one is left out.
+func parse(script string) []command {
+	var out []command
+	for _, line := range strings.FieldsFunc(script, func(r rune) bool { return r == '\n' || r == ';' }) {
+		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if c, ok := parseOne(strings.ToLower(verb), strings.TrimSpace(rest)); ok {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func parseOne(verb, rest string) (command, bool) {
+	c := command{verb: verb, text: rest}
+	words := strings.Fields(rest)
+	switch verb {
+	case "approve", "ask", "say":
+		return c, rest != ""
+	case "panic":
+		return c, rest == ""
+	case "fail":
+		return c, rest == "" || len(words) == 1 && number(words[0], &c.count)
+	case "work":
+		return c, len(words) == 1 && span(words[0], &c.duration)
+	case "stream":
+		c.duration = 10 * time.Millisecond
+		ok := len(words) > 0 && len(words) < 3 && number(words[0], &c.count) && c.count > 0
+		if ok && len(words) == 2 {
+			ok = span(words[1], &c.duration)
+		}
+		return c, ok
+	}
+	return c, false
+}
+
+func number(word string, n *int) bool {
+	v, err := strconv.Atoi(word)
+	*n = v
+	return err == nil && v >= 0 && v <= maxCount
+}
+
+func span(word string, d *time.Duration) bool {
+	v, err := time.ParseDuration(word)
+	*d = v
+	return err == nil && v >= 0 && v <= maxWork
+}
+
+// gate returns the gate that an approve or ask command opens.
+func (c command) gate() opt.Gate {
+	if c.verb == "ask" {
+		return opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "q1", Question: c.text}}}
+	}
+	return opt.Gate{Kind: opt.Approval, Title: c.text, Actions: []opt.Action{opt.Accept, opt.Reject}}
+}

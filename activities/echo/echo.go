@@ -1,0 +1,160 @@
+// Package echo is the executor for trying things out: its tasks do what their
+// description says, with no model and no network, and the same each time. Use
+// it in demos, tests and benchmarks, and as the pattern for an executor.
+//
+// A description is a list of commands, one a line or separated by ";":
+//
+//	work 2s           take that long
+//	fail 2            fail the first two attempts, then go on
+//	fail              fail for good
+//	panic             fail in the worst way
+//	stream 5 100ms    show five pieces of an artifact, that far apart
+//	approve Ship it?  wait for a person's approval; a rejection fails the task
+//	ask What colour?  wait for a person's answer
+//	say Hello         answer with this text
+//
+// Without a "say" the answer is the description and what the tasks before it
+// made. Text that is no command is not one: it is echoed.
+package echo
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+// Executor is the echo executor. Its zero value is ready.
+type Executor struct{}
+
+// Execute implements [activities.Executor]. It asks nothing of others, so a
+// second run is harmless.
+func (Executor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
+	r := run{work: w, out: out, replies: w.Replies}
+	for _, c := range parse(script(w)) {
+		if outcome, err := r.do(ctx, c); err != nil || outcome != nil {
+			return deref(outcome), err
+		}
+	}
+	return r.result(), nil
+}
+
+func deref(o *activities.Outcome) activities.Outcome {
+	if o == nil {
+		return activities.Outcome{}
+	}
+	return *o
+}
+
+// script returns what the task is to do.
+func script(w activities.Work) string {
+	if w.Description != "" {
+		return w.Description
+	}
+	return w.Name
+}
+
+// A run is one execution: commands are done in order, and a gate that has its
+// answer is passed.
+type run struct {
+	work    activities.Work
+	out     activities.Stream
+	replies []opt.Reply // not used up yet
+	said    []string
+	shown   bool // something was streamed
+}
+
+// do runs one command. A non-nil outcome ends the run.
+func (r *run) do(ctx context.Context, c command) (*activities.Outcome, error) {
+	switch c.verb {
+	case "work":
+		return nil, pause(ctx, c.duration)
+	case "fail":
+		return r.fail(c.count)
+	case "panic":
+		panic("echo was told to")
+	case "stream":
+		return nil, r.stream(ctx, c)
+	case "approve", "ask":
+		return r.gate(c), nil
+	case "say":
+		r.said = append(r.said, c.text)
+	}
+	return nil, nil
+}
+
+func (r *run) fail(times int) (*activities.Outcome, error) {
+	switch {
+	case times == 0:
+		out := activities.Failed("told-to", "The task was told to fail.")
+		return &out, nil
+	case r.work.Attempt <= times:
+		return nil, fmt.Errorf("told to fail on attempt %d of %d", r.work.Attempt, times)
+	}
+	return nil, nil
+}
+
+func (r *run) stream(ctx context.Context, c command) error {
+	r.shown = true
+	for i := range c.count {
+		if i > 0 {
+			if err := pause(ctx, c.duration); err != nil {
+				return err
+			}
+		}
+		piece := a2a.Artifact{ArtifactID: "stream", Name: "stream", Parts: []a2a.Part{a2a.TextPart(fmt.Sprintf("piece %d of %d\n", i+1, c.count))}}
+		if err := r.out.Chunk(ctx, piece, i == c.count-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gate waits for a reply, or takes the one that has come.
+func (r *run) gate(c command) *activities.Outcome {
+	if len(r.replies) == 0 {
+		out := activities.WaitFor(c.gate())
+		return &out
+	}
+	reply := r.replies[0]
+	r.replies = r.replies[1:]
+	switch {
+	case reply.Action == opt.Reject:
+		out := activities.Failed("approval_rejected", strings.TrimSpace("The approval was rejected. "+reply.Feedback))
+		return &out
+	case len(reply.Answers) > 0:
+		for _, a := range reply.Answers {
+			r.said = append(r.said, c.text+" "+strings.Trim(string(a.Answer), `"`))
+		}
+	}
+	return nil
+}
+
+func (r *run) result() activities.Outcome {
+	if r.shown && len(r.said) == 0 {
+		return activities.Completed()
+	}
+	text := strings.Join(r.said, "\n")
+	if len(r.said) == 0 {
+		text = script(r.work)
+		for _, before := range r.work.Results {
+			text += "\n· " + before.Name
+		}
+	}
+	return activities.Completed(a2a.Artifact{ArtifactID: "echo", Name: r.work.Name, Parts: []a2a.Part{a2a.TextPart(text)}})
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

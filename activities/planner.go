@@ -1,0 +1,24 @@
+package activities
+
+import (
+	"context"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A Planner turns a request into plans. Plan may be called again for the same
+// request after a crash; only the first answer that Temporal records counts. An
+// error is repeated; [ErrNoPlan] is final.
+type Planner interface {
+	Plan(ctx context.Context, r Request) ([]opt.PlanSpec, error)
+}
+
+// A Request is what a planner is asked to plan.
+type Request struct {
+	ObjectiveID string       `json:"objectiveId"`
+	Tenant      string       `json:"tenant"`
+	Name        string       `json:"name"`
+	Description string       `json:"description,omitempty"`
+	Message     *a2a.Message `json:"message,omitempty"` // untrusted
+}

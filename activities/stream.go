@@ -1,0 +1,131 @@
+package activities
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+const (
+	streamEvery = 50 * time.Millisecond // between two writes of one stream
+	streamMost  = 64                    // pieces held back at the most
+)
+
+// A stream is the [Stream] of one attempt. It numbers the pieces, writes them
+// to the journal a few at a time, and keeps the artifacts they make up.
+type stream struct {
+	recorder Recorder
+	work     Work
+	quit     chan struct{}
+	stopping sync.Once
+	writer   sync.WaitGroup
+
+	mu        sync.Mutex
+	started   bool
+	n         int64
+	pending   []opt.Event
+	artifacts []a2a.Artifact // assembled, in the order they began
+	err       error          // of the last write; the next Chunk reports it
+}
+
+func newStream(r Recorder, w Work) *stream {
+	return &stream{recorder: r, work: w, quit: make(chan struct{})}
+}
+
+// Chunk implements [Stream].
+func (s *stream) Chunk(ctx context.Context, piece a2a.Artifact, last bool) error {
+	piece.ArtifactID = opt.ArtifactID(s.work.TaskID, piece.ArtifactID)
+	s.mu.Lock()
+	err := s.err
+	s.add(piece, last)
+	full := len(s.pending) >= streamMost
+	if !s.started {
+		s.started = true
+		s.writer.Go(func() { s.write(ctx) })
+	}
+	s.mu.Unlock()
+	if err == nil && full {
+		err = s.flush(ctx)
+	}
+	return err
+}
+
+// add appends piece to its artifact and queues the event that says so.
+func (s *stream) add(piece a2a.Artifact, last bool) {
+	i := slices.IndexFunc(s.artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == piece.ArtifactID })
+	if i < 0 {
+		s.artifacts = append(s.artifacts, piece)
+	} else {
+		s.artifacts[i].Parts = slices.Concat(s.artifacts[i].Parts, piece.Parts)
+	}
+	s.n++
+	s.pending = append(s.pending, opt.Event{
+		N: s.n, Kind: opt.ArtifactAdded, At: a2a.At(time.Now()), PlanID: s.work.PlanID, TaskID: s.work.TaskID,
+		RootID: s.work.RootID, Attempt: s.work.Attempt,
+		Chunk: &opt.Chunk{Artifact: piece, Append: i >= 0, Last: last},
+	})
+}
+
+// write flushes now and then until the stream stops.
+func (s *stream) write(ctx context.Context) {
+	tick := time.NewTicker(streamEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.quit:
+			return
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			_ = s.flush(ctx) // kept in s.err
+		}
+	}
+}
+
+// flush writes what is pending. Pieces that could not be written stay pending.
+func (s *stream) flush(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.pending) == 0 {
+		return s.err
+	}
+	s.err = s.recorder.Record(ctx, opt.Batch{
+		ObjectiveID: s.work.ObjectiveID,
+		Source:      s.work.TaskID + "#" + strconv.Itoa(s.work.Attempt),
+		Events:      s.pending,
+	})
+	if s.err == nil {
+		s.pending = nil
+	}
+	return s.err
+}
+
+// stop ends the writer. It may be called more than once.
+func (s *stream) stop() {
+	s.stopping.Do(func() { close(s.quit) })
+	s.writer.Wait()
+}
+
+// finish writes the rest and puts the artifacts of the stream before those of
+// out; every id becomes unique within the objective.
+func (s *stream) finish(ctx context.Context, out Outcome) (Outcome, error) {
+	s.stop()
+	streamed := s.artifacts
+	if err := s.flush(ctx); err != nil {
+		return Outcome{}, err
+	}
+	for i := range out.Artifacts {
+		out.Artifacts[i].ArtifactID = opt.ArtifactID(s.work.TaskID, out.Artifacts[i].ArtifactID)
+	}
+	for _, a := range streamed {
+		out.Streamed = append(out.Streamed, a.ArtifactID)
+	}
+	out.Artifacts = append(streamed, out.Artifacts...)
+	out.Attempt = s.work.Attempt
+	return out, nil
+}

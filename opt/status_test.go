@@ -1,0 +1,204 @@
+package opt_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// The tables of the extension, row by row as it has them: from, then to.
+const (
+	objectiveTable = `
+		submitted  planning working canceled
+		planning   working blocked failed canceled
+		working    blocked completed failed canceled
+		blocked    planning working failed canceled
+		completed
+		failed     submitted planning
+		canceled   submitted`
+	planTable = `
+		pending    working skipped
+		working    blocked completed failed
+		blocked    working failed skipped
+		completed
+		failed     pending working
+		skipped`
+	serverPlanTable = `
+		pending    blocked
+		blocked    pending
+		skipped    pending`
+	taskTable = `
+		pending        submitted working completed failed canceled rejected
+		submitted      working completed failed canceled rejected
+		working        input-required auth-required completed failed canceled rejected
+		input-required working completed failed canceled rejected
+		auth-required  working completed failed canceled rejected
+		completed
+		failed
+		canceled
+		rejected`
+)
+
+// table reads one of the tables: the states, and "from>to" for each move.
+func table(text string) (states []string, moves map[string]bool) {
+	moves = map[string]bool{}
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		states = append(states, words[0])
+		for _, to := range words[1:] {
+			moves[words[0]+">"+to] = true
+		}
+	}
+	return states, moves
+}
+
+func TestObjectiveStatus_May(t *testing.T) {
+	states, moves := table(objectiveTable)
+	if len(states) != 7 || len(opt.ObjectiveMoves) != 7 {
+		t.Fatalf("%d states in the test, %d in the model", len(states), len(opt.ObjectiveMoves))
+	}
+	for _, from := range states {
+		for _, to := range states {
+			want := from == to || moves[from+">"+to]
+			if got := opt.ObjectiveStatus(from).May(opt.ObjectiveStatus(to)); got != want {
+				t.Errorf("objective %s → %s: %v, want %v", from, to, got, want)
+			}
+			checkApply(t, from, to, want, func(e opt.Event) (string, error) {
+				o := opt.Objective{Status: opt.ObjectiveStatus(from)}
+				err := o.Apply(with(e, opt.ObjectiveMoved, ""))
+				return string(o.Status), err
+			})
+		}
+		if got, want := opt.ObjectiveStatus(from).Ended(), slices.Contains([]string{"completed", "failed", "canceled"}, from); got != want {
+			t.Errorf("objective %s ended: %v", from, got)
+		}
+	}
+}
+
+func TestPlanStatus_May(t *testing.T) {
+	states, moves := table(planTable)
+	_, serverMoves := table(serverPlanTable)
+	if len(states) != 6 || len(opt.PlanMoves) != 6 {
+		t.Fatalf("%d states in the test, %d in the model", len(states), len(opt.PlanMoves))
+	}
+	for _, from := range states {
+		for _, to := range states {
+			want := from == to || moves[from+">"+to]
+			if got := opt.PlanStatus(from).May(opt.PlanStatus(to)); got != want {
+				t.Errorf("plan %s → %s by a client: %v, want %v", from, to, got, want)
+			}
+			want = want || serverMoves[from+">"+to]
+			checkApply(t, from, to, want, func(e opt.Event) (string, error) {
+				p := opt.Plan{Status: opt.PlanStatus(from)}
+				err := p.Apply(with(e, opt.PlanMoved, ""))
+				return string(p.Status), err
+			})
+		}
+		if got, want := opt.PlanStatus(from).Ended(), slices.Contains([]string{"completed", "failed", "skipped"}, from); got != want {
+			t.Errorf("plan %s ended: %v", from, got)
+		}
+	}
+}
+
+func TestTaskState_May(t *testing.T) {
+	states, moves := table(taskTable)
+	for _, from := range states {
+		for _, to := range states {
+			want := from == to || moves[from+">"+to]
+			if got := opt.TaskState(from).May(opt.TaskState(to)); got != want {
+				t.Errorf("task %s → %s: %v, want %v", from, to, got, want)
+			}
+			checkApply(t, from, to, want, func(e opt.Event) (string, error) {
+				p := opt.Plan{Tasks: []*opt.Task{{ID: "x", State: opt.TaskState(from)}}}
+				err := p.Apply(with(e, opt.TaskMoved, "x"))
+				return string(p.Tasks[0].State), err
+			})
+		}
+		ended := slices.Contains([]string{"completed", "failed", "canceled", "rejected"}, from)
+		if got := opt.TaskState(from).Ended(); got != ended {
+			t.Errorf("task %s ended: %v", from, got)
+		}
+		if got, want := opt.TaskState(from).Waiting(), strings.HasSuffix(from, "-required"); got != want {
+			t.Errorf("task %s waiting: %v", from, got)
+		}
+	}
+}
+
+// A root task that clients have seen end must never be seen to go on.
+func TestObjective_rootNeverLeavesItsEnd(t *testing.T) {
+	states, _ := table(taskTable)
+	for _, from := range states[1:] {
+		for _, to := range states {
+			o := opt.Objective{ID: "obj-" + u, Root: opt.TaskState(from)}
+			err := o.Apply(opt.Event{Kind: opt.TaskMoved, TaskID: o.RootID(), To: to})
+			if ended := opt.TaskState(from).Ended(); ended && from != to && err == nil {
+				t.Errorf("root task moved from %s to %s", from, to)
+			} else if !ended && opt.TaskState(to).Ended() && err != nil {
+				t.Errorf("root task cannot move from %s to %s: %v", from, to, err)
+			}
+		}
+	}
+}
+
+func TestStatus_Valid(t *testing.T) {
+	for _, s := range []string{"", "Working", "cancelled", "queued", "TASK_STATE_WORKING"} {
+		if opt.ObjectiveStatus(s).Valid() || opt.PlanStatus(s).Valid() || opt.TaskState(s).Valid() {
+			t.Errorf("%q is valid", s)
+		}
+	}
+	if opt.ObjectiveStatus("pending").Valid() || opt.PlanStatus("canceled").Valid() || opt.TaskState("blocked").Valid() {
+		t.Error("a status of another kind is valid")
+	}
+	for s := range opt.ObjectiveMoves {
+		if !s.Valid() {
+			t.Errorf("objective status %q is not valid", s)
+		}
+	}
+	for s := range opt.PlanMoves {
+		if !s.Valid() {
+			t.Errorf("plan status %q is not valid", s)
+		}
+	}
+}
+
+func TestTaskState_A2A(t *testing.T) {
+	if got := opt.TaskPending.A2A(); got != a2a.Submitted || !opt.TaskPending.Valid() {
+		t.Errorf("pending shows as %q", got)
+	}
+	for _, s := range a2a.TaskStates {
+		if state := opt.TaskState(s); state.A2A() != s || !state.Valid() || state.Ended() != s.Terminal() || state.Waiting() != s.Interrupted() {
+			t.Errorf("%q is another state as that of a plan task", s)
+		}
+	}
+}
+
+// checkApply checks that apply makes a move if, and only if, it may, and that
+// it says which one it refuses.
+func checkApply(t *testing.T, from, to string, may bool, apply func(opt.Event) (string, error)) {
+	t.Helper()
+	after, err := apply(opt.Event{From: from, To: to})
+	if may {
+		if err != nil || after != to {
+			t.Errorf("Apply %s → %s: %v, now %s", from, to, err, after)
+		}
+		return
+	}
+	var move *opt.MoveError
+	if !errors.As(err, &move) || !errors.Is(err, opt.ErrMove) || move.From != from || move.To != to || after != from {
+		t.Errorf("Apply %s → %s: %v, now %s; want a MoveError", from, to, err, after)
+	} else if want := "Invalid status transition: " + from + " → " + to; err.Error() != want {
+		t.Errorf("error %q, want %q", err, want)
+	}
+}
+
+func with(e opt.Event, kind opt.EventKind, task string) opt.Event {
+	e.Kind, e.TaskID = kind, task
+	return e
+}

@@ -1,0 +1,179 @@
+package workflows
+
+import (
+	"slices"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// lead begins, starts, holds and stops plans as the objective's state asks, and
+// reports whether it changed anything. A plan is recorded before it begins, so
+// that it can record for itself.
+func (r *objectiveRun) lead() bool {
+	changed := false
+	for _, p := range r.o.Startable() {
+		r.order(p, Order{Do: startOrder, Inputs: r.inputs(p), Notes: r.state.Notes}, opt.PlanWorking)
+		changed = true
+	}
+	for _, p := range r.o.Held() {
+		r.order(p, Order{Do: holdOrder}, opt.PlanBlocked)
+		changed = true
+	}
+	for _, p := range r.o.Plans {
+		if r.o.Stopping != "" && !p.Status.Ended() && !r.stopped[p.ID] {
+			r.stopped[p.ID] = true
+			r.tell(p, Order{Do: stopOrder, Reason: r.o.Stopping})
+		}
+	}
+	for _, p := range r.o.Plans {
+		if r.plans[p.ID] != nil {
+			r.child(p, nil)
+		}
+	}
+	return changed
+}
+
+// order tells p to do something that shows at once in its status, and takes it
+// as done.
+func (r *objectiveRun) order(p *opt.Plan, o Order, status opt.PlanStatus) {
+	r.tell(p, o)
+	report := opt.Report{Status: status}
+	if status == opt.PlanBlocked {
+		report.Reason = "dependencies"
+	}
+	if p.Report != nil {
+		report.N = p.Report.N
+	}
+	r.keep(opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &report})
+}
+
+// tell gives p an order: its first, with which its workflow begins, or another.
+func (r *objectiveRun) tell(p *opt.Plan, o Order) {
+	if r.plans[p.ID] != nil {
+		r.child(p, &o)
+		return
+	}
+	r.signal(p.ID, o)
+}
+
+// keep changes the objective by what a plan records itself.
+func (r *objectiveRun) keep(e opt.Event) {
+	e.At = r.now()
+	if err := r.o.Apply(e); err != nil {
+		panic(err)
+	}
+}
+
+// child begins the workflow of p, with its first order if there is one.
+func (r *objectiveRun) child(p *opt.Plan, first *Order) {
+	plan := r.plans[p.ID]
+	delete(r.plans, p.ID)
+	r.rec.flush(r.ctx)
+	options := workflow.ChildWorkflowOptions{
+		WorkflowID:          p.ID,
+		WorkflowTaskTimeout: workflowTaskTimeout,
+		ParentClosePolicy:   enumspb.PARENT_CLOSE_POLICY_ABANDON,
+		StaticSummary:       p.Name,
+		StaticDetails:       p.Description,
+	}
+	if !r.in.Plain {
+		options.TypedSearchAttributes = temporal.NewSearchAttributes(
+			TenantAttribute.ValueSet(r.o.Tenant), ContextAttribute.ValueSet(r.o.ContextID), ObjectiveAttribute.ValueSet(r.o.ID))
+	}
+	future := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(r.ctx, options), Plan, PlanInput{
+		Plan: *plan, ContextID: r.o.ContextID, Tenant: r.o.Tenant, RootID: r.o.RootID(), Leaf: r.o.Leaf(p), Objective: r.o.Name,
+		Request: r.state.Request, Order: first, MaxEvents: r.maxEvents,
+	})
+	r.children[p.ID] = future
+	r.state.Begun[p.ID] = false
+	r.events.AddFuture(future, func(f workflow.Future) {
+		var report opt.Report
+		err := f.Get(r.ctx, &report)
+		r.heard[p.ID] = true
+		if err != nil {
+			r.lost(p)
+			return
+		}
+		r.report(p.ID, report)
+	})
+}
+
+// report takes in what a plan says of itself.
+func (r *objectiveRun) report(planID string, report opt.Report) {
+	if r.o.Plan(planID) == nil {
+		workflow.GetLogger(r.ctx).Warn("Report from a plan that is not here", "planId", planID)
+		return
+	}
+	r.keep(opt.Event{Kind: opt.PlanReported, PlanID: planID, Report: &report})
+}
+
+// lost takes in that a plan's workflow ended without a report: an operator has
+// terminated it. The objective then records the end in its place.
+func (r *objectiveRun) lost(p *opt.Plan) {
+	if p.Status.Ended() {
+		return
+	}
+	report := opt.Report{Status: opt.PlanFailed, Reason: "terminated", Failure: "The work was ended by an operator."}
+	if p.Report != nil {
+		report.N = p.Report.N
+	}
+	r.rec.add(opt.Event{Kind: opt.PlanMoved, At: r.now(), PlanID: p.ID, From: string(p.Status), To: string(opt.PlanFailed), Reason: "terminated"})
+	r.report(p.ID, report)
+}
+
+// signal gives an order to a plan that has begun. It reports false if the plan
+// has ended: its report has come, or is about to.
+func (r *objectiveRun) signal(planID string, o Order) bool {
+	if child := r.children[planID]; child != nil {
+		if err := child.GetChildWorkflowExecution().Get(r.ctx, nil); err != nil {
+			return false
+		}
+	}
+	return workflow.SignalExternalWorkflow(r.ctx, planID, "", OrderSignal, o).Get(r.ctx, nil) == nil
+}
+
+// handOver has the plans report their ends by signal, since the run that began
+// them is about to end. It reports false if one had just ended, so that its
+// result is still to come to this run.
+func (r *objectiveRun) handOver() bool {
+	for _, p := range r.o.Plans {
+		told, begun := r.state.Begun[p.ID]
+		if !begun || told || p.Status.Ended() || r.heard[p.ID] {
+			continue
+		}
+		if !r.signal(p.ID, Order{Do: reportOrder}) {
+			r.wait() // for its result
+			return false
+		}
+		r.state.Begun[p.ID] = true
+	}
+	return true
+}
+
+// inputs lists the results of the plans that p depends on.
+func (r *objectiveRun) inputs(p *opt.Plan) []a2a.Artifact {
+	var out []a2a.Artifact
+	for _, id := range p.Dependencies {
+		if d := r.o.Plan(id); d != nil && d.Report != nil {
+			out = slices.Concat(out, d.Report.Results)
+		}
+	}
+	return out
+}
+
+const workflowTaskTimeout = 5 * time.Second
+
+func planOptions(name string) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		StartToCloseTimeout: 10 * time.Minute,
+		HeartbeatTimeout:    heartbeat,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5},
+		Summary:             "Plan: " + name,
+	}
+}

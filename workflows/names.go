@@ -1,0 +1,41 @@
+// Package workflows decides when things happen: an Objective workflow per
+// objective, a Plan workflow per plan. Client is the only caller of Temporal's
+// client; the rest of Longhaul sees it as an engine that starts, tells and
+// stops work.
+//
+// Workflow state is one struct per workflow, changed only through Apply of the
+// model in package opt. Inputs, results, signals and updates live for ever in
+// histories: fields are added, never renamed or reused.
+package workflows
+
+import (
+	"go.temporal.io/sdk/temporal"
+)
+
+// Names as they stand in histories and in Temporal's UI.
+const (
+	ObjectiveWorkflow = "Objective"
+	PlanWorkflow      = "Plan"
+
+	LetterSignal = "letter" // Letter, from the API
+	ReportSignal = "report" // PlanReport, from a plan to its objective
+	OrderSignal  = "order"  // Order, from an objective to a plan
+
+	AddPlanUpdate    = "add-plan"
+	CancelTaskUpdate = "cancel-task"
+
+	specErrorType    = "Spec"
+	moveErrorType    = "Move"
+	unknownErrorType = "Unknown"
+)
+
+// TaskQueue is the queue of workflows and of executors that run in our worker.
+const TaskQueue = "longhaul"
+
+// Search attributes, all of type keyword.
+var (
+	TenantAttribute    = temporal.NewSearchAttributeKeyKeyword("Tenant")
+	ContextAttribute   = temporal.NewSearchAttributeKeyKeyword("ContextId")
+	ObjectiveAttribute = temporal.NewSearchAttributeKeyKeyword("ObjectiveId")
+	StateAttribute     = temporal.NewSearchAttributeKeyKeyword("A2AState")
+)

@@ -1,0 +1,227 @@
+package workflows
+
+import (
+	"slices"
+
+	"go.temporal.io/sdk/workflow"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+// Plan runs one plan until it has ended, and returns its last report.
+func Plan(ctx workflow.Context, in PlanInput) (opt.Report, error) {
+	r := setupPlan(ctx, in)
+	if err := workflow.SetUpdateHandlerWithOptions(r.ctx, CancelTaskUpdate, r.cancelTask,
+		workflow.UpdateHandlerOptions{Validator: r.mayCancelTask}); err != nil {
+		return opt.Report{}, err
+	}
+	for {
+		r.advance()
+		switch {
+		case r.plan.Settled() && r.finished():
+			return r.report(), nil
+		case r.long() && len(r.working) == 0 && r.idle():
+			return opt.Report{}, workflow.NewContinueAsNewError(r.ctx, Plan, r.next())
+		case r.long() && len(r.working) == 0 && !r.events.HasPending():
+			r.rec.flush(r.ctx)
+			continue
+		}
+		r.wait()
+	}
+}
+
+// A planRun is one run of a Plan workflow.
+type planRun struct {
+	run
+	in      PlanInput
+	plan    *opt.Plan
+	state   *PlanState
+	working map[string]workflow.CancelFunc // tasks with an activity
+	stopped map[string]bool                // tasks whose activity was told to stop
+	told    opt.Report                     // the objective's latest
+}
+
+func setupPlan(ctx workflow.Context, in PlanInput) *planRun {
+	r := &planRun{in: in, plan: &in.Plan, state: in.State, working: map[string]workflow.CancelFunc{}, stopped: map[string]bool{}}
+	if r.state == nil {
+		r.state = &PlanState{}
+	}
+	if r.state.Seen == nil {
+		r.state.Seen = map[string]bool{}
+	}
+	if r.state.Tried == nil {
+		r.state.Tried = map[string]int{}
+	}
+	r.maxEvents = in.MaxEvents
+	r.rec = recorder{objectiveID: r.plan.ObjectiveID, source: r.plan.ID, n: r.state.Recorded, done: r.state.Recorded}
+	r.start(ctx)
+	on(&r.run, LetterSignal, r.hear)
+	on(&r.run, OrderSignal, r.obey)
+	r.told = r.report()
+	if in.Order != nil {
+		r.obey(*in.Order)
+	}
+	return r
+}
+
+// next returns the input of the run that goes on after this one.
+func (r *planRun) next() PlanInput {
+	in := r.in
+	in.Plan, in.State, in.Order = *r.plan, r.state, nil
+	in.State.Recorded = r.rec.n
+	return in
+}
+
+// advance does all that follows from what has happened.
+func (r *planRun) advance() {
+	if r.canceled && r.plan.Stopping == "" && !r.plan.Settled() {
+		r.apply(opt.Event{Kind: opt.PlanStopping, Reason: "canceled"})
+	}
+	for again := true; again; {
+		again = false
+		for _, e := range r.plan.Next(r.now()) {
+			r.apply(e)
+			again = true
+		}
+		for _, t := range r.ready() {
+			r.dispatch(t)
+			again = true
+		}
+	}
+	for _, t := range r.plan.Doomed() {
+		r.stop(t)
+	}
+	r.describe()
+	r.tell()
+}
+
+// ready lists the tasks to start now. A run that is about to continue as new
+// starts none: activities do not outlive their run.
+func (r *planRun) ready() []*opt.Task {
+	if r.long() {
+		return nil
+	}
+	return r.plan.Ready()
+}
+
+// apply changes the plan and has the change recorded. An event that the model
+// refuses is a mistake in this file: the workflow task fails, and is repeated
+// once the code is mended.
+func (r *planRun) apply(e opt.Event) {
+	e.At, e.PlanID = r.now(), r.plan.ID
+	if err := r.plan.Apply(e); err != nil {
+		panic(err)
+	}
+	r.rec.add(e)
+}
+
+// obey does what the objective says.
+func (r *planRun) obey(o Order) {
+	switch o.Do {
+	case startOrder:
+		if r.plan.Started || r.plan.Settled() {
+			return
+		}
+		r.in.Inputs = o.Inputs
+		r.state.Notes = append(r.state.Notes, o.Notes...)
+		r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanWorking)})
+	case holdOrder:
+		if r.plan.Status == opt.PlanPending {
+			r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanBlocked), Reason: "dependencies"})
+		}
+	case stopOrder:
+		if r.plan.Stopping == "" && !r.plan.Settled() {
+			r.apply(opt.Event{Kind: opt.PlanStopping, Reason: o.Reason})
+		}
+	case reportOrder:
+		r.state.Tell = true
+	}
+}
+
+// finished reports whether the plan may end: all is recorded, heard and told.
+func (r *planRun) finished() bool {
+	r.rec.flush(r.ctx)
+	if !r.idle() {
+		return false
+	}
+	if r.state.Tell && r.told.Status != r.plan.Status {
+		r.send(r.report())
+	}
+	return r.idle()
+}
+
+// report is what the objective needs to know of the plan now.
+func (r *planRun) report() opt.Report {
+	report := opt.Report{N: r.rec.n, Status: r.plan.Status, Reason: r.plan.Reason}
+	for _, t := range r.plan.Waiting() {
+		report.Open = append(report.Open, t.Gate)
+	}
+	if !r.plan.Settled() {
+		return report
+	}
+	for _, t := range r.plan.Tasks {
+		if t.Broken() && report.Failure == "" {
+			report.Failure = t.Failure
+		}
+	}
+	report.Results, report.Shown = r.plan.Results(), r.state.Shown
+	return report
+}
+
+// tell sends the objective a report when a gate opened or closed or the plan
+// can or cannot go on, once that is recorded. The end is told by the workflow's
+// result.
+func (r *planRun) tell() {
+	report := r.report()
+	if r.plan.Settled() || !r.plan.Started || sameReport(report, r.told) {
+		return
+	}
+	r.send(report)
+}
+
+func (r *planRun) send(report opt.Report) {
+	r.told = report
+	r.rec.flush(r.ctx)
+	signal := workflow.SignalExternalWorkflow(r.ctx, r.plan.ObjectiveID, "", ReportSignal, PlanReport{r.plan.ID, report})
+	if err := signal.Get(r.ctx, nil); err != nil {
+		workflow.GetLogger(r.ctx).Info("The objective has ended before its plan", "error", err)
+	}
+}
+
+// sameReport reports whether the objective would learn nothing from a. Work
+// that has merely begun it knows already.
+func sameReport(a, b opt.Report) bool {
+	status := func(r opt.Report) opt.PlanStatus {
+		if r.Status == opt.PlanPending {
+			return opt.PlanWorking
+		}
+		return r.Status
+	}
+	return status(a) == status(b) && slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
+}
+
+// messages lists what clients have said to t, oldest first.
+func (r *planRun) messages(t *opt.Task) []a2a.Message {
+	var out []a2a.Message
+	if r.in.Request != nil {
+		out = append(out, *r.in.Request)
+	}
+	return slices.Concat(out, r.state.Notes, t.Notes)
+}
+
+// results lists what the tasks before t, or before the plan, have made.
+func (r *planRun) results(t *opt.Task) []activities.Result {
+	before := r.plan.Inputs(t)
+	if len(before) == 0 && len(r.in.Inputs) > 0 {
+		return []activities.Result{{Artifacts: r.in.Inputs}}
+	}
+	var out []activities.Result
+	for _, b := range before {
+		if len(b.Artifacts) > 0 {
+			out = append(out, activities.Result{TaskID: b.ID, Name: b.Name, Artifacts: b.Artifacts})
+		}
+	}
+	return out
+}

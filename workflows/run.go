@@ -1,0 +1,68 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"longhaul/a2a"
+)
+
+// A run is what the workflows have in common: one selector through which
+// everything reaches them, a recorder, and the wish to end.
+type run struct {
+	ctx    workflow.Context // not canceled when the workflow is
+	events workflow.Selector
+	rec    recorder
+
+	nudged    workflow.Channel // something changed outside of the selector
+	canceled  bool             // cancellation was asked for
+	maxEvents int              // of history before continuing as new; 0 leaves it to the server
+}
+
+// start readies r for its workflow: ctx survives a cancellation, which is seen
+// as an event like any other.
+func (r *run) start(ctx workflow.Context) {
+	r.ctx, _ = workflow.NewDisconnectedContext(ctx)
+	r.events = workflow.NewSelector(ctx)
+	r.nudged = workflow.NewBufferedChannel(ctx, 1)
+	r.events.AddReceive(r.nudged, func(ch workflow.ReceiveChannel, _ bool) { ch.Receive(r.ctx, nil) })
+	workflow.Go(r.ctx, r.rec.run)
+	workflow.Go(r.ctx, func(own workflow.Context) {
+		ctx.Done().Receive(own, nil)
+		r.canceled = true
+		r.nudge()
+	})
+}
+
+// nudge makes the main loop look again. Handlers of updates call it when they
+// return.
+func (r *run) nudge() { r.nudged.SendAsync(true) }
+
+// wait blocks until something happened, and handles all that has.
+func (r *run) wait() {
+	r.events.Select(r.ctx)
+	for r.events.HasPending() {
+		r.events.Select(r.ctx)
+	}
+}
+
+// idle reports whether everything that has arrived is handled and recorded.
+func (r *run) idle() bool {
+	return !r.events.HasPending() && r.rec.done == r.rec.n && workflow.AllHandlersFinished(r.ctx)
+}
+
+// long reports whether the history is long enough to continue as new.
+func (r *run) long() bool {
+	info := workflow.GetInfo(r.ctx)
+	return info.GetContinueAsNewSuggested() || r.maxEvents > 0 && info.GetCurrentHistoryLength() > r.maxEvents
+}
+
+func (r *run) now() a2a.Time { return a2a.At(workflow.Now(r.ctx)) }
+
+// on calls handle for each signal of a name.
+func on[T any](r *run, name string, handle func(T)) {
+	r.events.AddReceive(workflow.GetSignalChannel(r.ctx, name), func(ch workflow.ReceiveChannel, _ bool) {
+		var v T
+		ch.Receive(r.ctx, &v)
+		handle(v)
+	})
+}

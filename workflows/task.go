@@ -1,0 +1,205 @@
+package workflows
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+const (
+	taskTimeout  = 30 * time.Minute // that one attempt may work
+	taskAttempts = 3                // of one round
+	heartbeat    = 5 * time.Second  // without one, the worker is dead
+)
+
+// dispatch begins t: with its activity, or at its gate if it is nothing else.
+func (r *planRun) dispatch(t *opt.Task) {
+	r.move(t, opt.TaskWorking, opt.Event{})
+	if t.Ask != nil {
+		r.open(t, *t.Ask)
+		return
+	}
+	r.perform(t)
+}
+
+// perform runs one round of t.
+func (r *planRun) perform(t *opt.Task) {
+	ctx, cancel := workflow.WithCancel(r.ctx)
+	r.working[t.ID] = cancel
+	ctx = workflow.WithActivityOptions(ctx, taskOptions(t))
+	work := r.work(t)
+	r.events.AddFuture(workflow.ExecuteActivity(ctx, acts.Run, work), func(f workflow.Future) {
+		var out activities.Outcome
+		err := f.Get(r.ctx, &out)
+		delete(r.working, t.ID)
+		r.ended(t, out, err)
+	})
+}
+
+func taskOptions(t *opt.Task) workflow.ActivityOptions {
+	o := workflow.ActivityOptions{
+		ActivityID:          t.ID,
+		StartToCloseTimeout: taskTimeout,
+		HeartbeatTimeout:    heartbeat,
+		WaitForCancellation: true,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: taskAttempts,
+		},
+		Summary: t.Name,
+	}
+	if t.Timeout > 0 {
+		o.StartToCloseTimeout = time.Duration(t.Timeout) * time.Second
+	}
+	if t.Attempts > 0 {
+		o.RetryPolicy.MaximumAttempts = int32(t.Attempts)
+	}
+	return o
+}
+
+func (r *planRun) work(t *opt.Task) activities.Work {
+	w := activities.Work{
+		Tenant: r.in.Tenant, ContextID: r.in.ContextID, ObjectiveID: r.plan.ObjectiveID, PlanID: r.plan.ID, TaskID: t.ID,
+		Objective: r.in.Objective, Plan: r.plan.Name, Name: t.Name, Description: t.Description,
+		Executor: t.Executor, Input: t.Input, Messages: r.messages(t), Results: r.results(t), Replies: t.Replies,
+		Round: t.Gates + 1, Attempt: r.state.Tried[t.ID], Key: fmt.Sprintf("%s:%d", t.ID, t.Gates+1), Trust: activities.Untrusted,
+	}
+	if r.shows(t) {
+		w.RootID = r.in.RootID
+	}
+	return w
+}
+
+// shows reports whether the root task shows t's artifacts as its own.
+func (r *planRun) shows(t *opt.Task) bool { return r.in.Leaf && r.plan.Leaf(t) }
+
+// ended takes in how a round of t came out.
+func (r *planRun) ended(t *opt.Task, out activities.Outcome, err error) {
+	r.state.Tried[t.ID] = max(out.Attempt, r.state.Tried[t.ID]+1)
+	switch {
+	case r.stopped[t.ID] && (err != nil || !out.State.Ended()):
+		r.move(t, opt.TaskCanceled, opt.Event{Reason: "canceled"})
+	case err != nil:
+		code, text := explain(err)
+		r.fail(t, code, text)
+	case out.State == opt.TaskCompleted:
+		r.complete(t, out.Artifacts, out.Streamed, out.Attempt)
+	case out.State == opt.TaskFailed:
+		r.fail(t, out.Code, out.Message)
+	case out.State.Waiting() && out.Gate != nil:
+		r.open(t, *out.Gate)
+	default:
+		r.fail(t, "invalid-outcome", "The task ended in a way that is not allowed.")
+	}
+}
+
+// complete keeps and shows what t made, then ends it.
+func (r *planRun) complete(t *opt.Task, artifacts []a2a.Artifact, streamed []string, attempt int) {
+	rootID := ""
+	if r.shows(t) {
+		rootID = r.in.RootID
+	}
+	for _, a := range artifacts {
+		e := opt.Event{Kind: opt.ArtifactAdded, PlanID: r.plan.ID, TaskID: t.ID, RootID: rootID, At: r.now(), Attempt: attempt, Chunk: &opt.Chunk{Artifact: a, Last: true}}
+		if slices.Contains(streamed, a.ArtifactID) {
+			r.keep(e)
+		} else {
+			r.apply(e)
+		}
+		if rootID != "" {
+			r.state.Shown = append(r.state.Shown, a.ArtifactID)
+		}
+	}
+	r.move(t, opt.TaskCompleted, opt.Event{Attempt: attempt})
+}
+
+// keep changes the plan without recording it: the journal has it already.
+func (r *planRun) keep(e opt.Event) {
+	if err := r.plan.Apply(e); err != nil {
+		panic(err)
+	}
+}
+
+func (r *planRun) fail(t *opt.Task, code, text string) {
+	r.move(t, opt.TaskFailed, opt.Event{Reason: code, Status: r.say(t, text)})
+}
+
+// move moves t; e holds what more there is to say.
+func (r *planRun) move(t *opt.Task, to opt.TaskState, e opt.Event) {
+	e.Kind, e.TaskID, e.From, e.To = opt.TaskMoved, t.ID, string(t.State), string(to)
+	r.apply(e)
+}
+
+// stop ends the work of t. It is canceled once its activity has ended.
+func (r *planRun) stop(t *opt.Task) {
+	if cancel := r.working[t.ID]; cancel != nil && !r.stopped[t.ID] {
+		r.stopped[t.ID] = true
+		cancel()
+	}
+}
+
+// say returns an agent's message about the end of t, which comes once.
+func (r *planRun) say(t *opt.Task, text string) *a2a.Message {
+	return &a2a.Message{MessageID: t.ID + ":status", ContextID: r.in.ContextID, TaskID: t.ID, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}
+}
+
+// explain turns an activity's last error into a word and a text for clients.
+func explain(err error) (code, text string) {
+	var timeout *temporal.TimeoutError
+	var app *temporal.ApplicationError
+	switch {
+	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT:
+		return "worker-lost", "The worker that ran the task was lost."
+	case errors.As(err, &timeout):
+		return "timeout", "The task took longer than it may."
+	case errors.As(err, &app):
+		return "failed", app.Message()
+	}
+	return "failed", "The task failed."
+}
+
+// mayCancelTask refuses what there is no sense in canceling.
+func (r *planRun) mayCancelTask(_ workflow.Context, c CancelTask) error {
+	t := r.plan.Task(c.TaskID)
+	switch {
+	case t == nil:
+		return temporal.NewApplicationError("unknown task", unknownErrorType)
+	case t.State.Ended() && t.State != opt.TaskCanceled:
+		return moveError(string(t.State), string(opt.TaskCanceled))
+	}
+	return nil
+}
+
+// cancelTask cancels one task. It returns once that is recorded, which for a
+// running task may be before it has stopped.
+func (r *planRun) cancelTask(ctx workflow.Context, c CancelTask) error {
+	defer r.nudge()
+	ctx, _ = workflow.NewDisconnectedContext(ctx)
+	t := r.plan.Task(c.TaskID)
+	switch {
+	case t.State.Ended():
+	case r.working[t.ID] != nil:
+		r.stop(t)
+	default:
+		r.move(t, opt.TaskCanceled, opt.Event{Reason: "canceled"})
+	}
+	r.rec.flush(ctx)
+	return nil
+}
+
+func answersArtifact(taskID, name string, answers []opt.Answer) a2a.Artifact {
+	data := map[string]json.RawMessage{}
+	for _, a := range answers {
+		data[a.ID] = a.Answer
+	}
+	return a2a.Artifact{ArtifactID: opt.ArtifactID(taskID, "answers"), Name: name, Parts: []a2a.Part{a2a.DataPart(data)}}
+}
