@@ -2,8 +2,10 @@ package workflows_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -36,7 +39,7 @@ func newEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: objectiveID, TaskQueue: workflows.TaskQueue})
+	env.SetStartWorkflowOptions(startOptions(objectiveID))
 	env.SetTestTimeout(20 * time.Second)
 	env.SetStartTime(began)
 	journal := &recording{numbers: map[string]int64{}}
@@ -160,4 +163,31 @@ func finished(t *testing.T, env *testsuite.TestWorkflowEnvironment) {
 
 func message(id, text string) a2a.Message {
 	return a2a.Message{MessageID: id, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+}
+
+func startOptions(workflowID string) client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{ID: workflowID, TaskQueue: workflows.TaskQueue}
+}
+
+const anyArg = "mock.Anything" // how the environment spells any argument
+
+// has reports whether a line was recorded.
+func (r *recording) has(line string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.lines, line)
+}
+
+// continued returns the input with which the workflow goes on as a new run.
+func continued[T any](t *testing.T, env *testsuite.TestWorkflowEnvironment) T {
+	t.Helper()
+	var again *workflow.ContinueAsNewError
+	if !errors.As(env.GetWorkflowError(), &again) {
+		t.Fatalf("the workflow did not continue as new: %v", env.GetWorkflowError())
+	}
+	var in T
+	if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, &in); err != nil {
+		t.Fatal(err)
+	}
+	return in
 }

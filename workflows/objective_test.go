@@ -1,8 +1,13 @@
 package workflows_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 
 	"longhaul/opt"
 	"longhaul/workflows"
@@ -40,5 +45,112 @@ func letter(messageID string, reply opt.Reply) opt.Letter {
 	return opt.Letter{
 		ObjectiveID: objectiveID, PlanID: planID, TaskID: objectiveID, ForTask: reply.GateID[:len(reply.GateID)-2], Principal: "p",
 		Message: message(messageID, "here"), Reply: &reply,
+	}
+}
+
+func TestObjective_failsFastAndCancelsTheRest(t *testing.T) {
+	env, log := newEnv(t)
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening("fail|say never", "say never")})
+	if err := env.GetWorkflowError(); err == nil {
+		t.Fatal("the workflow of a failed objective did not fail")
+	}
+	log.want(t,
+		"opened", "objective working", "added plan-a-1", "added plan-a-2", "obj-a working",
+		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 failed told-to", "task-a-1-1 canceled told-to", "plan-a-1 failed told-to",
+		"objective-stopping failed", "plan-stopping plan-a-2 failed", "task-a-2-0 canceled failed", "plan-a-2 skipped failed",
+		"objective failed told-to", "obj-a failed told-to",
+	)
+}
+
+func TestObjective_plansFirst(t *testing.T) {
+	env, log := newEnv(t)
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening()})
+	finished(t, env)
+	log.want(t,
+		"opened", "objective planning", "obj-a working", "added plan-a-1", "objective working",
+		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 made 1-0-echo", "task-a-1-0 completed", "plan-a-1 completed",
+		"objective completed", "obj-a completed",
+	)
+}
+
+func TestObjective_failsWithoutPlan(t *testing.T) {
+	env, log := newEnv(t)
+	o := opening()
+	request := message("m1", "impossible")
+	o.Message = &request
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: o})
+	log.want(t, "opened", "objective planning", "obj-a working", "objective-stopping failed", "objective failed failed", "obj-a failed failed")
+	last := log.events[len(log.events)-1]
+	if got, want := last.Status.Text(), "No plan could be made. nobody can do that: no plan"; got != want {
+		t.Errorf("the root task says %q, want %q", got, want)
+	}
+}
+
+func TestObjective_retriesAndRecordsAttempts(t *testing.T) {
+	env, log := newEnv(t)
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening("fail 2; say at last")})
+	finished(t, env)
+	for _, e := range log.events {
+		if e.TaskID == opt.TaskID(planID, 0) && e.To == string(opt.TaskCompleted) && e.Attempt != 3 {
+			t.Errorf("completed on attempt %d, want 3", e.Attempt)
+		}
+	}
+}
+
+func TestObjective_idleStartsByMessage(t *testing.T) {
+	env, log := newEnv(t)
+	o := opening()
+	o.Idle, o.Message = true, nil
+	env.RegisterDelayedCallback(func() {
+		env.SignalWorkflow(workflows.LetterSignal, opt.Letter{ObjectiveID: objectiveID, TaskID: objectiveID, Message: message("m5", "go"), Principal: "p"})
+	}, time.Hour)
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: o})
+	finished(t, env)
+	log.want(t,
+		"opened", "obj-a m5 noted", "objective planning", "obj-a working", "added plan-a-1", "objective working",
+		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 made 1-0-echo", "task-a-1-0 completed", "plan-a-1 completed",
+		"objective completed", "obj-a completed",
+	)
+}
+
+func TestObjective_cancelStopsEverything(t *testing.T) {
+	for name, script := range map[string]string{"running": "work 1h", "waiting": "approve Go?"} {
+		t.Run(name, func(t *testing.T) {
+			env, log := newEnv(t)
+			if name == "running" { // time stands still while an activity runs
+				env.SetOnActivityStartedListener(func(*activity.Info, context.Context, converter.EncodedValues) { env.CancelWorkflow() })
+			} else {
+				env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)
+			}
+			env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening(script, "say never")})
+			if !env.IsWorkflowCompleted() {
+				t.Fatal("the workflow did not end")
+			}
+			got := log.lines[len(log.lines)-2:]
+			if got[0] != "objective canceled" || got[1] != "obj-a canceled" {
+				t.Errorf("ended with %q", got)
+			}
+			for _, want := range []string{"task-a-1-0 canceled canceled", "plan-a-2 skipped canceled"} {
+				if !log.has(want) {
+					t.Errorf("%q is missing in\n%v", want, log.lines)
+				}
+			}
+		})
+	}
+}
+
+func TestObjective_waitsForTheJournal(t *testing.T) {
+	env, log := newEnv(t)
+	failures := 20 // more than the local activity tries
+	log.fail = func(opt.Batch) error {
+		if failures--; failures >= 0 {
+			return errors.New("the journal is down")
+		}
+		return nil
+	}
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening("say done")})
+	finished(t, env)
+	if got := log.lines[len(log.lines)-1]; got != "obj-a completed" {
+		t.Errorf("the last event is %q", got)
 	}
 }

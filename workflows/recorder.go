@@ -38,8 +38,8 @@ func (r *recorder) run(ctx workflow.Context) {
 		events := r.queue
 		r.queue = nil
 		batch := opt.Batch{ObjectiveID: r.objectiveID, Source: r.source, Events: events}
-		if err := record(ctx, batch); err != nil {
-			return // the workflow itself is being closed
+		for record(ctx, batch) != nil {
+			_ = workflow.Sleep(ctx, recordPause) // no event is ever given up
 		}
 		r.done = events[len(events)-1].N
 	}
@@ -50,6 +50,8 @@ func (r *recorder) flush(ctx workflow.Context) {
 	upTo := r.n
 	_ = workflow.Await(ctx, func() bool { return r.done >= upTo }) // ctx is never canceled
 }
+
+const recordPause = 10 * time.Second // before a batch that failed for good is tried again
 
 // record writes b within the workflow task. If the journal cannot be reached it
 // goes on as a normal activity, which waits for the journal for ever.

@@ -1,18 +1,13 @@
+// Longhaul is an A2A agent server whose work survives anything. This is the
+// thin program: it needs a Temporal server elsewhere. The program in dev carries
+// one.
 package main
 
 import (
-	_ "github.com/alecthomas/kong"
-	_ "github.com/google/go-cmp/cmp"
-	_ "github.com/knadh/koanf/parsers/yaml"
-	_ "github.com/knadh/koanf/providers/env/v2"
-	_ "github.com/knadh/koanf/providers/file"
-	_ "github.com/knadh/koanf/v2"
-	_ "github.com/labstack/echo/v4"
-	_ "go.temporal.io/api/enums/v1"
-	_ "go.temporal.io/sdk/client"
-	_ "go.uber.org/zap"
-	_ "go.yaml.in/yaml/v3"
-	_ "modernc.org/sqlite"
+	"context"
+	"os"
+
+	"longhaul/internal/cli"
 )
 
-func main() {}
+func main() { os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, nil)) }

@@ -1,0 +1,103 @@
+// Package cli holds the commands of both programs and wires everything
+// together. It alone reads flags, the environment and the configuration file.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/alecthomas/kong"
+)
+
+// Version is the version of this build; the linker may set it.
+var Version = "dev"
+
+// An Embedded is a Temporal server that runs in this process.
+type Embedded struct {
+	Addr  string // that clients dial
+	UIURL string // of its Web UI; "" if it has none
+	Stop  func() error
+}
+
+// An Embed starts the Temporal server that the program carries.
+type Embed func(ctx context.Context, cfg EmbedConfig) (*Embedded, error)
+
+// Run runs the program with args and returns its exit code. embed is nil in the
+// program that carries no Temporal server, which then has no dev and temporal
+// commands.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer, embed Embed) int {
+	if err := run(ctx, args, stdout, stderr, embed); err != nil {
+		var usage *kong.ParseError
+		if errors.As(err, &usage) {
+			fmt.Fprintf(stderr, "longhaul: %v\nSee longhaul --help.\n", err)
+			return 2
+		}
+		fmt.Fprintf(stderr, "longhaul: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// A program is what commands need of the process.
+type program struct {
+	ctx    context.Context
+	stdout io.Writer
+	stderr io.Writer
+	embed  Embed
+}
+
+// commands are those of every program.
+type commands struct {
+	Config kong.ConfigFlag `help:"Configuration file (YAML): the names of flags, without the dashes in front." env:"LONGHAUL_CONFIG" type:"path" placeholder:"FILE"`
+
+	API     apiCommand     `cmd:"" help:"Serve A2A; the work is done by workers elsewhere."`
+	Worker  workerCommand  `cmd:"" help:"Do the work; any number of workers may run."`
+	Send    sendCommand    `cmd:"" help:"Send a message to an agent and show what comes of it."`
+	Watch   watchCommand   `cmd:"" help:"Show what happens to a task until it has ended."`
+	Answer  answerCommand  `cmd:"" help:"Answer a task that waits for somebody."`
+	Show    configCommand  `cmd:"" name:"config" help:"Show every setting, its value and where it can be set."`
+	Version versionCommand `cmd:"" help:"Show the version."`
+}
+
+// devCommands are those of the program that carries Temporal.
+type devCommands struct {
+	Dev      devCommand      `cmd:"" default:"withargs" help:"Run everything in this process: Temporal, the API and a worker. The default."`
+	Temporal temporalCommand `cmd:"" help:"Run only the Temporal server that this program carries."`
+	commands
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, embed Embed) error {
+	var grammar any = &commands{}
+	if embed != nil {
+		grammar = &devCommands{}
+	}
+	var exit *int
+	parser, err := kong.New(grammar,
+		kong.Name("longhaul"),
+		kong.Description("An A2A agent server whose work survives anything."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { exit = &code }),
+		kong.Configuration(fromYAML, defaultConfigFile),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		return fmt.Errorf("build the command line: %w", err)
+	}
+	parsed, err := parser.Parse(args)
+	if exit != nil {
+		return nil // help was shown
+	}
+	if err != nil {
+		return err
+	}
+	return parsed.Run(&program{ctx: ctx, stdout: stdout, stderr: stderr, embed: embed})
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Run(p *program) error {
+	_, err := fmt.Fprintln(p.stdout, "longhaul", Version)
+	return err
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// configCommand is "longhaul config": it prints a configuration file that says
+// what is in force.
+type configCommand struct {
+	apiSettings
+	workerSettings
+	storeSettings
+	temporalSettings
+	embedSettings
+	workSettings
+	logSettings
+}
+
+func (c *configCommand) Run(p *program, parsed *kong.Context) error {
+	fmt.Fprintf(p.stdout, "# Every setting and its value. A flag comes before the environment, and that\n# before this file, which is %s or the one that --config names.\n", defaultConfigFile)
+	for _, flag := range parsed.Selected().Flags {
+		env := ""
+		if len(flag.Envs) > 0 {
+			env = " [" + strings.Join(flag.Envs, ", ") + "]"
+		}
+		fmt.Fprintf(p.stdout, "\n# %s%s\n%s: %s\n", strings.TrimSpace(flag.Help), env, flag.Name, yamlValue(parsed.FlagValue(flag)))
+	}
+	return nil
+}
+
+// yamlValue writes the value of a flag as YAML on one line.
+func yamlValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return fmt.Sprintf("%q", v)
+	case []string:
+		quoted := make([]string, len(v))
+		for i, s := range v {
+			quoted[i] = fmt.Sprintf("%q", s)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	return fmt.Sprint(v)
+}

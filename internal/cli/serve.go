@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.uber.org/zap"
+
+	"longhaul/workflows"
+)
+
+// EmbedConfig says what the embedded Temporal shall be.
+type EmbedConfig struct {
+	Dir              string // of its files; "" keeps everything in memory
+	Addr             string
+	UIAddr           string
+	Namespace        string
+	Retention        time.Duration
+	Sync             string
+	SearchAttributes map[string]enumspb.IndexedValueType
+	Log              *zap.Logger
+}
+
+// retention is how long Temporal keeps what has ended: as long as the journal.
+const retention = 7 * 24 * time.Hour
+
+// apiCommand is "longhaul api".
+type apiCommand struct {
+	apiSettings
+	storeSettings
+	temporalSettings
+	workSettings
+	logSettings
+}
+
+func (c *apiCommand) Run(p *program) error {
+	if err := c.reach(); err != nil {
+		return err
+	}
+	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
+		if err := s.open(ctx, c.storeSettings, c.workSettings, c.temporalSettings); err != nil {
+			return err
+		}
+		url, err := s.serve(c.apiSettings, c.temporalSettings)
+		s.log.Info("Serving A2A", zap.String("url", url))
+		return err
+	})
+}
+
+// workerCommand is "longhaul worker".
+type workerCommand struct {
+	workerSettings
+	storeSettings
+	temporalSettings
+	workSettings
+	logSettings
+}
+
+func (c *workerCommand) Run(p *program) error {
+	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
+		if err := s.open(ctx, c.storeSettings, c.workSettings, c.temporalSettings); err != nil {
+			return err
+		}
+		if err := workflows.Prepare(ctx, s.temporal, c.Namespace); err != nil {
+			return err
+		}
+		s.log.Info("Working", zap.String("temporal", c.TemporalAddr))
+		return s.work(c.workerSettings)
+	})
+}
+
+// embedSettings say how the embedded Temporal runs.
+type embedSettings struct {
+	TemporalUIAddr string `name:"temporal-ui-addr" help:"Where the embedded Temporal's Web UI listens; empty for none." default:"127.0.0.1:8233" env:"LONGHAUL_TEMPORAL_UI_ADDR" placeholder:"HOST:PORT"`
+}
+
+// devCommand is "longhaul dev".
+type devCommand struct {
+	apiSettings
+	workerSettings
+	storeSettings
+	temporalSettings
+	embedSettings
+	workSettings
+	logSettings
+}
+
+func (c *devCommand) Run(p *program) error {
+	if err := c.reach(); err != nil {
+		return err
+	}
+	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
+		temporal, err := s.embed(ctx, p.embed, c.storeSettings, c.temporalSettings, c.embedSettings)
+		if err != nil {
+			return err
+		}
+		c.TemporalAddr = temporal.Addr
+		if err := s.open(ctx, c.storeSettings, c.workSettings, c.temporalSettings); err != nil {
+			return err
+		}
+		if err := s.work(c.workerSettings); err != nil {
+			return err
+		}
+		url, err := s.serve(c.apiSettings, c.temporalSettings)
+		if err == nil {
+			welcome(p.stdout, url, temporal.UIURL)
+		}
+		return err
+	})
+}
+
+// temporalCommand is "longhaul temporal".
+type temporalCommand struct {
+	storeSettings
+	temporalSettings
+	embedSettings
+	logSettings
+}
+
+func (c *temporalCommand) Run(p *program) error {
+	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
+		temporal, err := s.embed(ctx, p.embed, c.storeSettings, c.temporalSettings, c.embedSettings)
+		if err == nil {
+			s.log.Info("Temporal is up", zap.String("addr", temporal.Addr), zap.String("ui", temporal.UIURL))
+		}
+		return err
+	})
+}
+
+// embed starts the Temporal server that the program carries.
+func (s *service) embed(ctx context.Context, embed Embed, store storeSettings, temporal temporalSettings, ui embedSettings) (*Embedded, error) {
+	if err := os.MkdirAll(store.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data directory: %w", err)
+	}
+	e, err := embed(ctx, EmbedConfig{
+		Dir: store.DataDir, Addr: temporal.TemporalAddr, UIAddr: ui.TemporalUIAddr, Namespace: temporal.Namespace,
+		Retention: retention, Sync: store.Sync, SearchAttributes: workflows.SearchAttributes(), Log: s.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.onStop(e.Stop)
+	return e, nil
+}
+
+// serve starts a service and keeps it until the process is told to stop. A
+// second signal ends the process at once.
+func (p *program) serve(logs logSettings, start func(context.Context, *service) error) error {
+	log, err := logs.logger()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Sync() }()
+	ctx, stop := signal.NotifyContext(p.ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	s := newService(log)
+	if err := start(ctx, s); err != nil {
+		_ = s.stop() // the first error says why
+		return err
+	}
+	return s.wait(ctx)
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.uber.org/zap"
+
+	"longhaul/activities"
+	"longhaul/activities/echo"
+	"longhaul/activities/planner"
+	"longhaul/api"
+	"longhaul/internal/journal"
+	"longhaul/worker"
+	"longhaul/workflows"
+)
+
+// A service is what one process runs. Everything that it has started it stops,
+// in the opposite order.
+type service struct {
+	log      *zap.Logger
+	journal  *journal.Journal
+	temporal client.Client
+	books    *planner.Playbooks
+	stops    []func() error
+	failed   chan error // what ends the service before it is told to stop
+}
+
+func newService(log *zap.Logger) *service { return &service{log: log, failed: make(chan error, 1)} }
+
+// onStop has stop called at the end.
+func (s *service) onStop(stop func() error) { s.stops = append(s.stops, stop) }
+
+// stop stops everything.
+func (s *service) stop() error {
+	var errs []error
+	for i := len(s.stops) - 1; i >= 0; i-- {
+		errs = append(errs, s.stops[i]())
+	}
+	s.stops = nil
+	return errors.Join(errs...)
+}
+
+// wait blocks until ctx ends or a part of the service has failed, then stops
+// everything.
+func (s *service) wait(ctx context.Context) error {
+	var err error
+	select {
+	case <-ctx.Done():
+		s.log.Info("Stopping")
+	case err = <-s.failed:
+	}
+	return errors.Join(err, s.stop())
+}
+
+// open opens the journal, reads the playbooks and connects to Temporal.
+func (s *service) open(ctx context.Context, store storeSettings, work workSettings, temporal temporalSettings) error {
+	path, err := store.journal()
+	if err != nil {
+		return err
+	}
+	if s.journal, err = journal.Open(ctx, journal.Config{Path: path, Sync: store.Sync, Log: s.log}); err != nil {
+		return err
+	}
+	s.onStop(s.journal.Close)
+	if s.books, err = planner.Load(work.Playbooks); err != nil {
+		return err
+	}
+	if s.temporal, err = workflows.Dial(workflows.DialConfig{
+		Addr: temporal.TemporalAddr, Namespace: temporal.Namespace, Local: local(temporal.TemporalAddr), Log: sdkLog(s.log),
+	}); err != nil {
+		return err
+	}
+	s.onStop(func() error { s.temporal.Close(); return nil })
+	return nil
+}
+
+// local reports whether an address is on this machine.
+func local(addr string) bool {
+	host, _, _ := net.SplitHostPort(addr)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// work starts a worker.
+func (s *service) work(cfg workerSettings) error {
+	w := worker.New(worker.Config{
+		Temporal: s.temporal,
+		Activities: activities.Config{
+			Executors: map[string]activities.Executor{"echo": echo.Executor{}},
+			Default:   "echo",
+			Planner:   s.books,
+			Recorder:  s.journal,
+			Log:       s.log,
+		},
+		MaxTasks:  cfg.MaxTasks,
+		StopAfter: cfg.StopAfter,
+	})
+	if err := w.Start(); err != nil {
+		return fmt.Errorf("start the worker: %w", err)
+	}
+	s.onStop(func() error { w.Stop(); return nil })
+	return nil
+}
+
+// serve starts the API and returns its URL.
+func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, error) {
+	listener, err := net.Listen("tcp", cfg.Addr)
+	if err != nil {
+		return "", fmt.Errorf("listen at %s (choose another with --addr): %w", cfg.Addr, err)
+	}
+	url, err := cfg.url(listener.Addr())
+	if err != nil {
+		_ = listener.Close()
+		return "", err
+	}
+	server := api.New(api.Config{
+		Engine:       workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Timeout: cfg.CallTimeout}),
+		Journal:      s.journal,
+		Watch:        func(id string) api.Watch { return s.journal.Watch(id) },
+		Agent:        agent{s.books},
+		Card:         card(cfg, url, s.books),
+		Authenticate: anyone,
+		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxBody: cfg.MaxBody,
+		Log: s.log,
+	})
+	httpServer := server.HTTP()
+	go func() {
+		if err := httpServer.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("serve at %s: %w", cfg.Addr, err)
+		}
+	}()
+	s.onStop(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		server.Close()
+		return httpServer.Shutdown(ctx)
+	})
+	return url, nil
+}
+
+// anyone lets everybody in as one and the same caller. It is for servers that
+// only this machine can reach.
+func anyone(*http.Request) (api.Caller, error) {
+	return api.Caller{Tenant: "default", Principal: "local"}, nil
+}

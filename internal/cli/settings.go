@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// logSettings say what is logged.
+type logSettings struct {
+	LogLevel  string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"LONGHAUL_LOG_LEVEL"`
+	LogFormat string `help:"How to log: text or json." enum:"text,json" default:"text" env:"LONGHAUL_LOG_FORMAT"`
+}
+
+// storeSettings say where the journal is.
+type storeSettings struct {
+	DataDir string `help:"Directory of everything that is kept." default:".longhaul" env:"LONGHAUL_DATA_DIR" type:"path"`
+	Sync    string `help:"full survives a power cut; normal is faster and may lose the last moments to one." enum:"full,normal" default:"full" env:"LONGHAUL_SYNC"`
+}
+
+// temporalSettings say where Temporal is.
+type temporalSettings struct {
+	TemporalAddr string `help:"Address of Temporal. In dev, where the embedded one listens." default:"127.0.0.1:7233" env:"LONGHAUL_TEMPORAL_ADDR" placeholder:"HOST:PORT"`
+	Namespace    string `help:"Temporal namespace." default:"default" env:"LONGHAUL_NAMESPACE"`
+	MaxEvents    int    `help:"Continue workflows as new past so many events of history; 0 leaves it to Temporal." default:"0" env:"LONGHAUL_MAX_EVENTS"`
+}
+
+// apiSettings say how the API serves.
+type apiSettings struct {
+	Addr         string        `help:"Address to serve A2A at." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT"`
+	AllowAnyone  bool          `help:"Serve whoever can reach the address, though nobody is asked who they are. Without it the address must be on loopback." env:"LONGHAUL_ALLOW_ANYONE"`
+	PublicURL    string        `help:"URL that the agent card names; the default follows from the address." env:"LONGHAUL_PUBLIC_URL" placeholder:"URL"`
+	AgentName    string        `help:"Name on the agent card." default:"Longhaul" env:"LONGHAUL_AGENT_NAME"`
+	BlockingWait time.Duration `help:"How long a blocking send waits for the work." default:"25s" env:"LONGHAUL_BLOCKING_WAIT"`
+	ReplyWait    time.Duration `help:"How long a reply waits to be judged." default:"5s" env:"LONGHAUL_REPLY_WAIT"`
+	CancelWait   time.Duration `help:"How long a cancel waits for the work to stop." default:"5s" env:"LONGHAUL_CANCEL_WAIT"`
+	CallTimeout  time.Duration `help:"How long one call of Temporal may take." default:"10s" env:"LONGHAUL_CALL_TIMEOUT"`
+	MaxBody      int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
+}
+
+// workSettings say how work is planned and done. Both the API, which knows a
+// playbook at once, and the worker need them.
+type workSettings struct {
+	Playbooks []string `help:"Playbook files or directories, beside the bundled one." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
+}
+
+// workerSettings say how a worker works.
+type workerSettings struct {
+	MaxTasks  int           `help:"Tasks that one worker runs at a time." default:"200" env:"LONGHAUL_MAX_TASKS"`
+	StopAfter time.Duration `help:"How long running tasks may go on when a worker stops." default:"10s" env:"LONGHAUL_STOP_AFTER"`
+}
+
+// logger returns the log, which goes to standard error.
+func (s logSettings) logger() (*zap.Logger, error) {
+	level, err := zapcore.ParseLevel(s.LogLevel)
+	if err != nil {
+		return nil, fmt.Errorf("log level: %w", err)
+	}
+	cfg := zap.NewProductionConfig()
+	if s.LogFormat == "text" {
+		cfg = zap.NewDevelopmentConfig()
+		cfg.EncoderConfig.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
+		cfg.DisableCaller = true
+	}
+	cfg.Level = zap.NewAtomicLevelAt(level)
+	cfg.Sampling = nil
+	cfg.DisableStacktrace = true
+	return cfg.Build()
+}
+
+// journal returns the path of the journal, after making its directory.
+func (s storeSettings) journal() (string, error) {
+	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
+		return "", fmt.Errorf("make the data directory: %w", err)
+	}
+	return filepath.Join(s.DataDir, "journal.db"), nil
+}
+
+// url returns the URL that the card names, given where the API listens.
+func (s apiSettings) url(listening net.Addr) (string, error) {
+	if s.PublicURL == "" {
+		return "http://" + listening.String(), nil
+	}
+	u, err := url.Parse(s.PublicURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("--public-url %q is not the URL of a server, such as https://agent.example.com", s.PublicURL)
+	}
+	return s.PublicURL, nil
+}
+
+// reach refuses an address that others on the network could reach, unless that
+// is wanted.
+func (s apiSettings) reach() error {
+	addr := s.Addr
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("--addr %q is not an address, such as 127.0.0.1:7420", addr)
+	}
+	if !s.AllowAnyone && !local(net.JoinHostPort(host, "0")) {
+		return fmt.Errorf("--addr %q can be reached from outside, and nobody is asked who they are: use 127.0.0.1, or --allow-anyone if the network keeps others out", addr)
+	}
+	return nil
+}
