@@ -135,6 +135,7 @@ func (r *objectiveRun) signal(planID string, o Order) bool {
 			return false
 		}
 	}
+	r.rec.flush(r.ctx)
 	return workflow.SignalExternalWorkflow(r.ctx, planID, "", OrderSignal, o).Get(r.ctx, nil) == nil
 }
 

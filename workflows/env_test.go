@@ -42,7 +42,7 @@ func newEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 	env.SetStartWorkflowOptions(startOptions(objectiveID))
 	env.SetTestTimeout(20 * time.Second)
 	env.SetStartTime(began)
-	journal := &recording{numbers: map[string]int64{}}
+	journal := &recording{numbers: map[string]int64{}, sources: map[string][]string{}}
 	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
 	env.RegisterActivity(activities.New(activities.Config{
@@ -88,7 +88,8 @@ func (onePlan) Plan(_ context.Context, r activities.Request) ([]opt.PlanSpec, er
 type recording struct {
 	mu      sync.Mutex
 	lines   []string
-	numbers map[string]int64 // last number of each source
+	sources map[string][]string // the lines of each source; between two there is no order
+	numbers map[string]int64    // last number of each source
 	events  []opt.Event
 	fail    func(b opt.Batch) error
 }
@@ -111,6 +112,7 @@ func (r *recording) Record(_ context.Context, b opt.Batch) error {
 		r.numbers[b.Source] = e.N
 		r.events = append(r.events, e)
 		r.lines = append(r.lines, line(e))
+		r.sources[b.Source] = append(r.sources[b.Source], line(e))
 	}
 	return nil
 }
@@ -142,12 +144,13 @@ func line(e opt.Event) string {
 	return string(e.Kind)
 }
 
-func (r *recording) want(t *testing.T, want ...string) {
+// want compares what a workflow has recorded.
+func (r *recording) want(t *testing.T, source string, want ...string) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if diff := cmp.Diff(want, r.lines); diff != "" {
-		t.Errorf("recorded events mismatch (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, r.sources[source]); diff != "" {
+		t.Errorf("events of "+source+" mismatch (-want +got):\n%s", diff)
 	}
 }
 

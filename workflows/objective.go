@@ -155,11 +155,12 @@ func (r *objectiveRun) advance() {
 		r.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(opt.ObjectiveCanceled)})
 	}
 	for again := true; again; {
-		again = r.lead()
-		for _, e := range r.o.Next(r.now()) {
-			r.apply(e)
-			again = true
+		for events := r.o.Next(r.now()); len(events) > 0; events = r.o.Next(r.now()) {
+			for _, e := range events {
+				r.apply(e)
+			}
 		}
+		again = r.lead()
 	}
 	r.describe()
 	r.show()

@@ -17,12 +17,14 @@ func TestObjective_runsPlansInOrder(t *testing.T) {
 	env, log := newEnv(t)
 	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening("say one|say two", "say three")})
 	finished(t, env)
-	log.want(t,
-		"opened", "objective working", "added plan-a-1", "added plan-a-2", "obj-a working",
-		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 made 1-0-echo", "task-a-1-0 completed",
-		"task-a-1-1 working", "task-a-1-1 made 1-1-echo", "task-a-1-1 completed", "plan-a-1 completed",
+	log.want(t, objectiveID,
+		"opened", "objective working", "added plan-a-1", "added plan-a-2", "obj-a working", "objective completed", "obj-a completed",
+	)
+	log.want(t, planID,
+		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 made 1-0-echo", "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 made 1-1-echo", "task-a-1-1 completed", "plan-a-1 completed",
+	)
+	log.want(t, opt.PlanID(objectiveID, 2),
 		"plan-a-2 working", "task-a-2-0 working", "task-a-2-0 made 2-0-echo", "task-a-2-0 completed", "plan-a-2 completed",
-		"objective completed", "obj-a completed",
 	)
 }
 
@@ -33,11 +35,11 @@ func TestObjective_waitsForReplyAndResumes(t *testing.T) {
 	}, time.Hour)
 	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening("approve Ship it?; say shipped")})
 	finished(t, env)
-	log.want(t,
-		"opened", "objective working", "added plan-a-1", "obj-a working", "plan-a-1 working", "task-a-1-0 working",
-		"task-a-1-0 input-required", "plan-a-1 blocked input", "objective blocked input", "obj-a input-required input",
-		"obj-a m2 accepted", "task-a-1-0 working", "plan-a-1 working", "objective working", "obj-a working",
-		"task-a-1-0 made 1-0-echo", "task-a-1-0 completed", "plan-a-1 completed", "objective completed", "obj-a completed",
+	log.want(t, objectiveID,
+		"opened", "objective working", "added plan-a-1", "obj-a working", "objective blocked input", "obj-a input-required input", "objective working", "obj-a working", "objective completed", "obj-a completed",
+	)
+	log.want(t, planID,
+		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 input-required", "plan-a-1 blocked input", "obj-a m2 accepted", "task-a-1-0 working", "plan-a-1 working", "task-a-1-0 made 1-0-echo", "task-a-1-0 completed", "plan-a-1 completed",
 	)
 }
 
@@ -54,11 +56,14 @@ func TestObjective_failsFastAndCancelsTheRest(t *testing.T) {
 	if err := env.GetWorkflowError(); err == nil {
 		t.Fatal("the workflow of a failed objective did not fail")
 	}
-	log.want(t,
-		"opened", "objective working", "added plan-a-1", "added plan-a-2", "obj-a working",
+	log.want(t, objectiveID,
+		"opened", "objective working", "added plan-a-1", "added plan-a-2", "obj-a working", "objective-stopping failed", "objective failed told-to", "obj-a failed told-to",
+	)
+	log.want(t, planID,
 		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 failed told-to", "task-a-1-1 canceled told-to", "plan-a-1 failed told-to",
-		"objective-stopping failed", "plan-stopping plan-a-2 failed", "task-a-2-0 canceled failed", "plan-a-2 skipped failed",
-		"objective failed told-to", "obj-a failed told-to",
+	)
+	log.want(t, opt.PlanID(objectiveID, 2),
+		"plan-stopping plan-a-2 failed", "task-a-2-0 canceled failed", "plan-a-2 skipped failed",
 	)
 }
 
@@ -66,10 +71,11 @@ func TestObjective_plansFirst(t *testing.T) {
 	env, log := newEnv(t)
 	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening()})
 	finished(t, env)
-	log.want(t,
-		"opened", "objective planning", "obj-a working", "added plan-a-1", "objective working",
+	log.want(t, objectiveID,
+		"opened", "objective planning", "obj-a working", "added plan-a-1", "objective working", "objective completed", "obj-a completed",
+	)
+	log.want(t, planID,
 		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 made 1-0-echo", "task-a-1-0 completed", "plan-a-1 completed",
-		"objective completed", "obj-a completed",
 	)
 }
 
@@ -79,7 +85,9 @@ func TestObjective_failsWithoutPlan(t *testing.T) {
 	request := message("m1", "impossible")
 	o.Message = &request
 	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: o})
-	log.want(t, "opened", "objective planning", "obj-a working", "objective-stopping failed", "objective failed failed", "obj-a failed failed")
+	log.want(t, objectiveID,
+		"opened", "objective planning", "obj-a working", "objective-stopping failed", "objective failed failed", "obj-a failed failed",
+	)
 	last := log.events[len(log.events)-1]
 	if got, want := last.Status.Text(), "No plan could be made. nobody can do that: no plan"; got != want {
 		t.Errorf("the root task says %q, want %q", got, want)
@@ -106,10 +114,11 @@ func TestObjective_idleStartsByMessage(t *testing.T) {
 	}, time.Hour)
 	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: o})
 	finished(t, env)
-	log.want(t,
-		"opened", "obj-a m5 noted", "objective planning", "obj-a working", "added plan-a-1", "objective working",
+	log.want(t, objectiveID,
+		"opened", "obj-a m5 noted", "objective planning", "obj-a working", "added plan-a-1", "objective working", "objective completed", "obj-a completed",
+	)
+	log.want(t, planID,
 		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 made 1-0-echo", "task-a-1-0 completed", "plan-a-1 completed",
-		"objective completed", "obj-a completed",
 	)
 }
 

@@ -51,7 +51,7 @@ func TestPlan_firstValidReplyWins(t *testing.T) {
 	reply(env, 2*time.Hour, "r2", opt.Reply{GateID: personGate, Action: opt.Reject})
 	env.ExecuteWorkflow(workflows.Plan, planWith(t, human.Form{Approve: "Go on?"}))
 	finished(t, env)
-	log.want(t,
+	log.want(t, planID,
 		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 input-required", "plan-a-1 blocked input",
 		"obj-a r1 not-offered", "obj-a r2 accepted", "task-a-1-0 working", "task-a-1-0 completed",
 		"plan-a-1 working", "task-a-1-1 working", "obj-a r3 not-waiting", "task-a-1-1 made 1-1-echo", "task-a-1-1 completed", "plan-a-1 completed",

@@ -10,4 +10,4 @@ import (
 	"longhaul/internal/cli"
 )
 
-func main() { os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, nil)) }
+func main() { os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, cli.Build{})) }

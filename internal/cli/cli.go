@@ -9,6 +9,9 @@ import (
 	"io"
 
 	"github.com/alecthomas/kong"
+
+	"longhaul/activities"
+	"longhaul/api"
 )
 
 // Version is the version of this build; the linker may set it.
@@ -24,11 +27,21 @@ type Embedded struct {
 // An Embed starts the Temporal server that the program carries.
 type Embed func(ctx context.Context, cfg EmbedConfig) (*Embedded, error)
 
-// Run runs the program with args and returns its exit code. embed is nil in the
-// program that carries no Temporal server, which then has no dev and temporal
-// commands.
-func Run(ctx context.Context, args []string, stdout, stderr io.Writer, embed Embed) int {
-	if err := run(ctx, args, stdout, stderr, embed); err != nil {
+// A Build is what differs between the programs that share the commands. The
+// zero value is the thin program, without the commands dev and temporal.
+type Build struct {
+	Embed Embed // of the program that carries a Temporal server
+
+	// Wrappers around the parts that may fail, for programs that test what
+	// happens then. Nil leaves a part as it is.
+	Engine   func(api.Engine) api.Engine
+	Journal  func(api.Journal) api.Journal
+	Recorder func(activities.Recorder) activities.Recorder
+}
+
+// Run runs the program with args and returns its exit code.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) int {
+	if err := run(ctx, args, stdout, stderr, b); err != nil {
 		var usage *kong.ParseError
 		if errors.As(err, &usage) {
 			fmt.Fprintf(stderr, "longhaul: %v\nSee longhaul --help.\n", err)
@@ -40,12 +53,12 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, embed Emb
 	return 0
 }
 
-// A program is what commands need of the process.
+// A program is what commands need to know of the process.
 type program struct {
 	ctx    context.Context
 	stdout io.Writer
 	stderr io.Writer
-	embed  Embed
+	build  Build
 }
 
 // commands are those of every program.
@@ -68,9 +81,9 @@ type devCommands struct {
 	commands
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, embed Embed) error {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) error {
 	var grammar any = &commands{}
-	if embed != nil {
+	if b.Embed != nil {
 		grammar = &devCommands{}
 	}
 	var exit *int
@@ -92,7 +105,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, embed Emb
 	if err != nil {
 		return err
 	}
-	return parsed.Run(&program{ctx: ctx, stdout: stdout, stderr: stderr, embed: embed})
+	return parsed.Run(&program{ctx: ctx, stdout: stdout, stderr: stderr, build: b})
 }
 
 type versionCommand struct{}

@@ -95,7 +95,7 @@ func (c *devCommand) Run(p *program) error {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
-		temporal, err := s.embed(ctx, p.embed, c.storeSettings, c.temporalSettings, c.embedSettings)
+		temporal, err := s.embed(ctx, p.build.Embed, c.storeSettings, c.temporalSettings, c.embedSettings)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ type temporalCommand struct {
 
 func (c *temporalCommand) Run(p *program) error {
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
-		temporal, err := s.embed(ctx, p.embed, c.storeSettings, c.temporalSettings, c.embedSettings)
+		temporal, err := s.embed(ctx, p.build.Embed, c.storeSettings, c.temporalSettings, c.embedSettings)
 		if err == nil {
 			s.log.Info("Temporal is up", zap.String("addr", temporal.Addr), zap.String("ui", temporal.UIURL))
 		}
@@ -159,7 +159,7 @@ func (p *program) serve(logs logSettings, start func(context.Context, *service) 
 	ctx, stop := signal.NotifyContext(p.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	s := newService(log)
+	s := newService(log, p.build)
 	if err := start(ctx, s); err != nil {
 		_ = s.stop() // the first error says why
 		return err

@@ -23,6 +23,7 @@ import (
 // A service is what one process runs. Everything that it has started it stops,
 // in the opposite order.
 type service struct {
+	build    Build
 	log      *zap.Logger
 	journal  *journal.Journal
 	temporal client.Client
@@ -31,7 +32,17 @@ type service struct {
 	failed   chan error // what ends the service before it is told to stop
 }
 
-func newService(log *zap.Logger) *service { return &service{log: log, failed: make(chan error, 1)} }
+func newService(log *zap.Logger, b Build) *service {
+	return &service{build: b, log: log, failed: make(chan error, 1)}
+}
+
+// wrapped returns part, within its wrapper if it has one.
+func wrapped[T any](part T, wrapper func(T) T) T {
+	if wrapper == nil {
+		return part
+	}
+	return wrapper(part)
+}
 
 // onStop has stop called at the end.
 func (s *service) onStop(stop func() error) { s.stops = append(s.stops, stop) }
@@ -95,7 +106,7 @@ func (s *service) work(cfg workerSettings) error {
 			Executors: map[string]activities.Executor{"echo": echo.Executor{}},
 			Default:   "echo",
 			Planner:   s.books,
-			Recorder:  s.journal,
+			Recorder:  wrapped[activities.Recorder](s.journal, s.build.Recorder),
 			Log:       s.log,
 		},
 		MaxTasks:  cfg.MaxTasks,
@@ -119,9 +130,10 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		_ = listener.Close()
 		return "", err
 	}
+	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Timeout: cfg.CallTimeout})
 	server := api.New(api.Config{
-		Engine:       workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Timeout: cfg.CallTimeout}),
-		Journal:      s.journal,
+		Engine:       wrapped[api.Engine](engine, s.build.Engine),
+		Journal:      wrapped[api.Journal](s.journal, s.build.Journal),
 		Watch:        func(id string) api.Watch { return s.journal.Watch(id) },
 		Agent:        agent{s.books},
 		Card:         card(cfg, url, s.books),

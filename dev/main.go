@@ -1,0 +1,15 @@
+// Dev is Longhaul in one process: the commands of the thin program, and a
+// Temporal server to run them on.
+package main
+
+import (
+	"context"
+	"os"
+
+	"longhaul/dev/embedded"
+	"longhaul/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, cli.Build{Embed: embedded.Start}))
+}
