@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
+	"google.golang.org/protobuf/types/known/durationpb"
 )
 
 var dataConverter = converter.GetDefaultDataConverter()
@@ -47,10 +50,17 @@ func SearchAttributes() map[string]enumspb.IndexedValueType {
 	}
 }
 
-// Prepare registers our search attributes in a namespace, where they are not
-// there yet. It waits for nothing.
-func Prepare(ctx context.Context, c client.Client, namespace string) error {
-	_, err := c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
+// Prepare makes what our workflows need in Temporal and do not find there: the
+// namespace, and our search attributes in it. It changes nothing that is there.
+func Prepare(ctx context.Context, c client.Client, namespace string, retention time.Duration) error {
+	_, err := c.WorkflowService().RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{
+		Namespace: namespace, WorkflowExecutionRetentionPeriod: durationpb.New(retention),
+	})
+	var taken *serviceerror.NamespaceAlreadyExists
+	if err != nil && !errors.As(err, &taken) {
+		return fmt.Errorf("register namespace %s: %w", namespace, err)
+	}
+	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
 		Namespace: namespace, SearchAttributes: SearchAttributes(),
 	})
 	var there *serviceerror.AlreadyExists

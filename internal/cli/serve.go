@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.uber.org/zap"
 
 	"longhaul/workflows"
@@ -66,12 +68,40 @@ func (c *workerCommand) Run(p *program) error {
 		if err := s.open(ctx, c.storeSettings, c.workSettings, c.temporalSettings); err != nil {
 			return err
 		}
-		if err := workflows.Prepare(ctx, s.temporal, c.Namespace); err != nil {
+		if err := s.prepare(ctx, c.Namespace); err != nil {
 			return err
 		}
 		s.log.Info("Working", zap.String("temporal", c.TemporalAddr))
 		return s.work(c.workerSettings)
 	})
+}
+
+// prepare makes the namespace and its search attributes, waiting for Temporal as
+// long as it takes. What our credentials may not make, an operator has to.
+func (s *service) prepare(ctx context.Context, namespace string) error {
+	for {
+		err := s.tryPrepare(ctx, namespace)
+		var denied *serviceerror.PermissionDenied
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &denied):
+			s.log.Warn("Not allowed to set up Temporal", zap.String("namespace", namespace), zap.Error(err))
+			return nil
+		}
+		s.log.Warn("Waiting for Temporal", zap.Error(err))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (s *service) tryPrepare(ctx context.Context, namespace string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return workflows.Prepare(ctx, s.temporal, namespace, retention)
 }
 
 // embedSettings say how the embedded Temporal runs.
