@@ -1,0 +1,97 @@
+package temporald
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"go.temporal.io/server/common/primitives"
+)
+
+// addrs is where everything listens. Only the frontend and the Web UI are for
+// clients; the zero ui is none.
+type addrs struct {
+	frontend, history, matching, worker netip.AddrPort // gRPC
+	ui                                  netip.AddrPort // HTTP
+}
+
+func (a addrs) byService() map[primitives.ServiceName]netip.AddrPort {
+	return map[primitives.ServiceName]netip.AddrPort{
+		primitives.FrontendService: a.frontend,
+		primitives.HistoryService:  a.history,
+		primitives.MatchingService: a.matching,
+		primitives.WorkerService:   a.worker,
+	}
+}
+
+// chooseAddrs finds addresses for cfg: what it asks for, and free ports for the
+// services that only talk to each other.
+func chooseAddrs(cfg Config) (a addrs, err error) {
+	if a.frontend, err = chooseAddr(cfg.Addr, addrFlag); err != nil {
+		return a, err
+	}
+	if cfg.UIAddr != "" {
+		if a.ui, err = chooseAddr(cfg.UIAddr, uiFlag); err != nil {
+			return a, err
+		}
+	}
+	for _, at := range []*netip.AddrPort{&a.history, &a.matching, &a.worker} {
+		if *at, err = freeAddr(a.frontend.Addr()); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// chooseAddr returns the loopback address that s means, with a port that was
+// free a moment ago. The servers only take addresses, not listeners, and end
+// the process when they cannot listen: better to find out here.
+func chooseAddr(s, flag string) (netip.AddrPort, error) {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("%s: want host:port: %w", flag, err)
+	}
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	at, err := netip.ParseAddrPort(net.JoinHostPort(host, port))
+	if err != nil || !at.Addr().IsLoopback() {
+		return at, fmt.Errorf("%s %s: the embedded Temporal has no authentication, so it only listens on loopback; use 127.0.0.1:%s", flag, s, port)
+	}
+	if at.Port() == 0 {
+		return freeAddr(at.Addr())
+	}
+
+	l, err := net.Listen("tcp", at.String())
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return at, fmt.Errorf("address %v is already in use: choose another with %s", at, flag)
+	}
+	if err != nil {
+		return at, fmt.Errorf("%s: %w", flag, err)
+	}
+	return at, l.Close()
+}
+
+// freeAddr returns an address at ip with a port that nobody gets by asking for
+// any free port, for about a minute. A connection that the listening side closed
+// first stays in TIME_WAIT, and Linux does not hand out such a port again, while
+// a listener that names it may have it.
+func freeAddr(ip netip.Addr) (netip.AddrPort, error) {
+	l, err := net.Listen("tcp", netip.AddrPortFrom(ip, 0).String())
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("find a free port: %w", err)
+	}
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("find a free port: %w", err)
+	}
+	defer client.Close()
+	server, err := l.Accept()
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("find a free port: %w", err)
+	}
+	return netip.MustParseAddrPort(l.Addr().String()), server.Close()
+}

@@ -1,0 +1,56 @@
+//go:build unix
+
+package temporald
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// lock takes dir for one Server. The lock goes with the process that holds it,
+// so a crash leaves nothing to clean up.
+func lock(dir string) (unlock func() error, err error) {
+	path := filepath.Join(dir, lockFile)
+	// Not an os.File: the collector closes one that is forgotten, and a server
+	// whose Server was forgotten still runs.
+	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_CREAT|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		// For the message below only; the lock does not depend on it.
+		err = os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600)
+	}
+	if err == nil {
+		return func() error {
+			// Closing is not enough while a child that is being forked has a copy.
+			return errors.Join(syscall.Flock(fd, syscall.LOCK_UN), syscall.Close(fd))
+		}, nil
+	}
+
+	syscall.Close(fd)
+	if !errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+	}
+	holder := "another process"
+	if pid, err := os.ReadFile(path); err == nil && len(pid) > 0 {
+		holder = "process " + string(bytes.TrimSpace(pid))
+	}
+	return nil, fmt.Errorf("the directory %s is in use by %s: stop that one, or choose another directory for this one", dir, holder)
+}
+
+// inode identifies the file at path, as long as anybody has it open.
+func inode(path string) (string, error) {
+	var st syscall.Stat_t
+	if err := syscall.Stat(path, &st); err != nil {
+		return "", &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return strconv.FormatUint(st.Ino, 10), nil
+}

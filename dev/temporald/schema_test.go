@@ -1,0 +1,198 @@
+package temporald_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/client"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/dev/temporald"
+)
+
+func TestStart_afterMovingDirectoryAside(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	s := start(t, temporald.Config{Dir: dir})
+	c := connect(t, s)
+	if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "old", TaskQueue: queue}, wait); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(dir, dir+".aside"); err != nil {
+		t.Fatal(err)
+	}
+
+	// Neither an open connection nor anything else of the old files may shine through.
+	fresh := connect(t, start(t, temporald.Config{Dir: dir}))
+	if _, err := fresh.DescribeWorkflowExecution(t.Context(), "old", ""); err == nil {
+		t.Error("the new directory has a workflow of the old one")
+	}
+	moved := connect(t, start(t, temporald.Config{Dir: dir + ".aside"}))
+	if _, err := moved.DescribeWorkflowExecution(t.Context(), "old", ""); err != nil {
+		t.Errorf("the moved directory lost its workflow: %v", err)
+	}
+}
+
+func TestStart_resumesAfterKill(t *testing.T) {
+	t.Parallel()
+	cfg := temporald.Config{Dir: t.TempDir()}
+	victim := exec.CommandContext(t.Context(), os.Args[0])
+	victim.Env = append(os.Environ(), victimDir+"="+cfg.Dir)
+	out, err := victim.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("the victim said %q, %v", line, err)
+	}
+	refused(t, cfg, cfg.Dir, fmt.Sprint("in use by process ", victim.Process.Pid))
+	if err := victim.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	victim.Wait()
+
+	c := connect(t, start(t, cfg))
+	serve(t, c)
+	if err := c.SignalWorkflow(t.Context(), "waits", "", answer, "yes"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := result(t, c.GetWorkflow(t.Context(), "waits", "")), "yes"; got != want {
+		t.Errorf("result = %q, want %q", got, want)
+	}
+}
+
+// victimDir is the variable that makes this program be killed in the directory
+// it names, instead of running the tests.
+const victimDir = "TEMPORALD_TEST_VICTIM_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(victimDir); dir != "" {
+		if err := beVictim(context.Background(), dir); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// beVictim starts a workflow and waits to be killed. It forgets its Server on
+// purpose: the server must not notice.
+func beVictim(ctx context.Context, dir string) error {
+	s, err := temporald.Start(ctx, temporald.Config{Dir: dir})
+	if err != nil {
+		return err
+	}
+	c, err := client.Dial(client.Options{HostPort: s.Addr(), Logger: silent{}})
+	if err != nil {
+		return err
+	}
+	if _, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "waits", TaskQueue: queue}, wait); err != nil {
+		return err
+	}
+	runtime.GC()
+	fmt.Println("ready")
+	select {}
+}
+
+func TestStart_refusesDirectoryInUse(t *testing.T) {
+	t.Parallel()
+	cfg := temporald.Config{Dir: t.TempDir()}
+	start(t, cfg)
+	refused(t, cfg, cfg.Dir, "in use", fmt.Sprint("process ", os.Getpid()), "choose another directory")
+}
+
+func TestStart_refusesOtherVersion(t *testing.T) {
+	t.Parallel()
+	cfg := temporald.Config{Dir: t.TempDir()}
+	if err := start(t, cfg).Stop(); err != nil {
+		t.Fatal(err)
+	}
+	stamp := filepath.Join(cfg.Dir, "temporal.version")
+	write(t, stamp, "1.29.3\n")
+	refused(t, cfg, cfg.Dir, "1.29.3", temporald.ServerVersion, "move the directory aside")
+
+	if err := os.Remove(stamp); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, cfg, cfg.Dir, "temporal.version", "move the directory aside")
+
+	write(t, stamp, temporald.ServerVersion)
+	start(t, cfg)
+}
+
+func TestStart_afterCrashWhileMakingFiles(t *testing.T) {
+	t.Parallel()
+	tests := map[string]map[string]string{ // file name to content
+		"nothing yet":         {"temporal.version.new": "1."},
+		"only the stamp":      {"temporal.version": temporald.ServerVersion},
+		"half a database":     {"temporal.version": temporald.ServerVersion, "temporal-visibility.db.new": "SQLite format 3\x00", "temporal-visibility.db.new-journal": "x"},
+		"stamp of another":    {"temporal.version": "1.29.3"},
+		"empty database":      {"temporal.db": ""},
+		"two empty databases": {"temporal.db": "", "temporal-visibility.db": "", "temporal.db-wal": "old"},
+	}
+	for name, files := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := temporald.Config{Dir: t.TempDir()}
+			for file, content := range files {
+				write(t, filepath.Join(cfg.Dir, file), content)
+			}
+			if err := start(t, cfg).Stop(); err != nil {
+				t.Fatal(err)
+			}
+			left, err := filepath.Glob(filepath.Join(cfg.Dir, "*.new*"))
+			if err != nil || len(left) > 0 {
+				t.Errorf("left over: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestStart_remakesMissingVisibility(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.WarnLevel)
+	cfg := temporald.Config{Dir: t.TempDir(), Log: zap.New(core)}
+	if err := start(t, cfg).Stop(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(cfg.Dir, "temporal-visibility.db"), "")
+	start(t, cfg)
+	if logs.FilterMessageSnippet("Made a new visibility database").Len() != 1 {
+		t.Error("no warning about lists that forgot")
+	}
+}
+
+func TestStart_refusesForeignFiles(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"temporal.db", "temporal-visibility.db"} {
+		cfg := temporald.Config{Dir: t.TempDir()}
+		if err := start(t, cfg).Stop(); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(cfg.Dir, file)
+		write(t, path, strings.Repeat("this is a letter to my bank. ", 1000))
+		refused(t, cfg, path, "not a database", "move the directory aside")
+	}
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,103 @@
+package temporald
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/server/common/authorization"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/metrics"
+	"go.temporal.io/server/temporal"
+	"go.uber.org/fx"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+)
+
+// startServices starts the four services of a Temporal server.
+func startServices(s stores, at addrs, log *zap.Logger, down *cleanups) (err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case fatalError:
+			err = e
+		default:
+			panic(e)
+		}
+	}()
+	logger, quiet := serverLogger(log)
+	down.push(func() error { quiet(zap.FatalLevel); return nil }) // upstream never closes its connections; they complain
+
+	var services *temporal.ServerImpl
+	server, err := temporal.NewServerFx(fx.Options(temporal.TopLevelModule, fx.Populate(&services)),
+		temporal.WithConfig(serverConfig(s, at)),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithStaticHosts(at.hosts()),
+		temporal.WithDynamicConfigClient(settings()),
+		temporal.WithLogger(logger),
+		temporal.WithCustomMetricsHandler(metrics.NoopMetricsHandler),
+		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
+	)
+	if err != nil {
+		return err
+	}
+	if err := server.Start(); err != nil {
+		// A server that failed to start does not stop the services that did.
+		_ = services.Stop(context.Background())
+		return err
+	}
+	down.push(func() error {
+		quiet(zap.ErrorLevel) // services that lose sight of each other warn
+		return server.Stop()
+	})
+	return nil
+}
+
+// waitReady returns when clients of the namespace get answers at addr.
+func waitReady(ctx context.Context, addr, namespace string) error {
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return poll(ctx, func() error { return ready(ctx, conn, namespace) })
+}
+
+// ready reports why the server is not ready yet.
+func ready(ctx context.Context, conn *grpc.ClientConn, namespace string) error {
+	health, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{
+		Service: workflowservice.WorkflowService_ServiceDesc.ServiceName,
+	}, grpc.WaitForReady(true))
+	if err != nil {
+		return err
+	}
+	if health.Status != healthpb.HealthCheckResponse_SERVING {
+		return fmt.Errorf("frontend is %v", health.Status)
+	}
+
+	// Not ListSearchAttributes, for each call of which the server opens a connection that it never closes.
+	_, err = workflowservice.NewWorkflowServiceClient(conn).DescribeNamespace(ctx,
+		&workflowservice.DescribeNamespaceRequest{Namespace: namespace})
+	return err
+}
+
+// poll calls f until it returns nil, or ctx ends: then the last error says why.
+func poll(ctx context.Context, f func() error) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := f()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w (last answer: %w)", context.Cause(ctx), err)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package temporald
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/log"
+	"go.temporal.io/server/common/metrics"
+	"go.temporal.io/server/common/persistence/sql"
+	"go.temporal.io/server/common/persistence/sql/sqlplugin"
+	"go.temporal.io/server/common/primitives"
+	"go.temporal.io/server/common/resolver"
+)
+
+// syncLevels are SQLite's synchronous levels, by Config.Sync.
+var syncLevels = map[string]string{"full": "2", "normal": "1"}
+
+// stores are the two databases of a server. Visibility, which is what lists
+// read, has its own so that it does not share a write lock with the histories.
+type stores struct {
+	main, visibility *config.SQL
+}
+
+// openStores readies the databases of cfg: in its directory, or in memory.
+func openStores(cfg Config, down *cleanups) (stores, error) {
+	if cfg.Dir == "" {
+		return memoryStores()
+	}
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return stores{}, err
+	}
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return stores{}, fmt.Errorf("make the directory of Temporal: %w", err)
+	}
+	unlock, err := lock(dir)
+	if err != nil {
+		return stores{}, err
+	}
+	down.push(unlock)
+	if err := prepare(dir, cfg.Log); err != nil {
+		return stores{}, err
+	}
+
+	var s stores
+	if s.main, err = fileStore(filepath.Join(dir, mainFile), cfg.Sync); err != nil {
+		return s, err
+	}
+	if s.visibility, err = fileStore(filepath.Join(dir, visibilityFile), cfg.Sync); err != nil {
+		return s, err
+	}
+	down.push(func() error { return errors.Join(checkpoint(s.main), checkpoint(s.visibility)) })
+	return s, nil
+}
+
+// memoryStores makes two databases in memory. They live as long as the process:
+// upstream never closes a connection, and the last one keeps them.
+func memoryStores() (stores, error) {
+	id := primitives.NewUUID().String()
+	memory := func(name string) *config.SQL {
+		return sqlConfig(name+"-"+id, map[string]string{"mode": "memory", "cache": "shared"})
+	}
+	s := stores{main: memory("main"), visibility: memory("visibility")}
+	return s, errors.Join(dropSurplusIndexes(s.main), dropSurplusIndexes(s.visibility))
+}
+
+// fileStore configures the database in the file at path.
+//
+// Upstream keeps connections for the life of the process, by their parameters.
+// The inode is one of them (SQLite ignores pragmas it does not know), or a file
+// that was deleted and made again would be served by the connection to the old one.
+func fileStore(path, sync string) (*config.SQL, error) {
+	id, err := inode(path)
+	if err != nil {
+		return nil, err
+	}
+	return sqlConfig(uriPath(path), map[string]string{
+		"mode":           "rw",
+		"journal_mode":   "wal",
+		"synchronous":    syncLevels[sync],
+		"longhaul_inode": id,
+	}), nil
+}
+
+// uriPath escapes what would end the path in a URI filename of SQLite.
+func uriPath(path string) string {
+	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+}
+
+// checkpoint moves what the write-ahead log holds into the database file, so
+// that a stopped directory is two plain files. A failure loses nothing: the log
+// is read at the next start.
+func checkpoint(c *config.SQL) error {
+	db, err := adminDB(c)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+}
+
+// adminDB opens a database for statements of ours.
+func adminDB(c *config.SQL) (sqlplugin.AdminDB, error) {
+	return sql.NewSQLAdminDB(sqlplugin.DbKindUnknown, c, resolver.NewNoopResolver(), log.NewNoopLogger(), metrics.NoopMetricsHandler)
+}

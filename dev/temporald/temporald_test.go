@@ -1,0 +1,357 @@
+package temporald_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/dev/temporald"
+)
+
+func TestStart_runsWorkflowsInMemory(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.DebugLevel)
+	s := start(t, temporald.Config{Log: zap.New(core)})
+	c := connect(t, s)
+	serve(t, c)
+
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: queue}, greet, "you")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := result(t, run), "hello you"; got != want {
+		t.Errorf("result = %q, want %q", got, want)
+	}
+	for _, e := range logs.FilterLevelExact(zap.InfoLevel).All() {
+		t.Errorf("the server logged below warning: %s", e.Message)
+	}
+	if n := logs.FilterMessageSnippet("HTTP API port").Len(); n > 0 {
+		t.Error("the server logged a warning that every start has")
+	}
+}
+
+func TestStart_resumesAfterRestart(t *testing.T) {
+	t.Parallel()
+	cfg := temporald.Config{Dir: filepath.Join(t.TempDir(), "a [dir]? 100%41 #1")}
+	s := start(t, cfg)
+	c := connect(t, s)
+	w := serve(t, c)
+	if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "waits", TaskQueue: queue}, wait); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error { // stopped in the middle of a workflow task, it would resume after that task's timeout
+		d, err := c.DescribeWorkflowExecution(t.Context(), "waits", "")
+		if err == nil && d.WorkflowExecutionInfo.HistoryLength < 4 {
+			err = errors.New("the first workflow task is not completed")
+		}
+		return err
+	})
+	w.Stop()
+	c.Close()
+	if err := s.Stop(); err != nil {
+		t.Fatalf("Stop: %v", err)
+	}
+
+	c = connect(t, start(t, cfg))
+	serve(t, c)
+	if err := c.SignalWorkflow(t.Context(), "waits", "", answer, "yes"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := result(t, c.GetWorkflow(t.Context(), "waits", "")), "yes"; got != want {
+		t.Errorf("result = %q, want %q", got, want)
+	}
+}
+
+func TestStart_stopsAndStartsAgain(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"memory", "file"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			first := start(t, temporald.Config{UIAddr: "127.0.0.1:0"})
+			cfg := temporald.Config{Addr: first.Addr(), UIAddr: strings.TrimPrefix(first.UIURL(), "http://")}
+			if mode == "file" {
+				cfg.Dir = t.TempDir()
+			}
+			if err := first.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				s := start(t, cfg)
+				if diff := cmp.Diff([]string{cfg.Addr, "http://" + cfg.UIAddr}, []string{s.Addr(), s.UIURL()}); diff != "" {
+					t.Errorf("addresses mismatch (-want +got):\n%s", diff)
+				}
+				for range 2 {
+					if err := s.Stop(); err != nil {
+						t.Fatalf("Stop: %v", err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestStart_refusesBadConfig(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		cfg  temporald.Config
+		want string // in the error
+	}{
+		{temporald.Config{Addr: "0.0.0.0:0"}, "--temporal-addr 0.0.0.0:0: the embedded Temporal has no authentication"},
+		{temporald.Config{Addr: ":7233"}, "only listens on loopback; use 127.0.0.1:7233"},
+		{temporald.Config{Addr: "example.com:7233"}, "only listens on loopback"},
+		{temporald.Config{Addr: "7233"}, "--temporal-addr: want host:port"},
+		{temporald.Config{UIAddr: "192.0.2.1:8233"}, "--temporal-ui-addr 192.0.2.1:8233: the embedded Temporal has no authentication"},
+		{temporald.Config{Sync: "off"}, `sync "off"`},
+		{temporald.Config{Retention: time.Minute}, "retention of 1m0s"},
+		{temporald.Config{SearchAttributes: attributes{"WorkflowId": keyword}}, "belongs to Temporal"},
+	}
+	for _, tt := range tests {
+		refused(t, tt.cfg, tt.want)
+	}
+}
+
+func TestStart_namesBusyAddress(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	busy := l.Addr().String()
+	refused(t, temporald.Config{Addr: busy}, busy, "in use", "choose another with --temporal-addr")
+	refused(t, temporald.Config{UIAddr: busy}, busy, "in use", "choose another with --temporal-ui-addr")
+}
+
+func TestStart_endsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	cfg := temporald.Config{Dir: t.TempDir()}
+	if s, err := temporald.Start(ctx, cfg); !errors.Is(err, context.Canceled) {
+		t.Fatalf("Start = %v, %v; want it canceled", s, err)
+	}
+	start(t, cfg) // nothing of the failed one is in the way
+}
+
+func TestStart_updatesExistingNamespace(t *testing.T) {
+	t.Parallel()
+	cfg := temporald.Config{
+		Dir:              t.TempDir(),
+		Namespace:        "longhaul",
+		Retention:        48 * time.Hour,
+		SearchAttributes: attributes{"Tenant": keyword},
+	}
+	if err := start(t, cfg).Stop(); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Retention = 720 * time.Hour
+	cfg.SearchAttributes = attributes{"Cost": number, "Added": keyword}
+	s := start(t, cfg)
+	c := connect(t, s, cfg.Namespace)
+
+	// All of them at once, and right after Start.
+	_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "marked", TaskQueue: queue,
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			temporal.NewSearchAttributeKeyKeyword("Tenant").ValueSet("acme"),
+			temporal.NewSearchAttributeKeyKeyword("Added").ValueSet("x"),
+			temporal.NewSearchAttributeKeyInt64("Cost").ValueSet(7),
+		)}, wait)
+	if err != nil {
+		t.Fatalf("start with search attributes: %v", err)
+	}
+	eventually(t, func() error {
+		found, err := c.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
+			Query: `Tenant = "acme" AND Added = "x" AND Cost > 6`})
+		if err == nil && len(found.Executions) != 1 {
+			err = fmt.Errorf("found %v, want one workflow", found.Executions)
+		}
+		return err
+	})
+
+	ns, err := c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: cfg.Namespace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ns.Config.WorkflowExecutionRetentionTtl.AsDuration(); got != cfg.Retention {
+		t.Errorf("retention = %v, want %v", got, cfg.Retention)
+	}
+
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	cfg.SearchAttributes = attributes{"Tenant": number}
+	refused(t, cfg, "search attribute Tenant: is a Keyword already")
+}
+
+func TestServer_UIURL(t *testing.T) {
+	t.Parallel()
+	s := start(t, temporald.Config{UIAddr: "localhost:0"})
+	for path, want := range map[string]string{
+		"/":                    "<html",
+		"/api/v1/namespaces":   `"name": "default"`,
+		"/api/v1/settings":     `"DisableNewsFetch":true`,
+		"/namespaces/default/": "<html",
+	} {
+		res, err := http.Get(s.UIURL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
+			t.Errorf("GET %s = %s, without %s: %.200s", path, res.Status, want, body)
+		}
+	}
+	if got := start(t, temporald.Config{}).UIURL(); got != "" {
+		t.Errorf("UIURL without UI = %q, want none", got)
+	}
+}
+
+func TestTuneGC(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	for env, want := range map[string]int{"50": 100, "": 200} { // the runtime read the variable long ago
+		debug.SetGCPercent(100)
+		t.Setenv("GOGC", env)
+		temporald.TuneGC()
+		if got := debug.SetGCPercent(100); got != want {
+			t.Errorf("GOGC=%q: percent = %d, want %d", env, got, want)
+		}
+	}
+}
+
+const (
+	queue  = "test"
+	answer = "answer"
+
+	keyword = enumspb.INDEXED_VALUE_TYPE_KEYWORD
+	number  = enumspb.INDEXED_VALUE_TYPE_INT
+)
+
+type attributes = map[string]enumspb.IndexedValueType
+
+func greet(_ workflow.Context, name string) (string, error) { return "hello " + name, nil }
+
+// wait returns what it is signalled.
+func wait(ctx workflow.Context) (got string, err error) {
+	workflow.GetSignalChannel(ctx, answer).Receive(ctx, &got)
+	return got, nil
+}
+
+// start starts a server that is stopped with the test. What it logs is shown
+// when the test fails.
+func start(t *testing.T, cfg temporald.Config) *temporald.Server {
+	t.Helper()
+	if cfg.Log == nil {
+		core, logs := observer.New(zap.DebugLevel)
+		cfg.Log = zap.New(core)
+		t.Cleanup(func() {
+			for _, e := range logs.All() {
+				if t.Failed() {
+					t.Log(e.Level, e.Message, e.ContextMap())
+				}
+			}
+		})
+	}
+	s, err := temporald.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatalf("Start: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Errorf("Stop: %v", err)
+		}
+	})
+	return s
+}
+
+// refused checks that Start fails with an error that says all of wants.
+func refused(t *testing.T, cfg temporald.Config, wants ...string) {
+	t.Helper()
+	s, err := temporald.Start(t.Context(), cfg)
+	if err == nil {
+		s.Stop()
+		t.Fatalf("Start = nil error, want one that says %q", wants)
+	}
+	for _, want := range wants {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("Start: %v; want it to say %q", err, want)
+		}
+	}
+}
+
+func connect(t *testing.T, s *temporald.Server, namespace ...string) client.Client {
+	t.Helper()
+	c, err := client.Dial(client.Options{HostPort: s.Addr(), Namespace: strings.Join(namespace, ""), Logger: silent{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// serve runs a worker for the workflows of this file.
+func serve(t *testing.T, c client.Client) worker.Worker {
+	t.Helper()
+	w := worker.New(c, queue, worker.Options{})
+	w.RegisterWorkflow(greet)
+	w.RegisterWorkflow(wait)
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	return w
+}
+
+func result(t *testing.T, run client.WorkflowRun) (got string) {
+	t.Helper()
+	if err := run.Get(t.Context(), &got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// eventually waits until f returns nil.
+func eventually(t *testing.T, f func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for err := f(); err != nil; err = f() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatal(err)
+		}
+	}
+}
+
+// silent is a logger of the SDK that says nothing.
+type silent struct{}
+
+func (silent) Debug(string, ...any) {}
+func (silent) Info(string, ...any)  {}
+func (silent) Warn(string, ...any)  {}
+func (silent) Error(string, ...any) {}
