@@ -35,6 +35,26 @@ func (p Part) Members() int {
 	return n
 }
 
+// AppendParts adds the parts of a piece of an artifact to those before it.
+// Plain text goes on in the last part, so that an artifact made word by word is
+// one text in the end. It may change the array that parts is a slice of.
+func AppendParts(parts []Part, piece ...Part) []Part {
+	for _, p := range piece {
+		if last := len(parts) - 1; last >= 0 && parts[last].plain() && p.plain() {
+			text := *parts[last].Text + *p.Text
+			parts[last].Text = &text
+			continue
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// plain reports whether p is text and nothing else.
+func (p Part) plain() bool {
+	return p.Text != nil && p.Filename == "" && p.MediaType == "" && len(p.Metadata) == 0
+}
+
 func textOf(parts []Part) string {
 	var texts []string
 	for _, p := range parts {

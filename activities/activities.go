@@ -72,18 +72,22 @@ func (a *Activities) Plan(ctx context.Context, r Request) (plans []opt.PlanSpec,
 // Run lets an executor do w. A second run, after a crash or an error, does it
 // again with the same key.
 func (a *Activities) Run(ctx context.Context, w Work) (out Outcome, err error) {
-	executor, ok := a.cfg.Executors[w.executor(a.cfg.Default)]
+	kind := w.executor(a.cfg.Default)
+	executor, ok := a.cfg.Executors[kind]
 	if !ok {
-		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", w.Executor)), nil
+		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", kind)), nil
 	}
-	defer a.recoverPanic(w.executor(a.cfg.Default), &err)
+	defer a.recoverPanic(kind, &err)
 	stop := beat(ctx)
 	defer stop()
 	w.Attempt += int(attempt(ctx)) // w counts those of earlier rounds
-	stream := newStream(a.cfg.Recorder, w)
+	stream := newStream(ctx, a.cfg.Recorder, w)
 	defer stream.stop()
 	out, err = executor.Execute(ctx, w, stream)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return Outcome{}, ctx.Err() // Temporal knows a cancellation by it
+	case err != nil:
 		return Outcome{}, temporal.NewApplicationErrorWithCause(err.Error(), ExecutorError, nil)
 	}
 	return stream.finish(ctx, out)

@@ -21,20 +21,24 @@ const (
 type stream struct {
 	recorder Recorder
 	work     Work
+	start    func() // of the writer; only the first call does it
 	quit     chan struct{}
 	stopping sync.Once
 	writer   sync.WaitGroup
 
 	mu        sync.Mutex
-	started   bool
 	n         int64
 	pending   []opt.Event
 	artifacts []a2a.Artifact // assembled, in the order they began
 	err       error          // of the last write; the next Chunk reports it
 }
 
-func newStream(r Recorder, w Work) *stream {
-	return &stream{recorder: r, work: w, quit: make(chan struct{})}
+// newStream returns a stream that writes for as long as ctx, which is that of
+// the attempt, until it is stopped.
+func newStream(ctx context.Context, r Recorder, w Work) *stream {
+	s := &stream{recorder: r, work: w, quit: make(chan struct{})}
+	s.start = sync.OnceFunc(func() { s.writer.Go(func() { s.write(ctx) }) })
+	return s
 }
 
 // Chunk implements [Stream].
@@ -44,10 +48,7 @@ func (s *stream) Chunk(ctx context.Context, piece a2a.Artifact, last bool) error
 	err := s.err
 	s.add(piece, last)
 	full := len(s.pending) >= streamMost
-	if !s.started {
-		s.started = true
-		s.writer.Go(func() { s.write(ctx) })
-	}
+	s.start()
 	s.mu.Unlock()
 	if err == nil && full {
 		err = s.flush(ctx)
@@ -57,11 +58,14 @@ func (s *stream) Chunk(ctx context.Context, piece a2a.Artifact, last bool) error
 
 // add appends piece to its artifact and queues the event that says so.
 func (s *stream) add(piece a2a.Artifact, last bool) {
+	piece.Parts = slices.Clone(piece.Parts) // the executor may use its own again
 	i := slices.IndexFunc(s.artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == piece.ArtifactID })
 	if i < 0 {
-		s.artifacts = append(s.artifacts, piece)
+		whole := piece
+		whole.Parts = slices.Clone(piece.Parts)
+		s.artifacts = append(s.artifacts, whole)
 	} else {
-		s.artifacts[i].Parts = slices.Concat(s.artifacts[i].Parts, piece.Parts)
+		s.artifacts[i].Parts = a2a.AppendParts(s.artifacts[i].Parts, piece.Parts...)
 	}
 	s.n++
 	s.pending = append(s.pending, opt.Event{
@@ -115,17 +119,17 @@ func (s *stream) stop() {
 // out; every id becomes unique within the objective.
 func (s *stream) finish(ctx context.Context, out Outcome) (Outcome, error) {
 	s.stop()
-	streamed := s.artifacts
 	if err := s.flush(ctx); err != nil {
 		return Outcome{}, err
 	}
-	for i := range out.Artifacts {
-		out.Artifacts[i].ArtifactID = opt.ArtifactID(s.work.TaskID, out.Artifacts[i].ArtifactID)
-	}
-	for _, a := range streamed {
+	artifacts := slices.Clone(s.artifacts) // what out holds is the executor's
+	for _, a := range artifacts {
 		out.Streamed = append(out.Streamed, a.ArtifactID)
 	}
-	out.Artifacts = append(streamed, out.Artifacts...)
-	out.Attempt = s.work.Attempt
+	for _, a := range out.Artifacts {
+		a.ArtifactID = opt.ArtifactID(s.work.TaskID, a.ArtifactID)
+		artifacts = append(artifacts, a)
+	}
+	out.Artifacts, out.Attempt = artifacts, s.work.Attempt
 	return out, nil
 }

@@ -22,8 +22,9 @@ var dataConverter = converter.GetDefaultDataConverter()
 type DialConfig struct {
 	Addr      string
 	Namespace string
-	Local     bool       // on this machine: nothing is gained by compressing
-	Log       log.Logger // nil keeps the SDK's own
+	Local     bool                  // on this machine: nothing is gained by compressing
+	Log       log.Logger            // nil keeps the SDK's own
+	Adjust    func(*client.Options) // nil leaves the options as they are
 }
 
 // Dial connects to Temporal. It does not wait for Temporal to be there: calls
@@ -32,6 +33,9 @@ func Dial(cfg DialConfig) (client.Client, error) {
 	options := client.Options{HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, DataConverter: dataConverter}
 	if cfg.Local {
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	}
+	if cfg.Adjust != nil {
+		cfg.Adjust(&options)
 	}
 	c, err := client.NewLazyClient(options)
 	if err != nil {

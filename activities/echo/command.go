@@ -18,7 +18,7 @@ type command struct {
 
 // limits of one command, so that a typing mistake is not a life sentence
 const (
-	maxWork  = time.Hour
+	maxWork  = time.Hour // all pieces of a stream together
 	maxCount = 10_000
 )
 
@@ -48,11 +48,11 @@ func parseOne(verb, rest string) (command, bool) {
 		return c, len(words) == 1 && span(words[0], &c.duration)
 	case "stream":
 		c.duration = 10 * time.Millisecond
-		ok := len(words) > 0 && len(words) < 3 && number(words[0], &c.count) && c.count > 0
+		ok := len(words) > 0 && len(words) < 3 && number(words[0], &c.count)
 		if ok && len(words) == 2 {
 			ok = span(words[1], &c.duration)
 		}
-		return c, ok
+		return c, ok && c.duration <= maxWork/time.Duration(c.count)
 	}
 	return c, false
 }
@@ -60,7 +60,7 @@ func parseOne(verb, rest string) (command, bool) {
 func number(word string, n *int) bool {
 	v, err := strconv.Atoi(word)
 	*n = v
-	return err == nil && v >= 0 && v <= maxCount
+	return err == nil && v > 0 && v <= maxCount
 }
 
 func span(word string, d *time.Duration) bool {

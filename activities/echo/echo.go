@@ -10,15 +10,16 @@
 //	panic             fail in the worst way
 //	stream 5 100ms    show five pieces of an artifact, that far apart
 //	approve Ship it?  wait for a person's approval; a rejection fails the task
-//	ask What colour?  wait for a person's answer
+//	ask What color?  wait for a person's answer
 //	say Hello         answer with this text
 //
-// Without a "say" the answer is the description and what the tasks before it
-// made. Text that is no command is not one: it is echoed.
+// Without a "say" the answer is the description and the names of the tasks
+// before it. Text that is no command is not one: it is echoed.
 package echo
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -128,10 +129,19 @@ func (r *run) gate(c command) *activities.Outcome {
 		return &out
 	case len(reply.Answers) > 0:
 		for _, a := range reply.Answers {
-			r.said = append(r.said, c.text+" "+strings.Trim(string(a.Answer), `"`))
+			r.said = append(r.said, c.text+" "+answerText(a.Answer))
 		}
 	}
 	return nil
+}
+
+// answerText returns an answer as a person would write it.
+func answerText(answer json.RawMessage) string {
+	var text string
+	if json.Unmarshal(answer, &text) != nil {
+		return string(answer)
+	}
+	return text
 }
 
 func (r *run) result() activities.Outcome {
@@ -141,11 +151,27 @@ func (r *run) result() activities.Outcome {
 	text := strings.Join(r.said, "\n")
 	if len(r.said) == 0 {
 		text = script(r.work)
-		for _, before := range r.work.Results {
-			text += "\n· " + before.Name
+		for _, name := range names(r.work.Results) {
+			text += "\n· " + name
 		}
 	}
 	return activities.Completed(a2a.Artifact{ArtifactID: "echo", Name: r.work.Name, Parts: []a2a.Part{a2a.TextPart(text)}})
+}
+
+// names lists the tasks before this one. What came from an earlier plan has no
+// task, so there it is the artifacts that are named.
+func names(results []activities.Result) []string {
+	var out []string
+	for _, r := range results {
+		if r.Name != "" {
+			out = append(out, r.Name)
+			continue
+		}
+		for _, a := range r.Artifacts {
+			out = append(out, a.Name)
+		}
+	}
+	return out
 }
 
 func pause(ctx context.Context, d time.Duration) error {

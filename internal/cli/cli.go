@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/alecthomas/kong"
+	"go.temporal.io/sdk/client"
 
 	"longhaul/activities"
 	"longhaul/api"
@@ -30,13 +31,15 @@ type Embed func(ctx context.Context, cfg EmbedConfig) (*Embedded, error)
 // A Build is what differs between the programs that share the commands. The
 // zero value is the thin program, without the commands dev and temporal.
 type Build struct {
-	Embed Embed // of the program that carries a Temporal server
+	Embed     Embed                          // of the program that carries a Temporal server
+	Executors map[string]activities.Executor // beside those that every program has, or in their place; by kind
 
 	// Wrappers around the parts that may fail, for programs that test what
 	// happens then. Nil leaves a part as it is.
 	Engine   func(api.Engine) api.Engine
 	Journal  func(api.Journal) api.Journal
 	Recorder func(activities.Recorder) activities.Recorder
+	Temporal func(*client.Options) // adjusts how Temporal is dialled
 }
 
 // Run runs the program with args and returns its exit code.
@@ -48,6 +51,10 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 			return 2
 		}
 		fmt.Fprintf(stderr, "longhaul: %v\n", err)
+		var exit *exitError
+		if errors.As(err, &exit) {
+			return exit.ExitCode()
+		}
 		return 1
 	}
 	return 0

@@ -192,6 +192,9 @@ func (p *program) serve(logs logSettings, start func(context.Context, *service) 
 	s := newService(log, p.build)
 	if err := start(ctx, s); err != nil {
 		_ = s.stop() // the first error says why
+		if ctx.Err() != nil {
+			return nil // told to stop before it was up
+		}
 		return err
 	}
 	return s.wait(ctx)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -79,11 +81,11 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 		return err
 	}
 	s.onStop(s.journal.Close)
-	if s.books, err = planner.Load(work.Playbooks); err != nil {
+	if s.books, err = work.load(); err != nil {
 		return err
 	}
 	if s.temporal, err = workflows.Dial(workflows.DialConfig{
-		Addr: temporal.TemporalAddr, Namespace: temporal.Namespace, Local: local(temporal.TemporalAddr), Log: sdkLog(s.log),
+		Addr: temporal.TemporalAddr, Namespace: temporal.Namespace, Local: local(temporal.TemporalAddr), Log: sdkLog(s.log), Adjust: s.build.Temporal,
 	}); err != nil {
 		return err
 	}
@@ -100,10 +102,15 @@ func local(addr string) bool {
 
 // work starts a worker.
 func (s *service) work(cfg workerSettings) error {
+	executors := map[string]activities.Executor{"echo": echo.Executor{}}
+	maps.Copy(executors, s.build.Executors)
+	if err := s.books.CheckExecutors(slices.Collect(maps.Keys(executors))...); err != nil {
+		return err
+	}
 	w := worker.New(worker.Config{
 		Temporal: s.temporal,
 		Activities: activities.Config{
-			Executors: map[string]activities.Executor{"echo": echo.Executor{}},
+			Executors: executors,
 			Default:   "echo",
 			Planner:   s.books,
 			Recorder:  wrapped[activities.Recorder](s.journal, s.build.Recorder),
@@ -150,7 +157,6 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	s.onStop(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		server.Close()
 		return httpServer.Shutdown(ctx)
 	})
 	return url, nil

@@ -10,6 +10,8 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"longhaul/activities/planner"
 )
 
 // logSettings say what is logged.
@@ -47,7 +49,15 @@ type apiSettings struct {
 // workSettings say how work is planned and done. Both the API, which knows a
 // playbook at once, and the worker need them.
 type workSettings struct {
-	Playbooks []string `help:"Playbook files or directories, beside the bundled one." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
+	Playbooks []string `help:"Playbook files or directories, in place of the bundled one." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
+}
+
+// load reads the playbooks: those that are named, else the bundled one.
+func (s workSettings) load() (*planner.Playbooks, error) {
+	if len(s.Playbooks) == 0 {
+		return planner.Bundled()
+	}
+	return planner.LoadFiles(s.Playbooks...)
 }
 
 // workerSettings say how a worker works.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -9,21 +10,42 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
+	"longhaul/activities"
 	"longhaul/activities/planner"
 	"longhaul/api"
+	"longhaul/api/wire"
 )
 
 // An agent decides with the playbooks.
 type agent struct{ books *planner.Playbooks }
 
-// Decide implements [api.Agent]. A message that no playbook matches is left to
-// the planner of the worker.
+// Decide implements [api.Agent]. A message that no playbook matches, or whose
+// playbook cannot be filled in, is left to the planner of the worker.
 func (a agent) Decide(_ context.Context, m a2a.Message) (api.Decision, error) {
 	name, plans, reason, err := a.books.Match(m)
-	if err != nil {
+	switch {
+	case errors.Is(err, activities.ErrNoPlan) || err == nil && name == "":
+		return api.Decision{Reason: reason}, nil
+	case err != nil:
 		return api.Decision{}, err
 	}
-	return api.Decision{Plans: plans, Planner: name, Reason: reason}, nil
+	return api.Decision{Plans: plans, Planner: "playbook " + name, Reason: reason}, nil
+}
+
+// card returns what the agent card says.
+func card(cfg apiSettings, url string, books *planner.Playbooks) api.CardInfo {
+	info := api.CardInfo{
+		Name:        cfg.AgentName,
+		Description: "Takes objectives, plans them, carries them out and asks when it must. The work survives crashes, deploys and disconnects.",
+		Version:     Version,
+		BaseURL:     url,
+		InputModes:  []string{"*/*"},
+		OutputModes: []string{"text/plain", "application/json"},
+	}
+	for _, s := range books.Skills() {
+		info.Skills = append(info.Skills, wire.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
+	}
+	return info
 }
 
 // sdkLog gives Temporal's SDK our log, one level down: what it tells at info is

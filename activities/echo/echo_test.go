@@ -1,0 +1,150 @@
+package echo_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/echo"
+	"longhaul/activities/executortest"
+	"longhaul/opt"
+)
+
+func TestExecutor(t *testing.T) {
+	executortest.Run(t, executortest.Config{
+		Executor:  echo.Executor{},
+		Completes: activities.Work{Description: "work 1ms; stream 3 1ms; say Done"},
+		Fails:     activities.Work{Description: "fail"},
+		Errs:      &activities.Work{Description: "fail 1"},
+		Waits:     &activities.Work{Description: "approve Ship it?; ask What color?; say Done"},
+		Long:      activities.Work{Description: "work 1h"},
+	})
+}
+
+func TestExecutor_Execute(t *testing.T) {
+	accept := opt.Reply{Action: opt.Accept}
+	approval := activities.WaitFor(opt.Gate{Kind: opt.Approval, Title: "Ship it?", Actions: []opt.Action{opt.Accept, opt.Reject}})
+	question := activities.WaitFor(opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "q1", Question: "What color?"}}})
+	for _, tt := range []struct {
+		script  string
+		attempt int // 1 if 0
+		replies []opt.Reply
+		want    activities.Outcome
+		err     string
+	}{
+		{script: "say Hello", want: said("Hello")},
+		{script: "SAY  Hello ; say again", want: said("Hello\nagain")},
+		{script: "Tell me a story", want: said("Tell me a story")},
+		{script: "work 5m\nsay Done", want: said("Done")},
+		{script: "work hard", want: said("work hard")},
+		{script: "work 2h", want: said("work 2h")},
+		{script: "work -1s", want: said("work -1s")},
+		{script: "say", want: said("say")},
+		{script: "fail", want: activities.Failed("told-to", "The task was told to fail.")},
+		{script: "fail 2; say Done", err: "told to fail on attempt 1 of 2"},
+		{script: "fail 2; say Done", attempt: 2, err: "told to fail on attempt 2 of 2"},
+		{script: "fail 2; say Done", attempt: 3, want: said("Done")},
+		{script: "fail 0", want: said("fail 0")},
+		{script: "fail twice", want: said("fail twice")},
+		{script: "fail 10001", want: said("fail 10001")},
+		{script: "panic at the disco", want: said("panic at the disco")},
+		{script: "stream 0", want: said("stream 0")},
+		{script: "stream 2 1s 1s", want: said("stream 2 1s 1s")},
+		{script: "stream 61 1m", want: said("stream 61 1m")},
+		{script: "stream 2", want: activities.Completed()},
+		{script: "stream 2; say Done", want: said("Done")},
+		{script: "approve Ship it?", want: approval},
+		{script: "approve Ship it?; say Done", replies: []opt.Reply{accept}, want: said("Done")},
+		{script: "approve Ship it?", replies: []opt.Reply{{Action: opt.Reject}}, want: activities.Failed("approval_rejected", "The approval was rejected.")},
+		{script: "approve Ship it?", replies: []opt.Reply{{Action: opt.Reject, Feedback: "Too red."}}, want: activities.Failed("approval_rejected", "The approval was rejected. Too red.")},
+		{script: "ask What color?", want: question},
+		{script: "ask What color?", replies: []opt.Reply{answer(`"red \"and\" blue"`)}, want: said(`What color? red "and" blue`)},
+		{script: "ask What color?", replies: []opt.Reply{answer(`7`)}, want: said("What color? 7")},
+		{script: "approve Ship it?; ask What color?", replies: []opt.Reply{accept}, want: question},
+		{script: "approve Ship it?; ask What color?", replies: []opt.Reply{accept, answer(`"red"`)}, want: said("What color? red")},
+		{script: "fail 1; approve Ship it?", attempt: 2, want: approval},
+	} {
+		t.Run(tt.script, func(t *testing.T) {
+			got, _, err := execute(t, activities.Work{Name: "Task", Description: tt.script, Attempt: max(tt.attempt, 1), Replies: tt.replies})
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("outcome mismatch (-want +got):\n%s", diff)
+			}
+			if tt.err != "" && (err == nil || err.Error() != tt.err) || tt.err == "" && err != nil {
+				t.Errorf("error: got %v, want %q", err, tt.err)
+			}
+		})
+	}
+}
+
+func TestExecutor_Execute_echoesWhatCameBefore(t *testing.T) {
+	got, _, _ := execute(t, activities.Work{Name: "Sum up", Results: []activities.Result{
+		{Name: "Search"},
+		{Artifacts: []a2a.Artifact{{Name: "Notes"}, {Name: "Sources"}}}, // of an earlier plan
+	}})
+	if text := got.Artifacts[0].Text(); text != "Sum up\n· Search\n· Notes\n· Sources" {
+		t.Errorf("got %q", text)
+	}
+}
+
+func TestExecutor_Execute_takesItsTime(t *testing.T) {
+	for script, want := range map[string]time.Duration{
+		"work 2s":              2 * time.Second,
+		"stream 12 250ms":      11 * 250 * time.Millisecond,
+		"stream 3":             20 * time.Millisecond,
+		"work 1s; work 2s":     3 * time.Second,
+		"work 1s\nstream 1 1m": time.Second,
+	} {
+		if _, took, err := execute(t, activities.Work{Description: script}); took != want || err != nil {
+			t.Errorf("%q took %v, want %v; error %v", script, took, want, err)
+		}
+	}
+}
+
+func TestExecutor_Execute_streams(t *testing.T) {
+	s := &executortest.Stream{}
+	if _, err := (echo.Executor{}).Execute(t.Context(), activities.Work{Description: "stream 2 1ms"}, s); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range s.Pieces() {
+		got = append(got, strings.TrimSpace(p.Artifact.Text()))
+	}
+	if diff := cmp.Diff([]string{"piece 1 of 2", "piece 2 of 2"}, got); diff != "" {
+		t.Errorf("pieces mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestExecutor_Execute_panicsWhenTold(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	_, _ = echo.Executor{}.Execute(t.Context(), activities.Work{Description: "panic"}, &executortest.Stream{})
+}
+
+// execute runs w in a bubble, where time costs nothing, and says how long it
+// took there.
+func execute(t *testing.T, w activities.Work) (out activities.Outcome, took time.Duration, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		out, err = echo.Executor{}.Execute(t.Context(), w, &executortest.Stream{})
+		took = time.Since(begin)
+	})
+	return out, took, err
+}
+
+func said(text string) activities.Outcome {
+	return activities.Completed(a2a.Artifact{ArtifactID: "echo", Name: "Task", Parts: []a2a.Part{a2a.TextPart(text)}})
+}
+
+func answer(raw string) opt.Reply {
+	return opt.Reply{Answers: []opt.Answer{{ID: "q1", Answer: json.RawMessage(raw)}}}
+}

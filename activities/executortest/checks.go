@@ -1,0 +1,190 @@
+package executortest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+func completes(ctx context.Context, cfg Config) error {
+	o, s, err := cfg.do(ctx, cfg.Completes)
+	switch {
+	case err != nil:
+		return err
+	case o.State != opt.TaskCompleted:
+		return fmt.Errorf("the state is %q, not completed: %s", o.State, o.Message)
+	case len(o.Artifacts) == 0 && len(s.Pieces()) == 0:
+		return errors.New("a completed task has made nothing")
+	}
+	return nil
+}
+
+func fails(ctx context.Context, cfg Config) error {
+	o, _, err := cfg.do(ctx, cfg.Fails)
+	if err == nil && o.State != opt.TaskFailed {
+		err = fmt.Errorf("the state is %q, not failed", o.State)
+	}
+	return err
+}
+
+func errs(ctx context.Context, cfg Config) error {
+	if cfg.Errs == nil {
+		return nil
+	}
+	_, err := cfg.Executor.Execute(ctx, clone(*cfg.Errs), &Stream{})
+	if err == nil {
+		return errors.New("the attempt came out without an error")
+	}
+	return errors.Join(checkText(err.Error()), cfg.keepsSecrets(err.Error()))
+}
+
+// maxRounds ends a task that only ever opens gates.
+const maxRounds = 20
+
+// waits follows a task from gate to gate. Each gate comes out the same when the
+// worker is lost before it was heard of.
+func waits(ctx context.Context, cfg Config) error {
+	if cfg.Waits == nil {
+		return nil
+	}
+	w := *cfg.Waits
+	for gates := 0; ; gates++ {
+		o, err := cfg.twice(ctx, w)
+		switch {
+		case err != nil:
+			return fmt.Errorf("round %d: %w", w.Round, err)
+		case o.Gate == nil && gates == 0:
+			return fmt.Errorf("the state is %q: the task did not wait", o.State)
+		case o.Gate == nil:
+			return nil
+		case gates == maxRounds:
+			return fmt.Errorf("the task still waits after %d replies", gates)
+		}
+		w = next(w, cfg.Reply(*o.Gate))
+	}
+}
+
+// next returns the work of the round that a reply begins.
+func next(w activities.Work, r opt.Reply) activities.Work {
+	r.GateID = opt.GateID(w.TaskID, w.Round)
+	r.MessageID, r.DecidedBy = fmt.Sprintf("message-%d", w.Round), "somebody"
+	w.Replies = append(w.Replies[:len(w.Replies):len(w.Replies)], r)
+	w.Round++
+	w.Attempt++
+	w.Key = key(w)
+	return w
+}
+
+// twice executes w, and again as after a crash, and reports a difference.
+func (cfg Config) twice(ctx context.Context, w activities.Work) (activities.Outcome, error) {
+	o, s, err := cfg.do(ctx, w)
+	if err != nil {
+		return o, err
+	}
+	again, stream, err := cfg.do(ctx, w)
+	if err != nil {
+		return o, fmt.Errorf("the second time: %w", err)
+	}
+	if a, b := made(o, s), made(again, stream); a != b {
+		return o, fmt.Errorf("the same work came out otherwise the second time:\n%s\n%s", a, b)
+	}
+	return o, nil
+}
+
+func repeats(ctx context.Context, cfg Config) error {
+	_, completed := cfg.twice(ctx, cfg.Completes)
+	_, failed := cfg.twice(ctx, cfg.Fails)
+	return errors.Join(completed, failed)
+}
+
+// many is how many goroutines use the executor at once.
+const many = 8
+
+func isUsedByMany(ctx context.Context, cfg Config) error {
+	results, wrong := make([]string, many), make([]error, many)
+	var ended sync.WaitGroup
+	for i := range many {
+		ended.Go(func() {
+			o, s, err := cfg.do(ctx, cfg.Completes)
+			results[i], wrong[i] = made(o, s), err
+		})
+	}
+	ended.Wait()
+	for i := range results {
+		if wrong[i] == nil && results[i] != results[0] {
+			wrong[i] = fmt.Errorf("the same work came out otherwise at the same time:\n%s\n%s", results[0], results[i])
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func leavesItsWorkAlone(ctx context.Context, cfg Config) error {
+	works := []activities.Work{cfg.Completes, cfg.Fails}
+	if cfg.Waits != nil {
+		works = append(works, *cfg.Waits)
+	}
+	for _, w := range works {
+		w = clone(w)
+		before := text(w)
+		if _, err := cfg.Executor.Execute(ctx, w, &Stream{}); err != nil {
+			return fmt.Errorf("Execute: %w", err)
+		}
+		if after := text(w); !bytes.Equal(before, after) {
+			return fmt.Errorf("the work was changed:\n%s\n%s", before, after)
+		}
+	}
+	return nil
+}
+
+func stopsWhenCanceled(ctx context.Context, cfg Config) error {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return cfg.returns(ctx)
+}
+
+func stopsAtDeadline(ctx context.Context, cfg Config) error {
+	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	return cfg.returns(ctx)
+}
+
+// returns reports whether Long ends because ctx does, and soon after.
+func (cfg Config) returns(ctx context.Context) error {
+	ended := make(chan error, 1)
+	go func() {
+		_, err := cfg.Executor.Execute(ctx, clone(cfg.Long), &Stream{})
+		if ctx.Err() == nil {
+			err = fmt.Errorf("Config.Long ended by itself: %v", err)
+		} else {
+			err = nil // what it returns then is ignored
+		}
+		ended <- err
+	}()
+	<-ctx.Done()
+	limit := time.NewTimer(cfg.Soon)
+	defer limit.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-limit.C:
+		return fmt.Errorf("Execute still runs %v after its context was done", cfg.Soon)
+	}
+}
+
+// keepsSecrets reports a secret in what clients get.
+func (cfg Config) keepsSecrets(seen string) error {
+	for i, secret := range cfg.Secrets {
+		written := strings.Trim(string(text(secret)), `"`) // as JSON has it
+		if strings.Contains(seen, secret) || strings.Contains(seen, written) {
+			return fmt.Errorf("secret %d is in what clients get", i)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+// Package executortest is the suite that every executor runs: what
+// [activities.Executor] promises to the rest of Longhaul, as tests. An executor
+// that talks to others runs it against a fake of them that answers the same
+// each time.
+//
+//	func TestExecutor(t *testing.T) {
+//		executortest.Run(t, executortest.Config{
+//			Executor:  mine.New(…),
+//			Completes: activities.Work{Description: "…"},
+//			Fails:     activities.Work{Description: "…"},
+//			Long:      activities.Work{Description: "…"},
+//		})
+//	}
+package executortest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+// Config says what to test and with which work. Ids, names and messages that
+// work leaves out are filled in.
+type Config struct {
+	Executor  activities.Executor
+	Completes activities.Work
+	Fails     activities.Work               // for good, not with an error
+	Errs      *activities.Work              // fails each attempt with an error; nil for an executor that never does
+	Long      activities.Work               // does not end by itself while the suite looks
+	Waits     *activities.Work              // at one gate or more; nil for an executor that never waits
+	Reply     func(gate opt.Gate) opt.Reply // to the gates of Waits; nil accepts, and answers "yes"
+	Secrets   []string                      // known to the executor, and never to be seen
+	Soon      time.Duration                 // how long Long may take to return once it is told to; 0 means 5 s
+}
+
+// Run tests that the executor keeps its promises.
+func Run(t *testing.T, cfg Config) {
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.run(t.Context(), cfg.filled()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A check is one promise. It reports how the executor breaks it.
+type check struct {
+	name string
+	run  func(context.Context, Config) error
+}
+
+var checks = []check{
+	{"completes", completes},
+	{"fails", fails},
+	{"errs", errs},
+	{"waits", waits},
+	{"repeats", repeats},
+	{"isUsedByMany", isUsedByMany},
+	{"leavesItsWorkAlone", leavesItsWorkAlone},
+	{"stopsWhenCanceled", stopsWhenCanceled},
+	{"stopsAtDeadline", stopsAtDeadline},
+}
+
+func (cfg Config) filled() Config {
+	if cfg.Soon == 0 {
+		cfg.Soon = 5 * time.Second
+	}
+	if cfg.Reply == nil {
+		cfg.Reply = yes
+	}
+	for i, w := range []*activities.Work{&cfg.Completes, &cfg.Fails, &cfg.Long} {
+		fill(w, i)
+	}
+	for i, w := range []**activities.Work{&cfg.Errs, &cfg.Waits} {
+		if *w != nil {
+			filled := **w
+			*w = &filled
+			fill(*w, 3+i)
+		}
+	}
+	return cfg
+}
+
+// fill gives w what the plan workflow would.
+func fill(w *activities.Work, n int) {
+	objective := opt.NewObjectiveID([16]byte{})
+	for value, other := range map[*string]string{
+		&w.Tenant: "test", &w.ObjectiveID: objective, &w.ContextID: objective, &w.PlanID: opt.PlanID(objective, 1),
+		&w.TaskID: opt.TaskID(opt.PlanID(objective, 1), n), &w.Objective: "Objective", &w.Plan: "Plan", &w.Name: "Task",
+		&w.Trust: activities.Untrusted,
+	} {
+		if *value == "" {
+			*value = other
+		}
+	}
+	w.Round, w.Attempt = max(w.Round, 1), max(w.Attempt, 1)
+	if w.Key == "" {
+		w.Key = key(*w)
+	}
+	if w.Messages == nil {
+		w.Messages = []a2a.Message{{MessageID: "request", ContextID: w.ContextID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("A request")}}}
+	}
+}
+
+func key(w activities.Work) string { return fmt.Sprintf("%s:%d", w.TaskID, w.Round) }
+
+// yes is the reply to a gate by somebody who agrees to everything.
+func yes(gate opt.Gate) opt.Reply {
+	var r opt.Reply
+	if len(gate.Actions) > 0 {
+		r.Action = gate.Actions[0]
+	}
+	for _, q := range gate.Questions {
+		r.Answers = append(r.Answers, opt.Answer{ID: q.ID, Answer: json.RawMessage(`"yes"`)})
+	}
+	return r
+}
+
+// do executes w as a worker would, and checks what comes of it.
+func (cfg Config) do(ctx context.Context, w activities.Work) (activities.Outcome, *Stream, error) {
+	out := &Stream{}
+	outcome, err := cfg.Executor.Execute(ctx, clone(w), out)
+	if err != nil {
+		return outcome, out, fmt.Errorf("Execute: %w", err)
+	}
+	return outcome, out, errors.Join(CheckOutcome(outcome, out), cfg.keepsSecrets(made(outcome, out)))
+}
+
+// clone returns a copy of w that shares nothing with it, as one that came
+// through Temporal.
+func clone(w activities.Work) activities.Work {
+	var c activities.Work
+	if err := json.Unmarshal(text(w), &c); err != nil {
+		panic(err) // Work is made for JSON
+	}
+	return c
+}
+
+func text(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// made is all that clients get of an outcome.
+func made(o activities.Outcome, s *Stream) string {
+	return string(text([]any{o, s.Artifacts()}))
+}

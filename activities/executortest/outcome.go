@@ -1,0 +1,169 @@
+package executortest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+// CheckOutcome reports what is wrong with an outcome and with what was streamed
+// before it; s may be nil.
+func CheckOutcome(o activities.Outcome, s *Stream) error {
+	if s == nil {
+		s = &Stream{}
+	}
+	streamed := s.check(o.State == opt.TaskCompleted)
+	switch {
+	case o.State.Waiting():
+		return errors.Join(streamed, checkWaiting(o))
+	case o.Gate != nil:
+		return errors.Join(streamed, fmt.Errorf("an outcome in state %q has a gate", o.State))
+	case o.State == opt.TaskFailed:
+		return errors.Join(streamed, checkFailed(o))
+	case o.State == opt.TaskCompleted:
+		return errors.Join(streamed, checkCompleted(o, s))
+	}
+	return fmt.Errorf("no outcome has the state %q", o.State)
+}
+
+func checkCompleted(o activities.Outcome, s *Stream) error {
+	var errs []error
+	if o.Code != "" || o.Message != "" {
+		errs = append(errs, errors.New("a completed outcome has a failure"))
+	}
+	seen := map[string]bool{}
+	for _, a := range s.Artifacts() {
+		seen[a.ArtifactID] = true
+	}
+	for _, a := range o.Artifacts {
+		if seen[a.ArtifactID] {
+			errs = append(errs, fmt.Errorf("artifact id %q is there twice", a.ArtifactID))
+		}
+		seen[a.ArtifactID] = true
+		errs = append(errs, checkArtifact(a))
+	}
+	return errors.Join(errs...)
+}
+
+func checkArtifact(a a2a.Artifact) error {
+	switch {
+	case a.ArtifactID == "":
+		return errors.New("an artifact has no id")
+	case len(a.Parts) == 0:
+		return fmt.Errorf("artifact %q has no parts", a.ArtifactID)
+	}
+	for i, p := range a.Parts {
+		if p.Members() != 1 {
+			return fmt.Errorf("part %d of artifact %q has %d contents, not one", i, a.ArtifactID, p.Members())
+		}
+		if p.Data != nil && !json.Valid(p.Data) {
+			return fmt.Errorf("part %d of artifact %q is not JSON", i, a.ArtifactID)
+		}
+	}
+	return nil
+}
+
+var (
+	codeForm  = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+	stackForm = regexp.MustCompile(`goroutine \d|\.go:\d|[\r\n]`)
+)
+
+func checkFailed(o activities.Outcome) error {
+	switch {
+	case !codeForm.MatchString(o.Code):
+		return fmt.Errorf("the code of a failure must be a word, not %q", o.Code)
+	case strings.TrimSpace(o.Message) == "":
+		return errors.New("a failure needs a message")
+	}
+	return checkText(o.Message)
+}
+
+// checkText reports why s is no text for clients.
+func checkText(s string) error {
+	if stackForm.MatchString(s) {
+		return fmt.Errorf("a message for clients is one line without a trace of the code, not %q", s)
+	}
+	return nil
+}
+
+func checkWaiting(o activities.Outcome) error {
+	switch {
+	case o.Gate == nil:
+		return fmt.Errorf("an outcome in state %q needs a gate", o.State)
+	case o.Gate.State() != o.State:
+		return fmt.Errorf("a task at a gate of kind %q is %q, not %q", o.Gate.Kind, o.Gate.State(), o.State)
+	case o.Code != "" || o.Message != "" || len(o.Artifacts) > 0:
+		return errors.New("a waiting outcome has a failure or artifacts")
+	}
+	return CheckGate(*o.Gate)
+}
+
+// CheckGate reports what is wrong with a gate that an executor opens.
+func CheckGate(g opt.Gate) error {
+	if g.ID != "" || g.TaskID != "" || !g.RequestedAt.IsZero() || !g.ExpiresAt.IsZero() {
+		return errors.New("the id and the times of a gate are not the executor's to give")
+	}
+	if g.ArtifactData != nil && !json.Valid(g.ArtifactData) {
+		return errors.New("the artifact data of a gate is not JSON")
+	}
+	switch g.Kind {
+	case opt.Approval:
+		return checkApproval(g)
+	case opt.Clarification:
+		return checkQuestions(g)
+	case opt.Credential:
+		if g.Prompt() == "" {
+			return errors.New("a credential gate does not say what it wants")
+		}
+		return nil
+	}
+	return fmt.Errorf("there is no gate of kind %q", g.Kind)
+}
+
+var actions = []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask}
+
+func checkApproval(g opt.Gate) error {
+	switch {
+	case g.Title == "":
+		return errors.New("an approval needs a title")
+	case len(g.Actions) == 0:
+		return errors.New("an approval offers no action")
+	case len(g.Questions) > 0:
+		return errors.New("an approval has questions")
+	}
+	for i, a := range g.Actions {
+		if !slices.Contains(actions, a) || slices.Contains(g.Actions[:i], a) {
+			return fmt.Errorf("an approval cannot offer %q", a)
+		}
+	}
+	return nil
+}
+
+func checkQuestions(g opt.Gate) error {
+	switch {
+	case len(g.Questions) == 0:
+		return errors.New("a clarification has no questions")
+	case len(g.Actions) > 0:
+		return errors.New("a clarification has actions")
+	}
+	seen := map[string]bool{}
+	for i, q := range g.Questions {
+		switch {
+		case q.ID == "" || seen[q.ID]:
+			return fmt.Errorf("question %d needs an id of its own", i)
+		case q.Question == "":
+			return fmt.Errorf("question %d has no text", i)
+		case q.Schema != nil && !json.Valid(q.Schema):
+			return fmt.Errorf("the schema of question %d is not JSON", i)
+		}
+		seen[q.ID] = true
+	}
+	return nil
+}

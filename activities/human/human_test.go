@@ -1,0 +1,45 @@
+package human_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/activities/executortest"
+	"longhaul/activities/human"
+	"longhaul/opt"
+)
+
+func TestForm_Gate(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		form human.Form
+		want *opt.Gate
+		err  string
+	}{
+		{"approval", human.Form{Approve: "Ship it?", Description: "To all."},
+			&opt.Gate{Kind: opt.Approval, Title: "Ship it?", Description: "To all.", Actions: []opt.Action{opt.Accept, opt.Reject}}, ""},
+		{"questions", human.Form{Description: "We need two things.", Questions: []human.QuestionForm{{Question: "Who?"}, {ID: "when", Question: "When?"}}},
+			&opt.Gate{Kind: opt.Clarification, Description: "We need two things.", Questions: []opt.Question{{ID: "q1", Question: "Who?"}, {ID: "when", Question: "When?"}}}, ""},
+		{"nothing", human.Form{Description: "Well?"}, nil, `a human task needs "approve" or "questions"`},
+		{"both", human.Form{Approve: "Ship it?", Questions: []human.QuestionForm{{Question: "Who?"}}}, nil, "a human task either approves or asks questions, not both"},
+		{"no text", human.Form{Questions: []human.QuestionForm{{Question: "Who?"}, {ID: "b"}}}, nil, "question 2 needs a text and an id of its own"},
+		{"same id", human.Form{Questions: []human.QuestionForm{{ID: "a", Question: "Who?"}, {ID: "a", Question: "When?"}}}, nil, "question 2 needs a text and an id of its own"},
+		{"id like a given one", human.Form{Questions: []human.QuestionForm{{ID: "q2", Question: "Who?"}, {Question: "When?"}}}, nil, "question 2 needs a text and an id of its own"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := tt.form.Gate()
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("gate mismatch (-want +got):\n%s", diff)
+			}
+			switch {
+			case err == nil && tt.err == "":
+				if err := executortest.CheckGate(*got); err != nil {
+					t.Error(err)
+				}
+			case err == nil || err.Error() != tt.err:
+				t.Errorf("error: got %v, want %q", err, tt.err)
+			}
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package planner
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// check finds what is wrong with a playbook as a whole, and resolves its
+// dependencies.
+func (s *source) check(b *playbook) {
+	at := func(line int, format string, args ...any) { s.wrong.add(s.file, line, format, args...) }
+	switch {
+	case b.name == "":
+		at(b.line, "a playbook needs a name")
+	case b.rules.empty():
+		at(b.line, "nothing leads to this playbook: give it match, skills or default: true")
+	case len(b.plans) == 0:
+		at(b.line, "a playbook needs plans")
+	case len(b.plans) > opt.MaxPlans:
+		at(b.line, "a playbook has at most %d plans, this one %d", opt.MaxPlans, len(b.plans))
+	}
+	var plans []*step
+	for _, p := range b.plans {
+		plans = append(plans, &p.step)
+		s.checkPlan(p)
+	}
+	s.resolve("plan", b.line, plans)
+}
+
+func (s *source) checkPlan(p *plan) {
+	if len(p.tasks) == 0 || len(p.tasks) > opt.MaxTasks {
+		s.wrong.add(s.file, p.line, "a plan has 1 to %d tasks, this one %d", opt.MaxTasks, len(p.tasks))
+	}
+	var tasks []*step
+	for _, t := range p.tasks {
+		tasks = append(tasks, &t.step)
+		if t.form == nil {
+			continue
+		}
+		if _, err := t.form.gate(sample); err != nil {
+			s.wrong.add(s.file, t.form.line, "%v", err)
+		}
+	}
+	s.resolve("task", p.line, tasks)
+}
+
+var indexForm = regexp.MustCompile(`^(task|plan)-(\d+)$`)
+
+// resolve turns the dependencies of steps into indexes, as opt has them. line
+// is that of the list they stand in.
+func (s *source) resolve(kind string, line int, steps []*step) {
+	index := s.names(kind, steps)
+	for i, p := range steps {
+		for _, r := range p.refs {
+			n, ok := index[r.to]
+			if m := indexForm.FindStringSubmatch(r.to); m != nil && m[1] == kind {
+				var err error
+				n, err = strconv.Atoi(m[2])
+				ok = err == nil && n < len(steps)
+			}
+			switch {
+			case !ok:
+				s.wrong.add(s.file, r.line, "there is no %s %q here", kind, r.to)
+			case n == i:
+				s.wrong.add(s.file, r.line, "a %s cannot depend on itself", kind)
+			default:
+				p.dependencies = append(p.dependencies, fmt.Sprintf("%s-%d", kind, n))
+			}
+		}
+	}
+	if circular(steps) {
+		s.wrong.add(s.file, line, "the dependencies of the %ss go round in a circle", kind)
+	}
+}
+
+// names returns the place of each step by its name as it stands in the file.
+func (s *source) names(kind string, steps []*step) map[string]int {
+	index := map[string]int{}
+	for i, p := range steps {
+		name := p.name.raw
+		_, twice := index[name]
+		switch {
+		case name == "":
+			s.wrong.add(s.file, p.line, "a %s needs a name", kind)
+			continue
+		case indexForm.MatchString(name):
+			s.wrong.add(s.file, p.line, "%q cannot be a name: dependencies mean a place by it", name)
+		case twice:
+			s.wrong.add(s.file, p.line, "there is another %s %q", kind, name)
+		}
+		index[name] = i
+	}
+	return index
+}
+
+// circular reports whether the dependencies of steps lead back to one of them.
+func circular(steps []*step) bool {
+	spec := opt.PlanSpec{Name: "check"}
+	for _, p := range steps {
+		t := opt.TaskSpec{Name: "check"}
+		for _, d := range p.dependencies {
+			t.Dependencies = append(t.Dependencies, strings.Replace(d, "plan-", "task-", 1))
+		}
+		spec.Tasks = append(spec.Tasks, t)
+	}
+	_, err := opt.NewPlan(opt.NewObjectiveID([16]byte{}), 1, spec, nil, nil, a2a.Time{})
+	return err != nil && len(steps) <= opt.MaxTasks
+}

@@ -1,0 +1,140 @@
+package planner
+
+import (
+	"regexp"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"longhaul/activities/human"
+)
+
+// Limits on what a playbook may ask of a task.
+const (
+	maxAttempts = 100
+	maxTimeout  = 30 * 24 * time.Hour
+)
+
+// playbook reads a whole file.
+func (s *source) playbook(n *yaml.Node) *playbook {
+	b := &playbook{file: s.file, line: n.Line}
+	s.object(n, "a playbook", table{
+		"name":        func(n *yaml.Node) { b.name = s.str(n) },
+		"description": func(n *yaml.Node) { s.str(n) }, // for those who read the file
+		"default":     func(n *yaml.Node) { b.rules.fallback = s.flag(n) },
+		"match":       func(n *yaml.Node) { s.match(n, &b.rules) },
+		"skills":      func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.skills = append(b.skills, s.skill(n)) }) },
+		"plans":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.plans = append(b.plans, s.plan(n)) }) },
+	})
+	for _, skill := range b.skills {
+		if !slices.Contains(b.rules.skills, skill.ID) {
+			b.rules.skills = append(b.rules.skills, skill.ID)
+		}
+	}
+	return b
+}
+
+func (s *source) match(n *yaml.Node, r *rules) {
+	s.object(n, "match", table{
+		"skills":   func(n *yaml.Node) { r.skills = s.strs(n) },
+		"keywords": func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { r.keywords = append(r.keywords, s.keyword(n)) }) },
+		"pattern":  func(n *yaml.Node) { r.pattern = s.pattern(n) },
+	})
+}
+
+func (s *source) keyword(n *yaml.Node) string {
+	k := s.str(n)
+	if k != "" && fold(k) == fold("") {
+		s.fail(n, "a keyword needs a letter or a digit")
+	}
+	return k
+}
+
+func (s *source) pattern(n *yaml.Node) *regexp.Regexp {
+	re, err := regexp.Compile(s.str(n))
+	if err != nil {
+		s.fail(n, "%v", err)
+	}
+	return re
+}
+
+func (s *source) skill(n *yaml.Node) Skill {
+	var k Skill
+	s.object(n, "a skill", table{
+		"id":          func(n *yaml.Node) { k.ID = s.str(n) },
+		"name":        func(n *yaml.Node) { k.Name = s.str(n) },
+		"description": func(n *yaml.Node) { k.Description = s.str(n) },
+		"tags":        func(n *yaml.Node) { k.Tags = s.strs(n) },
+		"examples":    func(n *yaml.Node) { k.Examples = s.strs(n) },
+	})
+	if k.ID == "" || k.Name == "" || k.Description == "" || len(k.Tags) == 0 {
+		s.fail(n, "a skill needs id, name, description and tags")
+	}
+	return k
+}
+
+// members are those that plans and tasks have in common.
+func (s *source) members(p *step) table {
+	return table{
+		"name":         func(n *yaml.Node) { p.name = s.text(n) },
+		"description":  func(n *yaml.Node) { p.description = s.text(n) },
+		"dependencies": func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { p.refs = append(p.refs, ref{n.Line, s.str(n)}) }) },
+		"optional":     func(n *yaml.Node) { p.optional = s.flag(n) },
+	}
+}
+
+func (s *source) plan(n *yaml.Node) *plan {
+	p := &plan{step: step{line: n.Line}}
+	members := s.members(&p.step)
+	members["tasks"] = func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { p.tasks = append(p.tasks, s.task(n)) }) }
+	s.object(n, "a plan", members)
+	return p
+}
+
+func (s *source) task(n *yaml.Node) *task {
+	t := &task{step: step{line: n.Line}}
+	members := s.members(&t.step)
+	members["executor"] = func(n *yaml.Node) { t.executor = s.str(n) }
+	members["input"] = func(n *yaml.Node) { t.input = s.value(n) }
+	members["human"] = func(n *yaml.Node) { t.form = s.form(n) }
+	members["attempts"] = func(n *yaml.Node) { t.attempts = s.number(n, 1, maxAttempts) }
+	members["timeout"] = func(n *yaml.Node) { t.timeout = s.seconds(n) }
+	s.object(n, "a task", members)
+	switch forPeople := t.executor == human.Executor; {
+	case t.form == nil && forPeople:
+		s.fail(n, "a task for the executor human needs the member \"human\"")
+	case t.form != nil && t.executor != "" && !forPeople:
+		s.fail(n, "a human task cannot have the executor %q", t.executor)
+	case t.form != nil && (t.input != nil || t.attempts != 0 || t.timeout != 0):
+		s.fail(n, "a human task has no input, attempts or timeout")
+	}
+	return t
+}
+
+func (s *source) seconds(n *yaml.Node) int {
+	d, err := time.ParseDuration(n.Value)
+	if err != nil || d < time.Second || d > maxTimeout || d%time.Second != 0 {
+		s.fail(n, "must be a duration of whole seconds, such as 90s or 2h, of 720h at the most")
+	}
+	return int(d / time.Second)
+}
+
+func (s *source) form(n *yaml.Node) *form {
+	f := &form{line: n.Line}
+	s.object(n, "a human form", table{
+		"approve":     func(n *yaml.Node) { f.approve = s.text(n) },
+		"description": func(n *yaml.Node) { f.description = s.text(n) },
+		"questions":   func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) },
+	})
+	return f
+}
+
+func (s *source) question(n *yaml.Node) question {
+	var q question
+	s.object(n, "a question", table{
+		"id":       func(n *yaml.Node) { q.id = s.str(n) },
+		"question": func(n *yaml.Node) { q.question = s.text(n) },
+	})
+	return q
+}

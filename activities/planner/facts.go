@@ -1,0 +1,65 @@
+package planner
+
+import (
+	"strings"
+	"unicode"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// nameLength is how much of a text serves as a name where none is given.
+const nameLength = 80
+
+// facts are what a template may use of a request. Each is cut to the length of
+// a description: executors get the whole message beside their task.
+type facts struct {
+	Message     string // the text of the message
+	Name        string // of the objective
+	Description string // of the objective
+}
+
+// factNames are the fields of facts, as templates know them.
+var factNames = []string{"Message", "Name", "Description"}
+
+func newFacts(name, description string, m *a2a.Message) facts {
+	f := facts{Name: clip(name), Description: clip(description)}
+	if m != nil {
+		f.Message = clip(m.Text())
+	}
+	if f.Name == "" {
+		f.Name = shorten(oneLine(f.Message), nameLength)
+	}
+	return f
+}
+
+// request returns what the client asked for, in its own words as far as there
+// are any.
+func (f facts) request() string {
+	for _, s := range []string{f.Message, f.Description, f.Name} {
+		if s = strings.TrimSpace(s); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// clip cuts s to the length that a description may have.
+func clip(s string) string {
+	if len(s) > opt.MaxDescription {
+		s = strings.ToValidUTF8(s[:opt.MaxDescription], "")
+	}
+	return s
+}
+
+// oneLine makes each run of white space in s a single blank.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// shorten cuts s to n characters, the last of which then is an ellipsis.
+func shorten(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return strings.TrimRightFunc(string(r[:n-1]), unicode.IsSpace) + "…"
+}

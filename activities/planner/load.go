@@ -1,0 +1,119 @@
+package planner
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+//go:embed playbooks/*.yaml
+var bundled embed.FS
+
+// maxFile is the size of a playbook file at the most.
+const maxFile = 1 << 20
+
+// Bundled returns the playbooks that come with Longhaul, for trying it out with
+// the echo executor.
+func Bundled() (*Playbooks, error) { return Load(bundled, "playbooks/demo.yaml") }
+
+// Load reads playbooks from files of fsys, which are tried in the order given.
+// The error lists everything that is wrong with them, by file and line.
+func Load(fsys fs.FS, names ...string) (*Playbooks, error) {
+	return load(names, func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) })
+}
+
+// LoadFiles is Load for files by their paths. A directory stands for the *.yaml
+// and *.yml files in it, by name.
+func LoadFiles(paths ...string) (*Playbooks, error) {
+	var files []string
+	for _, path := range paths {
+		found, err := expand(path)
+		if err != nil {
+			return nil, fmt.Errorf("load playbooks: %w", err)
+		}
+		files = append(files, found...)
+	}
+	return load(files, os.ReadFile)
+}
+
+// expand returns path, or the playbooks in it if it is a directory.
+func expand(path string) ([]string, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []string{path}, nil // load says what is wrong with it
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") {
+			files = append(files, filepath.Join(path, e.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no *.yaml in %s", path)
+	}
+	return files, nil
+}
+
+func load(names []string, read func(string) ([]byte, error)) (*Playbooks, error) {
+	p := &Playbooks{}
+	var wrong problems
+	for _, name := range names {
+		data, err := read(name)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("load playbook: %w", err))
+			continue
+		}
+		s := source{file: name}
+		if b := s.read(data); b != nil {
+			p.list = append(p.list, b)
+		}
+		wrong = append(wrong, s.wrong...)
+	}
+	p.compare(&wrong)
+	if err := wrong.err(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// read returns the playbook in data, nil if it is none.
+func (s *source) read(data []byte) *playbook {
+	if len(data) > maxFile {
+		s.wrong.add(s.file, 1, "the file has more than %d bytes", maxFile)
+		return nil
+	}
+	n, ok := s.document(data)
+	if !ok {
+		return nil
+	}
+	b := s.playbook(n)
+	if len(s.wrong) == 0 {
+		s.check(b)
+	}
+	return b
+}
+
+// compare finds what only one playbook may have.
+func (p *Playbooks) compare(wrong *problems) {
+	for i, b := range p.list {
+		for _, before := range p.list[:i] {
+			if b.name == before.name {
+				wrong.add(b.file, b.line, "%s has the name %q, too", before.file, b.name)
+			}
+			if b.rules.fallback && before.rules.fallback {
+				wrong.add(b.file, b.line, "%s is the default, too", before.file)
+			}
+			for _, skill := range b.rules.skills {
+				if slices.Contains(before.rules.skills, skill) {
+					wrong.add(b.file, b.line, "%s has the skill %q, too", before.file, skill)
+				}
+			}
+		}
+	}
+}

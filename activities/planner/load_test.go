@@ -1,0 +1,202 @@
+package planner_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/activities/planner"
+)
+
+// TestLoad_refuses has a file with one mistake, or several, for each thing that
+// an author can get wrong. "…" stands for the six lines that most of them need.
+func TestLoad_refuses(t *testing.T) {
+	for _, tt := range []struct{ name, file, want string }{
+		{"empty", "", "x.yaml:1: the file is empty"},
+		{"only a comment", "# nothing", "x.yaml:1: the file is empty"},
+		{"not YAML", "name: [", "x.yaml:1: did not find expected node content"},
+		{"not YAML either", "name: a\n\nplans:\n- name: b: c", "x.yaml:4: mapping values are not allowed in this context"},
+		{"nor this", "name: a\nmatch:\n- a\nb", "x.yaml:4: could not find expected ':'"},
+		{"nor that", "name: a\nmatch: {keywords: [a}", "x.yaml:2: did not find expected ',' or ']'"},
+		{"two documents", "name: a\n---\nname: b\n", "x.yaml:2: a file holds one playbook"},
+		{"not an object", "- a", "x.yaml:1: a playbook must be an object"},
+		{"too long", strings.Repeat("#", 1<<20+1), "x.yaml:1: the file has more than 1048576 bytes"},
+		{"unknown member", "…\nsteps: []", `x.yaml:7: a playbook has no member "steps"`},
+		{"unknown members", "…\na: 1\nb: 2", "x.yaml:7: a playbook has no member \"a\"\nx.yaml:8: a playbook has no member \"b\""},
+		{"member twice", "…\nname: again", `x.yaml:7: "name" is there twice`},
+		{"key is no text", "…\n1: a", "x.yaml:7: a key must be a text"},
+		{"no name", "default: true\nplans:\n- name: P\n  tasks: [{name: T}]", "x.yaml:1: a playbook needs a name"},
+		{"name is empty", "name: ''\ndefault: true", "x.yaml:1: must not be empty"},
+		{"name is a number", "name: 7", "x.yaml:1: must be a text; quotes make one of a number"},
+		{"nothing leads here", "name: a\nplans:\n- name: P\n  tasks: [{name: T}]", "x.yaml:1: nothing leads to this playbook: give it match, skills or default: true"},
+		{"no plans", "name: a\ndefault: true", "x.yaml:1: a playbook needs plans"},
+		{"too many plans", "name: a\ndefault: true\nplans:\n" + numbered("- {name: P%d, tasks: [{name: T}]}\n", 11), "x.yaml:1: a playbook has at most 10 plans, this one 11"},
+		{"default", "name: a\ndefault: maybe", "x.yaml:2: must be true or false"},
+
+		{"match", "…\nmatch: always", "x.yaml:7: match must be an object"},
+		{"unknown way to match", "…\nmatch:\n  words: [a]", `x.yaml:8: match has no member "words"`},
+		{"keywords", "…\nmatch: {keywords: tea}", "x.yaml:7: must be a list"},
+		{"keyword", "…\nmatch:\n  keywords:\n  - tea\n  - '!'", "x.yaml:10: a keyword needs a letter or a digit"},
+		{"pattern", "…\nmatch:\n  pattern: '(tea'", "x.yaml:8: error parsing regexp: missing closing ): `(tea`"},
+		{"skill", "…\nskills:\n- id: a\n  name: A\n  description: Does a.", "x.yaml:8: a skill needs id, name, description and tags"},
+		{"member of a skill", "…\nskills:\n- {id: a, name: A, description: Does a., tags: [a], modes: [b]}", `x.yaml:8: a skill has no member "modes"`},
+
+		{"plan without tasks", "name: a\ndefault: true\nplans:\n- name: P", "x.yaml:4: a plan has 1 to 50 tasks, this one 0"},
+		{"too many tasks", "name: a\ndefault: true\nplans:\n- name: P\n  tasks:\n" + numbered("  - name: T%d\n", 51), "x.yaml:4: a plan has 1 to 50 tasks, this one 51"},
+		{"plan without a name", "name: a\ndefault: true\nplans:\n- tasks: [{name: T}]", "x.yaml:4: a plan needs a name"},
+		{"same plan", "…\n- name: P\n  tasks: [{name: T}]", `x.yaml:7: there is another plan "P"`},
+		{"member of a plan", "…\n- name: Q\n  executor: echo", `x.yaml:8: a plan has no member "executor"`},
+		{"plan dependency", "…\n- name: Q\n  tasks: [{name: T}]\n  dependencies: [P, R]", `x.yaml:9: there is no plan "R" here`},
+		{"plan depends on task", "…\n- name: Q\n  tasks: [{name: T}]\n  dependencies: [task-0]", `x.yaml:9: there is no plan "task-0" here`},
+		{"circle of plans", "name: a\ndefault: true\nplans:\n- {name: P, tasks: [{name: T}], dependencies: [Q]}\n- {name: Q, tasks: [{name: T}], dependencies: [plan-0]}", "x.yaml:1: the dependencies of the plans go round in a circle"},
+
+		{"member of a task", "…\n  - name: U\n    exeutor: echo", `x.yaml:8: a task has no member "exeutor"`},
+		{"task without a name", "…\n  - executor: echo", "x.yaml:7: a task needs a name"},
+		{"same task", "…\n  - name: T", `x.yaml:7: there is another task "T"`},
+		{"name like an index", "…\n  - name: task-0", `x.yaml:7: "task-0" cannot be a name: dependencies mean a place by it`},
+		{"dependency", "…\n  - name: U\n    dependencies:\n    - T\n    - V", `x.yaml:10: there is no task "V" here`},
+		{"index", "…\n  - name: U\n    dependencies: [task-2]", `x.yaml:8: there is no task "task-2" here`},
+		{"huge index", "…\n  - name: U\n    dependencies: [task-99999999999999999999]", `x.yaml:8: there is no task "task-99999999999999999999" here`},
+		{"depends on itself", "…\n  - name: U\n    dependencies: [task-1]", "x.yaml:8: a task cannot depend on itself"},
+		{"circle", "…\n  - {name: U, dependencies: [V]}\n  - {name: V, dependencies: [U]}", "x.yaml:4: the dependencies of the tasks go round in a circle"},
+		{"attempts", "…\n  - name: U\n    attempts: 0", "x.yaml:8: must be a whole number from 1 to 100"},
+		{"timeout", "…\n  - name: U\n    timeout: 90", "x.yaml:8: must be a duration of whole seconds, such as 90s or 2h, of 720h at the most"},
+		{"timeout in parts of a second", "…\n  - name: U\n    timeout: 1500ms", "x.yaml:8: must be a duration of whole seconds, such as 90s or 2h, of 720h at the most"},
+		{"optional", "…\n  - name: U\n    optional: yes please", "x.yaml:8: must be true or false"},
+
+		{"human without a form", "…\n  - name: U\n    executor: human", `x.yaml:7: a task for the executor human needs the member "human"`},
+		{"human with another executor", "…\n  - {name: U, executor: echo, human: {approve: Go}}", `x.yaml:7: a human task cannot have the executor "echo"`},
+		{"human with a timeout", "…\n  - {name: U, timeout: 1h, human: {approve: Go}}", "x.yaml:7: a human task has no input, attempts or timeout"},
+		{"empty form", "…\n  - name: U\n    human:\n      description: Well?", `x.yaml:9: a human task needs "approve" or "questions"`},
+		{"form with both", "…\n  - name: U\n    human: {approve: Go, questions: [{question: Who}]}", "x.yaml:8: a human task either approves or asks questions, not both"},
+		{"same question", "…\n  - name: U\n    human: {questions: [{id: a, question: Who}, {id: a, question: When}]}", "x.yaml:8: question 2 needs a text and an id of its own"},
+		{"member of a form", "…\n  - name: U\n    human:\n      aprove: Go?", `x.yaml:9: a human form has no member "aprove"`},
+		{"member of a question", "…\n  - name: U\n    human: {questions: [{text: Who}]}", `x.yaml:8: a question has no member "text"`},
+
+		{"template", "…\n  - name: U\n    description: '{{.Message'", "x.yaml:8: unclosed action"},
+		{"fact", "…\n  - name: '{{.Mesage}}'", "x.yaml:7: there is no .Mesage; a template has .Message, .Name, .Description"},
+		{"fact in a branch", "…\n  - name: '{{if .Name}}a{{else}}{{.Nam}}{{end}}'", "x.yaml:7: there is no .Nam; a template has .Message, .Name, .Description"},
+		{"results", "…\n  - name: '{{results \"T\"}}'", `x.yaml:7: function "results" not defined`},
+		{"printf", "…\n  - name: '{{printf \"%1000000d\" 1}}'", "x.yaml:7: printf is not allowed in a template"},
+		{"loop", "…\n  - name: '{{range 10}}a{{end}}'", "x.yaml:7: {{range 10}}a{{end}} is not allowed in a template"},
+		{"variable", "…\n  - name: '{{$a := 1}}'", "x.yaml:7: $a := 1 is not allowed in a template"},
+		{"dot", "…\n  - name: '{{.}}'", "x.yaml:7: . is not allowed in a template"},
+		{"definition", "…\n  - name: '{{define \"a\"}}a{{end}}'", "x.yaml:7: templates cannot be defined here"},
+		{"call of a template", "…\n  - name: '{{template \"a\"}}'", `x.yaml:7: {{template "a"}} is not allowed in a template`},
+		{"wrong length", "…\n  - name: '{{short 0 .Message}}'", "x.yaml:7: <short 0 .Message>: error calling short: short needs a length of 1 or more"},
+		{"template in input", "…\n  - name: U\n    input:\n      to:\n      - '{{.Nam}}'", "x.yaml:10: there is no .Nam; a template has .Message, .Name, .Description"},
+
+		{"alias", "…\n  - name: U\n    input: [&a 1, *a]", "x.yaml:8: an alias is not allowed: write the value again"},
+		{"merge", "…\n  - name: U\n    input: {<<: {a: 1}}", "x.yaml:8: a key must be a text"},
+		{"key in input", "…\n  - name: U\n    input: {1: a}", "x.yaml:8: a key must be a text"},
+		{"key twice in input", "…\n  - name: U\n    input: {a: 1, a: 2}", `x.yaml:8: "a" is there twice`},
+		{"no number", "…\n  - name: U\n    input: [.nan]", "x.yaml:8: .nan has no JSON form"},
+		{"binary", "…\n  - name: U\n    input: !!binary aGk=", "x.yaml:8: a value of type !!binary has no JSON form"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := planner.Load(fstest.MapFS{"x.yaml": {Data: []byte(complete(tt.file))}}, "x.yaml")
+			if err == nil {
+				t.Fatalf("the file was taken, want %q", tt.want)
+			}
+			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
+				t.Errorf("error mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// complete puts the first six lines of a good playbook where "…" is.
+func complete(file string) string {
+	return strings.Replace(file, "…", "name: a\ndefault: true\nplans:\n- name: P\n  tasks:\n  - name: T", 1)
+}
+
+// numbered repeats line with 1, 2, 3 …
+func numbered(line string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, line, i+1)
+	}
+	return b.String()
+}
+
+func TestLoad_refusesFilesThatDoNotGoTogether(t *testing.T) {
+	file := func(text string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte(text + "\nplans: [{name: P, tasks: [{name: T}]}]")}
+	}
+	fsys := fstest.MapFS{
+		"a.yaml":     file("name: a\ndefault: true"),
+		"same.yaml":  file("name: a\nmatch: {keywords: [tea]}"),
+		"also.yaml":  file("name: b\ndefault: true"),
+		"tea.yaml":   file("name: tea\nskills: [{id: tea, name: Tea, description: Makes tea., tags: [tea]}]"),
+		"maker.yaml": file("name: maker\nmatch: {skills: [coffee, tea]}"),
+	}
+	for _, tt := range []struct {
+		files []string
+		want  string
+	}{
+		{[]string{"a.yaml", "same.yaml"}, `same.yaml:1: a.yaml has the name "a", too`},
+		{[]string{"a.yaml", "also.yaml"}, "also.yaml:1: a.yaml is the default, too"},
+		{[]string{"tea.yaml", "maker.yaml"}, `maker.yaml:1: tea.yaml has the skill "tea", too`},
+		{[]string{"tea.yaml", "gone.yaml"}, "load playbook: open gone.yaml: file does not exist"},
+	} {
+		if _, err := planner.Load(fsys, tt.files...); err == nil || err.Error() != tt.want {
+			t.Errorf("%v: got %v, want %s", tt.files, err, tt.want)
+		}
+	}
+}
+
+func TestLoadDir(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := planner.LoadFiles(dir); err == nil || err.Error() != "load playbooks: no *.yaml in "+dir {
+		t.Errorf("empty directory: got %v", err)
+	}
+	if _, err := planner.LoadFiles(filepath.Join(dir, "gone")); err == nil {
+		t.Error("a directory that is not there was read")
+	}
+	for name, text := range map[string]string{
+		"b.yaml": complete("…\nskills: [{id: b, name: B, description: Is b., tags: [b]}]"),
+		"a.yml":  "name: b\nskills: [{id: a, name: A, description: Is a., tags: [a]}]\nplans: [{name: P, tasks: [{name: T}]}]",
+		"c.txt":  "nothing",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	books, err := planner.LoadFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range books.Skills() {
+		got = append(got, s.ID)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
+		t.Errorf("skills mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// FuzzLoad checks that no file makes the program stop, and that one which is
+// taken has plans for any message.
+func FuzzLoad(f *testing.F) {
+	demo, err := os.ReadFile("playbooks/demo.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(demo, "write an article")
+	f.Add([]byte(complete("…\n  - {name: '{{short 9 .Message}}', input: {a: [1, 0x1F, .inf, ~, 2024-01-01, '{{if eq .Name \"\"}}x{{end}}']}}")), "")
+	f.Add([]byte(complete("…\n  - {name: U, human: {questions: [{question: '{{.Message}}'}]}, dependencies: [task-0]}")), "x; fail")
+	f.Add([]byte("&a [*a, ? {}, !!set x]\n---\n%YAML 1.1"), "")
+	f.Fuzz(func(t *testing.T, data []byte, message string) {
+		books, err := planner.Load(fstest.MapFS{"x.yaml": {Data: data}}, "x.yaml")
+		if err != nil {
+			return
+		}
+		books.Skills()
+		checkPlans(t, books, message)
+	})
+}

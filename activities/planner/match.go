@@ -1,0 +1,73 @@
+package planner
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"longhaul/a2a"
+)
+
+// rules say which requests a playbook is for: any one is enough.
+type rules struct {
+	skills   []string
+	keywords []string
+	pattern  *regexp.Regexp // nil matches nothing
+	fallback bool           // for what no playbook matches
+}
+
+func (r rules) empty() bool {
+	return len(r.skills) == 0 && len(r.keywords) == 0 && r.pattern == nil && !r.fallback
+}
+
+// choose returns the playbook for a request, nil if there is none, and why: the
+// one whose skill m asks for, else the first whose keyword or pattern is in
+// what is asked, else the default.
+func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
+	if b, skill := p.bySkill(m); b != nil {
+		return b, fmt.Sprintf("skill %q", skill)
+	}
+	words := fold(request)
+	for _, b := range p.list {
+		for _, k := range b.rules.keywords {
+			if strings.Contains(words, fold(k)) {
+				return b, fmt.Sprintf("keyword %q", k)
+			}
+		}
+		if b.rules.pattern != nil && b.rules.pattern.MatchString(request) {
+			return b, fmt.Sprintf("pattern %q", b.rules.pattern)
+		}
+	}
+	for _, b := range p.list {
+		if b.rules.fallback {
+			return b, "default"
+		}
+	}
+	return nil, "nothing matched"
+}
+
+func (p *Playbooks) bySkill(m *a2a.Message) (*playbook, string) {
+	if m == nil {
+		return nil, ""
+	}
+	skill, ok := m.Metadata.String(KeySkill)
+	if !ok {
+		return nil, ""
+	}
+	for _, b := range p.list {
+		if slices.Contains(b.rules.skills, skill) {
+			return b, skill
+		}
+	}
+	return nil, ""
+}
+
+// fold makes texts comparable word by word: " one two ".
+func fold(s string) string {
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark)
+	})
+	return " " + strings.Join(words, " ") + " "
+}

@@ -1,0 +1,106 @@
+// Package planner plans by playbook: YAML files in which an operator writes
+// down which requests there are and what is to be done about each. Use it where
+// the steps of the work are known beforehand. It asks no model and no network,
+// so the same request gets the same plans each time.
+//
+// playbooks/demo.yaml is an example. A request that no playbook matches becomes
+// one plan with one task, which carries the request's text.
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+// KeySkill is the metadata key by which a message asks for a skill of the agent
+// card. It is a wish: a skill that no playbook has is as none.
+const KeySkill = "longhaul/v1/skill"
+
+// Playbooks are the playbooks of an agent, in the order in which they are
+// tried. They never change, and may be used by many goroutines at once. The
+// zero value has none.
+type Playbooks struct{ list []*playbook }
+
+var _ activities.Planner = (*Playbooks)(nil)
+
+// A Skill is what a playbook adds to the agent card.
+type Skill struct {
+	ID, Name, Description string
+	Tags, Examples        []string
+}
+
+// Skills lists what the playbooks offer, in their order. The slices in them are
+// not to be changed.
+func (p *Playbooks) Skills() []Skill {
+	var out []Skill
+	for _, b := range p.list {
+		out = append(out, b.skills...)
+	}
+	return out
+}
+
+// Plan implements [activities.Planner]. The same request gets the same plans.
+func (p *Playbooks) Plan(_ context.Context, r activities.Request) ([]opt.PlanSpec, error) {
+	f := newFacts(r.Name, r.Description, r.Message)
+	b, _ := p.choose(r.Message, f.request())
+	return b.plan(f)
+}
+
+// Match returns the plans for m, the name of the playbook that has them, and
+// why it was chosen. The name is empty if none matches: then the plan is one
+// task that carries the text of m.
+func (p *Playbooks) Match(m a2a.Message) (name string, specs []opt.PlanSpec, reason string, err error) {
+	suggested, _ := m.Metadata.String(opt.KeySuggestedName)
+	f := newFacts(suggested, "", &m)
+	b, reason := p.choose(&m, f.request())
+	specs, err = b.plan(f)
+	if b != nil {
+		name = b.name
+	}
+	return name, specs, reason, err
+}
+
+// plan makes the plans of b, which is nil for a request that nothing matches.
+func (b *playbook) plan(f facts) ([]opt.PlanSpec, error) {
+	if b == nil {
+		return []opt.PlanSpec{fallback(f)}, nil
+	}
+	specs, err := b.specs(f)
+	if err != nil {
+		return nil, fmt.Errorf("playbook %s: %w: %w", b.name, activities.ErrNoPlan, err)
+	}
+	return specs, nil
+}
+
+// fallback is the plan for a request that no playbook matches.
+func fallback(f facts) opt.PlanSpec {
+	const name = "Work"
+	task := opt.TaskSpec{Name: name, Description: clip(f.request())}
+	for _, label := range []string{f.Name, f.request()} {
+		if label = oneLine(label); label != "" {
+			task.Name = shorten(label, nameLength)
+			break
+		}
+	}
+	return opt.PlanSpec{Name: name, Tasks: []opt.TaskSpec{task}}
+}
+
+// CheckExecutors reports the tasks whose executor is not one of known, by file
+// and line. The default executor and human tasks are always known.
+func (p *Playbooks) CheckExecutors(known ...string) error {
+	var wrong problems
+	for _, b := range p.list {
+		for _, t := range b.tasks() {
+			if t.executor != "" && t.form == nil && !slices.Contains(known, t.executor) {
+				wrong.add(b.file, t.line, "there is no executor %q; known are %s", t.executor, strings.Join(known, ", "))
+			}
+		}
+	}
+	return wrong.err()
+}

@@ -1,0 +1,320 @@
+package planner_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/echo"
+	"longhaul/activities/executortest"
+	"longhaul/activities/planner"
+	"longhaul/opt"
+)
+
+func TestPlaybooks_Plan(t *testing.T) {
+	books := load(t, `
+name: full
+description: All that a playbook can say
+match: {keywords: [tea]}
+plans:
+- name: 'Tea for {{short 20 .Message}}'
+  description: 'As {{.Name}}{{if .Description}}: {{.Description}}{{end}}'
+  tasks:
+  - name: Boil
+    description: "work 1s\n"
+    executor: http
+    attempts: 5
+    timeout: 2m
+    input:
+      url: https://example.org/{{.Name}}
+      times: 3
+      ratio: 0.5
+      big: 9007199254740993
+      on: {days: [2024-01-02, null, true]}
+  - name: '{{.Message}}'
+    dependencies: [Boil]
+    optional: true
+- name: Serve
+  optional: true
+  dependencies: ['Tea for {{short 20 .Message}}']
+  tasks:
+  - name: Ask
+    executor: human
+    human:
+      description: About {{.Name}}
+      questions: [{question: 'How much {{.Message}}?'}, {id: who, question: 'Who?'}]
+  - name: Approve
+    dependencies: [task-0]
+    human: {approve: 'Serve {{.Message}}?'}
+`)
+	optional := a2a.Metadata{}.With(opt.KeyOptional, true)
+	want := []opt.PlanSpec{
+		{Name: "Tea for green tea", Description: "As Afternoon: with milk", Tasks: []opt.TaskSpec{
+			{Name: "Boil", Description: "work 1s\n", Executor: "http", Attempts: 5, Timeout: 120,
+				Input: []byte(`{"big":9007199254740993,"on":{"days":["2024-01-02",null,true]},"ratio":0.5,"times":3,"url":"https://example.org/Afternoon"}`)},
+			{Name: "green tea", Dependencies: []string{"task-0"}, Metadata: optional},
+		}},
+		{Name: "Serve", Dependencies: []string{"plan-0"}, Metadata: optional, Tasks: []opt.TaskSpec{
+			{Name: "Ask", Executor: "human", Ask: &opt.Gate{Kind: opt.Clarification, Description: "About Afternoon",
+				Questions: []opt.Question{{ID: "q1", Question: "How much green tea?"}, {ID: "who", Question: "Who?"}}}},
+			{Name: "Approve", Executor: "human", Dependencies: []string{"task-0"},
+				Ask: &opt.Gate{Kind: opt.Approval, Title: "Serve green tea?", Actions: []opt.Action{opt.Accept, opt.Reject}}},
+		}},
+	}
+	m := message("green tea")
+	got, err := books.Plan(t.Context(), activities.Request{Name: "Afternoon", Description: "with milk", Message: &m})
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("plans mismatch (-want +got), error %v:\n%s", err, diff)
+	}
+}
+
+func TestPlaybooks_Match_precedence(t *testing.T) {
+	books := load(t, `
+name: last
+default: true
+match: {keywords: [tea]}
+plans: [{name: P, tasks: [{name: T}]}]
+`, `
+name: words
+match: {keywords: [coffee, Hot Chocolate], pattern: '(?i)\bmocha\b'}
+plans: [{name: P, tasks: [{name: T}]}]
+`, `
+name: skilled
+match: {keywords: [coffee], skills: [brew]}
+skills: [{id: roast, name: Roast, description: Roasts beans., tags: [beans]}]
+plans: [{name: P, tasks: [{name: T}]}]
+`)
+	for _, tt := range []struct{ text, skill, name, reason string }{
+		{"Make coffee", "", "words", `keyword "coffee"`},
+		{"Make COFFEE, please", "", "words", `keyword "coffee"`},
+		{"Make coffee", "roast", "skilled", `skill "roast"`},
+		{"Make tea", "brew", "skilled", `skill "brew"`},
+		{"Make coffee", "unheard-of", "words", `keyword "coffee"`},
+		{"coffee or tea", "", "last", `keyword "tea"`},
+		{"hot\nchocolate", "", "words", `keyword "Hot Chocolate"`},
+		{"hot and chocolate", "", "last", "default"},
+		{"Make coffees", "", "last", "default"},
+		{"a Mocha", "", "words", `pattern "(?i)\\bmocha\\b"`},
+		{"", "", "last", "default"},
+	} {
+		m := message(tt.text)
+		if tt.skill != "" {
+			m.Metadata = a2a.Metadata{}.With(planner.KeySkill, tt.skill)
+		}
+		name, specs, reason, err := books.Match(m)
+		if name != tt.name || reason != tt.reason || len(specs) != 1 || err != nil {
+			t.Errorf("%q with skill %q: got %q by %s, error %v; want %q by %s", tt.text, tt.skill, name, reason, err, tt.name, tt.reason)
+		}
+	}
+	want := []planner.Skill{{ID: "roast", Name: "Roast", Description: "Roasts beans.", Tags: []string{"beans"}}}
+	if diff := cmp.Diff(want, books.Skills()); diff != "" {
+		t.Errorf("skills mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// TestPlaybooks_Match_fallback is about requests that no playbook matches: one
+// task, whose description the default executor gets as it was sent.
+func TestPlaybooks_Match_fallback(t *testing.T) {
+	long := strings.Repeat("ä", opt.MaxDescription)
+	for _, tt := range []struct{ text, suggested, name, description string }{
+		{"work 2s; approve Ship it?; say done", "", "work 2s; approve Ship it?; say done", "work 2s; approve Ship it?; say done"},
+		{"Make\n tea", "", "Make tea", "Make\n tea"},
+		{"Make tea", "Afternoon", "Afternoon", "Make tea"},
+		{"", "Afternoon", "Afternoon", "Afternoon"},
+		{" ", "", "Work", ""},
+		{long, "", strings.Repeat("ä", 79) + "…", long[:opt.MaxDescription]},
+	} {
+		m := message(tt.text)
+		if tt.suggested != "" {
+			m.Metadata = a2a.Metadata{}.With(opt.KeySuggestedName, tt.suggested)
+		}
+		var books planner.Playbooks
+		name, specs, reason, err := books.Match(m)
+		want := []opt.PlanSpec{{Name: "Work", Tasks: []opt.TaskSpec{{Name: tt.name, Description: tt.description}}}}
+		if diff := cmp.Diff(want, specs); diff != "" || name != "" || reason != "nothing matched" || err != nil {
+			t.Errorf("%.20q: playbook %q by %s, error %v; plans mismatch (-want +got):\n%s", tt.text, name, reason, err, diff)
+		}
+	}
+}
+
+func TestPlaybooks_Plan_withoutMessage(t *testing.T) {
+	books := load(t, "name: tea\nmatch: {keywords: [tea]}\nplans: [{name: 'For {{.Name}}', tasks: [{name: T}]}]")
+	got, err := books.Plan(t.Context(), activities.Request{Name: "Afternoon", Description: "Make tea"})
+	if err != nil || len(got) != 1 || got[0].Name != "For Afternoon" {
+		t.Errorf("got %+v, error %v", got, err)
+	}
+}
+
+// TestPlaybooks_Plan_cutsTexts is for requests whose text would make a name or
+// a description longer than it may be, or empty.
+func TestPlaybooks_Plan_cutsTexts(t *testing.T) {
+	books := load(t, "name: a\ndefault: true\nplans: [{name: '{{.Message}}', description: '{{.Message}}{{.Message}}', tasks: [{name: '{{.Message}}', input: '{{.Message}}'}]}]")
+	for _, text := range []string{"", " \n", "a;b", strings.Repeat("ä\n", 40_000)} {
+		checkPlans(t, books, text)
+	}
+	_, specs, _, _ := books.Match(message(strings.Repeat("a", 1<<20)))
+	if n := len(specs[0].Tasks[0].Input); n != opt.MaxDescription+len(`""`) {
+		t.Errorf("an input holds %d bytes of a long message, want %d", n, opt.MaxDescription+len(`""`))
+	}
+	got, err := books.Plan(t.Context(), activities.Request{})
+	if err != nil || got[0].Name != "Plan 1" || got[0].Tasks[0].Name != "Task 1" {
+		t.Errorf("without a text: got %+v, error %v", got, err)
+	}
+}
+
+// TestPlaybooks_Plan_neverFits is for a form that has no text for one request:
+// asking again would not help.
+func TestPlaybooks_Plan_neverFits(t *testing.T) {
+	books := load(t, "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T, human: {approve: '{{.Message}}'}}]}]")
+	_, err := books.Plan(t.Context(), activities.Request{})
+	if !errors.Is(err, activities.ErrNoPlan) || err.Error() != `playbook a: no plan: a human task needs "approve" or "questions"` {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPlaybooks_Plan_isUsedByMany(t *testing.T) {
+	books, err := planner.Bundled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := message("Research tea")
+	want, err := books.Plan(t.Context(), activities.Request{Message: &m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended sync.WaitGroup
+	for range 8 {
+		ended.Go(func() {
+			got, err := books.Plan(context.WithoutCancel(t.Context()), activities.Request{Message: &m})
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("plans mismatch (-want +got), error %v:\n%s", err, diff)
+			}
+		})
+	}
+	ended.Wait()
+}
+
+func TestPlaybooks_CheckExecutors(t *testing.T) {
+	books := load(t, `
+name: a
+default: true
+plans:
+- name: P
+  tasks:
+  - {name: T, executor: htpp}
+  - {name: U, executor: echo}
+  - {name: V}
+  - {name: W, human: {approve: Go}}
+`)
+	err := books.CheckExecutors("echo", "http")
+	if err == nil || err.Error() != `0.yaml:7: there is no executor "htpp"; known are echo, http` {
+		t.Errorf("got %v", err)
+	}
+	if err := books.CheckExecutors("echo", "htpp"); err != nil {
+		t.Errorf("got %v, want none", err)
+	}
+}
+
+// TestBundled does the demo as a newcomer would, with the echo executor, and
+// checks that there is time to kill something.
+func TestBundled(t *testing.T) {
+	books, err := planner.Bundled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := books.CheckExecutors("echo"); err != nil {
+		t.Error(err)
+	}
+	for _, text := range append([]string{"demo", "Research AI safety papers and write a summary", "Please write me a poem; panic"}, books.Skills()[0].Examples...) {
+		name, specs, _, err := books.Match(message(text))
+		if name != "demo" || err != nil || len(specs) != 2 {
+			t.Errorf("%q: got playbook %q, error %v", text, name, err)
+			continue
+		}
+		var took time.Duration
+		var gates int
+		synctest.Test(t, func(t *testing.T) { took, gates = perform(t, specs) })
+		if took < 9*time.Second || took > 12*time.Second || gates != 1 {
+			t.Errorf("%q: the demo takes %v and has %d approvals, want about 10 s and one", text, took, gates)
+		}
+	}
+	for _, script := range []string{"work 2s; approve Ship it?; say done", "fail 2; say I write poems", "ask What shall I write?"} {
+		if name, _, reason, _ := books.Match(message(script)); name != "" {
+			t.Errorf("the script %q is taken by %q for its %s", script, name, reason)
+		}
+	}
+	checkPlans(t, books, "Research tea")
+}
+
+// perform has echo do all tasks, and says how long that takes and how many of
+// them wait for a person.
+func perform(t *testing.T, specs []opt.PlanSpec) (took time.Duration, gates int) {
+	t.Helper()
+	for _, p := range specs {
+		for _, task := range p.Tasks {
+			if task.Ask != nil {
+				gates++
+				continue
+			}
+			began := time.Now()
+			out, err := echo.Executor{}.Execute(t.Context(), activities.Work{Name: task.Name, Description: task.Description, Attempt: 1}, &executortest.Stream{})
+			took += time.Since(began)
+			if err != nil || out.State != opt.TaskCompleted {
+				t.Errorf("task %q: got %+v, error %v", task.Name, out, err)
+			}
+		}
+	}
+	return took, gates
+}
+
+// checkPlans checks that the plans for a message are such as the engine takes.
+func checkPlans(t *testing.T, books *planner.Playbooks, text string) {
+	t.Helper()
+	_, specs, _, err := books.Match(message(text))
+	if err != nil {
+		if !errors.Is(err, activities.ErrNoPlan) {
+			t.Errorf("%.20q: %v", text, err)
+		}
+		return
+	}
+	objective := opt.NewObjectiveID([16]byte{1})
+	var ids []string
+	for i := range specs {
+		ids = append(ids, opt.PlanID(objective, i+1))
+	}
+	for i, spec := range specs {
+		if _, err := opt.NewPlan(objective, i+1, spec, nil, ids, a2a.Time{}); err != nil {
+			t.Errorf("%.20q: plan %d: %v", text, i, err)
+		}
+	}
+}
+
+// load reads playbooks that must be good.
+func load(t *testing.T, files ...string) *planner.Playbooks {
+	t.Helper()
+	fsys := fstest.MapFS{}
+	var names []string
+	for i, text := range files {
+		name := string(rune('0'+i)) + ".yaml"
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+		names = append(names, name)
+	}
+	books, err := planner.Load(fsys, names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return books
+}
+
+func message(text string) a2a.Message {
+	return a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+}

@@ -1,0 +1,155 @@
+package planner
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"longhaul/a2a"
+	"longhaul/activities/human"
+	"longhaul/opt"
+)
+
+// A playbook is one file: which requests it is for, and what to do about them.
+type playbook struct {
+	file   string
+	line   int
+	name   string
+	rules  rules
+	skills []Skill
+	plans  []*plan
+}
+
+// A step is what plans and tasks have in common.
+type step struct {
+	line              int
+	name, description text
+	refs              []ref    // dependencies as the file has them
+	dependencies      []string // as opt has them: "task-0", "plan-0"
+	optional          bool
+}
+
+// A ref is a dependency on a step of the same list.
+type ref struct {
+	line int
+	to   string
+}
+
+type plan struct {
+	step
+	tasks []*task
+}
+
+type task struct {
+	step
+	executor string
+	input    any // nil for none
+	form     *form
+	attempts int
+	timeout  int // seconds
+}
+
+// A form is a [human.Form] of texts.
+type form struct {
+	line                 int
+	approve, description text
+	questions            []question
+}
+
+type question struct {
+	id       string
+	question text
+}
+
+func (b *playbook) tasks() []*task {
+	var out []*task
+	for _, p := range b.plans {
+		out = append(out, p.tasks...)
+	}
+	return out
+}
+
+// specs returns the plans of b for a request.
+func (b *playbook) specs(f facts) ([]opt.PlanSpec, error) {
+	var out []opt.PlanSpec
+	for i, p := range b.plans {
+		name, description, err := p.texts(f, fmt.Sprintf("Plan %d", i+1))
+		if err != nil {
+			return nil, err
+		}
+		spec := opt.PlanSpec{Name: name, Description: description, Dependencies: p.dependencies, Metadata: p.metadata()}
+		for j, t := range p.tasks {
+			ts, err := t.spec(f, fmt.Sprintf("Task %d", j+1))
+			if err != nil {
+				return nil, err
+			}
+			spec.Tasks = append(spec.Tasks, ts)
+		}
+		out = append(out, spec)
+	}
+	return out, nil
+}
+
+func (t *task) spec(f facts, unnamed string) (opt.TaskSpec, error) {
+	name, description, err := t.texts(f, unnamed)
+	if err != nil {
+		return opt.TaskSpec{}, err
+	}
+	spec := opt.TaskSpec{
+		Name: name, Description: description, Dependencies: t.dependencies, Metadata: t.metadata(),
+		Executor: t.executor, Attempts: t.attempts, Timeout: t.timeout,
+	}
+	if t.form != nil {
+		spec.Executor = human.Executor
+		spec.Ask, err = t.form.gate(f)
+		return spec, err
+	}
+	if t.input == nil {
+		return spec, nil
+	}
+	input, err := render(t.input, f)
+	if err != nil {
+		return opt.TaskSpec{}, err
+	}
+	spec.Input, err = json.Marshal(input)
+	return spec, err
+}
+
+// texts returns the name and the description of s for a request, cut to the
+// length they may have. A name that comes out empty becomes unnamed.
+func (s *step) texts(f facts, unnamed string) (name, description string, err error) {
+	if name, err = s.name.render(f); err != nil {
+		return "", "", err
+	}
+	if name = shorten(oneLine(name), opt.MaxName); name == "" {
+		name = unnamed
+	}
+	description, err = s.description.render(f)
+	return name, clip(description), err
+}
+
+func (s *step) metadata() a2a.Metadata {
+	if !s.optional {
+		return nil
+	}
+	return a2a.Metadata{}.With(opt.KeyOptional, true)
+}
+
+// gate returns the gate that f describes for a request.
+func (f *form) gate(facts facts) (*opt.Gate, error) {
+	var h human.Form
+	var err error
+	if h.Approve, err = f.approve.render(facts); err != nil {
+		return nil, err
+	}
+	if h.Description, err = f.description.render(facts); err != nil {
+		return nil, err
+	}
+	for _, q := range f.questions {
+		asked := human.QuestionForm{ID: q.id}
+		if asked.Question, err = q.question.render(facts); err != nil {
+			return nil, err
+		}
+		h.Questions = append(h.Questions, asked)
+	}
+	return h.Gate()
+}

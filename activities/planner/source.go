@@ -1,0 +1,166 @@
+package planner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// problems are what is wrong with playbooks, by file and line.
+type problems []error
+
+func (p *problems) add(file string, line int, format string, args ...any) {
+	*p = append(*p, fmt.Errorf("%s:%d: %s", file, line, fmt.Sprintf(format, args...)))
+}
+
+// err returns all problems as one error, nil if there are none.
+func (p problems) err() error { return errors.Join(p...) }
+
+// A source is one file while it is read. It goes on after a mistake, so that
+// its author learns of several at once.
+type source struct {
+	file  string
+	wrong problems
+}
+
+func (s *source) fail(n *yaml.Node, format string, args ...any) {
+	s.wrong.add(s.file, n.Line, format, args...)
+}
+
+// document parses data, which must be one YAML document.
+func (s *source) document(data []byte) (*yaml.Node, bool) {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, more yaml.Node
+	switch err := d.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		s.wrong.add(s.file, 1, "the file is empty")
+		return nil, false
+	case err != nil:
+		line, problem := syntax(err)
+		s.wrong.add(s.file, min(line, 1+bytes.Count(data, []byte("\n"))), "%s", problem)
+		return nil, false
+	}
+	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
+		s.wrong.add(s.file, max(more.Line, 1), "a file holds one playbook")
+		return nil, false
+	}
+	return doc.Content[0], true
+}
+
+var yamlForm = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
+
+// syntax takes an error of the YAML parser apart. The parser counts the lines of
+// some errors from 0.
+func syntax(err error) (line int, problem string) {
+	m := yamlForm.FindStringSubmatch(err.Error())
+	if m == nil {
+		return 1, err.Error()
+	}
+	line, _ = strconv.Atoi(m[1])
+	if strings.HasPrefix(m[2], "did not find expected ") {
+		line++
+	}
+	return max(line, 1), m[2]
+}
+
+// A table says how to read each member of an object.
+type table map[string]func(*yaml.Node)
+
+// object reads a mapping. what says what it is, for errors.
+func (s *source) object(n *yaml.Node, what string, members table) {
+	if n.Kind != yaml.MappingNode {
+		s.fail(n, "%s must be an object", what)
+		return
+	}
+	seen := map[string]bool{}
+	for key, v := range s.pairs(n) {
+		read, ok := members[key.Value]
+		switch {
+		case !ok:
+			s.fail(key, "%s has no member %q", what, key.Value)
+		case seen[key.Value]:
+			s.fail(key, "%q is there twice", key.Value)
+		default:
+			seen[key.Value] = true
+			read(v)
+		}
+	}
+}
+
+// pairs iterates over the members of a mapping whose keys are strings.
+func (s *source) pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(k, v *yaml.Node) bool) {
+		for pair := range slices.Chunk(n.Content, 2) {
+			key := pair[0]
+			if key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str" {
+				s.fail(key, "a key must be a text")
+			} else if !yield(key, pair[1]) {
+				return
+			}
+		}
+	}
+}
+
+// list reads a sequence.
+func (s *source) list(n *yaml.Node, item func(*yaml.Node)) {
+	if n.Kind != yaml.SequenceNode {
+		s.fail(n, "must be a list")
+		return
+	}
+	for _, v := range n.Content {
+		item(v)
+	}
+}
+
+// str reads a text that is no template, and not empty.
+func (s *source) str(n *yaml.Node) string {
+	switch {
+	case n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str":
+		s.fail(n, "must be a text; quotes make one of a number")
+	case strings.TrimSpace(n.Value) == "":
+		s.fail(n, "must not be empty")
+	}
+	return n.Value
+}
+
+func (s *source) strs(n *yaml.Node) []string {
+	var out []string
+	s.list(n, func(v *yaml.Node) { out = append(out, s.str(v)) })
+	return out
+}
+
+// text reads a text that may be a template.
+func (s *source) text(n *yaml.Node) text {
+	s.str(n)
+	return s.parse(n)
+}
+
+func (s *source) parse(n *yaml.Node) text {
+	t, err := parseText(n.Value)
+	if err != nil {
+		s.fail(n, "%v", err)
+	}
+	return t
+}
+
+func (s *source) flag(n *yaml.Node) (v bool) {
+	if n.ShortTag() != "!!bool" || n.Decode(&v) != nil {
+		s.fail(n, "must be true or false")
+	}
+	return v
+}
+
+func (s *source) number(n *yaml.Node, least, most int) (v int) {
+	if n.ShortTag() != "!!int" || n.Decode(&v) != nil || v < least || v > most {
+		s.fail(n, "must be a whole number from %d to %d", least, most)
+	}
+	return v
+}

@@ -1,0 +1,79 @@
+package planner
+
+import (
+	"math"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// value reads any YAML that has a JSON form. Its strings become texts.
+func (s *source) value(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		out := map[string]any{}
+		for key, v := range s.pairs(n) {
+			if _, twice := out[key.Value]; twice {
+				s.fail(key, "%q is there twice", key.Value)
+			}
+			out[key.Value] = s.value(v)
+		}
+		return out
+	case yaml.SequenceNode:
+		out := make([]any, 0, len(n.Content))
+		for _, item := range n.Content {
+			out = append(out, s.value(item))
+		}
+		return out
+	case yaml.ScalarNode:
+		return s.scalar(n)
+	}
+	s.fail(n, "an alias is not allowed: write the value again")
+	return nil
+}
+
+func (s *source) scalar(n *yaml.Node) any {
+	switch tag := n.ShortTag(); tag {
+	case "!!str", "!!timestamp":
+		return s.parse(n)
+	case "!!null":
+		return nil
+	case "!!int", "!!float", "!!bool":
+		var v any
+		if err := n.Decode(&v); err != nil {
+			s.fail(n, "%q is not a value of type %s", n.Value, tag)
+		}
+		if f, ok := v.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			s.fail(n, "%s has no JSON form", n.Value)
+		}
+		return v
+	default:
+		s.fail(n, "a value of type %s has no JSON form", tag)
+		return nil
+	}
+}
+
+// render returns v, which value has read, with its texts for a request.
+func render(v any, f facts) (any, error) {
+	var err error
+	switch v := v.(type) {
+	case text:
+		return v.render(f)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, member := range v {
+			if out[k], err = render(member, f); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			if out[i], err = render(item, f); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return v, nil
+}

@@ -1,0 +1,239 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+func TestStream_recordsBatches(t *testing.T) {
+	r := &recorder{}
+	w := work
+	w.Attempt = 1 // of an earlier round
+	out, err := run(t, r, w, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		chunk(t, s, "a", "1", false)
+		chunk(t, s, "b", "2", true)
+		if err := wait(ctx, time.Second); err != nil {
+			return activities.Outcome{}, err
+		}
+		chunk(t, s, "a", "3", true)
+		return activities.Completed(artifact("c", "4")), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"1-2-a+1", "1-2-b+2 last", "batch " + taskID + "#2",
+		"1-2-a+3 append last", "batch " + taskID + "#2",
+	}
+	if diff := cmp.Diff(want, lines(r.batches)); diff != "" {
+		t.Errorf("recorded mismatch (-want +got):\n%s", diff)
+	}
+	wantArtifacts := []a2a.Artifact{artifact("1-2-a", "1", "3"), artifact("1-2-b", "2"), artifact("1-2-c", "4")}
+	if diff := cmp.Diff(wantArtifacts, out.Artifacts); diff != "" {
+		t.Errorf("artifacts mismatch (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"1-2-a", "1-2-b"}, out.Streamed); diff != "" {
+		t.Errorf("streamed mismatch (-want +got):\n%s", diff)
+	}
+	checkEvents(t, r.batches, 2)
+}
+
+// checkEvents checks what all events of a stream have in common.
+func checkEvents(t *testing.T, batches []opt.Batch, attempt int) {
+	t.Helper()
+	n := int64(0)
+	for _, b := range batches {
+		if b.ObjectiveID != work.ObjectiveID {
+			t.Errorf("batch of objective %q", b.ObjectiveID)
+		}
+		for _, e := range b.Events {
+			n++
+			if e.N != n || e.Kind != opt.ArtifactAdded || e.PlanID != work.PlanID || e.TaskID != work.TaskID || e.RootID != "root" || e.Attempt != attempt || e.At.IsZero() {
+				t.Errorf("event %d: got %+v", n, e)
+			}
+		}
+	}
+}
+
+func TestStream_writesWhenMuchIsHeldBack(t *testing.T) {
+	r := &recorder{}
+	_, err := run(t, r, work, func(_ context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		for i := range 130 {
+			chunk(t, s, "a", fmt.Sprint(i), i == 129)
+		}
+		return activities.Completed(), nil
+	})
+	var sizes []int
+	for _, b := range r.batches {
+		sizes = append(sizes, len(b.Events))
+	}
+	if diff := cmp.Diff([]int{64, 64, 2}, sizes); err != nil || diff != "" {
+		t.Errorf("batch sizes mismatch (-want +got), error %v:\n%s", err, diff)
+	}
+	checkEvents(t, r.batches, 1)
+}
+
+// TestStream_writesAfterACallHasEnded is for executors that stream under a
+// context of their own, such as that of one request.
+func TestStream_writesAfterACallHasEnded(t *testing.T) {
+	r := &recorder{}
+	_, err := run(t, r, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		call, end := context.WithCancel(ctx)
+		err := s.Chunk(call, artifact("a", "1"), false)
+		end()
+		if err := errors.Join(err, wait(ctx, time.Second)); err != nil {
+			return activities.Outcome{}, err
+		}
+		if n := r.count(); n != 1 {
+			t.Errorf("%d batches were written after a second, want 1", n)
+		}
+		return activities.Completed(), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStream_leavesPiecesAlone is for executors that use one buffer for all
+// pieces.
+func TestStream_leavesPiecesAlone(t *testing.T) {
+	r := &recorder{}
+	out, err := run(t, r, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		piece := a2a.Artifact{ArtifactID: "a", Parts: make([]a2a.Part, 1)}
+		for i := range 3 {
+			piece.Parts[0] = a2a.TextPart(fmt.Sprint(i))
+			if err := s.Chunk(ctx, piece, i == 2); err != nil {
+				return activities.Outcome{}, err
+			}
+		}
+		if piece.ArtifactID != "a" {
+			t.Errorf("the executor's own piece became %q", piece.ArtifactID)
+		}
+		return activities.Completed(), nil
+	})
+	if diff := cmp.Diff([]a2a.Artifact{artifact("1-2-a", "012")}, out.Artifacts); err != nil || diff != "" {
+		t.Errorf("artifacts mismatch (-want +got), error %v:\n%s", err, diff)
+	}
+	want := []string{"1-2-a+0", "1-2-a+1 append", "1-2-a+2 append last", "batch " + taskID + "#1"}
+	if diff := cmp.Diff(want, lines(r.batches)); diff != "" {
+		t.Errorf("recorded mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// TestStream_repeatsWhatWasRefused checks that a journal which forgets repeats
+// gets each piece once: what was refused comes again under the same numbers.
+func TestStream_repeatsWhatWasRefused(t *testing.T) {
+	r := &recorder{refuse: 2}
+	var told error
+	out, err := run(t, r, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		for i := range 3 {
+			told = s.Chunk(ctx, artifact("a", fmt.Sprint(i)), i == 2)
+			if err := wait(ctx, 60*time.Millisecond); err != nil {
+				return activities.Outcome{}, err
+			}
+		}
+		return activities.Completed(), nil
+	})
+	if err != nil || len(out.Artifacts) != 1 {
+		t.Errorf("got %+v, error %v", out, err)
+	}
+	if told == nil || told.Error() != "the journal is away" {
+		t.Errorf("the third Chunk returned %v, want the error of the write before", told)
+	}
+	seen := map[int64]string{}
+	for _, b := range r.batches {
+		for i, e := range b.Events {
+			text := e.Chunk.Artifact.Text()
+			if before, ok := seen[e.N]; ok && before != text || i > 0 && e.N != b.Events[i-1].N+1 {
+				t.Errorf("event %d is %q, and was %q", e.N, text, before)
+			}
+			seen[e.N] = text
+		}
+	}
+	if diff := cmp.Diff(map[int64]string{1: "0", 2: "1", 3: "2"}, seen); diff != "" {
+		t.Errorf("events mismatch (-want +got):\n%s", diff)
+	}
+	if got := len(r.batches[len(r.batches)-1].Events); got != 3 {
+		t.Errorf("the batch that was taken holds %d events, want all 3", got)
+	}
+}
+
+func TestStream_failsAttemptThatCannotBeRecorded(t *testing.T) {
+	for name, then := range map[string]func() (activities.Outcome, error){
+		"completed": func() (activities.Outcome, error) { return activities.Completed(), nil },
+		"error":     func() (activities.Outcome, error) { return activities.Outcome{}, errors.New("no route") },
+		"panic":     func() (activities.Outcome, error) { panic("no") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := run(t, &recorder{refuse: 1 << 30}, work, func(_ context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+				chunk(t, s, "a", "1", true)
+				return then()
+			})
+			if app := application(t, err); app.NonRetryable() {
+				t.Errorf("%v is final, want it to be retried", err)
+			}
+		})
+	}
+}
+
+// TestStream_recordsBeforeItReturns checks that nobody hears of the end of a
+// task before the journal has all of it.
+func TestStream_recordsBeforeItReturns(t *testing.T) {
+	r := &recorder{}
+	_, err := run(t, r, work, func(_ context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+		chunk(t, s, "a", "1", true)
+		if r.count() != 0 {
+			t.Error("a piece was written at once, want it held back for a moment")
+		}
+		return activities.Failed("no", "No."), nil
+	})
+	if err != nil || !slices.Equal(lines(r.batches), []string{"1-2-a+1 last", "batch " + taskID + "#1"}) {
+		t.Errorf("recorded %q, error %v", lines(r.batches), err)
+	}
+}
+
+func chunk(t *testing.T, s activities.Stream, id, text string, last bool) {
+	t.Helper()
+	if err := s.Chunk(t.Context(), artifact(id, text), last); err != nil {
+		t.Errorf("Chunk: %v", err)
+	}
+}
+
+// lines writes batches down, a line for each event and one for each batch.
+func lines(batches []opt.Batch) []string {
+	var out []string
+	for _, b := range batches {
+		for _, e := range b.Events {
+			line := e.Chunk.Artifact.ArtifactID + "+" + e.Chunk.Artifact.Text()
+			if e.Chunk.Append {
+				line += " append"
+			}
+			if e.Chunk.Last {
+				line += " last"
+			}
+			out = append(out, line)
+		}
+		out = append(out, "batch "+b.Source)
+	}
+	return out
+}
+
+// wait passes time in a bubble, or as long as ctx allows.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

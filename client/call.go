@@ -1,0 +1,150 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"longhaul/a2a"
+)
+
+// Header names, as A2A 1.0 spells them.
+const (
+	headerVersion    = "A2A-Version"
+	headerExtensions = "A2A-Extensions"
+)
+
+const (
+	version   = "1.0"
+	maxAnswer = 64 << 20 // bytes of one answer, or of one event
+)
+
+const (
+	typeJSON   = "application/json"
+	typeStream = "text/event-stream"
+)
+
+type request struct {
+	JSONRPC string `json:"jsonrpc"`
+	ID      int64  `json:"id"`
+	Method  string `json:"method"`
+	Params  any    `json:"params"`
+}
+
+type answer struct {
+	Result json.RawMessage `json:"result"`
+	Error  *rpcError       `json:"error"`
+}
+
+// repeat calls a method that may be called again with the same effect, until
+// it answers or the client's patience ends.
+func (c *Client) repeat(ctx context.Context, method string, params, result any) error {
+	r := c.retry()
+	for {
+		err := c.call(ctx, method, params, result)
+		if err == nil || !transient(err) {
+			return err
+		}
+		if err := r.wait(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// call calls a method once and reads its result.
+func (c *Client) call(ctx context.Context, method string, params, result any) error {
+	attempt, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	res, err := c.post(attempt, method, params, http.Header{"Accept": {typeJSON}})
+	if err == nil {
+		defer func() { _ = res.Body.Close() }()
+		var raw json.RawMessage
+		if raw, err = readAnswer(res); err == nil {
+			return decode(method, raw, result)
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// post sends a request. The header is added to those that every request has.
+func (c *Client) post(ctx context.Context, method string, params any, header http.Header) (*http.Response, error) {
+	body, err := json.Marshal(request{"2.0", c.lastID.Add(1), method, params})
+	if err != nil {
+		return nil, fmt.Errorf("write the params of %s: %w", method, err)
+	}
+	req, err := c.request(ctx, http.MethodPost, "", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", typeJSON)
+	req.Header.Set(headerExtensions, a2a.ExtensionOPT)
+	return c.do(req)
+}
+
+// request returns a request to a path below the client's URL, with the headers
+// that every request has.
+func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.cfg.URL+path, body)
+	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
+		return nil, fmt.Errorf("%q is not the URL of an agent, such as https://agent.example.com", c.cfg.URL)
+	}
+	req.Header.Set(headerVersion, version)
+	if c.cfg.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.cfg.Token)
+	}
+	return req, nil
+}
+
+func (c *Client) do(req *http.Request) (*http.Response, error) {
+	res, err := c.cfg.HTTP.Do(req)
+	if err != nil {
+		return nil, &brokenError{err}
+	}
+	return res, nil
+}
+
+// readAnswer returns the result in a JSON answer, or the error that it is.
+func readAnswer(res *http.Response) (json.RawMessage, error) {
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, &brokenError{fmt.Errorf("read the answer: %w", err)}
+	case len(body) > maxAnswer:
+		return nil, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+	}
+	var a answer
+	if json.Unmarshal(body, &a) != nil || a.Error == nil && a.Result == nil {
+		return nil, notA2A(res)
+	}
+	return a.open(res)
+}
+
+func (a answer) open(res *http.Response) (json.RawMessage, error) {
+	if a.Error != nil {
+		return nil, a.Error.asError(res)
+	}
+	return a.Result, nil
+}
+
+func decode(method string, raw json.RawMessage, result any) error {
+	if err := json.Unmarshal(raw, result); err != nil {
+		return fmt.Errorf("read the result of %s: %w", method, err)
+	}
+	return nil
+}
+
+// isType reports whether the content of res is of a media type.
+func isType(res *http.Response, want string) bool {
+	got, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(got), want)
+}

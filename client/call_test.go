@@ -1,0 +1,251 @@
+package client_test
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/client"
+)
+
+const unavailable = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The engine cannot be reached","data":[` +
+	`{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UNAVAILABLE","domain":"a2a-protocol.org"},` +
+	`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"0.001s"}]}}`
+
+// Every request says which version and which extension it speaks.
+func TestClient_headers(t *testing.T) {
+	a := newAgent(t, result(task("WORKING")), text(200, "application/json", `{}`))
+	cfg := config(a.URL + "/")
+	cfg.Token = "secret"
+	c := client.New(cfg)
+	if _, err := c.Get(t.Context(), "t1", -1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Card(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, call := range a.calls {
+		want := map[string]string{"A2A-Version": "1.0", "Authorization": "Bearer secret"}
+		if i == 0 {
+			want["Content-Type"], want["A2A-Extensions"] = "application/json", a2a.ExtensionOPT
+		}
+		for name, value := range want {
+			if got := call.header.Get(name); got != value {
+				t.Errorf("request %d: %s is %q, want %q", i, name, got, value)
+			}
+		}
+	}
+}
+
+func TestClient_tasks(t *testing.T) {
+	a := newAgent(t,
+		result(task("WORKING")),
+		result(task("CANCELED")),
+		result(`{"tasks":[`+task("WORKING")+`,`+task("FAILED")+`],"nextPageToken":"p2","pageSize":2,"totalSize":7}`),
+		result(`{"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0}`),
+	)
+	c := a.client()
+	got, err := c.Get(t.Context(), "t1", 0)
+	if err != nil || got.Status.State != a2a.Working {
+		t.Errorf("Get: %+v, %v", got, err)
+	}
+	got, err = c.Cancel(t.Context(), "t1")
+	if err != nil || got.Status.State != a2a.Canceled {
+		t.Errorf("Cancel: %+v, %v", got, err)
+	}
+	page, err := c.List(t.Context(), client.ListOptions{
+		ContextID: "c1", State: a2a.InputRequired, Since: a2a.At(time.Unix(0, 0)), PageSize: 2, PageToken: "p1", History: -1, Artifacts: true,
+	})
+	if err != nil || len(page.Tasks) != 2 || page.Tasks[1].Status.State != a2a.Failed || page.NextPageToken != "p2" || page.TotalSize != 7 {
+		t.Errorf("List: %+v, %v", page, err)
+	}
+	if page, err = c.List(t.Context(), client.ListOptions{}); err != nil || len(page.Tasks) != 0 {
+		t.Errorf("List of nothing: %+v, %v", page, err)
+	}
+	want := []string{
+		`GetTask {"id":"t1","historyLength":0}`,
+		`CancelTask {"id":"t1"}`,
+		`ListTasks {"contextId":"c1","status":"TASK_STATE_INPUT_REQUIRED","statusTimestampAfter":"1970-01-01T00:00:00.000Z","pageSize":2,"pageToken":"p1","includeArtifacts":true}`,
+		`ListTasks {"historyLength":0}`,
+	}
+	if diff := cmp.Diff(want, a.seen()); diff != "" {
+		t.Errorf("calls mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestClient_errors(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer http.HandlerFunc
+		want   client.Error
+		text   string
+	}{
+		{
+			"typed", text(200, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Task not found","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org","metadata":{"taskId":"t1"}}]}}`),
+			client.Error{Code: client.CodeTaskNotFound, Message: "Task not found", Reason: "TASK_NOT_FOUND", Info: map[string]string{"taskId": "t1"}, Status: 200},
+			"Task not found (TASK_NOT_FOUND)",
+		},
+		{
+			"without data", text(400, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid parameters"}}`),
+			client.Error{Code: client.CodeInvalidParams, Message: "Invalid parameters", Status: 400},
+			"Invalid parameters",
+		},
+		{
+			"one object as data", text(401, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Who are you?","data":{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UNAUTHENTICATED"}}}`),
+			client.Error{Code: -32000, Message: "Who are you?", Reason: "UNAUTHENTICATED", Status: 401},
+			"Who are you? (UNAUTHENTICATED)",
+		},
+		{
+			"another kind of server", text(404, "text/html", `<p>404`),
+			client.Error{Message: "URL answered 404 Not Found with text/html, which is not A2A", Status: 404},
+			"URL answered 404 Not Found with text/html, which is not A2A",
+		},
+		{
+			"neither result nor error", text(200, "application/json", `{"jsonrpc":"2.0","id":1}`),
+			client.Error{Message: "URL answered 200 OK with application/json, which is not A2A", Status: 200},
+			"URL answered 200 OK with application/json, which is not A2A",
+		},
+	}
+	for _, tt := range tests {
+		a := newAgent(t, tt.answer)
+		_, err := a.client().Get(t.Context(), "t1", -1)
+		var got *client.Error
+		if !errors.As(err, &got) {
+			t.Errorf("%s: %v is no *Error", tt.name, err)
+			continue
+		}
+		got.Message = strings.ReplaceAll(got.Message, a.URL, "URL")
+		if got.Error() != tt.text {
+			t.Errorf("%s: text %q, want %q", tt.name, got, tt.text)
+		}
+		details := len(got.Details)
+		got.Details = nil
+		if diff := cmp.Diff(tt.want, *got, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".after" }, cmp.Ignore())); diff != "" {
+			t.Errorf("%s mismatch (-want +got):\n%s", tt.name, diff)
+		}
+		if (details == 1) != (tt.want.Reason != "") || client.HasReason(err, "X") || client.HasReason(err, "") && tt.want.Reason != "" {
+			t.Errorf("%s: %d details", tt.name, details)
+		}
+	}
+}
+
+// What reads is repeated until it succeeds; what creates is not.
+func TestClient_repeats(t *testing.T) {
+	troubles := []http.HandlerFunc{
+		text(200, "application/json", unavailable),
+		text(503, "text/html", "<p>starting"),
+		text(502, "text/html", "<p>proxy"),
+		func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	}
+	a := newAgent(t, append(troubles, result(task("WORKING")))...)
+	cfg := config(a.URL)
+	cfg.HTTP = &http.Client{Transport: &refusing{left: 3}}
+	told := 0
+	cfg.Retrying = func(error, time.Duration) { told++ }
+	if _, err := client.New(cfg).Get(t.Context(), "t1", -1); err != nil {
+		t.Errorf("Get: %v", err)
+	}
+	if told != 7 {
+		t.Errorf("told of %d repeats, want 7", told)
+	}
+
+	cfg.HTTP = &http.Client{Transport: &refusing{left: 1}}
+	c := client.New(cfg)
+	if _, err := c.CreateObjective(t.Context(), client.NewObjective{Name: "n"}); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("CreateObjective: %v, want that the connection was refused", err)
+	}
+	a.answers = []http.HandlerFunc{text(200, "application/json", unavailable)}
+	if _, err := c.Send(t.Context(), hello(), client.SendOptions{}); !client.HasReason(err, client.ReasonUnavailable) {
+		t.Errorf("Send: %v, want that it was not repeated", err)
+	}
+}
+
+func TestClient_givesUp(t *testing.T) {
+	refused := &http.Client{Transport: &refusing{left: 1 << 20}}
+	tests := []struct {
+		name string
+		cfg  client.Config
+		want string
+	}{
+		{"no patience", client.Config{Patience: -1}, "connection refused"},
+		{"patience ends", client.Config{Patience: time.Nanosecond}, "gave up after"},
+		{"first wait is too long", client.Config{Patience: time.Second, Backoff: func(int) time.Duration { return time.Hour }}, "gave up after 0s"},
+	}
+	for _, tt := range tests {
+		tt.cfg.URL, tt.cfg.HTTP = "http://127.0.0.1:9", refused
+		_, err := client.New(tt.cfg).Get(t.Context(), "t1", -1)
+		if !errors.Is(err, syscall.ECONNREFUSED) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+	for _, url := range []string{"ftp://127.0.0.1", "127.0.0.1:7420", "http://"} {
+		if _, err := client.New(config(url)).Get(t.Context(), "t1", -1); err == nil || strings.Contains(err.Error(), "gave up") {
+			t.Errorf("%s: %v, want an error at once", url, err)
+		}
+	}
+	if _, err := client.New(client.Config{URL: "http://127.0.0.1:9", HTTP: refused}).Get(canceled(t), "t1", -1); !errors.Is(err, t.Context().Err()) && err.Error() != "context canceled" {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// An attempt that takes too long is given up for another.
+func TestClient_attemptTimesOut(t *testing.T) {
+	a := newAgent(t,
+		func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		result(task("WORKING")))
+	cfg := config(a.URL)
+	cfg.Timeout = 50 * time.Millisecond
+	if _, err := client.New(cfg).Get(t.Context(), "t1", -1); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server that stops and comes back at the same address goes unnoticed.
+func TestClient_restart(t *testing.T) {
+	first := newAgent(t)
+	address := first.Listener.Addr().String()
+	first.Close()
+
+	second := &agent{t: t, answers: []http.HandlerFunc{result(`{"task":` + task("WORKING") + `}`), result(task("COMPLETED"))}}
+	cfg := config("http://" + address)
+	cfg.Retrying = func(err error, _ time.Duration) {
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("unexpected trouble: %v", err)
+		}
+		if second.Server == nil {
+			second.Server = restart(t, address, second.answer)
+		}
+	}
+	c := client.New(cfg)
+	e, err := c.Send(t.Context(), hello(), again)
+	if err != nil || e.Task.Status.State != a2a.Working {
+		t.Fatalf("Send: %+v, %v", e, err)
+	}
+	second.Server.Close()
+	second.Server = nil
+	got, err := c.Get(t.Context(), "t1", -1)
+	if err != nil || got.Status.State != a2a.Completed {
+		t.Errorf("Get: %+v, %v", got, err)
+	}
+}
+
+// restart serves at an address that was used before.
+func restart(t *testing.T, address string, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatalf("listen where the server was: %v", err)
+	}
+	s := &httptest.Server{Listener: listener, Config: &http.Server{Handler: handler}}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}

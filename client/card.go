@@ -1,0 +1,148 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A Card is what an agent says of itself, as far as a client needs it.
+type Card struct {
+	Name         string      `json:"name"`
+	Description  string      `json:"description"`
+	Version      string      `json:"version"` // of the agent
+	Interfaces   []Interface `json:"supportedInterfaces"`
+	Capabilities struct {
+		Streaming         bool        `json:"streaming"`
+		PushNotifications bool        `json:"pushNotifications"`
+		Extensions        []Extension `json:"extensions"`
+	} `json:"capabilities"`
+	Skills []Skill `json:"skills"`
+}
+
+// An Interface is a place where an agent is served.
+type Interface struct {
+	URL             string `json:"url"`
+	ProtocolBinding string `json:"protocolBinding"`
+	ProtocolVersion string `json:"protocolVersion"`
+}
+
+// A Skill is something that an agent can do.
+type Skill struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+	Examples    []string `json:"examples"`
+}
+
+// Endpoint returns the URL of the first interface that this package can talk
+// to; ok is false if there is none.
+func (c *Card) Endpoint() (url string, ok bool) {
+	for _, i := range c.Interfaces {
+		if i.ProtocolBinding == "JSONRPC" && i.ProtocolVersion == version {
+			return i.URL, true
+		}
+	}
+	return "", false
+}
+
+// An Extension is the declaration of an extension on a card.
+type Extension struct {
+	URI         string          `json:"uri"`
+	Description string          `json:"description,omitempty"`
+	Required    bool            `json:"required"`
+	Params      json.RawMessage `json:"params,omitempty"`
+}
+
+// OPTParams are what an agent declares of the OPT extension.
+type OPTParams struct {
+	MaxPlansPerObjective int  `json:"maxPlansPerObjective"`
+	MaxTasksPerPlan      int  `json:"maxTasksPerPlan"`
+	PersistenceEnabled   bool `json:"persistenceEnabled"`
+}
+
+// OPT returns the params of the OPT extension, with the extension's own values
+// for those that the card leaves out; ok is false if it is not declared.
+func (c *Card) OPT() (p OPTParams, ok bool) {
+	p = OPTParams{MaxPlansPerObjective: opt.MaxPlans, MaxTasksPerPlan: opt.MaxTasks}
+	for _, e := range c.Capabilities.Extensions {
+		if e.URI == a2a.ExtensionOPT {
+			_ = json.Unmarshal(e.Params, &p) // what cannot be read is left out
+			return p, true
+		}
+	}
+	return OPTParams{}, false
+}
+
+// Card returns the agent's card.
+func (c *Client) Card(ctx context.Context) (*Card, error) {
+	r := c.retry()
+	for {
+		card, err := c.card(ctx)
+		if err == nil || !transient(err) {
+			return card, err
+		}
+		if err := r.wait(ctx, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *Client) card(ctx context.Context) (*Card, error) {
+	attempt, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	req, err := c.request(attempt, http.MethodGet, "/.well-known/agent-card.json", nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.do(req)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, &brokenError{fmt.Errorf("read the agent card: %w", err)}
+	}
+	var card Card
+	if res.StatusCode != http.StatusOK || json.Unmarshal(body, &card) != nil {
+		return nil, notA2A(res)
+	}
+	return &card, nil
+}
+
+// ParseExtensions returns the URIs in the values of an extension header, each
+// once and in order.
+func ParseExtensions(values ...string) []string {
+	var uris []string
+	for _, value := range values {
+		for uri := range strings.SplitSeq(value, ",") {
+			uri = strings.TrimSpace(uri)
+			if uri != "" && !slices.Contains(uris, uri) {
+				uris = append(uris, uri)
+			}
+		}
+	}
+	return uris
+}
+
+// JoinExtensions is the reverse of ParseExtensions.
+func JoinExtensions(uris ...string) string { return strings.Join(uris, ", ") }
+
+// HasOPT reports whether a header of a request or an answer names the OPT
+// extension, under either name that the header has had.
+func HasOPT(h http.Header) bool {
+	values := slices.Concat(h.Values(headerExtensions), h.Values("X-"+headerExtensions))
+	return slices.Contains(ParseExtensions(values...), a2a.ExtensionOPT)
+}

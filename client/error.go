@@ -1,0 +1,115 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Codes of errors that callers branch on. Methods of the OPT extension use
+// CodeTaskNotFound for a move that is not allowed, so look at the Reason there.
+const (
+	CodeInvalidParams     = -32602
+	CodeInternal          = -32603
+	CodeOPTNotFound       = -32000 // of a method of the OPT extension
+	CodeTaskNotFound      = -32001
+	CodeTaskNotCancelable = -32002
+	CodeUnsupported       = -32004
+	CodeVersion           = -32009
+)
+
+// ReasonUnavailable is the Reason of an error which a repeat may cure.
+const ReasonUnavailable = "UNAVAILABLE"
+
+// An Error is what an agent answered in place of a result.
+type Error struct {
+	Code    int               // of JSON-RPC; 0 if the answer was not JSON-RPC at all
+	Message string            // for people
+	Reason  string            // for programs, such as TASK_NOT_FOUND; "" if the answer gave none
+	Info    map[string]string // that came with the reason
+	Details []json.RawMessage // everything that came with the error, the reason included
+	Status  int               // of HTTP
+
+	after time.Duration // that the agent asks to wait before a repeat
+}
+
+func (e *Error) Error() string {
+	if e.Reason == "" || strings.Contains(e.Message, e.Reason) {
+		return e.Message
+	}
+	return fmt.Sprintf("%s (%s)", e.Message, e.Reason)
+}
+
+// Retryable reports whether the agent says that the same call may succeed later.
+func (e *Error) Retryable() bool {
+	switch e.Status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return e.Code == CodeInternal && e.Reason == ReasonUnavailable
+}
+
+// HasReason reports whether err is an [*Error] with a reason.
+func HasReason(err error, reason string) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Reason == reason
+}
+
+type rpcError struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
+}
+
+// asError returns e, which came with res.
+func (e *rpcError) asError(res *http.Response) *Error {
+	out := &Error{Code: e.Code, Message: e.Message, Status: res.StatusCode, after: retryAfter(res)}
+	if json.Unmarshal(e.Data, &out.Details) != nil && len(e.Data) > 0 {
+		out.Details = []json.RawMessage{e.Data} // 0.3 agents send one object
+	}
+	for _, raw := range out.Details {
+		var d struct {
+			Type     string            `json:"@type"`
+			Reason   string            `json:"reason"`
+			Metadata map[string]string `json:"metadata"`
+			Delay    string            `json:"retryDelay"`
+		}
+		if json.Unmarshal(raw, &d) != nil {
+			continue
+		}
+		switch {
+		case strings.HasSuffix(d.Type, "google.rpc.ErrorInfo") && out.Reason == "":
+			out.Reason, out.Info = d.Reason, d.Metadata
+		case strings.HasSuffix(d.Type, "google.rpc.RetryInfo"):
+			if delay, err := time.ParseDuration(d.Delay); err == nil {
+				out.after = delay
+			}
+		}
+	}
+	return out
+}
+
+// notA2A is the error of an answer that is not JSON-RPC.
+func notA2A(res *http.Response) *Error {
+	kind := res.Header.Get("Content-Type")
+	if kind == "" {
+		kind = "no content type"
+	}
+	return &Error{
+		Message: fmt.Sprintf("%s answered %s with %s, which is not A2A", res.Request.URL.Redacted(), res.Status, kind),
+		Status:  res.StatusCode,
+		after:   retryAfter(res),
+	}
+}
+
+func retryAfter(res *http.Response) time.Duration {
+	seconds, err := strconv.Atoi(res.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}

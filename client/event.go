@@ -1,0 +1,59 @@
+package client
+
+import (
+	"encoding/json"
+
+	"longhaul/a2a"
+)
+
+// An Event is an element of a stream, or what a send came to: then Task or
+// Message is set.
+type Event struct {
+	a2a.Event
+
+	// ID is the place of the event in its stream, for Subscribe to go on from;
+	// "" if the agent gave none.
+	ID string
+	// Raw is the event as it came.
+	Raw json.RawMessage
+}
+
+// TaskID returns the id of the task that e is about, "" if there is none.
+func (e Event) TaskID() string {
+	switch {
+	case e.Task != nil:
+		return e.Task.ID
+	case e.Status != nil:
+		return e.Status.TaskID
+	case e.Artifact != nil:
+		return e.Artifact.TaskID
+	}
+	return ""
+}
+
+// TaskStatus returns the status of the task that e tells; ok is false if it
+// tells none.
+func (e Event) TaskStatus() (s a2a.TaskStatus, ok bool) {
+	switch {
+	case e.Task != nil:
+		return e.Task.Status, true
+	case e.Status != nil:
+		return e.Status.Status, true
+	}
+	return a2a.TaskStatus{}, false
+}
+
+// Metadata returns the metadata of the task or of the update that e is.
+func (e Event) Metadata() a2a.Metadata {
+	switch {
+	case e.Task != nil:
+		return e.Task.Metadata
+	case e.Message != nil:
+		return e.Message.Metadata
+	case e.Status != nil:
+		return e.Status.Metadata
+	case e.Artifact != nil:
+		return e.Artifact.Metadata
+	}
+	return nil
+}

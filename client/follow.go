@@ -1,0 +1,150 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"longhaul/a2a"
+)
+
+// errCut is why a stream is taken up again that ended before its task.
+var errCut = &brokenError{errors.New("the stream ended before the task")}
+
+// A follower yields the events of one task, over as many connections as that
+// takes.
+type follower struct {
+	c     *Client
+	retry *retry
+
+	send      *sendParams // begins the stream; nil for a subscription
+	mayResend bool
+
+	taskID string // "" until the agent names it
+	after  string // id of the last event
+	state  a2a.TaskState
+	asked  bool // the task itself was the last to tell, and needed input without a reply under way
+	over   bool // there is nothing more to yield
+}
+
+// run yields events until the stream is over.
+func (f *follower) run(ctx context.Context, yield func(Event, error) bool) {
+	for {
+		err := f.connect(ctx, yield)
+		if f.over {
+			return
+		}
+		if transient(err) && (f.mayResend || !f.sending()) {
+			err = f.retry.wait(ctx, err)
+		}
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
+	}
+}
+
+// connect yields the events of one connection. It returns why that ended, which
+// does not matter if f is over.
+func (f *follower) connect(ctx context.Context, yield func(Event, error) bool) error {
+	s, err := f.open(ctx)
+	if err != nil {
+		var refused *Error
+		if !f.sending() && errors.As(err, &refused) && refused.Code == CodeUnsupported {
+			return f.last(ctx, yield, err)
+		}
+		return err
+	}
+	defer s.close()
+	for n, sending := 0, f.sending(); ; n++ {
+		e, err := s.next()
+		if err != nil {
+			return f.broke(ctx, yield, err, n, sending)
+		}
+		f.note(e)
+		f.over = !yield(e, nil) || f.ends(e, sending)
+		if f.over {
+			return nil
+		}
+	}
+}
+
+// ends reports whether e is the last event of the stream. sending says that it
+// came in answer to the message.
+func (f *follower) ends(e Event, sending bool) bool {
+	switch {
+	case e.Message != nil, f.state.Terminal():
+		return true
+	case f.send == nil || f.state != a2a.InputRequired:
+		return false
+	}
+	// If the message was a reply, the first thing that comes may be the task as
+	// it was before. Then the agent goes on; else it ends the stream.
+	return e.Status != nil || f.asked && !sending
+}
+
+// broke says what a connection came to that gave n events and then err.
+func (f *follower) broke(ctx context.Context, yield func(Event, error) bool, err error, n int, sending bool) error {
+	cut := errors.Is(err, io.EOF)
+	switch {
+	case cut && sending && f.asked:
+		f.over = true
+		return nil
+	case cut && n == 0 && !sending:
+		return f.last(ctx, yield, errCut)
+	case cut:
+		return errCut
+	case f.asked:
+		f.after = "" // the task, once more, says whether it still does
+	}
+	return err
+}
+
+func (f *follower) open(ctx context.Context) (*stream, error) {
+	if f.sending() {
+		return f.c.open(ctx, "SendStreamingMessage", f.send, "")
+	}
+	return f.c.open(ctx, "SubscribeToTask", taskParams{ID: f.taskID}, f.after)
+}
+
+// sending reports whether the message has still to be sent, as far as f knows.
+func (f *follower) sending() bool { return f.send != nil && f.taskID == "" }
+
+// note remembers where e leaves the stream.
+func (f *follower) note(e Event) {
+	before := f.state
+	if id := e.TaskID(); id != "" && f.taskID == "" {
+		f.taskID = id
+	}
+	if s, ok := e.TaskStatus(); ok {
+		f.state = s.State
+		f.asked = e.Task != nil && s.State == a2a.InputRequired && !ReplyPending(e.Metadata())
+	}
+	f.retry.heard()
+	if f.state != before || e.ID != f.after {
+		f.retry.progress()
+	}
+	if e.ID != "" {
+		f.after = e.ID
+	}
+}
+
+// last yields the task if it has ended, which is why there is no stream of it.
+// If it has not, it returns err.
+func (f *follower) last(ctx context.Context, yield func(Event, error) bool, err error) error {
+	var raw json.RawMessage
+	if err := f.c.call(ctx, "GetTask", taskParams{ID: f.taskID, HistoryLength: historyLength(0)}, &raw); err != nil {
+		return err
+	}
+	e, readErr := readEvent("", json.RawMessage(`{"task":`+string(raw)+`}`))
+	switch {
+	case readErr != nil:
+		return readErr
+	case !e.Task.Status.State.Terminal():
+		return err
+	}
+	f.over = true
+	yield(e, nil)
+	return nil
+}

@@ -1,0 +1,109 @@
+package client
+
+import (
+	"encoding/json"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A Position is the place of a task in its objective.
+type Position struct {
+	ObjectiveID  string
+	PlanID       string
+	TaskIndex    int
+	Dependencies []string // ids of plan tasks
+}
+
+// PositionOf reads the position in the metadata of a task or of its updates. ok
+// is false if it names no objective or no plan: then it is not a task of a plan.
+func PositionOf(m a2a.Metadata) (p Position, ok bool) {
+	p.ObjectiveID, _ = m.String(opt.KeyObjectiveID)
+	p.PlanID, _ = m.String(opt.KeyPlanID)
+	if p.ObjectiveID == "" || p.PlanID == "" {
+		return Position{}, false
+	}
+	if m.Decode(opt.KeyTaskIndex, &p.TaskIndex) != nil {
+		p.TaskIndex = 0
+	}
+	if m.Decode(opt.KeyDependencies, &p.Dependencies) != nil {
+		p.Dependencies = nil
+	}
+	return p, true
+}
+
+// In returns a copy of m that holds the position, beside what else m holds.
+// Without dependencies it has no key for them.
+func (p Position) In(m a2a.Metadata) a2a.Metadata {
+	m = m.With(opt.KeyObjectiveID, p.ObjectiveID).With(opt.KeyPlanID, p.PlanID).With(opt.KeyTaskIndex, p.TaskIndex)
+	if len(p.Dependencies) > 0 {
+		return m.With(opt.KeyDependencies, p.Dependencies)
+	}
+	delete(m, opt.KeyDependencies)
+	return m
+}
+
+// Gate returns the gate that a waiting task shows, given its metadata or that of
+// its update; ok is false if it shows none.
+func Gate(m a2a.Metadata) (g *opt.Gate, ok bool) {
+	var inner struct {
+		Interrupt *opt.Gate `json:"interrupt"`
+	}
+	if m.Decode(opt.KeyInterrupt, &inner) != nil || inner.Interrupt == nil || inner.Interrupt.ID == "" {
+		return nil, false
+	}
+	return inner.Interrupt, true
+}
+
+// ReplyPending reports whether a reply to the task is kept but was not judged
+// yet, since no worker was there to do it.
+func ReplyPending(m a2a.Metadata) bool {
+	return m.Has(opt.KeyReplyPending) && string(m[opt.KeyReplyPending]) != "false"
+}
+
+// A Change is a move of an objective, a plan or a task under a root task, which
+// the metadata of the root task's updates tells.
+type Change struct {
+	Kind     string `json:"kind"` // objective, plan or task
+	ID       string `json:"id"`
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Revision int64  `json:"revision"`
+}
+
+// ChangeOf returns the change that an update's metadata tells; ok is false if it
+// tells none.
+func ChangeOf(m a2a.Metadata) (c Change, ok bool) {
+	if !m.Has(opt.KeyEvent) || m.Decode(opt.KeyEvent, &c) != nil || c.ID == "" {
+		return Change{}, false
+	}
+	return c, true
+}
+
+// ObjectiveOf returns the objective in the metadata of a task or a message; ok
+// is false if there is none.
+func ObjectiveOf(m a2a.Metadata) (o *Objective, ok bool) {
+	return object[Objective](m, opt.KeyObjective)
+}
+
+// PlanOf returns the plan in the metadata of a message; ok is false if there is
+// none.
+func PlanOf(m a2a.Metadata) (p *Plan, ok bool) { return object[Plan](m, opt.KeyPlan) }
+
+// In returns a copy of m that holds o, for a message that is about it.
+func (o Objective) In(m a2a.Metadata) a2a.Metadata { return m.With(opt.KeyObjective, o) }
+
+// In returns a copy of m that holds p, for a message that asks to work by it.
+func (p Plan) In(m a2a.Metadata) a2a.Metadata { return m.With(opt.KeyPlan, p) }
+
+func object[T any](m a2a.Metadata, key string) (*T, bool) {
+	var members map[string]json.RawMessage
+	if m.Decode(key, &members) != nil || members == nil {
+		return nil, false
+	}
+	v := new(T)
+	if m.Decode(key, v) != nil {
+		return nil, false
+	}
+	return v, true
+}

@@ -1,0 +1,148 @@
+package client
+
+import (
+	"context"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// An Objective is a goal, as the extension shows it.
+type Objective struct {
+	ID          string              `json:"id,omitempty"`
+	Name        string              `json:"name"`
+	Description string              `json:"description,omitempty"`
+	Status      opt.ObjectiveStatus `json:"status,omitempty"`
+	Plans       []Plan              `json:"plans,omitempty"` // in their order; nil if they were not asked for
+	Metadata    a2a.Metadata        `json:"metadata,omitempty"`
+	CreatedAt   a2a.Time            `json:"createdAt,omitzero"`
+	UpdatedAt   a2a.Time            `json:"updatedAt,omitzero"`
+}
+
+// A Plan is a way to an objective, or a part of one.
+type Plan struct {
+	ID           string         `json:"id,omitempty"`
+	ObjectiveID  string         `json:"objectiveId,omitempty"`
+	Name         string         `json:"name"`
+	Description  string         `json:"description,omitempty"`
+	Status       opt.PlanStatus `json:"status,omitempty"`
+	Tasks        []PlanTask     `json:"tasks,omitempty"` // in their order; nil if they were not asked for
+	Dependencies []string       `json:"dependencies,omitempty"`
+	Metadata     a2a.Metadata   `json:"metadata,omitempty"`
+	CreatedAt    a2a.Time       `json:"createdAt,omitzero"`
+	UpdatedAt    a2a.Time       `json:"updatedAt,omitzero"`
+}
+
+// A PlanTask is a step of a plan.
+type PlanTask struct {
+	ID           string        `json:"id,omitempty"`
+	PlanID       string        `json:"planId,omitempty"`
+	ObjectiveID  string        `json:"objectiveId,omitempty"`
+	Name         string        `json:"name"`
+	Description  string        `json:"description,omitempty"`
+	TaskIndex    int           `json:"taskIndex"`
+	Dependencies []string      `json:"dependencies,omitempty"`
+	A2ATaskID    string        `json:"a2aTaskId,omitempty"` // "" until it was dispatched
+	Status       opt.TaskState `json:"status,omitempty"`
+	Metadata     a2a.Metadata  `json:"metadata,omitempty"`
+}
+
+// NewObjective asks for an objective.
+type NewObjective struct {
+	Name        string       `json:"name"`
+	Description string       `json:"description,omitempty"`
+	Metadata    a2a.Metadata `json:"metadata,omitempty"`
+}
+
+// NewPlan asks for a plan.
+type NewPlan struct {
+	ObjectiveID  string        `json:"objectiveId"`
+	Name         string        `json:"name"`
+	Description  string        `json:"description,omitempty"`
+	Tasks        []NewPlanTask `json:"tasks,omitempty"`
+	Dependencies []string      `json:"dependencies,omitempty"` // ids of plans of the same objective
+	Metadata     a2a.Metadata  `json:"metadata,omitempty"`
+}
+
+// NewPlanTask asks for a task of a plan. In Dependencies, "task-0" is the first
+// task of the same request.
+type NewPlanTask struct {
+	Name         string   `json:"name"`
+	Description  string   `json:"description,omitempty"`
+	Dependencies []string `json:"dependencies,omitempty"`
+}
+
+type objectiveResult struct {
+	Objective *Objective `json:"objective"`
+}
+
+type planResult struct {
+	Plan *Plan `json:"plan"`
+}
+
+type idParams struct {
+	ID string `json:"id"`
+}
+
+// CreateObjective creates an objective, which does not begin by itself. It is
+// not repeated, since a second one would be another objective.
+func (c *Client) CreateObjective(ctx context.Context, o NewObjective) (*Objective, error) {
+	var r objectiveResult
+	if err := c.call(ctx, "objectives/create", o, &r); err != nil {
+		return nil, err
+	}
+	return r.Objective, nil
+}
+
+// GetObjective returns an objective with its plans and their tasks.
+func (c *Client) GetObjective(ctx context.Context, id string) (*Objective, error) {
+	var r objectiveResult
+	if err := c.repeat(ctx, "objectives/get", idParams{id}, &r); err != nil {
+		return nil, err
+	}
+	return r.Objective, nil
+}
+
+// ObjectiveOptions select objectives. Zero members select everything.
+type ObjectiveOptions struct {
+	Status    opt.ObjectiveStatus `json:"status,omitempty"`
+	PageSize  int                 `json:"pageSize,omitzero"` // zero leaves it to the agent
+	PageToken string              `json:"pageToken,omitempty"`
+	Plans     bool                `json:"includePlans,omitempty"`
+	Tasks     bool                `json:"includeTasks,omitempty"`
+}
+
+// An ObjectivePage is a page of a list of objectives.
+type ObjectivePage struct {
+	Objectives    []Objective `json:"objectives"`
+	TotalSize     int         `json:"totalSize"`     // on all pages
+	NextPageToken string      `json:"nextPageToken"` // "" on the last page
+}
+
+// ListObjectives returns a page of objectives, the newest first.
+func (c *Client) ListObjectives(ctx context.Context, o ObjectiveOptions) (*ObjectivePage, error) {
+	var page ObjectivePage
+	if err := c.repeat(ctx, "objectives/list", o, &page); err != nil {
+		return nil, err
+	}
+	return &page, nil
+}
+
+// CreatePlan adds a plan to an objective. Like CreateObjective it is not
+// repeated.
+func (c *Client) CreatePlan(ctx context.Context, p NewPlan) (*Plan, error) {
+	var r planResult
+	if err := c.call(ctx, "plans/create", p, &r); err != nil {
+		return nil, err
+	}
+	return r.Plan, nil
+}
+
+// GetPlan returns a plan with its tasks.
+func (c *Client) GetPlan(ctx context.Context, id string) (*Plan, error) {
+	var r planResult
+	if err := c.repeat(ctx, "plans/get", idParams{id}, &r); err != nil {
+		return nil, err
+	}
+	return r.Plan, nil
+}

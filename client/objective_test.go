@@ -1,0 +1,232 @@
+package client_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/opt"
+)
+
+const planJSON = `{"id":"plan-1","objectiveId":"obj-1","name":"Research","status":"working","dependencies":[],"metadata":{},
+	"createdAt":"2026-03-01T09:30:00.000Z","updatedAt":"2026-03-01T09:30:01.000Z",
+	"tasks":[{"id":"task-1","planId":"plan-1","objectiveId":"obj-1","name":"Search","taskIndex":0,"dependencies":[],"a2aTaskId":"task-1","status":"working","metadata":{}},
+	         {"id":"task-2","planId":"plan-1","objectiveId":"obj-1","name":"Sum up","taskIndex":1,"dependencies":["task-1"],"status":"pending","metadata":{"k":1.0}}]}`
+
+const objectiveJSON = `{"id":"obj-1","name":"Tea","description":"all of it","status":"planning","metadata":{},
+	"createdAt":"2026-03-01T09:30:00.000Z","updatedAt":"2026-03-01T09:30:00.000Z","plans":[` + planJSON + `]}`
+
+func TestClient_objectives(t *testing.T) {
+	a := newAgent(t,
+		result(`{"objective":`+objectiveJSON+`,"id":"obj-1","name":"Tea"}`),
+		result(`{"objective":`+objectiveJSON+`}`),
+		result(`{"objectives":[{"id":"obj-1","name":"Tea","status":"submitted","metadata":{},"createdAt":"2026-03-01T09:30:00.000Z","updatedAt":"2026-03-01T09:30:00.000Z"}],"totalSize":3,"nextPageToken":"p2"}`),
+		result(`{"plan":`+planJSON+`,"id":"plan-1"}`),
+		result(`{"plan":`+planJSON+`}`),
+	)
+	c := a.client()
+	created, err := c.CreateObjective(t.Context(), client.NewObjective{Name: "Tea", Description: "all of it", Metadata: a2a.Metadata{}.With(opt.KeyAutoStart, true)})
+	check(t, "CreateObjective", err)
+	read, err := c.GetObjective(t.Context(), "obj-1")
+	check(t, "GetObjective", err)
+	if diff := cmp.Diff(created, read); diff != "" || read.Status != opt.ObjectivePlanning || len(read.Plans) != 1 {
+		t.Errorf("GetObjective gave %+v, difference:\n%s", read, diff)
+	}
+	page, err := c.ListObjectives(t.Context(), client.ObjectiveOptions{Status: opt.ObjectiveSubmitted, PageSize: 1, PageToken: "p1", Plans: true, Tasks: true})
+	check(t, "ListObjectives", err)
+	if len(page.Objectives) != 1 || page.Objectives[0].Plans != nil || page.TotalSize != 3 || page.NextPageToken != "p2" {
+		t.Errorf("ListObjectives gave %+v", page)
+	}
+	plan, err := c.CreatePlan(t.Context(), client.NewPlan{
+		ObjectiveID: "obj-1", Name: "Research", Tasks: []client.NewPlanTask{{Name: "Search"}, {Name: "Sum up", Description: "short", Dependencies: []string{"task-0"}}},
+	})
+	check(t, "CreatePlan", err)
+	again, err := c.GetPlan(t.Context(), "plan-1")
+	check(t, "GetPlan", err)
+	if diff := cmp.Diff(plan, again); diff != "" {
+		t.Errorf("GetPlan mismatch (-created +read):\n%s", diff)
+	}
+	if diff := cmp.Diff(read.Plans[0], *plan); diff != "" || plan.Tasks[1].Status != opt.TaskPending || plan.Tasks[1].TaskIndex != 1 {
+		t.Errorf("plan %+v, difference from that of the objective:\n%s", plan, diff)
+	}
+	want := []string{
+		`objectives/create {"name":"Tea","description":"all of it","metadata":{"opt/v1/autoStart":true}}`,
+		`objectives/get {"id":"obj-1"}`,
+		`objectives/list {"status":"submitted","pageSize":1,"pageToken":"p1","includePlans":true,"includeTasks":true}`,
+		`plans/create {"objectiveId":"obj-1","name":"Research","tasks":[{"name":"Search"},{"name":"Sum up","description":"short","dependencies":["task-0"]}]}`,
+		`plans/get {"id":"plan-1"}`,
+	}
+	if diff := cmp.Diff(want, a.seen()); diff != "" {
+		t.Errorf("calls mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func check(t *testing.T, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func TestPosition(t *testing.T) {
+	full := `{"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1","opt/v1/taskIndex":2,"opt/v1/dependencies":["task-1"],"mine":1.0}`
+	tests := []struct {
+		name, json string
+		want       client.Position
+		ok         bool
+	}{
+		{"everything", full, client.Position{"obj-1", "plan-1", 2, []string{"task-1"}}, true},
+		{"index left out", `{"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1"}`, client.Position{ObjectiveID: "obj-1", PlanID: "plan-1"}, true},
+		{"index no number", `{"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1","opt/v1/taskIndex":"2","opt/v1/dependencies":"x"}`, client.Position{ObjectiveID: "obj-1", PlanID: "plan-1"}, true},
+		{"no objective", `{"opt/v1/planId":"plan-1","opt/v1/taskIndex":0}`, client.Position{}, false},
+		{"no plan", `{"opt/v1/objectiveId":"obj-1","opt/v1/taskIndex":0}`, client.Position{}, false},
+		{"no text", `{"opt/v1/objectiveId":1,"opt/v1/planId":"plan-1"}`, client.Position{}, false},
+		{"nothing", `null`, client.Position{}, false},
+	}
+	for _, tt := range tests {
+		got, ok := client.PositionOf(metadata(t, tt.json))
+		if diff := cmp.Diff(tt.want, got); diff != "" || ok != tt.ok {
+			t.Errorf("%s: ok %v, want %v (-want +got):\n%s", tt.name, ok, tt.ok, diff)
+		}
+	}
+	p, _ := client.PositionOf(metadata(t, full))
+	if got := encode(t, p.In(metadata(t, `{"mine":1.0}`))); got != `{"mine":1.0,"opt/v1/dependencies":["task-1"],"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1","opt/v1/taskIndex":2}` {
+		t.Errorf("written %s", got)
+	}
+	p.Dependencies = []string{}
+	if got := encode(t, p.In(metadata(t, full))); got != `{"mine":1.0,"opt/v1/objectiveId":"obj-1","opt/v1/planId":"plan-1","opt/v1/taskIndex":2}` {
+		t.Errorf("without dependencies, written %s", got)
+	}
+}
+
+func TestObjectiveOf(t *testing.T) {
+	o := client.Objective{Name: "Tea", Plans: []client.Plan{{Name: "Research", Tasks: []client.PlanTask{{Name: "Search"}}}}}
+	m := o.In(o.Plans[0].In(metadata(t, `{"mine":1}`)))
+	got, ok := client.ObjectiveOf(m)
+	if diff := cmp.Diff(&o, got); diff != "" || !ok {
+		t.Errorf("objective: ok %v (-want +got):\n%s", ok, diff)
+	}
+	plan, ok := client.PlanOf(m)
+	if diff := cmp.Diff(&o.Plans[0], plan); diff != "" || !ok {
+		t.Errorf("plan: ok %v (-want +got):\n%s", ok, diff)
+	}
+	for _, value := range []string{`"obj-1"`, `null`, `[]`, `7`, `{"name":7}`} {
+		m := metadata(t, `{"opt/v1/objective":`+value+`,"opt/v1/plan":`+value+`}`)
+		_, isObjective := client.ObjectiveOf(m)
+		_, isPlan := client.PlanOf(m)
+		if isObjective || isPlan {
+			t.Errorf("%s passes for an objective or a plan", value)
+		}
+	}
+	if _, ok := client.ObjectiveOf(nil); ok {
+		t.Error("nothing passes for an objective")
+	}
+}
+
+func TestGate(t *testing.T) {
+	g, ok := client.Gate(metadata(t, `{"openwop":{"interrupt":{"kind":"approval","interruptId":"task-1:1","taskId":"task-1","title":"Ship?","actions":["accept","reject"],"requestedAt":"2026-03-01T09:30:00.000Z"}}}`))
+	if !ok || g.Kind != opt.Approval || g.ID != "task-1:1" || !g.Allows(opt.Reject) || g.Allows(opt.Ask) {
+		t.Errorf("gate %+v, %v", g, ok)
+	}
+	for _, text := range []string{`null`, `{}`, `{"openwop":null}`, `{"openwop":7}`, `{"openwop":{}}`, `{"openwop":{"interrupt":{}}}`} {
+		if _, ok := client.Gate(metadata(t, text)); ok {
+			t.Errorf("%s has a gate", text)
+		}
+	}
+}
+
+func TestChangeOf(t *testing.T) {
+	c, ok := client.ChangeOf(metadata(t, `{"opt/v1/event":{"kind":"plan","id":"plan-1","from":"pending","to":"working","revision":3}}`))
+	if want := (client.Change{Kind: "plan", ID: "plan-1", From: "pending", To: "working", Revision: 3}); !ok || c != want {
+		t.Errorf("change %+v, %v, want %+v", c, ok, want)
+	}
+	for _, text := range []string{`null`, `{}`, `{"opt/v1/event":null}`, `{"opt/v1/event":"x"}`, `{"opt/v1/event":{}}`} {
+		if _, ok := client.ChangeOf(metadata(t, text)); ok {
+			t.Errorf("%s has a change", text)
+		}
+	}
+}
+
+func TestReplyPending(t *testing.T) {
+	for text, want := range map[string]bool{`{}`: false, `{"longhaul/v1/replyPending":true}`: true, `{"longhaul/v1/replyPending":false}`: false, `{"longhaul/v1/replyPending":{"messageId":"m"}}`: true} {
+		if got := client.ReplyPending(metadata(t, text)); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestCard(t *testing.T) {
+	a := newAgent(t, text(200, "application/json", `{"name":"Longhaul","description":"d","version":"1","supportedInterfaces":[
+		{"url":"grpc:443","protocolBinding":"GRPC","protocolVersion":"1.0"},{"url":"http://h/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"http://h/old","protocolBinding":"JSONRPC","protocolVersion":"0.3"}],
+		"capabilities":{"streaming":true,"extensions":[{"uri":"urn:other"},{"uri":"https://github.com/zeroasterisk/a2a-opt/v1","required":false,"params":{"maxPlansPerObjective":7,"persistenceEnabled":true}}]},
+		"skills":[{"id":"s","name":"S","description":"d","tags":["t"]}]}`))
+	card, err := a.client().Card(t.Context())
+	check(t, "Card", err)
+	params, ok := card.OPT()
+	if want := (client.OPTParams{MaxPlansPerObjective: 7, MaxTasksPerPlan: 50, PersistenceEnabled: true}); !ok || params != want {
+		t.Errorf("OPT: %+v, %v, want %+v", params, ok, want)
+	}
+	if url, ok := card.Endpoint(); !ok || url != "http://h/a2a" || !card.Capabilities.Streaming || card.Skills[0].ID != "s" {
+		t.Errorf("endpoint %q, %v, card %+v", url, ok, card)
+	}
+	card.Capabilities.Extensions[1].Params = nil
+	if params, ok := card.OPT(); !ok || params != (client.OPTParams{MaxPlansPerObjective: 10, MaxTasksPerPlan: 50}) {
+		t.Errorf("OPT without params: %+v, %v", params, ok)
+	}
+	card.Capabilities.Extensions, card.Interfaces = card.Capabilities.Extensions[:1], nil
+	_, opt := card.OPT()
+	if _, ok := card.Endpoint(); ok || opt {
+		t.Error("an empty card has an endpoint or the extension")
+	}
+	if _, err := newAgent(t, text(404, "text/html", "")).client().Card(t.Context()); err == nil {
+		t.Error("no card: no error")
+	}
+}
+
+func TestExtensions(t *testing.T) {
+	got := client.ParseExtensions(" a , b,,", "b", "", "c")
+	if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" {
+		t.Errorf("parsed mismatch (-want +got):\n%s", diff)
+	}
+	if got := client.JoinExtensions("a", "b"); got != "a, b" {
+		t.Errorf("joined %q", got)
+	}
+	uri := a2a.ExtensionOPT
+	for name, tt := range map[string]struct {
+		header map[string]string
+		want   bool
+	}{
+		"alone":         {map[string]string{"A2A-Extensions": uri}, true},
+		"among several": {map[string]string{"A2A-Extensions": "urn:x, " + uri + " ,urn:y"}, true},
+		"any case":      {map[string]string{"a2a-EXTENSIONS": uri}, true},
+		"older name":    {map[string]string{"X-A2A-Extensions": uri}, true},
+		"longer URI":    {map[string]string{"A2A-Extensions": uri + "0"}, false},
+		"absent":        {nil, false},
+	} {
+		h := http.Header{}
+		for k, v := range tt.header {
+			h.Set(k, v)
+		}
+		if got := client.HasOPT(h); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+func metadata(t *testing.T, text string) a2a.Metadata {
+	t.Helper()
+	var m a2a.Metadata
+	check(t, "decode "+text, json.Unmarshal([]byte(text), &m))
+	return m
+}
+
+func encode(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	check(t, "encode", err)
+	return string(b)
+}

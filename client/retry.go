@@ -1,0 +1,103 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"time"
+)
+
+// A brokenError says that the connection failed, so that nobody knows what
+// became of the call.
+type brokenError struct{ err error }
+
+func (e *brokenError) Error() string { return e.err.Error() }
+func (e *brokenError) Unwrap() error { return e.err }
+
+// transient reports whether a call that failed with err may succeed later.
+func transient(err error) bool {
+	var answered *Error
+	var broken *brokenError
+	switch {
+	case errors.As(err, &answered):
+		return answered.Retryable()
+	case errors.As(err, &broken):
+		return !hopeless(broken.err)
+	}
+	return false
+}
+
+// hopeless reports whether a connection fails in a way that time does not heal.
+func hopeless(err error) bool {
+	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return true
+	case errors.As(err, &dns):
+		return dns.IsNotFound
+	}
+	return errors.As(err, &certificate)
+}
+
+// A retry counts the failures of one call, or of one stream.
+type retry struct {
+	c       *Client
+	attempt int       // since there was progress
+	since   time.Time // of the first failure since the agent was last heard of; zero if there is none
+}
+
+func (c *Client) retry() *retry { return &retry{c: c} }
+
+// heard notes that the agent is there.
+func (r *retry) heard() { r.since = time.Time{} }
+
+// progress notes that the agent had something new to tell.
+func (r *retry) progress() { r.attempt = 0 }
+
+// wait waits until it is time for another attempt after one that failed with
+// failure. If there shall be none, it returns why.
+func (r *retry) wait(ctx context.Context, failure error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if r.c.cfg.Patience < 0 {
+		return failure
+	}
+	now := time.Now()
+	if r.since.IsZero() {
+		r.since = now
+	}
+	r.attempt++
+	pause := r.c.cfg.Backoff(r.attempt)
+	var answered *Error
+	if errors.As(failure, &answered) {
+		pause = max(pause, answered.after)
+	}
+	if waited := now.Sub(r.since); waited+pause > r.c.cfg.Patience {
+		return fmt.Errorf("gave up after %s: %w", waited.Round(time.Second), failure)
+	}
+	r.c.cfg.Retrying(failure, pause)
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// backoff is the default of Config.Backoff. Half of it is random, so that many
+// clients do not come back at once.
+func backoff(attempt int) time.Duration {
+	const first, last = 250 * time.Millisecond, 5 * time.Second
+	d := last
+	if attempt < 6 {
+		d = min(last, first<<(attempt-1))
+	}
+	return d/2 + rand.N(d/2)
+}

@@ -1,0 +1,138 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// errSilent is why a stream counts as broken on which nothing came.
+var errSilent = errors.New("the stream fell silent")
+
+// A stream is one connection that events come from.
+type stream struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	quiet  *time.Timer
+	limit  time.Duration
+	res    *http.Response
+	lines  *bufio.Scanner
+	id     string // of the last event that had one
+}
+
+// open calls a method that answers with a stream. after is sent as the id of
+// the last event that is known; "" is none.
+func (c *Client) open(ctx context.Context, method string, params any, after string) (*stream, error) {
+	s := &stream{limit: c.cfg.Silence}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	s.quiet = time.AfterFunc(s.limit, func() { s.cancel(errSilent) })
+	header := http.Header{"Accept": {typeStream}}
+	if after != "" {
+		header.Set("Last-Event-ID", after)
+	}
+	var err error
+	if s.res, err = c.post(s.ctx, method, params, header); err == nil {
+		err = s.begin()
+	}
+	if err != nil {
+		err = s.why(err)
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// begin looks at whether the answer is a stream at all.
+func (s *stream) begin() error {
+	if !isType(s.res, typeStream) {
+		if _, err := readAnswer(s.res); err != nil {
+			return err
+		}
+		return errors.New("the agent answered without a stream")
+	}
+	s.lines = bufio.NewScanner(s)
+	s.lines.Buffer(nil, maxAnswer)
+	return nil
+}
+
+// Read implements [io.Reader] for the scanner. Everything that comes is a sign
+// of life, comments included.
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.res.Body.Read(p)
+	s.quiet.Reset(s.limit)
+	return n, err
+}
+
+// next returns the next event. The error is io.EOF at the end.
+func (s *stream) next() (Event, error) {
+	data, err := s.data()
+	if err != nil {
+		return Event{}, err
+	}
+	var a answer
+	if err := json.Unmarshal(data, &a); err != nil {
+		return Event{}, fmt.Errorf("read an event: %w", err)
+	}
+	raw, err := a.open(s.res)
+	if err != nil {
+		return Event{}, err
+	}
+	return readEvent(s.id, raw)
+}
+
+// data returns the data of the next event that has some. What comes after the
+// last empty line is not an event, it was cut off.
+func (s *stream) data() ([]byte, error) {
+	var data [][]byte
+	for s.lines.Scan() {
+		line := s.lines.Bytes()
+		if len(line) == 0 {
+			if data != nil {
+				return bytes.Join(data, []byte("\n")), nil
+			}
+			continue
+		}
+		field, value, _ := strings.Cut(string(line), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch field { // "" is that of a comment
+		case "data":
+			data = append(data, []byte(value))
+		case "id":
+			s.id = value
+		}
+	}
+	switch err := s.lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("an event has more than %d bytes", maxAnswer)
+	case err != nil:
+		return nil, s.why(&brokenError{err})
+	}
+	return nil, io.EOF
+}
+
+// why returns the reason for err, which may be no more than its consequence.
+func (s *stream) why(err error) error {
+	var broken *brokenError
+	switch {
+	case !errors.As(err, &broken) || s.ctx.Err() == nil:
+		return err
+	case errors.Is(context.Cause(s.ctx), errSilent):
+		return &brokenError{errSilent}
+	}
+	return context.Cause(s.ctx)
+}
+
+func (s *stream) close() {
+	s.quiet.Stop()
+	s.cancel(nil)
+	if s.res != nil {
+		_ = s.res.Body.Close()
+	}
+}

@@ -1,0 +1,78 @@
+package client
+
+import (
+	"context"
+
+	"longhaul/a2a"
+)
+
+type taskParams struct {
+	ID            string `json:"id"`
+	HistoryLength *int   `json:"historyLength,omitempty"`
+}
+
+// Get returns a task with at most so many messages of its history; a negative
+// number leaves that to the agent.
+func (c *Client) Get(ctx context.Context, taskID string, history int) (*a2a.Task, error) {
+	return c.task(ctx, "GetTask", taskParams{taskID, historyLength(history)})
+}
+
+// Cancel asks for a task to be canceled and returns it as it then is, which may
+// be before it has stopped. Canceling it again changes nothing.
+func (c *Client) Cancel(ctx context.Context, taskID string) (*a2a.Task, error) {
+	return c.task(ctx, "CancelTask", taskParams{ID: taskID})
+}
+
+func (c *Client) task(ctx context.Context, method string, params any) (*a2a.Task, error) {
+	var t wireTask
+	if err := c.repeat(ctx, method, params, &t); err != nil {
+		return nil, err
+	}
+	return t.model(), nil
+}
+
+// ListOptions select tasks. Zero members select everything.
+type ListOptions struct {
+	ContextID string
+	State     a2a.TaskState
+	Since     a2a.Time // status not older than this
+	PageSize  int      // zero leaves it to the agent
+	PageToken string   // of a TaskPage
+	History   int      // messages of each task; negative leaves it to the agent
+	Artifacts bool
+}
+
+type listParams struct {
+	ContextID        string    `json:"contextId,omitempty"`
+	Status           wireState `json:"status,omitzero"`
+	Since            a2a.Time  `json:"statusTimestampAfter,omitzero"`
+	PageSize         int       `json:"pageSize,omitzero"`
+	PageToken        string    `json:"pageToken,omitempty"`
+	HistoryLength    *int      `json:"historyLength,omitempty"`
+	IncludeArtifacts bool      `json:"includeArtifacts,omitempty"`
+}
+
+// A TaskPage is a page of a list of tasks.
+type TaskPage struct {
+	Tasks         []a2a.Task
+	NextPageToken string // "" on the last page
+	TotalSize     int    // on all pages
+}
+
+// List returns a page of tasks, those whose status changed last first.
+func (c *Client) List(ctx context.Context, o ListOptions) (*TaskPage, error) {
+	var page struct {
+		Tasks         []wireTask `json:"tasks"`
+		NextPageToken string     `json:"nextPageToken"`
+		TotalSize     int        `json:"totalSize"`
+	}
+	params := listParams{o.ContextID, wireState(o.State), o.Since, o.PageSize, o.PageToken, historyLength(o.History), o.Artifacts}
+	if err := c.repeat(ctx, "ListTasks", params, &page); err != nil {
+		return nil, err
+	}
+	out := &TaskPage{NextPageToken: page.NextPageToken, TotalSize: page.TotalSize}
+	for _, t := range page.Tasks {
+		out.Tasks = append(out.Tasks, *t.model())
+	}
+	return out, nil
+}

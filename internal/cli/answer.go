@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/opt"
+)
+
+// answerCommand is "longhaul answer".
+type answerCommand struct {
+	remoteSettings
+	Task     string            `arg:"" help:"Id of the task that waits, or of the gate it waits at."`
+	Text     []string          `arg:"" optional:"" help:"The answer to the only question."`
+	Accept   bool              `help:"Approve." xor:"decision"`
+	Reject   bool              `help:"Do not approve." xor:"decision"`
+	Feedback string            `help:"Why." placeholder:"TEXT"`
+	Set      map[string]string `help:"The answer to one of several questions; may be repeated." placeholder:"ID=ANSWER" mapsep:"none"`
+	Gate     string            `help:"Id of the gate, if several are open." placeholder:"ID"`
+}
+
+func (c *answerCommand) Run(p *program) error {
+	r := c.reach(p)
+	m, err := c.message(p.ctx, r.client)
+	if err != nil {
+		return err
+	}
+	e, err := r.client.Send(p.ctx, m, client.SendOptions{ReturnImmediately: true, Retry: true})
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.Code == client.CodeUnsupported {
+		return fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, err)
+	}
+	if err != nil {
+		return err
+	}
+	answered(p.stdout, e, c.flags())
+	return nil
+}
+
+// message returns the message that brings the answer.
+func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.Message, error) {
+	taskID, reply := c.Task, client.Reply{GateID: c.Gate, Feedback: c.Feedback}
+	if i := strings.LastIndexByte(taskID, ':'); i > 0 && c.Gate == "" {
+		if _, ours := opt.ParseID(taskID[:i]); ours {
+			taskID, reply.GateID = taskID[:i], taskID
+		}
+	}
+	text := strings.Join(c.Text, " ")
+	switch decided := c.Accept || c.Reject; {
+	case decided && (text != "" || len(c.Set) > 0), text != "" && len(c.Set) > 0:
+		return a2a.Message{}, errors.New("give one kind of answer: --accept or --reject with --feedback, or --set, or a text")
+	case c.Accept:
+		reply.Action = opt.Accept
+	case c.Reject:
+		reply.Action = opt.Reject
+	case len(c.Set) > 0:
+		for _, id := range slices.Sorted(maps.Keys(c.Set)) {
+			reply.Answers = append(reply.Answers, client.TextAnswer(id, c.Set[id]))
+		}
+	case text != "" && reply.GateID == "" && c.Feedback == "":
+		m := reply.Message(taskID)
+		m.Parts = []a2a.Part{a2a.TextPart(text)}
+		return m, nil
+	case text != "":
+		question, err := onlyQuestion(ctx, agent, taskID, reply.GateID)
+		if err != nil {
+			return a2a.Message{}, err
+		}
+		reply.Answers = []opt.Answer{client.TextAnswer(question, text)}
+	default:
+		return a2a.Message{}, errors.New("say what to answer: --accept, --reject, --set ID=ANSWER or a text")
+	}
+	return reply.Message(taskID), nil
+}
+
+// onlyQuestion returns the id of the question that a task asks at a gate; "" is
+// whichever gate it is.
+func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (string, error) {
+	t, err := agent.Get(ctx, taskID, 0)
+	if err != nil {
+		return "", err
+	}
+	g, ok := client.Gate(t.Metadata)
+	switch {
+	case !ok || gateID != "" && g.ID != gateID:
+		return "", fmt.Errorf("%s does not wait at this gate, or not any more", taskID)
+	case g.Kind == opt.Approval:
+		return "", errors.New("the task waits for an approval: use --accept or --reject")
+	case len(g.Questions) != 1:
+		return "", errors.New("the task asks more than one question: use --set ID=ANSWER for each")
+	}
+	return g.Questions[0].ID, nil
+}
+
+// answered tells what an answer came to and how to see what follows from it.
+func answered(out io.Writer, e client.Event, flags string) {
+	if e.Task == nil {
+		fmt.Fprintln(out, e.Message.Text())
+		return
+	}
+	t := e.Task
+	if client.ReplyPending(t.Metadata) {
+		fmt.Fprintf(out, "Task %s: the answer is kept, and counts as soon as a worker is there.\n", t.ID)
+	} else {
+		fmt.Fprintf(out, "Task %s: %s\n", t.ID, t.Status.State)
+	}
+	id := t.ID
+	if ref, ok := opt.ParseID(id); ok {
+		id = opt.RootID(ref.ObjectiveID, ref.Attempt)
+	} else if t.Status.State.Terminal() {
+		return
+	}
+	fmt.Fprintf(out, "\nTo see what follows:\n\n  longhaul watch%s %s\n", flags, id)
+}
+
+// ask implements [display].
+func (p *printer) ask() {
+	s, ok := p.latest.TaskStatus()
+	if !ok || !s.State.Interrupted() {
+		return
+	}
+	g, atGate := client.Gate(p.latest.Metadata())
+	question := ""
+	switch {
+	case atGate:
+		question = g.Prompt()
+	case s.Message != nil:
+		question = s.Message.Text()
+	}
+	key := question + s.At.String()
+	if atGate {
+		key = g.ID
+	}
+	if key == p.asked {
+		return
+	}
+	p.asked = key
+	p.apart = true
+	p.line("%s", p.paint(string(s.State), question))
+	p.apart = true
+	if client.ReplyPending(p.latest.Metadata()) {
+		p.line("There is an answer already, which counts as soon as a worker is there.")
+		return
+	}
+	p.line("The task waits %s\n\n%s", waitsFor(g, s.State), p.commands(g, s.State))
+	p.apart = true
+}
+
+func waitsFor(g *opt.Gate, state a2a.TaskState) string {
+	switch {
+	case state == a2a.AuthRequired:
+		return "until somebody has authorized this elsewhere. To see what follows:"
+	case g != nil && g.Kind == opt.Approval:
+		return "for a decision. To take it:"
+	}
+	return "for an answer. To give it:"
+}
+
+// commands returns what to type to answer at g, or to a task that shows no gate.
+func (p *printer) commands(g *opt.Gate, state a2a.TaskState) string {
+	answer := "  longhaul answer" + p.flags + " "
+	switch {
+	case state == a2a.AuthRequired:
+		return "  longhaul watch" + p.flags + " " + p.taskID + "\n"
+	case g == nil:
+		return answer + p.taskID + " \"your answer\"\n"
+	case g.Kind == opt.Approval:
+		var lines string
+		if g.Allows(opt.Accept) {
+			lines += answer + g.ID + " --accept\n"
+		}
+		if g.Allows(opt.Reject) {
+			lines += answer + g.ID + " --reject --feedback \"what is wrong\"\n"
+		}
+		return lines
+	case len(g.Questions) == 1:
+		return answer + g.ID + " \"your answer\"\n"
+	}
+	var sets string
+	for _, q := range g.Questions {
+		sets += fmt.Sprintf(" --set %s=\"your answer\"", q.ID)
+	}
+	return answer + g.ID + sets + "\n"
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func stepTask(state, metadata string) string {
+	return strings.Replace(wireTask(state, metadata), `"id":"`+rootID, `"id":"`+stepID, 1)
+}
+
+const stepAnswered = "Task " + stepID + ": working\n\nTo see what follows:\n\n  longhaul watch --url URL " + rootID + "\n"
+
+func TestAnswer(t *testing.T) {
+	question := `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + gateID + `","taskId":"` + stepID + `","questions":[{"id":"q1","question":"Which?"}]}}`
+	bare := func(task string) string { return strings.TrimSuffix(strings.TrimPrefix(task, `{"task":`), "}") }
+	asking := sendResult(bare(stepTask("INPUT_REQUIRED", question)))
+	tests := []struct {
+		name  string
+		cmd   answerCommand
+		look  bool
+		parts string
+	}{
+		{"accept", answerCommand{Task: stepID, Accept: true}, false, `{"data":{"action":"accept"}}`},
+		{"accept at a gate", answerCommand{Task: gateID, Accept: true}, false, `{"data":{"action":"accept","interruptId":"GATE"}}`},
+		{"reject", answerCommand{Task: stepID, Reject: true, Feedback: "Too long", Gate: gateID}, false, `{"data":{"action":"reject","feedback":"Too long","interruptId":"GATE"}}`},
+		{"text", answerCommand{Task: stepID, Text: []string{"the", "blue one"}}, false, `{"text":"the blue one"}`},
+		{"text at a gate", answerCommand{Task: gateID, Text: []string{"blue"}}, true, `{"data":{"answers":[{"id":"q1","answer":"blue"}],"interruptId":"GATE"}}`},
+		{"text and feedback", answerCommand{Task: stepID, Text: []string{"blue"}, Feedback: "I like it"}, true, `{"data":{"feedback":"I like it","answers":[{"id":"q1","answer":"blue"}]}}`},
+		{"several", answerCommand{Task: gateID, Set: map[string]string{"q2": "3", "q1": `"x"`}}, false, `{"data":{"answers":[{"id":"q1","answer":"\"x\""},{"id":"q2","answer":"3"}],"interruptId":"GATE"}}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFakeAgent(t, sendResult(stepTask("WORKING", "")))
+			if tt.look {
+				f = newFakeAgent(t, asking, sendResult(stepTask("WORKING", "")))
+			}
+			tt.cmd.remoteSettings = f.settings()
+			f.want(f.run(&tt.cmd), 0, stepAnswered)
+			got := regexp.MustCompile(`msg-\w+`).ReplaceAllString(f.calls[len(f.calls)-1], "ID")
+			want := `SendMessage {"message":{"messageId":"ID","taskId":"` + stepID + `","role":"ROLE_USER","parts":[` +
+				strings.ReplaceAll(tt.parts, "GATE", gateID) + `]},"configuration":{"historyLength":0,"returnImmediately":true}}`
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("sent mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAnswer_printed(t *testing.T) {
+	tests := []struct{ name, result, want string }{
+		{"kept", stepTask("INPUT_REQUIRED", `"longhaul/v1/replyPending":true`), "Task " + stepID + ": the answer is kept, and counts as soon as a worker is there.\n\nTo see what follows:\n\n  longhaul watch --url URL " + rootID + "\n"},
+		{"a task of another agent", `{"task":{"id":"x","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}`, "Task x: working\n\nTo see what follows:\n\n  longhaul watch --url URL x\n"},
+		{"an ended one", `{"task":{"id":"x","contextId":"c","status":{"state":"TASK_STATE_FAILED"}}}`, "Task x: failed\n"},
+		{"a message", `{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"Thanks."}]}}`, "Thanks.\n"},
+		{"a second attempt", strings.Replace(stepTask("WORKING", ""), stepID, stepID+"~2", 1), "Task " + stepID + "~2: working\n\nTo see what follows:\n\n  longhaul watch --url URL " + rootID + "~2\n"},
+	}
+	for _, tt := range tests {
+		f := newFakeAgent(t, sendResult(tt.result))
+		f.want(f.run(&answerCommand{remoteSettings: f.settings(), Task: stepID, Accept: true}), 0, tt.want)
+	}
+}
+
+func TestAnswer_refused(t *testing.T) {
+	waiting := func(metadata string) func() *fakeAgent {
+		return func() *fakeAgent {
+			return newFakeAgent(t, sendResult(strings.TrimSuffix(strings.TrimPrefix(stepTask("INPUT_REQUIRED", metadata), `{"task":`), "}")))
+		}
+	}
+	two := `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + gateID + `","taskId":"` + stepID + `","questions":[{"id":"q1","question":"a"},{"id":"q2","question":"b"}]}}`
+	tests := []struct {
+		name  string
+		cmd   answerCommand
+		agent func() *fakeAgent
+		want  string
+	}{
+		{"nothing", answerCommand{Task: stepID}, nil, "say what to answer"},
+		{"only feedback", answerCommand{Task: stepID, Feedback: "f"}, nil, "say what to answer"},
+		{"two kinds", answerCommand{Task: stepID, Accept: true, Text: []string{"x"}}, nil, "one kind of answer"},
+		{"two other kinds", answerCommand{Task: stepID, Set: map[string]string{"a": "b"}, Text: []string{"x"}}, nil, "one kind of answer"},
+		{"text to an approval", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(approvalGate), "--accept or --reject"},
+		{"text to two questions", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(two), "--set ID=ANSWER"},
+		{"another gate", answerCommand{Task: stepID + ":2", Text: []string{"ok"}}, waiting(two), "not any more"},
+		{"no gate", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(""), "not any more"},
+		{"too late", answerCommand{Task: gateID, Accept: true}, func() *fakeAgent { return newFakeAgent(t, sendError(-32004, "This operation is not supported")) }, "does not wait for this answer"},
+		{"unknown", answerCommand{Task: stepID, Accept: true}, func() *fakeAgent { return newFakeAgent(t, sendError(-32001, "Task not found")) }, "Task not found"},
+	}
+	for _, tt := range tests {
+		f := newFakeAgent(t)
+		if tt.agent != nil {
+			f = tt.agent()
+		}
+		tt.cmd.remoteSettings = f.settings()
+		if r := f.run(&tt.cmd); r.err == nil || !strings.Contains(r.err.Error(), tt.want) || r.stdout.Len() > 0 {
+			t.Errorf("%s: %v, want %q", tt.name, r.err, tt.want)
+		}
+	}
+}

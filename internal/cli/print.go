@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/opt"
+)
+
+// A display shows what happens to a task.
+type display interface {
+	event(e client.Event)
+	progress(o *client.Objective)
+	ask() // tells what the task waits for, once
+}
+
+// display returns the display that fits where the program writes to.
+func (s remoteSettings) display(p *program, raw, quiet bool) display {
+	if raw {
+		return rawDisplay{p.stdout}
+	}
+	return &printer{out: p.stdout, quiet: quiet, color: isTerminal(p.stdout), flags: s.flags(), seen: map[string]string{}, shown: map[string]string{}}
+}
+
+// isTerminal reports whether w is a terminal that wants colours.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// A rawDisplay prints events as they came, one on a line.
+type rawDisplay struct{ out io.Writer }
+
+func (d rawDisplay) event(e client.Event) {
+	var line bytes.Buffer
+	if json.Compact(&line, e.Raw) == nil {
+		fmt.Fprintln(d.out, line.String())
+	}
+}
+
+func (rawDisplay) progress(*client.Objective) {}
+func (rawDisplay) ask()                       {}
+
+// A printer tells what happens in plain words. A quiet one prints only what
+// came out in the end.
+type printer struct {
+	out   io.Writer
+	quiet bool
+	color bool
+	flags string // that a command needs to reach the same agent
+
+	taskID string
+	status string            // as it was printed last
+	latest client.Event      // that told the status
+	asked  string            // what was asked last
+	seen   map[string]string // statuses printed, by id of plan or plan task
+	shown  map[string]string // text of artifacts, by id
+	order  []string          // ids of artifacts
+	open   string            // id of the artifact that is being printed; "" for none
+	apart  bool              // an empty line comes before the next line
+	tail   string            // the last bytes printed, two at the most
+}
+
+func (p *printer) event(e client.Event) {
+	switch {
+	case e.Message != nil:
+		p.line("%s", e.Message.Text())
+	case e.Artifact != nil:
+		p.artifact(e.Artifact.Artifact, e.Artifact.Append)
+	case e.Task != nil:
+		if p.taskID != e.Task.ID {
+			p.taskID = e.Task.ID
+			p.say("Task %s", e.Task.ID)
+			p.apart = true
+		}
+		if o, ok := client.ObjectiveOf(e.Task.Metadata); ok {
+			p.progress(o)
+		}
+		for _, a := range e.Task.Artifacts {
+			p.artifact(a, false)
+		}
+	}
+	if s, ok := e.TaskStatus(); ok {
+		p.latest, p.taskID = e, e.TaskID()
+		p.tell(s)
+	}
+}
+
+// words are the states as sentences. Those of waiting are told by ask.
+var words = map[a2a.TaskState]string{
+	a2a.Submitted: "Submitted.", a2a.Working: "Working.", a2a.Completed: "Completed.",
+	a2a.Failed: "Failed.", a2a.Canceled: "Canceled.", a2a.Rejected: "Rejected.",
+}
+
+// tell prints a status unless it was the last one printed.
+func (p *printer) tell(s a2a.TaskStatus) {
+	text := words[s.State]
+	if s.Message != nil && text != "" {
+		text = strings.TrimSpace(text + " " + s.Message.Text())
+	}
+	switch {
+	case text == p.status:
+		return
+	case p.quiet && s.State == a2a.Completed:
+		for _, id := range p.order {
+			p.line("%s", p.shown[id])
+		}
+	case p.quiet && s.State.Terminal():
+		p.line("%s", text)
+	case text != "":
+		p.say("%s", p.paint(string(s.State), text))
+	}
+	p.status = text
+}
+
+// progress prints what has changed in the plans and their tasks.
+func (p *printer) progress(o *client.Objective) {
+	for _, plan := range o.Plans {
+		line := fmt.Sprintf("%s: %s", plan.Name, p.paint(string(plan.Status), string(plan.Status)+because(plan)))
+		if !plan.Status.Ended() {
+			p.changed(plan.ID, string(plan.Status), string(opt.PlanPending), line)
+		}
+		for _, t := range plan.Tasks {
+			p.changed(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", plan.Name, t.Name, p.paint(string(t.Status), string(t.Status))))
+		}
+		if plan.Status.Ended() {
+			p.changed(plan.ID, string(plan.Status), "", line)
+		}
+	}
+}
+
+// changed prints a line about what has another status than the last time, or
+// than at first.
+func (p *printer) changed(id, status, first, line string) {
+	before, ok := p.seen[id]
+	if !ok {
+		before = first
+	}
+	p.seen[id] = status
+	if status != before {
+		p.say("%s", line)
+	}
+}
+
+// because returns why a plan does not go on.
+func because(p client.Plan) string {
+	keys := map[opt.PlanStatus]string{opt.PlanBlocked: opt.KeyBlockedReason, opt.PlanFailed: opt.KeyFailureReason}
+	if reason, ok := p.Metadata.String(keys[p.Status]); ok {
+		return " (" + reason + ")"
+	}
+	return ""
+}
+
+// artifact prints what is new of an artifact.
+func (p *printer) artifact(a a2a.Artifact, more bool) {
+	text, before := render(a.Parts), p.shown[a.ArtifactID]
+	_, known := p.shown[a.ArtifactID]
+	if !known {
+		p.order = append(p.order, a.ArtifactID)
+	}
+	whole := text
+	if more {
+		whole = before + text
+	}
+	p.shown[a.ArtifactID] = whole
+	if p.quiet || whole == before {
+		return
+	}
+	rest, grown := strings.CutPrefix(whole, before)
+	if !grown {
+		rest = whole
+	}
+	if p.open != a.ArtifactID || !grown {
+		name := a.Name
+		if name == "" {
+			name = a.ArtifactID
+		}
+		p.apart = true
+		p.say("[%s]", name)
+		p.open, p.apart = a.ArtifactID, true
+	}
+	p.write(rest)
+}
+
+// render returns parts as text. Texts follow on each other, since an artifact
+// may have come in pieces; anything else has a line of its own.
+func render(parts []a2a.Part) string {
+	text := ""
+	for _, part := range parts {
+		if part.Text != nil {
+			text += *part.Text
+			continue
+		}
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		switch {
+		case part.URL != nil:
+			text += *part.URL + "\n"
+		case part.Data != nil:
+			text += string(part.Data) + "\n"
+		default:
+			text += fmt.Sprintf("%s (%s, %d bytes)\n", part.Filename, part.MediaType, len(part.Raw))
+		}
+	}
+	return text
+}
+
+// say prints a line of progress, of which a quiet printer has none.
+func (p *printer) say(format string, args ...any) {
+	if !p.quiet {
+		p.line(format, args...)
+	}
+}
+
+// line prints whole lines, below what was printed before.
+func (p *printer) line(format string, args ...any) {
+	if p.tail != "" && !strings.HasSuffix(p.tail, "\n") {
+		p.write("\n")
+	}
+	if p.apart && p.tail != "" && p.tail != "\n\n" {
+		p.write("\n")
+	}
+	p.open, p.apart = "", false
+	p.write(strings.TrimSuffix(fmt.Sprintf(format, args...), "\n") + "\n")
+}
+
+func (p *printer) write(text string) {
+	fmt.Fprint(p.out, text)
+	p.tail += text
+	p.tail = p.tail[max(0, len(p.tail)-2):]
+}
+
+// colors are those of statuses that stand out.
+var colors = map[string]string{
+	"completed": "32", "failed": "31", "rejected": "31", "canceled": "31", "blocked": "33",
+	"input-required": "33", "auth-required": "33", "pending": "2", "skipped": "2",
+}
+
+func (p *printer) paint(status, text string) string {
+	if c := colors[status]; c != "" && p.color {
+		return "\x1b[" + c + "m" + text + "\x1b[0m"
+	}
+	return text
+}

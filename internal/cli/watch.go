@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"sync"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/opt"
+)
+
+const defaultURL = "http://127.0.0.1:7420"
+
+// remoteSettings say which agent a command talks to.
+type remoteSettings struct {
+	URL      string        `help:"URL of the agent." default:"http://127.0.0.1:7420" env:"LONGHAUL_URL"`
+	Token    string        `help:"Bearer token for the agent." env:"LONGHAUL_TOKEN"`
+	Patience time.Duration `help:"How long to go on trying while the agent cannot be reached." default:"2m" env:"LONGHAUL_PATIENCE"`
+}
+
+// flags returns what a command needs to reach the same agent, with a space in
+// front. The token is not repeated: it is a secret.
+func (s remoteSettings) flags() string {
+	if s.URL == defaultURL {
+		return ""
+	}
+	return " --url " + s.URL
+}
+
+// A remote is an agent elsewhere.
+type remote struct {
+	client  *client.Client
+	look    *client.Client // does not wait for an agent that cannot be reached
+	trouble *trouble
+}
+
+// reach returns the agent that the settings name. It does not connect yet.
+func (s remoteSettings) reach(p *program) remote {
+	t := &trouble{out: p.stderr, url: s.URL}
+	cfg := client.Config{URL: s.URL, Token: s.Token, Patience: s.Patience, Retrying: t.tell}
+	if s.Patience == 0 {
+		cfg.Patience = -1
+	}
+	r := remote{client: client.New(cfg), trouble: t}
+	cfg.Patience, cfg.Retrying = -1, nil
+	r.look = client.New(cfg)
+	return r
+}
+
+// trouble tells that an agent cannot be reached, once until it can.
+type trouble struct {
+	out io.Writer
+	url string
+
+	mu    sync.Mutex
+	count int // of failures in a row
+}
+
+// tell notes a failure. One alone is not worth a word.
+func (t *trouble) tell(err error, _ time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.count++
+	if t.count == 2 {
+		fmt.Fprintf(t.out, "longhaul: no answer from %s, trying again: %v\n", t.url, err)
+	}
+}
+
+func (t *trouble) over() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.count = 0
+}
+
+// An exitError ends the program with a code of its own.
+type exitError struct {
+	code int
+	text string
+}
+
+func (e *exitError) Error() string { return e.text }
+
+// ExitCode returns the code to end the program with.
+func (e *exitError) ExitCode() int { return e.code }
+
+// exitOf says how the program ends when a task is left in a state: 0 if it
+// completed, 3 if it waits for somebody, 1 if it ended in another way.
+func exitOf(state a2a.TaskState) error {
+	switch {
+	case state.Interrupted():
+		return &exitError{3, "the task waits for somebody"}
+	case state.Terminal() && state != a2a.Completed:
+		return &exitError{1, "the task was not completed: " + string(state)}
+	}
+	return nil
+}
+
+// watchCommand is "longhaul watch".
+type watchCommand struct {
+	remoteSettings
+	Task  string `arg:"" help:"Id of the task."`
+	After string `help:"Show only what came after this event." placeholder:"SEQ"`
+	JSON  bool   `help:"Print events as they come, one on a line."`
+}
+
+func (c *watchCommand) Run(p *program) error {
+	r := c.reach(p)
+	w := watching{display: c.display(p, c.JSON, false), look: r.look, trouble: r.trouble, asks: true, taskID: c.Task, last: c.After}
+	state, err := w.run(p.ctx, func(ctx context.Context) events { return r.client.Subscribe(ctx, c.Task, c.After) })
+	if err != nil {
+		return w.interrupted(err, c.flags())
+	}
+	return exitOf(state)
+}
+
+// watching shows the events of one task.
+type watching struct {
+	display display
+	look    *client.Client
+	trouble *trouble
+	asks    bool             // at once, not when the stream is over
+	tick    <-chan time.Time // when to look at the plans again; nil for every second
+
+	taskID      string
+	last        string // id of the last event
+	objectiveID string // whose plans to show; "" for none
+	artifactID  string // of the last event that was about one
+	state       a2a.TaskState
+}
+
+// events are what a stream yields.
+type events = iter.Seq2[client.Event, error]
+
+type arrival struct {
+	event client.Event
+	err   error
+}
+
+// run shows events until there are no more, and returns the state that the task
+// was left in. A stream of a send is left when somebody has to authorize
+// something, which nobody should wait for.
+func (w *watching) run(ctx context.Context, stream func(context.Context) events) (a2a.TaskState, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	arrivals := make(chan arrival)
+	defer func() {
+		cancel()
+		for range arrivals { // until the goroutine has ended
+		}
+	}()
+	go func() {
+		defer close(arrivals)
+		for e, err := range stream(ctx) {
+			select {
+			case arrivals <- arrival{e, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	if w.tick == nil {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		w.tick = ticker.C
+	}
+	for {
+		select {
+		case <-w.tick:
+			w.progress(ctx)
+		case a, ok := <-arrivals:
+			switch {
+			case !ok:
+				return w.state, context.Cause(ctx)
+			case a.err != nil:
+				return w.state, a.err
+			}
+			if w.show(ctx, a.event); !w.asks && w.state == a2a.AuthRequired {
+				return w.state, nil
+			}
+		}
+	}
+}
+
+func (w *watching) show(ctx context.Context, e client.Event) {
+	w.trouble.over()
+	if e.ID != "" {
+		w.last = e.ID
+	}
+	if id := e.TaskID(); id != "" {
+		w.taskID = id
+	}
+	if o, ok := client.ObjectiveOf(e.Metadata()); ok {
+		w.objectiveID = o.ID
+	} else if ref, ours := opt.ParseID(w.taskID); ours && ref.TaskID == "" {
+		w.objectiveID = ref.ObjectiveID
+	}
+	// What the plans did comes before what the task came to by it.
+	begins := e.Artifact != nil && e.Artifact.Artifact.ArtifactID != w.artifactID
+	if e.Status != nil || begins {
+		w.progress(ctx)
+	}
+	if e.Artifact != nil {
+		w.artifactID = e.Artifact.Artifact.ArtifactID
+	}
+	w.display.event(e)
+	if s, ok := e.TaskStatus(); ok {
+		w.state = s.State
+		if w.asks {
+			w.display.ask()
+		}
+	}
+}
+
+// progress looks at the plans and shows what has changed. It is only a help, so
+// it tells of no error.
+func (w *watching) progress(ctx context.Context) {
+	if w.objectiveID == "" {
+		return
+	}
+	if o, err := w.look.GetObjective(ctx, w.objectiveID); err == nil {
+		w.display.progress(o)
+	}
+}
+
+// interrupted returns err, with what to do about it if the task is known.
+func (w *watching) interrupted(err error, flags string) error {
+	if w.taskID == "" || w.last == "" {
+		return err
+	}
+	return fmt.Errorf("%w\nThe task goes on. To see the rest:\n\n  longhaul watch%s %s --after %s", err, flags, w.taskID, w.last)
+}

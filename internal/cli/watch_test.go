@@ -1,0 +1,300 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/client"
+)
+
+const (
+	rootID = "obj-aaaaaaaaaaaaaaaaaaaaaaaaaa"
+	stepID = "task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0"
+	gateID = stepID + ":1"
+)
+
+// A fakeAgent answers the calls of one method after another.
+type fakeAgent struct {
+	*httptest.Server
+	t         *testing.T
+	mu        sync.Mutex
+	answers   []func(http.ResponseWriter)
+	objective []string // results of objectives/get, the last one again and again
+	calls     []string
+}
+
+func newFakeAgent(t *testing.T, answers ...func(http.ResponseWriter)) *fakeAgent {
+	f := &fakeAgent{t: t, answers: answers}
+	f.Server = httptest.NewServer(http.HandlerFunc(f.answer))
+	t.Cleanup(f.Close)
+	return f
+}
+
+func (f *fakeAgent) answer(w http.ResponseWriter, r *http.Request) {
+	var rpc struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&rpc); err != nil {
+		f.t.Errorf("read a request: %v", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if rpc.Method == "objectives/get" {
+		if len(f.objective) == 0 {
+			http.Error(w, "no objective", http.StatusNotFound)
+			return
+		}
+		next := f.objective[0]
+		if len(f.objective) > 1 {
+			f.objective = f.objective[1:]
+		}
+		sendResult(`{"objective":` + next + `}`)(w)
+		return
+	}
+	f.calls = append(f.calls, rpc.Method+" "+string(rpc.Params)+r.Header.Get("Last-Event-ID"))
+	if len(f.answers) == 0 {
+		f.t.Errorf("unexpected call: %s %s", rpc.Method, rpc.Params)
+		http.Error(w, "unexpected", http.StatusTeapot)
+		return
+	}
+	next := f.answers[0]
+	f.answers = f.answers[1:]
+	next(w)
+}
+
+func sendResult(result string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":%s}`, result)
+	}
+}
+
+func sendError(code int, message string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":%q}}`, code, message)
+	}
+}
+
+func sendEvents(results ...string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, result := range results {
+			id, result, _ := strings.Cut(result, " ")
+			fmt.Fprintf(w, "id: %s\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}\n\n", id, result)
+		}
+	}
+}
+
+func wireTask(state, metadata string) string {
+	return `{"task":{"id":"` + rootID + `","contextId":"` + rootID + `","status":{"state":"TASK_STATE_` + state + `","timestamp":"2026-03-01T09:30:00.000Z"},"metadata":{` + metadata + `}}}`
+}
+
+func wireStatus(state, text, metadata string) string {
+	message := ""
+	if text != "" {
+		message = `,"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"` + text + `"}]}`
+	}
+	return `{"statusUpdate":{"taskId":"` + rootID + `","contextId":"` + rootID + `","status":{"state":"TASK_STATE_` + state + `","timestamp":"2026-03-01T09:30:01.000Z"` + message + `},"metadata":{` + metadata + `}}}`
+}
+
+func wireChunk(artifact, text string, more bool) string {
+	return fmt.Sprintf(`{"artifactUpdate":{"taskId":%q,"contextId":"c","artifact":{"artifactId":%q,"name":"the %s","parts":[{"text":%q}]},"append":%v}}`, rootID, artifact, artifact, text, more)
+}
+
+// wireObjective is an objective of two plans, whose statuses are given.
+func wireObjective(research, search, approve, writing, write string) string {
+	return fmt.Sprintf(`{"id":%q,"name":"Tea","status":"working","metadata":{},"plans":[`+
+		`{"id":"p1","name":"Research","status":%q,"metadata":{"opt/v1/blockedReason":"input"},"tasks":[{"id":"t1","name":"Search","status":%q},{"id":"t2","name":"Approve","status":%q}]},`+
+		`{"id":"p2","name":"Writing","status":%q,"metadata":{},"tasks":[{"id":"t3","name":"Write","status":%q}]}]}`, rootID, research, search, approve, writing, write)
+}
+
+const approvalGate = `"openwop":{"interrupt":{"kind":"approval","interruptId":"` + gateID + `","taskId":"` + stepID + `","title":"Ship it?","description":"It is for tea","actions":["accept","reject"]}}`
+
+// A run is a command that was run.
+type commandRun struct {
+	stdout, stderr bytes.Buffer
+	code           int
+	err            error
+}
+
+func (f *fakeAgent) run(cmd interface{ Run(*program) error }) *commandRun {
+	r := &commandRun{}
+	r.err = cmd.Run(&program{ctx: f.t.Context(), stdout: &r.stdout, stderr: &r.stderr})
+	var exit *exitError
+	switch {
+	case errors.As(r.err, &exit):
+		r.code = exit.ExitCode()
+	case r.err != nil:
+		r.code = 1
+	}
+	return r
+}
+
+func (f *fakeAgent) settings() remoteSettings {
+	return remoteSettings{URL: f.URL, Patience: time.Minute}
+}
+
+// want compares what was printed, with the agent's URL written as URL.
+func (f *fakeAgent) want(r *commandRun, code int, stdout string) {
+	f.t.Helper()
+	got := strings.ReplaceAll(r.stdout.String(), f.URL, "URL")
+	if diff := cmp.Diff(strings.TrimPrefix(stdout, "\n"), got); diff != "" {
+		f.t.Errorf("printed mismatch (-want +got):\n%s", diff)
+	}
+	if r.code != code {
+		f.t.Errorf("exit code %d, want %d: %v", r.code, code, r.err)
+	}
+}
+
+// A task that waits is watched on until it ends, over a stream that breaks off.
+func TestWatch(t *testing.T) {
+	f := newFakeAgent(t,
+		sendEvents(
+			"1 "+wireTask("WORKING", `"opt/v1/objective":`+wireObjective("working", "working", "pending", "pending", "pending")),
+			"2 "+wireStatus("INPUT_REQUIRED", "Ship it?", approvalGate)),
+		sendEvents(
+			"3 "+wireStatus("WORKING", "", ""),
+			"4 "+wireChunk("draft", "Tea is", false), "5 "+wireChunk("draft", " old.\n", true),
+			"6 "+wireStatus("COMPLETED", "", "")))
+	f.objective = []string{
+		wireObjective("blocked", "completed", "input-required", "pending", "pending"),
+		wireObjective("working", "completed", "completed", "pending", "pending"),
+		wireObjective("completed", "completed", "completed", "working", "working"),
+		wireObjective("completed", "completed", "completed", "completed", "completed"),
+	}
+	f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID}), 0, `
+Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa
+
+Research: working
+Research / Search: working
+Working.
+Research: blocked (input)
+Research / Search: completed
+Research / Approve: input-required
+
+Ship it?
+It is for tea
+
+The task waits for a decision. To take it:
+
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --accept
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --reject --feedback "what is wrong"
+
+Research: working
+Research / Approve: completed
+Working.
+Research: completed
+Writing: working
+Writing / Write: working
+
+[the draft]
+Tea is old.
+
+Writing / Write: completed
+Writing: completed
+Completed.
+`)
+	want := []string{`SubscribeToTask {"id":"` + rootID + `"}`, `SubscribeToTask {"id":"` + rootID + `"}2`}
+	if diff := cmp.Diff(want, f.calls); diff != "" {
+		t.Errorf("calls mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestWatch_after(t *testing.T) {
+	f := newFakeAgent(t, sendEvents("8 "+wireStatus("FAILED", "The engine broke.", "")))
+	r := f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, After: "7"})
+	f.want(r, 1, "Failed. The engine broke.\n")
+	if want := "SubscribeToTask {\"id\":\"" + rootID + "\"}7"; f.calls[0] != want {
+		t.Errorf("called %s, want %s", f.calls[0], want)
+	}
+}
+
+func TestWatch_json(t *testing.T) {
+	f := newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("CANCELED", "", "")))
+	f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, JSON: true}), 1, wireTask("WORKING", "")+"\n"+wireStatus("CANCELED", "", "")+"\n")
+}
+
+// What ended before is shown as it ended.
+func TestWatch_ended(t *testing.T) {
+	task := strings.TrimSuffix(strings.TrimPrefix(wireTask("COMPLETED", ""), `{"task":`), "}")
+	task = strings.Replace(task, `"metadata"`, `"artifacts":[{"artifactId":"a","parts":[{"text":"Tea."},{"url":"https://example.com/tea"},{"data":{"cups":2}},{"raw":"AAE=","filename":"tea.bin","mediaType":"application/octet-stream"}]}],"metadata"`, 1)
+	f := newFakeAgent(t, sendError(-32004, "This operation is not supported"), sendResult(task))
+	f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID}), 0, `
+Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa
+
+[a]
+Tea.
+https://example.com/tea
+{"cups":2}
+tea.bin (application/octet-stream, 2 bytes)
+
+Completed.
+`)
+}
+
+// An agent that is gone for good: the error says how to go on later.
+func TestWatch_givesUp(t *testing.T) {
+	f := newFakeAgent(t, sendEvents("4 "+wireTask("WORKING", "")), func(w http.ResponseWriter) { http.Error(w, "gone", http.StatusGone) })
+	r := f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID})
+	if want := "longhaul watch --url " + f.URL + " " + rootID + " --after 4"; r.code != 1 || !strings.Contains(r.err.Error(), want) {
+		t.Errorf("code %d, error %v, want one with %q", r.code, r.err, want)
+	}
+}
+
+// The plans are looked at again and again while nothing else happens.
+func TestWatching_tick(t *testing.T) {
+	f := newFakeAgent(t)
+	f.objective = []string{wireObjective("working", "working", "pending", "pending", "pending")}
+	settings := f.settings()
+	p := &program{ctx: t.Context(), stderr: io.Discard}
+	ctx, cancel := context.WithCancel(t.Context())
+	r, tick, out := settings.reach(p), make(chan time.Time, 1), &printedThen{cancel: cancel}
+	w := watching{display: &printer{out: out, seen: map[string]string{}}, look: r.look, trouble: r.trouble, tick: tick, objectiveID: rootID}
+	tick <- time.Time{}
+	_, err := w.run(ctx, func(ctx context.Context) events {
+		return func(func(client.Event, error) bool) { <-ctx.Done() }
+	})
+	if got := out.String(); !errors.Is(err, context.Canceled) || !strings.Contains(got, "Research / Search: working\n") {
+		t.Errorf("printed %q, %v", got, err)
+	}
+}
+
+// printedThen cancels once a whole look at the plans was printed.
+type printedThen struct {
+	bytes.Buffer
+	cancel context.CancelFunc
+}
+
+func (p *printedThen) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), "Search") {
+		p.cancel()
+	}
+	return p.Buffer.Write(b)
+}
+
+func TestTrouble(t *testing.T) {
+	var out bytes.Buffer
+	tr := &trouble{out: &out, url: "http://h"}
+	for range 3 {
+		tr.tell(errors.New("connection refused"), 0)
+	}
+	tr.over()
+	tr.tell(errors.New("EOF"), 0)
+	if want := "longhaul: no answer from http://h, trying again: connection refused\n"; out.String() != want {
+		t.Errorf("told %q, want %q", out.String(), want)
+	}
+}
