@@ -38,7 +38,7 @@ func TestStream_recordsBatches(t *testing.T) {
 	if diff := cmp.Diff(want, lines(r.batches)); diff != "" {
 		t.Errorf("recorded mismatch (-want +got):\n%s", diff)
 	}
-	wantArtifacts := []a2a.Artifact{artifact("1-2-a", "1", "3"), artifact("1-2-b", "2"), artifact("1-2-c", "4")}
+	wantArtifacts := []a2a.Artifact{artifact("1-2-a", "13"), artifact("1-2-b", "2"), artifact("1-2-c", "4")}
 	if diff := cmp.Diff(wantArtifacts, out.Artifacts); diff != "" {
 		t.Errorf("artifacts mismatch (-want +got):\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"longhaul/a2a"
 )
@@ -88,17 +89,12 @@ func (g *Gate) Allows(a Action) bool { return slices.Contains(g.Actions, a) }
 
 // Prompt returns what g asks, for people.
 func (g *Gate) Prompt() string {
-	prompt := g.Title
+	lines := []string{g.Title}
 	for _, q := range g.Questions {
-		if prompt != "" {
-			prompt += "\n"
-		}
-		prompt += q.Question
+		lines = append(lines, q.Question)
 	}
-	if g.Description != "" {
-		prompt += "\n" + g.Description
-	}
-	return prompt
+	lines = append(lines, g.Description)
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
 }
 
 // Message returns what the agent says when taskID, the task at g or the root

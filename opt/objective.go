@@ -60,7 +60,7 @@ func (o *Objective) Leaf(p *Plan) bool {
 
 // Startable lists the plans that may start now, in list order.
 func (o *Objective) Startable() []*Plan {
-	if !o.Started || o.Stopping != "" || o.Status.Ended() || o.paused() {
+	if !o.Started || o.Stopping != "" || o.Status.Ended() || o.paused() || o.broken() != nil {
 		return nil
 	}
 	free := 1

@@ -140,7 +140,11 @@ func (p *Plan) Ready() []*Task {
 		if len(ready) >= free {
 			break
 		}
-		if t.State == TaskPending && !slices.ContainsFunc(p.Before(t), func(b *Task) bool { return !b.Done() }) {
+		before := p.Before(t)
+		if !p.Unordered() {
+			before = p.Tasks[:t.Index] // a client may have moved the last of them by hand
+		}
+		if t.State == TaskPending && !slices.ContainsFunc(before, func(b *Task) bool { return !b.Done() }) {
 			ready = append(ready, t)
 		}
 	}

@@ -47,12 +47,14 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 		return ObjectiveStatus(o.Stopping), ""
 	case o.Stopping != "":
 		return ObjectiveFailed, o.why()
-	case !o.Started, o.Status == ObjectivePlanning && len(o.Plans) == 0, o.paused() && open:
+	case !o.Started, o.Status == ObjectivePlanning && len(o.Plans) == 0:
 		return o.Status, o.Reason
 	case !open && o.anyPlan(PlanCompleted):
 		return ObjectiveCompleted, ""
 	case !open && o.anyPlan(PlanFailed): // optional ones, and nothing else came of it
 		return ObjectiveFailed, "nothing-completed"
+	case o.paused():
+		return o.Status, o.Reason
 	case !open || o.canProceed():
 		return ObjectiveWorking, ""
 	default:

@@ -1,6 +1,7 @@
 package opt_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -241,4 +242,14 @@ func wantSpecError(t *testing.T, err error, field string) {
 	} else if !strings.HasPrefix(err.Error(), spec.Field+": ") {
 		t.Errorf("error %q does not begin with its field", err)
 	}
+}
+
+// snapshot returns all there is of v.
+func snapshot(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }

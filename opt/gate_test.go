@@ -1,0 +1,71 @@
+package opt_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+func TestGate_State(t *testing.T) {
+	for kind, want := range map[opt.GateKind]opt.TaskState{
+		opt.Approval: opt.TaskInputRequired, opt.Clarification: opt.TaskInputRequired, opt.Credential: opt.TaskAuthRequired,
+	} {
+		if got := (&opt.Gate{Kind: kind}).State(); got != want {
+			t.Errorf("a task at a gate for %s is %s, want %s", kind, got, want)
+		}
+	}
+}
+
+// A gate offers what it lists and nothing else, so that a gate made without
+// thought opens for nobody.
+func TestGate_Allows(t *testing.T) {
+	all := []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask}
+	for n := range len(all) + 1 {
+		g := opt.Gate{Actions: all[:n]}
+		for i, a := range all {
+			if got := g.Allows(a); got != (i < n) {
+				t.Errorf("a gate with %v allows %s: %v", g.Actions, a, got)
+			}
+		}
+		if g.Allows("") || g.Allows("edit") {
+			t.Errorf("a gate with %v allows what it does not offer", g.Actions)
+		}
+	}
+}
+
+func TestGate_Prompt(t *testing.T) {
+	questions := []opt.Question{{ID: "a", Question: "Where to?"}, {ID: "b", Question: "When?"}}
+	tests := []struct {
+		gate opt.Gate
+		want string
+	}{
+		{opt.Gate{}, ""},
+		{opt.Gate{Title: "Ship it?"}, "Ship it?"},
+		{opt.Gate{Title: "Ship it?", Description: "To the north."}, "Ship it?\nTo the north."},
+		{opt.Gate{Description: "To the north."}, "To the north."},
+		{opt.Gate{Questions: questions}, "Where to?\nWhen?"},
+		{opt.Gate{Title: "Before we ship", Questions: questions, Description: "Today."}, "Before we ship\nWhere to?\nWhen?\nToday."},
+	}
+	for _, tt := range tests {
+		if got := tt.gate.Prompt(); got != tt.want {
+			t.Errorf("Prompt() of %+v = %q, want %q", tt.gate, got, tt.want)
+		}
+	}
+}
+
+// Clients that know nothing of gates read the text, the others the data.
+func TestGate_Message(t *testing.T) {
+	g := &opt.Gate{Kind: opt.Approval, ID: "task-x:1", TaskID: "task-x", Title: "Ship it?", Actions: []opt.Action{opt.Accept}, RequestedAt: a2a.AtMillis(1)}
+	want := &a2a.Message{
+		MessageID: "task-x:1", ContextID: "c", TaskID: "root", Role: a2a.RoleAgent,
+		Parts: []a2a.Part{a2a.TextPart("Ship it?"), {Data: json.RawMessage(
+			`{"kind":"approval","interruptId":"task-x:1","taskId":"task-x","title":"Ship it?","actions":["accept"],"requestedAt":"1970-01-01T00:00:00.001Z"}`)}},
+	}
+	if diff := cmp.Diff(want, g.Message("c", "root")); diff != "" {
+		t.Errorf("message (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,496 @@
+package opt_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// However its plans end, in whichever order their reports come, and whoever
+// interferes, an objective comes to rest and shows what it should on the way.
+// The objective workflow relies on it: it waits for ever otherwise.
+func TestObjective_alwaysSettles(t *testing.T) {
+	ends := map[opt.ObjectiveStatus]int{}
+	for seed := range uint64(600) {
+		s := newObjectiveSim(t, seed)
+		s.run()
+		if t.Failed() {
+			t.Fatalf("seed %d, objective:\n%s", seed, snapshot(t, s.o))
+		}
+		ends[s.o.Status]++
+	}
+	for _, status := range []opt.ObjectiveStatus{opt.ObjectiveCompleted, opt.ObjectiveFailed, opt.ObjectiveCanceled} {
+		if ends[status] < 50 {
+			t.Errorf("only %d objectives ended %s, which tests little", ends[status], status)
+		}
+	}
+}
+
+// An objectiveSim does with an objective what its workflow does, with chance in
+// place of plans and clients.
+type objectiveSim struct {
+	t      *testing.T
+	r      *rand.Rand
+	o      *opt.Objective
+	now    int64
+	plans  map[string]*simPlan
+	paused bool // by a client
+
+	stop      opt.ObjectiveStatus // what it is to end as, "" if it is not being stopped
+	stoppedAt opt.ObjectiveStatus // what it was then
+	text      string              // what clients are to be told of its failure
+	shown     map[string]int      // artifacts of the root task
+}
+
+// A simPlan is a plan as it really is.
+type simPlan struct {
+	report         opt.Report
+	sent           []opt.Report // not arrived yet
+	known          opt.Report   // the latest that has arrived
+	begun, ordered bool         // it works, and the objective has told it to
+	gates          int
+}
+
+func newObjectiveSim(t *testing.T, seed uint64) *objectiveSim {
+	s := &objectiveSim{t: t, r: rand.New(rand.NewPCG(seed, 2)), plans: map[string]*simPlan{}, shown: map[string]int{}}
+	opening := opt.Opening{Objective: opt.Objective{ID: objectiveID, ContextID: "c", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1}}
+	s.o = &opt.Objective{}
+	if err := s.o.Apply(opening.Event()); err != nil {
+		t.Fatal(err)
+	}
+	n := s.r.IntN(6)
+	refs := make([]string, n)
+	if s.r.IntN(2) == 0 {
+		place, density := s.r.Perm(n), s.r.Float64()
+		for i := range n {
+			for j := range n {
+				if place[j] < place[i] && s.r.Float64() < density {
+					refs[i] += fmt.Sprintf("plan-%d ", j)
+				}
+			}
+		}
+	}
+	plans, err := newPlans(refs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range plans {
+		s.add(p)
+	}
+	return s
+}
+
+func (s *objectiveSim) add(p *opt.Plan) {
+	if s.r.IntN(5) == 0 {
+		p.Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
+	}
+	s.plans[p.ID] = &simPlan{report: opt.Report{Status: opt.PlanPending}, known: opt.Report{Status: opt.PlanPending}}
+	s.apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: p})
+}
+
+func (s *objectiveSim) run() {
+	for step := 0; !s.o.Settled() || s.open(); step++ {
+		s.settle()
+		s.check()
+		happenings := s.happenings()
+		if s.t.Failed() || s.o.Settled() && len(happenings) == 0 {
+			return
+		}
+		if step > 400 {
+			s.t.Errorf("not settled after %d steps", step)
+			return
+		}
+		if len(happenings) == 0 {
+			s.t.Errorf("nothing can happen, but the objective is %s", s.o.Status)
+			return
+		}
+		happenings[s.r.IntN(len(happenings))]()
+	}
+	s.settle()
+	s.check()
+}
+
+// settle does all that follows from what has happened, as the workflow does.
+func (s *objectiveSim) settle() {
+	for turn, again := 0, true; again; turn++ {
+		if turn > 40 {
+			s.t.Fatalf("Next goes on for ever: %+v", s.o.Next(s.at()))
+		}
+		again = s.lead()
+		for _, e := range s.o.Next(s.at()) {
+			s.apply(e)
+			again = true
+		}
+	}
+}
+
+// lead starts and holds plans, and takes both as done.
+func (s *objectiveSim) lead() (changed bool) {
+	for _, p := range s.o.Startable() {
+		for i, q := range s.o.Plans {
+			before := slices.Contains(p.Dependencies, q.ID) || !s.o.Unordered() && i < slices.Index(s.o.Plans, p)
+			if known := s.plans[q.ID].known.Status; before && known != opt.PlanCompleted && known != opt.PlanSkipped && (known != opt.PlanFailed || !q.Optional()) {
+				s.t.Errorf("%s starts while %s is %s", p.ID, q.ID, known)
+			}
+		}
+		if s.plans[p.ID].ordered {
+			s.t.Errorf("%s starts twice", p.ID)
+		}
+		s.plans[p.ID].ordered = true
+		s.order(p, opt.Report{Status: opt.PlanWorking})
+		most, active := 1, 0
+		if s.o.Unordered() {
+			most = opt.MaxParallel
+		}
+		for _, q := range s.plans {
+			if q.known.Status == opt.PlanWorking || q.known.Status == opt.PlanBlocked && q.known.Reason != opt.BlockedByDependencies {
+				active++
+			}
+		}
+		if active > most {
+			s.t.Errorf("%d plans at a time", active)
+		}
+		changed = true
+	}
+	for _, p := range s.o.Held() {
+		s.order(p, opt.Report{Status: opt.PlanBlocked, Reason: opt.BlockedByDependencies})
+		changed = true
+	}
+	return changed
+}
+
+func (s *objectiveSim) order(p *opt.Plan, report opt.Report) {
+	plan := s.plans[p.ID]
+	if !plan.begun && !plan.report.Status.Ended() { // else its own report is on the way
+		plan.begun = report.Status == opt.PlanWorking
+		plan.report.Status, plan.report.Reason = report.Status, report.Reason
+	}
+	report.N = plan.known.N
+	plan.known = report
+	s.apply(opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &report})
+}
+
+// open reports whether any plan has not ended or has still to say so.
+func (s *objectiveSim) open() bool {
+	for _, p := range s.plans {
+		if !p.report.Status.Ended() || len(p.sent) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *objectiveSim) happenings() (out []func()) {
+	for _, p := range s.o.Plans {
+		plan := s.plans[p.ID]
+		if len(plan.sent) > 0 {
+			out = append(out, func() { s.deliver(p) })
+		}
+		if plan.begun && !plan.report.Status.Ended() && plan.report.Reason != opt.BlockedByOperator {
+			out = append(out, func() { s.work(p, plan) })
+		}
+		if plan.report.Reason == opt.BlockedByOperator && plan.report.Status == opt.PlanBlocked {
+			out = append(out, func() { s.send(plan, opt.PlanWorking, "") })
+		}
+		if s.o.Stopping != "" && !plan.report.Status.Ended() {
+			out = append(out, func() { s.stopPlan(plan) })
+		}
+	}
+	if s.o.Status.Ended() {
+		return out
+	}
+	if !s.o.Started && s.stop == "" {
+		out = append(out, func() { s.begin() })
+	}
+	if s.paused && s.stop == "" {
+		out = append(out, func() { s.paused = false; s.move(opt.ObjectiveWorking, "") })
+	}
+	rare := func(n int, may bool, f func()) {
+		if may && (s.idle() || s.r.IntN(n) == 0) {
+			out = append(out, f)
+		}
+	}
+	rare(25, s.stop == "", s.stopAll)
+	rare(20, s.stop == "" && s.o.Status == opt.ObjectiveWorking, func() { s.paused = true; s.move(opt.ObjectiveBlocked, opt.BlockedByOperator) })
+	rare(10, s.stop == "" && len(s.o.Plans) < opt.MaxPlans, s.addLate)
+	rare(10, len(s.o.Plans) > 0, s.meddle)
+	return out
+}
+
+// idle reports whether the objective waits for a client: it has no plans, or
+// none that it could complete with.
+func (s *objectiveSim) idle() bool {
+	for _, p := range s.plans {
+		if p.known.Status != opt.PlanSkipped {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *objectiveSim) begin() {
+	to := []opt.ObjectiveStatus{opt.ObjectiveWorking, opt.ObjectivePlanning}[s.r.IntN(2)]
+	s.move(to, "")
+	if to == opt.ObjectivePlanning && len(s.o.Plans) == 0 {
+		s.addLate()
+	}
+}
+
+func (s *objectiveSim) addLate() {
+	if len(s.o.Plans) >= opt.MaxPlans {
+		return
+	}
+	spec := opt.PlanSpec{Name: "late"}
+	for _, p := range s.o.Plans {
+		if s.r.IntN(4) == 0 {
+			spec.Dependencies = append(spec.Dependencies, p.ID)
+		}
+	}
+	p, err := opt.NewPlan(objectiveID, len(s.o.Plans)+1, spec, s.o.Plans, nil, s.at())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.add(p)
+}
+
+// work lets something happen in a plan that runs.
+func (s *objectiveSim) work(p *opt.Plan, plan *simPlan) {
+	switch n := s.r.IntN(10); {
+	case len(plan.report.Open) > 0 && n < 7: // a gate closes
+		i := s.r.IntN(len(plan.report.Open))
+		plan.report.Open = slices.Delete(slices.Clone(plan.report.Open), i, i+1)
+		s.send(plan, opt.PlanWorking, "")
+	case plan.gates < 3 && n < 5: // one opens, and perhaps there is nothing else to do
+		plan.gates++
+		gate := &opt.Gate{Kind: opt.Approval, ID: fmt.Sprintf("%s:%d", p.ID, plan.gates), RequestedAt: a2a.AtMillis(s.now/3 + 1)}
+		reason := opt.BlockedByInput
+		if s.r.IntN(3) == 0 {
+			gate.Kind, reason = opt.Credential, opt.BlockedByAuth
+		}
+		plan.report.Open = append(slices.Clone(plan.report.Open), gate)
+		if s.r.IntN(2) == 0 {
+			s.send(plan, opt.PlanWorking, "")
+		} else {
+			s.send(plan, opt.PlanBlocked, reason)
+		}
+	case n == 9:
+		plan.report.Failure = "Boom in " + p.ID
+		s.send(plan, opt.PlanFailed, "boom "+p.ID)
+	default:
+		for i := range s.r.IntN(3) {
+			id := fmt.Sprintf("%s/%d", p.ID, i)
+			plan.report.Results = append(plan.report.Results, a2a.Artifact{ArtifactID: id})
+			if s.r.IntN(2) == 0 && s.o.Leaf(p) {
+				plan.report.Shown = append(plan.report.Shown, id)
+				s.shown[id]++
+			}
+		}
+		s.send(plan, opt.PlanCompleted, "")
+	}
+}
+
+// stopPlan ends a plan that was told to stop.
+func (s *objectiveSim) stopPlan(plan *simPlan) {
+	if plan.report.Status == opt.PlanWorking {
+		s.send(plan, opt.PlanFailed, s.o.Stopping)
+	} else {
+		s.send(plan, opt.PlanSkipped, s.o.Stopping)
+	}
+}
+
+// meddle has a client change a plan.
+func (s *objectiveSim) meddle() {
+	p := s.o.Plans[s.r.IntN(len(s.o.Plans))]
+	plan := s.plans[p.ID]
+	switch n := s.r.IntN(4); {
+	case plan.report.Status.Ended():
+	case n == 0 && plan.report.Status == opt.PlanPending && s.o.Started && s.stop == "":
+		plan.begun = true
+		s.send(plan, opt.PlanWorking, "")
+	case n == 1 && plan.report.Status == opt.PlanWorking && s.stop == "":
+		s.send(plan, opt.PlanBlocked, opt.BlockedByOperator)
+	case n == 2 && plan.report.Status != opt.PlanWorking:
+		s.send(plan, opt.PlanSkipped, "")
+	case n == 3 && plan.report.Status == opt.PlanWorking:
+		s.send(plan, opt.PlanCompleted, "")
+	}
+}
+
+// send has a plan report that it has come to status. Its gates close with it.
+func (s *objectiveSim) send(plan *simPlan, status opt.PlanStatus, reason string) {
+	plan.report.N++
+	plan.report.Status, plan.report.Reason = status, reason
+	if status.Ended() {
+		plan.report.Open = nil
+	}
+	plan.sent = append(plan.sent, plan.report)
+}
+
+// deliver brings one of the reports of p, not always the oldest.
+func (s *objectiveSim) deliver(p *opt.Plan) {
+	plan := s.plans[p.ID]
+	i := s.r.IntN(len(plan.sent))
+	report := plan.sent[i]
+	plan.sent = slices.Delete(plan.sent, i, i+1)
+	before := snapshot(s.t, s.o)
+	s.apply(opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &report})
+	if report.N >= plan.known.N {
+		plan.known = report
+	} else if strings.ReplaceAll(before, s.o.UpdatedAt.String(), "") != strings.ReplaceAll(snapshot(s.t, s.o), s.o.UpdatedAt.String(), "") {
+		s.t.Errorf("report %d changed something after report %d", report.N, plan.known.N)
+	}
+}
+
+func (s *objectiveSim) stopAll() {
+	to := []opt.ObjectiveStatus{opt.ObjectiveCanceled, opt.ObjectiveCanceled, opt.ObjectiveFailed, opt.ObjectiveCompleted}[s.r.IntN(4)]
+	e := opt.Event{Kind: opt.ObjectiveStopping, Reason: string(to)}
+	if to == opt.ObjectiveFailed {
+		e.Status = &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Given up.")}}
+	}
+	s.apply(e)
+}
+
+func (s *objectiveSim) move(to opt.ObjectiveStatus, reason string) {
+	s.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(s.o.Status), To: string(to), Reason: reason})
+}
+
+func (s *objectiveSim) at() a2a.Time { return a2a.AtMillis(s.now + 1) }
+
+var _, objectiveTableMoves = table(objectiveTable)
+
+// apply applies e, of which it checks that it is a step along the tables from
+// where the objective is.
+func (s *objectiveSim) apply(e opt.Event) {
+	s.t.Helper()
+	s.now++
+	e.At = s.at()
+	switch e.Kind {
+	case opt.ObjectiveMoved:
+		if e.From != string(s.o.Status) || e.From != e.To && !objectiveTableMoves[e.From+">"+e.To] || s.o.Status.Ended() {
+			s.t.Errorf("event %+v, but the objective is %s", e, s.o.Status)
+		}
+	case opt.ObjectiveStopping:
+		s.stop, s.stoppedAt = opt.ObjectiveStatus(e.Reason), s.o.Status
+		if e.Status != nil {
+			s.text = e.Status.Text()
+		}
+	case opt.TaskMoved:
+		if e.From != string(s.o.Root) || s.o.Root.Ended() || e.TaskID != s.o.RootID() {
+			s.t.Errorf("event %+v, but the root task is %s", e, s.o.Root)
+		}
+		if opt.TaskState(e.To) == opt.TaskFailed {
+			s.checkFailure(e)
+		}
+	case opt.ArtifactAdded:
+		s.shown[e.Chunk.Artifact.ArtifactID]++
+	}
+	if err := s.o.Apply(e); err != nil {
+		s.t.Errorf("Apply %+v: %v", e, err)
+	}
+}
+
+// checkFailure checks that clients are told of a plan that was the cause, not
+// of one that was stopped with it.
+func (s *objectiveSim) checkFailure(e opt.Event) {
+	want := "The objective failed."
+	if s.text != "" {
+		want = s.text
+	} else {
+		s.text = want
+	}
+	for _, p := range s.o.Plans {
+		if r := s.plans[p.ID].known; r.Failure != "" && !p.Optional() && s.stop == opt.ObjectiveFailed && !strings.HasPrefix(s.o.Reason, "boom") {
+			s.t.Errorf("%s failed, but the objective did so with reason %q", p.ID, s.o.Reason)
+		}
+	}
+	if got := e.Status.Text(); got != want || s.o.Failure != want {
+		s.t.Errorf("clients are told %q, %q, want %q", got, s.o.Failure, want)
+	}
+}
+
+// check compares what the objective shows with what the rules say, told anew.
+func (s *objectiveSim) check() {
+	s.t.Helper()
+	if next := s.o.Next(s.at()); next != nil {
+		s.t.Errorf("Next after the last one: %+v", next)
+	}
+	status := s.should()
+	if s.o.Status != status {
+		s.t.Errorf("objective is %s, want %s", s.o.Status, status)
+	}
+	root, gate := s.rootShould(status)
+	if s.o.Root != root || s.o.RootGate != gate {
+		s.t.Errorf("root task is %s at %q, want %s at %q", s.o.Root, s.o.RootGate, root, gate)
+	}
+	for _, p := range s.o.Plans {
+		want := 0
+		for _, a := range s.plans[p.ID].known.Results {
+			if status == opt.ObjectiveCompleted && s.o.Leaf(p) {
+				want = 1
+			}
+			if got := s.shown[a.ArtifactID]; got > 1 || got < want {
+				s.t.Errorf("artifact %s was shown %d times, want %d", a.ArtifactID, got, want)
+			}
+		}
+	}
+}
+
+// should tells the status of the objective by the words of D11 to D18.
+func (s *objectiveSim) should() opt.ObjectiveStatus {
+	var open, completed, failed, works, asks bool
+	for _, p := range s.plans {
+		open = open || !p.known.Status.Ended()
+		completed = completed || p.known.Status == opt.PlanCompleted
+		failed = failed || p.known.Status == opt.PlanFailed
+		works = works || p.known.Status == opt.PlanWorking
+		asks = asks || p.known.Status == opt.PlanBlocked && p.known.Reason != opt.BlockedByDependencies
+	}
+	switch {
+	case s.o.Status.Ended() && s.stop == "" && !completed && !failed:
+		return "ended for nothing"
+	case s.stop != "" && open && !s.o.Status.Ended():
+		return s.stoppedAt
+	case s.stop != "":
+		return s.stop
+	case !s.o.Started:
+		return opt.ObjectiveSubmitted
+	case !open && completed:
+		return opt.ObjectiveCompleted
+	case !open && failed:
+		return opt.ObjectiveFailed
+	case s.paused:
+		return opt.ObjectiveBlocked
+	case len(s.plans) == 0 && s.o.Status == opt.ObjectivePlanning:
+		return opt.ObjectivePlanning
+	case !open, works:
+		return opt.ObjectiveWorking
+	case asks:
+		return opt.ObjectiveBlocked
+	}
+	return "stuck" // nothing works, and nobody is asked
+}
+
+// rootShould tells the state of the root task by the words of D15.
+func (s *objectiveSim) rootShould(status opt.ObjectiveStatus) (opt.TaskState, string) {
+	switch status {
+	case opt.ObjectiveSubmitted, opt.ObjectiveCompleted, opt.ObjectiveFailed, opt.ObjectiveCanceled:
+		return opt.TaskState(status), ""
+	}
+	var gates []*opt.Gate
+	for _, p := range s.o.Plans {
+		gates = append(gates, s.plans[p.ID].known.Open...)
+	}
+	slices.SortStableFunc(gates, func(a, b *opt.Gate) int { return int(a.RequestedAt.Millis() - b.RequestedAt.Millis()) })
+	switch {
+	case len(gates) == 0 || s.stop != "":
+		return opt.TaskWorking, ""
+	case gates[0].Kind == opt.Credential:
+		return opt.TaskAuthRequired, gates[0].ID
+	}
+	return opt.TaskInputRequired, gates[0].ID
+}

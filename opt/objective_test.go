@@ -1,0 +1,365 @@
+package opt_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// In a table, an objective is a row of its plans' statuses, each with "?" if
+// the plan is optional, "!" if it was started, "/" before the reason, and ":"
+// before the indexes of the plans it depends on.
+func TestObjective_Startable(t *testing.T) {
+	tests := []struct{ name, plans, startable, held string }{
+		{"none", "", "", ""},
+		{"first of a list", "pending pending", "0", ""},
+		{"next of a list", "completed! pending pending", "1", ""},
+		{"one at a time", "working! pending", "", ""},
+		{"a list waits at a gate", "blocked!/input pending", "", ""},
+		{"past a skipped plan", "skipped pending", "1", ""},
+		{"past an optional plan that failed", "failed?! pending", "1", ""},
+		{"nothing after a failure", "failed! pending pending:0", "", "2"},
+		{"nothing beside a failure", "failed! pending pending:1", "", "2"},
+		{"a list waits for the first, though a client began the second", "pending working!", "", ""},
+		{"and then the first has its turn", "pending completed! pending", "0", ""},
+		{"a list stops at the first that failed", "failed! completed! pending", "", ""},
+		{"roots together", "pending pending pending:0", "0 1", "2"},
+		{"at most four", "pending pending pending pending pending pending:0", "0 1 2 3", "5"},
+		{"four with those begun", "working! blocked!/input working! pending pending pending:0", "3", "5"},
+		{"join waits for both", "completed! working! pending:0,1", "", "2"},
+		{"join of both", "completed! skipped blocked/dependencies:0,1", "2", ""},
+		{"shown already", "working! blocked/dependencies:0", "", ""},
+		{"past an optional failure", "failed?! pending:0", "1", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := objectiveOf(t, tt.plans)
+			if got := places(o, o.Startable()); got != tt.startable {
+				t.Errorf("startable %q, want %q", got, tt.startable)
+			}
+			if got := places(o, o.Held()); got != tt.held {
+				t.Errorf("held %q, want %q", got, tt.held)
+			}
+			for name, spoil := range map[string]func(*opt.Objective){
+				"not started": func(o *opt.Objective) { o.Started = false },
+				"stopping":    func(o *opt.Objective) { o.Stopping = "canceled" },
+				"paused":      func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, opt.BlockedByOperator },
+				"ended":       func(o *opt.Objective) { o.Status = opt.ObjectiveCompleted },
+			} {
+				o := objectiveOf(t, tt.plans)
+				spoil(o)
+				if got := places(o, o.Startable()); got != "" {
+					t.Errorf("startable %q of an objective that is %s", got, name)
+				}
+			}
+		})
+	}
+}
+
+// What an objective comes to, by itself, from where it is.
+func TestObjective_Next(t *testing.T) {
+	tests := []struct {
+		name, plans string
+		set         func(*opt.Objective)
+		status      string // with its reason, if any
+		root        string
+	}{
+		{"not started", "pending", func(o *opt.Objective) { o.Started, o.Status = false, opt.ObjectiveSubmitted }, "submitted", "submitted"},
+		{"without plans", "", nil, "working", "working"},
+		{"planning", "", func(o *opt.Objective) { o.Status = opt.ObjectivePlanning }, "planning", "working"},
+		{"planned", "pending", func(o *opt.Objective) { o.Status = opt.ObjectivePlanning }, "working", "working"},
+		{"completed", "completed! completed!", nil, "completed", "completed"},
+		{"completed past a gate", "completed!", func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "completed", "completed"},
+		{"completed without a skipped plan", "completed! skipped", nil, "completed", "completed"},
+		{"completed without an optional plan", "failed?!/x completed!", nil, "completed", "completed"},
+		{"all skipped", "skipped skipped", nil, "working", "working"},
+		{"only optional plans, and none completed", "failed?!/x skipped", nil, "failed nothing-completed", "failed"},
+		{"failed", "failed!/timeout", nil, "failed timeout", "failed"},
+		{"failed before it was started", "failed!/timeout", func(o *opt.Objective) { o.Started, o.Status = false, opt.ObjectiveSubmitted }, "failed timeout", "failed"},
+		{"failing while others work", "failed!/timeout working!", nil, "working", "working"},
+		{"the reason is that of the cause", "failed!/failed failed!/timeout", nil, "failed timeout", "failed"},
+		{"a plan at a gate", "blocked!/input", nil, "blocked input", "working"},
+		{"a plan at a credential", "blocked!/auth pending", nil, "blocked auth", "working"},
+		{"a plan at a gate while another works", "blocked!/input working! pending:0", nil, "working", "working"},
+		{"a plan at a gate while another can start", "blocked!/input pending pending:0", nil, "working", "working"},
+		{"a plan was told to start", "pending!", nil, "working", "working"},
+		{"a plan that was held was told to start", "completed! blocked!/dependencies:0", nil, "working", "working"},
+		{"back from a gate", "working!", func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "working", "working"},
+		{"the only plan is paused", "blocked!/operator", nil, "blocked plan-paused", "working"},
+		{"one paused, one at a gate", "blocked!/operator blocked!/input pending:0", nil, "blocked input", "working"},
+		{"paused", "completed! pending", paused, "blocked operator", "working"},
+		{"paused without plans", "", paused, "blocked operator", "working"},
+		{"paused at its end", "completed!", paused, "completed", "completed"},
+		{"canceled without plans", "", ending("canceled"), "canceled", "canceled"},
+		{"canceled", "failed!/canceled skipped/canceled", ending("canceled"), "canceled", "canceled"},
+		{"canceled too late", "completed!", ending("canceled"), "canceled", "canceled"},
+		{"being canceled", "working! skipped/canceled", ending("canceled"), "working", "working"},
+		{"failed by a client", "skipped/failed", ending("failed"), "failed failed", "failed"},
+		{"completed by a client", "failed!/completed skipped/completed", ending("completed"), "completed", "completed"},
+		{"the root task was rejected", "", func(o *opt.Objective) { o.Root = opt.TaskRejected }, "working", "rejected"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := objectiveOf(t, tt.plans)
+			if tt.set != nil {
+				tt.set(o)
+			}
+			come(t, o)
+			if got := strings.TrimSpace(string(o.Status) + " " + o.Reason); got != tt.status {
+				t.Errorf("objective is %q, want %q", got, tt.status)
+			}
+			if string(o.Root) != tt.root {
+				t.Errorf("root task is %q, want %q", o.Root, tt.root)
+			}
+			if got, want := o.Settled(), o.Status.Ended(); got != want {
+				t.Errorf("Settled() = %v", got)
+			}
+		})
+	}
+}
+
+func paused(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, opt.BlockedByOperator }
+
+func ending(as string) func(*opt.Objective) { return func(o *opt.Objective) { o.Stopping = as } }
+
+// The root task asks for what was asked first, wherever that was (D15).
+func TestObjective_Next_gates(t *testing.T) {
+	o := objectiveOf(t, "working! working! pending:0")
+	gate := func(id string, kind opt.GateKind, ms int64) *opt.Gate {
+		return &opt.Gate{ID: id, Kind: kind, Title: "About " + id, RequestedAt: a2a.AtMillis(ms)}
+	}
+	a, b, c := gate("a", opt.Approval, 20), gate("b", opt.Credential, 10), gate("c", opt.Clarification, 10)
+	steps := []struct {
+		plan int
+		open []*opt.Gate
+		want string
+	}{
+		{0, nil, "working"},
+		{0, []*opt.Gate{a}, "input-required a"},
+		{1, []*opt.Gate{b, c}, "auth-required b"},
+		{0, nil, "auth-required b"},
+		{1, []*opt.Gate{c}, "input-required c"},
+		{0, []*opt.Gate{a}, "input-required c"},
+		{1, nil, "input-required a"},
+		{0, nil, "working"},
+	}
+	for n, s := range steps {
+		report := &opt.Report{N: int64(n), Status: opt.PlanWorking, Open: s.open}
+		if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: o.Plans[s.plan].ID, Report: report}); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range come(t, o) {
+			if e.Gate != nil && (e.Status == nil || e.Status.TaskID != o.RootID() || e.Status.Text() != "About "+e.Gate.ID) {
+				t.Errorf("step %d: the root task says %+v at gate %s", n, e.Status, e.Gate.ID)
+			}
+		}
+		if got := strings.TrimSpace(string(o.Root) + " " + o.RootGate); got != s.want {
+			t.Errorf("step %d: root task is %q, want %q", n, got, s.want)
+		}
+	}
+	if err := o.Apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: "canceled"}); err != nil {
+		t.Fatal(err)
+	}
+	if come(t, o); o.Gate() != nil || o.Root != opt.TaskWorking {
+		t.Errorf("root task is %s while the objective is stopped", o.Root)
+	}
+}
+
+// The root task shows the results of the plans that no other builds on, those
+// that it did not show while they were made, before it is completed.
+func TestObjective_Next_results(t *testing.T) {
+	o := objectiveOf(t, "working! working!:0 working!")
+	results := map[int]*opt.Report{
+		0: {N: 1, Status: opt.PlanCompleted, Results: []a2a.Artifact{{ArtifactID: "research"}}},
+		1: {N: 1, Status: opt.PlanCompleted, Results: []a2a.Artifact{{ArtifactID: "shown"}, {ArtifactID: "letter"}}, Shown: []string{"shown"}},
+		2: {N: 1, Status: opt.PlanCompleted, Results: []a2a.Artifact{{ArtifactID: "photo"}}},
+	}
+	var got []string
+	for i := range 3 {
+		if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: o.Plans[i].ID, Report: results[i]}); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range come(t, o) {
+			line := fmt.Sprint(i, " ", e.To)
+			if e.Chunk != nil {
+				line = fmt.Sprint(i, " ", e.Chunk.Artifact.ArtifactID, " on ", e.TaskID == o.RootID())
+			}
+			got = append(got, line)
+		}
+	}
+	want := []string{"0 working", "2 completed", "2 letter on true", "2 photo on true", "2 completed"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events, each after the index of the report (-want +got):\n%s", diff)
+	}
+}
+
+func TestObjective_Next_failure(t *testing.T) {
+	o := objectiveOf(t, "working! working! pending:0")
+	for _, e := range []opt.Event{
+		{PlanID: plan(2), Report: &opt.Report{Status: opt.PlanFailed, Reason: "timeout", Failure: "It took too long."}},
+		{PlanID: plan(1), Report: &opt.Report{Status: opt.PlanFailed, Reason: "failed", Failure: "Stopped."}},
+		{PlanID: plan(3), Report: &opt.Report{Status: opt.PlanSkipped, Reason: "failed"}},
+	} {
+		e.Kind = opt.PlanReported
+		if err := o.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range come(t, o) {
+			if opt.TaskState(e.To) == opt.TaskFailed && e.Status.Text() != "It took too long." {
+				t.Errorf("clients are told %q", e.Status.Text())
+			}
+		}
+	}
+	if o.Status != opt.ObjectiveFailed || o.Reason != "timeout" || o.Failure != "It took too long." || o.Root != opt.TaskFailed {
+		t.Errorf("objective is %s %s %q, its root task %s", o.Status, o.Reason, o.Failure, o.Root)
+	}
+}
+
+// Reports are signals. What is known is the latest, not the last to arrive.
+func TestObjective_Apply_reports(t *testing.T) {
+	o := objectiveOf(t, "pending pending")
+	p := o.Plans[0]
+	steps := []struct {
+		n       int64
+		status  opt.PlanStatus
+		reason  string
+		want    opt.PlanStatus
+		started bool
+	}{
+		{0, opt.PlanBlocked, opt.BlockedByDependencies, opt.PlanBlocked, false},
+		{2, opt.PlanBlocked, opt.BlockedByInput, opt.PlanBlocked, true}, // it must have begun
+		{1, opt.PlanWorking, "", opt.PlanBlocked, true},
+		{2, opt.PlanWorking, "", opt.PlanWorking, true},
+		{7, opt.PlanCompleted, "", opt.PlanCompleted, true},
+		{6, opt.PlanBlocked, opt.BlockedByAuth, opt.PlanCompleted, true},
+	}
+	for _, s := range steps {
+		e := opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &opt.Report{N: s.n, Status: s.status, Reason: s.reason}}
+		if err := o.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		if p.Status != s.want || p.Started != s.started {
+			t.Errorf("after report %d, %s: plan is %s, started %v", s.n, s.status, p.Status, p.Started)
+		}
+	}
+}
+
+func TestObjective_Apply_refuses(t *testing.T) {
+	o := objectiveOf(t, "pending")
+	before := snapshot(t, o)
+	for _, e := range []opt.Event{
+		{Kind: opt.PlanReported, PlanID: plan(9), Report: &opt.Report{}},
+		{Kind: opt.TaskMoved, TaskID: opt.RootID(objectiveID, 2), To: "working"},
+		{Kind: opt.TaskMoved, TaskID: task(1, 0), To: "working"},
+	} {
+		if err := o.Apply(e); !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("Apply %s %s%s: %v", e.Kind, e.PlanID, e.TaskID, err)
+		}
+	}
+	for _, e := range []opt.Event{{Kind: opt.PlanAdded, PlanID: plan(1), Plan: &opt.Plan{}}, {Kind: opt.PlanMoved}, {Kind: opt.PlanStopping}, {}} {
+		if err := o.Apply(e); err == nil {
+			t.Errorf("an objective applied %+v", e)
+		}
+	}
+	if diff := cmp.Diff(before, snapshot(t, o)); diff != "" {
+		t.Errorf("refused events changed the objective (-before +after):\n%s", diff)
+	}
+}
+
+// The objective leaves the tasks of its plans to them.
+func TestObjective_Apply_planAdded(t *testing.T) {
+	p, err := newPlan("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := objectiveOf(t, "")
+	if err := o.Apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: p, At: a2a.AtMillis(5)}); err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Plans) != 1 || o.Plan(p.ID) == nil || len(o.Plan(p.ID).Tasks) != 0 || len(p.Tasks) != 2 {
+		t.Errorf("plans of the objective: %s", snapshot(t, o.Plans))
+	}
+	if !o.UpdatedAt.Equal(a2a.AtMillis(5)) {
+		t.Errorf("updated at %s", o.UpdatedAt)
+	}
+}
+
+func TestOpening_Event(t *testing.T) {
+	message := &a2a.Message{MessageID: "m"}
+	opening := opt.Opening{
+		Objective: opt.Objective{ID: objectiveID, Attempt: 2, Principal: "p", CreatedAt: a2a.AtMillis(1), Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted},
+		Message:   message,
+	}
+	e := opening.Event()
+	var o opt.Objective
+	if err := o.Apply(e); err != nil {
+		t.Fatal(err)
+	}
+	want := opening.Objective
+	want.UpdatedAt = want.CreatedAt
+	if diff := cmp.Diff(want, o); diff != "" {
+		t.Errorf("objective (-want +got):\n%s", diff)
+	}
+	if e.N != 1 || e.TaskID != objectiveID+"~2" || e.To != "submitted" || e.Message != message || e.Principal != "p" {
+		t.Errorf("event %+v", e)
+	}
+}
+
+// come applies all that follows, and returns it.
+func come(t *testing.T, o *opt.Objective) (all []opt.Event) {
+	t.Helper()
+	for range 6 {
+		for _, e := range o.Next(a2a.AtMillis(1)) {
+			if err := o.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, e)
+		}
+	}
+	if next := o.Next(a2a.AtMillis(1)); next != nil {
+		t.Errorf("Next does not come to an end: %+v", next)
+	}
+	return all
+}
+
+// objectiveOf makes a started objective from a row of a table.
+func objectiveOf(t *testing.T, row string) *opt.Objective {
+	t.Helper()
+	o := &opt.Objective{ID: objectiveID, Attempt: 1, Status: opt.ObjectiveWorking, Started: true, Root: opt.TaskSubmitted}
+	for i, word := range strings.Fields(row) {
+		word, on, _ := strings.Cut(word, ":")
+		word, reason, _ := strings.Cut(word, "/")
+		p := &opt.Plan{ID: plan(i + 1), Reason: reason}
+		if on != "" {
+			for j := range strings.SplitSeq(on, ",") {
+				p.Dependencies = append(p.Dependencies, plan(number(t, j)+1))
+			}
+		}
+		word, p.Started = strings.CutSuffix(word, "!")
+		word, optional := strings.CutSuffix(word, "?")
+		if optional {
+			p.Metadata = p.Metadata.With(opt.KeyOptional, true)
+		}
+		p.Status = opt.PlanStatus(word)
+		o.Plans = append(o.Plans, p)
+	}
+	return o
+}
+
+func places(o *opt.Objective, plans []*opt.Plan) string {
+	var out []string
+	for i, p := range o.Plans {
+		for _, q := range plans {
+			if p == q {
+				out = append(out, fmt.Sprint(i))
+			}
+		}
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,397 @@
+package opt_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// However its tasks end, and whoever interferes, a plan comes to rest, by moves
+// that the tables allow, and shows what it should on the way. The plan workflow
+// relies on it: it waits for ever otherwise.
+func TestPlan_alwaysSettles(t *testing.T) {
+	ends := map[opt.PlanStatus]int{}
+	for seed := range uint64(600) {
+		s := newPlanSim(t, seed)
+		s.run()
+		if t.Failed() {
+			t.Fatalf("seed %d, plan:\n%s", seed, snapshot(t, s.p))
+		}
+		ends[s.p.Status]++
+	}
+	for _, status := range []opt.PlanStatus{opt.PlanCompleted, opt.PlanFailed, opt.PlanSkipped} {
+		if ends[status] < 20 {
+			t.Errorf("only %d plans ended %s, which tests little", ends[status], status)
+		}
+	}
+}
+
+// A planSim does with a plan what its workflow does, with chance in place of
+// executors and clients.
+type planSim struct {
+	t       *testing.T
+	r       *rand.Rand
+	p       *opt.Plan
+	now     int64
+	list    bool                // none of the tasks has dependencies
+	after   map[string][]string // what each task depends on
+	before  map[string]bool     // tasks that were dispatched
+	back    map[string]bool     // tasks that work again after a gate
+	stopped opt.PlanStatus      // the status when it was told to stop, "" if it was not
+	ended   opt.PlanStatus      // the status that a client ended it with, "" if none did
+	meddled bool                // a client has moved tasks by hand
+	ends    map[string][]opt.TaskState
+}
+
+func newPlanSim(t *testing.T, seed uint64) *planSim {
+	r := rand.New(rand.NewPCG(seed, 1))
+	s := &planSim{t: t, r: r, after: map[string][]string{}, before: map[string]bool{}, back: map[string]bool{}, list: true}
+	s.p = randomPlan(t, r)
+	for i, task := range s.p.Tasks {
+		s.after[task.ID] = task.Dependencies
+		if len(task.Dependencies) > 0 {
+			s.list = false
+		}
+		if r.IntN(8) == 0 {
+			s.p.Tasks[i].Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
+		}
+	}
+	if s.list {
+		for i, task := range s.p.Tasks {
+			for _, earlier := range s.p.Tasks[:i] {
+				s.after[task.ID] = append(s.after[task.ID], earlier.ID)
+			}
+		}
+	}
+	s.ends = map[string][]opt.TaskState{}
+	return s
+}
+
+// randomPlan makes a plan in list order or with dependencies, in either
+// direction of the list.
+func randomPlan(t *testing.T, r *rand.Rand) *opt.Plan {
+	n := r.IntN(9)
+	if r.IntN(40) == 0 {
+		n = opt.MaxTasks
+	}
+	refs := make([]string, n)
+	if r.IntN(2) == 0 {
+		place, density := r.Perm(n), r.Float64()
+		for i := range n {
+			for j := range n {
+				if place[j] < place[i] && r.Float64() < density {
+					refs[i] += fmt.Sprintf("task-%d ", j)
+				}
+			}
+		}
+	}
+	p, err := newPlan(refs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// run lets things happen until nothing can any more.
+func (s *planSim) run() {
+	limit := 40 + 20*len(s.p.Tasks)
+	for step := 0; ; step++ {
+		s.settle()
+		s.check()
+		if s.t.Failed() {
+			return
+		}
+		happenings := s.happenings()
+		if s.p.Settled() || len(happenings) == 0 {
+			break
+		}
+		if step > limit {
+			s.t.Errorf("not settled after %d steps", step)
+			return
+		}
+		happenings[s.r.IntN(len(happenings))]()
+	}
+	if !s.p.Settled() {
+		s.t.Errorf("nothing can happen, but the plan is %s", s.p.Status)
+	}
+	s.checkEnd()
+}
+
+// settle does all that follows from what has happened, as the workflow does.
+func (s *planSim) settle() {
+	for turn, again := 0, true; again; turn++ {
+		if turn > 5+len(s.p.Tasks) {
+			s.t.Fatalf("Next goes on for ever: %+v", s.p.Next(s.at()))
+		}
+		again = false
+		for _, e := range s.p.Next(s.at()) {
+			s.apply(e)
+			again = true
+		}
+		for _, task := range s.p.Ready() {
+			s.dispatch(task)
+			again = true
+		}
+	}
+}
+
+func (s *planSim) dispatch(task *opt.Task) {
+	for _, id := range s.after[task.ID] {
+		if d := s.p.Task(id); d.State != opt.TaskCompleted && (!d.Optional() || !d.State.Ended()) {
+			s.t.Errorf("%s starts while %s is %s", task.ID, id, d.State)
+		}
+	}
+	if s.before[task.ID] && !s.meddled {
+		s.t.Errorf("%s starts twice", task.ID)
+	}
+	s.before[task.ID] = true
+	s.move(task, opt.TaskWorking, nil)
+	most := opt.MaxParallel
+	if s.list {
+		most = 1
+	}
+	fresh := 0
+	for _, r := range s.p.Running() {
+		if !s.back[r.ID] {
+			fresh++
+		}
+	}
+	if fresh > most {
+		s.t.Errorf("%d tasks run at a time", fresh)
+	}
+}
+
+// happenings lists what may happen next. Each makes the plan come nearer to
+// its end, or is limited in number.
+func (s *planSim) happenings() (out []func()) {
+	if !s.p.Started && s.p.Stopping == "" {
+		out = append(out, func() { s.movePlan(opt.PlanWorking, "") })
+	}
+	for _, task := range s.p.Running() {
+		out = append(out, func() { s.end(task) })
+		if task.State == opt.TaskWorking && task.Gates < 3 {
+			out = append(out, func() { s.open(task) })
+		}
+	}
+	for _, task := range s.p.Waiting() {
+		out = append(out, func() { s.answer(task) })
+	}
+	if s.p.Status == opt.PlanBlocked && s.p.Reason == opt.BlockedByOperator && s.p.Stopping == "" {
+		out = append(out, func() { s.movePlan(opt.PlanWorking, "") })
+	}
+	rare := func(n int, f func()) {
+		if len(s.p.Tasks) == 0 || s.r.IntN(n) == 0 {
+			out = append(out, f)
+		}
+	}
+	if s.p.Stopping == "" {
+		rare(10, func() {
+			s.stopped = s.p.Status
+			s.apply(opt.Event{Kind: opt.PlanStopping, Reason: "canceled"})
+		})
+	}
+	if s.p.Status == opt.PlanWorking && s.p.Stopping == "" {
+		rare(15, func() { s.movePlan(opt.PlanBlocked, opt.BlockedByOperator) })
+	}
+	rare(20, s.endByClient)
+	rare(15, s.meddle)
+	return out
+}
+
+// end ends a running task: canceled if it was told to stop, mostly.
+func (s *planSim) end(task *opt.Task) {
+	to := opt.TaskCompleted
+	switch doomed := slices.Contains(s.p.Doomed(), task); {
+	case doomed && s.r.IntN(4) > 0:
+		to = opt.TaskCanceled
+	case s.r.IntN(8) == 0:
+		to = opt.TaskFailed
+	case s.r.IntN(20) == 0:
+		to = opt.TaskRejected
+	}
+	s.move(task, to, nil)
+}
+
+func (s *planSim) open(task *opt.Task) {
+	gate := &opt.Gate{Kind: opt.Approval, ID: opt.GateID(task.ID, task.Gates+1), TaskID: task.ID}
+	if s.r.IntN(3) == 0 {
+		gate.Kind = opt.Credential
+	}
+	delete(s.back, task.ID)
+	s.move(task, gate.State(), gate)
+}
+
+func (s *planSim) answer(task *opt.Task) {
+	if s.r.IntN(4) == 0 {
+		s.move(task, opt.TaskFailed, nil)
+		return
+	}
+	s.back[task.ID] = true
+	s.move(task, opt.TaskWorking, nil)
+}
+
+// endByClient ends the plan from outside.
+func (s *planSim) endByClient() {
+	for _, to := range s.r.Perm(6) {
+		to := []opt.PlanStatus{opt.PlanCompleted, opt.PlanFailed, opt.PlanSkipped, "", "", ""}[to]
+		if to.Ended() && !s.p.Status.Ended() && s.p.Status.May(to) {
+			s.ended = to
+			s.movePlan(to, "")
+			return
+		}
+	}
+}
+
+// meddle moves a task that is not running to where a client wants it.
+func (s *planSim) meddle() {
+	for _, task := range s.p.Tasks {
+		if task.State == opt.TaskPending && s.r.IntN(3) == 0 {
+			s.meddled = true
+			s.move(task, []opt.TaskState{opt.TaskCompleted, opt.TaskCanceled, opt.TaskFailed}[s.r.IntN(3)], nil)
+			return
+		}
+	}
+}
+
+func (s *planSim) move(task *opt.Task, to opt.TaskState, gate *opt.Gate) {
+	s.apply(opt.Event{Kind: opt.TaskMoved, TaskID: task.ID, From: string(task.State), To: string(to), Gate: gate})
+}
+
+func (s *planSim) movePlan(to opt.PlanStatus, reason string) {
+	s.apply(opt.Event{Kind: opt.PlanMoved, From: string(s.p.Status), To: string(to), Reason: reason})
+}
+
+func (s *planSim) at() a2a.Time { return a2a.AtMillis(s.now + 1) }
+
+var (
+	_, planTableMoves   = table(planTable)
+	_, serverTableMoves = table(serverPlanTable)
+	_, taskTableMoves   = table(taskTable)
+)
+
+// apply applies e, of which it checks that it is a step along the tables from
+// where the plan is, and tries that other steps are refused.
+func (s *planSim) apply(e opt.Event) {
+	s.t.Helper()
+	s.now++
+	e.At = s.at()
+	switch move := e.From + ">" + e.To; e.Kind {
+	case opt.PlanMoved:
+		if e.From != string(s.p.Status) {
+			s.t.Errorf("event %+v, but the plan is %s", e, s.p.Status)
+		}
+		if e.From != e.To && !planTableMoves[move] && !serverTableMoves[move] {
+			s.t.Errorf("plan moves %s", move)
+		}
+	case opt.TaskMoved:
+		if task := s.p.Task(e.TaskID); e.From != string(task.State) || task.State.Ended() {
+			s.t.Errorf("event %+v, but the task is %s", e, task.State)
+		}
+		if !taskTableMoves[move] {
+			s.t.Errorf("task moves %s", move)
+		}
+		s.refused(e)
+	}
+	if err := s.p.Apply(e); err != nil {
+		s.t.Errorf("Apply %+v: %v", e, err)
+	}
+}
+
+// refused checks that a move of the task to a state that may not follow is
+// refused, and leaves the plan alone.
+func (s *planSim) refused(e opt.Event) {
+	states, _ := table(taskTable)
+	e.To = states[s.r.IntN(len(states))]
+	if e.From == e.To || taskTableMoves[e.From+">"+e.To] {
+		return
+	}
+	before := snapshot(s.t, s.p)
+	if err := s.p.Apply(e); !errors.Is(err, opt.ErrMove) {
+		s.t.Errorf("Apply %s → %s: %v", e.From, e.To, err)
+	}
+	if diff := cmp.Diff(before, snapshot(s.t, s.p)); diff != "" {
+		s.t.Errorf("a refused event changed the plan (-before +after):\n%s", diff)
+	}
+}
+
+// check compares what the plan shows with what the rules say, told anew.
+func (s *planSim) check() {
+	s.t.Helper()
+	if next := s.p.Next(s.at()); next != nil {
+		s.t.Errorf("Next after the last one: %+v", next)
+	}
+	status, reason := s.should()
+	if s.p.Status != status || reason != "?" && s.p.Reason != reason {
+		s.t.Errorf("plan is %s %q, want %s %q", s.p.Status, s.p.Reason, status, reason)
+	}
+	for _, task := range s.p.Tasks {
+		if (task.Gate != nil) != task.State.Waiting() {
+			s.t.Errorf("%s is %s and has gate %v", task.ID, task.State, task.Gate)
+		}
+		if was := s.ends[task.ID]; task.State.Ended() && len(was) == 0 {
+			s.ends[task.ID] = append(was, task.State)
+		} else if len(was) > 0 && was[0] != task.State {
+			s.t.Errorf("%s has left %s", task.ID, was[0])
+		}
+	}
+}
+
+// should tells the status of the plan by the words of D12 to D17. The reason
+// is "?" where those do not say one.
+func (s *planSim) should() (opt.PlanStatus, string) {
+	var bad, open, works, input, auth bool
+	for _, task := range s.p.Tasks {
+		open = open || !task.State.Ended()
+		bad = bad || task.State.Ended() && task.State != opt.TaskCompleted && !task.Optional()
+		works = works || task.State == opt.TaskWorking
+		input = input || task.State == opt.TaskInputRequired
+		auth = auth || task.State == opt.TaskAuthRequired
+	}
+	done := len(s.p.Tasks) > 0 && !open
+	paused := s.p.Status == opt.PlanBlocked && s.p.Reason == opt.BlockedByOperator
+	switch {
+	case s.ended != "":
+		return s.ended, "?"
+	case s.stopped.Ended():
+		return s.stopped, "?"
+	case s.stopped != "" && open:
+		return s.stopped, "?"
+	case s.stopped == opt.PlanWorking:
+		return opt.PlanFailed, "canceled"
+	case s.stopped != "":
+		return opt.PlanSkipped, "canceled"
+	case !s.p.Started:
+		return opt.PlanPending, ""
+	case done && bad:
+		return opt.PlanFailed, "?"
+	case done:
+		return opt.PlanCompleted, ""
+	case paused:
+		return opt.PlanBlocked, opt.BlockedByOperator
+	case works || len(s.p.Tasks) == 0:
+		return opt.PlanWorking, ""
+	case input:
+		return opt.PlanBlocked, opt.BlockedByInput
+	case auth:
+		return opt.PlanBlocked, opt.BlockedByAuth
+	}
+	return "stuck", "" // nothing works, and nobody is asked
+}
+
+func (s *planSim) checkEnd() {
+	for _, task := range s.p.Tasks {
+		if !task.State.Ended() {
+			s.t.Errorf("the plan has ended and %s is %s", task.ID, task.State)
+		}
+		if s.stopped == "" && s.ended == "" && s.p.Status == opt.PlanCompleted && task.State != opt.TaskCompleted && !task.Optional() {
+			s.t.Errorf("the plan is completed and %s is %s", task.ID, task.State)
+		}
+	}
+}

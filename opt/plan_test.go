@@ -1,0 +1,355 @@
+package opt_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// In a table, a plan is a row of its tasks' states, each with "?" if it is
+// optional and ":" before the indexes of the tasks it depends on, if any.
+func TestPlan_Ready(t *testing.T) {
+	tests := []struct{ name, tasks, ready string }{
+		{"first of a list", "pending pending pending", "0"},
+		{"next of a list", "completed pending pending", "1"},
+		{"one at a time", "working pending", ""},
+		{"a submitted task counts", "submitted pending", ""},
+		{"a list waits at a gate", "input-required pending", ""},
+		{"past an optional task that failed", "failed? pending", "1"},
+		{"past an optional task that was canceled", "canceled? pending", "1"},
+		{"nothing after a failure", "failed pending", ""},
+		{"nothing after a refusal", "rejected pending", ""},
+		{"all ended", "completed completed", ""},
+		{"no tasks", "", ""},
+
+		{"roots together", "pending pending pending:0", "0 1"},
+		{"at most four", "pending pending pending pending pending pending:0", "0 1 2 3"},
+		{"four with those that run", "working working working pending pending pending:0", "3"},
+		{"tasks at gates hold no slot", "input-required auth-required pending pending pending pending pending:0", "2 3 4 5"},
+		{"join waits for both", "completed working pending:0,1", ""},
+		{"join of both", "completed completed pending:0,1", "2"},
+		{"forward", "pending:1 completed", "0"},
+		{"a failure stops the others", "failed pending pending:1", ""},
+		{"past an optional failure", "failed? pending:0 pending", "1 2"},
+	}
+	for _, tt := range tests {
+		p := planOf(t, tt.tasks)
+		if got := indexes(p.Ready()); got != "" {
+			t.Errorf("%s: ready before the plan has started: %s", tt.name, got)
+		}
+		p.Started = true
+		if got := indexes(p.Ready()); got != tt.ready {
+			t.Errorf("%s: ready %q, want %q", tt.name, got, tt.ready)
+		}
+		p.Status, p.Reason = opt.PlanBlocked, opt.BlockedByOperator
+		if got := indexes(p.Ready()); got != "" {
+			t.Errorf("%s: ready while the plan is paused: %s", tt.name, got)
+		}
+		p.Status, p.Reason, p.Stopping = opt.PlanWorking, "", "canceled"
+		if got := indexes(p.Ready()); got != "" {
+			t.Errorf("%s: ready while the plan stops: %s", tt.name, got)
+		}
+	}
+}
+
+// A task that came back from a gate works above the limit: the person has
+// waited already. Nothing new starts until there is room.
+func TestPlan_Ready_aboveTheLimit(t *testing.T) {
+	p := planOf(t, "working working working working working pending pending:0")
+	p.Started = true
+	if got := indexes(p.Ready()); got != "" {
+		t.Errorf("ready %q with five at work", got)
+	}
+}
+
+func TestPlan_Inputs(t *testing.T) {
+	tests := []struct {
+		name, tasks string
+		made        string // indexes of the tasks that made something
+		inputs      string // of each task
+		leaves      string
+		results     string // indexes of the tasks whose artifacts are the plan's
+	}{
+		{"nothing", "", "", "", "", ""},
+		{"one task", "completed", "0", "", "0", "0"},
+		{"list", "completed completed completed", "0,1,2", "|0|1", "2", "2"},
+		{"research, approve, write, review", "completed completed completed completed", "0,2", "|0|0|2", "3", "2"},
+		{"two approvals in a row", "completed completed completed completed", "0,3", "|0|0|0", "3", "3"},
+		{"nothing made at all", "completed completed completed", "", "||", "2", ""},
+		{"only the first made something", "completed completed completed", "0", "|0|0", "2", "0"},
+		{"diamond", "completed completed:0 completed:0 completed:1,2", "0,1,2,3", "|0|0|1 2", "3", "3"},
+		{"diamond of approvals", "completed completed:0 completed:0 completed:1,2", "0,3", "|0|0|0", "3", "3"},
+		{"diamond with one approval", "completed completed:0 completed:0 completed:1,2", "0,2,3", "|0|0|0 2", "3", "3"},
+		{"two ends", "completed completed:0 completed:0", "0,1,2", "|0|0", "1 2", "1 2"},
+		{"two ends that made nothing", "completed completed:0 completed:0", "0", "|0|0", "1 2", "0"},
+		{"an end that is also passed through", "completed completed:0 completed:1 completed:1", "1,2", "||1|1", "2 3", "2 1"},
+		{"roots alone", "completed completed completed:1", "0,1,2", "||1", "0 2", "0 2"},
+		{"forward", "completed:1 completed:2 completed", "2", "2|2|", "0", "2"},
+		{"optional failure", "completed failed? completed", "0,2", "|0|0", "2", "2"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := planOf(t, tt.tasks)
+			for i := range strings.SplitSeq(tt.made, ",") {
+				if i != "" {
+					p.Tasks[number(t, i)].Artifacts = []a2a.Artifact{{ArtifactID: i}}
+				}
+			}
+			var inputs, results []string
+			for _, task := range p.Tasks {
+				inputs = append(inputs, indexes(p.Inputs(task)))
+			}
+			if got := strings.Join(inputs, "|"); got != tt.inputs {
+				t.Errorf("inputs %q, want %q", got, tt.inputs)
+			}
+			var leaves []*opt.Task
+			for _, task := range p.Tasks {
+				if p.Leaf(task) {
+					leaves = append(leaves, task)
+				}
+			}
+			if got := indexes(leaves); got != tt.leaves {
+				t.Errorf("leaves %q, want %q", got, tt.leaves)
+			}
+			for _, a := range p.Results() {
+				results = append(results, a.ArtifactID)
+			}
+			if got := strings.Join(results, " "); got != tt.results {
+				t.Errorf("results %q, want %q", got, tt.results)
+			}
+		})
+	}
+}
+
+// There are 2^25 ways through this plan. A workflow task has a second or two.
+func TestPlan_Inputs_manyWays(t *testing.T) {
+	var refs []string
+	for i := range opt.MaxTasks {
+		on := ""
+		if layer := i / 2 * 2; layer > 0 {
+			on = fmt.Sprintf("task-%d task-%d", layer-2, layer-1)
+		}
+		refs = append(refs, on)
+	}
+	p, err := newPlan(refs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Inputs(p.Tasks[opt.MaxTasks-1]); got != nil {
+		t.Errorf("inputs %q of tasks that made nothing", indexes(got))
+	}
+	p.Tasks[0].Artifacts = []a2a.Artifact{{ArtifactID: "a"}}
+	if got := indexes(p.Inputs(p.Tasks[opt.MaxTasks-1])); got != "0" {
+		t.Errorf("inputs %q, want 0", got)
+	}
+	if got := p.Results(); len(got) != 1 || got[0].ArtifactID != "a" {
+		t.Errorf("results %v, want the one artifact there is", got)
+	}
+}
+
+func TestPlan_Apply_artifacts(t *testing.T) {
+	p := planOf(t, "working")
+	text := func(a a2a.Artifact) string { return a.ArtifactID + "=" + strings.ReplaceAll(a.Text(), "\n", "+") }
+	steps := []struct {
+		id, text string
+		more     bool
+		want     string
+	}{
+		{"a", "1", false, "a=1"},
+		{"b", "1", true, "a=1 b=1"},
+		{"a", "2", true, "a=1+2 b=1"},
+		{"a", "3", true, "a=1+2+3 b=1"},
+		{"a", "4", false, "a=4 b=1"}, // a later round makes it anew
+	}
+	for _, s := range steps {
+		chunk := &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: s.id, Parts: []a2a.Part{a2a.TextPart(s.text)}}, Append: s.more}
+		if err := p.Apply(opt.Event{Kind: opt.ArtifactAdded, TaskID: task(1, 0), Chunk: chunk}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, a := range p.Tasks[0].Artifacts {
+			got = append(got, text(a))
+		}
+		if got := strings.Join(got, " "); got != s.want {
+			t.Errorf("artifacts %q, want %q", got, s.want)
+		}
+	}
+}
+
+func TestPlan_Apply_messages(t *testing.T) {
+	p := planOf(t, "input-required")
+	reply := opt.Reply{GateID: "g", Action: opt.Accept}
+	for _, v := range []opt.Verdict{opt.Accepted, opt.Noted, opt.NotWaiting, opt.NotOffered} {
+		e := opt.Event{Kind: opt.MessageAdded, TaskID: task(1, 0), Message: &a2a.Message{MessageID: string(v)}, Reply: &reply, Verdict: v}
+		if err := p.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := v.Kept(), v == opt.Accepted || v == opt.Noted; got != want {
+			t.Errorf("%s kept: %v", v, got)
+		}
+	}
+	if diff := cmp.Diff([]opt.Reply{reply}, p.Tasks[0].Replies); diff != "" {
+		t.Errorf("replies (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]a2a.Message{{MessageID: "noted"}}, p.Tasks[0].Notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+func TestPlan_Apply_refuses(t *testing.T) {
+	p := planOf(t, "pending")
+	before := snapshot(t, p)
+	for _, e := range []opt.Event{{Kind: opt.TaskMoved, TaskID: "x", To: "working"}, {Kind: opt.ArtifactAdded, TaskID: ""}, {Kind: opt.MessageAdded, TaskID: "x"}} {
+		if err := p.Apply(e); !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("Apply %s to an unknown task: %v", e.Kind, err)
+		}
+	}
+	for _, kind := range []opt.EventKind{"", "x", opt.ObjectiveMoved, opt.PlanAdded, opt.PlanReported} {
+		if err := p.Apply(opt.Event{Kind: kind}); err == nil {
+			t.Errorf("a plan applied %q", kind)
+		}
+	}
+	if diff := cmp.Diff(before, snapshot(t, p)); diff != "" {
+		t.Errorf("refused events changed the plan (-before +after):\n%s", diff)
+	}
+}
+
+// What a plan comes to, by itself, from where it is.
+func TestPlan_Next(t *testing.T) {
+	tests := []struct {
+		name, tasks string
+		set         func(*opt.Plan)
+		status      string // with its reason, if any
+		states      string
+	}{
+		{"not started", "pending pending", func(p *opt.Plan) { p.Started = false }, "pending", "pending pending"},
+		{"without tasks", "", nil, "working", ""},
+		{"about to begin", "pending pending", nil, "working", "pending pending"},
+		{"completed", "completed completed", nil, "completed", "completed completed"},
+		{"completed past a gate", "completed", blocked("input"), "completed", "completed"},
+		{"completed without an optional task", "failed? completed canceled?", nil, "completed", "failed completed canceled"},
+		{"failed", "failed pending pending?", nil, "failed failed", "failed canceled canceled"},
+		{"failed with others at gates", "failed input-required auth-required pending:0", nil, "failed failed", "failed canceled canceled canceled"},
+		{"failing while others work", "failed working pending:0", nil, "working", "failed working canceled"},
+		{"the reason is that of the cause", "canceled failed", func(p *opt.Plan) { p.Tasks[0].Reason, p.Tasks[1].Reason = "canceled", "timeout" }, "failed timeout", "canceled failed"},
+		{"canceled by a client", "canceled pending", nil, "failed canceled", "canceled canceled"},
+		{"rejected", "rejected", nil, "failed rejected", "rejected"},
+		{"at a gate", "input-required pending", nil, "blocked input", "input-required pending"},
+		{"at a credential", "auth-required pending", nil, "blocked auth", "auth-required pending"},
+		{"at both", "auth-required input-required pending:0", nil, "blocked input", "auth-required input-required pending"},
+		{"at a gate while others work", "input-required working pending:0", nil, "working", "input-required working pending"},
+		{"at a gate while others can", "input-required pending pending:0", nil, "working", "input-required pending pending"},
+		{"back from a gate", "working pending", blocked("input"), "working", "working pending"},
+		{"stopped before it started", "pending pending", func(p *opt.Plan) { p.Started, p.Stopping = false, "canceled" }, "skipped canceled", "canceled canceled"},
+		{"stopped without tasks", "", stopping(opt.PlanWorking), "failed canceled", ""},
+		{"stopped between tasks", "completed pending", stopping(opt.PlanWorking), "failed canceled", "completed canceled"},
+		{"stopped at a gate", "input-required pending", stopping(opt.PlanBlocked), "skipped canceled", "canceled canceled"},
+		{"stopping while it works", "working pending", stopping(opt.PlanWorking), "working", "working canceled"},
+		{"stopped while it failed", "failed pending", stopping(opt.PlanWorking), "failed canceled", "failed canceled"},
+		{"paused", "working pending", blocked("operator"), "blocked operator", "working pending"},
+		{"paused without tasks", "", blocked("operator"), "blocked operator", ""},
+		{"paused at its end", "completed", blocked("operator"), "completed", "completed"},
+		{"paused and failed", "failed pending", blocked("operator"), "failed failed", "failed canceled"},
+		{"ended by a client", "completed working input-required pending", status(opt.PlanCompleted), "completed", "completed working canceled canceled"},
+		{"skipped by a client", "pending pending", status(opt.PlanSkipped), "skipped", "canceled canceled"},
+		{"a wait without a gate ends, too", "failed input-required", func(p *opt.Plan) { p.Tasks[1].Gate = nil }, "failed failed", "failed canceled"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := planOf(t, tt.tasks)
+			p.Started = true
+			if tt.set != nil {
+				tt.set(p)
+			}
+			for range 5 {
+				for _, e := range p.Next(a2a.Time{}) {
+					if err := p.Apply(e); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if next := p.Next(a2a.Time{}); next != nil {
+				t.Errorf("Next does not come to an end: %+v", next)
+			}
+			var states []string
+			for _, task := range p.Tasks {
+				states = append(states, string(task.State))
+			}
+			if got := strings.TrimSpace(string(p.Status) + " " + p.Reason); got != tt.status {
+				t.Errorf("plan is %q, want %q", got, tt.status)
+			}
+			if got := strings.Join(states, " "); got != tt.states {
+				t.Errorf("tasks are %q, want %q", got, tt.states)
+			}
+			open := slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return !t.State.Ended() })
+			if got := p.Settled(); got != (p.Status.Ended() && !open) {
+				t.Errorf("Settled() = %v", got)
+			}
+		})
+	}
+}
+
+func blocked(reason string) func(*opt.Plan) {
+	return func(p *opt.Plan) { p.Status, p.Reason = opt.PlanBlocked, reason }
+}
+
+func stopping(s opt.PlanStatus) func(*opt.Plan) {
+	return func(p *opt.Plan) { p.Status, p.Stopping = s, "canceled" }
+}
+
+func status(s opt.PlanStatus) func(*opt.Plan) { return func(p *opt.Plan) { p.Status = s } }
+
+// planOf makes a plan from a row of a table.
+func planOf(t *testing.T, row string) *opt.Plan {
+	t.Helper()
+	words := strings.Fields(row)
+	refs := make([]string, len(words))
+	for i, word := range words {
+		_, on, _ := strings.Cut(word, ":")
+		for on := range strings.SplitSeq(on, ",") {
+			if on != "" {
+				refs[i] += "task-" + on + " "
+			}
+		}
+	}
+	p, err := newPlan(refs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, word := range words {
+		word, _, _ = strings.Cut(word, ":")
+		state, optional := strings.CutSuffix(word, "?")
+		task := p.Tasks[i]
+		task.State = opt.TaskState(state)
+		if optional {
+			task.Metadata = task.Metadata.With(opt.KeyOptional, true)
+		}
+		if task.State.Waiting() {
+			task.Gate = &opt.Gate{ID: opt.GateID(task.ID, 1), TaskID: task.ID}
+		}
+	}
+	return p
+}
+
+func indexes(tasks []*opt.Task) string {
+	var out []string
+	for _, t := range tasks {
+		out = append(out, fmt.Sprint(t.Index))
+	}
+	return strings.Join(out, " ")
+}
+
+func number(t *testing.T, text string) (n int) {
+	t.Helper()
+	if _, err := fmt.Sscan(text, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
