@@ -37,7 +37,7 @@ const (
 func newEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	suite.SetLogger(discard)
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetStartWorkflowOptions(startOptions(objectiveID))
 	env.SetTestTimeout(20 * time.Second)
@@ -171,6 +171,8 @@ func message(id, text string) a2a.Message {
 func startOptions(workflowID string) client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{ID: workflowID, TaskQueue: workflows.TaskQueue}
 }
+
+var discard = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 
 const anyArg = "mock.Anything" // how the environment spells any argument
 

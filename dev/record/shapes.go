@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+const (
+	tenant    = "default"
+	principal = "local"
+)
+
+// A shape is one way in which work can go.
+type shape struct {
+	name  string
+	specs []opt.PlanSpec // nil: the planner makes one plan of the text
+	text  string
+	idle  bool
+	long  bool
+	added int // plans added on the way
+	steps []step
+}
+
+// A step is something that happens to the work while it goes on.
+type step func(ctx context.Context, r *recorder, engine *workflows.Client, objectiveID string) error
+
+func (s shape) plans() int {
+	if s.specs == nil && !s.idle {
+		return 1
+	}
+	return len(s.specs) + s.added
+}
+
+var shapes = []shape{
+	{name: "plain", specs: plans("say one|say two|say three")},
+	{name: "planned", text: "say planned"},
+	{name: "two-plans", specs: plans("say one", "say two")},
+	{name: "dag", specs: []opt.PlanSpec{diamond()}},
+	{name: "plan-dag", specs: []opt.PlanSpec{plan("A", "say a"), plan("B", "say b"), after(plan("C", "say c"), "plan-0", "plan-1")}},
+	{name: "gate", specs: plans("approve Go on?; say done"), steps: []step{reply(1, 0, opt.Reply{Action: opt.Accept})}},
+	{name: "rejected", specs: plans("approve Go on?|say never"), steps: []step{reply(1, 0, opt.Reply{Action: opt.Reject})}},
+	{name: "human", specs: []opt.PlanSpec{human()}, steps: []step{reply(1, 0, opt.Reply{Answers: []opt.Answer{{ID: "q1", Answer: []byte(`"blue"`)}}})}},
+	{name: "failed", specs: plans("say one|fail|say never", "say never")},
+	{name: "retried", specs: plans("fail 1; say at last")},
+	{name: "canceled-working", specs: plans("work 1m", "say never"), steps: []step{waitFor(opt.TaskWorking), cancel}},
+	{name: "canceled-waiting", specs: plans("approve Go on?"), steps: []step{waitFor(opt.TaskInputRequired), cancel}},
+	{name: "canceled-task", specs: plans("work 1m|say never"), steps: []step{waitFor(opt.TaskWorking), cancelTask}},
+	{name: "idle", idle: true, added: 2, steps: []step{addPlan("say one", false), addPlan("say two", true)}},
+	{name: "idle-message", idle: true, added: 1, steps: []step{note("say hello")}},
+	{name: "note", specs: plans("approve Go on?|say done"), steps: []step{waitFor(opt.TaskInputRequired), note("by the way"), reply(1, 0, opt.Reply{Action: opt.Accept})}},
+	{name: "continued", long: true, specs: plans(strings.TrimSuffix(strings.Repeat("say on|", 45), "|"), "approve Last?"), steps: []step{reply(2, 0, opt.Reply{Action: opt.Accept})}},
+	{name: "continued-objective", long: true, specs: plans("approve Go on?; say done"), steps: append(notes(40), reply(1, 0, opt.Reply{Action: opt.Accept}))},
+}
+
+// plans makes a plan of each argument; tasks are separated by "|".
+func plans(scripts ...string) []opt.PlanSpec {
+	var out []opt.PlanSpec
+	for i, s := range scripts {
+		out = append(out, plan(fmt.Sprintf("Plan %d", i+1), strings.Split(s, "|")...))
+	}
+	return out
+}
+
+func plan(name string, scripts ...string) opt.PlanSpec {
+	p := opt.PlanSpec{Name: name}
+	for i, s := range scripts {
+		p.Tasks = append(p.Tasks, opt.TaskSpec{Name: fmt.Sprintf("Task %d", i+1), Description: s})
+	}
+	return p
+}
+
+func after(p opt.PlanSpec, dependencies ...string) opt.PlanSpec {
+	p.Dependencies = dependencies
+	return p
+}
+
+func diamond() opt.PlanSpec {
+	p := plan("Diamond", "say top", "say left", "say right", "say bottom")
+	p.Tasks[1].Dependencies = []string{"task-0"}
+	p.Tasks[2].Dependencies = []string{"task-0"}
+	p.Tasks[3].Dependencies = []string{"task-1", "task-2"}
+	return p
+}
+
+func human() opt.PlanSpec {
+	p := plan("People", "say after")
+	ask := opt.TaskSpec{Name: "Ask", Ask: &opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "q1", Question: "Which color?"}}}}
+	p.Tasks = append([]opt.TaskSpec{ask}, p.Tasks...)
+	return p
+}
+
+// opening returns the request for a shape. Its id follows from the name.
+func opening(sh shape) opt.Opening {
+	sum := sha256.Sum256([]byte(sh.name))
+	id := opt.NewObjectiveID([16]byte(sum[:16]))
+	at := a2a.At(time.Now())
+	request := message("m1", sh.text)
+	o := opt.Opening{
+		Objective: opt.Objective{
+			ID: id, ContextID: id, Tenant: tenant, Principal: principal, Name: sh.name, Status: opt.ObjectiveSubmitted,
+			Root: opt.TaskSubmitted, CreatedAt: at, UpdatedAt: at, Revision: 1, Attempt: 1, MessageID: "m1",
+		},
+		Plans: sh.specs, Idle: sh.idle,
+	}
+	if !sh.idle {
+		o.Message = &request
+	}
+	return o
+}
+
+func message(id, text string) a2a.Message {
+	return a2a.Message{MessageID: id, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+}
+
+func waitFor(state opt.TaskState) step {
+	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
+		return r.until(ctx, opt.TaskID(opt.PlanID(id, 1), 0), func(v opt.TaskView) bool { return v.State == state })
+	}
+}
+
+// reply waits for the gate of a task and answers it.
+func reply(n, m int, answer opt.Reply) step {
+	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+		task := opt.TaskID(opt.PlanID(id, n), m)
+		if err := r.until(ctx, task, func(v opt.TaskView) bool { return v.State == opt.TaskInputRequired }); err != nil {
+			return err
+		}
+		answer.GateID = opt.GateID(task, 1)
+		return engine.Tell(ctx, opt.Letter{
+			ObjectiveID: id, PlanID: opt.PlanID(id, n), TaskID: task, Message: message("reply", "here"), Principal: principal, Reply: &answer,
+		})
+	}
+}
+
+func note(text string) step { return notes(1, text)[0] }
+
+// notes are messages to the root task.
+func notes(n int, text ...string) []step {
+	var out []step
+	for i := range n {
+		out = append(out, func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+			m := message(fmt.Sprintf("note-%d", i), strings.Join(append([]string{"note"}, text...), " "))
+			if len(text) > 0 {
+				m = message(fmt.Sprintf("note-%d", i), text[0])
+			}
+			if err := engine.Tell(ctx, opt.Letter{ObjectiveID: id, TaskID: id, Message: m, Principal: principal}); err != nil {
+				return err
+			}
+			return r.judged(ctx, id, m.MessageID)
+		})
+	}
+	return out
+}
+
+func cancel(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
+	return engine.Cancel(ctx, id, principal)
+}
+
+func cancelTask(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
+	return engine.Cancel(ctx, opt.TaskID(opt.PlanID(id, 1), 0), principal)
+}
+
+func addPlan(script string, start bool) step {
+	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
+		_, err := engine.AddPlan(ctx, id, plan("Added", script), start)
+		return err
+	}
+}
+
+// judged waits until the journal says what became of a message.
+func (r *recorder) judged(ctx context.Context, id, messageID string) error {
+	watch := r.journal.Watch(id)
+	defer watch.Close()
+	for {
+		if _, ok, err := r.journal.Judgement(ctx, id, principal, messageID); ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-watch.C():
+		}
+	}
+}
