@@ -10,7 +10,7 @@ import (
 const message = `{"messageId":"m","role":"user","contextId":"c","taskId":"t","parts":[{"text":"go"},{"data":{"b":[1,2],"a":"é<"}}],
 	"metadata":{"x":1.0,"y":{"k":true}},"extensions":["e"],"referenceTaskIds":["r1","r2"]}`
 
-// A repeat of a message is recognised by its digest, whichever JSON library
+// A repeat of a message is recognized by its digest, whichever JSON library
 // wrote it.
 func TestMessage_Digest_same(t *testing.T) {
 	want := decode[a2a.Message](t, message).Digest()

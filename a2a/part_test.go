@@ -62,6 +62,31 @@ func TestPart_nullMembersAreAbsent(t *testing.T) {
 	}
 }
 
+// An artifact that is made word by word is one text in the end; what is more
+// than text keeps apart.
+func TestAppendParts(t *testing.T) {
+	bold := "<b>"
+	html := a2a.Part{Text: &bold, MediaType: "text/html"}
+	steps := []struct {
+		piece []a2a.Part
+		want  []a2a.Part
+	}{
+		{nil, nil},
+		{[]a2a.Part{a2a.TextPart("")}, []a2a.Part{a2a.TextPart("")}},
+		{[]a2a.Part{a2a.TextPart("Dear ")}, []a2a.Part{a2a.TextPart("Dear ")}},
+		{[]a2a.Part{a2a.TextPart("Ada"), a2a.TextPart(",")}, []a2a.Part{a2a.TextPart("Dear Ada,")}},
+		{[]a2a.Part{html, html}, []a2a.Part{a2a.TextPart("Dear Ada,"), html, html}},
+		{[]a2a.Part{a2a.TextPart("B"), a2a.DataPart(1), a2a.DataPart(1)}, []a2a.Part{a2a.TextPart("Dear Ada,"), html, html, a2a.TextPart("B"), a2a.DataPart(1), a2a.DataPart(1)}},
+	}
+	var parts []a2a.Part
+	for _, s := range steps {
+		parts = a2a.AppendParts(parts, s.piece...)
+		if diff := cmp.Diff(s.want, parts); diff != "" {
+			t.Errorf("after %s (-want +got):\n%s", encode(t, s.piece), diff)
+		}
+	}
+}
+
 func TestMessage_Text(t *testing.T) {
 	url := "https://example.com"
 	parts := []a2a.Part{a2a.TextPart("one"), a2a.DataPart("no text"), a2a.TextPart(""), {URL: &url}, a2a.TextPart("two")}

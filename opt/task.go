@@ -73,7 +73,7 @@ func (t *Task) keep(c Chunk) {
 	case i < 0:
 		t.Artifacts = append(t.Artifacts, c.Artifact)
 	case c.Append:
-		t.Artifacts[i].Parts = slices.Concat(t.Artifacts[i].Parts, c.Artifact.Parts)
+		t.Artifacts[i].Parts = a2a.AppendParts(slices.Clone(t.Artifacts[i].Parts), c.Artifact.Parts...)
 	default:
 		t.Artifacts[i] = c.Artifact
 	}

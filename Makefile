@@ -1,0 +1,79 @@
+# The root module is built and tested without the workspace, so that nothing of
+# it can come to depend on the Temporal server that dev carries.
+root := GOWORK=off go
+dev  := cd dev && go
+
+RACE     ?= -race
+FUZZTIME ?= 10s
+
+workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
+
+.PHONY: test check format vet test-root test-dev staticcheck workflowcheck bench microbench record fuzz build tidy clean
+
+# All that has to hold.
+test: format vet test-root test-dev
+
+# What is worth a look beside that.
+check: test staticcheck workflowcheck
+
+format:
+	@echo "== gofmt"
+	@files=$$(gofmt -l .) || exit 1; \
+	if [ -n "$$files" ]; then echo "Not formatted:"; echo "$$files"; exit 1; fi
+
+vet:
+	@echo "== go vet"
+	$(root) vet ./...
+	$(dev) vet ./...
+
+test-root:
+	@echo "== Tests of the service"
+	$(root) test $(RACE) -shuffle=on ./...
+
+test-dev:
+	@echo "== Tests against the embedded Temporal server"
+	$(dev) test $(RACE) ./...
+
+staticcheck:
+	@echo "== Linters"
+	@if command -v golangci-lint >/dev/null; then GOWORK=off golangci-lint run ./...; \
+	elif command -v staticcheck >/dev/null; then GOWORK=off staticcheck ./...; \
+	else echo "Neither golangci-lint nor staticcheck is installed; skipped."; fi
+
+workflowcheck:
+	@echo "== Determinism of the workflows"
+	$(root) run $(workflowcheck) -test=false -config .workflowcheck.yaml ./workflows/...
+
+# What an objective costs beside bare Temporal; BENCH=-h lists the settings.
+bench:
+	go run ./dev/bench $(BENCH)
+
+# What the parts cost.
+microbench:
+	$(root) test -run '^$$' -bench . -benchmem ./...
+
+# Histories of shapes of work that have none yet.
+record:
+	go run ./dev/record
+
+# Each fuzz test for a while; go fuzzes one at a time.
+fuzz:
+	@grep -rl --include='*_test.go' --exclude-dir=dev '^func Fuzz' . | while read -r file; do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$$file"); do \
+			echo "== $$name"; \
+			$(root) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")" || exit 1; \
+		done; \
+	done
+
+# The thin program, and the one that carries Temporal.
+build:
+	$(root) build -trimpath -ldflags '-s -w' -o bin/longhaul ./cmd/longhaul
+	$(dev) build -trimpath -ldflags '-s -w' -o ../bin/longhaul-dev .
+
+# dev finds the root module through the workspace, of which tidy knows nothing.
+tidy:
+	$(root) mod tidy
+	cd dev && go mod edit -replace longhaul=../ && { GOWORK=off go mod tidy; status=$$?; go mod edit -dropreplace longhaul; exit $$status; }
+
+clean:
+	rm -rf bin

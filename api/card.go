@@ -1,0 +1,149 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/api/wire"
+	"longhaul/opt"
+)
+
+// CardInfo is what an operator says of the agent. What the agent can do, and
+// where, the server adds itself.
+type CardInfo struct {
+	Name        string
+	Description string
+	Version     string // of the agent
+	BaseURL     string // where clients reach the server
+
+	Provider         *Provider // nil for none
+	DocumentationURL string    // "" for none
+	IconURL          string    // "" for none
+	Skills           []Skill   // at least one, or clients do not know what to ask for
+	InputModes       []string  // media types, wildcards allowed; nil for text and JSON
+	OutputModes      []string  // likewise
+	Schemes          map[string]SecurityScheme
+	Requirements     []map[string][]string // scopes by the name of a scheme; any one of the list will do
+	Extensions       []Extension           // beside OPT
+	OPTRequired      bool                  // refuse core calls of clients that do not know OPT
+}
+
+// The parts of a CardInfo.
+type (
+	Provider       = wire.Provider
+	Skill          = wire.Skill
+	SecurityScheme = wire.SecurityScheme
+	Extension      = wire.Extension
+)
+
+var defaultModes = []string{"text/plain", "application/json"}
+
+func (i CardInfo) inputModes() []string {
+	if len(i.InputModes) == 0 {
+		return defaultModes
+	}
+	return i.InputModes
+}
+
+// extensions lists what the card declares and calls can activate.
+func (i CardInfo) extensions() []wire.Extension {
+	return append([]wire.Extension{{
+		URI:         a2a.ExtensionOPT,
+		Description: "Objectives, plans and tasks",
+		Required:    i.OPTRequired,
+		Params: map[string]any{
+			"maxPlansPerObjective": opt.MaxPlans,
+			"maxTasksPerPlan":      opt.MaxTasks,
+			"persistenceEnabled":   true,
+		},
+	}}, i.Extensions...)
+}
+
+// card is the one place that says what this server is and can do.
+func (i CardInfo) card() wire.Card {
+	url := strings.TrimSuffix(i.BaseURL, "/") + "/a2a"
+	output := i.OutputModes
+	if len(output) == 0 {
+		output = defaultModes
+	}
+	return wire.Card{
+		Name: i.Name, Description: i.Description, Version: i.Version,
+		Provider: i.Provider, DocumentationURL: i.DocumentationURL, IconURL: i.IconURL,
+		Interfaces: []wire.Interface{
+			{URL: url, Binding: "JSONRPC", Version: wire.V10},
+			{URL: url, Binding: "JSONRPC", Version: wire.V03},
+		},
+		Capabilities: wire.Capabilities{Streaming: true, Push: false, Extensions: i.extensions()},
+		Schemes:      i.Schemes,
+		Requirements: i.Requirements,
+		InputModes:   i.inputModes(),
+		OutputModes:  output,
+		Skills:       i.Skills,
+	}
+}
+
+// A document is a card as it is served.
+type document struct {
+	body []byte
+	etag string
+}
+
+func (s *Server) newCards() map[wire.Version]document {
+	cards := map[wire.Version]document{}
+	for _, v := range []wire.Version{wire.V03, wire.V10} {
+		body, err := wire.Marshal(v.Card(s.cfg.Card.card()))
+		if err != nil {
+			s.log.Error("The agent card has no JSON form", zap.Error(err))
+			continue
+		}
+		sum := sha256.Sum256(body)
+		cards[v] = document{body, `"` + hex.EncodeToString(sum[:12]) + `"`}
+	}
+	return cards
+}
+
+// serveCard serves the card in the shape for the version that a request names,
+// the union of both if it names none.
+func (s *Server) serveCard(e echo.Context) error {
+	v, _, fault := wire.Negotiate(e.Request().Header.Values(headerVersion), e.Request().URL.Query())
+	if fault != nil {
+		h := e.Response().Header()
+		h.Set("Vary", headerVersion)
+		h.Set("Access-Control-Allow-Origin", "*")
+		return e.JSON(http.StatusBadRequest, wire.Status(fault, http.StatusBadRequest, "FAILED_PRECONDITION"))
+	}
+	return s.sendCard(e, v)
+}
+
+// servePureCard serves the card of 1.0 whatever a request names, for clients that
+// accept nothing else and do not say so.
+func (s *Server) servePureCard(e echo.Context) error { return s.sendCard(e, wire.V10) }
+
+func (s *Server) sendCard(e echo.Context, v wire.Version) error {
+	card := s.cards[v]
+	h := e.Response().Header()
+	h.Set("Vary", headerVersion)
+	h.Set("Cache-Control", "public, max-age=300")
+	h.Set("ETag", card.etag)
+	h.Set("Last-Modified", s.started.UTC().Format(http.TimeFormat))
+	h.Set("Access-Control-Allow-Origin", "*")
+	if matches(e.Request().Header.Values("If-None-Match"), card.etag) {
+		return e.NoContent(http.StatusNotModified)
+	}
+	return e.Blob(http.StatusOK, "application/json", card.body)
+}
+
+func matches(ifNoneMatch []string, etag string) bool {
+	tags := strings.Split(strings.Join(ifNoneMatch, ","), ",")
+	return slices.ContainsFunc(tags, func(tag string) bool {
+		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
+		return tag == etag || tag == "*"
+	})
+}

@@ -1,0 +1,62 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"longhaul/api"
+)
+
+func (s *service) get(t *testing.T, path string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+func TestCard_notModified(t *testing.T) {
+	s := newService(t)
+	const path = "/.well-known/agent-card.json"
+	tag := s.get(t, path).Header().Get("ETag")
+	for value, want := range map[string]int{
+		tag: 304, "W/" + tag: 304, `"x", ` + tag: 304, "*": 304, `"x"`: 200, "": 200,
+	} {
+		w := s.get(t, path, "If-None-Match", value)
+		if w.Code != want || (w.Body.Len() > 0) != (want == 200) {
+			t.Errorf("If-None-Match %q: status %d with %d bytes, want %d", value, w.Code, w.Body.Len(), want)
+		}
+	}
+	if w := s.get(t, path, "If-None-Match", tag, "A2A-Version", "1.0"); w.Code != 200 {
+		t.Error("the card of 1.0 has the tag of the other")
+	}
+}
+
+// The card needs no credentials, and says what the calls do.
+func TestCard_isPublicAndTrue(t *testing.T) {
+	s := newService(t, func(c *api.Config) {
+		c.Card.OPTRequired = true
+		c.Card.InputModes, c.Card.OutputModes = []string{"image/*"}, []string{"text/html"}
+	})
+	card := parse(t, s.get(t, "/.well-known/agent-card.json", "Authorization", "Bearer nobody").Body.Bytes())
+	if card.at("defaultInputModes", "0").String() != "image/*" || card.at("defaultOutputModes", "0").String() != "text/html" {
+		t.Errorf("modes are %v", card)
+	}
+	extension := card.at("capabilities", "extensions", "0")
+	if extension.at("required").String() != "true" {
+		t.Errorf("extension is %v", extension)
+	}
+	wantCode(t, s.call(t, "GetTask", `{"id":"x"}`), "-32008")
+	if card.at("capabilities", "pushNotifications").String() != "false" {
+		t.Error("the card promises push")
+	}
+	for i, version := range []string{"1.0", "0.3"} {
+		if got := card.at("supportedInterfaces", string(rune('0'+i)), "protocolVersion").String(); got != version {
+			t.Errorf("interface %d speaks %q", i, got)
+		}
+	}
+}

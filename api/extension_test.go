@@ -1,0 +1,94 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+
+	"longhaul/a2a"
+	"longhaul/api"
+)
+
+const otherExtension = "urn:example:other"
+
+func TestExtensions_activation(t *testing.T) {
+	const opt = a2a.ExtensionOPT
+	for name, tc := range map[string]struct {
+		header, value string
+		more          string
+		want, wantX   string
+		objective     bool
+	}{
+		"not asked for":            {"", "", "", "", "", false},
+		"by header":                {"A2A-Extensions", opt, "", opt, "", true},
+		"by the name of 0.3":       {"X-A2A-Extensions", opt, "", opt, opt, true},
+		"among others, with space": {"A2A-Extensions", "urn:x ,  " + opt + ",," + otherExtension, "", opt + ", " + otherExtension, "", true},
+		"another version of it":    {"A2A-Extensions", strings.Replace(opt, "v1", "v2", 1), "", "", "", false},
+		"in other letters":         {"A2A-Extensions", strings.ToUpper(opt), "", "", "", false},
+		"by the message":           {"", "", `,"extensions":["` + opt + `"]`, opt, "", true},
+		"by a key":                 {"", "", `,"metadata":{"opt/v1/suggestedName":"x"}`, opt, "", true},
+		"not by another key":       {"", "", `,"metadata":{"x":"opt/v1/"}`, "", "", false},
+		"another one alone":        {"A2A-Extensions", otherExtension, "", otherExtension, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, func(c *api.Config) { c.Card.Extensions = []api.Extension{{URI: otherExtension}} })
+			w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message("m", "quiet", tc.more)+`}}`,
+				"A2A-Version", "1.0", tc.header, tc.value)
+			if got := w.Header().Get("A2A-Extensions"); got != tc.want {
+				t.Errorf("A2A-Extensions is %q, want %q", got, tc.want)
+			}
+			if got := w.Header().Get("X-A2A-Extensions"); got != tc.wantX {
+				t.Errorf("X-A2A-Extensions is %q, want %q", got, tc.wantX)
+			}
+			if got := parse(t, w.Body.Bytes()).at("result", "task", "metadata").has("opt/v1/objective"); got != tc.objective {
+				t.Errorf("the objective is shown: %v", got)
+			}
+		})
+	}
+}
+
+// The objective stands beside the task for a client that asked for exactly that.
+func TestExtensions_sibling(t *testing.T) {
+	const header = "A2A-Extensions"
+	for name, tc := range map[string]struct {
+		header, more string
+		want         bool
+	}{
+		"header and key":      {a2a.ExtensionOPT, `,"metadata":{"opt/v1/preferObjective":true}`, true},
+		"key alone":           {"", `,"metadata":{"opt/v1/preferObjective":true}`, false},
+		"header alone":        {a2a.ExtensionOPT, "", false},
+		"asked not to":        {a2a.ExtensionOPT, `,"metadata":{"opt/v1/preferObjective":false}`, false},
+		"message, not header": {"", `,"extensions":["` + a2a.ExtensionOPT + `"],"metadata":{"opt/v1/preferObjective":true}`, false},
+	} {
+		n := newService(t).call(t, "SendMessage", `{"message":`+message("m", "quiet", tc.more)+`}`, header, tc.header)
+		if got := n.at("result").has("objective"); got != tc.want {
+			t.Errorf("%s: beside the task: %v", name, got)
+		}
+	}
+}
+
+// What is required is asked for before anything else, and nothing is written
+// without it.
+func TestExtensions_required(t *testing.T) {
+	s := newService(t, func(c *api.Config) {
+		c.Card.OPTRequired = true
+		c.Card.Extensions = []api.Extension{{URI: otherExtension, Required: true}}
+	})
+	body := `{"message":` + message("m", "quiet", "") + `}`
+	n := s.call(t, "SendMessage", body)
+	wantCode(t, n, "-32008")
+	if got := n.at("error", "data", "0", "reason").String(); got != "EXTENSION_SUPPORT_REQUIRED" {
+		t.Errorf("reason is %q", got)
+	}
+	wantCode(t, s.call(t, "SendMessage", `{"message":{}}`), "-32008")
+	wantCode(t, s.call(t, "GetTask", `{"id":"x"}`, "A2A-Extensions", a2a.ExtensionOPT), "-32008")
+	wantCode(t, s.callIn(t, "0.3", "tasks/get", `{"id":"x"}`), "-32602")
+	wantCode(t, s.call(t, "objectives/create", `{"name":"x"}`), "-32008")
+	s.untouched(t)
+	both := "A2A-Extensions"
+	if n := s.call(t, "SendMessage", body, both, a2a.ExtensionOPT+","+otherExtension); n.has("error") {
+		t.Errorf("refused: %v", n)
+	}
+	if n := s.call(t, "objectives/create", `{"name":"x"}`, both, otherExtension); n.has("error") {
+		t.Errorf("refused: %v", n)
+	}
+}

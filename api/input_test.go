@@ -1,0 +1,243 @@
+package api_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"longhaul/api"
+)
+
+func deep(n int) string { return strings.Repeat(`[`, n) + strings.Repeat(`]`, n) }
+
+// Whatever is wrong with a request, it is told apart and nothing is done.
+func TestBadEnvelopes(t *testing.T) {
+	for name, tc := range map[string]struct{ body, id, code string }{
+		"empty":             {``, ``, "-32700"},
+		"not JSON":          {`{`, ``, "-32700"},
+		"two values":        {`{"jsonrpc":"2.0","id":1,"method":"GetTask"}{}`, ``, "-32700"},
+		"bad UTF-8":         {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"GetTask\",\"params\":{\"id\":\"\xff\"}}", ``, "-32700"},
+		"deep":              {`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"x":` + deep(200) + `}}`, ``, "-32700"},
+		"very deep":         {deep(1 << 20), ``, "-32700"},
+		"unclosed":          {strings.Repeat("[", 1<<20), ``, "-32700"},
+		"number":            {`1`, ``, "-32600"},
+		"null":              {`null`, ``, "-32600"},
+		"batch":             {`[{"jsonrpc":"2.0","id":1,"method":"GetTask"}]`, ``, "-32600"},
+		"no id":             {`{"jsonrpc":"2.0","method":"GetTask"}`, ``, "-32600"},
+		"id object":         {`{"jsonrpc":"2.0","id":{},"method":"GetTask"}`, ``, "-32600"},
+		"id true":           {`{"jsonrpc":"2.0","id":true,"method":"GetTask"}`, ``, "-32600"},
+		"id of 5000 bytes":  {`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 5000) + `","method":"GetTask"}`, ``, "-32600"},
+		"no jsonrpc":        {`{"id":"a","method":"GetTask"}`, `a`, "-32600"},
+		"jsonrpc 2":         {`{"jsonrpc":2.0,"id":"a","method":"GetTask"}`, `a`, "-32600"},
+		"no method":         {`{"jsonrpc":"2.0","id":7}`, `7`, "-32600"},
+		"empty method":      {`{"jsonrpc":"2.0","id":7,"method":""}`, `7`, "-32600"},
+		"method a number":   {`{"jsonrpc":"2.0","id":7,"method":7}`, `7`, "-32600"},
+		"unknown method":    {`{"jsonrpc":"2.0","id":7,"method":"Reboot"}`, `7`, "-32601"},
+		"method in caps":    {`{"jsonrpc":"2.0","id":7,"method":"GETTASK"}`, `7`, "-32601"},
+		"keys in caps":      {`{"JSONRPC":"2.0","ID":7,"METHOD":"GetTask"}`, ``, "-32600"},
+		"params a list":     {`{"jsonrpc":"2.0","id":7,"method":"GetTask","params":[]}`, `7`, "-32602"},
+		"params a string":   {`{"jsonrpc":"2.0","id":7,"method":"GetTask","params":"x"}`, `7`, "-32602"},
+		"last key counts":   {`{"jsonrpc":"1.0","id":1,"id":2,"jsonrpc":"2.0","method":"x","method":"GetTask","params":{"id":"a"}}`, `2`, "-32001"},
+		"huge number as id": {`{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"x"}`, `123456789012345678901234567890`, "-32601"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			w := s.post(t, tc.body, "A2A-Version", "1.0")
+			n := parse(t, w.Body.Bytes())
+			wantCode(t, n, tc.code)
+			if n.at("id").String() != tc.id || w.Code != http.StatusOK {
+				t.Errorf("id is %v with status %d, want %q with 200", n.at("id"), w.Code, tc.id)
+			}
+			if !n.has("id") || n.has("result") {
+				t.Errorf("not a response: %v", n)
+			}
+			s.untouched(t)
+		})
+	}
+}
+
+func TestBadParams(t *testing.T) {
+	long := strings.Repeat("x", 300)
+	parts := strings.TrimSuffix(strings.Repeat(`{"text":"x"},`, 101), ",")
+	for _, tc := range []struct{ version, method, params, field string }{
+		{"1.0", "SendMessage", `{}`, "message"},
+		{"1.0", "SendMessage", `{"message":[]}`, "message"},
+		{"1.0", "SendMessage", `{"message":{"role":"ROLE_USER","parts":[{"text":""}]}}`, "message.messageId"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"","role":"ROLE_USER","parts":[{"text":""}]}}`, "message.messageId"},
+		{"1.0", "SendMessage", `{"message":{"messageId":5,"role":"ROLE_USER","parts":[{"text":""}]}}`, "message.messageId"},
+		{"1.0", "SendMessage", `{"message":` + message(long, "x", "") + `}`, "message.messageId"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a\u0000","role":"ROLE_USER","parts":[{"text":""}]}}`, "message.messageId"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","parts":[{"text":""}]}}`, "message.role"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_UNSPECIFIED","parts":[{"text":""}]}}`, "message.role"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"user","parts":[{"text":""}]}}`, "message.role"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_AGENT","parts":[{"text":""}]}}`, "message.role"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER"}}`, "message.parts"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER","parts":[]}}`, "message.parts"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER","parts":{"text":"x"}}}`, "message.parts"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER","parts":["x"]}}`, "message.parts[0]"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER","parts":[` + parts + `]}}`, "message.parts"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER","parts":[{"text":"x"},{}]}}`, "message.parts[1]"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER","parts":[{"text":"x","url":"u"}]}}`, "message.parts[0]"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER","parts":[{"text":5}]}}`, "message.parts[0].text"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER","parts":[{"raw":"!!"}]}}`, "message.parts[0].raw"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER","parts":[{"url":""}]}}`, "message.parts[0].url"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER","parts":[{"text":"x","metadata":[]}]}}`, "message.parts[0].metadata"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":"x"`) + `}`, "message.metadata"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"x":"`+strings.Repeat("x", 64<<10)+`"}`) + `}`, "message.metadata"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"contextId":"a b"`) + `}`, "message.contextId"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"contextId":5`) + `}`, "message.contextId"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"taskId":["x"]`) + `}`, "message.taskId"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"extensions":"x"`) + `}`, "message.extensions"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"referenceTaskIds":[5]`) + `}`, "message.referenceTaskIds[0]"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", "") + `,"configuration":{"historyLength":-1}}`, "configuration.historyLength"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", "") + `,"configuration":{"historyLength":1.5}}`, "configuration.historyLength"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", "") + `,"configuration":{"historyLength":3000000000}}`, "configuration.historyLength"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", "") + `,"configuration":{"returnImmediately":"yes"}}`, "configuration.returnImmediately"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", "") + `,"configuration":{"acceptedOutputModes":5}}`, "configuration.acceptedOutputModes"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", "") + `,"configuration":[]}`, "configuration"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", "") + `,"metadata":5}`, "metadata"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", "") + `,"tenant":"acme"}`, "tenant"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/preferObjective":"yes"}`) + `}`, "message.metadata.opt/v1/preferObjective"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/plan":"mine"}`) + `}`, "message.metadata.opt/v1/plan"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/plan":{"name":""}}`) + `}`, "message.metadata.opt/v1/plan.name"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/plan":{"name":"P","tasks":[{"name":"A","dependencies":["task-1"]},{"name":"B","dependencies":["task-0"]}]}}`) + `}`, "message.metadata.opt/v1/plan.tasks"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/objective":{"name":"O","plans":[{"name":"P"},{"name":"Q","tasks":[{}]}]}}`) + `}`, "message.metadata.opt/v1/objective.plans[1].tasks[0].name"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/objective":{"name":"O","plans":[{"name":"P","dependencies":["plan-1"]},{"name":"Q","dependencies":["plan-0"]}]}}`) + `}`, "message.metadata.opt/v1/objective.plans[0].dependencies"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/historyScope":"world"}`) + `}`, "message.metadata.opt/v1/historyScope"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/suggestedName":"`+long+`"}`) + `}`, "message.metadata.opt/v1/suggestedName"},
+		{"1.0", "GetTask", `{}`, "id"},
+		{"1.0", "GetTask", `{"id":""}`, "id"},
+		{"1.0", "GetTask", `{"id":null}`, "id"},
+		{"1.0", "GetTask", `{"id":5}`, "id"},
+		{"1.0", "GetTask", `{"id":"x","historyLength":-1}`, "historyLength"},
+		{"1.0", "GetTask", `{"id":"x","historyLength":"5"}`, "historyLength"},
+		{"1.0", "GetTask", `{"id":"x","metadata":{"longhaul/v1/after":"x"}}`, "metadata.longhaul/v1/after"},
+		{"1.0", "CancelTask", `{"metadata":{}}`, "id"},
+		{"1.0", "ListTasks", `{"pageSize":0}`, "pageSize"},
+		{"1.0", "ListTasks", `{"pageSize":101}`, "pageSize"},
+		{"1.0", "ListTasks", `{"page_size":-1}`, "pageSize"},
+		{"1.0", "ListTasks", `{"pageToken":5}`, "pageToken"},
+		{"1.0", "ListTasks", `{"pageToken":"not base64!"}`, "pageToken"},
+		{"1.0", "ListTasks", `{"status":"TASK_STATE_CANCELLED"}`, "status"},
+		{"1.0", "ListTasks", `{"status":"working"}`, "status"},
+		{"1.0", "ListTasks", `{"status":99}`, "status"},
+		{"1.0", "ListTasks", `{"statusTimestampAfter":"yesterday"}`, "statusTimestampAfter"},
+		{"1.0", "ListTasks", `{"historyLength":-5}`, "historyLength"},
+		{"1.0", "ListTasks", `{"includeArtifacts":"true"}`, "includeArtifacts"},
+		{"1.0", "ListTasks", `{"contextId":"a b"}`, "contextId"},
+		{"1.0", "objectives/create", `{}`, "name"},
+		{"1.0", "objectives/create", `{"name":"` + long + `"}`, "name"},
+		{"1.0", "objectives/create", `{"name":"x","description":5}`, "description"},
+		{"1.0", "objectives/create", `{"name":"x","description":"` + strings.Repeat("x", 17<<10) + `"}`, "description"},
+		{"1.0", "objectives/create", `{"name":"x","metadata":{"opt/v1/autoStart":"yes"}}`, "metadata.opt/v1/autoStart"},
+		{"1.0", "objectives/get", `{}`, "id"},
+		{"1.0", "objectives/get", `{"id":"x","includePlans":0}`, "includePlans"},
+		{"1.0", "objectives/list", `{"status":"open"}`, "status"},
+		{"1.0", "objectives/list", `{"pageToken":"AAAA"}`, "pageToken"},
+		{"1.0", "plans/create", `{"name":"x"}`, "objectiveId"},
+		{"1.0", "plans/create", `{"objectiveId":"x"}`, "name"},
+		{"1.0", "plans/create", `{"objectiveId":"x","name":"y","tasks":{}}`, "tasks"},
+		{"1.0", "plans/create", `{"objectiveId":"x","name":"y","dependencies":[1]}`, "dependencies[0]"},
+		{"1.0", "plans/get", `{"id":["x"]}`, "id"},
+	} {
+		name := fmt.Sprintf("%s %.60s", tc.method, tc.params)
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			n := s.callIn(t, tc.version, tc.method, tc.params)
+			message := wantCode(t, n, "-32602")
+			if got := field(n); got != tc.field {
+				t.Errorf("field is %q, want %q", got, tc.field)
+			}
+			if !strings.Contains(message, tc.field) {
+				t.Errorf("message %q does not name %s", message, tc.field)
+			}
+			s.untouched(t)
+		})
+	}
+}
+
+func TestBadParams_03(t *testing.T) {
+	for _, tc := range []struct{ part, field string }{
+		{`{"kind":"video","text":"x"}`, "message.parts[0] must be of kind text, file or data"},
+		{`{"kind":"text"}`, "message.parts[0].text is required"},
+		{`{"kind":"text","text":null}`, "message.parts[0].text is required"},
+		{`{"kind":5,"text":"x"}`, "message.parts[0].kind must be a string"},
+		{`{"kind":"file"}`, "message.parts[0].file is required"},
+		{`{"kind":"file","file":{}}`, "message.parts[0].file must have exactly one of bytes and uri"},
+		{`{"kind":"file","file":{"bytes":"aGk=","uri":"u"}}`, "message.parts[0].file must have exactly one of bytes and uri"},
+		{`{"kind":"file","file":{"bytes":"*"}}`, "message.parts[0].file.bytes must be base64"},
+		{`{"kind":"data","data":[1]}`, "message.parts[0].data must be an object"},
+		{`{"kind":"data"}`, "message.parts[0].data must be an object"},
+		{`{"text":"x","data":{}}`, "message.parts[0] must be of kind text, file or data"},
+		{`{}`, "message.parts[0] must be of kind text, file or data"},
+	} {
+		t.Run(tc.part, func(t *testing.T) {
+			s := newService(t)
+			n := s.callIn(t, "0.3", "message/send", `{"message":{"messageId":"m","role":"user","parts":[`+tc.part+`]}}`)
+			if got := wantCode(t, n, "-32602"); got != "Invalid parameters: "+tc.field {
+				t.Errorf("message is %q, want %q", got, tc.field)
+			}
+			if n.at("error").has("data") {
+				t.Error("an error of 0.3 has data")
+			}
+			s.untouched(t)
+		})
+	}
+	t.Run("wrong kind of message", func(t *testing.T) {
+		n := newService(t).callIn(t, "0.3", "message/send", `{"message":{"kind":"task","messageId":"m","role":"user","parts":[{"text":"x"}]}}`)
+		wantCode(t, n, "-32602")
+	})
+}
+
+// Ids that no database has to see are unknown like all others.
+func TestStrangeIDs(t *testing.T) {
+	for _, id := range []string{"t-nope", strings.Repeat("x", 1<<20), "a\u0000b", "obj-../../x", "obj-aaaaaaaaaaaaaaaaaaaaaaaaaa'--"} {
+		s := newService(t)
+		for _, method := range []string{"GetTask", "CancelTask", "SubscribeToTask"} {
+			n := s.call(t, method, fmt.Sprintf(`{"id":%q}`, strings.ReplaceAll(id, "\u0000", "\n")))
+			if got := wantCode(t, n, "-32001"); got != "Task not found" {
+				t.Errorf("message is %q", got)
+			}
+			if len(n.String()) > 1000 {
+				t.Errorf("a huge id comes back: %d bytes", len(n.String()))
+			}
+		}
+		s.untouched(t)
+	}
+}
+
+func TestBodyLimit(t *testing.T) {
+	s := newService(t, func(c *api.Config) { c.MaxBody = 100 })
+	body := `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageToken":"` + strings.Repeat("x", 100) + `"}}`
+	for name, reader := range map[string]io.Reader{
+		"of known length":   strings.NewReader(body),
+		"of unknown length": io.MultiReader(strings.NewReader(body)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", reader)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			if w.Code != http.StatusRequestEntityTooLarge {
+				t.Errorf("status is %d, want 413", w.Code)
+			}
+			wantCode(t, parse(t, w.Body.Bytes()), "-32600")
+		})
+	}
+	s.untouched(t)
+}
+
+func TestRequestID(t *testing.T) {
+	s := newService(t)
+	const body = `{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`
+	if got := s.post(t, body, "X-Request-Id", "abc-1").Header().Get("X-Request-Id"); got != "abc-1" {
+		t.Errorf("a sane id became %q", got)
+	}
+	for _, id := range []string{"", "a b", strings.Repeat("x", 200), "a\tb"} {
+		if got := s.post(t, body, "X-Request-Id", id).Header().Get("X-Request-Id"); got == id || got == "" {
+			t.Errorf("id %q became %q", id, got)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/api"
+)
+
+// The log of a request says who did what to what, and nothing of what was said.
+func TestLog(t *testing.T) {
+	core, logs := observer.New(zapcore.DebugLevel)
+	s := newService(t, func(c *api.Config) { c.Log = zap.New(core) })
+	const canary = "c4n4ry"
+	work := `{"message":` + message("m", "slow "+canary, `,"contextId":"`+canary+`","metadata":{"x":"`+canary+`"}`) + `}`
+	s.call(t, "SendMessage", work, "Authorization", "Bearer acme/ann", "X-Request-Id", "req-1")
+	s.call(t, "GetTask", `{"id":"`+canary+`"}`, "X-Request-Id", "req-2")
+	s.call(t, canary, `{}`)
+	s.post(t, canary, "A2A-Version", canary)
+	s.call(t, "SendMessage", `{"message":`+message("m2", "panic "+canary, "")+`}`)
+	s.get(t, "/"+canary)
+
+	var served []map[string]any
+	for _, entry := range logs.All() {
+		fields := entry.ContextMap()
+		delete(fields, "stack")
+		if entry.Message == "Served a request" {
+			served = append(served, fields)
+		}
+		if text := fmt.Sprint(entry.Message, fields); strings.Contains(text, canary) {
+			t.Errorf("the log holds content: %s", text)
+		}
+	}
+	if len(served) != 6 {
+		t.Fatalf("%d requests were logged", len(served))
+	}
+	for key, want := range map[string]any{
+		"requestId": "req-1", "method": "SendMessage", "tenant": "acme", "principal": "ann", "status": int64(200),
+		"objectiveId": "obj-" + u("m"), "taskId": "obj-" + u("m"), "path": "/a2a", "code": nil,
+	} {
+		if served[0][key] != want {
+			t.Errorf("%s is %v, want %v", key, served[0][key], want)
+		}
+	}
+	if served[0]["took"] == nil {
+		t.Error("the log does not say how long it took")
+	}
+	if served[1]["code"] != int64(-32001) || served[1]["taskId"] != nil {
+		t.Errorf("a task that is not there is logged as %v", served[1])
+	}
+}

@@ -1,0 +1,293 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/api"
+	"longhaul/opt"
+)
+
+// say sends parts to a task; more is further members of the message.
+func (s *service) say(t *testing.T, taskID, messageID, parts, more string, headers ...string) node {
+	t.Helper()
+	return s.call(t, "SendMessage", fmt.Sprintf(`{"message":{"messageId":%q,"taskId":%q,"role":"ROLE_USER","parts":[%s]%s}}`,
+		messageID, taskID, parts, more), headers...)
+}
+
+func u(messageID string) string {
+	return strings.TrimPrefix(opt.DerivedObjectiveID("acme", "ann", messageID), "obj-")
+}
+
+func TestReply_letters(t *testing.T) {
+	obj, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-0", "task-"+u("m")+"-0-0"
+	other := "task-" + u("m") + "-0-1"
+	reply := func(gateTask string, r opt.Reply) *opt.Reply {
+		r.GateID, r.MessageID, r.DecidedBy, r.At = gateTask+":1", "r", "ann", a2a.At(start)
+		return &r
+	}
+	engineers := []opt.Answer{{ID: "audience", Answer: json.RawMessage(`"Engineers"`)}}
+	for name, tc := range map[string]struct {
+		work, taskID, parts, more string
+		want                      opt.Letter
+	}{
+		"to the root task": {"approve", obj, `{"data":{"action":"accept","feedback":"F","decidedBy":"x","decidedAt":"y"}}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: task, Reply: reply(task, opt.Reply{Action: opt.Accept, Feedback: "F"})}},
+		"to the plan task": {"approve", task, `{"data":{"action":"reject"}}`, "",
+			opt.Letter{PlanID: plan, TaskID: task, Reply: reply(task, opt.Reply{Action: opt.Reject})}},
+		"by word": {"approve", obj, `{"text":"  ACCEPT\n"}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: task, Reply: reply(task, opt.Reply{Action: opt.Accept})}},
+		"beside text": {"approve", obj, `{"text":"Looks good."},{"data":{"action":"accept"}},{"data":{"other":1}}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: task, Reply: reply(task, opt.Reply{Action: opt.Accept})}},
+		"in old words": {"approve", obj, `{"data":{"decision":"rejected"}}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: task, Reply: reply(task, opt.Reply{Action: opt.Reject})}},
+		"at one of two gates": {"two", obj, `{"data":{"action":"accept","interruptId":"` + other + `:1"}}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: other, Reply: reply(other, opt.Reply{Action: opt.Accept})}},
+		"at one of two gates, by metadata": {"two", obj, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"` + other + `"}`,
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: other, Reply: reply(other, opt.Reply{Action: opt.Accept})}},
+		"by metadata alone": {"two", "", `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"` + other + `"}`,
+			opt.Letter{PlanID: plan, TaskID: other, Reply: reply(other, opt.Reply{Action: opt.Accept})}},
+		"text answers the question": {"clarify", obj, `{"text":" Engineers "}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: task, Reply: reply(task, opt.Reply{Answers: engineers})}},
+		"answers": {"clarify", task, `{"data":{"answers":[{"id":"audience","answer":"Engineers"}]}}`, "",
+			opt.Letter{PlanID: plan, TaskID: task, Reply: reply(task, opt.Reply{Answers: engineers})}},
+		"an answer of null": {"clarify", task, `{"data":{"answers":[{"id":"audience","answer":null}]}}`, "",
+			opt.Letter{PlanID: plan, TaskID: task, Reply: reply(task, opt.Reply{Answers: []opt.Answer{{ID: "audience", Answer: json.RawMessage("null")}}})}},
+		"a note to the root task": {"slow", obj, `{"text":"accept"}`, "", opt.Letter{TaskID: obj}},
+		"a note to a plan task":   {"slow", task, `{"data":{"hint":1}}`, "", opt.Letter{PlanID: plan, TaskID: task}},
+		"a note for a plan task":  {"slow", obj, `{"text":"x"}`, `,"metadata":{"opt/v1/taskId":"` + task + `"}`, opt.Letter{PlanID: plan, TaskID: obj, ForTask: task}},
+		"talk about a login":      {"auth", obj, `{"text":"accept"}`, "", opt.Letter{TaskID: obj}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.send(t, "m", tc.work)
+			n := s.say(t, tc.taskID, "r", tc.parts, tc.more)
+			if n.has("error") {
+				t.Fatalf("refused: %v", n)
+			}
+			got := s.engine.letters[0]
+			if got.Message.MessageID != "r" || got.Message.ContextID != "" {
+				t.Errorf("the message was not kept as it was sent: %+v", got.Message)
+			}
+			got.Message = a2a.Message{}
+			tc.want.ObjectiveID, tc.want.Principal = obj, "ann"
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(a2a.Time{})); diff != "" {
+				t.Errorf("letter mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReply_refused(t *testing.T) {
+	obj, task, other := "obj-"+u("m"), "task-"+u("m")+"-0-0", "task-"+u("m")+"-0-1"
+	for name, tc := range map[string]struct{ work, taskID, parts, more, code, says string }{
+		"chatter":                       {"approve", obj, `{"text":"yes"}`, "", "-32602", "accept or reject"},
+		"approval in metadata":          {"approve", obj, `{"text":"x"}`, `,"metadata":{"action":"accept"}`, "-32602", "accept or reject"},
+		"accept with an attachment":     {"approve", obj, `{"text":"accept"},{"url":"https://x.example"}`, "", "-32602", "accept or reject"},
+		"no known action":               {"approve", obj, `{"data":{"action":"approve"}}`, "", "-32602", "message.parts[0].data.action"},
+		"an action of another type":     {"approve", obj, `{"data":{"action":true}}`, "", "-32602", "message.parts[0].data.action"},
+		"no known decision":             {"approve", obj, `{"data":{"decision":"ok"}}`, "", "-32602", "approved or rejected"},
+		"rejected with feedback":        {"approve", obj, `{"data":{"decision":"rejected","feedback":"shorter"}}`, "", "-32602", "accept or reject"},
+		"not served":                    {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"whole"}}}`, "", "-32602", "accept or reject"},
+		"refine without feedback":       {"approve", obj, `{"data":{"action":"refine"}}`, "", "-32602", "refineFeedback"},
+		"refine of nothing":             {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"all"}}}`, "", "-32602", "scope"},
+		"edit without data":             {"approve", obj, `{"data":{"action":"edit"}}`, "", "-32602", "editedArtifactData"},
+		"ask without a question":        {"approve", obj, `{"data":{"action":"ask"}}`, "", "-32602", "question"},
+		"not offered":                   {"approve", obj, `{"data":{"action":"ask","question":"Why?"}}`, "", "-32602", "accept or reject"},
+		"answers to an approval":        {"approve", obj, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32602", "accept or reject"},
+		"two decisions":                 {"approve", obj, `{"data":{"action":"accept"}},{"data":{"action":"reject"}}`, "", "-32602", "message.parts[1].data"},
+		"both kinds":                    {"approve", obj, `{"data":{"action":"accept","answers":[{"id":"a","answer":1}]}}`, "", "-32602", "either"},
+		"another gate":                  {"approve", obj, `{"data":{"action":"accept","interruptId":"` + other + `:1"}}`, "", "-32004", "does not wait"},
+		"which of two":                  {"two", obj, `{"data":{"action":"accept"}}`, "", "-32602", other + ":1"},
+		"words for one of two":          {"two", obj, `{"text":"accept"}`, "", "-32602", task + ":1"},
+		"a task under another root":     {"approve", obj, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"task-` + u("x") + `-0-0"}`, "-32602", "opt/v1/taskId"},
+		"a task beside a plan task":     {"two", task, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"` + other + `"}`, "-32602", "opt/v1/taskId"},
+		"an action for a question":      {"clarify", obj, `{"data":{"action":"accept"}}`, "", "-32602", "audience"},
+		"no answer":                     {"clarify", obj, `{"data":{"answers":[]}}`, "", "-32602", "at least one"},
+		"an answer to nothing":          {"clarify", obj, `{"data":{"answers":[{"id":"x","answer":1}]}}`, "", "-32602", "audience"},
+		"an answer twice":               {"clarify", obj, `{"data":{"answers":[{"id":"audience","answer":1},{"id":"audience","answer":2}]}}`, "", "-32602", "once"},
+		"an answer without an id":       {"clarify", obj, `{"data":{"answers":[{"answer":1}]}}`, "", "-32602", "answers[0].id"},
+		"an answer without an answer":   {"clarify", obj, `{"data":{"answers":[{"id":"audience"}]}}`, "", "-32602", "answers[0].answer"},
+		"no text":                       {"clarify", obj, `{"url":"https://x.example"}`, "", "-32602", "text"},
+		"a decision about a login":      {"auth", obj, `{"data":{"action":"accept"}}`, "", "-32602", "elsewhere"},
+		"a decision while nothing asks": {"slow", obj, `{"data":{"action":"accept"}}`, "", "-32004", "does not wait"},
+		"answers while nothing asks":    {"slow", task, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32004", "does not wait"},
+		"another context":               {"slow", obj, `{"text":"x"}`, `,"contextId":"other"`, "-32602", "message.contextId"},
+		"a task that is not there":      {"slow", "t-nope", `{"text":"x"}`, "", "-32001", "Task not found"},
+		"a task that is done":           {"Write", obj, `{"text":"x"}`, "", "-32004", "ended"},
+		"a type that nobody reads":      {"slow", obj, `{"raw":"aGk=","mediaType":"video/mp4"}`, "", "-32005", "content types"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.send(t, "m", tc.work)
+			if got := wantCode(t, s.say(t, tc.taskID, "r", tc.parts, tc.more), tc.code); !strings.Contains(got, tc.says) {
+				t.Errorf("message is %q, want one that says %q", got, tc.says)
+			}
+			if len(s.engine.letters) != 0 {
+				t.Errorf("the engine was told %v", s.engine.letters)
+			}
+		})
+	}
+}
+
+// Another tenant's task and one that never was give the same bytes.
+func TestReply_otherTenant(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	for _, method := range []string{"SendMessage", "GetTask", "CancelTask", "SubscribeToTask"} {
+		var answers []string
+		for _, id := range []string{"obj-" + u("m"), "obj-" + u("x")} {
+			params := fmt.Sprintf(`{"id":%q,"message":{"messageId":"r","taskId":%q,"role":"ROLE_USER","parts":[{"text":"accept"}]}}`, id, id)
+			n := s.call(t, method, params, "Authorization", "Bearer rival/rob")
+			wantCode(t, n, "-32001")
+			answers = append(answers, strings.ReplaceAll(n.String(), id, "ID"))
+		}
+		if answers[0] != answers[1] {
+			t.Errorf("%s tells them apart:\n%s\n%s", method, answers[0], answers[1])
+		}
+	}
+	if len(s.engine.letters)+len(s.engine.canceled) != 0 {
+		t.Error("the engine was called")
+	}
+}
+
+// Of many decisions at once one counts, and a repeat of it gets the same answer.
+func TestReply_firstWins(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	codes := map[string]int{}
+	winner := ""
+	for i := range 50 {
+		wg.Go(func() {
+			n := s.say(t, "obj-"+u("m"), fmt.Sprint("r", i), `{"data":{"action":"accept"}}`, "")
+			mu.Lock()
+			defer mu.Unlock()
+			codes[n.at("error", "code").String()]++
+			if !n.has("error") {
+				winner = fmt.Sprint("r", i)
+			}
+		})
+	}
+	wg.Wait()
+	if diff := cmp.Diff(map[string]int{"": 1, "-32004": 49}, codes); diff != "" {
+		t.Errorf("codes mismatch (-want +got):\n%s", diff)
+	}
+	told := len(s.engine.letters)
+	again := s.say(t, "obj-"+u("m"), winner, `{"data":{"action":"accept"}}`, "")
+	if got := again.at("result", "task", "status", "state").String(); got != "TASK_STATE_COMPLETED" {
+		t.Errorf("the repeat got %v", again)
+	}
+	wantCode(t, s.say(t, "obj-"+u("m"), winner, `{"data":{"action":"reject"}}`, ""), "-32602")
+	if len(s.engine.letters) != told {
+		t.Error("a repeat was told to the engine")
+	}
+}
+
+// What the workflow refuses is refused, the first time and again.
+func TestReply_verdicts(t *testing.T) {
+	for verdict, code := range map[opt.Verdict]string{opt.NotWaiting: "-32004", opt.NotOffered: "-32602"} {
+		s := newService(t)
+		s.send(t, "m", "approve")
+		s.Server = api.New(api.Config{
+			Engine: strict{s.engine, verdict}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever,
+			ReplyWait: time.Minute,
+		})
+		for range 2 {
+			wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), code)
+		}
+	}
+}
+
+// With nobody there to judge, a reply is kept and the task says so; a repeat
+// learns the verdict later.
+func TestReply_pending(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	s.engine.deaf = true
+	n := s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
+	task := n.at("result", "task")
+	if task.at("metadata", "longhaul/v1/replyPending").String() != "true" || task.at("status", "state").String() != "TASK_STATE_INPUT_REQUIRED" {
+		t.Fatalf("answer is %v", n)
+	}
+	s.engine.deaf = false
+	s.engine.judge(s.engine.letters[0])
+	again := s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
+	if task := again.at("result", "task"); task.at("status", "state").String() != "TASK_STATE_COMPLETED" || task.at("metadata").has("longhaul/v1/replyPending") {
+		t.Errorf("the repeat got %v", again)
+	}
+}
+
+// The verdict is recorded before the task moves on. The gate that was answered
+// does not end the wait; the next one does.
+func TestReply_waitsPastItsOwnGate(t *testing.T) {
+	s := newService(t, func(c *api.Config) { c.BlockingWait, c.ReplyWait = time.Minute, time.Minute })
+	s.send(t, "m", "approve")
+	s.engine.deaf = true
+	id, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-0", "task-"+u("m")+"-0-0"
+	done := make(chan node)
+	go func() { done <- s.say(t, id, "r", `{"data":{"action":"accept"}}`, "") }()
+	s.engine.until(t, s, func() bool { return len(s.engine.letters) == 1 })
+	l := s.engine.letters[0]
+	s.journal.play(id, opt.Event{Kind: opt.MessageAdded, PlanID: plan, TaskID: id, ForTask: task, Message: &l.Message, Principal: "ann", Reply: l.Reply, Verdict: opt.Accepted})
+	select {
+	case n := <-done:
+		t.Fatalf("answered at the gate that was just answered: %v", n)
+	case <-time.After(20 * time.Millisecond):
+	}
+	next := approval(task)
+	next.ID = opt.GateID(task, 2)
+	s.journal.play(id,
+		opt.Event{Kind: opt.TaskMoved, PlanID: plan, TaskID: task, To: "working"},
+		opt.Event{Kind: opt.TaskMoved, PlanID: plan, TaskID: task, To: "input-required", Gate: next},
+		opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "input-required", Gate: next},
+	)
+	if got := (<-done).at("result", "task", "metadata", "openwop", "interrupt", "interruptId").String(); got != next.ID {
+		t.Errorf("the task shows gate %q, want %q", got, next.ID)
+	}
+}
+
+// A workflow that has ended without reading the reply has not taken it.
+func TestReply_tooLate(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	s.Server = api.New(api.Config{
+		Engine: gone{s.engine}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever,
+	})
+	wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), "-32004")
+}
+
+// strict is an engine that gives every letter the same verdict.
+type strict struct {
+	*engine
+	verdict opt.Verdict
+}
+
+func (s strict) Tell(_ context.Context, l opt.Letter) error {
+	s.journal.play(l.ObjectiveID, opt.Event{Kind: opt.MessageAdded, TaskID: l.TaskID, Message: &l.Message, Principal: l.Principal, Verdict: s.verdict})
+	return nil
+}
+
+// gone is an engine whose workflows have all ended.
+type gone struct{ *engine }
+
+func (gone) Tell(context.Context, opt.Letter) error { return fmt.Errorf("signal: %w", opt.ErrEnded) }
+
+// until waits for something in the engine.
+func (e *engine) until(t *testing.T, s *service, ok func() bool) {
+	t.Helper()
+	s.until(t, func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return ok()
+	})
+}

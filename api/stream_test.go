@@ -1,0 +1,483 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/api"
+	"longhaul/opt"
+)
+
+// A reader reads a stream from a server that listens.
+type reader struct {
+	t     *testing.T
+	body  *bufio.Reader
+	close context.CancelFunc
+}
+
+// An sse is one event of a stream, or a comment.
+type sse struct {
+	id, comment string
+	data        node
+}
+
+// listen serves s and returns its URL.
+func (s *service) listen(t *testing.T) string {
+	t.Helper()
+	h := s.HTTP()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- h.Serve(listener) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := h.Shutdown(ctx); err != nil {
+			t.Errorf("shut down: %v", err)
+		}
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return "http://" + listener.Addr().String()
+}
+
+// open calls a streaming method.
+func open(t *testing.T, url, version, method, params string, headers ...string) *reader {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":"s","method":%q,"params":%s}`, method, params)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("A2A-Version", version)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w, err := http.DefaultClient.Do(r) //nolint:bodyclose // closed below
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); _ = w.Body.Close() })
+	if got := w.Header.Get("Content-Type"); got != "text/event-stream" || w.StatusCode != http.StatusOK {
+		t.Fatalf("not a stream: %d %s", w.StatusCode, got)
+	}
+	return &reader{t, bufio.NewReader(w.Body), cancel}
+}
+
+// next returns the next event; ok is false at the end.
+func (r *reader) next() (e sse, ok bool) {
+	r.t.Helper()
+	for {
+		line, err := r.body.ReadString('\n')
+		if errors.Is(err, io.EOF) && line == "" {
+			return e, false
+		}
+		if err != nil {
+			r.t.Fatalf("read stream: %v", err)
+		}
+		line = strings.TrimSuffix(line, "\n")
+		name, value, _ := strings.Cut(line, ": ")
+		switch {
+		case line == "" && e != sse{}:
+			return e, true
+		case name == "id":
+			e.id = value
+		case name == "data":
+			e.data = parse(r.t, []byte(value))
+		case strings.HasPrefix(line, ":"):
+			e.comment = line
+		}
+	}
+}
+
+// event returns the next event that is not a comment.
+func (r *reader) event() sse {
+	r.t.Helper()
+	for {
+		e, ok := r.next()
+		if !ok {
+			r.t.Fatal("the stream has ended")
+		}
+		if e.comment == "" {
+			return e
+		}
+	}
+}
+
+// states reads to the end and returns the state, or the kind, of each event.
+func (r *reader) states() []string {
+	r.t.Helper()
+	var out []string
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		if e.comment == "" {
+			out = append(out, brief(e.data))
+		}
+	}
+	return out
+}
+
+func brief(data node) string {
+	result := data.at("result")
+	for _, path := range [][]string{{"task", "status", "state"}, {"statusUpdate", "status", "state"}, {"status", "state"}} {
+		if s := result.at(path...).String(); s != "" {
+			return strings.ToLower(strings.TrimPrefix(s, "TASK_STATE_"))
+		}
+	}
+	if s := result.at("artifactUpdate", "artifact", "artifactId").String(); s != "" {
+		return s
+	}
+	return data.String()
+}
+
+func moved(id, to string) opt.Event { return opt.Event{Kind: opt.TaskMoved, TaskID: id, To: to} }
+
+// Whoever subscribes, whenever, gets every event once and in order: those that
+// are in the snapshot in it, the others after it.
+func TestStream_noGapNoRepeat(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	id := "obj-" + u("m")
+	opened, total := make(chan struct{}), make(chan int)
+	go func() {
+		i := 0
+		for ; i < 300 || !closed(opened); i++ {
+			piece := opt.Chunk{Append: i > 0, Artifact: a2a.Artifact{ArtifactID: "log", Parts: []a2a.Part{a2a.TextPart(strconv.Itoa(i))}}}
+			s.journal.play(id, opt.Event{Kind: opt.ArtifactAdded, TaskID: id, Chunk: &piece})
+		}
+		s.journal.play(id, moved(id, "completed"))
+		total <- i
+	}()
+	var readers []*reader
+	for range 8 {
+		readers = append(readers, open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`))
+	}
+	close(opened)
+	n := <-total
+	for i, r := range readers {
+		if err := r.consecutive(n); err != nil {
+			t.Errorf("reader %d: %v", i, err)
+		}
+	}
+}
+
+func closed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// consecutive reads a stream of pieces numbered from 0 and checks that each came
+// once, in the snapshot or after it.
+func (r *reader) consecutive(n int) error {
+	next, last := 0, 0
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		if seq, err := strconv.Atoi(e.id); err != nil || seq <= last {
+			return fmt.Errorf("event id %q follows on %d", e.id, last)
+		}
+		last, _ = strconv.Atoi(e.id)
+		var parts []any
+		if task := e.data.at("result", "task"); task.v != nil {
+			parts, _ = task.at("artifacts", "0", "parts").v.([]any)
+		} else {
+			parts, _ = e.data.at("result", "artifactUpdate", "artifact", "parts").v.([]any)
+		}
+		for _, p := range parts {
+			if got := (node{p}).at("text").String(); got != strconv.Itoa(next) {
+				return fmt.Errorf("piece %s came, want %d", got, next)
+			}
+			next++
+		}
+	}
+	if next != n {
+		return fmt.Errorf("%d pieces came, want %d", next, n)
+	}
+	return nil
+}
+
+// A stream that breaks goes on where it was, on another server, too.
+func TestStream_resumes(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	id := "obj-" + u("m")
+	first := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`)
+	seen := first.event()
+	first.close()
+	s.engine.finish(id, "task-"+u("m")+"-0-0")
+	for _, tc := range [][]string{
+		{`{"id":"` + id + `"}`, "Last-Event-ID", seen.id},
+		{`{"id":"` + id + `","metadata":{"longhaul/v1/after":` + seen.id + `}}`},
+	} {
+		got := open(t, url, "1.0", "SubscribeToTask", tc[0], tc[1:]...).states()
+		if diff := cmp.Diff([]string{"post", "post", "completed"}, got); diff != "" {
+			t.Errorf("events mismatch (-want +got):\n%s", diff)
+		}
+	}
+	wantCode(t, s.call(t, "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "99999"), "-32004")
+	wantCode(t, s.call(t, "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "none"), "-32004")
+}
+
+// When a stream ends is a matter of the method, the version and the state.
+func TestStream_ends(t *testing.T) {
+	id := "obj-" + u("m")
+	gate := approval("task-" + u("m") + "-0-0")
+	input := opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "input-required", Gate: gate}
+	auth := opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "auth-required"}
+	send10 := `{"message":` + message("m", "quiet", "") + `}`
+	send03 := `{"message":{"messageId":"m","role":"user","parts":[{"text":"quiet"}]}}`
+	whole := []string{"submitted", "working", "auth_required", "working", "input_required", "working", "completed"}
+	for name, tc := range map[string]struct {
+		version, method, params string
+		want                    []string
+	}{
+		"send 1.0":      {"1.0", "SendStreamingMessage", send10, whole[:5]},
+		"subscribe 1.0": {"1.0", "SubscribeToTask", `{"id":"` + id + `"}`, whole},
+		"send 0.3":      {"0.3", "message/stream", send03, whole[:5]},
+		"subscribe 0.3": {"0.3", "tasks/resubscribe", `{"id":"` + id + `"}`, whole[:5]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			url := s.listen(t)
+			if strings.HasPrefix(name, "subscribe") {
+				s.send(t, "m", "quiet")
+			}
+			r := open(t, url, tc.version, tc.method, tc.params)
+			got := []string{brief(r.event().data)}
+			s.journal.play(id, moved(id, "working"), auth, moved(id, "working"), input, moved(id, "working"), moved(id, "completed"))
+			got = append(got, r.states()...)
+			for i := range got {
+				got[i] = strings.ReplaceAll(got[i], "-", "_")
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("events mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A 0.3 client that subscribes while the task waits sees what comes of it.
+func TestStream_opensOnAWaitingTask(t *testing.T) {
+	for _, tc := range [][]string{{"0.3", "tasks/resubscribe"}, {"1.0", "SubscribeToTask"}} {
+		s := newService(t)
+		url := s.listen(t)
+		s.send(t, "m", "approve")
+		r := open(t, url, tc[0], tc[1], `{"id":"obj-`+u("m")+`"}`)
+		if got := brief(r.event().data); !strings.HasPrefix(got, "input") {
+			t.Errorf("the snapshot is %s", got)
+		}
+		s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
+		got := strings.Join(r.states(), " ")
+		if !strings.Contains(got, "working") || !strings.HasSuffix(got, "completed"+map[string]string{"0.3": "", "1.0": ""}[tc[0]]) {
+			t.Errorf("%s: events are %s", tc[1], got)
+		}
+	}
+}
+
+// The stream of a reply shows what the reply brought about.
+func TestStream_ofAReply(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.send(t, "m", "approve")
+	params := `{"message":{"messageId":"r","taskId":"obj-` + u("m") + `","role":"ROLE_USER","parts":[{"text":"accept"}]}}`
+	if got := open(t, url, "1.0", "SendStreamingMessage", params).states(); got[len(got)-1] != "completed" {
+		t.Errorf("events are %v", got)
+	}
+	s.send(t, "m2", "approve")
+	s.engine.deaf = true
+	params = strings.ReplaceAll(params, u("m"), u("m2"))
+	r := open(t, url, "1.0", "SendStreamingMessage", params)
+	if e := r.event(); e.data.at("result", "task", "metadata", "longhaul/v1/replyPending").String() != "true" {
+		t.Errorf("the first event is %v", e.data)
+	}
+	s.engine.judge(s.engine.letters[len(s.engine.letters)-1])
+	if got := r.states(); got[len(got)-1] != "completed" {
+		t.Errorf("then come %v", got)
+	}
+}
+
+func TestStream_heartbeat(t *testing.T) {
+	s := newService(t, func(c *api.Config) { c.Heartbeat = time.Millisecond })
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
+	r.event()
+	for range 3 {
+		if e, _ := r.next(); e.comment != ": keep-alive" {
+			t.Errorf("event is %+v", e)
+		}
+	}
+}
+
+// A heartbeat also looks for events that no watch told of.
+func TestStream_deafWatch(t *testing.T) {
+	s := newService(t, func(c *api.Config) {
+		c.Heartbeat = time.Millisecond
+		c.Watch = func(string) api.Watch { return never{} }
+	})
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
+	r.event()
+	s.journal.play("obj-"+u("m"), moved("obj-"+u("m"), "completed"))
+	if got := brief(r.event().data); got != "completed" {
+		t.Errorf("event is %s", got)
+	}
+}
+
+type never struct{}
+
+func (never) C() <-chan struct{} { return nil }
+func (never) Close()             {}
+
+func TestStream_closes(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
+	r.event()
+	s.Close()
+	if rest := r.states(); rest != nil {
+		t.Errorf("after Close came %v", rest)
+	}
+}
+
+// A client that goes frees its stream and leaves the work alone.
+func TestStream_clientGoes(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
+	r.event()
+	r.close()
+	s.until(t, func() bool { return len(s.journal.watches) == 0 })
+	if len(s.engine.canceled) != 0 {
+		t.Errorf("canceled %v", s.engine.canceled)
+	}
+}
+
+// A client that stops reading is dropped, while others get everything.
+func TestStream_slowReader(t *testing.T) {
+	s := newService(t, func(c *api.Config) { c.WriteTimeout = 100 * time.Millisecond })
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	id := "obj-" + u("m")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+		t.Fatal(err)
+	}
+	body := `{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"` + id + `"}}`
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nA2A-Version: 1.0\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	s.until(t, func() bool { return len(s.journal.watches) == 1 })
+	good := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`)
+	good.event()
+
+	text := strings.Repeat("x", 1<<20)
+	for range 16 { // more than the kernel buffers for a connection
+		s.journal.play(id, opt.Event{Kind: opt.ArtifactAdded, TaskID: id, Chunk: &opt.Chunk{
+			Append: true, Artifact: a2a.Artifact{ArtifactID: "big", Parts: []a2a.Part{a2a.TextPart(text)}}}})
+		good.event()
+	}
+	s.until(t, func() bool { return len(s.journal.watches) == 1 })
+	s.journal.play(id, moved(id, "completed"))
+	if got := good.states(); got[len(got)-1] != "completed" {
+		t.Errorf("the good reader got %d more events", len(got))
+	}
+}
+
+// Neither the time for reading a request nor the time for writing an answer
+// bounds a stream or a wait.
+func TestStream_outlivesTimeouts(t *testing.T) {
+	s := newService(t, func(c *api.Config) {
+		c.ReadTimeout, c.WriteTimeout, c.BlockingWait = 50*time.Millisecond, 50*time.Millisecond, 150*time.Millisecond
+	})
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
+	r.event()
+	w, err := http.Post(url, "application/json", strings.NewReader( // takes as long as BlockingWait
+		`{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m2","role":"user","parts":[{"text":"quiet"}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	answer, err := io.ReadAll(w.Body)
+	if err != nil || parse(t, answer).at("result", "status", "state").String() != "submitted" {
+		t.Errorf("the wait brought %s, %v", answer, err)
+	}
+	s.journal.play("obj-"+u("m"), moved("obj-"+u("m"), "completed"))
+	if got := r.states(); fmt.Sprint(got) != "[completed]" {
+		t.Errorf("then came %v", got)
+	}
+}
+
+// A request whose body does not come is not waited for.
+func TestSlowRequest(t *testing.T) {
+	s := newService(t, func(c *api.Config) { c.ReadTimeout = 20 * time.Millisecond })
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.listen(t), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	answer, _ := io.ReadAll(conn)
+	if !strings.HasPrefix(string(answer), "HTTP/1.1 400") || !strings.Contains(string(answer), "-32600") {
+		t.Errorf("answer is %q", answer)
+	}
+}
+
+// What goes wrong later is the last event.
+func TestStream_failsLate(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "slow")
+	s.Server = api.New(api.Config{
+		Engine: s.engine, Journal: noEvents{s.journal}, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever,
+	})
+	for version, method := range map[string]string{"1.0": "SubscribeToTask", "0.3": "tasks/resubscribe"} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":"s","method":%q,"params":{"id":"obj-%s"}}`, method, u("m"))))
+		r.Header.Set("A2A-Version", version)
+		s.ServeHTTP(w, r)
+		rd := &reader{t: t, body: bufio.NewReader(w.Body)}
+		rd.event()
+		if e := rd.event(); e.data.at("error", "code").String() != "-32603" || e.data.at("id").String() != "s" || strings.Contains(e.data.String(), "secret") {
+			t.Errorf("the last event is %v", e.data)
+		}
+		if _, ok := rd.next(); ok {
+			t.Error("the stream goes on")
+		}
+	}
+}
+
+// noEvents is a journal that has lost its events.
+type noEvents struct{ *memory }
+
+func (noEvents) Events(context.Context, string, int64, int) ([]opt.Recorded, error) {
+	return nil, errors.New("no such table: secret")
+}

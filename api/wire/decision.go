@@ -1,0 +1,130 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A Decision is what a data part of a message says to a gate: an Action at an
+// approval, Answers at a clarification.
+type Decision struct {
+	Field    string // where it stands in the request
+	GateID   string // which gate it is for; "" if the message does not say
+	Action   opt.Action
+	Feedback string
+	Question string          // with opt.Ask
+	Edited   json.RawMessage // with opt.EditAccept
+	Answers  []opt.Answer
+}
+
+// actions are the words for an action, with the aliases seen in the wild.
+var actions = map[string]opt.Action{
+	"accept": opt.Accept, "reject": opt.Reject, "refine": opt.Refine,
+	"edit-accept": opt.EditAccept, "edit": opt.EditAccept, "ask": opt.Ask,
+}
+
+// ReadDecision returns the decision in m, nil if there is none. More than one,
+// or one that is malformed, is a fault. Who decided and when is never read: the
+// server knows.
+func ReadDecision(m a2a.Message) (*Decision, *Fault) {
+	r := &Reader{}
+	var found *Decision
+	for i, p := range m.Parts {
+		if p.Data == nil || p.Data[0] != '{' {
+			continue
+		}
+		o, _ := r.object(fmt.Sprintf("message.parts[%d].data", i), p.Data)
+		if o.find("action") == nil && o.find("decision") == nil && o.find("answers") == nil {
+			continue
+		}
+		if found != nil {
+			o.here("is a second decision; send one")
+			break
+		}
+		found = o.decision()
+	}
+	return found, r.Fault()
+}
+
+func (o object) decision() *Decision {
+	d := &Decision{Field: o.path, GateID: o.text("interruptId"), Feedback: o.text("feedback")}
+	if o.find("answers") != nil {
+		d.Answers = o.answers()
+		if o.find("action") != nil || o.find("decision") != nil {
+			o.here("must have either an action or answers")
+		}
+		return d
+	}
+	if o.find("action") == nil {
+		d.Action = o.legacy(d.Feedback)
+		return d
+	}
+	word := o.text("action")
+	action, ok := actions[word]
+	if !ok {
+		o.wrong("action", "must be accept, reject, refine, edit-accept or ask")
+		return d
+	}
+	d.Action = action
+	switch action {
+	case opt.Refine:
+		o.refinement()
+	case opt.EditAccept:
+		if d.Edited = o.find("editedArtifactData"); d.Edited == nil {
+			o.wrong("editedArtifactData", "is required")
+		}
+	case opt.Ask:
+		d.Question = o.needText("question")
+	}
+	return d
+}
+
+// legacy reads the words of the first version of the gate: approved, or rejected,
+// which with feedback means refine.
+func (o object) legacy(feedback string) opt.Action {
+	switch o.text("decision") {
+	case "approved":
+		return opt.Accept
+	case "rejected":
+		if feedback != "" {
+			return opt.Refine
+		}
+		return opt.Reject
+	}
+	o.wrong("decision", "must be approved or rejected")
+	return ""
+}
+
+func (o object) refinement() {
+	f, ok := o.object("refineFeedback")
+	if !ok {
+		o.missing("refineFeedback")
+		return
+	}
+	f.text("text")
+	f.text("sectionPath")
+	f.texts("itemIds")
+	f.texts("tags")
+	if oneOf(f, "scope", "whole", "section", "items") == "" {
+		f.missing("scope")
+	}
+}
+
+func (o object) answers() []opt.Answer {
+	list := o.list("answers")
+	if len(list) == 0 {
+		o.wrong("answers", "must contain at least one answer")
+	}
+	var out []opt.Answer
+	for _, a := range o.objects("answers", list) {
+		answer := opt.Answer{ID: a.needText("id"), Answer: a.m["answer"]}
+		if answer.Answer == nil {
+			a.wrong("answer", "is required")
+		}
+		out = append(out, answer)
+	}
+	return out
+}

@@ -1,0 +1,102 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// maxID is how long the id of a request may be, in bytes of JSON. It is sent
+// back with every event of a stream.
+const maxID = 4 << 10
+
+// A Request is a JSON-RPC request. Its params are still to be read.
+type Request struct {
+	ID     json.RawMessage // as it was sent; nil if there was none that could be read
+	Method string
+	Params json.RawMessage // nil if absent or null
+}
+
+// ReadRequest reads the envelope of a request. With a fault it still returns the
+// id, if there is one to answer to. A batch and a notification are faults: A2A
+// has neither.
+func ReadRequest(body []byte) (Request, *Fault) {
+	switch err := check(body); {
+	case errors.Is(err, errTooDeep):
+		return Request{}, &Fault{Code: CodeParse, Message: "Parse error: nested too deeply"}
+	case err != nil:
+		return Request{}, &Fault{Code: CodeParse, Message: "Parse error"}
+	}
+	body = body[skip(body, 0):]
+	if body[0] != '{' {
+		return Request{}, badEnvelope("must be an object; batches are not supported")
+	}
+	m := members(body)
+	id, ok := m["id"]
+	switch {
+	case !ok:
+		return Request{}, badEnvelope("id is missing; notifications are not supported")
+	case len(id) > maxID:
+		return Request{}, badEnvelope("id is too long")
+	case id[0] != '"' && id[0] != '-' && (id[0] < '0' || id[0] > '9') && id[0] != 'n':
+		return Request{}, badEnvelope("id must be a string, a number or null")
+	}
+	r := Request{ID: id, Params: m["params"]}
+	var version string
+	if json.Unmarshal(m["jsonrpc"], &version) != nil || version != "2.0" {
+		return r, badEnvelope(`jsonrpc must be "2.0"`)
+	}
+	if m["method"] == nil || json.Unmarshal(m["method"], &r.Method) != nil || r.Method == "" {
+		return r, badEnvelope("method must be a string that is not empty")
+	}
+	if isNull(r.Params) {
+		r.Params = nil
+	}
+	return r, nil
+}
+
+func badEnvelope(problem string) *Fault {
+	return &Fault{Code: CodeInvalidRequest, Message: "Invalid request: " + problem}
+}
+
+func isNull(raw json.RawMessage) bool { return raw == nil || raw[0] == 'n' }
+
+type envelope struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+}
+
+// Result returns the response to a request with an id that gave result.
+func Result(id json.RawMessage, result any) ([]byte, error) {
+	return Marshal(struct {
+		envelope
+		Result any `json:"result"`
+	}{envelope{"2.0", orNull(id)}, result})
+}
+
+// Failure returns the response to a request with an id that failed; failure
+// comes from [Version.Error].
+func Failure(id json.RawMessage, failure any) ([]byte, error) {
+	return Marshal(struct {
+		envelope
+		Error any `json:"error"`
+	}{envelope{"2.0", orNull(id)}, failure})
+}
+
+func orNull(id json.RawMessage) json.RawMessage {
+	if id == nil {
+		return json.RawMessage("null")
+	}
+	return id
+}
+
+// Marshal returns v as JSON on one line, with nothing escaped that need not be.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,154 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+const (
+	optPrefix = "opt/v1/"
+	ownPrefix = "longhaul/v1/"
+
+	keyHistoryScope = "opt/v1/historyScope"
+)
+
+// Hints is what the metadata of a message says in the words of the extension.
+type Hints struct {
+	TaskID          string // the plan task that a reply is for
+	PreferObjective bool
+	SuggestedName   string
+	Objective       *ObjectiveHint
+	Plan            *opt.PlanSpec
+}
+
+// An ObjectiveHint is the objective that a message says it is about: one that
+// exists, by its ID, or else what the new one is to be.
+type ObjectiveHint struct {
+	ID          string
+	Name        string
+	Description string
+	Metadata    a2a.Metadata
+	Plans       []opt.PlanSpec
+}
+
+// hints reads the hints in the metadata called name. A key of the extension that
+// has the wrong type is an error, since using one activates the extension.
+func (o object) hints(name string) Hints {
+	m, ok := o.object(name)
+	if !ok {
+		return Hints{}
+	}
+	h := Hints{
+		TaskID:          m.id(opt.KeyTaskID),
+		PreferObjective: m.flag(opt.KeyPreferObjective, false),
+		SuggestedName:   m.text(opt.KeySuggestedName),
+	}
+	m.flag(opt.KeyAutoStart, false)
+	oneOf(m, keyHistoryScope, "task", "plan", "objective")
+	if len([]rune(h.SuggestedName)) > opt.MaxName {
+		m.wrong(opt.KeySuggestedName, fmt.Sprintf("has more than %d characters", opt.MaxName))
+	}
+	if plan, ok := m.object(opt.KeyPlan); ok {
+		spec := plan.plan(nil)
+		h.Plan = &spec
+	}
+	if objective, ok := m.object(opt.KeyObjective); ok {
+		h.Objective = &ObjectiveHint{
+			ID: objective.id("id"), Name: objective.text("name"), Description: objective.text("description"),
+			Metadata: objective.clientMetadata("metadata"), Plans: objective.plans(),
+		}
+		objective.checkText(h.Objective.Name, h.Objective.Description)
+	}
+	return h
+}
+
+// clientMetadata returns the metadata called name without the keys that are the
+// server's to set.
+func (o object) clientMetadata(name string) a2a.Metadata {
+	var out a2a.Metadata
+	for key, value := range o.metadata(name) {
+		if owned(key) {
+			continue
+		}
+		if out == nil {
+			out = a2a.Metadata{}
+		}
+		out[key] = value
+	}
+	if m, ok := o.object(name); ok {
+		m.flag(opt.KeyAutoStart, false)
+		m.flag(opt.KeyOptional, false)
+	}
+	return out
+}
+
+func owned(key string) bool {
+	switch {
+	case key == opt.KeyAutoStart, key == opt.KeyOptional:
+		return false
+	case key == opt.KeyInterrupt:
+		return true
+	}
+	return strings.HasPrefix(key, optPrefix) || strings.HasPrefix(key, ownPrefix)
+}
+
+// plans reads the plans of an objective. A dependency may name another of them
+// by the id that it has in the request.
+func (o object) plans() []opt.PlanSpec {
+	list := o.objects("plans", o.list("plans"))
+	ids := map[string]int{}
+	for i, p := range list {
+		ids[p.text("id")] = i
+	}
+	var specs []opt.PlanSpec
+	for _, p := range list {
+		specs = append(specs, p.plan(ids))
+	}
+	return specs
+}
+
+// plan reads a plan, or what asks for one. Its dependencies may be keys of
+// siblings, which are indexes in the same request.
+func (o object) plan(siblings map[string]int) opt.PlanSpec {
+	spec := opt.PlanSpec{
+		Name:         o.text("name"),
+		Description:  o.text("description"),
+		Dependencies: indexed("plan", o.texts("dependencies"), siblings),
+		Metadata:     o.clientMetadata("metadata"),
+	}
+	list := o.objects("tasks", o.list("tasks"))
+	ids := map[string]int{}
+	for i, t := range list {
+		ids[t.text("id")] = i
+	}
+	for _, t := range list {
+		spec.Tasks = append(spec.Tasks, opt.TaskSpec{
+			Name:         t.text("name"),
+			Description:  t.text("description"),
+			Dependencies: indexed("task", t.texts("dependencies"), ids),
+			Metadata:     t.clientMetadata("metadata"),
+		})
+	}
+	return spec
+}
+
+func indexed(kind string, refs []string, ids map[string]int) []string {
+	for i, ref := range refs {
+		if n, ok := ids[ref]; ok && ref != "" {
+			refs[i] = fmt.Sprintf("%s-%d", kind, n)
+		}
+	}
+	return refs
+}
+
+func (o object) checkText(name, description string) {
+	if len([]rune(name)) > opt.MaxName {
+		o.wrong("name", fmt.Sprintf("has more than %d characters", opt.MaxName))
+	}
+	if len(description) > opt.MaxDescription {
+		o.wrong("description", fmt.Sprintf("has more than %d bytes", opt.MaxDescription))
+	}
+}

@@ -1,0 +1,124 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"longhaul/a2a"
+)
+
+var contextForm = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// message reads a message from a client. Only a user may speak to an agent.
+func (o object) message() a2a.Message {
+	m := a2a.Message{
+		MessageID:        o.needID("messageId"),
+		ContextID:        o.contextID("contextId"),
+		TaskID:           o.id("taskId"),
+		Role:             o.role(),
+		Metadata:         o.metadata("metadata"),
+		Extensions:       o.texts("extensions"),
+		ReferenceTaskIDs: o.texts("referenceTaskIds"),
+	}
+	if kind, ok := o.textIf("kind"); ok && o.r.Version == V03 && kind != "message" {
+		o.wrong("kind", `must be "message"`)
+	}
+	m.Parts = o.parts()
+	for _, uri := range m.Extensions {
+		o.r.mention(uri)
+	}
+	for key := range m.Metadata {
+		if strings.HasPrefix(key, optPrefix) {
+			o.r.mention(a2a.ExtensionOPT)
+		}
+	}
+	return m
+}
+
+func (o object) parts() []a2a.Part {
+	raw := o.find("parts")
+	list := o.list("parts")
+	switch {
+	case len(list) > MaxParts:
+		o.wrong("parts", fmt.Sprintf("must not contain more than %d parts", MaxParts))
+		return nil
+	case len(list) == 0 && (raw == nil || raw[0] == '['):
+		o.wrong("parts", "must contain at least one part")
+	}
+	var parts []a2a.Part
+	for _, part := range o.objects("parts", list) {
+		parts = append(parts, part.part())
+	}
+	return parts
+}
+
+func (o object) contextID(name string) string {
+	s := o.text(name)
+	if s != "" && !contextForm.MatchString(s) {
+		o.wrong(name, "is not a context id that can be used here")
+		return ""
+	}
+	return s
+}
+
+// role reads the role of a message. Version 0.3 clients are known to use the
+// spelling of 1.0, and ProtoJSON allows an enum's number.
+func (o object) role() a2a.Role {
+	want := `must be "user"`
+	if o.r.Version == V10 {
+		want = "must be ROLE_USER"
+	}
+	var word string
+	raw := o.find("role")
+	switch {
+	case raw == nil:
+		o.wrong("role", "is required")
+		return ""
+	case string(raw) == "1" && o.r.Version == V10:
+		return a2a.RoleUser
+	case json.Unmarshal(raw, &word) == nil && (word == "ROLE_USER" || word == "user" && o.r.Version == V03):
+		return a2a.RoleUser
+	}
+	o.wrong("role", want)
+	return ""
+}
+
+type message10 struct {
+	MessageID        string       `json:"messageId"`
+	ContextID        string       `json:"contextId,omitempty"`
+	TaskID           string       `json:"taskId,omitempty"`
+	Role             string       `json:"role"`
+	Parts            []any        `json:"parts"`
+	Metadata         a2a.Metadata `json:"metadata,omitempty"`
+	Extensions       []string     `json:"extensions,omitempty"`
+	ReferenceTaskIDs []string     `json:"referenceTaskIds,omitempty"`
+}
+
+type message03 struct {
+	Kind string `json:"kind"`
+	message10
+}
+
+var roles10 = map[a2a.Role]string{a2a.RoleUser: "ROLE_USER", a2a.RoleAgent: "ROLE_AGENT"}
+
+// Message returns m as it stands on the wire.
+func (v Version) Message(m a2a.Message) any {
+	out := message10{
+		m.MessageID, m.ContextID, m.TaskID, roles10[m.Role], v.parts(m.Parts), m.Metadata, m.Extensions, m.ReferenceTaskIDs,
+	}
+	if v == V03 {
+		out.Role = string(m.Role)
+		return message03{"message", out}
+	}
+	return out
+}
+
+func (v Version) messages(messages []a2a.Message) []any {
+	var out []any
+	for _, m := range messages {
+		out = append(out, v.Message(m))
+	}
+	return out
+}

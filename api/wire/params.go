@@ -1,0 +1,156 @@
+package wire
+
+import (
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// The limits of pages, and their sizes where a request names none.
+const (
+	maxPage        = 100
+	taskPage       = 50
+	objectivePage  = 10
+	defaultHistory = 100 // messages of one task where a request does not say how many
+)
+
+// SendParams are the params of a send.
+type SendParams struct {
+	Message      a2a.Message
+	Hints        Hints
+	History      int  // messages to return
+	Push         bool // a push configuration came with it
+	ReturnAtOnce bool
+	After        *int64 // resume a stream after this event
+}
+
+// ReadSend reads the params of a send.
+func ReadSend(r *Reader) SendParams {
+	o := r.params()
+	o.tenant()
+	o.metadata("metadata")
+	p := SendParams{History: defaultHistory, After: o.after()}
+	if m, ok := o.object("message"); ok {
+		p.Message, p.Hints = m.message(), m.hints("metadata")
+	} else {
+		o.missing("message")
+	}
+	c, ok := o.object("configuration")
+	if !ok {
+		return p
+	}
+	p.History = c.history(defaultHistory)
+	c.texts("acceptedOutputModes") // a wish, and no reason to refuse anything
+	if r.Version == V03 {
+		p.ReturnAtOnce = !c.flag("blocking", true)
+		p.Push = c.find("pushNotificationConfig") != nil
+	} else {
+		p.ReturnAtOnce = c.flag("returnImmediately", false)
+		p.Push = c.find("taskPushNotificationConfig") != nil
+	}
+	return p
+}
+
+// tenant checks the tenant of a 1.0 request. The card names none, and the caller
+// is known by its credentials.
+func (o object) tenant() {
+	if o.r.Version == V10 && o.text("tenant") != "" {
+		o.wrong("tenant", "is not one of this agent's")
+	}
+}
+
+// history reads how many messages to return.
+func (o object) history(missing int) int {
+	n := o.integer("historyLength")
+	switch {
+	case n == nil:
+		return missing
+	case *n < 0:
+		o.wrong("historyLength", "must not be negative")
+		return 0
+	}
+	return *n
+}
+
+// after reads the event after which a stream is to resume.
+func (o object) after() *int64 {
+	m, ok := o.object("metadata")
+	if !ok {
+		return nil
+	}
+	n := m.integer(opt.KeyAfter)
+	if n == nil {
+		return nil
+	}
+	if *n < 0 {
+		m.wrong(opt.KeyAfter, "must not be negative")
+	}
+	seq := int64(*n)
+	return &seq
+}
+
+// TaskParams are the params of a method about one task.
+type TaskParams struct {
+	ID      string
+	History int
+	After   *int64 // resume a stream after this event
+}
+
+// ReadTask reads the params of a method about one task.
+func ReadTask(r *Reader) TaskParams {
+	o := r.params()
+	o.tenant()
+	o.metadata("metadata")
+	return TaskParams{ID: o.needText("id"), History: o.history(defaultHistory), After: o.after()}
+}
+
+// needText returns a string that is required but may be anything: one that
+// cannot be an id is not found, like any other that is unknown.
+func (o object) needText(name string) string {
+	s, ok := o.textIf(name)
+	if !ok {
+		o.missing(name)
+	} else if s == "" {
+		o.wrong(name, "is required")
+	}
+	return s
+}
+
+// TaskListParams are the params of a list of tasks.
+type TaskListParams struct {
+	Filter    opt.TaskFilter // without its cursor
+	PageToken string
+}
+
+// ReadTaskList reads the params of a list of tasks.
+func ReadTaskList(r *Reader) TaskListParams {
+	o := r.params()
+	o.tenant()
+	return TaskListParams{
+		PageToken: o.text("pageToken"),
+		Filter: opt.TaskFilter{
+			ContextID: o.contextID("contextId"),
+			State:     o.state("status"),
+			Since:     o.time("statusTimestampAfter"),
+			Limit:     o.pageSize(taskPage),
+			Want:      opt.TaskWant{History: o.history(0), Artifacts: o.flag("includeArtifacts", false)},
+		},
+	}
+}
+
+func (o object) pageSize(missing int) int {
+	n := o.integer("pageSize")
+	switch {
+	case n == nil:
+		return missing
+	case *n < 1 || *n > maxPage:
+		o.wrong("pageSize", "must be from 1 to 100")
+		return missing
+	}
+	return *n
+}
+
+// Nothing reads params of which no member matters.
+func Nothing(r *Reader) struct{} {
+	r.params()
+	return struct{}{}
+}

@@ -1,0 +1,273 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+)
+
+// Limits on what a request may hold, beside those of package opt.
+const (
+	MaxParts      = 100      // of a message
+	MaxMetadata   = 64 << 10 // bytes of JSON in one metadata object
+	MaxID         = 256      // characters of any id
+	maxViolations = 20       // that are reported
+)
+
+// A Reader reads the params of one request and collects what is wrong with them.
+type Reader struct {
+	Version Version
+	raw     json.RawMessage
+
+	violations []Violation
+	mentions   []string // extensions that the message names or uses
+}
+
+// NewReader returns a reader of the params of a [Request].
+func NewReader(v Version, params json.RawMessage) *Reader {
+	return &Reader{Version: v, raw: params}
+}
+
+// Fault returns what was wrong with the params that were read, nil if nothing.
+func (r *Reader) Fault() *Fault {
+	if len(r.violations) == 0 {
+		return nil
+	}
+	return Invalid(r.violations...)
+}
+
+// Mentions lists the extensions that a message in the params names or uses.
+func (r *Reader) Mentions() []string { return r.mentions }
+
+func (r *Reader) mention(uri string) {
+	if !slices.Contains(r.mentions, uri) {
+		r.mentions = append(r.mentions, uri)
+	}
+}
+
+func (r *Reader) wrong(field, problem string) {
+	v := Violation{field, problem}
+	if len(r.violations) < maxViolations && !slices.Contains(r.violations, v) {
+		r.violations = append(r.violations, v)
+	}
+}
+
+// params returns the params as an object; absent ones are an empty object.
+func (r *Reader) params() object {
+	o := object{r: r}
+	if r.raw == nil {
+		return o
+	}
+	if r.raw[0] != '{' {
+		r.wrong("params", "must be an object")
+		return o
+	}
+	o.m = members(r.raw)
+	return o
+}
+
+// An object is a JSON object being read. Its members are asked for by their
+// camelCase name and found under the snake_case one, too; null is absent. A
+// member of the wrong type is reported and read as absent.
+type object struct {
+	r    *Reader
+	path string // with a trailing dot, "" at the top
+	m    map[string]json.RawMessage
+}
+
+func (o object) wrong(name, problem string) { o.r.wrong(o.path+name, problem) }
+
+// find returns the member called name, nil if it is absent or null.
+func (o object) find(name string) json.RawMessage {
+	raw, ok := o.m[name]
+	if !ok {
+		raw = o.m[snake(name)]
+	}
+	if isNull(raw) {
+		return nil
+	}
+	return raw
+}
+
+func snake(name string) string {
+	var b strings.Builder
+	for _, c := range name {
+		if c >= 'A' && c <= 'Z' {
+			b.WriteByte('_')
+			c += 'a' - 'A'
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+func (o object) text(name string) string {
+	s, _ := o.textIf(name)
+	return s
+}
+
+// textIf returns the string called name; ok is false if it is not there.
+func (o object) textIf(name string) (s string, ok bool) {
+	raw := o.find(name)
+	if raw == nil {
+		return "", false
+	}
+	if json.Unmarshal(raw, &s) != nil {
+		o.wrong(name, "must be a string")
+		return "", false
+	}
+	return s, true
+}
+
+// id returns an id of our own or of a client; what cannot be an id is reported.
+func (o object) id(name string) string {
+	s := o.text(name)
+	if problem := badID(s); problem != "" {
+		o.wrong(name, problem)
+		return ""
+	}
+	return s
+}
+
+func badID(s string) string {
+	if len(s) > MaxID {
+		return fmt.Sprintf("is longer than %d bytes", MaxID)
+	}
+	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return "must not contain control characters"
+	}
+	return ""
+}
+
+func (o object) needID(name string) string {
+	before := len(o.r.violations)
+	s := o.id(name)
+	if s == "" && len(o.r.violations) == before {
+		o.wrong(name, "is required")
+	}
+	return s
+}
+
+// flag returns the boolean called name, missing if it is not there.
+func (o object) flag(name string, missing bool) bool {
+	raw := o.find(name)
+	if raw == nil {
+		return missing
+	}
+	b := missing
+	if json.Unmarshal(raw, &b) != nil {
+		o.wrong(name, "must be true or false")
+	}
+	return b
+}
+
+// integer returns the 32-bit integer called name, nil if it is not there.
+func (o object) integer(name string) *int {
+	raw := o.find(name)
+	if raw == nil {
+		return nil
+	}
+	var f float64
+	if json.Unmarshal(raw, &f) != nil || f != math.Trunc(f) || math.Abs(f) > math.MaxInt32 {
+		o.wrong(name, "must be an integer")
+		return nil
+	}
+	n := int(f)
+	return &n
+}
+
+func (o object) time(name string) a2a.Time {
+	var t a2a.Time
+	if s := o.text(name); s != "" && t.UnmarshalText([]byte(s)) != nil {
+		o.wrong(name, "must be an RFC 3339 timestamp")
+	}
+	return t
+}
+
+// object returns the object called name; ok is false if it is not there.
+func (o object) object(name string) (inner object, ok bool) {
+	raw := o.find(name)
+	if raw == nil {
+		return object{r: o.r}, false
+	}
+	return o.r.object(o.path+name, raw)
+}
+
+func (r *Reader) object(path string, raw json.RawMessage) (inner object, ok bool) {
+	inner = object{r: r, path: path + "."}
+	if raw[0] != '{' {
+		r.wrong(path, "must be an object")
+		return inner, false
+	}
+	inner.m = members(raw)
+	return inner, true
+}
+
+// list returns the elements of the array called name, nil if it is not there.
+func (o object) list(name string) []json.RawMessage {
+	raw := o.find(name)
+	if raw == nil {
+		return nil
+	}
+	if raw[0] != '[' {
+		o.wrong(name, "must be an array")
+		return nil
+	}
+	return elements(raw)
+}
+
+// objects returns those elements, of the array called name, that are objects.
+func (o object) objects(name string, elements []json.RawMessage) []object {
+	var out []object
+	for i, raw := range elements {
+		if inner, ok := o.r.object(fmt.Sprintf("%s%s[%d]", o.path, name, i), raw); ok {
+			out = append(out, inner)
+		}
+	}
+	return out
+}
+
+func (o object) texts(name string) []string {
+	var out []string
+	for i, raw := range o.list(name) {
+		var s *string
+		if json.Unmarshal(raw, &s) != nil || s == nil {
+			o.wrong(fmt.Sprintf("%s[%d]", name, i), "must be a string")
+			continue
+		}
+		out = append(out, *s)
+	}
+	return out
+}
+
+// metadata returns the object called name with its values as they are, null
+// included.
+func (o object) metadata(name string) a2a.Metadata {
+	raw := o.find(name)
+	switch {
+	case raw == nil:
+		return nil
+	case len(raw) > MaxMetadata:
+		o.wrong(name, fmt.Sprintf("is larger than %d bytes", MaxMetadata))
+		return nil
+	}
+	inner, ok := o.object(name)
+	if !ok || len(inner.m) == 0 {
+		return nil
+	}
+	return inner.m
+}
+
+// oneOf returns the string called name as one of the values of an enum.
+func oneOf[T ~string](o object, name string, values ...T) T {
+	s := T(o.text(name))
+	if s != "" && !slices.Contains(values, s) {
+		o.wrong(name, "is not one of the known values")
+		return ""
+	}
+	return s
+}

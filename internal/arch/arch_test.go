@@ -1,0 +1,156 @@
+package arch_test
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRepository(t *testing.T) {
+	sources, err := load(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, s := range sources {
+		seen[s.room] = true
+		for _, name := range slices.Sorted(maps.Keys(rules)) {
+			for _, wrong := range rules[name](s) {
+				t.Errorf("%s: %s", s.path, wrong)
+			}
+		}
+	}
+	for _, room := range []string{"a2a", "opt", "workflows", "api", "internal/journal", "internal/arch", "cmd/longhaul", "dev/temporald"} {
+		if !seen[room] {
+			t.Errorf("no file of %s was read", room)
+		}
+	}
+}
+
+// The rules are worth what they see. Each file here breaks one of them, or
+// none.
+func TestRules(t *testing.T) {
+	long := strings.Repeat("\t_ = 0\n", maxFunction)
+	tests := []struct {
+		path, text string
+		want       string // part of the one thing that is wrong, "" if nothing is
+	}{
+		{"opt/plan.go", `import "longhaul/a2a"`, ""},
+		{"a2a/task.go", `import "longhaul/opt"`, "a2a imports opt"},
+		{"opt/plan.go", `import j "longhaul/internal/journal"`, "opt imports internal/journal"},
+		{"api/send.go", `import "longhaul/workflows"`, "api imports workflows"},
+		{"api/send.go", `import _ "longhaul/internal/journal"`, "api imports internal/journal"},
+		{"api/send_test.go", `import "longhaul/internal/journal"`, ""},
+		{"api/send_test.go", `import "longhaul/internal/cli"`, "api imports internal/cli"},
+		{"api/wire/part.go", `import "longhaul/api"`, "api/wire imports api"},
+		{"activities/llm/llm.go", `import "longhaul/activities/echo"`, "activities/llm imports activities/echo"},
+		{"activities/llm/llm_test.go", `import "longhaul/activities/executortest"`, ""},
+		{"activities/llm/llm.go", `import "longhaul/activities/executortest"`, "activities/llm imports activities/executortest"},
+		{"cmd/longhaul/main.go", `import "longhaul/api"`, "cmd/longhaul imports api"},
+		{"dev/main.go", `import ("longhaul/internal/cli"; "longhaul/dev/temporald")`, ""},
+		{"dev/main.go", `import "longhaul/api"`, "dev imports api"},
+		{"dev/e2e/kill_test.go", `import "longhaul/api"`, ""},
+		{"workflows/plan.go", `import "longhaul/dev/temporald"`, "workflows imports dev/temporald"},
+		{"internal/cache/cache.go", ``, "add it to the table"},
+		{"billing/billing.go", ``, "add it to the table"},
+		{"longhaul.go", ``, "add it to the table"},
+
+		{"api/send.go", `import "github.com/labstack/echo/v4"`, ""},
+		{"client/send.go", `import "github.com/labstack/echo/v4"`, "belongs to [api api/*]"},
+		{"workflows/plan.go", `import "go.temporal.io/sdk/workflow"`, ""},
+		{"api/send.go", `import sdk "go.temporal.io/sdk/client"`, "belongs to"},
+		{"activities/echo/echo.go", `import "go.temporal.io/sdk/activity"`, "belongs to"},
+		{"api/list.go", `import "database/sql"`, "belongs to"},
+		{"api/list_test.go", `import "database/sql"`, "belongs to"},
+		{"internal/journal/open.go", `import _ "modernc.org/sqlite"`, ""},
+		{"internal/cli/dev.go", `import "go.temporal.io/server/temporal"`, "belongs to [dev/temporald]"},
+		{"api/send_test.go", `import "github.com/stretchr/testify/require"`, "belongs to []"},
+
+		{"opt/plan.go", `import "sync"`, "opt is pure"},
+		{"opt/plan.go", `import "net/http"`, "opt is pure"},
+		{"a2a/task.go", `import "go.uber.org/zap"`, "a2a is pure"},
+		{"opt/plan_test.go", `import "math/rand/v2"`, ""},
+
+		{"workflows/plan.go", `import "time"; const hour = time.Hour`, ""},
+		{"workflows/plan.go", `import "time"; var now = time.Now`, "uses time.Now"},
+		{"workflows/plan.go", `import clock "time"; func f() { clock.Sleep(1) }`, "uses time.Sleep"},
+		{"workflows/plan.go", `import "math/rand/v2"`, "has to replay and imports math/rand/v2"},
+		{"workflows/plan.go", `import "github.com/gofrs/uuid/v5"`, "has to replay and imports"},
+		{"workflows/plan.go", `func f() { go f() }`, "starts a goroutine"},
+		{"workflows/plan_test.go", `import "time"; var now = time.Now`, ""},
+		{"activities/run.go", `import "time"; var now = time.Now`, ""},
+
+		{"activities/helpers/a.go", ``, `the name "helpers" says nothing`},
+		{"api/init.go", `func init() {}`, "init function"},
+		{"api/init.go", `type server struct{}; func (server) init() {}`, ""},
+		{"api/long.go", "func f() {\n" + long + "}", "f has 62 lines"},
+		{"api/long_test.go", "func f() {\n" + long + "}", ""},
+		{"api/long.go", "func f() {\n switch {\n case true:\n" + long + "}\n}", ""},
+		{"api/long.go", "func f() {\n switch {\n case true:\n" + strings.Repeat(long, 2) + "}\n}", "f has 125 lines, more than 80"},
+		{"api/long.go", strings.Repeat("// more\n", maxFile), "the file has 40"},
+		{"api/testdata/broken.go", `import "longhaul/internal/cli"`, ""},
+		{"node_modules/x/x.go", `import "longhaul/internal/cli"`, ""},
+	}
+	for _, tt := range tests {
+		sources, err := load(fstest.MapFS{tt.path: {Data: []byte("package x\n\n" + tt.text + "\n")}, "README.md": {}})
+		if err != nil {
+			t.Fatalf("%s: %v", tt.path, err)
+		}
+		var got []string
+		for _, s := range sources {
+			for _, name := range slices.Sorted(maps.Keys(rules)) {
+				got = append(got, rules[name](s)...)
+			}
+		}
+		switch {
+		case tt.want == "" && len(got) == 0:
+		case tt.want == "" || len(got) == 0 || !strings.Contains(strings.Join(got, "\n"), tt.want):
+			t.Errorf("%s with %.60q: %q, want %q", tt.path, tt.text, got, tt.want)
+		}
+	}
+}
+
+// The table itself allows no way back: if one room may import another, that one
+// may not import it, in any number of steps.
+func TestRooms_oneWay(t *testing.T) {
+	for _, r := range rooms {
+		var way []string
+		var visit func(name string)
+		visit = func(name string) {
+			i := slices.IndexFunc(rooms, func(r room) bool { return r.name == name })
+			if i < 0 || slices.Contains(way, name) || slices.Contains(rooms[i].imports, "*") {
+				return
+			}
+			way = append(way, name)
+			for _, next := range rooms[i].imports {
+				if next != name { // siblings may import each other
+					visit(next)
+				}
+			}
+		}
+		for _, next := range r.imports {
+			if next != r.name {
+				visit(next)
+			}
+		}
+		if slices.Contains(way, r.name) {
+			t.Errorf("from %s back to it: %v", r.name, way)
+		}
+	}
+}
+
+func TestAmong(t *testing.T) {
+	got := map[string]bool{}
+	for _, name := range []string{"api", "api/wire", "api/wire/x", "apis", "a2a"} {
+		got[name] = among(name, []string{"api/*", "a2a"})
+	}
+	want := map[string]bool{"api": false, "api/wire": true, "api/wire/x": true, "apis": false, "a2a": true}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("among api/* and a2a (-want +got):\n%s", diff)
+	}
+}

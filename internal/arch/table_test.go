@@ -1,0 +1,113 @@
+package arch_test
+
+// A room is a package and what it may import of ours. A name that ends in "/*"
+// means everything below.
+type room struct {
+	name    string
+	imports []string
+	tests   []string // what its tests may import beside that, its own package and the testers
+}
+
+// rooms is the table of section 2 of the design: the first room that matches a
+// package is its room. Data goes one way through it.
+var rooms = []room{
+	{name: "a2a"},
+	{name: "opt", imports: []string{"a2a"}},
+
+	{name: "activities", imports: []string{"a2a", "opt"}},
+	{name: "activities/planner", imports: []string{"a2a", "opt", "activities", "internal/egress",
+		"activities/human"}, // playbooks write tasks for it
+	},
+	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress"}},
+
+	{name: "workflows", imports: []string{"a2a", "opt", "activities"},
+		tests: []string{"worker"}}, // what is registered is what is tested
+	{name: "worker", imports: []string{"workflows", "activities"}},
+
+	{name: "api", imports: []string{"a2a", "opt", "api/*"},
+		tests: []string{"internal/journal", "client"}},
+	{name: "api/*", imports: []string{"a2a", "opt", "api/wire"}},
+	{name: "client", imports: []string{"a2a", "opt"}},
+
+	{name: "internal/journal", imports: []string{"a2a", "opt"}},
+	{name: "internal/egress"},
+	{name: "internal/arch"},
+	{name: "internal/cli", imports: []string{
+		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress",
+	}},
+
+	{name: "cmd/longhaul", imports: []string{"internal/cli"}},
+	{name: "dev", imports: []string{"internal/cli", "dev/*"}},
+	{name: "dev/e2e", imports: []string{"*"}}, // the whole service against the embedded server
+	{name: "dev/e2e/*", imports: []string{"*"}},
+	{name: "dev/bench", imports: []string{"*"}}, // measures it
+	{name: "dev/record", imports: []string{"*"}}, // runs every shape of work and keeps its history
+	{name: "dev/*", imports: []string{"internal/cli", "dev/*"}},
+}
+
+// testers are the rooms that any test may import: the suite for executors, and
+// the executors that stand in for others.
+var testers = []string{"activities/executortest", "activities/echo", "activities/human"}
+
+// owners says which rooms may touch each technology. Everybody else goes
+// through them.
+var owners = map[string][]string{
+	"go.temporal.io/sdk":              {"workflows", "activities", "worker", "internal/cli", "dev", "dev/*"},
+	"go.temporal.io/api":              {"workflows", "internal/cli", "dev", "dev/*"},
+	"go.temporal.io/server":           {"dev/temporald"},
+	"github.com/temporalio/ui-server": {"dev/temporald"},
+	"go.uber.org/fx":                  {"dev/temporald"}, // the server is put together with it
+
+	"github.com/labstack/echo": {"api", "api/*"},
+
+	"database/sql":               {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"}, // the server keeps a database of its own; tests look into what is left after a crash
+	"modernc.org/sqlite":         {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"},
+	"github.com/jackc/pgx":       {"internal/journal"},
+	"github.com/pressly/goose":   {"internal/journal"},
+	"github.com/alecthomas/kong": {"internal/cli"},
+
+	"github.com/openai/openai-go":            {"activities/*"},
+	"github.com/anthropics/anthropic-sdk-go": {"activities/*"},
+	"github.com/modelcontextprotocol/go-sdk": {"activities/*"},
+	"github.com/santhosh-tekuri/jsonschema":  {"activities/*", "api", "api/*"},
+	"github.com/coreos/go-oidc":              {"api", "api/*"},
+	"github.com/lestrrat-go/jwx":             {"api", "api/*"},
+	"github.com/prometheus/client_golang":    {"internal/cli"},
+	"github.com/a2aproject":                  {"dev/e2e", "dev/e2e/*"}, // the official clients are counterparts in tests
+	"github.com/google/uuid":                 {"dev/temporald"},
+	"github.com/stretchr/testify":            nil,
+	"github.com/golang/mock":                 nil,
+}
+
+// pure are the rooms that decide and do nothing: they import the standard
+// library alone, and of it nothing that reads a clock, draws numbers, shares
+// memory or reaches outside.
+var pure = []string{"a2a", "opt"}
+
+// outside are the packages of the standard library that pure rooms may not
+// import.
+var outside = []string{
+	"bufio", "context", "crypto/rand", "database/*", "embed", "io/*", "log", "log/*", "math/rand", "math/rand/*", "net", "net/*", "os", "os/*", "plugin",
+	"runtime", "runtime/*", "sync", "sync/*", "syscall", "testing", "unsafe",
+}
+
+// deterministic are the rooms whose code runs in workflows, where it has to do
+// the same when it is replayed.
+var deterministic = []string{"a2a", "opt", "workflows"}
+
+// clocks are what deterministic rooms may not use of package time.
+var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+
+// chance are the packages that deterministic rooms may not import.
+var chance = []string{"math/rand", "math/rand/*", "crypto/rand", "github.com/google/uuid", "github.com/gofrs/uuid", "github.com/a2aproject/*"}
+
+// vague are the names that say nothing of what a package is for.
+var vague = []string{"util", "utils", "common", "types", "models", "helpers", "pkg", "misc", "base"}
+
+// Sizes in lines. A function may be longer than a screen if a table or a switch
+// takes up most of it.
+const (
+	maxFile     = 400
+	maxFunction = 60
+	maxTable    = 80
+)

@@ -1,0 +1,121 @@
+package journal
+
+import (
+	"maps"
+	"slices"
+
+	"longhaul/a2a"
+)
+
+// addArtifact adds an artifact or a piece of one. What comes from an attempt
+// that another has overtaken, or after the task has ended, is left out: only a
+// worker that was given up sends that.
+func (r *recording) addArtifact(e *entry) (bool, error) {
+	t, err := r.task(e.TaskID)
+	if err != nil {
+		return false, err
+	}
+	if t.state.Ended() || e.Attempt > 0 && e.Attempt < t.attempt {
+		return false, nil
+	}
+	if e.Attempt > t.attempt {
+		if _, err := r.c.exec("UPDATE tasks SET attempt = $2 WHERE id = $1", e.TaskID, e.Attempt); err != nil {
+			return false, err
+		}
+	}
+	if !e.Chunk.Append {
+		replaced, err := r.replaceArtifact(e)
+		if replaced || err != nil {
+			return replaced, err
+		}
+	}
+	_, err = r.c.exec("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
+		r.objectiveID, r.seq(), e.TaskID, e.RootID, e.Chunk.Artifact.ArtifactID, e.thing)
+	return true, err
+}
+
+// replaceArtifact puts the artifact of e where the artifact was; replaced is false if it was
+// not there.
+func (r *recording) replaceArtifact(e *entry) (replaced bool, err error) {
+	var first int64
+	key := args{r.objectiveID, e.TaskID, e.Chunk.Artifact.ArtifactID}
+	const these = " WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3"
+	if replaced, err = r.c.get("SELECT seq FROM artifacts"+these+" ORDER BY seq LIMIT 1", key, &first); err != nil || !replaced {
+		return replaced, err
+	}
+	if _, err = r.c.exec("DELETE FROM artifacts"+these+" AND seq > $4", append(key, first)...); err != nil {
+		return false, err
+	}
+	_, err = r.c.exec("UPDATE artifacts SET doc = $5, root_id = $6"+these+" AND seq = $4", append(key, first, e.thing, e.RootID)...)
+	return true, err
+}
+
+// artifacts returns the artifacts of a task, and those that it shows as its own
+// if it is a root task, in the order in which they began.
+func artifacts(c *conn, objectiveID, taskID string) ([]a2a.Artifact, error) {
+	var pieces []piece
+	err := c.each(`SELECT seq, task_id, doc FROM artifacts WHERE objective_id = $1 AND task_id = $2
+		UNION ALL SELECT seq, task_id, doc FROM artifacts WHERE objective_id = $1 AND root_id = $2 AND root_id <> ''`, args{objectiveID, taskID},
+		func(row scanner) error {
+			var p piece
+			var doc []byte
+			if err := row.Scan(&p.seq, &p.task, &doc); err != nil {
+				return err
+			}
+			err := decode(doc, &p.Artifact)
+			pieces = append(pieces, p)
+			return err
+		})
+	slices.SortFunc(pieces, func(a, b piece) int { return int(a.seq - b.seq) })
+	return assemble(pieces), err
+}
+
+// A piece is an artifact, or a part of one, that a task made.
+type piece struct {
+	a2a.Artifact
+	seq  int64
+	task string
+}
+
+// assemble puts pieces together, as a client does with the events of a stream.
+func assemble(pieces []piece) []a2a.Artifact {
+	var out []a2a.Artifact
+	place := map[string]int{}
+	maker := map[string]string{}
+	for _, p := range pieces {
+		i, there := place[p.ArtifactID]
+		switch {
+		case !there:
+			place[p.ArtifactID] = len(out)
+			out = append(out, p.Artifact)
+		case maker[p.ArtifactID] != p.task: // another task made its own of it
+			out[i] = p.Artifact
+		default:
+			extend(&out[i], p.Artifact)
+		}
+		maker[p.ArtifactID] = p.task
+	}
+	return out
+}
+
+// extend adds piece to a: its parts after those there are, what it says anew in
+// place of what was said.
+func extend(a *a2a.Artifact, piece a2a.Artifact) {
+	a.Parts = append(a.Parts, piece.Parts...)
+	if piece.Name != "" {
+		a.Name = piece.Name
+	}
+	if piece.Description != "" {
+		a.Description = piece.Description
+	}
+	if a.Metadata == nil {
+		a.Metadata = piece.Metadata
+	} else {
+		maps.Copy(a.Metadata, piece.Metadata)
+	}
+	for _, x := range piece.Extensions {
+		if !slices.Contains(a.Extensions, x) {
+			a.Extensions = append(a.Extensions, x)
+		}
+	}
+}

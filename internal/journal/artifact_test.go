@@ -1,0 +1,133 @@
+package journal_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+func texts(artifacts []a2a.Artifact) map[string]string {
+	out := map[string]string{}
+	for _, a := range artifacts {
+		out[a.ArtifactID] = a.Text()
+	}
+	return out
+}
+
+func TestArtifacts(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 2), s.moved(0, 0, opt.TaskWorking))
+		first := s.piece(0, 0, "a", "one", false)
+		first.Chunk.Artifact.Name = "Draft"
+		first.Chunk.Artifact.Metadata = a2a.Metadata{}.With("x", 1).With("y", 1)
+		more := s.piece(0, 0, "a", "two", true)
+		more.Chunk.Artifact.Description = "A draft"
+		more.Chunk.Artifact.Metadata = a2a.Metadata{}.With("y", 2)
+		s.record(first, s.piece(0, 0, "b", "b", false), s.piece(0, 1, "a", "of another task", false), more, s.piece(0, 0, "c", "from nothing", true))
+		want := []a2a.Artifact{
+			{
+				ArtifactID: "a", Name: "Draft", Description: "A draft",
+				Parts:    []a2a.Part{a2a.TextPart("one"), a2a.TextPart("two")},
+				Metadata: a2a.Metadata{}.With("x", 1).With("y", 2),
+			},
+			{ArtifactID: "b", Parts: []a2a.Part{a2a.TextPart("b")}},
+			{ArtifactID: "c", Parts: []a2a.Part{a2a.TextPart("from nothing")}},
+		}
+		if diff := cmp.Diff(want, s.view(s.task(0, 0)).Task.Artifacts); diff != "" {
+			t.Errorf("artifacts mismatch (-want +got):\n%s", diff)
+		}
+
+		s.record(s.piece(0, 0, "a", "anew", false), s.piece(0, 0, "a", "and on", true))
+		want[0] = a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("anew"), a2a.TextPart("and on")}}
+		if diff := cmp.Diff(want, s.view(s.task(0, 0)).Task.Artifacts); diff != "" {
+			t.Errorf("after it was replaced, artifacts mismatch (-want +got):\n%s", diff)
+		}
+		if v := s.view(s.objective.ID); len(v.Task.Artifacts) != 0 {
+			t.Errorf("the root task shows %v", v.Task.Artifacts)
+		}
+		v, err := s.j.Task(t.Context(), tenant, s.task(0, 0), opt.TaskWant{History: -1})
+		if err != nil || v.Task.Artifacts != nil {
+			t.Errorf("artifacts that nobody wanted: %v, %v", v.Task.Artifacts, err)
+		}
+	})
+}
+
+// TestArtifacts_ofRoot has a root task show what its plan tasks make, beside
+// what its own workflow gives it.
+func TestArtifacts_ofRoot(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 2))
+		shown := func(e opt.Event) opt.Event { e.RootID = s.objective.ID; return e }
+		own := opt.Event{Kind: opt.ArtifactAdded, TaskID: s.objective.ID, Chunk: &opt.Chunk{
+			Artifact: a2a.Artifact{ArtifactID: "own", Parts: []a2a.Part{a2a.TextPart("own")}},
+		}}
+		again := own
+		again.Chunk = &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "0-0-a", Parts: []a2a.Part{a2a.TextPart("given again")}}}
+		s.record(
+			shown(s.piece(0, 0, "0-0-a", "one", false)), own, shown(s.piece(0, 1, "0-1-a", "first", false)),
+			s.piece(0, 1, "0-1-b", "not shown", false), shown(s.piece(0, 0, "0-0-a", "two", true)),
+		)
+		want := []string{"0-0-a", "own", "0-1-a"}
+		v := s.view(s.objective.ID)
+		var got []string
+		for _, a := range v.Task.Artifacts {
+			got = append(got, a.ArtifactID)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("artifacts of the root task (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(map[string]string{"0-0-a": "one\ntwo", "own": "own", "0-1-a": "first"}, texts(v.Task.Artifacts)); diff != "" {
+			t.Errorf("artifacts of the root task (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(map[string]string{"0-0-a": "one\ntwo"}, texts(s.view(s.task(0, 0)).Task.Artifacts)); diff != "" {
+			t.Errorf("artifacts of the task (-want +got):\n%s", diff)
+		}
+
+		s.record(again)
+		if got := texts(s.view(s.objective.ID).Task.Artifacts)["0-0-a"]; got != "given again" {
+			t.Errorf("the root task was given its own, and shows %q", got)
+		}
+	})
+}
+
+// TestArtifacts_zombie leaves out what workers send that were given up, though
+// it counts as recorded for them.
+func TestArtifacts_zombie(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
+		attempts := map[int]*scribe{1: s.as("one", s.j), 2: s.as("two", s.j)}
+		send := func(attempt int, text string, more bool) {
+			t.Helper()
+			e := s.piece(0, 0, "a", text, more)
+			e.Attempt = attempt
+			attempts[attempt].record(e)
+		}
+		check := func(when, text string, seq int64, attempt int) {
+			t.Helper()
+			v := s.view(s.task(0, 0))
+			if got := texts(v.Task.Artifacts)["a"]; got != text || v.Seq != seq || v.Attempt != attempt || int64(len(s.events())) != seq {
+				t.Errorf("%s: %q at seq %d in attempt %d, %d events; want %q, %d, %d", when, got, v.Seq, v.Attempt, len(s.events()), text, seq, attempt)
+			}
+		}
+		send(1, "slow", false)
+		check("the first attempt began", "slow", 4, 1)
+		send(2, "quick", false)
+		check("the second took over", "quick", 5, 2)
+		send(1, "and dead", true)
+		check("the first goes on", "quick", 5, 2)
+		send(2, "and done", true)
+		send(1, "still here", true) // refused as a gap if the one before did not count
+		check("both go on", "quick\nand done", 6, 2)
+
+		s.record(s.piece(0, 0, "a", "from the plan", true), s.moved(0, 0, opt.TaskCompleted))
+		send(2, "too late", true)
+		check("after the end", "quick\nand done\nfrom the plan", 8, 2)
+	})
+}

@@ -1,0 +1,138 @@
+package journal_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// childEnv makes the test binary a process that records until it is killed. It
+// holds the path of the journal, the objective and a name.
+const childEnv = "JOURNAL_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if child := strings.Fields(os.Getenv(childEnv)); len(child) == 3 {
+		recordForEver(child[0], child[1], child[2])
+	}
+	os.Exit(m.Run())
+}
+
+// recordForEver prints a line for everything that was acknowledged.
+func recordForEver(path, objectiveID, name string) {
+	j, err := journal.Open(context.Background(), journal.Config{Path: path})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	var wg sync.WaitGroup
+	for i := range 4 {
+		source := fmt.Sprint(name, "-", i)
+		wg.Go(func() {
+			for n := int64(1); ; n++ {
+				mark := fmt.Sprint(source, "/", n)
+				e := opt.Event{N: n, Kind: opt.TaskMoved, TaskID: objectiveID, To: "working", Reason: mark, Status: agentMessage(mark, strings.Repeat("x", int(n%3000)))}
+				if err := j.Record(context.Background(), opt.Batch{ObjectiveID: objectiveID, Source: source, Events: []opt.Event{e}}); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					os.Exit(1)
+				}
+				os.Stdout.WriteString(mark + "\n")
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestKill kills a process that records, again and again, every other time
+// while this one records too. Everything acknowledged must be there after that.
+func TestKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	s := begin(t, openFile(t, path), newObjective())
+	var marks []string
+	for round := range 6 {
+		alone := round%2 == 0
+		if alone {
+			if err := s.j.Close(); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			s.j = openFile(t, path)
+		}
+		marks = append(marks, killed(t, path, s, round, alone)...)
+		if alone {
+			s.j = openFile(t, path)
+		}
+		checkAll(t, s, marks)
+		if err := s.j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// killed runs a child, kills it after some acknowledgements, and returns these.
+func killed(t *testing.T, path string, s *scribe, round int, alone bool) (marks []string) {
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	name := fmt.Sprint("round", round)
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s", childEnv, path, s.objective.ID, name))
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err == nil {
+		err = child.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	enough := 1 + rand.IntN(400)
+	lines := bufio.NewScanner(out)
+	n := 0
+	for lines.Scan() {
+		marks = append(marks, lines.Text())
+		if n++; n == enough {
+			_ = child.Process.Kill() // what it said until then counts as well
+		}
+		if !alone && n%10 == 0 {
+			mine := s.rootMoved(opt.TaskWorking)
+			mine.Reason = fmt.Sprint("mine/", s.n)
+			s.record(mine)
+			marks = append(marks, mine.Reason)
+		}
+	}
+	if err := child.Wait(); err == nil || n < enough {
+		t.Fatalf("the child ended by itself after %d lines: %v", n, err)
+	}
+	return marks
+}
+
+// checkAll looks for each mark, and for what a crash could have broken.
+func checkAll(t *testing.T, s *scribe, marks []string) {
+	t.Helper()
+	var there []string
+	for i, e := range s.events() {
+		if e.Seq != int64(i+1) {
+			t.Fatalf("event %d has seq %d", i, e.Seq)
+		}
+		there = append(there, e.Event.Reason)
+	}
+	slices.Sort(there)
+	for _, mark := range marks {
+		if _, ok := slices.BinarySearch(there, mark); !ok {
+			t.Errorf("%s was acknowledged and is not there", mark)
+		}
+	}
+	if v := s.view(s.objective.ID); v.Seq != int64(len(there)) {
+		t.Errorf("the task is at seq %d, the events at %d", v.Seq, len(there))
+	}
+	if result, err := s.j.Check(t.Context()); err != nil || result != "ok" {
+		t.Errorf("integrity check: %s, %v", result, err)
+	}
+}

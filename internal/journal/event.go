@@ -1,0 +1,31 @@
+package journal
+
+import (
+	"context"
+	"math"
+
+	"longhaul/opt"
+)
+
+// Events returns what happened to an objective after seq, in order, at most
+// limit events if that is above 0. There are none of an objective that does not
+// exist.
+func (j *Journal) Events(ctx context.Context, objectiveID string, seq int64, limit int) (list []opt.Recorded, err error) {
+	if limit <= 0 {
+		limit = math.MaxInt32
+	}
+	err = j.read(ctx, func(c *conn) error {
+		return c.each("SELECT seq, doc FROM events WHERE objective_id = $1 AND seq > $2 ORDER BY seq LIMIT $3", args{objectiveID, seq, limit},
+			func(row scanner) error {
+				var e opt.Recorded
+				var doc []byte
+				if err := row.Scan(&e.Seq, &doc); err != nil {
+					return err
+				}
+				err := decode(doc, &e.Event)
+				list = append(list, e)
+				return err
+			})
+	})
+	return list, err
+}

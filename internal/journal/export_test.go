@@ -1,0 +1,111 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/opt"
+)
+
+// Tables are those whose rows recording changes.
+var tables = []string{"objectives", "plans", "tasks", "messages", "artifacts", "events", "sources", "keys"}
+
+// Dump returns every row of every table, as text.
+func (j *Journal) Dump(ctx context.Context) (string, error) {
+	var lines []string
+	err := j.snapshot(ctx, func(c *conn) error {
+		for _, table := range tables {
+			rows, err := c.raw.QueryContext(ctx, "SELECT * FROM "+table)
+			if err != nil {
+				return err
+			}
+			columns, _ := rows.Columns()
+			for rows.Next() {
+				values := make([]any, len(columns))
+				for i := range values {
+					values[i] = new(any)
+				}
+				if err := rows.Scan(values...); err != nil {
+					return err
+				}
+				line := table
+				for i, v := range values {
+					line += fmt.Sprintf(" %s=%v", columns[i], *v.(*any))
+				}
+				lines = append(lines, line)
+			}
+			if err := rows.Err(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	slices.Sort(lines)
+	return strings.Join(lines, "\n"), err
+}
+
+// Check returns what the database itself finds wrong with its file, "ok" if
+// nothing.
+func (j *Journal) Check(ctx context.Context) (result string, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		_, err := c.get("PRAGMA integrity_check", nil, &result)
+		return err
+	})
+	return result, err
+}
+
+// Script runs SQL as a write.
+func (j *Journal) Script(ctx context.Context, text string) error {
+	return j.writer.submit(ctx, func(c *conn) error { return c.script(text) }, nil)
+}
+
+// Hold makes the writer wait, within a transaction, until release is called.
+// What is recorded meanwhile becomes part of that transaction.
+func (j *Journal) Hold(ctx context.Context) (release func() error) {
+	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		done <- j.writer.submit(ctx, func(*conn) error {
+			close(begun)
+			<-end
+			return nil
+		}, nil)
+	}()
+	<-begun
+	return func() error {
+		close(end)
+		return <-done
+	}
+}
+
+// Queued returns how many writes wait.
+func (j *Journal) Queued() int { return len(j.writer.queue) }
+
+// ExplainTasks returns how the database goes about the query for a page.
+func (j *Journal) ExplainTasks(ctx context.Context, tenant string, f opt.TaskFilter) (string, error) {
+	from, where, a := whichTasks(tenant, f)
+	page, a := after(where, a, "t.status_at", "t.id", f.After, f.Limit)
+	return j.explain(ctx, selectViews(from, page), a)
+}
+
+// ExplainObjectives is ExplainTasks for objectives.
+func (j *Journal) ExplainObjectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (string, error) {
+	from, where, a := whichObjectives(tenant, f)
+	page, a := after(where, a, "o.created_at", "o.id", f.After, f.Limit)
+	return j.explain(ctx, selectObjectives(from, page), a)
+}
+
+func (j *Journal) explain(ctx context.Context, query string, a args) (string, error) {
+	var steps []string
+	err := j.read(ctx, func(c *conn) error {
+		return c.each("EXPLAIN QUERY PLAN "+query, a, func(row scanner) error {
+			var id, parent, unused int
+			var step string
+			err := row.Scan(&id, &parent, &unused, &step)
+			steps = append(steps, step)
+			return err
+		})
+	})
+	return strings.Join(steps, "\n"), err
+}

@@ -1,0 +1,124 @@
+// Package journal is the read model: what every client sees of objectives,
+// plans, tasks, messages and artifacts, on SQLite. Workflows decide and record
+// batches of numbered events; [Journal.Record] turns them into rows that hold
+// the current state and keeps the events themselves, in one transaction.
+// Everything that is shown is read from here, with every worker down.
+//
+// Rows and documents stay for ever: columns and members are added, never
+// renamed. Nothing else imports database/sql.
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"go.uber.org/zap"
+
+	"longhaul/opt"
+)
+
+// Config says where a journal is kept.
+type Config struct {
+	Path string      // of the file, made when missing; empty keeps it in memory
+	Sync string      // "full" survives a power loss; "normal" may lose the last moments to one; empty means "full"
+	Log  *zap.Logger // nil discards logs
+}
+
+// A Journal is an open journal. Its methods may be called from any goroutine,
+// and other processes may have the same file open.
+type Journal struct {
+	db      *database
+	log     *zap.Logger
+	writer  *writer
+	readers *pool
+	watches *watches
+	tidier  *tidier
+	closing sync.Once
+	closed  error
+}
+
+// ErrClosed is wrapped by errors of calls to a journal that was closed.
+var ErrClosed = fmt.Errorf("%w: the journal is closed", opt.ErrUnavailable)
+
+// Open opens the journal of cfg, makes it when missing, and brings its tables up
+// to date. A file of another program, or of a newer Longhaul, is refused. ctx
+// governs the opening only.
+func Open(ctx context.Context, cfg Config) (*Journal, error) {
+	if cfg.Log == nil {
+		cfg.Log = zap.NewNop()
+	}
+	db, err := openDatabase(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c, err := db.connect(ctx, writing)
+	if err == nil {
+		err = db.prepareFile(c)
+	}
+	if err == nil {
+		err = db.migrate(c)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.close())
+	}
+	j := &Journal{db: db, log: cfg.Log}
+	j.readers = newPool(max(4, 2*runtime.GOMAXPROCS(0)), func(ctx context.Context) (*conn, error) { return db.connect(ctx, reading) })
+	j.watches = newWatches(db, cfg.Log)
+	j.tidier = newTidier(db, cfg.Log)
+	j.writer = newWriter(db, c, cfg.Log, j.tidier.wrote)
+	return j, nil
+}
+
+// Close waits for the calls that have begun, refuses later ones, and lets go of
+// the file. It may be called more than once.
+func (j *Journal) Close() error {
+	j.closing.Do(func() {
+		err := j.writer.stop()
+		j.watches.stop()
+		j.tidier.stop()
+		j.closed = errors.Join(err, j.readers.close(), j.db.close())
+	})
+	return j.closed
+}
+
+// Ping reports whether the journal can be read.
+func (j *Journal) Ping(ctx context.Context) error {
+	return j.read(ctx, func(c *conn) error {
+		var n int64
+		_, err := c.get("SELECT COUNT(*) FROM migrations", nil, &n)
+		return err
+	})
+}
+
+// read calls f with a connection for reading. Every statement that f runs sees
+// all that was committed before.
+func (j *Journal) read(ctx context.Context, f func(*conn) error) error {
+	c, err := j.readers.borrow(ctx)
+	if err != nil {
+		return j.db.failure(err)
+	}
+	defer func() { j.readers.giveBack(c) }()
+	return j.db.failure(f(c))
+}
+
+// snapshot calls f like read, but all of its statements see the same state of
+// the journal.
+func (j *Journal) snapshot(ctx context.Context, f func(*conn) error) error {
+	c, err := j.readers.borrow(ctx)
+	if err != nil {
+		return j.db.failure(err)
+	}
+	defer func() { j.readers.giveBack(c) }()
+	if _, err = c.exec("BEGIN"); err == nil {
+		err = f(c)
+	}
+	if _, end := c.exec("ROLLBACK"); end != nil { // there is nothing to commit
+		j.log.Warn("Giving up a connection to the journal", zap.Error(end))
+		err = errors.Join(err, end, c.close())
+		c = nil
+	}
+	return j.db.failure(err)
+}

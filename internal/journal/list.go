@@ -1,0 +1,33 @@
+package journal
+
+import (
+	"fmt"
+	"math"
+
+	"longhaul/opt"
+)
+
+// after adds to a query what makes it the page after c, newest first: the rest
+// of its conditions, its order and its limit.
+func after(where string, a args, at, id string, c opt.Cursor, limit int) (string, args) {
+	if c != (opt.Cursor{}) {
+		a = append(a, c.At.Millis(), c.ID)
+		where += fmt.Sprintf(" AND (%s, %s) < ($%d, $%d)", at, id, len(a)-1, len(a))
+	}
+	if limit <= 0 {
+		limit = math.MaxInt32
+	}
+	a = append(a, limit)
+	return where + fmt.Sprintf(" ORDER BY %s DESC, %s DESC LIMIT $%d", at, id, len(a)), a
+}
+
+// unknown says that there is no such thing, or that it is another tenant's.
+func unknown(what, id string) error { return fmt.Errorf("%s %s: %w", what, id, opt.ErrUnknown) }
+
+// number returns b as both databases store it.
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

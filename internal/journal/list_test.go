@@ -1,0 +1,274 @@
+package journal_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+func taskIDs(views []opt.TaskView) []string {
+	var out []string
+	for _, v := range views {
+		out = append(out, v.Task.ID)
+	}
+	return out
+}
+
+func TestTasks(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		s.record(planAdded(s.objective, 0, 2), planAdded(s.objective, 1, 2)) // at 2 and 3
+		g := gate(s.task(0, 1), opt.Approval, 1)
+		s.record(s.rootMoved(opt.TaskWorking), s.moved(0, 0, opt.TaskCompleted), s.waits(0, 1, g)) // at 4, 5 and 6
+		foreign := newObjective()
+		foreign.Tenant, foreign.ContextID = "globex", s.objective.ContextID
+		begin(t, j, foreign)
+		other := newObjective()
+		other.CreatedAt = at(100)
+		begin(t, j, other)
+
+		mine := []string{s.task(0, 1), s.task(0, 0), s.objective.ID, s.task(1, 1), s.task(1, 0)}
+		all := append([]string{other.ID}, mine...)
+		context := s.objective.ContextID
+		for name, test := range map[string]struct {
+			filter opt.TaskFilter
+			want   []string
+			total  int
+		}{
+			"all":                     {opt.TaskFilter{}, all, 6},
+			"of a context":            {opt.TaskFilter{ContextID: context}, mine, 5},
+			"of an unknown context":   {opt.TaskFilter{ContextID: "nowhere"}, nil, 0},
+			"submitted, also pending": {opt.TaskFilter{State: a2a.Submitted}, []string{other.ID, s.task(1, 1), s.task(1, 0)}, 3},
+			"in a state, of context":  {opt.TaskFilter{State: a2a.Submitted, ContextID: context}, mine[3:], 2},
+			"waiting":                 {opt.TaskFilter{State: a2a.InputRequired}, mine[:1], 1},
+			"rejected":                {opt.TaskFilter{State: a2a.Rejected}, nil, 0},
+			"since":                   {opt.TaskFilter{Since: at(5)}, all[:3], 3},
+			"all of it":               {opt.TaskFilter{Since: at(3), State: a2a.Submitted, ContextID: context}, mine[3:], 2},
+			"limited":                 {opt.TaskFilter{Limit: 2}, all[:2], 6},
+			"after one":               {opt.TaskFilter{Limit: 2, After: opt.Cursor{At: at(5), ID: s.task(0, 0)}}, all[3:5], 6},
+			"after one of equals":     {opt.TaskFilter{After: opt.Cursor{At: at(3), ID: s.task(1, 1)}}, all[5:], 6},
+			"after the last":          {opt.TaskFilter{After: opt.Cursor{At: at(3), ID: s.task(1, 0)}}, nil, 6},
+		} {
+			views, total, err := j.Tasks(t.Context(), tenant, test.filter)
+			if err != nil || total != test.total {
+				t.Errorf("%s: %d in total, %v, want %d", name, total, err, test.total)
+			}
+			if diff := cmp.Diff(test.want, taskIDs(views)); diff != "" {
+				t.Errorf("%s mismatch (-want +got):\n%s", name, diff)
+			}
+		}
+		views, _, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{ContextID: context, Want: opt.TaskWant{History: -1, Artifacts: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range views {
+			if diff := cmp.Diff(s.view(v.Task.ID), v); diff != "" {
+				t.Errorf("a listed task is not what it is by itself (-Task +Tasks):\n%s", diff)
+			}
+		}
+	})
+}
+
+// TestPages reads page by page while others write: what was there before is
+// there once, what comes meanwhile at most once.
+func TestPages(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		var before []string
+		for i := range 120 {
+			o := newObjective()
+			o.CreatedAt = at(int64(i / 7)) // some at the same time
+			begin(t, j, o)
+			before = append(before, o.ID)
+		}
+		quit, done := make(chan bool), make(chan bool)
+		go func() {
+			defer close(done)
+			for i := 0; ; i++ {
+				select {
+				case <-quit:
+					return
+				default:
+				}
+				o := newObjective()
+				o.CreatedAt = at(int64(i % 40)) // anywhere in the list
+				begin(t, j, o)
+			}
+		}()
+		lists := map[string]func(after opt.Cursor) ([]opt.Cursor, error){
+			"Tasks": func(after opt.Cursor) (page []opt.Cursor, err error) {
+				views, _, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{Limit: 7, After: after})
+				for _, v := range views {
+					page = append(page, opt.Cursor{At: v.Task.Status.At, ID: v.Task.ID})
+				}
+				return page, err
+			},
+			"Objectives": func(after opt.Cursor) (page []opt.Cursor, err error) {
+				list, _, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{Limit: 7, After: after})
+				for _, o := range list {
+					page = append(page, opt.Cursor{At: o.CreatedAt, ID: o.ID})
+				}
+				return page, err
+			},
+		}
+		for name, list := range lists {
+			seen := map[string]bool{}
+			for after := (opt.Cursor{}); ; {
+				page, err := list(after)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range page {
+					if seen[c.ID] {
+						t.Errorf("%s: %s is listed twice", name, c.ID)
+					}
+					seen[c.ID] = true
+				}
+				if len(page) < 7 {
+					break
+				}
+				after = page[6]
+			}
+			for _, id := range before {
+				if !seen[id] {
+					t.Errorf("%s: %s is missing", name, id)
+				}
+			}
+		}
+		close(quit)
+		<-done
+	})
+}
+
+func TestObjectives(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		var ids []string
+		for i := range 5 {
+			o := newObjective()
+			o.CreatedAt = at(int64(i))
+			s := begin(t, j, o)
+			s.record(planAdded(o, 0, 2))
+			if i%2 == 0 {
+				s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
+			}
+			ids = append(ids, o.ID)
+		}
+		slices.Reverse(ids)
+		for name, test := range map[string]struct {
+			tenant string
+			filter opt.ObjectiveFilter
+			want   []string
+			total  int
+		}{
+			"all":       {tenant, opt.ObjectiveFilter{}, ids, 5},
+			"a page":    {tenant, opt.ObjectiveFilter{Limit: 2, After: opt.Cursor{At: at(3), ID: ids[1]}}, ids[2:4], 5},
+			"in status": {tenant, opt.ObjectiveFilter{Status: opt.ObjectiveWorking, Limit: 2}, []string{ids[0], ids[2]}, 3},
+			"others'":   {"globex", opt.ObjectiveFilter{}, nil, 0},
+		} {
+			list, total, err := j.Objectives(t.Context(), test.tenant, test.filter)
+			var got []string
+			for _, o := range list {
+				got = append(got, o.ID)
+				if o.Plans != nil {
+					t.Errorf("%s: %s comes with plans", name, o.ID)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" || err != nil || total != test.total {
+				t.Errorf("%s: %d in total, %v, want %d; (-want +got):\n%s", name, total, err, test.total, diff)
+			}
+		}
+		list, _, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{Plans: true, Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := j.Objective(t.Context(), tenant, ids[0])
+		if diff := cmp.Diff(want, list[0]); diff != "" || err != nil || len(want.Plans) != 1 || len(want.Plans[0].Tasks) != 2 {
+			t.Errorf("%v, with plans (-Objective +Objectives):\n%s", err, diff)
+		}
+	})
+}
+
+func TestContext(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		var waiting string
+		for i := range 130 {
+			o := newObjective()
+			o.ContextID, o.CreatedAt, o.Principal = "ctx", at(int64(i)), fmt.Sprint("user-", i)
+			s := begin(t, j, o)
+			if i == 3 {
+				waiting = o.ID
+				continue
+			}
+			s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "canceled"})
+		}
+		list, err := j.Context(t.Context(), tenant, "ctx")
+		if err != nil || len(list) != 100 {
+			t.Fatalf("%d objectives, %v, want 100", len(list), err)
+		}
+		if first := list[0]; first.ID != waiting || first.Principal != "user-3" || first.Status != opt.ObjectiveSubmitted {
+			t.Errorf("the first is %+v, want the only open one", first)
+		}
+		for i, o := range list[1:] {
+			if want := fmt.Sprint("user-", i+31); o.Principal != want || o.Status != opt.ObjectiveCanceled {
+				t.Fatalf("number %d is %s of %s, want %s", i+1, o.Status, o.Principal, want)
+			}
+		}
+		for _, where := range [][2]string{{tenant, "other"}, {"globex", "ctx"}} {
+			if list, err := j.Context(t.Context(), where[0], where[1]); err != nil || len(list) != 0 {
+				t.Errorf("%v: %d objectives, %v, want none", where, len(list), err)
+			}
+		}
+	})
+}
+
+// TestLists_useIndexes keeps the cost of a page from growing with the journal.
+func TestLists_useIndexes(t *testing.T) {
+	j := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
+	since, after := at(1), opt.Cursor{At: at(2), ID: "x"}
+	explained := map[string][]func() (string, error){}
+	for _, f := range []opt.TaskFilter{{}, {Since: since}, {After: after}, {Since: since, After: after}} {
+		for _, context := range []string{"", "c"} {
+			for _, state := range []a2a.TaskState{"", a2a.Working} {
+				f := f
+				f.ContextID, f.State = context, state
+				index := "tasks_by_time"
+				switch {
+				case context != "":
+					index = "tasks_by_context"
+				case state != "":
+					index = "tasks_by_state"
+				}
+				explained[index] = append(explained[index], func() (string, error) { return j.ExplainTasks(t.Context(), tenant, f) })
+			}
+		}
+	}
+	for _, f := range []opt.ObjectiveFilter{{}, {After: after}, {Status: "working"}, {Status: "working", After: after}} {
+		index := "objectives_by_time"
+		if f.Status != "" {
+			index = "objectives_by_status"
+		}
+		explained[index] = append(explained[index], func() (string, error) { return j.ExplainObjectives(t.Context(), tenant, f) })
+	}
+	for index, lists := range explained {
+		for _, explain := range lists {
+			steps, err := explain()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first, _, _ := strings.Cut(steps, "\n"); !strings.Contains(first, index) || strings.Contains(steps, "TEMP B-TREE") || strings.Contains(steps, "SCAN") {
+				t.Errorf("want a search of %s without sorting, got\n%s", index, steps)
+			}
+		}
+	}
+}

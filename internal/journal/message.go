@@ -1,0 +1,86 @@
+package journal
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// What a message in the tables is. The values are stored.
+const (
+	opening = "opening" // it began an attempt at an objective
+	said    = "said"    // a client sent it to a task
+	status  = "status"  // the agent said it with a status that has been replaced
+)
+
+func (r *recording) addMessage(e *entry) error {
+	if _, err := r.task(e.TaskID); err != nil {
+		return err
+	}
+	return r.keepMessage(e, said, e.TaskID, e.digest)
+}
+
+// keepMessage adds the message of e to a task. The first of those with the same
+// id, sender and task stays.
+func (r *recording) keepMessage(e *entry, kind, taskID, digest string) error {
+	_, err := r.c.exec(`INSERT INTO messages
+		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
+		r.objectiveID, r.seq(), taskID, e.ForTask, kind, number(e.Verdict.Kept()), e.Principal, e.Message.MessageID,
+		digest, string(e.Verdict), e.message)
+	return err
+}
+
+// keepStatus adds the status message of a task, which is about to be replaced.
+func (r *recording) keepStatus(taskID string) error {
+	_, err := r.c.exec(`INSERT INTO messages
+		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
+		SELECT objective_id, status_seq, id, '', 'status', 1, '', status_id, '', '', said FROM tasks WHERE id = $1
+		ON CONFLICT DO NOTHING`, taskID)
+	return err
+}
+
+// history returns the last messages of a task, at most so many if that is not
+// negative, oldest first: those addressed to it, those to the root task that
+// were for it, and what its status said before. current, the status message, is
+// not among them.
+func history(c *conn, objectiveID, taskID, current string, most int) ([]a2a.Message, error) {
+	if most < 0 {
+		most = math.MaxInt32
+	}
+	var list []a2a.Message
+	err := c.each(`SELECT seq, doc FROM messages
+			WHERE objective_id = $1 AND task_id = $2 AND kept = 1 AND (kind <> 'status' OR message_id <> $3)
+		UNION ALL SELECT seq, doc FROM messages
+			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1
+		ORDER BY seq DESC LIMIT $4`, args{objectiveID, taskID, current, most},
+		func(row scanner) error {
+			var seq int64
+			var doc []byte
+			var m a2a.Message
+			if err := row.Scan(&seq, &doc); err != nil {
+				return err
+			}
+			err := decode(doc, &m)
+			list = append(list, m)
+			return err
+		})
+	slices.Reverse(list)
+	return list, err
+}
+
+// Judgement returns what became of a message that a client sent to the tasks of
+// an objective; ok is false if it was not recorded. Of a message id that was
+// used for several tasks it returns the latest.
+func (j *Journal) Judgement(ctx context.Context, objectiveID, principal, messageID string) (found opt.Judgement, ok bool, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		ok, err = c.get(`SELECT seq, task_id, verdict, digest FROM messages
+			WHERE objective_id = $1 AND message_id = $2 AND principal = $3 AND kind <> 'status' ORDER BY seq DESC LIMIT 1`,
+			args{objectiveID, messageID, principal}, &found.Seq, &found.TaskID, &found.Verdict, &found.Digest)
+		return err
+	})
+	return found, ok, err
+}

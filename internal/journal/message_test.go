@@ -1,0 +1,134 @@
+package journal_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// said returns the event that a client said something to a task, for another.
+func said(taskID, forTask, messageID string, v opt.Verdict) opt.Event {
+	m := userMessage(messageID, "about "+messageID)
+	return opt.Event{Kind: opt.MessageAdded, TaskID: taskID, ForTask: forTask, Message: &m, Principal: "ann", Verdict: v}
+}
+
+func ids(messages []a2a.Message) []string {
+	var out []string
+	for _, m := range messages {
+		out = append(out, m.MessageID)
+	}
+	return out
+}
+
+// TestHistory follows a conversation: a message is where it was said, an
+// agent's once it is not the status any more.
+func TestHistory(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 2))
+		root, task := s.objective.ID, s.task(0, 0)
+		check := func(when string, ofRoot, ofTask []string) {
+			t.Helper()
+			if diff := cmp.Diff(ofRoot, ids(s.view(root).Task.History)); diff != "" {
+				t.Errorf("%s, history of the root task (-want +got):\n%s", when, diff)
+			}
+			if diff := cmp.Diff(ofTask, ids(s.view(task).Task.History)); diff != "" {
+				t.Errorf("%s, history of the task (-want +got):\n%s", when, diff)
+			}
+		}
+		g := gate(task, opt.Approval, 1)
+		rootWaits := s.rootMoved(opt.TaskInputRequired)
+		rootWaits.Gate, rootWaits.Status = g, g.Message(s.objective.ContextID, root)
+		s.record(s.moved(0, 0, opt.TaskWorking), s.waits(0, 0, g), rootWaits)
+		check("waiting", []string{"m-open"}, nil)
+
+		s.record(s.waits(0, 0, g))
+		check("the same said again", []string{"m-open"}, nil)
+
+		s.record(
+			said(root, task, "m-wrong", opt.NotOffered),
+			said(root, task, "m-1", opt.Accepted),
+			said(task, "", "m-2", opt.Noted),
+			said(task, "", "m-2", opt.Noted),
+			said(s.task(0, 1), "", "m-3", opt.Noted),
+			said(task, "", "m-late", opt.NotWaiting),
+		)
+		check("answered", []string{"m-open", "m-1"}, []string{"m-1", "m-2"})
+
+		s.record(s.moved(0, 0, opt.TaskWorking), s.rootMoved(opt.TaskWorking))
+		check("working again", []string{"m-open", g.ID, "m-1"}, []string{g.ID, "m-1", "m-2"})
+
+		s.record(s.waits(0, 0, g), rootWaits)
+		check("back at the same gate", []string{"m-open", "m-1"}, []string{"m-1", "m-2"})
+
+		end := s.moved(0, 0, opt.TaskFailed)
+		end.Status = agentMessage("end", "It broke.")
+		s.record(end)
+		check("ended", []string{"m-open", "m-1"}, []string{g.ID, "m-1", "m-2"})
+	})
+}
+
+func TestHistory_limit(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		all := []string{"m-open"}
+		for _, id := range []string{"m-1", "m-2", "m-3"} {
+			s.record(said(s.objective.ID, "", id, opt.Noted))
+			all = append(all, id)
+		}
+		for _, test := range []struct {
+			limit int
+			want  []string
+		}{{-1, all}, {0, nil}, {1, all[3:]}, {3, all[1:]}, {4, all}, {9, all}} {
+			v, err := s.j.Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{History: test.limit})
+			if got := ids(v.Task.History); err != nil || !slices.Equal(got, test.want) {
+				t.Errorf("history of %d: %v, %v, want %v", test.limit, got, err, test.want)
+			}
+		}
+	})
+}
+
+func TestJudgement(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 2))
+		g := gate(s.task(0, 0), opt.Approval, 1)
+		s.record(s.waits(0, 0, g), s.moved(0, 0, opt.TaskWorking)) // puts the gate's message in the history
+		again := said(s.task(0, 0), "", "m-1", opt.NotWaiting)
+		again.Message.Parts = []a2a.Part{a2a.TextPart("other content")}
+		s.record(
+			said(s.task(0, 0), "", "m-1", opt.Accepted),
+			again,
+			said(s.task(0, 0), "", "m-2", opt.NotOffered),
+			said(s.task(0, 0), "", "m-both", opt.Noted),
+			said(s.task(0, 1), "", "m-both", opt.NotWaiting),
+			said(s.objective.ID, "", "m-open", opt.Noted),
+		)
+		digest := func(id string) string { return userMessage(id, "about "+id).Digest() }
+		for _, test := range []struct {
+			principal, id string
+			want          opt.Judgement
+		}{
+			{"ann", "m-1", opt.Judgement{Seq: 5, TaskID: s.task(0, 0), Verdict: opt.Accepted, Digest: digest("m-1")}},
+			{"ann", "m-2", opt.Judgement{Seq: 7, TaskID: s.task(0, 0), Verdict: opt.NotOffered, Digest: digest("m-2")}},
+			{"ann", "m-both", opt.Judgement{Seq: 9, TaskID: s.task(0, 1), Verdict: opt.NotWaiting, Digest: digest("m-both")}},
+			{"ann", "m-open", opt.Judgement{Seq: 10, TaskID: s.objective.ID, Verdict: opt.Noted, Digest: digest("m-open")}},
+			{"bob", "m-1", opt.Judgement{}},
+			{"ann", "m-9", opt.Judgement{}},
+			{"", g.ID, opt.Judgement{}}, // the agent said that
+		} {
+			got, ok, err := s.j.Judgement(t.Context(), s.objective.ID, test.principal, test.id)
+			if err != nil || got != test.want || ok != (test.want != opt.Judgement{}) {
+				t.Errorf("%s of %s: %+v, %v, %v, want %+v", test.id, test.principal, got, ok, err, test.want)
+			}
+		}
+		if diff := cmp.Diff([]string{"m-open", "m-open"}, ids(s.view(s.objective.ID).Task.History)); diff != "" {
+			t.Errorf("history (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package journal
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Migrations are applied in the order of the number that their names begin
+// with. One that has been released is never edited.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+type migration struct {
+	version int64
+	name    string
+	text    string
+}
+
+// known lists the migrations of this program, oldest first.
+func known() ([]migration, error) {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var out []migration
+	for _, path := range names {
+		text, err := migrations.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(path, "migrations/"), ".sql")
+		number, _, _ := strings.Cut(name, "_")
+		version, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("migration %s does not begin with a number", name)
+		}
+		out = append(out, migration{version, name, string(text)})
+	}
+	return out, nil
+}
+
+// migrate brings the tables up to date, or refuses those of a newer program.
+// Several processes may do it at a time.
+func (d *database) migrate(c *conn) error {
+	list, err := known()
+	if err != nil {
+		return err
+	}
+	if err := patiently(nil, func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err }); err != nil {
+		return d.explain(err)
+	}
+	err = d.apply(c, list)
+	if err == nil {
+		_, err = c.exec("COMMIT")
+	}
+	if err != nil {
+		_, _ = c.exec("ROLLBACK") // the first error says more
+		return d.explain(err)
+	}
+	return nil
+}
+
+func (d *database) apply(c *conn, list []migration) error {
+	if _, err := c.exec(`CREATE TABLE IF NOT EXISTS migrations (
+		version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`); err != nil {
+		return err
+	}
+	var have int64
+	if _, err := c.get("SELECT COALESCE(MAX(version), 0) FROM migrations", nil, &have); err != nil {
+		return err
+	}
+	newest := list[len(list)-1].version
+	switch {
+	case have > newest:
+		return fmt.Errorf("a newer Longhaul has written it (its tables are version %d, this program knows %d): run that Longhaul or a later one", have, newest)
+	case have == newest:
+		return nil
+	}
+	for _, m := range list {
+		if m.version <= have {
+			continue
+		}
+		if err := c.script(m.text); err != nil {
+			return fmt.Errorf("migration %s: %w", m.name, err)
+		}
+		if _, err := c.exec("INSERT INTO migrations (version, name, applied_at) VALUES ($1, $2, $3)", m.version, m.name, time.Now().UnixMilli()); err != nil {
+			return err
+		}
+	}
+	return d.sign(c)
+}

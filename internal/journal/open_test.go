@@ -1,0 +1,176 @@
+package journal_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+func TestOpen_again(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		s.record(planAdded(s.objective, 0, 2), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "text", false), said(s.task(0, 0), "", "m-1", opt.Noted))
+		key, err := j.Key(t.Context(), "pages")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := dump(t, j)
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s.j = open()
+		if diff := cmp.Diff(want, dump(t, s.j)); diff != "" {
+			t.Errorf("opening again changed something (-before +after):\n%s", diff)
+		}
+		if again, err := s.j.Key(t.Context(), "pages"); err != nil || !bytes.Equal(key, again) {
+			t.Errorf("key %x, then %x, %v", key, again, err)
+		}
+		s.record(s.moved(0, 0, opt.TaskCompleted))
+		if n := len(s.events()); n != 6 {
+			t.Errorf("%d events, want 6", n)
+		}
+	})
+}
+
+func TestKey(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		type result struct {
+			key []byte
+			err error
+		}
+		results := make(chan result)
+		for range 4 {
+			j := open()
+			go func() {
+				key, err := j.Key(t.Context(), "pages")
+				results <- result{key, err}
+			}()
+		}
+		first := <-results
+		for range 3 {
+			if r := <-results; r.err != nil || len(r.key) != 32 || !bytes.Equal(r.key, first.key) {
+				t.Errorf("key %x, %v, another has %x, %v", r.key, r.err, first.key, first.err)
+			}
+		}
+		other, err := open().Key(t.Context(), "other")
+		if err != nil || bytes.Equal(other, first.key) {
+			t.Errorf("two names have the same key, or %v", err)
+		}
+	})
+}
+
+func TestOpen_memory(t *testing.T) {
+	s := begin(t, openFile(t, ""), newObjective())
+	s.record(planAdded(s.objective, 0, 1))
+	done := make(chan bool)
+	go func() {
+		for range 100 {
+			s.record(s.moved(0, 0, opt.TaskWorking))
+		}
+		close(done)
+	}()
+	follow(t, s.j, s.objective.ID, 102)
+	<-done
+	if _, err := openFile(t, "").Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
+		t.Errorf("another journal in memory knows the task: %v", err)
+	}
+}
+
+// TestOpen_refused gives files that are no journal, or not ours. The errors say
+// what to do.
+func TestOpen_refused(t *testing.T) {
+	file := func(content string) string {
+		path := filepath.Join(t.TempDir(), "journal.db")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	foreign := file("")
+	db, err := sql.Open("sqlite", foreign)
+	if err == nil {
+		_, err = db.Exec("CREATE TABLE users (id)")
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	newer := file("")
+	j := openFile(t, newer)
+	if err := errors.Join(j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later', 0)"), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		cfg  journal.Config
+		want []string
+	}{
+		"garbage":            {journal.Config{Path: file(strings.Repeat("not a database ", 500))}, []string{"not a SQLite database", "a file of its own"}},
+		"another program's":  {journal.Config{Path: foreign}, []string{"another program", "a file of its own"}},
+		"newer":              {journal.Config{Path: newer}, []string{"newer Longhaul", "9999", "run that Longhaul"}},
+		"a directory":        {journal.Config{Path: t.TempDir()}, []string{"is a directory"}},
+		"below a file":       {journal.Config{Path: filepath.Join(file(""), "journal.db")}, []string{"not a directory"}},
+		"unknown sync level": {journal.Config{Sync: "sometimes"}, []string{"sometimes", `"full" or "normal"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, err := journal.Open(t.Context(), test.cfg)
+			if err == nil {
+				j.Close()
+				t.Fatal("it was opened")
+			}
+			for _, want := range append(test.want, test.cfg.Path) {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestOpen_private keeps others on the machine from reading what clients said.
+func TestOpen_private(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new ?#%41&x", "journal.db")
+	openFile(t, path)
+	for name, want := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, filepath.Dir(path): 0o700} {
+		info, err := os.Stat(name)
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v, want %v", name, info.Mode(), err, want)
+		}
+	}
+}
+
+func TestClose(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		if err := j.Ping(t.Context()); err != nil {
+			t.Error(err)
+		}
+		w := j.Watch(s.objective.ID)
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+		w.Close()
+		_, readErr := j.Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{})
+		for what, err := range map[string]error{
+			"ping":   j.Ping(t.Context()),
+			"read":   readErr,
+			"record": j.Record(t.Context(), s.batch(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})),
+		} {
+			if !errors.Is(err, journal.ErrClosed) || !errors.Is(err, opt.ErrUnavailable) {
+				t.Errorf("%s after closing: %v", what, err)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Errorf("closing again: %v", err)
+		}
+	})
+}

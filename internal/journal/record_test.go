@@ -1,0 +1,302 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// TestRecord_events keeps what kinds there are: each event is shown to readers
+// as it was recorded, in order.
+func TestRecord_events(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		m := userMessage("m-1", "yes <&> \u2028 0.10")
+		events := []opt.Event{
+			{Kind: opt.ObjectiveMoved, From: "submitted", To: "working"},
+			planAdded(s.objective, 0, 1),
+			{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "working"},
+			s.moved(0, 0, opt.TaskWorking),
+			s.piece(0, 0, "a", "text", false),
+			{Kind: opt.MessageAdded, PlanID: s.plan(0), TaskID: s.task(0, 0), Message: &m, Principal: "ann", Verdict: opt.Noted},
+			{Kind: opt.PlanStopping, PlanID: s.plan(0), Reason: "canceled"},
+			{Kind: opt.ObjectiveStopping, Reason: "canceled"},
+		}
+		s.record(events...)
+		got := s.events()
+		for i, e := range got {
+			if e.Seq != int64(i+1) {
+				t.Errorf("event %d has seq %d", i, e.Seq)
+			}
+		}
+		if len(got) != len(events)+1 || got[0].Event.Kind != opt.ObjectiveOpened {
+			t.Fatalf("got %d events, the first %q", len(got), got[0].Event.Kind)
+		}
+		for i, e := range events {
+			if diff := cmp.Diff(e, got[i+1].Event); diff != "" {
+				t.Errorf("event %d mismatch (-recorded +read):\n%s", i, diff)
+			}
+		}
+		some, err := s.j.Events(t.Context(), s.objective.ID, 3, 2)
+		if err != nil || len(some) != 2 || some[0].Seq != 4 || some[1].Seq != 5 {
+			t.Errorf("events after 3, at most 2: %v, %v", some, err)
+		}
+	})
+}
+
+// TestRecord_again is what lets an activity record without knowing whether it
+// did before.
+func TestRecord_again(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		first := s.batch(planAdded(s.objective, 0, 2), s.moved(0, 0, opt.TaskWorking))
+		second := s.batch(s.piece(0, 0, "a", "one", false), s.piece(0, 0, "a", "two", true))
+		overlap := opt.Batch{ObjectiveID: s.objective.ID, Source: s.source, Events: append(first.Events[1:2:2], second.Events...)}
+		for _, b := range []opt.Batch{first, first, overlap} {
+			if err := j.Record(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := dump(t, j)
+		if n := len(s.events()); n != 5 {
+			t.Errorf("%d events, want 5", n)
+		}
+		opening := s.as(s.source, j)
+		m := userMessage(s.objective.MessageID, "Ship it, please")
+		for _, b := range []opt.Batch{overlap, second, first, opening.batch(opt.Opening{Objective: s.objective, Message: &m}.Event())} {
+			if err := j.Record(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, dump(t, j)); diff != "" {
+			t.Errorf("recording again changed something (-before +after):\n%s", diff)
+		}
+	})
+}
+
+// TestRecord_refused gives batches that must leave nothing behind, though the
+// events before the wrong one are good.
+func TestRecord_refused(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		s.record(planAdded(s.objective, 0, 1))
+		n := s.n
+		good := s.moved(0, 0, opt.TaskWorking)
+		m := userMessage("m-1", "hello")
+		stranger := newObjective()
+		batch := func(events ...opt.Event) opt.Batch {
+			s.n = n
+			return s.batch(events...)
+		}
+		gap := batch(good, good)
+		gap.Events[1].N++
+		late := batch(good)
+		late.Events[0].N++
+		zero := batch(good)
+		zero.Events[0].N = 0
+		tests := map[string]struct {
+			batch opt.Batch
+			want  error
+		}{
+			"numbers missing before":   {late, journal.ErrGap},
+			"numbers missing within":   {gap, journal.ErrGap},
+			"number below one":         {zero, journal.ErrMalformed},
+			"unknown objective":        {(&scribe{objective: stranger, source: "x"}).batch(good), journal.ErrEarly},
+			"unknown plan":             {batch(good, opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(1), To: "working"}), journal.ErrEarly},
+			"stopping an unknown plan": {batch(good, opt.Event{Kind: opt.PlanStopping, PlanID: s.plan(1), Reason: "failed"}), journal.ErrEarly},
+			"unknown task":             {batch(good, s.moved(0, 1, opt.TaskWorking)), journal.ErrEarly},
+			"artifact of unknown task": {batch(good, s.piece(0, 1, "a", "b", false)), journal.ErrEarly},
+			"message to unknown task":  {batch(good, opt.Event{Kind: opt.MessageAdded, TaskID: s.task(0, 1), Message: &m}), journal.ErrEarly},
+			"never recorded":           {batch(good, opt.Event{Kind: opt.PlanReported, PlanID: s.plan(0)}), journal.ErrMalformed},
+			"no plan":                  {batch(good, opt.Event{Kind: opt.PlanAdded, PlanID: s.plan(1)}), journal.ErrMalformed},
+			"no task":                  {batch(good, opt.Event{Kind: opt.PlanAdded, PlanID: s.plan(1), Plan: &opt.Plan{ID: s.plan(1), Tasks: []*opt.Task{nil}}}), journal.ErrMalformed},
+			"no chunk":                 {batch(good, opt.Event{Kind: opt.ArtifactAdded, TaskID: s.task(0, 0)}), journal.ErrMalformed},
+			"no message":               {batch(good, opt.Event{Kind: opt.MessageAdded, TaskID: s.task(0, 0)}), journal.ErrMalformed},
+			"no objective":             {batch(good, opt.Event{Kind: opt.ObjectiveOpened}), journal.ErrMalformed},
+			"another objective":        {batch(good, opt.Event{Kind: opt.ObjectiveOpened, Objective: &stranger}), journal.ErrMalformed},
+		}
+		want := dump(t, j)
+		for name, test := range tests {
+			if err := j.Record(t.Context(), test.batch); !errors.Is(err, test.want) {
+				t.Errorf("%s: %v, want %v", name, err, test.want)
+			}
+			if diff := cmp.Diff(want, dump(t, j)); diff != "" {
+				t.Fatalf("%s: something changed (-before +after):\n%s", name, diff)
+			}
+		}
+		if err := j.Record(t.Context(), batch(good)); err != nil {
+			t.Errorf("after all that: %v", err)
+		}
+		if err := j.Record(t.Context(), opt.Batch{}); err != nil {
+			t.Errorf("nothing to record: %v", err)
+		}
+	})
+}
+
+// TestRecord_manySources has sources of one objective record at a time, in two
+// processes. Readers rely on the seq having no gap and no repeat.
+func TestRecord_manySources(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		journals := []*journal.Journal{open(), open()}
+		s := begin(t, journals[0], newObjective())
+		s.record(planAdded(s.objective, 0, 1))
+		const sources, each = 8, 50
+		var wg sync.WaitGroup
+		for i := range sources {
+			source := s.as(fmt.Sprint("source-", i), journals[i%2])
+			wg.Go(func() {
+				for n := range each {
+					e := s.moved(0, 0, opt.TaskWorking)
+					e.Reason = fmt.Sprintf("%d of %s", n, source.source)
+					if err := source.j.Record(t.Context(), source.batch(e)); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		events := s.events()
+		if len(events) != sources*each+2 {
+			t.Fatalf("%d events, want %d", len(events), sources*each+2)
+		}
+		next := map[string]int{}
+		for i, e := range events {
+			if e.Seq != int64(i+1) {
+				t.Fatalf("event %d has seq %d", i, e.Seq)
+			}
+			if n, source, ok := strings.Cut(e.Event.Reason, " of "); ok {
+				if n != fmt.Sprint(next[source]) {
+					t.Errorf("seq %d is number %s of %s, want %d", e.Seq, n, source, next[source])
+				}
+				next[source]++
+			}
+		}
+		if _, seq, err := journals[1].Peek(t.Context(), tenant, s.objective.ID); err != nil || seq != int64(len(events)) {
+			t.Errorf("peek: seq %d, %v, want %d", seq, err, len(events))
+		}
+	})
+}
+
+// TestRecord_groups commits good batches and bad ones in one transaction: the
+// bad ones take nothing with them and leave nothing behind.
+func TestRecord_groups(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		const count = 30
+		scribes := make([]*scribe, count)
+		for i := range scribes {
+			scribes[i] = begin(t, j, newObjective())
+			scribes[i].record(planAdded(scribes[i].objective, 0, 1))
+		}
+		release := j.Hold(t.Context())
+		var wg sync.WaitGroup
+		errs := make([]error, count)
+		for i, s := range scribes {
+			b := s.batch(s.moved(0, 0, opt.TaskWorking), s.moved(0, i%3, opt.TaskCompleted)) // only the first of three is there
+			wg.Go(func() { errs[i] = j.Record(t.Context(), b) })
+		}
+		for j.Queued() < count {
+			runtime.Gosched()
+		}
+		if err := release(); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		for i, s := range scribes {
+			want, wantErr := opt.TaskCompleted, error(nil)
+			if i%3 > 0 {
+				want, wantErr = opt.TaskPending, journal.ErrEarly
+			}
+			state, seq, err := j.Peek(t.Context(), tenant, s.task(0, 0))
+			if err != nil || state != want || int(seq) != len(s.events()) || !errors.Is(errs[i], wantErr) {
+				t.Errorf("batch %d: %v, then %s at seq %d of %d, %v; want %v, %s", i, errs[i], state, seq, len(s.events()), err, wantErr, want)
+			}
+		}
+	})
+}
+
+// TestRecord_broken breaks the transaction of a whole group. Everybody in it is
+// told, and may try again.
+func TestRecord_broken(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		before := dump(t, j)
+		release := j.Hold(t.Context())
+		errs := make(chan error)
+		b := s.batch(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
+		for i, do := range []func() error{
+			func() error { return j.Record(t.Context(), b) },
+			func() error { return j.Script(t.Context(), "ROLLBACK") }, // behind the writer's back
+			func() error { return j.Record(t.Context(), s.as("other", j).batch(s.rootMoved(opt.TaskWorking))) },
+		} {
+			go func() { errs <- do() }()
+			for j.Queued() <= i {
+				runtime.Gosched()
+			}
+		}
+		for _, err := range []error{release(), <-errs, <-errs, <-errs} {
+			if !errors.Is(err, opt.ErrUnavailable) {
+				t.Errorf("told %v, want %v", err, opt.ErrUnavailable)
+			}
+		}
+		if diff := cmp.Diff(before, dump(t, j)); diff != "" {
+			t.Errorf("something changed (-before +after):\n%s", diff)
+		}
+		if err := j.Record(t.Context(), b); err != nil || len(s.events()) != 2 {
+			t.Errorf("another time: %v, %d events, want 2", err, len(s.events()))
+		}
+	})
+}
+
+// TestRecord_canceled keeps the answer to a caller that gives up honest.
+func TestRecord_canceled(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		before := dump(t, j)
+		release := j.Hold(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error)
+		b := s.batch(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
+		go func() { failed <- j.Record(ctx, b) }()
+		for j.Queued() < 1 {
+			runtime.Gosched()
+		}
+		cancel()
+		if err := <-failed; !errors.Is(err, context.Canceled) { // though the writer is held
+			t.Errorf("canceled while it waited: %v", err)
+		}
+		if err := release(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, dump(t, j)); diff != "" {
+			t.Errorf("a canceled batch was recorded (-before +after):\n%s", diff)
+		}
+		if err := j.Record(t.Context(), b); err != nil {
+			t.Error(err)
+		}
+		if err := j.Record(ctx, b); !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled before: %v", err)
+		}
+
+		ctx, cancel = context.WithCancel(t.Context())
+		release = j.Hold(ctx)
+		cancel()
+		if err := release(); err != nil {
+			t.Errorf("canceled after it began: %v, want the outcome", err)
+		}
+	})
+}

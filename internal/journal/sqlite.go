@@ -1,0 +1,281 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"longhaul/opt"
+)
+
+// applicationID marks a SQLite file as a journal: "LHjr".
+const applicationID = 0x4c486a72
+
+// A role is what a connection is for.
+type role string
+
+const (
+	writing       role = "writing"
+	reading       role = "reading"
+	checkpointing role = "checkpointing"
+)
+
+// waits says for how many milliseconds SQLite itself waits for a lock. The
+// writer asks again by itself, sooner than SQLite would.
+var waits = map[role]int{writing: 2, reading: 5000, checkpointing: 100}
+
+var syncLevels = map[string]string{"": "FULL", "full": "FULL", "normal": "NORMAL"}
+
+// A database is a SQLite file, or one in memory.
+type database struct {
+	path string // "" in memory
+	sync string
+	pool *sql.DB
+}
+
+var memories atomic.Int64 // names databases in memory apart
+
+// openDatabase readies the file of cfg, made when missing, without looking
+// into it.
+func openDatabase(cfg Config) (*database, error) {
+	d := &database{path: cfg.Path, sync: syncLevels[cfg.Sync]}
+	if d.sync == "" {
+		return nil, fmt.Errorf(`sync is %q, want "full" or "normal"`, cfg.Sync)
+	}
+	dsn := "file:/longhaul-" + strconv.FormatInt(memories.Add(1), 10) + "?vfs=memdb"
+	if d.path != "" {
+		if err := touch(d.path); err != nil {
+			return nil, d.explain(err)
+		}
+		full, err := filepath.Abs(d.path)
+		if err != nil {
+			return nil, err
+		}
+		dsn = (&url.URL{Scheme: "file", Path: full}).String()
+	}
+	var err error
+	if d.pool, err = sql.Open("sqlite", dsn); err != nil {
+		return nil, err
+	}
+	d.pool.SetMaxIdleConns(0) // each has settings of its own: never use one again
+	return d, nil
+}
+
+// touch makes the file and its directory, for nobody else to read, and finds
+// out early that they cannot be used.
+func touch(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// connect opens a connection for a role.
+func (d *database) connect(ctx context.Context, r role) (*conn, error) {
+	raw, err := d.pool.Conn(ctx)
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	c := &conn{raw: raw, stmts: map[string]*sql.Stmt{}}
+	settings := []string{
+		fmt.Sprintf("PRAGMA busy_timeout = %d", waits[r]),
+		"PRAGMA synchronous = " + d.sync,
+		"PRAGMA wal_autocheckpoint = 1000", // the checkpointer does it
+		"PRAGMA cache_size = -16000",    // KiB
+		"PRAGMA temp_store = MEMORY",
+	}
+	if r == reading {
+		settings = append(settings, "PRAGMA query_only = ON")
+	}
+	for _, s := range settings {
+		if _, err := raw.ExecContext(ctx, s); err != nil {
+			return nil, errors.Join(d.explain(err), c.close())
+		}
+	}
+	return c, nil
+}
+
+// prepareFile makes a file that readers and a writer can use at a time. It
+// refuses one that is no journal.
+func (d *database) prepareFile(c *conn) error {
+	var id, tables int64
+	if _, err := c.get("PRAGMA application_id", nil, &id); err != nil {
+		return d.explain(err)
+	}
+	if _, err := c.get("SELECT COUNT(*) FROM sqlite_schema", nil, &tables); err != nil {
+		return d.explain(err)
+	}
+	if id != applicationID && (id != 0 || tables > 0) {
+		return fmt.Errorf("%s is the database of another program: give the journal a file of its own", d.path)
+	}
+	if d.path == "" {
+		return nil
+	}
+	var mode string
+	err := patiently(nil, func() error {
+		_, err := c.get("PRAGMA journal_mode = WAL", nil, &mode)
+		return err
+	})
+	if err == nil && mode != "wal" {
+		err = fmt.Errorf("it cannot have a write-ahead log there (mode %q): use a local disk, not a network file system", mode)
+	}
+	return d.explain(err)
+}
+
+// sign marks the file as a journal, within a transaction.
+func (d *database) sign(c *conn) error {
+	_, err := c.exec("PRAGMA application_id = " + strconv.Itoa(applicationID))
+	return err
+}
+
+func (d *database) close() error { return d.pool.Close() }
+
+// using makes a query use an index of the table before it.
+func using(index string) string { return " INDEXED BY " + index }
+
+// busy reports whether err says that another connection has the lock.
+func busy(err error) bool {
+	return primary(err) == sqlite3.SQLITE_BUSY
+}
+
+// primary returns SQLite's result code in err, 0 if there is none.
+func primary(err error) int {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return e.Code() & 0xff
+}
+
+// advice says what to do about a result code.
+var advice = map[int]string{
+	sqlite3.SQLITE_NOTADB:   "it is not a SQLite database: give the journal a file of its own",
+	sqlite3.SQLITE_CORRUPT:  "it is damaged: move it away and restore a copy, or let the journal be rebuilt from Temporal",
+	sqlite3.SQLITE_CANTOPEN: "let the user of this process write to the directory, which also holds the -wal and -shm files",
+	sqlite3.SQLITE_READONLY: "let the user of this process write to the file and to its directory",
+	sqlite3.SQLITE_PERM:     "let the user of this process write to the file and to its directory",
+	sqlite3.SQLITE_FULL:     "make room on the disk",
+	sqlite3.SQLITE_IOERR:    "look at the disk",
+	sqlite3.SQLITE_BUSY:     "another process holds its lock for long: look for one that hangs",
+}
+
+// failure wraps what is wrong with the database, rather than with the caller,
+// in [opt.ErrUnavailable]. Other errors it leaves alone.
+func (d *database) failure(err error) error {
+	if _, ok := advice[primary(err)]; !ok {
+		return err
+	}
+	return d.down(err)
+}
+
+// down wraps err in [opt.ErrUnavailable].
+func (d *database) down(err error) error {
+	if errors.Is(err, opt.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", opt.ErrUnavailable, d.explain(err))
+}
+
+// explain adds the file, and what to do, to an error about it.
+func (d *database) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	where := "journal " + d.path
+	if d.path == "" {
+		where = "journal in memory"
+	}
+	hint := advice[primary(err)]
+	if errors.Is(err, fs.ErrPermission) {
+		hint = advice[sqlite3.SQLITE_PERM]
+	}
+	if hint == "" {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	return fmt.Errorf("%s: %w (%s)", where, err, hint)
+}
+
+// A follower finds out which objectives others commit something of.
+type follower struct {
+	c       *conn
+	version int64 // of the data, as this connection counts
+	row     int64 // the last row of events that was looked at
+}
+
+// newFollower returns a follower that has seen everything up to now.
+func newFollower(ctx context.Context, d *database) (*follower, error) {
+	c, err := d.connect(ctx, reading)
+	if err != nil {
+		return nil, err
+	}
+	f := &follower{c: c}
+	if err := f.poll(func(string, int64) {}, func() {}); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return f, nil
+}
+
+// poll calls tell with each objective that events were added to since the last
+// time, and with its last seq; or tellAll if it cannot say which.
+func (f *follower) poll(tell func(objectiveID string, seq int64), tellAll func()) error {
+	var version, last int64
+	if _, err := f.c.get("PRAGMA data_version", nil, &version); err != nil || version == f.version {
+		return err
+	}
+	if _, err := f.c.get("SELECT COALESCE(MAX(rowid), 0) FROM events", nil, &last); err != nil {
+		return err
+	}
+	switch {
+	case f.version == 0: // the first time
+	case last < f.row: // rows were removed, and their numbers may have been used again
+		tellAll()
+	default:
+		err := f.c.each("SELECT objective_id, MAX(seq) FROM events WHERE rowid > $1 GROUP BY objective_id", args{f.row}, func(row scanner) error {
+			var id string
+			var seq int64
+			err := row.Scan(&id, &seq)
+			tell(id, seq)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	f.version, f.row = version, last
+	return nil
+}
+
+// checkpoint moves what it can from the write-ahead log to the file, and holds
+// nobody up.
+func (d *database) checkpoint(c *conn) error {
+	var blocked, length, moved int64
+	_, err := c.get("PRAGMA wal_checkpoint(PASSIVE)", nil, &blocked, &length, &moved)
+	return err
+}
+
+// truncate empties the write-ahead log if it is too long. Writers wait meanwhile.
+func (d *database) truncate(c *conn) error {
+	info, err := os.Stat(d.path + "-wal")
+	if err != nil || info.Size() < logMost {
+		return nil
+	}
+	var blocked, length, moved int64
+	return patiently(nil, func() error {
+		_, err := c.get("PRAGMA wal_checkpoint(TRUNCATE)", nil, &blocked, &length, &moved)
+		return err
+	})
+}

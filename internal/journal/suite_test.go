@@ -1,0 +1,169 @@
+package journal_test
+
+import (
+	"context"
+	"crypto/rand"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// each runs a test on every database. open opens the same journal each time,
+// as another process would.
+func each(t *testing.T, test func(t *testing.T, open func() *journal.Journal)) {
+	t.Run("sqlite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "journal.db")
+		test(t, func() *journal.Journal { return openFile(t, path) })
+	})
+}
+
+func openFile(t testing.TB, path string) *journal.Journal {
+	t.Helper()
+	j, err := journal.Open(t.Context(), journal.Config{Path: path, Sync: "normal"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return j
+}
+
+const tenant = "acme"
+
+var epoch = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+// at returns the time n milliseconds into the test.
+func at(n int64) a2a.Time { return a2a.At(epoch.Add(time.Duration(n) * time.Millisecond)) }
+
+// A scribe records events as one source of an objective, and numbers them.
+type scribe struct {
+	t         testing.TB
+	j         *journal.Journal
+	objective opt.Objective
+	source    string
+
+	mu sync.Mutex
+	n  int64
+}
+
+func newObjective() opt.Objective {
+	var unique [16]byte
+	rand.Read(unique[:])
+	id := opt.NewObjectiveID(unique)
+	return opt.Objective{
+		ID: id, ContextID: id, Tenant: tenant, Principal: "ann", Name: "Ship it", Status: opt.ObjectiveSubmitted,
+		CreatedAt: at(0), UpdatedAt: at(0), Attempt: 1, MessageID: "m-open", Root: opt.TaskSubmitted,
+	}
+}
+
+// begin records the opening of o with a message.
+func begin(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
+	t.Helper()
+	m := userMessage(o.MessageID, "Ship it, please")
+	o.Digest = m.Digest()
+	s := &scribe{t: t, j: j, objective: o, source: o.ID}
+	s.record(opt.Opening{Objective: o, Message: &m}.Event())
+	return s
+}
+
+// as returns another source of the same objective, that records in j.
+func (s *scribe) as(source string, j *journal.Journal) *scribe {
+	return &scribe{t: s.t, j: j, objective: s.objective, source: source}
+}
+
+// batch numbers events and puts them in a batch, without recording it. An event
+// without a time gets its number in milliseconds.
+func (s *scribe) batch(events ...opt.Event) opt.Batch {
+	for i := range events {
+		s.n++
+		events[i].N = s.n
+		if events[i].At.IsZero() {
+			events[i].At = at(s.n)
+		}
+	}
+	return opt.Batch{ObjectiveID: s.objective.ID, Source: s.source, Events: events}
+}
+
+func (s *scribe) record(events ...opt.Event) {
+	s.t.Helper()
+	if err := s.j.Record(s.t.Context(), s.batch(events...)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *scribe) plan(n int) string    { return opt.PlanID(s.objective.ID, n) }
+func (s *scribe) task(n, m int) string { return opt.TaskID(s.plan(n), m) }
+
+// moved returns the event that moves the m-th task of the n-th plan.
+func (s *scribe) moved(n, m int, to opt.TaskState) opt.Event {
+	return opt.Event{Kind: opt.TaskMoved, PlanID: s.plan(n), TaskID: s.task(n, m), To: string(to)}
+}
+
+// rootMoved returns the event that moves the root task.
+func (s *scribe) rootMoved(to opt.TaskState) opt.Event {
+	return opt.Event{Kind: opt.TaskMoved, TaskID: s.objective.RootID(), To: string(to)}
+}
+
+// view reads a task with all there is.
+func (s *scribe) view(id string) opt.TaskView {
+	s.t.Helper()
+	v, err := s.j.Task(s.t.Context(), tenant, id, opt.TaskWant{History: -1, Artifacts: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return v
+}
+
+// events reads all events of the objective.
+func (s *scribe) events() []opt.Recorded {
+	s.t.Helper()
+	list, err := s.j.Events(s.t.Context(), s.objective.ID, 0, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return list
+}
+
+func dump(t testing.TB, j *journal.Journal) string {
+	t.Helper()
+	text, err := j.Dump(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// agentMessage returns what the agent says with a status.
+func agentMessage(id, text string) *a2a.Message {
+	return &a2a.Message{MessageID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}
+}
+
+func userMessage(id, text string) a2a.Message {
+	return a2a.Message{MessageID: id, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+}
+
+// planAdded returns the event that adds the n-th plan of o with some tasks.
+func planAdded(o opt.Objective, n, tasks int) opt.Event {
+	id := opt.PlanID(o.ID, n)
+	p := &opt.Plan{ID: id, ObjectiveID: o.ID, Name: "Plan " + strconv.Itoa(n), Status: opt.PlanPending, CreatedAt: at(0), UpdatedAt: at(0)}
+	for m := range tasks {
+		p.Tasks = append(p.Tasks, &opt.Task{ID: opt.TaskID(id, m), Index: m, Name: "Task " + strconv.Itoa(m), State: opt.TaskPending})
+	}
+	return opt.Event{Kind: opt.PlanAdded, PlanID: id, Plan: p}
+}
+
+// piece returns the event that adds text to an artifact of a task.
+func (s *scribe) piece(n, m int, artifact, text string, more bool) opt.Event {
+	return opt.Event{Kind: opt.ArtifactAdded, PlanID: s.plan(n), TaskID: s.task(n, m), Chunk: &opt.Chunk{
+		Artifact: a2a.Artifact{ArtifactID: artifact, Parts: []a2a.Part{a2a.TextPart(text)}}, Append: more,
+	}}
+}

@@ -1,0 +1,235 @@
+package journal_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// gate returns the n-th gate of a task, open since at(n).
+func gate(taskID string, kind opt.GateKind, n int) *opt.Gate {
+	return &opt.Gate{Kind: kind, ID: opt.GateID(taskID, n), TaskID: taskID, Title: "Sure?", Actions: []opt.Action{opt.Accept}, RequestedAt: at(int64(n))}
+}
+
+// waits returns the event that lets the m-th task of the n-th plan wait.
+func (s *scribe) waits(n, m int, g *opt.Gate) opt.Event {
+	e := s.moved(n, m, g.State())
+	e.Gate, e.Status = g, g.Message(s.objective.ContextID, e.TaskID)
+	return e
+}
+
+func TestTask_root(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		id := s.objective.ID
+		message := userMessage("m-open", "Ship it, please")
+		want := opt.TaskView{
+			Task: a2a.Task{
+				ID: id, ContextID: s.objective.ContextID,
+				Status:  a2a.TaskStatus{State: a2a.Submitted, At: at(0)},
+				History: []a2a.Message{message},
+			},
+			State: opt.TaskSubmitted, Seq: 1, ObjectiveID: id, IsRoot: true,
+			Name: "Ship it", Principal: "ann", MessageID: "m-open", Digest: message.Digest(),
+		}
+		check := func(when string) {
+			t.Helper()
+			if diff := cmp.Diff(want, s.view(id)); diff != "" {
+				t.Errorf("%s, root task mismatch (-want +got):\n%s", when, diff)
+			}
+		}
+		check("opened")
+
+		s.record(planAdded(s.objective, 0, 2), planAdded(s.objective, 1, 1), s.rootMoved(opt.TaskWorking))
+		want.Seq, want.State, want.Task.Status = 4, opt.TaskWorking, a2a.TaskStatus{State: a2a.Working, At: at(4)}
+		check("started")
+
+		s.record(s.moved(1, 0, opt.TaskWorking), s.moved(0, 1, opt.TaskSubmitted))
+		want.Seq, want.PlanID, want.Index = 6, s.plan(0), 1
+		check("two tasks active")
+
+		later, earlier := gate(s.task(0, 1), opt.Approval, 2), gate(s.task(1, 0), opt.Credential, 1)
+		s.record(s.waits(0, 1, later), s.waits(1, 0, earlier))
+		want.Seq, want.Gates = 8, []*opt.Gate{earlier, later}
+		check("two gates open")
+
+		s.record(opt.Event{Kind: opt.ObjectiveStopping, Reason: "canceled"}, s.moved(0, 1, opt.TaskCanceled))
+		want.Seq, want.Gates, want.PlanID, want.Index, want.Stopping = 10, []*opt.Gate{earlier}, s.plan(1), 0, "canceled"
+		check("stopping")
+
+		s.record(s.moved(1, 0, opt.TaskCanceled), s.rootMoved(opt.TaskCanceled))
+		want.Seq, want.Gates, want.PlanID, want.Stopping = 12, nil, "", ""
+		want.State, want.Task.Status = opt.TaskCanceled, a2a.TaskStatus{State: a2a.Canceled, At: at(12)}
+		check("canceled")
+	})
+}
+
+func TestTask_ofPlan(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		added := planAdded(s.objective, 0, 2)
+		id := s.task(0, 1)
+		added.Plan.Tasks[1].Dependencies = []string{s.task(0, 0)}
+		added.Plan.Tasks[1].Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
+		s.record(added)
+		want := opt.TaskView{
+			Task: a2a.Task{
+				ID: id, ContextID: s.objective.ContextID, Status: a2a.TaskStatus{State: a2a.Submitted, At: at(2)},
+				Metadata: added.Plan.Tasks[1].Metadata,
+			},
+			State: opt.TaskPending, Seq: 2, ObjectiveID: s.objective.ID, PlanID: s.plan(0), Index: 1,
+			Name: "Task 1", Principal: "ann", MessageID: "m-open", Digest: s.objective.Digest, Dependencies: []string{s.task(0, 0)},
+		}
+		check := func(when string) {
+			t.Helper()
+			if diff := cmp.Diff(want, s.view(id)); diff != "" {
+				t.Errorf("%s, task mismatch (-want +got):\n%s", when, diff)
+			}
+		}
+		check("added")
+
+		working := s.moved(0, 1, opt.TaskWorking)
+		working.Attempt = 3
+		s.record(working)
+		want.Seq, want.State, want.Attempt, want.Task.Status = 3, opt.TaskWorking, 3, a2a.TaskStatus{State: a2a.Working, At: at(3)}
+		check("working")
+
+		g := gate(id, opt.Approval, 1)
+		s.record(s.waits(0, 1, g))
+		want.Seq, want.State, want.Gates = 4, opt.TaskInputRequired, []*opt.Gate{g}
+		want.Task.Status = a2a.TaskStatus{State: a2a.InputRequired, At: at(4), Message: g.Message(s.objective.ContextID, id)}
+		check("waiting")
+
+		s.record(opt.Event{Kind: opt.PlanStopping, PlanID: s.plan(0), Reason: "failed"})
+		want.Seq, want.Stopping = 5, "failed"
+		check("stopping")
+
+		failed := s.moved(0, 1, opt.TaskFailed)
+		failed.Gate, failed.Status = g, agentMessage("end", "It broke.") // a gate that stays is an error of the source
+		s.record(failed)
+		want.Seq, want.State, want.Gates, want.Stopping = 6, opt.TaskFailed, nil, ""
+		want.Task.History = []a2a.Message{*want.Task.Status.Message}
+		want.Task.Status = a2a.TaskStatus{State: a2a.Failed, At: at(6), Message: failed.Status}
+		check("failed")
+	})
+}
+
+// TestTask_statusTime holds that the time of a status changes with the state
+// only, and never goes back.
+func TestTask_statusTime(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		for i, test := range []struct {
+			to       opt.TaskState
+			at, want int64
+		}{
+			{opt.TaskWorking, 100, 100},
+			{opt.TaskInputRequired, 200, 200},
+			{opt.TaskInputRequired, 300, 200}, // another gate, the same state
+			{opt.TaskWorking, 150, 200},       // a clock that went back
+			{opt.TaskCompleted, 400, 400},
+		} {
+			e := s.rootMoved(test.to)
+			e.At = at(test.at)
+			s.record(e)
+			if got := s.view(s.objective.ID).Task.Status.At; got != at(test.want) {
+				t.Errorf("step %d: status since %v, want %v", i, got, at(test.want))
+			}
+		}
+	})
+}
+
+// TestTask_secondAttempt begins a failed objective anew: the task of the first
+// attempt stays as it ended.
+func TestTask_secondAttempt(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskFailed), s.rootMoved(opt.TaskFailed))
+		old := s.view(s.objective.ID)
+
+		again := s.objective
+		again.Attempt, again.MessageID, again.UpdatedAt = 2, "m-again", at(50)
+		m := userMessage("m-again", "Try again")
+		again.Digest = m.Digest()
+		retry := s.as(s.objective.ID+"#2", s.j)
+		retry.objective = again
+		event := opt.Opening{Objective: again, Message: &m}.Event()
+		retry.record(event, retry.moved(0, 0, opt.TaskWorking))
+		s.as("late", s.j).record(event) // from yet another source: the attempt is there
+
+		old.Seq = 6
+		if diff := cmp.Diff(old, s.view(s.objective.ID)); diff != "" {
+			t.Errorf("root task of the first attempt mismatch (-before +after):\n%s", diff)
+		}
+		v := s.view(s.objective.ID + "~2")
+		if v.State != opt.TaskSubmitted || v.MessageID != "m-again" || v.Digest != m.Digest() || v.PlanID != s.plan(0) || len(v.Task.History) != 1 {
+			t.Errorf("root task of the second attempt: %+v", v)
+		}
+		o, err := s.j.Objective(t.Context(), tenant, s.objective.ID)
+		if err != nil || o.Attempt != 2 || o.Root != opt.TaskSubmitted || o.UpdatedAt != at(50) || o.CreatedAt != at(0) || o.Plans[0].Tasks[0].State != opt.TaskWorking {
+			t.Errorf("objective: %+v, %v", o, err)
+		}
+		if n := len(s.events()); n != 6 {
+			t.Errorf("%d events, want 6", n)
+		}
+	})
+}
+
+func TestPeek(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1))
+		for id, want := range map[string]opt.TaskState{s.objective.ID: opt.TaskSubmitted, s.task(0, 0): opt.TaskPending} {
+			state, seq, err := s.j.Peek(t.Context(), tenant, id)
+			if err != nil || state != want || seq != 2 {
+				t.Errorf("%s: %s, seq %d, %v; want %s, seq 2", id, state, seq, err, want)
+			}
+		}
+	})
+}
+
+// TestTenants holds promise 4: another tenant's id and one that never existed
+// give the same answer.
+func TestTenants(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		s.record(planAdded(s.objective, 0, 1))
+		ctx := t.Context()
+		task := func(tenant, id string) error { _, err := j.Task(ctx, tenant, id, opt.TaskWant{}); return err }
+		peek := func(tenant, id string) error { _, _, err := j.Peek(ctx, tenant, id); return err }
+		plan := func(tenant, id string) error { _, err := j.Plan(ctx, tenant, id); return err }
+		objective := func(tenant, id string) error { _, err := j.Objective(ctx, tenant, id); return err }
+		tests := []struct {
+			name, id string
+			read     func(tenant, id string) error
+			foreign  error
+		}{
+			{"task", s.task(0, 0), task, nil},
+			{"root task", s.objective.ID, task, nil},
+			{"peek", s.objective.ID, peek, nil},
+			{"plan", s.plan(0), plan, nil},
+			{"objective", s.objective.ID, objective, nil},
+		}
+		for i, test := range tests {
+			if err := test.read(tenant, test.id); err != nil {
+				t.Errorf("%s: %v", test.name, err)
+			}
+			tests[i].foreign = test.read("globex", test.id)
+		}
+		if err := j.Script(ctx, "DELETE FROM objectives; DELETE FROM plans; DELETE FROM tasks"); err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range tests {
+			missing := test.read("globex", test.id)
+			if !errors.Is(missing, opt.ErrUnknown) || !errors.Is(test.foreign, opt.ErrUnknown) || missing.Error() != test.foreign.Error() {
+				t.Errorf("%s: missing %q, another tenant's %q", test.name, missing, test.foreign)
+			}
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package journal
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+const (
+	tidyAfter = 256                    // writes
+	tidyPause = 250 * time.Millisecond // between two times
+	logMost   = 64 << 20               // bytes of write-ahead log, past which writers are held up
+)
+
+// A tidier keeps the write-ahead log short, beside the writer so that nobody
+// waits for it.
+type tidier struct {
+	db      *database
+	log     *zap.Logger
+	c       *conn        // nil before the first time
+	writes  atomic.Int64 // since it last tidied
+	due     chan struct{}
+	quit    chan struct{}
+	stopped chan struct{}
+}
+
+func newTidier(db *database, log *zap.Logger) *tidier {
+	t := &tidier{db: db, log: log, due: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
+	go t.run()
+	return t
+}
+
+// wrote tells t of n writes.
+func (t *tidier) wrote(n int) {
+	if t.writes.Add(int64(n)) >= tidyAfter {
+		signal(t.due)
+	}
+}
+
+func (t *tidier) stop() {
+	close(t.quit)
+	<-t.stopped
+}
+
+func (t *tidier) run() {
+	defer close(t.stopped)
+	defer t.letGo()
+	for {
+		select {
+		case <-t.quit:
+			return
+		case <-t.due:
+		}
+		if t.db.path == "x" {
+			t.tidy()
+		}
+		select {
+		case <-t.quit:
+			return
+		case <-time.After(tidyPause):
+		}
+	}
+}
+
+func (t *tidier) tidy() {
+	t.writes.Store(0)
+	var err error
+	if t.c == nil {
+		t.c, err = t.db.connect(context.Background(), checkpointing)
+	}
+	if err == nil {
+		err = t.db.checkpoint(t.c)
+	}
+	if err != nil {
+		t.log.Warn("Moving the write-ahead log into the journal failed", zap.Error(t.db.explain(err)))
+		t.letGo()
+	}
+}
+
+func (t *tidier) letGo() {
+	if t.c != nil {
+		_ = t.c.close() // it has nothing to lose
+		t.c = nil
+	}
+}

@@ -1,0 +1,102 @@
+package journal
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A viewRow is a view in the making.
+type viewRow struct {
+	opt.TaskView
+	statusID string // of the status message
+	present  bool   // it is the root task of the present attempt
+}
+
+// scanView reads what the row of a task, its objective and its plan tell.
+func scanView(row scanner) (viewRow, error) {
+	var v viewRow
+	var at int64
+	var said, gate, dependencies, metadata []byte
+	var ofObjective struct {
+		attempt                           int
+		name, message, digest, stop, plan string
+	}
+	err := row.Scan(&v.Task.ID, &v.ObjectiveID, &v.PlanID, &v.Index, &v.Task.ContextID, &v.State, &at, &v.statusID, &v.Attempt,
+		&v.Name, &v.MessageID, &v.Digest, &said, &gate, &dependencies, &metadata,
+		&v.Seq, &ofObjective.attempt, &v.Principal, &ofObjective.name, &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &ofObjective.plan)
+	if err != nil {
+		return v, err
+	}
+	v.Task.Status = a2a.TaskStatus{State: v.State.A2A(), At: a2a.AtMillis(at)}
+	var g *opt.Gate
+	err = errors.Join(decode(said, &v.Task.Status.Message), decode(gate, &g), decode(dependencies, &v.Dependencies), decode(metadata, &v.Task.Metadata))
+	if v.IsRoot = v.PlanID == ""; v.IsRoot {
+		v.present = v.Index == ofObjective.attempt
+		v.Index, v.Name = 0, ofObjective.name
+	} else {
+		v.MessageID, v.Digest = ofObjective.message, ofObjective.digest
+		if g != nil {
+			v.Gates = []*opt.Gate{g}
+		}
+	}
+	if !v.State.Ended() {
+		v.Stopping = cmp.Or(ofObjective.plan, ofObjective.stop)
+	}
+	return v, err
+}
+
+// complete adds to v what is in other rows.
+func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
+	if v.present && !v.State.Ended() {
+		if err := v.locate(c); err != nil {
+			return err
+		}
+	}
+	if want.History != 0 {
+		var err error
+		if v.Task.History, err = history(c, v.ObjectiveID, v.Task.ID, v.statusID, want.History); err != nil {
+			return err
+		}
+	}
+	if want.Artifacts {
+		var err error
+		if v.Task.Artifacts, err = artifacts(c, v.ObjectiveID, v.Task.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// locate finds where the work under a root task stands, and the gates at which
+// it waits.
+func (v *viewRow) locate(c *conn) error {
+	err := c.each(`SELECT t.plan_id, t.idx, t.gate FROM tasks t JOIN plans p ON p.id = t.plan_id
+		WHERE t.objective_id = $1 AND t.active = 1 ORDER BY p.position, t.idx`, args{v.ObjectiveID},
+		func(row scanner) error {
+			var plan string
+			var index int
+			var gate []byte
+			var g *opt.Gate
+			if err := row.Scan(&plan, &index, &gate); err != nil {
+				return err
+			}
+			if err := decode(gate, &g); err != nil {
+				return err
+			}
+			if v.PlanID == "" {
+				v.PlanID, v.Index = plan, index
+			}
+			if g != nil {
+				v.Gates = append(v.Gates, g)
+			}
+			return nil
+		})
+	slices.SortFunc(v.Gates, func(a, b *opt.Gate) int {
+		return cmp.Or(cmp.Compare(a.RequestedAt.Millis(), b.RequestedAt.Millis()), cmp.Compare(a.ID, b.ID))
+	})
+	return err
+}

@@ -1,0 +1,183 @@
+package journal
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// pollEvery is how often a journal looks for what other processes committed,
+// while anybody watches.
+const pollEvery = 25 * time.Millisecond
+
+// A Watch tells when something of an objective was committed.
+type Watch struct {
+	from      *watches
+	objective string
+	signal    chan struct{}
+}
+
+// C is signalled when something was committed since the last signal, by this
+// process or by another one. It says look again, not what there is; it may say
+// so when nothing has changed.
+func (w *Watch) C() <-chan struct{} { return w.signal }
+
+// Close ends the watch. It may be called more than once.
+func (w *Watch) Close() { w.from.remove(w) }
+
+// Watch begins to watch an objective, which need not exist yet. Read after that
+// and nothing is missed. Close the watch in the end.
+func (j *Journal) Watch(objectiveID string) *Watch {
+	w := &Watch{from: j.watches, objective: objectiveID, signal: make(chan struct{}, 1)}
+	j.watches.add(w)
+	return w
+}
+
+// A topic is an objective that somebody watches.
+type topic struct {
+	seq      int64 // up to which its watches have been told
+	watching map[*Watch]bool
+}
+
+// watches keeps the watches of a journal and a goroutine that looks for the
+// commits of other processes.
+type watches struct {
+	db      *database
+	log     *zap.Logger
+	begin   chan struct{} // there is a first watch
+	quit    chan struct{}
+	stopped chan struct{}
+
+	mu     sync.Mutex
+	topics map[string]*topic
+}
+
+func newWatches(db *database, log *zap.Logger) *watches {
+	ws := &watches{
+		db: db, log: log, topics: map[string]*topic{},
+		begin: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	go ws.run()
+	return ws
+}
+
+func (ws *watches) stop() {
+	close(ws.quit)
+	<-ws.stopped
+}
+
+func (ws *watches) add(w *Watch) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	t := ws.topics[w.objective]
+	if t == nil {
+		t = &topic{watching: map[*Watch]bool{}}
+		ws.topics[w.objective] = t
+	}
+	t.watching[w] = true
+	signal(ws.begin)
+}
+
+func (ws *watches) remove(w *Watch) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	t := ws.topics[w.objective]
+	if t == nil {
+		return
+	}
+	if delete(t.watching, w); len(t.watching) == 0 {
+		delete(ws.topics, w.objective)
+	}
+}
+
+// tell signals the watches of an objective if they have not been told of seq.
+func (ws *watches) tell(objectiveID string, seq int64) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	t := ws.topics[objectiveID]
+	if t == nil || t.seq >= seq {
+		return
+	}
+	t.seq = seq
+	for w := range t.watching {
+		signal(w.signal)
+	}
+}
+
+// tellAll signals every watch.
+func (ws *watches) tellAll() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, t := range ws.topics {
+		for w := range t.watching {
+			signal(w.signal)
+		}
+	}
+}
+
+func (ws *watches) idle() bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return len(ws.topics) == 0
+}
+
+// signal never blocks: c remembers one signal.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// run looks for the commits of others while there is a watch.
+func (ws *watches) run() {
+	defer close(ws.stopped)
+	for {
+		select {
+		case <-ws.quit:
+			return
+		case <-ws.begin:
+		}
+		if ws.db.path == "" {
+			continue // there is nobody else
+		}
+		ws.follow()
+	}
+}
+
+// follow polls until nobody watches any more.
+func (ws *watches) follow() {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	var f *follower
+	defer func() {
+		if f != nil {
+			_ = f.c.close()
+		}
+	}()
+	for !ws.idle() {
+		if f == nil {
+			f = ws.newFollower()
+			ws.tellAll() // of what may have come before f began
+		} else if err := f.poll(ws.tell, ws.tellAll); err != nil {
+			ws.log.Warn("Looking for commits of other processes failed", zap.Error(err))
+			_ = f.c.close()
+			f = nil
+		}
+		select {
+		case <-ws.quit:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (ws *watches) newFollower() *follower {
+	f, err := newFollower(context.Background(), ws.db)
+	if err != nil {
+		ws.log.Warn("Looking for commits of other processes failed", zap.Error(err))
+	}
+	return f
+}

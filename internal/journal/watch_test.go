@@ -1,0 +1,138 @@
+package journal_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+const patience = 20 * time.Second // a test that waits as long has failed
+
+// awaitSignal waits for w.
+func awaitSignal(t *testing.T, w *journal.Watch) {
+	t.Helper()
+	select {
+	case <-w.C():
+	case <-time.After(patience):
+		t.Fatal("nothing was signalled")
+	}
+}
+
+// follow reads the events of an objective until there are enough, and looks
+// only when it is told to.
+func follow(t *testing.T, j *journal.Journal, objectiveID string, enough int) {
+	w := j.Watch(objectiveID)
+	defer w.Close()
+	var seq int64
+	for {
+		events, err := j.Events(t.Context(), objectiveID, seq, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, e := range events {
+			if e.Seq != seq+1 {
+				t.Errorf("seq %d comes after seq %d", e.Seq, seq)
+			}
+			seq = e.Seq
+		}
+		if seq >= int64(enough) {
+			return
+		}
+		select {
+		case <-w.C():
+		case <-time.After(patience):
+			t.Errorf("stuck at seq %d of %d", seq, enough)
+			return
+		}
+	}
+}
+
+// TestWatch_everybody lets watches in two processes follow what both write.
+func TestWatch_everybody(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		journals := []*journal.Journal{open(), open()}
+		s := begin(t, journals[0], newObjective())
+		const sources, events = 4, 60
+		var wg sync.WaitGroup
+		for i := range 10 {
+			wg.Go(func() { follow(t, journals[i%2], s.objective.ID, 1+sources*events) })
+		}
+		for i := range sources {
+			source := s.as(fmt.Sprint("source-", i), journals[i%2])
+			wg.Go(func() {
+				for range events {
+					if err := source.j.Record(t.Context(), source.batch(s.rootMoved(opt.TaskWorking))); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// TestWatch_oneByOne waits for each event before the next is recorded, so that
+// no later signal makes up for a lost one. Watches come and go meanwhile.
+func TestWatch_oneByOne(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		here, there := open(), open()
+		s := begin(t, here, newObjective())
+		for n := range 40 {
+			for _, j := range []*journal.Journal{here, there} {
+				w := j.Watch(s.objective.ID)
+				_, seq, err := j.Peek(t.Context(), tenant, s.objective.ID)
+				if err != nil || seq != s.n {
+					t.Fatalf("round %d: seq %d, %v, want %d", n, seq, err, s.n)
+				}
+				s.record(s.rootMoved(opt.TaskWorking))
+				for seq < s.n {
+					awaitSignal(t, w)
+					if _, seq, err = j.Peek(t.Context(), tenant, s.objective.ID); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.Close()
+			}
+		}
+	})
+}
+
+// TestWatch_others wakes those who watch what changed, and nobody else. A watch
+// of an objective that is still to come is fine.
+func TestWatch_others(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		here, there := open(), open()
+		mine, theirs := newObjective(), newObjective()
+		mineHere, mineThere := here.Watch(mine.ID), there.Watch(mine.ID)
+		awaitSignal(t, mineHere) // once for what may have been before the journal began to look
+		awaitSignal(t, mineThere)
+		theirsHere, theirsThere := here.Watch(theirs.ID), there.Watch(theirs.ID)
+		begin(t, here, mine)
+		awaitSignal(t, mineHere)
+		awaitSignal(t, mineThere)
+		s := begin(t, there, theirs)
+		awaitSignal(t, theirsThere)
+		awaitSignal(t, theirsHere)
+		for i, w := range []*journal.Watch{mineHere, mineThere, theirsHere, theirsThere} {
+			select {
+			case <-w.C():
+				t.Errorf("watch %d was signalled without a reason", i)
+			default:
+			}
+		}
+		theirsThere.Close()
+		theirsThere.Close()
+		s.record(s.rootMoved(opt.TaskWorking), s.rootMoved(opt.TaskCompleted))
+		awaitSignal(t, theirsHere)
+		select {
+		case <-theirsThere.C():
+			t.Error("a closed watch was signalled")
+		default:
+		}
+	})
+}
