@@ -24,13 +24,14 @@ type DialConfig struct {
 	Namespace string
 	Local     bool                  // on this machine: nothing is gained by compressing
 	Log       log.Logger            // nil keeps the SDK's own
+	Blobs     Blobs                 // nil keeps every payload in the histories
 	Adjust    func(*client.Options) // nil leaves the options as they are
 }
 
 // Dial connects to Temporal. It does not wait for Temporal to be there: calls
 // fail until it is.
 func Dial(cfg DialConfig) (client.Client, error) {
-	options := client.Options{HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, DataConverter: dataConverter}
+	options := client.Options{HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, DataConverter: dataConverter, ExternalStorage: externalStorage(cfg.Blobs)}
 	if cfg.Local {
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}
