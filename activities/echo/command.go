@@ -40,7 +40,7 @@ func parseOne(verb, rest string) (command, bool) {
 	switch verb {
 	case "approve", "ask", "say":
 		return c, rest != ""
-	case "panic":
+	case "panic", "pass":
 		return c, rest == ""
 	case "fail":
 		return c, rest == "" || len(words) == 1 && number(words[0], &c.count)

@@ -12,6 +12,7 @@
 //	approve Ship it?  wait for a person's approval; a rejection fails the task
 //	ask What color?  wait for a person's answer
 //	say Hello         answer with this text
+//	pass              answer with nothing: what the tasks before made goes on
 //
 // Without a "say" the answer is the description and the names of the tasks
 // before it. Text that is no command is not one: it is echoed.
@@ -66,7 +67,7 @@ type run struct {
 	out     activities.Stream
 	replies []opt.Reply // not used up yet
 	said    []string
-	shown   bool // something was streamed
+	silent  bool // it is enough to say what was told to
 }
 
 // do runs one command. A non-nil outcome ends the run.
@@ -84,6 +85,8 @@ func (r *run) do(ctx context.Context, c command) (*activities.Outcome, error) {
 		return r.gate(c), nil
 	case "say":
 		r.said = append(r.said, c.text)
+	case "pass":
+		r.silent = true
 	}
 	return nil, nil
 }
@@ -100,7 +103,7 @@ func (r *run) fail(times int) (*activities.Outcome, error) {
 }
 
 func (r *run) stream(ctx context.Context, c command) error {
-	r.shown = true
+	r.silent = true
 	for i := range c.count {
 		if i > 0 {
 			if err := pause(ctx, c.duration); err != nil {
@@ -145,7 +148,7 @@ func answerText(answer json.RawMessage) string {
 }
 
 func (r *run) result() activities.Outcome {
-	if r.shown && len(r.said) == 0 {
+	if r.silent && len(r.said) == 0 {
 		return activities.Completed()
 	}
 	text := strings.Join(r.said, "\n")

@@ -40,6 +40,8 @@ func TestExecutor_Execute(t *testing.T) {
 	}{
 		{script: "say Hello", want: said("Hello")},
 		{script: "SAY  Hello ; say again", want: said("Hello\nagain")},
+		{script: "pass", want: activities.Completed()},
+		{script: "pass; say Hello", want: said("Hello")},
 		{script: "Tell me a story", want: said("Tell me a story")},
 		{script: "work 5m\nsay Done", want: said("Done")},
 		{script: "work hard", want: said("work hard")},
