@@ -35,6 +35,14 @@ type Config struct {
 	Authenticate func(*http.Request) (Caller, error)
 	Challenge    string // WWW-Authenticate of a 401; zero: Bearer
 
+	// Origins are those of web pages that may call, as "https://app.example.com"
+	// or "*"; nil for none.
+	Origins []string
+	// LenientVersion takes a method of 1.0 without an A2A-Version header for what
+	// it is. The specification calls such a request one of 0.3, which has no
+	// method by that name.
+	LenientVersion bool
+
 	Idempotency  Idempotency   // zero: ByMessageID
 	BlockingWait time.Duration // that a send waits for the work; zero: 25 s
 	ReplyWait    time.Duration // for the verdict on a reply; zero: 5 s

@@ -140,7 +140,8 @@ func (s *Server) randomObjectiveID() (string, error) {
 }
 
 // begun returns the task that a repeated message began, nil if this is the first
-// time.
+// time. A repeat that blocks waits like the first send: to ask again is how a
+// client whose wait was cut short goes on waiting.
 func (s *Server) begun(ctx context.Context, c *call, id string, m a2a.Message) (*delivery, error) {
 	w := s.cfg.Watch(id)
 	v, err := s.cfg.Journal.Task(ctx, c.Tenant, id, opt.TaskWant{})

@@ -13,10 +13,9 @@ import (
 // converse takes a message that names a task: a reply to a gate, or a note. It
 // checks what needs no workflow; the workflow judges.
 //
-// a2a-wire §5.1 puts "terminal" before "idempotency" in its order of checks, while
-// §11.5 and R73 promise a repeated message its first answer, and a reply may end
-// its task. The promise goes first: a repeat is looked for as soon as the task is
-// known to be the caller's and the context to be right.
+// A finished task takes no message, and a repeated message gets its first answer.
+// A reply may finish its task, and its client may not have heard: so a repeat is
+// looked for first, as soon as the task is known to be the caller's.
 func (s *Server) converse(ctx context.Context, c *call, p wire.SendParams) (*delivery, error) {
 	m := p.Message
 	taskID, forTask, err := address(m.TaskID, p.Hints.TaskID)
@@ -83,7 +82,8 @@ func (s *Server) said(ctx context.Context, c *call, v opt.TaskView, m a2a.Messag
 	return &delivery{taskID: v.Task.ID, watch: w}, nil
 }
 
-// tell delivers a letter and waits a little for the verdict on it.
+// tell delivers a letter and waits a little for the verdict on it, and for the
+// task to follow that.
 func (s *Server) tell(ctx context.Context, c *call, v opt.TaskView, l opt.Letter) (*delivery, error) {
 	d := &delivery{taskID: v.Task.ID, watch: s.cfg.Watch(v.ObjectiveID)}
 	if l.Reply != nil {
@@ -92,6 +92,9 @@ func (s *Server) tell(ctx context.Context, c *call, v opt.TaskView, l opt.Letter
 	err := s.send(ctx, l)
 	if err == nil {
 		d.pending, err = s.judged(ctx, c, v, l.Message, d.watch)
+	}
+	if err == nil && !d.pending && d.gate != "" {
+		err = s.movedOn(ctx, c, d)
 	}
 	if err != nil {
 		d.watch.Close()

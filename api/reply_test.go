@@ -227,32 +227,63 @@ func TestReply_pending(t *testing.T) {
 	}
 }
 
-// The verdict is recorded before the task moves on. The gate that was answered
-// does not end the wait; the next one does.
+// The verdict is recorded first, then the plan task moves, then the root task. The
+// gate that was answered does not end the wait, however long it shows; the next
+// one does.
 func TestReply_waitsPastItsOwnGate(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.BlockingWait, c.ReplyWait = time.Minute, time.Minute })
-	s.send(t, "m", "approve")
-	s.engine.deaf = true
 	id, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-0", "task-"+u("m")+"-0-0"
-	done := make(chan node)
-	go func() { done <- s.say(t, id, "r", `{"data":{"action":"accept"}}`, "") }()
-	s.engine.until(t, s, func() bool { return len(s.engine.letters) == 1 })
-	l := s.engine.letters[0]
-	s.journal.play(id, opt.Event{Kind: opt.MessageAdded, PlanID: plan, TaskID: id, ForTask: task, Message: &l.Message, Principal: "ann", Reply: l.Reply, Verdict: opt.Accepted})
-	select {
-	case n := <-done:
-		t.Fatalf("answered at the gate that was just answered: %v", n)
-	case <-time.After(20 * time.Millisecond):
+	accepted := func(s *service) opt.Event {
+		l := s.engine.letters[0]
+		return opt.Event{Kind: opt.MessageAdded, PlanID: plan, TaskID: id, ForTask: task, Message: &l.Message, Principal: "ann", Reply: l.Reply, Verdict: opt.Accepted}
 	}
+	planMoves := opt.Event{Kind: opt.TaskMoved, PlanID: plan, TaskID: task, To: "working"}
+	rootMoves := moved(id, "working")
 	next := approval(task)
 	next.ID = opt.GateID(task, 2)
-	s.journal.play(id,
-		opt.Event{Kind: opt.TaskMoved, PlanID: plan, TaskID: task, To: "working"},
-		opt.Event{Kind: opt.TaskMoved, PlanID: plan, TaskID: task, To: "input-required", Gate: next},
-		opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "input-required", Gate: next},
-	)
-	if got := (<-done).at("result", "task", "metadata", "openwop", "interrupt", "interruptId").String(); got != next.ID {
-		t.Errorf("the task shows gate %q, want %q", got, next.ID)
+	again := []opt.Event{
+		{Kind: opt.TaskMoved, PlanID: plan, TaskID: task, To: "input-required", Gate: next, Status: next.Message(id, task)},
+		{Kind: opt.TaskMoved, TaskID: id, To: "input-required", Gate: next, Status: next.Message(id, id)},
+	}
+	for name, tc := range map[string]struct {
+		configuration string
+		steps         int // of those below, that must not bring the answer
+		state         string
+	}{
+		"waiting":  {`{}`, 3, "TASK_STATE_INPUT_REQUIRED"},
+		"at once":  {`{"returnImmediately":true}`, 2, "TASK_STATE_WORKING"},
+		"0 s late": {`{"returnImmediately":true}`, 0, "TASK_STATE_WORKING"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, func(c *api.Config) { c.BlockingWait, c.ReplyWait = time.Minute, time.Minute })
+			s.send(t, "m", "approve")
+			s.engine.deaf = true
+			done := make(chan node)
+			go func() {
+				done <- s.call(t, "SendMessage", `{"message":{"messageId":"r","taskId":"`+id+`","role":"ROLE_USER","parts":[{"text":"accept"}]},"configuration":`+tc.configuration+`}`)
+			}()
+			s.engine.until(t, s, func() bool { return len(s.engine.letters) == 1 })
+			steps := [][]opt.Event{{accepted(s)}, {planMoves}, {rootMoves}, again}
+			for _, step := range steps[:tc.steps] {
+				s.playAndWait(t, id, step...)
+				select {
+				case n := <-done:
+					t.Fatalf("answered too early: %v", n)
+				default:
+				}
+			}
+			if tc.steps == 0 {
+				s.journal.play(id, accepted(s), planMoves, rootMoves)
+			} else {
+				s.journal.play(id, steps[tc.steps]...)
+			}
+			got := (<-done).at("result", "task")
+			if got.at("status", "state").String() != tc.state {
+				t.Errorf("state is %v", got.at("status"))
+			}
+			if tc.configuration == `{}` && got.at("metadata", "openwop", "interrupt", "interruptId").String() != next.ID {
+				t.Errorf("the task shows %v, want gate %q", got.at("metadata"), next.ID)
+			}
+		})
 	}
 }
 
@@ -290,4 +321,23 @@ func (e *engine) until(t *testing.T, s *service, ok func() bool) {
 		defer e.mu.Unlock()
 		return ok()
 	})
+}
+
+// Nor has one that ended while we waited for its verdict.
+func TestReply_unheard(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	s.Server = api.New(api.Config{
+		Engine: dying{s.engine}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever,
+		ReplyWait: time.Millisecond,
+	})
+	wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), "-32004")
+}
+
+// dying is an engine whose workflows end when they should listen.
+type dying struct{ *engine }
+
+func (d dying) Tell(_ context.Context, l opt.Letter) error {
+	d.journal.play(l.ObjectiveID, opt.Event{Kind: opt.TaskMoved, TaskID: l.ObjectiveID, To: "canceled"})
+	return nil
 }

@@ -38,6 +38,7 @@ type exchange struct {
 // serveRPC answers a JSON-RPC request of either version.
 func (s *Server) serveRPC(e echo.Context) error {
 	x := &exchange{call: e.Get(callKey).(*call), s: s, w: e.Response(), r: e.Request(), version: wire.V03}
+	s.allowOrigin(e)
 	var out outcome
 	err := s.guard(x.call, func() (err error) {
 		out, err = x.handle()
@@ -61,7 +62,7 @@ func (x *exchange) handle() (outcome, error) {
 		return outcome{}, err
 	}
 	version, named, versionFault := wire.Negotiate(x.r.Header.Values(headerVersion), x.r.URL.Query())
-	x.version, x.rules = version, version.Rules()
+	x.version = version
 	if !isJSON(x.r.Header.Get("Content-Type")) {
 		return outcome{}, errMediaType
 	}
@@ -78,13 +79,17 @@ func (x *exchange) handle() (outcome, error) {
 	if versionFault != nil {
 		return outcome{}, versionFault
 	}
-	x.w.Header().Set(headerVersion, string(version))
+	if x.s.cfg.LenientVersion && !named && x.to != nil && x.to.names[wire.V03] != req.Method {
+		x.version = wire.V10
+	}
+	x.w.Header().Set(headerVersion, string(x.version))
+	x.rules = x.version.Rules()
 	if fault := x.dispatch(req.Method, named); fault != nil {
 		return outcome{}, fault
 	}
 	x.method, x.key, x.after = req.Method, x.r.Header.Get("Idempotency-Key"), x.r.Header.Get("Last-Event-ID")
 	x.named = wire.ParseExtensions(slices.Concat(x.r.Header.Values(headerExtensions), x.r.Header.Values(headerExtensions3)))
-	return x.to.run(x.r.Context(), x.call, wire.NewReader(version, req.Params))
+	return x.to.run(x.r.Context(), x.call, wire.NewReader(x.version, req.Params))
 }
 
 func (x *exchange) authenticate() (err error) {
@@ -116,6 +121,7 @@ func isJSON(contentType string) bool {
 }
 
 // body reads the request's body, which must come in time and not be too large.
+// Once it has come, net/http lifts the deadline for reading.
 func (x *exchange) body() ([]byte, error) {
 	limit := x.s.cfg.MaxBody
 	if x.r.ContentLength > limit {
@@ -132,7 +138,6 @@ func (x *exchange) body() ([]byte, error) {
 		x.status = http.StatusBadRequest
 		return nil, &wire.Fault{Code: wire.CodeInvalidRequest, Message: "Invalid request: the body could not be read"}
 	}
-	_ = http.NewResponseController(x.w).SetReadDeadline(time.Time{}) // from here on the client only listens
 	return body, nil
 }
 

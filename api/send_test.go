@@ -74,6 +74,16 @@ func TestSend_isIdempotent(t *testing.T) {
 	}
 }
 
+// What a message began is found without the engine.
+func TestSend_repeatNeedsNoEngine(t *testing.T) {
+	s := newService(t)
+	first := s.send(t, "m-1", "Write").String()
+	s.engine.down = opt.ErrUnavailable
+	if again := s.send(t, "m-1", "Write").String(); again != first {
+		t.Errorf("the repeat got\n%s, not\n%s", again, first)
+	}
+}
+
 func TestSend_callersDoNotShareIDs(t *testing.T) {
 	s := newService(t)
 	mine := s.send(t, "m-1", "Write").at("id").String()
@@ -314,43 +324,18 @@ func TestSend_mediaTypes(t *testing.T) {
 	}
 }
 
-// A brokenJournal fails to record.
-type brokenJournal struct {
-	*memory
-	record error
-}
-
-func (b *brokenJournal) Record(ctx context.Context, batch opt.Batch) error {
-	if b.record != nil {
-		return b.record
+// A client that goes in the middle of an accepted send leaves no half of it.
+func TestSend_clientGoesHalfway(t *testing.T) {
+	s := newService(t)
+	ctx, leave := context.WithCancel(t.Context())
+	s.Server = api.New(api.Config{
+		Engine: leaving{lostStart{s.engine}, leave}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever,
+	})
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message("m-1", "quiet", "")+`}}`))
+	r.Header.Set("A2A-Version", "1.0")
+	s.ServeHTTP(httptest.NewRecorder(), r)
+	if n := len(s.journal.log["obj-"+u("m-1")]); n != 1 {
+		t.Errorf("%d events are recorded", n)
 	}
-	return b.memory.Record(ctx, batch)
-}
-
-// A lostStart is an engine whose workflows do not run.
-type lostStart struct{ *engine }
-
-func (l lostStart) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
-	message := o.Message
-	o.Message = nil // so that nothing is played
-	o, err := l.engine.Start(ctx, o)
-	o.Message = message
-	return o, err
-}
-
-// until waits for something that another goroutine is about to bring about.
-func (s *service) until(t *testing.T, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for range 5000 {
-		s.journal.mu.Lock()
-		done := ok()
-		s.journal.mu.Unlock()
-		if done {
-			return
-		}
-		<-tick.C
-	}
-	t.Fatal("it did not happen")
 }

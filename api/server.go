@@ -65,6 +65,7 @@ func (s *Server) routes() {
 	s.echo.Use(s.observe)
 	for _, path := range []string{"/", "/a2a", "/a2a/"} {
 		s.echo.POST(path, s.serveRPC)
+		s.echo.OPTIONS(path, s.servePreflight)
 	}
 	get := func(path string, handler echo.HandlerFunc) {
 		s.echo.GET(path, handler)

@@ -57,7 +57,7 @@ func (x *exchange) event(e streamed) error {
 
 // write sends text at once.
 func (x *exchange) write(text string) error {
-	rc := http.NewResponseController(x.w.Unwrap()) // echo's own Flush hides a failure
+	rc := http.NewResponseController(x.w.Unwrap())                // echo's own Flush hides a failure
 	_ = rc.SetWriteDeadline(time.Now().Add(x.s.cfg.WriteTimeout)) // a test's recorder has none
 	if _, err := io.WriteString(x.w, text); err != nil {
 		return err

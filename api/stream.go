@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strconv"
 	"time"
 
@@ -86,7 +85,7 @@ func (s *Server) open(ctx context.Context, c *call, start feedStart) (f *feed, e
 		t.Metadata = t.Metadata.With(opt.KeyReplyPending, true)
 	}
 	f.first, f.seq = &a2a.Event{Task: &t}, v.Seq
-	needsInput := t.Status.State == a2a.InputRequired && !start.pending && !opens(v, start.gate)
+	needsInput := t.Status.State == a2a.InputRequired && !start.pending && !shows(v, start.gate)
 	f.done = f.over || start.send && needsInput
 	return f, nil
 }
@@ -103,11 +102,6 @@ func resumeAfter(c *call, param *int64, v opt.TaskView) (int64, bool) {
 		param = &n
 	}
 	return *param, *param >= 0 && *param <= v.Seq && (*param < v.Seq || !v.State.Ended())
-}
-
-// opens reports whether a gate is open in v.
-func opens(v opt.TaskView, gateID string) bool {
-	return slices.ContainsFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID })
 }
 
 // subscribe opens a stream of a task that exists.

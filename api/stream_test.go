@@ -21,134 +21,6 @@ import (
 	"longhaul/opt"
 )
 
-// A reader reads a stream from a server that listens.
-type reader struct {
-	t     *testing.T
-	body  *bufio.Reader
-	close context.CancelFunc
-}
-
-// An sse is one event of a stream, or a comment.
-type sse struct {
-	id, comment string
-	data        node
-}
-
-// listen serves s and returns its URL.
-func (s *service) listen(t *testing.T) string {
-	t.Helper()
-	h := s.HTTP()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- h.Serve(listener) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := h.Shutdown(ctx); err != nil {
-			t.Errorf("shut down: %v", err)
-		}
-		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
-			t.Errorf("serve: %v", err)
-		}
-	})
-	return "http://" + listener.Addr().String()
-}
-
-// open calls a streaming method.
-func open(t *testing.T, url, version, method, params string, headers ...string) *reader {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":"s","method":%q,"params":%s}`, method, params)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("A2A-Version", version)
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w, err := http.DefaultClient.Do(r) //nolint:bodyclose // closed below
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cancel(); _ = w.Body.Close() })
-	if got := w.Header.Get("Content-Type"); got != "text/event-stream" || w.StatusCode != http.StatusOK {
-		t.Fatalf("not a stream: %d %s", w.StatusCode, got)
-	}
-	return &reader{t, bufio.NewReader(w.Body), cancel}
-}
-
-// next returns the next event; ok is false at the end.
-func (r *reader) next() (e sse, ok bool) {
-	r.t.Helper()
-	for {
-		line, err := r.body.ReadString('\n')
-		if errors.Is(err, io.EOF) && line == "" {
-			return e, false
-		}
-		if err != nil {
-			r.t.Fatalf("read stream: %v", err)
-		}
-		line = strings.TrimSuffix(line, "\n")
-		name, value, _ := strings.Cut(line, ": ")
-		switch {
-		case line == "" && e != sse{}:
-			return e, true
-		case name == "id":
-			e.id = value
-		case name == "data":
-			e.data = parse(r.t, []byte(value))
-		case strings.HasPrefix(line, ":"):
-			e.comment = line
-		}
-	}
-}
-
-// event returns the next event that is not a comment.
-func (r *reader) event() sse {
-	r.t.Helper()
-	for {
-		e, ok := r.next()
-		if !ok {
-			r.t.Fatal("the stream has ended")
-		}
-		if e.comment == "" {
-			return e
-		}
-	}
-}
-
-// states reads to the end and returns the state, or the kind, of each event.
-func (r *reader) states() []string {
-	r.t.Helper()
-	var out []string
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		if e.comment == "" {
-			out = append(out, brief(e.data))
-		}
-	}
-	return out
-}
-
-func brief(data node) string {
-	result := data.at("result")
-	for _, path := range [][]string{{"task", "status", "state"}, {"statusUpdate", "status", "state"}, {"status", "state"}} {
-		if s := result.at(path...).String(); s != "" {
-			return strings.ToLower(strings.TrimPrefix(s, "TASK_STATE_"))
-		}
-	}
-	if s := result.at("artifactUpdate", "artifact", "artifactId").String(); s != "" {
-		return s
-	}
-	return data.String()
-}
-
-func moved(id, to string) opt.Event { return opt.Event{Kind: opt.TaskMoved, TaskID: id, To: to} }
-
 // Whoever subscribes, whenever, gets every event once and in order: those that
 // are in the snapshot in it, the others after it.
 func TestStream_noGapNoRepeat(t *testing.T) {
@@ -218,7 +90,7 @@ func (r *reader) consecutive(n int) error {
 
 // A stream that breaks goes on where it was, on another server, too.
 func TestStream_resumes(t *testing.T) {
-	s := newService(t)
+	s := newService(t, func(c *api.Config) { c.Heartbeat = time.Hour })
 	url := s.listen(t)
 	s.send(t, "m", "slow")
 	id := "obj-" + u("m")
@@ -234,6 +106,11 @@ func TestStream_resumes(t *testing.T) {
 		if diff := cmp.Diff([]string{"post", "post", "completed"}, got); diff != "" {
 			t.Errorf("events mismatch (-want +got):\n%s", diff)
 		}
+	}
+	// What happens after the task has ended is not of the task.
+	s.journal.play(id, opt.Event{Kind: opt.PlanMoved, PlanID: "plan-" + u("m") + "-0", To: "completed"})
+	if got := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "12").states(); got != nil {
+		t.Errorf("after the end came %v", got)
 	}
 	wantCode(t, s.call(t, "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "99999"), "-32004")
 	wantCode(t, s.call(t, "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "none"), "-32004")
@@ -352,7 +229,7 @@ func (never) C() <-chan struct{} { return nil }
 func (never) Close()             {}
 
 func TestStream_closes(t *testing.T) {
-	s := newService(t)
+	s := newService(t, func(c *api.Config) { c.Heartbeat = time.Hour })
 	url := s.listen(t)
 	s.send(t, "m", "slow")
 	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
@@ -480,4 +357,38 @@ type noEvents struct{ *memory }
 
 func (noEvents) Events(context.Context, string, int64, int) ([]opt.Recorded, error) {
 	return nil, errors.New("no such table: secret")
+}
+
+// The stream of a reply goes on past the gate that was answered, even if the task
+// still shows it for a while.
+func TestStream_pastItsOwnGate(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	id, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-0", "task-"+u("m")+"-0-0"
+	s.Server = api.New(api.Config{
+		Engine: halfway{s.engine, opt.Event{Kind: opt.TaskMoved, PlanID: plan, TaskID: task, To: "working"}}, Journal: s.journal, Watch: s.journal.Watch,
+		Agent: oracle{}, Authenticate: whoever, ReplyWait: time.Millisecond,
+	})
+	url := s.listen(t)
+	r := open(t, url, "1.0", "SendStreamingMessage", `{"message":{"messageId":"r","taskId":"`+id+`","role":"ROLE_USER","parts":[{"text":"accept"}]}}`)
+	if got := brief(r.event().data); got != "input_required" {
+		t.Errorf("the snapshot is %s", got)
+	}
+	s.journal.play(id, moved(id, "working"), moved(id, "completed"))
+	if diff := cmp.Diff([]string{"working", "completed"}, r.states()); diff != "" {
+		t.Errorf("events mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// halfway is an engine in which the plan has taken the reply and the objective
+// has not heard of it.
+type halfway struct {
+	*engine
+	then opt.Event
+}
+
+func (h halfway) Tell(_ context.Context, l opt.Letter) error {
+	h.journal.play(l.ObjectiveID,
+		opt.Event{Kind: opt.MessageAdded, PlanID: l.PlanID, TaskID: l.TaskID, Message: &l.Message, Principal: l.Principal, Reply: l.Reply, Verdict: opt.Accepted}, h.then)
+	return nil
 }

@@ -81,6 +81,18 @@ func present(v opt.TaskView) a2a.Task {
 	return t
 }
 
+// shows reports whether v is as it was before the gate was answered: the gate is
+// open, or its question is still the task's status. A plan and its objective move
+// one after the other, so a root task may show a gate that is not open any more.
+func shows(v opt.TaskView, gateID string) bool {
+	if gateID == "" || !v.State.Waiting() {
+		return false
+	}
+	said := v.Task.Status.Message
+	return said != nil && said.MessageID == gateID ||
+		slices.ContainsFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID })
+}
+
 // interrupt is the value of opt.KeyInterrupt.
 type interrupt struct {
 	Interrupt *opt.Gate `json:"interrupt"`

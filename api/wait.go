@@ -40,7 +40,16 @@ func (s *Server) settle(ctx context.Context, c *call, d *delivery) error {
 			return state.Ended() || state.Waiting(), err
 		}
 		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
-		return v.State.Ended() || v.State.Waiting() && !opens(v, d.gate), err
+		return !shows(v, d.gate), err
+	})
+}
+
+// movedOn waits until the task of d, whose gate was answered, does not show it any
+// more, so that the answer to the reply can be the task after it.
+func (s *Server) movedOn(ctx context.Context, c *call, d *delivery) error {
+	return s.await(ctx, d.watch, s.cfg.ReplyWait, func() (bool, error) {
+		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
+		return !shows(v, d.gate), err
 	})
 }
 

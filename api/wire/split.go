@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how deep objects and arrays of a request may be nested.
+// MaxDepth is how deep objects and arrays of a request may be nested. RFC 8259
+// lets a parser set such a limit, so what is deeper is a parse error.
 const MaxDepth = 100
 
 var (

@@ -1,0 +1,43 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// The headers that pages may send to us and may read of our answers.
+var (
+	corsRequest = strings.Join([]string{
+		"Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", headerRequestID, headerVersion, headerExtensions, headerExtensions3,
+	}, ", ")
+	corsResponse = strings.Join([]string{headerRequestID, headerVersion, headerExtensions, headerExtensions3}, ", ")
+)
+
+// allowOrigin lets a page read the answer if its origin is one of Config.Origins.
+// Cookies are never allowed: nothing here goes by them.
+func (s *Server) allowOrigin(e echo.Context) {
+	h, origin := e.Response().Header(), e.Request().Header.Get("Origin")
+	if len(s.cfg.Origins) > 0 {
+		h.Add("Vary", "Origin")
+	}
+	if origin != "" && (slices.Contains(s.cfg.Origins, origin) || slices.Contains(s.cfg.Origins, "*")) {
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Expose-Headers", corsResponse)
+	}
+}
+
+// servePreflight tells a browser what its page may send.
+func (s *Server) servePreflight(e echo.Context) error {
+	s.allowOrigin(e)
+	h := e.Response().Header()
+	h.Set("Allow", "OPTIONS, POST")
+	if h.Get("Access-Control-Allow-Origin") != "" {
+		h.Set("Access-Control-Allow-Methods", "POST")
+		h.Set("Access-Control-Allow-Headers", corsRequest)
+		h.Set("Access-Control-Max-Age", "600")
+	}
+	return e.NoContent(http.StatusNoContent)
+}

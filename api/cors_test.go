@@ -1,0 +1,62 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"longhaul/api"
+)
+
+func TestCORS(t *testing.T) {
+	const mine = "https://app.example.com"
+	for _, tc := range []struct {
+		origins []string
+		origin  string
+		want    string
+	}{
+		{nil, mine, ""},
+		{[]string{mine}, mine, mine},
+		{[]string{mine}, "https://evil.example.com", ""},
+		{[]string{mine}, "", ""},
+		{[]string{"*"}, "https://any.example.com", "https://any.example.com"},
+	} {
+		s := newService(t, func(c *api.Config) { c.Origins = tc.origins })
+		for _, method := range []string{http.MethodOptions, http.MethodPost} {
+			r := httptest.NewRequestWithContext(t.Context(), method, "/a2a", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`))
+			r.Header.Set("Origin", tc.origin)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			h := w.Header()
+			if got := h.Get("Access-Control-Allow-Origin"); got != tc.want {
+				t.Errorf("%v: %s from %s allows %q, want %q", tc.origins, method, tc.origin, got, tc.want)
+			}
+			if h.Get("Access-Control-Allow-Credentials") != "" {
+				t.Error("cookies are allowed")
+			}
+			if got := h.Get("Access-Control-Allow-Headers"); method == http.MethodOptions && strings.Contains(got, "A2A-Extensions") != (tc.want != "") {
+				t.Errorf("%v: preflight from %s allows headers %q", tc.origins, tc.origin, got)
+			}
+		}
+	}
+}
+
+func TestLenientVersion(t *testing.T) {
+	s := newService(t, func(c *api.Config) { c.LenientVersion = true })
+	ask := func(method string, headers ...string) string {
+		w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`, headers...)
+		return w.Header().Get("A2A-Version") + " " + parse(t, w.Body.Bytes()).at("error", "code").String()
+	}
+	for _, tc := range []struct{ method, version, want string }{
+		{"ListTasks", "", "1.0 "},
+		{"tasks/list", "", "0.3 "},
+		{"objectives/list", "", "0.3 "},
+		{"ListTasks", "0.3", "0.3 -32601"},
+		{"ListTasks", "99.0", " -32009"},
+	} {
+		if got := ask(tc.method, "A2A-Version", tc.version); got != tc.want {
+			t.Errorf("%s under %q: %q, want %q", tc.method, tc.version, got, tc.want)
+		}
+	}
+}
