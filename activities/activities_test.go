@@ -36,8 +36,9 @@ func TestRun_passesOutcomeOn(t *testing.T) {
 			activities.Completed(artifact("a", "text")),
 			activities.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{artifact(opt.ArtifactID(taskID, "a"), "text")}, Attempt: 1},
 		},
-		"failed":  {activities.Failed("no", "No."), activities.Outcome{State: opt.TaskFailed, Code: "no", Message: "No.", Attempt: 1}},
-		"waiting": {gate, gate},
+		"failed":   {activities.Failed("no", "No."), activities.Outcome{State: opt.TaskFailed, Code: "no", Message: "No.", Attempt: 1}},
+		"rejected": {activities.Rejected("no", "No."), activities.Outcome{State: opt.TaskRejected, Code: "no", Message: "No.", Attempt: 1}},
+		"waiting":  {gate, gate},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := run(t, &recorder{}, work, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {

@@ -16,9 +16,9 @@ import (
 // ignored.
 //
 // An error means that this attempt failed and may be repeated. A task that
-// failed for good is an [Outcome], not an error. The text of both reaches
-// clients, so it holds nothing secret. An Executor is used by many goroutines
-// at once.
+// failed for good, or that the executor will not do, is an [Outcome], not an
+// error. The text of both reaches clients, so it holds nothing secret. An
+// Executor is used by many goroutines at once.
 type Executor interface {
 	Execute(ctx context.Context, w Work, out Stream) (Outcome, error)
 }
@@ -60,14 +60,15 @@ type Result struct {
 	Artifacts []a2a.Artifact `json:"artifacts"`
 }
 
-// An Outcome is how a task came out: completed, failed for good, or waiting at
-// a gate. Make one with [Completed], [Failed] or [WaitFor].
+// An Outcome is how a task came out: completed, failed for good, rejected, or
+// waiting at a gate. Make one with [Completed], [Failed], [Rejected] or
+// [WaitFor].
 type Outcome struct {
 	State     opt.TaskState  `json:"state"`
 	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // of a completed task
 	Streamed  []string       `json:"streamed,omitempty"`  // ids of those that the journal has from the stream
-	Code      string         `json:"code,omitempty"`      // why it failed, in one word
-	Message   string         `json:"message,omitempty"`   // why it failed, for clients
+	Code      string         `json:"code,omitempty"`      // why it failed or was rejected, in one word
+	Message   string         `json:"message,omitempty"`   // the same for clients
 	Gate      *opt.Gate      `json:"gate,omitempty"`      // that it waits at; its id and times are the plan's to give
 	Attempt   int            `json:"attempt,omitempty"`   // that came to this
 }
@@ -81,6 +82,13 @@ func Completed(artifacts ...a2a.Artifact) Outcome {
 // Failed is the outcome of a task that must not be tried again.
 func Failed(code, message string) Outcome {
 	return Outcome{State: opt.TaskFailed, Code: code, Message: message}
+}
+
+// Rejected is the outcome of a task that the agent will not do, as opposed to
+// one that it tried. If the objective fails by it, its root task shows as
+// rejected.
+func Rejected(code, message string) Outcome {
+	return Outcome{State: opt.TaskRejected, Code: code, Message: message}
 }
 
 // WaitFor is the outcome of a task that needs a person first. The task runs

@@ -6,10 +6,16 @@ import (
 	"context"
 	"os"
 
+	"longhaul/activities"
 	"longhaul/dev/embedded"
+	"longhaul/dev/scripted"
 	"longhaul/internal/cli"
 )
 
 func main() {
-	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, cli.Build{Embed: embedded.Start}))
+	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, cli.Build{
+		Embed:     embedded.Start,
+		Executors: map[string]activities.Executor{scripted.Kind: scripted.Executor{}},
+		Agents:    map[string]cli.Agent{scripted.Kind: scripted.Agent{}},
+	}))
 }

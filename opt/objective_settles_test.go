@@ -280,7 +280,7 @@ func (s *objectiveSim) work(p *opt.Plan, plan *simPlan) {
 		}
 	case n == 9:
 		plan.report.Failure = "Boom in " + p.ID
-		s.send(plan, opt.PlanFailed, "boom "+p.ID)
+		s.send(plan, opt.PlanFailed, []string{"boom " + p.ID, opt.ReasonRejected}[s.r.IntN(2)])
 	default:
 		for i := range s.r.IntN(3) {
 			id := fmt.Sprintf("%s/%d", p.ID, i)
@@ -383,7 +383,7 @@ func (s *objectiveSim) apply(e opt.Event) {
 		if e.From != string(s.o.Root) || s.o.Root.Ended() || e.TaskID != s.o.RootID() {
 			s.t.Errorf("event %+v, but the root task is %s", e, s.o.Root)
 		}
-		if opt.TaskState(e.To) == opt.TaskFailed {
+		if to := opt.TaskState(e.To); to == opt.TaskFailed || to == opt.TaskRejected {
 			s.checkFailure(e)
 		}
 	case opt.ArtifactAdded:
@@ -404,7 +404,8 @@ func (s *objectiveSim) checkFailure(e opt.Event) {
 		s.text = want
 	}
 	for _, p := range s.o.Plans {
-		if r := s.plans[p.ID].known; r.Failure != "" && !p.Optional() && s.stop == opt.ObjectiveFailed && !strings.HasPrefix(s.o.Reason, "boom") {
+		told := strings.HasPrefix(s.o.Reason, "boom") || s.o.Reason == opt.ReasonRejected
+		if r := s.plans[p.ID].known; r.Failure != "" && !p.Optional() && s.stop == opt.ObjectiveFailed && !told {
 			s.t.Errorf("%s failed, but the objective did so with reason %q", p.ID, s.o.Reason)
 		}
 	}
@@ -478,7 +479,14 @@ func (s *objectiveSim) should() opt.ObjectiveStatus {
 // rootShould tells the state of the root task by the words of D15.
 func (s *objectiveSim) rootShould(status opt.ObjectiveStatus) (opt.TaskState, string) {
 	switch status {
-	case opt.ObjectiveSubmitted, opt.ObjectiveCompleted, opt.ObjectiveFailed, opt.ObjectiveCanceled:
+	case opt.ObjectiveFailed:
+		for _, p := range s.o.Plans {
+			if known := s.plans[p.ID].known; known.Failure != "" && !p.Optional() && known.Reason == s.o.Reason && known.Reason == opt.ReasonRejected {
+				return opt.TaskRejected, ""
+			}
+		}
+		return opt.TaskFailed, ""
+	case opt.ObjectiveSubmitted, opt.ObjectiveCompleted, opt.ObjectiveCanceled:
 		return opt.TaskState(status), ""
 	}
 	var gates []*opt.Gate

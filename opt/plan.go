@@ -291,7 +291,7 @@ func (p *Plan) why() string {
 		return p.Stopping
 	case p.Status.Ended():
 		return string(p.Status)
-	case t.Reason != "":
+	case t.Reason != "" && t.State != TaskRejected && t.Reason != ReasonRejected:
 		return t.Reason
 	default:
 		return string(t.State)

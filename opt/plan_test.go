@@ -235,6 +235,9 @@ func TestPlan_Next(t *testing.T) {
 		{"completed past a gate", "completed", blocked("input"), "completed", "completed"},
 		{"completed without an optional task", "failed? completed canceled?", nil, "completed", "failed completed canceled"},
 		{"failed", "failed pending pending?", nil, "failed failed", "failed canceled canceled"},
+		{"rejected", "rejected pending", reasons("too-hard"), "failed rejected", "rejected canceled"},
+		{"rejected without an optional task", "rejected? completed", nil, "completed", "rejected completed"},
+		{"only a rejection is the reason of one", "failed", reasons("rejected"), "failed failed", "failed"},
 		{"failed with others at gates", "failed input-required auth-required pending:0", nil, "failed failed", "failed canceled canceled canceled"},
 		{"failing while others work", "failed working pending:0", nil, "working", "failed working canceled"},
 		{"the reason is that of the cause", "canceled failed", func(p *opt.Plan) { p.Tasks[0].Reason, p.Tasks[1].Reason = "canceled", "timeout" }, "failed timeout", "canceled failed"},
@@ -297,6 +300,15 @@ func TestPlan_Next(t *testing.T) {
 
 func blocked(reason string) func(*opt.Plan) {
 	return func(p *opt.Plan) { p.Status, p.Reason = opt.PlanBlocked, reason }
+}
+
+// reasons gives each task its reason.
+func reasons(of ...string) func(*opt.Plan) {
+	return func(p *opt.Plan) {
+		for i, reason := range of {
+			p.Tasks[i].Reason = reason
+		}
+	}
 }
 
 func stopping(s opt.PlanStatus) func(*opt.Plan) {

@@ -101,7 +101,7 @@ func (o *Objective) nextRoot(at a2a.Time) []Event {
 	switch {
 	case gate != nil:
 		e.Status = gate.Message(o.ContextID, o.RootID())
-	case to == TaskFailed:
+	case to == TaskFailed, to == TaskRejected:
 		e.Status = o.say(o.Failure)
 	}
 	if to != TaskCompleted {
@@ -115,6 +115,9 @@ func (o *Objective) rootWants() (TaskState, *Gate) {
 	case ObjectiveCompleted:
 		return TaskCompleted, nil
 	case ObjectiveFailed:
+		if o.Reason == ReasonRejected {
+			return TaskRejected, nil
+		}
 		return TaskFailed, nil
 	case ObjectiveCanceled:
 		return TaskCanceled, nil

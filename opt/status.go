@@ -42,6 +42,10 @@ const (
 	BlockedByPlan         = "plan-paused" // of an objective: a client paused a plan of it
 )
 
+// ReasonRejected is why a plan or an objective failed if its agent rejected a
+// task of it, and of nothing else. The root task is rejected then, too.
+const ReasonRejected = string(TaskRejected)
+
 // A TaskState is the state of a plan task: pending until it is dispatched,
 // then the word of its A2A task.
 type TaskState string

@@ -28,7 +28,7 @@ type Task struct {
 	Replies   []Reply        `json:"replies,omitempty"` // accepted so far, oldest first
 	Notes     []a2a.Message  `json:"notes,omitempty"`   // said by clients and not an answer
 	Artifacts []a2a.Artifact `json:"artifacts,omitempty"`
-	Failure   string         `json:"failure,omitempty"` // why it failed, for clients
+	Failure   string         `json:"failure,omitempty"` // why it failed or was rejected, for clients
 	Reason    string         `json:"reason,omitempty"`  // the same in one word
 }
 
@@ -51,7 +51,7 @@ func (t *Task) move(e Event) {
 	if e.Gate != nil {
 		t.Gates++
 	}
-	if t.State == TaskFailed && e.Status != nil {
+	if (t.State == TaskFailed || t.State == TaskRejected) && e.Status != nil {
 		t.Failure = e.Status.Text()
 	}
 }

@@ -46,7 +46,7 @@ func newEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
 	env.RegisterActivity(activities.New(activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: onePlan{}, Recorder: journal,
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "proud": proud{}}, Default: "echo", Planner: onePlan{}, Recorder: journal,
 	}))
 	return env, journal
 }
@@ -71,6 +71,13 @@ func opening(plans ...string) opt.Opening {
 		o.Plans = append(o.Plans, spec)
 	}
 	return o
+}
+
+// A proud executor does nothing for anybody.
+type proud struct{}
+
+func (proud) Execute(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+	return activities.Rejected("beneath-me", "Ask somebody else."), nil
 }
 
 // onePlan plans one task that echoes the message.

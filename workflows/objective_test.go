@@ -67,6 +67,26 @@ func TestObjective_failsFastAndCancelsTheRest(t *testing.T) {
 	)
 }
 
+func TestObjective_isRejected(t *testing.T) {
+	env, log := newEnv(t)
+	o := opening("say first|say never")
+	o.Plans[0].Tasks[0].Executor = "proud"
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: o})
+	if err := env.GetWorkflowError(); err == nil {
+		t.Fatal("the workflow of a failed objective did not fail")
+	}
+	log.want(t, objectiveID,
+		"opened", "objective working", "added plan-a-1", "obj-a working", "objective-stopping failed", "objective failed rejected", "obj-a rejected rejected",
+	)
+	log.want(t, planID,
+		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 rejected beneath-me", "task-a-1-1 canceled rejected", "plan-a-1 failed rejected",
+	)
+	last := log.events[len(log.events)-1]
+	if got, want := last.Status.Text(), "Ask somebody else."; got != want {
+		t.Errorf("the root task says %q, want %q", got, want)
+	}
+}
+
 func TestObjective_plansFirst(t *testing.T) {
 	env, log := newEnv(t)
 	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening()})

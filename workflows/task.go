@@ -93,8 +93,8 @@ func (r *planRun) ended(t *opt.Task, out activities.Outcome, err error) {
 		r.fail(t, code, text)
 	case out.State == opt.TaskCompleted:
 		r.complete(t, out.Artifacts, out.Streamed, out.Attempt)
-	case out.State == opt.TaskFailed:
-		r.fail(t, out.Code, out.Message)
+	case out.State == opt.TaskFailed, out.State == opt.TaskRejected:
+		r.move(t, out.State, opt.Event{Reason: out.Code, Status: r.say(t, out.Message)})
 	case out.State.Waiting() && out.Gate != nil:
 		r.open(t, *out.Gate)
 	default:

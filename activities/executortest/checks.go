@@ -28,8 +28,8 @@ func completes(ctx context.Context, cfg Config) error {
 
 func fails(ctx context.Context, cfg Config) error {
 	o, _, err := cfg.do(ctx, cfg.Fails)
-	if err == nil && o.State != opt.TaskFailed {
-		err = fmt.Errorf("the state is %q, not failed", o.State)
+	if err == nil && o.State != opt.TaskFailed && o.State != opt.TaskRejected {
+		err = fmt.Errorf("the state is %q, not failed or rejected", o.State)
 	}
 	return err
 }

@@ -31,7 +31,7 @@ import (
 type Config struct {
 	Executor  activities.Executor
 	Completes activities.Work
-	Fails     activities.Work               // for good, not with an error
+	Fails     activities.Work               // for good, not with an error; or is rejected
 	Errs      *activities.Work              // fails each attempt with an error; nil for an executor that never does
 	Long      activities.Work               // does not end by itself while the suite looks
 	Waits     *activities.Work              // at one gate or more; nil for an executor that never waits

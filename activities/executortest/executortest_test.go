@@ -94,6 +94,8 @@ func TestCheckOutcome(t *testing.T) {
 		{"piece after the last", activities.Completed(), pieces("a", true, false), `piece 1 of artifact "a" comes after its last`},
 		{"two last pieces", activities.Completed(), pieces("a", true, true), `piece 1 of artifact "a" comes after its last`},
 		{"failed", activities.Failed("told-to", "It failed."), nil, ""},
+		{"rejected", activities.Rejected("too-hard", "It is too hard."), nil, ""},
+		{"rejected without a code", activities.Rejected("", "It is too hard."), nil, `the code of a failure must be a word, not ""`},
 		{"failed without a code", activities.Failed("", "It failed."), nil, `the code of a failure must be a word, not ""`},
 		{"code of two words", activities.Failed("told to", "It failed."), nil, `the code of a failure must be a word, not "told to"`},
 		{"failed without a message", activities.Failed("x", " "), nil, "a failure needs a message"},

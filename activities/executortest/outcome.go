@@ -25,7 +25,7 @@ func CheckOutcome(o activities.Outcome, s *Stream) error {
 		return errors.Join(streamed, checkWaiting(o))
 	case o.Gate != nil:
 		return errors.Join(streamed, fmt.Errorf("an outcome in state %q has a gate", o.State))
-	case o.State == opt.TaskFailed:
+	case o.State == opt.TaskFailed, o.State == opt.TaskRejected:
 		return errors.Join(streamed, checkFailed(o))
 	case o.State == opt.TaskCompleted:
 		return errors.Join(streamed, checkCompleted(o, s))
