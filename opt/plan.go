@@ -39,6 +39,7 @@ type Report struct {
 	Open    []*Gate        `json:"open,omitempty"`    // gates that are open now
 	Results []a2a.Artifact `json:"results,omitempty"` // once it has ended
 	Shown   []string       `json:"shown,omitempty"`   // ids of Results that the root task already shows
+	Changes int64          `json:"changes,omitempty"` // that clients made to the plan so far
 }
 
 // Optional reports whether the objective may go on if the plan fails.
