@@ -37,11 +37,13 @@ var rooms = []room{
 	}},
 
 	{name: "cmd/longhaul", imports: []string{"internal/cli"}},
-	{name: "dev", imports: []string{"internal/cli", "dev/*"}},
+	{name: "dev", imports: []string{"internal/cli", "activities", "dev/*"}},
 	{name: "dev/e2e", imports: []string{"*"}}, // the whole service against the embedded server
 	{name: "dev/e2e/*", imports: []string{"*"}},
-	{name: "dev/bench", imports: []string{"*"}}, // measures it
+	{name: "dev/bench", imports: []string{"*"}},  // measures it
 	{name: "dev/record", imports: []string{"*"}}, // runs every shape of work and keeps its history
+	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api"}, // an agent and its executor
+		tests: []string{"dev/e2e/harness"}},
 	{name: "dev/*", imports: []string{"internal/cli", "dev/*"}},
 }
 

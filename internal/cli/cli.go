@@ -28,11 +28,18 @@ type Embedded struct {
 // An Embed starts the Temporal server that the program carries.
 type Embed func(ctx context.Context, cfg EmbedConfig) (*Embedded, error)
 
+// An Agent decides about messages, and knows what it is good for.
+type Agent interface {
+	api.Agent
+	Skills() []api.Skill // for the card
+}
+
 // A Build is what differs between the programs that share the commands. The
 // zero value is the thin program, without the commands dev and temporal.
 type Build struct {
 	Embed     Embed                          // of the program that carries a Temporal server
 	Executors map[string]activities.Executor // beside those that every program has, or in their place; by kind
+	Agents    map[string]Agent               // beside that of the playbooks, by the names that --agent knows; Executors has what they need
 
 	// Wrappers around the parts that may fail, for programs that test what
 	// happens then. Nil leaves a part as it is.

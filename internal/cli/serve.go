@@ -49,7 +49,9 @@ func (c *apiCommand) Run(p *program) error {
 			return err
 		}
 		url, err := s.serve(c.apiSettings, c.temporalSettings)
-		s.log.Info("Serving A2A", zap.String("url", url))
+		if err == nil {
+			s.log.Info("Serving A2A", zap.String("url", url))
+		}
 		return err
 	})
 }

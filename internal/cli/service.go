@@ -85,7 +85,7 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 		return err
 	}
 	if s.temporal, err = workflows.Dial(workflows.DialConfig{
-		Addr: temporal.TemporalAddr, Namespace: temporal.Namespace, Local: local(temporal.TemporalAddr), Log: sdkLog(s.log), Adjust: s.build.Temporal,
+		Addr: temporal.TemporalAddr, Namespace: temporal.Namespace, Local: local(temporal.TemporalAddr), Log: sdkLog(s.log), Blobs: s.journal, Adjust: s.build.Temporal,
 	}); err != nil {
 		return err
 	}
@@ -128,6 +128,10 @@ func (s *service) work(cfg workerSettings) error {
 
 // serve starts the API and returns its URL.
 func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, error) {
+	agent, err := s.agent(cfg.Agent)
+	if err != nil {
+		return "", err
+	}
 	listener, err := net.Listen("tcp", cfg.Addr)
 	if err != nil {
 		return "", fmt.Errorf("listen at %s (choose another with --addr): %w", cfg.Addr, err)
@@ -142,9 +146,10 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		Engine:       wrapped[api.Engine](engine, s.build.Engine),
 		Journal:      wrapped[api.Journal](s.journal, s.build.Journal),
 		Watch:        func(id string) api.Watch { return s.journal.Watch(id) },
-		Agent:        agent{s.books},
-		Card:         card(cfg, url, s.books),
+		Agent:        agent,
+		Card:         card(cfg, url, agent),
 		Authenticate: anyone,
+		Idempotency:  repeats[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxBody: cfg.MaxBody,
 		Log: s.log,
 	})

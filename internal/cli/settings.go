@@ -38,7 +38,10 @@ type apiSettings struct {
 	Addr         string        `help:"Address to serve A2A at." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT"`
 	AllowAnyone  bool          `help:"Serve whoever can reach the address, though nobody is asked who they are. Without it the address must be on loopback." env:"LONGHAUL_ALLOW_ANYONE"`
 	PublicURL    string        `help:"URL that the agent card names; the default follows from the address." env:"LONGHAUL_PUBLIC_URL" placeholder:"URL"`
+	Agent        string        `help:"What decides about messages: playbooks, or another agent that the program carries." default:"playbooks" env:"LONGHAUL_AGENT"`
 	AgentName    string        `help:"Name on the agent card." default:"Longhaul" env:"LONGHAUL_AGENT_NAME"`
+	Idempotency  string        `help:"Which sends count as one: those with the same message-id or Idempotency-Key header, those with the same header, or, if off, none." enum:"message-id,header,off" default:"message-id" env:"LONGHAUL_IDEMPOTENCY"`
+	Required     []string      `name:"require-extension" help:"URIs of extensions that clients must know: calls that do not name them are refused." env:"LONGHAUL_REQUIRE_EXTENSION" placeholder:"URI"`
 	BlockingWait time.Duration `help:"How long a blocking send waits for the work." default:"25s" env:"LONGHAUL_BLOCKING_WAIT"`
 	ReplyWait    time.Duration `help:"How long a reply waits to be judged." default:"5s" env:"LONGHAUL_REPLY_WAIT"`
 	CancelWait   time.Duration `help:"How long a cancel waits for the work to stop." default:"5s" env:"LONGHAUL_CANCEL_WAIT"`

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"go.temporal.io/sdk/log"
 	"go.uber.org/zap"
@@ -13,16 +16,30 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/planner"
 	"longhaul/api"
-	"longhaul/api/wire"
 )
 
-// An agent decides with the playbooks.
-type agent struct{ books *planner.Playbooks }
+// agent returns the agent with a name.
+func (s *service) agent(name string) (Agent, error) {
+	if name == "playbooks" {
+		return playbooks{s.books}, nil
+	}
+	if a := s.build.Agents[name]; a != nil {
+		return a, nil
+	}
+	known := append([]string{"playbooks"}, slices.Sorted(maps.Keys(s.build.Agents))...)
+	return nil, fmt.Errorf("--agent %q: this program has %s", name, strings.Join(known, ", "))
+}
+
+// repeats are the values of --idempotency.
+var repeats = map[string]api.Idempotency{"message-id": api.ByMessageID, "header": api.ByHeader, "off": api.NoRepeats}
+
+// playbooks is the agent that decides with the playbooks.
+type playbooks struct{ *planner.Playbooks }
 
 // Decide implements [api.Agent]. A message that no playbook matches, or whose
 // playbook cannot be filled in, is left to the planner of the worker.
-func (a agent) Decide(_ context.Context, m a2a.Message) (api.Decision, error) {
-	name, plans, reason, err := a.books.Match(m)
+func (p playbooks) Decide(_ context.Context, m a2a.Message) (api.Decision, error) {
+	name, plans, reason, err := p.Match(m)
 	switch {
 	case errors.Is(err, activities.ErrNoPlan) || err == nil && name == "":
 		return api.Decision{Reason: reason}, nil
@@ -32,8 +49,17 @@ func (a agent) Decide(_ context.Context, m a2a.Message) (api.Decision, error) {
 	return api.Decision{Plans: plans, Planner: "playbook " + name, Reason: reason}, nil
 }
 
+// Skills implements [Agent].
+func (p playbooks) Skills() []api.Skill {
+	var skills []api.Skill
+	for _, s := range p.Playbooks.Skills() {
+		skills = append(skills, api.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
+	}
+	return skills
+}
+
 // card returns what the agent card says.
-func card(cfg apiSettings, url string, books *planner.Playbooks) api.CardInfo {
+func card(cfg apiSettings, url string, agent Agent) api.CardInfo {
 	info := api.CardInfo{
 		Name:        cfg.AgentName,
 		Description: "Takes objectives, plans them, carries them out and asks when it must. The work survives crashes, deploys and disconnects.",
@@ -41,9 +67,14 @@ func card(cfg apiSettings, url string, books *planner.Playbooks) api.CardInfo {
 		BaseURL:     url,
 		InputModes:  []string{"*/*"},
 		OutputModes: []string{"text/plain", "application/json"},
+		Skills:      agent.Skills(),
 	}
-	for _, s := range books.Skills() {
-		info.Skills = append(info.Skills, wire.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
+	for _, uri := range cfg.Required {
+		if uri == a2a.ExtensionOPT {
+			info.OPTRequired = true
+			continue
+		}
+		info.Extensions = append(info.Extensions, api.Extension{URI: uri, Required: true})
 	}
 	return info
 }

@@ -101,7 +101,7 @@ func assemble(pieces []piece) []a2a.Artifact {
 // extend adds piece to a: its parts after those there are, what it says anew in
 // place of what was said.
 func extend(a *a2a.Artifact, piece a2a.Artifact) {
-	a.Parts = append(a.Parts, piece.Parts...)
+	a.Parts = a2a.AppendParts(a.Parts, piece.Parts...)
 	if piece.Name != "" {
 		a.Name = piece.Name
 	}

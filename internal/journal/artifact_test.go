@@ -32,7 +32,7 @@ func TestArtifacts(t *testing.T) {
 		want := []a2a.Artifact{
 			{
 				ArtifactID: "a", Name: "Draft", Description: "A draft",
-				Parts:    []a2a.Part{a2a.TextPart("one"), a2a.TextPart("two")},
+				Parts:    []a2a.Part{a2a.TextPart("onetwo")},
 				Metadata: a2a.Metadata{}.With("x", 1).With("y", 2),
 			},
 			{ArtifactID: "b", Parts: []a2a.Part{a2a.TextPart("b")}},
@@ -43,7 +43,7 @@ func TestArtifacts(t *testing.T) {
 		}
 
 		s.record(s.piece(0, 0, "a", "anew", false), s.piece(0, 0, "a", "and on", true))
-		want[0] = a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("anew"), a2a.TextPart("and on")}}
+		want[0] = a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("anewand on")}}
 		if diff := cmp.Diff(want, s.view(s.task(0, 0)).Task.Artifacts); diff != "" {
 			t.Errorf("after it was replaced, artifacts mismatch (-want +got):\n%s", diff)
 		}
@@ -82,10 +82,10 @@ func TestArtifacts_ofRoot(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("artifacts of the root task (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(map[string]string{"0-0-a": "one\ntwo", "own": "own", "0-1-a": "first"}, texts(v.Task.Artifacts)); diff != "" {
+		if diff := cmp.Diff(map[string]string{"0-0-a": "onetwo", "own": "own", "0-1-a": "first"}, texts(v.Task.Artifacts)); diff != "" {
 			t.Errorf("artifacts of the root task (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(map[string]string{"0-0-a": "one\ntwo"}, texts(s.view(s.task(0, 0)).Task.Artifacts)); diff != "" {
+		if diff := cmp.Diff(map[string]string{"0-0-a": "onetwo"}, texts(s.view(s.task(0, 0)).Task.Artifacts)); diff != "" {
 			t.Errorf("artifacts of the task (-want +got):\n%s", diff)
 		}
 
@@ -124,10 +124,10 @@ func TestArtifacts_zombie(t *testing.T) {
 		check("the first goes on", "quick", 5, 2)
 		send(2, "and done", true)
 		send(1, "still here", true) // refused as a gap if the one before did not count
-		check("both go on", "quick\nand done", 6, 2)
+		check("both go on", "quickand done", 6, 2)
 
 		s.record(s.piece(0, 0, "a", "from the plan", true), s.moved(0, 0, opt.TaskCompleted))
 		send(2, "too late", true)
-		check("after the end", "quick\nand done\nfrom the plan", 8, 2)
+		check("after the end", "quickand donefrom the plan", 8, 2)
 	})
 }

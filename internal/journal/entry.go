@@ -112,14 +112,6 @@ func encode(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// encodeIf returns v as JSON, "" if there is none.
-func encodeIf(there bool, v any) (string, error) {
-	if !there {
-		return "", nil
-	}
-	return encode(v)
-}
-
 // decode reads what encode wrote; "" leaves v alone.
 func decode(doc []byte, v any) error {
 	if len(doc) == 0 {

@@ -54,13 +54,7 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := db.connect(ctx, writing)
-	if err == nil {
-		err = db.prepareFile(c)
-	}
-	if err == nil {
-		err = db.migrate(c)
-	}
+	c, err := db.ready(ctx)
 	if err != nil {
 		return nil, errors.Join(err, db.close())
 	}

@@ -45,52 +45,53 @@ func known() ([]migration, error) {
 }
 
 // migrate brings the tables up to date, or refuses those of a newer program.
-// Several processes may do it at a time.
-func (d *database) migrate(c *conn) error {
+// sign is called when they were changed. Several processes may migrate at a
+// time.
+func migrate(c *conn, sign func(*conn) error) error {
 	list, err := known()
 	if err != nil {
 		return err
 	}
 	if err := patiently(nil, func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err }); err != nil {
-		return d.explain(err)
+		return err
 	}
-	err = d.apply(c, list)
+	changed, err := apply(c, list)
+	if err == nil && changed {
+		err = sign(c)
+	}
 	if err == nil {
 		_, err = c.exec("COMMIT")
 	}
 	if err != nil {
 		_, _ = c.exec("ROLLBACK") // the first error says more
-		return d.explain(err)
 	}
-	return nil
+	return err
 }
 
-func (d *database) apply(c *conn, list []migration) error {
+// apply runs the migrations that have not been, within a transaction.
+func apply(c *conn, list []migration) (changed bool, err error) {
 	if _, err := c.exec(`CREATE TABLE IF NOT EXISTS migrations (
 		version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`); err != nil {
-		return err
+		return false, err
 	}
 	var have int64
 	if _, err := c.get("SELECT COALESCE(MAX(version), 0) FROM migrations", nil, &have); err != nil {
-		return err
+		return false, err
 	}
 	newest := list[len(list)-1].version
-	switch {
-	case have > newest:
-		return fmt.Errorf("a newer Longhaul has written it (its tables are version %d, this program knows %d): run that Longhaul or a later one", have, newest)
-	case have == newest:
-		return nil
+	if have > newest {
+		return false, fmt.Errorf("a newer Longhaul has written it (its tables are version %d, this program knows %d): run that Longhaul or a later one", have, newest)
 	}
 	for _, m := range list {
 		if m.version <= have {
 			continue
 		}
 		if err := c.script(m.text); err != nil {
-			return fmt.Errorf("migration %s: %w", m.name, err)
+			return false, fmt.Errorf("migration %s: %w", m.name, err)
 		}
 		if _, err := c.exec("INSERT INTO migrations (version, name, applied_at) VALUES ($1, $2, $3)", m.version, m.name, time.Now().UnixMilli()); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return d.sign(c)
+	return have < newest, nil
 }

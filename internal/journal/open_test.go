@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -83,6 +84,26 @@ func TestOpen_memory(t *testing.T) {
 	<-done
 	if _, err := openFile(t, "").Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
 		t.Errorf("another journal in memory knows the task: %v", err)
+	}
+}
+
+// TestOpen_together has several processes make the journal.
+func TestOpen_together(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	opened := make(chan error)
+	for range 8 {
+		go func() {
+			j, err := journal.Open(t.Context(), journal.Config{Path: path})
+			if err == nil {
+				err = errors.Join(j.Ping(t.Context()), j.Close())
+			}
+			opened <- err
+		}()
+	}
+	for range 8 {
+		if err := <-opened; err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -173,4 +194,24 @@ func TestClose(t *testing.T) {
 			t.Errorf("closing again: %v", err)
 		}
 	})
+}
+
+// TestWriteAheadLog_moves has what is written reach the file itself while the
+// journal stays open, so that its log does not grow for ever.
+func TestWriteAheadLog_moves(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	s := begin(t, openFile(t, path), newObjective())
+	size := func() int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	for before, until := size(), time.Now().Add(patience); size() < before+1<<16; {
+		if time.Now().After(until) {
+			t.Fatal("nothing was moved to the file")
+		}
+		s.record(s.rootMoved(opt.TaskWorking))
+	}
 }

@@ -15,7 +15,7 @@ func (r *recording) addPlan(e *entry) error {
 	p := e.Plan
 	_, err := r.c.exec(`INSERT INTO plans
 		(id, objective_id, tenant, position, status, updated_at, started, reason, stopping, doc)
-		SELECT $1, $2, $3, COUNT(*), $4, $5, $6, $7, $8, $9 FROM plans WHERE objective_id = $2
+		VALUES ($1, $2, $3, (SELECT COUNT(*) FROM plans WHERE objective_id = $2), $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (id) DO NOTHING`,
 		p.ID, r.objectiveID, r.o.tenant, string(p.Status), p.UpdatedAt.Millis(), number(p.Started), p.Reason, p.Stopping, e.thing)
 	if err != nil {

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync/atomic"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -43,8 +43,6 @@ type database struct {
 	pool *sql.DB
 }
 
-var memories atomic.Int64 // names databases in memory apart
-
 // openDatabase readies the file of cfg, made when missing, without looking
 // into it.
 func openDatabase(cfg Config) (*database, error) {
@@ -52,7 +50,7 @@ func openDatabase(cfg Config) (*database, error) {
 	if d.sync == "" {
 		return nil, fmt.Errorf(`sync is %q, want "full" or "normal"`, cfg.Sync)
 	}
-	dsn := "file:/longhaul-" + strconv.FormatInt(memories.Add(1), 10) + "?vfs=memdb"
+	dsn := "file:/" + rand.Text() + "?vfs=memdb"
 	if d.path != "" {
 		if err := touch(d.path); err != nil {
 			return nil, d.explain(err)
@@ -94,7 +92,7 @@ func (d *database) connect(ctx context.Context, r role) (*conn, error) {
 	settings := []string{
 		fmt.Sprintf("PRAGMA busy_timeout = %d", waits[r]),
 		"PRAGMA synchronous = " + d.sync,
-		"PRAGMA wal_autocheckpoint = 1000", // the checkpointer does it
+		"PRAGMA wal_autocheckpoint = 0", // the checkpointer does it
 		"PRAGMA cache_size = -16000",    // KiB
 		"PRAGMA temp_store = MEMORY",
 	}
@@ -102,38 +100,51 @@ func (d *database) connect(ctx context.Context, r role) (*conn, error) {
 		settings = append(settings, "PRAGMA query_only = ON")
 	}
 	for _, s := range settings {
-		if _, err := raw.ExecContext(ctx, s); err != nil {
+		if err := patiently(nil, func() error { return c.script(s) }); err != nil {
 			return nil, errors.Join(d.explain(err), c.close())
 		}
 	}
 	return c, nil
 }
 
-// prepareFile makes a file that readers and a writer can use at a time. It
-// refuses one that is no journal.
-func (d *database) prepareFile(c *conn) error {
+// ready returns the connection that writes, once the file is a journal with all
+// its tables.
+func (d *database) ready(ctx context.Context) (*conn, error) {
+	c, err := d.connect(ctx, writing)
+	if err != nil {
+		return nil, err
+	}
+	if err = patiently(nil, func() error { return d.claim(c) }); err == nil {
+		err = migrate(c, d.sign)
+	}
+	if err != nil {
+		return nil, errors.Join(d.explain(err), c.close())
+	}
+	return c, nil
+}
+
+// claim refuses a file that is no journal, and makes one that readers and a
+// writer can use at a time.
+func (d *database) claim(c *conn) error {
 	var id, tables int64
 	if _, err := c.get("PRAGMA application_id", nil, &id); err != nil {
-		return d.explain(err)
+		return err
 	}
 	if _, err := c.get("SELECT COUNT(*) FROM sqlite_schema", nil, &tables); err != nil {
-		return d.explain(err)
+		return err
 	}
 	if id != applicationID && (id != 0 || tables > 0) {
-		return fmt.Errorf("%s is the database of another program: give the journal a file of its own", d.path)
+		return errors.New("it is the database of another program: give the journal a file of its own")
 	}
 	if d.path == "" {
 		return nil
 	}
 	var mode string
-	err := patiently(nil, func() error {
-		_, err := c.get("PRAGMA journal_mode = WAL", nil, &mode)
-		return err
-	})
+	_, err := c.get("PRAGMA journal_mode = WAL", nil, &mode)
 	if err == nil && mode != "wal" {
 		err = fmt.Errorf("it cannot have a write-ahead log there (mode %q): use a local disk, not a network file system", mode)
 	}
-	return d.explain(err)
+	return err
 }
 
 // sign marks the file as a journal, within a transaction.
@@ -267,15 +278,17 @@ func (d *database) checkpoint(c *conn) error {
 	return err
 }
 
-// truncate empties the write-ahead log if it is too long. Writers wait meanwhile.
+// truncate empties the write-ahead log if it has grown too long, which holds up
+// writers. If somebody else is in the way it gives up soon.
 func (d *database) truncate(c *conn) error {
-	info, err := os.Stat(d.path + "-wal")
-	if err != nil || info.Size() < logMost {
+	if d.path == "" {
 		return nil
 	}
-	var blocked, length, moved int64
-	return patiently(nil, func() error {
-		_, err := c.get("PRAGMA wal_checkpoint(TRUNCATE)", nil, &blocked, &length, &moved)
+	info, err := os.Stat(d.path + "-wal")
+	if err != nil || info.Size() < logMost {
 		return err
-	})
+	}
+	var blocked, length, moved int64
+	_, err = c.get("PRAGMA wal_checkpoint(TRUNCATE)", nil, &blocked, &length, &moved)
+	return err
 }

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"longhaul/a2a"
@@ -29,13 +28,21 @@ func (r *recording) addRoot(e *entry) error {
 
 // addTask adds a task of a plan.
 func (r *recording) addTask(planID string, at a2a.Time, t *opt.Task) error {
-	doc, err1 := encode(t)
-	dependencies, err2 := encodeIf(len(t.Dependencies) > 0, t.Dependencies)
-	metadata, err3 := encodeIf(len(t.Metadata) > 0, t.Metadata)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	doc, err := encode(t)
+	if err != nil {
 		return err
 	}
-	_, err := r.c.exec(insertTask, t.ID, r.objectiveID, planID, t.Index, r.o.tenant, r.o.contextID,
+	dependencies, metadata := "", ""
+	if len(t.Dependencies) > 0 {
+		dependencies, err = encode(t.Dependencies)
+	}
+	if err == nil && len(t.Metadata) > 0 {
+		metadata, err = encode(t.Metadata)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = r.c.exec(insertTask, t.ID, r.objectiveID, planID, t.Index, r.o.tenant, r.o.contextID,
 		string(t.State), string(t.State.A2A()), number(active(t.State)), at.Millis(), t.Name, "", "", dependencies, metadata, doc)
 	return err
 }

@@ -53,7 +53,7 @@ func (t *tidier) run() {
 			return
 		case <-t.due:
 		}
-		if t.db.path == "x" {
+		if t.db.path != "" {
 			t.tidy()
 		}
 		select {

@@ -102,9 +102,7 @@ func (w *writer) run() {
 			return
 		case first := <-w.queue:
 			w.answer(w.gather(first))
-			if w.c != nil {
-				_ = w.db.truncate(w.c)
-			}
+			w.tidy()
 		}
 	}
 }
@@ -205,6 +203,17 @@ func (w *writer) answer(group []*write, err error) {
 		}
 	}
 	w.wrote(len(group))
+}
+
+// tidy keeps the write-ahead log from growing without end where the tidier does
+// not keep up.
+func (w *writer) tidy() {
+	if w.c == nil {
+		return
+	}
+	if err := w.db.truncate(w.c); err != nil {
+		w.log.Warn("Emptying the write-ahead log of the journal failed", zap.Error(w.db.explain(err)))
+	}
 }
 
 // patiently repeats do while another connection has the lock it needs.

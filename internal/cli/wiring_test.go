@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/api"
+)
+
+func TestService_agent(t *testing.T) {
+	s := &service{build: Build{Agents: map[string]Agent{"clerk": clerk{}, "actor": clerk{}}}}
+	if a, err := s.agent("clerk"); a != (clerk{}) || err != nil {
+		t.Errorf("--agent clerk: %v, error %v", a, err)
+	}
+	if a, err := s.agent("playbooks"); err != nil {
+		t.Errorf("--agent playbooks: %v, error %v", a, err)
+	}
+	_, err := s.agent("nobody")
+	if want := `--agent "nobody": this program has playbooks, actor, clerk`; err == nil || err.Error() != want {
+		t.Errorf("--agent nobody: error %v, want %s", err, want)
+	}
+}
+
+// An agent that is not there is told of before anything is served.
+func TestRun_unknownAgent(t *testing.T) {
+	var stderr strings.Builder
+	args := []string{"api", "--agent", "nobody", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
+	if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 || !strings.Contains(stderr.String(), `--agent "nobody": this program has playbooks`) {
+		t.Errorf("exit code %d, standard error:\n%s", code, stderr.String())
+	}
+}
+
+func TestCard(t *testing.T) {
+	info := card(apiSettings{AgentName: "Clerk", Required: []string{"urn:x", a2a.ExtensionOPT}}, "http://127.0.0.1:1", clerk{})
+	if diff := cmp.Diff([]api.Extension{{URI: "urn:x", Required: true}}, info.Extensions); diff != "" || !info.OPTRequired {
+		t.Errorf("OPT required: %v; extensions beside it (-want +got):\n%s", info.OPTRequired, diff)
+	}
+	if len(info.Skills) != 1 || info.Skills[0].ID != "filing" || info.Name != "Clerk" {
+		t.Errorf("card %+v", info)
+	}
+}
+
+type clerk struct{}
+
+func (clerk) Decide(context.Context, a2a.Message) (api.Decision, error) { return api.Decision{}, nil }
+
+func (clerk) Skills() []api.Skill { return []api.Skill{{ID: "filing"}} }

@@ -1,0 +1,32 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+
+	"longhaul/opt"
+)
+
+// WriteBlob keeps data for as long as its objective is kept. The id says what
+// the data is, so writing a blob again changes nothing. The objective need not
+// be recorded yet.
+func (j *Journal) WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error {
+	return j.writer.submit(ctx, func(c *conn) error {
+		_, err := c.exec("INSERT INTO blobs (objective_id, id, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", objectiveID, id, data)
+		return err
+	}, nil)
+}
+
+// ReadBlob returns the data of a blob. The error wraps opt.ErrUnknown if there
+// is none.
+func (j *Journal) ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error) {
+	var data []byte
+	err := j.read(ctx, func(c *conn) error {
+		found, err := c.get("SELECT data FROM blobs WHERE objective_id = $1 AND id = $2", args{objectiveID, id}, &data)
+		if err == nil && !found {
+			return fmt.Errorf("blob %s of %s: %w", id, objectiveID, opt.ErrUnknown)
+		}
+		return err
+	})
+	return data, err
+}
