@@ -75,7 +75,7 @@ type Engine interface {
 	Cancel(ctx context.Context, taskID string, principal string) error
 	// AddPlan adds a plan, and starts the objective if start is set. The plan
 	// is in the journal when it returns.
-	AddPlan(ctx context.Context, objectiveID string, spec opt.PlanSpec, start bool) (*opt.Plan, error)
+	AddPlan(ctx context.Context, objectiveID string, spec opt.PlanSpec, start bool, seen int64) (*opt.Plan, error)
 	// Ready reports why the engine could not accept work now.
 	Ready(ctx context.Context) error
 }

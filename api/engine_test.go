@@ -211,7 +211,7 @@ func (e *engine) Cancel(ctx context.Context, taskID, _ string) error {
 	return nil
 }
 
-func (e *engine) AddPlan(ctx context.Context, objectiveID string, spec opt.PlanSpec, _ bool) (*opt.Plan, error) {
+func (e *engine) AddPlan(ctx context.Context, objectiveID string, spec opt.PlanSpec, _ bool, _ int64) (*opt.Plan, error) {
 	leave, err := e.enter(ctx)
 	if err != nil {
 		return nil, err

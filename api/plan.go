@@ -90,7 +90,7 @@ func (s *Server) createPlan(ctx context.Context, c *call, p wire.CreatePlanParam
 	}
 	ctx, cancel := s.writing(ctx)
 	defer cancel()
-	plan, err := s.cfg.Engine.AddPlan(ctx, o.ID, p.Plan, p.Plan.Metadata.Bool(opt.KeyAutoStart))
+	plan, err := s.cfg.Engine.AddPlan(ctx, o.ID, p.Plan, p.Plan.Metadata.Bool(opt.KeyAutoStart), 0)
 	if errors.Is(err, opt.ErrUnknown) {
 		return nil, opt.ErrEnded // the journal knows the objective, so its workflow was there and is gone
 	}

@@ -16,10 +16,16 @@ const (
 	ObjectiveOpened   EventKind = "objective-opened"   // Objective, Message: the objective exists, and so does its root task
 	ObjectiveMoved    EventKind = "objective-moved"    // To, Reason
 	ObjectiveStopping EventKind = "objective-stopping" // Reason: it ends when its plans have
+	ObjectiveChanged  EventKind = "objective-changed"  // Change, Revision
+	ObjectiveAgain    EventKind = "objective-again"    // Attempt, To: a new attempt, with a root task of its own
 	PlanAdded         EventKind = "plan-added"         // PlanID, Plan with its tasks
+	PlanChanged       EventKind = "plan-changed"       // PlanID, Change
+	PlanAgain         EventKind = "plan-again"         // PlanID, Attempt: it is pending again, and so are the tasks that were not completed
+	TasksAdded        EventKind = "tasks-added"        // PlanID, Tasks
 	PlanMoved         EventKind = "plan-moved"         // PlanID, To, Reason
 	PlanStopping      EventKind = "plan-stopping"      // PlanID, Reason: it ends when its tasks have
 	PlanReported      EventKind = "plan-reported"      // PlanID, Report: what a plan tells its objective; never recorded
+	TaskLinked        EventKind = "task-linked"        // PlanID, TaskID, Link
 	TaskMoved         EventKind = "task-moved"         // PlanID and TaskID, or the root's TaskID; To, Reason, Status, Gate, Attempt
 	ArtifactAdded     EventKind = "artifact"           // PlanID, TaskID, RootID, Chunk
 	MessageAdded      EventKind = "message"            // PlanID, TaskID, Message, Principal, Reply, Verdict
@@ -45,13 +51,25 @@ type Event struct {
 	Status    *a2a.Message `json:"status,omitempty"` // what the agent says with the move
 	Gate      *Gate        `json:"gate,omitempty"`   // the gate that a task begins to wait at
 	Chunk     *Chunk       `json:"chunk,omitempty"`
-	Attempt   int          `json:"attempt,omitempty"` // of the activity
+	Attempt   int          `json:"attempt,omitempty"` // of the activity, or of the objective where it begins one
+	Change    *Change      `json:"change,omitempty"`
+	Tasks     []*Task      `json:"tasks,omitempty"`
+	Link      string       `json:"link,omitempty"` // the A2A task that stands in for the plan task
+	Revision  int64        `json:"revision,omitempty"`
 
 	Message   *a2a.Message `json:"message,omitempty"`
 	Principal string       `json:"principal,omitempty"` // who sent Message
 	ForTask   string       `json:"forTask,omitempty"`   // the plan task that a reply to the root task was for
 	Reply     *Reply       `json:"reply,omitempty"`
 	Verdict   Verdict      `json:"verdict,omitempty"`
+}
+
+// A Change is what a client changes about an objective or a plan beside its
+// status. A nil member stays as it is.
+type Change struct {
+	Name        *string      `json:"name,omitempty"`
+	Description *string      `json:"description,omitempty"`
+	Metadata    a2a.Metadata `json:"metadata,omitempty"` // replaces the client's part
 }
 
 // A Verdict says what became of a message from a client.

@@ -34,6 +34,9 @@ type Objective struct {
 	RootGate string    `json:"rootGate,omitempty"` // the gate that the root task shows
 }
 
+// Replanning is the reason of planning anew, with plans that are there already.
+const Replanning = "replan"
+
 // RootID returns the id of the root task of the present attempt.
 func (o *Objective) RootID() string { return RootID(o.ID, o.Attempt) }
 
@@ -137,7 +140,12 @@ func (o *Objective) Apply(e Event) error {
 		if text := failureText(e); text != "" {
 			o.Failure = text
 		}
-		o.Started = o.Started || o.Status != ObjectiveSubmitted
+		o.Started = o.Started || o.Status != ObjectiveSubmitted && e.Reason != ByHand
+	case ObjectiveChanged:
+		o.Name, o.Description, o.Metadata = e.Change.apply(o.Name, o.Description, o.Metadata)
+		o.Revision = max(o.Revision, e.Revision)
+	case ObjectiveAgain:
+		return o.again(e)
 	case ObjectiveStopping:
 		o.Stopping, o.Failure = e.Reason, failureText(e)
 	case PlanAdded:
@@ -160,6 +168,24 @@ func (o *Objective) Apply(e Event) error {
 	return nil
 }
 
+// again begins a new attempt at an objective that failed or was canceled. Its
+// completed plans stay completed; each of the others needs a PlanAgain of its
+// own.
+func (o *Objective) again(e Event) error {
+	if to := ObjectiveStatus(e.To); o.Status == to || !o.Status.Ended() || !o.Status.May(to) {
+		return &MoveError{string(o.Status), e.To}
+	}
+	o.Status, o.Reason, o.Failure, o.Stopping = ObjectiveSubmitted, "", "", ""
+	o.Started, o.Attempt, o.Root, o.RootGate = false, e.Attempt, TaskSubmitted, ""
+	for _, p := range o.Plans {
+		if p.Status == PlanFailed || p.Status == PlanSkipped {
+			p.Status, p.Reason, p.Started, p.Stopping, p.Report = PlanPending, "", false, "", nil
+		}
+	}
+	o.UpdatedAt = e.At
+	return nil
+}
+
 func (o *Objective) hear(e Event) error {
 	p := o.Plan(e.PlanID)
 	if p == nil {
@@ -170,7 +196,7 @@ func (o *Objective) hear(e Event) error {
 	}
 	p.Report, p.Status, p.Reason, p.UpdatedAt = e.Report, e.Report.Status, e.Report.Reason, e.At
 	// A report that it works may have been overtaken by the next.
-	p.Started = p.Started || p.Status == PlanWorking || p.Status == PlanBlocked && p.Reason != BlockedByDependencies
+	p.Started = p.Started || p.Status == PlanWorking && p.Reason != ByHand || p.Status == PlanBlocked && p.Reason != BlockedByDependencies
 	return nil
 }
 

@@ -235,6 +235,9 @@ func (s *objectiveSim) idle() bool {
 
 func (s *objectiveSim) begin() {
 	to := []opt.ObjectiveStatus{opt.ObjectiveWorking, opt.ObjectivePlanning}[s.r.IntN(2)]
+	if s.o.Status != opt.ObjectiveSubmitted { // begun by hand
+		to = opt.ObjectiveWorking
+	}
 	s.move(to, "")
 	if to == opt.ObjectivePlanning && len(s.o.Plans) == 0 {
 		s.addLate()
@@ -443,8 +446,9 @@ func (s *objectiveSim) check() {
 
 // should tells the status of the objective by the words of D11 to D18.
 func (s *objectiveSim) should() opt.ObjectiveStatus {
-	var open, completed, failed, works, asks bool
+	var open, completed, failed, works, asks, begun bool
 	for _, p := range s.plans {
+		begun = begun || p.known.Status != opt.PlanPending && p.known.Reason != opt.BlockedByDependencies
 		open = open || !p.known.Status.Ended()
 		completed = completed || p.known.Status == opt.PlanCompleted
 		failed = failed || p.known.Status == opt.PlanFailed
@@ -458,7 +462,7 @@ func (s *objectiveSim) should() opt.ObjectiveStatus {
 		return s.stoppedAt
 	case s.stop != "":
 		return s.stop
-	case !s.o.Started:
+	case !s.o.Started && !begun:
 		return opt.ObjectiveSubmitted
 	case !open && completed:
 		return opt.ObjectiveCompleted
@@ -468,6 +472,8 @@ func (s *objectiveSim) should() opt.ObjectiveStatus {
 		return opt.ObjectiveBlocked
 	case len(s.plans) == 0 && s.o.Status == opt.ObjectivePlanning:
 		return opt.ObjectivePlanning
+	case !s.o.Started:
+		return opt.ObjectiveWorking
 	case !open, works:
 		return opt.ObjectiveWorking
 	case asks:

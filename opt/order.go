@@ -45,6 +45,9 @@ var (
 	ErrUnavailable = errors.New("unavailable")
 	// ErrConflict is wrapped when the same id was used for other content.
 	ErrConflict = errors.New("same id, other content")
+	// ErrStale is wrapped when a client has not seen the latest revision of what
+	// it wants to change.
+	ErrStale = errors.New("stale revision")
 	// ErrEnded is wrapped when the workflow that would decide has ended.
 	ErrEnded = errors.New("ended")
 )

@@ -39,6 +39,7 @@ type Report struct {
 	Open    []*Gate        `json:"open,omitempty"`    // gates that are open now
 	Results []a2a.Artifact `json:"results,omitempty"` // once it has ended
 	Shown   []string       `json:"shown,omitempty"`   // ids of Results that the root task already shows
+	Changes int64          `json:"changes,omitempty"` // that clients made to the plan so far
 }
 
 // Optional reports whether the objective may go on if the plan fails.
@@ -50,8 +51,15 @@ func (p *Plan) Done() bool { return p.Status.Ended() && !p.Broken() }
 // Broken reports whether the plan ended in a way that fails its objective.
 func (p *Plan) Broken() bool { return p.Status == PlanFailed && !p.Optional() }
 
-// Task returns the task with an id, nil if there is none.
+// Task returns the task with an id, its own or that of its A2A task, nil if there
+// is none.
 func (p *Plan) Task(id string) *Task {
+	if ref, ok := ParseID(id); ok && ref.Attempt > 1 {
+		if t := p.Task(ref.TaskID); t != nil && t.A2AID() == id {
+			return t
+		}
+		return nil
+	}
 	for _, t := range p.Tasks {
 		if t.ID == id {
 			return t
@@ -170,7 +178,15 @@ func (p *Plan) Apply(e Event) error {
 		return p.move(e)
 	case PlanStopping:
 		p.Stopping = e.Reason
-	case TaskMoved, ArtifactAdded, MessageAdded:
+	case PlanChanged:
+		p.Name, p.Description, p.Metadata = e.Change.apply(p.Name, p.Description, p.Metadata)
+		p.UpdatedAt = e.At
+	case PlanAgain:
+		return p.again(e)
+	case TasksAdded:
+		p.Tasks = append(p.Tasks, e.Tasks...)
+		p.UpdatedAt = e.At
+	case TaskMoved, TaskLinked, ArtifactAdded, MessageAdded:
 		return p.applyTask(e)
 	default:
 		return fmt.Errorf("a plan cannot apply %q", e.Kind)
@@ -184,7 +200,20 @@ func (p *Plan) move(e Event) error {
 		return &MoveError{string(p.Status), e.To}
 	}
 	p.Status, p.Reason, p.UpdatedAt = to, e.Reason, e.At
-	p.Started = p.Started || to == PlanWorking
+	p.Started = p.Started || to == PlanWorking && e.Reason != ByHand
+	return nil
+}
+
+// again makes a plan that failed or was skipped pending in a new attempt. What
+// was completed stays so, and its results are used.
+func (p *Plan) again(e Event) error {
+	if p.Status != PlanFailed && p.Status != PlanSkipped {
+		return &MoveError{string(p.Status), string(PlanPending)}
+	}
+	p.Status, p.Reason, p.Started, p.Stopping, p.Report, p.UpdatedAt = PlanPending, "", false, "", nil, e.At
+	for _, t := range p.Tasks {
+		t.again(e.Attempt)
+	}
 	return nil
 }
 
@@ -199,6 +228,11 @@ func (p *Plan) applyTask(e Event) error {
 			return &MoveError{string(t.State), e.To}
 		}
 		t.move(e)
+	case TaskLinked:
+		if t.State != TaskPending {
+			return &MoveError{string(t.State), "linked"}
+		}
+		t.Link = e.Link
 	case ArtifactAdded:
 		t.keep(*e.Chunk)
 	case MessageAdded:
@@ -217,7 +251,7 @@ func (p *Plan) Next(at a2a.Time) []Event {
 	if p.closing() {
 		for _, t := range p.Tasks {
 			if t.State == TaskPending || t.State.Waiting() {
-				events = append(events, Event{Kind: TaskMoved, At: at, PlanID: p.ID, TaskID: t.ID, From: string(t.State), To: string(TaskCanceled), Reason: p.why()})
+				events = append(events, Event{Kind: TaskMoved, At: at, PlanID: p.ID, TaskID: t.A2AID(), From: string(t.State), To: string(TaskCanceled), Reason: p.why()})
 			}
 		}
 	}
@@ -229,7 +263,7 @@ func (p *Plan) Next(at a2a.Time) []Event {
 		return nil
 	}
 	if !p.Status.serverMay(to) {
-		to, reason = PlanWorking, "" // a step on the way
+		to, reason = PlanWorking, p.byHand() // a step on the way
 	}
 	return []Event{{Kind: PlanMoved, At: at, PlanID: p.ID, From: string(p.Status), To: string(to), Reason: reason}}
 }
@@ -244,18 +278,39 @@ func (p *Plan) wants() (PlanStatus, string) {
 		return PlanSkipped, p.Stopping
 	case p.Stopping != "":
 		return PlanFailed, p.Stopping
-	case !p.Started, p.paused() && !done:
+	case !p.Started && !p.begun(), p.paused() && !done:
 		return p.Status, p.Reason
 	case done && p.broken() != nil:
 		return PlanFailed, p.why()
 	case done:
 		return PlanCompleted, ""
+	case !p.Started && len(p.Running()) > 0:
+		return PlanWorking, ByHand
 	case len(p.Tasks) == 0, len(p.Running()) > 0, len(p.Ready()) > 0:
 		return PlanWorking, ""
+	case !p.Started && len(p.waiting()) == 0:
+		return PlanWorking, ByHand // between two tasks that a client moves
 	default:
 		return PlanBlocked, p.blockedBy()
 	}
 }
+
+// begun reports whether a client has begun the work of p by hand.
+func (p *Plan) begun() bool {
+	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State != TaskPending })
+}
+
+// byHand returns the reason of a move to working: that of a client while p has
+// not been started, none after.
+func (p *Plan) byHand() string {
+	if p.Started {
+		return ""
+	}
+	return ByHand
+}
+
+// waiting lists the tasks that wait for somebody, at a gate or not.
+func (p *Plan) waiting() []*Task { return p.filter(func(t *Task) bool { return t.State.Waiting() }) }
 
 // open reports whether any task has not ended.
 func (p *Plan) open() bool {

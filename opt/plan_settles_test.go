@@ -346,8 +346,9 @@ func (s *planSim) check() {
 // should tells the status of the plan by the words of D12 to D17. The reason
 // is "?" where those do not say one.
 func (s *planSim) should() (opt.PlanStatus, string) {
-	var bad, open, works, input, auth bool
+	var bad, open, works, input, auth, begun bool
 	for _, task := range s.p.Tasks {
+		begun = begun || task.State != opt.TaskPending
 		open = open || !task.State.Ended()
 		bad = bad || task.State.Ended() && task.State != opt.TaskCompleted && !task.Optional()
 		works = works || task.State == opt.TaskWorking
@@ -367,7 +368,7 @@ func (s *planSim) should() (opt.PlanStatus, string) {
 		return opt.PlanFailed, "canceled"
 	case s.stopped != "":
 		return opt.PlanSkipped, "canceled"
-	case !s.p.Started:
+	case !s.p.Started && !begun:
 		return opt.PlanPending, ""
 	case done && bad:
 		return opt.PlanFailed, "?"
@@ -375,6 +376,8 @@ func (s *planSim) should() (opt.PlanStatus, string) {
 		return opt.PlanCompleted, ""
 	case paused:
 		return opt.PlanBlocked, opt.BlockedByOperator
+	case !s.p.Started && !input && !auth:
+		return opt.PlanWorking, opt.ByHand
 	case works || len(s.p.Tasks) == 0:
 		return opt.PlanWorking, ""
 	case input:

@@ -26,7 +26,7 @@ func (o *Objective) nextStatus(at a2a.Time) (Event, bool) {
 		return Event{}, false
 	}
 	if !o.Status.May(to) {
-		to, reason = ObjectiveWorking, "" // a step on the way
+		to, reason = ObjectiveWorking, o.byHand() // a step on the way
 	}
 	e := Event{Kind: ObjectiveMoved, At: at, From: string(o.Status), To: string(to), Reason: reason}
 	if to == ObjectiveFailed {
@@ -47,7 +47,7 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 		return ObjectiveStatus(o.Stopping), ""
 	case o.Stopping != "":
 		return ObjectiveFailed, o.why()
-	case !o.Started, o.Status == ObjectivePlanning && len(o.Plans) == 0:
+	case !o.Started && !o.begun(), o.Status == ObjectivePlanning && (len(o.Plans) == 0 || o.Reason == Replanning):
 		return o.Status, o.Reason
 	case !open && o.anyPlan(PlanCompleted):
 		return ObjectiveCompleted, ""
@@ -55,11 +55,27 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 		return ObjectiveFailed, "nothing-completed"
 	case o.paused():
 		return o.Status, o.Reason
+	case !o.Started:
+		return ObjectiveWorking, ByHand
 	case !open || o.canProceed():
 		return ObjectiveWorking, ""
 	default:
 		return ObjectiveBlocked, o.blockedBy()
 	}
+}
+
+// begun reports whether a client has begun the work on a plan by hand.
+func (o *Objective) begun() bool {
+	return slices.ContainsFunc(o.Plans, func(p *Plan) bool { return p.Status != PlanPending && p.Reason != BlockedByDependencies })
+}
+
+// byHand returns the reason of a move to working: that of a client while o has
+// not been started, none after.
+func (o *Objective) byHand() string {
+	if o.Started {
+		return ""
+	}
+	return ByHand
 }
 
 // canProceed reports whether any plan works, was told to, or could start.

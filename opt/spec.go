@@ -51,14 +51,14 @@ func NewPlan(objectiveID string, n int, spec PlanSpec, siblings []*Plan, batch [
 	if cycle(append(slices.Clone(siblings), p), func(p *Plan) (string, []string) { return p.ID, p.Dependencies }) {
 		return nil, &SpecError{"dependencies", "the plans go round in a circle"}
 	}
-	if p.Tasks, err = p.newTasks(spec.Tasks); err != nil {
+	if p.Tasks, err = p.NewTasks(spec.Tasks); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// newTasks makes tasks that follow on those p already has, without adding them.
-func (p *Plan) newTasks(specs []TaskSpec) ([]*Task, error) {
+// NewTasks makes tasks that follow on those p already has, without adding them.
+func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 	if total := len(p.Tasks) + len(specs); total > MaxTasks {
 		return nil, &SpecError{"tasks", fmt.Sprintf("a plan has at most %d tasks, this would be %d", MaxTasks, total)}
 	}

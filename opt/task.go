@@ -28,8 +28,27 @@ type Task struct {
 	Replies   []Reply        `json:"replies,omitempty"` // accepted so far, oldest first
 	Notes     []a2a.Message  `json:"notes,omitempty"`   // said by clients and not an answer
 	Artifacts []a2a.Artifact `json:"artifacts,omitempty"`
+	Link      string         `json:"link,omitempty"`    // the A2A task that stands in for it
+	Run       int            `json:"run,omitempty"`     // the attempt of the objective it was last begun in; 0 for the first
+	ByHand    bool           `json:"byHand,omitempty"`  // a client moves it; no activity does
 	Failure   string         `json:"failure,omitempty"` // why it failed or was rejected, for clients
 	Reason    string         `json:"reason,omitempty"`  // the same in one word
+}
+
+// A2AID returns the id of the A2A task that shows t: a later attempt has one of
+// its own, since an A2A task that has ended never leaves its state.
+func (t *Task) A2AID() string { return RootID(t.ID, t.Run) }
+
+// again makes t pending in a new attempt, unless it is completed.
+func (t *Task) again(attempt int) {
+	if t.State == TaskCompleted {
+		return
+	}
+	*t = Task{
+		ID: t.ID, Index: t.Index, Name: t.Name, Description: t.Description, Dependencies: t.Dependencies, State: TaskPending,
+		Metadata: t.Metadata, Executor: t.Executor, Input: t.Input, Ask: t.Ask, Attempts: t.Attempts, Timeout: t.Timeout,
+		Gates: t.Gates, Notes: t.Notes, Link: t.Link, Run: attempt,
+	}
 }
 
 // Optional reports whether the plan may go on without the task.
@@ -48,6 +67,7 @@ func (t *Task) Running() bool { return t.State == TaskSubmitted || t.State == Ta
 
 func (t *Task) move(e Event) {
 	t.State, t.Reason, t.Gate = TaskState(e.To), e.Reason, e.Gate
+	t.ByHand = t.ByHand || e.Reason == ByHand
 	if e.Gate != nil {
 		t.Gates++
 	}
@@ -78,6 +98,9 @@ func (t *Task) keep(c Chunk) {
 		t.Artifacts[i] = c.Artifact
 	}
 }
+
+// ByHand is the reason of moves that a client makes in place of an executor.
+const ByHand = "by-hand"
 
 // A TaskSpec asks for a task. In Dependencies, "task-0" is the first task of
 // the same request, or of the plan it is added to.

@@ -16,6 +16,7 @@ import (
 // reports whether it changed anything. A plan is recorded before it begins, so
 // that it can record for itself.
 func (r *objectiveRun) lead() bool {
+	r.giveOrders()
 	changed := false
 	for _, p := range r.o.Startable() {
 		r.order(p, Order{Do: startOrder, Inputs: r.inputs(p), Notes: r.state.Notes}, opt.PlanWorking)
@@ -48,7 +49,7 @@ func (r *objectiveRun) order(p *opt.Plan, o Order, status opt.PlanStatus) {
 		report.Reason = "dependencies"
 	}
 	if p.Report != nil {
-		report.N = p.Report.N
+		report.N, report.Changes = p.Report.N, p.Report.Changes
 	}
 	r.keep(opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &report})
 }
@@ -88,7 +89,7 @@ func (r *objectiveRun) child(p *opt.Plan, first *Order) {
 	}
 	future := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(r.ctx, options), Plan, PlanInput{
 		Plan: *plan, ContextID: r.o.ContextID, Tenant: r.o.Tenant, RootID: r.o.RootID(), Leaf: r.o.Leaf(p), Objective: r.o.Name,
-		Request: r.state.Request, Order: first, MaxEvents: r.maxEvents,
+		Request: r.state.Request, Order: first, Attempt: r.o.Attempt, MaxEvents: r.maxEvents,
 	})
 	r.children[p.ID] = future
 	r.state.Begun[p.ID] = false
@@ -110,7 +111,18 @@ func (r *objectiveRun) report(planID string, report opt.Report) {
 		workflow.GetLogger(r.ctx).Warn("Report from a plan that is not here", "planId", planID)
 		return
 	}
+	p := r.o.Plan(planID)
+	changes := report.Changes
+	if p.Report != nil {
+		changes -= p.Report.Changes
+	}
 	r.keep(opt.Event{Kind: opt.PlanReported, PlanID: planID, Report: &report})
+	if changes > 0 {
+		r.apply(opt.Event{Kind: opt.ObjectiveChanged, Revision: r.o.Revision + changes})
+	}
+	if p.Started && !r.o.Started && r.o.Stopping == "" && !r.o.Status.Ended() {
+		r.begin() // a client has started the plan
+	}
 }
 
 // lost takes in that a plan's workflow ended without a report: an operator has

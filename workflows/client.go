@@ -47,6 +47,18 @@ const openingMemo = "opening"
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
+	options := c.options(o)
+	input := ObjectiveInput{Opening: o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain}
+	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
+	var taken *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &taken) {
+		return c.opened(ctx, o)
+	}
+	return o, refusal("start objective", err)
+}
+
+// options returns how an objective's workflow is started.
+func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 	head := o.Objective
 	options := client.StartWorkflowOptions{
 		ID:                                       head.ID,
@@ -65,13 +77,7 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 			TenantAttribute.ValueSet(head.Tenant), ContextAttribute.ValueSet(head.ContextID),
 			ObjectiveAttribute.ValueSet(head.ID), StateAttribute.ValueSet(string(firstState(o))))
 	}
-	input := ObjectiveInput{Opening: o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain}
-	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
-	var taken *serviceerror.WorkflowExecutionAlreadyStarted
-	if errors.As(err, &taken) {
-		return c.opened(ctx, o)
-	}
-	return o, refusal("start objective", err)
+	return options
 }
 
 // firstState is what Temporal's lists show from the start: work that begins at
@@ -134,11 +140,9 @@ func (c *Client) Cancel(ctx context.Context, taskID, principal string) error {
 
 // AddPlan adds a plan to an objective, and starts the objective if asked to. The
 // plan is in the journal when AddPlan returns it.
-func (c *Client) AddPlan(ctx context.Context, objectiveID string, spec opt.PlanSpec, start bool) (*opt.Plan, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	defer cancel()
+func (c *Client) AddPlan(ctx context.Context, objectiveID string, spec opt.PlanSpec, start bool, seen int64) (*opt.Plan, error) {
 	var plan opt.Plan
-	if err := c.update(ctx, objectiveID, AddPlanUpdate, AddPlan{Spec: spec, Start: start}, &plan); err != nil {
+	if err := c.updateSoon(ctx, objectiveID, AddPlanUpdate, AddPlan{Spec: spec, Start: start, Seen: seen}, &plan); err != nil {
 		return nil, err
 	}
 	return &plan, nil
@@ -148,16 +152,6 @@ func (c *Client) AddPlan(ctx context.Context, objectiveID string, spec opt.PlanS
 func (c *Client) Ready(ctx context.Context) error {
 	_, err := c.cfg.Temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
 	return refusal("reach Temporal", err)
-}
-
-func (c *Client) update(ctx context.Context, workflowID, name string, arg, result any) error {
-	handle, err := c.cfg.Temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: workflowID, UpdateName: name, Args: []any{arg}, WaitForStage: client.WorkflowUpdateStageCompleted,
-	})
-	if err == nil {
-		err = handle.Get(ctx, result)
-	}
-	return refusal(name, err)
 }
 
 // refusal is the only place where an error of Temporal becomes one of ours.
@@ -199,6 +193,8 @@ func fromWorkflow(app *temporal.ApplicationError) error {
 		}
 	case unknownErrorType:
 		return opt.ErrUnknown
+	case staleErrorType:
+		return fmt.Errorf("%w: %s", opt.ErrStale, app.Message())
 	}
 	return app
 }

@@ -10,8 +10,8 @@ import (
 // open lets t wait at a gate. The gate's id follows from the task's history, so
 // it is the same on every replay.
 func (r *planRun) open(t *opt.Task, gate opt.Gate) {
-	gate.ID, gate.TaskID, gate.RequestedAt = opt.GateID(t.ID, t.Gates+1), t.ID, r.now()
-	r.move(t, gate.State(), opt.Event{Gate: &gate, Status: gate.Message(r.in.ContextID, t.ID)})
+	gate.ID, gate.TaskID, gate.RequestedAt = opt.GateID(t.A2AID(), t.Gates+1), t.A2AID(), r.now()
+	r.move(t, gate.State(), opt.Event{Gate: &gate, Status: gate.Message(r.in.ContextID, t.A2AID())})
 }
 
 // hear judges a letter. The first valid decision at a gate wins; a letter that
@@ -36,7 +36,7 @@ func (r *planRun) hear(l opt.Letter) {
 		return
 	}
 	heard := e
-	heard.TaskID = t.ID
+	heard.TaskID = t.A2AID()
 	r.keep(heard)
 	r.move(t, opt.TaskWorking, opt.Event{})
 	if t.Ask == nil {

@@ -10,6 +10,7 @@ type ObjectiveInput struct {
 	Opening   opt.Opening     `json:"opening"`
 	MaxEvents int             `json:"maxEvents,omitempty"` // continue as new past so many events of history; 0 leaves it to the server
 	Plain     bool            `json:"plain,omitempty"`     // the namespace has no search attributes of ours
+	Again     string          `json:"again,omitempty"`     // begin a new attempt at State's objective, in this status
 	State     *ObjectiveState `json:"state,omitempty"`     // from the run before
 }
 
@@ -20,7 +21,15 @@ type ObjectiveState struct {
 	Notes     []a2a.Message   `json:"notes,omitempty"`   // said since, and no answer to a gate
 	Begun     map[string]bool `json:"begun,omitempty"`   // plans that are workflows; true once told to report their end by signal
 	Seen      map[string]bool `json:"seen,omitempty"`    // letters, so that a repeat is not heard twice
+	Orders    []PlanOrder     `json:"orders,omitempty"`
+	Before    []*opt.Plan     `json:"before,omitempty"` // with Again: the plans of the attempt before, with their tasks
 	Recorded  int64           `json:"recorded"`
+}
+
+// A PlanOrder is an order that a plan has still to be given.
+type PlanOrder struct {
+	PlanID string `json:"planId"`
+	Order  Order  `json:"order"`
 }
 
 // PlanInput starts a plan, or goes on with one.
@@ -34,6 +43,7 @@ type PlanInput struct {
 	Request   *a2a.Message   `json:"request,omitempty"`
 	Inputs    []a2a.Artifact `json:"inputs,omitempty"` // results of the plans before it
 	Order     *Order         `json:"order,omitempty"`
+	Attempt   int            `json:"attempt,omitempty"` // of the objective; 0 or 1 for the first
 	MaxEvents int            `json:"maxEvents,omitempty"`
 	State     *PlanState     `json:"state,omitempty"`
 }
@@ -46,7 +56,8 @@ type PlanState struct {
 	Shown    []string        `json:"shown,omitempty"` // artifacts that the root task shows already
 	Reported int64           `json:"reported,omitempty"`
 	Recorded int64           `json:"recorded"`
-	Tell     bool            `json:"tell,omitempty"` // report the end by signal
+	Tell     bool            `json:"tell,omitempty"`    // report the end by signal
+	Changes  int64           `json:"changes,omitempty"` // that clients made
 }
 
 // An Order is what an objective tells one of its plans to do.
@@ -61,6 +72,8 @@ type Order struct {
 const (
 	startOrder  = "start"
 	holdOrder   = "hold"   // show that it waits for a plan it depends on
+	pauseOrder  = "pause"  // begin no other task
+	resumeOrder = "resume" // go on
 	stopOrder   = "stop"   // cancel what runs and end
 	reportOrder = "report" // report the end by signal: the objective that began it goes on as a new run
 )
@@ -75,6 +88,51 @@ type PlanReport struct {
 type AddPlan struct {
 	Spec  opt.PlanSpec `json:"spec"`
 	Start bool         `json:"start,omitempty"`
+	Seen  int64        `json:"seen,omitempty"` // the revision that the client saw; 0 for any
+}
+
+// ChangeObjective asks an objective for changes.
+type ChangeObjective struct {
+	Change *opt.Change         `json:"change,omitempty"`
+	Status opt.ObjectiveStatus `json:"status,omitempty"`
+	Seen   int64               `json:"seen,omitempty"`
+}
+
+// Replan asks an objective for new plans in place of those that have not ended.
+type Replan struct {
+	Reason string `json:"reason,omitempty"`
+	Seen   int64  `json:"seen,omitempty"`
+}
+
+// Claim asks an objective whether a client has seen its latest revision, and
+// makes a new one for the change that the client is about to ask a plan for.
+type Claim struct {
+	Seen int64 `json:"seen"`
+}
+
+// ChangePlan asks a plan for changes.
+type ChangePlan struct {
+	Change *opt.Change    `json:"change,omitempty"`
+	Status opt.PlanStatus `json:"status,omitempty"`
+	Met    bool           `json:"met,omitempty"` // what it depends on is done
+}
+
+// AddTasks asks a plan for more tasks.
+type AddTasks struct {
+	Specs []opt.TaskSpec `json:"specs"`
+}
+
+// LinkTask asks a plan to have another A2A task stand in for a task.
+type LinkTask struct {
+	TaskID string `json:"taskId"`
+	Link   string `json:"link"`
+}
+
+// MoveTask asks a plan to move a task by hand.
+type MoveTask struct {
+	TaskID string        `json:"taskId"`
+	State  opt.TaskState `json:"state"`
+	Text   string        `json:"text,omitempty"` // for clients
 }
 
 // CancelTask asks a plan to cancel one of its tasks.

@@ -21,12 +21,23 @@ const (
 	ReportSignal = "report" // PlanReport, from a plan to its objective
 	OrderSignal  = "order"  // Order, from an objective to a plan
 
-	AddPlanUpdate    = "add-plan"
+	// Updates of an objective.
+	AddPlanUpdate         = "add-plan"
+	ChangeObjectiveUpdate = "change-objective"
+	ReplanUpdate          = "replan"
+	ClaimUpdate           = "claim"
+
+	// Updates of a plan.
+	ChangePlanUpdate = "change-plan"
+	AddTasksUpdate   = "add-tasks"
+	LinkTaskUpdate   = "link-task"
+	MoveTaskUpdate   = "move-task"
 	CancelTaskUpdate = "cancel-task"
 
 	specErrorType    = "Spec"
 	moveErrorType    = "Move"
 	unknownErrorType = "Unknown"
+	staleErrorType   = "Stale"
 )
 
 // TaskQueue is the queue of workflows and of executors that run in our worker.

@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"slices"
+
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -13,8 +15,7 @@ import (
 // workflow when the objective is, so that Temporal's own lists tell the truth.
 func Objective(ctx workflow.Context, in ObjectiveInput) error {
 	r := setupObjective(ctx, in)
-	if err := workflow.SetUpdateHandlerWithOptions(r.ctx, AddPlanUpdate, r.addPlan,
-		workflow.UpdateHandlerOptions{Validator: r.mayAddPlan}); err != nil {
+	if err := r.handle(r.updates()...); err != nil {
 		return err
 	}
 	for {
@@ -62,11 +63,18 @@ func setupObjective(ctx workflow.Context, in ObjectiveInput) *objectiveRun {
 		r.state.Seen = map[string]bool{}
 	}
 	r.o, r.shown, r.maxEvents = &r.state.Objective, r.state.Objective.Root, in.MaxEvents
-	r.rec = recorder{objectiveID: r.o.ID, source: r.o.ID, n: r.state.Recorded, done: r.state.Recorded}
+	attempt := r.o.Attempt
+	if in.Again != "" {
+		attempt++
+	}
+	r.rec = recorder{objectiveID: r.o.ID, source: opt.RootID(r.o.ID, attempt), n: r.state.Recorded, done: r.state.Recorded}
 	r.start(ctx)
 	on(&r.run, LetterSignal, r.hear)
 	on(&r.run, ReportSignal, func(p PlanReport) { r.report(p.PlanID, p.Report) })
-	if first {
+	switch {
+	case in.Again != "":
+		r.setupAgain()
+	case first:
 		r.rec.add(in.Opening.Event())
 		if !in.Opening.Idle {
 			r.begin()
@@ -102,6 +110,8 @@ func (r *objectiveRun) plan() {
 		var specs []opt.PlanSpec
 		switch err := f.Get(r.ctx, &specs); {
 		case r.o.Stopping != "":
+		case r.o.Reason == opt.Replanning:
+			r.replace(specs, err)
 		case err != nil:
 			_, text := explain(err)
 			r.fail("No plan could be made. " + text)
@@ -111,42 +121,56 @@ func (r *objectiveRun) plan() {
 	})
 }
 
-// addAll adds plans that belong together: "plan-1" in the dependencies of one
-// is the second of them.
+// addAll adds the plans of an objective that begins.
 func (r *objectiveRun) addAll(specs []opt.PlanSpec) {
-	var ids []string
-	for i := range specs {
-		ids = append(ids, opt.PlanID(r.o.ID, len(r.o.Plans)+i+1))
-	}
-	for _, spec := range specs {
-		if err := r.add(spec, ids); err != nil {
-			r.fail("The plan cannot be carried out. " + err.Error())
-			return
-		}
+	if err := r.addPlans(specs); err != nil {
+		r.fail("The plan cannot be carried out. " + err.Error())
+		return
 	}
 	if len(specs) > 0 && r.o.Status == opt.ObjectivePlanning {
 		r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectiveWorking)})
 	}
 }
 
-// add adds one plan; its workflow begins with the next advance.
-func (r *objectiveRun) add(spec opt.PlanSpec, batch []string) error {
-	if len(r.o.Plans) >= opt.MaxPlans {
+// addPlans adds plans that belong together, all or none: "plan-1" in the
+// dependencies of one is the second of them.
+func (r *objectiveRun) addPlans(specs []opt.PlanSpec) error {
+	if len(r.o.Plans)+len(specs) > opt.MaxPlans {
 		return tooManyPlans()
 	}
-	plan, err := opt.NewPlan(r.o.ID, len(r.o.Plans)+1, spec, r.o.Plans, batch, r.now())
-	if err != nil {
-		return err
+	var ids []string
+	for i := range specs {
+		ids = append(ids, opt.PlanID(r.o.ID, len(r.o.Plans)+i+1))
 	}
+	var plans []*opt.Plan
+	for i, spec := range specs {
+		plan, err := opt.NewPlan(r.o.ID, len(r.o.Plans)+i+1, spec, slices.Concat(r.o.Plans, plans), ids, r.now())
+		if err != nil {
+			return err
+		}
+		plans = append(plans, plan)
+	}
+	for _, plan := range plans {
+		r.add(plan)
+	}
+	return nil
+}
+
+// add adds one plan; its workflow begins with the next advance.
+func (r *objectiveRun) add(plan *opt.Plan) {
 	r.plans[plan.ID] = plan
 	r.apply(opt.Event{Kind: opt.PlanAdded, PlanID: plan.ID, Plan: plan})
-	return nil
 }
 
 // fail ends the objective because of something other than a plan.
 func (r *objectiveRun) fail(text string) {
-	message := &a2a.Message{MessageID: r.o.RootID() + ":failure", ContextID: r.o.ContextID, TaskID: r.o.RootID(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}
-	r.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(opt.ObjectiveFailed), Status: message})
+	r.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(opt.ObjectiveFailed), Status: r.say(":failure", text)})
+}
+
+// say returns an agent's message on the root task. Its id ends in suffix, which
+// comes once in an attempt.
+func (r *objectiveRun) say(suffix, text string) *a2a.Message {
+	return &a2a.Message{MessageID: r.o.RootID() + suffix, ContextID: r.o.ContextID, TaskID: r.o.RootID(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}
 }
 
 // advance does all that follows from what has happened.
@@ -155,15 +179,20 @@ func (r *objectiveRun) advance() {
 		r.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(opt.ObjectiveCanceled)})
 	}
 	for again := true; again; {
-		for events := r.o.Next(r.now()); len(events) > 0; events = r.o.Next(r.now()) {
-			for _, e := range events {
-				r.apply(e)
-			}
-		}
+		r.follow()
 		again = r.lead()
 	}
 	r.describe()
 	r.show()
+}
+
+// follow makes the objective's status follow its plans, and the root task both.
+func (r *objectiveRun) follow() {
+	for events := r.o.Next(r.now()); len(events) > 0; events = r.o.Next(r.now()) {
+		for _, e := range events {
+			r.apply(e)
+		}
+	}
 }
 
 // apply changes the objective and has the change recorded. An event that the
@@ -242,7 +271,7 @@ func (r *objectiveRun) continueAsNew() error {
 	}
 	in := r.in
 	in.State = r.state
-	in.State.Recorded = r.rec.n
+	in.State.Recorded, in.Again = r.rec.n, ""
 	in.Opening.Objective, in.Opening.Message = opt.Objective{}, nil // the state has both
 	if r.o.Started {
 		in.Opening.Plans = nil

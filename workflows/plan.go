@@ -13,8 +13,7 @@ import (
 // Plan runs one plan until it has ended, and returns its last report.
 func Plan(ctx workflow.Context, in PlanInput) (opt.Report, error) {
 	r := setupPlan(ctx, in)
-	if err := workflow.SetUpdateHandlerWithOptions(r.ctx, CancelTaskUpdate, r.cancelTask,
-		workflow.UpdateHandlerOptions{Validator: r.mayCancelTask}); err != nil {
+	if err := r.handle(r.updates()...); err != nil {
 		return opt.Report{}, err
 	}
 	for {
@@ -55,7 +54,7 @@ func setupPlan(ctx workflow.Context, in PlanInput) *planRun {
 		r.state.Tried = map[string]int{}
 	}
 	r.maxEvents = in.MaxEvents
-	r.rec = recorder{objectiveID: r.plan.ObjectiveID, source: r.plan.ID, n: r.state.Recorded, done: r.state.Recorded}
+	r.rec = recorder{objectiveID: r.plan.ObjectiveID, source: opt.RootID(r.plan.ID, in.Attempt), n: r.state.Recorded, done: r.state.Recorded}
 	r.start(ctx)
 	on(&r.run, LetterSignal, r.hear)
 	on(&r.run, OrderSignal, r.obey)
@@ -81,10 +80,7 @@ func (r *planRun) advance() {
 	}
 	for again := true; again; {
 		again = false
-		for _, e := range r.plan.Next(r.now()) {
-			r.apply(e)
-			again = true
-		}
+		r.follow()
 		for _, t := range r.ready() {
 			r.dispatch(t)
 			again = true
@@ -95,6 +91,15 @@ func (r *planRun) advance() {
 	}
 	r.describe()
 	r.tell()
+}
+
+// follow makes the plan's status follow its tasks.
+func (r *planRun) follow() {
+	for events := r.plan.Next(r.now()); len(events) > 0; events = r.plan.Next(r.now()) {
+		for _, e := range events {
+			r.apply(e)
+		}
+	}
 }
 
 // ready lists the tasks to start now. A run that is about to continue as new
@@ -126,10 +131,20 @@ func (r *planRun) obey(o Order) {
 		}
 		r.in.Inputs = o.Inputs
 		r.state.Notes = append(r.state.Notes, o.Notes...)
+		r.told.Status, r.told.Reason = opt.PlanWorking, "" // the objective takes it as done
 		r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanWorking)})
 	case holdOrder:
 		if r.plan.Status == opt.PlanPending {
-			r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanBlocked), Reason: "dependencies"})
+			r.told.Status, r.told.Reason = opt.PlanBlocked, opt.BlockedByDependencies
+			r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanBlocked), Reason: opt.BlockedByDependencies})
+		}
+	case pauseOrder:
+		if r.plan.Started && !r.plan.Status.Ended() && r.plan.Reason != opt.BlockedByOperator {
+			r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanBlocked), Reason: opt.BlockedByOperator})
+		}
+	case resumeOrder:
+		if r.plan.Status == opt.PlanBlocked && r.plan.Reason == opt.BlockedByOperator {
+			r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanWorking)})
 		}
 	case stopOrder:
 		if r.plan.Stopping == "" && !r.plan.Settled() {
@@ -154,7 +169,7 @@ func (r *planRun) finished() bool {
 
 // report is what the objective needs to know of the plan now.
 func (r *planRun) report() opt.Report {
-	report := opt.Report{N: r.rec.n, Status: r.plan.Status, Reason: r.plan.Reason}
+	report := opt.Report{N: r.rec.n, Status: r.plan.Status, Reason: r.plan.Reason, Changes: r.state.Changes}
 	for _, t := range r.plan.Waiting() {
 		report.Open = append(report.Open, t.Gate)
 	}
@@ -175,7 +190,7 @@ func (r *planRun) report() opt.Report {
 // result.
 func (r *planRun) tell() {
 	report := r.report()
-	if r.plan.Settled() || !r.plan.Started || sameReport(report, r.told) {
+	if r.plan.Settled() || sameReport(report, r.told) {
 		return
 	}
 	r.send(report)
@@ -190,16 +205,10 @@ func (r *planRun) send(report opt.Report) {
 	}
 }
 
-// sameReport reports whether the objective would learn nothing from a. Work
-// that has merely begun it knows already.
+// sameReport reports whether the objective would learn nothing from a.
 func sameReport(a, b opt.Report) bool {
-	status := func(r opt.Report) opt.PlanStatus {
-		if r.Status == opt.PlanPending {
-			return opt.PlanWorking
-		}
-		return r.Status
-	}
-	return status(a) == status(b) && slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
+	return a.Status == b.Status && a.Reason == b.Reason && a.Changes == b.Changes &&
+		slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
 }
 
 // messages lists what clients have said to t, oldest first.

@@ -24,6 +24,10 @@ const (
 
 // dispatch begins t: with its activity, or at its gate if it is nothing else.
 func (r *planRun) dispatch(t *opt.Task) {
+	if t.Link != "" { // whoever made the link moves the task
+		r.move(t, opt.TaskWorking, opt.Event{Reason: opt.ByHand})
+		return
+	}
 	r.move(t, opt.TaskWorking, opt.Event{})
 	if t.Ask != nil {
 		r.open(t, *t.Ask)
@@ -48,7 +52,7 @@ func (r *planRun) perform(t *opt.Task) {
 
 func taskOptions(t *opt.Task) workflow.ActivityOptions {
 	o := workflow.ActivityOptions{
-		ActivityID:          t.ID,
+		ActivityID:          t.A2AID(),
 		StartToCloseTimeout: taskTimeout,
 		HeartbeatTimeout:    heartbeat,
 		WaitForCancellation: true,
@@ -68,10 +72,10 @@ func taskOptions(t *opt.Task) workflow.ActivityOptions {
 
 func (r *planRun) work(t *opt.Task) activities.Work {
 	w := activities.Work{
-		Tenant: r.in.Tenant, ContextID: r.in.ContextID, ObjectiveID: r.plan.ObjectiveID, PlanID: r.plan.ID, TaskID: t.ID,
+		Tenant: r.in.Tenant, ContextID: r.in.ContextID, ObjectiveID: r.plan.ObjectiveID, PlanID: r.plan.ID, TaskID: t.A2AID(),
 		Objective: r.in.Objective, Plan: r.plan.Name, Name: t.Name, Description: t.Description,
 		Executor: t.Executor, Input: t.Input, Messages: r.messages(t), Results: r.results(t), Replies: t.Replies,
-		Round: t.Gates + 1, Attempt: r.state.Tried[t.ID], Key: fmt.Sprintf("%s:%d", t.ID, t.Gates+1), Trust: activities.Untrusted,
+		Round: t.Gates + 1, Attempt: r.state.Tried[t.ID], Key: fmt.Sprintf("%s:%d", t.A2AID(), t.Gates+1), Trust: activities.Untrusted,
 	}
 	if r.shows(t) {
 		w.RootID = r.in.RootID
@@ -86,6 +90,7 @@ func (r *planRun) shows(t *opt.Task) bool { return r.in.Leaf && r.plan.Leaf(t) }
 func (r *planRun) ended(t *opt.Task, out activities.Outcome, err error) {
 	r.state.Tried[t.ID] = max(out.Attempt, r.state.Tried[t.ID]+1)
 	switch {
+	case t.ByHand: // a client has decided otherwise meanwhile
 	case r.stopped[t.ID] && (err != nil || !out.State.Ended()):
 		r.move(t, opt.TaskCanceled, opt.Event{Reason: "canceled"})
 	case err != nil:
@@ -94,7 +99,7 @@ func (r *planRun) ended(t *opt.Task, out activities.Outcome, err error) {
 	case out.State == opt.TaskCompleted:
 		r.complete(t, out.Artifacts, out.Streamed, out.Attempt)
 	case out.State == opt.TaskFailed, out.State == opt.TaskRejected:
-		r.move(t, out.State, opt.Event{Reason: out.Code, Status: r.say(t, out.Message)})
+		r.move(t, out.State, opt.Event{Reason: out.Code, Status: r.say(t, ":status", out.Message)})
 	case out.State.Waiting() && out.Gate != nil:
 		r.open(t, *out.Gate)
 	default:
@@ -109,7 +114,7 @@ func (r *planRun) complete(t *opt.Task, artifacts []a2a.Artifact, streamed []str
 		rootID = r.in.RootID
 	}
 	for _, a := range artifacts {
-		e := opt.Event{Kind: opt.ArtifactAdded, PlanID: r.plan.ID, TaskID: t.ID, RootID: rootID, At: r.now(), Attempt: attempt, Chunk: &opt.Chunk{Artifact: a, Last: true}}
+		e := opt.Event{Kind: opt.ArtifactAdded, PlanID: r.plan.ID, TaskID: t.A2AID(), RootID: rootID, At: r.now(), Attempt: attempt, Chunk: &opt.Chunk{Artifact: a, Last: true}}
 		if slices.Contains(streamed, a.ArtifactID) {
 			r.keep(e)
 		} else {
@@ -130,12 +135,12 @@ func (r *planRun) keep(e opt.Event) {
 }
 
 func (r *planRun) fail(t *opt.Task, code, text string) {
-	r.move(t, opt.TaskFailed, opt.Event{Reason: code, Status: r.say(t, text)})
+	r.move(t, opt.TaskFailed, opt.Event{Reason: code, Status: r.say(t, ":status", text)})
 }
 
 // move moves t; e holds what more there is to say.
 func (r *planRun) move(t *opt.Task, to opt.TaskState, e opt.Event) {
-	e.Kind, e.TaskID, e.From, e.To = opt.TaskMoved, t.ID, string(t.State), string(to)
+	e.Kind, e.TaskID, e.From, e.To = opt.TaskMoved, t.A2AID(), string(t.State), string(to)
 	r.apply(e)
 }
 
@@ -147,9 +152,9 @@ func (r *planRun) stop(t *opt.Task) {
 	}
 }
 
-// say returns an agent's message about the end of t, which comes once.
-func (r *planRun) say(t *opt.Task, text string) *a2a.Message {
-	return &a2a.Message{MessageID: t.ID + ":status", ContextID: r.in.ContextID, TaskID: t.ID, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}
+// say returns an agent's message about t. Its id ends in suffix, which comes once.
+func (r *planRun) say(t *opt.Task, suffix, text string) *a2a.Message {
+	return &a2a.Message{MessageID: t.A2AID() + suffix, ContextID: r.in.ContextID, TaskID: t.A2AID(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}
 }
 
 // explain turns an activity's last error into a word and a text for clients.
@@ -182,8 +187,6 @@ func (r *planRun) mayCancelTask(_ workflow.Context, c CancelTask) error {
 // cancelTask cancels one task. It returns once that is recorded, which for a
 // running task may be before it has stopped.
 func (r *planRun) cancelTask(ctx workflow.Context, c CancelTask) error {
-	defer r.nudge()
-	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	t := r.plan.Task(c.TaskID)
 	switch {
 	case t.State.Ended():
@@ -192,7 +195,7 @@ func (r *planRun) cancelTask(ctx workflow.Context, c CancelTask) error {
 	default:
 		r.move(t, opt.TaskCanceled, opt.Event{Reason: "canceled"})
 	}
-	r.rec.flush(ctx)
+	r.finish(ctx)
 	return nil
 }
 

@@ -169,7 +169,7 @@ func cancelTask(ctx context.Context, _ *recorder, engine *workflows.Client, id s
 
 func addPlan(script string, start bool) step {
 	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		_, err := engine.AddPlan(ctx, id, plan("Added", script), start)
+		_, err := engine.AddPlan(ctx, id, plan("Added", script), start, 0)
 		return err
 	}
 }

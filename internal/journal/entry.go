@@ -80,6 +80,18 @@ func check(b opt.Batch, e opt.Event) error {
 	case opt.ObjectiveMoved:
 		has = e.To != ""
 	case opt.ObjectiveStopping:
+	case opt.ObjectiveChanged:
+		has = e.Change != nil || e.Revision > 0
+	case opt.ObjectiveAgain:
+		has = e.Attempt > 1
+	case opt.PlanChanged:
+		has = e.PlanID != "" && e.Change != nil
+	case opt.PlanAgain:
+		has = e.PlanID != "" && e.Attempt > 1
+	case opt.TasksAdded:
+		has = e.PlanID != "" && !slices.Contains(e.Tasks, nil)
+	case opt.TaskLinked:
+		has = e.TaskID != "" && e.Link != ""
 	case opt.PlanAdded:
 		has = e.PlanID != "" && e.Plan != nil && e.Plan.ID == e.PlanID && !slices.Contains(e.Plan.Tasks, nil)
 	case opt.PlanMoved:

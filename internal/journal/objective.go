@@ -52,7 +52,7 @@ func (r *recording) moveObjective(e *entry) error {
 	}
 	_, err := r.c.exec(`UPDATE objectives SET status = $2, reason = $3, updated_at = $4,
 			failure = CASE WHEN $5 = '' THEN failure ELSE $5 END,
-			started = CASE WHEN $2 = 'submitted' THEN started ELSE 1 END
+			started = CASE WHEN $2 = 'submitted' OR $3 = 'by-hand' THEN started ELSE 1 END
 		WHERE id = $1`,
 		r.objectiveID, e.To, e.Reason, e.At.Millis(), failure)
 	return err
@@ -72,6 +72,32 @@ func (j *Journal) Objective(ctx context.Context, tenant, id string) (o *opt.Obje
 		}
 		o = found[0]
 		return addPlans(c, o)
+	})
+	return o, err
+}
+
+// Whole returns an objective like Objective, with the artifacts of its tasks.
+func (j *Journal) Whole(ctx context.Context, tenant, id string) (o *opt.Objective, err error) {
+	err = j.snapshot(ctx, func(c *conn) error {
+		found, err := objectives(c, "objectives o", " WHERE o.id = $1 AND o.tenant = $2", args{id, tenant})
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return unknown("objective", id)
+		}
+		o = found[0]
+		if err := addPlans(c, o); err != nil {
+			return err
+		}
+		for _, p := range o.Plans {
+			for _, t := range p.Tasks {
+				if t.Artifacts, err = artifacts(c, o.ID, t.A2AID()); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	})
 	return o, err
 }

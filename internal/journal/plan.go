@@ -37,7 +37,7 @@ func (r *recording) movePlan(e *entry) error {
 		n, err = r.c.exec("UPDATE plans SET stopping = $3 WHERE id = $1 AND objective_id = $2", e.PlanID, r.objectiveID, e.Reason)
 	} else {
 		n, err = r.c.exec(`UPDATE plans SET status = $3, reason = $4, updated_at = $5,
-				started = CASE WHEN $3 = 'working' THEN 1 ELSE started END
+				started = CASE WHEN $3 = 'working' AND $4 <> 'by-hand' THEN 1 ELSE started END
 			WHERE id = $1 AND objective_id = $2`, e.PlanID, r.objectiveID, e.To, e.Reason, e.At.Millis())
 	}
 	if err == nil && n == 0 {
@@ -99,11 +99,14 @@ func plans(c *conn, where string, a ...any) (list []*opt.Plan, err error) {
 func addTasks(c *conn, objectiveID string, to []*opt.Plan) error {
 	for _, p := range to {
 		err := c.each(`SELECT t.doc, t.state, t.status_at, t.reason, t.said, t.gate FROM tasks t
-			WHERE t.objective_id = $1 AND t.plan_id = $2 ORDER BY t.idx`, args{objectiveID, p.ID},
+			WHERE t.objective_id = $1 AND t.plan_id = $2 ORDER BY t.idx, length(t.id), t.id`, args{objectiveID, p.ID},
 			func(row scanner) error {
 				t, at, err := scanTask(row)
 				if p.UpdatedAt.Millis() < at {
 					p.UpdatedAt = a2a.AtMillis(at)
+				}
+				if last := len(p.Tasks) - 1; err == nil && last >= 0 && p.Tasks[last].Index == t.Index {
+					p.Tasks = p.Tasks[:last] // an earlier attempt at the same task
 				}
 				p.Tasks = append(p.Tasks, t)
 				return err
@@ -127,6 +130,7 @@ func scanTask(row scanner) (t *opt.Task, at int64, err error) {
 	if err := errors.Join(decode(doc, t), decode(said, &status), decode(gate, &now.Gate)); err != nil {
 		return nil, 0, err
 	}
+	t.ByHand = now.Reason == opt.ByHand
 	if t.State, t.Reason, t.Gate = now.State, now.Reason, now.Gate; t.State == opt.TaskFailed {
 		t.Failure = status.Text()
 	}

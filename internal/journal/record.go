@@ -142,8 +142,16 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 		return r.openObjective(e)
 	case opt.ObjectiveMoved, opt.ObjectiveStopping:
 		return true, r.moveObjective(e)
+	case opt.ObjectiveChanged:
+		return true, r.changeObjective(e)
+	case opt.ObjectiveAgain:
+		return true, r.beginAgain(e)
 	case opt.PlanAdded:
 		return true, r.addPlan(e)
+	case opt.PlanChanged, opt.PlanAgain, opt.TasksAdded:
+		return true, r.changePlan(e)
+	case opt.TaskLinked:
+		return true, r.linkTask(e)
 	case opt.PlanMoved, opt.PlanStopping:
 		return true, r.movePlan(e)
 	case opt.TaskMoved:

@@ -21,8 +21,13 @@ func (r *recording) addRoot(e *entry) error {
 	if state == "" {
 		state = opt.TaskSubmitted
 	}
+	return r.insertRoot(*o, state, e.At)
+}
+
+// insertRoot adds the root task of the present attempt at o.
+func (r *recording) insertRoot(o opt.Objective, state opt.TaskState, at a2a.Time) error {
 	_, err := r.c.exec(insertTask, opt.RootID(o.ID, r.o.attempt), o.ID, "", r.o.attempt, r.o.tenant, r.o.contextID,
-		string(state), string(state.A2A()), 0, e.At.Millis(), o.Name, o.MessageID, o.Digest, "", "", "")
+		string(state), string(state.A2A()), 0, at.Millis(), o.Name, o.MessageID, o.Digest, "", "", "")
 	return err
 }
 
@@ -42,7 +47,7 @@ func (r *recording) addTask(planID string, at a2a.Time, t *opt.Task) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.c.exec(insertTask, t.ID, r.objectiveID, planID, t.Index, r.o.tenant, r.o.contextID,
+	_, err = r.c.exec(insertTask, t.A2AID(), r.objectiveID, planID, t.Index, r.o.tenant, r.o.contextID,
 		string(t.State), string(t.State.A2A()), number(active(t.State)), at.Millis(), t.Name, "", "", dependencies, metadata, doc)
 	return err
 }

@@ -1,0 +1,55 @@
+package opt
+
+import (
+	"strings"
+
+	"longhaul/a2a"
+)
+
+// Empty reports whether c changes nothing.
+func (c *Change) Empty() bool {
+	return c == nil || c.Name == nil && c.Description == nil && c.Metadata == nil
+}
+
+// Check reports what is wrong with c.
+func (c *Change) Check() error {
+	name, description, _ := c.apply("-", "", nil)
+	return checkText("", name, description)
+}
+
+// apply returns what c makes of a name, a description and metadata. A client's
+// metadata is replaced; keys of ours are not a client's to change.
+func (c *Change) apply(name, description string, metadata a2a.Metadata) (string, string, a2a.Metadata) {
+	if c == nil {
+		return name, description, metadata
+	}
+	if c.Name != nil {
+		name = *c.Name
+	}
+	if c.Description != nil {
+		description = *c.Description
+	}
+	if c.Metadata == nil {
+		return name, description, metadata
+	}
+	replaced := a2a.Metadata{}
+	for key, value := range metadata {
+		if reserved(key) {
+			replaced[key] = value
+		}
+	}
+	for key, value := range c.Metadata {
+		if !reserved(key) || clientKey(key) {
+			replaced[key] = value
+		}
+	}
+	return name, description, replaced
+}
+
+// reserved reports whether a metadata key is ours.
+func reserved(key string) bool {
+	return strings.HasPrefix(key, "opt/v1/") || strings.HasPrefix(key, "longhaul/v1/")
+}
+
+// clientKey reports whether a reserved key says what a client wants.
+func clientKey(key string) bool { return key == KeyOptional || key == KeyAutoStart }

@@ -1,0 +1,96 @@
+package workflows
+
+import "longhaul/opt"
+
+// pause begins nothing new. What runs may finish.
+func (r *objectiveRun) pause() {
+	r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectiveBlocked), Reason: opt.BlockedByOperator})
+	r.orderAll(pauseOrder)
+}
+
+// resume goes on where pause stopped.
+func (r *objectiveRun) resume() {
+	r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectiveWorking)})
+	r.orderAll(resumeOrder)
+}
+
+// orderAll leaves an order for every plan that has been started and has not
+// ended. The main loop gives it: a handler must not wait for a plan.
+func (r *objectiveRun) orderAll(do string) {
+	for _, p := range r.o.Plans {
+		if p.Started && !p.Status.Ended() {
+			r.state.Orders = append(r.state.Orders, PlanOrder{p.ID, Order{Do: do}})
+		}
+	}
+}
+
+// giveOrders gives the orders that were left.
+func (r *objectiveRun) giveOrders() {
+	for len(r.state.Orders) > 0 {
+		o := r.state.Orders[0]
+		r.state.Orders = r.state.Orders[1:]
+		if p := r.o.Plan(o.PlanID); p != nil && !p.Status.Ended() {
+			r.tell(p, o.Order)
+		}
+	}
+}
+
+// planAnew asks the planner for plans: the first ones, or others in place of
+// those that have not ended, which pause meanwhile.
+func (r *objectiveRun) planAnew() {
+	if len(r.o.Plans) == 0 {
+		r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectivePlanning)})
+		r.plan()
+		return
+	}
+	if r.o.Status == opt.ObjectiveWorking {
+		r.pause()
+	}
+	r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectivePlanning), Reason: opt.Replanning})
+	r.plan()
+}
+
+// replace takes new plans in place of those that have not ended. If they cannot
+// be taken, the old ones go on.
+func (r *objectiveRun) replace(specs []opt.PlanSpec, err error) {
+	old := r.o.Plans
+	if err == nil && len(specs) > 0 {
+		err = r.addPlans(specs)
+	}
+	to := opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectiveWorking)}
+	if err != nil || len(specs) == 0 {
+		r.apply(to)
+		r.orderAll(resumeOrder)
+		return
+	}
+	for _, p := range old {
+		if !p.Status.Ended() {
+			r.stopped[p.ID] = true
+			r.state.Orders = append(r.state.Orders, PlanOrder{p.ID, Order{Do: stopOrder, Reason: "replanned"}})
+		}
+	}
+	r.apply(to)
+}
+
+// setupAgain begins a new attempt at an objective: what was completed stays so,
+// the rest is pending again.
+func (r *objectiveRun) setupAgain() {
+	r.apply(opt.Event{Kind: opt.ObjectiveAgain, From: string(r.o.Status), To: r.in.Again, Attempt: r.o.Attempt + 1, TaskID: opt.RootID(r.o.ID, r.o.Attempt+1)})
+	for _, p := range r.in.State.Before {
+		header := r.o.Plan(p.ID)
+		if p.Status == opt.PlanCompleted {
+			header.Report = &opt.Report{Status: p.Status, Results: p.Results()}
+			continue
+		}
+		e := opt.Event{Kind: opt.PlanAgain, At: r.now(), PlanID: p.ID, Attempt: r.o.Attempt}
+		if err := p.Apply(e); err != nil {
+			panic(err)
+		}
+		r.rec.add(e)
+		r.plans[p.ID] = p
+	}
+	r.state.Before = nil
+	if opt.ObjectiveStatus(r.in.Again) == opt.ObjectivePlanning {
+		r.begin()
+	}
+}
