@@ -78,9 +78,17 @@ func (b *playbook) plan(f facts) ([]opt.PlanSpec, error) {
 	return specs, nil
 }
 
-// fallback is the plan for a request that no playbook matches.
+// fallback is the plan for a request that no playbook matches: a task for each
+// step that it names, or one for all of it.
 func fallback(f facts) opt.PlanSpec {
 	const name = "Work"
+	if steps := (Rules{}).Steps(f.request()); len(steps) > 0 {
+		plan := opt.PlanSpec{Name: name}
+		for _, step := range steps {
+			plan.Tasks = append(plan.Tasks, opt.TaskSpec{Name: shorten(oneLine(step), nameLength), Description: clip(step)})
+		}
+		return plan
+	}
 	task := opt.TaskSpec{Name: name, Description: clip(f.request())}
 	for _, label := range []string{f.Name, f.request()} {
 		if label = oneLine(label); label != "" {

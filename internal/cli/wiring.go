@@ -36,11 +36,16 @@ var repeats = map[string]api.Idempotency{"message-id": api.ByMessageID, "header"
 // playbooks is the agent that decides with the playbooks.
 type playbooks struct{ *planner.Playbooks }
 
-// Decide implements [api.Agent]. A message that no playbook matches, or whose
-// playbook cannot be filled in, is left to the planner of the worker.
+// Decide implements [api.Agent]. Of the messages that no playbook matches, a
+// trivial one is answered at once; the others, and those whose playbook cannot
+// be filled in, are left to the planner of the worker.
 func (p playbooks) Decide(_ context.Context, m a2a.Message) (api.Decision, error) {
 	name, plans, reason, err := p.Match(m)
+	answer, trivial := planner.Rules{}.Answer(m)
 	switch {
+	case trivial && err == nil && name == "":
+		said := a2a.Message{MessageID: "answer-" + m.Digest(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(answer)}}
+		return api.Decision{Answer: &said, Planner: "rules"}, nil
 	case errors.Is(err, activities.ErrNoPlan) || err == nil && name == "":
 		return api.Decision{Reason: reason}, nil
 	case err != nil:
