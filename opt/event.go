@@ -59,6 +59,7 @@ type Event struct {
 
 	Message   *a2a.Message `json:"message,omitempty"`
 	Principal string       `json:"principal,omitempty"` // who sent Message
+	Key       string       `json:"key,omitempty"`       // of the Letter that brought it
 	ForTask   string       `json:"forTask,omitempty"`   // the plan task that a reply to the root task was for
 	Reply     *Reply       `json:"reply,omitempty"`
 	Verdict   Verdict      `json:"verdict,omitempty"`

@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"cmp"
 	"errors"
 
 	"longhaul/a2a"
@@ -35,7 +36,11 @@ type Letter struct {
 	Message     a2a.Message `json:"message"`
 	Principal   string      `json:"principal"`
 	Reply       *Reply      `json:"reply,omitempty"` // the decision in the message; nil for a note
+	Key         string      `json:"key,omitempty"`   // of letters that are one letter, sent again; "" for the id of Message
 }
+
+// Once returns what letters have in common that are one letter, sent again.
+func (l Letter) Once() string { return cmp.Or(l.Key, l.Message.MessageID) }
 
 // Errors that callers branch on.
 var (

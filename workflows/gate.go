@@ -17,12 +17,12 @@ func (r *planRun) open(t *opt.Task, gate opt.Gate) {
 // hear judges a letter. The first valid decision at a gate wins; a letter that
 // comes again changes nothing.
 func (r *planRun) hear(l opt.Letter) {
-	key := l.Principal + "\x00" + l.Message.MessageID
+	key := l.Principal + "\x00" + l.Once()
 	if r.state.Seen[key] {
 		return
 	}
 	r.state.Seen[key] = true
-	e := opt.Event{Kind: opt.MessageAdded, At: r.now(), PlanID: r.plan.ID, TaskID: l.TaskID, ForTask: l.ForTask, Message: &l.Message, Principal: l.Principal}
+	e := opt.Event{Kind: opt.MessageAdded, At: r.now(), PlanID: r.plan.ID, TaskID: l.TaskID, ForTask: l.ForTask, Message: &l.Message, Principal: l.Principal, Key: l.Key}
 	if l.Reply == nil {
 		r.note(l, e)
 		return

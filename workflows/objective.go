@@ -209,12 +209,12 @@ func (r *objectiveRun) apply(e opt.Event) {
 // hear takes in a letter: it starts an idle objective, or joins the
 // conversation. A letter that comes again changes nothing.
 func (r *objectiveRun) hear(l opt.Letter) {
-	key := l.Principal + "\x00" + l.Message.MessageID
+	key := l.Principal + "\x00" + l.Once()
 	if r.state.Seen[key] {
 		return
 	}
 	r.state.Seen[key] = true
-	e := opt.Event{Kind: opt.MessageAdded, TaskID: l.TaskID, ForTask: l.ForTask, Message: &l.Message, Principal: l.Principal, Reply: l.Reply, Verdict: opt.Noted}
+	e := opt.Event{Kind: opt.MessageAdded, TaskID: l.TaskID, ForTask: l.ForTask, Message: &l.Message, Principal: l.Principal, Key: l.Key, Reply: l.Reply, Verdict: opt.Noted}
 	if l.Reply != nil {
 		e.Verdict = opt.NotWaiting // gates are with the plans
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -29,7 +30,7 @@ func (r *recording) keepMessage(e *entry, kind, taskID, digest string) error {
 	_, err := r.c.exec(`INSERT INTO messages
 		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
-		r.objectiveID, r.seq(), taskID, e.ForTask, kind, number(e.Verdict.Kept()), e.Principal, e.Message.MessageID,
+		r.objectiveID, r.seq(), taskID, e.ForTask, kind, number(e.Verdict.Kept()), e.Principal, cmp.Or(e.Key, e.Message.MessageID),
 		digest, string(e.Verdict), e.message)
 	return err
 }
@@ -72,14 +73,14 @@ func history(c *conn, objectiveID, taskID, current string, most int) ([]a2a.Mess
 	return list, err
 }
 
-// Judgement returns what became of a message that a client sent to the tasks of
-// an objective; ok is false if it was not recorded. Of a message id that was
-// used for several tasks it returns the latest.
-func (j *Journal) Judgement(ctx context.Context, objectiveID, principal, messageID string) (found opt.Judgement, ok bool, err error) {
+// Judgement returns what became of a letter with a key, mostly the id of its
+// message, that a client sent to the tasks of an objective; ok is false if it was
+// not recorded. Of a key that was used for several tasks it returns the latest.
+func (j *Journal) Judgement(ctx context.Context, objectiveID, principal, key string) (found opt.Judgement, ok bool, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		ok, err = c.get(`SELECT seq, task_id, verdict, digest FROM messages
 			WHERE objective_id = $1 AND message_id = $2 AND principal = $3 AND kind <> 'status' ORDER BY seq DESC LIMIT 1`,
-			args{objectiveID, messageID, principal}, &found.Seq, &found.TaskID, &found.Verdict, &found.Digest)
+			args{objectiveID, key, principal}, &found.Seq, &found.TaskID, &found.Verdict, &found.Digest)
 		return err
 	})
 	return found, ok, err

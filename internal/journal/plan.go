@@ -131,7 +131,7 @@ func scanTask(row scanner) (t *opt.Task, at int64, err error) {
 		return nil, 0, err
 	}
 	t.ByHand = now.Reason == opt.ByHand
-	if t.State, t.Reason, t.Gate = now.State, now.Reason, now.Gate; t.State == opt.TaskFailed {
+	if t.State, t.Reason, t.Gate = now.State, now.Reason, now.Gate; t.State == opt.TaskFailed || t.State == opt.TaskRejected {
 		t.Failure = status.Text()
 	}
 	return t, at, nil

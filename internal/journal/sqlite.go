@@ -127,10 +127,8 @@ func (d *database) ready(ctx context.Context) (*conn, error) {
 // writer can use at a time.
 func (d *database) claim(c *conn) error {
 	var id, tables int64
-	if _, err := c.get("PRAGMA application_id", nil, &id); err != nil {
-		return err
-	}
-	if _, err := c.get("SELECT COUNT(*) FROM sqlite_schema", nil, &tables); err != nil {
+	// In one statement, so that another process cannot make the tables between.
+	if _, err := c.get("SELECT application_id, (SELECT COUNT(*) FROM sqlite_schema) FROM pragma_application_id", nil, &id, &tables); err != nil {
 		return err
 	}
 	if id != applicationID && (id != 0 || tables > 0) {
