@@ -20,6 +20,7 @@ type recorder struct {
 	n           int64 // of the last event
 	done        int64 // of the last one in the journal
 	queue       []opt.Event
+	open        bool // events may be written: the workflow waits for something
 }
 
 // add numbers e and queues it.
@@ -32,7 +33,7 @@ func (r *recorder) add(e opt.Event) {
 // run writes queued events for as long as the workflow lives.
 func (r *recorder) run(ctx workflow.Context) {
 	for {
-		if err := workflow.Await(ctx, func() bool { return len(r.queue) > 0 }); err != nil {
+		if err := workflow.Await(ctx, func() bool { return r.open && len(r.queue) > 0 }); err != nil {
 			return
 		}
 		events := r.queue
@@ -47,6 +48,7 @@ func (r *recorder) run(ctx workflow.Context) {
 
 // flush waits until all that was added is in the journal.
 func (r *recorder) flush(ctx workflow.Context) {
+	r.open = true
 	upTo := r.n
 	_ = workflow.Await(ctx, func() bool { return r.done >= upTo }) // ctx is never canceled
 }

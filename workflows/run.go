@@ -39,6 +39,7 @@ func (r *run) nudge() { r.nudged.SendAsync(true) }
 
 // wait blocks until something happened, and handles all that has.
 func (r *run) wait() {
+	r.rec.open = true
 	r.events.Select(r.ctx)
 	for r.events.HasPending() {
 		r.events.Select(r.ctx)
