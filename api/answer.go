@@ -10,47 +10,55 @@ import (
 	"longhaul/api/wire"
 )
 
+// Media types.
+const (
+	mediaJSON   = "application/json"
+	mediaA2A    = "application/a2a+json"
+	mediaStream = "text/event-stream"
+)
+
 // answer sends a result.
 func (x *exchange) answer(result any) {
-	body, err := wire.Result(x.id, result)
+	body, err := x.binding.result(result)
 	if err != nil {
 		x.fail(err)
 		return
 	}
-	x.send(http.StatusOK, "application/json", body)
+	x.send(http.StatusOK, x.binding.answerMedia(), body)
 }
 
-// fail sends an error. Streaming methods fail, before their first event, in the
-// way that the clients of a version can see: in 0.3 as the only event of a
-// stream, in 1.0 with an HTTP status, since some read a 200 as an empty stream.
+// fail sends an error as the whole answer.
 func (x *exchange) fail(err error) {
-	body, fault := x.failure(err)
-	x.code = fault.Code
-	streams := x.to != nil && x.to.stream
+	body, fault := x.failed(err)
 	switch {
-	case x.status != 0:
-		x.send(x.status, "application/json", body)
-	case streams && x.version.StreamsFaults() && fault.Code != wire.CodeVersion:
-		x.send(http.StatusOK, "text/event-stream", append(append([]byte("data: "), body...), "\n\n"...))
-	case streams:
-		x.send(http.StatusBadRequest, "application/json", body)
-	default:
-		x.send(http.StatusOK, "application/json", body)
+	case fault.Reason == wire.ReasonUnauthenticated:
+		x.status = http.StatusUnauthorized
+		x.w.Header().Set("WWW-Authenticate", x.s.cfg.Challenge)
+	case fault.Reason == wire.ReasonForbidden:
+		x.status = http.StatusForbidden
 	}
+	x.binding.refuse(fault, body)
 }
 
-func (x *exchange) failure(err error) ([]byte, *wire.Fault) {
-	ofOPT := x.to != nil && x.to.opt
-	fault := x.s.fault(x.call, ofOPT, err)
-	body, err := wire.Failure(x.id, x.version.Error(fault, ofOPT))
+// failed notes a failure and returns it as a client is told of it.
+func (x *exchange) failed(err error) ([]byte, *wire.Fault) {
+	fault := x.s.fault(x.call, x.ofOPT(), err)
+	x.code = fault.Code
+	body, err := x.binding.failure(fault)
 	if err != nil {
 		x.s.log.Error("An error has no JSON form", zap.Error(err))
 	}
 	return body, fault
 }
 
+// ofOPT reports whether the method that is called is one of the extension.
+func (x *exchange) ofOPT() bool { return x.to != nil && x.to.opt }
+
 func (x *exchange) send(status int, contentType string, body []byte) {
 	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(x.s.cfg.WriteTimeout))
+	if status == http.StatusServiceUnavailable {
+		x.w.Header().Set("Retry-After", strconv.Itoa(int(retryDelay/time.Second)))
+	}
 	x.head(contentType)
 	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(status)
@@ -62,7 +70,7 @@ func (x *exchange) head(contentType string) {
 	h := x.w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("X-Content-Type-Options", "nosniff")
-	if contentType == "text/event-stream" {
+	if contentType == mediaStream {
 		h.Set("Cache-Control", "no-cache")
 		h.Set("X-Accel-Buffering", "no")
 	}

@@ -29,6 +29,11 @@ type Config struct {
 	Agent   Agent
 	Card    CardInfo
 
+	// Extended is what callers who are not anonymous are shown in place of Card,
+	// nil for nothing. Only what it says of the agent counts: what the agent can do
+	// is the same for all.
+	Extended *CardInfo
+
 	// Authenticate says who sends a request, going by the transport alone.
 	// Any error refuses the request: with 403 if it wraps ErrForbidden, with
 	// 503 if it wraps opt.ErrUnavailable, else with 401.
@@ -42,6 +47,8 @@ type Config struct {
 	// it is. The specification calls such a request one of 0.3, which has no
 	// method by that name.
 	LenientVersion bool
+
+	NoREST bool // serve JSON-RPC alone, not plain HTTP too
 
 	Idempotency  Idempotency   // zero: ByMessageID
 	BlockingWait time.Duration // that a send waits for the work; zero: 25 s
@@ -64,6 +71,8 @@ type Config struct {
 // if there is no such workflow, opt.ErrEnded if it has ended; an *opt.MoveError
 // or *opt.SpecError of a workflow comes through.
 type Engine interface {
+	Changer
+
 	// Start starts the objective and returns the opening that holds: an earlier
 	// one if the id is taken by one with the same Objective.Digest. If its
 	// digest is another, the error wraps opt.ErrConflict.
@@ -80,6 +89,40 @@ type Engine interface {
 	Ready(ctx context.Context) error
 }
 
+// A Changer changes what is there. When a call returns nil, the change is in the
+// journal; the objective may be about to follow one of its plans. seen is the
+// revision that the client has seen, 0 for any: the error about another one wraps
+// opt.ErrStale.
+type Changer interface {
+	ObjectiveChanger
+	PlanChanger
+}
+
+// An ObjectiveChanger changes objectives.
+type ObjectiveChanger interface {
+	// ChangeObjective changes an objective and moves it to a status, "" for none.
+	ChangeObjective(ctx context.Context, id string, change *opt.Change, status opt.ObjectiveStatus, seen int64) error
+	// Replan has plans made in place of those that have not ended.
+	Replan(ctx context.Context, id, reason string, seen int64) error
+	// Again begins a new attempt at an objective that has ended, given all that the
+	// journal has of it. The journal shows the attempt soon. An *opt.MoveError from
+	// a status to itself says that the attempt before has yet to leave, or that
+	// somebody else was first.
+	Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveStatus) error
+}
+
+// A PlanChanger changes plans and their tasks.
+type PlanChanger interface {
+	// ChangePlan changes a plan and moves it to a status, "" for none. met says that
+	// what the plan depends on is done.
+	ChangePlan(ctx context.Context, id string, change *opt.Change, status opt.PlanStatus, met bool, seen int64) error
+	AddTasks(ctx context.Context, planID string, specs []opt.TaskSpec, seen int64) error
+	// LinkTask has another A2A task stand in for a plan task.
+	LinkTask(ctx context.Context, taskID, link string) error
+	// MoveTask moves a plan task, with a text for people.
+	MoveTask(ctx context.Context, taskID string, to opt.TaskState, text string) error
+}
+
 // A Journal is what clients see of the work. Everything is read under a tenant;
 // what belongs to another is as unknown as what never existed, and the error
 // about either wraps opt.ErrUnknown.
@@ -90,6 +133,8 @@ type Journal interface {
 
 	// Record records the events of a batch. Repeating one changes nothing.
 	Record(ctx context.Context, b opt.Batch) error
+	// Whole returns an objective with the artifacts of its tasks.
+	Whole(ctx context.Context, tenant, id string) (*opt.Objective, error)
 	Ping(ctx context.Context) error
 	// Key returns 32 random bytes, the same ones for a name at every call.
 	Key(ctx context.Context, name string) ([]byte, error)
@@ -119,8 +164,9 @@ type ObjectiveReader interface {
 type EventReader interface {
 	// Events returns at most limit events that come after the given one.
 	Events(ctx context.Context, objectiveID string, after int64, limit int) ([]opt.Recorded, error)
-	// Judgement returns what became of a message; ok is false if nothing has yet.
-	Judgement(ctx context.Context, objectiveID, principal, messageID string) (j opt.Judgement, ok bool, err error)
+	// Judgement returns what became of the letter for which opt.Letter.Once
+	// returns key; ok is false if nothing has yet.
+	Judgement(ctx context.Context, objectiveID, principal, key string) (j opt.Judgement, ok bool, err error)
 }
 
 // A Watch tells that an objective may have new events: C is ready once for any
@@ -144,7 +190,10 @@ type Decision struct {
 }
 
 // A Caller is who sends a request.
-type Caller struct{ Tenant, Principal string }
+type Caller struct {
+	Tenant, Principal string
+	Anonymous         bool // nobody knows who it is
+}
 
 // ErrForbidden is wrapped by errors of Config.Authenticate about a caller who is
 // known and may not do this.

@@ -85,6 +85,11 @@ func (s *Server) contextOf(ctx context.Context, c *call, p wire.SendParams) (str
 	if contextID == "" {
 		return "", nil, nil
 	}
+	key, err := s.letterKey(c)
+	if err != nil {
+		return "", nil, err
+	}
+	once := opt.Letter{Key: key, Message: p.Message}.Once()
 	objectives, err := s.cfg.Journal.Context(ctx, c.Tenant, contextID)
 	if err != nil && !errors.Is(err, opt.ErrUnknown) {
 		return "", nil, err
@@ -96,7 +101,7 @@ func (s *Server) contextOf(ctx context.Context, c *call, p wire.SendParams) (str
 		if o.Status == opt.ObjectiveSubmitted && !o.Started {
 			return contextID, o, nil
 		}
-		_, said, err := s.cfg.Journal.Judgement(ctx, o.ID, c.Principal, p.Message.MessageID)
+		_, said, err := s.cfg.Journal.Judgement(ctx, o.ID, c.Principal, once)
 		if said || err != nil {
 			return contextID, o, err
 		}
@@ -113,10 +118,15 @@ func (s *Server) wake(ctx context.Context, c *call, p wire.SendParams, o *opt.Ob
 	if err != nil {
 		return nil, err
 	}
-	if d, err := s.said(ctx, c, v, p.Message); d != nil || err != nil {
+	key, err := s.letterKey(c)
+	if err != nil {
+		return nil, err
+	}
+	l := opt.Letter{ObjectiveID: o.ID, TaskID: v.Task.ID, Message: p.Message, Principal: c.Principal, Key: key}
+	if d, err := s.said(ctx, c, v, l); d != nil || err != nil {
 		return d, err
 	}
-	return s.tell(ctx, c, v, opt.Letter{ObjectiveID: o.ID, TaskID: v.Task.ID, Message: p.Message, Principal: c.Principal})
+	return s.tell(ctx, c, v, l)
 }
 
 // objectiveID returns the id of the objective that a message begins. What makes

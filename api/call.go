@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ type call struct {
 	rules  wire.Rules
 	key    string   // the Idempotency-Key header
 	after  string   // the Last-Event-ID header
+	noID   bool     // nobody waits for an answer, so nothing is done
 	named  []string // extensions that its headers name
 	active []string // extensions that are on
 	began  time.Time
@@ -28,6 +30,14 @@ type call struct {
 	method              string
 	code                int // of the error, 0 for none
 	objectiveID, taskID string
+}
+
+// agree settles what the call goes by: the version, the method and what its headers
+// say.
+func (c *call) agree(v wire.Version, method string, h http.Header) {
+	c.rules, c.method = v.Rules(), method
+	c.key, c.after = h.Get("Idempotency-Key"), h.Get("Last-Event-ID")
+	c.named = wire.ParseExtensions(slices.Concat(h.Values(headerExtensions), h.Values(headerExtensions3)))
 }
 
 // opt reports whether the client understands the extension.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
@@ -33,6 +34,8 @@ type CardInfo struct {
 	Requirements     []map[string][]string // scopes by the name of a scheme; any one of the list will do
 	Extensions       []Extension           // beside OPT
 	OPTRequired      bool                  // refuse core calls of clients that do not know OPT
+	NoStreaming      bool                  // refuse to stream
+	GRPC             string                // HOST:PORT where gRPC is served; "" for nowhere
 }
 
 // The parts of a CardInfo.
@@ -67,8 +70,7 @@ func (i CardInfo) extensions() []wire.Extension {
 }
 
 // card is the one place that says what this server is and can do.
-func (i CardInfo) card() wire.Card {
-	url := strings.TrimSuffix(i.BaseURL, "/") + "/a2a"
+func (s *Server) card(i CardInfo) wire.Card {
 	output := i.OutputModes
 	if len(output) == 0 {
 		output = defaultModes
@@ -76,17 +78,30 @@ func (i CardInfo) card() wire.Card {
 	return wire.Card{
 		Name: i.Name, Description: i.Description, Version: i.Version,
 		Provider: i.Provider, DocumentationURL: i.DocumentationURL, IconURL: i.IconURL,
-		Interfaces: []wire.Interface{
-			{URL: url, Binding: "JSONRPC", Version: wire.V10},
-			{URL: url, Binding: "JSONRPC", Version: wire.V03},
+		Interfaces: s.interfaces(),
+		Capabilities: wire.Capabilities{
+			Streaming: !s.cfg.Card.NoStreaming, Push: false, Extended: s.cfg.Extended != nil,
+			Extensions: s.cfg.Card.extensions(),
 		},
-		Capabilities: wire.Capabilities{Streaming: true, Push: false, Extensions: i.extensions()},
 		Schemes:      i.Schemes,
 		Requirements: i.Requirements,
-		InputModes:   i.inputModes(),
+		InputModes:   s.cfg.Card.inputModes(),
 		OutputModes:  output,
 		Skills:       i.Skills,
 	}
+}
+
+// interfaces lists where the server is to be spoken to, the preferred one first.
+func (s *Server) interfaces() []wire.Interface {
+	base := strings.TrimSuffix(s.cfg.Card.BaseURL, "/")
+	list := []wire.Interface{{URL: base + "/a2a", Binding: "JSONRPC", Version: wire.V10}}
+	if !s.cfg.NoREST {
+		list = append(list, wire.Interface{URL: base + restPath, Binding: "HTTP+JSON", Version: wire.V10})
+	}
+	if s.cfg.Card.GRPC != "" {
+		list = append(list, wire.Interface{URL: s.cfg.Card.GRPC, Binding: "GRPC", Version: wire.V10})
+	}
+	return append(list, wire.Interface{URL: base + "/a2a", Binding: "JSONRPC", Version: wire.V03})
 }
 
 // A document is a card as it is served.
@@ -98,7 +113,7 @@ type document struct {
 func (s *Server) newCards() map[wire.Version]document {
 	cards := map[wire.Version]document{}
 	for _, v := range []wire.Version{wire.V03, wire.V10} {
-		body, err := wire.Marshal(v.Card(s.cfg.Card.card()))
+		body, err := wire.Marshal(v.Card(s.card(s.cfg.Card)))
 		if err != nil {
 			s.log.Error("The agent card has no JSON form", zap.Error(err))
 			continue
@@ -117,7 +132,7 @@ func (s *Server) serveCard(e echo.Context) error {
 		h := e.Response().Header()
 		h.Set("Vary", headerVersion)
 		h.Set("Access-Control-Allow-Origin", "*")
-		return e.JSON(http.StatusBadRequest, wire.Status(fault, http.StatusBadRequest, "FAILED_PRECONDITION"))
+		return e.JSON(http.StatusBadRequest, wire.Status(fault, http.StatusBadRequest))
 	}
 	return s.sendCard(e, v)
 }
@@ -134,10 +149,20 @@ func (s *Server) sendCard(e echo.Context, v wire.Version) error {
 	h.Set("ETag", card.etag)
 	h.Set("Last-Modified", s.started.UTC().Format(http.TimeFormat))
 	h.Set("Access-Control-Allow-Origin", "*")
-	if matches(e.Request().Header.Values("If-None-Match"), card.etag) {
+	if unchanged(e.Request().Header, card.etag, s.started) {
 		return e.NoContent(http.StatusNotModified)
 	}
 	return e.Blob(http.StatusOK, "application/json", card.body)
+}
+
+// unchanged reports whether the client has what is about to be sent. A tag says so
+// better than a time.
+func unchanged(h http.Header, etag string, since time.Time) bool {
+	if tags := h.Values("If-None-Match"); len(tags) > 0 {
+		return matches(tags, etag)
+	}
+	seen, err := http.ParseTime(h.Get("If-Modified-Since"))
+	return err == nil && !since.Truncate(time.Second).After(seen)
 }
 
 func matches(ifNoneMatch []string, etag string) bool {

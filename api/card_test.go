@@ -36,6 +36,21 @@ func TestCard_notModified(t *testing.T) {
 	}
 }
 
+func TestCard_notModifiedSince(t *testing.T) {
+	s := newService(t)
+	for value, want := range map[string]int{
+		"Sun, 01 Mar 2026 09:30:00 GMT": 304, "Mon, 02 Mar 2026 09:30:00 GMT": 304, "Sun, 01 Mar 2026 09:29:59 GMT": 200, "yesterday": 200, "": 200,
+	} {
+		if w := s.get(t, "/.well-known/agent-card.json", "If-Modified-Since", value); w.Code != want {
+			t.Errorf("If-Modified-Since %q: status %d, want %d", value, w.Code, want)
+		}
+	}
+	w := s.get(t, "/.well-known/agent-card.json", "If-Modified-Since", "Mon, 02 Mar 2026 09:30:00 GMT", "If-None-Match", `"x"`)
+	if w.Code != 200 {
+		t.Error("the time counts more than the tag")
+	}
+}
+
 // The card needs no credentials, and says what the calls do.
 func TestCard_isPublicAndTrue(t *testing.T) {
 	s := newService(t, func(c *api.Config) {
@@ -53,10 +68,5 @@ func TestCard_isPublicAndTrue(t *testing.T) {
 	wantCode(t, s.call(t, "GetTask", `{"id":"x"}`), "-32008")
 	if card.at("capabilities", "pushNotifications").String() != "false" {
 		t.Error("the card promises push")
-	}
-	for i, version := range []string{"1.0", "0.3"} {
-		if got := card.at("supportedInterfaces", string(rune('0'+i)), "protocolVersion").String(); got != version {
-			t.Errorf("interface %d speaks %q", i, got)
-		}
 	}
 }

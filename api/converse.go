@@ -18,7 +18,11 @@ import (
 // looked for first, as soon as the task is known to be the caller's.
 func (s *Server) converse(ctx context.Context, c *call, p wire.SendParams) (*delivery, error) {
 	m := p.Message
-	taskID, forTask, err := address(m.TaskID, p.Hints.TaskID)
+	hint, err := s.hinted(ctx, c, p)
+	if err != nil {
+		return nil, err
+	}
+	taskID, forTask, err := address(m.TaskID, hint)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +33,11 @@ func (s *Server) converse(ctx context.Context, c *call, p wire.SendParams) (*del
 	if m.ContextID != "" && m.ContextID != v.Task.ContextID {
 		return nil, invalid("message.contextId", "is not that of the task")
 	}
-	if d, err := s.said(ctx, c, v, m); d != nil || err != nil {
+	key, err := s.letterKey(c)
+	if err != nil {
+		return nil, err
+	}
+	if d, err := s.said(ctx, c, v, opt.Letter{Key: key, Message: m}); d != nil || err != nil {
 		return d, err
 	}
 	if v.State.Ended() {
@@ -42,7 +50,7 @@ func (s *Server) converse(ctx context.Context, c *call, p wire.SendParams) (*del
 	if err != nil {
 		return nil, err
 	}
-	letter.Principal = c.Principal
+	letter.Principal, letter.Key = c.Principal, key
 	if letter.Reply != nil {
 		letter.Reply.DecidedBy, letter.Reply.At = c.Principal, a2a.At(s.cfg.Now())
 	}
@@ -67,13 +75,25 @@ func address(taskID, hint string) (to, forTask string, err error) {
 	return taskID, hint, nil
 }
 
-// said returns the task of a message that was judged before, or the error that
-// it got. Both are nil if it was not.
-func (s *Server) said(ctx context.Context, c *call, v opt.TaskView, m a2a.Message) (*delivery, error) {
+// letterKey returns what makes messages to a task the same message, "" if that is
+// their id.
+func (s *Server) letterKey(c *call) (string, error) {
+	switch {
+	case s.cfg.Idempotency != NoRepeats && c.key != "":
+		return "key:" + c.key, nil
+	case s.cfg.Idempotency == ByMessageID:
+		return "", nil
+	}
+	return s.randomObjectiveID()
+}
+
+// said returns the task of a letter that was judged before, or the error that it
+// got. Both are nil if it was not.
+func (s *Server) said(ctx context.Context, c *call, v opt.TaskView, l opt.Letter) (*delivery, error) {
 	w := s.cfg.Watch(v.ObjectiveID)
-	j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, m.MessageID)
+	j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
 	if ok && err == nil {
-		err = verdict(j, m)
+		err = verdict(j, l.Message)
 	}
 	if !ok || err != nil {
 		w.Close()
@@ -91,7 +111,7 @@ func (s *Server) tell(ctx context.Context, c *call, v opt.TaskView, l opt.Letter
 	}
 	err := s.send(ctx, l)
 	if err == nil {
-		d.pending, err = s.judged(ctx, c, v, l.Message, d.watch)
+		d.pending, err = s.judged(ctx, c, v, l, d.watch)
 	}
 	if err == nil && !d.pending && d.gate != "" {
 		err = s.movedOn(ctx, c, d)

@@ -29,13 +29,13 @@ func (s *Server) allowOrigin(e echo.Context) {
 	}
 }
 
-// servePreflight tells a browser what its page may send.
-func (s *Server) servePreflight(e echo.Context) error {
+// preflight tells a browser what its page may send to a place that takes verbs.
+func (s *Server) preflight(e echo.Context, verbs string) error {
 	s.allowOrigin(e)
 	h := e.Response().Header()
-	h.Set("Allow", "OPTIONS, POST")
+	h.Set("Allow", verbs)
 	if h.Get("Access-Control-Allow-Origin") != "" {
-		h.Set("Access-Control-Allow-Methods", "POST")
+		h.Set("Access-Control-Allow-Methods", verbs)
 		h.Set("Access-Control-Allow-Headers", corsRequest)
 		h.Set("Access-Control-Max-Age", "600")
 	}

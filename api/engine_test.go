@@ -24,6 +24,8 @@ type engine struct {
 	starts   []opt.Opening
 	letters  []opt.Letter
 	canceled []string
+	changes  []string                              // kinds of them, see change
+	troubles []func(*engine, *opt.Objective) error // of the next changes, in place of them
 }
 
 func (e *engine) enter(ctx context.Context) (func(), error) {
@@ -211,19 +213,21 @@ func (e *engine) Cancel(ctx context.Context, taskID, _ string) error {
 	return nil
 }
 
-func (e *engine) AddPlan(ctx context.Context, objectiveID string, spec opt.PlanSpec, _ bool, _ int64) (*opt.Plan, error) {
-	leave, err := e.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	o := e.journal.objectives[objectiveID]
-	plan, err := opt.NewPlan(objectiveID, len(o.Plans), spec, o.Plans, nil, a2a.At(start))
-	if err != nil {
-		return nil, err
-	}
-	e.journal.play(objectiveID, opt.Event{Kind: opt.PlanAdded, PlanID: plan.ID, Plan: plan})
-	return plan, nil
+func (e *engine) AddPlan(ctx context.Context, objectiveID string, spec opt.PlanSpec, begin bool, seen int64) (plan *opt.Plan, err error) {
+	err = e.change(ctx, "plan added", objectiveID, seen, func(o *opt.Objective) error {
+		made, err := opt.NewPlan(objectiveID, len(o.Plans), spec, o.Plans, nil, a2a.At(start))
+		if err != nil {
+			return err
+		}
+		plan = new(opt.Plan)
+		*plan = *made
+		e.journal.play(objectiveID, opt.Event{Kind: opt.PlanAdded, PlanID: made.ID, Plan: made})
+		if begin && !o.Started {
+			e.moveObjective(o, opt.ObjectiveWorking, "")
+		}
+		return nil
+	})
+	return plan, err
 }
 
 // An oracle answers greetings itself.

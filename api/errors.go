@@ -13,9 +13,13 @@ import (
 
 // Faults that handlers return as they are.
 var (
+	errUnauthenticated = &wire.Fault{Code: wire.CodeOptNotFound, Message: "Unauthenticated", Reason: wire.ReasonUnauthenticated}
+	errForbidden       = &wire.Fault{Code: wire.CodeOptNotFound, Message: "Permission denied", Reason: wire.ReasonForbidden}
+
 	errPush         = &wire.Fault{Code: wire.CodeNoPush, Message: "Push Notification is not supported"}
 	errExtendedCard = &wire.Fault{Code: wire.CodeNoExtendedCard, Message: "Authenticated Extended Card is not configured"}
 	errUndeclared   = &wire.Fault{Code: wire.CodeUnsupported, Message: "This operation is not supported: the agent has no extended card"}
+	errNoStreaming  = &wire.Fault{Code: wire.CodeUnsupported, Message: "This operation is not supported: the agent does not stream"}
 	errEnded        = &wire.Fault{Code: wire.CodeUnsupported, Message: "This operation is not supported: the task has ended"}
 	errNotWaiting   = &wire.Fault{Code: wire.CodeUnsupported, Message: "This operation is not supported: the task does not wait for this decision"}
 	errNotCanceled  = &wire.Fault{Code: wire.CodeNotCancelable, Message: "Task cannot be canceled"}
@@ -63,10 +67,10 @@ func (s *Server) fault(c *call, ofOPT bool, err error) *wire.Fault {
 	case errors.As(err, &spec):
 		return invalid(spec.Field, spec.Problem)
 	case errors.As(err, &move) && ofOPT:
-		return &wire.Fault{Code: wire.CodeTaskNotFound, Message: move.Error(), Reason: "INVALID_STATE_TRANSITION",
+		return &wire.Fault{Code: wire.CodeTaskNotFound, Message: move.Error(), Reason: reasonMove,
 			Info: map[string]string{"from": move.From, "to": move.To}}
 	case errors.Is(err, opt.ErrEnded) && ofOPT:
-		return &wire.Fault{Code: wire.CodeTaskNotFound, Message: "The objective has ended", Reason: "INVALID_STATE_TRANSITION"}
+		return &wire.Fault{Code: wire.CodeTaskNotFound, Message: "The objective has ended", Reason: reasonMove}
 	case errors.As(err, &move), errors.Is(err, opt.ErrEnded):
 		return errEnded
 	case errors.Is(err, opt.ErrConflict):

@@ -25,6 +25,7 @@ type memory struct {
 	sources    map[string]int64
 	judgements map[string]opt.Judgement
 	watches    map[*watch]string
+	wanted     opt.TaskWant // of the task that was read last
 }
 
 func newMemory() *memory {
@@ -131,16 +132,40 @@ func (m *memory) apply(id string, e opt.Event, seq int64) {
 		o.Plans = append(o.Plans, &p)
 		for _, t := range p.Tasks {
 			m.add(opt.TaskView{ObjectiveID: id, PlanID: p.ID, Index: t.Index, Name: t.Name, Dependencies: t.Dependencies}, t.ID, e.At)
+			m.tasks[t.ID].State = t.State
 		}
-	case opt.ObjectiveMoved, opt.ObjectiveStopping:
-		if err := m.objectives[id].Apply(e); err != nil {
-			panic(err)
-		}
+	case opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectiveChanged:
+		m.obey(m.objectives[id].Apply(e))
+	case opt.ObjectiveAgain:
+		o := m.objectives[id]
+		m.obey(o.Apply(e))
+		m.add(opt.TaskView{ObjectiveID: id, IsRoot: true, Name: o.Name, MessageID: o.MessageID, Digest: o.Digest}, o.RootID(), e.At)
 	case opt.PlanMoved:
 		p := m.objectives[id].Plan(e.PlanID)
 		p.Status, p.Reason, p.UpdatedAt = opt.PlanStatus(e.To), e.Reason, e.At
+		p.Started = p.Started || e.To == "working" && e.Reason != opt.ByHand
+	case opt.PlanStopping, opt.PlanChanged, opt.PlanAgain, opt.TasksAdded, opt.TaskLinked:
+		p := m.objectives[id].Plan(e.PlanID)
+		if e.Kind == opt.PlanAgain {
+			p.Status = opt.PlanFailed // its objective has made it pending already
+		}
+		m.obey(p.Apply(e))
+		for _, t := range p.Tasks {
+			if m.tasks[t.A2AID()] == nil {
+				m.add(opt.TaskView{ObjectiveID: id, PlanID: p.ID, Index: t.Index, Name: t.Name, Dependencies: t.Dependencies}, t.A2AID(), e.At)
+			}
+		}
 	case opt.TaskMoved:
 		m.move(m.tasks[e.TaskID], e)
+		if p := m.objectives[id].Plan(e.PlanID); p != nil {
+			t := p.Task(e.TaskID)
+			t.State, t.Reason, t.Gate, t.ByHand = opt.TaskState(e.To), e.Reason, e.Gate, t.ByHand || e.Reason == opt.ByHand
+		} else if o := m.objectives[id]; e.TaskID == o.RootID() {
+			o.Root, o.RootGate = opt.TaskState(e.To), ""
+			if e.Gate != nil {
+				o.RootGate = e.Gate.ID
+			}
+		}
 	case opt.ArtifactAdded:
 		for _, to := range []string{e.TaskID, e.RootID} {
 			if t := m.tasks[to]; t != nil {
@@ -154,6 +179,12 @@ func (m *memory) apply(id string, e opt.Event, seq int64) {
 			t := m.tasks[e.TaskID]
 			t.Task.History = append(t.Task.History, *e.Message)
 		}
+	}
+}
+
+func (m *memory) obey(err error) {
+	if err != nil {
+		panic(err)
 	}
 }
 
@@ -192,6 +223,7 @@ func add(t *opt.TaskView, c opt.Chunk) {
 func (m *memory) view(t *opt.TaskView, want opt.TaskWant) opt.TaskView {
 	v := *t
 	v.Seq = int64(len(m.log[v.ObjectiveID]))
+	m.wanted = want
 	v.Task.History = slices.Clone(v.Task.History[max(0, len(v.Task.History)-want.History):])
 	if v.Task.Artifacts = slices.Clone(v.Task.Artifacts); !want.Artifacts {
 		v.Task.Artifacts = nil
@@ -202,7 +234,7 @@ func (m *memory) view(t *opt.TaskView, want opt.TaskWant) opt.TaskView {
 	v.Gates = nil
 	for _, p := range m.objectives[v.ObjectiveID].Plans {
 		for _, task := range p.Tasks {
-			inner := m.tasks[task.ID]
+			inner := m.tasks[task.A2AID()]
 			v.Gates = append(v.Gates, inner.Gates...)
 			if v.PlanID == "" && !v.State.Ended() && !inner.State.Ended() && inner.State != opt.TaskPending {
 				v.PlanID, v.Index = p.ID, inner.Index
@@ -280,6 +312,11 @@ func (m *memory) Objective(ctx context.Context, tenant, id string) (*opt.Objecti
 	return m.whole(o), nil
 }
 
+// Whole returns what Objective does, since no task here has artifacts of its own.
+func (m *memory) Whole(ctx context.Context, tenant, id string) (*opt.Objective, error) {
+	return m.Objective(ctx, tenant, id)
+}
+
 // whole returns a copy of o with its tasks as they are now.
 func (m *memory) whole(o *opt.Objective) *opt.Objective {
 	out := *o
@@ -289,7 +326,6 @@ func (m *memory) whole(o *opt.Objective) *opt.Objective {
 		plan.Tasks = nil
 		for _, t := range p.Tasks {
 			task := *t
-			task.State = m.tasks[t.ID].State
 			plan.Tasks = append(plan.Tasks, &task)
 		}
 		out.Plans = append(out.Plans, &plan)

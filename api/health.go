@@ -17,29 +17,38 @@ func (s *Server) serveHealth(e echo.Context) error {
 }
 
 // serveReady says whether work can be accepted now, and if not, which part is to
-// blame. Why is for the log.
+// blame.
 func (s *Server) serveReady(e echo.Context) error {
-	ctx, cancel := context.WithTimeout(e.Request().Context(), readyTimeout)
-	defer cancel()
-	answer := struct {
+	engine, journal := s.ready(e.Request().Context())
+	word := map[bool]string{true: "ready", false: "not ready"}
+	code := http.StatusOK
+	if !engine || !journal {
+		code = http.StatusServiceUnavailable
+	}
+	e.Response().Header().Set("Cache-Control", "no-store")
+	return e.JSON(code, struct {
 		Status  string `json:"status"`
 		Engine  string `json:"engine"`
 		Journal string `json:"journal"`
-	}{"ready", "ready", "ready"}
-	code := http.StatusOK
-	for _, part := range []struct {
-		name   string
-		check  func(context.Context) error
-		status *string
-	}{
-		{"engine", s.cfg.Engine.Ready, &answer.Engine},
-		{"journal", s.cfg.Journal.Ping, &answer.Journal},
-	} {
-		if err := part.check(ctx); err != nil {
-			s.log.Warn("Not ready", zap.String("part", part.name), zap.Error(err))
-			*part.status, answer.Status, code = "not ready", "not ready", http.StatusServiceUnavailable
+	}{word[engine && journal], word[engine], word[journal]})
+}
+
+// Ready reports whether work can be accepted now.
+func (s *Server) Ready(ctx context.Context) bool {
+	engine, journal := s.ready(ctx)
+	return engine && journal
+}
+
+// ready asks both parts. Why one is not is for the log.
+func (s *Server) ready(ctx context.Context) (engine, journal bool) {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	ask := func(part string, check func(context.Context) error) bool {
+		err := check(ctx)
+		if err != nil {
+			s.log.Warn("Not ready", zap.String("part", part), zap.Error(err))
 		}
+		return err == nil
 	}
-	e.Response().Header().Set("Cache-Control", "no-store")
-	return e.JSON(code, answer)
+	return ask("engine", s.cfg.Engine.Ready), ask("journal", s.cfg.Journal.Ping)
 }

@@ -20,7 +20,8 @@ type method struct {
 
 // An outcome is a result to be written, or a stream.
 type outcome struct {
-	result any
+	value  any // what the handler returned
+	result any // that, as it stands on the wire
 	feed   *feed
 }
 
@@ -28,24 +29,30 @@ type outcome struct {
 func (s *Server) table() []*method {
 	return []*method{
 		core("message/send", "SendMessage", reply(s, wire.ReadSend, s.sendMessage, wire.Version.Sent)),
-		core("message/stream", "SendStreamingMessage", streaming(s, wire.ReadSend, s.streamMessage)).streams(),
+		core("message/stream", "SendStreamingMessage", s.mayStream(streaming(s, wire.ReadSend, s.streamMessage))).streams(),
 		core("tasks/get", "GetTask", reply(s, wire.ReadTask, s.getTask, wire.Version.Task)),
 		core("tasks/list", "ListTasks", reply(s, wire.ReadTaskList, s.listTasks, wire.Version.TaskPage)),
 		core("tasks/cancel", "CancelTask", reply(s, wire.ReadTask, s.cancelTask, wire.Version.Task)),
-		core("tasks/resubscribe", "SubscribeToTask", streaming(s, wire.ReadTask, s.subscribe)).streams(),
+		core("tasks/resubscribe", "SubscribeToTask", s.mayStream(streaming(s, wire.ReadTask, s.subscribe))).streams(),
 
 		core("tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig", refused(s, errPush)),
 		core("tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig", refused(s, errPush)),
 		core("tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs", refused(s, errPush)),
 		core("tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig", refused(s, errPush)),
-		core("agent/getAuthenticatedExtendedCard", "", refused(s, errExtendedCard)),
-		core("", "GetExtendedAgentCard", refused(s, errUndeclared)),
+		core("agent/getAuthenticatedExtendedCard", "", s.extendedCard(errExtendedCard)),
+		core("", "GetExtendedAgentCard", s.extendedCard(errUndeclared)),
 
 		extension("objectives/create", reply(s, wire.ReadCreateObjective, s.createObjective, wire.Version.NewObjective)),
 		extension("objectives/get", reply(s, wire.ReadGetObjective, s.getObjective, wire.Version.Objective)),
 		extension("objectives/list", reply(s, wire.ReadListObjectives, s.listObjectives, wire.Version.ObjectivePage)),
+		extension("objectives/update", reply(s, wire.ReadUpdateObjective, s.updateObjective, wire.Version.Objective)),
+		extension("objectives/replan", reply(s, wire.ReadReplan, s.replan, wire.Version.Objective)),
 		extension("plans/create", reply(s, wire.ReadCreatePlan, s.createPlan, wire.Version.NewPlan)),
 		extension("plans/get", reply(s, wire.ReadGetPlan, s.getPlan, wire.Version.Plan)),
+		extension("plans/update", reply(s, wire.ReadUpdatePlan, s.updatePlan, wire.Version.Plan)),
+		extension("plans/addTasks", reply(s, wire.ReadAddTasks, s.addTasks, wire.Version.Plan)),
+		extension("tasks/link", reply(s, wire.ReadLinkTask, s.linkTask, wire.Version.LinkedTask)),
+		extension("tasks/updateStatus", reply(s, wire.ReadUpdateTaskStatus, s.updateTaskStatus, wire.Version.MovedTask)),
 	}
 }
 
@@ -88,7 +95,7 @@ func reply[P, R any](s *Server, read func(*wire.Reader) P, handle func(context.C
 		if err != nil {
 			return outcome{}, err
 		}
-		return outcome{result: write(r.Version, result)}, nil
+		return outcome{value: result, result: write(r.Version, result)}, nil
 	}
 }
 
@@ -104,6 +111,14 @@ func streaming[P any](s *Server, read func(*wire.Reader) P, handle func(context.
 	}
 }
 
+// mayStream refuses to run a method if the card says that nothing is streamed.
+func (s *Server) mayStream(run run) run {
+	if s.cfg.Card.NoStreaming {
+		return refused(s, errNoStreaming)
+	}
+	return run
+}
+
 // refused makes a method that is known and not offered.
 func refused(s *Server, fault *wire.Fault) run {
 	return reply(s, wire.Nothing, func(context.Context, *call, struct{}) (struct{}, error) {
@@ -115,6 +130,7 @@ func refused(s *Server, fault *wire.Fault) run {
 // that its headers or its message name, as far as the card declares them. A
 // missing one that is required is told of before anything else is.
 func params[P any](s *Server, c *call, r *wire.Reader, read func(*wire.Reader) P) (P, error) {
+	r.Tenant = c.Tenant
 	p := read(r)
 	asked := append(slices.Clone(c.named), r.Mentions()...)
 	if s.methods[c.method].opt {
@@ -135,6 +151,9 @@ func params[P any](s *Server, c *call, r *wire.Reader, read func(*wire.Reader) P
 	}
 	if fault := r.Fault(); fault != nil {
 		return p, fault
+	}
+	if c.noID {
+		return p, wire.NoID
 	}
 	return p, nil
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"longhaul/a2a"
 	"longhaul/api/wire"
@@ -70,4 +71,120 @@ func (s *Server) listObjectives(ctx context.Context, c *call, p wire.ListObjecti
 	last := page.Objectives[len(page.Objectives)-1]
 	page.Next, err = s.token(ctx, list, opt.Cursor{At: last.CreatedAt, ID: last.ID})
 	return page, err
+}
+
+// updateObjective changes an objective. One that has ended changes in one way
+// alone: a new attempt at it begins.
+func (s *Server) updateObjective(ctx context.Context, c *call, p wire.UpdateObjectiveParams) (wire.ShownObjective, error) {
+	w := s.cfg.Watch(p.ID)
+	defer w.Close()
+	var attempt int
+	err := s.changing(ctx, func(ctx context.Context, n int) error {
+		o, err := s.objective(ctx, c, p.ID)
+		if err == nil {
+			err = fresh(o, p.Seen)
+		}
+		if err != nil {
+			return err
+		}
+		attempt = o.Attempt
+		switch {
+		case p.Change.Empty() && (p.Status == "" || p.Status == o.Status && o.Status.Ended()):
+			return errUnchanged
+		case !o.Status.Ended():
+			return s.changeObjective(ctx, o, p, n)
+		case p.Status == "" || p.Status == o.Status:
+			return errObjectiveEnded
+		case !o.Status.May(p.Status):
+			return &opt.MoveError{From: string(o.Status), To: string(p.Status)}
+		case !p.Change.Empty():
+			return errObjectiveEnded
+		}
+		attempt++
+		return s.again(ctx, c, p)
+	})
+	wait := s.cfg.ReplyWait
+	switch {
+	case errors.Is(err, errUnchanged):
+		wait = 0
+	case err != nil:
+		return wire.ShownObjective{}, err
+	case p.Status.Ended():
+		wait = s.cfg.CancelWait
+	}
+	o, err := s.caughtUp(ctx, c, p.ID, w, wait, func(o *opt.Objective) bool {
+		return o.Attempt >= attempt && (o.Status.Ended() || !p.Status.Ended())
+	})
+	return wire.ShownObjective{Objective: o, Plans: true, Tasks: true}, err
+}
+
+// changeObjective has the engine change o, which has not ended. n counts the times
+// that it was tried before: an objective that does not end, and is not there, was
+// ended by an operator.
+func (s *Server) changeObjective(ctx context.Context, o *opt.Objective, p wire.UpdateObjectiveParams, n int) error {
+	if p.Status != "" && !o.Status.May(p.Status) {
+		return &opt.MoveError{From: string(o.Status), To: string(p.Status)}
+	}
+	return s.ofObjective(n, s.cfg.Engine.ChangeObjective(ctx, o.ID, &p.Change, p.Status, p.Seen))
+}
+
+// lookAgain is how often a change of an objective is tried that is not there.
+const lookAgain = 5
+
+// ofObjective returns what the engine says of an objective that the journal shows
+// as one that goes on.
+func (s *Server) ofObjective(n int, err error) error {
+	gone := errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrUnknown)
+	if gone && n >= lookAgain {
+		return errObjectiveEnded
+	}
+	return early(err)
+}
+
+// again begins a new attempt at an objective that failed or was canceled, and
+// waits until the journal shows it.
+func (s *Server) again(ctx context.Context, c *call, p wire.UpdateObjectiveParams) error {
+	o, err := s.cfg.Journal.Whole(ctx, c.Tenant, p.ID)
+	if err != nil {
+		return err
+	}
+	w := s.cfg.Watch(p.ID)
+	defer w.Close()
+	if err := s.cfg.Engine.Again(ctx, o, p.Status); err != nil {
+		return early(err)
+	}
+	return s.await(ctx, w, s.cfg.CallTimeout, func() (bool, error) {
+		now, err := s.cfg.Journal.Objective(ctx, c.Tenant, p.ID)
+		return err == nil && now.Attempt > o.Attempt, err
+	})
+}
+
+// replan has plans made in place of those that have not ended. The answer shows
+// the objective as it is while that happens.
+func (s *Server) replan(ctx context.Context, c *call, p wire.ReplanParams) (wire.ShownObjective, error) {
+	w := s.cfg.Watch(p.ID)
+	defer w.Close()
+	err := s.changing(ctx, func(ctx context.Context, n int) error {
+		o, err := s.objective(ctx, c, p.ID)
+		if err == nil {
+			err = fresh(o, p.Seen)
+		}
+		switch {
+		case err != nil:
+			return err
+		case closed(o), o.Status == opt.ObjectiveWorking && len(o.Plans) == 0: // there is nothing to pause, so no way to planning
+			return &opt.MoveError{From: string(o.Status), To: string(opt.ObjectivePlanning)}
+		}
+		return s.ofObjective(n, s.cfg.Engine.Replan(ctx, p.ID, p.Reason, p.Seen))
+	})
+	if err != nil {
+		return wire.ShownObjective{}, err
+	}
+	o, err := s.caughtUp(ctx, c, p.ID, w, s.cfg.ReplyWait, func(o *opt.Objective) bool {
+		return o.Status != opt.ObjectivePlanning || !slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return p.Started && p.Status == opt.PlanWorking })
+	})
+	if err == nil && !o.Status.Ended() {
+		o.Status = opt.ObjectivePlanning // a planner may be done by now
+	}
+	return wire.ShownObjective{Objective: o, Plans: true, Tasks: true}, err
 }

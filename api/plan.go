@@ -69,49 +69,131 @@ func leadsTo(plans map[string]*opt.Plan, from, to string, seen map[string]bool) 
 
 // createPlan adds a plan to an objective. It runs when the objective has been
 // started and its turn has come.
-func (s *Server) createPlan(ctx context.Context, c *call, p wire.CreatePlanParams) (*opt.Plan, error) {
-	o, err := s.objective(ctx, c, p.ObjectiveID)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) createPlan(ctx context.Context, c *call, p wire.CreatePlanParams) (plan *opt.Plan, err error) {
+	err = s.changing(ctx, func(ctx context.Context, n int) error {
+		o, err := s.objective(ctx, c, p.ObjectiveID)
+		if err == nil {
+			err = fresh(o, p.Seen)
+		}
+		if err == nil {
+			err = s.checkPlan(o, p.Plan)
+		}
+		if err != nil {
+			return err
+		}
+		plan, err = s.cfg.Engine.AddPlan(ctx, o.ID, p.Plan, p.Plan.Metadata.Bool(opt.KeyAutoStart), p.Seen)
+		return s.ofObjective(n, err)
+	})
+	return plan, err
+}
+
+// checkPlan reports why a plan cannot be added to o. The workflow checks again,
+// when it knows what else has happened.
+func (s *Server) checkPlan(o *opt.Objective, spec opt.PlanSpec) error {
 	switch {
-	case o.Status.Ended() || o.Stopping != "":
-		return nil, opt.ErrEnded
+	case closed(o):
+		return errObjectiveEnded
 	case len(o.Plans) >= opt.MaxPlans:
-		return nil, invalid("objectiveId", fmt.Sprintf("has its maxPlansPerObjective of %d plans", opt.MaxPlans))
+		return invalid("objectiveId", fmt.Sprintf("has its maxPlansPerObjective of %d plans", opt.MaxPlans))
 	}
-	var ids []string
-	for _, sibling := range o.Plans {
-		ids = append(ids, sibling.ID)
+	_, err := opt.NewPlan(o.ID, len(o.Plans)+1, spec, o.Plans, nil, a2a.At(s.cfg.Now()))
+	return err
+}
+
+// plan reads a plan that the caller names, within its objective.
+func (s *Server) plan(ctx context.Context, c *call, id string) (*opt.Objective, *opt.Plan, error) {
+	missing := optNotFound("PLAN_NOT_FOUND", "Plan", id)
+	ref, ok := opt.ParseID(id)
+	if !ok {
+		return nil, nil, missing
 	}
-	// The workflow checks again, when it knows what else has happened.
-	if _, err := opt.NewPlan(o.ID, len(o.Plans), p.Plan, o.Plans, ids, a2a.At(s.cfg.Now())); err != nil {
-		return nil, err
-	}
-	ctx, cancel := s.writing(ctx)
-	defer cancel()
-	plan, err := s.cfg.Engine.AddPlan(ctx, o.ID, p.Plan, p.Plan.Metadata.Bool(opt.KeyAutoStart), 0)
+	o, err := s.cfg.Journal.Objective(ctx, c.Tenant, ref.ObjectiveID)
 	if errors.Is(err, opt.ErrUnknown) {
-		return nil, opt.ErrEnded // the journal knows the objective, so its workflow was there and is gone
+		return nil, nil, missing
 	}
 	if err != nil {
-		return nil, fmt.Errorf("add plan: %w", err)
+		return nil, nil, err
 	}
-	return plan, nil
+	p := o.Plan(id)
+	if p == nil {
+		return nil, nil, missing
+	}
+	c.saw(o.ID, "")
+	return o, p, nil
 }
 
 // getPlan returns a plan.
 func (s *Server) getPlan(ctx context.Context, c *call, p wire.GetPlanParams) (wire.ShownPlan, error) {
-	missing := optNotFound("PLAN_NOT_FOUND", "Plan", p.ID)
-	if !plausible(p.ID) {
-		return wire.ShownPlan{}, missing
-	}
-	plan, err := s.cfg.Journal.Plan(ctx, c.Tenant, p.ID)
-	if errors.Is(err, opt.ErrUnknown) {
-		return wire.ShownPlan{}, missing
-	}
-	if err == nil {
-		c.saw(plan.ObjectiveID, "")
-	}
+	_, plan, err := s.plan(ctx, c, p.ID)
 	return wire.ShownPlan{Plan: plan, Tasks: p.Tasks}, err
+}
+
+// updatePlan changes a plan.
+func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParams) (wire.ShownPlan, error) {
+	return s.changePlan(ctx, c, p.ID, p.Seen, func(ctx context.Context, o *opt.Objective, plan *opt.Plan) error {
+		switch {
+		case p.Status != "" && !plan.Status.May(p.Status), p.Status != "" && p.Status != plan.Status && (plan.Status.Ended() || closed(o)):
+			return &opt.MoveError{From: string(plan.Status), To: string(p.Status)}
+		case p.Change.Empty() && (p.Status == "" || plan.Status.Ended()):
+			return errUnchanged
+		case plan.Status.Ended():
+			return errPlanEnded
+		case closed(o):
+			return errObjectiveEnded
+		}
+		return early(s.cfg.Engine.ChangePlan(ctx, p.ID, &p.Change, p.Status, met(o, plan), p.Seen))
+	})
+}
+
+// addTasks adds tasks to a plan.
+func (s *Server) addTasks(ctx context.Context, c *call, p wire.AddTasksParams) (wire.ShownPlan, error) {
+	return s.changePlan(ctx, c, p.ID, p.Seen, func(ctx context.Context, o *opt.Objective, plan *opt.Plan) error {
+		switch {
+		case plan.Status.Ended():
+			return errPlanEnded
+		case closed(o):
+			return errObjectiveEnded
+		}
+		if _, err := plan.NewTasks(p.Tasks); err != nil {
+			return err // the workflow checks again, when it knows what else was added
+		}
+		return early(s.cfg.Engine.AddTasks(ctx, p.ID, p.Tasks, p.Seen))
+	})
+}
+
+// errUnchanged is returned by changes for which there is nothing to do.
+var errUnchanged = errors.New("unchanged")
+
+// changePlan has a plan changed and returns it once its objective knows, which
+// its revision tells.
+func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64, change func(context.Context, *opt.Objective, *opt.Plan) error) (wire.ShownPlan, error) {
+	ref, _ := opt.ParseID(id)
+	w := s.cfg.Watch(ref.ObjectiveID)
+	defer w.Close()
+	var before int64
+	err := s.changing(ctx, func(ctx context.Context, _ int) error {
+		o, p, err := s.plan(ctx, c, id)
+		if err == nil {
+			err = fresh(o, seen)
+		}
+		if err != nil {
+			return err
+		}
+		before = o.Revision
+		return change(ctx, o, p)
+	})
+	wait := s.cfg.ReplyWait
+	switch {
+	case errors.Is(err, errUnchanged):
+		wait = 0
+	case err != nil:
+		return wire.ShownPlan{}, err
+	}
+	o, err := s.caughtUp(ctx, c, ref.ObjectiveID, w, wait, func(o *opt.Objective) bool {
+		return o.Revision > before || o.Status.Ended()
+	})
+	if err != nil {
+		return wire.ShownPlan{}, err
+	}
+	return wire.ShownPlan{Plan: o.Plan(id), Tasks: true}, nil
 }

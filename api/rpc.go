@@ -2,167 +2,104 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
-	"mime"
 	"net/http"
-	"slices"
-	"strconv"
-	"time"
 
 	"github.com/labstack/echo/v4"
-	"go.uber.org/zap"
 
 	"longhaul/api/wire"
-	"longhaul/opt"
 )
 
-const (
-	headerVersion     = "A2A-Version"
-	headerExtensions  = "A2A-Extensions"
-	headerExtensions3 = "X-A2A-Extensions" // the name in 0.3
-)
-
-// An exchange is a JSON-RPC request and its answer.
-type exchange struct {
-	*call
-	s       *Server
-	w       *echo.Response
-	r       *http.Request
-	version wire.Version
-	id      json.RawMessage // nil until it was read
-	to      *method         // nil until it is known
-	status  int             // of a failure that has one of its own
+// rpc is the binding of JSON-RPC: every answer and every event is a response to
+// the request with an id.
+type rpc struct {
+	*exchange
+	id json.RawMessage // nil until it was read
 }
 
 // serveRPC answers a JSON-RPC request of either version.
 func (s *Server) serveRPC(e echo.Context) error {
-	x := &exchange{call: e.Get(callKey).(*call), s: s, w: e.Response(), r: e.Request(), version: wire.V03}
-	s.allowOrigin(e)
-	var out outcome
-	err := s.guard(x.call, func() (err error) {
-		out, err = x.handle()
-		return err
-	})
-	switch {
-	case err != nil:
-		x.fail(err)
-	case out.feed != nil:
-		x.stream(out.feed)
-	default:
-		x.answer(out.result)
-	}
+	b := &rpc{}
+	b.exchange = s.newExchange(e, b)
+	b.serve(b.handle)
 	return nil
 }
 
 // handle takes the steps of every request, in the order in which their failures
 // count.
-func (x *exchange) handle() (outcome, error) {
-	if err := x.authenticate(); err != nil {
+func (b *rpc) handle() (outcome, error) {
+	if err := b.authenticate(); err != nil {
 		return outcome{}, err
 	}
-	version, named, versionFault := wire.Negotiate(x.r.Header.Values(headerVersion), x.r.URL.Query())
-	x.version = version
-	if !isJSON(x.r.Header.Get("Content-Type")) {
+	version, named, versionFault := wire.Negotiate(b.r.Header.Values(headerVersion), b.r.URL.Query())
+	b.version = version
+	if !isJSON(b.r.Header.Get("Content-Type")) {
 		return outcome{}, errMediaType
 	}
-	body, err := x.body()
+	body, err := b.body()
 	if err != nil {
 		return outcome{}, err
 	}
 	req, fault := wire.ReadRequest(body)
-	x.id = req.ID
+	b.id, b.noID = req.ID, req.ID == nil
 	if fault != nil {
 		return outcome{}, fault
 	}
-	x.to = x.s.methods[req.Method]
+	b.to = b.s.methods[req.Method]
 	if versionFault != nil {
 		return outcome{}, versionFault
 	}
-	if x.s.cfg.LenientVersion && !named && x.to != nil && x.to.names[wire.V03] != req.Method {
-		x.version = wire.V10
+	if b.s.cfg.LenientVersion && !named && b.to != nil && b.to.names[wire.V03] != req.Method {
+		version = wire.V10
 	}
-	x.w.Header().Set(headerVersion, string(x.version))
-	x.rules = x.version.Rules()
-	if fault := x.dispatch(req.Method, named); fault != nil {
+	b.agree(version, "") // the log takes no name before it is known to be one
+	if fault := b.dispatch(req.Method, named); fault != nil {
 		return outcome{}, fault
 	}
-	x.method, x.key, x.after = req.Method, x.r.Header.Get("Idempotency-Key"), x.r.Header.Get("Last-Event-ID")
-	x.named = wire.ParseExtensions(slices.Concat(x.r.Header.Values(headerExtensions), x.r.Header.Values(headerExtensions3)))
-	return x.to.run(x.r.Context(), x.call, wire.NewReader(x.version, req.Params))
-}
-
-func (x *exchange) authenticate() (err error) {
-	x.Caller, err = x.s.cfg.Authenticate(x.r)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, ErrForbidden):
-		x.status = http.StatusForbidden
-		return &wire.Fault{Code: wire.CodeOptNotFound, Message: "Permission denied", Reason: "PERMISSION_DENIED"}
-	case errors.Is(err, opt.ErrUnavailable):
-		x.status = http.StatusServiceUnavailable
-		x.w.Header().Set("Retry-After", strconv.Itoa(int(retryDelay/time.Second)))
-		return err
-	}
-	x.status = http.StatusUnauthorized
-	x.w.Header().Set("WWW-Authenticate", x.s.cfg.Challenge)
-	x.s.log.Debug("Refused credentials", zap.Error(err))
-	return &wire.Fault{Code: wire.CodeOptNotFound, Message: "Unauthenticated", Reason: "UNAUTHENTICATED"}
-}
-
-// isJSON reports whether a content type is one of JSON's, or none.
-func isJSON(contentType string) bool {
-	if contentType == "" {
-		return true
-	}
-	media, _, err := mime.ParseMediaType(contentType)
-	return err == nil && (media == "application/json" || media == "application/a2a+json")
-}
-
-// body reads the request's body, which must come in time and not be too large.
-// Once it has come, net/http lifts the deadline for reading.
-func (x *exchange) body() ([]byte, error) {
-	limit := x.s.cfg.MaxBody
-	if x.r.ContentLength > limit {
-		x.w.Header().Set("Connection", "close") // the rest is not worth reading
-		return nil, x.tooLarge(limit)
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(x.w.Unwrap(), x.r.Body, limit))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, x.tooLarge(limit)
-	case err != nil:
-		x.w.Header().Set("Connection", "close") // the rest may never come
-		x.status = http.StatusBadRequest
-		return nil, &wire.Fault{Code: wire.CodeInvalidRequest, Message: "Invalid request: the body could not be read"}
-	}
-	return body, nil
-}
-
-func (x *exchange) tooLarge(limit int64) *wire.Fault {
-	x.status = http.StatusRequestEntityTooLarge
-	return &wire.Fault{Code: wire.CodeInvalidRequest,
-		Message: "Invalid request: the body is larger than " + strconv.FormatInt(limit, 10) + " bytes"}
+	b.method = req.Method
+	return b.to.run(b.r.Context(), b.call, wire.NewReader(b.version, req.Params))
 }
 
 // dispatch checks that the version has a method by the name that was called.
-func (x *exchange) dispatch(name string, named bool) *wire.Fault {
-	if x.to == nil {
+func (b *rpc) dispatch(name string, named bool) *wire.Fault {
+	if b.to == nil {
 		return &wire.Fault{Code: wire.CodeMethodNotFound, Message: "Method not found"}
 	}
-	right := x.to.names[x.version]
+	right := b.to.names[b.version]
 	switch {
 	case right == name:
 		return nil
-	case x.version == wire.V03 && !named:
+	case b.version == wire.V03 && !named:
 		return wire.UnnamedVersion(name)
 	}
-	x.to = nil // fails like a method that is not there, not like the stream it is elsewhere
-	f := &wire.Fault{Code: wire.CodeMethodNotFound, Message: "Method not found in A2A " + string(x.version)}
+	b.to = nil // fails like a method that is not there, not like the stream it is elsewhere
+	f := &wire.Fault{Code: wire.CodeMethodNotFound, Message: "Method not found in A2A " + string(b.version)}
 	if right != "" {
 		f.Message += ": use " + right
 	}
 	return f
+}
+
+func (b *rpc) result(value any) ([]byte, error) { return wire.Result(b.id, value) }
+
+func (b *rpc) failure(f *wire.Fault) ([]byte, error) {
+	return wire.Failure(b.id, b.version.Error(f, b.ofOPT()))
+}
+
+func (b *rpc) answerMedia() string { return mediaJSON }
+
+// refuse sends a fault with 200, as every response. Streaming methods fail in the
+// way that the clients of a version can see: in 0.3 as the only event of a stream,
+// in 1.0 with a status of HTTP, since some read a 200 as an empty stream.
+func (b *rpc) refuse(f *wire.Fault, body []byte) {
+	streams := b.to != nil && b.to.stream
+	switch {
+	case b.status != 0:
+		b.send(b.status, mediaJSON, body)
+	case streams && b.version.StreamsFaults() && f.Code != wire.CodeVersion:
+		b.send(http.StatusOK, mediaStream, append(append([]byte("data: "), body...), "\n\n"...))
+	case streams:
+		b.send(http.StatusBadRequest, mediaJSON, body)
+	default:
+		b.send(http.StatusOK, mediaJSON, body)
+	}
 }

@@ -35,7 +35,7 @@ func (s *Server) sendMessage(ctx context.Context, c *call, p wire.SendParams) (w
 			return wire.Sent{}, err
 		}
 	}
-	v, err := s.task(ctx, c, d.taskID, opt.TaskWant{History: p.History, Artifacts: true})
+	v, err := s.task(ctx, c, d.taskID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
 	if err != nil {
 		return wire.Sent{}, err
 	}
@@ -63,7 +63,7 @@ func (s *Server) streamMessage(ctx context.Context, c *call, p wire.SendParams) 
 		return &feed{s: s, first: &a2a.Event{Message: d.answer}, done: true}, nil
 	}
 	return s.open(ctx, c, feedStart{
-		id: d.taskID, watch: d.watch, history: p.History, after: p.After, send: true, gate: d.gate, pending: d.pending,
+		id: d.taskID, watch: d.watch, history: p.History, scope: p.Scope, after: p.After, send: true, gate: d.gate, pending: d.pending,
 	})
 }
 

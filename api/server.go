@@ -65,7 +65,7 @@ func (s *Server) routes() {
 	s.echo.Use(s.observe)
 	for _, path := range []string{"/", "/a2a", "/a2a/"} {
 		s.echo.POST(path, s.serveRPC)
-		s.echo.OPTIONS(path, s.servePreflight)
+		s.echo.OPTIONS(path, func(e echo.Context) error { return s.preflight(e, "OPTIONS, POST") })
 	}
 	get := func(path string, handler echo.HandlerFunc) {
 		s.echo.GET(path, handler)
@@ -75,6 +75,14 @@ func (s *Server) routes() {
 	get("/.well-known/agent.json", s.serveCard)
 	get("/a2a/.well-known/agent-card.json", s.serveCard)
 	get("/v1.0/.well-known/agent-card.json", s.servePureCard)
+	if !s.cfg.NoREST {
+		get(restPath+"/.well-known/agent-card.json", s.serveCard)
+		s.echo.Any(restPath+"/*", s.serveREST)
+		for _, path := range []string{`/message\:send`, `/message\:stream`, "/tasks", "/tasks/*", "/extendedAgentCard"} {
+			s.echo.Any(path, s.serveREST)
+			s.echo.Any("/:tenant"+path, s.serveREST)
+		}
+	}
 	get("/healthz", s.serveHealth)
 	get("/readyz", s.serveReady)
 }

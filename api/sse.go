@@ -6,18 +6,15 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"longhaul/api/wire"
 )
 
-// stream sends a feed as server-sent events, each of them a whole response on one
-// line. A reader that takes none for WriteTimeout loses the connection; it can
-// resume.
+// stream sends a feed as server-sent events, each of them on one line. A reader
+// that takes none for WriteTimeout loses the connection; it can resume.
 func (x *exchange) stream(f *feed) {
 	defer f.close()
 	beat := time.NewTicker(x.s.cfg.Heartbeat)
 	defer beat.Stop()
-	x.head("text/event-stream")
+	x.head(mediaStream)
 	x.w.WriteHeader(http.StatusOK)
 	for {
 		var e streamed
@@ -33,8 +30,7 @@ func (x *exchange) stream(f *feed) {
 		case errors.Is(err, io.EOF), x.r.Context().Err() != nil:
 			return
 		default:
-			body, fault := x.failure(err)
-			x.code = fault.Code
+			body, _ := x.failed(err)
 			_ = x.write(fmt.Sprintf("data: %s\n\n", body)) // the stream ends either way
 			return
 		}
@@ -45,7 +41,7 @@ func (x *exchange) stream(f *feed) {
 }
 
 func (x *exchange) event(e streamed) error {
-	body, err := wire.Result(x.id, x.version.Event(e.event))
+	body, err := x.binding.result(x.version.Event(e.event))
 	if err != nil {
 		return err
 	}

@@ -54,14 +54,19 @@ func (s *service) listen(t *testing.T) string {
 // open calls a streaming method.
 func open(t *testing.T, url, version, method, params string, headers ...string) *reader {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":"s","method":%q,"params":%s}`, method, params)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	return follow(t, http.MethodPost, url, body, append(headers, "A2A-Version", version)...)
+}
+
+// follow sends a request whose answer is a stream.
+func follow(t *testing.T, verb, url, body string, headers ...string) *reader {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, verb, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("A2A-Version", version)
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
@@ -130,6 +135,9 @@ func (r *reader) states() []string {
 
 func brief(data node) string {
 	result := data.at("result")
+	if !data.has("result") {
+		result = data // over plain HTTP
+	}
 	for _, path := range [][]string{{"task", "status", "state"}, {"statusUpdate", "status", "state"}, {"status", "state"}} {
 		if s := result.at(path...).String(); s != "" {
 			return strings.ToLower(strings.TrimPrefix(s, "TASK_STATE_"))

@@ -28,6 +28,7 @@ type feed struct {
 	taskID      string
 	contextID   string
 	ends        func(a2a.TaskState) bool // the stream ends with an event of this state
+	hierarchy   *hierarchy               // to tell of; nil if the client does not understand it
 
 	first *a2a.Event // goes out before all others; nil when the stream is a resumed one
 	page  []opt.Recorded
@@ -47,6 +48,7 @@ type feedStart struct {
 	id      string
 	watch   Watch // attached before anything was read or written
 	history int
+	scope   opt.HistoryScope
 	after   *int64 // resume after this event: no snapshot, no gap
 	send    bool   // the stream of a send, which ends when the task needs input
 	gate    string // that was answered just now, so that it does not end the stream
@@ -62,7 +64,7 @@ func (s *Server) open(ctx context.Context, c *call, start feedStart) (f *feed, e
 			start.watch.Close()
 		}
 	}()
-	v, err := s.task(ctx, c, start.id, opt.TaskWant{History: start.history, Artifacts: true})
+	v, err := s.task(ctx, c, start.id, opt.TaskWant{History: start.history, Scope: start.scope, Artifacts: true})
 	if err != nil {
 		return nil, err
 	}
@@ -70,16 +72,25 @@ func (s *Server) open(ctx context.Context, c *call, start feedStart) (f *feed, e
 	f.ends = func(state a2a.TaskState) bool {
 		return state.Terminal() || state == a2a.InputRequired && (start.send || c.rules.InterruptEnds)
 	}
+	tells := c.opt() && v.IsRoot
 	if after, ok := resumeAfter(c, start.after, v); ok {
 		f.seq = after
-		return f, nil
+		if tells {
+			f.hierarchy, err = f.hierarchyAfter(ctx, after)
+		}
+		return f, err
 	}
 	if f.over && !start.send && !c.rules.SubscribeToEnded {
 		return nil, errEnded
 	}
-	t, err := s.show(ctx, c, v)
+	t, o, err := s.shown(ctx, c, v)
 	if err != nil {
 		return nil, err
+	}
+	if tells {
+		if f.hierarchy, err = f.hierarchyIn(ctx, c, v, t, o); err != nil {
+			return nil, err
+		}
 	}
 	if start.pending {
 		t.Metadata = t.Metadata.With(opt.KeyReplyPending, true)
@@ -110,7 +121,7 @@ func (s *Server) subscribe(ctx context.Context, c *call, p wire.TaskParams) (*fe
 	if !ok {
 		return nil, taskNotFound(p.ID)
 	}
-	return s.open(ctx, c, feedStart{id: p.ID, watch: s.cfg.Watch(ref.ObjectiveID), history: p.History, after: p.After})
+	return s.open(ctx, c, feedStart{id: p.ID, watch: s.cfg.Watch(ref.ObjectiveID), history: p.History, scope: p.Scope, after: p.After})
 }
 
 // next waits for the next event. It returns io.EOF at the end of the stream,
@@ -124,8 +135,14 @@ func (f *feed) next(ctx context.Context, beat <-chan time.Time) (streamed, error
 		for len(f.page) > 0 {
 			r := f.page[0]
 			f.page, f.seq = f.page[1:], r.Seq
-			if e, ok := f.project(r.Event); ok {
-				f.done = e.Status != nil && f.ends(e.Status.Status.State)
+			e, ok := f.project(r.Event)
+			f.done = ok && e.Status != nil && f.ends(e.Status.Status.State)
+			if f.hierarchy != nil {
+				if u, told := f.tell(f.hierarchy, r.Event); told {
+					e, ok = a2a.Event{Status: u}, true
+				}
+			}
+			if ok {
 				return streamed{r.Seq, e}, nil
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 // getTask answers from the journal, so it works while everything else is down.
 func (s *Server) getTask(ctx context.Context, c *call, p wire.TaskParams) (a2a.Task, error) {
-	v, err := s.task(ctx, c, p.ID, opt.TaskWant{History: p.History, Artifacts: true})
+	v, err := s.task(ctx, c, p.ID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
 	if err != nil {
 		return a2a.Task{}, err
 	}
@@ -67,7 +67,7 @@ func (s *Server) cancelTask(ctx context.Context, c *call, p wire.TaskParams) (a2
 			return a2a.Task{}, err
 		}
 	}
-	v, err = s.task(ctx, c, p.ID, opt.TaskWant{History: p.History, Artifacts: true})
+	v, err = s.task(ctx, c, p.ID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
 	switch {
 	case err != nil:
 		return a2a.Task{}, err

@@ -40,16 +40,23 @@ func plausible(id string) bool {
 
 // show returns a task as the caller sees it.
 func (s *Server) show(ctx context.Context, c *call, v opt.TaskView) (a2a.Task, error) {
+	t, _, err := s.shown(ctx, c, v)
+	return t, err
+}
+
+// shown returns a task as the caller sees it, with the objective that it shows,
+// nil for none.
+func (s *Server) shown(ctx context.Context, c *call, v opt.TaskView) (a2a.Task, *opt.Objective, error) {
 	t := present(v)
 	if !c.opt() || !v.IsRoot {
-		return t, nil
+		return t, nil, nil
 	}
 	o, err := s.cfg.Journal.Objective(ctx, c.Tenant, v.ObjectiveID)
 	if err != nil {
-		return t, err
+		return t, nil, err
 	}
 	t.Metadata = t.Metadata.With(opt.KeyObjective, wire.ObjectiveMetadata(o))
-	return t, nil
+	return t, o, nil
 }
 
 // present returns a view as an A2A task: its messages carry its ids, and its

@@ -40,7 +40,7 @@ func (s *Server) settle(ctx context.Context, c *call, d *delivery) error {
 			return state.Ended() || state.Waiting(), err
 		}
 		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
-		return !shows(v, d.gate), err
+		return v.State.Ended() || v.State.Waiting() && !shows(v, d.gate), err
 	})
 }
 
@@ -55,15 +55,15 @@ func (s *Server) movedOn(ctx context.Context, c *call, d *delivery) error {
 
 // judged waits for the verdict on a message and returns it as an error if it was
 // refused. pending is true if there is none in time.
-func (s *Server) judged(ctx context.Context, c *call, v opt.TaskView, m a2a.Message, w Watch) (pending bool, err error) {
+func (s *Server) judged(ctx context.Context, c *call, v opt.TaskView, l opt.Letter, w Watch) (pending bool, err error) {
 	pending = true
 	err = s.await(ctx, w, s.cfg.ReplyWait, func() (bool, error) {
-		j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, m.MessageID)
+		j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
 		if err != nil || !ok {
 			return false, err
 		}
 		pending = false
-		return true, verdict(j, m)
+		return true, verdict(j, l.Message)
 	})
 	if err != nil || !pending {
 		return false, err

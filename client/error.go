@@ -22,8 +22,12 @@ const (
 	CodeVersion           = -32009
 )
 
-// ReasonUnavailable is the Reason of an error which a repeat may cure.
-const ReasonUnavailable = "UNAVAILABLE"
+// Reasons that callers branch on.
+const (
+	ReasonUnavailable = "UNAVAILABLE"              // a repeat may cure it
+	ReasonStale       = "STALE_REVISION"           // somebody else has changed it; Info has the revision
+	ReasonMove        = "INVALID_STATE_TRANSITION" // it cannot go from where it is to there
+)
 
 // An Error is what an agent answered in place of a result.
 type Error struct {

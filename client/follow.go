@@ -80,8 +80,10 @@ func (f *follower) ends(e Event, sending bool) bool {
 		return false
 	}
 	// If the message was a reply, the first thing that comes may be the task as
-	// it was before. Then the agent goes on; else it ends the stream.
-	return e.Status != nil || f.asked && !sending
+	// it was before, and then changes around it. Then the agent goes on; else it
+	// ends the stream.
+	_, around := ChangeOf(e.Metadata())
+	return e.Status != nil && !around || f.asked && !sending
 }
 
 // broke says what a connection came to that gave n events and then err.

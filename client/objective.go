@@ -146,3 +146,119 @@ func (c *Client) GetPlan(ctx context.Context, id string) (*Plan, error) {
 	}
 	return r.Plan, nil
 }
+
+// An ObjectiveChange says what to change of an objective. Zero members change
+// nothing.
+type ObjectiveChange struct {
+	Name        string              `json:"name,omitempty"`
+	Description *string             `json:"description,omitempty"`
+	Status      opt.ObjectiveStatus `json:"status,omitempty"`
+	Metadata    a2a.Metadata        `json:"metadata,omitzero"` // in place of the client's; an empty one takes it away
+	Seen        int64               `json:"longhaul/v1/revision,omitempty"`
+}
+
+// UpdateObjective changes an objective. If Seen is not zero and the objective has
+// another revision by then, the error has the Reason [ReasonStale]. Like all
+// changes it is not repeated, since somebody else may have changed the same
+// meanwhile.
+func (c *Client) UpdateObjective(ctx context.Context, id string, change ObjectiveChange) (*Objective, error) {
+	var r objectiveResult
+	if err := c.call(ctx, "objectives/update", objectiveChange{id, change}, &r); err != nil {
+		return nil, err
+	}
+	return r.Objective, nil
+}
+
+// Replan asks for plans in place of those that have not ended.
+func (c *Client) Replan(ctx context.Context, id, reason string) (*Objective, error) {
+	var r objectiveResult
+	if err := c.call(ctx, "objectives/replan", replanParams{id, reason}, &r); err != nil {
+		return nil, err
+	}
+	return r.Objective, nil
+}
+
+// A PlanChange says what to change of a plan. Zero members change nothing.
+type PlanChange struct {
+	Name        string         `json:"name,omitempty"`
+	Description *string        `json:"description,omitempty"`
+	Status      opt.PlanStatus `json:"status,omitempty"`
+	Metadata    a2a.Metadata   `json:"metadata,omitzero"` // in place of the client's; an empty one takes it away
+	Seen        int64          `json:"longhaul/v1/revision,omitempty"`
+}
+
+// UpdatePlan changes a plan, like UpdateObjective. Seen is the revision of its
+// objective.
+func (c *Client) UpdatePlan(ctx context.Context, id string, change PlanChange) (*Plan, error) {
+	var r planResult
+	if err := c.call(ctx, "plans/update", planChange{id, change}, &r); err != nil {
+		return nil, err
+	}
+	return r.Plan, nil
+}
+
+// AddTasks adds tasks to a plan. In their Dependencies, "task-0" is the first task
+// that the plan has already.
+func (c *Client) AddTasks(ctx context.Context, planID string, tasks ...NewPlanTask) (*Plan, error) {
+	var r planResult
+	if err := c.call(ctx, "plans/addTasks", addTasksParams{planID, tasks}, &r); err != nil {
+		return nil, err
+	}
+	return r.Plan, nil
+}
+
+// LinkTask has another A2A task stand in for a plan task that has not begun.
+func (c *Client) LinkTask(ctx context.Context, id, a2aTaskID string) (*PlanTask, error) {
+	var r MovedTask
+	if err := c.call(ctx, "tasks/link", linkParams{id, a2aTaskID}, &r); err != nil {
+		return nil, err
+	}
+	return &r.Task, nil
+}
+
+// A MovedTask is a plan task that was moved, with its plan and its objective,
+// which is without plans.
+type MovedTask struct {
+	Task      PlanTask  `json:"task"`
+	Plan      Plan      `json:"plan"`
+	Objective Objective `json:"objective"`
+}
+
+// UpdateTaskStatus moves a plan task by hand; text is what to tell people, "" for
+// nothing. Its plan and its objective follow.
+func (c *Client) UpdateTaskStatus(ctx context.Context, id string, status opt.TaskState, text string) (*MovedTask, error) {
+	var r MovedTask
+	if err := c.call(ctx, "tasks/updateStatus", statusParams{id, status, text}, &r); err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// The params of the calls above.
+type (
+	objectiveChange struct {
+		ID string `json:"id"`
+		ObjectiveChange
+	}
+	replanParams struct {
+		ID     string `json:"id"`
+		Reason string `json:"reason,omitempty"`
+	}
+	planChange struct {
+		ID string `json:"id"`
+		PlanChange
+	}
+	addTasksParams struct {
+		ID    string        `json:"id"`
+		Tasks []NewPlanTask `json:"tasks"`
+	}
+	linkParams struct {
+		ID        string `json:"id"`
+		A2ATaskID string `json:"a2aTaskId"`
+	}
+	statusParams struct {
+		ID      string        `json:"id"`
+		Status  opt.TaskState `json:"status"`
+		Message string        `json:"message,omitempty"`
+	}
+)

@@ -65,6 +65,60 @@ func TestClient_objectives(t *testing.T) {
 	}
 }
 
+func TestClient_changes(t *testing.T) {
+	a := newAgent(t,
+		result(`{"objective":`+objectiveJSON+`}`),
+		result(`{"objective":`+objectiveJSON+`}`),
+		result(`{"objective":`+objectiveJSON+`}`),
+		result(`{"plan":`+planJSON+`}`),
+		result(`{"plan":`+planJSON+`}`),
+		result(`{"task":{"id":"task-2","name":"Sum up","taskIndex":1,"a2aTaskId":"elsewhere","status":"pending"}}`),
+		result(`{"task":{"id":"task-2","name":"Sum up","taskIndex":1,"status":"completed"},"plan":`+planJSON+`,"objective":`+objectiveJSON+`}`),
+		text(http.StatusOK, "application/json", `{"jsonrpc":"2.0","id":8,"error":{"code":-32001,"message":"Stale revision: the objective is at revision 4","data":[
+			{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"STALE_REVISION","domain":"d","metadata":{"revision":"4"}}]}}`),
+	)
+	c, none := a.client(), ""
+	o, err := c.UpdateObjective(t.Context(), "obj-1", client.ObjectiveChange{Name: "Tea", Description: &none, Status: opt.ObjectivePlanning, Metadata: a2a.Metadata{}, Seen: 3})
+	check(t, "UpdateObjective", err)
+	if o.Status != opt.ObjectivePlanning || len(o.Plans) != 1 {
+		t.Errorf("UpdateObjective gave %+v", o)
+	}
+	_, err = c.UpdateObjective(t.Context(), "obj-1", client.ObjectiveChange{Status: opt.ObjectiveWorking})
+	check(t, "UpdateObjective", err)
+	_, err = c.Replan(t.Context(), "obj-1", "too slow")
+	check(t, "Replan", err)
+	p, err := c.UpdatePlan(t.Context(), "plan-1", client.PlanChange{Status: opt.PlanSkipped, Metadata: a2a.Metadata{}.With("k", 1)})
+	check(t, "UpdatePlan", err)
+	again, err := c.AddTasks(t.Context(), "plan-1", client.NewPlanTask{Name: "Check", Dependencies: []string{"task-0"}})
+	check(t, "AddTasks", err)
+	if diff := cmp.Diff(p, again); diff != "" || len(p.Tasks) != 2 {
+		t.Errorf("UpdatePlan gave %+v, AddTasks another:\n%s", p, diff)
+	}
+	linked, err := c.LinkTask(t.Context(), "task-2", "elsewhere")
+	check(t, "LinkTask", err)
+	moved, err := c.UpdateTaskStatus(t.Context(), "task-2", opt.TaskCompleted, "Done.")
+	check(t, "UpdateTaskStatus", err)
+	if linked.A2ATaskID != "elsewhere" || moved.Task.Status != opt.TaskCompleted || moved.Plan.ID != "plan-1" || moved.Objective.ID != "obj-1" {
+		t.Errorf("LinkTask gave %+v, UpdateTaskStatus %+v", linked, moved)
+	}
+	if _, err = c.UpdatePlan(t.Context(), "plan-1", client.PlanChange{Name: "New", Seen: 3}); !client.HasReason(err, client.ReasonStale) {
+		t.Errorf("UpdatePlan of another revision: %v", err)
+	}
+	want := []string{
+		`objectives/update {"id":"obj-1","name":"Tea","description":"","status":"planning","metadata":{},"longhaul/v1/revision":3}`,
+		`objectives/update {"id":"obj-1","status":"working"}`,
+		`objectives/replan {"id":"obj-1","reason":"too slow"}`,
+		`plans/update {"id":"plan-1","status":"skipped","metadata":{"k":1}}`,
+		`plans/addTasks {"id":"plan-1","tasks":[{"name":"Check","dependencies":["task-0"]}]}`,
+		`tasks/link {"id":"task-2","a2aTaskId":"elsewhere"}`,
+		`tasks/updateStatus {"id":"task-2","status":"completed","message":"Done."}`,
+		`plans/update {"id":"plan-1","name":"New","longhaul/v1/revision":3}`,
+	}
+	if diff := cmp.Diff(want, a.seen()); diff != "" {
+		t.Errorf("calls mismatch (-want +got):\n%s", diff)
+	}
+}
+
 func check(t *testing.T, what string, err error) {
 	t.Helper()
 	if err != nil {

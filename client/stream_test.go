@@ -46,6 +46,12 @@ func TestClient_Stream(t *testing.T) {
 			[]string{"1 task working", "2 input-required"}, []string{sent},
 		},
 		{
+			"past what happens around a question", []http.HandlerFunc{events(snapshot("1", "INPUT_REQUIRED"),
+				event("2", `{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_INPUT_REQUIRED"},"metadata":{"opt/v1/event":{"kind":"task","id":"task-1","from":"input-required","to":"working","revision":1}}}}`),
+				update("3", "WORKING"), update("4", "COMPLETED"))},
+			[]string{"1 task input-required", "2 input-required", "3 working", "4 completed"}, []string{sent},
+		},
+		{
 			"breaks before anything came", []http.HandlerFunc{broken(), events(), events(snapshot("1", "COMPLETED"))},
 			[]string{"1 task completed"}, []string{sent, sent, sent},
 		},

@@ -32,6 +32,7 @@ const (
 	KeyBlockedReason   = "opt/v1/blockedReason"
 	KeyFailureReason   = "opt/v1/failureReason"
 	KeyEvent           = "opt/v1/event"
+	KeyHistoryScope    = "opt/v1/historyScope"
 	KeyInterrupt       = "openwop" // holds {"interrupt": Gate}
 	KeyReplyPending    = "longhaul/v1/replyPending"
 	KeyAfter           = "longhaul/v1/after"

@@ -31,9 +31,23 @@ type TaskView struct {
 
 // A TaskWant says how much of a task to read.
 type TaskWant struct {
-	History   int // at most so many of the latest messages; negative means all
+	History   int          // at most so many of the latest messages; negative means all
+	Scope     HistoryScope // of those; "" for what was asked for in the conversation, or the task alone
 	Artifacts bool
 }
+
+// A HistoryScope says whose messages a task's history holds.
+type HistoryScope string
+
+// The scopes. A root task is in the plan where the work stands.
+const (
+	ScopeTask      HistoryScope = "task"
+	ScopePlan      HistoryScope = "plan"      // and those of the other tasks of the plan
+	ScopeObjective HistoryScope = "objective" // and everything else that was said about the objective
+)
+
+// Valid reports whether s is a scope.
+func (s HistoryScope) Valid() bool { return s == ScopeTask || s == ScopePlan || s == ScopeObjective }
 
 // A TaskFilter selects tasks for a list. Zero members select everything.
 type TaskFilter struct {

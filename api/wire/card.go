@@ -36,6 +36,7 @@ type Interface struct {
 type Capabilities struct {
 	Streaming  bool        `json:"streaming"`
 	Push       bool        `json:"pushNotifications"`
+	Extended   bool        `json:"extendedAgentCard,omitempty"` // there is a card for those who say who they are
 	Extensions []Extension `json:"extensions,omitempty"`
 }
 
@@ -107,6 +108,19 @@ type transport struct {
 // union of both. That one leaves out securityRequirements, of which no form is
 // read by all clients; they stand in the 0.3 member alone.
 func (v Version) Card(c Card) any {
+	out := c.common(v)
+	if v == V10 {
+		out.Requirements = requirements10(c.Requirements)
+		return out
+	}
+	return struct {
+		card
+		members03
+	}{out, c.members03()}
+}
+
+// common returns what both forms of c have.
+func (c Card) common(v Version) card {
 	out := card{
 		Name: c.Name, Description: c.Description, Version: c.Version, Interfaces: c.Interfaces, Provider: c.Provider,
 		DocumentationURL: c.DocumentationURL, IconURL: c.IconURL, Capabilities: c.Capabilities, Schemes: map[string]any{},
@@ -119,14 +133,7 @@ func (v Version) Card(c Card) any {
 	for name, scheme := range c.Schemes {
 		out.Schemes[name] = scheme.members(v)
 	}
-	if v == V10 {
-		out.Requirements = requirements10(c.Requirements)
-		return out
-	}
-	return struct {
-		card
-		members03
-	}{out, c.members03()}
+	return out
 }
 
 // requirements10 writes scopes as the proto's StringList, an object.
@@ -143,7 +150,7 @@ func requirements10(list []map[string][]string) []any {
 }
 
 func (c Card) members03() members03 {
-	m := members03{ProtocolVersion: "0.3.0", PreferredTransport: "JSONRPC", Additional: []transport{}}
+	m := members03{ProtocolVersion: "0.3.0", PreferredTransport: "JSONRPC", Additional: []transport{}, Extended: c.Capabilities.Extended}
 	for _, i := range c.Interfaces {
 		if i.Version != V03 {
 			continue
@@ -166,7 +173,24 @@ func (c Card) members03() members03 {
 // members returns the scheme in the shape of 1.0, under the name of its type,
 // and for the union the members of the 0.3 shape beside that.
 func (s SecurityScheme) members(v Version) map[string]any {
-	name, fields10, fields03 := "", map[string]any{}, map[string]any{"type": s.Type}
+	name, fields10, fields03 := s.shapes()
+	if v == V10 {
+		return map[string]any{name: fields10}
+	}
+	fields03[name] = fields10
+	return fields03
+}
+
+// members03 returns the scheme in the shape of 0.3.
+func (s SecurityScheme) members03() map[string]any {
+	_, _, fields := s.shapes()
+	return fields
+}
+
+// shapes returns the name of the scheme's type in 1.0, and its members in both
+// versions.
+func (s SecurityScheme) shapes() (name string, fields10, fields03 map[string]any) {
+	fields10, fields03 = map[string]any{}, map[string]any{"type": s.Type}
 	set := func(name10, name03 string, value any, required bool) {
 		if value != "" || required {
 			fields10[name10], fields03[name03] = value, value
@@ -192,9 +216,5 @@ func (s SecurityScheme) members(v Version) map[string]any {
 	case "mutualTLS":
 		name = "mtlsSecurityScheme"
 	}
-	if v == V10 {
-		return map[string]any{name: fields10}
-	}
-	fields03[name] = fields10
-	return fields03
+	return name, fields10, fields03
 }

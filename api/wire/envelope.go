@@ -18,8 +18,9 @@ type Request struct {
 }
 
 // ReadRequest reads the envelope of a request. With a fault it still returns the
-// id, if there is one to answer to. A batch and a notification are faults: A2A
-// has neither.
+// id, if there is one to answer to. A batch is a fault: A2A has none. A request
+// without an id is one too, [NoID], but that is told last, when nothing else is
+// wrong with it.
 func ReadRequest(body []byte) (Request, *Fault) {
 	switch err := check(body); {
 	case errors.Is(err, errTooDeep):
@@ -35,7 +36,6 @@ func ReadRequest(body []byte) (Request, *Fault) {
 	id, ok := m["id"]
 	switch {
 	case !ok:
-		return Request{}, badEnvelope("id is missing; notifications are not supported")
 	case len(id) > maxID:
 		return Request{}, badEnvelope("id is too long")
 	case id[0] != '"' && id[0] != '-' && (id[0] < '0' || id[0] > '9') && id[0] != 'n':
@@ -54,6 +54,9 @@ func ReadRequest(body []byte) (Request, *Fault) {
 	}
 	return r, nil
 }
+
+// NoID is the fault of a request without an id: A2A has no notifications.
+var NoID = badEnvelope("id is missing; notifications are not supported")
 
 func badEnvelope(problem string) *Fault {
 	return &Fault{Code: CodeInvalidRequest, Message: "Invalid request: " + problem}

@@ -1,6 +1,9 @@
 package wire
 
-import "longhaul/a2a"
+import (
+	"longhaul/a2a"
+	"longhaul/opt"
+)
 
 type statusUpdate10 struct {
 	TaskID    string       `json:"taskId"`
@@ -43,7 +46,7 @@ func (v Version) Event(e a2a.Event) any {
 	case e.Status != nil:
 		u := e.Status
 		if v == V03 {
-			return statusUpdate03{"status-update", u.TaskID, u.ContextID, v.status(u.Status), final(u.Status.State), u.Metadata}
+			return statusUpdate03{"status-update", u.TaskID, u.ContextID, v.status(u.Status), final(u), u.Metadata}
 		}
 		return v.wrap("statusUpdate", statusUpdate10{u.TaskID, u.ContextID, v.status(u.Status), u.Metadata})
 	default:
@@ -57,8 +60,14 @@ func (v Version) Event(e a2a.Event) any {
 }
 
 // final is the flag of a 0.3 status update: the stream ends with it. A stream
-// stays open while somebody has to authorize something elsewhere.
-func final(s a2a.TaskState) bool { return s.Terminal() || s == a2a.InputRequired }
+// stays open while somebody has to authorize something elsewhere, and after an
+// update that only tells of something around the task.
+func final(u *a2a.StatusUpdate) bool {
+	if u.Metadata.Has(opt.KeyEvent) {
+		return false
+	}
+	return u.Status.State.Terminal() || u.Status.State == a2a.InputRequired
+}
 
 func (v Version) wrap(name string, value any) any {
 	if v == V03 {

@@ -38,6 +38,12 @@ var reasons = map[int]string{
 	CodeVersion:        "VERSION_NOT_SUPPORTED",
 }
 
+// Reasons of faults that no code of A2A stands for.
+const (
+	ReasonUnauthenticated = "UNAUTHENTICATED"
+	ReasonForbidden       = "PERMISSION_DENIED"
+)
+
 // The domains of ErrorInfo.
 const (
 	domainA2A = "a2a-protocol.org"
@@ -55,6 +61,18 @@ type Fault struct {
 }
 
 func (f *Fault) Error() string { return f.Message }
+
+// ErrorInfo returns the reason that the details of f name, and whose it is; "" if
+// they name none. opt says that the method is one of the extension's.
+func (f *Fault) ErrorInfo(opt bool) (reason, domain string) {
+	switch {
+	case opt && f.Code != CodeVersion && f.Code != CodeExtension:
+		return f.Reason, domainOPT // whose codes mean something else
+	case f.Reason == "":
+		return reasons[f.Code], domainA2A
+	}
+	return f.Reason, domainA2A
+}
 
 // A Violation says which member of a request is wrong and why.
 type Violation struct {
@@ -109,14 +127,7 @@ func (v Version) Error(f *Fault, opt bool) any {
 	if v == V03 && !opt && f.Code != CodeVersion && f.Code != CodeOptNotFound {
 		return e
 	}
-	domain, reason := domainA2A, f.Reason
-	switch {
-	case opt && f.Code != CodeVersion && f.Code != CodeExtension:
-		domain = domainOPT // whose codes mean something else
-	case reason == "":
-		reason = reasons[f.Code]
-	}
-	if reason != "" {
+	if reason, domain := f.ErrorInfo(opt); reason != "" {
 		e.Data = append(e.Data, errorInfo{"type.googleapis.com/google.rpc.ErrorInfo", reason, domain, f.Info})
 	}
 	if len(f.Violations) > 0 {
@@ -127,16 +138,4 @@ func (v Version) Error(f *Fault, opt bool) any {
 		e.Data = append(e.Data, retryInfo{"type.googleapis.com/google.rpc.RetryInfo", delay})
 	}
 	return e
-}
-
-// Status returns f as an answer over plain HTTP: with its status, and the name
-// that gRPC has for that.
-func Status(f *Fault, code int, name string) any {
-	e := V10.Error(f, false).(errorObject)
-	return map[string]any{"error": struct {
-		Code    int    `json:"code"`
-		Status  string `json:"status"`
-		Message string `json:"message"`
-		Details []any  `json:"details,omitempty"`
-	}{code, name, e.Message, e.Data}}
 }

@@ -11,8 +11,6 @@ import (
 const (
 	optPrefix = "opt/v1/"
 	ownPrefix = "longhaul/v1/"
-
-	keyHistoryScope = "opt/v1/historyScope"
 )
 
 // Hints is what the metadata of a message says in the words of the extension.
@@ -47,7 +45,7 @@ func (o object) hints(name string) Hints {
 		SuggestedName:   m.text(opt.KeySuggestedName),
 	}
 	m.flag(opt.KeyAutoStart, false)
-	oneOf(m, keyHistoryScope, "task", "plan", "objective")
+	oneOf(m, opt.KeyHistoryScope, opt.ScopeTask, opt.ScopePlan, opt.ScopeObjective)
 	if len([]rune(h.SuggestedName)) > opt.MaxName {
 		m.wrong(opt.KeySuggestedName, fmt.Sprintf("has more than %d characters", opt.MaxName))
 	}
@@ -119,20 +117,30 @@ func (o object) plan(siblings map[string]int) opt.PlanSpec {
 		Dependencies: indexed("plan", o.texts("dependencies"), siblings),
 		Metadata:     o.clientMetadata("metadata"),
 	}
+	spec.Tasks = o.tasks(true)
+	return spec
+}
+
+// tasks reads the tasks of a plan. If they are all there are, a dependency may
+// name another of them by the id that it has in the request.
+func (o object) tasks(all bool) []opt.TaskSpec {
 	list := o.objects("tasks", o.list("tasks"))
 	ids := map[string]int{}
 	for i, t := range list {
-		ids[t.text("id")] = i
+		if id := t.text("id"); all {
+			ids[id] = i
+		}
 	}
+	var specs []opt.TaskSpec
 	for _, t := range list {
-		spec.Tasks = append(spec.Tasks, opt.TaskSpec{
+		specs = append(specs, opt.TaskSpec{
 			Name:         t.text("name"),
 			Description:  t.text("description"),
 			Dependencies: indexed("task", t.texts("dependencies"), ids),
 			Metadata:     t.clientMetadata("metadata"),
 		})
 	}
-	return spec
+	return specs
 }
 
 func indexed(kind string, refs []string, ids map[string]int) []string {
@@ -148,7 +156,12 @@ func (o object) checkText(name, description string) {
 	if len([]rune(name)) > opt.MaxName {
 		o.wrong("name", fmt.Sprintf("has more than %d characters", opt.MaxName))
 	}
-	if len(description) > opt.MaxDescription {
-		o.wrong("description", fmt.Sprintf("has more than %d bytes", opt.MaxDescription))
+	o.checkLength("description", description)
+}
+
+// checkLength reports a text called name that is too long for a description.
+func (o object) checkLength(name, text string) {
+	if len(text) > opt.MaxDescription {
+		o.wrong(name, fmt.Sprintf("has more than %d bytes", opt.MaxDescription))
 	}
 }

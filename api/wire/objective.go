@@ -5,9 +5,14 @@ import (
 	"longhaul/opt"
 )
 
-// keyRevision is the key in an objective's metadata of a number that grows with
-// every change of its plans.
-const keyRevision = "longhaul/v1/revision"
+// Keys in the metadata of an objective.
+const (
+	keyRevision  = "longhaul/v1/revision"  // a number that grows with every change by a client
+	keyBlockedBy = "longhaul/v1/blockedBy" // where it is blocked
+	keyStopping  = "longhaul/v1/stopping"  // what it is about to end as
+
+	keyNothing = "longhaul/v1/nothing" // in a change alone: the client's metadata is to be empty
+)
 
 type objective struct {
 	ID          string              `json:"id"`
@@ -55,6 +60,12 @@ func newObjective(o *opt.Objective, plans, tasks bool) objective {
 	if o.Revision > 0 {
 		out.Metadata = out.Metadata.With(keyRevision, o.Revision)
 	}
+	if by := blockedBy(o); by != nil {
+		out.Metadata = out.Metadata.With(keyBlockedBy, by)
+	}
+	if o.Stopping != "" && !o.Status.Ended() {
+		out.Metadata = out.Metadata.With(keyStopping, o.Stopping)
+	}
 	if plans {
 		list := make([]plan, 0, len(o.Plans))
 		for _, p := range o.Plans {
@@ -88,10 +99,51 @@ func newPlanTask(p *opt.Plan, t *opt.Task) planTask {
 		Dependencies: orEmpty(t.Dependencies), Status: t.State,
 		Metadata: whyMetadata(t.Metadata, false, t.State == opt.TaskFailed, t.Reason),
 	}
-	if t.State != opt.TaskPending {
-		out.A2ATaskID = t.ID
+	switch {
+	case t.Link != "":
+		out.A2ATaskID = t.Link
+	case t.State != opt.TaskPending:
+		out.A2ATaskID = t.A2AID()
 	}
 	return out
+}
+
+// A block is the way from an objective to what blocks it.
+type block struct {
+	PlanID      string `json:"planId"`
+	TaskID      string `json:"taskId,omitempty"`      // the A2A task to answer
+	InterruptID string `json:"interruptId,omitempty"` // its gate
+	Question    string `json:"question,omitempty"`    // what that asks
+}
+
+// blockedBy returns what blocks o: the gate that has been open for the longest, a
+// task that waits at none, or a plan that a client has paused. It is nil if
+// nothing does, if a client has paused o itself, or if its plans are not there to
+// tell.
+func blockedBy(o *opt.Objective) *block {
+	if o.Status != opt.ObjectiveBlocked || o.Reason == opt.BlockedByOperator {
+		return nil
+	}
+	var found *block
+	var oldest *opt.Gate
+	for _, p := range o.Plans {
+		if p.Status != opt.PlanBlocked || p.Reason == opt.BlockedByDependencies {
+			continue
+		}
+		if found == nil {
+			found = &block{PlanID: p.ID}
+		}
+		for _, t := range p.Tasks {
+			switch g := t.Gate; {
+			case !t.State.Waiting():
+			case g != nil && (oldest == nil || g.RequestedAt.Millis() < oldest.RequestedAt.Millis()):
+				found, oldest = &block{p.ID, t.A2AID(), g.ID, g.Prompt()}, g
+			case found.TaskID == "":
+				found = &block{PlanID: p.ID, TaskID: t.A2AID()}
+			}
+		}
+	}
+	return found
 }
 
 // whyMetadata returns metadata with the reason under the extension's keys.
@@ -170,6 +222,30 @@ func (Version) NewPlan(p *opt.Plan) any {
 		Plan plan `json:"plan"`
 		scalars
 	}{newPlan(p, true), scalars{p.ID, p.ObjectiveID, p.Name, string(p.Status), p.CreatedAt, p.UpdatedAt}}
+}
+
+// ShownTask is a plan task and, for a method that moves it, what it is part of.
+type ShownTask struct {
+	Task      *opt.Task
+	Plan      *opt.Plan
+	Objective *opt.Objective
+}
+
+// LinkedTask returns the result of linking a task.
+func (Version) LinkedTask(t ShownTask) any {
+	return struct {
+		Task planTask `json:"task"`
+	}{newPlanTask(t.Plan, t.Task)}
+}
+
+// MovedTask returns the result of moving a task: all three levels, each as it has
+// become.
+func (Version) MovedTask(t ShownTask) any {
+	return struct {
+		Task      planTask  `json:"task"`
+		Plan      plan      `json:"plan"`
+		Objective objective `json:"objective"`
+	}{newPlanTask(t.Plan, t.Task), newPlan(t.Plan, true), newObjective(t.Objective, false, false)}
 }
 
 // ObjectivePage is a page of objectives and how much of each to show.

@@ -17,7 +17,8 @@ const (
 type SendParams struct {
 	Message      a2a.Message
 	Hints        Hints
-	History      int  // messages to return
+	History      int // messages to return
+	Scope        opt.HistoryScope
 	Push         bool // a push configuration came with it
 	ReturnAtOnce bool
 	After        *int64 // resume a stream after this event
@@ -31,6 +32,7 @@ func ReadSend(r *Reader) SendParams {
 	p := SendParams{History: defaultHistory, After: o.after()}
 	if m, ok := o.object("message"); ok {
 		p.Message, p.Hints = m.message(), m.hints("metadata")
+		p.Scope = o.scope(&p.Message)
 	} else {
 		o.missing("message")
 	}
@@ -50,10 +52,10 @@ func ReadSend(r *Reader) SendParams {
 	return p
 }
 
-// tenant checks the tenant of a 1.0 request. The card names none, and the caller
-// is known by its credentials.
+// tenant checks the tenant of a 1.0 request. It selects nothing: the caller is
+// known by its credentials, and may say again whose it is.
 func (o object) tenant() {
-	if o.r.Version == V10 && o.text("tenant") != "" {
+	if tenant := o.text("tenant"); o.r.Version == V10 && tenant != "" && tenant != o.r.Tenant {
 		o.wrong("tenant", "is not one of this agent's")
 	}
 }
@@ -69,6 +71,26 @@ func (o object) history(missing int) int {
 		return 0
 	}
 	return *n
+}
+
+// scope reads whose messages to return, from the metadata of the request or of its
+// message. That of the message counts, and is kept with it for requests to come;
+// so is the other one, where the message has none. Beside a message it is no more
+// than a wish: what is no scope is ignored.
+func (o object) scope(m *a2a.Message) opt.HistoryScope {
+	if m != nil && m.Metadata.Has(opt.KeyHistoryScope) {
+		s, _ := m.Metadata.String(opt.KeyHistoryScope)
+		return opt.HistoryScope(s)
+	}
+	s, _ := o.metadata("metadata").String(opt.KeyHistoryScope)
+	scope := opt.HistoryScope(s)
+	if !scope.Valid() {
+		return ""
+	}
+	if m != nil {
+		m.Metadata = m.Metadata.With(opt.KeyHistoryScope, scope)
+	}
+	return scope
 }
 
 // after reads the event after which a stream is to resume.
@@ -92,6 +114,7 @@ func (o object) after() *int64 {
 type TaskParams struct {
 	ID      string
 	History int
+	Scope   opt.HistoryScope
 	After   *int64 // resume a stream after this event
 }
 
@@ -100,7 +123,7 @@ func ReadTask(r *Reader) TaskParams {
 	o := r.params()
 	o.tenant()
 	o.metadata("metadata")
-	return TaskParams{ID: o.needText("id"), History: o.history(defaultHistory), After: o.after()}
+	return TaskParams{ID: o.needText("id"), History: o.history(defaultHistory), Scope: o.scope(nil), After: o.after()}
 }
 
 // needText returns a string that is required but may be anything: one that
@@ -132,7 +155,7 @@ func ReadTaskList(r *Reader) TaskListParams {
 			State:     o.state("status"),
 			Since:     o.time("statusTimestampAfter"),
 			Limit:     o.pageSize(taskPage),
-			Want:      opt.TaskWant{History: o.history(0), Artifacts: o.flag("includeArtifacts", false)},
+			Want:      opt.TaskWant{History: o.history(0), Scope: opt.ScopeTask, Artifacts: o.flag("includeArtifacts", false)},
 		},
 	}
 }

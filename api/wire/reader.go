@@ -21,7 +21,9 @@ const (
 // A Reader reads the params of one request and collects what is wrong with them.
 type Reader struct {
 	Version Version
+	Tenant  string // of the caller, the only one that a request may name
 	raw     json.RawMessage
+	path    map[string]string // params that stand in the path of a request, by name
 
 	violations []Violation
 	mentions   []string // extensions that the message names or uses
@@ -59,14 +61,16 @@ func (r *Reader) wrong(field, problem string) {
 // params returns the params as an object; absent ones are an empty object.
 func (r *Reader) params() object {
 	o := object{r: r}
-	if r.raw == nil {
-		return o
-	}
-	if r.raw[0] != '{' {
+	switch {
+	case r.raw == nil:
+		o.m = map[string]json.RawMessage{}
+	case r.raw[0] == '{':
+		o.m = members(r.raw)
+	default:
 		r.wrong("params", "must be an object")
 		return o
 	}
-	o.m = members(r.raw)
+	o.withPath()
 	return o
 }
 

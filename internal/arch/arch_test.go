@@ -48,6 +48,8 @@ func TestRules(t *testing.T) {
 		{"api/send_test.go", `import "longhaul/internal/journal"`, ""},
 		{"api/send_test.go", `import "longhaul/internal/cli"`, "api imports internal/cli"},
 		{"api/wire/part.go", `import "longhaul/api"`, "api/wire imports api"},
+		{"api/grpc/service.go", `import "longhaul/api"`, ""},
+		{"api/send.go", `import "longhaul/api/grpc"`, "api imports api/grpc"},
 		{"activities/llm/llm.go", `import "longhaul/activities/echo"`, "activities/llm imports activities/echo"},
 		{"activities/llm/llm_test.go", `import "longhaul/activities/executortest"`, ""},
 		{"activities/llm/llm.go", `import "longhaul/activities/executortest"`, "activities/llm imports activities/executortest"},
@@ -62,6 +64,9 @@ func TestRules(t *testing.T) {
 
 		{"api/send.go", `import "github.com/labstack/echo/v4"`, ""},
 		{"client/send.go", `import "github.com/labstack/echo/v4"`, "belongs to [api api/*]"},
+		{"api/grpc/service.go", `import "github.com/a2aproject/a2a-go/v2/a2apb/v1"`, ""},
+		{"api/grpc/service.go", `import "github.com/a2aproject/a2a-go/v2/a2asrv"`, "belongs to [dev/e2e dev/e2e/*]"},
+		{"api/send.go", `import "google.golang.org/grpc/status"`, "belongs to [api/grpc"},
 		{"workflows/plan.go", `import "go.temporal.io/sdk/workflow"`, ""},
 		{"api/send.go", `import sdk "go.temporal.io/sdk/client"`, "belongs to"},
 		{"activities/echo/echo.go", `import "go.temporal.io/sdk/activity"`, "belongs to"},

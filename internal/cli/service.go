@@ -35,7 +35,7 @@ type service struct {
 }
 
 func newService(log *zap.Logger, b Build) *service {
-	return &service{build: b, log: log, failed: make(chan error, 1)}
+	return &service{build: b, log: log, failed: make(chan error, 2)}
 }
 
 // wrapped returns part, within its wrapper if it has one.
@@ -141,15 +141,22 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		_ = listener.Close()
 		return "", err
 	}
+	info := card(cfg, url, agent)
+	var grpcListener net.Listener
+	if grpcListener, info.GRPC, err = cfg.listenGRPC(); err != nil {
+		_ = listener.Close()
+		return "", err
+	}
 	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Timeout: cfg.CallTimeout})
 	server := api.New(api.Config{
 		Engine:       wrapped[api.Engine](engine, s.build.Engine),
 		Journal:      wrapped[api.Journal](s.journal, s.build.Journal),
 		Watch:        func(id string) api.Watch { return s.journal.Watch(id) },
 		Agent:        agent,
-		Card:         card(cfg, url, agent),
+		Card:         info,
 		Authenticate: anyone,
 		Idempotency:  repeats[cfg.Idempotency],
+		NoREST:       cfg.NoREST, LenientVersion: cfg.Lenient, Origins: cfg.Origins,
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxBody: cfg.MaxBody,
 		Log: s.log,
 	})
@@ -164,11 +171,12 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		defer cancel()
 		return httpServer.Shutdown(ctx)
 	})
+	s.serveGRPC(server, grpcListener, cfg)
 	return url, nil
 }
 
 // anyone lets everybody in as one and the same caller. It is for servers that
 // only this machine can reach.
 func anyone(*http.Request) (api.Caller, error) {
-	return api.Caller{Tenant: "default", Principal: "local"}, nil
+	return api.Caller{Tenant: "default", Principal: "local", Anonymous: true}, nil
 }

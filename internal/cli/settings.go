@@ -35,18 +35,24 @@ type temporalSettings struct {
 
 // apiSettings say how the API serves.
 type apiSettings struct {
-	Addr         string        `help:"Address to serve A2A at." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT"`
-	AllowAnyone  bool          `help:"Serve whoever can reach the address, though nobody is asked who they are. Without it the address must be on loopback." env:"LONGHAUL_ALLOW_ANYONE"`
-	PublicURL    string        `help:"URL that the agent card names; the default follows from the address." env:"LONGHAUL_PUBLIC_URL" placeholder:"URL"`
-	Agent        string        `help:"What decides about messages: playbooks, or another agent that the program carries." default:"playbooks" env:"LONGHAUL_AGENT"`
-	AgentName    string        `help:"Name on the agent card." default:"Longhaul" env:"LONGHAUL_AGENT_NAME"`
-	Idempotency  string        `help:"Which sends count as one: those with the same message-id or Idempotency-Key header, those with the same header, or, if off, none." enum:"message-id,header,off" default:"message-id" env:"LONGHAUL_IDEMPOTENCY"`
-	Required     []string      `name:"require-extension" help:"URIs of extensions that clients must know: calls that do not name them are refused." env:"LONGHAUL_REQUIRE_EXTENSION" placeholder:"URI"`
-	BlockingWait time.Duration `help:"How long a blocking send waits for the work." default:"25s" env:"LONGHAUL_BLOCKING_WAIT"`
-	ReplyWait    time.Duration `help:"How long a reply waits to be judged." default:"5s" env:"LONGHAUL_REPLY_WAIT"`
-	CancelWait   time.Duration `help:"How long a cancel waits for the work to stop." default:"5s" env:"LONGHAUL_CANCEL_WAIT"`
-	CallTimeout  time.Duration `help:"How long one call of Temporal may take." default:"10s" env:"LONGHAUL_CALL_TIMEOUT"`
-	MaxBody      int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
+	Addr           string        `help:"Address to serve A2A at." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT"`
+	AllowAnyone    bool          `help:"Serve whoever can reach the address, though nobody is asked who they are. Without it the address must be on loopback." env:"LONGHAUL_ALLOW_ANYONE"`
+	PublicURL      string        `help:"URL that the agent card names; the default follows from the address." env:"LONGHAUL_PUBLIC_URL" placeholder:"URL"`
+	GRPCAddr       string        `name:"grpc-addr" help:"Address to serve A2A 1.0 over gRPC at, without TLS; empty for none." default:"" env:"LONGHAUL_GRPC_ADDR" placeholder:"HOST:PORT"`
+	PublicGRPCAddr string        `name:"public-grpc-addr" help:"Address of gRPC that the agent card names; the default follows from where it listens and the public URL." env:"LONGHAUL_PUBLIC_GRPC_ADDR" placeholder:"HOST:PORT"`
+	Agent          string        `help:"What decides about messages: playbooks, or another agent that the program carries." default:"playbooks" env:"LONGHAUL_AGENT"`
+	AgentName      string        `help:"Name on the agent card." default:"Longhaul" env:"LONGHAUL_AGENT_NAME"`
+	Idempotency    string        `help:"Which sends count as one: those with the same message-id or Idempotency-Key header, those with the same header, or, if off, none." enum:"message-id,header,off" default:"message-id" env:"LONGHAUL_IDEMPOTENCY"`
+	NoStreaming    bool          `help:"Do not stream: for networks that cut streams, and for conformance kits." env:"LONGHAUL_NO_STREAMING"`
+	NoREST         bool          `name:"no-rest" help:"Serve JSON-RPC alone, not plain HTTP too." env:"LONGHAUL_NO_REST"`
+	Lenient        bool          `name:"lenient-version" help:"Take calls of A2A 1.0 that do not name their version for what they are." env:"LONGHAUL_LENIENT_VERSION"`
+	Origins        []string      `help:"Origins of web pages that may call, such as https://app.example.com, or *." env:"LONGHAUL_ORIGINS" placeholder:"ORIGIN"`
+	Required       []string      `name:"require-extension" help:"URIs of extensions that clients must know: calls that do not name them are refused." env:"LONGHAUL_REQUIRE_EXTENSION" placeholder:"URI"`
+	BlockingWait   time.Duration `help:"How long a blocking send waits for the work." default:"25s" env:"LONGHAUL_BLOCKING_WAIT"`
+	ReplyWait      time.Duration `help:"How long a reply waits to be judged." default:"5s" env:"LONGHAUL_REPLY_WAIT"`
+	CancelWait     time.Duration `help:"How long a cancel waits for the work to stop." default:"5s" env:"LONGHAUL_CANCEL_WAIT"`
+	CallTimeout    time.Duration `help:"How long one call of Temporal may take." default:"10s" env:"LONGHAUL_CALL_TIMEOUT"`
+	MaxBody        int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
 }
 
 // workSettings say how work is planned and done. Both the API, which knows a
@@ -107,16 +113,23 @@ func (s apiSettings) url(listening net.Addr) (string, error) {
 	return s.PublicURL, nil
 }
 
-// reach refuses an address that others on the network could reach, unless that
-// is wanted.
+// reach refuses addresses that others on the network could reach, unless that is
+// wanted.
 func (s apiSettings) reach() error {
-	addr := s.Addr
+	err := s.mayListen("--addr", s.Addr)
+	if err == nil && s.GRPCAddr != "" {
+		err = s.mayListen("--grpc-addr", s.GRPCAddr)
+	}
+	return err
+}
+
+func (s apiSettings) mayListen(flag, addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("--addr %q is not an address, such as 127.0.0.1:7420", addr)
+		return fmt.Errorf("%s %q is not an address, such as 127.0.0.1:7420", flag, addr)
 	}
 	if !s.AllowAnyone && !local(net.JoinHostPort(host, "0")) {
-		return fmt.Errorf("--addr %q can be reached from outside, and nobody is asked who they are: use 127.0.0.1, or --allow-anyone if the network keeps others out", addr)
+		return fmt.Errorf("%s %q can be reached from outside, and nobody is asked who they are: use 127.0.0.1, or --allow-anyone if the network keeps others out", flag, addr)
 	}
 	return nil
 }

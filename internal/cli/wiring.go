@@ -73,6 +73,7 @@ func card(cfg apiSettings, url string, agent Agent) api.CardInfo {
 		InputModes:  []string{"*/*"},
 		OutputModes: []string{"text/plain", "application/json"},
 		Skills:      agent.Skills(),
+		NoStreaming: cfg.NoStreaming,
 	}
 	for _, uri := range cfg.Required {
 		if uri == a2a.ExtensionOPT {

@@ -58,7 +58,7 @@ func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 	}
 	if want.History != 0 {
 		var err error
-		if v.Task.History, err = history(c, v.ObjectiveID, v.Task.ID, v.statusID, want.History); err != nil {
+		if v.Task.History, err = v.history(c, want); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/wire"
+	"longhaul/opt"
+)
+
+// Faults of changes that come too late.
+var (
+	errObjectiveEnded = &wire.Fault{Code: wire.CodeTaskNotFound, Message: "The objective has ended", Reason: reasonMove}
+	errPlanEnded      = &wire.Fault{Code: wire.CodeTaskNotFound, Message: "The plan has ended", Reason: reasonMove}
+)
+
+const reasonMove = "INVALID_STATE_TRANSITION"
+
+// errEarly is wrapped by errors of the engine that another look at the journal may
+// explain: the work there is about to begin or to end, or is newer than it looked.
+var errEarly = errors.New("too early")
+
+// The waits between looks.
+const (
+	firstLook = time.Millisecond
+	lastLook  = 100 * time.Millisecond
+)
+
+// changing calls change, which looks at the journal, refuses what cannot be and
+// has the engine do the rest, and calls it again while that comes too early. n is
+// how often it was called before. What is in time when the client goes is done.
+func (s *Server) changing(ctx context.Context, change func(ctx context.Context, n int) error) error {
+	ctx, cancel := s.writing(ctx)
+	defer cancel()
+	for n, wait := 0, firstLook; ; n, wait = n+1, min(2*wait, lastLook) {
+		err := change(ctx, n)
+		if !errors.Is(err, errEarly) {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("%w: %w", opt.ErrUnavailable, err)
+		}
+	}
+}
+
+// early marks what the engine says of something that the journal shows as there.
+func early(err error) error {
+	var move *opt.MoveError
+	taken := errors.As(err, &move) && move.From == move.To // see ObjectiveChanger.Again
+	if taken || errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrUnknown) || errors.Is(err, opt.ErrStale) {
+		return fmt.Errorf("%w: %v", errEarly, err)
+	}
+	return err
+}
+
+// fresh refuses a change by a client that has seen another revision than o's.
+func fresh(o *opt.Objective, seen int64) error {
+	if seen == 0 || seen == o.Revision {
+		return nil
+	}
+	revision := strconv.FormatInt(o.Revision, 10)
+	return &wire.Fault{
+		Code: wire.CodeTaskNotFound, Message: "Stale revision: the objective is at revision " + revision, Reason: "STALE_REVISION",
+		Info: map[string]string{"revision": revision, "seen": strconv.FormatInt(seen, 10)},
+	}
+}
+
+// closed reports whether nothing of o can be changed in this attempt.
+func closed(o *opt.Objective) bool { return o.Status.Ended() || o.Stopping != "" }
+
+// caughtUp waits until the journal shows what follows from a change that is in it
+// already, and returns the objective as it is then. It gives up after a while: the
+// change holds, and the rest of it comes.
+func (s *Server) caughtUp(ctx context.Context, c *call, id string, w Watch, wait time.Duration, enough func(*opt.Objective) bool) (*opt.Objective, error) {
+	var o *opt.Objective
+	err := s.await(ctx, w, wait, func() (bool, error) {
+		var err error
+		if o, err = s.cfg.Journal.Objective(ctx, c.Tenant, id); err != nil {
+			return false, err
+		}
+		return enough(o) && !s.goesOn(o), nil
+	})
+	return o, err
+}
+
+// goesOn reports whether something follows at once from what the journal shows of
+// o, going by the model: each level records for itself, and those above a bit
+// later.
+func (s *Server) goesOn(o *opt.Objective) bool {
+	now := a2a.At(s.cfg.Now())
+	for _, p := range o.Plans {
+		if len(p.Next(now)) > 0 || p.Started && !o.Started && !closed(o) {
+			return true
+		}
+		p.Report = &opt.Report{Status: p.Status, Reason: p.Reason} // what its objective knows of it, in time
+		for _, t := range p.Waiting() {
+			p.Report.Open = append(p.Report.Open, t.Gate)
+		}
+	}
+	return len(o.Startable()) > 0 || len(o.Held()) > 0 || len(o.Next(now)) > 0
+}
+
+// met reports whether what p depends on is done.
+func met(o *opt.Objective, p *opt.Plan) bool {
+	return !slices.ContainsFunc(p.Dependencies, func(id string) bool {
+		d := o.Plan(id)
+		return d == nil || !d.Done()
+	})
+}

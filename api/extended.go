@@ -1,0 +1,22 @@
+package api
+
+import (
+	"context"
+
+	"longhaul/api/wire"
+)
+
+// extendedCard makes the method that shows Config.Extended. Without one it fails
+// with missing.
+func (s *Server) extendedCard(missing *wire.Fault) run {
+	if s.cfg.Extended == nil {
+		return refused(s, missing)
+	}
+	card := s.card(*s.cfg.Extended)
+	return reply(s, wire.Nothing, func(_ context.Context, c *call, _ struct{}) (wire.Card, error) {
+		if c.Anonymous {
+			return wire.Card{}, errUnauthenticated
+		}
+		return card, nil
+	}, wire.Version.PureCard)
+}

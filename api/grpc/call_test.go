@@ -1,0 +1,225 @@
+package grpc_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"longhaul/a2a"
+	"longhaul/api"
+)
+
+func TestSendMessage(t *testing.T) {
+	s := newService(t)
+	task := s.send(t, "m", "write")
+	if task.GetStatus().GetState() != a2apb.TaskState_TASK_STATE_COMPLETED || task.GetStatus().GetMessage().GetParts()[0].GetText() != "Done." {
+		t.Errorf("status %v", task.GetStatus())
+	}
+	if again := s.send(t, "m", "write"); again.GetId() != task.GetId() {
+		t.Errorf("the same message began %s and %s", task.GetId(), again.GetId())
+	}
+	answer, err := s.SendMessage(with(t), said("m2", "hello"))
+	if err != nil || answer.GetMessage().GetParts()[0].GetText() != "Hello." || answer.GetMessage().GetRole() != a2apb.Role_ROLE_AGENT {
+		t.Errorf("answer %v, error %v", answer, err)
+	}
+}
+
+func TestListTasks(t *testing.T) {
+	s := newService(t)
+	first, second := s.send(t, "m1", "write"), s.send(t, "m2", "write")
+	var ids []string
+	req := &a2apb.ListTasksRequest{
+		PageSize: proto.Int32(1), Status: a2apb.TaskState_TASK_STATE_COMPLETED, HistoryLength: proto.Int32(0),
+		StatusTimestampAfter: timestamppb.New(start),
+	}
+	for {
+		page, err := s.ListTasks(with(t), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.GetTotalSize() != 2 || page.GetPageSize() != 1 || len(page.GetTasks()) != 1 {
+			t.Errorf("page %v", page)
+		}
+		for _, task := range page.GetTasks() {
+			ids = append(ids, task.GetId())
+			if len(task.GetArtifacts())+len(task.GetHistory()) != 0 {
+				t.Errorf("task %v", task)
+			}
+		}
+		if req.PageToken = page.GetNextPageToken(); req.PageToken == "" {
+			break
+		}
+	}
+	if all, err := s.ListTasks(with(t), &a2apb.ListTasksRequest{PageSize: proto.Int32(0)}); err != nil || all.GetPageSize() != 50 {
+		t.Errorf("with the size that Go sends for none: %v, error %v", all, err)
+	}
+	if len(ids) != 2 || ids[0] == ids[1] || !strings.Contains(fmt.Sprint(ids), first.GetId()) || !strings.Contains(fmt.Sprint(ids), second.GetId()) {
+		t.Errorf("listed %v", ids)
+	}
+}
+
+func TestCancelTask(t *testing.T) {
+	s := newService(t)
+	id := s.send(t, "m", "slow").GetId()
+	for range 2 {
+		task, err := s.CancelTask(with(t), &a2apb.CancelTaskRequest{Id: id})
+		if err != nil || task.GetStatus().GetState() != a2apb.TaskState_TASK_STATE_CANCELED {
+			t.Errorf("task %v, error %v", task, err)
+		}
+	}
+}
+
+// A task is the same message whether it comes by gRPC or is made of the JSON that
+// comes by JSON-RPC.
+func TestGetTask_sameAsJSON(t *testing.T) {
+	s := newService(t)
+	req := said("m", "write")
+	req.Message.Extensions, req.Message.ReferenceTaskIds = []string{"urn:x", a2a.ExtensionOPT}, []string{"other"}
+	req.Message.Metadata = fields(t, map[string]any{"n": 1.0, "opt/v1/suggestedName": "It"})
+	req.Message.Parts = append(req.Message.Parts,
+		&a2apb.Part{Content: &a2apb.Part_Raw{Raw: []byte{1, 2, 255}}, Filename: "a.json", MediaType: "application/json"},
+		&a2apb.Part{Content: &a2apb.Part_Raw{}, MediaType: "text/plain"},
+		&a2apb.Part{Content: &a2apb.Part_Data{Data: structpb.NewNullValue()}},
+		&a2apb.Part{Content: &a2apb.Part_Data{Data: structpb.NewStructValue(fields(t, map[string]any{"a": []any{1.5, "b", nil, true}}))}},
+		&a2apb.Part{Content: &a2apb.Part_Url{Url: "https://example.com/x"}, Metadata: fields(t, map[string]any{"k": "v"})},
+	)
+	sent, err := s.SendMessage(with(t, "a2a-extensions", a2a.ExtensionOPT), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := sent.GetTask().GetId()
+	got, err := s.GetTask(with(t, "a2a-extensions", a2a.ExtensionOPT), &a2apb.GetTaskRequest{Id: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &a2apb.Task{}
+	if err := protojson.Unmarshal(s.result(t, "GetTask", `{"id":"`+id+`"}`), want); err != nil {
+		t.Fatal(err)
+	}
+	for name, task := range map[string]*a2apb.Task{"GetTask": got, "SendMessage": sent.GetTask()} {
+		if diff := cmp.Diff(want, task, protocmp.Transform()); diff != "" {
+			t.Errorf("%s mismatch (-JSON-RPC +gRPC):\n%s", name, diff)
+		}
+	}
+	message := proto.CloneOf(req.Message)
+	message.ContextId, message.TaskId = got.GetContextId(), id
+	if diff := cmp.Diff(message, got.GetHistory()[0], protocmp.Transform()); diff != "" {
+		t.Errorf("message mismatch (-sent +kept):\n%s", diff)
+	}
+	if got.GetMetadata().GetFields()["opt/v1/objective"].GetStructValue().GetFields()["name"].GetStringValue() != "It" {
+		t.Errorf("metadata %v", got.GetMetadata())
+	}
+}
+
+// What JSON says more exactly than a double is rounded; what is no double at all
+// is its text.
+func TestGetTask_numbers(t *testing.T) {
+	s := newService(t)
+	id := s.result(t, "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":
+		[9007199254740993, 1e400, 0.1000000000000000055511151231257827, 1.0, {"a":1,"a":2}, "\ud800"]}]}}`)
+	var sent a2apb.SendMessageResponse
+	if err := protojson.Unmarshal(id, &sent); err == nil {
+		t.Error("a strict reader takes it: nothing is tested")
+	}
+	list, err := s.ListTasks(with(t), &a2apb.ListTasksRequest{HistoryLength: proto.Int32(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := list.GetTasks()[0].GetHistory()[0].GetParts()[0].GetData().GetListValue().AsSlice()
+	want := []any{9007199254740992.0, "1e400", 0.1, 1.0, map[string]any{"a": 2.0}, "\ufffd"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("data mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestGetExtendedAgentCard(t *testing.T) {
+	s := newService(t, func(c *api.Config) {
+		c.Card.Skills = []api.Skill{{ID: "plan", Name: "Plan", Description: "Plans"}}
+		extended := c.Card
+		extended.Schemes = map[string]api.SecurityScheme{"bearer": {Type: "http", Scheme: "Bearer"}}
+		extended.Requirements = []map[string][]string{{"bearer": {"read"}}}
+		c.Extended = &extended
+	})
+	card, err := s.GetExtendedAgentCard(with(t), &a2apb.GetExtendedAgentCardRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &a2apb.AgentCard{}
+	if err := protojson.Unmarshal(s.result(t, "GetExtendedAgentCard", `{}`), want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, card, protocmp.Transform()); diff != "" {
+		t.Errorf("card mismatch (-JSON-RPC +gRPC):\n%s", diff)
+	}
+	listed := false
+	for _, i := range card.GetSupportedInterfaces() {
+		listed = listed || i.GetProtocolBinding() == "GRPC" && i.GetUrl() == "agent.example.com:443" && i.GetProtocolVersion() == "1.0"
+	}
+	if !listed {
+		t.Errorf("interfaces %v", card.GetSupportedInterfaces())
+	}
+}
+
+// What the agent does not do it says of every method.
+func TestRefusedMethods(t *testing.T) {
+	s := newService(t)
+	for name, call := range map[string]func(context.Context) error{
+		"create": func(ctx context.Context) error {
+			_, err := s.CreateTaskPushNotificationConfig(ctx, &a2apb.TaskPushNotificationConfig{TaskId: "t", Url: "https://example.com"})
+			return err
+		},
+		"get": func(ctx context.Context) error {
+			_, err := s.GetTaskPushNotificationConfig(ctx, &a2apb.GetTaskPushNotificationConfigRequest{TaskId: "t", Id: "c"})
+			return err
+		},
+		"list": func(ctx context.Context) error {
+			_, err := s.ListTaskPushNotificationConfigs(ctx, &a2apb.ListTaskPushNotificationConfigsRequest{TaskId: "t"})
+			return err
+		},
+		"delete": func(ctx context.Context) error {
+			_, err := s.DeleteTaskPushNotificationConfig(ctx, &a2apb.DeleteTaskPushNotificationConfigRequest{TaskId: "t", Id: "c"})
+			return err
+		},
+	} {
+		wantFault(t, name, call(with(t)), codes.FailedPrecondition, "PUSH_NOTIFICATION_NOT_SUPPORTED")
+	}
+	_, err := s.GetExtendedAgentCard(with(t), &a2apb.GetExtendedAgentCardRequest{})
+	wantFault(t, "card", err, codes.FailedPrecondition, "UNSUPPORTED_OPERATION")
+}
+
+func fields(t *testing.T, m map[string]any) *structpb.Struct {
+	t.Helper()
+	s, err := structpb.NewStruct(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// result calls a method of 1.0 by JSON-RPC, with OPT, and returns its result.
+func (s *service) result(t *testing.T, method, params string) []byte {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/a2a", strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`))
+	r.Header.Set("A2A-Version", "1.0")
+	r.Header.Set("A2A-Extensions", a2a.ExtensionOPT)
+	w := httptest.NewRecorder()
+	s.api.ServeHTTP(w, r)
+	body, ok := strings.CutPrefix(w.Body.String(), `{"jsonrpc":"2.0","id":1,"result":`)
+	if !ok {
+		t.Fatalf("%s answered %s", method, w.Body)
+	}
+	return []byte(strings.TrimSuffix(body, "}"))
+}

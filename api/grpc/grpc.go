@@ -1,0 +1,78 @@
+// Package grpc serves A2A 1.0 over gRPC, with the official generated service and
+// the handlers that serve it over HTTP. Requests are read as the ProtoJSON that
+// they stand for, by the one reader of 1.0; answers are made of the model itself.
+//
+// Numbers in data and metadata are doubles here, as the proto has them: what is
+// more exact in JSON is rounded.
+package grpc
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+
+	"longhaul/api"
+)
+
+// A Config says what a Server is made of. A field is required unless its
+// comment says what the zero value means.
+type Config struct {
+	API        *api.Server
+	Heartbeat  time.Duration // between pings on an idle connection; zero: 15 s
+	MaxMessage int           // bytes of one request; zero: 16 MiB
+}
+
+// A Server is the service over gRPC. Beside it stands the standard service for
+// health, which asks nobody who they are.
+type Server struct {
+	api  *api.Server
+	grpc *grpc.Server
+}
+
+// New returns a server.
+func New(cfg Config) *Server {
+	s := &Server{api: cfg.API}
+	s.grpc = grpc.NewServer(
+		grpc.UnaryInterceptor(s.unary),
+		grpc.StreamInterceptor(s.stream),
+		grpc.MaxRecvMsgSize(cmp.Or(cfg.MaxMessage, 16<<20)),
+		grpc.MaxHeaderListSize(64<<10),
+		grpc.MaxConcurrentStreams(250),
+		grpc.ConnectionTimeout(10*time.Second),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: cmp.Or(cfg.Heartbeat, 15*time.Second), Timeout: 30 * time.Second}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
+	)
+	a2apb.RegisterA2AServiceServer(s.grpc, service{})
+	grpc_health_v1.RegisterHealthServer(s.grpc, health{ready: cfg.API.Ready})
+	return s
+}
+
+// Serve serves those who connect to l, which it closes, until Shutdown.
+func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(l) }
+
+// Shutdown ends all streams, those of the API's other bindings, too, and waits for
+// the calls that have begun. When ctx ends first it cuts them off. Clients lose
+// nothing: they can subscribe elsewhere.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.api.Close()
+	done := make(chan struct{})
+	go func() {
+		s.grpc.GracefulStop()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		s.grpc.Stop()
+		<-done
+		return fmt.Errorf("stop gRPC: %w", ctx.Err())
+	}
+}

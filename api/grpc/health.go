@@ -1,0 +1,28 @@
+package grpc
+
+import (
+	"context"
+
+	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+)
+
+// health is the standard service for health. It has no Watch: whoever calls that
+// is told so, and gRPC's own clients then go on without it.
+type health struct {
+	grpc_health_v1.UnimplementedHealthServer
+	ready func(context.Context) bool
+}
+
+// Check says whether work can be accepted now.
+func (h health) Check(ctx context.Context, req *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+	if name := req.GetService(); name != "" && name != a2apb.A2AService_ServiceDesc.ServiceName {
+		return nil, status.Error(codes.NotFound, "unknown service")
+	}
+	if !h.ready(ctx) {
+		return &grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_NOT_SERVING}, nil
+	}
+	return &grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_SERVING}, nil
+}

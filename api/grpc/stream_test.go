@@ -1,0 +1,196 @@
+package grpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"longhaul/api"
+	"longhaul/opt"
+)
+
+// brief returns what an event says in a word.
+func brief(e *a2apb.StreamResponse) string {
+	state := func(s *a2apb.TaskStatus) string {
+		return strings.ToLower(strings.TrimPrefix(s.GetState().String(), "TASK_STATE_"))
+	}
+	switch p := e.GetPayload().(type) {
+	case *a2apb.StreamResponse_Task:
+		return "task " + state(p.Task.GetStatus())
+	case *a2apb.StreamResponse_Message:
+		return "message " + p.Message.GetParts()[0].GetText()
+	case *a2apb.StreamResponse_StatusUpdate:
+		return state(p.StatusUpdate.GetStatus())
+	default:
+		u := e.GetArtifactUpdate()
+		return fmt.Sprintf("%s append=%v last=%v", u.GetArtifact().GetArtifactId(), u.GetAppend(), u.GetLastChunk())
+	}
+}
+
+// rest reads a stream to its end.
+func rest(stream grpc.ServerStreamingClient[a2apb.StreamResponse]) (events []string, err error) {
+	for {
+		e, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF):
+			return events, nil
+		case err != nil:
+			return events, err
+		}
+		events = append(events, brief(e))
+	}
+}
+
+func TestStreams(t *testing.T) {
+	s := newService(t)
+	sending, err := s.SendStreamingMessage(with(t), said("m", "slow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := sending.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := first.GetTask().GetId()
+	watching, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := watching.Recv(); err != nil || brief(e) != "task working" {
+		t.Errorf("a subscription begins with %v, error %v", e, err)
+	}
+	s.engine.play(id, opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "input-required"})
+	if got, err := rest(sending); err != nil || fmt.Sprint(got) != "[input_required]" {
+		t.Errorf("then the sender sees %q, error %v", got, err) // and is free to answer
+	}
+	s.engine.play(id, opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "working"})
+	s.engine.finish(id)
+	got, err := rest(watching)
+	want := []string{"input_required", "working", "post append=false last=false", "post append=true last=true", "completed"}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("error %v; events mismatch (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestStream_ofAMessage(t *testing.T) {
+	s := newService(t)
+	stream, err := s.SendStreamingMessage(with(t), said("m", "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := rest(stream); err != nil || fmt.Sprint(got) != "[message Hello.]" {
+		t.Errorf("events %q, error %v", got, err)
+	}
+}
+
+func TestStream_refused(t *testing.T) {
+	s, silent := newService(t), newService(t, func(c *api.Config) { c.Card.NoStreaming = true })
+	id := s.send(t, "m", "write").GetId()
+	for name, tc := range map[string]struct {
+		s      *service
+		id     string
+		code   codes.Code
+		reason string
+	}{
+		"ended":        {s, id, codes.FailedPrecondition, "UNSUPPORTED_OPERATION"},
+		"unknown":      {s, "nobody's", codes.NotFound, "TASK_NOT_FOUND"},
+		"no id":        {s, "", codes.InvalidArgument, ""},
+		"no streaming": {silent, id, codes.FailedPrecondition, "UNSUPPORTED_OPERATION"},
+	} {
+		stream, err := tc.s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: tc.id})
+		if err == nil {
+			_, err = stream.Recv()
+		}
+		wantFault(t, name, err, tc.code, tc.reason)
+	}
+}
+
+// A heartbeat looks for events that no watch told of.
+func TestStream_deafWatch(t *testing.T) {
+	s := newService(t, func(c *api.Config) {
+		c.Heartbeat = time.Millisecond
+		c.Watch = func(string) api.Watch { return never{} }
+	})
+	id := s.send(t, "m", "slow").GetId()
+	stream, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	s.engine.finish(id)
+	if got, err := rest(stream); err != nil || len(got) != 3 {
+		t.Errorf("events %q, error %v", got, err)
+	}
+}
+
+type never struct{}
+
+func (never) C() <-chan struct{} { return nil }
+func (never) Close()             {}
+
+// A server that stops ends its streams, and waits for them.
+func TestShutdown(t *testing.T) {
+	s := newService(t)
+	id := s.send(t, "m", "slow").GetId()
+	stream, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.grpc.Shutdown(t.Context()); err != nil {
+		t.Errorf("Shutdown: %v", err)
+	}
+	if got, err := rest(stream); err != nil || got != nil {
+		t.Errorf("then came %q, error %v", got, err)
+	}
+	if _, err := s.GetTask(with(t), &a2apb.GetTaskRequest{Id: id}); err == nil {
+		t.Error("a server that has stopped serves")
+	}
+}
+
+// A client that goes frees its stream.
+func TestStream_clientGoes(t *testing.T) {
+	var open sync.WaitGroup
+	s := newService(t, func(c *api.Config) {
+		watch := c.Watch
+		c.Watch = func(id string) api.Watch {
+			open.Add(1)
+			return counted{watch(id), &open}
+		}
+	})
+	ctx, cancel := context.WithCancel(with(t))
+	stream, err := s.SendStreamingMessage(ctx, said("m", "slow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	open.Wait()
+}
+
+// counted is a watch that is counted until it is closed.
+type counted struct {
+	api.Watch
+	open *sync.WaitGroup
+}
+
+func (w counted) Close() {
+	w.Watch.Close()
+	w.open.Done()
+}

@@ -1,0 +1,58 @@
+package grpc
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"longhaul/a2a"
+)
+
+func newStruct(m a2a.Metadata) *structpb.Struct {
+	if len(m) == 0 {
+		return nil
+	}
+	out := &structpb.Struct{Fields: make(map[string]*structpb.Value, len(m))}
+	for key, raw := range m {
+		out.Fields[key] = newValue(raw)
+	}
+	return out
+}
+
+// newValue returns JSON as a value of the proto. What was kept is JSON, but not
+// always what a strict reader of ProtoJSON would take: names may repeat, of which
+// the last one counts.
+func newValue(raw json.RawMessage) *structpb.Value {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return structpb.NewNullValue()
+	}
+	return valueOf(v)
+}
+
+func valueOf(v any) *structpb.Value {
+	switch v := v.(type) {
+	case bool:
+		return structpb.NewBoolValue(v)
+	case string:
+		return structpb.NewStringValue(v)
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil {
+			return structpb.NewStringValue(v.String()) // too large for a double
+		}
+		return structpb.NewNumberValue(f)
+	case []any:
+		return structpb.NewListValue(&structpb.ListValue{Values: each(v, valueOf)})
+	case map[string]any:
+		out := &structpb.Struct{Fields: make(map[string]*structpb.Value, len(v))}
+		for key, inner := range v {
+			out.Fields[key] = valueOf(inner)
+		}
+		return structpb.NewStructValue(out)
+	}
+	return structpb.NewNullValue()
+}

@@ -1,0 +1,171 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/api"
+)
+
+const tckExtension = "urn:a2a:tck:required-extension"
+
+// Whatever is switched on or off, the card says so in both forms, and calls agree.
+func TestCard_everyConfiguration(t *testing.T) {
+	for n := range 32 {
+		on := func(bit int) bool { return n>>bit&1 == 1 }
+		streams, rest, extended, grpc, required := on(0), on(1), on(2), on(3), on(4)
+		t.Run(fmt.Sprintf("streams=%v,rest=%v,extended=%v,grpc=%v,required=%v", streams, rest, extended, grpc, required), func(t *testing.T) {
+			s := newService(t, func(c *api.Config) {
+				c.Card.NoStreaming, c.NoREST = !streams, !rest
+				if extended {
+					c.Extended = &api.CardInfo{Name: "More"}
+				}
+				if grpc {
+					c.Card.GRPC = "agent.example.com:443"
+				}
+				if required {
+					c.Card.Extensions = []api.Extension{{URI: tckExtension, Required: true}}
+				}
+			})
+			interfaces := []string{"JSONRPC 1.0 https://agent.example.com/a2a"}
+			if rest {
+				interfaces = append(interfaces, "HTTP+JSON 1.0 https://agent.example.com/a2a/rest")
+			}
+			if grpc {
+				interfaces = append(interfaces, "GRPC 1.0 agent.example.com:443")
+			}
+			interfaces = append(interfaces, "JSONRPC 0.3 https://agent.example.com/a2a")
+			for _, version := range []string{"0.3", "1.0"} {
+				card := parse(t, s.get(t, "/.well-known/agent-card.json", "A2A-Version", version).Body.Bytes())
+				var got []string
+				for _, i := range card.at("supportedInterfaces").v.([]any) {
+					i := node{i}
+					got = append(got, i.at("protocolBinding").String()+" "+i.at("protocolVersion").String()+" "+i.at("url").String())
+				}
+				if diff := cmp.Diff(interfaces, got); diff != "" {
+					t.Errorf("interfaces in %s (-want +got):\n%s", version, diff)
+				}
+				wantBool(t, version+" streaming", card.at("capabilities", "streaming"), streams)
+				wantBool(t, version+" push", card.at("capabilities", "pushNotifications"), false)
+				wantBool(t, version+" extended", card.at("capabilities", "extendedAgentCard"), extended)
+				wantBool(t, version+" extension", card.at("capabilities", "extensions", "1", "required"), required)
+				wantBool(t, "extended as 0.3 has it", card.at("supportsAuthenticatedExtendedCard"), extended && version == "0.3")
+			}
+			s.agrees(t, streams, rest, extended, required)
+		})
+	}
+}
+
+func wantBool(t *testing.T, what string, n node, want bool) {
+	t.Helper()
+	if (n.v == true) != want {
+		t.Errorf("%s is %v, want %v", what, n, want)
+	}
+}
+
+// agrees checks that calls do what a card with these promises makes expect.
+func (s *service) agrees(t *testing.T, streams, rest, extended, required bool) {
+	t.Helper()
+	if required {
+		wantCode(t, s.call(t, "ListTasks", `{}`), "-32008")
+		wantCode(t, s.call(t, "SendStreamingMessage", `{}`), "-32008")
+	}
+	declared := []string{"A2A-Extensions", tckExtension}
+	if code := s.call(t, "SubscribeToTask", `{"id":"x"}`, declared...).at("error", "code").String(); (code == "-32004") == streams {
+		t.Errorf("subscribing fails with %s", code)
+	}
+	w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{}}`, declared...)
+	if strings.Contains(w.Body.String(), "-32004") == streams {
+		t.Errorf("message/stream: %s", w.Body)
+	}
+	if code := s.call(t, "GetExtendedAgentCard", `{}`, declared...).at("error", "code").String(); (code == "") != extended {
+		t.Errorf("the extended card fails with %q", code)
+	}
+	declared = append(declared, "A2A-Version", "1.0")
+	if got := s.get(t, "/a2a/rest/tasks", declared...); (got.Code == http.StatusOK) != rest {
+		t.Errorf("plain HTTP: status %d", got.Code)
+	}
+	if got := s.get(t, "/tasks", declared...); (got.Code == http.StatusOK) != rest {
+		t.Errorf("plain HTTP at the root: status %d", got.Code)
+	}
+	got := s.get(t, "/a2a/rest/tasks/x:subscribe", declared...)
+	if rest && (parse(t, got.Body.Bytes()).at("error", "details", "0", "reason").String() == "UNSUPPORTED_OPERATION") == streams {
+		t.Errorf("subscribing over plain HTTP: %s", got.Body)
+	}
+}
+
+// The extended card is for those who say who they are, in the form of the version
+// that they speak and nothing else.
+func TestExtendedCard(t *testing.T) {
+	s := newService(t, func(c *api.Config) {
+		more := c.Card
+		more.Description, more.Skills = "For you", append(more.Skills, api.Skill{ID: "secret"})
+		c.Extended = &more
+	})
+	const nobody, anonymous = "Bearer nobody", "Bearer anonymous"
+	for _, who := range []string{nobody, anonymous} {
+		for _, w := range []interface{ Result() *http.Response }{
+			s.post(t, `{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, "A2A-Version", "1.0", "Authorization", who),
+			s.post(t, `{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}`, "Authorization", who),
+			s.get(t, "/a2a/rest/extendedAgentCard", "A2A-Version", "1.0", "Authorization", who),
+		} {
+			if r := w.Result(); r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") != "Bearer" {
+				t.Errorf("%s: status %d, %q", who, r.StatusCode, r.Header.Get("WWW-Authenticate"))
+			}
+		}
+	}
+	card := s.call(t, "GetExtendedAgentCard", `{}`).at("result")
+	if card.at("skills", "1", "id").String() != "secret" || card.at("description").String() != "For you" || card.has("url") || card.has("protocolVersion") || !card.has("securityRequirements") {
+		t.Errorf("card of 1.0 is %v", card)
+	}
+	if got := parse(t, s.get(t, "/a2a/rest/extendedAgentCard", "A2A-Version", "1.0").Body.Bytes()); got.String() != card.String() {
+		t.Errorf("card over plain HTTP is %v", got)
+	}
+	card = s.callIn(t, "0.3", "agent/getAuthenticatedExtendedCard", `{}`).at("result")
+	if card.at("skills", "1", "id").String() != "secret" || card.has("supportedInterfaces") || card.has("securityRequirements") || card.at("capabilities").has("extendedAgentCard") {
+		t.Errorf("card of 0.3 is %v", card)
+	}
+	wantBool(t, "supportsAuthenticatedExtendedCard", card.at("supportsAuthenticatedExtendedCard"), true)
+	if scheme := card.at("securitySchemes", "bearer").String(); scheme != `{"scheme":"Bearer","type":"http"}` {
+		t.Errorf("scheme of 0.3 is %s", scheme)
+	}
+	if card := s.get(t, "/.well-known/agent-card.json").Body.String(); strings.Contains(card, "secret") {
+		t.Error("the public card says too much")
+	}
+}
+
+// Without one, 1.0 and 0.3 say so in words of their own, whoever asks.
+func TestExtendedCard_none(t *testing.T) {
+	s := newService(t)
+	wantCode(t, s.call(t, "GetExtendedAgentCard", `{}`), "-32004")
+	wantCode(t, s.callIn(t, "0.3", "agent/getAuthenticatedExtendedCard", `{}`, "Authorization", "Bearer anonymous"), "-32007")
+}
+
+// What is required is required over plain HTTP as well, and nothing is written
+// without it.
+func TestREST_requiredExtension(t *testing.T) {
+	s := newService(t, func(c *api.Config) {
+		c.Card.OPTRequired = true
+		c.Card.Extensions = []api.Extension{{URI: tckExtension, Required: true}}
+	})
+	body := `{"message":` + message("m", "quiet", "") + `}`
+	for _, header := range []string{"", a2a.ExtensionOPT, tckExtension, "urn:x"} {
+		w := s.rest(t, "POST", "/a2a/rest/message:send", body, "A2A-Extensions", header)
+		n := parse(t, w.Body.Bytes())
+		if w.Code != 400 || n.at("error", "details", "0", "reason").String() != "EXTENSION_SUPPORT_REQUIRED" {
+			t.Errorf("%q: %d %v", header, w.Code, n)
+		}
+	}
+	s.untouched(t)
+	w := s.rest(t, "POST", "/a2a/rest/message:send", body, "X-A2A-Extensions", a2a.ExtensionOPT+","+tckExtension)
+	for _, name := range []string{"A2A-Extensions", "X-A2A-Extensions"} {
+		if got := w.Header().Get(name); w.Code != 200 || got != a2a.ExtensionOPT+", "+tckExtension {
+			t.Errorf("status %d, %s: %s", w.Code, name, got)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+
+	"longhaul/opt"
+)
+
+// Whose messages a task's history holds is asked for beside a request or in its
+// message, and kept with that.
+func TestHistoryScope(t *testing.T) {
+	const key = `"metadata":{"opt/v1/historyScope":"plan"}`
+	for name, tc := range map[string]struct {
+		method, params string
+		want, kept     string
+	}{
+		"not asked for":         {"SendMessage", `{"message":` + message("m-2", "quiet", "") + `}`, "", ""},
+		"by the message":        {"SendMessage", `{"message":` + message("m-2", "quiet", ","+key) + `}`, "plan", `"plan"`},
+		"beside it":             {"SendMessage", `{"message":` + message("m-2", "quiet", "") + `,` + key + `}`, "plan", `"plan"`},
+		"by both":               {"SendMessage", `{"message":` + message("m-2", "quiet", `,"metadata":{"opt/v1/historyScope":"objective"}`) + `,` + key + `}`, "objective", `"objective"`},
+		"beside it, for nobody": {"SendMessage", `{"message":` + message("m-2", "quiet", "") + `,"metadata":{"opt/v1/historyScope":"all"}}`, "", ""},
+		"get":                   {"GetTask", `{"id":"ROOT",` + key + `}`, "plan", ""},
+		"get, not asked for":    {"GetTask", `{"id":"ROOT"}`, "", ""},
+		"get, for nobody":       {"GetTask", `{"id":"ROOT","metadata":{"opt/v1/historyScope":5}}`, "", ""},
+		"cancel":                {"CancelTask", `{"id":"ROOT",` + key + `}`, "plan", ""},
+		"list":                  {"ListTasks", `{}`, "task", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			id := s.send(t, "m-1", "slow").at("id").String()
+			params := strings.ReplaceAll(tc.params, "ROOT", id)
+			n := s.call(t, tc.method, params)
+			if n.has("error") {
+				t.Fatal(n)
+			}
+			if got := s.journal.wanted.Scope; got != opt.HistoryScope(tc.want) {
+				t.Errorf("the journal was asked for %q, want %q", got, tc.want)
+			}
+			if tc.method != "SendMessage" {
+				return
+			}
+			last := s.engine.starts[len(s.engine.starts)-1].Message
+			if got := string(last.Metadata[opt.KeyHistoryScope]); got != tc.kept {
+				t.Errorf("%s is kept with the message, want %s", got, tc.kept)
+			}
+		})
+	}
+	for _, wrong := range []string{`"all"`, `5`} {
+		s := newService(t)
+		n := s.call(t, "SendMessage", `{"message":`+message("m", "quiet", `,"metadata":{"opt/v1/historyScope":`+wrong+`}`)+`}`)
+		wantCode(t, n, "-32602")
+		if got := field(n); got != "message.metadata.opt/v1/historyScope" {
+			t.Errorf("%s is wrong", got)
+		}
+		s.untouched(t)
+	}
+}

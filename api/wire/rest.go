@@ -1,0 +1,113 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strconv"
+)
+
+// OnlyVersion10 is the fault of a request that names version 0.3, or none, to a
+// binding that speaks 1.0 alone.
+func OnlyVersion10() *Fault {
+	return &Fault{
+		Code: CodeVersion, Message: "This binding speaks A2A 1.0 only: send the header A2A-Version: 1.0",
+		Info: map[string]string{"requestedVersion": string(V03), "supportedVersions": string(V10)},
+	}
+}
+
+// ReadBody returns a reader of the params in the body of a 1.0 request over plain
+// HTTP, which may be empty. path holds those that stand in its path.
+func ReadBody(body []byte, path map[string]string) (*Reader, *Fault) {
+	r := NewReader(V10, nil)
+	r.path = path
+	if body = bytes.TrimSpace(body); len(body) == 0 {
+		return r, nil
+	}
+	switch err := check(body); {
+	case errors.Is(err, errTooDeep):
+		return r, &Fault{Code: CodeParse, Message: "Parse error: nested too deeply"}
+	case err != nil:
+		return r, &Fault{Code: CodeParse, Message: "Parse error"}
+	case body[0] != '{':
+		return r, &Fault{Code: CodeInvalidRequest, Message: "Invalid request: the body must be an object"}
+	}
+	r.raw = body
+	return r, nil
+}
+
+// aliases are names of query parameters that clients are known to send for
+// others.
+var aliases = map[string]string{"lastUpdatedAfter": "statusTimestampAfter"} // Go v2.4.0
+
+// ReadQuery returns a reader of the params in the query of a 1.0 request over
+// plain HTTP. A parameter without a value is one that is not there.
+func ReadQuery(query string, path map[string]string) *Reader {
+	r := NewReader(V10, nil)
+	r.path = path
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		r.wrong("query", "is not well-formed")
+	}
+	m := map[string]json.RawMessage{}
+	for name, texts := range values {
+		if alias, ok := aliases[name]; ok && !values.Has(alias) {
+			name = alias
+		}
+		if value := queryValue(name, texts); value != nil {
+			m[name] = value
+		}
+	}
+	r.raw = marshal(m)
+	return r
+}
+
+// queryValue returns the value of a query parameter as JSON of the type that its
+// reader wants, or, if it cannot be that, of one that the reader reports.
+func queryValue(name string, texts []string) json.RawMessage {
+	switch text := texts[0]; {
+	case len(texts) > 1:
+		return marshal(texts) // there is no parameter that may occur twice
+	case text == "":
+		return nil
+	case numeric[name]:
+		if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+			return marshal(n)
+		}
+		return marshal(text)
+	case boolean[name] && (text == "true" || text == "false"):
+		return json.RawMessage(text)
+	default:
+		return marshal(text)
+	}
+}
+
+// The query parameters that are not strings, by the names that clients use. An
+// enum may be named or numbered.
+var (
+	numeric = map[string]bool{"historyLength": true, "history_length": true, "pageSize": true, "page_size": true, "status": true}
+	boolean = map[string]bool{"includeArtifacts": true, "include_artifacts": true}
+)
+
+// marshal returns v, which holds nothing but strings, numbers and JSON, as JSON.
+func marshal(v any) json.RawMessage {
+	b, err := Marshal(v)
+	if err != nil {
+		panic(err) // cannot be
+	}
+	return b
+}
+
+// withPath puts the params of the path among those of the body or query, where
+// they may be repeated and not contradicted.
+func (o object) withPath() {
+	for name, value := range o.r.path {
+		raw := o.find(name)
+		var said string
+		if raw != nil && (json.Unmarshal(raw, &said) != nil || said != value) {
+			o.wrong(name, "is not what the path says")
+		}
+		o.m[name] = marshal(value)
+	}
+}

@@ -1,0 +1,118 @@
+// Package clients drives the service, as a process, with clients that others
+// wrote: the Go and JavaScript SDKs of both versions, unmodified. It looks only
+// at what they make of our answers, so that what passes here works for the people
+// who use them.
+package clients_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// within bounds a stop of the tour, on a machine that is busy with more.
+const within = 90 * time.Second
+
+// patience keeps the service from cutting a wait short where the machine is slow:
+// what a client sees must not depend on that.
+var patience = []string{"--call-timeout=60s", "--blocking-wait=60s", "--reply-wait=60s", "--cancel-wait=60s"}
+
+// A row is a client, as one would set it up for a binding and a version. A
+// binding more is a row more; it takes the same tour.
+type row struct {
+	name    string
+	version string // of A2A, that it speaks
+	start   func(t *testing.T) dial
+
+	// A client for which this is set knows that a stream was refused, and not why.
+	// Go 2.4.0 does not read the body of an answer with a status other than 200,
+	// and takes one with 200 that is no stream for a stream without events.
+	silent bool
+}
+
+var rows = []row{
+	{name: "Go 2.4.0", version: "1.0", start: goSDK(jsonRPC), silent: true},
+	{name: "Go 2.4.0 in 0.3", version: "0.3", start: goSDK(jsonRPC03)},
+	{name: "Go 0.3.15", version: "0.3", start: goSDK03},
+	{name: "JS 1.3.0", version: "1.0", start: jsSDK("v10", "JSONRPC")},
+	{name: "JS 0.3.14", version: "0.3", start: jsSDK("v03", "JSONRPC")},
+}
+
+// tour is what is done with each of them.
+var tour = []stop{
+	{name: "card", run: (*visit).card},
+	{name: "send", run: (*visit).send},
+	{name: "send and leave", run: (*visit).leave},
+	{name: "history", run: (*visit).history},
+	{name: "context", run: (*visit).context},
+	{name: "stream", run: (*visit).stream},
+	{name: "stream of a failure", run: (*visit).streamFailure},
+	{name: "accept", run: (*visit).accept},
+	{name: "accept in streams", run: (*visit).acceptInStreams},
+	{name: "reject", run: (*visit).reject},
+	{name: "clarify", run: (*visit).clarify},
+	{name: "cancel while it works", run: (*visit).cancelWorking},
+	{name: "cancel while it waits", run: (*visit).cancelWaiting},
+	{name: "subscribe while it works", run: (*visit).subscribeWorking},
+	{name: "subscribe while it waits", run: (*visit).subscribeWaiting},
+	{name: "subscribe when it is over", run: (*visit).subscribeOver},
+	{name: "list", run: (*visit).list, not03: true},
+	{name: "unknown task", run: (*visit).unknown},
+	{name: "task that is over", run: (*visit).over},
+	{name: "bad params", run: (*visit).badParams},
+	{name: "extension", run: (*visit).extension},
+	{name: "many at once", run: (*visit).crowd},
+}
+
+// A stop is one thing that people do with a client.
+type stop struct {
+	name  string
+	run   func(v *visit)
+	not03 bool // 0.3 has no such thing
+}
+
+// A visit is one row at one stop of the tour.
+type visit struct {
+	*testing.T
+	row
+	ctx  context.Context
+	peer peer
+	url  string
+	at   dial
+}
+
+func TestClients(t *testing.T) {
+	site := harness.NewSite(t, harness.Dev, patience...)
+	service := site.Launch(harness.AllInOne)
+	starts := make([]dial, len(rows))
+	for i, r := range rows {
+		starts[i] = r.start(t) // while the service starts, too
+	}
+	service.WaitReady()
+	for i, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			for _, s := range tour {
+				if s.not03 && r.version == "0.3" {
+					continue
+				}
+				t.Run(s.name, func(t *testing.T) {
+					t.Parallel()
+					ctx, cancel := context.WithTimeout(t.Context(), within)
+					defer cancel()
+					v := &visit{T: t, row: r, ctx: ctx, url: site.URL(), at: starts[i]}
+					v.peer = v.dial()
+					s.run(v)
+				})
+			}
+		})
+	}
+}
+
+// dial makes another client.
+func (v *visit) dial(extensions ...string) peer {
+	v.Helper()
+	return v.at(v.ctx, v.T, v.url, extensions...)
+}

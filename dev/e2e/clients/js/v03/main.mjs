@@ -1,0 +1,84 @@
+// A client of @a2a-js/sdk 0.3.x, for A2A 0.3. The argument is the binding.
+import { randomUUID } from 'node:crypto';
+import * as sdk from '@a2a-js/sdk/client';
+import { InMemoryTaskStore, ResultManager, ServerCallContext } from '@a2a-js/sdk/server';
+import { drive, tap } from './driver.mjs';
+
+const binding = process.argv[2];
+const peers = new Map(); // by name: { client, seen, extensions }
+
+const text = (parts) => (parts ?? []).map((p) => (p.kind === 'text' ? p.text : '')).join('');
+const data = (parts) => (parts ?? []).find((p) => p.kind === 'data')?.data;
+
+const artifact = (a) => ({ id: a.artifactId, name: a.name, text: text(a.parts) });
+const status = (s) => ({ state: s.state, text: text(s.message?.parts), data: data(s.message?.parts) });
+const task = (t) => ({
+  id: t.id,
+  contextId: t.contextId,
+  status: status(t.status),
+  artifacts: (t.artifacts ?? []).map(artifact),
+  history: (t.history ?? []).map((m) => ({ role: m.role, text: text(m.parts) })),
+  metadata: t.metadata,
+});
+
+const params = ({ text, data, taskId, contextId, leave, history }) => {
+  const parts = [];
+  if (text) parts.push({ kind: 'text', text });
+  if (data) parts.push({ kind: 'data', data });
+  const message = { kind: 'message', messageId: randomUUID(), role: 'user', parts, taskId, contextId };
+  if (!leave && history === undefined) return { message };
+  return { message, configuration: { blocking: !leave, historyLength: history } };
+};
+
+const options = ({ extensions }, signal) =>
+  extensions.length
+    ? { signal, serviceParameters: sdk.ServiceParameters.create(sdk.withA2AExtensions(...extensions)) }
+    : { signal };
+
+// The library's own idea of what the events of a stream add up to.
+async function* events(stream) {
+  const manager = new ResultManager(new InMemoryTaskStore(), new ServerCallContext());
+  for await (const v of stream) {
+    await manager.processEvent(structuredClone(v));
+    const e = { whole: task(manager.getCurrentTask()) };
+    switch (v.kind) {
+      case 'task': e.task = task(v); break;
+      case 'status-update': e.status = { taskId: v.taskId, now: status(v.status), final: v.final }; break;
+      case 'artifact-update': e.piece = { taskId: v.taskId, of: artifact(v.artifact), append: v.append, last: v.lastChunk }; break;
+    }
+    yield e;
+  }
+}
+
+async function connect({ peer, url, extensions }) {
+  const seen = tap();
+  const factory = new sdk.ClientFactory(sdk.ClientFactoryOptions.createFrom(sdk.ClientFactoryOptions.default, {
+    transports: [new sdk.JsonRpcTransportFactory({ fetchImpl: seen.fetch }), new sdk.RestTransportFactory({ fetchImpl: seen.fetch })],
+    preferredTransports: [binding],
+  }));
+  const client = await factory.createFromUrl(url);
+  peers.set(peer, { client, seen, extensions });
+  const card = await client.getAgentCard();
+  return {
+    name: card.name,
+    streaming: card.capabilities.streaming,
+    skills: card.skills.map((s) => s.id),
+    extensions: card.capabilities.extensions.map((x) => x.uri),
+  };
+}
+
+// on makes an operation of a function of a peer.
+const on = (f) => (args, signal) => {
+  const p = peers.get(args.peer);
+  return f(p.client, args, options(p, signal));
+};
+
+drive({
+  connect,
+  activated: ({ peer }) => peers.get(peer).seen.activated,
+  send: on(async (c, a, o) => task(await c.sendMessage(params(a.message), o))),
+  stream: on((c, a, o) => events(c.sendMessageStream(params(a.message), o))),
+  get: on(async (c, a, o) => task(await c.getTask({ id: a.id, historyLength: a.history }, o))),
+  cancel: on(async (c, a, o) => task(await c.cancelTask({ id: a.id }, o))),
+  subscribe: on((c, a, o) => events(c.resubscribeTask({ id: a.id }, o))),
+}, sdk);

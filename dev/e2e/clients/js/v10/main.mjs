@@ -1,0 +1,103 @@
+// A client of @a2a-js/sdk 1.x, for A2A 1.0. The argument is the binding.
+import { randomUUID } from 'node:crypto';
+import { Role, roleToJSON, taskStateFromJSON, taskStateToJSON } from '@a2a-js/sdk';
+import {
+  ClientFactory, ClientFactoryOptions, JsonRpcTransportFactory, RestTransportFactory, ServiceParameters, withA2AExtensions,
+} from '@a2a-js/sdk/client';
+import * as errors from '@a2a-js/sdk/errors';
+import { AgentEvent, InMemoryTaskStore, ResultManager, ServerCallContext } from '@a2a-js/sdk/server';
+import { drive, tap } from './driver.mjs';
+
+const binding = process.argv[2];
+const peers = new Map(); // by name: { client, seen, extensions }
+
+const short = (name, prefix) => name.replace(prefix, '').toLowerCase().replaceAll('_', '-');
+const text = (parts) => (parts ?? []).map((p) => (p.content?.$case === 'text' ? p.content.value : '')).join('');
+const data = (parts) => (parts ?? []).find((p) => p.content?.$case === 'data')?.content.value;
+
+const artifact = (a) => ({ id: a.artifactId, name: a.name, text: text(a.parts) });
+const status = (s) => ({
+  state: short(taskStateToJSON(s.state), 'TASK_STATE_'),
+  text: text(s.message?.parts),
+  data: data(s.message?.parts),
+});
+const task = (t) => ({
+  id: t.id,
+  contextId: t.contextId,
+  status: status(t.status),
+  artifacts: t.artifacts.map(artifact),
+  history: t.history.map((m) => ({ role: short(roleToJSON(m.role), 'ROLE_'), text: text(m.parts) })),
+  metadata: t.metadata,
+});
+
+const request = ({ text, data, taskId, contextId, leave, history }) => {
+  const parts = [];
+  if (text) parts.push({ content: { $case: 'text', value: text } });
+  if (data) parts.push({ content: { $case: 'data', value: data } });
+  const message = { messageId: randomUUID(), role: Role.ROLE_USER, parts, taskId: taskId ?? '', contextId: contextId ?? '' };
+  if (!leave && history === undefined) return { message };
+  return { message, configuration: { returnImmediately: leave, historyLength: history } };
+};
+
+const options = ({ extensions }, signal) =>
+  extensions.length ? { signal, serviceParameters: ServiceParameters.create(withA2AExtensions(...extensions)) } : { signal };
+
+// The library's own idea of what the events of a stream add up to.
+async function* events(stream) {
+  const manager = new ResultManager(new InMemoryTaskStore(), new ServerCallContext());
+  for await (const { payload } of stream) {
+    await manager.processEvent(AgentEvent[payload.$case](structuredClone(payload.value)));
+    const e = { whole: task(manager.getCurrentTask()) };
+    const v = payload.value;
+    switch (payload.$case) {
+      case 'task': e.task = task(v); break;
+      case 'statusUpdate': e.status = { taskId: v.taskId, now: status(v.status) }; break;
+      case 'artifactUpdate': e.piece = { taskId: v.taskId, of: artifact(v.artifact), append: v.append, last: v.lastChunk }; break;
+    }
+    yield e;
+  }
+}
+
+async function connect({ peer, url, extensions }) {
+  const seen = tap();
+  const factory = new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+    transports: [new JsonRpcTransportFactory({ fetchImpl: seen.fetch }), new RestTransportFactory({ fetchImpl: seen.fetch })],
+    preferredTransports: [binding],
+  }));
+  const client = await factory.createFromUrl(url);
+  peers.set(peer, { client, seen, extensions });
+  const card = await client.getAgentCard();
+  return {
+    name: card.name,
+    streaming: card.capabilities.streaming,
+    skills: card.skills.map((s) => s.id),
+    extensions: card.capabilities.extensions.map((x) => x.uri),
+  };
+}
+
+// on makes an operation of a function of a peer.
+const on = (f) => (args, signal) => {
+  const p = peers.get(args.peer);
+  return f(p.client, args, options(p, signal));
+};
+
+drive({
+  connect,
+  activated: ({ peer }) => peers.get(peer).seen.activated,
+  send: on(async (c, a, o) => task(await c.sendMessage(request(a.message), o))),
+  stream: on((c, a, o) => events(c.sendMessageStream(request(a.message), o))),
+  get: on(async (c, a, o) => task(await c.getTask({ id: a.id, historyLength: a.history }, o))),
+  cancel: on(async (c, a, o) => task(await c.cancelTask({ id: a.id }, o))),
+  subscribe: on((c, a, o) => events(c.resubscribeTask({ id: a.id }, o))),
+  list: on(async (c, a, o) => {
+    const q = a.query;
+    const page = await c.listTasks({
+      contextId: q.contextId ?? '',
+      status: taskStateFromJSON('TASK_STATE_' + (q.state ?? 'unspecified').toUpperCase().replaceAll('-', '_')),
+      pageSize: q.pageSize,
+      pageToken: q.pageToken ?? '',
+      includeArtifacts: q.artifacts,
+    }, o);
+    return { tasks: page.tasks.map(task), next: page.nextPageToken, size: page.pageSize, total: page.totalSize };
+  }),
+}, errors);

@@ -1,0 +1,145 @@
+package crash_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// A journal is what the file of the journal holds: the oracle for what streams
+// show. It is read once no process runs.
+type journal struct {
+	events map[string][]event // by objective, in order
+	ended  map[string]*event  // by plan task: what ended it
+}
+
+// An event is one row of the events.
+type event struct {
+	Seq     int64  `json:"-"`
+	Kind    string `json:"kind"`
+	Millis  any    `json:"at"`
+	TaskID  string `json:"taskId"`
+	RootID  string `json:"rootId"`
+	To      string `json:"to"`
+	Reason  string `json:"reason"`
+	Attempt int    `json:"attempt"`
+	Gate    *struct {
+		ID string `json:"interruptId"`
+	} `json:"gate"`
+	Message *struct {
+		ID string `json:"messageId"`
+	} `json:"message"`
+
+	round int // of the task, for an event that ends it
+}
+
+func (e *event) at() time.Time {
+	text, _ := e.Millis.(string)
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Unix(1<<40, 0)
+	}
+	return at.Add(time.Millisecond) // it was cut to milliseconds
+}
+
+// openJournal reads the journal of a site and checks that the events of every
+// objective are numbered without a gap.
+func openJournal(t *testing.T, site *harness.Site) *journal {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(site.Dir, "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query("SELECT objective_id, seq, doc FROM events ORDER BY objective_id, seq")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	j := &journal{events: map[string][]event{}, ended: map[string]*event{}}
+	for rows.Next() {
+		var id, doc string
+		var e event
+		if err := rows.Scan(&id, &e.Seq, &doc); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(doc), &e); err != nil {
+			t.Fatal(err)
+		}
+		j.events[id] = append(j.events[id], e)
+		if n := len(j.events[id]); e.Seq != int64(n) {
+			t.Errorf("%s: event %d has number %d", id, n, e.Seq)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	j.index(t)
+	return j
+}
+
+// index notes how tasks ended, and checks that each did so once, and that each
+// message was judged once.
+func (j *journal) index(t *testing.T) {
+	t.Helper()
+	for id, events := range j.events {
+		gates, judged := map[string]int{}, map[string]bool{}
+		for i := range events {
+			e := &events[i]
+			if e.Kind == "message" {
+				if judged[e.Message.ID] {
+					t.Errorf("%s: message %s was judged twice", id, e.Message.ID)
+				}
+				judged[e.Message.ID] = true
+			}
+			if e.Kind != "task-moved" {
+				continue
+			}
+			if before := j.ended[e.TaskID]; before != nil {
+				t.Errorf("%s: %s in event %d, after %s in event %d", e.TaskID, e.To, e.Seq, before.To, before.Seq)
+			}
+			if e.Gate != nil {
+				gates[e.TaskID]++
+			}
+			switch e.To {
+			case "completed", "failed", "canceled", "rejected":
+				e.round = gates[e.TaskID] + 1
+				j.ended[e.TaskID] = e
+			}
+		}
+	}
+}
+
+// visible lists the numbers of the events that a stream of a task shows.
+func (j *journal) visible(objectiveID, taskID string) []int64 {
+	var out []int64
+	for _, e := range j.events[objectiveID] {
+		if e.TaskID == taskID && (e.Kind == "task-moved" || e.Kind == "artifact") || e.RootID == taskID && e.Kind == "artifact" {
+			out = append(out, e.Seq)
+		}
+	}
+	return out
+}
+
+// numbers lists the numbers of events.
+func numbers(events []harness.Event) []int64 {
+	var out []int64
+	for _, e := range events {
+		out = append(out, e.ID)
+	}
+	return out
+}
+
+// restOf returns the events that come after one.
+func restOf(events []harness.Event, after int64) []harness.Event {
+	i := slices.IndexFunc(events, func(e harness.Event) bool { return e.ID > after })
+	if i < 0 {
+		return nil
+	}
+	return events[i:]
+}

@@ -1,0 +1,150 @@
+package crash_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// A process kills itself at a named point. The client, who may have got no answer,
+// says the same again to the next process; nothing is lost, and nothing is done
+// twice that Temporal knew to be done.
+func TestCrash_namedPoints(t *testing.T) {
+	for _, test := range []struct {
+		point    string
+		attempts map[string]int // at rounds of tasks, where that is certain
+	}{
+		{point: "engine-started"},
+		{point: "accepted"},
+		{point: "told", attempts: map[string]int{"1-0:1": 1, "1-1:1": 1, "1-2:1": 1}},
+		{point: "outcome-before-record:1", attempts: map[string]int{"1-0:1": 1}},
+		{point: "outcome-before-record:3", attempts: map[string]int{"1-0:1": 1, "1-1:1": 1, "1-2:1": 1}},
+		{point: "mid-record:1", attempts: map[string]int{"1-0:1": 1}},
+		{point: "mid-record:4", attempts: map[string]int{"1-0:1": 1, "1-1:1": 1, "1-2:1": 1, "1-2:2": 1}},
+		{point: "recorded:1", attempts: map[string]int{"1-0:1": 1}},
+		{point: "recorded:3", attempts: map[string]int{"1-0:1": 1, "1-1:1": 1, "1-2:1": 1}},
+		{point: "streamed:1", attempts: map[string]int{"1-0:1": 1, "1-1:1": 2}},
+	} {
+		t.Run(test.point, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := w.start(harness.AllInOne, test.point)
+			var client sync.WaitGroup
+			client.Go(func() {
+				plan := harness.NewPlan("plan", "work 10ms", "stream 4 80ms", "approve Go on?; "+say(0))
+				f, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
+				if err == nil {
+					err = w.answer(w.ctx(), f, planTask(f.TaskID, 1, 2), 1, decide("accept"))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			await(t, p.Ended(), within)
+			if !p.Killed() {
+				t.Fatal("the point was not reached")
+			}
+			p = w.start(harness.AllInOne, "")
+			client.Wait()
+			streaming := planTask(w.acked()[0], 1, 1)
+			w.follow(streaming, 0)
+			all := w.settle()
+			w.objectives(t)
+			if task, err := w.c.Get(w.ctx(), streaming); err != nil || len(task.Artifacts) != 1 || task.Artifacts[0].Text != pieces(4) {
+				t.Errorf("what was streamed is %+v, %v", task, err)
+			}
+			p.Stop()
+			w.checkStopped(all)
+			w.checkAttempts(test.attempts)
+		})
+	}
+}
+
+// checkAttempts checks how many attempts there were at certain rounds of tasks.
+func (w *world) checkAttempts(want map[string]int) {
+	w.t.Helper()
+	lines, err := readTally(w.tally)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for key, r := range byKey(lines) {
+		place := strings.SplitN(key, "-", 3)[2]
+		if n := want[place]; n != 0 && len(r) != n {
+			w.t.Errorf("%d attempts at %s, want %d", len(r), key, n)
+		}
+	}
+}
+
+// Twenty identical sends at once are one objective and one workflow, also if the
+// process is killed in between and those are repeated that got no answer.
+func TestCrash_sameSendManyTimes(t *testing.T) {
+	for _, point := range []string{"", "engine-started:7", "accepted:7"} {
+		t.Run("point "+point, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := w.start(harness.AllInOne, point)
+			ids := make([]string, 20)
+			var clients sync.WaitGroup
+			for i := range ids {
+				clients.Go(func() {
+					task, err := w.c.SendUntil(w.ctx(), harness.Message{ID: id(0), Text: "work 50ms; " + say(0)})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					ids[i] = task.ID
+				})
+			}
+			if point != "" {
+				await(t, p.Ended(), within)
+				p = w.start(harness.AllInOne, "")
+			}
+			clients.Wait()
+			for _, id := range ids {
+				if id != ids[0] {
+					t.Errorf("the same message began %s and %s", ids[0], id)
+				}
+			}
+			w.ack(ids[0], completes(0))
+			w.follow(ids[0], 0)
+			all := w.settle()
+			w.objectives(t)
+			p.Stop()
+			w.checkStopped(all)
+			w.checkAttempts(map[string]int{"1-0:1": 1})
+		})
+	}
+}
+
+// A gate stays open while nobody runs. An answer is safe as soon as it has got its
+// 200: the client need not say it again.
+func TestCrash_afterReply(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.start(harness.AllInOne, "")
+	plan := harness.NewPlan("plan", "approve One?; approve Two?; "+say(0))
+	f, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 {
+		if _, err := f.Until(w.ctx(), func(e harness.Event) bool {
+			return e.Gate() != nil && strings.HasSuffix(e.Gate().ID, ":"+string(rune('1'+n)))
+		}); err != nil {
+			t.Fatal(err)
+		}
+		p.Kill()
+		p = w.start(harness.AllInOne, "")
+		if err := w.answer(w.ctx(), f, planTask(f.TaskID, 1, 0), n+1, decide("accept")); err != nil {
+			t.Fatal(err)
+		}
+		p.Kill()
+		p = w.start(harness.AllInOne, "")
+	}
+	all := w.settle()
+	w.objectives(t)
+	p.Stop()
+	w.checkStopped(all)
+}

@@ -1,0 +1,106 @@
+package crash_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// points are where a process may be told to kill itself, by how often it passes
+// there in a moment of this test.
+var points = map[string]int{
+	"engine-started": 10, "accepted": 10, "told": 3, "outcome-before-record": 15, "mid-record": 15, "recorded": 15, "streamed": 10,
+}
+
+// 200 objectives are begun over some rounds, each of which ends with a kill of the
+// only process, at a random moment or at a named one. Clients repeat what was not
+// acknowledged, and readers resume.
+//
+// LONGHAUL_E2E_ROUNDS makes it a soak.
+func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
+	rounds, objectives := 10, 200
+	if n, err := strconv.Atoi(os.Getenv("LONGHAUL_E2E_ROUNDS")); err == nil {
+		rounds, objectives = n, 20*n
+	}
+	w := newWorld(t)
+	var group sync.WaitGroup
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rounds)*20*time.Second+within)
+	defer cancel()
+	killed := map[string]int{}
+	for round := range rounds + 1 {
+		last := round == rounds
+		point := ""
+		if round%2 == 1 && !last {
+			point = choose(points)
+		}
+		p := w.launch(harness.AllInOne, point)
+		if point == "" {
+			p.WaitReady() // one that kills itself may do so before
+		}
+		for n := round * objectives / rounds; n < (round+1)*objectives/rounds && !last; n++ {
+			group.Go(func() {
+				s := scenarios[n%len(scenarios)]
+				if err := s.run(w, ctx, n); err != nil {
+					t.Errorf("objective %d, %s: %v", n, s.name, err)
+				}
+			})
+		}
+		if last {
+			w.nextRound(true)
+			break
+		}
+		await(t, p.Ended(), time.Duration(1500+rand.IntN(2500))*time.Millisecond)
+		if !p.Killed() {
+			select {
+			case <-p.Ended():
+				t.Fatalf("%v ended by itself", p)
+			default:
+			}
+			point = "a random moment"
+		}
+		p.Kill()
+		killed[point]++
+		w.nextRound(false)
+	}
+	group.Wait()
+	all := w.settle()
+	w.objectives(t)
+	resumes := 0
+	for _, f := range w.followers {
+		resumes += f.Resumes()
+	}
+	t.Logf("%d objectives, killed at %v; %d streams, opened again %d times", len(w.tasks), killed, len(w.followers), resumes)
+
+	processes := w.site.Started()
+	processes[len(processes)-1].Stop()
+	w.checkStopped(all)
+}
+
+// await waits until a process has ended, or so long.
+func await(t *testing.T, ended <-chan struct{}, most time.Duration) {
+	t.Helper()
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	case <-t.Context().Done():
+	}
+}
+
+// choose returns one of the points, with a number of times.
+func choose(points map[string]int) string {
+	skip := rand.IntN(len(points))
+	for name, most := range points { // in any order
+		if skip--; skip < 0 {
+			return name + ":" + strconv.Itoa(1+rand.IntN(most))
+		}
+	}
+	return ""
+}

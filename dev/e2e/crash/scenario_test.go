@@ -1,0 +1,247 @@
+package crash_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// A scenario drives the n-th objective to its end, through any number of crashes:
+// it repeats what was not acknowledged, and nothing else.
+type scenario struct {
+	name string
+	run  func(w *world, ctx context.Context, n int) error
+}
+
+// scenarios put objectives into every state there is.
+var scenarios = []scenario{
+	{"one task", (*world).oneTask},
+	{"tasks in list order", (*world).list},
+	{"tasks at a time", (*world).parallel},
+	{"plans in list order", (*world).plans},
+	{"streaming", (*world).streaming},
+	{"failing", (*world).failing},
+	{"retrying", (*world).retrying},
+	{"canceled", (*world).canceled},
+	{"approved", (*world).approved},
+	{"rejected", (*world).rejected},
+	{"asked", (*world).asked},
+	{"two gates", (*world).twoGates},
+	{"idle with a plan", (*world).idleWithPlan},
+	{"idle, then planned", (*world).idleThenPlanned},
+}
+
+func id(n int) string   { return fmt.Sprintf("m%d", n) }
+func done(n int) string { return fmt.Sprintf("done %d", n) }
+func say(n int) string  { return "say " + done(n) }
+
+// completes is what becomes of most work.
+func completes(n int) expected { return expected{state: "COMPLETED", text: done(n)} }
+
+func (w *world) oneTask(ctx context.Context, n int) error {
+	_, err := w.begin(ctx, harness.Message{ID: id(n), Text: "work 300ms; " + say(n)}, completes(n))
+	return err
+}
+
+func (w *world) list(ctx context.Context, n int) error {
+	plan := harness.NewPlan("list", "work 100ms", "work 50ms; say 2", "work 100ms", "work 200ms; "+say(n))
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "list", Plan: plan}, completes(n))
+	if err == nil {
+		w.followTask(ctx, planTask(f.TaskID, 1, 2))
+	}
+	return err
+}
+
+// followTask follows a plan task, once it is there.
+func (w *world) followTask(ctx context.Context, taskID string) {
+	go func() {
+		err := harness.Repeat(ctx, func(ctx context.Context) error {
+			_, err := w.c.Get(ctx, taskID)
+			if harness.Code(err) == -32001 {
+				return errors.New("not there yet")
+			}
+			return err
+		})
+		if err != nil {
+			w.t.Errorf("task %s: %v", taskID, err)
+			return
+		}
+		w.follow(taskID, 0)
+	}()
+}
+
+func (w *world) parallel(ctx context.Context, n int) error {
+	plan := harness.NewPlan("parallel", "work 200ms", "stream 4 50ms", "work 100ms", say(n)).Unordered()
+	_, err := w.begin(ctx, harness.Message{ID: id(n), Text: "parallel", Plan: plan}, completes(n))
+	return err
+}
+
+func (w *world) plans(ctx context.Context, n int) error {
+	plans := []*harness.Plan{harness.NewPlan("first", "work 100ms"), harness.NewPlan("second", "work 100ms; "+say(n))}
+	_, err := w.begin(ctx, harness.Message{ID: id(n), Text: "plans", Plans: plans}, expected{state: "COMPLETED"})
+	return err
+}
+
+// pieces is what comes of "stream 8 60ms", once, however often it began.
+func pieces(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "piece %d of %d\n", i+1, n)
+	}
+	return b.String()
+}
+
+func (w *world) streaming(ctx context.Context, n int) error {
+	plan := harness.NewPlan("stream", "stream 8 60ms")
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "stream", Plan: plan}, expected{state: "COMPLETED", text: pieces(8)})
+	if err == nil {
+		w.followTask(ctx, planTask(f.TaskID, 1, 0))
+	}
+	return err
+}
+
+func (w *world) failing(ctx context.Context, n int) error {
+	plan := harness.NewPlan("fail", "work 100ms", "work 50ms; fail", say(n))
+	_, err := w.begin(ctx, harness.Message{ID: id(n), Text: "fail", Plan: plan}, expected{state: "FAILED"})
+	return err
+}
+
+func (w *world) retrying(ctx context.Context, n int) error {
+	plan := harness.NewPlan("retry", "work 50ms; fail 1; "+say(n))
+	_, err := w.begin(ctx, harness.Message{ID: id(n), Text: "retry", Plan: plan}, completes(n))
+	return err
+}
+
+func (w *world) canceled(ctx context.Context, n int) error {
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "work 10m; " + say(n)}, expected{state: "CANCELED"})
+	if err != nil {
+		return err
+	}
+	if n%2 == 0 {
+		if err := w.await(ctx, 1); err != nil {
+			return err
+		}
+	}
+	return harness.Repeat(ctx, func(ctx context.Context) error {
+		_, err := w.c.Cancel(ctx, f.TaskID)
+		return err
+	})
+}
+
+func (w *world) approved(ctx context.Context, n int) error {
+	plan := harness.NewPlan("approve", "work 50ms", "approve Go on?; "+say(n))
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "approve", Plan: plan}, completes(n))
+	if err != nil {
+		return err
+	}
+	if err := w.await(ctx, rand.IntN(4)); err != nil {
+		return err
+	}
+	return w.answer(ctx, f, planTask(f.TaskID, 1, 1), 1, decide("accept"))
+}
+
+func (w *world) rejected(ctx context.Context, n int) error {
+	plan := harness.NewPlan("reject", "approve Go on?; "+say(n))
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "reject", Plan: plan}, expected{state: "FAILED"})
+	if err != nil {
+		return err
+	}
+	if err := w.await(ctx, rand.IntN(3)); err != nil {
+		return err
+	}
+	return w.answer(ctx, f, planTask(f.TaskID, 1, 0), 1, decide("reject"))
+}
+
+func (w *world) asked(ctx context.Context, n int) error {
+	plan := harness.NewPlan("ask", "ask Which?")
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "ask", Plan: plan}, expected{state: "COMPLETED", text: "Which? " + done(n)})
+	if err != nil {
+		return err
+	}
+	return w.answer(ctx, f, planTask(f.TaskID, 1, 0), 1, harness.Message{Text: done(n)})
+}
+
+func (w *world) twoGates(ctx context.Context, n int) error {
+	plan := harness.NewPlan("gates", "approve One?; work 50ms; approve Two?; "+say(n))
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "gates", Plan: plan}, completes(n))
+	if err != nil {
+		return err
+	}
+	for gate := range 2 {
+		if err := w.await(ctx, rand.IntN(2)); err != nil {
+			return err
+		}
+		if err := w.answer(ctx, f, planTask(f.TaskID, 1, 0), gate+1, decide("accept")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create makes an idle objective. A call that may have got through is not
+// repeated blindly: there may be an objective that nobody was told of.
+func (w *world) create(ctx context.Context, n int, e expected) (objectiveID string, err error) {
+	err = harness.Repeat(ctx, func(ctx context.Context) error {
+		o, err := w.c.CreateObjective(ctx, id(n))
+		if harness.Code(err) == 0 && err != nil {
+			w.mu.Lock()
+			w.lost++
+			w.mu.Unlock()
+		}
+		if err == nil {
+			objectiveID = o.ID
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("create objective %d: %w", n, err)
+	}
+	w.ack(objectiveID, e)
+	w.follow(objectiveID, 0)
+	return objectiveID, w.await(ctx, rand.IntN(3))
+}
+
+func (w *world) idleWithPlan(ctx context.Context, n int) error {
+	objectiveID, err := w.create(ctx, n, expected{state: "COMPLETED"})
+	if err != nil {
+		return err
+	}
+	err = harness.Repeat(ctx, func(ctx context.Context) error {
+		if o, err := w.c.Objective(ctx, objectiveID); err != nil || len(o.Plans) > 0 {
+			return err // an earlier call got through
+		}
+		_, err := w.c.CreatePlan(ctx, objectiveID, harness.NewPlan("later", "work 50ms; "+say(n)))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("add a plan to %s: %w", objectiveID, err)
+	}
+	if err := w.await(ctx, rand.IntN(2)); err != nil {
+		return err
+	}
+	return w.wake(ctx, n, objectiveID, "go")
+}
+
+func (w *world) idleThenPlanned(ctx context.Context, n int) error {
+	objectiveID, err := w.create(ctx, n, completes(n))
+	if err != nil {
+		return err
+	}
+	return w.wake(ctx, n, objectiveID, "work 50ms; "+say(n))
+}
+
+// wake starts an idle objective by a message in its context.
+func (w *world) wake(ctx context.Context, n int, objectiveID, text string) error {
+	task, err := w.c.SendUntil(ctx, harness.Message{ID: id(n), Text: text, ContextID: objectiveID})
+	if err != nil {
+		return fmt.Errorf("start %s: %w", objectiveID, err)
+	}
+	if task.ID != objectiveID {
+		return fmt.Errorf("a message to the idle objective %s began %s", objectiveID, task.ID)
+	}
+	return nil
+}

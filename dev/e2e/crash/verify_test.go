@@ -1,0 +1,162 @@
+package crash_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// streams holds, by task, all events as somebody reads them who begins late.
+type streams map[string][]harness.Event
+
+// settle waits until everything acknowledged has ended, checks how, and reads all
+// of its streams from the beginning.
+func (w *world) settle() streams {
+	w.t.Helper()
+	all := streams{}
+	for _, f := range w.followers {
+		events, err := f.Wait(w.ctx())
+		if err != nil {
+			w.t.Errorf("%v", err)
+			continue
+		}
+		if all[f.TaskID] == nil {
+			if all[f.TaskID], err = w.c.All(w.ctx(), f.TaskID, 0); err != nil {
+				w.t.Errorf("read the stream of %s: %v", f.TaskID, err)
+				continue
+			}
+		}
+		w.compare(f.TaskID, events, all[f.TaskID])
+		w.resume(f.TaskID, all[f.TaskID])
+	}
+	for id, want := range w.tasks {
+		task, err := w.c.Get(w.ctx(), id)
+		if err != nil {
+			w.t.Errorf("acknowledged, and lost: %s: %v", id, err)
+			continue
+		}
+		w.check(task, want)
+	}
+	return all
+}
+
+// compare checks what a follower got, over however many connections, against what
+// one connection shows.
+func (w *world) compare(taskID string, got, whole []harness.Event) {
+	w.t.Helper()
+	if len(got) == 0 {
+		w.t.Errorf("%s: no events", taskID)
+		return
+	}
+	want := whole
+	if got[0].Task() != nil { // it began with the task as it was
+		want, got = restOf(whole, got[0].ID), got[1:]
+	}
+	if diff := cmp.Diff(want, got); diff != "" && w.t.Failed() {
+		w.t.Errorf("%s: another sequence", taskID)
+	} else if diff != "" {
+		w.t.Errorf("%s: another sequence (-whole +followed):\n%s", taskID, diff)
+	}
+}
+
+// resume checks that a reader who comes back after any one event gets what follows
+// on it.
+func (w *world) resume(taskID string, whole []harness.Event) {
+	w.t.Helper()
+	if len(whole) < 2 {
+		return
+	}
+	after := whole[rand.IntN(len(whole)-1)].ID
+	got, err := w.c.All(w.ctx(), taskID, after)
+	if diff := cmp.Diff(restOf(whole, after), got); err != nil || diff != "" {
+		w.t.Errorf("%s: resumed after event %d: %v, another sequence (-whole +resumed):\n%s", taskID, after, err, diff)
+	}
+}
+
+func (w *world) check(task *harness.Task, want *expected) {
+	w.t.Helper()
+	switch {
+	case task.State == "FAILED" && want.state != "FAILED" && strings.Contains(task.Message, "was lost") && w.lostThrice(task.ID):
+		// three processes were killed at the same task
+	case want.state != "" && task.State != want.state:
+		w.t.Errorf("%s is %s (%s), want %s", task.ID, task.State, task.Message, want.state)
+	case want.text != "" && (len(task.Artifacts) == 0 || task.Artifacts[0].Text != want.text):
+		w.t.Errorf("%s made %q, want %q", task.ID, task.Artifacts, want.text)
+	}
+}
+
+// lostThrice reports whether the third attempt at a task of an objective was lost,
+// which is as many as there are.
+func (w *world) lostThrice(objectiveID string) bool {
+	lines, err := readTally(w.tally)
+	if err != nil {
+		return false
+	}
+	for key, r := range byKey(lines) {
+		if strings.HasPrefix(key, strings.Replace(objectiveID, "obj-", "task-", 1)) && len(r) >= 3 {
+			return true
+		}
+	}
+	return false
+}
+
+// checkStopped checks the files that are left, once no process runs: they are
+// whole, every stream showed what the journal has, and nothing ran without need.
+func (w *world) checkStopped(all streams) {
+	w.t.Helper()
+	w.site.CheckFiles(w.t)
+	j := openJournal(w.t, w.site)
+	for taskID, events := range all {
+		if diff := cmp.Diff(j.visible(objectiveOf(taskID), taskID), numbers(events)); diff != "" {
+			w.t.Errorf("%s: the stream does not show what the journal has (-journal +stream):\n%s", taskID, diff)
+		}
+	}
+	checkTally(w.t, w.tally, j)
+}
+
+func objectiveOf(taskID string) string {
+	rest, ok := strings.CutPrefix(taskID, "task-")
+	if !ok {
+		return taskID
+	}
+	unique, _, _ := strings.Cut(rest, "-")
+	return "obj-" + unique
+}
+
+// objectives checks that there are exactly the objectives that were acknowledged,
+// in the journal and in Temporal, beside those of calls that may have got through.
+func (w *world) objectives(t *testing.T) {
+	t.Helper()
+	list, err := w.c.Objectives(w.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := 0
+	for _, o := range list {
+		if w.tasks[o.ID] == nil {
+			unknown++
+			if o.Status != "submitted" {
+				t.Errorf("nobody was told of objective %s, which is %s", o.ID, o.Status)
+			}
+		}
+	}
+	if unknown > w.lost {
+		t.Errorf("nobody was told of %d objectives; at most %d may be so", unknown, w.lost)
+	}
+	if got, want := len(list)-unknown, len(w.tasks); got != want {
+		t.Errorf("the journal has %d of %d objectives", got, want)
+	}
+	harness.Eventually(t, within, "Temporal has a workflow for each objective", func() error {
+		all, running, _ := w.workflows("Objective")
+		// An objective that nobody was told of may be in Temporal and not in the journal for a moment.
+		if all != int64(len(list)) || running != int64(unknown) {
+			return fmt.Errorf("it has %d, of which %d run; want %d and %d", all, running, len(list), unknown)
+		}
+		return nil
+	})
+}

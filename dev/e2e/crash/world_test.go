@@ -1,0 +1,209 @@
+// Package crash shows what survives when processes are killed: whatever was
+// acknowledged, once, and in one order for everybody.
+package crash_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// within bounds what should take seconds, on a machine that is busy with more.
+const within = 90 * time.Second
+
+// A world is a site with what the test knows of it: which tasks were acknowledged,
+// what is to become of them, and who watches them. All of its methods are safe for
+// concurrent use.
+type world struct {
+	t     *testing.T
+	site  *harness.Site
+	c     *harness.Client
+	tally string
+
+	mu        sync.Mutex
+	tasks     map[string]*expected
+	followers []*harness.Follower
+	lost      int // calls of objectives/create of which the outcome is unknown
+	round     int
+	next      chan struct{} // closed, and replaced, with every round
+	over      bool
+}
+
+// An expected says what is to become of a task.
+type expected struct {
+	state string // "" for any
+	text  string // of its first artifact, "" for any
+}
+
+// newWorld returns a world whose processes run the victim with these flags.
+func newWorld(t *testing.T, flags ...string) *world {
+	t.Helper()
+	site := harness.NewSite(t, harness.Victim, flags...)
+	return &world{
+		t: t, site: site, c: site.Client(), tally: filepath.Join(filepath.Dir(site.Dir), "tally"),
+		tasks: map[string]*expected{}, next: make(chan struct{}),
+	}
+}
+
+// start starts a process, which dies at a point if one is named.
+func (w *world) start(command, point string) *harness.Process {
+	w.t.Helper()
+	p := w.launch(command, point)
+	p.WaitReady()
+	return p
+}
+
+func (w *world) launch(command, point string) *harness.Process {
+	w.t.Helper()
+	return w.site.Launch(command, "VICTIM_TALLY="+w.tally, "VICTIM_POINT="+point)
+}
+
+// ctx returns the test's context with a bound.
+func (w *world) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(w.t.Context(), within)
+	w.t.Cleanup(cancel)
+	return ctx
+}
+
+// ack notes that a task was acknowledged.
+func (w *world) ack(id string, e expected) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tasks[id] = &e
+}
+
+// follow follows a task until the end of the test at most.
+func (w *world) follow(taskID string, after int64) *harness.Follower {
+	f := w.c.Follow(w.t.Context(), taskID, after)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.followers = append(w.followers, f)
+	return f
+}
+
+// acked lists the tasks that were acknowledged.
+func (w *world) acked() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var ids []string
+	for id := range w.tasks {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// begin lets a message begin work until that is acknowledged, and follows it.
+func (w *world) begin(ctx context.Context, m harness.Message, e expected) (*harness.Follower, error) {
+	task, err := w.c.SendUntil(ctx, m)
+	if err != nil {
+		return nil, fmt.Errorf("send %s: %w", m.ID, err)
+	}
+	w.ack(task.ID, e)
+	after := int64(0)
+	if len(m.ID)%2 == 0 {
+		after = harness.Fresh
+	}
+	return w.follow(task.ID, after), nil
+}
+
+// answer waits for the n-th gate of a plan task and answers it until that is
+// acknowledged. The gate's id follows from the task's.
+func (w *world) answer(ctx context.Context, f *harness.Follower, taskID string, n int, reply harness.Message) error {
+	want := fmt.Sprintf("%s:%d", taskID, n)
+	_, err := f.Until(ctx, func(e harness.Event) bool {
+		g := e.Gate()
+		if t := e.Task(); t != nil {
+			g = t.Gate
+		}
+		return g != nil && g.ID == want
+	})
+	if err != nil {
+		return fmt.Errorf("wait for gate %s: %w", want, err)
+	}
+	reply.ID, reply.TaskID = "reply-to-"+want, f.TaskID
+	if data, ok := reply.Data.(map[string]any); ok {
+		data["interruptId"] = want
+	}
+	if _, err := w.c.SendUntil(ctx, reply); err != nil {
+		return fmt.Errorf("answer gate %s: %w", want, err)
+	}
+	return nil
+}
+
+// decide is a reply with an action.
+func decide(action string) harness.Message {
+	return harness.Message{Data: map[string]any{"action": action}}
+}
+
+// planTask returns the id of a task of the n-th plan of an objective.
+func planTask(objectiveID string, n, m int) string {
+	return fmt.Sprintf("task-%s-%d-%d", strings.TrimPrefix(objectiveID, "obj-"), n, m)
+}
+
+// nextRound lets those go on who wait for it.
+func (w *world) nextRound(over bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.round++
+	w.over = w.over || over
+	close(w.next)
+	w.next = make(chan struct{})
+}
+
+// await waits until so many rounds have passed.
+func (w *world) await(ctx context.Context, rounds int) error {
+	w.mu.Lock()
+	until := w.round + rounds
+	w.mu.Unlock()
+	for {
+		w.mu.Lock()
+		now, over, next := w.round, w.over, w.next
+		w.mu.Unlock()
+		if now >= until || over {
+			return nil
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// workflows returns how many workflows of a type there are, how many of them run,
+// and how many runs went on as new ones, as Temporal has it.
+func (w *world) workflows(kind string) (all, running, renewed int64) {
+	w.t.Helper()
+	c, err := client.Dial(client.Options{HostPort: w.site.TemporalAddr, Logger: quiet{}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer c.Close()
+	count := func(query string) int64 {
+		n, err := c.CountWorkflow(w.ctx(), &workflowservice.CountWorkflowExecutionsRequest{Query: query})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return n.GetCount()
+	}
+	kind = "WorkflowType = '" + kind + "'"
+	renewed = count(kind + " AND ExecutionStatus = 'ContinuedAsNew'")
+	return count(kind) - renewed, count(kind + " AND ExecutionStatus = 'Running'"), renewed
+}
+
+// quiet discards the SDK's log.
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}

@@ -1,0 +1,132 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// callTimeout bounds a call whose context does not.
+const callTimeout = 60 * time.Second
+
+// A Client calls the API in A2A 1.0. It is safe for concurrent use.
+type Client struct {
+	URL  string
+	HTTP *http.Client
+}
+
+// NewClient returns a client of the API at a URL.
+func NewClient(url string) *Client {
+	return &Client{URL: url, HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+}
+
+// An RPCError is an error that the API answered with.
+type RPCError struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
+}
+
+func (e *RPCError) Error() string {
+	return fmt.Sprintf("JSON-RPC error %d: %s %s", e.Code, e.Message, e.Data)
+}
+
+// Unavailable reports whether e says that the call may be repeated later, and
+// when.
+func (e *RPCError) Unavailable() bool {
+	return e.Code == -32603 && bytes.Contains(e.Data, []byte(`"UNAVAILABLE"`)) && bytes.Contains(e.Data, []byte(`"retryDelay"`))
+}
+
+// Code returns the code of an RPCError, 0 for any other error.
+func Code(err error) int {
+	var rpc *RPCError
+	if !errors.As(err, &rpc) {
+		return 0
+	}
+	return rpc.Code
+}
+
+// MayRepeat reports whether err leaves open what became of a call, or says that
+// it may be repeated: the server was not there, went away, or is not ready.
+func MayRepeat(err error) bool {
+	var rpc *RPCError
+	return err != nil && (!errors.As(err, &rpc) || rpc.Unavailable())
+}
+
+// Call calls a method. result may be nil.
+func (c *Client) Call(ctx context.Context, method string, params, result any) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	res, err := c.post(ctx, method, params, nil)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	raw, err := answer(res)
+	if err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	if result == nil {
+		return nil
+	}
+	return json.Unmarshal(raw, result)
+}
+
+func (c *Client) post(ctx context.Context, method string, params any, header map[string]string) (*http.Response, error) {
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+"/", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("A2A-Version", "1.0")
+	for key, value := range header {
+		req.Header.Set(key, value)
+	}
+	return c.HTTP.Do(req)
+}
+
+// answer reads a JSON-RPC response.
+func answer(res *http.Response) (json.RawMessage, error) {
+	body, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
+	if err != nil {
+		return nil, err
+	}
+	var out struct {
+		Result json.RawMessage `json:"result"`
+		Error  *RPCError       `json:"error"`
+	}
+	if err := json.Unmarshal(body, &out); err != nil {
+		return nil, fmt.Errorf("%s, no JSON-RPC: %w: %.200q", res.Status, err, body)
+	}
+	if out.Error != nil {
+		return nil, out.Error
+	}
+	return out.Result, nil
+}
+
+// Repeat calls f until it returns nil or an error after which a repeat makes no
+// sense, or ctx ends. It returns f's last error.
+func Repeat(ctx context.Context, f func(context.Context) error) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := f(ctx)
+		if err == nil || !MayRepeat(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-tick.C:
+		}
+	}
+}

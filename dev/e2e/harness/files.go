@@ -1,0 +1,44 @@
+package harness
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// CheckFiles has SQLite check every database of the site, of which no process may
+// run.
+func (s *Site) CheckFiles(t testing.TB) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(s.Dir, "*.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Errorf("no databases in %s", s.Dir)
+	}
+	for _, path := range paths {
+		if err := checkFile(path); err != nil {
+			t.Errorf("%s: %v", filepath.Base(path), err)
+		}
+	}
+}
+
+func checkFile(path string) error {
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var result string
+	if err := db.QueryRow("PRAGMA integrity_check").Scan(&result); err != nil {
+		return err
+	}
+	if result != "ok" {
+		return fmt.Errorf("integrity_check says %s", result)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+// Package harness runs Longhaul as processes of its own, for tests of the whole
+// service, and talks to it in plain JSON-RPC over net/http. It shares no code
+// with the service, so that what it sees is what a stranger sees.
+//
+// A [Site] is a data directory with addresses; a [Process] runs one command on
+// it. Processes that are started on one Site, at once or one after another, are
+// one installation. Everything is on loopback, and ends with the test.
+package harness
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Programs that a Site can run.
+const (
+	Dev    = "longhaul/dev"            // the all-in-one program
+	Victim = "longhaul/dev/e2e/victim" // the same, which counts what runs and dies when told to
+)
+
+// Commands of the programs.
+const (
+	AllInOne = "dev"
+	API      = "api"
+	Worker   = "worker"
+	Temporal = "temporal"
+)
+
+var (
+	buildMu sync.Mutex
+	built   = map[string]string{}
+)
+
+// Build builds a program and returns the path of the binary, once in a test
+// process. The path is the same in all test processes, so that what has not
+// changed is not linked again; another process may put a newer one there.
+func Build(t testing.TB, program string) string {
+	t.Helper()
+	buildMu.Lock()
+	defer buildMu.Unlock()
+	if path := built[program]; path != "" {
+		return path
+	}
+	path, err := build(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built[program] = path
+	return path
+}
+
+func build(program string) (string, error) {
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("longhaul-e2e-%d", os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("lock %s: %w", dir, err)
+	}
+	cmd := exec.Command("go", "install", "-buildvcs=false", "-ldflags=-s -w", program)
+	cmd.Env = append(os.Environ(), "GOBIN="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", program, err, out)
+	}
+	return filepath.Join(dir, filepath.Base(program)), nil
+}
+
+// Eventually calls check, at once and then every few milliseconds, until it
+// returns nil. The test fails with its last error if that takes too long.
+func Eventually(t testing.TB, within time.Duration, what string, check func() error) {
+	t.Helper()
+	deadline := time.NewTimer(within)
+	defer deadline.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-deadline.C:
+			t.Fatalf("not within %v: %s: %v", within, what, err)
+		case <-t.Context().Done():
+			t.Fatalf("the test ended before: %s: %v", what, err)
+		case <-tick.C:
+		}
+	}
+}
+
+// tail returns the last lines of a file, about so many bytes.
+func tail(path string, size int) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	if len(data) > size {
+		data = data[len(data)-size:]
+		if i := bytes.IndexByte(data, '\n'); i >= 0 {
+			data = data[i+1:]
+		}
+	}
+	return string(data)
+}
+
+var errNotYet = errors.New("not yet")

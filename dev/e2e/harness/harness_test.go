@@ -1,0 +1,50 @@
+package harness_test
+
+import (
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// A site runs, does work, and stops well; its client sees all of it.
+func TestSite(t *testing.T) {
+	site := harness.NewSite(t, harness.Dev)
+	p := site.Start(harness.AllInOne)
+	c := site.Client()
+
+	task, err := c.Send(t.Context(), harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "stream 3 5ms", "approve Go on?", "say done")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := c.Follow(t.Context(), task.ID, 0)
+	e, err := f.UntilState(t.Context(), "INPUT_REQUIRED")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := e.Gate()
+	if gate == nil || gate.Kind != "approval" {
+		t.Fatalf("gate = %+v in %s", gate, e.Data)
+	}
+	if _, err := c.Send(t.Context(), harness.Reply("r", task.ID, gate.ID, "accept")); err != nil {
+		t.Fatal(err)
+	}
+	events, err := f.Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := events[len(events)-1].State(); got != "COMPLETED" {
+		t.Errorf("the last state is %s", got)
+	}
+	if task, err = c.Get(t.Context(), task.ID); err != nil || task.State != "COMPLETED" || len(task.Artifacts) == 0 || task.Artifacts[0].Text != "done" {
+		t.Errorf("task = %+v, %v", task, err)
+	}
+	all, err := c.Objectives(t.Context())
+	if err != nil || len(all) != 1 || all[0].Status != "completed" || len(all[0].Plans[0].Tasks) != 3 {
+		t.Errorf("objectives = %+v, %v", all, err)
+	}
+	if _, err := c.Get(t.Context(), "obj-unknown"); harness.Code(err) != -32001 {
+		t.Errorf("an unknown task: %v", err)
+	}
+	p.Stop()
+	site.CheckFiles(t)
+}

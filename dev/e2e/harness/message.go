@@ -1,0 +1,229 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+)
+
+// A Message is what a test sends. ID is required.
+type Message struct {
+	ID        string
+	Text      string
+	Data      any // a data part, if not nil
+	TaskID    string
+	ContextID string
+	Plan      *Plan   // goes into the metadata
+	Plans     []*Plan // of a new objective; they go there too
+	Wait      bool    // for the work, as a blocking send
+}
+
+// A Plan is one that a message brings. The description of a task is a script for
+// the echo executor.
+type Plan struct {
+	Name  string     `json:"name"`
+	Tasks []PlanTask `json:"tasks"`
+}
+
+// A PlanTask is a task of a Plan. Dependencies name tasks of the plan by place:
+// "task-0".
+type PlanTask struct {
+	Name         string   `json:"name"`
+	Description  string   `json:"description,omitempty"`
+	Dependencies []string `json:"dependencies,omitempty"`
+}
+
+// NewPlan returns a plan whose tasks run these scripts, one after another.
+func NewPlan(name string, scripts ...string) *Plan {
+	p := &Plan{Name: name}
+	for _, script := range scripts {
+		p.Tasks = append(p.Tasks, PlanTask{Name: script[:min(len(script), 60)], Description: script})
+	}
+	return p
+}
+
+// Unordered makes the tasks of p run as far as possible at a time: the last one
+// depends on all the others.
+func (p *Plan) Unordered() *Plan {
+	last := len(p.Tasks) - 1
+	for i := range last {
+		p.Tasks[last].Dependencies = append(p.Tasks[last].Dependencies, "task-"+string(rune('0'+i)))
+	}
+	return p
+}
+
+// Reply returns the message that decides at a gate: with the action "accept" or
+// "reject", at an approval.
+func Reply(id, taskID, gateID, action string) Message {
+	return Message{ID: id, TaskID: taskID, Data: map[string]any{"interruptId": gateID, "action": action}}
+}
+
+// params returns the params of a send.
+func (m Message) params() map[string]any {
+	var parts []any
+	if m.Text != "" {
+		parts = append(parts, map[string]any{"text": m.Text})
+	}
+	if m.Data != nil {
+		parts = append(parts, map[string]any{"data": m.Data})
+	}
+	message := map[string]any{"messageId": m.ID, "role": "ROLE_USER", "parts": parts}
+	if m.TaskID != "" {
+		message["taskId"] = m.TaskID
+	}
+	if m.ContextID != "" {
+		message["contextId"] = m.ContextID
+	}
+	switch {
+	case m.Plan != nil:
+		message["metadata"] = map[string]any{"opt/v1/plan": m.Plan}
+	case m.Plans != nil:
+		message["metadata"] = map[string]any{"opt/v1/objective": map[string]any{"name": m.ID, "plans": m.Plans}}
+	}
+	return map[string]any{"message": message, "configuration": map[string]any{"returnImmediately": !m.Wait}}
+}
+
+// A Task is an A2A task. State is without its prefix: WORKING.
+type Task struct {
+	ID        string
+	ContextID string
+	State     string
+	Message   string // of the status, as text
+	Gate      *Gate  // that it waits at
+	Artifacts []Artifact
+	History   []string        // message ids
+	Pending   bool            // a reply waits to be judged
+	Raw       json.RawMessage // all of it
+}
+
+// A Gate is what a task waits for.
+type Gate struct {
+	ID     string `json:"interruptId"`
+	Kind   string `json:"kind"`
+	TaskID string `json:"taskId"`
+	Title  string `json:"title"`
+}
+
+// An Artifact is what a task made, as text.
+type Artifact struct{ ID, Text string }
+
+// Ended reports whether t has ended.
+func (t *Task) Ended() bool { return ended(t.State) }
+
+func ended(state string) bool {
+	switch state {
+	case "COMPLETED", "FAILED", "CANCELED", "REJECTED":
+		return true
+	}
+	return false
+}
+
+type wireMessage struct {
+	MessageID string `json:"messageId"`
+	Parts     []struct {
+		Text string `json:"text"`
+	} `json:"parts"`
+}
+
+func (m wireMessage) text() string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+type wireStatus struct {
+	State   string      `json:"state"`
+	Message wireMessage `json:"message"`
+}
+
+// UnmarshalJSON reads a task as A2A 1.0 has it.
+func (t *Task) UnmarshalJSON(data []byte) error {
+	var in struct {
+		ID        string     `json:"id"`
+		ContextID string     `json:"contextId"`
+		Status    wireStatus `json:"status"`
+		Artifacts []struct {
+			ArtifactID string `json:"artifactId"`
+			wireMessage
+		} `json:"artifacts"`
+		History  []wireMessage `json:"history"`
+		Metadata struct {
+			OpenWOP struct {
+				Interrupt *Gate `json:"interrupt"`
+			} `json:"openwop"`
+			Pending bool `json:"longhaul/v1/replyPending"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	*t = Task{
+		ID: in.ID, ContextID: in.ContextID, State: shortState(in.Status.State), Message: in.Status.Message.text(),
+		Gate: in.Metadata.OpenWOP.Interrupt, Pending: in.Metadata.Pending, Raw: append(json.RawMessage(nil), data...),
+	}
+	for _, a := range in.Artifacts {
+		t.Artifacts = append(t.Artifacts, Artifact{a.ArtifactID, a.text()})
+	}
+	for _, m := range in.History {
+		t.History = append(t.History, m.MessageID)
+	}
+	return nil
+}
+
+func shortState(s string) string { return strings.TrimPrefix(s, "TASK_STATE_") }
+
+// Send sends a message and returns the task that it began or is for.
+func (c *Client) Send(ctx context.Context, m Message) (*Task, error) {
+	var out struct {
+		Task *Task `json:"task"`
+	}
+	if err := c.Call(ctx, "SendMessage", m.params(), &out); err != nil {
+		return nil, err
+	}
+	return out.Task, nil
+}
+
+// SendUntil sends a message again and again until it was taken or refused.
+func (c *Client) SendUntil(ctx context.Context, m Message) (t *Task, err error) {
+	err = Repeat(ctx, func(ctx context.Context) error {
+		t, err = c.Send(ctx, m)
+		return err
+	})
+	return t, err
+}
+
+// Get returns a task.
+func (c *Client) Get(ctx context.Context, id string) (*Task, error) {
+	var t Task
+	if err := c.Call(ctx, "GetTask", map[string]any{"id": id}, &t); err != nil {
+		return nil, err
+	}
+	return &t, nil
+}
+
+// Cancel asks a task to end.
+func (c *Client) Cancel(ctx context.Context, id string) (*Task, error) {
+	var t Task
+	if err := c.Call(ctx, "CancelTask", map[string]any{"id": id}, &t); err != nil {
+		return nil, err
+	}
+	return &t, nil
+}
+
+// A TaskList is a page of tasks.
+type TaskList struct {
+	Tasks         []Task `json:"tasks"`
+	NextPageToken string `json:"nextPageToken"`
+	TotalSize     int    `json:"totalSize"`
+}
+
+// List returns a page of tasks, given the params of ListTasks.
+func (c *Client) List(ctx context.Context, params map[string]any) (*TaskList, error) {
+	var out TaskList
+	if err := c.Call(ctx, "ListTasks", params, &out); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}

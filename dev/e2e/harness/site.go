@@ -1,0 +1,134 @@
+package harness
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// A Site is one installation: a data directory, and addresses that its processes
+// listen at, which stay the same from one process to the next.
+type Site struct {
+	Dir          string // --data-dir
+	Addr         string // of the API
+	TemporalAddr string
+	Env          []string // KEY=value, added to the environment of every process
+
+	t      testing.TB
+	binary string
+	args   []string
+
+	mu        sync.Mutex
+	processes []*Process
+}
+
+// NewSite returns a site of its own for program. Its processes get the flags,
+// except those that run Temporal alone; where API and worker are apart, set what
+// only one of them knows in Env. When the test ends its processes are killed, and
+// the ends of their logs are shown if it failed. With LONGHAUL_E2E_KEEP set the
+// directory stays.
+func NewSite(t testing.TB, program string, args ...string) *Site {
+	t.Helper()
+	dir := t.TempDir()
+	if os.Getenv("LONGHAUL_E2E_KEEP") != "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "longhaul-site-"); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("The site is kept in %s", dir)
+	}
+	s := &Site{
+		Dir: filepath.Join(dir, "data"), Addr: freeAddr(t), TemporalAddr: freeAddr(t),
+		t: t, binary: filepath.Join(dir, filepath.Base(program)), args: args,
+	}
+	if err := os.Link(Build(t, program), s.binary); err != nil { // all processes of a site run the same
+		s.binary = Build(t, program)
+	}
+	t.Cleanup(s.end)
+	return s
+}
+
+// URL is where the API is.
+func (s *Site) URL() string { return "http://" + s.Addr }
+
+// Client returns a client of the API, which also works before there is one.
+func (s *Site) Client() *Client { return NewClient(s.URL()) }
+
+// Start runs a command and waits until it is ready. env is added to the
+// environment, as KEY=value.
+func (s *Site) Start(command string, env ...string) *Process {
+	s.t.Helper()
+	p := s.Launch(command, env...)
+	p.WaitReady()
+	return p
+}
+
+// Launch runs a command and does not wait.
+func (s *Site) Launch(command string, env ...string) *Process {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	log := filepath.Join(filepath.Dir(s.Dir), fmt.Sprintf("%02d-%s.log", len(s.processes), command))
+	p, err := launch(s, command, log, env)
+	if err != nil {
+		s.t.Fatalf("start %s: %v", command, err)
+	}
+	s.processes = append(s.processes, p)
+	return p
+}
+
+// Started lists the processes that were started, in order.
+func (s *Site) Started() []*Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*Process(nil), s.processes...)
+}
+
+// flags returns the arguments of a command.
+func (s *Site) flags(command string) []string {
+	args := []string{command, "--data-dir", s.Dir, "--temporal-addr", s.TemporalAddr}
+	switch command {
+	case AllInOne:
+		args = append(args, "--addr", s.Addr, "--temporal-ui-addr", "")
+	case API:
+		args = append(args, "--addr", s.Addr)
+	case Temporal:
+		return append(args, "--temporal-ui-addr", "")
+	}
+	return append(args, s.args...)
+}
+
+// end kills what still runs, and shows the logs of a test that failed.
+func (s *Site) end() {
+	for _, p := range s.Started() {
+		p.Kill()
+	}
+	if !s.t.Failed() {
+		return
+	}
+	all := s.Started()
+	for _, p := range all[max(0, len(all)-4):] {
+		s.t.Logf("end of the log of %v:\n%s", p, tail(p.LogPath, 6000))
+	}
+}
+
+// freeAddr returns an address on loopback that nobody listens at. Its port is
+// below those that systems hand out by themselves, so that nobody gets it while
+// its process is down.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	for range 100 {
+		addr := fmt.Sprintf("127.0.0.1:%d", 15000+rand.IntN(15000))
+		l, err := net.Listen("tcp", addr)
+		if err == nil {
+			l.Close()
+			return addr
+		}
+	}
+	t.Fatal("no free port")
+	return ""
+}

@@ -1,0 +1,326 @@
+package harness
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// An Event is one event of a stream, byte for byte.
+type Event struct {
+	ID   int64 // 0 if it has none
+	Data string
+}
+
+// What an event says.
+type said struct {
+	Result struct {
+		Task         *Task `json:"task"`
+		StatusUpdate *struct {
+			Status   wireStatus `json:"status"`
+			Metadata struct {
+				OpenWOP struct {
+					Interrupt *Gate `json:"interrupt"`
+				} `json:"openwop"`
+			} `json:"metadata"`
+		} `json:"statusUpdate"`
+	} `json:"result"`
+	Error *RPCError `json:"error"`
+}
+
+func (e Event) said() (s said) {
+	if err := json.Unmarshal([]byte(e.Data), &s); err != nil {
+		s.Error = &RPCError{Message: fmt.Sprintf("event %d is no JSON: %v", e.ID, err)}
+	}
+	return s
+}
+
+// State returns the state that e tells of, "" if it tells of none.
+func (e Event) State() string {
+	s := e.said()
+	switch {
+	case s.Result.Task != nil:
+		return s.Result.Task.State
+	case s.Result.StatusUpdate != nil:
+		return shortState(s.Result.StatusUpdate.Status.State)
+	}
+	return ""
+}
+
+// Task returns the task that e shows, nil if it is an update.
+func (e Event) Task() *Task { return e.said().Result.Task }
+
+// Gate returns the gate that the task begins to wait at, nil if e does not tell
+// of one.
+func (e Event) Gate() *Gate {
+	if u := e.said().Result.StatusUpdate; u != nil {
+		return u.Metadata.OpenWOP.Interrupt
+	}
+	return nil
+}
+
+// A Stream is an open stream of events.
+type Stream struct {
+	body   io.ReadCloser
+	lines  *bufio.Reader
+	cancel context.CancelFunc
+}
+
+// Fresh as the place to subscribe after begins with the task as it is now.
+const Fresh int64 = -1
+
+// Subscribe opens a stream of a task: of all events after one, or with the task
+// and what comes then if after is Fresh.
+func (c *Client) Subscribe(ctx context.Context, taskID string, after int64) (*Stream, error) {
+	header := map[string]string{}
+	if after != Fresh {
+		header["Last-Event-ID"] = strconv.FormatInt(after, 10)
+	}
+	return c.stream(ctx, "SubscribeToTask", map[string]any{"id": taskID}, header)
+}
+
+// SendStream sends a message and opens the stream that it answers with.
+func (c *Client) SendStream(ctx context.Context, m Message) (*Stream, error) {
+	return c.stream(ctx, "SendStreamingMessage", m.params(), nil)
+}
+
+func (c *Client) stream(ctx context.Context, method string, params any, header map[string]string) (*Stream, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	res, err := c.post(ctx, method, params, header)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	if res.StatusCode == http.StatusOK && strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		return &Stream{body: res.Body, lines: bufio.NewReader(res.Body), cancel: cancel}, nil
+	}
+	defer cancel()
+	defer res.Body.Close()
+	if _, err := answer(res); err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	return nil, fmt.Errorf("%s answers %s, which is no stream", method, res.Status)
+}
+
+// Next returns the next event. It returns io.EOF where the server ended the
+// stream, and another error where it broke. An event that did not come whole is
+// none.
+func (s *Stream) Next() (Event, error) {
+	var e Event
+	for {
+		line, err := s.lines.ReadString('\n')
+		if err != nil {
+			return Event{}, err
+		}
+		line = strings.TrimSuffix(line, "\n")
+		name, value, _ := strings.Cut(line, ": ")
+		switch {
+		case line == "" && e.Data != "":
+			if rpc := e.said().Error; rpc != nil {
+				return e, rpc
+			}
+			return e, nil
+		case name == "id":
+			if e.ID, err = strconv.ParseInt(value, 10, 64); err != nil {
+				return e, fmt.Errorf("event id %q: %w", value, err)
+			}
+		case name == "data":
+			e.Data += value
+		}
+	}
+}
+
+// Close ends the stream.
+func (s *Stream) Close() {
+	s.cancel()
+	s.body.Close()
+}
+
+// All returns the events of a task after one, up to the one that ends it. The
+// task must have ended.
+func (c *Client) All(ctx context.Context, taskID string, after int64) ([]Event, error) {
+	s, err := c.Subscribe(ctx, taskID, after)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var all []Event
+	for {
+		e, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, e)
+	}
+}
+
+// A Follower follows a task to its end, however often it has to resume. It is
+// owned by the test that began it.
+type Follower struct {
+	TaskID string
+
+	client *Client
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	mu      sync.Mutex
+	events  []Event
+	changed chan struct{} // closed, and replaced, with every event
+	resumes int
+	err     error
+}
+
+// Follow begins to follow a task: from a certain event on, or from the task as it
+// is now if after is Fresh. It goes on in the background, for as long as ctx
+// lives, until the task has ended; a task that is not there is an error.
+func (c *Client) Follow(ctx context.Context, taskID string, after int64) *Follower {
+	ctx, cancel := context.WithCancel(ctx)
+	f := &Follower{TaskID: taskID, client: c, cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
+	go func() {
+		defer close(f.done)
+		defer cancel()
+		err := f.run(ctx, after)
+		f.mu.Lock()
+		f.err = err
+		f.mu.Unlock()
+	}()
+	return f
+}
+
+func (f *Follower) run(ctx context.Context, last int64) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		s, err := f.client.Subscribe(ctx, f.TaskID, last)
+		if err == nil {
+			var end bool
+			last, end, err = f.read(s, last)
+			s.Close()
+			if end {
+				return err
+			}
+		}
+		var rpc *RPCError
+		if errors.As(err, &rpc) && !rpc.Unavailable() {
+			return fmt.Errorf("follow %s after event %d: %w", f.TaskID, last, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("follow %s after event %d: %w", f.TaskID, last, ctx.Err())
+		case <-tick.C:
+		}
+		f.mu.Lock()
+		f.resumes++
+		f.mu.Unlock()
+	}
+}
+
+// read keeps the events of one connection. What a stream may never do ends the
+// following with an error: numbers that do not grow, or a snapshot in place of a
+// resumption.
+func (f *Follower) read(s *Stream, last int64) (now int64, end bool, err error) {
+	for {
+		e, err := s.Next()
+		if err != nil {
+			return last, false, err
+		}
+		switch {
+		case e.ID <= last:
+			return last, true, fmt.Errorf("follow %s: event %d came after event %d: %s", f.TaskID, e.ID, last, e.Data)
+		case last != Fresh && e.Task() != nil:
+			return last, true, fmt.Errorf("follow %s: a snapshot instead of what follows on event %d: %s", f.TaskID, last, e.Data)
+		}
+		last = e.ID
+		f.keep(e)
+		if ended(e.State()) {
+			return last, true, nil
+		}
+	}
+}
+
+func (f *Follower) keep(e Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.events = append(f.events, e)
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// Events returns what has come so far.
+func (f *Follower) Events() []Event {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Event(nil), f.events...)
+}
+
+// Resumes returns how often the stream had to be opened again.
+func (f *Follower) Resumes() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.resumes
+}
+
+// Until waits for an event of which is is true, among those that came and those
+// that come, and returns it.
+func (f *Follower) Until(ctx context.Context, is func(Event) bool) (Event, error) {
+	for seen := 0; ; {
+		f.mu.Lock()
+		events, changed := f.events, f.changed
+		f.mu.Unlock()
+		for ; seen < len(events); seen++ {
+			if is(events[seen]) {
+				return events[seen], nil
+			}
+		}
+		select {
+		case <-changed:
+		case <-f.done:
+			if _, err := f.Wait(ctx); err != nil {
+				return Event{}, err
+			}
+			if events := f.Events(); seen == len(events) {
+				return Event{}, fmt.Errorf("task %s ended without it", f.TaskID)
+			}
+		case <-ctx.Done():
+			return Event{}, fmt.Errorf("task %s, after %d events: %w", f.TaskID, seen, ctx.Err())
+		}
+	}
+}
+
+// UntilState waits until the task is, or was, in a state.
+func (f *Follower) UntilState(ctx context.Context, state string) (Event, error) {
+	e, err := f.Until(ctx, func(e Event) bool { return e.State() == state })
+	if err != nil {
+		return e, fmt.Errorf("wait for state %s: %w", state, err)
+	}
+	return e, nil
+}
+
+// Wait waits for the end of the task and returns all events.
+func (f *Follower) Wait(ctx context.Context) ([]Event, error) {
+	select {
+	case <-f.done:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.events, f.err
+	case <-ctx.Done():
+		return f.Events(), fmt.Errorf("task %s has not ended: %w", f.TaskID, ctx.Err())
+	}
+}
+
+// Stop ends the following.
+func (f *Follower) Stop() {
+	f.cancel()
+	<-f.done
+}

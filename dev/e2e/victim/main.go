@@ -1,0 +1,36 @@
+// Victim is Longhaul in one process, for tests of what a crash leaves behind: it
+// kills itself at a point that the environment names, and notes each run of an
+// executor in a file.
+//
+// VICTIM_POINT is the name of a point, with ":3" behind it for the third time
+// that it is passed:
+//
+//	engine-started         Temporal has the work, the journal does not
+//	accepted               the journal has it too, the client has no answer
+//	told                   Temporal has the message, the client has no answer
+//	outcome-before-record  a task's activity has ended, the journal does not know
+//	mid-record             while that is written
+//	recorded               it was written, and the workflow has not heard
+//	streamed               pieces of an artifact were written, their task still runs
+//
+// VICTIM_TALLY is the path of the file. See [tally].
+package main
+
+import (
+	"context"
+	"os"
+
+	"longhaul/activities"
+	"longhaul/activities/echo"
+	"longhaul/dev/embedded"
+	"longhaul/internal/cli"
+)
+
+func main() {
+	at := newPoint(os.Getenv("VICTIM_POINT"))
+	build := cli.Build{Embed: embedded.Start, Engine: at.engine, Journal: at.journal, Recorder: at.recorder}
+	if path := os.Getenv("VICTIM_TALLY"); path != "" {
+		build.Executors = map[string]activities.Executor{"echo": tally{echo.Executor{}, path}}
+	}
+	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, build))
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"longhaul/activities"
+	"longhaul/api"
+	"longhaul/opt"
+)
+
+// A point is where the process dies.
+type point struct {
+	name string
+	left atomic.Int64 // times that it is still to be passed, this one included
+}
+
+func newPoint(spec string) *point {
+	name, nth, _ := strings.Cut(spec, ":")
+	p := &point{name: name}
+	n, err := strconv.ParseInt(nth, 10, 64)
+	if err != nil {
+		n = 1
+	}
+	p.left.Store(n)
+	return p
+}
+
+// reached reports whether the process is to die here.
+func (p *point) reached(name string) bool { return p.name == name && p.left.Add(-1) == 0 }
+
+// pass ends the process if it is to die here.
+func (p *point) pass(name string) {
+	if p.reached(name) {
+		die()
+	}
+}
+
+func die() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {} // nothing more happens here, even if the signal takes its time
+}
+
+type engine struct {
+	api.Engine
+	at *point
+}
+
+func (p *point) engine(e api.Engine) api.Engine { return engine{e, p} }
+
+func (e engine) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
+	out, err := e.Engine.Start(ctx, o)
+	if err == nil {
+		e.at.pass("engine-started")
+	}
+	return out, err
+}
+
+func (e engine) Tell(ctx context.Context, l opt.Letter) error {
+	err := e.Engine.Tell(ctx, l)
+	if err == nil {
+		e.at.pass("told")
+	}
+	return err
+}
+
+type journal struct {
+	api.Journal
+	at *point
+}
+
+func (p *point) journal(j api.Journal) api.Journal { return journal{j, p} }
+
+func (j journal) Record(ctx context.Context, b opt.Batch) error {
+	err := j.Journal.Record(ctx, b)
+	if err == nil {
+		j.at.pass("accepted")
+	}
+	return err
+}
+
+type recorder struct {
+	activities.Recorder
+	at *point
+}
+
+func (p *point) recorder(r activities.Recorder) activities.Recorder { return recorder{r, p} }
+
+func (r recorder) Record(ctx context.Context, b opt.Batch) error {
+	outcome := slices.ContainsFunc(b.Events, isOutcome)
+	if outcome {
+		r.at.pass("outcome-before-record")
+	}
+	if outcome && r.at.reached("mid-record") {
+		go func() {
+			time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Millisecond))))
+			die()
+		}()
+	}
+	err := r.Recorder.Record(ctx, b)
+	switch {
+	case err != nil:
+	case outcome:
+		r.at.pass("recorded")
+	case strings.Contains(b.Source, "#"):
+		r.at.pass("streamed")
+	}
+	return err
+}
+
+// isOutcome reports whether e says that a plan task came out well or waits.
+func isOutcome(e opt.Event) bool {
+	to := opt.TaskState(e.To)
+	return e.Kind == opt.TaskMoved && e.PlanID != "" && (to == opt.TaskCompleted || to.Waiting())
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What config prints is a configuration file that says the same.
+func TestRun_config(t *testing.T) {
+	show := func(args ...string) string {
+		t.Helper()
+		var stdout strings.Builder
+		if code := Run(t.Context(), append([]string{"config"}, args...), &stdout, io.Discard, Build{}); code != 0 {
+			t.Fatalf("exit code %d of config %v", code, args)
+		}
+		return stdout.String()
+	}
+	t.Setenv("LONGHAUL_LENIENT_VERSION", "true")
+	changed := show("--no-rest", "--no-streaming", "--origins", "https://a.example.com,https://b.example.com",
+		"--require-extension", "urn:x", "--idempotency", "header", "--agent", "clerk", "--blocking-wait", "1m")
+	for _, want := range []string{
+		"no-rest: true", "no-streaming: true", "lenient-version: true", `origins: ["https://a.example.com", "https://b.example.com"]`,
+		`require-extension: ["urn:x"]`, `idempotency: "header"`, `agent: "clerk"`, "blocking-wait: 1m0s", "max-body: 16777216",
+	} {
+		if !strings.Contains(changed, "\n"+want+"\n") {
+			t.Errorf("no %s in\n%s", want, changed)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "longhaul.yaml")
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LONGHAUL_LENIENT_VERSION", "")
+	if err := os.Unsetenv("LONGHAUL_LENIENT_VERSION"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(changed, show("--config", file)); diff != "" {
+		t.Errorf("read again (-printed +read):\n%s", diff)
+	}
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/api"
+	"longhaul/api/grpc"
+)
+
+// listenGRPC opens the address of gRPC, and returns what the card says of it. Both
+// are nothing if gRPC is off.
+func (s apiSettings) listenGRPC() (net.Listener, string, error) {
+	if s.GRPCAddr == "" {
+		return nil, "", nil
+	}
+	l, err := net.Listen("tcp", s.GRPCAddr)
+	if err != nil {
+		return nil, "", fmt.Errorf("listen at %s (choose another with --grpc-addr): %w", s.GRPCAddr, err)
+	}
+	return l, s.publicGRPC(l.Addr()), nil
+}
+
+// publicGRPC returns the address that the card names, given where gRPC listens:
+// that port, on the host of the public URL if there is one.
+func (s apiSettings) publicGRPC(listening net.Addr) string {
+	if s.PublicGRPCAddr != "" {
+		return s.PublicGRPCAddr
+	}
+	u, err := url.Parse(s.PublicURL)
+	if err != nil || u.Hostname() == "" {
+		return listening.String()
+	}
+	_, port, _ := net.SplitHostPort(listening.String())
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// serveGRPC serves the API at l, too, unless that is nil.
+func (s *service) serveGRPC(server *api.Server, l net.Listener, cfg apiSettings) {
+	if l == nil {
+		return
+	}
+	grpcServer := grpc.New(grpc.Config{API: server, MaxMessage: int(cfg.MaxBody)})
+	s.log.Info("Serving A2A over gRPC", zap.Stringer("addr", l.Addr()))
+	go func() {
+		if err := grpcServer.Serve(l); err != nil {
+			s.failed <- fmt.Errorf("serve gRPC at %s: %w", cfg.GRPCAddr, err)
+		}
+	}()
+	s.onStop(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		return grpcServer.Shutdown(ctx)
+	})
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"io"
+	"net"
+	"strings"
+	"testing"
+)
+
+func TestAPISettings_publicGRPC(t *testing.T) {
+	listening := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7421}
+	for _, tt := range []struct{ grpc, public, want string }{
+		{"", "", "127.0.0.1:7421"},
+		{"", "https://agent.example.com/base", "agent.example.com:7421"},
+		{"", "https://agent.example.com:8443", "agent.example.com:7421"},
+		{"grpc.example.com:443", "https://agent.example.com", "grpc.example.com:443"},
+	} {
+		if got := (apiSettings{PublicGRPCAddr: tt.grpc, PublicURL: tt.public}).publicGRPC(listening); got != tt.want {
+			t.Errorf("%+v: the card names %s", tt, got)
+		}
+	}
+}
+
+// Both addresses are kept to this machine, since nobody is asked who they are.
+func TestRun_reach(t *testing.T) {
+	for _, tt := range []struct{ addr, grpc, want string }{
+		{"0.0.0.0:0", "127.0.0.1:0", `--addr "0.0.0.0:0" can be reached from outside`},
+		{"127.0.0.1:0", "0.0.0.0:0", `--grpc-addr "0.0.0.0:0" can be reached from outside`},
+		{"127.0.0.1:0", "here", `--grpc-addr "here" is not an address`},
+	} {
+		var stderr strings.Builder
+		args := []string{"api", "--addr", tt.addr, "--grpc-addr", tt.grpc, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
+		if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 || !strings.Contains(stderr.String(), tt.want) {
+			t.Errorf("%s, %s: exit code %d, standard error:\n%s", tt.addr, tt.grpc, code, stderr.String())
+		}
+	}
+}
+
+func TestAPISettings_listenGRPC(t *testing.T) {
+	if l, addr, err := (apiSettings{}).listenGRPC(); l != nil || addr != "" || err != nil {
+		t.Errorf("off: %v, %q, error %v", l, addr, err)
+	}
+	l, addr, err := apiSettings{GRPCAddr: "127.0.0.1:0"}.listenGRPC()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if addr != l.Addr().String() {
+		t.Errorf("the card names %s, and %s is listened at", addr, l.Addr())
+	}
+	if _, _, err := (apiSettings{GRPCAddr: addr}).listenGRPC(); err == nil || !strings.Contains(err.Error(), "choose another with --grpc-addr") {
+		t.Errorf("a taken address: error %v", err)
+	}
+}

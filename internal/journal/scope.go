@@ -1,0 +1,90 @@
+package journal
+
+import (
+	"math"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// history returns as much of the history as is wanted of the task of v, within the
+// scope that is wanted or was asked for in the conversation.
+func (v *viewRow) history(c *conn, want opt.TaskWant) (_ []a2a.Message, err error) {
+	scope := want.Scope
+	if scope == "" {
+		if scope, err = scopeOf(c, v.ObjectiveID, v.Task.ID); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case scope == opt.ScopeObjective:
+		return wideHistory(c, v, "", want.History)
+	case scope == opt.ScopePlan && v.PlanID != "":
+		return wideHistory(c, v, v.PlanID, want.History)
+	}
+	return history(c, v.ObjectiveID, v.Task.ID, v.statusID, want.History)
+}
+
+// scopeOf returns the scope that the latest message to a task names which names
+// one, or else that which began the objective; that of the task if neither does.
+func scopeOf(c *conn, objectiveID, taskID string) (scope opt.HistoryScope, err error) {
+	err = c.each(`SELECT seq, doc FROM messages
+			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND doc LIKE $3
+		UNION ALL SELECT seq, doc FROM messages
+			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND doc LIKE $3
+		ORDER BY seq`, args{objectiveID, taskID, "%" + opt.KeyHistoryScope + "%"},
+		func(row scanner) error {
+			var seq int64
+			var doc []byte
+			var m a2a.Message
+			if err := row.Scan(&seq, &doc); err != nil {
+				return err
+			}
+			if err := decode(doc, &m); err != nil {
+				return err
+			}
+			if named, ok := m.Metadata.String(opt.KeyHistoryScope); ok && opt.HistoryScope(named).Valid() {
+				scope = opt.HistoryScope(named)
+			}
+			return nil
+		})
+	return scope, err
+}
+
+// wideHistory is history for the task of v together with the others of a plan, or
+// with all of the objective if planID is "". What the agent says at a gate it says
+// at the root task, too; here it has said it once. Each message names its task.
+func wideHistory(c *conn, v *viewRow, planID string, most int) ([]a2a.Message, error) {
+	if most < 0 || most > math.MaxInt32/2 {
+		most = math.MaxInt32 / 2
+	}
+	var list []a2a.Message
+	err := c.each(`SELECT task_id, doc FROM messages
+		WHERE objective_id = $1 AND kept = 1 AND (kind <> 'status' OR message_id <> $2) AND ($3 = '' OR task_id = $4
+			OR task_id IN (SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $3)
+			OR for_task IN (SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $3))
+		ORDER BY seq DESC LIMIT $5`, args{v.ObjectiveID, v.statusID, planID, v.Task.ID, 2 * most},
+		func(row scanner) error {
+			var taskID string
+			var doc []byte
+			var m a2a.Message
+			if err := row.Scan(&taskID, &doc); err != nil {
+				return err
+			}
+			err := decode(doc, &m)
+			if m.TaskID == "" {
+				m.TaskID = taskID
+			}
+			list = append(list, m)
+			return err
+		})
+	slices.Reverse(list)
+	said := map[string]bool{}
+	list = slices.DeleteFunc(list, func(m a2a.Message) bool {
+		again := m.Role == a2a.RoleAgent && said[m.MessageID]
+		said[m.MessageID] = said[m.MessageID] || m.Role == a2a.RoleAgent
+		return again
+	})
+	return list[max(0, len(list)-most):], err
+}

@@ -1,0 +1,138 @@
+package journal_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// asking returns e with a message that asks for a scope.
+func asking(e opt.Event, scope any) opt.Event {
+	e.Message.Metadata = e.Message.Metadata.With(opt.KeyHistoryScope, scope)
+	return e
+}
+
+// scoped reads the history of a task, and to which tasks its messages belong.
+func (s *scribe) scoped(id string, want opt.TaskWant) (messages, tasks []string) {
+	s.t.Helper()
+	v, err := s.j.Task(s.t.Context(), tenant, id, want)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, m := range v.Task.History {
+		tasks = append(tasks, m.TaskID)
+	}
+	return ids(v.Task.History), tasks
+}
+
+// talk records a conversation with two plans, each with two tasks.
+func talk(t *testing.T, j *journal.Journal) *scribe {
+	t.Helper()
+	s := begin(t, j, newObjective())
+	s.record(planAdded(s.objective, 0, 2), planAdded(s.objective, 1, 2))
+	root, first := s.objective.ID, s.task(0, 0)
+	g := gate(first, opt.Approval, 1)
+	waits := s.rootMoved(opt.TaskInputRequired)
+	waits.Gate, waits.Status = g, g.Message(s.objective.ContextID, root)
+	s.record(
+		said(root, "", "m-root", opt.Noted), s.moved(0, 0, opt.TaskWorking), s.waits(0, 0, g), waits,
+		said(first, "", "m-late", opt.NotWaiting), said(root, first, "m-1", opt.Accepted),
+		s.moved(0, 0, opt.TaskWorking), s.rootMoved(opt.TaskWorking),
+		said(s.task(0, 1), "", "m-2", opt.Noted), said(s.task(1, 0), "", "m-3", opt.Noted),
+	)
+	return s
+}
+
+func TestHistory_scope(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := talk(t, open())
+		root, g := s.objective.ID, opt.GateID(s.task(0, 0), 1)
+		all := []string{"m-open", "m-root", g, "m-1", "m-2", "m-3"}
+		for _, tt := range []struct {
+			id    string
+			scope opt.HistoryScope
+			want  []string
+		}{
+			{root, "", []string{"m-open", "m-root", g, "m-1"}},
+			{root, opt.ScopeTask, []string{"m-open", "m-root", g, "m-1"}},
+			{root, opt.ScopePlan, []string{"m-open", "m-root", g, "m-1", "m-2"}}, // the work stands at its first task
+			{root, opt.ScopeObjective, all},
+			{s.task(0, 0), opt.ScopeTask, []string{g, "m-1"}},
+			{s.task(0, 0), opt.ScopePlan, []string{g, "m-1", "m-2"}},
+			{s.task(0, 1), opt.ScopePlan, []string{g, "m-1", "m-2"}},
+			{s.task(1, 1), opt.ScopePlan, []string{"m-3"}},
+			{s.task(1, 1), opt.ScopeTask, nil},
+			{s.task(1, 1), opt.ScopeObjective, all},
+		} {
+			got, tasks := s.scoped(tt.id, opt.TaskWant{History: -1, Scope: tt.scope})
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%s of %s: %v, want %v", tt.scope, tt.id, got, tt.want)
+			}
+			if (tt.scope == opt.ScopePlan || tt.scope == opt.ScopeObjective) && slices.Contains(tasks, "") {
+				t.Errorf("%s of %s: messages of %q", tt.scope, tt.id, tasks)
+			}
+			for n := range len(tt.want) + 2 {
+				if some, _ := s.scoped(tt.id, opt.TaskWant{History: n, Scope: tt.scope}); !slices.Equal(some, tt.want[max(0, len(tt.want)-n):]) {
+					t.Errorf("the last %d of %v are %v", n, tt.want, some)
+				}
+			}
+		}
+		_, tasks := s.scoped(s.task(1, 1), opt.TaskWant{History: -1, Scope: opt.ScopeObjective})
+		if diff := cmp.Diff([]string{root, root, s.task(0, 0), root, s.task(0, 1), s.task(1, 0)}, tasks); diff != "" {
+			t.Errorf("whose messages they are (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// The scope that a message asks for holds until another one does; that of the
+// message that began the work holds everywhere.
+func TestHistory_stickyScope(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := talk(t, j)
+		length := func(id string, scope opt.HistoryScope) int {
+			list, _ := s.scoped(id, opt.TaskWant{History: -1, Scope: scope})
+			return len(list)
+		}
+		task, other := s.task(0, 0), s.task(0, 1)
+		check := func(when string, ofTask, ofOther opt.HistoryScope) {
+			t.Helper()
+			if got, want := length(task, ""), length(task, ofTask); got != want {
+				t.Errorf("%s: %d messages of the task, want %d", when, got, want)
+			}
+			if got, want := length(other, ""), length(other, ofOther); got != want {
+				t.Errorf("%s: %d messages of the other task, want %d", when, got, want)
+			}
+		}
+		check("at first", opt.ScopeTask, opt.ScopeTask)
+		s.record(asking(said(task, "", "s-1", opt.Noted), "plan"))
+		check("asked for the plan", opt.ScopePlan, opt.ScopeTask)
+		s.record(asking(said(s.objective.ID, task, "s-2", opt.Accepted), "objective"))
+		check("asked at the root task", opt.ScopeObjective, opt.ScopeTask)
+		s.record(asking(said(task, "", "s-3", opt.NotOffered), "task"))
+		check("asked in vain", opt.ScopeObjective, opt.ScopeTask)
+		s.record(asking(said(task, "", "s-4", opt.Noted), "everything"), asking(said(task, "", "s-5", opt.Noted), 5))
+		check("asked for no scope", opt.ScopeObjective, opt.ScopeTask)
+		text := said(task, "", "s-6", opt.Noted)
+		text.Message.Parts = []a2a.Part{a2a.TextPart(opt.KeyHistoryScope + ": task")}
+		s.record(text)
+		check("talked about", opt.ScopeObjective, opt.ScopeTask)
+		s.record(asking(said(task, "", "s-7", opt.Noted), "task"))
+		check("asked for the task", opt.ScopeTask, opt.ScopeTask)
+
+		o := newObjective()
+		m := userMessage("m-open", "Ship it")
+		m.Metadata = m.Metadata.With(opt.KeyHistoryScope, "objective")
+		s = &scribe{t: t, j: j, objective: o, source: o.ID}
+		s.record(opt.Opening{Objective: o, Message: &m}.Event(), planAdded(o, 0, 2), said(s.task(0, 0), "", "m-1", opt.Noted))
+		task, other = s.task(0, 0), s.task(0, 1)
+		check("begun with it", opt.ScopeObjective, opt.ScopeObjective)
+		s.record(asking(said(other, "", "m-2", opt.Noted), "task"))
+		check("asked for less", opt.ScopeObjective, opt.ScopeTask)
+	})
+}
