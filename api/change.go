@@ -47,7 +47,7 @@ func (s *Server) changing(ctx context.Context, change func(ctx context.Context, 
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return fmt.Errorf("%w: %w", opt.ErrUnavailable, err)
+			return fmt.Errorf("%w: %v", opt.ErrUnavailable, err)
 		}
 	}
 }
@@ -57,9 +57,21 @@ func early(err error) error {
 	var move *opt.MoveError
 	taken := errors.As(err, &move) && move.From == move.To // see ObjectiveChanger.Again
 	if taken || errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrUnknown) || errors.Is(err, opt.ErrStale) {
-		return fmt.Errorf("%w: %v", errEarly, err)
+		return fmt.Errorf("%w: %w", errEarly, err)
 	}
 	return err
+}
+
+// tryAgain is how often a change is repeated that the engine could not take.
+const tryAgain = 3
+
+// repeated is early for a change that may be made twice, and was tried n times
+// before: work that has just gone on may throw back what came at that moment.
+func repeated(err error, n int) error {
+	if errors.Is(err, opt.ErrUnavailable) && n < tryAgain {
+		return fmt.Errorf("%w: %w", errEarly, err)
+	}
+	return early(err)
 }
 
 // fresh refuses a change by a client that has seen another revision than o's.
@@ -106,7 +118,7 @@ func (s *Server) goesOn(o *opt.Objective) bool {
 			p.Report.Open = append(p.Report.Open, t.Gate)
 		}
 	}
-	return len(o.Startable()) > 0 || len(o.Held()) > 0 || len(o.Next(now)) > 0
+	return len(o.Next(now)) > 0
 }
 
 // met reports whether what p depends on is done.

@@ -122,7 +122,7 @@ func (e *engine) ChangeObjective(ctx context.Context, id string, c *opt.Change, 
 			e.revise(o, c)
 		}
 		switch {
-		case to == "" || to == o.Status:
+		case to == "" || to == o.Status && o.Reason != opt.ByHand:
 			return nil
 		case to == opt.ObjectiveBlocked:
 			e.moveObjective(o, to, opt.BlockedByOperator)

@@ -26,6 +26,7 @@ type memory struct {
 	judgements map[string]opt.Judgement
 	watches    map[*watch]string
 	wanted     opt.TaskWant // of the task that was read last
+	shown      func()       // called after an objective was read; nil for nothing
 }
 
 func newMemory() *memory {
@@ -202,8 +203,12 @@ func (m *memory) move(t *opt.TaskView, e opt.Event) {
 	if said := t.Task.Status.Message; said != nil {
 		t.Task.History = append(t.Task.History, *said)
 	}
+	at := e.At
+	if t.State == opt.TaskState(e.To) {
+		at = t.Task.Status.At // a status is as old as its state
+	}
 	t.State, t.Attempt = opt.TaskState(e.To), max(t.Attempt, e.Attempt)
-	t.Task.Status = a2a.TaskStatus{State: t.State.A2A(), At: e.At, Message: e.Status}
+	t.Task.Status = a2a.TaskStatus{State: t.State.A2A(), At: at, Message: e.Status}
 	t.Gates = nil
 	if e.Gate != nil {
 		t.Gates = []*opt.Gate{e.Gate}
@@ -308,6 +313,9 @@ func (m *memory) Objective(ctx context.Context, tenant, id string) (*opt.Objecti
 	o, err := m.mine(tenant, id)
 	if err != nil {
 		return nil, err
+	}
+	if m.shown != nil {
+		defer m.shown()
 	}
 	return m.whole(o), nil
 }

@@ -159,6 +159,7 @@ func TestStream_hierarchyAfterSnapshot(t *testing.T) {
 	s.engine.mu.Lock()
 	s.engine.wait(objectiveID, objectiveID, taskID, "approve")
 	s.engine.follow(objectiveID)
+	s.journal.play(objectiveID, opt.Event{Kind: opt.TaskMoved, TaskID: objectiveID, To: "input-required", Gate: approval(taskID), Status: approval(taskID).Message("", "")})
 	s.engine.mu.Unlock()
 	subscribe := func(headers ...string) *reader {
 		return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+objectiveID+`"}`, append(headers, "A2A-Extensions", a2a.ExtensionOPT)...)
@@ -212,6 +213,11 @@ func TestStream_hierarchyIsNotFinal(t *testing.T) {
 	}
 	r := open(t, url, "0.3", "tasks/resubscribe", `{"id":"`+objectiveID+`","metadata":{"longhaul/v1/after":`+atGate(s)+`}}`, "X-A2A-Extensions", a2a.ExtensionOPT)
 	events := r.all()
+	for _, e := range events[:len(events)-1] {
+		if u := e.data.at("result"); u.at("final").String() != "false" {
+			t.Errorf("final is %v: %v", u.at("final"), u)
+		}
+	}
 	if last := events[len(events)-1].data.at("result", "status", "state").String(); last != "failed" || len(events) < 3 {
 		t.Errorf("%d events came, the last one was %s", len(events), last)
 	}

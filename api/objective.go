@@ -113,9 +113,22 @@ func (s *Server) updateObjective(ctx context.Context, c *call, p wire.UpdateObje
 		wait = s.cfg.CancelWait
 	}
 	o, err := s.caughtUp(ctx, c, p.ID, w, wait, func(o *opt.Objective) bool {
-		return o.Attempt >= attempt && (o.Status.Ended() || !p.Status.Ended())
+		return o.Attempt >= attempt && arrived(o, p.Status)
 	})
 	return wire.ShownObjective{Objective: o, Plans: true, Tasks: true}, err
+}
+
+// arrived reports whether o shows what comes of asking for a status: it has ended,
+// or works with its plans begun and none still paused. Others show at once.
+func arrived(o *opt.Objective, asked opt.ObjectiveStatus) bool {
+	paused := o.Status == opt.ObjectiveBlocked && (o.Reason == opt.BlockedByOperator || o.Reason == opt.BlockedByPlan)
+	switch {
+	case o.Status.Ended():
+		return true
+	case asked == opt.ObjectiveWorking:
+		return !paused && len(o.Startable()) == 0 && len(o.Held()) == 0
+	}
+	return !asked.Ended()
 }
 
 // changeObjective has the engine change o, which has not ended. n counts the times
@@ -125,7 +138,11 @@ func (s *Server) changeObjective(ctx context.Context, o *opt.Objective, p wire.U
 	if p.Status != "" && !o.Status.May(p.Status) {
 		return &opt.MoveError{From: string(o.Status), To: string(p.Status)}
 	}
-	return s.ofObjective(n, s.cfg.Engine.ChangeObjective(ctx, o.ID, &p.Change, p.Status, p.Seen))
+	err := s.ofObjective(n, s.cfg.Engine.ChangeObjective(ctx, o.ID, &p.Change, p.Status, p.Seen))
+	if p.Seen != 0 {
+		return err // made after all, it would be stale the second time
+	}
+	return repeated(err, n)
 }
 
 // lookAgain is how often a change of an objective is tried that is not there.

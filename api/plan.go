@@ -130,7 +130,7 @@ func (s *Server) getPlan(ctx context.Context, c *call, p wire.GetPlanParams) (wi
 
 // updatePlan changes a plan.
 func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParams) (wire.ShownPlan, error) {
-	return s.changePlan(ctx, c, p.ID, p.Seen, func(ctx context.Context, o *opt.Objective, plan *opt.Plan) error {
+	return s.changePlan(ctx, c, p.ID, p.Seen, func(ctx context.Context, o *opt.Objective, plan *opt.Plan, seen int64, n int) error {
 		switch {
 		case p.Status != "" && !plan.Status.May(p.Status), p.Status != "" && p.Status != plan.Status && (plan.Status.Ended() || closed(o)):
 			return &opt.MoveError{From: string(plan.Status), To: string(p.Status)}
@@ -141,13 +141,13 @@ func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParam
 		case closed(o):
 			return errObjectiveEnded
 		}
-		return early(s.cfg.Engine.ChangePlan(ctx, p.ID, &p.Change, p.Status, met(o, plan), p.Seen))
+		return repeated(s.cfg.Engine.ChangePlan(ctx, p.ID, &p.Change, p.Status, met(o, plan), seen), n)
 	})
 }
 
 // addTasks adds tasks to a plan.
 func (s *Server) addTasks(ctx context.Context, c *call, p wire.AddTasksParams) (wire.ShownPlan, error) {
-	return s.changePlan(ctx, c, p.ID, p.Seen, func(ctx context.Context, o *opt.Objective, plan *opt.Plan) error {
+	return s.changePlan(ctx, c, p.ID, p.Seen, func(ctx context.Context, o *opt.Objective, plan *opt.Plan, seen int64, n int) error {
 		switch {
 		case plan.Status.Ended():
 			return errPlanEnded
@@ -157,7 +157,7 @@ func (s *Server) addTasks(ctx context.Context, c *call, p wire.AddTasksParams) (
 		if _, err := plan.NewTasks(p.Tasks); err != nil {
 			return err // the workflow checks again, when it knows what else was added
 		}
-		return early(s.cfg.Engine.AddTasks(ctx, p.ID, p.Tasks, p.Seen))
+		return early(s.cfg.Engine.AddTasks(ctx, p.ID, p.Tasks, seen))
 	})
 }
 
@@ -166,12 +166,12 @@ var errUnchanged = errors.New("unchanged")
 
 // changePlan has a plan changed and returns it once its objective knows, which
 // its revision tells.
-func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64, change func(context.Context, *opt.Objective, *opt.Plan) error) (wire.ShownPlan, error) {
+func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64, change func(_ context.Context, _ *opt.Objective, _ *opt.Plan, seen int64, n int) error) (wire.ShownPlan, error) {
 	ref, _ := opt.ParseID(id)
 	w := s.cfg.Watch(ref.ObjectiveID)
 	defer w.Close()
 	var before int64
-	err := s.changing(ctx, func(ctx context.Context, _ int) error {
+	err := s.changing(ctx, func(ctx context.Context, n int) error {
 		o, p, err := s.plan(ctx, c, id)
 		if err == nil {
 			err = fresh(o, seen)
@@ -180,7 +180,11 @@ func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64,
 			return err
 		}
 		before = o.Revision
-		return change(ctx, o, p)
+		err = change(ctx, o, p, seen, n)
+		if errors.Is(err, errEarly) && !errors.Is(err, opt.ErrStale) {
+			seen = 0 // the objective has taken it, and is at another revision for that
+		}
+		return err
 	})
 	wait := s.cfg.ReplyWait
 	switch {

@@ -295,8 +295,15 @@ func TestStream_outlivesTimeouts(t *testing.T) {
 	})
 	url := s.listen(t)
 	s.send(t, "m", "slow")
-	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
-	r.event()
+	streams := map[string]*reader{
+		"JSON-RPC":     open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`),
+		"GET":          follow(t, "GET", url+"/tasks/obj-"+u("m")+":subscribe", "", "A2A-Version", "1.0"),
+		"a bare POST":  follow(t, "POST", url+"/tasks/obj-"+u("m")+":subscribe", "", "A2A-Version", "1.0"),
+		"a whole POST": follow(t, "POST", url+"/tasks/obj-"+u("m")+":subscribe", "{}", "A2A-Version", "1.0"),
+	}
+	for _, r := range streams {
+		r.event()
+	}
 	w, err := http.Post(url, "application/json", strings.NewReader( // takes as long as BlockingWait
 		`{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m2","role":"user","parts":[{"text":"quiet"}]}}}`))
 	if err != nil {
@@ -308,8 +315,10 @@ func TestStream_outlivesTimeouts(t *testing.T) {
 		t.Errorf("the wait brought %s, %v", answer, err)
 	}
 	s.journal.play("obj-"+u("m"), moved("obj-"+u("m"), "completed"))
-	if got := r.states(); fmt.Sprint(got) != "[completed]" {
-		t.Errorf("then came %v", got)
+	for name, r := range streams {
+		if got := r.states(); fmt.Sprint(got) != "[completed]" {
+			t.Errorf("%s: then came %v", name, got)
+		}
 	}
 }
 

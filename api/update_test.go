@@ -453,25 +453,67 @@ func TestTaskUpdate_waits(t *testing.T) {
 	if n.at("task", "status").String() != "completed" || n.at("plan", "status").String() != "pending" {
 		t.Errorf("result is %v", n)
 	}
-	done := make(chan node, 1)
-	slow := newService(t, func(c *api.Config) { c.ReplyWait = 0 })
-	slow.have(t, nil)
-	told := make(chan struct{})
-	slow.engine.troubles = append(slow.engine.troubles, func(e *engine, o *opt.Objective) error {
+	if got := late(t, "tasks/updateStatus", `{"id":"`+taskID+`","status":"completed"}`, func(e *engine, o *opt.Objective) {
 		e.moveTask(o.Plans[0], o.Plans[0].Tasks[0], opt.TaskCompleted, opt.ByHand, "")
-		close(told)
+		e.movePlan(o.Plans[0], opt.PlanWorking, opt.ByHand)
+	}); got.at("plan", "status").String() != "working" || got.at("objective", "status").String() != "working" {
+		t.Errorf("result is %v", got)
+	}
+}
+
+func TestObjectiveUpdate_waitsForTheEnd(t *testing.T) {
+	if got := late(t, "objectives/update", `{"id":"`+objectiveID+`","status":"canceled"}`, func(e *engine, o *opt.Objective) {
+		e.journal.play(o.ID, opt.Event{Kind: opt.ObjectiveStopping, Reason: "canceled"})
+	}); got.at("objective", "status").String() != "canceled" {
+		t.Errorf("result is %v", got)
+	}
+}
+
+func TestPlanUpdate_waitsForTheRevision(t *testing.T) {
+	s := newService(t, func(c *api.Config) { c.ReplyWait = 0 })
+	s.have(t, nil)
+	done := s.later(func(e *engine, o *opt.Objective) { e.revise(o, nil) })
+	s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
+		e.journal.play(o.ID, opt.Event{Kind: opt.PlanChanged, PlanID: planID, Change: &opt.Change{}})
 		return nil
 	})
-	go func() {
-		done <- slow.call(t, "tasks/updateStatus", `{"id":"`+taskID+`","status":"completed"}`).at("result")
-	}()
-	<-told
-	slow.engine.mu.Lock()
-	slow.engine.follow(objectiveID)
-	slow.engine.mu.Unlock()
-	if n := <-done; n.at("plan", "status").String() != "working" || n.at("objective", "status").String() != "working" {
-		t.Errorf("result is %v", n)
+	s.call(t, "plans/update", `{"id":"`+planID+`","name":"New"}`)
+	select {
+	case <-done:
+	default:
+		t.Error("the answer came before the objective knew")
 	}
+}
+
+// late calls a method of which the engine does no more than begin at first; the
+// rest follows when the answer could have come already.
+func late(t *testing.T, method, params string, begin func(*engine, *opt.Objective)) node {
+	t.Helper()
+	s := newService(t, func(c *api.Config) { c.ReplyWait, c.CancelWait = 0, 0 })
+	s.have(t, nil)
+	s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
+		begin(e, o)
+		return nil
+	})
+	s.later(func(e *engine, o *opt.Objective) { e.follow(o.ID) })
+	return s.call(t, method, params).at("result")
+}
+
+// later has f called once an objective was read after the next change, and returns
+// a channel that is closed when that is done.
+func (s *service) later(f func(*engine, *opt.Objective)) chan struct{} {
+	done, begun := make(chan struct{}), false
+	s.journal.shown = func() {
+		if begun || len(s.engine.changes) == 0 {
+			return
+		}
+		begun = true
+		go func() {
+			f(s.engine, s.engine.read(objectiveID))
+			close(done)
+		}()
+	}
+	return done
 }
 
 // A linked task is known by the task that stands in for it.
@@ -591,6 +633,27 @@ func TestChanges_early(t *testing.T) {
 		return opt.ErrEnded
 	})
 	wantRefusal(t, s.call(t, "plans/update", `{"id":"`+planID+`","status":"working"}`), "skipped", "working")
+	// A plan that has yet to begin, by a client that says what it has seen: the
+	// objective has taken that, and is at the next revision.
+	second := opt.PlanID(objectiveID, 2)
+	s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
+		e.revise(o, nil)
+		return opt.ErrEnded
+	})
+	revision := s.journal.objectives[objectiveID].Revision
+	if n := s.call(t, "plans/update", fmt.Sprintf(`{"id":%q,"name":"New","longhaul/v1/revision":%d}`, second, revision)); n.at("result", "plan", "name").String() != "New" {
+		t.Errorf("a plan that has yet to begin: %v", n)
+	}
+	thrownBack := func(*engine, *opt.Objective) error { return fmt.Errorf("update: %w", opt.ErrUnavailable) }
+	for method, params := range map[string]string{
+		"objectives/update": `{"id":"` + objectiveID + `","name":"Newer"}`, "plans/update": `{"id":"` + second + `","name":"Newer"}`,
+		"tasks/link": `{"id":"` + opt.TaskID(second, 0) + `","a2aTaskId":"t"}`, "tasks/updateStatus": `{"id":"` + opt.TaskID(second, 1) + `","status":"working"}`,
+	} {
+		s.engine.troubles = append(s.engine.troubles, thrownBack)
+		if n := s.call(t, method, params); n.has("error") {
+			t.Errorf("%s, thrown back: %v", method, n)
+		}
+	}
 	for range 10 {
 		s.engine.troubles = append(s.engine.troubles, missing)
 	}
@@ -655,5 +718,32 @@ func TestObjective_blockedBy(t *testing.T) {
 	s.call(t, "tasks/updateStatus", `{"id":"`+task+`","status":"working"}`)
 	if m := get(); m.has("longhaul/v1/blockedBy") || m.has("opt/v1/blockedReason") {
 		t.Errorf("metadata is %v", m)
+	}
+}
+
+// In a later attempt the metadata of a reply names a plan task as before, which is
+// another A2A task by then.
+func TestReply_inALaterAttempt(t *testing.T) {
+	s := newService(t)
+	s.have(t, func(o *opt.Objective) { o.Status, o.Root = opt.ObjectiveCanceled, opt.TaskCanceled })
+	for _, status := range []string{"submitted", "working"} {
+		s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"`+status+`"}`)
+	}
+	root, waits := objectiveID+"~2", taskID+"~2"
+	s.journal.play(objectiveID, opt.Event{Kind: opt.TaskMoved, PlanID: planID, TaskID: waits, From: "working", To: "input-required", Gate: approval(waits)})
+	s.engine.deaf = true
+	for i, taskIDs := range []string{``, `,"taskId":"` + root + `"`} {
+		n := s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "accept", taskIDs+`,"metadata":{"opt/v1/taskId":"`+taskID+`"}`)+`}`)
+		if n.has("error") {
+			t.Fatal(n)
+		}
+		l := s.engine.letters[i]
+		if l.PlanID != planID || l.Reply == nil || l.Reply.GateID != waits+":1" || l.TaskID != waits && l.ForTask != waits {
+			t.Errorf("the letter is %+v", l)
+		}
+	}
+	n := s.call(t, "SendMessage", `{"message":`+message("m", "accept", `,"taskId":"`+root+`","metadata":{"opt/v1/taskId":"`+opt.TaskID(planID, 1)+`"}`)+`}`)
+	if len(s.engine.letters) != 3 || s.engine.letters[2].Reply != nil {
+		t.Errorf("a note for a task that does not wait: %v", n)
 	}
 }

@@ -19,25 +19,40 @@ const within = 90 * time.Second
 // what a client sees must not depend on that.
 var patience = []string{"--call-timeout=60s", "--blocking-wait=60s", "--reply-wait=60s", "--cancel-wait=60s"}
 
+// everyBinding has the service serve all that it can. The card has the port.
+const everyBinding = "--grpc-addr=127.0.0.1:0"
+
+// Bindings, by the names that a card has for them.
+const (
+	overJSONRPC = "JSONRPC"
+	overREST    = "HTTP+JSON"
+	overGRPC    = "GRPC"
+)
+
 // A row is a client, as one would set it up for a binding and a version. A
 // binding more is a row more; it takes the same tour.
 type row struct {
 	name    string
 	version string // of A2A, that it speaks
+	binding string // that it is to choose from the card
 	start   func(t *testing.T) dial
 
 	// A client for which this is set knows that a stream was refused, and not why.
-	// Go 2.4.0 does not read the body of an answer with a status other than 200,
-	// and takes one with 200 that is no stream for a stream without events.
+	// Over JSON-RPC, Go 2.4.0 does not read the body of an answer with a status
+	// other than 200, and takes one with 200 that is no stream for a stream without
+	// events.
 	silent bool
 }
 
 var rows = []row{
-	{name: "Go 2.4.0", version: "1.0", start: goSDK(jsonRPC), silent: true},
-	{name: "Go 2.4.0 in 0.3", version: "0.3", start: goSDK(jsonRPC03)},
-	{name: "Go 0.3.15", version: "0.3", start: goSDK03},
-	{name: "JS 1.3.0", version: "1.0", start: jsSDK("v10", "JSONRPC")},
-	{name: "JS 0.3.14", version: "0.3", start: jsSDK("v03", "JSONRPC")},
+	{name: "Go 2.4.0", version: "1.0", binding: overJSONRPC, start: goSDK(jsonRPC), silent: true},
+	{name: "Go 2.4.0 over REST", version: "1.0", binding: overREST, start: goSDK(plainHTTP)},
+	{name: "Go 2.4.0 over gRPC", version: "1.0", binding: overGRPC, start: goSDK(gRPC)},
+	{name: "Go 2.4.0 in 0.3", version: "0.3", binding: overJSONRPC, start: goSDK(jsonRPC03)},
+	{name: "Go 0.3.15", version: "0.3", binding: overJSONRPC, start: goSDK03},
+	{name: "JS 1.3.0", version: "1.0", binding: overJSONRPC, start: jsSDK("v10", overJSONRPC)},
+	{name: "JS 1.3.0 over REST", version: "1.0", binding: overREST, start: jsSDK("v10", overREST)},
+	{name: "JS 0.3.14", version: "0.3", binding: overJSONRPC, start: jsSDK("v03", overJSONRPC)},
 }
 
 // tour is what is done with each of them.
@@ -84,7 +99,7 @@ type visit struct {
 }
 
 func TestClients(t *testing.T) {
-	site := harness.NewSite(t, harness.Dev, patience...)
+	site := harness.NewSite(t, harness.Dev, append(patience, everyBinding)...)
 	service := site.Launch(harness.AllInOne)
 	starts := make([]dial, len(rows))
 	for i, r := range rows {

@@ -46,6 +46,7 @@ func goSDK03(*testing.T) dial {
 
 func (p *goPeer03) card() card        { return p.seen }
 func (p *goPeer03) activated() string { return p.tap.activated() }
+func (p *goPeer03) chosen() string    { return p.tap.chosen() }
 
 func (p *goPeer03) send(ctx context.Context, m message) (task, error) {
 	result, err := p.SendMessage(ctx, m.params())

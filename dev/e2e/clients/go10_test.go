@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net/http"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -12,6 +11,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/a2aproject/a2a-go/v2/a2aext"
+	"github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 // goPeer is a client of github.com/a2aproject/a2a-go/v2.
@@ -21,18 +23,32 @@ type goPeer struct {
 	tap  *tap
 }
 
-// A transport sets a client up for one binding. Others than the first that the
-// card names want a2aclient.Config.PreferredTransports beside their own option.
-type transport func(*http.Client) []a2aclient.FactoryOption
+// A transport sets a client up for one binding, through a tap. Others than the
+// first that the card names want to be preferred beside their own option.
+type transport func(*tap) []a2aclient.FactoryOption
 
 // jsonRPC is what a client does by default.
-func jsonRPC(c *http.Client) []a2aclient.FactoryOption {
-	return []a2aclient.FactoryOption{a2aclient.WithJSONRPCTransport(c)}
+func jsonRPC(p *tap) []a2aclient.FactoryOption {
+	return []a2aclient.FactoryOption{a2aclient.WithJSONRPCTransport(p.client())}
+}
+
+func plainHTTP(p *tap) []a2aclient.FactoryOption {
+	return []a2aclient.FactoryOption{a2aclient.WithRESTTransport(p.client()), prefer(a2a.TransportProtocolHTTPJSON)}
+}
+
+// gRPC has no TLS: all is on loopback.
+func gRPC(p *tap) []a2aclient.FactoryOption {
+	dial := append(p.dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	return []a2aclient.FactoryOption{a2agrpc.WithGRPCTransport(dial...), prefer(a2a.TransportProtocolGRPC)}
+}
+
+func prefer(binding a2a.TransportProtocol) a2aclient.FactoryOption {
+	return a2aclient.WithConfig(a2aclient.Config{PreferredTransports: []a2a.TransportProtocol{binding}})
 }
 
 // jsonRPC03 has the client speak the older version.
-func jsonRPC03(c *http.Client) []a2aclient.FactoryOption {
-	return []a2aclient.FactoryOption{a2aclient.WithDefaultsDisabled(), a2av0.WithJSONRPCTransport(a2av0.JSONRPCTransportConfig{Client: c})}
+func jsonRPC03(p *tap) []a2aclient.FactoryOption {
+	return []a2aclient.FactoryOption{a2aclient.WithDefaultsDisabled(), a2av0.WithJSONRPCTransport(a2av0.JSONRPCTransportConfig{Client: p.client()})}
 }
 
 func goSDK(over transport) func(*testing.T) dial {
@@ -43,7 +59,7 @@ func goSDK(over transport) func(*testing.T) dial {
 		if err != nil {
 			t.Fatalf("fetch the card: %v", err)
 		}
-		options := append(over(tap.client()), a2aclient.WithCallInterceptors(a2aext.NewActivator(extensions...)))
+		options := append(over(tap), a2aclient.WithCallInterceptors(a2aext.NewActivator(extensions...)))
 		c, err := a2aclient.NewFromCard(ctx, seen, options...)
 		if err != nil {
 			t.Fatalf("make a client from the card: %v", err)
@@ -67,6 +83,7 @@ func cardOf(c *a2a.AgentCard) card {
 
 func (p *goPeer) card() card        { return p.seen }
 func (p *goPeer) activated() string { return p.tap.activated() }
+func (p *goPeer) chosen() string    { return p.tap.chosen() }
 
 func (p *goPeer) send(ctx context.Context, m message) (task, error) {
 	result, err := p.SendMessage(ctx, m.request())

@@ -51,9 +51,12 @@ func jsSDK(dir, binding string) func(*testing.T) dial {
 
 func (p *jsPeer) card() card { return p.seen }
 
-func (p *jsPeer) activated() string {
-	var out string
-	if err := p.node.call(p.t.Context(), "activated", args{Peer: p.name}, &out); err != nil {
+func (p *jsPeer) activated() string { return p.noted().Activated }
+func (p *jsPeer) chosen() string    { return bindingAt(p.noted().Path) }
+
+// noted returns what is known of the last response.
+func (p *jsPeer) noted() (out struct{ Activated, Path string }) {
+	if err := p.node.call(p.t.Context(), "noted", args{Peer: p.name}, &out); err != nil {
 		p.t.Error(err)
 	}
 	return out

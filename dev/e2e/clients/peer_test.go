@@ -18,6 +18,7 @@ type peer interface {
 	cancel(ctx context.Context, id string) (task, error)
 	subscribe(ctx context.Context, id string) iter.Seq2[event, error]
 	activated() string // the extensions that the last response named
+	chosen() string    // the binding of that response
 }
 
 // A lister is a peer that can list tasks.

@@ -22,9 +22,13 @@ func (v *visit) card() {
 	}
 }
 
-// A send waits for the work by default, and brings its result.
+// A send waits for the work by default, and brings its result, over the binding
+// that the client is to choose.
 func (v *visit) send() {
 	t := v.sent(message{Text: "work 100ms; say hi"})
+	if got := v.peer.chosen(); got != v.binding {
+		v.Errorf("it was sent over %s", got)
+	}
 	v.is(t, "completed")
 	v.made(t, "hi")
 	if diff := cmp.Diff(v.got(t.ID), t); diff != "" {

@@ -27,6 +27,7 @@ var scenarios = []scenario{
 	{"failing", (*world).failing},
 	{"retrying", (*world).retrying},
 	{"canceled", (*world).canceled},
+	{"one task canceled", (*world).taskCanceled},
 	{"approved", (*world).approved},
 	{"rejected", (*world).rejected},
 	{"asked", (*world).asked},
@@ -50,28 +51,26 @@ func (w *world) oneTask(ctx context.Context, n int) error {
 func (w *world) list(ctx context.Context, n int) error {
 	plan := harness.NewPlan("list", "work 100ms", "work 50ms; say 2", "work 100ms", "work 200ms; "+say(n))
 	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "list", Plan: plan}, completes(n))
-	if err == nil {
-		w.followTask(ctx, planTask(f.TaskID, 1, 2))
+	if err != nil {
+		return err
 	}
-	return err
+	return w.followTask(ctx, planTask(f.TaskID, 1, 2))
 }
 
 // followTask follows a plan task, once it is there.
-func (w *world) followTask(ctx context.Context, taskID string) {
-	go func() {
-		err := harness.Repeat(ctx, func(ctx context.Context) error {
-			_, err := w.c.Get(ctx, taskID)
-			if harness.Code(err) == -32001 {
-				return errors.New("not there yet")
-			}
-			return err
-		})
-		if err != nil {
-			w.t.Errorf("task %s: %v", taskID, err)
-			return
+func (w *world) followTask(ctx context.Context, taskID string) error {
+	err := harness.Repeat(ctx, func(ctx context.Context) error {
+		_, err := w.c.Get(ctx, taskID)
+		if harness.Code(err) == -32001 {
+			return errors.New("not there yet")
 		}
-		w.follow(taskID, 0)
-	}()
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("wait for task %s: %w", taskID, err)
+	}
+	w.follow(taskID, 0)
+	return nil
 }
 
 func (w *world) parallel(ctx context.Context, n int) error {
@@ -98,10 +97,10 @@ func pieces(n int) string {
 func (w *world) streaming(ctx context.Context, n int) error {
 	plan := harness.NewPlan("stream", "stream 8 60ms")
 	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "stream", Plan: plan}, expected{state: "COMPLETED", text: pieces(8)})
-	if err == nil {
-		w.followTask(ctx, planTask(f.TaskID, 1, 0))
+	if err != nil {
+		return err
 	}
-	return err
+	return w.followTask(ctx, planTask(f.TaskID, 1, 0))
 }
 
 func (w *world) failing(ctx context.Context, n int) error {
@@ -126,10 +125,32 @@ func (w *world) canceled(ctx context.Context, n int) error {
 			return err
 		}
 	}
-	return harness.Repeat(ctx, func(ctx context.Context) error {
-		_, err := w.c.Cancel(ctx, f.TaskID)
+	return w.cancel(ctx, f.TaskID)
+}
+
+// cancel asks a task to end until that is acknowledged.
+func (w *world) cancel(ctx context.Context, taskID string) error {
+	err := harness.Repeat(ctx, func(ctx context.Context) error {
+		_, err := w.c.Cancel(ctx, taskID)
 		return err
 	})
+	if err != nil {
+		return fmt.Errorf("cancel %s: %w", taskID, err)
+	}
+	return nil
+}
+
+func (w *world) taskCanceled(ctx context.Context, n int) error {
+	plan := harness.NewPlan("one canceled", "work 50ms", "work 10m", say(n))
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "x", Plan: plan}, expected{state: "FAILED"})
+	if err != nil {
+		return err
+	}
+	taskID := planTask(f.TaskID, 1, 1)
+	if err := w.followTask(ctx, taskID); err != nil {
+		return err
+	}
+	return w.cancel(ctx, taskID)
 }
 
 func (w *world) approved(ctx context.Context, n int) error {

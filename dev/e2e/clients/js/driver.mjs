@@ -63,12 +63,14 @@ function describe(e, errors) {
   return { kind: '', message: String(e) };
 }
 
-// tap returns a fetch that notes the extensions which the last response named.
+// tap returns a fetch that notes the extensions which the last response named, and
+// where it came from.
 export function tap() {
-  const seen = { activated: '' };
+  const seen = { activated: '', path: '' };
   seen.fetch = async (...args) => {
     const response = await fetch(...args);
     seen.activated = response.headers.get('A2A-Extensions') ?? '';
+    seen.path = new URL(response.url).pathname;
     return response;
   };
   return seen;

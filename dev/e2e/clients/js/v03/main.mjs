@@ -75,7 +75,7 @@ const on = (f) => (args, signal) => {
 
 drive({
   connect,
-  activated: ({ peer }) => peers.get(peer).seen.activated,
+  noted: ({ peer }) => peers.get(peer).seen,
   send: on(async (c, a, o) => task(await c.sendMessage(params(a.message), o))),
   stream: on((c, a, o) => events(c.sendMessageStream(params(a.message), o))),
   get: on(async (c, a, o) => task(await c.getTask({ id: a.id, historyLength: a.history }, o))),

@@ -1,0 +1,153 @@
+// Package load_test has many clients at a time. It asserts what they see, never
+// how fast.
+package load_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// patience keeps a loaded machine from changing what clients see.
+var patience = []string{"--call-timeout", "60s", "--blocking-wait", "60s", "--reply-wait", "60s"}
+
+// TestSubscribers has a thousand clients follow one task while it changes some
+// two hundred times. They go away at random and come back with the last event
+// they saw, and all end with the same events: none lost, none twice.
+func TestSubscribers(t *testing.T) {
+	const subscribers, pieces = 1000, 200
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	site := harness.NewSite(t, harness.Dev, patience...)
+	site.Start(harness.AllInOne)
+	c := site.Client()
+	task, err := c.Send(ctx, harness.Message{ID: "work", Wait: true, Text: fmt.Sprintf("approve Begin?; stream %d 10ms; say done", pieces)})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	seen := make([][]harness.Event, subscribers)
+	there := make(chan bool, subscribers)
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range subscribers {
+		group.Go(func() (err error) {
+			seen[i], err = follow(ctx, c, task.ID, rand.New(rand.NewPCG(uint64(i), 1)), sync.OnceFunc(func() { there <- true }))
+			return err
+		})
+	}
+	group.Go(func() error {
+		for range subscribers { // all of them are at the gate
+			select {
+			case <-there:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		_, err := c.Send(ctx, harness.Reply("go", task.ID, task.Gate.ID, "accept"))
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+
+	want, err := c.All(t.Context(), task.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want) < pieces {
+		t.Fatalf("the task changed %d times, want at least %d", len(want), pieces)
+	}
+	for i, got := range seen {
+		if diff := differ(want, got); diff != "" {
+			t.Errorf("subscriber %d: %s", i, diff)
+		}
+	}
+}
+
+// follow reads the events of a task to its end, leaving and coming back now and
+// then. It calls ready when it has begun.
+func follow(ctx context.Context, c *harness.Client, taskID string, r *rand.Rand, ready func()) ([]harness.Event, error) {
+	var seen []harness.Event
+	after := int64(0)
+	for {
+		s, err := c.Subscribe(ctx, taskID, after)
+		if err != nil {
+			return seen, err
+		}
+		for stay := 5 + r.IntN(200); stay > 0; stay-- {
+			e, err := s.Next()
+			if errors.Is(err, io.EOF) {
+				s.Close()
+				return seen, nil
+			}
+			if err != nil {
+				s.Close()
+				return seen, err
+			}
+			seen, after = append(seen, e), e.ID
+			if e.State() == "INPUT_REQUIRED" {
+				ready()
+			}
+			if e.State() == "COMPLETED" {
+				s.Close()
+				return seen, nil
+			}
+		}
+		s.Close()
+	}
+}
+
+// differ says where got is not want.
+func differ(want, got []harness.Event) string {
+	for i := range min(len(want), len(got)) {
+		if want[i].ID != got[i].ID || result(want[i]) != result(got[i]) {
+			return fmt.Sprintf("event %d is %d %s, want %d %s", i, got[i].ID, got[i].Data, want[i].ID, want[i].Data)
+		}
+	}
+	if len(want) != len(got) {
+		return fmt.Sprintf("%d events, want %d", len(got), len(want))
+	}
+	return ""
+}
+
+// result is what an event says, without the id of the request that it answers.
+func result(e harness.Event) string {
+	_, after, _ := strings.Cut(e.Data, `"result":`)
+	return after
+}
+
+// TestLargeParts sends more than Temporal takes in one payload and gets all of it
+// back: large payloads are kept beside the histories.
+func TestLargeParts(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	site := harness.NewSite(t, harness.Dev, patience...)
+	first := site.Start(harness.AllInOne)
+	c := site.Client()
+	text := "approve Go on?; say " + strings.Repeat("long ", 1<<20) // 5 MiB
+	task, err := c.Send(ctx, harness.Message{ID: "large", Wait: true, Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Kill()
+	site.Start(harness.AllInOne)
+	reply := harness.Reply("go", task.ID, task.Gate.ID, "accept")
+	reply.Wait = true
+	done, err := c.Send(ctx, reply)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.State != "COMPLETED" || !strings.Contains(string(done.Raw), strings.Repeat("long ", 1000)) {
+		t.Errorf("the task is %s, with %d bytes", done.State, len(done.Raw))
+	}
+}
