@@ -29,6 +29,30 @@ func (s *Server) allowOrigin(e echo.Context) {
 	}
 }
 
+// foreignPages returns what keeps pages of other origins from making requests
+// that act: a browser sends some of those without asking first, and where nobody
+// is asked who they are, whoever opens the page would act.
+func foreignPages(origins []string) *http.CrossOriginProtection {
+	if slices.Contains(origins, "*") {
+		return nil
+	}
+	p := http.NewCrossOriginProtection()
+	for _, origin := range origins {
+		_ = p.AddTrustedOrigin(origin) // what is no origin is nobody's
+	}
+	return p
+}
+
+// refuseForeign refuses requests that foreignPages keeps out.
+func (s *Server) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(e echo.Context) error {
+		if s.foreign != nil && s.foreign.Check(e.Request()) != nil {
+			return echo.NewHTTPError(http.StatusForbidden)
+		}
+		return next(e)
+	}
+}
+
 // preflight tells a browser what its page may send to a place that takes verbs.
 func (s *Server) preflight(e echo.Context, verbs string) error {
 	s.allowOrigin(e)

@@ -60,3 +60,34 @@ func TestLenientVersion(t *testing.T) {
 		}
 	}
 }
+
+// A page of another origin must not act through the browser of somebody whom the
+// server lets in.
+func TestForeignPages(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		origins []string
+		header  map[string]string
+		want    int
+	}{
+		{name: "no browser", want: http.StatusOK},
+		{name: "foreign page", header: map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example.com"}, want: http.StatusForbidden},
+		{name: "foreign page of an old browser", header: map[string]string{"Origin": "https://evil.example.com"}, want: http.StatusForbidden},
+		{name: "our page", header: map[string]string{"Sec-Fetch-Site": "same-origin"}, want: http.StatusOK},
+		{name: "trusted page", origins: []string{"https://app.example.com"}, header: map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://app.example.com"}, want: http.StatusOK},
+		{name: "any page", origins: []string{"*"}, header: map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example.com"}, want: http.StatusOK},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newService(t, func(c *api.Config) { c.Origins = tc.origins })
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`))
+			for name, value := range tc.header {
+				r.Header.Set(name, value)
+			}
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			if w.Code != tc.want {
+				t.Errorf("status %d, want %d: %s", w.Code, tc.want, w.Body)
+			}
+		})
+	}
+}

@@ -22,6 +22,7 @@ type Server struct {
 	methods map[string]*method
 	cards   map[wire.Version]document
 	started time.Time
+	foreign *http.CrossOriginProtection // nil lets pages of any origin act
 
 	closing   chan struct{} // closed by Close
 	closeOnce sync.Once
@@ -33,7 +34,7 @@ type Server struct {
 // New returns a server. Close ends its streams.
 func New(cfg Config) *Server {
 	cfg = withDefaults(cfg)
-	s := &Server{cfg: cfg, log: cfg.Log, echo: echo.New(), started: cfg.Now(), closing: make(chan struct{})}
+	s := &Server{cfg: cfg, log: cfg.Log, echo: echo.New(), foreign: foreignPages(cfg.Origins), started: cfg.Now(), closing: make(chan struct{})}
 	s.methods = byName(s.table())
 	s.cards = s.newCards()
 	s.routes()
@@ -62,7 +63,7 @@ func withDefaults(cfg Config) Config {
 
 func (s *Server) routes() {
 	s.echo.HTTPErrorHandler = s.httpError
-	s.echo.Use(s.observe)
+	s.echo.Use(s.observe, s.refuseForeign)
 	for _, path := range []string{"/", "/a2a", "/a2a/"} {
 		s.echo.POST(path, s.serveRPC)
 		s.echo.OPTIONS(path, func(e echo.Context) error { return s.preflight(e, "OPTIONS, POST") })
@@ -77,6 +78,7 @@ func (s *Server) routes() {
 	get("/v1.0/.well-known/agent-card.json", s.servePureCard)
 	if !s.cfg.NoREST {
 		get(restPath+"/.well-known/agent-card.json", s.serveCard)
+		s.echo.Any(restPath, s.serveREST)
 		s.echo.Any(restPath+"/*", s.serveREST)
 		for _, path := range []string{`/message\:send`, `/message\:stream`, "/tasks", "/tasks/*", "/extendedAgentCard"} {
 			s.echo.Any(path, s.serveREST)

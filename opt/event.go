@@ -70,7 +70,7 @@ type Event struct {
 type Change struct {
 	Name        *string      `json:"name,omitempty"`
 	Description *string      `json:"description,omitempty"`
-	Metadata    a2a.Metadata `json:"metadata,omitempty"` // replaces the client's part
+	Metadata    a2a.Metadata `json:"metadata,omitzero"` // replaces the client's part
 }
 
 // A Verdict says what became of a message from a client.

@@ -63,7 +63,7 @@ func (o *Objective) Leaf(p *Plan) bool {
 
 // Startable lists the plans that may start now, in list order.
 func (o *Objective) Startable() []*Plan {
-	if !o.Started || o.Stopping != "" || o.Status.Ended() || o.paused() || o.broken() != nil {
+	if !o.Started || o.Stopping != "" || o.Status.Ended() || o.paused() || o.replanning() || o.broken() != nil {
 		return nil
 	}
 	free := 1
@@ -83,6 +83,10 @@ func (o *Objective) Startable() []*Plan {
 	}
 	return out[:max(0, min(len(out), free))]
 }
+
+// replanning reports whether other plans are being made in place of those that
+// have not ended.
+func (o *Objective) replanning() bool { return o.Status == ObjectivePlanning && o.Reason == Replanning }
 
 // Held lists the plans of a started objective that wait for another plan they
 // depend on and do not show it yet.
@@ -178,6 +182,7 @@ func (o *Objective) again(e Event) error {
 	o.Status, o.Reason, o.Failure, o.Stopping = ObjectiveSubmitted, "", "", ""
 	o.Started, o.Attempt, o.Root, o.RootGate = false, e.Attempt, TaskSubmitted, ""
 	for _, p := range o.Plans {
+		p.Kept = p.Status == PlanCompleted
 		if p.Status == PlanFailed || p.Status == PlanSkipped {
 			p.Status, p.Reason, p.Started, p.Stopping, p.Report = PlanPending, "", false, "", nil
 		}

@@ -26,6 +26,8 @@ type Plan struct {
 	Started  bool   `json:"started,omitempty"`  // its tasks may run
 	Stopping string `json:"stopping,omitempty"` // why it is being stopped, "" if it is not
 
+	Kept bool `json:"kept,omitempty"` // completed in an earlier attempt
+
 	// In an Objective, which leaves the tasks to the plan, the latest Report.
 	Report *Report `json:"report,omitempty"`
 }
@@ -295,9 +297,14 @@ func (p *Plan) wants() (PlanStatus, string) {
 	}
 }
 
-// begun reports whether a client has begun the work of p by hand.
+// begun reports whether a client has begun the work of p by hand. What was
+// completed in an earlier attempt does not count.
 func (p *Plan) begun() bool {
-	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State != TaskPending })
+	latest := 0
+	for _, t := range p.Tasks {
+		latest = max(latest, t.Run)
+	}
+	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State != TaskPending && t.Run == latest })
 }
 
 // byHand returns the reason of a move to working: that of a client while p has

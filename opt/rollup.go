@@ -47,7 +47,7 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 		return ObjectiveStatus(o.Stopping), ""
 	case o.Stopping != "":
 		return ObjectiveFailed, o.why()
-	case !o.Started && !o.begun(), o.Status == ObjectivePlanning && (len(o.Plans) == 0 || o.Reason == Replanning):
+	case !o.Started && !o.begun(), o.Status == ObjectivePlanning && len(o.Plans) == 0, o.replanning():
 		return o.Status, o.Reason
 	case !open && o.anyPlan(PlanCompleted):
 		return ObjectiveCompleted, ""
@@ -66,7 +66,9 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 
 // begun reports whether a client has begun the work on a plan by hand.
 func (o *Objective) begun() bool {
-	return slices.ContainsFunc(o.Plans, func(p *Plan) bool { return p.Status != PlanPending && p.Reason != BlockedByDependencies })
+	return slices.ContainsFunc(o.Plans, func(p *Plan) bool {
+		return p.Status != PlanPending && p.Reason != BlockedByDependencies && !p.Kept
+	})
 }
 
 // byHand returns the reason of a move to working: that of a client while o has

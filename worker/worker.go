@@ -19,6 +19,7 @@ type Config struct {
 	Activities activities.Config
 	MaxTasks   int           // activities at a time; 0 means 200
 	StopAfter  time.Duration // how long running tasks may go on when it stops; 0 means 10 s
+	Failed     func(error)   // called when the worker cannot go on; nil for nobody to hear of it
 }
 
 // New returns a worker that has not been started. Running tasks that outlast
@@ -33,6 +34,7 @@ func New(cfg Config) worker.Worker {
 	w := worker.New(cfg.Temporal, workflows.TaskQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: cfg.MaxTasks,
 		WorkerStopTimeout:                  cfg.StopAfter,
+		OnFatalError:                       cfg.Failed,
 	})
 	w.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})

@@ -193,6 +193,8 @@ func fromWorkflow(app *temporal.ApplicationError) error {
 		}
 	case unknownErrorType:
 		return opt.ErrUnknown
+	case "AcceptedUpdateCompletedWorkflow": // Temporal's own
+		return opt.ErrEnded
 	case staleErrorType:
 		return fmt.Errorf("%w: %s", opt.ErrStale, app.Message())
 	}

@@ -38,15 +38,14 @@ func (r *objectiveRun) giveOrders() {
 // planAnew asks the planner for plans: the first ones, or others in place of
 // those that have not ended, which pause meanwhile.
 func (r *objectiveRun) planAnew() {
-	if len(r.o.Plans) == 0 {
-		r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectivePlanning)})
-		r.plan()
-		return
-	}
 	if r.o.Status == opt.ObjectiveWorking {
 		r.pause()
 	}
-	r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectivePlanning), Reason: opt.Replanning})
+	reason := ""
+	if len(r.o.Plans) > 0 {
+		reason = opt.Replanning
+	}
+	r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectivePlanning), Reason: reason})
 	r.plan()
 }
 

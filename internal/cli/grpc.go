@@ -49,7 +49,7 @@ func (s *service) serveGRPC(server *api.Server, l net.Listener, cfg apiSettings)
 	s.log.Info("Serving A2A over gRPC", zap.Stringer("addr", l.Addr()))
 	go func() {
 		if err := grpcServer.Serve(l); err != nil {
-			s.failed <- fmt.Errorf("serve gRPC at %s: %w", cfg.GRPCAddr, err)
+			s.fail(fmt.Errorf("serve gRPC at %s: %w", cfg.GRPCAddr, err))
 		}
 	}()
 	s.onStop(func() error {

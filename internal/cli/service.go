@@ -59,6 +59,14 @@ func (s *service) stop() error {
 	return errors.Join(errs...)
 }
 
+// fail ends the service because of err, or of one before it.
+func (s *service) fail(err error) {
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
 // wait blocks until ctx ends or a part of the service has failed, then stops
 // everything.
 func (s *service) wait(ctx context.Context) error {
@@ -118,6 +126,7 @@ func (s *service) work(cfg workerSettings) error {
 		},
 		MaxTasks:  cfg.MaxTasks,
 		StopAfter: cfg.StopAfter,
+		Failed:    func(err error) { s.fail(fmt.Errorf("worker: %w", err)) },
 	})
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
@@ -163,7 +172,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	httpServer := server.HTTP()
 	go func() {
 		if err := httpServer.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.failed <- fmt.Errorf("serve at %s: %w", cfg.Addr, err)
+			s.fail(fmt.Errorf("serve at %s: %w", cfg.Addr, err))
 		}
 	}()
 	s.onStop(func() error {
