@@ -85,13 +85,18 @@ func (s *Server) cancel(ctx context.Context, c *call, v opt.TaskView) error {
 	writing, done := s.writing(ctx)
 	defer done()
 	err := s.cfg.Engine.Cancel(writing, v.Task.ID, c.Principal)
-	switch {
-	case errors.Is(err, opt.ErrEnded), errors.Is(err, opt.ErrUnknown): // the journal is about to say how
-	case err != nil:
+	gone := errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrUnknown)
+	if err != nil && !gone {
 		return fmt.Errorf("cancel %s: %w", v.Task.ID, err)
 	}
-	return s.await(ctx, w, s.cfg.CancelWait, func() (bool, error) {
-		state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, v.Task.ID)
+	var state opt.TaskState
+	err = s.await(ctx, w, s.cfg.CancelWait, func() (bool, error) {
+		var err error
+		state, _, err = s.cfg.Journal.Peek(ctx, c.Tenant, v.Task.ID)
 		return state.Ended(), err
 	})
+	if err == nil && gone && !state.Ended() { // its workflow has not begun, and heard nothing
+		return fmt.Errorf("cancel %s: %w", v.Task.ID, opt.ErrUnavailable)
+	}
+	return err
 }

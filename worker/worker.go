@@ -38,6 +38,36 @@ func New(cfg Config) worker.Worker {
 	})
 	w.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
-	w.RegisterActivity(activities.New(cfg.Activities))
-	return w
+	a := activities.New(cfg.Activities)
+	w.RegisterActivity(a)
+	records := worker.New(cfg.Temporal, workflows.RecordQueue, worker.Options{
+		DisableWorkflowWorker: true,
+		WorkerStopTimeout:     cfg.StopAfter,
+	})
+	records.RegisterActivity(a.Record)
+	return pair{w, records}
+}
+
+// A pair is a worker, and the one that records for its workflows.
+type pair struct {
+	worker.Worker
+	records worker.Worker
+}
+
+// Start implements [worker.Worker].
+func (p pair) Start() error {
+	if err := p.records.Start(); err != nil {
+		return err
+	}
+	err := p.Worker.Start()
+	if err != nil {
+		p.records.Stop()
+	}
+	return err
+}
+
+// Stop implements [worker.Worker]. What running tasks come to is still recorded.
+func (p pair) Stop() {
+	p.Worker.Stop()
+	p.records.Stop()
 }

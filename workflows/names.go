@@ -43,6 +43,10 @@ const (
 // TaskQueue is the queue of workflows and of executors that run in our worker.
 const TaskQueue = "longhaul"
 
+// RecordQueue is the queue of what is to be recorded, which must not wait for
+// tasks that take all of a worker.
+const RecordQueue = "longhaul-record"
+
 // Search attributes, all of type keyword.
 var (
 	TenantAttribute    = temporal.NewSearchAttributeKeyKeyword("Tenant")

@@ -80,6 +80,8 @@ func setupObjective(ctx workflow.Context, in ObjectiveInput) *objectiveRun {
 			r.begin()
 		}
 	}
+	r.follow()
+	r.rec.seal()
 	return r
 }
 

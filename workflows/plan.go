@@ -62,6 +62,8 @@ func setupPlan(ctx workflow.Context, in PlanInput) *planRun {
 	if in.Order != nil {
 		r.obey(*in.Order)
 	}
+	r.proceed()
+	r.rec.seal()
 	return r
 }
 
@@ -78,6 +80,16 @@ func (r *planRun) advance() {
 	if r.canceled && r.plan.Stopping == "" && !r.plan.Settled() {
 		r.apply(opt.Event{Kind: opt.PlanStopping, Reason: "canceled"})
 	}
+	r.proceed()
+	for _, t := range r.plan.Doomed() {
+		r.stop(t)
+	}
+	r.describe()
+	r.tell()
+}
+
+// proceed starts what may start, and makes the plan's status follow.
+func (r *planRun) proceed() {
 	for again := true; again; {
 		again = false
 		r.follow()
@@ -86,11 +98,6 @@ func (r *planRun) advance() {
 			again = true
 		}
 	}
-	for _, t := range r.plan.Doomed() {
-		r.stop(t)
-	}
-	r.describe()
-	r.tell()
 }
 
 // follow makes the plan's status follow its tasks.

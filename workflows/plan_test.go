@@ -96,8 +96,8 @@ func TestPlan_rejectionFails(t *testing.T) {
 func TestPlan_continuesAsNewAtAGate(t *testing.T) {
 	env, log := newPlanEnv(t)
 	in := planWith(t, human.Form{Approve: "Go on?"})
-	in.MaxEvents = 12 // four of ours, and one comes after the gate
 	env.RegisterDelayedCallback(func() {
+		env.SetContinueAsNewSuggested(true)
 		env.SignalWorkflow(workflows.LetterSignal, opt.Letter{ObjectiveID: objectiveID, PlanID: planID, TaskID: objectiveID, Message: message("n1", "by the way"), Principal: "p"})
 	}, time.Hour)
 	env.ExecuteWorkflow(workflows.Plan, in)

@@ -187,10 +187,6 @@ func (r *planRun) mayCancelTask(_ workflow.Context, c CancelTask) error {
 // cancelTask cancels one task. It returns once that is recorded, which for a
 // running task may be before it has stopped.
 func (r *planRun) cancelTask(ctx workflow.Context, c CancelTask) error {
-	commit(ctx)
-	if err := r.mayCancelTask(ctx, c); err != nil { // something came first
-		return err
-	}
 	t := r.plan.Task(c.TaskID)
 	switch {
 	case t.State.Ended():

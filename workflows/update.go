@@ -82,11 +82,7 @@ func (r *objectiveRun) mayClaim(_ workflow.Context, c Claim) error {
 	return r.fresh(c.Seen)
 }
 
-func (r *objectiveRun) claim(ctx workflow.Context, c Claim) (int64, error) {
-	commit(ctx)
-	if err := r.mayClaim(ctx, c); err != nil { // something came first
-		return 0, err
-	}
+func (r *objectiveRun) claim(ctx workflow.Context, _ Claim) (int64, error) {
 	r.revise(nil)
 	revision := r.o.Revision
 	r.finish(ctx)
@@ -108,10 +104,6 @@ func (r *objectiveRun) mayAddPlan(ctx workflow.Context, a AddPlan) error {
 }
 
 func (r *objectiveRun) addPlan(ctx workflow.Context, a AddPlan) (*opt.Plan, error) {
-	commit(ctx)
-	if err := r.mayAddPlan(ctx, a); err != nil { // something came first
-		return nil, err
-	}
 	n := len(r.o.Plans)
 	if err := r.addPlans([]opt.PlanSpec{a.Spec}); err != nil {
 		return nil, specError(err)
@@ -147,10 +139,6 @@ func (r *objectiveRun) mayChange(_ workflow.Context, c ChangeObjective) error {
 }
 
 func (r *objectiveRun) change(ctx workflow.Context, c ChangeObjective) error {
-	commit(ctx)
-	if err := r.mayChange(ctx, c); err != nil { // something came first
-		return err
-	}
 	if !c.Change.Empty() {
 		r.revise(c.Change)
 	}
@@ -196,10 +184,6 @@ func (r *objectiveRun) mayReplan(_ workflow.Context, c Replan) error {
 }
 
 func (r *objectiveRun) replan(ctx workflow.Context, c Replan) error {
-	commit(ctx)
-	if err := r.mayReplan(ctx, c); err != nil { // something came first
-		return err
-	}
 	r.planAnew()
 	r.revise(nil)
 	r.finish(ctx)
@@ -239,10 +223,6 @@ func (r *planRun) mayChange(_ workflow.Context, c ChangePlan) error {
 }
 
 func (r *planRun) change(ctx workflow.Context, c ChangePlan) error {
-	commit(ctx)
-	if err := r.mayChange(ctx, c); err != nil { // something came first
-		return err
-	}
 	if !c.Change.Empty() {
 		r.apply(opt.Event{Kind: opt.PlanChanged, Change: c.Change})
 	}
@@ -267,10 +247,6 @@ func (r *planRun) mayAddTasks(_ workflow.Context, a AddTasks) error {
 }
 
 func (r *planRun) addTasks(ctx workflow.Context, a AddTasks) error {
-	commit(ctx)
-	if err := r.mayAddTasks(ctx, a); err != nil { // something came first
-		return err
-	}
 	tasks, err := r.plan.NewTasks(a.Specs)
 	if err != nil {
 		return specError(err)
@@ -293,10 +269,6 @@ func (r *planRun) mayLinkTask(_ workflow.Context, l LinkTask) error {
 }
 
 func (r *planRun) linkTask(ctx workflow.Context, l LinkTask) error {
-	commit(ctx)
-	if err := r.mayLinkTask(ctx, l); err != nil { // something came first
-		return err
-	}
 	r.apply(opt.Event{Kind: opt.TaskLinked, TaskID: r.plan.Task(l.TaskID).A2AID(), Link: l.Link})
 	r.state.Changes++
 	r.finish(ctx)
@@ -317,10 +289,6 @@ func (r *planRun) mayMoveTask(_ workflow.Context, m MoveTask) error {
 // moveTask moves a task where a client wants it. Work that an executor does on
 // it is stopped, and what comes of that is not asked for any more.
 func (r *planRun) moveTask(ctx workflow.Context, m MoveTask) error {
-	commit(ctx)
-	if err := r.mayMoveTask(ctx, m); err != nil { // something came first
-		return err
-	}
 	t := r.plan.Task(m.TaskID)
 	if t.State != m.State {
 		r.stop(t)
