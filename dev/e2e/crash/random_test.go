@@ -18,9 +18,9 @@ var points = map[string]int{
 	"engine-started": 10, "accepted": 10, "told": 3, "outcome-before-record": 15, "mid-record": 15, "recorded": 15, "streamed": 10,
 }
 
-// 200 objectives are begun over some rounds, each of which ends with a kill of the
-// only process, at a random moment or at a named one. Clients repeat what was not
-// acknowledged, and readers resume.
+// 200 objectives are begun, most of them at first, and held back in every state.
+// Every round ends with a kill of the only process, at a random moment or at a
+// named one. Clients repeat what was not acknowledged, and readers resume.
 //
 // LONGHAUL_E2E_ROUNDS makes it a soak.
 func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
@@ -32,7 +32,7 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 	var group sync.WaitGroup
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rounds)*20*time.Second+within)
 	defer cancel()
-	killed := map[string]int{}
+	killed, most := map[string]int{}, map[string]int{}
 	for round := range rounds + 1 {
 		last := round == rounds
 		point := ""
@@ -43,7 +43,7 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 		if point == "" {
 			p.WaitReady() // one that kills itself may do so before
 		}
-		for n := round * objectives / rounds; n < (round+1)*objectives/rounds && !last; n++ {
+		for n := begin(round, rounds, objectives); n < begin(round+1, rounds, objectives); n++ {
 			group.Go(func() {
 				s := scenarios[n%len(scenarios)]
 				if err := s.run(w, ctx, n); err != nil {
@@ -56,6 +56,7 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 			break
 		}
 		await(t, p.Ended(), time.Duration(1500+rand.IntN(2500))*time.Millisecond)
+		w.count(most)
 		if !p.Killed() {
 			select {
 			case <-p.Ended():
@@ -75,11 +76,35 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 	for _, f := range w.followers {
 		resumes += f.Resumes()
 	}
-	t.Logf("%d objectives, killed at %v; %d streams, opened again %d times", len(w.tasks), killed, len(w.followers), resumes)
+	t.Logf("%d objectives, of which there were at a kill at the most %v; killed at %v; %d streams, opened again %d times",
+		len(w.tasks), most, killed, len(w.followers), resumes)
 
 	processes := w.site.Started()
 	processes[len(processes)-1].Stop()
 	w.checkStopped(all)
+}
+
+// begin returns how many objectives are to be begun before a round: a quarter in
+// each of the first, if there are but a few.
+func begin(round, rounds, objectives int) int {
+	return min(round*max(objectives/rounds, objectives/4), objectives)
+}
+
+// count notes the most objectives of each status, as far as it can be asked for.
+func (w *world) count(most map[string]int) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
+	defer cancel()
+	list, err := w.c.Objectives(ctx)
+	if err != nil {
+		return // it has killed itself
+	}
+	now := map[string]int{}
+	for _, o := range list {
+		now[o.Status]++
+	}
+	for status, n := range now {
+		most[status] = max(most[status], n)
+	}
 }
 
 // await waits until a process has ended, or so long.

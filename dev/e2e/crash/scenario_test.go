@@ -159,7 +159,7 @@ func (w *world) approved(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	if err := w.await(ctx, rand.IntN(4)); err != nil {
+	if err := w.await(ctx, rand.IntN(8)); err != nil {
 		return err
 	}
 	return w.answer(ctx, f, planTask(f.TaskID, 1, 1), 1, decide("accept"))
@@ -171,7 +171,7 @@ func (w *world) rejected(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	if err := w.await(ctx, rand.IntN(3)); err != nil {
+	if err := w.await(ctx, rand.IntN(6)); err != nil {
 		return err
 	}
 	return w.answer(ctx, f, planTask(f.TaskID, 1, 0), 1, decide("reject"))
@@ -223,7 +223,7 @@ func (w *world) create(ctx context.Context, n int, e expected) (objectiveID stri
 	}
 	w.ack(objectiveID, e)
 	w.follow(objectiveID, 0)
-	return objectiveID, w.await(ctx, rand.IntN(3))
+	return objectiveID, w.await(ctx, rand.IntN(6))
 }
 
 func (w *world) idleWithPlan(ctx context.Context, n int) error {
