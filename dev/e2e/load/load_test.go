@@ -53,7 +53,7 @@ func TestSubscribers(t *testing.T) {
 				return ctx.Err()
 			}
 		}
-		_, err := c.Send(ctx, harness.Reply("go", task.ID, task.Gate.ID, "accept"))
+		_, err := c.SendUntil(ctx, harness.Reply("go", task.ID, task.Gate.ID, "accept"))
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -81,6 +81,9 @@ func follow(ctx context.Context, c *harness.Client, taskID string, r *rand.Rand,
 	after := int64(0)
 	for {
 		s, err := c.Subscribe(ctx, taskID, after)
+		if harness.MayRepeat(err) && ctx.Err() == nil {
+			continue // the server let go of the connection just then
+		}
 		if err != nil {
 			return seen, err
 		}
@@ -89,6 +92,9 @@ func follow(ctx context.Context, c *harness.Client, taskID string, r *rand.Rand,
 			if errors.Is(err, io.EOF) {
 				s.Close()
 				return seen, nil
+			}
+			if harness.MayRepeat(err) && ctx.Err() == nil {
+				break // the stream broke: come back
 			}
 			if err != nil {
 				s.Close()
