@@ -15,7 +15,7 @@ import (
 // points are where a process may be told to kill itself, by how often it passes
 // there in a moment of this test.
 var points = map[string]int{
-	"engine-started": 10, "accepted": 10, "told": 3, "outcome-before-record": 15, "mid-record": 15, "recorded": 15, "streamed": 10,
+	"engine-started": 6, "accepted": 6, "told": 2, "outcome-before-record": 6, "mid-record": 6, "recorded": 6, "streamed": 4,
 }
 
 // 200 objectives are begun, most of them at first, and held back in every state.
