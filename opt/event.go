@@ -18,6 +18,7 @@ const (
 	ObjectiveStopping EventKind = "objective-stopping" // Reason: it ends when its plans have
 	ObjectiveChanged  EventKind = "objective-changed"  // Change, Revision
 	ObjectiveAgain    EventKind = "objective-again"    // Attempt, To: a new attempt, with a root task of its own
+	ObjectiveQueued   EventKind = "objective-queued"   // it waits for its turn in its context
 	PlanAdded         EventKind = "plan-added"         // PlanID, Plan with its tasks
 	PlanChanged       EventKind = "plan-changed"       // PlanID, Change
 	PlanAgain         EventKind = "plan-again"         // PlanID, Attempt: it is pending again, and so are the tasks that were not completed

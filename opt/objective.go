@@ -28,6 +28,7 @@ type Objective struct {
 	MessageID   string          `json:"messageId,omitempty"` // of the message that began it
 	Digest      string          `json:"digest,omitempty"`    // of that message's content
 
+	QueuedAt a2a.Time  `json:"queuedAt,omitzero"` // since when it waits for its turn in its context, zero if it does not
 	Started  bool      `json:"started,omitempty"`
 	Stopping string    `json:"stopping,omitempty"` // "canceled" or "failed" while it is being stopped
 	Root     TaskState `json:"root"`               // of the root task
@@ -145,9 +146,14 @@ func (o *Objective) Apply(e Event) error {
 			o.Failure = text
 		}
 		o.Started = o.Started || o.Status != ObjectiveSubmitted && e.Reason != ByHand
+		if o.Status != ObjectiveSubmitted {
+			o.QueuedAt = a2a.Time{}
+		}
 	case ObjectiveChanged:
 		o.Name, o.Description, o.Metadata = e.Change.apply(o.Name, o.Description, o.Metadata)
 		o.Revision = max(o.Revision, e.Revision)
+	case ObjectiveQueued:
+		o.QueuedAt = e.At
 	case ObjectiveAgain:
 		return o.again(e)
 	case ObjectiveStopping:
@@ -180,7 +186,7 @@ func (o *Objective) again(e Event) error {
 		return &MoveError{string(o.Status), e.To}
 	}
 	o.Status, o.Reason, o.Failure, o.Stopping = ObjectiveSubmitted, "", "", ""
-	o.Started, o.Attempt, o.Root, o.RootGate = false, e.Attempt, TaskSubmitted, ""
+	o.QueuedAt, o.Started, o.Attempt, o.Root, o.RootGate = a2a.Time{}, false, e.Attempt, TaskSubmitted, ""
 	for _, p := range o.Plans {
 		p.Kept = p.Status == PlanCompleted
 		if p.Status == PlanFailed || p.Status == PlanSkipped {

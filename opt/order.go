@@ -14,6 +14,7 @@ type Opening struct {
 	Message   *a2a.Message `json:"message,omitempty"` // that it is for; nil for objectives/create
 	Plans     []PlanSpec   `json:"plans,omitempty"`   // known already; nil leaves them to the planner
 	Idle      bool         `json:"idle,omitempty"`    // wait to be started
+	Behind    []string     `json:"-"`                 // with Objective.QueuedAt: what is known to have begun in the context
 }
 
 // Event returns the first event of the objective. Whoever records it first,

@@ -42,6 +42,8 @@ type Report struct {
 	Results []a2a.Artifact `json:"results,omitempty"` // once it has ended
 	Shown   []string       `json:"shown,omitempty"`   // ids of Results that the root task already shows
 	Changes int64          `json:"changes,omitempty"` // that clients made to the plan so far
+	Rests   bool           `json:"rests,omitempty"`   // nothing of it runs, and nothing will before it is told to go on
+	Asks    bool           `json:"asks,omitempty"`    // it could go on, and waits to be told
 }
 
 // Optional reports whether the objective may go on if the plan fails.

@@ -27,6 +27,8 @@ type TaskView struct {
 	Stopping     string  // why it is being stopped, "" if it is not
 	Attempt      int     // of the running activity, 0 before the first
 	Dependencies []string
+	QueuedAt     a2a.Time // of a root task that waits for its turn in its context
+	Position     int      // likewise: 1 is next
 }
 
 // A TaskWant says how much of a task to read.
@@ -66,6 +68,17 @@ type ObjectiveFilter struct {
 	Limit  int
 	Plans  bool // with their plans and tasks
 }
+
+// A Queue is what is open in a context: objectives that have begun, and those
+// that wait for their turn.
+type Queue struct {
+	Busy    []string // ids of those that have begun, oldest first
+	Waiting int
+	Last    a2a.Time // when the latest of those that wait came
+}
+
+// Idle reports whether nothing is open.
+func (q Queue) Idle() bool { return len(q.Busy) == 0 && q.Waiting == 0 }
 
 // A Cursor is a place in a list that is sorted by time, then id, both
 // descending. The zero Cursor is before the first.

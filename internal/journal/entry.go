@@ -79,7 +79,7 @@ func check(b opt.Batch, e opt.Event) error {
 		has = e.Objective != nil && e.Objective.ID == b.ObjectiveID
 	case opt.ObjectiveMoved:
 		has = e.To != ""
-	case opt.ObjectiveStopping:
+	case opt.ObjectiveStopping, opt.ObjectiveQueued:
 	case opt.ObjectiveChanged:
 		has = e.Change != nil || e.Revision > 0
 	case opt.ObjectiveAgain:

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -194,40 +193,6 @@ func TestObjectives(t *testing.T) {
 		want, err := j.Objective(t.Context(), tenant, ids[0])
 		if diff := cmp.Diff(want, list[0]); diff != "" || err != nil || len(want.Plans) != 1 || len(want.Plans[0].Tasks) != 2 {
 			t.Errorf("%v, with plans (-Objective +Objectives):\n%s", err, diff)
-		}
-	})
-}
-
-func TestContext(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		j := open()
-		var waiting string
-		for i := range 130 {
-			o := newObjective()
-			o.ContextID, o.CreatedAt, o.Principal = "ctx", at(int64(i)), fmt.Sprint("user-", i)
-			s := begin(t, j, o)
-			if i == 3 {
-				waiting = o.ID
-				continue
-			}
-			s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "canceled"})
-		}
-		list, err := j.Context(t.Context(), tenant, "ctx")
-		if err != nil || len(list) != 100 {
-			t.Fatalf("%d objectives, %v, want 100", len(list), err)
-		}
-		if first := list[0]; first.ID != waiting || first.Principal != "user-3" || first.Status != opt.ObjectiveSubmitted {
-			t.Errorf("the first is %+v, want the only open one", first)
-		}
-		for i, o := range list[1:] {
-			if want := fmt.Sprint("user-", i+31); o.Principal != want || o.Status != opt.ObjectiveCanceled {
-				t.Fatalf("number %d is %s of %s, want %s", i+1, o.Status, o.Principal, want)
-			}
-		}
-		for _, where := range [][2]string{{tenant, "other"}, {"globex", "ctx"}} {
-			if list, err := j.Context(t.Context(), where[0], where[1]); err != nil || len(list) != 0 {
-				t.Errorf("%v: %d objectives, %v, want none", where, len(list), err)
-			}
 		}
 	})
 }

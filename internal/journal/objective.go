@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -19,13 +18,13 @@ func (r *recording) openObjective(e *entry) (bool, error) {
 		return false, nil
 	}
 	_, err := r.c.exec(`INSERT INTO objectives
-		(id, tenant, context_id, status, created_at, updated_at, seq, attempt, started, reason, stopping, failure, principal, name, message_id, digest, doc)
-		VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+		(id, tenant, context_id, status, created_at, updated_at, queued_at, seq, attempt, started, reason, stopping, failure, principal, name, message_id, digest, doc)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 		ON CONFLICT (id) DO UPDATE SET
-			status = excluded.status, updated_at = excluded.updated_at, attempt = excluded.attempt, started = excluded.started,
+			status = excluded.status, updated_at = excluded.updated_at, queued_at = excluded.queued_at, attempt = excluded.attempt, started = excluded.started,
 			reason = excluded.reason, stopping = excluded.stopping, failure = excluded.failure, name = excluded.name,
 			message_id = excluded.message_id, digest = excluded.digest, doc = excluded.doc`,
-		o.ID, o.Tenant, o.ContextID, string(o.Status), o.CreatedAt.Millis(), cmp.Or(o.UpdatedAt, e.At).Millis(), attempt, number(o.Started),
+		o.ID, o.Tenant, o.ContextID, string(o.Status), o.CreatedAt.Millis(), cmp.Or(o.UpdatedAt, e.At).Millis(), o.QueuedAt.Millis(), attempt, number(o.Started),
 		o.Reason, o.Stopping, o.Failure, o.Principal, o.Name, o.MessageID, o.Digest, e.thing)
 	if err != nil {
 		return false, err
@@ -52,7 +51,8 @@ func (r *recording) moveObjective(e *entry) error {
 	}
 	_, err := r.c.exec(`UPDATE objectives SET status = $2, reason = $3, updated_at = $4,
 			failure = CASE WHEN $5 = '' THEN failure ELSE $5 END,
-			started = CASE WHEN $2 = 'submitted' OR $3 = 'by-hand' THEN started ELSE 1 END
+			started = CASE WHEN $2 = 'submitted' OR $3 = 'by-hand' THEN started ELSE 1 END,
+			queued_at = CASE WHEN $2 = 'submitted' THEN queued_at ELSE 0 END
 		WHERE id = $1`,
 		r.objectiveID, e.To, e.Reason, e.At.Millis(), failure)
 	return err
@@ -132,29 +132,10 @@ func whichObjectives(tenant string, f opt.ObjectiveFilter) (from, where string, 
 	return "objectives o" + using("objectives_by_status"), " WHERE o.tenant = $1 AND o.status = $2", args{tenant, string(f.Status)}
 }
 
-// contextMost is how many objectives of a context are looked at.
-const contextMost = 100
-
-// Context returns the objectives of a context, oldest first and without plans.
-// Of very many it leaves out ended ones first, then old ones. It is empty for a
-// context that the tenant does not know.
-func (j *Journal) Context(ctx context.Context, tenant, contextID string) (list []*opt.Objective, err error) {
-	err = j.snapshot(ctx, func(c *conn) error {
-		list, err = objectives(c, "objectives o"+using("objectives_by_context"), ` WHERE o.tenant = $1 AND o.context_id = $2
-			ORDER BY CASE WHEN o.status IN ('completed', 'failed', 'canceled') THEN 1 ELSE 0 END, o.created_at DESC, o.id DESC LIMIT $3`,
-			args{tenant, contextID, contextMost})
-		return err
-	})
-	slices.SortFunc(list, func(a, b *opt.Objective) int {
-		return cmp.Or(cmp.Compare(a.CreatedAt.Millis(), b.CreatedAt.Millis()), cmp.Compare(a.ID, b.ID))
-	})
-	return list, err
-}
-
 // selectObjectives returns the query for objectives from the table, which
 // scanObjective reads.
 func selectObjectives(from, rest string) string {
-	return `SELECT o.doc, o.status, o.created_at, o.updated_at, o.attempt, o.started, o.reason, o.stopping, o.failure, t.state, t.gate
+	return `SELECT o.doc, o.status, o.created_at, o.updated_at, o.queued_at, o.attempt, o.started, o.reason, o.stopping, o.failure, t.state, t.gate
 		FROM ` + from + ` JOIN tasks t ON t.objective_id = o.id AND t.plan_id = '' AND t.idx = o.attempt` + rest
 }
 
@@ -171,9 +152,9 @@ func objectives(c *conn, from, rest string, a args) (list []*opt.Objective, err 
 
 func scanObjective(row scanner) (*opt.Objective, error) {
 	var doc, gate []byte
-	var created, updated int64
+	var created, updated, queued int64
 	var now opt.Objective
-	if err := row.Scan(&doc, &now.Status, &created, &updated, &now.Attempt, &now.Started, &now.Reason, &now.Stopping, &now.Failure, &now.Root, &gate); err != nil {
+	if err := row.Scan(&doc, &now.Status, &created, &updated, &queued, &now.Attempt, &now.Started, &now.Reason, &now.Stopping, &now.Failure, &now.Root, &gate); err != nil {
 		return nil, err
 	}
 	o := new(opt.Objective)
@@ -182,6 +163,7 @@ func scanObjective(row scanner) (*opt.Objective, error) {
 		return nil, err
 	}
 	o.Status, o.Reason, o.Failure, o.CreatedAt, o.UpdatedAt = now.Status, now.Reason, now.Failure, a2a.AtMillis(created), a2a.AtMillis(updated)
+	o.QueuedAt = a2a.AtMillis(queued)
 	o.Attempt, o.Started, o.Stopping, o.Root, o.RootGate = now.Attempt, now.Started, now.Stopping, now.Root, g.ID
 	return o, nil
 }

@@ -142,6 +142,8 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 		return r.openObjective(e)
 	case opt.ObjectiveMoved, opt.ObjectiveStopping:
 		return true, r.moveObjective(e)
+	case opt.ObjectiveQueued:
+		return true, r.enqueue(e)
 	case opt.ObjectiveChanged:
 		return true, r.changeObjective(e)
 	case opt.ObjectiveAgain:

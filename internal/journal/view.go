@@ -23,11 +23,12 @@ func scanView(row scanner) (viewRow, error) {
 	var said, gate, dependencies, metadata []byte
 	var ofObjective struct {
 		attempt                           int
+		queued                            int64
 		name, message, digest, stop, plan string
 	}
 	err := row.Scan(&v.Task.ID, &v.ObjectiveID, &v.PlanID, &v.Index, &v.Task.ContextID, &v.State, &at, &v.statusID, &v.Attempt,
 		&v.Name, &v.MessageID, &v.Digest, &said, &gate, &dependencies, &metadata,
-		&v.Seq, &ofObjective.attempt, &v.Principal, &ofObjective.name, &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &ofObjective.plan)
+		&v.Seq, &ofObjective.attempt, &ofObjective.queued, &v.Principal, &ofObjective.name, &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &ofObjective.plan)
 	if err != nil {
 		return v, err
 	}
@@ -37,6 +38,9 @@ func scanView(row scanner) (viewRow, error) {
 	if v.IsRoot = v.PlanID == ""; v.IsRoot {
 		v.present = v.Index == ofObjective.attempt
 		v.Index, v.Name = 0, ofObjective.name
+		if v.present && !v.State.Ended() {
+			v.QueuedAt = a2a.AtMillis(ofObjective.queued)
+		}
 	} else {
 		v.MessageID, v.Digest = ofObjective.message, ofObjective.digest
 		if g != nil {
@@ -52,7 +56,7 @@ func scanView(row scanner) (viewRow, error) {
 // complete adds to v what is in other rows.
 func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 	if v.present && !v.State.Ended() {
-		if err := v.locate(c); err != nil {
+		if err := errors.Join(v.locate(c), v.queued(c)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,49 @@
+package journal
+
+import (
+	"context"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Queue returns what is open in a context. An objective that was opened and not
+// begun is not: nothing waits for it.
+func (j *Journal) Queue(ctx context.Context, tenant, contextID string) (q opt.Queue, err error) {
+	var last int64
+	err = j.snapshot(ctx, func(c *conn) error {
+		_, err := c.get(`SELECT COUNT(*), COALESCE(MAX(queued_at), 0) FROM objectives
+			WHERE tenant = $1 AND context_id = $2 AND queued_at <> 0`, args{tenant, contextID}, &q.Waiting, &last)
+		if err != nil {
+			return err
+		}
+		return c.each(`SELECT id FROM objectives`+using("objectives_busy")+`
+			WHERE tenant = $1 AND context_id = $2 AND status IN ('planning', 'working', 'blocked') ORDER BY created_at, id`,
+			args{tenant, contextID}, func(row scanner) error {
+				var id string
+				err := row.Scan(&id)
+				q.Busy = append(q.Busy, id)
+				return err
+			})
+	})
+	q.Last = a2a.AtMillis(last)
+	return q, err
+}
+
+// enqueue has the objective wait for its turn.
+func (r *recording) enqueue(e *entry) error {
+	_, err := r.c.exec("UPDATE objectives SET queued_at = $2, updated_at = $2 WHERE id = $1", r.objectiveID, e.At.Millis())
+	return err
+}
+
+// queued adds to the view of a root task its place among those that wait in its
+// context.
+func (v *viewRow) queued(c *conn) error {
+	if v.QueuedAt.IsZero() {
+		return nil
+	}
+	_, err := c.get(`SELECT COUNT(*) FROM objectives o JOIN objectives mine ON mine.id = $1
+		WHERE o.tenant = mine.tenant AND o.context_id = mine.context_id AND o.queued_at <> 0 AND (o.queued_at, o.id) <= (mine.queued_at, mine.id)`,
+		args{v.ObjectiveID}, &v.Position)
+	return err
+}
