@@ -42,7 +42,23 @@ func externalStorage(blobs Blobs) converter.ExternalStorage {
 	if blobs == nil {
 		return converter.ExternalStorage{}
 	}
-	return converter.ExternalStorage{Drivers: []converter.StorageDriver{blobDriver{blobs}}, PayloadSizeThreshold: blobThreshold}
+	driver := blobDriver{blobs}
+	return converter.ExternalStorage{
+		Drivers: []converter.StorageDriver{driver}, DriverSelector: ofObjectives{driver}, PayloadSizeThreshold: blobThreshold,
+	}
+}
+
+// ofObjectives stores what belongs to an objective. The rest, such as a long queue
+// of a context, stays in the histories, with which it goes.
+type ofObjectives struct{ driver blobDriver }
+
+// SelectDriver implements [converter.StorageDriverSelector].
+func (s ofObjectives) SelectDriver(ctx converter.StorageDriverSelectContext, _ *commonpb.Payload) (converter.StorageDriver, error) {
+	target, ok := ctx.Target.(converter.StorageDriverWorkflowInfo)
+	if _, known := opt.ParseID(target.WorkflowID); !ok || !known {
+		return nil, nil
+	}
+	return s.driver, nil
 }
 
 // Name implements [converter.StorageDriver].

@@ -18,7 +18,7 @@ import (
 func (r *objectiveRun) lead() bool {
 	r.giveOrders()
 	changed := false
-	for _, p := range r.o.Startable() {
+	for _, p := range r.startable() {
 		r.order(p, Order{Do: startOrder, Inputs: r.inputs(p), Notes: r.state.Notes}, opt.PlanWorking)
 		changed = true
 	}
@@ -38,6 +38,14 @@ func (r *objectiveRun) lead() bool {
 		}
 	}
 	return changed
+}
+
+// startable lists the plans to start now.
+func (r *objectiveRun) startable() []*opt.Plan {
+	if !r.mayWork() {
+		return nil
+	}
+	return r.o.Startable()
 }
 
 // order tells p to do something that shows at once in its status, and takes it
@@ -88,7 +96,7 @@ func (r *objectiveRun) child(p *opt.Plan, first *Order) {
 			TenantAttribute.ValueSet(r.o.Tenant), ContextAttribute.ValueSet(r.o.ContextID), ObjectiveAttribute.ValueSet(r.o.ID))
 	}
 	future := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(r.ctx, options), Plan, PlanInput{
-		Plan: *plan, ContextID: r.o.ContextID, Tenant: r.o.Tenant, RootID: r.o.RootID(), Leaf: r.o.Leaf(p), Objective: r.o.Name,
+		Plan: *plan, ContextID: r.o.ContextID, Tenant: r.o.Tenant, RootID: r.o.RootID(), Leaf: r.o.Leaf(p), Shared: r.state.Turn != turnAlone, Objective: r.o.Name,
 		Request: r.state.Request, Order: first, Attempt: r.o.Attempt, MaxEvents: r.maxEvents,
 	})
 	r.children[p.ID] = future

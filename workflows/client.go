@@ -47,6 +47,9 @@ const openingMemo = "opening"
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
+	if err := c.enter(ctx, o.Objective, o.Behind); err != nil {
+		return o, err
+	}
 	options := c.options(o)
 	input := ObjectiveInput{Opening: o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain}
 	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
@@ -55,6 +58,27 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 		return c.opened(ctx, o)
 	}
 	return o, refusal("start objective", err)
+}
+
+// enter lets an objective that is queued wait for its turn in its context. That
+// comes before it is started, so that none waits that was forgotten.
+func (c *Client) enter(ctx context.Context, o opt.Objective, behind []string) error {
+	if o.QueuedAt.IsZero() {
+		return nil
+	}
+	options := client.StartWorkflowOptions{
+		ID:                  contextWorkflowID(o.Tenant, o.ContextID),
+		TaskQueue:           TaskQueue,
+		WorkflowTaskTimeout: workflowTaskTimeout,
+		StaticSummary:       "Queue of a context",
+		Priority:            temporal.Priority{FairnessKey: fairnessKey(o.Tenant)},
+	}
+	if !c.cfg.Plain {
+		options.TypedSearchAttributes = temporal.NewSearchAttributes(TenantAttribute.ValueSet(o.Tenant), ContextAttribute.ValueSet(o.ContextID))
+	}
+	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, EnterSignal, Enter{ObjectiveID: o.ID, Behind: behind},
+		options, Context, ContextInput{Tenant: o.Tenant, ContextID: o.ContextID, MaxEvents: c.cfg.MaxEvents})
+	return refusal("enter the queue of a context", err)
 }
 
 // options returns how an objective's workflow is started.
@@ -83,7 +107,7 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 // firstState is what Temporal's lists show from the start: work that begins at
 // once is not shown as waiting first.
 func firstState(o opt.Opening) opt.TaskState {
-	if o.Idle {
+	if o.Idle || !o.Objective.QueuedAt.IsZero() {
 		return opt.TaskSubmitted
 	}
 	return opt.TaskWorking

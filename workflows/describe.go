@@ -42,4 +42,15 @@ func (r *objectiveRun) describe() {
 	workflow.SetCurrentDetails(r.ctx, b.String())
 }
 
+// describe shows in Temporal's UI, as Markdown, whose turn it is.
+func (r *contextRun) describe() {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Context `%s` of %s\n\n", oneLine(r.in.ContextID), oneLine(r.in.Tenant))
+	if r.state.Holder != "" {
+		fmt.Fprintf(&b, "- has the turn: `%s`\n", r.state.Holder)
+	}
+	fmt.Fprintf(&b, "- can go on again: %d\n- wait for their first turn: %d\n- cannot go on: %d\n", len(r.state.Front), len(r.state.Waiting), len(r.state.Resting))
+	workflow.SetCurrentDetails(r.ctx, b.String())
+}
+
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

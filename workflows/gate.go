@@ -40,7 +40,7 @@ func (r *planRun) hear(l opt.Letter) {
 	r.keep(heard)
 	r.move(t, opt.TaskWorking, opt.Event{})
 	if t.Ask == nil {
-		r.perform(t)
+		r.resume(t)
 		return
 	}
 	r.decide(t, reply)

@@ -23,6 +23,8 @@ type ObjectiveState struct {
 	Seen      map[string]bool `json:"seen,omitempty"`    // letters, so that a repeat is not heard twice
 	Orders    []PlanOrder     `json:"orders,omitempty"`
 	Before    []*opt.Plan     `json:"before,omitempty"` // with Again: the plans of the attempt before, with their tasks
+	Turn      string          `json:"turn,omitempty"`   // where it stands in the queue of its context
+	Begin     bool            `json:"begin,omitempty"`  // it begins once it may
 	Recorded  int64           `json:"recorded"`
 }
 
@@ -38,8 +40,9 @@ type PlanInput struct {
 	ContextID string         `json:"contextId"`
 	Tenant    string         `json:"tenant"`
 	RootID    string         `json:"rootId"`
-	Leaf      bool           `json:"leaf,omitempty"` // its results are the objective's
-	Objective string         `json:"objective"`      // its name
+	Leaf      bool           `json:"leaf,omitempty"`   // its results are the objective's
+	Shared    bool           `json:"shared,omitempty"` // it asks before it goes on after a rest
+	Objective string         `json:"objective"`        // its name
 	Request   *a2a.Message   `json:"request,omitempty"`
 	Inputs    []a2a.Artifact `json:"inputs,omitempty"` // results of the plans before it
 	Order     *Order         `json:"order,omitempty"`
@@ -58,6 +61,9 @@ type PlanState struct {
 	Recorded int64           `json:"recorded"`
 	Tell     bool            `json:"tell,omitempty"`    // report the end by signal
 	Changes  int64           `json:"changes,omitempty"` // that clients made
+	Shared   bool            `json:"shared,omitempty"`  // it asks before it goes on after a rest
+	Leave    bool            `json:"leave,omitempty"`   // if Shared: it may begin tasks
+	Owed     []string        `json:"owed,omitempty"`    // tasks whose next round waits for Leave
 }
 
 // An Order is what an objective tells one of its plans to do.
@@ -75,6 +81,8 @@ const (
 	pauseOrder  = "pause"  // begin no other task
 	resumeOrder = "resume" // go on
 	stopOrder   = "stop"   // cancel what runs and end
+	shareOrder  = "share"  // ask before going on after a rest: others want the context
+	goOrder     = "go"     // go on after a rest
 	reportOrder = "report" // report the end by signal: the objective that began it goes on as a new run
 )
 
@@ -82,6 +90,39 @@ const (
 type PlanReport struct {
 	PlanID string     `json:"planId"`
 	Report opt.Report `json:"report"`
+}
+
+// ContextInput starts the queue of a context, or goes on with it.
+type ContextInput struct {
+	Tenant    string        `json:"tenant"`
+	ContextID string        `json:"contextId"`
+	MaxEvents int           `json:"maxEvents,omitempty"`
+	State     *ContextState `json:"state,omitempty"` // from the run before
+}
+
+// Enter asks a context for a turn.
+type Enter struct {
+	ObjectiveID string   `json:"objectiveId"`
+	Behind      []string `json:"behind,omitempty"` // objectives that are known to have begun
+}
+
+// A Slot tells a context what an objective does with its turn.
+type Slot struct {
+	ObjectiveID string `json:"objectiveId"`
+	Do          string `json:"do"`
+}
+
+// What an objective does with its turn.
+const (
+	releaseSlot = "release" // it cannot go on
+	askSlot     = "ask"     // it can go on again
+	leaveSlot   = "leave"   // it has ended
+)
+
+// A Join tells an objective that others want its context.
+type Join struct {
+	Tenant string `json:"tenant"`
+	Held   bool   `json:"held,omitempty"` // it has the turn
 }
 
 // AddPlan asks an objective for one more plan.

@@ -1,5 +1,6 @@
 // Package workflows decides when things happen: an Objective workflow per
-// objective, a Plan workflow per plan. Client is the only caller of Temporal's
+// objective, a Plan workflow per plan, and a Context workflow for a context that
+// several objectives want at a time. Client is the only caller of Temporal's
 // client; the rest of Longhaul sees it as an engine that starts, tells and
 // stops work.
 //
@@ -16,10 +17,15 @@ import (
 const (
 	ObjectiveWorkflow = "Objective"
 	PlanWorkflow      = "Plan"
+	ContextWorkflow   = "Context"
 
 	LetterSignal = "letter" // Letter, from the API
 	ReportSignal = "report" // PlanReport, from a plan to its objective
 	OrderSignal  = "order"  // Order, from an objective to a plan
+	EnterSignal  = "enter"  // Enter, from the API to a context
+	SlotSignal   = "slot"   // Slot, from an objective to its context
+	JoinSignal   = "join"   // Join, from a context to an objective that began when it was alone
+	TurnSignal   = "turn"   // from a context to an objective: it may work
 
 	// Updates of an objective.
 	AddPlanUpdate         = "add-plan"

@@ -71,11 +71,16 @@ func setupObjective(ctx workflow.Context, in ObjectiveInput) *objectiveRun {
 	r.start(ctx)
 	on(&r.run, LetterSignal, r.hear)
 	on(&r.run, ReportSignal, func(p PlanReport) { r.report(p.PlanID, p.Report) })
+	on(&r.run, JoinSignal, r.join)
+	on(&r.run, TurnSignal, r.turn)
 	switch {
 	case in.Again != "":
 		r.setupAgain()
 	case first:
 		r.rec.add(in.Opening.Event())
+		if !r.o.QueuedAt.IsZero() {
+			r.state.Turn = turnWaiting
+		}
 		if !in.Opening.Idle {
 			r.begin()
 		}
@@ -88,6 +93,9 @@ func setupObjective(ctx workflow.Context, in ObjectiveInput) *objectiveRun {
 // begin starts the work: with the plans that are known, or by making some.
 func (r *objectiveRun) begin() {
 	if r.o.Started {
+		return
+	}
+	if r.state.Begin = !r.mayWork(); r.state.Begin {
 		return
 	}
 	to := opt.ObjectiveWorking
@@ -182,7 +190,7 @@ func (r *objectiveRun) advance() {
 	}
 	for again := true; again; {
 		r.follow()
-		again = r.lead()
+		again = r.lead() || r.takeTurn()
 	}
 	r.describe()
 	r.show()
@@ -234,7 +242,7 @@ func (r *objectiveRun) hear(l opt.Letter) {
 // show keeps the state in Temporal's lists up to date, coarsely: a change of it
 // costs an event and a write.
 func (r *objectiveRun) show() {
-	if r.in.Plain || r.shown == r.o.Root || r.shown == opt.TaskSubmitted && r.o.Root == opt.TaskWorking && !r.in.Opening.Idle {
+	if r.in.Plain || r.shown == r.o.Root || r.shown == opt.TaskSubmitted && r.o.Root == opt.TaskWorking && !r.in.Opening.Idle && r.state.Turn == turnAlone {
 		return
 	}
 	r.shown = r.o.Root
@@ -246,6 +254,7 @@ func (r *objectiveRun) show() {
 // finished reports whether the objective may end: all is recorded and heard.
 func (r *objectiveRun) finished() bool {
 	r.rec.flush(r.ctx)
+	r.leave()
 	return r.idle()
 }
 

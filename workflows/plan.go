@@ -58,6 +58,7 @@ func setupPlan(ctx workflow.Context, in PlanInput) *planRun {
 	r.start(ctx)
 	on(&r.run, LetterSignal, r.hear)
 	on(&r.run, OrderSignal, r.obey)
+	r.state.Shared = r.state.Shared || in.Shared
 	r.told = r.report()
 	if in.Order != nil {
 		r.obey(*in.Order)
@@ -84,6 +85,7 @@ func (r *planRun) advance() {
 	for _, t := range r.plan.Doomed() {
 		r.stop(t)
 	}
+	r.follow()
 	r.describe()
 	r.tell()
 }
@@ -112,7 +114,7 @@ func (r *planRun) follow() {
 // ready lists the tasks to start now. A run that is about to continue as new
 // starts none: activities do not outlive their run.
 func (r *planRun) ready() []*opt.Task {
-	if r.long() {
+	if r.long() || !r.mayWork() {
 		return nil
 	}
 	return r.plan.Ready()
@@ -136,7 +138,7 @@ func (r *planRun) obey(o Order) {
 		if r.plan.Started || r.plan.Settled() {
 			return
 		}
-		r.in.Inputs = o.Inputs
+		r.in.Inputs, r.state.Leave = o.Inputs, true
 		r.state.Notes = append(r.state.Notes, o.Notes...)
 		r.told.Status, r.told.Reason = opt.PlanWorking, "" // the objective takes it as done
 		r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanWorking)})
@@ -157,6 +159,10 @@ func (r *planRun) obey(o Order) {
 		if r.plan.Stopping == "" && !r.plan.Settled() {
 			r.apply(opt.Event{Kind: opt.PlanStopping, Reason: o.Reason})
 		}
+	case shareOrder:
+		r.share()
+	case goOrder:
+		r.goOn()
 	case reportOrder:
 		r.state.Tell = true
 	}
@@ -177,6 +183,7 @@ func (r *planRun) finished() bool {
 // report is what the objective needs to know of the plan now.
 func (r *planRun) report() opt.Report {
 	report := opt.Report{N: r.rec.n, Status: r.plan.Status, Reason: r.plan.Reason, Changes: r.state.Changes}
+	report.Rests, report.Asks = r.rests(), r.asks()
 	for _, t := range r.plan.Waiting() {
 		report.Open = append(report.Open, t.Gate)
 	}
@@ -196,6 +203,7 @@ func (r *planRun) report() opt.Report {
 // can or cannot go on, once that is recorded. The end is told by the workflow's
 // result.
 func (r *planRun) tell() {
+	r.rest()
 	report := r.report()
 	if r.plan.Settled() || sameReport(report, r.told) {
 		return
@@ -214,7 +222,7 @@ func (r *planRun) send(report opt.Report) {
 
 // sameReport reports whether the objective would learn nothing from a.
 func sameReport(a, b opt.Report) bool {
-	return a.Status == b.Status && a.Reason == b.Reason && a.Changes == b.Changes &&
+	return a.Status == b.Status && a.Reason == b.Reason && a.Changes == b.Changes && a.Rests == b.Rests && a.Asks == b.Asks &&
 		slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
 }
 

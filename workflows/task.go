@@ -144,8 +144,13 @@ func (r *planRun) move(t *opt.Task, to opt.TaskState, e opt.Event) {
 	r.apply(e)
 }
 
-// stop ends the work of t. It is canceled once its activity has ended.
+// stop ends the work of t. It is canceled once its activity has ended, at once
+// if that has yet to begin.
 func (r *planRun) stop(t *opt.Task) {
+	if r.forget(t) {
+		r.move(t, opt.TaskCanceled, opt.Event{Reason: "canceled"})
+		return
+	}
 	if cancel := r.working[t.ID]; cancel != nil && !r.stopped[t.ID] {
 		r.stopped[t.ID] = true
 		cancel()

@@ -291,6 +291,7 @@ func (r *planRun) mayMoveTask(_ workflow.Context, m MoveTask) error {
 func (r *planRun) moveTask(ctx workflow.Context, m MoveTask) error {
 	t := r.plan.Task(m.TaskID)
 	if t.State != m.State {
+		r.forget(t)
 		r.stop(t)
 		e := opt.Event{Reason: opt.ByHand}
 		if m.Text != "" {
