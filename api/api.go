@@ -59,6 +59,7 @@ type Config struct {
 	WriteTimeout time.Duration // of one answer, or one event of a stream; zero: 30 s
 	ReadTimeout  time.Duration // of one request's body; zero: 60 s
 	MaxBody      int64         // bytes of one request; zero: 16 MiB
+	MaxQueue     int           // objectives that may wait in one context; zero: 9,999
 
 	Log  *zap.Logger      // nil discards logs
 	Now  func() time.Time // nil: time.Now
@@ -73,8 +74,8 @@ type Config struct {
 type Engine interface {
 	Changer
 
-	// Start starts the objective and returns the opening that holds: an earlier
-	// one if the id is taken by one with the same Objective.Digest. If its
+	// Start starts the objective, or has it wait for its turn if its QueuedAt is
+	// set, and returns the opening that holds: an earlier one if the id is taken by one with the same Objective.Digest. If its
 	// digest is another, the error wraps opt.ErrConflict.
 	Start(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	// Tell delivers a message. The verdict on it is recorded in the journal.
@@ -104,11 +105,14 @@ type ObjectiveChanger interface {
 	ChangeObjective(ctx context.Context, id string, change *opt.Change, status opt.ObjectiveStatus, seen int64) error
 	// Replan has plans made in place of those that have not ended.
 	Replan(ctx context.Context, id, reason string, seen int64) error
+	// Enter has an objective wait for its turn in its context, behind those that are
+	// known to have begun there, though it began when it was alone.
+	Enter(ctx context.Context, o opt.Objective, behind []string) error
 	// Again begins a new attempt at an objective that has ended, given all that the
-	// journal has of it. The journal shows the attempt soon. An *opt.MoveError from
+	// journal has of it, or has the attempt wait for its turn if QueuedAt is set. The journal shows the attempt soon. An *opt.MoveError from
 	// a status to itself says that the attempt before has yet to leave, or that
 	// somebody else was first.
-	Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveStatus) error
+	Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveStatus, behind []string) error
 }
 
 // A PlanChanger changes plans and their tasks.
@@ -155,8 +159,8 @@ type ObjectiveReader interface {
 	Objective(ctx context.Context, tenant, id string) (*opt.Objective, error)
 	Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) ([]*opt.Objective, int, error)
 	Plan(ctx context.Context, tenant, id string) (*opt.Plan, error)
-	// Context returns the objectives of a context, without plans, oldest first.
-	Context(ctx context.Context, tenant, contextID string) ([]*opt.Objective, error)
+	// Queue returns what is open in a context.
+	Queue(ctx context.Context, tenant, contextID string) (opt.Queue, error)
 }
 
 // An EventReader reads what happened to an objective. Its ids are those of

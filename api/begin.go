@@ -58,11 +58,28 @@ func (s *Server) begin(ctx context.Context, c *call, p wire.SendParams) (*delive
 		}
 	}
 	w := s.cfg.Watch(id)
-	if _, err := s.start(ctx, o); err != nil {
+	if err := s.startInContext(ctx, o); err != nil {
 		w.Close()
 		return nil, err
 	}
 	return &delivery{taskID: id, watch: w}, nil
+}
+
+// startInContext starts an objective, or has it wait behind what is open in its
+// context. Sends to one context are taken one after another.
+func (s *Server) startInContext(ctx context.Context, o opt.Opening) error {
+	if o.Objective.ContextID != o.Objective.ID {
+		leave, err := s.lane(ctx, &o.Objective)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		if err := s.enqueue(ctx, &o); err != nil {
+			return err
+		}
+	}
+	_, err := s.start(ctx, o)
+	return err
 }
 
 // contextOf returns the context that a message is for, "" for a new one, and the
@@ -89,24 +106,8 @@ func (s *Server) contextOf(ctx context.Context, c *call, p wire.SendParams) (str
 	if err != nil {
 		return "", nil, err
 	}
-	once := opt.Letter{Key: key, Message: p.Message}.Once()
-	objectives, err := s.cfg.Journal.Context(ctx, c.Tenant, contextID)
-	if err != nil && !errors.Is(err, opt.ErrUnknown) {
-		return "", nil, err
-	}
-	for _, o := range objectives {
-		if o.MessageID != "" {
-			continue // a message made it, and started it
-		}
-		if o.Status == opt.ObjectiveSubmitted && !o.Started {
-			return contextID, o, nil
-		}
-		_, said, err := s.cfg.Journal.Judgement(ctx, o.ID, c.Principal, once)
-		if said || err != nil {
-			return contextID, o, err
-		}
-	}
-	return contextID, nil, nil
+	idle, err := s.idleOf(ctx, c, contextID, opt.Letter{Key: key, Message: p.Message}.Once())
+	return contextID, idle, err
 }
 
 // wake starts an objective that waits to be started, by telling it the message.

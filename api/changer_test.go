@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -157,7 +158,17 @@ func (e *engine) Replan(ctx context.Context, id, reason string, seen int64) erro
 	})
 }
 
-func (e *engine) Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveStatus) error {
+func (e *engine) Enter(ctx context.Context, o opt.Objective, behind []string) error {
+	leave, err := e.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	e.entered = append(e.entered, o.ID+" behind "+strings.Join(behind, ", "))
+	return nil
+}
+
+func (e *engine) Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveStatus, behind []string) error {
 	return e.change(ctx, "again", o.ID, 0, func(*opt.Objective) error {
 		attempt := o.Attempt + 1
 		e.journal.play(o.ID, opt.Event{Kind: opt.ObjectiveAgain, From: string(o.Status), To: string(to), Attempt: attempt, TaskID: opt.RootID(o.ID, attempt)})

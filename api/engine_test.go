@@ -24,6 +24,7 @@ type engine struct {
 	starts   []opt.Opening
 	letters  []opt.Letter
 	canceled []string
+	entered  []string
 	changes  []string                              // kinds of them, see change
 	troubles []func(*engine, *opt.Objective) error // of the next changes, in place of them
 }
@@ -55,7 +56,7 @@ func (e *engine) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 		}
 	}
 	e.starts = append(e.starts, o)
-	if !o.Idle && o.Message != nil {
+	if !o.Idle && o.Message != nil && o.Objective.QueuedAt.IsZero() {
 		e.journal.play(o.Objective.ID, o.Event())
 		e.run(o.Objective.ID, o.Objective.ContextID, o.Message.Text(), o.Plans)
 	}

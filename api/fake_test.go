@@ -376,22 +376,26 @@ func (m *memory) Plan(ctx context.Context, tenant, id string) (*opt.Plan, error)
 	return nil, fmt.Errorf("plan %s: %w", id, opt.ErrUnknown)
 }
 
-func (m *memory) Context(ctx context.Context, tenant, contextID string) ([]*opt.Objective, error) {
+func (m *memory) Queue(ctx context.Context, tenant, contextID string) (q opt.Queue, err error) {
 	leave, err := m.enter(ctx)
 	if err != nil {
-		return nil, err
+		return q, err
 	}
 	defer leave()
-	var list []*opt.Objective
 	for _, o := range m.objectives {
-		if o.Tenant == tenant && o.ContextID == contextID {
-			header := *o
-			header.Plans = nil
-			list = append(list, &header)
+		switch {
+		case o.Tenant != tenant || o.ContextID != contextID || o.Status.Ended():
+		case !o.QueuedAt.IsZero():
+			q.Waiting++
+			if o.QueuedAt.Millis() > q.Last.Millis() {
+				q.Last = o.QueuedAt
+			}
+		case o.Status != opt.ObjectiveSubmitted:
+			q.Busy = append(q.Busy, o.ID)
 		}
 	}
-	slices.SortFunc(list, func(a, b *opt.Objective) int { return strings.Compare(a.ID, b.ID) })
-	return list, nil
+	slices.Sort(q.Busy)
+	return q, nil
 }
 
 func (m *memory) Events(ctx context.Context, objectiveID string, after int64, limit int) ([]opt.Recorded, error) {

@@ -138,6 +138,9 @@ func (s *Server) changeObjective(ctx context.Context, o *opt.Objective, p wire.U
 	if p.Status != "" && !o.Status.May(p.Status) {
 		return &opt.MoveError{From: string(o.Status), To: string(p.Status)}
 	}
+	if err := s.enterAgain(ctx, o, p.Status); err != nil {
+		return err
+	}
 	err := s.ofObjective(n, s.cfg.Engine.ChangeObjective(ctx, o.ID, &p.Change, p.Status, p.Seen))
 	if p.Seen != 0 {
 		return err // made after all, it would be stale the second time
@@ -167,7 +170,18 @@ func (s *Server) again(ctx context.Context, c *call, p wire.UpdateObjectiveParam
 	}
 	w := s.cfg.Watch(p.ID)
 	defer w.Close()
-	if err := s.cfg.Engine.Again(ctx, o, p.Status); err != nil {
+	leave, err := s.lane(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	var behind []string
+	if p.Status != opt.ObjectiveSubmitted {
+		if o.QueuedAt, behind, err = s.place(ctx, *o); err != nil {
+			return err
+		}
+	}
+	if err := s.cfg.Engine.Again(ctx, o, p.Status, behind); err != nil {
 		return early(err)
 	}
 	return s.await(ctx, w, s.cfg.CallTimeout, func() (bool, error) {

@@ -23,6 +23,7 @@ type Server struct {
 	cards   map[wire.Version]document
 	started time.Time
 	foreign *http.CrossOriginProtection // nil lets pages of any origin act
+	lanes   lanes                       // of contexts
 
 	closing   chan struct{} // closed by Close
 	closeOnce sync.Once
@@ -51,6 +52,7 @@ func withDefaults(cfg Config) Config {
 	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 30*time.Second)
 	cfg.ReadTimeout = cmp.Or(cfg.ReadTimeout, 60*time.Second)
 	cfg.MaxBody = cmp.Or(cfg.MaxBody, 16<<20)
+	cfg.MaxQueue = cmp.Or(cfg.MaxQueue, 9999)
 	cfg.Log = cmp.Or(cfg.Log, zap.NewNop())
 	if cfg.Now == nil {
 		cfg.Now = time.Now

@@ -84,7 +84,7 @@ func present(v opt.TaskView) a2a.Task {
 	if v.Stopping != "" && !v.State.Ended() {
 		m = m.With(keyStopping, v.Stopping)
 	}
-	t.Metadata = m
+	t.Metadata = queued(m, v)
 	return t
 }
 

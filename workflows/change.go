@@ -53,12 +53,15 @@ func (c *Client) MoveTask(ctx context.Context, taskID string, to opt.TaskState, 
 
 // Again begins a new attempt at an objective that has ended, given all that the
 // journal has of it with the artifacts of its tasks.
-func (c *Client) Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveStatus) error {
+func (c *Client) Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveStatus, behind []string) error {
 	if o.Status == to || !o.Status.Ended() || !o.Status.May(to) {
 		return &opt.MoveError{From: string(o.Status), To: string(to)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
+	if err := c.enter(ctx, *o, behind); err != nil {
+		return err
+	}
 	state := &ObjectiveState{Objective: *o, Before: o.Plans}
 	state.Objective.Plans = nil
 	for _, p := range o.Plans {
@@ -68,7 +71,7 @@ func (c *Client) Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveSt
 	}
 	options := c.options(opt.Opening{Objective: *o, Idle: to == opt.ObjectiveSubmitted})
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
-	input := ObjectiveInput{Opening: opt.Opening{Idle: true}, Again: string(to), State: state, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain}
+	input := ObjectiveInput{Opening: opt.Opening{Idle: true}, Again: string(to), Polite: true, State: state, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain}
 	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &taken) { // another client was first

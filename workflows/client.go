@@ -60,12 +60,18 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 	return o, refusal("start objective", err)
 }
 
-// enter lets an objective that is queued wait for its turn in its context. That
+// enter lets an objective wait for its turn in its context if it is queued. That
 // comes before it is started, so that none waits that was forgotten.
 func (c *Client) enter(ctx context.Context, o opt.Objective, behind []string) error {
 	if o.QueuedAt.IsZero() {
 		return nil
 	}
+	return c.Enter(ctx, o, behind)
+}
+
+// Enter lets an objective wait for its turn in its context, behind those that are
+// known to have begun there. It is durable once Enter returns nil.
+func (c *Client) Enter(ctx context.Context, o opt.Objective, behind []string) error {
 	options := client.StartWorkflowOptions{
 		ID:                  contextWorkflowID(o.Tenant, o.ContextID),
 		TaskQueue:           TaskQueue,
@@ -76,6 +82,8 @@ func (c *Client) enter(ctx context.Context, o opt.Objective, behind []string) er
 	if !c.cfg.Plain {
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(TenantAttribute.ValueSet(o.Tenant), ContextAttribute.ValueSet(o.ContextID))
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
 	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, EnterSignal, Enter{ObjectiveID: o.ID, Behind: behind},
 		options, Context, ContextInput{Tenant: o.Tenant, ContextID: o.ContextID, MaxEvents: c.cfg.MaxEvents})
 	return refusal("enter the queue of a context", err)

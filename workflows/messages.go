@@ -11,6 +11,7 @@ type ObjectiveInput struct {
 	MaxEvents int             `json:"maxEvents,omitempty"` // continue as new past so many events of history; 0 leaves it to the server
 	Plain     bool            `json:"plain,omitempty"`     // the namespace has no search attributes of ours
 	Again     string          `json:"again,omitempty"`     // begin a new attempt at State's objective, in this status
+	Polite    bool            `json:"polite,omitempty"`    // before it begins it asks whether others work in its context
 	State     *ObjectiveState `json:"state,omitempty"`     // from the run before
 }
 

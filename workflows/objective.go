@@ -95,9 +95,11 @@ func (r *objectiveRun) begin() {
 	if r.o.Started {
 		return
 	}
-	if r.state.Begin = !r.mayWork(); r.state.Begin {
+	if r.askFirst(); !r.mayWork() {
+		r.state.Begin = true
 		return
 	}
+	r.state.Begin = false
 	to := opt.ObjectiveWorking
 	if len(r.o.Plans) == 0 && len(r.in.Opening.Plans) == 0 && r.state.Request != nil {
 		to = opt.ObjectivePlanning

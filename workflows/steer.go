@@ -74,6 +74,7 @@ func (r *objectiveRun) replace(specs []opt.PlanSpec, err error) {
 // setupAgain begins a new attempt at an objective: what was completed stays so,
 // the rest is pending again.
 func (r *objectiveRun) setupAgain() {
+	queued := !r.o.QueuedAt.IsZero()
 	r.apply(opt.Event{Kind: opt.ObjectiveAgain, From: string(r.o.Status), To: r.in.Again, Attempt: r.o.Attempt + 1, TaskID: opt.RootID(r.o.ID, r.o.Attempt+1)})
 	for _, p := range r.in.State.Before {
 		header := r.o.Plan(p.ID)
@@ -89,6 +90,10 @@ func (r *objectiveRun) setupAgain() {
 		r.plans[p.ID] = p
 	}
 	r.state.Before = nil
+	if queued {
+		r.apply(opt.Event{Kind: opt.ObjectiveQueued})
+		r.state.Turn = turnWaiting
+	}
 	if opt.ObjectiveStatus(r.in.Again) == opt.ObjectivePlanning {
 		r.begin()
 	}

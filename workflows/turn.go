@@ -21,6 +21,14 @@ func (r *objectiveRun) mayWork() bool {
 	return r.state.Turn == turnAlone || r.state.Turn == turnHeld
 }
 
+// askFirst makes an objective ask for a turn that was made before others came to
+// its context, and begins now.
+func (r *objectiveRun) askFirst() {
+	if r.in.Polite && r.state.Turn == turnAlone && !r.state.Begin {
+		r.state.Turn = turnFree
+	}
+}
+
 // join hears that others want the context. The plans ask from now on before they
 // go on after a rest.
 func (r *objectiveRun) join(j Join) {
@@ -44,13 +52,13 @@ func (r *objectiveRun) turn(struct{}) { r.state.Turn = turnHeld }
 // takeTurn works on with the turn, gives it back while nothing can go on, and
 // asks for it again. It reports whether that changed anything.
 func (r *objectiveRun) takeTurn() bool {
+	if r.state.Begin && r.mayWork() && r.o.Stopping == "" {
+		r.begin()
+		return true
+	}
 	before := r.state.Turn
 	switch r.state.Turn {
 	case turnHeld:
-		if r.state.Begin && r.o.Stopping == "" {
-			r.begin()
-			return true
-		}
 		if r.resting() {
 			r.tellContext(releaseSlot, turnFree)
 		}

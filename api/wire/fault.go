@@ -41,6 +41,7 @@ var reasons = map[int]string{
 // Reasons of faults that no code of A2A stands for.
 const (
 	ReasonUnauthenticated = "UNAUTHENTICATED"
+	ReasonQueueFull       = "QUEUE_LIMIT_EXCEEDED"
 	ReasonForbidden       = "PERMISSION_DENIED"
 )
 

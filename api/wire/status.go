@@ -24,6 +24,9 @@ func (f *Fault) Status() (code int, name string) {
 	case CodeAgentResponse:
 		return http.StatusInternalServerError, "INTERNAL"
 	case CodeInternal:
+		if f.Reason == ReasonQueueFull {
+			return http.StatusTooManyRequests, "RESOURCE_EXHAUSTED"
+		}
 		if f.Retry > 0 {
 			return http.StatusServiceUnavailable, "UNAVAILABLE"
 		}

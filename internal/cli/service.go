@@ -166,7 +166,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		Authenticate: anyone,
 		Idempotency:  repeats[cfg.Idempotency],
 		NoREST:       cfg.NoREST, LenientVersion: cfg.Lenient, Origins: cfg.Origins,
-		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxBody: cfg.MaxBody,
+		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxBody: cfg.MaxBody, MaxQueue: cfg.MaxQueue,
 		Log: s.log,
 	})
 	httpServer := server.HTTP()

@@ -52,6 +52,7 @@ type apiSettings struct {
 	ReplyWait      time.Duration `help:"How long a reply waits to be judged." default:"5s" env:"LONGHAUL_REPLY_WAIT"`
 	CancelWait     time.Duration `help:"How long a cancel waits for the work to stop." default:"5s" env:"LONGHAUL_CANCEL_WAIT"`
 	CallTimeout    time.Duration `help:"How long one call of Temporal may take." default:"10s" env:"LONGHAUL_CALL_TIMEOUT"`
+	MaxQueue       int           `help:"Objectives that may wait for their turn in one context." default:"9999" env:"LONGHAUL_MAX_QUEUE"`
 	MaxBody        int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
 }
 
