@@ -65,7 +65,7 @@ func TestCrash_namedPoints(t *testing.T) {
 // checkAttempts checks how many attempts there were at certain rounds of tasks.
 func (w *world) checkAttempts(want map[string]int) {
 	w.t.Helper()
-	lines, err := readTally(w.tally)
+	lines, err := harness.ReadTally(w.tally)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,50 +1,14 @@
 package crash_test
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"longhaul/dev/e2e/harness"
 )
-
-// A line is one line of the victims' tally.
-type line struct {
-	key     string // of a round of a task: <task>:<round>
-	attempt int
-	pid     int
-	at      time.Time
-	what    string // begin, end or error
-}
-
-// readTally returns what was noted, in order. A process may have died within the
-// last line it wrote.
-func readTally(path string) ([]line, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var lines []line
-	for s := bufio.NewScanner(f); s.Scan(); {
-		var l line
-		var nanos int64
-		if _, err := fmt.Sscanf(s.Text(), "%s %d %d %d %s", &l.key, &l.attempt, &l.pid, &nanos, &l.what); err != nil {
-			return nil, fmt.Errorf("line %q: %w", s.Text(), err)
-		}
-		l.at = time.Unix(0, nanos)
-		lines = append(lines, l)
-	}
-	return lines, nil
-}
 
 // A runs is how the attempts at one round of a task went, by attempt.
 type runs map[int]*attempt
@@ -57,23 +21,23 @@ type attempt struct {
 }
 
 // byKey sorts a tally by rounds of tasks.
-func byKey(lines []line) map[string]runs {
+func byKey(lines []harness.TallyLine) map[string]runs {
 	all := map[string]runs{}
 	for _, l := range lines {
-		if all[l.key] == nil {
-			all[l.key] = runs{}
+		if all[l.Key] == nil {
+			all[l.Key] = runs{}
 		}
-		a := all[l.key][l.attempt]
+		a := all[l.Key][l.Attempt]
 		if a == nil {
 			a = &attempt{}
-			all[l.key][l.attempt] = a
+			all[l.Key][l.Attempt] = a
 		}
-		switch l.what {
+		switch l.What {
 		case "begin":
-			a.pid, a.began = l.pid, l.at
+			a.pid, a.began = l.PID, l.At
 			a.beginnings++
 		default:
-			a.what = l.what
+			a.what = l.What
 		}
 	}
 	return all
@@ -88,7 +52,7 @@ const heartbeat = 5 * time.Second
 // journal tells of as the end of its task.
 func checkTally(t *testing.T, path string, j *journal) {
 	t.Helper()
-	lines, err := readTally(path)
+	lines, err := harness.ReadTally(path)
 	if err != nil {
 		t.Fatal(err)
 	}

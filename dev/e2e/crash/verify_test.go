@@ -93,7 +93,7 @@ func (w *world) check(task *harness.Task, want *expected) {
 // lostThrice reports whether the third attempt at a task of an objective was lost,
 // which is as many as there are.
 func (w *world) lostThrice(objectiveID string) bool {
-	lines, err := readTally(w.tally)
+	lines, err := harness.ReadTally(w.tally)
 	if err != nil {
 		return false
 	}

@@ -1,0 +1,398 @@
+// Package queue_test has several objectives want one context, of the whole
+// service: one works at a time, in the order in which they came.
+package queue_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"golang.org/x/sync/errgroup"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// patience keeps a loaded machine from changing what clients see.
+var patience = []string{"--call-timeout", "60s", "--blocking-wait", "60s", "--reply-wait", "60s", "--cancel-wait", "60s"}
+
+// A room is a site, with the tally of what ran there.
+type room struct {
+	*harness.Client
+	t     *testing.T
+	ctx   context.Context
+	site  *harness.Site
+	tally string
+	sent  int
+}
+
+func newRoom(t *testing.T, limit time.Duration, flags ...string) *room {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	site := harness.NewSite(t, harness.Victim, slices.Concat(patience, flags)...)
+	r := &room{t: t, ctx: ctx, site: site, tally: filepath.Join(t.TempDir(), "tally"), Client: site.Client()}
+	site.Env = append(site.Env, "VICTIM_TALLY="+r.tally)
+	return r
+}
+
+// begin sends a message that becomes a plan of one task, and returns its root
+// task.
+func (r *room) begin(contextID, script string) *harness.Task {
+	r.t.Helper()
+	r.sent++
+	task, err := r.Send(r.ctx, harness.Message{ID: fmt.Sprint("m-", r.sent), ContextID: contextID, Text: "please", Plan: harness.NewPlan("Plan", script)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return task
+}
+
+// until waits for a task to come to a state.
+func (r *room) until(task *harness.Task, state string) *harness.Task {
+	r.t.Helper()
+	var now *harness.Task
+	harness.Eventually(r.t, 90*time.Second, task.ID+" "+state, func() (err error) {
+		if now, err = r.Get(r.ctx, task.ID); err == nil && now.State != state {
+			err = fmt.Errorf("it is %s", now.State)
+		}
+		return err
+	})
+	return now
+}
+
+// runs waits until an executor has begun a round of the only task of an objective.
+func (r *room) runs(task *harness.Task, round int) {
+	r.t.Helper()
+	harness.Eventually(r.t, 90*time.Second, "an executor runs", func() error {
+		lines, err := harness.ReadTally(r.tally)
+		if err == nil && !slices.ContainsFunc(lines, func(l harness.TallyLine) bool { return l.Key == key(task, round) }) {
+			err = errors.New("not yet")
+		}
+		return err
+	})
+}
+
+// key is what the tally has of a round of the only task of an objective.
+func key(root *harness.Task, round int) string {
+	return fmt.Sprintf("task-%s-1-0:%d", strings.TrimPrefix(root.ID, "obj-"), round)
+}
+
+// place is where a task says that it waits, 0 if it does not.
+func place(t *testing.T, task *harness.Task) int {
+	t.Helper()
+	var in struct {
+		Metadata struct {
+			At       string `json:"longhaul/v1/queuedAt"`
+			Position int    `json:"longhaul/v1/queuePosition"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(task.Raw, &in); err != nil {
+		t.Fatal(err)
+	}
+	if (in.Metadata.At == "") != (in.Metadata.Position == 0) {
+		t.Errorf("%s is at place %d since %q", task.ID, in.Metadata.Position, in.Metadata.At)
+	}
+	return in.Metadata.Position
+}
+
+// turns returns the rounds that ran of some objectives in the order in which they
+// began, and checks that none began before the one before it had ended.
+func (r *room) turns(roots ...*harness.Task) []string {
+	r.t.Helper()
+	lines, err := harness.ReadTally(r.tally)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var order []string
+	running := ""
+	for _, l := range lines {
+		if !slices.ContainsFunc(roots, func(root *harness.Task) bool { return strings.HasPrefix(l.Key, strings.TrimSuffix(key(root, 1), "1")) }) {
+			continue
+		}
+		switch {
+		case l.What != "begin":
+			running = ""
+			continue
+		case running != "" && l.Attempt == 1:
+			r.t.Errorf("%s began while %s ran", l.Key, running)
+		}
+		running = l.Key
+		order = append(order, l.Key)
+	}
+	return order
+}
+
+// TestTurns has one objective of a context wait for a person, another work
+// meanwhile, and more come: they wait in order, can be canceled, and the one that
+// was answered goes on before them.
+func TestTurns(t *testing.T) {
+	r := newRoom(t, 3*time.Minute)
+	r.site.Start(harness.AllInOne)
+
+	asks := r.until(r.begin("", "approve Go on?; work 50ms; say a"), "INPUT_REQUIRED")
+	works := r.begin(asks.ContextID, "work 3s; say b")
+	r.runs(works, 1)
+	canceled := r.begin(asks.ContextID, "say c")
+	last := r.begin(asks.ContextID, "say d")
+	for i, task := range []*harness.Task{canceled, last} {
+		if at := place(t, task); task.State != "SUBMITTED" || at != i+1 {
+			t.Errorf("%s is %s at place %d, want SUBMITTED at %d", task.ID, task.State, at, i+1)
+		}
+	}
+	list, err := r.List(r.ctx, map[string]any{"contextId": asks.ContextID, "status": "TASK_STATE_SUBMITTED"})
+	if err != nil || list.TotalSize < 2 {
+		t.Fatalf("%+v are listed, %v", list, err)
+	}
+	for _, task := range list.Tasks {
+		if i := slices.Index([]string{canceled.ID, last.ID}, task.ID); i >= 0 && place(t, &task) != i+1 {
+			t.Errorf("%s is listed at place %d, want %d", task.ID, place(t, &task), i+1)
+		}
+	}
+	if _, err := r.Cancel(r.ctx, canceled.ID); err != nil {
+		t.Fatal(err)
+	}
+	r.until(canceled, "CANCELED")
+	if at := place(t, r.until(last, "SUBMITTED")); at != 1 {
+		t.Errorf("after one was canceled, the next is at place %d, want 1", at)
+	}
+
+	answered, err := r.Send(r.ctx, harness.Reply("yes", asks.ID, asks.Gate.ID, "accept"))
+	if err != nil || answered.State != "WORKING" {
+		t.Fatalf("the answered task is %+v, %v, want WORKING", answered, err)
+	}
+	elsewhere := r.begin("", "say e")
+	r.until(elsewhere, "COMPLETED")
+	if state := r.until(works, "WORKING").State; state != "WORKING" {
+		t.Errorf("what began first is %s by now", state)
+	}
+	for _, task := range []*harness.Task{works, asks, last} {
+		r.until(task, "COMPLETED")
+	}
+	want := []string{key(asks, 1), key(works, 1), key(asks, 2), key(last, 1)}
+	if got := r.turns(asks, works, canceled, last); !slices.Equal(got, want) {
+		t.Errorf("ran in the order %v, want %v", got, want)
+	}
+	if at := place(t, r.until(last, "COMPLETED")); at != 0 {
+		t.Errorf("a task that has ended waits at place %d", at)
+	}
+}
+
+// TestTurns_ofEveryEnd has each way to end give the turn to the next.
+func TestTurns_ofEveryEnd(t *testing.T) {
+	r := newRoom(t, 3*time.Minute)
+	r.site.Start(harness.AllInOne)
+	first := r.begin("everybody", "work 10m")
+	r.runs(first, 1)
+	fails := r.begin("everybody", "fail")
+	gate := r.begin("everybody", "approve Go on?")
+	works := r.begin("everybody", "work 10m")
+	last := r.begin("everybody", "say done")
+	if _, err := r.Cancel(r.ctx, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	r.until(fails, "FAILED")
+	r.until(gate, "INPUT_REQUIRED")
+	r.runs(works, 1)
+	if state := r.until(last, "SUBMITTED").State; state != "SUBMITTED" {
+		t.Errorf("the last is %s before its turn", state)
+	}
+	if _, err := r.Cancel(r.ctx, gate.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Cancel(r.ctx, works.ID); err != nil {
+		t.Fatal(err)
+	}
+	r.until(last, "COMPLETED")
+	r.turns(first, fails, gate, works, last)
+
+	again := r.begin("everybody", "say again")
+	r.until(again, "COMPLETED")
+}
+
+// TestTurns_ofNewAttempts has a new attempt at an objective wait like new work.
+func TestTurns_ofNewAttempts(t *testing.T) {
+	r := newRoom(t, 3*time.Minute)
+	r.site.Start(harness.AllInOne)
+	failed := r.until(r.begin("room", "fail"), "FAILED")
+	idle := r.until(r.begin("room", "fail"), "FAILED")
+	update := func(task *harness.Task, status string) {
+		t.Helper()
+		if err := r.Call(r.ctx, "objectives/update", map[string]any{"id": task.ID, "status": status}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update(idle, "submitted")
+	works := r.begin("room", "work 10m")
+	r.runs(works, 1)
+	update(failed, "planning")
+	update(idle, "working")
+	for _, task := range []*harness.Task{failed, idle} {
+		second := r.until(&harness.Task{ID: task.ID + "~2"}, "SUBMITTED")
+		if task == failed && place(t, second) != 1 {
+			t.Errorf("the new attempt is at place %d, want 1", place(t, second))
+		}
+	}
+	if _, err := r.Cancel(r.ctx, works.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range []*harness.Task{failed, idle} {
+		r.until(&harness.Task{ID: task.ID + "~2"}, "FAILED")
+	}
+	r.turns(failed, idle, works)
+}
+
+// TestTurns_full fills the queue.
+func TestTurns_full(t *testing.T) {
+	r := newRoom(t, 3*time.Minute, "--max-queue", "3")
+	r.site.Start(harness.AllInOne)
+	first := r.begin("full", "work 10m")
+	var waiting []*harness.Task
+	for range 3 {
+		waiting = append(waiting, r.begin("full", "say w"))
+	}
+	_, err := r.Send(r.ctx, harness.Message{ID: "one-more", ContextID: "full", Text: "please", Plan: harness.NewPlan("Plan", "say no")})
+	var refused *harness.RPCError
+	if !errors.As(err, &refused) || refused.Code != -32603 || !strings.Contains(string(refused.Data), "QUEUE_LIMIT_EXCEEDED") || !strings.Contains(string(refused.Data), `"limit":"3"`) {
+		t.Fatalf("one more: got %v, want -32603 QUEUE_LIMIT_EXCEEDED", err)
+	}
+	repeated, err := r.Send(r.ctx, harness.Message{ID: fmt.Sprint("m-", r.sent), ContextID: "full", Text: "please", Plan: harness.NewPlan("Plan", "say w")})
+	if err != nil || repeated.ID != waiting[2].ID {
+		t.Errorf("what waits, sent again: %+v, %v", repeated, err)
+	}
+	if _, err := r.Cancel(r.ctx, waiting[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	r.until(waiting[1], "CANCELED")
+	waiting[1] = r.begin("full", "say w")
+	if _, err := r.Cancel(r.ctx, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range waiting {
+		r.until(task, "COMPLETED")
+	}
+	want := []string{key(first, 1), key(waiting[0], 1), key(waiting[2], 1), key(waiting[1], 1)}
+	if got := r.turns(append(waiting, first)...); !slices.Equal(slices.Compact(got), want) {
+		t.Errorf("ran in the order %v, want %v", got, want)
+	}
+}
+
+var queued = flag.Int("queued", 300, "how many objectives wait in TestDrain")
+
+// TestDrain has a long queue drain, and kills everything in the middle. The order
+// stays, and the histories of the context's workflow stay short.
+func TestDrain(t *testing.T) {
+	r := newRoom(t, 60*time.Minute)
+	process := r.site.Start(harness.AllInOne)
+	first := r.begin("drain", "work 50m")
+	r.runs(first, 1)
+	waiting := r.crowd("drain", *queued)
+	if state := r.until(waiting[len(waiting)-1], "SUBMITTED"); place(t, state) != *queued {
+		t.Errorf("the last is at place %d, want %d", place(t, state), *queued)
+	}
+	if _, err := r.Cancel(r.ctx, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	middle := waiting[len(waiting)/2]
+	r.soon(middle, "WORKING", "COMPLETED")
+	process.Kill()
+	r.site.Start(harness.AllInOne)
+	r.soon(waiting[len(waiting)-1], "COMPLETED")
+
+	var want []string
+	for _, task := range waiting {
+		want = append(want, key(task, 1))
+	}
+	got := r.turns(waiting...)
+	if !slices.Equal(slices.Compact(got), want) {
+		t.Errorf("%d ran, in another order than %d came", len(got), len(want))
+	}
+	r.checkHistories()
+}
+
+// crowd sends n messages to a context, several at a time, and returns their tasks
+// in the order in which they wait.
+func (r *room) crowd(contextID string, n int) []*harness.Task {
+	r.t.Helper()
+	tasks := make([]*harness.Task, n)
+	group, ctx := errgroup.WithContext(r.ctx)
+	group.SetLimit(8)
+	for i := range n {
+		group.Go(func() (err error) {
+			tasks[i], err = r.Send(ctx, harness.Message{ID: fmt.Sprint("crowd-", i), ContextID: contextID, Text: "please", Plan: harness.NewPlan("Plan", "say x")})
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		r.t.Fatal(err)
+	}
+	since := func(task *harness.Task) string {
+		var in struct {
+			Metadata map[string]any `json:"metadata"`
+		}
+		_ = json.Unmarshal(task.Raw, &in)
+		at, _ := in.Metadata["longhaul/v1/queuedAt"].(string)
+		return at
+	}
+	slices.SortFunc(tasks, func(a, b *harness.Task) int { return strings.Compare(since(a), since(b)) })
+	for i, task := range tasks[1:] {
+		if since(task) == since(tasks[i]) {
+			r.t.Fatalf("two wait since %q", since(task))
+		}
+	}
+	return tasks
+}
+
+// soon waits as long as the test may take until a task is in one of some states.
+func (r *room) soon(task *harness.Task, states ...string) {
+	r.t.Helper()
+	deadline, _ := r.ctx.Deadline()
+	harness.Eventually(r.t, time.Until(deadline), task.ID+" "+states[0], func() error {
+		now, err := r.Get(r.ctx, task.ID)
+		if err == nil && !slices.Contains(states, now.State) {
+			err = fmt.Errorf("it is %s", now.State)
+		}
+		return err
+	})
+}
+
+// checkHistories checks that no run of the context's workflow got long, and that
+// the last has ended.
+func (r *room) checkHistories() {
+	r.t.Helper()
+	temporal, err := client.Dial(client.Options{HostPort: r.site.TemporalAddr, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer temporal.Close()
+	runs, longest := 0, int64(0)
+	harness.Eventually(r.t, time.Minute, "the context's workflow has ended", func() error {
+		page, err := temporal.ListWorkflow(r.ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: `WorkflowType = "Context"`, PageSize: 1000})
+		if err != nil {
+			return err
+		}
+		runs = len(page.Executions)
+		for _, e := range page.Executions {
+			longest = max(longest, e.HistoryLength)
+			if e.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+				return errors.New("it runs")
+			}
+		}
+		return nil
+	})
+	if longest == 0 || longest >= 4096 {
+		r.t.Errorf("of %d runs the longest has %d events, want at most 4095", runs, longest)
+	}
+	r.t.Logf("%d runs of the context's workflow, of %d events at the most", runs, longest)
+}
