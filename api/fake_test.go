@@ -227,6 +227,14 @@ func add(t *opt.TaskView, c opt.Chunk) {
 
 func (m *memory) view(t *opt.TaskView, want opt.TaskWant) opt.TaskView {
 	v := *t
+	if o := m.objectives[v.ObjectiveID]; v.IsRoot && !o.QueuedAt.IsZero() {
+		v.QueuedAt, v.Position = o.QueuedAt, 1
+		for _, other := range m.objectives {
+			if other.Tenant == o.Tenant && other.ContextID == o.ContextID && !other.QueuedAt.IsZero() && other.QueuedAt.Millis() < o.QueuedAt.Millis() {
+				v.Position++
+			}
+		}
+	}
 	v.Seq = int64(len(m.log[v.ObjectiveID]))
 	m.wanted = want
 	v.Task.History = slices.Clone(v.Task.History[max(0, len(v.Task.History)-want.History):])
