@@ -32,7 +32,7 @@ test-root:
 
 test-dev:
 	@echo "== Tests against the embedded Temporal server"
-	$(dev) test $(RACE) ./...
+	$(dev) test $(RACE) -timeout 30m ./...
 
 staticcheck:
 	@echo "== Linters"
