@@ -45,13 +45,6 @@ func New(cfg Config) *Activities {
 // ErrNoPlan is wrapped by a planner that will never have a plan for a request.
 var ErrNoPlan = errors.New("no plan")
 
-// Types of application error, as retry policies and workflows know them.
-const (
-	NoPlanError   = "NoPlan"
-	PanicError    = "Panic"
-	ExecutorError = "Executor"
-)
-
 // Record writes b to the journal. A second run changes nothing.
 func (a *Activities) Record(ctx context.Context, b opt.Batch) error {
 	return a.cfg.Recorder.Record(ctx, b)
@@ -59,7 +52,7 @@ func (a *Activities) Record(ctx context.Context, b opt.Batch) error {
 
 // Plan asks the planner for plans. A second run asks again.
 func (a *Activities) Plan(ctx context.Context, r Request) (plans []opt.PlanSpec, err error) {
-	defer a.recoverPanic("planner", &err)
+	defer a.recoverPanic("planner", int(attempt(ctx)), &err)
 	stop := beat(ctx)
 	defer stop()
 	plans, err = a.cfg.Planner.Plan(ctx, r)
@@ -77,18 +70,25 @@ func (a *Activities) Run(ctx context.Context, w Work) (out Outcome, err error) {
 	if !ok {
 		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", kind)), nil
 	}
-	defer a.recoverPanic(kind, &err)
+	if w.Input, err = w.filled(); err != nil {
+		return Failed("invalid-input", fmt.Sprintf("The input of the task cannot be filled in: %v.", err)), nil
+	}
+	nth := int(attempt(ctx))
+	w.Attempt += nth // w counts those of earlier rounds
+	defer a.recoverPanic(kind, w.Attempt, &err)
 	stop := beat(ctx)
 	defer stop()
-	w.Attempt += int(attempt(ctx)) // w counts those of earlier rounds
 	stream := newStream(ctx, a.cfg.Recorder, w)
 	defer stream.stop()
+	if nth > 1 {
+		stream.begin(ctx)
+	}
 	out, err = executor.Execute(ctx, w, stream)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return Outcome{}, ctx.Err() // Temporal knows a cancellation by it
 	case err != nil:
-		return Outcome{}, temporal.NewApplicationErrorWithCause(err.Error(), ExecutorError, nil)
+		return Outcome{}, failure(err, w.Attempt)
 	}
 	return stream.finish(ctx, out)
 }
@@ -102,10 +102,10 @@ func (w Work) executor(fallback string) string {
 
 // recoverPanic turns a panic of somebody's code into an error that tells a
 // client nothing; the log has the rest.
-func (a *Activities) recoverPanic(who string, err *error) {
+func (a *Activities) recoverPanic(who string, attempt int, err *error) {
 	if p := recover(); p != nil {
 		a.cfg.Log.Error("Recovered a panic", zap.String("in", who), zap.Any("panic", p), zap.Stack("stack"))
-		*err = temporal.NewApplicationError("The task stopped unexpectedly.", PanicError)
+		*err = failed(PanicError, "The task stopped unexpectedly.", attempt)
 	}
 }
 

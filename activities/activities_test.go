@@ -118,8 +118,12 @@ func TestRun_errorIsRetried(t *testing.T) {
 	_, err := run(t, &recorder{}, work, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
 		return activities.Outcome{}, errors.New("no route")
 	})
-	if app := application(t, err); app.Type() != activities.ExecutorError || app.NonRetryable() || app.Message() != "no route" {
+	app := application(t, err)
+	if app.Type() != activities.ExecutorError || app.NonRetryable() || app.Message() != "no route" {
 		t.Errorf("got type %q, message %q, non-retryable %t", app.Type(), app.Message(), app.NonRetryable())
+	}
+	if reason, attempt := activities.Reason(app); reason != "failed" || attempt != 1 {
+		t.Errorf("the reason is %q at attempt %d, want failed at 1", reason, attempt)
 	}
 }
 

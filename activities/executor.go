@@ -15,10 +15,11 @@ import (
 // of others. When ctx is done it should return soon; what it returns then is
 // ignored.
 //
-// An error means that this attempt failed and may be repeated. A task that
-// failed for good, or that the executor will not do, is an [Outcome], not an
-// error. The text of both reaches clients, so it holds nothing secret. An
-// Executor is used by many goroutines at once.
+// An error means that this attempt failed and may be repeated; an [Error] says
+// why in a word that tasks can make exceptions for. A task that failed for good,
+// or that the executor will not do, is an [Outcome], not an error. The text of
+// both reaches clients, so it holds nothing secret. An Executor is used by many
+// goroutines at once.
 type Executor interface {
 	Execute(ctx context.Context, w Work, out Stream) (Outcome, error)
 }
@@ -38,7 +39,7 @@ type Work struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Executor    string          `json:"executor,omitempty"`
-	Input       json.RawMessage `json:"input,omitempty"` // from the plan, for this executor
+	Input       json.RawMessage `json:"input,omitempty"` // from the plan, for this executor; without a [Text] once that has it
 
 	Messages []a2a.Message `json:"messages,omitempty"` // what clients said, oldest first; untrusted
 	Results  []Result      `json:"results,omitempty"`  // of the tasks before this one

@@ -41,6 +41,21 @@ func newStream(ctx context.Context, r Recorder, w Work) *stream {
 	return s
 }
 
+// begin tells readers that another attempt has begun. It need not be told at
+// once: what the journal does not take is written with what comes next. The first
+// attempt is told by the move that begins the work.
+func (s *stream) begin(ctx context.Context) {
+	s.mu.Lock()
+	s.n++
+	s.pending = append(s.pending, opt.Event{
+		N: s.n, Kind: opt.TaskTried, At: a2a.At(time.Now()), PlanID: s.work.PlanID, TaskID: s.work.TaskID,
+		From: string(opt.TaskWorking), To: string(opt.TaskWorking), Attempt: s.work.Attempt,
+	})
+	s.start()
+	s.mu.Unlock()
+	_ = s.flush(ctx) // kept in s.err
+}
+
 // Chunk implements [Stream].
 func (s *stream) Chunk(ctx context.Context, piece a2a.Artifact, last bool) error {
 	piece.ArtifactID = opt.ArtifactID(s.work.TaskID, piece.ArtifactID)

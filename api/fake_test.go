@@ -167,6 +167,8 @@ func (m *memory) apply(id string, e opt.Event, seq int64) {
 				o.RootGate = e.Gate.ID
 			}
 		}
+	case opt.TaskTried:
+		m.tasks[e.TaskID].Attempt = e.Attempt
 	case opt.ArtifactAdded:
 		for _, to := range []string{e.TaskID, e.RootID} {
 			if t := m.tasks[to]; t != nil {

@@ -11,7 +11,7 @@ import (
 // stands only if its event does, which is at a gate.
 func (f *feed) project(e opt.Event) (out a2a.Event, ok bool) {
 	switch {
-	case e.Kind == opt.TaskMoved && e.TaskID == f.taskID:
+	case (e.Kind == opt.TaskMoved || e.Kind == opt.TaskTried) && e.TaskID == f.taskID:
 		return a2a.Event{Status: f.status(e)}, true
 	case e.Kind == opt.ArtifactAdded && e.Chunk != nil && (e.TaskID == f.taskID || e.RootID == f.taskID):
 		return a2a.Event{Artifact: &a2a.ArtifactUpdate{

@@ -28,6 +28,7 @@ const (
 	PlanReported      EventKind = "plan-reported"      // PlanID, Report: what a plan tells its objective; never recorded
 	TaskLinked        EventKind = "task-linked"        // PlanID, TaskID, Link
 	TaskMoved         EventKind = "task-moved"         // PlanID and TaskID, or the root's TaskID; To, Reason, Status, Gate, Attempt
+	TaskTried         EventKind = "task-tried"         // PlanID, TaskID, From, To, Attempt: another attempt of its activity begins; changes no state
 	ArtifactAdded     EventKind = "artifact"           // PlanID, TaskID, RootID, Chunk
 	MessageAdded      EventKind = "message"            // PlanID, TaskID, Message, Principal, Reply, Verdict
 )

@@ -87,7 +87,7 @@ func (p *Plan) Unordered() bool {
 // Before lists the tasks that must be done before t may start.
 func (p *Plan) Before(t *Task) []*Task {
 	if p.Unordered() {
-		return p.filter(func(b *Task) bool { return slices.Contains(t.Dependencies, b.ID) })
+		return p.filter(func(b *Task) bool { return slices.Contains(t.needs(), b.ID) })
 	}
 	if t.Index == 0 {
 		return nil

@@ -69,6 +69,7 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 	for i := range specs {
 		ids = append(ids, TaskID(p.ID, len(p.Tasks)+i))
 	}
+	unordered := p.Unordered() || slices.ContainsFunc(specs, func(s TaskSpec) bool { return len(s.Dependencies) > 0 })
 	tasks := make([]*Task, 0, len(specs))
 	for i, s := range specs {
 		field := fmt.Sprintf("tasks[%d].", i)
@@ -80,13 +81,21 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 		if err != nil {
 			return nil, err
 		}
+		before := ids[:index]
+		if unordered {
+			before = ids // what a task uses it needs like what it depends on
+		}
+		uses, err := resolve(field+"uses", "task", ids[index], s.Uses, ids, before)
+		if err != nil {
+			return nil, err
+		}
 		tasks = append(tasks, &Task{
 			ID: ids[index], Index: index, Name: s.Name, Description: s.Description, Dependencies: deps,
 			State: TaskPending, Metadata: s.Metadata, Executor: s.Executor, Input: s.Input, Ask: s.Ask,
-			Attempts: s.Attempts, Timeout: s.Timeout,
+			Attempts: s.Attempts, Timeout: s.Timeout, Retry: s.Retry, Uses: uses,
 		})
 	}
-	if cycle(slices.Concat(p.Tasks, tasks), func(t *Task) (string, []string) { return t.ID, t.Dependencies }) {
+	if cycle(slices.Concat(p.Tasks, tasks), func(t *Task) (string, []string) { return t.ID, t.needs() }) {
 		return nil, &SpecError{"tasks", "the dependencies go round in a circle"}
 	}
 	return tasks, nil

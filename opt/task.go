@@ -22,6 +22,8 @@ type Task struct {
 	Ask      *Gate           `json:"ask,omitempty"`      // of a task that is nothing but a gate
 	Attempts int             `json:"attempts,omitempty"` // of one round, at the most; 0 for the default
 	Timeout  int             `json:"timeout,omitempty"`  // seconds that one attempt may work; 0 for the default
+	Retry    Retry           `json:"retry,omitzero"`     // how attempts follow on each other
+	Uses     []string        `json:"uses,omitempty"`     // ids of the tasks before it whose results its input names
 
 	Gate      *Gate          `json:"gate,omitempty"`    // open now
 	Gates     int            `json:"gates,omitempty"`   // opened so far
@@ -47,9 +49,13 @@ func (t *Task) again(attempt int) {
 	*t = Task{
 		ID: t.ID, Index: t.Index, Name: t.Name, Description: t.Description, Dependencies: t.Dependencies, State: TaskPending,
 		Metadata: t.Metadata, Executor: t.Executor, Input: t.Input, Ask: t.Ask, Attempts: t.Attempts, Timeout: t.Timeout,
+		Retry: t.Retry, Uses: t.Uses,
 		Gates: t.Gates, Notes: t.Notes, Link: t.Link, Run: attempt,
 	}
 }
+
+// needs returns the ids of the tasks that t names in any way.
+func (t *Task) needs() []string { return slices.Concat(t.Dependencies, t.Uses) }
 
 // Optional reports whether the plan may go on without the task.
 func (t *Task) Optional() bool { return t.Metadata.Bool(KeyOptional) }
@@ -102,8 +108,15 @@ func (t *Task) keep(c Chunk) {
 // ByHand is the reason of moves that a client makes in place of an executor.
 const ByHand = "by-hand"
 
-// A TaskSpec asks for a task. In Dependencies, "task-0" is the first task of
-// the same request, or of the plan it is added to.
+// A Retry says how the attempts at a task follow on each other. The zero value
+// leaves it to the default.
+type Retry struct {
+	Wait   int      `json:"wait,omitempty"`   // seconds before the second attempt, twice as long before each one after that
+	Except []string `json:"except,omitempty"` // reasons of failure after which there is no other attempt
+}
+
+// A TaskSpec asks for a task. In Dependencies and Uses, "task-0" is the first
+// task of the same request, or of the plan it is added to.
 type TaskSpec struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description,omitempty"`
@@ -114,6 +127,8 @@ type TaskSpec struct {
 	Ask          *Gate           `json:"ask,omitempty"`
 	Attempts     int             `json:"attempts,omitempty"`
 	Timeout      int             `json:"timeout,omitempty"`
+	Retry        Retry           `json:"retry,omitzero"`
+	Uses         []string        `json:"uses,omitempty"` // they come before this task
 }
 
 // A PlanSpec asks for a plan. In Dependencies, "plan-0" is the first plan of

@@ -38,7 +38,7 @@ func (r *planRun) hear(l opt.Letter) {
 	heard := e
 	heard.TaskID = t.A2AID()
 	r.keep(heard)
-	r.move(t, opt.TaskWorking, opt.Event{})
+	r.move(t, opt.TaskWorking, opt.Event{Attempt: r.nextAttempt(t)})
 	if t.Ask == nil {
 		r.resume(t)
 		return

@@ -247,5 +247,5 @@ func (r *planRun) results(t *opt.Task) []activities.Result {
 			out = append(out, activities.Result{TaskID: b.ID, Name: b.Name, Artifacts: b.Artifacts})
 		}
 	}
-	return out
+	return r.withUsed(t, out)
 }

@@ -28,7 +28,7 @@ func (r *planRun) dispatch(t *opt.Task) {
 		r.move(t, opt.TaskWorking, opt.Event{Reason: opt.ByHand})
 		return
 	}
-	r.move(t, opt.TaskWorking, opt.Event{})
+	r.move(t, opt.TaskWorking, opt.Event{Attempt: r.nextAttempt(t)})
 	if t.Ask != nil {
 		r.open(t, *t.Ask)
 		return
@@ -56,16 +56,11 @@ func taskOptions(t *opt.Task) workflow.ActivityOptions {
 		StartToCloseTimeout: taskTimeout,
 		HeartbeatTimeout:    heartbeat,
 		WaitForCancellation: true,
-		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: taskAttempts,
-		},
-		Summary: t.Name,
+		RetryPolicy:         retryPolicy(t),
+		Summary:             t.Name,
 	}
 	if t.Timeout > 0 {
 		o.StartToCloseTimeout = time.Duration(t.Timeout) * time.Second
-	}
-	if t.Attempts > 0 {
-		o.RetryPolicy.MaximumAttempts = int32(t.Attempts)
 	}
 	return o
 }
@@ -95,11 +90,11 @@ func (r *planRun) ended(t *opt.Task, out activities.Outcome, err error) {
 		r.move(t, opt.TaskCanceled, opt.Event{Reason: "canceled"})
 	case err != nil:
 		code, text := explain(err)
-		r.fail(t, code, text)
+		r.move(t, opt.TaskFailed, opt.Event{Reason: code, Status: r.say(t, ":status", text), Attempt: failedAttempt(err)})
 	case out.State == opt.TaskCompleted:
 		r.complete(t, out.Artifacts, out.Streamed, out.Attempt)
 	case out.State == opt.TaskFailed, out.State == opt.TaskRejected:
-		r.move(t, out.State, opt.Event{Reason: out.Code, Status: r.say(t, ":status", out.Message)})
+		r.move(t, out.State, opt.Event{Reason: out.Code, Status: r.say(t, ":status", out.Message), Attempt: out.Attempt})
 	case out.State.Waiting() && out.Gate != nil:
 		r.open(t, *out.Gate)
 	default:
@@ -168,13 +163,14 @@ func explain(err error) (code, text string) {
 	var app *temporal.ApplicationError
 	switch {
 	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT:
-		return "worker-lost", "The worker that ran the task was lost."
+		return activities.ReasonWorkerLost, "The worker that ran the task was lost."
 	case errors.As(err, &timeout):
-		return "timeout", "The task took longer than it may."
+		return activities.ReasonTimeout, "The task took longer than it may."
 	case errors.As(err, &app):
-		return "failed", app.Message()
+		code, _ = activities.Reason(app)
+		return code, app.Message()
 	}
-	return "failed", "The task failed."
+	return activities.ReasonFailed, "The task failed."
 }
 
 // mayCancelTask refuses what there is no sense in canceling.

@@ -43,7 +43,8 @@ func parseOne(verb, rest string) (command, bool) {
 	case "panic", "pass":
 		return c, rest == ""
 	case "fail":
-		return c, rest == "" || len(words) == 1 && number(words[0], &c.count)
+		c.text = strings.Join(words[min(1, len(words)):], " ")
+		return c, rest == "" || len(words) < 3 && number(words[0], &c.count)
 	case "work":
 		return c, len(words) == 1 && span(words[0], &c.duration)
 	case "stream":

@@ -6,6 +6,7 @@
 //
 //	work 2s           take that long
 //	fail 2            fail the first two attempts, then go on
+//	fail 2 busy       the same, with the code "busy"
 //	fail              fail for good
 //	panic             fail in the worst way
 //	stream 5 100ms    show five pieces of an artifact, that far apart
@@ -14,13 +15,14 @@
 //	say Hello         answer with this text
 //	pass              answer with nothing: what the tasks before made goes on
 //
-// Without a "say" the answer is the description and the names of the tasks
-// before it. Text that is no command is not one: it is echoed.
+// Without a "say" the answer is the description, the input and the names of the
+// tasks before it. Text that is no command is not one: it is echoed.
 package echo
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -76,7 +78,7 @@ func (r *run) do(ctx context.Context, c command) (*activities.Outcome, error) {
 	case "work":
 		return nil, pause(ctx, c.duration)
 	case "fail":
-		return r.fail(c.count)
+		return r.fail(c)
 	case "panic":
 		panic("echo was told to")
 	case "stream":
@@ -91,15 +93,18 @@ func (r *run) do(ctx context.Context, c command) (*activities.Outcome, error) {
 	return nil, nil
 }
 
-func (r *run) fail(times int) (*activities.Outcome, error) {
+func (r *run) fail(c command) (*activities.Outcome, error) {
+	text := fmt.Sprintf("told to fail on attempt %d of %d", r.work.Attempt, c.count)
 	switch {
-	case times == 0:
+	case c.count == 0:
 		out := activities.Failed("told-to", "The task was told to fail.")
 		return &out, nil
-	case r.work.Attempt <= times:
-		return nil, fmt.Errorf("told to fail on attempt %d of %d", r.work.Attempt, times)
+	case r.work.Attempt > c.count:
+		return nil, nil
+	case c.text != "":
+		return nil, &activities.Error{Code: c.text, Message: text}
 	}
-	return nil, nil
+	return nil, errors.New(text)
 }
 
 func (r *run) stream(ctx context.Context, c command) error {
@@ -132,17 +137,17 @@ func (r *run) gate(c command) *activities.Outcome {
 		return &out
 	case len(reply.Answers) > 0:
 		for _, a := range reply.Answers {
-			r.said = append(r.said, c.text+" "+answerText(a.Answer))
+			r.said = append(r.said, c.text+" "+plainText(a.Answer))
 		}
 	}
 	return nil
 }
 
-// answerText returns an answer as a person would write it.
-func answerText(answer json.RawMessage) string {
+// plainText returns an answer or an input as a person would write it.
+func plainText(value json.RawMessage) string {
 	var text string
-	if json.Unmarshal(answer, &text) != nil {
-		return string(answer)
+	if json.Unmarshal(value, &text) != nil {
+		return string(value)
 	}
 	return text
 }
@@ -154,6 +159,9 @@ func (r *run) result() activities.Outcome {
 	text := strings.Join(r.said, "\n")
 	if len(r.said) == 0 {
 		text = script(r.work)
+		if input := plainText(r.work.Input); input != "" {
+			text += "\n" + input
+		}
 		for _, name := range names(r.work.Results) {
 			text += "\n· " + name
 		}

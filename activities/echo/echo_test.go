@@ -2,6 +2,7 @@ package echo_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -54,6 +55,9 @@ func TestExecutor_Execute(t *testing.T) {
 		{script: "fail 2; say Done", attempt: 3, want: said("Done")},
 		{script: "fail 0", want: said("fail 0")},
 		{script: "fail twice", want: said("fail twice")},
+		{script: "fail 1 busy; say Done", attempt: 2, want: said("Done")},
+		{script: "fail 1 busy", err: "busy: told to fail on attempt 1 of 1"},
+		{script: "fail 1 for good", want: said("fail 1 for good")},
 		{script: "fail 10001", want: said("fail 10001")},
 		{script: "panic at the disco", want: said("panic at the disco")},
 		{script: "stream 0", want: said("stream 0")},
@@ -91,6 +95,28 @@ func TestExecutor_Execute_echoesWhatCameBefore(t *testing.T) {
 	}})
 	if text := got.Artifacts[0].Text(); text != "Sum up\n· Search\n· Notes\n· Sources" {
 		t.Errorf("got %q", text)
+	}
+}
+
+// Errors with a code are such as retry policies know.
+func TestExecutor_Execute_failsWithCode(t *testing.T) {
+	_, _, err := execute(t, activities.Work{Description: "fail 1 busy", Attempt: 1})
+	var coded *activities.Error
+	if !errors.As(err, &coded) || coded.Code != "busy" || coded.Message != "told to fail on attempt 1 of 1" {
+		t.Errorf("got %#v", err)
+	}
+}
+
+func TestExecutor_Execute_echoesItsInput(t *testing.T) {
+	for input, want := range map[string]string{
+		``:              "Sum up",
+		`"say\nthis"`:   "Sum up\nsay\nthis",
+		`{"a":["<b>"]}`: "Sum up\n{\"a\":[\"<b>\"]}",
+	} {
+		got, _, err := execute(t, activities.Work{Name: "Sum up", Input: json.RawMessage(input)})
+		if err != nil || got.Artifacts[0].Text() != want {
+			t.Errorf("%s: got %+v, error %v", input, got, err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,23 +47,75 @@ func (s *source) checkPlan(p *plan) {
 			s.wrong.add(s.file, t.form.line, "%v", err)
 		}
 	}
-	s.resolve("task", p.line, tasks)
+	s.resolveUses(p, s.resolve("task", p.line, tasks))
+}
+
+// resolveUses finds the tasks that inputs name. index has the places of tasks by
+// their names.
+func (s *source) resolveUses(p *plan, index map[string]int) {
+	for i, t := range p.tasks {
+		t.places = map[string]string{}
+		for _, r := range t.uses {
+			n, ok := find("task", r.to, index, len(p.tasks))
+			switch {
+			case !ok:
+				s.wrong.add(s.file, r.line, "there is no task %q here", r.to)
+			case !p.before(i)[n]:
+				s.wrong.add(s.file, r.line, "the task %q does not come before this one", r.to)
+			case p.tasks[n].form != nil:
+				s.wrong.add(s.file, r.line, "the task %q is for people and makes no text", r.to)
+			default:
+				t.places[r.to] = fmt.Sprintf("task-%d", n)
+			}
+		}
+	}
+}
+
+// before returns which tasks come before the i-th: in a list all above it, else
+// those that it depends on, directly or not.
+func (p *plan) before(i int) map[int]bool {
+	found := map[int]bool{}
+	if !slices.ContainsFunc(p.tasks, func(t *task) bool { return len(t.dependencies) > 0 }) {
+		for n := range i {
+			found[n] = true
+		}
+		return found
+	}
+	var visit func(int)
+	visit = func(i int) {
+		for _, d := range p.tasks[i].dependencies {
+			n, _ := strconv.Atoi(strings.TrimPrefix(d, "task-"))
+			if !found[n] {
+				found[n] = true
+				visit(n)
+			}
+		}
+	}
+	visit(i)
+	return found
 }
 
 var indexForm = regexp.MustCompile(`^(task|plan)-(\d+)$`)
 
-// resolve turns the dependencies of steps into indexes, as opt has them. line
-// is that of the list they stand in.
-func (s *source) resolve(kind string, line int, steps []*step) {
+// find returns the place of a step that a reference means, by name or as "task-0".
+func find(kind, to string, index map[string]int, steps int) (n int, ok bool) {
+	n, ok = index[to]
+	if m := indexForm.FindStringSubmatch(to); m != nil && m[1] == kind {
+		var err error
+		n, err = strconv.Atoi(m[2])
+		ok = err == nil && n < steps
+	}
+	return n, ok
+}
+
+// resolve turns the dependencies of steps into indexes, as opt has them, and
+// returns the places of steps by their names. line is that of the list they
+// stand in.
+func (s *source) resolve(kind string, line int, steps []*step) map[string]int {
 	index := s.names(kind, steps)
 	for i, p := range steps {
 		for _, r := range p.refs {
-			n, ok := index[r.to]
-			if m := indexForm.FindStringSubmatch(r.to); m != nil && m[1] == kind {
-				var err error
-				n, err = strconv.Atoi(m[2])
-				ok = err == nil && n < len(steps)
-			}
+			n, ok := find(kind, r.to, index, len(steps))
 			switch {
 			case !ok:
 				s.wrong.add(s.file, r.line, "there is no %s %q here", kind, r.to)
@@ -76,6 +129,7 @@ func (s *source) resolve(kind string, line int, steps []*step) {
 	if circular(steps) {
 		s.wrong.add(s.file, line, "the dependencies of the %ss go round in a circle", kind)
 	}
+	return index
 }
 
 // names returns the place of each step by its name as it stands in the file.

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"longhaul/activities/human"
+	"longhaul/opt"
 )
 
 // Limits on what a playbook may ask of a task.
@@ -96,20 +97,35 @@ func (s *source) task(n *yaml.Node) *task {
 	t := &task{step: step{line: n.Line}}
 	members := s.members(&t.step)
 	members["executor"] = func(n *yaml.Node) { t.executor = s.str(n) }
-	members["input"] = func(n *yaml.Node) { t.input = s.value(n) }
+	members["input"] = func(n *yaml.Node) { t.input, t.uses = s.input(n) }
 	members["human"] = func(n *yaml.Node) { t.form = s.form(n) }
 	members["attempts"] = func(n *yaml.Node) { t.attempts = s.number(n, 1, maxAttempts) }
 	members["timeout"] = func(n *yaml.Node) { t.timeout = s.seconds(n) }
+	attempts := 0
+	members["retry"] = func(n *yaml.Node) { t.retry, attempts = s.retry(n) }
 	s.object(n, "a task", members)
+	if t.attempts > 0 && attempts > 0 {
+		s.fail(n, `"attempts" is there twice: in "retry", too`)
+	}
+	t.attempts = max(t.attempts, attempts)
 	switch forPeople := t.executor == human.Executor; {
 	case t.form == nil && forPeople:
 		s.fail(n, "a task for the executor human needs the member \"human\"")
 	case t.form != nil && t.executor != "" && !forPeople:
 		s.fail(n, "a human task cannot have the executor %q", t.executor)
-	case t.form != nil && (t.input != nil || t.attempts != 0 || t.timeout != 0):
-		s.fail(n, "a human task has no input, attempts or timeout")
+	case t.form != nil && (t.input != nil || t.attempts != 0 || t.timeout != 0 || t.retry.Wait != 0 || t.retry.Except != nil):
+		s.fail(n, "a human task has no input, attempts, retry or timeout")
 	}
 	return t
+}
+
+func (s *source) retry(n *yaml.Node) (r opt.Retry, attempts int) {
+	s.object(n, "retry", table{
+		"attempts": func(n *yaml.Node) { attempts = s.number(n, 1, maxAttempts) },
+		"wait":     func(n *yaml.Node) { r.Wait = s.seconds(n) },
+		"except":   func(n *yaml.Node) { r.Except = s.strs(n) },
+	})
+	return r, attempts
 }
 
 func (s *source) seconds(n *yaml.Node) int {

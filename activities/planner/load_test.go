@@ -67,11 +67,19 @@ func TestLoad_refuses(t *testing.T) {
 		{"attempts", "…\n  - name: U\n    attempts: 0", "x.yaml:8: must be a whole number from 1 to 100"},
 		{"timeout", "…\n  - name: U\n    timeout: 90", "x.yaml:8: must be a duration of whole seconds, such as 90s or 2h, of 720h at the most"},
 		{"timeout in parts of a second", "…\n  - name: U\n    timeout: 1500ms", "x.yaml:8: must be a duration of whole seconds, such as 90s or 2h, of 720h at the most"},
+		{"retry", "…\n  - name: U\n    retry: 3", "x.yaml:8: retry must be an object"},
+		{"member of a retry", "…\n  - name: U\n    retry: {times: 3}", `x.yaml:8: retry has no member "times"`},
+		{"attempts of a retry", "…\n  - name: U\n    retry:\n      attempts: 101", "x.yaml:9: must be a whole number from 1 to 100"},
+		{"attempts twice", "…\n  - name: U\n    attempts: 3\n    retry: {attempts: 3}", `x.yaml:7: "attempts" is there twice: in "retry", too`},
+		{"wait", "…\n  - name: U\n    retry: {wait: 0s}", "x.yaml:8: must be a duration of whole seconds, such as 90s or 2h, of 720h at the most"},
+		{"exceptions", "…\n  - name: U\n    retry: {except: busy}", "x.yaml:8: must be a list"},
+		{"exception", "…\n  - name: U\n    retry: {except: [busy, '']}", "x.yaml:8: must not be empty"},
 		{"optional", "…\n  - name: U\n    optional: yes please", "x.yaml:8: must be true or false"},
 
 		{"human without a form", "…\n  - name: U\n    executor: human", `x.yaml:7: a task for the executor human needs the member "human"`},
 		{"human with another executor", "…\n  - {name: U, executor: echo, human: {approve: Go}}", `x.yaml:7: a human task cannot have the executor "echo"`},
-		{"human with a timeout", "…\n  - {name: U, timeout: 1h, human: {approve: Go}}", "x.yaml:7: a human task has no input, attempts or timeout"},
+		{"human with a timeout", "…\n  - {name: U, timeout: 1h, human: {approve: Go}}", "x.yaml:7: a human task has no input, attempts, retry or timeout"},
+		{"human with a retry", "…\n  - {name: U, retry: {except: [busy]}, human: {approve: Go}}", "x.yaml:7: a human task has no input, attempts, retry or timeout"},
 		{"empty form", "…\n  - name: U\n    human:\n      description: Well?", `x.yaml:9: a human task needs "approve" or "questions"`},
 		{"form with both", "…\n  - name: U\n    human: {approve: Go, questions: [{question: Who}]}", "x.yaml:8: a human task either approves or asks questions, not both"},
 		{"same question", "…\n  - name: U\n    human: {questions: [{id: a, question: Who}, {id: a, question: When}]}", "x.yaml:8: question 2 needs a text and an id of its own"},
@@ -81,7 +89,6 @@ func TestLoad_refuses(t *testing.T) {
 		{"template", "…\n  - name: U\n    description: '{{.Message'", "x.yaml:8: unclosed action"},
 		{"fact", "…\n  - name: '{{.Mesage}}'", "x.yaml:7: there is no .Mesage; a template has .Message, .Name, .Description"},
 		{"fact in a branch", "…\n  - name: '{{if .Name}}a{{else}}{{.Nam}}{{end}}'", "x.yaml:7: there is no .Nam; a template has .Message, .Name, .Description"},
-		{"results", "…\n  - name: '{{results \"T\"}}'", `x.yaml:7: function "results" not defined`},
 		{"printf", "…\n  - name: '{{printf \"%1000000d\" 1}}'", "x.yaml:7: printf is not allowed in a template"},
 		{"loop", "…\n  - name: '{{range 10}}a{{end}}'", "x.yaml:7: {{range 10}}a{{end}} is not allowed in a template"},
 		{"variable", "…\n  - name: '{{$a := 1}}'", "x.yaml:7: $a := 1 is not allowed in a template"},
@@ -91,6 +98,25 @@ func TestLoad_refuses(t *testing.T) {
 		{"wrong length", "…\n  - name: '{{short 0 .Message}}'", "x.yaml:7: <short 0 .Message>: error calling short: short needs a length of 1 or more"},
 		{"template in input", "…\n  - name: U\n    input:\n      to:\n      - '{{.Nam}}'", "x.yaml:10: there is no .Nam; a template has .Message, .Name, .Description"},
 
+		{"results in a name", "…\n  - name: '{{results \"T\"}}'", "x.yaml:7: " + inputAlone},
+		{"results in a description", "…\n  - name: U\n    description: |\n      say {{results}}", "x.yaml:8: " + inputAlone},
+		{"results in a plan", "…\n- name: '{{results}}'\n  tasks: [{name: T}]", "x.yaml:7: " + inputAlone},
+		{"results in a form", "…\n  - name: U\n    human: {approve: '{{results}}'}", "x.yaml:8: " + inputAlone},
+		{"results in a pipe", "…\n  - {name: U, input: '{{results \"T\" | short 9}}'}", "x.yaml:7: " + standAlone},
+		{"results as an argument", "…\n  - {name: U, input: '{{short 9 (results \"T\")}}'}", "x.yaml:7: " + standAlone},
+		{"results in parentheses", "…\n  - {name: U, input: '{{(results \"T\")}}'}", "x.yaml:7: " + standAlone},
+		{"results as a condition", "…\n  - {name: U, input: '{{if results}}a{{end}}'}", "x.yaml:7: " + standAlone},
+		{"results of two", "…\n  - {name: U, input: '{{results \"T\" \"T\"}}'}", "x.yaml:7: " + oneName},
+		{"results of nobody", "…\n  - {name: U, input: '{{results \"\"}}'}", "x.yaml:7: " + oneName},
+		{"results of what a client names", "…\n  - {name: U, input: '{{results .Message}}'}", "x.yaml:7: " + oneName},
+		{"results of an unknown task", "…\n  - name: U\n    input:\n      a:\n      - x\n      - b: '{{results \"V\"}}'", `x.yaml:11: there is no task "V" here`},
+		{"results of a task of another plan", "…\n- name: Q\n  tasks:\n  - name: U\n    input: '{{results \"T\"}}'", `x.yaml:10: there is no task "T" here`},
+		{"results of a later task", "…\n    input: '{{results \"U\"}}'\n  - name: U", `x.yaml:7: the task "U" does not come before this one`},
+		{"results of itself", "…\n    input: '{{results \"T\"}}'", `x.yaml:7: the task "T" does not come before this one`},
+		{"results by index", "…\n    input: '{{results \"task-1\"}}'", `x.yaml:7: there is no task "task-1" here`},
+		{"results of a task that is not waited for", "…\n  - name: U\n  - {name: V, dependencies: [T], input: '{{results \"U\"}}'}", `x.yaml:8: the task "U" does not come before this one`},
+		{"results of people", "…\n  - {name: U, human: {approve: Go}}\n  - {name: V, input: '{{results \"U\"}}'}", `x.yaml:8: the task "U" is for people and makes no text`},
+		{"key of a text", "…\n  - name: U\n    input:\n      longhaul/v1/text: [a]", `x.yaml:9: "longhaul/v1/text" cannot be a key: it marks texts with results in them`},
 		{"alias", "…\n  - name: U\n    input: [&a 1, *a]", "x.yaml:8: an alias is not allowed: write the value again"},
 		{"merge", "…\n  - name: U\n    input: {<<: {a: 1}}", "x.yaml:8: a key must be a text"},
 		{"key in input", "…\n  - name: U\n    input: {1: a}", "x.yaml:8: a key must be a text"},
@@ -109,6 +135,12 @@ func TestLoad_refuses(t *testing.T) {
 		})
 	}
 }
+
+const (
+	inputAlone = "results can stand in the input of a task alone: nothing else waits for them"
+	standAlone = `results are not there yet when a template is worked out: they stand alone, as {{results "Task"}}`
+	oneName    = "results takes the name of one task in quotes, or nothing"
+)
 
 // complete puts the first six lines of a good playbook where "…" is.
 func complete(file string) string {

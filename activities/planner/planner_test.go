@@ -32,7 +32,7 @@ plans:
   - name: Boil
     description: "work 1s\n"
     executor: http
-    attempts: 5
+    retry: {attempts: 5, wait: 2s, except: [bad-input, timeout]}
     timeout: 2m
     input:
       url: https://example.org/{{.Name}}
@@ -42,6 +42,7 @@ plans:
       on: {days: [2024-01-02, null, true]}
   - name: '{{.Message}}'
     dependencies: [Boil]
+    attempts: 2
     optional: true
 - name: Serve
   optional: true
@@ -59,9 +60,9 @@ plans:
 	optional := a2a.Metadata{}.With(opt.KeyOptional, true)
 	want := []opt.PlanSpec{
 		{Name: "Tea for green tea", Description: "As Afternoon: with milk", Tasks: []opt.TaskSpec{
-			{Name: "Boil", Description: "work 1s\n", Executor: "http", Attempts: 5, Timeout: 120,
+			{Name: "Boil", Description: "work 1s\n", Executor: "http", Attempts: 5, Timeout: 120, Retry: opt.Retry{Wait: 2, Except: []string{"bad-input", "timeout"}},
 				Input: []byte(`{"big":9007199254740993,"on":{"days":["2024-01-02",null,true]},"ratio":0.5,"times":3,"url":"https://example.org/Afternoon"}`)},
-			{Name: "green tea", Dependencies: []string{"task-0"}, Metadata: optional},
+			{Name: "green tea", Dependencies: []string{"task-0"}, Metadata: optional, Attempts: 2},
 		}},
 		{Name: "Serve", Dependencies: []string{"plan-0"}, Metadata: optional, Tasks: []opt.TaskSpec{
 			{Name: "Ask", Executor: "human", Ask: &opt.Gate{Kind: opt.Clarification, Description: "About Afternoon",

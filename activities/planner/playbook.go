@@ -42,10 +42,13 @@ type plan struct {
 type task struct {
 	step
 	executor string
-	input    any // nil for none
+	input    any               // nil for none
+	uses     []ref             // tasks that the input names, as the file has them
+	places   map[string]string // the same, as opt has them: "task-0" by name
 	form     *form
 	attempts int
 	timeout  int // seconds
+	retry    opt.Retry
 }
 
 // A form is a [human.Form] of texts.
@@ -96,7 +99,8 @@ func (t *task) spec(f facts, unnamed string) (opt.TaskSpec, error) {
 	}
 	spec := opt.TaskSpec{
 		Name: name, Description: description, Dependencies: t.dependencies, Metadata: t.metadata(),
-		Executor: t.executor, Attempts: t.attempts, Timeout: t.timeout,
+		Executor: t.executor, Attempts: t.attempts, Timeout: t.timeout, Retry: t.retry,
+		Uses: t.used(),
 	}
 	if t.form != nil {
 		spec.Executor = human.Executor
@@ -106,12 +110,21 @@ func (t *task) spec(f facts, unnamed string) (opt.TaskSpec, error) {
 	if t.input == nil {
 		return spec, nil
 	}
-	input, err := render(t.input, f)
+	input, err := fill(t.input, f, t.places)
 	if err != nil {
 		return opt.TaskSpec{}, err
 	}
 	spec.Input, err = json.Marshal(input)
 	return spec, err
+}
+
+// used lists the tasks that the input names, as opt has them.
+func (t *task) used() []string {
+	var out []string
+	for _, r := range t.uses {
+		out = append(out, t.places[r.to])
+	}
+	return out
 }
 
 // texts returns the name and the description of s for a request, cut to the

@@ -29,6 +29,7 @@ func (p problems) err() error { return errors.Join(p...) }
 type source struct {
 	file  string
 	wrong problems
+	uses  []ref // tasks that the input which is being read names
 }
 
 func (s *source) fail(n *yaml.Node, format string, args ...any) {
@@ -140,11 +141,7 @@ func (s *source) strs(n *yaml.Node) []string {
 // text reads a text that may be a template.
 func (s *source) text(n *yaml.Node) text {
 	s.str(n)
-	return s.parse(n)
-}
-
-func (s *source) parse(n *yaml.Node) text {
-	t, err := parseText(n.Value)
+	t, err := parseText(n.Value, false)
 	if err != nil {
 		s.fail(n, "%v", err)
 	}

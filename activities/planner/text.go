@@ -2,12 +2,11 @@ package planner
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"text/template"
-	"text/template/parse"
+
+	"longhaul/activities"
 )
 
 // A text is a string of a playbook. What stands in it between {{ and }} is a
@@ -16,20 +15,27 @@ import (
 //
 //	short 60 .Message   one line, up to a semicolon, of 60 characters at the most
 //
-// which keeps what a client says from becoming an echo command of its own.
+// which keeps what a client says from becoming an echo command of its own. In the
+// input of a task, and nowhere else, there is also
+//
+//	{{results "Search"}}   the text of what that task made, which comes before this one
+//	{{results}}            the text of all that the task builds on
 type text struct {
 	raw  string
 	tmpl *template.Template // nil for a text without templates
+	uses []string           // names that results is given, "" for none; nil if it does not occur
 }
 
+// resultsFunc is the function that stands for results.
+const resultsFunc = "results"
+
 var (
-	templateFuncs = template.FuncMap{"short": short}
-	allowedFuncs  = []string{"short", "and", "or", "not", "eq", "ne"}
+	templateFuncs = template.FuncMap{"short": short, resultsFunc: func(...string) string { return "" }}
 	whereForm     = regexp.MustCompile(`^template: [^:]*:\d+(:\d+)?: (executing ".*?" at )?`)
 )
 
-// parseText reads raw and tries it out.
-func parseText(raw string) (text, error) {
+// parseText reads raw, which is part of a task's input or not, and tries it out.
+func parseText(raw string, input bool) (text, error) {
 	if !strings.Contains(raw, "{{") {
 		return text{raw: raw}, nil
 	}
@@ -42,10 +48,11 @@ func parseText(raw string) (text, error) {
 	case tmpl.Tree == nil:
 		return text{}, nil // nothing but comments
 	}
-	if err := checkNode(tmpl.Root); err != nil {
+	c := checker{input: input}
+	if err := c.node(tmpl.Root); err != nil {
 		return text{}, err
 	}
-	t := text{raw, tmpl}
+	t := text{raw, tmpl, c.uses}
 	_, err = t.render(sample)
 	return t, err
 }
@@ -53,7 +60,7 @@ func parseText(raw string) (text, error) {
 // sample stands for a request while a playbook is checked.
 var sample = facts{Message: "a message", Name: "a name", Description: "a description"}
 
-// render returns t for a request.
+// render returns t for a request, with nothing in the place of results.
 func (t text) render(f facts) (string, error) {
 	if t.tmpl == nil {
 		return t.raw, nil
@@ -65,57 +72,66 @@ func (t text) render(f facts) (string, error) {
 	return b.String(), nil
 }
 
+// fill returns t for a request: a string, or an [activities.Text] if results are
+// part of it. places has the tasks that t names, as opt refers to them.
+func (t text) fill(f facts, places map[string]string) (any, error) {
+	if t.uses == nil {
+		return t.render(f)
+	}
+	tmpl, err := t.tmpl.Clone() // its functions are its own
+	if err != nil {
+		return nil, plain(err)
+	}
+	var p pieces
+	tmpl.Funcs(template.FuncMap{resultsFunc: func(name ...string) string {
+		if len(name) == 0 {
+			p.results(activities.AllResults)
+		} else {
+			p.results(places[name[0]])
+		}
+		return ""
+	}})
+	if err := tmpl.Execute(&p, f); err != nil {
+		return nil, plain(err)
+	}
+	return p.value(), nil
+}
+
+// pieces are what a template has come to so far. A template writes everything
+// before it calls the next function, so what stands for results is told apart
+// from what a client said by how it gets here, not by what it is.
+type pieces struct {
+	text    activities.Text
+	literal strings.Builder
+	filled  bool // results are part of it
+}
+
+// Write implements [io.Writer].
+func (p *pieces) Write(b []byte) (int, error) { return p.literal.Write(b) }
+
+func (p *pieces) results(place string) {
+	p.flush()
+	p.text, p.filled = append(p.text, activities.Piece{Results: place}), true
+}
+
+func (p *pieces) flush() {
+	if p.literal.Len() > 0 {
+		p.text = append(p.text, activities.Piece{Literal: p.literal.String()})
+		p.literal.Reset()
+	}
+}
+
+func (p *pieces) value() any {
+	if !p.filled {
+		return p.literal.String()
+	}
+	p.flush()
+	return p.text
+}
+
 // plain takes from an error of text/template where in the text it was: the
 // reader has the line of the file.
 func plain(err error) error { return errors.New(whereForm.ReplaceAllString(err.Error(), "")) }
-
-// checkNode refuses what a playbook has no need of: loops, variables, and
-// functions that call or format anything.
-func checkNode(n parse.Node) error {
-	switch n := n.(type) {
-	case *parse.TextNode, *parse.StringNode, *parse.NumberNode:
-		return nil
-	case *parse.ListNode:
-		return checkAll(n.Nodes)
-	case *parse.ActionNode:
-		return checkNode(n.Pipe)
-	case *parse.IfNode:
-		if n.ElseList != nil {
-			return errors.Join(checkNode(n.Pipe), checkNode(n.List), checkNode(n.ElseList))
-		}
-		return errors.Join(checkNode(n.Pipe), checkNode(n.List))
-	case *parse.PipeNode:
-		if len(n.Decl) > 0 {
-			return refused(n)
-		}
-		return checkAll(n.Cmds)
-	case *parse.CommandNode:
-		return checkAll(n.Args)
-	case *parse.FieldNode:
-		if len(n.Ident) == 1 && slices.Contains(factNames, n.Ident[0]) {
-			return nil
-		}
-		return fmt.Errorf("there is no %s; a template has .%s", n, strings.Join(factNames, ", ."))
-	case *parse.IdentifierNode:
-		if slices.Contains(allowedFuncs, n.Ident) {
-			return nil
-		}
-	}
-	return refused(n)
-}
-
-func refused(n parse.Node) error {
-	return fmt.Errorf("%s is not allowed in a template", shorten(oneLine(n.String()), nameLength))
-}
-
-func checkAll[N parse.Node](nodes []N) error {
-	for _, n := range nodes {
-		if err := checkNode(n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // short returns the first line of s, up to a semicolon, in n characters at the
 // most.

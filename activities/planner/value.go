@@ -4,7 +4,16 @@ import (
 	"math"
 
 	"go.yaml.in/yaml/v3"
+
+	"longhaul/activities"
 )
+
+// input reads the input of a task, and returns the tasks that it names, too.
+func (s *source) input(n *yaml.Node) (any, []ref) {
+	s.uses = nil
+	v := s.value(n)
+	return v, s.uses
+}
 
 // value reads any YAML that has a JSON form. Its strings become texts.
 func (s *source) value(n *yaml.Node) any {
@@ -14,6 +23,9 @@ func (s *source) value(n *yaml.Node) any {
 		for key, v := range s.pairs(n) {
 			if _, twice := out[key.Value]; twice {
 				s.fail(key, "%q is there twice", key.Value)
+			}
+			if key.Value == activities.KeyText {
+				s.fail(key, "%q cannot be a key: it marks texts with results in them", key.Value)
 			}
 			out[key.Value] = s.value(v)
 		}
@@ -34,7 +46,7 @@ func (s *source) value(n *yaml.Node) any {
 func (s *source) scalar(n *yaml.Node) any {
 	switch tag := n.ShortTag(); tag {
 	case "!!str", "!!timestamp":
-		return s.parse(n)
+		return s.inputText(n)
 	case "!!null":
 		return nil
 	case "!!int", "!!float", "!!bool":
@@ -52,16 +64,31 @@ func (s *source) scalar(n *yaml.Node) any {
 	}
 }
 
-// render returns v, which value has read, with its texts for a request.
-func render(v any, f facts) (any, error) {
+// inputText reads a string of an input.
+func (s *source) inputText(n *yaml.Node) text {
+	t, err := parseText(n.Value, true)
+	if err != nil {
+		s.fail(n, "%v", err)
+	}
+	for _, name := range t.uses {
+		if name != "" {
+			s.uses = append(s.uses, ref{n.Line, name})
+		}
+	}
+	return t
+}
+
+// fill returns v, which value has read, with its texts for a request. places has
+// the tasks that they name.
+func fill(v any, f facts, places map[string]string) (any, error) {
 	var err error
 	switch v := v.(type) {
 	case text:
-		return v.render(f)
+		return v.fill(f, places)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, member := range v {
-			if out[k], err = render(member, f); err != nil {
+			if out[k], err = fill(member, f, places); err != nil {
 				return nil, err
 			}
 		}
@@ -69,7 +96,7 @@ func render(v any, f facts) (any, error) {
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			if out[i], err = render(item, f); err != nil {
+			if out[i], err = fill(item, f, places); err != nil {
 				return nil, err
 			}
 		}

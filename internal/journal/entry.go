@@ -100,6 +100,8 @@ func check(b opt.Batch, e opt.Event) error {
 		has = e.PlanID != ""
 	case opt.TaskMoved:
 		has = e.TaskID != "" && e.To != ""
+	case opt.TaskTried:
+		has = e.TaskID != "" && e.To != "" && e.Attempt > 1
 	case opt.ArtifactAdded:
 		has = e.TaskID != "" && e.Chunk != nil
 	case opt.MessageAdded:

@@ -158,6 +158,8 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 		return true, r.movePlan(e)
 	case opt.TaskMoved:
 		return true, r.moveTask(e)
+	case opt.TaskTried:
+		return r.tryTask(e)
 	case opt.ArtifactAdded:
 		return r.addArtifact(e)
 	default: // MessageAdded: check let nothing else through

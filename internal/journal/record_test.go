@@ -122,6 +122,7 @@ func TestRecord_refused(t *testing.T) {
 			"no plan":                  {batch(good, opt.Event{Kind: opt.PlanAdded, PlanID: s.plan(1)}), journal.ErrMalformed},
 			"no task":                  {batch(good, opt.Event{Kind: opt.PlanAdded, PlanID: s.plan(1), Plan: &opt.Plan{ID: s.plan(1), Tasks: []*opt.Task{nil}}}), journal.ErrMalformed},
 			"no chunk":                 {batch(good, opt.Event{Kind: opt.ArtifactAdded, TaskID: s.task(0, 0)}), journal.ErrMalformed},
+			"no attempt":               {batch(good, opt.Event{Kind: opt.TaskTried, TaskID: s.task(0, 0), To: "working"}), journal.ErrMalformed},
 			"no message":               {batch(good, opt.Event{Kind: opt.MessageAdded, TaskID: s.task(0, 0)}), journal.ErrMalformed},
 			"no objective":             {batch(good, opt.Event{Kind: opt.ObjectiveOpened}), journal.ErrMalformed},
 			"another objective":        {batch(good, opt.Event{Kind: opt.ObjectiveOpened, Objective: &stranger}), journal.ErrMalformed},

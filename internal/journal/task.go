@@ -109,6 +109,17 @@ func (r *recording) moveTask(e *entry) error {
 	return err
 }
 
+// tryTask notes that another attempt at a task has begun. That of a task that does
+// not work any more, or has been told of already, is left out.
+func (r *recording) tryTask(e *entry) (bool, error) {
+	t, err := r.task(e.TaskID)
+	if err != nil || t.state != opt.TaskWorking || e.Attempt <= t.attempt {
+		return false, err
+	}
+	_, err = r.c.exec("UPDATE tasks SET attempt = $2 WHERE id = $1", e.TaskID, e.Attempt)
+	return true, err
+}
+
 // Task returns a task as it is in one moment, of which the view says the seq.
 // A tenant's task is unknown to others.
 func (j *Journal) Task(ctx context.Context, tenant, id string, want opt.TaskWant) (v opt.TaskView, err error) {

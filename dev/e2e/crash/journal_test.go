@@ -119,7 +119,7 @@ func (j *journal) index(t *testing.T) {
 func (j *journal) visible(objectiveID, taskID string) []int64 {
 	var out []int64
 	for _, e := range j.events[objectiveID] {
-		if e.TaskID == taskID && (e.Kind == "task-moved" || e.Kind == "artifact") || e.RootID == taskID && e.Kind == "artifact" {
+		if e.TaskID == taskID && (e.Kind == "task-moved" || e.Kind == "task-tried" || e.Kind == "artifact") || e.RootID == taskID && e.Kind == "artifact" {
 			out = append(out, e.Seq)
 		}
 	}
