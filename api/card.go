@@ -3,6 +3,7 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ type CardInfo struct {
 	Provider         *Provider // nil for none
 	DocumentationURL string    // "" for none
 	IconURL          string    // "" for none
-	Skills           []Skill   // at least one, or clients do not know what to ask for
+	Skills           []Skill   // at least one, or clients do not know what to ask for; an extended card without any has those of the card
 	InputModes       []string  // media types, wildcards allowed; nil for text and JSON
 	OutputModes      []string  // likewise
 	Schemes          map[string]SecurityScheme
@@ -110,18 +111,38 @@ type document struct {
 	etag string
 }
 
-func (s *Server) newCards() map[wire.Version]document {
-	cards := map[wire.Version]document{}
+// cards are what the card is now.
+type cards struct {
+	skills    []Skill
+	since     time.Time
+	documents map[wire.Version]document
+}
+
+// SetSkills changes what the card says that the agent can be asked for. Clients
+// that have the card from before see by its tag and its time that it is another.
+// It may be called at any time.
+func (s *Server) SetSkills(skills []Skill) {
+	info := s.cfg.Card
+	info.Skills = skills
+	now := &cards{skills: skills, since: s.cfg.Now(), documents: map[wire.Version]document{}}
 	for _, v := range []wire.Version{wire.V03, wire.V10} {
-		body, err := wire.Marshal(v.Card(s.card(s.cfg.Card)))
+		body, err := wire.Marshal(v.Card(s.card(info)))
 		if err != nil {
 			s.log.Error("The agent card has no JSON form", zap.Error(err))
 			continue
 		}
 		sum := sha256.Sum256(body)
-		cards[v] = document{body, `"` + hex.EncodeToString(sum[:12]) + `"`}
+		now.documents[v] = document{body, `"` + hex.EncodeToString(sum[:12]) + `"`}
 	}
-	return cards
+	if before := s.cards.Load(); before != nil && before.same(now) {
+		return
+	}
+	s.cards.Store(now)
+}
+
+// same reports whether clients would see no difference.
+func (c *cards) same(o *cards) bool {
+	return maps.EqualFunc(c.documents, o.documents, func(a, b document) bool { return a.etag == b.etag })
 }
 
 // serveCard serves the card in the shape for the version that a request names,
@@ -142,14 +163,15 @@ func (s *Server) serveCard(e echo.Context) error {
 func (s *Server) servePureCard(e echo.Context) error { return s.sendCard(e, wire.V10) }
 
 func (s *Server) sendCard(e echo.Context, v wire.Version) error {
-	card := s.cards[v]
+	cards := s.cards.Load()
+	card := cards.documents[v]
 	h := e.Response().Header()
 	h.Set("Vary", headerVersion)
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("ETag", card.etag)
-	h.Set("Last-Modified", s.started.UTC().Format(http.TimeFormat))
+	h.Set("Last-Modified", cards.since.UTC().Format(http.TimeFormat))
 	h.Set("Access-Control-Allow-Origin", "*")
-	if unchanged(e.Request().Header, card.etag, s.started) {
+	if unchanged(e.Request().Header, card.etag, cards.since) {
 		return e.NoContent(http.StatusNotModified)
 	}
 	return e.Blob(http.StatusOK, "application/json", card.body)

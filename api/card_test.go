@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"longhaul/api"
 )
@@ -69,4 +70,41 @@ func TestCard_isPublicAndTrue(t *testing.T) {
 	if card.at("capabilities", "pushNotifications").String() != "false" {
 		t.Error("the card promises push")
 	}
+}
+
+// Skills change while the server serves. The cards follow, and whoever has one from
+// before learns of it.
+func TestServer_SetSkills(t *testing.T) {
+	now := start
+	s := newService(t, func(c *api.Config) {
+		c.Now = func() time.Time { return now }
+		c.Extended = &api.CardInfo{Name: "More"}
+	})
+	const path = "/.well-known/agent-card.json"
+	versions := map[string][]string{"both": nil, "1.0": {"A2A-Version", "1.0"}}
+	tags := map[string]string{}
+	for name, header := range versions {
+		tags[name] = s.get(t, path, header...).Header().Get("ETag")
+	}
+	check := func(when, skill string, changed bool, since time.Time) {
+		t.Helper()
+		for name, header := range versions {
+			w := s.get(t, path, append([]string{"If-None-Match", tags[name]}, header...)...)
+			if (w.Code == 200) != changed || changed && parse(t, w.Body.Bytes()).at("skills", "0", "id").String() != skill {
+				t.Errorf("%s, card of %s: status %d, %s", when, name, w.Code, w.Body)
+			}
+			if got := w.Header().Get("Last-Modified"); got != since.Format(http.TimeFormat) {
+				t.Errorf("%s, card of %s: of %s, want %s", when, name, got, since.Format(http.TimeFormat))
+			}
+		}
+		if got := s.call(t, "GetExtendedAgentCard", `{}`).at("result", "skills", "0", "id").String(); got != skill {
+			t.Errorf("%s: the extended card has %q", when, got)
+		}
+	}
+	check("at first", "plan", false, start)
+	now = start.Add(time.Hour)
+	s.SetSkills([]api.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}})
+	check("after the same", "plan", false, start)
+	s.SetSkills([]api.Skill{{ID: "cook", Name: "Cook", Description: "Cooks"}})
+	check("after another", "cook", true, now)
 }

@@ -12,11 +12,14 @@ func (s *Server) extendedCard(missing *wire.Fault) run {
 	if s.cfg.Extended == nil {
 		return refused(s, missing)
 	}
-	card := s.card(*s.cfg.Extended)
 	return reply(s, wire.Nothing, func(_ context.Context, c *call, _ struct{}) (wire.Card, error) {
 		if c.Anonymous {
 			return wire.Card{}, errUnauthenticated
 		}
-		return card, nil
+		info := *s.cfg.Extended
+		if len(info.Skills) == 0 {
+			info.Skills = s.cards.Load().skills
+		}
+		return s.card(info), nil
 	}, wire.Version.PureCard)
 }

@@ -6,12 +6,11 @@ import (
 	"crypto/rand"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
-
-	"longhaul/api/wire"
 )
 
 // A Server is the service as an http.Handler.
@@ -20,8 +19,7 @@ type Server struct {
 	log     *zap.Logger
 	echo    *echo.Echo
 	methods map[string]*method
-	cards   map[wire.Version]document
-	started time.Time
+	cards   atomic.Pointer[cards]
 	foreign *http.CrossOriginProtection // nil lets pages of any origin act
 	lanes   lanes                       // of contexts
 
@@ -35,9 +33,9 @@ type Server struct {
 // New returns a server. Close ends its streams.
 func New(cfg Config) *Server {
 	cfg = withDefaults(cfg)
-	s := &Server{cfg: cfg, log: cfg.Log, echo: echo.New(), foreign: foreignPages(cfg.Origins), started: cfg.Now(), closing: make(chan struct{})}
+	s := &Server{cfg: cfg, log: cfg.Log, echo: echo.New(), foreign: foreignPages(cfg.Origins), closing: make(chan struct{})}
+	s.SetSkills(cfg.Card.Skills)
 	s.methods = byName(s.table())
-	s.cards = s.newCards()
 	s.routes()
 	return s
 }

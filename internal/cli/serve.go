@@ -181,7 +181,7 @@ func (s *service) embed(ctx context.Context, embed Embed, store storeSettings, t
 }
 
 // serve starts a service and keeps it until the process is told to stop. A
-// second signal ends the process at once.
+// second signal ends the process at once. SIGHUP has it read its playbooks again.
 func (p *program) serve(logs logSettings, start func(context.Context, *service) error) error {
 	log, err := logs.logger()
 	if err != nil {
@@ -191,6 +191,10 @@ func (p *program) serve(logs logSettings, start func(context.Context, *service) 
 	ctx, stop := signal.NotifyContext(p.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
+	ctx, leave := context.WithCancel(ctx)
+	reload, end := onHangup(ctx, leave)
+	defer end()
+	defer leave()
 	s := newService(log, p.build)
 	if err := start(ctx, s); err != nil {
 		_ = s.stop() // the first error says why
@@ -199,5 +203,5 @@ func (p *program) serve(logs logSettings, start func(context.Context, *service) 
 		}
 		return err
 	}
-	return s.wait(ctx)
+	return s.wait(ctx, reload)
 }

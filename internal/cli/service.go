@@ -25,13 +25,14 @@ import (
 // A service is what one process runs. Everything that it has started it stops,
 // in the opposite order.
 type service struct {
-	build    Build
-	log      *zap.Logger
-	journal  *journal.Journal
-	temporal client.Client
-	books    *planner.Playbooks
-	stops    []func() error
-	failed   chan error // what ends the service before it is told to stop
+	build     Build
+	log       *zap.Logger
+	journal   *journal.Journal
+	temporal  client.Client
+	books     *planner.Shelf // nil for a service without playbooks
+	followers []func()       // called once other playbooks are in force
+	stops     []func() error
+	failed    chan error // what ends the service before it is told to stop
 }
 
 func newService(log *zap.Logger, b Build) *service {
@@ -68,15 +69,19 @@ func (s *service) fail(err error) {
 }
 
 // wait blocks until ctx ends or a part of the service has failed, then stops
-// everything.
-func (s *service) wait(ctx context.Context) error {
-	var err error
-	select {
-	case <-ctx.Done():
-		s.log.Info("Stopping")
-	case err = <-s.failed:
+// everything. Until then it reads the playbooks again whenever reload says so.
+func (s *service) wait(ctx context.Context, reload <-chan struct{}) error {
+	for {
+		select {
+		case <-ctx.Done():
+			s.log.Info("Stopping")
+			return s.stop()
+		case err := <-s.failed:
+			return errors.Join(err, s.stop())
+		case <-reload:
+			s.reload()
+		}
 	}
-	return errors.Join(err, s.stop())
 }
 
 // open opens the journal, reads the playbooks and connects to Temporal.
@@ -89,7 +94,7 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 		return err
 	}
 	s.onStop(s.journal.Close)
-	if s.books, err = work.load(); err != nil {
+	if s.books, err = planner.NewShelf(work.load); err != nil {
 		return err
 	}
 	if s.temporal, err = workflows.Dial(workflows.DialConfig{
@@ -112,7 +117,8 @@ func local(addr string) bool {
 func (s *service) work(cfg workerSettings) error {
 	executors := map[string]activities.Executor{"echo": echo.Executor{}}
 	maps.Copy(executors, s.build.Executors)
-	if err := s.books.CheckExecutors(slices.Collect(maps.Keys(executors))...); err != nil {
+	known := slices.Sorted(maps.Keys(executors))
+	if err := s.books.Require(func(p *planner.Playbooks) error { return p.CheckExecutors(known...) }); err != nil {
 		return err
 	}
 	w := worker.New(worker.Config{
@@ -169,6 +175,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxBody: cfg.MaxBody, MaxQueue: cfg.MaxQueue,
 		Log: s.log,
 	})
+	s.onReload(func() { server.SetSkills(agent.Skills()) })
 	httpServer := server.HTTP()
 	go func() {
 		if err := httpServer.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

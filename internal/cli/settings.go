@@ -59,7 +59,7 @@ type apiSettings struct {
 // workSettings say how work is planned and done. Both the API, which knows a
 // playbook at once, and the worker need them.
 type workSettings struct {
-	Playbooks []string `help:"Playbook files or directories, in place of the bundled one." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
+	Playbooks []string `help:"Playbook files or directories, in place of the bundled one. SIGHUP has them read again." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
 }
 
 // load reads the playbooks: those that are named, else the bundled one.

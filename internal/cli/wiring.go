@@ -33,14 +33,14 @@ func (s *service) agent(name string) (Agent, error) {
 // repeats are the values of --idempotency.
 var repeats = map[string]api.Idempotency{"message-id": api.ByMessageID, "header": api.ByHeader, "off": api.NoRepeats}
 
-// playbooks is the agent that decides with the playbooks.
-type playbooks struct{ *planner.Playbooks }
+// playbooks is the agent that decides with the playbooks that are in force.
+type playbooks struct{ shelf *planner.Shelf }
 
 // Decide implements [api.Agent]. Of the messages that no playbook matches, a
 // trivial one is answered at once; the others, and those whose playbook cannot
 // be filled in, are left to the planner of the worker.
 func (p playbooks) Decide(_ context.Context, m a2a.Message) (api.Decision, error) {
-	name, plans, reason, err := p.Match(m)
+	name, plans, reason, err := p.shelf.Books().Match(m)
 	answer, trivial := planner.Rules{}.Answer(m)
 	switch {
 	case trivial && err == nil && name == "":
@@ -57,7 +57,7 @@ func (p playbooks) Decide(_ context.Context, m a2a.Message) (api.Decision, error
 // Skills implements [Agent].
 func (p playbooks) Skills() []api.Skill {
 	var skills []api.Skill
-	for _, s := range p.Playbooks.Skills() {
+	for _, s := range p.shelf.Books().Skills() {
 		skills = append(skills, api.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
 	}
 	return skills
