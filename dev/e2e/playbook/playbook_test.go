@@ -1,0 +1,195 @@
+// Package playbook_test has the whole service go by playbooks: what they say about
+// retries is what Temporal does, and they change while it runs.
+package playbook_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+)
+
+const within = 30 * time.Second
+
+// A file of playbooks that tests write again and again.
+type file struct {
+	t    *testing.T
+	path string
+}
+
+func newFile(t *testing.T) file { return file{t, filepath.Join(t.TempDir(), "book.yaml")} }
+
+// write makes it a playbook for everything, with a skill of its name and one plan of
+// these tasks.
+func (f file) write(name, tasks string) {
+	f.t.Helper()
+	text := "name: " + name + "\ndefault: true\nskills: [{id: " + name + ", name: N, description: D, tags: [t]}]\nplans:\n- name: P\n  tasks:\n" + tasks
+	if err := os.WriteFile(f.path, []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// skill returns the skill on the agent card.
+func skill(site *harness.Site) (string, error) {
+	res, err := http.Get(site.URL() + "/.well-known/agent-card.json")
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	var card struct{ Skills []struct{ ID string } }
+	if err := json.NewDecoder(res.Body).Decode(&card); err != nil || len(card.Skills) != 1 {
+		return "", fmt.Errorf("card %+v: %v", card, err)
+	}
+	return card.Skills[0].ID, nil
+}
+
+// Playbooks are read again while work that goes by the ones before waits.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	books := newFile(t)
+	books.write("old", "  - {name: Ask, human: {approve: 'Go on?'}}\n  - {name: Say, description: say old}\n")
+	site := harness.NewSite(t, harness.Dev, "--playbooks", books.path)
+	p := site.Start(harness.AllInOne)
+	c := site.Client()
+	hangUp := func() {
+		t.Helper()
+		if err := syscall.Kill(p.PID(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := c.Send(ctx, harness.Message{ID: "before", Text: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := await(t, c, before.ID, "INPUT_REQUIRED").Gate
+
+	books.write("new", "  - {name: Say, description: say new}\n")
+	hangUp()
+	harness.Eventually(t, within, "the card has the new skill", func() error {
+		got, err := skill(site)
+		if err == nil && got != "new" {
+			err = fmt.Errorf("it has %q", got)
+		}
+		return err
+	})
+	made(t, c, "after", "new")
+
+	books.write("bad", "  - {name: Say, description: say bad}\n  - {name: Shout, executor: megaphone}\n")
+	hangUp()
+	harness.Eventually(t, within, "the mistake is logged", func() error {
+		return p.Logged(books.path + `:8: there is no executor \"megaphone\"`)
+	})
+	if got, err := skill(site); got != "new" || err != nil {
+		t.Errorf("the card has %q, error %v", got, err)
+	}
+	made(t, c, "later", "new")
+
+	if _, err := c.Send(ctx, harness.Reply("go", before.ID, gate.ID, "accept")); err != nil {
+		t.Fatal(err)
+	}
+	if task := await(t, c, before.ID, "COMPLETED"); len(task.Artifacts) != 1 || task.Artifacts[0].Text != "old" {
+		t.Errorf("what was begun before made %+v", task.Artifacts)
+	}
+	p.Stop()
+}
+
+// made checks what becomes of a new message.
+func made(t *testing.T, c *harness.Client, id, want string) {
+	t.Helper()
+	task, err := c.Send(t.Context(), harness.Message{ID: id, Text: "x", Wait: true})
+	if err != nil || task.State != "COMPLETED" || len(task.Artifacts) != 1 || task.Artifacts[0].Text != want {
+		t.Errorf("%s made %+v, error %v; want %s", id, task, err, want)
+	}
+}
+
+// await waits until a task is in a state.
+func await(t *testing.T, c *harness.Client, id, state string) (task *harness.Task) {
+	t.Helper()
+	harness.Eventually(t, within, id+" is "+state, func() (err error) {
+		if task, err = c.Get(t.Context(), id); err == nil && task.State != state {
+			err = fmt.Errorf("it is %s: %s", task.State, task.Message)
+		}
+		return err
+	})
+	return task
+}
+
+// What a task says about retries is what Temporal does, also of what only Temporal
+// notices. The attempt shows while it runs.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	books := newFile(t)
+	books.write("retries", `
+  - {name: Flaky, description: 'fail 1 busy; work 2s; pass', retry: {wait: 1s, except: [bad-input]}, optional: true}
+  - {name: Refused, description: fail 1 bad-input, retry: {except: [bad-input]}, optional: true}
+  - {name: Slow once, description: work 1h, timeout: 1s, retry: {except: [timeout]}, optional: true}
+  - {name: Slow twice, description: work 1h, timeout: 1s, retry: {attempts: 2}, optional: true}
+`)
+	site := harness.NewSite(t, harness.Dev, "--playbooks", books.path)
+	p := site.Start(harness.AllInOne)
+	c := site.Client()
+	root, err := c.Send(t.Context(), harness.Message{ID: "m", Text: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tasks []harness.TaskOfPlan
+	look := func() error {
+		o, err := c.Objective(t.Context(), root.ID)
+		if err == nil && len(o.Plans) != 1 {
+			err = fmt.Errorf("it has %d plans", len(o.Plans))
+		}
+		if err == nil {
+			tasks = o.Plans[0].Tasks
+		}
+		return err
+	}
+	harness.Eventually(t, within, "the objective has a plan", look)
+	harness.Eventually(t, within, "the second attempt shows while it runs", func() error {
+		state, attempt := shown(t, c, tasks[0].ID)
+		if state == "COMPLETED" {
+			t.Fatalf("the first task has ended, and shows attempt %d", attempt)
+		}
+		if attempt != 2 {
+			return fmt.Errorf("it is %s in attempt %d", state, attempt)
+		}
+		return nil
+	})
+	await(t, c, root.ID, "COMPLETED")
+	if err := look(); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"COMPLETED <nil> 2", "FAILED bad-input 1", "FAILED timeout 1", "FAILED timeout 2"} {
+		state, attempt := shown(t, c, tasks[i].ID)
+		if got := fmt.Sprintf("%s %v %d", state, tasks[i].Metadata["opt/v1/failureReason"], attempt); got != want {
+			t.Errorf("%s: %s, want %s", tasks[i].Name, got, want)
+		}
+	}
+	p.Stop()
+}
+
+// shown returns the state of a task and the attempt that it shows.
+func shown(t *testing.T, c *harness.Client, id string) (state string, attempt int) {
+	t.Helper()
+	task, err := c.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw struct {
+		Metadata struct {
+			Attempt int `json:"longhaul/v1/attempt"`
+		}
+	}
+	if err := json.Unmarshal(task.Raw, &raw); err != nil {
+		t.Fatal(err)
+	}
+	return task.State, raw.Metadata.Attempt
+}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/echo"
+	"longhaul/activities/planner"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// The example of the documentation is a playbook, has all that a playbook can
+// have, and does what is said there.
+func TestDocs_playbook(t *testing.T) {
+	docs := readFile(t, "../../docs/playbooks.md")
+	_, rest, _ := strings.Cut(docs, "```yaml\n")
+	example, _, found := strings.Cut(rest, "```\n")
+	if !found {
+		t.Fatal("there is no example")
+	}
+	for _, name := range members(t) {
+		if !strings.Contains(docs, "`"+name+"`") {
+			t.Errorf("nothing is said of %s", name)
+		}
+		if !regexp.MustCompile(`(?m)(^|[{, -])` + name + `:`).MatchString(example) {
+			t.Errorf("the example has no %s", name)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "article.yaml")
+	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	books, err := workSettings{Playbooks: []string{file}}.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := books.CheckExecutors("echo"); err != nil {
+		t.Error(err)
+	}
+	made := perform(t, books, "Please write an article about tea")
+	want := `Mind the spelling of:
+Draft
+Make an outline
+{"parts":3,"sources":"Tea comes from China.\nPeople drink it hot.","topic":"Please write an article about tea"}
+· Encyclopedia
+· Interview
+· Length
+· Outline
+It was checked: All of it is true.`
+	if got := strings.Join(made, "\n--\n"); !strings.Contains(got, want) {
+		t.Errorf("the objective made\n%s\nwant in it\n%s", got, want)
+	}
+}
+
+// members lists what the code that reads playbooks knows.
+func members(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)"([a-z]+)": +func|members\["([a-z]+)"\]`).FindAllStringSubmatch(readFile(t, "../../activities/planner/decode.go"), -1) {
+		names = append(names, m[1]+m[2])
+	}
+	if len(names) < 25 {
+		t.Fatalf("only %q were found", names)
+	}
+	return names
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// perform has the real workflows do what books say about a message, in Temporal's
+// test environment. Every question is answered. It returns the texts that the root
+// task shows.
+func perform(t *testing.T, books *planner.Playbooks, text string) []string {
+	t.Helper()
+	m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+	name, plans, _, err := books.Match(m)
+	if err != nil || name == "" {
+		t.Fatalf("playbook %q, error %v", name, err)
+	}
+	o := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Tenant: "t", Principal: "p", Name: "Test", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1}
+	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
+	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: o.ID, TaskQueue: workflows.TaskQueue})
+	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
+	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
+	log := &shown{rootID: o.ID}
+	env.RegisterActivity(activities.New(activities.Config{
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: books, Recorder: log,
+	}))
+	log.asked = func(g opt.Gate) {
+		reply := &opt.Reply{GateID: g.ID, Action: opt.Accept}
+		for _, q := range g.Questions {
+			reply.Action, reply.Answers = "", append(reply.Answers, opt.Answer{ID: q.ID, Answer: []byte(`"500"`)})
+		}
+		ref, _ := opt.ParseID(g.TaskID)
+		letter := opt.Letter{ObjectiveID: o.ID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: "p", Reply: reply,
+			Message: a2a.Message{MessageID: g.ID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("here")}}}
+		env.RegisterDelayedCallback(func() { _ = env.SignalWorkflowByID(ref.PlanID, workflows.LetterSignal, letter) }, time.Minute)
+	}
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opt.Opening{Objective: o, Message: &m, Plans: plans}})
+	if err := env.GetWorkflowError(); err != nil || !env.IsWorkflowCompleted() {
+		t.Fatalf("the objective did not complete: %v", err)
+	}
+	return log.texts
+}
+
+// shown is what a root task shows in the end.
+type shown struct {
+	rootID string
+	asked  func(opt.Gate)
+
+	mu    sync.Mutex
+	texts []string
+}
+
+func (s *shown) Record(_ context.Context, b opt.Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range b.Events {
+		switch {
+		case e.Kind == opt.TaskMoved && e.Gate != nil && e.PlanID != "":
+			s.asked(*e.Gate)
+		case e.Kind == opt.ArtifactAdded && e.RootID == s.rootID:
+			s.texts = append(s.texts, e.Chunk.Artifact.Text())
+		}
+	}
+	return nil
+}
