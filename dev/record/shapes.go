@@ -49,6 +49,8 @@ var shapes = []shape{
 	{name: "human", specs: []opt.PlanSpec{human()}, steps: []step{reply(1, 0, opt.Reply{Answers: []opt.Answer{{ID: "q1", Answer: []byte(`"blue"`)}}})}},
 	{name: "failed", specs: plans("say one|fail|say never", "say never")},
 	{name: "retried", specs: plans("fail 1; say at last")},
+	{name: "excepted", specs: []opt.PlanSpec{excepted()}},
+	{name: "uses", specs: []opt.PlanSpec{uses()}},
 	{name: "canceled-working", specs: plans("work 1m", "say never"), steps: []step{waitFor(opt.TaskWorking), cancel}},
 	{name: "canceled-waiting", specs: plans("approve Go on?"), steps: []step{waitFor(opt.TaskInputRequired), cancel}},
 	{name: "canceled-task", specs: plans("work 1m|say never"), steps: []step{waitFor(opt.TaskWorking), cancelTask}},
@@ -86,6 +88,22 @@ func diamond() opt.PlanSpec {
 	p.Tasks[1].Dependencies = []string{"task-0"}
 	p.Tasks[2].Dependencies = []string{"task-0"}
 	p.Tasks[3].Dependencies = []string{"task-1", "task-2"}
+	return p
+}
+
+func excepted() opt.PlanSpec {
+	p := plan("Exceptions", "fail 1 busy; say at last", "fail 1 busy")
+	for i := range p.Tasks {
+		p.Tasks[i].Attempts, p.Tasks[i].Retry.Wait = 2, 2
+	}
+	p.Tasks[1].Retry.Except = []string{"busy"}
+	return p
+}
+
+func uses() opt.PlanSpec {
+	p := plan("Results", "say one", "say two", "x")
+	p.Tasks[2].Description, p.Tasks[2].Uses = "", []string{"task-0"}
+	p.Tasks[2].Input = []byte(`{"longhaul/v1/text":["It was ",{"results":"task-0"}]}`)
 	return p
 }
 
