@@ -39,10 +39,11 @@ func (r *planRun) nextAttempt(t *opt.Task) int {
 }
 
 // failedAttempt returns the number of the attempt that failed with err, 0 if err
-// does not say.
+// does not say: a time-out knows at most of the error before it.
 func failedAttempt(err error) int {
+	var timeout *temporal.TimeoutError
 	var app *temporal.ApplicationError
-	if !errors.As(err, &app) {
+	if errors.As(err, &timeout) || !errors.As(err, &app) {
 		return 0
 	}
 	_, attempt := activities.Reason(app)
