@@ -400,7 +400,7 @@ func (m *memory) Queue(ctx context.Context, tenant, contextID string) (q opt.Que
 			if o.QueuedAt.Millis() > q.Last.Millis() {
 				q.Last = o.QueuedAt
 			}
-		case o.Status != opt.ObjectiveSubmitted:
+		case o.Status != opt.ObjectiveSubmitted || o.Attempt == 1 && o.MessageID != "":
 			q.Busy = append(q.Busy, o.ID)
 		}
 	}

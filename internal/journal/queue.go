@@ -7,8 +7,8 @@ import (
 	"longhaul/opt"
 )
 
-// Queue returns what is open in a context. An objective that was opened and not
-// begun is not: nothing waits for it.
+// Queue returns what is open in a context. An objective that waits to be started
+// is not: nothing waits for it. One that a message began is, from the first.
 func (j *Journal) Queue(ctx context.Context, tenant, contextID string) (q opt.Queue, err error) {
 	var last int64
 	err = j.snapshot(ctx, func(c *conn) error {
@@ -18,7 +18,9 @@ func (j *Journal) Queue(ctx context.Context, tenant, contextID string) (q opt.Qu
 			return err
 		}
 		return c.each(`SELECT id FROM objectives`+using("objectives_busy")+`
-			WHERE tenant = $1 AND context_id = $2 AND status IN ('planning', 'working', 'blocked') ORDER BY created_at, id`,
+			WHERE tenant = $1 AND context_id = $2
+				AND (status IN ('planning', 'working', 'blocked') OR status = 'submitted' AND queued_at = 0 AND attempt = 1 AND message_id <> '')
+			ORDER BY created_at, id`,
 			args{tenant, contextID}, func(row scanner) error {
 				var id string
 				err := row.Scan(&id)

@@ -25,6 +25,9 @@ func TestQueue(t *testing.T) {
 			}
 			return begin(t, j, o)
 		}
+		idle := newObjective()
+		idle.ContextID, idle.MessageID = "ctx", ""
+		begin(t, j, idle)
 		first, second, third, fourth, other := add("ctx", 0), add("ctx", 20), add("ctx", 10), add("ctx", 30), add("else", 40)
 		want := func(waiting int, last a2a.Time, busy ...*scribe) {
 			t.Helper()
@@ -47,7 +50,7 @@ func TestQueue(t *testing.T) {
 			}
 		}
 
-		want(3, at(30)) // one that has not begun keeps nobody waiting
+		want(3, at(30), first) // one that waits to be started keeps nobody waiting
 		positions(0, 2, 1, 3, 1)
 		first.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
 		want(3, at(30), first)

@@ -25,7 +25,7 @@ import (
 )
 
 // patience keeps a loaded machine from changing what clients see.
-var patience = []string{"--call-timeout", "60s", "--blocking-wait", "60s", "--reply-wait", "60s", "--cancel-wait", "60s"}
+var patience = []string{"LONGHAUL_CALL_TIMEOUT=60s", "LONGHAUL_BLOCKING_WAIT=60s", "LONGHAUL_REPLY_WAIT=60s", "LONGHAUL_CANCEL_WAIT=60s"}
 
 // A room is a site, with the tally of what ran there.
 type room struct {
@@ -41,9 +41,9 @@ func newRoom(t *testing.T, limit time.Duration, flags ...string) *room {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
-	site := harness.NewSite(t, harness.Victim, slices.Concat(patience, flags)...)
+	site := harness.NewSite(t, harness.Victim, flags...)
 	r := &room{t: t, ctx: ctx, site: site, tally: filepath.Join(t.TempDir(), "tally"), Client: site.Client()}
-	site.Env = append(site.Env, "VICTIM_TALLY="+r.tally)
+	site.Env = append(patience, "VICTIM_TALLY="+r.tally)
 	return r
 }
 
@@ -186,6 +186,28 @@ func TestTurns(t *testing.T) {
 	}
 	if at := place(t, r.until(last, "COMPLETED")); at != 0 {
 		t.Errorf("a task that has ended waits at place %d", at)
+	}
+}
+
+// TestTurns_beforeAnyWorker has messages come one after another while nothing can
+// begin yet.
+func TestTurns_beforeAnyWorker(t *testing.T) {
+	r := newRoom(t, 3*time.Minute)
+	r.site.Start(harness.Temporal)
+	r.site.Start(harness.API)
+	var tasks []*harness.Task
+	var want []string
+	for i := range 3 {
+		task := r.begin("early", "work 300ms; say x")
+		if at := place(t, task); task.State != "SUBMITTED" || at != i {
+			t.Errorf("message %d is %s at place %d, want SUBMITTED at %d", i+1, task.State, at, i)
+		}
+		tasks, want = append(tasks, task), append(want, key(task, 1))
+	}
+	r.site.Start(harness.Worker)
+	r.until(tasks[2], "COMPLETED")
+	if got := r.turns(tasks...); !slices.Equal(got, want) {
+		t.Errorf("ran in the order %v, want %v", got, want)
 	}
 }
 
