@@ -43,6 +43,10 @@ type Config struct {
 	// Origins are those of web pages that may call, as "https://app.example.com"
 	// or "*"; nil for none.
 	Origins []string
+	// Hosts are the names that requests may be addressed to beside addresses, in
+	// lower case; nil for any. Where nobody is asked who they are it keeps out pages
+	// whose own name leads here.
+	Hosts []string
 	// LenientVersion takes a method of 1.0 without an A2A-Version header for what
 	// it is. The specification calls such a request one of 0.3, which has no
 	// method by that name.

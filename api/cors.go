@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,14 +44,29 @@ func foreignPages(origins []string) *http.CrossOriginProtection {
 	return p
 }
 
-// refuseForeign refuses requests that foreignPages keeps out.
+// refuseForeign refuses requests that foreignPages keeps out, and those to a name
+// that is not ours: a page can have its own name lead here, and is no page of
+// another origin then.
 func (s *Server) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
-		if s.foreign != nil && s.foreign.Check(e.Request()) != nil {
+		switch r := e.Request(); {
+		case s.foreign != nil && s.foreign.Check(r) != nil:
 			return echo.NewHTTPError(http.StatusForbidden)
+		case s.cfg.Hosts != nil && !s.named(r.Host):
+			return echo.NewHTTPError(http.StatusMisdirectedRequest)
 		}
 		return next(e)
 	}
+}
+
+// named reports whether the host of a request is one of Config.Hosts, or an
+// address, which no page can make its own name.
+func (s *Server) named(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	return slices.Contains(s.cfg.Hosts, host) || net.ParseIP(strings.Trim(host, "[]")) != nil
 }
 
 // preflight tells a browser what its page may send to a place that takes verbs.

@@ -42,6 +42,37 @@ func TestCORS(t *testing.T) {
 	}
 }
 
+// A page can have its own name lead to this machine: then the browser takes the
+// server for the page's own.
+func TestServer_hosts(t *testing.T) {
+	for _, tc := range []struct {
+		hosts []string
+		host  string
+		want  int
+	}{
+		{nil, "evil.example.com:7420", http.StatusOK},
+		{[]string{"localhost"}, "evil.example.com:7420", http.StatusMisdirectedRequest},
+		{[]string{"localhost"}, "localhost.example.com", http.StatusMisdirectedRequest},
+		{[]string{"localhost"}, "LocalHost:7420", http.StatusOK},
+		{[]string{"localhost"}, "localhost.", http.StatusOK},
+		{[]string{"localhost"}, "127.0.0.1:7420", http.StatusOK},
+		{[]string{"localhost"}, "[::1]:7420", http.StatusOK},
+		{[]string{"localhost"}, "[::1]", http.StatusOK},
+		{[]string{"localhost", "agent.example.com"}, "agent.example.com", http.StatusOK},
+	} {
+		s := newService(t, func(c *api.Config) { c.Hosts = tc.hosts })
+		for _, path := range []string{"/.well-known/agent-card.json", "/healthz"} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+			r.Host = tc.host
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			if w.Code != tc.want {
+				t.Errorf("%v: %s of %q: got %d, want %d", tc.hosts, path, tc.host, w.Code, tc.want)
+			}
+		}
+	}
+}
+
 func TestLenientVersion(t *testing.T) {
 	s := newService(t, func(c *api.Config) { c.LenientVersion = true })
 	ask := func(method string, headers ...string) string {

@@ -171,7 +171,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		Card:         info,
 		Authenticate: anyone,
 		Idempotency:  repeats[cfg.Idempotency],
-		NoREST:       cfg.NoREST, LenientVersion: cfg.Lenient, Origins: cfg.Origins,
+		NoREST:       cfg.NoREST, LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxBody: cfg.MaxBody, MaxQueue: cfg.MaxQueue,
 		Log: s.log,
 	})

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -122,6 +123,19 @@ func (s apiSettings) reach() error {
 		err = s.mayListen("--grpc-addr", s.GRPCAddr)
 	}
 	return err
+}
+
+// hosts returns the names by which the API may be called, nil for any. Who lets
+// anyone in says by that, too, that its network may call it what it likes.
+func (s apiSettings) hosts() []string {
+	if s.AllowAnyone {
+		return nil
+	}
+	names := []string{"localhost"}
+	if u, err := url.Parse(s.PublicURL); err == nil && u.Hostname() != "" {
+		names = append(names, strings.ToLower(u.Hostname()))
+	}
+	return names
 }
 
 func (s apiSettings) mayListen(flag, addr string) error {

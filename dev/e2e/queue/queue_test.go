@@ -138,7 +138,13 @@ func (r *room) turns(roots ...*harness.Task) []string {
 // meanwhile, and more come: they wait in order, can be canceled, and the one that
 // was answered goes on before them.
 func TestTurns(t *testing.T) {
-	r := newRoom(t, 3*time.Minute)
+	for _, events := range []string{"0", "100"} { // the latter has every workflow go on as a new run now and then
+		t.Run("max-events "+events, func(t *testing.T) { takeTurns(t, events) })
+	}
+}
+
+func takeTurns(t *testing.T, maxEvents string) {
+	r := newRoom(t, 3*time.Minute, "--max-events", maxEvents)
 	r.site.Start(harness.AllInOne)
 
 	asks := r.until(r.begin("", "approve Go on?; work 50ms; say a"), "INPUT_REQUIRED")
