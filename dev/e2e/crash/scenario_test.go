@@ -34,6 +34,8 @@ var scenarios = []scenario{
 	{"two gates", (*world).twoGates},
 	{"idle with a plan", (*world).idleWithPlan},
 	{"idle, then planned", (*world).idleThenPlanned},
+	{"in turn", (*world).inTurn},
+	{"in turn, and approved", (*world).inTurnApproved},
 }
 
 func id(n int) string   { return fmt.Sprintf("m%d", n) }
@@ -201,6 +203,27 @@ func (w *world) twoGates(ctx context.Context, n int) error {
 		}
 	}
 	return nil
+}
+
+// shared names a context that every few objectives have in common: one of them
+// works at a time.
+func shared(n int) string { return fmt.Sprint("shared-", n/60) }
+
+func (w *world) inTurn(ctx context.Context, n int) error {
+	plan := harness.NewPlan("in turn", "work 100ms", say(n))
+	_, err := w.begin(ctx, harness.Message{ID: id(n), Text: "in turn", ContextID: shared(n), Plan: plan}, completes(n))
+	return err
+}
+
+// inTurnApproved waits for its turn, lets others work while it waits for a person,
+// and waits again.
+func (w *world) inTurnApproved(ctx context.Context, n int) error {
+	plan := harness.NewPlan("in turn", "approve Go on?; work 100ms; "+say(n))
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "in turn", ContextID: shared(n), Plan: plan}, completes(n))
+	if err != nil {
+		return err
+	}
+	return w.answer(ctx, f, planTask(f.TaskID, 1, 0), 1, decide("accept"))
 }
 
 // create makes an idle objective. A call that may have got through is not
