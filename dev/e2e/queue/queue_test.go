@@ -333,7 +333,7 @@ func TestDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	middle := waiting[len(waiting)/2]
-	r.soon(middle, "WORKING", "COMPLETED")
+	r.soon(middle, "WORKING")
 	process.Kill()
 	r.site.Start(harness.AllInOne)
 	r.soon(waiting[len(waiting)-1], "COMPLETED")
@@ -382,17 +382,15 @@ func (r *room) crowd(contextID string, n int) []*harness.Task {
 	return tasks
 }
 
-// soon waits as long as the test may take until a task is in one of some states.
-func (r *room) soon(task *harness.Task, states ...string) {
+// soon waits as long as the test may take until a task is in a state, by its
+// stream: to ask again and again would cost more than the work.
+func (r *room) soon(task *harness.Task, state string) {
 	r.t.Helper()
-	deadline, _ := r.ctx.Deadline()
-	harness.Eventually(r.t, time.Until(deadline), task.ID+" "+states[0], func() error {
-		now, err := r.Get(r.ctx, task.ID)
-		if err == nil && !slices.Contains(states, now.State) {
-			err = fmt.Errorf("it is %s", now.State)
-		}
-		return err
-	})
+	f := r.Follow(r.ctx, task.ID, harness.Fresh)
+	defer f.Stop()
+	if _, err := f.UntilState(r.ctx, state); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // checkHistories checks that no run of the context's workflow got long, and that
