@@ -127,6 +127,7 @@ func (e *engine) ChangeObjective(ctx context.Context, id string, c *opt.Change, 
 			return nil
 		case to == opt.ObjectiveBlocked:
 			e.moveObjective(o, to, opt.BlockedByOperator)
+			e.pause(o)
 		case to.Ended():
 			e.journal.play(o.ID, opt.Event{Kind: opt.ObjectiveStopping, Reason: string(to)})
 		default:
@@ -135,6 +136,15 @@ func (e *engine) ChangeObjective(ctx context.Context, id string, c *opt.Change, 
 		e.revise(o, nil)
 		return nil
 	})
+}
+
+// pause pauses the plans that have been started.
+func (e *engine) pause(o *opt.Objective) {
+	for _, p := range o.Plans {
+		if p.Started && !p.Status.Ended() {
+			e.movePlan(p, opt.PlanBlocked, opt.BlockedByOperator)
+		}
+	}
 }
 
 // Replan pauses what runs, and leaves the planning to a planner that takes its
@@ -146,11 +156,7 @@ func (e *engine) Replan(ctx context.Context, id, reason string, seen int64) erro
 		}
 		e.moveObjective(o, opt.ObjectivePlanning, opt.Replanning)
 		e.revise(o, nil)
-		for _, p := range o.Plans {
-			if p.Started && !p.Status.Ended() {
-				e.movePlan(p, opt.PlanBlocked, opt.BlockedByOperator)
-			}
-		}
+		e.pause(o)
 		if reason == "quick" {
 			e.moveObjective(o, opt.ObjectiveWorking, "")
 		}

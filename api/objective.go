@@ -119,16 +119,26 @@ func (s *Server) updateObjective(ctx context.Context, c *call, p wire.UpdateObje
 }
 
 // arrived reports whether o shows what comes of asking for a status: it has ended,
-// or works with its plans begun and none still paused. Others show at once.
+// works with its plans begun and none still paused, or is paused with its plans,
+// so that nothing begins after the answer. Others show at once.
 func arrived(o *opt.Objective, asked opt.ObjectiveStatus) bool {
-	paused := o.Status == opt.ObjectiveBlocked && (o.Reason == opt.BlockedByOperator || o.Reason == opt.BlockedByPlan)
+	byClient := o.Status == opt.ObjectiveBlocked && o.Reason == opt.BlockedByOperator
+	byPlan := o.Status == opt.ObjectiveBlocked && o.Reason == opt.BlockedByPlan
 	switch {
 	case o.Status.Ended():
 		return true
 	case asked == opt.ObjectiveWorking:
-		return !paused && len(o.Startable()) == 0 && len(o.Held()) == 0
+		return !byClient && !byPlan && len(o.Startable()) == 0 && len(o.Held()) == 0
+	case asked == opt.ObjectiveBlocked && byClient:
+		return !slices.ContainsFunc(o.Plans, runsOn)
 	}
 	return !asked.Ended()
+}
+
+// runsOn reports whether p may begin tasks.
+func runsOn(p *opt.Plan) bool {
+	paused := p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByOperator
+	return p.Started && !p.Status.Ended() && !paused
 }
 
 // changeObjective has the engine change o, which has not ended. n counts the times

@@ -134,7 +134,7 @@ func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParam
 		switch {
 		case p.Status != "" && !plan.Status.May(p.Status), p.Status != "" && p.Status != plan.Status && (plan.Status.Ended() || closed(o)):
 			return &opt.MoveError{From: string(plan.Status), To: string(p.Status)}
-		case p.Change.Empty() && (p.Status == "" || plan.Status.Ended()):
+		case p.Change.Empty() && (p.Status == "" || p.Status == plan.Status && !byHand(plan)):
 			return errUnchanged
 		case plan.Status.Ended():
 			return errPlanEnded
@@ -144,6 +144,10 @@ func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParam
 		return repeated(s.cfg.Engine.ChangePlan(ctx, p.ID, &p.Change, p.Status, met(o, plan), seen), n)
 	})
 }
+
+// byHand reports whether p works, and only because a client moves its tasks: then to
+// have it work is to start it.
+func byHand(p *opt.Plan) bool { return p.Status == opt.PlanWorking && p.Reason == opt.ByHand }
 
 // addTasks adds tasks to a plan.
 func (s *Server) addTasks(ctx context.Context, c *call, p wire.AddTasksParams) (wire.ShownPlan, error) {

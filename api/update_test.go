@@ -469,6 +469,52 @@ func TestObjectiveUpdate_waitsForTheEnd(t *testing.T) {
 	}
 }
 
+// Nothing begins after a client was told that the objective is paused.
+func TestObjectiveUpdate_waitsForThePause(t *testing.T) {
+	s := newService(t)
+	s.have(t, func(o *opt.Objective) { o.Status, o.Started, o.Root = opt.ObjectiveWorking, true, opt.TaskWorking })
+	s.engine.follow(objectiveID)
+	done := s.later(func(e *engine, o *opt.Objective) { e.pause(o) })
+	s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
+		e.moveObjective(o, opt.ObjectiveBlocked, opt.BlockedByOperator)
+		return nil
+	})
+	o := s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"blocked"}`).at("result", "objective")
+	if got := o.at("status").String() + ", " + o.at("plans", "0", "status").String(); got != "blocked, blocked" {
+		t.Errorf("objective and plan are %s", got)
+	}
+	<-done
+}
+
+// A plan that is asked to stay where it is has not been changed.
+func TestPlanUpdate_stays(t *testing.T) {
+	for _, status := range []opt.PlanStatus{opt.PlanPending, opt.PlanWorking, opt.PlanBlocked, opt.PlanFailed} {
+		s := newService(t)
+		s.have(t, func(o *opt.Objective) {
+			p := o.Plans[0]
+			if status == opt.PlanFailed {
+				p.Reason = opt.ByHand // as its task did
+			}
+			if p.Status = status; status != opt.PlanPending {
+				o.Status, o.Started, o.Root, p.Started = opt.ObjectiveWorking, true, opt.TaskWorking, true
+			}
+		})
+		s.unchanged(t, func() {
+			n := s.call(t, "plans/update", `{"id":"`+planID+`","status":"`+string(status)+`"}`)
+			if n.at("result", "plan", "status").String() != string(status) {
+				t.Errorf("asked to stay %s: %v", status, n)
+			}
+		})
+	}
+	s := newService(t)
+	s.have(t, nil)
+	s.call(t, "tasks/updateStatus", `{"id":"`+taskID+`","status":"working"}`)
+	s.call(t, "plans/update", `{"id":"`+planID+`","status":"working"}`)
+	if s.engine.changes[len(s.engine.changes)-1] != "plan" {
+		t.Errorf("a plan that was begun by hand is not started: %v", s.engine.changes)
+	}
+}
+
 func TestPlanUpdate_waitsForTheRevision(t *testing.T) {
 	s := newService(t, func(c *api.Config) { c.ReplyWait = 0 })
 	s.have(t, nil)
