@@ -200,6 +200,13 @@ func (s *Server) again(ctx context.Context, c *call, p wire.UpdateObjectiveParam
 	})
 }
 
+// already reports whether err is about a move to where a thing is. Of a replan it
+// says that other plans are being made right now.
+func already(err error) bool {
+	var move *opt.MoveError
+	return errors.As(err, &move) && move.From == move.To
+}
+
 // replan has plans made in place of those that have not ended. The answer shows
 // the objective as it is while that happens.
 func (s *Server) replan(ctx context.Context, c *call, p wire.ReplanParams) (wire.ShownObjective, error) {
@@ -216,7 +223,11 @@ func (s *Server) replan(ctx context.Context, c *call, p wire.ReplanParams) (wire
 		case closed(o), o.Status == opt.ObjectiveWorking && len(o.Plans) == 0: // there is nothing to pause, so no way to planning
 			return &opt.MoveError{From: string(o.Status), To: string(opt.ObjectivePlanning)}
 		}
-		return s.ofObjective(n, s.cfg.Engine.Replan(ctx, p.ID, p.Reason, p.Seen))
+		err = s.cfg.Engine.Replan(ctx, p.ID, p.Reason, p.Seen)
+		if already(err) {
+			return nil
+		}
+		return s.ofObjective(n, err)
 	})
 	if err != nil {
 		return wire.ShownObjective{}, err

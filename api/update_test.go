@@ -615,6 +615,22 @@ func TestReplan(t *testing.T) {
 	})
 }
 
+// While other plans are being made there is nothing more to ask for.
+func TestReplan_twice(t *testing.T) {
+	s := newService(t)
+	s.have(t, nil)
+	s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"working"}`)
+	s.call(t, "objectives/replan", `{"id":"`+objectiveID+`"}`)
+	events := len(s.journal.log[objectiveID])
+	s.engine.troubles = append(s.engine.troubles, func(*engine, *opt.Objective) error {
+		return fmt.Errorf("replan: %w", &opt.MoveError{From: "planning", To: "planning"})
+	})
+	o := s.call(t, "objectives/replan", `{"id":"`+objectiveID+`"}`).at("result", "objective")
+	if o.at("status").String() != "planning" || len(s.journal.log[objectiveID]) != events {
+		t.Errorf("the objective is %v", o)
+	}
+}
+
 // A new attempt has a root task of its own, and its tasks are other A2A tasks.
 func TestObjectiveUpdate_again(t *testing.T) {
 	s := newService(t)
