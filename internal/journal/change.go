@@ -40,10 +40,30 @@ func (r *recording) beginAgain(e *entry) error {
 	r.o.attempt, o.ID = e.Attempt, r.objectiveID
 	_, err := r.c.exec(`UPDATE objectives SET status = 'submitted', reason = '', stopping = '', failure = '', started = 0, attempt = $2, updated_at = $3
 		WHERE id = $1`, r.objectiveID, e.Attempt, e.At.Millis())
+	if err == nil {
+		err = r.keepCompleted()
+	}
 	if err != nil {
 		return err
 	}
 	return r.insertRoot(o, opt.TaskSubmitted, e.At)
+}
+
+// keepCompleted notes of the plans that are completed that they were so before the
+// attempt that begins.
+func (r *recording) keepCompleted() error {
+	found, err := plans(r.c, "p.objective_id = $1 AND p.status = $2", r.objectiveID, string(opt.PlanCompleted))
+	for _, p := range found {
+		var doc string
+		p.Kept = true
+		if doc, err = encode(p); err == nil {
+			_, err = r.c.exec("UPDATE plans SET doc = $2 WHERE id = $1", p.ID, doc)
+		}
+		if err != nil {
+			break
+		}
+	}
+	return err
 }
 
 // changePlan changes a plan by what only its workflow, or its objective when it

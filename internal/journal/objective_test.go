@@ -72,6 +72,34 @@ func TestObjective(t *testing.T) {
 	})
 }
 
+// What was completed before a new attempt does not begin it: nothing follows from
+// it at once.
+func TestObjective_again(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		o := newObjective()
+		s := begin(t, open(), o)
+		s.record(
+			planAdded(o, 0, 1), planAdded(o, 1, 1),
+			opt.Event{Kind: opt.ObjectiveMoved, To: "working"},
+			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "completed"},
+			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(1), To: "failed"},
+			opt.Event{Kind: opt.ObjectiveMoved, To: "failed"},
+			opt.Event{Kind: opt.ObjectiveAgain, From: "failed", To: "submitted", Attempt: 2},
+			opt.Event{Kind: opt.PlanAgain, PlanID: s.plan(1), Attempt: 2},
+		)
+		got, err := s.j.Objective(t.Context(), tenant, o.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.Plans[0].Kept || got.Plans[1].Kept || got.Plans[0].Status != opt.PlanCompleted {
+			t.Errorf("plans are %+v, %+v", got.Plans[0], got.Plans[1])
+		}
+		if next := got.Next(at(99)); len(next) > 0 {
+			t.Errorf("what follows is %+v", next)
+		}
+	})
+}
+
 // TestPlan_sameAsModel lets random things happen to plans. What is read must be
 // what the model has come to, since clients and the workflow talk about the
 // same plan.
