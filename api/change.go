@@ -109,7 +109,8 @@ func (s *Server) caughtUp(ctx context.Context, c *call, id string, w Watch, wait
 func (s *Server) goesOn(o *opt.Objective) bool {
 	now := a2a.At(s.cfg.Now())
 	for _, p := range o.Plans {
-		if len(p.Next(now)) > 0 || p.Started && !o.Started && !closed(o) {
+		startsAll := p.Started && !p.Kept && !o.Started && !closed(o) // a client has started it
+		if len(p.Next(now)) > 0 || startsAll {
 			return true
 		}
 		p.Report = &opt.Report{Status: p.Status, Reason: p.Reason} // what its objective knows of it, in time

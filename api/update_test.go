@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/api"
@@ -660,6 +662,28 @@ func TestObjectiveUpdate_again(t *testing.T) {
 	if first.at("result", "status", "state").String() != "TASK_STATE_CANCELED" || second.at("result", "status", "state").String() != "TASK_STATE_WORKING" {
 		t.Errorf("the root tasks are %v and %v", first, second)
 	}
+}
+
+// What was completed before has begun, and still does not begin the new attempt:
+// its answer waits for nothing.
+func TestObjectiveUpdate_againAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t, func(c *api.Config) { c.ReplyWait = time.Hour })
+		s.have(t, func(o *opt.Objective) {
+			o.Status, o.Root, o.Started = opt.ObjectiveFailed, opt.TaskFailed, true
+			for i, status := range []opt.PlanStatus{opt.PlanCompleted, opt.PlanFailed} {
+				o.Plans[i].Status, o.Plans[i].Started = status, true
+				for _, task := range o.Plans[i].Tasks {
+					task.State = opt.TaskState(status)
+				}
+			}
+		})
+		began := time.Now()
+		o := s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"submitted"}`).at("result", "objective")
+		if waited := time.Since(began); waited > 0 || o.at("plans", "0", "status").String() != "completed" || o.at("plans", "1", "status").String() != "pending" {
+			t.Errorf("after %v the objective is %v", waited, o)
+		}
+	})
 }
 
 // Somebody else begins the new attempt first.
