@@ -188,7 +188,10 @@ func (p *Plan) Apply(e Event) error {
 	case PlanAgain:
 		return p.again(e)
 	case TasksAdded:
-		p.Tasks = append(p.Tasks, e.Tasks...)
+		for _, t := range e.Tasks {
+			added := *t // e stays what happened, whatever becomes of the task
+			p.Tasks = append(p.Tasks, &added)
+		}
 		p.UpdatedAt = e.At
 	case TaskMoved, TaskLinked, ArtifactAdded, MessageAdded:
 		return p.applyTask(e)

@@ -202,6 +202,26 @@ func TestPlan_Apply_messages(t *testing.T) {
 	}
 }
 
+// An event is recorded after more has happened: tasks that were added must not
+// change with those of the plan.
+func TestPlan_Apply_tasksAdded(t *testing.T) {
+	p := planOf(t, "completed")
+	tasks, err := p.NewTasks([]opt.TaskSpec{{Name: "more"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := opt.Event{Kind: opt.TasksAdded, Tasks: tasks}
+	if err := p.Apply(e); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Apply(opt.Event{Kind: opt.TaskMoved, TaskID: p.Tasks[1].ID, To: "working"}); err != nil {
+		t.Fatal(err)
+	}
+	if e.Tasks[0].State != opt.TaskPending || p.Tasks[1].State != opt.TaskWorking {
+		t.Errorf("the event tells of a task that is %s, the plan has one that is %s", e.Tasks[0].State, p.Tasks[1].State)
+	}
+}
+
 func TestPlan_Apply_refuses(t *testing.T) {
 	p := planOf(t, "pending")
 	before := snapshot(t, p)
