@@ -46,6 +46,7 @@ type Build struct {
 	Engine   func(api.Engine) api.Engine
 	Journal  func(api.Journal) api.Journal
 	Recorder func(activities.Recorder) activities.Recorder
+	Planner  func(activities.Planner) activities.Planner
 	Temporal func(*client.Options) // adjusts how Temporal is dialled
 }
 

@@ -126,7 +126,7 @@ func (s *service) work(cfg workerSettings) error {
 		Activities: activities.Config{
 			Executors: executors,
 			Default:   "echo",
-			Planner:   s.books,
+			Planner:   wrapped[activities.Planner](s.books, s.build.Planner),
 			Recorder:  wrapped[activities.Recorder](s.journal, s.build.Recorder),
 			Log:       s.log,
 		},

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -133,13 +132,4 @@ func numbers(events []harness.Event) []int64 {
 		out = append(out, e.ID)
 	}
 	return out
-}
-
-// restOf returns the events that come after one.
-func restOf(events []harness.Event, after int64) []harness.Event {
-	i := slices.IndexFunc(events, func(e harness.Event) bool { return e.ID > after })
-	if i < 0 {
-		return nil
-	}
-	return events[i:]
 }

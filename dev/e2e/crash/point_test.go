@@ -69,7 +69,7 @@ func (w *world) checkAttempts(want map[string]int) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for key, r := range byKey(lines) {
+	for key, r := range harness.Rounds(lines) {
 		place := strings.SplitN(key, "-", 3)[2]
 		if n := want[place]; n != 0 && len(r) != n {
 			w.t.Errorf("%d attempts at %s, want %d", len(r), key, n)

@@ -49,15 +49,7 @@ func (w *world) settle() streams {
 // one connection shows.
 func (w *world) compare(taskID string, got, whole []harness.Event) {
 	w.t.Helper()
-	if len(got) == 0 {
-		w.t.Errorf("%s: no events", taskID)
-		return
-	}
-	want := whole
-	if got[0].Task() != nil { // it began with the task as it was
-		want, got = restOf(whole, got[0].ID), got[1:]
-	}
-	if diff := cmp.Diff(want, got); diff != "" && w.t.Failed() {
+	if diff := harness.Differ(whole, got); diff != "" && w.t.Failed() {
 		w.t.Errorf("%s: another sequence", taskID)
 	} else if diff != "" {
 		w.t.Errorf("%s: another sequence (-whole +followed):\n%s", taskID, diff)
@@ -73,7 +65,7 @@ func (w *world) resume(taskID string, whole []harness.Event) {
 	}
 	after := whole[rand.IntN(len(whole)-1)].ID
 	got, err := w.c.All(w.ctx(), taskID, after)
-	if diff := cmp.Diff(restOf(whole, after), got); err != nil || diff != "" {
+	if diff := cmp.Diff(harness.After(whole, after), got); err != nil || diff != "" {
 		w.t.Errorf("%s: resumed after event %d: %v, another sequence (-whole +resumed):\n%s", taskID, after, err, diff)
 	}
 }
@@ -97,7 +89,7 @@ func (w *world) lostThrice(objectiveID string) bool {
 	if err != nil {
 		return false
 	}
-	for key, r := range byKey(lines) {
+	for key, r := range harness.Rounds(lines) {
 		if strings.HasPrefix(key, strings.Replace(objectiveID, "obj-", "task-", 1)) && len(r) >= 3 {
 			return true
 		}

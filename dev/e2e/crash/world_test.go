@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/client"
 
 	"longhaul/dev/e2e/harness"
 )
@@ -183,10 +182,7 @@ func (w *world) await(ctx context.Context, rounds int) error {
 // and how many runs went on as new ones, as Temporal has it.
 func (w *world) workflows(kind string) (all, running, renewed int64) {
 	w.t.Helper()
-	c, err := client.Dial(client.Options{HostPort: w.site.TemporalAddr, Logger: quiet{}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	c := w.site.Temporal(w.t)
 	defer c.Close()
 	count := func(query string) int64 {
 		n, err := c.CountWorkflow(w.ctx(), &workflowservice.CountWorkflowExecutionsRequest{Query: query})
@@ -199,11 +195,3 @@ func (w *world) workflows(kind string) (all, running, renewed int64) {
 	renewed = count(kind + " AND ExecutionStatus = 'ContinuedAsNew'")
 	return count(kind) - renewed, count(kind + " AND ExecutionStatus = 'Running'"), renewed
 }
-
-// quiet discards the SDK's log.
-type quiet struct{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"time"
 )
@@ -16,13 +17,28 @@ const callTimeout = 60 * time.Second
 
 // A Client calls the API in A2A 1.0. It is safe for concurrent use.
 type Client struct {
-	URL  string
-	HTTP *http.Client
+	URL    string
+	HTTP   *http.Client
+	Header map[string]string // sent with every call; see With
 }
 
 // NewClient returns a client of the API at a URL.
 func NewClient(url string) *Client {
 	return &Client{URL: url, HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+}
+
+// Extension is the URI of the extension for objectives, plans and tasks.
+const Extension = "https://github.com/zeroasterisk/a2a-opt/v1"
+
+// With returns a client like c that sends a header with every call.
+func (c *Client) With(name, value string) *Client {
+	with := *c
+	with.Header = maps.Clone(c.Header)
+	if with.Header == nil {
+		with.Header = map[string]string{}
+	}
+	with.Header[name] = value
+	return &with
 }
 
 // An RPCError is an error that the API answered with.
@@ -40,6 +56,40 @@ func (e *RPCError) Error() string {
 // when.
 func (e *RPCError) Unavailable() bool {
 	return e.Code == -32603 && bytes.Contains(e.Data, []byte(`"UNAVAILABLE"`)) && bytes.Contains(e.Data, []byte(`"retryDelay"`))
+}
+
+// detail is the first of the details of e, which tell errors apart.
+func (e *RPCError) detail() (d struct {
+	Reason     string `json:"reason"`
+	Violations []struct {
+		Field string `json:"field"`
+	} `json:"fieldViolations"`
+}) {
+	list := []json.RawMessage{nil}
+	if json.Unmarshal(e.Data, &list) == nil && len(list) > 0 {
+		_ = json.Unmarshal(list[0], &d) // what is no detail is an empty one
+	}
+	return d
+}
+
+// Reason returns the reason of an RPCError, "" if it has none or is another error.
+func Reason(err error) string {
+	var rpc *RPCError
+	if !errors.As(err, &rpc) {
+		return ""
+	}
+	return rpc.detail().Reason
+}
+
+// Fields returns the params that an RPCError finds wrong.
+func Fields(err error) (fields []string) {
+	var rpc *RPCError
+	if errors.As(err, &rpc) {
+		for _, v := range rpc.detail().Violations {
+			fields = append(fields, v.Field)
+		}
+	}
+	return fields
 }
 
 // Code returns the code of an RPCError, 0 for any other error.
@@ -88,8 +138,10 @@ func (c *Client) post(ctx context.Context, method string, params any, header map
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("A2A-Version", "1.0")
-	for key, value := range header {
-		req.Header.Set(key, value)
+	for _, h := range []map[string]string{c.Header, header} {
+		for key, value := range h {
+			req.Header.Set(key, value)
+		}
 	}
 	return c.HTTP.Do(req)
 }

@@ -18,20 +18,26 @@ type Message struct {
 	Wait      bool    // for the work, as a blocking send
 }
 
-// A Plan is one that a message brings. The description of a task is a script for
-// the echo executor.
+// A Plan is one that a message brings, or that is added to an objective. The
+// description of a task is a script for the echo executor.
 type Plan struct {
-	Name  string     `json:"name"`
-	Tasks []PlanTask `json:"tasks"`
+	Name         string         `json:"name"`
+	Tasks        []PlanTask     `json:"tasks"`
+	Dependencies []string       `json:"dependencies,omitempty"` // ids, or "plan-0" for the first that the message brings
+	Metadata     map[string]any `json:"metadata,omitempty"`
 }
 
 // A PlanTask is a task of a Plan. Dependencies name tasks of the plan by place:
 // "task-0".
 type PlanTask struct {
-	Name         string   `json:"name"`
-	Description  string   `json:"description,omitempty"`
-	Dependencies []string `json:"dependencies,omitempty"`
+	Name         string         `json:"name"`
+	Description  string         `json:"description,omitempty"`
+	Dependencies []string       `json:"dependencies,omitempty"`
+	Metadata     map[string]any `json:"metadata,omitempty"`
 }
+
+// Optional is the metadata of a plan or a task whose failure does not matter.
+func Optional() map[string]any { return map[string]any{"opt/v1/optional": true} }
 
 // NewPlan returns a plan whose tasks run these scripts, one after another.
 func NewPlan(name string, scripts ...string) *Plan {

@@ -15,19 +15,31 @@ type Objective struct {
 
 // An ObjectivePlan is a plan of an Objective.
 type ObjectivePlan struct {
-	ID       string         `json:"id"`
-	Name     string         `json:"name"`
-	Status   string         `json:"status"`
-	Tasks    []TaskOfPlan   `json:"tasks"`
-	Metadata map[string]any `json:"metadata"`
+	ID           string         `json:"id"`
+	Name         string         `json:"name"`
+	Status       string         `json:"status"`
+	Tasks        []TaskOfPlan   `json:"tasks"`
+	Dependencies []string       `json:"dependencies"`
+	Metadata     map[string]any `json:"metadata"`
 }
 
 // A TaskOfPlan is a task of an ObjectivePlan.
 type TaskOfPlan struct {
-	ID       string         `json:"id"`
-	Name     string         `json:"name"`
-	Status   string         `json:"status"`
-	Metadata map[string]any `json:"metadata"`
+	ID           string         `json:"id"`
+	PlanID       string         `json:"planId"`
+	ObjectiveID  string         `json:"objectiveId"`
+	Name         string         `json:"name"`
+	Index        int            `json:"taskIndex"`
+	Dependencies []string       `json:"dependencies"`
+	A2ATaskID    string         `json:"a2aTaskId"`
+	Status       string         `json:"status"`
+	Metadata     map[string]any `json:"metadata"`
+}
+
+// Revision returns the revision of o, which rises with each change by a client.
+func (o *Objective) Revision() int {
+	n, _ := o.Metadata["longhaul/v1/revision"].(float64)
+	return int(n)
 }
 
 // Objective returns an objective with its plans and tasks.
@@ -73,6 +85,7 @@ func (c *Client) CreatePlan(ctx context.Context, objectiveID string, p *Plan) (*
 	var out struct {
 		Plan *ObjectivePlan `json:"plan"`
 	}
-	err := c.Call(ctx, "plans/create", map[string]any{"objectiveId": objectiveID, "name": p.Name, "tasks": p.Tasks}, &out)
+	params := map[string]any{"objectiveId": objectiveID, "name": p.Name, "tasks": p.Tasks, "dependencies": p.Dependencies, "metadata": p.Metadata}
+	err := c.Call(ctx, "plans/create", params, &out)
 	return out.Plan, err
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"go.temporal.io/sdk/client"
 )
 
 // A Site is one installation: a data directory, and addresses that its processes
@@ -132,3 +134,22 @@ func freeAddr(t testing.TB) string {
 	t.Fatal("no free port")
 	return ""
 }
+
+// Temporal returns a client of the Temporal server that the site's processes use,
+// for tests that look at what happens there. The caller closes it.
+func (s *Site) Temporal(t testing.TB) client.Client {
+	t.Helper()
+	c, err := client.Dial(client.Options{HostPort: s.TemporalAddr, Logger: quiet{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// quiet discards the SDK's log.
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // An Event is one event of a stream, byte for byte.
@@ -163,6 +166,29 @@ func (c *Client) All(ctx context.Context, taskID string, after int64) ([]Event, 
 		}
 		all = append(all, e)
 	}
+}
+
+// After returns the events that come after one.
+func After(events []Event, id int64) []Event {
+	i := slices.IndexFunc(events, func(e Event) bool { return e.ID > id })
+	if i < 0 {
+		return nil
+	}
+	return events[i:]
+}
+
+// Differ says how what somebody followed, over however many connections, is not
+// what one connection shows of the whole; "" if it is the same. A following that
+// begins with the task as it was shows what came after that.
+func Differ(whole, followed []Event) string {
+	if len(followed) == 0 {
+		return "no events"
+	}
+	want := whole
+	if followed[0].Task() != nil {
+		want, followed = After(whole, followed[0].ID), followed[1:]
+	}
+	return cmp.Diff(want, followed)
 }
 
 // A Follower follows a task to its end, however often it has to resume. It is

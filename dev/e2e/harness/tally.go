@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -40,4 +44,51 @@ func ReadTally(path string) ([]TallyLine, error) {
 		lines = append(lines, l)
 	}
 	return lines, nil
+}
+
+// A Round is how the attempts at one round of a task went, by attempt. Each gate
+// that is passed begins another round.
+type Round map[int]*Attempt
+
+// An Attempt is one attempt at a round.
+type Attempt struct {
+	PID        int
+	Began      time.Time
+	What       string // end or error, "" if it came to neither
+	Beginnings int
+}
+
+// Numbers lists the attempts in order.
+func (r Round) Numbers() []int { return slices.Sorted(maps.Keys(r)) }
+
+// Rounds sorts the lines of a tally by their keys.
+func Rounds(lines []TallyLine) map[string]Round {
+	all := map[string]Round{}
+	for _, l := range lines {
+		if all[l.Key] == nil {
+			all[l.Key] = Round{}
+		}
+		a := all[l.Key][l.Attempt]
+		if a == nil {
+			a = &Attempt{}
+			all[l.Key][l.Attempt] = a
+		}
+		switch l.What {
+		case "begin":
+			a.PID, a.Began = l.PID, l.At
+			a.Beginnings++
+		default:
+			a.What = l.What
+		}
+	}
+	return all
+}
+
+// SplitKey returns the A2A task and the number of a round.
+func SplitKey(key string) (task string, round int, err error) {
+	task, number, _ := strings.Cut(key, ":")
+	if round, err = strconv.Atoi(number); err != nil {
+		return "", 0, fmt.Errorf("key %q: %w", key, err)
+	}
+	return task, round, nil
 }

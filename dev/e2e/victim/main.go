@@ -1,6 +1,6 @@
-// Victim is Longhaul in one process, for tests of what a crash leaves behind: it
-// kills itself at a point that the environment names, and notes each run of an
-// executor in a file.
+// Victim is Longhaul in one process, for tests that have to be in charge of it: it
+// kills itself at a point that the environment names, notes each run of an
+// executor in a file, and lets the test say when tasks and planners go on.
 //
 // VICTIM_POINT is the name of a point, with ":3" behind it for the third time
 // that it is passed:
@@ -14,6 +14,8 @@
 //	streamed               pieces of an artifact were written, their task still runs
 //
 // VICTIM_TALLY is the path of the file. See [tally].
+//
+// VICTIM_CONTROL is the URL where the test says when to go on. See [control].
 package main
 
 import (
@@ -29,8 +31,14 @@ import (
 func main() {
 	at := newPoint(os.Getenv("VICTIM_POINT"))
 	build := cli.Build{Embed: embedded.Start, Engine: at.engine, Journal: at.journal, Recorder: at.recorder}
-	if path := os.Getenv("VICTIM_TALLY"); path != "" {
-		build.Executors = map[string]activities.Executor{"echo": tally{echo.Executor{}, path}}
+	var executor activities.Executor = echo.Executor{}
+	if url := os.Getenv("VICTIM_CONTROL"); url != "" {
+		executor = patient{executor, control{url}}
+		build.Planner = func(p activities.Planner) activities.Planner { return patientPlanner{p, control{url}} }
 	}
+	if path := os.Getenv("VICTIM_TALLY"); path != "" {
+		executor = tally{executor, path}
+	}
+	build.Executors = map[string]activities.Executor{"echo": executor}
 	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, build))
 }

@@ -1,0 +1,135 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// A Control decides when the victims' tasks go on whose script begins with "await
+// <door>", and planners that are asked for an objective whose description does. Its
+// methods may be called from any goroutine.
+type Control struct {
+	server *httptest.Server
+
+	mu    sync.Mutex
+	doors map[string]*door
+}
+
+// A door is where somebody waits.
+type door struct {
+	open    chan struct{} // closed once it is open
+	behind  string        // what is to be done then
+	knocked []string      // who came: keys of rounds, ids of objectives
+	left    int           // how many of them went away before it opened
+	changed chan struct{} // closed, and replaced, when somebody comes or leaves
+}
+
+// NewControl returns a control for victims that are started with its Env. It ends
+// with the test.
+func NewControl(t testing.TB) *Control {
+	c := &Control{doors: map[string]*door{}}
+	c.server = httptest.NewServer(http.HandlerFunc(c.knock))
+	t.Cleanup(func() {
+		c.server.CloseClientConnections()
+		c.server.Close()
+	})
+	return c
+}
+
+// Env tells a victim where c is.
+func (c *Control) Env() string { return "VICTIM_CONTROL=" + c.server.URL }
+
+// door returns a door, with the lock held.
+func (c *Control) door(name string) *door {
+	d := c.doors[name]
+	if d == nil {
+		d = &door{open: make(chan struct{}), changed: make(chan struct{})}
+		c.doors[name] = d
+	}
+	return d
+}
+
+func (d *door) change() {
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+func (c *Control) knock(w http.ResponseWriter, r *http.Request) {
+	who, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	d := c.door(r.URL.Path[1:])
+	d.knocked = append(d.knocked, string(who))
+	d.change()
+	c.mu.Unlock()
+	select {
+	case <-d.open:
+		c.mu.Lock()
+		behind := d.behind
+		c.mu.Unlock()
+		_, _ = io.WriteString(w, behind) // who has gone does not need it
+	case <-r.Context().Done():
+		c.mu.Lock()
+		d.left++
+		d.change()
+		c.mu.Unlock()
+	}
+}
+
+// Open lets everybody in who waits at a door or comes later. behind is what is to
+// be done then: a script or plans, "" for what the description says. Called again
+// it changes that for who is still to come.
+func (c *Control) Open(name, behind string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.door(name)
+	d.behind = behind
+	select {
+	case <-d.open:
+	default:
+		close(d.open)
+	}
+}
+
+// Knocked lists who has come to a door so far, in order.
+func (c *Control) Knocked(name string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.door(name).knocked)
+}
+
+// Await waits until somebody has come to a door.
+func (c *Control) Await(ctx context.Context, name string) error {
+	return c.until(ctx, name, func(d *door) bool { return len(d.knocked) > 0 })
+}
+
+// AwaitLeft waits until everybody who came to a door has gone away again.
+func (c *Control) AwaitLeft(ctx context.Context, name string) error {
+	return c.until(ctx, name, func(d *door) bool { return len(d.knocked) > 0 && d.left == len(d.knocked) })
+}
+
+func (c *Control) until(ctx context.Context, name string, is func(*door) bool) error {
+	for {
+		c.mu.Lock()
+		d := c.door(name)
+		ok, changed := is(d), d.changed
+		knocked, left := len(d.knocked), d.left
+		c.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("at door %s, where %d came and %d left: %w", name, knocked, left, ctx.Err())
+		}
+	}
+}

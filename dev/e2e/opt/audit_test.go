@@ -1,0 +1,103 @@
+package opt_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
+)
+
+// audit looks at every objective that all the tests have left: its events must be
+// a story that can be told, and its tasks must have been run as that says.
+func (s *service) audit(t *testing.T) {
+	t.Helper()
+	runs, err := s.runs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byObjective := map[string]map[string]harness.Round{}
+	for key, r := range runs {
+		id := objectiveOf(key)
+		if byObjective[id] == nil {
+			byObjective[id] = map[string]harness.Round{}
+		}
+		byObjective[id][key] = r
+	}
+	all, err := s.c.Objectives(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := 0
+	for _, o := range all {
+		st := newStory()
+		if err := s.hear(t.Context(), o.ID, st); err != nil {
+			t.Fatal(err)
+		}
+		st.wrong = append(st.wrong, st.ran(byObjective[o.ID])...)
+		for _, err := range st.wrong {
+			t.Errorf("%s (%s): %v", o.ID, o.Name, err)
+		}
+		delete(byObjective, o.ID)
+		tasks += len(st.began)
+	}
+	for id := range byObjective {
+		t.Errorf("tasks of %s were run, which is not there", id)
+	}
+	t.Logf("%d objectives, %d tasks dispatched, %d rounds of them run", len(all), tasks, len(runs))
+}
+
+// hear has a story told of an objective.
+func (s *service) hear(ctx context.Context, id string, st *story) error {
+	events, err := s.journal.Events(ctx, id, 0, 0)
+	st.tell(events)
+	return err
+}
+
+// ran says what is wrong with how the tasks of a story were run: each that was
+// dispatched once, and once more for each answer; another attempt only after one
+// that failed; nothing else at all.
+func (s *story) ran(runs map[string]harness.Round) (wrong []error) {
+	for key, r := range runs {
+		task, round, err := harness.SplitKey(key)
+		switch {
+		case err != nil:
+			wrong = append(wrong, err)
+			continue
+		case !s.began[task]:
+			wrong = append(wrong, fmt.Errorf("%s was run, and never dispatched", key))
+		case round > 1+s.replies[task]:
+			wrong = append(wrong, fmt.Errorf("%s was run, after %d replies", key, s.replies[task]))
+		}
+		var last *harness.Attempt
+		for _, n := range r.Numbers() {
+			a := r[n]
+			if a.Beginnings != 1 || last != nil && last.What != "error" {
+				wrong = append(wrong, fmt.Errorf("%s: attempt %d of %v began %d times", key, n, r.Numbers(), a.Beginnings))
+			}
+			last = a
+		}
+	}
+	for _, p := range s.ordered() {
+		for _, t := range p.Tasks {
+			id := t.A2AID()
+			last := runs[fmt.Sprintf("%s:%d", id, 1+s.replies[id])]
+			if t.State != opt.TaskCompleted || s.hands[id] || t.Ask != nil || t.Link != "" {
+				continue
+			}
+			if n := last.Numbers(); len(n) == 0 || last[n[len(n)-1]].What != "end" {
+				wrong = append(wrong, fmt.Errorf("%s is completed, and was not run to the end: %v", id, strings.Join(runKeys(runs), " ")))
+			}
+		}
+	}
+	return wrong
+}
+
+func runKeys(runs map[string]harness.Round) (keys []string) {
+	for key := range runs {
+		keys = append(keys, key)
+	}
+	return keys
+}

@@ -1,0 +1,342 @@
+package opt_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
+)
+
+// What changes of plans do while they are carried out, and new attempts.
+func changing(t *testing.T, s *service) {
+	s.each(t, "add tasks", (*client).addTasks)
+	s.each(t, "add tasks with dependencies", (*client).addDependent)
+	s.each(t, "add plans", (*client).addPlans)
+	s.each(t, "revision", (*client).revision)
+	s.each(t, "stale revision", (*client).stale)
+	s.each(t, "interrupted by nothing", (*client).undisturbed)
+	s.each(t, "retry", (*client).retry)
+	s.each(t, "retry what was canceled", (*client).retryCanceled)
+	s.each(t, "replan", (*client).replan)
+	s.each(t, "replan while a task ends", (*client).replanMeanwhile)
+	s.each(t, "replan without a plan", func(c *client) { c.replanInVain("fail") })
+	s.each(t, "replan with too many plans", func(c *client) { c.replanInVain(tooManyPlans()) })
+	s.each(t, "link", (*client).link)
+}
+
+// specs makes the tasks of a request of their scripts.
+func specs(scripts ...string) []harness.PlanTask { return harness.NewPlan("", scripts...).Tasks }
+
+func (c *client) addTasks() {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "await "+door))
+	c.move(o.ID, "working")
+	c.await(door)
+	p := c.shown("plans/addTasks", params{"id": o.Plans[0].ID, "tasks": specs("say two", "say three")}).Plan
+	if len(p.Tasks) != 3 || p.Tasks[2].Name != "say three" || p.Tasks[2].Index != 2 || p.Tasks[2].Status != "pending" {
+		c.Errorf("the plan is %+v", p)
+	}
+	c.control.Open(door, "say one")
+	c.ran(c.becomes(o.ID, "completed completed[completed completed completed]"), 1, 1, 1)
+	if root := c.root(o.ID, 1); len(root.Artifacts) != 1 || root.Artifacts[0].Text != "three" {
+		c.Errorf("the root task is %s", root.Raw)
+	}
+}
+
+// addDependent makes a graph of a list while its first task runs: those that depend
+// on nothing that runs begin at once, the others when they may.
+func (c *client) addDependent() {
+	doors := c.newDoors(3)
+	o := c.create("x", harness.NewPlan("p", "await "+doors[0], "await "+doors[1]))
+	c.move(o.ID, "working")
+	c.await(doors[0])
+	tasks := specs("await "+doors[2], "say four")
+	tasks[0].Dependencies, tasks[1].Dependencies = []string{"task-0"}, []string{o.Plans[0].Tasks[1].ID, "task-2"}
+	c.shown("plans/addTasks", params{"id": o.Plans[0].ID, "tasks": tasks})
+	c.await(doors[1])
+	c.becomes(o.ID, "working working[working working pending pending]")
+	c.control.Open(doors[0], "say one")
+	c.await(doors[2])
+	c.becomes(o.ID, "working working[completed working working pending]")
+	c.control.Open(doors[2], "say three")
+	c.becomes(o.ID, "working working[completed working completed pending]")
+	c.control.Open(doors[1], "say two")
+	c.ran(c.becomes(o.ID, "completed completed[completed completed completed completed]"), 1, 1, 1, 1)
+}
+
+func (c *client) addPlans() {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "await "+door))
+	c.move(o.ID, "working")
+	c.await(door)
+	late := harness.NewPlan("q", "say two")
+	if p := c.add(o.ID, late); p.Status != "pending" {
+		c.Errorf("a new plan is %s", p.Status)
+	}
+	late.Dependencies = []string{o.Plans[0].ID} // that makes a graph of them all
+	c.add(o.ID, late)
+	c.becomes(o.ID, "working working[working] completed[completed] blocked/dependencies[pending]")
+	c.control.Open(door, "say one")
+	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed] completed[completed]"), 1, 1, 1)
+	_, err := c.c.CreatePlan(c.ctx, o.ID, late)
+	if harness.Code(err) != -32001 || harness.Reason(err) != "INVALID_STATE_TRANSITION" {
+		c.Errorf("a plan for what has ended: %v", err)
+	}
+}
+
+// changes are those that raise the revision of an objective with a plan that is
+// not started.
+func changes(o *harness.Objective) map[string]params {
+	plan, task := o.Plans[0].ID, o.Plans[0].Tasks[0].ID
+	return map[string]params{
+		"objectives/update": {"id": o.ID, "name": "another"},
+		"objectives/replan": {"id": o.ID},
+		"plans/create":      {"objectiveId": o.ID, "name": "another"},
+		"plans/update":      {"id": plan, "name": "another"},
+		"plans/addTasks":    {"id": plan, "tasks": specs("say more")},
+		"tasks/link":        {"id": task, "a2aTaskId": "elsewhere"},
+		// It changes no plan, and so no revision.
+		"tasks/updateStatus": {"id": task, "status": "working"},
+	}
+}
+
+func (c *client) revision() {
+	for method := range changes(&harness.Objective{Plans: []harness.ObjectivePlan{{Tasks: make([]harness.TaskOfPlan, 1)}}}) {
+		c.each(c.T, method, func(c *client) {
+			door := c.newDoor()
+			o := c.shown("objectives/create", params{"name": "x", "description": "await " + door}).Objective
+			c.add(o.ID, harness.NewPlan("p", "say one"))
+			o = c.get(o.ID)
+			before := o.Revision()
+			if before < 2 {
+				c.Errorf("after a plan was added the revision is %d", before)
+			}
+			p := changes(o)[method]
+			p["longhaul/v1/revision"] = before
+			c.call(method, p)
+			if now := c.get(o.ID).Revision(); now <= before && method != "tasks/updateStatus" {
+				c.Errorf("the revision was %d and is %d", before, now)
+			}
+		})
+	}
+}
+
+// stale has a client ask for changes that has not seen the latest one. It may say
+// in two places what it has seen.
+func (c *client) stale() {
+	o := c.create("x", harness.NewPlan("p", "say one"))
+	seen := o.Revision()
+	c.call("objectives/update", params{"id": o.ID, "name": "y"})
+	o = c.get(o.ID)
+	c.unchanged(o.ID, func() {
+		for method, p := range changes(o) {
+			for _, where := range []string{"longhaul/v1/revision", "metadata"} {
+				delete(p, "longhaul/v1/revision")
+				p[where] = any(seen)
+				if where == "metadata" {
+					p[where] = map[string]any{"longhaul/v1/revision": seen}
+				}
+				_, err := c.try(method, p)
+				if harness.Code(err) != -32001 || harness.Reason(err) != "STALE_REVISION" {
+					c.Errorf("%s with %v: %v", method, p, err)
+				}
+			}
+		}
+	})
+}
+
+// undisturbed changes all there is to change around a task that runs. It is not run
+// again for that.
+func (c *client) undisturbed() {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "await "+door), harness.NewPlan("q", "say two"))
+	c.move(o.ID, "working")
+	c.await(door)
+	plan := o.Plans[0].ID
+	c.call("objectives/update", params{"id": o.ID, "name": "y", "metadata": map[string]any{"a": 1}})
+	c.call("plans/update", params{"id": plan, "name": "y", "description": "z"})
+	c.call("plans/addTasks", params{"id": plan, "tasks": specs("say more")})
+	for _, id := range []string{o.ID, plan} {
+		c.move(id, "blocked")
+		c.move(id, "working")
+	}
+	c.add(o.ID, harness.NewPlan("r", "say three"))
+	c.move(o.Plans[1].ID, "skipped")
+	c.control.Open(door, "say one")
+	c.ran(c.becomes(o.ID, "completed completed[completed completed] skipped[canceled] completed[completed]"), 1, 1, 0, 1)
+	if n := len(c.control.Knocked(door)); n != 1 {
+		c.Errorf("the task that ran all the time was run %d times", n)
+	}
+}
+
+// retry begins a second attempt at an objective that failed in the middle: what was
+// completed is not done again, and its results are used.
+func (c *client) retry() {
+	doors := c.newDoors(1)
+	first, second, third := harness.NewPlan("p", "say first"), harness.NewPlan("q", "await "+doors[0]), harness.NewPlan("r", "say third")
+	o := c.create("x", first)
+	second.Dependencies = []string{o.Plans[0].ID}
+	third.Dependencies = []string{c.add(o.ID, second).ID}
+	c.add(o.ID, third)
+	c.control.Open(doors[0], "fail")
+	c.move(o.ID, "working")
+	o = c.becomes(o.ID, "failed completed[completed] failed/told-to[failed] skipped[canceled]")
+	task := o.Plans[1].Tasks[0].ID
+	old := []*harness.Task{c.root(o.ID, 1), c.root(task, 1), c.root(o.Plans[0].Tasks[0].ID, 1)}
+	if old[0].State != "FAILED" || old[1].State != "FAILED" {
+		c.Errorf("root task and task are %s and %s", old[0].Raw, old[1].Raw)
+	}
+
+	c.is(c.move(o.ID, "submitted").Objective, "submitted completed[completed] pending[pending] pending[pending]")
+	if root := c.root(o.ID, 2); root.State != "SUBMITTED" || root.ContextID != o.ID || len(root.Artifacts) > 0 {
+		c.Errorf("the root task of the second attempt is %s", root.Raw)
+	}
+	c.control.Open(doors[0], "what came before")
+	c.move(o.ID, "working")
+	o = c.becomes(o.ID, "completed completed[completed] completed[completed] completed[completed]")
+	if got, want := o.Plans[1].Tasks[0].A2ATaskID, opt.RootID(task, 2); got != want || o.Plans[1].Tasks[0].ID != task {
+		c.Errorf("the task is %+v, want it known as %s", o.Plans[1].Tasks[0], want)
+	}
+	if got, want := c.root(task, 2).Artifacts, "what came before\n· say first"; len(got) != 1 || got[0].Text != want {
+		c.Errorf("the second attempt made %+v, want %q", got, want)
+	}
+	if root := c.root(o.ID, 2); root.State != "COMPLETED" || len(root.Artifacts) != 1 || root.Artifacts[0].Text != "third" {
+		c.Errorf("the root task of the second attempt is %s", root.Raw)
+	}
+	c.ran(o, 1, 2, 1)
+	if got, want := c.control.Knocked(doors[0]), []string{task + ":1", task + "~2:1"}; !slices.Equal(got, want) {
+		c.Errorf("the task that failed was run as %v, want %v", got, want)
+	}
+	for _, was := range old {
+		if now := c.root(was.ID, 1); string(now.Raw) != string(was.Raw) {
+			c.Errorf("what had ended was\n%s\nand is\n%s", was.Raw, now.Raw)
+		}
+	}
+	if _, err := c.c.Send(c.ctx, harness.Message{ID: c.Name(), TaskID: o.ID, Text: "hello"}); harness.Code(err) != -32004 {
+		c.Errorf("a message to the root task of the first attempt: %v", err)
+	}
+	if _, err := c.c.Cancel(c.ctx, o.ID); harness.Code(err) != -32002 {
+		c.Errorf("canceling the root task of the first attempt: %v", err)
+	}
+	c.unchanged(o.ID, func() {
+		_, err := c.try("objectives/update", params{"id": o.ID, "status": "submitted"})
+		c.refused(err, "completed", "submitted")
+	})
+}
+
+// retryCanceled begins again what was canceled before and while it ran, twice.
+func (c *client) retryCanceled() {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "say first"), harness.NewPlan("q", "await "+door, "say third"))
+	c.move(o.ID, "canceled")
+	c.is(c.move(o.ID, "submitted").Objective, "submitted pending[pending] pending[pending pending]")
+	c.move(o.ID, "working")
+	c.await(door)
+	c.move(o.ID, "canceled")
+	c.becomes(o.ID, "canceled completed[completed] failed/canceled[canceled canceled]")
+	c.stopped(door)
+	c.control.Open(door, "say second")
+	c.move(o.ID, "submitted")
+	c.move(o.ID, "working")
+	o = c.becomes(o.ID, "completed completed[completed] completed[completed completed]")
+	c.ran(o, 1, 2, 1)
+	for n, want := range []string{"CANCELED", "CANCELED", "COMPLETED"} {
+		if got := c.root(o.ID, n+1).State; got != want {
+			c.Errorf("the root task of attempt %d is %s, want %s", n+1, got, want)
+		}
+	}
+}
+
+// planned makes an objective whose planner waits at a door, and starts it.
+func (c *client) planned(door string, plans ...*harness.Plan) *harness.Objective {
+	c.Helper()
+	o := c.shown("objectives/create", params{"name": "x", "description": "await " + door}).Objective
+	for _, p := range plans {
+		c.add(o.ID, p)
+	}
+	c.move(o.ID, "working")
+	return c.get(o.ID)
+}
+
+const (
+	inPlanning = "planning blocked/operator[working pending] pending[pending]"
+	onePlan    = `[{"name": "new", "tasks": [{"name": "n", "description": "say new"}]}]`
+)
+
+// replan has other plans made while a task runs, and canceled for them.
+func (c *client) replan() {
+	doors := c.newDoors(2)
+	o := c.planned(doors[0], harness.NewPlan("p", "await "+doors[1], "say never"), harness.NewPlan("q", "say never"))
+	c.await(doors[1])
+	before := c.get(o.ID).Revision()
+	again := c.shown("objectives/replan", params{"id": o.ID, "reason": "Better ideas"}).Objective
+	c.is(again, inPlanning)
+	if again.Revision() <= before {
+		c.Errorf("the revision was %d and is %d", before, again.Revision())
+	}
+	c.await(doors[0])
+	c.control.Open(doors[0], onePlan)
+	c.stopped(doors[1])
+	c.ran(c.becomes(o.ID, "completed skipped[canceled canceled] skipped[canceled] completed[completed]"), 1, 0, 0, 1)
+	if root := c.root(o.ID, 1); root.State != "COMPLETED" || root.Artifacts[len(root.Artifacts)-1].Text != "new" {
+		c.Errorf("the root task is %s", root.Raw)
+	}
+	_, err := c.try("objectives/replan", params{"id": o.ID})
+	c.refused(err, "completed", "planning")
+}
+
+// replanMeanwhile has a task end while other plans are made. Nothing follows on it.
+func (c *client) replanMeanwhile() {
+	doors := c.newDoors(2)
+	o := c.planned(doors[0], harness.NewPlan("p", "await "+doors[1], "say never"), harness.NewPlan("q", "say never"))
+	c.await(doors[1])
+	c.shown("objectives/replan", params{"id": o.ID})
+	c.await(doors[0])
+	c.control.Open(doors[1], "say one")
+	c.becomes(o.ID, "planning blocked/operator[completed pending] pending[pending]")
+	c.unchanged(o.ID, func() { // somebody else wants what is under way
+		c.is(c.shown("objectives/replan", params{"id": o.ID}).Objective, "planning blocked/operator[completed pending] pending[pending]")
+	})
+	c.control.Open(doors[0], onePlan)
+	c.ran(c.becomes(o.ID, "completed skipped[completed canceled] skipped[canceled] completed[completed]"), 1, 0, 0, 1)
+}
+
+func tooManyPlans() string {
+	plans := "["
+	for n := range opt.MaxPlans - 1 {
+		plans += fmt.Sprintf(`{"name": "n%d"},`, n)
+	}
+	return plans + `{"name": "last"}]`
+}
+
+// replanInVain has no other plans made. The old ones go on.
+func (c *client) replanInVain(behind string) {
+	doors := c.newDoors(2)
+	o := c.planned(doors[0], harness.NewPlan("p", "await "+doors[1], "say two"), harness.NewPlan("q", "say three"))
+	c.await(doors[1])
+	c.is(c.shown("objectives/replan", params{"id": o.ID}).Objective, inPlanning)
+	c.control.Open(doors[0], behind)
+	c.becomes(o.ID, "working working[working pending] pending[pending]")
+	c.control.Open(doors[1], "say one")
+	c.ran(c.becomes(o.ID, "completed completed[completed completed] completed[completed]"), 1, 1, 1)
+}
+
+// link has another task stand in for one. That is not run here.
+func (c *client) link() {
+	o := c.create("x", harness.NewPlan("p", "say never", "say two"))
+	id := o.Plans[0].Tasks[0].ID
+	task := c.shown("tasks/link", params{"id": id, "a2aTaskId": "elsewhere"}).Task
+	if task.ID != id || task.A2ATaskID != "elsewhere" || task.Status != "pending" {
+		c.Errorf("the task is %+v", task)
+	}
+	c.move(id, "working")
+	c.unchanged(o.ID, func() {
+		_, err := c.try("tasks/link", params{"id": id, "a2aTaskId": "another"})
+		c.refused(err, "working", "linked")
+	})
+	c.move(o.ID, "working")
+	c.move(id, "completed")
+	c.ran(c.becomes(o.ID, "completed completed[completed completed]"), 0, 1)
+}

@@ -1,0 +1,177 @@
+package opt_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
+)
+
+// Many clients change the same thing at once, and too many.
+func limits(t *testing.T, s *service) {
+	s.each(t, "fifty at once, on five plans", (*client).fiftyOnFive)
+	s.each(t, "fifty at once, on one plan", (*client).fiftyOnOne)
+	s.each(t, "more at once than a plan takes", (*client).sixtyOnOne)
+	s.each(t, "more plans at once than an objective takes", (*client).fifteenPlans)
+	s.each(t, "too much in one request", (*client).tooMuch)
+}
+
+// crowd calls f n times at once and returns the errors, by call.
+func crowd(n int, f func(i int) error) []error {
+	errs := make([]error, n)
+	var calls sync.WaitGroup
+	for i := range n {
+		calls.Go(func() { errs[i] = f(i) })
+	}
+	calls.Wait()
+	return errs
+}
+
+// addOne adds a task to a plan.
+func (c *client) addOne(planID, script string) error {
+	_, err := c.try("plans/addTasks", params{"id": planID, "tasks": specs(script)})
+	return err
+}
+
+// allThere checks that a plan has exactly the tasks with these names, in any order,
+// and that their indexes are those of their places.
+func (c *client) allThere(p harness.ObjectivePlan, want []string) {
+	c.Helper()
+	var got []string
+	ids := map[string]bool{}
+	for i, t := range p.Tasks {
+		if got = append(got, t.Name); t.Index != i || t.ID != opt.TaskID(p.ID, i) || ids[t.ID] {
+			c.Errorf("the task at place %d is %+v", i, t)
+		}
+		ids[t.ID] = true
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		c.Errorf("the plan has the tasks %q, want %q", got, want)
+	}
+}
+
+// fiftyOnFive has plans grow that work. Every task is there, and every task is run.
+func (c *client) fiftyOnFive() {
+	doors := c.newDoors(5)
+	var plans []*harness.Plan
+	for _, door := range doors {
+		plans = append(plans, harness.NewPlan("p", "await "+door))
+	}
+	o := c.create("x", plans...)
+	for i, p := range o.Plans {
+		c.move(p.ID, "working")
+		c.await(doors[i])
+	}
+	for i, err := range crowd(50, func(i int) error { return c.addOne(o.Plans[i%5].ID, fmt.Sprintf("say %d", i)) }) {
+		if err != nil {
+			c.Errorf("call %d: %v", i, err)
+		}
+	}
+	before := o.Revision()
+	o = c.until(o.ID, "the revision tells of 55 changes", func(o *harness.Objective) bool { return o.Revision() == before+55 })
+	want := "completed" + strings.Repeat(" completed[completed"+strings.Repeat(" completed", 10)+"]", 5)
+	for n, p := range o.Plans {
+		names := []string{"await " + doors[n]}
+		for i := n; i < 50; i += 5 {
+			names = append(names, fmt.Sprintf("say %d", i))
+		}
+		c.allThere(p, names)
+		c.control.Open(doors[n], "say done")
+	}
+	c.ran(c.becomes(o.ID, want), slices.Repeat([]int{1}, 55)...)
+}
+
+// fiftyOnOne fills a plan to the last place. Another task is refused.
+func (c *client) fiftyOnOne() {
+	o := c.create("x", harness.NewPlan("p"))
+	var names []string
+	for i, err := range crowd(opt.MaxTasks, func(i int) error { return c.addOne(o.Plans[0].ID, fmt.Sprintf("say %d", i)) }) {
+		names = append(names, fmt.Sprintf("say %d", i))
+		if err != nil {
+			c.Errorf("call %d: %v", i, err)
+		}
+	}
+	c.allThere(c.get(o.ID).Plans[0], names)
+	c.unchanged(o.ID, func() {
+		c.tooMany(c.addOne(o.Plans[0].ID, "say 51"), "tasks", "50")
+	})
+}
+
+// tooMany checks that a call was refused because of a limit, which the error names.
+func (c *client) tooMany(err error, field, limit string) {
+	c.Helper()
+	if harness.Code(err) != -32602 || !slices.Equal(harness.Fields(err), []string{field}) || !strings.Contains(err.Error(), limit) {
+		c.Errorf("got %v, want -32602 for %s with the limit of %s", err, field, limit)
+	}
+}
+
+// sixtyOnOne has ten calls too many race with the others.
+func (c *client) sixtyOnOne() {
+	o := c.create("x", harness.NewPlan("p"))
+	var names []string
+	for i, err := range crowd(opt.MaxTasks+10, func(i int) error { return c.addOne(o.Plans[0].ID, fmt.Sprintf("say %d", i)) }) {
+		if err != nil {
+			c.tooMany(err, "tasks", "50")
+			continue
+		}
+		names = append(names, fmt.Sprintf("say %d", i))
+	}
+	if len(names) != opt.MaxTasks {
+		c.Errorf("%d calls were taken", len(names))
+	}
+	c.allThere(c.get(o.ID).Plans[0], names)
+}
+
+func (c *client) fifteenPlans() {
+	o := c.create("x")
+	var names, got []string
+	errs := crowd(opt.MaxPlans+5, func(i int) error {
+		_, err := c.c.CreatePlan(c.ctx, o.ID, harness.NewPlan(fmt.Sprint(i)))
+		return err
+	})
+	for i, err := range errs {
+		if err == nil {
+			names = append(names, fmt.Sprint(i))
+			continue
+		}
+		if harness.Code(err) != -32602 || !strings.Contains(err.Error(), "10 plans") {
+			c.Errorf("call %d: %v", i, err)
+		}
+	}
+	o = c.get(o.ID)
+	for i, p := range o.Plans {
+		if got = append(got, p.Name); p.ID != opt.PlanID(o.ID, i+1) {
+			c.Errorf("the plan at place %d is %+v", i, p)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(names)
+	if len(got) != opt.MaxPlans || !slices.Equal(got, names) {
+		c.Errorf("the plans are %q, and those that were taken %q", got, names)
+	}
+	c.unchanged(o.ID, func() {
+		_, err := c.c.CreatePlan(c.ctx, o.ID, harness.NewPlan("x"))
+		c.tooMany(err, "objectiveId", "maxPlansPerObjective")
+	})
+}
+
+func (c *client) tooMuch() {
+	many := harness.NewPlan("p", slices.Repeat([]string{"say never"}, opt.MaxTasks+1)...)
+	o := c.create("x", harness.NewPlan("p"))
+	c.unchanged(o.ID, func() {
+		_, err := c.c.CreatePlan(c.ctx, o.ID, many)
+		c.tooMany(err, "tasks", "50")
+		_, err = c.try("plans/addTasks", params{"id": o.Plans[0].ID, "tasks": many.Tasks})
+		c.tooMany(err, "tasks", "50")
+	})
+	_, err := c.c.Send(c.ctx, harness.Message{ID: c.Name(), Text: "x", Plan: many})
+	c.tooMany(err, "message.metadata.opt/v1/plan.tasks", "50")
+	_, err = c.c.Send(c.ctx, harness.Message{ID: c.Name(), Text: "x", Plans: slices.Repeat([]*harness.Plan{harness.NewPlan("p")}, opt.MaxPlans+1)})
+	c.tooMany(err, "message.metadata.opt/v1/objective.plans", "10")
+}

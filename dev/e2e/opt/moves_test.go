@@ -1,0 +1,409 @@
+package opt_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
+)
+
+// gaps are the moves that the tables have and the service has not yet, and why.
+// Each must fail: one that works is to be taken off.
+var gaps = map[string]string{
+	"plan pending to skipped":         "an objective that waits shows working once a plan of it is skipped",
+	"plan failed to pending":          "a plan that failed goes on with its objective alone",
+	"plan failed to working":          "a plan that failed goes on with its objective alone",
+	"objective planning to working":   "the answer still shows planning",
+	"objective failed to planning":    "the plans that are there are started, and no planner is asked",
+	"objective failed to submitted":   "a new attempt is no revision",
+	"objective canceled to submitted": "a new attempt is no revision",
+}
+
+// A subject is a thing that was brought into a status, to ask it for others.
+type subject struct {
+	id   string
+	door string // where what runs of it waits, if it runs
+}
+
+// A table is one of the tables of moves, with what it takes to try them.
+type table[S ~string] struct {
+	kind  string
+	moves map[S][]S
+	froms []S // where to begin, nil for everywhere
+	in    func(c *client, from S) subject
+	// What a move comes to, as seen tells it, by "<from> <to>". "" is for the move alone.
+	effects map[string]string
+	seen    func(c *client, s subject) string
+}
+
+// try tries all pairs. What is refused changes nothing, so those of one status
+// share a thing.
+func (tb table[S]) try(t *testing.T, s *service) {
+	words := slices.Sorted(maps.Keys(tb.moves))
+	for _, from := range words {
+		if tb.froms != nil && !slices.Contains(tb.froms, from) {
+			continue
+		}
+		s.each(t, "from "+string(from), func(c *client) {
+			thing := tb.in(c, from)
+			for _, to := range words {
+				if to == from || !slices.Contains(tb.moves[from], to) {
+					c.Run("to "+string(to), func(t *testing.T) { tb.stay(s.client(t), thing, from, to) })
+				}
+			}
+		})
+		for _, to := range tb.moves[from] {
+			name := string(from) + " to " + string(to)
+			s.each(t, name, func(c *client) {
+				err := tb.move(c, from, to)
+				gap, known := gaps[tb.kind+" "+name]
+				switch {
+				case err != nil && !known:
+					c.Error(err)
+				case err == nil && known:
+					c.Errorf("it works, take it off the gaps: %s", gap)
+				case known:
+					c.Logf("known not to work, since %s: %v", gap, err)
+				}
+			})
+		}
+	}
+}
+
+// stay asks for what must not change anything.
+func (tb table[S]) stay(c *client, thing subject, from, to S) {
+	c.unchanged(objectiveOf(thing.id), func() {
+		raw, err := c.try(mover(thing.id), params{"id": thing.id, "status": to})
+		if from != to {
+			c.refused(err, string(from), string(to))
+		} else if got := status(raw, thing.id); err != nil || got != string(to) {
+			c.Errorf("asked to stay, it is %q: %v", got, err)
+		}
+	})
+}
+
+// move makes one move and returns what is wrong with what comes of it.
+func (tb table[S]) move(c *client, from, to S) error {
+	thing := tb.in(c, from)
+	word := string(to)
+	if tb.kind == "task" && len(from)%2 == 0 { // they may be spelled as A2A 1.0 does
+		word = "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(word, "-", "_"))
+	}
+	before := c.get(objectiveOf(thing.id)).Revision()
+	raw, err := c.try(mover(thing.id), params{"id": thing.id, "status": word})
+	if err != nil {
+		return err
+	}
+	if got := status(raw, thing.id); got != string(to) {
+		return fmt.Errorf("the answer shows %q", got)
+	}
+	if got := statusIn(c.get(objectiveOf(thing.id)), thing.id); got != string(to) {
+		return fmt.Errorf("then it is %q", got)
+	}
+	if now := c.get(objectiveOf(thing.id)).Revision(); tb.kind != "task" && now <= before {
+		return fmt.Errorf("the revision was %d and is %d", before, now)
+	}
+	want, ok := tb.effects[string(from)+" "+string(to)]
+	if !ok {
+		return errors.New("the table of effects has nothing about it")
+	}
+	return c.eventually(objectiveOf(thing.id), func() error {
+		if got := tb.seen(c, thing); got != want {
+			return fmt.Errorf("around it there is %q, want %q", got, want)
+		}
+		return nil
+	})
+}
+
+// status returns the status of the thing with an id in an answer.
+func status(raw json.RawMessage, id string) string {
+	var s shown
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	switch mover(id) {
+	case "objectives/update":
+		return s.Objective.Status
+	case "plans/update":
+		return s.Plan.Status
+	}
+	return s.Task.Status
+}
+
+// statusIn returns the status of the thing with an id in its objective.
+func statusIn(o *harness.Objective, id string) string {
+	if o.ID == id {
+		return o.Status
+	}
+	for _, p := range o.Plans {
+		if p.ID == id {
+			return p.Status
+		}
+		for _, t := range p.Tasks {
+			if t.ID == id {
+				return t.Status
+			}
+		}
+	}
+	return "not there"
+}
+
+// objectiveMoves tries the 49 pairs of objectives.
+func objectiveMoves(t *testing.T, s *service) {
+	table[opt.ObjectiveStatus]{
+		kind: "objective", moves: opt.ObjectiveMoves, in: (*client).objectiveIn, seen: (*client).below,
+		effects: map[string]string{ // plan, task, root tasks
+			"submitted planning": "pending pending WORKING",
+			"submitted working":  "working working WORKING",
+			"submitted canceled": "skipped canceled CANCELED",
+
+			"planning working":  "WORKING",
+			"planning blocked":  "WORKING",
+			"planning failed":   "FAILED",
+			"planning canceled": "CANCELED",
+
+			"working blocked":   "blocked/operator working WORKING",
+			"working completed": "failed/completed canceled COMPLETED",
+			"working failed":    "failed/failed canceled FAILED",
+			"working canceled":  "failed/canceled canceled CANCELED",
+
+			"blocked planning": "blocked/operator working WORKING",
+			"blocked working":  "working working WORKING",
+			"blocked failed":   "skipped canceled FAILED",
+			"blocked canceled": "skipped canceled CANCELED",
+
+			"failed submitted":   "pending pending FAILED SUBMITTED",
+			"failed planning":    "pending pending FAILED WORKING",
+			"canceled submitted": "pending pending CANCELED SUBMITTED",
+		},
+	}.try(t, s)
+}
+
+// objectiveIn brings an objective into a status. Its planner and its one task, if
+// it has one, wait at a door.
+func (c *client) objectiveIn(from opt.ObjectiveStatus) subject {
+	c.Helper()
+	door := c.newDoor()
+	s := subject{door: door}
+	o := c.shown("objectives/create", params{"name": "from " + string(from), "description": "await " + door}).Objective
+	s.id = o.ID
+	script := "await " + c.newDoor()
+	switch from {
+	case opt.ObjectivePlanning:
+		c.move(o.ID, "planning")
+		return s
+	case opt.ObjectiveCompleted:
+		script = "say done"
+	case opt.ObjectiveFailed:
+		script = "fail"
+	}
+	c.add(o.ID, harness.NewPlan("p", script))
+	switch from {
+	case opt.ObjectiveSubmitted:
+		return s
+	case opt.ObjectiveCanceled:
+		c.move(o.ID, "canceled")
+		return s
+	}
+	c.move(o.ID, "working")
+	switch from {
+	case opt.ObjectiveBlocked:
+		c.move(o.ID, "blocked")
+		fallthrough
+	case opt.ObjectiveWorking:
+		if err := c.control.Await(c.ctx, strings.TrimPrefix(script, "await ")); err != nil {
+			c.Fatal(err)
+		}
+	}
+	c.until(o.ID, "it is "+string(from), func(o *harness.Objective) bool { return o.Status == string(from) })
+	return s
+}
+
+// below tells what stands below an objective, and its root tasks.
+func (c *client) below(s subject) string {
+	var words []string
+	for _, p := range c.get(s.id).Plans {
+		words = append(words, planWord(p))
+		for _, t := range p.Tasks {
+			words = append(words, t.Status)
+		}
+	}
+	for n := 1; ; n++ {
+		task, err := c.c.Get(c.ctx, opt.RootID(s.id, n))
+		if err != nil {
+			return strings.Join(words, " ")
+		}
+		words = append(words, task.State)
+	}
+}
+
+// planWord is the status of a plan and its reason.
+func planWord(p harness.ObjectivePlan) string {
+	why, _ := cmp.Or(p.Metadata["opt/v1/blockedReason"], p.Metadata["opt/v1/failureReason"]).(string)
+	if why != "" {
+		return p.Status + "/" + why
+	}
+	return p.Status
+}
+
+// planMoves tries the 36 pairs of plans.
+func planMoves(t *testing.T, s *service) {
+	table[opt.PlanStatus]{
+		kind: "plan", moves: opt.PlanMoves, in: (*client).planIn, seen: (*client).around,
+		effects: map[string]string{ // its task, the plan after it, its objective
+			"pending working": "working pending working",
+			"pending skipped": "canceled pending submitted",
+
+			"working blocked":   "working pending blocked/plan-paused",
+			"working completed": "canceled working working",
+			"working failed":    "canceled working working",
+
+			"blocked working": "working pending working",
+			"blocked failed":  "canceled working working",
+			"blocked skipped": "canceled working working",
+
+			"failed pending": "pending working working",
+			"failed working": "working working working",
+		},
+	}.try(t, s)
+}
+
+// planIn brings a plan into a status, with another after it. What fails of it does
+// not matter.
+func (c *client) planIn(from opt.PlanStatus) subject {
+	c.Helper()
+	door := c.newDoor()
+	script := "await " + door
+	switch from {
+	case opt.PlanCompleted:
+		script = "say done"
+	case opt.PlanFailed:
+		script = "fail"
+	}
+	first := harness.NewPlan("p", script)
+	first.Metadata = harness.Optional()
+	o := c.create("from "+string(from), first, harness.NewPlan("after", "await "+c.newDoor()))
+	s := subject{id: o.Plans[0].ID, door: door}
+	switch from {
+	case opt.PlanPending:
+		return s
+	case opt.PlanSkipped:
+		c.move(s.id, "skipped")
+	}
+	c.move(o.ID, "working")
+	switch from {
+	case opt.PlanBlocked:
+		c.move(s.id, "blocked")
+		fallthrough
+	case opt.PlanWorking:
+		if err := c.control.Await(c.ctx, door); err != nil {
+			c.Fatal(err)
+		}
+	}
+	c.until(o.ID, "it is "+string(from), func(o *harness.Objective) bool {
+		ended := from == opt.PlanCompleted || from == opt.PlanFailed || from == opt.PlanSkipped
+		return o.Plans[0].Status == string(from) && (!ended || o.Plans[1].Tasks[0].Status == "working")
+	})
+	return s
+}
+
+// around tells what stands below and beside a plan, and above it.
+func (c *client) around(s subject) string {
+	o := c.get(objectiveOf(s.id))
+	why, _ := o.Metadata["opt/v1/blockedReason"].(string)
+	if why != "" {
+		why = "/" + why
+	}
+	return o.Plans[0].Tasks[0].Status + " " + o.Plans[1].Status + " " + o.Status + why
+}
+
+// taskTable has the moves that clients may ask for, by the words of the extension.
+var taskTable = map[opt.TaskState][]opt.TaskState{
+	"pending":        {"submitted", "working", "completed", "failed", "canceled", "rejected"},
+	"submitted":      {"working", "completed", "failed", "canceled", "rejected"},
+	"working":        {"input-required", "auth-required", "completed", "failed", "canceled", "rejected"},
+	"input-required": {"working", "completed", "failed", "canceled", "rejected"},
+	"auth-required":  {"working", "completed", "failed", "canceled", "rejected"},
+	"completed":      {},
+	"failed":         {},
+	"canceled":       {},
+	"rejected":       {},
+}
+
+// taskMoves tries the 81 pairs of tasks, of which a client has moved each where it
+// is, and once more those where the service has.
+func taskMoves(t *testing.T, s *service) {
+	effects := map[string]string{}
+	for from, moves := range taskTable {
+		for _, to := range moves {
+			effect := map[opt.TaskState]string{ // plan, objective
+				"completed": "completed completed", "failed": "failed/by-hand failed", "canceled": "failed/by-hand failed", "rejected": "failed/rejected failed",
+				"input-required": "blocked/input blocked/input", "auth-required": "blocked/auth blocked/auth",
+			}[to]
+			effects[string(from)+" "+string(to)] = cmp.Or(effect, "working working")
+		}
+	}
+	byHand := table[opt.TaskState]{kind: "task", moves: taskTable, in: (*client).taskIn, seen: (*client).above, effects: effects}
+	byHand.try(t, s)
+	t.Run("of the service", func(t *testing.T) {
+		byService := byHand
+		byService.in = (*client).taskOfServiceIn
+		byService.froms = []opt.TaskState{"working", "input-required", "completed", "failed", "canceled"} // echo comes to no others
+		byService.try(t, s)
+	})
+}
+
+// taskIn has a client bring the only task of a plan into a state.
+func (c *client) taskIn(from opt.TaskState) subject {
+	c.Helper()
+	o := c.create("from "+string(from), harness.NewPlan("p", "say never"))
+	s := subject{id: o.Plans[0].Tasks[0].ID}
+	if from == opt.TaskInputRequired || from == opt.TaskAuthRequired {
+		c.move(s.id, "working")
+	}
+	if from != opt.TaskPending {
+		c.move(s.id, string(from))
+	}
+	return s
+}
+
+// taskOfServiceIn has the service bring it there.
+func (c *client) taskOfServiceIn(from opt.TaskState) subject {
+	c.Helper()
+	s := subject{door: c.newDoor()}
+	script := map[opt.TaskState]string{"input-required": "approve Go on?", "completed": "say done", "failed": "fail"}[from]
+	o := c.create("from "+string(from), harness.NewPlan("p", cmp.Or(script, "await "+s.door)))
+	s.id = o.Plans[0].Tasks[0].ID
+	c.move(o.ID, "working")
+	if script == "" {
+		if err := c.control.Await(c.ctx, s.door); err != nil {
+			c.Fatal(err)
+		}
+	}
+	if from == opt.TaskCanceled {
+		if _, err := c.c.Cancel(c.ctx, s.id); err != nil {
+			c.Fatal(err)
+		}
+	}
+	c.until(o.ID, "the task is "+string(from), func(o *harness.Objective) bool {
+		return o.Plans[0].Tasks[0].Status == string(from) && (!from.Ended() || opt.ObjectiveStatus(o.Status).Ended())
+	})
+	return s
+}
+
+// above tells what stands above a task.
+func (c *client) above(s subject) string {
+	o := c.get(objectiveOf(s.id))
+	why, _ := o.Metadata["opt/v1/blockedReason"].(string)
+	if why != "" {
+		why = "/" + why
+	}
+	return planWord(o.Plans[len(o.Plans)-1]) + " " + o.Status + why
+}

@@ -1,0 +1,298 @@
+// Package opt has clients make, change and end objectives, plans and tasks over
+// HTTP, against the whole service as a process. All of it happens on one site at a
+// time; in the end every objective there is must have come to what it shows by
+// the rules, and every task must have been run as often as they say.
+package opt_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/internal/journal"
+)
+
+// Bounds, on a machine that is busy with more.
+const (
+	within   = 100 * time.Second // of a test
+	settling = 30 * time.Second  // of one thing that is to follow
+	look     = 50 * time.Millisecond
+)
+
+// flags keep a loaded machine from changing what clients see, and have an answer
+// that waits in vain come too late. What a power cut leaves is not looked at here.
+var flags = []string{
+	"--call-timeout=60s", "--blocking-wait=60s", "--reply-wait=10m", "--cancel-wait=10m", "--sync=normal", "--stop-after=100ms",
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "32"); err != nil { // they wait for the service most of the time
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+var parts = []struct {
+	name string
+	run  func(t *testing.T, s *service)
+}{
+	{"objective moves", objectiveMoves},
+	{"plan moves", planMoves},
+	{"task moves", taskMoves},
+	{"steering", steering},
+	{"changing", changing},
+	{"limits", limits},
+	{"the largest objective", big},
+	{"bad input", badInput},
+	{"transcripts", transcripts},
+	{"random schedules", randomly},
+}
+
+func TestOPT(t *testing.T) {
+	s := start(t)
+	t.Run("service", func(t *testing.T) {
+		for _, p := range parts {
+			t.Run(p.name, func(t *testing.T) {
+				t.Parallel()
+				p.run(t, s)
+			})
+		}
+	})
+	s.audit(t)
+	s.process.Stop()
+	s.site.CheckFiles(t)
+}
+
+// A service is the one that all tests use, each with objectives of its own.
+type service struct {
+	site    *harness.Site
+	process *harness.Process
+	tally   string // of what was run
+	plain   *harness.Client
+	c       *harness.Client  // the same, which knows the extension
+	journal *journal.Journal // that the service writes
+	control *harness.Control
+	doors   atomic.Int64
+}
+
+func start(t *testing.T) *service {
+	t.Helper()
+	site := harness.NewSite(t, harness.Victim, flags...)
+	s := &service{site: site, tally: filepath.Join(filepath.Dir(site.Dir), "tally"), plain: site.Client(), control: harness.NewControl(t)}
+	s.c = s.plain.With("A2A-Extensions", harness.Extension)
+	s.process = site.Start(harness.AllInOne, "VICTIM_TALLY="+s.tally, s.control.Env())
+	var err error
+	if s.journal, err = journal.Open(t.Context(), journal.Config{Path: filepath.Join(site.Dir, "journal.db")}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.journal.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// runs returns how tasks were run, by round.
+func (s *service) runs() (map[string]harness.Round, error) {
+	lines, err := harness.ReadTally(s.tally)
+	return harness.Rounds(lines), err
+}
+
+// A client is a test that calls the service. What goes wrong that should not ends
+// the test.
+type client struct {
+	*testing.T
+	*service
+	ctx context.Context
+}
+
+// client returns one for a test.
+func (s *service) client(t *testing.T) *client {
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	t.Cleanup(cancel)
+	return &client{t, s, ctx}
+}
+
+// each runs a test beside others.
+func (s *service) each(t *testing.T, name string, test func(c *client)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		test(s.client(t))
+	})
+}
+
+// params are those of a call.
+type params map[string]any
+
+// try calls a method.
+func (c *client) try(method string, p params) (json.RawMessage, error) {
+	var raw json.RawMessage
+	err := c.c.Call(c.ctx, method, p, &raw)
+	return raw, err
+}
+
+// call calls a method that must work.
+func (c *client) call(method string, p params) json.RawMessage {
+	c.Helper()
+	raw, err := c.try(method, p)
+	if err != nil {
+		c.Fatalf("%s %v: %v", method, p, err)
+	}
+	return raw
+}
+
+// shown is what a method of the extension answers with.
+type shown struct {
+	Objective *harness.Objective
+	Plan      *harness.ObjectivePlan
+	Task      *harness.TaskOfPlan
+}
+
+func (c *client) shown(method string, p params) (s shown) {
+	c.Helper()
+	if err := json.Unmarshal(c.call(method, p), &s); err != nil {
+		c.Fatal(err)
+	}
+	return s
+}
+
+// create makes an objective that waits, with plans.
+func (c *client) create(name string, plans ...*harness.Plan) *harness.Objective {
+	c.Helper()
+	o := c.shown("objectives/create", params{"name": name}).Objective
+	for _, p := range plans {
+		c.add(o.ID, p)
+	}
+	return c.get(o.ID)
+}
+
+// add adds a plan to an objective.
+func (c *client) add(objectiveID string, p *harness.Plan) *harness.ObjectivePlan {
+	c.Helper()
+	plan, err := c.c.CreatePlan(c.ctx, objectiveID, p)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return plan
+}
+
+// get returns an objective as it is.
+func (c *client) get(id string) *harness.Objective {
+	c.Helper()
+	o, err := c.c.Objective(c.ctx, id)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return o
+}
+
+// moved has an objective, a plan or a task take a status.
+func (c *client) move(id, status string) shown {
+	c.Helper()
+	return c.shown(mover(id), params{"id": id, "status": status})
+}
+
+// mover returns the method that moves what has an id.
+func mover(id string) string {
+	switch kind, _, _ := strings.Cut(id, "-"); kind {
+	case "obj":
+		return "objectives/update"
+	case "plan":
+		return "plans/update"
+	}
+	return "tasks/updateStatus"
+}
+
+// objectiveOf returns the objective to which what has an id belongs.
+func objectiveOf(id string) string { return "obj-" + strings.Split(id, "-")[1] }
+
+// unchanged runs f, which must leave all of an objective as it was, to the byte.
+func (c *client) unchanged(objectiveID string, f func()) {
+	c.Helper()
+	p := params{"id": objectiveID}
+	before := c.call("objectives/get", p)
+	f()
+	if after := c.call("objectives/get", p); string(before) != string(after) {
+		c.Errorf("the objective has changed from\n%s\nto\n%s", before, after)
+	}
+}
+
+// refused checks that a call was refused as a move that the tables do not have.
+func (c *client) refused(err error, from, to string) {
+	c.Helper()
+	var rpc *harness.RPCError
+	want := fmt.Sprintf("Invalid status transition: %s → %s", from, to)
+	if harness.Code(err) != -32001 || harness.Reason(err) != "INVALID_STATE_TRANSITION" {
+		c.Errorf("got %v, want -32001 INVALID_STATE_TRANSITION", err)
+	} else if errors.As(err, &rpc) && rpc.Message != want {
+		c.Errorf("message is %q, want %q", rpc.Message, want)
+	}
+}
+
+// until waits until an objective is as it should be and returns it.
+func (c *client) until(id, what string, is func(*harness.Objective) bool) (o *harness.Objective) {
+	c.Helper()
+	err := c.eventually(id, func() error {
+		if o = c.get(id); !is(o) {
+			return errors.New(text(o))
+		}
+		return nil
+	})
+	if err != nil {
+		c.Fatalf("not within %v: %s; it is %v", settling, what, err)
+	}
+	return o
+}
+
+// eventually calls check, at once and with every change of an objective, until it
+// returns nil. It returns check's last error if that takes too long.
+func (c *client) eventually(id string, check func() error) error {
+	ctx, cancel := context.WithTimeout(c.ctx, settling)
+	defer cancel()
+	err := check()
+	if err == nil {
+		return nil
+	}
+	f := c.c.Follow(ctx, id, harness.Fresh)
+	defer f.Stop()
+	if _, ended := f.Until(ctx, func(harness.Event) bool {
+		err = check()
+		return err == nil
+	}); ended == nil {
+		return nil
+	}
+	tick := time.NewTicker(look) // the root task has ended, and not all is to be seen
+	defer tick.Stop()
+	for err != nil {
+		select {
+		case <-ctx.Done():
+			return err
+		case <-tick.C:
+			err = check()
+		}
+	}
+	return nil
+}
+
+// text shows an objective in a failure.
+func text(o *harness.Objective) string {
+	raw, err := json.MarshalIndent(o, "", "  ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
+
+// newDoor returns a name for a door that nobody has knocked at.
+func (s *service) newDoor() string { return fmt.Sprintf("door-%d", s.doors.Add(1)) }

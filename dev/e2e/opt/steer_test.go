@@ -1,0 +1,426 @@
+package opt_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
+)
+
+// What a client's change of status does to the work that runs.
+func steering(t *testing.T, s *service) {
+	s.each(t, "a message starts what waits", (*client).startByMessage)
+	s.each(t, "a message starts what was begun by hand", (*client).startAfterHand)
+	s.each(t, "starts by itself", (*client).autoStart)
+	s.each(t, "a plan out of turn", (*client).planOutOfTurn)
+	s.each(t, "a plan whose dependencies are not met", (*client).planUnmet)
+	s.each(t, "pause", (*client).pause)
+	s.each(t, "pause at the last task of a plan", (*client).pauseAtTheEnd)
+	s.each(t, "pause a plan", (*client).pausePlan)
+	s.each(t, "finish early", (*client).finishEarly)
+	s.each(t, "finish a plan early", (*client).finishPlanEarly)
+	s.each(t, "cancel", func(c *client) {
+		c.cancel(func(id string) { c.move(id, "canceled") })
+	})
+	s.each(t, "cancel the root task", func(c *client) {
+		c.cancel(func(id string) {
+			if task, err := c.c.Cancel(c.ctx, id); err != nil || task.State != "CANCELED" {
+				c.Errorf("the answer is %+v, %v", task, err)
+			}
+		})
+	})
+	s.each(t, "cancel a task that runs", (*client).cancelTask)
+	s.each(t, "cancel a task that does not", (*client).cancelPending)
+	s.each(t, "skip", (*client).skip)
+	s.each(t, "skip what others depend on", (*client).skipDependency)
+	s.each(t, "skip everything", (*client).skipAll)
+	s.each(t, "open gate", (*client).openGate)
+}
+
+// shape tells the statuses of an objective, its plans and their tasks.
+func shape(o *harness.Objective) string {
+	words := []string{o.Status}
+	if why, _ := o.Metadata["opt/v1/blockedReason"].(string); why != "" {
+		words[0] += "/" + why
+	}
+	for _, p := range o.Plans {
+		var tasks []string
+		for _, t := range p.Tasks {
+			tasks = append(tasks, t.Status)
+		}
+		words = append(words, fmt.Sprintf("%s%v", planWord(p), tasks))
+	}
+	return strings.Join(words, " ")
+}
+
+// is checks the shape of an objective that an answer shows.
+func (c *client) is(o *harness.Objective, want string) {
+	c.Helper()
+	if got := shape(o); got != want {
+		c.Fatalf("it is  %s\nwant   %s", got, want)
+	}
+}
+
+// becomes waits until an objective has a shape.
+func (c *client) becomes(id, want string) (o *harness.Objective) {
+	c.Helper()
+	err := c.eventually(id, func() error {
+		o = c.get(id)
+		if got := shape(o); got != want {
+			return fmt.Errorf("it is  %s\nwant   %s", got, want)
+		}
+		return nil
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return o
+}
+
+// await waits until a task has come to a door.
+func (c *client) await(door string) {
+	c.Helper()
+	if err := c.control.Await(c.ctx, door); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// stopped waits until the work that waits at a door was stopped.
+func (c *client) stopped(door string) {
+	c.Helper()
+	if err := c.control.AwaitLeft(c.ctx, door); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// newDoors returns doors that nobody has knocked at.
+func (c *client) newDoors(n int) (doors []string) {
+	for range n {
+		doors = append(doors, c.newDoor())
+	}
+	return doors
+}
+
+// ran checks how often each task of an objective was run, in order.
+func (c *client) ran(o *harness.Objective, want ...int) {
+	c.Helper()
+	rounds, err := c.runs()
+	if err != nil {
+		c.Fatal(err)
+	}
+	var got []int
+	for _, p := range o.Plans {
+		for _, t := range p.Tasks {
+			n := 0
+			for key, r := range rounds {
+				if ref, ok := opt.ParseID(strings.SplitN(key, ":", 2)[0]); ok && ref.TaskID == t.ID {
+					n += len(r)
+				}
+			}
+			got = append(got, n)
+		}
+	}
+	if !slices.Equal(got, want) {
+		c.Errorf("tasks were run %v times, want %v", got, want)
+	}
+}
+
+// root returns the task of an attempt that has the id of an objective or of a plan
+// task, as a client sees it that does not know the extension.
+func (c *client) root(objectiveID string, attempt int) *harness.Task {
+	c.Helper()
+	task, err := c.plain.Get(c.ctx, opt.RootID(objectiveID, attempt))
+	if err != nil {
+		c.Fatal(err)
+	}
+	return task
+}
+
+// say sends a message and waits for what comes of it.
+func (c *client) say(m harness.Message) *harness.Task {
+	c.Helper()
+	m.ID, m.Wait = c.Name()+" "+m.ID, true
+	task, err := c.c.Send(c.ctx, m)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return task
+}
+
+func (c *client) startByMessage() {
+	o := c.create("x", harness.NewPlan("p", "say one"), harness.NewPlan("q", "say never", "say two"))
+	task := c.say(harness.Message{Text: "go", ContextID: o.ID})
+	if task.ID != o.ID || task.State != "COMPLETED" || len(task.Artifacts) != 2 || task.Artifacts[0].Text != "one" || task.Artifacts[1].Text != "two" {
+		c.Errorf("the task is %s", task.Raw)
+	}
+	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed completed]"), 1, 1, 1)
+}
+
+func (c *client) startAfterHand() {
+	o := c.create("x", harness.NewPlan("p", "say never", "say one"), harness.NewPlan("q", "say two"))
+	moved := c.move(o.Plans[0].Tasks[0].ID, "completed")
+	if moved.Plan.Status != "working" || moved.Objective.Status != "working" {
+		c.Errorf("above it there are %s and %s", moved.Plan.Status, moved.Objective.Status)
+	}
+	c.is(c.get(o.ID), "working working[completed pending] pending[pending]")
+	task := c.say(harness.Message{Text: "go", ContextID: o.ID})
+	if task.ID != o.ID || task.State != "COMPLETED" {
+		c.Errorf("the task is %s", task.Raw)
+	}
+	c.ran(c.get(o.ID), 0, 1, 1)
+}
+
+func (c *client) autoStart() {
+	auto := map[string]any{"opt/v1/autoStart": true}
+	o := c.shown("objectives/create", params{"name": "x", "metadata": auto}).Objective
+	c.add(o.ID, harness.NewPlan("p", "say one"))
+	c.becomes(o.ID, "completed completed[completed]")
+
+	o = c.create("y", harness.NewPlan("p", "say one"))
+	late := harness.NewPlan("q", "say two")
+	late.Metadata = auto
+	c.add(o.ID, late)
+	c.becomes(o.ID, "completed completed[completed] completed[completed]")
+}
+
+// A plan that a client starts goes before those that were to come before it.
+func (c *client) planOutOfTurn() {
+	doors := c.newDoors(2)
+	o := c.create("x", harness.NewPlan("p", "await "+doors[0]), harness.NewPlan("q", "await "+doors[1]))
+	if got := c.move(o.Plans[1].ID, "working").Plan.Status; got != "working" {
+		c.Errorf("the plan is %s", got)
+	}
+	c.await(doors[1])
+	c.becomes(o.ID, "working pending[pending] working[working]")
+	c.control.Open(doors[1], "say two")
+	c.await(doors[0])
+	c.becomes(o.ID, "working working[working] completed[completed]")
+	c.control.Open(doors[0], "say one")
+	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed]"), 1, 1)
+}
+
+func (c *client) planUnmet() {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "await "+door))
+	second := harness.NewPlan("q", "say two")
+	second.Dependencies = []string{o.Plans[0].ID}
+	id := c.add(o.ID, second).ID
+	start := func(from string) {
+		c.unchanged(o.ID, func() {
+			_, err := c.try("plans/update", params{"id": id, "status": "working"})
+			c.refused(err, from, "working")
+		})
+	}
+	start("pending")
+	c.move(o.ID, "working")
+	c.await(door)
+	c.becomes(o.ID, "working working[working] blocked/dependencies[pending]")
+	start("blocked")
+	c.control.Open(door, "say one")
+	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed]"), 1, 1)
+}
+
+// What runs may finish; nothing new begins, not even after the answer has come.
+func (c *client) pause() {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "await "+door, "say two"), harness.NewPlan("q", "say three"))
+	c.move(o.ID, "working")
+	c.await(door)
+	c.is(c.move(o.ID, "blocked").Objective, "blocked/operator blocked/operator[working pending] pending[pending]")
+	c.control.Open(door, "say one")
+	o = c.becomes(o.ID, "blocked/operator blocked/operator[completed pending] pending[pending]")
+	c.shown("plans/addTasks", params{"id": o.Plans[0].ID, "tasks": []any{map[string]any{"name": "say late"}}})
+	c.is(c.get(o.ID), "blocked/operator blocked/operator[completed pending pending] pending[pending]")
+	c.ran(c.get(o.ID), 1, 0, 0, 0)
+	c.move(o.ID, "working")
+	c.ran(c.becomes(o.ID, "completed completed[completed completed completed] completed[completed]"), 1, 1, 1, 1)
+}
+
+func (c *client) pauseAtTheEnd() {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "await "+door), harness.NewPlan("q", "say two"))
+	c.move(o.ID, "working")
+	c.await(door)
+	c.move(o.ID, "blocked")
+	c.control.Open(door, "say one")
+	c.becomes(o.ID, "blocked/operator completed[completed] pending[pending]")
+	c.shown("objectives/update", params{"id": o.ID, "name": "y"}) // the objective has heard of all there is
+	c.ran(c.becomes(o.ID, "blocked/operator completed[completed] pending[pending]"), 1, 0)
+	c.move(o.ID, "working")
+	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed]"), 1, 1)
+}
+
+func (c *client) pausePlan() {
+	doors := c.newDoors(2)
+	o := c.create("x", harness.NewPlan("p", "await "+doors[0], "say two"), harness.NewPlan("q", "await "+doors[1]))
+	c.move(o.ID, "working")
+	c.move(o.Plans[1].ID, "working")
+	c.await(doors[0])
+	c.await(doors[1])
+	if p := c.move(o.Plans[0].ID, "blocked").Plan; planWord(*p) != "blocked/operator" {
+		c.Errorf("the plan is %s", planWord(*p))
+	}
+	c.control.Open(doors[0], "say one")
+	c.becomes(o.ID, "working blocked/operator[completed pending] working[working]")
+	c.control.Open(doors[1], "say three")
+	c.ran(c.becomes(o.ID, "blocked/plan-paused blocked/operator[completed pending] completed[completed]"), 1, 0, 1)
+	c.move(o.Plans[0].ID, "working")
+	c.ran(c.becomes(o.ID, "completed completed[completed completed] completed[completed]"), 1, 1, 1)
+}
+
+// What was made until then is what comes of it.
+func (c *client) finishEarly() {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "say one"), harness.NewPlan("q", "await "+door, "say never"), harness.NewPlan("r", "say never"))
+	c.move(o.ID, "working")
+	c.await(door)
+	const want = "completed completed[completed] failed/completed[canceled canceled] skipped[canceled]"
+	c.is(c.move(o.ID, "completed").Objective, want)
+	c.stopped(door)
+	if root := c.root(o.ID, 1); root.State != "COMPLETED" || len(root.Artifacts) != 1 || root.Artifacts[0].Text != "one" {
+		c.Errorf("the root task is %s", root.Raw)
+	}
+	c.ran(c.becomes(o.ID, want), 1, 1, 0, 0)
+}
+
+func (c *client) finishPlanEarly() {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "say one", "await "+door, "say never"), harness.NewPlan("q", "say two"))
+	c.move(o.ID, "working")
+	c.await(door)
+	if got := c.move(o.Plans[0].ID, "completed").Plan.Status; got != "completed" {
+		c.Errorf("the plan is %s", got)
+	}
+	c.stopped(door)
+	c.ran(c.becomes(o.ID, "completed completed[completed canceled canceled] completed[completed]"), 1, 1, 0, 1)
+}
+
+// cancel has an objective canceled in the middle of its work.
+func (c *client) cancel(how func(id string)) {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "say one"), harness.NewPlan("q", "await "+door, "say never"), harness.NewPlan("r", "say never"))
+	c.move(o.ID, "working")
+	c.await(door)
+	how(o.ID)
+	const want = "canceled completed[completed] failed/canceled[canceled canceled] skipped[canceled]"
+	c.becomes(o.ID, want)
+	c.stopped(door)
+	before := c.root(o.ID, 1)
+	if again, err := c.plain.Cancel(c.ctx, o.ID); err != nil || string(again.Raw) != string(before.Raw) || again.State != "CANCELED" {
+		c.Errorf("canceled again, it is %+v, %v", again, err)
+	}
+	c.ran(c.becomes(o.ID, want), 1, 1, 0, 0)
+}
+
+// cancelTask cancels a running task, of which nothing depends on the success.
+func (c *client) cancelTask() {
+	door := c.newDoor()
+	p := harness.NewPlan("p", "await "+door, "say two")
+	p.Tasks[0].Metadata = harness.Optional()
+	o := c.create("x", p)
+	c.move(o.ID, "working")
+	c.await(door)
+	if task, err := c.c.Cancel(c.ctx, o.Plans[0].Tasks[0].ID); err != nil || task.State != "CANCELED" {
+		c.Errorf("the answer is %+v, %v", task, err)
+	}
+	c.stopped(door)
+	c.ran(c.becomes(o.ID, "completed completed[canceled completed]"), 1, 1)
+	if _, err := c.c.Cancel(c.ctx, o.ID); harness.Code(err) != -32002 {
+		c.Errorf("canceling what is completed: %v", err)
+	}
+}
+
+// cancelPending cancels tasks before it is their turn, in both ways there are. They
+// never run.
+func (c *client) cancelPending() {
+	door := c.newDoor()
+	p := harness.NewPlan("p", "await "+door, "say never", "say never", "say never", "say last")
+	for i := range p.Tasks {
+		p.Tasks[i].Metadata = harness.Optional()
+	}
+	o := c.create("x", p)
+	tasks := o.Plans[0].Tasks
+	c.move(tasks[1].ID, "canceled")
+	c.move(o.ID, "working")
+	c.await(door)
+	c.move(tasks[2].ID, "canceled")
+	if task, err := c.c.Cancel(c.ctx, tasks[3].ID); err != nil || task.State != "CANCELED" {
+		c.Errorf("the answer is %+v, %v", task, err)
+	}
+	c.is(c.get(o.ID), "working working[working canceled canceled canceled pending]")
+	c.control.Open(door, "say one")
+	c.ran(c.becomes(o.ID, "completed completed[completed canceled canceled canceled completed]"), 1, 0, 0, 0, 1)
+}
+
+// skip skips plans before their turn, and one that is paused in the middle.
+func (c *client) skip() {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "say never"), harness.NewPlan("q", "await "+door, "say never"), harness.NewPlan("r", "say never"), harness.NewPlan("s", "say last"))
+	if got := c.move(o.Plans[0].ID, "skipped").Plan.Status; got != "skipped" {
+		c.Errorf("the plan is %s", got)
+	}
+	c.move(o.ID, "working")
+	c.await(door)
+	c.move(o.Plans[2].ID, "skipped")
+	c.move(o.Plans[1].ID, "blocked")
+	c.move(o.Plans[1].ID, "skipped")
+	c.stopped(door)
+	c.ran(c.becomes(o.ID, "completed skipped[canceled] skipped[canceled canceled] skipped[canceled] completed[completed]"), 0, 1, 0, 0, 1)
+}
+
+// skipDependency skips plans that others depend on: for those they count as done.
+func (c *client) skipDependency() {
+	o := c.create("x", harness.NewPlan("p", "say never"))
+	second := harness.NewPlan("q", "say two")
+	second.Dependencies = []string{o.Plans[0].ID}
+	c.add(o.ID, second)
+	c.move(o.Plans[0].ID, "skipped")
+	c.move(o.ID, "working")
+	c.ran(c.becomes(o.ID, "completed skipped[canceled] completed[completed]"), 0, 1)
+}
+
+// skipAll leaves an objective of which nothing was reached, and nothing has failed:
+// it waits for another plan.
+func (c *client) skipAll() {
+	o := c.create("x", harness.NewPlan("p", "say never"))
+	c.move(o.ID, "working")
+	o = c.create("x", harness.NewPlan("p", "say never"))
+	c.move(o.Plans[0].ID, "skipped")
+	c.move(o.ID, "working")
+	c.is(c.get(o.ID), "working skipped[canceled]")
+	c.add(o.ID, harness.NewPlan("q", "say two"))
+	c.ran(c.becomes(o.ID, "completed skipped[canceled] completed[completed]"), 0, 1)
+}
+
+// openGate has work wait for a person. A client cannot have it go on by a status;
+// it can by an answer, or end it.
+func (c *client) openGate() {
+	o := c.create("x", harness.NewPlan("p", "approve Go on?; say one"), harness.NewPlan("q", "say two"))
+	c.move(o.ID, "working")
+	o = c.becomes(o.ID, "blocked/input blocked/input[input-required] pending[pending]")
+	for _, id := range []string{o.ID, o.Plans[0].ID} {
+		c.unchanged(o.ID, func() {
+			_, err := c.try(mover(id), params{"id": id, "status": "working"})
+			c.refused(err, "blocked", "working")
+		})
+	}
+	where, _ := o.Metadata["longhaul/v1/blockedBy"].(map[string]any)
+	task := o.Plans[0].Tasks[0].ID
+	if where["planId"] != o.Plans[0].ID || where["taskId"] != task || where["interruptId"] != task+":1" || where["question"] != "Go on?" {
+		c.Errorf("blocked by %v", where)
+	}
+	if root := c.root(o.ID, 1); root.State != "INPUT_REQUIRED" || root.Gate == nil || root.Gate.ID != task+":1" {
+		c.Errorf("the root task is %s", root.Raw)
+	}
+	c.say(harness.Reply("yes", o.ID, task+":1", "accept"))
+	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed]"), 2, 1)
+
+	o = c.create("x", harness.NewPlan("p", "approve Go on?; say never"), harness.NewPlan("q", "say two"))
+	c.move(o.ID, "working")
+	c.becomes(o.ID, "blocked/input blocked/input[input-required] pending[pending]")
+	c.move(o.Plans[0].ID, "skipped")
+	c.ran(c.becomes(o.ID, "completed skipped[canceled] completed[completed]"), 1, 1)
+}

@@ -1,0 +1,367 @@
+package opt_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A story is what the events of an objective tell, taken in by the model one after
+// another: where everything stands, and what was not as it may be on the way.
+type story struct {
+	o     opt.Objective
+	plans map[string]*opt.Plan
+	seq   int64
+	wrong []error
+
+	began   map[string]bool // A2A tasks that were dispatched to an executor
+	replies map[string]int  // accepted, by A2A task
+	hands   map[string]bool // A2A tasks that a client has moved
+}
+
+func newStory() *story {
+	return &story{plans: map[string]*opt.Plan{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}}
+}
+
+// tell takes in events.
+func (s *story) tell(events []opt.Recorded) {
+	for _, r := range events {
+		if r.Seq != s.seq+1 {
+			s.complain(r.Event, "has number %d, after %d", r.Seq, s.seq)
+		}
+		s.seq = r.Seq
+		s.take(r.Event)
+	}
+}
+
+func (s *story) complain(e opt.Event, format string, args ...any) {
+	what := fmt.Sprintf("event %d (%s %s%s %s → %s)", s.seq, e.Kind, e.PlanID, e.TaskID, e.From, e.To)
+	s.wrong = append(s.wrong, fmt.Errorf("%s "+format, append([]any{what}, args...)...))
+}
+
+func (s *story) take(e opt.Event) {
+	ref, _ := opt.ParseID(e.TaskID)
+	switch e.Kind {
+	case opt.ObjectiveOpened, opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectiveChanged, opt.ObjectiveAgain:
+		if e.Kind == opt.ObjectiveMoved && e.From != string(s.o.Status) {
+			s.complain(e, "and the objective is %s", s.o.Status)
+		}
+		s.apply(e)
+	case opt.PlanAdded:
+		plan := *e.Plan
+		plan.Tasks = copied(plan.Tasks)
+		s.plans[e.PlanID] = &plan
+		s.apply(e)
+	case opt.MessageAdded:
+		s.hear(e)
+	case opt.TaskMoved:
+		if ref.TaskID == "" {
+			s.moveRoot(e)
+			return
+		}
+		s.inPlan(e)
+	case opt.PlanMoved, opt.PlanChanged, opt.PlanAgain, opt.PlanStopping, opt.TasksAdded, opt.TaskLinked:
+		s.inPlan(e)
+	}
+}
+
+func copied(tasks []*opt.Task) (out []*opt.Task) {
+	for _, t := range tasks {
+		c := *t
+		out = append(out, &c)
+	}
+	return out
+}
+
+// apply changes the objective itself.
+func (s *story) apply(e opt.Event) {
+	if err := s.o.Apply(e); err != nil {
+		s.complain(e, "%v", err)
+	}
+}
+
+func (s *story) moveRoot(e opt.Event) {
+	if e.From != string(s.o.Root) {
+		s.complain(e, "and the root task is %s", s.o.Root)
+	}
+	s.apply(e)
+}
+
+// hear counts the replies that were accepted.
+func (s *story) hear(e opt.Event) {
+	if e.Verdict != opt.Accepted {
+		return
+	}
+	task := e.TaskID
+	if e.ForTask != "" {
+		task = e.ForTask
+	}
+	s.replies[task]++
+}
+
+// inPlan changes a plan, of which its objective hears.
+func (s *story) inPlan(e opt.Event) {
+	p := s.plans[e.PlanID]
+	if p == nil {
+		s.complain(e, "and there is no such plan")
+		return
+	}
+	s.check(p, e)
+	if e.Kind == opt.TasksAdded {
+		e.Tasks = copied(e.Tasks)
+	}
+	if err := p.Apply(e); err != nil {
+		s.complain(e, "%v", err)
+	}
+	report := brief(p)
+	report.N = s.seq
+	s.apply(opt.Event{Kind: opt.PlanReported, At: e.At, PlanID: p.ID, Report: &report})
+}
+
+// check looks at an event of a plan before it happens.
+func (s *story) check(p *opt.Plan, e opt.Event) {
+	switch e.Kind {
+	case opt.PlanMoved:
+		if e.From != string(p.Status) {
+			s.complain(e, "and the plan is %s", p.Status)
+		}
+		if starts := e.To == string(opt.PlanWorking) && e.Reason != opt.ByHand && !p.Started; starts && !s.met(p) {
+			s.complain(e, "and its dependencies are not done")
+		}
+	case opt.TaskMoved:
+		t := p.Task(e.TaskID)
+		if t == nil || e.From != string(t.State) {
+			s.complain(e, "and the task is %+v", t)
+			return
+		}
+		if e.Reason == opt.ByHand {
+			s.hands[e.TaskID] = true
+		}
+		if e.To == string(opt.TaskWorking) && t.State == opt.TaskPending && e.Reason != opt.ByHand {
+			s.dispatch(p, t, e)
+		}
+	}
+}
+
+// dispatch notes that an executor is given a task. It must be the task's turn, and
+// never comes again.
+func (s *story) dispatch(p *opt.Plan, t *opt.Task, e opt.Event) {
+	if !slices.Contains(p.Ready(), t) {
+		s.complain(e, "and it was not its turn, in %s", describe(p))
+	}
+	if s.began[e.TaskID] {
+		s.complain(e, "and it was dispatched before")
+	}
+	s.began[e.TaskID] = true
+}
+
+func (s *story) met(p *opt.Plan) bool {
+	return !slices.ContainsFunc(p.Dependencies, func(id string) bool { return s.plans[id] == nil || !s.plans[id].Done() })
+}
+
+// brief is what a plan tells its objective.
+func brief(p *opt.Plan) opt.Report {
+	report := opt.Report{Status: p.Status, Reason: p.Reason}
+	for _, t := range p.Waiting() {
+		report.Open = append(report.Open, t.Gate)
+	}
+	return report
+}
+
+func describe(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
+
+// ordered lists the plans in the order of their objective.
+func (s *story) ordered() (plans []*opt.Plan) {
+	for _, p := range s.o.Plans {
+		plans = append(plans, s.plans[p.ID])
+	}
+	return plans
+}
+
+// busy says what goes on by itself, nil if nothing does: then whatever has not ended
+// waits for a client. What would go on for ever by the model is never nothing.
+func (s *story) busy() error {
+	now := a2a.Time{}
+	for _, p := range s.ordered() {
+		switch next := p.Next(now); {
+		case len(next) > 0:
+			return fmt.Errorf("plan %s goes on with %s", p.ID, describe(next))
+		case len(p.Ready()) > 0:
+			return fmt.Errorf("plan %s begins %s", p.ID, describe(p.Ready()))
+		}
+		for _, t := range p.Tasks {
+			if t.Running() && !byHand(t) {
+				return fmt.Errorf("task %s is %s", t.ID, t.State)
+			}
+		}
+	}
+	switch next := s.o.Next(now); {
+	case len(next) > 0:
+		return fmt.Errorf("the objective goes on with %s", describe(next))
+	case len(s.o.Startable()) > 0, len(s.o.Held()) > 0:
+		return fmt.Errorf("the objective starts %s and holds %s", describe(s.o.Startable()), describe(s.o.Held()))
+	case s.o.Status == opt.ObjectivePlanning:
+		return errors.New("plans are being made")
+	case s.o.Stopping != "" && !s.o.Status.Ended():
+		return errors.New("the objective is being stopped")
+	}
+	return nil
+}
+
+// byHand reports whether a client has to move t.
+func byHand(t *opt.Task) bool { return t.ByHand || t.Link != "" }
+
+// A need is something that a client has to do for the work to go on.
+type need struct{ what, id string }
+
+// needs lists what an objective waits for that has not ended, given that nothing
+// goes on by itself.
+func (s *story) needs() (all []need) {
+	for _, p := range s.ordered() {
+		for _, t := range p.Tasks {
+			switch {
+			case t.State.Ended(), t.State == opt.TaskPending:
+			case t.Gate != nil:
+				all = append(all, need{"answer", t.Gate.ID})
+			default:
+				all = append(all, need{"move", t.ID})
+			}
+		}
+		paused := p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByOperator
+		switch {
+		case p.Status.Ended():
+		case paused:
+			all = append(all, need{"resume", p.ID})
+		case p.Started && len(p.Tasks) == 0:
+			all = append(all, need{"fill", p.ID})
+		}
+	}
+	switch open := slices.ContainsFunc(s.o.Plans, func(p *opt.Plan) bool { return !p.Status.Ended() }); {
+	case s.o.Status.Ended():
+	case s.o.Status == opt.ObjectiveBlocked && s.o.Reason == opt.BlockedByOperator:
+		all = append(all, need{"resume", s.o.ID})
+	case !s.o.Started:
+		all = append(all, need{"start", s.o.ID})
+	case !open:
+		all = append(all, need{"plan", s.o.ID})
+	}
+	return all
+}
+
+// agrees says what is wrong with where things stand, in words that are not those of
+// the model, given that nothing goes on by itself.
+func (s *story) agrees() error {
+	var open, completed int
+	for _, p := range s.ordered() {
+		if !p.Status.Ended() {
+			open++
+		}
+		if p.Status == opt.PlanCompleted {
+			completed++
+		}
+		if err := planAgrees(p); err != nil {
+			return err
+		}
+	}
+	switch status := s.o.Status; {
+	case status.Ended() && open > 0:
+		return fmt.Errorf("the objective is %s with %d open plans", status, open)
+	case status.Ended() && !s.o.Root.Ended():
+		return fmt.Errorf("the objective is %s and the root task %s", status, s.o.Root)
+	case status == opt.ObjectiveCompleted && completed == 0 && s.o.Stopping == "":
+		return errors.New("the objective is completed without a completed plan")
+	case !status.Ended() && len(s.needs()) == 0:
+		return fmt.Errorf("the objective waits for nothing: %s", describe(s.ordered()))
+	}
+	if root := s.rootShould(); root != s.o.Root {
+		return fmt.Errorf("the root task is %s, want %s", s.o.Root, root)
+	}
+	return nil
+}
+
+func planAgrees(p *opt.Plan) error {
+	for _, t := range p.Tasks {
+		if p.Status.Ended() && !t.State.Ended() {
+			return fmt.Errorf("plan %s is %s and task %s %s", p.ID, p.Status, t.ID, t.State)
+		}
+	}
+	if cyclic(p.Tasks, func(t *opt.Task) (string, []string) { return t.ID, t.Dependencies }) {
+		return fmt.Errorf("the tasks of %s go round in a circle", p.ID)
+	}
+	return nil
+}
+
+// rootShould tells the state of the root task by the words of D15.
+func (s *story) rootShould() opt.TaskState {
+	switch s.o.Status {
+	case opt.ObjectiveSubmitted, opt.ObjectiveCompleted, opt.ObjectiveCanceled:
+		return opt.TaskState(s.o.Status)
+	case opt.ObjectiveFailed:
+		if s.o.Reason == opt.ReasonRejected {
+			return opt.TaskRejected
+		}
+		return opt.TaskFailed
+	}
+	var oldest *opt.Gate
+	for _, p := range s.ordered() {
+		for _, t := range p.Waiting() {
+			if oldest == nil || t.Gate.RequestedAt.Millis() < oldest.RequestedAt.Millis() {
+				oldest = t.Gate
+			}
+		}
+	}
+	if oldest == nil || s.o.Stopping != "" {
+		return opt.TaskWorking
+	}
+	return oldest.State()
+}
+
+// cyclic reports whether following dependencies from any node leads back to it.
+func cyclic[T any](nodes []T, of func(T) (string, []string)) bool {
+	next := map[string][]string{}
+	for _, n := range nodes {
+		id, dependencies := of(n)
+		next[id] = dependencies
+	}
+	state := map[string]int{} // 1 while it is being looked at, 2 once it was
+	var visit func(id string) bool
+	visit = func(id string) bool {
+		if state[id] != 0 {
+			return state[id] == 1
+		}
+		state[id] = 1
+		found := slices.ContainsFunc(next[id], visit)
+		state[id] = 2
+		return found
+	}
+	for id := range next {
+		if visit(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// shape is shape of a story.
+func (s *story) shape() string {
+	words := []string{string(s.o.Status)}
+	for _, p := range s.ordered() {
+		var tasks []string
+		for _, t := range p.Tasks {
+			tasks = append(tasks, string(t.State))
+		}
+		words = append(words, fmt.Sprintf("%s%v", p.Status, tasks))
+	}
+	return strings.Join(words, " ")
+}
