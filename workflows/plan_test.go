@@ -113,3 +113,32 @@ func TestPlan_continuesAsNewAtAGate(t *testing.T) {
 		t.Errorf("before:\n%v\nafter:\n%v", before, log.lines)
 	}
 }
+
+// What a client moves by hand has no activity whose end could be waited for.
+func TestPlan_stopsWhatIsMovedByHand(t *testing.T) {
+	env, log := newPlanEnv(t)
+	in := planWith(t, human.Form{Approve: "Go on?"})
+	env.RegisterDelayedCallback(func() {
+		env.UpdateWorkflow(workflows.MoveTaskUpdate, "by-hand", refusals{t}, workflows.MoveTask{TaskID: opt.TaskID(planID, 0), State: opt.TaskWorking})
+	}, time.Hour)
+	env.RegisterDelayedCallback(func() {
+		env.SignalWorkflow(workflows.OrderSignal, workflows.Order{Do: "stop", Reason: "canceled"})
+	}, 2*time.Hour)
+	env.ExecuteWorkflow(workflows.Plan, in)
+	finished(t, env)
+	log.want(t, planID,
+		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 input-required", "plan-a-1 blocked input", "task-a-1-0 working by-hand", "plan-a-1 working",
+		"plan-stopping plan-a-1 canceled", "task-a-1-1 canceled canceled", "task-a-1-0 canceled canceled", "plan-a-1 failed canceled",
+	)
+}
+
+// refusals fail the test.
+type refusals struct{ t *testing.T }
+
+func (refusals) Accept()            {}
+func (r refusals) Reject(err error) { r.t.Errorf("refused: %v", err) }
+func (r refusals) Complete(_ any, err error) {
+	if err != nil {
+		r.t.Errorf("failed: %v", err)
+	}
+}

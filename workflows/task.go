@@ -139,13 +139,20 @@ func (r *planRun) move(t *opt.Task, to opt.TaskState, e opt.Event) {
 	r.apply(e)
 }
 
-// stop ends the work of t. It is canceled once its activity has ended, at once
-// if that has yet to begin.
+// stop ends t, which works. It is canceled once its activity has ended, at once if
+// there is none: a client moves it by hand, or its next round has yet to begin.
 func (r *planRun) stop(t *opt.Task) {
-	if r.forget(t) {
-		r.move(t, opt.TaskCanceled, opt.Event{Reason: "canceled"})
+	if r.working[t.ID] != nil {
+		r.halt(t)
 		return
 	}
+	if r.forget(t) || workflow.GetVersion(r.ctx, "by-hand-ends", workflow.DefaultVersion, 1) == 1 {
+		r.move(t, opt.TaskCanceled, opt.Event{Reason: "canceled"})
+	}
+}
+
+// halt tells the activity of t to end, if there is one.
+func (r *planRun) halt(t *opt.Task) {
 	if cancel := r.working[t.ID]; cancel != nil && !r.stopped[t.ID] {
 		r.stopped[t.ID] = true
 		cancel()
@@ -192,7 +199,7 @@ func (r *planRun) cancelTask(ctx workflow.Context, c CancelTask) error {
 	switch {
 	case t.State.Ended():
 	case r.working[t.ID] != nil:
-		r.stop(t)
+		r.halt(t)
 	default:
 		r.move(t, opt.TaskCanceled, opt.Event{Reason: "canceled"})
 	}

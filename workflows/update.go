@@ -292,7 +292,7 @@ func (r *planRun) moveTask(ctx workflow.Context, m MoveTask) error {
 	t := r.plan.Task(m.TaskID)
 	if t.State != m.State {
 		r.forget(t)
-		r.stop(t)
+		r.halt(t)
 		e := opt.Event{Reason: opt.ByHand}
 		if m.Text != "" {
 			e.Status = r.say(t, fmt.Sprintf(":status-%d", r.rec.n), m.Text)
