@@ -63,31 +63,27 @@ func (r *recording) moveObjective(e *entry) error {
 // others.
 func (j *Journal) Objective(ctx context.Context, tenant, id string) (o *opt.Objective, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
-		found, err := objectives(c, "objectives o", " WHERE o.id = $1 AND o.tenant = $2", args{id, tenant})
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			return unknown("objective", id)
-		}
-		o = found[0]
-		return addPlans(c, o)
+		o, err = objective(c, tenant, id)
+		return err
 	})
 	return o, err
+}
+
+func objective(c *conn, tenant, id string) (*opt.Objective, error) {
+	found, err := objectives(c, "objectives o", " WHERE o.id = $1 AND o.tenant = $2", args{id, tenant})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, unknown("objective", id)
+	}
+	return found[0], addPlans(c, found[0])
 }
 
 // Whole returns an objective like Objective, with the artifacts of its tasks.
 func (j *Journal) Whole(ctx context.Context, tenant, id string) (o *opt.Objective, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
-		found, err := objectives(c, "objectives o", " WHERE o.id = $1 AND o.tenant = $2", args{id, tenant})
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			return unknown("objective", id)
-		}
-		o = found[0]
-		if err := addPlans(c, o); err != nil {
+		if o, err = objective(c, tenant, id); err != nil {
 			return err
 		}
 		for _, p := range o.Plans {
