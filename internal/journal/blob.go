@@ -12,6 +12,9 @@ import (
 // be recorded yet.
 func (j *Journal) WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error {
 	return j.writer.submit(ctx, func(c *conn) error {
+		if err := sweepAll(c, objectiveID); err != nil {
+			return err
+		}
 		_, err := c.exec("INSERT INTO blobs (objective_id, id, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", objectiveID, id, data)
 		return err
 	}, nil)

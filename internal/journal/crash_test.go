@@ -18,12 +18,16 @@ import (
 )
 
 // childEnv makes the test binary a process that records until it is killed. It
-// holds the path of the journal, the objective and a name.
+// holds the path of the journal, the objective and a name; with the path alone the
+// process purges.
 const childEnv = "JOURNAL_TEST_CHILD"
 
 func TestMain(m *testing.M) {
-	if child := strings.Fields(os.Getenv(childEnv)); len(child) == 3 {
+	switch child := strings.Fields(os.Getenv(childEnv)); len(child) {
+	case 3:
 		recordForEver(child[0], child[1], child[2])
+	case 1:
+		purgeForEver(child[0])
 	}
 	os.Exit(m.Run())
 }

@@ -2,15 +2,17 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"longhaul/opt"
 )
 
 // Tables are those whose rows recording changes.
-var tables = []string{"objectives", "plans", "tasks", "messages", "artifacts", "events", "sources", "keys"}
+var tables = []string{"objectives", "plans", "tasks", "messages", "artifacts", "events", "sources", "keys", "blobs", "leftovers"}
 
 // Dump returns every row of every table, as text.
 func (j *Journal) Dump(ctx context.Context) (string, error) {
@@ -94,6 +96,36 @@ func (j *Journal) ExplainObjectives(ctx context.Context, tenant string, f opt.Ob
 	from, where, a := whichObjectives(tenant, f)
 	page, a := after(where, a, "o.created_at", "o.id", f.After, f.Limit)
 	return j.explain(ctx, selectObjectives(from, page), a)
+}
+
+// ExplainPurge returns how the database goes about the statements of Purge.
+func (j *Journal) ExplainPurge(ctx context.Context) (string, error) {
+	text, err := j.explain(ctx, endedLongest, args{0, 1})
+	for _, statement := range removals {
+		steps, failed := j.explain(ctx, statement, nil)
+		text, err = text+"\n"+steps, errors.Join(err, failed)
+	}
+	for _, b := range belongings {
+		steps, failed := j.explain(ctx, removeSome(b.table), args{b.most})
+		text, err = text+"\n"+steps, errors.Join(err, failed)
+	}
+	return text, err
+}
+
+// PurgeStep does as little of Purge as one transaction may.
+func (j *Journal) PurgeStep(ctx context.Context, before time.Time) (done bool, err error) {
+	p := &purge{before: before.UnixMilli(), most: 1}
+	err = j.writer.submit(ctx, p.run, func() { j.watches.gone(p.removed) })
+	return p.done, err
+}
+
+// Purges returns how many transactions have removed something.
+func (j *Journal) Purges(ctx context.Context) (n int64, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		_, err := c.get("SELECT n FROM purges", nil, &n)
+		return err
+	})
+	return n, err
 }
 
 func (j *Journal) explain(ctx context.Context, query string, a args) (string, error) {

@@ -17,6 +17,11 @@ func (r *recording) openObjective(e *entry) (bool, error) {
 	if r.o.exists && attempt <= r.o.attempt {
 		return false, nil
 	}
+	if !r.o.exists {
+		if err := sweepAll(r.c, o.ID); err != nil {
+			return false, err
+		}
+	}
 	_, err := r.c.exec(`INSERT INTO objectives
 		(id, tenant, context_id, status, created_at, updated_at, queued_at, seq, attempt, started, reason, stopping, failure, principal, name, message_id, digest, doc)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)

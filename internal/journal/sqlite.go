@@ -156,6 +156,12 @@ func (d *database) close() error { return d.pool.Close() }
 // using makes a query use an index of the table before it.
 func using(index string) string { return " INDEXED BY " + index }
 
+// removeSome returns the statement that removes at most $1 rows of a table that
+// are left of objectives.
+func removeSome(table string) string {
+	return "DELETE FROM " + table + " WHERE rowid IN (SELECT t.rowid FROM leftovers l CROSS JOIN " + table + " t WHERE t.objective_id = l.objective_id LIMIT $1)"
+}
+
 // busy reports whether err says that another connection has the lock.
 func busy(err error) bool {
 	return primary(err) == sqlite3.SQLITE_BUSY
@@ -223,6 +229,7 @@ type follower struct {
 	c       *conn
 	version int64 // of the data, as this connection counts
 	row     int64 // the last row of events that was looked at
+	purges  int64 // how many there have been
 }
 
 // newFollower returns a follower that has seen everything up to now.
@@ -241,16 +248,17 @@ func newFollower(ctx context.Context, d *database) (*follower, error) {
 // poll calls tell with each objective that events were added to since the last
 // time, and with its last seq; or tellAll if it cannot say which.
 func (f *follower) poll(tell func(objectiveID string, seq int64), tellAll func()) error {
-	var version, last int64
+	var version, last, purges int64
 	if _, err := f.c.get("PRAGMA data_version", nil, &version); err != nil || version == f.version {
 		return err
 	}
-	if _, err := f.c.get("SELECT COALESCE(MAX(rowid), 0) FROM events", nil, &last); err != nil {
+	// In one statement: a purge makes the numbers of rows mean something else.
+	if _, err := f.c.get("SELECT (SELECT COALESCE(MAX(rowid), 0) FROM events), n FROM purges", nil, &last, &purges); err != nil {
 		return err
 	}
 	switch {
 	case f.version == 0: // the first time
-	case last < f.row: // rows were removed, and their numbers may have been used again
+	case purges != f.purges: // rows were removed, and their numbers may have been used again
 		tellAll()
 	default:
 		err := f.c.each("SELECT objective_id, MAX(seq) FROM events WHERE rowid > $1 GROUP BY objective_id", args{f.row}, func(row scanner) error {
@@ -264,7 +272,7 @@ func (f *follower) poll(tell func(objectiveID string, seq int64), tellAll func()
 			return err
 		}
 	}
-	f.version, f.row = version, last
+	f.version, f.row, f.purges = version, last, purges
 	return nil
 }
 

@@ -111,9 +111,27 @@ func (ws *watches) tellAll() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for _, t := range ws.topics {
-		for w := range t.watching {
-			signal(w.signal)
+		t.restart()
+	}
+}
+
+// gone signals the watches of objectives that were removed.
+func (ws *watches) gone(objectiveIDs []string) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, id := range objectiveIDs {
+		if t := ws.topics[id]; t != nil {
+			t.restart()
 		}
+	}
+}
+
+// restart signals the watches of t, whatever they have been told: the objective
+// may have been removed, and come back with its first event.
+func (t *topic) restart() {
+	t.seq = 0
+	for w := range t.watching {
+		signal(w.signal)
 	}
 }
 

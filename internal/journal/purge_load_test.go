@@ -1,0 +1,195 @@
+package journal_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// brief records a short objective from its opening to its end, n milliseconds into
+// the test, in one batch.
+func brief(t testing.TB, j *journal.Journal, n int64) *scribe {
+	o := newObjective()
+	m := userMessage(o.MessageID, "Ship it, please")
+	s := &scribe{t: t, j: j, objective: o, source: o.ID}
+	end := s.rootMoved(opt.TaskCompleted)
+	end.At = at(n)
+	batch := s.batch(opt.Opening{Objective: o, Message: &m}.Event(), planAdded(o, 0, 2),
+		s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false), s.moved(0, 0, opt.TaskCompleted), s.moved(0, 1, opt.TaskCompleted),
+		opt.Event{Kind: opt.ObjectiveMoved, To: "completed", At: at(n)}, end)
+	if err := j.Record(t.Context(), batch); err != nil {
+		t.Error(err)
+	}
+	return s
+}
+
+// many records brief objectives.
+func many(t testing.TB, j *journal.Journal, count int) []*scribe {
+	all := make([]*scribe, count)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(count); i = next.Add(1) - 1 {
+				all[i] = brief(t, j, i)
+			}
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+// TestPurge_whileWritersWrite removes ten thousand objectives while two processes
+// write. Everything that was acknowledged is there, and nothing else.
+func TestPurge_whileWritersWrite(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		const writers = 4
+		journals := []*journal.Journal{open(), open()}
+		many(t, journals[0], crowd)
+		var living []*scribe
+		done := make(chan struct{})
+		var wg sync.WaitGroup
+		for i := range writers {
+			s := begin(t, journals[i%2], newObjective())
+			living = append(living, s)
+			wg.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+						s.record(s.rootMoved(opt.TaskWorking))
+					}
+				}
+			})
+		}
+		written := len(living[0].events())
+		n, err := journals[0].Purge(t.Context(), at(crowd).Time(), 2*crowd)
+		if n != crowd || err != nil {
+			t.Errorf("%d were removed, %v, want %d", n, err, crowd)
+		}
+		close(done)
+		wg.Wait()
+		for _, s := range living {
+			events := s.events()
+			if int64(len(events)) != s.n || events[s.n-1].Seq != s.n || len(events) <= written {
+				t.Errorf("%d events, of which %d were acknowledged; %d when the purge began", len(events), s.n, written)
+			}
+			if _, seq, err := s.j.Peek(t.Context(), tenant, s.objective.ID); seq != s.n || err != nil {
+				t.Errorf("the task is at seq %d, %v, want %d", seq, err, s.n)
+			}
+		}
+		if left := rows(dump(t, journals[1]), false, living...); len(left) > 0 {
+			t.Errorf("%d rows are left: %q", len(left), left[0])
+		}
+		if result, err := journals[1].Check(t.Context()); err != nil || result != "ok" {
+			t.Errorf("integrity check: %s, %v", result, err)
+		}
+	})
+}
+
+// TestPurge_inTurns removes an objective with so many rows that it takes more than
+// one transaction, and lets writers in between.
+func TestPurge_inTurns(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := brief(t, j, 0)
+		if err := j.Script(t.Context(), fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+			INSERT INTO events (objective_id, seq, doc) SELECT '%s', i, '{"n":1,"kind":"artifact","at":"2026-03-01T09:00:00Z"}' FROM n`, s.objective.ID)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := j.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
+			t.Fatalf("%d were removed, %v", n, err)
+		}
+		if turns, err := j.Purges(t.Context()); turns < 2 || err != nil {
+			t.Errorf("it was done in %d transactions, %v", turns, err)
+		}
+		if left := dump(t, j); left != "" {
+			t.Errorf("there is left: %.200s", left)
+		}
+	})
+}
+
+// purgeForEver prints a line for every objective that was removed.
+func purgeForEver(path string) {
+	j, err := journal.Open(context.Background(), journal.Config{Path: path})
+	for err == nil {
+		var n int
+		n, err = j.Purge(context.Background(), at(1_000_000).Time(), 1)
+		if n > 0 {
+			os.Stdout.WriteString("removed\n")
+		}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// TestPurge_kill kills a process that purges, again and again. Each objective is
+// there whole or gone, and the next purge removes what was left.
+func TestPurge_kill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openFile(t, path)
+	all := many(t, j, 300)
+	whole := len(rows(dump(t, j), true, all[0]))
+	last := len(all)
+	for round := range 4 {
+		child := exec.CommandContext(t.Context(), os.Args[0])
+		child.Env = append(os.Environ(), childEnv+"="+path)
+		child.Stderr = os.Stderr
+		out, err := child.StdoutPipe()
+		if err == nil {
+			err = child.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		enough := 1 + rand.IntN(40)
+		lines := bufio.NewScanner(out)
+		for n := 0; lines.Scan(); {
+			if n++; n == enough {
+				_ = child.Process.Kill()
+			}
+		}
+		if err := child.Wait(); err == nil {
+			t.Fatal("the child ended by itself")
+		}
+		there := 0
+		text := dump(t, j)
+		for _, s := range all {
+			_, err := j.Objective(t.Context(), tenant, s.objective.ID)
+			switch left := len(rows(text, true, s)); {
+			case err == nil && left == whole:
+				there++
+			case !errors.Is(err, opt.ErrUnknown):
+				t.Errorf("round %d: an objective has %d rows of %d, %v", round, left, whole, err)
+			default:
+				s.gone(j)
+			}
+		}
+		if there > last-enough {
+			t.Errorf("round %d: %d objectives are there, of %d, of which %d were removed", round, there, last, enough)
+		}
+		last = there
+		if result, err := j.Check(t.Context()); err != nil || result != "ok" {
+			t.Errorf("integrity check: %s, %v", result, err)
+		}
+	}
+	if n, err := j.Purge(t.Context(), at(1_000_000).Time(), len(all)); n != last || err != nil || last == 0 {
+		t.Errorf("%d were removed in the end, %v, want %d", n, err, last)
+	}
+	if left := dump(t, j); strings.TrimSpace(left) != "" {
+		t.Errorf("there is left: %.200s", left)
+	}
+}

@@ -1,0 +1,405 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// rich records an objective with something in every table.
+func rich(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
+	t.Helper()
+	s := begin(t, j, o)
+	root, task := o.ID, s.task(0, 0)
+	g := gate(task, opt.Approval, 1)
+	rootWaits := s.rootMoved(opt.TaskInputRequired)
+	rootWaits.Gate, rootWaits.Status = g, g.Message(o.ContextID, root)
+	s.record(planAdded(o, 0, 2), s.rootMoved(opt.TaskWorking), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false))
+	s.record(s.waits(0, 0, g), rootWaits, said(root, task, "m-1", opt.Accepted), s.piece(0, 0, "a", "two", true), s.moved(0, 0, opt.TaskCompleted))
+	s.as("another source", j).record(said(root, "", "m-2", opt.Noted))
+	for _, id := range []string{"b-1", "b-2", "b-3"} {
+		if err := j.WriteBlob(t.Context(), o.ID, id, []byte("a blob of "+o.ID)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// end records the end of the objective, n milliseconds into the test.
+func (s *scribe) end(as opt.ObjectiveStatus, n int64) *scribe {
+	s.t.Helper()
+	root := s.rootMoved(opt.TaskState(as))
+	root.At = at(n)
+	s.record(opt.Event{Kind: opt.ObjectiveMoved, To: string(as), At: at(n)}, root)
+	return s
+}
+
+// again begins another attempt, n milliseconds into the test.
+func (s *scribe) again(n int64) error {
+	next := s.as(opt.RootID(s.objective.ID, 2), s.j)
+	return s.j.Record(s.t.Context(), next.batch(opt.Event{Kind: opt.ObjectiveAgain, At: at(n), From: "failed", To: "submitted", Attempt: 2}))
+}
+
+// rows returns the lines of a dump that are about an objective, or those that are
+// about none of them.
+func rows(dump string, about bool, objectives ...*scribe) (lines []string) {
+	for line := range strings.Lines(dump) {
+		is := false
+		for _, s := range objectives {
+			is = is || strings.Contains(line, strings.TrimPrefix(s.objective.ID, "obj-"))
+		}
+		if is == about {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines
+}
+
+// gone checks that nobody finds anything of an objective.
+func (s *scribe) gone(j *journal.Journal) {
+	s.t.Helper()
+	ctx, tenant, id := s.t.Context(), s.objective.Tenant, s.objective.ID
+	for what, read := range map[string]func() error{
+		"Task of the root":   func() error { _, err := j.Task(ctx, tenant, id, opt.TaskWant{}); return err },
+		"Task of the plan":   func() error { _, err := j.Task(ctx, tenant, s.task(0, 0), opt.TaskWant{}); return err },
+		"Peek":               func() error { _, _, err := j.Peek(ctx, tenant, id); return err },
+		"Plan":               func() error { _, err := j.Plan(ctx, tenant, s.plan(0)); return err },
+		"Objective":          func() error { _, err := j.Objective(ctx, tenant, id); return err },
+		"Whole":              func() error { _, err := j.Whole(ctx, tenant, id); return err },
+		"Keep":               func() error { return j.Keep(ctx, tenant, id, at(0)) },
+		"Record, much later": func() error { return ended(s.again(0)) },
+	} {
+		if err := read(); !errors.Is(err, opt.ErrUnknown) {
+			s.t.Errorf("%s of an objective that was removed: %v, want it to be unknown", what, err)
+		}
+	}
+	if events, err := j.Events(ctx, id, 0, 0); len(events) > 0 || err != nil {
+		s.t.Errorf("%d events of an objective that was removed, %v", len(events), err)
+	}
+	if list, err := j.Context(ctx, tenant, s.objective.ContextID); len(list) > 0 || err != nil {
+		s.t.Errorf("%d objectives in a context of none, %v", len(list), err)
+	}
+}
+
+// ended takes what is too early to record for what is unknown.
+func ended(err error) error {
+	if errors.Is(err, journal.ErrEarly) {
+		return opt.ErrUnknown
+	}
+	return err
+}
+
+// TestPurge removes what has ended and is old, whole, and touches nothing else.
+func TestPurge(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		foreign := newObjective()
+		foreign.Tenant = "globex"
+		old := []*scribe{
+			rich(t, j, newObjective()).end(opt.ObjectiveCompleted, 10),
+			rich(t, j, newObjective()).end(opt.ObjectiveFailed, 20),
+			rich(t, j, newObjective()).end(opt.ObjectiveCanceled, 30),
+			rich(t, j, foreign).end(opt.ObjectiveCompleted, 99),
+		}
+		retried, asked := rich(t, j, newObjective()).end(opt.ObjectiveFailed, 40), rich(t, j, newObjective()).end(opt.ObjectiveFailed, 50)
+		rich(t, j, newObjective())
+		begin(t, j, newObjective())
+		rich(t, j, newObjective()).end(opt.ObjectiveCompleted, 100)
+		if err := errors.Join(retried.again(60), j.Keep(t.Context(), tenant, asked.objective.ID, at(100))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := j.Key(t.Context(), "tokens"); err != nil {
+			t.Fatal(err)
+		}
+		before := dump(t, j)
+		for _, s := range old {
+			if n := len(rows(before, true, s)); n < 20 {
+				t.Fatalf("only %d rows of an objective:\n%s", n, before)
+			}
+		}
+
+		n, err := j.Purge(t.Context(), at(100).Time(), 100)
+		if n != len(old) || err != nil {
+			t.Errorf("%d were removed, %v, want %d", n, err, len(old))
+		}
+		for _, s := range old {
+			s.gone(j)
+		}
+		if diff := cmp.Diff(rows(before, false, old...), rows(dump(t, j), false)); diff != "" {
+			t.Errorf("rows that should stay (-want +got):\n%s", diff)
+		}
+		_, tasks, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{})
+		if want := 4*3 + 1 + 1; tasks != want || err != nil { // a root and two tasks each, a root alone, one root more
+			t.Errorf("%d tasks in total, %v, want %d", tasks, err, want)
+		}
+		if _, objectives, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{}); objectives != 5 || err != nil {
+			t.Errorf("%d objectives in total, %v, want 5", objectives, err)
+		}
+		if n, err := j.Purge(t.Context(), at(100).Time(), 100); n != 0 || err != nil {
+			t.Errorf("%d were removed the second time, %v", n, err)
+		}
+	})
+}
+
+// TestPurge_oldestFirst removes as many as it is told to.
+func TestPurge_oldestFirst(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		var all []*scribe
+		for _, n := range rand.Perm(9) {
+			all = append(all, begin(t, j, newObjective()).end(opt.ObjectiveCompleted, int64(100*n)))
+		}
+		for _, test := range []struct{ limit, want, left int }{{2, 2, 7}, {0, 0, 7}, {3, 3, 4}, {100, 2, 2}} { // 700 and 800 stay
+			if n, err := j.Purge(t.Context(), at(650).Time(), test.limit); n != test.want || err != nil {
+				t.Fatalf("%d were removed, %v, want %d", n, err, test.want)
+			}
+			list, total, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{})
+			if total != test.left || err != nil {
+				t.Fatalf("%d are left, %v, want %d", total, err, test.left)
+			}
+			for _, o := range list {
+				if limit := int64(9-test.left) * 100; o.UpdatedAt.Millis() < at(limit).Millis() {
+					t.Errorf("one from %v is left, among %d", o.UpdatedAt, total)
+				}
+			}
+		}
+	})
+}
+
+// TestPurge_plan sees that no statement of a purge reads a whole table.
+func TestPurge_plan(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		steps, err := open().ExplainPurge(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for step := range strings.Lines(steps) {
+			if strings.Contains(step, "TEMP B-TREE") || strings.HasPrefix(step, "SCAN") && step != "SCAN l\n" { // the few in leftovers
+				t.Errorf("%s in\n%s", step, steps)
+			}
+		}
+		if !strings.Contains(steps, "INDEX objectives_ended (updated_at<?)") {
+			t.Errorf("the index is not used in\n%s", steps)
+		}
+	})
+}
+
+// TestPurge_bitByBit looks between any two transactions that a purge may be made
+// of: the objective is whole, or not there. What a process leaves that ends in the
+// middle, the next one removes.
+func TestPurge_bitByBit(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := rich(t, j, newObjective())
+		for n := range 200 {
+			s.record(s.piece(0, 1, fmt.Sprint("piece-", n), "x", false))
+		}
+		s.end(opt.ObjectiveCompleted, 10)
+		whole, steps := s.view(s.objective.ID), 0
+		for done := false; !done; steps++ {
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			j = open()
+			s.j = j
+			v, err := j.Task(t.Context(), tenant, s.objective.ID, opt.TaskWant{History: -1, Artifacts: true})
+			if steps > 0 {
+				s.gone(j)
+			} else if diff := cmp.Diff(whole, v); diff != "" || err != nil {
+				t.Errorf("before the first step: %v, another task (-want +got):\n%s", err, diff)
+			}
+			if done, err = j.PurgeStep(t.Context(), at(100).Time()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left := rows(dump(t, j), true, s); len(left) > 0 || steps < 10 {
+			t.Errorf("after %d steps there are left: %q", steps, left)
+		}
+	})
+}
+
+// TestPurge_comesBack opens an objective whose id is that of one that is still
+// being removed. It has nothing of the other one.
+func TestPurge_comesBack(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		for _, first := range []string{"opened", "blob"} {
+			j := open()
+			s := rich(t, j, newObjective()).end(opt.ObjectiveCompleted, 10)
+			if _, err := j.PurgeStep(t.Context(), at(100).Time()); err != nil {
+				t.Fatal(err)
+			}
+			if left := rows(dump(t, j), true, s); len(left) < 10 {
+				t.Fatalf("%d rows are left after the first step", len(left))
+			}
+			if first == "blob" {
+				if err := j.WriteBlob(t.Context(), s.objective.ID, "b-1", []byte("new")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			again := begin(t, j, s.objective)
+			if n, err := j.Purge(t.Context(), at(100).Time(), 10); n != 0 || err != nil {
+				t.Errorf("%s: %d were removed, %v", first, n, err)
+			}
+			if events := again.events(); len(events) != 1 || events[0].Seq != 1 {
+				t.Errorf("%s: events %v", first, events)
+			}
+			if got := ids(again.view(s.objective.ID).Task.History); len(got) != 1 {
+				t.Errorf("%s: the history is %q", first, got)
+			}
+			if _, err := j.Task(t.Context(), tenant, s.task(0, 0), opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
+				t.Errorf("%s: a task of the other objective: %v", first, err)
+			}
+			want := map[string]string{"opened": "", "blob": "new"}[first]
+			if data, _ := j.ReadBlob(t.Context(), s.objective.ID, "b-1"); string(data) != want {
+				t.Errorf("%s: the blob is %q, want %q", first, data, want)
+			}
+		}
+	})
+}
+
+// TestPurge_wakesWatches tells those who wait for an objective that it has gone,
+// in every process, though the newest rows are those of another.
+func TestPurge_wakesWatches(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		here, there := open(), open()
+		for range 5 {
+			s := begin(t, here, newObjective()).end(opt.ObjectiveCompleted, 10)
+			begin(t, here, newObjective())
+			watches := []*journal.Watch{here.Watch(s.objective.ID), there.Watch(s.objective.ID)}
+			for _, w := range watches {
+				awaitSignal(t, w) // of what may have been before
+			}
+			if n, err := here.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
+				t.Fatalf("%d were removed, %v", n, err)
+			}
+			for _, w := range watches {
+				awaitSignal(t, w)
+				w.Close()
+			}
+		}
+	})
+}
+
+// TestPurge_rowsAgain tells another process of what is recorded right after the
+// newest rows were removed: it has their numbers.
+func TestPurge_rowsAgain(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		here, there := open(), open()
+		for range 10 {
+			s := begin(t, here, newObjective()).end(opt.ObjectiveCompleted, 10)
+			next := newObjective()
+			w := there.Watch(next.ID)
+			awaitSignal(t, w) // there, everything was seen
+			if n, err := here.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
+				t.Fatalf("%d were removed, %v", n, err)
+			}
+			again := &scribe{t: t, j: here, objective: next, source: next.ID}
+			m := userMessage(next.MessageID, "Ship it, please")
+			again.record(opt.Opening{Objective: next, Message: &m}.Event(), again.rootMoved(opt.TaskWorking), again.rootMoved(opt.TaskWorking))
+			if again.n != s.n {
+				t.Fatalf("%d rows in place of %d", again.n, s.n)
+			}
+			awaitSignal(t, w)
+			w.Close()
+			again.end(opt.ObjectiveCompleted, 10)
+			if _, err := here.Purge(t.Context(), at(100).Time(), 10); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// TestPurge_watchedAgain keeps a watch open while an objective is removed and
+// comes back. Nothing but this process can tell it.
+func TestPurge_watchedAgain(t *testing.T) {
+	j, err := journal.Open(t.Context(), journal.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	o := newObjective()
+	w := j.Watch(o.ID)
+	defer w.Close()
+	begin(t, j, o).end(opt.ObjectiveCompleted, 10)
+	awaitSignal(t, w)
+	if n, err := j.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
+		t.Fatalf("%d were removed, %v", n, err)
+	}
+	awaitSignal(t, w)
+	begin(t, j, o)
+	awaitSignal(t, w)
+}
+
+// TestPurge_newAttempts begins new attempts at objectives while they are removed.
+// Each is gone, or there with all it ever had.
+func TestPurge_newAttempts(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		const objectives = 100
+		here, there := open(), open()
+		var all []*scribe
+		for n := range objectives {
+			all = append(all, rich(t, here, newObjective()).end(opt.ObjectiveFailed, int64(n)))
+		}
+		before := dump(t, here)
+		var purged, kept atomic.Int64
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for {
+				n, err := here.Purge(t.Context(), at(1000).Time(), 1)
+				if purged.Add(int64(n)); n == 0 || err != nil {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+			}
+		})
+		wg.Go(func() {
+			for i := len(all) - 1; i >= 0; i-- { // from the other end
+				s := all[i].as(all[i].source, there)
+				err := there.Keep(t.Context(), tenant, s.objective.ID, at(5000))
+				if errors.Is(err, opt.ErrUnknown) {
+					continue
+				}
+				o, failed := there.Whole(t.Context(), tenant, s.objective.ID)
+				if err := errors.Join(err, failed, s.again(5000)); err != nil {
+					t.Errorf("a new attempt: %v", err)
+					return
+				}
+				kept.Add(1)
+				if len(o.Plans) != 1 || len(o.Plans[0].Tasks[0].Artifacts) != 1 {
+					t.Errorf("the attempt begins with %+v", o)
+				}
+			}
+		})
+		wg.Wait()
+		if purged.Load()+kept.Load() != objectives || kept.Load() == 0 || purged.Load() == 0 {
+			t.Errorf("%d were removed and %d tried again, of %d", purged.Load(), kept.Load(), objectives)
+		}
+		after := dump(t, here)
+		for _, s := range all {
+			left := rows(after, true, s)
+			if len(left) == 0 {
+				continue
+			}
+			for _, row := range rows(before, true, s) {
+				if !slices.Contains(left, row) && !strings.HasPrefix(row, "objectives ") {
+					t.Errorf("lost in a new attempt: %s", row)
+				}
+			}
+			if got, want := len(left), len(rows(before, true, s))+3; got != want { // an event, a source and a task
+				t.Errorf("%d rows of a new attempt, want %d", got, want)
+			}
+		}
+	})
+}
