@@ -79,8 +79,9 @@ type Engine interface {
 	Changer
 
 	// Start starts the objective, or has it wait for its turn if its QueuedAt is
-	// set, and returns the opening that holds: an earlier one if the id is taken by one with the same Objective.Digest. If its
-	// digest is another, the error wraps opt.ErrConflict.
+	// set, and returns the opening that holds: an earlier one if the id is taken by
+	// one with the same Objective.Digest. If its digest is another, the error wraps
+	// opt.ErrConflict; if it has ended, opt.ErrEnded.
 	Start(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	// Tell delivers a message. The verdict on it is recorded in the journal.
 	Tell(ctx context.Context, l opt.Letter) error
@@ -141,6 +142,8 @@ type Journal interface {
 
 	// Record records the events of a batch. Repeating one changes nothing.
 	Record(ctx context.Context, b opt.Batch) error
+	// Keep has an objective that has ended kept as if it had changed at a time.
+	Keep(ctx context.Context, tenant, id string, at a2a.Time) error
 	// Whole returns an objective with the artifacts of its tasks.
 	Whole(ctx context.Context, tenant, id string) (*opt.Objective, error)
 	Ping(ctx context.Context) error

@@ -60,6 +60,9 @@ func (s *Server) begin(ctx context.Context, c *call, p wire.SendParams) (*delive
 	w := s.cfg.Watch(id)
 	if err := s.startInContext(ctx, o); err != nil {
 		w.Close()
+		if errors.Is(err, opt.ErrEnded) {
+			return s.beganOnce(ctx, c, id, m)
+		}
 		return nil, err
 	}
 	return &delivery{taskID: id, watch: w}, nil
@@ -80,6 +83,17 @@ func (s *Server) startInContext(ctx context.Context, o opt.Opening) error {
 	}
 	_, err := s.start(ctx, o)
 	return err
+}
+
+// beganOnce returns the task that a repeated message began, and that has ended:
+// just now, or so long ago that the journal has it no more. Then it is gone for
+// the message as for everybody, and comes back neither in part nor as new work.
+func (s *Server) beganOnce(ctx context.Context, c *call, id string, m a2a.Message) (*delivery, error) {
+	d, err := s.begun(ctx, c, id, m)
+	if d == nil && err == nil {
+		err = taskNotFound(id)
+	}
+	return d, err
 }
 
 // contextOf returns the context that a message is for, "" for a new one, and the

@@ -21,6 +21,7 @@ type engine struct {
 	mu       sync.Mutex
 	down     error // of every call
 	deaf     bool  // letters are taken in and nobody reads them
+	ended    bool  // what was started has ended
 	starts   []opt.Opening
 	letters  []opt.Letter
 	canceled []string
@@ -51,6 +52,8 @@ func (e *engine) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 		case earlier.Objective.ID != o.Objective.ID:
 		case earlier.Objective.Digest != o.Objective.Digest:
 			return o, fmt.Errorf("start: %w", opt.ErrConflict)
+		case e.ended:
+			return o, fmt.Errorf("start: %w", opt.ErrEnded)
 		default:
 			return earlier, nil
 		}

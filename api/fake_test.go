@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ type memory struct {
 	sources    map[string]int64
 	judgements map[string]opt.Judgement
 	watches    map[*watch]string
+	kept       map[string]a2a.Time
 	wanted     opt.TaskWant // of the task that was read last
 	shown      func()       // called after an objective was read; nil for nothing
 }
@@ -32,7 +34,7 @@ type memory struct {
 func newMemory() *memory {
 	return &memory{
 		objectives: map[string]*opt.Objective{}, tasks: map[string]*opt.TaskView{}, log: map[string][]opt.Recorded{},
-		sources: map[string]int64{}, judgements: map[string]opt.Judgement{}, watches: map[*watch]string{},
+		sources: map[string]int64{}, judgements: map[string]opt.Judgement{}, watches: map[*watch]string{}, kept: map[string]a2a.Time{},
 	}
 }
 
@@ -93,15 +95,19 @@ func (m *memory) Record(ctx context.Context, b opt.Batch) error {
 		m.log[b.ObjectiveID] = append(m.log[b.ObjectiveID], opt.Recorded{Seq: seq, Event: e})
 		m.apply(b.ObjectiveID, e, seq)
 	}
+	m.tell(b.ObjectiveID)
+	return nil
+}
+
+func (m *memory) tell(objectiveID string) {
 	for w, id := range m.watches {
-		if id == b.ObjectiveID {
+		if id == objectiveID {
 			select {
 			case w.c <- struct{}{}:
 			default:
 			}
 		}
 	}
-	return nil
 }
 
 // play records events of an objective as its workflow would.
@@ -328,6 +334,25 @@ func (m *memory) Objective(ctx context.Context, tenant, id string) (*opt.Objecti
 		defer m.shown()
 	}
 	return m.whole(o), nil
+}
+
+func (m *memory) Keep(ctx context.Context, tenant, id string, at a2a.Time) error {
+	_, err := m.Objective(ctx, tenant, id)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept[id] = at
+	return err
+}
+
+// forget removes an objective.
+func (m *memory) forget(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.objectives, id)
+	delete(m.log, id)
+	maps.DeleteFunc(m.sources, func(key string, _ int64) bool { return strings.HasPrefix(key, id) })
+	maps.DeleteFunc(m.tasks, func(_ string, v *opt.TaskView) bool { return v.ObjectiveID == id })
+	m.tell(id)
 }
 
 // Whole returns what Objective does, since no task here has artifacts of its own.

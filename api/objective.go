@@ -172,8 +172,12 @@ func (s *Server) ofObjective(n int, err error) error {
 }
 
 // again begins a new attempt at an objective that failed or was canceled, and
-// waits until the journal shows it.
+// waits until the journal shows it. The objective may have ended so long ago that
+// it is about to be removed: it stays.
 func (s *Server) again(ctx context.Context, c *call, p wire.UpdateObjectiveParams) error {
+	if err := s.cfg.Journal.Keep(ctx, c.Tenant, p.ID, a2a.At(s.cfg.Now())); err != nil {
+		return err
+	}
 	o, err := s.cfg.Journal.Whole(ctx, c.Tenant, p.ID)
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ var errIdle = errors.New("nothing happened")
 type feed struct {
 	s           *Server
 	watch       Watch // nil for a stream of one message
+	tenant      string
 	objectiveID string
 	taskID      string
 	contextID   string
@@ -33,6 +34,7 @@ type feed struct {
 	first *a2a.Event // goes out before all others; nil when the stream is a resumed one
 	page  []opt.Recorded
 	seq   int64 // of the last event that was taken from a page
+	told  bool  // the watch has, and nothing was found yet
 	over  bool  // the task has ended: what is not recorded by now never comes
 	done  bool  // nothing goes out any more, once first has
 }
@@ -58,7 +60,7 @@ type feedStart struct {
 // open opens a stream, of which it owns the watch from then on. Whatever can be
 // wrong with it is found here, before anything goes out.
 func (s *Server) open(ctx context.Context, c *call, start feedStart) (f *feed, err error) {
-	f = &feed{s: s, watch: start.watch, taskID: start.id}
+	f = &feed{s: s, watch: start.watch, tenant: c.Tenant, taskID: start.id}
 	defer func() {
 		if err != nil {
 			start.watch.Close()
@@ -152,6 +154,7 @@ func (f *feed) next(ctx context.Context, beat <-chan time.Time) (streamed, error
 		}
 		switch {
 		case len(f.page) > 0:
+			f.told = false
 		case f.over:
 			return streamed{}, io.EOF
 		default:
@@ -163,10 +166,22 @@ func (f *feed) next(ctx context.Context, beat <-chan time.Time) (streamed, error
 	return streamed{}, io.EOF
 }
 
-// wait waits until there may be new events.
+// wait waits until there may be new events. It returns io.EOF if there never will
+// be any, since the task was removed.
 func (f *feed) wait(ctx context.Context, beat <-chan time.Time) error {
+	if f.told {
+		_, _, err := f.s.cfg.Journal.Peek(ctx, f.tenant, f.taskID)
+		if errors.Is(err, opt.ErrUnknown) {
+			return io.EOF
+		}
+		if err != nil {
+			return err
+		}
+		f.told = false
+	}
 	select {
 	case <-f.watch.C():
+		f.told = true
 		return nil
 	case <-beat:
 		return errIdle

@@ -43,7 +43,8 @@ func NewClient(cfg ClientConfig) *Client {
 const openingMemo = "opening"
 
 // Start begins an objective. If its id is taken it returns the opening that
-// holds, and opt.ErrConflict if that was made of other content.
+// holds, opt.ErrConflict if that was made of other content, and opt.ErrEnded if
+// that objective has ended: then the journal had all of it.
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -137,6 +138,9 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	}
 	if head.Digest != o.Objective.Digest {
 		return opt.Opening{}, fmt.Errorf("objective %s: %w", head.ID, opt.ErrConflict)
+	}
+	if found.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return opt.Opening{}, fmt.Errorf("objective %s: %w", head.ID, opt.ErrEnded)
 	}
 	o.Objective = head
 	return o, nil
