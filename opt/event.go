@@ -15,7 +15,7 @@ type EventKind string
 const (
 	ObjectiveOpened   EventKind = "objective-opened"   // Objective, Message: the objective exists, and so does its root task
 	ObjectiveMoved    EventKind = "objective-moved"    // To, Reason
-	ObjectiveStopping EventKind = "objective-stopping" // Reason: it ends when its plans have
+	ObjectiveStopping EventKind = "objective-stopping" // Reason, Cause, Status: it ends when its plans have
 	ObjectiveChanged  EventKind = "objective-changed"  // Change, Revision
 	ObjectiveAgain    EventKind = "objective-again"    // Attempt, To: a new attempt, with a root task of its own
 	ObjectiveQueued   EventKind = "objective-queued"   // it waits for its turn in its context
@@ -46,6 +46,7 @@ type Event struct {
 	From   string `json:"from,omitempty"`
 	To     string `json:"to,omitempty"`     // the new status or state
 	Reason string `json:"reason,omitempty"` // why, in one word
+	Cause  string `json:"cause,omitempty"`  // why it stops, where Reason says as what
 
 	Objective *Objective   `json:"objective,omitempty"`
 	Plan      *Plan        `json:"plan,omitempty"`

@@ -31,6 +31,7 @@ type Objective struct {
 	QueuedAt a2a.Time  `json:"queuedAt,omitzero"` // since when it waits for its turn in its context, zero if it does not
 	Started  bool      `json:"started,omitempty"`
 	Stopping string    `json:"stopping,omitempty"` // "canceled" or "failed" while it is being stopped
+	Cause    string    `json:"cause,omitempty"`    // why it is being canceled, in one word; "" if somebody asked for it
 	Root     TaskState `json:"root"`               // of the root task
 	RootGate string    `json:"rootGate,omitempty"` // the gate that the root task shows
 }
@@ -157,7 +158,7 @@ func (o *Objective) Apply(e Event) error {
 	case ObjectiveAgain:
 		return o.again(e)
 	case ObjectiveStopping:
-		o.Stopping, o.Failure = e.Reason, failureText(e)
+		o.Stopping, o.Cause, o.Failure = e.Reason, e.Cause, failureText(e)
 	case PlanAdded:
 		if o.Plan(e.PlanID) != nil {
 			return fmt.Errorf("plan %s is there already", e.PlanID)
@@ -185,7 +186,7 @@ func (o *Objective) again(e Event) error {
 	if to := ObjectiveStatus(e.To); o.Status == to || !o.Status.Ended() || !o.Status.May(to) {
 		return &MoveError{string(o.Status), e.To}
 	}
-	o.Status, o.Reason, o.Failure, o.Stopping = ObjectiveSubmitted, "", "", ""
+	o.Status, o.Reason, o.Failure, o.Stopping, o.Cause = ObjectiveSubmitted, "", "", "", ""
 	o.QueuedAt, o.Started, o.Attempt, o.Root, o.RootGate = a2a.Time{}, false, e.Attempt, TaskSubmitted, ""
 	for _, p := range o.Plans {
 		p.Kept = p.Status == PlanCompleted

@@ -105,6 +105,8 @@ func TestObjective_Next(t *testing.T) {
 		{"canceled", "failed!/canceled skipped/canceled", ending("canceled"), "canceled", "canceled"},
 		{"canceled too late", "completed!", ending("canceled"), "canceled", "canceled"},
 		{"being canceled", "working! skipped/canceled", ending("canceled"), "working", "working"},
+		{"expired", "skipped/canceled", expired, "canceled expired", "canceled"},
+		{"expiring, while a plan has yet to stop", "pending", expired, "submitted", "submitted"},
 		{"failed by a client", "skipped/failed", ending("failed"), "failed failed", "failed"},
 		{"completed by a client", "failed!/completed skipped/completed", ending("completed"), "completed", "completed"},
 		{"the root task was rejected", "", func(o *opt.Objective) { o.Root = opt.TaskRejected }, "working", "rejected"},
@@ -131,7 +133,41 @@ func TestObjective_Next(t *testing.T) {
 
 func paused(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, opt.BlockedByOperator }
 
+func expired(o *opt.Objective) {
+	o.Started, o.Status, o.Root, o.Stopping, o.Cause = false, opt.ObjectiveSubmitted, opt.TaskSubmitted, "canceled", opt.Expired
+}
+
 func ending(as string) func(*opt.Objective) { return func(o *opt.Objective) { o.Stopping = as } }
+
+// An objective that has expired says so, where one that somebody canceled says
+// nothing. A new attempt begins without the reason.
+func TestObjective_expires(t *testing.T) {
+	for cause, text := range map[string]string{opt.Expired: "Nobody came.", "": ""} {
+		o := objectiveOf(t, "")
+		o.Started, o.Status, o.Root = false, opt.ObjectiveSubmitted, opt.TaskSubmitted
+		e := opt.Event{Kind: opt.ObjectiveStopping, Reason: "canceled", Cause: cause}
+		if text != "" {
+			e.Status = &a2a.Message{Parts: []a2a.Part{a2a.TextPart(text)}}
+		}
+		if err := o.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		events := come(t, o)
+		said := ""
+		if last := events[len(events)-1]; last.Status != nil {
+			said = last.Status.Text()
+		}
+		if o.Reason != cause || said != text || o.Root != opt.TaskCanceled {
+			t.Errorf("the reason is %q and the root task is %s and says %q, want %q and %q", o.Reason, o.Root, said, cause, text)
+		}
+		if err := o.Apply(opt.Event{Kind: opt.ObjectiveAgain, To: "submitted", Attempt: 2}); err != nil {
+			t.Fatal(err)
+		}
+		if o.Cause != "" || o.Reason != "" || o.Failure != "" {
+			t.Errorf("the next attempt begins with %q, %q, %q", o.Cause, o.Reason, o.Failure)
+		}
+	}
+}
 
 // The root task asks for what was asked first, wherever that was (D15).
 func TestObjective_Next_gates(t *testing.T) {

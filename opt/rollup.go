@@ -44,7 +44,7 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 	case o.Stopping != "" && open:
 		return o.Status, o.Reason
 	case o.Stopping == string(ObjectiveCanceled), o.Stopping == string(ObjectiveCompleted):
-		return ObjectiveStatus(o.Stopping), ""
+		return ObjectiveStatus(o.Stopping), o.Cause
 	case o.Stopping != "":
 		return ObjectiveFailed, o.why()
 	case !o.Started && !o.begun(), o.Status == ObjectivePlanning && len(o.Plans) == 0, o.replanning():
@@ -119,7 +119,7 @@ func (o *Objective) nextRoot(at a2a.Time) []Event {
 	switch {
 	case gate != nil:
 		e.Status = gate.Message(o.ContextID, o.RootID())
-	case to == TaskFailed, to == TaskRejected:
+	case to == TaskFailed, to == TaskRejected, to == TaskCanceled && o.Cause != "":
 		e.Status = o.say(o.Failure)
 	}
 	if to != TaskCompleted {

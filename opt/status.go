@@ -42,6 +42,9 @@ const (
 	BlockedByPlan         = "plan-paused" // of an objective: a client paused a plan of it
 )
 
+// Expired is why an objective was canceled that nobody started in time.
+const Expired = "expired"
+
 // ReasonRejected is why a plan or an objective failed if its agent rejected a
 // task of it, and of nothing else. The root task is rejected then, too.
 const ReasonRejected = string(TaskRejected)

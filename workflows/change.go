@@ -71,7 +71,7 @@ func (c *Client) Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveSt
 	}
 	options := c.options(opt.Opening{Objective: *o, Idle: to == opt.ObjectiveSubmitted})
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
-	input := ObjectiveInput{Opening: opt.Opening{Idle: true}, Again: string(to), Polite: true, State: state, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain}
+	input := ObjectiveInput{Opening: opt.Opening{Idle: true}, Again: string(to), Polite: true, State: state, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain, IdleFor: c.idleFor()}
 	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &taken) { // another client was first

@@ -20,6 +20,7 @@ type ClientConfig struct {
 	MaxEvents int           // continue workflows as new past so many events; 0 leaves it to the server
 	Plain     bool          // the namespace has no search attributes of ours
 	Timeout   time.Duration // of one call; 0 means 10 s
+	IdleFor   time.Duration // after which an objective that nobody has started is canceled; 0 for never
 }
 
 // A Client starts, tells and stops work. It is safe for concurrent use. What it
@@ -52,7 +53,7 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 		return o, err
 	}
 	options := c.options(o)
-	input := ObjectiveInput{Opening: o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain}
+	input := ObjectiveInput{Opening: o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain, IdleFor: c.idleFor()}
 	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &taken) {

@@ -12,6 +12,7 @@ type ObjectiveInput struct {
 	Plain     bool            `json:"plain,omitempty"`     // the namespace has no search attributes of ours
 	Again     string          `json:"again,omitempty"`     // begin a new attempt at State's objective, in this status
 	Polite    bool            `json:"polite,omitempty"`    // before it begins it asks whether others work in its context
+	IdleFor   int64           `json:"idleFor,omitempty"`   // seconds after which it is canceled unless it was started; 0 for never
 	State     *ObjectiveState `json:"state,omitempty"`     // from the run before
 }
 
@@ -27,6 +28,7 @@ type ObjectiveState struct {
 	Turn      string          `json:"turn,omitempty"`   // where it stands in the queue of its context
 	Begin     bool            `json:"begin,omitempty"`  // it begins once it may
 	Recorded  int64           `json:"recorded"`
+	IdleSince a2a.Time        `json:"idleSince,omitzero"` // when IdleFor began
 }
 
 // A PlanOrder is an order that a plan has still to be given.

@@ -20,6 +20,7 @@ func Objective(ctx workflow.Context, in ObjectiveInput) error {
 	}
 	for {
 		r.advance()
+		r.expire()
 		switch {
 		case r.o.Settled() && r.finished():
 			return r.end()
@@ -44,6 +45,7 @@ type objectiveRun struct {
 	heard    map[string]bool // plans of this run whose result has come
 	stopped  map[string]bool // plans told to stop
 	planning bool            // an activity is making plans
+	giveUp   func()          // ends the wait to be started; nil if there is none
 	shown    opt.TaskState
 }
 

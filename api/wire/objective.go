@@ -54,7 +54,7 @@ type planTask struct {
 func newObjective(o *opt.Objective, plans, tasks bool) objective {
 	out := objective{
 		ID: o.ID, Name: o.Name, Description: o.Description, Status: o.Status,
-		Metadata:  whyMetadata(o.Metadata, o.Status == opt.ObjectiveBlocked, o.Status == opt.ObjectiveFailed, o.Reason),
+		Metadata:  whyMetadata(o.Metadata, o.Status == opt.ObjectiveBlocked, o.Status == opt.ObjectiveFailed || o.Status == opt.ObjectiveCanceled, o.Reason),
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 	}
 	if o.Revision > 0 {
