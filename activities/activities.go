@@ -28,6 +28,7 @@ type Config struct {
 	Default   string // the executor of tasks that name none
 	Planner   Planner
 	Recorder  Recorder
+	Purger    Purger      // nil for a worker that cannot purge
 	Log       *zap.Logger // nil discards logs
 }
 

@@ -35,6 +35,7 @@ const (
 	NoPlanError   = "NoPlan"
 	PanicError    = "Panic"
 	ExecutorError = "Executor"
+	NoPurgerError = "NoPurger"
 )
 
 // A failedAttempt is the detail of an error.

@@ -74,7 +74,9 @@ func TestGone_repeatIsNotFound(t *testing.T) {
 // An objective that nobody started in time says why it was canceled.
 func TestGone_expired(t *testing.T) {
 	s := newService(t)
-	s.have(t, func(o *opt.Objective) { o.Status, o.Root, o.Reason, o.Plans = opt.ObjectiveCanceled, opt.TaskCanceled, opt.Expired, nil })
+	s.have(t, func(o *opt.Objective) {
+		o.Status, o.Root, o.Reason, o.Plans = opt.ObjectiveCanceled, opt.TaskCanceled, opt.Expired, nil
+	})
 	o := s.call(t, "objectives/get", `{"id":"`+objectiveID+`"}`).at("result", "objective")
 	if got := o.at("metadata", "opt/v1/failureReason").String(); got != "expired" {
 		t.Errorf("the reason is %q: %v", got, o)

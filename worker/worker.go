@@ -39,6 +39,7 @@ func New(cfg Config) worker.Worker {
 	w.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
+	w.RegisterWorkflowWithOptions(workflows.Purge, workflow.RegisterOptions{Name: workflows.PurgeWorkflow})
 	a := activities.New(cfg.Activities)
 	w.RegisterActivity(a)
 	records := worker.New(cfg.Temporal, workflows.RecordQueue, worker.Options{

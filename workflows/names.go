@@ -7,6 +7,9 @@
 // Workflow state is one struct per workflow, changed only through Apply of the
 // model in package opt. Inputs, results, signals and updates live for ever in
 // histories: fields are added, never renamed or reused.
+//
+// A schedule runs a Purge workflow now and then, which has nothing to do with the
+// others: it removes from the journal what has ended.
 package workflows
 
 import (
@@ -18,6 +21,7 @@ const (
 	ObjectiveWorkflow = "Objective"
 	PlanWorkflow      = "Plan"
 	ContextWorkflow   = "Context"
+	PurgeWorkflow     = "Purge"
 
 	LetterSignal = "letter" // Letter, from the API
 	ReportSignal = "report" // PlanReport, from a plan to its objective
@@ -45,6 +49,9 @@ const (
 	unknownErrorType = "Unknown"
 	staleErrorType   = "Stale"
 )
+
+// PurgeSchedule is the id of the schedule that runs Purge.
+const PurgeSchedule = "longhaul-purge"
 
 // TaskQueue is the queue of workflows and of executors that run in our worker.
 const TaskQueue = "longhaul"

@@ -12,6 +12,7 @@ import (
 type configCommand struct {
 	apiSettings
 	workerSettings
+	retentionSettings
 	storeSettings
 	temporalSettings
 	embedSettings

@@ -28,9 +28,6 @@ type EmbedConfig struct {
 	Log              *zap.Logger
 }
 
-// retention is how long Temporal keeps what has ended: as long as the journal.
-const retention = 7 * 24 * time.Hour
-
 // apiCommand is "longhaul api".
 type apiCommand struct {
 	apiSettings
@@ -59,6 +56,7 @@ func (c *apiCommand) Run(p *program) error {
 // workerCommand is "longhaul worker".
 type workerCommand struct {
 	workerSettings
+	retentionSettings
 	storeSettings
 	temporalSettings
 	workSettings
@@ -66,23 +64,29 @@ type workerCommand struct {
 }
 
 func (c *workerCommand) Run(p *program) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
 		if err := s.open(ctx, c.storeSettings, c.workSettings, c.temporalSettings); err != nil {
 			return err
 		}
-		if err := s.prepare(ctx, c.Namespace); err != nil {
+		if err := s.prepare(ctx, c.Namespace, c.ofNamespace()); err != nil {
 			return err
 		}
 		s.log.Info("Working", zap.String("temporal", c.TemporalAddr))
-		return s.work(c.workerSettings)
+		if err := s.work(c.workerSettings); err != nil {
+			return err
+		}
+		return s.retain(ctx, c.retentionSettings, c.Namespace)
 	})
 }
 
 // prepare makes the namespace and its search attributes, waiting for Temporal as
 // long as it takes. What our credentials may not make, an operator has to.
-func (s *service) prepare(ctx context.Context, namespace string) error {
+func (s *service) prepare(ctx context.Context, namespace string, retention time.Duration) error {
 	for {
-		err := s.tryPrepare(ctx, namespace)
+		err := within(ctx, func(ctx context.Context) error { return workflows.Prepare(ctx, s.temporal, namespace, retention) })
 		var denied *serviceerror.PermissionDenied
 		switch {
 		case err == nil:
@@ -100,12 +104,6 @@ func (s *service) prepare(ctx context.Context, namespace string) error {
 	}
 }
 
-func (s *service) tryPrepare(ctx context.Context, namespace string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	return workflows.Prepare(ctx, s.temporal, namespace, retention)
-}
-
 // embedSettings say how the embedded Temporal runs.
 type embedSettings struct {
 	TemporalUIAddr string `name:"temporal-ui-addr" help:"Where the embedded Temporal's Web UI listens; empty for none." default:"127.0.0.1:8233" env:"LONGHAUL_TEMPORAL_UI_ADDR" placeholder:"HOST:PORT"`
@@ -115,6 +113,7 @@ type embedSettings struct {
 type devCommand struct {
 	apiSettings
 	workerSettings
+	retentionSettings
 	storeSettings
 	temporalSettings
 	embedSettings
@@ -123,11 +122,11 @@ type devCommand struct {
 }
 
 func (c *devCommand) Run(p *program) error {
-	if err := c.reach(); err != nil {
+	if err := errors.Join(c.reach(), c.check()); err != nil {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
-		temporal, err := s.embed(ctx, p.build.Embed, c.storeSettings, c.temporalSettings, c.embedSettings)
+		temporal, err := s.embed(ctx, p.build.Embed, c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace())
 		if err != nil {
 			return err
 		}
@@ -139,15 +138,17 @@ func (c *devCommand) Run(p *program) error {
 			return err
 		}
 		url, err := s.serve(c.apiSettings, c.temporalSettings)
-		if err == nil {
-			welcome(p.stdout, url, temporal.UIURL)
+		if err != nil {
+			return err
 		}
-		return err
+		welcome(p.stdout, url, temporal.UIURL)
+		return s.retain(ctx, c.retentionSettings, c.Namespace)
 	})
 }
 
 // temporalCommand is "longhaul temporal".
 type temporalCommand struct {
+	retentionSettings
 	storeSettings
 	temporalSettings
 	embedSettings
@@ -155,8 +156,11 @@ type temporalCommand struct {
 }
 
 func (c *temporalCommand) Run(p *program) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
-		temporal, err := s.embed(ctx, p.build.Embed, c.storeSettings, c.temporalSettings, c.embedSettings)
+		temporal, err := s.embed(ctx, p.build.Embed, c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace())
 		if err == nil {
 			s.log.Info("Temporal is up", zap.String("addr", temporal.Addr), zap.String("ui", temporal.UIURL))
 		}
@@ -165,7 +169,7 @@ func (c *temporalCommand) Run(p *program) error {
 }
 
 // embed starts the Temporal server that the program carries.
-func (s *service) embed(ctx context.Context, embed Embed, store storeSettings, temporal temporalSettings, ui embedSettings) (*Embedded, error) {
+func (s *service) embed(ctx context.Context, embed Embed, store storeSettings, temporal temporalSettings, ui embedSettings, retention time.Duration) (*Embedded, error) {
 	if err := os.MkdirAll(store.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}

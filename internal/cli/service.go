@@ -128,6 +128,7 @@ func (s *service) work(cfg workerSettings) error {
 			Default:   "echo",
 			Planner:   wrapped[activities.Planner](s.books, s.build.Planner),
 			Recorder:  wrapped[activities.Recorder](s.journal, s.build.Recorder),
+			Purger:    s.journal,
 			Log:       s.log,
 		},
 		MaxTasks:  cfg.MaxTasks,
@@ -162,7 +163,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		_ = listener.Close()
 		return "", err
 	}
-	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Timeout: cfg.CallTimeout})
+	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL})
 	server := api.New(api.Config{
 		Engine:       wrapped[api.Engine](engine, s.build.Engine),
 		Journal:      wrapped[api.Journal](s.journal, s.build.Journal),

@@ -54,6 +54,7 @@ type apiSettings struct {
 	CancelWait     time.Duration `help:"How long a cancel waits for the work to stop." default:"5s" env:"LONGHAUL_CANCEL_WAIT"`
 	CallTimeout    time.Duration `help:"How long one call of Temporal may take." default:"10s" env:"LONGHAUL_CALL_TIMEOUT"`
 	MaxQueue       int           `help:"Objectives that may wait for their turn in one context." default:"9999" env:"LONGHAUL_MAX_QUEUE"`
+	IdleTTL        time.Duration `name:"idle-ttl" help:"After how long an objective that nobody has started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
 	MaxBody        int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
 }
 

@@ -86,8 +86,8 @@ func (s *scribe) gone(j *journal.Journal) {
 	if events, err := j.Events(ctx, id, 0, 0); len(events) > 0 || err != nil {
 		s.t.Errorf("%d events of an objective that was removed, %v", len(events), err)
 	}
-	if list, err := j.Context(ctx, tenant, s.objective.ContextID); len(list) > 0 || err != nil {
-		s.t.Errorf("%d objectives in a context of none, %v", len(list), err)
+	if _, total, err := j.Tasks(ctx, tenant, opt.TaskFilter{ContextID: s.objective.ContextID}); total > 0 || err != nil {
+		s.t.Errorf("%d tasks in a context of none, %v", total, err)
 	}
 }
 

@@ -1,0 +1,115 @@
+// Package retention_test runs the service with a retention of seconds, and looks
+// at what is there after it.
+package retention_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/workflows"
+)
+
+const within = 60 * time.Second
+
+// dial returns a client of the Temporal of a site.
+func dial(t *testing.T, site *harness.Site) client.Client {
+	t.Helper()
+	c, err := workflows.Dial(workflows.DialConfig{Addr: site.TemporalAddr, Namespace: "default", Local: true, Log: silent{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// purge has the schedule run once.
+func purge(ctx context.Context, c client.Client) error {
+	return c.ScheduleClient().GetHandle(ctx, workflows.PurgeSchedule).Trigger(ctx, client.ScheduleTriggerOptions{Overlap: enums.SCHEDULE_OVERLAP_POLICY_SKIP})
+}
+
+// gone returns nil once nobody finds a task, having the schedule run meanwhile.
+func gone(ctx context.Context, site *harness.Site, temporal client.Client, id string) error {
+	if err := purge(ctx, temporal); err != nil {
+		return err
+	}
+	task, err := site.Client().Get(ctx, id)
+	switch {
+	case harness.Code(err) == -32001:
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%s is %s", id, task.State)
+}
+
+// What has ended is gone after the TTL, for everybody and everywhere; what has not
+// stays. A repeat of the message that began it brings back nothing of it, though
+// Temporal, which keeps everything for an hour, still has the workflow.
+func TestRetention(t *testing.T) {
+	ctx := t.Context()
+	site := harness.NewSite(t, harness.Dev, "--ttl", "2s", "--idle-ttl", "1s")
+	p := site.Start(harness.AllInOne)
+	c, temporal := site.Client(), dial(t, site)
+
+	send := func(id, text string) *harness.Task {
+		t.Helper()
+		task, err := c.Send(ctx, harness.Message{ID: id, Text: text, Wait: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return task
+	}
+	short := harness.Message{ID: "short", Text: "say done", Wait: true}
+	done, waits := send("short", "say done"), send("waits", "approve Go on?; say done")
+	if done.State != "COMPLETED" || waits.State != "INPUT_REQUIRED" {
+		t.Fatalf("the tasks are %s and %s", done.State, waits.State)
+	}
+	idle, err := c.CreateObjective(ctx, "Nobody's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, within, "an objective that nobody starts expires", func() error {
+		task, err := c.Get(ctx, idle.ID)
+		if err == nil && (task.State != "CANCELED" || task.Message != "Nobody started this objective within 1s, so it was canceled.") {
+			err = fmt.Errorf("it is %s: %s", task.State, task.Message)
+		}
+		return err
+	})
+
+	for _, id := range []string{done.ID, idle.ID} {
+		harness.Eventually(t, within, "what has ended is gone", func() error { return gone(ctx, site, temporal, id) })
+	}
+	again, err := c.Send(ctx, short)
+	if harness.Code(err) != -32001 {
+		t.Errorf("a repeat of the message: %+v, %v", again, err)
+	}
+	if _, err := c.Objective(ctx, done.ID); harness.Code(err) != -32000 {
+		t.Errorf("the objective: %v", err)
+	}
+	if list, err := c.Objectives(ctx); err != nil || len(list) != 1 || list[0].ID != waits.ID {
+		t.Errorf("there are %+v, %v, want only the one that waits", list, err)
+	}
+	if task, err := c.Get(ctx, waits.ID); err != nil || task.Gate == nil || len(task.History) == 0 {
+		t.Errorf("the task that waits is %+v, %v", task, err)
+	}
+	reply := harness.Reply("go", waits.ID, waits.Gate.ID, "accept")
+	reply.Wait = true
+	if task, err := c.Send(ctx, reply); err != nil || task.State != "COMPLETED" {
+		t.Errorf("the task that waited is %+v, %v", task, err)
+	}
+	p.Stop()
+}
+
+// silent is a logger of the SDK that says nothing.
+type silent struct{}
+
+func (silent) Debug(string, ...any) {}
+func (silent) Info(string, ...any)  {}
+func (silent) Warn(string, ...any)  {}
+func (silent) Error(string, ...any) {}

@@ -1,0 +1,172 @@
+package retention_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	commonpb "go.temporal.io/api/common/v1"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/dev/embedded"
+	"longhaul/internal/cli"
+	"longhaul/workflows"
+)
+
+// described returns what the one schedule that there is does, in words.
+func described(ctx context.Context, c client.Client) (string, error) {
+	list, err := c.ScheduleClient().List(ctx, client.ScheduleListOptions{})
+	if err != nil {
+		return "", err
+	}
+	n := 0
+	for ; list.HasNext(); n++ {
+		if _, err := list.Next(); err != nil {
+			return "", err
+		}
+	}
+	d, err := c.ScheduleClient().GetHandle(ctx, workflows.PurgeSchedule).Describe(ctx)
+	if none := new(serviceerror.NotFound); errors.As(err, &none) {
+		return "none", nil
+	}
+	if err != nil || n != 1 {
+		return "", fmt.Errorf("there are %d schedules, %w", n, err)
+	}
+	a := d.Schedule.Action.(*client.ScheduleWorkflowAction)
+	var in workflows.PurgeInput
+	if err := converter.GetDefaultDataConverter().FromPayload(a.Args[0].(*commonpb.Payload), &in); err != nil {
+		return "", err
+	}
+	out := fmt.Sprintf("%s on %s, ttl %v, every %v, jitter %v, overlap %v", a.Workflow, a.TaskQueue, time.Duration(in.TTL)*time.Second,
+		d.Schedule.Spec.Intervals[0].Every, d.Schedule.Spec.Jitter, d.Schedule.Policy.Overlap)
+	if d.Schedule.State.Paused {
+		out += ", paused"
+	}
+	return out + ": " + d.Schedule.State.Note, nil
+}
+
+// shows waits until the schedule is as want says.
+func shows(t *testing.T, c client.Client, want string) {
+	t.Helper()
+	harness.Eventually(t, within, "the schedule is "+want, func() error {
+		got, err := described(t.Context(), c)
+		if err == nil && got != want {
+			err = fmt.Errorf("it is %s", got)
+		}
+		return err
+	})
+}
+
+// retention returns for how long the namespace keeps what has ended.
+func retention(t *testing.T, c client.Client) time.Duration {
+	t.Helper()
+	has, err := workflows.NamespaceRetention(t.Context(), c, "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return has
+}
+
+const (
+	hourly = "Purge on longhaul, ttl %s, every 1h0m0s, jitter 10m0s, overlap Skip%s"
+	note   = ": Removes from Longhaul's journal what ended more than %s ago. Workers make this schedule from their setting --ttl when they start."
+)
+
+// Workers make one schedule, however many start at a time, and change it when
+// their setting has changed. The embedded Temporal follows the setting, too.
+func TestRetention_schedule(t *testing.T) {
+	site := harness.NewSite(t, harness.Dev)
+	temporal := site.Start(harness.Temporal, "LONGHAUL_TTL=2h")
+	c := dial(t, site)
+	if got := retention(t, c); got != 2*time.Hour {
+		t.Errorf("the namespace keeps what has ended for %v, want 2h", got)
+	}
+
+	var workers []*harness.Process
+	for range 3 {
+		workers = append(workers, site.Launch(harness.Worker))
+	}
+	for _, w := range workers {
+		w.WaitReady()
+		harness.Eventually(t, within, "a worker warns", func() error { return w.Logged("raise the retention of the namespace") })
+	}
+	shows(t, c, fmt.Sprintf(hourly, "168h0m0s", fmt.Sprintf(note, "7 days")))
+
+	workers = append(workers, site.Start(harness.Worker, "LONGHAUL_TTL=36h"))
+	shows(t, c, fmt.Sprintf(hourly, "36h0m0s", fmt.Sprintf(note, "36 hours")))
+
+	handle := c.ScheduleClient().GetHandle(t.Context(), workflows.PurgeSchedule)
+	if err := handle.Pause(t.Context(), client.SchedulePauseOptions{Note: "hands off"}); err != nil {
+		t.Fatal(err)
+	}
+	workers = append(workers, site.Start(harness.Worker, "LONGHAUL_TTL=96h"))
+	shows(t, c, fmt.Sprintf(hourly, "96h0m0s", ", paused: hands off"))
+
+	workers = append(workers, site.Start(harness.Worker, "LONGHAUL_TTL=0"))
+	shows(t, c, "none")
+	workers = append(workers, site.Start(harness.Worker, "LONGHAUL_TTL=1m"))
+	shows(t, c, "Purge on longhaul, ttl 1m0s, every 1m0s, jitter 10s, overlap Skip"+fmt.Sprintf(note, "1m0s"))
+	for _, w := range workers {
+		w.Stop()
+	}
+	temporal.Stop()
+
+	site.Start(harness.Temporal, "LONGHAUL_TTL=30m") // Temporal takes no less than an hour
+	if got := retention(t, dial(t, site)); got != time.Hour {
+		t.Errorf("the namespace keeps what has ended for %v, want 1h", got)
+	}
+}
+
+// Where no schedule may be made, or the server has none, the work goes on.
+func TestRetention_withoutSchedules(t *testing.T) {
+	for name, code := range map[string]codes.Code{"denied": codes.PermissionDenied, "unknown": codes.Unimplemented} {
+		t.Run(name, func(t *testing.T) {
+			var refused atomic.Int64
+			refuse := func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, o ...grpc.CallOption) error {
+				if strings.HasSuffix(method, "/CreateSchedule") {
+					refused.Add(1)
+					return status.Error(code, "not here")
+				}
+				return next(ctx, method, req, reply, cc, o...)
+			}
+			site := harness.NewSite(t, harness.Dev)
+			ctx, cancel := context.WithCancel(t.Context())
+			exit := make(chan int, 1)
+			go func() {
+				exit <- cli.Run(ctx, []string{"dev", "--data-dir", site.Dir, "--addr", site.Addr, "--temporal-addr", site.TemporalAddr, "--temporal-ui-addr", "", "--log-level", "error"},
+					t.Output(), t.Output(), cli.Build{Embed: embedded.Start, Temporal: func(options *client.Options) {
+						options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(refuse))
+					}})
+			}()
+			harness.Eventually(t, within, "the API is ready", func() error { return site.Answers("/readyz") })
+			harness.Eventually(t, within, "a schedule is refused", func() error {
+				if refused.Load() == 0 {
+					return errors.New("not yet")
+				}
+				return nil
+			})
+			task, err := site.Client().Send(ctx, harness.Message{ID: "m", Text: "say done", Wait: true})
+			if err != nil || task.State != "COMPLETED" {
+				t.Errorf("the task is %+v, %v", task, err)
+			}
+			cancel()
+			if code := <-exit; code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			if n := refused.Load(); n != 1 {
+				t.Errorf("it was tried %d times", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package workflows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	commonpb "go.temporal.io/api/common/v1"
+)
+
+// NamespaceRetention returns for how long a namespace keeps workflows that have
+// ended.
+func NamespaceRetention(ctx context.Context, c client.Client, namespace string) (time.Duration, error) {
+	found, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
+	if err != nil {
+		return 0, fmt.Errorf("describe namespace %s: %w", namespace, err)
+	}
+	return found.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration(), nil
+}
+
+// Retain has Temporal run Purge now and then, so that the journal keeps what has
+// ended for ttl: it makes the schedule, or changes the one that is there if it says
+// otherwise. A schedule that somebody has paused stays paused. With a ttl of 0 there
+// is none. Any number of workers may call it at a time.
+func Retain(ctx context.Context, c client.Client, ttl time.Duration) error {
+	if ttl == 0 {
+		return endPurges(ctx, c)
+	}
+	want := purgeSchedule(ttl)
+	_, err := c.ScheduleClient().Create(ctx, client.ScheduleOptions{
+		ID: PurgeSchedule, Spec: *want.Spec, Action: want.Action, Overlap: want.Policy.Overlap, CatchupWindow: want.Policy.CatchupWindow, Note: want.State.Note,
+	})
+	if errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
+		err = c.ScheduleClient().GetHandle(ctx, PurgeSchedule).Update(ctx, client.ScheduleUpdateOptions{
+			DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
+				return changed(in.Description.Schedule, want)
+			},
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("make schedule %s: %w", PurgeSchedule, err)
+	}
+	return nil
+}
+
+func endPurges(ctx context.Context, c client.Client) error {
+	err := c.ScheduleClient().GetHandle(ctx, PurgeSchedule).Delete(ctx)
+	var none *serviceerror.NotFound
+	if err != nil && !errors.As(err, &none) {
+		return fmt.Errorf("delete schedule %s: %w", PurgeSchedule, err)
+	}
+	return nil
+}
+
+// purgeSchedule returns the schedule for a TTL: every hour, or as often as the TTL
+// is long.
+func purgeSchedule(ttl time.Duration) client.Schedule {
+	every := max(time.Minute, min(time.Hour, ttl))
+	return client.Schedule{
+		Spec: &client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: every}}, Jitter: every / 6},
+		Action: &client.ScheduleWorkflowAction{
+			ID: PurgeSchedule, Workflow: PurgeWorkflow, TaskQueue: TaskQueue, WorkflowTaskTimeout: workflowTaskTimeout,
+			Args:          []any{PurgeInput{TTL: int64(ttl / time.Second)}},
+			StaticSummary: fmt.Sprintf("Remove what ended more than %s ago", span(ttl)),
+		},
+		Policy: &client.SchedulePolicies{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, CatchupWindow: every},
+		State: &client.ScheduleState{
+			Note: fmt.Sprintf("Removes from Longhaul's journal what ended more than %s ago. Workers make this schedule from their setting --ttl when they start.", span(ttl)),
+		},
+	}
+}
+
+// changed returns have as want says, or temporal.ErrSkipScheduleUpdate if it is so
+// already.
+func changed(have, want client.Schedule) (*client.ScheduleUpdate, error) {
+	if have.State.Paused {
+		want.State = have.State
+	}
+	if same(have, want) {
+		return nil, temporal.ErrSkipScheduleUpdate
+	}
+	return &client.ScheduleUpdate{Schedule: &want}, nil
+}
+
+// same reports whether two schedules run the same at the same times. What the
+// server adds to one does not count.
+func same(have, want client.Schedule) bool {
+	a, ok := have.Action.(*client.ScheduleWorkflowAction)
+	b := want.Action.(*client.ScheduleWorkflowAction)
+	return ok && len(have.Spec.Intervals) == 1 && have.Spec.Intervals[0] == want.Spec.Intervals[0] && have.Spec.Jitter == want.Spec.Jitter &&
+		len(have.Spec.Calendars) == 0 && a.ID == b.ID && a.Workflow == b.Workflow && a.TaskQueue == b.TaskQueue && a.StaticSummary == b.StaticSummary &&
+		purgeInput(a) == purgeInput(b) && *have.Policy == *want.Policy && have.State.Note == want.State.Note
+}
+
+// purgeInput returns the argument of an action: as it was given, or as it came back
+// from the server.
+func purgeInput(a *client.ScheduleWorkflowAction) (in PurgeInput) {
+	if len(a.Args) != 1 {
+		return in
+	}
+	switch arg := a.Args[0].(type) {
+	case PurgeInput:
+		return arg
+	case *commonpb.Payload:
+		_ = dataConverter.FromPayload(arg, &in) // else it is another one
+	}
+	return in
+}
