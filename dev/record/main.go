@@ -59,19 +59,27 @@ func run(ctx context.Context, dir string, again []string) error {
 	}
 	defer stop()
 	for _, sh := range shapes {
-		if len(again) > 0 && !slices.Contains(again, sh.name) || len(again) == 0 && recorded(dir, sh.name) {
+		if !wanted(dir, sh.name, again) {
 			continue
 		}
 		if err := rec.shape(ctx, dir, sh); err != nil {
 			return fmt.Errorf("shape %s: %w", sh.name, err)
 		}
 	}
-	return nil
+	if !wanted(dir, purgeShape, again) {
+		return nil
+	}
+	return rec.purge(ctx, dir)
 }
 
-func recorded(dir, name string) bool {
+// wanted reports whether a shape is to be recorded: one of those that were named,
+// else one that has no history yet.
+func wanted(dir, name string, again []string) bool {
+	if len(again) > 0 {
+		return slices.Contains(again, name)
+	}
 	found, _ := filepath.Glob(filepath.Join(dir, name+".*.json"))
-	return len(found) > 0
+	return len(found) == 0
 }
 
 // A recorder runs shapes of work and keeps their histories.
@@ -79,6 +87,7 @@ type recorder struct {
 	temporal client.Client
 	engine   *workflows.Client
 	long     *workflows.Client // continues as new after a hundred events
+	hasty    *workflows.Client // cancels what nobody starts within seconds
 	journal  *journal.Journal
 }
 
@@ -88,7 +97,7 @@ func startWorker(ctx context.Context, temporal client.Client) (*recorder, func()
 		return nil, nil, err
 	}
 	w := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: &planner.Playbooks{}, Recorder: j,
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: &planner.Playbooks{}, Recorder: j, Purger: j,
 	}})
 	if err := w.Start(); err != nil {
 		return nil, nil, err
@@ -97,6 +106,7 @@ func startWorker(ctx context.Context, temporal client.Client) (*recorder, func()
 		temporal: temporal, journal: j,
 		engine: workflows.NewClient(workflows.ClientConfig{Temporal: temporal}),
 		long:   workflows.NewClient(workflows.ClientConfig{Temporal: temporal, MaxEvents: 100}),
+		hasty:  workflows.NewClient(workflows.ClientConfig{Temporal: temporal, IdleFor: 3 * time.Second}),
 	}
 	return r, func() { w.Stop(); _ = j.Close() }, nil
 }
@@ -104,8 +114,11 @@ func startWorker(ctx context.Context, temporal client.Client) (*recorder, func()
 // shape runs one shape to its end and writes the histories of its workflows.
 func (r *recorder) shape(ctx context.Context, dir string, sh shape) error {
 	engine := r.engine
-	if sh.long {
+	switch {
+	case sh.long:
 		engine = r.long
+	case sh.hasty:
+		engine = r.hasty
 	}
 	o := opening(sh)
 	if _, err := engine.Start(ctx, o); err != nil {
@@ -131,6 +144,23 @@ func (r *recorder) shape(ctx context.Context, dir string, sh shape) error {
 	}
 	fmt.Println("recorded", sh.name)
 	return nil
+}
+
+// purgeShape names the history of a Purge workflow, which belongs to no objective.
+const purgeShape = "purge"
+
+// purge removes from the journal what the shapes have left there.
+func (r *recorder) purge(ctx context.Context, dir string) error {
+	options := client.StartWorkflowOptions{ID: purgeShape, TaskQueue: workflows.TaskQueue}
+	run, err := r.temporal.ExecuteWorkflow(ctx, options, workflows.Purge, workflows.PurgeInput{TTL: 1})
+	if err != nil {
+		return err
+	}
+	if err := run.Get(ctx, nil); err != nil {
+		return err
+	}
+	fmt.Println("recorded", purgeShape)
+	return r.save(ctx, filepath.Join(dir, purgeShape+".0"), purgeShape)
 }
 
 // save writes the history of each run of a workflow.

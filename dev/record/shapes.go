@@ -24,6 +24,7 @@ type shape struct {
 	text  string
 	idle  bool
 	long  bool
+	hasty bool
 	added int // plans added on the way
 	steps []step
 }
@@ -56,6 +57,8 @@ var shapes = []shape{
 	{name: "canceled-task", specs: plans("work 1m|say never"), steps: []step{waitFor(opt.TaskWorking), cancelTask}},
 	{name: "idle", idle: true, added: 2, steps: []step{addPlan("say one", false), addPlan("say two", true)}},
 	{name: "idle-message", idle: true, added: 1, steps: []step{note("say hello")}},
+	{name: "expired", idle: true, hasty: true, added: 1, steps: []step{addPlan("say never", false)}},
+	{name: "idle-started", idle: true, hasty: true, added: 1, steps: []step{note("say hello")}},
 	{name: "note", specs: plans("approve Go on?|say done"), steps: []step{waitFor(opt.TaskInputRequired), note("by the way"), reply(1, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "continued", long: true, specs: plans(strings.TrimSuffix(strings.Repeat("say on|", 45), "|"), "approve Last?"), steps: []step{reply(2, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "continued-objective", long: true, specs: plans("approve Go on?; say done"), steps: append(notes(40), reply(1, 0, opt.Reply{Action: opt.Accept}))},
