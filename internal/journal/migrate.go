@@ -68,22 +68,27 @@ func migrate(c *conn, sign func(*conn) error) error {
 	return err
 }
 
-// apply runs the migrations that have not been, within a transaction.
+// apply runs the migrations that have not been, within a transaction: also one that
+// was made later than a newer one, in a program between two releases.
 func apply(c *conn, list []migration) (changed bool, err error) {
 	if _, err := c.exec(`CREATE TABLE IF NOT EXISTS migrations (
 		version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`); err != nil {
 		return false, err
 	}
-	var have int64
-	if _, err := c.get("SELECT COALESCE(MAX(version), 0) FROM migrations", nil, &have); err != nil {
+	have := map[int64]bool{}
+	var last int64
+	if err := c.each("SELECT version FROM migrations ORDER BY version", nil, func(row scanner) error {
+		err := row.Scan(&last)
+		have[last] = true
+		return err
+	}); err != nil {
 		return false, err
 	}
-	newest := list[len(list)-1].version
-	if have > newest {
-		return false, fmt.Errorf("a newer Longhaul has written it (its tables are version %d, this program knows %d): run that Longhaul or a later one", have, newest)
+	if newest := list[len(list)-1].version; last > newest {
+		return false, fmt.Errorf("a newer Longhaul has written it (its tables are version %d, this program knows %d): run that Longhaul or a later one", last, newest)
 	}
 	for _, m := range list {
-		if m.version <= have {
+		if have[m.version] {
 			continue
 		}
 		if err := c.script(m.text); err != nil {
@@ -92,6 +97,7 @@ func apply(c *conn, list []migration) (changed bool, err error) {
 		if _, err := c.exec("INSERT INTO migrations (version, name, applied_at) VALUES ($1, $2, $3)", m.version, m.name, time.Now().UnixMilli()); err != nil {
 			return false, err
 		}
+		changed = true
 	}
-	return have < newest, nil
+	return changed, nil
 }

@@ -107,6 +107,24 @@ func TestOpen_together(t *testing.T) {
 	}
 }
 
+// A migration with a number below one that the journal has already had is made up
+// for.
+func TestOpen_migrationBetween(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		before := `DROP TABLE purges; DROP TABLE leftovers; DROP INDEX objectives_ended; ALTER TABLE objectives DROP COLUMN asked_at;
+			DELETE FROM migrations WHERE version = 3`
+		if err := errors.Join(j.Script(t.Context(), before), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+		j = open()
+		begin(t, j, newObjective()).end(opt.ObjectiveCompleted, 10)
+		if n, err := j.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
+			t.Errorf("%d were removed, %v", n, err)
+		}
+	})
+}
+
 // TestOpen_refused gives files that are no journal, or not ours. The errors say
 // what to do.
 func TestOpen_refused(t *testing.T) {
