@@ -22,6 +22,11 @@ type Config struct {
 	Failed     func(error)   // called when the worker cannot go on; nil for nobody to hear of it
 }
 
+// cachedWorkflows is how many workflows a process keeps in memory between their
+// steps; others are read again. Most wait for a person or for their turn, each
+// takes some 50 KiB, and the SDK's 10,000 would fill a small machine with them.
+const cachedWorkflows = 1000
+
 // New returns a worker that has not been started. Running tasks that outlast
 // StopAfter are canceled, and tried again elsewhere.
 func New(cfg Config) worker.Worker {
@@ -31,6 +36,7 @@ func New(cfg Config) worker.Worker {
 	if cfg.StopAfter == 0 {
 		cfg.StopAfter = 10 * time.Second
 	}
+	worker.SetStickyWorkflowCacheSize(cachedWorkflows)
 	w := worker.New(cfg.Temporal, workflows.TaskQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: cfg.MaxTasks,
 		WorkerStopTimeout:                  cfg.StopAfter,
