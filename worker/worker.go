@@ -27,6 +27,10 @@ type Config struct {
 // takes some 50 KiB, and the SDK's 10,000 would fill a small machine with them.
 const cachedWorkflows = 1000
 
+// LimitMemory has this process keep no more than cachedWorkflows in memory. It is
+// to be called before any worker starts, those of an embedded Temporal included.
+func LimitMemory() { worker.SetStickyWorkflowCacheSize(cachedWorkflows) }
+
 // New returns a worker that has not been started. Running tasks that outlast
 // StopAfter are canceled, and tried again elsewhere.
 func New(cfg Config) worker.Worker {
@@ -36,7 +40,6 @@ func New(cfg Config) worker.Worker {
 	if cfg.StopAfter == 0 {
 		cfg.StopAfter = 10 * time.Second
 	}
-	worker.SetStickyWorkflowCacheSize(cachedWorkflows)
 	w := worker.New(cfg.Temporal, workflows.TaskQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: cfg.MaxTasks,
 		WorkerStopTimeout:                  cfg.StopAfter,

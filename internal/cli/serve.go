@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.uber.org/zap"
 
+	"longhaul/worker"
 	"longhaul/workflows"
 )
 
@@ -199,6 +200,7 @@ func (p *program) serve(logs logSettings, start func(context.Context, *service) 
 	reload, end := onHangup(ctx, leave)
 	defer end()
 	defer leave()
+	worker.LimitMemory()
 	s := newService(log, p.build)
 	if err := start(ctx, s); err != nil {
 		_ = s.stop() // the first error says why
