@@ -113,10 +113,8 @@ func (s *Server) goesOn(o *opt.Objective) bool {
 		if len(p.Next(now)) > 0 || startsAll {
 			return true
 		}
-		p.Report = &opt.Report{Status: p.Status, Reason: p.Reason} // what its objective knows of it, in time
-		for _, t := range p.Waiting() {
-			p.Report.Open = append(p.Report.Open, t.Gate)
-		}
+		report := p.Brief() // what its objective knows of it, in time
+		p.Report = &report
 	}
 	return len(o.Next(now)) > 0
 }

@@ -91,10 +91,8 @@ func (e *engine) step(o *opt.Objective) bool {
 			e.moveTask(p, t, opt.TaskWorking, "", "")
 			return true
 		}
-		p.Report = &opt.Report{Status: p.Status, Reason: p.Reason}
-		for _, t := range p.Waiting() {
-			p.Report.Open = append(p.Report.Open, t.Gate)
-		}
+		report := p.Brief()
+		p.Report = &report
 	}
 	for _, p := range o.Startable() {
 		e.movePlan(p, opt.PlanWorking, "")

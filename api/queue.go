@@ -81,7 +81,7 @@ func (s *Server) idleOf(ctx context.Context, c *call, contextID, once string) (*
 		return nil, nil
 	case err != nil, o.MessageID != "": // a message made it, and started it
 		return nil, err
-	case o.Status == opt.ObjectiveSubmitted && !o.Started && o.QueuedAt.IsZero():
+	case !o.Started && !closed(o) && o.QueuedAt.IsZero():
 		return o, nil
 	}
 	_, said, err := s.cfg.Journal.Judgement(ctx, o.ID, c.Principal, once)

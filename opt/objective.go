@@ -78,12 +78,20 @@ func (o *Objective) Startable() []*Plan {
 		case p.Status.Ended():
 		case p.Started:
 			free--
-		case o.Unordered() && o.held(p), !o.Unordered() && i > 0 && !o.Plans[i-1].Done():
+		case p.paused(), !o.turn(i): // a client that paused it before its turn lets it go on
 		case len(out) < free:
 			out = append(out, p)
 		}
 	}
 	return out[:max(0, min(len(out), free))]
+}
+
+// turn reports whether what comes before the plan at index i is done.
+func (o *Objective) turn(i int) bool {
+	if o.Unordered() {
+		return !o.held(o.Plans[i])
+	}
+	return i == 0 || o.Plans[i-1].Done()
 }
 
 // replanning reports whether other plans are being made in place of those that
@@ -133,6 +141,16 @@ func (o *Objective) Gate() *Gate {
 	return oldest
 }
 
+// waits returns the state of a task that waits at no gate, "" if none does.
+func (o *Objective) waits() TaskState {
+	for _, p := range o.Plans {
+		if p.Report != nil && p.Report.Waits != "" {
+			return p.Report.Waits
+		}
+	}
+	return ""
+}
+
 // Apply changes o as e says, or reports why it cannot and leaves o alone.
 func (o *Objective) Apply(e Event) error {
 	switch e.Kind {
@@ -146,7 +164,7 @@ func (o *Objective) Apply(e Event) error {
 		if text := failureText(e); text != "" {
 			o.Failure = text
 		}
-		o.Started = o.Started || o.Status != ObjectiveSubmitted && e.Reason != ByHand
+		o.Started = o.Started || o.Status != ObjectiveSubmitted && !o.onlyFollows()
 		if o.Status != ObjectiveSubmitted {
 			o.QueuedAt = a2a.Time{}
 		}
@@ -179,6 +197,12 @@ func (o *Objective) Apply(e Event) error {
 	return nil
 }
 
+// onlyFollows reports whether the status of o is one that plans come to which a
+// client moves by hand. That does not start an objective.
+func (o *Objective) onlyFollows() bool {
+	return o.Reason == ByHand || o.Status == ObjectiveBlocked && o.Reason != BlockedByOperator
+}
+
 // again begins a new attempt at an objective that failed or was canceled. Its
 // completed plans stay completed; each of the others needs a PlanAgain of its
 // own.
@@ -208,7 +232,7 @@ func (o *Objective) hear(e Event) error {
 	}
 	p.Report, p.Status, p.Reason, p.UpdatedAt = e.Report, e.Report.Status, e.Report.Reason, e.At
 	// A report that it works may have been overtaken by the next.
-	p.Started = p.Started || p.Status == PlanWorking && p.Reason != ByHand || p.Status == PlanBlocked && p.Reason != BlockedByDependencies
+	p.Started = p.Started || p.Status == PlanWorking && p.Reason != ByHand || p.Status == PlanBlocked && p.Reason != BlockedByDependencies && !e.Report.ByHand
 	return nil
 }
 

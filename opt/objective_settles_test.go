@@ -53,7 +53,7 @@ type simPlan struct {
 	sent           []opt.Report // not arrived yet
 	known          opt.Report   // the latest that has arrived
 	begun, ordered bool         // it works, and the objective has told it to
-	gates          int
+	gates, hands   int          // how often it has waited, and how often a client has moved its tasks before it was started
 }
 
 func newObjectiveSim(t *testing.T, seed uint64) *objectiveSim {
@@ -148,7 +148,7 @@ func (s *objectiveSim) lead() (changed bool) {
 			most = opt.MaxParallel
 		}
 		for _, q := range s.plans {
-			if q.known.Status == opt.PlanWorking || q.known.Status == opt.PlanBlocked && q.known.Reason != opt.BlockedByDependencies {
+			if q.known.Status == opt.PlanWorking || q.known.Status == opt.PlanBlocked && q.known.Reason != opt.BlockedByDependencies && !q.known.ByHand {
 				active++
 			}
 		}
@@ -168,9 +168,12 @@ func (s *objectiveSim) order(p *opt.Plan, report opt.Report) {
 	plan := s.plans[p.ID]
 	if !plan.begun && !plan.report.Status.Ended() { // else its own report is on the way
 		plan.begun = report.Status == opt.PlanWorking
-		plan.report.Status, plan.report.Reason = report.Status, report.Reason
+		plan.report.Status, plan.report.Reason, plan.report.ByHand = report.Status, report.Reason, false
+		if plan.begun && plan.report.Waits != "" {
+			s.send(plan, opt.PlanBlocked, opt.BlockedByInput)
+		}
 	}
-	report.N = plan.known.N
+	report.N, report.Waits = plan.known.N, plan.known.Waits
 	plan.known = report
 	s.apply(opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &report})
 }
@@ -195,7 +198,13 @@ func (s *objectiveSim) happenings() (out []func()) {
 			out = append(out, func() { s.work(p, plan) })
 		}
 		if plan.report.Reason == opt.BlockedByOperator && plan.report.Status == opt.PlanBlocked {
-			out = append(out, func() { s.send(plan, opt.PlanWorking, "") })
+			out = append(out, func() {
+				plan.begun, plan.report.ByHand = true, false
+				s.send(plan, opt.PlanWorking, "")
+			})
+		}
+		if plan.report.ByHand && !plan.report.Status.Ended() && plan.report.Reason != opt.BlockedByOperator {
+			out = append(out, func() { s.byHand(plan) })
 		}
 		if s.o.Stopping != "" && !plan.report.Status.Ended() {
 			out = append(out, func() { s.stopPlan(plan) })
@@ -218,7 +227,7 @@ func (s *objectiveSim) happenings() (out []func()) {
 	rare(25, s.stop == "", s.stopAll)
 	rare(20, s.stop == "" && s.o.Status == opt.ObjectiveWorking, func() { s.paused = true; s.move(opt.ObjectiveBlocked, opt.BlockedByOperator) })
 	rare(10, s.stop == "" && len(s.o.Plans) < opt.MaxPlans, s.addLate)
-	rare(10, len(s.o.Plans) > 0, s.meddle)
+	rare(6, len(s.o.Plans) > 0, s.meddle)
 	return out
 }
 
@@ -264,12 +273,20 @@ func (s *objectiveSim) addLate() {
 // work lets something happen in a plan that runs.
 func (s *objectiveSim) work(p *opt.Plan, plan *simPlan) {
 	switch n := s.r.IntN(10); {
+	case plan.report.Waits != "" && n < 7: // a client lets a task work again
+		plan.report.Waits = ""
+		s.send(plan, opt.PlanWorking, "")
 	case len(plan.report.Open) > 0 && n < 7: // a gate closes
 		i := s.r.IntN(len(plan.report.Open))
 		plan.report.Open = slices.Delete(slices.Clone(plan.report.Open), i, i+1)
 		s.send(plan, opt.PlanWorking, "")
 	case plan.gates < 3 && n < 5: // one opens, and perhaps there is nothing else to do
 		plan.gates++
+		if s.r.IntN(4) == 0 { // or a client lets a task wait
+			plan.report.Waits = []opt.TaskState{opt.TaskInputRequired, opt.TaskAuthRequired}[s.r.IntN(2)]
+			s.send(plan, opt.PlanBlocked, opt.BlockedByInput)
+			return
+		}
 		gate := &opt.Gate{Kind: opt.Approval, ID: fmt.Sprintf("%s:%d", p.ID, plan.gates), RequestedAt: a2a.AtMillis(s.now/3 + 1)}
 		reason := opt.BlockedByInput
 		if s.r.IntN(3) == 0 {
@@ -297,6 +314,23 @@ func (s *objectiveSim) work(p *opt.Plan, plan *simPlan) {
 	}
 }
 
+// byHand lets a client move the tasks of a plan that was not started.
+func (s *objectiveSim) byHand(plan *simPlan) {
+	plan.hands++
+	plan.report.ByHand, plan.report.Waits = true, ""
+	switch n := s.r.IntN(6); {
+	case plan.hands > 4 || n == 0:
+		s.send(plan, opt.PlanCompleted, "")
+	case n == 1:
+		s.send(plan, opt.PlanBlocked, opt.BlockedByOperator)
+	case n < 4:
+		plan.report.Waits = []opt.TaskState{opt.TaskInputRequired, opt.TaskAuthRequired}[s.r.IntN(2)]
+		s.send(plan, opt.PlanBlocked, []string{opt.BlockedByInput, opt.BlockedByAuth}[s.r.IntN(2)])
+	default:
+		s.send(plan, opt.PlanWorking, opt.ByHand)
+	}
+}
+
 // stopPlan ends a plan that was told to stop.
 func (s *objectiveSim) stopPlan(plan *simPlan) {
 	if plan.report.Status == opt.PlanWorking {
@@ -310,8 +344,10 @@ func (s *objectiveSim) stopPlan(plan *simPlan) {
 func (s *objectiveSim) meddle() {
 	p := s.o.Plans[s.r.IntN(len(s.o.Plans))]
 	plan := s.plans[p.ID]
-	switch n := s.r.IntN(4); {
+	switch n := s.r.IntN(5); {
 	case plan.report.Status.Ended():
+	case n == 4 && plan.report.Status == opt.PlanPending && s.stop == "":
+		s.byHand(plan)
 	case n == 0 && plan.report.Status == opt.PlanPending && s.o.Started && s.stop == "":
 		plan.begun = true
 		s.send(plan, opt.PlanWorking, "")
@@ -329,7 +365,7 @@ func (s *objectiveSim) send(plan *simPlan, status opt.PlanStatus, reason string)
 	plan.report.N++
 	plan.report.Status, plan.report.Reason = status, reason
 	if status.Ended() {
-		plan.report.Open = nil
+		plan.report.Open, plan.report.Waits = nil, ""
 	}
 	plan.sent = append(plan.sent, plan.report)
 }
@@ -472,6 +508,8 @@ func (s *objectiveSim) should() opt.ObjectiveStatus {
 		return opt.ObjectiveBlocked
 	case len(s.plans) == 0 && s.o.Status == opt.ObjectivePlanning:
 		return opt.ObjectivePlanning
+	case !s.o.Started && asks && !works && !s.next():
+		return opt.ObjectiveBlocked
 	case !s.o.Started:
 		return opt.ObjectiveWorking
 	case !open, works:
@@ -480,6 +518,24 @@ func (s *objectiveSim) should() opt.ObjectiveStatus {
 		return opt.ObjectiveBlocked
 	}
 	return "stuck" // nothing works, and nobody is asked
+}
+
+// next reports whether a plan that nobody has begun would have its turn.
+func (s *objectiveSim) next() bool {
+	for i, p := range s.o.Plans {
+		turn := s.plans[p.ID].known.Status == opt.PlanPending
+		for j, q := range s.o.Plans {
+			before := slices.Contains(p.Dependencies, q.ID) || !s.o.Unordered() && j < i
+			known := s.plans[q.ID].known.Status
+			if before && known != opt.PlanCompleted && known != opt.PlanSkipped && (known != opt.PlanFailed || !q.Optional()) {
+				turn = false
+			}
+		}
+		if turn {
+			return true
+		}
+	}
+	return false
 }
 
 // rootShould tells the state of the root task by the words of D15.
@@ -496,12 +552,20 @@ func (s *objectiveSim) rootShould(status opt.ObjectiveStatus) (opt.TaskState, st
 		return opt.TaskState(status), ""
 	}
 	var gates []*opt.Gate
+	var waits []opt.TaskState
 	for _, p := range s.o.Plans {
 		gates = append(gates, s.plans[p.ID].known.Open...)
+		if known := s.plans[p.ID].known; known.Waits != "" {
+			waits = append(waits, known.Waits)
+		}
 	}
 	slices.SortStableFunc(gates, func(a, b *opt.Gate) int { return int(a.RequestedAt.Millis() - b.RequestedAt.Millis()) })
 	switch {
-	case len(gates) == 0 || s.stop != "":
+	case s.stop != "":
+		return opt.TaskWorking, ""
+	case len(gates) == 0 && len(waits) > 0:
+		return waits[0], ""
+	case len(gates) == 0:
 		return opt.TaskWorking, ""
 	case gates[0].Kind == opt.Credential:
 		return opt.TaskAuthRequired, gates[0].ID

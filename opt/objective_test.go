@@ -36,6 +36,10 @@ func TestObjective_Startable(t *testing.T) {
 		{"join of both", "completed! skipped blocked/dependencies:0,1", "2", ""},
 		{"shown already", "working! blocked/dependencies:0", "", ""},
 		{"past an optional failure", "failed?! pending:0", "1", ""},
+		{"begun by hand, and waits", "blocked/input pending", "0", ""},
+		{"begun by hand out of turn", "working! blocked/input pending", "", ""},
+		{"begun by hand, beside others", "blocked/input pending pending:1", "0 1", "2"},
+		{"begun by hand, and paused", "blocked/operator pending", "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -70,7 +74,7 @@ func TestObjective_Next(t *testing.T) {
 		status      string // with its reason, if any
 		root        string
 	}{
-		{"not started", "pending", func(o *opt.Objective) { o.Started, o.Status = false, opt.ObjectiveSubmitted }, "submitted", "submitted"},
+		{"not started", "pending", unstarted, "submitted", "submitted"},
 		{"without plans", "", nil, "working", "working"},
 		{"planning", "", func(o *opt.Objective) { o.Status = opt.ObjectivePlanning }, "planning", "working"},
 		{"planned", "pending", func(o *opt.Objective) { o.Status = opt.ObjectivePlanning }, "working", "working"},
@@ -86,7 +90,7 @@ func TestObjective_Next(t *testing.T) {
 		{"rejected by an optional plan", "failed?!/rejected completed!", nil, "completed", "completed"},
 		{"rejected by the only plan, an optional one", "failed?!/rejected", nil, "failed nothing-completed", "failed"},
 		{"canceled after a rejection", "failed!/rejected", ending("canceled"), "canceled", "canceled"},
-		{"failed before it was started", "failed!/timeout", func(o *opt.Objective) { o.Started, o.Status = false, opt.ObjectiveSubmitted }, "failed timeout", "failed"},
+		{"failed before it was started", "failed!/timeout", unstarted, "failed timeout", "failed"},
 		{"failing while others work", "failed!/timeout working!", nil, "working", "working"},
 		{"the reason is that of the cause", "failed!/failed failed!/timeout", nil, "failed timeout", "failed"},
 		{"a plan at a gate", "blocked!/input", nil, "blocked input", "working"},
@@ -98,6 +102,15 @@ func TestObjective_Next(t *testing.T) {
 		{"back from a gate", "working!", func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "working", "working"},
 		{"the only plan is paused", "blocked!/operator", nil, "blocked plan-paused", "working"},
 		{"one paused, one at a gate", "blocked!/operator blocked!/input pending:0", nil, "blocked input", "working"},
+		{"begun by hand", "working/by-hand pending", unstarted, "working by-hand", "working"},
+		{"begun by hand, and waits", "blocked/input pending", unstarted, "blocked input", "working"},
+		{"begun by hand, and paused", "blocked/operator", unstarted, "blocked plan-paused", "working"},
+		{"one waits, one works by hand", "blocked/auth working/by-hand", unstarted, "working by-hand", "working"},
+		{"one waits, one could be started", "blocked/auth pending pending:0", unstarted, "working by-hand", "working"},
+		{"one waits, the others come after it", "pending:1 blocked/auth", unstarted, "blocked auth", "working"},
+		{"begun by hand and completed, the next waits", "completed blocked/input", unstarted, "blocked input", "working"},
+		{"begun by hand, and works again", "working/by-hand", func(o *opt.Objective) { unstarted(o); o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "working by-hand", "working"},
+		{"begun by hand and completed", "completed", func(o *opt.Objective) { unstarted(o); o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "completed", "completed"},
 		{"paused", "completed! pending", paused, "blocked operator", "working"},
 		{"paused without plans", "", paused, "blocked operator", "working"},
 		{"paused at its end", "completed!", paused, "completed", "completed"},
@@ -130,6 +143,8 @@ func TestObjective_Next(t *testing.T) {
 		})
 	}
 }
+
+func unstarted(o *opt.Objective) { o.Started, o.Status = false, opt.ObjectiveSubmitted }
 
 func paused(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, opt.BlockedByOperator }
 
@@ -209,6 +224,66 @@ func TestObjective_Next_gates(t *testing.T) {
 	}
 	if come(t, o); o.Gate() != nil || o.Root != opt.TaskWorking {
 		t.Errorf("root task is %s while the objective is stopped", o.Root)
+	}
+}
+
+// The root task waits with a task that a client has let wait, which is at no gate.
+// A gate comes first: it can be answered.
+func TestObjective_Next_waits(t *testing.T) {
+	o := objectiveOf(t, "working! working! pending:0")
+	gate := &opt.Gate{ID: "a", Kind: opt.Approval, RequestedAt: a2a.AtMillis(20)}
+	steps := []struct {
+		plan  int
+		waits opt.TaskState
+		open  []*opt.Gate
+		want  string
+	}{
+		{1, opt.TaskAuthRequired, nil, "auth-required"},
+		{0, opt.TaskInputRequired, nil, "input-required"},
+		{1, "", []*opt.Gate{gate}, "input-required a"},
+		{1, "", nil, "input-required"},
+		{0, "", nil, "working"},
+	}
+	for n, s := range steps {
+		report := &opt.Report{N: int64(n), Status: opt.PlanWorking, Open: s.open, Waits: s.waits}
+		if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: o.Plans[s.plan].ID, Report: report}); err != nil {
+			t.Fatal(err)
+		}
+		come(t, o)
+		if got := strings.TrimSpace(string(o.Root) + " " + o.RootGate); got != s.want {
+			t.Errorf("step %d: root task is %q, want %q", n, got, s.want)
+		}
+	}
+}
+
+// What a client begins by hand does not start an objective, whatever that comes to
+// (D11); a start does.
+func TestObjective_Apply_byHand(t *testing.T) {
+	o := objectiveOf(t, "pending pending")
+	unstarted(o)
+	steps := []struct {
+		report  opt.Report
+		want    string
+		started bool // the plan and the objective
+	}{
+		{opt.Report{Status: opt.PlanWorking, Reason: opt.ByHand, ByHand: true}, "working by-hand, working", false},
+		{opt.Report{Status: opt.PlanBlocked, Reason: "input", ByHand: true, Waits: opt.TaskInputRequired}, "blocked input, input-required", false},
+		{opt.Report{Status: opt.PlanWorking, Reason: opt.ByHand, ByHand: true}, "working by-hand, working", false},
+		{opt.Report{Status: opt.PlanBlocked, Reason: "operator", ByHand: true}, "blocked plan-paused, working", false},
+		{opt.Report{Status: opt.PlanBlocked, Reason: "input", Waits: opt.TaskInputRequired}, "blocked input, input-required", true}, // older code, or a plan that was started
+	}
+	for n, s := range steps {
+		s.report.N = int64(n)
+		if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: plan(1), Report: &s.report}); err != nil {
+			t.Fatal(err)
+		}
+		come(t, o)
+		if got := fmt.Sprintf("%s %s, %s", o.Status, o.Reason, o.Root); got != s.want || o.Started || o.Plans[0].Started != s.started {
+			t.Errorf("step %d: objective is %s, started %v, its plan %v", n, got, o.Started, o.Plans[0].Started)
+		}
+	}
+	if err := o.Apply(opt.Event{Kind: opt.ObjectiveMoved, From: "blocked", To: "working"}); err != nil || !o.Started {
+		t.Errorf("started %v: %v", o.Started, err)
 	}
 }
 

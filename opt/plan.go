@@ -32,20 +32,6 @@ type Plan struct {
 	Report *Report `json:"report,omitempty"`
 }
 
-// A Report is what an objective knows of one of its plans.
-type Report struct {
-	N       int64          `json:"n"` // a later report has a larger number
-	Status  PlanStatus     `json:"status"`
-	Reason  string         `json:"reason,omitempty"`
-	Failure string         `json:"failure,omitempty"` // for clients
-	Open    []*Gate        `json:"open,omitempty"`    // gates that are open now
-	Results []a2a.Artifact `json:"results,omitempty"` // once it has ended
-	Shown   []string       `json:"shown,omitempty"`   // ids of Results that the root task already shows
-	Changes int64          `json:"changes,omitempty"` // that clients made to the plan so far
-	Rests   bool           `json:"rests,omitempty"`   // nothing of it runs, and nothing will before it is told to go on
-	Asks    bool           `json:"asks,omitempty"`    // it could go on, and waits to be told
-}
-
 // Optional reports whether the objective may go on if the plan fails.
 func (p *Plan) Optional() bool { return p.Metadata.Bool(KeyOptional) }
 

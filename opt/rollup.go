@@ -55,6 +55,8 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 		return ObjectiveFailed, "nothing-completed"
 	case o.paused():
 		return o.Status, o.Reason
+	case !o.Started && o.stuck():
+		return ObjectiveBlocked, o.blockedBy()
 	case !o.Started:
 		return ObjectiveWorking, ByHand
 	case !open || o.canProceed():
@@ -69,6 +71,20 @@ func (o *Objective) begun() bool {
 	return slices.ContainsFunc(o.Plans, func(p *Plan) bool {
 		return p.Status != PlanPending && p.Reason != BlockedByDependencies && !p.Kept
 	})
+}
+
+// stuck reports whether what a client has begun by hand waits, and no other plan
+// would have its turn once o was started.
+func (o *Objective) stuck() bool {
+	waits := false
+	for i, p := range o.Plans {
+		blocked := p.Status == PlanBlocked && p.Reason != BlockedByDependencies
+		if !p.Status.Ended() && !blocked && (p.Status == PlanWorking || o.turn(i)) {
+			return false
+		}
+		waits = waits || blocked
+	}
+	return waits
 }
 
 // byHand returns the reason of a move to working: that of a client while o has
@@ -96,7 +112,7 @@ func (o *Objective) blockedBy() string {
 	reason := BlockedByDependencies
 	for _, p := range o.Plans {
 		switch {
-		case p.Status != PlanBlocked || !p.Started:
+		case p.Status != PlanBlocked || !p.Started && p.Reason == BlockedByDependencies:
 		case p.Reason == BlockedByOperator:
 			reason = BlockedByPlan
 		default:
@@ -142,8 +158,14 @@ func (o *Objective) rootWants() (TaskState, *Gate) {
 	case ObjectiveSubmitted:
 		return TaskSubmitted, nil
 	}
-	if gate := o.Gate(); gate != nil && o.Stopping == "" {
+	gate, waits := o.Gate(), o.waits()
+	switch {
+	case o.Stopping != "":
+		return TaskWorking, nil
+	case gate != nil:
 		return gate.State(), gate
+	case waits != "":
+		return waits, nil
 	}
 	return TaskWorking, nil
 }

@@ -57,7 +57,7 @@ func (r *objectiveRun) order(p *opt.Plan, o Order, status opt.PlanStatus) {
 		report.Reason = "dependencies"
 	}
 	if p.Report != nil {
-		report.N, report.Changes = p.Report.N, p.Report.Changes
+		report.N, report.Changes, report.Waits = p.Report.N, p.Report.Changes, p.Report.Waits
 	}
 	r.keep(opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &report})
 }

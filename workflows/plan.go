@@ -182,10 +182,10 @@ func (r *planRun) finished() bool {
 
 // report is what the objective needs to know of the plan now.
 func (r *planRun) report() opt.Report {
-	report := opt.Report{N: r.rec.n, Status: r.plan.Status, Reason: r.plan.Reason, Changes: r.state.Changes}
-	report.Rests, report.Asks = r.rests(), r.asks()
-	for _, t := range r.plan.Waiting() {
-		report.Open = append(report.Open, t.Gate)
+	report := r.plan.Brief()
+	report.N, report.Changes, report.Rests, report.Asks = r.rec.n, r.state.Changes, r.rests(), r.asks()
+	if report.Waits != "" && !r.since(waitsChange) {
+		report.Waits = ""
 	}
 	if !r.plan.Settled() {
 		return report
@@ -222,7 +222,7 @@ func (r *planRun) send(report opt.Report) {
 
 // sameReport reports whether the objective would learn nothing from a.
 func sameReport(a, b opt.Report) bool {
-	return a.Status == b.Status && a.Reason == b.Reason && a.Changes == b.Changes && a.Rests == b.Rests && a.Asks == b.Asks &&
+	return a.Status == b.Status && a.Reason == b.Reason && a.Changes == b.Changes && a.Rests == b.Rests && a.Asks == b.Asks && a.Waits == b.Waits &&
 		slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
 }
 

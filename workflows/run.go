@@ -57,6 +57,18 @@ func (r *run) long() bool {
 	return info.GetContinueAsNewSuggested() || r.maxEvents > 0 && info.GetCurrentHistoryLength() > r.maxEvents
 }
 
+// Changes of what workflows do, by the names that stand in histories. A run that
+// came past such a place with older code goes on as that did.
+const (
+	waitsChange = "waits" // a plan tells its objective of tasks that wait at no gate
+)
+
+// since reports whether the run does as this code does since a change. It is
+// asked where the change makes a difference, and nowhere before.
+func (r *run) since(change string) bool {
+	return workflow.GetVersion(r.ctx, change, workflow.DefaultVersion, 1) > workflow.DefaultVersion
+}
+
 func (r *run) now() a2a.Time { return a2a.At(workflow.Now(r.ctx)) }
 
 // on calls handle for each signal of a name.

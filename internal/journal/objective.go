@@ -56,7 +56,7 @@ func (r *recording) moveObjective(e *entry) error {
 	}
 	_, err := r.c.exec(`UPDATE objectives SET status = $2, reason = $3, updated_at = $4,
 			failure = CASE WHEN $5 = '' THEN failure ELSE $5 END,
-			started = CASE WHEN $2 = 'submitted' OR $3 = 'by-hand' THEN started ELSE 1 END,
+			started = CASE WHEN $2 = 'submitted' OR $3 = 'by-hand' OR $2 = 'blocked' AND $3 <> 'operator' THEN started ELSE 1 END,
 			queued_at = CASE WHEN $2 = 'submitted' THEN queued_at ELSE 0 END
 		WHERE id = $1`,
 		r.objectiveID, e.To, e.Reason, e.At.Millis(), failure)

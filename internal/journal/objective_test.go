@@ -46,14 +46,14 @@ func TestObjective(t *testing.T) {
 		shows := s.rootMoved(opt.TaskInputRequired)
 		shows.Gate = g
 		s.record(
-			opt.Event{Kind: opt.ObjectiveMoved, To: "blocked", Reason: "input"}, // at 4
+			opt.Event{Kind: opt.ObjectiveMoved, To: "blocked", Reason: "operator"}, // at 4
 			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "working"},
 			s.waits(0, 0, g), // at 6
 			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "blocked", Reason: "input"},
 			opt.Event{Kind: opt.PlanStopping, PlanID: s.plan(1), Reason: "failed"},
 			shows,
 		)
-		want.Status, want.Reason, want.Started, want.UpdatedAt = opt.ObjectiveBlocked, "input", true, at(4)
+		want.Status, want.Reason, want.Started, want.UpdatedAt = opt.ObjectiveBlocked, "operator", true, at(4)
 		want.Root, want.RootGate = opt.TaskInputRequired, g.ID
 		first.Plan.Status, first.Plan.Reason, first.Plan.Started, first.Plan.UpdatedAt = opt.PlanBlocked, "input", true, at(7)
 		first.Plan.Tasks[0].State, first.Plan.Tasks[0].Gate = opt.TaskInputRequired, g
@@ -96,6 +96,28 @@ func TestObjective_again(t *testing.T) {
 		}
 		if next := got.Next(at(99)); len(next) > 0 {
 			t.Errorf("what follows is %+v", next)
+		}
+	})
+}
+
+// Whether an objective was started is the same as in the model.
+func TestObjective_started(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		for _, move := range [][2]string{
+			{"submitted", ""}, {"working", "by-hand"}, {"blocked", "input"}, {"blocked", "plan-paused"}, {"blocked", "operator"}, {"working", ""}, {"planning", ""},
+		} {
+			o := newObjective()
+			s := begin(t, open(), o)
+			e := opt.Event{Kind: opt.ObjectiveMoved, To: move[0], Reason: move[1]}
+			s.record(e)
+			got, err := s.j.Objective(t.Context(), tenant, o.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Status = opt.ObjectiveStatus(move[0]) // staying is always allowed
+			if err := o.Apply(e); err != nil || o.Started != got.Started {
+				t.Errorf("%s: started is %v, in the model %v: %v", move, got.Started, o.Started, err)
+			}
 		}
 	})
 }

@@ -1,0 +1,86 @@
+package workflows_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// An answer is what came of an update.
+type answer struct {
+	refused error // by its validator
+	failed  error
+	value   any
+	done    bool
+}
+
+func (a *answer) Accept()          {}
+func (a *answer) Reject(err error) { a.refused, a.done = err, true }
+func (a *answer) Complete(value any, err error) {
+	a.value, a.failed, a.done = value, err, true
+}
+
+// update asks a workflow for a change when the objective is so old.
+func update(t *testing.T, env *testsuite.TestWorkflowEnvironment, after time.Duration, workflowID, name string, arg any) *answer {
+	t.Helper()
+	a := &answer{}
+	env.RegisterDelayedCallback(func() {
+		if err := env.UpdateWorkflowByID(workflowID, name, fmt.Sprintf("%s-%s-%s", workflowID, name, after), a, arg); err != nil {
+			t.Errorf("%s of %s: %v", name, workflowID, err)
+		}
+	}, after)
+	return a
+}
+
+// wantDone checks that updates were made.
+func wantDone(t *testing.T, answers ...*answer) {
+	t.Helper()
+	for i, a := range answers {
+		if err := errors.Join(a.refused, a.failed); !a.done || err != nil {
+			t.Errorf("update %d: done %v, %v", i, a.done, err)
+		}
+	}
+}
+
+// wantMoveRefused checks that an update was refused since no such move is allowed.
+func wantMoveRefused(t *testing.T, a *answer) {
+	t.Helper()
+	var app *temporal.ApplicationError
+	if !errors.As(a.refused, &app) || app.Type() != "Move" {
+		t.Errorf("done %v, refused with %v", a.done, a.refused)
+	}
+}
+
+// at has f look at what is recorded when the objective is so old.
+func at(env *testsuite.TestWorkflowEnvironment, after time.Duration, f func()) {
+	env.RegisterDelayedCallback(f, after)
+}
+
+// unplanned returns the request for an objective that waits for plans and a start.
+func unplanned() opt.Opening {
+	o := opening()
+	o.Idle, o.Message = true, nil
+	return o
+}
+
+func planOf(scripts ...string) opt.PlanSpec {
+	spec := opt.PlanSpec{Name: "Plan"}
+	for i, script := range scripts {
+		spec.Tasks = append(spec.Tasks, opt.TaskSpec{Name: fmt.Sprintf("Task %d", i+1), Description: script})
+	}
+	return spec
+}
+
+// moveTask asks for a task of the n-th plan to be moved by hand.
+func moveTask(t *testing.T, env *testsuite.TestWorkflowEnvironment, after time.Duration, n, m int, to opt.TaskState) *answer {
+	t.Helper()
+	plan := opt.PlanID(objectiveID, n)
+	return update(t, env, after, plan, workflows.MoveTaskUpdate, workflows.MoveTask{TaskID: opt.TaskID(plan, m), State: to})
+}
