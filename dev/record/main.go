@@ -1,14 +1,18 @@
 // Record records the histories in workflows/testdata: one set for each shape of
 // work. Code that is released must go on replaying them, so they are recorded
-// once for a shape and never again; a changed workflow gets new ones beside
+// once for a shape and never again; a changed workflow gets new shapes beside
 // them. Run it from the root of the repository:
 //
 //	go run ./dev/record              records shapes that have no history yet
-//	go run ./dev/record gate dag     records these shapes again
+//	go run ./dev/record gate dag     records these alone, if they have none
+//
+// A history that is there is never written over. Whoever wants another one of a
+// shape that was never released removes its files first.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -18,6 +22,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/client"
 
@@ -40,7 +45,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, dir string, again []string) error {
+func run(ctx context.Context, dir string, names []string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	s, err := temporald.Start(ctx, temporald.Config{SearchAttributes: workflows.SearchAttributes()})
@@ -58,28 +63,25 @@ func run(ctx context.Context, dir string, again []string) error {
 		return err
 	}
 	defer stop()
-	for _, sh := range shapes {
-		if !wanted(dir, sh.name, again) {
+	for _, sh := range slices.Concat(shapes, changed) {
+		if !wanted(dir, sh.name, names) {
 			continue
 		}
 		if err := rec.shape(ctx, dir, sh); err != nil {
 			return fmt.Errorf("shape %s: %w", sh.name, err)
 		}
 	}
-	if !wanted(dir, purgeShape, again) {
+	if !wanted(dir, purgeShape, names) {
 		return nil
 	}
 	return rec.purge(ctx, dir)
 }
 
-// wanted reports whether a shape is to be recorded: one of those that were named,
-// else one that has no history yet.
-func wanted(dir, name string, again []string) bool {
-	if len(again) > 0 {
-		return slices.Contains(again, name)
-	}
+// wanted reports whether a shape is to be recorded: it has no history yet, and is
+// one of those that were named, if any were.
+func wanted(dir, name string, names []string) bool {
 	found, _ := filepath.Glob(filepath.Join(dir, name+".*.json"))
-	return len(found) == 0
+	return len(found) == 0 && (len(names) == 0 || slices.Contains(names, name))
 }
 
 // A recorder runs shapes of work and keeps their histories.
@@ -89,6 +91,7 @@ type recorder struct {
 	long     *workflows.Client // continues as new after a hundred events
 	hasty    *workflows.Client // cancels what nobody starts within seconds
 	journal  *journal.Journal
+	ended    map[string][]string // runs of workflows that were begun again since, the latest first
 }
 
 func startWorker(ctx context.Context, temporal client.Client) (*recorder, func(), error) {
@@ -103,7 +106,7 @@ func startWorker(ctx context.Context, temporal client.Client) (*recorder, func()
 		return nil, nil, err
 	}
 	r := &recorder{
-		temporal: temporal, journal: j,
+		temporal: temporal, journal: j, ended: map[string][]string{},
 		engine: workflows.NewClient(workflows.ClientConfig{Temporal: temporal}),
 		long:   workflows.NewClient(workflows.ClientConfig{Temporal: temporal, MaxEvents: 100}),
 		hasty:  workflows.NewClient(workflows.ClientConfig{Temporal: temporal, IdleFor: 3 * time.Second}),
@@ -130,7 +133,7 @@ func (r *recorder) shape(ctx context.Context, dir string, sh shape) error {
 			return err
 		}
 	}
-	if err := r.until(ctx, id, func(v opt.TaskView) bool { return v.State.Ended() }); err != nil {
+	if err := r.whole(ctx, id, func(o *opt.Objective) bool { return o.Status.Ended() && o.Root.Ended() }); err != nil {
 		return err
 	}
 	ids := []string{id}
@@ -163,10 +166,12 @@ func (r *recorder) purge(ctx context.Context, dir string) error {
 	return r.save(ctx, filepath.Join(dir, purgeShape+".0"), purgeShape)
 }
 
-// save writes the history of each run of a workflow.
+// save writes the history of each run of a workflow, the latest first.
 func (r *recorder) save(ctx context.Context, path, workflowID string) error {
-	runID := ""
-	for n := 0; ; n++ {
+	runs := append([]string{""}, r.ended[workflowID]...)
+	for n := 0; len(runs) > 0; n++ {
+		runID := runs[0]
+		runs = runs[1:]
 		h, err := r.history(ctx, workflowID, runID)
 		if err != nil {
 			return err
@@ -175,15 +180,24 @@ func (r *recorder) save(ctx context.Context, path, workflowID string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(fmt.Sprintf("%s.%d.json", path, n), append(data, '\n'), 0o644); err != nil {
+		if err := write(fmt.Sprintf("%s.%d.json", path, n), append(data, '\n')); err != nil {
 			return err
 		}
-		before := h.Events[0].GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId()
-		if before == "" {
-			return nil
+		if before := h.Events[0].GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId(); before != "" {
+			runs = append([]string{before}, runs...)
 		}
-		runID = before
 	}
+	return nil
+}
+
+// write writes a file that is not there yet.
+func write(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 // history waits for the end of a run and returns all of it.
@@ -198,6 +212,7 @@ func (r *recorder) history(ctx context.Context, workflowID, runID string) (*hist
 		if err != nil {
 			return nil, err
 		}
+		nameless(e.GetWorkflowTaskScheduledEventAttributes().GetTaskQueue())
 		h.Events = append(h.Events, e)
 	}
 	return &h, nil
@@ -206,22 +221,43 @@ func (r *recorder) history(ctx context.Context, workflowID, runID string) (*hist
 // until waits until the journal shows a task in a wanted state.
 func (r *recorder) until(ctx context.Context, id string, is func(opt.TaskView) bool) error {
 	ref, _ := opt.ParseID(id)
-	watch := r.journal.Watch(ref.ObjectiveID)
-	defer watch.Close()
-	for {
-		if v, err := r.journal.Task(ctx, tenant, id, opt.TaskWant{}); err == nil && is(v) {
-			return nil
-		}
+	return r.watch(ctx, ref.ObjectiveID, func() bool {
+		v, err := r.journal.Task(ctx, tenant, id, opt.TaskWant{})
+		return err == nil && is(v)
+	})
+}
+
+// whole waits until the journal shows an objective as wanted.
+func (r *recorder) whole(ctx context.Context, id string, is func(*opt.Objective) bool) error {
+	return r.watch(ctx, id, func() bool {
+		o, err := r.journal.Objective(ctx, tenant, id)
+		return err == nil && is(o)
+	})
+}
+
+// watch calls check whenever an objective may have changed, until it is content.
+func (r *recorder) watch(ctx context.Context, objectiveID string, check func() bool) error {
+	w := r.journal.Watch(objectiveID)
+	defer w.Close()
+	for !check() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-watch.C():
+		case <-w.C():
 		}
 	}
+	return nil
 }
 
 // anonymous keeps the name of this machine out of the histories.
 func anonymous(o *client.Options) { o.Identity = "recorder" }
+
+// nameless takes it out of the name of a worker's own queue.
+func nameless(q *taskqueue.TaskQueue) {
+	if q.GetKind() == enums.TASK_QUEUE_KIND_STICKY {
+		q.Name = "sticky"
+	}
+}
 
 type quiet struct{}
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -190,23 +191,16 @@ func cancelTask(ctx context.Context, _ *recorder, engine *workflows.Client, id s
 
 func addPlan(script string, start bool) step {
 	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		_, err := engine.AddPlan(ctx, id, plan("Added", script), start, 0)
+		_, err := engine.AddPlan(ctx, id, plan("Added", strings.Split(script, "|")...), start, 0)
 		return err
 	}
 }
 
 // judged waits until the journal says what became of a message.
-func (r *recorder) judged(ctx context.Context, id, messageID string) error {
-	watch := r.journal.Watch(id)
-	defer watch.Close()
-	for {
-		if _, ok, err := r.journal.Judgement(ctx, id, principal, messageID); ok || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-watch.C():
-		}
-	}
+func (r *recorder) judged(ctx context.Context, id, messageID string) (err error) {
+	wait := r.watch(ctx, id, func() (ok bool) {
+		_, ok, err = r.journal.Judgement(ctx, id, principal, messageID)
+		return ok || err != nil
+	})
+	return errors.Join(err, wait)
 }

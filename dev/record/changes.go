@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// changed are the shapes of work that clients change while it is there.
+var changed = []shape{
+	{name: "edited", added: 1, specs: plans("approve Go on?|say one", "say never", "say two"), steps: []step{
+		waitFor(opt.TaskInputRequired), addTasks(1, "say more"), skip(2), addPlan("say added", false), reply(1, 0, opt.Reply{Action: opt.Accept}),
+	}},
+	{name: "linked", idle: true, added: 1, steps: []step{
+		addPlan("say one|say two", false), link(1, 1, "elsewhere"), start, inState(1, 1, opt.TaskWorking), move(1, 1, opt.TaskCompleted),
+	}},
+	{name: "again", specs: plans("say kept", "fail|say never", "say last"), steps: []step{
+		again(opt.ObjectiveSubmitted), addTasks(3, "say more"), start,
+	}},
+	{name: "by-hand", idle: true, added: 2, steps: []step{
+		addPlan("say one", false), addPlan("say two|say three", false),
+		move(2, 0, opt.TaskWorking), move(2, 0, opt.TaskInputRequired), root(opt.TaskInputRequired), move(2, 0, opt.TaskWorking), root(opt.TaskWorking),
+		move(2, 0, opt.TaskCompleted), start,
+	}},
+	{name: "paused-resumed", specs: plans("work 1s|say done"), steps: []step{
+		waitFor(opt.TaskWorking), ask(opt.ObjectiveBlocked), planStatus(1, opt.PlanBlocked), start,
+	}},
+	{name: "replanned", added: 1, text: "say planned", specs: plans("approve Go on?|say never"), steps: []step{
+		waitFor(opt.TaskInputRequired), replan,
+	}},
+}
+
+// soon calls change until the workflow is there that it is for: a plan is in the
+// journal before it begins.
+func soon(ctx context.Context, change func() error) error {
+	for {
+		if err := change(); !errors.Is(err, opt.ErrEnded) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func addTasks(n int, scripts ...string) step {
+	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
+		return soon(ctx, func() error { return engine.AddTasks(ctx, opt.PlanID(id, n), plan("", scripts...).Tasks, 0) })
+	}
+}
+
+func skip(n int) step {
+	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
+		return soon(ctx, func() error { return engine.ChangePlan(ctx, opt.PlanID(id, n), nil, opt.PlanSkipped, false, 0) })
+	}
+}
+
+func link(n, m int, to string) step {
+	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
+		return soon(ctx, func() error { return engine.LinkTask(ctx, opt.TaskID(opt.PlanID(id, n), m), to) })
+	}
+}
+
+func move(n, m int, to opt.TaskState) step {
+	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
+		return soon(ctx, func() error { return engine.MoveTask(ctx, opt.TaskID(opt.PlanID(id, n), m), to, "") })
+	}
+}
+
+func ask(to opt.ObjectiveStatus) step {
+	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
+		return engine.ChangeObjective(ctx, id, nil, to, 0)
+	}
+}
+
+func start(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+	return ask(opt.ObjectiveWorking)(ctx, r, engine, id)
+}
+
+func replan(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
+	return engine.Replan(ctx, id, "another way", 0)
+}
+
+// again waits for the end of an objective and begins a new attempt at it.
+func again(to opt.ObjectiveStatus) step {
+	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+		if err := r.whole(ctx, id, func(o *opt.Objective) bool { return o.Settled() }); err != nil {
+			return err
+		}
+		o, err := r.journal.Whole(ctx, tenant, id)
+		if err != nil {
+			return err
+		}
+		if err := r.leave(ctx, id); err != nil {
+			return err
+		}
+		for _, p := range o.Plans {
+			if p.Status != opt.PlanCompleted {
+				if err := r.leave(ctx, p.ID); err != nil {
+					return err
+				}
+			}
+		}
+		if err := engine.Again(ctx, o, to); err != nil {
+			return err
+		}
+		return r.whole(ctx, id, func(now *opt.Objective) bool { return now.Attempt > o.Attempt })
+	}
+}
+
+// leave waits for the end of a workflow that is about to begin again, and keeps
+// its run.
+func (r *recorder) leave(ctx context.Context, workflowID string) error {
+	run := r.temporal.GetWorkflow(ctx, workflowID, "")
+	if _ = run.Get(ctx, nil); ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.ended[workflowID] = slices.Insert(r.ended[workflowID], 0, run.GetRunID())
+	return nil
+}
+
+func root(state opt.TaskState) step {
+	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
+		return r.whole(ctx, id, func(o *opt.Objective) bool { return o.Root == state })
+	}
+}
+
+func planStatus(n int, s opt.PlanStatus) step {
+	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
+		return r.whole(ctx, id, func(o *opt.Objective) bool { return o.Plan(opt.PlanID(id, n)).Status == s })
+	}
+}
+
+func inState(n, m int, state opt.TaskState) step {
+	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
+		return r.until(ctx, opt.TaskID(opt.PlanID(id, n), m), func(v opt.TaskView) bool { return v.State == state })
+	}
+}
