@@ -130,6 +130,7 @@ func (e *engine) ChangeObjective(ctx context.Context, id string, c *opt.Change, 
 			e.journal.play(o.ID, opt.Event{Kind: opt.ObjectiveStopping, Reason: string(to)})
 		default:
 			e.moveObjective(o, to, "")
+			e.resume(o)
 		}
 		e.revise(o, nil)
 		return nil
@@ -141,6 +142,15 @@ func (e *engine) pause(o *opt.Objective) {
 	for _, p := range o.Plans {
 		if p.Started && !p.Status.Ended() {
 			e.movePlan(p, opt.PlanBlocked, opt.BlockedByOperator)
+		}
+	}
+}
+
+// resume lets paused plans go on.
+func (e *engine) resume(o *opt.Objective) {
+	for _, p := range o.Plans {
+		if o.Status == opt.ObjectiveWorking && p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByOperator {
+			e.movePlan(p, opt.PlanWorking, "")
 		}
 	}
 }

@@ -633,6 +633,20 @@ func TestReplan_twice(t *testing.T) {
 	}
 }
 
+// Who has an objective work while it is replanned goes on with the old plans.
+func TestReplan_dropped(t *testing.T) {
+	s := newService(t)
+	s.have(t, nil)
+	update := func() node {
+		return s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"working"}`).at("result", "objective")
+	}
+	update()
+	s.call(t, "objectives/replan", `{"id":"`+objectiveID+`"}`)
+	if o := update(); o.at("status").String() != "working" || o.at("plans", "0", "status").String() != "working" {
+		t.Errorf("the objective is %v", o)
+	}
+}
+
 // A new attempt has a root task of its own, and its tasks are other A2A tasks.
 func TestObjectiveUpdate_again(t *testing.T) {
 	s := newService(t)

@@ -77,6 +77,14 @@ func TestObjective_Next(t *testing.T) {
 		{"not started", "pending", unstarted, "submitted", "submitted"},
 		{"without plans", "", nil, "working", "working"},
 		{"planning", "", func(o *opt.Objective) { o.Status = opt.ObjectivePlanning }, "planning", "working"},
+		{"replanned", "blocked!/operator pending", replanning, "planning replan", "working"},
+		{"replanned, and all have ended", "completed! skipped", replanning, "planning replan", "working"},
+		{"replanned no more", "blocked!/operator pending", func(o *opt.Objective) {
+			replanning(o)
+			if err := o.Apply(opt.Event{Kind: opt.ObjectiveMoved, From: "planning", To: "working"}); err != nil {
+				panic(err)
+			}
+		}, "blocked plan-paused", "working"},
 		{"planned", "pending", func(o *opt.Objective) { o.Status = opt.ObjectivePlanning }, "working", "working"},
 		{"completed", "completed! completed!", nil, "completed", "completed"},
 		{"completed past a gate", "completed!", func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "completed", "completed"},
@@ -145,6 +153,8 @@ func TestObjective_Next(t *testing.T) {
 }
 
 func unstarted(o *opt.Objective) { o.Started, o.Status = false, opt.ObjectiveSubmitted }
+
+func replanning(o *opt.Objective) { o.Status, o.Reason = opt.ObjectivePlanning, opt.Replanning }
 
 func paused(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, opt.BlockedByOperator }
 

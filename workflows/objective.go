@@ -46,6 +46,7 @@ type objectiveRun struct {
 	stopped  map[string]bool // plans told to stop
 	planning bool            // an activity is making plans
 	giveUp   func()          // ends the wait to be started; nil if there is none
+	drop     func()          // forgets the plans that it makes in place of others; nil if it makes none
 	shown    opt.TaskState
 }
 
@@ -117,14 +118,21 @@ func (r *objectiveRun) begin() {
 // plan has the planner make plans.
 func (r *objectiveRun) plan() {
 	r.planning = true
-	ctx := workflow.WithActivityOptions(r.ctx, planOptions(r.o.Name))
+	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, planOptions(r.o.Name)))
+	replan, dropped := r.o.Reason == opt.Replanning, false
+	if replan {
+		r.drop = func() { r.planning, r.drop, dropped = false, nil, true; cancel() }
+	}
 	request := activities.Request{ObjectiveID: r.o.ID, Tenant: r.o.Tenant, Name: r.o.Name, Description: r.o.Description, Message: r.state.Request}
 	r.events.AddFuture(workflow.ExecuteActivity(ctx, acts.Plan, request), func(f workflow.Future) {
-		r.planning = false
+		if dropped {
+			return
+		}
+		r.planning, r.drop = false, nil
 		var specs []opt.PlanSpec
 		switch err := f.Get(r.ctx, &specs); {
 		case r.o.Stopping != "":
-		case r.o.Reason == opt.Replanning:
+		case r.o.Reason == opt.Replanning, replan && r.since(planningChange):
 			r.replace(specs, err)
 		case err != nil:
 			_, text := explain(err)

@@ -60,7 +60,8 @@ func (r *run) long() bool {
 // Changes of what workflows do, by the names that stand in histories. A run that
 // came past such a place with older code goes on as that did.
 const (
-	waitsChange = "waits" // a plan tells its objective of tasks that wait at no gate
+	waitsChange    = "waits"    // a plan tells its objective of tasks that wait at no gate
+	planningChange = "planning" // a client ends planning by having the objective work, and does not by pausing it
 )
 
 // since reports whether the run does as this code does since a change. It is

@@ -46,20 +46,34 @@ func (r *objectiveRun) planAnew() {
 		reason = opt.Replanning
 	}
 	r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectivePlanning), Reason: reason})
+	if r.planning && r.since(planningChange) {
+		return // it was paused meanwhile
+	}
 	r.plan()
 }
 
+// work goes on with what there is: the plans that are being made in place of
+// others are not wanted any more, and first plans come when they are made.
+func (r *objectiveRun) work() {
+	if r.drop != nil {
+		r.drop()
+	}
+	r.resume()
+}
+
 // replace takes new plans in place of those that have not ended. If they cannot
-// be taken, the old ones go on.
+// be taken, the old ones go on, unless a client has paused the objective.
 func (r *objectiveRun) replace(specs []opt.PlanSpec, err error) {
 	old := r.o.Plans
 	if err == nil && len(specs) > 0 {
 		err = r.addPlans(specs)
 	}
-	to := opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectiveWorking)}
-	if err != nil || len(specs) == 0 {
-		r.apply(to)
-		r.orderAll(resumeOrder)
+	paused := r.o.Status == opt.ObjectiveBlocked
+	switch {
+	case (err != nil || len(specs) == 0) && paused:
+		return
+	case err != nil || len(specs) == 0:
+		r.resume()
 		return
 	}
 	for _, p := range old {
@@ -68,7 +82,9 @@ func (r *objectiveRun) replace(specs []opt.PlanSpec, err error) {
 			r.state.Orders = append(r.state.Orders, PlanOrder{p.ID, Order{Do: stopOrder, Reason: "replanned"}})
 		}
 	}
-	r.apply(to)
+	if !paused {
+		r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectiveWorking)})
+	}
 }
 
 // setupAgain begins a new attempt at an objective: what was completed stays so,

@@ -154,11 +154,14 @@ func (r *objectiveRun) change(ctx workflow.Context, c ChangeObjective) error {
 func (r *objectiveRun) steer(to opt.ObjectiveStatus) {
 	switch to {
 	case opt.ObjectiveWorking:
-		if r.o.Status == opt.ObjectiveBlocked {
+		switch {
+		case (r.o.Status == opt.ObjectivePlanning || r.drop != nil) && r.since(planningChange):
+			r.work()
+		case r.o.Status == opt.ObjectiveBlocked:
 			r.resume()
-			return
+		default:
+			r.begin()
 		}
-		r.begin()
 	case opt.ObjectivePlanning:
 		r.planAnew()
 	case opt.ObjectiveBlocked:

@@ -26,12 +26,20 @@ var changed = []shape{
 		move(2, 0, opt.TaskWorking), move(2, 0, opt.TaskInputRequired), root(opt.TaskInputRequired), move(2, 0, opt.TaskWorking), root(opt.TaskWorking),
 		move(2, 0, opt.TaskCompleted), start,
 	}},
+	{name: "by-hand-beside", idle: true, added: 1, steps: []step{
+		addPlan("say one|say two", false), move(1, 0, opt.TaskWorking), move(1, 1, opt.TaskWorking), move(1, 1, opt.TaskInputRequired),
+		move(1, 1, opt.TaskCompleted), move(1, 0, opt.TaskCompleted),
+	}},
 	{name: "paused-resumed", specs: plans("work 1s|say done"), steps: []step{
 		waitFor(opt.TaskWorking), ask(opt.ObjectiveBlocked), planStatus(1, opt.PlanBlocked), start,
 	}},
 	{name: "replanned", added: 1, text: "say planned", specs: plans("approve Go on?|say never"), steps: []step{
 		waitFor(opt.TaskInputRequired), replan,
 	}},
+	{name: "replan-dropped", text: "slow", specs: plans("approve Go on?|say done"), steps: []step{
+		waitFor(opt.TaskInputRequired), replan, start, reply(1, 0, opt.Reply{Action: opt.Accept}),
+	}},
+	{name: "works-while-planned", text: "slow", steps: []step{start}},
 }
 
 // soon calls change until the workflow is there that it is for: a plan is in the

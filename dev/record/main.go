@@ -84,6 +84,20 @@ func wanted(dir, name string, names []string) bool {
 	return len(found) == 0 && (len(names) == 0 || slices.Contains(names, name))
 }
 
+// planning takes a moment over a message that asks for it.
+type planning struct{ activities.Planner }
+
+func (p planning) Plan(ctx context.Context, r activities.Request) ([]opt.PlanSpec, error) {
+	if r.Message != nil && r.Message.Text() == "slow" {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(2 * time.Second):
+		}
+	}
+	return p.Planner.Plan(ctx, r)
+}
+
 // A recorder runs shapes of work and keeps their histories.
 type recorder struct {
 	temporal client.Client
@@ -100,7 +114,7 @@ func startWorker(ctx context.Context, temporal client.Client) (*recorder, func()
 		return nil, nil, err
 	}
 	w := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: &planner.Playbooks{}, Recorder: j, Purger: j,
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Purger: j,
 	}})
 	if err := w.Start(); err != nil {
 		return nil, nil, err

@@ -1,0 +1,96 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/testsuite"
+
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// whilePlanned asks the objective for statuses, in turn, while the planner works.
+func whilePlanned(t *testing.T, env *testsuite.TestWorkflowEnvironment, statuses ...opt.ObjectiveStatus) (answers []*answer) {
+	t.Helper()
+	for range statuses {
+		answers = append(answers, &answer{})
+	}
+	env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+		if info.ActivityType.Name != "Plan" {
+			return
+		}
+		for i, status := range statuses {
+			env.UpdateWorkflow(workflows.ChangeObjectiveUpdate, "planned-"+string(status)+string(rune('0'+i)), answers[i], workflows.ChangeObjective{Status: status})
+		}
+	})
+	return answers
+}
+
+func TestObjective_worksWhileItIsPlanned(t *testing.T) {
+	env, log := newEnv(t)
+	answers := whilePlanned(t, env, opt.ObjectiveWorking)
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening()})
+	finished(t, env)
+	wantDone(t, answers...)
+	log.want(t, objectiveID,
+		"opened", "objective planning", "obj-a working", "objective working", "objective-changed", "added plan-a-1", "objective completed", "obj-a completed",
+	)
+}
+
+// replanned has an objective planned anew after an hour, while its one plan waits
+// at a gate that is opened an hour later, and asks for statuses meanwhile.
+func replanned(t *testing.T, env *testsuite.TestWorkflowEnvironment, later ...opt.ObjectiveStatus) {
+	t.Helper()
+	answers := append(whilePlanned(t, env, later...), update(t, env, time.Hour, objectiveID, workflows.ReplanUpdate, workflows.Replan{}))
+	at(env, 2*time.Hour, func() {
+		_ = env.SignalWorkflowByID(planID, workflows.LetterSignal, letter("r1", opt.Reply{GateID: personGate, Action: opt.Accept}))
+	})
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening("approve Go on?; say done")})
+	finished(t, env)
+	wantDone(t, answers...)
+}
+
+// Who has an objective work while it is replanned wants the old plans after all.
+func TestObjective_worksWhileItIsReplanned(t *testing.T) {
+	env, log := newEnv(t)
+	replanned(t, env, opt.ObjectiveWorking)
+	log.want(t, objectiveID,
+		"opened", "objective working", "added plan-a-1", "obj-a working", "objective blocked input", "obj-a input-required input",
+		"objective planning replan", "objective-changed", "objective working", "objective-changed",
+		"objective blocked input", "objective working", "obj-a working", "objective completed", "obj-a completed",
+	)
+}
+
+// A pause while an objective is replanned does not end that: the new plan comes,
+// and waits with the rest.
+func TestObjective_pausesWhileItIsReplanned(t *testing.T) {
+	env, log := newEnv(t)
+	resumed := update(t, env, 3*time.Hour, objectiveID, workflows.ChangeObjectiveUpdate, workflows.ChangeObjective{Status: opt.ObjectiveWorking})
+	at(env, 2*time.Hour, func() {
+		if !log.has("plan-a-1 skipped replanned") || log.has("plan-a-2 working") {
+			t.Errorf("before it was resumed:\n%v", log.lines)
+		}
+	})
+	replanned(t, env, opt.ObjectiveBlocked)
+	wantDone(t, resumed)
+	log.want(t, objectiveID,
+		"opened", "objective working", "added plan-a-1", "obj-a working", "objective blocked input", "obj-a input-required input",
+		"objective planning replan", "objective-changed", "objective blocked operator", "objective-changed", "added plan-a-2", "obj-a working operator",
+		"objective working", "objective-changed", "objective completed", "obj-a completed",
+	)
+}
+
+// What was paused while it was replanned can be planned further, or not.
+func TestObjective_pausesAndGoesOnWhileItIsReplanned(t *testing.T) {
+	for next, want := range map[opt.ObjectiveStatus]string{opt.ObjectivePlanning: "plan-a-2 completed", opt.ObjectiveWorking: "plan-a-1 completed"} {
+		env, log := newEnv(t)
+		replanned(t, env, opt.ObjectiveBlocked, next)
+		if log.has("added plan-a-3") || !log.has(want) {
+			t.Errorf("%s: %q is missing in\n%v", next, want, log.lines)
+		}
+	}
+}
