@@ -51,14 +51,30 @@ func (r *objectiveRun) startable() []*opt.Plan {
 // order tells p to do something that shows at once in its status, and takes it
 // as done.
 func (r *objectiveRun) order(p *opt.Plan, o Order, status opt.PlanStatus) {
-	r.tell(p, o)
-	report := opt.Report{Status: status}
+	r.tell(p, taken(p, o))
+	reason := ""
 	if status == opt.PlanBlocked {
-		report.Reason = "dependencies"
+		reason = opt.BlockedByDependencies
 	}
+	r.take(p, status, reason)
+}
+
+// taken returns o as an order to p that is taken as done.
+func taken(p *opt.Plan, o Order) Order {
+	o.Taken = true
 	if p.Report != nil {
-		report.N, report.Changes, report.Waits = p.Report.N, p.Report.Changes, p.Report.Waits
+		o.Heard = p.Report.N
 	}
+	return o
+}
+
+// take takes it as done that p comes to a status.
+func (r *objectiveRun) take(p *opt.Plan, status opt.PlanStatus, reason string) {
+	var report opt.Report
+	if p.Report != nil {
+		report = *p.Report
+	}
+	report.Status, report.Reason, report.ByHand = status, reason, false
 	r.keep(opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &report})
 }
 

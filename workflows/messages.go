@@ -58,9 +58,9 @@ type PlanInput struct {
 type PlanState struct {
 	Notes    []a2a.Message   `json:"notes,omitempty"` // to the root task while this plan worked
 	Seen     map[string]bool `json:"seen,omitempty"`
-	Tried    map[string]int  `json:"tried,omitempty"` // attempts of earlier rounds, by task
-	Shown    []string        `json:"shown,omitempty"` // artifacts that the root task shows already
-	Reported int64           `json:"reported,omitempty"`
+	Tried    map[string]int  `json:"tried,omitempty"`    // attempts of earlier rounds, by task
+	Shown    []string        `json:"shown,omitempty"`    // artifacts that the root task shows already
+	Reported int64           `json:"reported,omitempty"` // number of the latest report
 	Recorded int64           `json:"recorded"`
 	Tell     bool            `json:"tell,omitempty"`    // report the end by signal
 	Changes  int64           `json:"changes,omitempty"` // that clients made
@@ -75,6 +75,8 @@ type Order struct {
 	Reason string         `json:"reason,omitempty"`
 	Inputs []a2a.Artifact `json:"inputs,omitempty"` // with start: results of the plans before it
 	Notes  []a2a.Message  `json:"notes,omitempty"`  // with start: what clients said meanwhile
+	Taken  bool           `json:"taken,omitempty"`  // the objective takes it as done
+	Heard  int64          `json:"heard,omitempty"`  // with Taken: the number of the plan's latest report that it had heard by then
 }
 
 // The orders.

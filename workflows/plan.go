@@ -140,18 +140,24 @@ func (r *planRun) obey(o Order) {
 		}
 		r.in.Inputs, r.state.Leave = o.Inputs, true
 		r.state.Notes = append(r.state.Notes, o.Notes...)
-		r.told.Status, r.told.Reason = opt.PlanWorking, "" // the objective takes it as done
+		r.taken(o, opt.PlanWorking, "")
 		r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanWorking)})
 	case holdOrder:
 		if r.plan.Status == opt.PlanPending {
-			r.told.Status, r.told.Reason = opt.PlanBlocked, opt.BlockedByDependencies
+			r.taken(o, opt.PlanBlocked, opt.BlockedByDependencies)
 			r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanBlocked), Reason: opt.BlockedByDependencies})
 		}
 	case pauseOrder:
+		if o.Taken {
+			r.taken(o, opt.PlanBlocked, opt.BlockedByOperator)
+		}
 		if r.plan.Started && !r.plan.Status.Ended() && r.plan.Reason != opt.BlockedByOperator {
 			r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanBlocked), Reason: opt.BlockedByOperator})
 		}
 	case resumeOrder:
+		if o.Taken {
+			r.taken(o, opt.PlanWorking, "")
+		}
 		if r.plan.Status == opt.PlanBlocked && r.plan.Reason == opt.BlockedByOperator {
 			r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanWorking)})
 		}
@@ -165,6 +171,15 @@ func (r *planRun) obey(o Order) {
 		r.goOn()
 	case reportOrder:
 		r.state.Tell = true
+	}
+}
+
+// taken takes in that the objective takes an order as done, so that it need not be
+// told. If there is a report that it hears only after that, it is told again.
+func (r *planRun) taken(o Order, status opt.PlanStatus, reason string) {
+	r.told.Status, r.told.Reason = status, reason
+	if o.Taken && o.Heard < r.state.Reported {
+		r.told = opt.Report{}
 	}
 }
 
@@ -212,7 +227,7 @@ func (r *planRun) tell() {
 }
 
 func (r *planRun) send(report opt.Report) {
-	r.told = report
+	r.told, r.state.Reported = report, report.N
 	r.rec.flush(r.ctx)
 	signal := workflow.SignalExternalWorkflow(r.ctx, r.plan.ObjectiveID, "", ReportSignal, PlanReport{r.plan.ID, report})
 	if err := signal.Get(r.ctx, nil); err != nil {

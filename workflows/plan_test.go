@@ -142,3 +142,43 @@ func (r refusals) Complete(_ any, err error) {
 		r.t.Errorf("failed: %v", err)
 	}
 }
+
+// What an objective takes as done its plan need not tell, unless the objective has
+// yet to hear of something before.
+func TestPlan_tellsWhatItIsTakenFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		order   workflows.Order
+		renamed bool // by a client, after the pause
+		want    []string
+	}{
+		"resumed":                  {workflows.Order{Do: "resume", Taken: true, Heard: 0}, false, nil},
+		"by older code":            {workflows.Order{Do: "resume"}, false, []string{"working"}},
+		"with a report on the way": {workflows.Order{Do: "resume", Taken: true, Heard: 0}, true, []string{"blocked", "working"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, _ := newEnv(t)
+			env.SetStartWorkflowOptions(startOptions(planID))
+			var got []string
+			env.OnSignalExternalWorkflow(anyArg, anyArg, anyArg, anyArg, anyArg).Return(
+				func(_, _, _, _ string, arg any) error {
+					got = append(got, string(arg.(workflows.PlanReport).Report.Status))
+					return nil
+				})
+			in := planWith(t, human.Form{Approve: "Go on?"})
+			in.Plan.Tasks[0].Ask, in.Plan.Tasks[0].Link = nil, "elsewhere"
+			at(env, time.Hour, func() {
+				env.SignalWorkflow(workflows.OrderSignal, workflows.Order{Do: "pause", Taken: true})
+			})
+			if name := "New"; tt.renamed {
+				update(t, env, 2*time.Hour, planID, workflows.ChangePlanUpdate, workflows.ChangePlan{Change: &opt.Change{Name: &name}})
+			}
+			at(env, 3*time.Hour, func() { env.SignalWorkflow(workflows.OrderSignal, tt.order) })
+			moveTask(t, env, 4*time.Hour, 1, 0, opt.TaskCompleted)
+			env.ExecuteWorkflow(workflows.Plan, in)
+			finished(t, env)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("reports mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -62,6 +62,7 @@ func (r *run) long() bool {
 const (
 	waitsChange    = "waits"    // a plan tells its objective of tasks that wait at no gate
 	planningChange = "planning" // a client ends planning by having the objective work, and does not by pausing it
+	takenChange    = "taken"    // an objective takes it as done that its plans pause or go on
 )
 
 // since reports whether the run does as this code does since a change. It is

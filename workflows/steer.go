@@ -5,22 +5,29 @@ import "longhaul/opt"
 // pause begins nothing new. What runs may finish.
 func (r *objectiveRun) pause() {
 	r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectiveBlocked), Reason: opt.BlockedByOperator})
-	r.orderAll(pauseOrder)
+	r.orderAll(pauseOrder, opt.PlanBlocked, opt.BlockedByOperator)
 }
 
 // resume goes on where pause stopped.
 func (r *objectiveRun) resume() {
 	r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectiveWorking)})
-	r.orderAll(resumeOrder)
+	r.orderAll(resumeOrder, opt.PlanWorking, "")
 }
 
 // orderAll leaves an order for every plan that has been started and has not
-// ended. The main loop gives it: a handler must not wait for a plan.
-func (r *objectiveRun) orderAll(do string) {
+// ended, and takes it as done: that the plan comes to a status. The main loop
+// gives it: a handler must not wait for a plan.
+func (r *objectiveRun) orderAll(do string, status opt.PlanStatus, reason string) {
 	for _, p := range r.o.Plans {
-		if p.Started && !p.Status.Ended() {
-			r.state.Orders = append(r.state.Orders, PlanOrder{p.ID, Order{Do: do}})
+		if !p.Started || p.Status.Ended() {
+			continue
 		}
+		o := Order{Do: do}
+		if paused := p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByOperator; paused == (do == resumeOrder) && r.since(takenChange) {
+			o = taken(p, o)
+			r.take(p, status, reason)
+		}
+		r.state.Orders = append(r.state.Orders, PlanOrder{p.ID, o})
 	}
 }
 

@@ -94,3 +94,44 @@ func TestObjective_pausesAndGoesOnWhileItIsReplanned(t *testing.T) {
 		}
 	}
 }
+
+// linkTask has something elsewhere stand in for a task of the first plan.
+func linkTask(t *testing.T, env *testsuite.TestWorkflowEnvironment, after time.Duration, m int) *answer {
+	t.Helper()
+	return update(t, env, after, planID, workflows.LinkTaskUpdate, workflows.LinkTask{TaskID: opt.TaskID(planID, m), Link: "elsewhere"})
+}
+
+// moveObjective asks for a status.
+func moveObjective(t *testing.T, env *testsuite.TestWorkflowEnvironment, after time.Duration, to opt.ObjectiveStatus) *answer {
+	t.Helper()
+	return update(t, env, after, objectiveID, workflows.ChangeObjectiveUpdate, workflows.ChangeObjective{Status: to})
+}
+
+// An objective that goes on after a pause works from then on: it does not show its
+// plans' pause until they have told it that they go on.
+func TestObjective_resumesAtOnce(t *testing.T) {
+	for name, between := range map[string]time.Duration{"later": time.Hour, "at once": 0} {
+		t.Run(name, func(t *testing.T) {
+			env, log := newEnv(t)
+			answers := []*answer{
+				update(t, env, time.Hour, objectiveID, workflows.AddPlanUpdate, workflows.AddPlan{Spec: planOf("say one", "say two")}),
+				linkTask(t, env, 2*time.Hour, 0),
+				moveObjective(t, env, 3*time.Hour, opt.ObjectiveWorking),
+				moveObjective(t, env, 4*time.Hour, opt.ObjectiveBlocked),
+				moveObjective(t, env, 4*time.Hour+between, opt.ObjectiveWorking),
+				moveTask(t, env, 6*time.Hour, 1, 0, opt.TaskCompleted),
+			}
+			env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: unplanned()})
+			finished(t, env)
+			wantDone(t, answers...)
+			log.want(t, objectiveID,
+				"opened", "added plan-a-1", "objective-changed", "objective-changed", "objective working", "objective-changed", "obj-a working",
+				"objective blocked operator", "objective-changed", "objective working", "objective-changed", "objective completed", "obj-a completed",
+			)
+			log.want(t, planID,
+				"task-linked", "plan-a-1 working", "task-a-1-0 working by-hand", "plan-a-1 blocked operator", "plan-a-1 working",
+				"task-a-1-0 completed by-hand", "task-a-1-1 working", "task-a-1-1 made 1-1-echo", "task-a-1-1 completed", "plan-a-1 completed",
+			)
+		})
+	}
+}

@@ -32,7 +32,7 @@ func update(t *testing.T, env *testsuite.TestWorkflowEnvironment, after time.Dur
 	t.Helper()
 	a := &answer{}
 	env.RegisterDelayedCallback(func() {
-		if err := env.UpdateWorkflowByID(workflowID, name, fmt.Sprintf("%s-%s-%s", workflowID, name, after), a, arg); err != nil {
+		if err := env.UpdateWorkflowByID(workflowID, name, fmt.Sprintf("%p", a), a, arg); err != nil {
 			t.Errorf("%s of %s: %v", name, workflowID, err)
 		}
 	}, after)

@@ -30,8 +30,8 @@ var changed = []shape{
 		addPlan("say one|say two", false), move(1, 0, opt.TaskWorking), move(1, 1, opt.TaskWorking), move(1, 1, opt.TaskInputRequired),
 		move(1, 1, opt.TaskCompleted), move(1, 0, opt.TaskCompleted),
 	}},
-	{name: "paused-resumed", specs: plans("work 1s|say done"), steps: []step{
-		waitFor(opt.TaskWorking), ask(opt.ObjectiveBlocked), planStatus(1, opt.PlanBlocked), start,
+	{name: "paused-resumed", specs: plans("work 2s|say done"), steps: []step{
+		waitFor(opt.TaskWorking), ask(opt.ObjectiveBlocked), planStatus(1, opt.PlanBlocked), breathe, start,
 	}},
 	{name: "replanned", added: 1, text: "say planned", specs: plans("approve Go on?|say never"), steps: []step{
 		waitFor(opt.TaskInputRequired), replan,
@@ -89,6 +89,16 @@ func ask(to opt.ObjectiveStatus) step {
 
 func start(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
 	return ask(opt.ObjectiveWorking)(ctx, r, engine, id)
+}
+
+// breathe lets an objective hear of what its plans have recorded.
+func breathe(ctx context.Context, _ *recorder, _ *workflows.Client, _ string) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(300 * time.Millisecond):
+		return nil
+	}
 }
 
 func replan(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
