@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -83,4 +84,27 @@ func moveTask(t *testing.T, env *testsuite.TestWorkflowEnvironment, after time.D
 	t.Helper()
 	plan := opt.PlanID(objectiveID, n)
 	return update(t, env, after, plan, workflows.MoveTaskUpdate, workflows.MoveTask{TaskID: opt.TaskID(plan, m), State: to})
+}
+
+// Metadata that a client empties is empty after its way to the workflow and to the
+// journal.
+func TestUpdate_emptiesMetadata(t *testing.T) {
+	env, log := newEnv(t)
+	o := unplanned()
+	o.Objective.Metadata = o.Objective.Metadata.With("team", "x")
+	answers := []*answer{
+		update(t, env, time.Hour, objectiveID, workflows.ChangeObjectiveUpdate, workflows.ChangeObjective{Change: &opt.Change{Metadata: a2a.Metadata{}}}),
+		moveObjective(t, env, 2*time.Hour, opt.ObjectiveCanceled),
+	}
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: o})
+	wantDone(t, answers...)
+	for _, e := range log.events {
+		if e.Kind == opt.ObjectiveChanged && e.Change != nil {
+			if e.Change.Metadata == nil || len(e.Change.Metadata) != 0 {
+				t.Errorf("metadata is %v", e.Change.Metadata)
+			}
+			return
+		}
+	}
+	t.Errorf("nothing was changed:\n%v", log.lines)
 }

@@ -10,8 +10,6 @@ const (
 	keyRevision  = "longhaul/v1/revision"  // a number that grows with every change by a client
 	keyBlockedBy = "longhaul/v1/blockedBy" // where it is blocked
 	keyStopping  = "longhaul/v1/stopping"  // what it is about to end as
-
-	keyNothing = "longhaul/v1/nothing" // in a change alone: the client's metadata is to be empty
 )
 
 type objective struct {

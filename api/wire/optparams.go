@@ -224,11 +224,10 @@ func (o object) change() opt.Change {
 // replacement returns the metadata that is to stand in place of a client's. It is
 // nil where nothing is to change, which is also if there are but keys of the
 // server's: they ask for something, or were sent back as they came. An empty
-// object takes all away, and is nil in the JSON of a change; a key that nobody
-// keeps tells the difference.
+// object takes all away.
 func (o object) replacement() a2a.Metadata {
 	if m, ok := o.object("metadata"); ok && len(m.m) == 0 {
-		return a2a.Metadata{}.With(keyNothing, true)
+		return a2a.Metadata{}
 	}
 	return o.clientMetadata("metadata")
 }

@@ -1,0 +1,41 @@
+package opt_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A change means the same after its way through JSON: metadata that is empty takes
+// the client's away, and none leaves it.
+func TestChange_metadata(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change opt.Change
+		json   string
+		want   string
+	}{
+		"none":     {opt.Change{}, `{}`, `{"longhaul/v1/reason":"kept","team":"x"}`},
+		"empty":    {opt.Change{Metadata: a2a.Metadata{}}, `{"metadata":{}}`, `{"longhaul/v1/reason":"kept"}`},
+		"replaced": {opt.Change{Metadata: a2a.Metadata{}.With("a", 1)}, `{"metadata":{"a":1}}`, `{"a":1,"longhaul/v1/reason":"kept"}`},
+		"by older code": {opt.Change{Metadata: a2a.Metadata{}.With("longhaul/v1/nothing", true)},
+			`{"metadata":{"longhaul/v1/nothing":true}}`, `{"longhaul/v1/reason":"kept"}`},
+	} {
+		data, err := json.Marshal(tt.change)
+		if err != nil || string(data) != tt.json {
+			t.Errorf("%s: JSON is %s, %v", name, data, err)
+		}
+		var change opt.Change
+		if err := json.Unmarshal(data, &change); err != nil || change.Empty() != tt.change.Empty() {
+			t.Errorf("%s: empty is %v, %v", name, change.Empty(), err)
+		}
+		o := opt.Objective{Metadata: a2a.Metadata{}.With("team", "x").With("longhaul/v1/reason", "kept")}
+		if err := o.Apply(opt.Event{Kind: opt.ObjectiveChanged, Change: &change}); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := json.Marshal(o.Metadata); string(got) != tt.want {
+			t.Errorf("%s: metadata is %s, want %s", name, got, tt.want)
+		}
+	}
+}
