@@ -127,9 +127,9 @@ type PlanChanger interface {
 	ChangePlan(ctx context.Context, id string, change *opt.Change, status opt.PlanStatus, met bool, seen int64) error
 	AddTasks(ctx context.Context, planID string, specs []opt.TaskSpec, seen int64) error
 	// LinkTask has another A2A task stand in for a plan task.
-	LinkTask(ctx context.Context, taskID, link string) error
+	LinkTask(ctx context.Context, taskID, link string, seen int64) error
 	// MoveTask moves a plan task, with a text for people.
-	MoveTask(ctx context.Context, taskID string, to opt.TaskState, text string) error
+	MoveTask(ctx context.Context, taskID string, to opt.TaskState, text string, seen int64) error
 }
 
 // A Journal is what clients see of the work. Everything is read under a tenant;

@@ -65,9 +65,11 @@ func early(err error) error {
 const tryAgain = 3
 
 // repeated is early for a change that may be made twice, and was tried n times
-// before: work that has just gone on may throw back what came at that moment.
-func repeated(err error, n int) error {
-	if errors.Is(err, opt.ErrUnavailable) && n < tryAgain {
+// before: work that has just gone on may throw back what came at that moment. A
+// change by a client that names a revision is not: made after all, or claimed, it
+// would be stale the second time.
+func repeated(err error, n int, seen int64) error {
+	if errors.Is(err, opt.ErrUnavailable) && n < tryAgain && seen == 0 {
 		return fmt.Errorf("%w: %w", errEarly, err)
 	}
 	return early(err)

@@ -21,7 +21,7 @@ func (e *engine) change(ctx context.Context, what, id string, seen int64, f func
 		return err
 	}
 	defer leave()
-	e.changes = append(e.changes, what)
+	e.changes, e.seen = append(e.changes, what), append(e.seen, seen)
 	ref, _ := opt.ParseID(id)
 	o := e.read(ref.ObjectiveID)
 	for i, trouble := range e.troubles {
@@ -234,8 +234,8 @@ func (e *engine) AddTasks(ctx context.Context, id string, specs []opt.TaskSpec, 
 	})
 }
 
-func (e *engine) LinkTask(ctx context.Context, id, link string) error {
-	return e.change(ctx, "link", id, 0, func(o *opt.Objective) error {
+func (e *engine) LinkTask(ctx context.Context, id, link string, seen int64) error {
+	return e.change(ctx, "link", id, seen, func(o *opt.Objective) error {
 		ref, _ := opt.ParseID(id)
 		e.journal.play(o.ID, opt.Event{Kind: opt.TaskLinked, PlanID: ref.PlanID, TaskID: o.Plan(ref.PlanID).Task(id).A2AID(), Link: link})
 		e.revise(o, nil)
@@ -243,8 +243,11 @@ func (e *engine) LinkTask(ctx context.Context, id, link string) error {
 	})
 }
 
-func (e *engine) MoveTask(ctx context.Context, id string, to opt.TaskState, text string) error {
-	return e.change(ctx, "task", id, 0, func(o *opt.Objective) error {
+func (e *engine) MoveTask(ctx context.Context, id string, to opt.TaskState, text string, seen int64) error {
+	return e.change(ctx, "task", id, seen, func(o *opt.Objective) error {
+		if seen != 0 {
+			e.revise(o, nil)
+		}
 		ref, _ := opt.ParseID(id)
 		p := o.Plan(ref.PlanID)
 		e.moveTask(p, p.Task(id), to, opt.ByHand, text)

@@ -27,6 +27,7 @@ type engine struct {
 	canceled []string
 	entered  []string
 	changes  []string                              // kinds of them, see change
+	seen     []int64                               // the revisions that came with them
 	troubles []func(*engine, *opt.Objective) error // of the next changes, in place of them
 }
 

@@ -151,11 +151,7 @@ func (s *Server) changeObjective(ctx context.Context, o *opt.Objective, p wire.U
 	if err := s.enterAgain(ctx, o, p.Status); err != nil {
 		return err
 	}
-	err := s.ofObjective(n, s.cfg.Engine.ChangeObjective(ctx, o.ID, &p.Change, p.Status, p.Seen))
-	if p.Seen != 0 {
-		return err // made after all, it would be stale the second time
-	}
-	return repeated(err, n)
+	return repeated(s.ofObjective(n, s.cfg.Engine.ChangeObjective(ctx, o.ID, &p.Change, p.Status, p.Seen)), n, p.Seen)
 }
 
 // lookAgain is how often a change of an objective is tried that is not there.

@@ -141,7 +141,7 @@ func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParam
 		case closed(o):
 			return errObjectiveEnded
 		}
-		return repeated(s.cfg.Engine.ChangePlan(ctx, p.ID, &p.Change, p.Status, met(o, plan), seen), n)
+		return repeated(s.cfg.Engine.ChangePlan(ctx, p.ID, &p.Change, p.Status, met(o, plan), seen), n, seen)
 	})
 }
 
@@ -171,20 +171,36 @@ var errUnchanged = errors.New("unchanged")
 // changePlan has a plan changed and returns it once its objective knows, which
 // its revision tells.
 func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64, change func(_ context.Context, _ *opt.Objective, _ *opt.Plan, seen int64, n int) error) (wire.ShownPlan, error) {
-	ref, _ := opt.ParseID(id)
-	w := s.cfg.Watch(ref.ObjectiveID)
-	defer w.Close()
-	var before int64
-	err := s.changing(ctx, func(ctx context.Context, n int) error {
+	o, err := s.changePart(ctx, c, id, seen, true, func(ctx context.Context, seen int64, n int) (*opt.Objective, error) {
 		o, p, err := s.plan(ctx, c, id)
 		if err == nil {
 			err = fresh(o, seen)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = change(ctx, o, p, seen, n)
 		}
-		before = o.Revision
-		err = change(ctx, o, p, seen, n)
+		return o, err
+	})
+	if err != nil {
+		return wire.ShownPlan{}, err
+	}
+	return wire.ShownPlan{Plan: o.Plan(id), Tasks: true}, nil
+}
+
+// changePart has a plan or a task of it changed and returns the objective once
+// that has followed; by a new revision, if revises says so. change returns the
+// objective as it was before.
+func (s *Server) changePart(ctx context.Context, c *call, id string, seen int64, revises bool, change func(_ context.Context, seen int64, n int) (*opt.Objective, error)) (*opt.Objective, error) {
+	ref, _ := opt.ParseID(id)
+	w := s.cfg.Watch(ref.ObjectiveID)
+	defer w.Close()
+	var before int64
+	revises = revises || seen != 0
+	err := s.changing(ctx, func(ctx context.Context, n int) error {
+		o, err := change(ctx, seen, n)
+		if o != nil {
+			before = o.Revision
+		}
 		if errors.Is(err, errEarly) && !errors.Is(err, opt.ErrStale) {
 			seen = 0 // the objective has taken it, and is at another revision for that
 		}
@@ -195,13 +211,9 @@ func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64,
 	case errors.Is(err, errUnchanged):
 		wait = 0
 	case err != nil:
-		return wire.ShownPlan{}, err
+		return nil, err
 	}
-	o, err := s.caughtUp(ctx, c, ref.ObjectiveID, w, wait, func(o *opt.Objective) bool {
-		return o.Revision > before || o.Status.Ended()
+	return s.caughtUp(ctx, c, ref.ObjectiveID, w, wait, func(o *opt.Objective) bool {
+		return !revises || o.Revision > before || o.Status.Ended()
 	})
-	if err != nil {
-		return wire.ShownPlan{}, err
-	}
-	return wire.ShownPlan{Plan: o.Plan(id), Tasks: true}, nil
 }

@@ -63,7 +63,7 @@ func (s *Server) hinted(ctx context.Context, c *call, p wire.SendParams) (string
 
 // linkTask has another A2A task stand in for a plan task that was not dispatched.
 func (s *Server) linkTask(ctx context.Context, c *call, p wire.LinkTaskParams) (wire.ShownTask, error) {
-	return s.changeTask(ctx, c, p.ID, p.Seen, true, func(ctx context.Context, t wire.ShownTask, n int) error {
+	return s.changeTask(ctx, c, p.ID, p.Seen, true, func(ctx context.Context, t wire.ShownTask, seen int64, n int) error {
 		switch {
 		case t.Task.State != opt.TaskPending:
 			return &opt.MoveError{From: string(t.Task.State), To: "linked"}
@@ -74,54 +74,40 @@ func (s *Server) linkTask(ctx context.Context, c *call, p wire.LinkTaskParams) (
 		case p.Link == t.Task.ID || p.Link == t.Task.A2AID():
 			return invalid("a2aTaskId", "is the task itself")
 		}
-		return repeated(s.cfg.Engine.LinkTask(ctx, t.Task.ID, p.Link), n)
+		return repeated(s.cfg.Engine.LinkTask(ctx, t.Task.ID, p.Link, seen), n, seen)
 	})
 }
 
 // updateTaskStatus moves a plan task by hand. The plan and the objective follow.
 func (s *Server) updateTaskStatus(ctx context.Context, c *call, p wire.UpdateTaskStatusParams) (wire.ShownTask, error) {
-	return s.changeTask(ctx, c, p.ID, p.Seen, false, func(ctx context.Context, t wire.ShownTask, n int) error {
+	return s.changeTask(ctx, c, p.ID, p.Seen, false, func(ctx context.Context, t wire.ShownTask, seen int64, n int) error {
 		switch from := t.Task.State; {
 		case from == p.State:
 			return errUnchanged
 		case !from.May(p.State), t.Plan.Status.Ended(), closed(t.Objective):
 			return &opt.MoveError{From: string(from), To: string(p.State)}
 		}
-		return repeated(s.cfg.Engine.MoveTask(ctx, t.Task.ID, p.State, p.Message), n)
+		return repeated(s.cfg.Engine.MoveTask(ctx, t.Task.ID, p.State, p.Message, seen), n, seen)
 	})
 }
 
 // changeTask has a plan task changed and returns it once its plan and objective
 // have followed. revises says that they do so by a new revision.
-func (s *Server) changeTask(ctx context.Context, c *call, id string, seen int64, revises bool, change func(_ context.Context, _ wire.ShownTask, n int) error) (wire.ShownTask, error) {
-	ref, _ := opt.ParseID(id)
-	w := s.cfg.Watch(ref.ObjectiveID)
-	defer w.Close()
-	var before int64
-	err := s.changing(ctx, func(ctx context.Context, n int) error {
+func (s *Server) changeTask(ctx context.Context, c *call, id string, seen int64, revises bool, change func(_ context.Context, _ wire.ShownTask, seen int64, n int) error) (wire.ShownTask, error) {
+	o, err := s.changePart(ctx, c, id, seen, revises, func(ctx context.Context, seen int64, n int) (*opt.Objective, error) {
 		t, err := s.planTask(ctx, c, id)
 		if err == nil {
 			err = fresh(t.Objective, seen)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = change(ctx, t, seen, n)
 		}
-		before = t.Objective.Revision
-		return change(ctx, t, n)
-	})
-	wait := s.cfg.ReplyWait
-	switch {
-	case errors.Is(err, errUnchanged):
-		wait = 0
-	case err != nil:
-		return wire.ShownTask{}, err
-	}
-	o, err := s.caughtUp(ctx, c, ref.ObjectiveID, w, wait, func(o *opt.Objective) bool {
-		return !revises || o.Revision > before || o.Status.Ended()
+		return t.Objective, err
 	})
 	if err != nil {
 		return wire.ShownTask{}, err
 	}
+	ref, _ := opt.ParseID(id)
 	t, _ := taskIn(o, ref.PlanID, id)
 	return t, nil
 }

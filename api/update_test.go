@@ -367,19 +367,68 @@ func TestChanges_revision(t *testing.T) {
 	if metadata.at("longhaul/v1/revision").String() != "2" || metadata.at("team").String() != "x" {
 		t.Fatalf("metadata is %v", metadata)
 	}
-	// The engine is ahead of what the journal showed.
-	s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
-		e.revise(o, nil)
-		return fmt.Errorf("claim: %w", opt.ErrStale)
-	})
-	n = s.call(t, "plans/update", `{"id":"`+planID+`","name":"New","longhaul/v1/revision":2}`)
-	wantCode(t, n, "-32001")
-	info := n.at("error", "data", "0")
-	if info.at("reason").String() != "STALE_REVISION" || info.at("metadata", "revision").String() != "3" || info.at("metadata", "seen").String() != "2" {
-		t.Errorf("ErrorInfo is %v", info)
+}
+
+// Of two clients that have seen the same revision and are both right by the journal
+// one is refused: the engine has the last word.
+func TestChanges_race(t *testing.T) {
+	for method, params := range map[string]string{
+		"objectives/update":  `{"id":"` + objectiveID + `","name":"New","longhaul/v1/revision":1}`,
+		"objectives/replan":  `{"id":"` + objectiveID + `","longhaul/v1/revision":1}`,
+		"plans/create":       `{"objectiveId":"` + objectiveID + `","name":"New","longhaul/v1/revision":1}`,
+		"plans/update":       `{"id":"` + planID + `","name":"New","longhaul/v1/revision":1}`,
+		"plans/addTasks":     `{"id":"` + planID + `","tasks":[{"name":"New"}],"longhaul/v1/revision":1}`,
+		"tasks/link":         `{"id":"` + taskID + `","a2aTaskId":"t","longhaul/v1/revision":1}`,
+		"tasks/updateStatus": `{"id":"` + taskID + `","status":"working","longhaul/v1/revision":1}`,
+	} {
+		s := newService(t)
+		s.have(t, nil)
+		s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
+			e.revise(o, nil)
+			return fmt.Errorf("claim: %w", opt.ErrStale)
+		})
+		n := s.call(t, method, params)
+		wantCode(t, n, "-32001")
+		info := n.at("error", "data", "0")
+		if info.at("reason").String() != "STALE_REVISION" || info.at("metadata", "revision").String() != "2" || info.at("metadata", "seen").String() != "1" {
+			t.Errorf("%s: ErrorInfo is %v", method, info)
+		}
+		if !slices.Equal(s.engine.seen, []int64{1}) {
+			t.Errorf("%s: the engine was told %v", method, s.engine.seen)
+		}
+		// Who says nothing takes what there is.
+		if n := s.call(t, method, strings.Replace(params, `,"longhaul/v1/revision":1`, "", 1)); n.has("error") {
+			t.Errorf("%s: %v", method, n)
+		}
 	}
-	if name := s.journal.objectives[objectiveID].Plan(planID).Name; name != "Plan 1" {
-		t.Errorf("the plan is called %q", name)
+}
+
+// A claim that may or may not have been made is not made again.
+func TestChanges_claimUnavailable(t *testing.T) {
+	for method, params := range map[string]string{
+		"plans/update":       `{"id":"` + planID + `","name":"New","longhaul/v1/revision":1}`,
+		"tasks/link":         `{"id":"` + taskID + `","a2aTaskId":"t","longhaul/v1/revision":1}`,
+		"tasks/updateStatus": `{"id":"` + taskID + `","status":"working","longhaul/v1/revision":1}`,
+	} {
+		s := newService(t)
+		s.have(t, nil)
+		s.engine.troubles = append(s.engine.troubles, func(*engine, *opt.Objective) error { return opt.ErrUnavailable })
+		wantCode(t, s.call(t, method, params), "-32603")
+		if !slices.Equal(s.engine.seen, []int64{1}) {
+			t.Errorf("%s: the engine was told %v", method, s.engine.seen)
+		}
+	}
+}
+
+// A move by hand is progress, and no new revision unless it claims one.
+func TestTaskUpdate_revision(t *testing.T) {
+	s := newService(t)
+	s.have(t, nil)
+	for i, params := range []string{`"status":"working"`, `"status":"input-required","longhaul/v1/revision":1`, `"status":"working"`} {
+		n := s.call(t, "tasks/updateStatus", `{"id":"`+taskID+`",`+params+`}`).at("result", "objective", "metadata", "longhaul/v1/revision")
+		if want := []string{"1", "2", "2"}[i]; n.String() != want {
+			t.Errorf("after move %d the revision is %s, want %s", i, n, want)
+		}
 	}
 }
 

@@ -40,15 +40,15 @@ func (c *Client) AddTasks(ctx context.Context, planID string, specs []opt.TaskSp
 }
 
 // LinkTask has another A2A task stand in for a plan task.
-func (c *Client) LinkTask(ctx context.Context, taskID, link string) error {
+func (c *Client) LinkTask(ctx context.Context, taskID, link string, seen int64) error {
 	ref, _ := opt.ParseID(taskID)
-	return c.updateSoon(ctx, ref.PlanID, LinkTaskUpdate, LinkTask{TaskID: taskID, Link: link}, nil)
+	return c.changePlan(ctx, ref.PlanID, LinkTaskUpdate, LinkTask{TaskID: taskID, Link: link}, seen)
 }
 
 // MoveTask moves a plan task by hand.
-func (c *Client) MoveTask(ctx context.Context, taskID string, to opt.TaskState, text string) error {
+func (c *Client) MoveTask(ctx context.Context, taskID string, to opt.TaskState, text string, seen int64) error {
 	ref, _ := opt.ParseID(taskID)
-	return c.updateSoon(ctx, ref.PlanID, MoveTaskUpdate, MoveTask{TaskID: taskID, State: to, Text: text}, nil)
+	return c.changePlan(ctx, ref.PlanID, MoveTaskUpdate, MoveTask{TaskID: taskID, State: to, Text: text}, seen)
 }
 
 // Again begins a new attempt at an objective that has ended, given all that the

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -107,4 +108,33 @@ func TestUpdate_emptiesMetadata(t *testing.T) {
 		}
 	}
 	t.Errorf("nothing was changed:\n%v", log.lines)
+}
+
+// Of two clients that have seen the same revision one gets the next.
+func TestObjective_aRevisionIsClaimedOnce(t *testing.T) {
+	env, log := newEnv(t)
+	claim := func(seen int64) *answer {
+		return update(t, env, 2*time.Hour, objectiveID, workflows.ClaimUpdate, workflows.Claim{Seen: seen})
+	}
+
+	added := update(t, env, time.Hour, objectiveID, workflows.AddPlanUpdate, workflows.AddPlan{Spec: planOf("say one")})
+	first, second, third := claim(2), claim(2), claim(3)
+	linked := linkTask(t, env, 3*time.Hour, 0)
+	moved := moveTask(t, env, 4*time.Hour, 1, 0, opt.TaskCompleted)
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: unplanned()})
+	finished(t, env)
+	wantDone(t, added, first, third, linked, moved)
+	var app *temporal.ApplicationError
+	if !errors.As(second.refused, &app) || app.Type() != "Stale" {
+		t.Errorf("the second claim: done %v, refused with %v", second.done, second.refused)
+	}
+	var revisions []int64
+	for _, e := range log.events {
+		if e.Kind == opt.ObjectiveChanged {
+			revisions = append(revisions, e.Revision)
+		}
+	}
+	if diff := cmp.Diff([]int64{2, 3, 4, 5}, revisions); diff != "" { // the plan, two claims and the link; not the move
+		t.Errorf("revisions mismatch (-want +got):\n%s", diff)
+	}
 }

@@ -71,13 +71,13 @@ func skip(n int) step {
 
 func link(n, m int, to string) step {
 	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		return soon(ctx, func() error { return engine.LinkTask(ctx, opt.TaskID(opt.PlanID(id, n), m), to) })
+		return soon(ctx, func() error { return engine.LinkTask(ctx, opt.TaskID(opt.PlanID(id, n), m), to, 0) })
 	}
 }
 
 func move(n, m int, to opt.TaskState) step {
 	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		return soon(ctx, func() error { return engine.MoveTask(ctx, opt.TaskID(opt.PlanID(id, n), m), to, "") })
+		return soon(ctx, func() error { return engine.MoveTask(ctx, opt.TaskID(opt.PlanID(id, n), m), to, "", 0) })
 	}
 }
 
