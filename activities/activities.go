@@ -28,8 +28,10 @@ type Config struct {
 	Default   string // the executor of tasks that name none
 	Planner   Planner
 	Recorder  Recorder
-	Purger    Purger      // nil for a worker that cannot purge
-	Log       *zap.Logger // nil discards logs
+	Purger    Purger                         // nil for a worker that cannot purge
+	Tasks     TaskReader                     // those that may stand in for others
+	Watch     func(objectiveID string) Watch // of what Tasks reads
+	Log       *zap.Logger                    // nil discards logs
 }
 
 // Activities are the activities of a worker. Workflows name them by method.

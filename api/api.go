@@ -126,8 +126,9 @@ type PlanChanger interface {
 	// what the plan depends on is done.
 	ChangePlan(ctx context.Context, id string, change *opt.Change, status opt.PlanStatus, met bool, seen int64) error
 	AddTasks(ctx context.Context, planID string, specs []opt.TaskSpec, seen int64) error
-	// LinkTask has another A2A task stand in for a plan task.
-	LinkTask(ctx context.Context, taskID, link string, seen int64) error
+	// LinkTask has another A2A task stand in for a plan task, which ends as that does
+	// if follow is set.
+	LinkTask(ctx context.Context, taskID, link string, follow bool, seen int64) error
 	// MoveTask moves a plan task, with a text for people.
 	MoveTask(ctx context.Context, taskID string, to opt.TaskState, text string, seen int64) error
 }

@@ -234,10 +234,10 @@ func (e *engine) AddTasks(ctx context.Context, id string, specs []opt.TaskSpec, 
 	})
 }
 
-func (e *engine) LinkTask(ctx context.Context, id, link string, seen int64) error {
+func (e *engine) LinkTask(ctx context.Context, id, link string, follow bool, seen int64) error {
 	return e.change(ctx, "link", id, seen, func(o *opt.Objective) error {
 		ref, _ := opt.ParseID(id)
-		e.journal.play(o.ID, opt.Event{Kind: opt.TaskLinked, PlanID: ref.PlanID, TaskID: o.Plan(ref.PlanID).Task(id).A2AID(), Link: link})
+		e.journal.play(o.ID, opt.Event{Kind: opt.TaskLinked, PlanID: ref.PlanID, TaskID: o.Plan(ref.PlanID).Task(id).A2AID(), Link: link, Follow: follow})
 		e.revise(o, nil)
 		return nil
 	})

@@ -71,11 +71,33 @@ func (s *Server) linkTask(ctx context.Context, c *call, p wire.LinkTaskParams) (
 			return errPlanEnded
 		case closed(t.Objective):
 			return errObjectiveEnded
-		case p.Link == t.Task.ID || p.Link == t.Task.A2AID():
-			return invalid("a2aTaskId", "is the task itself")
 		}
-		return repeated(s.cfg.Engine.LinkTask(ctx, t.Task.ID, p.Link, seen), n, seen)
+		follow, err := s.mayStandIn(ctx, c, t, p.Link)
+		if err != nil {
+			return err
+		}
+		return repeated(s.cfg.Engine.LinkTask(ctx, t.Task.ID, p.Link, follow, seen), n, seen)
 	})
+}
+
+// mayStandIn reports whether the task called link is one that the caller knows,
+// which can be followed. What is part of the same objective may not stand in for a
+// task of it: each would wait for the other.
+func (s *Server) mayStandIn(ctx context.Context, c *call, t wire.ShownTask, link string) (known bool, err error) {
+	ref, ok := opt.ParseID(link)
+	switch {
+	case !ok:
+		return false, nil
+	case link == t.Task.ID || link == t.Task.A2AID():
+		return false, invalid("a2aTaskId", "is the task itself")
+	case ref.ObjectiveID == t.Objective.ID:
+		return false, invalid("a2aTaskId", "is part of the same objective")
+	}
+	_, _, err = s.cfg.Journal.Peek(ctx, c.Tenant, link)
+	if errors.Is(err, opt.ErrUnknown) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // updateTaskStatus moves a plan task by hand. The plan and the objective follow.

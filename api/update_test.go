@@ -252,6 +252,10 @@ func TestChanges_refused(t *testing.T) {
 		"link, no id":                  {"tasks/link", `{"a2aTaskId":"t"}`, "-32602", "id"},
 		"link, to nothing":             {"tasks/link", `{` + task + `}`, "-32602", "a2aTaskId"},
 		"link, to itself":              {"tasks/link", `{` + task + `,"a2aTaskId":"TASK"}`, "-32602", "a2aTaskId"},
+		"link, to its root task":       {"tasks/link", `{` + task + `,"a2aTaskId":"OBJ"}`, "-32602", "a2aTaskId"},
+		"link, to a later attempt":     {"tasks/link", `{` + task + `,"a2aTaskId":"OBJ~2"}`, "-32602", "a2aTaskId"},
+		"link, to its plan":            {"tasks/link", `{` + task + `,"a2aTaskId":"PLAN"}`, "-32602", "a2aTaskId"},
+		"link, to one beside it":       {"tasks/link", `{` + task + `,"a2aTaskId":"OTHER"}`, "-32602", "a2aTaskId"},
 		"link, control characters":     {"tasks/link", `{` + task + `,"a2aTaskId":"a\u0000"}`, "-32602", "a2aTaskId"},
 		"link, unknown":                {"tasks/link", `{"id":"TASK9","a2aTaskId":"t"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
 		"link, the root task":          {"tasks/link", `{` + id + `,"a2aTaskId":"t"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
@@ -626,6 +630,25 @@ func TestLinkTask(t *testing.T) {
 	plan := s.call(t, "plans/get", `{"id":"`+planID+`"}`).at("result", "plan", "tasks")
 	if got := plan.at("0", "a2aTaskId").String() + plan.at("1", "a2aTaskId").String(); got != "task-elsewhere" {
 		t.Errorf("tasks are known by %q", got)
+	}
+}
+
+// A task of ours stands in for another if the caller knows it: then it is followed.
+func TestLinkTask_follows(t *testing.T) {
+	s := newService(t)
+	s.have(t, nil)
+	ours := s.send(t, "m-1", "slow work").at("id").String()
+	anothers := s.call(t, "SendMessage", `{"message":`+message("m-2", "slow work", "")+`}`, "Authorization", "Bearer rival/bob").at("result", "task", "id").String()
+	for i, tc := range []struct {
+		id     string
+		follow bool
+	}{{ours, true}, {"task-" + ours[4:] + "-0-0", true}, {anothers, false}, {opt.NewObjectiveID([16]byte{1}), false}, {"elsewhere", false}} {
+		if n := s.call(t, "tasks/link", `{"id":"`+taskID+`","a2aTaskId":"`+tc.id+`"}`); n.at("result", "task", "a2aTaskId").String() != tc.id {
+			t.Errorf("%d: %v", i, n)
+		}
+		if task := s.journal.objectives[objectiveID].Plan(planID).Task(taskID); task.Link != tc.id || task.Follow != tc.follow {
+			t.Errorf("%d: linked to %q, followed is %v", i, task.Link, task.Follow)
+		}
 	}
 }
 

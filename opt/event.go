@@ -26,7 +26,7 @@ const (
 	PlanMoved         EventKind = "plan-moved"         // PlanID, To, Reason
 	PlanStopping      EventKind = "plan-stopping"      // PlanID, Reason: it ends when its tasks have
 	PlanReported      EventKind = "plan-reported"      // PlanID, Report: what a plan tells its objective; never recorded
-	TaskLinked        EventKind = "task-linked"        // PlanID, TaskID, Link
+	TaskLinked        EventKind = "task-linked"        // PlanID, TaskID, Link, Follow
 	TaskMoved         EventKind = "task-moved"         // PlanID and TaskID, or the root's TaskID; To, Reason, Status, Gate, Attempt
 	TaskTried         EventKind = "task-tried"         // PlanID, TaskID, From, To, Attempt: another attempt of its activity begins; changes no state
 	ArtifactAdded     EventKind = "artifact"           // PlanID, TaskID, RootID, Chunk
@@ -57,7 +57,8 @@ type Event struct {
 	Attempt   int          `json:"attempt,omitempty"` // of the activity, or of the objective where it begins one
 	Change    *Change      `json:"change,omitempty"`
 	Tasks     []*Task      `json:"tasks,omitempty"`
-	Link      string       `json:"link,omitempty"` // the A2A task that stands in for the plan task
+	Link      string       `json:"link,omitempty"`   // the A2A task that stands in for the plan task
+	Follow    bool         `json:"follow,omitempty"` // Link is a task of ours
 	Revision  int64        `json:"revision,omitempty"`
 
 	Message   *a2a.Message `json:"message,omitempty"`

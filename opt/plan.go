@@ -225,7 +225,7 @@ func (p *Plan) applyTask(e Event) error {
 		if t.State != TaskPending {
 			return &MoveError{string(t.State), "linked"}
 		}
-		t.Link = e.Link
+		t.Link, t.Follow = e.Link, e.Follow
 	case ArtifactAdded:
 		t.keep(*e.Chunk)
 	case MessageAdded:

@@ -384,3 +384,24 @@ func number(t *testing.T, text string) (n int) {
 	}
 	return n
 }
+
+// A link holds in later attempts, too, until the task is linked to another.
+func TestPlan_Apply_link(t *testing.T) {
+	p := planOf(t, "pending completed")
+	link := func(i int, to string, follow bool) error {
+		return p.Apply(opt.Event{Kind: opt.TaskLinked, TaskID: p.Tasks[i].A2AID(), Link: to, Follow: follow})
+	}
+	if err := link(0, "elsewhere", false); err != nil || p.Tasks[0].Link != "elsewhere" || p.Tasks[0].Follow {
+		t.Errorf("%+v: %v", p.Tasks[0], err)
+	}
+	if err := link(0, "ours", true); err != nil || p.Tasks[0].Link != "ours" || !p.Tasks[0].Follow {
+		t.Errorf("%+v: %v", p.Tasks[0], err)
+	}
+	if err := link(1, "ours", true); !errors.Is(err, opt.ErrMove) || p.Tasks[1].Link != "" {
+		t.Errorf("a task that has ended was linked: %v", err)
+	}
+	p.Status = opt.PlanSkipped
+	if err := p.Apply(opt.Event{Kind: opt.PlanAgain, Attempt: 2}); err != nil || p.Tasks[0].Link != "ours" || !p.Tasks[0].Follow {
+		t.Errorf("in the next attempt: %+v, %v", p.Tasks[0], err)
+	}
+}

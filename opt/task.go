@@ -31,6 +31,7 @@ type Task struct {
 	Notes     []a2a.Message  `json:"notes,omitempty"`   // said by clients and not an answer
 	Artifacts []a2a.Artifact `json:"artifacts,omitempty"`
 	Link      string         `json:"link,omitempty"`    // the A2A task that stands in for it
+	Follow    bool           `json:"follow,omitempty"`  // Link is a task of ours, and ends this one; else a client moves this one
 	Run       int            `json:"run,omitempty"`     // the attempt of the objective it was last begun in; 0 for the first
 	ByHand    bool           `json:"byHand,omitempty"`  // a client moves it; no activity does
 	Failure   string         `json:"failure,omitempty"` // why it failed or was rejected, for clients
@@ -50,7 +51,7 @@ func (t *Task) again(attempt int) {
 		ID: t.ID, Index: t.Index, Name: t.Name, Description: t.Description, Dependencies: t.Dependencies, State: TaskPending,
 		Metadata: t.Metadata, Executor: t.Executor, Input: t.Input, Ask: t.Ask, Attempts: t.Attempts, Timeout: t.Timeout,
 		Retry: t.Retry, Uses: t.Uses,
-		Gates: t.Gates, Notes: t.Notes, Link: t.Link, Run: attempt,
+		Gates: t.Gates, Notes: t.Notes, Link: t.Link, Follow: t.Follow, Run: attempt,
 	}
 }
 
@@ -105,8 +106,11 @@ func (t *Task) keep(c Chunk) {
 	}
 }
 
-// ByHand is the reason of moves that a client makes in place of an executor.
-const ByHand = "by-hand"
+// Reasons of moves that no executor makes.
+const (
+	ByHand       = "by-hand" // a client makes them
+	ReasonLinked = "linked"  // the task that stands in for it ended like this
+)
 
 // A Retry says how the attempts at a task follow on each other. The zero value
 // leaves it to the default.

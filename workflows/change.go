@@ -39,10 +39,11 @@ func (c *Client) AddTasks(ctx context.Context, planID string, specs []opt.TaskSp
 	return c.changePlan(ctx, planID, AddTasksUpdate, AddTasks{Specs: specs}, seen)
 }
 
-// LinkTask has another A2A task stand in for a plan task.
-func (c *Client) LinkTask(ctx context.Context, taskID, link string, seen int64) error {
+// LinkTask has another A2A task stand in for a plan task. If follow is set that is
+// a task of ours, and the plan task ends as it does.
+func (c *Client) LinkTask(ctx context.Context, taskID, link string, follow bool, seen int64) error {
 	ref, _ := opt.ParseID(taskID)
-	return c.changePlan(ctx, ref.PlanID, LinkTaskUpdate, LinkTask{TaskID: taskID, Link: link}, seen)
+	return c.changePlan(ctx, ref.PlanID, LinkTaskUpdate, LinkTask{TaskID: taskID, Link: link, Follow: follow}, seen)
 }
 
 // MoveTask moves a plan task by hand.

@@ -172,6 +172,7 @@ type AddTasks struct {
 type LinkTask struct {
 	TaskID string `json:"taskId"`
 	Link   string `json:"link"`
+	Follow bool   `json:"follow,omitempty"` // it is a task of ours; else a client moves the task
 }
 
 // MoveTask asks a plan to move a task by hand.

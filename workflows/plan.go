@@ -100,6 +100,7 @@ func (r *planRun) proceed() {
 			again = true
 		}
 	}
+	r.followAll()
 }
 
 // follow makes the plan's status follow its tasks.

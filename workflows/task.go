@@ -24,8 +24,12 @@ const (
 
 // dispatch begins t: with its activity, or at its gate if it is nothing else.
 func (r *planRun) dispatch(t *opt.Task) {
-	if t.Link != "" { // whoever made the link moves the task
+	if t.Link != "" && !t.Follow { // whoever made the link moves the task
 		r.move(t, opt.TaskWorking, opt.Event{Reason: opt.ByHand})
+		return
+	}
+	if t.Follow { // see followAll
+		r.move(t, opt.TaskWorking, opt.Event{})
 		return
 	}
 	r.move(t, opt.TaskWorking, opt.Event{Attempt: r.nextAttempt(t)})

@@ -272,7 +272,7 @@ func (r *planRun) mayLinkTask(_ workflow.Context, l LinkTask) error {
 }
 
 func (r *planRun) linkTask(ctx workflow.Context, l LinkTask) error {
-	r.apply(opt.Event{Kind: opt.TaskLinked, TaskID: r.plan.Task(l.TaskID).A2AID(), Link: l.Link})
+	r.apply(opt.Event{Kind: opt.TaskLinked, TaskID: r.plan.Task(l.TaskID).A2AID(), Link: l.Link, Follow: l.Follow})
 	r.state.Changes++
 	r.finish(ctx)
 	return nil

@@ -16,7 +16,7 @@ var changed = []shape{
 		waitFor(opt.TaskInputRequired), addTasks(1, "say more"), skip(2), addPlan("say added", false), reply(1, 0, opt.Reply{Action: opt.Accept}),
 	}},
 	{name: "linked", idle: true, added: 1, steps: []step{
-		addPlan("say one|say two", false), link(1, 1, "elsewhere"), start, inState(1, 1, opt.TaskWorking), move(1, 1, opt.TaskCompleted),
+		addPlan("say one|say two", false), link(1, 1, "elsewhere", false), start, inState(1, 1, opt.TaskWorking), move(1, 1, opt.TaskCompleted),
 	}},
 	{name: "again", specs: plans("say kept", "fail|say never", "say last"), steps: []step{
 		again(opt.ObjectiveSubmitted), addTasks(3, "say more"), start,
@@ -69,9 +69,9 @@ func skip(n int) step {
 	}
 }
 
-func link(n, m int, to string) step {
+func link(n, m int, to string, follow bool) step {
 	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		return soon(ctx, func() error { return engine.LinkTask(ctx, opt.TaskID(opt.PlanID(id, n), m), to, 0) })
+		return soon(ctx, func() error { return engine.LinkTask(ctx, opt.TaskID(opt.PlanID(id, n), m), to, follow, 0) })
 	}
 }
 

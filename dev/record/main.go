@@ -115,6 +115,7 @@ func startWorker(ctx context.Context, temporal client.Client) (*recorder, func()
 	}
 	w := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
 		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Purger: j,
+		Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
 	}})
 	if err := w.Start(); err != nil {
 		return nil, nil, err

@@ -120,7 +120,7 @@ func (r *recording) linkTask(e *entry) error {
 	if err != nil {
 		return err
 	}
-	t.Link = e.Link
+	t.Link, t.Follow = e.Link, e.Follow
 	linked, err := encode(t)
 	if err != nil {
 		return err

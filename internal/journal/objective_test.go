@@ -259,3 +259,21 @@ func told(events []opt.Recorded, seq int64) string {
 	}
 	return fmt.Sprint(pieces, " pieces, ", messages, " messages, ", len(gates), " gates")
 }
+
+// What a task is linked to is read with it.
+func TestPlan_link(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 2))
+		for _, follow := range []bool{true, false} {
+			s.record(opt.Event{Kind: opt.TaskLinked, PlanID: s.plan(0), TaskID: s.task(0, 1), Link: "other", Follow: follow})
+			p, err := s.j.Plan(t.Context(), tenant, s.plan(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Tasks[0].Link != "" || p.Tasks[1].Link != "other" || p.Tasks[1].Follow != follow {
+				t.Errorf("tasks are %+v and %+v", p.Tasks[0], p.Tasks[1])
+			}
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// FollowFor is how long one run of Follow waits for the end of a task.
+const FollowFor = 5 * time.Minute
+
+// A TaskReader reads tasks as clients are shown them. The error about one that is
+// not there, or is not the tenant's, wraps opt.ErrUnknown.
+type TaskReader interface {
+	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
+	// Peek returns the state of a task, and costs little.
+	Peek(ctx context.Context, tenant, id string) (opt.TaskState, int64, error)
+}
+
+// A Watch tells that an objective may have changed: C is ready once for any number
+// of changes.
+type Watch interface {
+	C() <-chan struct{}
+	Close()
+}
+
+// A Link is a task that stands in for another one.
+type Link struct {
+	Tenant string `json:"tenant"`
+	TaskID string `json:"taskId"` // of the A2A task that is followed
+	For    string `json:"for"`    // of the one that it stands in for
+}
+
+// Followed is how a task that was followed came out.
+type Followed struct {
+	State     opt.TaskState  `json:"state,omitempty"` // "" if it goes on
+	Message   string         `json:"message,omitempty"`
+	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // of a completed task, with the ids that they have at the other
+}
+
+// Follow waits for a task to end, for a while. It changes nothing, so a second run
+// is harmless.
+func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err error) {
+	defer a.recoverPanic("follow", 0, &err)
+	stop := beat(ctx)
+	defer stop()
+	ref, ok := opt.ParseID(l.TaskID)
+	if !ok {
+		return goneTask, nil
+	}
+	w := a.cfg.Watch(ref.ObjectiveID)
+	defer w.Close()
+	timer := time.NewTimer(FollowFor)
+	defer timer.Stop()
+	for {
+		state, _, err := a.cfg.Tasks.Peek(ctx, l.Tenant, l.TaskID)
+		if errors.Is(err, opt.ErrUnknown) {
+			return goneTask, nil
+		}
+		if err != nil || state.Ended() {
+			return a.followed(ctx, l, err)
+		}
+		select {
+		case <-w.C():
+		case <-timer.C:
+			return Followed{}, nil
+		case <-ctx.Done():
+			return Followed{}, ctx.Err()
+		}
+	}
+}
+
+// goneTask is what comes of following a task that is not kept any more.
+var goneTask = Followed{State: opt.TaskFailed, Message: "The task that stands in for this one is not there any more."}
+
+// followed returns how a task came out that has ended.
+func (a *Activities) followed(ctx context.Context, l Link, err error) (Followed, error) {
+	var v opt.TaskView
+	if err == nil {
+		v, err = a.cfg.Tasks.Task(ctx, l.Tenant, l.TaskID, opt.TaskWant{Artifacts: true})
+	}
+	if err != nil {
+		return Followed{}, fmt.Errorf("follow %s: %w", l.TaskID, err)
+	}
+	out := Followed{State: v.State}
+	if v.Task.Status.Message != nil {
+		out.Message = v.Task.Status.Message.Text()
+	}
+	if v.State == opt.TaskCompleted {
+		out.Artifacts = slices.Clone(v.Task.Artifacts)
+		for i := range out.Artifacts {
+			out.Artifacts[i].ArtifactID = opt.ArtifactID(l.For, out.Artifacts[i].ArtifactID)
+		}
+	}
+	return out, nil
+}
