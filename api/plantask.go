@@ -81,8 +81,9 @@ func (s *Server) linkTask(ctx context.Context, c *call, p wire.LinkTaskParams) (
 }
 
 // mayStandIn reports whether the task called link is one that the caller knows,
-// which can be followed. What is part of the same objective may not stand in for a
-// task of it: each would wait for the other.
+// which can be followed. What would wait for the task that it is to stand in for
+// may not: what is part of the same objective, and what goes on in the same
+// context, where one works at a time.
 func (s *Server) mayStandIn(ctx context.Context, c *call, t wire.ShownTask, link string) (known bool, err error) {
 	ref, ok := opt.ParseID(link)
 	switch {
@@ -93,11 +94,16 @@ func (s *Server) mayStandIn(ctx context.Context, c *call, t wire.ShownTask, link
 	case ref.ObjectiveID == t.Objective.ID:
 		return false, invalid("a2aTaskId", "is part of the same objective")
 	}
-	_, _, err = s.cfg.Journal.Peek(ctx, c.Tenant, link)
-	if errors.Is(err, opt.ErrUnknown) {
+	v, err := s.cfg.Journal.Task(ctx, c.Tenant, link, opt.TaskWant{})
+	switch {
+	case errors.Is(err, opt.ErrUnknown):
 		return false, nil
+	case err != nil:
+		return false, err
+	case v.Task.ContextID == t.Objective.ContextID && !v.State.Ended():
+		return false, invalid("a2aTaskId", "goes on in the same context, where one works at a time")
 	}
-	return err == nil, err
+	return true, nil
 }
 
 // updateTaskStatus moves a plan task by hand. The plan and the objective follow.

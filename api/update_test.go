@@ -636,13 +636,18 @@ func TestLinkTask(t *testing.T) {
 // A task of ours stands in for another if the caller knows it: then it is followed.
 func TestLinkTask_follows(t *testing.T) {
 	s := newService(t)
-	s.have(t, nil)
+	s.have(t, func(o *opt.Objective) { o.ContextID = "mine" })
 	ours := s.send(t, "m-1", "slow work").at("id").String()
 	anothers := s.call(t, "SendMessage", `{"message":`+message("m-2", "slow work", "")+`}`, "Authorization", "Bearer rival/bob").at("result", "task", "id").String()
+	beside := s.call(t, "SendMessage", `{"message":`+message("m-3", "slow work", `,"contextId":"mine"`)+`}`).at("result", "task", "id").String()
+	if n := s.call(t, "tasks/link", `{"id":"`+taskID+`","a2aTaskId":"`+beside+`"}`); wantCode(t, n, "-32602") == "" || field(n) != "a2aTaskId" {
+		t.Errorf("to a task in the same context: %v", n)
+	}
+	s.journal.play(beside, opt.Event{Kind: opt.TaskMoved, TaskID: beside, To: "failed"})
 	for i, tc := range []struct {
 		id     string
 		follow bool
-	}{{ours, true}, {"task-" + ours[4:] + "-0-0", true}, {anothers, false}, {opt.NewObjectiveID([16]byte{1}), false}, {"elsewhere", false}} {
+	}{{ours, true}, {beside, true}, {"task-" + ours[4:] + "-0-0", true}, {anothers, false}, {opt.NewObjectiveID([16]byte{1}), false}, {"elsewhere", false}} {
 		if n := s.call(t, "tasks/link", `{"id":"`+taskID+`","a2aTaskId":"`+tc.id+`"}`); n.at("result", "task", "a2aTaskId").String() != tc.id {
 			t.Errorf("%d: %v", i, n)
 		}

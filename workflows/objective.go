@@ -96,6 +96,7 @@ func setupObjective(ctx workflow.Context, in ObjectiveInput) *objectiveRun {
 // begin starts the work: with the plans that are known, or by making some.
 func (r *objectiveRun) begin() {
 	if r.o.Started {
+		r.state.Begin = false
 		return
 	}
 	if r.askFirst(); !r.mayWork() {

@@ -135,3 +135,36 @@ func TestObjective_resumesAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// An objective that a client begins by hand and pauses while it waits for its turn
+// has nothing left to begin when that comes.
+func TestObjective_pausesBeforeItsTurn(t *testing.T) {
+	env, log := newEnv(t)
+	env.OnSignalExternalWorkflow(anyArg, anyArg, anyArg, anyArg, anyArg).Return(func(_, id, _, signal string, arg any) error {
+		slot, toContext := arg.(workflows.Slot)
+		switch {
+		case id == planID:
+			return env.SignalWorkflowByID(id, signal, arg)
+		case !toContext:
+			env.SignalWorkflow(signal, arg)
+		case slot.Do == "ask":
+			env.SignalWorkflow(workflows.TurnSignal, nil)
+		}
+		return nil
+	})
+	o := opening()
+	o.Objective.QueuedAt = o.Objective.CreatedAt
+	answers := []*answer{
+		update(t, env, time.Hour, objectiveID, workflows.AddPlanUpdate, workflows.AddPlan{Spec: planOf("say one", "say two")}),
+		moveTask(t, env, 2*time.Hour, 1, 0, opt.TaskCompleted),
+		moveObjective(t, env, 3*time.Hour, opt.ObjectiveBlocked),
+		moveObjective(t, env, 5*time.Hour, opt.ObjectiveWorking),
+	}
+	at(env, 4*time.Hour, func() { env.SignalWorkflow(workflows.TurnSignal, nil) })
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: o})
+	finished(t, env)
+	wantDone(t, answers...)
+	if !log.has("task-a-1-1 completed") {
+		t.Errorf("it did not go on:\n%v", log.lines)
+	}
+}

@@ -125,7 +125,7 @@ func again(to opt.ObjectiveStatus) step {
 				}
 			}
 		}
-		if err := engine.Again(ctx, o, to); err != nil {
+		if err := engine.Again(ctx, o, to, nil); err != nil {
 			return err
 		}
 		return r.whole(ctx, id, func(now *opt.Objective) bool { return now.Attempt > o.Attempt })
