@@ -102,6 +102,7 @@ type Engine interface {
 type Changer interface {
 	ObjectiveChanger
 	PlanChanger
+	TaskChanger
 }
 
 // An ObjectiveChanger changes objectives.
@@ -120,12 +121,21 @@ type ObjectiveChanger interface {
 	Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveStatus, behind []string) error
 }
 
-// A PlanChanger changes plans and their tasks.
+// A PlanChanger changes plans.
 type PlanChanger interface {
 	// ChangePlan changes a plan and moves it to a status, "" for none. met says that
 	// what the plan depends on is done.
 	ChangePlan(ctx context.Context, id string, change *opt.Change, status opt.PlanStatus, met bool, seen int64) error
+	// AgainPlan begins a new attempt at a plan that failed, given all that the journal
+	// has of it, while its objective goes on: it waits for its turn, or starts. An
+	// error that wraps opt.ErrUnknown says that the objective has yet to hear of its
+	// end.
+	AgainPlan(ctx context.Context, p *opt.Plan, to opt.PlanStatus, seen int64) error
 	AddTasks(ctx context.Context, planID string, specs []opt.TaskSpec, seen int64) error
+}
+
+// A TaskChanger changes the tasks of plans.
+type TaskChanger interface {
 	// LinkTask has another A2A task stand in for a plan task, which ends as that does
 	// if follow is set.
 	LinkTask(ctx context.Context, taskID, link string, follow bool, seen int64) error

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -119,12 +118,4 @@ func (s *Server) goesOn(o *opt.Objective) bool {
 		p.Report = &report
 	}
 	return len(o.Next(now)) > 0
-}
-
-// met reports whether what p depends on is done.
-func met(o *opt.Objective, p *opt.Plan) bool {
-	return !slices.ContainsFunc(p.Dependencies, func(id string) bool {
-		d := o.Plan(id)
-		return d == nil || !d.Done()
-	})
 }

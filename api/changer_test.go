@@ -222,6 +222,17 @@ func (e *engine) ChangePlan(ctx context.Context, id string, c *opt.Change, to op
 	})
 }
 
+func (e *engine) AgainPlan(ctx context.Context, p *opt.Plan, to opt.PlanStatus, seen int64) error {
+	return e.change(ctx, "plan again", p.ID, seen, func(o *opt.Objective) error {
+		attempt := p.NextRun(o.Attempt + 1)
+		e.journal.play(o.ID, opt.Event{Kind: opt.PlanAgain, PlanID: p.ID, Attempt: attempt})
+		if e.revise(o, nil); to == opt.PlanWorking {
+			e.movePlan(o.Plan(p.ID), to, "")
+		}
+		return nil
+	})
+}
+
 func (e *engine) AddTasks(ctx context.Context, id string, specs []opt.TaskSpec, seen int64) error {
 	return e.change(ctx, "tasks", id, seen, func(o *opt.Objective) error {
 		tasks, err := o.Plan(id).NewTasks(specs)

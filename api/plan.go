@@ -128,26 +128,57 @@ func (s *Server) getPlan(ctx context.Context, c *call, p wire.GetPlanParams) (wi
 	return wire.ShownPlan{Plan: plan, Tasks: p.Tasks}, err
 }
 
-// updatePlan changes a plan.
+// updatePlan changes a plan. One that failed changes in one way alone: a new
+// attempt at it begins.
 func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParams) (wire.ShownPlan, error) {
-	return s.changePlan(ctx, c, p.ID, p.Seen, func(ctx context.Context, o *opt.Objective, plan *opt.Plan, seen int64, n int) error {
+	again := false
+	shown, err := s.changePlan(ctx, c, p.ID, p.Seen, func(ctx context.Context, o *opt.Objective, plan *opt.Plan, seen int64, n int) error {
 		switch {
-		case p.Status != "" && !plan.Status.May(p.Status), p.Status != "" && p.Status != plan.Status && (plan.Status.Ended() || closed(o)):
+		case p.Status != "" && !plan.Status.May(p.Status), p.Status != "" && p.Status != plan.Status && closed(o):
 			return &opt.MoveError{From: string(plan.Status), To: string(p.Status)}
 		case p.Change.Empty() && (p.Status == "" || p.Status == plan.Status && !byHand(plan)):
 			return errUnchanged
-		case plan.Status.Ended():
+		case plan.Status.Ended() && (p.Status == "" || p.Status == plan.Status || !p.Change.Empty()):
 			return errPlanEnded
 		case closed(o):
 			return errObjectiveEnded
+		case plan.Status.Ended():
+			again = true
+			return s.planAgain(ctx, c, o, plan, p.Status, seen)
 		}
-		return repeated(s.cfg.Engine.ChangePlan(ctx, p.ID, &p.Change, p.Status, met(o, plan), seen), n, seen)
+		return repeated(s.cfg.Engine.ChangePlan(ctx, p.ID, &p.Change, p.Status, o.Met(plan), seen), n, seen)
+	}, func(plan *opt.Plan) bool {
+		return !again || p.Status != opt.PlanWorking || plan.Status != opt.PlanPending
 	})
+	if again && err == nil && p.Status == opt.PlanPending && !shown.Status.Ended() {
+		shown.Status, shown.Reason = opt.PlanPending, "" // its turn may have come by now
+	}
+	return shown, err
 }
 
 // byHand reports whether p works, and only because a client moves its tasks: then to
 // have it work is to start it.
 func byHand(p *opt.Plan) bool { return p.Status == opt.PlanWorking && p.Reason == opt.ByHand }
+
+// planAgain begins a new attempt at a plan that failed.
+func (s *Server) planAgain(ctx context.Context, c *call, o *opt.Objective, p *opt.Plan, to opt.PlanStatus, seen int64) error {
+	if to == opt.PlanWorking && !o.Met(p) {
+		return &opt.MoveError{From: string(p.Status), To: string(to)}
+	}
+	whole, err := s.cfg.Journal.Whole(ctx, c.Tenant, o.ID)
+	if err != nil {
+		return err
+	}
+	err = early(s.cfg.Engine.AgainPlan(ctx, whole.Plan(p.ID), to, seen))
+	if errors.Is(err, errEarly) {
+		return fmt.Errorf("%w: %w", errUnclaimed, err)
+	}
+	return err
+}
+
+// errUnclaimed is wrapped by errors of changes that claim a revision when they are
+// made, and were not.
+var errUnclaimed = errors.New("unclaimed")
 
 // addTasks adds tasks to a plan.
 func (s *Server) addTasks(ctx context.Context, c *call, p wire.AddTasksParams) (wire.ShownPlan, error) {
@@ -162,16 +193,19 @@ func (s *Server) addTasks(ctx context.Context, c *call, p wire.AddTasksParams) (
 			return err // the workflow checks again, when it knows what else was added
 		}
 		return early(s.cfg.Engine.AddTasks(ctx, p.ID, p.Tasks, seen))
-	})
+	}, nil)
 }
 
 // errUnchanged is returned by changes for which there is nothing to do.
 var errUnchanged = errors.New("unchanged")
 
 // changePlan has a plan changed and returns it once its objective knows, which
-// its revision tells.
-func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64, change func(_ context.Context, _ *opt.Objective, _ *opt.Plan, seen int64, n int) error) (wire.ShownPlan, error) {
-	o, err := s.changePart(ctx, c, id, seen, true, func(ctx context.Context, seen int64, n int) (*opt.Objective, error) {
+// its revision tells, and enough says that it is as it should be; nil for any way.
+func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64,
+	change func(_ context.Context, _ *opt.Objective, _ *opt.Plan, seen int64, n int) error, enough func(*opt.Plan) bool,
+) (wire.ShownPlan, error) {
+	arrived := func(o *opt.Objective, revised bool) bool { return revised && (enough == nil || enough(o.Plan(id))) }
+	o, err := s.changePart(ctx, c, id, seen, arrived, func(ctx context.Context, seen int64, n int) (*opt.Objective, error) {
 		o, p, err := s.plan(ctx, c, id)
 		if err == nil {
 			err = fresh(o, seen)
@@ -188,20 +222,21 @@ func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64,
 }
 
 // changePart has a plan or a task of it changed and returns the objective once
-// that has followed; by a new revision, if revises says so. change returns the
-// objective as it was before.
-func (s *Server) changePart(ctx context.Context, c *call, id string, seen int64, revises bool, change func(_ context.Context, seen int64, n int) (*opt.Objective, error)) (*opt.Objective, error) {
+// that has followed, of which arrived knows more; it is told whether there is a new
+// revision. change returns the objective as it was before.
+func (s *Server) changePart(ctx context.Context, c *call, id string, seen int64,
+	arrived func(_ *opt.Objective, revised bool) bool, change func(_ context.Context, seen int64, n int) (*opt.Objective, error),
+) (*opt.Objective, error) {
 	ref, _ := opt.ParseID(id)
 	w := s.cfg.Watch(ref.ObjectiveID)
 	defer w.Close()
 	var before int64
-	revises = revises || seen != 0
 	err := s.changing(ctx, func(ctx context.Context, n int) error {
 		o, err := change(ctx, seen, n)
 		if o != nil {
 			before = o.Revision
 		}
-		if errors.Is(err, errEarly) && !errors.Is(err, opt.ErrStale) {
+		if errors.Is(err, errEarly) && !errors.Is(err, opt.ErrStale) && !errors.Is(err, errUnclaimed) {
 			seen = 0 // the objective has taken it, and is at another revision for that
 		}
 		return err
@@ -214,6 +249,6 @@ func (s *Server) changePart(ctx context.Context, c *call, id string, seen int64,
 		return nil, err
 	}
 	return s.caughtUp(ctx, c, ref.ObjectiveID, w, wait, func(o *opt.Objective) bool {
-		return !revises || o.Revision > before || o.Status.Ended()
+		return o.Status.Ended() || arrived(o, o.Revision > before)
 	})
 }

@@ -122,7 +122,8 @@ func (s *Server) updateTaskStatus(ctx context.Context, c *call, p wire.UpdateTas
 // changeTask has a plan task changed and returns it once its plan and objective
 // have followed. revises says that they do so by a new revision.
 func (s *Server) changeTask(ctx context.Context, c *call, id string, seen int64, revises bool, change func(_ context.Context, _ wire.ShownTask, seen int64, n int) error) (wire.ShownTask, error) {
-	o, err := s.changePart(ctx, c, id, seen, revises, func(ctx context.Context, seen int64, n int) (*opt.Objective, error) {
+	arrived := func(_ *opt.Objective, revised bool) bool { return revised || !revises && seen == 0 }
+	o, err := s.changePart(ctx, c, id, seen, arrived, func(ctx context.Context, seen int64, n int) (*opt.Objective, error) {
 		t, err := s.planTask(ctx, c, id)
 		if err == nil {
 			err = fresh(t.Objective, seen)

@@ -85,7 +85,7 @@ var (
 	}
 	planTable = map[string]string{
 		"pending": "working skipped", "working": "blocked completed failed", "blocked": "working failed skipped",
-		"completed": "", "failed": "", "skipped": "", // a failed one goes on with its objective alone, in a new attempt
+		"completed": "", "failed": "pending working", "skipped": "",
 	}
 	taskTable = map[string]string{
 		"pending": "submitted working completed failed canceled rejected", "submitted": "working completed failed canceled rejected",

@@ -184,6 +184,8 @@ func (o *Objective) Apply(e Event) error {
 		header := *e.Plan
 		header.Tasks = nil
 		o.Plans = append(o.Plans, &header)
+	case PlanAgain:
+		return o.planAgain(e)
 	case PlanReported:
 		return o.hear(e)
 	case TaskMoved:
@@ -221,6 +223,22 @@ func (o *Objective) again(e Event) error {
 	o.UpdatedAt = e.At
 	return nil
 }
+
+// planAgain begins a new attempt at a plan that failed, without which o goes on.
+func (o *Objective) planAgain(e Event) error {
+	p := o.Plan(e.PlanID)
+	switch {
+	case p == nil:
+		return fmt.Errorf("plan %s: %w", e.PlanID, ErrUnknown)
+	case p.Status != PlanFailed || !p.Optional() || o.Status.Ended():
+		return &MoveError{string(p.Status), string(PlanPending)}
+	}
+	o.UpdatedAt = e.At
+	return p.again(e)
+}
+
+// Met reports whether everything that p depends on is done.
+func (o *Objective) Met(p *Plan) bool { return !o.held(p) }
 
 func (o *Objective) hear(e Event) error {
 	p := o.Plan(e.PlanID)

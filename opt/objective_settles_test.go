@@ -53,7 +53,8 @@ type simPlan struct {
 	sent           []opt.Report // not arrived yet
 	known          opt.Report   // the latest that has arrived
 	begun, ordered bool         // it works, and the objective has told it to
-	gates, hands   int          // how often it has waited, and how often a client has moved its tasks before it was started
+	agains         int
+	gates, hands   int // how often it has waited, and how often a client has moved its tasks before it was started
 }
 
 func newObjectiveSim(t *testing.T, seed uint64) *objectiveSim {
@@ -228,6 +229,10 @@ func (s *objectiveSim) happenings() (out []func()) {
 	rare(20, s.stop == "" && s.o.Status == opt.ObjectiveWorking, func() { s.paused = true; s.move(opt.ObjectiveBlocked, opt.BlockedByOperator) })
 	rare(10, s.stop == "" && len(s.o.Plans) < opt.MaxPlans, s.addLate)
 	rare(6, len(s.o.Plans) > 0, s.meddle)
+	for _, p := range s.o.Plans {
+		plan := s.plans[p.ID]
+		rare(5, s.stop == "" && p.Optional() && plan.known.Status == opt.PlanFailed && len(plan.sent) == 0 && plan.agains < 2, func() { s.again(p) })
+	}
 	return out
 }
 
@@ -329,6 +334,13 @@ func (s *objectiveSim) byHand(plan *simPlan) {
 	default:
 		s.send(plan, opt.PlanWorking, opt.ByHand)
 	}
+}
+
+// again has a plan tried again that failed.
+func (s *objectiveSim) again(p *opt.Plan) {
+	pending := opt.Report{Status: opt.PlanPending}
+	s.plans[p.ID] = &simPlan{report: pending, known: pending, agains: s.plans[p.ID].agains + 1}
+	s.apply(opt.Event{Kind: opt.PlanAgain, PlanID: p.ID, Attempt: p.NextRun(2)})
 }
 
 // stopPlan ends a plan that was told to stop.

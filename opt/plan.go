@@ -27,6 +27,7 @@ type Plan struct {
 	Stopping string `json:"stopping,omitempty"` // why it is being stopped, "" if it is not
 
 	Kept bool `json:"kept,omitempty"` // completed in an earlier attempt
+	Run  int  `json:"run,omitempty"`  // its latest attempt, which its open tasks go by; 0 for the first
 
 	// In an Objective, which leaves the tasks to the plan, the latest Report.
 	Report *Report `json:"report,omitempty"`
@@ -197,6 +198,20 @@ func (p *Plan) move(e Event) error {
 	return nil
 }
 
+// NextRun returns the number of an attempt at p that comes after attempt of its
+// objective, and after every attempt at p or at one of its tasks: the id of an A2A
+// task is never used again.
+func (p *Plan) NextRun(attempt int) int { return max(attempt, p.latest()+1) }
+
+// latest returns the number of the latest attempt at p.
+func (p *Plan) latest() int {
+	n := p.Run
+	for _, t := range p.Tasks {
+		n = max(n, t.Run)
+	}
+	return n
+}
+
 // again makes a plan that failed or was skipped pending in a new attempt. What
 // was completed stays so, and its results are used.
 func (p *Plan) again(e Event) error {
@@ -204,6 +219,7 @@ func (p *Plan) again(e Event) error {
 		return &MoveError{string(p.Status), string(PlanPending)}
 	}
 	p.Status, p.Reason, p.Started, p.Stopping, p.Report, p.UpdatedAt = PlanPending, "", false, "", nil, e.At
+	p.Run = e.Attempt
 	for _, t := range p.Tasks {
 		t.again(e.Attempt)
 	}
@@ -291,10 +307,7 @@ func (p *Plan) wants() (PlanStatus, string) {
 // begun reports whether a client has begun the work of p by hand. What was
 // completed in an earlier attempt does not count.
 func (p *Plan) begun() bool {
-	latest := 0
-	for _, t := range p.Tasks {
-		latest = max(latest, t.Run)
-	}
+	latest := p.latest()
 	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State != TaskPending && t.Run == latest })
 }
 

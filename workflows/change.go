@@ -52,6 +52,12 @@ func (c *Client) MoveTask(ctx context.Context, taskID string, to opt.TaskState, 
 	return c.changePlan(ctx, ref.PlanID, MoveTaskUpdate, MoveTask{TaskID: taskID, State: to, Text: text}, seen)
 }
 
+// AgainPlan begins a new attempt at a plan that failed, given all that the journal
+// has of it with the artifacts of its tasks. Its objective goes on.
+func (c *Client) AgainPlan(ctx context.Context, p *opt.Plan, to opt.PlanStatus, seen int64) error {
+	return c.updateSoon(ctx, p.ObjectiveID, AgainPlanUpdate, AgainPlan{Plan: *p, Status: to, Seen: seen}, nil)
+}
+
 // Again begins a new attempt at an objective that has ended, given all that the
 // journal has of it with the artifacts of its tasks.
 func (c *Client) Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveStatus, behind []string) error {

@@ -100,6 +100,13 @@ func (r *objectiveRun) child(p *opt.Plan, first *Order) {
 	plan := r.plans[p.ID]
 	delete(r.plans, p.ID)
 	r.rec.flush(r.ctx)
+	r.beginChild(p, PlanInput{
+		Plan: *plan, ContextID: r.o.ContextID, Tenant: r.o.Tenant, RootID: r.o.RootID(), Leaf: r.o.Leaf(p), Shared: r.state.Turn != turnAlone, Objective: r.o.Name,
+		Request: r.state.Request, Order: first, Attempt: max(r.o.Attempt, p.Run), MaxEvents: r.maxEvents,
+	})
+}
+
+func (r *objectiveRun) beginChild(p *opt.Plan, in PlanInput) {
 	options := workflow.ChildWorkflowOptions{
 		WorkflowID:          p.ID,
 		WorkflowTaskTimeout: workflowTaskTimeout,
@@ -111,20 +118,25 @@ func (r *objectiveRun) child(p *opt.Plan, first *Order) {
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(
 			TenantAttribute.ValueSet(r.o.Tenant), ContextAttribute.ValueSet(r.o.ContextID), ObjectiveAttribute.ValueSet(r.o.ID))
 	}
-	future := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(r.ctx, options), Plan, PlanInput{
-		Plan: *plan, ContextID: r.o.ContextID, Tenant: r.o.Tenant, RootID: r.o.RootID(), Leaf: r.o.Leaf(p), Shared: r.state.Turn != turnAlone, Objective: r.o.Name,
-		Request: r.state.Request, Order: first, Attempt: r.o.Attempt, MaxEvents: r.maxEvents,
-	})
+	future := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(r.ctx, options), Plan, in)
 	r.children[p.ID] = future
 	r.state.Begun[p.ID] = false
 	r.events.AddFuture(future, func(f workflow.Future) {
 		var report opt.Report
 		err := f.Get(r.ctx, &report)
-		r.heard[p.ID] = true
-		if err != nil {
+		switch {
+		case p.Run > 0 && temporal.IsWorkflowExecutionAlreadyStartedError(err) && r.since(leavingChange):
+			r.events.AddFuture(workflow.NewTimer(r.ctx, time.Second), func(workflow.Future) {
+				r.stopped[p.ID] = false
+				r.beginChild(p, in)
+			})
+			return
+		case err != nil:
+			r.heard[p.ID] = true
 			r.lost(p)
 			return
 		}
+		r.heard[p.ID] = true
 		r.report(p.ID, report)
 	})
 }

@@ -75,6 +75,7 @@ type Order struct {
 	Reason string         `json:"reason,omitempty"`
 	Inputs []a2a.Artifact `json:"inputs,omitempty"` // with start: results of the plans before it
 	Notes  []a2a.Message  `json:"notes,omitempty"`  // with start: what clients said meanwhile
+	Asks   bool           `json:"asks,omitempty"`   // with start: the turn in the context is somebody else's
 	Taken  bool           `json:"taken,omitempty"`  // the objective takes it as done
 	Heard  int64          `json:"heard,omitempty"`  // with Taken: the number of the plan's latest report that it had heard by then
 }
@@ -154,6 +155,13 @@ type Replan struct {
 // makes a new one for the change that the client is about to ask a plan for.
 type Claim struct {
 	Seen int64 `json:"seen"`
+}
+
+// AgainPlan asks an objective for a new attempt at a plan of it that failed.
+type AgainPlan struct {
+	Plan   opt.Plan       `json:"plan"`   // with its tasks and what they made
+	Status opt.PlanStatus `json:"status"` // pending or working
+	Seen   int64          `json:"seen,omitempty"`
 }
 
 // ChangePlan asks a plan for changes.

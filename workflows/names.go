@@ -36,6 +36,7 @@ const (
 	ChangeObjectiveUpdate = "change-objective"
 	ReplanUpdate          = "replan"
 	ClaimUpdate           = "claim"
+	AgainPlanUpdate       = "again-plan"
 
 	// Updates of a plan.
 	ChangePlanUpdate = "change-plan"

@@ -139,7 +139,7 @@ func (r *planRun) obey(o Order) {
 		if r.plan.Started || r.plan.Settled() {
 			return
 		}
-		r.in.Inputs, r.state.Leave = o.Inputs, true
+		r.in.Inputs, r.state.Leave = o.Inputs, !o.Asks
 		r.state.Notes = append(r.state.Notes, o.Notes...)
 		r.taken(o, opt.PlanWorking, "")
 		r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanWorking)})

@@ -105,10 +105,11 @@ func (r *objectiveRun) setupAgain() {
 			header.Report = &opt.Report{Status: p.Status, Results: p.Results()}
 			continue
 		}
-		e := opt.Event{Kind: opt.PlanAgain, At: r.now(), PlanID: p.ID, Attempt: r.o.Attempt}
+		e := opt.Event{Kind: opt.PlanAgain, At: r.now(), PlanID: p.ID, Attempt: p.NextRun(r.o.Attempt)}
 		if err := p.Apply(e); err != nil {
 			panic(err)
 		}
+		header.Run = p.Run
 		r.rec.add(e)
 		r.plans[p.ID] = p
 	}

@@ -58,6 +58,7 @@ func (r *objectiveRun) updates() []update {
 		{ChangeObjectiveUpdate, r.change, r.mayChange},
 		{ReplanUpdate, r.replan, r.mayReplan},
 		{ClaimUpdate, r.claim, r.mayClaim},
+		{AgainPlanUpdate, r.planAgain, r.mayPlanAgain},
 	}
 }
 

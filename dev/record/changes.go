@@ -21,6 +21,10 @@ var changed = []shape{
 	{name: "again", specs: plans("say kept", "fail|say never", "say last"), steps: []step{
 		again(opt.ObjectiveSubmitted), addTasks(3, "say more"), start,
 	}},
+	{name: "plan-again", specs: []opt.PlanSpec{optional(plan("Plan 1", "say kept", "fail")), plan("Plan 2", "approve Go on?; say done")}, steps: []step{
+		planStatus(1, opt.PlanFailed), planAgain(1, opt.PlanWorking), inState(1, 1, opt.TaskFailed), planStatus(1, opt.PlanFailed),
+		planAgain(1, opt.PlanPending), reply(2, 0, opt.Reply{Action: opt.Accept}),
+	}},
 	{name: "by-hand", idle: true, added: 2, steps: []step{
 		addPlan("say one", false), addPlan("say two|say three", false),
 		move(2, 0, opt.TaskWorking), move(2, 0, opt.TaskInputRequired), root(opt.TaskInputRequired), move(2, 0, opt.TaskWorking), root(opt.TaskWorking),
@@ -46,7 +50,7 @@ var changed = []shape{
 // journal before it begins.
 func soon(ctx context.Context, change func() error) error {
 	for {
-		if err := change(); !errors.Is(err, opt.ErrEnded) {
+		if err := change(); !errors.Is(err, opt.ErrEnded) && !errors.Is(err, opt.ErrUnknown) {
 			return err
 		}
 		select {
@@ -130,6 +134,29 @@ func again(to opt.ObjectiveStatus) step {
 		}
 		return r.whole(ctx, id, func(now *opt.Objective) bool { return now.Attempt > o.Attempt })
 	}
+}
+
+// planAgain begins a new attempt at a plan that failed.
+func planAgain(n int, to opt.PlanStatus) step {
+	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+		o, err := r.journal.Whole(ctx, tenant, id)
+		if err != nil {
+			return err
+		}
+		p := o.Plan(opt.PlanID(id, n))
+		if err := r.leave(ctx, p.ID); err != nil {
+			return err
+		}
+		if err := soon(ctx, func() error { return engine.AgainPlan(ctx, p, to, 0) }); err != nil {
+			return err
+		}
+		return r.whole(ctx, id, func(now *opt.Objective) bool { return now.Plan(p.ID).Run > p.Run })
+	}
+}
+
+func optional(p opt.PlanSpec) opt.PlanSpec {
+	p.Metadata = p.Metadata.With(opt.KeyOptional, true)
+	return p
 }
 
 // leave waits for the end of a workflow that is about to begin again, and keeps

@@ -1,0 +1,95 @@
+package opt_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"longhaul/opt"
+)
+
+// The id of an A2A task is never used again, whatever began the attempts before.
+func TestPlan_NextRun(t *testing.T) {
+	p := planOf(t, "completed failed canceled")
+	p.Status = opt.PlanFailed
+	for _, step := range []struct{ objective, want int }{{2, 2}, {2, 3}, {2, 4}, {9, 9}, {3, 10}} {
+		n := p.NextRun(step.objective)
+		if err := p.Apply(opt.Event{Kind: opt.PlanAgain, Attempt: n}); err != nil || n != step.want || p.Run != n {
+			t.Fatalf("attempt %d, want %d: %v", n, step.want, err)
+		}
+		if got, want := p.Tasks[0].A2AID()+" "+p.Tasks[1].A2AID(), fmt.Sprintf("%s %s~%d", task(1, 0), task(1, 1), n); got != want {
+			t.Errorf("tasks are known by %s, want %s", got, want)
+		}
+		p.Status = opt.PlanFailed
+	}
+	p.Run = 0 // by older code
+	if got := p.NextRun(1); got != 11 {
+		t.Errorf("attempt %d after the tenth", got)
+	}
+}
+
+// A plan that is pending again waits for its turn, even if nothing of it is left to
+// do.
+func TestPlan_Apply_againWaits(t *testing.T) {
+	p := planOf(t, "completed completed")
+	p.Status, p.Started = opt.PlanFailed, true
+	if err := p.Apply(opt.Event{Kind: opt.PlanAgain, Attempt: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if next := p.Next(p.UpdatedAt); next != nil || p.Status != opt.PlanPending || p.Started {
+		t.Errorf("the plan is %s, started %v, and then %+v", p.Status, p.Started, next)
+	}
+}
+
+// A plan without which its objective goes on may be tried again while that is open.
+func TestObjective_Apply_planAgain(t *testing.T) {
+	for _, tt := range []struct {
+		plans   string
+		set     func(*opt.Objective)
+		refused bool
+		start   string // what may start then
+		held    string
+		next    string // what the objective comes to
+	}{
+		{plans: "failed?!/timeout working!", next: "working"},
+		{plans: "failed?!/timeout pending", start: "0", next: "working"},
+		{plans: "failed?!/timeout pending pending:0", start: "0 1", held: "2", next: "working"},
+		{plans: "failed?!/timeout blocked!/input", set: func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, next: "blocked"},
+		{plans: "failed?!/timeout pending", set: paused, next: "blocked"},
+		{plans: "failed?!/timeout pending", set: unstarted, next: "submitted"},
+		{plans: "completed?! working!", refused: true},
+		{plans: "skipped? working!", refused: true},
+		{plans: "working?!", refused: true},
+		{plans: "failed?! completed!", set: func(o *opt.Objective) { o.Status = opt.ObjectiveCompleted }, refused: true},
+	} {
+		o := objectiveOf(t, tt.plans)
+		o.Plans[0].Report = &opt.Report{N: 7, Status: opt.PlanFailed}
+		if tt.set != nil {
+			tt.set(o)
+		}
+		err := o.Apply(opt.Event{Kind: opt.PlanAgain, PlanID: plan(1), Attempt: 2})
+		if tt.refused {
+			if !errors.Is(err, opt.ErrMove) || o.Plans[0].Run != 0 {
+				t.Errorf("%s: %v", tt.plans, err)
+			}
+			continue
+		}
+		p := o.Plans[0]
+		if err != nil || p.Status != opt.PlanPending || p.Reason != "" || p.Started || p.Report != nil || p.Run != 2 {
+			t.Errorf("%s: %v, plan %+v", tt.plans, err, p)
+		}
+		if got := places(o, o.Startable()) + "; " + places(o, o.Held()); got != tt.start+"; "+tt.held {
+			t.Errorf("%s: startable and held are %s", tt.plans, got)
+		}
+		if come(t, o); string(o.Status) != tt.next {
+			t.Errorf("%s: the objective is %s", tt.plans, o.Status)
+		}
+	}
+	o := objectiveOf(t, "failed!")
+	if err := o.Apply(opt.Event{Kind: opt.PlanAgain, PlanID: plan(1), Attempt: 2}); !errors.Is(err, opt.ErrMove) {
+		t.Errorf("a plan that fails its objective: %v", err)
+	}
+	if err := o.Apply(opt.Event{Kind: opt.PlanAgain, PlanID: plan(9), Attempt: 2}); !errors.Is(err, opt.ErrUnknown) {
+		t.Errorf("no plan: %v", err)
+	}
+}
