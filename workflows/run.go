@@ -60,10 +60,11 @@ func (r *run) long() bool {
 // Changes of what workflows do, by the names that stand in histories. A run that
 // came past such a place with older code goes on as that did.
 const (
-	waitsChange    = "waits"    // a plan tells its objective of tasks that wait at no gate
-	planningChange = "planning" // a client ends planning by having the objective work, and does not by pausing it
-	takenChange    = "taken"    // an objective takes it as done that its plans pause or go on
-	leavingChange  = "leaving"  // a plan begins again once its run before, which has told of its end, has left
+	byHandChange   = "by-hand-ends" // what a client moves by hand ends with its plan
+	waitsChange    = "waits"        // a plan tells its objective of tasks that wait at no gate
+	planningChange = "planning"     // a client ends planning by having the objective work, and does not by pausing it
+	takenChange    = "taken"        // an objective takes it as done that its plans pause or go on
+	leavingChange  = "leaving"      // a plan begins again once its run before, which has told of its end, has left
 )
 
 // since reports whether the run does as this code does since a change. It is

@@ -150,7 +150,7 @@ func (r *planRun) stop(t *opt.Task) {
 		r.halt(t)
 		return
 	}
-	if r.forget(t) || workflow.GetVersion(r.ctx, "by-hand-ends", workflow.DefaultVersion, 1) == 1 {
+	if r.forget(t) || r.since(byHandChange) {
 		r.move(t, opt.TaskCanceled, opt.Event{Reason: "canceled"})
 	}
 }

@@ -18,9 +18,6 @@ import (
 // Each must fail: one that works is to be taken off.
 var gaps = map[string]string{
 	"plan pending to skipped":         "an objective that waits shows working once a plan of it is skipped",
-	"plan failed to pending":          "a plan that failed goes on with its objective alone",
-	"plan failed to working":          "a plan that failed goes on with its objective alone",
-	"objective planning to working":   "the answer still shows planning",
 	"objective failed to planning":    "the plans that are there are started, and no planner is asked",
 	"objective failed to submitted":   "a new attempt is no revision",
 	"objective canceled to submitted": "a new attempt is no revision",
@@ -284,8 +281,6 @@ func (c *client) planIn(from opt.PlanStatus) subject {
 	switch from {
 	case opt.PlanCompleted:
 		script = "say done"
-	case opt.PlanFailed:
-		script = "fail"
 	}
 	first := harness.NewPlan("p", script)
 	first.Metadata = harness.Optional()
@@ -302,10 +297,13 @@ func (c *client) planIn(from opt.PlanStatus) subject {
 	case opt.PlanBlocked:
 		c.move(s.id, "blocked")
 		fallthrough
-	case opt.PlanWorking:
+	case opt.PlanWorking, opt.PlanFailed:
 		if err := c.control.Await(c.ctx, door); err != nil {
 			c.Fatal(err)
 		}
+	}
+	if from == opt.PlanFailed {
+		c.move(s.id, "failed")
 	}
 	c.until(o.ID, "it is "+string(from), func(o *harness.Objective) bool {
 		ended := from == opt.PlanCompleted || from == opt.PlanFailed || from == opt.PlanSkipped
