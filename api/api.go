@@ -131,6 +131,8 @@ type PlanChanger interface {
 	// error that wraps opt.ErrUnknown says that the objective has yet to hear of its
 	// end.
 	AgainPlan(ctx context.Context, p *opt.Plan, to opt.PlanStatus, seen int64) error
+	// ReorderPlan makes a change of a plan that was not begun, which has Dependencies.
+	ReorderPlan(ctx context.Context, planID string, change *opt.Change, seen int64) error
 	AddTasks(ctx context.Context, planID string, specs []opt.TaskSpec, seen int64) error
 }
 

@@ -233,6 +233,24 @@ func (e *engine) AgainPlan(ctx context.Context, p *opt.Plan, to opt.PlanStatus, 
 	})
 }
 
+func (e *engine) ReorderPlan(ctx context.Context, id string, c *opt.Change, seen int64) error {
+	return e.change(ctx, "reorder", id, seen, func(o *opt.Objective) error {
+		p := o.Plan(id)
+		ids, err := o.Reordered(p, c.Dependencies)
+		if err != nil {
+			return err
+		}
+		change := *c
+		change.Dependencies = ids
+		e.journal.play(o.ID, opt.Event{Kind: opt.PlanChanged, PlanID: id, Change: &change})
+		if p.Status == opt.PlanBlocked && e.read(o.ID).Met(&opt.Plan{Dependencies: ids}) {
+			e.movePlan(p, opt.PlanPending, "")
+		}
+		e.revise(o, nil)
+		return nil
+	})
+}
+
 func (e *engine) AddTasks(ctx context.Context, id string, specs []opt.TaskSpec, seen int64) error {
 	return e.change(ctx, "tasks", id, seen, func(o *opt.Objective) error {
 		tasks, err := o.Plan(id).NewTasks(specs)

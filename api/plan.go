@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"longhaul/a2a"
@@ -132,7 +133,11 @@ func (s *Server) getPlan(ctx context.Context, c *call, p wire.GetPlanParams) (wi
 // attempt at it begins.
 func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParams) (wire.ShownPlan, error) {
 	again := false
+	whole := p.Change
 	shown, err := s.changePlan(ctx, c, p.ID, p.Seen, func(ctx context.Context, o *opt.Objective, plan *opt.Plan, seen int64, n int) error {
+		if p.Change = whole; whole.Dependencies != nil && plan.DependsOn(whole.Dependencies) {
+			p.Change.Dependencies = nil // sent back as it came
+		}
 		switch {
 		case p.Status != "" && !plan.Status.May(p.Status), p.Status != "" && p.Status != plan.Status && closed(o):
 			return &opt.MoveError{From: string(plan.Status), To: string(p.Status)}
@@ -145,10 +150,13 @@ func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParam
 		case plan.Status.Ended():
 			again = true
 			return s.planAgain(ctx, c, o, plan, p.Status, seen)
+		case p.Change.Dependencies != nil:
+			return s.reorder(ctx, o, plan, p, seen, n)
 		}
 		return repeated(s.cfg.Engine.ChangePlan(ctx, p.ID, &p.Change, p.Status, o.Met(plan), seen), n, seen)
-	}, func(plan *opt.Plan) bool {
-		return !again || p.Status != opt.PlanWorking || plan.Status != opt.PlanPending
+	}, func(o *opt.Objective, plan *opt.Plan) bool {
+		beginning := again && p.Status == opt.PlanWorking && plan.Status == opt.PlanPending
+		return !beginning && (p.Change.Dependencies == nil || ordered(o, plan))
 	})
 	if again && err == nil && p.Status == opt.PlanPending && !shown.Status.Ended() {
 		shown.Status, shown.Reason = opt.PlanPending, "" // its turn may have come by now
@@ -169,7 +177,31 @@ func (s *Server) planAgain(ctx context.Context, c *call, o *opt.Objective, p *op
 	if err != nil {
 		return err
 	}
-	err = early(s.cfg.Engine.AgainPlan(ctx, whole.Plan(p.ID), to, seen))
+	return unclaimed(early(s.cfg.Engine.AgainPlan(ctx, whole.Plan(p.ID), to, seen)))
+}
+
+// reorder has a plan that was not begun depend on others. Its objective, which owns
+// the order, makes the change.
+func (s *Server) reorder(ctx context.Context, o *opt.Objective, plan *opt.Plan, p wire.UpdatePlanParams, seen int64, n int) error {
+	if p.Status != "" && p.Status != plan.Status {
+		return invalid("dependencies", "cannot be changed together with the status")
+	}
+	if _, err := o.Reordered(plan, p.Change.Dependencies); err != nil {
+		return err
+	}
+	return unclaimed(repeated(s.ofObjective(n, s.cfg.Engine.ReorderPlan(ctx, p.ID, &p.Change, seen)), n, seen))
+}
+
+// ordered reports whether p shows that it waits for plans that it depends on if it
+// does, and not if it does not.
+func ordered(o *opt.Objective, p *opt.Plan) bool {
+	held := p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByDependencies
+	return !slices.Contains(o.Held(), p) && (!held || !o.Met(p))
+}
+
+// unclaimed marks an error after which a change, which claims its revision by
+// itself, has not been made.
+func unclaimed(err error) error {
 	if errors.Is(err, errEarly) {
 		return fmt.Errorf("%w: %w", errUnclaimed, err)
 	}
@@ -202,9 +234,9 @@ var errUnchanged = errors.New("unchanged")
 // changePlan has a plan changed and returns it once its objective knows, which
 // its revision tells, and enough says that it is as it should be; nil for any way.
 func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64,
-	change func(_ context.Context, _ *opt.Objective, _ *opt.Plan, seen int64, n int) error, enough func(*opt.Plan) bool,
+	change func(_ context.Context, _ *opt.Objective, _ *opt.Plan, seen int64, n int) error, enough func(*opt.Objective, *opt.Plan) bool,
 ) (wire.ShownPlan, error) {
-	arrived := func(o *opt.Objective, revised bool) bool { return revised && (enough == nil || enough(o.Plan(id))) }
+	arrived := func(o *opt.Objective, revised bool) bool { return revised && (enough == nil || enough(o, o.Plan(id))) }
 	o, err := s.changePart(ctx, c, id, seen, arrived, func(ctx context.Context, seen int64, n int) (*opt.Objective, error) {
 		o, p, err := s.plan(ctx, c, id)
 		if err == nil {

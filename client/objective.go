@@ -180,11 +180,12 @@ func (c *Client) Replan(ctx context.Context, id, reason string) (*Objective, err
 
 // A PlanChange says what to change of a plan. Zero members change nothing.
 type PlanChange struct {
-	Name        string         `json:"name,omitempty"`
-	Description *string        `json:"description,omitempty"`
-	Status      opt.PlanStatus `json:"status,omitempty"`
-	Metadata    a2a.Metadata   `json:"metadata,omitzero"` // in place of the client's; an empty one takes it away
-	Seen        int64          `json:"longhaul/v1/revision,omitempty"`
+	Name         string         `json:"name,omitempty"`
+	Description  *string        `json:"description,omitempty"`
+	Status       opt.PlanStatus `json:"status,omitempty"`
+	Dependencies []string       `json:"dependencies,omitzero"` // ids of plans, in place of those that it depends on; only before it is begun
+	Metadata     a2a.Metadata   `json:"metadata,omitzero"`     // in place of the client's; an empty one takes it away
+	Seen         int64          `json:"longhaul/v1/revision,omitempty"`
 }
 
 // UpdatePlan changes a plan, like UpdateObjective. Seen is the revision of its

@@ -8,7 +8,7 @@ import (
 
 // Empty reports whether c changes nothing.
 func (c *Change) Empty() bool {
-	return c == nil || c.Name == nil && c.Description == nil && c.Metadata == nil
+	return c == nil || c.Name == nil && c.Description == nil && c.Metadata == nil && c.Dependencies == nil
 }
 
 // Check reports what is wrong with c.

@@ -20,7 +20,7 @@ const (
 	ObjectiveAgain    EventKind = "objective-again"    // Attempt, To: a new attempt, with a root task of its own
 	ObjectiveQueued   EventKind = "objective-queued"   // it waits for its turn in its context
 	PlanAdded         EventKind = "plan-added"         // PlanID, Plan with its tasks
-	PlanChanged       EventKind = "plan-changed"       // PlanID, Change
+	PlanChanged       EventKind = "plan-changed"       // PlanID, Change: by the plan, or by its objective if Change has Dependencies
 	PlanAgain         EventKind = "plan-again"         // PlanID, Attempt: it is pending again, and so are the tasks that were not completed
 	TasksAdded        EventKind = "tasks-added"        // PlanID, Tasks
 	PlanMoved         EventKind = "plan-moved"         // PlanID, To, Reason
@@ -75,6 +75,9 @@ type Change struct {
 	Name        *string      `json:"name,omitempty"`
 	Description *string      `json:"description,omitempty"`
 	Metadata    a2a.Metadata `json:"metadata,omitzero"` // replaces the client's part
+
+	// Of a plan, in place of what it depends on. Its objective makes the change.
+	Dependencies []string `json:"dependencies,omitzero"`
 }
 
 // A Verdict says what became of a message from a client.

@@ -186,6 +186,8 @@ func (o *Objective) Apply(e Event) error {
 		o.Plans = append(o.Plans, &header)
 	case PlanAgain:
 		return o.planAgain(e)
+	case PlanChanged:
+		return o.reorder(e)
 	case PlanReported:
 		return o.hear(e)
 	case TaskMoved:

@@ -229,6 +229,7 @@ func (s *objectiveSim) happenings() (out []func()) {
 	rare(20, s.stop == "" && s.o.Status == opt.ObjectiveWorking, func() { s.paused = true; s.move(opt.ObjectiveBlocked, opt.BlockedByOperator) })
 	rare(10, s.stop == "" && len(s.o.Plans) < opt.MaxPlans, s.addLate)
 	rare(6, len(s.o.Plans) > 0, s.meddle)
+	rare(8, s.stop == "" && len(s.o.Plans) > 1, s.reorder)
 	for _, p := range s.o.Plans {
 		plan := s.plans[p.ID]
 		rare(5, s.stop == "" && p.Optional() && plan.known.Status == opt.PlanFailed && len(plan.sent) == 0 && plan.agains < 2, func() { s.again(p) })
@@ -334,6 +335,45 @@ func (s *objectiveSim) byHand(plan *simPlan) {
 	default:
 		s.send(plan, opt.PlanWorking, opt.ByHand)
 	}
+}
+
+// reorder has a client let a plan depend on others.
+func (s *objectiveSim) reorder() {
+	p := s.o.Plans[s.r.IntN(len(s.o.Plans))]
+	var on []string
+	for _, q := range s.o.Plans {
+		if s.r.IntN(3) == 0 {
+			on = append(on, q.ID)
+		}
+	}
+	ids, err := s.o.Reordered(p, on)
+	if err != nil {
+		return
+	}
+	s.apply(opt.Event{Kind: opt.PlanChanged, PlanID: p.ID, Change: &opt.Change{Dependencies: ids}})
+	if s.leadsTo(p, p, map[*opt.Plan]bool{}) {
+		s.t.Errorf("%s depends on itself by way of %v", p.ID, ids)
+	}
+	if p.Status == opt.PlanBlocked && s.o.Met(p) {
+		s.order(p, opt.Report{Status: opt.PlanPending})
+	}
+}
+
+// leadsTo reports whether what p depends on leads to another plan.
+func (s *objectiveSim) leadsTo(to, p *opt.Plan, seen map[*opt.Plan]bool) bool {
+	for _, id := range p.Dependencies {
+		q := s.o.Plan(id)
+		if q == to {
+			return true
+		}
+		if !seen[q] {
+			seen[q] = true
+			if s.leadsTo(to, q, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // again has a plan tried again that failed.

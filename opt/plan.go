@@ -171,6 +171,9 @@ func (p *Plan) Apply(e Event) error {
 		p.Stopping = e.Reason
 	case PlanChanged:
 		p.Name, p.Description, p.Metadata = e.Change.apply(p.Name, p.Description, p.Metadata)
+		if e.Change != nil && e.Change.Dependencies != nil {
+			p.Dependencies = e.Change.Dependencies
+		}
 		p.UpdatedAt = e.At
 	case PlanAgain:
 		return p.again(e)

@@ -58,6 +58,13 @@ func (c *Client) AgainPlan(ctx context.Context, p *opt.Plan, to opt.PlanStatus, 
 	return c.updateSoon(ctx, p.ObjectiveID, AgainPlanUpdate, AgainPlan{Plan: *p, Status: to, Seen: seen}, nil)
 }
 
+// ReorderPlan has a plan that was not begun depend on what change says, beside
+// whatever else that says.
+func (c *Client) ReorderPlan(ctx context.Context, planID string, change *opt.Change, seen int64) error {
+	ref, _ := opt.ParseID(planID)
+	return c.updateSoon(ctx, ref.ObjectiveID, ReorderUpdate, Reorder{PlanID: planID, Change: change, Seen: seen}, nil)
+}
+
 // Again begins a new attempt at an objective that has ended, given all that the
 // journal has of it with the artifacts of its tasks.
 func (c *Client) Again(ctx context.Context, o *opt.Objective, to opt.ObjectiveStatus, behind []string) error {

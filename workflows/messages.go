@@ -75,6 +75,8 @@ type Order struct {
 	Reason string         `json:"reason,omitempty"`
 	Inputs []a2a.Artifact `json:"inputs,omitempty"` // with start: results of the plans before it
 	Notes  []a2a.Message  `json:"notes,omitempty"`  // with start: what clients said meanwhile
+	Change *opt.Change    `json:"change,omitempty"` // with change
+	Leaf   bool           `json:"leaf,omitempty"`   // with change: the plan's results are the objective's
 	Asks   bool           `json:"asks,omitempty"`   // with start: the turn in the context is somebody else's
 	Taken  bool           `json:"taken,omitempty"`  // the objective takes it as done
 	Heard  int64          `json:"heard,omitempty"`  // with Taken: the number of the plan's latest report that it had heard by then
@@ -89,6 +91,8 @@ const (
 	stopOrder   = "stop"   // cancel what runs and end
 	shareOrder  = "share"  // ask before going on after a rest: others want the context
 	goOrder     = "go"     // go on after a rest
+	changeOrder = "change" // take in what the objective has changed about it
+	freeOrder   = "free"   // show that it waits for its turn alone
 	reportOrder = "report" // report the end by signal: the objective that began it goes on as a new run
 )
 
@@ -162,6 +166,14 @@ type AgainPlan struct {
 	Plan   opt.Plan       `json:"plan"`   // with its tasks and what they made
 	Status opt.PlanStatus `json:"status"` // pending or working
 	Seen   int64          `json:"seen,omitempty"`
+}
+
+// Reorder asks an objective to have a plan of it depend on others, beside other
+// changes of the plan.
+type Reorder struct {
+	PlanID string      `json:"planId"`
+	Change *opt.Change `json:"change"`
+	Seen   int64       `json:"seen,omitempty"`
 }
 
 // ChangePlan asks a plan for changes.

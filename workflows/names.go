@@ -37,6 +37,7 @@ const (
 	ReplanUpdate          = "replan"
 	ClaimUpdate           = "claim"
 	AgainPlanUpdate       = "again-plan"
+	ReorderUpdate         = "reorder"
 
 	// Updates of a plan.
 	ChangePlanUpdate = "change-plan"

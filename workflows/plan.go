@@ -166,6 +166,16 @@ func (r *planRun) obey(o Order) {
 		if r.plan.Stopping == "" && !r.plan.Settled() {
 			r.apply(opt.Event{Kind: opt.PlanStopping, Reason: o.Reason})
 		}
+	case changeOrder:
+		r.in.Leaf = o.Leaf
+		if o.Change != nil {
+			r.keep(opt.Event{Kind: opt.PlanChanged, At: r.now(), PlanID: r.plan.ID, Change: o.Change})
+		}
+	case freeOrder:
+		if r.plan.Status == opt.PlanBlocked && r.plan.Reason == opt.BlockedByDependencies {
+			r.taken(o, opt.PlanPending, "")
+			r.apply(opt.Event{Kind: opt.PlanMoved, From: string(r.plan.Status), To: string(opt.PlanPending)})
+		}
 	case shareOrder:
 		r.share()
 	case goOrder:

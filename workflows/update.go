@@ -59,6 +59,7 @@ func (r *objectiveRun) updates() []update {
 		{ReplanUpdate, r.replan, r.mayReplan},
 		{ClaimUpdate, r.claim, r.mayClaim},
 		{AgainPlanUpdate, r.planAgain, r.mayPlanAgain},
+		{ReorderUpdate, r.reorder, r.mayReorder},
 	}
 }
 
@@ -327,6 +328,15 @@ func specError(err error) error {
 		return err
 	}
 	return temporal.NewNonRetryableApplicationError(spec.Error(), specErrorType, nil, spec)
+}
+
+// refused makes an error of the model's about a request one that crosses.
+func refused(err error) error {
+	var move *opt.MoveError
+	if errors.As(err, &move) {
+		return moveError(move.From, move.To)
+	}
+	return specError(err)
 }
 
 func moveError(from, to string) error {

@@ -112,7 +112,7 @@ func ReadReplan(r *Reader) ReplanParams {
 // UpdatePlanParams are the params of plans/update.
 type UpdatePlanParams struct {
 	ID     string
-	Change opt.Change
+	Change opt.Change     // Dependencies are ids as they were sent
 	Status opt.PlanStatus // "" to stay
 	Seen   int64
 }
@@ -120,7 +120,11 @@ type UpdatePlanParams struct {
 // ReadUpdatePlan reads the params of plans/update.
 func ReadUpdatePlan(r *Reader) UpdatePlanParams {
 	o := r.params()
-	return UpdatePlanParams{o.needText("id"), o.change(), statusIn[opt.PlanStatus](o, "a plan"), o.seen()}
+	p := UpdatePlanParams{o.needText("id"), o.change(), statusIn[opt.PlanStatus](o, "a plan"), o.seen()}
+	if o.find("dependencies") != nil {
+		p.Change.Dependencies = append([]string{}, o.texts("dependencies")...)
+	}
+	return p
 }
 
 // AddTasksParams are the params of plans/addTasks.

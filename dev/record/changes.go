@@ -13,10 +13,11 @@ import (
 // changed are the shapes of work that clients change while it is there.
 var changed = []shape{
 	{name: "edited", added: 1, specs: plans("approve Go on?|say one", "say never", "say two"), steps: []step{
-		waitFor(opt.TaskInputRequired), addTasks(1, "say more"), skip(2), addPlan("say added", false), reply(1, 0, opt.Reply{Action: opt.Accept}),
+		waitFor(opt.TaskInputRequired), addTasks(1, "say more"), skip(2), addPlan("say added", false), reorder(3, 4), reply(1, 0, opt.Reply{Action: opt.Accept}),
 	}},
 	{name: "linked", idle: true, added: 1, steps: []step{
-		addPlan("say one|say two", false), link(1, 1, "elsewhere", false), start, inState(1, 1, opt.TaskWorking), move(1, 1, opt.TaskCompleted),
+		addPlan("say one|say two|say three", false), link(1, 0, "elsewhere", false), linkOther(1, 1, "work 2s; say theirs"), start,
+		inState(1, 0, opt.TaskWorking), move(1, 0, opt.TaskCompleted),
 	}},
 	{name: "again", specs: plans("say kept", "fail|say never", "say last"), steps: []step{
 		again(opt.ObjectiveSubmitted), addTasks(3, "say more"), start,
@@ -73,9 +74,30 @@ func skip(n int) step {
 	}
 }
 
+// reorder has a plan come after another.
+func reorder(n, after int) step {
+	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
+		return engine.ReorderPlan(ctx, opt.PlanID(id, n), &opt.Change{Dependencies: []string{opt.PlanID(id, after)}}, 0)
+	}
+}
+
 func link(n, m int, to string, follow bool) step {
 	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
 		return soon(ctx, func() error { return engine.LinkTask(ctx, opt.TaskID(opt.PlanID(id, n), m), to, follow, 0) })
+	}
+}
+
+// linkOther links a task to another objective, which begins then.
+func linkOther(n, m int, script string) step {
+	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+		other := opening(shape{name: "beside " + id, specs: plans(script)})
+		if _, err := engine.Start(ctx, other); err != nil {
+			return err
+		}
+		if err := r.until(ctx, other.Objective.ID, func(opt.TaskView) bool { return true }); err != nil {
+			return err
+		}
+		return link(n, m, other.Objective.ID, true)(ctx, r, engine, id)
 	}
 }
 

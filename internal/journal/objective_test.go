@@ -277,3 +277,22 @@ func TestPlan_link(t *testing.T) {
 		}
 	})
 }
+
+// What a plan depends on is read as its objective has changed it, with the rest.
+func TestPlan_reordered(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1), planAdded(s.objective, 1, 1))
+		name := "Renamed"
+		for _, on := range [][]string{{s.plan(0)}, {}} {
+			s.record(opt.Event{Kind: opt.PlanChanged, PlanID: s.plan(1), Change: &opt.Change{Name: &name, Dependencies: on}})
+			o, err := s.j.Objective(t.Context(), tenant, s.objective.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p := o.Plans[1]; !p.DependsOn(on) || p.Name != name {
+				t.Errorf("the plan is %+v, want it to depend on %v", p, on)
+			}
+		}
+	})
+}
