@@ -24,6 +24,12 @@ func changing(t *testing.T, s *service) {
 	s.each(t, "replan without a plan", func(c *client) { c.replanInVain("fail") })
 	s.each(t, "replan with too many plans", func(c *client) { c.replanInVain(tooManyPlans()) })
 	s.each(t, "link", (*client).link)
+	s.each(t, "link to a task of the service", (*client).follow)
+	s.each(t, "link to a task of the service, and cancel", (*client).followNoMore)
+	s.each(t, "a race for a revision", (*client).race)
+	s.each(t, "try a plan again", (*client).planAgain)
+	s.each(t, "reorder", (*client).reorder)
+	s.each(t, "reorder what is held", (*client).reorderHeld)
 }
 
 // specs makes the tasks of a request of their scripts.

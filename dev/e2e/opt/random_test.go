@@ -396,7 +396,7 @@ type editor struct {
 func (e *editor) run() {
 	edits := []func(*harness.Objective) error{
 		e.addPlan, e.addPlan, e.addTasks, e.addTasks, e.addTasks, e.movePlan, e.movePlan, e.movePlan, e.moveTask, e.moveTask,
-		e.moveObjective, e.moveObjective, e.replan, e.cancelTask, e.reply, e.reply, e.reply, e.linkTask, e.rename, e.note,
+		e.moveObjective, e.moveObjective, e.replan, e.cancelTask, e.reply, e.reply, e.reply, e.linkTask, e.rename, e.reorder, e.reorder, e.note,
 	}
 	for range 3 + e.r.IntN(4) {
 		var o *harness.Objective
@@ -596,6 +596,22 @@ func (e *editor) rename(o *harness.Objective) error {
 		return nil
 	}
 	return taken(err)
+}
+
+// reorder lets a plan depend on others, in a circle or not.
+func (e *editor) reorder(o *harness.Objective) error {
+	p := e.somePlan(o)
+	if p == nil {
+		return nil
+	}
+	on := []string{}
+	for _, other := range o.Plans {
+		if e.r.IntN(3) == 0 {
+			on = append(on, other.ID)
+		}
+	}
+	_, err := e.try("plans/update", params{"id": p.ID, "dependencies": on})
+	return taken(err, -32602)
 }
 
 // note says something to the root task that answers nothing.

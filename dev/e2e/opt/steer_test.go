@@ -14,6 +14,11 @@ import (
 func steering(t *testing.T, s *service) {
 	s.each(t, "a message starts what waits", (*client).startByMessage)
 	s.each(t, "a message starts what was begun by hand", (*client).startAfterHand)
+	s.each(t, "a task waits by hand", (*client).waitsByHand)
+	s.each(t, "a task waits by hand beside others", (*client).waitsBeside)
+	s.each(t, "works while it is planned", (*client).worksWhilePlanned)
+	s.each(t, "works while it is replanned", (*client).worksWhileReplanned)
+	s.each(t, "goes on after a pause", (*client).resumes)
 	s.each(t, "starts by itself", (*client).autoStart)
 	s.each(t, "a plan out of turn", (*client).planOutOfTurn)
 	s.each(t, "a plan whose dependencies are not met", (*client).planUnmet)

@@ -118,9 +118,23 @@ func (s *story) inPlan(e opt.Event) {
 	if err := p.Apply(e); err != nil {
 		s.complain(e, "%v", err)
 	}
-	report := brief(p)
+	switch header := s.o.Plan(p.ID); {
+	case e.Kind == opt.PlanAgain && header.Status == opt.PlanFailed: // its objective goes on
+		s.apply(e)
+	case e.Kind == opt.PlanChanged && e.Change.Dependencies != nil:
+		s.reorder(p, e)
+	}
+	report := p.Brief()
 	report.N = s.seq
 	s.apply(opt.Event{Kind: opt.PlanReported, At: e.At, PlanID: p.ID, Report: &report})
+}
+
+// reorder lets a plan depend on others.
+func (s *story) reorder(p *opt.Plan, e opt.Event) {
+	s.apply(e)
+	if cyclic(s.ordered(), func(p *opt.Plan) (string, []string) { return p.ID, p.Dependencies }) {
+		s.complain(e, "and the plans go round in a circle")
+	}
 }
 
 // check looks at an event of a plan before it happens.
@@ -162,15 +176,6 @@ func (s *story) dispatch(p *opt.Plan, t *opt.Task, e opt.Event) {
 
 func (s *story) met(p *opt.Plan) bool {
 	return !slices.ContainsFunc(p.Dependencies, func(id string) bool { return s.plans[id] == nil || !s.plans[id].Done() })
-}
-
-// brief is what a plan tells its objective.
-func brief(p *opt.Plan) opt.Report {
-	report := opt.Report{Status: p.Status, Reason: p.Reason}
-	for _, t := range p.Waiting() {
-		report.Open = append(report.Open, t.Gate)
-	}
-	return report
 }
 
 func describe(v any) string {
@@ -321,10 +326,20 @@ func (s *story) rootShould() opt.TaskState {
 			}
 		}
 	}
-	if oldest == nil || s.o.Stopping != "" {
+	switch {
+	case s.o.Stopping != "":
 		return opt.TaskWorking
+	case oldest != nil:
+		return oldest.State()
 	}
-	return oldest.State()
+	for _, p := range s.ordered() {
+		for _, t := range p.Tasks {
+			if t.State.Waiting() {
+				return t.State // a client lets it wait
+			}
+		}
+	}
+	return opt.TaskWorking
 }
 
 // cyclic reports whether following dependencies from any node leads back to it.
