@@ -72,3 +72,49 @@ func (r racing) Cancel(_ context.Context, taskID, _ string) error {
 	r.journal.play(taskID, opt.Event{Kind: opt.TaskMoved, TaskID: taskID, To: r.to})
 	return fmt.Errorf("cancel: %w", opt.ErrEnded)
 }
+
+// A task of a plan that has yet to begin is asked for again; one that the plan says
+// has ended is not.
+func TestCancel_early(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refusals []error
+		end      string
+		code     string
+		calls    int
+	}{
+		"not there yet": {[]error{opt.ErrEnded, opt.ErrUnknown}, "", "", 3},
+		"ended by then": {[]error{&opt.MoveError{From: "completed", To: "canceled"}}, "completed", "-32002", 1},
+	} {
+		s := newService(t)
+		s.send(t, "m", "slow")
+		calls := 0
+		s.Server = api.New(api.Config{
+			Engine: refusing{s.engine, func(taskID string) error {
+				if calls++; calls > len(tc.refusals) {
+					return nil
+				}
+				if tc.end != "" {
+					s.journal.play("obj-"+u("m"), opt.Event{Kind: opt.TaskMoved, PlanID: "plan-" + u("m") + "-0", TaskID: taskID, To: tc.end})
+				}
+				return fmt.Errorf("cancel: %w", tc.refusals[calls-1])
+			}}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever, CancelWait: time.Minute,
+		})
+		n := s.call(t, "CancelTask", `{"id":"task-`+u("m")+`-0-0"}`)
+		if got := n.at("error", "code").String(); got != tc.code || calls != tc.calls {
+			t.Errorf("%s: code is %q after %d calls: %v", name, got, calls, n)
+		}
+	}
+}
+
+// refusing is an engine that refuses cancellations.
+type refusing struct {
+	*engine
+	refuse func(taskID string) error
+}
+
+func (r refusing) Cancel(ctx context.Context, taskID, principal string) error {
+	if err := r.refuse(taskID); err != nil {
+		return err
+	}
+	return r.engine.Cancel(ctx, taskID, principal)
+}

@@ -79,24 +79,28 @@ func (s *Server) cancelTask(ctx context.Context, c *call, p wire.TaskParams) (a2
 	return s.show(ctx, c, v)
 }
 
+// cancel asks for the end of a task and waits for it a while. A plan task whose
+// workflow has not begun is asked for again.
 func (s *Server) cancel(ctx context.Context, c *call, v opt.TaskView) error {
 	w := s.cfg.Watch(v.ObjectiveID)
 	defer w.Close()
-	writing, done := s.writing(ctx)
-	defer done()
-	err := s.cfg.Engine.Cancel(writing, v.Task.ID, c.Principal)
-	gone := errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrUnknown)
-	if err != nil && !gone {
+	over := func() (bool, error) {
+		state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, v.Task.ID)
+		return state.Ended(), err
+	}
+	err := s.changing(ctx, func(ctx context.Context, _ int) error {
+		if ended, err := over(); ended || err != nil {
+			return err
+		}
+		err := s.cfg.Engine.Cancel(ctx, v.Task.ID, c.Principal)
+		var move *opt.MoveError
+		if errors.As(err, &move) {
+			return nil // it has ended, which is about to show
+		}
+		return early(err)
+	})
+	if err != nil {
 		return fmt.Errorf("cancel %s: %w", v.Task.ID, err)
 	}
-	var state opt.TaskState
-	err = s.await(ctx, w, s.cfg.CancelWait, func() (bool, error) {
-		var err error
-		state, _, err = s.cfg.Journal.Peek(ctx, c.Tenant, v.Task.ID)
-		return state.Ended(), err
-	})
-	if err == nil && gone && !state.Ended() { // its workflow has not begun, and heard nothing
-		return fmt.Errorf("cancel %s: %w", v.Task.ID, opt.ErrUnavailable)
-	}
-	return err
+	return s.await(ctx, w, s.cfg.CancelWait, over)
 }

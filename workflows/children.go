@@ -40,12 +40,13 @@ func (r *objectiveRun) lead() bool {
 	return changed
 }
 
-// startable lists the plans to start now.
+// startable lists the plans to start now. One that was told to stop is about to
+// end.
 func (r *objectiveRun) startable() []*opt.Plan {
 	if !r.mayWork() {
 		return nil
 	}
-	return r.o.Startable()
+	return slices.DeleteFunc(r.o.Startable(), func(p *opt.Plan) bool { return r.stopped[p.ID] && r.since(stoppedChange) })
 }
 
 // order tells p to do something that shows at once in its status, and takes it

@@ -136,7 +136,7 @@ func (r *planRun) apply(e opt.Event) {
 func (r *planRun) obey(o Order) {
 	switch o.Do {
 	case startOrder:
-		if r.plan.Started || r.plan.Settled() {
+		if r.plan.Started || r.plan.Settled() || r.plan.Stopping != "" && r.since(stoppedChange) {
 			return
 		}
 		r.in.Inputs, r.state.Leave = o.Inputs, !o.Asks

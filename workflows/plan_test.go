@@ -182,3 +182,17 @@ func TestPlan_tellsWhatItIsTakenFor(t *testing.T) {
 		})
 	}
 }
+
+// A plan that is told to stop and to start is not begun.
+func TestPlan_stopsBeforeItStarts(t *testing.T) {
+	env, log := newPlanEnv(t)
+	in := planWith(t, human.Form{Approve: "Go on?"})
+	in.Order = nil
+	at(env, time.Hour, func() {
+		env.SignalWorkflowSkippingWorkflowTask(workflows.OrderSignal, workflows.Order{Do: "stop", Reason: "replanned"})
+		env.SignalWorkflow(workflows.OrderSignal, workflows.Order{Do: "start"})
+	})
+	env.ExecuteWorkflow(workflows.Plan, in)
+	finished(t, env)
+	log.want(t, planID, "plan-stopping plan-a-1 replanned", "task-a-1-0 canceled replanned", "task-a-1-1 canceled replanned", "plan-a-1 skipped replanned")
+}

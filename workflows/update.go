@@ -182,10 +182,13 @@ func (r *objectiveRun) endedByClient(to opt.ObjectiveStatus) *a2a.Message {
 }
 
 func (r *objectiveRun) mayReplan(_ workflow.Context, c Replan) error {
+	if err := r.fresh(c.Seen); err != nil {
+		return err
+	}
 	if r.o.Status.Ended() || r.o.Stopping != "" || r.planning {
 		return moveError(string(r.o.Status), string(opt.ObjectivePlanning))
 	}
-	return r.fresh(c.Seen)
+	return nil
 }
 
 func (r *objectiveRun) replan(ctx workflow.Context, c Replan) error {

@@ -313,8 +313,8 @@ func (c *client) reorderHeld() {
 	c.move(o.ID, "working")
 	c.await(door)
 	c.becomes(o.ID, "working working[working] completed[completed] blocked/dependencies[pending]")
-	free(third, "")
-	c.becomes(o.ID, "working working[working] completed[completed] completed[completed]")
+	free(third, "pending") // there is nothing but a list now
+	c.is(c.get(o.ID), "working working[working] completed[completed] pending[pending]")
 	c.control.Open(door, "say one")
 	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed] completed[completed]"), 1, 1, 1)
 }
