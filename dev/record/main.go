@@ -71,6 +71,11 @@ func run(ctx context.Context, dir string, names []string) error {
 			return fmt.Errorf("shape %s: %w", sh.name, err)
 		}
 	}
+	if wanted(dir, queueShape, names) {
+		if err := rec.queue(ctx, dir); err != nil {
+			return fmt.Errorf("shape %s: %w", queueShape, err)
+		}
+	}
 	if !wanted(dir, purgeShape, names) {
 		return nil
 	}
