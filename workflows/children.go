@@ -18,10 +18,12 @@ import (
 func (r *objectiveRun) lead() bool {
 	r.giveOrders()
 	changed := false
-	for _, p := range r.startable() {
+	r.starting = r.startable()
+	for _, p := range r.starting {
 		r.order(p, Order{Do: startOrder, Inputs: r.inputs(p), Notes: r.state.Notes}, opt.PlanWorking)
 		changed = true
 	}
+	r.starting = nil
 	for _, p := range r.o.Held() {
 		r.order(p, Order{Do: holdOrder}, opt.PlanBlocked)
 		changed = true

@@ -44,6 +44,7 @@ type objectiveRun struct {
 	children map[string]workflow.ChildWorkflowFuture
 	heard    map[string]bool // plans of this run whose result has come
 	stopped  map[string]bool // plans told to stop
+	starting []*opt.Plan     // being told to start
 	planning bool            // an activity is making plans
 	giveUp   func()          // ends the wait to be started; nil if there is none
 	drop     func()          // forgets the plans that it makes in place of others; nil if it makes none

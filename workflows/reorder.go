@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"slices"
+
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -22,15 +24,24 @@ func (r *objectiveRun) mayReorder(_ workflow.Context, c Reorder) error {
 	if err := c.Change.Check(); err != nil {
 		return specError(err)
 	}
-	_, err := r.o.Reordered(p, c.Change.Dependencies)
+	_, err := r.reordered(p, c)
 	return refused(err)
+}
+
+// reordered returns the ids of what p is to depend on. A plan that is being told to
+// start has begun.
+func (r *objectiveRun) reordered(p *opt.Plan, c Reorder) ([]string, error) {
+	if slices.Contains(r.starting, p) {
+		return nil, &opt.MoveError{From: string(opt.PlanWorking), To: "other dependencies"}
+	}
+	return r.o.Reordered(p, c.Change.Dependencies)
 }
 
 // reorder has a plan that was not begun depend on others. The plan, and those that
 // other plans come after now or do not any more, are told.
 func (r *objectiveRun) reorder(ctx workflow.Context, c Reorder) error {
 	p := r.o.Plan(c.PlanID)
-	ids, err := r.o.Reordered(p, c.Change.Dependencies)
+	ids, err := r.reordered(p, c)
 	if err != nil {
 		return refused(err)
 	}
