@@ -53,8 +53,7 @@ func (s *Server) changing(ctx context.Context, change func(ctx context.Context, 
 
 // early marks what the engine says of something that the journal shows as there.
 func early(err error) error {
-	taken := already(err) // see ObjectiveChanger.Again
-	if taken || errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrUnknown) || errors.Is(err, opt.ErrStale) {
+	if errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrUnknown) || errors.Is(err, opt.ErrStale) {
 		return fmt.Errorf("%w: %w", errEarly, err)
 	}
 	return err

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"longhaul/a2a"
@@ -151,7 +152,11 @@ func (s *Server) changeObjective(ctx context.Context, o *opt.Objective, p wire.U
 	if err := s.enterAgain(ctx, o, p.Status); err != nil {
 		return err
 	}
-	return repeated(s.ofObjective(n, s.cfg.Engine.ChangeObjective(ctx, o.ID, &p.Change, p.Status, p.Seen)), n, p.Seen)
+	err := s.cfg.Engine.ChangeObjective(ctx, o.ID, &p.Change, p.Status, p.Seen)
+	if already(err) && p.Change.Empty() {
+		return errUnchanged // it is being stopped, and stays where it is until then
+	}
+	return repeated(s.ofObjective(n, err), n, p.Seen)
 }
 
 // lookAgain is how often a change of an objective is tried that is not there.
@@ -191,7 +196,10 @@ func (s *Server) again(ctx context.Context, c *call, p wire.UpdateObjectiveParam
 			return err
 		}
 	}
-	if err := s.cfg.Engine.Again(ctx, o, p.Status, behind); err != nil {
+	switch err := s.cfg.Engine.Again(ctx, o, p.Status, behind); {
+	case already(err): // somebody else has, or the attempt before takes a moment to leave
+		return fmt.Errorf("%w: %w", errEarly, err)
+	case err != nil:
 		return early(err)
 	}
 	return s.await(ctx, w, s.cfg.CallTimeout, func() (bool, error) {
@@ -200,8 +208,8 @@ func (s *Server) again(ctx context.Context, c *call, p wire.UpdateObjectiveParam
 	})
 }
 
-// already reports whether err is about a move to where a thing is. Of a replan it
-// says that other plans are being made right now.
+// already reports whether err is about a move to where a thing is: there is nothing
+// to change. Of a replan it says that other plans are being made right now.
 func already(err error) bool {
 	var move *opt.MoveError
 	return errors.As(err, &move) && move.From == move.To

@@ -153,7 +153,11 @@ func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParam
 		case p.Change.Dependencies != nil:
 			return s.reorder(ctx, o, plan, p, seen, n)
 		}
-		return repeated(s.cfg.Engine.ChangePlan(ctx, p.ID, &p.Change, p.Status, o.Met(plan), seen), n, seen)
+		err := s.cfg.Engine.ChangePlan(ctx, p.ID, &p.Change, p.Status, o.Met(plan), seen)
+		if already(err) && p.Change.Empty() {
+			return errUnchanged // begun by hand, it cannot be started yet, and works all the same
+		}
+		return repeated(err, n, seen)
 	}, func(o *opt.Objective, plan *opt.Plan) bool {
 		beginning := again && p.Status == opt.PlanWorking && plan.Status == opt.PlanPending
 		return !beginning && (p.Change.Dependencies == nil || ordered(o, plan))

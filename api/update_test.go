@@ -475,6 +475,29 @@ func TestPlanUpdate_dependencies(t *testing.T) {
 	}
 }
 
+// To stay is always allowed, even where it would be to start what cannot be, or what
+// is about to stop.
+func TestChanges_stay(t *testing.T) {
+	second := opt.PlanID(objectiveID, 2)
+	s := newService(t)
+	s.have(t, func(o *opt.Objective) { o.Plans[1].Dependencies = []string{planID} })
+	s.call(t, "tasks/updateStatus", `{"id":"`+opt.TaskID(second, 0)+`","status":"working"}`)
+	if n := s.call(t, "plans/update", `{"id":"`+second+`","status":"working"}`); n.at("result", "plan", "status").String() != "working" {
+		t.Errorf("the plan is %v", n)
+	}
+	wantRefusal(t, s.call(t, "plans/update", `{"id":"`+second+`","status":"working","name":"New"}`), "working", "working")
+
+	s = newService(t)
+	s.have(t, func(o *opt.Objective) { o.Status, o.Root, o.Started = opt.ObjectiveWorking, opt.TaskWorking, true })
+	s.engine.follow(objectiveID)
+	s.engine.troubles = append(s.engine.troubles, func(*engine, *opt.Objective) error {
+		return fmt.Errorf("update: %w", &opt.MoveError{From: "working", To: "working"})
+	})
+	if n := s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"working"}`); n.at("result", "objective", "status").String() != "working" {
+		t.Errorf("the objective is %v", n)
+	}
+}
+
 // The last task completes its plan, and the last plan the objective.
 func TestTaskUpdate_cascade(t *testing.T) {
 	s := newService(t)
