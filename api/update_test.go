@@ -564,6 +564,26 @@ func TestObjectiveUpdate_waitsForThePause(t *testing.T) {
 	<-done
 }
 
+// Who has an objective work that somebody pauses at the same time is told so, and
+// waits for nothing.
+func TestObjectiveUpdate_pausedSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t, func(c *api.Config) { c.ReplyWait = time.Hour })
+		s.have(t, nil)
+		s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
+			e.moveObjective(o, opt.ObjectiveWorking, "")
+			e.moveObjective(o, opt.ObjectiveBlocked, opt.BlockedByOperator)
+			e.follow(o.ID)
+			return nil
+		})
+		began := time.Now()
+		o := s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"working"}`).at("result", "objective")
+		if waited := time.Since(began); waited > 0 || o.at("status").String() != "blocked" {
+			t.Errorf("after %v the objective is %v", waited, o)
+		}
+	})
+}
+
 // A plan that is asked to stay where it is has not been changed.
 func TestPlanUpdate_stays(t *testing.T) {
 	for _, status := range []opt.PlanStatus{opt.PlanPending, opt.PlanWorking, opt.PlanBlocked, opt.PlanFailed} {
