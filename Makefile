@@ -30,6 +30,7 @@ test-root:
 	@echo "== Tests of the service"
 	$(root) test $(RACE) -shuffle=on ./...
 
+# Most of these run programs, of which the cache of test results knows nothing.
 test-dev:
 	@echo "== Tests against the embedded Temporal server"
 	$(dev) test $(RACE) -timeout 30m ./...
