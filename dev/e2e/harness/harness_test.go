@@ -1,6 +1,7 @@
 package harness_test
 
 import (
+	"strings"
 	"testing"
 
 	"longhaul/dev/e2e/harness"
@@ -47,4 +48,44 @@ func TestSite(t *testing.T) {
 	}
 	p.Stop()
 	site.CheckFiles(t)
+}
+
+// A control lets a task and a planner wait for the test, and hears when the work is
+// stopped meanwhile.
+func TestControl(t *testing.T) {
+	site := harness.NewSite(t, harness.Victim)
+	control := harness.NewControl(t)
+	p := site.Start(harness.AllInOne, control.Env())
+	c := site.Client()
+
+	first, err := c.Send(t.Context(), harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "await a; say done")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := c.Follow(t.Context(), first.ID, harness.Fresh)
+	if err := control.Await(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	control.Open("a", "")
+	if _, err := f.UntilState(t.Context(), "COMPLETED"); err != nil {
+		t.Error(err)
+	}
+	if got := control.Knocked("a"); len(got) != 1 || got[0] != strings.Replace(first.ID, "obj-", "task-", 1)+"-1-0:1" {
+		t.Errorf("at the door there were %q", got)
+	}
+
+	second, err := c.Send(t.Context(), harness.Message{ID: "n", Text: "await b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := control.Await(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Cancel(t.Context(), second.ID); err != nil {
+		t.Error(err)
+	}
+	if err := control.AwaitLeft(t.Context(), "b"); err != nil {
+		t.Error(err)
+	}
+	p.Stop()
 }

@@ -75,7 +75,7 @@ func (s *story) ran(runs map[string]harness.Round) (wrong []error) {
 		for _, n := range r.Numbers() {
 			a := r[n]
 			if a.Beginnings != 1 || last != nil && last.What != "error" {
-				wrong = append(wrong, fmt.Errorf("%s: attempt %d of %v began %d times", key, n, r.Numbers(), a.Beginnings))
+				wrong = append(wrong, fmt.Errorf("%s: attempt %d began %d times, after %+v", key, n, a.Beginnings, last))
 			}
 			last = a
 		}

@@ -243,7 +243,7 @@ func (c *client) refused(err error, from, to string) {
 // until waits until an objective is as it should be and returns it.
 func (c *client) until(id, what string, is func(*harness.Objective) bool) (o *harness.Objective) {
 	c.Helper()
-	err := c.eventually(id, func() error {
+	err := c.eventually(id, settling, func() error {
 		if o = c.get(id); !is(o) {
 			return errors.New(text(o))
 		}
@@ -257,8 +257,8 @@ func (c *client) until(id, what string, is func(*harness.Objective) bool) (o *ha
 
 // eventually calls check, at once and with every change of an objective, until it
 // returns nil. It returns check's last error if that takes too long.
-func (c *client) eventually(id string, check func() error) error {
-	ctx, cancel := context.WithTimeout(c.ctx, settling)
+func (c *client) eventually(id string, within time.Duration, check func() error) error {
+	ctx, cancel := context.WithTimeout(c.ctx, within)
 	defer cancel()
 	err := check()
 	if err == nil {

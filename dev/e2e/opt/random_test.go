@@ -1,12 +1,11 @@
 package opt_test
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -50,32 +49,40 @@ type schedule struct {
 	r       *rand.Rand
 	name    string
 	id      string
+	made    bool // by objectives/create, so that a message starts it
 	attempt int
-	said    int // messages
-	late    *harness.Follower
-	whole   *harness.Follower
+	said    int                            // messages
+	readers map[string][]*harness.Follower // by root task
 }
 
 func newSchedule(c *client, seed, n uint64) *schedule {
-	return &schedule{client: c, r: rand.New(rand.NewPCG(seed, n)), name: fmt.Sprintf("random-%d-%d", seed, n), attempt: 1}
+	return &schedule{client: c, r: rand.New(rand.NewPCG(seed, n)), name: fmt.Sprintf("random-%d-%d", seed, n), attempt: 1, readers: map[string][]*harness.Follower{}}
 }
 
 func (s *schedule) run() {
 	s.open()
-	s.whole = s.c.Follow(s.ctx, s.id, 0)
+	s.follow(s.id, 0)
 	var all sync.WaitGroup
 	for range editors {
 		e := &editor{schedule: s, r: rand.New(rand.NewPCG(s.r.Uint64(), s.r.Uint64())), name: fmt.Sprintf("%s-%d", s.name, s.r.Uint32())}
 		all.Go(e.run)
 	}
-	s.late = s.c.Follow(s.ctx, s.id, harness.Fresh)
+	s.follow(s.id, harness.Fresh)
 	all.Wait()
-	for s.settle() {
-		s.readers()
-		if !s.again() {
+	for {
+		st := s.settle()
+		for ; s.attempt <= st.o.Attempt; s.attempt++ { // a client may have begun others
+			s.read(opt.RootID(s.id, s.attempt), s.attempt == st.o.Attempt)
+		}
+		if !s.again(st) {
 			return
 		}
 	}
+}
+
+// follow has one more reader read what happens to a root task.
+func (s *schedule) follow(root string, after int64) {
+	s.readers[root] = append(s.readers[root], s.c.Follow(s.ctx, root, after))
 }
 
 // open makes the objective, in one of the ways there are.
@@ -98,6 +105,7 @@ func (s *schedule) open() {
 		s.id = task.ID
 		return
 	}
+	s.made = true
 	o := s.create(s.name)
 	for _, p := range plans {
 		for i, ref := range p.Dependencies {
@@ -196,7 +204,7 @@ func (s *schedule) quiet() *story {
 		select {
 		case <-w.C():
 		case <-timer.C:
-			s.Fatalf("%s does not come to rest: %v; it is %s", s.id, busy, st.shape())
+			s.Fatalf("%s does not come to rest: %v\nit is %s\n%s", s.id, busy, st.shape(), s.events())
 		}
 	}
 }
@@ -222,16 +230,30 @@ func (s *schedule) compare(st *story) error {
 func (s *schedule) check(st *story) {
 	s.Helper()
 	if err := errors.Join(append(st.wrong, st.agrees())...); err != nil {
-		s.Fatalf("%s: %v", s.id, err)
+		s.Fatalf("%s: %v\n%s", s.id, err, s.events())
 	}
 }
 
+// events lists what has happened, for a failure.
+func (s *schedule) events() string {
+	events, err := s.journal.Events(s.ctx, s.id, 0, 0)
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, r := range events {
+		e := r.Event
+		fmt.Fprintf(&b, "%4d %s %s %s%s %s → %s %s %s\n", r.Seq, e.At, e.Kind, e.PlanID, e.TaskID, e.From, e.To, e.Reason, e.Verdict)
+	}
+	return b.String()
+}
+
 // settle does what the objective waits for until it has ended.
-func (s *schedule) settle() bool {
+func (s *schedule) settle() *story {
 	for range rounds {
 		st := s.quiet()
 		if st.o.Status.Ended() {
-			return true
+			return st
 		}
 		for _, n := range st.needs() {
 			if err := s.help(st, n); err != nil {
@@ -239,8 +261,8 @@ func (s *schedule) settle() bool {
 			}
 		}
 	}
-	s.Fatalf("%s has not ended: %s", s.id, s.tell().shape())
-	return false
+	s.Fatalf("%s has not ended: %s\n%s", s.id, s.tell().shape(), s.events())
+	return nil
 }
 
 // help does what the objective waits for. That it waits for it no longer, since
@@ -263,11 +285,11 @@ func (s *schedule) help(st *story, n need) error {
 			_, err = s.try("objectives/update", params{"id": s.id, "status": "completed"})
 		}
 	case "start":
-		if s.r.IntN(2) == 0 {
-			_, err = s.try("objectives/update", params{"id": s.id, "status": "working"})
+		if s.made && st.o.Attempt == 1 && s.r.IntN(2) == 0 {
+			_, err = s.c.Send(s.ctx, harness.Message{ID: s.message(), Text: "say go", ContextID: s.id})
 			break
 		}
-		_, err = s.c.Send(s.ctx, harness.Message{ID: s.message(), Text: "say go", ContextID: s.id})
+		_, err = s.try("objectives/update", params{"id": s.id, "status": "working"})
 	}
 	if harness.Code(err) == -32001 || harness.Code(err) == -32004 {
 		return nil
@@ -300,323 +322,18 @@ func (s *schedule) answer(st *story, gateID string) error {
 	return fmt.Errorf("there is no gate %s", gateID)
 }
 
-// readers checks that all readers of the root task have seen the same, and what
-// clients are shown.
-func (s *schedule) readers() {
-	root := opt.RootID(s.id, s.attempt)
-	whole, err := s.c.All(s.ctx, root, 0)
-	if err != nil || len(whole) == 0 {
-		s.Fatalf("%s: %d events, %v", root, len(whole), err)
-	}
-	for _, f := range []*harness.Follower{s.whole, s.late} {
-		events, err := f.Wait(s.ctx)
-		if err != nil {
-			s.Errorf("%s: %v", root, err)
-		}
-		if diff := harness.Differ(whole, events); diff != "" {
-			s.Errorf("%s: another sequence (-whole +followed):\n%s", root, diff)
-		}
-	}
-	after := whole[s.r.IntN(max(1, len(whole)-1))].ID
-	rest, err := s.c.All(s.ctx, root, after)
-	if want := harness.After(whole, after); err != nil || len(rest)+len(want) > 0 && harness.Differ(want, rest) != "" {
-		s.Errorf("%s, resumed after %d: %v, %d events of %d", root, after, err, len(rest), len(want))
-	}
-	s.told(whole)
-}
-
-// A told is what an event of a stream says of the hierarchy.
-type told struct {
-	Result struct {
-		StatusUpdate struct {
-			Metadata struct {
-				Event struct {
-					Kind, ID, From, To string
-					Revision           int64
-				} `json:"opt/v1/event"`
-			}
-		}
-	}
-}
-
-// told checks that the events of a stream follow on each other and lead to what
-// clients are shown.
-func (s *schedule) told(whole []harness.Event) {
-	o := s.get(s.id)
-	is := map[string]string{}
-	revision := int64(0)
-	for _, e := range whole {
-		var t told
-		if err := json.Unmarshal([]byte(e.Data), &t); err != nil {
-			s.Fatal(err)
-		}
-		event := t.Result.StatusUpdate.Metadata.Event
-		if event.ID == "" {
-			continue
-		}
-		if was, ok := is[event.ID]; ok && event.From != was {
-			s.Errorf("event %d of %s tells that %s was %s, which was %s", e.ID, s.id, event.ID, event.From, was)
-		}
-		if event.Revision < revision {
-			s.Errorf("event %d of %s tells of revision %d after %d", e.ID, s.id, event.Revision, revision)
-		}
-		is[event.ID], revision = event.To, event.Revision
-	}
-	for id, got := range is {
-		if want := statusIn(o, id); got != want {
-			s.Errorf("the stream of %s leaves %s %s, which is %s", s.id, id, got, want)
-		}
-	}
-}
-
 // again begins another attempt now and then, and reports whether it did.
-func (s *schedule) again() bool {
-	if s.get(s.id).Status == "completed" || s.attempt > 2 || s.r.IntN(3) > 0 {
+func (s *schedule) again(st *story) bool {
+	if st.o.Status == opt.ObjectiveCompleted || s.attempt > 3 || s.r.IntN(3) > 0 {
 		return false
 	}
-	old := s.root(s.id, s.attempt)
+	old := s.root(s.id, s.attempt-1)
 	s.move(s.id, "submitted")
-	s.attempt++
 	root := opt.RootID(s.id, s.attempt)
-	s.whole, s.late = s.c.Follow(s.ctx, root, 0), s.c.Follow(s.ctx, root, harness.Fresh)
+	s.follow(root, 0)
+	s.follow(root, harness.Fresh)
 	if now := s.root(s.id, s.attempt-1); string(now.Raw) != string(old.Raw) {
 		s.Errorf("the root task of the attempt before was\n%s\nand is\n%s", old.Raw, now.Raw)
 	}
 	return true
-}
-
-// An editor is a client that changes an objective, whatever it is doing.
-type editor struct {
-	*schedule
-	r    *rand.Rand
-	name string
-	n    int
-}
-
-func (e *editor) run() {
-	edits := []func(*harness.Objective) error{
-		e.addPlan, e.addPlan, e.addTasks, e.addTasks, e.addTasks, e.movePlan, e.movePlan, e.movePlan, e.moveTask, e.moveTask,
-		e.moveObjective, e.moveObjective, e.replan, e.cancelTask, e.reply, e.reply, e.reply, e.linkTask, e.rename, e.reorder, e.reorder, e.note,
-	}
-	for range 3 + e.r.IntN(4) {
-		var o *harness.Objective
-		var err error
-		if o, err = e.c.Objective(e.ctx, e.id); err == nil {
-			err = edits[e.r.IntN(len(edits))](o)
-		}
-		if err != nil {
-			e.Errorf("%s: %v", e.id, err)
-		}
-	}
-}
-
-// taken returns err unless a client can expect it: the thing may have moved on, or
-// not be such that it can be changed like this.
-func taken(err error, also ...int) error {
-	if harness.Code(err) == -32001 && harness.Reason(err) != "STALE_REVISION" || slices.Contains(also, harness.Code(err)) {
-		return nil
-	}
-	return err
-}
-
-// somePlan returns one of the plans, nil if there are none.
-func (e *editor) somePlan(o *harness.Objective) *harness.ObjectivePlan {
-	if len(o.Plans) == 0 {
-		return nil
-	}
-	return &o.Plans[e.r.IntN(len(o.Plans))]
-}
-
-// someTask returns one of the tasks, nil if there are none.
-func (e *editor) someTask(o *harness.Objective) *harness.TaskOfPlan {
-	var all []*harness.TaskOfPlan
-	for _, p := range o.Plans {
-		for i := range p.Tasks {
-			all = append(all, &p.Tasks[i])
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return all[e.r.IntN(len(all))]
-}
-
-// refusedAs checks that what cannot be was refused.
-func refusedAs(err error, what string) error {
-	switch harness.Code(err) {
-	case -32602, -32001:
-		return nil
-	}
-	return fmt.Errorf("%s was taken: %v", what, err)
-}
-
-func (e *editor) addPlan(o *harness.Objective) error {
-	p := randomPlan(e.r)
-	for _, other := range o.Plans {
-		if e.r.IntN(4) == 0 {
-			p.Dependencies = append(p.Dependencies, other.ID)
-		}
-	}
-	if e.r.IntN(6) == 0 {
-		p.Dependencies = append(p.Dependencies, opt.PlanID(o.ID, 99))
-		_, err := e.c.CreatePlan(e.ctx, o.ID, p)
-		return refusedAs(err, "a plan that depends on none")
-	}
-	_, err := e.c.CreatePlan(e.ctx, o.ID, p)
-	if len(o.Plans) > opt.MaxPlans-2*editors {
-		return taken(err, -32602)
-	}
-	return taken(err)
-}
-
-func (e *editor) addTasks(o *harness.Objective) error {
-	p := e.somePlan(o)
-	if p == nil {
-		return nil
-	}
-	tasks := randomTasks(e.r, len(p.Tasks), 1+e.r.IntN(3))
-	if e.r.IntN(5) == 0 { // a circle of any length, by ids
-		first := opt.TaskID(p.ID, len(p.Tasks))
-		last := &tasks[len(tasks)-1]
-		for i := range tasks[1:] {
-			tasks[i+1].Dependencies = []string{opt.TaskID(p.ID, len(p.Tasks)+i)}
-		}
-		tasks[0].Dependencies = []string{opt.TaskID(p.ID, len(p.Tasks)+len(tasks)-1)}
-		_, err := e.try("plans/addTasks", params{"id": p.ID, "tasks": tasks})
-		if err == nil { // others came first, and the ids are those of their tasks
-			return e.acyclic(first, last.Name)
-		}
-		return refusedAs(err, "a circle")
-	}
-	_, err := e.try("plans/addTasks", params{"id": p.ID, "tasks": tasks})
-	return taken(err)
-}
-
-// acyclic says that a circle was taken, unless the tasks before it were another's:
-// then its references lead there.
-func (e *editor) acyclic(first, name string) error {
-	o, err := e.c.Objective(e.ctx, e.id)
-	if err != nil {
-		return err
-	}
-	for _, p := range o.Plans {
-		if cyclic(p.Tasks, func(t harness.TaskOfPlan) (string, []string) { return t.ID, t.Dependencies }) {
-			return fmt.Errorf("a circle was taken, from %s to %s", first, name)
-		}
-	}
-	return nil
-}
-
-func (e *editor) movePlan(o *harness.Objective) error {
-	p := e.somePlan(o)
-	if p == nil {
-		return nil
-	}
-	to := []string{"pending", "working", "working", "working", "blocked", "blocked", "completed", "failed", "skipped", "skipped"}[e.r.IntN(10)]
-	_, err := e.try("plans/update", params{"id": p.ID, "status": to})
-	return taken(err)
-}
-
-func (e *editor) moveTask(o *harness.Objective) error {
-	t := e.someTask(o)
-	if t == nil {
-		return nil
-	}
-	states := []string{"pending", "submitted", "working", "working", "input-required", "auth-required", "completed", "completed", "completed", "failed", "canceled", "rejected"}
-	_, err := e.try("tasks/updateStatus", params{"id": t.ID, "status": states[e.r.IntN(len(states))]})
-	return taken(err)
-}
-
-func (e *editor) moveObjective(o *harness.Objective) error {
-	to := []string{"working", "working", "working", "blocked", "blocked", "blocked", "planning", "submitted"}[e.r.IntN(8)]
-	if e.r.IntN(8) == 0 {
-		to = []string{"completed", "failed", "canceled"}[e.r.IntN(3)]
-	}
-	if opt.ObjectiveStatus(o.Status).Ended() {
-		return nil // another attempt begins once this one was looked at
-	}
-	_, err := e.try("objectives/update", params{"id": o.ID, "status": to})
-	return taken(err)
-}
-
-func (e *editor) replan(o *harness.Objective) error {
-	if e.r.IntN(2) == 0 {
-		return nil
-	}
-	_, err := e.try("objectives/replan", params{"id": o.ID, "reason": "Something else."})
-	return taken(err)
-}
-
-func (e *editor) cancelTask(o *harness.Objective) error {
-	t := e.someTask(o)
-	if t == nil {
-		return nil
-	}
-	_, err := e.c.Cancel(e.ctx, t.ID)
-	return taken(err, -32002)
-}
-
-// reply answers the gate that the root task shows, there or at the task itself.
-func (e *editor) reply(o *harness.Objective) error {
-	task, err := e.c.Get(e.ctx, o.ID)
-	if err != nil || task.Gate == nil {
-		return err
-	}
-	to := []string{o.ID, task.Gate.TaskID}[e.r.IntN(2)]
-	e.n++
-	m := harness.Reply(fmt.Sprintf("%s-%d", e.name, e.n), to, task.Gate.ID, []string{"accept", "reject"}[e.r.IntN(2)])
-	if task.Gate.Kind == string(opt.Clarification) {
-		m.Data = map[string]any{"interruptId": task.Gate.ID, "answers": []any{map[string]any{"id": "q1", "answer": "that one"}}}
-	}
-	_, err = e.c.Send(e.ctx, m)
-	return taken(err, -32004)
-}
-
-func (e *editor) linkTask(o *harness.Objective) error {
-	t := e.someTask(o)
-	if t == nil {
-		return nil
-	}
-	_, err := e.try("tasks/link", params{"id": t.ID, "a2aTaskId": "elsewhere"})
-	return taken(err)
-}
-
-// rename changes a name, and says now and then what it has seen.
-func (e *editor) rename(o *harness.Objective) error {
-	p := params{"id": o.ID, "name": "say renamed"}
-	if e.r.IntN(2) == 0 {
-		p["longhaul/v1/revision"] = o.Revision()
-	}
-	method := "objectives/update"
-	if plan := e.somePlan(o); plan != nil && e.r.IntN(2) == 0 {
-		method, p["id"] = "plans/update", plan.ID
-	}
-	_, err := e.try(method, p)
-	if harness.Reason(err) == "STALE_REVISION" && p["longhaul/v1/revision"] != nil {
-		return nil
-	}
-	return taken(err)
-}
-
-// reorder lets a plan depend on others, in a circle or not.
-func (e *editor) reorder(o *harness.Objective) error {
-	p := e.somePlan(o)
-	if p == nil {
-		return nil
-	}
-	on := []string{}
-	for _, other := range o.Plans {
-		if e.r.IntN(3) == 0 {
-			on = append(on, other.ID)
-		}
-	}
-	_, err := e.try("plans/update", params{"id": p.ID, "dependencies": on})
-	return taken(err, -32602)
-}
-
-// note says something to the root task that answers nothing.
-func (e *editor) note(o *harness.Objective) error {
-	e.n++
-	_, err := e.c.Send(e.ctx, harness.Message{ID: fmt.Sprintf("%s-%d", e.name, e.n), TaskID: o.ID, Data: map[string]any{"note": e.n}})
-	return taken(err, -32004, -32602) // it may wait for an answer, which this is not
 }

@@ -1,6 +1,7 @@
 package opt_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -225,7 +226,7 @@ func (s *story) busy() error {
 }
 
 // byHand reports whether a client has to move t.
-func byHand(t *opt.Task) bool { return t.ByHand || t.Link != "" }
+func byHand(t *opt.Task) bool { return t.ByHand || t.Link != "" && !t.Follow }
 
 // A need is something that a client has to do for the work to go on.
 type need struct{ what, id string }
@@ -280,6 +281,8 @@ func (s *story) agrees() error {
 		}
 	}
 	switch status := s.o.Status; {
+	case cyclic(s.ordered(), func(p *opt.Plan) (string, []string) { return p.ID, p.Dependencies }):
+		return errors.New("the plans go round in a circle")
 	case status.Ended() && open > 0:
 		return fmt.Errorf("the objective is %s with %d open plans", status, open)
 	case status.Ended() && !s.o.Root.Ended():
@@ -319,9 +322,14 @@ func (s *story) rootShould() opt.TaskState {
 		return opt.TaskFailed
 	}
 	var oldest *opt.Gate
+	var waits opt.TaskState
 	for _, p := range s.ordered() {
-		for _, t := range p.Waiting() {
-			if oldest == nil || t.Gate.RequestedAt.Millis() < oldest.RequestedAt.Millis() {
+		for _, t := range p.Tasks {
+			switch {
+			case !t.State.Waiting():
+			case t.Gate == nil && waits == "":
+				waits = t.State // by hand
+			case t.Gate != nil && (oldest == nil || t.Gate.RequestedAt.Millis() < oldest.RequestedAt.Millis()):
 				oldest = t.Gate
 			}
 		}
@@ -332,14 +340,7 @@ func (s *story) rootShould() opt.TaskState {
 	case oldest != nil:
 		return oldest.State()
 	}
-	for _, p := range s.ordered() {
-		for _, t := range p.Tasks {
-			if t.State.Waiting() {
-				return t.State // a client lets it wait
-			}
-		}
-	}
-	return opt.TaskWorking
+	return cmp.Or(waits, opt.TaskWorking)
 }
 
 // cyclic reports whether following dependencies from any node leads back to it.

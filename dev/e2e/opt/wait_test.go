@@ -1,0 +1,117 @@
+package opt_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
+)
+
+// shape tells the statuses of an objective, its plans and their tasks.
+func shape(o *harness.Objective) string {
+	words := []string{word(o)}
+	for _, p := range o.Plans {
+		var tasks []string
+		for _, t := range p.Tasks {
+			tasks = append(tasks, t.Status)
+		}
+		words = append(words, fmt.Sprintf("%s%v", planWord(p), tasks))
+	}
+	return strings.Join(words, " ")
+}
+
+// is checks the shape of an objective that an answer shows.
+func (c *client) is(o *harness.Objective, want string) {
+	c.Helper()
+	if got := shape(o); got != want {
+		c.Fatalf("it is  %s\nwant   %s", got, want)
+	}
+}
+
+// becomes waits until an objective has a shape.
+func (c *client) becomes(id, want string) (o *harness.Objective) {
+	c.Helper()
+	err := c.eventually(id, settling, func() error {
+		o = c.get(id)
+		if got := shape(o); got != want {
+			return fmt.Errorf("it is  %s\nwant   %s", got, want)
+		}
+		return nil
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return o
+}
+
+// await waits until a task has come to a door.
+func (c *client) await(door string) {
+	c.Helper()
+	if err := c.control.Await(c.ctx, door); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// stopped waits until the work that waits at a door was stopped.
+func (c *client) stopped(door string) {
+	c.Helper()
+	if err := c.control.AwaitLeft(c.ctx, door); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// newDoors returns doors that nobody has knocked at.
+func (c *client) newDoors(n int) (doors []string) {
+	for range n {
+		doors = append(doors, c.newDoor())
+	}
+	return doors
+}
+
+// ran checks how often each task of an objective was run, in order.
+func (c *client) ran(o *harness.Objective, want ...int) {
+	c.Helper()
+	rounds, err := c.runs()
+	if err != nil {
+		c.Fatal(err)
+	}
+	var got []int
+	for _, p := range o.Plans {
+		for _, t := range p.Tasks {
+			n := 0
+			for key, r := range rounds {
+				if ref, ok := opt.ParseID(strings.SplitN(key, ":", 2)[0]); ok && ref.TaskID == t.ID {
+					n += len(r)
+				}
+			}
+			got = append(got, n)
+		}
+	}
+	if !slices.Equal(got, want) {
+		c.Errorf("tasks were run %v times, want %v", got, want)
+	}
+}
+
+// root returns the task of an attempt that has the id of an objective or of a plan
+// task, as a client sees it that does not know the extension.
+func (c *client) root(objectiveID string, attempt int) *harness.Task {
+	c.Helper()
+	task, err := c.plain.Get(c.ctx, opt.RootID(objectiveID, attempt))
+	if err != nil {
+		c.Fatal(err)
+	}
+	return task
+}
+
+// say sends a message and waits for what comes of it.
+func (c *client) say(m harness.Message) *harness.Task {
+	c.Helper()
+	m.ID, m.Wait = c.Name()+" "+m.ID, true
+	task, err := c.c.Send(c.ctx, m)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return task
+}
