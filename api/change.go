@@ -109,7 +109,7 @@ func (s *Server) caughtUp(ctx context.Context, c *call, id string, w Watch, wait
 func (s *Server) goesOn(o *opt.Objective) bool {
 	now := a2a.At(s.cfg.Now())
 	for _, p := range o.Plans {
-		startsAll := p.Started && !p.Kept && !o.Started && !closed(o) // a client has started it
+		startsAll := p.Started && !p.Status.Ended() && !o.Started && !closed(o) // a client has started it
 		if len(p.Next(now)) > 0 || startsAll {
 			return true
 		}

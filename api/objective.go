@@ -120,19 +120,18 @@ func (s *Server) updateObjective(ctx context.Context, c *call, p wire.UpdateObje
 }
 
 // arrived reports whether o shows what comes of asking for a status: it has ended,
-// works with its plans begun and none still paused, or is paused with its plans,
-// so that nothing begins after the answer. Others show at once, and so does that
-// somebody has paused it since.
+// works with its plans begun, or is paused with its plans, so that nothing begins
+// after the answer. Others show at once, and so does that somebody has paused it, or
+// its plans, since.
 func arrived(o *opt.Objective, asked opt.ObjectiveStatus) bool {
-	byClient := o.Status == opt.ObjectiveBlocked && o.Reason == opt.BlockedByOperator
-	byPlan := o.Status == opt.ObjectiveBlocked && o.Reason == opt.BlockedByPlan
+	paused := o.Status == opt.ObjectiveBlocked && o.Reason == opt.BlockedByOperator
 	switch {
 	case o.Status.Ended():
 		return true
-	case asked == opt.ObjectiveBlocked && byClient:
+	case asked == opt.ObjectiveBlocked && paused:
 		return !slices.ContainsFunc(o.Plans, runsOn)
-	case asked == opt.ObjectiveWorking && !byClient:
-		return !byPlan && len(o.Startable()) == 0 && len(o.Held()) == 0
+	case asked == opt.ObjectiveWorking && !paused:
+		return len(o.Startable()) == 0 && len(o.Held()) == 0
 	}
 	return !asked.Ended()
 }

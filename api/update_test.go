@@ -564,22 +564,53 @@ func TestObjectiveUpdate_waitsForThePause(t *testing.T) {
 	<-done
 }
 
-// Who has an objective work that somebody pauses at the same time is told so, and
-// waits for nothing.
+// Who has an objective work that somebody pauses at the same time, or a plan of it, is
+// told so, and waits for nothing.
 func TestObjectiveUpdate_pausedSince(t *testing.T) {
+	for what, pause := range map[string]func(*engine, *opt.Objective){
+		"objective": func(e *engine, o *opt.Objective) {
+			e.moveObjective(o, opt.ObjectiveBlocked, opt.BlockedByOperator)
+		},
+		"plan": func(e *engine, o *opt.Objective) {
+			e.movePlan(o.Plans[0], opt.PlanWorking, "")
+			e.movePlan(o.Plans[0], opt.PlanBlocked, opt.BlockedByOperator)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newService(t, func(c *api.Config) { c.ReplyWait = time.Hour })
+			s.have(t, nil)
+			s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
+				e.moveObjective(o, opt.ObjectiveWorking, "")
+				pause(e, o)
+				e.follow(o.ID)
+				return nil
+			})
+			began := time.Now()
+			o := s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"working"}`).at("result", "objective")
+			if waited := time.Since(began); waited > 0 || o.at("status").String() != "blocked" {
+				t.Errorf("%s: after %v the objective is %v", what, waited, o)
+			}
+		})
+	}
+}
+
+// A plan that was started, and ended before its objective heard of it, starts nothing
+// that an answer could wait for.
+func TestPlanUpdate_startedAndOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, func(c *api.Config) { c.ReplyWait = time.Hour })
-		s.have(t, nil)
-		s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
-			e.moveObjective(o, opt.ObjectiveWorking, "")
-			e.moveObjective(o, opt.ObjectiveBlocked, opt.BlockedByOperator)
-			e.follow(o.ID)
-			return nil
+		s.have(t, func(o *opt.Objective) {
+			p := o.Plans[0]
+			p.Status, p.Started, p.Metadata = opt.PlanFailed, true, a2a.Metadata{}.With(opt.KeyOptional, true)
+			for _, task := range p.Tasks {
+				task.State = opt.TaskCanceled
+			}
+			o.Status, o.Reason, o.Root = opt.ObjectiveWorking, opt.ByHand, opt.TaskWorking
 		})
 		began := time.Now()
-		o := s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"working"}`).at("result", "objective")
-		if waited := time.Since(began); waited > 0 || o.at("status").String() != "blocked" {
-			t.Errorf("after %v the objective is %v", waited, o)
+		s.call(t, "plans/addTasks", `{"id":"`+opt.PlanID(objectiveID, 2)+`","tasks":[{"name":"x"}]}`)
+		if waited := time.Since(began); waited > 0 {
+			t.Errorf("the answer came after %v", waited)
 		}
 	})
 }
