@@ -489,3 +489,23 @@ func places(o *opt.Objective, plans []*opt.Plan) string {
 	}
 	return strings.Join(out, " ")
 }
+
+// A plan that a client skips before anything was started has been begun by nobody.
+func TestObjective_skippedByHand(t *testing.T) {
+	o := objectiveOf(t, "pending pending")
+	unstarted(o)
+	hear := func(i int, r opt.Report) {
+		t.Helper()
+		if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: o.Plans[i].ID, Report: &r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hear(0, opt.Report{N: 1, Status: opt.PlanSkipped, ByHand: true})
+	if events := o.Next(a2a.Time{}); len(events) != 0 || o.Status != opt.ObjectiveSubmitted {
+		t.Errorf("once a plan was skipped, the objective is %s and %v follows", o.Status, events)
+	}
+	hear(1, opt.Report{N: 1, Status: opt.PlanWorking, Reason: opt.ByHand, ByHand: true})
+	if events := o.Next(a2a.Time{}); len(events) == 0 {
+		t.Error("once a plan works by hand, nothing follows")
+	}
+}

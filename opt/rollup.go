@@ -66,10 +66,12 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 	}
 }
 
-// begun reports whether a client has begun the work on a plan by hand.
+// begun reports whether a client has begun the work on a plan by hand. To skip one
+// begins nothing.
 func (o *Objective) begun() bool {
 	return slices.ContainsFunc(o.Plans, func(p *Plan) bool {
-		return p.Status != PlanPending && p.Reason != BlockedByDependencies && !p.Kept
+		dropped := p.Status == PlanSkipped && p.Report != nil && p.Report.ByHand
+		return p.Status != PlanPending && p.Reason != BlockedByDependencies && !p.Kept && !dropped
 	})
 }
 

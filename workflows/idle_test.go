@@ -214,7 +214,7 @@ func TestObjective_newAttemptExpires(t *testing.T) {
 	env.SetStartTime(began.Add(100 * day))
 	env.ExecuteWorkflow(workflows.Objective, retried())
 	expired(t, env, log, began.Add(130*day))
-	if diff := cmp.Diff([]string{"objective-again", "objective-stopping canceled", "objective canceled expired", "obj-a~2 canceled expired"}, log.lines); diff != "" {
+	if diff := cmp.Diff([]string{"objective-again", "objective-changed", "objective-stopping canceled", "objective canceled expired", "obj-a~2 canceled expired"}, log.lines); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }

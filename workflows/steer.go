@@ -99,6 +99,7 @@ func (r *objectiveRun) replace(specs []opt.PlanSpec, err error) {
 func (r *objectiveRun) setupAgain() {
 	queued := !r.o.QueuedAt.IsZero()
 	r.apply(opt.Event{Kind: opt.ObjectiveAgain, From: string(r.o.Status), To: r.in.Again, Attempt: r.o.Attempt + 1, TaskID: opt.RootID(r.o.ID, r.o.Attempt+1)})
+	r.revise(nil)
 	for _, p := range r.in.State.Before {
 		header := r.o.Plan(p.ID)
 		if p.Status == opt.PlanCompleted {

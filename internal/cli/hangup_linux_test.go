@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -29,6 +30,9 @@ func TestServe_onATerminal(t *testing.T) {
 		serveForTest(t)
 		return
 	}
+	caught := make(chan os.Signal, 1) // else a process whose tests run under nohup starts one that ignores it, too
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	for _, outlives := range []bool{false, true} {
 		t.Run(fmt.Sprintf("outlives it: %v", outlives), func(t *testing.T) {
 			terminal, cmd, said := startOnTerminal(t, outlives)
