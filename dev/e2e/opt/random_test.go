@@ -328,6 +328,9 @@ func (s *schedule) again(st *story) bool {
 		return false
 	}
 	old := s.root(s.id, s.attempt-1)
+	if known(leaving) {
+		s.gone(st)
+	}
 	s.move(s.id, "submitted")
 	root := opt.RootID(s.id, s.attempt)
 	s.follow(root, 0)
@@ -336,4 +339,15 @@ func (s *schedule) again(st *story) bool {
 		s.Errorf("the root task of the attempt before was\n%s\nand is\n%s", old.Raw, now.Raw)
 	}
 	return true
+}
+
+// gone waits until the workflows of all plans have ended.
+func (s *schedule) gone(st *story) {
+	temporal := s.site.Temporal(s)
+	defer temporal.Close()
+	for _, p := range st.ordered() {
+		if err := temporal.GetWorkflow(s.ctx, p.ID, "").Get(s.ctx, nil); err != nil {
+			s.Logf("plan %s: %v", p.ID, err)
+		}
+	}
 }

@@ -35,7 +35,8 @@ func (s *schedule) read(root string, last bool) {
 	}
 	o := s.get(s.id)
 	for id, got := range is {
-		if want := statusIn(o, id); got != want {
+		early := known(endsEarly) && (got == "working" || got == "submitted")
+		if want := statusIn(o, id); got != want && !early {
 			s.Errorf("the stream of %s leaves %s %s, which is %s", root, id, got, want)
 		}
 	}

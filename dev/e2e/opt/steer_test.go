@@ -1,6 +1,7 @@
 package opt_test
 
 import (
+	"fmt"
 	"testing"
 
 	"longhaul/dev/e2e/harness"
@@ -40,6 +41,7 @@ func steering(t *testing.T, s *service) {
 	s.each(t, "skip everything", (*client).skipAll)
 	s.each(t, "open gate", (*client).openGate)
 	s.each(t, "cancel a task that a client has moved", (*client).cancelHand)
+	s.each(t, endsEarly, func(c *client) { c.expect(endsEarly, c.failPlan()) })
 }
 
 func (c *client) startByMessage() {
@@ -323,4 +325,18 @@ func (c *client) cancelHand() {
 	c.move(o.Plans[0].Tasks[0].ID, "working")
 	c.move(o.ID, "working")
 	c.is(c.move(o.ID, "canceled").Objective, "canceled failed/canceled[canceled canceled]")
+}
+
+// failPlan ends a plan that works, and with it its objective: once it has stopped.
+func (c *client) failPlan() error {
+	door := c.newDoor()
+	o := c.create("x", harness.NewPlan("p", "await "+door))
+	c.move(o.ID, "working")
+	c.await(door)
+	c.move(o.Plans[0].ID, "failed")
+	o = c.until(o.ID, "it has ended", func(o *harness.Objective) bool { return o.Status == "failed" })
+	if got, want := shape(o), "failed failed[canceled]"; got != want {
+		return fmt.Errorf("it is %s, want %s", got, want)
+	}
+	return nil
 }
