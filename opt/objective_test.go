@@ -509,3 +509,25 @@ func TestObjective_skippedByHand(t *testing.T) {
 		t.Error("once a plan works by hand, nothing follows")
 	}
 }
+
+// An objective has ended once the tasks have of a plan that a client ended.
+func TestObjective_waitsForClosingPlans(t *testing.T) {
+	for _, status := range []opt.PlanStatus{opt.PlanFailed, opt.PlanCompleted} {
+		o := objectiveOf(t, "working! completed!")
+		hear := func(r opt.Report) {
+			t.Helper()
+			if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: o.Plans[0].ID, Report: &r}); err != nil {
+				t.Fatal(err)
+			}
+			come(t, o)
+		}
+		hear(opt.Report{N: 1, Status: status, Closing: true})
+		if o.Status != opt.ObjectiveWorking || o.Root != opt.TaskWorking {
+			t.Errorf("while a plan that is %s stops, the objective is %s and its root task %s", status, o.Status, o.Root)
+		}
+		hear(opt.Report{N: 2, Status: status})
+		if string(o.Status) != string(status) {
+			t.Errorf("once a plan that is %s has stopped, the objective is %s", status, o.Status)
+		}
+	}
+}

@@ -37,7 +37,11 @@ type Plan struct {
 func (p *Plan) Optional() bool { return p.Metadata.Bool(KeyOptional) }
 
 // Done reports whether what depends on the plan may start.
-func (p *Plan) Done() bool { return p.Status.Ended() && !p.Broken() }
+func (p *Plan) Done() bool { return p.Over() && !p.Broken() }
+
+// Over reports whether the plan has ended, as its objective knows it, and its tasks
+// have, too.
+func (p *Plan) Over() bool { return p.Status.Ended() && (p.Report == nil || !p.Report.Closing) }
 
 // Broken reports whether the plan ended in a way that fails its objective.
 func (p *Plan) Broken() bool { return p.Status == PlanFailed && !p.Optional() }

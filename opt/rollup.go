@@ -37,7 +37,7 @@ func (o *Objective) nextStatus(at a2a.Time) (Event, bool) {
 
 // wants returns the status that o should have, going by its plans.
 func (o *Objective) wants() (ObjectiveStatus, string) {
-	open := slices.ContainsFunc(o.Plans, func(p *Plan) bool { return !p.Status.Ended() })
+	open := slices.ContainsFunc(o.Plans, func(p *Plan) bool { return !p.Over() })
 	switch {
 	case o.Status.Ended():
 		return o.Status, o.Reason
@@ -101,7 +101,7 @@ func (o *Objective) byHand() string {
 // canProceed reports whether any plan works, was told to, or could start.
 func (o *Objective) canProceed() bool {
 	return len(o.Startable()) > 0 || slices.ContainsFunc(o.Plans, func(p *Plan) bool {
-		return p.Status == PlanWorking || p.Started && (p.Status == PlanPending || p.Reason == BlockedByDependencies)
+		return p.Status == PlanWorking || p.Status.Ended() && !p.Over() || p.Started && (p.Status == PlanPending || p.Reason == BlockedByDependencies)
 	})
 }
 

@@ -167,7 +167,13 @@ func (r *objectiveRun) report(planID string, report opt.Report) {
 // lost takes in that a plan's workflow ended without a report: an operator has
 // terminated it. The objective then records the end in its place.
 func (r *objectiveRun) lost(p *opt.Plan) {
+	if p.Over() {
+		return
+	}
 	if p.Status.Ended() {
+		report := *p.Report
+		report.Closing = false
+		r.report(p.ID, report)
 		return
 	}
 	report := opt.Report{Status: opt.PlanFailed, Reason: "terminated", Failure: "The work was ended by an operator."}
@@ -196,7 +202,7 @@ func (r *objectiveRun) signal(planID string, o Order) bool {
 func (r *objectiveRun) handOver() bool {
 	for _, p := range r.o.Plans {
 		told, begun := r.state.Begun[p.ID]
-		if !begun || told || p.Status.Ended() || r.heard[p.ID] {
+		if !begun || told || p.Over() || r.heard[p.ID] {
 			continue
 		}
 		if !r.signal(p.ID, Order{Do: reportOrder}) {

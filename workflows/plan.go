@@ -200,7 +200,7 @@ func (r *planRun) finished() bool {
 	if !r.idle() {
 		return false
 	}
-	if r.state.Tell && r.told.Status != r.plan.Status {
+	if r.state.Tell && (r.told.Status != r.plan.Status || r.told.Closing) {
 		r.send(r.report())
 	}
 	return r.idle()
@@ -248,7 +248,7 @@ func (r *planRun) send(report opt.Report) {
 
 // sameReport reports whether the objective would learn nothing from a.
 func sameReport(a, b opt.Report) bool {
-	return a.Status == b.Status && a.Reason == b.Reason && a.Changes == b.Changes && a.Rests == b.Rests && a.Asks == b.Asks && a.Waits == b.Waits &&
+	return a.Status == b.Status && a.Reason == b.Reason && a.Changes == b.Changes && a.Rests == b.Rests && a.Asks == b.Asks && a.Waits == b.Waits && a.Closing == b.Closing &&
 		slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
 }
 

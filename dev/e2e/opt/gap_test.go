@@ -6,8 +6,6 @@ import "time"
 // them must fail: one that works is to be taken off.
 var gaps = map[string]string{
 	"objective failed to planning": "the plans that are there are started, and no planner is asked",
-	endsEarly:                      "the status of a plan that a client ends comes before its tasks have stopped, and the objective goes by that",
-	leaving:                        "an order to a plan is lost while its workflow of the attempt before leaves",
 }
 
 // Gaps that random schedules come across, too.
