@@ -10,6 +10,7 @@ const (
 	keyRevision  = "longhaul/v1/revision"  // a number that grows with every change by a client
 	keyBlockedBy = "longhaul/v1/blockedBy" // where it is blocked
 	keyStopping  = "longhaul/v1/stopping"  // what it is about to end as
+	keyQueuedAt  = "longhaul/v1/queuedAt"  // since when it waits for its turn in its context
 )
 
 type objective struct {
@@ -60,6 +61,9 @@ func newObjective(o *opt.Objective, plans, tasks bool) objective {
 	}
 	if by := blockedBy(o); by != nil {
 		out.Metadata = out.Metadata.With(keyBlockedBy, by)
+	}
+	if !o.QueuedAt.IsZero() {
+		out.Metadata = out.Metadata.With(keyQueuedAt, o.QueuedAt)
 	}
 	if o.Stopping != "" && !o.Status.Ended() {
 		out.Metadata = out.Metadata.With(keyStopping, o.Stopping)
