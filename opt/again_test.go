@@ -60,6 +60,7 @@ func TestObjective_Apply_planAgain(t *testing.T) {
 		{plans: "completed?! working!", refused: true},
 		{plans: "skipped? working!", refused: true},
 		{plans: "working?!", refused: true},
+		{plans: "failed?! working!", set: func(o *opt.Objective) { o.Plans[0].Report.Closing = true }, refused: true},
 		{plans: "failed?! completed!", set: func(o *opt.Objective) { o.Status = opt.ObjectiveCompleted }, refused: true},
 	} {
 		o := objectiveOf(t, tt.plans)

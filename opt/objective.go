@@ -232,7 +232,7 @@ func (o *Objective) planAgain(e Event) error {
 	switch {
 	case p == nil:
 		return fmt.Errorf("plan %s: %w", e.PlanID, ErrUnknown)
-	case p.Status != PlanFailed || !p.Optional() || o.Status.Ended():
+	case p.Status != PlanFailed || !p.Over() || !p.Optional() || o.Status.Ended():
 		return &MoveError{string(p.Status), string(PlanPending)}
 	}
 	o.UpdatedAt = e.At

@@ -182,7 +182,7 @@ func (s *objectiveSim) order(p *opt.Plan, report opt.Report) {
 // open reports whether any plan has not ended or has still to say so.
 func (s *objectiveSim) open() bool {
 	for _, p := range s.plans {
-		if !p.report.Status.Ended() || len(p.sent) > 0 {
+		if !p.report.Status.Ended() || p.report.Closing || len(p.sent) > 0 {
 			return true
 		}
 	}
@@ -206,6 +206,12 @@ func (s *objectiveSim) happenings() (out []func()) {
 		}
 		if plan.report.ByHand && !plan.report.Status.Ended() && plan.report.Reason != opt.BlockedByOperator {
 			out = append(out, func() { s.byHand(plan) })
+		}
+		if plan.report.Closing {
+			out = append(out, func() {
+				plan.report.Closing = false
+				s.send(plan, plan.report.Status, plan.report.Reason)
+			})
 		}
 		if s.o.Stopping != "" && !plan.report.Status.Ended() {
 			out = append(out, func() { s.stopPlan(plan) })
@@ -232,7 +238,7 @@ func (s *objectiveSim) happenings() (out []func()) {
 	rare(8, s.stop == "" && len(s.o.Plans) > 1, s.reorder)
 	for _, p := range s.o.Plans {
 		plan := s.plans[p.ID]
-		rare(5, s.stop == "" && p.Optional() && plan.known.Status == opt.PlanFailed && len(plan.sent) == 0 && plan.agains < 2, func() { s.again(p) })
+		rare(5, s.stop == "" && p.Optional() && plan.known.Status == opt.PlanFailed && !plan.known.Closing && len(plan.sent) == 0 && plan.agains < 2, func() { s.again(p) })
 	}
 	return out
 }
@@ -408,7 +414,8 @@ func (s *objectiveSim) meddle() {
 	case n == 2 && plan.report.Status != opt.PlanWorking:
 		s.send(plan, opt.PlanSkipped, "")
 	case n == 3 && plan.report.Status == opt.PlanWorking:
-		s.send(plan, opt.PlanCompleted, "")
+		plan.report.Closing = s.r.IntN(2) == 0
+		s.send(plan, []opt.PlanStatus{opt.PlanCompleted, opt.PlanFailed}[s.r.IntN(2)], "")
 	}
 }
 
@@ -537,10 +544,10 @@ func (s *objectiveSim) should() opt.ObjectiveStatus {
 	var open, completed, failed, works, asks, begun bool
 	for _, p := range s.plans {
 		begun = begun || p.known.Status != opt.PlanPending && p.known.Reason != opt.BlockedByDependencies
-		open = open || !p.known.Status.Ended()
+		open = open || !p.known.Status.Ended() || p.known.Closing
 		completed = completed || p.known.Status == opt.PlanCompleted
 		failed = failed || p.known.Status == opt.PlanFailed
-		works = works || p.known.Status == opt.PlanWorking
+		works = works || p.known.Status == opt.PlanWorking || p.known.Closing
 		asks = asks || p.known.Status == opt.PlanBlocked && p.known.Reason != opt.BlockedByDependencies
 	}
 	switch {

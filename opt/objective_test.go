@@ -77,6 +77,10 @@ func TestObjective_Next(t *testing.T) {
 		{"not started", "pending", unstarted, "submitted", "submitted"},
 		{"without plans", "", nil, "working", "working"},
 		{"planning", "", func(o *opt.Objective) { o.Status = opt.ObjectivePlanning }, "planning", "working"},
+		{"a client has ended the last plan, and its tasks have yet to end", "completed!", busy, "working", "working"},
+		{"a client has failed the last plan, and its tasks have yet to end", "failed!", busy, "working", "working"},
+		{"one waits, and the tasks of another have yet to end", "completed! blocked!/input", busy, "working", "working"},
+		{"canceled while tasks have yet to end", "completed!", func(o *opt.Objective) { busy(o); o.Stopping = "canceled" }, "working", "working"},
 		{"replanned", "blocked!/operator pending", replanning, "planning replan", "working"},
 		{"replanned, and all have ended", "completed! skipped", replanning, "planning replan", "working"},
 		{"replanned no more", "blocked!/operator pending", func(o *opt.Objective) {
@@ -153,6 +157,11 @@ func TestObjective_Next(t *testing.T) {
 }
 
 func unstarted(o *opt.Objective) { o.Started, o.Status = false, opt.ObjectiveSubmitted }
+
+// busy makes the first plan one that a client has ended while a task of it runs.
+func busy(o *opt.Objective) {
+	o.Plans[0].Report = &opt.Report{Status: o.Plans[0].Status, Closing: true}
+}
 
 func replanning(o *opt.Objective) { o.Status, o.Reason = opt.ObjectivePlanning, opt.Replanning }
 

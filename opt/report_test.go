@@ -23,6 +23,8 @@ func TestPlan_Brief(t *testing.T) {
 		{"started", "working pending", nil, started, "working"},
 		{"at a gate", "input-required", nil, started, "blocked input, 1 open"},
 		{"at a gate, and by hand", "input-required auth-required:2 pending", []int{1}, started, "working, auth-required, 1 open"},
+		{"ended by a client", "completed working", nil, func(p *opt.Plan) { p.Started, p.Status = true, opt.PlanFailed }, "failed, closing"},
+		{"completed", "completed", nil, started, "completed"},
 		{"completed in an earlier attempt", "completed pending", nil, func(p *opt.Plan) { p.Tasks[1].Run = 2 }, "pending"},
 	}
 	for _, tt := range tests {
@@ -50,6 +52,9 @@ func TestPlan_Brief(t *testing.T) {
 		}
 		if len(b.Open) > 0 {
 			got += fmt.Sprintf(", %d open", len(b.Open))
+		}
+		if b.Closing {
+			got += ", closing"
 		}
 		if b.ByHand {
 			got += ", by hand"

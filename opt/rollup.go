@@ -98,7 +98,8 @@ func (o *Objective) byHand() string {
 	return ByHand
 }
 
-// canProceed reports whether any plan works, was told to, or could start.
+// canProceed reports whether any plan works, was told to, could start, or has tasks
+// that are about to end.
 func (o *Objective) canProceed() bool {
 	return len(o.Startable()) > 0 || slices.ContainsFunc(o.Plans, func(p *Plan) bool {
 		return p.Status == PlanWorking || p.Status.Ended() && !p.Over() || p.Started && (p.Status == PlanPending || p.Reason == BlockedByDependencies)

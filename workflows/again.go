@@ -19,7 +19,7 @@ func (r *objectiveRun) mayPlanAgain(_ workflow.Context, a AgainPlan) error {
 	switch {
 	case r.o.Status.Ended() || r.o.Stopping != "":
 		return moveError(string(opt.PlanFailed), string(a.Status))
-	case p == nil || !p.Status.Ended() || !a.Plan.Settled() || r.children[p.ID] != nil && !r.heard[p.ID]:
+	case p == nil || !p.Over() || !a.Plan.Settled() || r.children[p.ID] != nil && !r.heard[p.ID]:
 		return temporal.NewApplicationError("unknown plan", unknownErrorType)
 	case p.Status != opt.PlanFailed || !p.Status.May(a.Status) || a.Status == opt.PlanWorking && !r.o.Met(p):
 		return moveError(string(p.Status), string(a.Status))

@@ -103,13 +103,39 @@ func (r *objectiveRun) child(p *opt.Plan, first *Order) {
 	plan := r.plans[p.ID]
 	delete(r.plans, p.ID)
 	r.rec.flush(r.ctx)
-	r.beginChild(p, PlanInput{
+	in := PlanInput{
 		Plan: *plan, ContextID: r.o.ContextID, Tenant: r.o.Tenant, RootID: r.o.RootID(), Leaf: r.o.Leaf(p), Shared: r.state.Turn != turnAlone, Objective: r.o.Name,
 		Request: r.state.Request, Order: first, Attempt: max(r.o.Attempt, p.Run), MaxEvents: r.maxEvents,
+	}
+	future := r.execute(p, in)
+	for tries := 0; tries < leaveTries && p.Run > 0 && r.since(leavingChange) && r.stillThere(future); tries++ {
+		_ = workflow.Sleep(r.ctx, time.Second)
+		future = r.execute(p, in)
+	}
+	r.children[p.ID] = future
+	r.state.Begun[p.ID] = false
+	r.events.AddFuture(future, func(f workflow.Future) {
+		var report opt.Report
+		err := f.Get(r.ctx, &report)
+		r.heard[p.ID] = true
+		if err != nil {
+			r.lost(p)
+			return
+		}
+		r.report(PlanReport{PlanID: p.ID, Report: report})
 	})
 }
 
-func (r *objectiveRun) beginChild(p *opt.Plan, in PlanInput) {
+// A run of a plan that has told of its end leaves soon. One that is still there
+// after leaveTries seconds was not ended by us.
+const leaveTries = 60
+
+// stillThere reports whether a plan could not begin since a run of it is there.
+func (r *objectiveRun) stillThere(future workflow.ChildWorkflowFuture) bool {
+	return temporal.IsWorkflowExecutionAlreadyStartedError(future.GetChildWorkflowExecution().Get(r.ctx, nil))
+}
+
+func (r *objectiveRun) execute(p *opt.Plan, in PlanInput) workflow.ChildWorkflowFuture {
 	options := workflow.ChildWorkflowOptions{
 		WorkflowID:          p.ID,
 		WorkflowTaskTimeout: workflowTaskTimeout,
@@ -121,41 +147,22 @@ func (r *objectiveRun) beginChild(p *opt.Plan, in PlanInput) {
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(
 			TenantAttribute.ValueSet(r.o.Tenant), ContextAttribute.ValueSet(r.o.ContextID), ObjectiveAttribute.ValueSet(r.o.ID))
 	}
-	future := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(r.ctx, options), Plan, in)
-	r.children[p.ID] = future
-	r.state.Begun[p.ID] = false
-	r.events.AddFuture(future, func(f workflow.Future) {
-		var report opt.Report
-		err := f.Get(r.ctx, &report)
-		switch {
-		case p.Run > 0 && temporal.IsWorkflowExecutionAlreadyStartedError(err) && r.since(leavingChange):
-			r.events.AddFuture(workflow.NewTimer(r.ctx, time.Second), func(workflow.Future) {
-				r.stopped[p.ID] = false
-				r.beginChild(p, in)
-			})
-			return
-		case err != nil:
-			r.heard[p.ID] = true
-			r.lost(p)
-			return
-		}
-		r.heard[p.ID] = true
-		r.report(p.ID, report)
-	})
+	return workflow.ExecuteChildWorkflow(workflow.WithChildOptions(r.ctx, options), Plan, in)
 }
 
-// report takes in what a plan says of itself.
-func (r *objectiveRun) report(planID string, report opt.Report) {
-	if r.o.Plan(planID) == nil {
-		workflow.GetLogger(r.ctx).Warn("Report from a plan that is not here", "planId", planID)
+// report takes in what a plan says of itself. What an earlier attempt at it says
+// comes too late.
+func (r *objectiveRun) report(told PlanReport) {
+	p, report := r.o.Plan(told.PlanID), told.Report
+	if p == nil || told.Attempt > 0 && told.Attempt < p.Run {
+		workflow.GetLogger(r.ctx).Warn("Report from a plan that is not here", "planId", told.PlanID)
 		return
 	}
-	p := r.o.Plan(planID)
 	changes := report.Changes
 	if p.Report != nil {
 		changes -= p.Report.Changes
 	}
-	r.keep(opt.Event{Kind: opt.PlanReported, PlanID: planID, Report: &report})
+	r.keep(opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &report})
 	if changes > 0 {
 		r.apply(opt.Event{Kind: opt.ObjectiveChanged, Revision: r.o.Revision + changes})
 	}
@@ -173,7 +180,7 @@ func (r *objectiveRun) lost(p *opt.Plan) {
 	if p.Status.Ended() {
 		report := *p.Report
 		report.Closing = false
-		r.report(p.ID, report)
+		r.report(PlanReport{PlanID: p.ID, Report: report})
 		return
 	}
 	report := opt.Report{Status: opt.PlanFailed, Reason: "terminated", Failure: "The work was ended by an operator."}
@@ -181,7 +188,7 @@ func (r *objectiveRun) lost(p *opt.Plan) {
 		report.N = p.Report.N
 	}
 	r.rec.add(opt.Event{Kind: opt.PlanMoved, At: r.now(), PlanID: p.ID, From: string(p.Status), To: string(opt.PlanFailed), Reason: "terminated"})
-	r.report(p.ID, report)
+	r.report(PlanReport{PlanID: p.ID, Report: report})
 }
 
 // signal gives an order to a plan that has begun. It reports false if the plan

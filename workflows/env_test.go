@@ -43,6 +43,7 @@ func newEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 	env.SetTestTimeout(20 * time.Second)
 	env.SetStartTime(began)
 	journal := &recording{numbers: map[string]int64{}, sources: map[string][]string{}}
+	journal.more = sync.NewCond(&journal.mu)
 	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
 	env.RegisterActivity(activities.New(activities.Config{
@@ -99,11 +100,13 @@ type recording struct {
 	numbers map[string]int64    // last number of each source
 	events  []opt.Event
 	fail    func(b opt.Batch) error
+	more    *sync.Cond // lines were recorded
 }
 
 func (r *recording) Record(_ context.Context, b opt.Batch) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	defer r.more.Broadcast()
 	if r.fail != nil {
 		if err := r.fail(b); err != nil {
 			return err
@@ -188,6 +191,15 @@ func (r *recording) has(line string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Contains(r.lines, line)
+}
+
+// await waits until a line was recorded.
+func (r *recording) await(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !slices.Contains(r.lines, line) {
+		r.more.Wait()
+	}
 }
 
 // continued returns the input with which the workflow goes on as a new run.

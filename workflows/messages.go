@@ -98,8 +98,9 @@ const (
 
 // PlanReport is what a plan tells its objective.
 type PlanReport struct {
-	PlanID string     `json:"planId"`
-	Report opt.Report `json:"report"`
+	PlanID  string     `json:"planId"`
+	Report  opt.Report `json:"report"`
+	Attempt int        `json:"attempt,omitempty"` // of the plan
 }
 
 // ContextInput starts the queue of a context, or goes on with it.

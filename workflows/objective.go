@@ -74,7 +74,7 @@ func setupObjective(ctx workflow.Context, in ObjectiveInput) *objectiveRun {
 	r.rec = recorder{objectiveID: r.o.ID, source: opt.RootID(r.o.ID, attempt), n: r.state.Recorded, done: r.state.Recorded}
 	r.start(ctx)
 	on(&r.run, LetterSignal, r.hear)
-	on(&r.run, ReportSignal, func(p PlanReport) { r.report(p.PlanID, p.Report) })
+	on(&r.run, ReportSignal, r.report)
 	on(&r.run, JoinSignal, r.join)
 	on(&r.run, TurnSignal, r.turn)
 	switch {

@@ -3,12 +3,15 @@ package workflows_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 
+	"longhaul/activities"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -181,5 +184,30 @@ func TestObjective_waitsForTheJournal(t *testing.T) {
 	finished(t, env)
 	if got := log.lines[len(log.lines)-1]; got != "obj-a completed" {
 		t.Errorf("the last event is %q", got)
+	}
+}
+
+// An objective of which a client has ended the last plan ends when the tasks of that
+// have.
+func TestObjective_waitsForTheTasksOfAnEndedPlan(t *testing.T) {
+	for status, want := range map[opt.PlanStatus]string{opt.PlanCompleted: "obj-a completed", opt.PlanFailed: "obj-a failed"} {
+		env, log := newEnv(t)
+		env.OnActivity("Run", anyArg, anyArg).Return(func(ctx context.Context, _ activities.Work) (activities.Outcome, error) {
+			log.await("objective-changed") // by then the objective knows of the end of the plan
+			return activities.Outcome{}, context.Canceled
+		})
+		a := &answer{}
+		env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+			if info.ActivityType.Name == "Run" {
+				_ = env.UpdateWorkflowByID(planID, workflows.ChangePlanUpdate, "end", a, workflows.ChangePlan{Status: status})
+			}
+		})
+		env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opening("work 1h")})
+		wantDone(t, a)
+		canceled := slices.Index(log.lines, "task-a-1-0 canceled canceled")
+		ended := slices.IndexFunc(log.lines, func(line string) bool { return strings.HasPrefix(line, want) })
+		if canceled < 0 || ended < canceled {
+			t.Errorf("%q comes too early in\n%v", want, log.lines)
+		}
 	}
 }

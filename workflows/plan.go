@@ -213,6 +213,9 @@ func (r *planRun) report() opt.Report {
 	if report.Waits != "" && !r.since(waitsChange) {
 		report.Waits = ""
 	}
+	if report.Closing && !r.since(closingChange) {
+		report.Closing = false
+	}
 	if !r.plan.Settled() {
 		return report
 	}
@@ -240,7 +243,7 @@ func (r *planRun) tell() {
 func (r *planRun) send(report opt.Report) {
 	r.told, r.state.Reported = report, report.N
 	r.rec.flush(r.ctx)
-	signal := workflow.SignalExternalWorkflow(r.ctx, r.plan.ObjectiveID, "", ReportSignal, PlanReport{r.plan.ID, report})
+	signal := workflow.SignalExternalWorkflow(r.ctx, r.plan.ObjectiveID, "", ReportSignal, PlanReport{r.plan.ID, report, r.in.Attempt})
 	if err := signal.Get(r.ctx, nil); err != nil {
 		workflow.GetLogger(r.ctx).Info("The objective has ended before its plan", "error", err)
 	}

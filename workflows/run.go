@@ -64,6 +64,7 @@ const (
 	waitsChange    = "waits"        // a plan tells its objective of tasks that wait at no gate
 	planningChange = "planning"     // a client ends planning by having the objective work, and does not by pausing it
 	takenChange    = "taken"        // an objective takes it as done that its plans pause or go on
+	closingChange  = "closing"      // an objective ends once the tasks of plans have that a client has ended
 	stoppedChange  = "stopped"      // a plan that was told to stop is not started after that
 	leavingChange  = "leaving"      // a plan begins again once its run before, which has told of its end, has left
 )
