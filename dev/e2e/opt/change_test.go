@@ -1,7 +1,6 @@
 package opt_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ func changing(t *testing.T, s *service) {
 	s.each(t, "retry", (*client).retry)
 	s.each(t, "retry what was canceled", (*client).retryCanceled)
 	s.each(t, "retry with large results", (*client).retryLarge)
-	s.each(t, leaving, func(c *client) { c.expect(leaving, c.retryAtOnce()) })
+	s.each(t, "retry at once", (*client).retryAtOnce)
 	s.each(t, "replan", (*client).replan)
 	s.each(t, "replan while a task ends", (*client).replanMeanwhile)
 	s.each(t, "replan a list", (*client).replanList)
@@ -270,8 +269,8 @@ func (c *client) retryLarge() {
 	c.is(c.move(o.ID, "submitted").Objective, "submitted completed[completed] pending[pending]")
 }
 
-// retryAtOnce begins again what has failed while a task of it still stops.
-func (c *client) retryAtOnce() error {
+// retryAtOnce begins again what a client has failed, as soon as it has.
+func (c *client) retryAtOnce() {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "await "+door))
 	c.move(o.ID, "working")
@@ -279,18 +278,10 @@ func (c *client) retryAtOnce() error {
 	c.move(o.Plans[0].ID, "failed")
 	c.until(o.ID, "it has failed", func(o *harness.Objective) bool { return o.Status == "failed" })
 	c.move(o.ID, "submitted")
+	c.move(o.ID, "working")
+	c.until(o.ID, "it is run again", func(*harness.Objective) bool { return len(c.control.Knocked(door)) == 2 })
 	c.control.Open(door, "say done")
-	ctx, cancel := context.WithTimeout(c.ctx, c.patience(leaving))
-	defer cancel()
-	if err := c.c.Call(ctx, "objectives/update", params{"id": o.ID, "status": "working"}, nil); err != nil {
-		return fmt.Errorf("%w: it is %s", err, shape(c.get(o.ID)))
-	}
-	return c.eventually(o.ID, c.patience(leaving), func() error {
-		if got, want := shape(c.get(o.ID)), "completed completed[completed]"; got != want {
-			return fmt.Errorf("it is %s, want %s", got, want)
-		}
-		return nil
-	})
+	c.ran(c.becomes(o.ID, "completed completed[completed]"), 2)
 }
 
 // planned makes an objective whose planner waits at a door, and starts it.

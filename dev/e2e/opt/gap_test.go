@@ -8,15 +8,6 @@ var gaps = map[string]string{
 	"objective failed to planning": "the plans that are there are started, and no planner is asked",
 }
 
-// Gaps that random schedules come across, too.
-const (
-	endsEarly = "end of an objective after that of its tasks"
-	leaving   = "retry while a task of the attempt before stops"
-)
-
-// known reports whether something is a gap.
-func known(what string) bool { _, ok := gaps[what]; return ok }
-
 // expect fails the test if err is not nil, or is nil in spite of a gap.
 func (c *client) expect(what string, err error) {
 	c.Helper()

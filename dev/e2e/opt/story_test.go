@@ -19,7 +19,6 @@ type story struct {
 	plans map[string]*opt.Plan
 	seq   int64
 	wrong []error
-	moved map[string]bool // plans that a client has put elsewhere in the order
 
 	began   map[string]bool // A2A tasks that were dispatched to an executor
 	replies map[string]int  // accepted, by A2A task
@@ -27,7 +26,7 @@ type story struct {
 }
 
 func newStory() *story {
-	return &story{plans: map[string]*opt.Plan{}, moved: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}}
+	return &story{plans: map[string]*opt.Plan{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}}
 }
 
 // tell takes in events.
@@ -133,7 +132,6 @@ func (s *story) inPlan(e opt.Event) {
 
 // reorder lets a plan depend on others.
 func (s *story) reorder(p *opt.Plan, e opt.Event) {
-	s.moved[p.ID] = true
 	s.apply(e)
 	if cyclic(s.ordered(), func(p *opt.Plan) (string, []string) { return p.ID, p.Dependencies }) {
 		s.complain(e, "and the plans go round in a circle")
@@ -148,7 +146,7 @@ func (s *story) check(p *opt.Plan, e opt.Event) {
 			s.complain(e, "and the plan is %s", p.Status)
 		}
 		starts := e.To == string(opt.PlanWorking) && e.Reason != opt.ByHand && !p.Started
-		if starts && !s.met(p) && !s.moved[p.ID] { // it may have been told to start just before it was moved
+		if starts && !s.met(p) {
 			s.complain(e, "and its dependencies are not done")
 		}
 	case opt.TaskMoved:

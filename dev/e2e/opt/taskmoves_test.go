@@ -77,7 +77,8 @@ func (c *client) taskOfServiceIn(from opt.TaskState) subject {
 		}
 	}
 	c.until(o.ID, "the task is "+string(from), func(o *harness.Objective) bool {
-		return o.Plans[0].Tasks[0].Status == string(from) && (!from.Ended() || opt.ObjectiveStatus(o.Status).Ended())
+		status := opt.ObjectiveStatus(o.Status)
+		return o.Plans[0].Tasks[0].Status == string(from) && from.Ended() == status.Ended() && from.Waiting() == (status == opt.ObjectiveBlocked)
 	})
 	return s
 }
