@@ -91,7 +91,10 @@ func (r *contextRun) slot(s Slot) {
 			r.state.Resting = append(r.state.Resting, s.ObjectiveID)
 		}
 	case askSlot:
-		if r.state.Holder != s.ObjectiveID && !slices.Contains(r.state.Front, s.ObjectiveID) {
+		switch {
+		case r.state.Holder == s.ObjectiveID: // it was taken for one that works, and waits
+			r.turn(s.ObjectiveID, grantTries)
+		case !slices.Contains(r.state.Front, s.ObjectiveID):
 			r.state.remove(s.ObjectiveID)
 			r.state.Front = append(r.state.Front, s.ObjectiveID)
 		}

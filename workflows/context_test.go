@@ -89,6 +89,18 @@ func TestContext_inOrder(t *testing.T) {
 	f.want(t, "a join", "e join", "b turn", "a turn", "d turn")
 }
 
+// One that asks before it hears that it is taken for a member which works gets its
+// turn all the same.
+func TestContext_holderAsks(t *testing.T) {
+	f := newFloor(t)
+	f.there("a", "b")
+	f.at(0, func() { f.enter("b", "a"); f.slot("a", "ask") })
+	f.at(1, func() { f.slot("a", "leave") })
+	f.at(2, func() { f.slot("b", "leave") })
+	f.ExecuteWorkflow(workflows.Context, aContext)
+	f.want(t, "a join", "a turn", "b turn")
+}
+
 // An objective enters before it is started: it is waited for, but not for ever.
 func TestContext_waitsForTheStart(t *testing.T) {
 	f := newFloor(t)

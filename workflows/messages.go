@@ -24,9 +24,10 @@ type ObjectiveState struct {
 	Begun     map[string]bool `json:"begun,omitempty"`   // plans that are workflows; true once told to report their end by signal
 	Seen      map[string]bool `json:"seen,omitempty"`    // letters, so that a repeat is not heard twice
 	Orders    []PlanOrder     `json:"orders,omitempty"`
-	Before    []*opt.Plan     `json:"before,omitempty"` // with Again: the plans of the attempt before, with their tasks
-	Turn      string          `json:"turn,omitempty"`   // where it stands in the queue of its context
-	Begin     bool            `json:"begin,omitempty"`  // it begins once it may
+	Before    []*opt.Plan     `json:"before,omitempty"`  // with Again: the plans of the attempt before, with their tasks
+	Turn      string          `json:"turn,omitempty"`    // where it stands in the queue of its context
+	Unclear   bool            `json:"unclear,omitempty"` // its context takes it for one that works
+	Begin     bool            `json:"begin,omitempty"`   // it begins once it may
 	Recorded  int64           `json:"recorded"`
 	IdleSince a2a.Time        `json:"idleSince,omitzero"` // when IdleFor began
 }

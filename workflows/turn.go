@@ -30,9 +30,14 @@ func (r *objectiveRun) askFirst() {
 }
 
 // join hears that others want the context. The plans ask from now on before they
-// go on after a rest.
+// go on after a rest. An objective that waits is not what the context takes it for:
+// it asks again, as one that rests gives back what it does not have.
 func (r *objectiveRun) join(j Join) {
-	if j.Tenant != r.o.Tenant || r.state.Turn != turnAlone {
+	if j.Tenant != r.o.Tenant {
+		return
+	}
+	if r.state.Turn != turnAlone {
+		r.state.Unclear = r.state.Turn != turnHeld
 		return
 	}
 	r.state.Turn = turnFree
@@ -46,8 +51,13 @@ func (r *objectiveRun) join(j Join) {
 	}
 }
 
-// turn hears that the objective may work.
-func (r *objectiveRun) turn(struct{}) { r.state.Turn = turnHeld }
+// turn hears that the objective may work. One that has given its turn back hears it
+// too late.
+func (r *objectiveRun) turn(struct{}) {
+	if r.state.Turn != turnFree {
+		r.state.Turn, r.state.Unclear = turnHeld, false
+	}
+}
 
 // takeTurn works on with the turn, gives it back while nothing can go on, and
 // asks for it again. It reports whether that changed anything.
@@ -57,6 +67,7 @@ func (r *objectiveRun) takeTurn() bool {
 		return true
 	}
 	before := r.state.Turn
+	r.clear()
 	switch r.state.Turn {
 	case turnHeld:
 		if r.resting() {
@@ -71,6 +82,20 @@ func (r *objectiveRun) takeTurn() bool {
 		r.letGo()
 	}
 	return r.state.Turn != before
+}
+
+// clear tells the context where the objective stands, which takes it for one that
+// works.
+func (r *objectiveRun) clear() {
+	unclear := r.state.Unclear
+	r.state.Unclear = false
+	switch {
+	case !unclear:
+	case r.state.Turn == turnFree:
+		r.tellContext(releaseSlot, turnFree)
+	case r.state.Turn == turnWaiting, r.state.Turn == turnAsked:
+		r.tellContext(askSlot, r.state.Turn)
+	}
 }
 
 // resting reports whether nothing can go on: every plan that was started has
