@@ -33,7 +33,7 @@ test-root:
 # Most of these run programs, of which the cache of test results knows nothing.
 test-dev:
 	@echo "== Tests against the embedded Temporal server"
-	$(dev) test $(RACE) -timeout 30m ./...
+	$(dev) test $(RACE) -count=1 -timeout 30m ./...
 
 staticcheck:
 	@echo "== Linters"
