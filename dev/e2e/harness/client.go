@@ -114,7 +114,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	defer cancel()
 	res, err := c.post(ctx, method, params, nil)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s %v: %w", method, params, err)
 	}
 	defer res.Body.Close()
 	raw, err := answer(res)

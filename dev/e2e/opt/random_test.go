@@ -51,6 +51,7 @@ type schedule struct {
 	id      string
 	made    bool // by objectives/create, so that a message starts it
 	attempt int
+	begun   int                            // the latest attempt that was started
 	said    int                            // messages
 	readers map[string][]*harness.Follower // by root task
 }
@@ -194,6 +195,9 @@ func (s *schedule) quiet() *story {
 	for {
 		st := s.tell()
 		busy := st.busy()
+		if busy == nil && s.begun == st.o.Attempt && !st.o.Started && !st.o.Status.Ended() {
+			busy = errors.New("the objective was told to begin")
+		}
 		if busy == nil && len(st.wrong) == 0 {
 			busy = s.compare(st)
 		}
@@ -289,7 +293,9 @@ func (s *schedule) help(st *story, n need) error {
 			_, err = s.c.Send(s.ctx, harness.Message{ID: s.message(), Text: "say go", ContextID: s.id})
 			break
 		}
-		_, err = s.try("objectives/update", params{"id": s.id, "status": "working"})
+		if _, err = s.try("objectives/update", params{"id": s.id, "status": "working"}); err == nil {
+			s.begun = st.o.Attempt
+		}
 	}
 	if harness.Code(err) == -32001 || harness.Code(err) == -32004 {
 		return nil

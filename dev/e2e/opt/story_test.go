@@ -20,13 +20,14 @@ type story struct {
 	seq   int64
 	wrong []error
 
+	again   map[string]bool // plans that were tried again while their objective went on
 	began   map[string]bool // A2A tasks that were dispatched to an executor
 	replies map[string]int  // accepted, by A2A task
 	hands   map[string]bool // A2A tasks that a client has moved
 }
 
 func newStory() *story {
-	return &story{plans: map[string]*opt.Plan{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}}
+	return &story{plans: map[string]*opt.Plan{}, again: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}}
 }
 
 // tell takes in events.
@@ -121,6 +122,7 @@ func (s *story) inPlan(e opt.Event) {
 	}
 	switch header := s.o.Plan(p.ID); {
 	case e.Kind == opt.PlanAgain && header.Status == opt.PlanFailed: // its objective goes on
+		s.again[p.ID] = true
 		s.apply(e)
 	case e.Kind == opt.PlanChanged && e.Change.Dependencies != nil:
 		s.reorder(p, e)
@@ -176,8 +178,10 @@ func (s *story) dispatch(p *opt.Plan, t *opt.Task, e opt.Event) {
 	s.began[e.TaskID] = true
 }
 
+// met reports whether what p depends on is done, or was before it was tried again:
+// p may have been told to start just before that.
 func (s *story) met(p *opt.Plan) bool {
-	return !slices.ContainsFunc(p.Dependencies, func(id string) bool { return s.plans[id] == nil || !s.plans[id].Done() })
+	return !slices.ContainsFunc(p.Dependencies, func(id string) bool { return s.plans[id] == nil || !s.plans[id].Done() && !s.again[id] })
 }
 
 func describe(v any) string {
