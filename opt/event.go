@@ -11,30 +11,37 @@ import (
 type EventKind string
 
 // The kinds of event. Each comment names the fields that it uses beside N, At
-// and Kind.
+// and Kind, and who records it.
 const (
-	ObjectiveOpened   EventKind = "objective-opened"   // Objective, Message: the objective exists, and so does its root task
-	ObjectiveMoved    EventKind = "objective-moved"    // To, Reason
-	ObjectiveStopping EventKind = "objective-stopping" // Reason, Cause, Status: it ends when its plans have
-	ObjectiveChanged  EventKind = "objective-changed"  // Change, Revision
-	ObjectiveAgain    EventKind = "objective-again"    // Attempt, To: a new attempt, with a root task of its own
-	ObjectiveQueued   EventKind = "objective-queued"   // it waits for its turn in its context
-	PlanAdded         EventKind = "plan-added"         // PlanID, Plan with its tasks
-	PlanChanged       EventKind = "plan-changed"       // PlanID, Change: by the plan, or by its objective if Change has Dependencies
-	PlanAgain         EventKind = "plan-again"         // PlanID, Attempt: it is pending again, and so are the tasks that were not completed
-	TasksAdded        EventKind = "tasks-added"        // PlanID, Tasks
-	PlanMoved         EventKind = "plan-moved"         // PlanID, To, Reason
-	PlanStopping      EventKind = "plan-stopping"      // PlanID, Reason: it ends when its tasks have
-	PlanReported      EventKind = "plan-reported"      // PlanID, Report: what a plan tells its objective; never recorded
-	TaskLinked        EventKind = "task-linked"        // PlanID, TaskID, Link, Follow
-	TaskMoved         EventKind = "task-moved"         // PlanID and TaskID, or the root's TaskID; To, Reason, Status, Gate, Attempt
-	TaskTried         EventKind = "task-tried"         // PlanID, TaskID, From, To, Attempt: another attempt of its activity begins; changes no state
-	ArtifactAdded     EventKind = "artifact"           // PlanID, TaskID, RootID, Chunk
-	MessageAdded      EventKind = "message"            // PlanID, TaskID, Message, Principal, Reply, Verdict
+	ObjectiveOpened   EventKind = "objective-opened"   // objective: Objective, Given, Message: it exists, and so does its root task
+	ObjectiveMoved    EventKind = "objective-moved"    // objective: From, To, Reason, Status, Head
+	ObjectiveStopping EventKind = "objective-stopping" // objective: Reason, Cause, Status, Head: it ends when its plans have
+	ObjectivePaused   EventKind = "objective-paused"   // objective: Head: a client has paused it
+	ObjectiveResumed  EventKind = "objective-resumed"  // objective: Head
+	ObjectiveChanged  EventKind = "objective-changed"  // objective: Change, Revision, Head, Text
+	ObjectiveRetried  EventKind = "objective-retried"  // objective: From, To, Attempt, TaskID, Head: a new attempt, with a root task of its own
+	ObjectiveQueued   EventKind = "objective-queued"   // objective: QueuedAt, Head: it waits for its turn in its context
+	PlanAdded         EventKind = "plan-added"         // objective: PlanID, Plan with its tasks
+	PlanChanged       EventKind = "plan-changed"       // objective: PlanID, Change, Text: what a plan is called and depends on
+	PlanRetried       EventKind = "plan-retried"       // objective: PlanID, Attempt, Tasks, PlanHead: it is pending again, and so are the tasks that were not completed
+	PlanStarted       EventKind = "plan-started"       // plan: PlanID, PlanHead: its tasks may run
+	PlanPaused        EventKind = "plan-paused"        // plan: PlanID, Reason, PlanHead: by a client, or with its objective
+	PlanResumed       EventKind = "plan-resumed"       // plan: PlanID, Reason, PlanHead
+	PlanMoved         EventKind = "plan-moved"         // plan, or its objective while the plan has no workflow: PlanID, From, To, Reason, PlanHead
+	PlanStopping      EventKind = "plan-stopping"      // plan: PlanID, Reason, PlanHead: it ends when its tasks have
+	TasksAdded        EventKind = "tasks-added"        // plan: PlanID, Tasks
+	TaskLinked        EventKind = "task-linked"        // plan: PlanID, TaskID, Link, Follow
+	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt
+	TaskTried         EventKind = "task-tried"         // attempt: PlanID, TaskID, From, To, Round, Attempt: the work begins again; changes no state
+	ArtifactAdded     EventKind = "artifact"           // attempt, plan or objective: PlanID, TaskID, RootID, Round, Attempt, Chunk
+	MessageAdded      EventKind = "message"            // plan or objective: PlanID, TaskID, Message, Principal, Reply, Verdict
+	CommandAnswered   EventKind = "command-answered"   // objective: Answer
 )
 
 // An Event is one thing that happened to an objective, a plan or a task.
-// Events are facts: their source numbers them, and they are never edited.
+// Events are facts: their source numbers them, and they are never edited. An
+// event that changes a row carries what its owner arrived at, so that whoever
+// stores it needs no rules.
 type Event struct {
 	N    int64     `json:"n"` // 1, 2, 3 … within the source that records it
 	Kind EventKind `json:"kind"`
@@ -50,23 +57,67 @@ type Event struct {
 
 	Objective *Objective   `json:"objective,omitempty"`
 	Plan      *Plan        `json:"plan,omitempty"`
-	Report    *Report      `json:"report,omitempty"`
 	Status    *a2a.Message `json:"status,omitempty"` // what the agent says with the move
-	Gate      *Gate        `json:"gate,omitempty"`   // the gate that a task begins to wait at
+	Gate      *Gate        `json:"gate,omitempty"`   // the gate that is open after the move
 	Chunk     *Chunk       `json:"chunk,omitempty"`
-	Attempt   int          `json:"attempt,omitempty"` // of the activity, or of the objective where it begins one
+	Round     int          `json:"round,omitempty"`   // of the task's work: one more after each gate
+	Try       int          `json:"try,omitempty"`     // of the attempt: more than 1 after a lost worker
+	Attempt   int          `json:"attempt,omitempty"` // within the round, or of the objective or plan where it begins one
 	Change    *Change      `json:"change,omitempty"`
 	Tasks     []*Task      `json:"tasks,omitempty"`
 	Link      string       `json:"link,omitempty"`   // the A2A task that stands in for the plan task
 	Follow    bool         `json:"follow,omitempty"` // Link is a task of ours
 	Revision  int64        `json:"revision,omitempty"`
+	QueuedAt  a2a.Time     `json:"queuedAt,omitzero"` // the place of the objective in the queue of its context
+	Given     []PlanSpec   `json:"given,omitempty"`   // plans that came with the message that began the objective
 
-	Message   *a2a.Message `json:"message,omitempty"`
-	Principal string       `json:"principal,omitempty"` // who sent Message
-	Key       string       `json:"key,omitempty"`       // of the Letter that brought it
-	ForTask   string       `json:"forTask,omitempty"`   // the plan task that a reply to the root task was for
-	Reply     *Reply       `json:"reply,omitempty"`
-	Verdict   Verdict      `json:"verdict,omitempty"`
+	Head     *ObjectiveHead `json:"head,omitempty"`     // the objective after it
+	PlanHead *PlanHead      `json:"planHead,omitempty"` // the plan after it
+	Text     *Text          `json:"text,omitempty"`     // what the objective or the plan is called after it
+
+	Message   *a2a.Message   `json:"message,omitempty"`
+	Principal string         `json:"principal,omitempty"` // who sent Message
+	Key       string         `json:"key,omitempty"`       // of the Letter that brought it
+	ForTask   string         `json:"forTask,omitempty"`   // the plan task that a reply to the root task was for
+	Reply     *Reply         `json:"reply,omitempty"`
+	Verdict   Verdict        `json:"verdict,omitempty"`
+	Answer    *CommandAnswer `json:"answer,omitempty"`
+}
+
+// Fence returns a number that rises with the rounds, the attempts and the tries
+// of a task's work: what comes with a lower one than was seen comes too late.
+func (e Event) Fence() int64 { return int64(e.Round)<<40 | int64(e.Attempt)<<20 | int64(e.Try) }
+
+// An ObjectiveHead is the part of an objective that changes as work goes on.
+type ObjectiveHead struct {
+	Status   ObjectiveStatus `json:"status"`
+	Reason   string          `json:"reason,omitempty"`
+	Failure  string          `json:"failure,omitempty"`
+	Stopping string          `json:"stopping,omitempty"`
+	Started  bool            `json:"started,omitempty"`
+	Paused   bool            `json:"paused,omitempty"`
+	QueuedAt a2a.Time        `json:"queuedAt,omitzero"`
+	Attempt  int             `json:"attempt"`
+	Revision int64           `json:"revision"`
+}
+
+// A PlanHead is the part of a plan that changes as work goes on.
+type PlanHead struct {
+	Status   PlanStatus `json:"status"`
+	Reason   string     `json:"reason,omitempty"`
+	Stopping string     `json:"stopping,omitempty"`
+	Started  bool       `json:"started,omitempty"`
+	Paused   bool       `json:"paused,omitempty"` // by a client
+	Run      int        `json:"run,omitempty"`
+}
+
+// A Text is what an objective or a plan is called, and of a plan what it depends
+// on.
+type Text struct {
+	Name         string       `json:"name"`
+	Description  string       `json:"description,omitempty"`
+	Metadata     a2a.Metadata `json:"metadata,omitempty"`
+	Dependencies []string     `json:"dependencies,omitempty"`
 }
 
 // A Change is what a client changes about an objective or a plan beside its
@@ -76,7 +127,7 @@ type Change struct {
 	Description *string      `json:"description,omitempty"`
 	Metadata    a2a.Metadata `json:"metadata,omitzero"` // replaces the client's part
 
-	// Of a plan, in place of what it depends on. Its objective makes the change.
+	// Of a plan, in place of what it depends on.
 	Dependencies []string `json:"dependencies,omitzero"`
 }
 
@@ -89,6 +140,8 @@ const (
 	Noted      Verdict = "noted"       // it was added to the conversation
 	NotWaiting Verdict = "not-waiting" // it answered a gate that was not open, or not any more
 	NotOffered Verdict = "not-offered" // it asked for an action that the gate does not offer
+	NotIdle    Verdict = "not-idle"    // it asked an objective to start that had started, so it needs one of its own
+	TooLate    Verdict = "too-late"    // the task had ended
 )
 
 // Kept reports whether a message with verdict v belongs to the task's history.
@@ -107,6 +160,14 @@ type Batch struct {
 	ObjectiveID string  `json:"objectiveId"`
 	Source      string  `json:"source"` // the workflow id, or another name for a run of numbers
 	Events      []Event `json:"events"`
+}
+
+// Last returns the number of the last event of b, 0 if it is empty.
+func (b Batch) Last() int64 {
+	if len(b.Events) == 0 {
+		return 0
+	}
+	return b.Events[len(b.Events)-1].N
 }
 
 // ErrMove is wrapped by every error about a move that the tables do not allow.

@@ -27,17 +27,33 @@ type Objective struct {
 	Attempt     int             `json:"attempt"`             // 1 at first
 	MessageID   string          `json:"messageId,omitempty"` // of the message that began it
 	Digest      string          `json:"digest,omitempty"`    // of that message's content
+	Limits      Limits          `json:"limits,omitzero"`
 
 	QueuedAt a2a.Time  `json:"queuedAt,omitzero"` // since when it waits for its turn in its context, zero if it does not
 	Started  bool      `json:"started,omitempty"`
-	Stopping string    `json:"stopping,omitempty"` // "canceled" or "failed" while it is being stopped
-	Cause    string    `json:"cause,omitempty"`    // why it is being canceled, in one word; "" if somebody asked for it
+	Paused   bool      `json:"paused,omitempty"`   // a client has paused it
+	Stopping string    `json:"stopping,omitempty"` // "canceled", "failed" or "completed" while it is being stopped
+	Cause    string    `json:"cause,omitempty"`    // why it is being canceled, in one word; "" if a client asked for it
+	Planning bool      `json:"planning,omitempty"` // a planner is at work
 	Root     TaskState `json:"root"`               // of the root task
 	RootGate string    `json:"rootGate,omitempty"` // the gate that the root task shows
 }
 
 // Replanning is the reason of planning anew, with plans that are there already.
 const Replanning = "replan"
+
+// Head returns the part of o that changes as work goes on.
+func (o *Objective) Head() *ObjectiveHead {
+	return &ObjectiveHead{
+		Status: o.Status, Reason: o.Reason, Failure: o.Failure, Stopping: o.Stopping, Started: o.Started, Paused: o.Paused,
+		QueuedAt: o.QueuedAt, Attempt: o.Attempt, Revision: o.Revision,
+	}
+}
+
+// Text returns what o is called.
+func (o *Objective) Text() *Text {
+	return &Text{Name: o.Name, Description: o.Description, Metadata: o.Metadata}
+}
 
 // RootID returns the id of the root task of the present attempt.
 func (o *Objective) RootID() string { return RootID(o.ID, o.Attempt) }
@@ -65,20 +81,20 @@ func (o *Objective) Leaf(p *Plan) bool {
 
 // Startable lists the plans that may start now, in list order.
 func (o *Objective) Startable() []*Plan {
-	if !o.Started || o.Stopping != "" || o.Status.Ended() || o.paused() || o.replanning() || o.broken() != nil {
+	if !o.Started || o.Stopping != "" || o.Status.Ended() || o.Paused || o.replanning() || o.broken() != nil {
 		return nil
 	}
 	free := 1
 	if o.Unordered() {
-		free = MaxParallel
+		free = o.Limits.OrDefault().Parallel
 	}
 	var out []*Plan
 	for i, p := range o.Plans {
 		switch {
-		case p.Status.Ended():
+		case p.Status.Ended(), p.Stopping != "" && !p.Started:
 		case p.Started:
 			free--
-		case p.paused(), !o.turn(i): // a client that paused it before its turn lets it go on
+		case p.Paused, !o.turn(i): // a client that paused it before its turn lets it go on
 		case len(out) < free:
 			out = append(out, p)
 		}
@@ -157,24 +173,15 @@ func (o *Objective) Apply(e Event) error {
 	case ObjectiveOpened:
 		*o = *e.Objective
 	case ObjectiveMoved:
-		if !o.Status.May(ObjectiveStatus(e.To)) {
-			return &MoveError{string(o.Status), e.To}
-		}
-		o.Status, o.Reason = ObjectiveStatus(e.To), e.Reason
-		if text := failureText(e); text != "" {
-			o.Failure = text
-		}
-		o.Started = o.Started || o.Status != ObjectiveSubmitted && !o.onlyFollows()
-		if o.Status != ObjectiveSubmitted {
-			o.QueuedAt = a2a.Time{}
-		}
+		return o.move(e)
+	case ObjectivePaused, ObjectiveResumed:
+		o.Paused = e.Kind == ObjectivePaused
 	case ObjectiveChanged:
-		o.Name, o.Description, o.Metadata = e.Change.apply(o.Name, o.Description, o.Metadata)
-		o.Revision = max(o.Revision, e.Revision)
+		o.change(e)
 	case ObjectiveQueued:
-		o.QueuedAt = e.At
-	case ObjectiveAgain:
-		return o.again(e)
+		o.QueuedAt = e.QueuedAt
+	case ObjectiveRetried:
+		return o.retry(e)
 	case ObjectiveStopping:
 		o.Stopping, o.Cause, o.Failure = e.Reason, e.Cause, failureText(e)
 	case PlanAdded:
@@ -184,15 +191,11 @@ func (o *Objective) Apply(e Event) error {
 		header := *e.Plan
 		header.Tasks = nil
 		o.Plans = append(o.Plans, &header)
-	case PlanAgain:
-		return o.planAgain(e)
-	case PlanChanged:
-		return o.reorder(e)
-	case PlanReported:
-		return o.hear(e)
+	case PlanRetried, PlanChanged, PlanMoved:
+		return o.applyPlan(e)
 	case TaskMoved:
 		return o.moveRoot(e)
-	case ArtifactAdded, MessageAdded:
+	case ArtifactAdded, MessageAdded, CommandAnswered:
 		return nil // shown by the journal, decides nothing
 	default:
 		return fmt.Errorf("an objective cannot apply %q", e.Kind)
@@ -201,60 +204,72 @@ func (o *Objective) Apply(e Event) error {
 	return nil
 }
 
-// onlyFollows reports whether the status of o is one that plans come to which a
-// client moves by hand. That does not start an objective.
-func (o *Objective) onlyFollows() bool {
-	return o.Reason == ByHand || o.Status == ObjectiveBlocked && o.Reason != BlockedByOperator
+// change changes what o is called: as a client asks, or to what the event holds.
+func (o *Objective) change(e Event) {
+	if e.Change == nil && e.Text != nil {
+		o.Name, o.Description, o.Metadata = e.Text.Name, e.Text.Description, e.Text.Metadata
+	}
+	o.Name, o.Description, o.Metadata = e.Change.apply(o.Name, o.Description, o.Metadata)
+	o.Revision = max(o.Revision, e.Revision)
 }
 
-// again begins a new attempt at an objective that failed or was canceled. Its
-// completed plans stay completed; each of the others needs a PlanAgain of its
-// own.
-func (o *Objective) again(e Event) error {
-	if to := ObjectiveStatus(e.To); o.Status == to || !o.Status.Ended() || !o.Status.May(to) {
+func (o *Objective) move(e Event) error {
+	if !o.Status.May(ObjectiveStatus(e.To)) {
 		return &MoveError{string(o.Status), e.To}
 	}
-	o.Status, o.Reason, o.Failure, o.Stopping, o.Cause = ObjectiveSubmitted, "", "", "", ""
-	o.QueuedAt, o.Started, o.Attempt, o.Root, o.RootGate = a2a.Time{}, false, e.Attempt, TaskSubmitted, ""
-	for _, p := range o.Plans {
-		p.Kept = p.Status == PlanCompleted
-		if p.Status == PlanFailed || p.Status == PlanSkipped {
-			p.Status, p.Reason, p.Started, p.Stopping, p.Report = PlanPending, "", false, "", nil
-		}
+	o.Status, o.Reason, o.UpdatedAt = ObjectiveStatus(e.To), e.Reason, e.At
+	if text := failureText(e); text != "" {
+		o.Failure = text
 	}
-	o.UpdatedAt = e.At
+	o.Started = o.Started || o.Status != ObjectiveSubmitted && !o.Status.Ended() && !o.onlyFollows()
+	if o.Status != ObjectiveSubmitted {
+		o.QueuedAt = a2a.Time{}
+	}
 	return nil
 }
 
-// planAgain begins a new attempt at a plan that failed, without which o goes on.
-func (o *Objective) planAgain(e Event) error {
-	p := o.Plan(e.PlanID)
-	switch {
-	case p == nil:
-		return fmt.Errorf("plan %s: %w", e.PlanID, ErrUnknown)
-	case p.Status != PlanFailed || !p.Over() || !p.Optional() || o.Status.Ended():
-		return &MoveError{string(p.Status), string(PlanPending)}
-	}
-	o.UpdatedAt = e.At
-	return p.again(e)
+// onlyFollows reports whether the status of o is one that plans come to which a
+// client moves by hand. That does not start an objective.
+func (o *Objective) onlyFollows() bool {
+	return o.Reason == ByHand || o.Status == ObjectiveBlocked && !o.Paused
 }
 
-// Met reports whether everything that p depends on is done.
-func (o *Objective) Met(p *Plan) bool { return !o.held(p) }
-
-func (o *Objective) hear(e Event) error {
+// applyPlan changes one of the plans: what it is called and depends on, which is
+// its objective's to say, or its end while it has no workflow of its own.
+func (o *Objective) applyPlan(e Event) error {
 	p := o.Plan(e.PlanID)
 	if p == nil {
 		return fmt.Errorf("plan %s: %w", e.PlanID, ErrUnknown)
 	}
-	if p.Report != nil && e.Report.N < p.Report.N {
-		return nil // overtaken by a later one
+	o.UpdatedAt = e.At
+	switch e.Kind {
+	case PlanRetried:
+		return p.retry(e)
+	case PlanMoved:
+		return p.move(e)
 	}
-	p.Report, p.Status, p.Reason, p.UpdatedAt = e.Report, e.Report.Status, e.Report.Reason, e.At
-	// A report that it works may have been overtaken by the next.
-	p.Started = p.Started || p.Status == PlanWorking && p.Reason != ByHand || p.Status == PlanBlocked && p.Reason != BlockedByDependencies && !e.Report.ByHand
+	p.change(e)
 	return nil
 }
+
+// retry begins a new attempt at an objective that failed or was canceled. Its
+// completed plans stay completed; each of the others needs a PlanRetried of its
+// own.
+func (o *Objective) retry(e Event) error {
+	if to := ObjectiveStatus(e.To); o.Status == to || !o.Status.Ended() || !o.Status.May(to) {
+		return &MoveError{string(o.Status), e.To}
+	}
+	o.Status, o.Reason, o.Failure, o.Stopping, o.Cause = ObjectiveSubmitted, "", "", "", ""
+	o.QueuedAt, o.Started, o.Paused, o.Attempt, o.Root, o.RootGate = a2a.Time{}, false, false, e.Attempt, TaskSubmitted, ""
+	for _, p := range o.Plans {
+		p.Kept = p.Status == PlanCompleted
+	}
+	o.UpdatedAt = e.At
+	return nil
+}
+
+// Met reports whether everything that p depends on is done.
+func (o *Objective) Met(p *Plan) bool { return !o.held(p) }
 
 func (o *Objective) moveRoot(e Event) error {
 	if e.TaskID != o.RootID() {

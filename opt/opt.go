@@ -9,12 +9,22 @@
 // or reused.
 package opt
 
-// Limits of one objective.
-const (
-	MaxPlans    = 10 // plans per objective
-	MaxTasks    = 50 // tasks per plan
-	MaxParallel = 4  // tasks of one plan, or plans of one objective, at a time where dependencies are declared
-)
+import "cmp"
+
+// Limits bound one objective. A member that is 0 has its default.
+type Limits struct {
+	Plans    int `json:"plans,omitempty"`    // per objective, not counting those that were skipped; 10
+	Tasks    int `json:"tasks,omitempty"`    // per plan; 50
+	Parallel int `json:"parallel,omitempty"` // tasks of one plan, or plans of one objective, at a time where dependencies are declared; 4
+	Timeout  int `json:"timeout,omitempty"`  // seconds that one attempt at a task may work, unless the task says otherwise; 1,800
+}
+
+// OrDefault returns l with the defaults in place of zeros.
+func (l Limits) OrDefault() Limits {
+	return Limits{
+		Plans: cmp.Or(l.Plans, 10), Tasks: cmp.Or(l.Tasks, 50), Parallel: cmp.Or(l.Parallel, 4), Timeout: cmp.Or(l.Timeout, 1800),
+	}
+}
 
 // Metadata keys of the extension and our own.
 const (
@@ -38,4 +48,7 @@ const (
 	KeyAfter           = "longhaul/v1/after"
 	KeyAttempt         = "longhaul/v1/attempt"
 	KeyPlanner         = "longhaul/v1/planner"
+	KeyReason          = "longhaul/v1/reason" // why the work is planned as it is, for people
+	KeyPaused          = "longhaul/v1/paused"
+	KeyRequestID       = "longhaul/v1/requestId" // of a command, so that a repeat of it is safe
 )

@@ -22,15 +22,28 @@ type Plan struct {
 	Tasks        []*Task      `json:"tasks,omitempty"`
 	CreatedAt    a2a.Time     `json:"createdAt"`
 	UpdatedAt    a2a.Time     `json:"updatedAt"`
+	Limits       Limits       `json:"limits,omitzero"` // of its objective
 
-	Started  bool   `json:"started,omitempty"`  // its tasks may run
-	Stopping string `json:"stopping,omitempty"` // why it is being stopped, "" if it is not
+	Started         bool   `json:"started,omitempty"`         // its tasks may run
+	Paused          bool   `json:"paused,omitempty"`          // a client has paused it
+	ObjectivePaused bool   `json:"objectivePaused,omitempty"` // its objective is paused, or is being planned anew
+	Stopping        string `json:"stopping,omitempty"`        // why it is being stopped, "" if it is not
 
 	Kept bool `json:"kept,omitempty"` // completed in an earlier attempt
 	Run  int  `json:"run,omitempty"`  // its latest attempt, which its open tasks go by; 0 for the first
 
 	// In an Objective, which leaves the tasks to the plan, the latest Report.
 	Report *Report `json:"report,omitempty"`
+}
+
+// Head returns the part of p that changes as work goes on.
+func (p *Plan) Head() *PlanHead {
+	return &PlanHead{Status: p.Status, Reason: p.Reason, Stopping: p.Stopping, Started: p.Started, Paused: p.Paused, Run: p.Run}
+}
+
+// Text returns what p is called and depends on.
+func (p *Plan) Text() *Text {
+	return &Text{Name: p.Name, Description: p.Description, Metadata: p.Metadata, Dependencies: p.Dependencies}
 }
 
 // Optional reports whether the objective may go on if the plan fails.
@@ -130,12 +143,12 @@ func (p *Plan) makers(from []*Task) []*Task {
 
 // Ready lists the tasks that may start now, in list order.
 func (p *Plan) Ready() []*Task {
-	if !p.Started || p.paused() || p.closing() {
+	if !p.Started || p.OnHold() || p.closing() {
 		return nil
 	}
 	free := 1
 	if p.Unordered() {
-		free = MaxParallel
+		free = p.Limits.OrDefault().Parallel
 	}
 	free -= len(p.Running())
 	var ready []*Task
@@ -171,27 +184,27 @@ func (p *Plan) Apply(e Event) error {
 	switch e.Kind {
 	case PlanMoved:
 		return p.move(e)
+	case PlanStarted:
+		p.Started = true
+	case PlanPaused, PlanResumed:
+		p.pause(e)
 	case PlanStopping:
 		p.Stopping = e.Reason
 	case PlanChanged:
-		p.Name, p.Description, p.Metadata = e.Change.apply(p.Name, p.Description, p.Metadata)
-		if e.Change != nil && e.Change.Dependencies != nil {
-			p.Dependencies = e.Change.Dependencies
-		}
-		p.UpdatedAt = e.At
-	case PlanAgain:
-		return p.again(e)
+		p.change(e)
+	case PlanRetried:
+		return p.retry(e)
 	case TasksAdded:
 		for _, t := range e.Tasks {
 			added := *t // e stays what happened, whatever becomes of the task
 			p.Tasks = append(p.Tasks, &added)
 		}
-		p.UpdatedAt = e.At
 	case TaskMoved, TaskLinked, ArtifactAdded, MessageAdded:
 		return p.applyTask(e)
 	default:
 		return fmt.Errorf("a plan cannot apply %q", e.Kind)
 	}
+	p.UpdatedAt = e.At
 	return nil
 }
 
@@ -201,9 +214,31 @@ func (p *Plan) move(e Event) error {
 		return &MoveError{string(p.Status), e.To}
 	}
 	p.Status, p.Reason, p.UpdatedAt = to, e.Reason, e.At
-	p.Started = p.Started || to == PlanWorking && e.Reason != ByHand
 	return nil
 }
+
+func (p *Plan) pause(e Event) {
+	paused := e.Kind == PlanPaused
+	if e.Reason == PausedByObjective {
+		p.ObjectivePaused = paused
+		return
+	}
+	p.Paused = paused
+}
+
+func (p *Plan) change(e Event) {
+	p.Name, p.Description, p.Metadata = e.Change.apply(p.Name, p.Description, p.Metadata)
+	if e.Change != nil && e.Change.Dependencies != nil {
+		p.Dependencies = e.Change.Dependencies
+	}
+	p.UpdatedAt = e.At
+}
+
+// Who has paused a plan.
+const (
+	PausedByClient    = "client"
+	PausedByObjective = "objective"
+)
 
 // NextRun returns the number of an attempt at p that comes after attempt of its
 // objective, and after every attempt at p or at one of its tasks: the id of an A2A
@@ -219,16 +254,16 @@ func (p *Plan) latest() int {
 	return n
 }
 
-// again makes a plan that failed or was skipped pending in a new attempt. What
+// retry makes a plan that failed or was skipped pending in a new attempt. What
 // was completed stays so, and its results are used.
-func (p *Plan) again(e Event) error {
+func (p *Plan) retry(e Event) error {
 	if p.Status != PlanFailed && p.Status != PlanSkipped {
 		return &MoveError{string(p.Status), string(PlanPending)}
 	}
 	p.Status, p.Reason, p.Started, p.Stopping, p.Report, p.UpdatedAt = PlanPending, "", false, "", nil, e.At
-	p.Run = e.Attempt
+	p.Run, p.Paused, p.ObjectivePaused = e.Attempt, false, false
 	for _, t := range p.Tasks {
-		t.again(e.Attempt)
+		t.retry(e.Attempt)
 	}
 	return nil
 }
@@ -290,12 +325,14 @@ func (p *Plan) wants() (PlanStatus, string) {
 	switch {
 	case p.Status.Ended(), p.Stopping != "" && p.open():
 		return p.Status, p.Reason
-	case p.Stopping != "" && p.Status != PlanWorking:
+	case p.Stopping == Replanned, p.Stopping != "" && p.Status != PlanWorking:
 		return PlanSkipped, p.Stopping
 	case p.Stopping != "":
-		return PlanFailed, p.Stopping
-	case !p.Started && !p.begun(), p.paused() && !done:
+		return PlanFailed, p.stoppedBy()
+	case !p.Started && !p.begun():
 		return p.Status, p.Reason
+	case p.OnHold() && !done:
+		return PlanBlocked, p.heldBy()
 	case done && p.broken() != nil:
 		return PlanFailed, p.why()
 	case done:
@@ -335,8 +372,26 @@ func (p *Plan) open() bool {
 	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return !t.State.Ended() })
 }
 
-// paused reports whether a client has blocked p: nothing new is dispatched.
-func (p *Plan) paused() bool { return p.Status == PlanBlocked && p.Reason == BlockedByOperator }
+// OnHold reports whether p begins no task since p or its objective is paused.
+func (p *Plan) OnHold() bool { return p.Paused || p.ObjectivePaused }
+
+// heldBy returns why a plan on hold is blocked: what a person has to do comes
+// first, since the pause shows by itself.
+func (p *Plan) heldBy() string {
+	if len(p.waiting()) > 0 && len(p.Running()) == 0 {
+		return p.blockedBy()
+	}
+	return BlockedByOperator
+}
+
+// stoppedBy says why p failed that was stopped. One that was stopped since its
+// objective was completed by a client did not complete.
+func (p *Plan) stoppedBy() string {
+	if p.Stopping == string(ObjectiveCompleted) {
+		return ObjectiveEnded
+	}
+	return p.Stopping
+}
 
 // closing reports whether the open tasks of p must end: it is being stopped, a
 // task has failed it, or a client has ended it.

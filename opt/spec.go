@@ -1,10 +1,12 @@
 package opt
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"longhaul/a2a"
 )
@@ -22,45 +24,87 @@ func (e *SpecError) Error() string { return e.Field + ": " + e.Problem }
 
 var indexForm = regexp.MustCompile(`^(task|plan)-(\d+)$`)
 
-// NewPlan makes the n-th plan of an objective from spec. siblings are the
-// plans that are there already, those made for the same request included;
-// batch, which holds their ids and may hold ids of plans still to be made,
-// resolves "plan-0".
-func NewPlan(objectiveID string, n int, spec PlanSpec, siblings []*Plan, batch []string, at a2a.Time) (*Plan, error) {
+// NewPlans makes plans that belong together from specs, after those that o has,
+// without adding them: "plan-1" in the dependencies of one is the second of them.
+// Fields in its errors begin with "plans[n]".
+func (o *Objective) NewPlans(specs []PlanSpec, at a2a.Time) ([]*Plan, error) {
+	if err := o.room(len(specs)); err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(specs))
+	for i := range specs {
+		ids[i] = PlanID(o.ID, len(o.Plans)+i+1)
+	}
+	plans := make([]*Plan, 0, len(specs))
+	for i, spec := range specs {
+		p, err := o.newPlan(ids[i], spec, ids, at)
+		if err != nil {
+			var wrong *SpecError
+			if errors.As(err, &wrong) {
+				return nil, &SpecError{fmt.Sprintf("plans[%d].%s", i, wrong.Field), wrong.Problem}
+			}
+			return nil, err
+		}
+		plans = append(plans, p)
+	}
+	if planCycle(slices.Concat(o.Plans, plans)) {
+		return nil, &SpecError{"plans", "the dependencies form a cycle"}
+	}
+	return plans, nil
+}
+
+// NewPlan makes one plan from spec, after those that o has, without adding it.
+func (o *Objective) NewPlan(spec PlanSpec, at a2a.Time) (*Plan, error) {
+	if err := o.room(1); err != nil {
+		return nil, err
+	}
+	return o.newPlan(PlanID(o.ID, len(o.Plans)+1), spec, nil, at)
+}
+
+// room refuses n more plans if o would have more than it may. What was skipped or
+// replaced does not count.
+func (o *Objective) room(n int) error {
+	most := o.Limits.OrDefault().Plans
+	for _, p := range o.Plans {
+		if p.Status != PlanSkipped && p.Stopping != Replanned {
+			n++
+		}
+	}
+	if n > most {
+		return &SpecError{"plans", fmt.Sprintf("an objective has at most %d plans (maxPlansPerObjective), this would be %d", most, n)}
+	}
+	return nil
+}
+
+// newPlan makes a plan. batch holds the ids of those made for the same request.
+func (o *Objective) newPlan(id string, spec PlanSpec, batch []string, at a2a.Time) (*Plan, error) {
 	if err := checkText("", spec.Name, spec.Description); err != nil {
 		return nil, err
 	}
 	p := &Plan{
-		ID:          PlanID(objectiveID, n),
-		ObjectiveID: objectiveID,
-		Name:        spec.Name,
-		Description: spec.Description,
-		Status:      PlanPending,
-		Metadata:    spec.Metadata,
-		CreatedAt:   at,
-		UpdatedAt:   at,
+		ID: id, ObjectiveID: o.ID, Name: spec.Name, Description: spec.Description, Status: PlanPending, Metadata: spec.Metadata,
+		CreatedAt: at, UpdatedAt: at, Limits: o.Limits,
 	}
 	known := slices.Clone(batch)
-	for _, s := range siblings {
+	for _, s := range o.Plans {
 		known = append(known, s.ID)
 	}
 	var err error
 	if p.Dependencies, err = resolve("dependencies", "plan", p.ID, spec.Dependencies, batch, known); err != nil {
 		return nil, err
 	}
-	if cycle(append(slices.Clone(siblings), p), func(p *Plan) (string, []string) { return p.ID, p.Dependencies }) {
-		return nil, &SpecError{"dependencies", "the plans go round in a circle"}
-	}
-	if p.Tasks, err = p.NewTasks(spec.Tasks); err != nil {
-		return nil, err
-	}
-	return p, nil
+	p.Tasks, err = p.NewTasks(spec.Tasks)
+	return p, err
+}
+
+func planCycle(plans []*Plan) bool {
+	return cycle(plans, func(p *Plan) (string, []string) { return p.ID, p.Dependencies })
 }
 
 // NewTasks makes tasks that follow on those p already has, without adding them.
 func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
-	if total := len(p.Tasks) + len(specs); total > MaxTasks {
-		return nil, &SpecError{"tasks", fmt.Sprintf("a plan has at most %d tasks, this would be %d", MaxTasks, total)}
+	if most, total := p.Limits.OrDefault().Tasks, len(p.Tasks)+len(specs); total > most {
+		return nil, &SpecError{"tasks", fmt.Sprintf("a plan has at most %d tasks (maxTasksPerPlan), this would be %d", most, total)}
 	}
 	var ids []string
 	for _, t := range p.Tasks {
@@ -96,15 +140,19 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 		})
 	}
 	if cycle(slices.Concat(p.Tasks, tasks), func(t *Task) (string, []string) { return t.ID, t.needs() }) {
-		return nil, &SpecError{"tasks", "the dependencies go round in a circle"}
+		return nil, &SpecError{"tasks", "the dependencies form a cycle"}
 	}
 	return tasks, nil
 }
 
 func checkText(field, name, description string) error {
 	switch {
-	case name == "":
-		return &SpecError{field + "name", "must not be empty"}
+	case strings.TrimSpace(name) == "":
+		return &SpecError{field + "name", "must not be empty or blank"}
+	case strings.ContainsRune(name, 0):
+		return &SpecError{field + "name", "must not contain NUL characters"}
+	case strings.ContainsRune(description, 0):
+		return &SpecError{field + "description", "must not contain NUL characters"}
 	case len([]rune(name)) > MaxName:
 		return &SpecError{field + "name", fmt.Sprintf("has more than %d characters", MaxName)}
 	case len(description) > MaxDescription:

@@ -42,8 +42,21 @@ const (
 	BlockedByPlan         = "plan-paused" // of an objective: a client paused a plan of it
 )
 
-// Expired is why an objective was canceled that nobody started in time.
+// Expired is why an objective was canceled that no client started in time.
 const Expired = "expired"
+
+// Reasons that explain where an objective stands.
+const (
+	NothingToDo      = "nothing-to-do"     // it was started, and has no plan that is open: it waits for one
+	NothingCompleted = "nothing-completed" // it failed since only optional plans were left, and those failed
+)
+
+// Reasons why a plan was stopped.
+const (
+	Replanned      = "replanned"       // other plans replace it: it is skipped
+	ObjectiveEnded = "objective-ended" // a client declared its objective completed while it worked
+	Terminated     = "terminated"      // an operator has ended its workflow
+)
 
 // ReasonRejected is why a plan or an objective failed if its agent rejected a
 // task of it, and of nothing else. The root task is rejected then, too.
@@ -91,7 +104,8 @@ var PlanMoves = map[PlanStatus][]PlanStatus{
 // serverPlanMoves lists the moves that only the server makes.
 var serverPlanMoves = map[PlanStatus][]PlanStatus{
 	PlanPending: {PlanBlocked},
-	PlanBlocked: {PlanPending},
+	PlanWorking: {PlanSkipped}, // replaced while it worked
+	PlanBlocked: {PlanPending, PlanCompleted},
 	PlanSkipped: {PlanPending},
 }
 

@@ -42,8 +42,8 @@ type Task struct {
 // its own, since an A2A task that has ended never leaves its state.
 func (t *Task) A2AID() string { return RootID(t.ID, t.Run) }
 
-// again makes t pending in a new attempt, unless it is completed.
-func (t *Task) again(attempt int) {
+// retry makes t pending in a new attempt, unless it is completed.
+func (t *Task) retry(attempt int) {
 	if t.State == TaskCompleted {
 		return
 	}

@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"fmt"
 	"slices"
 
 	"longhaul/a2a"
@@ -52,14 +53,18 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 	case !open && o.anyPlan(PlanCompleted):
 		return ObjectiveCompleted, ""
 	case !open && o.anyPlan(PlanFailed): // optional ones, and nothing else came of it
-		return ObjectiveFailed, "nothing-completed"
-	case o.paused():
-		return o.Status, o.Reason
+		return ObjectiveFailed, NothingCompleted
+	case o.Paused:
+		return ObjectiveBlocked, o.pausedBy()
 	case !o.Started && o.stuck():
 		return ObjectiveBlocked, o.blockedBy()
 	case !o.Started:
 		return ObjectiveWorking, ByHand
-	case !open || o.canProceed():
+	case !open && !o.Planning:
+		return ObjectiveWorking, NothingToDo
+	case !open:
+		return ObjectiveWorking, ""
+	case o.canProceed():
 		return ObjectiveWorking, ""
 	default:
 		return ObjectiveBlocked, o.blockedBy()
@@ -106,9 +111,15 @@ func (o *Objective) canProceed() bool {
 	})
 }
 
-// paused reports whether a client has blocked o: no plan is started.
-func (o *Objective) paused() bool {
-	return o.Status == ObjectiveBlocked && o.Reason == BlockedByOperator
+// pausedBy returns why an objective that is paused is blocked: what a person has
+// to do comes first, since the pause shows by itself.
+func (o *Objective) pausedBy() string {
+	for _, p := range o.Plans {
+		if p.Status == PlanBlocked && (p.Reason == BlockedByInput || p.Reason == BlockedByAuth) {
+			return p.Reason
+		}
+	}
+	return BlockedByOperator
 }
 
 func (o *Objective) blockedBy() string {
@@ -213,10 +224,16 @@ func (o *Objective) failure() string {
 	if o.Failure != "" {
 		return o.Failure
 	}
-	if p := o.broken(); p != nil && p.Report != nil && p.Report.Failure != "" {
+	p := o.broken()
+	switch {
+	case p == nil:
+		return "No plan was completed: only optional plans were left, and they failed."
+	case p.Report != nil && p.Report.Failure != "":
 		return p.Report.Failure
+	case p.Reason != "":
+		return fmt.Sprintf("The plan %q failed (%s).", p.Name, p.Reason)
 	}
-	return "The objective failed."
+	return fmt.Sprintf("The plan %q failed.", p.Name)
 }
 
 func (o *Objective) anyPlan(s PlanStatus) bool {

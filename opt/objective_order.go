@@ -1,9 +1,6 @@
 package opt
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // Reordered returns the ids of what p is to depend on instead of what it does, or
 // reports why that cannot be. A plan that was begun has had its turn.
@@ -26,7 +23,7 @@ func (o *Objective) Reordered(p *Plan, dependencies []string) ([]string, error) 
 		return q.ID, q.Dependencies
 	}
 	if cycle(o.Plans, after) {
-		return nil, &SpecError{"dependencies", "the plans go round in a circle"}
+		return nil, &SpecError{"dependencies", "the plans form a cycle"}
 	}
 	return append([]string{}, ids...), nil
 }
@@ -34,18 +31,4 @@ func (o *Objective) Reordered(p *Plan, dependencies []string) ([]string, error) 
 // DependsOn reports whether p depends on those plans and no others.
 func (p *Plan) DependsOn(ids []string) bool {
 	return len(p.Dependencies) == len(ids) && !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(p.Dependencies, id) })
-}
-
-// reorder has one of the plans depend on others. The rest of the change is the
-// plan's own.
-func (o *Objective) reorder(e Event) error {
-	p := o.Plan(e.PlanID)
-	if p == nil {
-		return fmt.Errorf("plan %s: %w", e.PlanID, ErrUnknown)
-	}
-	if e.Change.Dependencies != nil {
-		p.Dependencies = e.Change.Dependencies
-	}
-	o.UpdatedAt = e.At
-	return nil
 }

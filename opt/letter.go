@@ -14,6 +14,7 @@ type Opening struct {
 	Message   *a2a.Message `json:"message,omitempty"` // that it is for; nil for objectives/create
 	Plans     []PlanSpec   `json:"plans,omitempty"`   // known already; nil leaves them to the planner
 	Idle      bool         `json:"idle,omitempty"`    // wait to be started
+	Planner   string       `json:"planner,omitempty"` // who made Plans
 	Behind    []string     `json:"-"`                 // with Objective.QueuedAt: what is known to have begun in the context
 }
 
@@ -23,7 +24,7 @@ func (o Opening) Event() Event {
 	objective := o.Objective
 	return Event{
 		N: 1, Kind: ObjectiveOpened, At: objective.CreatedAt, TaskID: objective.RootID(), To: string(TaskSubmitted),
-		Objective: &objective, Message: o.Message, Principal: objective.Principal, Verdict: Noted,
+		Objective: &objective, Given: o.Plans, Message: o.Message, Principal: objective.Principal, Verdict: Noted,
 	}
 }
 
@@ -38,6 +39,9 @@ type Letter struct {
 	Principal   string      `json:"principal"`
 	Reply       *Reply      `json:"reply,omitempty"` // the decision in the message; nil for a note
 	Key         string      `json:"key,omitempty"`   // of letters that are one letter, sent again; "" for the id of Message
+
+	Begins   bool     `json:"begins,omitempty"`  // it asks for work: it starts an objective that waits to be started, or is refused as NotIdle
+	QueuedAt a2a.Time `json:"queuedAt,omitzero"` // with Begins: the place in the queue of the context
 }
 
 // Once returns what letters have in common that are one letter, sent again.

@@ -1,0 +1,146 @@
+package opt
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"longhaul/a2a"
+)
+
+// A CommandKind says what a client wants to change.
+type CommandKind string
+
+// The kinds of command. Each comment names the fields that it uses beside ID,
+// Kind, Digest, Principal, ObjectiveID, Seen and Deadline, and who applies it.
+const (
+	UpdateObjective CommandKind = "update-objective" // objective: Change, Status, QueuedAt
+	Replan          CommandKind = "replan"           // objective: Text
+	CreatePlan      CommandKind = "create-plan"      // objective: Plan, Start
+	UpdatePlan      CommandKind = "update-plan"      // plan: PlanID, Status; objective: Change, and Status of a plan that has ended
+	AddTasks        CommandKind = "add-tasks"        // plan: PlanID, Tasks
+	LinkTask        CommandKind = "link-task"        // plan: PlanID, TaskID, Link, Follow
+	MoveTask        CommandKind = "move-task"        // plan: PlanID, TaskID, Status, Text
+	CancelTask      CommandKind = "cancel-task"      // plan: PlanID, TaskID
+)
+
+// A Command is a change that a client asks for. It goes to the objective, which
+// has it applied and records the [CommandAnswer]. The same command, sent again under
+// its id, gets the first answer.
+type Command struct {
+	ID          string      `json:"id"`
+	Kind        CommandKind `json:"kind"`
+	Digest      string      `json:"digest,omitempty"` // of what is asked for
+	Principal   string      `json:"principal,omitempty"`
+	ObjectiveID string      `json:"objectiveId"`
+	Seen        int64       `json:"seen,omitempty"`    // the revision that the client saw; 0 for any
+	Deadline    a2a.Time    `json:"deadline,omitzero"` // after which nobody waits for it, so it is refused
+	PlanID      string      `json:"planId,omitempty"`
+	TaskID      string      `json:"taskId,omitempty"` // of the plan task
+	Change      *Change     `json:"change,omitempty"`
+	Status      string      `json:"status,omitempty"` // to move to; "" to stay
+	Text        string      `json:"text,omitempty"`   // for people
+	Plan        *PlanSpec   `json:"plan,omitempty"`
+	Start       bool        `json:"start,omitempty"` // start the objective, too
+	Tasks       []TaskSpec  `json:"tasks,omitempty"`
+	Link        string      `json:"link,omitempty"`
+	Follow      bool        `json:"follow,omitempty"`  // Link is a task of ours; else a client moves the task
+	QueuedAt    a2a.Time    `json:"queuedAt,omitzero"` // of one that starts work: its place in the queue of its context
+}
+
+// Starts reports whether c asks an objective to begin, or to begin again.
+func (c Command) Starts() bool {
+	to := ObjectiveStatus(c.Status)
+	return c.Kind == UpdateObjective && (to == ObjectiveWorking || to == ObjectivePlanning)
+}
+
+// A CommandAnswer says what became of a command. It is recorded with the change.
+type CommandAnswer struct {
+	CommandID string   `json:"commandId"`
+	Digest    string   `json:"digest,omitempty"`
+	Refusal   *Refusal `json:"refusal,omitempty"`   // nil if it was applied
+	PlanID    string   `json:"planId,omitempty"`    // that was created
+	Revision  int64    `json:"revision"`            // of the objective after it
+	Waiting   []string `json:"waiting,omitempty"`   // plans that have yet to follow
+	Unchanged bool     `json:"unchanged,omitempty"` // it was so already
+}
+
+// A RefusalCode says why a command was refused.
+type RefusalCode string
+
+// The codes.
+const (
+	RefusedMove    RefusalCode = "move"    // From, To: the tables do not allow it
+	RefusedSpec    RefusalCode = "spec"    // Field, Problem: it asks for what cannot be
+	RefusedStale   RefusalCode = "stale"   // Revision: the client has not seen the latest one
+	RefusedEnded   RefusalCode = "ended"   // From: what it is about has ended; "plan" or "objective"
+	RefusedUnknown RefusalCode = "unknown" // what it is about is not there
+	RefusedLate    RefusalCode = "late"    // nobody waited for it any more
+	RefusedReused  RefusalCode = "reused"  // its id was used for another command
+)
+
+// A Refusal says why nothing was changed. It is an error.
+type Refusal struct {
+	Code     RefusalCode `json:"code"`
+	From     string      `json:"from,omitempty"`
+	To       string      `json:"to,omitempty"`
+	Field    string      `json:"field,omitempty"`
+	Problem  string      `json:"problem,omitempty"`
+	Revision int64       `json:"revision,omitempty"`
+}
+
+// Error implements error.
+func (r *Refusal) Error() string {
+	switch r.Code {
+	case RefusedMove, RefusedSpec:
+		return r.Unwrap().Error()
+	case RefusedStale:
+		return "the objective is at revision " + strconv.FormatInt(r.Revision, 10)
+	case RefusedEnded:
+		return "the " + r.From + " has ended"
+	case RefusedLate:
+		return "the command came too late"
+	case RefusedReused:
+		return "the id was used for another command"
+	}
+	return string(r.Code)
+}
+
+// Unwrap returns the error that callers branch on.
+func (r *Refusal) Unwrap() error {
+	switch r.Code {
+	case RefusedMove:
+		return &MoveError{r.From, r.To}
+	case RefusedSpec:
+		return &SpecError{r.Field, r.Problem}
+	case RefusedStale:
+		return ErrStale
+	case RefusedEnded:
+		return ErrEnded
+	case RefusedUnknown:
+		return ErrUnknown
+	case RefusedLate:
+		return ErrUnavailable
+	case RefusedReused:
+		return ErrConflict
+	}
+	return nil
+}
+
+// RefusalOf returns err, an error of the model about a command, as a refusal.
+func RefusalOf(err error) *Refusal {
+	var refusal *Refusal
+	var move *MoveError
+	var spec *SpecError
+	switch {
+	case errors.As(err, &refusal):
+		return refusal
+	case errors.As(err, &move):
+		return &Refusal{Code: RefusedMove, From: move.From, To: move.To}
+	case errors.As(err, &spec):
+		return &Refusal{Code: RefusedSpec, Field: spec.Field, Problem: spec.Problem}
+	case errors.Is(err, ErrUnknown):
+		return &Refusal{Code: RefusedUnknown}
+	}
+	panic(fmt.Sprintf("opt: no refusal for %v", err))
+}

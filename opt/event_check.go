@@ -1,0 +1,66 @@
+package opt
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// ErrMalformed is wrapped by errors about an event that lacks what its kind
+// needs. It never helps to record it again.
+var ErrMalformed = errors.New("malformed event")
+
+// Check reports what e lacks: the members that its kind needs and, where it
+// changes a row, what the owner of the row arrived at.
+func (e Event) Check() error {
+	has, known := e.complete()
+	switch {
+	case !known:
+		return fmt.Errorf("%w: nothing can be recorded of kind %q", ErrMalformed, e.Kind)
+	case !has || e.N < 1:
+		return fmt.Errorf("%w of kind %s: a member is missing", ErrMalformed, e.Kind)
+	}
+	return nil
+}
+
+// complete reports whether e has the members that its kind needs; known is false
+// for a kind that does not exist.
+func (e Event) complete() (has, known bool) {
+	switch e.Kind {
+	case ObjectiveOpened:
+		return e.Objective != nil, true
+	case ObjectiveMoved:
+		return e.To != "" && e.Head != nil, true
+	case ObjectiveStopping, ObjectivePaused, ObjectiveResumed, ObjectiveQueued:
+		return e.Head != nil, true
+	case ObjectiveChanged:
+		return e.Head != nil && e.Text != nil, true
+	case ObjectiveRetried:
+		return e.Head != nil && e.Attempt > 1, true
+	case PlanAdded:
+		return e.PlanID != "" && e.Plan != nil && e.Plan.ID == e.PlanID && !slices.Contains(e.Plan.Tasks, nil), true
+	case PlanChanged:
+		return e.PlanID != "" && e.Text != nil, true
+	case PlanRetried:
+		return e.PlanID != "" && e.Attempt > 1 && e.PlanHead != nil && !slices.Contains(e.Tasks, nil), true
+	case PlanMoved:
+		return e.PlanID != "" && e.To != "" && e.PlanHead != nil, true
+	case PlanStarted, PlanPaused, PlanResumed, PlanStopping:
+		return e.PlanID != "" && e.PlanHead != nil, true
+	case TasksAdded:
+		return e.PlanID != "" && !slices.Contains(e.Tasks, nil), true
+	case TaskLinked:
+		return e.TaskID != "" && e.Link != "", true
+	case TaskMoved:
+		return e.TaskID != "" && e.To != "", true
+	case TaskTried:
+		return e.TaskID != "" && e.To != "" && e.Attempt > 1, true
+	case ArtifactAdded:
+		return e.TaskID != "" && e.Chunk != nil, true
+	case MessageAdded:
+		return e.TaskID != "" && e.Message != nil, true
+	case CommandAnswered:
+		return e.Answer != nil && e.Answer.CommandID != "", true
+	}
+	return false, false
+}

@@ -1,0 +1,195 @@
+package machine
+
+import (
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Admit reports why an objective cannot do what a command asks for, as far as
+// that is the objective's to say. What belongs to a plan that goes on,
+// [AdmitToPlan] says.
+func Admit(o *opt.Objective, c opt.Command) error {
+	if c.Seen != 0 && c.Seen != o.Revision {
+		return &opt.Refusal{Code: opt.RefusedStale, Revision: o.Revision}
+	}
+	if err := c.Change.Check(); err != nil {
+		return err
+	}
+	switch c.Kind {
+	case opt.UpdateObjective:
+		return admitUpdate(o, c)
+	case opt.Replan:
+		return admitReplan(o)
+	case opt.CreatePlan:
+		if closed(o) {
+			return objectiveEnded()
+		}
+		_, err := o.NewPlan(*c.Plan, a2a.Time{})
+		return err
+	}
+	p := o.Plan(c.PlanID)
+	switch {
+	case p == nil:
+		return opt.ErrUnknown
+	case c.Kind == opt.UpdatePlan:
+		return admitPlanUpdate(o, p, c)
+	case closed(o) && c.Kind != opt.MoveTask && c.Kind != opt.CancelTask:
+		return objectiveEnded()
+	case p.Status.Ended() && (c.Kind == opt.AddTasks || c.Kind == opt.LinkTask):
+		return planEnded()
+	}
+	return nil
+}
+
+// admitUpdate holds the table of moves that a client may ask an objective for.
+func admitUpdate(o *opt.Objective, c opt.Command) error {
+	to := opt.ObjectiveStatus(c.Status)
+	move := &opt.MoveError{From: string(o.Status), To: c.Status}
+	switch {
+	case to == o.Status && c.Change.Empty() && closed(o):
+		return nil
+	case closed(o) && (to == "" || to == o.Status):
+		return objectiveEnded()
+	case to == "":
+		return nil
+	case o.Stopping != "" && !o.Status.Ended(), !o.Status.May(to):
+		return move
+	case o.Status.Ended() && !c.Change.Empty():
+		return objectiveEnded()
+	case to == opt.ObjectiveWorking && o.Status == opt.ObjectiveBlocked && !o.Paused:
+		return move
+	}
+	return nil
+}
+
+// admitReplan refuses to plan anew what has ended, or has no room for one plan
+// more once the open ones are replaced.
+func admitReplan(o *opt.Objective) error {
+	if closed(o) {
+		return &opt.MoveError{From: string(o.Status), To: string(opt.ObjectivePlanning)}
+	}
+	_, err := replaced(o).NewPlan(opt.PlanSpec{Name: "another"}, a2a.Time{})
+	return err
+}
+
+// admitPlanUpdate refuses changes of a plan for the sake of its objective: of its
+// order, and of a plan that has ended.
+func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
+	to := opt.PlanStatus(c.Status)
+	change := planChange(p, c.Change)
+	moves := to != "" && to != p.Status
+	move := &opt.MoveError{From: string(p.Status), To: c.Status}
+	switch {
+	case moves && closed(o), moves && p.Status.Ended() && !p.Status.May(to):
+		return move
+	case p.Status.Ended() && !moves && change.Empty():
+		return nil
+	case p.Status.Ended() && (!moves || !change.Empty()):
+		return planEnded()
+	case closed(o) && !change.Empty():
+		return objectiveEnded()
+	case to == opt.PlanWorking && (moves || p.Reason == opt.ByHand) && !o.Met(p):
+		return move
+	case change == nil || change.Dependencies == nil:
+		return nil
+	case moves:
+		return &opt.SpecError{Field: "dependencies", Problem: "cannot be changed together with the status"}
+	}
+	_, err := o.Reordered(p, change.Dependencies)
+	return err
+}
+
+// planChange returns what of a change is one: dependencies that a client sends
+// back as they came are not.
+func planChange(p *opt.Plan, c *opt.Change) *opt.Change {
+	if c == nil || c.Dependencies == nil || !p.DependsOn(c.Dependencies) {
+		return c
+	}
+	change := *c
+	change.Dependencies = nil
+	return &change
+}
+
+// AdmitToPlan reports why a plan cannot do what a command asks for that belongs
+// to it.
+func AdmitToPlan(p *opt.Plan, c opt.Command) error {
+	ended := p.Status.Ended() || p.Stopping != ""
+	t := p.Task(c.TaskID)
+	switch c.Kind {
+	case opt.UpdatePlan:
+		return admitPlanMove(p, opt.PlanStatus(c.Status))
+	case opt.AddTasks:
+		if ended {
+			return planEnded()
+		}
+		_, err := p.NewTasks(c.Tasks)
+		return err
+	}
+	switch {
+	case t == nil:
+		return opt.ErrUnknown
+	case c.Kind == opt.LinkTask && t.State != opt.TaskPending:
+		return &opt.MoveError{From: string(t.State), To: "linked"}
+	case c.Kind == opt.LinkTask && ended:
+		return planEnded()
+	case c.Kind == opt.MoveTask && (!t.State.May(opt.TaskState(c.Status)) || ended && string(t.State) != c.Status):
+		return &opt.MoveError{From: string(t.State), To: c.Status}
+	case c.Kind == opt.CancelTask && t.State.Ended() && t.State != opt.TaskCanceled:
+		return &opt.MoveError{From: string(t.State), To: string(opt.TaskCanceled)}
+	}
+	return nil
+}
+
+// admitPlanMove holds the table of moves that a client may ask a plan for.
+func admitPlanMove(p *opt.Plan, to opt.PlanStatus) error {
+	from := p.Status
+	asks := from == opt.PlanBlocked && (p.Reason == opt.BlockedByInput || p.Reason == opt.BlockedByAuth)
+	switch {
+	case to == "" || to == from:
+		return nil
+	case p.Stopping != "", !from.May(to), to == opt.PlanWorking && asks && !p.Paused:
+		return &opt.MoveError{From: string(from), To: string(to)}
+	}
+	return nil
+}
+
+// Unchanged reports whether a command that is admitted asks for nothing that is
+// not so already. p is the plan that it is about, with its tasks; nil for none.
+func Unchanged(o *opt.Objective, p *opt.Plan, c opt.Command) bool {
+	switch c.Kind {
+	case opt.UpdateObjective:
+		to := opt.ObjectiveStatus(c.Status)
+		pauses := to == opt.ObjectiveBlocked && !o.Paused
+		starts := to == opt.ObjectiveWorking && o.Reason == opt.ByHand
+		return c.Change.Empty() && (to == "" || to == o.Status && !closed(o) && !pauses && !starts || to == o.Status && closed(o))
+	case opt.Replan:
+		return o.Planning
+	case opt.UpdatePlan:
+		to := opt.PlanStatus(c.Status)
+		pauses := to == opt.PlanBlocked && p.Started && !p.Paused
+		starts := to == opt.PlanWorking && p.Reason == opt.ByHand && o.Met(p)
+		return planChange(p, c.Change).Empty() && (to == "" || to == p.Status && !pauses && !starts)
+	case opt.MoveTask:
+		t := p.Task(c.TaskID)
+		return t != nil && string(t.State) == c.Status
+	case opt.CancelTask:
+		t := p.Task(c.TaskID)
+		return t != nil && t.State == opt.TaskCanceled
+	}
+	return false
+}
+
+// late refuses a command for which nobody waits any more.
+func late(now a2a.Time, c opt.Command) error {
+	if !c.Deadline.IsZero() && now.Millis() > c.Deadline.Millis() {
+		return &opt.Refusal{Code: opt.RefusedLate}
+	}
+	return nil
+}
+
+// closed reports whether nothing of o can be changed in this attempt.
+func closed(o *opt.Objective) bool { return o.Status.Ended() || o.Stopping != "" }
+
+func objectiveEnded() error { return &opt.Refusal{Code: opt.RefusedEnded, From: "objective"} }
+
+func planEnded() error { return &opt.Refusal{Code: opt.RefusedEnded, From: "plan"} }

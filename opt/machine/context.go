@@ -1,0 +1,239 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A Context gives the turn in a context to one objective at a time, in the order
+// in which they came. It is there only while more than one wants it: the first
+// objective of a context begins without asking, and is told once others come. It
+// is for one goroutine.
+type Context struct {
+	State ContextState
+
+	now a2a.Time
+}
+
+// ContextState is all that a context knows: each member is in one place.
+type ContextState struct {
+	Rules     int       `json:"rules"`
+	Tenant    string    `json:"tenant"`
+	ContextID string    `json:"contextId"`
+	Turns     int64     `json:"turns,omitempty"`   // number of the latest message to a member
+	Holder    *Member   `json:"holder,omitempty"`  // has the turn
+	Front     []*Member `json:"front,omitempty"`   // had it, can go on, and come first
+	Waiting   []*Member `json:"waiting,omitempty"` // in the order in which they came
+	Resting   []*Member `json:"resting,omitempty"` // had it, and cannot go on
+}
+
+// A Member is an objective that wants the context.
+type Member struct {
+	ID      string   `json:"id"`
+	Attempt int      `json:"attempt,omitempty"`
+	Request int64    `json:"request,omitempty"` // number of its latest request
+	Joined  bool     `json:"joined,omitempty"`  // it began when it was alone, and is to be told of others
+	Turn    Turn     `json:"turn,omitzero"`     // the latest message to it
+	Told    int64    `json:"told,omitempty"`    // number of the latest message that has arrived
+	Tries   int      `json:"tries,omitempty"`   // of messages for which it was not there
+	RetryAt a2a.Time `json:"retryAt,omitzero"`
+}
+
+// An objective enters before it is started, so that none is ever left outside.
+// One that is not there after turnTries seconds never was: its start failed.
+const (
+	turnTries = 20
+	turnWait  = time.Second
+)
+
+// NewContext returns the machine of a context.
+func NewContext(tenant, contextID string) *Context {
+	return &Context{State: ContextState{Rules: Rules, Tenant: tenant, ContextID: contextID}}
+}
+
+// Handle takes in one input. A context records no events.
+func (m *Context) Handle(now a2a.Time, in Input) []opt.Event {
+	m.now = now
+	switch in := in.(type) {
+	case Enter:
+		m.onEnter(in)
+	case TurnRequest:
+		m.onRequest(in)
+	case Elapsed:
+		m.onElapsed(in.Key)
+	case Told:
+		m.onTold(in)
+	}
+	m.grant()
+	m.address()
+	return nil
+}
+
+// onEnter lets an objective wait for its turn, behind those that are known to have
+// begun.
+func (m *Context) onEnter(in Enter) {
+	s := &m.State
+	for _, id := range in.Behind {
+		if id != in.ObjectiveID && m.member(id) == nil {
+			joined := &Member{ID: id, Joined: true}
+			if s.Holder == nil {
+				s.Holder = joined
+			} else {
+				s.Resting = append(s.Resting, joined)
+			}
+		}
+	}
+	known := m.member(in.ObjectiveID)
+	switch {
+	case known == nil:
+	case known.Attempt >= in.Attempt:
+		return
+	default:
+		m.remove(in.ObjectiveID)
+	}
+	s.Waiting = append(s.Waiting, &Member{ID: in.ObjectiveID, Attempt: in.Attempt})
+}
+
+// onRequest takes in what a member wants. Only its latest request counts.
+func (m *Context) onRequest(in TurnRequest) {
+	s := &m.State
+	member := m.member(in.ObjectiveID)
+	switch {
+	case member == nil && in.Want == WantLeave:
+		return
+	case member == nil: // it was taken for one that is not there
+		member = &Member{ID: in.ObjectiveID, Attempt: in.Attempt}
+		s.Resting = append(s.Resting, member)
+	case in.Attempt < member.Attempt || in.N <= member.Request:
+		return
+	}
+	member.Request, member.Attempt = in.N, max(member.Attempt, in.Attempt)
+	switch {
+	case in.Want == WantLeave:
+		m.remove(member.ID)
+	case in.Want == WantRest && !slices.Contains(s.Resting, member):
+		m.remove(member.ID)
+		s.Resting = append(s.Resting, member)
+	case in.Want == WantTurn && slices.Contains(s.Resting, member):
+		m.remove(member.ID)
+		s.Front = append(s.Front, member)
+	}
+}
+
+// grant gives the turn to the next, if no member has it: to one that had it before
+// and was held up, else to the one that has waited longest.
+func (m *Context) grant() {
+	s := &m.State
+	if s.Holder != nil {
+		return
+	}
+	next := &s.Front
+	if len(*next) == 0 {
+		next = &s.Waiting
+	}
+	if len(*next) > 0 {
+		s.Holder = (*next)[0]
+		*next = (*next)[1:]
+	}
+}
+
+// address makes the messages that members are to be told: the holder of its turn,
+// and one that began alone of the others.
+func (m *Context) address() {
+	s := &m.State
+	if h := s.Holder; h != nil && !(h.Turn.Held && h.Turn.Request == h.Request) {
+		m.tell(h, true)
+	}
+	for _, r := range s.Resting {
+		if r.Joined && r.Turn.N == 0 {
+			m.tell(r, false)
+		}
+	}
+}
+
+func (m *Context) tell(to *Member, held bool) {
+	m.State.Turns++
+	to.Turn = Turn{N: m.State.Turns, Request: to.Request, Held: held, Tenant: m.State.Tenant}
+	to.Tries, to.RetryAt = 0, a2a.Time{}
+}
+
+// onTold notes that a member has its message. One that was never started, or has
+// ended, is not there.
+func (m *Context) onTold(in Told) {
+	member := m.member(in.To)
+	switch {
+	case member == nil || in.N < member.Turn.N:
+	case !in.Gone:
+		member.Told, member.Joined = in.N, false
+	case member.Joined || member.Tries+1 >= turnTries:
+		m.remove(member.ID)
+	default:
+		member.Tries++
+		member.RetryAt = a2a.At(m.now.Time().Add(turnWait))
+	}
+}
+
+func (m *Context) onElapsed(key string) {
+	if h := m.State.Holder; h != nil && retryKey(h) == key {
+		tries := h.Tries
+		m.tell(h, true)
+		h.Tries = tries
+	}
+}
+
+func retryKey(h *Member) string { return fmt.Sprintf("turn:%s:%d", h.ID, h.Turn.N) }
+
+// Wants returns the messages that members have still to get.
+func (m *Context) Wants() Wants {
+	var w Wants
+	s := &m.State
+	if h := s.Holder; h != nil {
+		w.add(h)
+	}
+	for _, r := range s.Resting {
+		w.add(r)
+	}
+	if s.Holder == nil && len(s.Front)+len(s.Waiting)+len(s.Resting) == 0 {
+		w.Done = &Done{}
+	}
+	return w
+}
+
+func (w *Wants) add(to *Member) {
+	switch {
+	case !to.RetryAt.IsZero():
+		w.Timers = append(w.Timers, Timer{Key: retryKey(to), At: to.RetryAt, Summary: "Wait for the objective to begin"})
+	case to.Turn.N > to.Told:
+		w.Signals = append(w.Signals, Signal{To: to.ID, N: to.Turn.N})
+	}
+}
+
+// Message returns what the signal to a member says.
+func (m *Context) Message(id string) Turn { return m.member(id).Turn }
+
+func (m *Context) member(id string) *Member {
+	s := &m.State
+	if s.Holder != nil && s.Holder.ID == id {
+		return s.Holder
+	}
+	for _, list := range [][]*Member{s.Front, s.Resting, s.Waiting} {
+		if i := slices.IndexFunc(list, func(x *Member) bool { return x.ID == id }); i >= 0 {
+			return list[i]
+		}
+	}
+	return nil
+}
+
+func (m *Context) remove(id string) {
+	s := &m.State
+	if s.Holder != nil && s.Holder.ID == id {
+		s.Holder = nil
+	}
+	for _, list := range []*[]*Member{&s.Front, &s.Waiting, &s.Resting} {
+		*list = slices.DeleteFunc(*list, func(x *Member) bool { return x.ID == id })
+	}
+}

@@ -1,0 +1,357 @@
+package machine
+
+import (
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// An Objective decides what one objective does. It is for one goroutine.
+type Objective struct {
+	State ObjectiveState
+
+	now    a2a.Time
+	events []opt.Event
+}
+
+// ObjectiveState is all that an objective knows, and all that a run of its
+// workflow hands to the next.
+type ObjectiveState struct {
+	Rules     int            `json:"rules"` // version of the rules that the run goes by
+	Objective opt.Objective  `json:"objective"`
+	N         int64          `json:"n"`                   // of its latest event
+	Request   *a2a.Message   `json:"request,omitempty"`   // that began the work
+	Given     []opt.PlanSpec `json:"given,omitempty"`     // plans that came with the request, and have not been added
+	Unplanned bool           `json:"unplanned,omitempty"` // the planner is asked when the work begins, also if there are plans
+	Idle      bool           `json:"idle,omitempty"`      // it waits for a client to start it
+	IdleFor   int64          `json:"idleFor,omitempty"`   // seconds after which it is canceled unless it was started; 0 for never
+	IdleSince a2a.Time       `json:"idleSince,omitzero"`
+	Begin     bool           `json:"begin,omitempty"` // it was started, and begins once it has its turn
+	Notes     []a2a.Message  `json:"notes,omitempty"` // said to the root task since, and no answers
+
+	Seen     map[string]bool `json:"seen,omitempty"`     // letters, so that a repeat changes nothing
+	Answered map[string]bool `json:"answered,omitempty"` // commands, by id
+	Commands []opt.Command   `json:"commands,omitempty"` // that wait, oldest first
+	Current  *Current        `json:"current,omitempty"`  // the one that is being applied
+	Links    []*Link         `json:"links,omitempty"`    // to the plans, in their order
+	Making   *Making         `json:"making,omitempty"`   // plans that a planner is making
+	Makings  int             `json:"makings,omitempty"`  // how often a planner was asked
+	Kept     *Kept           `json:"kept,omitempty"`     // the former attempt, for the command that retries it
+	Loads    int             `json:"loads,omitempty"`    // how often a former attempt was read
+	Loading  bool            `json:"loading,omitempty"`
+	Turn     TurnState       `json:"turn,omitzero"`
+	Leaving  bool            `json:"leaving,omitempty"` // the run is about to hand over to another
+}
+
+// A Link is what an objective knows of the workflow of one of its plans, beside
+// the plan's latest report.
+type Link struct {
+	PlanID    string    `json:"planId"`
+	Start     *opt.Plan `json:"start,omitempty"` // with its tasks, until the workflow has begun
+	From      int64     `json:"from,omitempty"`  // number of the last event of the plan's former attempt
+	After     int64     `json:"after,omitempty"` // event with which the plan was added
+	Try       int       `json:"try,omitempty"`   // to begin the workflow
+	RetryAt   a2a.Time  `json:"retryAt,omitzero"`
+	Begun     bool      `json:"begun,omitempty"`
+	Own       bool      `json:"own,omitempty"` // this run began it, and gets its result
+	Replaced  bool      `json:"replaced,omitempty"`
+	Directive Directive `json:"directive"`
+	Changed   int64     `json:"changed,omitempty"` // event with which Directive took its value
+	Told      int64     `json:"told,omitempty"`    // number of the latest directive that has arrived
+}
+
+// Making is a request to the planner.
+type Making struct {
+	Key    string `json:"key"`
+	Replan bool   `json:"replan,omitempty"` // in place of the plans that have not ended
+}
+
+// Current is the command that is being applied.
+type Current struct {
+	Command opt.Command `json:"command"`
+	PlanID  string      `json:"planId,omitempty"`  // the plan whose answer is awaited
+	Echo    bool        `json:"echo,omitempty"`    // applied; answered when every plan has confirmed
+	Loading bool        `json:"loading,omitempty"` // the former attempt is being read
+}
+
+// NewObjective returns the machine of an objective that is about to begin. Its
+// first input is Opened.
+func NewObjective(o opt.Opening, idleFor int64) *Objective {
+	m := &Objective{State: ObjectiveState{
+		Rules: Rules, Objective: o.Objective, Request: o.Message, Given: o.Plans, Unplanned: o.Message != nil && len(o.Plans) == 0,
+		Idle: o.Idle, IdleFor: idleFor, IdleSince: o.Objective.CreatedAt,
+		Seen: map[string]bool{}, Answered: map[string]bool{},
+	}}
+	if !o.Objective.QueuedAt.IsZero() {
+		m.State.Turn = TurnState{Shared: true, Want: WantTurn}
+	}
+	return m
+}
+
+// RestoreObjective returns the machine of an objective that has ended, for a
+// command that may retry it.
+func RestoreObjective(kept Kept, idleFor int64) *Objective {
+	o := kept.Objective
+	o.Plans = nil
+	m := &Objective{State: ObjectiveState{
+		Rules: Rules, Objective: o, N: kept.Recorded[o.ID], Request: kept.Request, IdleFor: idleFor,
+		Seen: map[string]bool{}, Answered: map[string]bool{}, Kept: &kept,
+	}}
+	s := &m.State
+	if !kept.Objective.Started {
+		s.Given, s.Unplanned = kept.Given, kept.Request != nil && len(kept.Given) == 0
+	}
+	for _, p := range kept.Objective.Plans {
+		header := *p
+		header.Tasks, header.Report = nil, &opt.Report{Attempt: p.Run, Status: p.Status, Reason: p.Reason, Results: p.Results()}
+		s.Objective.Plans = append(s.Objective.Plans, &header)
+		s.Links = append(s.Links, &Link{PlanID: p.ID, Begun: true})
+	}
+	return m
+}
+
+// Rules is the version of the rules in this package. A later rule that would
+// change the events or wants of a run that began under an earlier one asks
+// State.Rules.
+const Rules = 1
+
+// Handle takes in one input and returns the events that follow from it.
+func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
+	m.now, m.events = now, nil
+	switch in := in.(type) {
+	case Opened:
+		m.onOpened()
+	case Canceled:
+		m.stop(opt.ObjectiveCanceled, "", nil)
+	case Letter:
+		m.onLetter(in.Letter)
+	case Command:
+		m.onCommand(in.Command)
+	case Reported:
+		m.onReported(in)
+	case ChildStarted, ChildRefused, ChildEnded:
+		m.onChild(in)
+	case Made:
+		m.onMade(in)
+	case Loaded:
+		m.onLoaded(in)
+	case Turn:
+		m.onTurn(in)
+	case Elapsed:
+		m.onElapsed(in.Key)
+	case Told:
+		m.onTold(in)
+	case Leaving:
+		m.State.Leaving = true
+	}
+	m.settle()
+	return m.events
+}
+
+// settle does all that follows: the next command is applied, the work begins, the
+// status follows the plans, and the plans are directed.
+func (m *Objective) settle() {
+	for again := true; again; {
+		again = m.follow()
+		again = m.nextCommand() || again
+		again = m.beginInTurn() || again
+		again = m.direct() || again
+		again = m.finishCommand() || again
+	}
+	m.requestTurn()
+}
+
+// follow makes the objective's status follow its plans, and the root task both.
+func (m *Objective) follow() bool {
+	any := false
+	o := &m.State.Objective
+	for events := o.Next(m.now); len(events) > 0; events = o.Next(m.now) {
+		for _, e := range events {
+			m.apply(e)
+		}
+		any = true
+	}
+	return any
+}
+
+// apply changes the objective and keeps the event for the journal. An event that
+// the model refuses is a mistake in this package.
+func (m *Objective) apply(e opt.Event) {
+	o := &m.State.Objective
+	e.At = m.now
+	if err := o.Apply(e); err != nil {
+		panic(err)
+	}
+	switch e.Kind {
+	case opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveRetried, opt.ObjectiveQueued:
+		e.Head = o.Head()
+	case opt.ObjectiveChanged:
+		e.Head, e.Text = o.Head(), o.Text()
+	case opt.PlanChanged:
+		e.Text = o.Plan(e.PlanID).Text()
+	case opt.PlanMoved:
+		e.PlanHead = o.Plan(e.PlanID).Head()
+	}
+	m.record(e)
+}
+
+// record keeps an event for the journal that changes nothing here.
+func (m *Objective) record(e opt.Event) {
+	m.State.N++
+	e.N = m.State.N
+	m.events = append(m.events, e)
+}
+
+// onOpened records that the objective exists, and begins the work unless it waits
+// for a client to start it.
+func (m *Objective) onOpened() {
+	s := &m.State
+	opening := opt.Opening{Objective: s.Objective, Message: s.Request, Plans: s.Given}
+	e := opening.Event()
+	s.N++
+	m.events = append(m.events, e)
+	if !s.Idle {
+		m.begin()
+	}
+}
+
+// begin starts the work once the objective has its turn: with the plans that are
+// known, or by making some.
+func (m *Objective) begin() {
+	s, o := &m.State, &m.State.Objective
+	s.Idle = false
+	if o.Started || closed(o) {
+		s.Begin = false
+		return
+	}
+	if s.Begin = !m.mayWork(); s.Begin {
+		return
+	}
+	given := s.Given
+	s.Given = nil
+	to := opt.ObjectiveWorking
+	if len(given) == 0 && (s.Unplanned || len(o.Plans) == 0 && s.Request != nil) {
+		to = opt.ObjectivePlanning
+	}
+	m.move(to, "")
+	if to == opt.ObjectivePlanning {
+		m.make(false)
+		return
+	}
+	m.addFirst(given)
+}
+
+// beginInTurn begins the work that has waited for its turn.
+func (m *Objective) beginInTurn() bool {
+	if !m.State.Begin || !m.mayWork() && !closed(&m.State.Objective) {
+		return false
+	}
+	m.begin()
+	return true
+}
+
+// start has an objective begin that waits to be started, behind others if it has
+// a place in the queue of its context.
+func (m *Objective) start(queuedAt a2a.Time) {
+	if !queuedAt.IsZero() && !m.State.Objective.Started {
+		m.queue(queuedAt)
+	}
+	m.begin()
+}
+
+func (m *Objective) move(to opt.ObjectiveStatus, reason string) {
+	m.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(m.State.Objective.Status), To: string(to), Reason: reason})
+}
+
+// stop ends the objective once its plans have ended.
+func (m *Objective) stop(as opt.ObjectiveStatus, cause string, text *a2a.Message) {
+	if !closed(&m.State.Objective) {
+		m.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(as), Cause: cause, Status: text})
+	}
+}
+
+// fail ends the objective because of something other than a plan.
+func (m *Objective) fail(text string) {
+	m.stop(opt.ObjectiveFailed, "", m.say(":failure", text))
+}
+
+// say returns an agent's message on the root task. Its id ends in suffix, which
+// comes once in an attempt.
+func (m *Objective) say(suffix, text string) *a2a.Message {
+	o := &m.State.Objective
+	return &a2a.Message{
+		MessageID: o.RootID() + suffix, ContextID: o.ContextID, TaskID: o.RootID(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)},
+	}
+}
+
+// onLetter takes in a message: it starts an objective that waits to be started, or
+// joins the conversation. A letter that comes again changes nothing.
+func (m *Objective) onLetter(l opt.Letter) {
+	s, o := &m.State, &m.State.Objective
+	key := l.Principal + "\x00" + l.Once()
+	if s.Seen[key] {
+		return
+	}
+	s.Seen[key] = true
+	starts := s.Idle && !s.Begin && !o.Started && !closed(o)
+	e := opt.Event{
+		Kind: opt.MessageAdded, TaskID: l.TaskID, ForTask: l.ForTask, Message: &l.Message, Principal: l.Principal, Key: l.Key,
+		Reply: l.Reply, Verdict: opt.Noted,
+	}
+	switch {
+	case l.Reply != nil: // gates are with the plans
+		e.Verdict = opt.NotWaiting
+	case l.Begins && !starts:
+		e.Verdict = opt.NotIdle
+	case o.Status.Ended() || l.TaskID != o.RootID():
+		e.Verdict = opt.TooLate
+	}
+	m.apply(e)
+	switch {
+	case e.Verdict != opt.Noted:
+	case starts:
+		s.Request = &l.Message
+		m.start(l.QueuedAt)
+	default:
+		s.Notes = append(s.Notes, l.Message)
+	}
+}
+
+// Wants returns what should be running or known outside.
+func (m *Objective) Wants() Wants {
+	var w Wants
+	s := &m.State
+	if s.Making != nil {
+		w.Activities = append(w.Activities, Activity{Key: s.Making.Key, Kind: MakePlans, Of: s.Objective.ID})
+	}
+	if s.Loading {
+		w.Activities = append(w.Activities, Activity{Key: loadKey(s.Loads), Kind: LoadKept, Of: s.Objective.ID})
+	}
+	w.Timers = m.timers()
+	for _, l := range s.Links {
+		p := s.Objective.Plan(l.PlanID)
+		switch {
+		case !l.Begun && l.RetryAt.IsZero():
+			w.Children = append(w.Children, Child{PlanID: l.PlanID, Attempt: p.Run, Try: l.Try, N: l.Directive.N, After: l.After})
+		case l.Begun && !p.Over() && l.Directive.N > l.Told:
+			w.Signals = append(w.Signals, Signal{To: l.PlanID, N: l.Directive.N, After: l.Changed})
+		}
+		w.Bound = w.Bound || l.Own && !p.Over() && !(l.Directive.TellEnd && l.Told >= l.Directive.N)
+	}
+	if s.Turn.N > s.Turn.Told {
+		w.Signals = append(w.Signals, Signal{To: ToContext, N: s.Turn.N, After: s.Turn.After})
+	}
+	if m.done() {
+		w.Done = &Done{Status: string(s.Objective.Status), Failure: s.Objective.Failure}
+	}
+	return w
+}
+
+// done reports whether the workflow may end: all that it began has ended, and no
+// command waits.
+func (m *Objective) done() bool {
+	s := &m.State
+	open := slices.ContainsFunc(s.Links, func(l *Link) bool { return !l.Begun || !s.Objective.Plan(l.PlanID).Over() })
+	return s.Objective.Settled() && !open && s.Current == nil && len(s.Commands) == 0 && s.Turn.N == s.Turn.Told
+}

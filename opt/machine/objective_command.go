@@ -1,0 +1,347 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// onCommand takes in a command. One that comes again changes nothing: its answer
+// is in the journal, or on its way. A command that ends the objective does not
+// wait for others.
+func (m *Objective) onCommand(c opt.Command) {
+	s := &m.State
+	waits := slices.ContainsFunc(s.Commands, func(w opt.Command) bool { return w.ID == c.ID })
+	if s.Answered[c.ID] || waits || s.Current != nil && s.Current.Command.ID == c.ID {
+		return
+	}
+	switch ends := opt.ObjectiveStatus(c.Status).Ended(); {
+	case c.Kind == opt.UpdateObjective && ends && !s.Objective.Status.Ended():
+		former := s.Current
+		s.Current = &Current{Command: c}
+		m.beginCommand()
+		s.Current = former
+	case c.Kind == opt.CancelTask:
+		s.Commands = slices.Insert(s.Commands, 0, c)
+	default:
+		s.Commands = append(s.Commands, c)
+	}
+}
+
+// nextCommand begins with the next command once the one before was answered.
+func (m *Objective) nextCommand() bool {
+	s := &m.State
+	if s.Current != nil || len(s.Commands) == 0 {
+		return false
+	}
+	s.Current = &Current{Command: s.Commands[0]}
+	s.Commands = s.Commands[1:]
+	m.beginCommand()
+	return true
+}
+
+// beginCommand refuses the current command, applies it, or passes it on to the
+// plan that it belongs to.
+func (m *Objective) beginCommand() {
+	s, o := &m.State, &m.State.Objective
+	c := s.Current.Command
+	p := o.Plan(c.PlanID)
+	err := Admit(o, c)
+	ofPlan := p != nil && !p.Over() && (c.Kind != opt.UpdatePlan || c.Status != "")
+	switch {
+	case err != nil:
+	case ofPlan:
+		s.Current.PlanID = p.ID
+		return
+	case p != nil && p.Over() && c.Kind != opt.UpdatePlan:
+		err = planEnded()
+	default:
+		err = late(m.now, c)
+	}
+	switch {
+	case err != nil:
+		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(err)})
+	case Unchanged(o, p, c):
+		m.answer(opt.CommandAnswer{Unchanged: true})
+	default:
+		m.applyCommand(c)
+	}
+}
+
+// applyCommand makes the change of a command that is the objective's own.
+func (m *Objective) applyCommand(c opt.Command) {
+	s, o := &m.State, &m.State.Objective
+	switch {
+	case c.Kind == opt.UpdateObjective && o.Status.Ended(), c.Kind == opt.UpdatePlan && c.Status != "":
+		m.load()
+	case c.Kind == opt.UpdateObjective:
+		m.steer(c)
+		m.revise(c.Change)
+		m.answerOnceConfirmed(opt.ObjectiveStatus(c.Status) == opt.ObjectiveBlocked)
+	case c.Kind == opt.Replan:
+		m.planAnew()
+		m.revise(nil)
+		m.answerOnceConfirmed(s.Making != nil && s.Making.Replan)
+	case c.Kind == opt.CreatePlan:
+		plan, err := o.NewPlan(*c.Plan, m.now)
+		if err != nil {
+			panic(err) // it was admitted
+		}
+		m.addPlans([]*opt.Plan{plan})
+		m.revise(nil)
+		if c.Start {
+			m.start(c.QueuedAt)
+		}
+		m.answer(opt.CommandAnswer{PlanID: plan.ID})
+	default:
+		m.changePlan(c)
+		m.revise(nil)
+		m.answer(opt.CommandAnswer{})
+	}
+}
+
+// changePlan changes what a plan is called and depends on.
+func (m *Objective) changePlan(c opt.Command) {
+	o := &m.State.Objective
+	p := o.Plan(c.PlanID)
+	change := *planChange(p, c.Change)
+	if change.Dependencies != nil {
+		ids, err := o.Reordered(p, change.Dependencies)
+		if err != nil {
+			panic(err) // it was admitted
+		}
+		change.Dependencies = ids
+	}
+	m.apply(opt.Event{Kind: opt.PlanChanged, PlanID: p.ID, Change: &change})
+}
+
+// steer does what a client means by a new status.
+func (m *Objective) steer(c opt.Command) {
+	s, o := &m.State, &m.State.Objective
+	switch to := opt.ObjectiveStatus(c.Status); to {
+	case "":
+	case opt.ObjectiveWorking:
+		m.resume(c.QueuedAt)
+	case opt.ObjectivePlanning:
+		if o.Status == opt.ObjectiveSubmitted {
+			s.Given, s.Unplanned = nil, true
+			m.start(c.QueuedAt)
+			return
+		}
+		if o.Status != opt.ObjectivePlanning {
+			m.planAnew()
+		}
+	case opt.ObjectiveBlocked:
+		m.pause()
+	case opt.ObjectiveFailed:
+		m.fail("The objective was declared failed.")
+	default:
+		m.stop(to, "", nil)
+	}
+}
+
+// pause begins nothing new. What runs may finish.
+func (m *Objective) pause() {
+	o := &m.State.Objective
+	if o.Paused {
+		return
+	}
+	m.apply(opt.Event{Kind: opt.ObjectivePaused})
+	if o.Status != opt.ObjectiveBlocked {
+		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator)
+	}
+}
+
+// resume goes on after a pause, ends a planning that is not waited for, or starts
+// the work.
+func (m *Objective) resume(queuedAt a2a.Time) {
+	s, o := &m.State, &m.State.Objective
+	switch {
+	case s.Making != nil && s.Making.Replan:
+		m.dropMaking()
+		fallthrough
+	case o.Paused || o.Status == opt.ObjectivePlanning:
+		if o.Paused {
+			m.apply(opt.Event{Kind: opt.ObjectiveResumed})
+		}
+		m.move(opt.ObjectiveWorking, "")
+	default:
+		m.start(queuedAt)
+	}
+}
+
+// revise makes a new revision.
+func (m *Objective) revise(c *opt.Change) {
+	m.apply(opt.Event{Kind: opt.ObjectiveChanged, Change: c, Revision: m.State.Objective.Revision + 1})
+}
+
+// answerOnceConfirmed answers the current command, which was applied: at once, or
+// when every plan has confirmed.
+func (m *Objective) answerOnceConfirmed(confirm bool) {
+	if confirm {
+		m.State.Current.Echo = true
+		return
+	}
+	m.answer(opt.CommandAnswer{})
+}
+
+// finishCommand answers a command that every plan has confirmed, or whose plan
+// has ended without an answer.
+func (m *Objective) finishCommand() bool {
+	s := &m.State
+	c := s.Current
+	switch {
+	case c == nil:
+		return false
+	case c.Echo && len(m.unconfirmed()) == 0:
+		m.answer(opt.CommandAnswer{})
+		return true
+	case c.PlanID != "" && s.Objective.Plan(c.PlanID).Over():
+		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(planEnded())})
+		return true
+	}
+	return false
+}
+
+// unconfirmed lists the plans that have yet to act upon what they must confirm.
+func (m *Objective) unconfirmed() []string {
+	var out []string
+	for _, l := range m.State.Links {
+		if p := m.State.Objective.Plan(l.PlanID); !p.Over() && p.Report.Directive < l.Directive.Echo {
+			out = append(out, p.ID)
+		}
+	}
+	return out
+}
+
+// onPlanAnswer takes in the answer of a plan to the current command. What a plan
+// is called, its objective changes with it.
+func (m *Objective) onPlanAnswer(a opt.CommandAnswer) {
+	s, o := &m.State, &m.State.Objective
+	c := s.Current.Command
+	if a.Refusal == nil {
+		change := planChange(o.Plan(c.PlanID), c.Change)
+		if c.Kind == opt.UpdatePlan && !change.Empty() {
+			m.changePlan(c)
+			a.Unchanged = false
+		}
+		if !a.Unchanged {
+			m.revise(nil)
+		}
+	}
+	m.answer(a)
+}
+
+// answer records what became of the current command.
+func (m *Objective) answer(a opt.CommandAnswer) {
+	s := &m.State
+	a.CommandID, a.Digest, a.Revision = s.Current.Command.ID, s.Current.Command.Digest, s.Objective.Revision
+	s.Answered[a.CommandID] = true
+	s.Current = nil
+	m.apply(opt.Event{Kind: opt.CommandAnswered, Answer: &a})
+}
+
+// load has the former attempt read that the current command retries.
+func (m *Objective) load() {
+	s := &m.State
+	s.Current.Loading = true
+	if s.Kept != nil {
+		m.retry()
+		return
+	}
+	s.Loads++
+	s.Loading = true
+}
+
+func loadKey(n int) string { return fmt.Sprintf("load:%d", n) }
+
+// onLoaded goes on with the command that retries what was read.
+func (m *Objective) onLoaded(in Loaded) {
+	s := &m.State
+	if !s.Loading || in.Key != loadKey(s.Loads) {
+		return
+	}
+	s.Loading, s.Kept = false, &in.Kept
+	if s.Current != nil && s.Current.Loading {
+		m.retry()
+	}
+}
+
+// retry begins a new attempt, as the current command asks: at the objective, or at
+// a plan that failed and that the objective goes on without.
+func (m *Objective) retry() {
+	s := &m.State
+	c, kept := s.Current.Command, s.Kept
+	s.Kept = nil
+	if err := Admit(&s.Objective, c); err != nil {
+		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(err)})
+		return
+	}
+	if c.Kind == opt.UpdatePlan {
+		m.retryPlan(kept, c.PlanID, opt.PlanStatus(c.Status) == opt.PlanWorking)
+		m.revise(nil)
+		m.answer(opt.CommandAnswer{})
+		return
+	}
+	m.retryObjective(kept, c)
+}
+
+// retryObjective begins a new attempt at the objective: what was completed stays
+// so, the rest is pending again, except what other plans have replaced.
+func (m *Objective) retryObjective(kept *Kept, c opt.Command) {
+	s, o := &m.State, &m.State.Objective
+	attempt := o.Attempt + 1
+	m.apply(opt.Event{
+		Kind: opt.ObjectiveRetried, From: string(o.Status), To: c.Status, Attempt: attempt, TaskID: opt.RootID(o.ID, attempt),
+	})
+	for _, p := range o.Plans {
+		if p.Status == opt.PlanFailed || p.Status == opt.PlanSkipped && p.Reason != opt.Replanned {
+			m.retryPlan(kept, p.ID, false)
+		}
+	}
+	s.Notes, s.IdleSince, s.Idle = nil, m.now, true
+	s.Turn.Shared, s.Turn.Held, s.Turn.Want = false, false, ""
+	m.revise(nil)
+	if !c.QueuedAt.IsZero() {
+		m.queue(c.QueuedAt)
+	}
+	if opt.ObjectiveStatus(c.Status) == opt.ObjectivePlanning {
+		s.Unplanned = s.Unplanned || len(o.Plans) == 0 && len(s.Given) == 0
+		m.begin()
+	}
+	m.answer(opt.CommandAnswer{})
+}
+
+// retryPlan makes a plan pending in a new attempt, whose workflow begins once that
+// is recorded. It waits for its turn among the plans, or starts at once.
+func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
+	s, o := &m.State, &m.State.Objective
+	i := slices.IndexFunc(s.Links, func(l *Link) bool { return l.PlanID == planID })
+	whole, p, former := kept.Objective.Plan(planID), o.Plan(planID), s.Links[i]
+	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run))}
+	if err := whole.Apply(e); err != nil {
+		panic(err) // only what failed or was skipped is retried
+	}
+	for _, t := range whole.Tasks {
+		if t.Run == e.Attempt {
+			reset := *t
+			e.Tasks = append(e.Tasks, &reset)
+		}
+	}
+	if err := o.Apply(e); err != nil {
+		panic(err)
+	}
+	e.PlanHead = p.Head()
+	m.record(e)
+	p.Report = &opt.Report{Attempt: e.Attempt, Status: opt.PlanPending}
+	s.Links[i] = &Link{
+		PlanID: planID, Start: whole, From: kept.Recorded[planID], After: s.N,
+		Directive: Directive{N: former.Directive.N, Start: start}, Changed: s.N,
+	}
+	if start {
+		m.show(s.Links[i], p)
+		m.begin()
+	}
+}

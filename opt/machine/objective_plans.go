@@ -1,0 +1,464 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A run of a plan that has told of its end leaves soon. One that is still there
+// after beginTries seconds was not ended by us.
+const (
+	beginTries = 60
+	beginWait  = time.Second
+)
+
+// make has the planner make plans: the first ones, or others in place of those
+// that have not ended.
+func (m *Objective) make(replan bool) {
+	s := &m.State
+	s.Makings++
+	s.Making, s.Objective.Planning = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.ID, s.Makings), Replan: replan}, true
+}
+
+// dropMaking forgets what the planner is asked for.
+func (m *Objective) dropMaking() { m.State.Making, m.State.Objective.Planning = nil, false }
+
+// onMade takes in what the planner has made, unless that is not wanted any more.
+func (m *Objective) onMade(in Made) {
+	s, o := &m.State, &m.State.Objective
+	if s.Making == nil || s.Making.Key != in.Key {
+		return
+	}
+	replan := s.Making.Replan
+	m.dropMaking()
+	s.Unplanned = false
+	if closed(o) {
+		return
+	}
+	if in.Failure == "" {
+		m.explainPlans(in.Planner, in.Reason)
+	}
+	switch {
+	case replan:
+		m.replace(in)
+	case in.Failure != "":
+		m.fail("No plan could be made. " + in.Failure)
+	default:
+		m.addFirst(in.Plans)
+	}
+}
+
+// explainPlans shows who made the plans, and why they are as they are.
+func (m *Objective) explainPlans(planner, reason string) {
+	o := &m.State.Objective
+	text := *o.Text()
+	for _, told := range []struct{ key, value string }{{opt.KeyPlanner, planner}, {opt.KeyReason, reason}} {
+		if had, _ := text.Metadata.String(told.key); had != told.value {
+			text.Metadata = text.Metadata.With(told.key, told.value)
+			if told.value == "" {
+				delete(text.Metadata, told.key)
+			}
+		}
+	}
+	m.apply(opt.Event{Kind: opt.ObjectiveChanged, Text: &text, Revision: o.Revision})
+}
+
+// addFirst adds the plans of an objective that begins.
+func (m *Objective) addFirst(specs []opt.PlanSpec) {
+	o := &m.State.Objective
+	plans, err := o.NewPlans(specs, m.now)
+	if err != nil {
+		m.fail("The plan cannot be carried out. " + err.Error())
+		return
+	}
+	m.addPlans(plans)
+	if len(plans) > 0 && o.Status == opt.ObjectivePlanning {
+		m.move(opt.ObjectiveWorking, "")
+	}
+}
+
+// addPlans adds plans. The workflow of each begins once that is recorded.
+func (m *Objective) addPlans(plans []*opt.Plan) {
+	s := &m.State
+	for _, p := range plans {
+		added := *p
+		m.apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: &added})
+		s.Objective.Plan(p.ID).Report = &opt.Report{Status: p.Status}
+		s.Links = append(s.Links, &Link{PlanID: p.ID, Start: p, After: s.N})
+	}
+}
+
+// planAnew asks the planner for plans: the first ones, or others in place of
+// those that have not ended, which are on hold meanwhile.
+func (m *Objective) planAnew() {
+	s, o := &m.State, &m.State.Objective
+	switch {
+	case s.Making != nil && !o.Paused:
+		return
+	case o.Status == opt.ObjectiveSubmitted:
+		s.Given, s.Unplanned = nil, true
+		m.begin()
+		return
+	case o.Status == opt.ObjectiveWorking:
+		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator) // the tables have no other way
+	}
+	if o.Paused {
+		m.apply(opt.Event{Kind: opt.ObjectiveResumed})
+	}
+	reason := ""
+	if len(o.Plans) > 0 {
+		reason = opt.Replanning
+	}
+	m.move(opt.ObjectivePlanning, reason)
+	if s.Making == nil {
+		m.make(len(o.Plans) > 0)
+	}
+}
+
+// replace takes new plans in place of those that have not ended. If there are
+// none, or they cannot be taken, the old ones go on.
+func (m *Objective) replace(in Made) {
+	s, o := &m.State, &m.State.Objective
+	problem := in.Failure
+	plans, err := replaced(o).NewPlans(in.Plans, m.now)
+	switch {
+	case problem != "":
+	case err != nil:
+		problem = err.Error()
+	case len(plans) == 0:
+		problem = "The planner made no plan."
+	}
+	if problem == "" {
+		for _, l := range s.Links {
+			p := o.Plan(l.PlanID)
+			l.Replaced = l.Replaced || !p.Status.Ended()
+		}
+		m.addPlans(plans)
+	} else {
+		m.explainPlans("", "Planning anew came to nothing, so the plans go on. "+problem)
+	}
+	if !o.Paused {
+		m.move(opt.ObjectiveWorking, "")
+	}
+}
+
+// replaced returns o as it is once its open plans were replaced.
+func replaced(o *opt.Objective) *opt.Objective {
+	after := *o
+	after.Plans = nil
+	for _, p := range o.Plans {
+		header := *p
+		if !header.Status.Ended() {
+			header.Stopping = opt.Replanned
+		}
+		after.Plans = append(after.Plans, &header)
+	}
+	return &after
+}
+
+// link returns the link to a plan, nil if there is none.
+func (m *Objective) link(planID string) *Link {
+	i := slices.IndexFunc(m.State.Links, func(l *Link) bool { return l.PlanID == planID })
+	if i < 0 {
+		return nil
+	}
+	return m.State.Links[i]
+}
+
+// direct brings the directives up to date, and shows of each plan what was asked
+// for until it has acted upon it. It reports whether any has changed.
+func (m *Objective) direct() bool {
+	s, o := &m.State, &m.State.Objective
+	var startable []*opt.Plan
+	if m.mayWork() {
+		startable = o.Startable()
+	}
+	changed := false
+	for _, l := range s.Links {
+		p := o.Plan(l.PlanID)
+		if p.Over() {
+			continue
+		}
+		d := m.desired(l, p, slices.Contains(startable, p))
+		if d == l.Directive {
+			continue
+		}
+		d.N++
+		if d.Paused != l.Directive.Paused {
+			d.Echo = d.N
+		}
+		l.Directive, l.Changed, changed = d, s.N, true
+		m.show(l, p)
+	}
+	return changed
+}
+
+// desired returns the directive for a plan as things stand, with the number of
+// the latest.
+func (m *Objective) desired(l *Link, p *opt.Plan, start bool) Directive {
+	s, o, d := &m.State, &m.State.Objective, l.Directive
+	d.Start = d.Start || start
+	begun := d.Start || p.Started
+	d.Hold = !begun && o.Started && !closed(o) && !o.Met(p)
+	d.Paused = begun && (o.Paused || s.Making != nil && s.Making.Replan)
+	switch {
+	case d.Stop != "":
+	case l.Replaced:
+		d.Stop = opt.Replanned
+	default:
+		d.Stop = o.Stopping
+	}
+	d.Leaf, d.Name = o.Leaf(p), p.Name
+	if begun {
+		d.Notes = len(s.Notes)
+	}
+	d.Command = ""
+	if s.Current != nil && s.Current.PlanID == p.ID {
+		d.Command = s.Current.Command.ID
+	}
+	d.TellEnd = d.TellEnd || s.Leaving && l.Begun && l.Own
+	d.Shared = s.Turn.Shared
+	if d.Shared && m.mayWork() && begun && d.Permission <= p.Report.Yielded && (d.Permission == 0 || p.Report.Asks) {
+		d.Permission = p.Report.Yielded + 1
+	}
+	return d
+}
+
+// show has the objective show of a plan what it was asked for, or what it is.
+func (m *Objective) show(l *Link, p *opt.Plan) {
+	p.Status, p.Reason = l.Directive.assumed(*p.Report)
+	p.Started = l.Directive.Start || p.Report.Started
+	p.Paused, p.Stopping = p.Report.Paused, l.Directive.Stop
+}
+
+// onReported takes in what a plan says of itself. What an earlier attempt at it
+// says, or what was overtaken, comes too late.
+func (m *Objective) onReported(in Reported) {
+	s, o := &m.State, &m.State.Objective
+	p, l := o.Plan(in.PlanID), m.link(in.PlanID)
+	if p == nil || !l.Begun || p.Over() || in.Report.Attempt < p.Run || in.Report.N <= p.Report.N {
+		return
+	}
+	report := in.Report
+	p.Report, p.UpdatedAt = &report, m.now
+	m.show(l, p)
+	if p.Report.Started && !o.Started && !closed(o) {
+		m.begin() // a client has started the plan
+	}
+	if c := s.Current; c != nil && c.PlanID == p.ID && report.Answer != nil && report.Answer.CommandID == c.Command.ID {
+		m.onPlanAnswer(*report.Answer)
+	}
+}
+
+// onChild takes in what became of the workflow of a plan.
+func (m *Objective) onChild(in Input) {
+	switch in := in.(type) {
+	case ChildStarted:
+		if l := m.attempt(in.PlanID, in.Attempt); l != nil && !l.Begun {
+			l.Begun, l.Own, l.Start, l.Told = true, true, nil, in.N
+		}
+	case ChildRefused:
+		if l := m.attempt(in.PlanID, in.Attempt); l != nil && !l.Begun {
+			l.Try++
+			l.RetryAt = a2a.At(m.now.Time().Add(beginWait))
+			if l.Try >= beginTries {
+				m.lost(l)
+			}
+		}
+	case ChildEnded:
+		if in.Report != nil {
+			m.onReported(Reported{PlanID: in.PlanID, Report: *in.Report})
+		}
+		if l := m.attempt(in.PlanID, in.Attempt); l != nil && l.Own && !m.State.Objective.Plan(in.PlanID).Over() {
+			m.lost(l)
+		}
+	}
+}
+
+// attempt returns the link to a plan if that is at an attempt, nil if not.
+func (m *Objective) attempt(planID string, attempt int) *Link {
+	if p := m.State.Objective.Plan(planID); p == nil || p.Run != attempt {
+		return nil
+	}
+	return m.link(planID)
+}
+
+// lost takes in that a plan has no workflow any more and did not end: an operator
+// has ended it. The objective then records the end in its place.
+func (m *Objective) lost(l *Link) {
+	p := m.State.Objective.Plan(l.PlanID)
+	l.Begun, l.Own, l.Start, l.RetryAt = true, false, nil, a2a.Time{}
+	report := opt.Report{N: p.Report.N, Attempt: p.Run, Status: p.Status, Reason: p.Reason}
+	if !p.Status.Ended() {
+		if p.Status == opt.PlanPending {
+			m.movePlan(p, opt.PlanWorking, "")
+		}
+		m.movePlan(p, opt.PlanFailed, opt.Terminated)
+		report.Status, report.Reason, report.Failure = opt.PlanFailed, opt.Terminated, "The work was ended by an operator."
+	}
+	p.Report = &report
+	if c := m.State.Current; c != nil && c.PlanID == p.ID {
+		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(planEnded())})
+	}
+}
+
+func (m *Objective) movePlan(p *opt.Plan, to opt.PlanStatus, reason string) {
+	m.apply(opt.Event{Kind: opt.PlanMoved, PlanID: p.ID, From: string(p.Status), To: string(to), Reason: reason})
+}
+
+// onTold notes that a directive or a request has arrived, or that nobody is there
+// for it. A plan that is not there, and that was to report its end by signal, would
+// have done so.
+func (m *Objective) onTold(in Told) {
+	if in.To == ToContext {
+		m.onTurnTold(in)
+		return
+	}
+	l := m.link(in.To)
+	if l == nil {
+		return
+	}
+	l.Told = max(l.Told, in.N)
+	if in.Gone && !l.Own && !m.State.Objective.Plan(l.PlanID).Over() {
+		m.lost(l)
+	}
+}
+
+// Successor returns the state with which the next run goes on.
+func (m *Objective) Successor() ObjectiveState {
+	s := m.State
+	s.Leaving = false
+	s.Links = nil
+	for _, l := range m.State.Links {
+		next := *l
+		next.Own = false
+		s.Links = append(s.Links, &next)
+	}
+	return s
+}
+
+// ChildState returns the state with which the workflow of a plan begins.
+func (m *Objective) ChildState(planID string) PlanState {
+	s, o := &m.State, &m.State.Objective
+	l := m.link(planID)
+	first := m.Message(planID)
+	return PlanState{
+		Rules: Rules, Plan: *l.Start, N: l.From, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name,
+		Request: s.Request, First: &first,
+	}
+}
+
+// Message returns what the signal to a plan says.
+func (m *Objective) Message(planID string) Directed {
+	s := &m.State
+	p, l := s.Objective.Plan(planID), m.link(planID)
+	d := Directed{Directive: l.Directive, NotesFrom: min(p.Report.Notes, l.Directive.Notes)}
+	d.Notes = s.Notes[d.NotesFrom:l.Directive.Notes]
+	if l.Directive.Start && !p.Report.Started {
+		d.Inputs = m.inputs(p)
+	}
+	if l.Directive.Command != "" {
+		d.Command = &s.Current.Command
+	}
+	return d
+}
+
+// inputs lists the results of the plans that p depends on, or in list order of
+// the one before it that made something.
+func (m *Objective) inputs(p *opt.Plan) []a2a.Artifact {
+	o := &m.State.Objective
+	var out []a2a.Artifact
+	if o.Unordered() {
+		for _, id := range p.Dependencies {
+			if d := o.Plan(id); d != nil {
+				out = slices.Concat(out, d.Report.Results)
+			}
+		}
+		return out
+	}
+	for _, before := range o.Plans {
+		if before.ID == p.ID {
+			break
+		}
+		if before.Status == opt.PlanCompleted && len(before.Report.Results) > 0 {
+			out = before.Report.Results
+		}
+	}
+	return out
+}
+
+// timers lists the timers that are wanted.
+func (m *Objective) timers() []Timer {
+	var out []Timer
+	s := &m.State
+	if m.expires() {
+		at := a2a.At(s.IdleSince.Time().Add(time.Duration(s.IdleFor) * time.Second))
+		out = append(out, Timer{Key: fmt.Sprintf("%s%d", idleTimer, at.Millis()), At: at, Summary: "Wait to be started"})
+	}
+	for _, l := range s.Links {
+		if !l.RetryAt.IsZero() {
+			key := fmt.Sprintf("%s%s:%d", beginTimer, l.PlanID, l.RetryAt.Millis())
+			out = append(out, Timer{Key: key, At: l.RetryAt, Summary: "Wait for the former run of the plan to leave"})
+		}
+	}
+	if c := s.Current; c != nil && c.Echo && !c.Command.Deadline.IsZero() {
+		out = append(out, Timer{Key: answerTimer + c.Command.ID, At: c.Command.Deadline, Summary: "Wait for the plans to confirm"})
+	}
+	return out
+}
+
+// Beginnings of the keys of timers.
+const (
+	idleTimer   = "idle:"
+	beginTimer  = "begin:"
+	answerTimer = "answer:"
+)
+
+// onElapsed goes on after a timer.
+func (m *Objective) onElapsed(key string) {
+	s := &m.State
+	switch {
+	case strings.HasPrefix(key, idleTimer) && m.expires():
+		m.stop(opt.ObjectiveCanceled, opt.Expired, m.say(":expired",
+			fmt.Sprintf("No client started this objective within %s, so it was canceled.", span(time.Duration(s.IdleFor)*time.Second))))
+	case strings.HasPrefix(key, answerTimer) && s.Current != nil && answerTimer+s.Current.Command.ID == key && s.Current.Echo:
+		m.answer(opt.CommandAnswer{Waiting: m.unconfirmed()})
+	case strings.HasPrefix(key, beginTimer):
+		for _, l := range s.Links {
+			if key == fmt.Sprintf("%s%s:%d", beginTimer, l.PlanID, l.RetryAt.Millis()) {
+				l.RetryAt = a2a.Time{}
+			}
+		}
+	}
+}
+
+// expires reports whether the objective would be canceled in time as it is. One
+// that was started and has not had its turn yet would not.
+func (m *Objective) expires() bool {
+	s := &m.State
+	return s.IdleFor > 0 && s.Idle && s.Objective.Status == opt.ObjectiveSubmitted && s.Objective.Stopping == ""
+}
+
+// span returns a duration as people say it, if it is a number of days or hours.
+func span(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d > 0 && d%day == 0:
+		return count(int64(d/day), "day")
+	case d > 0 && d%time.Hour == 0:
+		return count(int64(d/time.Hour), "hour")
+	}
+	return d.String()
+}
+
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

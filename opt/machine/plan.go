@@ -1,0 +1,298 @@
+package machine
+
+import (
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A Plan decides what one plan does. It is for one goroutine.
+type Plan struct {
+	State PlanState
+
+	now    a2a.Time
+	events []opt.Event
+}
+
+// PlanState is all that a plan knows.
+type PlanState struct {
+	Rules     int              `json:"rules"` // version of the rules that the run goes by
+	Plan      opt.Plan         `json:"plan"`
+	N         int64            `json:"n"` // of its latest event
+	Tenant    string           `json:"tenant"`
+	ContextID string           `json:"contextId"`
+	RootID    string           `json:"rootId"`
+	Objective string           `json:"objective"` // its name
+	Request   *a2a.Message     `json:"request,omitempty"`
+	Inputs    []a2a.Artifact   `json:"inputs,omitempty"` // results of the plans before it
+	Notes     []a2a.Message    `json:"notes,omitempty"`  // said to the root task
+	Heard     int              `json:"heard,omitempty"`  // how many of Notes came from the objective
+	Directive Directive        `json:"directive"`
+	First     *Directed        `json:"first,omitempty"` // the directive that the plan begins with, until it has
+	Seen      map[string]bool  `json:"seen,omitempty"`  // letters, so that a repeat changes nothing
+	Work      map[string]*Work `json:"work,omitempty"`  // under way, by task id
+	Shown     []string         `json:"shown,omitempty"` // artifacts that the root task shows already
+	Yielded   int64            `json:"yielded,omitempty"`
+
+	Report opt.Report         `json:"report"`           // the latest that was told, or is to be
+	Known  opt.Report         `json:"known"`            // what the objective knows or assumes
+	After  int64              `json:"after,omitempty"`  // event that is recorded before Report is told
+	Told   int64              `json:"told,omitempty"`   // number of the latest report that has arrived
+	Alone  bool               `json:"alone,omitempty"`  // the objective is not there any more
+	Answer *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
+}
+
+// Handle takes in one input and returns the events that follow from it.
+func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
+	m.now, m.events = now, nil
+	switch in := in.(type) {
+	case Opened:
+		m.open()
+	case Canceled:
+		m.stop(string(opt.ObjectiveCanceled))
+	case Directed:
+		m.onDirected(in)
+	case Letter:
+		m.onLetter(in.Letter)
+	case Ended:
+		m.onEnded(in)
+	case Followed:
+		m.onFollowed(in)
+	case Elapsed:
+		m.onElapsed(in.Key)
+	case Told:
+		m.onTold(in)
+	}
+	m.settle()
+	return m.events
+}
+
+// open begins the plan with its first directive.
+func (m *Plan) open() {
+	s := &m.State
+	if s.Seen == nil {
+		s.Seen = map[string]bool{}
+	}
+	if s.Work == nil {
+		s.Work = map[string]*Work{}
+	}
+	s.Known = s.Plan.Brief()
+	if s.First != nil {
+		first := *s.First
+		s.First = nil
+		m.onDirected(first)
+	}
+}
+
+// apply changes the plan and keeps the event for the journal. An event that the
+// model refuses is a mistake in this package.
+func (m *Plan) apply(e opt.Event) {
+	e.At, e.PlanID = m.now, m.State.Plan.ID
+	if err := m.State.Plan.Apply(e); err != nil {
+		panic(err)
+	}
+	switch e.Kind {
+	case opt.PlanMoved, opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanStopping:
+		e.PlanHead = m.State.Plan.Head()
+	}
+	m.record(e)
+}
+
+// record keeps an event for the journal that changes nothing here.
+func (m *Plan) record(e opt.Event) {
+	m.State.N++
+	e.N = m.State.N
+	m.events = append(m.events, e)
+}
+
+// onDirected acts upon a directive, unless it has acted upon a later one.
+func (m *Plan) onDirected(in Directed) {
+	s, d := &m.State, in.Directive
+	if fresh := in.NotesFrom + len(in.Notes) - s.Heard; fresh > 0 && in.NotesFrom <= s.Heard {
+		s.Notes = append(s.Notes, in.Notes[len(in.Notes)-fresh:]...)
+		s.Heard += fresh
+	}
+	if d.N <= s.Directive.N {
+		return
+	}
+	s.Known.Status, s.Known.Reason = d.assumed(s.Known)
+	s.Known.Started = s.Known.Started || d.Start
+	s.Directive = d
+	if in.Inputs != nil && !s.Plan.Started {
+		s.Inputs = in.Inputs
+	}
+	if d.Name != "" {
+		s.Plan.Name = d.Name
+	}
+	m.obey(d)
+	if in.Command != nil && (s.Answer == nil || s.Answer.CommandID != in.Command.ID) {
+		s.Answer = m.onCommand(*in.Command)
+	}
+}
+
+// obey brings the plan to the state that d wants.
+func (m *Plan) obey(d Directive) {
+	p := &m.State.Plan
+	if d.Stop != "" {
+		m.stop(d.Stop)
+	}
+	if p.Status.Ended() || p.Stopping != "" {
+		return
+	}
+	if d.Start {
+		m.start()
+	}
+	if d.Paused != p.ObjectivePaused {
+		m.pause(d.Paused, opt.PausedByObjective)
+	}
+	switch waits := p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByDependencies; {
+	case p.Started:
+	case d.Hold && p.Status == opt.PlanPending:
+		m.move(opt.PlanBlocked, opt.BlockedByDependencies)
+	case !d.Hold && waits:
+		m.move(opt.PlanPending, "")
+	}
+}
+
+func (m *Plan) start() {
+	if !m.State.Plan.Started {
+		m.apply(opt.Event{Kind: opt.PlanStarted})
+	}
+}
+
+func (m *Plan) stop(reason string) {
+	if p := &m.State.Plan; p.Stopping == "" && !p.Settled() {
+		m.apply(opt.Event{Kind: opt.PlanStopping, Reason: reason})
+	}
+}
+
+func (m *Plan) pause(on bool, by string) {
+	kind := opt.PlanResumed
+	if on {
+		kind = opt.PlanPaused
+	}
+	m.apply(opt.Event{Kind: kind, Reason: by})
+}
+
+func (m *Plan) move(to opt.PlanStatus, reason string) {
+	m.apply(opt.Event{Kind: opt.PlanMoved, From: string(m.State.Plan.Status), To: string(to), Reason: reason})
+}
+
+// settle does all that follows: tasks begin and end, the status follows them, and
+// the objective is told.
+func (m *Plan) settle() {
+	for again := true; again; {
+		again = m.follow()
+		again = m.endDoomed() || again
+		again = m.beginReady() || again
+		again = m.beginWaiting() || again
+		again = m.yield() || again
+	}
+	m.tell()
+}
+
+// follow makes the status of the plan follow its tasks.
+func (m *Plan) follow() bool {
+	any := false
+	for events := m.State.Plan.Next(m.now); len(events) > 0; events = m.State.Plan.Next(m.now) {
+		for _, e := range events {
+			m.apply(e)
+		}
+		any = true
+	}
+	return any
+}
+
+// mayBegin reports whether tasks may begin as far as others in the context go.
+func (m *Plan) mayBegin() bool {
+	d := m.State.Directive
+	return !d.Shared || d.Permission > m.State.Yielded
+}
+
+// yield gives the permission to begin tasks back when nothing of the plan can go
+// on: others in the context may work meanwhile.
+func (m *Plan) yield() bool {
+	s := &m.State
+	if !s.Directive.Shared || !s.Plan.Started || s.Plan.Status != opt.PlanBlocked || s.Directive.Permission <= s.Yielded || m.working() {
+		return false
+	}
+	s.Yielded = s.Directive.Permission
+	return true
+}
+
+// asks reports whether the plan could go on, and waits for permission.
+func (m *Plan) asks() bool {
+	s := &m.State
+	if m.mayBegin() || !s.Plan.Started || s.Plan.OnHold() || s.Plan.Status.Ended() || s.Plan.Stopping != "" {
+		return false
+	}
+	return len(s.Plan.Ready()) > 0 || slices.ContainsFunc(s.Plan.Tasks, func(t *opt.Task) bool {
+		w := s.Work[t.ID]
+		return w != nil && w.Waiting
+	})
+}
+
+// tell makes a report if the objective would learn something from it, or has
+// asked for a confirmation.
+func (m *Plan) tell() {
+	s := &m.State
+	r := s.Plan.Brief()
+	r.Directive, r.Yielded, r.Asks, r.Notes, r.Answer = s.Directive.N, s.Yielded, m.asks(), s.Heard, s.Answer
+	if s.Plan.Settled() {
+		m.conclude(&r)
+	}
+	if sameReport(s.Known, r) && s.Known.Directive >= s.Directive.Echo && (!s.Plan.Settled() || s.Report.Status.Ended() && !s.Report.Closing) {
+		return
+	}
+	r.N = s.Report.N + 1
+	s.Report, s.Known, s.After = r, r, s.N
+}
+
+// conclude adds what the objective needs to know of a plan that has ended.
+func (m *Plan) conclude(r *opt.Report) {
+	for _, t := range m.State.Plan.Tasks {
+		if t.Broken() && r.Failure == "" {
+			r.Failure = t.Failure
+		}
+	}
+	r.Results, r.Shown = m.State.Plan.Results(), m.State.Shown
+}
+
+// onTold notes that a report has arrived, or that the objective has gone.
+func (m *Plan) onTold(in Told) {
+	if in.Gone {
+		m.State.Alone = true
+	}
+	m.State.Told = max(m.State.Told, in.N)
+}
+
+// Wants returns what should be running or known outside.
+func (m *Plan) Wants() Wants {
+	var w Wants
+	s := &m.State
+	for _, t := range s.Plan.Tasks {
+		work := s.Work[t.ID]
+		switch {
+		case work == nil:
+		case work.Running:
+			w.Activities = append(w.Activities, Activity{Key: work.key(t), Kind: work.kind(t), Of: t.ID, Stop: work.Stop})
+		case work.Waiting && !work.Due.IsZero():
+			w.Timers = append(w.Timers, Timer{Key: work.key(t), At: work.Due, Summary: "Wait before the next attempt at " + t.Name})
+		}
+	}
+	settled := s.Plan.Settled()
+	untold := s.Report.N > s.Told && !s.Alone && s.Report.N > 0
+	if untold && (!settled || s.Directive.TellEnd) {
+		w.Signals = append(w.Signals, Signal{To: s.Plan.ObjectiveID, N: s.Report.N, After: s.After})
+	}
+	if settled && len(w.Signals) == 0 && !m.working() {
+		w.Done = &Done{Status: string(s.Plan.Status), Failure: s.Report.Failure}
+	}
+	return w
+}
+
+// Message returns what the signal that is wanted says.
+func (m *Plan) Message() Reported {
+	return Reported{PlanID: m.State.Plan.ID, Report: m.State.Report}
+}

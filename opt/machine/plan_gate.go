@@ -1,0 +1,110 @@
+package machine
+
+import (
+	"encoding/json"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// openGate lets t wait at a gate. The gate's id follows from the task's history,
+// so it is the same each time.
+func (m *Plan) openGate(t *opt.Task, gate opt.Gate) {
+	gate.ID, gate.TaskID, gate.RequestedAt = opt.GateID(t.A2AID(), t.Gates+1), t.A2AID(), m.now
+	m.moveTask(t, gate.State(), opt.Event{Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
+}
+
+// onLetter judges a message. The first valid decision at a gate wins; a letter
+// that comes again changes nothing.
+func (m *Plan) onLetter(l opt.Letter) {
+	key := l.Principal + "\x00" + l.Once()
+	if m.State.Seen[key] {
+		return
+	}
+	m.State.Seen[key] = true
+	e := opt.Event{
+		Kind: opt.MessageAdded, At: m.now, PlanID: m.State.Plan.ID, TaskID: l.TaskID, ForTask: l.ForTask,
+		Message: &l.Message, Principal: l.Principal, Key: l.Key,
+	}
+	if l.Reply == nil {
+		m.note(l, e)
+		return
+	}
+	target := l.TaskID
+	if l.ForTask != "" {
+		target = l.ForTask
+	}
+	t := m.State.Plan.Task(target)
+	reply := *l.Reply
+	reply.DecidedBy, reply.At, reply.MessageID = l.Principal, m.now, l.Message.MessageID
+	e.Reply, e.Verdict = &reply, judge(t, reply)
+	m.record(e)
+	if e.Verdict != opt.Accepted {
+		return
+	}
+	heard := e
+	heard.TaskID = t.A2AID()
+	m.keep(heard)
+	m.decide(t, reply)
+}
+
+func judge(t *opt.Task, reply opt.Reply) opt.Verdict {
+	switch {
+	case t == nil || t.Gate == nil || t.Gate.ID != reply.GateID:
+		return opt.NotWaiting
+	case t.Gate.Kind == opt.Approval && !t.Gate.Allows(reply.Action):
+		return opt.NotOffered
+	}
+	return opt.Accepted
+}
+
+// note adds a message to the conversation: of the task it names, or of the root
+// task and so of every task that follows.
+func (m *Plan) note(l opt.Letter, e opt.Event) {
+	e.Verdict = opt.Noted
+	target := l.TaskID
+	if l.ForTask != "" {
+		target = l.ForTask
+	}
+	t := m.State.Plan.Task(target)
+	switch {
+	case t == nil:
+		m.State.Notes = append(m.State.Notes, l.Message)
+	case t.State.Ended() || m.State.Plan.Status.Ended():
+		e.Verdict = opt.TooLate
+	default:
+		kept := e
+		kept.TaskID = t.A2AID()
+		m.keep(kept)
+	}
+	m.record(e)
+}
+
+// decide goes on after an accepted decision: the task runs its next round, or is
+// done if it was nothing but its gate.
+func (m *Plan) decide(t *opt.Task, reply opt.Reply) {
+	if t.Ask == nil {
+		w := &Work{Round: t.Gates + 1, Attempt: 1, Waiting: true}
+		m.State.Work[t.ID] = w
+		m.moveTask(t, opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt})
+		return
+	}
+	m.moveTask(t, opt.TaskWorking, opt.Event{})
+	switch {
+	case reply.Action == opt.Reject:
+		m.end(t, opt.TaskFailed, "approval_rejected", strings.TrimSpace("The approval was rejected. "+reply.Feedback), opt.Event{})
+	case len(reply.Answers) > 0:
+		m.complete(t, []a2a.Artifact{answersArtifact(t, reply.Answers)}, nil, opt.Event{})
+	default:
+		m.complete(t, nil, nil, opt.Event{})
+	}
+}
+
+func answersArtifact(t *opt.Task, answers []opt.Answer) a2a.Artifact {
+	data := map[string]json.RawMessage{}
+	for _, a := range answers {
+		data[a.ID] = a.Answer
+	}
+	return a2a.Artifact{ArtifactID: opt.ArtifactID(t.ID, "answers"), Name: t.Name, Parts: []a2a.Part{a2a.DataPart(data)}}
+}

@@ -1,0 +1,325 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Work is the work on a task: one attempt of a round, or the wait for it.
+type Work struct {
+	Round   int      `json:"round"`             // 1, and one more after each gate
+	Attempt int      `json:"attempt"`           // within the round
+	Running bool     `json:"running,omitempty"` // an activity does it
+	Stop    bool     `json:"stop,omitempty"`    // the activity was told to stop
+	Waiting bool     `json:"waiting,omitempty"` // it begins once the plan may, and Due has come
+	Due     a2a.Time `json:"due,omitzero"`      // not before; zero for at once
+	Follows int      `json:"follows,omitempty"` // how often the task was followed for a while
+}
+
+// What holds for tasks that say nothing else.
+const (
+	taskAttempts = 3           // of one round
+	retryWait    = time.Second // before the second attempt, twice as long before each one after that
+	retryMaxWait = time.Minute // between two attempts, unless a task asks for longer
+)
+
+// ReasonWorkerLost is why a task failed of which one worker after another was
+// lost. It is not attempted again.
+const ReasonWorkerLost = "worker-lost"
+
+// key names the activity of w, once and for all.
+func (w *Work) key(t *opt.Task) string {
+	if t.Follow {
+		return fmt.Sprintf("%s:follow:%d", t.A2AID(), w.Follows)
+	}
+	return fmt.Sprintf("%s:%d:%d", t.A2AID(), w.Round, w.Attempt)
+}
+
+func (w *Work) kind(t *opt.Task) ActivityKind {
+	if t.Follow {
+		return FollowTask
+	}
+	return RunTask
+}
+
+// working reports whether any activity is under way.
+func (m *Plan) working() bool {
+	return slices.ContainsFunc(m.State.Plan.Tasks, func(t *opt.Task) bool {
+		w := m.State.Work[t.ID]
+		return w != nil && w.Running
+	})
+}
+
+// beginReady begins the tasks that may begin now.
+func (m *Plan) beginReady() bool {
+	if !m.mayBegin() {
+		return false
+	}
+	ready := m.State.Plan.Ready()
+	for _, t := range ready {
+		m.begin(t)
+	}
+	return len(ready) > 0
+}
+
+// begin begins t: with its activity, at its gate if it is nothing else, or by
+// hand if another task stands in for it that we cannot follow.
+func (m *Plan) begin(t *opt.Task) {
+	w := &Work{Round: t.Gates + 1, Attempt: 1, Running: true}
+	switch {
+	case t.Link != "" && !t.Follow:
+		m.moveTask(t, opt.TaskWorking, opt.Event{Reason: opt.ByHand})
+	case t.Ask != nil:
+		m.moveTask(t, opt.TaskWorking, opt.Event{})
+		m.openGate(t, *t.Ask)
+	case t.Follow:
+		m.State.Work[t.ID] = w
+		m.moveTask(t, opt.TaskWorking, opt.Event{})
+	default:
+		m.State.Work[t.ID] = w
+		m.moveTask(t, opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt})
+	}
+}
+
+// beginWaiting begins the attempts and rounds that wait, as far as they may.
+func (m *Plan) beginWaiting() bool {
+	s := &m.State
+	if !m.mayBegin() || s.Plan.OnHold() || s.Plan.Stopping != "" || s.Plan.Status.Ended() {
+		return false
+	}
+	any := false
+	for _, t := range s.Plan.Tasks {
+		w := s.Work[t.ID]
+		if w == nil || !w.Waiting || !w.Due.IsZero() {
+			continue
+		}
+		w.Waiting, w.Running, any = false, true, true
+		if w.Attempt > 1 {
+			m.record(opt.Event{
+				Kind: opt.TaskTried, At: m.now, PlanID: s.Plan.ID, TaskID: t.A2AID(), From: string(t.State), To: string(t.State),
+				Round: w.Round, Attempt: w.Attempt,
+			})
+		}
+	}
+	return any
+}
+
+// endDoomed stops the work of tasks that must end.
+func (m *Plan) endDoomed() bool {
+	any := false
+	for _, t := range m.State.Plan.Doomed() {
+		any = m.cancel(t) || any
+	}
+	return any
+}
+
+// cancel ends t. It is canceled once its activity has ended, at once if there is
+// none. It reports whether that changed anything.
+func (m *Plan) cancel(t *opt.Task) bool {
+	if w := m.State.Work[t.ID]; w != nil && w.Running {
+		changed := !w.Stop
+		w.Stop = true
+		return changed
+	}
+	delete(m.State.Work, t.ID)
+	m.moveTask(t, opt.TaskCanceled, opt.Event{Reason: string(opt.TaskCanceled)})
+	return true
+}
+
+// task returns the task whose work goes by key, and that work; nil for none.
+func (m *Plan) task(key string) (*opt.Task, *Work) {
+	for _, t := range m.State.Plan.Tasks {
+		if w := m.State.Work[t.ID]; w != nil && w.key(t) == key {
+			return t, w
+		}
+	}
+	return nil, nil
+}
+
+// onElapsed lets an attempt begin that has waited long enough.
+func (m *Plan) onElapsed(key string) {
+	if _, w := m.task(key); w != nil && w.Waiting {
+		w.Due = a2a.Time{}
+	}
+}
+
+// onEnded takes in how an attempt at a task came out.
+func (m *Plan) onEnded(in Ended) {
+	t, w := m.task(in.Key)
+	if t == nil || !w.Running {
+		return
+	}
+	stopped := w.Stop
+	w.Running, w.Stop = false, false
+	out := in.Outcome
+	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Try: out.Try}
+	switch {
+	case t.ByHand || t.State.Ended(): // a client has decided otherwise meanwhile
+		delete(m.State.Work, t.ID)
+	case stopped && (in.Failed != nil || !out.State.Ended()):
+		m.end(t, opt.TaskCanceled, string(opt.TaskCanceled), "", e)
+	case in.Failed != nil:
+		m.failAttempt(t, w, *in.Failed)
+	case out.State == opt.TaskCompleted:
+		m.complete(t, out.Artifacts, out.Streamed, e)
+	case out.State == opt.TaskFailed || out.State == opt.TaskRejected:
+		m.end(t, out.State, out.Code, out.Message, e)
+	case out.State.Waiting() && out.Gate != nil:
+		delete(m.State.Work, t.ID)
+		m.openGate(t, *out.Gate)
+	default:
+		m.end(t, opt.TaskFailed, "invalid-outcome", "The task ended in a way that is not allowed.", e)
+	}
+}
+
+// failAttempt has t attempted again, or fails it if there is no other attempt.
+func (m *Plan) failAttempt(t *opt.Task, w *Work, f Failure) {
+	last := w.Attempt >= cmp.Or(t.Attempts, taskAttempts)
+	if last || f.Code == ReasonWorkerLost || slices.Contains(t.Retry.Except, f.Code) {
+		m.end(t, opt.TaskFailed, f.Code, f.Message, opt.Event{Round: w.Round, Attempt: w.Attempt})
+		return
+	}
+	wait := cmp.Or(time.Duration(t.Retry.Wait)*time.Second, retryWait)
+	most := max(wait, retryMaxWait)
+	for range w.Attempt - 1 {
+		wait = min(2*wait, most)
+	}
+	w.Attempt++
+	w.Waiting, w.Due = true, a2a.At(m.now.Time().Add(wait))
+}
+
+// complete keeps and shows what t made, then ends it.
+func (m *Plan) complete(t *opt.Task, artifacts []a2a.Artifact, streamed []string, e opt.Event) {
+	s := &m.State
+	rootID := ""
+	if m.shows(t) {
+		rootID = s.RootID
+	}
+	for _, a := range artifacts {
+		added := opt.Event{
+			Kind: opt.ArtifactAdded, TaskID: t.A2AID(), RootID: rootID, Round: e.Round, Attempt: e.Attempt, Try: e.Try,
+			Chunk: &opt.Chunk{Artifact: a, Last: true},
+		}
+		if slices.Contains(streamed, a.ArtifactID) {
+			m.keep(added) // the journal has it
+		} else {
+			m.apply(added)
+		}
+		if rootID != "" {
+			s.Shown = append(s.Shown, a.ArtifactID)
+		}
+	}
+	delete(s.Work, t.ID)
+	m.moveTask(t, opt.TaskCompleted, e)
+}
+
+// keep changes the plan without an event.
+func (m *Plan) keep(e opt.Event) {
+	e.At = m.now
+	if err := m.State.Plan.Apply(e); err != nil {
+		panic(err)
+	}
+}
+
+// end ends t in a state, with a reason in one word and a text for clients.
+func (m *Plan) end(t *opt.Task, to opt.TaskState, reason, text string, e opt.Event) {
+	delete(m.State.Work, t.ID)
+	e.Reason = reason
+	if text != "" {
+		e.Status = m.say(t, ":status", text)
+	}
+	m.moveTask(t, to, e)
+}
+
+// onFollowed takes in how the task came out that stands in for another, if it
+// has; if not, it is followed on.
+func (m *Plan) onFollowed(in Followed) {
+	t, w := m.task(in.Key)
+	if t == nil || !w.Running {
+		return
+	}
+	stopped := w.Stop
+	w.Running, w.Stop = false, false
+	switch {
+	case t.ByHand || t.State.Ended():
+		delete(m.State.Work, t.ID)
+	case stopped && !in.State.Ended():
+		m.end(t, opt.TaskCanceled, string(opt.TaskCanceled), "", opt.Event{})
+	case in.State == opt.TaskCompleted:
+		m.complete(t, in.Artifacts, nil, opt.Event{})
+	case in.State.Ended():
+		m.end(t, in.State, cmp.Or(in.Code, opt.ReasonLinked), in.Message, opt.Event{})
+	default:
+		w.Follows++
+		w.Running = true
+	}
+}
+
+// moveTask moves t; e holds what more there is to say.
+func (m *Plan) moveTask(t *opt.Task, to opt.TaskState, e opt.Event) {
+	e.Kind, e.TaskID, e.From, e.To = opt.TaskMoved, t.A2AID(), string(t.State), string(to)
+	m.apply(e)
+}
+
+// say returns an agent's message about t. Its id ends in suffix, which comes once.
+func (m *Plan) say(t *opt.Task, suffix, text string) *a2a.Message {
+	return &a2a.Message{
+		MessageID: t.A2AID() + suffix, ContextID: m.State.ContextID, TaskID: t.A2AID(), Role: a2a.RoleAgent,
+		Parts: []a2a.Part{a2a.TextPart(text)},
+	}
+}
+
+// shows reports whether the root task shows t's artifacts as its own.
+func (m *Plan) shows(t *opt.Task) bool { return m.State.Directive.Leaf && m.State.Plan.Leaf(t) }
+
+// WorkOf returns what an executor is asked to do for an activity of the plan.
+func (m *Plan) WorkOf(a Activity) opt.Work {
+	s, t := &m.State, m.State.Plan.Task(a.Of)
+	w := s.Work[t.ID]
+	out := opt.Work{
+		Tenant: s.Tenant, ContextID: s.ContextID, ObjectiveID: s.Plan.ObjectiveID, PlanID: s.Plan.ID, TaskID: t.A2AID(),
+		Objective: s.Objective, Plan: s.Plan.Name, Name: t.Name, Description: t.Description, Executor: t.Executor, Input: t.Input,
+		Messages: m.messages(t), Results: m.results(t), Replies: t.Replies,
+		Round: w.Round, Attempt: w.Attempt, Key: fmt.Sprintf("%s:%d", t.A2AID(), w.Round), Trust: opt.Untrusted,
+	}
+	if m.shows(t) {
+		out.RootID = s.RootID
+	}
+	return out
+}
+
+// messages lists what clients have said to t, oldest first.
+func (m *Plan) messages(t *opt.Task) []a2a.Message {
+	var out []a2a.Message
+	if m.State.Request != nil {
+		out = append(out, *m.State.Request)
+	}
+	return slices.Concat(out, m.State.Notes, t.Notes)
+}
+
+// results lists what the tasks before t, or before the plan, have made, and what
+// the tasks have that its input names.
+func (m *Plan) results(t *opt.Task) []opt.Result {
+	p := &m.State.Plan
+	before := p.Inputs(t)
+	if len(before) == 0 && len(m.State.Inputs) > 0 {
+		return []opt.Result{{Artifacts: m.State.Inputs}}
+	}
+	for _, id := range t.Uses {
+		if b := p.Task(id); b != nil && !slices.Contains(before, b) {
+			before = append(before, b)
+		}
+	}
+	var out []opt.Result
+	for _, b := range before {
+		if len(b.Artifacts) > 0 {
+			out = append(out, opt.Result{TaskID: b.ID, Name: b.Name, Artifacts: b.Artifacts})
+		}
+	}
+	return out
+}
