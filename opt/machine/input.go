@@ -77,14 +77,8 @@ type Loaded struct {
 	Kept Kept
 }
 
-// Kept is an objective as the journal has it: its plans with their tasks, and
-// those with their artifacts.
-type Kept struct {
-	Objective opt.Objective    `json:"objective"`
-	Request   *a2a.Message     `json:"request,omitempty"`  // that began it
-	Given     []opt.PlanSpec   `json:"given,omitempty"`    // plans that came with it
-	Recorded  map[string]int64 `json:"recorded,omitempty"` // number of the last event, by source
-}
+// Kept is an objective as the journal has it.
+type Kept = opt.Kept
 
 // Ended is how an activity of a task came out.
 type Ended struct {
