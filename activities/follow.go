@@ -39,6 +39,7 @@ type Link struct {
 // Followed is how a task that was followed came out.
 type Followed struct {
 	State     opt.TaskState  `json:"state,omitempty"` // "" if it goes on
+	Code      string         `json:"code,omitempty"` // why it ended so, if not as the task did
 	Message   string         `json:"message,omitempty"`
 	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // of a completed task, with the ids that they have at the other
 }
@@ -46,7 +47,7 @@ type Followed struct {
 // Follow waits for a task to end, for a while. It changes nothing, so a second run
 // is harmless.
 func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err error) {
-	defer a.recoverPanic("follow", 0, &err)
+	defer a.recoverPanic("follow", &err)
 	stop := beat(ctx)
 	defer stop()
 	ref, ok := opt.ParseID(l.TaskID)

@@ -425,7 +425,7 @@ func (m *Objective) onElapsed(key string) {
 	switch {
 	case strings.HasPrefix(key, idleTimer) && m.expires():
 		m.stop(opt.ObjectiveCanceled, opt.Expired, m.say(":expired",
-			fmt.Sprintf("No client started this objective within %s, so it was canceled.", span(time.Duration(s.IdleFor)*time.Second))))
+			fmt.Sprintf("No client started this objective within %s, so it was canceled.", opt.Span(time.Duration(s.IdleFor)*time.Second))))
 	case strings.HasPrefix(key, answerTimer) && s.Current != nil && answerTimer+s.Current.Command.ID == key && s.Current.Echo:
 		m.answer(opt.CommandAnswer{Waiting: m.unconfirmed()})
 	case strings.HasPrefix(key, beginTimer):
@@ -442,23 +442,4 @@ func (m *Objective) onElapsed(key string) {
 func (m *Objective) expires() bool {
 	s := &m.State
 	return s.IdleFor > 0 && s.Idle && s.Objective.Status == opt.ObjectiveSubmitted && s.Objective.Stopping == ""
-}
-
-// span returns a duration as people say it, if it is a number of days or hours.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d > 0 && d%day == 0:
-		return count(int64(d/day), "day")
-	case d > 0 && d%time.Hour == 0:
-		return count(int64(d/time.Hour), "hour")
-	}
-	return d.String()
-}
-
-func count(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
