@@ -156,10 +156,15 @@ func (d *database) close() error { return d.pool.Close() }
 // using makes a query use an index of the table before it.
 func using(index string) string { return " INDEXED BY " + index }
 
+// atMost returns the clause that ends a query after as many rows as its nth
+// parameter says. The planner looks into a bare parameter, and so SQLite would
+// prepare the statement again at each run; it does not look into a sum.
+func atMost(n int) string { return " LIMIT $" + strconv.Itoa(n) + " + 0" }
+
 // removeSome returns the statement that removes at most $1 rows of a table that
 // are left of objectives.
 func removeSome(table string) string {
-	return "DELETE FROM " + table + " WHERE rowid IN (SELECT t.rowid FROM leftovers l CROSS JOIN " + table + " t WHERE t.objective_id = l.objective_id LIMIT $1)"
+	return "DELETE FROM " + table + " WHERE rowid IN (SELECT t.rowid FROM leftovers l CROSS JOIN " + table + " t WHERE t.objective_id = l.objective_id" + atMost(1) + ")"
 }
 
 // busy reports whether err says that another connection has the lock.
