@@ -123,6 +123,23 @@ func (d *database) ready(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
+// reconnect opens another connection to a journal that is open, unless a newer
+// program has changed its tables meanwhile.
+func (d *database) reconnect(ctx context.Context, r role) (*conn, error) {
+	c, err := d.connect(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	list, err := known()
+	if err == nil {
+		_, err = applied(c, list)
+	}
+	if err != nil {
+		return nil, errors.Join(d.down(err), c.close())
+	}
+	return c, nil
+}
+
 // claim refuses a file that is no journal, and makes one that readers and a
 // writer can use at a time.
 func (d *database) claim(c *conn) error {
