@@ -62,6 +62,21 @@ func preparedOnce(t testing.TB, j *journal.Journal) {
 	}
 }
 
+// runs returns how often statements that begin with a text have run.
+func runs(t testing.TB, j *journal.Journal, first string) (n int) {
+	t.Helper()
+	list, err := j.Statements(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		if strings.HasPrefix(s.SQL, first) {
+			n += s.Runs
+		}
+	}
+	return n
+}
+
 // changing is how the statements begin that run before all tables are there,
 // and those that only tests run.
 var changing = []string{"BEGIN IMMEDIATE", "INSERT INTO migrations", "PRAGMA", "EXPLAIN"}
