@@ -20,14 +20,15 @@ func TestTask_again(t *testing.T) {
 		id := s.task(0, 1)
 		s.record(said(id, "", "m-4", opt.Noted), s.moved(0, 1, opt.TaskWorking), s.piece(0, 1, "a", "one", false), s.waits(0, 1, gate(id, opt.Approval, 1)))
 		first := s.view(id)
+		first.Task.History[0].MessageID = "mine"
 		before := runs(t, s.j, viewQuery)
-		first.Task.History[0].MessageID, first.Task.Artifacts[0].ArtifactID = "mine", "mine"
-		first.Task.Status.Message.MessageID, first.Gates[0] = "mine", nil
 		for range 10 {
 			v := s.view(id)
 			if v.Task.History[0].MessageID == "mine" || v.Task.Artifacts[0].ArtifactID == "mine" || v.Task.Status.Message.MessageID == "mine" || v.Gates[0] == nil {
 				t.Fatal("a caller changes what others read")
 			}
+			v.Task.History[0].MessageID, v.Task.Artifacts[0].ArtifactID = "mine", "mine"
+			v.Task.Status.Message.MessageID, v.Gates[0] = "mine", nil
 		}
 		if after := runs(t, s.j, viewQuery); after != before {
 			t.Errorf("the rows were read %d more times", after-before)
@@ -57,9 +58,6 @@ func TestTask_afterPurge(t *testing.T) {
 		}
 		if n, err := other.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
 			t.Fatalf("%d were removed, %v", n, err)
-		}
-		if _, err := j.Task(t.Context(), tenant, o.ID, opt.TaskWant{History: -1, Artifacts: true}); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("after the purge: %v", err)
 		}
 		begin(t, other, o).end(opt.ObjectiveFailed, 10)
 		if v := s.view(o.ID); v.State != opt.TaskFailed {
