@@ -241,15 +241,19 @@ func (o *Objective) applyPlan(e Event) error {
 	if p == nil {
 		return fmt.Errorf("plan %s: %w", e.PlanID, ErrUnknown)
 	}
-	o.UpdatedAt = e.At
+	var err error
 	switch e.Kind {
 	case PlanRetried:
-		return p.retry(e)
+		err = p.retry(e)
 	case PlanMoved:
-		return p.move(e)
+		err = p.move(e)
+	default:
+		p.change(e)
 	}
-	p.change(e)
-	return nil
+	if err == nil {
+		o.UpdatedAt = e.At
+	}
+	return err
 }
 
 // retry begins a new attempt at an objective that failed or was canceled. Its

@@ -314,9 +314,19 @@ func (p *Plan) Next(at a2a.Time) []Event {
 		return nil
 	}
 	if !p.Status.serverMay(to) {
-		to, reason = PlanWorking, p.byHand() // a step on the way
+		to, reason = p.step()
 	}
 	return []Event{{Kind: PlanMoved, At: at, PlanID: p.ID, From: string(p.Status), To: string(to), Reason: reason}}
+}
+
+// step returns the status on the way to one that the table does not allow from
+// the present one: a plan that is replaced while it works is blocked first, any
+// other one works first.
+func (p *Plan) step() (PlanStatus, string) {
+	if p.Status == PlanWorking {
+		return PlanBlocked, BlockedByOperator
+	}
+	return PlanWorking, p.byHand()
 }
 
 // wants returns the status that p should have, going by its tasks.

@@ -104,8 +104,7 @@ var PlanMoves = map[PlanStatus][]PlanStatus{
 // serverPlanMoves lists the moves that only the server makes.
 var serverPlanMoves = map[PlanStatus][]PlanStatus{
 	PlanPending: {PlanBlocked},
-	PlanWorking: {PlanSkipped}, // replaced while it worked
-	PlanBlocked: {PlanPending, PlanCompleted},
+	PlanBlocked: {PlanPending},
 	PlanSkipped: {PlanPending},
 }
 

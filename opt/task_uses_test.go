@@ -12,7 +12,7 @@ import (
 
 // A task uses the results of tasks that come before it: in a list those above it,
 // elsewhere any, for it then waits for them.
-func TestNewPlan_uses(t *testing.T) {
+func TestObjective_NewPlan_uses(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		tasks []opt.TaskSpec
@@ -25,9 +25,9 @@ func TestNewPlan_uses(t *testing.T) {
 		{"nothing there", []opt.TaskSpec{{Name: "a"}, {Name: "b", Uses: []string{"task-2"}}}, nil, "tasks[1].uses[0]"},
 		{"graph", []opt.TaskSpec{{Name: "a", Dependencies: []string{"task-1"}}, {Name: "b"}, {Name: "c", Uses: []string{"task-0"}}}, []string{task(1, 0)}, ""},
 		{"later in a graph", []opt.TaskSpec{{Name: "a", Uses: []string{"task-1"}}, {Name: "b"}, {Name: "c", Dependencies: []string{"task-1"}}}, []string{task(1, 1)}, ""},
-		{"circle", []opt.TaskSpec{{Name: "a", Dependencies: []string{"task-1"}}, {Name: "b", Uses: []string{"task-0"}}}, nil, "tasks"},
+		{"cycle", []opt.TaskSpec{{Name: "a", Dependencies: []string{"task-1"}}, {Name: "b", Uses: []string{"task-0"}}}, nil, "tasks"},
 	} {
-		p, err := opt.NewPlan(objectiveID, 1, opt.PlanSpec{Name: "p", Tasks: tt.tasks}, nil, nil, a2a.Time{})
+		p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: tt.tasks})
 		if tt.field != "" {
 			wantSpecError(t, err, tt.field)
 			continue
@@ -49,7 +49,7 @@ func TestNewPlan_uses(t *testing.T) {
 // A client may add a task with dependencies to a plan in list order. The order of
 // the list is gone then, and what a task uses it still waits for.
 func TestPlan_Ready_waitsForWhatItUses(t *testing.T) {
-	p, err := opt.NewPlan(objectiveID, 1, opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "a"}, {Name: "b"}, {Name: "c", Uses: []string{"task-0"}}}}, nil, nil, a2a.Time{})
+	p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "a"}, {Name: "b"}, {Name: "c", Uses: []string{"task-0"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,18 +68,18 @@ func TestPlan_Ready_waitsForWhatItUses(t *testing.T) {
 }
 
 // What was asked of a task holds in every attempt.
-func TestPlan_Apply_againAsksTheSame(t *testing.T) {
+func TestPlan_Apply_retryAsksTheSame(t *testing.T) {
 	spec := opt.TaskSpec{
 		Name: "t", Description: "d", Dependencies: []string{"task-0"}, Metadata: a2a.Metadata{}.With("k", 1), Executor: "e", Input: []byte(`1`),
 		Ask: &opt.Gate{Kind: opt.Approval}, Attempts: 2, Timeout: 3, Retry: opt.Retry{Wait: 4, Except: []string{"x"}}, Uses: []string{"task-0"},
 	}
-	p, err := opt.NewPlan(objectiveID, 1, opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "first"}, spec}}, nil, nil, a2a.Time{})
+	p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "first"}, spec}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked := *p.Tasks[1]
 	p.Status, p.Tasks[1].State = opt.PlanFailed, opt.TaskFailed
-	if err := p.Apply(opt.Event{Kind: opt.PlanAgain, PlanID: p.ID, Attempt: 2}); err != nil {
+	if err := p.Apply(opt.Event{Kind: opt.PlanRetried, PlanID: p.ID, Attempt: 2}); err != nil {
 		t.Fatal(err)
 	}
 	before, after := reflect.ValueOf(asked), reflect.ValueOf(*p.Tasks[1])

@@ -9,7 +9,7 @@ import (
 	"longhaul/opt"
 )
 
-// A plan that was not begun may come to depend on any others, in no circle.
+// A plan that was not begun may come to depend on any others, without a cycle.
 func TestObjective_Reordered(t *testing.T) {
 	for _, tt := range []struct {
 		name, plans string
@@ -26,9 +26,9 @@ func TestObjective_Reordered(t *testing.T) {
 		{"itself", "pending pending", 1, []string{plan(1), plan(2)}, nil, "dependencies[1]"},
 		{"nothing there", "pending pending", 1, []string{plan(9)}, nil, "dependencies[0]"},
 		{"an index", "pending pending", 1, []string{"plan-0"}, nil, "dependencies[0]"},
-		{"circle of two", "pending pending:0", 0, []string{plan(2)}, nil, "dependencies"},
-		{"circle of three", "pending pending:0 pending:1", 0, []string{plan(3)}, nil, "dependencies"},
-		{"out of a circle's way", "pending:1 pending pending:1", 1, []string{}, []string{}, ""},
+		{"cycle of two", "pending pending:0", 0, []string{plan(2)}, nil, "dependencies"},
+		{"cycle of three", "pending pending:0 pending:1", 0, []string{plan(3)}, nil, "dependencies"},
+		{"outside a cycle", "pending:1 pending pending:1", 1, []string{}, []string{}, ""},
 		{"begun", "working! pending", 0, []string{plan(2)}, nil, "move"},
 		{"begun by hand", "working/by-hand pending", 0, []string{plan(2)}, nil, "move"},
 		{"told to begin", "pending! pending", 0, []string{plan(2)}, nil, "move"},
