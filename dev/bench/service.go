@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc"
 
 	"longhaul/activities"
-	"longhaul/api"
+	apiservice "longhaul/api/service"
 	"longhaul/dev/embedded"
 	"longhaul/internal/cli"
 	"longhaul/opt"
@@ -62,7 +62,7 @@ func startService(ctx context.Context, dir, sync string) (*service, error) {
 	build := cli.Build{
 		Embed:    embedded.Start,
 		Temporal: s.requests.count,
-		Journal:  func(j api.Journal) api.Journal { return countedJournal{j, &s.batches} },
+		Journal:  func(j apiservice.Journal) apiservice.Journal { return countedJournal{j, &s.batches} },
 		Recorder: func(r activities.Recorder) activities.Recorder { return countedRecorder{r, &s.batches} },
 	}
 	args := []string{"dev", "--addr", addr, "--temporal-addr", temporal, "--temporal-ui-addr", "", "--data-dir", dir, "--sync", sync, "--log-level", "error"}
@@ -158,7 +158,7 @@ func (s *service) count(ctx context.Context, b *bare) ([]count, error) {
 }
 
 type countedJournal struct {
-	api.Journal
+	apiservice.Journal
 	n *atomic.Int64
 }
 

@@ -24,11 +24,15 @@ var rooms = []room{
 		tests: []string{"worker"}}, // what is registered is what is tested
 	{name: "worker", imports: []string{"workflows", "activities"}},
 
-	{name: "api", imports: []string{"a2a", "opt", "api/wire"},
+	{name: "api/service", imports: []string{"a2a", "opt"}, // the operations, which all bindings call
+		tests: []string{"internal/journal"}},
+	{name: "api", imports: []string{"a2a", "opt", "api/service", "api/wire"},
 		tests: []string{"internal/journal", "client"}},
-	{name: "api/grpc", imports: []string{"a2a", "api", "api/wire"}, // a binding from outside: api knows none of gRPC
-		tests: []string{"internal/journal", "opt"}},
-	{name: "api/*", imports: []string{"a2a", "opt", "api/wire"}},
+	{name: "api/grpc", imports: []string{"a2a", "opt", "api/service",
+		"api/wire"}, // the one reader of 1.0, and what faults are called
+		tests: []string{"internal/journal",
+			"api"}}, // what JSON-RPC answers to the same call
+	{name: "api/*", imports: []string{"a2a", "opt", "api/service"}},
 	{name: "client", imports: []string{"a2a", "opt"}},
 
 	{name: "internal/journal", imports: []string{"a2a", "opt"}},
@@ -44,7 +48,7 @@ var rooms = []room{
 	{name: "dev/e2e/*", imports: []string{"*"}},
 	{name: "dev/bench", imports: []string{"*"}},  // measures it
 	{name: "dev/record", imports: []string{"*"}}, // runs every shape of work and keeps its history
-	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api"}, // an agent and its executor
+	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/service"}, // an agent and its executor
 		tests: []string{"dev/e2e/harness"}},
 	{name: "dev/*", imports: []string{"internal/cli", "dev/*"}},
 }
@@ -62,7 +66,7 @@ var owners = map[string][]string{
 	"github.com/temporalio/ui-server": {"dev/temporald"},
 	"go.uber.org/fx":                  {"dev/temporald"}, // the server is put together with it
 
-	"github.com/labstack/echo": {"api", "api/*"},
+	"github.com/labstack/echo": {"api"},
 
 	"database/sql":               {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"}, // the server keeps a database of its own; tests look into what is left after a crash
 	"modernc.org/sqlite":         {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"},

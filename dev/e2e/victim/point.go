@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"longhaul/activities"
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -49,11 +49,11 @@ func die() {
 }
 
 type engine struct {
-	api.Engine
+	service.Engine
 	at *point
 }
 
-func (p *point) engine(e api.Engine) api.Engine { return engine{e, p} }
+func (p *point) engine(e service.Engine) service.Engine { return engine{e, p} }
 
 func (e engine) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	out, err := e.Engine.Start(ctx, o)
@@ -72,11 +72,11 @@ func (e engine) Tell(ctx context.Context, l opt.Letter) error {
 }
 
 type journal struct {
-	api.Journal
+	service.Journal
 	at *point
 }
 
-func (p *point) journal(j api.Journal) api.Journal { return journal{j, p} }
+func (p *point) journal(j service.Journal) service.Journal { return journal{j, p} }
 
 func (j journal) Record(ctx context.Context, b opt.Batch) error {
 	err := j.Journal.Record(ctx, b)

@@ -1,4 +1,4 @@
-package api
+package service
 
 import (
 	"cmp"
@@ -9,10 +9,10 @@ import (
 	"longhaul/opt"
 )
 
-// A hierarchy is what the stream of a root task needs to know, where it stands in
-// the order of events, to tell of changes above and below that task to a client
-// that understands the extension. Nothing but the events changes it, so everybody
-// is told the same, wherever a stream began.
+// A hierarchy is the state above and below a root task at one place in the order of
+// events. From it a stream makes the updates for clients that understand the
+// extension. Only events change it, so every client gets the same updates, wherever
+// its stream began.
 type hierarchy struct {
 	id       string
 	attempt  int // of the objective
@@ -34,16 +34,17 @@ type change struct {
 	Revision int64  `json:"revision"` // of the objective
 }
 
-// hierarchyIn returns the hierarchy as a snapshot shows it: t, which is v, and o,
-// which was read after that.
-func (f *feed) hierarchyIn(ctx context.Context, c *call, v opt.TaskView, t a2a.Task, o *opt.Objective) (*hierarchy, error) {
-	_, seq, err := f.s.cfg.Journal.Peek(ctx, c.Tenant, v.Task.ID)
+// hierarchyIn returns the hierarchy as a snapshot shows it: t, which is v with
+// an objective that was read after it.
+func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, t Task) (*hierarchy, error) {
+	_, seq, err := s.journal.Peek(ctx, s.tenant, v.Task.ID)
 	switch {
 	case err != nil:
 		return nil, err
 	case seq != v.Seq:
-		return f.hierarchyAfter(ctx, v.Seq)
+		return s.hierarchyAfter(ctx, v.Seq)
 	}
+	o := t.Objective
 	h := &hierarchy{
 		id: o.ID, attempt: o.Attempt, revision: o.Revision, status: string(o.Status), plans: map[string]string{},
 		root: t.Status, interrupt: t.Metadata[opt.KeyInterrupt],
@@ -55,10 +56,10 @@ func (f *feed) hierarchyIn(ctx context.Context, c *call, v opt.TaskView, t a2a.T
 }
 
 // hierarchyAfter returns the hierarchy as it was after an event.
-func (f *feed) hierarchyAfter(ctx context.Context, seq int64) (*hierarchy, error) {
-	h := &hierarchy{id: f.objectiveID, plans: map[string]string{}}
+func (s *Stream) hierarchyAfter(ctx context.Context, seq int64) (*hierarchy, error) {
+	h := &hierarchy{id: s.objectiveID, plans: map[string]string{}}
 	for at := int64(0); at < seq; {
-		page, err := f.s.cfg.Journal.Events(ctx, f.objectiveID, at, int(min(eventPage, seq-at)))
+		page, err := s.journal.Events(ctx, s.objectiveID, at, int(min(eventPage, seq-at)))
 		if err != nil {
 			return nil, err
 		}
@@ -66,22 +67,22 @@ func (f *feed) hierarchyAfter(ctx context.Context, seq int64) (*hierarchy, error
 			break
 		}
 		for _, r := range page {
-			f.tell(h, r.Event)
+			s.update(h, r.Event)
 			at = r.Seq
 		}
 	}
 	return h, nil
 }
 
-// tell has h take in e and returns what that is to the watchers of a root task
-// beside what it is to all; ok is false for nothing.
-func (f *feed) tell(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool) {
+// update applies e to h and returns the update that clients of a root task's stream
+// get of it beside what every client gets; ok is false for none.
+func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool) {
 	if e.Kind == opt.TaskMoved && e.TaskID == opt.RootID(h.id, h.attempt) {
-		h.moveRoot(f.status(e))
+		h.moveRoot(s.status(e))
 		return nil, false
 	}
 	told, at, ok := h.apply(e)
-	if ref, ours := opt.ParseID(f.taskID); !ok || !ours || ref.Attempt != h.attempt {
+	if ref, ours := opt.ParseID(s.taskID); !ok || !ours || ref.Attempt != h.attempt {
 		return nil, false
 	}
 	m := at.metadata(nil).With(opt.KeyEvent, told)
@@ -91,10 +92,10 @@ func (f *feed) tell(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool) {
 	if h.interrupt != nil {
 		m = m.With(opt.KeyInterrupt, h.interrupt)
 	}
-	return &a2a.StatusUpdate{TaskID: f.taskID, ContextID: f.contextID, Status: h.root, Metadata: m}, true
+	return &a2a.StatusUpdate{TaskID: s.taskID, ContextID: s.contextID, Status: h.root, Metadata: m}, true
 }
 
-// moveRoot takes in an update of the root task. Its status is as old as its state.
+// moveRoot applies an update of the root task. Its status is as old as its state.
 func (h *hierarchy) moveRoot(u *a2a.StatusUpdate) {
 	if u.Status.State == h.root.State {
 		u.Status.At = h.root.At
@@ -108,7 +109,7 @@ func (h *hierarchy) begin(attempt int, at a2a.Time) {
 }
 
 // apply changes h as e says, and returns what was changed and where; ok is false
-// if it is nothing that anybody is told of.
+// if clients are not told of it.
 func (h *hierarchy) apply(e opt.Event) (told change, at place, ok bool) {
 	at = place{objectiveID: h.id}
 	switch e.Kind {

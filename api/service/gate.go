@@ -1,4 +1,4 @@
-package api
+package service
 
 import (
 	"encoding/json"
@@ -7,18 +7,29 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/wire"
 	"longhaul/opt"
 )
 
-// served lists the actions that can be taken so far. A gate that offers others
-// offers them in vain.
+// A GateDecision is what a data part of a message says to a gate: an Action at an
+// approval, Answers at a clarification.
+type GateDecision struct {
+	Field    string // where it stands in the request
+	GateID   string // which gate it is for; "" if the message does not say
+	Action   opt.Action
+	Feedback string
+	Question string          // with opt.Ask
+	Edited   json.RawMessage // with opt.EditAccept
+	Answers  []opt.Answer
+}
+
+// served lists the actions that are implemented. A gate may offer others, which
+// are refused.
 var served = []opt.Action{opt.Accept, opt.Reject}
 
 // answer returns the gate that m answers and the reply it makes. Both are nil if
 // m is a note. Anything that is not plainly one or the other is refused: a gate
 // must not open by accident.
-func answer(open []*opt.Gate, m a2a.Message, d *wire.Decision, forTask string) (*opt.Gate, *opt.Reply, error) {
+func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*opt.Gate, *opt.Reply, error) {
 	if forTask != "" {
 		open = at(open, forTask)
 	}
@@ -56,7 +67,7 @@ func at(open []*opt.Gate, taskID string) []*opt.Gate {
 }
 
 // pick returns the gate that a decision is for: the one it names, or the only one.
-func pick(open []*opt.Gate, d *wire.Decision) (*opt.Gate, error) {
+func pick(open []*opt.Gate, d *GateDecision) (*opt.Gate, error) {
 	if d != nil && d.GateID != "" {
 		for _, g := range open {
 			if g.ID == d.GateID {
@@ -102,7 +113,7 @@ func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 }
 
 // byAnswers takes the answers to a clarification: one for each question.
-func byAnswers(reply *opt.Reply, gate *opt.Gate, d *wire.Decision) error {
+func byAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 	if d.Answers == nil {
 		return invalid(d.Field+"answers", "is required: the task waits for answers to "+questions(gate))
 	}

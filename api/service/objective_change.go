@@ -1,4 +1,4 @@
-package api
+package service
 
 import (
 	"context"
@@ -7,81 +7,31 @@ import (
 	"slices"
 
 	"longhaul/a2a"
-	"longhaul/api/wire"
 	"longhaul/opt"
 )
 
-// createObjective opens an objective that waits: for plans, and for a message
-// with its context id, which starts it.
-func (s *Server) createObjective(ctx context.Context, c *call, p wire.CreateObjectiveParams) (*opt.Objective, error) {
-	id, err := s.randomObjectiveID()
-	if err != nil {
-		return nil, err
-	}
-	now := a2a.At(s.cfg.Now())
-	o := opt.Opening{
-		Idle: !p.Metadata.Bool(opt.KeyAutoStart),
-		Objective: opt.Objective{
-			ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal, Name: p.Name, Description: p.Description,
-			Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Metadata: p.Metadata,
-			CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1,
-		},
-	}
-	c.saw(id, "")
-	o, err = s.start(ctx, o)
-	return &o.Objective, err
+// UpdateObjectiveParams are the params of objectives/update.
+type UpdateObjectiveParams struct {
+	ID     string
+	Change opt.Change
+	Status opt.ObjectiveStatus // "" to stay
+	Seen   int64               // the revision that the client saw, 0 for any
 }
 
-// objective reads an objective that the caller names.
-func (s *Server) objective(ctx context.Context, c *call, id string) (*opt.Objective, error) {
-	missing := optNotFound("OBJECTIVE_NOT_FOUND", "Objective", id)
-	if !plausible(id) {
-		return nil, missing
-	}
-	o, err := s.cfg.Journal.Objective(ctx, c.Tenant, id)
-	if errors.Is(err, opt.ErrUnknown) {
-		return nil, missing
-	}
-	if err == nil {
-		c.saw(id, "")
-	}
-	return o, err
+// ReplanParams are the params of objectives/replan.
+type ReplanParams struct {
+	ID, Reason string
+	Seen       int64
 }
 
-// getObjective returns an objective.
-func (s *Server) getObjective(ctx context.Context, c *call, p wire.GetObjectiveParams) (wire.ShownObjective, error) {
-	o, err := s.objective(ctx, c, p.ID)
-	return wire.ShownObjective{Objective: o, Plans: p.Plans, Tasks: p.Tasks}, err
-}
-
-// listObjectives returns a page of the caller's objectives, the newest first.
-func (s *Server) listObjectives(ctx context.Context, c *call, p wire.ListObjectivesParams) (wire.ObjectivePage, error) {
-	page := wire.ObjectivePage{Plans: p.Filter.Plans, Tasks: p.Tasks}
-	list := pageOf{kind: "objectives", tenant: c.Tenant, filter: []string{string(p.Filter.Status)}}
-	f := p.Filter
-	var err error
-	if f.After, err = s.cursor(ctx, list, p.PageToken); err != nil {
-		return page, err
-	}
-	f.Limit++ // one more tells whether there is a next page
-	page.Objectives, page.Total, err = s.cfg.Journal.Objectives(ctx, c.Tenant, f)
-	if err != nil || len(page.Objectives) < f.Limit {
-		return page, err
-	}
-	page.Objectives = page.Objectives[:f.Limit-1]
-	last := page.Objectives[len(page.Objectives)-1]
-	page.Next, err = s.token(ctx, list, opt.Cursor{At: last.CreatedAt, ID: last.ID})
-	return page, err
-}
-
-// updateObjective changes an objective. One that has ended changes in one way
+// UpdateObjective changes an objective. One that has ended changes in one way
 // alone: a new attempt at it begins.
-func (s *Server) updateObjective(ctx context.Context, c *call, p wire.UpdateObjectiveParams) (wire.ShownObjective, error) {
+func (s *changes) UpdateObjective(ctx context.Context, c *Call, p UpdateObjectiveParams) (ShownObjective, error) {
 	w := s.cfg.Watch(p.ID)
 	defer w.Close()
 	var attempt int
 	err := s.changing(ctx, func(ctx context.Context, n int) error {
-		o, err := s.objective(ctx, c, p.ID)
+		o, err := s.read.objective(ctx, c, p.ID)
 		if err == nil {
 			err = fresh(o, p.Seen)
 		}
@@ -109,14 +59,14 @@ func (s *Server) updateObjective(ctx context.Context, c *call, p wire.UpdateObje
 	case errors.Is(err, errUnchanged):
 		wait = 0
 	case err != nil:
-		return wire.ShownObjective{}, err
+		return ShownObjective{}, err
 	case p.Status.Ended():
 		wait = s.cfg.CancelWait
 	}
 	o, err := s.caughtUp(ctx, c, p.ID, w, wait, func(o *opt.Objective) bool {
 		return o.Attempt >= attempt && arrived(o, p.Status)
 	})
-	return wire.ShownObjective{Objective: o, Plans: true, Tasks: true}, err
+	return ShownObjective{Objective: o, Plans: true, Tasks: true}, err
 }
 
 // arrived reports whether o shows what comes of asking for a status: it has ended,
@@ -145,7 +95,7 @@ func runsOn(p *opt.Plan) bool {
 // changeObjective has the engine change o, which has not ended. n counts the times
 // that it was tried before: an objective that does not end, and is not there, was
 // ended by an operator.
-func (s *Server) changeObjective(ctx context.Context, o *opt.Objective, p wire.UpdateObjectiveParams, n int) error {
+func (s *changes) changeObjective(ctx context.Context, o *opt.Objective, p UpdateObjectiveParams, n int) error {
 	if p.Status != "" && !o.Status.May(p.Status) {
 		return &opt.MoveError{From: string(o.Status), To: string(p.Status)}
 	}
@@ -159,12 +109,25 @@ func (s *Server) changeObjective(ctx context.Context, o *opt.Objective, p wire.U
 	return repeated(s.ofObjective(n, err), n, p.Seen)
 }
 
+// enterAgain has an attempt that waited to be started wait for its turn, if its
+// being started is what is asked for and anything else is open in its context.
+func (s *changes) enterAgain(ctx context.Context, o *opt.Objective, to opt.ObjectiveStatus) error {
+	if o.Attempt == 1 || o.Started || to != opt.ObjectiveWorking && to != opt.ObjectivePlanning {
+		return nil
+	}
+	at, behind, err := s.queue.place(ctx, *o)
+	if err != nil || at.IsZero() {
+		return err
+	}
+	return s.cfg.Engine.Enter(ctx, *o, behind)
+}
+
 // lookAgain is how often a change of an objective is tried that is not there.
 const lookAgain = 5
 
 // ofObjective returns what the engine says of an objective that the journal shows
 // as one that goes on.
-func (s *Server) ofObjective(n int, err error) error {
+func (s *changes) ofObjective(n int, err error) error {
 	gone := errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrUnknown)
 	if gone && n >= lookAgain {
 		return errObjectiveEnded
@@ -175,7 +138,7 @@ func (s *Server) ofObjective(n int, err error) error {
 // again begins a new attempt at an objective that failed or was canceled, and
 // waits until the journal shows it. The objective may have ended so long ago that
 // it is about to be removed: it stays.
-func (s *Server) again(ctx context.Context, c *call, p wire.UpdateObjectiveParams) error {
+func (s *changes) again(ctx context.Context, c *Call, p UpdateObjectiveParams) error {
 	if err := s.cfg.Journal.Keep(ctx, c.Tenant, p.ID, a2a.At(s.cfg.Now())); err != nil {
 		return err
 	}
@@ -185,14 +148,14 @@ func (s *Server) again(ctx context.Context, c *call, p wire.UpdateObjectiveParam
 	}
 	w := s.cfg.Watch(p.ID)
 	defer w.Close()
-	leave, err := s.lane(ctx, o)
+	unlock, err := s.queue.lock(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer unlock()
 	var behind []string
 	if p.Status != opt.ObjectiveSubmitted {
-		if o.QueuedAt, behind, err = s.place(ctx, *o); err != nil {
+		if o.QueuedAt, behind, err = s.queue.place(ctx, *o); err != nil {
 			return err
 		}
 	}
@@ -202,7 +165,7 @@ func (s *Server) again(ctx context.Context, c *call, p wire.UpdateObjectiveParam
 	case err != nil:
 		return early(err)
 	}
-	return s.await(ctx, w, s.cfg.CallTimeout, func() (bool, error) {
+	return s.wait.await(ctx, w, s.cfg.CallTimeout, func() (bool, error) {
 		now, err := s.cfg.Journal.Objective(ctx, c.Tenant, p.ID)
 		return err == nil && now.Attempt > o.Attempt, err
 	})
@@ -215,13 +178,13 @@ func already(err error) bool {
 	return errors.As(err, &move) && move.From == move.To
 }
 
-// replan has plans made in place of those that have not ended. The answer shows
+// Replan has plans made in place of those that have not ended. The answer shows
 // the objective as it is while that happens.
-func (s *Server) replan(ctx context.Context, c *call, p wire.ReplanParams) (wire.ShownObjective, error) {
+func (s *changes) Replan(ctx context.Context, c *Call, p ReplanParams) (ShownObjective, error) {
 	w := s.cfg.Watch(p.ID)
 	defer w.Close()
 	err := s.changing(ctx, func(ctx context.Context, n int) error {
-		o, err := s.objective(ctx, c, p.ID)
+		o, err := s.read.objective(ctx, c, p.ID)
 		if err == nil {
 			err = fresh(o, p.Seen)
 		}
@@ -238,7 +201,7 @@ func (s *Server) replan(ctx context.Context, c *call, p wire.ReplanParams) (wire
 		return s.ofObjective(n, err)
 	})
 	if err != nil {
-		return wire.ShownObjective{}, err
+		return ShownObjective{}, err
 	}
 	o, err := s.caughtUp(ctx, c, p.ID, w, s.cfg.ReplyWait, func(o *opt.Objective) bool {
 		return o.Status != opt.ObjectivePlanning || !slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return p.Started && p.Status == opt.PlanWorking })
@@ -246,5 +209,5 @@ func (s *Server) replan(ctx context.Context, c *call, p wire.ReplanParams) (wire
 	if err == nil && !o.Status.Ended() {
 		o.Status = opt.ObjectivePlanning // a planner may be done by now
 	}
-	return wire.ShownObjective{Objective: o, Plans: true, Tasks: true}, err
+	return ShownObjective{Objective: o, Plans: true, Tasks: true}, err
 }

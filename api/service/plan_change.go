@@ -1,78 +1,42 @@
-package api
+package service
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/wire"
 	"longhaul/opt"
 )
 
-// checkPlans reports what is wrong with plans that are to be the first of an
-// objective. field says where they stand in the request; it may hold a %d.
-func (s *Server) checkPlans(field string, specs []opt.PlanSpec) error {
-	if len(specs) > opt.MaxPlans {
-		return invalid(strings.TrimSuffix(field, "[%d]."), fmt.Sprintf("has more than %d plans", opt.MaxPlans))
-	}
-	now := a2a.At(s.cfg.Now())
-	some := opt.NewObjectiveID([16]byte{}) // ids only have to differ
-	var ids []string
-	for n := range specs {
-		ids = append(ids, opt.PlanID(some, n))
-	}
-	plans := map[string]*opt.Plan{}
-	for n, spec := range specs {
-		at := strings.ReplaceAll(field, "%d", fmt.Sprint(n))
-		p, err := opt.NewPlan(some, n, spec, nil, ids, now)
-		if err != nil {
-			return under(at, err)
-		}
-		plans[p.ID] = p
-	}
-	for n, id := range ids {
-		if leadsTo(plans, id, id, map[string]bool{}) {
-			at := strings.ReplaceAll(field, "%d", fmt.Sprint(n))
-			return invalid(at+"dependencies", "go round in a circle")
-		}
-	}
-	return nil
+// CreatePlanParams are the params of plans/create.
+type CreatePlanParams struct {
+	ObjectiveID string
+	Plan        opt.PlanSpec
+	Seen        int64 // the revision that the client saw, 0 for any
 }
 
-// under adds where in the request a plan stands to an error about it.
-func under(field string, err error) error {
-	var spec *opt.SpecError
-	if errors.As(err, &spec) {
-		return &opt.SpecError{Field: field + spec.Field, Problem: spec.Problem}
-	}
-	return err
+// UpdatePlanParams are the params of plans/update.
+type UpdatePlanParams struct {
+	ID     string
+	Change opt.Change     // Dependencies are ids as they were sent
+	Status opt.PlanStatus // "" to stay
+	Seen   int64
 }
 
-// leadsTo reports whether the plan called to is among those that the one called
-// from depends on, however indirectly.
-func leadsTo(plans map[string]*opt.Plan, from, to string, seen map[string]bool) bool {
-	for _, id := range plans[from].Dependencies {
-		if id == to {
-			return true
-		}
-		if !seen[id] {
-			seen[id] = true
-			if leadsTo(plans, id, to, seen) {
-				return true
-			}
-		}
-	}
-	return false
+// AddTasksParams are the params of plans/addTasks.
+type AddTasksParams struct {
+	ID    string // of the plan
+	Tasks []opt.TaskSpec
+	Seen  int64
 }
 
-// createPlan adds a plan to an objective. It runs when the objective has been
+// CreatePlan adds a plan to an objective. It runs when the objective has been
 // started and its turn has come.
-func (s *Server) createPlan(ctx context.Context, c *call, p wire.CreatePlanParams) (plan *opt.Plan, err error) {
+func (s *changes) CreatePlan(ctx context.Context, c *Call, p CreatePlanParams) (plan *opt.Plan, err error) {
 	err = s.changing(ctx, func(ctx context.Context, n int) error {
-		o, err := s.objective(ctx, c, p.ObjectiveID)
+		o, err := s.read.objective(ctx, c, p.ObjectiveID)
 		if err == nil {
 			err = fresh(o, p.Seen)
 		}
@@ -90,7 +54,7 @@ func (s *Server) createPlan(ctx context.Context, c *call, p wire.CreatePlanParam
 
 // checkPlan reports why a plan cannot be added to o. The workflow checks again,
 // when it knows what else has happened.
-func (s *Server) checkPlan(o *opt.Objective, spec opt.PlanSpec) error {
+func (s *changes) checkPlan(o *opt.Objective, spec opt.PlanSpec) error {
 	switch {
 	case closed(o):
 		return errObjectiveEnded
@@ -101,37 +65,9 @@ func (s *Server) checkPlan(o *opt.Objective, spec opt.PlanSpec) error {
 	return err
 }
 
-// plan reads a plan that the caller names, within its objective.
-func (s *Server) plan(ctx context.Context, c *call, id string) (*opt.Objective, *opt.Plan, error) {
-	missing := optNotFound("PLAN_NOT_FOUND", "Plan", id)
-	ref, ok := opt.ParseID(id)
-	if !ok {
-		return nil, nil, missing
-	}
-	o, err := s.cfg.Journal.Objective(ctx, c.Tenant, ref.ObjectiveID)
-	if errors.Is(err, opt.ErrUnknown) {
-		return nil, nil, missing
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	p := o.Plan(id)
-	if p == nil {
-		return nil, nil, missing
-	}
-	c.saw(o.ID, "")
-	return o, p, nil
-}
-
-// getPlan returns a plan.
-func (s *Server) getPlan(ctx context.Context, c *call, p wire.GetPlanParams) (wire.ShownPlan, error) {
-	_, plan, err := s.plan(ctx, c, p.ID)
-	return wire.ShownPlan{Plan: plan, Tasks: p.Tasks}, err
-}
-
-// updatePlan changes a plan. One that failed changes in one way alone: a new
+// UpdatePlan changes a plan. One that failed changes in one way alone: a new
 // attempt at it begins.
-func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParams) (wire.ShownPlan, error) {
+func (s *changes) UpdatePlan(ctx context.Context, c *Call, p UpdatePlanParams) (ShownPlan, error) {
 	again := false
 	whole := p.Change
 	shown, err := s.changePlan(ctx, c, p.ID, p.Seen, func(ctx context.Context, o *opt.Objective, plan *opt.Plan, seen int64, n int) error {
@@ -173,7 +109,7 @@ func (s *Server) updatePlan(ctx context.Context, c *call, p wire.UpdatePlanParam
 func byHand(p *opt.Plan) bool { return p.Status == opt.PlanWorking && p.Reason == opt.ByHand }
 
 // planAgain begins a new attempt at a plan that failed.
-func (s *Server) planAgain(ctx context.Context, c *call, o *opt.Objective, p *opt.Plan, to opt.PlanStatus, seen int64) error {
+func (s *changes) planAgain(ctx context.Context, c *Call, o *opt.Objective, p *opt.Plan, to opt.PlanStatus, seen int64) error {
 	if to == opt.PlanWorking && !o.Met(p) {
 		return &opt.MoveError{From: string(p.Status), To: string(to)}
 	}
@@ -186,7 +122,7 @@ func (s *Server) planAgain(ctx context.Context, c *call, o *opt.Objective, p *op
 
 // reorder has a plan that was not begun depend on others. Its objective, which owns
 // the order, makes the change.
-func (s *Server) reorder(ctx context.Context, o *opt.Objective, plan *opt.Plan, p wire.UpdatePlanParams, seen int64, n int) error {
+func (s *changes) reorder(ctx context.Context, o *opt.Objective, plan *opt.Plan, p UpdatePlanParams, seen int64, n int) error {
 	if p.Status != "" && p.Status != plan.Status {
 		return invalid("dependencies", "cannot be changed together with the status")
 	}
@@ -216,8 +152,8 @@ func unclaimed(err error) error {
 // made, and were not.
 var errUnclaimed = errors.New("unclaimed")
 
-// addTasks adds tasks to a plan.
-func (s *Server) addTasks(ctx context.Context, c *call, p wire.AddTasksParams) (wire.ShownPlan, error) {
+// AddTasks adds tasks to a plan.
+func (s *changes) AddTasks(ctx context.Context, c *Call, p AddTasksParams) (ShownPlan, error) {
 	return s.changePlan(ctx, c, p.ID, p.Seen, func(ctx context.Context, o *opt.Objective, plan *opt.Plan, seen int64, n int) error {
 		switch {
 		case plan.Status.Ended():
@@ -237,12 +173,12 @@ var errUnchanged = errors.New("unchanged")
 
 // changePlan has a plan changed and returns it once its objective knows, which
 // its revision tells, and enough says that it is as it should be; nil for any way.
-func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64,
+func (s *changes) changePlan(ctx context.Context, c *Call, id string, seen int64,
 	change func(_ context.Context, _ *opt.Objective, _ *opt.Plan, seen int64, n int) error, enough func(*opt.Objective, *opt.Plan) bool,
-) (wire.ShownPlan, error) {
+) (ShownPlan, error) {
 	arrived := func(o *opt.Objective, revised bool) bool { return revised && (enough == nil || enough(o, o.Plan(id))) }
 	o, err := s.changePart(ctx, c, id, seen, arrived, func(ctx context.Context, seen int64, n int) (*opt.Objective, error) {
-		o, p, err := s.plan(ctx, c, id)
+		o, p, err := s.read.plan(ctx, c, id)
 		if err == nil {
 			err = fresh(o, seen)
 		}
@@ -252,15 +188,15 @@ func (s *Server) changePlan(ctx context.Context, c *call, id string, seen int64,
 		return o, err
 	})
 	if err != nil {
-		return wire.ShownPlan{}, err
+		return ShownPlan{}, err
 	}
-	return wire.ShownPlan{Plan: o.Plan(id), Tasks: true}, nil
+	return ShownPlan{Plan: o.Plan(id), Tasks: true}, nil
 }
 
 // changePart has a plan or a task of it changed and returns the objective once
 // that has followed, of which arrived knows more; it is told whether there is a new
 // revision. change returns the objective as it was before.
-func (s *Server) changePart(ctx context.Context, c *call, id string, seen int64,
+func (s *changes) changePart(ctx context.Context, c *Call, id string, seen int64,
 	arrived func(_ *opt.Objective, revised bool) bool, change func(_ context.Context, seen int64, n int) (*opt.Objective, error),
 ) (*opt.Objective, error) {
 	ref, _ := opt.ParseID(id)

@@ -1,4 +1,4 @@
-package api
+package service
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"longhaul/opt"
 )
@@ -21,15 +22,23 @@ type pageOf struct {
 	filter []string
 }
 
+// pages makes and reads page tokens.
+type pages struct {
+	journal Journal
+
+	mu  sync.Mutex
+	key []byte // once it was read
+}
+
 var errPageToken = invalid("pageToken", "is not a token of this list")
 
 // token returns a token for the page that comes after a place in a list.
-func (s *Server) token(ctx context.Context, list pageOf, after opt.Cursor) (string, error) {
+func (p *pages) token(ctx context.Context, list pageOf, after opt.Cursor) (string, error) {
 	place, err := json.Marshal(after)
 	if err != nil {
 		return "", err
 	}
-	mac, err := s.mac(ctx, list, place)
+	mac, err := p.mac(ctx, list, place)
 	if err != nil {
 		return "", err
 	}
@@ -37,9 +46,9 @@ func (s *Server) token(ctx context.Context, list pageOf, after opt.Cursor) (stri
 }
 
 // cursor returns the place that a token stands for, the beginning for "". A token
-// that we did not make, or made for another list, is refused: a wrong page would
-// send a client round in circles.
-func (s *Server) cursor(ctx context.Context, list pageOf, token string) (after opt.Cursor, err error) {
+// that we did not make, or made for another list, is refused: with a wrong page a
+// client might never reach the end of a list.
+func (p *pages) cursor(ctx context.Context, list pageOf, token string) (after opt.Cursor, err error) {
 	if token == "" {
 		return after, nil
 	}
@@ -48,7 +57,7 @@ func (s *Server) cursor(ctx context.Context, list pageOf, token string) (after o
 		return after, errPageToken
 	}
 	place := raw[macSize:]
-	mac, err := s.mac(ctx, list, place)
+	mac, err := p.mac(ctx, list, place)
 	if err != nil {
 		return after, err
 	}
@@ -58,8 +67,8 @@ func (s *Server) cursor(ctx context.Context, list pageOf, token string) (after o
 	return after, nil
 }
 
-func (s *Server) mac(ctx context.Context, list pageOf, place []byte) ([]byte, error) {
-	key, err := s.tokenKey(ctx)
+func (p *pages) mac(ctx context.Context, list pageOf, place []byte) ([]byte, error) {
+	key, err := p.readKey(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,16 +79,16 @@ func (s *Server) mac(ctx context.Context, list pageOf, place []byte) ([]byte, er
 	return h.Sum(nil)[:macSize], nil
 }
 
-func (s *Server) tokenKey(ctx context.Context) ([]byte, error) {
-	s.keyMu.Lock()
-	defer s.keyMu.Unlock()
-	if s.key != nil {
-		return s.key, nil
+func (p *pages) readKey(ctx context.Context) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.key != nil {
+		return p.key, nil
 	}
-	key, err := s.cfg.Journal.Key(ctx, "page-token")
+	key, err := p.journal.Key(ctx, "page-token")
 	if err != nil {
 		return nil, fmt.Errorf("read the key of page tokens: %w", err)
 	}
-	s.key = key
+	p.key = key
 	return key, nil
 }

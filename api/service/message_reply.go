@@ -1,4 +1,4 @@
-package api
+package service
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"longhaul/a2a"
-	"longhaul/api/wire"
 	"longhaul/opt"
 )
 
@@ -14,9 +13,9 @@ import (
 // checks what needs no workflow; the workflow judges.
 //
 // A finished task takes no message, and a repeated message gets its first answer.
-// A reply may finish its task, and its client may not have heard: so a repeat is
+// A reply may finish its task before its client gets the answer, so a repeat is
 // looked for first, as soon as the task is known to be the caller's.
-func (s *Server) converse(ctx context.Context, c *call, p wire.SendParams) (*delivery, error) {
+func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
 	m := p.Message
 	hint, err := s.hinted(ctx, c, p)
 	if err != nil {
@@ -26,14 +25,14 @@ func (s *Server) converse(ctx context.Context, c *call, p wire.SendParams) (*del
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.task(ctx, c, taskID, opt.TaskWant{})
+	v, err := s.read.task(ctx, c, taskID, opt.TaskWant{})
 	if err != nil {
 		return nil, err
 	}
 	if m.ContextID != "" && m.ContextID != v.Task.ContextID {
 		return nil, invalid("message.contextId", "is not that of the task")
 	}
-	key, err := s.letterKey(c)
+	key, err := s.ids.letter(c)
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +42,10 @@ func (s *Server) converse(ctx context.Context, c *call, p wire.SendParams) (*del
 	if v.State.Ended() {
 		return nil, errEnded
 	}
-	if err := s.checkMedia(m); err != nil {
+	if err := acceptMedia(orDefault(s.cfg.Card.InputModes), m); err != nil {
 		return nil, err
 	}
-	letter, err := compose(v, m, forTask)
+	letter, err := compose(v, p, forTask)
 	if err != nil {
 		return nil, err
 	}
@@ -75,21 +74,30 @@ func address(taskID, hint string) (to, forTask string, err error) {
 	return taskID, hint, nil
 }
 
-// letterKey returns what makes messages to a task the same message, "" if that is
-// their id.
-func (s *Server) letterKey(c *call) (string, error) {
-	switch {
-	case s.cfg.Idempotency != NoRepeats && c.key != "":
-		return "key:" + c.key, nil
-	case s.cfg.Idempotency == ByMessageID:
-		return "", nil
+// hinted returns the A2A task that the metadata of a message names. It names a
+// plan task, which is another A2A task in each attempt.
+func (s *messages) hinted(ctx context.Context, c *Call, p SendParams) (string, error) {
+	hint := p.Hints.TaskID
+	ref, ok := opt.ParseID(hint)
+	if !ok || hint != ref.TaskID || hint == p.Message.TaskID {
+		return hint, nil
 	}
-	return s.randomObjectiveID()
+	o, err := s.cfg.Journal.Objective(ctx, c.Tenant, ref.ObjectiveID)
+	if errors.Is(err, opt.ErrUnknown) {
+		return hint, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if t, ok := taskIn(o, ref.PlanID, hint); ok {
+		hint = t.Task.A2AID()
+	}
+	return hint, nil
 }
 
 // said returns the task of a letter that was judged before, or the error that it
 // got. Both are nil if it was not.
-func (s *Server) said(ctx context.Context, c *call, v opt.TaskView, l opt.Letter) (*delivery, error) {
+func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
 	w := s.cfg.Watch(v.ObjectiveID)
 	j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
 	if ok && err == nil {
@@ -104,12 +112,12 @@ func (s *Server) said(ctx context.Context, c *call, v opt.TaskView, l opt.Letter
 
 // tell delivers a letter and waits a little for the verdict on it, and for the
 // task to follow that.
-func (s *Server) tell(ctx context.Context, c *call, v opt.TaskView, l opt.Letter) (*delivery, error) {
+func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
 	d := &delivery{taskID: v.Task.ID, watch: s.cfg.Watch(v.ObjectiveID)}
 	if l.Reply != nil {
 		d.gate = l.Reply.GateID
 	}
-	err := s.send(ctx, l)
+	err := s.out.tell(ctx, l)
 	if err == nil {
 		d.pending, err = s.judged(ctx, c, v, l, d.watch)
 	}
@@ -123,30 +131,17 @@ func (s *Server) tell(ctx context.Context, c *call, v opt.TaskView, l opt.Letter
 	return d, nil
 }
 
-func (s *Server) send(ctx context.Context, l opt.Letter) error {
-	ctx, cancel := s.writing(ctx)
-	defer cancel()
-	err := s.cfg.Engine.Tell(ctx, l)
-	if errors.Is(err, opt.ErrUnknown) {
-		return errEnded // the journal knows the task, so its workflow was there and is gone
-	}
-	if err != nil {
-		return fmt.Errorf("tell %s: %w", l.ObjectiveID, err)
-	}
-	return nil
-}
-
-// compose makes the letter that carries m to whoever decides about it.
-func compose(v opt.TaskView, m a2a.Message, forTask string) (opt.Letter, error) {
+// compose makes the letter that carries a message to the workflow that judges it.
+func compose(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
+	m := p.Message
 	l := opt.Letter{ObjectiveID: v.ObjectiveID, TaskID: v.Task.ID, Message: m}
 	if ref, ok := opt.ParseID(v.Task.ID); ok && ref.TaskID != "" {
 		l.PlanID = ref.PlanID
 	}
-	decision, fault := wire.ReadDecision(m)
-	if fault != nil {
-		return l, fault
+	if p.BadDecision != nil {
+		return l, p.BadDecision
 	}
-	gate, reply, err := answer(v.Gates, m, decision, forTask)
+	gate, reply, err := answer(v.Gates, m, p.Decision, forTask)
 	switch {
 	case err != nil:
 		return l, err
@@ -164,4 +159,48 @@ func compose(v opt.TaskView, m a2a.Message, forTask string) (opt.Letter, error) 
 		}
 	}
 	return l, nil
+}
+
+// movedOn waits until the task of d, whose gate was answered, does not show it any
+// more, so that the answer to the reply can be the task after it.
+func (s *messages) movedOn(ctx context.Context, c *Call, d *delivery) error {
+	return s.wait.await(ctx, d.watch, s.cfg.ReplyWait, func() (bool, error) {
+		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
+		return !shows(v, d.gate), err
+	})
+}
+
+// judged waits for the verdict on a message and returns it as an error if it was
+// refused. pending is true if there is none in time.
+func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter, w Watch) (pending bool, err error) {
+	pending = true
+	err = s.wait.await(ctx, w, s.cfg.ReplyWait, func() (bool, error) {
+		j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
+		if err != nil || !ok {
+			return false, err
+		}
+		pending = false
+		return true, verdict(j, l.Message)
+	})
+	if err != nil || !pending {
+		return false, err
+	}
+	state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, v.Task.ID)
+	if err == nil && state.Ended() {
+		return false, errEnded // it came too late to be judged
+	}
+	return true, err
+}
+
+// verdict returns what a judgement says to the sender of m: nil if m was taken.
+func verdict(j opt.Judgement, m a2a.Message) error {
+	switch {
+	case j.Digest != m.Digest():
+		return errOtherContent
+	case j.Verdict == opt.NotWaiting:
+		return errNotWaiting
+	case j.Verdict == opt.NotOffered:
+		return invalid("message.parts", "asks for an action that is not offered")
+	}
+	return nil
 }

@@ -1,14 +1,12 @@
-package api
+package service
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/wire"
 	"longhaul/opt"
 )
 
@@ -18,12 +16,12 @@ const (
 	keyReason          = "longhaul/v1/reason"
 )
 
-// begin takes a message that names no task. It starts an objective that waits to
-// be started, if the message's context is that of one; else it is new work, or is
-// answered at once. The same message again finds what it began.
-func (s *Server) begin(ctx context.Context, c *call, p wire.SendParams) (*delivery, error) {
+// begin takes a message that names no task. If its context is that of an objective
+// that waits to be started, the message starts it; else it is new work, or is
+// answered at once. A repeated message finds what it began.
+func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
 	m := p.Message
-	if err := s.checkMedia(m); err != nil {
+	if err := acceptMedia(orDefault(s.cfg.Card.InputModes), m); err != nil {
 		return nil, err
 	}
 	contextID, idle, err := s.contextOf(ctx, c, p)
@@ -33,7 +31,7 @@ func (s *Server) begin(ctx context.Context, c *call, p wire.SendParams) (*delive
 	if idle != nil {
 		return s.wake(ctx, c, p, idle)
 	}
-	id, err := s.objectiveID(c, m)
+	id, err := s.ids.objective(c, m)
 	if err != nil {
 		return nil, err
 	}
@@ -68,30 +66,30 @@ func (s *Server) begin(ctx context.Context, c *call, p wire.SendParams) (*delive
 	return &delivery{taskID: id, watch: w}, nil
 }
 
-// startInContext starts an objective, or has it wait behind what is open in its
-// context. Sends to one context are taken one after another.
-func (s *Server) startInContext(ctx context.Context, o opt.Opening) error {
+// startInContext starts an objective, or queues it behind what is open in its
+// context. Sends to one context are handled one after another.
+func (s *messages) startInContext(ctx context.Context, o opt.Opening) error {
 	if o.Objective.ContextID != o.Objective.ID {
-		leave, err := s.lane(ctx, &o.Objective)
+		unlock, err := s.queue.lock(ctx, &o.Objective)
 		if err != nil {
 			return err
 		}
-		defer leave()
-		if err := s.enqueue(ctx, &o); err != nil {
+		defer unlock()
+		if err := s.queue.enqueue(ctx, &o); err != nil {
 			return err
 		}
 	}
-	_, err := s.start(ctx, o)
+	_, err := s.out.start(ctx, o)
 	return err
 }
 
 // beganOnce returns the task that a repeated message began, and that has ended:
-// just now, or so long ago that the journal has it no more. Then it is gone for
-// the message as for everybody, and comes back neither in part nor as new work.
-func (s *Server) beganOnce(ctx context.Context, c *call, id string, m a2a.Message) (*delivery, error) {
+// just now, or so long ago that the journal has removed it. A removed task is
+// unknown to this message as to every other request; it does not become new work.
+func (s *messages) beganOnce(ctx context.Context, c *Call, id string, m a2a.Message) (*delivery, error) {
 	d, err := s.begun(ctx, c, id, m)
 	if d == nil && err == nil {
-		err = taskNotFound(id)
+		err = TaskUnknown(id)
 	}
 	return d, err
 }
@@ -99,7 +97,7 @@ func (s *Server) beganOnce(ctx context.Context, c *call, id string, m a2a.Messag
 // contextOf returns the context that a message is for, "" for a new one, and the
 // objective that the message starts, if it starts one that is there: one made by
 // objectives/create that has not been started, or was by this very message.
-func (s *Server) contextOf(ctx context.Context, c *call, p wire.SendParams) (string, *opt.Objective, error) {
+func (s *messages) contextOf(ctx context.Context, c *Call, p SendParams) (string, *opt.Objective, error) {
 	contextID := p.Message.ContextID
 	if h := p.Hints.Objective; h != nil && h.ID != "" && plausible(h.ID) {
 		o, err := s.cfg.Journal.Objective(ctx, c.Tenant, h.ID)
@@ -116,7 +114,7 @@ func (s *Server) contextOf(ctx context.Context, c *call, p wire.SendParams) (str
 	if contextID == "" {
 		return "", nil, nil
 	}
-	key, err := s.letterKey(c)
+	key, err := s.ids.letter(c)
 	if err != nil {
 		return "", nil, err
 	}
@@ -124,16 +122,39 @@ func (s *Server) contextOf(ctx context.Context, c *call, p wire.SendParams) (str
 	return contextID, idle, err
 }
 
+// idleOf returns the objective that is the first of a context, if it is one of
+// objectives/create that a message starts: it has not been started, or was by this
+// very message. Its id is that of the context.
+func (s *messages) idleOf(ctx context.Context, c *Call, contextID, once string) (*opt.Objective, error) {
+	if _, ok := opt.ParseID(contextID); !ok {
+		return nil, nil
+	}
+	o, err := s.cfg.Journal.Objective(ctx, c.Tenant, contextID)
+	switch {
+	case errors.Is(err, opt.ErrUnknown):
+		return nil, nil
+	case err != nil, o.MessageID != "": // a message made it, and started it
+		return nil, err
+	case !o.Started && !closed(o) && o.QueuedAt.IsZero():
+		return o, nil
+	}
+	_, said, err := s.cfg.Journal.Judgement(ctx, o.ID, c.Principal, once)
+	if !said || err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
 // wake starts an objective that waits to be started, by telling it the message.
-func (s *Server) wake(ctx context.Context, c *call, p wire.SendParams, o *opt.Objective) (*delivery, error) {
+func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objective) (*delivery, error) {
 	if p.Hints.Plan != nil || p.Hints.Objective != nil && len(p.Hints.Objective.Plans) > 0 {
 		return nil, invalid("message.metadata", "brings a plan for an objective that is there already; add it with plans/create")
 	}
-	v, err := s.task(ctx, c, o.RootID(), opt.TaskWant{})
+	v, err := s.read.task(ctx, c, o.RootID(), opt.TaskWant{})
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.letterKey(c)
+	key, err := s.ids.letter(c)
 	if err != nil {
 		return nil, err
 	}
@@ -144,35 +165,15 @@ func (s *Server) wake(ctx context.Context, c *call, p wire.SendParams, o *opt.Ob
 	return s.tell(ctx, c, v, l)
 }
 
-// objectiveID returns the id of the objective that a message begins. What makes
-// two sends the same send makes their ids the same.
-func (s *Server) objectiveID(c *call, m a2a.Message) (string, error) {
-	switch {
-	case s.cfg.Idempotency != NoRepeats && c.key != "":
-		return opt.DerivedObjectiveID(c.Tenant, c.Principal, "key:"+c.key), nil
-	case s.cfg.Idempotency == ByMessageID:
-		return opt.DerivedObjectiveID(c.Tenant, c.Principal, m.MessageID), nil
-	}
-	return s.randomObjectiveID()
-}
-
-func (s *Server) randomObjectiveID() (string, error) {
-	var unique [16]byte
-	if _, err := io.ReadFull(s.cfg.Rand, unique[:]); err != nil {
-		return "", fmt.Errorf("draw an id: %w", err)
-	}
-	return opt.NewObjectiveID(unique), nil
-}
-
 // begun returns the task that a repeated message began, nil if this is the first
 // time. A repeat that blocks waits like the first send: to ask again is how a
 // client whose wait was cut short goes on waiting.
-func (s *Server) begun(ctx context.Context, c *call, id string, m a2a.Message) (*delivery, error) {
+func (s *messages) begun(ctx context.Context, c *Call, id string, m a2a.Message) (*delivery, error) {
 	w := s.cfg.Watch(id)
 	v, err := s.cfg.Journal.Task(ctx, c.Tenant, id, opt.TaskWant{})
 	switch {
 	case err == nil && v.Digest == m.Digest():
-		c.saw(id, id)
+		c.about(id, id)
 		return &delivery{taskID: id, watch: w}, nil
 	case err == nil:
 		err = errOtherContent
@@ -186,9 +187,9 @@ func (s *Server) begun(ctx context.Context, c *call, id string, m a2a.Message) (
 // decide asks the agent what a message is to become, unless it brings its plan.
 // The agent sees the message with its context; what is kept is the message as it
 // was sent.
-func (s *Server) decide(ctx context.Context, p wire.SendParams, contextID, id string) ([]opt.PlanSpec, Decision, error) {
+func (s *messages) decide(ctx context.Context, p SendParams, contextID, id string) ([]opt.PlanSpec, Decision, error) {
 	if plans, field := planned(p.Hints); len(plans) > 0 {
-		return plans, Decision{}, s.checkPlans(field, plans)
+		return plans, Decision{}, checkPlans(s.cfg.Now(), field, plans)
 	}
 	m := p.Message
 	m.ContextID = contextID
@@ -196,14 +197,14 @@ func (s *Server) decide(ctx context.Context, p wire.SendParams, contextID, id st
 	if err != nil {
 		return nil, Decision{}, fmt.Errorf("decide about a message: %w", err)
 	}
-	if err := s.checkPlans("", d.Plans); err != nil {
+	if err := checkPlans(s.cfg.Now(), "", d.Plans); err != nil {
 		return nil, Decision{}, fmt.Errorf("the agent's plan for %s: %v", id, err) // not the client's mistake
 	}
 	return d.Plans, d, nil
 }
 
 // planned returns the plans that a message brings, and where they stand in it.
-func planned(h wire.Hints) ([]opt.PlanSpec, string) {
+func planned(h Hints) ([]opt.PlanSpec, string) {
 	switch {
 	case h.Plan != nil:
 		return []opt.PlanSpec{*h.Plan}, "message.metadata." + opt.KeyPlan + "."
@@ -215,7 +216,7 @@ func planned(h wire.Hints) ([]opt.PlanSpec, string) {
 
 // answerNow sends the agent's answer. Nothing is kept of it, so its ids follow
 // from what was asked, where the agent gave none.
-func (s *Server) answerNow(answer *a2a.Message, contextID, id string) (*delivery, error) {
+func (s *messages) answerNow(answer *a2a.Message, contextID, id string) (*delivery, error) {
 	if len(answer.Parts) == 0 {
 		return nil, errAgentAnswer
 	}
@@ -234,7 +235,7 @@ func (s *Server) answerNow(answer *a2a.Message, contextID, id string) (*delivery
 }
 
 // newObjective returns the objective that a message begins, as it is at first.
-func (s *Server) newObjective(c *call, p wire.SendParams, id string) opt.Objective {
+func (s *messages) newObjective(c *Call, p SendParams, id string) opt.Objective {
 	m, now := p.Message, a2a.At(s.cfg.Now())
 	o := opt.Objective{
 		ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal,
@@ -263,23 +264,4 @@ func nameFrom(text string) string {
 		return "Untitled objective"
 	}
 	return strings.TrimSpace(string(name[:min(len(name), 80)]))
-}
-
-// start starts an objective and makes it visible. When it returns nil, both are
-// durable; when it does not, it is safe to do again. The client's going does not
-// stop it half-way.
-func (s *Server) start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
-	ctx, cancel := s.writing(ctx)
-	defer cancel()
-	o, err := s.cfg.Engine.Start(ctx, o)
-	if err != nil {
-		return o, fmt.Errorf("start objective: %w", err)
-	}
-	// The workflow records the same event. Whoever comes first, it is there once
-	// the client has its answer.
-	err = s.cfg.Journal.Record(ctx, opt.Batch{ObjectiveID: o.Objective.ID, Source: o.Objective.ID, Events: []opt.Event{o.Event()}})
-	if err != nil {
-		return o, fmt.Errorf("accept objective: %w", err)
-	}
-	return o, nil
 }

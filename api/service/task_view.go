@@ -1,63 +1,17 @@
-package api
+package service
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/wire"
 	"longhaul/opt"
 )
 
 // keyStopping is the key in a task's metadata for why it is being stopped, while
 // it is: "canceled" or "failed".
 const keyStopping = "longhaul/v1/stopping"
-
-// task reads a task that the caller names. What cannot be an id of ours is as
-// unknown as what is not there, and does not reach the journal.
-func (s *Server) task(ctx context.Context, c *call, id string, want opt.TaskWant) (opt.TaskView, error) {
-	if !plausible(id) {
-		return opt.TaskView{}, taskNotFound(id)
-	}
-	v, err := s.cfg.Journal.Task(ctx, c.Tenant, id, want)
-	if errors.Is(err, opt.ErrUnknown) {
-		return opt.TaskView{}, taskNotFound(id)
-	}
-	if err == nil {
-		c.saw(v.ObjectiveID, id)
-	}
-	return v, err
-}
-
-// plausible reports whether an id may be looked up: databases differ on what
-// they do with the others.
-func plausible(id string) bool {
-	return len(id) <= wire.MaxID && !strings.ContainsFunc(id, func(c rune) bool { return c < ' ' || c == 0x7f })
-}
-
-// show returns a task as the caller sees it.
-func (s *Server) show(ctx context.Context, c *call, v opt.TaskView) (a2a.Task, error) {
-	t, _, err := s.shown(ctx, c, v)
-	return t, err
-}
-
-// shown returns a task as the caller sees it, with the objective that it shows,
-// nil for none.
-func (s *Server) shown(ctx context.Context, c *call, v opt.TaskView) (a2a.Task, *opt.Objective, error) {
-	t := present(v)
-	if !c.opt() || !v.IsRoot {
-		return t, nil, nil
-	}
-	o, err := s.cfg.Journal.Objective(ctx, c.Tenant, v.ObjectiveID)
-	if err != nil {
-		return t, nil, err
-	}
-	t.Metadata = t.Metadata.With(opt.KeyObjective, wire.ObjectiveMetadata(o))
-	return t, o, nil
-}
 
 // present returns a view as an A2A task: its messages carry its ids, and its
 // metadata says where it belongs and what it waits for.

@@ -1,4 +1,4 @@
-package api
+package service
 
 import (
 	"context"
@@ -8,17 +8,17 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/wire"
 	"longhaul/opt"
 )
 
-// Faults of changes that come too late.
-var (
-	errObjectiveEnded = &wire.Fault{Code: wire.CodeTaskNotFound, Message: "The objective has ended", Reason: reasonMove}
-	errPlanEnded      = &wire.Fault{Code: wire.CodeTaskNotFound, Message: "The plan has ended", Reason: reasonMove}
-)
-
-const reasonMove = "INVALID_STATE_TRANSITION"
+// changes makes the changes that clients ask for.
+type changes struct {
+	cfg   Config
+	read  reader
+	out   writer
+	wait  waiter
+	queue *queue
+}
 
 // errEarly is wrapped by errors of the engine that another look at the journal may
 // explain: the work there is about to begin or to end, or is newer than it looked.
@@ -33,8 +33,8 @@ const (
 // changing calls change, which looks at the journal, refuses what cannot be and
 // has the engine do the rest, and calls it again while that comes too early. n is
 // how often it was called before. What is in time when the client goes is done.
-func (s *Server) changing(ctx context.Context, change func(ctx context.Context, n int) error) error {
-	ctx, cancel := s.writing(ctx)
+func (s *changes) changing(ctx context.Context, change func(ctx context.Context, n int) error) error {
+	ctx, cancel := s.out.detached(ctx)
 	defer cancel()
 	for n, wait := 0, firstLook; ; n, wait = n+1, min(2*wait, lastLook) {
 		err := change(ctx, n)
@@ -79,8 +79,8 @@ func fresh(o *opt.Objective, seen int64) error {
 		return nil
 	}
 	revision := strconv.FormatInt(o.Revision, 10)
-	return &wire.Fault{
-		Code: wire.CodeTaskNotFound, Message: "Stale revision: the objective is at revision " + revision, Reason: "STALE_REVISION",
+	return &Fault{
+		Kind: InvalidState, Message: "Stale revision: the objective is at revision " + revision, Reason: "STALE_REVISION",
 		Info: map[string]string{"revision": revision, "seen": strconv.FormatInt(seen, 10)},
 	}
 }
@@ -91,9 +91,9 @@ func closed(o *opt.Objective) bool { return o.Status.Ended() || o.Stopping != ""
 // caughtUp waits until the journal shows what follows from a change that is in it
 // already, and returns the objective as it is then. It gives up after a while: the
 // change holds, and the rest of it comes.
-func (s *Server) caughtUp(ctx context.Context, c *call, id string, w Watch, wait time.Duration, enough func(*opt.Objective) bool) (*opt.Objective, error) {
+func (s *changes) caughtUp(ctx context.Context, c *Call, id string, w Watch, wait time.Duration, enough func(*opt.Objective) bool) (*opt.Objective, error) {
 	var o *opt.Objective
-	err := s.await(ctx, w, wait, func() (bool, error) {
+	err := s.wait.await(ctx, w, wait, func() (bool, error) {
 		var err error
 		if o, err = s.cfg.Journal.Objective(ctx, c.Tenant, id); err != nil {
 			return false, err
@@ -106,7 +106,7 @@ func (s *Server) caughtUp(ctx context.Context, c *call, id string, w Watch, wait
 // goesOn reports whether something follows at once from what the journal shows of
 // o, going by the model: each level records for itself, and those above a bit
 // later.
-func (s *Server) goesOn(o *opt.Objective) bool {
+func (s *changes) goesOn(o *opt.Objective) bool {
 	now := a2a.At(s.cfg.Now())
 	for _, p := range o.Plans {
 		startsAll := p.Started && !p.Status.Ended() && !o.Started && !closed(o) // a client has started it
