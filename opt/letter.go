@@ -15,7 +15,6 @@ type Opening struct {
 	Plans     []PlanSpec   `json:"plans,omitempty"`   // known already; nil leaves them to the planner
 	Idle      bool         `json:"idle,omitempty"`    // wait to be started
 	Planner   string       `json:"planner,omitempty"` // who made Plans
-	Behind    []string     `json:"-"`                 // with Objective.QueuedAt: what is known to have begun in the context
 }
 
 // Event returns the first event of the objective. Whoever records it first,

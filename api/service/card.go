@@ -111,14 +111,15 @@ func orDefault(modes []string) []string {
 }
 
 // extensions lists what the card declares and calls can activate.
-func (i CardInfo) extensions() []Extension {
+func (i CardInfo) extensions(limits opt.Limits) []Extension {
+	limits = limits.OrDefault()
 	return append([]Extension{{
 		URI:         a2a.ExtensionOPT,
 		Description: "Objectives, plans and tasks",
 		Required:    i.OPTRequired,
 		Params: map[string]any{
-			"maxPlansPerObjective": opt.MaxPlans,
-			"maxTasksPerPlan":      opt.MaxTasks,
+			"maxPlansPerObjective": limits.Plans,
+			"maxTasksPerPlan":      limits.Tasks,
 			"persistenceEnabled":   true,
 		},
 	}}, i.Extensions...)
@@ -128,11 +129,12 @@ func (i CardInfo) extensions() []Extension {
 type cards struct {
 	info     CardInfo
 	extended *CardInfo
+	limits   opt.Limits
 	skills   atomic.Pointer[[]Skill]
 }
 
 func newCards(cfg Config) *cards {
-	c := &cards{info: cfg.Card, extended: cfg.Extended}
+	c := &cards{info: cfg.Card, extended: cfg.Extended, limits: cfg.Limits}
 	c.SetSkills(cfg.Card.Skills)
 	return c
 }
@@ -179,7 +181,7 @@ func (s *cards) card(i CardInfo) Card {
 		Interfaces: s.info.Interfaces,
 		Capabilities: Capabilities{
 			Streaming: s.Streams(), Push: false, Extended: s.extended != nil,
-			Extensions: s.info.extensions(),
+			Extensions: s.info.extensions(s.limits),
 		},
 		Schemes:      i.Schemes,
 		Requirements: i.Requirements,

@@ -58,6 +58,16 @@ func (i ids) letter(c *Call) (string, error) {
 	return i.random()
 }
 
+// command returns the id of a command: the same for a repeat that names the same
+// key.
+func (i ids) command(c *Call) (string, error) {
+	if c.Key != "" {
+		return "cmd-" + strings.TrimPrefix(opt.DerivedObjectiveID(c.Tenant, c.Principal, "command:"+c.Key), "obj-"), nil
+	}
+	id, err := i.random()
+	return "cmd-" + strings.TrimPrefix(id, "obj-"), err
+}
+
 func (i ids) random() (string, error) {
 	var unique [16]byte
 	if _, err := io.ReadFull(i.rand, unique[:]); err != nil {

@@ -15,12 +15,13 @@ type Journal interface {
 	ObjectiveReader
 	EventReader
 
-	// Record records the events of a batch. Repeating one changes nothing.
-	Record(ctx context.Context, b opt.Batch) error
+	// Record records the events of batches. Repeating one changes nothing.
+	Record(ctx context.Context, batches ...opt.Batch) error
 	// Keep has an objective that has ended kept as if it had changed at a time.
 	Keep(ctx context.Context, tenant, id string, at a2a.Time) error
-	// Whole returns an objective with the artifacts of its tasks.
-	Whole(ctx context.Context, tenant, id string) (*opt.Objective, error)
+	// Place takes a place in the queue of a context. An objective that has one
+	// already keeps it.
+	Place(ctx context.Context, p opt.Place) (opt.Placed, error)
 	Ping(ctx context.Context) error
 	// Key returns 32 random bytes, the same ones for a name at every call.
 	Key(ctx context.Context, name string) ([]byte, error)
@@ -41,8 +42,8 @@ type ObjectiveReader interface {
 	Objective(ctx context.Context, tenant, id string) (*opt.Objective, error)
 	Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) ([]*opt.Objective, int, error)
 	Plan(ctx context.Context, tenant, id string) (*opt.Plan, error)
-	// Queue returns what is open in a context.
-	Queue(ctx context.Context, tenant, contextID string) (opt.Queue, error)
+	// Links returns the ids of the A2A tasks that open tasks of an objective follow.
+	Links(ctx context.Context, tenant, objectiveID string) ([]string, error)
 }
 
 // An EventReader reads what happened to an objective. Its ids are those of
@@ -53,6 +54,8 @@ type EventReader interface {
 	// Judgement returns what became of the letter for which opt.Letter.Once
 	// returns key; ok is false if nothing has yet.
 	Judgement(ctx context.Context, objectiveID, principal, key string) (j opt.Judgement, ok bool, err error)
+	// Answer returns the answer to a command; ok is false if there is none yet.
+	Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error)
 }
 
 // A Watch tells that an objective may have new events: C is ready once for any

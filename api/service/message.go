@@ -56,7 +56,6 @@ type messages struct {
 	out     writer
 	wait    waiter
 	ids     ids
-	queue   *queue
 	streams streams
 }
 

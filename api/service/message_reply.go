@@ -199,6 +199,10 @@ func verdict(j opt.Judgement, m a2a.Message) error {
 		return errOtherContent
 	case j.Verdict == opt.NotWaiting:
 		return errNotWaiting
+	case j.Verdict == opt.NotIdle:
+		return errNotIdle
+	case j.Verdict == opt.TooLate:
+		return errEnded
 	case j.Verdict == opt.NotOffered:
 		return invalid("message.parts", "asks for an action that is not offered")
 	}

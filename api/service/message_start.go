@@ -10,11 +10,9 @@ import (
 	"longhaul/opt"
 )
 
-// Keys in an objective's metadata for what the message said or the agent decided.
-const (
-	keyClientObjective = "opt/v1/clientObjectiveId"
-	keyReason          = "longhaul/v1/reason"
-)
+// keyClientObjective is the key in an objective's metadata for the id that its
+// client gave it.
+const keyClientObjective = "opt/v1/clientObjectiveId"
 
 // begin takes a message that names no task. If its context is that of an objective
 // that waits to be started, the message starts it; else it is new work, or is
@@ -29,7 +27,9 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 		return nil, err
 	}
 	if idle != nil {
-		return s.wake(ctx, c, p, idle)
+		if d, err := s.wake(ctx, c, p, idle); !errors.Is(err, errNotIdle) {
+			return d, err
+		}
 	}
 	id, err := s.ids.objective(c, m)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 	if contextID != "" {
 		o.Objective.ContextID = contextID
 	}
-	for key, value := range map[string]string{opt.KeyPlanner: decision.Planner, keyReason: decision.Reason} {
+	for key, value := range map[string]string{opt.KeyPlanner: decision.Planner, opt.KeyReason: decision.Reason} {
 		if value != "" {
 			o.Objective.Metadata = o.Objective.Metadata.With(key, value)
 		}
@@ -66,18 +66,16 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 	return &delivery{taskID: id, watch: w}, nil
 }
 
-// startInContext starts an objective, or queues it behind what is open in its
-// context. Sends to one context are handled one after another.
+// startInContext starts an objective, behind what is open in its context.
 func (s *messages) startInContext(ctx context.Context, o opt.Opening) error {
 	if o.Objective.ContextID != o.Objective.ID {
-		unlock, err := s.queue.lock(ctx, &o.Objective)
+		ctx, cancel := s.out.detached(ctx)
+		defer cancel()
+		queuedAt, err := s.out.place(ctx, o.Objective)
 		if err != nil {
 			return err
 		}
-		defer unlock()
-		if err := s.queue.enqueue(ctx, &o); err != nil {
-			return err
-		}
+		o.Objective.QueuedAt = queuedAt
 	}
 	_, err := s.out.start(ctx, o)
 	return err
@@ -158,12 +156,19 @@ func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objec
 	if err != nil {
 		return nil, err
 	}
-	l := opt.Letter{ObjectiveID: o.ID, TaskID: v.Task.ID, Message: p.Message, Principal: c.Principal, Key: key}
+	l := opt.Letter{ObjectiveID: o.ID, TaskID: v.Task.ID, Message: p.Message, Principal: c.Principal, Key: key, Begins: true}
 	if d, err := s.said(ctx, c, v, l); d != nil || err != nil {
 		return d, err
 	}
+	if l.QueuedAt, err = s.out.place(ctx, *o); err != nil {
+		return nil, err
+	}
 	return s.tell(ctx, c, v, l)
 }
+
+// errNotIdle is returned for a message that was to start an objective that another
+// one has started: it is new work of its own.
+var errNotIdle = errors.New("the objective is not idle")
 
 // begun returns the task that a repeated message began, nil if this is the first
 // time. A repeat that blocks waits like the first send: to ask again is how a
@@ -189,7 +194,7 @@ func (s *messages) begun(ctx context.Context, c *Call, id string, m a2a.Message)
 // was sent.
 func (s *messages) decide(ctx context.Context, p SendParams, contextID, id string) ([]opt.PlanSpec, Decision, error) {
 	if plans, field := planned(p.Hints); len(plans) > 0 {
-		return plans, Decision{}, checkPlans(s.cfg.Now(), field, plans)
+		return plans, Decision{}, checkPlans(s.cfg.Limits, field, plans)
 	}
 	m := p.Message
 	m.ContextID = contextID
@@ -197,7 +202,7 @@ func (s *messages) decide(ctx context.Context, p SendParams, contextID, id strin
 	if err != nil {
 		return nil, Decision{}, fmt.Errorf("decide about a message: %w", err)
 	}
-	if err := checkPlans(s.cfg.Now(), "", d.Plans); err != nil {
+	if err := checkPlans(s.cfg.Limits, "", d.Plans); err != nil {
 		return nil, Decision{}, fmt.Errorf("the agent's plan for %s: %v", id, err) // not the client's mistake
 	}
 	return d.Plans, d, nil
@@ -240,7 +245,7 @@ func (s *messages) newObjective(c *Call, p SendParams, id string) opt.Objective 
 	o := opt.Objective{
 		ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal,
 		Name: p.Hints.SuggestedName, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
-		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: m.Digest(),
+		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: m.Digest(), Limits: s.cfg.Limits,
 	}
 	if h := p.Hints.Objective; h != nil {
 		o.Description, o.Metadata = h.Description, h.Metadata

@@ -44,11 +44,12 @@ type ObjectivePage struct {
 
 // objectives creates and reads objectives, and reads plans.
 type objectives struct {
-	now   func() time.Time
-	ids   ids
-	read  reader
-	out   writer
-	pages *pages
+	now    func() time.Time
+	limits opt.Limits
+	ids    ids
+	read   reader
+	out    writer
+	pages  *pages
 }
 
 // CreateObjective opens an objective that waits: for plans, and for a message
@@ -64,7 +65,7 @@ func (s *objectives) CreateObjective(ctx context.Context, c *Call, p CreateObjec
 		Objective: opt.Objective{
 			ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal, Name: p.Name, Description: p.Description,
 			Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Metadata: p.Metadata,
-			CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1,
+			CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, Limits: s.limits,
 		},
 	}
 	c.about(id, "")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -53,56 +52,17 @@ func (r reader) plan(ctx context.Context, c *Call, id string) (*opt.Objective, *
 
 // checkPlans reports what is wrong with plans that are to be the first of an
 // objective. field says where they stand in the request; it may hold a %d.
-func checkPlans(at time.Time, field string, specs []opt.PlanSpec) error {
-	if len(specs) > opt.MaxPlans {
-		return invalid(strings.TrimSuffix(field, "[%d]."), fmt.Sprintf("has more than %d plans", opt.MaxPlans))
+func checkPlans(limits opt.Limits, field string, specs []opt.PlanSpec) error {
+	some := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Limits: limits} // ids only have to differ
+	_, err := some.NewPlans(specs, a2a.Time{})
+	var wrong *opt.SpecError
+	if !errors.As(err, &wrong) {
+		return err
 	}
-	now := a2a.At(at)
-	some := opt.NewObjectiveID([16]byte{}) // ids only have to differ
-	var ids []string
-	for n := range specs {
-		ids = append(ids, opt.PlanID(some, n))
+	var n int
+	if _, scan := fmt.Sscanf(wrong.Field, "plans[%d].", &n); scan != nil {
+		return &opt.SpecError{Field: strings.TrimSuffix(strings.TrimSuffix(field, "[%d]."), "."), Problem: wrong.Problem}
 	}
-	plans := map[string]*opt.Plan{}
-	for n, spec := range specs {
-		where := strings.ReplaceAll(field, "%d", fmt.Sprint(n))
-		p, err := opt.NewPlan(some, n, spec, nil, ids, now)
-		if err != nil {
-			return under(where, err)
-		}
-		plans[p.ID] = p
-	}
-	for n, id := range ids {
-		if leadsTo(plans, id, id, map[string]bool{}) {
-			where := strings.ReplaceAll(field, "%d", fmt.Sprint(n))
-			return invalid(where+"dependencies", "go round in a circle")
-		}
-	}
-	return nil
-}
-
-// under adds where in the request a plan stands to an error about it.
-func under(field string, err error) error {
-	var spec *opt.SpecError
-	if errors.As(err, &spec) {
-		return &opt.SpecError{Field: field + spec.Field, Problem: spec.Problem}
-	}
-	return err
-}
-
-// leadsTo reports whether the plan called to is among those that the one called
-// from depends on, however indirectly.
-func leadsTo(plans map[string]*opt.Plan, from, to string, seen map[string]bool) bool {
-	for _, id := range plans[from].Dependencies {
-		if id == to {
-			return true
-		}
-		if !seen[id] {
-			seen[id] = true
-			if leadsTo(plans, id, to, seen) {
-				return true
-			}
-		}
-	}
-	return false
+	_, member, _ := strings.Cut(wrong.Field, "].")
+	return &opt.SpecError{Field: strings.ReplaceAll(field, "%d", fmt.Sprint(n)) + member, Problem: wrong.Problem}
 }

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"longhaul/opt"
 )
 
 // A Config says what a Service is made of. A field is required unless its
@@ -42,6 +44,7 @@ type Config struct {
 	CancelWait   time.Duration // for a cancellation to take effect; zero: 5 s
 	CallTimeout  time.Duration // of one call of the Engine; zero: 10 s
 	MaxQueue     int           // objectives that may wait in one context; zero: 9,999
+	Limits       opt.Limits    // of one objective; zero: its defaults
 
 	Log  *zap.Logger      // nil discards logs
 	Now  func() time.Time // nil: time.Now
@@ -72,7 +75,7 @@ type Service struct {
 	tasks      // tasks/get and tasks/list
 	streams    // tasks/resubscribe
 	objectives // objectives and plans: create an objective, get and list
-	changes    // what changes objectives, plans and tasks, tasks/cancel among it
+	commands   // what changes objectives, plans and tasks, tasks/cancel among it
 
 	engine  Engine
 	journal Journal
@@ -86,19 +89,18 @@ func New(cfg Config) *Service {
 	s := &Service{engine: cfg.Engine, journal: cfg.Journal, closing: make(chan struct{})}
 	var (
 		read  = reader{cfg.Journal}
-		out   = writer{cfg.Engine, cfg.Journal, cfg.CallTimeout}
+		out   = writer{cfg.Engine, cfg.Journal, cfg.CallTimeout, cfg.MaxQueue, cfg.Now}
 		wait  = waiter{s.closing}
 		ids   = ids{cfg.Idempotency, cfg.Rand}
-		queue = &queue{journal: cfg.Journal, max: cfg.MaxQueue, now: cfg.Now}
 		pages = &pages{journal: cfg.Journal}
 	)
-	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions()}
+	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions(cfg.Limits)}
 	s.cards = newCards(cfg)
 	s.streams = streams{read, wait, cfg.Watch}
-	s.messages = messages{cfg: cfg, read: read, out: out, wait: wait, ids: ids, queue: queue, streams: s.streams}
+	s.messages = messages{cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
 	s.tasks = tasks{read, pages}
-	s.objectives = objectives{now: cfg.Now, ids: ids, read: read, out: out, pages: pages}
-	s.changes = changes{cfg: cfg, read: read, out: out, wait: wait, queue: queue}
+	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
+	s.commands = commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
 	return s
 }
 

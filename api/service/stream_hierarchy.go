@@ -117,7 +117,7 @@ func (h *hierarchy) apply(e opt.Event) (told change, at place, ok bool) {
 		h.begin(e.Objective.Attempt, e.At)
 		h.revision = e.Objective.Revision
 		told = h.moved("objective", h.id, &h.status, "", string(e.Objective.Status))
-	case opt.ObjectiveAgain:
+	case opt.ObjectiveRetried:
 		h.begin(e.Attempt, e.At)
 		told = h.moved("objective", h.id, &h.status, e.From, string(opt.ObjectiveSubmitted))
 	case opt.ObjectiveMoved:
@@ -125,7 +125,7 @@ func (h *hierarchy) apply(e opt.Event) (told change, at place, ok bool) {
 	case opt.ObjectiveChanged:
 		h.revision = max(h.revision, e.Revision)
 		told = h.moved("objective", h.id, &h.status, "", h.status)
-	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanAgain, opt.TasksAdded:
+	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanRetried, opt.TasksAdded:
 		at.planID = e.PlanID
 		told = h.plan(e)
 	case opt.TaskMoved, opt.TaskLinked:
@@ -152,7 +152,7 @@ func (h *hierarchy) plan(e opt.Event) change {
 		to = string(e.Plan.Status)
 	case opt.PlanMoved:
 		to = e.To
-	case opt.PlanAgain:
+	case opt.PlanRetried:
 		to = string(opt.PlanPending)
 	}
 	told := h.moved("plan", e.PlanID, &status, e.From, to)

@@ -11,7 +11,7 @@ import (
 // CancelTask asks an objective, or one task of a plan, to stop, and waits a
 // little for that to happen. The request is durable: what has not stopped by then
 // stops later, and the task says so.
-func (s *changes) CancelTask(ctx context.Context, c *Call, p TaskParams) (Task, error) {
+func (s *commands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Task, error) {
 	v, err := s.read.task(ctx, c, p.ID, opt.TaskWant{})
 	switch {
 	case err != nil:
@@ -35,28 +35,24 @@ func (s *changes) CancelTask(ctx context.Context, c *Call, p TaskParams) (Task, 
 	return s.read.show(ctx, c, v)
 }
 
-// cancel asks for the end of a task and waits for it a while. A plan task whose
-// workflow has not begun is asked for again.
-func (s *changes) cancel(ctx context.Context, c *Call, v opt.TaskView) error {
+// cancel asks for the end of a task and waits for it a while. One that has ended
+// meanwhile is no error here.
+func (s *commands) cancel(ctx context.Context, c *Call, v opt.TaskView) error {
 	w := s.cfg.Watch(v.ObjectiveID)
 	defer w.Close()
-	over := func() (bool, error) {
-		state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, v.Task.ID)
-		return state.Ended(), err
+	ref, _ := opt.ParseID(v.Task.ID)
+	var err error
+	if ref.TaskID == "" {
+		err = s.out.cancel(ctx, ref.ObjectiveID)
+	} else {
+		_, err = s.do(ctx, c, opt.Command{Kind: opt.CancelTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: ref.TaskID})
 	}
-	err := s.changing(ctx, func(ctx context.Context, _ int) error {
-		if ended, err := over(); ended || err != nil {
-			return err
-		}
-		err := s.cfg.Engine.Cancel(ctx, v.Task.ID, c.Principal)
-		var move *opt.MoveError
-		if errors.As(err, &move) {
-			return nil // it has ended, which is about to show
-		}
-		return early(err)
-	})
-	if err != nil {
+	var move *opt.MoveError
+	if err != nil && !errors.As(err, &move) && !errors.Is(err, opt.ErrEnded) && !errors.Is(err, errPlanEnded) && !errors.Is(err, errObjectiveEnded) {
 		return fmt.Errorf("cancel %s: %w", v.Task.ID, err)
 	}
-	return s.wait.await(ctx, w, s.cfg.CancelWait, over)
+	return s.wait.await(ctx, w, s.cfg.CancelWait, func() (bool, error) {
+		state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, v.Task.ID)
+		return state.Ended(), err
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -15,6 +16,8 @@ type writer struct {
 	engine  Engine
 	journal Journal
 	timeout time.Duration // of one call of the engine
+	queue   int           // objectives that may wait in one context
+	now     func() time.Time
 }
 
 // detached returns a context for a call that must not stop half-way because the
@@ -41,12 +44,42 @@ func (w writer) start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	return o, nil
 }
 
+// place takes a place in the context of o, before anything is started there: two
+// services cannot both find a context free. It returns since when the objective
+// waits, zero if it need not, and has it wait.
+func (w writer) place(ctx context.Context, o opt.Objective) (a2a.Time, error) {
+	placed, err := w.take(ctx, o)
+	if err == nil && !placed.QueuedAt.IsZero() {
+		o.QueuedAt = placed.QueuedAt
+		err = w.engine.Enter(ctx, o, placed)
+	}
+	return placed.QueuedAt, err
+}
+
+// take takes a place in the context of o.
+func (w writer) take(ctx context.Context, o opt.Objective) (opt.Placed, error) {
+	placed, err := w.journal.Place(ctx, opt.Place{
+		Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: o.Attempt, At: a2a.At(w.now()), Limit: w.queue,
+	})
+	if errors.Is(err, opt.ErrQueueFull) {
+		return placed, queueFull(o.ContextID, w.queue)
+	}
+	return placed, err
+}
+
+// cancel asks an objective to stop.
+func (w writer) cancel(ctx context.Context, objectiveID string) error {
+	ctx, cancel := w.detached(ctx)
+	defer cancel()
+	return w.engine.Cancel(ctx, objectiveID)
+}
+
 // tell delivers a letter to a task that the journal shows.
 func (w writer) tell(ctx context.Context, l opt.Letter) error {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
 	err := w.engine.Tell(ctx, l)
-	if errors.Is(err, opt.ErrUnknown) {
+	if errors.Is(err, opt.ErrEnded) {
 		return errEnded // the journal knows the task, so its workflow existed and has ended
 	}
 	if err != nil {
