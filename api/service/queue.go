@@ -27,8 +27,8 @@ type queue struct {
 	taken map[string]chan struct{} // by context: closed when it is free again
 }
 
-// enqueue has o wait for its turn if anything is open in its context: behind what
-// has begun there, and after those that wait already.
+// enqueue sets the place of o in the queue of its context, if anything is open there:
+// behind what has begun, and after those that wait already.
 func (q *queue) enqueue(ctx context.Context, o *opt.Opening) error {
 	at, behind, err := q.place(ctx, o.Objective)
 	o.Objective.QueuedAt, o.Behind = at, behind
