@@ -19,7 +19,7 @@ import (
 // A Caller is who sends a request.
 type Caller struct {
 	Tenant, Principal string
-	Anonymous         bool // nobody knows who it is
+	Anonymous         bool // not authenticated
 }
 
 // ErrForbidden is wrapped by errors of authentication about a caller who is known

@@ -161,7 +161,7 @@ func (s *calls) fault(c *Call, err error) *Fault {
 		return &Fault{Kind: NotFound, Message: "Objective not found", Reason: "OBJECTIVE_NOT_FOUND"}
 	case errors.Is(err, opt.ErrUnknown):
 		return &Fault{Kind: TaskNotFound, Message: "Task not found"}
-	case errors.Is(err, context.Canceled), errors.Is(err, errPanic): // nobody reads it; logged already
+	case errors.Is(err, context.Canceled), errors.Is(err, errPanic): // the client has disconnected; logged already
 	default:
 		s.log.Error("Call failed", append(c.fields(), zap.Error(err))...)
 	}

@@ -116,7 +116,7 @@ func (s *messages) StreamMessage(ctx context.Context, c *Call, p SendParams) (*S
 	})
 }
 
-// deliver takes a message to where it belongs: new work, or a task that exists.
+// deliver hands a message to new work or to the task that it names.
 // When it returns nil, what the message asks for is durable. The caller closes
 // the watch of what it returns.
 func (s *messages) deliver(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
@@ -162,8 +162,8 @@ func acceptMedia(accepted []string, m a2a.Message) error {
 	return nil
 }
 
-// takes reports whether a media type is one of those accepted, which may be
-// wildcards like image/* and */*.
+// takes reports whether a media type is accepted; accepted types may be wildcards
+// like image/* and */*.
 func takes(accepted []string, media string) bool {
 	kind, _, _ := strings.Cut(media, "/")
 	for _, a := range accepted {

@@ -5,10 +5,10 @@ import (
 	"longhaul/opt"
 )
 
-// project returns what an event is to the watchers of the stream's task; ok is
-// false for what they do not see. It depends on the event alone, so that everybody
-// sees the same, wherever a stream began: a root task's update says where the work
-// stands only if its event does, which is at a gate.
+// project returns what clients of the stream's task see of an event; ok is false for
+// nothing. It depends on the event alone, so every client
+// sees the same, wherever its stream began. A root task's update names a place in a
+// plan only if its event does, which is at a gate.
 func (s *Stream) project(e opt.Event) (out a2a.Event, ok bool) {
 	switch {
 	case (e.Kind == opt.TaskMoved || e.Kind == opt.TaskTried) && e.TaskID == s.taskID:
