@@ -122,10 +122,10 @@ func (h *hierarchy) apply(e opt.Event) (told change, at place, ok bool) {
 		told = h.moved("objective", h.id, &h.status, e.From, string(opt.ObjectiveSubmitted))
 	case opt.ObjectiveMoved:
 		told = h.moved("objective", h.id, &h.status, e.From, e.To)
-	case opt.ObjectiveChanged:
+	case opt.ObjectiveChanged, opt.ObjectivePaused, opt.ObjectiveResumed:
 		h.revision = max(h.revision, e.Revision)
 		told = h.moved("objective", h.id, &h.status, "", h.status)
-	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanRetried, opt.TasksAdded:
+	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanPaused, opt.PlanResumed, opt.PlanRetried, opt.TasksAdded:
 		at.planID = e.PlanID
 		told = h.plan(e)
 	case opt.TaskMoved, opt.TaskLinked:

@@ -12,6 +12,8 @@ const (
 	keyBlockedBy = "longhaul/v1/blockedBy" // where it is blocked
 	keyStopping  = "longhaul/v1/stopping"  // what it is about to end as
 	keyQueuedAt  = "longhaul/v1/queuedAt"  // since when it waits for its turn in its context
+
+	keyStatusReason = "longhaul/v1/statusReason" // why it, or a plan, stands where it does, if it is neither blocked nor failed
 )
 
 type objective struct {
@@ -60,6 +62,9 @@ func newObjective(o *opt.Objective, plans, tasks bool) objective {
 	if o.Revision > 0 {
 		out.Metadata = out.Metadata.With(keyRevision, o.Revision)
 	}
+	if o.Paused && !o.Status.Ended() {
+		out.Metadata = out.Metadata.With(opt.KeyPaused, true)
+	}
 	if by := blockedBy(o); by != nil {
 		out.Metadata = out.Metadata.With(keyBlockedBy, by)
 	}
@@ -85,6 +90,9 @@ func newPlan(p *opt.Plan, tasks bool) plan {
 		Dependencies: orEmpty(p.Dependencies),
 		Metadata:     whyMetadata(p.Metadata, p.Status == opt.PlanBlocked, p.Status == opt.PlanFailed, p.Reason),
 		CreatedAt:    p.CreatedAt, UpdatedAt: p.UpdatedAt,
+	}
+	if p.Paused && !p.Status.Ended() {
+		out.Metadata = out.Metadata.With(opt.KeyPaused, true)
 	}
 	if tasks {
 		list := make([]planTask, 0, len(p.Tasks))

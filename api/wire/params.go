@@ -167,6 +167,14 @@ func Params[P any](r *Reader, read func(*Reader) P, activate func(mentioned []st
 	return p, nil
 }
 
+// RequestID returns the id that the client gave to a change in the metadata of the
+// request, "" for none.
+func (r *Reader) RequestID() string {
+	o := (&Reader{raw: r.raw}).params()
+	m, _ := o.object("metadata")
+	return m.text(opt.KeyRequestID)
+}
+
 // Nothing reads params of which no member matters.
 func Nothing(r *Reader) struct{} {
 	r.params()

@@ -129,6 +129,7 @@ func (s *service) work(cfg workerSettings) error {
 			Default:   "echo",
 			Planner:   wrapped[activities.Planner](s.books, s.build.Planner),
 			Recorder:  wrapped[activities.Recorder](s.journal, s.build.Recorder),
+			Kept:      s.journal,
 			Purger:    s.journal,
 			Tasks:     s.journal,
 			Watch:     func(id string) activities.Watch { return s.journal.Watch(id) },
@@ -175,7 +176,8 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		Card:         info,
 		Idempotency:  repeats[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
-		Log: s.log,
+		Limits: cfg.limits(),
+		Log:    s.log,
 	})
 	server := api.New(api.Config{
 		Service: operations, Authenticate: anyone, MaxBody: cfg.MaxBody,
