@@ -108,8 +108,12 @@ func newPlanTask(p *opt.Plan, t *opt.Task) planTask {
 	out := planTask{
 		ID: t.ID, PlanID: p.ID, ObjectiveID: p.ObjectiveID, Name: t.Name, Description: t.Description, TaskIndex: t.Index,
 		Dependencies: orEmpty(t.Dependencies), Status: t.State,
-		Metadata: whyMetadata(t.Metadata, false, t.State == opt.TaskFailed, t.Reason),
 	}
+	reason := ""
+	if t.State == opt.TaskFailed {
+		reason = t.Reason
+	}
+	out.Metadata = whyMetadata(t.Metadata, false, true, reason)
 	switch {
 	case t.Link != "":
 		out.A2ATaskID = t.Link
@@ -164,6 +168,8 @@ func whyMetadata(m a2a.Metadata, blocked, failed bool, reason string) a2a.Metada
 		return m.With(opt.KeyBlockedReason, reason)
 	case reason != "" && failed:
 		return m.With(opt.KeyFailureReason, reason)
+	case reason != "":
+		return m.With(keyStatusReason, reason)
 	case m == nil:
 		return a2a.Metadata{}
 	}

@@ -1,6 +1,7 @@
 package arch_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -24,6 +25,9 @@ func TestRepository(t *testing.T) {
 				t.Errorf("%s: %s", s.path, wrong)
 			}
 		}
+	}
+	for _, wrong := range checkTypes(sources) {
+		t.Error(wrong)
 	}
 	for _, room := range []string{"a2a", "opt", "workflows", "api", "internal/journal", "internal/arch", "cmd/longhaul", "dev/temporald"} {
 		if !seen[room] {
@@ -98,10 +102,11 @@ func TestRules(t *testing.T) {
 		{"api/init.go", `func init() {}`, "init function"},
 		{"api/init.go", `type server struct{}; func (server) init() {}`, ""},
 		{"api/long.go", "func f() {\n" + long + "}", "f has 62 lines"},
+		{"api/many.go", "func f(a, b int, c, d string, e, g bool) {}", "f has 6 parameters"},
 		{"api/long_test.go", "func f() {\n" + long + "}", ""},
 		{"api/long.go", "func f() {\n switch {\n case true:\n" + long + "}\n}", ""},
 		{"api/long.go", "func f() {\n switch {\n case true:\n" + strings.Repeat(long, 2) + "}\n}", "f has 125 lines, more than 80"},
-		{"api/long.go", strings.Repeat("// more\n", maxFile), "the file has 40"},
+		{"api/long.go", strings.Repeat("// more\n", maxFile), "the file has 60"},
 		{"api/testdata/broken.go", `import "longhaul/internal/cli"`, ""},
 		{"node_modules/x/x.go", `import "longhaul/internal/cli"`, ""},
 	}
@@ -121,6 +126,25 @@ func TestRules(t *testing.T) {
 		case tt.want == "" || len(got) == 0 || !strings.Contains(strings.Join(got, "\n"), tt.want):
 			t.Errorf("%s with %.60q: %q, want %q", tt.path, tt.text, got, tt.want)
 		}
+	}
+}
+
+func TestCheckTypes(t *testing.T) {
+	files := fstest.MapFS{}
+	for i := range maxTypeFiles + 1 {
+		text := "package x\n\ntype small int\n"
+		for j := range 7 {
+			text += fmt.Sprintf("func (b *big) m%d_%d() {}\n", i, j)
+		}
+		files[fmt.Sprintf("api/big%d.go", i)] = &fstest.MapFile{Data: []byte(text + "func (small) m() {}\n")}
+	}
+	sources, err := load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"api.big has 42 methods, more than 40", "api.big is in 6 files, more than 5", "api.small is in 6 files, more than 5"}
+	if diff := cmp.Diff(want, checkTypes(sources)); diff != "" {
+		t.Errorf("checkTypes (-want +got):\n%s", diff)
 	}
 }
 
