@@ -25,9 +25,9 @@ type settings struct {
 
 func main() {
 	var s settings
-	flag.IntVar(&s.rounds, "rounds", 5, "number of rounds; each runs both sides, one at a time and in parallel")
-	flag.DurationVar(&s.alone, "alone", 2*time.Second, "how long a side runs one objective at a time, in each round")
-	flag.DurationVar(&s.together, "together", 4*time.Second, "how long a side runs objectives in parallel, in each round")
+	flag.IntVar(&s.rounds, "rounds", 6, "number of rounds; each runs both sides, one at a time and in parallel")
+	flag.DurationVar(&s.alone, "alone", time.Second, "how long a side runs one objective at a time, in each round")
+	flag.DurationVar(&s.together, "together", 2*time.Second, "how long a side runs objectives in parallel, in each round")
 	flag.IntVar(&s.parallel, "parallel", 50, "number of objectives in parallel")
 	flag.StringVar(&s.dir, "dir", os.TempDir(), "directory for both databases, for example /dev/shm to leave out the disk")
 	flag.StringVar(&s.sync, "sync", "full", "what the databases wait for: full or normal")
