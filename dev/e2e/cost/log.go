@@ -70,24 +70,27 @@ func (l *Log) Run(ctx context.Context, once func(context.Context) error) (Cost, 
 
 // Adjust makes a client list its requests in l.
 func (l *Log) Adjust(o *client.Options) {
-	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(l.intercept))
+	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			return l.request(path.Base(method), req, reply, func() error { return invoke(ctx, method, req, reply, conn, opts...) })
+		}))
 }
 
-func (l *Log) intercept(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	name := path.Base(method)
-	if strings.HasPrefix(name, "Poll") {
-		err := invoke(ctx, method, req, reply, conn, opts...)
+// request lists a request that send makes: a poll only if it returns a task.
+func (l *Log) request(method string, req, reply any, send func() error) error {
+	if strings.HasPrefix(method, "Poll") {
+		err := send()
 		if subject := l.learn(reply); subject != "" {
-			l.add(Request, name+" "+subject)
+			l.add(Request, method+" "+subject)
 		}
 		return err
 	}
 	kind := Request
-	if strings.HasSuffix(name, "Heartbeat") {
+	if strings.HasSuffix(method, "Heartbeat") {
 		kind = Heartbeat
 	}
-	step := l.add(kind, strings.TrimSpace(name+" "+l.describe(req)))
-	err := invoke(ctx, method, req, reply, conn, opts...)
+	step := l.add(kind, strings.TrimSpace(method+" "+l.describe(req)))
+	err := send()
 	l.replied(step, req, reply, err)
 	return err
 }
