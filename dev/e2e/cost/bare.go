@@ -1,9 +1,9 @@
-package main
+package cost
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -11,6 +11,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 )
@@ -20,40 +21,48 @@ const (
 	endedActivity = "ended"
 )
 
-// bare is Temporal without us: a workflow, a child workflow, three activities.
-type bare struct {
-	client   client.Client
-	requests requests
-	worker   worker.Worker
-	n        atomic.Int64
-	ended    sync.Map // of channels, by workflow id
+// Bare is Temporal without Longhaul: a workflow, a child workflow and three
+// activities that do nothing.
+type Bare struct {
+	Log Log
+
+	client client.Client
+	worker worker.Worker
+	n      atomic.Int64 // of the last workflow
+	ended  sync.Map     // of channels, by workflow id
 }
 
-func startBare(addr string) (*bare, error) {
-	b := &bare{}
-	options := client.Options{HostPort: addr, Logger: quiet{}}
+// StartBare starts a worker for bare workflows on the Temporal server at addr.
+func StartBare(addr string) (*Bare, error) {
+	b := &Bare{}
+	options := client.Options{HostPort: addr, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))}
 	options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
-	b.requests.count(&options)
+	b.Log.Adjust(&options)
 	var err error
 	if b.client, err = client.Dial(options); err != nil {
-		return nil, fmt.Errorf("dial: %w", err)
+		return nil, fmt.Errorf("dial Temporal: %w", err)
 	}
 	b.worker = worker.New(b.client, bareQueue, worker.Options{})
 	b.worker.RegisterWorkflow(bareObjective)
 	b.worker.RegisterWorkflow(barePlan)
 	b.worker.RegisterActivity(bareTask)
-	b.worker.RegisterActivityWithOptions(b.bareEnded, activity.RegisterOptions{Name: endedActivity})
-	return b, b.worker.Start()
+	b.worker.RegisterActivityWithOptions(b.onEnded, activity.RegisterOptions{Name: endedActivity})
+	if err := b.worker.Start(); err != nil {
+		b.client.Close()
+		return nil, fmt.Errorf("start bare worker: %w", err)
+	}
+	return b, nil
 }
 
-func (b *bare) stop() {
+// Stop stops the worker.
+func (b *Bare) Stop() {
 	b.worker.Stop()
 	b.client.Close()
 }
 
-// once runs one workflow to its end, which the workflow itself announces: the
-// long poll of WorkflowRun.Get misses an end now and then, and waits for seconds.
-func (b *bare) once(ctx context.Context) error {
+// Once runs one workflow until it announces its end: the long poll of
+// WorkflowRun.Get misses an end now and then, and waits for seconds.
+func (b *Bare) Once(ctx context.Context) error {
 	id := "bare-" + strconv.FormatInt(b.n.Add(1), 10)
 	ended := make(chan struct{})
 	b.ended.Store(id, ended)
@@ -69,9 +78,9 @@ func (b *bare) once(ctx context.Context) error {
 	}
 }
 
-// bareEnded announces the end of a workflow. It runs as a local activity, as the
-// last recording of an objective does.
-func (b *bare) bareEnded(_ context.Context, id string) error {
+// onEnded announces the end of a workflow. It runs as a local activity, which
+// costs no request.
+func (b *Bare) onEnded(_ context.Context, id string) error {
 	if ended, ok := b.ended.LoadAndDelete(id); ok {
 		close(ended.(chan struct{}))
 	}
@@ -88,11 +97,12 @@ func bareObjective(ctx workflow.Context) error {
 
 func barePlan(ctx workflow.Context) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
-	var errs []error
 	for range 3 {
-		errs = append(errs, workflow.ExecuteActivity(ctx, bareTask).Get(ctx, nil))
+		if err := workflow.ExecuteActivity(ctx, bareTask).Get(ctx, nil); err != nil {
+			return err
+		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func bareTask(context.Context) error { return nil }
