@@ -134,6 +134,13 @@ func TestObjective_NewPlans_limits(t *testing.T) {
 		{"fifty tasks", opt.PlanSpec{Name: "p", Tasks: tasks(50)}, ""},
 		{"fifty-one tasks", opt.PlanSpec{Name: "p", Tasks: tasks(51)}, "tasks"},
 		{"no name", opt.PlanSpec{}, "name"},
+		{"blank name", opt.PlanSpec{Name: " \t\n\u00a0"}, "name"},
+		{"name between blanks", opt.PlanSpec{Name: " p "}, ""},
+		{"NUL in the name", opt.PlanSpec{Name: "a\x00b"}, "name"},
+		{"NUL in the description", opt.PlanSpec{Name: "p", Description: "\x00"}, "description"},
+		{"task with a blank name", opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: " "}}}, "tasks[0].name"},
+		{"task with NUL in its name", opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "\x00"}}}, "tasks[0].name"},
+		{"task with NUL in its description", opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Description: "a\x00"}}}, "tasks[0].description"},
 		{"long name", opt.PlanSpec{Name: strings.Repeat("ä", 256)}, ""},
 		{"too long a name", opt.PlanSpec{Name: strings.Repeat("ä", 257)}, "name"},
 		{"long description", opt.PlanSpec{Name: "p", Description: strings.Repeat("x", 16<<10)}, ""},
@@ -143,7 +150,10 @@ func TestObjective_NewPlans_limits(t *testing.T) {
 		{"task with too long a description", opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Description: strings.Repeat("x", 16<<10+1)}}}, "tasks[0].description"},
 	}
 	for _, tt := range tests {
-		_, err := planFrom(tt.spec)
+		p, err := planFrom(tt.spec)
+		if err == nil && (p.Name != tt.spec.Name || p.Description != tt.spec.Description) {
+			t.Errorf("%s: the plan is called %q, %q", tt.name, p.Name, p.Description)
+		}
 		if tt.field != "" {
 			wantSpecError(t, err, tt.field)
 		} else if err != nil {
