@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc"
 
 	"longhaul/activities"
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -195,27 +195,29 @@ func (l *Log) describe(req any) string {
 }
 
 // Journal returns a journal that lists the batches it records in l.
-func (l *Log) Journal(j api.Journal) api.Journal { return listedJournal{j, l} }
+func (l *Log) Journal(j service.Journal) service.Journal { return listedJournal{j, l} }
 
 // Recorder returns a recorder that lists the batches it records in l.
 func (l *Log) Recorder(r activities.Recorder) activities.Recorder { return listedRecorder{r, l} }
 
-func (l *Log) batch(source string, b opt.Batch) {
+func (l *Log) batch(source string, batches []opt.Batch) {
 	var events []string
-	for _, e := range b.Events {
-		events = append(events, strings.TrimSpace(string(e.Kind)+" "+e.To))
+	for _, b := range batches {
+		for _, e := range b.Events {
+			events = append(events, strings.TrimSpace(string(e.Kind)+" "+e.To))
+		}
 	}
 	l.add(Batch, source+": "+strings.Join(events, ", "))
 }
 
 type listedJournal struct {
-	api.Journal
+	service.Journal
 	log *Log
 }
 
-func (j listedJournal) Record(ctx context.Context, b opt.Batch) error {
-	j.log.batch("API", b)
-	return j.Journal.Record(ctx, b)
+func (j listedJournal) Record(ctx context.Context, batches ...opt.Batch) error {
+	j.log.batch("API", batches)
+	return j.Journal.Record(ctx, batches...)
 }
 
 type listedRecorder struct {
@@ -223,7 +225,7 @@ type listedRecorder struct {
 	log *Log
 }
 
-func (r listedRecorder) Record(ctx context.Context, b opt.Batch) error {
-	r.log.batch("worker", b)
-	return r.Recorder.Record(ctx, b)
+func (r listedRecorder) Record(ctx context.Context, batches ...opt.Batch) error {
+	r.log.batch("worker", batches)
+	return r.Recorder.Record(ctx, batches...)
 }

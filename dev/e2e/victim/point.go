@@ -78,8 +78,8 @@ type journal struct {
 
 func (p *point) journal(j service.Journal) service.Journal { return journal{j, p} }
 
-func (j journal) Record(ctx context.Context, b opt.Batch) error {
-	err := j.Journal.Record(ctx, b)
+func (j journal) Record(ctx context.Context, batches ...opt.Batch) error {
+	err := j.Journal.Record(ctx, batches...)
 	if err == nil {
 		j.at.pass("accepted")
 	}
@@ -93,8 +93,8 @@ type recorder struct {
 
 func (p *point) recorder(r activities.Recorder) activities.Recorder { return recorder{r, p} }
 
-func (r recorder) Record(ctx context.Context, b opt.Batch) error {
-	outcome := slices.ContainsFunc(b.Events, isOutcome)
+func (r recorder) Record(ctx context.Context, batches ...opt.Batch) error {
+	outcome := slices.ContainsFunc(batches, func(b opt.Batch) bool { return slices.ContainsFunc(b.Events, isOutcome) })
 	if outcome {
 		r.at.pass("outcome-before-record")
 	}
@@ -104,12 +104,12 @@ func (r recorder) Record(ctx context.Context, b opt.Batch) error {
 			die()
 		}()
 	}
-	err := r.Recorder.Record(ctx, b)
+	err := r.Recorder.Record(ctx, batches...)
 	switch {
 	case err != nil:
 	case outcome:
 		r.at.pass("recorded")
-	case strings.Contains(b.Source, "#"):
+	case strings.Contains(batches[0].Source, "#"):
 		r.at.pass("streamed")
 	}
 	return err
