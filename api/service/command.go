@@ -121,7 +121,7 @@ func admit(o *opt.Objective, cmd opt.Command) error {
 // retries one that has ended. One that starts work takes a place in the queue of
 // its context first.
 func (s *commands) send(ctx context.Context, o *opt.Objective, cmd opt.Command) error {
-	starts := !o.Started && (cmd.Starts() || cmd.Kind == opt.CreatePlan && cmd.Start)
+	starts := !o.Started && cmd.Starts()
 	retries := o.Status.Ended()
 	if starts || retries && cmd.Starts() {
 		head := *o

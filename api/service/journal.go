@@ -14,6 +14,7 @@ type Journal interface {
 	TaskReader
 	ObjectiveReader
 	EventReader
+	BlobKeeper
 
 	// Record records the events of batches. Repeating one changes nothing.
 	Record(ctx context.Context, batches ...opt.Batch) error
@@ -56,6 +57,13 @@ type EventReader interface {
 	Judgement(ctx context.Context, objectiveID, principal, key string) (j opt.Judgement, ok bool, err error)
 	// Answer returns the answer to a command; ok is false if there is none yet.
 	Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error)
+}
+
+// A BlobKeeper keeps contents that are too large to be carried through the work,
+// for as long as their objective is kept.
+type BlobKeeper interface {
+	WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error
+	ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error)
 }
 
 // A Watch tells that an objective may have new events: C is ready once for any

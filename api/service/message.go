@@ -21,6 +21,9 @@ type SendParams struct {
 	Push         bool // a push configuration came with it
 	ReturnAtOnce bool
 	After        *int64 // resume a stream after this event
+
+	light a2a.Message // Message with references in the place of large contents, as it is kept
+	blobs a2a.Blobs   // those contents
 }
 
 // Hints is what the metadata of a message says in the words of the extension.
@@ -123,6 +126,8 @@ func (s *messages) deliver(ctx context.Context, c *Call, p SendParams) (*deliver
 	if p.Push {
 		return nil, ErrNoPush
 	}
+	p.light = p.Message
+	p.light.Parts, p.blobs = a2a.Detach(p.Message.Parts)
 	if p.Message.TaskID == "" && p.Hints.TaskID == "" {
 		return s.begin(ctx, c, p)
 	}

@@ -36,7 +36,7 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 	if err != nil {
 		return nil, err
 	}
-	if d, err := s.said(ctx, c, v, opt.Letter{Key: key, Message: m}); d != nil || err != nil {
+	if d, err := s.said(ctx, c, v, opt.Letter{Key: key, Message: p.light}); d != nil || err != nil {
 		return d, err
 	}
 	if v.State.Ended() {
@@ -52,6 +52,9 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 	letter.Principal, letter.Key = c.Principal, key
 	if letter.Reply != nil {
 		letter.Reply.DecidedBy, letter.Reply.At = c.Principal, a2a.At(s.cfg.Now())
+	}
+	if err := s.out.keep(ctx, v.ObjectiveID, p.blobs); err != nil {
+		return nil, err
 	}
 	return s.tell(ctx, c, v, letter)
 }
@@ -134,7 +137,7 @@ func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 // compose makes the letter that carries a message to the workflow that judges it.
 func compose(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 	m := p.Message
-	l := opt.Letter{ObjectiveID: v.ObjectiveID, TaskID: v.Task.ID, Message: m}
+	l := opt.Letter{ObjectiveID: v.ObjectiveID, TaskID: v.Task.ID, Message: p.light}
 	if ref, ok := opt.ParseID(v.Task.ID); ok && ref.TaskID != "" {
 		l.PlanID = ref.PlanID
 	}

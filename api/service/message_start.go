@@ -35,7 +35,7 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.begun(ctx, c, id, m)
+	d, err := s.begun(ctx, c, id, p.light)
 	if d != nil || err != nil {
 		return d, err
 	}
@@ -46,7 +46,7 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 	if decision.Answer != nil {
 		return s.answerNow(decision.Answer, contextID, id)
 	}
-	o := opt.Opening{Objective: s.newObjective(c, p, id), Message: &m, Plans: plans}
+	o := opt.Opening{Objective: s.newObjective(c, p, id), Message: &p.light, Plans: plans}
 	if contextID != "" {
 		o.Objective.ContextID = contextID
 	}
@@ -56,10 +56,14 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 		}
 	}
 	w := s.cfg.Watch(id)
-	if err := s.startInContext(ctx, o); err != nil {
+	err = s.out.keep(ctx, id, p.blobs)
+	if err == nil {
+		err = s.startInContext(ctx, o)
+	}
+	if err != nil {
 		w.Close()
 		if errors.Is(err, opt.ErrEnded) {
-			return s.beganOnce(ctx, c, id, m)
+			return s.beganOnce(ctx, c, id, p.light)
 		}
 		return nil, err
 	}
@@ -116,7 +120,7 @@ func (s *messages) contextOf(ctx context.Context, c *Call, p SendParams) (string
 	if err != nil {
 		return "", nil, err
 	}
-	idle, err := s.idleOf(ctx, c, contextID, opt.Letter{Key: key, Message: p.Message}.Once())
+	idle, err := s.idleOf(ctx, c, contextID, opt.Letter{Key: key, Message: p.light}.Once())
 	return contextID, idle, err
 }
 
@@ -156,9 +160,12 @@ func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objec
 	if err != nil {
 		return nil, err
 	}
-	l := opt.Letter{ObjectiveID: o.ID, TaskID: v.Task.ID, Message: p.Message, Principal: c.Principal, Key: key, Begins: true}
+	l := opt.Letter{ObjectiveID: o.ID, TaskID: v.Task.ID, Message: p.light, Principal: c.Principal, Key: key, Begins: true}
 	if d, err := s.said(ctx, c, v, l); d != nil || err != nil {
 		return d, err
+	}
+	if err := s.out.keep(ctx, o.ID, p.blobs); err != nil {
+		return nil, err
 	}
 	if l.QueuedAt, err = s.out.place(ctx, *o); err != nil {
 		return nil, err
@@ -245,7 +252,7 @@ func (s *messages) newObjective(c *Call, p SendParams, id string) opt.Objective 
 	o := opt.Objective{
 		ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal,
 		Name: p.Hints.SuggestedName, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
-		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: m.Digest(), Limits: s.cfg.Limits,
+		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: p.light.Digest(), Limits: s.cfg.Limits,
 	}
 	if h := p.Hints.Objective; h != nil {
 		o.Description, o.Metadata = h.Description, h.Metadata

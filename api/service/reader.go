@@ -3,7 +3,9 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -30,10 +32,52 @@ func (r reader) task(ctx context.Context, c *Call, id string, want opt.TaskWant)
 // show returns a task as the caller sees it.
 func (r reader) show(ctx context.Context, c *Call, v opt.TaskView) (Task, error) {
 	t := Task{Task: present(v)}
+	if err := r.attach(ctx, v.ObjectiveID, &t.Task); err != nil {
+		return t, err
+	}
 	if !c.knowsOPT() || !v.IsRoot {
 		return t, nil
 	}
 	var err error
 	t.Objective, err = r.journal.Objective(ctx, c.Tenant, v.ObjectiveID)
 	return t, err
+}
+
+// attach puts large contents back into the parts of a task.
+func (r reader) attach(ctx context.Context, objectiveID string, t *a2a.Task) error {
+	read := r.content(ctx, objectiveID)
+	var err error
+	for i := range t.History {
+		if t.History[i].Parts, err = a2a.Attach(t.History[i].Parts, read); err != nil {
+			return err
+		}
+	}
+	t.Artifacts = slices.Clone(t.Artifacts)
+	for i := range t.Artifacts {
+		if t.Artifacts[i].Parts, err = a2a.Attach(t.Artifacts[i].Parts, read); err != nil {
+			return err
+		}
+	}
+	if said := t.Status.Message; said != nil {
+		said.Parts, err = a2a.Attach(said.Parts, read)
+	}
+	return err
+}
+
+// attachEvent puts large contents back into the parts of an event.
+func (r reader) attachEvent(ctx context.Context, objectiveID string, e a2a.Event) (err error) {
+	read := r.content(ctx, objectiveID)
+	if e.Status != nil && e.Status.Status.Message != nil {
+		said := e.Status.Status.Message
+		said.Parts, err = a2a.Attach(said.Parts, read)
+	}
+	if e.Artifact != nil {
+		e.Artifact.Artifact.Parts, err = a2a.Attach(e.Artifact.Artifact.Parts, read)
+	}
+	return err
+}
+
+// content returns how the contents of an objective are read.
+func (r reader) content(ctx context.Context, objectiveID string) func(string) ([]byte, error) {
+	return func(id string) ([]byte, error) { return r.journal.ReadBlob(ctx, objectiveID, id) }
 }

@@ -149,7 +149,8 @@ func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, 
 			r := s.page[0]
 			s.page, s.seq = s.page[1:], r.Seq
 			if e, ok := s.event(r.Event); ok {
-				return StreamEvent{Event: e, Seq: r.Seq}, nil
+				err := reader{s.journal}.attachEvent(ctx, s.objectiveID, e)
+				return StreamEvent{Event: e, Seq: r.Seq}, err
 			}
 		}
 		var err error

@@ -78,6 +78,9 @@ func (s *tasks) ListTasks(ctx context.Context, c *Call, p TaskListParams) (TaskP
 		if !f.Want.Artifacts {
 			t.Artifacts = nil
 		}
+		if err := s.read.attach(ctx, v.ObjectiveID, &t); err != nil {
+			return page, err
+		}
 		page.Tasks = append(page.Tasks, t)
 	}
 	return page, nil

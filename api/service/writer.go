@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -42,6 +44,18 @@ func (w writer) start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 		return o, fmt.Errorf("accept objective: %w", err)
 	}
 	return o, nil
+}
+
+// keep keeps contents that are too large to be carried through the work.
+func (w writer) keep(ctx context.Context, objectiveID string, blobs a2a.Blobs) error {
+	ctx, cancel := w.detached(ctx)
+	defer cancel()
+	for _, id := range slices.Sorted(maps.Keys(blobs)) {
+		if err := w.journal.WriteBlob(ctx, objectiveID, id, blobs[id]); err != nil {
+			return fmt.Errorf("keep a large part: %w", err)
+		}
+	}
+	return nil
 }
 
 // place takes a place in the context of o, before anything is started there: two
