@@ -252,7 +252,7 @@ func (m *Objective) load() {
 		return
 	}
 	s.Loads++
-	s.Loading = true
+	s.Loading, s.Ended = true, s.N
 }
 
 func loadKey(n int) string { return fmt.Sprintf("load:%d", n) }

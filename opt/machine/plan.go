@@ -46,6 +46,9 @@ type PlanState struct {
 // Handle takes in one input and returns the events that follow from it.
 func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now, m.events = now, nil
+	if s := &m.State; s.Seen == nil || s.Work == nil { // an empty map does not survive being stored
+		s.Seen, s.Work = made(s.Seen), made(s.Work)
+	}
 	switch in := in.(type) {
 	case Opened:
 		m.open()
@@ -71,12 +74,6 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 // open begins the plan with its first directive.
 func (m *Plan) open() {
 	s := &m.State
-	if s.Seen == nil {
-		s.Seen = map[string]bool{}
-	}
-	if s.Work == nil {
-		s.Work = map[string]*Work{}
-	}
 	s.Known = s.Plan.Brief()
 	if s.First != nil {
 		first := *s.First
