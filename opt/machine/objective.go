@@ -93,7 +93,7 @@ func NewObjective(o opt.Opening, idleFor int64) *Objective {
 // command that may retry it.
 func RestoreObjective(kept Kept, idleFor int64) *Objective {
 	o := kept.Objective
-	o.Plans = nil
+	o.Plans, o.Root = nil, opt.TaskState(o.Status) // the root task has ended with it
 	m := &Objective{State: ObjectiveState{
 		Rules: Rules, Objective: o, N: kept.Recorded[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept,
 	}}
@@ -336,7 +336,7 @@ func (m *Objective) Wants() Wants {
 		w.Activities = append(w.Activities, Activity{Key: s.Making.Key, Kind: MakePlans, Of: s.Objective.ID})
 	}
 	if s.Loading {
-		w.Activities = append(w.Activities, Activity{Key: loadKey(s.Loads), Kind: LoadKept, Of: s.Objective.ID, After: s.Ended})
+		w.Activities = append(w.Activities, Activity{Key: m.loadKey(), Kind: LoadKept, Of: s.Objective.ID, After: s.Ended})
 	}
 	w.Timers = m.timers()
 	for _, l := range s.Links {
