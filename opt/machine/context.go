@@ -90,6 +90,9 @@ func (m *Context) onEnter(in Enter) {
 	case known == nil:
 	case known.Attempt >= in.Attempt:
 		return
+	case known.Attempt == 0 && s.Holder == known: // others came behind it before it was told which attempt it is
+		known.Attempt, known.Turn.Held = in.Attempt, false
+		return
 	default:
 		m.remove(in.ObjectiveID)
 	}

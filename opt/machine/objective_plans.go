@@ -22,7 +22,7 @@ const (
 func (m *Objective) make(replan bool) {
 	s := &m.State
 	s.Makings++
-	s.Making, s.Objective.Planning = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.ID, s.Makings), Replan: replan}, true
+	s.Making, s.Objective.Planning = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.RootID(), s.Makings), Replan: replan}, true
 }
 
 // dropMaking forgets what the planner is asked for.
@@ -95,14 +95,14 @@ func (m *Objective) addPlans(plans []*opt.Plan) {
 
 // planAnew asks the planner for plans: the first ones, or others in place of
 // those that have not ended, which are on hold meanwhile.
-func (m *Objective) planAnew() {
+func (m *Objective) planAnew(queuedAt a2a.Time) {
 	s, o := &m.State, &m.State.Objective
 	switch {
 	case s.Making != nil && !o.Paused:
 		return
 	case o.Status == opt.ObjectiveSubmitted:
 		s.Given, s.Unplanned = nil, true
-		m.begin()
+		m.start(queuedAt)
 		return
 	case o.Status == opt.ObjectiveWorking:
 		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator) // the tables have no other way
@@ -248,11 +248,20 @@ func (m *Objective) onReported(in Reported) {
 	p.Report, p.UpdatedAt = &report, m.now
 	m.show(l, p)
 	if p.Report.Started && !o.Started && !closed(o) {
-		m.begin() // a client has started the plan
+		m.startByPlan(p)
 	}
 	if c := s.Current; c != nil && c.PlanID == p.ID && report.Answer != nil && report.Answer.CommandID == c.Command.ID {
 		m.onPlanAnswer(*report.Answer)
 	}
+}
+
+// startByPlan has the objective begin, since a client has started a plan of it.
+func (m *Objective) startByPlan(p *opt.Plan) {
+	queuedAt := a2a.Time{}
+	if c := m.State.Current; c != nil && c.PlanID == p.ID {
+		queuedAt = c.Command.QueuedAt
+	}
+	m.start(queuedAt)
 }
 
 // onChild takes in what became of the workflow of a plan.
