@@ -158,7 +158,7 @@ func (d *driver) reconcile(w machine.Wants) {
 		}
 	}
 	for _, a := range w.Activities {
-		if d.activities[a.Key] == nil && !a.Stop {
+		if d.activities[a.Key] == nil && !a.Stop && d.rec.has(a.After) {
 			d.startActivity(a, a.Kind == machine.RunTask)
 		}
 	}
