@@ -38,6 +38,7 @@ type Config struct {
 	Purger    Purger                         // nil for a worker that cannot purge
 	Tasks     TaskReader                     // those that may stand in for others
 	Watch     func(objectiveID string) Watch // of what Tasks reads
+	Links     LinkReader                     // nil for a worker that does not look for cycles of links
 	Log       *zap.Logger                    // nil discards logs
 }
 
@@ -78,7 +79,7 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 
 // Plan asks the planner for plans. A second run asks again.
 func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err error) {
-	defer a.recoverPanic("planner", &err)
+	defer a.recoverPanic("planner", false, &err)
 	stop := beat(ctx)
 	defer stop()
 	planned, err = a.cfg.Planner.Plan(ctx, r)
@@ -99,7 +100,7 @@ type RunInput struct {
 func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err error) {
 	if len(in.Ride) > 0 {
 		if err := a.cfg.Recorder.Record(ctx, in.Ride...); err != nil {
-			return Outcome{}, temporal.NewApplicationErrorWithCause("The journal cannot be reached.", JournalError, err)
+			return Outcome{}, journalError(err)
 		}
 	}
 	w := in.Work
@@ -119,7 +120,7 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 
 // execute runs one attempt, and streams what it makes meanwhile.
 func (a *Activities) execute(ctx context.Context, executor Executor, w Work) (out Outcome, err error) {
-	defer a.recoverPanic(w.Executor, &err)
+	defer a.recoverPanic(w.Executor, true, &err)
 	stop := beat(ctx)
 	defer stop()
 	stream := newStream(ctx, a.cfg.Recorder, w, try(ctx))
@@ -133,10 +134,15 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work) (ou
 		return Outcome{}, temporal.NewApplicationError("The worker stops.", WorkerStoppedError)
 	case err != nil && ctx.Err() != nil:
 		return Outcome{}, ctx.Err() // Temporal knows a cancellation by it
+	case err != nil && errors.As(err, new(*recordError)): // which the executor has passed on
+		return Outcome{}, journalError(err)
 	case err != nil:
 		return Outcome{}, failure(err)
 	}
-	return stream.finish(ctx, out)
+	if out, err = stream.finish(ctx, out); err != nil {
+		return Outcome{}, journalError(err)
+	}
+	return out, nil
 }
 
 // stopping reports whether the worker is about to stop, which cancels ctx as well.
@@ -153,10 +159,10 @@ func stopping(ctx context.Context) bool {
 }
 
 // recoverPanic turns a panic in an executor or a planner into an error that tells
-// a client nothing; the log has the rest.
-func (a *Activities) recoverPanic(who string, err *error) {
+// a client nothing; the log has the rest. A final one is not repeated by Temporal.
+func (a *Activities) recoverPanic(who string, final bool, err *error) {
 	if p := recover(); p != nil {
 		a.cfg.Log.Error("Recovered a panic", zap.String("in", who), zap.Any("panic", p), zap.Stack("stack"))
-		*err = temporal.NewNonRetryableApplicationError("The task stopped unexpectedly.", PanicError, nil)
+		*err = temporal.NewApplicationErrorWithOptions("The task stopped unexpectedly.", PanicError, temporal.ApplicationErrorOptions{NonRetryable: final})
 	}
 }

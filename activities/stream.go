@@ -114,15 +114,17 @@ func (s *stream) flush(ctx context.Context) error {
 	if len(s.pending) == 0 {
 		return s.err
 	}
-	s.err = s.recorder.Record(ctx, opt.Batch{
+	err := s.recorder.Record(ctx, opt.Batch{
 		ObjectiveID: s.work.ObjectiveID,
 		Source:      fmt.Sprintf("%s#%d.%d.%d", s.work.TaskID, s.work.Round, s.work.Attempt, s.try),
 		Events:      s.pending,
 	})
-	if s.err == nil {
-		s.pending = nil
+	if err != nil {
+		s.err = &recordError{err}
+		return s.err
 	}
-	return s.err
+	s.err, s.pending = nil, nil
+	return nil
 }
 
 // stop ends the writer. It may be called more than once.
