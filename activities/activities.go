@@ -35,6 +35,7 @@ type Config struct {
 	Planner   Planner
 	Recorder  Recorder
 	Kept      KeptReader
+	Blobs     Blobs                          // nil carries large contents through the work
 	Purger    Purger                         // nil for a worker that cannot purge
 	Tasks     TaskReader                     // those that may stand in for others
 	Watch     func(objectiveID string) Watch // of what Tasks reads
@@ -82,6 +83,13 @@ func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err 
 	defer a.recoverPanic("planner", false, &err)
 	stop := beat(ctx)
 	defer stop()
+	if r.Message != nil {
+		whole := *r.Message
+		if whole.Parts, err = a.contents(r.ObjectiveID).attach(ctx, whole.Parts); err != nil {
+			return Planned{}, err
+		}
+		r.Message = &whole
+	}
 	planned, err = a.cfg.Planner.Plan(ctx, r)
 	if errors.Is(err, ErrNoPlan) {
 		return Planned{}, temporal.NewNonRetryableApplicationError(err.Error(), NoPlanError, nil)
@@ -112,18 +120,24 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 	if !ok {
 		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", kind)), nil
 	}
+	if w, err = a.contents(w.ObjectiveID).attachWork(ctx, w); err != nil {
+		return Outcome{}, journalError(err)
+	}
 	if w.Input, err = filled(w); err != nil {
 		return Failed("invalid-input", fmt.Sprintf("The input of the task cannot be filled in: %v.", err)), nil
 	}
 	return a.execute(ctx, executor, w)
 }
 
+// contents returns the large contents of an objective.
+func (a *Activities) contents(objectiveID string) contents { return contents{a.cfg.Blobs, objectiveID} }
+
 // execute runs one attempt, and streams what it makes meanwhile.
 func (a *Activities) execute(ctx context.Context, executor Executor, w Work) (out Outcome, err error) {
 	defer a.recoverPanic(w.Executor, true, &err)
 	stop := beat(ctx)
 	defer stop()
-	stream := newStream(ctx, a.cfg.Recorder, w, try(ctx))
+	stream := newStream(ctx, a.cfg.Recorder, a.contents(w.ObjectiveID), w)
 	defer stream.stop()
 	if stream.try > 1 {
 		stream.begin(ctx)

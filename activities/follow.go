@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -99,10 +98,23 @@ func (a *Activities) followed(ctx context.Context, l Link, err error) (Followed,
 		out.Message = v.Task.Status.Message.Text()
 	}
 	if v.State == opt.TaskCompleted {
-		out.Artifacts = slices.Clone(v.Task.Artifacts)
+		if out.Artifacts, err = a.adopt(ctx, l, v); err != nil {
+			return Followed{}, fmt.Errorf("follow %s: %w", l.TaskID, err)
+		}
 		for i := range out.Artifacts {
 			out.Artifacts[i].ArtifactID = opt.ArtifactID(l.For, out.Artifacts[i].ArtifactID)
 		}
 	}
 	return out, nil
+}
+
+// adopt returns the artifacts of v, with large contents kept for the objective of
+// the task that it stands in for: each objective has its own.
+func (a *Activities) adopt(ctx context.Context, l Link, v opt.TaskView) ([]a2a.Artifact, error) {
+	whole, err := a.contents(v.ObjectiveID).attachAll(ctx, v.Task.Artifacts)
+	if err != nil {
+		return nil, err
+	}
+	ref, _ := opt.ParseID(l.For)
+	return a.contents(ref.ObjectiveID).detachAll(ctx, whole)
 }

@@ -130,6 +130,8 @@ func (s *service) work(cfg workerSettings) error {
 			Planner:   wrapped[activities.Planner](s.books, s.build.Planner),
 			Recorder:  wrapped[activities.Recorder](s.journal, s.build.Recorder),
 			Kept:      s.journal,
+			Blobs:     s.journal,
+			Links:     s.journal,
 			Purger:    s.journal,
 			Tasks:     s.journal,
 			Watch:     func(id string) activities.Watch { return s.journal.Watch(id) },
