@@ -59,4 +59,6 @@ var (
 	ErrStale = errors.New("stale revision")
 	// ErrEnded is wrapped when the workflow that would decide has ended.
 	ErrEnded = errors.New("ended")
+	// ErrQueueFull is wrapped when too many objectives wait in a context.
+	ErrQueueFull = errors.New("context queue is full")
 )

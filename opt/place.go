@@ -1,27 +1,21 @@
 package opt
 
-import (
-	"errors"
-
-	"longhaul/a2a"
-)
+import "longhaul/a2a"
 
 // A Place asks for a place in the queue of a context, for an attempt at an
-// objective that is about to start.
+// objective that is about to begin.
 type Place struct {
-	Tenant, ContextID string
-	ObjectiveID       string
-	Attempt           int
-	At                a2a.Time
-	Limit             int // objectives that may wait
+	Tenant      string
+	ContextID   string
+	ObjectiveID string
+	Attempt     int
+	At          a2a.Time // now
+	Limit       int      // of objectives that may wait; a place beyond it is refused with ErrQueueFull
 }
 
-// Placed is a place in the queue of a context.
+// A Placed is the place that an objective has.
 type Placed struct {
-	QueuedAt a2a.Time // since when it waits; zero if it need not
-	Behind   []string // objectives that have begun
-	Starting []string // objectives that are about to start, before it
+	QueuedAt a2a.Time // zero if it may begin at once
+	Behind   []string // ids of the objectives that have begun, oldest first
+	Starting []string // ids of those that are about to
 }
-
-// ErrQueueFull is wrapped by errors about a context in which no more may wait.
-var ErrQueueFull = errors.New("context queue is full")

@@ -73,12 +73,13 @@ type ObjectiveFilter struct {
 // that wait for their turn.
 type Queue struct {
 	Busy    []string // ids of those that have begun, oldest first
+	Starts  []string // ids of those that are about to
 	Waiting int
 	Last    a2a.Time // when the latest of those that wait came
 }
 
 // Idle reports whether nothing is open.
-func (q Queue) Idle() bool { return len(q.Busy) == 0 && q.Waiting == 0 }
+func (q Queue) Idle() bool { return len(q.Busy)+len(q.Starts) == 0 && q.Waiting == 0 }
 
 // A Cursor is a place in a list that is sorted by time, then id, both
 // descending. The zero Cursor is before the first.

@@ -1,8 +1,11 @@
 // Package journal is the read model: what every client sees of objectives,
 // plans, tasks, messages and artifacts, on SQLite. Workflows decide and record
-// batches of numbered events; [Journal.Record] turns them into rows that hold
-// the current state and keeps the events themselves, in one transaction.
-// Everything that is shown is read from here, with every worker down.
+// batches of numbered events, which carry what their owners have arrived at.
+// [Journal.Record] writes that into rows and keeps the events themselves, in one
+// transaction; it applies no rules of the model. It has three fences: the number
+// of an event within its source, the attempt that an event comes from, and that
+// what an event is about is there. Everything that is shown is read from here,
+// with every worker down.
 //
 // Rows and documents stay for ever: columns and members are added, never
 // renamed. Nothing else imports database/sql.

@@ -21,7 +21,7 @@ func (r *recording) addMessage(e *entry) error {
 	if _, err := r.task(e.TaskID); err != nil {
 		return err
 	}
-	return r.keepMessage(e, said, e.TaskID, e.digest)
+	return r.keepMessage(e, said, e.TaskID, e.messageDigest)
 }
 
 // keepMessage adds the message of e to a task. The first of those with the same

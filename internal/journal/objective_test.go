@@ -84,8 +84,8 @@ func TestObjective_again(t *testing.T) {
 			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "completed"},
 			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(1), To: "failed"},
 			opt.Event{Kind: opt.ObjectiveMoved, To: "failed"},
-			opt.Event{Kind: opt.ObjectiveAgain, From: "failed", To: "submitted", Attempt: 2},
-			opt.Event{Kind: opt.PlanAgain, PlanID: s.plan(1), Attempt: 2},
+			opt.Event{Kind: opt.ObjectiveRetried, From: "failed", To: "submitted", Attempt: 2},
+			opt.Event{Kind: opt.PlanRetried, PlanID: s.plan(1), Attempt: 2},
 		)
 		got, err := s.j.Objective(t.Context(), tenant, o.ID)
 		if err != nil {

@@ -47,7 +47,7 @@ func (s *scribe) end(as opt.ObjectiveStatus, n int64) *scribe {
 // again begins another attempt, n milliseconds into the test.
 func (s *scribe) again(n int64) error {
 	next := s.as(opt.RootID(s.objective.ID, 2), s.j)
-	return s.j.Record(s.t.Context(), next.batch(opt.Event{Kind: opt.ObjectiveAgain, At: at(n), From: "failed", To: "submitted", Attempt: 2}))
+	return s.j.Record(s.t.Context(), next.batch(opt.Event{Kind: opt.ObjectiveRetried, At: at(n), From: "failed", To: "submitted", Attempt: 2}))
 }
 
 // rows returns the lines of a dump that are about an objective, or those that are
@@ -75,7 +75,7 @@ func (s *scribe) gone(j *journal.Journal) {
 		"Peek":               func() error { _, _, err := j.Peek(ctx, tenant, id); return err },
 		"Plan":               func() error { _, err := j.Plan(ctx, tenant, s.plan(0)); return err },
 		"Objective":          func() error { _, err := j.Objective(ctx, tenant, id); return err },
-		"Whole":              func() error { _, err := j.Whole(ctx, tenant, id); return err },
+		"Kept":               func() error { _, err := j.Kept(ctx, tenant, id); return err },
 		"Keep":               func() error { return j.Keep(ctx, tenant, id, at(0)) },
 		"Record, much later": func() error { return ended(s.again(0)) },
 	} {
@@ -371,13 +371,13 @@ func TestPurge_newAttempts(t *testing.T) {
 				if errors.Is(err, opt.ErrUnknown) {
 					continue
 				}
-				o, failed := there.Whole(t.Context(), tenant, s.objective.ID)
+				o, failed := there.Kept(t.Context(), tenant, s.objective.ID)
 				if err := errors.Join(err, failed, s.again(5000)); err != nil {
 					t.Errorf("a new attempt: %v", err)
 					return
 				}
 				kept.Add(1)
-				if len(o.Plans) != 1 || len(o.Plans[0].Tasks[0].Artifacts) != 1 {
+				if len(o.Objective.Plans) != 1 || len(o.Objective.Plans[0].Tasks[0].Artifacts) != 1 {
 					t.Errorf("the attempt begins with %+v", o)
 				}
 			}

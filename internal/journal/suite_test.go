@@ -94,6 +94,7 @@ type scribe struct {
 	j         *journal.Journal
 	objective opt.Objective
 	source    string
+	heads     *heads
 
 	mu sync.Mutex
 	n  int64
@@ -114,18 +115,19 @@ func begin(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	t.Helper()
 	m := userMessage(o.MessageID, "Ship it, please")
 	o.Digest = m.Digest()
-	s := &scribe{t: t, j: j, objective: o, source: o.ID}
+	s := &scribe{t: t, j: j, objective: o, source: o.ID, heads: newHeads(o)}
 	s.record(opt.Opening{Objective: o, Message: &m}.Event())
 	return s
 }
 
 // as returns another source of the same objective, that records in j.
 func (s *scribe) as(source string, j *journal.Journal) *scribe {
-	return &scribe{t: s.t, j: j, objective: s.objective, source: source}
+	return &scribe{t: s.t, j: j, objective: s.objective, source: source, heads: s.heads}
 }
 
 // batch numbers events and puts them in a batch, without recording it. An event
-// without a time gets its number in milliseconds.
+// without a time gets its number in milliseconds, and each gets what its owner
+// would have arrived at.
 func (s *scribe) batch(events ...opt.Event) opt.Batch {
 	for i := range events {
 		s.n++
@@ -133,6 +135,7 @@ func (s *scribe) batch(events ...opt.Event) opt.Batch {
 		if events[i].At.IsZero() {
 			events[i].At = at(s.n)
 		}
+		s.heads.fill(&events[i])
 	}
 	return opt.Batch{ObjectiveID: s.objective.ID, Source: s.source, Events: events}
 }
