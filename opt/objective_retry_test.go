@@ -32,12 +32,12 @@ func TestPlan_NextRun(t *testing.T) {
 // do.
 func TestPlan_Apply_retryWaits(t *testing.T) {
 	p := planOf(t, "completed completed")
-	p.Status, p.Started = opt.PlanFailed, true
+	p.Status, p.Started, p.Paused, p.ObjectivePaused = opt.PlanFailed, true, true, true
 	if err := p.Apply(opt.Event{Kind: opt.PlanRetried, Attempt: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if next := p.Next(p.UpdatedAt); next != nil || p.Status != opt.PlanPending || p.Started {
-		t.Errorf("the plan is %s, started %v, and then %+v", p.Status, p.Started, next)
+	if next := p.Next(p.UpdatedAt); next != nil || p.Status != opt.PlanPending || p.Started || p.OnHold() {
+		t.Errorf("the plan is %s, started %v, on hold %v, and then %+v", p.Status, p.Started, p.OnHold(), next)
 	}
 }
 
