@@ -182,8 +182,8 @@ func expired(o *opt.Objective) {
 
 func ending(as string) func(*opt.Objective) { return func(o *opt.Objective) { o.Stopping = as } }
 
-// An objective that has expired says so, where one that somebody canceled says
-// nothing. A new attempt begins without the reason.
+// An objective that has expired explains it to clients; one that a client canceled
+// needs no text. A new attempt begins without the reason.
 func TestObjective_expires(t *testing.T) {
 	for cause, text := range map[string]string{opt.Expired: "Nobody came.", "": ""} {
 		o := objectiveOf(t, "")
@@ -558,7 +558,7 @@ func places(o *opt.Objective, plans []*opt.Plan) string {
 	return strings.Join(out, " ")
 }
 
-// A plan that a client skips before anything was started has been begun by nobody.
+// Skipping a plan before anything was started does not begin the objective.
 func TestObjective_skippedByHand(t *testing.T) {
 	o := objectiveOf(t, "pending pending")
 	unstarted(o)
