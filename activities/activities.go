@@ -8,18 +8,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.uber.org/zap"
 
 	"longhaul/opt"
 )
 
-// A Recorder writes events where readers find them. Recording a batch again
-// changes nothing.
+// A Recorder writes batches of events where readers find them, all or none of
+// them. Recording a batch again changes nothing.
 type Recorder interface {
-	Record(ctx context.Context, b opt.Batch) error
+	Record(ctx context.Context, batches ...opt.Batch) error
+}
+
+// A KeptReader reads what is kept of an objective whose attempt has ended. The
+// error about one that is not there wraps opt.ErrUnknown.
+type KeptReader interface {
+	Kept(ctx context.Context, tenant, objectiveID string) (opt.Kept, error)
 }
 
 // Config says what the activities work with.
@@ -28,9 +34,11 @@ type Config struct {
 	Default   string // the executor of tasks that name none
 	Planner   Planner
 	Recorder  Recorder
+	Kept      KeptReader
 	Purger    Purger                         // nil for a worker that cannot purge
 	Tasks     TaskReader                     // those that may stand in for others
 	Watch     func(objectiveID string) Watch // of what Tasks reads
+	Links     LinkReader                     // nil for a worker that does not look for cycles of links
 	Log       *zap.Logger                    // nil discards logs
 }
 
@@ -48,68 +56,113 @@ func New(cfg Config) *Activities {
 // ErrNoPlan is wrapped by a planner that will never have a plan for a request.
 var ErrNoPlan = errors.New("no plan")
 
-// Record writes b to the journal. A second run changes nothing.
-func (a *Activities) Record(ctx context.Context, b opt.Batch) error {
-	return a.cfg.Recorder.Record(ctx, b)
+// Record writes batches to the journal. A second run changes nothing.
+func (a *Activities) Record(ctx context.Context, batches []opt.Batch) error {
+	return a.cfg.Recorder.Record(ctx, batches...)
+}
+
+// A KeptRequest says what Load reads.
+type KeptRequest struct {
+	Tenant      string `json:"tenant"`
+	ObjectiveID string `json:"objectiveId"`
+}
+
+// Load reads what the journal has of an objective that is about to be retried. It
+// changes nothing.
+func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) {
+	kept, err := a.cfg.Kept.Kept(ctx, r.Tenant, r.ObjectiveID)
+	if errors.Is(err, opt.ErrUnknown) {
+		return kept, temporal.NewNonRetryableApplicationError(err.Error(), JournalError, nil)
+	}
+	return kept, err
 }
 
 // Plan asks the planner for plans. A second run asks again.
-func (a *Activities) Plan(ctx context.Context, r Request) (plans []opt.PlanSpec, err error) {
-	defer a.recoverPanic("planner", int(attempt(ctx)), &err)
+func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err error) {
+	defer a.recoverPanic("planner", false, &err)
 	stop := beat(ctx)
 	defer stop()
-	plans, err = a.cfg.Planner.Plan(ctx, r)
+	planned, err = a.cfg.Planner.Plan(ctx, r)
 	if errors.Is(err, ErrNoPlan) {
-		return nil, temporal.NewNonRetryableApplicationError(err.Error(), NoPlanError, nil)
+		return Planned{}, temporal.NewNonRetryableApplicationError(err.Error(), NoPlanError, nil)
 	}
-	return plans, err
+	return planned, err
 }
 
-// Run lets an executor do w. A second run, after a crash or an error, does it
-// again with the same key.
-func (a *Activities) Run(ctx context.Context, w Work) (out Outcome, err error) {
-	kind := w.executor(a.cfg.Default)
+// RunInput is what Run is asked to do.
+type RunInput struct {
+	Work Work        `json:"work"`
+	Ride []opt.Batch `json:"ride,omitempty"` // to be recorded before the work begins
+}
+
+// Run lets an executor do a task. A second run, after a lost worker, does it again
+// with the same key.
+func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err error) {
+	if len(in.Ride) > 0 {
+		if err := a.cfg.Recorder.Record(ctx, in.Ride...); err != nil {
+			return Outcome{}, journalError(err)
+		}
+	}
+	w := in.Work
+	kind := w.Executor
+	if kind == "" {
+		kind = a.cfg.Default
+	}
 	executor, ok := a.cfg.Executors[kind]
 	if !ok {
 		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", kind)), nil
 	}
-	if w.Input, err = w.filled(); err != nil {
+	if w.Input, err = filled(w); err != nil {
 		return Failed("invalid-input", fmt.Sprintf("The input of the task cannot be filled in: %v.", err)), nil
 	}
-	nth := int(attempt(ctx))
-	w.Attempt += nth // w counts those of earlier rounds
-	defer a.recoverPanic(kind, w.Attempt, &err)
+	return a.execute(ctx, executor, w)
+}
+
+// execute runs one attempt, and streams what it makes meanwhile.
+func (a *Activities) execute(ctx context.Context, executor Executor, w Work) (out Outcome, err error) {
+	defer a.recoverPanic(w.Executor, true, &err)
 	stop := beat(ctx)
 	defer stop()
-	stream := newStream(ctx, a.cfg.Recorder, w)
+	stream := newStream(ctx, a.cfg.Recorder, w, try(ctx))
 	defer stream.stop()
-	if nth > 1 {
+	if stream.try > 1 {
 		stream.begin(ctx)
 	}
 	out, err = executor.Execute(ctx, w, stream)
 	switch {
+	case err != nil && stopping(ctx):
+		return Outcome{}, temporal.NewApplicationError("The worker stops.", WorkerStoppedError)
 	case err != nil && ctx.Err() != nil:
 		return Outcome{}, ctx.Err() // Temporal knows a cancellation by it
+	case err != nil && errors.As(err, new(*recordError)): // which the executor has passed on
+		return Outcome{}, journalError(err)
 	case err != nil:
-		return Outcome{}, failure(err, w.Attempt)
+		return Outcome{}, failure(err)
 	}
-	return stream.finish(ctx, out)
+	if out, err = stream.finish(ctx, out); err != nil {
+		return Outcome{}, journalError(err)
+	}
+	return out, nil
 }
 
-func (w Work) executor(fallback string) string {
-	if w.Executor == "" {
-		return fallback
+// stopping reports whether the worker is about to stop, which cancels ctx as well.
+func stopping(ctx context.Context) bool {
+	if !activity.IsActivity(ctx) {
+		return false
 	}
-	return w.Executor
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return true
+	default:
+		return false
+	}
 }
 
-// recoverPanic turns a panic of somebody's code into an error that tells a
-// client nothing; the log has the rest.
-func (a *Activities) recoverPanic(who string, attempt int, err *error) {
+// recoverPanic turns a panic in an executor or a planner into an error that tells
+// a client nothing; the log has the rest. A final one is not repeated by Temporal.
+func (a *Activities) recoverPanic(who string, final bool, err *error) {
 	if p := recover(); p != nil {
 		a.cfg.Log.Error("Recovered a panic", zap.String("in", who), zap.Any("panic", p), zap.Stack("stack"))
-		*err = failed(PanicError, "The task stopped unexpectedly.", attempt)
+		*err = temporal.NewApplicationErrorWithOptions("The task stopped unexpectedly.", PanicError, temporal.ApplicationErrorOptions{NonRetryable: final})
 	}
 }
-
-const beatEvery = time.Second

@@ -36,10 +36,12 @@ func beat(ctx context.Context) (stop func()) {
 	}
 }
 
-// attempt returns which attempt of its activity this is.
-func attempt(ctx context.Context) int32 {
+// try returns which run of its activity this is: more than 1 after a lost worker.
+func try(ctx context.Context) int {
 	if !activity.IsActivity(ctx) {
 		return 1
 	}
-	return activity.GetInfo(ctx).Attempt
+	return int(activity.GetInfo(ctx).Attempt)
 }
+
+const beatEvery = time.Second

@@ -26,62 +26,50 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 const (
 	ReasonFailed     = "failed"      // an error without a code, or a panic
 	ReasonTimeout    = "timeout"     // an attempt that took longer than it may
-	ReasonWorkerLost = "worker-lost" // an attempt whose worker is gone
+	ReasonWorkerLost = "worker-lost" // one worker after another was lost while it ran the task
 )
 
 // Types of application error, as retry policies and workflows know them. That of
 // an [Error] is ExecutorError, a colon and its code.
 const (
-	NoPlanError   = "NoPlan"
-	PanicError    = "Panic"
-	ExecutorError = "Executor"
-	NoPurgerError = "NoPurger"
+	NoPlanError        = "NoPlan"
+	PanicError         = "Panic"
+	ExecutorError      = "Executor"
+	NoPurgerError      = "NoPurger"
+	WorkerStoppedError = "WorkerStopped"
+	JournalError       = "Journal"
 )
 
-// A failedAttempt is the detail of an error.
-type failedAttempt struct {
-	Attempt int `json:"attempt"`
-}
-
-// failure returns what an attempt ended with as Temporal knows it.
-func failure(err error, attempt int) error {
+// failure returns what an attempt ended with as Temporal knows it: for good, since
+// the plan decides about another attempt.
+func failure(err error) error {
 	kind, text := ExecutorError, err.Error()
 	var coded *Error
 	if errors.As(err, &coded) && coded.Code != "" {
 		kind, text = ExecutorError+":"+coded.Code, cmp.Or(coded.Message, "The task failed.")
 	}
-	return failed(kind, text, attempt)
+	return temporal.NewNonRetryableApplicationError(text, kind, nil)
 }
 
-func failed(kind, text string, attempt int) error {
-	return temporal.NewApplicationErrorWithOptions(text, kind, temporal.ApplicationErrorOptions{Details: []any{failedAttempt{attempt}}})
+// A recordError is why a stream could not be recorded.
+type recordError struct{ cause error }
+
+// Error implements error.
+func (e *recordError) Error() string { return e.cause.Error() }
+
+// Unwrap returns the error of the recorder.
+func (e *recordError) Unwrap() error { return e.cause }
+
+// journalError returns what an attempt ended with that could not be recorded.
+// Temporal repeats it: no attempt is used up.
+func journalError(err error) error {
+	return temporal.NewApplicationErrorWithCause("The journal cannot be reached.", JournalError, err)
 }
 
-// Reason returns why Run failed with e, in one word, and at which attempt; that
-// is 0 if e does not say.
-func Reason(e *temporal.ApplicationError) (reason string, attempt int) {
-	reason, coded := strings.CutPrefix(e.Type(), ExecutorError+":")
-	if !coded {
-		reason = ReasonFailed
+// Reason returns why Run failed with e, in one word.
+func Reason(e *temporal.ApplicationError) string {
+	if reason, coded := strings.CutPrefix(e.Type(), ExecutorError+":"); coded {
+		return reason
 	}
-	var last failedAttempt
-	if e.HasDetails() && e.Details(&last) != nil {
-		last.Attempt = 0
-	}
-	return reason, last.Attempt
-}
-
-// ErrorTypes lists the types that errors of Run have for a reason, for retry
-// policies. Temporal has types of its own for what it notices itself.
-func ErrorTypes(reason string) []string {
-	types := []string{ExecutorError + ":" + reason}
-	switch reason {
-	case ReasonFailed:
-		types = append(types, ExecutorError, PanicError)
-	case ReasonTimeout:
-		types = append(types, "TemporalTimeout:StartToClose")
-	case ReasonWorkerLost:
-		types = append(types, "TemporalTimeout:Heartbeat")
-	}
-	return types
+	return ReasonFailed
 }

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -15,8 +14,9 @@ import (
 // of others. When ctx is done it should return soon; what it returns then is
 // ignored.
 //
-// An error means that this attempt failed and may be repeated; an [Error] says
-// why in a word that tasks can make exceptions for. A task that failed for good,
+// An error means that this attempt failed: the task is attempted again, as often
+// as it may be; an [Error] says why in a word that tasks can make exceptions for.
+// A worker that is lost or stopped costs no attempt. A task that failed for good,
 // or that the executor will not do, is an [Outcome], not an error. The text of
 // both reaches clients, so it holds nothing secret. An Executor is used by many
 // goroutines at once.
@@ -24,55 +24,13 @@ type Executor interface {
 	Execute(ctx context.Context, w Work, out Stream) (Outcome, error)
 }
 
-// Work is what an executor is asked to do. It is the input of the Run activity,
-// in any language, so its JSON is a public contract.
-type Work struct {
-	Tenant      string `json:"tenant"`
-	ContextID   string `json:"contextId"`
-	ObjectiveID string `json:"objectiveId"`
-	PlanID      string `json:"planId"`
-	TaskID      string `json:"taskId"`
-	RootID      string `json:"rootId,omitempty"` // the root task, if it shows this task's artifacts as its own
-
-	Objective   string          `json:"objective"` // names, for people and models
-	Plan        string          `json:"plan"`
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Executor    string          `json:"executor,omitempty"`
-	Input       json.RawMessage `json:"input,omitempty"` // from the plan, for this executor; without a [Text] once that has it
-
-	Messages []a2a.Message `json:"messages,omitempty"` // what clients said, oldest first; untrusted
-	Results  []Result      `json:"results,omitempty"`  // of the tasks before this one
-	Replies  []opt.Reply   `json:"replies,omitempty"`  // to the gates this task has opened, oldest first
-
-	Round   int    `json:"round"`   // 1, and one more after each gate
-	Attempt int    `json:"attempt"` // 1, and one more after each failure or gate
-	Key     string `json:"key"`     // idempotency key: the same for every attempt of a round
-	Trust   string `json:"contentTrust"`
-}
-
-// Untrusted is the trust tag of everything that clients send.
-const Untrusted = "untrusted"
-
-// A Result is what an earlier task made.
-type Result struct {
-	TaskID    string         `json:"taskId"`
-	Name      string         `json:"name"`
-	Artifacts []a2a.Artifact `json:"artifacts"`
-}
-
-// An Outcome is how a task came out: completed, failed for good, rejected, or
-// waiting at a gate. Make one with [Completed], [Failed], [Rejected] or
-// [WaitFor].
-type Outcome struct {
-	State     opt.TaskState  `json:"state"`
-	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // of a completed task
-	Streamed  []string       `json:"streamed,omitempty"`  // ids of those that the journal has from the stream
-	Code      string         `json:"code,omitempty"`      // why it failed or was rejected, in one word
-	Message   string         `json:"message,omitempty"`   // the same for clients
-	Gate      *opt.Gate      `json:"gate,omitempty"`      // that it waits at; its id and times are the plan's to give
-	Attempt   int            `json:"attempt,omitempty"`   // that came to this
-}
+// What an executor is given and gives back. The JSON of these types is a public
+// contract.
+type (
+	Work    = opt.Work
+	Result  = opt.Result
+	Outcome = opt.Outcome // make one with [Completed], [Failed], [Rejected] or [WaitFor]
+)
 
 // Completed is the outcome of a task that is done, with what it made. The ids
 // of artifacts are local to the task.

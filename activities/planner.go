@@ -11,7 +11,14 @@ import (
 // request after a crash; only the first answer that Temporal records counts. An
 // error is repeated; [ErrNoPlan] is final.
 type Planner interface {
-	Plan(ctx context.Context, r Request) ([]opt.PlanSpec, error)
+	Plan(ctx context.Context, r Request) (Planned, error)
+}
+
+// Planned is what a planner has made of a request.
+type Planned struct {
+	Plans   []opt.PlanSpec `json:"plans"`
+	Planner string         `json:"planner,omitempty"` // who made them, such as "playbook research"
+	Reason  string         `json:"reason,omitempty"`  // why these, for people
 }
 
 // A Request is what a planner is asked to plan.

@@ -2,8 +2,8 @@ package activities
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -21,6 +21,7 @@ const (
 type stream struct {
 	recorder Recorder
 	work     Work
+	try      int    // of the attempt
 	start    func() // of the writer; only the first call does it
 	quit     chan struct{}
 	stopping sync.Once
@@ -35,21 +36,21 @@ type stream struct {
 
 // newStream returns a stream that writes for as long as ctx, which is that of
 // the attempt, until it is stopped.
-func newStream(ctx context.Context, r Recorder, w Work) *stream {
-	s := &stream{recorder: r, work: w, quit: make(chan struct{})}
+func newStream(ctx context.Context, r Recorder, w Work, try int) *stream {
+	s := &stream{recorder: r, work: w, try: try, quit: make(chan struct{})}
 	s.start = sync.OnceFunc(func() { s.writer.Go(func() { s.write(ctx) }) })
 	return s
 }
 
-// begin tells readers that another attempt has begun. It need not be told at
-// once: what the journal does not take is written with what comes next. The first
-// attempt is told by the move that begins the work.
+// begin tells readers that the work begins again, after a lost worker. It need not
+// be told at once: what the journal does not take is written with what comes next.
+// The first try is told by the move that begins the attempt.
 func (s *stream) begin(ctx context.Context) {
 	s.mu.Lock()
 	s.n++
 	s.pending = append(s.pending, opt.Event{
 		N: s.n, Kind: opt.TaskTried, At: a2a.At(time.Now()), PlanID: s.work.PlanID, TaskID: s.work.TaskID,
-		From: string(opt.TaskWorking), To: string(opt.TaskWorking), Attempt: s.work.Attempt,
+		From: string(opt.TaskWorking), To: string(opt.TaskWorking), Round: s.work.Round, Attempt: s.work.Attempt, Try: s.try,
 	})
 	s.start()
 	s.mu.Unlock()
@@ -85,7 +86,7 @@ func (s *stream) add(piece a2a.Artifact, last bool) {
 	s.n++
 	s.pending = append(s.pending, opt.Event{
 		N: s.n, Kind: opt.ArtifactAdded, At: a2a.At(time.Now()), PlanID: s.work.PlanID, TaskID: s.work.TaskID,
-		RootID: s.work.RootID, Attempt: s.work.Attempt,
+		RootID: s.work.RootID, Round: s.work.Round, Attempt: s.work.Attempt, Try: s.try,
 		Chunk: &opt.Chunk{Artifact: piece, Append: i >= 0, Last: last},
 	})
 }
@@ -113,15 +114,17 @@ func (s *stream) flush(ctx context.Context) error {
 	if len(s.pending) == 0 {
 		return s.err
 	}
-	s.err = s.recorder.Record(ctx, opt.Batch{
+	err := s.recorder.Record(ctx, opt.Batch{
 		ObjectiveID: s.work.ObjectiveID,
-		Source:      s.work.TaskID + "#" + strconv.Itoa(s.work.Attempt),
+		Source:      fmt.Sprintf("%s#%d.%d.%d", s.work.TaskID, s.work.Round, s.work.Attempt, s.try),
 		Events:      s.pending,
 	})
-	if s.err == nil {
-		s.pending = nil
+	if err != nil {
+		s.err = &recordError{err}
+		return s.err
 	}
-	return s.err
+	s.err, s.pending = nil, nil
+	return nil
 }
 
 // stop ends the writer. It may be called more than once.
@@ -145,6 +148,6 @@ func (s *stream) finish(ctx context.Context, out Outcome) (Outcome, error) {
 		a.ArtifactID = opt.ArtifactID(s.work.TaskID, a.ArtifactID)
 		artifacts = append(artifacts, a)
 	}
-	out.Artifacts, out.Attempt = artifacts, s.work.Attempt
+	out.Artifacts, out.Try = artifacts, s.try
 	return out, nil
 }

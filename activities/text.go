@@ -55,7 +55,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 }
 
 // filled returns the input of w with strings in the place of texts.
-func (w Work) filled() (json.RawMessage, error) {
+func filled(w Work) (json.RawMessage, error) {
 	if !bytes.Contains(w.Input, []byte(KeyText)) {
 		return w.Input, nil
 	}

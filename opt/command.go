@@ -48,10 +48,19 @@ type Command struct {
 	QueuedAt    a2a.Time    `json:"queuedAt,omitzero"` // of one that starts work: its place in the queue of its context
 }
 
-// Starts reports whether c asks an objective to start or to be retried.
+// Starts reports whether c may start an objective that was not started, or retry one
+// that has ended.
 func (c Command) Starts() bool {
-	to := ObjectiveStatus(c.Status)
-	return c.Kind == UpdateObjective && (to == ObjectiveWorking || to == ObjectivePlanning)
+	switch c.Kind {
+	case UpdateObjective:
+		to := ObjectiveStatus(c.Status)
+		return to == ObjectiveWorking || to == ObjectivePlanning
+	case UpdatePlan:
+		return PlanStatus(c.Status) == PlanWorking
+	case CreatePlan:
+		return c.Start
+	}
+	return c.Kind == Replan
 }
 
 // A CommandAnswer is the outcome of a command. It is recorded with the change.

@@ -15,7 +15,6 @@ type Opening struct {
 	Plans     []PlanSpec   `json:"plans,omitempty"`   // given by the client; if nil, a planner makes them
 	Idle      bool         `json:"idle,omitempty"`    // do not start before a client asks for it
 	Planner   string       `json:"planner,omitempty"` // who made Plans
-	Behind    []string     `json:"-"`                 // with Objective.QueuedAt: ids of objectives known to have begun in the context
 }
 
 // Event returns the first event of the objective. The API and the workflow both

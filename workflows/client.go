@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"longhaul/opt"
+	"longhaul/opt/machine"
 )
 
 // ClientConfig says which Temporal a Client talks to.
@@ -49,11 +50,8 @@ const openingMemo = "opening"
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	if err := c.enter(ctx, o.Objective, o.Behind); err != nil {
-		return o, err
-	}
 	options := c.options(o)
-	input := ObjectiveInput{Opening: o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain, IdleFor: c.idleFor()}
+	input := ObjectiveInput{Opening: &o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain, IdleFor: c.idleFor()}
 	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &taken) {
@@ -62,18 +60,10 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 	return o, refusal("start objective", err)
 }
 
-// enter lets an objective wait for its turn in its context if it is queued. That
-// comes before it is started, so that none waits that was forgotten.
-func (c *Client) enter(ctx context.Context, o opt.Objective, behind []string) error {
-	if o.QueuedAt.IsZero() {
-		return nil
-	}
-	return c.Enter(ctx, o, behind)
-}
-
-// Enter lets an objective wait for its turn in its context, behind those that are
-// known to have begun there. It is durable once Enter returns nil.
-func (c *Client) Enter(ctx context.Context, o opt.Objective, behind []string) error {
+// Enter lets an objective wait for its turn in its context, behind those that have
+// begun there or are about to. It is durable once Enter returns nil. It comes
+// before the objective is started, so that none waits that was forgotten.
+func (c *Client) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error {
 	options := client.StartWorkflowOptions{
 		ID:                  contextWorkflowID(o.Tenant, o.ContextID),
 		TaskQueue:           TaskQueue,
@@ -86,7 +76,8 @@ func (c *Client) Enter(ctx context.Context, o opt.Objective, behind []string) er
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, EnterSignal, Enter{ObjectiveID: o.ID, Behind: behind},
+	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, EnterSignal,
+		machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting},
 		options, Context, ContextInput{Tenant: o.Tenant, ContextID: o.ContextID, MaxEvents: c.cfg.MaxEvents})
 	return refusal("enter the queue of a context", err)
 }
@@ -150,39 +141,56 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 // Tell delivers a letter. It is durable once Tell returns nil, whether or not a
 // worker runs. opt.ErrEnded means that nobody is there to read it any more.
 func (c *Client) Tell(ctx context.Context, l opt.Letter) error {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	defer cancel()
 	to := l.ObjectiveID
 	if l.PlanID != "" {
 		to = l.PlanID
 	}
-	return refusal("tell "+to, c.cfg.Temporal.SignalWorkflow(ctx, to, "", LetterSignal, l))
+	return c.signal(ctx, to, LetterSignal, l)
 }
 
-// Cancel asks for the end of the task with an id: of the whole objective for a
-// root task. It is durable once Cancel returns nil, and takes effect soon. A
-// plan task is canceled by its plan, which needs a worker.
-func (c *Client) Cancel(ctx context.Context, taskID, principal string) error {
-	ref, ok := opt.ParseID(taskID)
-	if !ok {
-		return fmt.Errorf("task %s: %w", taskID, opt.ErrUnknown)
-	}
+// Command delivers a command to an objective that goes on. It is durable once
+// Command returns nil; the answer is an event in the journal. opt.ErrEnded means
+// that the objective's workflow is not there.
+func (c *Client) Command(ctx context.Context, cmd opt.Command) error {
+	return c.signal(ctx, cmd.ObjectiveID, CommandSignal, cmd)
+}
+
+func (c *Client) signal(ctx context.Context, to, name string, arg any) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	if ref.TaskID == "" {
-		return refusal("cancel objective", c.cfg.Temporal.CancelWorkflow(ctx, ref.ObjectiveID, ""))
-	}
-	return c.update(ctx, ref.PlanID, CancelTaskUpdate, CancelTask{TaskID: ref.TaskID, Principal: principal}, nil)
+	return refusal(name+" to "+to, c.cfg.Temporal.SignalWorkflow(ctx, to, "", name, arg))
 }
 
-// AddPlan adds a plan to an objective, and starts the objective if asked to. The
-// plan is in the journal when AddPlan returns it.
-func (c *Client) AddPlan(ctx context.Context, objectiveID string, spec opt.PlanSpec, start bool, seen int64) (*opt.Plan, error) {
-	var plan opt.Plan
-	if err := c.updateSoon(ctx, objectiveID, AddPlanUpdate, AddPlan{Spec: spec, Start: start, Seen: seen}, &plan); err != nil {
-		return nil, err
+// Retry delivers a command that may begin a new attempt at o, an objective that
+// has ended: its workflow begins again if it is not there.
+func (c *Client) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) error {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	options := c.options(opt.Opening{Objective: o, Idle: true})
+	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
+	options.EnableEagerStart = false
+	input := ObjectiveInput{
+		Retry: &RetryInput{Tenant: o.Tenant, ObjectiveID: o.ID}, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain, IdleFor: c.idleFor(),
 	}
-	return &plan, nil
+	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, o.ID, CommandSignal, cmd, options, Objective, input)
+	return refusal("retry "+o.ID, err)
+}
+
+// Cancel asks for the end of an objective. It is durable once Cancel returns nil,
+// and takes effect soon.
+func (c *Client) Cancel(ctx context.Context, objectiveID string) error {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	return refusal("cancel objective", c.cfg.Temporal.CancelWorkflow(ctx, objectiveID, ""))
+}
+
+// idleFor returns in seconds how long an objective may wait to be started. What
+// is not never is at least one.
+func (c *Client) idleFor() int64 {
+	if c.cfg.IdleFor <= 0 {
+		return 0
+	}
+	return max(1, int64(c.cfg.IdleFor/time.Second))
 }
 
 // Ready reports whether Temporal answers.
@@ -193,47 +201,16 @@ func (c *Client) Ready(ctx context.Context) error {
 
 // refusal is the only place where an error of Temporal becomes one of ours.
 func refusal(doing string, err error) error {
-	var app *temporal.ApplicationError
 	var gone *serviceerror.NotFound
+	var invalid *serviceerror.InvalidArgument
+	var denied *serviceerror.PermissionDenied
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &app):
-		return fmt.Errorf("%s: %w", doing, fromWorkflow(app))
 	case errors.As(err, &gone):
 		return fmt.Errorf("%s: %w", doing, opt.ErrEnded)
-	case permanent(err):
+	case errors.As(err, &invalid), errors.As(err, &denied): // it would fail again for ever
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return fmt.Errorf("%s: %w: %w", doing, opt.ErrUnavailable, err)
-}
-
-// permanent reports whether the same call would fail again for ever.
-func permanent(err error) bool {
-	var invalid *serviceerror.InvalidArgument
-	var denied *serviceerror.PermissionDenied
-	return errors.As(err, &invalid) || errors.As(err, &denied)
-}
-
-// fromWorkflow turns an error that crossed from a workflow into what it was.
-func fromWorkflow(app *temporal.ApplicationError) error {
-	switch app.Type() {
-	case specErrorType:
-		var e opt.SpecError
-		if app.Details(&e) == nil {
-			return &e
-		}
-	case moveErrorType:
-		var e opt.MoveError
-		if app.Details(&e) == nil {
-			return &e
-		}
-	case unknownErrorType:
-		return opt.ErrUnknown
-	case "AcceptedUpdateCompletedWorkflow": // Temporal's own
-		return opt.ErrEnded
-	case staleErrorType:
-		return fmt.Errorf("%w: %s", opt.ErrStale, app.Message())
-	}
-	return app
 }

@@ -8,49 +8,50 @@ import (
 )
 
 // describe shows in Temporal's UI, as Markdown, where the plan stands.
-func (r *planRun) describe() {
+func (p *planPart) describe(ctx workflow.Context) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** · %s", r.plan.Name, r.plan.Status)
-	if r.plan.Reason != "" {
-		fmt.Fprintf(&b, " (%s)", r.plan.Reason)
+	fmt.Fprintf(&b, "**%s** · %s", p.State.Plan.Name, p.State.Plan.Status)
+	if p.State.Plan.Reason != "" {
+		fmt.Fprintf(&b, " (%s)", p.State.Plan.Reason)
 	}
 	b.WriteString("\n\n")
-	for _, t := range r.plan.Tasks {
+	for _, t := range p.State.Plan.Tasks {
 		fmt.Fprintf(&b, "%d. %s · **%s**", t.Index+1, t.Name, t.State)
 		if t.Gate != nil {
 			fmt.Fprintf(&b, " · waits for %s: %s", t.Gate.Kind, oneLine(t.Gate.Prompt()))
 		}
 		b.WriteString("\n")
 	}
-	workflow.SetCurrentDetails(r.ctx, b.String())
+	workflow.SetCurrentDetails(ctx, b.String())
 }
 
 // describe shows in Temporal's UI, as Markdown, where the objective stands.
-func (r *objectiveRun) describe() {
+func (o *objectivePart) describe(ctx workflow.Context) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** · %s · A2A task %s is **%s**\n\n", r.o.Name, r.o.Status, r.o.RootID(), r.o.Root)
-	for i, p := range r.o.Plans {
-		fmt.Fprintf(&b, "%d. %s · **%s**", i+1, p.Name, p.Status)
-		if p.Reason != "" {
-			fmt.Fprintf(&b, " (%s)", p.Reason)
+	fmt.Fprintf(&b, "**%s** · %s · A2A task %s is **%s**\n\n", o.State.Objective.Name, o.State.Objective.Status, o.State.Objective.RootID(), o.State.Objective.Root)
+	for i, plan := range o.State.Objective.Plans {
+		fmt.Fprintf(&b, "%d. %s · **%s**", i+1, plan.Name, plan.Status)
+		if plan.Reason != "" {
+			fmt.Fprintf(&b, " (%s)", plan.Reason)
 		}
-		fmt.Fprintf(&b, " · `%s`\n", p.ID)
+		fmt.Fprintf(&b, " · `%s`\n", plan.ID)
 	}
-	if g := r.o.Gate(); g != nil {
+	if g := o.State.Objective.Gate(); g != nil {
 		fmt.Fprintf(&b, "\nWaits for %s at task `%s`: %s\n", g.Kind, g.TaskID, oneLine(g.Prompt()))
 	}
-	workflow.SetCurrentDetails(r.ctx, b.String())
+	workflow.SetCurrentDetails(ctx, b.String())
+	o.show(ctx)
 }
 
 // describe shows in Temporal's UI, as Markdown, whose turn it is.
-func (r *contextRun) describe() {
+func (c *contextPart) describe(ctx workflow.Context) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Context `%s` of %s\n\n", oneLine(r.in.ContextID), oneLine(r.in.Tenant))
-	if r.state.Holder != "" {
-		fmt.Fprintf(&b, "- has the turn: `%s`\n", r.state.Holder)
+	fmt.Fprintf(&b, "Context `%s` of %s\n\n", oneLine(c.State.ContextID), oneLine(c.State.Tenant))
+	if c.State.Holder != nil {
+		fmt.Fprintf(&b, "- has the turn: `%s`\n", c.State.Holder.ID)
 	}
-	fmt.Fprintf(&b, "- can go on again: %d\n- wait for their first turn: %d\n- cannot go on: %d\n", len(r.state.Front), len(r.state.Waiting), len(r.state.Resting))
-	workflow.SetCurrentDetails(r.ctx, b.String())
+	fmt.Fprintf(&b, "- can go on again: %d\n- wait for their first turn: %d\n- cannot go on: %d\n", len(c.State.Front), len(c.State.Waiting), len(c.State.Resting))
+	workflow.SetCurrentDetails(ctx, b.String())
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -84,12 +84,13 @@ func (proud) Execute(context.Context, activities.Work, activities.Stream) (activ
 // onePlan plans one task that echoes the message.
 type onePlan struct{}
 
-func (onePlan) Plan(_ context.Context, r activities.Request) ([]opt.PlanSpec, error) {
+func (onePlan) Plan(_ context.Context, r activities.Request) (activities.Planned, error) {
 	text := r.Message.Text()
 	if text == "impossible" {
-		return nil, fmt.Errorf("nobody can do that: %w", activities.ErrNoPlan)
+		return activities.Planned{}, fmt.Errorf("that cannot be done: %w", activities.ErrNoPlan)
 	}
-	return []opt.PlanSpec{{Name: "Planned", Tasks: []opt.TaskSpec{{Name: "Answer", Description: "say " + text}}}}, nil
+	plan := opt.PlanSpec{Name: "Planned", Tasks: []opt.TaskSpec{{Name: "Answer", Description: "say " + text}}}
+	return activities.Planned{Plans: []opt.PlanSpec{plan}, Planner: "one plan"}, nil
 }
 
 // A recording keeps what the journal would have, as lines.
@@ -103,10 +104,19 @@ type recording struct {
 	more    *sync.Cond // lines were recorded
 }
 
-func (r *recording) Record(_ context.Context, b opt.Batch) error {
+func (r *recording) Record(_ context.Context, batches ...opt.Batch) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer r.more.Broadcast()
+	for _, b := range batches {
+		if err := r.record(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *recording) record(b opt.Batch) error {
 	if r.fail != nil {
 		if err := r.fail(b); err != nil {
 			return err

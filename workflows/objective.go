@@ -1,305 +1,154 @@
 package workflows
 
 import (
-	"slices"
+	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/machine"
 )
 
 // Objective runs one objective until it has ended. It fails or is canceled as a
 // workflow when the objective is, so that Temporal's own lists tell the truth.
 func Objective(ctx workflow.Context, in ObjectiveInput) error {
-	r := setupObjective(ctx, in)
-	if err := r.handle(r.updates()...); err != nil {
+	m, err := newObjective(ctx, in)
+	if err != nil {
 		return err
 	}
-	for {
-		r.advance()
-		r.expire()
-		switch {
-		case r.o.Settled() && r.finished():
-			return r.end()
-		case r.long() && !r.planning && !r.o.Settled():
-			if err := r.continueAsNew(); err != nil {
-				return err
+	o := &objectivePart{Objective: m, in: in, shown: m.State.Objective.Root}
+	d := newDriver(ctx, o, recorder{objectiveID: m.State.Objective.ID, source: m.State.Objective.ID, last: m.State.N, done: m.State.N}, in.MaxEvents)
+	on(d, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
+	on(d, CommandSignal, func(c opt.Command) machine.Input { return machine.Command{Command: c} })
+	on(d, ReportSignal, func(r machine.Reported) machine.Input { return r })
+	on(d, TurnSignal, func(t machine.Turn) machine.Input { return t })
+	if in.Opening != nil {
+		d.open()
+	}
+	if d.run() {
+		state := m.Successor()
+		return workflow.NewContinueAsNewError(d.ctx, Objective, ObjectiveInput{State: &state, MaxEvents: in.MaxEvents, Plain: in.Plain, IdleFor: in.IdleFor})
+	}
+	return o.result()
+}
+
+// newObjective returns the machine for a run: that of a new objective, of one that
+// ended before, or of one that goes on.
+func newObjective(ctx workflow.Context, in ObjectiveInput) (*machine.Objective, error) {
+	switch {
+	case in.State != nil:
+		return &machine.Objective{State: *in.State}, nil
+	case in.Opening != nil:
+		return machine.NewObjective(*in.Opening, in.IdleFor), nil
+	}
+	free, _ := workflow.NewDisconnectedContext(ctx)
+	var kept opt.Kept
+	request := activities.KeptRequest{Tenant: in.Retry.Tenant, ObjectiveID: in.Retry.ObjectiveID}
+	if err := workflow.ExecuteActivity(workflow.WithActivityOptions(free, loadOptions()), acts.Load, request).Get(free, &kept); err != nil {
+		return nil, err
+	}
+	return machine.RestoreObjective(kept, in.IdleFor), nil
+}
+
+// An objectivePart is the machine of an objective with what carries out its wants.
+type objectivePart struct {
+	*machine.Objective
+	in    ObjectiveInput
+	shown opt.TaskState
+}
+
+func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []opt.Batch) (workflow.Future, outcome) {
+	head := &o.State.Objective
+	if a.Kind == machine.LoadKept {
+		request := activities.KeptRequest{Tenant: head.Tenant, ObjectiveID: head.ID}
+		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, loadOptions()), acts.Load, request)
+		return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
+			in := machine.Loaded{Key: a.Key}
+			if err := f.Get(ctx, &in.Kept); err != nil {
+				panic(err) // it is tried until it succeeds
 			}
-			continue
-		}
-		r.wait()
-	}
-}
-
-// An objectiveRun is one run of an Objective workflow.
-type objectiveRun struct {
-	run
-	in       ObjectiveInput
-	o        *opt.Objective
-	state    *ObjectiveState
-	plans    map[string]*opt.Plan // added, and not yet begun as workflows
-	children map[string]workflow.ChildWorkflowFuture
-	heard    map[string]bool // plans of this run whose result has come
-	stopped  map[string]bool // plans told to stop
-	starting []*opt.Plan     // being told to start
-	planning bool            // an activity is making plans
-	giveUp   func()          // ends the wait to be started; nil if there is none
-	drop     func()          // forgets the plans that it makes in place of others; nil if it makes none
-	shown    opt.TaskState
-}
-
-func setupObjective(ctx workflow.Context, in ObjectiveInput) *objectiveRun {
-	r := &objectiveRun{
-		in: in, state: in.State, plans: map[string]*opt.Plan{}, children: map[string]workflow.ChildWorkflowFuture{},
-		heard: map[string]bool{}, stopped: map[string]bool{},
-	}
-	first := r.state == nil
-	if first {
-		r.state = &ObjectiveState{Objective: in.Opening.Objective, Request: in.Opening.Message}
-	}
-	if r.state.Begun == nil {
-		r.state.Begun = map[string]bool{}
-	}
-	if r.state.Seen == nil {
-		r.state.Seen = map[string]bool{}
-	}
-	r.o, r.shown, r.maxEvents = &r.state.Objective, r.state.Objective.Root, in.MaxEvents
-	attempt := r.o.Attempt
-	if in.Again != "" {
-		attempt++
-	}
-	r.rec = recorder{objectiveID: r.o.ID, source: opt.RootID(r.o.ID, attempt), n: r.state.Recorded, done: r.state.Recorded}
-	r.start(ctx)
-	on(&r.run, LetterSignal, r.hear)
-	on(&r.run, ReportSignal, r.report)
-	on(&r.run, JoinSignal, r.join)
-	on(&r.run, TurnSignal, r.turn)
-	switch {
-	case in.Again != "":
-		r.setupAgain()
-	case first:
-		r.rec.add(in.Opening.Event())
-		if !r.o.QueuedAt.IsZero() {
-			r.state.Turn = turnWaiting
-		}
-		if !in.Opening.Idle {
-			r.begin()
+			return in
 		}
 	}
-	r.follow()
-	r.rec.seal()
-	return r
-}
-
-// begin starts the work: with the plans that are known, or by making some.
-func (r *objectiveRun) begin() {
-	if r.o.Started {
-		r.state.Begin = false
-		return
-	}
-	if r.askFirst(); !r.mayWork() {
-		r.state.Begin = true
-		return
-	}
-	r.state.Begin = false
-	to := opt.ObjectiveWorking
-	if len(r.o.Plans) == 0 && len(r.in.Opening.Plans) == 0 && r.state.Request != nil {
-		to = opt.ObjectivePlanning
-	}
-	r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(to)})
-	if to == opt.ObjectivePlanning {
-		r.plan()
-		return
-	}
-	r.addAll(r.in.Opening.Plans)
-}
-
-// plan has the planner make plans.
-func (r *objectiveRun) plan() {
-	r.planning = true
-	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, planOptions(r.o.Name)))
-	replan, dropped := r.o.Reason == opt.Replanning, false
-	if replan {
-		r.drop = func() { r.planning, r.drop, dropped = false, nil, true; cancel() }
-	}
-	request := activities.Request{ObjectiveID: r.o.ID, Tenant: r.o.Tenant, Name: r.o.Name, Description: r.o.Description, Message: r.state.Request}
-	r.events.AddFuture(workflow.ExecuteActivity(ctx, acts.Plan, request), func(f workflow.Future) {
-		if dropped {
-			return
+	request := activities.Request{ObjectiveID: head.ID, Tenant: head.Tenant, Name: head.Name, Description: head.Description, Message: o.State.Request}
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, planOptions(head.Name)), acts.Plan, request)
+	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
+		var planned activities.Planned
+		in := machine.Made{Key: a.Key}
+		if err := f.Get(ctx, &planned); err != nil {
+			in.Failure = explain(err).Message
+			return in
 		}
-		r.planning, r.drop = false, nil
-		var specs []opt.PlanSpec
-		switch err := f.Get(r.ctx, &specs); {
-		case r.o.Stopping != "":
-		case r.o.Reason == opt.Replanning, replan && r.since(planningChange):
-			r.replace(specs, err)
-		case err != nil:
-			_, text := explain(err)
-			r.fail("No plan could be made. " + text)
-		default:
-			r.addAll(specs)
-		}
-	})
-}
-
-// addAll adds the plans of an objective that begins.
-func (r *objectiveRun) addAll(specs []opt.PlanSpec) {
-	if err := r.addPlans(specs); err != nil {
-		r.fail("The plan cannot be carried out. " + err.Error())
-		return
-	}
-	if len(specs) > 0 && r.o.Status == opt.ObjectivePlanning {
-		r.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(r.o.Status), To: string(opt.ObjectiveWorking)})
+		in.Plans, in.Planner, in.Reason = planned.Plans, planned.Planner, planned.Reason
+		return in
 	}
 }
 
-// addPlans adds plans that belong together, all or none: "plan-1" in the
-// dependencies of one is the second of them.
-func (r *objectiveRun) addPlans(specs []opt.PlanSpec) error {
-	if len(r.o.Plans)+len(specs) > opt.MaxPlans {
-		return tooManyPlans()
+func (o *objectivePart) child(ctx workflow.Context, c machine.Child) workflow.ChildWorkflowFuture {
+	state, head := o.ChildState(c.PlanID), &o.State.Objective
+	options := workflow.ChildWorkflowOptions{
+		WorkflowID:          c.PlanID,
+		WorkflowTaskTimeout: workflowTaskTimeout,
+		ParentClosePolicy:   enumspb.PARENT_CLOSE_POLICY_ABANDON,
+		StaticSummary:       state.Plan.Name,
+		StaticDetails:       state.Plan.Description,
 	}
-	var ids []string
-	for i := range specs {
-		ids = append(ids, opt.PlanID(r.o.ID, len(r.o.Plans)+i+1))
+	if !o.in.Plain {
+		options.TypedSearchAttributes = temporal.NewSearchAttributes(
+			TenantAttribute.ValueSet(head.Tenant), ContextAttribute.ValueSet(head.ContextID), ObjectiveAttribute.ValueSet(head.ID))
 	}
-	var plans []*opt.Plan
-	for i, spec := range specs {
-		plan, err := opt.NewPlan(r.o.ID, len(r.o.Plans)+i+1, spec, slices.Concat(r.o.Plans, plans), ids, r.now())
-		if err != nil {
-			return err
-		}
-		plans = append(plans, plan)
-	}
-	for _, plan := range plans {
-		r.add(plan)
-	}
-	return nil
+	input := PlanInput{State: state, MaxEvents: o.in.MaxEvents, Plain: o.in.Plain}
+	return workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, options), Plan, input)
 }
 
-// add adds one plan; its workflow begins with the next advance.
-func (r *objectiveRun) add(plan *opt.Plan) {
-	r.plans[plan.ID] = plan
-	r.apply(opt.Event{Kind: opt.PlanAdded, PlanID: plan.ID, Plan: plan})
-}
-
-// fail ends the objective because of something other than a plan.
-func (r *objectiveRun) fail(text string) {
-	r.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(opt.ObjectiveFailed), Status: r.say(":failure", text)})
-}
-
-// say returns an agent's message on the root task. Its id ends in suffix, which
-// comes once in an attempt.
-func (r *objectiveRun) say(suffix, text string) *a2a.Message {
-	return &a2a.Message{MessageID: r.o.RootID() + suffix, ContextID: r.o.ContextID, TaskID: r.o.RootID(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}
-}
-
-// advance does all that follows from what has happened.
-func (r *objectiveRun) advance() {
-	if r.canceled && r.o.Stopping == "" && !r.o.Status.Ended() {
-		r.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(opt.ObjectiveCanceled)})
+func (o *objectivePart) message(s machine.Signal) (workflowID, name string, arg any) {
+	if s.To == machine.ToContext {
+		return contextWorkflowID(o.State.Objective.Tenant, o.State.Objective.ContextID), RequestSignal, o.Request()
 	}
-	for again := true; again; {
-		r.follow()
-		again = r.lead() || r.takeTurn()
-	}
-	r.describe()
-	r.show()
-}
-
-// follow makes the objective's status follow its plans, and the root task both.
-func (r *objectiveRun) follow() {
-	for events := r.o.Next(r.now()); len(events) > 0; events = r.o.Next(r.now()) {
-		for _, e := range events {
-			r.apply(e)
-		}
-	}
-}
-
-// apply changes the objective and has the change recorded. An event that the
-// model refuses is a mistake in this file: the workflow task fails, and is
-// repeated once the code is mended.
-func (r *objectiveRun) apply(e opt.Event) {
-	e.At = r.now()
-	if err := r.o.Apply(e); err != nil {
-		panic(err)
-	}
-	r.rec.add(e)
-}
-
-// hear takes in a letter: it starts an idle objective, or joins the
-// conversation. A letter that comes again changes nothing.
-func (r *objectiveRun) hear(l opt.Letter) {
-	key := l.Principal + "\x00" + l.Once()
-	if r.state.Seen[key] {
-		return
-	}
-	r.state.Seen[key] = true
-	e := opt.Event{Kind: opt.MessageAdded, TaskID: l.TaskID, ForTask: l.ForTask, Message: &l.Message, Principal: l.Principal, Key: l.Key, Reply: l.Reply, Verdict: opt.Noted}
-	if l.Reply != nil {
-		e.Verdict = opt.NotWaiting // gates are with the plans
-	}
-	r.apply(e)
-	switch {
-	case l.Reply != nil || r.o.Stopping != "":
-	case !r.o.Started:
-		r.state.Request = &l.Message
-		r.begin()
-	default:
-		r.state.Notes = append(r.state.Notes, l.Message)
-	}
+	return s.To, DirectiveSignal, o.Message(s.To)
 }
 
 // show keeps the state in Temporal's lists up to date, coarsely: a change of it
 // costs an event and a write.
-func (r *objectiveRun) show() {
-	if r.in.Plain || r.shown == r.o.Root || r.shown == opt.TaskSubmitted && r.o.Root == opt.TaskWorking && !r.in.Opening.Idle && r.state.Turn == turnAlone {
+func (o *objectivePart) show(ctx workflow.Context) {
+	root := o.State.Objective.Root
+	begins := o.shown == opt.TaskSubmitted && root == opt.TaskWorking && o.in.Opening != nil && firstState(*o.in.Opening) == opt.TaskWorking
+	if o.in.Plain || o.shown == root || begins {
 		return
 	}
-	r.shown = r.o.Root
-	if err := workflow.UpsertTypedSearchAttributes(r.ctx, StateAttribute.ValueSet(string(r.o.Root))); err != nil {
-		workflow.GetLogger(r.ctx).Warn("Search attribute not set", "error", err)
+	o.shown = root
+	if err := workflow.UpsertTypedSearchAttributes(ctx, StateAttribute.ValueSet(string(root))); err != nil {
+		workflow.GetLogger(ctx).Warn("Search attribute not set", "error", err)
 	}
 }
 
-// finished reports whether the objective may end: all is recorded and heard.
-func (r *objectiveRun) finished() bool {
-	r.rec.flush(r.ctx)
-	r.leave()
-	return r.idle()
-}
-
-// end returns what the workflow ends with.
-func (r *objectiveRun) end() error {
-	switch r.o.Status {
+// result returns what the workflow ends with.
+func (o *objectivePart) result() error {
+	switch head := o.State.Objective; head.Status {
 	case opt.ObjectiveCanceled:
 		return temporal.NewCanceledError()
 	case opt.ObjectiveFailed:
-		return temporal.NewNonRetryableApplicationError(r.o.Failure, "ObjectiveFailed", nil)
+		return temporal.NewNonRetryableApplicationError(head.Failure, "ObjectiveFailed", nil)
 	}
 	return nil
 }
 
-// continueAsNew returns the error that ends this run for the next, or nil if
-// something came up that must be seen to first.
-func (r *objectiveRun) continueAsNew() error {
-	if !r.handOver() {
-		return nil
+func planOptions(name string) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		StartToCloseTimeout: 10 * time.Minute,
+		HeartbeatTimeout:    heartbeat,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5},
+		Summary:             "Plan: " + name,
 	}
-	r.rec.flush(r.ctx)
-	if !r.idle() {
-		r.wait()
-		return nil
+}
+
+func loadOptions() workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		StartToCloseTimeout: 30 * time.Second,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 10 * time.Second},
+		Summary:             "Read the former attempt",
 	}
-	in := r.in
-	in.State = r.state
-	in.State.Recorded, in.Again = r.rec.n, ""
-	in.Opening.Objective, in.Opening.Message = opt.Objective{}, nil // the state has both
-	if r.o.Started {
-		in.Opening.Plans = nil
-	}
-	return workflow.NewContinueAsNewError(r.ctx, Objective, in)
 }

@@ -30,7 +30,7 @@ type PurgeResult struct {
 // and all that waits for the workers as well comes first.
 func Purge(ctx workflow.Context, in PurgeInput) (PurgeResult, error) {
 	if in.TTL < 1 {
-		return PurgeResult{}, temporal.NewNonRetryableApplicationError("A TTL of 0 would remove everything that has ended.", specErrorType, nil)
+		return PurgeResult{}, temporal.NewNonRetryableApplicationError("A TTL of 0 would remove everything that has ended.", "InvalidTTL", nil)
 	}
 	if in.Before.IsZero() {
 		in.Before = a2a.At(workflow.GetInfo(ctx).WorkflowStartTime.Add(-time.Duration(in.TTL) * time.Second))

@@ -12,6 +12,8 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+
+	"longhaul/opt"
 )
 
 // NamespaceRetention returns for how long a namespace keeps workflows that have
@@ -67,11 +69,11 @@ func purgeSchedule(ttl time.Duration) client.Schedule {
 		Action: &client.ScheduleWorkflowAction{
 			ID: PurgeSchedule, Workflow: PurgeWorkflow, TaskQueue: TaskQueue, WorkflowTaskTimeout: workflowTaskTimeout,
 			Args:          []any{PurgeInput{TTL: int64(ttl / time.Second)}},
-			StaticSummary: fmt.Sprintf("Remove what ended more than %s ago", span(ttl)),
+			StaticSummary: fmt.Sprintf("Remove what ended more than %s ago", opt.Span(ttl)),
 		},
 		Policy: &client.SchedulePolicies{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, CatchupWindow: every},
 		State: &client.ScheduleState{
-			Note: fmt.Sprintf("Removes from Longhaul's journal what ended more than %s ago. Workers make this schedule from their setting --ttl when they start.", span(ttl)),
+			Note: fmt.Sprintf("Removes from Longhaul's journal what ended more than %s ago. Workers make this schedule from their setting --ttl when they start.", opt.Span(ttl)),
 		},
 	}
 }

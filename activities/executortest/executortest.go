@@ -95,7 +95,7 @@ func fill(w *activities.Work, n int) {
 	for value, other := range map[*string]string{
 		&w.Tenant: "test", &w.ObjectiveID: objective, &w.ContextID: objective, &w.PlanID: opt.PlanID(objective, 1),
 		&w.TaskID: opt.TaskID(opt.PlanID(objective, 1), n), &w.Objective: "Objective", &w.Plan: "Plan", &w.Name: "Task",
-		&w.Trust: activities.Untrusted,
+		&w.Trust: opt.Untrusted,
 	} {
 		if *value == "" {
 			*value = other

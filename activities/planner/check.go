@@ -11,6 +11,9 @@ import (
 	"longhaul/opt"
 )
 
+// limits hold for the plans of a playbook, whatever those of an agent are.
+var limits = opt.Limits{}.OrDefault()
+
 // check finds what is wrong with a playbook as a whole, and resolves its
 // dependencies.
 func (s *source) check(b *playbook) {
@@ -22,8 +25,8 @@ func (s *source) check(b *playbook) {
 		at(b.line, "nothing leads to this playbook: give it match, skills or default: true")
 	case len(b.plans) == 0:
 		at(b.line, "a playbook needs plans")
-	case len(b.plans) > opt.MaxPlans:
-		at(b.line, "a playbook has at most %d plans, this one %d", opt.MaxPlans, len(b.plans))
+	case len(b.plans) > limits.Plans:
+		at(b.line, "a playbook has at most %d plans, this one %d", limits.Plans, len(b.plans))
 	}
 	var plans []*step
 	for _, p := range b.plans {
@@ -34,8 +37,8 @@ func (s *source) check(b *playbook) {
 }
 
 func (s *source) checkPlan(p *plan) {
-	if len(p.tasks) == 0 || len(p.tasks) > opt.MaxTasks {
-		s.wrong.add(s.file, p.line, "a plan has 1 to %d tasks, this one %d", opt.MaxTasks, len(p.tasks))
+	if len(p.tasks) == 0 || len(p.tasks) > limits.Tasks {
+		s.wrong.add(s.file, p.line, "a plan has 1 to %d tasks, this one %d", limits.Tasks, len(p.tasks))
 	}
 	var tasks []*step
 	for _, t := range p.tasks {
@@ -162,6 +165,6 @@ func circular(steps []*step) bool {
 		}
 		spec.Tasks = append(spec.Tasks, t)
 	}
-	_, err := opt.NewPlan(opt.NewObjectiveID([16]byte{}), 1, spec, nil, nil, a2a.Time{})
-	return err != nil && len(steps) <= opt.MaxTasks
+	_, err := new(opt.Objective).NewPlan(spec, a2a.Time{})
+	return err != nil && len(steps) <= limits.Tasks
 }

@@ -45,7 +45,10 @@ func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 			return b, "default"
 		}
 	}
-	return nil, "nothing matched"
+	if len(Rules{}.Steps(request)) > 0 {
+		return nil, "no playbook matches it, so the steps that it names are done"
+	}
+	return nil, "no playbook matches it, so it is done as it stands"
 }
 
 func (p *Playbooks) bySkill(m *a2a.Message) (*playbook, string) {

@@ -46,10 +46,19 @@ func (p *Playbooks) Skills() []Skill {
 }
 
 // Plan implements [activities.Planner]. The same request gets the same plans.
-func (p *Playbooks) Plan(_ context.Context, r activities.Request) ([]opt.PlanSpec, error) {
+func (p *Playbooks) Plan(_ context.Context, r activities.Request) (activities.Planned, error) {
 	f := newFacts(r.Name, r.Description, r.Message)
-	b, _ := p.choose(r.Message, f.request())
-	return b.plan(f)
+	b, reason := p.choose(r.Message, f.request())
+	specs, err := b.plan(f)
+	return activities.Planned{Plans: specs, Planner: b.planner(), Reason: reason}, err
+}
+
+// planner names b as the maker of plans.
+func (b *playbook) planner() string {
+	if b == nil {
+		return "rules"
+	}
+	return "playbook " + b.name
 }
 
 // Match returns the plans for m, the name of the playbook that has them, and

@@ -96,7 +96,7 @@ func (Rules) Steps(request string) []string {
 	if len(steps) < 2 {
 		steps = told(request)
 	}
-	if len(steps) < 2 || len(steps) > opt.MaxTasks {
+	if len(steps) < 2 || len(steps) > limits.Tasks {
 		return nil
 	}
 	return steps

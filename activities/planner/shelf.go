@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"longhaul/activities"
-	"longhaul/opt"
 )
 
 // A Shelf holds the playbooks that are in force, and can have them read again
@@ -63,6 +62,6 @@ func (s *Shelf) Reload() error {
 }
 
 // Plan implements [activities.Planner].
-func (s *Shelf) Plan(ctx context.Context, r activities.Request) ([]opt.PlanSpec, error) {
+func (s *Shelf) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
 	return s.Books().Plan(ctx, r)
 }

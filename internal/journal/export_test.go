@@ -63,6 +63,18 @@ func (j *Journal) Script(ctx context.Context, text string) error {
 	return j.writer.submit(ctx, func(c *conn) error { return c.script(text) }, nil)
 }
 
+// AskAgain has the next Ping try to write.
+func (j *Journal) AskAgain() { j.probe.at = time.Time{} }
+
+// ProbeRows returns how many rows Ping has left.
+func (j *Journal) ProbeRows(ctx context.Context) (n int, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		_, err := c.get("SELECT COUNT(*) FROM probes", nil, &n)
+		return err
+	})
+	return n, err
+}
+
 // Hold makes the writer wait, within a transaction, until release is called.
 // What is recorded meanwhile becomes part of that transaction.
 func (j *Journal) Hold(ctx context.Context) (release func() error) {

@@ -36,6 +36,8 @@ type Journal struct {
 	readers *pool
 	watches *watches
 	tidier  *tidier
+	tasks   taskCache
+	probe   *probe
 	closing sync.Once
 	closed  error
 }
@@ -58,8 +60,8 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.close())
 	}
-	j := &Journal{db: db, log: cfg.Log}
-	j.readers = newPool(max(4, 2*runtime.GOMAXPROCS(0)), func(ctx context.Context) (*conn, error) { return db.connect(ctx, reading) })
+	j := &Journal{db: db, log: cfg.Log, tasks: taskCache{tasks: map[taskKey]cachedTask{}}, probe: newProbe()}
+	j.readers = newPool(max(4, 2*runtime.GOMAXPROCS(0)), func(ctx context.Context) (*conn, error) { return db.reconnect(ctx, reading) })
 	j.watches = newWatches(db, cfg.Log)
 	j.tidier = newTidier(db, cfg.Log)
 	j.writer = newWriter(db, c, cfg.Log, j.tidier.wrote)
@@ -76,15 +78,6 @@ func (j *Journal) Close() error {
 		j.closed = errors.Join(err, j.readers.close(), j.db.close())
 	})
 	return j.closed
-}
-
-// Ping reports whether the journal can be read.
-func (j *Journal) Ping(ctx context.Context) error {
-	return j.read(ctx, func(c *conn) error {
-		var n int64
-		_, err := c.get("SELECT COUNT(*) FROM migrations", nil, &n)
-		return err
-	})
 }
 
 // read calls f with a connection for reading. Every statement that f runs sees

@@ -107,7 +107,7 @@ func (p *purge) step(c *conn) (did bool, err error) {
 // endedLongest is the query for the objectives that are to go next, at most $2 of
 // those that did not change after $1.
 var endedLongest = "SELECT id FROM objectives" + using("objectives_ended") + ` WHERE status IN ('completed', 'failed', 'canceled')
-	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id LIMIT $2`
+	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + atMost(2)
 
 // removals make the objectives in leftovers unknown, with their plans and tasks.
 var removals = []string{

@@ -3,8 +3,11 @@ package journal_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -30,12 +33,53 @@ func openFile(t testing.TB, path string) *journal.Journal {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		preparedOnce(t, j)
 		if err := j.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
 	return j
 }
+
+// preparedOnce reports the statements that SQLite has prepared again, which
+// costs more than running them. It does so at each run of a statement in which
+// the planner could use the value of a parameter: with LIKE, with LIMIT, or where
+// a condition on a parameter looks like that of a partial index.
+func preparedOnce(t testing.TB, j *journal.Journal) {
+	t.Helper()
+	list, err := j.Statements(context.Background())
+	if errors.Is(err, journal.ErrClosed) {
+		return
+	}
+	if err != nil {
+		t.Errorf("statements: %v", err)
+	}
+	for _, s := range list {
+		exempt := slices.ContainsFunc(changing, func(first string) bool { return strings.HasPrefix(s.SQL, first) })
+		if s.Prepared > 0 && !exempt {
+			t.Errorf("prepared again %d times in %d runs: %s", s.Prepared, s.Runs, s.SQL)
+		}
+	}
+}
+
+// runs returns how often statements that begin with a text have run.
+func runs(t testing.TB, j *journal.Journal, first string) (n int) {
+	t.Helper()
+	list, err := j.Statements(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		if strings.HasPrefix(s.SQL, first) {
+			n += s.Runs
+		}
+	}
+	return n
+}
+
+// changing is how the statements begin that run before all tables are there,
+// and those that only tests run.
+var changing = []string{"BEGIN IMMEDIATE", "INSERT INTO migrations", "PRAGMA", "EXPLAIN"}
 
 const tenant = "acme"
 

@@ -123,6 +123,22 @@ func (r *recording) tryTask(e *entry) (bool, error) {
 // Task returns a task as it is in one moment, of which the view says the seq.
 // A tenant's task is unknown to others.
 func (j *Journal) Task(ctx context.Context, tenant, id string, want opt.TaskWant) (v opt.TaskView, err error) {
+	key := taskKey{tenant, id, want}
+	if kept, ok := j.tasks.get(key); ok {
+		var now moment
+		err := j.read(ctx, func(c *conn) (err error) {
+			now, err = momentOf(c, kept.view.ObjectiveID)
+			return err
+		})
+		if err != nil {
+			return opt.TaskView{}, err
+		}
+		if now == kept.at {
+			return detached(kept.view), nil
+		}
+		j.tasks.drop(key)
+	}
+	var at moment
 	err = j.snapshot(ctx, func(c *conn) error {
 		found, err := tasks(c, "tasks t", " WHERE t.id = $1 AND t.tenant = $2", args{id, tenant}, want)
 		if err != nil {
@@ -132,8 +148,12 @@ func (j *Journal) Task(ctx context.Context, tenant, id string, want opt.TaskWant
 			return unknown("task", id)
 		}
 		v = found[0]
-		return nil
+		at, err = momentOf(c, v.ObjectiveID)
+		return err
 	})
+	if err == nil {
+		j.tasks.put(key, cachedTask{at, v})
+	}
 	return v, err
 }
 

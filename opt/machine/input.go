@@ -77,14 +77,8 @@ type Loaded struct {
 	Kept Kept
 }
 
-// Kept is an objective as the journal has it: its plans with their tasks, and
-// those with their artifacts.
-type Kept struct {
-	Objective opt.Objective    `json:"objective"`
-	Request   *a2a.Message     `json:"request,omitempty"`  // that began it
-	Given     []opt.PlanSpec   `json:"given,omitempty"`    // plans that came with it
-	Recorded  map[string]int64 `json:"recorded,omitempty"` // number of the last event, by source
-}
+// Kept is an objective as the journal has it.
+type Kept = opt.Kept
 
 // Ended is how an activity of a task came out.
 type Ended struct {
@@ -140,7 +134,9 @@ type TurnRequest struct {
 type Enter struct {
 	ObjectiveID string   `json:"objectiveId"`
 	Attempt     int      `json:"attempt,omitempty"`
-	Behind      []string `json:"behind,omitempty"` // objectives that are known to have begun
+	At          a2a.Time `json:"at,omitzero"`        // of its place: those with earlier ones come first
+	Behind      []string `json:"behind,omitempty"`   // objectives that are known to have begun
+	Starting    []string `json:"starting,omitempty"` // objectives that are about to
 }
 
 // A TurnWant is what an objective wants of its context.

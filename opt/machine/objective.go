@@ -40,6 +40,7 @@ type ObjectiveState struct {
 	Kept     *Kept           `json:"kept,omitempty"`     // the former attempt, for the command that retries it
 	Loads    int             `json:"loads,omitempty"`    // how often a former attempt was read
 	Loading  bool            `json:"loading,omitempty"`
+	Ended    int64           `json:"ended,omitempty"` // event that is recorded before a former attempt is read
 	Turn     TurnState       `json:"turn,omitzero"`
 	Leaving  bool            `json:"leaving,omitempty"` // the run is about to hand over to another
 }
@@ -81,7 +82,6 @@ func NewObjective(o opt.Opening, idleFor int64) *Objective {
 	m := &Objective{State: ObjectiveState{
 		Rules: Rules, Objective: o.Objective, Request: o.Message, Given: o.Plans, Unplanned: o.Message != nil && len(o.Plans) == 0,
 		Idle: o.Idle, IdleFor: idleFor, IdleSince: o.Objective.CreatedAt,
-		Seen: map[string]bool{}, Answered: map[string]bool{},
 	}}
 	if !o.Objective.QueuedAt.IsZero() {
 		m.State.Turn = TurnState{Shared: true, Want: WantTurn}
@@ -93,10 +93,9 @@ func NewObjective(o opt.Opening, idleFor int64) *Objective {
 // command that may retry it.
 func RestoreObjective(kept Kept, idleFor int64) *Objective {
 	o := kept.Objective
-	o.Plans = nil
+	o.Plans, o.Root = nil, opt.TaskState(o.Status) // the root task has ended with it
 	m := &Objective{State: ObjectiveState{
-		Rules: Rules, Objective: o, N: kept.Recorded[o.ID], Request: kept.Request, IdleFor: idleFor,
-		Seen: map[string]bool{}, Answered: map[string]bool{}, Kept: &kept,
+		Rules: Rules, Objective: o, N: kept.Recorded[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept,
 	}}
 	s := &m.State
 	if !kept.Objective.Started {
@@ -119,6 +118,9 @@ const Rules = 1
 // Handle takes in one input and returns the events that follow from it.
 func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now, m.events = now, nil
+	if s := &m.State; s.Seen == nil || s.Answered == nil { // an empty map does not survive being stored
+		s.Seen, s.Answered = made(s.Seen), made(s.Answered)
+	}
 	switch in := in.(type) {
 	case Opened:
 		m.onOpened()
@@ -147,6 +149,14 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	}
 	m.settle()
 	return m.events
+}
+
+// made returns m, or an empty map for none.
+func made[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return m
 }
 
 // settle does all that follows: the next command is applied, the work begins, the
@@ -326,7 +336,7 @@ func (m *Objective) Wants() Wants {
 		w.Activities = append(w.Activities, Activity{Key: s.Making.Key, Kind: MakePlans, Of: s.Objective.ID})
 	}
 	if s.Loading {
-		w.Activities = append(w.Activities, Activity{Key: loadKey(s.Loads), Kind: LoadKept, Of: s.Objective.ID})
+		w.Activities = append(w.Activities, Activity{Key: m.loadKey(), Kind: LoadKept, Of: s.Objective.ID, After: s.Ended})
 	}
 	w.Timers = m.timers()
 	for _, l := range s.Links {

@@ -53,6 +53,9 @@ func (m *Objective) beginCommand() {
 	switch {
 	case err != nil:
 	case ofPlan:
+		if !c.QueuedAt.IsZero() && !o.Started {
+			m.share() // the plan waits for permission if the command starts it
+		}
 		s.Current.PlanID = p.ID
 		return
 	case p != nil && p.Over() && c.Kind != opt.UpdatePlan:
@@ -81,7 +84,7 @@ func (m *Objective) applyCommand(c opt.Command) {
 		m.revise(c.Change)
 		m.answerOnceConfirmed(opt.ObjectiveStatus(c.Status) == opt.ObjectiveBlocked)
 	case c.Kind == opt.Replan:
-		m.planAnew()
+		m.planAnew(c.QueuedAt)
 		m.revise(nil)
 		m.answerOnceConfirmed(s.Making != nil && s.Making.Replan)
 	case c.Kind == opt.CreatePlan:
@@ -119,19 +122,14 @@ func (m *Objective) changePlan(c opt.Command) {
 
 // steer does what a client means by a new status.
 func (m *Objective) steer(c opt.Command) {
-	s, o := &m.State, &m.State.Objective
+	o := &m.State.Objective
 	switch to := opt.ObjectiveStatus(c.Status); to {
 	case "":
 	case opt.ObjectiveWorking:
 		m.resume(c.QueuedAt)
 	case opt.ObjectivePlanning:
-		if o.Status == opt.ObjectiveSubmitted {
-			s.Given, s.Unplanned = nil, true
-			m.start(c.QueuedAt)
-			return
-		}
 		if o.Status != opt.ObjectivePlanning {
-			m.planAnew()
+			m.planAnew(c.QueuedAt)
 		}
 	case opt.ObjectiveBlocked:
 		m.pause()
@@ -252,15 +250,17 @@ func (m *Objective) load() {
 		return
 	}
 	s.Loads++
-	s.Loading = true
+	s.Loading, s.Ended = true, s.N
 }
 
-func loadKey(n int) string { return fmt.Sprintf("load:%d", n) }
+func (m *Objective) loadKey() string {
+	return fmt.Sprintf("%s:load:%d", m.State.Objective.RootID(), m.State.Loads)
+}
 
 // onLoaded goes on with the command that retries what was read.
 func (m *Objective) onLoaded(in Loaded) {
 	s := &m.State
-	if !s.Loading || in.Key != loadKey(s.Loads) {
+	if !s.Loading || in.Key != m.loadKey() {
 		return
 	}
 	s.Loading, s.Kept = false, &in.Kept

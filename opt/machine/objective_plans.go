@@ -22,7 +22,7 @@ const (
 func (m *Objective) make(replan bool) {
 	s := &m.State
 	s.Makings++
-	s.Making, s.Objective.Planning = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.ID, s.Makings), Replan: replan}, true
+	s.Making, s.Objective.Planning = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.RootID(), s.Makings), Replan: replan}, true
 }
 
 // dropMaking forgets what the planner is asked for.
@@ -95,14 +95,14 @@ func (m *Objective) addPlans(plans []*opt.Plan) {
 
 // planAnew asks the planner for plans: the first ones, or others in place of
 // those that have not ended, which are on hold meanwhile.
-func (m *Objective) planAnew() {
+func (m *Objective) planAnew(queuedAt a2a.Time) {
 	s, o := &m.State, &m.State.Objective
 	switch {
 	case s.Making != nil && !o.Paused:
 		return
 	case o.Status == opt.ObjectiveSubmitted:
 		s.Given, s.Unplanned = nil, true
-		m.begin()
+		m.start(queuedAt)
 		return
 	case o.Status == opt.ObjectiveWorking:
 		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator) // the tables have no other way
@@ -248,11 +248,20 @@ func (m *Objective) onReported(in Reported) {
 	p.Report, p.UpdatedAt = &report, m.now
 	m.show(l, p)
 	if p.Report.Started && !o.Started && !closed(o) {
-		m.begin() // a client has started the plan
+		m.startByPlan(p)
 	}
 	if c := s.Current; c != nil && c.PlanID == p.ID && report.Answer != nil && report.Answer.CommandID == c.Command.ID {
 		m.onPlanAnswer(*report.Answer)
 	}
+}
+
+// startByPlan has the objective begin, since a client has started a plan of it.
+func (m *Objective) startByPlan(p *opt.Plan) {
+	queuedAt := a2a.Time{}
+	if c := m.State.Current; c != nil && c.PlanID == p.ID {
+		queuedAt = c.Command.QueuedAt
+	}
+	m.start(queuedAt)
 }
 
 // onChild takes in what became of the workflow of a plan.
@@ -425,7 +434,7 @@ func (m *Objective) onElapsed(key string) {
 	switch {
 	case strings.HasPrefix(key, idleTimer) && m.expires():
 		m.stop(opt.ObjectiveCanceled, opt.Expired, m.say(":expired",
-			fmt.Sprintf("No client started this objective within %s, so it was canceled.", span(time.Duration(s.IdleFor)*time.Second))))
+			fmt.Sprintf("No client started this objective within %s, so it was canceled.", opt.Span(time.Duration(s.IdleFor)*time.Second))))
 	case strings.HasPrefix(key, answerTimer) && s.Current != nil && answerTimer+s.Current.Command.ID == key && s.Current.Echo:
 		m.answer(opt.CommandAnswer{Waiting: m.unconfirmed()})
 	case strings.HasPrefix(key, beginTimer):
@@ -442,23 +451,4 @@ func (m *Objective) onElapsed(key string) {
 func (m *Objective) expires() bool {
 	s := &m.State
 	return s.IdleFor > 0 && s.Idle && s.Objective.Status == opt.ObjectiveSubmitted && s.Objective.Stopping == ""
-}
-
-// span returns a duration as people say it, if it is a number of days or hours.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d > 0 && d%day == 0:
-		return count(int64(d/day), "day")
-	case d > 0 && d%time.Hour == 0:
-		return count(int64(d/time.Hour), "hour")
-	}
-	return d.String()
-}
-
-func count(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

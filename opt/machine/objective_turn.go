@@ -28,7 +28,15 @@ func (m *Objective) mayWork() bool { return !m.State.Turn.Shared || m.State.Turn
 // queue has the objective wait for its turn, since the time of its place.
 func (m *Objective) queue(at a2a.Time) {
 	m.apply(opt.Event{Kind: opt.ObjectiveQueued, QueuedAt: at})
-	m.State.Turn.Shared, m.State.Turn.Held, m.State.Turn.Want = true, false, WantTurn
+	m.share()
+}
+
+// share has the objective work with the turn alone. Who entered it into its context
+// asked for its first turn. One that shares already asks by itself.
+func (m *Objective) share() {
+	if t := &m.State.Turn; !t.Shared {
+		t.Shared, t.Held, t.Want = true, false, WantTurn
+	}
 }
 
 // onTurn takes in where the context says that the objective stands. The first

@@ -46,6 +46,9 @@ type PlanState struct {
 // Handle takes in one input and returns the events that follow from it.
 func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now, m.events = now, nil
+	if s := &m.State; s.Seen == nil || s.Work == nil { // an empty map does not survive being stored
+		s.Seen, s.Work = made(s.Seen), made(s.Work)
+	}
 	switch in := in.(type) {
 	case Opened:
 		m.open()
@@ -71,12 +74,6 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 // open begins the plan with its first directive.
 func (m *Plan) open() {
 	s := &m.State
-	if s.Seen == nil {
-		s.Seen = map[string]bool{}
-	}
-	if s.Work == nil {
-		s.Work = map[string]*Work{}
-	}
 	s.Known = s.Plan.Brief()
 	if s.First != nil {
 		first := *s.First
@@ -211,10 +208,11 @@ func (m *Plan) mayBegin() bool {
 }
 
 // yield gives the permission to begin tasks back when nothing of the plan can go
-// on: others in the context may work meanwhile.
+// on, or it has no tasks yet: others in the context may work meanwhile.
 func (m *Plan) yield() bool {
 	s := &m.State
-	if !s.Directive.Shared || !s.Plan.Started || s.Plan.Status != opt.PlanBlocked || s.Directive.Permission <= s.Yielded || m.working() {
+	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && len(s.Plan.Tasks) == 0
+	if !s.Directive.Shared || !s.Plan.Started || !waits || s.Directive.Permission <= s.Yielded || m.working() {
 		return false
 	}
 	s.Yielded = s.Directive.Permission
@@ -278,7 +276,7 @@ func (m *Plan) Wants() Wants {
 		case work.Running:
 			w.Activities = append(w.Activities, Activity{Key: work.key(t), Kind: work.kind(t), Of: t.ID, Stop: work.Stop})
 		case work.Waiting && !work.Due.IsZero():
-			w.Timers = append(w.Timers, Timer{Key: work.key(t), At: work.Due, Summary: "Wait before the next attempt at " + t.Name})
+			w.Timers = append(w.Timers, Timer{Key: retryTimer + work.key(t), At: work.Due, Summary: "Wait before the next attempt at " + t.Name})
 		}
 	}
 	settled := s.Plan.Settled()

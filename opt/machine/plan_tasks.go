@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"longhaul/a2a"
@@ -141,9 +142,13 @@ func (m *Plan) task(key string) (*opt.Task, *Work) {
 	return nil, nil
 }
 
+// retryTimer begins the keys of timers. What follows is the key of the activity that
+// they hold back.
+const retryTimer = "retry:"
+
 // onElapsed lets an attempt begin that has waited long enough.
 func (m *Plan) onElapsed(key string) {
-	if _, w := m.task(key); w != nil && w.Waiting {
+	if _, w := m.task(strings.TrimPrefix(key, retryTimer)); w != nil && w.Waiting {
 		w.Due = a2a.Time{}
 	}
 }

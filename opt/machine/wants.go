@@ -29,10 +29,11 @@ const (
 // wanted any more, or is wanted to stop: then its end is awaited, and one that
 // never began ends at once.
 type Activity struct {
-	Key  string
-	Kind ActivityKind
-	Of   string
-	Stop bool
+	Key   string
+	Kind  ActivityKind
+	Of    string
+	Stop  bool
+	After int64 // it begins once this event is recorded; 0 for at once
 }
 
 // A Child is a plan whose workflow should be there. It begins once event After is

@@ -1,0 +1,82 @@
+package sim
+
+import (
+	"fmt"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// endActivity lets an activity come out in some way. One that was told to stop may
+// come out as if it was not.
+func (w *World) endActivity(r *run, index int, c *choice) {
+	a := r.activities[index]
+	if c.chance(8) && !a.unsure {
+		a.unsure = true
+		w.logf("%s: a worker is lost with %s", w.name(r.id), w.name(a.Key))
+		return // and another one does it again
+	}
+	r.activities = append(r.activities[:index:index], r.activities[index+1:]...)
+	var in machine.Input
+	switch a.Kind {
+	case machine.MakePlans:
+		in = w.made(a, c)
+	case machine.LoadKept:
+		in = machine.Loaded{Key: a.Key, Kept: w.journal.kept(r.id)}
+	case machine.FollowTask:
+		in = w.followed(a, c)
+	default:
+		in = w.ran(a, c)
+	}
+	w.logf("%s: %s ends: %s", w.name(r.id), w.name(a.Key), w.say(in))
+	w.arrive(r, in)
+}
+
+func (w *World) made(a *activity, c *choice) machine.Input {
+	in := machine.Made{Key: a.Key, Planner: "planner", Reason: "it was asked"}
+	switch c.pick(8) {
+	case 6:
+		in.Plans = nil
+	case 7:
+		in.Planner, in.Reason, in.Failure = "", "", "The planner failed."
+	default:
+		in.Plans = w.plans(c, 2)
+	}
+	return in
+}
+
+func (w *World) followed(a *activity, c *choice) machine.Input {
+	if a.asked && c.pick(2) == 0 {
+		return machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "canceled", Canceled: true}}
+	}
+	states := []opt.TaskState{opt.TaskCompleted, opt.TaskFailed, "", opt.TaskCanceled}
+	return machine.Followed{Key: a.Key, State: states[c.pick(4)]}
+}
+
+// ran returns how a task came out.
+func (w *World) ran(a *activity, c *choice) machine.Input {
+	if a.asked && c.pick(2) == 0 {
+		return machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "canceled", Message: "It was canceled.", Canceled: true}}
+	}
+	in := machine.Ended{Key: a.Key}
+	switch c.pick(16) {
+	case 9, 10:
+		in.Failed = &machine.Failure{Code: "error", Message: "An error."}
+	case 11:
+		in.Failed = &machine.Failure{Code: machine.ReasonWorkerLost, Message: "The worker was lost."}
+	case 12:
+		in.Outcome = opt.Outcome{State: opt.TaskFailed, Code: "bad", Message: "It failed."}
+	case 13:
+		in.Outcome = opt.Outcome{State: opt.TaskRejected, Message: "Rejected."}
+	case 14:
+		in.Outcome = opt.Outcome{State: opt.TaskInputRequired, Gate: &opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept, opt.Reject}}}
+	case 15:
+		in.Outcome = opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{Kind: opt.Credential, Title: "Log in."}}
+	default:
+		id := opt.ArtifactID(a.Of, "out")
+		text := fmt.Sprintf("made by %s", a.Key)
+		in.Outcome = opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: id, Parts: []a2a.Part{a2a.TextPart(text)}}}}
+	}
+	return in
+}

@@ -1,0 +1,284 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// A call is what a replica of the API does for a client: it takes a place in the
+// queue of the context if the call begins work, tells the context, and then the
+// workflow. A replica may die in between: then the client repeats the call.
+type call struct {
+	begunAt     int64
+	objectiveID string
+	to          string // workflow id
+	opening     *opt.Opening
+	idleFor     int64
+	letter      *opt.Letter
+	command     *opt.Command
+	behind      []string // objectives that have begun
+	attempt     int
+	queued      bool
+}
+
+// patience is how long a call may take, in milliseconds.
+const patience = 3000
+
+// send begins the steps of a call.
+func (w *World) send(c *call) {
+	w.calls = append(w.calls, c)
+	if c.queued {
+		in := machine.Enter{ObjectiveID: c.objectiveID, Attempt: c.attempt, Behind: c.behind}
+		w.put(op{kind: enter, to: contextWorkflow(w.journal.rows[c.objectiveID].objective.ContextID), in: in, call: c})
+		return
+	}
+	w.sendOn(c)
+}
+
+// sendOn begins the last step of a call.
+func (w *World) sendOn(c *call) {
+	switch {
+	case c.opening != nil:
+		w.put(op{kind: start, to: c.to, call: c})
+	case c.letter != nil:
+		w.put(op{kind: letter, to: c.to, call: c})
+	default:
+		w.put(op{kind: command, to: c.to, call: c})
+	}
+}
+
+// deliverCall lets a step of a call come through.
+func (w *World) deliverCall(o op, twice bool) {
+	if twice {
+		again := o
+		again.repeat = true
+		w.put(again)
+	}
+	to, c := w.open(o.to), o.call
+	switch o.kind {
+	case enter:
+		if to == nil {
+			id := w.journal.rows[c.objectiveID].objective.ContextID
+			to = w.newRun(o.to, "", contextHost{machine.NewContext(tenant, id)})
+		}
+		w.logf("the API tells %s that %s comes, behind %s", w.name(o.to), w.name(c.objectiveID), w.names(c.behind))
+		w.arrive(to, sent(o.in))
+		if !o.repeat {
+			w.sendOn(c)
+		}
+	case start:
+		if w.latest[o.to] == nil {
+			w.logf("the workflow of %s begins", w.name(o.to))
+			r := w.newRun(o.to, o.to, objectiveHost{machine.NewObjective(copied(*c.opening), c.idleFor)})
+			r.fresh = true
+		}
+	case letter:
+		if to != nil {
+			w.logf("a letter arrives at %s: %s", w.name(o.to), c.letter.Message.MessageID)
+			w.arrive(to, sent(machine.Letter{Letter: *c.letter}))
+		}
+	case command:
+		w.deliverCommand(o, to)
+	}
+}
+
+// deliverCommand hands a command to its objective. If that has ended, a command
+// that retries it begins a new run, which reads what the journal has.
+func (w *World) deliverCommand(o op, to *run) {
+	c := *o.call.command
+	if to == nil {
+		r := w.journal.rows[o.to]
+		if _, answered := w.journal.answers[c.ID]; answered && !o.repeat || !r.closed || w.latest[o.to] == nil || !retries(c) {
+			w.logf("%s is not there for command %s", w.name(o.to), c.ID)
+			return
+		}
+		w.logf("%s is retried in a new run", w.name(o.to))
+		m := machine.RestoreObjective(w.journal.kept(o.to), 0)
+		to = w.newRun(o.to, o.to, objectiveHost{m})
+		to.recorded, to.confirmed = m.State.N, m.State.N
+	}
+	w.logf("command %s arrives at %s: %s", c.ID, w.name(o.to), describe(c))
+	w.arrive(to, sent(machine.Command{Command: c}))
+}
+
+// retries reports whether a command is one that retries an objective.
+func retries(c opt.Command) bool {
+	to := opt.ObjectiveStatus(c.Status)
+	return c.Kind == opt.UpdateObjective && (to == opt.ObjectiveSubmitted || to == opt.ObjectivePlanning)
+}
+
+// act lets a client do something.
+func (w *World) act(c *choice) {
+	if len(w.journal.order) == 0 {
+		w.openObjective(c)
+		return
+	}
+	switch k := c.pick(16); {
+	case k < 2 && len(w.journal.order) < 4:
+		w.openObjective(c)
+	case k < 4:
+		w.note(c)
+	case k < 7:
+		w.decide(c)
+	case k == 7 && len(w.calls) > 0:
+		again := *w.calls[c.pick(len(w.calls))]
+		again.begunAt = w.now
+		w.logf("a client repeats a call")
+		w.send(&again)
+	default:
+		w.sendCommand(c)
+	}
+}
+
+// openObjective has a client ask for work.
+func (w *World) openObjective(c *choice) {
+	w.n++
+	contextID := fmt.Sprintf("ctx-%d", c.pick(2)+1)
+	if c.pick(3) < 2 {
+		contextID = "ctx-1"
+	}
+	id := opt.NewObjectiveID([16]byte{byte(w.n)})
+	o := opt.Opening{Objective: opt.Objective{
+		ID: id, ContextID: contextID, Tenant: tenant, Principal: "alice", Name: fmt.Sprintf("Objective %d", w.n),
+		Status: opt.ObjectiveSubmitted, CreatedAt: w.at(), UpdatedAt: w.at(), Revision: 1, Attempt: 1, Root: opt.TaskSubmitted,
+	}}
+	kind := c.pick(6)
+	o.Idle = kind >= 4
+	if kind != 5 { // objectives/create has no message
+		o.Message = w.message(id, id)
+	}
+	if kind != 3 {
+		o.Plans = w.plans(c, 3)
+	}
+	call := &call{begunAt: w.now, objectiveID: id, to: id, opening: &o, attempt: 1}
+	if !o.Idle {
+		o.Objective.QueuedAt, call.behind = w.journal.reserve(w, contextID, id, 1)
+		call.queued = !o.Objective.QueuedAt.IsZero()
+	} else {
+		call.idleFor = []int64{3600, 0}[c.pick(2)]
+	}
+	w.logf("a client opens %s in %s with %d plans, idle %v, queued %v: %s", w.name(id), contextID, len(o.Plans), o.Idle, call.queued, plansText(o.Plans))
+	w.record(id, id, []opt.Event{o.Event()})
+	w.send(call)
+}
+
+func (w *World) message(objectiveID, taskID string) *a2a.Message {
+	w.messages++
+	id := fmt.Sprintf("m%d", w.messages)
+	return &a2a.Message{MessageID: id, TaskID: taskID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("text " + id)}}
+}
+
+// plans draws specs of plans.
+func (w *World) plans(c *choice, most int) []opt.PlanSpec {
+	n := c.pick(most) + 1
+	if most == 3 && c.chance(8) {
+		n = 0
+	}
+	shape := c.pick(256)
+	var out []opt.PlanSpec
+	for i := range n {
+		w.specs++
+		p := opt.PlanSpec{Name: fmt.Sprintf("plan %d", w.specs), Tasks: w.tasks(c)}
+		if i > 0 && shape&1 == 1 {
+			p.Dependencies = []string{fmt.Sprintf("plan-%d", (shape>>1)%i)}
+		}
+		if shape>>4&3 == 3 {
+			p.Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// tasks draws specs of tasks: two numbers say how many and what they are.
+func (w *World) tasks(c *choice) []opt.TaskSpec {
+	shape := c.pick(256)
+	var out []opt.TaskSpec
+	for i := range shape%4 + 1 {
+		if shape%16 == 15 {
+			break // a plan without tasks
+		}
+		w.specs++
+		t := opt.TaskSpec{Name: fmt.Sprintf("task %d", w.specs)}
+		switch (shape>>2 + i*3) % 8 {
+		case 5:
+			t.Ask = &opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept, opt.Reject}}
+		case 6:
+			t.Attempts = 1
+		case 7:
+			t.Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
+		}
+		if i > 0 && shape>>6 == 3 {
+			t.Dependencies = []string{fmt.Sprintf("task-%d", i/2)}
+			if i == 1 {
+				t.Dependencies = nil
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func (w *World) anyRow(c *choice) *row {
+	j := w.journal
+	return j.rows[j.order[c.pick(len(j.order))]]
+}
+
+// note has a client say something to a root task or a plan task.
+func (w *World) note(c *choice) {
+	o := &w.anyRow(c).objective
+	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: "alice"}
+	call := &call{begunAt: w.now, objectiveID: o.ID, to: o.ID, letter: l, attempt: o.Attempt}
+	p := anyPlan(c, o)
+	switch kind := c.pick(4); {
+	case kind == 3 && p != nil && len(p.Tasks) > 0:
+		l.PlanID, l.TaskID, call.to = p.ID, p.Tasks[c.pick(len(p.Tasks))].A2AID(), p.ID
+	case !o.Started && !o.Status.Ended(): // it begins the work
+		l.Begins = kind == 2
+		l.QueuedAt, call.behind = w.journal.reserve(w, o.ContextID, o.ID, o.Attempt)
+		call.queued = !l.QueuedAt.IsZero()
+	}
+	l.Message = *w.message(o.ID, l.TaskID)
+	w.logf("a client sends %s to %s, begins %v", l.Message.MessageID, w.name(l.TaskID), l.Begins)
+	w.send(call)
+}
+
+// decide has a client answer a gate that the journal shows as open.
+func (w *World) decide(c *choice) {
+	var open []*opt.Gate
+	var plans []*opt.Plan
+	for _, id := range w.journal.order {
+		for _, p := range w.journal.rows[id].objective.Plans {
+			for _, t := range p.Waiting() {
+				open, plans = append(open, t.Gate), append(plans, p)
+			}
+		}
+	}
+	if len(open) == 0 {
+		w.sendCommand(c)
+		return
+	}
+	i := c.pick(len(open))
+	w.answerGate(plans[i], open[i], []opt.Action{opt.Accept, opt.Accept, opt.Reject}[c.pick(3)])
+}
+
+func (w *World) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action) {
+	l := &opt.Letter{ObjectiveID: p.ObjectiveID, PlanID: p.ID, TaskID: g.TaskID, Message: *w.message(p.ObjectiveID, g.TaskID), Principal: "alice"}
+	l.Reply = &opt.Reply{GateID: g.ID, Action: action}
+	if g.Kind == opt.Clarification {
+		l.Reply = &opt.Reply{GateID: g.ID, Answers: []opt.Answer{{ID: "q", Answer: json.RawMessage(`"a"`)}}}
+	}
+	w.logf("a client answers %s with %s", w.name(g.ID), action)
+	w.send(&call{begunAt: w.now, objectiveID: p.ObjectiveID, to: p.ID, letter: l})
+}
+
+func anyPlan(c *choice, o *opt.Objective) *opt.Plan {
+	if len(o.Plans) == 0 {
+		return nil
+	}
+	return o.Plans[c.pick(len(o.Plans))]
+}

@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// A host is a machine as the driver sees it: the same for all three.
+type host interface {
+	Handle(a2a.Time, machine.Input) []opt.Event
+	Wants() machine.Wants
+	state() any                             // a pointer to its State
+	successor() host                        // with which the next run goes on
+	message(s machine.Signal) machine.Input // what a signal says
+	target(to string) string                // workflow id that a signal goes to
+}
+
+type objectiveHost struct{ *machine.Objective }
+
+func (h objectiveHost) state() any { return &h.State }
+
+func (h objectiveHost) successor() host {
+	return objectiveHost{&machine.Objective{State: h.Successor()}}
+}
+
+func (h objectiveHost) message(s machine.Signal) machine.Input {
+	if s.To == machine.ToContext {
+		return h.Request()
+	}
+	return h.Message(s.To)
+}
+
+func (h objectiveHost) target(to string) string {
+	if to == machine.ToContext {
+		return contextWorkflow(h.State.Objective.ContextID)
+	}
+	return to
+}
+
+type planHost struct{ *machine.Plan }
+
+func (h planHost) state() any                           { return &h.State }
+func (h planHost) successor() host                      { return planHost{&machine.Plan{State: h.State}} }
+func (h planHost) message(machine.Signal) machine.Input { return h.Message() }
+func (h planHost) target(to string) string              { return to }
+
+type contextHost struct{ *machine.Context }
+
+func (h contextHost) state() any                             { return &h.State }
+func (h contextHost) successor() host                        { return contextHost{&machine.Context{State: h.State}} }
+func (h contextHost) message(s machine.Signal) machine.Input { return h.Message(s.To) }
+func (h contextHost) target(to string) string                { return to }
+
+// restored returns a machine of the kind of h with a state that was stored.
+func restored(h host, state []byte) host {
+	var out host
+	switch h.(type) {
+	case objectiveHost:
+		out = objectiveHost{&machine.Objective{}}
+	case planHost:
+		out = planHost{&machine.Plan{}}
+	default:
+		out = contextHost{&machine.Context{}}
+	}
+	must(json.Unmarshal(state, out.state()))
+	return out
+}
+
+// clone returns a machine that shares no memory with h: its state goes through
+// JSON, as between two runs of a workflow.
+func clone(h host) host { return restored(h, encoded(h.state())) }
+
+// sent returns an input as it is after it went over the wire.
+func sent(in machine.Input) machine.Input {
+	out := reflect.New(reflect.TypeOf(in))
+	must(json.Unmarshal(encoded(in), out.Interface()))
+	return out.Elem().Interface().(machine.Input)
+}
+
+// copied returns a value that shares no memory with v.
+func copied[T any](v T) T {
+	var out T
+	must(json.Unmarshal(encoded(v), &out))
+	return out
+}
+
+func encoded(v any) []byte {
+	b, err := json.Marshal(v)
+	must(err)
+	return b
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

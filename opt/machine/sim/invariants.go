@@ -1,0 +1,245 @@
+package sim
+
+import (
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// Facts are what the invariants remember of what has happened.
+type facts struct {
+	answers  map[string]int         // how often a command was answered
+	taken    map[string]string      // commands that an objective has taken in: its id
+	judged   map[string]int         // how often a letter was judged
+	heard    map[string]bool        // letters that a workflow has taken in
+	applied  map[string]int64       // changes that were answered as applied, by objective
+	revision map[string]int64       // by objective
+	paused   map[string]bool        // objectives whose pause was answered, and is in force
+	queue    map[string][]string    // by context: members that have not had their turn, as they came
+	attempts map[string]int         // latest attempt at a round of a task that has begun
+	names    map[string]string      // of commands that were applied and name something: what it is in
+	commands map[string]opt.Command // by id
+	refused  map[string]bool        // commands
+}
+
+func newFacts() facts {
+	return facts{
+		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, applied: map[string]int64{},
+		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, attempts: map[string]int{},
+		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
+	}
+}
+
+// before notes what a machine is about to take in.
+func (w *World) before(r *run, in machine.Input) {
+	f := &w.facts
+	switch in := in.(type) {
+	case machine.Command:
+		f.taken[in.ID], f.commands[in.ID] = r.id, in.Command
+	case machine.Letter:
+		f.heard[in.Message.MessageID] = true
+	case machine.Enter:
+		s := &r.m.(contextHost).State
+		known := s.Holder != nil && s.Holder.ID == in.ObjectiveID && (s.Holder.Attempt == 0 || s.Holder.Attempt >= in.Attempt)
+		if !known && !slices.Contains(f.queue[r.id], in.ObjectiveID) && !slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting),
+			func(m *machine.Member) bool { return m.ID == in.ObjectiveID && m.Attempt >= in.Attempt }) {
+			f.queue[r.id] = append(f.queue[r.id], in.ObjectiveID)
+		}
+	}
+}
+
+// after checks what a machine has come to with one input.
+func (w *World) after(r *run, in machine.Input, events []opt.Event) {
+	for _, e := range events {
+		switch e.Kind {
+		case opt.MessageAdded:
+			w.facts.judged[e.Message.MessageID]++
+		case opt.ObjectiveChanged:
+			w.revisionsRise(r, e)
+		case opt.CommandAnswered:
+			w.answeredOnce(r, e)
+		}
+	}
+	switch h := r.m.(type) {
+	case objectiveHost:
+		if !h.State.Objective.Paused {
+			w.facts.paused[r.id] = false
+		}
+	case contextHost:
+		w.turnsInOrder(r, h)
+	}
+}
+
+// revisionsRise: revisions rise by one with each command that was applied, and
+// with nothing else (invariant 3).
+func (w *World) revisionsRise(r *run, e opt.Event) {
+	had := max(w.facts.revision[r.id], 1)
+	if e.Revision != had && e.Revision != had+1 {
+		w.fail("revision", "%s goes from revision %d to %d", w.name(r.id), had, e.Revision)
+	}
+	w.facts.applied[r.id] += e.Revision - had
+	w.facts.revision[r.id] = e.Revision
+}
+
+// answeredOnce: a command is answered once: applied, and then the revision has
+// risen, or refused (invariant 3).
+func (w *World) answeredOnce(r *run, e opt.Event) {
+	f, a := &w.facts, e.Answer
+	if f.answers[a.CommandID]++; f.answers[a.CommandID] > 1 {
+		w.fail("answers", "command %s is answered twice", a.CommandID)
+	}
+	if a.Refusal != nil || a.Unchanged {
+		f.refused[a.CommandID] = true
+	} else {
+		f.applied[r.id]--
+	}
+	c := f.commands[a.CommandID]
+	if c.Kind == opt.UpdateObjective && c.Status == string(opt.ObjectiveBlocked) && a.Refusal == nil && len(a.Waiting) == 0 {
+		f.paused[r.id] = r.m.(objectiveHost).State.Objective.Paused
+	}
+}
+
+// turnsInOrder: turns are given in the order of arrival (invariant 4).
+func (w *World) turnsInOrder(r *run, h contextHost) {
+	s, queue := &h.State, w.facts.queue[r.id]
+	member := func(id string) bool {
+		return slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting), func(m *machine.Member) bool { return m.ID == id })
+	}
+	holds := func(id string) bool { return s.Holder != nil && s.Holder.ID == id }
+	queue = slices.DeleteFunc(queue, func(id string) bool { return !holds(id) && !member(id) })
+	if i := slices.IndexFunc(queue, holds); i > 0 {
+		w.fail("turns", "%s has its turn before %s, who came first", w.name(queue[i]), w.name(queue[0]))
+	} else if i == 0 {
+		queue = queue[1:]
+	}
+	w.facts.queue[r.id] = queue
+	for _, m := range slices.Concat(s.Front, s.Resting, s.Waiting) {
+		if holds(m.ID) {
+			w.fail("turns", "%s is twice in its context", w.name(m.ID))
+		}
+	}
+}
+
+// beginsActivity checks what is about to begin.
+func (w *World) beginsActivity(r *run, a *activity) {
+	if a.Kind == machine.LoadKept {
+		return
+	}
+	w.oneWorks(r)
+	if p, ok := r.m.(planHost); ok {
+		w.mayRun(r, p, a)
+		w.knowsEverything(r, p, a)
+	}
+}
+
+// mayRun: no task runs that was removed, skipped or paused, that is not allowed yet,
+// or that runs already; and no attempt runs twice (invariant 2).
+func (w *World) mayRun(r *run, h planHost, a *activity) {
+	s := &h.State
+	p, t := &s.Plan, s.Plan.Task(a.Of)
+	o := w.latest[r.objective].m.(objectiveHost).State.Objective
+	switch {
+	case t.State != opt.TaskWorking || t.ByHand && !t.Follow && t.Link != "":
+		w.fail("runs", "%s runs while it is %s", w.name(t.ID), t.State)
+	case !p.Started || p.Paused || p.ObjectivePaused:
+		w.fail("runs", "%s runs, though its plan was not started or is paused", w.name(t.ID))
+	case p.Stopping != "" || p.Status.Ended():
+		w.fail("runs", "%s runs, though its plan is ending", w.name(t.ID))
+	case s.Directive.Shared && s.Directive.Permission <= s.Yielded:
+		w.fail("runs", "%s runs without permission", w.name(t.ID))
+	case w.facts.paused[r.objective] && o.Paused:
+		w.fail("pause", "%s begins after a pause was answered", w.name(a.Key))
+	}
+	for _, b := range p.Before(t) {
+		if !b.State.Ended() {
+			w.fail("runs", "%s runs before %s", w.name(t.ID), w.name(b.ID))
+		}
+	}
+	if n := len(r.activities); n >= p.Limits.OrDefault().Parallel || n > 0 && !p.Unordered() && !allAsked(r) {
+		w.fail("runs", "%s begins beside %d others", w.name(t.ID), n)
+	}
+	work := s.Work[t.ID]
+	if n := w.facts.attempts[a.work.Key]; a.Kind == machine.RunTask && n+1 != work.Attempt {
+		w.fail("runs", "attempt %d at %s begins after %d", work.Attempt, w.name(t.ID), n)
+	}
+	w.facts.attempts[a.work.Key] = work.Attempt
+}
+
+func allAsked(r *run) bool {
+	return !slices.ContainsFunc(r.activities, func(a *activity) bool { return !a.asked })
+}
+
+// oneWorks: one objective of a context works at a time (invariant 4).
+func (w *World) oneWorks(r *run) {
+	contextID := w.contextOf(r)
+	for _, other := range w.runs {
+		if other.objective == "" || other.objective == r.objective || w.contextOf(other) != contextID || w.hurt[other.objective] {
+			continue
+		}
+		for _, a := range other.activities {
+			if a.Kind != machine.LoadKept && !a.asked {
+				w.fail("turns", "%s works while %s does", w.name(r.objective), w.name(other.objective))
+			}
+		}
+	}
+}
+
+func (w *World) contextOf(r *run) string {
+	return w.latest[r.objective].m.(objectiveHost).State.Objective.ContextID
+}
+
+// knowsEverything: a task is given what clients have said to the root task, and what
+// the plan before it has made.
+func (w *World) knowsEverything(r *run, h planHost, a *activity) {
+	o := &w.latest[r.objective].m.(objectiveHost).State
+	for _, note := range o.Notes[:min(h.State.Directive.Notes, len(o.Notes))] {
+		if !slices.ContainsFunc(a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
+			w.fail("notes", "%s is not told %s", w.name(a.Key), note.MessageID)
+		}
+	}
+	i := slices.IndexFunc(o.Objective.Plans, func(p *opt.Plan) bool { return p.ID == r.id })
+	if i < 1 || o.Objective.Unordered() || len(h.State.Plan.Inputs(h.State.Plan.Task(a.Of))) > 0 || w.hurt[r.objective] {
+		return
+	}
+	before := w.latest[o.Objective.Plans[i-1].ID]
+	if before == nil || !h.State.Directive.Start {
+		return
+	}
+	plan := &before.m.(planHost).State.Plan
+	if made := plan.Results(); plan.Status == opt.PlanCompleted && len(made) > 0 {
+		if len(a.work.Results) == 0 || !slices.ContainsFunc(a.work.Results[0].Artifacts, func(x a2a.Artifact) bool { return x.ArtifactID == made[0].ArtifactID }) {
+			w.fail("inputs", "%s does not get what %s has made", w.name(a.Key), w.name(plan.ID))
+		}
+	}
+}
+
+// checkShown: what clients are shown is never contradicted: whatever moves, moves
+// from where it was shown, and what has ended stays so until a new attempt
+// (invariant 6).
+func (w *World) checkShown(r *row, e opt.Event) {
+	o := &r.objective
+	p := o.Plan(e.PlanID)
+	bad := func(was string) {
+		w.fail("shown", "%s of %s goes from %q to %q, but is shown as %q", e.Kind, w.name(o.ID+" "+e.PlanID+" "+e.TaskID), e.From, e.To, was)
+	}
+	switch {
+	case e.Kind == opt.ObjectiveMoved && (e.From != string(o.Status) || o.Status.Ended() && e.To != e.From):
+		bad(string(o.Status))
+	case e.Kind == opt.ObjectiveRetried && !o.Status.Ended():
+		bad(string(o.Status))
+	case e.Kind == opt.PlanMoved && p != nil && p.Status.Ended() && e.To != string(p.Status):
+		bad(string(p.Status))
+	case e.Kind == opt.PlanMoved && p != nil && e.From != string(p.Status) && !w.hurt[o.ID]:
+		bad(string(p.Status))
+	case e.Kind == opt.TaskMoved && p == nil:
+		if was := w.journal.roots[e.TaskID]; e.From != string(was) || was.Ended() {
+			bad(string(was))
+		}
+	case e.Kind == opt.TaskMoved:
+		if t := p.Task(e.TaskID); t == nil || e.From != string(t.State) || t.State.Ended() {
+			bad("")
+		}
+	}
+}

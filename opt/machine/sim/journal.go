@@ -1,0 +1,231 @@
+package sim
+
+import (
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A journal stores what events carry and decides nothing.
+type journal struct {
+	rows    map[string]*row
+	order   []string                     // ids of objectives, as they were opened
+	sources map[string]map[int64]string  // content of each event, by source and number
+	last    map[string]int64             // number of the latest event, by source
+	answers map[string]opt.CommandAnswer // by command
+	letters map[string][]opt.Verdict     // by objective, sender and key
+	places  map[string][]place           // by context: objectives that are open in it
+	roots   map[string]opt.TaskState     // by root task
+	down    bool
+	texts   map[string]bool // every name that was ever shown
+}
+
+// A row is all that the journal has of an objective.
+type row struct {
+	objective opt.Objective // with its plans and their tasks
+	request   *a2a.Message
+	given     []opt.PlanSpec
+	closed    bool // its latest attempt has ended
+}
+
+// A place is that of an attempt at an objective in the queue of its context.
+type place struct {
+	objectiveID string
+	attempt     int
+	queuedAt    a2a.Time // zero for one that found the context free
+	takenAt     int64
+}
+
+func newJournal() *journal {
+	return &journal{
+		rows: map[string]*row{}, sources: map[string]map[int64]string{}, last: map[string]int64{}, answers: map[string]opt.CommandAnswer{},
+		letters: map[string][]opt.Verdict{}, places: map[string][]place{}, roots: map[string]opt.TaskState{}, texts: map[string]bool{},
+	}
+}
+
+// record stores events of a source. What is known already is compared; what comes
+// next must follow on it.
+func (w *World) record(source, objectiveID string, events []opt.Event) {
+	j := w.journal
+	if j.sources[source] == nil {
+		j.sources[source] = map[int64]string{}
+	}
+	for _, e := range events {
+		if err := e.Check(); err != nil {
+			w.fail("journal", "%s of %s: %v", e.Kind, source, err)
+		}
+		content := string(encoded(e))
+		if known, ok := j.sources[source][e.N]; ok {
+			if known != content {
+				w.fail("journal", "%s recorded two events under number %d:\n%s\n%s", source, e.N, known, content)
+			}
+			continue
+		}
+		if e.N != j.last[source]+1 {
+			w.fail("journal", "%s recorded event %d after %d", source, e.N, j.last[source])
+		}
+		j.sources[source][e.N], j.last[source] = content, e.N
+		w.store(source, objectiveID, copied(e))
+	}
+}
+
+// store puts what an event carries into the rows.
+func (w *World) store(source, objectiveID string, e opt.Event) {
+	j := w.journal
+	if e.Kind == opt.ObjectiveOpened {
+		j.rows[objectiveID] = &row{objective: *e.Objective, request: e.Message, given: e.Given}
+		j.order = append(j.order, objectiveID)
+		j.roots[e.TaskID] = opt.TaskSubmitted
+		return
+	}
+	r := j.rows[objectiveID]
+	if r == nil {
+		w.fail("journal", "%s comes before its objective", e.Kind)
+	}
+	w.checkShown(r, e)
+	o := &r.objective
+	if e.Head != nil {
+		storeHead(o, *e.Head)
+	}
+	p := o.Plan(e.PlanID)
+	switch {
+	case e.Kind == opt.PlanAdded:
+		o.Plans = append(o.Plans, e.Plan)
+	case p != nil && e.PlanHead != nil:
+		h := e.PlanHead
+		p.Status, p.Reason, p.Stopping, p.Started, p.Paused, p.Run = h.Status, h.Reason, h.Stopping, h.Started, h.Paused, h.Run
+	}
+	switch t := e.Text; {
+	case t == nil:
+	case p != nil:
+		p.Name, p.Description, p.Metadata, p.Dependencies = t.Name, t.Description, t.Metadata, t.Dependencies
+		j.texts[t.Name] = true
+	default:
+		o.Name, o.Description, o.Metadata = t.Name, t.Description, t.Metadata
+		j.texts[t.Name] = true
+	}
+	switch e.Kind {
+	case opt.ObjectiveRetried:
+		j.roots[e.TaskID] = opt.TaskSubmitted
+		r.closed = false
+		o.Cause = ""
+	case opt.ObjectiveStopping:
+		o.Cause = e.Cause
+	case opt.CommandAnswered:
+		j.answers[e.Answer.CommandID] = *e.Answer
+		if e.Answer.Refusal != nil && r.closed && !w.retrying(objectiveID) {
+			j.release(o.ContextID, o.ID)
+		}
+	case opt.MessageAdded:
+		key := objectiveID + " " + e.Message.MessageID
+		j.letters[key] = append(j.letters[key], e.Verdict)
+	}
+	if p != nil {
+		storeTask(p, e)
+	} else if e.Kind == opt.TaskMoved {
+		j.roots[e.TaskID] = opt.TaskState(e.To)
+	}
+	if o.Status.Ended() && !r.closed {
+		r.closed = true
+		j.release(o.ContextID, o.ID)
+	}
+}
+
+func storeHead(o *opt.Objective, h opt.ObjectiveHead) {
+	o.Status, o.Reason, o.Failure, o.Stopping, o.Started = h.Status, h.Reason, h.Failure, h.Stopping, h.Started
+	o.Paused, o.QueuedAt, o.Attempt, o.Revision = h.Paused, h.QueuedAt, h.Attempt, h.Revision
+}
+
+// storeTask puts what an event of a plan says of its tasks into the plan's row.
+func storeTask(p *opt.Plan, e opt.Event) {
+	switch e.Kind {
+	case opt.TasksAdded:
+		p.Tasks = append(p.Tasks, e.Tasks...)
+		return
+	case opt.PlanRetried:
+		for _, t := range e.Tasks {
+			p.Tasks[t.Index] = t
+		}
+		return
+	}
+	i := slices.IndexFunc(p.Tasks, func(t *opt.Task) bool { return t.A2AID() == e.TaskID })
+	if i < 0 {
+		return
+	}
+	t := p.Tasks[i]
+	switch e.Kind {
+	case opt.TaskMoved:
+		t.State, t.Reason, t.Gate = opt.TaskState(e.To), e.Reason, e.Gate
+		if e.Gate != nil {
+			t.Gates++
+		}
+		t.ByHand = t.ByHand || e.Reason == opt.ByHand
+	case opt.TaskLinked:
+		t.Link, t.Follow = e.Link, e.Follow
+	case opt.ArtifactAdded:
+		t.Artifacts = slices.DeleteFunc(t.Artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == e.Chunk.Artifact.ArtifactID })
+		t.Artifacts = append(t.Artifacts, e.Chunk.Artifact)
+	}
+}
+
+// reserve takes a place for an attempt in the queue of its context, in one
+// transaction. It returns the time of the place, zero if the context is free, and
+// the objectives that are known to have begun. The same attempt has one place. One
+// that was free when a client asked long ago, in vain, is taken anew.
+func (j *journal) reserve(w *World, contextID, objectiveID string, attempt int) (a2a.Time, []string) {
+	own := func(p place) bool { return p.objectiveID == objectiveID && p.attempt == attempt }
+	if i := slices.IndexFunc(j.places[contextID], own); i >= 0 {
+		p := j.places[contextID][i]
+		if !p.queuedAt.IsZero() || w.now-p.takenAt <= patience {
+			return p.queuedAt, nil
+		}
+		j.places[contextID] = slices.Delete(j.places[contextID], i, i+1)
+	}
+	var begun []string
+	for _, p := range j.places[contextID] {
+		if o := j.rows[p.objectiveID].objective; p.queuedAt.IsZero() || o.Started {
+			begun = append(begun, p.objectiveID)
+		}
+	}
+	for _, id := range j.order {
+		if o := j.rows[id].objective; o.ContextID == contextID && o.Started && !o.Status.Ended() && id != objectiveID && !slices.Contains(begun, id) {
+			begun = append(begun, id)
+		}
+	}
+	at := a2a.Time{}
+	if len(begun) > 0 || len(j.places[contextID]) > 0 {
+		at = w.at()
+	}
+	j.places[contextID] = append(j.places[contextID], place{objectiveID, attempt, at, w.now})
+	return at, begun
+}
+
+func (j *journal) release(contextID, objectiveID string) {
+	j.places[contextID] = slices.DeleteFunc(j.places[contextID], func(p place) bool { return p.objectiveID == objectiveID })
+}
+
+// kept returns what the journal has of an objective.
+func (j *journal) kept(objectiveID string) opt.Kept {
+	r := j.rows[objectiveID]
+	k := opt.Kept{Objective: r.objective, Request: r.request, Given: r.given, Recorded: map[string]int64{objectiveID: j.last[objectiveID]}}
+	for _, p := range r.objective.Plans {
+		k.Recorded[p.ID] = j.last[p.ID]
+	}
+	return copied(k)
+}
+
+// commit records what a run has decided. Its driver may not hear of it: then the
+// same is recorded again.
+func (w *World) commit(r *run, events int, heard bool) {
+	batch := r.unrecorded[:events]
+	w.record(r.id, r.objective, batch)
+	if !heard {
+		w.logf("%s: %d events are recorded, and it does not hear of it", w.name(r.id), events)
+		return
+	}
+	w.logf("%s: %d events are recorded", w.name(r.id), events)
+	r.confirmed = batch[events-1].N
+	r.unrecorded = slices.Clone(r.unrecorded[events:])
+	r.wake = true
+}

@@ -1,0 +1,266 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// checkRest checks what holds when nothing happens any more by itself.
+func (w *World) checkRest() {
+	for _, r := range w.runs {
+		switch h := r.m.(type) {
+		case objectiveHost:
+			w.restsForReason(r, &h.State)
+			w.knowsItsPlans(&h.State)
+		case planHost:
+			w.planRestsForReason(&h.State)
+		case contextHost:
+			w.nobodyWaitsInVain(r, &h.State)
+		}
+		w.replay(r)
+	}
+	w.rowsEqualStates()
+	w.allAnswered()
+	w.allJudged()
+}
+
+// restsForReason: an objective that has not ended waits for a named person, plan,
+// client or timer. One that shows that it works has something that a client does
+// by hand (invariant 1).
+func (w *World) restsForReason(r *run, s *machine.ObjectiveState) {
+	o := &s.Objective
+	bad := func(why string) { w.fail("rest", "%s is %s (%s): %s", w.name(o.ID), o.Status, o.Reason, why) }
+	byClient := slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return w.clientWorks(p) })
+	waits := func(reason string) bool {
+		return slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return p.Status == opt.PlanBlocked && p.Reason == reason })
+	}
+	switch {
+	case o.Status.Ended():
+		bad("its workflow does not end")
+	case o.Stopping != "":
+		bad("it is being stopped and does not end")
+	case s.Current != nil || len(s.Commands) > 0:
+		bad("a command is not answered")
+	case o.Status == opt.ObjectiveSubmitted && !s.Idle && !(s.Begin && s.Turn.Shared && !s.Turn.Held): // nobodyWaitsInVain looks at its context
+		bad("it waits for nobody")
+	case o.Status == opt.ObjectivePlanning:
+		bad("no planner works")
+	case o.Status == opt.ObjectiveWorking && o.Reason == opt.NothingToDo:
+		if slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return !p.Over() }) {
+			bad("it has plans that are open")
+		}
+	case o.Status == opt.ObjectiveWorking && !byClient && o.Reason != opt.ByHand:
+		bad("nothing works")
+	case o.Status != opt.ObjectiveBlocked:
+	case o.Reason == opt.BlockedByOperator && !o.Paused, o.Reason == opt.BlockedByPlan && !waits(opt.BlockedByOperator):
+		bad("nobody has paused it")
+	case o.Reason == opt.BlockedByInput && !waits(opt.BlockedByInput), o.Reason == opt.BlockedByAuth && !waits(opt.BlockedByAuth):
+		bad("no person is asked")
+	case o.Reason == opt.BlockedByDependencies:
+		bad("no plan that it waits for goes on")
+	}
+}
+
+// clientWorks reports whether a client has work on a plan at hand: a task that it
+// moves, or a plan that waits for tasks.
+func (w *World) clientWorks(p *opt.Plan) bool {
+	r := w.open(p.ID)
+	if r == nil || p.Status != opt.PlanWorking {
+		return false
+	}
+	plan := &r.m.(planHost).State.Plan
+	return len(plan.Tasks) == 0 || p.Reason == opt.ByHand || slices.ContainsFunc(plan.Tasks, func(t *opt.Task) bool { return t.State == opt.TaskWorking && t.ByHand })
+}
+
+// planRestsForReason is restsForReason for a plan.
+func (w *World) planRestsForReason(s *machine.PlanState) {
+	p := &s.Plan
+	bad := func(why string) { w.fail("rest", "%s is %s (%s): %s", w.name(p.ID), p.Status, p.Reason, why) }
+	for _, t := range p.Tasks {
+		work := s.Work[t.ID]
+		switch {
+		case work != nil && work.Running:
+			bad("its task " + w.name(t.ID) + " works without an activity")
+		case t.State == opt.TaskWorking && !t.ByHand && !p.OnHold() && work == nil:
+			bad("nobody works on its task " + w.name(t.ID))
+		case t.State == opt.TaskWorking && !t.ByHand && !p.OnHold() && !(s.Directive.Shared && s.Directive.Permission <= s.Yielded):
+			bad("its task " + w.name(t.ID) + " does not begin")
+		}
+	}
+	switch {
+	case p.Settled():
+		bad("its workflow does not end")
+	case p.Stopping != "":
+		bad("it is being stopped and does not end")
+	case p.Status == opt.PlanWorking && !w.clientWorks(p):
+		bad("nothing works")
+	case p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByOperator && !p.OnHold():
+		bad("nobody has paused it")
+	case p.Status == opt.PlanBlocked && (p.Reason == opt.BlockedByInput || p.Reason == opt.BlockedByAuth) &&
+		!slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return t.State.Waiting() }):
+		bad("no person is asked")
+	case len(p.Ready()) > 0 && !p.OnHold():
+		bad("tasks are ready")
+	}
+}
+
+// nobodyWaitsInVain: when nothing goes on, no objective holds the turn or waits for
+// it: one that cannot go on gives it back (invariant 4).
+func (w *World) nobodyWaitsInVain(r *run, s *machine.ContextState) {
+	if s.Holder != nil && !w.holderWorks(s.Holder.ID) || len(s.Front)+len(s.Waiting) > 0 && (s.Holder == nil || !w.holderWorks(s.Holder.ID)) {
+		holder := "nobody"
+		if s.Holder != nil {
+			holder = w.name(s.Holder.ID)
+		}
+		w.fail("turns", "%s rests, %s has the turn, %d wait", w.name(r.id), holder, len(s.Front)+len(s.Waiting))
+	}
+}
+
+// holderWorks reports whether a client works by hand on a plan of an objective that
+// was started: then it keeps the turn.
+func (w *World) holderWorks(id string) bool {
+	r := w.open(id)
+	return r != nil && slices.ContainsFunc(r.m.(objectiveHost).State.Objective.Plans, func(p *opt.Plan) bool {
+		plan := w.open(p.ID)
+		return p.Status == opt.PlanWorking && plan != nil && len(plan.m.(planHost).State.Plan.Tasks) > 0
+	})
+}
+
+// knowsItsPlans: an objective shows of its plans what they are (invariant 5).
+func (w *World) knowsItsPlans(s *machine.ObjectiveState) {
+	for _, p := range s.Objective.Plans {
+		r := w.latest[p.ID]
+		if r == nil || r.terminated || p.Over() {
+			continue
+		}
+		own := &r.m.(planHost).State.Plan
+		brief := own.Brief()
+		if p.Status != own.Status || p.Reason != own.Reason || p.Paused != own.Paused || p.Started != own.Started || len(p.Report.Open) != len(brief.Open) {
+			w.fail("known", "%s is %s (%s) paused %v started %v gates %d, its objective takes it for %s (%s) paused %v started %v gates %d",
+				w.name(p.ID), own.Status, own.Reason, own.Paused, own.Started, len(brief.Open), p.Status, p.Reason, p.Paused, p.Started, len(p.Report.Open))
+		}
+		if l := s.Links[slices.IndexFunc(s.Links, func(l *machine.Link) bool { return l.PlanID == p.ID })]; l.Directive.N != r.m.(planHost).State.Directive.N {
+			w.fail("known", "%s has not acted upon directive %d", w.name(p.ID), l.Directive.N)
+		}
+		if own.Started && r.m.(planHost).State.Heard != len(s.Notes) {
+			w.fail("notes", "%s has %d notes of %d", w.name(p.ID), r.m.(planHost).State.Heard, len(s.Notes))
+		}
+	}
+	w.rollsUp(&s.Objective)
+}
+
+// rollsUp: an objective and its root task show what a naive look at the plans says
+// (invariant 5).
+func (w *World) rollsUp(o *opt.Objective) {
+	gates, open, completed := 0, 0, 0
+	for _, p := range o.Plans {
+		if p.Over() {
+			if p.Status == opt.PlanCompleted && !p.Kept {
+				completed++
+			}
+			continue
+		}
+		open++
+		if r := w.open(p.ID); r != nil {
+			gates += len(r.m.(planHost).State.Plan.Waiting())
+		}
+	}
+	switch {
+	case gates > 0 && !o.Root.Waiting() && o.Status != opt.ObjectiveSubmitted && o.Stopping == "":
+		w.fail("rollup", "%s shows %s, though a gate is open", w.name(o.ID), o.Root)
+	case open == 0 && completed > 0 && !o.Status.Ended() && o.Status != opt.ObjectivePlanning:
+		w.fail("rollup", "%s is %s, though all its plans are done", w.name(o.ID), o.Status)
+	case o.Root.Ended() != o.Status.Ended():
+		w.fail("rollup", "%s is %s and its root task %s", w.name(o.ID), o.Status, o.Root)
+	}
+}
+
+// rowsEqualStates: when all is recorded, the rows are what the machines know
+// (invariant 5).
+func (w *World) rowsEqualStates() {
+	for _, id := range w.journal.order {
+		r := w.latest[id]
+		if r == nil {
+			continue
+		}
+		row, own := &w.journal.rows[id].objective, &r.m.(objectiveHost).State.Objective
+		w.same(id, []any{row.Head(), row.Text(), len(row.Plans)}, []any{own.Head(), own.Text(), len(own.Plans)})
+		if root := w.journal.roots[own.RootID()]; root != own.Root {
+			w.fail("rows", "the root task of %s is recorded as %s and is %s", w.name(id), root, own.Root)
+		}
+		for _, p := range row.Plans {
+			w.same(p.ID, p.Text(), own.Plan(p.ID).Text())
+			plan := w.latest[p.ID]
+			if plan == nil || plan.terminated || plan.attempt != p.Run {
+				w.same(p.ID, p.Status, own.Plan(p.ID).Status)
+				continue
+			}
+			state := &plan.m.(planHost).State.Plan
+			w.same(p.ID, p.Head(), state.Head())
+			w.same(p.ID, tasksOf(p), tasksOf(state))
+		}
+	}
+}
+
+// tasksOf lists what the journal shows of the tasks of a plan.
+func tasksOf(p *opt.Plan) []any {
+	var out []any
+	for _, t := range p.Tasks {
+		gate := ""
+		if t.Gate != nil {
+			gate = t.Gate.ID
+		}
+		out = append(out, []any{t.A2AID(), t.Name, t.State, t.Reason, gate, t.Gates, t.Link, t.Follow, t.Artifacts})
+	}
+	return out
+}
+
+func (w *World) same(id string, row, state any) {
+	if a, b := string(encoded(row)), string(encoded(state)); a != b {
+		w.fail("rows", "of %s is recorded\n%s, but it is\n%s", w.name(id), w.name(a), w.name(b))
+	}
+}
+
+// allAnswered: each command that an objective has taken in is answered, and for
+// each change there is a command (invariant 3). What a refused command names is
+// nowhere, what an applied one adds is there.
+func (w *World) allAnswered() {
+	f := &w.facts
+	for id, objective := range f.taken {
+		if f.answers[id] == 0 {
+			w.fail("answers", "command %s is not answered", id)
+		}
+		if w.hurt[objective] {
+			continue
+		}
+		c, name := f.commands[id], "named by "+id
+		o := &w.journal.rows[objective].objective
+		there := w.journal.texts[name] || slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool {
+			return p.Name == name || slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return t.Name == name })
+		})
+		names := c.Kind == opt.AddTasks && c.Tasks[0].Name == name || c.Kind == opt.CreatePlan && strings.HasPrefix(c.Plan.Name, "named") || c.Change != nil && c.Change.Name != nil
+		switch {
+		case there && f.refused[id]:
+			w.fail("answers", "command %s was refused and is applied", id)
+		case !there && !f.refused[id] && names:
+			w.fail("answers", "command %s was answered as applied and is not", id)
+		}
+	}
+	for id, n := range f.applied {
+		if n != 0 {
+			w.fail("revision", "%s has %d revisions more than changes", w.name(id), n)
+		}
+	}
+}
+
+// allJudged: each letter that a workflow has taken in is judged once (invariant 7).
+func (w *World) allJudged() {
+	for id := range w.facts.heard {
+		if n := w.facts.judged[id]; n != 1 {
+			w.fail("letters", "letter %s is judged %d times", id, n)
+		}
+	}
+}

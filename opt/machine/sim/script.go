@@ -1,0 +1,129 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// name shortens ids: objective 1 is O1, its second plan O1.P2, the first task of
+// that O1.P2.T0.
+func (w *World) name(id string) string {
+	if !w.verbose {
+		return id
+	}
+	for i := range w.n {
+		unique := strings.TrimPrefix(opt.NewObjectiveID([16]byte{byte(i + 1)}), "obj-")
+		short := fmt.Sprintf("O%d", i+1)
+		id = strings.ReplaceAll(id, "obj-"+unique, short)
+		for _, prefix := range []string{"plan-", "task-"} {
+			for {
+				at := strings.Index(id, prefix+unique+"-")
+				if at < 0 {
+					break
+				}
+				rest := id[at+len(prefix+unique)+1:]
+				plan, task := digits(rest), ""
+				rest = rest[len(plan):]
+				if prefix == "task-" && strings.HasPrefix(rest, "-") {
+					task = digits(rest[1:])
+					rest = rest[1+len(task):]
+					task = ".T" + task
+				}
+				id = id[:at] + short + ".P" + plan + task + rest
+			}
+		}
+	}
+	return id
+}
+
+func digits(s string) string {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return s[:n]
+}
+
+func (w *World) names(ids []string) string { return w.name(fmt.Sprint(ids)) }
+
+// say tells an input in a few words.
+func (w *World) say(in machine.Input) string {
+	if !w.verbose {
+		return ""
+	}
+	var out string
+	switch in := in.(type) {
+	case machine.Directed:
+		d := in.Directive
+		out = fmt.Sprintf("directive %+v, %d notes from %d", d, len(in.Notes), in.NotesFrom)
+		if in.Command != nil {
+			out += ", command " + in.Command.ID
+		}
+	case machine.Reported:
+		r := in.Report
+		out = "report " + reportText(r)
+	case machine.ChildEnded:
+		out = "end of " + in.PlanID
+		if in.Report != nil {
+			out += ", report " + reportText(*in.Report)
+		}
+	case machine.Ended:
+		if in.Failed != nil {
+			return fmt.Sprintf("failed %+v", *in.Failed)
+		}
+		return string(in.Outcome.State)
+	case machine.Letter:
+		out = "letter " + in.Message.MessageID
+	case machine.Command:
+		out = "command " + in.ID
+	case machine.Made:
+		out = fmt.Sprintf("%d plans %s %s", len(in.Plans), plansText(in.Plans), in.Failure)
+	case machine.Loaded:
+		out = "the former attempt is read"
+	default:
+		out = fmt.Sprintf("%T%+v", in, in)
+	}
+	return w.name(strings.TrimPrefix(out, "machine."))
+}
+
+func reportText(r opt.Report) string {
+	out := fmt.Sprintf("%d of attempt %d upon %d: %s %s started %v closing %v asks %v yielded %d open %d", r.N, r.Attempt, r.Directive, r.Status, r.Reason, r.Started, r.Closing, r.Asks, r.Yielded, len(r.Open))
+	if r.Answer != nil {
+		out += " answers " + r.Answer.CommandID
+	}
+	return out
+}
+
+func (w *World) logInput(r *run, in machine.Input) {
+	if w.verbose {
+		w.logf("%s takes in %s", w.name(r.id), w.say(in))
+	}
+}
+
+func (w *World) logEvent(r *run, e opt.Event) {
+	if !w.verbose {
+		return
+	}
+	text := string(e.Kind)
+	for _, s := range []string{e.PlanID, e.TaskID, e.From, e.To, e.Reason, string(e.Verdict)} {
+		if s != "" {
+			text += " " + s
+		}
+	}
+	if e.Answer != nil {
+		text += " " + e.Answer.CommandID
+		if e.Answer.Refusal != nil {
+			text += " refused: " + e.Answer.Refusal.Error()
+		}
+		if e.Answer.Unchanged {
+			text += " unchanged"
+		}
+	}
+	if e.Revision > 0 {
+		text += fmt.Sprintf(" revision %d", e.Revision)
+	}
+	w.logf("    event %d of %s: %s", e.N, w.name(r.id), w.name(text))
+}

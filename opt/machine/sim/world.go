@@ -1,0 +1,339 @@
+package sim
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+const tenant = "t"
+
+// epoch is when a world begins, in milliseconds.
+const epoch = 1_000_000_000_000
+
+// A World is everything that a schedule plays in. What happens in it follows from
+// the schedule alone.
+type World struct {
+	now     int64
+	runs    []*run          // open, in the order in which their workflows first began
+	latest  map[string]*run // by workflow id, open or not
+	ops     []op
+	calls   []*call
+	journal *journal
+	used    map[string]bool // keys of activities and timers, by workflow
+	hurt    map[string]bool // objectives of which an operator has ended a plan
+	replays bool            // histories are kept, and replayed
+	facts   facts           // what the invariants remember
+
+	n, n2, messages, specs int // names given so far
+
+	verbose bool
+	script  []string
+}
+
+// A Result is what a schedule came to.
+type Result struct {
+	Problem string   // the invariant that broke, and how; "" if all hold
+	Script  []string // what happened, if it was asked for
+	Ends    map[opt.ObjectiveStatus]int
+}
+
+// A violation is an invariant that does not hold.
+type violation struct{ rule, text string }
+
+// Run plays a schedule. With script it says what happens.
+func Run(s Schedule, script bool) Result {
+	w := newWorld(script)
+	return w.result(func() {
+		w.replays = len(s) > 0 && s[0][7]%16 == 0
+		for _, step := range s {
+			w.step(&choice{step: step})
+		}
+		w.settle()
+		w.finishAll()
+	})
+}
+
+func newWorld(script bool) *World {
+	return &World{
+		now: epoch, latest: map[string]*run{}, journal: newJournal(), used: map[string]bool{}, hurt: map[string]bool{}, facts: newFacts(), verbose: script,
+	}
+}
+
+// result runs play and says what came of it. A machine that panics has broken a
+// rule, too.
+func (w *World) result(play func()) (result Result) {
+	defer func() {
+		result.Script = w.script
+		switch p := recover().(type) {
+		case nil:
+		case violation:
+			result.Problem = p.rule + ": " + p.text
+		default:
+			result.Problem = fmt.Sprintf("panic: %v\n%s", p, where(string(debug.Stack())))
+		}
+	}()
+	play()
+	result.Ends = map[opt.ObjectiveStatus]int{}
+	for _, id := range w.journal.order {
+		result.Ends[w.journal.rows[id].objective.Status]++
+	}
+	return result
+}
+
+// where returns the functions of the machines in a stack.
+func where(stack string) string {
+	var out []string
+	for line := range strings.Lines(stack) {
+		if strings.Contains(line, "opt/machine/") && strings.Contains(line, ".go:") && !strings.Contains(line, "world.go") {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(out[:min(len(out), 12)], "\n")
+}
+
+func (w *World) fail(rule, format string, args ...any) {
+	panic(violation{rule, fmt.Sprintf(format, args...)})
+}
+
+func (w *World) logf(format string, args ...any) {
+	if w.verbose {
+		w.script = append(w.script, fmt.Sprintf("%7d ms  ", w.now-epoch)+fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *World) at() a2a.Time { return a2a.AtMillis(w.now) }
+
+// step lets one thing happen.
+func (w *World) step(c *choice) {
+	switch k := c.pick(32); {
+	case k < 20:
+		w.advance(w.now + []int64{0, 1, 7, 40}[c.pick(4)])
+		if things := w.things(); len(things) > 0 {
+			w.happen(things[c.pick(len(things))], c)
+		}
+	case k < 28:
+		w.advance(w.now + 1)
+		w.act(c)
+	case k == 28:
+		w.advance(w.now + []int64{1000, 60_000, 4_000_000}[c.pick(3)])
+	default:
+		w.fault(c)
+	}
+}
+
+// advance lets time pass, as far as the calls that are under way have patience.
+func (w *World) advance(to int64) {
+	for _, o := range w.ops {
+		if o.call != nil && !o.repeat {
+			to = min(to, o.call.begunAt+patience)
+		}
+	}
+	w.now = max(w.now, to)
+}
+
+// A thing could happen now.
+type thing struct {
+	kind  thingKind
+	run   *run
+	index int // of an op, an activity or a timer
+}
+
+type thingKind int
+
+const (
+	aTask thingKind = iota
+	anOp
+	aCommit
+	anActivity
+	aTimer
+)
+
+// things lists what could happen now, what is always soon done first.
+func (w *World) things() []thing {
+	var out []thing
+	for _, r := range w.runs {
+		if len(r.inbox) > 0 || r.wake {
+			out = append(out, thing{kind: aTask, run: r})
+		}
+	}
+	for i := range w.ops {
+		out = append(out, thing{kind: anOp, index: i})
+	}
+	for _, r := range w.runs {
+		if len(r.unrecorded) > 0 && !w.journal.down {
+			out = append(out, thing{kind: aCommit, run: r})
+		}
+		for i := range r.activities {
+			out = append(out, thing{kind: anActivity, run: r, index: i})
+		}
+		for i, t := range r.timers {
+			if t.At.Millis() <= w.now && !w.used[r.id+" "+t.Key] {
+				out = append(out, thing{kind: aTimer, run: r, index: i})
+			}
+		}
+	}
+	return out
+}
+
+// happen lets a thing happen, in a way that chance decides.
+func (w *World) happen(t thing, c *choice) {
+	switch t.kind {
+	case aTask:
+		w.task(t.run, c.chance(12))
+	case anOp:
+		w.deliver(t.index, c.chance(10))
+	case aCommit:
+		events := len(t.run.unrecorded)
+		heard := !c.chance(8)
+		if c.chance(6) {
+			events = c.pick(events) + 1
+		}
+		w.commit(t.run, events, heard)
+	case anActivity:
+		w.endActivity(t.run, t.index, c)
+	case aTimer:
+		timer := t.run.timers[t.index]
+		w.use(t.run, timer.Key)
+		w.logf("%s: timer %s elapses", w.name(t.run.id), timer.Key)
+		w.arrive(t.run, machine.Elapsed{Key: timer.Key})
+	}
+}
+
+// fault lets something go wrong, or an operator interfere.
+func (w *World) fault(c *choice) {
+	kind := c.pick(8)
+	if kind < 2 {
+		w.journal.down = !w.journal.down
+		w.logf("the journal is down: %v", w.journal.down)
+		return
+	}
+	if len(w.runs) == 0 {
+		return
+	}
+	r := w.runs[c.pick(len(w.runs))]
+	_, plan := r.m.(planHost)
+	_, objective := r.m.(objectiveHost)
+	switch {
+	case kind < 5 && !r.leaving && !r.fresh:
+		w.logf("%s: its history is long", w.name(r.id))
+		r.leaving, r.wake = true, true
+		if objective {
+			w.arrive(r, machine.Leaving{})
+		}
+	case kind == 5 && plan && c.chance(2):
+		w.terminate(r)
+	case kind == 6 && (plan || objective) && c.chance(3):
+		w.logf("%s: its workflow is asked to stop", w.name(r.id))
+		w.arrive(r, machine.Canceled{})
+	default:
+		w.replay(r)
+	}
+}
+
+// settle lets everything happen that can, until nothing does: what remains waits
+// for a client.
+func (w *World) settle() {
+	w.journal.down = false
+	for range 20_000 {
+		things := w.things()
+		if len(things) > 0 {
+			w.happen(things[0], &choice{})
+			continue
+		}
+		next := w.nextTimer()
+		if next == 0 {
+			w.checkRest()
+			return
+		}
+		w.now = max(w.now, next)
+	}
+	w.fail("rest", "the world does not come to rest")
+}
+
+// nextTimer returns when the next timer is due that somebody waits for. An
+// objective that waits to be started is left alone.
+func (w *World) nextTimer() int64 {
+	next := int64(0)
+	for _, r := range w.runs {
+		for _, t := range r.timers {
+			if at := t.At.Millis(); !strings.HasPrefix(t.Key, "idle:") && !w.used[r.id+" "+t.Key] && (next == 0 || at < next) {
+				next = at
+			}
+		}
+	}
+	return next
+}
+
+// finishAll has helpful clients do what the objectives wait for, then cancels what
+// is open still. Then every workflow has ended.
+func (w *World) finishAll() {
+	w.logf("helpful clients finish what waits for them")
+	for range 4 {
+		w.help()
+		w.settle()
+	}
+	w.logf("clients cancel what is open")
+	for _, id := range w.journal.order {
+		if !w.journal.rows[id].objective.Status.Ended() {
+			w.n2++
+			w.sendThis(opt.Command{ID: fmt.Sprintf("c%d", w.n2), Kind: opt.UpdateObjective, ObjectiveID: id, Status: string(opt.ObjectiveCanceled)})
+		}
+	}
+	w.settle()
+	for _, r := range w.runs {
+		w.fail("rest", "the workflow of %s never ends", w.name(r.id))
+	}
+	for _, id := range w.journal.order {
+		if o := w.journal.rows[id].objective; !o.Status.Ended() {
+			w.fail("rest", "%s is %s after it was canceled", w.name(id), o.Status)
+		}
+	}
+}
+
+// help answers gates, resumes what is paused, starts what waits to be started and
+// completes what clients do by hand.
+func (w *World) help() {
+	for _, id := range w.journal.order {
+		o := &w.journal.rows[id].objective
+		if o.Status.Ended() {
+			continue
+		}
+		say := func(c opt.Command) {
+			w.n2++
+			c.ID, c.ObjectiveID = fmt.Sprintf("c%d", w.n2), id
+			w.sendThis(c)
+		}
+		if o.Paused || o.Status == opt.ObjectiveSubmitted || o.Reason == opt.ByHand {
+			say(opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveWorking)})
+		}
+		for _, p := range o.Plans {
+			if p.Paused && !p.Status.Ended() {
+				say(opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: string(opt.PlanWorking)})
+			}
+			for _, t := range p.Tasks {
+				switch {
+				case t.Gate != nil:
+					w.answerGate(p, t.Gate, opt.Accept)
+				case t.ByHand && !t.State.Ended():
+					say(opt.Command{Kind: opt.MoveTask, PlanID: p.ID, TaskID: t.ID, Status: string(opt.TaskCompleted)})
+				}
+			}
+		}
+	}
+}
+
+// retrying reports whether a command is on its way that may retry an objective.
+func (w *World) retrying(id string) bool {
+	if r := w.open(id); r != nil && len(r.inbox) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(w.ops, func(o op) bool { return o.call != nil && o.call.objectiveID == id })
+}
+
+func contextWorkflow(contextID string) string { return "context " + contextID }

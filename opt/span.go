@@ -1,0 +1,25 @@
+package opt
+
+import (
+	"fmt"
+	"time"
+)
+
+// Span returns a duration as people say it, if it is a number of days or hours.
+func Span(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d > 0 && d%day == 0:
+		return count(int64(d/day), "day")
+	case d > 0 && d%time.Hour == 0:
+		return count(int64(d/time.Hour), "hour")
+	}
+	return d.String()
+}
+
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

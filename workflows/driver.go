@@ -1,0 +1,295 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// A part is one of the machines with what it takes to carry out its wants.
+type part interface {
+	Handle(now a2a.Time, in machine.Input) []opt.Event
+	Wants() machine.Wants
+	// activity begins an activity. What rides is to be recorded by it before it
+	// does anything else. The outcome is an input.
+	activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch) (workflow.Future, outcome)
+	// child begins the workflow of a plan.
+	child(ctx workflow.Context, c machine.Child) workflow.ChildWorkflowFuture
+	// message returns where a signal goes, its name and what it says.
+	message(s machine.Signal) (workflowID, name string, arg any)
+	// describe shows in Temporal's UI where things stand.
+	describe(ctx workflow.Context)
+}
+
+// An outcome reads what an activity came to.
+type outcome func(ctx workflow.Context, f workflow.Future) machine.Input
+
+// A driver carries out what a machine wants. All inputs that have arrived are
+// taken in before anything is done, and nothing blocks between the two.
+type driver struct {
+	ctx    workflow.Context // not canceled when the workflow is
+	part   part
+	events workflow.Selector
+	rec    recorder
+
+	inbox      []machine.Input
+	nudged     workflow.Channel
+	activities map[string]*call // by key
+	timers     map[string]workflow.CancelFunc
+	children   map[machine.Child]bool // begun, without N and After
+	signals    map[string]bool        // outstanding, by receiver
+	ended      map[string]bool        // keys of activities and timers that have ended
+	leaving    bool                   // the run is about to continue as new
+	maxEvents  int                    // of history before that; 0 leaves it to the server
+}
+
+// A call is an activity that is under way.
+type call struct {
+	cancel   workflow.CancelFunc
+	canceled bool
+}
+
+func newDriver(ctx workflow.Context, p part, rec recorder, maxEvents int) *driver {
+	d := &driver{
+		part: p, rec: rec, maxEvents: maxEvents, activities: map[string]*call{}, timers: map[string]workflow.CancelFunc{},
+		children: map[machine.Child]bool{}, signals: map[string]bool{}, ended: map[string]bool{},
+	}
+	d.ctx, _ = workflow.NewDisconnectedContext(ctx)
+	d.events = workflow.NewSelector(ctx)
+	d.nudged = workflow.NewBufferedChannel(ctx, 1)
+	d.events.AddReceive(d.nudged, func(ch workflow.ReceiveChannel, _ bool) { ch.Receive(d.ctx, nil) })
+	workflow.Go(d.ctx, func(own workflow.Context) {
+		ctx.Done().Receive(own, nil)
+		d.put(machine.Canceled{})
+		d.nudged.SendAsync(true)
+	})
+	return d
+}
+
+// on takes in each signal of a name.
+func on[T any](d *driver, name string, read func(T) machine.Input) {
+	d.events.AddReceive(workflow.GetSignalChannel(d.ctx, name), func(ch workflow.ReceiveChannel, _ bool) {
+		var v T
+		ch.Receive(d.ctx, &v)
+		d.put(read(v))
+	})
+}
+
+func (d *driver) put(in machine.Input) { d.inbox = append(d.inbox, in) }
+
+// open takes in what the run was started with, alone, and records what follows
+// from it at once: a first workflow task that is repeated comes to the same, since
+// its time is the start of the run.
+func (d *driver) open() {
+	d.handle(a2a.At(workflow.GetInfo(d.ctx).WorkflowStartTime), machine.Opened{})
+	d.rec.recordNow(d.ctx)
+}
+
+// run carries out the wants of the machine until the workflow may end, or the run
+// is long enough to be continued as a new one.
+func (d *driver) run() (again bool) {
+	for {
+		d.take()
+		w := d.part.Wants()
+		if d.reconcile(w); len(d.inbox) > 0 {
+			continue
+		}
+		d.part.describe(d.ctx)
+		switch {
+		case w.Done != nil && d.mayEnd():
+			return false
+		case d.leaving && !w.Bound && d.idle() && d.rec.recorded():
+			return true
+		case !d.leaving && w.Done == nil && d.long():
+			d.leaving = true
+			d.put(machine.Leaving{})
+			continue
+		}
+		d.rec.advance(d)
+		d.events.Select(d.ctx)
+	}
+}
+
+// take hands everything that has arrived to the machine.
+func (d *driver) take() {
+	for {
+		for d.events.HasPending() {
+			d.events.Select(d.ctx)
+		}
+		if len(d.inbox) == 0 {
+			return
+		}
+		inbox := d.inbox
+		d.inbox = nil
+		for _, in := range inbox {
+			d.handle(a2a.At(workflow.Now(d.ctx)), in)
+		}
+	}
+}
+
+func (d *driver) handle(now a2a.Time, in machine.Input) { d.rec.add(d.part.Handle(now, in)...) }
+
+// reconcile starts what is wanted and not there, and stops what is there and not
+// wanted. A run that is about to continue as new starts nothing.
+func (d *driver) reconcile(w machine.Wants) {
+	d.stopUnwanted(w)
+	for _, s := range w.Signals {
+		if !d.signals[s.To] && d.rec.has(s.After) {
+			d.send(s)
+		}
+	}
+	if d.leaving {
+		return
+	}
+	for _, t := range w.Timers {
+		if d.timers[t.Key] == nil && !d.ended[t.Key] {
+			d.startTimer(t)
+		}
+	}
+	for _, c := range w.Children {
+		if key := (machine.Child{PlanID: c.PlanID, Attempt: c.Attempt, Try: c.Try}); !d.children[key] && d.rec.has(c.After) {
+			d.children[key] = true
+			d.startChild(c)
+		}
+	}
+	for _, a := range w.Activities {
+		if d.activities[a.Key] == nil && !a.Stop && d.rec.has(a.After) {
+			d.startActivity(a, a.Kind == machine.RunTask)
+		}
+	}
+}
+
+// stopUnwanted cancels activities and timers that are not wanted any more. An
+// activity that is to stop, and never began, ends at once.
+func (d *driver) stopUnwanted(w machine.Wants) {
+	wanted := map[string]bool{}
+	for _, a := range w.Activities {
+		wanted[a.Key] = !a.Stop
+		if a.Stop && d.activities[a.Key] == nil {
+			d.put(machine.Ended{Key: a.Key, Failed: &machine.Failure{Canceled: true}})
+		}
+	}
+	for _, t := range w.Timers {
+		wanted[t.Key] = true
+	}
+	for _, key := range workflow.DeterministicKeys(d.activities) {
+		if c := d.activities[key]; !wanted[key] && !c.canceled {
+			c.canceled = true
+			c.cancel()
+		}
+	}
+	for _, key := range workflow.DeterministicKeys(d.timers) {
+		if !wanted[key] {
+			d.timers[key]()
+			delete(d.timers, key)
+		}
+	}
+}
+
+func (d *driver) startTimer(t machine.Timer) {
+	ctx, cancel := workflow.WithCancel(d.ctx)
+	d.timers[t.Key] = cancel
+	left := max(0, t.At.Time().Sub(workflow.Now(d.ctx)))
+	d.events.AddFuture(workflow.NewTimerWithOptions(ctx, left, workflow.TimerOptions{Summary: t.Summary}), func(f workflow.Future) {
+		if f.Get(d.ctx, nil) != nil {
+			return // it was not wanted any more
+		}
+		delete(d.timers, t.Key)
+		d.ended[t.Key] = true
+		d.put(machine.Elapsed{Key: t.Key})
+	})
+}
+
+func (d *driver) startChild(c machine.Child) {
+	future := d.part.child(d.ctx, c)
+	d.events.AddFuture(future.GetChildWorkflowExecution(), func(f workflow.Future) {
+		if f.Get(d.ctx, nil) != nil {
+			d.put(machine.ChildRefused{PlanID: c.PlanID, Attempt: c.Attempt})
+			return
+		}
+		d.put(machine.ChildStarted{PlanID: c.PlanID, Attempt: c.Attempt, N: c.N})
+		d.events.AddFuture(future, func(f workflow.Future) {
+			var result PlanResult
+			if f.Get(d.ctx, &result) != nil {
+				d.put(machine.ChildEnded{PlanID: c.PlanID, Attempt: c.Attempt})
+				return
+			}
+			d.rec.carry(result.Ride)
+			d.put(machine.ChildEnded{PlanID: c.PlanID, Attempt: c.Attempt, Report: &result.Report})
+		})
+	})
+}
+
+// send sends the latest message to another workflow. One is outstanding to each.
+func (d *driver) send(s machine.Signal) {
+	workflowID, name, arg := d.part.message(s)
+	d.signals[s.To] = true
+	d.events.AddFuture(workflow.SignalExternalWorkflow(d.ctx, workflowID, "", name, arg), func(f workflow.Future) {
+		delete(d.signals, s.To)
+		d.put(machine.Told{To: s.To, N: s.N, Gone: f.Get(d.ctx, nil) != nil})
+	})
+}
+
+// startActivity begins an activity. What is to be recorded may ride in it. If no
+// worker takes such an activity soon, it begins anew, and nothing rides.
+func (d *driver) startActivity(a machine.Activity, mayRide bool) {
+	if d.ended[a.Key] {
+		panic("activity " + a.Key + " was wanted again after it had ended")
+	}
+	var ride []opt.Batch
+	if mayRide {
+		ride = d.rec.ride()
+	}
+	ctx, cancel := workflow.WithCancel(d.ctx)
+	c := &call{cancel: cancel}
+	d.activities[a.Key] = c
+	future, read := d.part.activity(ctx, a, ride)
+	d.events.AddFuture(future, func(f workflow.Future) {
+		err := f.Get(d.ctx, nil)
+		if len(ride) > 0 {
+			d.rec.arrived(ride, err == nil)
+			if notTaken(err) && !c.canceled {
+				d.startActivity(a, false)
+				return
+			}
+		}
+		delete(d.activities, a.Key)
+		d.ended[a.Key] = true
+		d.put(read(d.ctx, f))
+	})
+}
+
+// idle reports whether nothing has arrived, and nothing is outstanding that this
+// run alone would hear of.
+func (d *driver) idle() bool {
+	return len(d.inbox) == 0 && !d.events.HasPending() && len(d.activities) == 0 && len(d.signals) == 0
+}
+
+// mayEnd reports whether a workflow may end that wants to: all that it has to say
+// is recorded, or goes with its result.
+func (d *driver) mayEnd() bool {
+	return d.idle() && (d.rec.recorded() || d.rec.rides) && !d.rec.writing
+}
+
+// long reports whether the history is long enough to continue as new.
+func (d *driver) long() bool {
+	info := workflow.GetInfo(d.ctx)
+	return info.GetContinueAsNewSuggested() || d.maxEvents > 0 && info.GetCurrentHistoryLength() > d.maxEvents
+}
+
+const (
+	workflowTaskTimeout = 3 * time.Second
+	heartbeat           = 3 * time.Second // without one, the worker is dead
+	lostWorkers         = 20              // that one attempt at a task may cost
+)
+
+// notTaken reports whether no worker took an activity in time.
+func notTaken(err error) bool {
+	var timeout *temporal.TimeoutError
+	return asTimeout(err, &timeout) && timeout.TimeoutType() == scheduleToStart
+}
