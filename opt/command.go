@@ -48,8 +48,8 @@ type Command struct {
 	QueuedAt    a2a.Time    `json:"queuedAt,omitzero"` // of one that starts work: its place in the queue of its context
 }
 
-// Starts reports whether c may start an objective that was not started, or retry one
-// that has ended.
+// Starts reports whether c may start an objective that was not started, or begin work
+// on it again.
 func (c Command) Starts() bool {
 	switch c.Kind {
 	case UpdateObjective:
