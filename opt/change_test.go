@@ -21,7 +21,7 @@ func TestChange_metadata(t *testing.T) {
 		"empty":    {opt.Change{Metadata: a2a.Metadata{}}, `{"metadata":{}}`, `{"longhaul/v1/reason":"kept"}`},
 		"replaced": {opt.Change{Metadata: a2a.Metadata{}.With("a", 1)}, `{"metadata":{"a":1}}`, `{"a":1,"longhaul/v1/reason":"kept"}`},
 		"an order": {opt.Change{Dependencies: []string{}}, `{"dependencies":[]}`, `{"longhaul/v1/reason":"kept","team":"x"}`},
-		"by older code": {opt.Change{Metadata: a2a.Metadata{}.With("longhaul/v1/nothing", true)},
+		"reserved key": {opt.Change{Metadata: a2a.Metadata{}.With("longhaul/v1/nothing", true)},
 			`{"metadata":{"longhaul/v1/nothing":true}}`, `{"longhaul/v1/reason":"kept"}`},
 	} {
 		data, err := json.Marshal(tt.change)

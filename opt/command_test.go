@@ -81,7 +81,14 @@ func TestCommand_Starts(t *testing.T) {
 		{opt.Command{Kind: opt.UpdateObjective, Status: "planning"}, true},
 		{opt.Command{Kind: opt.UpdateObjective, Status: "submitted"}, false},
 		{opt.Command{Kind: opt.UpdateObjective}, false},
-		{opt.Command{Kind: opt.UpdatePlan, Status: "working"}, false},
+		{opt.Command{Kind: opt.UpdateObjective, Status: "blocked"}, false},
+		{opt.Command{Kind: opt.UpdatePlan, Status: "working"}, true},
+		{opt.Command{Kind: opt.UpdatePlan, Status: "blocked"}, false},
+		{opt.Command{Kind: opt.UpdatePlan}, false},
+		{opt.Command{Kind: opt.CreatePlan, Start: true}, true},
+		{opt.Command{Kind: opt.CreatePlan}, false},
+		{opt.Command{Kind: opt.Replan}, true},
+		{opt.Command{Kind: opt.MoveTask, Status: "working"}, false},
 	} {
 		if got := tt.command.Starts(); got != tt.want {
 			t.Errorf("%s to %q starts: %v", tt.command.Kind, tt.command.Status, got)

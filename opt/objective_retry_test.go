@@ -8,7 +8,7 @@ import (
 	"longhaul/opt"
 )
 
-// The id of an A2A task is never used again, whatever began the attempts before.
+// The id of an A2A task is never reused, whatever began the earlier attempts.
 func TestPlan_NextRun(t *testing.T) {
 	p := planOf(t, "completed failed canceled")
 	p.Status = opt.PlanFailed
@@ -28,20 +28,20 @@ func TestPlan_NextRun(t *testing.T) {
 	}
 }
 
-// A plan that is pending again waits for its turn, even if nothing of it is left to
-// do.
+// A retried plan waits for its turn, even if all of its tasks are completed.
 func TestPlan_Apply_retryWaits(t *testing.T) {
 	p := planOf(t, "completed completed")
-	p.Status, p.Started = opt.PlanFailed, true
+	p.Status, p.Started, p.Paused, p.ObjectivePaused = opt.PlanFailed, true, true, true
 	if err := p.Apply(opt.Event{Kind: opt.PlanRetried, Attempt: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if next := p.Next(p.UpdatedAt); next != nil || p.Status != opt.PlanPending || p.Started {
-		t.Errorf("the plan is %s, started %v, and then %+v", p.Status, p.Started, next)
+	if next := p.Next(p.UpdatedAt); next != nil || p.Status != opt.PlanPending || p.Started || p.OnHold() {
+		t.Errorf("the plan is %s, started %v, on hold %v, and then %+v", p.Status, p.Started, p.OnHold(), next)
 	}
 }
 
-// A plan without which its objective goes on may be tried again while that is open.
+// A plan that failed or was skipped may be retried; one that is open or completed
+// may not.
 func TestObjective_Apply_planRetried(t *testing.T) {
 	for _, tt := range []struct {
 		plans   string

@@ -285,7 +285,7 @@ func (s *objectiveSim) begin() {
 	}
 }
 
-// pause has a client pause the objective, also while it waits for somebody.
+// pause has a client pause the objective, also while it waits for a person.
 func (s *objectiveSim) pause() {
 	s.paused = true
 	s.apply(opt.Event{Kind: opt.ObjectivePaused})
@@ -614,7 +614,7 @@ func (s *objectiveSim) should() opt.ObjectiveStatus {
 	case asks:
 		return opt.ObjectiveBlocked
 	}
-	return "stuck" // nothing works, and nobody is asked
+	return "stuck" // nothing works, and no person is asked
 }
 
 // nothingToDo reports whether the objective waits for a plan.
@@ -623,7 +623,7 @@ func (s *objectiveSim) nothingToDo() bool {
 	return s.idle() && s.o.Started && !s.paused && s.stop == "" && !planning
 }
 
-// next reports whether a plan that nobody has begun would have its turn.
+// next reports whether a plan that was not begun could start.
 func (s *objectiveSim) next() bool {
 	for i, p := range s.o.Plans {
 		turn := s.plans[p.ID].known.Status == opt.PlanPending

@@ -182,8 +182,8 @@ func expired(o *opt.Objective) {
 
 func ending(as string) func(*opt.Objective) { return func(o *opt.Objective) { o.Stopping = as } }
 
-// An objective that has expired says so, where one that somebody canceled says
-// nothing. A new attempt begins without the reason.
+// An objective that has expired explains it to clients; one that a client canceled
+// needs no text. A new attempt begins without the reason.
 func TestObjective_expires(t *testing.T) {
 	for cause, text := range map[string]string{opt.Expired: "Nobody came.", "": ""} {
 		o := objectiveOf(t, "")
@@ -409,6 +409,7 @@ func TestOpening_Event(t *testing.T) {
 	opening := opt.Opening{
 		Objective: opt.Objective{ID: objectiveID, Attempt: 2, Principal: "p", CreatedAt: a2a.AtMillis(1), Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted},
 		Message:   message,
+		Plans:     []opt.PlanSpec{{Name: "given"}},
 	}
 	e := opening.Event()
 	var o opt.Objective
@@ -420,8 +421,81 @@ func TestOpening_Event(t *testing.T) {
 	if diff := cmp.Diff(want, o); diff != "" {
 		t.Errorf("objective (-want +got):\n%s", diff)
 	}
-	if e.N != 1 || e.TaskID != objectiveID+"~2" || e.To != "submitted" || e.Message != message || e.Principal != "p" {
+	if e.N != 1 || e.TaskID != objectiveID+"~2" || e.To != "submitted" || e.Message != message || e.Principal != "p" || len(e.Given) != 1 || e.Given[0].Name != "given" {
 		t.Errorf("event %+v", e)
+	}
+}
+
+// A plan that is stopped before it has begun does not begin.
+func TestObjective_Startable_stoppedPlan(t *testing.T) {
+	o := objectiveOf(t, "pending pending pending:0")
+	o.Plans[0].Stopping = opt.Replanned
+	if got := places(o, o.Startable()); got != "1" {
+		t.Errorf("startable %q, want the second alone", got)
+	}
+}
+
+// An objective that ends before it was started was not started: its next attempt
+// begins with what it was asked for at first.
+func TestObjective_Apply_endsUnstarted(t *testing.T) {
+	o := objectiveOf(t, "")
+	unstarted(o)
+	o.Stopping = "canceled"
+	if come(t, o); o.Status != opt.ObjectiveCanceled || o.Started {
+		t.Errorf("the objective is %s, started %v", o.Status, o.Started)
+	}
+}
+
+// The place in the queue is the one in the event, and is given up with the start.
+func TestObjective_Apply_queued(t *testing.T) {
+	o := objectiveOf(t, "")
+	unstarted(o)
+	for _, e := range []opt.Event{
+		{Kind: opt.ObjectiveQueued, QueuedAt: a2a.AtMillis(3), At: a2a.AtMillis(7)},
+		{Kind: opt.ObjectiveMoved, From: "submitted", To: "working"},
+	} {
+		if err := o.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		if o.QueuedAt != e.QueuedAt {
+			t.Errorf("after %s: queued at %s, want %s", e.Kind, o.QueuedAt, e.QueuedAt)
+		}
+	}
+}
+
+// A change comes from a client, or holds the text that results. The revision never
+// goes back.
+func TestObjective_Apply_changed(t *testing.T) {
+	name := "by a client"
+	o := objectiveOf(t, "")
+	for _, s := range []struct {
+		event    opt.Event
+		name     string
+		keys     int
+		revision int64
+	}{
+		{opt.Event{Text: &opt.Text{Name: "planned", Metadata: a2a.Metadata{}.With(opt.KeyPlanner, "p")}, Revision: 4}, "planned", 1, 4},
+		{opt.Event{Change: &opt.Change{Name: &name}, Revision: 5}, name, 1, 5},
+		{opt.Event{Change: &opt.Change{Metadata: a2a.Metadata{}.With("k", 1)}, Text: &opt.Text{Name: "not this"}, Revision: 3}, name, 2, 5},
+		{opt.Event{Revision: 6}, name, 2, 6},
+	} {
+		s.event.Kind = opt.ObjectiveChanged
+		if err := o.Apply(s.event); err != nil {
+			t.Fatal(err)
+		}
+		if o.Name != s.name || len(o.Metadata) != s.keys || o.Revision != s.revision {
+			t.Errorf("objective %q with metadata %v at revision %d, want %q, %d keys, %d", o.Name, o.Metadata, o.Revision, s.name, s.keys, s.revision)
+		}
+	}
+}
+
+// Repeats of a letter have the same key, whatever else they say.
+func TestLetter_Once(t *testing.T) {
+	message := a2a.Message{MessageID: "m"}
+	for want, l := range map[string]opt.Letter{"m": {Message: message}, "k": {Message: message, Key: "k"}} {
+		if got := l.Once(); got != want {
+			t.Errorf("Once() = %q, want %q", got, want)
+		}
 	}
 }
 
@@ -484,7 +558,7 @@ func places(o *opt.Objective, plans []*opt.Plan) string {
 	return strings.Join(out, " ")
 }
 
-// A plan that a client skips before anything was started has been begun by nobody.
+// Skipping a plan before anything was started does not begin the objective.
 func TestObjective_skippedByHand(t *testing.T) {
 	o := objectiveOf(t, "pending pending")
 	unstarted(o)

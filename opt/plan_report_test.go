@@ -25,6 +25,9 @@ func TestPlan_Brief(t *testing.T) {
 		{"at a gate, and by hand", "input-required auth-required:2 pending", []int{1}, started, "working, auth-required, 1 open"},
 		{"ended by a client", "completed working", nil, func(p *opt.Plan) { p.Started, p.Status = true, opt.PlanFailed }, "failed, closing"},
 		{"completed", "completed", nil, started, "completed"},
+		{"paused at a gate", "input-required", nil, func(p *opt.Plan) { started(p); p.Paused = true }, "blocked input, 1 open"},
+		{"paused with its objective", "working", nil, func(p *opt.Plan) { started(p); p.ObjectivePaused = true }, "blocked operator"},
+		{"in its third attempt", "working", nil, func(p *opt.Plan) { started(p); p.Run = 3 }, "working"},
 		{"completed in an earlier attempt", "completed pending", nil, func(p *opt.Plan) { p.Tasks[1].Run = 2 }, "pending"},
 	}
 	for _, tt := range tests {
@@ -43,6 +46,9 @@ func TestPlan_Brief(t *testing.T) {
 			}
 		}
 		b := p.Brief()
+		if b.Started != p.Started || b.Paused != p.Paused || b.Attempt != p.Run {
+			t.Errorf("%s: brief says started %v, paused %v, attempt %d", tt.name, b.Started, b.Paused, b.Attempt)
+		}
 		got := string(b.Status)
 		if b.Reason != "" {
 			got += " " + b.Reason

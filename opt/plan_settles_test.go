@@ -408,7 +408,7 @@ func (s *planSim) should() (opt.PlanStatus, string) {
 	case auth:
 		return opt.PlanBlocked, opt.BlockedByAuth
 	}
-	return "stuck", "" // nothing works, and nobody is asked
+	return "stuck", "" // nothing works, and no person is asked
 }
 
 func (s *planSim) checkEnd() {

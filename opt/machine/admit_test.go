@@ -110,7 +110,7 @@ func TestAdmit_planMoves(t *testing.T) {
 	matrix(t, planMoves, 6, func(from, to string, want bool) {
 		o := objective(from, "working")
 		p := o.Plans[0]
-		p.Metadata = p.Metadata.With(opt.KeyOptional, true) // the objective goes on if it failed
+		p.Metadata = p.Metadata.With(opt.KeyOptional, true) // so that its failure does not fail the objective
 		p.Paused = p.Status == opt.PlanBlocked
 		c := opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: to}
 		wantMove(t, "an open objective", admit(o, c), from, to, want)
@@ -257,7 +257,8 @@ func TestAdmit_changes(t *testing.T) {
 	}
 }
 
-// What is about tasks goes to the plan, if there is one that goes on.
+// Commands about tasks are admitted for plans that have not ended; the plan then
+// decides about them.
 func TestAdmit_tasks(t *testing.T) {
 	kinds := []opt.CommandKind{opt.AddTasks, opt.LinkTask, opt.MoveTask, opt.CancelTask}
 	for _, tt := range []struct {

@@ -24,9 +24,9 @@ const (
 func big(t *testing.T, s *service) {
 	c := s.client(t)
 	o := c.create("The largest")
-	for n := range limits.Plans {
+	for n := range defaults.Plans {
 		p := harness.NewPlan(fmt.Sprintf("plan %d", n))
-		for i := range limits.Tasks {
+		for i := range defaults.Tasks {
 			p.Tasks = append(p.Tasks, harness.PlanTask{Name: fmt.Sprintf("say %d.%d", n, i)})
 			if n%2 == 1 && i >= 5 {
 				p.Tasks[i].Dependencies = []string{fmt.Sprintf("task-%d", i-5), fmt.Sprintf("task-%d", i%5)}
@@ -47,11 +47,11 @@ func big(t *testing.T, s *service) {
 		c.Fatalf("it is %s", shape(o))
 	}
 	for _, p := range o.Plans {
-		if p.Status != "completed" || len(p.Tasks) != limits.Tasks {
+		if p.Status != "completed" || len(p.Tasks) != defaults.Tasks {
 			c.Errorf("plan %s is %s, with %d tasks", p.Name, p.Status, len(p.Tasks))
 		}
 	}
-	c.ran(o, slices.Repeat([]int{1}, limits.Plans*limits.Tasks)...)
+	c.ran(o, slices.Repeat([]int{1}, defaults.Plans*defaults.Tasks)...)
 	c.histories(o)
 }
 
