@@ -49,7 +49,7 @@ func (s *story) complain(e opt.Event, format string, args ...any) {
 func (s *story) take(e opt.Event) {
 	ref, _ := opt.ParseID(e.TaskID)
 	switch e.Kind {
-	case opt.ObjectiveOpened, opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectiveChanged, opt.ObjectiveAgain:
+	case opt.ObjectiveOpened, opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectiveChanged, opt.ObjectiveRetried:
 		if e.Kind == opt.ObjectiveMoved && e.From != string(s.o.Status) {
 			s.complain(e, "and the objective is %s", s.o.Status)
 		}
@@ -67,7 +67,7 @@ func (s *story) take(e opt.Event) {
 			return
 		}
 		s.inPlan(e)
-	case opt.PlanMoved, opt.PlanChanged, opt.PlanAgain, opt.PlanStopping, opt.TasksAdded, opt.TaskLinked:
+	case opt.PlanMoved, opt.PlanChanged, opt.PlanRetried, opt.PlanStopping, opt.TasksAdded, opt.TaskLinked:
 		s.inPlan(e)
 	}
 }
@@ -121,7 +121,7 @@ func (s *story) inPlan(e opt.Event) {
 		s.complain(e, "%v", err)
 	}
 	switch header := s.o.Plan(p.ID); {
-	case e.Kind == opt.PlanAgain && header.Status == opt.PlanFailed: // its objective goes on
+	case e.Kind == opt.PlanRetried && header.Status == opt.PlanFailed: // its objective goes on
 		s.again[p.ID] = true
 		s.apply(e)
 	case e.Kind == opt.PlanChanged && e.Change.Dependencies != nil:
