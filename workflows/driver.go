@@ -95,6 +95,9 @@ func (d *driver) open() {
 func (d *driver) run() (again bool) {
 	for {
 		d.take()
+		if !d.leaving {
+			d.handle(a2a.At(workflow.Now(d.ctx)), machine.Begin{})
+		}
 		w := d.part.Wants()
 		if d.reconcile(w); len(d.inbox) > 0 {
 			continue
@@ -158,7 +161,7 @@ func (d *driver) reconcile(w machine.Wants) {
 		}
 	}
 	for _, a := range w.Activities {
-		if d.activities[a.Key] == nil && !a.Stop {
+		if d.activities[a.Key] == nil && !a.Stop && d.rec.has(a.After) {
 			d.startActivity(a, a.Kind == machine.RunTask)
 		}
 	}
