@@ -210,10 +210,10 @@ func (m *Plan) mayBegin() bool {
 }
 
 // yield gives the permission to begin tasks back when nothing of the plan can go
-// on, or it has no tasks yet: others in the context may work meanwhile.
+// on, or clients alone work on it: others in the context may work meanwhile.
 func (m *Plan) yield() bool {
 	s := &m.State
-	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && len(s.Plan.Tasks) == 0
+	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && len(s.Work) == 0 && len(s.Plan.Ready()) == 0
 	if !s.Directive.Shared || !s.Plan.Started || !waits || s.Directive.Permission <= s.Yielded || m.working() {
 		return false
 	}
