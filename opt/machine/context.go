@@ -44,9 +44,12 @@ type Member struct {
 }
 
 // An objective enters before it is started, so that none is ever left outside.
-// One that is not there after turnTries seconds never was: its start failed.
+// One that is not there after turnTries seconds never was: its start failed. One
+// that began when it was alone may be about to start, too, but most likely it has
+// ended meanwhile.
 const (
 	turnTries = 20
+	joinTries = 5
 	turnWait  = time.Second
 )
 
@@ -172,7 +175,7 @@ func (m *Context) onTold(in Told) {
 	case member == nil || in.N < member.Turn.N:
 	case !in.Gone:
 		member.Told, member.Joined = in.N, false
-	case member.Joined || member.Tries+1 >= turnTries:
+	case member.Tries+1 >= turnTries, member.Joined && member.Tries+1 >= joinTries:
 		m.remove(member.ID)
 	default:
 		member.Tries++
@@ -181,10 +184,13 @@ func (m *Context) onTold(in Told) {
 }
 
 func (m *Context) onElapsed(key string) {
-	if h := m.State.Holder; h != nil && retryKey(h) == key {
-		tries := h.Tries
-		m.tell(h, true)
-		h.Tries = tries
+	s := &m.State
+	for _, member := range append(slices.Clone(s.Resting), s.Holder) {
+		if member != nil && !member.RetryAt.IsZero() && retryKey(member) == key {
+			tries := member.Tries
+			m.tell(member, member == s.Holder)
+			member.Tries = tries
+		}
 	}
 }
 
