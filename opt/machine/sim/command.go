@@ -40,7 +40,7 @@ func (w *World) sendThis(cmd opt.Command) {
 			}
 			call.attempt++
 		}
-		cmd.QueuedAt, call.behind = w.journal.reserve(w, o.ContextID, o.ID, call.attempt)
+		cmd.QueuedAt, call.behind = w.journal.reserve(o.ContextID, o.ID, call.attempt, w.at())
 		call.queued = !cmd.QueuedAt.IsZero()
 	}
 	w.logf("a client sends command %s for %s: %s, queued %v", cmd.ID, w.name(o.ID), describe(cmd), call.queued)
