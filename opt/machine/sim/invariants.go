@@ -232,7 +232,7 @@ func (w *World) checkShown(r *row, e opt.Event) {
 		bad(string(o.Status))
 	case e.Kind == opt.ObjectiveRetried && !o.Status.Ended():
 		bad(string(o.Status))
-	case e.Kind == opt.PlanMoved && p != nil && p.Status.Ended() && e.To != string(p.Status):
+	case e.Kind == opt.PlanMoved && p != nil && p.Status.Ended() && e.To != string(p.Status) && !w.hurt[o.ID]:
 		bad(string(p.Status))
 	case e.Kind == opt.PlanMoved && p != nil && e.From != string(p.Status) && !w.hurt[o.ID]:
 		bad(string(p.Status))
