@@ -95,6 +95,9 @@ func (d *driver) open() {
 func (d *driver) run() (again bool) {
 	for {
 		d.take()
+		if !d.leaving {
+			d.handle(a2a.At(workflow.Now(d.ctx)), machine.Begin{})
+		}
 		w := d.part.Wants()
 		if d.reconcile(w); len(d.inbox) > 0 {
 			continue
