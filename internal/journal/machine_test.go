@@ -100,11 +100,12 @@ func (w *world) record(source string, events []opt.Event) {
 	}
 }
 
-// decide gives an input to the objective.
+// decide gives an input to the objective, with nothing else to come.
 func (w *world) decide(in machine.Input) {
 	w.t.Helper()
 	w.now++
 	w.record(w.id, w.objective.Handle(at(w.now), in))
+	w.record(w.id, w.objective.Handle(at(w.now), machine.Begin{}))
 }
 
 // decidePlan gives an input to a plan.
@@ -112,6 +113,7 @@ func (w *world) decidePlan(id string, in machine.Input) {
 	w.t.Helper()
 	w.now++
 	w.record(id, w.plans[id].Handle(at(w.now), in))
+	w.record(id, w.plans[id].Handle(at(w.now), machine.Begin{}))
 }
 
 // step has one thing happen: what the machines want, or what a client wants.

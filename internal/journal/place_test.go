@@ -26,20 +26,39 @@ func place(o opt.Objective, attempt int, now int64) opt.Place {
 	return opt.Place{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: attempt, At: at(now), Limit: 3}
 }
 
-// checkPlace takes a place and compares it.
+// checkPlace takes a place and compares it: since when it waits, behind which that
+// have begun.
 func checkPlace(t *testing.T, j *journal.Journal, p opt.Place, queuedAt int64, behind ...opt.Objective) {
 	t.Helper()
-	var want opt.Placed
-	if queuedAt != 0 {
-		want.QueuedAt = at(queuedAt)
-	}
-	for _, o := range behind {
-		want.Behind = append(want.Behind, o.ID)
-	}
+	comparePlace(t, j, p, opt.Placed{QueuedAt: since(queuedAt), Behind: idsOf(behind)})
+}
+
+// checkStarting is the same where those ahead are about to begin.
+func checkStarting(t *testing.T, j *journal.Journal, p opt.Place, queuedAt int64, starting ...opt.Objective) {
+	t.Helper()
+	comparePlace(t, j, p, opt.Placed{QueuedAt: since(queuedAt), Starting: idsOf(starting)})
+}
+
+func comparePlace(t *testing.T, j *journal.Journal, p opt.Place, want opt.Placed) {
+	t.Helper()
 	got, err := j.Place(t.Context(), p)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 		t.Errorf("%v, place mismatch (-want +got):\n%s", err, diff)
 	}
+}
+
+func since(millis int64) (t a2a.Time) {
+	if millis != 0 {
+		t = at(millis)
+	}
+	return t
+}
+
+func idsOf(objectives []opt.Objective) (all []string) {
+	for _, o := range objectives {
+		all = append(all, o.ID)
+	}
+	return all
 }
 
 // TestPlace follows a context from its first objective to a full queue and back.
@@ -51,9 +70,9 @@ func TestPlace(t *testing.T) {
 			o = append(o, inContext("ctx", a2a.Time{}))
 		}
 		checkPlace(t, j, place(o[0], 1, 10), 0)
-		checkPlace(t, j, place(o[1], 1, 10), 10, o[0]) // which is about to begin
-		checkPlace(t, j, place(o[2], 1, 10), 11, o[0])
-		checkPlace(t, j, place(o[1], 1, 12), 10, o[0]) // again
+		checkStarting(t, j, place(o[1], 1, 10), 10, o[0]) // which is about to begin
+		checkStarting(t, j, place(o[2], 1, 10), 11, o[0])
+		checkStarting(t, j, place(o[1], 1, 12), 10, o[0]) // again
 		checkPlace(t, j, place(o[0], 1, 12), 0)
 		checkPlace(t, j, place(inContext("else", a2a.Time{}), 1, 12), 0)
 		foreign := inContext("ctx", a2a.Time{})
@@ -90,7 +109,7 @@ func TestPlace_shown(t *testing.T) {
 		idle.MessageID = ""
 		s := begin(t, j, idle)
 		checkPlace(t, j, place(idle, 1, 10), 0)
-		checkPlace(t, j, place(other, 1, 20), 20, idle)
+		checkStarting(t, j, place(other, 1, 20), 20, idle)
 		s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "canceled"}, s.rootMoved(opt.TaskCanceled))
 		last := inContext("ctx", a2a.Time{})
 		checkPlace(t, j, place(last, 1, 30), 30) // behind the other one, which has not come yet
