@@ -2,6 +2,8 @@ package journal_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,6 +101,47 @@ func TestRecord_contradiction(t *testing.T) {
 	if err := j.Record(t.Context(), from(batch("one", "two", "three", "four"), 2)); err != nil {
 		t.Error(err)
 	}
+}
+
+// However many events a source has recorded, in batches of any size, each of them
+// is known.
+func TestRecord_longSource(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		var all []opt.Event
+		for n := int64(1); n <= 300; n++ {
+			e := said(s.objective.ID, "", fmt.Sprint("m-", n), opt.Noted)
+			e.N, e.At = n, at(n)
+			all = append(all, e)
+		}
+		part := func(from, to int) opt.Batch {
+			return opt.Batch{ObjectiveID: s.objective.ID, Source: "long", Events: slices.Clone(all[from:to])}
+		}
+		for from, size := 0, 1; from < len(all); from, size = min(from+size, len(all)), size*2%97 {
+			if err := j.Record(t.Context(), part(max(0, from-3), min(from+size, len(all)))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := dump(t, j)
+		if err := j.Record(t.Context(), part(0, len(all))); err != nil || len(s.events()) != 301 {
+			t.Errorf("all of it again: %v, %d events", err, len(s.events()))
+		}
+		for n := range all {
+			b := part(n, n+1)
+			b.Events[0].At = at(9999)
+			if err := j.Record(t.Context(), b); !errors.Is(err, journal.ErrContradiction) {
+				t.Fatalf("event %d with another content: %v", n+1, err)
+			}
+		}
+		if diff := cmp.Diff(before, dump(t, j)); diff != "" {
+			t.Errorf("something changed (-before +after):\n%s", diff)
+		}
+		kept, err := j.Kept(t.Context(), tenant, s.objective.ID)
+		if err != nil || kept.Recorded["long"] != 300 {
+			t.Errorf("%d are recorded, %v, want 300", kept.Recorded["long"], err)
+		}
+	})
 }
 
 // The API and the workflow record the same opening, of which the workflow's was
