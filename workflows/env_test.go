@@ -54,6 +54,7 @@ func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *re
 	journal.more = sync.NewCond(&journal.mu)
 	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	env.RegisterWorkflowWithOptions(plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
+	env.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
 	env.RegisterActivity(activities.New(activities.Config{
 		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "proud": proud{}}, Default: "echo", Planner: onePlan{},
 		Recorder: journal, Kept: journal,
