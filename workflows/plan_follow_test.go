@@ -125,7 +125,7 @@ func TestPlan_followsAfterALostWorker(t *testing.T) {
 			in.State.Plan.Tasks[0].Link, in.State.Plan.Tasks[0].Follow = otherID, true
 			runs := 0
 			env.OnActivity("Follow", anyArg, anyArg).Return(func(context.Context, activities.Link) (activities.Followed, error) {
-				if runs++; runs < 30 {
+				if runs++; runs < 9 { // the environment gives up after 10
 					return activities.Followed{}, tt.err
 				}
 				return activities.Followed{State: opt.TaskCompleted}, nil
