@@ -243,7 +243,7 @@ const (
 // NextRun returns the number of an attempt at p that comes after attempt of its
 // objective, and after every attempt at p or at one of its tasks: the id of an A2A
 // task is never used again.
-func (p *Plan) NextRun(attempt int) int { return max(attempt, p.latest()+1) }
+func (p *Plan) NextRun(attempt int) int { return max(attempt, p.latest()+1, 2) }
 
 // latest returns the number of the latest attempt at p.
 func (p *Plan) latest() int {
