@@ -169,12 +169,13 @@ func TestPlan_recordsAgainWhatRode(t *testing.T) {
 		return rideAndComplete(ctx, log, in)
 	})
 	spec := planOf("one", "two")
-	spec.Tasks[1].Attempts = 1
+	spec.Tasks[1].Attempts, spec.Tasks[1].Retry.Wait = 2, 60
+	at(env, 30*time.Second, func() { log.wantHas(t, "task-a-1-0 completed", "task-a-1-1 working") })
 	env.ExecuteWorkflow(workflows.Plan, planInput(t, spec))
 	if report := result(t, env, log); report.Reason != "busy" {
 		t.Errorf("the report is %+v", report)
 	}
-	log.want(t, planID, "plan-started", "plan-a-1 working", "task-a-1-0 working", "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 failed busy", "plan-a-1 failed busy")
+	log.want(t, planID, "plan-started", "plan-a-1 working", "task-a-1-0 working", "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 tried 1.2", "task-a-1-1 failed busy", "plan-a-1 failed busy")
 }
 
 // Activities that run are told to stop, and their end is awaited. What never began
