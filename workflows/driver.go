@@ -48,7 +48,8 @@ type driver struct {
 	children   map[machine.Child]bool // begun, without N and After
 	starting   int                    // children of which Temporal has yet to say whether they have begun
 	signals    map[string]bool        // outstanding, by receiver
-	ended      map[string]bool        // keys of activities and timers that have ended
+	ended      map[string]bool        // keys of activities
+	elapsed    map[string]bool        // keys of timers: an attempt waits under the key of its activity
 	leaving    bool                   // the run is about to continue as new
 	maxEvents  int                    // of history before that; 0 leaves it to the server
 }
@@ -63,7 +64,7 @@ func newDriver(ctx workflow.Context, p part, rec recorder, maxEvents int) *drive
 	d := &driver{
 		own: ctx, part: p, rec: rec, maxEvents: maxEvents,
 		activities: map[string]*call{}, grounded: map[string]bool{}, timers: map[string]workflow.CancelFunc{},
-		children: map[machine.Child]bool{}, signals: map[string]bool{}, ended: map[string]bool{},
+		children: map[machine.Child]bool{}, signals: map[string]bool{}, ended: map[string]bool{}, elapsed: map[string]bool{},
 	}
 	d.ctx, _ = workflow.NewDisconnectedContext(ctx)
 	d.events = workflow.NewSelector(ctx)
@@ -159,7 +160,7 @@ func (d *driver) reconcile(w machine.Wants) {
 		return
 	}
 	for _, t := range w.Timers {
-		if d.timers[t.Key] == nil && !d.ended[t.Key] {
+		if d.timers[t.Key] == nil && !d.elapsed[t.Key] {
 			d.startTimer(t)
 		}
 	}
@@ -212,7 +213,7 @@ func (d *driver) startTimer(t machine.Timer) {
 			return // it was not wanted any more
 		}
 		delete(d.timers, t.Key)
-		d.ended[t.Key] = true
+		d.elapsed[t.Key] = true
 		d.put(machine.Elapsed{Key: t.Key})
 	})
 }

@@ -38,6 +38,12 @@ const (
 // the real workflows, the echo executor, and a log in place of the journal.
 func newEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 	t.Helper()
+	return newEnvWith(t, workflows.Plan)
+}
+
+// newEnvWith is newEnv with another workflow in place of that of plans.
+func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *recording) {
+	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard)
 	env := suite.NewTestWorkflowEnvironment()
@@ -47,7 +53,8 @@ func newEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 	journal := &recording{numbers: map[string]int64{}, sources: map[string][]string{}}
 	journal.more = sync.NewCond(&journal.mu)
 	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
-	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
+	env.RegisterWorkflowWithOptions(plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
+	env.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
 	env.RegisterActivity(activities.New(activities.Config{
 		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "proud": proud{}}, Default: "echo", Planner: onePlan{},
 		Recorder: journal, Kept: journal,

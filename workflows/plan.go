@@ -18,6 +18,7 @@ import (
 func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	m := &machine.Plan{State: in.State}
 	s := &m.State
+	s.Seen, s.Work = filled(s.Seen), filled(s.Work)
 	rec := recorder{
 		objectiveID: s.Plan.ObjectiveID, source: s.Plan.ID, last: s.N, done: s.N,
 		rides: func() bool { return !s.Alone && !s.Directive.TellEnd }, // else nobody takes the result
