@@ -99,6 +99,10 @@ func RestoreObjective(kept Kept, idleFor int64) *Objective {
 		Rules: Rules, Objective: o, N: kept.Recorded[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept,
 	}}
 	s := &m.State
+	s.Answered = made(s.Answered)
+	for _, id := range kept.Answered {
+		s.Answered[id] = true
+	}
 	if !kept.Objective.Started {
 		s.Given, s.Unplanned = kept.Given, kept.Request != nil && len(kept.Given) == 0
 	}
@@ -279,6 +283,7 @@ func (m *Objective) move(to opt.ObjectiveStatus, reason string) {
 // stop ends the objective once its plans have ended.
 func (m *Objective) stop(as opt.ObjectiveStatus, cause string, text *a2a.Message) {
 	if !closed(&m.State.Objective) {
+		m.dropMaking()
 		m.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(as), Cause: cause, Status: text})
 	}
 }
