@@ -10,4 +10,5 @@ type Kept struct {
 	Given     []PlanSpec       `json:"given,omitempty"`    // plans that came with it
 	Recorded  map[string]int64 `json:"recorded,omitempty"` // number of the last event, by source
 	Answered  []string         `json:"answered,omitempty"` // ids of the commands that were answered
+	Heard     []string         `json:"heard,omitempty"`    // ids of the letters that the objective itself has judged, as Letter.ID returns them
 }

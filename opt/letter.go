@@ -47,6 +47,10 @@ type Letter struct {
 // Once returns what letters have in common that are one letter, sent again.
 func (l Letter) Once() string { return cmp.Or(l.Key, l.Message.MessageID) }
 
+// ID returns what names l among the letters of its objective: the sender, and what
+// Once returns.
+func (l Letter) ID() string { return l.Principal + "\x00" + l.Once() }
+
 // Errors that callers branch on.
 var (
 	// ErrUnavailable is wrapped by errors of calls that may be repeated once

@@ -99,7 +99,10 @@ func RestoreObjective(kept Kept, idleFor int64) *Objective {
 		Rules: Rules, Objective: o, N: kept.Recorded[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept,
 	}}
 	s := &m.State
-	s.Answered = made(s.Answered)
+	s.Answered, s.Seen = made(s.Answered), made(s.Seen)
+	for _, id := range kept.Heard {
+		s.Seen[id] = true
+	}
 	for _, id := range kept.Answered {
 		s.Answered[id] = true
 	}
@@ -306,7 +309,7 @@ func (m *Objective) say(suffix, text string) *a2a.Message {
 // joins the conversation. A letter that comes again changes nothing.
 func (m *Objective) onLetter(l opt.Letter) {
 	s, o := &m.State, &m.State.Objective
-	key := l.Principal + "\x00" + l.Once()
+	key := l.ID()
 	if s.Seen[key] {
 		return
 	}

@@ -59,6 +59,10 @@ func (m *Objective) onTurn(in Turn) {
 		return
 	}
 	t.Grant = in.N
+	if in.Request == 0 && t.N > 0 { // the context has forgotten the objective, and heard of it again
+		t.Want, t.Held = "", false
+		return
+	}
 	t.Held = in.Held && in.Request == t.N && t.Want == WantTurn
 }
 
