@@ -13,6 +13,7 @@ type facts struct {
 	answers  map[string]int         // how often a command was answered
 	taken    map[string]string      // commands that an objective has taken in: its id
 	judged   map[string]int         // how often a letter was judged
+	again    map[string]bool        // letters that a later attempt at a plan has taken in
 	heard    map[string]bool        // letters that a workflow has taken in
 	applied  map[string]int64       // changes that were answered as applied, by objective
 	revision map[string]int64       // by objective
@@ -26,7 +27,7 @@ type facts struct {
 
 func newFacts() facts {
 	return facts{
-		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, applied: map[string]int64{},
+		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, attempts: map[string]int{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 	}
@@ -40,6 +41,7 @@ func (w *World) before(r *run, in machine.Input) {
 		f.taken[in.ID], f.commands[in.ID] = r.id, in.Command
 	case machine.Letter:
 		f.heard[in.Message.MessageID] = true
+		f.again[in.Message.MessageID] = r.attempt > 0
 	case machine.Enter:
 		s := &r.m.(contextHost).State
 		known := s.Holder != nil && s.Holder.ID == in.ObjectiveID && (s.Holder.Attempt == 0 || s.Holder.Attempt >= in.Attempt)
