@@ -320,7 +320,7 @@ func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
 	s, o := &m.State, &m.State.Objective
 	i := slices.IndexFunc(s.Links, func(l *Link) bool { return l.PlanID == planID })
 	whole, p, former := kept.Objective.Plan(planID), o.Plan(planID), s.Links[i]
-	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run))}
+	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run, 2))}
 	if err := whole.Apply(e); err != nil {
 		panic(err) // only what failed or was skipped is retried
 	}
