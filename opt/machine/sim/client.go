@@ -96,6 +96,12 @@ func (w *World) deliverCommand(o op, to *run) {
 			w.logf("%s is not there for command %s", w.name(o.to), c.ID)
 			return
 		}
+		if o.call.attempt <= r.objective.Attempt { // the API took it for open: it begins anew
+			if !o.repeat {
+				w.sendThis(c)
+			}
+			return
+		}
 		w.logf("%s is retried in a new run", w.name(o.to))
 		m := machine.RestoreObjective(w.journal.kept(o.to), 0)
 		to = w.newRun(o.to, o.to, objectiveHost{m})
