@@ -84,7 +84,7 @@ func (m *Objective) addFirst(specs []opt.PlanSpec) {
 		return
 	}
 	m.addPlans(plans)
-	if len(plans) > 0 && o.Status == opt.ObjectivePlanning {
+	if o.Status == opt.ObjectivePlanning {
 		m.move(opt.ObjectiveWorking, "")
 	}
 }
