@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 
 	"longhaul/a2a"
@@ -209,8 +210,9 @@ func (w *World) knowsEverything(r *run, h planHost, a *activity) {
 		return
 	}
 	before := w.latest[o.Objective.Plans[i-1].ID]
-	if before == nil || !h.State.Directive.Start {
-		return
+	byClient := func(c opt.Command) bool { return c.PlanID == r.id && c.Status == string(opt.PlanWorking) }
+	if before == nil || !h.State.Directive.Start || slices.ContainsFunc(slices.Collect(maps.Values(w.facts.commands)), byClient) {
+		return // a client may start a plan before its time
 	}
 	plan := &before.m.(planHost).State.Plan
 	if made := plan.Results(); plan.Status == opt.PlanCompleted && len(made) > 0 {
