@@ -94,7 +94,14 @@ func NewObjective(o opt.Opening, idleFor int64) *Objective {
 // command that may retry it.
 func RestoreObjective(kept Kept, idleFor int64) *Objective {
 	o := kept.Objective
-	o.Plans, o.Root = nil, opt.TaskState(o.Status) // the root task has ended with it
+	o.Plans = nil
+	switch { // the root task has ended with it
+	case o.Root.Ended():
+	case o.Reason == opt.ReasonRejected:
+		o.Root = opt.TaskRejected
+	default:
+		o.Root = opt.TaskState(o.Status)
+	}
 	m := &Objective{State: ObjectiveState{
 		Rules: Rules, Objective: o, N: kept.Recorded[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept,
 	}}

@@ -212,7 +212,11 @@ func (m *Objective) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Start = d.Start || start
 	begun := d.Start || p.Started
 	d.Hold = !begun && o.Started && !closed(o) && !o.Met(p)
-	d.Paused = begun && (o.Paused || s.Making != nil && s.Making.Replan)
+	d.Command = ""
+	if s.Current != nil && s.Current.PlanID == p.ID {
+		d.Command = s.Current.Command.ID
+	}
+	d.Paused = (begun || d.Command != "") && (o.Paused || s.Making != nil && s.Making.Replan)
 	switch {
 	case d.Stop != "":
 	case l.Replaced:
@@ -223,10 +227,6 @@ func (m *Objective) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Leaf, d.Name = o.Leaf(p), p.Name
 	if begun {
 		d.Notes = len(s.Notes)
-	}
-	d.Command = ""
-	if s.Current != nil && s.Current.PlanID == p.ID {
-		d.Command = s.Current.Command.ID
 	}
 	d.TellEnd = d.TellEnd || s.Leaving && l.Begun && l.Own
 	d.Shared = s.Turn.Shared
