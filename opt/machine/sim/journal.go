@@ -215,6 +215,7 @@ func (j *journal) release(contextID, objectiveID string) {
 func (j *journal) kept(objectiveID string) opt.Kept {
 	r := j.rows[objectiveID]
 	k := opt.Kept{Objective: r.objective, Request: r.request, Given: r.given, Recorded: map[string]int64{objectiveID: j.last[objectiveID]}}
+	k.Objective.Root = j.roots[r.objective.RootID()]
 	for _, p := range r.objective.Plans {
 		k.Recorded[p.ID] = j.last[p.ID]
 	}

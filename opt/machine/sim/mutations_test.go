@@ -58,13 +58,18 @@ var mutations = []mutation{
 }
 
 // Each wrong rule breaks an invariant in the usual schedules, or a named one.
+// Without -mutations, the table alone is checked.
 func TestMutations(t *testing.T) {
-	if !*mutate {
-		t.Skip("takes minutes; -mutations runs it")
-	}
 	for _, m := range mutations {
 		t.Run(m.name, func(t *testing.T) {
-			out, err := withMutation(t, m)
+			source, path := m.source(t)
+			if n := strings.Count(source, m.from); n != 1 {
+				t.Fatalf("the text is in %s %d times", m.file, n)
+			}
+			if !*mutate {
+				return
+			}
+			out, err := tested(t, path, strings.Replace(source, m.from, m.to, 1))
 			switch {
 			case strings.Contains(out, "[build failed]"):
 				t.Fatalf("it does not compile:\n%s", out)
@@ -77,8 +82,8 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// withMutation runs the tests of this package against machines with a wrong rule.
-func withMutation(t *testing.T, m mutation) (string, error) {
+// source returns the text of the file with the rule, and its path.
+func (m mutation) source(t *testing.T) (text, path string) {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", m.file))
 	if err != nil {
@@ -88,16 +93,19 @@ func withMutation(t *testing.T, m mutation) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(source), m.from); n != 1 {
-		t.Fatalf("the text is in %s %d times", m.file, n)
-	}
+	return string(source), path
+}
+
+// tested runs the tests of this package with another text in place of a file.
+func tested(t *testing.T, path, text string) (string, error) {
+	t.Helper()
 	dir := t.TempDir()
-	changed, overlay := filepath.Join(dir, m.file), filepath.Join(dir, "overlay.json")
+	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{changed: []byte(strings.Replace(string(source), m.from, m.to, 1)), overlay: replace} {
+	for name, content := range map[string][]byte{changed: []byte(text), overlay: replace} {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -226,7 +226,7 @@ func (w *World) fault(c *choice) {
 		if objective {
 			w.arrive(r, machine.Leaving{})
 		}
-	case kind == 5 && plan && c.chance(2):
+	case kind == 5 && plan && r.parent != nil && c.chance(2): // its objective hears of it; a later run of that would when it tells the plan something
 		w.terminate(r)
 	case kind == 6 && (plan || objective) && c.chance(3):
 		w.logf("%s: its workflow is asked to stop", w.name(r.id))
