@@ -260,6 +260,9 @@ func (m *Objective) begin() {
 	if len(given) == 0 && (s.Unplanned || len(o.Plans) == 0 && s.Request != nil) {
 		to = opt.ObjectivePlanning
 	}
+	if !o.Status.May(to) { // a client works on a plan by hand already; the tables have no other way
+		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator)
+	}
 	m.move(to, "")
 	if to == opt.ObjectivePlanning {
 		m.make(false)
