@@ -68,7 +68,10 @@ func (w *World) record(source, objectiveID string, events []opt.Event) {
 			w.fail("journal", "%s recorded event %d after %d", source, e.N, j.last[source])
 		}
 		j.sources[source][e.N], j.last[source] = content, e.N
-		w.store(source, objectiveID, copied(e))
+		if e.Objective != nil || e.Plan != nil || e.Tasks != nil {
+			e = copied(e) // the machine goes on with what is in it
+		}
+		w.store(source, objectiveID, e)
 	}
 }
 

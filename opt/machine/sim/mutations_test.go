@@ -110,7 +110,7 @@ func tested(t *testing.T, path, text string) (string, error) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", overlay, "-run", "TestSchedules|TestDefect", ".", "-shrink=false")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", overlay, "-run", "TestSchedules|TestDefect", ".", "-shrink=false", "-schedules", "3000")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"flag"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,11 @@ var (
 	shrink    = flag.Bool("shrink", true, "cut a schedule that fails down to a short one")
 	only      = flag.Bool("only", false, "play the schedule of -seed alone, and show its script")
 )
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800) // worlds are many and small
+	m.Run()
+}
 
 // However the world treats them, the machines keep the rules. A failure prints a
 // short schedule with its script: it belongs into defects_test.go.
