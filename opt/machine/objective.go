@@ -50,7 +50,6 @@ type ObjectiveState struct {
 type Link struct {
 	PlanID    string    `json:"planId"`
 	Start     *opt.Plan `json:"start,omitempty"` // with its tasks, until the workflow has begun
-	From      int64     `json:"from,omitempty"`  // number of the last event of the plan's former attempt
 	After     int64     `json:"after,omitempty"` // event with which the plan was added
 	Try       int       `json:"try,omitempty"`   // to begin the workflow
 	RetryAt   a2a.Time  `json:"retryAt,omitzero"`

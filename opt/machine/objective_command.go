@@ -337,7 +337,7 @@ func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
 	m.record(e)
 	p.Report = &opt.Report{Attempt: e.Attempt, Status: opt.PlanPending}
 	s.Links[i] = &Link{
-		PlanID: planID, Start: whole, From: kept.Recorded[planID], After: s.N,
+		PlanID: planID, Start: whole, After: s.N,
 		Directive: Directive{N: former.Directive.N, Start: start}, Changed: s.N,
 	}
 	if start {

@@ -364,7 +364,7 @@ func (m *Objective) ChildState(planID string) PlanState {
 	l := m.link(planID)
 	first := m.Message(planID)
 	return PlanState{
-		Rules: Rules, Plan: *l.Start, N: l.From, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name,
+		Rules: Rules, Plan: *l.Start, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name,
 		Request: s.Request, First: &first,
 	}
 }
