@@ -219,9 +219,6 @@ func (j *journal) kept(objectiveID string) opt.Kept {
 	r := j.rows[objectiveID]
 	k := opt.Kept{Objective: r.objective, Request: r.request, Given: r.given, Recorded: map[string]int64{objectiveID: j.last[objectiveID]}}
 	k.Objective.Root = j.roots[r.objective.RootID()]
-	for _, p := range r.objective.Plans {
-		k.Recorded[p.ID] = j.last[p.ID]
-	}
 	k.Heard = r.heard
 	k.Answered = slices.Sorted(maps.Keys(r.answered))
 	return copied(k)
@@ -231,7 +228,11 @@ func (j *journal) kept(objectiveID string) opt.Kept {
 // same is recorded again.
 func (w *World) commit(r *run, events int, heard bool) {
 	batch := r.unrecorded[:events]
-	w.record(r.id, r.objective, batch)
+	source := r.id
+	if p, ok := r.m.(planHost); ok {
+		source = p.State.Source()
+	}
+	w.record(source, r.objective, batch)
 	if !heard {
 		w.logf("%s: %d events are recorded, and it does not hear of it", w.name(r.id), events)
 		return
