@@ -59,6 +59,7 @@ type Link struct {
 	Directive Directive `json:"directive"`
 	Changed   int64     `json:"changed,omitempty"` // event with which Directive took its value
 	Told      int64     `json:"told,omitempty"`    // number of the latest directive that has arrived
+	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and its result is on the way to this run
 }
 
 // Making is a request to the planner.
@@ -74,6 +75,8 @@ type Current struct {
 	PlanID  string      `json:"planId,omitempty"`  // the plan whose answer is awaited
 	Echo    bool        `json:"echo,omitempty"`    // applied; answered when every plan has confirmed
 	Loading bool        `json:"loading,omitempty"` // the former attempt is being read
+
+	Unchanged bool `json:"unchanged,omitempty"` // with Echo: it was so already
 }
 
 // NewObjective returns the machine of an objective that is about to begin. Its
@@ -366,7 +369,7 @@ func (m *Objective) Wants() Wants {
 		case l.Begun && !p.Over() && l.Directive.N > l.Told:
 			w.Signals = append(w.Signals, Signal{To: l.PlanID, N: l.Directive.N, After: l.Changed})
 		}
-		w.Bound = w.Bound || l.Own && !p.Over() && !(l.Directive.TellEnd && l.Told >= l.Directive.N)
+		w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !l.Directive.TellEnd || l.Told < l.Directive.N)
 	}
 	if s.Turn.N > s.Turn.Told {
 		w.Signals = append(w.Signals, Signal{To: ToContext, N: s.Turn.N, After: s.Turn.After})

@@ -66,6 +66,8 @@ func (m *Objective) beginCommand() {
 	switch {
 	case err != nil:
 		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(err)})
+	case Unchanged(o, p, c) && c.Status == string(opt.ObjectiveBlocked) && len(m.unconfirmed()) > 0:
+		s.Current.Echo, s.Current.Unchanged = true, true // it is paused already, and not every plan has confirmed
 	case Unchanged(o, p, c):
 		m.answer(opt.CommandAnswer{Unchanged: true})
 	default:
@@ -194,7 +196,7 @@ func (m *Objective) finishCommand() bool {
 	case c == nil:
 		return false
 	case c.Echo && len(m.unconfirmed()) == 0:
-		m.answer(opt.CommandAnswer{})
+		m.answer(opt.CommandAnswer{Unchanged: c.Unchanged})
 		return true
 	case c.PlanID != "" && s.Objective.Plan(c.PlanID).Over():
 		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(planEnded())})

@@ -340,6 +340,7 @@ func (m *Objective) onTold(in Told) {
 		return
 	}
 	l.Told = max(l.Told, in.N)
+	l.Gone = in.Gone && l.Own
 	if in.Gone && !l.Own && !m.State.Objective.Plan(l.PlanID).Over() {
 		m.lost(l)
 	}
@@ -443,7 +444,7 @@ func (m *Objective) onElapsed(key string) {
 		m.stop(opt.ObjectiveCanceled, opt.Expired, m.say(":expired",
 			fmt.Sprintf("No client started this objective within %s, so it was canceled.", opt.Span(time.Duration(s.IdleFor)*time.Second))))
 	case strings.HasPrefix(key, answerTimer) && s.Current != nil && answerTimer+s.Current.Command.ID == key && s.Current.Echo:
-		m.answer(opt.CommandAnswer{Waiting: m.unconfirmed()})
+		m.answer(opt.CommandAnswer{Waiting: m.unconfirmed(), Unchanged: s.Current.Unchanged})
 	case strings.HasPrefix(key, beginTimer):
 		for _, l := range s.Links {
 			if key == fmt.Sprintf("%s%s:%d", beginTimer, l.PlanID, l.RetryAt.Millis()) {
