@@ -205,6 +205,13 @@ func (w *World) knowsEverything(r *run, h planHost, a *activity) {
 			w.fail("notes", "%s is not told %s", w.name(a.Key), note.MessageID)
 		}
 	}
+	said := map[string]bool{}
+	for _, m := range a.work.Messages {
+		if said[m.MessageID] {
+			w.fail("notes", "%s is told %s twice", w.name(a.Key), m.MessageID)
+		}
+		said[m.MessageID] = true
+	}
 	i := slices.IndexFunc(o.Objective.Plans, func(p *opt.Plan) bool { return p.ID == r.id })
 	if i < 1 || o.Objective.Unordered() || len(h.State.Plan.Inputs(h.State.Plan.Task(a.Of))) > 0 || w.hurt[r.objective] {
 		return
