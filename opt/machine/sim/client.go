@@ -3,6 +3,8 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -63,6 +65,7 @@ func (w *World) deliverCall(o op, twice bool) {
 	case enter:
 		if to == nil {
 			id := w.journal.rows[c.objectiveID].objective.ContextID
+			maps.DeleteFunc(w.used, func(key string, _ bool) bool { return strings.HasPrefix(key, o.to+" ") }) // it begins anew
 			to = w.newRun(o.to, "", contextHost{machine.NewContext(tenant, id)})
 		}
 		w.logf("the API tells %s that %s comes, behind %s", w.name(o.to), w.name(c.objectiveID), w.names(c.behind))

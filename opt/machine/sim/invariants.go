@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -20,6 +21,7 @@ type facts struct {
 	revision map[string]int64       // by objective
 	paused   map[string]bool        // objectives whose pause was answered, and is in force
 	queue    map[string][]string    // by context: members that have not had their turn, as they came
+	endedAt  map[string]int64       // when the latest attempt at a round of a task ended
 	attempts map[string]int         // latest attempt at a round of a task that has begun
 	names    map[string]string      // of commands that were applied and name something: what it is in
 	commands map[string]opt.Command // by id
@@ -29,7 +31,7 @@ type facts struct {
 func newFacts() facts {
 	return facts{
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
-		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, attempts: map[string]int{},
+		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, attempts: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 	}
 }
@@ -169,6 +171,9 @@ func (w *World) mayRun(r *run, h planHost, a *activity) {
 	work := s.Work[t.ID]
 	if n := w.facts.attempts[a.work.Key]; a.Kind == machine.RunTask && n+1 != work.Attempt {
 		w.fail("runs", "attempt %d at %s begins after %d", work.Attempt, w.name(t.ID), n)
+	}
+	if ended := w.facts.endedAt[a.work.Key]; a.Kind == machine.RunTask && work.Attempt > 1 && (w.now < ended+1000 || work.Attempt > cmp.Or(t.Attempts, 3)) {
+		w.fail("runs", "attempt %d at %s begins %d ms after the one before", work.Attempt, w.name(t.ID), w.now-ended)
 	}
 	w.facts.attempts[a.work.Key] = work.Attempt
 }
