@@ -178,7 +178,7 @@ func (m *Context) address() {
 }
 
 func (m *Context) tell(to *Member, held bool) {
-	m.State.Turns++
+	m.State.Turns = max(m.State.Turns+1, m.now.Millis()) // higher than those of an earlier workflow of the context
 	to.Turn = Turn{N: m.State.Turns, Request: to.Request, Held: held, Tenant: m.State.Tenant}
 	to.Tries, to.RetryAt = 0, a2a.Time{}
 }

@@ -50,7 +50,6 @@ type ObjectiveState struct {
 type Link struct {
 	PlanID    string    `json:"planId"`
 	Start     *opt.Plan `json:"start,omitempty"` // with its tasks, until the workflow has begun
-	From      int64     `json:"from,omitempty"`  // number of the last event of the plan's former attempt
 	After     int64     `json:"after,omitempty"` // event with which the plan was added
 	Try       int       `json:"try,omitempty"`   // to begin the workflow
 	RetryAt   a2a.Time  `json:"retryAt,omitzero"`
@@ -60,6 +59,7 @@ type Link struct {
 	Directive Directive `json:"directive"`
 	Changed   int64     `json:"changed,omitempty"` // event with which Directive took its value
 	Told      int64     `json:"told,omitempty"`    // number of the latest directive that has arrived
+	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and its result is on the way to this run
 }
 
 // Making is a request to the planner.
@@ -75,6 +75,8 @@ type Current struct {
 	PlanID  string      `json:"planId,omitempty"`  // the plan whose answer is awaited
 	Echo    bool        `json:"echo,omitempty"`    // applied; answered when every plan has confirmed
 	Loading bool        `json:"loading,omitempty"` // the former attempt is being read
+
+	Unchanged bool `json:"unchanged,omitempty"` // with Echo: it was so already
 }
 
 // NewObjective returns the machine of an objective that is about to begin. Its
@@ -94,11 +96,25 @@ func NewObjective(o opt.Opening, idleFor int64) *Objective {
 // command that may retry it.
 func RestoreObjective(kept Kept, idleFor int64) *Objective {
 	o := kept.Objective
-	o.Plans, o.Root = nil, opt.TaskState(o.Status) // the root task has ended with it
+	o.Plans = nil
+	switch { // the root task has ended with it
+	case o.Root.Ended():
+	case o.Reason == opt.ReasonRejected:
+		o.Root = opt.TaskRejected
+	default:
+		o.Root = opt.TaskState(o.Status)
+	}
 	m := &Objective{State: ObjectiveState{
 		Rules: Rules, Objective: o, N: kept.Recorded[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept,
 	}}
 	s := &m.State
+	s.Answered, s.Seen = made(s.Answered), made(s.Seen)
+	for _, id := range kept.Heard {
+		s.Seen[id] = true
+	}
+	for _, id := range kept.Answered {
+		s.Answered[id] = true
+	}
 	if !kept.Objective.Started {
 		s.Given, s.Unplanned = kept.Given, kept.Request != nil && len(kept.Given) == 0
 	}
@@ -246,6 +262,9 @@ func (m *Objective) begin() {
 	if len(given) == 0 && (s.Unplanned || len(o.Plans) == 0 && s.Request != nil) {
 		to = opt.ObjectivePlanning
 	}
+	if !o.Status.May(to) { // a client works on a plan by hand already; the tables have no other way
+		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator)
+	}
 	m.move(to, "")
 	if to == opt.ObjectivePlanning {
 		m.make(false)
@@ -279,6 +298,7 @@ func (m *Objective) move(to opt.ObjectiveStatus, reason string) {
 // stop ends the objective once its plans have ended.
 func (m *Objective) stop(as opt.ObjectiveStatus, cause string, text *a2a.Message) {
 	if !closed(&m.State.Objective) {
+		m.dropMaking()
 		m.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(as), Cause: cause, Status: text})
 	}
 }
@@ -301,7 +321,7 @@ func (m *Objective) say(suffix, text string) *a2a.Message {
 // joins the conversation. A letter that comes again changes nothing.
 func (m *Objective) onLetter(l opt.Letter) {
 	s, o := &m.State, &m.State.Objective
-	key := l.Principal + "\x00" + l.Once()
+	key := l.ID()
 	if s.Seen[key] {
 		return
 	}
@@ -349,7 +369,7 @@ func (m *Objective) Wants() Wants {
 		case l.Begun && !p.Over() && l.Directive.N > l.Told:
 			w.Signals = append(w.Signals, Signal{To: l.PlanID, N: l.Directive.N, After: l.Changed})
 		}
-		w.Bound = w.Bound || l.Own && !p.Over() && !(l.Directive.TellEnd && l.Told >= l.Directive.N)
+		w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !l.Directive.TellEnd || l.Told < l.Directive.N)
 	}
 	if s.Turn.N > s.Turn.Told {
 		w.Signals = append(w.Signals, Signal{To: ToContext, N: s.Turn.N, After: s.Turn.After})

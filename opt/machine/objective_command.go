@@ -66,6 +66,8 @@ func (m *Objective) beginCommand() {
 	switch {
 	case err != nil:
 		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(err)})
+	case Unchanged(o, p, c) && c.Status == string(opt.ObjectiveBlocked) && len(m.unconfirmed()) > 0:
+		s.Current.Echo, s.Current.Unchanged = true, true // it is paused already, and not every plan has confirmed
 	case Unchanged(o, p, c):
 		m.answer(opt.CommandAnswer{Unchanged: true})
 	default:
@@ -194,7 +196,7 @@ func (m *Objective) finishCommand() bool {
 	case c == nil:
 		return false
 	case c.Echo && len(m.unconfirmed()) == 0:
-		m.answer(opt.CommandAnswer{})
+		m.answer(opt.CommandAnswer{Unchanged: c.Unchanged})
 		return true
 	case c.PlanID != "" && s.Objective.Plan(c.PlanID).Over():
 		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(planEnded())})
@@ -320,7 +322,7 @@ func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
 	s, o := &m.State, &m.State.Objective
 	i := slices.IndexFunc(s.Links, func(l *Link) bool { return l.PlanID == planID })
 	whole, p, former := kept.Objective.Plan(planID), o.Plan(planID), s.Links[i]
-	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run))}
+	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run, 2))}
 	if err := whole.Apply(e); err != nil {
 		panic(err) // only what failed or was skipped is retried
 	}
@@ -337,7 +339,7 @@ func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
 	m.record(e)
 	p.Report = &opt.Report{Attempt: e.Attempt, Status: opt.PlanPending}
 	s.Links[i] = &Link{
-		PlanID: planID, Start: whole, From: kept.Recorded[planID], After: s.N,
+		PlanID: planID, Start: whole, After: s.N,
 		Directive: Directive{N: former.Directive.N, Start: start}, Changed: s.N,
 	}
 	if start {

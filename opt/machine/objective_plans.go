@@ -84,7 +84,7 @@ func (m *Objective) addFirst(specs []opt.PlanSpec) {
 		return
 	}
 	m.addPlans(plans)
-	if len(plans) > 0 && o.Status == opt.ObjectivePlanning {
+	if o.Status == opt.ObjectivePlanning {
 		m.move(opt.ObjectiveWorking, "")
 	}
 }
@@ -212,7 +212,11 @@ func (m *Objective) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Start = d.Start || start
 	begun := d.Start || p.Started
 	d.Hold = !begun && o.Started && !closed(o) && !o.Met(p)
-	d.Paused = begun && (o.Paused || s.Making != nil && s.Making.Replan)
+	d.Command = ""
+	if s.Current != nil && s.Current.PlanID == p.ID {
+		d.Command = s.Current.Command.ID
+	}
+	d.Paused = (begun || d.Command != "") && (o.Paused || s.Making != nil && s.Making.Replan)
 	switch {
 	case d.Stop != "":
 	case l.Replaced:
@@ -223,10 +227,6 @@ func (m *Objective) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Leaf, d.Name = o.Leaf(p), p.Name
 	if begun {
 		d.Notes = len(s.Notes)
-	}
-	d.Command = ""
-	if s.Current != nil && s.Current.PlanID == p.ID {
-		d.Command = s.Current.Command.ID
 	}
 	d.TellEnd = d.TellEnd || s.Leaving && l.Begun && l.Own
 	d.Shared = s.Turn.Shared
@@ -340,6 +340,7 @@ func (m *Objective) onTold(in Told) {
 		return
 	}
 	l.Told = max(l.Told, in.N)
+	l.Gone = in.Gone && l.Own
 	if in.Gone && !l.Own && !m.State.Objective.Plan(l.PlanID).Over() {
 		m.lost(l)
 	}
@@ -364,7 +365,7 @@ func (m *Objective) ChildState(planID string) PlanState {
 	l := m.link(planID)
 	first := m.Message(planID)
 	return PlanState{
-		Rules: Rules, Plan: *l.Start, N: l.From, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name,
+		Rules: Rules, Plan: *l.Start, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name,
 		Request: s.Request, First: &first,
 	}
 }
@@ -443,7 +444,7 @@ func (m *Objective) onElapsed(key string) {
 		m.stop(opt.ObjectiveCanceled, opt.Expired, m.say(":expired",
 			fmt.Sprintf("No client started this objective within %s, so it was canceled.", opt.Span(time.Duration(s.IdleFor)*time.Second))))
 	case strings.HasPrefix(key, answerTimer) && s.Current != nil && answerTimer+s.Current.Command.ID == key && s.Current.Echo:
-		m.answer(opt.CommandAnswer{Waiting: m.unconfirmed()})
+		m.answer(opt.CommandAnswer{Waiting: m.unconfirmed(), Unchanged: s.Current.Unchanged})
 	case strings.HasPrefix(key, beginTimer):
 		for _, l := range s.Links {
 			if key == fmt.Sprintf("%s%s:%d", beginTimer, l.PlanID, l.RetryAt.Millis()) {

@@ -59,6 +59,10 @@ func (m *Objective) onTurn(in Turn) {
 		return
 	}
 	t.Grant = in.N
+	if in.Request == 0 && t.N > 0 { // the context has forgotten the objective, and heard of it again
+		t.Want, t.Held = "", false
+		return
+	}
 	t.Held = in.Held && in.Request == t.N && t.Want == WantTurn
 }
 
@@ -97,7 +101,8 @@ func (m *Objective) turnWanted() TurnWant {
 // ended, or has given up its permission and asks for none.
 func (m *Objective) resting() bool {
 	s, o := &m.State, &m.State.Objective
-	if s.Begin || s.Making != nil {
+	starting := s.Current != nil && s.Current.PlanID != "" && s.Current.Command.Status == string(opt.PlanWorking)
+	if s.Begin || s.Making != nil || starting { // the plan may have begun already
 		return false
 	}
 	active := slices.ContainsFunc(s.Links, func(l *Link) bool {

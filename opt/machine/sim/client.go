@@ -3,6 +3,8 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -63,6 +65,7 @@ func (w *World) deliverCall(o op, twice bool) {
 	case enter:
 		if to == nil {
 			id := w.journal.rows[c.objectiveID].objective.ContextID
+			maps.DeleteFunc(w.used, func(key string, _ bool) bool { return strings.HasPrefix(key, o.to+" ") }) // it begins anew
 			to = w.newRun(o.to, "", contextHost{machine.NewContext(tenant, id)})
 		}
 		w.logf("the API tells %s that %s comes, behind %s", w.name(o.to), w.name(c.objectiveID), w.names(c.behind))
@@ -94,6 +97,12 @@ func (w *World) deliverCommand(o op, to *run) {
 		r := w.journal.rows[o.to]
 		if _, answered := w.journal.answers[c.ID]; answered && !o.repeat || !r.closed || w.latest[o.to] == nil || !retries(c) {
 			w.logf("%s is not there for command %s", w.name(o.to), c.ID)
+			return
+		}
+		if o.call.attempt <= r.objective.Attempt { // the API took it for open: it begins anew
+			if !o.repeat {
+				w.sendThis(c)
+			}
 			return
 		}
 		w.logf("%s is retried in a new run", w.name(o.to))

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"longhaul/a2a"
@@ -13,11 +15,13 @@ type facts struct {
 	answers  map[string]int         // how often a command was answered
 	taken    map[string]string      // commands that an objective has taken in: its id
 	judged   map[string]int         // how often a letter was judged
+	again    map[string]bool        // letters that a later attempt at a plan has taken in
 	heard    map[string]bool        // letters that a workflow has taken in
 	applied  map[string]int64       // changes that were answered as applied, by objective
 	revision map[string]int64       // by objective
 	paused   map[string]bool        // objectives whose pause was answered, and is in force
 	queue    map[string][]string    // by context: members that have not had their turn, as they came
+	endedAt  map[string]int64       // when the latest attempt at a round of a task ended
 	attempts map[string]int         // latest attempt at a round of a task that has begun
 	names    map[string]string      // of commands that were applied and name something: what it is in
 	commands map[string]opt.Command // by id
@@ -26,8 +30,8 @@ type facts struct {
 
 func newFacts() facts {
 	return facts{
-		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, applied: map[string]int64{},
-		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, attempts: map[string]int{},
+		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
+		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, attempts: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 	}
 }
@@ -40,6 +44,7 @@ func (w *World) before(r *run, in machine.Input) {
 		f.taken[in.ID], f.commands[in.ID] = r.id, in.Command
 	case machine.Letter:
 		f.heard[in.Message.MessageID] = true
+		f.again[in.Message.MessageID] = r.attempt > 0
 	case machine.Enter:
 		s := &r.m.(contextHost).State
 		known := s.Holder != nil && s.Holder.ID == in.ObjectiveID && (s.Holder.Attempt == 0 || s.Holder.Attempt >= in.Attempt)
@@ -167,6 +172,9 @@ func (w *World) mayRun(r *run, h planHost, a *activity) {
 	if n := w.facts.attempts[a.work.Key]; a.Kind == machine.RunTask && n+1 != work.Attempt {
 		w.fail("runs", "attempt %d at %s begins after %d", work.Attempt, w.name(t.ID), n)
 	}
+	if ended := w.facts.endedAt[a.work.Key]; a.Kind == machine.RunTask && work.Attempt > 1 && (w.now < ended+1000 || work.Attempt > cmp.Or(t.Attempts, 3)) {
+		w.fail("runs", "attempt %d at %s begins %d ms after the one before", work.Attempt, w.name(t.ID), w.now-ended)
+	}
 	w.facts.attempts[a.work.Key] = work.Attempt
 }
 
@@ -202,13 +210,21 @@ func (w *World) knowsEverything(r *run, h planHost, a *activity) {
 			w.fail("notes", "%s is not told %s", w.name(a.Key), note.MessageID)
 		}
 	}
+	said := map[string]bool{}
+	for _, m := range a.work.Messages {
+		if said[m.MessageID] {
+			w.fail("notes", "%s is told %s twice", w.name(a.Key), m.MessageID)
+		}
+		said[m.MessageID] = true
+	}
 	i := slices.IndexFunc(o.Objective.Plans, func(p *opt.Plan) bool { return p.ID == r.id })
 	if i < 1 || o.Objective.Unordered() || len(h.State.Plan.Inputs(h.State.Plan.Task(a.Of))) > 0 || w.hurt[r.objective] {
 		return
 	}
 	before := w.latest[o.Objective.Plans[i-1].ID]
-	if before == nil || !h.State.Directive.Start {
-		return
+	byClient := func(c opt.Command) bool { return c.PlanID == r.id && c.Status == string(opt.PlanWorking) }
+	if before == nil || !h.State.Directive.Start || slices.ContainsFunc(slices.Collect(maps.Values(w.facts.commands)), byClient) {
+		return // a client may start a plan before its time
 	}
 	plan := &before.m.(planHost).State.Plan
 	if made := plan.Results(); plan.Status == opt.PlanCompleted && len(made) > 0 {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 
 	"longhaul/a2a"
@@ -26,7 +27,9 @@ type row struct {
 	objective opt.Objective // with its plans and their tasks
 	request   *a2a.Message
 	given     []opt.PlanSpec
-	closed    bool // its latest attempt has ended
+	answered  map[string]bool // commands
+	heard     []string        // letters that the objective has judged
+	closed    bool            // its latest attempt has ended
 }
 
 // A place is that of an attempt at an objective in the queue of its context.
@@ -65,7 +68,10 @@ func (w *World) record(source, objectiveID string, events []opt.Event) {
 			w.fail("journal", "%s recorded event %d after %d", source, e.N, j.last[source])
 		}
 		j.sources[source][e.N], j.last[source] = content, e.N
-		w.store(source, objectiveID, copied(e))
+		if e.Objective != nil || e.Plan != nil || e.Tasks != nil {
+			e = copied(e) // the machine goes on with what is in it
+		}
+		w.store(source, objectiveID, e)
 	}
 }
 
@@ -73,7 +79,7 @@ func (w *World) record(source, objectiveID string, events []opt.Event) {
 func (w *World) store(source, objectiveID string, e opt.Event) {
 	j := w.journal
 	if e.Kind == opt.ObjectiveOpened {
-		j.rows[objectiveID] = &row{objective: *e.Objective, request: e.Message, given: e.Given}
+		j.rows[objectiveID] = &row{objective: *e.Objective, request: e.Message, given: e.Given, answered: map[string]bool{}}
 		j.order = append(j.order, objectiveID)
 		j.roots[e.TaskID] = opt.TaskSubmitted
 		return
@@ -91,6 +97,7 @@ func (w *World) store(source, objectiveID string, e opt.Event) {
 	switch {
 	case e.Kind == opt.PlanAdded:
 		o.Plans = append(o.Plans, e.Plan)
+		j.texts[e.Plan.Name] = true
 	case p != nil && e.PlanHead != nil:
 		h := e.PlanHead
 		p.Status, p.Reason, p.Stopping, p.Started, p.Paused, p.Run = h.Status, h.Reason, h.Stopping, h.Started, h.Paused, h.Run
@@ -113,15 +120,19 @@ func (w *World) store(source, objectiveID string, e opt.Event) {
 		o.Cause = e.Cause
 	case opt.CommandAnswered:
 		j.answers[e.Answer.CommandID] = *e.Answer
+		r.answered[e.Answer.CommandID] = true
 		if e.Answer.Refusal != nil && r.closed && !w.retrying(objectiveID) {
 			j.release(o.ContextID, o.ID)
 		}
 	case opt.MessageAdded:
 		key := objectiveID + " " + e.Message.MessageID
+		if source == objectiveID {
+			r.heard = append(r.heard, opt.Letter{Principal: e.Principal, Key: e.Key, Message: *e.Message}.ID())
+		}
 		j.letters[key] = append(j.letters[key], e.Verdict)
 	}
 	if p != nil {
-		storeTask(p, e)
+		j.storeTask(p, e)
 	} else if e.Kind == opt.TaskMoved {
 		j.roots[e.TaskID] = opt.TaskState(e.To)
 	}
@@ -137,10 +148,13 @@ func storeHead(o *opt.Objective, h opt.ObjectiveHead) {
 }
 
 // storeTask puts what an event of a plan says of its tasks into the plan's row.
-func storeTask(p *opt.Plan, e opt.Event) {
+func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 	switch e.Kind {
 	case opt.TasksAdded:
 		p.Tasks = append(p.Tasks, e.Tasks...)
+		for _, t := range e.Tasks {
+			j.texts[t.Name] = true
+		}
 		return
 	case opt.PlanRetried:
 		for _, t := range e.Tasks {
@@ -204,9 +218,9 @@ func (j *journal) release(contextID, objectiveID string) {
 func (j *journal) kept(objectiveID string) opt.Kept {
 	r := j.rows[objectiveID]
 	k := opt.Kept{Objective: r.objective, Request: r.request, Given: r.given, Recorded: map[string]int64{objectiveID: j.last[objectiveID]}}
-	for _, p := range r.objective.Plans {
-		k.Recorded[p.ID] = j.last[p.ID]
-	}
+	k.Objective.Root = j.roots[r.objective.RootID()]
+	k.Heard = r.heard
+	k.Answered = slices.Sorted(maps.Keys(r.answered))
 	return copied(k)
 }
 
@@ -214,7 +228,11 @@ func (j *journal) kept(objectiveID string) opt.Kept {
 // same is recorded again.
 func (w *World) commit(r *run, events int, heard bool) {
 	batch := r.unrecorded[:events]
-	w.record(r.id, r.objective, batch)
+	source := r.id
+	if p, ok := r.m.(planHost); ok {
+		source = p.State.Source()
+	}
+	w.record(source, r.objective, batch)
 	if !heard {
 		w.logf("%s: %d events are recorded, and it does not hear of it", w.name(r.id), events)
 		return

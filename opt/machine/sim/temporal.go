@@ -245,7 +245,7 @@ func (w *World) end(r *run) {
 		report := copied(r.m.(planHost).State.Report)
 		in.Report = &report
 	}
-	w.arrive(r.parent, in)
+	w.put(op{kind: childEnds, to: r.parent.id, in: in, from: r.parent})
 }
 
 // terminate has an operator end the workflow of a plan.

@@ -27,6 +27,7 @@ type World struct {
 	journal *journal
 	used    map[string]bool // keys of activities and timers, by workflow
 	hurt    map[string]bool // objectives of which an operator has ended a plan
+	astray  bool            // an objective waits for a plan that an operator has ended
 	replays bool            // histories are kept, and replayed
 	facts   facts           // what the invariants remember
 
@@ -162,8 +163,10 @@ func (w *World) things() []thing {
 			out = append(out, thing{kind: aTask, run: r})
 		}
 	}
-	for i := range w.ops {
-		out = append(out, thing{kind: anOp, index: i})
+	for i, o := range w.ops {
+		if !o.repeat {
+			out = append(out, thing{kind: anOp, index: i})
+		}
 	}
 	for _, r := range w.runs {
 		if len(r.unrecorded) > 0 && !w.journal.down {
@@ -176,6 +179,11 @@ func (w *World) things() []thing {
 			if t.At.Millis() <= w.now && !w.used[r.id+" "+t.Key] {
 				out = append(out, thing{kind: aTimer, run: r, index: i})
 			}
+		}
+	}
+	for i, o := range w.ops {
+		if o.repeat {
+			out = append(out, thing{kind: anOp, index: i}) // overtaken by everything else
 		}
 	}
 	return out
@@ -227,6 +235,7 @@ func (w *World) fault(c *choice) {
 			w.arrive(r, machine.Leaving{})
 		}
 	case kind == 5 && plan && c.chance(2):
+		w.astray = w.astray || r.parent == nil || r.parent.leaving // then its objective learns of it when it tells the plan something
 		w.terminate(r)
 	case kind == 6 && (plan || objective) && c.chance(3):
 		w.logf("%s: its workflow is asked to stop", w.name(r.id))
@@ -285,6 +294,7 @@ func (w *World) finishAll() {
 			w.sendThis(opt.Command{ID: fmt.Sprintf("c%d", w.n2), Kind: opt.UpdateObjective, ObjectiveID: id, Status: string(opt.ObjectiveCanceled)})
 		}
 	}
+	w.astray = false
 	w.settle()
 	for _, r := range w.runs {
 		w.fail("rest", "the workflow of %s never ends", w.name(r.id))
