@@ -49,12 +49,9 @@ func (m *Objective) onTurn(in Turn) {
 	case in.Tenant != s.Objective.Tenant || in.N <= t.Grant:
 		return
 	case !t.Shared:
-		t.Shared, t.Held, t.Want, t.Grant = true, in.Held, WantRest, in.N
-		if in.Held {
-			t.Want = WantTurn
-		}
-		if t.N > 0 { // the context does not know of requests before
-			t.Want = ""
+		t.Shared, t.Held, t.Want, t.Grant = true, in.Held, "", in.N // the context hears whether it works
+		if in.Held && t.N == 0 {
+			t.Want = WantTurn // which is what the context takes it for
 		}
 		return
 	}
