@@ -53,7 +53,6 @@ var mutations = []mutation{
 	{"an objective that is canceled goes on planning", "objective.go", "\t\tm.dropMaking()\n\t\tm.apply(opt.Event{Kind: opt.ObjectiveStopping", "\t\tm.apply(opt.Event{Kind: opt.ObjectiveStopping"},
 	{"a pause that is repeated is answered too early", "objective_command.go", "&& len(m.unconfirmed()) > 0:", "&& false:"},
 	{"tasks begin before all that has arrived was taken in", "plan.go", "again = begin && m.beginReady() || again", "again = m.beginReady() || again"},
-	{"a plan that has no workflow any more is waited for", "objective_plans.go", "if in.Gone && !l.Own && !m.State.Objective.Plan(l.PlanID).Over() {", "if false {"},
 	{"a plan whose former run is there is not begun again", "objective_plans.go", "l.RetryAt = a2a.Time{}\n\t\t\t}", "}"},
 	{"a link counts as begun by the run that goes on", "objective_plans.go", "next.Own = false", "next.Own = true"},
 	{"the ids of a second attempt are those of the first", "objective_command.go", "max(o.Attempt, p.Run, 2)", "max(o.Attempt, p.Run)"},
