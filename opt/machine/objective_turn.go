@@ -115,7 +115,7 @@ func (m *Objective) onTurnTold(in Told) {
 	t := &m.State.Turn
 	t.Told = max(t.Told, in.N)
 	if in.Gone && t.Want != WantLeave {
-		t.Shared, t.Held = false, false
+		t.Shared, t.Held, t.Grant = false, false, 0 // another context would number its turns anew
 	}
 }
 
