@@ -111,7 +111,7 @@ func (m *Context) onRequest(in TurnRequest) {
 	s := &m.State
 	member := m.member(in.ObjectiveID)
 	switch {
-	case member == nil && in.Want == WantLeave:
+	case member == nil && in.Want != WantTurn: // it has left, or need not be here
 		return
 	case member == nil: // it was taken for one that is not there
 		member = &Member{ID: in.ObjectiveID, Attempt: in.Attempt}

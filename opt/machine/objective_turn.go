@@ -46,7 +46,12 @@ func (m *Objective) onTurn(in Turn) {
 	s := &m.State
 	t := &s.Turn
 	switch {
-	case in.Tenant != s.Objective.Tenant || in.N <= t.Grant:
+	case in.Tenant != s.Objective.Tenant:
+		return
+	case t.Shared && in.Request == 0 && t.N > 0: // the context has forgotten the objective, and heard of it again
+		t.Want, t.Held, t.Grant = "", false, in.N
+		return
+	case in.N <= t.Grant:
 		return
 	case !t.Shared:
 		t.Shared, t.Held, t.Want, t.Grant = true, in.Held, "", in.N // the context hears whether it works
@@ -56,10 +61,6 @@ func (m *Objective) onTurn(in Turn) {
 		return
 	}
 	t.Grant = in.N
-	if in.Request == 0 && t.N > 0 { // the context has forgotten the objective, and heard of it again
-		t.Want, t.Held = "", false
-		return
-	}
 	t.Held = in.Held && in.Request == t.N && t.Want == WantTurn
 }
 
