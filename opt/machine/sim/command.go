@@ -44,7 +44,8 @@ func (w *World) sendThis(cmd opt.Command) {
 		cmd.Attempt = call.attempt
 	}
 	if begins(cmd, o) {
-		cmd.QueuedAt, call.behind = w.journal.reserve(o.ContextID, o.ID, call.attempt, w.at())
+		call.ahead = w.journal.reserve(o.ContextID, o.ID, call.attempt, w.at())
+		cmd.QueuedAt = call.ahead.since
 		call.queued = !cmd.QueuedAt.IsZero()
 	}
 	w.logf("a client sends command %s for %s: %s, queued %v", cmd.ID, w.name(o.ID), describe(cmd), call.queued)

@@ -20,7 +20,8 @@ type facts struct {
 	applied  map[string]int64       // changes that were answered as applied, by objective
 	revision map[string]int64       // by objective
 	paused   map[string]bool        // objectives whose pause was answered, and is in force
-	queue    map[string][]string    // by context: members that have not had their turn, as they came
+	queue    map[string][]string    // by context: members that have not had their turn, in the order of their places
+	since    map[string]int64       // the places of members
 	endedAt  map[string]int64       // when the latest attempt at a round of a task ended
 	attempts map[string]int         // latest attempt at a round of a task that has begun
 	names    map[string]string      // of commands that were applied and name something: what it is in
@@ -31,7 +32,7 @@ type facts struct {
 func newFacts() facts {
 	return facts{
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
-		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, attempts: map[string]int{}, endedAt: map[string]int64{},
+		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 	}
 }
@@ -50,7 +51,13 @@ func (w *World) before(r *run, in machine.Input) {
 		known := s.Holder != nil && s.Holder.ID == in.ObjectiveID && (s.Holder.Attempt == 0 || s.Holder.Attempt >= in.Attempt)
 		if !known && !slices.Contains(f.queue[r.id], in.ObjectiveID) && !slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting),
 			func(m *machine.Member) bool { return m.ID == in.ObjectiveID && m.Attempt >= in.Attempt }) {
-			f.queue[r.id] = append(f.queue[r.id], in.ObjectiveID)
+			f.since[in.ObjectiveID] = in.At.Millis()
+			queue := f.queue[r.id]
+			i := len(queue)
+			for i > 0 && f.since[queue[i-1]] > in.At.Millis() {
+				i--
+			}
+			f.queue[r.id] = slices.Insert(queue, i, in.ObjectiveID)
 		}
 	}
 }
@@ -106,7 +113,7 @@ func (w *World) answeredOnce(r *run, e opt.Event) {
 	}
 }
 
-// turnsInOrder: turns are given in the order of arrival (invariant 4).
+// turnsInOrder: turns are given in the order of places (invariant 4).
 func (w *World) turnsInOrder(r *run, h contextHost) {
 	s, queue := &h.State, w.facts.queue[r.id]
 	member := func(id string) bool {

@@ -182,32 +182,43 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 	}
 }
 
+// An ahead is what an objective finds that takes a place in the queue of a context.
+type ahead struct {
+	since    a2a.Time // since when it waits, zero if the context is free
+	begun    []string // objectives that have begun
+	starting []string // objectives that are about to
+}
+
 // reserve takes a place for an attempt in the queue of its context, in one
-// transaction. It returns the time of the place, zero if the context is free, and
-// the objectives that are known to have begun. The same attempt has one place.
-func (j *journal) reserve(contextID, objectiveID string, attempt int, now a2a.Time) (a2a.Time, []string) {
+// transaction. The same attempt has one place.
+func (j *journal) reserve(contextID, objectiveID string, attempt int, now a2a.Time) (out ahead) {
 	places := j.places[contextID]
-	own := slices.IndexFunc(places, func(p place) bool { return p.objectiveID == objectiveID && p.attempt == attempt })
-	var begun []string
+	last := int64(0)
 	for _, p := range places {
-		if o := j.rows[p.objectiveID].objective; p.objectiveID != objectiveID && (p.queuedAt.IsZero() || o.Started) {
-			begun = append(begun, p.objectiveID)
+		last = max(last, p.queuedAt.Millis())
+		switch o := j.rows[p.objectiveID].objective; {
+		case p.objectiveID == objectiveID:
+		case o.Started:
+			out.begun = append(out.begun, p.objectiveID)
+		case p.queuedAt.IsZero():
+			out.starting = append(out.starting, p.objectiveID)
 		}
 	}
 	for _, id := range j.order {
-		if o := j.rows[id].objective; o.ContextID == contextID && o.Started && !o.Status.Ended() && id != objectiveID && !slices.Contains(begun, id) {
-			begun = append(begun, id)
+		if o := j.rows[id].objective; o.ContextID == contextID && o.Started && !o.Status.Ended() && id != objectiveID && !slices.Contains(out.begun, id) {
+			out.begun = append(out.begun, id)
 		}
 	}
+	own := slices.IndexFunc(places, func(p place) bool { return p.objectiveID == objectiveID && p.attempt == attempt })
 	if own >= 0 {
-		return places[own].queuedAt, begun
+		out.since = places[own].queuedAt
+		return out
 	}
-	at := a2a.Time{}
-	if len(begun) > 0 || len(places) > 0 {
-		at = now
+	if len(out.begun) > 0 || len(places) > 0 {
+		out.since = a2a.AtMillis(max(now.Millis(), last+1))
 	}
-	j.places[contextID] = append(places, place{objectiveID, attempt, at})
-	return at, begun
+	j.places[contextID] = append(places, place{objectiveID, attempt, out.since})
+	return out
 }
 
 func (j *journal) release(contextID, objectiveID string) {

@@ -11,9 +11,6 @@ import (
 
 // checkRest checks what holds when nothing happens any more by itself.
 func (w *World) checkRest() {
-	if w.astray {
-		return
-	}
 	for _, r := range w.runs {
 		switch h := r.m.(type) {
 		case objectiveHost:

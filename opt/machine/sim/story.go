@@ -36,7 +36,8 @@ func (s *Story) Open(change func(*opt.Opening)) string {
 	change(&o)
 	call := &call{begunAt: w.now, objectiveID: id, to: id, opening: &o, attempt: 1}
 	if !o.Idle {
-		o.Objective.QueuedAt, call.behind = w.journal.reserve(o.Objective.ContextID, id, 1, w.at())
+		call.ahead = w.journal.reserve(o.Objective.ContextID, id, 1, w.at())
+		o.Objective.QueuedAt = call.ahead.since
 		call.queued = !o.Objective.QueuedAt.IsZero()
 	}
 	w.record(id, id, []opt.Event{o.Event()})

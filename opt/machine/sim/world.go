@@ -27,7 +27,6 @@ type World struct {
 	journal *journal
 	used    map[string]bool // keys of activities and timers, by workflow
 	hurt    map[string]bool // objectives of which an operator has ended a plan
-	astray  bool            // an objective waits for a plan that an operator has ended
 	replays bool            // histories are kept, and replayed
 	facts   facts           // what the invariants remember
 
@@ -234,8 +233,7 @@ func (w *World) fault(c *choice) {
 		if objective {
 			w.arrive(r, machine.Leaving{})
 		}
-	case kind == 5 && plan && c.chance(2):
-		w.astray = w.astray || r.parent == nil || r.parent.leaving // then its objective learns of it when it tells the plan something
+	case kind == 5 && plan && r.parent != nil && !r.parent.leaving && c.chance(2): // a later run of the objective would not hear of it
 		w.terminate(r)
 	case kind == 6 && (plan || objective) && c.chance(3):
 		w.logf("%s: its workflow is asked to stop", w.name(r.id))
@@ -294,7 +292,6 @@ func (w *World) finishAll() {
 			w.sendThis(opt.Command{ID: fmt.Sprintf("c%d", w.n2), Kind: opt.UpdateObjective, ObjectiveID: id, Status: string(opt.ObjectiveCanceled)})
 		}
 	}
-	w.astray = false
 	w.settle()
 	for _, r := range w.runs {
 		w.fail("rest", "the workflow of %s never ends", w.name(r.id))
