@@ -24,6 +24,7 @@ type ObjectiveState struct {
 	Request   *a2a.Message   `json:"request,omitempty"`   // that began the work
 	Given     []opt.PlanSpec `json:"given,omitempty"`     // plans that came with the request, and have not been added
 	Unplanned bool           `json:"unplanned,omitempty"` // the planner is asked when the work begins, also if there are plans
+	Anew      bool           `json:"anew,omitempty"`      // a client wants other plans than those that are there
 	Idle      bool           `json:"idle,omitempty"`      // it waits for a client to start it
 	IdleFor   int64          `json:"idleFor,omitempty"`   // seconds after which it is canceled unless it was started; 0 for never
 	IdleSince a2a.Time       `json:"idleSince,omitzero"`
@@ -66,6 +67,7 @@ type Link struct {
 type Making struct {
 	Key    string `json:"key"`
 	Replan bool   `json:"replan,omitempty"` // in place of the plans that have not ended
+	Keep   bool   `json:"keep,omitempty"`   // these go on if there are no better ones
 	Begun  bool   `json:"begun,omitempty"`  // the objective has had its turn since it asked
 }
 
@@ -265,12 +267,23 @@ func (m *Objective) begin() {
 	if !o.Status.May(to) { // a client works on a plan by hand already; the tables have no other way
 		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator)
 	}
-	m.move(to, "")
-	if to == opt.ObjectivePlanning {
-		m.make(false)
+	if to == opt.ObjectiveWorking {
+		m.move(to, "")
+		m.addFirst(given)
 		return
 	}
-	m.addFirst(given)
+	m.moveToPlanning()
+	m.make(len(o.Plans) > 0)
+}
+
+// moveToPlanning shows that plans are being made: the first ones, or others in
+// place of those that are there.
+func (m *Objective) moveToPlanning() {
+	reason := ""
+	if len(m.State.Objective.Plans) > 0 {
+		reason = opt.Replanning
+	}
+	m.move(opt.ObjectivePlanning, reason)
 }
 
 // beginInTurn begins the work that has waited for its turn.

@@ -86,6 +86,7 @@ func (m *Objective) applyCommand(c opt.Command) {
 		m.revise(c.Change)
 		m.answerOnceConfirmed(c.Status == string(opt.ObjectiveBlocked) || c.Status == string(opt.ObjectiveWorking))
 	case c.Kind == opt.Replan:
+		s.Anew = true
 		m.planAnew(c.QueuedAt)
 		m.revise(nil)
 		m.answerOnceConfirmed(s.Making != nil && s.Making.Replan)
@@ -131,6 +132,7 @@ func (m *Objective) steer(c opt.Command) {
 		m.resume(c.QueuedAt)
 	case opt.ObjectivePlanning:
 		if o.Status != opt.ObjectivePlanning {
+			m.State.Anew = false
 			m.planAnew(c.QueuedAt)
 		}
 	case opt.ObjectiveBlocked:
@@ -282,9 +284,10 @@ func (m *Objective) retry() {
 		return
 	}
 	if c.Kind == opt.UpdatePlan {
-		m.retryPlan(kept, c.PlanID, opt.PlanStatus(c.Status) == opt.PlanWorking)
+		start := c.Status == string(opt.PlanWorking)
+		m.retryPlan(kept, c.PlanID, start)
 		m.revise(nil)
-		m.answer(opt.CommandAnswer{})
+		m.answerOnceConfirmed(start)
 		return
 	}
 	m.retryObjective(kept, c)
@@ -310,7 +313,7 @@ func (m *Objective) retryObjective(kept *Kept, c opt.Command) {
 		m.queue(c.QueuedAt)
 	}
 	if opt.ObjectiveStatus(c.Status) == opt.ObjectivePlanning {
-		s.Unplanned = s.Unplanned || len(o.Plans) == 0 && len(s.Given) == 0
+		s.Given, s.Unplanned, s.Anew = nil, true, false
 		m.begin()
 	}
 	m.answer(opt.CommandAnswer{})
@@ -343,6 +346,8 @@ func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
 		Directive: Directive{N: former.Directive.N, Start: start}, Changed: s.N,
 	}
 	if start {
+		s.Links[i].Directive.N++
+		s.Links[i].Directive.Echo = s.Links[i].Directive.N
 		m.show(s.Links[i], p)
 		m.begin()
 	}

@@ -22,7 +22,8 @@ const (
 func (m *Objective) make(replan bool) {
 	s := &m.State
 	s.Makings++
-	s.Making, s.Objective.Planning = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.RootID(), s.Makings), Replan: replan}, true
+	s.Making = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.RootID(), s.Makings), Replan: replan, Keep: replan && !s.Anew}
+	s.Objective.Planning = true
 }
 
 // makeInTurn has the planner begin once the objective has its turn.
@@ -41,18 +42,18 @@ func (m *Objective) onMade(in Made) {
 	if s.Making == nil || s.Making.Key != in.Key {
 		return
 	}
-	replan := s.Making.Replan
+	replan, keep := s.Making.Replan, s.Making.Keep
 	m.dropMaking()
 	s.Unplanned = false
 	if closed(o) {
 		return
 	}
-	if in.Failure == "" {
+	if in.Failure == "" && !(keep && len(in.Plans) == 0) {
 		m.explainPlans(in.Planner, in.Reason)
 	}
 	switch {
 	case replan:
-		m.replace(in)
+		m.replace(in, keep)
 	case in.Failure != "":
 		m.fail("No plan could be made. " + in.Failure)
 	default:
@@ -117,11 +118,7 @@ func (m *Objective) planAnew(queuedAt a2a.Time) {
 	if o.Paused {
 		m.apply(opt.Event{Kind: opt.ObjectiveResumed})
 	}
-	reason := ""
-	if len(o.Plans) > 0 {
-		reason = opt.Replanning
-	}
-	m.move(opt.ObjectivePlanning, reason)
+	m.moveToPlanning()
 	if s.Making == nil {
 		m.make(len(o.Plans) > 0)
 	}
@@ -129,7 +126,7 @@ func (m *Objective) planAnew(queuedAt a2a.Time) {
 
 // replace takes new plans in place of those that have not ended. If there are
 // none, or they cannot be taken, the old ones go on.
-func (m *Objective) replace(in Made) {
+func (m *Objective) replace(in Made, keep bool) {
 	s, o := &m.State, &m.State.Objective
 	problem := in.Failure
 	plans, err := replaced(o).NewPlans(in.Plans, m.now)
@@ -146,7 +143,7 @@ func (m *Objective) replace(in Made) {
 			l.Replaced = l.Replaced || !p.Status.Ended()
 		}
 		m.addPlans(plans)
-	} else {
+	} else if !keep || in.Failure != "" || len(in.Plans) > 0 {
 		m.explainPlans("", "Planning anew came to nothing, so the plans go on. "+problem)
 	}
 	if !o.Paused {
@@ -196,7 +193,8 @@ func (m *Objective) direct() bool {
 			continue
 		}
 		d.N++
-		if d.Paused != l.Directive.Paused {
+		awaited := s.Current != nil && s.Current.Echo
+		if d.Paused != l.Directive.Paused || awaited && d.Start != l.Directive.Start {
 			d.Echo = d.N
 		}
 		l.Directive, l.Changed, changed = d, s.N, true
