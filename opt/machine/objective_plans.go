@@ -25,9 +25,14 @@ func (m *Objective) make(replan bool) {
 	s.Making, s.Objective.Planning = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.RootID(), s.Makings), Replan: replan}, true
 }
 
-// makeInTurn has the planner begin once the objective has its turn.
+// makeInTurn has the planner begin once the objective has its turn. One whose plans
+// have all ended meanwhile needs no others.
 func (m *Objective) makeInTurn() {
-	if s := &m.State; s.Making != nil && m.mayWork() {
+	switch s := &m.State; {
+	case s.Making == nil:
+	case closed(&s.Objective):
+		m.dropMaking()
+	case m.mayWork():
 		s.Making.Begun = true
 	}
 }
