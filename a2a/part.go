@@ -12,6 +12,7 @@ type Part struct {
 	Raw       []byte          `json:"raw,omitzero"` // nil is absent, empty is content
 	URL       *string         `json:"url,omitempty"`
 	Data      json.RawMessage `json:"data,omitzero"` // nil is absent, null is content
+	Ref       *Ref            `json:"ref,omitempty"` // in the place of large content; never on the wire
 	Filename  string          `json:"filename,omitempty"`
 	MediaType string          `json:"mediaType,omitempty"`
 	Metadata  Metadata        `json:"metadata,omitempty"`
@@ -27,7 +28,7 @@ func DataPart(v any) Part { return Part{Data: mustJSON(v)} }
 // Members counts the content members of p; a valid part has one.
 func (p Part) Members() int {
 	n := 0
-	for _, present := range []bool{p.Text != nil, p.Raw != nil, p.URL != nil, p.Data != nil} {
+	for _, present := range []bool{p.Text != nil, p.Raw != nil, p.URL != nil, p.Data != nil, p.Ref != nil} {
 		if present {
 			n++
 		}

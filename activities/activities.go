@@ -35,9 +35,11 @@ type Config struct {
 	Planner   Planner
 	Recorder  Recorder
 	Kept      KeptReader
+	Blobs     Blobs                          // nil carries large contents through the work
 	Purger    Purger                         // nil for a worker that cannot purge
 	Tasks     TaskReader                     // those that may stand in for others
 	Watch     func(objectiveID string) Watch // of what Tasks reads
+	Links     LinkReader                     // nil for a worker that does not look for cycles of links
 	Log       *zap.Logger                    // nil discards logs
 }
 
@@ -78,9 +80,16 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 
 // Plan asks the planner for plans. A second run asks again.
 func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err error) {
-	defer a.recoverPanic("planner", &err)
+	defer a.recoverPanic("planner", false, &err)
 	stop := beat(ctx)
 	defer stop()
+	if r.Message != nil {
+		whole := *r.Message
+		if whole.Parts, err = a.contents(r.ObjectiveID).attach(ctx, whole.Parts); err != nil {
+			return Planned{}, err
+		}
+		r.Message = &whole
+	}
 	planned, err = a.cfg.Planner.Plan(ctx, r)
 	if errors.Is(err, ErrNoPlan) {
 		return Planned{}, temporal.NewNonRetryableApplicationError(err.Error(), NoPlanError, nil)
@@ -99,7 +108,7 @@ type RunInput struct {
 func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err error) {
 	if len(in.Ride) > 0 {
 		if err := a.cfg.Recorder.Record(ctx, in.Ride...); err != nil {
-			return Outcome{}, temporal.NewApplicationErrorWithCause("The journal cannot be reached.", JournalError, err)
+			return Outcome{}, journalError(err)
 		}
 	}
 	w := in.Work
@@ -111,18 +120,24 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 	if !ok {
 		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", kind)), nil
 	}
+	if w, err = a.contents(w.ObjectiveID).attachWork(ctx, w); err != nil {
+		return Outcome{}, journalError(err)
+	}
 	if w.Input, err = filled(w); err != nil {
 		return Failed("invalid-input", fmt.Sprintf("The input of the task cannot be filled in: %v.", err)), nil
 	}
 	return a.execute(ctx, executor, w)
 }
 
+// contents returns the large contents of an objective.
+func (a *Activities) contents(objectiveID string) contents { return contents{a.cfg.Blobs, objectiveID} }
+
 // execute runs one attempt, and streams what it makes meanwhile.
 func (a *Activities) execute(ctx context.Context, executor Executor, w Work) (out Outcome, err error) {
-	defer a.recoverPanic(w.Executor, &err)
+	defer a.recoverPanic(w.Executor, true, &err)
 	stop := beat(ctx)
 	defer stop()
-	stream := newStream(ctx, a.cfg.Recorder, w, try(ctx))
+	stream := newStream(ctx, a.cfg.Recorder, a.contents(w.ObjectiveID), w)
 	defer stream.stop()
 	if stream.try > 1 {
 		stream.begin(ctx)
@@ -133,10 +148,15 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work) (ou
 		return Outcome{}, temporal.NewApplicationError("The worker stops.", WorkerStoppedError)
 	case err != nil && ctx.Err() != nil:
 		return Outcome{}, ctx.Err() // Temporal knows a cancellation by it
+	case err != nil && errors.As(err, new(*recordError)): // which the executor has passed on
+		return Outcome{}, journalError(err)
 	case err != nil:
 		return Outcome{}, failure(err)
 	}
-	return stream.finish(ctx, out)
+	if out, err = stream.finish(ctx, out); err != nil {
+		return Outcome{}, journalError(err)
+	}
+	return out, nil
 }
 
 // stopping reports whether the worker is about to stop, which cancels ctx as well.
@@ -153,10 +173,10 @@ func stopping(ctx context.Context) bool {
 }
 
 // recoverPanic turns a panic in an executor or a planner into an error that tells
-// a client nothing; the log has the rest.
-func (a *Activities) recoverPanic(who string, err *error) {
+// a client nothing; the log has the rest. A final one is not repeated by Temporal.
+func (a *Activities) recoverPanic(who string, final bool, err *error) {
 	if p := recover(); p != nil {
 		a.cfg.Log.Error("Recovered a panic", zap.String("in", who), zap.Any("panic", p), zap.Stack("stack"))
-		*err = temporal.NewNonRetryableApplicationError("The task stopped unexpectedly.", PanicError, nil)
+		*err = temporal.NewApplicationErrorWithOptions("The task stopped unexpectedly.", PanicError, temporal.ApplicationErrorOptions{NonRetryable: final})
 	}
 }

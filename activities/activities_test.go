@@ -26,18 +26,18 @@ import (
 
 const taskID = "task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-2"
 
-var work = activities.Work{ObjectiveID: "obj-aaaaaaaaaaaaaaaaaaaaaaaaaa", PlanID: "plan-aaaaaaaaaaaaaaaaaaaaaaaaaa-1", TaskID: taskID, RootID: "root"}
+var work = activities.Work{ObjectiveID: "obj-aaaaaaaaaaaaaaaaaaaaaaaaaa", PlanID: "plan-aaaaaaaaaaaaaaaaaaaaaaaaaa-1", TaskID: taskID, RootID: "root", Round: 1, Attempt: 1}
 
 func TestRun_passesOutcomeOn(t *testing.T) {
 	gate := activities.WaitFor(opt.Gate{Kind: opt.Approval, Title: "Ship it?", Actions: []opt.Action{opt.Accept}})
-	gate.Attempt = 1
+	gate.Try = 1
 	for name, tt := range map[string]struct{ give, want activities.Outcome }{
 		"completed": {
 			activities.Completed(artifact("a", "text")),
-			activities.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{artifact(opt.ArtifactID(taskID, "a"), "text")}, Attempt: 1},
+			activities.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{artifact(opt.ArtifactID(taskID, "a"), "text")}, Try: 1},
 		},
-		"failed":   {activities.Failed("no", "No."), activities.Outcome{State: opt.TaskFailed, Code: "no", Message: "No.", Attempt: 1}},
-		"rejected": {activities.Rejected("no", "No."), activities.Outcome{State: opt.TaskRejected, Code: "no", Message: "No.", Attempt: 1}},
+		"failed":   {activities.Failed("no", "No."), activities.Outcome{State: opt.TaskFailed, Code: "no", Message: "No.", Try: 1}},
+		"rejected": {activities.Rejected("no", "No."), activities.Outcome{State: opt.TaskRejected, Code: "no", Message: "No.", Try: 1}},
 		"waiting":  {gate, gate},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,17 +71,6 @@ func TestRun_choosesExecutor(t *testing.T) {
 	}
 }
 
-func TestRun_countsAttemptsOfEarlierRounds(t *testing.T) {
-	w := work
-	w.Attempt = 2
-	got, err := run(t, &recorder{}, w, func(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
-		return activities.Failed("saw", fmt.Sprint(w.Attempt)), nil
-	})
-	if err != nil || got.Message != "3" || got.Attempt != 3 {
-		t.Errorf("attempt: got %q and %d, want 3; error %v", got.Message, got.Attempt, err)
-	}
-}
-
 // TestRun_leavesOutcomeAlone is for executors that give the same artifacts each
 // time, to many goroutines.
 func TestRun_leavesOutcomeAlone(t *testing.T) {
@@ -104,7 +93,7 @@ func TestRun_panicTellsNothing(t *testing.T) {
 		panic("secret of line 12")
 	})
 	app := application(t, err)
-	if app.Type() != activities.PanicError || app.NonRetryable() || app.Message() != "The task stopped unexpectedly." {
+	if app.Type() != activities.PanicError || !app.NonRetryable() || app.Message() != "The task stopped unexpectedly." {
 		t.Errorf("got type %q, message %q, non-retryable %t", app.Type(), app.Message(), app.NonRetryable())
 	}
 	for _, leak := range []string{"secret", "goroutine", ".go:"} {
@@ -114,16 +103,17 @@ func TestRun_panicTellsNothing(t *testing.T) {
 	}
 }
 
-func TestRun_errorIsRetried(t *testing.T) {
+// The plan decides about another attempt, so an error is final for Temporal.
+func TestRun_errorIsFinal(t *testing.T) {
 	_, err := run(t, &recorder{}, work, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
 		return activities.Outcome{}, errors.New("no route")
 	})
 	app := application(t, err)
-	if app.Type() != activities.ExecutorError || app.NonRetryable() || app.Message() != "no route" {
+	if app.Type() != activities.ExecutorError || !app.NonRetryable() || app.Message() != "no route" {
 		t.Errorf("got type %q, message %q, non-retryable %t", app.Type(), app.Message(), app.NonRetryable())
 	}
-	if reason, attempt := activities.Reason(app); reason != "failed" || attempt != 1 {
-		t.Errorf("the reason is %q at attempt %d, want failed at 1", reason, attempt)
+	if reason := activities.Reason(app); reason != "failed" {
+		t.Errorf("the reason is %q, want failed", reason)
 	}
 }
 
@@ -138,15 +128,15 @@ func TestRun_hearsCancellation(t *testing.T) {
 		}),
 	}})
 	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
-	env.RegisterActivityWithOptions(func(ctx context.Context, w activities.Work) (activities.Outcome, error) {
-		out, err := acts.Run(ctx, w)
+	env.RegisterActivityWithOptions(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
+		out, err := acts.Run(ctx, in)
 		returned <- err
 		return out, err
 	}, activity.RegisterOptions{Name: "Run"})
 	env.SetOnActivityStartedListener(func(*activity.Info, context.Context, converter.EncodedValues) { env.CancelWorkflow() })
 	env.ExecuteWorkflow(func(ctx workflow.Context) error {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
-		return workflow.ExecuteActivity(ctx, "Run", work).Get(ctx, nil)
+		return workflow.ExecuteActivity(ctx, "Run", activities.RunInput{Work: work}).Get(ctx, nil)
 	})
 	if err := <-returned; !errors.Is(err, context.Canceled) {
 		t.Errorf("Run returned %v, want %v", err, context.Canceled)
@@ -173,15 +163,15 @@ func TestRun_leavesNothingBehind(t *testing.T) {
 				}})
 				env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
 				env.SetWorkerOptions(sdkworker.Options{BackgroundActivityContext: background})
-				env.RegisterActivityWithOptions(func(ctx context.Context, w activities.Work) (activities.Outcome, error) {
+				env.RegisterActivityWithOptions(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
 					before := goroutines()
-					out, err := acts.Run(ctx, w)
+					out, err := acts.Run(ctx, in)
 					if after := goroutines(); after != before {
 						t.Errorf("%d goroutines before the attempt, %d after it", before, after)
 					}
 					return out, err
 				}, activity.RegisterOptions{Name: "Run"})
-				if _, err := env.ExecuteActivity("Run", work); (err == nil) != (name == "completed") {
+				if _, err := env.ExecuteActivity("Run", activities.RunInput{Work: work}); (err == nil) != (name == "completed") {
 					t.Errorf("Run returned %v", err)
 				}
 			})
@@ -196,30 +186,30 @@ func goroutines() int {
 }
 
 func TestPlan(t *testing.T) {
-	specs := []opt.PlanSpec{{Name: "Work", Tasks: []opt.TaskSpec{{Name: "Do it"}}}}
-	got, err := plan(t, func(r activities.Request) ([]opt.PlanSpec, error) {
+	want := activities.Planned{Plans: []opt.PlanSpec{{Name: "Work", Tasks: []opt.TaskSpec{{Name: "Do it"}}}}, Planner: "playbook tea", Reason: "default"}
+	got, err := plan(t, func(r activities.Request) (activities.Planned, error) {
 		if r.Name != "Tea" {
 			t.Errorf("request: got %+v", r)
 		}
-		return specs, nil
+		return want, nil
 	})
-	if diff := cmp.Diff(specs, got); err != nil || diff != "" {
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("plans mismatch (-want +got), error %v:\n%s", err, diff)
 	}
 }
 
 func TestPlan_errors(t *testing.T) {
 	for name, tt := range map[string]struct {
-		planner func(activities.Request) ([]opt.PlanSpec, error)
+		planner planner
 		kind    string
 		final   bool
 		message string
 	}{
-		"no plan": {func(activities.Request) ([]opt.PlanSpec, error) {
-			return nil, fmt.Errorf("the moon: %w", activities.ErrNoPlan)
+		"no plan": {func(activities.Request) (activities.Planned, error) {
+			return activities.Planned{}, fmt.Errorf("the moon: %w", activities.ErrNoPlan)
 		}, activities.NoPlanError, true, "the moon: no plan"},
-		"passing": {func(activities.Request) ([]opt.PlanSpec, error) { return nil, errors.New("busy") }, "", false, "busy"},
-		"panic":   {func(activities.Request) ([]opt.PlanSpec, error) { panic("secret") }, activities.PanicError, false, "The task stopped unexpectedly."},
+		"passing": {func(activities.Request) (activities.Planned, error) { return activities.Planned{}, errors.New("busy") }, "", false, "busy"},
+		"panic":   {func(activities.Request) (activities.Planned, error) { panic("secret") }, activities.PanicError, false, "The task stopped unexpectedly."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := plan(t, tt.planner)
@@ -235,8 +225,102 @@ func TestRecord(t *testing.T) {
 	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
 	acts := activities.New(activities.Config{Recorder: r})
 	env.RegisterActivity(acts)
-	if _, err := env.ExecuteActivity(acts.Record, opt.Batch{Source: "plan"}); err != nil || len(r.batches) != 1 || r.batches[0].Source != "plan" {
-		t.Errorf("recorded %+v, error %v", r.batches, err)
+	batches := []opt.Batch{{Source: "plan"}, {Source: "objective"}}
+	_, err := env.ExecuteActivity(acts.Record, batches)
+	if diff := cmp.Diff([][]opt.Batch{batches}, r.calls); err != nil || diff != "" {
+		t.Errorf("batches mismatch (-want +got), error %v:\n%s", err, diff)
+	}
+}
+
+// What rides is recorded before the executor runs, and nothing runs if it cannot
+// be: Temporal repeats that.
+func TestRun_recordsWhatRides(t *testing.T) {
+	ride := []opt.Batch{{Source: "plan"}, {Source: "objective"}}
+	for _, refuse := range []int{0, 1} {
+		r := &recorder{refuse: refuse}
+		recorded := -1
+		cfg := activities.Config{Recorder: r, Default: "test", Executors: map[string]activities.Executor{
+			"test": executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+				recorded = r.count()
+				return activities.Completed(), nil
+			}),
+		}}
+		_, err := runInput(t, cfg, activities.RunInput{Work: work, Ride: ride})
+		if diff := cmp.Diff([][]opt.Batch{ride}, r.calls); diff != "" {
+			t.Errorf("recorded (-want +got):\n%s", diff)
+		}
+		if refuse == 0 {
+			if err != nil || recorded != 2 {
+				t.Errorf("%d batches were recorded when the executor began, error %v", recorded, err)
+			}
+			continue
+		}
+		if app := application(t, err); recorded != -1 || app.Type() != activities.JournalError || app.NonRetryable() {
+			t.Errorf("without a journal: type %q, non-retryable %t; the executor ran: %t", app.Type(), app.NonRetryable(), recorded >= 0)
+		}
+	}
+}
+
+// A worker that stops costs no attempt, so that is for Temporal to repeat.
+func TestRun_workerStops(t *testing.T) {
+	stop := make(chan struct{})
+	background, cancel := context.WithCancel(t.Context())
+	acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", Executors: map[string]activities.Executor{
+		"test": executor(func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
+			close(stop)
+			cancel()
+			<-ctx.Done()
+			return activities.Outcome{}, ctx.Err()
+		}),
+	}})
+	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
+	env.SetWorkerStopChannel(stop)
+	env.SetWorkerOptions(sdkworker.Options{BackgroundActivityContext: background})
+	env.RegisterActivity(acts)
+	_, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: work})
+	if app := application(t, err); app.Type() != activities.WorkerStoppedError || app.NonRetryable() {
+		t.Errorf("got type %q, non-retryable %t", app.Type(), app.NonRetryable())
+	}
+}
+
+// former holds objectives whose attempt has ended, by tenant and id.
+type former map[string]opt.Kept
+
+func (f former) Kept(_ context.Context, tenant, objectiveID string) (opt.Kept, error) {
+	if objectiveID == "down" {
+		return opt.Kept{}, errAway
+	}
+	kept, ok := f[tenant+"/"+objectiveID]
+	if !ok {
+		return kept, fmt.Errorf("objective %s: %w", objectiveID, opt.ErrUnknown)
+	}
+	return kept, nil
+}
+
+func TestLoad(t *testing.T) {
+	want := opt.Kept{Objective: opt.Objective{ID: "o", Attempt: 2}, Recorded: map[string]int64{"o": 7}}
+	acts := activities.New(activities.Config{Kept: former{"t/o": want}})
+	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
+	env.RegisterActivity(acts)
+	load := func(tenant, id string) (kept opt.Kept, err error) {
+		value, err := env.ExecuteActivity(acts.Load, activities.KeptRequest{Tenant: tenant, ObjectiveID: id})
+		if err == nil {
+			err = value.Get(&kept)
+		}
+		return kept, err
+	}
+	got, err := load("t", "o")
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("kept (-want +got), error %v:\n%s", err, diff)
+	}
+	for _, tt := range []struct {
+		tenant, id string
+		final      bool
+	}{{"rival", "o", true}, {"t", "gone", true}, {"t", "down", false}} {
+		_, err := load(tt.tenant, tt.id)
+		if app := application(t, err); app.NonRetryable() != tt.final {
+			t.Errorf("%s of %s: %v, final %t", tt.id, tt.tenant, err, app.NonRetryable())
+		}
 	}
 }
 
@@ -248,13 +332,18 @@ func run(t *testing.T, r *recorder, w activities.Work, do executor) (activities.
 
 // runWith runs w as an activity, in a bubble of its own: time costs nothing, and
 // a goroutine that is left behind fails the test.
-func runWith(t *testing.T, cfg activities.Config, w activities.Work) (out activities.Outcome, err error) {
+func runWith(t *testing.T, cfg activities.Config, w activities.Work) (activities.Outcome, error) {
+	t.Helper()
+	return runInput(t, cfg, activities.RunInput{Work: w})
+}
+
+func runInput(t *testing.T, cfg activities.Config, in activities.RunInput) (out activities.Outcome, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
 		acts := activities.New(cfg)
 		env.RegisterActivity(acts)
-		value, runErr := env.ExecuteActivity(acts.Run, w)
+		value, runErr := env.ExecuteActivity(acts.Run, in)
 		if err = runErr; err == nil {
 			err = value.Get(&out)
 		}
@@ -262,7 +351,7 @@ func runWith(t *testing.T, cfg activities.Config, w activities.Work) (out activi
 	return out, err
 }
 
-func plan(t *testing.T, do planner) (specs []opt.PlanSpec, err error) {
+func plan(t *testing.T, do planner) (planned activities.Planned, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
@@ -270,10 +359,10 @@ func plan(t *testing.T, do planner) (specs []opt.PlanSpec, err error) {
 		env.RegisterActivity(acts)
 		value, planErr := env.ExecuteActivity(acts.Plan, activities.Request{Name: "Tea"})
 		if err = planErr; err == nil {
-			err = value.Get(&specs)
+			err = value.Get(&planned)
 		}
 	})
-	return specs, err
+	return planned, err
 }
 
 func application(t *testing.T, err error) *temporal.ApplicationError {
@@ -306,23 +395,29 @@ func named(name string) activities.Executor {
 	})
 }
 
-type planner func(activities.Request) ([]opt.PlanSpec, error)
+type planner func(activities.Request) (activities.Planned, error)
 
-func (f planner) Plan(_ context.Context, r activities.Request) ([]opt.PlanSpec, error) { return f(r) }
+func (f planner) Plan(_ context.Context, r activities.Request) (activities.Planned, error) {
+	return f(r)
+}
 
 // recorder keeps batches, and refuses the first few.
 type recorder struct {
 	mu      sync.Mutex
 	refuse  int
-	batches []opt.Batch // refused ones, too
+	calls   [][]opt.Batch
+	batches []opt.Batch // of all calls, refused ones too
 }
 
-func (r *recorder) Record(_ context.Context, b opt.Batch) error {
+var errAway = errors.New("the journal is away")
+
+func (r *recorder) Record(_ context.Context, batches ...opt.Batch) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.batches = append(r.batches, b)
-	if len(r.batches) <= r.refuse {
-		return errors.New("the journal is away")
+	r.calls = append(r.calls, batches)
+	r.batches = append(r.batches, batches...)
+	if len(r.calls) <= r.refuse {
+		return errAway
 	}
 	return nil
 }

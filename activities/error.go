@@ -51,6 +51,21 @@ func failure(err error) error {
 	return temporal.NewNonRetryableApplicationError(text, kind, nil)
 }
 
+// A recordError is why a stream could not be recorded.
+type recordError struct{ cause error }
+
+// Error implements error.
+func (e *recordError) Error() string { return e.cause.Error() }
+
+// Unwrap returns the error of the recorder.
+func (e *recordError) Unwrap() error { return e.cause }
+
+// journalError returns what an attempt ended with that could not be recorded.
+// Temporal repeats it: no attempt is used up.
+func journalError(err error) error {
+	return temporal.NewApplicationErrorWithCause("The journal cannot be reached.", JournalError, err)
+}
+
 // Reason returns why Run failed with e, in one word.
 func Reason(e *temporal.ApplicationError) string {
 	if reason, coded := strings.CutPrefix(e.Type(), ExecutorError+":"); coded {

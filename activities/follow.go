@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -39,15 +38,16 @@ type Link struct {
 // Followed is how a task that was followed came out.
 type Followed struct {
 	State     opt.TaskState  `json:"state,omitempty"` // "" if it goes on
-	Code      string         `json:"code,omitempty"` // why it ended so, if not as the task did
+	Code      string         `json:"code,omitempty"`  // why it ended so, if not as the task did
 	Message   string         `json:"message,omitempty"`
 	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // of a completed task, with the ids that they have at the other
 }
 
-// Follow waits for a task to end, for a while. It changes nothing, so a second run
-// is harmless.
+// Follow waits for a task to end, for a while. If the wait would never end, since
+// links form a cycle, the task of one of them fails. Follow changes nothing, so a
+// second run is harmless.
 func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err error) {
-	defer a.recoverPanic("follow", &err)
+	defer a.recoverPanic("follow", true, &err)
 	stop := beat(ctx)
 	defer stop()
 	ref, ok := opt.ParseID(l.TaskID)
@@ -58,13 +58,18 @@ func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err erro
 	defer w.Close()
 	timer := time.NewTimer(FollowFor)
 	defer timer.Stop()
-	for {
+	for first := true; ; first = false {
 		state, _, err := a.cfg.Tasks.Peek(ctx, l.Tenant, l.TaskID)
 		if errors.Is(err, opt.ErrUnknown) {
 			return goneTask, nil
 		}
 		if err != nil || state.Ended() {
 			return a.followed(ctx, l, err)
+		}
+		if first {
+			if out, found, err := a.breaksCycle(ctx, l); found || err != nil {
+				return out, err
+			}
 		}
 		select {
 		case <-w.C():
@@ -93,10 +98,23 @@ func (a *Activities) followed(ctx context.Context, l Link, err error) (Followed,
 		out.Message = v.Task.Status.Message.Text()
 	}
 	if v.State == opt.TaskCompleted {
-		out.Artifacts = slices.Clone(v.Task.Artifacts)
+		if out.Artifacts, err = a.adopt(ctx, l, v); err != nil {
+			return Followed{}, fmt.Errorf("follow %s: %w", l.TaskID, err)
+		}
 		for i := range out.Artifacts {
 			out.Artifacts[i].ArtifactID = opt.ArtifactID(l.For, out.Artifacts[i].ArtifactID)
 		}
 	}
 	return out, nil
+}
+
+// adopt returns the artifacts of v, with large contents kept for the objective of
+// the task that it stands in for: each objective has its own.
+func (a *Activities) adopt(ctx context.Context, l Link, v opt.TaskView) ([]a2a.Artifact, error) {
+	whole, err := a.contents(v.ObjectiveID).attachAll(ctx, v.Task.Artifacts)
+	if err != nil {
+		return nil, err
+	}
+	ref, _ := opt.ParseID(l.For)
+	return a.contents(ref.ObjectiveID).detachAll(ctx, whole)
 }

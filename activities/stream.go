@@ -20,6 +20,7 @@ const (
 // to the journal a few at a time, and keeps the artifacts they make up.
 type stream struct {
 	recorder Recorder
+	contents contents
 	work     Work
 	try      int    // of the attempt
 	start    func() // of the writer; only the first call does it
@@ -36,8 +37,8 @@ type stream struct {
 
 // newStream returns a stream that writes for as long as ctx, which is that of
 // the attempt, until it is stopped.
-func newStream(ctx context.Context, r Recorder, w Work, try int) *stream {
-	s := &stream{recorder: r, work: w, try: try, quit: make(chan struct{})}
+func newStream(ctx context.Context, r Recorder, c contents, w Work) *stream {
+	s := &stream{recorder: r, contents: c, work: w, try: try(ctx), quit: make(chan struct{})}
 	s.start = sync.OnceFunc(func() { s.writer.Go(func() { s.write(ctx) }) })
 	return s
 }
@@ -114,15 +115,37 @@ func (s *stream) flush(ctx context.Context) error {
 	if len(s.pending) == 0 {
 		return s.err
 	}
-	s.err = s.recorder.Record(ctx, opt.Batch{
+	err := s.detach(ctx)
+	if err == nil {
+		err = s.record(ctx)
+	}
+	if err != nil {
+		s.err = &recordError{err}
+		return s.err
+	}
+	s.err, s.pending = nil, nil
+	return nil
+}
+
+// detach keeps the large contents of pending pieces apart.
+func (s *stream) detach(ctx context.Context) (err error) {
+	for _, e := range s.pending {
+		if c := e.Chunk; c != nil {
+			if c.Artifact.Parts, err = s.contents.detach(ctx, c.Artifact.Parts); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// record writes what is pending.
+func (s *stream) record(ctx context.Context) error {
+	return s.recorder.Record(ctx, opt.Batch{
 		ObjectiveID: s.work.ObjectiveID,
 		Source:      fmt.Sprintf("%s#%d.%d.%d", s.work.TaskID, s.work.Round, s.work.Attempt, s.try),
 		Events:      s.pending,
 	})
-	if s.err == nil {
-		s.pending = nil
-	}
-	return s.err
 }
 
 // stop ends the writer. It may be called more than once.
@@ -146,6 +169,8 @@ func (s *stream) finish(ctx context.Context, out Outcome) (Outcome, error) {
 		a.ArtifactID = opt.ArtifactID(s.work.TaskID, a.ArtifactID)
 		artifacts = append(artifacts, a)
 	}
-	out.Artifacts, out.Try = artifacts, s.try
-	return out, nil
+	out.Try = s.try
+	var err error
+	out.Artifacts, err = s.contents.detachAll(ctx, artifacts)
+	return out, err
 }

@@ -18,7 +18,7 @@ import (
 func TestStream_recordsBatches(t *testing.T) {
 	r := &recorder{}
 	w := work
-	w.Attempt = 1 // of an earlier round
+	w.Round, w.Attempt = 3, 2
 	out, err := run(t, r, w, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
 		chunk(t, s, "a", "1", false)
 		chunk(t, s, "b", "2", true)
@@ -32,8 +32,8 @@ func TestStream_recordsBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"1-2-a+1", "1-2-b+2 last", "batch " + taskID + "#2",
-		"1-2-a+3 append last", "batch " + taskID + "#2",
+		"1-2-a+1", "1-2-b+2 last", "batch " + taskID + "#3.2.1",
+		"1-2-a+3 append last", "batch " + taskID + "#3.2.1",
 	}
 	if diff := cmp.Diff(want, lines(r.batches)); diff != "" {
 		t.Errorf("recorded mismatch (-want +got):\n%s", diff)
@@ -45,11 +45,11 @@ func TestStream_recordsBatches(t *testing.T) {
 	if diff := cmp.Diff([]string{"1-2-a", "1-2-b"}, out.Streamed); diff != "" {
 		t.Errorf("streamed mismatch (-want +got):\n%s", diff)
 	}
-	checkEvents(t, r.batches, 2)
+	checkEvents(t, r.batches, w)
 }
 
 // checkEvents checks what all events of a stream have in common.
-func checkEvents(t *testing.T, batches []opt.Batch, attempt int) {
+func checkEvents(t *testing.T, batches []opt.Batch, w activities.Work) {
 	t.Helper()
 	n := int64(0)
 	for _, b := range batches {
@@ -58,7 +58,7 @@ func checkEvents(t *testing.T, batches []opt.Batch, attempt int) {
 		}
 		for _, e := range b.Events {
 			n++
-			if e.N != n || e.Kind != opt.ArtifactAdded || e.PlanID != work.PlanID || e.TaskID != work.TaskID || e.RootID != "root" || e.Attempt != attempt || e.At.IsZero() {
+			if e.N != n || e.Kind != opt.ArtifactAdded || e.PlanID != work.PlanID || e.TaskID != work.TaskID || e.RootID != "root" || e.Round != w.Round || e.Attempt != w.Attempt || e.Try != 1 || e.At.IsZero() {
 				t.Errorf("event %d: got %+v", n, e)
 			}
 		}
@@ -80,7 +80,7 @@ func TestStream_writesWhenMuchIsHeldBack(t *testing.T) {
 	if diff := cmp.Diff([]int{64, 64, 2}, sizes); err != nil || diff != "" {
 		t.Errorf("batch sizes mismatch (-want +got), error %v:\n%s", err, diff)
 	}
-	checkEvents(t, r.batches, 1)
+	checkEvents(t, r.batches, work)
 }
 
 // TestStream_writesAfterACallHasEnded is for executors that stream under a
@@ -124,7 +124,7 @@ func TestStream_leavesPiecesAlone(t *testing.T) {
 	if diff := cmp.Diff([]a2a.Artifact{artifact("1-2-a", "012")}, out.Artifacts); err != nil || diff != "" {
 		t.Errorf("artifacts mismatch (-want +got), error %v:\n%s", err, diff)
 	}
-	want := []string{"1-2-a+0", "1-2-a+1 append", "1-2-a+2 append last", "batch " + taskID + "#1"}
+	want := []string{"1-2-a+0", "1-2-a+1 append", "1-2-a+2 append last", "batch " + taskID + "#1.1.1"}
 	if diff := cmp.Diff(want, lines(r.batches)); diff != "" {
 		t.Errorf("recorded mismatch (-want +got):\n%s", diff)
 	}
@@ -168,19 +168,35 @@ func TestStream_repeatsWhatWasRefused(t *testing.T) {
 	}
 }
 
-func TestStream_failsAttemptThatCannotBeRecorded(t *testing.T) {
-	for name, then := range map[string]func() (activities.Outcome, error){
-		"completed": func() (activities.Outcome, error) { return activities.Completed(), nil },
-		"error":     func() (activities.Outcome, error) { return activities.Outcome{}, errors.New("no route") },
-		"panic":     func() (activities.Outcome, error) { panic("no") },
+// What cannot be recorded uses up no attempt: Temporal repeats it. An executor's
+// own failure does, whatever the journal is up to.
+func TestStream_cannotBeRecorded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		then  func(told error) (activities.Outcome, error)
+		kind  string
+		final bool
+	}{
+		"completed": {func(error) (activities.Outcome, error) { return activities.Completed(), nil }, activities.JournalError, false},
+		"passed on": {func(told error) (activities.Outcome, error) {
+			return activities.Outcome{}, fmt.Errorf("show it: %w", told)
+		}, activities.JournalError, false},
+		"error": {func(error) (activities.Outcome, error) { return activities.Outcome{}, errors.New("no route") }, activities.ExecutorError, true},
+		"panic": {func(error) (activities.Outcome, error) { panic("no") }, activities.PanicError, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := run(t, &recorder{refuse: 1 << 30}, work, func(_ context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
-				chunk(t, s, "a", "1", true)
-				return then()
+			_, err := run(t, &recorder{refuse: 1 << 30}, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
+				chunk(t, s, "a", "1", false)
+				if err := wait(ctx, time.Second); err != nil {
+					return activities.Outcome{}, err
+				}
+				told := s.Chunk(ctx, artifact("a", "2"), true)
+				if !errors.Is(told, errAway) {
+					t.Errorf("the second Chunk returned %v, want the error of the write before", told)
+				}
+				return tt.then(told)
 			})
-			if app := application(t, err); app.NonRetryable() {
-				t.Errorf("%v is final, want it to be retried", err)
+			if app := application(t, err); app.NonRetryable() != tt.final || app.Type() != tt.kind {
+				t.Errorf("%v: type %q, final %t", err, app.Type(), app.NonRetryable())
 			}
 		})
 	}
@@ -197,7 +213,7 @@ func TestStream_recordsBeforeItReturns(t *testing.T) {
 		}
 		return activities.Failed("no", "No."), nil
 	})
-	if err != nil || !slices.Equal(lines(r.batches), []string{"1-2-a+1 last", "batch " + taskID + "#1"}) {
+	if err != nil || !slices.Equal(lines(r.batches), []string{"1-2-a+1 last", "batch " + taskID + "#1.1.1"}) {
 		t.Errorf("recorded %q, error %v", lines(r.batches), err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // levels returns where the three levels and the root task stand.
-func (s *service) levels(t *testing.T, moved node) string {
+func (s *fixture) levels(t *testing.T, moved node) string {
 	t.Helper()
 	root := s.call(t, "GetTask", `{"id":"`+objectiveID+`"}`).at("result", "status", "state")
 	return fmt.Sprintf("%s, %s %s, %s %s, %s", moved.at("task", "status"),

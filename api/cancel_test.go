@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -38,8 +38,8 @@ func TestCancel_losesTheRace(t *testing.T) {
 	for to, code := range map[string]string{"completed": "-32002", "failed": "-32002", "rejected": "-32002", "canceled": ""} {
 		s := newService(t)
 		s.send(t, "m", "slow")
-		s.Server = api.New(api.Config{
-			Engine: racing{s.engine, to}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever,
+		s.Server, s.service = serve(service.Config{
+			Engine: racing{s.engine, to}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{},
 			CancelWait: time.Minute,
 		})
 		if got := s.call(t, "CancelTask", `{"id":"obj-`+u("m")+`"}`).at("error", "code").String(); got != code {
@@ -88,7 +88,7 @@ func TestCancel_early(t *testing.T) {
 		s := newService(t)
 		s.send(t, "m", "slow")
 		calls := 0
-		s.Server = api.New(api.Config{
+		s.Server, s.service = serve(service.Config{
 			Engine: refusing{s.engine, func(taskID string) error {
 				if calls++; calls > len(tc.refusals) {
 					return nil
@@ -97,7 +97,7 @@ func TestCancel_early(t *testing.T) {
 					s.journal.play("obj-"+u("m"), opt.Event{Kind: opt.TaskMoved, PlanID: "plan-" + u("m") + "-0", TaskID: taskID, To: tc.end})
 				}
 				return fmt.Errorf("cancel: %w", tc.refusals[calls-1])
-			}}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever, CancelWait: time.Minute,
+			}}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, CancelWait: time.Minute,
 		})
 		n := s.call(t, "CancelTask", `{"id":"task-`+u("m")+`-0-0"}`)
 		if got := n.at("error", "code").String(); got != tc.code || calls != tc.calls {

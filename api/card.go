@@ -12,97 +12,29 @@ import (
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
 
-	"longhaul/a2a"
+	"longhaul/api/service"
 	"longhaul/api/wire"
-	"longhaul/opt"
 )
 
-// CardInfo is what an operator says of the agent. What the agent can do, and
-// where, the server adds itself.
-type CardInfo struct {
-	Name        string
-	Description string
-	Version     string // of the agent
-	BaseURL     string // where clients reach the server
-
-	Provider         *Provider // nil for none
-	DocumentationURL string    // "" for none
-	IconURL          string    // "" for none
-	Skills           []Skill   // at least one, or clients do not know what to ask for; an extended card without any has those of the card
-	InputModes       []string  // media types, wildcards allowed; nil for text and JSON
-	OutputModes      []string  // likewise
-	Schemes          map[string]SecurityScheme
-	Requirements     []map[string][]string // scopes by the name of a scheme; any one of the list will do
-	Extensions       []Extension           // beside OPT
-	OPTRequired      bool                  // refuse core calls of clients that do not know OPT
-	NoStreaming      bool                  // refuse to stream
-	GRPC             string                // HOST:PORT where gRPC is served; "" for nowhere
+// An Address says where an agent is served.
+type Address struct {
+	BaseURL string // of HTTP
+	NoREST  bool   // JSON-RPC only, not plain HTTP too
+	GRPC    string // HOST:PORT where gRPC is served; "" for nowhere
 }
 
-// The parts of a CardInfo.
-type (
-	Provider       = wire.Provider
-	Skill          = wire.Skill
-	SecurityScheme = wire.SecurityScheme
-	Extension      = wire.Extension
-)
-
-var defaultModes = []string{"text/plain", "application/json"}
-
-func (i CardInfo) inputModes() []string {
-	if len(i.InputModes) == 0 {
-		return defaultModes
+// Interfaces lists where the agent is reached, the preferred place first. It is what
+// the card says.
+func (a Address) Interfaces() []service.Interface {
+	base := strings.TrimSuffix(a.BaseURL, "/")
+	list := []service.Interface{{URL: base + "/a2a", Binding: "JSONRPC", Version: string(wire.V10)}}
+	if !a.NoREST {
+		list = append(list, service.Interface{URL: base + restPath, Binding: "HTTP+JSON", Version: string(wire.V10)})
 	}
-	return i.InputModes
-}
-
-// extensions lists what the card declares and calls can activate.
-func (i CardInfo) extensions() []wire.Extension {
-	return append([]wire.Extension{{
-		URI:         a2a.ExtensionOPT,
-		Description: "Objectives, plans and tasks",
-		Required:    i.OPTRequired,
-		Params: map[string]any{
-			"maxPlansPerObjective": opt.MaxPlans,
-			"maxTasksPerPlan":      opt.MaxTasks,
-			"persistenceEnabled":   true,
-		},
-	}}, i.Extensions...)
-}
-
-// card is the one place that says what this server is and can do.
-func (s *Server) card(i CardInfo) wire.Card {
-	output := i.OutputModes
-	if len(output) == 0 {
-		output = defaultModes
+	if a.GRPC != "" {
+		list = append(list, service.Interface{URL: a.GRPC, Binding: "GRPC", Version: string(wire.V10)})
 	}
-	return wire.Card{
-		Name: i.Name, Description: i.Description, Version: i.Version,
-		Provider: i.Provider, DocumentationURL: i.DocumentationURL, IconURL: i.IconURL,
-		Interfaces: s.interfaces(),
-		Capabilities: wire.Capabilities{
-			Streaming: !s.cfg.Card.NoStreaming, Push: false, Extended: s.cfg.Extended != nil,
-			Extensions: s.cfg.Card.extensions(),
-		},
-		Schemes:      i.Schemes,
-		Requirements: i.Requirements,
-		InputModes:   s.cfg.Card.inputModes(),
-		OutputModes:  output,
-		Skills:       i.Skills,
-	}
-}
-
-// interfaces lists where the server is to be spoken to, the preferred one first.
-func (s *Server) interfaces() []wire.Interface {
-	base := strings.TrimSuffix(s.cfg.Card.BaseURL, "/")
-	list := []wire.Interface{{URL: base + "/a2a", Binding: "JSONRPC", Version: wire.V10}}
-	if !s.cfg.NoREST {
-		list = append(list, wire.Interface{URL: base + restPath, Binding: "HTTP+JSON", Version: wire.V10})
-	}
-	if s.cfg.Card.GRPC != "" {
-		list = append(list, wire.Interface{URL: s.cfg.Card.GRPC, Binding: "GRPC", Version: wire.V10})
-	}
-	return append(list, wire.Interface{URL: base + "/a2a", Binding: "JSONRPC", Version: wire.V03})
+	return append(list, service.Interface{URL: base + "/a2a", Binding: "JSONRPC", Version: string(wire.V03)})
 }
 
 // A document is a card as it is served.
@@ -111,9 +43,8 @@ type document struct {
 	etag string
 }
 
-// cards are what the card is now.
+// cards are the forms of the card as it is now.
 type cards struct {
-	skills    []Skill
 	since     time.Time
 	documents map[wire.Version]document
 }
@@ -121,12 +52,16 @@ type cards struct {
 // SetSkills changes what the card says that the agent can be asked for. Clients
 // that have the card from before see by its tag and its time that it is another.
 // It may be called at any time.
-func (s *Server) SetSkills(skills []Skill) {
-	info := s.cfg.Card
-	info.Skills = skills
-	now := &cards{skills: skills, since: s.cfg.Now(), documents: map[wire.Version]document{}}
+func (s *Server) SetSkills(skills []service.Skill) {
+	s.service.SetSkills(skills)
+	s.updateCards()
+}
+
+func (s *Server) updateCards() {
+	now := &cards{since: s.cfg.Now(), documents: map[wire.Version]document{}}
+	card := s.service.Card()
 	for _, v := range []wire.Version{wire.V03, wire.V10} {
-		body, err := wire.Marshal(v.Card(s.card(info)))
+		body, err := wire.Marshal(v.Card(card))
 		if err != nil {
 			s.log.Error("The agent card has no JSON form", zap.Error(err))
 			continue
@@ -148,25 +83,25 @@ func (c *cards) same(o *cards) bool {
 // serveCard serves the card in the shape for the version that a request names,
 // the union of both if it names none.
 func (s *Server) serveCard(e echo.Context) error {
-	v, _, fault := wire.Negotiate(e.Request().Header.Values(headerVersion), e.Request().URL.Query())
+	v, _, fault := wire.Negotiate(e.Request().Header.Values(wire.HeaderVersion), e.Request().URL.Query())
 	if fault != nil {
 		h := e.Response().Header()
-		h.Set("Vary", headerVersion)
+		h.Set("Vary", wire.HeaderVersion)
 		h.Set("Access-Control-Allow-Origin", "*")
-		return e.JSON(http.StatusBadRequest, wire.Status(fault, http.StatusBadRequest))
+		return e.JSON(http.StatusBadRequest, wire.Plain(fault, http.StatusBadRequest))
 	}
 	return s.sendCard(e, v)
 }
 
 // servePureCard serves the card of 1.0 whatever a request names, for clients that
-// accept nothing else and do not say so.
+// accept no other and do not say so.
 func (s *Server) servePureCard(e echo.Context) error { return s.sendCard(e, wire.V10) }
 
 func (s *Server) sendCard(e echo.Context, v wire.Version) error {
 	cards := s.cards.Load()
 	card := cards.documents[v]
 	h := e.Response().Header()
-	h.Set("Vary", headerVersion)
+	h.Set("Vary", wire.HeaderVersion)
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("ETag", card.etag)
 	h.Set("Last-Modified", cards.since.UTC().Format(http.TimeFormat))
@@ -177,8 +112,8 @@ func (s *Server) sendCard(e echo.Context, v wire.Version) error {
 	return e.Blob(http.StatusOK, "application/json", card.body)
 }
 
-// unchanged reports whether the client has what is about to be sent. A tag says so
-// better than a time.
+// unchanged reports whether the client has this version of the card already. A tag
+// is more precise than a time.
 func unchanged(h http.Header, etag string, since time.Time) bool {
 	if tags := h.Values("If-None-Match"); len(tags) > 0 {
 		return matches(tags, etag)

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"longhaul/api"
+	"longhaul/api/service"
 )
 
-func (s *service) get(t *testing.T, path string, headers ...string) *httptest.ResponseRecorder {
+func (s *fixture) get(t *testing.T, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -54,7 +54,7 @@ func TestCard_notModifiedSince(t *testing.T) {
 
 // The card needs no credentials, and says what the calls do.
 func TestCard_isPublicAndTrue(t *testing.T) {
-	s := newService(t, func(c *api.Config) {
+	s := newService(t, func(c *config) {
 		c.Card.OPTRequired = true
 		c.Card.InputModes, c.Card.OutputModes = []string{"image/*"}, []string{"text/html"}
 	})
@@ -76,9 +76,9 @@ func TestCard_isPublicAndTrue(t *testing.T) {
 // before learns of it.
 func TestServer_SetSkills(t *testing.T) {
 	now := start
-	s := newService(t, func(c *api.Config) {
+	s := newService(t, func(c *config) {
 		c.Now = func() time.Time { return now }
-		c.Extended = &api.CardInfo{Name: "More"}
+		c.Extended = &service.CardInfo{Name: "More"}
 	})
 	const path = "/.well-known/agent-card.json"
 	versions := map[string][]string{"both": nil, "1.0": {"A2A-Version", "1.0"}}
@@ -103,8 +103,8 @@ func TestServer_SetSkills(t *testing.T) {
 	}
 	check("at first", "plan", false, start)
 	now = start.Add(time.Hour)
-	s.SetSkills([]api.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}})
+	s.SetSkills([]service.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}})
 	check("after the same", "plan", false, start)
-	s.SetSkills([]api.Skill{{ID: "cook", Name: "Cook", Description: "Cooks"}})
+	s.SetSkills([]service.Skill{{ID: "cook", Name: "Cook", Description: "Cooks"}})
 	check("after another", "cook", true, now)
 }

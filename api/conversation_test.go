@@ -55,7 +55,7 @@ func TestConversations(t *testing.T) {
 }
 
 // run has the conversation and returns it with the replies that came.
-func (s *service) run(t *testing.T, a *archive) string {
+func (s *fixture) run(t *testing.T, a *archive) string {
 	t.Helper()
 	got := &archive{comment: a.comment}
 	for _, section := range a.sections {
@@ -73,7 +73,7 @@ func (s *service) run(t *testing.T, a *archive) string {
 }
 
 // setUp obeys lines like "engine down" and "engine deaf".
-func (s *service) setUp(t *testing.T, text string) {
+func (s *fixture) setUp(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		switch line = strings.TrimSpace(line); line {
@@ -94,7 +94,7 @@ func (s *service) setUp(t *testing.T, text string) {
 var idOf = regexp.MustCompile(`U\(([^)]+)\)`)
 
 // converse sends a request of a conversation and returns the reply as text.
-func (s *service) converse(t *testing.T, text string) string {
+func (s *fixture) converse(t *testing.T, text string) string {
 	t.Helper()
 	text = idOf.ReplaceAllStringFunc(text, func(ref string) string {
 		messageID := idOf.FindStringSubmatch(ref)[1]
@@ -107,7 +107,7 @@ func (s *service) converse(t *testing.T, text string) string {
 	return s.exchange(t, head, body)
 }
 
-func (s *service) exchange(t *testing.T, head, body string) string {
+func (s *fixture) exchange(t *testing.T, head, body string) string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(head), "\n")
 	method, path, _ := strings.Cut(lines[0], " ")

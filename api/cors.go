@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"longhaul/api/wire"
 )
 
 // The headers that pages may send to us and may read of our answers.
 var (
 	corsRequest = strings.Join([]string{
-		"Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", headerRequestID, headerVersion, headerExtensions, headerExtensions3,
+		"Authorization", "Content-Type", wire.HeaderKey, wire.HeaderAfter, wire.HeaderRequestID, wire.HeaderVersion, wire.HeaderExtensions, wire.HeaderExtensions3,
 	}, ", ")
-	corsResponse = strings.Join([]string{headerRequestID, headerVersion, headerExtensions, headerExtensions3}, ", ")
+	corsResponse = strings.Join([]string{wire.HeaderRequestID, wire.HeaderVersion, wire.HeaderExtensions, wire.HeaderExtensions3}, ", ")
 )
 
 // allowOrigin lets a page read the answer if its origin is one of Config.Origins.
@@ -30,23 +32,23 @@ func (s *Server) allowOrigin(e echo.Context) {
 	}
 }
 
-// foreignPages returns what keeps pages of other origins from making requests
-// that act: a browser sends some of those without asking first, and where nobody
-// is asked who they are, whoever opens the page would act.
+// foreignPages returns what keeps pages of other origins from making requests that
+// change something. A browser sends some of those without a preflight, and where
+// callers are not authenticated they would be served.
 func foreignPages(origins []string) *http.CrossOriginProtection {
 	if slices.Contains(origins, "*") {
 		return nil
 	}
 	p := http.NewCrossOriginProtection()
 	for _, origin := range origins {
-		_ = p.AddTrustedOrigin(origin) // what is no origin is nobody's
+		_ = p.AddTrustedOrigin(origin) // what is not an origin allows nothing
 	}
 	return p
 }
 
 // refuseForeign refuses requests that foreignPages keeps out, and those to a name
-// that is not ours: a page can have its own name lead here, and is no page of
-// another origin then.
+// that is not ours: a page can make its own name resolve to this server, and is of
+// the same origin then.
 func (s *Server) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		switch r := e.Request(); {

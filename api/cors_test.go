@@ -5,8 +5,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"longhaul/api"
 )
 
 func TestCORS(t *testing.T) {
@@ -22,7 +20,7 @@ func TestCORS(t *testing.T) {
 		{[]string{mine}, "", ""},
 		{[]string{"*"}, "https://any.example.com", "https://any.example.com"},
 	} {
-		s := newService(t, func(c *api.Config) { c.Origins = tc.origins })
+		s := newService(t, func(c *config) { c.Origins = tc.origins })
 		for _, method := range []string{http.MethodOptions, http.MethodPost} {
 			r := httptest.NewRequestWithContext(t.Context(), method, "/a2a", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`))
 			r.Header.Set("Origin", tc.origin)
@@ -60,7 +58,7 @@ func TestServer_hosts(t *testing.T) {
 		{[]string{"localhost"}, "[::1]", http.StatusOK},
 		{[]string{"localhost", "agent.example.com"}, "agent.example.com", http.StatusOK},
 	} {
-		s := newService(t, func(c *api.Config) { c.Hosts = tc.hosts })
+		s := newService(t, func(c *config) { c.Hosts = tc.hosts })
 		for _, path := range []string{"/.well-known/agent-card.json", "/healthz"} {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 			r.Host = tc.host
@@ -74,7 +72,7 @@ func TestServer_hosts(t *testing.T) {
 }
 
 func TestLenientVersion(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.LenientVersion = true })
+	s := newService(t, func(c *config) { c.LenientVersion = true })
 	ask := func(method string, headers ...string) string {
 		w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`, headers...)
 		return w.Header().Get("A2A-Version") + " " + parse(t, w.Body.Bytes()).at("error", "code").String()
@@ -109,7 +107,7 @@ func TestForeignPages(t *testing.T) {
 		{name: "any page", origins: []string{"*"}, header: map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example.com"}, want: http.StatusOK},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := newService(t, func(c *api.Config) { c.Origins = tc.origins })
+			s := newService(t, func(c *config) { c.Origins = tc.origins })
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`))
 			for name, value := range tc.header {
 				r.Header.Set(name, value)

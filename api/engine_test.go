@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"longhaul/a2a"
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -238,14 +238,14 @@ func (e *engine) AddPlan(ctx context.Context, objectiveID string, spec opt.PlanS
 // An oracle answers greetings itself.
 type oracle struct{}
 
-func (oracle) Decide(_ context.Context, m a2a.Message) (api.Decision, error) {
+func (oracle) Decide(_ context.Context, m a2a.Message) (service.Decision, error) {
 	switch {
 	case strings.HasPrefix(m.Text(), "hello"):
-		return api.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Hello.")}}}, nil
+		return service.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Hello.")}}}, nil
 	case strings.HasPrefix(m.Text(), "panic"):
 		panic("the oracle is out")
 	case strings.HasPrefix(m.Text(), "playbook"):
-		return api.Decision{Planner: "playbook", Reason: "it said so", Plans: []opt.PlanSpec{{Name: "Known", Tasks: []opt.TaskSpec{{Name: "Only"}}}}}, nil
+		return service.Decision{Planner: "playbook", Reason: "it said so", Plans: []opt.PlanSpec{{Name: "Known", Tasks: []opt.TaskSpec{{Name: "Only"}}}}}, nil
 	}
-	return api.Decision{}, nil
+	return service.Decision{}, nil
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -8,106 +9,73 @@ import (
 	"strconv"
 
 	"github.com/labstack/echo/v4"
-	"go.uber.org/zap"
 
+	"longhaul/api/service"
 	"longhaul/api/wire"
 	"longhaul/opt"
 )
 
-const (
-	headerVersion     = "A2A-Version"
-	headerExtensions  = "A2A-Extensions"
-	headerExtensions3 = "X-A2A-Extensions" // the name in 0.3
-)
-
-// An exchange is a request over HTTP and its answer, whatever the binding.
-type exchange struct {
-	*call
-	binding binding
-	s       *Server
-	w       *echo.Response
-	r       *http.Request
-	version wire.Version
-	to      *method // nil until it is known
-	status  int     // of a failure that has one of its own
-}
-
-// A binding is how what an exchange says is put.
+// A binding is a way to put calls and answers into HTTP. Its methods depend on
+// their arguments alone.
 type binding interface {
+	// read reads what is called. What it has read of a request that cannot be served
+	// it returns with the error. It may set headers of the answer.
+	read(w http.ResponseWriter, r *http.Request) (request, error)
 	// result returns a result, or one event of a stream, as JSON.
-	result(value any) ([]byte, error)
+	result(q request, value any) ([]byte, error)
 	// failure returns a fault as JSON.
-	failure(f *wire.Fault) ([]byte, error)
-	// answerMedia returns the content type of results.
-	answerMedia() string
-	// refuse sends a fault, before anything else has gone out. body is what
-	// failure made of it.
-	refuse(f *wire.Fault, body []byte)
+	failure(q request, f *service.Fault) ([]byte, error)
+	// media returns the content type of results.
+	media(r *http.Request) string
+	// refusal returns the status and the content of an answer that is a fault. body
+	// is what failure made of it.
+	refusal(q request, r *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte)
 }
 
-func (s *Server) newExchange(e echo.Context, b binding) *exchange {
+// A request is what a binding has read of one.
+type request struct {
+	operation *operation // nil until it is known
+	method    string     // the name to log; "" until it is known to be one
+	version   wire.Version
+	params    *wire.Reader
+	id        json.RawMessage // of JSON-RPC; nil until it was read
+	status    int             // of HTTP, for a failure that has one of its own
+}
+
+// ofOPT reports whether the operation is one of the extension.
+func (q request) ofOPT() bool { return q.operation != nil && q.operation.opt }
+
+// exchange serves a request that came by a binding.
+func (s *Server) exchange(e echo.Context, b binding) error {
 	s.allowOrigin(e)
-	return &exchange{call: e.Get(callKey).(*call), binding: b, s: s, w: e.Response(), r: e.Request(), version: wire.V03}
-}
-
-// serve answers with what handle returns.
-func (x *exchange) serve(handle func() (outcome, error)) {
+	c, w, r := e.Get(callKey).(*service.Call), e.Response(), e.Request()
+	wire.ReadHeader(c, r.Header)
+	q := request{version: wire.V03}
 	var out outcome
-	err := x.s.guard(x.call, func() (err error) {
-		out, err = handle()
+	fault := s.service.Serve(c, func() (service.Caller, error) {
+		caller, err := s.cfg.Authenticate(r)
+		if errors.Is(err, opt.ErrUnavailable) {
+			q.status = http.StatusServiceUnavailable
+		}
+		return caller, err
+	}, func() (err error) {
+		q, err = b.read(w.Unwrap(), r) // net/http's own writer: MaxBytesReader tells it to close the connection
+		c.Method, c.OfOPT, c.Rules = q.method, q.ofOPT(), q.version.Rules()
+		if err == nil {
+			out, err = q.operation.run(r.Context(), c, q.params)
+		}
 		return err
 	})
-	switch {
-	case err != nil:
-		x.fail(err)
-	case out.feed != nil:
-		x.stream(out.feed)
-	default:
-		x.answer(out.result)
-	}
-}
-
-// authenticate finds out who calls.
-func (x *exchange) authenticate() (err error) {
-	x.Caller, err = x.s.authenticate(x.r)
-	if errors.Is(err, opt.ErrUnavailable) {
-		x.status = http.StatusServiceUnavailable
-	}
-	return err
-}
-
-// authenticate returns who sends a request, or why it is refused.
-func (s *Server) authenticate(r *http.Request) (Caller, error) {
-	caller, err := s.cfg.Authenticate(r)
-	switch {
-	case err == nil, errors.Is(err, opt.ErrUnavailable):
-		return caller, err
-	case errors.Is(err, ErrForbidden):
-		return Caller{}, errForbidden
-	}
-	s.log.Debug("Refused credentials", zap.Error(err))
-	return Caller{}, errUnauthenticated
-}
-
-// negotiate10 checks that a request to a binding that speaks 1.0 alone does so,
-// too.
-func (s *Server) negotiate10(r *http.Request) error {
-	version, named, fault := wire.Negotiate(r.Header.Values(headerVersion), r.URL.Query())
+	res := response{s: s, call: c, w: w, r: r, binding: b, request: q}
 	switch {
 	case fault != nil:
-		fault.Info["supportedVersions"] = string(wire.V10)
-		return fault
-	case version == wire.V10, s.cfg.LenientVersion && !named:
-		return nil
+		res.refuse(fault)
+	case out.stream != nil:
+		res.stream(out.stream)
+	default:
+		res.answer(out.result)
 	}
-	return wire.OnlyVersion10()
-}
-
-// agree settles what the exchange goes by.
-func (x *exchange) agree(v wire.Version, method string) {
-	x.version = v
-	x.call.agree(v, method, x.r.Header)
-	x.w.Header().Set(headerVersion, string(v))
+	return nil
 }
 
 // isJSON reports whether a content type is one of JSON's, or none.
@@ -119,29 +87,27 @@ func isJSON(contentType string) bool {
 	return err == nil && (media == mediaJSON || media == mediaA2A)
 }
 
-// body reads the request's body, which must come in time and not be too large.
-// Once it has come, net/http lifts the deadline for reading.
-func (x *exchange) body() ([]byte, error) {
-	limit := x.s.cfg.MaxBody
-	if x.r.ContentLength > limit {
-		x.w.Header().Set("Connection", "close") // the rest is not worth reading
-		return nil, x.tooLarge(limit)
+// readBody reads the request's body, which must come in time and not be too large.
+// Once it has come, net/http lifts the deadline for reading. status is that of the
+// failure.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, status int, err error) {
+	if r.ContentLength > limit {
+		w.Header().Set("Connection", "close") // the rest is not worth reading
+		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(x.w.Unwrap(), x.r.Body, limit))
-	var tooLarge *http.MaxBytesError
+	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	var larger *http.MaxBytesError
 	switch {
-	case errors.As(err, &tooLarge):
-		return nil, x.tooLarge(limit)
+	case errors.As(err, &larger):
+		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
 	case err != nil:
-		x.w.Header().Set("Connection", "close") // the rest may never come
-		x.status = http.StatusBadRequest
-		return nil, &wire.Fault{Code: wire.CodeInvalidRequest, Message: "Invalid request: the body could not be read"}
+		w.Header().Set("Connection", "close") // the rest may never come
+		return nil, http.StatusBadRequest, &service.Fault{Kind: service.InvalidRequest, Message: "Invalid request: the body could not be read"}
 	}
-	return body, nil
+	return body, 0, nil
 }
 
-func (x *exchange) tooLarge(limit int64) *wire.Fault {
-	x.status = http.StatusRequestEntityTooLarge
-	return &wire.Fault{Code: wire.CodeInvalidRequest,
+func tooLarge(limit int64) *service.Fault {
+	return &service.Fault{Kind: service.InvalidRequest,
 		Message: "Invalid request: the body is larger than " + strconv.FormatInt(limit, 10) + " bytes"}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
-	"longhaul/api"
+	"longhaul/api/service"
 )
 
 const otherExtension = "urn:example:other"
@@ -30,7 +30,7 @@ func TestExtensions_activation(t *testing.T) {
 		"another one alone":        {"A2A-Extensions", otherExtension, "", otherExtension, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, func(c *api.Config) { c.Card.Extensions = []api.Extension{{URI: otherExtension}} })
+			s := newService(t, func(c *config) { c.Card.Extensions = []service.Extension{{URI: otherExtension}} })
 			w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message("m", "quiet", tc.more)+`}}`,
 				"A2A-Version", "1.0", tc.header, tc.value)
 			if got := w.Header().Get("A2A-Extensions"); got != tc.want {
@@ -69,9 +69,9 @@ func TestExtensions_sibling(t *testing.T) {
 // What is required is asked for before anything else, and nothing is written
 // without it.
 func TestExtensions_required(t *testing.T) {
-	s := newService(t, func(c *api.Config) {
+	s := newService(t, func(c *config) {
 		c.Card.OPTRequired = true
-		c.Card.Extensions = []api.Extension{{URI: otherExtension, Required: true}}
+		c.Card.Extensions = []service.Extension{{URI: otherExtension, Required: true}}
 	})
 	body := `{"message":` + message("m", "quiet", "") + `}`
 	n := s.call(t, "SendMessage", body)
@@ -88,7 +88,33 @@ func TestExtensions_required(t *testing.T) {
 	if n := s.call(t, "SendMessage", body, both, a2a.ExtensionOPT+","+otherExtension); n.has("error") {
 		t.Errorf("refused: %v", n)
 	}
-	if n := s.call(t, "objectives/create", `{"name":"x"}`, both, otherExtension); n.has("error") {
+	if n := s.call(t, "objectives/create", `{"name":"x"}`, both, a2a.ExtensionOPT+","+otherExtension); n.has("error") {
+		t.Errorf("refused: %v", n)
+	}
+}
+
+// A method of the extension activates it, unless the operator requires that clients
+// do so themselves.
+func TestExtensions_requiredByItsOwnMethods(t *testing.T) {
+	const header = "A2A-Extensions"
+	create := `{"jsonrpc":"2.0","id":1,"method":"objectives/create","params":{"name":"x"}}`
+	w := newService(t).post(t, create, "A2A-Version", "1.0")
+	if n := parse(t, w.Body.Bytes()); n.has("error") || w.Header().Get(header) != a2a.ExtensionOPT {
+		t.Errorf("not required: extensions %q, %v", w.Header().Get(header), n)
+	}
+	s := newService(t, func(c *config) { c.Card.OPTRequired = true })
+	for _, version := range []string{"0.3", "1.0"} {
+		want := map[string]string{"0.3": "-32602", "1.0": "-32008"}[version]
+		for _, method := range []string{"objectives/create", "objectives/list", "plans/get", "tasks/updateStatus"} {
+			n := s.callIn(t, version, method, `{}`)
+			wantCode(t, n, want)
+			if got := n.at("error", "data", "0", "metadata", "extensions").String(); got != a2a.ExtensionOPT {
+				t.Errorf("%s of %s misses %q", method, version, got)
+			}
+		}
+	}
+	s.untouched(t)
+	if n := s.call(t, "objectives/create", `{"name":"x"}`, header, a2a.ExtensionOPT); n.has("error") {
 		t.Errorf("refused: %v", n)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"longhaul/a2a"
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -51,7 +51,7 @@ func (w *watch) Close() {
 	delete(w.m.watches, w)
 }
 
-func (m *memory) Watch(objectiveID string) api.Watch {
+func (m *memory) Watch(objectiveID string) service.Watch {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := &watch{m, make(chan struct{}, 1)}

@@ -33,7 +33,7 @@ func (l lostStart) Start(ctx context.Context, o opt.Opening) (opt.Opening, error
 }
 
 // until waits for something that another goroutine is about to bring about.
-func (s *service) until(t *testing.T, ok func() bool) {
+func (s *fixture) until(t *testing.T, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -62,7 +62,7 @@ func (l leaving) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 }
 
 // playAndWait records events and waits until the one who waits for them has looked.
-func (s *service) playAndWait(t *testing.T, objectiveID string, events ...opt.Event) {
+func (s *fixture) playAndWait(t *testing.T, objectiveID string, events ...opt.Event) {
 	t.Helper()
 	s.journal.mu.Lock()
 	before := s.journal.calls

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -41,7 +41,7 @@ func TestGone_streamEnds(t *testing.T) {
 
 // A wait for a task that is removed is over at once.
 func TestGone_waitEnds(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.BlockingWait = time.Minute })
+	s := newService(t, func(c *config) { c.BlockingWait = time.Minute })
 	answer := make(chan node, 1)
 	go func() { answer <- s.call(t, "SendMessage", `{"message":`+message("m", "quiet", "")+`}`) }()
 	id := "obj-" + u("m")
@@ -97,7 +97,7 @@ func (e swift) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 // What has just ended, while its message was repeated, is found in the journal.
 func TestGone_repeatOfWhatHasJustEnded(t *testing.T) {
 	s := newService(t)
-	s.Server = api.New(api.Config{Engine: swift{s.engine}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever})
+	s.Server, s.service = serve(service.Config{Engine: swift{s.engine}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}})
 	if got := s.send(t, "m-1", "Write").at("status", "state").String(); got != "TASK_STATE_COMPLETED" {
 		t.Errorf("the repeat got a task that is %q", got)
 	}

@@ -14,7 +14,7 @@ import (
 
 // story has an objective go through all that the extension tells of, with two
 // attempts at it.
-func (s *service) story(t *testing.T) {
+func (s *fixture) story(t *testing.T) {
 	t.Helper()
 	s.have(t, func(o *opt.Objective) { o.Plans[1].Dependencies = []string{planID} })
 	call := func(method, params string) {
@@ -224,7 +224,7 @@ func TestStream_hierarchyIsNotFinal(t *testing.T) {
 }
 
 // atGate returns the number of the event with which the root task began to wait.
-func atGate(s *service) string {
+func atGate(s *fixture) string {
 	i := slices.IndexFunc(s.journal.log[objectiveID], func(r opt.Recorded) bool { return r.Event.TaskID == objectiveID && r.Event.Gate != nil })
 	return fmt.Sprint(s.journal.log[objectiveID][i].Seq)
 }

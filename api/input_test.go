@@ -7,8 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"longhaul/api"
 )
 
 func deep(n int) string { return strings.Repeat(`[`, n) + strings.Repeat(`]`, n) }
@@ -216,7 +214,7 @@ func TestStrangeIDs(t *testing.T) {
 }
 
 func TestBodyLimit(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.MaxBody = 100 })
+	s := newService(t, func(c *config) { c.MaxBody = 100 })
 	body := `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageToken":"` + strings.Repeat("x", 100) + `"}}`
 	for name, reader := range map[string]io.Reader{
 		"of known length":   strings.NewReader(body),

@@ -8,14 +8,12 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
-
-	"longhaul/api"
 )
 
 // The log of a request says who did what to what, and nothing of what was said.
 func TestLog(t *testing.T) {
 	core, logs := observer.New(zapcore.DebugLevel)
-	s := newService(t, func(c *api.Config) { c.Log = zap.New(core) })
+	s := newService(t, func(c *config) { c.Log = zap.New(core) })
 	const canary = "c4n4ry"
 	work := `{"message":` + message("m", "slow "+canary, `,"contextId":"`+canary+`","metadata":{"x":"`+canary+`"}`) + `}`
 	s.call(t, "SendMessage", work, "Authorization", "Bearer acme/ann", "X-Request-Id", "req-1")

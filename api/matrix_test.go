@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
-	"longhaul/api"
+	"longhaul/api/service"
 )
 
 const tckExtension = "urn:a2a:tck:required-extension"
@@ -20,16 +20,16 @@ func TestCard_everyConfiguration(t *testing.T) {
 		on := func(bit int) bool { return n>>bit&1 == 1 }
 		streams, rest, extended, grpc, required := on(0), on(1), on(2), on(3), on(4)
 		t.Run(fmt.Sprintf("streams=%v,rest=%v,extended=%v,grpc=%v,required=%v", streams, rest, extended, grpc, required), func(t *testing.T) {
-			s := newService(t, func(c *api.Config) {
-				c.Card.NoStreaming, c.NoREST = !streams, !rest
+			s := newService(t, func(c *config) {
+				c.Card.NoStreaming, c.Address.NoREST = !streams, !rest
 				if extended {
-					c.Extended = &api.CardInfo{Name: "More"}
+					c.Extended = &service.CardInfo{Name: "More"}
 				}
 				if grpc {
-					c.Card.GRPC = "agent.example.com:443"
+					c.Address.GRPC = "agent.example.com:443"
 				}
 				if required {
-					c.Card.Extensions = []api.Extension{{URI: tckExtension, Required: true}}
+					c.Card.Extensions = []service.Extension{{URI: tckExtension, Required: true}}
 				}
 			})
 			interfaces := []string{"JSONRPC 1.0 https://agent.example.com/a2a"}
@@ -69,7 +69,7 @@ func wantBool(t *testing.T, what string, n node, want bool) {
 }
 
 // agrees checks that calls do what a card with these promises makes expect.
-func (s *service) agrees(t *testing.T, streams, rest, extended, required bool) {
+func (s *fixture) agrees(t *testing.T, streams, rest, extended, required bool) {
 	t.Helper()
 	if required {
 		wantCode(t, s.call(t, "ListTasks", `{}`), "-32008")
@@ -102,9 +102,9 @@ func (s *service) agrees(t *testing.T, streams, rest, extended, required bool) {
 // The extended card is for those who say who they are, in the form of the version
 // that they speak and nothing else.
 func TestExtendedCard(t *testing.T) {
-	s := newService(t, func(c *api.Config) {
+	s := newService(t, func(c *config) {
 		more := c.Card
-		more.Description, more.Skills = "For you", append(more.Skills, api.Skill{ID: "secret"})
+		more.Description, more.Skills = "For you", append(more.Skills, service.Skill{ID: "secret"})
 		c.Extended = &more
 	})
 	const nobody, anonymous = "Bearer nobody", "Bearer anonymous"
@@ -149,9 +149,9 @@ func TestExtendedCard_none(t *testing.T) {
 // What is required is required over plain HTTP as well, and nothing is written
 // without it.
 func TestREST_requiredExtension(t *testing.T) {
-	s := newService(t, func(c *api.Config) {
+	s := newService(t, func(c *config) {
 		c.Card.OPTRequired = true
-		c.Card.Extensions = []api.Extension{{URI: tckExtension, Required: true}}
+		c.Card.Extensions = []service.Extension{{URI: tckExtension, Required: true}}
 	})
 	body := `{"message":` + message("m", "quiet", "") + `}`
 	for _, header := range []string{"", a2a.ExtensionOPT, tckExtension, "urn:x"} {

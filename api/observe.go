@@ -1,31 +1,26 @@
 package api
 
 import (
-	"encoding/hex"
 	"errors"
-	"io"
 	"net/http"
-	"regexp"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
+
+	"longhaul/api/wire"
 )
 
-const headerRequestID = "X-Request-Id"
-
-var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
+const callKey = "call" // in echo's context
 
 // observe gives a request its id and its deadlines, and logs what became of it:
 // names, codes and ids, never content.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		began := time.Now()
-		id := s.requestID(e.Request())
-		e.Response().Header().Set(headerRequestID, id)
-		c := &call{began: began, requestID: id}
+		c := s.service.NewCall(e.Request().Header.Get(wire.HeaderRequestID))
+		e.Response().Header().Set(wire.HeaderRequestID, c.RequestID)
 		e.Set(callKey, c)
 		rc := http.NewResponseController(e.Response())
 		// Without a body net/http waits for the connection's end already, and would
@@ -36,49 +31,19 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		_ = rc.SetWriteDeadline(began.Add(s.cfg.WriteTimeout))
 
-		if err := s.guard(c, func() error { return next(e) }); err != nil {
+		if err := s.service.Recover(c, func() error { return next(e) }); err != nil {
 			e.Error(err)
 		}
-		fields := append(c.fields(),
-			zap.String("path", e.Path()),
-			zap.Int("status", e.Response().Status),
-			zap.Duration("took", time.Since(began)),
-		)
-		s.log.Info("Served a request", fields...)
+		fields := []zap.Field{zap.String("path", e.Path()), zap.Int("status", e.Response().Status)}
+		if c.Fault != nil {
+			fields = append(fields, zap.Int("code", wire.Code(c.Fault)))
+		}
+		s.service.Log(c, fields...)
 		return nil
 	}
 }
 
-func (s *Server) requestID(r *http.Request) string {
-	if id := r.Header.Get(headerRequestID); requestIDForm.MatchString(id) {
-		return id
-	}
-	var random [12]byte
-	if _, err := io.ReadFull(s.cfg.Rand, random[:]); err != nil {
-		return "unknown"
-	}
-	return hex.EncodeToString(random[:])
-}
-
-var errPanic = errors.New("panic")
-
-// guard calls f, and returns a panic in it as an error.
-func (s *Server) guard(c *call, f func() error) (err error) {
-	defer func() {
-		p := recover()
-		if p == nil {
-			return
-		}
-		if p == http.ErrAbortHandler { //nolint:errorlint // compared as net/http does
-			panic(p)
-		}
-		s.log.Error("Panicked", append(c.fields(), zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))...)
-		err = errPanic
-	}()
-	return f()
-}
-
-// httpError answers what never reached a handler of ours, or was no call of one.
+// httpError answers requests that did not reach a handler of ours.
 func (s *Server) httpError(err error, e echo.Context) {
 	if e.Response().Committed {
 		return

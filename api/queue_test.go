@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"longhaul/api"
 	"longhaul/opt"
 )
 
 // TestQueue has messages to a context in which something works.
 func TestQueue(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.MaxQueue = 2 })
+	s := newService(t, func(c *config) { c.MaxQueue = 2 })
 	send := func(id string) node {
 		return s.call(t, "SendMessage", `{"message":`+message(id, "quiet", `,"contextId":"mine"`)+`,"configuration":{"returnImmediately":true}}`)
 	}

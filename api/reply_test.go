@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
 // say sends parts to a task; more is further members of the message.
-func (s *service) say(t *testing.T, taskID, messageID, parts, more string, headers ...string) node {
+func (s *fixture) say(t *testing.T, taskID, messageID, parts, more string, headers ...string) node {
 	t.Helper()
 	return s.call(t, "SendMessage", fmt.Sprintf(`{"message":{"messageId":%q,"taskId":%q,"role":"ROLE_USER","parts":[%s]%s}}`,
 		messageID, taskID, parts, more), headers...)
@@ -198,8 +198,8 @@ func TestReply_verdicts(t *testing.T) {
 	for verdict, code := range map[opt.Verdict]string{opt.NotWaiting: "-32004", opt.NotOffered: "-32602"} {
 		s := newService(t)
 		s.send(t, "m", "approve")
-		s.Server = api.New(api.Config{
-			Engine: strict{s.engine, verdict}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever,
+		s.Server, s.service = serve(service.Config{
+			Engine: strict{s.engine, verdict}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{},
 			ReplyWait: time.Minute,
 		})
 		for range 2 {
@@ -232,7 +232,7 @@ func TestReply_pending(t *testing.T) {
 // one does.
 func TestReply_waitsPastItsOwnGate(t *testing.T) {
 	id, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-0", "task-"+u("m")+"-0-0"
-	accepted := func(s *service) opt.Event {
+	accepted := func(s *fixture) opt.Event {
 		l := s.engine.letters[0]
 		return opt.Event{Kind: opt.MessageAdded, PlanID: plan, TaskID: id, ForTask: task, Message: &l.Message, Principal: "ann", Reply: l.Reply, Verdict: opt.Accepted}
 	}
@@ -254,7 +254,7 @@ func TestReply_waitsPastItsOwnGate(t *testing.T) {
 		"0 s late": {`{"returnImmediately":true}`, 0, "TASK_STATE_WORKING"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, func(c *api.Config) { c.BlockingWait, c.ReplyWait = time.Minute, time.Minute })
+			s := newService(t, func(c *config) { c.BlockingWait, c.ReplyWait = time.Minute, time.Minute })
 			s.send(t, "m", "approve")
 			s.engine.deaf = true
 			done := make(chan node)
@@ -291,8 +291,8 @@ func TestReply_waitsPastItsOwnGate(t *testing.T) {
 func TestReply_tooLate(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "approve")
-	s.Server = api.New(api.Config{
-		Engine: gone{s.engine}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever,
+	s.Server, s.service = serve(service.Config{
+		Engine: gone{s.engine}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{},
 	})
 	wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), "-32004")
 }
@@ -314,7 +314,7 @@ type gone struct{ *engine }
 func (gone) Tell(context.Context, opt.Letter) error { return fmt.Errorf("signal: %w", opt.ErrEnded) }
 
 // until waits for something in the engine.
-func (e *engine) until(t *testing.T, s *service, ok func() bool) {
+func (e *engine) until(t *testing.T, s *fixture, ok func() bool) {
 	t.Helper()
 	s.until(t, func() bool {
 		e.mu.Lock()
@@ -327,8 +327,8 @@ func (e *engine) until(t *testing.T, s *service, ok func() bool) {
 func TestReply_unheard(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "approve")
-	s.Server = api.New(api.Config{
-		Engine: dying{s.engine}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever,
+	s.Server, s.service = serve(service.Config{
+		Engine: dying{s.engine}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{},
 		ReplyWait: time.Millisecond,
 	})
 	wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), "-32004")

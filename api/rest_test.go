@@ -15,12 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
-	"longhaul/api"
 	"longhaul/opt"
 )
 
 // rest sends a request of 1.0 over plain HTTP.
-func (s *service) rest(t *testing.T, verb, path, body string, headers ...string) *httptest.ResponseRecorder {
+func (s *fixture) rest(t *testing.T, verb, path, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), verb, path, strings.NewReader(body))
 	r.Header.Set("A2A-Version", "1.0")
@@ -85,7 +84,7 @@ func TestREST_repeats(t *testing.T) {
 // Bad input is told of, with a status that is the client's fault, and nothing is
 // asked of the engine or written to the journal.
 func TestREST_badInput(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.MaxBody = 1 << 20 })
+	s := newService(t, func(c *config) { c.MaxBody = 1 << 20 })
 	long := strings.Repeat("x", 65<<10)
 	parts := strings.Repeat(`{"text":"x"},`, 100) + `{"text":"x"}`
 	for _, tc := range []struct {
@@ -138,7 +137,7 @@ func TestREST_badInput(t *testing.T) {
 
 // A body that does not say how large it is finds its limit, too.
 func TestREST_endlessBody(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.MaxBody = 100 })
+	s := newService(t, func(c *config) { c.MaxBody = 100 })
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/message:send", io.MultiReader(strings.NewReader(`{"message":`), strings.NewReader(strings.Repeat(" ", 200))))
 	r.Header.Set("A2A-Version", "1.0")
 	w := httptest.NewRecorder()
@@ -150,7 +149,7 @@ func TestREST_endlessBody(t *testing.T) {
 }
 
 func TestREST_lenientVersion(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.LenientVersion = true })
+	s := newService(t, func(c *config) { c.LenientVersion = true })
 	for version, want := range map[string]int{"": 200, "1.0": 200, "1.0.1": 200, "0.3": 400, "2.0": 400} {
 		if w := s.rest(t, "GET", "/a2a/rest/tasks", "", "A2A-Version", version); w.Code != want {
 			t.Errorf("%q: status %d, want %d", version, w.Code, want)
@@ -223,7 +222,7 @@ func TestREST_streams(t *testing.T) {
 
 // An idle stream is kept alive, and an error in the middle of it is its last event.
 func TestREST_streamBreaks(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.Heartbeat = time.Millisecond })
+	s := newService(t, func(c *config) { c.Heartbeat = time.Millisecond })
 	id := s.send(t, "m", "slow").at("id").String()
 	r := follow(t, "GET", s.listen(t)+"/tasks/"+id+":subscribe", "", "A2A-Version", "1.0")
 	r.event()
@@ -271,7 +270,7 @@ func FuzzREST(f *testing.F) {
 // A page of another origin may call if its origin is let in.
 func TestREST_cors(t *testing.T) {
 	const mine, other = "https://app.example.com", "https://evil.example.com"
-	s := newService(t, func(c *api.Config) { c.Origins = []string{mine} })
+	s := newService(t, func(c *config) { c.Origins = []string{mine} })
 	for origin, want := range map[string]string{mine: mine, other: "", "": ""} {
 		for _, verb := range []string{"GET", "OPTIONS"} {
 			h := s.rest(t, verb, "/a2a/rest/tasks/x:subscribe", "", "Origin", origin).Header()

@@ -1,105 +1,100 @@
 package api
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
+	"longhaul/api/service"
 	"longhaul/api/wire"
 )
+
+// serveRPC answers a JSON-RPC request of either version.
+func (s *Server) serveRPC(e echo.Context) error { return s.exchange(e, s.rpc) }
 
 // rpc is the binding of JSON-RPC: every answer and every event is a response to
 // the request with an id.
 type rpc struct {
-	*exchange
-	id json.RawMessage // nil until it was read
+	operations map[string]*operation
+	lenient    bool // accept method names of 1.0 without an A2A-Version header
+	maxBody    int64
 }
 
-// serveRPC answers a JSON-RPC request of either version.
-func (s *Server) serveRPC(e echo.Context) error {
-	b := &rpc{}
-	b.exchange = s.newExchange(e, b)
-	b.serve(b.handle)
-	return nil
-}
-
-// handle takes the steps of every request, in the order in which their failures
+// read takes the steps of every request, in the order in which their failures
 // count.
-func (b *rpc) handle() (outcome, error) {
-	if err := b.authenticate(); err != nil {
-		return outcome{}, err
+func (b rpc) read(w http.ResponseWriter, r *http.Request) (q request, err error) {
+	version, named, versionFault := wire.Negotiate(r.Header.Values(wire.HeaderVersion), r.URL.Query())
+	q.version = version
+	if !isJSON(r.Header.Get("Content-Type")) {
+		return q, service.ErrMediaType
 	}
-	version, named, versionFault := wire.Negotiate(b.r.Header.Values(headerVersion), b.r.URL.Query())
-	b.version = version
-	if !isJSON(b.r.Header.Get("Content-Type")) {
-		return outcome{}, errMediaType
+	var body []byte
+	if body, q.status, err = readBody(w, r, b.maxBody); err != nil {
+		return q, err
 	}
-	body, err := b.body()
-	if err != nil {
-		return outcome{}, err
-	}
-	req, fault := wire.ReadRequest(body)
-	b.id, b.noID = req.ID, req.ID == nil
+	envelope, fault := wire.ReadRequest(body)
+	q.id = envelope.ID
 	if fault != nil {
-		return outcome{}, fault
+		return q, fault
 	}
-	b.to = b.s.methods[req.Method]
+	q.operation = b.operations[envelope.Method]
 	if versionFault != nil {
-		return outcome{}, versionFault
+		return q, versionFault
 	}
-	if b.s.cfg.LenientVersion && !named && b.to != nil && b.to.names[wire.V03] != req.Method {
-		version = wire.V10
+	if b.lenient && !named && q.operation != nil && q.operation.names[wire.V03] != envelope.Method {
+		q.version = wire.V10
 	}
-	b.agree(version, "") // the log takes no name before it is known to be one
-	if fault := b.dispatch(req.Method, named); fault != nil {
-		return outcome{}, fault
+	w.Header().Set(wire.HeaderVersion, string(q.version))
+	if fault := mismatch(q, envelope.Method, named); fault != nil {
+		if fault.Kind == service.UnknownMethod {
+			q.operation = nil // fails like a method that does not exist, not like the stream it is in the other version
+		}
+		return q, fault
 	}
-	b.method = req.Method
-	return b.to.run(b.r.Context(), b.call, wire.NewReader(b.version, req.Params))
+	q.method, q.params = envelope.Method, envelope.Reader(q.version)
+	return q, nil
 }
 
-// dispatch checks that the version has a method by the name that was called.
-func (b *rpc) dispatch(name string, named bool) *wire.Fault {
-	if b.to == nil {
-		return &wire.Fault{Code: wire.CodeMethodNotFound, Message: "Method not found"}
+// mismatch returns the fault of a request whose version has no operation by the
+// name that was called, nil if it has one.
+func mismatch(q request, name string, named bool) *service.Fault {
+	if q.operation == nil {
+		return &service.Fault{Kind: service.UnknownMethod, Message: "Method not found"}
 	}
-	right := b.to.names[b.version]
+	right := q.operation.names[q.version]
 	switch {
 	case right == name:
 		return nil
-	case b.version == wire.V03 && !named:
+	case q.version == wire.V03 && !named:
 		return wire.UnnamedVersion(name)
 	}
-	b.to = nil // fails like a method that is not there, not like the stream it is elsewhere
-	f := &wire.Fault{Code: wire.CodeMethodNotFound, Message: "Method not found in A2A " + string(b.version)}
+	f := &service.Fault{Kind: service.UnknownMethod, Message: "Method not found in A2A " + string(q.version)}
 	if right != "" {
 		f.Message += ": use " + right
 	}
 	return f
 }
 
-func (b *rpc) result(value any) ([]byte, error) { return wire.Result(b.id, value) }
+func (rpc) result(q request, value any) ([]byte, error) { return wire.Result(q.id, value) }
 
-func (b *rpc) failure(f *wire.Fault) ([]byte, error) {
-	return wire.Failure(b.id, b.version.Error(f, b.ofOPT()))
+func (rpc) failure(q request, f *service.Fault) ([]byte, error) {
+	return wire.Failure(q.id, q.version.Error(f, q.ofOPT()))
 }
 
-func (b *rpc) answerMedia() string { return mediaJSON }
+func (rpc) media(*http.Request) string { return mediaJSON }
 
-// refuse sends a fault with 200, as every response. Streaming methods fail in the
+// refusal sends a fault with 200, as every response. Streaming methods fail in the
 // way that the clients of a version can see: in 0.3 as the only event of a stream,
 // in 1.0 with a status of HTTP, since some read a 200 as an empty stream.
-func (b *rpc) refuse(f *wire.Fault, body []byte) {
-	streams := b.to != nil && b.to.stream
+func (rpc) refusal(q request, _ *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte) {
+	streams := q.operation != nil && q.operation.stream
 	switch {
-	case b.status != 0:
-		b.send(b.status, mediaJSON, body)
-	case streams && b.version.StreamsFaults() && f.Code != wire.CodeVersion:
-		b.send(http.StatusOK, mediaStream, append(append([]byte("data: "), body...), "\n\n"...))
+	case q.status != 0:
+		return q.status, mediaJSON, body
+	case streams && q.version.StreamsFaults() && f.Kind != service.UnsupportedVersion:
+		return http.StatusOK, mediaStream, append(append([]byte("data: "), body...), "\n\n"...)
 	case streams:
-		b.send(http.StatusBadRequest, mediaJSON, body)
-	default:
-		b.send(http.StatusOK, mediaJSON, body)
+		return http.StatusBadRequest, mediaJSON, body
 	}
+	return http.StatusOK, mediaJSON, body
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -98,21 +98,21 @@ func TestSend_callersDoNotShareIDs(t *testing.T) {
 func TestSend_idempotencyKey(t *testing.T) {
 	params := func(id string) string { return `{"message":` + message(id, "quiet", "") + `}` }
 	for name, tc := range map[string]struct {
-		mode  api.Idempotency
+		mode  service.Idempotency
 		key   string
 		first string
 		then  string
 		same  bool
 	}{
-		"message id":         {api.ByMessageID, "", "m-1", "m-1", true},
-		"other message id":   {api.ByMessageID, "", "m-1", "m-2", false},
-		"key and message id": {api.ByMessageID, "k", "m-1", "m-1", true},
-		"header only, none":  {api.ByHeader, "", "m-1", "m-1", false},
-		"header only":        {api.ByHeader, "k", "m-1", "m-1", true},
-		"off":                {api.NoRepeats, "k", "m-1", "m-1", false},
+		"message id":         {service.ByMessageID, "", "m-1", "m-1", true},
+		"other message id":   {service.ByMessageID, "", "m-1", "m-2", false},
+		"key and message id": {service.ByMessageID, "k", "m-1", "m-1", true},
+		"header only, none":  {service.ByHeader, "", "m-1", "m-1", false},
+		"header only":        {service.ByHeader, "k", "m-1", "m-1", true},
+		"off":                {service.NoRepeats, "k", "m-1", "m-1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, func(c *api.Config) { c.Idempotency = tc.mode })
+			s := newService(t, func(c *config) { c.Idempotency = tc.mode })
 			first := s.call(t, "SendMessage", params(tc.first), "Idempotency-Key", tc.key).at("result", "task", "id").String()
 			then := s.call(t, "SendMessage", params(tc.then), "Idempotency-Key", tc.key).at("result", "task", "id").String()
 			if first == "" || then == "" || (first == then) != tc.same {
@@ -127,9 +127,8 @@ func TestSend_idempotencyKey(t *testing.T) {
 func TestSend_survivesALostRecord(t *testing.T) {
 	s := newService(t)
 	failing := &brokenJournal{memory: s.journal, record: errors.New("disk full")}
-	s.Server = api.New(api.Config{
-		Engine: lostStart{s.engine}, Journal: failing, Watch: s.journal.Watch, Agent: oracle{},
-		Authenticate: whoever, BlockingWait: time.Millisecond, Now: func() time.Time { return start },
+	s.Server, s.service = serve(service.Config{
+		Engine: lostStart{s.engine}, Journal: failing, Watch: s.journal.Watch, Agent: oracle{}, BlockingWait: time.Millisecond, Now: func() time.Time { return start },
 	})
 	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-1", "quiet", "")+`}`), "-32603")
 	wantCode(t, s.call(t, "GetTask", `{"id":"`+opt.DerivedObjectiveID("acme", "ann", "m-1")+`"}`), "-32001")
@@ -157,7 +156,7 @@ func TestSend_engineRefusesOtherContent(t *testing.T) {
 }
 
 func TestSend_waits(t *testing.T) {
-	patient := func(c *api.Config) { c.BlockingWait = time.Minute }
+	patient := func(c *config) { c.BlockingWait = time.Minute }
 	id := opt.DerivedObjectiveID("acme", "ann", "m-1")
 	for name, tc := range map[string]struct {
 		then opt.Event
@@ -190,8 +189,8 @@ func TestSend_waits(t *testing.T) {
 	})
 	t.Run("not past Close", func(t *testing.T) {
 		s := newService(t, patient)
-		s.Close()
-		s.Close()
+		s.service.Close()
+		s.service.Close()
 		if got := s.send(t, "m-1", "quiet").at("status", "state").String(); got != "TASK_STATE_SUBMITTED" {
 			t.Errorf("state is %s", got)
 		}
@@ -200,7 +199,7 @@ func TestSend_waits(t *testing.T) {
 
 // A client that goes takes nothing but its wait with it.
 func TestSend_clientGoes(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.BlockingWait = time.Minute })
+	s := newService(t, func(c *config) { c.BlockingWait = time.Minute })
 	ctx, leave := context.WithCancel(t.Context())
 	id := opt.DerivedObjectiveID("acme", "ann", "m-1")
 	done := make(chan struct{})
@@ -312,7 +311,7 @@ func TestSend_mediaTypes(t *testing.T) {
 		`{"raw":"aGk=","mediaType":"nonsense;;"}`:                            false,
 		`{"url":"https://x.example/a.mp4","mediaType":"video/mp4;codecs=x"}`: false,
 	} {
-		s := newService(t, func(c *api.Config) { c.Card.InputModes = []string{"text/plain", "image/*"} })
+		s := newService(t, func(c *config) { c.Card.InputModes = []string{"text/plain", "image/*"} })
 		n := s.call(t, "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"quiet"},`+part+`]}}`)
 		if ok && n.has("error") {
 			t.Errorf("%s refused: %v", part, n)
@@ -328,8 +327,8 @@ func TestSend_mediaTypes(t *testing.T) {
 func TestSend_clientGoesHalfway(t *testing.T) {
 	s := newService(t)
 	ctx, leave := context.WithCancel(t.Context())
-	s.Server = api.New(api.Config{
-		Engine: leaving{lostStart{s.engine}, leave}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever,
+	s.Server, s.service = serve(service.Config{
+		Engine: leaving{lostStart{s.engine}, leave}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{},
 	})
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(
 		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message("m-1", "quiet", "")+`}}`))

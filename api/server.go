@@ -1,64 +1,40 @@
 package api
 
 import (
-	"cmp"
-	"context"
-	"crypto/rand"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
+
+	"longhaul/api/service"
 )
 
 // A Server is the service as an http.Handler.
 type Server struct {
 	cfg     Config
 	log     *zap.Logger
+	service *service.Service
 	echo    *echo.Echo
-	methods map[string]*method
+	rpc     rpc
+	rest    rest
 	cards   atomic.Pointer[cards]
 	foreign *http.CrossOriginProtection // nil lets pages of any origin act
-	lanes   lanes                       // of contexts
-
-	closing   chan struct{} // closed by Close
-	closeOnce sync.Once
-
-	keyMu sync.Mutex
-	key   []byte // of page tokens, once it was read
 }
 
-// New returns a server. Close ends its streams.
+// New returns a server of cfg.Service.
 func New(cfg Config) *Server {
 	cfg = withDefaults(cfg)
-	s := &Server{cfg: cfg, log: cfg.Log, echo: echo.New(), foreign: foreignPages(cfg.Origins), closing: make(chan struct{})}
-	s.SetSkills(cfg.Card.Skills)
-	s.methods = byName(s.table())
+	operations := byName(table(cfg.Service))
+	s := &Server{
+		cfg: cfg, log: cfg.Log, service: cfg.Service, echo: echo.New(), foreign: foreignPages(cfg.Origins),
+		rpc:  rpc{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
+		rest: rest{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
+	}
+	s.updateCards()
 	s.routes()
 	return s
-}
-
-func withDefaults(cfg Config) Config {
-	cfg.Challenge = cmp.Or(cfg.Challenge, "Bearer")
-	cfg.BlockingWait = cmp.Or(cfg.BlockingWait, 25*time.Second)
-	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, 5*time.Second)
-	cfg.CancelWait = cmp.Or(cfg.CancelWait, 5*time.Second)
-	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, 10*time.Second)
-	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 15*time.Second)
-	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 30*time.Second)
-	cfg.ReadTimeout = cmp.Or(cfg.ReadTimeout, 60*time.Second)
-	cfg.MaxBody = cmp.Or(cfg.MaxBody, 16<<20)
-	cfg.MaxQueue = cmp.Or(cfg.MaxQueue, 9999)
-	cfg.Log = cmp.Or(cfg.Log, zap.NewNop())
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Rand == nil {
-		cfg.Rand = rand.Reader
-	}
-	return cfg
 }
 
 func (s *Server) routes() {
@@ -94,7 +70,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.Serv
 
 // HTTP returns a server to listen with, whose timeouts suit s:
 // those of headers and of idle connections. The others, of bodies, answers and
-// stream events, s sets itself. Its Shutdown ends the streams first.
+// stream events, s sets itself. Its Shutdown closes the service first, so that
+// streams end.
 func (s *Server) HTTP() *http.Server {
 	h := &http.Server{
 		Handler:           s,
@@ -105,17 +82,6 @@ func (s *Server) HTTP() *http.Server {
 	if log, err := zap.NewStdLogAt(s.log, zap.DebugLevel); err == nil {
 		h.ErrorLog = log
 	}
-	h.RegisterOnShutdown(s.Close)
+	h.RegisterOnShutdown(s.service.Close)
 	return h
-}
-
-// Close ends all streams and the waits of blocking sends, for good. Clients lose
-// nothing: a stream can be resumed elsewhere. Close may be called more than once
-// and does not wait; http.Server.Shutdown does.
-func (s *Server) Close() { s.closeOnce.Do(func() { close(s.closing) }) }
-
-// writing returns a context for a call that must not stop half-way because the
-// client has gone.
-func (s *Server) writing(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), s.cfg.CallTimeout)
 }

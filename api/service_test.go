@@ -13,65 +13,99 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
 	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
 var start = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
 
-// A service is a server and what is behind it.
-type service struct {
+// A fixture is a server and what is behind it.
+type fixture struct {
 	*api.Server
+	service *service.Service
 	journal *memory
 	engine  *engine
 }
 
+// A config is that of a service and of the server in front of it.
+type config struct {
+	serviceConfig
+	httpConfig
+	Address api.Address // that the card names
+
+	Log *zap.Logger      // of both
+	Now func() time.Time // likewise
+}
+
+type (
+	serviceConfig = service.Config
+	httpConfig    = api.Config
+)
+
 // newService returns a service; change may alter its configuration.
-func newService(t *testing.T, change ...func(*api.Config)) *service {
+func newService(t *testing.T, change ...func(*config)) *fixture {
 	t.Helper()
 	journal := newMemory()
-	s := &service{journal: journal, engine: &engine{journal: journal}}
-	cfg := api.Config{
-		Engine: s.engine, Journal: journal, Watch: journal.Watch, Agent: oracle{},
-		Card: api.CardInfo{
-			Name: "Longhaul", Description: "Work that survives", Version: "1.2.3", BaseURL: "https://agent.example.com/",
-			Skills: []api.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}},
-			Schemes: map[string]api.SecurityScheme{
-				"bearer": {Type: "http", Scheme: "Bearer"},
-				"key":    {Type: "apiKey", In: "header", Name: "X-API-Key"},
+	s := &fixture{journal: journal, engine: &engine{journal: journal}}
+	cfg := config{
+		serviceConfig: service.Config{
+			Engine: s.engine, Journal: journal, Watch: journal.Watch, Agent: oracle{},
+			Card: service.CardInfo{
+				Name: "Longhaul", Description: "Work that survives", Version: "1.2.3",
+				Skills: []service.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}},
+				Schemes: map[string]service.SecurityScheme{
+					"bearer": {Type: "http", Scheme: "Bearer"},
+					"key":    {Type: "apiKey", In: "header", Name: "X-API-Key"},
+				},
+				Requirements: []map[string][]string{{"bearer": nil}, {"key": nil}},
 			},
-			Requirements: []map[string][]string{{"bearer": nil}, {"key": nil}},
+			BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond,
+			Rand: &counter{},
 		},
-		Authenticate: whoever,
-		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond,
-		Now: func() time.Time { return start }, Rand: &counter{}, Log: zaptest.NewLogger(t),
+		httpConfig: api.Config{Authenticate: whoever},
+		Address:    api.Address{BaseURL: "https://agent.example.com/"},
+		Log:        zaptest.NewLogger(t),
+		Now:        func() time.Time { return start },
 	}
 	for _, f := range change {
 		f(&cfg)
 	}
-	s.Server = api.New(cfg)
+	cfg.serviceConfig.Log, cfg.httpConfig.Log = cfg.Log, cfg.Log
+	cfg.serviceConfig.Now, cfg.httpConfig.Now = cfg.Now, cfg.Now
+	cfg.Card.Interfaces, cfg.NoREST = cfg.Address.Interfaces(), cfg.Address.NoREST
+	s.service = service.New(cfg.serviceConfig)
+	cfg.Service = s.service
+	s.Server = api.New(cfg.httpConfig)
 	return s
+}
+
+// serve returns a server of a service that newService does not make.
+func serve(cfg service.Config) (*api.Server, *service.Service) {
+	s := service.New(cfg)
+	return api.New(api.Config{Service: s, Authenticate: whoever}), s
 }
 
 // whoever takes "Bearer tenant/principal" at its word, and no header for one that
 // the tests use.
-func whoever(r *http.Request) (api.Caller, error) {
+func whoever(r *http.Request) (service.Caller, error) {
 	switch auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); auth {
 	case "":
-		return api.Caller{Tenant: "acme", Principal: "ann"}, nil
+		return service.Caller{Tenant: "acme", Principal: "ann"}, nil
 	case "nobody":
-		return api.Caller{}, errors.New("no such key")
+		return service.Caller{}, errors.New("no such key")
 	case "guest":
-		return api.Caller{}, fmt.Errorf("key of a guest: %w", api.ErrForbidden)
+		return service.Caller{}, fmt.Errorf("key of a guest: %w", service.ErrForbidden)
 	case "anonymous":
-		return api.Caller{Tenant: "acme", Principal: "anyone", Anonymous: true}, nil
+		return service.Caller{Tenant: "acme", Principal: "anyone", Anonymous: true}, nil
 	case "later":
-		return api.Caller{}, opt.ErrUnavailable
+		return service.Caller{}, opt.ErrUnavailable
 	default:
 		tenant, principal, _ := strings.Cut(auth, "/")
-		return api.Caller{Tenant: tenant, Principal: principal}, nil
+		return service.Caller{Tenant: tenant, Principal: principal}, nil
 	}
 }
 
@@ -92,7 +126,7 @@ func (c *counter) Read(p []byte) (int, error) {
 }
 
 // post sends a request with headers, given as name and value in turn.
-func (s *service) post(t *testing.T, body string, headers ...string) *httptest.ResponseRecorder {
+func (s *fixture) post(t *testing.T, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/a2a", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -105,12 +139,12 @@ func (s *service) post(t *testing.T, body string, headers ...string) *httptest.R
 }
 
 // call calls a method of 1.0 and returns its result, or an error object, as a tree.
-func (s *service) call(t *testing.T, method, params string, headers ...string) node {
+func (s *fixture) call(t *testing.T, method, params string, headers ...string) node {
 	t.Helper()
 	return s.callIn(t, "1.0", method, params, headers...)
 }
 
-func (s *service) callIn(t *testing.T, version, method, params string, headers ...string) node {
+func (s *fixture) callIn(t *testing.T, version, method, params string, headers ...string) node {
 	t.Helper()
 	w := s.post(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params), append(headers, "A2A-Version", version)...)
 	return parse(t, w.Body.Bytes())
@@ -186,7 +220,7 @@ func field(n node) string {
 }
 
 // untouched checks that nothing was written.
-func (s *service) untouched(t *testing.T) {
+func (s *fixture) untouched(t *testing.T) {
 	t.Helper()
 	if n := len(s.engine.starts) + len(s.engine.letters) + len(s.engine.canceled) + len(s.engine.changes); n != 0 {
 		t.Errorf("the engine was called %d times", n)
@@ -202,7 +236,7 @@ func message(id, text, more string) string {
 }
 
 // send sends text in 1.0 and returns the task.
-func (s *service) send(t *testing.T, id, text string) node {
+func (s *fixture) send(t *testing.T, id, text string) node {
 	t.Helper()
 	n := s.call(t, "SendMessage", `{"message":`+message(id, text, "")+`}`)
 	if n.has("error") {

@@ -6,56 +6,59 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"longhaul/api/service"
 )
 
-// stream sends a feed as server-sent events, each of them on one line. A reader
+// stream sends a stream as server-sent events, each of them on one line. A reader
 // that takes none for WriteTimeout loses the connection; it can resume.
-func (x *exchange) stream(f *feed) {
-	defer f.close()
-	beat := time.NewTicker(x.s.cfg.Heartbeat)
+func (res response) stream(events *service.Stream) {
+	defer events.Close()
+	beat := time.NewTicker(res.s.cfg.Heartbeat)
 	defer beat.Stop()
-	x.head(mediaStream)
-	x.w.WriteHeader(http.StatusOK)
+	res.head(mediaStream)
+	res.w.WriteHeader(http.StatusOK)
 	for {
-		var e streamed
-		err := x.s.guard(x.call, func() (err error) {
-			e, err = f.next(x.r.Context(), beat.C)
+		var text string
+		fault := res.s.service.Guard(res.call, func() (err error) {
+			text, err = res.next(events, beat.C)
 			return err
 		})
-		switch {
-		case err == nil:
-			err = x.event(e)
-		case errors.Is(err, errIdle):
-			err = x.write(": keep-alive\n\n")
-		case errors.Is(err, io.EOF), x.r.Context().Err() != nil:
-			return
-		default:
-			body, _ := x.failed(err)
-			_ = x.write(fmt.Sprintf("data: %s\n\n", body)) // the stream ends either way
-			return
+		if fault != nil {
+			text = fmt.Sprintf("data: %s\n\n", res.failure(fault))
 		}
-		if err != nil {
-			return // nobody is there any more
+		if text == "" || res.write(text) != nil || fault != nil {
+			return
 		}
 	}
 }
 
-func (x *exchange) event(e streamed) error {
-	body, err := x.binding.result(x.version.Event(e.event))
-	if err != nil {
-		return err
+// next returns the text of the next event, "" at the end of the stream.
+func (res response) next(events *service.Stream, beat <-chan time.Time) (string, error) {
+	e, err := events.Next(res.r.Context(), beat)
+	switch {
+	case errors.Is(err, service.ErrIdle):
+		return ": keep-alive\n\n", nil
+	case errors.Is(err, io.EOF), err != nil && res.r.Context().Err() != nil:
+		return "", nil
+	case err != nil:
+		return "", err
 	}
-	if e.seq == 0 {
-		return x.write(fmt.Sprintf("data: %s\n\n", body))
+	body, err := res.binding.result(res.request, res.request.version.Event(e))
+	switch {
+	case err != nil:
+		return "", err
+	case e.Seq == 0:
+		return fmt.Sprintf("data: %s\n\n", body), nil
 	}
-	return x.write(fmt.Sprintf("id: %d\ndata: %s\n\n", e.seq, body))
+	return fmt.Sprintf("id: %d\ndata: %s\n\n", e.Seq, body), nil
 }
 
 // write sends text at once.
-func (x *exchange) write(text string) error {
-	rc := http.NewResponseController(x.w.Unwrap())                // echo's own Flush hides a failure
-	_ = rc.SetWriteDeadline(time.Now().Add(x.s.cfg.WriteTimeout)) // a test's recorder has none
-	if _, err := io.WriteString(x.w, text); err != nil {
+func (res response) write(text string) error {
+	rc := http.NewResponseController(res.w.Unwrap())                // echo's own Flush hides a failure
+	_ = rc.SetWriteDeadline(time.Now().Add(res.s.cfg.WriteTimeout)) // a test's recorder has none
+	if _, err := io.WriteString(res.w, text); err != nil {
 		return err
 	}
 	return rc.Flush()

@@ -29,7 +29,7 @@ type sse struct {
 }
 
 // listen serves s and returns its URL.
-func (s *service) listen(t *testing.T) string {
+func (s *fixture) listen(t *testing.T) string {
 	t.Helper()
 	h := s.HTTP()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -90,7 +90,7 @@ func (r *reader) consecutive(n int) error {
 
 // A stream that breaks goes on where it was, on another server, too.
 func TestStream_resumes(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.Heartbeat = time.Hour })
+	s := newService(t, func(c *config) { c.Heartbeat = time.Hour })
 	url := s.listen(t)
 	s.send(t, "m", "slow")
 	id := "obj-" + u("m")
@@ -195,7 +195,7 @@ func TestStream_ofAReply(t *testing.T) {
 }
 
 func TestStream_heartbeat(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.Heartbeat = time.Millisecond })
+	s := newService(t, func(c *config) { c.Heartbeat = time.Millisecond })
 	url := s.listen(t)
 	s.send(t, "m", "slow")
 	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
@@ -209,9 +209,9 @@ func TestStream_heartbeat(t *testing.T) {
 
 // A heartbeat also looks for events that no watch told of.
 func TestStream_deafWatch(t *testing.T) {
-	s := newService(t, func(c *api.Config) {
+	s := newService(t, func(c *config) {
 		c.Heartbeat = time.Millisecond
-		c.Watch = func(string) api.Watch { return never{} }
+		c.Watch = func(string) service.Watch { return never{} }
 	})
 	url := s.listen(t)
 	s.send(t, "m", "slow")
@@ -229,12 +229,12 @@ func (never) C() <-chan struct{} { return nil }
 func (never) Close()             {}
 
 func TestStream_closes(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.Heartbeat = time.Hour })
+	s := newService(t, func(c *config) { c.Heartbeat = time.Hour })
 	url := s.listen(t)
 	s.send(t, "m", "slow")
 	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
 	r.event()
-	s.Close()
+	s.service.Close()
 	if rest := r.states(); rest != nil {
 		t.Errorf("after Close came %v", rest)
 	}
@@ -256,7 +256,7 @@ func TestStream_clientGoes(t *testing.T) {
 
 // A client that stops reading is dropped, while others get everything.
 func TestStream_slowReader(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.WriteTimeout = 100 * time.Millisecond })
+	s := newService(t, func(c *config) { c.WriteTimeout = 100 * time.Millisecond })
 	url := s.listen(t)
 	s.send(t, "m", "slow")
 	id := "obj-" + u("m")
@@ -290,7 +290,7 @@ func TestStream_slowReader(t *testing.T) {
 // Neither the time for reading a request nor the time for writing an answer
 // bounds a stream or a wait.
 func TestStream_outlivesTimeouts(t *testing.T) {
-	s := newService(t, func(c *api.Config) {
+	s := newService(t, func(c *config) {
 		c.ReadTimeout, c.WriteTimeout, c.BlockingWait = 50*time.Millisecond, 50*time.Millisecond, 150*time.Millisecond
 	})
 	url := s.listen(t)
@@ -324,7 +324,7 @@ func TestStream_outlivesTimeouts(t *testing.T) {
 
 // A request whose body does not come is not waited for.
 func TestSlowRequest(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.ReadTimeout = 20 * time.Millisecond })
+	s := newService(t, func(c *config) { c.ReadTimeout = 20 * time.Millisecond })
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.listen(t), "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -341,8 +341,8 @@ func TestSlowRequest(t *testing.T) {
 func TestStream_failsLate(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "slow")
-	s.Server = api.New(api.Config{
-		Engine: s.engine, Journal: noEvents{s.journal}, Watch: s.journal.Watch, Agent: oracle{}, Authenticate: whoever,
+	s.Server, s.service = serve(service.Config{
+		Engine: s.engine, Journal: noEvents{s.journal}, Watch: s.journal.Watch, Agent: oracle{},
 	})
 	for version, method := range map[string]string{"1.0": "SubscribeToTask", "0.3": "tasks/resubscribe"} {
 		w := httptest.NewRecorder()
@@ -374,9 +374,9 @@ func TestStream_pastItsOwnGate(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "approve")
 	id, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-0", "task-"+u("m")+"-0-0"
-	s.Server = api.New(api.Config{
+	s.Server, s.service = serve(service.Config{
 		Engine: halfway{s.engine, opt.Event{Kind: opt.TaskMoved, PlanID: plan, TaskID: task, To: "working"}}, Journal: s.journal, Watch: s.journal.Watch,
-		Agent: oracle{}, Authenticate: whoever, ReplyWait: time.Millisecond,
+		Agent: oracle{}, ReplyWait: time.Millisecond,
 	})
 	url := s.listen(t)
 	r := open(t, url, "1.0", "SendStreamingMessage", `{"message":{"messageId":"r","taskId":"`+id+`","role":"ROLE_USER","parts":[{"text":"accept"}]}}`)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api"
 	"longhaul/opt"
 )
 
@@ -25,7 +24,7 @@ var (
 
 // have makes an objective as change leaves it: one that waits, with two plans of
 // two tasks each.
-func (s *service) have(t *testing.T, change func(*opt.Objective)) {
+func (s *fixture) have(t *testing.T, change func(*opt.Objective)) {
 	t.Helper()
 	o := opt.Objective{
 		ID: objectiveID, ContextID: objectiveID, Tenant: "acme", Principal: "ann", Name: "Launch", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
@@ -51,7 +50,7 @@ func (s *service) have(t *testing.T, change func(*opt.Objective)) {
 }
 
 // unchanged runs f, which must leave everything as it was.
-func (s *service) unchanged(t *testing.T, f func()) {
+func (s *fixture) unchanged(t *testing.T, f func()) {
 	t.Helper()
 	events, changes := len(s.journal.log[objectiveID]), len(s.engine.changes)
 	f()
@@ -577,7 +576,7 @@ func TestObjectiveUpdate_pausedSince(t *testing.T) {
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newService(t, func(c *api.Config) { c.ReplyWait = time.Hour })
+			s := newService(t, func(c *config) { c.ReplyWait = time.Hour })
 			s.have(t, nil)
 			s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
 				e.moveObjective(o, opt.ObjectiveWorking, "")
@@ -598,7 +597,7 @@ func TestObjectiveUpdate_pausedSince(t *testing.T) {
 // that an answer could wait for.
 func TestPlanUpdate_startedAndOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newService(t, func(c *api.Config) { c.ReplyWait = time.Hour })
+		s := newService(t, func(c *config) { c.ReplyWait = time.Hour })
 		s.have(t, func(o *opt.Objective) {
 			p := o.Plans[0]
 			p.Status, p.Started, p.Metadata = opt.PlanFailed, true, a2a.Metadata{}.With(opt.KeyOptional, true)
@@ -645,7 +644,7 @@ func TestPlanUpdate_stays(t *testing.T) {
 }
 
 func TestPlanUpdate_waitsForTheRevision(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.ReplyWait = 0 })
+	s := newService(t, func(c *config) { c.ReplyWait = 0 })
 	s.have(t, nil)
 	done := s.later(func(e *engine, o *opt.Objective) { e.revise(o, nil) })
 	s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
@@ -664,7 +663,7 @@ func TestPlanUpdate_waitsForTheRevision(t *testing.T) {
 // rest follows when the answer could have come already.
 func late(t *testing.T, method, params string, begin func(*engine, *opt.Objective)) node {
 	t.Helper()
-	s := newService(t, func(c *api.Config) { c.ReplyWait, c.CancelWait = 0, 0 })
+	s := newService(t, func(c *config) { c.ReplyWait, c.CancelWait = 0, 0 })
 	s.have(t, nil)
 	s.engine.troubles = append(s.engine.troubles, func(e *engine, o *opt.Objective) error {
 		begin(e, o)
@@ -676,7 +675,7 @@ func late(t *testing.T, method, params string, begin func(*engine, *opt.Objectiv
 
 // later has f called once an objective was read after the next change, and returns
 // a channel that is closed when that is done.
-func (s *service) later(f func(*engine, *opt.Objective)) chan struct{} {
+func (s *fixture) later(f func(*engine, *opt.Objective)) chan struct{} {
 	done, begun := make(chan struct{}), false
 	s.journal.shown = func() {
 		if begun || len(s.engine.changes) == 0 {
@@ -833,7 +832,7 @@ func TestObjectiveUpdate_again(t *testing.T) {
 // its answer waits for nothing.
 func TestObjectiveUpdate_againAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newService(t, func(c *api.Config) { c.ReplyWait = time.Hour })
+		s := newService(t, func(c *config) { c.ReplyWait = time.Hour })
 		s.have(t, func(o *opt.Objective) {
 			o.Status, o.Root, o.Started = opt.ObjectiveFailed, opt.TaskFailed, true
 			for i, status := range []opt.PlanStatus{opt.PlanCompleted, opt.PlanFailed} {
@@ -938,7 +937,7 @@ func TestChanges_unavailable(t *testing.T) {
 			}
 		}
 	}
-	s := newService(t, func(c *api.Config) { c.CallTimeout = 1 })
+	s := newService(t, func(c *config) { c.CallTimeout = 1 })
 	s.have(t, nil)
 	s.engine.troubles = append(s.engine.troubles, func(*engine, *opt.Objective) error { return opt.ErrEnded })
 	n := s.call(t, "plans/update", `{"id":"`+planID+`","name":"New"}`)

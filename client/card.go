@@ -72,7 +72,8 @@ type OPTParams struct {
 // OPT returns the params of the OPT extension, with the extension's own values
 // for those that the card leaves out; ok is false if it is not declared.
 func (c *Card) OPT() (p OPTParams, ok bool) {
-	p = OPTParams{MaxPlansPerObjective: opt.MaxPlans, MaxTasksPerPlan: opt.MaxTasks}
+	limits := opt.Limits{}.OrDefault()
+	p = OPTParams{MaxPlansPerObjective: limits.Plans, MaxTasksPerPlan: limits.Tasks}
 	for _, e := range c.Capabilities.Extensions {
 		if e.URI == a2a.ExtensionOPT {
 			_ = json.Unmarshal(e.Params, &p) // what cannot be read is left out

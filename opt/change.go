@@ -11,14 +11,15 @@ func (c *Change) Empty() bool {
 	return c == nil || c.Name == nil && c.Description == nil && c.Metadata == nil && c.Dependencies == nil
 }
 
-// Check reports what is wrong with c.
+// Check returns a [SpecError] if a new name or description is invalid.
 func (c *Change) Check() error {
 	name, description, _ := c.apply("-", "", nil)
 	return checkText("", name, description)
 }
 
-// apply returns what c makes of a name, a description and metadata. A client's
-// metadata is replaced; keys of ours are not a client's to change.
+// apply returns a name, a description and metadata as c changes them. The keys of
+// clients are replaced as a whole; a client cannot change reserved keys, except
+// those of clientKey.
 func (c *Change) apply(name, description string, metadata a2a.Metadata) (string, string, a2a.Metadata) {
 	if c == nil {
 		return name, description, metadata
@@ -46,10 +47,10 @@ func (c *Change) apply(name, description string, metadata a2a.Metadata) (string,
 	return name, description, replaced
 }
 
-// reserved reports whether a metadata key is ours.
+// reserved reports whether a metadata key belongs to the extension or to Longhaul.
 func reserved(key string) bool {
 	return strings.HasPrefix(key, "opt/v1/") || strings.HasPrefix(key, "longhaul/v1/")
 }
 
-// clientKey reports whether a reserved key says what a client wants.
+// clientKey reports whether a reserved key may be set by clients.
 func clientKey(key string) bool { return key == KeyOptional || key == KeyAutoStart }

@@ -2,6 +2,7 @@ package opt_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"longhaul/a2a"
@@ -20,7 +21,7 @@ func TestChange_metadata(t *testing.T) {
 		"empty":    {opt.Change{Metadata: a2a.Metadata{}}, `{"metadata":{}}`, `{"longhaul/v1/reason":"kept"}`},
 		"replaced": {opt.Change{Metadata: a2a.Metadata{}.With("a", 1)}, `{"metadata":{"a":1}}`, `{"a":1,"longhaul/v1/reason":"kept"}`},
 		"an order": {opt.Change{Dependencies: []string{}}, `{"dependencies":[]}`, `{"longhaul/v1/reason":"kept","team":"x"}`},
-		"by older code": {opt.Change{Metadata: a2a.Metadata{}.With("longhaul/v1/nothing", true)},
+		"reserved key": {opt.Change{Metadata: a2a.Metadata{}.With("longhaul/v1/nothing", true)},
 			`{"metadata":{"longhaul/v1/nothing":true}}`, `{"longhaul/v1/reason":"kept"}`},
 	} {
 		data, err := json.Marshal(tt.change)
@@ -37,6 +38,35 @@ func TestChange_metadata(t *testing.T) {
 		}
 		if got, _ := json.Marshal(o.Metadata); string(got) != tt.want {
 			t.Errorf("%s: metadata is %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// A change is refused for the text that a request for something new is refused for,
+// and never cut.
+func TestChange_Check(t *testing.T) {
+	text := func(s string) *string { return &s }
+	for name, tt := range map[string]struct {
+		change *opt.Change
+		field  string
+	}{
+		"none":                   {nil, ""},
+		"empty":                  {&opt.Change{}, ""},
+		"name":                   {&opt.Change{Name: text("n")}, ""},
+		"no name":                {&opt.Change{Name: text("")}, "name"},
+		"blank name":             {&opt.Change{Name: text("  ")}, "name"},
+		"NUL in the name":        {&opt.Change{Name: text("a\x00")}, "name"},
+		"too long a name":        {&opt.Change{Name: text(strings.Repeat("x", opt.MaxName+1))}, "name"},
+		"no description":         {&opt.Change{Description: text("")}, ""},
+		"long description":       {&opt.Change{Description: text(strings.Repeat("x", opt.MaxDescription))}, ""},
+		"too long a description": {&opt.Change{Description: text(strings.Repeat("x", opt.MaxDescription+1))}, "description"},
+		"NUL in the description": {&opt.Change{Description: text("\x00")}, "description"},
+	} {
+		err := tt.change.Check()
+		if tt.field != "" {
+			wantSpecError(t, err, tt.field)
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

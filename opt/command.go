@@ -25,16 +25,16 @@ const (
 )
 
 // A Command is a change that a client asks for. It goes to the objective, which
-// has it applied and records the [CommandAnswer]. The same command, sent again under
-// its id, gets the first answer.
+// applies it or passes it to the plan, and records the [CommandAnswer]. A repeat of
+// the command under the same id gets the first answer.
 type Command struct {
 	ID          string      `json:"id"`
 	Kind        CommandKind `json:"kind"`
-	Digest      string      `json:"digest,omitempty"` // of what is asked for
+	Digest      string      `json:"digest,omitempty"` // of the content of the request
 	Principal   string      `json:"principal,omitempty"`
 	ObjectiveID string      `json:"objectiveId"`
 	Seen        int64       `json:"seen,omitempty"`    // the revision that the client saw; 0 for any
-	Deadline    a2a.Time    `json:"deadline,omitzero"` // after which nobody waits for it, so it is refused
+	Deadline    a2a.Time    `json:"deadline,omitzero"` // a command that is applied later is refused: the caller has stopped waiting
 	PlanID      string      `json:"planId,omitempty"`
 	TaskID      string      `json:"taskId,omitempty"` // of the plan task
 	Change      *Change     `json:"change,omitempty"`
@@ -49,21 +49,30 @@ type Command struct {
 	Attempt     int         `json:"attempt,omitempty"` // likewise: the attempt at the objective that has this place, also if it is free; 0 for any
 }
 
-// Starts reports whether c asks an objective to begin, or to begin again.
+// Starts reports whether c may start an objective that was not started, or begin work
+// on it again.
 func (c Command) Starts() bool {
-	to := ObjectiveStatus(c.Status)
-	return c.Kind == UpdateObjective && (to == ObjectiveWorking || to == ObjectivePlanning)
+	switch c.Kind {
+	case UpdateObjective:
+		to := ObjectiveStatus(c.Status)
+		return to == ObjectiveWorking || to == ObjectivePlanning
+	case UpdatePlan:
+		return PlanStatus(c.Status) == PlanWorking
+	case CreatePlan:
+		return c.Start
+	}
+	return c.Kind == Replan
 }
 
-// A CommandAnswer says what became of a command. It is recorded with the change.
+// A CommandAnswer is the outcome of a command. It is recorded with the change.
 type CommandAnswer struct {
 	CommandID string   `json:"commandId"`
 	Digest    string   `json:"digest,omitempty"`
 	Refusal   *Refusal `json:"refusal,omitempty"`   // nil if it was applied
-	PlanID    string   `json:"planId,omitempty"`    // that was created
+	PlanID    string   `json:"planId,omitempty"`    // of the plan that was created
 	Revision  int64    `json:"revision"`            // of the objective after it
-	Waiting   []string `json:"waiting,omitempty"`   // plans that have yet to follow
-	Unchanged bool     `json:"unchanged,omitempty"` // it was so already
+	Waiting   []string `json:"waiting,omitempty"`   // ids of plans that have not confirmed the change yet
+	Unchanged bool     `json:"unchanged,omitempty"` // the requested state was reached already
 }
 
 // A RefusalCode says why a command was refused.
@@ -71,12 +80,12 @@ type RefusalCode string
 
 // The codes.
 const (
-	RefusedMove    RefusalCode = "move"    // From, To: the tables do not allow it
-	RefusedSpec    RefusalCode = "spec"    // Field, Problem: it asks for what cannot be
-	RefusedStale   RefusalCode = "stale"   // Revision: the client has not seen the latest one
-	RefusedEnded   RefusalCode = "ended"   // From: what it is about has ended; "plan" or "objective"
-	RefusedUnknown RefusalCode = "unknown" // what it is about is not there
-	RefusedLate    RefusalCode = "late"    // nobody waited for it any more
+	RefusedMove    RefusalCode = "move"    // From, To: not allowed by the tables of moves
+	RefusedSpec    RefusalCode = "spec"    // Field, Problem: a member of the request is invalid
+	RefusedStale   RefusalCode = "stale"   // Revision, the latest: the client has seen an earlier one
+	RefusedEnded   RefusalCode = "ended"   // From, "plan" or "objective": it has ended
+	RefusedUnknown RefusalCode = "unknown" // the plan or task does not exist
+	RefusedLate    RefusalCode = "late"    // it came after its deadline
 	RefusedReused  RefusalCode = "reused"  // its id was used for another command
 )
 

@@ -13,26 +13,26 @@ type EventKind string
 // The kinds of event. Each comment names the fields that it uses beside N, At
 // and Kind, and who records it.
 const (
-	ObjectiveOpened   EventKind = "objective-opened"   // objective: Objective, Given, Message: it exists, and so does its root task
+	ObjectiveOpened   EventKind = "objective-opened"   // objective: Objective, Given, Message: the objective and its root task exist
 	ObjectiveMoved    EventKind = "objective-moved"    // objective: From, To, Reason, Status, Head
-	ObjectiveStopping EventKind = "objective-stopping" // objective: Reason, Cause, Status, Head: it ends when its plans have
+	ObjectiveStopping EventKind = "objective-stopping" // objective: Reason, Cause, Status, Head: it ends once all plans have ended
 	ObjectivePaused   EventKind = "objective-paused"   // objective: Head: a client has paused it
 	ObjectiveResumed  EventKind = "objective-resumed"  // objective: Head
 	ObjectiveChanged  EventKind = "objective-changed"  // objective: Change, Revision, Head, Text
 	ObjectiveRetried  EventKind = "objective-retried"  // objective: From, To, Attempt, TaskID, Head: a new attempt, with a root task of its own
-	ObjectiveQueued   EventKind = "objective-queued"   // objective: QueuedAt, Head: it waits for its turn in its context
+	ObjectiveQueued   EventKind = "objective-queued"   // objective: QueuedAt, Head: it waits for its turn in the context
 	PlanAdded         EventKind = "plan-added"         // objective: PlanID, Plan with its tasks
-	PlanChanged       EventKind = "plan-changed"       // objective: PlanID, Change, Text: what a plan is called and depends on
-	PlanRetried       EventKind = "plan-retried"       // objective: PlanID, Attempt, Tasks, PlanHead: it is pending again, and so are the tasks that were not completed
+	PlanChanged       EventKind = "plan-changed"       // objective: PlanID, Change, Text: new name, description, metadata or dependencies
+	PlanRetried       EventKind = "plan-retried"       // objective: PlanID, Attempt, Tasks, PlanHead: the plan and its uncompleted tasks are reset to pending
 	PlanStarted       EventKind = "plan-started"       // plan: PlanID, PlanHead: its tasks may run
 	PlanPaused        EventKind = "plan-paused"        // plan: PlanID, Reason, PlanHead: by a client, or with its objective
 	PlanResumed       EventKind = "plan-resumed"       // plan: PlanID, Reason, PlanHead
 	PlanMoved         EventKind = "plan-moved"         // plan, or its objective while the plan has no workflow: PlanID, From, To, Reason, PlanHead
-	PlanStopping      EventKind = "plan-stopping"      // plan: PlanID, Reason, PlanHead: it ends when its tasks have
+	PlanStopping      EventKind = "plan-stopping"      // plan: PlanID, Reason, PlanHead: it ends once all tasks have ended
 	TasksAdded        EventKind = "tasks-added"        // plan: PlanID, Tasks
 	TaskLinked        EventKind = "task-linked"        // plan: PlanID, TaskID, Link, Follow
 	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt
-	TaskTried         EventKind = "task-tried"         // attempt: PlanID, TaskID, From, To, Round, Attempt: the work begins again; changes no state
+	TaskTried         EventKind = "task-tried"         // attempt: PlanID, TaskID, From, To, Round, Attempt: another attempt begins; changes no state
 	ArtifactAdded     EventKind = "artifact"           // attempt, plan or objective: PlanID, TaskID, RootID, Round, Attempt, Chunk
 	MessageAdded      EventKind = "message"            // plan or objective: PlanID, TaskID, Message, Principal, Reply, Verdict
 	CommandAnswered   EventKind = "command-answered"   // objective: Answer
@@ -40,8 +40,8 @@ const (
 
 // An Event is one thing that happened to an objective, a plan or a task.
 // Events are facts: their source numbers them, and they are never edited. An
-// event that changes a row carries what its owner arrived at, so that whoever
-// stores it needs no rules.
+// event that changes a row of the journal carries the new values, computed by the
+// owner of the row, so the journal needs no rules.
 type Event struct {
 	N    int64     `json:"n"` // 1, 2, 3 … within the source that records it
 	Kind EventKind `json:"kind"`
@@ -57,10 +57,10 @@ type Event struct {
 
 	Objective *Objective   `json:"objective,omitempty"`
 	Plan      *Plan        `json:"plan,omitempty"`
-	Status    *a2a.Message `json:"status,omitempty"` // what the agent says with the move
+	Status    *a2a.Message `json:"status,omitempty"` // the message of the agent that comes with the move
 	Gate      *Gate        `json:"gate,omitempty"`   // the gate that is open after the move
 	Chunk     *Chunk       `json:"chunk,omitempty"`
-	Round     int          `json:"round,omitempty"`   // of the task's work: one more after each gate
+	Round     int          `json:"round,omitempty"`   // of the work on the task: each gate begins a new one
 	Try       int          `json:"try,omitempty"`     // of the attempt: more than 1 after a lost worker
 	Attempt   int          `json:"attempt,omitempty"` // within the round, or of the objective or plan where it begins one
 	Change    *Change      `json:"change,omitempty"`
@@ -71,9 +71,9 @@ type Event struct {
 	QueuedAt  a2a.Time     `json:"queuedAt,omitzero"` // the place of the objective in the queue of its context
 	Given     []PlanSpec   `json:"given,omitempty"`   // plans that came with the message that began the objective
 
-	Head     *ObjectiveHead `json:"head,omitempty"`     // the objective after it
-	PlanHead *PlanHead      `json:"planHead,omitempty"` // the plan after it
-	Text     *Text          `json:"text,omitempty"`     // what the objective or the plan is called after it
+	Head     *ObjectiveHead `json:"head,omitempty"`     // of the objective, after the event
+	PlanHead *PlanHead      `json:"planHead,omitempty"` // of the plan, after the event
+	Text     *Text          `json:"text,omitempty"`     // name, description, metadata and dependencies after it
 
 	Message   *a2a.Message   `json:"message,omitempty"`
 	Principal string         `json:"principal,omitempty"` // who sent Message
@@ -84,8 +84,8 @@ type Event struct {
 	Answer    *CommandAnswer `json:"answer,omitempty"`
 }
 
-// Fence returns a number that rises with the rounds, the attempts and the tries
-// of a task's work: what comes with a lower one than was seen comes too late.
+// Fence returns a number that rises with the round, attempt and try of the work on
+// a task. An event whose fence is lower than one seen before is out of date.
 func (e Event) Fence() int64 { return int64(e.Round)<<40 | int64(e.Attempt)<<20 | int64(e.Try) }
 
 // An ObjectiveHead is the part of an objective that changes as work goes on.
@@ -111,8 +111,8 @@ type PlanHead struct {
 	Run      int        `json:"run,omitempty"`
 }
 
-// A Text is what an objective or a plan is called, and of a plan what it depends
-// on.
+// A Text is the name, description and metadata of an objective or a plan, and the
+// dependencies of a plan.
 type Text struct {
 	Name         string       `json:"name"`
 	Description  string       `json:"description,omitempty"`
@@ -120,27 +120,27 @@ type Text struct {
 	Dependencies []string     `json:"dependencies,omitempty"`
 }
 
-// A Change is what a client changes about an objective or a plan beside its
-// status. A nil member stays as it is.
+// A Change holds the new values that a client gives an objective or a plan, apart
+// from its status. A nil member changes nothing.
 type Change struct {
 	Name        *string      `json:"name,omitempty"`
 	Description *string      `json:"description,omitempty"`
-	Metadata    a2a.Metadata `json:"metadata,omitzero"` // replaces the client's part
+	Metadata    a2a.Metadata `json:"metadata,omitzero"` // replaces all keys that are the client's
 
-	// Of a plan, in place of what it depends on.
+	// Of a plan: ids that replace its dependencies.
 	Dependencies []string `json:"dependencies,omitzero"`
 }
 
-// A Verdict says what became of a message from a client.
+// A Verdict is the outcome of a message from a client.
 type Verdict string
 
 // The verdicts.
 const (
 	Accepted   Verdict = "accepted"    // it answered the gate
 	Noted      Verdict = "noted"       // it was added to the conversation
-	NotWaiting Verdict = "not-waiting" // it answered a gate that was not open, or not any more
+	NotWaiting Verdict = "not-waiting" // it answered a gate that was not open
 	NotOffered Verdict = "not-offered" // it asked for an action that the gate does not offer
-	NotIdle    Verdict = "not-idle"    // it asked an objective to start that had started, so it needs one of its own
+	NotIdle    Verdict = "not-idle"    // it asked for work of an objective that had started already: it needs a new objective
 	TooLate    Verdict = "too-late"    // the task had ended
 )
 
@@ -158,7 +158,7 @@ type Chunk struct {
 // Numbers in a batch follow on each other.
 type Batch struct {
 	ObjectiveID string  `json:"objectiveId"`
-	Source      string  `json:"source"` // the workflow id, or another name for a run of numbers
+	Source      string  `json:"source"` // the workflow id, or another name for a sequence of numbers
 	Events      []Event `json:"events"`
 }
 
@@ -182,5 +182,5 @@ func (e *MoveError) Error() string {
 
 func (e *MoveError) Unwrap() error { return ErrMove }
 
-// ErrUnknown is wrapped by errors about a plan or a task that is not there.
+// ErrUnknown is wrapped by errors about a plan or a task that does not exist.
 var ErrUnknown = errors.New("unknown")

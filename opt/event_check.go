@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// ErrMalformed is wrapped by errors about an event that lacks what its kind
-// needs. It never helps to record it again.
+// ErrMalformed is wrapped by errors about an event that lacks a required member.
+// Recording it again never succeeds.
 var ErrMalformed = errors.New("malformed event")
 
-// Check reports what e lacks: the members that its kind needs and, where it
-// changes a row, what the owner of the row arrived at.
+// Check returns an error if e lacks a member that its kind requires: the subject of
+// the event and, where it changes a row of the journal, the new values.
 func (e Event) Check() error {
 	has, known := e.complete()
 	switch {
 	case !known:
-		return fmt.Errorf("%w: nothing can be recorded of kind %q", ErrMalformed, e.Kind)
+		return fmt.Errorf("%w: unknown kind %q", ErrMalformed, e.Kind)
 	case !has || e.N < 1:
-		return fmt.Errorf("%w of kind %s: a member is missing", ErrMalformed, e.Kind)
+		return fmt.Errorf("%w of kind %s: a required member is missing", ErrMalformed, e.Kind)
 	}
 	return nil
 }
 
-// complete reports whether e has the members that its kind needs; known is false
+// complete reports whether e has the members that its kind requires; known is false
 // for a kind that does not exist.
 func (e Event) complete() (has, known bool) {
 	switch e.Kind {

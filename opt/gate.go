@@ -14,7 +14,7 @@ type GateKind string
 
 // The kinds of gate.
 const (
-	Approval      GateKind = "approval"      // a decision about an artifact or a step
+	Approval      GateKind = "approval"      // to decide about an artifact or a step
 	Clarification GateKind = "clarification" // answers to questions
 	Credential    GateKind = "credential"    // an authorization from elsewhere
 )
@@ -31,8 +31,8 @@ const (
 	Ask        Action = "ask"
 )
 
-// A Gate is a place where a task waits for a person. It is shown to clients
-// under metadata.openwop.interrupt as it is.
+// A Gate is a question at which a task waits for a person. Its JSON is shown to
+// clients under metadata.openwop.interrupt, unchanged.
 type Gate struct {
 	Kind         GateKind        `json:"kind"`
 	ID           string          `json:"interruptId"`
@@ -48,7 +48,7 @@ type Gate struct {
 	ExpiresAt    a2a.Time        `json:"expiresAt,omitzero"`
 }
 
-// A Question is something a clarification gate wants to know.
+// A Question is one of the questions of a clarification gate.
 type Question struct {
 	ID       string          `json:"id"`
 	Question string          `json:"question"`
@@ -73,7 +73,7 @@ type Reply struct {
 	At        a2a.Time `json:"decidedAt"`
 }
 
-// GateID returns the id of the n-th gate of a task, the same on every replay.
+// GateID returns the id of the n-th gate of a task. It is the same on every replay.
 func GateID(taskID string, n int) string { return taskID + ":" + strconv.Itoa(n) }
 
 // State returns the state of a task that waits at g.
@@ -87,7 +87,7 @@ func (g *Gate) State() TaskState {
 // Allows reports whether a is offered at g.
 func (g *Gate) Allows(a Action) bool { return slices.Contains(g.Actions, a) }
 
-// Prompt returns what g asks, for people.
+// Prompt returns the text of g for people.
 func (g *Gate) Prompt() string {
 	lines := []string{g.Title}
 	for _, q := range g.Questions {
@@ -97,9 +97,9 @@ func (g *Gate) Prompt() string {
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
 }
 
-// Message returns what the agent says when taskID, the task at g or the root
-// task above it, begins to wait: the prompt as text for plain clients, then the
-// gate as data.
+// Message returns the status message of taskID, the task at g or the root task
+// above it, when it begins to wait: the prompt as a text part, for clients that do
+// not know gates, then the gate as a data part.
 func (g *Gate) Message(contextID, taskID string) *a2a.Message {
 	return &a2a.Message{
 		MessageID: g.ID,

@@ -20,8 +20,7 @@ func TestGate_State(t *testing.T) {
 	}
 }
 
-// A gate offers what it lists and nothing else, so that a gate made without
-// thought opens for nobody.
+// A gate offers only the actions that it lists; one without a list offers none.
 func TestGate_Allows(t *testing.T) {
 	all := []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask}
 	for n := range len(all) + 1 {

@@ -11,16 +11,16 @@ import (
 
 var idText = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// idForm has one form for each number, so that nothing has two ids.
+// idForm accepts each number in one form only, so nothing has two ids.
 var idForm = regexp.MustCompile(`^(obj|plan|task)-([a-z2-7]{26})(?:-(0|[1-9]\d{0,5}))?(?:-(0|[1-9]\d{0,5}))?(?:~([2-9]|[1-9]\d{1,5}))?$`)
 
-// NewObjectiveID returns the id of an objective that unique, 16 random bytes
-// or the like, stands for.
+// NewObjectiveID returns an objective id made from unique, which holds 16 random
+// bytes or a hash.
 func NewObjectiveID(unique [16]byte) string { return "obj-" + idText.EncodeToString(unique[:]) }
 
 // DerivedObjectiveID returns the id of the objective that a message starts.
-// The same sender repeating the same message gets the same id, which is what
-// makes a send idempotent without a table to look it up in.
+// A sender that repeats a message gets the same id, so a send is idempotent
+// without a lookup table.
 func DerivedObjectiveID(tenant, principal, messageID string) string {
 	h := sha256.New()
 	for _, s := range []string{tenant, principal, "new", messageID} {
@@ -50,7 +50,7 @@ func RootID(objectiveID string, attempt int) string {
 	return objectiveID + "~" + strconv.Itoa(attempt)
 }
 
-// A Ref is what an id says of the thing it names.
+// A Ref holds the parts of an id.
 type Ref struct {
 	ObjectiveID string
 	PlanID      string // "" for an objective
@@ -58,8 +58,9 @@ type Ref struct {
 	Attempt     int    // 1 unless the id names a later one
 }
 
-// ParseID takes an id apart. Ids are routes: the workflow that owns a thing
-// follows from its id alone. ok is false for what is not one of our ids.
+// ParseID returns the parts of an id. The workflow that owns an objective, plan or
+// task follows from the id alone. ok is false if id is in none of the forms made
+// here.
 func ParseID(id string) (ref Ref, ok bool) {
 	m := idForm.FindStringSubmatch(id)
 	if m == nil {

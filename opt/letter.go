@@ -7,19 +7,18 @@ import (
 	"longhaul/a2a"
 )
 
-// An Opening asks for an objective. A message that starts work, or
-// objectives/create, becomes one.
+// An Opening is a request for a new objective, made from a message that starts
+// work or from objectives/create.
 type Opening struct {
-	Objective Objective    `json:"objective"`         // as it is at first: submitted, without plans
-	Message   *a2a.Message `json:"message,omitempty"` // that it is for; nil for objectives/create
-	Plans     []PlanSpec   `json:"plans,omitempty"`   // known already; nil leaves them to the planner
-	Idle      bool         `json:"idle,omitempty"`    // wait to be started
+	Objective Objective    `json:"objective"`         // in its first state: submitted, without plans
+	Message   *a2a.Message `json:"message,omitempty"` // that starts the work; nil for objectives/create
+	Plans     []PlanSpec   `json:"plans,omitempty"`   // given by the client; if nil, a planner makes them
+	Idle      bool         `json:"idle,omitempty"`    // do not start before a client asks for it
 	Planner   string       `json:"planner,omitempty"` // who made Plans
-	Behind    []string     `json:"-"`                 // with Objective.QueuedAt: what is known to have begun in the context
 }
 
-// Event returns the first event of the objective. Whoever records it first,
-// the API or the workflow, records the same.
+// Event returns the first event of the objective. The API and the workflow both
+// record it, with the same content.
 func (o Opening) Event() Event {
 	objective := o.Objective
 	return Event{
@@ -28,23 +27,23 @@ func (o Opening) Event() Event {
 	}
 }
 
-// A Letter carries a message from a client to the workflow that decides about
-// it: the plan's for a plan task or a gate, else the objective's.
+// A Letter carries a message from a client to the workflow that decides about it:
+// that of the plan for a plan task or a gate, otherwise that of the objective.
 type Letter struct {
 	ObjectiveID string      `json:"objectiveId"`
 	PlanID      string      `json:"planId,omitempty"`
 	TaskID      string      `json:"taskId"`            // the A2A task that the message names
-	ForTask     string      `json:"forTask,omitempty"` // the plan task that waits, if another
+	ForTask     string      `json:"forTask,omitempty"` // the plan task that waits, if it is another one
 	Message     a2a.Message `json:"message"`
 	Principal   string      `json:"principal"`
 	Reply       *Reply      `json:"reply,omitempty"` // the decision in the message; nil for a note
-	Key         string      `json:"key,omitempty"`   // of letters that are one letter, sent again; "" for the id of Message
+	Key         string      `json:"key,omitempty"`   // equal for repeats of a letter; "" for the id of Message
 
-	Begins   bool     `json:"begins,omitempty"`  // it asks for work: it starts an objective that waits to be started, or is refused as NotIdle
+	Begins   bool     `json:"begins,omitempty"`  // it asks for work: it starts an idle objective, or is refused as NotIdle
 	QueuedAt a2a.Time `json:"queuedAt,omitzero"` // with Begins: the place in the queue of the context
 }
 
-// Once returns what letters have in common that are one letter, sent again.
+// Once returns a key that is equal for repeats of a letter from one sender.
 func (l Letter) Once() string { return cmp.Or(l.Key, l.Message.MessageID) }
 
 // ID returns what names l among the letters of its objective: the sender, and what
@@ -54,14 +53,16 @@ func (l Letter) ID() string { return l.Principal + "\x00" + l.Once() }
 // Errors that callers branch on.
 var (
 	// ErrUnavailable is wrapped by errors of calls that may be repeated once
-	// the engine or its workers are back; nothing was done, or it is safe to
-	// do again.
+	// the engine or its workers are back; nothing was done, or a repeat is
+	// safe.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrConflict is wrapped when the same id was used for other content.
 	ErrConflict = errors.New("same id, other content")
-	// ErrStale is wrapped when a client has not seen the latest revision of what
-	// it wants to change.
+	// ErrStale is wrapped when a client asks for a change and has not seen the
+	// latest revision.
 	ErrStale = errors.New("stale revision")
-	// ErrEnded is wrapped when the workflow that would decide has ended.
+	// ErrEnded is wrapped when the objective or plan has ended.
 	ErrEnded = errors.New("ended")
+	// ErrQueueFull is wrapped when too many objectives wait in a context.
+	ErrQueueFull = errors.New("context queue is full")
 )

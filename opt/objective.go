@@ -17,7 +17,7 @@ type Objective struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Status      ObjectiveStatus `json:"status"`
-	Reason      string          `json:"reason,omitempty"` // why it is blocked or failed, in one word
+	Reason      string          `json:"reason,omitempty"` // code that explains the status; "" if there is nothing to explain
 	Failure     string          `json:"failure,omitempty"`
 	Metadata    a2a.Metadata    `json:"metadata,omitempty"`
 	Plans       []*Plan         `json:"plans,omitempty"` // in the order they were added
@@ -29,20 +29,21 @@ type Objective struct {
 	Digest      string          `json:"digest,omitempty"`    // of that message's content
 	Limits      Limits          `json:"limits,omitzero"`
 
-	QueuedAt a2a.Time  `json:"queuedAt,omitzero"` // since when it waits for its turn in its context, zero if it does not
+	QueuedAt a2a.Time  `json:"queuedAt,omitzero"` // its place in the queue of the context while it waits for its turn, else zero
 	Started  bool      `json:"started,omitempty"`
 	Paused   bool      `json:"paused,omitempty"`   // a client has paused it
 	Stopping string    `json:"stopping,omitempty"` // "canceled", "failed" or "completed" while it is being stopped
-	Cause    string    `json:"cause,omitempty"`    // why it is being canceled, in one word; "" if a client asked for it
+	Cause    string    `json:"cause,omitempty"`    // why it is being canceled, as a code; "" if a client asked for it
 	Planning bool      `json:"planning,omitempty"` // a planner is at work
 	Root     TaskState `json:"root"`               // of the root task
 	RootGate string    `json:"rootGate,omitempty"` // the gate that the root task shows
 }
 
-// Replanning is the reason of planning anew, with plans that are there already.
+// Replanning is the reason of an objective in planning whose open plans are to be
+// replaced.
 const Replanning = "replan"
 
-// Head returns the part of o that changes as work goes on.
+// Head returns the members of o that change while it is worked on.
 func (o *Objective) Head() *ObjectiveHead {
 	return &ObjectiveHead{
 		Status: o.Status, Reason: o.Reason, Failure: o.Failure, Stopping: o.Stopping, Started: o.Started, Paused: o.Paused,
@@ -50,7 +51,7 @@ func (o *Objective) Head() *ObjectiveHead {
 	}
 }
 
-// Text returns what o is called.
+// Text returns the name, description and metadata of o.
 func (o *Objective) Text() *Text {
 	return &Text{Name: o.Name, Description: o.Description, Metadata: o.Metadata}
 }
@@ -94,7 +95,7 @@ func (o *Objective) Startable() []*Plan {
 		case p.Status.Ended(), p.Stopping != "" && !p.Started:
 		case p.Started:
 			free--
-		case p.Paused, !o.turn(i): // a client that paused it before its turn lets it go on
+		case p.Paused, !o.turn(i): // a plan paused before its turn starts when it is resumed
 		case len(out) < free:
 			out = append(out, p)
 		}
@@ -102,7 +103,7 @@ func (o *Objective) Startable() []*Plan {
 	return out[:max(0, min(len(out), free))]
 }
 
-// turn reports whether what comes before the plan at index i is done.
+// turn reports whether the plans before the plan at index i are done.
 func (o *Objective) turn(i int) bool {
 	if o.Unordered() {
 		return !o.held(o.Plans[i])
@@ -110,12 +111,11 @@ func (o *Objective) turn(i int) bool {
 	return i == 0 || o.Plans[i-1].Done()
 }
 
-// replanning reports whether other plans are being made in place of those that
-// have not ended.
+// replanning reports whether a planner makes plans that replace the open ones.
 func (o *Objective) replanning() bool { return o.Status == ObjectivePlanning && o.Reason == Replanning }
 
-// Held lists the plans of a started objective that wait for another plan they
-// depend on and do not show it yet.
+// Held lists the pending plans of a started objective that depend on a plan that
+// is not done. They are to be shown as blocked.
 func (o *Objective) Held() []*Plan {
 	if !o.Started || o.Stopping != "" {
 		return nil
@@ -129,7 +129,7 @@ func (o *Objective) Held() []*Plan {
 	return out
 }
 
-// held reports whether p depends on a plan that is not done, or not made yet.
+// held reports whether p depends on a plan that is not done or does not exist yet.
 func (o *Objective) held(p *Plan) bool {
 	return slices.ContainsFunc(p.Dependencies, func(id string) bool {
 		d := o.Plan(id)
@@ -157,7 +157,7 @@ func (o *Objective) Gate() *Gate {
 	return oldest
 }
 
-// waits returns the state of a task that waits at no gate, "" if none does.
+// waits returns the state of a task that waits without a gate, "" if there is none.
 func (o *Objective) waits() TaskState {
 	for _, p := range o.Plans {
 		if p.Report != nil && p.Report.Waits != "" {
@@ -167,7 +167,8 @@ func (o *Objective) waits() TaskState {
 	return ""
 }
 
-// Apply changes o as e says, or reports why it cannot and leaves o alone.
+// Apply changes o by e. It returns an error and leaves o unchanged if e is not
+// possible.
 func (o *Objective) Apply(e Event) error {
 	switch e.Kind {
 	case ObjectiveOpened:
@@ -196,7 +197,7 @@ func (o *Objective) Apply(e Event) error {
 	case TaskMoved:
 		return o.moveRoot(e)
 	case ArtifactAdded, MessageAdded, CommandAnswered:
-		return nil // shown by the journal, decides nothing
+		return nil // of interest to the journal alone
 	default:
 		return fmt.Errorf("an objective cannot apply %q", e.Kind)
 	}
@@ -204,7 +205,8 @@ func (o *Objective) Apply(e Event) error {
 	return nil
 }
 
-// change changes what o is called: as a client asks, or to what the event holds.
+// change gives o a new name, description and metadata: those of e.Change, which a
+// client sent, or of e.Text.
 func (o *Objective) change(e Event) {
 	if e.Change == nil && e.Text != nil {
 		o.Name, o.Description, o.Metadata = e.Text.Name, e.Text.Description, e.Text.Metadata
@@ -228,33 +230,37 @@ func (o *Objective) move(e Event) error {
 	return nil
 }
 
-// onlyFollows reports whether the status of o is one that plans come to which a
-// client moves by hand. That does not start an objective.
+// onlyFollows reports whether o has its status only because a client moves tasks of
+// its plans by hand. That does not start an objective.
 func (o *Objective) onlyFollows() bool {
 	return o.Reason == ByHand || o.Status == ObjectiveBlocked && !o.Paused
 }
 
-// applyPlan changes one of the plans: what it is called and depends on, which is
-// its objective's to say, or its end while it has no workflow of its own.
+// applyPlan applies an event about one of the plans: its name and dependencies,
+// which the objective owns, a retry, or its end if it has no workflow.
 func (o *Objective) applyPlan(e Event) error {
 	p := o.Plan(e.PlanID)
 	if p == nil {
 		return fmt.Errorf("plan %s: %w", e.PlanID, ErrUnknown)
 	}
-	o.UpdatedAt = e.At
+	var err error
 	switch e.Kind {
 	case PlanRetried:
-		return p.retry(e)
+		err = p.retry(e)
 	case PlanMoved:
-		return p.move(e)
+		err = p.move(e)
+	default:
+		p.change(e)
 	}
-	p.change(e)
-	return nil
+	if err == nil {
+		o.UpdatedAt = e.At
+	}
+	return err
 }
 
 // retry begins a new attempt at an objective that failed or was canceled. Its
-// completed plans stay completed; each of the others needs a PlanRetried of its
-// own.
+// completed plans stay completed; each of the others that is retried has a
+// PlanRetried event.
 func (o *Objective) retry(e Event) error {
 	if to := ObjectiveStatus(e.To); o.Status == to || !o.Status.Ended() || !o.Status.May(to) {
 		return &MoveError{string(o.Status), e.To}
@@ -268,7 +274,7 @@ func (o *Objective) retry(e Event) error {
 	return nil
 }
 
-// Met reports whether everything that p depends on is done.
+// Met reports whether all dependencies of p are done.
 func (o *Objective) Met(p *Plan) bool { return !o.held(p) }
 
 func (o *Objective) moveRoot(e Event) error {

@@ -2,8 +2,8 @@ package opt
 
 import "slices"
 
-// Reordered returns the ids of what p is to depend on instead of what it does, or
-// reports why that cannot be. A plan that was begun has had its turn.
+// Reordered returns the ids of the plans that p would depend on after a change of
+// its dependencies, or an error if they are invalid or p was begun already.
 func (o *Objective) Reordered(p *Plan, dependencies []string) ([]string, error) {
 	if p.Started || p.Status != PlanPending && (p.Status != PlanBlocked || p.Reason != BlockedByDependencies) {
 		return nil, &MoveError{string(p.Status), "other dependencies"}
@@ -28,7 +28,7 @@ func (o *Objective) Reordered(p *Plan, dependencies []string) ([]string, error) 
 	return append([]string{}, ids...), nil
 }
 
-// DependsOn reports whether p depends on those plans and no others.
+// DependsOn reports whether p depends on exactly the plans with these ids.
 func (p *Plan) DependsOn(ids []string) bool {
 	return len(p.Dependencies) == len(ids) && !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(p.Dependencies, id) })
 }

@@ -7,10 +7,9 @@ import (
 	"longhaul/a2a"
 )
 
-// Next lists the events that follow from what o has come to: the objective
+// Next lists the events that follow from the present state of o: the objective
 // stops when a plan has failed, its status follows its plans, and the root task
-// follows both. Apply each in turn; then Next is empty until something else
-// happens.
+// follows both. Apply them in order and call Next until it returns none.
 func (o *Objective) Next(at a2a.Time) []Event {
 	if p := o.broken(); p != nil && o.Stopping == "" && !o.Status.Ended() {
 		return []Event{{Kind: ObjectiveStopping, At: at, Reason: string(ObjectiveFailed), Status: o.say(o.failure())}}
@@ -27,7 +26,7 @@ func (o *Objective) nextStatus(at a2a.Time) (Event, bool) {
 		return Event{}, false
 	}
 	if !o.Status.May(to) {
-		to, reason = ObjectiveWorking, o.byHand() // a step on the way
+		to, reason = ObjectiveWorking, o.byHand() // an intermediate step
 	}
 	e := Event{Kind: ObjectiveMoved, At: at, From: string(o.Status), To: string(to), Reason: reason}
 	if to == ObjectiveFailed {
@@ -36,7 +35,7 @@ func (o *Objective) nextStatus(at a2a.Time) (Event, bool) {
 	return e, true
 }
 
-// wants returns the status that o should have, going by its plans.
+// wants returns the status and reason that follow from the plans of o.
 func (o *Objective) wants() (ObjectiveStatus, string) {
 	open := slices.ContainsFunc(o.Plans, func(p *Plan) bool { return !p.Over() })
 	switch {
@@ -52,7 +51,7 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 		return o.Status, o.Reason
 	case !open && o.anyPlan(PlanCompleted):
 		return ObjectiveCompleted, ""
-	case !open && o.anyPlan(PlanFailed): // optional ones, and nothing else came of it
+	case !open && o.anyPlan(PlanFailed): // only optional plans, and none of them was completed
 		return ObjectiveFailed, NothingCompleted
 	case o.Paused:
 		return ObjectiveBlocked, o.pausedBy()
@@ -71,8 +70,8 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 	}
 }
 
-// begun reports whether a client has begun the work on a plan by hand. To skip one
-// begins nothing.
+// begun reports whether a client has begun the work on a plan by hand. Skipping a
+// plan does not count.
 func (o *Objective) begun() bool {
 	return slices.ContainsFunc(o.Plans, func(p *Plan) bool {
 		dropped := p.Status == PlanSkipped && p.Report != nil && p.Report.ByHand
@@ -80,8 +79,8 @@ func (o *Objective) begun() bool {
 	})
 }
 
-// stuck reports whether what a client has begun by hand waits, and no other plan
-// would have its turn once o was started.
+// stuck reports whether a plan that a client has begun by hand waits, and no other
+// plan works or could start if o were started.
 func (o *Objective) stuck() bool {
 	waits := false
 	for i, p := range o.Plans {
@@ -103,16 +102,16 @@ func (o *Objective) byHand() string {
 	return ByHand
 }
 
-// canProceed reports whether any plan works, was told to, could start, or has tasks
-// that are about to end.
+// canProceed reports whether any plan works, was directed to start, could start, or
+// has ended and has tasks that are still stopping.
 func (o *Objective) canProceed() bool {
 	return len(o.Startable()) > 0 || slices.ContainsFunc(o.Plans, func(p *Plan) bool {
 		return p.Status == PlanWorking || p.Status.Ended() && !p.Over() || p.Started && (p.Status == PlanPending || p.Reason == BlockedByDependencies)
 	})
 }
 
-// pausedBy returns why an objective that is paused is blocked: what a person has
-// to do comes first, since the pause shows by itself.
+// pausedBy returns the reason of a paused objective: that of a plan that waits for a
+// person if there is one, since the pause is shown beside it.
 func (o *Objective) pausedBy() string {
 	for _, p := range o.Plans {
 		if p.Status == PlanBlocked && (p.Reason == BlockedByInput || p.Reason == BlockedByAuth) {
@@ -184,7 +183,7 @@ func (o *Objective) rootWants() (TaskState, *Gate) {
 	return TaskWorking, nil
 }
 
-// results lists the artifacts that the root task has still to show.
+// results lists the artifacts that the root task does not show yet.
 func (o *Objective) results(at a2a.Time) []Event {
 	var events []Event
 	for _, p := range o.Plans {
@@ -209,8 +208,8 @@ func (o *Objective) broken() *Plan {
 	return nil
 }
 
-// why says in one word why o fails: the reason of a plan that did not just
-// fail with the others.
+// why returns the reason of the failure of o: that of a plan that was not merely
+// stopped because another one had failed.
 func (o *Objective) why() string {
 	for _, p := range o.Plans {
 		if p.Broken() && p.Reason != "" && p.Reason != o.Stopping {
@@ -240,8 +239,8 @@ func (o *Objective) anyPlan(s PlanStatus) bool {
 	return slices.ContainsFunc(o.Plans, func(p *Plan) bool { return p.Status == s })
 }
 
-// say returns an agent's message on the root task. Its id follows from the
-// attempt, since a root task fails once.
+// say returns a message of the agent on the root task. One id per attempt is
+// enough, since a root task ends once.
 func (o *Objective) say(text string) *a2a.Message {
 	return &a2a.Message{
 		MessageID: o.RootID() + ":status",

@@ -13,7 +13,7 @@ import (
 
 // However its plans end, in whichever order their reports come, and whoever
 // interferes, an objective comes to rest and shows what it should on the way.
-// The objective workflow relies on it: it waits for ever otherwise.
+// The objective workflow relies on it: it waits forever otherwise.
 func TestObjective_alwaysSettles(t *testing.T) {
 	ends := map[opt.ObjectiveStatus]int{}
 	for seed := range uint64(600) {
@@ -31,7 +31,10 @@ func TestObjective_alwaysSettles(t *testing.T) {
 	}
 }
 
-// An objectiveSim does with an objective what its workflow does, with chance in
+// maxPlans is the default limit of plans in one objective.
+const maxPlans = 10
+
+// An objectiveSim does with an objective what its machine does, with chance in
 // place of plans and clients.
 type objectiveSim struct {
 	t      *testing.T
@@ -49,12 +52,12 @@ type objectiveSim struct {
 
 // A simPlan is a plan as it really is.
 type simPlan struct {
-	report         opt.Report
-	sent           []opt.Report // not arrived yet
-	known          opt.Report   // the latest that has arrived
-	begun, ordered bool         // it works, and the objective has told it to
-	agains         int
-	gates, hands   int // how often it has waited, and how often a client has moved its tasks before it was started
+	report          opt.Report
+	sent            []opt.Report // not arrived yet
+	known           opt.Report   // the latest that has arrived, or what the objective has asked for since
+	begun, directed bool         // it was started, and the objective has told it to start
+	retries         int
+	gates, hands    int // how often it has waited, and how often a client has moved its tasks before it was started
 }
 
 func newObjectiveSim(t *testing.T, seed uint64) *objectiveSim {
@@ -116,22 +119,22 @@ func (s *objectiveSim) run() {
 	s.check()
 }
 
-// settle does all that follows from what has happened, as the workflow does.
+// settle does all that follows from what has happened, as the machine does.
 func (s *objectiveSim) settle() {
-	for turn, again := 0, true; again; turn++ {
+	for turn, more := 0, true; more; turn++ {
 		if turn > 40 {
-			s.t.Fatalf("Next goes on for ever: %+v", s.o.Next(s.at()))
+			s.t.Fatalf("Next never ends: %+v", s.o.Next(s.at()))
 		}
-		again = s.lead()
+		more = s.direct()
 		for _, e := range s.o.Next(s.at()) {
 			s.apply(e)
-			again = true
+			more = true
 		}
 	}
 }
 
-// lead starts and holds plans, and takes both as done.
-func (s *objectiveSim) lead() (changed bool) {
+// direct starts and holds plans, and shows both as done.
+func (s *objectiveSim) direct() (changed bool) {
 	for _, p := range s.o.Startable() {
 		for i, q := range s.o.Plans {
 			before := slices.Contains(p.Dependencies, q.ID) || !s.o.Unordered() && i < slices.Index(s.o.Plans, p)
@@ -139,17 +142,17 @@ func (s *objectiveSim) lead() (changed bool) {
 				s.t.Errorf("%s starts while %s is %s", p.ID, q.ID, known)
 			}
 		}
-		if s.plans[p.ID].ordered {
+		if s.plans[p.ID].directed {
 			s.t.Errorf("%s starts twice", p.ID)
 		}
-		s.plans[p.ID].ordered = true
-		s.order(p, opt.Report{Status: opt.PlanWorking})
+		s.plans[p.ID].directed = true
+		s.assume(p, opt.PlanWorking, "")
 		most, active := 1, 0
 		if s.o.Unordered() {
-			most = opt.MaxParallel
+			most = s.o.Limits.OrDefault().Parallel
 		}
 		for _, q := range s.plans {
-			if q.known.Status == opt.PlanWorking || q.known.Status == opt.PlanBlocked && q.known.Reason != opt.BlockedByDependencies && !q.known.ByHand {
+			if (q.directed || q.known.Started) && !q.known.Status.Ended() {
 				active++
 			}
 		}
@@ -159,24 +162,41 @@ func (s *objectiveSim) lead() (changed bool) {
 		changed = true
 	}
 	for _, p := range s.o.Held() {
-		s.order(p, opt.Report{Status: opt.PlanBlocked, Reason: opt.BlockedByDependencies})
+		s.assume(p, opt.PlanBlocked, opt.BlockedByDependencies)
 		changed = true
 	}
 	return changed
 }
 
-func (s *objectiveSim) order(p *opt.Plan, report opt.Report) {
+// assume directs p to a status, which the objective shows from then on if the plan
+// was at none of its own.
+func (s *objectiveSim) assume(p *opt.Plan, status opt.PlanStatus, reason string) {
 	plan := s.plans[p.ID]
 	if !plan.begun && !plan.report.Status.Ended() { // else its own report is on the way
-		plan.begun = report.Status == opt.PlanWorking
-		plan.report.Status, plan.report.Reason, plan.report.ByHand = report.Status, report.Reason, false
-		if plan.begun && plan.report.Waits != "" {
-			s.send(plan, opt.PlanBlocked, opt.BlockedByInput)
+		plan.begun = plan.directed
+		if fresh(plan.report) {
+			plan.report.Status, plan.report.Reason = status, reason
+		} else {
+			s.send(plan, plan.report.Status, strings.TrimPrefix(plan.report.Reason, opt.ByHand))
 		}
+		plan.report.ByHand, plan.report.Started = false, plan.begun
 	}
-	report.N, report.Waits = plan.known.N, plan.known.Waits
-	plan.known = report
-	s.apply(opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &report})
+	if fresh(plan.known) {
+		plan.known.Status, plan.known.Reason = status, reason
+	}
+	s.show(p)
+}
+
+// fresh reports whether a plan has not begun, as far as r goes.
+func fresh(r opt.Report) bool {
+	return r.Status == opt.PlanPending || r.Status == opt.PlanBlocked && r.Reason == opt.BlockedByDependencies
+}
+
+// show has the objective know of p what has arrived.
+func (s *objectiveSim) show(p *opt.Plan) {
+	plan := s.plans[p.ID]
+	show(p, plan.known)
+	p.Started = plan.directed || plan.known.Started
 }
 
 // open reports whether any plan has not ended or has still to say so.
@@ -220,11 +240,11 @@ func (s *objectiveSim) happenings() (out []func()) {
 	if s.o.Status.Ended() {
 		return out
 	}
-	if !s.o.Started && s.stop == "" {
+	if !s.o.Started && !s.paused && s.stop == "" {
 		out = append(out, func() { s.begin() })
 	}
 	if s.paused && s.stop == "" {
-		out = append(out, func() { s.paused = false; s.move(opt.ObjectiveWorking, "") })
+		out = append(out, s.resume)
 	}
 	rare := func(n int, may bool, f func()) {
 		if may && (s.idle() || s.r.IntN(n) == 0) {
@@ -232,13 +252,13 @@ func (s *objectiveSim) happenings() (out []func()) {
 		}
 	}
 	rare(25, s.stop == "", s.stopAll)
-	rare(20, s.stop == "" && s.o.Status == opt.ObjectiveWorking, func() { s.paused = true; s.move(opt.ObjectiveBlocked, opt.BlockedByOperator) })
-	rare(10, s.stop == "" && len(s.o.Plans) < opt.MaxPlans, s.addLate)
+	rare(20, s.stop == "" && !s.paused && (s.o.Status == opt.ObjectiveWorking || s.o.Status == opt.ObjectiveBlocked), s.pause)
+	rare(10, s.stop == "" && len(s.o.Plans) < maxPlans, s.addLate)
 	rare(6, len(s.o.Plans) > 0, s.meddle)
 	rare(8, s.stop == "" && len(s.o.Plans) > 1, s.reorder)
 	for _, p := range s.o.Plans {
 		plan := s.plans[p.ID]
-		rare(5, s.stop == "" && p.Optional() && plan.known.Status == opt.PlanFailed && !plan.known.Closing && len(plan.sent) == 0 && plan.agains < 2, func() { s.again(p) })
+		rare(5, s.stop == "" && p.Optional() && plan.known.Status == opt.PlanFailed && !plan.known.Closing && len(plan.sent) == 0 && plan.retries < 2, func() { s.retry(p) })
 	}
 	return out
 }
@@ -265,8 +285,23 @@ func (s *objectiveSim) begin() {
 	}
 }
 
+// pause has a client pause the objective, also while it waits for a person.
+func (s *objectiveSim) pause() {
+	s.paused = true
+	s.apply(opt.Event{Kind: opt.ObjectivePaused})
+	if s.o.Status != opt.ObjectiveBlocked {
+		s.move(opt.ObjectiveBlocked, opt.BlockedByOperator)
+	}
+}
+
+func (s *objectiveSim) resume() {
+	s.paused = false
+	s.apply(opt.Event{Kind: opt.ObjectiveResumed})
+	s.move(opt.ObjectiveWorking, "")
+}
+
 func (s *objectiveSim) addLate() {
-	if len(s.o.Plans) >= opt.MaxPlans {
+	if len(s.o.Plans) >= maxPlans {
 		return
 	}
 	spec := opt.PlanSpec{Name: "late"}
@@ -275,7 +310,7 @@ func (s *objectiveSim) addLate() {
 			spec.Dependencies = append(spec.Dependencies, p.ID)
 		}
 	}
-	p, err := opt.NewPlan(objectiveID, len(s.o.Plans)+1, spec, s.o.Plans, nil, s.at())
+	p, err := s.o.NewPlan(spec, s.at())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -361,7 +396,7 @@ func (s *objectiveSim) reorder() {
 		s.t.Errorf("%s depends on itself by way of %v", p.ID, ids)
 	}
 	if p.Status == opt.PlanBlocked && s.o.Met(p) {
-		s.order(p, opt.Report{Status: opt.PlanPending})
+		s.assume(p, opt.PlanPending, "")
 	}
 }
 
@@ -382,11 +417,11 @@ func (s *objectiveSim) leadsTo(to, p *opt.Plan, seen map[*opt.Plan]bool) bool {
 	return false
 }
 
-// again has a plan tried again that failed.
-func (s *objectiveSim) again(p *opt.Plan) {
+// retry has a plan retried that failed.
+func (s *objectiveSim) retry(p *opt.Plan) {
 	pending := opt.Report{Status: opt.PlanPending}
-	s.plans[p.ID] = &simPlan{report: pending, known: pending, agains: s.plans[p.ID].agains + 1}
-	s.apply(opt.Event{Kind: opt.PlanAgain, PlanID: p.ID, Attempt: p.NextRun(2)})
+	s.plans[p.ID] = &simPlan{report: pending, known: pending, retries: s.plans[p.ID].retries + 1}
+	s.apply(opt.Event{Kind: opt.PlanRetried, PlanID: p.ID, Attempt: p.NextRun(2)})
 }
 
 // stopPlan ends a plan that was told to stop.
@@ -422,25 +457,24 @@ func (s *objectiveSim) meddle() {
 // send has a plan report that it has come to status. Its gates close with it.
 func (s *objectiveSim) send(plan *simPlan, status opt.PlanStatus, reason string) {
 	plan.report.N++
-	plan.report.Status, plan.report.Reason = status, reason
+	plan.report.Status, plan.report.Reason, plan.report.Started = status, reason, plan.begun
+	plan.report.Paused = status == opt.PlanBlocked && reason == opt.BlockedByOperator
 	if status.Ended() {
 		plan.report.Open, plan.report.Waits = nil, ""
 	}
 	plan.sent = append(plan.sent, plan.report)
 }
 
-// deliver brings one of the reports of p, not always the oldest.
+// deliver brings one of the reports of p, not always the oldest. One that was
+// overtaken comes too late.
 func (s *objectiveSim) deliver(p *opt.Plan) {
 	plan := s.plans[p.ID]
 	i := s.r.IntN(len(plan.sent))
 	report := plan.sent[i]
 	plan.sent = slices.Delete(plan.sent, i, i+1)
-	before := snapshot(s.t, s.o)
-	s.apply(opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &report})
 	if report.N >= plan.known.N {
 		plan.known = report
-	} else if strings.ReplaceAll(before, s.o.UpdatedAt.String(), "") != strings.ReplaceAll(snapshot(s.t, s.o), s.o.UpdatedAt.String(), "") {
-		s.t.Errorf("report %d changed something after report %d", report.N, plan.known.N)
+		s.show(p)
 	}
 }
 
@@ -495,11 +529,9 @@ func (s *objectiveSim) apply(e opt.Event) {
 // checkFailure checks that clients are told of a plan that was the cause, not
 // of one that was stopped with it.
 func (s *objectiveSim) checkFailure(e opt.Event) {
-	want := "The objective failed."
-	if s.text != "" {
-		want = s.text
-	} else {
-		s.text = want
+	want := s.text
+	if want == "" {
+		want = "No plan was completed: only optional plans were left, and they failed."
 	}
 	for _, p := range s.o.Plans {
 		told := strings.HasPrefix(s.o.Reason, "boom") || s.o.Reason == opt.ReasonRejected
@@ -517,6 +549,12 @@ func (s *objectiveSim) check() {
 	s.t.Helper()
 	if next := s.o.Next(s.at()); next != nil {
 		s.t.Errorf("Next after the last one: %+v", next)
+	}
+	if s.o.Paused != s.paused {
+		s.t.Errorf("paused %v, want %v", s.o.Paused, s.paused)
+	}
+	if got := s.o.Reason == opt.NothingToDo; got != s.nothingToDo() {
+		s.t.Errorf("objective is %s %q, nothing to do: %v", s.o.Status, s.o.Reason, s.nothingToDo())
 	}
 	status := s.should()
 	if s.o.Status != status {
@@ -576,10 +614,16 @@ func (s *objectiveSim) should() opt.ObjectiveStatus {
 	case asks:
 		return opt.ObjectiveBlocked
 	}
-	return "stuck" // nothing works, and nobody is asked
+	return "stuck" // nothing works, and no person is asked
 }
 
-// next reports whether a plan that nobody has begun would have its turn.
+// nothingToDo reports whether the objective waits for a plan.
+func (s *objectiveSim) nothingToDo() bool {
+	planning := s.o.Status == opt.ObjectivePlanning || s.o.Status == opt.ObjectiveSubmitted
+	return s.idle() && s.o.Started && !s.paused && s.stop == "" && !planning
+}
+
+// next reports whether a plan that was not begun could start.
 func (s *objectiveSim) next() bool {
 	for i, p := range s.o.Plans {
 		turn := s.plans[p.ID].known.Status == opt.PlanPending

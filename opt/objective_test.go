@@ -51,10 +51,11 @@ func TestObjective_Startable(t *testing.T) {
 				t.Errorf("held %q, want %q", got, tt.held)
 			}
 			for name, spoil := range map[string]func(*opt.Objective){
-				"not started": func(o *opt.Objective) { o.Started = false },
-				"stopping":    func(o *opt.Objective) { o.Stopping = "canceled" },
-				"paused":      func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, opt.BlockedByOperator },
-				"ended":       func(o *opt.Objective) { o.Status = opt.ObjectiveCompleted },
+				"not started":  func(o *opt.Objective) { o.Started = false },
+				"stopping":     func(o *opt.Objective) { o.Stopping = "canceled" },
+				"paused":       paused,
+				"planned anew": replanning,
+				"ended":        func(o *opt.Objective) { o.Status = opt.ObjectiveCompleted },
 			} {
 				o := objectiveOf(t, tt.plans)
 				spoil(o)
@@ -75,7 +76,9 @@ func TestObjective_Next(t *testing.T) {
 		root        string
 	}{
 		{"not started", "pending", unstarted, "submitted", "submitted"},
-		{"without plans", "", nil, "working", "working"},
+		{"without plans", "", nil, "working nothing-to-do", "working"},
+		{"without plans, while some are made", "", func(o *opt.Objective) { o.Planning = true }, "working", "working"},
+		{"with a new plan", "pending", func(o *opt.Objective) { o.Reason = opt.NothingToDo }, "working", "working"},
 		{"planning", "", func(o *opt.Objective) { o.Status = opt.ObjectivePlanning }, "planning", "working"},
 		{"a client has ended the last plan, and its tasks have yet to end", "completed!", busy, "working", "working"},
 		{"a client has failed the last plan, and its tasks have yet to end", "failed!", busy, "working", "working"},
@@ -94,7 +97,7 @@ func TestObjective_Next(t *testing.T) {
 		{"completed past a gate", "completed!", func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "completed", "completed"},
 		{"completed without a skipped plan", "completed! skipped", nil, "completed", "completed"},
 		{"completed without an optional plan", "failed?!/x completed!", nil, "completed", "completed"},
-		{"all skipped", "skipped skipped", nil, "working", "working"},
+		{"all skipped", "skipped skipped", nil, "working nothing-to-do", "working"},
 		{"only optional plans, and none completed", "failed?!/x skipped", nil, "failed nothing-completed", "failed"},
 		{"failed", "failed!/timeout", nil, "failed timeout", "failed"},
 		{"rejected", "failed!/rejected", nil, "failed rejected", "rejected"},
@@ -126,6 +129,10 @@ func TestObjective_Next(t *testing.T) {
 		{"paused", "completed! pending", paused, "blocked operator", "working"},
 		{"paused without plans", "", paused, "blocked operator", "working"},
 		{"paused at its end", "completed!", paused, "completed", "completed"},
+		{"paused at a gate", "blocked!/input pending", paused, "blocked input", "working"},
+		{"paused at a credential, while another works", "working! blocked!/auth pending:0", paused, "blocked auth", "working"},
+		{"paused while a plan works", "working! pending", paused, "blocked operator", "working"},
+		{"paused and failed", "failed!/timeout", paused, "failed timeout", "failed"},
 		{"canceled without plans", "", ending("canceled"), "canceled", "canceled"},
 		{"canceled", "failed!/canceled skipped/canceled", ending("canceled"), "canceled", "canceled"},
 		{"canceled too late", "completed!", ending("canceled"), "canceled", "canceled"},
@@ -134,7 +141,7 @@ func TestObjective_Next(t *testing.T) {
 		{"expiring, while a plan has yet to stop", "pending", expired, "submitted", "submitted"},
 		{"failed by a client", "skipped/failed", ending("failed"), "failed failed", "failed"},
 		{"completed by a client", "failed!/completed skipped/completed", ending("completed"), "completed", "completed"},
-		{"the root task was rejected", "", func(o *opt.Objective) { o.Root = opt.TaskRejected }, "working", "rejected"},
+		{"the root task was rejected", "", func(o *opt.Objective) { o.Root = opt.TaskRejected }, "working nothing-to-do", "rejected"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -165,7 +172,9 @@ func busy(o *opt.Objective) {
 
 func replanning(o *opt.Objective) { o.Status, o.Reason = opt.ObjectivePlanning, opt.Replanning }
 
-func paused(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, opt.BlockedByOperator }
+func paused(o *opt.Objective) {
+	o.Status, o.Reason, o.Paused = opt.ObjectiveBlocked, opt.BlockedByOperator, true
+}
 
 func expired(o *opt.Objective) {
 	o.Started, o.Status, o.Root, o.Stopping, o.Cause = false, opt.ObjectiveSubmitted, opt.TaskSubmitted, "canceled", opt.Expired
@@ -173,8 +182,8 @@ func expired(o *opt.Objective) {
 
 func ending(as string) func(*opt.Objective) { return func(o *opt.Objective) { o.Stopping = as } }
 
-// An objective that has expired says so, where one that somebody canceled says
-// nothing. A new attempt begins without the reason.
+// An objective that has expired explains it to clients; one that a client canceled
+// needs no text. A new attempt begins without the reason.
 func TestObjective_expires(t *testing.T) {
 	for cause, text := range map[string]string{opt.Expired: "Nobody came.", "": ""} {
 		o := objectiveOf(t, "")
@@ -194,7 +203,7 @@ func TestObjective_expires(t *testing.T) {
 		if o.Reason != cause || said != text || o.Root != opt.TaskCanceled {
 			t.Errorf("the reason is %q and the root task is %s and says %q, want %q and %q", o.Reason, o.Root, said, cause, text)
 		}
-		if err := o.Apply(opt.Event{Kind: opt.ObjectiveAgain, To: "submitted", Attempt: 2}); err != nil {
+		if err := o.Apply(opt.Event{Kind: opt.ObjectiveRetried, To: "submitted", Attempt: 2}); err != nil {
 			t.Fatal(err)
 		}
 		if o.Cause != "" || o.Reason != "" || o.Failure != "" {
@@ -226,9 +235,7 @@ func TestObjective_Next_gates(t *testing.T) {
 	}
 	for n, s := range steps {
 		report := &opt.Report{N: int64(n), Status: opt.PlanWorking, Open: s.open}
-		if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: o.Plans[s.plan].ID, Report: report}); err != nil {
-			t.Fatal(err)
-		}
+		show(o.Plans[s.plan], *report)
 		for _, e := range come(t, o) {
 			if e.Gate != nil && (e.Status == nil || e.Status.TaskID != o.RootID() || e.Status.Text() != "About "+e.Gate.ID) {
 				t.Errorf("step %d: the root task says %+v at gate %s", n, e.Status, e.Gate.ID)
@@ -265,9 +272,7 @@ func TestObjective_Next_waits(t *testing.T) {
 	}
 	for n, s := range steps {
 		report := &opt.Report{N: int64(n), Status: opt.PlanWorking, Open: s.open, Waits: s.waits}
-		if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: o.Plans[s.plan].ID, Report: report}); err != nil {
-			t.Fatal(err)
-		}
+		show(o.Plans[s.plan], *report)
 		come(t, o)
 		if got := strings.TrimSpace(string(o.Root) + " " + o.RootGate); got != s.want {
 			t.Errorf("step %d: root task is %q, want %q", n, got, s.want)
@@ -288,14 +293,12 @@ func TestObjective_Apply_byHand(t *testing.T) {
 		{opt.Report{Status: opt.PlanWorking, Reason: opt.ByHand, ByHand: true}, "working by-hand, working", false},
 		{opt.Report{Status: opt.PlanBlocked, Reason: "input", ByHand: true, Waits: opt.TaskInputRequired}, "blocked input, input-required", false},
 		{opt.Report{Status: opt.PlanWorking, Reason: opt.ByHand, ByHand: true}, "working by-hand, working", false},
-		{opt.Report{Status: opt.PlanBlocked, Reason: "operator", ByHand: true}, "blocked plan-paused, working", false},
-		{opt.Report{Status: opt.PlanBlocked, Reason: "input", Waits: opt.TaskInputRequired}, "blocked input, input-required", true}, // older code, or a plan that was started
+		{opt.Report{Status: opt.PlanBlocked, Reason: "operator", Paused: true, ByHand: true}, "blocked plan-paused, working", false},
+		{opt.Report{Status: opt.PlanBlocked, Reason: "input", Waits: opt.TaskInputRequired, Started: true}, "blocked input, input-required", true}, // a client has started the plan
 	}
 	for n, s := range steps {
 		s.report.N = int64(n)
-		if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: plan(1), Report: &s.report}); err != nil {
-			t.Fatal(err)
-		}
+		show(o.Plans[0], s.report)
 		come(t, o)
 		if got := fmt.Sprintf("%s %s, %s", o.Status, o.Reason, o.Root); got != s.want || o.Started || o.Plans[0].Started != s.started {
 			t.Errorf("step %d: objective is %s, started %v, its plan %v", n, got, o.Started, o.Plans[0].Started)
@@ -317,9 +320,7 @@ func TestObjective_Next_results(t *testing.T) {
 	}
 	var got []string
 	for i := range 3 {
-		if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: o.Plans[i].ID, Report: results[i]}); err != nil {
-			t.Fatal(err)
-		}
+		show(o.Plans[i], *results[i])
 		for _, e := range come(t, o) {
 			line := fmt.Sprint(i, " ", e.To)
 			if e.Chunk != nil {
@@ -336,15 +337,15 @@ func TestObjective_Next_results(t *testing.T) {
 
 func TestObjective_Next_failure(t *testing.T) {
 	o := objectiveOf(t, "working! working! pending:0")
-	for _, e := range []opt.Event{
-		{PlanID: plan(2), Report: &opt.Report{Status: opt.PlanFailed, Reason: "timeout", Failure: "It took too long."}},
-		{PlanID: plan(1), Report: &opt.Report{Status: opt.PlanFailed, Reason: "failed", Failure: "Stopped."}},
-		{PlanID: plan(3), Report: &opt.Report{Status: opt.PlanSkipped, Reason: "failed"}},
+	for _, s := range []struct {
+		plan   int
+		report opt.Report
+	}{
+		{1, opt.Report{Status: opt.PlanFailed, Reason: "timeout", Failure: "It took too long."}},
+		{0, opt.Report{Status: opt.PlanFailed, Reason: "failed", Failure: "Stopped."}},
+		{2, opt.Report{Status: opt.PlanSkipped, Reason: "failed"}},
 	} {
-		e.Kind = opt.PlanReported
-		if err := o.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		show(o.Plans[s.plan], s.report)
 		for _, e := range come(t, o) {
 			if opt.TaskState(e.To) == opt.TaskFailed && e.Status.Text() != "It took too long." {
 				t.Errorf("clients are told %q", e.Status.Text())
@@ -356,40 +357,13 @@ func TestObjective_Next_failure(t *testing.T) {
 	}
 }
 
-// Reports are signals. What is known is the latest, not the last to arrive.
-func TestObjective_Apply_reports(t *testing.T) {
-	o := objectiveOf(t, "pending pending")
-	p := o.Plans[0]
-	steps := []struct {
-		n       int64
-		status  opt.PlanStatus
-		reason  string
-		want    opt.PlanStatus
-		started bool
-	}{
-		{0, opt.PlanBlocked, opt.BlockedByDependencies, opt.PlanBlocked, false},
-		{2, opt.PlanBlocked, opt.BlockedByInput, opt.PlanBlocked, true}, // it must have begun
-		{1, opt.PlanWorking, "", opt.PlanBlocked, true},
-		{2, opt.PlanWorking, "", opt.PlanWorking, true},
-		{7, opt.PlanCompleted, "", opt.PlanCompleted, true},
-		{6, opt.PlanBlocked, opt.BlockedByAuth, opt.PlanCompleted, true},
-	}
-	for _, s := range steps {
-		e := opt.Event{Kind: opt.PlanReported, PlanID: p.ID, Report: &opt.Report{N: s.n, Status: s.status, Reason: s.reason}}
-		if err := o.Apply(e); err != nil {
-			t.Fatal(err)
-		}
-		if p.Status != s.want || p.Started != s.started {
-			t.Errorf("after report %d, %s: plan is %s, started %v", s.n, s.status, p.Status, p.Started)
-		}
-	}
-}
-
 func TestObjective_Apply_refuses(t *testing.T) {
 	o := objectiveOf(t, "pending")
 	before := snapshot(t, o)
 	for _, e := range []opt.Event{
-		{Kind: opt.PlanReported, PlanID: plan(9), Report: &opt.Report{}},
+		{Kind: opt.PlanMoved, PlanID: plan(9), To: "failed"},
+		{Kind: opt.PlanChanged, PlanID: plan(9), Change: &opt.Change{}},
+		{Kind: opt.PlanRetried, PlanID: plan(9), Attempt: 2},
 		{Kind: opt.TaskMoved, TaskID: opt.RootID(objectiveID, 2), To: "working"},
 		{Kind: opt.TaskMoved, TaskID: task(1, 0), To: "working"},
 	} {
@@ -397,7 +371,12 @@ func TestObjective_Apply_refuses(t *testing.T) {
 			t.Errorf("Apply %s %s%s: %v", e.Kind, e.PlanID, e.TaskID, err)
 		}
 	}
-	for _, e := range []opt.Event{{Kind: opt.PlanAdded, PlanID: plan(1), Plan: &opt.Plan{}}, {Kind: opt.PlanMoved}, {Kind: opt.PlanStopping}, {}} {
+	for _, e := range []opt.Event{
+		{Kind: opt.PlanAdded, PlanID: plan(1), Plan: &opt.Plan{}}, {Kind: opt.PlanMoved}, {Kind: opt.PlanStopping}, {Kind: opt.PlanStarted},
+		{Kind: opt.PlanPaused}, {Kind: opt.TasksAdded}, {Kind: opt.PlanMoved, PlanID: plan(1), To: "completed"},
+		{Kind: opt.PlanRetried, PlanID: plan(1), Attempt: 2}, {Kind: opt.ObjectiveRetried, To: "submitted", Attempt: 2}, {},
+	} {
+		e.At = a2a.AtMillis(9)
 		if err := o.Apply(e); err == nil {
 			t.Errorf("an objective applied %+v", e)
 		}
@@ -430,6 +409,7 @@ func TestOpening_Event(t *testing.T) {
 	opening := opt.Opening{
 		Objective: opt.Objective{ID: objectiveID, Attempt: 2, Principal: "p", CreatedAt: a2a.AtMillis(1), Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted},
 		Message:   message,
+		Plans:     []opt.PlanSpec{{Name: "given"}},
 	}
 	e := opening.Event()
 	var o opt.Objective
@@ -441,8 +421,81 @@ func TestOpening_Event(t *testing.T) {
 	if diff := cmp.Diff(want, o); diff != "" {
 		t.Errorf("objective (-want +got):\n%s", diff)
 	}
-	if e.N != 1 || e.TaskID != objectiveID+"~2" || e.To != "submitted" || e.Message != message || e.Principal != "p" {
+	if e.N != 1 || e.TaskID != objectiveID+"~2" || e.To != "submitted" || e.Message != message || e.Principal != "p" || len(e.Given) != 1 || e.Given[0].Name != "given" {
 		t.Errorf("event %+v", e)
+	}
+}
+
+// A plan that is stopped before it has begun does not begin.
+func TestObjective_Startable_stoppedPlan(t *testing.T) {
+	o := objectiveOf(t, "pending pending pending:0")
+	o.Plans[0].Stopping = opt.Replanned
+	if got := places(o, o.Startable()); got != "1" {
+		t.Errorf("startable %q, want the second alone", got)
+	}
+}
+
+// An objective that ends before it was started was not started: its next attempt
+// begins with what it was asked for at first.
+func TestObjective_Apply_endsUnstarted(t *testing.T) {
+	o := objectiveOf(t, "")
+	unstarted(o)
+	o.Stopping = "canceled"
+	if come(t, o); o.Status != opt.ObjectiveCanceled || o.Started {
+		t.Errorf("the objective is %s, started %v", o.Status, o.Started)
+	}
+}
+
+// The place in the queue is the one in the event, and is given up with the start.
+func TestObjective_Apply_queued(t *testing.T) {
+	o := objectiveOf(t, "")
+	unstarted(o)
+	for _, e := range []opt.Event{
+		{Kind: opt.ObjectiveQueued, QueuedAt: a2a.AtMillis(3), At: a2a.AtMillis(7)},
+		{Kind: opt.ObjectiveMoved, From: "submitted", To: "working"},
+	} {
+		if err := o.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		if o.QueuedAt != e.QueuedAt {
+			t.Errorf("after %s: queued at %s, want %s", e.Kind, o.QueuedAt, e.QueuedAt)
+		}
+	}
+}
+
+// A change comes from a client, or holds the text that results. The revision never
+// goes back.
+func TestObjective_Apply_changed(t *testing.T) {
+	name := "by a client"
+	o := objectiveOf(t, "")
+	for _, s := range []struct {
+		event    opt.Event
+		name     string
+		keys     int
+		revision int64
+	}{
+		{opt.Event{Text: &opt.Text{Name: "planned", Metadata: a2a.Metadata{}.With(opt.KeyPlanner, "p")}, Revision: 4}, "planned", 1, 4},
+		{opt.Event{Change: &opt.Change{Name: &name}, Revision: 5}, name, 1, 5},
+		{opt.Event{Change: &opt.Change{Metadata: a2a.Metadata{}.With("k", 1)}, Text: &opt.Text{Name: "not this"}, Revision: 3}, name, 2, 5},
+		{opt.Event{Revision: 6}, name, 2, 6},
+	} {
+		s.event.Kind = opt.ObjectiveChanged
+		if err := o.Apply(s.event); err != nil {
+			t.Fatal(err)
+		}
+		if o.Name != s.name || len(o.Metadata) != s.keys || o.Revision != s.revision {
+			t.Errorf("objective %q with metadata %v at revision %d, want %q, %d keys, %d", o.Name, o.Metadata, o.Revision, s.name, s.keys, s.revision)
+		}
+	}
+}
+
+// Repeats of a letter have the same key, whatever else they say.
+func TestLetter_Once(t *testing.T) {
+	message := a2a.Message{MessageID: "m"}
+	for want, l := range map[string]opt.Letter{"m": {Message: message}, "k": {Message: message, Key: "k"}} {
+		if got := l.Once(); got != want {
+			t.Errorf("Once() = %q, want %q", got, want)
+		}
 	}
 }
 
@@ -463,6 +516,12 @@ func come(t *testing.T, o *opt.Objective) (all []opt.Event) {
 	return all
 }
 
+// show has an objective know of p what r says, as machine.Objective does.
+func show(p *opt.Plan, r opt.Report) {
+	p.Report, p.Status, p.Reason, p.Paused = &r, r.Status, r.Reason, r.Paused
+	p.Started = p.Started || r.Started
+}
+
 // objectiveOf makes a started objective from a row of a table.
 func objectiveOf(t *testing.T, row string) *opt.Objective {
 	t.Helper()
@@ -481,7 +540,7 @@ func objectiveOf(t *testing.T, row string) *opt.Objective {
 		if optional {
 			p.Metadata = p.Metadata.With(opt.KeyOptional, true)
 		}
-		p.Status = opt.PlanStatus(word)
+		p.Status, p.Paused = opt.PlanStatus(word), reason == opt.BlockedByOperator
 		o.Plans = append(o.Plans, p)
 	}
 	return o
@@ -499,15 +558,13 @@ func places(o *opt.Objective, plans []*opt.Plan) string {
 	return strings.Join(out, " ")
 }
 
-// A plan that a client skips before anything was started has been begun by nobody.
+// Skipping a plan before anything was started does not begin the objective.
 func TestObjective_skippedByHand(t *testing.T) {
 	o := objectiveOf(t, "pending pending")
 	unstarted(o)
 	hear := func(i int, r opt.Report) {
 		t.Helper()
-		if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: o.Plans[i].ID, Report: &r}); err != nil {
-			t.Fatal(err)
-		}
+		show(o.Plans[i], r)
 	}
 	hear(0, opt.Report{N: 1, Status: opt.PlanSkipped, ByHand: true})
 	if events := o.Next(a2a.Time{}); len(events) != 0 || o.Status != opt.ObjectiveSubmitted {
@@ -525,9 +582,7 @@ func TestObjective_waitsForClosingPlans(t *testing.T) {
 		o := objectiveOf(t, "working! completed!")
 		hear := func(r opt.Report) {
 			t.Helper()
-			if err := o.Apply(opt.Event{Kind: opt.PlanReported, PlanID: o.Plans[0].ID, Report: &r}); err != nil {
-				t.Fatal(err)
-			}
+			show(o.Plans[0], r)
 			come(t, o)
 		}
 		hear(opt.Report{N: 1, Status: status, Closing: true})

@@ -1,5 +1,5 @@
-// Package opt is the Objective-Plan-Task model: what an objective, a plan, a
-// task and a gate are, which moves they may make, and what follows from one.
+// Package opt is the Objective-Plan-Task model: objectives, plans, tasks and gates,
+// the moves between their states, and the events that follow from a state.
 //
 // It is pure: it reads no clock, draws no random number, starts no goroutine
 // and does no input or output, so the same code decides in a workflow, in a
@@ -48,7 +48,7 @@ const (
 	KeyAfter           = "longhaul/v1/after"
 	KeyAttempt         = "longhaul/v1/attempt"
 	KeyPlanner         = "longhaul/v1/planner"
-	KeyReason          = "longhaul/v1/reason" // why the work is planned as it is, for people
+	KeyReason          = "longhaul/v1/reason" // the reason of the planner for its plans, for people
 	KeyPaused          = "longhaul/v1/paused"
-	KeyRequestID       = "longhaul/v1/requestId" // of a command, so that a repeat of it is safe
+	KeyRequestID       = "longhaul/v1/requestId" // id of a command, which makes a repeat safe
 )

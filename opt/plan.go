@@ -7,16 +7,16 @@ import (
 	"longhaul/a2a"
 )
 
-// A Plan is an ordered set of tasks. Its tasks run one after another in list
-// order, unless any of them declares dependencies: then they run as those
-// allow, a few at a time.
+// A Plan is an ordered set of tasks. The tasks run one after another in list order,
+// unless any of them declares dependencies: then each runs once its dependencies
+// are done, up to Limits.Parallel at a time.
 type Plan struct {
 	ID           string       `json:"id"`
 	ObjectiveID  string       `json:"objectiveId"`
 	Name         string       `json:"name"`
 	Description  string       `json:"description,omitempty"`
 	Status       PlanStatus   `json:"status"`
-	Reason       string       `json:"reason,omitempty"` // why it is blocked or failed, in one word
+	Reason       string       `json:"reason,omitempty"` // code that explains the status; "" if there is nothing to explain
 	Dependencies []string     `json:"dependencies,omitempty"`
 	Metadata     a2a.Metadata `json:"metadata,omitempty"`
 	Tasks        []*Task      `json:"tasks,omitempty"`
@@ -26,22 +26,22 @@ type Plan struct {
 
 	Started         bool   `json:"started,omitempty"`         // its tasks may run
 	Paused          bool   `json:"paused,omitempty"`          // a client has paused it
-	ObjectivePaused bool   `json:"objectivePaused,omitempty"` // its objective is paused, or is being planned anew
+	ObjectivePaused bool   `json:"objectivePaused,omitempty"` // its objective is paused or in a replan
 	Stopping        string `json:"stopping,omitempty"`        // why it is being stopped, "" if it is not
 
 	Kept bool `json:"kept,omitempty"` // completed in an earlier attempt
-	Run  int  `json:"run,omitempty"`  // its latest attempt, which its open tasks go by; 0 for the first
+	Run  int  `json:"run,omitempty"`  // number of its latest attempt, part of the ids of its open tasks; 0 for the first
 
-	// In an Objective, which leaves the tasks to the plan, the latest Report.
+	// The latest report of the plan. Only in an Objective, which does not hold tasks.
 	Report *Report `json:"report,omitempty"`
 }
 
-// Head returns the part of p that changes as work goes on.
+// Head returns the members of p that change while it is worked on.
 func (p *Plan) Head() *PlanHead {
 	return &PlanHead{Status: p.Status, Reason: p.Reason, Stopping: p.Stopping, Started: p.Started, Paused: p.Paused, Run: p.Run}
 }
 
-// Text returns what p is called and depends on.
+// Text returns the name, description, metadata and dependencies of p.
 func (p *Plan) Text() *Text {
 	return &Text{Name: p.Name, Description: p.Description, Metadata: p.Metadata, Dependencies: p.Dependencies}
 }
@@ -49,11 +49,11 @@ func (p *Plan) Text() *Text {
 // Optional reports whether the objective may go on if the plan fails.
 func (p *Plan) Optional() bool { return p.Metadata.Bool(KeyOptional) }
 
-// Done reports whether what depends on the plan may start.
+// Done reports whether plans that depend on p may start.
 func (p *Plan) Done() bool { return p.Over() && !p.Broken() }
 
-// Over reports whether the plan has ended, as its objective knows it, and its tasks
-// have, too.
+// Over reports whether the plan and all its tasks have ended, going by its latest
+// report.
 func (p *Plan) Over() bool { return p.Status.Ended() && (p.Report == nil || !p.Report.Closing) }
 
 // Broken reports whether the plan ended in a way that fails its objective.
@@ -104,12 +104,12 @@ func (p *Plan) Leaf(t *Task) bool {
 	return !slices.ContainsFunc(p.Tasks, func(o *Task) bool { return slices.Contains(p.Before(o), t) })
 }
 
-// Inputs lists the tasks whose results t builds on: those before it, and in
-// place of one that made nothing, such as an approval, those before that one.
+// Inputs lists the tasks whose results are the input of t: those before it. A task
+// without artifacts, such as an approval, is replaced by the tasks before it.
 func (p *Plan) Inputs(t *Task) []*Task { return p.makers(p.Before(t)) }
 
-// Results lists the artifacts of the plan: those of its leaf tasks, or what
-// they build on where a leaf made nothing.
+// Results lists the artifacts of the plan: those of its leaf tasks. A leaf without
+// artifacts is replaced by its inputs.
 func (p *Plan) Results() []a2a.Artifact {
 	var out []a2a.Artifact
 	for _, t := range p.makers(p.filter(p.Leaf)) {
@@ -118,9 +118,9 @@ func (p *Plan) Results() []a2a.Artifact {
 	return out
 }
 
-// makers returns from, with what a task builds on in place of a task that made
-// nothing. It looks at each task once: a plan can have more ways through it
-// than there is time for.
+// makers returns the tasks in from, each task without artifacts replaced by the
+// tasks before it. It visits each task once: the number of paths through a plan is
+// exponential.
 func (p *Plan) makers(from []*Task) []*Task {
 	var out []*Task
 	seen := map[*Task]bool{}
@@ -158,7 +158,7 @@ func (p *Plan) Ready() []*Task {
 		}
 		before := p.Before(t)
 		if !p.Unordered() {
-			before = p.Tasks[:t.Index] // a client may have moved the last of them by hand
+			before = p.Tasks[:t.Index] // all of them: a client may have completed a later one by hand
 		}
 		if t.State == TaskPending && !slices.ContainsFunc(before, func(b *Task) bool { return !b.Done() }) {
 			ready = append(ready, t)
@@ -167,7 +167,7 @@ func (p *Plan) Ready() []*Task {
 	return ready
 }
 
-// Doomed lists the running tasks whose work must be stopped.
+// Doomed lists the running tasks that must be stopped.
 func (p *Plan) Doomed() []*Task {
 	if !p.closing() {
 		return nil
@@ -175,11 +175,12 @@ func (p *Plan) Doomed() []*Task {
 	return p.Running()
 }
 
-// Settled reports whether nothing can happen to the plan any more: it has
-// ended, and so have its tasks.
+// Settled reports whether the plan and all its tasks have ended, so nothing can
+// change in this attempt.
 func (p *Plan) Settled() bool { return p.Status.Ended() && !p.open() }
 
-// Apply changes p as e says, or reports why it cannot and leaves p alone.
+// Apply changes p by e. It returns an error and leaves p unchanged if e is not
+// possible.
 func (p *Plan) Apply(e Event) error {
 	switch e.Kind {
 	case PlanMoved:
@@ -196,7 +197,7 @@ func (p *Plan) Apply(e Event) error {
 		return p.retry(e)
 	case TasksAdded:
 		for _, t := range e.Tasks {
-			added := *t // e stays what happened, whatever becomes of the task
+			added := *t // later changes of the task must not change the event
 			p.Tasks = append(p.Tasks, &added)
 		}
 	case TaskMoved, TaskLinked, ArtifactAdded, MessageAdded:
@@ -243,7 +244,7 @@ const (
 // NextRun returns the number of an attempt at p that comes after attempt of its
 // objective, and after every attempt at p or at one of its tasks: the id of an A2A
 // task is never used again.
-func (p *Plan) NextRun(attempt int) int { return max(attempt, p.latest()+1) }
+func (p *Plan) NextRun(attempt int) int { return max(attempt, p.latest()+1, 2) }
 
 // latest returns the number of the latest attempt at p.
 func (p *Plan) latest() int {
@@ -254,8 +255,8 @@ func (p *Plan) latest() int {
 	return n
 }
 
-// retry makes a plan that failed or was skipped pending in a new attempt. What
-// was completed stays so, and its results are used.
+// retry makes a plan that failed or was skipped pending in a new attempt. Completed
+// tasks stay completed, and their results are used.
 func (p *Plan) retry(e Event) error {
 	if p.Status != PlanFailed && p.Status != PlanSkipped {
 		return &MoveError{string(p.Status), string(PlanPending)}
@@ -291,146 +292,6 @@ func (p *Plan) applyTask(e Event) error {
 	}
 	p.UpdatedAt = e.At
 	return nil
-}
-
-// Next lists the events that follow from what p has come to: open tasks of a
-// plan that fails, stops or was ended are canceled, and the plan's status
-// follows its tasks. Apply each in turn; then Next is empty until something
-// else happens.
-func (p *Plan) Next(at a2a.Time) []Event {
-	var events []Event
-	if p.closing() {
-		for _, t := range p.Tasks {
-			if t.State == TaskPending || t.State.Waiting() {
-				events = append(events, Event{Kind: TaskMoved, At: at, PlanID: p.ID, TaskID: t.A2AID(), From: string(t.State), To: string(TaskCanceled), Reason: p.why()})
-			}
-		}
-	}
-	if len(events) > 0 {
-		return events // the status follows once they are applied
-	}
-	to, reason := p.wants()
-	if to == p.Status && reason == p.Reason {
-		return nil
-	}
-	if !p.Status.serverMay(to) {
-		to, reason = PlanWorking, p.byHand() // a step on the way
-	}
-	return []Event{{Kind: PlanMoved, At: at, PlanID: p.ID, From: string(p.Status), To: string(to), Reason: reason}}
-}
-
-// wants returns the status that p should have, going by its tasks.
-func (p *Plan) wants() (PlanStatus, string) {
-	done := len(p.Tasks) > 0 && !p.open() // a plan without tasks waits for some
-	switch {
-	case p.Status.Ended(), p.Stopping != "" && p.open():
-		return p.Status, p.Reason
-	case p.Stopping == Replanned, p.Stopping != "" && p.Status != PlanWorking:
-		return PlanSkipped, p.Stopping
-	case p.Stopping != "":
-		return PlanFailed, p.stoppedBy()
-	case !p.Started && !p.begun():
-		return p.Status, p.Reason
-	case p.OnHold() && !done:
-		return PlanBlocked, p.heldBy()
-	case done && p.broken() != nil:
-		return PlanFailed, p.why()
-	case done:
-		return PlanCompleted, ""
-	case !p.Started && len(p.Running()) > 0:
-		return PlanWorking, ByHand
-	case len(p.Tasks) == 0, len(p.Running()) > 0, len(p.Ready()) > 0:
-		return PlanWorking, ""
-	case !p.Started && len(p.waiting()) == 0:
-		return PlanWorking, ByHand // between two tasks that a client moves
-	default:
-		return PlanBlocked, p.blockedBy()
-	}
-}
-
-// begun reports whether a client has begun the work of p by hand. What was
-// completed in an earlier attempt does not count.
-func (p *Plan) begun() bool {
-	latest := p.latest()
-	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State != TaskPending && t.Run == latest })
-}
-
-// byHand returns the reason of a move to working: that of a client while p has
-// not been started, none after.
-func (p *Plan) byHand() string {
-	if p.Started {
-		return ""
-	}
-	return ByHand
-}
-
-// waiting lists the tasks that wait for somebody, at a gate or not.
-func (p *Plan) waiting() []*Task { return p.filter(func(t *Task) bool { return t.State.Waiting() }) }
-
-// open reports whether any task has not ended.
-func (p *Plan) open() bool {
-	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return !t.State.Ended() })
-}
-
-// OnHold reports whether p begins no task since p or its objective is paused.
-func (p *Plan) OnHold() bool { return p.Paused || p.ObjectivePaused }
-
-// heldBy returns why a plan on hold is blocked: what a person has to do comes
-// first, since the pause shows by itself.
-func (p *Plan) heldBy() string {
-	if len(p.waiting()) > 0 && len(p.Running()) == 0 {
-		return p.blockedBy()
-	}
-	return BlockedByOperator
-}
-
-// stoppedBy says why p failed that was stopped. One that was stopped since its
-// objective was completed by a client did not complete.
-func (p *Plan) stoppedBy() string {
-	if p.Stopping == string(ObjectiveCompleted) {
-		return ObjectiveEnded
-	}
-	return p.Stopping
-}
-
-// closing reports whether the open tasks of p must end: it is being stopped, a
-// task has failed it, or a client has ended it.
-func (p *Plan) closing() bool { return p.Stopping != "" || p.broken() != nil || p.Status.Ended() }
-
-// broken returns the task that fails the plan, nil if none does: the first, if
-// possible one that was not canceled for another's sake.
-func (p *Plan) broken() *Task {
-	broken := p.filter((*Task).Broken)
-	for _, t := range broken {
-		if t.State != TaskCanceled {
-			return t
-		}
-	}
-	if len(broken) > 0 {
-		return broken[0]
-	}
-	return nil
-}
-
-// why says in one word why p fails, stops or has ended.
-func (p *Plan) why() string {
-	switch t := p.broken(); {
-	case p.Stopping != "":
-		return p.Stopping
-	case p.Status.Ended():
-		return string(p.Status)
-	case t.Reason != "" && t.State != TaskRejected && t.Reason != ReasonRejected:
-		return t.Reason
-	default:
-		return string(t.State)
-	}
-}
-
-func (p *Plan) blockedBy() string {
-	if slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State == TaskInputRequired }) {
-		return BlockedByInput
-	}
-	return BlockedByAuth
 }
 
 func (p *Plan) filter(keep func(*Task) bool) []*Task {

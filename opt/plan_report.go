@@ -14,19 +14,19 @@ type Report struct {
 	Paused    bool           `json:"paused,omitempty"`  // by a client
 	Started   bool           `json:"started,omitempty"`
 	Open      []*Gate        `json:"open,omitempty"`    // gates that are open now
-	Waits     TaskState      `json:"waits,omitempty"`   // of a task that waits at no gate, since a client has moved it there; "" if none does
-	ByHand    bool           `json:"byHand,omitempty"`  // a client has begun its tasks or ended it, and it was not started
-	Closing   bool           `json:"closing,omitempty"` // it was ended, and its tasks have yet to stop
+	Waits     TaskState      `json:"waits,omitempty"`   // state of a task that waits without a gate because a client moved it; "" if there is none
+	ByHand    bool           `json:"byHand,omitempty"`  // a client has moved its tasks or ended it, and it was not started
+	Closing   bool           `json:"closing,omitempty"` // it has ended, and some of its tasks are still stopping
 	Results   []a2a.Artifact `json:"results,omitempty"` // once it has ended
 	Shown     []string       `json:"shown,omitempty"`   // ids of Results that the root task already shows
 	Yielded   int64          `json:"yielded,omitempty"` // the latest permission to begin tasks that it has given up
-	Asks      bool           `json:"asks,omitempty"`    // it could go on, and waits for permission
+	Asks      bool           `json:"asks,omitempty"`    // it has work to start and waits for permission
 	Notes     int            `json:"notes,omitempty"`   // how many notes it has received
-	Answer    *CommandAnswer `json:"answer,omitempty"`  // to the latest command that it was given
+	Answer    *CommandAnswer `json:"answer,omitempty"`  // to the latest command it received
 }
 
-// Brief returns what p tells its objective by itself: a report without numbers,
-// results and answers.
+// Brief returns the part of a report that follows from the state of p alone: it has
+// no number, directive, results or answer.
 func (p *Plan) Brief() Report {
 	r := Report{
 		Attempt: p.Run, Status: p.Status, Reason: p.Reason, Paused: p.Paused, Started: p.Started,

@@ -15,7 +15,7 @@ import (
 
 // However its tasks end, and whoever interferes, a plan comes to rest, by moves
 // that the tables allow, and shows what it should on the way. The plan workflow
-// relies on it: it waits for ever otherwise.
+// relies on it: it waits forever otherwise.
 func TestPlan_alwaysSettles(t *testing.T) {
 	ends := map[opt.PlanStatus]int{}
 	for seed := range uint64(600) {
@@ -33,7 +33,7 @@ func TestPlan_alwaysSettles(t *testing.T) {
 	}
 }
 
-// A planSim does with a plan what its workflow does, with chance in place of
+// A planSim does with a plan what its machine does, with chance in place of
 // executors and clients.
 type planSim struct {
 	t       *testing.T
@@ -44,7 +44,9 @@ type planSim struct {
 	after   map[string][]string // what each task depends on
 	before  map[string]bool     // tasks that were dispatched
 	back    map[string]bool     // tasks that work again after a gate
+	paused  map[string]bool     // who has paused it
 	stopped opt.PlanStatus      // the status when it was told to stop, "" if it was not
+	why     string              // it was told to stop
 	ended   opt.PlanStatus      // the status that a client ended it with, "" if none did
 	meddled bool                // a client has moved tasks by hand
 	ends    map[string][]opt.TaskState
@@ -52,7 +54,7 @@ type planSim struct {
 
 func newPlanSim(t *testing.T, seed uint64) *planSim {
 	r := rand.New(rand.NewPCG(seed, 1))
-	s := &planSim{t: t, r: r, after: map[string][]string{}, before: map[string]bool{}, back: map[string]bool{}, list: true}
+	s := &planSim{t: t, r: r, after: map[string][]string{}, before: map[string]bool{}, back: map[string]bool{}, paused: map[string]bool{}, list: true}
 	s.p = randomPlan(t, r)
 	for i, task := range s.p.Tasks {
 		s.after[task.ID] = task.Dependencies
@@ -79,7 +81,7 @@ func newPlanSim(t *testing.T, seed uint64) *planSim {
 func randomPlan(t *testing.T, r *rand.Rand) *opt.Plan {
 	n := r.IntN(9)
 	if r.IntN(40) == 0 {
-		n = opt.MaxTasks
+		n = maxTasks
 	}
 	refs := make([]string, n)
 	if r.IntN(2) == 0 {
@@ -124,20 +126,20 @@ func (s *planSim) run() {
 	s.checkEnd()
 }
 
-// settle does all that follows from what has happened, as the workflow does.
+// settle does all that follows from what has happened, as the machine does.
 func (s *planSim) settle() {
-	for turn, again := 0, true; again; turn++ {
+	for turn, more := 0, true; more; turn++ {
 		if turn > 5+len(s.p.Tasks) {
-			s.t.Fatalf("Next goes on for ever: %+v", s.p.Next(s.at()))
+			s.t.Fatalf("Next never ends: %+v", s.p.Next(s.at()))
 		}
-		again = false
+		more = false
 		for _, e := range s.p.Next(s.at()) {
 			s.apply(e)
-			again = true
+			more = true
 		}
 		for _, task := range s.p.Ready() {
 			s.dispatch(task)
-			again = true
+			more = true
 		}
 	}
 }
@@ -151,9 +153,12 @@ func (s *planSim) dispatch(task *opt.Task) {
 	if s.before[task.ID] && !s.meddled {
 		s.t.Errorf("%s starts twice", task.ID)
 	}
+	if len(s.paused) > 0 {
+		s.t.Errorf("%s starts while the plan is paused", task.ID)
+	}
 	s.before[task.ID] = true
 	s.move(task, opt.TaskWorking, nil)
-	most := opt.MaxParallel
+	most := s.p.Limits.OrDefault().Parallel
 	if s.list {
 		most = 1
 	}
@@ -172,7 +177,7 @@ func (s *planSim) dispatch(task *opt.Task) {
 // its end, or is limited in number.
 func (s *planSim) happenings() (out []func()) {
 	if !s.p.Started && s.p.Stopping == "" {
-		out = append(out, func() { s.movePlan(opt.PlanWorking, "") })
+		out = append(out, func() { s.apply(opt.Event{Kind: opt.PlanStarted}) })
 	}
 	for _, task := range s.p.Running() {
 		out = append(out, func() { s.end(task) })
@@ -183,9 +188,6 @@ func (s *planSim) happenings() (out []func()) {
 	for _, task := range s.p.Waiting() {
 		out = append(out, func() { s.answer(task) })
 	}
-	if s.p.Status == opt.PlanBlocked && s.p.Reason == opt.BlockedByOperator && s.p.Stopping == "" {
-		out = append(out, func() { s.movePlan(opt.PlanWorking, "") })
-	}
 	rare := func(n int, f func()) {
 		if len(s.p.Tasks) == 0 || s.r.IntN(n) == 0 {
 			out = append(out, f)
@@ -193,12 +195,18 @@ func (s *planSim) happenings() (out []func()) {
 	}
 	if s.p.Stopping == "" {
 		rare(10, func() {
-			s.stopped = s.p.Status
-			s.apply(opt.Event{Kind: opt.PlanStopping, Reason: "canceled"})
+			s.stopped, s.why = s.p.Status, []string{"canceled", "completed", opt.Replanned}[s.r.IntN(3)]
+			s.apply(opt.Event{Kind: opt.PlanStopping, Reason: s.why})
 		})
 	}
-	if s.p.Status == opt.PlanWorking && s.p.Stopping == "" {
-		rare(15, func() { s.movePlan(opt.PlanBlocked, opt.BlockedByOperator) })
+	for _, by := range []string{opt.PausedByClient, opt.PausedByObjective} {
+		switch {
+		case s.p.Status.Ended() || s.p.Stopping != "":
+		case s.paused[by]:
+			out = append(out, func() { s.pause(by, false) })
+		default:
+			rare(25, func() { s.pause(by, true) })
+		}
 	}
 	rare(20, s.endByClient)
 	rare(15, s.meddle)
@@ -217,6 +225,16 @@ func (s *planSim) end(task *opt.Task) {
 		to = opt.TaskRejected
 	}
 	s.move(task, to, nil)
+}
+
+// pause has a client or the objective pause or resume the plan.
+func (s *planSim) pause(by string, on bool) {
+	kind := opt.PlanResumed
+	delete(s.paused, by)
+	if on {
+		kind, s.paused[by] = opt.PlanPaused, true
+	}
+	s.apply(opt.Event{Kind: kind, Reason: by})
 }
 
 func (s *planSim) open(task *opt.Task) {
@@ -356,7 +374,6 @@ func (s *planSim) should() (opt.PlanStatus, string) {
 		auth = auth || task.State == opt.TaskAuthRequired
 	}
 	done := len(s.p.Tasks) > 0 && !open
-	paused := s.p.Status == opt.PlanBlocked && s.p.Reason == opt.BlockedByOperator
 	switch {
 	case s.ended != "":
 		return s.ended, "?"
@@ -364,18 +381,24 @@ func (s *planSim) should() (opt.PlanStatus, string) {
 		return s.stopped, "?"
 	case s.stopped != "" && open:
 		return s.stopped, "?"
-	case s.stopped == opt.PlanWorking:
-		return opt.PlanFailed, "canceled"
+	case s.stopped != "" && s.why == opt.Replanned, s.stopped != "" && s.stopped != opt.PlanWorking:
+		return opt.PlanSkipped, s.why
+	case s.stopped != "" && s.why == "completed":
+		return opt.PlanFailed, opt.ObjectiveEnded
 	case s.stopped != "":
-		return opt.PlanSkipped, "canceled"
+		return opt.PlanFailed, s.why
 	case !s.p.Started && !begun:
 		return opt.PlanPending, ""
 	case done && bad:
 		return opt.PlanFailed, "?"
 	case done:
 		return opt.PlanCompleted, ""
-	case paused:
+	case len(s.paused) > 0 && (works || !input && !auth):
 		return opt.PlanBlocked, opt.BlockedByOperator
+	case len(s.paused) > 0 && input:
+		return opt.PlanBlocked, opt.BlockedByInput
+	case len(s.paused) > 0:
+		return opt.PlanBlocked, opt.BlockedByAuth
 	case !s.p.Started && !input && !auth:
 		return opt.PlanWorking, opt.ByHand
 	case works || len(s.p.Tasks) == 0:
@@ -385,7 +408,7 @@ func (s *planSim) should() (opt.PlanStatus, string) {
 	case auth:
 		return opt.PlanBlocked, opt.BlockedByAuth
 	}
-	return "stuck", "" // nothing works, and nobody is asked
+	return "stuck", "" // nothing works, and no person is asked
 }
 
 func (s *planSim) checkEnd() {

@@ -48,11 +48,17 @@ func TestPlan_Ready(t *testing.T) {
 		if got := indexes(p.Ready()); got != tt.ready {
 			t.Errorf("%s: ready %q, want %q", tt.name, got, tt.ready)
 		}
-		p.Status, p.Reason = opt.PlanBlocked, opt.BlockedByOperator
-		if got := indexes(p.Ready()); got != "" {
-			t.Errorf("%s: ready while the plan is paused: %s", tt.name, got)
+		for _, by := range []string{opt.PausedByClient, opt.PausedByObjective} {
+			for _, kind := range []opt.EventKind{opt.PlanPaused, opt.PlanResumed} {
+				if err := p.Apply(opt.Event{Kind: kind, Reason: by}); err != nil {
+					t.Fatal(err)
+				}
+				if got := indexes(p.Ready()); p.OnHold() && got != "" || !p.OnHold() && got != tt.ready {
+					t.Errorf("%s: ready after %s by %s: %s", tt.name, kind, by, got)
+				}
+			}
 		}
-		p.Status, p.Reason, p.Stopping = opt.PlanWorking, "", "canceled"
+		p.Stopping = "canceled"
 		if got := indexes(p.Ready()); got != "" {
 			t.Errorf("%s: ready while the plan stops: %s", tt.name, got)
 		}
@@ -128,10 +134,13 @@ func TestPlan_Inputs(t *testing.T) {
 	}
 }
 
+// maxTasks is the default limit of tasks in one plan.
+const maxTasks = 50
+
 // There are 2^25 ways through this plan. A workflow task has a second or two.
 func TestPlan_Inputs_manyWays(t *testing.T) {
 	var refs []string
-	for i := range opt.MaxTasks {
+	for i := range maxTasks {
 		on := ""
 		if layer := i / 2 * 2; layer > 0 {
 			on = fmt.Sprintf("task-%d task-%d", layer-2, layer-1)
@@ -142,11 +151,11 @@ func TestPlan_Inputs_manyWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Inputs(p.Tasks[opt.MaxTasks-1]); got != nil {
+	if got := p.Inputs(p.Tasks[maxTasks-1]); got != nil {
 		t.Errorf("inputs %q of tasks that made nothing", indexes(got))
 	}
 	p.Tasks[0].Artifacts = []a2a.Artifact{{ArtifactID: "a"}}
-	if got := indexes(p.Inputs(p.Tasks[opt.MaxTasks-1])); got != "0" {
+	if got := indexes(p.Inputs(p.Tasks[maxTasks-1])); got != "0" {
 		t.Errorf("inputs %q, want 0", got)
 	}
 	if got := p.Results(); len(got) != 1 || got[0].ArtifactID != "a" {
@@ -230,7 +239,7 @@ func TestPlan_Apply_refuses(t *testing.T) {
 			t.Errorf("Apply %s to an unknown task: %v", e.Kind, err)
 		}
 	}
-	for _, kind := range []opt.EventKind{"", "x", opt.ObjectiveMoved, opt.PlanAdded, opt.PlanReported} {
+	for _, kind := range []opt.EventKind{"", "x", opt.ObjectiveMoved, opt.ObjectivePaused, opt.PlanAdded, opt.CommandAnswered} {
 		if err := p.Apply(opt.Event{Kind: kind}); err == nil {
 			t.Errorf("a plan applied %q", kind)
 		}
@@ -274,11 +283,22 @@ func TestPlan_Next(t *testing.T) {
 		{"stopped between tasks", "completed pending", stopping(opt.PlanWorking), "failed canceled", "completed canceled"},
 		{"stopped at a gate", "input-required pending", stopping(opt.PlanBlocked), "skipped canceled", "canceled canceled"},
 		{"stopping while it works", "working pending", stopping(opt.PlanWorking), "working", "working canceled"},
+		{"replaced while it worked", "completed pending", func(p *opt.Plan) { p.Status, p.Stopping = opt.PlanWorking, opt.Replanned }, "skipped replanned", "completed canceled"},
+		{"replaced while it waited", "input-required", func(p *opt.Plan) { p.Status, p.Stopping = opt.PlanBlocked, opt.Replanned }, "skipped replanned", "canceled"},
+		{"stopped since a client completed the objective", "completed pending", func(p *opt.Plan) { p.Status, p.Stopping = opt.PlanWorking, "completed" }, "failed objective-ended", "completed canceled"},
 		{"stopped while it failed", "failed pending", stopping(opt.PlanWorking), "failed canceled", "failed canceled"},
-		{"paused", "working pending", blocked("operator"), "blocked operator", "working pending"},
-		{"paused without tasks", "", blocked("operator"), "blocked operator", ""},
-		{"paused at its end", "completed", blocked("operator"), "completed", "completed"},
-		{"paused and failed", "failed pending", blocked("operator"), "failed failed", "failed canceled"},
+		{"paused", "working pending", pausedPlan, "blocked operator", "working pending"},
+		{"paused without tasks", "", pausedPlan, "blocked operator", ""},
+		{"paused at its end", "completed", pausedPlan, "completed", "completed"},
+		{"paused at a gate", "input-required pending", pausedPlan, "blocked input", "input-required pending"},
+		{"paused at a credential", "auth-required", pausedPlan, "blocked auth", "auth-required"},
+		{"paused at a gate while others work", "input-required working pending:0", pausedPlan, "blocked operator", "input-required working pending"},
+		{"paused before it began", "pending", func(p *opt.Plan) { p.Paused = true }, "blocked operator", "pending"},
+		{"paused before it was started", "pending", func(p *opt.Plan) { p.Started, p.Paused = false, true }, "pending", "pending"},
+		{"paused with its objective", "working pending", func(p *opt.Plan) { status(opt.PlanWorking)(p); p.ObjectivePaused = true }, "blocked operator", "working pending"},
+		{"resumed", "working pending", blocked("operator"), "working", "working pending"},
+		{"resumed at a gate", "input-required", blocked("operator"), "blocked input", "input-required"},
+		{"paused and failed", "failed pending", pausedPlan, "failed failed", "failed canceled"},
 		{"ended by a client", "completed working input-required pending", status(opt.PlanCompleted), "completed", "completed working canceled canceled"},
 		{"skipped by a client", "pending pending", status(opt.PlanSkipped), "skipped", "canceled canceled"},
 		{"a wait without a gate ends, too", "failed input-required", func(p *opt.Plan) { p.Tasks[1].Gate = nil }, "failed failed", "failed canceled"},
@@ -320,6 +340,10 @@ func TestPlan_Next(t *testing.T) {
 
 func blocked(reason string) func(*opt.Plan) {
 	return func(p *opt.Plan) { p.Status, p.Reason = opt.PlanBlocked, reason }
+}
+
+func pausedPlan(p *opt.Plan) {
+	p.Status, p.Reason, p.Paused = opt.PlanBlocked, opt.BlockedByOperator, true
 }
 
 // reasons gives each task its reason.
@@ -401,7 +425,7 @@ func TestPlan_Apply_link(t *testing.T) {
 		t.Errorf("a task that has ended was linked: %v", err)
 	}
 	p.Status = opt.PlanSkipped
-	if err := p.Apply(opt.Event{Kind: opt.PlanAgain, Attempt: 2}); err != nil || p.Tasks[0].Link != "ours" || !p.Tasks[0].Follow {
+	if err := p.Apply(opt.Event{Kind: opt.PlanRetried, Attempt: 2}); err != nil || p.Tasks[0].Link != "ours" || !p.Tasks[0].Follow {
 		t.Errorf("in the next attempt: %+v, %v", p.Tasks[0], err)
 	}
 }

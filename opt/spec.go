@@ -17,16 +17,16 @@ const (
 	MaxDescription = 16 << 10
 )
 
-// A SpecError says which member of a request is wrong and why.
+// A SpecError names the member of a request that is invalid, and the problem.
 type SpecError struct{ Field, Problem string }
 
 func (e *SpecError) Error() string { return e.Field + ": " + e.Problem }
 
 var indexForm = regexp.MustCompile(`^(task|plan)-(\d+)$`)
 
-// NewPlans makes plans that belong together from specs, after those that o has,
-// without adding them: "plan-1" in the dependencies of one is the second of them.
-// Fields in its errors begin with "plans[n]".
+// NewPlans makes the plans of one request from specs, numbered after the plans of o,
+// and does not add them. "plan-1" in their dependencies is the second of them.
+// Fields in its errors begin with "plans[n]", or are "plans" for all of them.
 func (o *Objective) NewPlans(specs []PlanSpec, at a2a.Time) ([]*Plan, error) {
 	if err := o.room(len(specs)); err != nil {
 		return nil, err
@@ -53,7 +53,8 @@ func (o *Objective) NewPlans(specs []PlanSpec, at a2a.Time) ([]*Plan, error) {
 	return plans, nil
 }
 
-// NewPlan makes one plan from spec, after those that o has, without adding it.
+// NewPlan makes one plan from spec, numbered after the plans of o, and does not add
+// it.
 func (o *Objective) NewPlan(spec PlanSpec, at a2a.Time) (*Plan, error) {
 	if err := o.room(1); err != nil {
 		return nil, err
@@ -61,8 +62,8 @@ func (o *Objective) NewPlan(spec PlanSpec, at a2a.Time) (*Plan, error) {
 	return o.newPlan(PlanID(o.ID, len(o.Plans)+1), spec, nil, at)
 }
 
-// room refuses n more plans if o would have more than it may. What was skipped or
-// replaced does not count.
+// room returns an error if n more plans would exceed the limit of o. Plans that were
+// skipped or replaced do not count.
 func (o *Objective) room(n int) error {
 	most := o.Limits.OrDefault().Plans
 	for _, p := range o.Plans {
@@ -76,7 +77,7 @@ func (o *Objective) room(n int) error {
 	return nil
 }
 
-// newPlan makes a plan. batch holds the ids of those made for the same request.
+// newPlan makes a plan. batch holds the ids of all plans of the same request.
 func (o *Objective) newPlan(id string, spec PlanSpec, batch []string, at a2a.Time) (*Plan, error) {
 	if err := checkText("", spec.Name, spec.Description); err != nil {
 		return nil, err
@@ -101,7 +102,8 @@ func planCycle(plans []*Plan) bool {
 	return cycle(plans, func(p *Plan) (string, []string) { return p.ID, p.Dependencies })
 }
 
-// NewTasks makes tasks that follow on those p already has, without adding them.
+// NewTasks makes tasks from specs, numbered after the tasks of p, and does not add
+// them.
 func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 	if most, total := p.Limits.OrDefault().Tasks, len(p.Tasks)+len(specs); total > most {
 		return nil, &SpecError{"tasks", fmt.Sprintf("a plan has at most %d tasks (maxTasksPerPlan), this would be %d", most, total)}
@@ -127,7 +129,7 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 		}
 		before := ids[:index]
 		if unordered {
-			before = ids // what a task uses it needs like what it depends on
+			before = ids // without list order, a task also waits for the tasks it uses
 		}
 		uses, err := resolve(field+"uses", "task", ids[index], s.Uses, ids, before)
 		if err != nil {
@@ -187,9 +189,8 @@ func resolve(field, kind, self string, refs, ids, known []string) ([]string, err
 	return out, nil
 }
 
-// cycle reports whether the dependencies of any node lead back to it. of
-// returns the id of a node and the ids of those it depends on; ids of no node
-// lead nowhere.
+// cycle reports whether the dependencies of any node form a cycle. of returns the id
+// of a node and the ids it depends on; ids of unknown nodes are ignored.
 func cycle[T any](nodes []T, of func(T) (id string, dependencies []string)) bool {
 	left := map[string]bool{}
 	for _, n := range nodes {

@@ -17,33 +17,34 @@ import (
 
 const objectiveID = "obj-" + u
 
-func TestNewPlan(t *testing.T) {
+func TestObjective_NewPlans(t *testing.T) {
 	at := a2a.AtMillis(1)
 	metadata := a2a.Metadata{}.With("k", 1)
-	got, err := opt.NewPlan(objectiveID, 3, opt.PlanSpec{
+	o := &opt.Objective{ID: objectiveID, Plans: []*opt.Plan{{ID: plan(1)}}, Limits: opt.Limits{Plans: 3, Timeout: 7}}
+	plans, err := o.NewPlans([]opt.PlanSpec{{Name: "before"}, {
 		Name: "p", Description: "d", Metadata: metadata, Dependencies: []string{"plan-0"},
 		Tasks: []opt.TaskSpec{
 			{Name: "a", Description: "x", Executor: "e", Attempts: 2, Timeout: 9, Metadata: metadata},
 			{Name: "b", Dependencies: []string{"task-0"}, Ask: &opt.Gate{Kind: opt.Approval}},
 		},
-	}, []*opt.Plan{{ID: plan(1)}}, []string{plan(1), plan(2), plan(3)}, at)
-	if err != nil {
-		t.Fatal(err)
+	}}, at)
+	if err != nil || len(plans) != 2 || len(o.Plans) != 1 {
+		t.Fatalf("%d plans were made, the objective has %d: %v", len(plans), len(o.Plans), err)
 	}
 	want := &opt.Plan{
-		ID: plan(3), ObjectiveID: objectiveID, Name: "p", Description: "d", Metadata: metadata, Dependencies: []string{plan(1)},
-		Status: opt.PlanPending, CreatedAt: at, UpdatedAt: at,
+		ID: plan(3), ObjectiveID: objectiveID, Name: "p", Description: "d", Metadata: metadata, Dependencies: []string{plan(2)},
+		Status: opt.PlanPending, CreatedAt: at, UpdatedAt: at, Limits: o.Limits,
 		Tasks: []*opt.Task{
 			{ID: task(3, 0), Name: "a", Description: "x", State: opt.TaskPending, Executor: "e", Attempts: 2, Timeout: 9, Metadata: metadata},
 			{ID: task(3, 1), Index: 1, Name: "b", State: opt.TaskPending, Dependencies: []string{task(3, 0)}, Ask: &opt.Gate{Kind: opt.Approval}},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, plans[1]); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
 }
 
-func TestNewPlan_taskReferences(t *testing.T) {
+func TestObjective_NewPlans_taskReferences(t *testing.T) {
 	tests := []struct {
 		name  string
 		refs  []string // each the dependencies of one task
@@ -66,9 +67,9 @@ func TestNewPlan_taskReferences(t *testing.T) {
 		{"task of another plan", []string{"", task(2, 0)}, "", "tasks[1].dependencies[0]"},
 		{"a plan", []string{"", "plan-0"}, "", "tasks[1].dependencies[0]"},
 		{"a name", []string{"", "t0"}, "", "tasks[1].dependencies[0]"},
-		{"circle of two", []string{"task-1", "task-0"}, "", "tasks"},
-		{"circle of four", []string{"task-3", "task-0", "task-1", "task-2", ""}, "", "tasks"},
-		{"circle behind others", []string{"", "task-0 task-3", "task-1", "task-2"}, "", "tasks"},
+		{"cycle of two", []string{"task-1", "task-0"}, "", "tasks"},
+		{"cycle of four", []string{"task-3", "task-0", "task-1", "task-2", ""}, "", "tasks"},
+		{"cycle behind others", []string{"", "task-0 task-3", "task-1", "task-2"}, "", "tasks"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestNewPlan_taskReferences(t *testing.T) {
 	}
 }
 
-func TestNewPlan_planReferences(t *testing.T) {
+func TestObjective_NewPlans_planReferences(t *testing.T) {
 	tests := []struct {
 		name string
 		refs []string // each the dependencies of one plan of a request
@@ -108,8 +109,8 @@ func TestNewPlan_planReferences(t *testing.T) {
 		{"self", []string{"plan-0"}, false},
 		{"a task", []string{"", "task-0"}, false},
 		{"unknown id", []string{plan(7)}, false},
-		{"circle of two", []string{"plan-1", "plan-0"}, false},
-		{"circle of three", []string{"plan-1", "plan-2", "plan-0"}, false},
+		{"cycle of two", []string{"plan-1", "plan-0"}, false},
+		{"cycle of three", []string{"plan-1", "plan-2", "plan-0"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,13 +118,13 @@ func TestNewPlan_planReferences(t *testing.T) {
 			if tt.ok && err != nil {
 				t.Error(err)
 			} else if !tt.ok {
-				wantSpecError(t, err, "dependencies")
+				wantSpecError(t, err, "plans")
 			}
 		})
 	}
 }
 
-func TestNewPlan_limits(t *testing.T) {
+func TestObjective_NewPlans_limits(t *testing.T) {
 	tasks := func(n int) []opt.TaskSpec { return slices.Repeat([]opt.TaskSpec{{Name: "t"}}, n) }
 	tests := []struct {
 		name  string
@@ -133,6 +134,13 @@ func TestNewPlan_limits(t *testing.T) {
 		{"fifty tasks", opt.PlanSpec{Name: "p", Tasks: tasks(50)}, ""},
 		{"fifty-one tasks", opt.PlanSpec{Name: "p", Tasks: tasks(51)}, "tasks"},
 		{"no name", opt.PlanSpec{}, "name"},
+		{"blank name", opt.PlanSpec{Name: " \t\n\u00a0"}, "name"},
+		{"name between blanks", opt.PlanSpec{Name: " p "}, ""},
+		{"NUL in the name", opt.PlanSpec{Name: "a\x00b"}, "name"},
+		{"NUL in the description", opt.PlanSpec{Name: "p", Description: "\x00"}, "description"},
+		{"task with a blank name", opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: " "}}}, "tasks[0].name"},
+		{"task with NUL in its name", opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "\x00"}}}, "tasks[0].name"},
+		{"task with NUL in its description", opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Description: "a\x00"}}}, "tasks[0].description"},
 		{"long name", opt.PlanSpec{Name: strings.Repeat("ä", 256)}, ""},
 		{"too long a name", opt.PlanSpec{Name: strings.Repeat("ä", 257)}, "name"},
 		{"long description", opt.PlanSpec{Name: "p", Description: strings.Repeat("x", 16<<10)}, ""},
@@ -142,7 +150,10 @@ func TestNewPlan_limits(t *testing.T) {
 		{"task with too long a description", opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Description: strings.Repeat("x", 16<<10+1)}}}, "tasks[0].description"},
 	}
 	for _, tt := range tests {
-		_, err := opt.NewPlan(objectiveID, 1, tt.spec, nil, nil, a2a.Time{})
+		p, err := planFrom(tt.spec)
+		if err == nil && (p.Name != tt.spec.Name || p.Description != tt.spec.Description) {
+			t.Errorf("%s: the plan is called %q, %q", tt.name, p.Name, p.Description)
+		}
 		if tt.field != "" {
 			wantSpecError(t, err, tt.field)
 		} else if err != nil {
@@ -151,10 +162,10 @@ func TestNewPlan_limits(t *testing.T) {
 	}
 }
 
-// A circle would leave its tasks waiting for each other for ever.
-func TestNewPlan_refusesExactlyCircles(t *testing.T) {
+// Tasks of a cycle would wait for each other forever.
+func TestObjective_NewPlans_refusesExactlyCycles(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	circles := 0
+	cycles := 0
 	for range 3000 {
 		n := 1 + r.IntN(7)
 		refs := make([]string, n)
@@ -168,27 +179,27 @@ func TestNewPlan_refusesExactlyCircles(t *testing.T) {
 				}
 			}
 		}
-		want := circular(reach)
+		want := cyclic(reach)
 		if want {
-			circles++
+			cycles++
 		}
 		if _, err := newPlan(refs...); (err != nil) != want {
-			t.Fatalf("dependencies %q: %v, want a circle: %v", refs, err, want)
+			t.Fatalf("dependencies %q: %v, want a cycle: %v", refs, err, want)
 		}
 		for i := range refs {
 			refs[i] = strings.ReplaceAll(refs[i], "task", "plan")
 		}
 		if _, err := newPlans(refs...); (err != nil) != want {
-			t.Fatalf("plan dependencies %q: %v, want a circle: %v", refs, err, want)
+			t.Fatalf("plan dependencies %q: %v, want a cycle: %v", refs, err, want)
 		}
 	}
-	if circles < 500 || circles > 2500 {
-		t.Errorf("%d of 3000 had a circle, which tests little", circles)
+	if cycles < 500 || cycles > 2500 {
+		t.Errorf("%d of 3000 had a cycle, which tests little", cycles)
 	}
 }
 
-// circular closes reach (Warshall) and reports whether anything reaches itself.
-func circular(reach [][]bool) bool {
+// cyclic closes reach (Warshall) and reports whether anything reaches itself.
+func cyclic(reach [][]bool) bool {
 	for k := range reach {
 		for i := range reach {
 			for j := range reach {
@@ -211,24 +222,21 @@ func newPlan(refs ...string) (*opt.Plan, error) {
 	for i, r := range refs {
 		spec.Tasks = append(spec.Tasks, opt.TaskSpec{Name: fmt.Sprintf("t%d", i), Dependencies: strings.Fields(r)})
 	}
-	return opt.NewPlan(objectiveID, 1, spec, nil, nil, a2a.Time{})
+	return planFrom(spec)
+}
+
+// planFrom makes plan 1 from spec.
+func planFrom(spec opt.PlanSpec) (*opt.Plan, error) {
+	return (&opt.Objective{ID: objectiveID}).NewPlan(spec, a2a.Time{})
 }
 
 // newPlans makes plans from 1 on, with the dependencies in refs.
-func newPlans(refs ...string) (plans []*opt.Plan, err error) {
-	var batch []string
-	for i := range refs {
-		batch = append(batch, plan(i+1))
-	}
+func newPlans(refs ...string) ([]*opt.Plan, error) {
+	var specs []opt.PlanSpec
 	for i, r := range refs {
-		spec := opt.PlanSpec{Name: fmt.Sprintf("p%d", i), Dependencies: strings.Fields(r)}
-		p, err := opt.NewPlan(objectiveID, i+1, spec, plans, batch, a2a.Time{})
-		if err != nil {
-			return nil, err
-		}
-		plans = append(plans, p)
+		specs = append(specs, opt.PlanSpec{Name: fmt.Sprintf("p%d", i), Dependencies: strings.Fields(r)})
 	}
-	return plans, nil
+	return (&opt.Objective{ID: objectiveID}).NewPlans(specs, a2a.Time{})
 }
 
 func plan(n int) string    { return opt.PlanID(objectiveID, n) }

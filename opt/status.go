@@ -38,32 +38,33 @@ const (
 	BlockedByDependencies = "dependencies"
 	BlockedByInput        = "input"
 	BlockedByAuth         = "auth"
-	BlockedByOperator     = "operator"    // a client paused it
-	BlockedByPlan         = "plan-paused" // of an objective: a client paused a plan of it
+	BlockedByOperator     = "operator"    // paused
+	BlockedByPlan         = "plan-paused" // of an objective: one of its plans is paused
 )
 
-// Expired is why an objective was canceled that no client started in time.
+// Expired is the reason of an objective that was canceled because no client started
+// it in time.
 const Expired = "expired"
 
-// Reasons that explain where an objective stands.
+// Other reasons of an objective.
 const (
-	NothingToDo      = "nothing-to-do"     // it was started, and has no plan that is open: it waits for one
-	NothingCompleted = "nothing-completed" // it failed since only optional plans were left, and those failed
+	NothingToDo      = "nothing-to-do"     // it was started and has no open plan: it waits for a new one
+	NothingCompleted = "nothing-completed" // it failed because it had only optional plans left and they failed
 )
 
 // Reasons why a plan was stopped.
 const (
-	Replanned      = "replanned"       // other plans replace it: it is skipped
-	ObjectiveEnded = "objective-ended" // a client declared its objective completed while it worked
-	Terminated     = "terminated"      // an operator has ended its workflow
+	Replanned      = "replanned"       // other plans replace it; it ends skipped
+	ObjectiveEnded = "objective-ended" // a client declared the objective completed while the plan worked
+	Terminated     = "terminated"      // an operator ended its workflow
 )
 
-// ReasonRejected is why a plan or an objective failed if its agent rejected a
-// task of it, and of nothing else. The root task is rejected then, too.
+// ReasonRejected is the reason of a plan or an objective that failed because an
+// agent rejected a task, and never used otherwise. The root task is then rejected.
 const ReasonRejected = string(TaskRejected)
 
-// A TaskState is the state of a plan task: pending until it is dispatched,
-// then the word of its A2A task.
+// A TaskState is the state of a plan task: pending until it is dispatched, then the
+// state of its A2A task.
 type TaskState string
 
 // The states of a plan task.
@@ -104,8 +105,7 @@ var PlanMoves = map[PlanStatus][]PlanStatus{
 // serverPlanMoves lists the moves that only the server makes.
 var serverPlanMoves = map[PlanStatus][]PlanStatus{
 	PlanPending: {PlanBlocked},
-	PlanWorking: {PlanSkipped}, // replaced while it worked
-	PlanBlocked: {PlanPending, PlanCompleted},
+	PlanBlocked: {PlanPending},
 	PlanSkipped: {PlanPending},
 }
 
@@ -121,8 +121,8 @@ var taskMoves = map[TaskState][]TaskState{
 	TaskAuthRequired:  {TaskWorking},
 }
 
-// rootMoves is taskMoves for a root task, which mirrors several tasks at once:
-// a gate may follow another, or open before anything else was seen to work.
+// rootMoves is taskMoves for a root task. It mirrors several tasks, so one gate may
+// follow another, and a gate may open before the root task was seen working.
 var rootMoves = map[TaskState][]TaskState{
 	TaskSubmitted:     {TaskWorking, TaskInputRequired, TaskAuthRequired},
 	TaskWorking:       {TaskInputRequired, TaskAuthRequired},
@@ -130,8 +130,8 @@ var rootMoves = map[TaskState][]TaskState{
 	TaskAuthRequired:  {TaskWorking, TaskInputRequired, TaskAuthRequired},
 }
 
-// Ended reports whether an objective in status s has ended; a new attempt may
-// still begin where the table allows one.
+// Ended reports whether an objective in status s has ended. The table may still
+// allow a new attempt.
 func (s ObjectiveStatus) Ended() bool {
 	return s == ObjectiveCompleted || s == ObjectiveFailed || s == ObjectiveCanceled
 }
@@ -159,10 +159,10 @@ func (s PlanStatus) serverMay(to PlanStatus) bool {
 	return s.May(to) || slices.Contains(serverPlanMoves[s], to)
 }
 
-// Ended reports whether a task in state s has ended; it never leaves s.
+// Ended reports whether s is final for a task.
 func (s TaskState) Ended() bool { return slices.Contains(taskEnds, s) }
 
-// Waiting reports whether a task in state s waits for somebody.
+// Waiting reports whether a task in state s waits for a person.
 func (s TaskState) Waiting() bool { return s == TaskInputRequired || s == TaskAuthRequired }
 
 // May reports whether a plan task in state s may move to to. Staying is always

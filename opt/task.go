@@ -18,28 +18,28 @@ type Task struct {
 	Metadata     a2a.Metadata `json:"metadata,omitempty"`
 
 	Executor string          `json:"executor,omitempty"` // which kind of work it is; "" for the worker's default
-	Input    json.RawMessage `json:"input,omitempty"`    // for the executor alone
-	Ask      *Gate           `json:"ask,omitempty"`      // of a task that is nothing but a gate
-	Attempts int             `json:"attempts,omitempty"` // of one round, at the most; 0 for the default
+	Input    json.RawMessage `json:"input,omitempty"`    // only the executor reads it
+	Ask      *Gate           `json:"ask,omitempty"`      // of a task that only opens a gate
+	Attempts int             `json:"attempts,omitempty"` // limit per round; 0 for the default
 	Timeout  int             `json:"timeout,omitempty"`  // seconds that one attempt may work; 0 for the default
-	Retry    Retry           `json:"retry,omitzero"`     // how attempts follow on each other
+	Retry    Retry           `json:"retry,omitzero"`     // when to make another attempt
 	Uses     []string        `json:"uses,omitempty"`     // ids of the tasks before it whose results its input names
 
 	Gate      *Gate          `json:"gate,omitempty"`    // open now
 	Gates     int            `json:"gates,omitempty"`   // opened so far
 	Replies   []Reply        `json:"replies,omitempty"` // accepted so far, oldest first
-	Notes     []a2a.Message  `json:"notes,omitempty"`   // said by clients and not an answer
+	Notes     []a2a.Message  `json:"notes,omitempty"`   // messages of clients that decide nothing
 	Artifacts []a2a.Artifact `json:"artifacts,omitempty"`
-	Link      string         `json:"link,omitempty"`    // the A2A task that stands in for it
-	Follow    bool           `json:"follow,omitempty"`  // Link is a task of ours, and ends this one; else a client moves this one
-	Run       int            `json:"run,omitempty"`     // the attempt of the objective it was last begun in; 0 for the first
-	ByHand    bool           `json:"byHand,omitempty"`  // a client moves it; no activity does
-	Failure   string         `json:"failure,omitempty"` // why it failed or was rejected, for clients
-	Reason    string         `json:"reason,omitempty"`  // the same in one word
+	Link      string         `json:"link,omitempty"`    // A2A task that replaces the work on it
+	Follow    bool           `json:"follow,omitempty"`  // Link is a task of this server, whose end ends this one; else a client moves this one
+	Run       int            `json:"run,omitempty"`     // number of the attempt in which it was last reset; 0 for the first
+	ByHand    bool           `json:"byHand,omitempty"`  // moved by a client, not by an activity
+	Failure   string         `json:"failure,omitempty"` // text for clients if it failed or was rejected
+	Reason    string         `json:"reason,omitempty"`  // the same as a code
 }
 
-// A2AID returns the id of the A2A task that shows t: a later attempt has one of
-// its own, since an A2A task that has ended never leaves its state.
+// A2AID returns the id of the A2A task that shows t. Each attempt has its own, since
+// an A2A task never leaves a final state.
 func (t *Task) A2AID() string { return RootID(t.ID, t.Run) }
 
 // retry makes t pending in a new attempt, unless it is completed.
@@ -55,13 +55,13 @@ func (t *Task) retry(attempt int) {
 	}
 }
 
-// needs returns the ids of the tasks that t names in any way.
+// needs returns the ids of all tasks that t waits for.
 func (t *Task) needs() []string { return slices.Concat(t.Dependencies, t.Uses) }
 
-// Optional reports whether the plan may go on without the task.
+// Optional reports whether the plan continues if the task fails.
 func (t *Task) Optional() bool { return t.Metadata.Bool(KeyOptional) }
 
-// Done reports whether what depends on the task may start.
+// Done reports whether tasks that depend on t may start.
 func (t *Task) Done() bool {
 	return t.State == TaskCompleted || t.State.Ended() && t.Optional()
 }
@@ -92,8 +92,8 @@ func (t *Task) hear(e Event) {
 	}
 }
 
-// keep adds an artifact to those of t. In place of one with the same id, such
-// as that of an earlier round, it adds its parts to it or replaces it.
+// keep adds an artifact to t. If t has one with the same id, such as from an earlier
+// round, it is replaced, or extended by the parts of a chunk to append.
 func (t *Task) keep(c Chunk) {
 	i := slices.IndexFunc(t.Artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == c.Artifact.ArtifactID })
 	switch {
@@ -108,15 +108,15 @@ func (t *Task) keep(c Chunk) {
 
 // Reasons of moves that no executor makes.
 const (
-	ByHand       = "by-hand" // a client makes them
-	ReasonLinked = "linked"  // the task that stands in for it ended like this
+	ByHand       = "by-hand" // a client made the move
+	ReasonLinked = "linked"  // the linked task ended in this state
 )
 
-// A Retry says how the attempts at a task follow on each other. The zero value
-// leaves it to the default.
+// A Retry says when another attempt at a task is made. The zero value is the
+// default.
 type Retry struct {
-	Wait   int      `json:"wait,omitempty"`   // seconds before the second attempt, twice as long before each one after that
-	Except []string `json:"except,omitempty"` // reasons of failure after which there is no other attempt
+	Wait   int      `json:"wait,omitempty"`   // seconds before the second attempt, doubled before each further one
+	Except []string `json:"except,omitempty"` // codes of failures that are not retried
 }
 
 // A TaskSpec asks for a task. In Dependencies and Uses, "task-0" is the first
@@ -132,7 +132,7 @@ type TaskSpec struct {
 	Attempts     int             `json:"attempts,omitempty"`
 	Timeout      int             `json:"timeout,omitempty"`
 	Retry        Retry           `json:"retry,omitzero"`
-	Uses         []string        `json:"uses,omitempty"` // they come before this task
+	Uses         []string        `json:"uses,omitempty"` // tasks before this one whose results it uses
 }
 
 // A PlanSpec asks for a plan. In Dependencies, "plan-0" is the first plan of

@@ -2,7 +2,7 @@ package opt
 
 import "longhaul/a2a"
 
-// A Recorded event has its place in the order that every reader of the
+// A Recorded is an event with its number in the order that every reader of the
 // objective sees: 1, 2, 3 … without gaps.
 type Recorded struct {
 	Seq   int64
@@ -16,12 +16,12 @@ type TaskView struct {
 	State        TaskState
 	Seq          int64 // of the last event of the objective that the view includes
 	ObjectiveID  string
-	PlanID       string // of a root task: where the work stands; "" before and after
+	PlanID       string // of a root task: the plan being worked on; "" before and after
 	Index        int    // likewise
 	IsRoot       bool
 	Name         string  // of the objective, or of the plan task
-	Principal    string  // who asked for the objective
-	MessageID    string  // that began it
+	Principal    string  // who requested the objective
+	MessageID    string  // of the message that began it
 	Digest       string  // of that message
 	Gates        []*Gate // open at the task, or anywhere under a root task; oldest first
 	Stopping     string  // why it is being stopped, "" if it is not
@@ -34,18 +34,18 @@ type TaskView struct {
 // A TaskWant says how much of a task to read.
 type TaskWant struct {
 	History   int          // at most so many of the latest messages; negative means all
-	Scope     HistoryScope // of those; "" for what was asked for in the conversation, or the task alone
+	Scope     HistoryScope // whose messages; "" for the scope chosen in the conversation, or the task alone
 	Artifacts bool
 }
 
-// A HistoryScope says whose messages a task's history holds.
+// A HistoryScope selects the messages in the history of a task.
 type HistoryScope string
 
-// The scopes. A root task is in the plan where the work stands.
+// The scopes. A root task counts to the plan that is being worked on.
 const (
 	ScopeTask      HistoryScope = "task"
 	ScopePlan      HistoryScope = "plan"      // and those of the other tasks of the plan
-	ScopeObjective HistoryScope = "objective" // and everything else that was said about the objective
+	ScopeObjective HistoryScope = "objective" // and all other messages about the objective
 )
 
 // Valid reports whether s is a scope.
@@ -69,16 +69,17 @@ type ObjectiveFilter struct {
 	Plans  bool // with their plans and tasks
 }
 
-// A Queue is what is open in a context: objectives that have begun, and those
+// A Queue is the state of a context: the open objectives that have begun, and those
 // that wait for their turn.
 type Queue struct {
 	Busy    []string // ids of those that have begun, oldest first
+	Starts  []string // ids of those that are about to
 	Waiting int
-	Last    a2a.Time // when the latest of those that wait came
+	Last    a2a.Time // arrival of the latest one that waits
 }
 
 // Idle reports whether nothing is open.
-func (q Queue) Idle() bool { return len(q.Busy) == 0 && q.Waiting == 0 }
+func (q Queue) Idle() bool { return len(q.Busy)+len(q.Starts) == 0 && q.Waiting == 0 }
 
 // A Cursor is a place in a list that is sorted by time, then id, both
 // descending. The zero Cursor is before the first.
@@ -87,7 +88,7 @@ type Cursor struct {
 	ID string   `json:"id"`
 }
 
-// A Judgement is what became of a message that a client sent.
+// A Judgement is the recorded outcome of a message from a client.
 type Judgement struct {
 	Seq     int64
 	TaskID  string

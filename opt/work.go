@@ -6,8 +6,8 @@ import (
 	"longhaul/a2a"
 )
 
-// Work is what an executor is asked to do. It is the input of the Run activity,
-// in any language, so its JSON is a public contract.
+// Work is the input of an executor. It is the input of the Run activity in any
+// language, so its JSON is a public contract.
 type Work struct {
 	Tenant      string `json:"tenant"`
 	ContextID   string `json:"contextId"`
@@ -16,14 +16,14 @@ type Work struct {
 	TaskID      string `json:"taskId"`
 	RootID      string `json:"rootId,omitempty"` // the root task, if it shows this task's artifacts as its own
 
-	Objective   string          `json:"objective"` // names, for people and models
+	Objective   string          `json:"objective"` // name, for people and models
 	Plan        string          `json:"plan"`
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Executor    string          `json:"executor,omitempty"`
 	Input       json.RawMessage `json:"input,omitempty"` // from the plan, for this executor
 
-	Messages []a2a.Message `json:"messages,omitempty"` // what clients said, oldest first; untrusted
+	Messages []a2a.Message `json:"messages,omitempty"` // from clients, oldest first; untrusted
 	Results  []Result      `json:"results,omitempty"`  // of the tasks before this one
 	Replies  []Reply       `json:"replies,omitempty"`  // to the gates this task has opened, oldest first
 
@@ -33,24 +33,24 @@ type Work struct {
 	Trust   string `json:"contentTrust"`
 }
 
-// Untrusted is the trust tag of everything that clients send.
+// Untrusted is the trust tag of all content from clients.
 const Untrusted = "untrusted"
 
-// A Result is what an earlier task made.
+// A Result holds the artifacts of an earlier task.
 type Result struct {
 	TaskID    string         `json:"taskId"`
 	Name      string         `json:"name"`
 	Artifacts []a2a.Artifact `json:"artifacts"`
 }
 
-// An Outcome is how a task came out: completed, failed for good, rejected, or
-// waiting at a gate.
+// An Outcome is the result of an executor: the task is completed, failed without
+// retry, rejected, or waits at a gate.
 type Outcome struct {
 	State     TaskState      `json:"state"`
 	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // of a completed task
-	Streamed  []string       `json:"streamed,omitempty"`  // ids of those that the journal has from the stream
-	Code      string         `json:"code,omitempty"`      // why it failed or was rejected, in one word
-	Message   string         `json:"message,omitempty"`   // the same for clients
-	Gate      *Gate          `json:"gate,omitempty"`      // that it waits at; its id and times are the plan's to give
-	Try       int            `json:"try,omitempty"`       // which run of the activity came to this; more than 1 after a lost worker
+	Streamed  []string       `json:"streamed,omitempty"`  // ids of artifacts that were already streamed to the journal
+	Code      string         `json:"code,omitempty"`      // of the failure or rejection
+	Message   string         `json:"message,omitempty"`   // the same as text for clients
+	Gate      *Gate          `json:"gate,omitempty"`      // that it waits at; the plan sets its id and times
+	Try       int            `json:"try,omitempty"`       // number of the run of the activity that returned it; more than 1 after a lost worker
 }

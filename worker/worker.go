@@ -44,6 +44,9 @@ func New(cfg Config) worker.Worker {
 		MaxConcurrentActivityExecutionSize: cfg.MaxTasks,
 		WorkerStopTimeout:                  cfg.StopAfter,
 		OnFatalError:                       cfg.Failed,
+		// A worker that was lost is noticed soon, and others take over what it had.
+		StickyScheduleToStartTimeout: time.Second,
+		MaxHeartbeatThrottleInterval: time.Second,
 	})
 	w.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})

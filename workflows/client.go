@@ -50,11 +50,6 @@ const openingMemo = "opening"
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	if !o.Objective.QueuedAt.IsZero() { // before it is started, so that none waits that was forgotten
-		if err := c.Enter(ctx, o.Objective, o.Behind); err != nil {
-			return o, err
-		}
-	}
 	options := c.options(o)
 	input := ObjectiveInput{Opening: &o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain, IdleFor: c.idleFor()}
 	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
@@ -65,9 +60,10 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 	return o, refusal("start objective", err)
 }
 
-// Enter lets an objective wait for its turn in its context, behind those that are
-// known to have begun there. It is durable once Enter returns nil.
-func (c *Client) Enter(ctx context.Context, o opt.Objective, behind []string) error {
+// Enter lets an objective wait for its turn in its context, behind those that have
+// begun there or are about to. It is durable once Enter returns nil. It comes
+// before the objective is started, so that none waits that was forgotten.
+func (c *Client) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error {
 	options := client.StartWorkflowOptions{
 		ID:                  contextWorkflowID(o.Tenant, o.ContextID),
 		TaskQueue:           TaskQueue,
@@ -80,7 +76,8 @@ func (c *Client) Enter(ctx context.Context, o opt.Objective, behind []string) er
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, EnterSignal, machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, Behind: behind},
+	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, EnterSignal,
+		machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting},
 		options, Context, ContextInput{Tenant: o.Tenant, ContextID: o.ContextID, MaxEvents: c.cfg.MaxEvents})
 	return refusal("enter the queue of a context", err)
 }

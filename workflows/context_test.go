@@ -1,7 +1,6 @@
 package workflows_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,49 +9,49 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/workflow"
 
+	"longhaul/opt/machine"
 	"longhaul/workflows"
 )
 
-// A floor is a Context workflow with members that are not there: calls holds
+// A floor is a Context workflow with members that are not there: turns holds
 // what it tells them, and members say what they do when told.
 type floor struct {
 	*testsuite.TestWorkflowEnvironment
-	mu      sync.Mutex // the environment calls from goroutines of its own
-	calls   []string
-	members map[string]func(signal string) error
+	mu       sync.Mutex // the environment calls from goroutines of its own
+	turns    []string
+	members  map[string]func(machine.Turn) error
+	requests map[string]int64 // numbers of the latest of each member
 }
 
 func newFloor(t *testing.T) *floor {
 	t.Helper()
-	env, _ := newEnv(t)
-	env.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
-	f := &floor{TestWorkflowEnvironment: env, members: map[string]func(string) error{}}
-	env.OnSignalExternalWorkflow(anyArg, anyArg, anyArg, anyArg, anyArg).Return(
-		func(_, id, _, signal string, arg any) error {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.calls = append(f.calls, id+" "+signal)
-			if member := f.members[id]; member != nil {
-				return member(signal)
-			}
-			return errors.New("not there")
-		})
+	env, log := newEnv(t)
+	f := &floor{TestWorkflowEnvironment: env, members: map[string]func(machine.Turn) error{}, requests: map[string]int64{}}
+	log.outside = func(id, signal string, arg any) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		turn := arg.(machine.Turn)
+		if signal != workflows.TurnSignal || turn.Tenant != "t" {
+			t.Errorf("%s is told %s of %q", id, signal, turn.Tenant)
+		}
+		f.turns = append(f.turns, fmt.Sprint(id, " ", turn.Held))
+		if member := f.members[id]; member != nil {
+			return member(turn)
+		}
+		return errNotThere
+	}
 	return f
 }
 
-// at does something after so many minutes.
-func (f *floor) at(minutes int, do func()) {
-	f.RegisterDelayedCallback(do, time.Duration(minutes)*time.Minute)
-}
-
 func (f *floor) enter(id string, behind ...string) {
-	f.SignalWorkflow(workflows.EnterSignal, workflows.Enter{ObjectiveID: id, Behind: behind})
+	f.SignalWorkflow(workflows.EnterSignal, machine.Enter{ObjectiveID: id, Behind: behind})
 }
 
-func (f *floor) slot(id, do string) {
-	f.SignalWorkflow(workflows.SlotSignal, workflows.Slot{ObjectiveID: id, Do: do})
+// request asks for something on behalf of a member.
+func (f *floor) request(id string, want machine.TurnWant) {
+	f.requests[id]++
+	f.SignalWorkflow(workflows.RequestSignal, machine.TurnRequest{ObjectiveID: id, N: f.requests[id], Want: want})
 }
 
 // there makes members that do nothing by themselves.
@@ -60,97 +59,80 @@ func (f *floor) there(ids ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, id := range ids {
-		f.members[id] = func(string) error { return nil }
+		f.members[id] = func(machine.Turn) error { return nil }
 	}
 }
 
-func (f *floor) want(t *testing.T, calls ...string) {
+func (f *floor) want(t *testing.T, turns ...string) {
 	t.Helper()
 	finished(t, f.TestWorkflowEnvironment)
-	if diff := cmp.Diff(calls, f.calls); diff != "" {
-		t.Errorf("calls mismatch (-want +got):\n%s", diff)
+	if diff := cmp.Diff(turns, f.turns); diff != "" {
+		t.Errorf("turns mismatch (-want +got):\n%s", diff)
 	}
 }
 
 var aContext = workflows.ContextInput{Tenant: "t", ContextID: "c"}
 
-func TestContext_inOrder(t *testing.T) {
+func TestContext_givesTurnsInOrder(t *testing.T) {
 	f := newFloor(t)
-	f.there("a", "b", "c", "d", "e")
-	f.at(0, func() { f.enter("b", "a") })
-	f.at(1, func() { f.enter("c", "e"); f.enter("d"); f.enter("c"); f.enter("b", "a") })
-	f.at(2, func() { f.slot("c", "leave"); f.slot("b", "release") }) // b does not have it
-	f.at(3, func() { f.slot("a", "release") })
-	f.at(4, func() { f.slot("a", "ask"); f.slot("a", "ask") })
-	f.at(5, func() { f.slot("b", "leave") })
-	f.at(6, func() { f.slot("a", "leave"); f.slot("e", "leave") })
-	f.at(7, func() { f.slot("d", "leave") })
+	f.there("a", "b", "c")
+	minute := func(n int, do func()) { at(f.TestWorkflowEnvironment, time.Duration(n)*time.Minute, do) }
+	minute(0, func() { f.enter("b", "a") })
+	minute(1, func() { f.enter("c"); f.enter("b", "a") })
+	minute(2, func() { f.request("a", machine.WantRest) })
+	minute(3, func() { f.request("b", machine.WantLeave) })
+	minute(4, func() { f.request("a", machine.WantTurn) })
+	minute(5, func() { f.request("c", machine.WantLeave) })
+	minute(6, func() { f.request("a", machine.WantLeave) })
 	f.ExecuteWorkflow(workflows.Context, aContext)
-	f.want(t, "a join", "e join", "b turn", "a turn", "d turn")
-}
-
-// One that asks before it hears that it is taken for a member which works gets its
-// turn all the same.
-func TestContext_holderAsks(t *testing.T) {
-	f := newFloor(t)
-	f.there("a", "b")
-	f.at(0, func() { f.enter("b", "a"); f.slot("a", "ask") })
-	f.at(1, func() { f.slot("a", "leave") })
-	f.at(2, func() { f.slot("b", "leave") })
-	f.ExecuteWorkflow(workflows.Context, aContext)
-	f.want(t, "a join", "a turn", "b turn")
+	f.want(t, "a true", "b true", "c true", "a true")
 }
 
 // An objective enters before it is started: it is waited for, but not for ever.
 func TestContext_waitsForTheStart(t *testing.T) {
 	f := newFloor(t)
 	f.there("c")
-	f.at(0, func() { f.enter("b", "gone"); f.enter("lost"); f.enter("c") })
-	f.RegisterDelayedCallback(func() { f.there("b") }, 2500*time.Millisecond)
-	f.at(1, func() { f.slot("b", "leave") })
-	f.at(2, func() { f.slot("c", "leave") })
+	at(f.TestWorkflowEnvironment, 0, func() { f.enter("b"); f.enter("lost"); f.enter("c") })
+	at(f.TestWorkflowEnvironment, 2500*time.Millisecond, func() { f.there("b") })
+	at(f.TestWorkflowEnvironment, time.Minute, func() { f.request("b", machine.WantLeave) })
+	at(f.TestWorkflowEnvironment, 2*time.Minute, func() { f.request("c", machine.WantLeave) })
 	f.ExecuteWorkflow(workflows.Context, aContext)
-	want := slices.Concat([]string{"gone join"}, slices.Repeat([]string{"b turn"}, 4), slices.Repeat([]string{"lost turn"}, 20), []string{"c turn"})
-	f.want(t, want...)
+	f.want(t, slices.Concat(slices.Repeat([]string{"b true"}, 4), slices.Repeat([]string{"lost true"}, 20), []string{"c true"})...)
 }
 
-// However often it goes on as a new run, nobody is lost and the order stays.
+// However often it goes on as a new run, no member is lost and the order stays.
 func TestContext_continuesAsNew(t *testing.T) {
-	const members = 2000
-	in, served := aContext, 0
-	for runs := 0; served < members; runs++ {
+	const members = 20
+	member := func(i int) string { return fmt.Sprintf("obj-%04d", i) }
+	in, served := aContext, 0 // served members have been given the turn
+	for runs := 0; ; runs++ {
 		f := newFloor(t)
-		run := 0
 		for i := range members {
-			id := fmt.Sprintf("obj-%04d", i)
-			f.members[id] = func(signal string) error {
+			f.members[member(i)] = func(machine.Turn) error {
 				if served != i {
-					t.Errorf("%s has the turn, want number %d", id, served)
+					t.Errorf("%s has the turn, want number %d", member(i), served)
 				}
 				served++
-				run++
-				f.SetContinueAsNewSuggested(run >= 300)
-				f.slot(id, "leave")
 				return nil
 			}
 		}
 		if runs == 0 {
-			f.there("first")
-			for batch := range (members + 99) / 100 { // the environment takes only so many signals at a time
-				f.RegisterDelayedCallback(func() {
-					for i := batch * 100; i < min(members, (batch+1)*100); i++ {
-						f.enter(fmt.Sprintf("obj-%04d", i), "first")
-					}
-				}, time.Duration(batch)*time.Millisecond)
-			}
-			f.at(1, func() { f.slot("first", "leave") })
+			at(f.TestWorkflowEnvironment, 0, func() {
+				for i := range members {
+					f.enter(member(i))
+				}
+			})
 		}
+		at(f.TestWorkflowEnvironment, time.Second, func() {
+			f.SetContinueAsNewSuggested(true)
+			f.request(member(served-1), machine.WantLeave)
+		})
 		f.ExecuteWorkflow(workflows.Context, in)
-		if served == members {
+		if served == members && runs == members-1 {
 			finished(t, f.TestWorkflowEnvironment)
 			return
 		}
-		if in = continued[workflows.ContextInput](t, f.TestWorkflowEnvironment); runs > members/300+1 {
+		if in = continued[workflows.ContextInput](t, f.TestWorkflowEnvironment); runs > members {
 			t.Fatalf("%d served in %d runs", served, runs)
 		}
 	}

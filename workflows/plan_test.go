@@ -1,198 +1,271 @@
 package workflows_test
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
 
-	"longhaul/a2a"
-	"longhaul/activities/human"
+	"longhaul/activities"
 	"longhaul/opt"
+	"longhaul/opt/machine"
 	"longhaul/workflows"
 )
 
-// planWith returns the input of a started plan of one human task.
-func planWith(t *testing.T, form human.Form) workflows.PlanInput {
-	t.Helper()
-	ask, err := form.Gate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := opt.NewPlan(objectiveID, 1, opt.PlanSpec{Name: "P", Tasks: []opt.TaskSpec{{Name: "Person", Ask: ask}, {Name: "After", Description: "say after"}}}, nil, nil, a2a.At(began))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return workflows.PlanInput{Plan: *plan, RootID: objectiveID, ContextID: objectiveID, Leaf: true, Order: &workflows.Order{Do: "start"}}
-}
-
-func newPlanEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
-	t.Helper()
-	env, log := newEnv(t)
-	env.SetStartWorkflowOptions(startOptions(planID))
-	env.OnSignalExternalWorkflow(anyArg, anyArg, anyArg, anyArg, anyArg).Return(nil).Maybe()
-	return env, log
-}
-
-func reply(env *testsuite.TestWorkflowEnvironment, after time.Duration, messageID string, r opt.Reply) {
-	env.RegisterDelayedCallback(func() {
-		env.SignalWorkflow(workflows.LetterSignal, letter(messageID, r))
-	}, after)
-}
-
-const personGate = "task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1"
-
-func TestPlan_firstValidReplyWins(t *testing.T) {
-	env, log := newPlanEnv(t)
-	reply(env, time.Hour, "r1", opt.Reply{GateID: personGate, Action: opt.Refine})
-	reply(env, 2*time.Hour, "r2", opt.Reply{GateID: personGate, Action: opt.Accept})
-	reply(env, 2*time.Hour, "r3", opt.Reply{GateID: personGate, Action: opt.Reject})
-	reply(env, 2*time.Hour, "r2", opt.Reply{GateID: personGate, Action: opt.Reject})
-	env.ExecuteWorkflow(workflows.Plan, planWith(t, human.Form{Approve: "Go on?"}))
-	finished(t, env)
-	log.want(t, planID,
-		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 input-required", "plan-a-1 blocked input",
-		"obj-a r1 not-offered", "obj-a r2 accepted", "task-a-1-0 working", "task-a-1-0 completed",
-		"plan-a-1 working", "task-a-1-1 working", "obj-a r3 not-waiting", "task-a-1-1 made 1-1-echo", "task-a-1-1 completed", "plan-a-1 completed",
-	)
-}
-
-func TestPlan_answersBecomeAnArtifact(t *testing.T) {
-	env, log := newPlanEnv(t)
-	reply(env, time.Hour, "r1", opt.Reply{GateID: personGate, Answers: []opt.Answer{{ID: "q1", Answer: []byte(`"blue"`)}}})
-	env.ExecuteWorkflow(workflows.Plan, planWith(t, human.Form{Questions: []human.QuestionForm{{Question: "What colour?"}}}))
-	finished(t, env)
-	for _, e := range log.events {
-		if e.Kind == opt.ArtifactAdded && e.TaskID == opt.TaskID(planID, 0) {
-			if diff := cmp.Diff(`{"q1":"blue"}`, string(e.Chunk.Artifact.Parts[0].Data)); diff != "" {
-				t.Errorf("answers (-want +got):\n%s", diff)
-			}
-			return
+// spyOnRun returns what the Run activities were asked to do, once they were.
+func spyOnRun(env *testsuite.TestWorkflowEnvironment) func() []activities.RunInput {
+	var mu sync.Mutex
+	var seen []activities.RunInput
+	env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, args converter.EncodedValues) {
+		var in activities.RunInput
+		if info.ActivityType.Name == "Run" && args.Get(&in) == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, in)
 		}
+	})
+	return func() []activities.RunInput {
+		mu.Lock()
+		defer mu.Unlock()
+		return seen
 	}
-	t.Errorf("no answers in\n%v", log.lines)
 }
 
-func TestPlan_rejectionFails(t *testing.T) {
+// direct sends the plan a directive when it is so old.
+func direct(env *testsuite.TestWorkflowEnvironment, after time.Duration, d machine.Directive) {
+	d.Leaf, d.Start = true, true
+	at(env, after, func() { env.SignalWorkflow(workflows.DirectiveSignal, machine.Directed{Directive: d}) })
+}
+
+// The last events of a plan ride in its result, for which the objective waits.
+func TestPlan_endsWithWhatIsNotRecorded(t *testing.T) {
 	env, log := newPlanEnv(t)
-	reply(env, time.Hour, "r1", opt.Reply{GateID: personGate, Action: opt.Reject, Feedback: "Too soon."})
-	env.ExecuteWorkflow(workflows.Plan, planWith(t, human.Form{Approve: "Go on?"}))
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("say one")))
 	finished(t, env)
-	var report opt.Report
-	if err := env.GetWorkflowResult(&report); err != nil {
-		t.Fatal(err)
+	if log.has("plan-a-1 completed") {
+		t.Error("the end was recorded before the objective did it")
 	}
-	if report.Status != opt.PlanFailed || report.Reason != "approval_rejected" || report.Failure != "The approval was rejected. Too soon." {
+	report := result(t, env, log)
+	log.want(t, planID, "plan-started", "plan-a-1 working", "task-a-1-0 working", "task-a-1-0 made 1-0-echo", "task-a-1-0 completed", "plan-a-1 completed")
+	if report.Status != opt.PlanCompleted || len(report.Results) != 1 {
 		t.Errorf("the report is %+v", report)
 	}
-	if !log.has("task-a-1-1 canceled approval_rejected") {
-		t.Errorf("the task after it was not canceled:\n%v", log.lines)
-	}
 }
 
-// A plan with an open gate continues as new, and the reply that comes to the
-// next run finds the same gate.
-func TestPlan_continuesAsNewAtAGate(t *testing.T) {
-	env, log := newPlanEnv(t)
-	in := planWith(t, human.Form{Approve: "Go on?"})
-	env.RegisterDelayedCallback(func() {
-		env.SetContinueAsNewSuggested(true)
-		env.SignalWorkflow(workflows.LetterSignal, opt.Letter{ObjectiveID: objectiveID, PlanID: planID, TaskID: objectiveID, Message: message("n1", "by the way"), Principal: "p"})
-	}, time.Hour)
-	env.ExecuteWorkflow(workflows.Plan, in)
-	next := continued[workflows.PlanInput](t, env)
-	before := log.lines
-
-	env, log = newPlanEnv(t)
-	log.numbers[planID] = next.State.Recorded
-	reply(env, time.Hour, "r1", opt.Reply{GateID: personGate, Action: opt.Accept})
-	env.ExecuteWorkflow(workflows.Plan, next)
-	finished(t, env)
-	if len(before) == 0 || log.lines[len(log.lines)-1] != "plan-a-1 completed" {
-		t.Errorf("before:\n%v\nafter:\n%v", before, log.lines)
-	}
-}
-
-// What a client moves by hand has no activity whose end could be waited for.
-func TestPlan_stopsWhatIsMovedByHand(t *testing.T) {
-	env, log := newPlanEnv(t)
-	in := planWith(t, human.Form{Approve: "Go on?"})
-	env.RegisterDelayedCallback(func() {
-		env.UpdateWorkflow(workflows.MoveTaskUpdate, "by-hand", refusals{t}, workflows.MoveTask{TaskID: opt.TaskID(planID, 0), State: opt.TaskWorking})
-	}, time.Hour)
-	env.RegisterDelayedCallback(func() {
-		env.SignalWorkflow(workflows.OrderSignal, workflows.Order{Do: "stop", Reason: "canceled"})
-	}, 2*time.Hour)
-	env.ExecuteWorkflow(workflows.Plan, in)
-	finished(t, env)
-	log.want(t, planID,
-		"plan-a-1 working", "task-a-1-0 working", "task-a-1-0 input-required", "plan-a-1 blocked input", "task-a-1-0 working by-hand", "plan-a-1 working",
-		"plan-stopping plan-a-1 canceled", "task-a-1-1 canceled canceled", "task-a-1-0 canceled canceled", "plan-a-1 failed canceled",
-	)
-}
-
-// refusals fail the test.
-type refusals struct{ t *testing.T }
-
-func (refusals) Accept()            {}
-func (r refusals) Reject(err error) { r.t.Errorf("refused: %v", err) }
-func (r refusals) Complete(_ any, err error) {
-	if err != nil {
-		r.t.Errorf("failed: %v", err)
-	}
-}
-
-// What an objective takes as done its plan need not tell, unless the objective has
-// yet to hear of something before.
-func TestPlan_tellsWhatItIsTakenFor(t *testing.T) {
+// A plan whose result nobody waits for records all of it: one that reports its end
+// by signal, and one whose objective is not there any more.
+func TestPlan_recordsItsEndItself(t *testing.T) {
 	for name, tt := range map[string]struct {
-		order   workflows.Order
-		renamed bool // by a client, after the pause
-		want    []string
-	}{
-		"resumed":                  {workflows.Order{Do: "resume", Taken: true, Heard: 0}, false, nil},
-		"by older code":            {workflows.Order{Do: "resume"}, false, []string{"working"}},
-		"with a report on the way": {workflows.Order{Do: "resume", Taken: true, Heard: 0}, true, []string{"blocked", "working"}},
-	} {
+		tellEnd bool
+		told    error
+	}{"by signal": {true, nil}, "alone": {true, errNotThere}} {
 		t.Run(name, func(t *testing.T) {
-			env, _ := newEnv(t)
-			env.SetStartWorkflowOptions(startOptions(planID))
-			var got []string
-			env.OnSignalExternalWorkflow(anyArg, anyArg, anyArg, anyArg, anyArg).Return(
-				func(_, _, _, _ string, arg any) error {
-					got = append(got, string(arg.(workflows.PlanReport).Report.Status))
-					return nil
-				})
-			in := planWith(t, human.Form{Approve: "Go on?"})
-			in.Plan.Tasks[0].Ask, in.Plan.Tasks[0].Link = nil, "elsewhere"
-			at(env, time.Hour, func() {
-				env.SignalWorkflow(workflows.OrderSignal, workflows.Order{Do: "pause", Taken: true})
-			})
-			if name := "New"; tt.renamed {
-				update(t, env, 2*time.Hour, planID, workflows.ChangePlanUpdate, workflows.ChangePlan{Change: &opt.Change{Name: &name}})
+			env, log := newPlanEnv(t)
+			told := 0
+			log.outside = func(_, _ string, arg any) error {
+				if !arg.(machine.Reported).Report.Status.Ended() {
+					return tt.told
+				}
+				if told++; !log.has("plan-a-1 completed") {
+					t.Error("the objective is told of an end that the journal does not have")
+				}
+				env.SignalWorkflowSkippingWorkflowTask(workflows.LetterSignal, opt.Letter{ObjectiveID: objectiveID, PlanID: planID, TaskID: taskID, Message: message("late", "x"), Principal: "p"})
+				return tt.told
 			}
-			at(env, 3*time.Hour, func() { env.SignalWorkflow(workflows.OrderSignal, tt.order) })
-			moveTask(t, env, 4*time.Hour, 1, 0, opt.TaskCompleted)
+			in := planInput(t, planOf("say one"))
+			in.State.First.Directive.TellEnd = tt.tellEnd
 			env.ExecuteWorkflow(workflows.Plan, in)
 			finished(t, env)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("reports mismatch (-want +got):\n%s", diff)
+			var out workflows.PlanResult
+			if err := env.GetWorkflowResult(&out); err != nil || len(out.Ride) > 0 || told != 1 {
+				t.Errorf("%d batches ride, the end was told %d times, error %v", len(out.Ride), told, err)
 			}
+			log.wantHas(t, "plan-a-1 completed", "task-a-1-0 late too-late")
 		})
 	}
 }
 
-// A plan that is told to stop and to start is not begun.
-func TestPlan_stopsBeforeItStarts(t *testing.T) {
+// Moves and artifacts of tasks ride in the next activity, which records them before
+// its executor is called: they cost no request of their own.
+func TestPlan_ridesInActivities(t *testing.T) {
 	env, log := newPlanEnv(t)
-	in := planWith(t, human.Form{Approve: "Go on?"})
-	in.Order = nil
-	at(env, time.Hour, func() {
-		env.SignalWorkflowSkippingWorkflowTask(workflows.OrderSignal, workflows.Order{Do: "stop", Reason: "replanned"})
-		env.SignalWorkflow(workflows.OrderSignal, workflows.Order{Do: "start"})
+	var names []string
+	var rides []int
+	env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, args converter.EncodedValues) {
+		names = append(names, info.ActivityType.Name)
+		var in activities.RunInput
+		if info.ActivityType.Name == "Run" && args.Get(&in) == nil {
+			events := 0
+			for _, b := range in.Ride {
+				events += len(b.Events)
+			}
+			rides = append(rides, events)
+		}
 	})
-	env.ExecuteWorkflow(workflows.Plan, in)
-	finished(t, env)
-	log.want(t, planID, "plan-stopping plan-a-1 replanned", "task-a-1-0 canceled replanned", "task-a-1-1 canceled replanned", "plan-a-1 skipped replanned")
+	env.OnActivity("Run", anyArg, anyArg).Return(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
+		return rideAndComplete(ctx, log, in)
+	})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("one", "two", "three")))
+	result(t, env, log)
+	if diff := cmp.Diff([]string{"Run", "Run", "Run"}, names); diff != "" {
+		t.Errorf("activities (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{1, 2, 2}, rides); diff != "" { // that the plan works is recorded at once
+		t.Errorf("events that ride (-want +got):\n%s", diff)
+	}
+	log.wantHas(t, "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 completed", "task-a-1-2 working", "task-a-1-2 completed", "plan-a-1 completed")
+}
+
+// rideAndComplete does what Run does, without an executor.
+func rideAndComplete(ctx context.Context, log *recording, in activities.RunInput) (activities.Outcome, error) {
+	if err := log.Record(ctx, in.Ride...); err != nil {
+		return activities.Outcome{}, err
+	}
+	return activities.Completed(), nil
+}
+
+// If no worker takes an activity in which something rides, or the journal does not
+// take that, it is recorded by itself and the activity begins anew without: the same
+// attempt.
+func TestPlan_beginsWithoutWhatRides(t *testing.T) {
+	for name, err := range map[string]error{
+		"no worker":  timeout(scheduleToStart),
+		"no journal": journalAway,
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, log := newPlanEnv(t)
+			var without []int
+			env.OnActivity("Run", anyArg, anyArg).Return(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
+				if len(in.Ride) > 0 {
+					return activities.Outcome{}, err
+				}
+				without = append(without, in.Work.Attempt)
+				return activities.Completed(), nil
+			})
+			env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("one", "two")))
+			result(t, env, log)
+			if diff := cmp.Diff([]int{1, 1}, without); diff != "" {
+				t.Errorf("attempts without what rides (-want +got):\n%s", diff)
+			}
+			log.want(t, planID, "plan-started", "plan-a-1 working", "task-a-1-0 working", "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 completed", "plan-a-1 completed")
+		})
+	}
+}
+
+// Only an outcome says that what rode is in the journal: after an error it is
+// written again, and the numbers stay whole.
+func TestPlan_recordsAgainWhatRode(t *testing.T) {
+	env, log := newPlanEnv(t)
+	env.OnActivity("Run", anyArg, anyArg).Return(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
+		if in.Work.TaskID == opt.TaskID(planID, 1) {
+			return activities.Outcome{}, failed("busy") // before it recorded anything
+		}
+		return rideAndComplete(ctx, log, in)
+	})
+	spec := planOf("one", "two")
+	spec.Tasks[1].Attempts, spec.Tasks[1].Retry.Wait = 2, 60
+	at(env, 30*time.Second, func() { log.wantHas(t, "task-a-1-0 completed", "task-a-1-1 working") })
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, spec))
+	if report := result(t, env, log); report.Reason != "busy" {
+		t.Errorf("the report is %+v", report)
+	}
+	log.want(t, planID, "plan-started", "plan-a-1 working", "task-a-1-0 working", "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 tried 1.2", "task-a-1-1 failed busy", "plan-a-1 failed busy")
+}
+
+// Activities that run are told to stop, and their end is awaited. What never began
+// ends at once.
+func TestPlan_stops(t *testing.T) {
+	env, log := newPlanEnv(t)
+	onActivity(env, "Run", func() {
+		env.SignalWorkflow(workflows.DirectiveSignal, machine.Directed{Directive: machine.Directive{N: 2, Start: true, Stop: opt.Replanned, Leaf: true}})
+	})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("work 1h", "say never")))
+	if report := result(t, env, log); report.Status != opt.PlanFailed && report.Status != opt.PlanSkipped {
+		t.Errorf("the report is %+v", report)
+	}
+	log.wantHas(t, "plan-stopping plan-a-1 replanned", "task-a-1-0 canceled canceled")
+	if log.has("task-a-1-1 working") {
+		t.Error("a task began after the stop")
+	}
+}
+
+// A plan workflow that an operator cancels stops like one that its objective stops.
+func TestPlan_isCanceled(t *testing.T) {
+	env, log := newPlanEnv(t)
+	onActivity(env, "Run", env.CancelWorkflow)
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("work 1h", "say never")))
+	result(t, env, log)
+	log.wantHas(t, "plan-stopping plan-a-1 canceled", "task-a-1-0 canceled canceled", "plan-a-1 failed canceled")
+}
+
+// A run waits for the end of its activities before it hands over, and begins no
+// other meanwhile: the next run does.
+func TestPlan_continuesAsNewBetweenTasks(t *testing.T) {
+	env, log := newPlanEnv(t)
+	onActivity(env, "Run", func() { env.SetContinueAsNewSuggested(true) })
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("say one", "say two", "say three")))
+	next := continued[workflows.PlanInput](t, env)
+	log.wantHas(t, "task-a-1-0 completed", "task-a-1-1 completed")
+	if log.has("task-a-1-2 working") || log.numbers[planID] != next.State.N {
+		t.Errorf("%d events were decided, of which these are recorded:\n%v", next.State.N, log.lines)
+	}
+
+	env, after := newPlanEnv(t)
+	after.numbers = log.numbers
+	env.ExecuteWorkflow(workflows.Plan, next)
+	result(t, env, after)
+	after.want(t, planID, "task-a-1-2 working", "task-a-1-2 made 1-2-echo", "task-a-1-2 completed", "plan-a-1 completed")
+}
+
+// A task gets what it builds on, and what it names beside that.
+func TestPlan_handsResultsOn(t *testing.T) {
+	env, log := newPlanEnv(t)
+	text := func(pieces ...activities.Piece) []byte {
+		data, err := activities.Text(pieces).MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	spec := planOf("say Tea is old.", "say Tea is hot.", "pass", "", "")
+	tasks := spec.Tasks
+	tasks[3].Uses, tasks[3].Input = []string{"task-0"}, text(activities.Piece{Literal: "Known: "}, activities.Piece{Results: "task-0"}, activities.Piece{Literal: ` {"longhaul/v1/text":[]}`})
+	tasks[4].Uses, tasks[4].Input = []string{"task-3", "task-1", "task-2"}, text(activities.Piece{Results: activities.AllResults})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, spec))
+	result(t, env, log)
+	made := map[string]string{}
+	for _, e := range log.events {
+		if e.Kind == opt.ArtifactAdded {
+			made[e.TaskID[len(e.TaskID)-3:]] = e.Chunk.Artifact.Text()
+		}
+	}
+	want := map[string]string{"1-0": "Tea is old.", "1-1": "Tea is hot."}
+	want["1-3"] = "Task 4\nKnown: Tea is old. {\"longhaul/v1/text\":[]}\n· Task 2\n· Task 1"
+	want["1-4"] = "Task 5\n" + want["1-3"] + "\nTea is hot.\n· Task 4\n· Task 2"
+	if diff := cmp.Diff(want, made); diff != "" {
+		t.Errorf("artifacts (-want +got):\n%s", diff)
+	}
+}
+
+// While the journal is away a plan goes on with its tasks, and nothing is lost.
+func TestPlan_waitsForTheJournal(t *testing.T) {
+	env, log := newPlanEnv(t)
+	failures := 60
+	log.fail = func(opt.Batch) error {
+		if failures--; failures >= 0 {
+			return errors.New("the journal is down")
+		}
+		return nil
+	}
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("say one", "say two", "say three")))
+	if report := result(t, env, log); report.Status != opt.PlanCompleted {
+		t.Errorf("the report is %+v", report)
+	}
+	log.wantHas(t, "task-a-1-0 completed", "task-a-1-1 completed", "task-a-1-2 completed", "plan-a-1 completed")
 }

@@ -47,7 +47,7 @@ func newPurgeEnv(t *testing.T, h *heap) *testsuite.TestWorkflowEnvironment {
 	return env
 }
 
-const week = 7 * day
+const week = 7 * (24 * time.Hour)
 
 // removed returns how many objectives a workflow says that it has removed.
 func removed(t *testing.T, env *testsuite.TestWorkflowEnvironment) int64 {

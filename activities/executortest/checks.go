@@ -77,7 +77,7 @@ func next(w activities.Work, r opt.Reply) activities.Work {
 	r.MessageID, r.DecidedBy = fmt.Sprintf("message-%d", w.Round), "somebody"
 	w.Replies = append(w.Replies[:len(w.Replies):len(w.Replies)], r)
 	w.Round++
-	w.Attempt++
+	w.Attempt = 1
 	w.Key = key(w)
 	return w
 }

@@ -45,6 +45,9 @@ func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 			return b, "default"
 		}
 	}
+	if len(Rules{}.Steps(request)) > 0 {
+		return nil, "no playbook matches it, so the steps that it names are done"
+	}
 	return nil, "no playbook matches it, so it is done as it stands"
 }
 

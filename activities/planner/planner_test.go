@@ -73,7 +73,7 @@ plans:
 	}
 	m := message("green tea")
 	got, err := books.Plan(t.Context(), activities.Request{Name: "Afternoon", Description: "with milk", Message: &m})
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+	if diff := cmp.Diff(activities.Planned{Plans: want, Planner: "playbook full", Reason: `keyword "tea"`}, got); err != nil || diff != "" {
 		t.Errorf("plans mismatch (-want +got), error %v:\n%s", err, diff)
 	}
 }
@@ -141,8 +141,33 @@ func TestPlaybooks_Match_fallback(t *testing.T) {
 		var books planner.Playbooks
 		name, specs, reason, err := books.Match(m)
 		want := []opt.PlanSpec{{Name: "Work", Tasks: []opt.TaskSpec{{Name: tt.name, Description: tt.description}}}}
-		if diff := cmp.Diff(want, specs); diff != "" || name != "" || reason != "nothing matched" || err != nil {
+		if diff := cmp.Diff(want, specs); diff != "" || name != "" || reason != "no playbook matches it, so it is done as it stands" || err != nil {
 			t.Errorf("%.20q: playbook %q by %s, error %v; plans mismatch (-want +got):\n%s", tt.text, name, reason, err, diff)
+		}
+	}
+}
+
+// Who made a plan, and why, is told as it was: a request that no playbook matches
+// is split into the steps that it names, or is one task.
+func TestPlaybooks_Plan_saysWhy(t *testing.T) {
+	books := load(t, "name: tea\nmatch: {keywords: [tea], skills: [brew]}\nplans: [{name: P, tasks: [{name: T}]}]")
+	for _, tt := range []struct {
+		text, skill     string
+		planner, reason string
+		tasks           int
+	}{
+		{"Make tea", "", "playbook tea", `keyword "tea"`, 1},
+		{"Make coffee", "brew", "playbook tea", `skill "brew"`, 1},
+		{"Make coffee", "", "rules", "no playbook matches it, so it is done as it stands", 1},
+		{"First grind, then pour", "", "rules", "no playbook matches it, so the steps that it names are done", 2},
+	} {
+		m := message(tt.text)
+		if tt.skill != "" {
+			m.Metadata = a2a.Metadata{}.With(planner.KeySkill, tt.skill)
+		}
+		got, err := books.Plan(t.Context(), activities.Request{Message: &m})
+		if got.Planner != tt.planner || got.Reason != tt.reason || err != nil || len(got.Plans) != 1 || len(got.Plans[0].Tasks) != tt.tasks {
+			t.Errorf("%q: %+v, error %v", tt.text, got, err)
 		}
 	}
 }
@@ -150,7 +175,7 @@ func TestPlaybooks_Match_fallback(t *testing.T) {
 func TestPlaybooks_Plan_withoutMessage(t *testing.T) {
 	books := load(t, "name: tea\nmatch: {keywords: [tea]}\nplans: [{name: 'For {{.Name}}', tasks: [{name: T}]}]")
 	got, err := books.Plan(t.Context(), activities.Request{Name: "Afternoon", Description: "Make tea"})
-	if err != nil || len(got) != 1 || got[0].Name != "For Afternoon" {
+	if err != nil || len(got.Plans) != 1 || got.Plans[0].Name != "For Afternoon" {
 		t.Errorf("got %+v, error %v", got, err)
 	}
 }
@@ -167,7 +192,7 @@ func TestPlaybooks_Plan_cutsTexts(t *testing.T) {
 		t.Errorf("an input holds %d bytes of a long message, want %d", n, opt.MaxDescription+len(`""`))
 	}
 	got, err := books.Plan(t.Context(), activities.Request{})
-	if err != nil || got[0].Name != "Plan 1" || got[0].Tasks[0].Name != "Task 1" {
+	if err != nil || got.Plans[0].Name != "Plan 1" || got.Plans[0].Tasks[0].Name != "Task 1" {
 		t.Errorf("without a text: got %+v, error %v", got, err)
 	}
 }
@@ -287,15 +312,9 @@ func checkPlans(t *testing.T, books *planner.Playbooks, text string) {
 		}
 		return
 	}
-	objective := opt.NewObjectiveID([16]byte{1})
-	var ids []string
-	for i := range specs {
-		ids = append(ids, opt.PlanID(objective, i+1))
-	}
-	for i, spec := range specs {
-		if _, err := opt.NewPlan(objective, i+1, spec, nil, ids, a2a.Time{}); err != nil {
-			t.Errorf("%.20q: plan %d: %v", text, i, err)
-		}
+	objective := &opt.Objective{ID: opt.NewObjectiveID([16]byte{1})}
+	if _, err := objective.NewPlans(specs, a2a.Time{}); err != nil {
+		t.Errorf("%.20q: %v", text, err)
 	}
 }
 

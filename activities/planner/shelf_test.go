@@ -29,8 +29,8 @@ func TestShelf(t *testing.T) {
 	check := func(when, want string) {
 		t.Helper()
 		got, err := shelf.Plan(t.Context(), activities.Request{Name: "x"})
-		if err != nil || got[0].Name != want {
-			t.Errorf("%s: plans %v, error %v; want %s", when, got, err, want)
+		if err != nil || got.Plans[0].Name != want {
+			t.Errorf("%s: plans %+v, error %v; want %s", when, got, err, want)
 		}
 	}
 	file = named("first", "echo")
@@ -75,8 +75,8 @@ func TestShelf_isUsedByMany(t *testing.T) {
 				if err := shelf.Reload(); err != nil {
 					t.Error(err)
 				}
-				if got, err := shelf.Plan(context.WithoutCancel(t.Context()), activities.Request{Name: "x"}); err != nil || len(got) != 1 {
-					t.Errorf("plans %v, error %v", got, err)
+				if got, err := shelf.Plan(context.WithoutCancel(t.Context()), activities.Request{Name: "x"}); err != nil || len(got.Plans) != 1 {
+					t.Errorf("plans %+v, error %v", got, err)
 				}
 			}
 		})

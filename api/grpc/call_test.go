@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"longhaul/a2a"
-	"longhaul/api"
+	"longhaul/api/service"
 )
 
 func TestSendMessage(t *testing.T) {
@@ -145,10 +145,10 @@ func TestGetTask_numbers(t *testing.T) {
 }
 
 func TestGetExtendedAgentCard(t *testing.T) {
-	s := newService(t, func(c *api.Config) {
-		c.Card.Skills = []api.Skill{{ID: "plan", Name: "Plan", Description: "Plans"}}
+	s := newService(t, func(c *config) {
+		c.Card.Skills = []service.Skill{{ID: "plan", Name: "Plan", Description: "Plans"}}
 		extended := c.Card
-		extended.Schemes = map[string]api.SecurityScheme{"bearer": {Type: "http", Scheme: "Bearer"}}
+		extended.Schemes = map[string]service.SecurityScheme{"bearer": {Type: "http", Scheme: "Bearer"}}
 		extended.Requirements = []map[string][]string{{"bearer": {"read"}}}
 		c.Extended = &extended
 	})
@@ -209,7 +209,7 @@ func fields(t *testing.T, m map[string]any) *structpb.Struct {
 }
 
 // result calls a method of 1.0 by JSON-RPC, with OPT, and returns its result.
-func (s *service) result(t *testing.T, method, params string) []byte {
+func (s *fixture) result(t *testing.T, method, params string) []byte {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/a2a", strings.NewReader(
 		`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`))

@@ -6,13 +6,14 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"longhaul/api/service"
 	"longhaul/api/wire"
 )
 
-// newCard returns a card, which is the one thing that goes through JSON: it is
-// long, asked for seldom, and nothing in it can be of a kind that JSON has not. It
-// panics at a card that an operator made no sense with.
-func newCard(c wire.Card) *a2apb.AgentCard {
+// newCard returns a card. It is the one message that is made by way of JSON: it is
+// long and seldom asked for, and JSON can express all of it. It panics if an operator
+// configured a card that the proto cannot express.
+func newCard(c service.Card) *a2apb.AgentCard {
 	out := &a2apb.AgentCard{}
 	body, err := wire.Marshal(wire.V10.PureCard(c))
 	if err == nil {

@@ -23,14 +23,15 @@ import (
 	"longhaul/a2a"
 	"longhaul/api"
 	apigrpc "longhaul/api/grpc"
+	"longhaul/api/service"
 	"longhaul/internal/journal"
 	"longhaul/opt"
 )
 
 var start = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
 
-// A service is a server, what is behind it, and a client of it.
-type service struct {
+// A fixture is a server, what is behind it, and a client of it.
+type fixture struct {
 	a2apb.A2AServiceClient
 	api    *api.Server
 	grpc   *apigrpc.Server
@@ -40,8 +41,19 @@ type service struct {
 	seen   *http.Request // by whoever asks who calls
 }
 
+// A config is that of a service and of the server in front of it.
+type config struct {
+	serviceConfig
+	grpcConfig
+}
+
+type (
+	serviceConfig = service.Config
+	grpcConfig    = apigrpc.Config
+)
+
 // newService returns a service; change may alter its configuration.
-func newService(t *testing.T, change ...func(*api.Config)) *service {
+func newService(t *testing.T, change ...func(*config)) *fixture {
 	t.Helper()
 	j, err := journal.Open(t.Context(), journal.Config{})
 	if err != nil {
@@ -49,27 +61,31 @@ func newService(t *testing.T, change ...func(*api.Config)) *service {
 	}
 	t.Cleanup(func() { _ = j.Close() })
 	core, logs := observer.New(zap.InfoLevel)
-	s := &service{engine: &engine{journal: j}, logs: logs}
-	cfg := api.Config{
-		Engine: s.engine, Journal: j, Watch: func(id string) api.Watch { return j.Watch(id) }, Agent: oracle{},
-		Card:         api.CardInfo{Name: "Longhaul", BaseURL: "http://agent.example.com", GRPC: "agent.example.com:443"},
+	s := &fixture{engine: &engine{journal: j}, logs: logs}
+	cfg := config{serviceConfig: service.Config{
+		Engine: s.engine, Journal: j, Watch: func(id string) service.Watch { return j.Watch(id) }, Agent: oracle{},
+		Card: service.CardInfo{
+			Name:       "Longhaul",
+			Interfaces: api.Address{BaseURL: "http://agent.example.com", GRPC: "agent.example.com:443"}.Interfaces(),
+		},
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond,
 		Now: func() time.Time { return start }, Log: zap.New(core),
-	}
-	cfg.Authenticate = func(r *http.Request) (api.Caller, error) {
+	}, grpcConfig: apigrpc.Config{MaxMessage: 64 << 10}}
+	cfg.Authenticate = func(r *http.Request) (service.Caller, error) {
 		s.seen = r
 		return whoever(r)
 	}
 	for _, f := range change {
 		f(&cfg)
 	}
-	s.api = api.New(cfg)
-	s.grpc = apigrpc.New(apigrpc.Config{API: s.api, MaxMessage: 64 << 10})
+	cfg.Service = service.New(cfg.serviceConfig)
+	s.api = api.New(api.Config{Service: cfg.Service, Authenticate: cfg.Authenticate})
+	s.grpc = apigrpc.New(cfg.grpcConfig)
 	s.listen(t)
 	return s
 }
 
-func (s *service) listen(t *testing.T) {
+func (s *fixture) listen(t *testing.T) {
 	t.Helper()
 	l := bufconn.Listen(1 << 16)
 	served := make(chan error, 1)
@@ -93,19 +109,19 @@ func (s *service) listen(t *testing.T) {
 
 // whoever takes "Bearer tenant/principal" at its word, and no metadata for one
 // that the tests use.
-func whoever(r *http.Request) (api.Caller, error) {
+func whoever(r *http.Request) (service.Caller, error) {
 	switch auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); auth {
 	case "":
-		return api.Caller{Tenant: "acme", Principal: "ann"}, nil
+		return service.Caller{Tenant: "acme", Principal: "ann"}, nil
 	case "nobody":
-		return api.Caller{}, errors.New("no such key")
+		return service.Caller{}, errors.New("no such key")
 	case "guest":
-		return api.Caller{}, fmt.Errorf("key of a guest: %w", api.ErrForbidden)
+		return service.Caller{}, fmt.Errorf("key of a guest: %w", service.ErrForbidden)
 	case "later":
-		return api.Caller{}, opt.ErrUnavailable
+		return service.Caller{}, opt.ErrUnavailable
 	default:
 		tenant, principal, _ := strings.Cut(auth, "/")
-		return api.Caller{Tenant: tenant, Principal: principal}, nil
+		return service.Caller{Tenant: tenant, Principal: principal}, nil
 	}
 }
 
@@ -123,7 +139,7 @@ func said(id, text string) *a2apb.SendMessageRequest {
 }
 
 // send sends text and returns the task.
-func (s *service) send(t *testing.T, id, text string) *a2apb.Task {
+func (s *fixture) send(t *testing.T, id, text string) *a2apb.Task {
 	t.Helper()
 	answer, err := s.SendMessage(with(t), said(id, text))
 	if err != nil {
@@ -135,8 +151,8 @@ func (s *service) send(t *testing.T, id, text string) *a2apb.Task {
 // An engine plays the part of the workflows at once: under "slow" the work begins
 // and does not end, else it is done.
 type engine struct {
-	api.Engine // what the tests do not call
-	journal    *journal.Journal
+	service.Engine // what the tests do not call
+	journal        *journal.Journal
 
 	mu   sync.Mutex
 	n    map[string]int64 // events recorded, by objective
@@ -199,12 +215,12 @@ func (e *engine) play(id string, events ...opt.Event) {
 // An oracle answers greetings itself.
 type oracle struct{}
 
-func (oracle) Decide(_ context.Context, m a2a.Message) (api.Decision, error) {
+func (oracle) Decide(_ context.Context, m a2a.Message) (service.Decision, error) {
 	switch m.Text() {
 	case "hello":
-		return api.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Hello.")}}}, nil
+		return service.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Hello.")}}}, nil
 	case "panic":
 		panic("the oracle is out")
 	}
-	return api.Decision{}, nil
+	return service.Decision{}, nil
 }

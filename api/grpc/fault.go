@@ -9,14 +9,15 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"longhaul/api/service"
 	"longhaul/api/wire"
 )
 
 // failure returns a fault as the status of a call, with the same details that it
 // has in JSON.
-func failure(f *wire.Fault) error {
+func failure(f *service.Fault) error {
 	var details []protoadapt.MessageV1
-	if reason, domain := f.ErrorInfo(false); reason != "" {
+	if reason, domain := wire.ErrorInfo(f, false); reason != "" {
 		details = append(details, &errdetails.ErrorInfo{Reason: reason, Domain: domain, Metadata: f.Info})
 	}
 	if len(f.Violations) > 0 {
@@ -37,8 +38,8 @@ func failure(f *wire.Fault) error {
 }
 
 // code returns the code that a fault's status has the name of.
-func code(f *wire.Fault) codes.Code {
-	_, name := f.Status()
+func code(f *service.Fault) codes.Code {
+	_, name := wire.Status(f)
 	c := codes.Unknown
 	if name, err := json.Marshal(name); err == nil {
 		_ = c.UnmarshalJSON(name) // a name that gRPC does not know leaves Unknown

@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
@@ -18,27 +19,35 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 
-	"longhaul/api"
+	"longhaul/api/service"
 )
 
 // A Config says what a Server is made of. A field is required unless its
 // comment says what the zero value means.
 type Config struct {
-	API        *api.Server
-	Heartbeat  time.Duration // between pings on an idle connection; zero: 15 s
+	Service *service.Service
+
+	// Authenticate says who sends a call, given what came with it, without its
+	// content, as the HTTP request that it is. Any error refuses the call.
+	Authenticate   func(*http.Request) (service.Caller, error)
+	LenientVersion bool // accept calls without a2a-version
+
+	Heartbeat  time.Duration // between pings on an idle connection, and looks for events on an idle stream; zero: 15 s
 	MaxMessage int           // bytes of one request; zero: 16 MiB
 }
 
 // A Server is the service over gRPC. Beside it stands the standard service for
-// health, which asks nobody who they are.
+// health, for callers that are not authenticated.
 type Server struct {
-	api  *api.Server
-	grpc *grpc.Server
+	cfg     Config
+	service *service.Service
+	grpc    *grpc.Server
 }
 
 // New returns a server.
 func New(cfg Config) *Server {
-	s := &Server{api: cfg.API}
+	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 15*time.Second)
+	s := &Server{cfg: cfg, service: cfg.Service}
 	s.grpc = grpc.NewServer(
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
@@ -46,22 +55,22 @@ func New(cfg Config) *Server {
 		grpc.MaxHeaderListSize(64<<10),
 		grpc.MaxConcurrentStreams(250),
 		grpc.ConnectionTimeout(10*time.Second),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: cmp.Or(cfg.Heartbeat, 15*time.Second), Timeout: 30 * time.Second}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: cfg.Heartbeat, Timeout: 30 * time.Second}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 	)
-	a2apb.RegisterA2AServiceServer(s.grpc, service{})
-	grpc_health_v1.RegisterHealthServer(s.grpc, health{ready: cfg.API.Ready})
+	a2apb.RegisterA2AServiceServer(s.grpc, operations{service: cfg.Service})
+	grpc_health_v1.RegisterHealthServer(s.grpc, health{service: cfg.Service})
 	return s
 }
 
-// Serve serves those who connect to l, which it closes, until Shutdown.
+// Serve accepts connections on l, which it closes, until Shutdown.
 func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(l) }
 
-// Shutdown ends all streams, those of the API's other bindings, too, and waits for
-// the calls that have begun. When ctx ends first it cuts them off. Clients lose
+// Shutdown closes the service, which ends the streams of all bindings, and waits for
+// the calls in progress. When ctx ends first it cuts them off. Clients lose
 // nothing: they can subscribe elsewhere.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.api.Close()
+	s.service.Close()
 	done := make(chan struct{})
 	go func() {
 		s.grpc.GracefulStop()

@@ -7,13 +7,15 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
+
+	"longhaul/api/service"
 )
 
-// health is the standard service for health. It has no Watch: whoever calls that
-// is told so, and gRPC's own clients then go on without it.
+// health is the standard service for health. Its Watch is not implemented, which
+// gRPC's own clients accept.
 type health struct {
 	grpc_health_v1.UnimplementedHealthServer
-	ready func(context.Context) bool
+	service *service.Service
 }
 
 // Check says whether work can be accepted now.
@@ -21,7 +23,7 @@ func (h health) Check(ctx context.Context, req *grpc_health_v1.HealthCheckReques
 	if name := req.GetService(); name != "" && name != a2apb.A2AService_ServiceDesc.ServiceName {
 		return nil, status.Error(codes.NotFound, "unknown service")
 	}
-	if !h.ready(ctx) {
+	if !h.service.Ready(ctx).All() {
 		return &grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_NOT_SERVING}, nil
 	}
 	return &grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_SERVING}, nil

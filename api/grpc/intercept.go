@@ -5,80 +5,107 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
+	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/api/wire"
 )
 
-// requestKey is the key in a context for the *api.Request that it is of.
-type requestKey struct{}
+// A current is the call that a context is of, and what serves it.
+type current struct {
+	call      *service.Call
+	service   *service.Service
+	heartbeat time.Duration
+}
 
-func requestOf(ctx context.Context) *api.Request { return ctx.Value(requestKey{}).(*api.Request) }
+// currentKey is the key in a context for its current.
+type currentKey struct{}
 
-// unary sees a call through: who sends it, whether it names our version, which
-// extensions are on, what the log says of it. Failures get their status here.
+func currentOf(ctx context.Context) current { return ctx.Value(currentKey{}).(current) }
+
+// unary serves a call that has one answer. Failures get their status here.
 func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
-	r, ok := s.request(ctx, info.FullMethod)
+	method, ok := methodOf(info.FullMethod)
 	if !ok {
 		return handler(ctx, req)
 	}
-	fault := r.Serve(func() (err error) {
-		reply, err = handler(context.WithValue(ctx, requestKey{}, r), req)
+	c, fault := s.serve(ctx, method, info.FullMethod, func(ctx context.Context) (err error) {
+		reply, err = handler(ctx, req)
 		return err
 	})
-	_ = grpc.SetHeader(ctx, header(r)) // fails if the client has gone
+	_ = grpc.SetHeader(ctx, header(c)) // fails if the client has disconnected
 	if fault != nil {
 		return nil, failure(fault)
 	}
 	return reply, nil
 }
 
-// stream is unary for calls whose answer is a stream.
+// stream serves a call whose answer is a stream.
 func (s *Server) stream(srv any, to grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	r, ok := s.request(to.Context(), info.FullMethod)
+	method, ok := methodOf(info.FullMethod)
 	if !ok {
 		return handler(srv, to)
 	}
-	fault := r.Serve(func() error {
-		return handler(srv, requestStream{to, context.WithValue(to.Context(), requestKey{}, r)})
+	c, fault := s.serve(to.Context(), method, info.FullMethod, func(ctx context.Context) error {
+		return handler(srv, callStream{to, ctx})
 	})
 	if fault != nil {
-		_ = to.SetHeader(header(r)) // fails if the stream was open already
+		_ = to.SetHeader(header(c)) // fails if the stream was open already
 		return failure(fault)
 	}
 	return nil
 }
 
-type requestStream struct {
+// serve authenticates the caller, checks the version, has handle do the call and
+// logs it.
+func (s *Server) serve(ctx context.Context, method, path string, handle func(context.Context) error) (*service.Call, *service.Fault) {
+	r := asHTTP(ctx, path)
+	c := s.service.NewCall(r.Header.Get(wire.HeaderRequestID))
+	wire.ReadHeader(c, r.Header)
+	c.Method, c.Rules = method, wire.V10.Rules()
+	fault := s.service.Serve(c, func() (service.Caller, error) { return s.cfg.Authenticate(r) }, func() error {
+		if fault := wire.Negotiate10(r.Header.Values(wire.HeaderVersion), nil, s.cfg.LenientVersion); fault != nil {
+			return fault
+		}
+		return handle(context.WithValue(ctx, currentKey{}, current{c, s.service, s.cfg.Heartbeat}))
+	})
+	outcome := "OK"
+	fields := []zap.Field{zap.String("path", path)}
+	if fault != nil {
+		_, outcome = wire.Status(fault)
+		fields = append(fields, zap.Int("code", wire.Code(fault)))
+	}
+	s.service.Log(c, append(fields, zap.String("outcome", outcome))...)
+	return c, fault
+}
+
+type callStream struct {
 	grpc.ServerStream
 	ctx context.Context
 }
 
-func (s requestStream) Context() context.Context { return s.ctx }
+func (s callStream) Context() context.Context { return s.ctx }
 
 // header returns what every answer begins with.
-func header(r *api.Request) metadata.MD {
-	md := metadata.Pairs("x-request-id", r.ID(), "a2a-version", string(wire.V10))
-	if active := r.Extensions(); len(active) > 0 {
-		md.Set("a2a-extensions", wire.JoinExtensions(active))
+func header(c *service.Call) metadata.MD {
+	md := metadata.Pairs("x-request-id", c.RequestID, "a2a-version", string(wire.V10))
+	if len(c.Active) > 0 {
+		md.Set("a2a-extensions", wire.JoinExtensions(c.Active))
 	}
 	return md
 }
 
-// request returns the request that calls a method; ok is false for the methods of
+// methodOf returns the name of a method of A2A; ok is false for the methods of
 // other services.
-func (s *Server) request(ctx context.Context, fullMethod string) (r *api.Request, ok bool) {
-	name, ok := strings.CutPrefix(fullMethod, "/"+a2apb.A2AService_ServiceDesc.ServiceName+"/")
-	if !ok {
-		return nil, false
-	}
-	return s.api.Request(name, asHTTP(ctx, fullMethod)), true
+func methodOf(fullMethod string) (name string, ok bool) {
+	return strings.CutPrefix(fullMethod, "/"+a2apb.A2AService_ServiceDesc.ServiceName+"/")
 }
 
 // asHTTP returns what came with a call, its content aside, as the HTTP request

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"longhaul/a2a"
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -89,7 +89,7 @@ func TestFaults(t *testing.T) {
 // A request that names no version is one of 0.3, which this service does not
 // speak.
 func TestVersion(t *testing.T) {
-	strict, lenient := newService(t), newService(t, func(c *api.Config) { c.LenientVersion = true })
+	strict, lenient := newService(t), newService(t, func(c *config) { c.LenientVersion = true })
 	for _, tc := range []struct {
 		version         []string
 		strict, lenient bool // let in
@@ -104,7 +104,7 @@ func TestVersion(t *testing.T) {
 		{[]string{"1.0", "0.3"}, false, false},
 	} {
 		ctx := metadata.NewOutgoingContext(t.Context(), metadata.MD{"a2a-version": tc.version})
-		for s, let := range map[*service]bool{strict: tc.strict, lenient: tc.lenient} {
+		for s, let := range map[*fixture]bool{strict: tc.strict, lenient: tc.lenient} {
 			_, err := s.GetTask(ctx, &a2apb.GetTaskRequest{Id: "x"})
 			if let {
 				wantFault(t, strings.Join(tc.version, ","), err, codes.NotFound, "TASK_NOT_FOUND")
@@ -119,7 +119,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestExtensions(t *testing.T) {
-	s := newService(t, func(c *api.Config) { c.Card.Extensions = []api.Extension{{URI: "urn:must", Required: true}} })
+	s := newService(t, func(c *config) { c.Card.Extensions = []service.Extension{{URI: "urn:must", Required: true}} })
 	var head metadata.MD
 	_, err := s.SendMessage(with(t, "a2a-extensions", a2a.ExtensionOPT), said("m", "write"), grpc.Header(&head))
 	wantFault(t, "missing", err, codes.FailedPrecondition, "EXTENSION_SUPPORT_REQUIRED")

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -94,10 +94,10 @@ func TestStream_ofAMessage(t *testing.T) {
 }
 
 func TestStream_refused(t *testing.T) {
-	s, silent := newService(t), newService(t, func(c *api.Config) { c.Card.NoStreaming = true })
+	s, silent := newService(t), newService(t, func(c *config) { c.Card.NoStreaming = true })
 	id := s.send(t, "m", "write").GetId()
 	for name, tc := range map[string]struct {
-		s      *service
+		s      *fixture
 		id     string
 		code   codes.Code
 		reason string
@@ -117,9 +117,9 @@ func TestStream_refused(t *testing.T) {
 
 // A heartbeat looks for events that no watch told of.
 func TestStream_deafWatch(t *testing.T) {
-	s := newService(t, func(c *api.Config) {
+	s := newService(t, func(c *config) {
 		c.Heartbeat = time.Millisecond
-		c.Watch = func(string) api.Watch { return never{} }
+		c.Watch = func(string) service.Watch { return never{} }
 	})
 	id := s.send(t, "m", "slow").GetId()
 	stream, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
@@ -165,9 +165,9 @@ func TestShutdown(t *testing.T) {
 // A client that goes frees its stream.
 func TestStream_clientGoes(t *testing.T) {
 	var open sync.WaitGroup
-	s := newService(t, func(c *api.Config) {
+	s := newService(t, func(c *config) {
 		watch := c.Watch
-		c.Watch = func(id string) api.Watch {
+		c.Watch = func(id string) service.Watch {
 			open.Add(1)
 			return counted{watch(id), &open}
 		}
@@ -186,7 +186,7 @@ func TestStream_clientGoes(t *testing.T) {
 
 // counted is a watch that is counted until it is closed.
 type counted struct {
-	api.Watch
+	service.Watch
 	open *sync.WaitGroup
 }
 

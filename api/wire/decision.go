@@ -1,24 +1,12 @@
 package wire
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"longhaul/a2a"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
-
-// A Decision is what a data part of a message says to a gate: an Action at an
-// approval, Answers at a clarification.
-type Decision struct {
-	Field    string // where it stands in the request
-	GateID   string // which gate it is for; "" if the message does not say
-	Action   opt.Action
-	Feedback string
-	Question string          // with opt.Ask
-	Edited   json.RawMessage // with opt.EditAccept
-	Answers  []opt.Answer
-}
 
 // actions are the words for an action, with the aliases seen in the wild.
 var actions = map[string]opt.Action{
@@ -26,12 +14,12 @@ var actions = map[string]opt.Action{
 	"edit-accept": opt.EditAccept, "edit": opt.EditAccept, "ask": opt.Ask,
 }
 
-// ReadDecision returns the decision in m, nil if there is none. More than one,
+// readDecision returns the decision in m, nil if there is none. More than one,
 // or one that is malformed, is a fault. Who decided and when is never read: the
 // server knows.
-func ReadDecision(m a2a.Message) (*Decision, *Fault) {
+func readDecision(m a2a.Message) (*service.GateDecision, *service.Fault) {
 	r := &Reader{}
-	var found *Decision
+	var found *service.GateDecision
 	for i, p := range m.Parts {
 		if p.Data == nil || p.Data[0] != '{' {
 			continue
@@ -49,8 +37,8 @@ func ReadDecision(m a2a.Message) (*Decision, *Fault) {
 	return found, r.Fault()
 }
 
-func (o object) decision() *Decision {
-	d := &Decision{Field: o.path, GateID: o.text("interruptId"), Feedback: o.text("feedback")}
+func (o object) decision() *service.GateDecision {
+	d := &service.GateDecision{Field: o.path, GateID: o.text("interruptId"), Feedback: o.text("feedback")}
 	if o.find("answers") != nil {
 		d.Answers = o.answers()
 		if o.find("action") != nil || o.find("decision") != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+
+	"longhaul/api/service"
 )
 
 // maxID is how long the id of a request may be, in bytes of JSON. It is sent
@@ -19,14 +21,14 @@ type Request struct {
 
 // ReadRequest reads the envelope of a request. With a fault it still returns the
 // id, if there is one to answer to. A batch is a fault: A2A has none. A request
-// without an id is one too, [NoID], but that is told last, when nothing else is
-// wrong with it.
-func ReadRequest(body []byte) (Request, *Fault) {
+// without an id is one, too, but [Params] tells that last, when nothing else is wrong
+// with it.
+func ReadRequest(body []byte) (Request, *service.Fault) {
 	switch err := check(body); {
 	case errors.Is(err, errTooDeep):
-		return Request{}, &Fault{Code: CodeParse, Message: "Parse error: nested too deeply"}
+		return Request{}, &service.Fault{Kind: service.Parse, Message: "Parse error: nested too deeply"}
 	case err != nil:
-		return Request{}, &Fault{Code: CodeParse, Message: "Parse error"}
+		return Request{}, &service.Fault{Kind: service.Parse, Message: "Parse error"}
 	}
 	body = body[skip(body, 0):]
 	if body[0] != '{' {
@@ -55,11 +57,16 @@ func ReadRequest(body []byte) (Request, *Fault) {
 	return r, nil
 }
 
-// NoID is the fault of a request without an id: A2A has no notifications.
-var NoID = badEnvelope("id is missing; notifications are not supported")
+// Reader returns a reader of the params of r in a version.
+func (r Request) Reader(v Version) *Reader {
+	return &Reader{Version: v, raw: r.Params, noID: r.ID == nil}
+}
 
-func badEnvelope(problem string) *Fault {
-	return &Fault{Code: CodeInvalidRequest, Message: "Invalid request: " + problem}
+// errNoID is the fault of a request without an id: A2A has no notifications.
+var errNoID = badEnvelope("id is missing; notifications are not supported")
+
+func badEnvelope(problem string) *service.Fault {
+	return &service.Fault{Kind: service.InvalidRequest, Message: "Invalid request: " + problem}
 }
 
 func isNull(raw json.RawMessage) bool { return raw == nil || raw[0] == 'n' }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"longhaul/a2a"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -37,10 +38,10 @@ type artifactUpdate03 struct {
 
 // Event returns e as it stands on the wire: in 1.0 under the name of the member
 // that is set, in 0.3 bare.
-func (v Version) Event(e a2a.Event) any {
+func (v Version) Event(e service.StreamEvent) any {
 	switch {
 	case e.Task != nil:
-		return v.wrap("task", v.Task(*e.Task))
+		return v.wrap("task", v.task(WithObjective(*e.Task, e.Objective)))
 	case e.Message != nil:
 		return v.wrap("message", v.Message(*e.Message))
 	case e.Status != nil:

@@ -2,48 +2,63 @@ package wire
 
 import (
 	"fmt"
-	"time"
+	"net/http"
+
+	"longhaul/api/service"
 )
 
-// The codes of JSON-RPC and A2A that we send.
-const (
-	CodeParse          = -32700
-	CodeInvalidRequest = -32600
-	CodeMethodNotFound = -32601
-	CodeInvalidParams  = -32602
-	CodeInternal       = -32603
-	CodeOptNotFound    = -32000 // of OPT methods; on others, not authenticated
-	CodeTaskNotFound   = -32001 // of OPT methods: a move that is not allowed
-	CodeNotCancelable  = -32002
-	CodeNoPush         = -32003
-	CodeUnsupported    = -32004
-	CodeContentType    = -32005
-	CodeAgentResponse  = -32006
-	CodeNoExtendedCard = -32007
-	CodeExtension      = -32008
-	CodeVersion        = -32009
-)
-
-// reasons are the ErrorInfo reasons of the codes of A2A, for a Fault that names
-// none.
-var reasons = map[int]string{
-	CodeTaskNotFound:   "TASK_NOT_FOUND",
-	CodeNotCancelable:  "TASK_NOT_CANCELABLE",
-	CodeNoPush:         "PUSH_NOTIFICATION_NOT_SUPPORTED",
-	CodeUnsupported:    "UNSUPPORTED_OPERATION",
-	CodeContentType:    "CONTENT_TYPE_NOT_SUPPORTED",
-	CodeAgentResponse:  "INVALID_AGENT_RESPONSE",
-	CodeNoExtendedCard: "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
-	CodeExtension:      "EXTENSION_SUPPORT_REQUIRED",
-	CodeVersion:        "VERSION_NOT_SUPPORTED",
+// A shape is how a kind of fault is told: by a code of JSON-RPC, a status of HTTP,
+// the name of a status in gRPC, and a reason.
+type shape struct {
+	code   int
+	http   int
+	grpc   string
+	reason string // of ErrorInfo, for a fault that names none
+	plain  string // reason over plain HTTP, where the code of JSON-RPC is not shown
 }
 
-// Reasons of faults that no code of A2A stands for.
+// shapes has a line for each kind of fault. In methods of the extension some of the
+// codes have another meaning than in those of A2A.
+var shapes = map[service.Kind]shape{
+	service.Internal:    {code: -32603, http: http.StatusInternalServerError, grpc: "INTERNAL"},
+	service.Unavailable: {code: -32603, http: http.StatusServiceUnavailable, grpc: "UNAVAILABLE"},
+	service.QueueFull:   {code: -32603, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
+
+	service.Parse:          {code: -32700, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "PARSE_ERROR"},
+	service.InvalidRequest: {code: -32600, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "INVALID_REQUEST"},
+	service.UnknownMethod:  {code: -32601, http: http.StatusNotFound, grpc: "UNIMPLEMENTED", plain: "METHOD_NOT_FOUND"},
+	service.InvalidParams:  {code: codeInvalidParams, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "INVALID_PARAMS"},
+
+	service.Unauthenticated: {code: codeNotFound, http: http.StatusUnauthorized, grpc: "UNAUTHENTICATED"},
+	service.Forbidden:       {code: codeNotFound, http: http.StatusForbidden, grpc: "PERMISSION_DENIED"},
+	service.NotFound:        {code: codeNotFound, http: http.StatusNotFound, grpc: "NOT_FOUND"},
+	service.InvalidState:    {code: -32001, http: http.StatusNotFound, grpc: "NOT_FOUND"},
+
+	service.TaskNotFound:       {code: -32001, http: http.StatusNotFound, grpc: "NOT_FOUND", reason: "TASK_NOT_FOUND"},
+	service.NotCancelable:      {code: -32002, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "TASK_NOT_CANCELABLE"},
+	service.NoPush:             {code: -32003, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "PUSH_NOTIFICATION_NOT_SUPPORTED"},
+	service.Unsupported:        {code: -32004, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "UNSUPPORTED_OPERATION"},
+	service.ContentType:        {code: -32005, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", reason: "CONTENT_TYPE_NOT_SUPPORTED"},
+	service.AgentResponse:      {code: -32006, http: http.StatusInternalServerError, grpc: "INTERNAL", reason: "INVALID_AGENT_RESPONSE"},
+	service.NoExtendedCard:     {code: -32007, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "EXTENDED_AGENT_CARD_NOT_CONFIGURED"},
+	service.MissingExtension:   {code: -32008, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "EXTENSION_SUPPORT_REQUIRED"},
+	service.UnsupportedVersion: {code: -32009, http: http.StatusBadRequest, grpc: "FAILED_PRECONDITION", reason: "VERSION_NOT_SUPPORTED"},
+}
+
 const (
-	ReasonUnauthenticated = "UNAUTHENTICATED"
-	ReasonQueueFull       = "QUEUE_LIMIT_EXCEEDED"
-	ReasonForbidden       = "PERMISSION_DENIED"
+	codeInvalidParams = -32602
+	codeNotFound      = -32000 // of methods of the extension; in others, not authenticated
 )
+
+// Code returns the code of f in JSON-RPC.
+func Code(f *service.Fault) int { return shapes[f.Kind].code }
+
+// Status returns how f is told by the status of an answer, over HTTP by its
+// number, in gRPC by its name. Several kinds share one.
+func Status(f *service.Fault) (code int, name string) {
+	s := shapes[f.Kind]
+	return s.http, s.grpc
+}
 
 // The domains of ErrorInfo.
 const (
@@ -51,45 +66,16 @@ const (
 	domainOPT = "github.com/zeroasterisk/a2a-opt"
 )
 
-// A Fault is an error as a client is told of it.
-type Fault struct {
-	Code       int
-	Message    string
-	Reason     string // of ErrorInfo; "" for that of the code, or none
-	Info       map[string]string
-	Violations []Violation
-	Retry      time.Duration // after which a repeat may help; 0 for never
-}
-
-func (f *Fault) Error() string { return f.Message }
-
 // ErrorInfo returns the reason that the details of f name, and whose it is; "" if
 // they name none. opt says that the method is one of the extension's.
-func (f *Fault) ErrorInfo(opt bool) (reason, domain string) {
+func ErrorInfo(f *service.Fault, opt bool) (reason, domain string) {
 	switch {
-	case opt && f.Code != CodeVersion && f.Code != CodeExtension:
+	case opt && f.Kind != service.UnsupportedVersion && f.Kind != service.MissingExtension:
 		return f.Reason, domainOPT // whose codes mean something else
 	case f.Reason == "":
-		return reasons[f.Code], domainA2A
+		return shapes[f.Kind].reason, domainA2A
 	}
 	return f.Reason, domainA2A
-}
-
-// A Violation says which member of a request is wrong and why.
-type Violation struct {
-	Field       string `json:"field"`
-	Description string `json:"description"`
-}
-
-// Invalid is the fault of params that are wrong in the given ways, at least one.
-// The message names the first, since version 0.3 has no place for details.
-func Invalid(violations ...Violation) *Fault {
-	v := violations[0]
-	return &Fault{
-		Code:       CodeInvalidParams,
-		Message:    fmt.Sprintf("Invalid parameters: %s %s", v.Field, v.Description),
-		Violations: violations,
-	}
 }
 
 type errorObject struct {
@@ -106,8 +92,8 @@ type errorInfo struct {
 }
 
 type badRequest struct {
-	Type            string      `json:"@type"`
-	FieldViolations []Violation `json:"fieldViolations"`
+	Type            string              `json:"@type"`
+	FieldViolations []service.Violation `json:"fieldViolations"`
 }
 
 type retryInfo struct {
@@ -120,23 +106,44 @@ type retryInfo struct {
 // it is an object or an array, and lose the whole error over the other. Faults
 // about the version, which 0.3 does not have, and those before any method is
 // known to be called, always carry it.
-func (v Version) Error(f *Fault, opt bool) any {
-	e := errorObject{Code: f.Code, Message: f.Message}
-	if v == V03 && f.Code == CodeExtension {
-		e.Code = CodeInvalidParams // 0.3 has no such code
+func (v Version) Error(f *service.Fault, opt bool) any {
+	e := errorObject{Code: Code(f), Message: f.Message}
+	if v == V03 && f.Kind == service.MissingExtension {
+		e.Code = codeInvalidParams // 0.3 has no such code
 	}
-	if v == V03 && !opt && f.Code != CodeVersion && f.Code != CodeOptNotFound {
+	if v == V03 && !opt && f.Kind != service.UnsupportedVersion && e.Code != codeNotFound {
 		return e
 	}
-	if reason, domain := f.ErrorInfo(opt); reason != "" {
-		e.Data = append(e.Data, errorInfo{"type.googleapis.com/google.rpc.ErrorInfo", reason, domain, f.Info})
+	e.Data = details(f, opt)
+	return e
+}
+
+func details(f *service.Fault, opt bool) (list []any) {
+	if reason, domain := ErrorInfo(f, opt); reason != "" {
+		list = append(list, errorInfo{"type.googleapis.com/google.rpc.ErrorInfo", reason, domain, f.Info})
 	}
 	if len(f.Violations) > 0 {
-		e.Data = append(e.Data, badRequest{"type.googleapis.com/google.rpc.BadRequest", f.Violations})
+		list = append(list, badRequest{"type.googleapis.com/google.rpc.BadRequest", f.Violations})
 	}
 	if f.Retry > 0 {
 		delay := fmt.Sprintf("%gs", f.Retry.Seconds())
-		e.Data = append(e.Data, retryInfo{"type.googleapis.com/google.rpc.RetryInfo", delay})
+		list = append(list, retryInfo{"type.googleapis.com/google.rpc.RetryInfo", delay})
 	}
-	return e
+	return list
+}
+
+// Plain returns f as the body of an answer over plain HTTP. code is its status,
+// which may say more than [Status] does.
+func Plain(f *service.Fault, code int) any {
+	s := shapes[f.Kind]
+	if f.Reason == "" && s.plain != "" {
+		named := *f
+		named.Reason, f = s.plain, &named
+	}
+	return map[string]any{"error": struct {
+		Code    int    `json:"code"`
+		Status  string `json:"status"`
+		Message string `json:"message"`
+		Details []any  `json:"details,omitempty"`
+	}{code, s.grpc, f.Message, details(f, false)}}
 }

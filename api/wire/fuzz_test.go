@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/api/service"
 	"longhaul/api/wire"
 )
 
@@ -48,7 +49,6 @@ func fuzzRead(f *testing.F, v wire.Version) {
 		if r.Fault() != nil {
 			return
 		}
-		_, _ = wire.ReadDecision(m)
 		again := reread(t, v, m)
 		if again.Digest() != m.Digest() {
 			t.Errorf("%s reads %+v, and then %+v", v, m, again)
@@ -89,7 +89,7 @@ func FuzzEnvelope(f *testing.F) {
 			t.Errorf("accepted %s as %+v", body, req)
 		}
 		for _, v := range []wire.Version{wire.V03, wire.V10} {
-			answer, err := wire.Failure(req.ID, v.Error(&wire.Fault{Code: wire.CodeInternal}, false))
+			answer, err := wire.Failure(req.ID, v.Error(&service.Fault{Kind: service.Internal}, false))
 			if err != nil || !json.Valid(answer) {
 				t.Errorf("answer is %s, %v", answer, err)
 			}

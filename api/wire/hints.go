@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -13,33 +14,14 @@ const (
 	ownPrefix = "longhaul/v1/"
 )
 
-// Hints is what the metadata of a message says in the words of the extension.
-type Hints struct {
-	TaskID          string // the plan task that a reply is for
-	PreferObjective bool
-	SuggestedName   string
-	Objective       *ObjectiveHint
-	Plan            *opt.PlanSpec
-}
-
-// An ObjectiveHint is the objective that a message says it is about: one that
-// exists, by its ID, or else what the new one is to be.
-type ObjectiveHint struct {
-	ID          string
-	Name        string
-	Description string
-	Metadata    a2a.Metadata
-	Plans       []opt.PlanSpec
-}
-
 // hints reads the hints in the metadata called name. A key of the extension that
 // has the wrong type is an error, since using one activates the extension.
-func (o object) hints(name string) Hints {
+func (o object) hints(name string) service.Hints {
 	m, ok := o.object(name)
 	if !ok {
-		return Hints{}
+		return service.Hints{}
 	}
-	h := Hints{
+	h := service.Hints{
 		TaskID:          m.id(opt.KeyTaskID),
 		PreferObjective: m.flag(opt.KeyPreferObjective, false),
 		SuggestedName:   m.text(opt.KeySuggestedName),
@@ -54,7 +36,7 @@ func (o object) hints(name string) Hints {
 		h.Plan = &spec
 	}
 	if objective, ok := m.object(opt.KeyObjective); ok {
-		h.Objective = &ObjectiveHint{
+		h.Objective = &service.ObjectiveHint{
 			ID: objective.id("id"), Name: objective.text("name"), Description: objective.text("description"),
 			Metadata: objective.clientMetadata("metadata"), Plans: objective.plans(),
 		}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"longhaul/a2a"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -11,6 +12,8 @@ const (
 	keyBlockedBy = "longhaul/v1/blockedBy" // where it is blocked
 	keyStopping  = "longhaul/v1/stopping"  // what it is about to end as
 	keyQueuedAt  = "longhaul/v1/queuedAt"  // since when it waits for its turn in its context
+
+	keyStatusReason = "longhaul/v1/statusReason" // why it, or a plan, stands where it does, if it is neither blocked nor failed
 )
 
 type objective struct {
@@ -59,6 +62,9 @@ func newObjective(o *opt.Objective, plans, tasks bool) objective {
 	if o.Revision > 0 {
 		out.Metadata = out.Metadata.With(keyRevision, o.Revision)
 	}
+	if o.Paused && !o.Status.Ended() {
+		out.Metadata = out.Metadata.With(opt.KeyPaused, true)
+	}
 	if by := blockedBy(o); by != nil {
 		out.Metadata = out.Metadata.With(keyBlockedBy, by)
 	}
@@ -85,6 +91,9 @@ func newPlan(p *opt.Plan, tasks bool) plan {
 		Metadata:     whyMetadata(p.Metadata, p.Status == opt.PlanBlocked, p.Status == opt.PlanFailed, p.Reason),
 		CreatedAt:    p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
+	if p.Paused && !p.Status.Ended() {
+		out.Metadata = out.Metadata.With(opt.KeyPaused, true)
+	}
 	if tasks {
 		list := make([]planTask, 0, len(p.Tasks))
 		for _, t := range p.Tasks {
@@ -99,8 +108,12 @@ func newPlanTask(p *opt.Plan, t *opt.Task) planTask {
 	out := planTask{
 		ID: t.ID, PlanID: p.ID, ObjectiveID: p.ObjectiveID, Name: t.Name, Description: t.Description, TaskIndex: t.Index,
 		Dependencies: orEmpty(t.Dependencies), Status: t.State,
-		Metadata: whyMetadata(t.Metadata, false, t.State == opt.TaskFailed, t.Reason),
 	}
+	reason := ""
+	if t.State == opt.TaskFailed {
+		reason = t.Reason
+	}
+	out.Metadata = whyMetadata(t.Metadata, false, true, reason)
 	switch {
 	case t.Link != "":
 		out.A2ATaskID = t.Link
@@ -155,6 +168,8 @@ func whyMetadata(m a2a.Metadata, blocked, failed bool, reason string) a2a.Metada
 		return m.With(opt.KeyBlockedReason, reason)
 	case reason != "" && failed:
 		return m.With(opt.KeyFailureReason, reason)
+	case reason != "":
+		return m.With(keyStatusReason, reason)
 	case m == nil:
 		return a2a.Metadata{}
 	}
@@ -168,19 +183,9 @@ func orEmpty(s []string) []string {
 	return s
 }
 
-// ObjectiveMetadata returns o with all its plans, as it stands under
-// opt.KeyObjective in a task's metadata.
-func ObjectiveMetadata(o *opt.Objective) any { return newObjective(o, true, true) }
-
-// ShownObjective is an objective and how much of it to show.
-type ShownObjective struct {
-	*opt.Objective
-	Plans, Tasks bool
-}
-
 // Objective returns the result of a method about one objective. It is the same in
 // both versions, like everything of the extension.
-func (Version) Objective(o ShownObjective) any {
+func (Version) Objective(o service.ShownObjective) any {
 	return struct {
 		Objective objective `json:"objective"`
 	}{newObjective(o.Objective, o.Plans, o.Tasks)}
@@ -205,14 +210,8 @@ func (Version) NewObjective(o *opt.Objective) any {
 	}{newObjective(o, true, true), scalars{o.ID, "", o.Name, string(o.Status), o.CreatedAt, o.UpdatedAt}}
 }
 
-// ShownPlan is a plan and how much of it to show.
-type ShownPlan struct {
-	*opt.Plan
-	Tasks bool
-}
-
 // Plan returns the result of a method about one plan.
-func (Version) Plan(p ShownPlan) any {
+func (Version) Plan(p service.ShownPlan) any {
 	return struct {
 		Plan plan `json:"plan"`
 	}{newPlan(p.Plan, p.Tasks)}
@@ -226,15 +225,8 @@ func (Version) NewPlan(p *opt.Plan) any {
 	}{newPlan(p, true), scalars{p.ID, p.ObjectiveID, p.Name, string(p.Status), p.CreatedAt, p.UpdatedAt}}
 }
 
-// ShownTask is a plan task and, for a method that moves it, what it is part of.
-type ShownTask struct {
-	Task      *opt.Task
-	Plan      *opt.Plan
-	Objective *opt.Objective
-}
-
 // LinkedTask returns the result of linking a task.
-func (Version) LinkedTask(t ShownTask) any {
+func (Version) LinkedTask(t service.ShownTask) any {
 	return struct {
 		Task planTask `json:"task"`
 	}{newPlanTask(t.Plan, t.Task)}
@@ -242,7 +234,7 @@ func (Version) LinkedTask(t ShownTask) any {
 
 // MovedTask returns the result of moving a task: all three levels, each as it has
 // become.
-func (Version) MovedTask(t ShownTask) any {
+func (Version) MovedTask(t service.ShownTask) any {
 	return struct {
 		Task      planTask  `json:"task"`
 		Plan      plan      `json:"plan"`
@@ -250,17 +242,9 @@ func (Version) MovedTask(t ShownTask) any {
 	}{newPlanTask(t.Plan, t.Task), newPlan(t.Plan, true), newObjective(t.Objective, false, false)}
 }
 
-// ObjectivePage is a page of objectives and how much of each to show.
-type ObjectivePage struct {
-	Objectives   []*opt.Objective
-	Next         string // token of the page after, "" for none
-	Total        int    // on all pages
-	Plans, Tasks bool
-}
-
 // ObjectivePage returns a page as it stands on the wire. Unlike a page of tasks
 // the last one has no token.
-func (Version) ObjectivePage(p ObjectivePage) any {
+func (Version) ObjectivePage(p service.ObjectivePage) any {
 	list := make([]objective, 0, len(p.Objectives))
 	for _, o := range p.Objectives {
 		list = append(list, newObjective(o, p.Plans, p.Tasks))

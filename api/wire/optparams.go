@@ -4,141 +4,81 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
-// CreateObjectiveParams are the params of objectives/create.
-type CreateObjectiveParams struct {
-	Name, Description string
-	Metadata          a2a.Metadata
-}
-
 // ReadCreateObjective reads the params of objectives/create.
-func ReadCreateObjective(r *Reader) CreateObjectiveParams {
+func ReadCreateObjective(r *Reader) service.CreateObjectiveParams {
 	o := r.params()
-	p := CreateObjectiveParams{Name: o.needText("name"), Description: o.text("description"), Metadata: o.clientMetadata("metadata")}
+	p := service.CreateObjectiveParams{Name: o.needText("name"), Description: o.text("description"), Metadata: o.clientMetadata("metadata")}
 	o.checkText(p.Name, p.Description)
 	return p
 }
 
-// GetObjectiveParams are the params of objectives/get.
-type GetObjectiveParams struct {
-	ID           string
-	Plans, Tasks bool
-}
-
 // ReadGetObjective reads the params of objectives/get.
-func ReadGetObjective(r *Reader) GetObjectiveParams {
+func ReadGetObjective(r *Reader) service.GetObjectiveParams {
 	o := r.params()
-	return GetObjectiveParams{o.needText("id"), o.flag("includePlans", true), o.flag("includeTasks", true)}
-}
-
-// ListObjectivesParams are the params of objectives/list.
-type ListObjectivesParams struct {
-	Filter    opt.ObjectiveFilter // without its cursor
-	Tasks     bool
-	PageToken string
+	return service.GetObjectiveParams{ID: o.needText("id"), Plans: o.flag("includePlans", true), Tasks: o.flag("includeTasks", true)}
 }
 
 // ReadListObjectives reads the params of objectives/list.
-func ReadListObjectives(r *Reader) ListObjectivesParams {
+func ReadListObjectives(r *Reader) service.ListObjectivesParams {
 	o := r.params()
 	status := statusIn[opt.ObjectiveStatus](o, "an objective")
 	plans, tasks := o.flag("includePlans", false), o.flag("includeTasks", false)
-	return ListObjectivesParams{
+	return service.ListObjectivesParams{
 		Filter:    opt.ObjectiveFilter{Status: status, Limit: o.pageSize(objectivePage), Plans: plans},
 		Tasks:     tasks,
 		PageToken: o.text("pageToken"),
 	}
 }
 
-// CreatePlanParams are the params of plans/create.
-type CreatePlanParams struct {
-	ObjectiveID string
-	Plan        opt.PlanSpec
-	Seen        int64 // the revision that the client saw, 0 for any
-}
-
 // ReadCreatePlan reads the params of plans/create.
-func ReadCreatePlan(r *Reader) CreatePlanParams {
+func ReadCreatePlan(r *Reader) service.CreatePlanParams {
 	o := r.params()
-	p := CreatePlanParams{ObjectiveID: o.needText("objectiveId"), Seen: o.seen()}
+	p := service.CreatePlanParams{ObjectiveID: o.needText("objectiveId"), Seen: o.seen()}
 	o.needText("name")
 	p.Plan = o.plan(nil)
 	o.checkText(p.Plan.Name, p.Plan.Description)
 	return p
 }
 
-// GetPlanParams are the params of plans/get.
-type GetPlanParams struct {
-	ID    string
-	Tasks bool
-}
-
 // ReadGetPlan reads the params of plans/get.
-func ReadGetPlan(r *Reader) GetPlanParams {
+func ReadGetPlan(r *Reader) service.GetPlanParams {
 	o := r.params()
-	return GetPlanParams{o.needText("id"), o.flag("includeTasks", true)}
-}
-
-// UpdateObjectiveParams are the params of objectives/update.
-type UpdateObjectiveParams struct {
-	ID     string
-	Change opt.Change
-	Status opt.ObjectiveStatus // "" to stay
-	Seen   int64               // the revision that the client saw, 0 for any
+	return service.GetPlanParams{ID: o.needText("id"), Tasks: o.flag("includeTasks", true)}
 }
 
 // ReadUpdateObjective reads the params of objectives/update.
-func ReadUpdateObjective(r *Reader) UpdateObjectiveParams {
+func ReadUpdateObjective(r *Reader) service.UpdateObjectiveParams {
 	o := r.params()
-	return UpdateObjectiveParams{o.needText("id"), o.change(), statusIn[opt.ObjectiveStatus](o, "an objective"), o.seen()}
-}
-
-// ReplanParams are the params of objectives/replan.
-type ReplanParams struct {
-	ID, Reason string
-	Seen       int64
+	return service.UpdateObjectiveParams{ID: o.needText("id"), Change: o.change(), Status: statusIn[opt.ObjectiveStatus](o, "an objective"), Seen: o.seen()}
 }
 
 // ReadReplan reads the params of objectives/replan.
-func ReadReplan(r *Reader) ReplanParams {
+func ReadReplan(r *Reader) service.ReplanParams {
 	o := r.params()
-	p := ReplanParams{o.needText("id"), o.text("reason"), o.seen()}
+	p := service.ReplanParams{ID: o.needText("id"), Reason: o.text("reason"), Seen: o.seen()}
 	o.checkLength("reason", p.Reason)
 	return p
 }
 
-// UpdatePlanParams are the params of plans/update.
-type UpdatePlanParams struct {
-	ID     string
-	Change opt.Change     // Dependencies are ids as they were sent
-	Status opt.PlanStatus // "" to stay
-	Seen   int64
-}
-
 // ReadUpdatePlan reads the params of plans/update.
-func ReadUpdatePlan(r *Reader) UpdatePlanParams {
+func ReadUpdatePlan(r *Reader) service.UpdatePlanParams {
 	o := r.params()
-	p := UpdatePlanParams{o.needText("id"), o.change(), statusIn[opt.PlanStatus](o, "a plan"), o.seen()}
+	p := service.UpdatePlanParams{ID: o.needText("id"), Change: o.change(), Status: statusIn[opt.PlanStatus](o, "a plan"), Seen: o.seen()}
 	if o.find("dependencies") != nil {
 		p.Change.Dependencies = append([]string{}, o.texts("dependencies")...)
 	}
 	return p
 }
 
-// AddTasksParams are the params of plans/addTasks.
-type AddTasksParams struct {
-	ID    string // of the plan
-	Tasks []opt.TaskSpec
-	Seen  int64
-}
-
 // ReadAddTasks reads the params of plans/addTasks. The plan may stand under
 // either of two names.
-func ReadAddTasks(r *Reader) AddTasksParams {
+func ReadAddTasks(r *Reader) service.AddTasksParams {
 	o := r.params()
-	p := AddTasksParams{ID: o.text("planId"), Seen: o.seen()}
+	p := service.AddTasksParams{ID: o.text("planId"), Seen: o.seen()}
 	if o.find("id") != nil || p.ID == "" {
 		p.ID = o.needText("id")
 	}
@@ -152,31 +92,16 @@ func ReadAddTasks(r *Reader) AddTasksParams {
 	return p
 }
 
-// LinkTaskParams are the params of tasks/link.
-type LinkTaskParams struct {
-	ID   string // of the plan task
-	Link string // the A2A task that stands in for it
-	Seen int64
-}
-
 // ReadLinkTask reads the params of tasks/link.
-func ReadLinkTask(r *Reader) LinkTaskParams {
+func ReadLinkTask(r *Reader) service.LinkTaskParams {
 	o := r.params()
-	return LinkTaskParams{o.needText("id"), o.needID("a2aTaskId"), o.seen()}
-}
-
-// UpdateTaskStatusParams are the params of tasks/updateStatus.
-type UpdateTaskStatusParams struct {
-	ID      string // of the plan task
-	State   opt.TaskState
-	Message string // for people
-	Seen    int64
+	return service.LinkTaskParams{ID: o.needText("id"), Link: o.needID("a2aTaskId"), Seen: o.seen()}
 }
 
 // ReadUpdateTaskStatus reads the params of tasks/updateStatus.
-func ReadUpdateTaskStatus(r *Reader) UpdateTaskStatusParams {
+func ReadUpdateTaskStatus(r *Reader) service.UpdateTaskStatusParams {
 	o := r.params()
-	p := UpdateTaskStatusParams{o.needText("id"), o.planTaskState("status"), o.text("message"), o.seen()}
+	p := service.UpdateTaskStatusParams{ID: o.needText("id"), State: o.planTaskState("status"), Message: o.text("message"), Seen: o.seen()}
 	o.checkLength("message", p.Message)
 	return p
 }

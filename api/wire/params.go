@@ -2,6 +2,7 @@ package wire
 
 import (
 	"longhaul/a2a"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -13,26 +14,18 @@ const (
 	defaultHistory = 100 // messages of one task where a request does not say how many
 )
 
-// SendParams are the params of a send.
-type SendParams struct {
-	Message      a2a.Message
-	Hints        Hints
-	History      int // messages to return
-	Scope        opt.HistoryScope
-	Push         bool // a push configuration came with it
-	ReturnAtOnce bool
-	After        *int64 // resume a stream after this event
-}
-
 // ReadSend reads the params of a send.
-func ReadSend(r *Reader) SendParams {
+func ReadSend(r *Reader) service.SendParams {
 	o := r.params()
 	o.tenant()
 	o.metadata("metadata")
-	p := SendParams{History: defaultHistory, After: o.after()}
+	p := service.SendParams{History: defaultHistory, After: o.after()}
 	if m, ok := o.object("message"); ok {
 		p.Message, p.Hints = m.message(), m.hints("metadata")
 		p.Scope = o.scope(&p.Message)
+		if p.Message.TaskID != "" || p.Hints.TaskID != "" {
+			p.Decision, p.BadDecision = readDecision(p.Message)
+		}
 	} else {
 		o.missing("message")
 	}
@@ -110,20 +103,12 @@ func (o object) after() *int64 {
 	return &seq
 }
 
-// TaskParams are the params of a method about one task.
-type TaskParams struct {
-	ID      string
-	History int
-	Scope   opt.HistoryScope
-	After   *int64 // resume a stream after this event
-}
-
 // ReadTask reads the params of a method about one task.
-func ReadTask(r *Reader) TaskParams {
+func ReadTask(r *Reader) service.TaskParams {
 	o := r.params()
 	o.tenant()
 	o.metadata("metadata")
-	return TaskParams{ID: o.needText("id"), History: o.history(defaultHistory), Scope: o.scope(nil), After: o.after()}
+	return service.TaskParams{ID: o.needText("id"), History: o.history(defaultHistory), Scope: o.scope(nil), After: o.after()}
 }
 
 // needText returns a string that is required but may be anything: one that
@@ -138,17 +123,11 @@ func (o object) needText(name string) string {
 	return s
 }
 
-// TaskListParams are the params of a list of tasks.
-type TaskListParams struct {
-	Filter    opt.TaskFilter // without its cursor
-	PageToken string
-}
-
 // ReadTaskList reads the params of a list of tasks.
-func ReadTaskList(r *Reader) TaskListParams {
+func ReadTaskList(r *Reader) service.TaskListParams {
 	o := r.params()
 	o.tenant()
-	return TaskListParams{
+	return service.TaskListParams{
 		PageToken: o.text("pageToken"),
 		Filter: opt.TaskFilter{
 			ContextID: o.contextID("contextId"),
@@ -170,6 +149,30 @@ func (o object) pageSize(missing int) int {
 		return missing
 	}
 	return *n
+}
+
+// Params reads the params of a call. Before anything that is wrong with them it
+// returns the error of activate, which gets the extensions that a message names.
+func Params[P any](r *Reader, read func(*Reader) P, activate func(mentioned []string) error) (P, error) {
+	p := read(r)
+	if err := activate(r.mentions); err != nil {
+		return p, err
+	}
+	if fault := r.Fault(); fault != nil {
+		return p, fault
+	}
+	if r.noID {
+		return p, errNoID
+	}
+	return p, nil
+}
+
+// RequestID returns the id that the client gave to a change in the metadata of the
+// request, "" for none.
+func (r *Reader) RequestID() string {
+	o := (&Reader{raw: r.raw}).params()
+	m, _ := o.object("metadata")
+	return m.text(opt.KeyRequestID)
 }
 
 // Nothing reads params of which no member matters.

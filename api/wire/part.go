@@ -155,6 +155,7 @@ type part10 struct {
 	Raw       []byte          `json:"raw,omitzero"`
 	URL       *string         `json:"url,omitempty"`
 	Data      json.RawMessage `json:"data,omitzero"`
+	Ref       *a2a.Ref        `json:"-"` // there is none left on the wire
 	Filename  string          `json:"filename,omitempty"`
 	MediaType string          `json:"mediaType,omitempty"`
 	Metadata  a2a.Metadata    `json:"metadata,omitempty"`

@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/api/service"
 )
 
 // Limits on what a request may hold, beside those of package opt.
 const (
 	MaxParts      = 100      // of a message
 	MaxMetadata   = 64 << 10 // bytes of JSON in one metadata object
-	MaxID         = 256      // characters of any id
 	maxViolations = 20       // that are reported
 )
 
@@ -24,26 +24,24 @@ type Reader struct {
 	Tenant  string // of the caller, the only one that a request may name
 	raw     json.RawMessage
 	path    map[string]string // params that stand in the path of a request, by name
+	noID    bool              // nobody waits for an answer, so nothing is done
 
-	violations []Violation
+	violations []service.Violation
 	mentions   []string // extensions that the message names or uses
 }
 
-// NewReader returns a reader of the params of a [Request].
+// NewReader returns a reader of params.
 func NewReader(v Version, params json.RawMessage) *Reader {
 	return &Reader{Version: v, raw: params}
 }
 
 // Fault returns what was wrong with the params that were read, nil if nothing.
-func (r *Reader) Fault() *Fault {
+func (r *Reader) Fault() *service.Fault {
 	if len(r.violations) == 0 {
 		return nil
 	}
-	return Invalid(r.violations...)
+	return service.Invalid(r.violations...)
 }
-
-// Mentions lists the extensions that a message in the params names or uses.
-func (r *Reader) Mentions() []string { return r.mentions }
 
 func (r *Reader) mention(uri string) {
 	if !slices.Contains(r.mentions, uri) {
@@ -52,7 +50,7 @@ func (r *Reader) mention(uri string) {
 }
 
 func (r *Reader) wrong(field, problem string) {
-	v := Violation{field, problem}
+	v := service.Violation{Field: field, Description: problem}
 	if len(r.violations) < maxViolations && !slices.Contains(r.violations, v) {
 		r.violations = append(r.violations, v)
 	}
@@ -138,8 +136,8 @@ func (o object) id(name string) string {
 }
 
 func badID(s string) string {
-	if len(s) > MaxID {
-		return fmt.Sprintf("is longer than %d bytes", MaxID)
+	if len(s) > service.MaxID {
+		return fmt.Sprintf("is longer than %d bytes", service.MaxID)
 	}
 	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f }) {
 		return "must not contain control characters"

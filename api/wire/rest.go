@@ -6,20 +6,31 @@ import (
 	"errors"
 	"net/url"
 	"strconv"
+
+	"longhaul/api/service"
 )
 
-// OnlyVersion10 is the fault of a request that names version 0.3, or none, to a
-// binding that speaks 1.0 alone.
-func OnlyVersion10() *Fault {
-	return &Fault{
-		Code: CodeVersion, Message: "This binding speaks A2A 1.0 only: send the header A2A-Version: 1.0",
+// Negotiate10 returns what is wrong with the version that a request names to a
+// binding that speaks 1.0 alone, nil for nothing. A lenient binding accepts requests
+// that name none.
+func Negotiate10(headers []string, query url.Values, lenient bool) *service.Fault {
+	version, named, fault := Negotiate(headers, query)
+	switch {
+	case fault != nil:
+		fault.Info["supportedVersions"] = string(V10)
+		return fault
+	case version == V10, lenient && !named:
+		return nil
+	}
+	return &service.Fault{
+		Kind: service.UnsupportedVersion, Message: "This binding speaks A2A 1.0 only: send the header A2A-Version: 1.0",
 		Info: map[string]string{"requestedVersion": string(V03), "supportedVersions": string(V10)},
 	}
 }
 
 // ReadBody returns a reader of the params in the body of a 1.0 request over plain
 // HTTP, which may be empty. path holds those that stand in its path.
-func ReadBody(body []byte, path map[string]string) (*Reader, *Fault) {
+func ReadBody(body []byte, path map[string]string) (*Reader, *service.Fault) {
 	r := NewReader(V10, nil)
 	r.path = path
 	if body = bytes.TrimSpace(body); len(body) == 0 {
@@ -27,11 +38,11 @@ func ReadBody(body []byte, path map[string]string) (*Reader, *Fault) {
 	}
 	switch err := check(body); {
 	case errors.Is(err, errTooDeep):
-		return r, &Fault{Code: CodeParse, Message: "Parse error: nested too deeply"}
+		return r, &service.Fault{Kind: service.Parse, Message: "Parse error: nested too deeply"}
 	case err != nil:
-		return r, &Fault{Code: CodeParse, Message: "Parse error"}
+		return r, &service.Fault{Kind: service.Parse, Message: "Parse error"}
 	case body[0] != '{':
-		return r, &Fault{Code: CodeInvalidRequest, Message: "Invalid request: the body must be an object"}
+		return r, &service.Fault{Kind: service.InvalidRequest, Message: "Invalid request: the body must be an object"}
 	}
 	r.raw = body
 	return r, nil

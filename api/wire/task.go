@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
 )
 
 type task10 struct {
@@ -37,7 +39,17 @@ type artifact struct {
 }
 
 // Task returns t as it stands on the wire.
-func (v Version) Task(t a2a.Task) any {
+func (v Version) Task(t service.Task) any { return v.task(WithObjective(t.Task, t.Objective)) }
+
+// WithObjective returns t with an objective in its metadata, unless that is nil.
+func WithObjective(t a2a.Task, o *opt.Objective) a2a.Task {
+	if o != nil {
+		t.Metadata = t.Metadata.With(opt.KeyObjective, newObjective(o, true, true))
+	}
+	return t
+}
+
+func (v Version) task(t a2a.Task) any {
 	out := task10{ID: t.ID, ContextID: t.ContextID, Status: v.status(t.Status), History: v.messages(t.History), Metadata: t.Metadata}
 	for _, a := range t.Artifacts {
 		out.Artifacts = append(out.Artifacts, v.artifact(a))

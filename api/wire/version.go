@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"longhaul/api/service"
 )
 
 // A Version is a protocol version as it is negotiated: without a patch number.
@@ -21,19 +23,12 @@ const (
 
 const supportedVersions = "0.3,1.0"
 
-// Rules says where the versions ask for different behaviour.
-type Rules struct {
-	SecondCancelFails bool // canceling a canceled task is an error
-	SubscribeToEnded  bool // a finished task may be subscribed to: it is shown once
-	InterruptEnds     bool // a subscription ends when the task begins to need input
-}
-
 // Rules returns the rules of v.
-func (v Version) Rules() Rules {
+func (v Version) Rules() service.Rules {
 	if v == V03 {
-		return Rules{SecondCancelFails: true, SubscribeToEnded: true, InterruptEnds: true}
+		return service.Rules{SecondCancelFails: true, SubscribeToEnded: true, InterruptEnds: true, CardFault: true}
 	}
-	return Rules{}
+	return service.Rules{}
 }
 
 // StreamsFaults reports whether a streaming method that fails before its first
@@ -47,7 +42,7 @@ var versionForm = regexp.MustCompile(`^(\d{1,4}\.\d{1,4})(?:\.\d{1,4})?$`)
 // headers or, if there are none, its query parameter of the same name. A request
 // that names none asks for 0.3; named reports whether it did name one. A version
 // that is not served, or two different ones, is a fault.
-func Negotiate(headers []string, query url.Values) (v Version, named bool, fault *Fault) {
+func Negotiate(headers []string, query url.Values) (v Version, named bool, fault *service.Fault) {
 	for _, text := range append(headers, query["A2A-Version"]...) {
 		text = strings.TrimSpace(text)
 		if text == "" {
@@ -72,12 +67,12 @@ func Negotiate(headers []string, query url.Values) (v Version, named bool, fault
 
 // UnnamedVersion is the fault of calling a method of version 1.0 without naming
 // a version.
-func UnnamedVersion(method string) *Fault {
+func UnnamedVersion(method string) *service.Fault {
 	return versionFault(method+" is a method of A2A 1.0: send the header A2A-Version: 1.0", string(V03))
 }
 
-func versionFault(message, requested string) *Fault {
-	f := &Fault{Code: CodeVersion, Message: message, Info: map[string]string{"supportedVersions": supportedVersions}}
+func versionFault(message, requested string) *service.Fault {
+	f := &service.Fault{Kind: service.UnsupportedVersion, Message: message, Info: map[string]string{"supportedVersions": supportedVersions}}
 	if requested != "" {
 		f.Info["requestedVersion"] = requested
 	}

@@ -9,11 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/api/service"
 	"longhaul/api/wire"
 )
 
 // read reads params of a send whose message has the given parts.
-func read(t *testing.T, v wire.Version, parts string) wire.SendParams {
+func read(t *testing.T, v wire.Version, parts string) service.SendParams {
 	t.Helper()
 	role := map[wire.Version]string{wire.V03: "user", wire.V10: "ROLE_USER"}[v]
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"message":{"messageId":"m","role":%q,"parts":[%s]}}}`, role, parts)
@@ -94,7 +95,7 @@ func TestParts(t *testing.T) {
 func TestStates(t *testing.T) {
 	for _, s := range a2a.TaskStates {
 		for v, word := range map[wire.Version]string{wire.V03: string(s), wire.V10: "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(string(s), "-", "_"))} {
-			if got := write(t, v.Task(a2a.Task{Status: a2a.TaskStatus{State: s}})); !strings.Contains(got, `"state":"`+word+`"`) {
+			if got := write(t, v.Task(service.Task{Task: a2a.Task{Status: a2a.TaskStatus{State: s}}})); !strings.Contains(got, `"state":"`+word+`"`) {
 				t.Errorf("%s: %s is not in %s", v, word, got)
 			}
 			r := wire.NewReader(v, json.RawMessage(`{"status":"`+word+`"}`))
@@ -116,9 +117,9 @@ func TestStates(t *testing.T) {
 func TestNothingIsNull(t *testing.T) {
 	for _, v := range []wire.Version{wire.V03, wire.V10} {
 		for _, value := range []any{
-			v.Task(a2a.Task{}), v.Message(a2a.Message{}), v.TaskPage(wire.TaskPage{}), v.Card(wire.Card{Interfaces: []wire.Interface{}}),
-			v.ObjectivePage(wire.ObjectivePage{}),
-			v.Event(a2a.Event{Status: &a2a.StatusUpdate{}}), v.Event(a2a.Event{Artifact: &a2a.ArtifactUpdate{}}),
+			v.Task(service.Task{}), v.Message(a2a.Message{}), v.TaskPage(service.TaskPage{}), v.Card(service.Card{Interfaces: []service.Interface{}}),
+			v.ObjectivePage(service.ObjectivePage{}),
+			v.Event(service.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}}), v.Event(service.StreamEvent{Event: a2a.Event{Artifact: &a2a.ArtifactUpdate{}}}),
 		} {
 			if got := write(t, value); strings.Contains(got, "null") {
 				t.Errorf("%s writes null: %s", v, got)
@@ -126,7 +127,7 @@ func TestNothingIsNull(t *testing.T) {
 		}
 	}
 	want := `{"kind":"status-update","taskId":"","contextId":"","status":{"state":""},"final":false}`
-	if diff := cmp.Diff(want, write(t, wire.V03.Event(a2a.Event{Status: &a2a.StatusUpdate{}}))); diff != "" {
+	if diff := cmp.Diff(want, write(t, wire.V03.Event(service.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}}))); diff != "" {
 		t.Errorf("status update mismatch (-want +got):\n%s", diff)
 	}
 }

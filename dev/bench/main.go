@@ -1,7 +1,8 @@
 // Bench measures what Longhaul costs. It runs objectives of one plan with three
 // tasks that do nothing, over HTTP, and beside them bare Temporal workflows of
-// the same shape on the same embedded server in the same process. It prints a
-// table for docs/performance.md.
+// the same shape, on the same embedded server in the same process. Short rounds
+// of both alternate, so that both meet the same noise. It prints tables for
+// docs/performance.md.
 package main
 
 import (
@@ -11,63 +12,71 @@ import (
 	"os"
 	"os/signal"
 	"time"
+
+	"longhaul/dev/e2e/cost"
 )
 
+// settings say what to run.
+type settings struct {
+	rounds, parallel int
+	alone, together  time.Duration
+	dir, sync        string
+}
+
 func main() {
-	alone := flag.Int("alone", 200, "runs one after another")
-	together := flag.Int("together", 1000, "runs in parallel, in all")
-	parallel := flag.Int("parallel", 50, "how many of those at a time")
-	rounds := flag.Int("rounds", 3, "rounds; the table has the median")
-	sync := flag.String("sync", "full", "full or normal: what the databases wait for")
+	var s settings
+	flag.IntVar(&s.rounds, "rounds", 6, "number of rounds; each runs both sides, one at a time and in parallel")
+	flag.DurationVar(&s.alone, "alone", time.Second, "how long a side runs one objective at a time, in each round")
+	flag.DurationVar(&s.together, "together", 2*time.Second, "how long a side runs objectives in parallel, in each round")
+	flag.IntVar(&s.parallel, "parallel", 50, "number of objectives in parallel")
+	flag.StringVar(&s.dir, "dir", os.TempDir(), "directory for both databases, for example /dev/shm to leave out the disk")
+	flag.StringVar(&s.sync, "sync", "full", "what the databases wait for: full or normal")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
-	defer cancel()
-	if err := run(ctx, *sync, plan{*alone, *together, *parallel, *rounds}); err != nil {
+	if err := run(ctx, s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// A plan says how much to run.
-type plan struct{ alone, together, parallel, rounds int }
-
-func run(ctx context.Context, sync string, p plan) error {
-	dir, err := os.MkdirTemp("", "longhaul-bench-")
+func run(ctx context.Context, s settings) error {
+	dir, err := os.MkdirTemp(s.dir, "longhaul-bench-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	s, err := startService(ctx, dir, sync)
+	service, err := cost.StartService(ctx, dir, s.sync)
 	if err != nil {
 		return err
 	}
-	defer s.stop()
-	b, err := startBare(s.temporalAddr)
+	defer service.Stop()
+	bare, err := cost.StartBare(service.TemporalAddr)
 	if err != nil {
 		return err
 	}
-	defer b.stop()
+	defer bare.Stop()
 
-	sides := []*side{{name: "bare Temporal", once: b.once}, {name: "Longhaul", once: s.once}}
-	for _, side := range sides { // warm up
-		if err := repeat(ctx, 30, 10, side.once); err != nil {
+	sides := [2]*side{
+		{name: "bare Temporal", once: bare.Once, log: &bare.Log},
+		{name: "Longhaul", once: service.Once, log: &service.Log},
+	}
+	for _, side := range sides {
+		if err := side.prepare(ctx, s.parallel); err != nil {
 			return fmt.Errorf("%s: %w", side.name, err)
 		}
 	}
-	counted, err := s.count(ctx, b)
-	if err != nil {
-		return err
-	}
-	for range p.rounds {
-		for _, side := range sides {
-			if err := side.round(ctx, p); err != nil {
-				return fmt.Errorf("%s: %w", side.name, err)
-			}
+	fmt.Printf("One objective of 1 plan × 3 no-op tasks, databases in %s, sync %s.\n\n", s.dir, s.sync)
+	loads := []load{{parallel: 1, lasts: s.alone}, {parallel: s.parallel, lasts: s.together}}
+	for _, l := range loads {
+		fmt.Printf("%d at a time, for %v in each round:\n\n", l.parallel, l.lasts)
+		pairs, err := l.measure(ctx, sides, s.rounds)
+		if err != nil {
+			return err
 		}
+		reportRatios(pairs)
 	}
-	report(os.Stdout, p, sides, counted)
+	reportCounts(sides)
 	return nil
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
-	"time"
 
 	"longhaul/opt"
 	"longhaul/workflows"
@@ -19,12 +19,12 @@ var changed = []shape{
 		addPlan("say one|say two|say three", false), link(1, 0, "elsewhere", false), linkOther(1, 1, "work 2s; say theirs"), start,
 		inState(1, 0, opt.TaskWorking), move(1, 0, opt.TaskCompleted),
 	}},
-	{name: "again", specs: plans("say kept", "fail|say never", "say last"), steps: []step{
-		again(opt.ObjectiveSubmitted), addTasks(3, "say more"), start,
+	{name: "retried-objective", specs: plans("say kept", "fail|say never", "say last"), steps: []step{
+		retry(opt.ObjectiveSubmitted), addTasks(3, "say more"), start,
 	}},
-	{name: "plan-again", specs: []opt.PlanSpec{optional(plan("Plan 1", "say kept", "fail")), plan("Plan 2", "approve Go on?; say done")}, steps: []step{
-		planStatus(1, opt.PlanFailed), planAgain(1, opt.PlanWorking), inState(1, 1, opt.TaskFailed), planStatus(1, opt.PlanFailed),
-		planAgain(1, opt.PlanPending), reply(2, 0, opt.Reply{Action: opt.Accept}),
+	{name: "retried-plan", specs: []opt.PlanSpec{optional(plan("Plan 1", "say kept", "fail")), plan("Plan 2", "approve Go on?; say done")}, steps: []step{
+		planStatus(1, opt.PlanFailed), retryPlan(1, opt.PlanWorking), inState(1, 1, opt.TaskFailed), planStatus(1, opt.PlanFailed),
+		retryPlan(1, opt.PlanPending), reply(2, 0, opt.Reply{Action: opt.Accept}),
 	}},
 	{name: "by-hand", idle: true, added: 2, steps: []step{
 		addPlan("say one", false), addPlan("say two|say three", false),
@@ -36,7 +36,7 @@ var changed = []shape{
 		move(1, 1, opt.TaskCompleted), move(1, 0, opt.TaskCompleted),
 	}},
 	{name: "paused-resumed", specs: plans("work 2s|say done"), steps: []step{
-		waitFor(opt.TaskWorking), ask(opt.ObjectiveBlocked), planStatus(1, opt.PlanBlocked), breathe, start,
+		waitFor(opt.TaskWorking), ask(opt.ObjectiveBlocked), start,
 	}},
 	{name: "replanned", added: 1, text: "say planned", specs: plans("approve Go on?|say never"), steps: []step{
 		waitFor(opt.TaskInputRequired), replan,
@@ -47,44 +47,62 @@ var changed = []shape{
 	{name: "works-while-planned", text: "slow", steps: []step{start}},
 }
 
-// soon calls change until the workflow is there that it is for: a plan is in the
-// journal before it begins.
-func soon(ctx context.Context, change func() error) error {
-	for {
-		if err := change(); !errors.Is(err, opt.ErrEnded) && !errors.Is(err, opt.ErrUnknown) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(10 * time.Millisecond):
-		}
+// do has a command carried out that is about the n-th plan, and the m-th task of it
+// if the command is about a task, and waits for the answer.
+func do(c opt.Command, n, m int) step {
+	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+		return r.answered(ctx, r.command(c, id, n, m), func(c opt.Command) error { return engine.Command(ctx, c) })
 	}
+}
+
+// command returns c for an objective, with an id of its own.
+func (r *recorder) command(c opt.Command, id string, n, m int) opt.Command {
+	r.commands++
+	c.ID, c.ObjectiveID = fmt.Sprintf("command-%d", r.commands), id
+	if n > 0 {
+		c.PlanID = opt.PlanID(id, n)
+	}
+	if c.Kind == opt.LinkTask || c.Kind == opt.MoveTask || c.Kind == opt.CancelTask {
+		c.TaskID = opt.TaskID(c.PlanID, m)
+	}
+	return c
+}
+
+// answered sends a command and waits until it is answered. A refusal is an error.
+func (r *recorder) answered(ctx context.Context, c opt.Command, send func(opt.Command) error) error {
+	if err := send(c); err != nil {
+		return err
+	}
+	var answer opt.CommandAnswer
+	var err error
+	wait := r.watch(ctx, c.ObjectiveID, func() (ok bool) {
+		answer, ok, err = r.journal.Answer(ctx, c.ObjectiveID, c.ID)
+		return ok || err != nil
+	})
+	if answer.Refusal != nil {
+		return fmt.Errorf("%s: %w", c.Kind, answer.Refusal)
+	}
+	return errors.Join(err, wait)
 }
 
 func addTasks(n int, scripts ...string) step {
-	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		return soon(ctx, func() error { return engine.AddTasks(ctx, opt.PlanID(id, n), plan("", scripts...).Tasks, 0) })
-	}
+	return do(opt.Command{Kind: opt.AddTasks, Tasks: plan("", scripts...).Tasks}, n, 0)
 }
 
 func skip(n int) step {
-	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		return soon(ctx, func() error { return engine.ChangePlan(ctx, opt.PlanID(id, n), nil, opt.PlanSkipped, false, 0) })
-	}
+	return do(opt.Command{Kind: opt.UpdatePlan, Status: string(opt.PlanSkipped)}, n, 0)
 }
 
 // reorder has a plan come after another.
 func reorder(n, after int) step {
-	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		return engine.ReorderPlan(ctx, opt.PlanID(id, n), &opt.Change{Dependencies: []string{opt.PlanID(id, after)}}, 0)
+	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+		change := &opt.Change{Dependencies: []string{opt.PlanID(id, after)}}
+		return do(opt.Command{Kind: opt.UpdatePlan, Change: change}, n, 0)(ctx, r, engine, id)
 	}
 }
 
 func link(n, m int, to string, follow bool) step {
-	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		return soon(ctx, func() error { return engine.LinkTask(ctx, opt.TaskID(opt.PlanID(id, n), m), to, follow, 0) })
-	}
+	return do(opt.Command{Kind: opt.LinkTask, Link: to, Follow: follow}, n, m)
 }
 
 // linkOther links a task to another objective, which begins then.
@@ -102,42 +120,28 @@ func linkOther(n, m int, script string) step {
 }
 
 func move(n, m int, to opt.TaskState) step {
-	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		return soon(ctx, func() error { return engine.MoveTask(ctx, opt.TaskID(opt.PlanID(id, n), m), to, "", 0) })
-	}
+	return do(opt.Command{Kind: opt.MoveTask, Status: string(to)}, n, m)
 }
 
 func ask(to opt.ObjectiveStatus) step {
-	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		return engine.ChangeObjective(ctx, id, nil, to, 0)
-	}
+	return do(opt.Command{Kind: opt.UpdateObjective, Status: string(to)}, 0, 0)
 }
 
 func start(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
 	return ask(opt.ObjectiveWorking)(ctx, r, engine, id)
 }
 
-// breathe lets an objective hear of what its plans have recorded.
-func breathe(ctx context.Context, _ *recorder, _ *workflows.Client, _ string) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(300 * time.Millisecond):
-		return nil
-	}
+func replan(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+	return do(opt.Command{Kind: opt.Replan, Text: "another way"}, 0, 0)(ctx, r, engine, id)
 }
 
-func replan(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-	return engine.Replan(ctx, id, "another way", 0)
-}
-
-// again waits for the end of an objective and begins a new attempt at it.
-func again(to opt.ObjectiveStatus) step {
+// retry waits for the end of an objective and begins a new attempt at it.
+func retry(to opt.ObjectiveStatus) step {
 	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
 		if err := r.whole(ctx, id, func(o *opt.Objective) bool { return o.Settled() }); err != nil {
 			return err
 		}
-		o, err := r.journal.Whole(ctx, tenant, id)
+		o, err := r.journal.Objective(ctx, tenant, id)
 		if err != nil {
 			return err
 		}
@@ -151,28 +155,20 @@ func again(to opt.ObjectiveStatus) step {
 				}
 			}
 		}
-		if err := engine.Again(ctx, o, to, nil); err != nil {
-			return err
-		}
-		return r.whole(ctx, id, func(now *opt.Objective) bool { return now.Attempt > o.Attempt })
+		head := *o
+		head.Plans = nil
+		c := r.command(opt.Command{Kind: opt.UpdateObjective, Status: string(to)}, id, 0, 0)
+		return r.answered(ctx, c, func(c opt.Command) error { return engine.Retry(ctx, head, c) })
 	}
 }
 
-// planAgain begins a new attempt at a plan that failed.
-func planAgain(n int, to opt.PlanStatus) step {
+// retryPlan begins a new attempt at a plan that failed.
+func retryPlan(n int, to opt.PlanStatus) step {
 	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
-		o, err := r.journal.Whole(ctx, tenant, id)
-		if err != nil {
+		if err := r.leave(ctx, opt.PlanID(id, n)); err != nil {
 			return err
 		}
-		p := o.Plan(opt.PlanID(id, n))
-		if err := r.leave(ctx, p.ID); err != nil {
-			return err
-		}
-		if err := soon(ctx, func() error { return engine.AgainPlan(ctx, p, to, 0) }); err != nil {
-			return err
-		}
-		return r.whole(ctx, id, func(now *opt.Objective) bool { return now.Plan(p.ID).Run > p.Run })
+		return do(opt.Command{Kind: opt.UpdatePlan, Status: string(to)}, n, 0)(ctx, r, engine, id)
 	}
 }
 

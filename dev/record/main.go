@@ -92,11 +92,11 @@ func wanted(dir, name string, names []string) bool {
 // planning takes a moment over a message that asks for it.
 type planning struct{ activities.Planner }
 
-func (p planning) Plan(ctx context.Context, r activities.Request) ([]opt.PlanSpec, error) {
+func (p planning) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
 	if r.Message != nil && r.Message.Text() == "slow" {
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return activities.Planned{}, ctx.Err()
 		case <-time.After(2 * time.Second):
 		}
 	}
@@ -110,6 +110,7 @@ type recorder struct {
 	long     *workflows.Client // continues as new after a hundred events
 	hasty    *workflows.Client // cancels what nobody starts within seconds
 	journal  *journal.Journal
+	commands int                 // that were sent
 	ended    map[string][]string // runs of workflows that were begun again since, the latest first
 }
 
@@ -119,7 +120,7 @@ func startWorker(ctx context.Context, temporal client.Client) (*recorder, func()
 		return nil, nil, err
 	}
 	w := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Purger: j,
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Kept: j, Purger: j,
 		Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
 	}})
 	if err := w.Start(); err != nil {

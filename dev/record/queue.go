@@ -31,7 +31,10 @@ func (r *recorder) queue(ctx context.Context, dir string) error {
 	}
 	second := opening(shape{name: queueShape + "-second", specs: plans("work 1s; say second")})
 	second.Objective.ContextID, second.Objective.QueuedAt = first.Objective.ContextID, a2a.At(time.Now())
-	second.Behind = []string{first.Objective.ID}
+	placed := opt.Placed{QueuedAt: second.Objective.QueuedAt, Behind: []string{first.Objective.ID}}
+	if err := r.engine.Enter(ctx, second.Objective, placed); err != nil {
+		return err
+	}
 	if _, err := r.engine.Start(ctx, second); err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func notes(n int, text ...string) []step {
 			if len(text) > 0 {
 				m = message(fmt.Sprintf("note-%d", i), text[0])
 			}
-			if err := engine.Tell(ctx, opt.Letter{ObjectiveID: id, TaskID: id, Message: m, Principal: principal}); err != nil {
+			if err := engine.Tell(ctx, opt.Letter{ObjectiveID: id, TaskID: id, Message: m, Principal: principal, Begins: len(text) > 0}); err != nil {
 				return err
 			}
 			return r.judged(ctx, id, m.MessageID)
@@ -182,18 +182,16 @@ func notes(n int, text ...string) []step {
 }
 
 func cancel(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-	return engine.Cancel(ctx, id, principal)
+	return engine.Cancel(ctx, id)
 }
 
-func cancelTask(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-	return engine.Cancel(ctx, opt.TaskID(opt.PlanID(id, 1), 0), principal)
+func cancelTask(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
+	return do(opt.Command{Kind: opt.CancelTask}, 1, 0)(ctx, r, engine, id)
 }
 
 func addPlan(script string, start bool) step {
-	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
-		_, err := engine.AddPlan(ctx, id, plan("Added", strings.Split(script, "|")...), start, 0)
-		return err
-	}
+	added := plan("Added", strings.Split(script, "|")...)
+	return do(opt.Command{Kind: opt.CreatePlan, Plan: &added, Start: start}, 0, 0)
 }
 
 // judged waits until the journal says what became of a message.

@@ -13,7 +13,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -22,16 +22,16 @@ import (
 const Kind = "scripted"
 
 // Agent makes each message a plan of one task, or answers it at once where the
-// script says so. It implements [api.Agent]; its zero value is ready.
+// script says so. It implements [service.Agent]; its zero value is ready.
 type Agent struct{}
 
-// Decide implements [api.Agent].
-func (Agent) Decide(_ context.Context, m a2a.Message) (api.Decision, error) {
+// Decide implements [service.Agent].
+func (Agent) Decide(_ context.Context, m a2a.Message) (service.Decision, error) {
 	a := actFor(m.MessageID)
 	if a.answer != "" {
-		return api.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart(a.answer)}}}, nil
+		return service.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart(a.answer)}}}, nil
 	}
-	return api.Decision{
+	return service.Decision{
 		Planner: Kind,
 		Reason:  "the id of the message begins with " + a.prefix,
 		Plans:   []opt.PlanSpec{{Name: "Script", Tasks: []opt.TaskSpec{{Name: a.name(), Executor: Kind}}}},
@@ -39,8 +39,8 @@ func (Agent) Decide(_ context.Context, m a2a.Message) (api.Decision, error) {
 }
 
 // Skills says what the agent is good for.
-func (Agent) Skills() []api.Skill {
-	return []api.Skill{{
+func (Agent) Skills() []service.Skill {
+	return []service.Skill{{
 		ID: Kind, Name: "Conformance script", Tags: []string{"conformance"},
 		Description: "Does what the beginning of a message's id asks for, the way the compatibility kits of A2A expect it.",
 		Examples:    []string{"Hello"},

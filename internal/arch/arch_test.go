@@ -1,6 +1,7 @@
 package arch_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -25,6 +26,9 @@ func TestRepository(t *testing.T) {
 			}
 		}
 	}
+	for _, wrong := range checkTypes(sources) {
+		t.Error(wrong)
+	}
 	for _, room := range []string{"a2a", "opt", "workflows", "api", "internal/journal", "internal/arch", "cmd/longhaul", "dev/temporald"} {
 		if !seen[room] {
 			t.Errorf("no file of %s was read", room)
@@ -48,7 +52,11 @@ func TestRules(t *testing.T) {
 		{"api/send_test.go", `import "longhaul/internal/journal"`, ""},
 		{"api/send_test.go", `import "longhaul/internal/cli"`, "api imports internal/cli"},
 		{"api/wire/part.go", `import "longhaul/api"`, "api/wire imports api"},
-		{"api/grpc/service.go", `import "longhaul/api"`, ""},
+		{"api/wire/part.go", `import "longhaul/api/service"`, ""},
+		{"api/service/task.go", `import "longhaul/api/wire"`, "api/service imports api/wire"},
+		{"api/service/task.go", `import "longhaul/internal/journal"`, "api/service imports internal/journal"},
+		{"api/service/task.go", `import "github.com/labstack/echo/v4"`, "belongs to [api]"},
+		{"api/grpc/operation.go", `import "longhaul/api"`, "api/grpc imports api"},
 		{"api/send.go", `import "longhaul/api/grpc"`, "api imports api/grpc"},
 		{"activities/llm/llm.go", `import "longhaul/activities/echo"`, "activities/llm imports activities/echo"},
 		{"activities/llm/llm_test.go", `import "longhaul/activities/executortest"`, ""},
@@ -63,9 +71,9 @@ func TestRules(t *testing.T) {
 		{"longhaul.go", ``, "add it to the table"},
 
 		{"api/send.go", `import "github.com/labstack/echo/v4"`, ""},
-		{"client/send.go", `import "github.com/labstack/echo/v4"`, "belongs to [api api/*]"},
-		{"api/grpc/service.go", `import "github.com/a2aproject/a2a-go/v2/a2apb/v1"`, ""},
-		{"api/grpc/service.go", `import "github.com/a2aproject/a2a-go/v2/a2asrv"`, "belongs to [dev/e2e dev/e2e/*]"},
+		{"client/send.go", `import "github.com/labstack/echo/v4"`, "belongs to [api]"},
+		{"api/grpc/operation.go", `import "github.com/a2aproject/a2a-go/v2/a2apb/v1"`, ""},
+		{"api/grpc/operation.go", `import "github.com/a2aproject/a2a-go/v2/a2asrv"`, "belongs to [dev/e2e dev/e2e/*]"},
 		{"api/send.go", `import "google.golang.org/grpc/status"`, "belongs to [api/grpc"},
 		{"workflows/plan.go", `import "go.temporal.io/sdk/workflow"`, ""},
 		{"api/send.go", `import sdk "go.temporal.io/sdk/client"`, "belongs to"},
@@ -94,10 +102,11 @@ func TestRules(t *testing.T) {
 		{"api/init.go", `func init() {}`, "init function"},
 		{"api/init.go", `type server struct{}; func (server) init() {}`, ""},
 		{"api/long.go", "func f() {\n" + long + "}", "f has 62 lines"},
+		{"api/many.go", "func f(a, b int, c, d string, e, g bool) {}", "f has 6 parameters"},
 		{"api/long_test.go", "func f() {\n" + long + "}", ""},
 		{"api/long.go", "func f() {\n switch {\n case true:\n" + long + "}\n}", ""},
 		{"api/long.go", "func f() {\n switch {\n case true:\n" + strings.Repeat(long, 2) + "}\n}", "f has 125 lines, more than 80"},
-		{"api/long.go", strings.Repeat("// more\n", maxFile), "the file has 40"},
+		{"api/long.go", strings.Repeat("// more\n", maxFile), "the file has 60"},
 		{"api/testdata/broken.go", `import "longhaul/internal/cli"`, ""},
 		{"node_modules/x/x.go", `import "longhaul/internal/cli"`, ""},
 	}
@@ -117,6 +126,25 @@ func TestRules(t *testing.T) {
 		case tt.want == "" || len(got) == 0 || !strings.Contains(strings.Join(got, "\n"), tt.want):
 			t.Errorf("%s with %.60q: %q, want %q", tt.path, tt.text, got, tt.want)
 		}
+	}
+}
+
+func TestCheckTypes(t *testing.T) {
+	files := fstest.MapFS{}
+	for i := range maxTypeFiles + 1 {
+		text := "package x\n\ntype small int\n"
+		for j := range 7 {
+			text += fmt.Sprintf("func (b *big) m%d_%d() {}\n", i, j)
+		}
+		files[fmt.Sprintf("api/big%d.go", i)] = &fstest.MapFile{Data: []byte(text + "func (small) m() {}\n")}
+	}
+	sources, err := load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"api.big has 42 methods, more than 40", "api.big is in 6 files, more than 5", "api.small is in 6 files, more than 5"}
+	if diff := cmp.Diff(want, checkTypes(sources)); diff != "" {
+		t.Errorf("checkTypes (-want +got):\n%s", diff)
 	}
 }
 

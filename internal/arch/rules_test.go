@@ -3,6 +3,7 @@ package arch_test
 import (
 	"fmt"
 	"go/ast"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -119,8 +120,53 @@ func checkSizes(s source) (wrong []string) {
 		if n > most {
 			wrong = append(wrong, fmt.Sprintf("%s has %d lines, more than %d", f.Name.Name, n, most))
 		}
+		if n := f.Type.Params.NumFields(); n > maxParameters {
+			wrong = append(wrong, fmt.Sprintf("%s has %d parameters, more than %d", f.Name.Name, n, maxParameters))
+		}
 	}
 	return wrong
+}
+
+// checkTypes returns what is wrong with the types of all sources: types with too
+// many methods, and types whose methods are in too many files.
+func checkTypes(sources []source) (wrong []string) {
+	methods, files := map[string]int{}, map[string]map[string]bool{}
+	for _, s := range sources {
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || s.test {
+				continue
+			}
+			name := s.room + "." + receiver(f.Recv.List[0].Type)
+			methods[name]++
+			if files[name] == nil {
+				files[name] = map[string]bool{}
+			}
+			files[name][s.path] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(methods)) {
+		if n := methods[name]; n > maxMethods {
+			wrong = append(wrong, fmt.Sprintf("%s has %d methods, more than %d", name, n, maxMethods))
+		}
+		if n := len(files[name]); n > maxTypeFiles {
+			wrong = append(wrong, fmt.Sprintf("%s is in %d files, more than %d", name, n, maxTypeFiles))
+		}
+	}
+	return wrong
+}
+
+// receiver returns the name of the type of a receiver.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return "?"
 }
 
 // table reports whether one statement, in which there is a composite literal or

@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"longhaul/activities"
-	"longhaul/api"
+	apiservice "longhaul/api/service"
 )
 
 // Version is the version of this build; the linker may set it.
@@ -30,8 +30,8 @@ type Embed func(ctx context.Context, cfg EmbedConfig) (*Embedded, error)
 
 // An Agent decides about messages, and knows what it is good for.
 type Agent interface {
-	api.Agent
-	Skills() []api.Skill // for the card
+	apiservice.Agent
+	Skills() []apiservice.Skill // for the card
 }
 
 // A Build is what differs between the programs that share the commands. The
@@ -43,8 +43,8 @@ type Build struct {
 
 	// Wrappers around the parts that may fail, for programs that test what
 	// happens then. Nil leaves a part as it is.
-	Engine   func(api.Engine) api.Engine
-	Journal  func(api.Journal) api.Journal
+	Engine   func(apiservice.Engine) apiservice.Engine
+	Journal  func(apiservice.Journal) apiservice.Journal
 	Recorder func(activities.Recorder) activities.Recorder
 	Planner  func(activities.Planner) activities.Planner
 	Temporal func(*client.Options) // adjusts how Temporal is dialled

@@ -9,8 +9,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"longhaul/api"
 	"longhaul/api/grpc"
+	apiservice "longhaul/api/service"
 )
 
 // listenGRPC opens the address of gRPC, and returns what the card says of it. Both
@@ -40,12 +40,14 @@ func (s apiSettings) publicGRPC(listening net.Addr) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// serveGRPC serves the API at l, too, unless that is nil.
-func (s *service) serveGRPC(server *api.Server, l net.Listener, cfg apiSettings) {
+// serveGRPC serves the operations over gRPC, too, unless l is nil.
+func (s *service) serveGRPC(operations *apiservice.Service, l net.Listener, cfg apiSettings) {
 	if l == nil {
 		return
 	}
-	grpcServer := grpc.New(grpc.Config{API: server, MaxMessage: int(cfg.MaxBody)})
+	grpcServer := grpc.New(grpc.Config{
+		Service: operations, Authenticate: anyone, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody),
+	})
 	s.log.Info("Serving A2A over gRPC", zap.Stringer("addr", l.Addr()))
 	go func() {
 		if err := grpcServer.Serve(l); err != nil {

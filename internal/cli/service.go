@@ -17,6 +17,7 @@ import (
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
 	"longhaul/api"
+	apiservice "longhaul/api/service"
 	"longhaul/internal/journal"
 	"longhaul/worker"
 	"longhaul/workflows"
@@ -128,6 +129,9 @@ func (s *service) work(cfg workerSettings) error {
 			Default:   "echo",
 			Planner:   wrapped[activities.Planner](s.books, s.build.Planner),
 			Recorder:  wrapped[activities.Recorder](s.journal, s.build.Recorder),
+			Kept:      s.journal,
+			Blobs:     s.journal,
+			Links:     s.journal,
 			Purger:    s.journal,
 			Tasks:     s.journal,
 			Watch:     func(id string) activities.Watch { return s.journal.Watch(id) },
@@ -159,23 +163,27 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		_ = listener.Close()
 		return "", err
 	}
-	info := card(cfg, url, agent)
-	var grpcListener net.Listener
-	if grpcListener, info.GRPC, err = cfg.listenGRPC(); err != nil {
+	grpcListener, grpcAddr, err := cfg.listenGRPC()
+	if err != nil {
 		_ = listener.Close()
 		return "", err
 	}
+	info := card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
 	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL})
-	server := api.New(api.Config{
-		Engine:       wrapped[api.Engine](engine, s.build.Engine),
-		Journal:      wrapped[api.Journal](s.journal, s.build.Journal),
-		Watch:        func(id string) api.Watch { return s.journal.Watch(id) },
+	operations := apiservice.New(apiservice.Config{
+		Engine:       wrapped[apiservice.Engine](engine, s.build.Engine),
+		Journal:      wrapped[apiservice.Journal](s.journal, s.build.Journal),
+		Watch:        func(id string) apiservice.Watch { return s.journal.Watch(id) },
 		Agent:        agent,
 		Card:         info,
-		Authenticate: anyone,
 		Idempotency:  repeats[cfg.Idempotency],
-		NoREST:       cfg.NoREST, LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
-		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxBody: cfg.MaxBody, MaxQueue: cfg.MaxQueue,
+		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
+		Limits: cfg.limits(),
+		Log:    s.log,
+	})
+	server := api.New(api.Config{
+		Service: operations, Authenticate: anyone, MaxBody: cfg.MaxBody,
+		NoREST: cfg.NoREST, LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })
@@ -190,12 +198,12 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		defer cancel()
 		return httpServer.Shutdown(ctx)
 	})
-	s.serveGRPC(server, grpcListener, cfg)
+	s.serveGRPC(operations, grpcListener, cfg)
 	return url, nil
 }
 
-// anyone lets everybody in as one and the same caller. It is for servers that
-// only this machine can reach.
-func anyone(*http.Request) (api.Caller, error) {
-	return api.Caller{Tenant: "default", Principal: "local", Anonymous: true}, nil
+// anyone accepts every request as the same caller. It is for servers that only this
+// machine can reach.
+func anyone(*http.Request) (apiservice.Caller, error) {
+	return apiservice.Caller{Tenant: "default", Principal: "local", Anonymous: true}, nil
 }

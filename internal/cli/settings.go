@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"longhaul/activities/planner"
+	"longhaul/opt"
 )
 
 // logSettings say what is logged.
@@ -54,8 +55,19 @@ type apiSettings struct {
 	CancelWait     time.Duration `help:"How long a cancel waits for the work to stop." default:"5s" env:"LONGHAUL_CANCEL_WAIT"`
 	CallTimeout    time.Duration `help:"How long one call of Temporal may take." default:"10s" env:"LONGHAUL_CALL_TIMEOUT"`
 	MaxQueue       int           `help:"Objectives that may wait for their turn in one context." default:"9999" env:"LONGHAUL_MAX_QUEUE"`
+	MaxPlans       int           `help:"Plans that one objective may have, not counting those that were skipped." default:"10" env:"LONGHAUL_MAX_PLANS"`
+	MaxPlanTasks   int           `help:"Tasks that one plan may have." default:"50" env:"LONGHAUL_MAX_PLAN_TASKS"`
+	MaxParallel    int           `help:"Tasks of one plan, or plans of one objective, that run at a time where dependencies are declared." default:"4" env:"LONGHAUL_MAX_PARALLEL"`
+	TaskTimeout    time.Duration `help:"How long one attempt at a task may work, unless the task says otherwise." default:"30m" env:"LONGHAUL_TASK_TIMEOUT"`
 	IdleTTL        time.Duration `name:"idle-ttl" help:"After how long an objective that nobody has started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
 	MaxBody        int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
+}
+
+// limits returns the limits of one objective.
+func (s apiSettings) limits() opt.Limits {
+	return opt.Limits{
+		Plans: s.MaxPlans, Tasks: s.MaxPlanTasks, Parallel: s.MaxParallel, Timeout: max(1, int(s.TaskTimeout/time.Second)),
+	}
 }
 
 // workSettings say how work is planned and done. Both the API, which knows a

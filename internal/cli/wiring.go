@@ -16,6 +16,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/planner"
 	"longhaul/api"
+	apiservice "longhaul/api/service"
 )
 
 // agent returns the agent with a name.
@@ -31,45 +32,45 @@ func (s *service) agent(name string) (Agent, error) {
 }
 
 // repeats are the values of --idempotency.
-var repeats = map[string]api.Idempotency{"message-id": api.ByMessageID, "header": api.ByHeader, "off": api.NoRepeats}
+var repeats = map[string]apiservice.Idempotency{"message-id": apiservice.ByMessageID, "header": apiservice.ByHeader, "off": apiservice.NoRepeats}
 
 // playbooks is the agent that decides with the playbooks that are in force.
 type playbooks struct{ shelf *planner.Shelf }
 
-// Decide implements [api.Agent]. Of the messages that no playbook matches, a
+// Decide implements [apiservice.Agent]. Of the messages that no playbook matches, a
 // trivial one is answered at once; the others, and those whose playbook cannot
 // be filled in, are left to the planner of the worker.
-func (p playbooks) Decide(_ context.Context, m a2a.Message) (api.Decision, error) {
+func (p playbooks) Decide(_ context.Context, m a2a.Message) (apiservice.Decision, error) {
 	name, plans, reason, err := p.shelf.Books().Match(m)
 	answer, trivial := planner.Rules{}.Answer(m)
 	switch {
 	case trivial && err == nil && name == "":
 		said := a2a.Message{MessageID: "answer-" + m.Digest(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(answer)}}
-		return api.Decision{Answer: &said, Planner: "rules"}, nil
+		return apiservice.Decision{Answer: &said, Planner: "rules"}, nil
 	case errors.Is(err, activities.ErrNoPlan) || err == nil && name == "":
-		return api.Decision{Reason: reason}, nil
+		return apiservice.Decision{Reason: reason}, nil
 	case err != nil:
-		return api.Decision{}, err
+		return apiservice.Decision{}, err
 	}
-	return api.Decision{Plans: plans, Planner: "playbook " + name, Reason: reason}, nil
+	return apiservice.Decision{Plans: plans, Planner: "playbook " + name, Reason: reason}, nil
 }
 
 // Skills implements [Agent].
-func (p playbooks) Skills() []api.Skill {
-	var skills []api.Skill
+func (p playbooks) Skills() []apiservice.Skill {
+	var skills []apiservice.Skill
 	for _, s := range p.shelf.Books().Skills() {
-		skills = append(skills, api.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
+		skills = append(skills, apiservice.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
 	}
 	return skills
 }
 
 // card returns what the agent card says.
-func card(cfg apiSettings, url string, agent Agent) api.CardInfo {
-	info := api.CardInfo{
+func card(cfg apiSettings, at api.Address, agent Agent) apiservice.CardInfo {
+	info := apiservice.CardInfo{
 		Name:        cfg.AgentName,
 		Description: "Takes objectives, plans them, carries them out and asks when it must. The work survives crashes, deploys and disconnects.",
 		Version:     Version,
-		BaseURL:     url,
+		Interfaces:  at.Interfaces(),
 		InputModes:  []string{"*/*"},
 		OutputModes: []string{"text/plain", "application/json"},
 		Skills:      agent.Skills(),
@@ -80,7 +81,7 @@ func card(cfg apiSettings, url string, agent Agent) api.CardInfo {
 			info.OPTRequired = true
 			continue
 		}
-		info.Extensions = append(info.Extensions, api.Extension{URI: uri, Required: true})
+		info.Extensions = append(info.Extensions, apiservice.Extension{URI: uri, Required: true})
 	}
 	return info
 }

@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api"
+	apiservice "longhaul/api/service"
 )
 
 func TestService_agent(t *testing.T) {
@@ -36,8 +37,8 @@ func TestRun_unknownAgent(t *testing.T) {
 }
 
 func TestCard(t *testing.T) {
-	info := card(apiSettings{AgentName: "Clerk", Required: []string{"urn:x", a2a.ExtensionOPT}}, "http://127.0.0.1:1", clerk{})
-	if diff := cmp.Diff([]api.Extension{{URI: "urn:x", Required: true}}, info.Extensions); diff != "" || !info.OPTRequired {
+	info := card(apiSettings{AgentName: "Clerk", Required: []string{"urn:x", a2a.ExtensionOPT}}, api.Address{BaseURL: "http://127.0.0.1:1"}, clerk{})
+	if diff := cmp.Diff([]apiservice.Extension{{URI: "urn:x", Required: true}}, info.Extensions); diff != "" || !info.OPTRequired {
 		t.Errorf("OPT required: %v; extensions beside it (-want +got):\n%s", info.OPTRequired, diff)
 	}
 	if len(info.Skills) != 1 || info.Skills[0].ID != "filing" || info.Name != "Clerk" {
@@ -47,6 +48,8 @@ func TestCard(t *testing.T) {
 
 type clerk struct{}
 
-func (clerk) Decide(context.Context, a2a.Message) (api.Decision, error) { return api.Decision{}, nil }
+func (clerk) Decide(context.Context, a2a.Message) (apiservice.Decision, error) {
+	return apiservice.Decision{}, nil
+}
 
-func (clerk) Skills() []api.Skill { return []api.Skill{{ID: "filing"}} }
+func (clerk) Skills() []apiservice.Skill { return []apiservice.Skill{{ID: "filing"}} }

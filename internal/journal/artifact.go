@@ -15,11 +15,11 @@ func (r *recording) addArtifact(e *entry) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if t.state.Ended() || e.Attempt > 0 && e.Attempt < t.attempt {
+	if t.late(e) {
 		return false, nil
 	}
-	if e.Attempt > t.attempt {
-		if _, err := r.c.exec("UPDATE tasks SET attempt = $2 WHERE id = $1", e.TaskID, e.Attempt); err != nil {
+	if e.Fence() > t.fence {
+		if err := r.showAttempt(e); err != nil {
 			return false, err
 		}
 	}

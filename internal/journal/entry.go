@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"longhaul/opt"
@@ -14,105 +13,110 @@ import (
 // batch's turn to be written, so that the writer is not kept busy with JSON.
 type entry struct {
 	opt.Event
-	doc     string // the event as JSON
-	thing   string // the objective, plan or artifact that it brings
-	message string
-	digest  string // of the message
-	status  string
-	gate    string
+	doc           string // the event as JSON
+	digest        []byte // of that
+	thing         string // the objective, plan or artifact that it brings
+	text          text   // what the objective or the plan is called
+	given         string
+	tasks         []newTask
+	message       string
+	messageDigest string
+	status        string
+	gate          string
 }
 
-func newEntry(b opt.Batch, e opt.Event) (*entry, error) {
-	if err := check(b, e); err != nil {
+// A text is an [opt.Text] as it goes into the tables.
+type text struct {
+	name, description, metadata, dependencies string
+}
+
+// A newTask is a task that is added.
+type newTask struct {
+	*opt.Task
+	doc, dependencies, metadata string
+}
+
+// newEntry returns the entry for an event of an objective.
+func newEntry(objectiveID string, e opt.Event) (*entry, error) {
+	if err := e.Check(); err != nil {
 		return nil, err
 	}
-	var errs []error
-	doc := func(there bool, v any) string {
-		if !there {
-			return ""
-		}
-		text, err := encode(v)
-		errs = append(errs, err)
-		return text
+	if e.Kind == opt.ObjectiveOpened && e.Objective.ID != objectiveID {
+		return nil, fmt.Errorf("%w of kind %s: it is about another objective", opt.ErrMalformed, e.Kind)
 	}
-	thing := thing(e)
-	n := &entry{
-		Event:   e,
-		doc:     doc(true, e),
-		thing:   doc(thing != nil, thing),
-		message: doc(e.Message != nil, e.Message),
-		status:  doc(e.Status != nil, e.Status),
-		gate:    doc(e.Gate != nil, e.Gate),
+	var d documents
+	n := &entry{Event: e, doc: d.of(true, e), given: d.of(len(e.Given) > 0, e.Given)}
+	n.status, n.gate, n.message = d.of(e.Status != nil, e.Status), d.of(e.Gate != nil, e.Gate), d.of(e.Message != nil, e.Message)
+	switch e.Kind {
+	case opt.ObjectiveOpened:
+		n.thing, n.text = d.of(true, bareObjective(*e.Objective)), d.text(e.Objective.Text())
+	case opt.PlanAdded:
+		n.thing, n.text = d.of(true, barePlan(*e.Plan)), d.text(e.Plan.Text())
+		n.tasks = d.tasks(e.Plan.Tasks)
+	case opt.ObjectiveChanged, opt.PlanChanged:
+		n.text = d.text(e.Text)
+	case opt.PlanRetried, opt.TasksAdded:
+		n.tasks = d.tasks(e.Tasks)
+	case opt.ArtifactAdded:
+		n.thing = d.of(true, e.Chunk.Artifact)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	if err := errors.Join(d...); err != nil {
+		return nil, fmt.Errorf("%w: %w", opt.ErrMalformed, err)
 	}
+	n.digest = digestOf(n.doc)
 	if e.Message != nil {
-		n.digest = e.Message.Digest()
+		n.messageDigest = e.Message.Digest()
 	}
 	return n, nil
 }
 
-// thing returns what of e is kept as a document of its own.
-func thing(e opt.Event) any {
-	switch e.Kind {
-	case opt.ObjectiveOpened:
-		o := *e.Objective
-		o.Plans = nil
-		return o
-	case opt.PlanAdded:
-		p := *e.Plan
-		p.Tasks, p.Report = nil, nil
-		return p
-	case opt.ArtifactAdded:
-		return e.Chunk.Artifact
-	default:
-		return nil
+// bareObjective returns o without what has columns or rows of its own.
+func bareObjective(o opt.Objective) opt.Objective {
+	o.Name, o.Description, o.Metadata, o.Plans = "", "", nil, nil
+	return o
+}
+
+// barePlan is bareObjective for a plan.
+func barePlan(p opt.Plan) opt.Plan {
+	p.Name, p.Description, p.Metadata, p.Dependencies, p.Tasks, p.Report = "", "", nil, nil, nil, nil
+	return p
+}
+
+// bareTask is bareObjective for a task.
+func bareTask(t opt.Task) opt.Task {
+	t.Name, t.Metadata, t.Dependencies, t.Link, t.Follow, t.Gate = "", nil, nil, "", false, nil
+	return t
+}
+
+// documents collects the errors of making documents.
+type documents []error
+
+// of returns v as JSON, "" if it is not there.
+func (d *documents) of(there bool, v any) string {
+	if !there {
+		return ""
+	}
+	doc, err := encode(v)
+	*d = append(*d, err)
+	return doc
+}
+
+func (d *documents) text(t *opt.Text) text {
+	return text{
+		name: t.Name, description: t.Description,
+		metadata: d.of(len(t.Metadata) > 0, t.Metadata), dependencies: d.of(len(t.Dependencies) > 0, t.Dependencies),
 	}
 }
 
-// check reports whether e has what its kind needs.
-func check(b opt.Batch, e opt.Event) error {
-	has := true
-	switch e.Kind {
-	case opt.ObjectiveOpened:
-		has = e.Objective != nil && e.Objective.ID == b.ObjectiveID
-	case opt.ObjectiveMoved:
-		has = e.To != ""
-	case opt.ObjectiveStopping, opt.ObjectiveQueued:
-	case opt.ObjectiveChanged:
-		has = e.Change != nil || e.Revision > 0
-	case opt.ObjectiveAgain:
-		has = e.Attempt > 1
-	case opt.PlanChanged:
-		has = e.PlanID != "" && e.Change != nil
-	case opt.PlanAgain:
-		has = e.PlanID != "" && e.Attempt > 1
-	case opt.TasksAdded:
-		has = e.PlanID != "" && !slices.Contains(e.Tasks, nil)
-	case opt.TaskLinked:
-		has = e.TaskID != "" && e.Link != ""
-	case opt.PlanAdded:
-		has = e.PlanID != "" && e.Plan != nil && e.Plan.ID == e.PlanID && !slices.Contains(e.Plan.Tasks, nil)
-	case opt.PlanMoved:
-		has = e.PlanID != "" && e.To != ""
-	case opt.PlanStopping:
-		has = e.PlanID != ""
-	case opt.TaskMoved:
-		has = e.TaskID != "" && e.To != ""
-	case opt.TaskTried:
-		has = e.TaskID != "" && e.To != "" && e.Attempt > 1
-	case opt.ArtifactAdded:
-		has = e.TaskID != "" && e.Chunk != nil
-	case opt.MessageAdded:
-		has = e.TaskID != "" && e.Message != nil
-	default:
-		return fmt.Errorf("%w: nothing can be recorded of kind %q", ErrMalformed, e.Kind)
+func (d *documents) tasks(list []*opt.Task) []newTask {
+	var out []newTask
+	for _, t := range list {
+		out = append(out, newTask{
+			Task: t, doc: d.of(true, bareTask(*t)),
+			dependencies: d.of(len(t.Dependencies) > 0, t.Dependencies), metadata: d.of(len(t.Metadata) > 0, t.Metadata),
+		})
 	}
-	if !has || e.N < 1 || b.ObjectiveID == "" || b.Source == "" {
-		return fmt.Errorf("%w of kind %s: a member is missing", ErrMalformed, e.Kind)
-	}
-	return nil
+	return out
 }
 
 // encode returns v as JSON, with its text as it is.

@@ -16,7 +16,7 @@ func (j *Journal) Events(ctx context.Context, objectiveID string, seq int64, lim
 	}
 	err = j.read(ctx, func(c *conn) error {
 		return c.each(`SELECT seq, doc FROM events WHERE objective_id = $1 AND seq > $2
-				AND EXISTS (SELECT 1 FROM objectives WHERE id = $1) ORDER BY seq LIMIT $3`, args{objectiveID, seq, limit},
+				AND EXISTS (SELECT 1 FROM objectives WHERE id = $1) ORDER BY seq`+atMost(3), args{objectiveID, seq, limit},
 			func(row scanner) error {
 				var e opt.Recorded
 				var doc []byte

@@ -1,8 +1,11 @@
 // Package journal is the read model: what every client sees of objectives,
 // plans, tasks, messages and artifacts, on SQLite. Workflows decide and record
-// batches of numbered events; [Journal.Record] turns them into rows that hold
-// the current state and keeps the events themselves, in one transaction.
-// Everything that is shown is read from here, with every worker down.
+// batches of numbered events, which carry what their owners have arrived at.
+// [Journal.Record] writes that into rows and keeps the events themselves, in one
+// transaction; it applies no rules of the model. It has three fences: the number
+// of an event within its source, the attempt that an event comes from, and that
+// what an event is about is there. Everything that is shown is read from here,
+// with every worker down.
 //
 // Rows and documents stay for ever: columns and members are added, never
 // renamed. Nothing else imports database/sql.
@@ -36,6 +39,8 @@ type Journal struct {
 	readers *pool
 	watches *watches
 	tidier  *tidier
+	tasks   taskCache
+	probe   *probe
 	closing sync.Once
 	closed  error
 }
@@ -58,8 +63,8 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.close())
 	}
-	j := &Journal{db: db, log: cfg.Log}
-	j.readers = newPool(max(4, 2*runtime.GOMAXPROCS(0)), func(ctx context.Context) (*conn, error) { return db.connect(ctx, reading) })
+	j := &Journal{db: db, log: cfg.Log, tasks: taskCache{tasks: map[taskKey]cachedTask{}}, probe: newProbe()}
+	j.readers = newPool(max(4, 2*runtime.GOMAXPROCS(0)), func(ctx context.Context) (*conn, error) { return db.reconnect(ctx, reading) })
 	j.watches = newWatches(db, cfg.Log)
 	j.tidier = newTidier(db, cfg.Log)
 	j.writer = newWriter(db, c, cfg.Log, j.tidier.wrote)
@@ -76,15 +81,6 @@ func (j *Journal) Close() error {
 		j.closed = errors.Join(err, j.readers.close(), j.db.close())
 	})
 	return j.closed
-}
-
-// Ping reports whether the journal can be read.
-func (j *Journal) Ping(ctx context.Context) error {
-	return j.read(ctx, func(c *conn) error {
-		var n int64
-		_, err := c.get("SELECT COUNT(*) FROM migrations", nil, &n)
-		return err
-	})
 }
 
 // read calls f with a connection for reading. Every statement that f runs sees

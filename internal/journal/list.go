@@ -18,7 +18,7 @@ func after(where string, a args, at, id string, c opt.Cursor, limit int) (string
 		limit = math.MaxInt32
 	}
 	a = append(a, limit)
-	return where + fmt.Sprintf(" ORDER BY %s DESC, %s DESC LIMIT $%d", at, id, len(a)), a
+	return where + fmt.Sprintf(" ORDER BY %s DESC, %s DESC", at, id) + atMost(len(a)), a
 }
 
 // unknown says that there is no such thing, or that it is another tenant's.

@@ -21,7 +21,7 @@ func (r *recording) addMessage(e *entry) error {
 	if _, err := r.task(e.TaskID); err != nil {
 		return err
 	}
-	return r.keepMessage(e, said, e.TaskID, e.digest)
+	return r.keepMessage(e, said, e.TaskID, e.messageDigest)
 }
 
 // keepMessage adds the message of e to a task. The first of those with the same
@@ -57,7 +57,7 @@ func history(c *conn, objectiveID, taskID, current string, most int) ([]a2a.Mess
 			WHERE objective_id = $1 AND task_id = $2 AND kept = 1 AND (kind <> 'status' OR message_id <> $3)
 		UNION ALL SELECT seq, doc FROM messages
 			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1
-		ORDER BY seq DESC LIMIT $4`, args{objectiveID, taskID, current, most},
+		ORDER BY seq DESC`+atMost(4), args{objectiveID, taskID, current, most},
 		func(row scanner) error {
 			var seq int64
 			var doc []byte

@@ -75,17 +75,9 @@ func apply(c *conn, list []migration) (changed bool, err error) {
 		version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`); err != nil {
 		return false, err
 	}
-	have := map[int64]bool{}
-	var last int64
-	if err := c.each("SELECT version FROM migrations ORDER BY version", nil, func(row scanner) error {
-		err := row.Scan(&last)
-		have[last] = true
-		return err
-	}); err != nil {
+	have, err := applied(c, list)
+	if err != nil {
 		return false, err
-	}
-	if newest := list[len(list)-1].version; last > newest {
-		return false, fmt.Errorf("a newer Longhaul has written it (its tables are version %d, this program knows %d): run that Longhaul or a later one", last, newest)
 	}
 	for _, m := range list {
 		if have[m.version] {
@@ -100,4 +92,28 @@ func apply(c *conn, list []migration) (changed bool, err error) {
 		changed = true
 	}
 	return changed, nil
+}
+
+// applied returns the versions of the migrations that a journal has had, or an
+// error if this program does not know one of them: a newer program, which may
+// have filled in a number between two others, has applied it.
+func applied(c *conn, list []migration) (have map[int64]bool, err error) {
+	knows := map[int64]bool{}
+	for _, m := range list {
+		knows[m.version] = true
+	}
+	have = map[int64]bool{}
+	var unknown int64
+	err = c.each("SELECT version FROM migrations ORDER BY version", nil, func(row scanner) error {
+		var version int64
+		err := row.Scan(&version)
+		if have[version] = true; !knows[version] {
+			unknown = version
+		}
+		return err
+	})
+	if err == nil && unknown != 0 {
+		err = fmt.Errorf("a newer Longhaul has written it (its tables are version %d, this program knows %d): run that Longhaul or a later one", unknown, list[len(list)-1].version)
+	}
+	return have, err
 }

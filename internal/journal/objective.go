@@ -9,58 +9,61 @@ import (
 	"longhaul/opt"
 )
 
-// openObjective adds the objective, or a new attempt at it, and the root task
-// of the attempt.
-func (r *recording) openObjective(e *entry) (bool, error) {
-	o := e.Objective
-	attempt := max(o.Attempt, 1)
-	if r.o.exists && attempt <= r.o.attempt {
+// addObjective adds the objective and its first root task. It is left out if it is
+// there.
+func (r *recording) addObjective(e *entry) (bool, error) {
+	if r.o.exists {
 		return false, nil
 	}
-	if !r.o.exists {
-		if err := sweepAll(r.c, o.ID); err != nil {
-			return false, err
-		}
+	o := e.Objective
+	if err := sweepAll(r.c, o.ID); err != nil {
+		return false, err
 	}
+	attempt := max(o.Attempt, 1)
+	updated := cmp.Or(o.UpdatedAt, e.At).Millis()
 	_, err := r.c.exec(`INSERT INTO objectives
-		(id, tenant, context_id, status, created_at, updated_at, queued_at, seq, attempt, started, reason, stopping, failure, principal, name, message_id, digest, doc)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-		ON CONFLICT (id) DO UPDATE SET
-			status = excluded.status, updated_at = excluded.updated_at, queued_at = excluded.queued_at, attempt = excluded.attempt, started = excluded.started,
-			reason = excluded.reason, stopping = excluded.stopping, failure = excluded.failure, name = excluded.name,
-			message_id = excluded.message_id, digest = excluded.digest, doc = excluded.doc`,
-		o.ID, o.Tenant, o.ContextID, string(o.Status), o.CreatedAt.Millis(), cmp.Or(o.UpdatedAt, e.At).Millis(), o.QueuedAt.Millis(), attempt, number(o.Started),
-		o.Reason, o.Stopping, o.Failure, o.Principal, o.Name, o.MessageID, o.Digest, e.thing)
+		(id, tenant, context_id, principal, message_id, digest, created_at, given, doc,
+			status, reason, failure, stopping, started, paused, queued_at, attempt, revision, begun, ended,
+			name, description, metadata, seq, updated_at, asked_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, 0, $24, 0)`,
+		o.ID, o.Tenant, o.ContextID, o.Principal, o.MessageID, o.Digest, o.CreatedAt.Millis(), e.given, e.thing,
+		string(o.Status), o.Reason, o.Failure, o.Stopping, number(o.Started), number(o.Paused), o.QueuedAt.Millis(), attempt, o.Revision,
+		number(o.MessageID != ""), number(o.Status.Ended()), e.text.name, e.text.description, e.text.metadata, updated)
 	if err != nil {
 		return false, err
 	}
-	if !r.o.exists {
-		r.o.exists, r.o.tenant, r.o.contextID = true, o.Tenant, o.ContextID
-	}
-	r.o.attempt = attempt
-	if err := r.addRoot(e); err != nil || e.Message == nil {
+	r.o = openObjective{tenant: o.Tenant, contextID: o.ContextID, attempt: attempt, updatedAt: updated, exists: true}
+	if err := r.addRoot(o.MessageID, o.Digest, e.At); err != nil || e.Message == nil {
 		return true, err
 	}
-	return true, r.keepMessage(e, opening, opt.RootID(o.ID, attempt), cmp.Or(o.Digest, e.digest))
+	return true, r.keepMessage(e, opening, opt.RootID(o.ID, attempt), cmp.Or(o.Digest, e.messageDigest))
 }
 
-func (r *recording) moveObjective(e *entry) error {
-	failure := ""
-	if e.Status != nil {
-		failure = e.Status.Text()
-	}
-	if e.Kind == opt.ObjectiveStopping {
-		_, err := r.c.exec(`UPDATE objectives SET stopping = $2, failure = $3, updated_at = $4 WHERE id = $1`,
-			r.objectiveID, e.Reason, failure, e.At.Millis())
+// writeHead writes the part of the objective that changes as work goes on.
+func (r *recording) writeHead(h *opt.ObjectiveHead) error {
+	_, err := r.c.exec(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
+			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14
+		WHERE id = $1`,
+		r.objectiveID, r.o.seq, r.o.updatedAt, string(h.Status), h.Reason, h.Failure, h.Stopping, number(h.Started),
+		number(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, number(h.Status != opt.ObjectiveSubmitted), number(h.Status.Ended()))
+	return err
+}
+
+// writeText writes what the objective is called.
+func (r *recording) writeText(e *entry) error {
+	_, err := r.c.exec("UPDATE objectives SET name = $2, description = $3, metadata = $4 WHERE id = $1",
+		r.objectiveID, e.text.name, e.text.description, e.text.metadata)
+	return err
+}
+
+// retryObjective begins a new attempt, with a root task of its own.
+func (r *recording) retryObjective(e *entry) error {
+	var messageID, digest string
+	if _, err := r.c.get("SELECT message_id, digest FROM objectives WHERE id = $1", args{r.objectiveID}, &messageID, &digest); err != nil {
 		return err
 	}
-	_, err := r.c.exec(`UPDATE objectives SET status = $2, reason = $3, updated_at = $4,
-			failure = CASE WHEN $5 = '' THEN failure ELSE $5 END,
-			started = CASE WHEN $2 = 'submitted' OR $3 = 'by-hand' OR $2 = 'blocked' AND $3 <> 'operator' THEN started ELSE 1 END,
-			queued_at = CASE WHEN $2 = 'submitted' THEN queued_at ELSE 0 END
-		WHERE id = $1`,
-		r.objectiveID, e.To, e.Reason, e.At.Millis(), failure)
-	return err
+	r.o.attempt = e.Head.Attempt
+	return r.addRoot(messageID, digest, e.At)
 }
 
 // Objective returns an objective with its plans in order, each with its tasks
@@ -83,24 +86,6 @@ func objective(c *conn, tenant, id string) (*opt.Objective, error) {
 		return nil, unknown("objective", id)
 	}
 	return found[0], addPlans(c, found[0])
-}
-
-// Whole returns an objective like Objective, with the artifacts of its tasks.
-func (j *Journal) Whole(ctx context.Context, tenant, id string) (o *opt.Objective, err error) {
-	err = j.snapshot(ctx, func(c *conn) error {
-		if o, err = objective(c, tenant, id); err != nil {
-			return err
-		}
-		for _, p := range o.Plans {
-			for _, t := range p.Tasks {
-				if t.Artifacts, err = artifacts(c, o.ID, t.A2AID()); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	return o, err
 }
 
 // Objectives lists objectives without plans unless f wants them, the newest
@@ -136,7 +121,8 @@ func whichObjectives(tenant string, f opt.ObjectiveFilter) (from, where string, 
 // selectObjectives returns the query for objectives from the table, which
 // scanObjective reads.
 func selectObjectives(from, rest string) string {
-	return `SELECT o.doc, o.status, o.created_at, o.updated_at, o.queued_at, o.attempt, o.started, o.reason, o.stopping, o.failure, t.state, t.gate
+	return `SELECT o.doc, o.status, o.reason, o.failure, o.stopping, o.started, o.paused, o.queued_at, o.attempt, o.revision,
+			o.name, o.description, o.metadata, o.updated_at, t.state, t.gate
 		FROM ` + from + ` JOIN tasks t ON t.objective_id = o.id AND t.plan_id = '' AND t.idx = o.attempt` + rest
 }
 
@@ -152,19 +138,24 @@ func objectives(c *conn, from, rest string, a args) (list []*opt.Objective, err 
 }
 
 func scanObjective(row scanner) (*opt.Objective, error) {
-	var doc, gate []byte
-	var created, updated, queued int64
-	var now opt.Objective
-	if err := row.Scan(&doc, &now.Status, &created, &updated, &queued, &now.Attempt, &now.Started, &now.Reason, &now.Stopping, &now.Failure, &now.Root, &gate); err != nil {
+	var doc, metadata, gate []byte
+	var h opt.ObjectiveHead
+	var t opt.Text
+	var queued, updated int64
+	var root opt.TaskState
+	err := row.Scan(&doc, &h.Status, &h.Reason, &h.Failure, &h.Stopping, &h.Started, &h.Paused, &queued, &h.Attempt, &h.Revision,
+		&t.Name, &t.Description, &metadata, &updated, &root, &gate)
+	if err != nil {
 		return nil, err
 	}
 	o := new(opt.Objective)
 	var g opt.Gate
-	if err := errors.Join(decode(doc, o), decode(gate, &g)); err != nil {
+	if err := errors.Join(decode(doc, o), decode(metadata, &t.Metadata), decode(gate, &g)); err != nil {
 		return nil, err
 	}
-	o.Status, o.Reason, o.Failure, o.CreatedAt, o.UpdatedAt = now.Status, now.Reason, now.Failure, a2a.AtMillis(created), a2a.AtMillis(updated)
-	o.QueuedAt = a2a.AtMillis(queued)
-	o.Attempt, o.Started, o.Stopping, o.Root, o.RootGate = now.Attempt, now.Started, now.Stopping, now.Root, g.ID
+	o.Status, o.Reason, o.Failure, o.Stopping, o.Started, o.Paused = h.Status, h.Reason, h.Failure, h.Stopping, h.Started, h.Paused
+	o.QueuedAt, o.Attempt, o.Revision, o.UpdatedAt = a2a.AtMillis(queued), h.Attempt, h.Revision, a2a.AtMillis(updated)
+	o.Name, o.Description, o.Metadata = t.Name, t.Description, t.Metadata
+	o.Root, o.RootGate = root, g.ID
 	return o, nil
 }

@@ -112,15 +112,17 @@ func TestOpen_together(t *testing.T) {
 func TestOpen_migrationBetween(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
-		before := `DROP TABLE purges; DROP TABLE leftovers; DROP INDEX objectives_ended; ALTER TABLE objectives DROP COLUMN asked_at;
-			DELETE FROM migrations WHERE version = 3`
-		if err := errors.Join(j.Script(t.Context(), before), j.Close()); err != nil {
-			t.Fatal(err)
+		later, between := "CREATE TABLE later (n BIGINT NOT NULL)", "CREATE TABLE between_others (n BIGINT NOT NULL)"
+		for _, more := range []map[int64]string{{9999: later}, {9998: between, 9999: later}} {
+			if err := j.Migrate(t.Context(), more); err != nil {
+				t.Fatal(err)
+			}
 		}
-		j = open()
-		begin(t, j, newObjective()).end(opt.ObjectiveCompleted, 10)
-		if n, err := j.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
-			t.Errorf("%d were removed, %v", n, err)
+		if err := j.Script(t.Context(), "INSERT INTO later VALUES (1); INSERT INTO between_others VALUES (1)"); err != nil {
+			t.Error(err)
+		}
+		if err := j.Migrate(t.Context(), map[int64]string{9999: later}); err == nil {
+			t.Error("a program that does not know one in between is not refused")
 		}
 	})
 }
@@ -148,6 +150,11 @@ func TestOpen_refused(t *testing.T) {
 	if err := errors.Join(j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later', 0)"), j.Close()); err != nil {
 		t.Fatal(err)
 	}
+	between := file("")
+	j = openFile(t, between)
+	if err := errors.Join(j.Script(t.Context(), "UPDATE migrations SET version = -1 WHERE version = 1"), j.Close()); err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		cfg  journal.Config
 		want []string
@@ -155,6 +162,7 @@ func TestOpen_refused(t *testing.T) {
 		"garbage":            {journal.Config{Path: file(strings.Repeat("not a database ", 500))}, []string{"not a SQLite database", "a file of its own"}},
 		"another program's":  {journal.Config{Path: foreign}, []string{"another program", "a file of its own"}},
 		"newer":              {journal.Config{Path: newer}, []string{"newer Longhaul", "9999", "run that Longhaul"}},
+		"newer, in between":  {journal.Config{Path: between}, []string{"newer Longhaul", "-1", "run that Longhaul"}},
 		"a directory":        {journal.Config{Path: t.TempDir()}, []string{"is a directory"}},
 		"below a file":       {journal.Config{Path: filepath.Join(file(""), "journal.db")}, []string{"not a directory"}},
 		"unknown sync level": {journal.Config{Sync: "sometimes"}, []string{"sometimes", `"full" or "normal"`}},
@@ -172,6 +180,30 @@ func TestOpen_refused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A newer program may change the tables while the journal is open. Connections
+// that are made later refuse them.
+func TestOpen_newerMeanwhile(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		if err := j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later', 0)"); err != nil {
+			t.Fatal(err)
+		}
+		read := j.Ping(t.Context())
+		if err := j.Script(t.Context(), "ROLLBACK"); err == nil { // the writer gives its connection up
+			t.Error("the writer did without its transaction")
+		}
+		written := j.Script(t.Context(), "UPDATE purges SET n = n")
+		for what, err := range map[string]error{"read": read, "written": written} {
+			if !errors.Is(err, opt.ErrUnavailable) || !strings.Contains(err.Error(), "newer Longhaul") {
+				t.Errorf("%s: %v, want that a newer Longhaul has written it", what, err)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
 }
 
 // TestOpen_private keeps others on the machine from reading what clients said.

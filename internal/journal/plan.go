@@ -9,38 +9,44 @@ import (
 	"longhaul/opt"
 )
 
-// addPlan adds a plan after those that are there, and its tasks. Of a plan that
-// is there already it adds the tasks that are not.
+// addPlan adds a plan after those that are there, and its tasks.
 func (r *recording) addPlan(e *entry) error {
 	p := e.Plan
 	_, err := r.c.exec(`INSERT INTO plans
-		(id, objective_id, tenant, position, status, updated_at, started, reason, stopping, doc)
-		VALUES ($1, $2, $3, (SELECT COUNT(*) FROM plans WHERE objective_id = $2), $4, $5, $6, $7, $8, $9)
+		(id, objective_id, tenant, position, doc, status, reason, stopping, started, paused, run,
+			name, description, metadata, dependencies, updated_at)
+		VALUES ($1, $2, $3, (SELECT COUNT(*) FROM plans WHERE objective_id = $2), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 		ON CONFLICT (id) DO NOTHING`,
-		p.ID, r.objectiveID, r.o.tenant, string(p.Status), p.UpdatedAt.Millis(), number(p.Started), p.Reason, p.Stopping, e.thing)
+		p.ID, r.objectiveID, r.o.tenant, e.thing, string(p.Status), p.Reason, p.Stopping, number(p.Started), number(p.Paused), p.Run,
+		e.text.name, e.text.description, e.text.metadata, e.text.dependencies, p.UpdatedAt.Millis())
 	if err != nil {
 		return err
 	}
-	for _, t := range p.Tasks {
-		if err := r.addTask(p.ID, e.At, t); err != nil {
-			return err
-		}
-	}
-	_, err = r.c.exec("UPDATE objectives SET updated_at = $2 WHERE id = $1", r.objectiveID, e.At.Millis())
-	return err
+	r.o.updatedAt = e.At.Millis()
+	return r.addTasks(e)
 }
 
-func (r *recording) movePlan(e *entry) error {
-	var n int64
-	var err error
-	if e.Kind == opt.PlanStopping {
-		n, err = r.c.exec("UPDATE plans SET stopping = $3 WHERE id = $1 AND objective_id = $2", e.PlanID, r.objectiveID, e.Reason)
-	} else {
-		n, err = r.c.exec(`UPDATE plans SET status = $3, reason = $4, updated_at = $5,
-				started = CASE WHEN $3 = 'working' AND $4 <> 'by-hand' THEN 1 ELSE started END
-			WHERE id = $1 AND objective_id = $2`, e.PlanID, r.objectiveID, e.To, e.Reason, e.At.Millis())
-	}
-	if err == nil && n == 0 {
+// writePlanHead writes the part of a plan that changes as work goes on.
+func (r *recording) writePlanHead(e *entry) error {
+	h := e.PlanHead
+	n, err := r.c.exec(`UPDATE plans SET status = $3, reason = $4, stopping = $5, started = $6, paused = $7, run = $8, updated_at = $9
+		WHERE id = $1 AND objective_id = $2`,
+		e.PlanID, r.objectiveID, string(h.Status), h.Reason, h.Stopping, number(h.Started), number(h.Paused), h.Run, e.At.Millis())
+	return r.planThere(e, n, err)
+}
+
+// writePlanText writes what a plan is called and depends on.
+func (r *recording) writePlanText(e *entry) error {
+	n, err := r.c.exec(`UPDATE plans SET name = $3, description = $4, metadata = $5, dependencies = $6, updated_at = $7
+		WHERE id = $1 AND objective_id = $2`,
+		e.PlanID, r.objectiveID, e.text.name, e.text.description, e.text.metadata, e.text.dependencies, e.At.Millis())
+	r.o.updatedAt = e.At.Millis()
+	return r.planThere(e, n, err)
+}
+
+// planThere returns err, or an error if no row was changed.
+func (r *recording) planThere(e *entry, rows int64, err error) error {
+	if err == nil && rows == 0 {
 		err = fmt.Errorf("plan %s is not there: %w", e.PlanID, ErrEarly)
 	}
 	return err
@@ -75,41 +81,55 @@ func addPlans(c *conn, o *opt.Objective) error {
 
 // plans reads the plans that where selects, in order and without tasks.
 func plans(c *conn, where string, a ...any) (list []*opt.Plan, err error) {
-	err = c.each("SELECT p.doc, p.status, p.updated_at, p.started, p.reason, p.stopping FROM plans p WHERE "+where+" ORDER BY p.position", a,
+	err = c.each(`SELECT p.doc, p.status, p.reason, p.stopping, p.started, p.paused, p.run,
+			p.name, p.description, p.metadata, p.dependencies, p.updated_at
+		FROM plans p WHERE `+where+" ORDER BY p.position", a,
 		func(row scanner) error {
-			var doc []byte
-			var updated int64
-			var now opt.Plan
-			if err := row.Scan(&doc, &now.Status, &updated, &now.Started, &now.Reason, &now.Stopping); err != nil {
-				return err
-			}
-			p := new(opt.Plan)
-			if err := decode(doc, p); err != nil {
-				return err
-			}
-			p.Status, p.Started, p.Reason, p.Stopping, p.UpdatedAt = now.Status, now.Started, now.Reason, now.Stopping, a2a.AtMillis(updated)
+			p, err := scanPlan(row)
 			list = append(list, p)
-			return nil
+			return err
 		})
 	return list, err
 }
 
-// addTasks adds their tasks to plans of one objective. A plan was updated when
-// one of its tasks was.
+func scanPlan(row scanner) (*opt.Plan, error) {
+	var doc, metadata, dependencies []byte
+	var h opt.PlanHead
+	var t opt.Text
+	var updated int64
+	err := row.Scan(&doc, &h.Status, &h.Reason, &h.Stopping, &h.Started, &h.Paused, &h.Run,
+		&t.Name, &t.Description, &metadata, &dependencies, &updated)
+	if err != nil {
+		return nil, err
+	}
+	p := new(opt.Plan)
+	if err := errors.Join(decode(doc, p), decode(metadata, &t.Metadata), decode(dependencies, &t.Dependencies)); err != nil {
+		return nil, err
+	}
+	p.Status, p.Reason, p.Stopping, p.Started, p.Paused, p.Run = h.Status, h.Reason, h.Stopping, h.Started, h.Paused, h.Run
+	p.Name, p.Description, p.Metadata, p.Dependencies, p.UpdatedAt = t.Name, t.Description, t.Metadata, t.Dependencies, a2a.AtMillis(updated)
+	return p, nil
+}
+
+// addTasks adds their tasks to plans of one objective, each in its latest attempt.
+// A plan was updated when one of its tasks was.
 func addTasks(c *conn, objectiveID string, to []*opt.Plan) error {
 	for _, p := range to {
-		err := c.each(`SELECT t.doc, t.state, t.status_at, t.reason, t.said, t.gate FROM tasks t
+		err := c.each(`SELECT t.doc, t.name, t.metadata, t.dependencies, t.link, t.follow, t.state, t.status_at, t.reason, t.said, t.gate FROM tasks t
 			WHERE t.objective_id = $1 AND t.plan_id = $2 ORDER BY t.idx, length(t.id), t.id`, args{objectiveID, p.ID},
 			func(row scanner) error {
 				t, at, err := scanTask(row)
+				if err != nil {
+					return err
+				}
 				if p.UpdatedAt.Millis() < at {
 					p.UpdatedAt = a2a.AtMillis(at)
 				}
-				if last := len(p.Tasks) - 1; err == nil && last >= 0 && p.Tasks[last].Index == t.Index {
+				if last := len(p.Tasks) - 1; last >= 0 && p.Tasks[last].Index == t.Index {
 					p.Tasks = p.Tasks[:last] // an earlier attempt at the same task
 				}
 				p.Tasks = append(p.Tasks, t)
-				return err
+				return nil
 			})
 		if err != nil {
 			return err
@@ -120,18 +140,21 @@ func addTasks(c *conn, objectiveID string, to []*opt.Plan) error {
 
 // scanTask reads a task of a plan, and when its state changed.
 func scanTask(row scanner) (t *opt.Task, at int64, err error) {
-	var doc, said, gate []byte
+	var doc, metadata, dependencies, said, gate []byte
 	var now opt.Task
-	if err := row.Scan(&doc, &now.State, &at, &now.Reason, &said, &gate); err != nil {
+	err = row.Scan(&doc, &now.Name, &metadata, &dependencies, &now.Link, &now.Follow, &now.State, &at, &now.Reason, &said, &gate)
+	if err != nil {
 		return nil, 0, err
 	}
 	t = new(opt.Task)
 	var status a2a.Message
-	if err := errors.Join(decode(doc, t), decode(said, &status), decode(gate, &now.Gate)); err != nil {
+	err = errors.Join(decode(doc, t), decode(metadata, &t.Metadata), decode(dependencies, &t.Dependencies), decode(said, &status), decode(gate, &t.Gate))
+	if err != nil {
 		return nil, 0, err
 	}
+	t.Name, t.Link, t.Follow, t.State, t.Reason = now.Name, now.Link, now.Follow, now.State, now.Reason
 	t.ByHand = now.Reason == opt.ByHand
-	if t.State, t.Reason, t.Gate = now.State, now.Reason, now.Gate; t.State == opt.TaskFailed || t.State == opt.TaskRejected {
+	if t.State == opt.TaskFailed || t.State == opt.TaskRejected {
 		t.Failure = status.Text()
 	}
 	return t, at, nil

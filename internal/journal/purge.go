@@ -106,14 +106,16 @@ func (p *purge) step(c *conn) (did bool, err error) {
 
 // endedLongest is the query for the objectives that are to go next, at most $2 of
 // those that did not change after $1.
-var endedLongest = "SELECT id FROM objectives" + using("objectives_ended") + ` WHERE status IN ('completed', 'failed', 'canceled')
-	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id LIMIT $2`
+var endedLongest = "SELECT id FROM objectives" + using("objectives_ended") + ` WHERE ended = 1
+	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + atMost(2)
 
-// removals make the objectives in leftovers unknown, with their plans and tasks.
+// removals make the objectives in leftovers unknown, with their plans, tasks and
+// places.
 var removals = []string{
 	"DELETE FROM objectives WHERE id IN (SELECT objective_id FROM leftovers)",
 	"DELETE FROM plans WHERE objective_id IN (SELECT objective_id FROM leftovers)",
 	"DELETE FROM tasks WHERE objective_id IN (SELECT objective_id FROM leftovers)",
+	"DELETE FROM places WHERE objective_id IN (SELECT objective_id FROM leftovers)",
 }
 
 // remove makes objectives unknown. Nothing is left of others.
@@ -136,7 +138,7 @@ func remove(c *conn, ids []string) error {
 var belongings = []struct {
 	table string
 	most  int
-}{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"sources", 100}, {"blobs", 1}}
+}{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"sources", 100}, {"blobs", 1}}
 
 // sweep removes some rows of what is left of objectives; did is false if there is
 // nothing left.

@@ -26,7 +26,7 @@ func rich(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	rootWaits.Gate, rootWaits.Status = g, g.Message(o.ContextID, root)
 	s.record(planAdded(o, 0, 2), s.rootMoved(opt.TaskWorking), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false))
 	s.record(s.waits(0, 0, g), rootWaits, said(root, task, "m-1", opt.Accepted), s.piece(0, 0, "a", "two", true), s.moved(0, 0, opt.TaskCompleted))
-	s.as("another source", j).record(said(root, "", "m-2", opt.Noted))
+	s.as("another source", j).record(said(root, "", "m-2", opt.Noted), answered("c-1", opt.CommandAnswer{Revision: 1}))
 	for _, id := range []string{"b-1", "b-2", "b-3"} {
 		if err := j.WriteBlob(t.Context(), o.ID, id, []byte("a blob of "+o.ID)); err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func (s *scribe) end(as opt.ObjectiveStatus, n int64) *scribe {
 // again begins another attempt, n milliseconds into the test.
 func (s *scribe) again(n int64) error {
 	next := s.as(opt.RootID(s.objective.ID, 2), s.j)
-	return s.j.Record(s.t.Context(), next.batch(opt.Event{Kind: opt.ObjectiveAgain, At: at(n), From: "failed", To: "submitted", Attempt: 2}))
+	return s.j.Record(s.t.Context(), next.batch(opt.Event{Kind: opt.ObjectiveRetried, At: at(n), From: "failed", To: "submitted", Attempt: 2}))
 }
 
 // rows returns the lines of a dump that are about an objective, or those that are
@@ -75,13 +75,16 @@ func (s *scribe) gone(j *journal.Journal) {
 		"Peek":               func() error { _, _, err := j.Peek(ctx, tenant, id); return err },
 		"Plan":               func() error { _, err := j.Plan(ctx, tenant, s.plan(0)); return err },
 		"Objective":          func() error { _, err := j.Objective(ctx, tenant, id); return err },
-		"Whole":              func() error { _, err := j.Whole(ctx, tenant, id); return err },
+		"Kept":               func() error { _, err := j.Kept(ctx, tenant, id); return err },
 		"Keep":               func() error { return j.Keep(ctx, tenant, id, at(0)) },
 		"Record, much later": func() error { return ended(s.again(0)) },
 	} {
 		if err := read(); !errors.Is(err, opt.ErrUnknown) {
 			s.t.Errorf("%s of an objective that was removed: %v, want it to be unknown", what, err)
 		}
+	}
+	if _, ok, err := j.Answer(ctx, id, "c-1"); ok || err != nil {
+		s.t.Errorf("an answer of an objective that was removed: %v, %v", ok, err)
 	}
 	if events, err := j.Events(ctx, id, 0, 0); len(events) > 0 || err != nil {
 		s.t.Errorf("%d events of an objective that was removed, %v", len(events), err)
@@ -371,13 +374,13 @@ func TestPurge_newAttempts(t *testing.T) {
 				if errors.Is(err, opt.ErrUnknown) {
 					continue
 				}
-				o, failed := there.Whole(t.Context(), tenant, s.objective.ID)
+				o, failed := there.Kept(t.Context(), tenant, s.objective.ID)
 				if err := errors.Join(err, failed, s.again(5000)); err != nil {
 					t.Errorf("a new attempt: %v", err)
 					return
 				}
 				kept.Add(1)
-				if len(o.Plans) != 1 || len(o.Plans[0].Tasks[0].Artifacts) != 1 {
+				if len(o.Objective.Plans) != 1 || len(o.Objective.Plans[0].Tasks[0].Artifacts) != 1 {
 					t.Errorf("the attempt begins with %+v", o)
 				}
 			}

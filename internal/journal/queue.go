@@ -10,32 +10,31 @@ import (
 // Queue returns what is open in a context. An objective that waits to be started
 // is not: nothing waits for it. One that a message began is, from the first.
 func (j *Journal) Queue(ctx context.Context, tenant, contextID string) (q opt.Queue, err error) {
-	var last int64
 	err = j.snapshot(ctx, func(c *conn) error {
-		_, err := c.get(`SELECT COUNT(*), COALESCE(MAX(queued_at), 0) FROM objectives
-			WHERE tenant = $1 AND context_id = $2 AND queued_at <> 0`, args{tenant, contextID}, &q.Waiting, &last)
-		if err != nil {
-			return err
-		}
-		return c.each(`SELECT id FROM objectives`+using("objectives_busy")+`
-			WHERE tenant = $1 AND context_id = $2
-				AND (status IN ('planning', 'working', 'blocked') OR status = 'submitted' AND queued_at = 0 AND attempt = 1 AND message_id <> '')
-			ORDER BY created_at, id`,
-			args{tenant, contextID}, func(row scanner) error {
-				var id string
-				err := row.Scan(&id)
-				q.Busy = append(q.Busy, id)
-				return err
-			})
+		q, err = queue(c, tenant, contextID)
+		return err
 	})
-	q.Last = a2a.AtMillis(last)
 	return q, err
 }
 
-// enqueue has the objective wait for its turn.
-func (r *recording) enqueue(e *entry) error {
-	_, err := r.c.exec("UPDATE objectives SET queued_at = $2, updated_at = $2 WHERE id = $1", r.objectiveID, e.At.Millis())
-	return err
+// queue reads what is open in a context by what the objectives show.
+func queue(c *conn, tenant, contextID string) (q opt.Queue, err error) {
+	var last int64
+	_, err = c.get(`SELECT COUNT(*), COALESCE(MAX(queued_at), 0) FROM objectives
+		WHERE tenant = $1 AND context_id = $2 AND queued_at <> 0`, args{tenant, contextID}, &q.Waiting, &last)
+	if err != nil {
+		return q, err
+	}
+	q.Last = a2a.AtMillis(last)
+	err = c.each("SELECT id FROM objectives"+using("objectives_busy")+`
+		WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id`,
+		args{tenant, contextID}, func(row scanner) error {
+			var id string
+			err := row.Scan(&id)
+			q.Busy = append(q.Busy, id)
+			return err
+		})
+	return q, err
 }
 
 // queued adds to the view of a root task its place among those that wait in its

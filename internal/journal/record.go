@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"go.uber.org/zap"
+
 	"longhaul/opt"
 )
 
-// Errors of Record. With each of them nothing was recorded.
+// Errors of Record, beside [opt.ErrMalformed]. With each of them nothing was
+// recorded.
 var (
 	// ErrEarly is wrapped when an event is about something that is not there
 	// yet. Another source is about to record it, so try again.
@@ -16,37 +19,41 @@ var (
 	// ErrGap is wrapped when numbers are missing: those before the batch were
 	// never recorded, or its own do not follow on each other.
 	ErrGap = errors.New("event numbers are missing")
-	// ErrMalformed is wrapped when an event lacks what its kind needs. It never
-	// helps to try again.
-	ErrMalformed = errors.New("malformed event")
+	// ErrContradiction is wrapped when a source has recorded other content under
+	// the same number. It never helps to try again.
+	ErrContradiction = fmt.Errorf("%w: the source has recorded another event under this number", opt.ErrConflict)
 )
 
-// Record applies the events of b, in order, to what readers see, and appends
-// them to the events of the objective; when it returns that is durable, all of
-// it. An event that its source recorded before changes nothing, so a batch may
-// be recorded again, whole or in part. With an error nothing has changed.
+// Record writes what the events of batches say to what readers see, and appends
+// them to the events of the objective, which is the same for all batches. When it
+// returns that is durable, all of it. An event that its source recorded before
+// changes nothing, so a batch may be recorded again, whole or in part; its content
+// must be the same. With an error nothing has changed.
 //
 // An error of ctx means that Record had not begun; once it has, it waits for
 // the outcome.
-func (j *Journal) Record(ctx context.Context, b opt.Batch) error {
-	r, err := newRecording(b)
-	if err != nil || len(b.Events) == 0 {
+func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
+	r, err := newRecording(batches)
+	if err != nil || len(r.batches) == 0 {
 		return err
 	}
-	err = j.writer.submit(ctx, r.run, func() { j.watches.tell(b.ObjectiveID, r.o.seq) })
+	err = j.writer.submit(ctx, r.run, func() { j.watches.tell(r.objectiveID, r.o.seq) })
+	if errors.Is(err, ErrContradiction) {
+		j.log.Error("Refused an event that contradicts what was recorded", zap.String("objectiveId", r.objectiveID), zap.Error(err))
+	}
 	if err != nil {
-		return fmt.Errorf("record events of %s from %s: %w", b.ObjectiveID, b.Source, err)
+		return fmt.Errorf("record events of %s: %w", r.objectiveID, err)
 	}
 	return nil
 }
 
-// A recording is a batch on its way into the tables.
+// A recording is batches of one objective on their way into the tables.
 type recording struct {
 	objectiveID string
-	source      string
-	entries     []*entry
+	batches     []batch
 	c           *conn
 	o           openObjective
+	known       map[string]numbers // the latest of a source, as far as they were read
 }
 
 // An openObjective is what recording knows of the objective, as it was before
@@ -56,49 +63,79 @@ type openObjective struct {
 	contextID string
 	seq       int64
 	attempt   int
-	n         int64 // of the last event of the source
+	updatedAt int64
 	exists    bool
+	head      *opt.ObjectiveHead // to be written; nil if it has not changed
 }
 
-// newRecording does what can be done before it is b's turn to be written.
-func newRecording(b opt.Batch) (*recording, error) {
-	r := &recording{objectiveID: b.ObjectiveID, source: b.Source}
-	for i, e := range b.Events {
-		n, err := newEntry(b, e)
-		if err == nil && i > 0 && e.N != b.Events[i-1].N+1 {
-			err = fmt.Errorf("the one before is event %d: %w", b.Events[i-1].N, ErrGap)
+// newRecording does what can be done before it is the turn of batches to be
+// written.
+func newRecording(batches []opt.Batch) (*recording, error) {
+	r := &recording{known: map[string]numbers{}}
+	for _, b := range batches {
+		if len(b.Events) == 0 {
+			continue
 		}
+		if r.objectiveID == "" {
+			r.objectiveID = b.ObjectiveID
+		}
+		if b.ObjectiveID == "" || b.Source == "" || b.ObjectiveID != r.objectiveID {
+			return nil, fmt.Errorf("batch of %q from %q, beside one of %q: %w", b.ObjectiveID, b.Source, r.objectiveID, opt.ErrMalformed)
+		}
+		n, err := newBatch(b)
 		if err != nil {
-			return nil, fmt.Errorf("event %d of %s from %s: %w", e.N, b.ObjectiveID, b.Source, err)
+			return nil, err
 		}
-		r.entries = append(r.entries, n)
+		r.batches = append(r.batches, n)
 	}
 	return r, nil
 }
 
-// run applies the batch within a transaction.
+// run applies the batches within a transaction.
 func (r *recording) run(c *conn) error {
 	r.c = c
 	if err := r.open(); err != nil {
 		return err
 	}
-	if first := r.entries[0].N; first > r.o.n+1 {
-		return fmt.Errorf("event %d follows on event %d: %w", first, r.o.n, ErrGap)
-	}
-	n := r.o.n
-	for _, e := range r.entries {
-		if e.N <= r.o.n {
-			continue // recorded before
+	before := r.o.seq
+	for _, b := range r.batches {
+		if err := r.enterBatch(b); err != nil {
+			return fmt.Errorf("from %s: %w", b.source, err)
 		}
+	}
+	if r.o.seq == before {
+		return nil
+	}
+	return r.close()
+}
+
+// enterBatch applies the events of b that are new.
+func (r *recording) enterBatch(b batch) error {
+	latest, err := r.latest(b.source)
+	if err != nil {
+		return err
+	}
+	first, last := b.entries[0].N, latest.last()
+	if first > last+1 {
+		return fmt.Errorf("event %d follows on event %d: %w", first, last, ErrGap)
+	}
+	fresh := b.entries
+	if first <= last {
+		known := min(int(last-first)+1, len(fresh))
+		if err := r.compare(b.source, fresh[:known]); err != nil {
+			return err
+		}
+		fresh = fresh[known:]
+	}
+	for _, e := range fresh {
 		if err := r.enter(e); err != nil {
 			return fmt.Errorf("event %d, %s: %w", e.N, e.Kind, err)
 		}
-		n = e.N
 	}
-	if n == r.o.n {
+	if len(fresh) == 0 {
 		return nil
 	}
-	return r.close(n)
+	return r.keepNumbers(b.source, fresh)
 }
 
 // enter applies e and gives it its place among the events.
@@ -112,22 +149,28 @@ func (r *recording) enter(e *entry) error {
 	return err
 }
 
-// open reads where the objective and the source stand.
+// open reads where the objective and the first source stand. What is left of
+// another objective by that id says nothing.
 func (r *recording) open() (err error) {
-	r.o.exists, err = r.c.get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, COALESCE(s.n, 0)
-		FROM objectives o LEFT JOIN sources s ON s.objective_id = o.id AND s.source = $2
+	first := r.batches[0].source
+	var n numbers
+	r.o.exists, err = r.c.get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.updated_at, COALESCE(s.first, 1), s.digests
+		FROM objectives o LEFT JOIN sources s ON s.objective_id = $1 AND s.source = $2
+			AND s.first = (SELECT MAX(first) FROM sources WHERE objective_id = $1 AND source = $2)
 		WHERE o.id = $1`,
-		args{r.objectiveID, r.source}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.n)
+		args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.updatedAt, &n.first, &n.digests)
+	if r.o.exists {
+		r.known[first] = n
+	}
 	return err
 }
 
-// close writes where the objective and the source stand now: at event n.
-func (r *recording) close(n int64) error {
-	if _, err := r.c.exec("UPDATE objectives SET seq = $2 WHERE id = $1", r.objectiveID, r.o.seq); err != nil {
-		return err
+// close writes where the objective stands now.
+func (r *recording) close() error {
+	if r.o.head != nil {
+		return r.writeHead(r.o.head)
 	}
-	_, err := r.c.exec(`INSERT INTO sources (objective_id, source, n) VALUES ($1, $2, $3)
-		ON CONFLICT (objective_id, source) DO UPDATE SET n = excluded.n`, r.objectiveID, r.source, n)
+	_, err := r.c.exec("UPDATE objectives SET seq = $2, updated_at = $3 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt)
 	return err
 }
 
@@ -137,33 +180,41 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 	if !r.o.exists && e.Kind != opt.ObjectiveOpened {
 		return false, fmt.Errorf("objective %s is not there: %w", r.objectiveID, ErrEarly)
 	}
+	if e.Head != nil {
+		r.o.head, r.o.updatedAt = e.Head, e.At.Millis()
+	}
+	if e.PlanHead != nil {
+		if err := r.writePlanHead(e); err != nil {
+			return false, err
+		}
+	}
 	switch e.Kind {
 	case opt.ObjectiveOpened:
-		return r.openObjective(e)
-	case opt.ObjectiveMoved, opt.ObjectiveStopping:
-		return true, r.moveObjective(e)
-	case opt.ObjectiveQueued:
-		return true, r.enqueue(e)
+		return r.addObjective(e)
 	case opt.ObjectiveChanged:
-		return true, r.changeObjective(e)
-	case opt.ObjectiveAgain:
-		return true, r.beginAgain(e)
+		return true, r.writeText(e)
+	case opt.ObjectiveRetried:
+		return true, r.retryObjective(e)
 	case opt.PlanAdded:
 		return true, r.addPlan(e)
-	case opt.PlanChanged, opt.PlanAgain, opt.TasksAdded:
-		return true, r.changePlan(e)
+	case opt.PlanChanged:
+		return true, r.writePlanText(e)
+	case opt.PlanRetried, opt.TasksAdded:
+		return true, r.addTasks(e)
 	case opt.TaskLinked:
 		return true, r.linkTask(e)
-	case opt.PlanMoved, opt.PlanStopping:
-		return true, r.movePlan(e)
 	case opt.TaskMoved:
 		return true, r.moveTask(e)
 	case opt.TaskTried:
 		return r.tryTask(e)
 	case opt.ArtifactAdded:
 		return r.addArtifact(e)
-	default: // MessageAdded: check let nothing else through
+	case opt.MessageAdded:
 		return true, r.addMessage(e)
+	case opt.CommandAnswered:
+		return true, r.addAnswer(e)
+	default: // its head says all
+		return true, nil
 	}
 }
 

@@ -30,10 +30,10 @@ func (v *viewRow) history(c *conn, want opt.TaskWant) (_ []a2a.Message, err erro
 // one, or else that which began the objective; that of the task if neither does.
 func scopeOf(c *conn, objectiveID, taskID string) (scope opt.HistoryScope, err error) {
 	err = c.each(`SELECT seq, doc FROM messages
-			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND doc LIKE $3
+			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND instr(doc, $3) > 0
 		UNION ALL SELECT seq, doc FROM messages
-			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND doc LIKE $3
-		ORDER BY seq`, args{objectiveID, taskID, "%" + opt.KeyHistoryScope + "%"},
+			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND instr(doc, $3) > 0
+		ORDER BY seq`, args{objectiveID, taskID, opt.KeyHistoryScope},
 		func(row scanner) error {
 			var seq int64
 			var doc []byte
@@ -64,7 +64,7 @@ func wideHistory(c *conn, v *viewRow, planID string, most int) ([]a2a.Message, e
 		WHERE objective_id = $1 AND kept = 1 AND (kind <> 'status' OR message_id <> $2) AND ($3 = '' OR task_id = $4
 			OR task_id IN (SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $3)
 			OR for_task IN (SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $3))
-		ORDER BY seq DESC LIMIT $5`, args{v.ObjectiveID, v.statusID, planID, v.Task.ID, 2 * most},
+		ORDER BY seq DESC`+atMost(5), args{v.ObjectiveID, v.statusID, planID, v.Task.ID, 2 * most},
 		func(row scanner) error {
 			var taskID string
 			var doc []byte

@@ -123,6 +123,23 @@ func (d *database) ready(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
+// reconnect opens another connection to a journal that is open, unless a newer
+// program has changed its tables meanwhile.
+func (d *database) reconnect(ctx context.Context, r role) (*conn, error) {
+	c, err := d.connect(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	list, err := known()
+	if err == nil {
+		_, err = applied(c, list)
+	}
+	if err != nil {
+		return nil, errors.Join(d.down(err), c.close())
+	}
+	return c, nil
+}
+
 // claim refuses a file that is no journal, and makes one that readers and a
 // writer can use at a time.
 func (d *database) claim(c *conn) error {
@@ -156,10 +173,15 @@ func (d *database) close() error { return d.pool.Close() }
 // using makes a query use an index of the table before it.
 func using(index string) string { return " INDEXED BY " + index }
 
+// atMost returns the clause that ends a query after as many rows as its nth
+// parameter says. The planner looks into a bare parameter, and so SQLite would
+// prepare the statement again at each run; it does not look into a sum.
+func atMost(n int) string { return " LIMIT $" + strconv.Itoa(n) + " + 0" }
+
 // removeSome returns the statement that removes at most $1 rows of a table that
 // are left of objectives.
 func removeSome(table string) string {
-	return "DELETE FROM " + table + " WHERE rowid IN (SELECT t.rowid FROM leftovers l CROSS JOIN " + table + " t WHERE t.objective_id = l.objective_id LIMIT $1)"
+	return "DELETE FROM " + table + " WHERE rowid IN (SELECT t.rowid FROM leftovers l CROSS JOIN " + table + " t WHERE t.objective_id = l.objective_id" + atMost(1) + ")"
 }
 
 // busy reports whether err says that another connection has the lock.

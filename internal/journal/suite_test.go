@@ -3,8 +3,11 @@ package journal_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -30,12 +33,53 @@ func openFile(t testing.TB, path string) *journal.Journal {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		preparedOnce(t, j)
 		if err := j.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
 	return j
 }
+
+// preparedOnce reports the statements that SQLite has prepared again, which
+// costs more than running them. It does so at each run of a statement in which
+// the planner could use the value of a parameter: with LIKE, with LIMIT, or where
+// a condition on a parameter looks like that of a partial index.
+func preparedOnce(t testing.TB, j *journal.Journal) {
+	t.Helper()
+	list, err := j.Statements(context.Background())
+	if errors.Is(err, journal.ErrClosed) {
+		return
+	}
+	if err != nil {
+		t.Errorf("statements: %v", err)
+	}
+	for _, s := range list {
+		exempt := slices.ContainsFunc(changing, func(first string) bool { return strings.HasPrefix(s.SQL, first) })
+		if s.Prepared > 0 && !exempt {
+			t.Errorf("prepared again %d times in %d runs: %s", s.Prepared, s.Runs, s.SQL)
+		}
+	}
+}
+
+// runs returns how often statements that begin with a text have run.
+func runs(t testing.TB, j *journal.Journal, first string) (n int) {
+	t.Helper()
+	list, err := j.Statements(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		if strings.HasPrefix(s.SQL, first) {
+			n += s.Runs
+		}
+	}
+	return n
+}
+
+// changing is how the statements begin that run before all tables are there,
+// and those that only tests run.
+var changing = []string{"BEGIN IMMEDIATE", "INSERT INTO migrations", "PRAGMA", "EXPLAIN"}
 
 const tenant = "acme"
 
@@ -50,6 +94,7 @@ type scribe struct {
 	j         *journal.Journal
 	objective opt.Objective
 	source    string
+	heads     *heads
 
 	mu sync.Mutex
 	n  int64
@@ -70,25 +115,30 @@ func begin(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	t.Helper()
 	m := userMessage(o.MessageID, "Ship it, please")
 	o.Digest = m.Digest()
-	s := &scribe{t: t, j: j, objective: o, source: o.ID}
+	s := &scribe{t: t, j: j, objective: o, source: o.ID, heads: newHeads(o)}
 	s.record(opt.Opening{Objective: o, Message: &m}.Event())
 	return s
 }
 
 // as returns another source of the same objective, that records in j.
 func (s *scribe) as(source string, j *journal.Journal) *scribe {
-	return &scribe{t: s.t, j: j, objective: s.objective, source: source}
+	return &scribe{t: s.t, j: j, objective: s.objective, source: source, heads: s.heads}
 }
 
 // batch numbers events and puts them in a batch, without recording it. An event
-// without a time gets its number in milliseconds.
+// without a time gets its number in milliseconds, and each gets what its owner
+// would have arrived at.
 func (s *scribe) batch(events ...opt.Event) opt.Batch {
+	if s.heads == nil {
+		s.heads = newHeads(s.objective)
+	}
 	for i := range events {
 		s.n++
 		events[i].N = s.n
 		if events[i].At.IsZero() {
 			events[i].At = at(s.n)
 		}
+		s.heads.fill(&events[i])
 	}
 	return opt.Batch{ObjectiveID: s.objective.ID, Source: s.source, Events: events}
 }

@@ -9,46 +9,38 @@ import (
 )
 
 const insertTask = `INSERT INTO tasks
-	(id, objective_id, plan_id, idx, tenant, context_id, state, shown, active, status_at, status_seq, status_id, attempt,
-		reason, name, message_id, digest, said, gate, dependencies, metadata, doc)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, '', 0, '', $11, $12, $13, '', '', $14, $15, $16)
+	(id, objective_id, plan_id, idx, tenant, context_id, name, message_id, digest, dependencies, metadata, doc, link, follow,
+		state, shown, active, ended, reason, attempt, fence, status_at, status_seq, status_id, said, gate)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, 0, 0, $20, 0, '', '', '')
 	ON CONFLICT (id) DO NOTHING`
 
-// addRoot adds the root task of the attempt that e opens.
-func (r *recording) addRoot(e *entry) error {
-	o := e.Objective
-	state := opt.TaskState(e.To)
-	if state == "" {
-		state = opt.TaskSubmitted
-	}
-	return r.insertRoot(*o, state, e.At)
-}
-
-// insertRoot adds the root task of the present attempt at o.
-func (r *recording) insertRoot(o opt.Objective, state opt.TaskState, at a2a.Time) error {
-	_, err := r.c.exec(insertTask, opt.RootID(o.ID, r.o.attempt), o.ID, "", r.o.attempt, r.o.tenant, r.o.contextID,
-		string(state), string(state.A2A()), 0, at.Millis(), o.Name, o.MessageID, o.Digest, "", "", "")
+// addRoot adds the root task of the present attempt, which a message has begun.
+func (r *recording) addRoot(messageID, digest string, at a2a.Time) error {
+	state := opt.TaskSubmitted
+	_, err := r.c.exec(insertTask, opt.RootID(r.objectiveID, r.o.attempt), r.objectiveID, "", r.o.attempt, r.o.tenant, r.o.contextID,
+		"", messageID, digest, "", "", "", "", 0, string(state), string(state.A2A()), 0, 0, "", at.Millis())
 	return err
 }
 
-// addTask adds a task of a plan.
-func (r *recording) addTask(planID string, at a2a.Time, t *opt.Task) error {
-	doc, err := encode(t)
-	if err != nil {
-		return err
+// addTasks adds the tasks that e brings to its plan.
+func (r *recording) addTasks(e *entry) error {
+	for _, t := range e.tasks {
+		_, err := r.c.exec(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
+			t.Name, "", "", t.dependencies, t.metadata, t.doc, t.Link, number(t.Follow),
+			string(t.State), string(t.State.A2A()), number(active(t.State)), number(t.State.Ended()), t.Reason, e.At.Millis())
+		if err != nil {
+			return err
+		}
 	}
-	dependencies, metadata := "", ""
-	if len(t.Dependencies) > 0 {
-		dependencies, err = encode(t.Dependencies)
+	return nil
+}
+
+// linkTask notes which task stands in for another.
+func (r *recording) linkTask(e *entry) error {
+	n, err := r.c.exec("UPDATE tasks SET link = $3, follow = $4 WHERE id = $1 AND objective_id = $2", e.TaskID, r.objectiveID, e.Link, number(e.Follow))
+	if err == nil && n == 0 {
+		err = fmt.Errorf("task %s is not there: %w", e.TaskID, ErrEarly)
 	}
-	if err == nil && len(t.Metadata) > 0 {
-		metadata, err = encode(t.Metadata)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = r.c.exec(insertTask, t.A2AID(), r.objectiveID, planID, t.Index, r.o.tenant, r.o.contextID,
-		string(t.State), string(t.State.A2A()), number(active(t.State)), at.Millis(), t.Name, "", "", dependencies, metadata, doc)
 	return err
 }
 
@@ -58,21 +50,25 @@ func active(s opt.TaskState) bool { return s != opt.TaskPending && !s.Ended() }
 // A taskRow is what recording knows of a task.
 type taskRow struct {
 	planID    string
-	state     opt.TaskState
+	ended     bool
 	statusAt  int64
 	statusSeq int64
 	statusID  string
-	attempt   int
+	fence     int64
 }
 
 func (r *recording) task(id string) (t taskRow, err error) {
-	found, err := r.c.get(`SELECT plan_id, state, status_at, status_seq, status_id, attempt FROM tasks WHERE id = $1 AND objective_id = $2`,
-		args{id, r.objectiveID}, &t.planID, &t.state, &t.statusAt, &t.statusSeq, &t.statusID, &t.attempt)
+	found, err := r.c.get(`SELECT plan_id, ended, status_at, status_seq, status_id, fence FROM tasks WHERE id = $1 AND objective_id = $2`,
+		args{id, r.objectiveID}, &t.planID, &t.ended, &t.statusAt, &t.statusSeq, &t.statusID, &t.fence)
 	if err == nil && !found {
 		err = fmt.Errorf("task %s is not there: %w", id, ErrEarly)
 	}
 	return t, err
 }
+
+// late reports whether e, from an attempt at t, comes too late: the task has
+// ended, or a later attempt was heard of. What comes from no attempt has no fence.
+func (t taskRow) late(e *entry) bool { return t.ended || e.Fence() != 0 && e.Fence() < t.fence }
 
 // moveTask moves a plan task or a root task. The status message that is
 // replaced becomes history, at the place where it was said.
@@ -82,10 +78,6 @@ func (r *recording) moveTask(e *entry) error {
 		return err
 	}
 	to := opt.TaskState(e.To)
-	gate := e.gate
-	if to.Ended() {
-		gate = ""
-	}
 	statusID, statusSeq := "", r.seq()
 	if e.Status != nil {
 		statusID = e.Status.MessageID
@@ -98,31 +90,66 @@ func (r *recording) moveTask(e *entry) error {
 		}
 	}
 	at := t.statusAt
-	if to != t.state {
-		at = max(at, e.At.Millis())
+	if e.From != e.To {
+		at = max(at, e.At.Millis()) // a clock may go back
 	}
-	_, err = r.c.exec(`UPDATE tasks SET state = $2, shown = $3, active = $4, status_at = $5, status_seq = $6, status_id = $7,
-			attempt = $8, reason = $9, said = $10, gate = $11
+	_, err = r.c.exec(`UPDATE tasks SET state = $2, shown = $3, active = $4, ended = $5, reason = $6, attempt = $7, fence = $8,
+			status_at = $9, status_seq = $10, status_id = $11, said = $12, gate = $13
 		WHERE id = $1`,
-		e.TaskID, e.To, string(to.A2A()), number(t.planID != "" && active(to)), at, statusSeq, statusID,
-		max(t.attempt, e.Attempt), e.Reason, e.status, gate)
+		e.TaskID, e.To, string(to.A2A()), number(t.planID != "" && active(to)), number(to.Ended()), e.Reason, e.Attempt, max(t.fence, e.Fence()),
+		at, statusSeq, statusID, e.status, e.gate)
 	return err
 }
 
-// tryTask notes that another attempt at a task has begun. That of a task that does
-// not work any more, or has been told of already, is left out.
+// tryTask notes that the work on a task begins again, unless that comes too late.
 func (r *recording) tryTask(e *entry) (bool, error) {
 	t, err := r.task(e.TaskID)
-	if err != nil || t.state != opt.TaskWorking || e.Attempt <= t.attempt {
+	if err != nil || t.late(e) {
 		return false, err
 	}
-	_, err = r.c.exec("UPDATE tasks SET attempt = $2 WHERE id = $1", e.TaskID, e.Attempt)
-	return true, err
+	return true, r.showAttempt(e)
+}
+
+// showAttempt notes which attempt at a task was heard of last.
+func (r *recording) showAttempt(e *entry) error {
+	_, err := r.c.exec("UPDATE tasks SET attempt = $2, fence = $3 WHERE id = $1", e.TaskID, e.Attempt, e.Fence())
+	return err
+}
+
+// Links returns the A2A tasks that open tasks of an objective follow. A tenant's
+// objective has none for others.
+func (j *Journal) Links(ctx context.Context, tenant, objectiveID string) (links []string, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		return c.each("SELECT link FROM tasks"+using("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
+			args{objectiveID, tenant}, func(row scanner) error {
+				var link string
+				err := row.Scan(&link)
+				links = append(links, link)
+				return err
+			})
+	})
+	return links, err
 }
 
 // Task returns a task as it is in one moment, of which the view says the seq.
 // A tenant's task is unknown to others.
 func (j *Journal) Task(ctx context.Context, tenant, id string, want opt.TaskWant) (v opt.TaskView, err error) {
+	key := taskKey{tenant, id, want}
+	if kept, ok := j.tasks.get(key); ok {
+		var now moment
+		err := j.read(ctx, func(c *conn) (err error) {
+			now, err = momentOf(c, kept.view.ObjectiveID)
+			return err
+		})
+		if err != nil {
+			return opt.TaskView{}, err
+		}
+		if now == kept.at {
+			return detached(kept.view), nil
+		}
+		j.tasks.drop(key)
+	}
+	var at moment
 	err = j.snapshot(ctx, func(c *conn) error {
 		found, err := tasks(c, "tasks t", " WHERE t.id = $1 AND t.tenant = $2", args{id, tenant}, want)
 		if err != nil {
@@ -132,8 +159,12 @@ func (j *Journal) Task(ctx context.Context, tenant, id string, want opt.TaskWant
 			return unknown("task", id)
 		}
 		v = found[0]
-		return nil
+		at, err = momentOf(c, v.ObjectiveID)
+		return err
 	})
+	if err == nil {
+		j.tasks.put(key, cachedTask{at, v})
+	}
 	return v, err
 }
 

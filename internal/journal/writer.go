@@ -146,7 +146,7 @@ func (w *writer) next(have int) *write {
 // begin opens a transaction that holds the write lock.
 func (w *writer) begin() error {
 	if w.c == nil {
-		c, err := w.db.connect(context.Background(), writing)
+		c, err := w.db.reconnect(context.Background(), writing)
 		if err != nil {
 			return err
 		}

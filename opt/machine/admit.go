@@ -84,7 +84,7 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	moves := to != "" && to != p.Status
 	move := &opt.MoveError{From: string(p.Status), To: c.Status}
 	switch {
-	case moves && closed(o), moves && p.Status.Ended() && !p.Status.May(to):
+	case moves && closed(o), moves && p.Status.Ended() && (!p.Over() || !p.Status.May(to)):
 		return move
 	case p.Status.Ended() && !moves && change.Empty():
 		return nil
@@ -144,16 +144,18 @@ func AdmitToPlan(p *opt.Plan, c opt.Command) error {
 	return nil
 }
 
-// admitPlanMove holds the table of moves that a client may ask a plan for.
+// admitPlanMove holds the table of moves that a client may ask a plan for. A retry
+// is not among them: that is the objective's to do. A plan that waits for a person
+// or for its objective is not resumed, since it is not paused.
 func admitPlanMove(p *opt.Plan, to opt.PlanStatus) error {
 	from := p.Status
-	asks := from == opt.PlanBlocked && (p.Reason == opt.BlockedByInput || p.Reason == opt.BlockedByAuth)
+	waits := from == opt.PlanBlocked && p.Reason != opt.BlockedByDependencies
 	switch {
 	case to == "" || to == from:
 		return nil
 	case from.Ended(): // its objective retries it, once it has the plan's last report
 		return planEnded()
-	case p.Stopping != "", !from.May(to), to == opt.PlanWorking && asks && !p.Paused:
+	case p.Stopping != "", !from.May(to), to == opt.PlanWorking && waits && !p.Paused:
 		return &opt.MoveError{From: string(from), To: string(to)}
 	}
 	return nil

@@ -36,8 +36,10 @@ type Member struct {
 	ID      string   `json:"id"`
 	Attempt int      `json:"attempt,omitempty"`
 	Request int64    `json:"request,omitempty"` // number of its latest request
+	At      a2a.Time `json:"at,omitzero"`       // of its place
 	Joined  bool     `json:"joined,omitempty"`  // it began when it was alone, and is to be told of others
 	Silent  bool     `json:"silent,omitempty"`  // likewise, and it has not said yet whether it works
+	Begun   bool     `json:"begun,omitempty"`   // if it is not there, it has ended
 	Turn    Turn     `json:"turn,omitzero"`     // the latest message to it
 	Told    int64    `json:"told,omitempty"`    // number of the latest message that has arrived
 	Tries   int      `json:"tries,omitempty"`   // of messages for which it was not there
@@ -77,20 +79,15 @@ func (m *Context) Handle(now a2a.Time, in Input) []opt.Event {
 	return nil
 }
 
-// onEnter lets an objective wait for its turn, behind those that are known to have
-// begun.
+// onEnter lets an objective wait for its turn, behind those that have begun, or are
+// about to, when they are alone.
 func (m *Context) onEnter(in Enter) {
 	s := &m.State
+	for _, id := range in.Starting {
+		m.join(&Member{ID: id, Joined: true}, in.ObjectiveID)
+	}
 	for _, id := range in.Behind {
-		if id != in.ObjectiveID && m.member(id) == nil {
-			joined := &Member{ID: id, Joined: true}
-			if s.Holder == nil {
-				s.Holder = joined
-			} else {
-				joined.Silent = true
-				s.Resting = append(s.Resting, joined)
-			}
-		}
+		m.join(&Member{ID: id, Joined: true, Begun: true}, in.ObjectiveID)
 	}
 	known := m.member(in.ObjectiveID)
 	switch {
@@ -103,7 +100,26 @@ func (m *Context) onEnter(in Enter) {
 	default:
 		m.remove(in.ObjectiveID)
 	}
-	s.Waiting = append(s.Waiting, &Member{ID: in.ObjectiveID, Attempt: in.Attempt})
+	entered := &Member{ID: in.ObjectiveID, Attempt: in.Attempt, At: in.At}
+	i := len(s.Waiting)
+	for i > 0 && s.Waiting[i-1].At.Millis() > in.At.Millis() {
+		i--
+	}
+	s.Waiting = slices.Insert(s.Waiting, i, entered)
+}
+
+// join makes a member of an objective that began when it was alone. It has the
+// turn if no member has.
+func (m *Context) join(member *Member, entering string) {
+	s := &m.State
+	switch {
+	case member.ID == entering || m.member(member.ID) != nil:
+	case s.Holder == nil:
+		s.Holder = member
+	default:
+		member.Silent = true
+		s.Resting = append(s.Resting, member)
+	}
 }
 
 // onRequest takes in what a member wants. Only its latest request counts.
@@ -192,7 +208,7 @@ func (m *Context) onTold(in Told) {
 	case member == nil || in.N < member.Turn.N:
 	case !in.Gone:
 		member.Told, member.Joined = in.N, false
-	case member.Tries+1 >= turnTries, member.Joined && member.Tries+1 >= joinTries:
+	case member.Begun, member.Tries+1 >= turnTries, member.Joined && member.Tries+1 >= joinTries:
 		m.remove(member.ID)
 	default:
 		member.Tries++

@@ -139,7 +139,9 @@ type TurnRequest struct {
 type Enter struct {
 	ObjectiveID string   `json:"objectiveId"`
 	Attempt     int      `json:"attempt,omitempty"`
-	Behind      []string `json:"behind,omitempty"` // objectives that are known to have begun
+	At          a2a.Time `json:"at,omitzero"`        // of its place: those with earlier ones come first
+	Behind      []string `json:"behind,omitempty"`   // objectives that are known to have begun
+	Starting    []string `json:"starting,omitempty"` // objectives that are about to
 }
 
 // A TurnWant is what an objective wants of its context.

@@ -84,7 +84,7 @@ func (m *Objective) applyCommand(c opt.Command) {
 	case c.Kind == opt.UpdateObjective:
 		m.steer(c)
 		m.revise(c.Change)
-		m.answerOnceConfirmed(opt.ObjectiveStatus(c.Status) == opt.ObjectiveBlocked)
+		m.answerOnceConfirmed(c.Status == string(opt.ObjectiveBlocked) || c.Status == string(opt.ObjectiveWorking))
 	case c.Kind == opt.Replan:
 		m.planAnew(c.QueuedAt)
 		m.revise(nil)

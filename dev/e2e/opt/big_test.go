@@ -8,7 +8,6 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"longhaul/dev/e2e/harness"
-	"longhaul/opt"
 )
 
 // Bounds on the history of one workflow of the largest objective there can be. A
@@ -24,9 +23,9 @@ const (
 func big(t *testing.T, s *service) {
 	c := s.client(t)
 	o := c.create("The largest")
-	for n := range opt.MaxPlans {
+	for n := range defaults.Plans {
 		p := harness.NewPlan(fmt.Sprintf("plan %d", n))
-		for i := range opt.MaxTasks {
+		for i := range defaults.Tasks {
 			p.Tasks = append(p.Tasks, harness.PlanTask{Name: fmt.Sprintf("say %d.%d", n, i)})
 			if n%2 == 1 && i >= 5 {
 				p.Tasks[i].Dependencies = []string{fmt.Sprintf("task-%d", i-5), fmt.Sprintf("task-%d", i%5)}
@@ -47,11 +46,11 @@ func big(t *testing.T, s *service) {
 		c.Fatalf("it is %s", shape(o))
 	}
 	for _, p := range o.Plans {
-		if p.Status != "completed" || len(p.Tasks) != opt.MaxTasks {
+		if p.Status != "completed" || len(p.Tasks) != defaults.Tasks {
 			c.Errorf("plan %s is %s, with %d tasks", p.Name, p.Status, len(p.Tasks))
 		}
 	}
-	c.ran(o, slices.Repeat([]int{1}, opt.MaxPlans*opt.MaxTasks)...)
+	c.ran(o, slices.Repeat([]int{1}, defaults.Plans*defaults.Tasks)...)
 	c.histories(o)
 }
 

@@ -88,7 +88,7 @@ func (e *editor) addPlan(o *harness.Objective) error {
 		return refusedAs(err, "a plan that depends on none")
 	}
 	_, err := e.c.CreatePlan(e.ctx, o.ID, p)
-	if len(o.Plans) > opt.MaxPlans-2*editors {
+	if len(o.Plans) > defaults.Plans-2*editors {
 		return taken(err, -32602)
 	}
 	return taken(err)

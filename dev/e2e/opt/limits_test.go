@@ -11,6 +11,9 @@ import (
 	"longhaul/opt"
 )
 
+// defaults are the limits of a service that says nothing else.
+var defaults = opt.Limits{}.OrDefault()
+
 // Many clients change the same thing at once, and too many.
 func limits(t *testing.T, s *service) {
 	s.each(t, "fifty at once, on five plans", (*client).fiftyOnFive)
@@ -91,7 +94,7 @@ func (c *client) fiftyOnFive() {
 func (c *client) fiftyOnOne() {
 	o := c.create("x", harness.NewPlan("p"))
 	var names []string
-	for i, err := range crowd(opt.MaxTasks, func(i int) error { return c.addOne(o.Plans[0].ID, fmt.Sprintf("say %d", i)) }) {
+	for i, err := range crowd(defaults.Tasks, func(i int) error { return c.addOne(o.Plans[0].ID, fmt.Sprintf("say %d", i)) }) {
 		names = append(names, fmt.Sprintf("say %d", i))
 		if err != nil {
 			c.Errorf("call %d: %v", i, err)
@@ -115,14 +118,14 @@ func (c *client) tooMany(err error, field, limit string) {
 func (c *client) sixtyOnOne() {
 	o := c.create("x", harness.NewPlan("p"))
 	var names []string
-	for i, err := range crowd(opt.MaxTasks+10, func(i int) error { return c.addOne(o.Plans[0].ID, fmt.Sprintf("say %d", i)) }) {
+	for i, err := range crowd(defaults.Tasks+10, func(i int) error { return c.addOne(o.Plans[0].ID, fmt.Sprintf("say %d", i)) }) {
 		if err != nil {
 			c.tooMany(err, "tasks", "50")
 			continue
 		}
 		names = append(names, fmt.Sprintf("say %d", i))
 	}
-	if len(names) != opt.MaxTasks {
+	if len(names) != defaults.Tasks {
 		c.Errorf("%d calls were taken", len(names))
 	}
 	c.allThere(c.get(o.ID).Plans[0], names)
@@ -131,7 +134,7 @@ func (c *client) sixtyOnOne() {
 func (c *client) fifteenPlans() {
 	o := c.create("x")
 	var names, got []string
-	errs := crowd(opt.MaxPlans+5, func(i int) error {
+	errs := crowd(defaults.Plans+5, func(i int) error {
 		_, err := c.c.CreatePlan(c.ctx, o.ID, harness.NewPlan(fmt.Sprint(i)))
 		return err
 	})
@@ -152,7 +155,7 @@ func (c *client) fifteenPlans() {
 	}
 	slices.Sort(got)
 	slices.Sort(names)
-	if len(got) != opt.MaxPlans || !slices.Equal(got, names) {
+	if len(got) != defaults.Plans || !slices.Equal(got, names) {
 		c.Errorf("the plans are %q, and those that were taken %q", got, names)
 	}
 	c.unchanged(o.ID, func() {
@@ -162,7 +165,7 @@ func (c *client) fifteenPlans() {
 }
 
 func (c *client) tooMuch() {
-	many := harness.NewPlan("p", slices.Repeat([]string{"say never"}, opt.MaxTasks+1)...)
+	many := harness.NewPlan("p", slices.Repeat([]string{"say never"}, defaults.Tasks+1)...)
 	o := c.create("x", harness.NewPlan("p"))
 	c.unchanged(o.ID, func() {
 		_, err := c.c.CreatePlan(c.ctx, o.ID, many)
@@ -172,6 +175,6 @@ func (c *client) tooMuch() {
 	})
 	_, err := c.c.Send(c.ctx, harness.Message{ID: c.Name(), Text: "x", Plan: many})
 	c.tooMany(err, "message.metadata.opt/v1/plan.tasks", "50")
-	_, err = c.c.Send(c.ctx, harness.Message{ID: c.Name(), Text: "x", Plans: slices.Repeat([]*harness.Plan{harness.NewPlan("p")}, opt.MaxPlans+1)})
+	_, err = c.c.Send(c.ctx, harness.Message{ID: c.Name(), Text: "x", Plans: slices.Repeat([]*harness.Plan{harness.NewPlan("p")}, defaults.Plans+1)})
 	c.tooMany(err, "message.metadata.opt/v1/objective.plans", "10")
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"longhaul/activities"
-	"longhaul/opt"
 )
 
 // A control knocks at doors, each of which the test opens when it likes. Behind a
@@ -72,7 +71,7 @@ type patientPlanner struct {
 	control control
 }
 
-func (p patientPlanner) Plan(ctx context.Context, r activities.Request) ([]opt.PlanSpec, error) {
+func (p patientPlanner) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
 	name, _, ok := door(r.Description)
 	if !ok {
 		return p.Planner.Plan(ctx, r)
@@ -80,12 +79,12 @@ func (p patientPlanner) Plan(ctx context.Context, r activities.Request) ([]opt.P
 	behind, err := p.control.knock(ctx, name, r.ObjectiveID)
 	switch {
 	case err != nil:
-		return nil, err
+		return activities.Planned{}, err
 	case behind == "":
 		return p.Planner.Plan(ctx, r)
 	case behind == "fail":
-		return nil, fmt.Errorf("%w: told to fail", activities.ErrNoPlan)
+		return activities.Planned{}, fmt.Errorf("%w: told to fail", activities.ErrNoPlan)
 	}
-	var plans []opt.PlanSpec
-	return plans, json.Unmarshal([]byte(behind), &plans)
+	var planned activities.Planned
+	return planned, json.Unmarshal([]byte(behind), &planned.Plans)
 }

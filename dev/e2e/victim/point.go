@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"longhaul/activities"
-	"longhaul/api"
+	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -49,11 +49,11 @@ func die() {
 }
 
 type engine struct {
-	api.Engine
+	service.Engine
 	at *point
 }
 
-func (p *point) engine(e api.Engine) api.Engine { return engine{e, p} }
+func (p *point) engine(e service.Engine) service.Engine { return engine{e, p} }
 
 func (e engine) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	out, err := e.Engine.Start(ctx, o)
@@ -72,14 +72,14 @@ func (e engine) Tell(ctx context.Context, l opt.Letter) error {
 }
 
 type journal struct {
-	api.Journal
+	service.Journal
 	at *point
 }
 
-func (p *point) journal(j api.Journal) api.Journal { return journal{j, p} }
+func (p *point) journal(j service.Journal) service.Journal { return journal{j, p} }
 
-func (j journal) Record(ctx context.Context, b opt.Batch) error {
-	err := j.Journal.Record(ctx, b)
+func (j journal) Record(ctx context.Context, batches ...opt.Batch) error {
+	err := j.Journal.Record(ctx, batches...)
 	if err == nil {
 		j.at.pass("accepted")
 	}
@@ -93,8 +93,8 @@ type recorder struct {
 
 func (p *point) recorder(r activities.Recorder) activities.Recorder { return recorder{r, p} }
 
-func (r recorder) Record(ctx context.Context, b opt.Batch) error {
-	outcome := slices.ContainsFunc(b.Events, isOutcome)
+func (r recorder) Record(ctx context.Context, batches ...opt.Batch) error {
+	outcome := slices.ContainsFunc(batches, func(b opt.Batch) bool { return slices.ContainsFunc(b.Events, isOutcome) })
 	if outcome {
 		r.at.pass("outcome-before-record")
 	}
@@ -104,12 +104,12 @@ func (r recorder) Record(ctx context.Context, b opt.Batch) error {
 			die()
 		}()
 	}
-	err := r.Recorder.Record(ctx, b)
+	err := r.Recorder.Record(ctx, batches...)
 	switch {
 	case err != nil:
 	case outcome:
 		r.at.pass("recorded")
-	case strings.Contains(b.Source, "#"):
+	case strings.Contains(batches[0].Source, "#"):
 		r.at.pass("streamed")
 	}
 	return err

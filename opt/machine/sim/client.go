@@ -34,7 +34,14 @@ const patience = 3000
 func (w *World) send(c *call) {
 	w.calls = append(w.calls, c)
 	if c.queued {
-		in := machine.Enter{ObjectiveID: c.objectiveID, Attempt: c.attempt, Behind: c.behind}
+		in := machine.Enter{ObjectiveID: c.objectiveID, Attempt: c.attempt}
+		for _, id := range c.behind {
+			if w.journal.rows[id].objective.Started {
+				in.Behind = append(in.Behind, id)
+			} else {
+				in.Starting = append(in.Starting, id)
+			}
+		}
 		w.put(op{kind: enter, to: contextWorkflow(w.journal.rows[c.objectiveID].objective.ContextID), in: in, call: c})
 		return
 	}

@@ -1,0 +1,84 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"longhaul/a2a"
+)
+
+// Blobs keeps contents that are too large to be carried through the work, for as
+// long as their objective is kept. Writing the same blob again changes nothing.
+type Blobs interface {
+	WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error
+	ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error)
+}
+
+// contents are the large contents of one objective.
+type contents struct {
+	blobs       Blobs // nil leaves parts as they are
+	objectiveID string
+}
+
+// detach returns parts with references in the place of large contents, which it
+// keeps.
+func (c contents) detach(ctx context.Context, parts []a2a.Part) ([]a2a.Part, error) {
+	if c.blobs == nil {
+		return parts, nil
+	}
+	light, blobs := a2a.Detach(parts)
+	for _, id := range slices.Sorted(maps.Keys(blobs)) {
+		if err := c.blobs.WriteBlob(ctx, c.objectiveID, id, blobs[id]); err != nil {
+			return nil, fmt.Errorf("keep a large part: %w", err)
+		}
+	}
+	return light, nil
+}
+
+// attach returns parts with their contents in the place of references.
+func (c contents) attach(ctx context.Context, parts []a2a.Part) ([]a2a.Part, error) {
+	if c.blobs == nil {
+		return parts, nil
+	}
+	return a2a.Attach(parts, func(id string) ([]byte, error) { return c.blobs.ReadBlob(ctx, c.objectiveID, id) })
+}
+
+// detachAll returns artifacts with references in the place of large contents.
+func (c contents) detachAll(ctx context.Context, artifacts []a2a.Artifact) ([]a2a.Artifact, error) {
+	return convert(artifacts, func(parts []a2a.Part) ([]a2a.Part, error) { return c.detach(ctx, parts) })
+}
+
+// attachAll returns artifacts with their contents in the place of references.
+func (c contents) attachAll(ctx context.Context, artifacts []a2a.Artifact) ([]a2a.Artifact, error) {
+	return convert(artifacts, func(parts []a2a.Part) ([]a2a.Part, error) { return c.attach(ctx, parts) })
+}
+
+func convert(artifacts []a2a.Artifact, parts func([]a2a.Part) ([]a2a.Part, error)) ([]a2a.Artifact, error) {
+	out := slices.Clone(artifacts)
+	var err error
+	for i := range out {
+		if out[i].Parts, err = parts(out[i].Parts); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// attachWork returns w with all contents in their places, as executors want it.
+func (c contents) attachWork(ctx context.Context, w Work) (Work, error) {
+	var err error
+	w.Messages, w.Results = slices.Clone(w.Messages), slices.Clone(w.Results)
+	for i := range w.Messages {
+		if w.Messages[i].Parts, err = c.attach(ctx, w.Messages[i].Parts); err != nil {
+			return w, err
+		}
+	}
+	for i := range w.Results {
+		if w.Results[i].Artifacts, err = c.attachAll(ctx, w.Results[i].Artifacts); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}

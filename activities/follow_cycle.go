@@ -1,0 +1,110 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/opt"
+)
+
+// A LinkReader reads links between tasks.
+type LinkReader interface {
+	// Links lists the ids of the A2A tasks that open tasks of an objective follow.
+	// The error about an objective that is not there wraps opt.ErrUnknown.
+	Links(ctx context.Context, tenant, objectiveID string) ([]string, error)
+}
+
+// ReasonLinkCycle is why a task fails whose link is part of a cycle.
+const ReasonLinkCycle = "link-cycle"
+
+// maxWalk is how many objectives one search for a cycle visits.
+const maxWalk = 1000
+
+// breaksCycle returns what ends the task of l if its link is the one to end of a
+// cycle: objectives that wait for each other would do so forever. Each of their
+// tasks searches by itself, so all must name the same link: the one to the task
+// with the smallest id. A task in a longer cycle searches again after [FollowFor],
+// by when a shorter cycle that it shares a link with is gone.
+func (a *Activities) breaksCycle(ctx context.Context, l Link) (out Followed, found bool, err error) {
+	if a.cfg.Links == nil {
+		return out, false, nil
+	}
+	cycle, err := a.cycle(ctx, l)
+	if err != nil || len(cycle) == 0 || slices.Min(cycle) != l.TaskID {
+		return out, false, err
+	}
+	text := fmt.Sprintf("Links between tasks form a cycle, so none of these tasks can end: %s.", strings.Join(cycle, ", "))
+	return Followed{State: opt.TaskFailed, Code: ReasonLinkCycle, Message: text}, true, nil
+}
+
+// A step is a link on the way from one objective to the next.
+type step struct {
+	taskID string // that is followed
+	before *step
+}
+
+// cycle returns the tasks that are followed on the shortest way from the task of l
+// back to its objective, nil if there is no way.
+func (a *Activities) cycle(ctx context.Context, l Link) ([]string, error) {
+	own, ok := opt.ParseID(l.For)
+	if !ok {
+		return nil, nil
+	}
+	seen := map[string]bool{}
+	for queue := []*step{{taskID: l.TaskID}}; len(queue) > 0 && len(seen) < maxWalk; queue = queue[1:] {
+		at := queue[0]
+		ref, ok := opt.ParseID(at.taskID)
+		switch {
+		case !ok || seen[ref.ObjectiveID]:
+			continue
+		case ref.ObjectiveID == own.ObjectiveID:
+			return at.way(), nil
+		}
+		seen[ref.ObjectiveID] = true
+		links, err := a.openLinks(ctx, l.Tenant, ref.ObjectiveID)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range links {
+			queue = append(queue, &step{id, at})
+		}
+	}
+	return nil, nil
+}
+
+// way lists the tasks that are followed on the way to s, in order.
+func (s *step) way() []string {
+	var out []string
+	for ; s != nil; s = s.before {
+		out = append(out, s.taskID)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// openLinks lists the tasks that an objective waits for. A link to a task that has
+// ended holds nothing up: the task that follows it is about to end.
+func (a *Activities) openLinks(ctx context.Context, tenant, objectiveID string) ([]string, error) {
+	links, err := a.cfg.Links.Links(ctx, tenant, objectiveID)
+	if errors.Is(err, opt.ErrUnknown) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read links of %s: %w", objectiveID, err)
+	}
+	var open []string
+	for _, id := range links {
+		state, _, err := a.cfg.Tasks.Peek(ctx, tenant, id)
+		switch {
+		case errors.Is(err, opt.ErrUnknown):
+		case err != nil:
+			return nil, fmt.Errorf("read links of %s: %w", objectiveID, err)
+		case !state.Ended():
+			open = append(open, id)
+		}
+	}
+	return open, nil
+}

@@ -1,0 +1,157 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"longhaul/api/service"
+	"longhaul/api/wire"
+)
+
+// operations is the generated service: one line per operation. The interceptors
+// make faults of the errors that it returns.
+type operations struct {
+	a2apb.UnimplementedA2AServiceServer
+	service *service.Service
+}
+
+func (o operations) SendMessage(ctx context.Context, req *a2apb.SendMessageRequest) (*a2apb.SendMessageResponse, error) {
+	return reply(ctx, req, wire.ReadSend, o.service.SendMessage, newSent)
+}
+
+func (o operations) SendStreamingMessage(req *a2apb.SendMessageRequest, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
+	return stream(req, wire.ReadSend, o.service.StreamMessage, to)
+}
+
+func (o operations) GetTask(ctx context.Context, req *a2apb.GetTaskRequest) (*a2apb.Task, error) {
+	return reply(ctx, req, wire.ReadTask, o.service.GetTask, newShown)
+}
+
+func (o operations) ListTasks(ctx context.Context, req *a2apb.ListTasksRequest) (*a2apb.ListTasksResponse, error) {
+	if req.GetPageSize() == 0 {
+		req.PageSize = nil // Go v2.4.0 sends 0 for none
+	}
+	return reply(ctx, req, wire.ReadTaskList, o.service.ListTasks, newPage)
+}
+
+func (o operations) CancelTask(ctx context.Context, req *a2apb.CancelTaskRequest) (*a2apb.Task, error) {
+	return reply(ctx, req, wire.ReadTask, o.service.CancelTask, newShown)
+}
+
+func (o operations) SubscribeToTask(req *a2apb.SubscribeToTaskRequest, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
+	return stream(req, wire.ReadTask, o.service.Subscribe, to)
+}
+
+func (o operations) CreateTaskPushNotificationConfig(ctx context.Context, req *a2apb.TaskPushNotificationConfig) (*a2apb.TaskPushNotificationConfig, error) {
+	return nil, refuse(ctx, req, service.ErrNoPush)
+}
+
+func (o operations) GetTaskPushNotificationConfig(ctx context.Context, req *a2apb.GetTaskPushNotificationConfigRequest) (*a2apb.TaskPushNotificationConfig, error) {
+	return nil, refuse(ctx, req, service.ErrNoPush)
+}
+
+func (o operations) ListTaskPushNotificationConfigs(ctx context.Context, req *a2apb.ListTaskPushNotificationConfigsRequest) (*a2apb.ListTaskPushNotificationConfigsResponse, error) {
+	return nil, refuse(ctx, req, service.ErrNoPush)
+}
+
+func (o operations) DeleteTaskPushNotificationConfig(ctx context.Context, req *a2apb.DeleteTaskPushNotificationConfigRequest) (*emptypb.Empty, error) {
+	return nil, refuse(ctx, req, service.ErrNoPush)
+}
+
+func (o operations) GetExtendedAgentCard(ctx context.Context, req *a2apb.GetExtendedAgentCardRequest) (*a2apb.AgentCard, error) {
+	return reply(ctx, req, wire.Nothing, o.service.ExtendedCard, newCard)
+}
+
+// reply calls a handler that answers once, and writes what it returns.
+func reply[P, R any, M proto.Message](
+	ctx context.Context, req proto.Message,
+	read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (R, error), write func(R) M,
+) (answer M, err error) {
+	p, err := params(ctx, req, read)
+	if err != nil {
+		return answer, err
+	}
+	result, err := handle(ctx, currentOf(ctx).call, p)
+	if err != nil {
+		return answer, err
+	}
+	return write(result), nil
+}
+
+// refuse returns the error of an operation that is known and not offered.
+func refuse(ctx context.Context, req proto.Message, fault *service.Fault) error {
+	if _, err := params(ctx, req, wire.Nothing); err != nil {
+		return err
+	}
+	return fault
+}
+
+// stream calls a handler that opens a stream, and sends what follows. A reader that
+// takes nothing delays nobody else: events wait in the journal.
+func stream[P any](
+	req proto.Message, read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (*service.Stream, error),
+	to grpc.ServerStreamingServer[a2apb.StreamResponse],
+) error {
+	ctx := to.Context()
+	if !currentOf(ctx).service.Streams() {
+		return refuse(ctx, req, service.ErrNoStreaming)
+	}
+	p, err := params(ctx, req, read)
+	if err != nil {
+		return err
+	}
+	events, err := handle(ctx, currentOf(ctx).call, p)
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	return send(ctx, events, to)
+}
+
+// send sends events to the end of the stream, or until the client disconnects. On
+// every beat it looks for events of which no notification has come.
+func send(ctx context.Context, events *service.Stream, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
+	now := currentOf(ctx)
+	beat := time.NewTicker(now.heartbeat)
+	defer beat.Stop()
+	err := to.SendHeader(header(now.call))
+	for err == nil {
+		var e service.StreamEvent
+		e, err = events.Next(ctx, beat.C)
+		switch {
+		case errors.Is(err, service.ErrIdle):
+			err = nil
+		case err == nil:
+			err = to.Send(newEvent(e))
+		}
+	}
+	if errors.Is(err, io.EOF) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+var errNoJSON = service.Invalid(service.Violation{Field: "request", Description: "has a value, a number or a time in it that is none"})
+
+// params reads a request as the ProtoJSON that it stands for.
+func params[P any](ctx context.Context, req proto.Message, read func(*wire.Reader) P) (p P, err error) {
+	body, err := protojson.Marshal(req)
+	if err != nil {
+		return p, errNoJSON
+	}
+	r, fault := wire.ReadBody(body, nil)
+	if fault != nil {
+		return p, fault
+	}
+	now := currentOf(ctx)
+	r.Tenant = now.call.Tenant
+	return wire.Params(r, read, func(mentioned []string) error { return now.service.Activate(now.call, mentioned) })
+}

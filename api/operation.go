@@ -1,0 +1,129 @@
+package api
+
+import (
+	"context"
+
+	"longhaul/api/service"
+	"longhaul/api/wire"
+)
+
+// An operation is one line of the table: an operation of the service, the names
+// under which the two versions call it, and how its parameters are read and its
+// result is written.
+type operation struct {
+	names  map[wire.Version]string
+	stream bool
+	opt    bool
+	run    run
+}
+
+type run = func(context.Context, *service.Call, *wire.Reader) (outcome, error)
+
+// An outcome is a result as it stands on the wire, or a stream.
+type outcome struct {
+	result any
+	stream *service.Stream // nil for a result
+}
+
+// table is the whole surface: one line per operation.
+func table(s *service.Service) []*operation {
+	return []*operation{
+		core("message/send", "SendMessage", reply(s, wire.ReadSend, s.SendMessage, wire.Version.Sent)),
+		core("message/stream", "SendStreamingMessage", streaming(s, wire.ReadSend, s.StreamMessage)).streams(),
+		core("tasks/get", "GetTask", reply(s, wire.ReadTask, s.GetTask, wire.Version.Task)),
+		core("tasks/list", "ListTasks", reply(s, wire.ReadTaskList, s.ListTasks, wire.Version.TaskPage)),
+		core("tasks/cancel", "CancelTask", reply(s, wire.ReadTask, s.CancelTask, wire.Version.Task)),
+		core("tasks/resubscribe", "SubscribeToTask", streaming(s, wire.ReadTask, s.Subscribe)).streams(),
+
+		core("tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig", refused(s, service.ErrNoPush)),
+		core("tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig", refused(s, service.ErrNoPush)),
+		core("tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs", refused(s, service.ErrNoPush)),
+		core("tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig", refused(s, service.ErrNoPush)),
+		core("agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard", reply(s, wire.Nothing, s.ExtendedCard, wire.Version.PureCard)),
+
+		extension("objectives/create", reply(s, wire.ReadCreateObjective, s.CreateObjective, wire.Version.NewObjective)),
+		extension("objectives/get", reply(s, wire.ReadGetObjective, s.GetObjective, wire.Version.Objective)),
+		extension("objectives/list", reply(s, wire.ReadListObjectives, s.ListObjectives, wire.Version.ObjectivePage)),
+		extension("objectives/update", reply(s, wire.ReadUpdateObjective, s.UpdateObjective, wire.Version.Objective)),
+		extension("objectives/replan", reply(s, wire.ReadReplan, s.Replan, wire.Version.Objective)),
+		extension("plans/create", reply(s, wire.ReadCreatePlan, s.CreatePlan, wire.Version.NewPlan)),
+		extension("plans/get", reply(s, wire.ReadGetPlan, s.GetPlan, wire.Version.Plan)),
+		extension("plans/update", reply(s, wire.ReadUpdatePlan, s.UpdatePlan, wire.Version.Plan)),
+		extension("plans/addTasks", reply(s, wire.ReadAddTasks, s.AddTasks, wire.Version.Plan)),
+		extension("tasks/link", reply(s, wire.ReadLinkTask, s.LinkTask, wire.Version.LinkedTask)),
+		extension("tasks/updateStatus", reply(s, wire.ReadUpdateTaskStatus, s.UpdateTaskStatus, wire.Version.MovedTask)),
+	}
+}
+
+func core(name03, name10 string, run run) *operation {
+	return &operation{names: map[wire.Version]string{wire.V03: name03, wire.V10: name10}, run: run}
+}
+
+func extension(name string, run run) *operation {
+	return &operation{names: map[wire.Version]string{wire.V03: name, wire.V10: name}, run: run, opt: true}
+}
+
+func (o *operation) streams() *operation {
+	o.stream = true
+	return o
+}
+
+// byName indexes operations by every name they have; no two share one.
+func byName(operations []*operation) map[string]*operation {
+	index := map[string]*operation{}
+	for _, o := range operations {
+		for _, name := range o.names {
+			index[name] = o
+		}
+	}
+	return index
+}
+
+// reply makes an operation of a handler that answers once.
+func reply[P, R any](s *service.Service, read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (R, error), write func(wire.Version, R) any) run {
+	return func(ctx context.Context, c *service.Call, r *wire.Reader) (outcome, error) {
+		p, err := params(s, c, r, read)
+		if err != nil {
+			return outcome{}, err
+		}
+		result, err := handle(ctx, c, p)
+		if err != nil {
+			return outcome{}, err
+		}
+		return outcome{result: write(r.Version, result)}, nil
+	}
+}
+
+// streaming makes an operation of a handler that opens a stream, unless the agent
+// streams nothing.
+func streaming[P any](s *service.Service, read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (*service.Stream, error)) run {
+	if !s.Streams() {
+		return refused(s, service.ErrNoStreaming)
+	}
+	return func(ctx context.Context, c *service.Call, r *wire.Reader) (outcome, error) {
+		p, err := params(s, c, r, read)
+		if err != nil {
+			return outcome{}, err
+		}
+		stream, err := handle(ctx, c, p)
+		return outcome{stream: stream}, err
+	}
+}
+
+// refused makes an operation that is known and not offered.
+func refused(s *service.Service, fault *service.Fault) run {
+	return func(_ context.Context, c *service.Call, r *wire.Reader) (outcome, error) {
+		if _, err := params(s, c, r, wire.Nothing); err != nil {
+			return outcome{}, err
+		}
+		return outcome{}, fault
+	}
+}
+
+func params[P any](s *service.Service, c *service.Call, r *wire.Reader, read func(*wire.Reader) P) (P, error) {
+	r.Tenant = c.Tenant
+	if c.OfOPT && c.Key == "" {
+		c.Key = r.RequestID()
+	}
+	return wire.Params(r, read, func(mentioned []string) error { return s.Activate(c, mentioned) })
+}

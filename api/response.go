@@ -1,0 +1,96 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"go.uber.org/zap"
+
+	"longhaul/api/service"
+	"longhaul/api/wire"
+)
+
+// Media types.
+const (
+	mediaJSON   = "application/json"
+	mediaA2A    = "application/a2a+json"
+	mediaStream = "text/event-stream"
+)
+
+// A response is the answer to a request that was served: a result, a fault or a
+// stream.
+type response struct {
+	s       *Server
+	call    *service.Call
+	w       *echo.Response
+	r       *http.Request
+	binding binding
+	request request
+}
+
+// answer sends a result.
+func (res response) answer(result any) {
+	var body []byte
+	fault := res.s.service.Guard(res.call, func() (err error) {
+		body, err = res.binding.result(res.request, result)
+		return err
+	})
+	if fault != nil {
+		res.refuse(fault)
+		return
+	}
+	res.send(http.StatusOK, res.binding.media(res.r), body)
+}
+
+// refuse sends a fault as the whole answer.
+func (res response) refuse(f *service.Fault) {
+	switch f.Kind {
+	case service.Unauthenticated:
+		res.request.status = http.StatusUnauthorized
+		res.w.Header().Set("WWW-Authenticate", res.s.cfg.Challenge)
+	case service.Forbidden:
+		res.request.status = http.StatusForbidden
+	}
+	status, media, body := res.binding.refusal(res.request, res.r, f, res.failure(f))
+	if status == http.StatusServiceUnavailable {
+		res.w.Header().Set("Retry-After", strconv.Itoa(int(f.Retry/time.Second)))
+	}
+	res.send(status, media, body)
+}
+
+// failure returns a fault as the binding puts it.
+func (res response) failure(f *service.Fault) []byte {
+	body, err := res.binding.failure(res.request, f)
+	if err != nil {
+		res.s.log.Error("An error has no JSON form", zap.Error(err))
+	}
+	return body
+}
+
+func (res response) send(status int, media string, body []byte) {
+	_ = http.NewResponseController(res.w).SetWriteDeadline(time.Now().Add(res.s.cfg.WriteTimeout))
+	res.head(media)
+	res.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	res.w.WriteHeader(status)
+	_, _ = res.w.Write(body) // the client has disconnected, and the log has what it would have got
+}
+
+// head sets the headers of every answer that has content.
+func (res response) head(media string) {
+	h := res.w.Header()
+	h.Set("Content-Type", media)
+	h.Set("X-Content-Type-Options", "nosniff")
+	if media == mediaStream {
+		h.Set("Cache-Control", "no-cache")
+		h.Set("X-Accel-Buffering", "no")
+	}
+	if len(res.call.Active) == 0 {
+		return
+	}
+	h.Set(wire.HeaderExtensions, wire.JoinExtensions(res.call.Active))
+	if len(res.r.Header.Values(wire.HeaderExtensions3)) > 0 {
+		h.Set(wire.HeaderExtensions3, wire.JoinExtensions(res.call.Active))
+	}
+}

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// restPath is where the card says that plain HTTP is served.
+const restPath = "/a2a/rest"
+
+// A route is one line of the surface over plain HTTP. A path is matched segment by
+// segment; {name} stands for anything, and what follows it for itself.
+type route struct {
+	verb   string
+	path   string
+	method string // of 1.0
+}
+
+// routes is that surface. Where two paths match, the first one counts.
+var routes = []route{
+	{http.MethodPost, "message:send", "SendMessage"},
+	{http.MethodPost, "message:stream", "SendStreamingMessage"},
+	{http.MethodGet, "tasks", "ListTasks"},
+	{http.MethodPost, "tasks/{id}:cancel", "CancelTask"},
+	{http.MethodGet, "tasks/{id}:subscribe", "SubscribeToTask"},
+	{http.MethodPost, "tasks/{id}:subscribe", "SubscribeToTask"},
+	{http.MethodGet, "tasks/{id}", "GetTask"},
+	{http.MethodGet, "tasks/{taskId}/pushNotificationConfigs", "ListTaskPushNotificationConfigs"},
+	{http.MethodPost, "tasks/{taskId}/pushNotificationConfigs", "CreateTaskPushNotificationConfig"},
+	{http.MethodGet, "tasks/{taskId}/pushNotificationConfigs/{id}", "GetTaskPushNotificationConfig"},
+	{http.MethodDelete, "tasks/{taskId}/pushNotificationConfigs/{id}", "DeleteTaskPushNotificationConfig"},
+	{http.MethodGet, "extendedAgentCard", "GetExtendedAgentCard"},
+}
+
+// A match is what a path was found to stand for.
+type match struct {
+	routes []route           // with this path, by verb
+	params map[string]string // that stand in it, the tenant among them
+}
+
+// find returns what an escaped path stands for, with or without a tenant before
+// it; ok is false for nothing.
+func find(path string) (m match, ok bool) {
+	segments := strings.Split(strings.TrimLeft(path, "/"), "/")
+	if m, ok := findIn(segments); ok {
+		return m, true
+	}
+	tenant, err := url.PathUnescape(segments[0])
+	if m, ok = findIn(segments[1:]); !ok || err != nil {
+		return m, false
+	}
+	m.params["tenant"] = tenant
+	return m, true
+}
+
+func findIn(segments []string) (m match, ok bool) {
+	for _, r := range routes {
+		params, ok := r.match(segments)
+		switch {
+		case ok && len(m.routes) == 0:
+			m = match{[]route{r}, params}
+		case ok && r.path == m.routes[0].path:
+			m.routes = append(m.routes, r)
+		}
+	}
+	return m, len(m.routes) > 0
+}
+
+func (r route) match(segments []string) (params map[string]string, ok bool) {
+	pattern := strings.Split(r.path, "/")
+	if len(pattern) != len(segments) {
+		return nil, false
+	}
+	params = map[string]string{}
+	for i, want := range pattern {
+		name, suffix, variable := strings.Cut(strings.TrimPrefix(want, "{"), "}")
+		if !variable {
+			if segments[i] != want {
+				return nil, false
+			}
+			continue
+		}
+		text, ok := strings.CutSuffix(segments[i], suffix)
+		value, err := url.PathUnescape(text)
+		if !ok || err != nil {
+			return nil, false
+		}
+		params[name] = value
+	}
+	return params, true
+}
+
+// verbs lists what can be done at a path.
+func (m match) verbs() string {
+	verbs := []string{http.MethodOptions}
+	for _, r := range m.routes {
+		verbs = append(verbs, r.verb)
+	}
+	slices.Sort(verbs)
+	return strings.Join(verbs, ", ")
+}

@@ -1,0 +1,174 @@
+package service
+
+import (
+	"encoding/hex"
+	"errors"
+	"io"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A Caller is who sends a request.
+type Caller struct {
+	Tenant, Principal string
+	Anonymous         bool // not authenticated
+}
+
+// ErrForbidden is wrapped by errors of authentication about a caller who is known
+// and may not do this.
+var ErrForbidden = errors.New("forbidden")
+
+// Rules says where the protocol versions ask for different behaviour.
+type Rules struct {
+	SecondCancelFails bool // canceling a canceled task is an error
+	SubscribeToEnded  bool // a finished task may be subscribed to: it is shown once
+	InterruptEnds     bool // a subscription ends when the task begins to need input
+	CardFault         bool // a missing extended card has a fault of its own
+}
+
+// A Call is one request in progress: its caller, the rules of its version, its
+// extensions, and the ids to log. It is for one goroutine.
+type Call struct {
+	Caller
+	RequestID string
+	Rules     Rules
+	Method    string   // its name in the log; "" until it is known
+	OfOPT     bool     // the method is one of the extension
+	Key       string   // the idempotency key that the sender chose, "" for none
+	After     string   // the number of the last event that a resumed stream has delivered
+	Named     []string // extensions that it names for the whole request
+	Active    []string // extensions that are on, once Activate has been called
+	Fault     *Fault   // that it failed with
+
+	began               time.Time
+	objectiveID, taskID string
+}
+
+// knowsOPT reports whether the client understands the extension.
+func (c *Call) knowsOPT() bool { return slices.Contains(c.Active, a2a.ExtensionOPT) }
+
+// namesOPT reports whether the client said so for the whole request.
+func (c *Call) namesOPT() bool { return slices.Contains(c.Named, a2a.ExtensionOPT) }
+
+// about notes the ids to log. Only ids that the caller may see go in.
+func (c *Call) about(objectiveID, taskID string) { c.objectiveID, c.taskID = objectiveID, taskID }
+
+func (c *Call) fields() []zap.Field {
+	fields := []zap.Field{zap.String("requestId", c.RequestID)}
+	for _, f := range []struct{ name, value string }{
+		{"method", c.Method}, {"tenant", c.Tenant}, {"principal", c.Principal}, {"objectiveId", c.objectiveID}, {"taskId", c.taskID},
+	} {
+		if f.value != "" {
+			fields = append(fields, zap.String(f.name, f.value))
+		}
+	}
+	return fields
+}
+
+// calls does what every call has in common: authentication, extensions, faults
+// and the log.
+type calls struct {
+	log        *zap.Logger
+	rand       io.Reader
+	extensions []Extension
+}
+
+var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
+
+// NewCall returns a call that begins now. requestID is the id that the sender
+// chose for it; if it is not well-formed, the call gets a random one.
+func (s *calls) NewCall(requestID string) *Call {
+	c := &Call{RequestID: requestID, began: time.Now()}
+	if requestIDForm.MatchString(requestID) {
+		return c
+	}
+	c.RequestID = "unknown"
+	var random [12]byte
+	if _, err := io.ReadFull(s.rand, random[:]); err == nil {
+		c.RequestID = hex.EncodeToString(random[:])
+	}
+	return c
+}
+
+// Serve authenticates the caller and has handle do the call. It returns what the
+// client is told if that fails or panics, nil if it succeeds.
+func (s *calls) Serve(c *Call, authenticate func() (Caller, error), handle func() error) *Fault {
+	return s.Guard(c, func() (err error) {
+		if c.Caller, err = s.authenticate(authenticate); err != nil {
+			return err
+		}
+		return handle()
+	})
+}
+
+func (s *calls) authenticate(authenticate func() (Caller, error)) (Caller, error) {
+	caller, err := authenticate()
+	switch {
+	case err == nil, errors.Is(err, opt.ErrUnavailable):
+		return caller, err
+	case errors.Is(err, ErrForbidden):
+		return Caller{}, errForbidden
+	}
+	s.log.Debug("Refused credentials", zap.Error(err))
+	return Caller{}, errUnauthenticated
+}
+
+// Guard calls f and returns what the client is told of its error or panic, nil if
+// there is none. The call keeps the fault.
+func (s *calls) Guard(c *Call, f func() error) *Fault {
+	if err := s.Recover(c, f); err != nil {
+		c.Fault = s.fault(c, err)
+		return c.Fault
+	}
+	return nil
+}
+
+var errPanic = errors.New("panic")
+
+// Recover calls f and returns a panic in it, which it logs, as an error.
+func (s *calls) Recover(c *Call, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("Panicked", append(c.fields(), zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))...)
+			err = errPanic
+		}
+	}()
+	return f()
+}
+
+// Activate turns on the extensions that the call or its message names and the
+// card declares. A method of the extension turns it on by itself, unless the
+// operator requires that clients name it.
+func (s *calls) Activate(c *Call, mentioned []string) error {
+	var missing []string
+	for _, x := range s.extensions {
+		switch {
+		case slices.Contains(c.Named, x.URI), slices.Contains(mentioned, x.URI):
+			c.Active = append(c.Active, x.URI)
+		case x.Required:
+			missing = append(missing, x.URI)
+		case c.OfOPT && x.URI == a2a.ExtensionOPT:
+			c.Active = append(c.Active, x.URI)
+		}
+	}
+	if len(missing) > 0 {
+		return &Fault{Kind: MissingExtension, Message: "Extension required: " + strings.Join(missing, ", "),
+			Info: map[string]string{"extensions": strings.Join(missing, ",")}}
+	}
+	return nil
+}
+
+// Log logs what became of a call: names, codes and ids, never content. more is
+// what the binding knows of it.
+func (s *calls) Log(c *Call, more ...zap.Field) {
+	fields := append(c.fields(), more...)
+	s.log.Info("Served a request", append(fields, zap.Duration("took", time.Since(c.began)))...)
+}

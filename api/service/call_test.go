@@ -1,0 +1,102 @@
+package service_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// newService returns a service on a journal in memory, without an engine.
+func newService(t *testing.T, card service.CardInfo) *service.Service {
+	t.Helper()
+	j, err := journal.Open(t.Context(), journal.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	return service.New(service.Config{
+		Journal: j, Watch: func(id string) service.Watch { return j.Watch(id) }, Card: card,
+	})
+}
+
+func TestService_Serve(t *testing.T) {
+	s := newService(t, service.CardInfo{})
+	known := func() (service.Caller, error) { return service.Caller{Tenant: "acme", Principal: "ann"}, nil }
+	fails := func(err error) func() (service.Caller, error) {
+		return func() (service.Caller, error) { return service.Caller{}, err }
+	}
+	for name, tc := range map[string]struct {
+		authenticate func() (service.Caller, error)
+		err          error
+		ofOPT        bool
+		want         service.Kind
+	}{
+		"no such key":               {fails(errors.New("no such key")), nil, false, service.Unauthenticated},
+		"not allowed":               {fails(fmt.Errorf("guest: %w", service.ErrForbidden)), nil, false, service.Forbidden},
+		"cannot authenticate":       {fails(opt.ErrUnavailable), nil, false, service.Unavailable},
+		"unknown":                   {known, opt.ErrUnknown, false, service.TaskNotFound},
+		"unknown, of the extension": {known, opt.ErrUnknown, true, service.NotFound},
+		"ended":                     {known, opt.ErrEnded, false, service.Unsupported},
+		"ended, of the extension":   {known, opt.ErrEnded, true, service.InvalidState},
+		"other content":             {known, opt.ErrConflict, false, service.InvalidParams},
+		"anything else":             {known, errors.New("disk full"), false, service.Internal},
+	} {
+		c := s.NewCall("")
+		c.OfOPT = tc.ofOPT
+		handled := false
+		fault := s.Serve(c, tc.authenticate, func() error { handled = true; return tc.err })
+		if fault == nil || fault.Kind != tc.want || c.Fault != fault {
+			t.Errorf("%s: fault is %+v, want kind %d", name, fault, tc.want)
+		}
+		if handled != (tc.err != nil) {
+			t.Errorf("%s: handled: %v", name, handled)
+		}
+	}
+	c := s.NewCall("mine")
+	if fault := s.Serve(c, known, func() error { panic("lost") }); fault == nil || fault.Kind != service.Internal {
+		t.Errorf("after a panic the fault is %+v", fault)
+	}
+	c = s.NewCall("mine")
+	if fault := s.Serve(c, known, func() error { return nil }); fault != nil || c.Principal != "ann" || c.RequestID != "mine" {
+		t.Errorf("served with %+v: %+v", fault, c)
+	}
+}
+
+func TestService_Activate(t *testing.T) {
+	const other = "urn:other"
+	for name, tc := range map[string]struct {
+		required         bool
+		ofOPT            bool
+		named, mentioned []string
+		want             []string
+		missing          bool
+	}{
+		"nothing":                   {},
+		"named":                     {named: []string{"urn:x", other}, want: []string{other}},
+		"mentioned":                 {mentioned: []string{a2a.ExtensionOPT}, want: []string{a2a.ExtensionOPT}},
+		"by its method":             {ofOPT: true, want: []string{a2a.ExtensionOPT}},
+		"required":                  {required: true, missing: true},
+		"required and named":        {required: true, named: []string{a2a.ExtensionOPT}, want: []string{a2a.ExtensionOPT}},
+		"required, by its method":   {required: true, ofOPT: true, missing: true},
+		"required, named by a call": {required: true, ofOPT: true, named: []string{a2a.ExtensionOPT}, want: []string{a2a.ExtensionOPT}},
+	} {
+		s := newService(t, service.CardInfo{OPTRequired: tc.required, Extensions: []service.Extension{{URI: other}}})
+		c := s.NewCall("")
+		c.OfOPT, c.Named = tc.ofOPT, tc.named
+		err := s.Activate(c, tc.mentioned)
+		var fault *service.Fault
+		if errors.As(err, &fault); tc.missing != (fault != nil && fault.Kind == service.MissingExtension) || !tc.missing && err != nil {
+			t.Errorf("%s: error is %v", name, err)
+		}
+		if diff := cmp.Diff(tc.want, c.Active); diff != "" {
+			t.Errorf("%s: active extensions mismatch (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync/atomic"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// CardInfo is what an operator says of the agent. Its capabilities the service
+// adds itself.
+type CardInfo struct {
+	Name        string
+	Description string
+	Version     string // of the agent
+
+	Interfaces       []Interface // where clients reach the agent, the preferred one first
+	Provider         *Provider   // nil for none
+	DocumentationURL string      // "" for none
+	IconURL          string      // "" for none
+	Skills           []Skill     // at least one, or clients do not know what to ask for; an extended card without any has those of the card
+	InputModes       []string    // media types, wildcards allowed; nil for text and JSON
+	OutputModes      []string    // likewise
+	Schemes          map[string]SecurityScheme
+	Requirements     []map[string][]string // scopes by the name of a scheme; any one of the list is enough
+	Extensions       []Extension           // beside OPT
+	OPTRequired      bool                  // refuse calls of clients that do not activate OPT
+	NoStreaming      bool                  // refuse to stream
+}
+
+// A Card describes an agent: what it is called, where it is and what it can do.
+type Card struct {
+	Name             string
+	Description      string
+	Version          string // of the agent
+	Provider         *Provider
+	DocumentationURL string
+	IconURL          string
+	Interfaces       []Interface // the preferred one first
+	Capabilities     Capabilities
+	Schemes          map[string]SecurityScheme
+	Requirements     []map[string][]string // scopes by the name of a scheme; any one of the list will do
+	InputModes       []string              // media types
+	OutputModes      []string
+	Skills           []Skill
+}
+
+// A Provider is who runs an agent.
+type Provider struct {
+	Organization string `json:"organization"`
+	URL          string `json:"url"`
+}
+
+// An Interface is a place where an agent can be spoken to.
+type Interface struct {
+	URL     string `json:"url"`
+	Binding string `json:"protocolBinding"` // JSONRPC, HTTP+JSON or GRPC
+	Version string `json:"protocolVersion"`
+}
+
+// Capabilities is what an agent can do beside the least.
+type Capabilities struct {
+	Streaming  bool        `json:"streaming"`
+	Push       bool        `json:"pushNotifications"`
+	Extended   bool        `json:"extendedAgentCard,omitempty"` // there is a card for those who say who they are
+	Extensions []Extension `json:"extensions,omitempty"`
+}
+
+// An Extension is an extension that an agent supports.
+type Extension struct {
+	URI         string         `json:"uri"`
+	Description string         `json:"description,omitempty"`
+	Required    bool           `json:"required"`
+	Params      map[string]any `json:"params,omitempty"`
+}
+
+// A Skill is something an agent is good for.
+type Skill struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+	Examples    []string `json:"examples,omitempty"`
+	InputModes  []string `json:"inputModes,omitempty"`
+	OutputModes []string `json:"outputModes,omitempty"`
+}
+
+// A SecurityScheme is a way to prove who one is. Type is http, apiKey, oauth2,
+// openIdConnect or mutualTLS, and decides which of the other fields count.
+type SecurityScheme struct {
+	Type              string
+	Description       string
+	Scheme            string // http
+	BearerFormat      string // http
+	In, Name          string // apiKey
+	OpenIDConnectURL  string
+	OAuth2MetadataURL string
+	Flows             json.RawMessage // oauth2, the same in both versions
+}
+
+var defaultModes = []string{"text/plain", "application/json"}
+
+func orDefault(modes []string) []string {
+	if len(modes) == 0 {
+		return defaultModes
+	}
+	return modes
+}
+
+// extensions lists what the card declares and calls can activate.
+func (i CardInfo) extensions(limits opt.Limits) []Extension {
+	limits = limits.OrDefault()
+	return append([]Extension{{
+		URI:         a2a.ExtensionOPT,
+		Description: "Objectives, plans and tasks",
+		Required:    i.OPTRequired,
+		Params: map[string]any{
+			"maxPlansPerObjective": limits.Plans,
+			"maxTasksPerPlan":      limits.Tasks,
+			"persistenceEnabled":   true,
+		},
+	}}, i.Extensions...)
+}
+
+// cards says what the agent is and can do.
+type cards struct {
+	info     CardInfo
+	extended *CardInfo
+	limits   opt.Limits
+	skills   atomic.Pointer[[]Skill]
+}
+
+func newCards(cfg Config) *cards {
+	c := &cards{info: cfg.Card, extended: cfg.Extended, limits: cfg.Limits}
+	c.SetSkills(cfg.Card.Skills)
+	return c
+}
+
+// SetSkills changes what the card says that the agent can be asked for. It may be
+// called at any time.
+func (s *cards) SetSkills(skills []Skill) {
+	skills = slices.Clone(skills)
+	s.skills.Store(&skills)
+}
+
+// Streams reports whether the agent streams.
+func (s *cards) Streams() bool { return !s.info.NoStreaming }
+
+// Card returns the card that everybody may see.
+func (s *cards) Card() Card {
+	info := s.info
+	info.Skills = *s.skills.Load()
+	return s.card(info)
+}
+
+// ExtendedCard returns the card for callers who are not anonymous.
+func (s *cards) ExtendedCard(_ context.Context, c *Call, _ struct{}) (Card, error) {
+	switch {
+	case s.extended == nil && c.Rules.CardFault:
+		return Card{}, errExtendedCard
+	case s.extended == nil:
+		return Card{}, errUndeclared
+	case c.Anonymous:
+		return Card{}, errUnauthenticated
+	}
+	info := *s.extended
+	if len(info.Skills) == 0 {
+		info.Skills = *s.skills.Load()
+	}
+	return s.card(info), nil
+}
+
+// card is the one place that says what this agent can do.
+func (s *cards) card(i CardInfo) Card {
+	return Card{
+		Name: i.Name, Description: i.Description, Version: i.Version,
+		Provider: i.Provider, DocumentationURL: i.DocumentationURL, IconURL: i.IconURL,
+		Interfaces: s.info.Interfaces,
+		Capabilities: Capabilities{
+			Streaming: s.Streams(), Push: false, Extended: s.extended != nil,
+			Extensions: s.info.extensions(s.limits),
+		},
+		Schemes:      i.Schemes,
+		Requirements: i.Requirements,
+		InputModes:   orDefault(s.info.InputModes),
+		OutputModes:  orDefault(i.OutputModes),
+		Skills:       i.Skills,
+	}
+}

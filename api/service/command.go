@@ -1,0 +1,228 @@
+package service
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// commands has objectives, plans and tasks changed as clients ask. Every change is
+// a command to the objective: refused at once if the journal shows that it cannot
+// be, else delivered as a durable signal and answered by an event in the journal.
+type commands struct {
+	cfg  Config
+	read reader
+	out  writer
+	wait waiter
+	ids  ids
+}
+
+// do has the objective of cmd apply it, and returns that objective as it was
+// before and the answer. A refusal is an error. A command that asks for what is so
+// already is answered without the objective.
+func (s *commands) do(ctx context.Context, c *Call, cmd opt.Command) (opt.CommandAnswer, error) {
+	cmd, err := s.sign(c, cmd)
+	if err != nil {
+		return opt.CommandAnswer{}, err
+	}
+	ctx, cancel := s.out.detached(ctx)
+	defer cancel()
+	w := s.cfg.Watch(cmd.ObjectiveID)
+	defer w.Close()
+	if a, ok, err := s.answered(ctx, cmd); ok || err != nil {
+		return a, err
+	}
+	if err := s.deliver(ctx, c, w, cmd); err != nil {
+		if errors.Is(err, errUnchanged) {
+			return opt.CommandAnswer{Unchanged: true}, nil
+		}
+		return opt.CommandAnswer{}, err
+	}
+	return s.answer(ctx, w, cmd)
+}
+
+// sign gives cmd its id, by which a repeat of it is known, and the time until
+// which this call waits for it.
+func (s *commands) sign(c *Call, cmd opt.Command) (opt.Command, error) {
+	content, err := json.Marshal(cmd)
+	if err != nil {
+		return cmd, fmt.Errorf("write command: %w", err)
+	}
+	sum := sha256.Sum256(content)
+	cmd.Digest, cmd.Principal = hex.EncodeToString(sum[:16]), c.Principal
+	if cmd.ID, err = s.ids.command(c); err != nil {
+		return cmd, err
+	}
+	wait := s.cfg.CallTimeout
+	cmd.Deadline = a2a.At(s.cfg.Now().Add(wait - min(2*time.Second, wait/5)))
+	return cmd, nil
+}
+
+// errUnchanged is returned for commands that ask for what is so already.
+var errUnchanged = errors.New("unchanged")
+
+// goneTries is how often an objective is looked for that the journal shows as one
+// that goes on, and that is not there: it is about to end, or an operator has
+// ended it.
+const (
+	goneTries = 10
+	goneWait  = 100 * time.Millisecond
+)
+
+// deliver refuses a command by what the journal shows, or sends it to where it is
+// judged.
+func (s *commands) deliver(ctx context.Context, c *Call, w Watch, cmd opt.Command) error {
+	for n := 0; ; n++ {
+		o, err := s.read.objective(ctx, c, cmd.ObjectiveID)
+		if err == nil {
+			err = admit(o, cmd)
+		}
+		if err == nil {
+			err = s.send(ctx, o, cmd)
+		}
+		if !errors.Is(err, opt.ErrEnded) || n == goneTries {
+			return err
+		}
+		if _, refused := errors.AsType[*opt.Refusal](err); refused {
+			return refusal(o, cmd, opt.RefusalOf(err))
+		}
+		if err := s.wait.await(ctx, w, goneWait, func() (bool, error) { return false, nil }); err != nil {
+			return err
+		}
+	}
+}
+
+// admit refuses a command that cannot be carried out as things stand.
+func admit(o *opt.Objective, cmd opt.Command) error {
+	p := o.Plan(cmd.PlanID)
+	err := machine.Admit(o, cmd)
+	if err == nil && p != nil && (cmd.Kind != opt.UpdatePlan || !p.Status.Ended()) {
+		err = machine.AdmitToPlan(p, cmd)
+	}
+	switch {
+	case err != nil:
+		return refusal(o, cmd, opt.RefusalOf(err))
+	case machine.Unchanged(o, p, cmd):
+		return errUnchanged
+	}
+	return nil
+}
+
+// send delivers a command: to the objective, or to a new run of it if the command
+// retries one that has ended. One that starts work takes a place in the queue of
+// its context first.
+func (s *commands) send(ctx context.Context, o *opt.Objective, cmd opt.Command) error {
+	starts := !o.Started && cmd.Starts()
+	retries := o.Status.Ended()
+	if starts || retries && cmd.Starts() {
+		head := *o
+		if retries {
+			head.Attempt++
+		}
+		placed, err := s.out.place(ctx, head)
+		if err != nil {
+			return err
+		}
+		cmd.QueuedAt = placed
+	}
+	if !retries {
+		return s.cfg.Engine.Command(ctx, cmd)
+	}
+	// It may have ended so long ago that it is about to be removed: it stays.
+	if err := s.cfg.Journal.Keep(ctx, o.Tenant, o.ID, a2a.At(s.cfg.Now())); err != nil {
+		return err
+	}
+	head := *o
+	head.Plans = nil
+	return s.cfg.Engine.Retry(ctx, head, cmd)
+}
+
+// answer waits for the answer to a command that was delivered. If there is none in
+// time, nobody knows whether it is done: a repeat under its id is safe, and gets
+// the answer once there is one.
+func (s *commands) answer(ctx context.Context, w Watch, cmd opt.Command) (a opt.CommandAnswer, err error) {
+	found := false
+	deadline, _ := ctx.Deadline()
+	err = s.wait.await(ctx, w, time.Until(deadline)-lastLook, func() (bool, error) {
+		a, found, err = s.answered(ctx, cmd)
+		return found, err
+	})
+	if err == nil && !found {
+		err = unanswered(cmd)
+	}
+	return a, err
+}
+
+// lastLook is the time that is kept for one more look for an answer.
+const lastLook = 200 * time.Millisecond
+
+// answered returns the answer to a command if there is one. A refusal is an error.
+func (s *commands) answered(ctx context.Context, cmd opt.Command) (a opt.CommandAnswer, ok bool, err error) {
+	a, ok, err = s.cfg.Journal.Answer(ctx, cmd.ObjectiveID, cmd.ID)
+	switch {
+	case err != nil || !ok:
+		return a, false, err
+	case a.Digest != cmd.Digest:
+		return a, true, refusal(nil, cmd, &opt.Refusal{Code: opt.RefusedReused})
+	case a.Refusal != nil:
+		return a, true, refusal(nil, cmd, a.Refusal)
+	}
+	return a, true, nil
+}
+
+// unanswered returns the fault of a command of which nobody knows whether it is
+// done.
+func unanswered(cmd opt.Command) *Fault {
+	return &Fault{
+		Kind: Unavailable, Reason: reasonUnavailable, Retry: retryDelay,
+		Message: "The change is not known to be done: repeat it with the same Idempotency-Key header or metadata " + opt.KeyRequestID,
+		Info:    map[string]string{"requestId": cmd.ID},
+	}
+}
+
+// refusal returns a refusal as what a client is told. o is the objective as the
+// journal shows it, nil if that does not matter.
+func refusal(o *opt.Objective, cmd opt.Command, r *opt.Refusal) error {
+	switch r.Code {
+	case opt.RefusedStale:
+		revision := strconv.FormatInt(r.Revision, 10)
+		return &Fault{
+			Kind: InvalidState, Message: "Stale revision: the objective is at revision " + revision, Reason: "STALE_REVISION",
+			Info: map[string]string{"revision": revision, "seen": strconv.FormatInt(cmd.Seen, 10)},
+		}
+	case opt.RefusedEnded:
+		if r.From == "plan" {
+			return errPlanEnded
+		}
+		return errObjectiveEnded
+	case opt.RefusedUnknown:
+		if cmd.TaskID != "" {
+			return optNotFound("PLAN_TASK_NOT_FOUND", "Plan task", cmd.TaskID)
+		}
+		return optNotFound("PLAN_NOT_FOUND", "Plan", cmd.PlanID)
+	case opt.RefusedLate:
+		return unanswered(cmd)
+	case opt.RefusedReused:
+		return invalid("metadata."+opt.KeyRequestID, "was used before for another change")
+	}
+	return r.Unwrap()
+}
+
+// settled waits until the objective has ended, for a while.
+func (s *commands) settled(ctx context.Context, c *Call, id string, wait time.Duration) error {
+	w := s.cfg.Watch(id)
+	defer w.Close()
+	return s.wait.await(ctx, w, wait, func() (bool, error) {
+		state, err := s.cfg.Journal.Objective(ctx, c.Tenant, id)
+		return err == nil && state.Settled(), err
+	})
+}

@@ -1,0 +1,169 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/opt"
+)
+
+// A Kind says what went wrong. Each binding has its own codes for the kinds.
+type Kind int
+
+// The kinds of faults.
+const (
+	Internal    Kind = iota // also of a call that panicked
+	Unavailable             // a repeat may succeed
+	QueueFull
+
+	Parse          // the request has no readable content
+	InvalidRequest // its envelope is wrong
+	UnknownMethod
+	InvalidParams
+	UnsupportedVersion
+	MissingExtension
+
+	Unauthenticated
+	Forbidden
+
+	TaskNotFound
+	NotCancelable
+	NoPush
+	Unsupported
+	ContentType
+	AgentResponse
+	NoExtendedCard
+
+	NotFound     // of a method of the extension: an objective, a plan or a plan task
+	InvalidState // of a method of the extension: the state does not allow the change
+)
+
+// Reasons that a Fault names because its Kind alone does not say them to all
+// clients.
+const (
+	reasonUnauthenticated = "UNAUTHENTICATED"
+	reasonForbidden       = "PERMISSION_DENIED"
+	reasonQueueFull       = "QUEUE_LIMIT_EXCEEDED"
+	reasonUnavailable     = "UNAVAILABLE"
+	reasonTransition      = "INVALID_STATE_TRANSITION"
+)
+
+// A Fault is an error as a client is told of it.
+type Fault struct {
+	Kind       Kind
+	Message    string
+	Reason     string // a constant for programs; "" for that of the kind, or none
+	Info       map[string]string
+	Violations []Violation
+	Retry      time.Duration // after which a repeat may succeed; 0 for never
+}
+
+func (f *Fault) Error() string { return f.Message }
+
+// A Violation says which member of a request is wrong and why.
+type Violation struct {
+	Field       string `json:"field"`
+	Description string `json:"description"`
+}
+
+// Invalid returns the fault of params that are wrong in the given ways, at least
+// one. The message names the first, since A2A 0.3 has no place for details.
+func Invalid(violations ...Violation) *Fault {
+	v := violations[0]
+	return &Fault{
+		Kind:       InvalidParams,
+		Message:    fmt.Sprintf("Invalid parameters: %s %s", v.Field, v.Description),
+		Violations: violations,
+	}
+}
+
+func invalid(field, problem string) *Fault {
+	return Invalid(Violation{Field: field, Description: problem})
+}
+
+// Faults of operations that are known and not offered.
+var (
+	ErrNoPush      = &Fault{Kind: NoPush, Message: "Push Notification is not supported"}
+	ErrNoStreaming = &Fault{Kind: Unsupported, Message: "This operation is not supported: the agent does not stream"}
+)
+
+// ErrMediaType is the fault of content that the agent, or a binding, does not take.
+var ErrMediaType = &Fault{Kind: ContentType, Message: "Incompatible content types"}
+
+// Faults that handlers return as they are.
+var (
+	errUnauthenticated = &Fault{Kind: Unauthenticated, Message: "Unauthenticated", Reason: reasonUnauthenticated}
+	errForbidden       = &Fault{Kind: Forbidden, Message: "Permission denied", Reason: reasonForbidden}
+
+	errExtendedCard = &Fault{Kind: NoExtendedCard, Message: "Authenticated Extended Card is not configured"}
+	errUndeclared   = &Fault{Kind: Unsupported, Message: "This operation is not supported: the agent has no extended card"}
+	errEnded        = &Fault{Kind: Unsupported, Message: "This operation is not supported: the task has ended"}
+	errNotWaiting   = &Fault{Kind: Unsupported, Message: "This operation is not supported: the task does not wait for this decision"}
+	errNotCanceled  = &Fault{Kind: NotCancelable, Message: "Task cannot be canceled"}
+	errAgentAnswer  = &Fault{Kind: AgentResponse, Message: "Invalid agent response"}
+	errOtherContent = invalid("message.messageId", "was used before for another message")
+
+	errObjectiveEnded = &Fault{Kind: InvalidState, Message: "The objective has ended", Reason: reasonTransition}
+	errPlanEnded      = &Fault{Kind: InvalidState, Message: "The plan has ended", Reason: reasonTransition}
+)
+
+// retryDelay is how long clients are told to wait before they try again.
+const retryDelay = 2 * time.Second
+
+// TaskUnknown returns the fault of a task that does not exist or is not the
+// caller's. An id that is too long to be one is not repeated.
+func TaskUnknown(id string) *Fault {
+	f := &Fault{Kind: TaskNotFound, Message: "Task not found"}
+	if len(id) <= MaxID {
+		f.Info = map[string]string{"taskId": id}
+	}
+	return f
+}
+
+// optNotFound returns the fault of something of the extension that does not exist
+// or is not the caller's.
+func optNotFound(reason, what, id string) *Fault {
+	f := &Fault{Kind: NotFound, Message: what + " not found", Reason: reason}
+	if len(id) <= MaxID {
+		f.Info = map[string]string{"id": id}
+	}
+	return f
+}
+
+// fault is the only place where an error of ours becomes a fault. It logs errors
+// that it does not know, and tells the client nothing of them.
+func (s *calls) fault(c *Call, err error) *Fault {
+	var fault *Fault
+	var spec *opt.SpecError
+	var move *opt.MoveError
+	switch {
+	case errors.As(err, &fault):
+		return fault
+	case errors.As(err, &spec):
+		return invalid(spec.Field, spec.Problem)
+	case errors.As(err, &move) && c.OfOPT:
+		return &Fault{Kind: InvalidState, Message: move.Error(), Reason: reasonTransition,
+			Info: map[string]string{"from": move.From, "to": move.To}}
+	case errors.Is(err, opt.ErrEnded) && c.OfOPT:
+		return errObjectiveEnded
+	case errors.As(err, &move), errors.Is(err, opt.ErrEnded):
+		return errEnded
+	case errors.Is(err, opt.ErrConflict):
+		return errOtherContent
+	case errors.Is(err, opt.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		s.log.Warn("Service unavailable", append(c.fields(), zap.Error(err))...)
+		return &Fault{Kind: Unavailable, Message: "The service is unavailable for the moment", Reason: reasonUnavailable, Retry: retryDelay}
+	case errors.Is(err, opt.ErrUnknown) && c.OfOPT:
+		return &Fault{Kind: NotFound, Message: "Objective not found", Reason: "OBJECTIVE_NOT_FOUND"}
+	case errors.Is(err, opt.ErrUnknown):
+		return &Fault{Kind: TaskNotFound, Message: "Task not found"}
+	case errors.Is(err, context.Canceled), errors.Is(err, errPanic): // the client has disconnected; logged already
+	default:
+		s.log.Error("Call failed", append(c.fields(), zap.Error(err))...)
+	}
+	return &Fault{Kind: Internal, Message: "Internal error"}
+}

@@ -1,0 +1,157 @@
+package service
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A GateDecision is what a data part of a message says to a gate: an Action at an
+// approval, Answers at a clarification.
+type GateDecision struct {
+	Field    string // where it stands in the request
+	GateID   string // which gate it is for; "" if the message does not say
+	Action   opt.Action
+	Feedback string
+	Question string          // with opt.Ask
+	Edited   json.RawMessage // with opt.EditAccept
+	Answers  []opt.Answer
+}
+
+// served lists the actions that are implemented. A gate may offer others, which
+// are refused.
+var served = []opt.Action{opt.Accept, opt.Reject}
+
+// answer returns the gate that m answers and the reply it makes. Both are nil if
+// m is a note. Anything that is not plainly one or the other is refused: a gate
+// must not open by accident.
+func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*opt.Gate, *opt.Reply, error) {
+	if forTask != "" {
+		open = at(open, forTask)
+	}
+	switch {
+	case d == nil && len(open) == 0:
+		return nil, nil, nil
+	case len(open) == 0:
+		return nil, nil, errNotWaiting
+	}
+	gate, err := pick(open, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	reply := &opt.Reply{GateID: gate.ID, MessageID: m.MessageID}
+	switch {
+	case d == nil && gate.Kind == opt.Credential:
+		return nil, nil, nil // talk about an authorization grants none
+	case d == nil && gate.Kind == opt.Approval:
+		return gate, reply, byWord(reply, gate, m)
+	case d == nil:
+		return gate, reply, byText(reply, gate, m)
+	case gate.Kind == opt.Clarification:
+		return gate, reply, byAnswers(reply, gate, d)
+	case d.Answers != nil:
+		return nil, nil, notOffered(d.Field+"answers", gate)
+	case !offered(gate, d.Action):
+		return nil, nil, notOffered(d.Field+"action", gate)
+	}
+	reply.Action, reply.Feedback = d.Action, d.Feedback
+	return gate, reply, nil
+}
+
+func at(open []*opt.Gate, taskID string) []*opt.Gate {
+	return slices.DeleteFunc(slices.Clone(open), func(g *opt.Gate) bool { return g.TaskID != taskID })
+}
+
+// pick returns the gate that a decision is for: the one it names, or the only one.
+func pick(open []*opt.Gate, d *GateDecision) (*opt.Gate, error) {
+	if d != nil && d.GateID != "" {
+		for _, g := range open {
+			if g.ID == d.GateID {
+				return g, nil
+			}
+		}
+		return nil, errNotWaiting
+	}
+	if len(open) == 1 {
+		return open[0], nil
+	}
+	var ids []string
+	for _, g := range open {
+		ids = append(ids, g.ID)
+	}
+	return nil, invalid("message.parts", "must say in interruptId which of these it is for: "+strings.Join(ids, ", "))
+}
+
+// byWord reads a decision from plain text: accept or reject and nothing else.
+func byWord(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
+	reply.Action = opt.Action(strings.ToLower(strings.TrimSpace(m.Text())))
+	if len(m.Parts) == 1 && (reply.Action == opt.Accept || reply.Action == opt.Reject) && offered(gate, reply.Action) {
+		return nil
+	}
+	return notOffered("message.parts", gate) // it asks something
+}
+
+// byText takes plain text as the answer to the only question.
+func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
+	text := strings.TrimSpace(m.Text())
+	switch {
+	case text == "":
+		return invalid("message.parts", "must hold text, or a data part with answers")
+	case len(gate.Questions) != 1:
+		return invalid("message.parts", "must hold a data part with answers to: "+questions(gate))
+	}
+	raw, err := json.Marshal(text)
+	if err != nil {
+		return err
+	}
+	reply.Answers = []opt.Answer{{ID: gate.Questions[0].ID, Answer: raw}}
+	return nil
+}
+
+// byAnswers takes the answers to a clarification: one for each question.
+func byAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
+	if d.Answers == nil {
+		return invalid(d.Field+"answers", "is required: the task waits for answers to "+questions(gate))
+	}
+	given := map[string]bool{}
+	for i, a := range d.Answers {
+		known := slices.ContainsFunc(gate.Questions, func(q opt.Question) bool { return q.ID == a.ID })
+		if !known || given[a.ID] {
+			return invalid(fmt.Sprintf("%sanswers[%d].id", d.Field, i), "must name, once, one of "+questions(gate))
+		}
+		given[a.ID] = true
+	}
+	if len(given) < len(gate.Questions) {
+		return invalid(d.Field+"answers", "must answer all of "+questions(gate))
+	}
+	reply.Answers, reply.Feedback = d.Answers, d.Feedback
+	return nil
+}
+
+func questions(gate *opt.Gate) string {
+	var ids []string
+	for _, q := range gate.Questions {
+		ids = append(ids, q.ID)
+	}
+	return strings.Join(ids, ", ")
+}
+
+func offered(gate *opt.Gate, a opt.Action) bool { return gate.Allows(a) && slices.Contains(served, a) }
+
+// notOffered is the fault of asking a gate for something else than it offers.
+func notOffered(field string, gate *opt.Gate) error {
+	var actions []string
+	for _, a := range gate.Actions {
+		if offered(gate, a) {
+			actions = append(actions, string(a))
+		}
+	}
+	if len(actions) == 0 {
+		return invalid(field, "asks for what is not offered: the task waits for something from elsewhere")
+	}
+	return invalid(field, "asks for what is not offered: the task waits for "+strings.Join(actions, " or "))
+}

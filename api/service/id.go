@@ -1,0 +1,77 @@
+package service
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Idempotency says which sends are the same send.
+type Idempotency string
+
+// The kinds of Idempotency.
+const (
+	ByMessageID Idempotency = ""       // the same message id, or the same Idempotency-Key header
+	ByHeader    Idempotency = "header" // the same Idempotency-Key header
+	NoRepeats   Idempotency = "off"    // none: every send starts work
+)
+
+// MaxID is the longest id that a request may hold, in bytes.
+const MaxID = 256
+
+// plausible reports whether an id may be looked up: databases differ on what
+// they do with the others.
+func plausible(id string) bool {
+	return len(id) <= MaxID && !strings.ContainsFunc(id, func(c rune) bool { return c < ' ' || c == 0x7f })
+}
+
+// ids makes the ids of new work.
+type ids struct {
+	idempotency Idempotency
+	rand        io.Reader
+}
+
+// objective returns the id of the objective that a message starts. Two sends that
+// are the same send have the same id.
+func (i ids) objective(c *Call, m a2a.Message) (string, error) {
+	switch {
+	case i.idempotency != NoRepeats && c.Key != "":
+		return opt.DerivedObjectiveID(c.Tenant, c.Principal, "key:"+c.Key), nil
+	case i.idempotency == ByMessageID:
+		return opt.DerivedObjectiveID(c.Tenant, c.Principal, m.MessageID), nil
+	}
+	return i.random()
+}
+
+// letter returns the key by which two messages to a task are the same message, ""
+// if that is their id.
+func (i ids) letter(c *Call) (string, error) {
+	switch {
+	case i.idempotency != NoRepeats && c.Key != "":
+		return "key:" + c.Key, nil
+	case i.idempotency == ByMessageID:
+		return "", nil
+	}
+	return i.random()
+}
+
+// command returns the id of a command: the same for a repeat that names the same
+// key.
+func (i ids) command(c *Call) (string, error) {
+	if c.Key != "" {
+		return "cmd-" + strings.TrimPrefix(opt.DerivedObjectiveID(c.Tenant, c.Principal, "command:"+c.Key), "obj-"), nil
+	}
+	id, err := i.random()
+	return "cmd-" + strings.TrimPrefix(id, "obj-"), err
+}
+
+func (i ids) random() (string, error) {
+	var unique [16]byte
+	if _, err := io.ReadFull(i.rand, unique[:]); err != nil {
+		return "", fmt.Errorf("draw an id: %w", err)
+	}
+	return opt.NewObjectiveID(unique), nil
+}

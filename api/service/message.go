@@ -1,0 +1,180 @@
+package service
+
+import (
+	"context"
+	"mime"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// SendParams are the params of a send.
+type SendParams struct {
+	Message      a2a.Message
+	Hints        Hints
+	Decision     *GateDecision // in the message, nil for none
+	BadDecision  *Fault        // of a decision that could not be read; told only if the message is for a task
+	History      int           // messages to return
+	Scope        opt.HistoryScope
+	Push         bool // a push configuration came with it
+	ReturnAtOnce bool
+	After        *int64 // resume a stream after this event
+
+	light a2a.Message // Message with references in the place of large contents, as it is kept
+	blobs a2a.Blobs   // those contents
+}
+
+// Hints is what the metadata of a message says in the words of the extension.
+type Hints struct {
+	TaskID          string // the plan task that a reply is for
+	PreferObjective bool
+	SuggestedName   string
+	Objective       *ObjectiveHint
+	Plan            *opt.PlanSpec
+}
+
+// An ObjectiveHint is the objective that a message says it is about: one that
+// exists, by its ID, or else what the new one is to be.
+type ObjectiveHint struct {
+	ID          string
+	Name        string
+	Description string
+	Metadata    a2a.Metadata
+	Plans       []opt.PlanSpec
+}
+
+// Sent is the result of a send: exactly one of Task and Message is set.
+type Sent struct {
+	Task      *Task
+	Message   *a2a.Message
+	Objective *opt.Objective // beside the task, for a client that asked for it there
+}
+
+// messages takes messages to new work and to tasks.
+type messages struct {
+	cfg     Config
+	read    reader
+	out     writer
+	wait    waiter
+	ids     ids
+	streams streams
+}
+
+// A delivery is what became of a message: an answer, or work on a task.
+type delivery struct {
+	answer  *a2a.Message // the whole answer; nothing else is set
+	taskID  string       // that the message began or was for
+	watch   Watch        // of its objective, attached before anything was written
+	gate    string       // that the message answered, "" if it was not a reply
+	pending bool         // the workflow has not judged it yet
+}
+
+// SendMessage takes a message and answers with what it began, or with the task
+// it was for, by default when that has ended or waits for a person.
+func (s *messages) SendMessage(ctx context.Context, c *Call, p SendParams) (Sent, error) {
+	d, err := s.deliver(ctx, c, p)
+	if err != nil {
+		return Sent{}, err
+	}
+	if d.answer != nil {
+		return Sent{Message: d.answer}, nil
+	}
+	defer d.watch.Close()
+	if !p.ReturnAtOnce && !d.pending {
+		if err := s.settle(ctx, c, d); err != nil {
+			return Sent{}, err
+		}
+	}
+	v, err := s.read.task(ctx, c, d.taskID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
+	if err != nil {
+		return Sent{}, err
+	}
+	t, err := s.read.show(ctx, c, v)
+	if err != nil {
+		return Sent{}, err
+	}
+	if d.pending {
+		t.Metadata = t.Metadata.With(opt.KeyReplyPending, true)
+	}
+	sent := Sent{Task: &t}
+	if p.Hints.PreferObjective && c.namesOPT() {
+		sent.Objective, err = s.cfg.Journal.Objective(ctx, c.Tenant, v.ObjectiveID)
+	}
+	return sent, err
+}
+
+// StreamMessage takes a message like SendMessage and streams what follows.
+func (s *messages) StreamMessage(ctx context.Context, c *Call, p SendParams) (*Stream, error) {
+	d, err := s.deliver(ctx, c, p)
+	if err != nil {
+		return nil, err
+	}
+	if d.answer != nil {
+		return &Stream{first: &StreamEvent{Event: a2a.Event{Message: d.answer}}, done: true}, nil
+	}
+	return s.streams.open(ctx, c, streamStart{
+		id: d.taskID, watch: d.watch, history: p.History, scope: p.Scope, after: p.After, send: true, gate: d.gate, pending: d.pending,
+	})
+}
+
+// deliver hands a message to new work or to the task that it names.
+// When it returns nil, what the message asks for is durable. The caller closes
+// the watch of what it returns.
+func (s *messages) deliver(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
+	if p.Push {
+		return nil, ErrNoPush
+	}
+	p.light = p.Message
+	p.light.Parts, p.blobs = a2a.Detach(p.Message.Parts)
+	if p.Message.TaskID == "" && p.Hints.TaskID == "" {
+		return s.begin(ctx, c, p)
+	}
+	return s.converse(ctx, c, p)
+}
+
+// settle waits until the task of d has ended or waits for a person, not counting
+// the gate that was just answered. It gives up after the blocking wait, counted
+// from the beginning of the call.
+func (s *messages) settle(ctx context.Context, c *Call, d *delivery) error {
+	return s.wait.await(ctx, d.watch, s.cfg.BlockingWait-time.Since(c.began), func() (bool, error) {
+		state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, d.taskID)
+		if err != nil || !state.Waiting() || d.gate == "" {
+			return state.Ended() || state.Waiting(), err
+		}
+		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
+		return v.State.Ended() || v.State.Waiting() && !shows(v, d.gate), err
+	})
+}
+
+// acceptMedia refuses files, and other parts that name a media type, which the
+// agent does not take. Text as text and data as JSON are always accepted.
+func acceptMedia(accepted []string, m a2a.Message) error {
+	for _, p := range m.Parts {
+		if p.MediaType == "" {
+			continue
+		}
+		media, _, err := mime.ParseMediaType(p.MediaType)
+		switch {
+		case err != nil:
+			return ErrMediaType
+		case p.Text != nil && strings.HasPrefix(media, "text/"), p.Data != nil && media == "application/json":
+		case !takes(accepted, media):
+			return ErrMediaType
+		}
+	}
+	return nil
+}
+
+// takes reports whether a media type is accepted; accepted types may be wildcards
+// like image/* and */*.
+func takes(accepted []string, media string) bool {
+	kind, _, _ := strings.Cut(media, "/")
+	for _, a := range accepted {
+		if a == media || a == "*/*" || a == kind+"/*" {
+			return true
+		}
+	}
+	return false
+}

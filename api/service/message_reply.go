@@ -1,0 +1,213 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// converse takes a message that names a task: a reply to a gate, or a note. It
+// checks what needs no workflow; the workflow judges.
+//
+// A finished task takes no message, and a repeated message gets its first answer.
+// A reply may finish its task before its client gets the answer, so a repeat is
+// looked for first, as soon as the task is known to be the caller's.
+func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
+	m := p.Message
+	hint, err := s.hinted(ctx, c, p)
+	if err != nil {
+		return nil, err
+	}
+	taskID, forTask, err := address(m.TaskID, hint)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.read.task(ctx, c, taskID, opt.TaskWant{})
+	if err != nil {
+		return nil, err
+	}
+	if m.ContextID != "" && m.ContextID != v.Task.ContextID {
+		return nil, invalid("message.contextId", "is not that of the task")
+	}
+	key, err := s.ids.letter(c)
+	if err != nil {
+		return nil, err
+	}
+	if d, err := s.said(ctx, c, v, opt.Letter{Key: key, Message: p.light}); d != nil || err != nil {
+		return d, err
+	}
+	if v.State.Ended() {
+		return nil, errEnded
+	}
+	if err := acceptMedia(orDefault(s.cfg.Card.InputModes), m); err != nil {
+		return nil, err
+	}
+	letter, err := compose(v, p, forTask)
+	if err != nil {
+		return nil, err
+	}
+	letter.Principal, letter.Key = c.Principal, key
+	if letter.Reply != nil {
+		letter.Reply.DecidedBy, letter.Reply.At = c.Principal, a2a.At(s.cfg.Now())
+	}
+	if err := s.out.keep(ctx, v.ObjectiveID, p.blobs); err != nil {
+		return nil, err
+	}
+	return s.tell(ctx, c, v, letter)
+}
+
+// address returns the task that a message is addressed to, and the plan task
+// under it that it is for, "" if it does not say. The metadata key may do both:
+// name the task, and tell which of those under the root task is meant.
+func address(taskID, hint string) (to, forTask string, err error) {
+	if taskID == "" || taskID == hint {
+		return hint, "", nil
+	}
+	if hint == "" {
+		return taskID, "", nil
+	}
+	root, ok := opt.ParseID(taskID)
+	inner, okInner := opt.ParseID(hint)
+	if !ok || !okInner || root.TaskID != "" || inner.TaskID == "" || root.ObjectiveID != inner.ObjectiveID {
+		return "", "", invalid("message.metadata."+opt.KeyTaskID, "is not a task under the one that message.taskId names")
+	}
+	return taskID, hint, nil
+}
+
+// hinted returns the A2A task that the metadata of a message names. It names a
+// plan task, which is another A2A task in each attempt.
+func (s *messages) hinted(ctx context.Context, c *Call, p SendParams) (string, error) {
+	hint := p.Hints.TaskID
+	ref, ok := opt.ParseID(hint)
+	if !ok || hint != ref.TaskID || hint == p.Message.TaskID {
+		return hint, nil
+	}
+	o, err := s.cfg.Journal.Objective(ctx, c.Tenant, ref.ObjectiveID)
+	if errors.Is(err, opt.ErrUnknown) {
+		return hint, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if t, ok := taskIn(o, ref.PlanID, hint); ok {
+		hint = t.Task.A2AID()
+	}
+	return hint, nil
+}
+
+// said returns the task of a letter that was judged before, or the error that it
+// got. Both are nil if it was not.
+func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
+	w := s.cfg.Watch(v.ObjectiveID)
+	j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
+	if ok && err == nil {
+		err = verdict(j, l.Message)
+	}
+	if !ok || err != nil {
+		w.Close()
+		return nil, err
+	}
+	return &delivery{taskID: v.Task.ID, watch: w}, nil
+}
+
+// tell delivers a letter and waits a little for the verdict on it, and for the
+// task to follow that.
+func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
+	d := &delivery{taskID: v.Task.ID, watch: s.cfg.Watch(v.ObjectiveID)}
+	if l.Reply != nil {
+		d.gate = l.Reply.GateID
+	}
+	err := s.out.tell(ctx, l)
+	if err == nil {
+		d.pending, err = s.judged(ctx, c, v, l, d.watch)
+	}
+	if err == nil && !d.pending && d.gate != "" {
+		err = s.movedOn(ctx, c, d)
+	}
+	if err != nil {
+		d.watch.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// compose makes the letter that carries a message to the workflow that judges it.
+func compose(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
+	m := p.Message
+	l := opt.Letter{ObjectiveID: v.ObjectiveID, TaskID: v.Task.ID, Message: p.light}
+	if ref, ok := opt.ParseID(v.Task.ID); ok && ref.TaskID != "" {
+		l.PlanID = ref.PlanID
+	}
+	if p.BadDecision != nil {
+		return l, p.BadDecision
+	}
+	gate, reply, err := answer(v.Gates, m, p.Decision, forTask)
+	switch {
+	case err != nil:
+		return l, err
+	case reply == nil && forTask != "": // a note for a task under the root
+		ref, _ := opt.ParseID(forTask)
+		l.PlanID, l.ForTask = ref.PlanID, forTask
+	case reply != nil:
+		ref, ok := opt.ParseID(gate.TaskID)
+		if !ok {
+			return l, fmt.Errorf("gate %s is at %q, which is no task", gate.ID, gate.TaskID)
+		}
+		l.PlanID, l.Reply = ref.PlanID, reply
+		if gate.TaskID != l.TaskID {
+			l.ForTask = gate.TaskID
+		}
+	}
+	return l, nil
+}
+
+// movedOn waits until the task of d, whose gate was answered, does not show it any
+// more, so that the answer to the reply can be the task after it.
+func (s *messages) movedOn(ctx context.Context, c *Call, d *delivery) error {
+	return s.wait.await(ctx, d.watch, s.cfg.ReplyWait, func() (bool, error) {
+		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
+		return !shows(v, d.gate), err
+	})
+}
+
+// judged waits for the verdict on a message and returns it as an error if it was
+// refused. pending is true if there is none in time.
+func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter, w Watch) (pending bool, err error) {
+	pending = true
+	err = s.wait.await(ctx, w, s.cfg.ReplyWait, func() (bool, error) {
+		j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
+		if err != nil || !ok {
+			return false, err
+		}
+		pending = false
+		return true, verdict(j, l.Message)
+	})
+	if err != nil || !pending {
+		return false, err
+	}
+	state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, v.Task.ID)
+	if err == nil && state.Ended() {
+		return false, errEnded // it came too late to be judged
+	}
+	return true, err
+}
+
+// verdict returns what a judgement says to the sender of m: nil if m was taken.
+func verdict(j opt.Judgement, m a2a.Message) error {
+	switch {
+	case j.Digest != m.Digest():
+		return errOtherContent
+	case j.Verdict == opt.NotWaiting:
+		return errNotWaiting
+	case j.Verdict == opt.NotIdle:
+		return errNotIdle
+	case j.Verdict == opt.TooLate:
+		return errEnded
+	case j.Verdict == opt.NotOffered:
+		return invalid("message.parts", "asks for an action that is not offered")
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// keyClientObjective is the key in an objective's metadata for the id that its
+// client gave it.
+const keyClientObjective = "opt/v1/clientObjectiveId"
+
+// begin takes a message that names no task. If its context is that of an objective
+// that waits to be started, the message starts it; else it is new work, or is
+// answered at once. A repeated message finds what it began.
+func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
+	m := p.Message
+	if err := acceptMedia(orDefault(s.cfg.Card.InputModes), m); err != nil {
+		return nil, err
+	}
+	contextID, idle, err := s.contextOf(ctx, c, p)
+	if err != nil {
+		return nil, err
+	}
+	if idle != nil {
+		if d, err := s.wake(ctx, c, p, idle); !errors.Is(err, errNotIdle) {
+			return d, err
+		}
+	}
+	id, err := s.ids.objective(c, m)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.begun(ctx, c, id, p.light)
+	if d != nil || err != nil {
+		return d, err
+	}
+	plans, decision, err := s.decide(ctx, p, contextID, id)
+	if err != nil {
+		return nil, err
+	}
+	if decision.Answer != nil {
+		return s.answerNow(decision.Answer, contextID, id)
+	}
+	o := opt.Opening{Objective: s.newObjective(c, p, id), Message: &p.light, Plans: plans}
+	if contextID != "" {
+		o.Objective.ContextID = contextID
+	}
+	for key, value := range map[string]string{opt.KeyPlanner: decision.Planner, opt.KeyReason: decision.Reason} {
+		if value != "" {
+			o.Objective.Metadata = o.Objective.Metadata.With(key, value)
+		}
+	}
+	w := s.cfg.Watch(id)
+	err = s.out.keep(ctx, id, p.blobs)
+	if err == nil {
+		err = s.startInContext(ctx, o)
+	}
+	if err != nil {
+		w.Close()
+		if errors.Is(err, opt.ErrEnded) {
+			return s.beganOnce(ctx, c, id, p.light)
+		}
+		return nil, err
+	}
+	return &delivery{taskID: id, watch: w}, nil
+}
+
+// startInContext starts an objective, behind what is open in its context.
+func (s *messages) startInContext(ctx context.Context, o opt.Opening) error {
+	if o.Objective.ContextID != o.Objective.ID {
+		ctx, cancel := s.out.detached(ctx)
+		defer cancel()
+		queuedAt, err := s.out.place(ctx, o.Objective)
+		if err != nil {
+			return err
+		}
+		o.Objective.QueuedAt = queuedAt
+	}
+	_, err := s.out.start(ctx, o)
+	return err
+}
+
+// beganOnce returns the task that a repeated message began, and that has ended:
+// just now, or so long ago that the journal has removed it. A removed task is
+// unknown to this message as to every other request; it does not become new work.
+func (s *messages) beganOnce(ctx context.Context, c *Call, id string, m a2a.Message) (*delivery, error) {
+	d, err := s.begun(ctx, c, id, m)
+	if d == nil && err == nil {
+		err = TaskUnknown(id)
+	}
+	return d, err
+}
+
+// contextOf returns the context that a message is for, "" for a new one, and the
+// objective that the message starts, if it starts one that is there: one made by
+// objectives/create that has not been started, or was by this very message.
+func (s *messages) contextOf(ctx context.Context, c *Call, p SendParams) (string, *opt.Objective, error) {
+	contextID := p.Message.ContextID
+	if h := p.Hints.Objective; h != nil && h.ID != "" && plausible(h.ID) {
+		o, err := s.cfg.Journal.Objective(ctx, c.Tenant, h.ID)
+		switch {
+		case errors.Is(err, opt.ErrUnknown): // a new objective, which keeps the client's id as metadata
+		case err != nil:
+			return "", nil, err
+		case contextID != "" && contextID != o.ContextID:
+			return "", nil, invalid("message.contextId", "is not that of the objective in the metadata")
+		default:
+			contextID = o.ContextID
+		}
+	}
+	if contextID == "" {
+		return "", nil, nil
+	}
+	key, err := s.ids.letter(c)
+	if err != nil {
+		return "", nil, err
+	}
+	idle, err := s.idleOf(ctx, c, contextID, opt.Letter{Key: key, Message: p.light}.Once())
+	return contextID, idle, err
+}
+
+// idleOf returns the objective that is the first of a context, if it is one of
+// objectives/create that a message starts: it has not been started, or was by this
+// very message. Its id is that of the context.
+func (s *messages) idleOf(ctx context.Context, c *Call, contextID, once string) (*opt.Objective, error) {
+	if _, ok := opt.ParseID(contextID); !ok {
+		return nil, nil
+	}
+	o, err := s.cfg.Journal.Objective(ctx, c.Tenant, contextID)
+	switch {
+	case errors.Is(err, opt.ErrUnknown):
+		return nil, nil
+	case err != nil, o.MessageID != "": // a message made it, and started it
+		return nil, err
+	case !o.Started && !closed(o) && o.QueuedAt.IsZero():
+		return o, nil
+	}
+	_, said, err := s.cfg.Journal.Judgement(ctx, o.ID, c.Principal, once)
+	if !said || err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// wake starts an objective that waits to be started, by telling it the message.
+func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objective) (*delivery, error) {
+	if p.Hints.Plan != nil || p.Hints.Objective != nil && len(p.Hints.Objective.Plans) > 0 {
+		return nil, invalid("message.metadata", "brings a plan for an objective that is there already; add it with plans/create")
+	}
+	v, err := s.read.task(ctx, c, o.RootID(), opt.TaskWant{})
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.ids.letter(c)
+	if err != nil {
+		return nil, err
+	}
+	l := opt.Letter{ObjectiveID: o.ID, TaskID: v.Task.ID, Message: p.light, Principal: c.Principal, Key: key, Begins: true}
+	if d, err := s.said(ctx, c, v, l); d != nil || err != nil {
+		return d, err
+	}
+	if err := s.out.keep(ctx, o.ID, p.blobs); err != nil {
+		return nil, err
+	}
+	if l.QueuedAt, err = s.out.place(ctx, *o); err != nil {
+		return nil, err
+	}
+	return s.tell(ctx, c, v, l)
+}
+
+// errNotIdle is returned for a message that was to start an objective that another
+// one has started: it is new work of its own.
+var errNotIdle = errors.New("the objective is not idle")
+
+// begun returns the task that a repeated message began, nil if this is the first
+// time. A repeat that blocks waits like the first send: to ask again is how a
+// client whose wait was cut short goes on waiting.
+func (s *messages) begun(ctx context.Context, c *Call, id string, m a2a.Message) (*delivery, error) {
+	w := s.cfg.Watch(id)
+	v, err := s.cfg.Journal.Task(ctx, c.Tenant, id, opt.TaskWant{})
+	switch {
+	case err == nil && v.Digest == m.Digest():
+		c.about(id, id)
+		return &delivery{taskID: id, watch: w}, nil
+	case err == nil:
+		err = errOtherContent
+	case errors.Is(err, opt.ErrUnknown):
+		err = nil
+	}
+	w.Close()
+	return nil, err
+}
+
+// decide asks the agent what a message is to become, unless it brings its plan.
+// The agent sees the message with its context; what is kept is the message as it
+// was sent.
+func (s *messages) decide(ctx context.Context, p SendParams, contextID, id string) ([]opt.PlanSpec, Decision, error) {
+	if plans, field := planned(p.Hints); len(plans) > 0 {
+		return plans, Decision{}, checkPlans(s.cfg.Limits, field, plans)
+	}
+	m := p.Message
+	m.ContextID = contextID
+	d, err := s.cfg.Agent.Decide(ctx, m)
+	if err != nil {
+		return nil, Decision{}, fmt.Errorf("decide about a message: %w", err)
+	}
+	if err := checkPlans(s.cfg.Limits, "", d.Plans); err != nil {
+		return nil, Decision{}, fmt.Errorf("the agent's plan for %s: %v", id, err) // not the client's mistake
+	}
+	return d.Plans, d, nil
+}
+
+// planned returns the plans that a message brings, and where they stand in it.
+func planned(h Hints) ([]opt.PlanSpec, string) {
+	switch {
+	case h.Plan != nil:
+		return []opt.PlanSpec{*h.Plan}, "message.metadata." + opt.KeyPlan + "."
+	case h.Objective != nil:
+		return h.Objective.Plans, "message.metadata." + opt.KeyObjective + ".plans[%d]."
+	}
+	return nil, ""
+}
+
+// answerNow sends the agent's answer. Nothing is kept of it, so its ids follow
+// from what was asked, where the agent gave none.
+func (s *messages) answerNow(answer *a2a.Message, contextID, id string) (*delivery, error) {
+	if len(answer.Parts) == 0 {
+		return nil, errAgentAnswer
+	}
+	m, unique := *answer, strings.TrimPrefix(id, "obj-")
+	m.Role, m.TaskID = a2a.RoleAgent, ""
+	if m.MessageID == "" {
+		m.MessageID = "msg-" + unique
+	}
+	if contextID != "" {
+		m.ContextID = contextID
+	}
+	if m.ContextID == "" {
+		m.ContextID = "ctx-" + unique
+	}
+	return &delivery{answer: &m}, nil
+}
+
+// newObjective returns the objective that a message begins, as it is at first.
+func (s *messages) newObjective(c *Call, p SendParams, id string) opt.Objective {
+	m, now := p.Message, a2a.At(s.cfg.Now())
+	o := opt.Objective{
+		ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal,
+		Name: p.Hints.SuggestedName, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
+		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: p.light.Digest(), Limits: s.cfg.Limits,
+	}
+	if h := p.Hints.Objective; h != nil {
+		o.Description, o.Metadata = h.Description, h.Metadata
+		if o.Name == "" {
+			o.Name = h.Name
+		}
+		if h.ID != "" {
+			o.Metadata = o.Metadata.With(keyClientObjective, h.ID)
+		}
+	}
+	if o.Name == "" {
+		o.Name = nameFrom(m.Text())
+	}
+	return o
+}
+
+// nameFrom returns the first 80 characters of a text, as one line.
+func nameFrom(text string) string {
+	name := []rune(strings.Join(strings.Fields(text), " "))
+	if len(name) == 0 {
+		return "Untitled objective"
+	}
+	return strings.TrimSpace(string(name[:min(len(name), 80)]))
+}

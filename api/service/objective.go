@@ -1,0 +1,116 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// CreateObjectiveParams are the params of objectives/create.
+type CreateObjectiveParams struct {
+	Name, Description string
+	Metadata          a2a.Metadata
+}
+
+// GetObjectiveParams are the params of objectives/get.
+type GetObjectiveParams struct {
+	ID           string
+	Plans, Tasks bool
+}
+
+// ListObjectivesParams are the params of objectives/list.
+type ListObjectivesParams struct {
+	Filter    opt.ObjectiveFilter // without its cursor
+	Tasks     bool
+	PageToken string
+}
+
+// ShownObjective is an objective and how much of it to show.
+type ShownObjective struct {
+	*opt.Objective
+	Plans, Tasks bool
+}
+
+// ObjectivePage is a page of objectives and how much of each to show.
+type ObjectivePage struct {
+	Objectives   []*opt.Objective
+	Next         string // token of the page after, "" for none
+	Total        int    // on all pages
+	Plans, Tasks bool
+}
+
+// objectives creates and reads objectives, and reads plans.
+type objectives struct {
+	now    func() time.Time
+	limits opt.Limits
+	ids    ids
+	read   reader
+	out    writer
+	pages  *pages
+}
+
+// CreateObjective opens an objective that waits: for plans, and for a message
+// with its context id, which starts it.
+func (s *objectives) CreateObjective(ctx context.Context, c *Call, p CreateObjectiveParams) (*opt.Objective, error) {
+	id, err := s.ids.random()
+	if err != nil {
+		return nil, err
+	}
+	now := a2a.At(s.now())
+	o := opt.Opening{
+		Idle: !p.Metadata.Bool(opt.KeyAutoStart),
+		Objective: opt.Objective{
+			ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal, Name: p.Name, Description: p.Description,
+			Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Metadata: p.Metadata,
+			CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, Limits: s.limits,
+		},
+	}
+	c.about(id, "")
+	o, err = s.out.start(ctx, o)
+	return &o.Objective, err
+}
+
+// GetObjective returns an objective.
+func (s *objectives) GetObjective(ctx context.Context, c *Call, p GetObjectiveParams) (ShownObjective, error) {
+	o, err := s.read.objective(ctx, c, p.ID)
+	return ShownObjective{Objective: o, Plans: p.Plans, Tasks: p.Tasks}, err
+}
+
+// ListObjectives returns a page of the caller's objectives, the newest first.
+func (s *objectives) ListObjectives(ctx context.Context, c *Call, p ListObjectivesParams) (ObjectivePage, error) {
+	page := ObjectivePage{Plans: p.Filter.Plans, Tasks: p.Tasks}
+	list := pageOf{kind: "objectives", tenant: c.Tenant, filter: []string{string(p.Filter.Status)}}
+	f := p.Filter
+	var err error
+	if f.After, err = s.pages.cursor(ctx, list, p.PageToken); err != nil {
+		return page, err
+	}
+	f.Limit++ // one more tells whether there is a next page
+	page.Objectives, page.Total, err = s.read.journal.Objectives(ctx, c.Tenant, f)
+	if err != nil || len(page.Objectives) < f.Limit {
+		return page, err
+	}
+	page.Objectives = page.Objectives[:f.Limit-1]
+	last := page.Objectives[len(page.Objectives)-1]
+	page.Next, err = s.pages.token(ctx, list, opt.Cursor{At: last.CreatedAt, ID: last.ID})
+	return page, err
+}
+
+// objective reads an objective that the caller names.
+func (r reader) objective(ctx context.Context, c *Call, id string) (*opt.Objective, error) {
+	missing := optNotFound("OBJECTIVE_NOT_FOUND", "Objective", id)
+	if !plausible(id) {
+		return nil, missing
+	}
+	o, err := r.journal.Objective(ctx, c.Tenant, id)
+	if errors.Is(err, opt.ErrUnknown) {
+		return nil, missing
+	}
+	if err == nil {
+		c.about(id, "")
+	}
+	return o, err
+}

@@ -1,0 +1,54 @@
+package service
+
+import (
+	"context"
+
+	"longhaul/opt"
+)
+
+// UpdateObjectiveParams are the params of objectives/update.
+type UpdateObjectiveParams struct {
+	ID     string
+	Change opt.Change
+	Status opt.ObjectiveStatus // "" to stay
+	Seen   int64               // the revision that the client saw, 0 for any
+}
+
+// ReplanParams are the params of objectives/replan.
+type ReplanParams struct {
+	ID, Reason string
+	Seen       int64
+}
+
+// UpdateObjective changes an objective. One that has ended changes in one way
+// alone: a new attempt at it begins.
+func (s *commands) UpdateObjective(ctx context.Context, c *Call, p UpdateObjectiveParams) (ShownObjective, error) {
+	cmd := opt.Command{Kind: opt.UpdateObjective, ObjectiveID: p.ID, Seen: p.Seen, Status: string(p.Status)}
+	if !p.Change.Empty() {
+		cmd.Change = &p.Change
+	}
+	if _, err := s.do(ctx, c, cmd); err != nil {
+		return ShownObjective{}, err
+	}
+	if p.Status.Ended() {
+		if err := s.settled(ctx, c, p.ID, s.cfg.CancelWait); err != nil {
+			return ShownObjective{}, err
+		}
+	}
+	o, err := s.read.objective(ctx, c, p.ID)
+	return ShownObjective{Objective: o, Plans: true, Tasks: true}, err
+}
+
+// Replan has plans made in place of those that have not ended. The answer shows
+// the objective as it is while that happens.
+func (s *commands) Replan(ctx context.Context, c *Call, p ReplanParams) (ShownObjective, error) {
+	cmd := opt.Command{Kind: opt.Replan, ObjectiveID: p.ID, Seen: p.Seen, Text: p.Reason}
+	if _, err := s.do(ctx, c, cmd); err != nil {
+		return ShownObjective{}, err
+	}
+	o, err := s.read.objective(ctx, c, p.ID)
+	if err == nil && o.Started && !o.Status.Ended() {
+		o.Status = opt.ObjectivePlanning // a planner may be done by now
+	}
+	return ShownObjective{Objective: o, Plans: true, Tasks: true}, err
+}

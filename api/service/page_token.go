@@ -1,0 +1,94 @@
+package service
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"longhaul/opt"
+)
+
+const macSize = 16
+
+// A pageOf names a list of which there are pages: what it lists, for whom and
+// which of them. A token is good for the list that it was made for only.
+type pageOf struct {
+	kind   string
+	tenant string
+	filter []string
+}
+
+// pages makes and reads page tokens.
+type pages struct {
+	journal Journal
+
+	mu  sync.Mutex
+	key []byte // once it was read
+}
+
+var errPageToken = invalid("pageToken", "is not a token of this list")
+
+// token returns a token for the page that comes after a place in a list.
+func (p *pages) token(ctx context.Context, list pageOf, after opt.Cursor) (string, error) {
+	place, err := json.Marshal(after)
+	if err != nil {
+		return "", err
+	}
+	mac, err := p.mac(ctx, list, place)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(append(mac, place...)), nil
+}
+
+// cursor returns the place that a token stands for, the beginning for "". A token
+// that we did not make, or made for another list, is refused: with a wrong page a
+// client might never reach the end of a list.
+func (p *pages) cursor(ctx context.Context, list pageOf, token string) (after opt.Cursor, err error) {
+	if token == "" {
+		return after, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(raw) <= macSize {
+		return after, errPageToken
+	}
+	place := raw[macSize:]
+	mac, err := p.mac(ctx, list, place)
+	if err != nil {
+		return after, err
+	}
+	if !hmac.Equal(mac, raw[:macSize]) || json.Unmarshal(place, &after) != nil {
+		return after, errPageToken
+	}
+	return after, nil
+}
+
+func (p *pages) mac(ctx context.Context, list pageOf, place []byte) ([]byte, error) {
+	key, err := p.readKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := hmac.New(sha256.New, key)
+	for _, part := range append([]string{list.kind, list.tenant, string(place)}, list.filter...) {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return h.Sum(nil)[:macSize], nil
+}
+
+func (p *pages) readKey(ctx context.Context) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.key != nil {
+		return p.key, nil
+	}
+	key, err := p.journal.Key(ctx, "page-token")
+	if err != nil {
+		return nil, fmt.Errorf("read the key of page tokens: %w", err)
+	}
+	p.key = key
+	return key, nil
+}

@@ -1,0 +1,118 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"longhaul/opt"
+)
+
+// LinkTaskParams are the params of tasks/link.
+type LinkTaskParams struct {
+	ID   string // of the plan task
+	Link string // the A2A task that stands in for it
+	Seen int64
+}
+
+// UpdateTaskStatusParams are the params of tasks/updateStatus.
+type UpdateTaskStatusParams struct {
+	ID      string // of the plan task
+	State   opt.TaskState
+	Message string // for people
+	Seen    int64
+}
+
+// LinkTask has another A2A task stand in for a plan task that was not dispatched.
+func (s *commands) LinkTask(ctx context.Context, c *Call, p LinkTaskParams) (ShownTask, error) {
+	t, err := s.read.planTask(ctx, c, p.ID)
+	if err != nil {
+		return ShownTask{}, err
+	}
+	follow, err := s.mayStandIn(ctx, c, t, p.Link)
+	if err != nil {
+		return ShownTask{}, err
+	}
+	return s.changeTask(ctx, c, t, opt.Command{Kind: opt.LinkTask, Seen: p.Seen, Link: p.Link, Follow: follow})
+}
+
+// UpdateTaskStatus moves a plan task by hand. The plan and the objective follow.
+func (s *commands) UpdateTaskStatus(ctx context.Context, c *Call, p UpdateTaskStatusParams) (ShownTask, error) {
+	t, err := s.read.planTask(ctx, c, p.ID)
+	if err != nil {
+		return ShownTask{}, err
+	}
+	if t.Task.State != p.State && closed(t.Objective) {
+		return ShownTask{}, &opt.MoveError{From: string(t.Task.State), To: string(p.State)}
+	}
+	return s.changeTask(ctx, c, t, opt.Command{Kind: opt.MoveTask, Seen: p.Seen, Status: string(p.State), Text: p.Message})
+}
+
+// changeTask has a command about a plan task done, and returns the task after it.
+func (s *commands) changeTask(ctx context.Context, c *Call, t ShownTask, cmd opt.Command) (ShownTask, error) {
+	cmd.ObjectiveID, cmd.PlanID, cmd.TaskID = t.Objective.ID, t.Plan.ID, t.Task.ID
+	if _, err := s.do(ctx, c, cmd); err != nil {
+		return ShownTask{}, err
+	}
+	return s.read.planTask(ctx, c, t.Task.ID)
+}
+
+// mayStandIn reports whether the task called link is one that the caller knows,
+// which can be followed. A task that would wait for the one that it is to stand in
+// for is refused: one of the same objective, one that goes on in the same context,
+// where one objective works at a time, and one that follows a task of this
+// objective, however indirectly.
+func (s *commands) mayStandIn(ctx context.Context, c *Call, t ShownTask, link string) (known bool, err error) {
+	ref, ok := opt.ParseID(link)
+	switch {
+	case !ok:
+		return false, nil
+	case link == t.Task.ID || link == t.Task.A2AID():
+		return false, invalid("a2aTaskId", "is the task itself")
+	case ref.ObjectiveID == t.Objective.ID:
+		return false, invalid("a2aTaskId", "is part of the same objective")
+	}
+	v, err := s.cfg.Journal.Task(ctx, c.Tenant, link, opt.TaskWant{})
+	switch {
+	case errors.Is(err, opt.ErrUnknown):
+		return false, nil
+	case err != nil:
+		return false, err
+	case v.Task.ContextID == t.Objective.ContextID && !v.State.Ended():
+		return false, invalid("a2aTaskId", "goes on in the same context, where one works at a time")
+	}
+	cycle, err := s.leadsTo(ctx, c, ref.ObjectiveID, t.Objective.ID)
+	if err == nil && cycle {
+		err = invalid("a2aTaskId", "follows a task of this objective: the links would form a cycle")
+	}
+	return err == nil, err
+}
+
+// linksMost bounds the objectives that are visited to find a cycle of links.
+const linksMost = 1000
+
+// leadsTo reports whether open tasks of an objective follow tasks of another,
+// however indirectly.
+func (s *commands) leadsTo(ctx context.Context, c *Call, from, to string) (bool, error) {
+	open, seen := []string{from}, map[string]bool{from: true}
+	for len(open) > 0 && len(seen) <= linksMost {
+		links, err := s.cfg.Journal.Links(ctx, c.Tenant, open[0])
+		if err != nil {
+			return false, err
+		}
+		open = open[1:]
+		for _, link := range links {
+			ref, ok := opt.ParseID(link)
+			if ok && ref.ObjectiveID == to {
+				return true, nil
+			}
+			if ok && !seen[ref.ObjectiveID] {
+				seen[ref.ObjectiveID] = true
+				open = append(open, ref.ObjectiveID)
+			}
+		}
+	}
+	return false, nil
+}
+
+// closed reports whether nothing of o can be changed in this attempt.
+func closed(o *opt.Objective) bool { return o.Status.Ended() || o.Stopping != "" }

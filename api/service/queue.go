@@ -1,0 +1,29 @@
+package service
+
+import (
+	"strconv"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Keys in the metadata of a root task that waits for its turn in its context.
+const (
+	keyQueuedAt      = "longhaul/v1/queuedAt"
+	keyQueuePosition = "longhaul/v1/queuePosition"
+)
+
+func queueFull(contextID string, limit int) *Fault {
+	return &Fault{
+		Kind: QueueFull, Message: "Context queue is full", Reason: reasonQueueFull,
+		Info: map[string]string{"contextId": contextID, "limit": strconv.Itoa(limit)},
+	}
+}
+
+// queued adds to the metadata of a root task where it waits.
+func queued(m a2a.Metadata, v opt.TaskView) a2a.Metadata {
+	if v.QueuedAt.IsZero() {
+		return m
+	}
+	return m.With(keyQueuedAt, v.QueuedAt).With(keyQueuePosition, v.Position)
+}

@@ -1,0 +1,83 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A reader reads what callers name. What is not there, and what belongs to another
+// tenant, is the same fault.
+type reader struct{ journal Journal }
+
+// task reads a task that the caller names. What cannot be an id of ours is as
+// unknown as what is not there, and does not reach the journal.
+func (r reader) task(ctx context.Context, c *Call, id string, want opt.TaskWant) (opt.TaskView, error) {
+	if !plausible(id) {
+		return opt.TaskView{}, TaskUnknown(id)
+	}
+	v, err := r.journal.Task(ctx, c.Tenant, id, want)
+	if errors.Is(err, opt.ErrUnknown) {
+		return opt.TaskView{}, TaskUnknown(id)
+	}
+	if err == nil {
+		c.about(v.ObjectiveID, id)
+	}
+	return v, err
+}
+
+// show returns a task as the caller sees it.
+func (r reader) show(ctx context.Context, c *Call, v opt.TaskView) (Task, error) {
+	t := Task{Task: present(v)}
+	if err := r.attach(ctx, v.ObjectiveID, &t.Task); err != nil {
+		return t, err
+	}
+	if !c.knowsOPT() || !v.IsRoot {
+		return t, nil
+	}
+	var err error
+	t.Objective, err = r.journal.Objective(ctx, c.Tenant, v.ObjectiveID)
+	return t, err
+}
+
+// attach puts large contents back into the parts of a task.
+func (r reader) attach(ctx context.Context, objectiveID string, t *a2a.Task) error {
+	read := r.content(ctx, objectiveID)
+	var err error
+	for i := range t.History {
+		if t.History[i].Parts, err = a2a.Attach(t.History[i].Parts, read); err != nil {
+			return err
+		}
+	}
+	t.Artifacts = slices.Clone(t.Artifacts)
+	for i := range t.Artifacts {
+		if t.Artifacts[i].Parts, err = a2a.Attach(t.Artifacts[i].Parts, read); err != nil {
+			return err
+		}
+	}
+	if said := t.Status.Message; said != nil {
+		said.Parts, err = a2a.Attach(said.Parts, read)
+	}
+	return err
+}
+
+// attachEvent puts large contents back into the parts of an event.
+func (r reader) attachEvent(ctx context.Context, objectiveID string, e a2a.Event) (err error) {
+	read := r.content(ctx, objectiveID)
+	if e.Status != nil && e.Status.Status.Message != nil {
+		said := e.Status.Status.Message
+		said.Parts, err = a2a.Attach(said.Parts, read)
+	}
+	if e.Artifact != nil {
+		e.Artifact.Artifact.Parts, err = a2a.Attach(e.Artifact.Artifact.Parts, read)
+	}
+	return err
+}
+
+// content returns how the contents of an objective are read.
+func (r reader) content(ctx context.Context, objectiveID string) func(string) ([]byte, error) {
+	return func(id string) ([]byte, error) { return r.journal.ReadBlob(ctx, objectiveID, id) }
+}

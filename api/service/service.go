@@ -1,0 +1,132 @@
+// Package service has the handlers of A2A and of the OPT extension: one method for
+// each operation, with typed parameters and results. It knows nothing of HTTP,
+// JSON-RPC or gRPC; packages api and api/grpc read requests, call a [Service] and
+// write what it returns.
+//
+// A binding makes a [Call] for each request and runs it in [Service.Serve], which
+// authenticates the caller and turns errors into faults. Within that it reads the
+// parameters, turns on the extensions ([Service.Activate]) and calls one operation.
+//
+// Handlers write through the [Engine], read only from the [Journal], and wait for
+// the journal to show what the work has made of a request.
+package service
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"io"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/opt"
+)
+
+// A Config says what a Service is made of. A field is required unless its
+// comment says what the zero value means.
+type Config struct {
+	Engine  Engine
+	Journal Journal
+	Watch   func(objectiveID string) Watch // of the same journal
+	Agent   Agent
+	Card    CardInfo
+
+	// Extended is what callers who are not anonymous are shown in place of Card,
+	// nil for nothing. It describes the agent only: the agent's capabilities are
+	// those of Card.
+	Extended *CardInfo
+
+	Idempotency  Idempotency   // zero: ByMessageID
+	BlockingWait time.Duration // that a send waits for the work; zero: 25 s
+	ReplyWait    time.Duration // for the verdict on a reply; zero: 5 s
+	CancelWait   time.Duration // for a cancellation to take effect; zero: 5 s
+	CallTimeout  time.Duration // of one call of the Engine; zero: 10 s
+	MaxQueue     int           // objectives that may wait in one context; zero: 9,999
+	Limits       opt.Limits    // of one objective; zero: its defaults
+
+	Log  *zap.Logger      // nil discards logs
+	Now  func() time.Time // nil: time.Now
+	Rand io.Reader        // for ids, safe for concurrent use; nil: crypto/rand
+}
+
+func withDefaults(cfg Config) Config {
+	cfg.BlockingWait = cmp.Or(cfg.BlockingWait, 25*time.Second)
+	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, 5*time.Second)
+	cfg.CancelWait = cmp.Or(cfg.CancelWait, 5*time.Second)
+	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, 10*time.Second)
+	cfg.MaxQueue = cmp.Or(cfg.MaxQueue, 9999)
+	cfg.Log = cmp.Or(cfg.Log, zap.NewNop())
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Rand == nil {
+		cfg.Rand = rand.Reader
+	}
+	return cfg
+}
+
+// A Service has all operations. It is safe for concurrent use.
+type Service struct {
+	calls      // what all have in common
+	*cards     // the agent card
+	messages   // message/send and message/stream
+	tasks      // tasks/get and tasks/list
+	streams    // tasks/resubscribe
+	objectives // objectives and plans: create an objective, get and list
+	commands   // what changes objectives, plans and tasks, tasks/cancel among it
+
+	engine  Engine
+	journal Journal
+	closing chan struct{} // closed by Close
+	close   sync.Once
+}
+
+// New returns a service. Close ends its streams.
+func New(cfg Config) *Service {
+	cfg = withDefaults(cfg)
+	s := &Service{engine: cfg.Engine, journal: cfg.Journal, closing: make(chan struct{})}
+	var (
+		read  = reader{cfg.Journal}
+		out   = writer{cfg.Engine, cfg.Journal, cfg.CallTimeout, cfg.MaxQueue, cfg.Now}
+		wait  = waiter{s.closing}
+		ids   = ids{cfg.Idempotency, cfg.Rand}
+		pages = &pages{journal: cfg.Journal}
+	)
+	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions(cfg.Limits)}
+	s.cards = newCards(cfg)
+	s.streams = streams{read, wait, cfg.Watch}
+	s.messages = messages{cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
+	s.tasks = tasks{read, pages}
+	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
+	s.commands = commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
+	return s
+}
+
+// Close ends all streams and the waits of blocking sends, for good. Clients lose
+// nothing: a stream can be resumed elsewhere. Close may be called more than once
+// and does not wait for the calls in progress.
+func (s *Service) Close() { s.close.Do(func() { close(s.closing) }) }
+
+const readyTimeout = 3 * time.Second
+
+// Readiness says which parts can accept work now.
+type Readiness struct{ Engine, Journal bool }
+
+// All reports whether all parts can.
+func (r Readiness) All() bool { return r.Engine && r.Journal }
+
+// Ready asks the engine and the journal. Reasons go to the log.
+func (s *Service) Ready(ctx context.Context) Readiness {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	ask := func(part string, check func(context.Context) error) bool {
+		err := check(ctx)
+		if err != nil {
+			s.log.Warn("Not ready", zap.String("part", part), zap.Error(err))
+		}
+		return err == nil
+	}
+	return Readiness{Engine: ask("engine", s.engine.Ready), Journal: ask("journal", s.journal.Ping)}
+}

@@ -1,0 +1,218 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// eventPage is how many events a stream reads at a time, which bounds what a
+// slow reader makes us hold.
+const eventPage = 100
+
+// ErrIdle is returned by Stream.Next when nothing happened for a while.
+var ErrIdle = errors.New("nothing happened")
+
+// A Stream is an open stream of one task. It reads the journal at its reader's
+// pace; nothing is pushed to it. It is for one goroutine.
+type Stream struct {
+	journal     Journal
+	wait        waiter
+	watch       Watch // nil for a stream of one message
+	tenant      string
+	objectiveID string
+	taskID      string
+	contextID   string
+	ends        func(a2a.TaskState) bool // the stream ends with an event of this state
+	hierarchy   *hierarchy               // nil if the client does not understand the extension
+
+	first    *StreamEvent // goes out before all others; nil when the stream is a resumed one
+	page     []opt.Recorded
+	seq      int64 // of the last event that was taken from a page
+	notified bool  // by the watch, and nothing was found yet
+	over     bool  // the task has ended: what is not recorded by now never comes
+	done     bool  // nothing goes out any more, once first has
+}
+
+// A StreamEvent is one event of a stream.
+type StreamEvent struct {
+	a2a.Event
+	Seq       int64          // after which a client can resume; 0 for none
+	Objective *opt.Objective // that the metadata of Event.Task carries; nil for none
+}
+
+// streams opens streams.
+type streams struct {
+	read  reader
+	wait  waiter
+	watch func(objectiveID string) Watch
+}
+
+// A streamStart says what a stream is to show, and how it came about.
+type streamStart struct {
+	id      string
+	watch   Watch // attached before anything was read or written
+	history int
+	scope   opt.HistoryScope
+	after   *int64 // resume after this event: no snapshot, no gap
+	send    bool   // the stream of a send, which ends when the task needs input
+	gate    string // that was answered just now, so that it does not end the stream
+	pending bool   // a reply was sent and is not judged
+}
+
+// Subscribe opens a stream of a task that exists.
+func (s streams) Subscribe(ctx context.Context, c *Call, p TaskParams) (*Stream, error) {
+	ref, ok := opt.ParseID(p.ID)
+	if !ok {
+		return nil, TaskUnknown(p.ID)
+	}
+	return s.open(ctx, c, streamStart{id: p.ID, watch: s.watch(ref.ObjectiveID), history: p.History, scope: p.Scope, after: p.After})
+}
+
+// open opens a stream, which owns the watch from then on. Everything that can be
+// wrong with it is found here, before anything goes out.
+func (s streams) open(ctx context.Context, c *Call, start streamStart) (out *Stream, err error) {
+	defer func() {
+		if err != nil {
+			start.watch.Close()
+		}
+	}()
+	v, err := s.read.task(ctx, c, start.id, opt.TaskWant{History: start.history, Scope: start.scope, Artifacts: true})
+	if err != nil {
+		return nil, err
+	}
+	out = &Stream{
+		journal: s.read.journal, wait: s.wait, watch: start.watch, tenant: c.Tenant,
+		objectiveID: v.ObjectiveID, taskID: start.id, contextID: v.Task.ContextID, over: v.State.Ended(),
+		ends: func(state a2a.TaskState) bool {
+			return state.Terminal() || state == a2a.InputRequired && (start.send || c.Rules.InterruptEnds)
+		},
+	}
+	showsHierarchy := c.knowsOPT() && v.IsRoot
+	if after, ok := resumeAfter(c, start.after, v); ok {
+		out.seq = after
+		if showsHierarchy {
+			out.hierarchy, err = out.hierarchyAfter(ctx, after)
+		}
+		return out, err
+	}
+	if out.over && !start.send && !c.Rules.SubscribeToEnded {
+		return nil, errEnded
+	}
+	t, err := s.read.show(ctx, c, v)
+	if err != nil {
+		return nil, err
+	}
+	if showsHierarchy {
+		if out.hierarchy, err = out.hierarchyIn(ctx, v, t); err != nil {
+			return nil, err
+		}
+	}
+	if start.pending {
+		t.Metadata = t.Metadata.With(opt.KeyReplyPending, true)
+	}
+	out.first, out.seq = &StreamEvent{Event: a2a.Event{Task: &t.Task}, Seq: v.Seq, Objective: t.Objective}, v.Seq
+	needsInput := t.Status.State == a2a.InputRequired && !start.pending && !shows(v, start.gate)
+	out.done = out.over || start.send && needsInput
+	return out, nil
+}
+
+// resumeAfter returns the number of the last event that a client has seen, from
+// its params or the Last-Event-ID that browsers send. ok is false for a number that
+// cannot be right, or leaves nothing to send: the stream begins with a snapshot.
+func resumeAfter(c *Call, param *int64, v opt.TaskView) (after int64, ok bool) {
+	if param == nil {
+		n, err := strconv.ParseInt(c.After, 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		param = &n
+	}
+	return *param, *param >= 0 && *param <= v.Seq && (*param < v.Seq || !v.State.Ended())
+}
+
+// Next waits for the next event. It returns io.EOF at the end of the stream, which
+// is also when the service closes, and ErrIdle when idle, which may be nil, is
+// ready first.
+func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, error) {
+	if first := s.first; first != nil {
+		s.first = nil
+		return *first, nil
+	}
+	for !s.done && !s.wait.isClosing() {
+		for len(s.page) > 0 {
+			r := s.page[0]
+			s.page, s.seq = s.page[1:], r.Seq
+			if e, ok := s.event(r.Event); ok {
+				err := reader{s.journal}.attachEvent(ctx, s.objectiveID, e)
+				return StreamEvent{Event: e, Seq: r.Seq}, err
+			}
+		}
+		var err error
+		if s.page, err = s.journal.Events(ctx, s.objectiveID, s.seq, eventPage); err != nil {
+			return StreamEvent{}, err
+		}
+		switch {
+		case len(s.page) > 0:
+			s.notified = false
+		case s.over:
+			return StreamEvent{}, io.EOF
+		default:
+			if err := s.waitForEvents(ctx, idle); err != nil {
+				return StreamEvent{}, err
+			}
+		}
+	}
+	return StreamEvent{}, io.EOF
+}
+
+// event returns what a recorded event is to the stream's client; ok is false for
+// nothing. The stream is done after the event that ends it.
+func (s *Stream) event(e opt.Event) (out a2a.Event, ok bool) {
+	out, ok = s.project(e)
+	s.done = ok && out.Status != nil && s.ends(out.Status.Status.State)
+	if s.hierarchy != nil {
+		if u, changed := s.update(s.hierarchy, e); changed {
+			out, ok = a2a.Event{Status: u}, true
+		}
+	}
+	return out, ok
+}
+
+// waitForEvents waits until there may be new events. It returns io.EOF if there
+// never will be any, because the task was removed.
+func (s *Stream) waitForEvents(ctx context.Context, idle <-chan time.Time) error {
+	if s.notified {
+		_, _, err := s.journal.Peek(ctx, s.tenant, s.taskID)
+		if errors.Is(err, opt.ErrUnknown) {
+			return io.EOF
+		}
+		if err != nil {
+			return err
+		}
+		s.notified = false
+	}
+	select {
+	case <-s.watch.C():
+		s.notified = true
+		return nil
+	case <-idle:
+		return ErrIdle
+	case <-s.wait.closing:
+		return io.EOF
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close releases the stream. The work goes on.
+func (s *Stream) Close() {
+	if s.watch != nil {
+		s.watch.Close()
+	}
+}

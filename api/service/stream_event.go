@@ -1,0 +1,43 @@
+package service
+
+import (
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// project returns what clients of the stream's task see of an event; ok is false for
+// nothing. It depends on the event alone, so every client
+// sees the same, wherever its stream began. A root task's update names a place in a
+// plan only if its event does, which is at a gate.
+func (s *Stream) project(e opt.Event) (out a2a.Event, ok bool) {
+	switch {
+	case (e.Kind == opt.TaskMoved || e.Kind == opt.TaskTried) && e.TaskID == s.taskID:
+		return a2a.Event{Status: s.status(e)}, true
+	case e.Kind == opt.ArtifactAdded && e.Chunk != nil && (e.TaskID == s.taskID || e.RootID == s.taskID):
+		return a2a.Event{Artifact: &a2a.ArtifactUpdate{
+			TaskID: s.taskID, ContextID: s.contextID, Artifact: e.Chunk.Artifact,
+			Append: e.Chunk.Append, LastChunk: e.Chunk.Last, Metadata: placeOf(s.objectiveID, e.TaskID).metadata(nil),
+		}}, true
+	}
+	return a2a.Event{}, false
+}
+
+func (s *Stream) status(e opt.Event) *a2a.StatusUpdate {
+	u := &a2a.StatusUpdate{
+		TaskID: s.taskID, ContextID: s.contextID,
+		Status: a2a.TaskStatus{State: opt.TaskState(e.To).A2A(), At: e.At},
+	}
+	if e.Status != nil {
+		m := addressed(*e.Status, a2a.Task{ID: s.taskID, ContextID: s.contextID})
+		u.Status.Message = &m
+	}
+	if e.Gate == nil {
+		u.Metadata = placeOf(s.objectiveID, e.TaskID).metadata(nil)
+	} else {
+		u.Metadata = placeOf(s.objectiveID, e.Gate.TaskID).metadata(nil).With(opt.KeyInterrupt, interrupt{e.Gate})
+	}
+	if e.Attempt > 0 {
+		u.Metadata = u.Metadata.With(opt.KeyAttempt, e.Attempt)
+	}
+	return u
+}

@@ -1,0 +1,87 @@
+package service
+
+import (
+	"context"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// TaskParams are the params of a method about one task.
+type TaskParams struct {
+	ID      string
+	History int
+	Scope   opt.HistoryScope
+	After   *int64 // resume a stream after this event
+}
+
+// TaskListParams are the params of a list of tasks.
+type TaskListParams struct {
+	Filter    opt.TaskFilter // without its cursor
+	PageToken string
+}
+
+// TaskPage is a page of tasks.
+type TaskPage struct {
+	Tasks []a2a.Task
+	Next  string // token of the page after, "" for none
+	Size  int    // that was asked for
+	Total int    // on all pages
+}
+
+// A Task is an A2A task as a caller sees it.
+type Task struct {
+	a2a.Task
+	Objective *opt.Objective // that its metadata carries; nil for none
+}
+
+// tasks reads A2A tasks.
+type tasks struct {
+	read  reader
+	pages *pages
+}
+
+// GetTask answers from the journal, so it works while everything else is down.
+func (s *tasks) GetTask(ctx context.Context, c *Call, p TaskParams) (Task, error) {
+	v, err := s.read.task(ctx, c, p.ID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
+	if err != nil {
+		return Task{}, err
+	}
+	return s.read.show(ctx, c, v)
+}
+
+// ListTasks returns a page of the caller's tasks, the one that changed last first.
+// Its tasks do not carry their objectives, even where the extension is on.
+func (s *tasks) ListTasks(ctx context.Context, c *Call, p TaskListParams) (TaskPage, error) {
+	f := p.Filter
+	page := TaskPage{Size: f.Limit}
+	list := pageOf{kind: "tasks", tenant: c.Tenant, filter: []string{f.ContextID, string(f.State), f.Since.String()}}
+	var err error
+	if f.After, err = s.pages.cursor(ctx, list, p.PageToken); err != nil {
+		return page, err
+	}
+	f.Limit++ // one more tells whether there is a next page
+	views, total, err := s.read.journal.Tasks(ctx, c.Tenant, f)
+	if err != nil {
+		return page, err
+	}
+	page.Total = total
+	if len(views) == f.Limit {
+		views = views[:f.Limit-1]
+		last := views[len(views)-1].Task
+		if page.Next, err = s.pages.token(ctx, list, opt.Cursor{At: last.Status.At, ID: last.ID}); err != nil {
+			return page, err
+		}
+	}
+	for _, v := range views {
+		t := present(v)
+		if !f.Want.Artifacts {
+			t.Artifacts = nil
+		}
+		if err := s.read.attach(ctx, v.ObjectiveID, &t); err != nil {
+			return page, err
+		}
+		page.Tasks = append(page.Tasks, t)
+	}
+	return page, nil
+}

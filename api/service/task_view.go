@@ -1,0 +1,101 @@
+package service
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// keyStopping is the key in a task's metadata for why it is being stopped, while
+// it is: "canceled" or "failed".
+const keyStopping = "longhaul/v1/stopping"
+
+// present returns a view as an A2A task: its messages carry its ids, and its
+// metadata says where it belongs and what it waits for.
+func present(v opt.TaskView) a2a.Task {
+	t := v.Task
+	t.History = slices.Clone(t.History)
+	for i, m := range t.History {
+		t.History[i] = addressed(m, t)
+	}
+	if t.Status.Message != nil {
+		m := addressed(*t.Status.Message, t)
+		t.Status.Message = &m
+	}
+	m := place{v.ObjectiveID, v.PlanID, v.Index}.metadata(t.Metadata)
+	if len(v.Dependencies) > 0 {
+		m = m.With(opt.KeyDependencies, v.Dependencies)
+	}
+	if v.Attempt > 0 {
+		m = m.With(opt.KeyAttempt, v.Attempt)
+	}
+	if t.Status.State.Interrupted() && len(v.Gates) > 0 {
+		m = m.With(opt.KeyInterrupt, interrupt{v.Gates[0]})
+	}
+	if v.Stopping != "" && !v.State.Ended() {
+		m = m.With(keyStopping, v.Stopping)
+	}
+	t.Metadata = queued(m, v)
+	return t
+}
+
+// shows reports whether v is as it was before the gate was answered: the gate is
+// open, or its question is still the task's status. A plan and its objective move
+// one after the other, so a root task may show a gate that is not open any more.
+func shows(v opt.TaskView, gateID string) bool {
+	if gateID == "" || !v.State.Waiting() {
+		return false
+	}
+	said := v.Task.Status.Message
+	return said != nil && said.MessageID == gateID ||
+		slices.ContainsFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID })
+}
+
+// interrupt is the value of opt.KeyInterrupt.
+type interrupt struct {
+	Interrupt *opt.Gate `json:"interrupt"`
+}
+
+// addressed returns m with the ids that are clear from where it stands.
+// Messages are kept as they were sent, so a client may have left them out.
+func addressed(m a2a.Message, t a2a.Task) a2a.Message {
+	if m.ContextID == "" {
+		m.ContextID = t.ContextID
+	}
+	if m.TaskID == "" {
+		m.TaskID = t.ID
+	}
+	return m
+}
+
+// A place says where in an objective something is.
+type place struct {
+	objectiveID string
+	planID      string // "" for nowhere in particular
+	index       int
+}
+
+// placeOf returns the place of a plan task. Its index is the last number of its
+// id, since plans only grow at their end.
+func placeOf(objectiveID, taskID string) place {
+	ref, ok := opt.ParseID(taskID)
+	if !ok || ref.TaskID == "" {
+		return place{objectiveID: objectiveID}
+	}
+	index, err := strconv.Atoi(ref.TaskID[strings.LastIndexByte(ref.TaskID, '-')+1:])
+	if err != nil {
+		return place{objectiveID: objectiveID}
+	}
+	return place{objectiveID, ref.PlanID, index}
+}
+
+func (p place) metadata(m a2a.Metadata) a2a.Metadata {
+	m = m.With(opt.KeyObjectiveID, p.objectiveID)
+	if p.planID != "" {
+		m = m.With(opt.KeyPlanID, p.planID).With(opt.KeyTaskIndex, p.index)
+	}
+	return m
+}

@@ -1,0 +1,103 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A writer hands work to the engine. A call that has begun is not interrupted when
+// its client disconnects.
+type writer struct {
+	engine  Engine
+	journal Journal
+	timeout time.Duration // of one call of the engine
+	queue   int           // objectives that may wait in one context
+	now     func() time.Time
+}
+
+// detached returns a context for a call that must not stop half-way because the
+// client has disconnected.
+func (w writer) detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), w.timeout)
+}
+
+// start starts an objective and makes it visible. When it returns nil, both are
+// durable; when it returns an error, it is safe to repeat.
+func (w writer) start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
+	ctx, cancel := w.detached(ctx)
+	defer cancel()
+	o, err := w.engine.Start(ctx, o)
+	if err != nil {
+		return o, fmt.Errorf("start objective: %w", err)
+	}
+	// The workflow records the same event. Whoever comes first, it is there once
+	// the client has its answer.
+	err = w.journal.Record(ctx, opt.Batch{ObjectiveID: o.Objective.ID, Source: o.Objective.ID, Events: []opt.Event{o.Event()}})
+	if err != nil {
+		return o, fmt.Errorf("accept objective: %w", err)
+	}
+	return o, nil
+}
+
+// keep keeps contents that are too large to be carried through the work.
+func (w writer) keep(ctx context.Context, objectiveID string, blobs a2a.Blobs) error {
+	ctx, cancel := w.detached(ctx)
+	defer cancel()
+	for _, id := range slices.Sorted(maps.Keys(blobs)) {
+		if err := w.journal.WriteBlob(ctx, objectiveID, id, blobs[id]); err != nil {
+			return fmt.Errorf("keep a large part: %w", err)
+		}
+	}
+	return nil
+}
+
+// place takes a place in the context of o, before anything is started there: two
+// services cannot both find a context free. It returns since when the objective
+// waits, zero if it need not, and has it wait.
+func (w writer) place(ctx context.Context, o opt.Objective) (a2a.Time, error) {
+	placed, err := w.take(ctx, o)
+	if err == nil && !placed.QueuedAt.IsZero() {
+		o.QueuedAt = placed.QueuedAt
+		err = w.engine.Enter(ctx, o, placed)
+	}
+	return placed.QueuedAt, err
+}
+
+// take takes a place in the context of o.
+func (w writer) take(ctx context.Context, o opt.Objective) (opt.Placed, error) {
+	placed, err := w.journal.Place(ctx, opt.Place{
+		Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: o.Attempt, At: a2a.At(w.now()), Limit: w.queue,
+	})
+	if errors.Is(err, opt.ErrQueueFull) {
+		return placed, queueFull(o.ContextID, w.queue)
+	}
+	return placed, err
+}
+
+// cancel asks an objective to stop.
+func (w writer) cancel(ctx context.Context, objectiveID string) error {
+	ctx, cancel := w.detached(ctx)
+	defer cancel()
+	return w.engine.Cancel(ctx, objectiveID)
+}
+
+// tell delivers a letter to a task that the journal shows.
+func (w writer) tell(ctx context.Context, l opt.Letter) error {
+	ctx, cancel := w.detached(ctx)
+	defer cancel()
+	err := w.engine.Tell(ctx, l)
+	if errors.Is(err, opt.ErrEnded) {
+		return errEnded // the journal knows the task, so its workflow existed and has ended
+	}
+	if err != nil {
+		return fmt.Errorf("tell %s: %w", l.ObjectiveID, err)
+	}
+	return nil
+}

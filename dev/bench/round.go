@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"longhaul/dev/e2e/cost"
+)
+
+// A side is one of the two that are compared.
+type side struct {
+	name   string
+	once   func(ctx context.Context) error // one objective, from request to end
+	log    *cost.Log
+	median cost.Cost
+}
+
+// prepare counts what single objectives of a side cost, and fills its caches.
+func (s *side) prepare(ctx context.Context, parallel int) error {
+	costs, err := s.log.Runs(ctx, 11, s.once)
+	if err != nil {
+		return err
+	}
+	s.median = cost.Median(costs)
+	_, err = load{parallel, time.Second}.round(ctx, s)
+	return err
+}
+
+// A load says how many objectives run at a time, and how long a round lasts.
+type load struct {
+	parallel int
+	lasts    time.Duration
+}
+
+// A result is what one round of one side measured.
+type result struct {
+	cpu      float64 // milliseconds of the process for each objective, user and system
+	rate     float64 // objectives per second
+	p50, p95 float64 // milliseconds from request to end
+}
+
+// A pair is the results of one round: bare Temporal, Longhaul.
+type pair [2]result
+
+// measure runs rounds of both sides. The side that begins alternates.
+func (l load) measure(ctx context.Context, sides [2]*side, rounds int) ([]pair, error) {
+	reportHead()
+	pairs := make([]pair, rounds)
+	for i := range pairs {
+		for j := range sides {
+			k := (i + j) % 2
+			var err error
+			if pairs[i][k], err = l.round(ctx, sides[k]); err != nil {
+				return nil, fmt.Errorf("%s: %w", sides[k].name, err)
+			}
+		}
+		reportRound(i, sides, pairs[i])
+	}
+	return pairs, nil
+}
+
+// round runs objectives of one side until the time is over and those that began
+// have ended.
+func (l load) round(ctx context.Context, s *side) (result, error) {
+	runtime.GC() // what the other side left
+	var mu sync.Mutex
+	var took []float64
+	group, ctx := errgroup.WithContext(ctx)
+	cpu, began := cpuTime(), time.Now()
+	for range l.parallel {
+		group.Go(func() error {
+			for time.Since(began) < l.lasts {
+				start := time.Now()
+				if err := s.once(ctx); err != nil {
+					return err
+				}
+				mu.Lock()
+				took = append(took, milliseconds(time.Since(start)))
+				mu.Unlock()
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return result{}, err
+	}
+	n := float64(len(took))
+	slices.Sort(took)
+	return result{
+		cpu: milliseconds(cpuTime()-cpu) / n, rate: n / time.Since(began).Seconds(),
+		p50: took[len(took)/2], p95: took[len(took)*95/100],
+	}, nil
+}
+
+// cpuTime is what this process has used: server, worker, API and clients.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(err) // only for arguments that do not exist
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

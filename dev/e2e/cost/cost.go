@@ -1,0 +1,65 @@
+// Package cost counts what one objective costs: requests to Temporal and batches
+// to the journal, step by step. [StartService] runs all of Longhaul in this
+// process, [StartBare] a Temporal workflow of the same shape without Longhaul;
+// each has a [Log]. The benchmark measures the time of the same two.
+package cost
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Kind says what a step costs.
+type Kind string
+
+// The kinds of steps. Polls that return no task are not steps.
+const (
+	Request   Kind = "request"   // to Temporal
+	Heartbeat Kind = "heartbeat" // to Temporal too, but their number depends on time
+	Batch     Kind = "batch"     // written to the journal
+)
+
+// A Step is one thing that an objective costs.
+type Step struct {
+	Kind Kind
+	What string // the method and the type of workflow or activity; the events of a batch
+}
+
+// A Cost lists the steps of one objective in order: polls when they return,
+// other requests when they are sent.
+type Cost []Step
+
+// Count returns how many steps are of a kind.
+func (c Cost) Count(kind Kind) (n int) {
+	for _, step := range c {
+		if step.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// String has a line for each step; requests are numbered.
+func (c Cost) String() string {
+	var b strings.Builder
+	n := 0
+	for _, step := range c {
+		if step.Kind == Request {
+			n++
+			fmt.Fprintf(&b, "%3d %s\n", n, step.What)
+		} else {
+			fmt.Fprintf(&b, "    (%s) %s\n", step.Kind, step.What)
+		}
+	}
+	return b.String()
+}
+
+// Median returns the cost with the median number of requests.
+func Median(costs []Cost) Cost {
+	sorted := slices.SortedStableFunc(slices.Values(costs), func(a, b Cost) int {
+		return cmp.Compare(a.Count(Request), b.Count(Request))
+	})
+	return sorted[len(sorted)/2]
+}

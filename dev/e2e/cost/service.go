@@ -1,0 +1,87 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/dev/embedded"
+	"longhaul/internal/cli"
+)
+
+// A Service is Longhaul, all in this process.
+type Service struct {
+	Log          Log
+	TemporalAddr string
+
+	client *harness.Client
+	n      atomic.Int64 // of the last message
+	cancel context.CancelFunc
+	ended  sync.WaitGroup
+}
+
+// StartService starts Longhaul with its databases in dir and waits until it has
+// completed an objective. sync is what the databases wait for: full or normal.
+func StartService(ctx context.Context, dir, sync string) (*Service, error) {
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	temporal, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{TemporalAddr: temporal, client: harness.NewClient("http://" + addr)}
+	ctx, s.cancel = context.WithCancel(ctx)
+	build := cli.Build{Embed: embedded.Start, Temporal: s.Log.Adjust, Journal: s.Log.Journal, Recorder: s.Log.Recorder}
+	args := []string{"dev", "--addr", addr, "--temporal-addr", temporal, "--temporal-ui-addr", "", "--data-dir", dir, "--sync", sync, "--log-level", "error"}
+	s.ended.Go(func() {
+		defer s.cancel()
+		cli.Run(ctx, args, io.Discard, os.Stderr, build)
+	})
+	first, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := harness.Repeat(first, s.Once); err != nil {
+		s.Stop()
+		return nil, fmt.Errorf("start Longhaul: %w", err)
+	}
+	return s, nil
+}
+
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String(), nil
+}
+
+// Stop stops the service and waits until it has stopped.
+func (s *Service) Stop() {
+	s.cancel()
+	s.ended.Wait()
+}
+
+// Once sends one objective with a plan of three tasks that do nothing, and waits
+// until it has completed.
+func (s *Service) Once(ctx context.Context) error {
+	task, err := s.client.Send(ctx, harness.Message{
+		ID: "cost-" + strconv.FormatInt(s.n.Add(1), 10), Text: "go", Wait: true,
+		Plan: &harness.Plan{Name: "Three", Tasks: []harness.PlanTask{{Name: "One"}, {Name: "Two"}, {Name: "Three"}}},
+	})
+	if err != nil {
+		return err
+	}
+	if task.State != "COMPLETED" {
+		return fmt.Errorf("objective is %s, want COMPLETED: %s", task.State, task.Message)
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package journal
+
+import (
+	"context"
+
+	"longhaul/opt"
+)
+
+// addAnswer notes which event answers a command. The first answer stays.
+func (r *recording) addAnswer(e *entry) error {
+	_, err := r.c.exec("INSERT INTO answers (objective_id, command_id, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+		r.objectiveID, e.Answer.CommandID, r.seq())
+	return err
+}
+
+// Answer returns what became of a command to an objective; ok is false if it was
+// not answered.
+func (j *Journal) Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		var doc []byte
+		var err error
+		ok, err = c.get(`SELECT e.doc FROM answers a CROSS JOIN objectives o CROSS JOIN events e
+			WHERE a.objective_id = $1 AND a.command_id = $2 AND o.id = a.objective_id AND e.objective_id = a.objective_id AND e.seq = a.seq`,
+			args{objectiveID, commandID}, &doc)
+		if err != nil || !ok {
+			return err
+		}
+		var e opt.Event
+		if err := decode(doc, &e); err != nil {
+			return err
+		}
+		a = *e.Answer
+		return nil
+	})
+	return a, ok, err
+}

@@ -1,0 +1,86 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unsafe"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// A Statement is a statement that connections of the journal have prepared.
+type Statement struct {
+	SQL      string
+	Runs     int // on all connections
+	Prepared int // how often it was prepared again on a connection that had it
+}
+
+// Statements returns the statements of the writer and of the readers.
+func (j *Journal) Statements(ctx context.Context) (list []Statement, err error) {
+	found := map[string]*Statement{}
+	err = j.writer.submit(ctx, func(c *conn) error { return c.statements(found) }, nil)
+	if err != nil {
+		return nil, err
+	}
+	for range cap(j.readers.free) {
+		c := <-j.readers.free // waits until it is not in use
+		defer j.readers.giveBack(c)
+		if c != nil {
+			err = errors.Join(err, c.statements(found))
+		}
+	}
+	for _, s := range found {
+		list = append(list, *s)
+	}
+	slices.SortFunc(list, func(a, b Statement) int { return strings.Compare(a.SQL, b.SQL) })
+	return list, err
+}
+
+// statements adds what SQLite has counted of the statements of c. The driver
+// does not give them away, so it looks into its connection.
+func (c *conn) statements(found map[string]*Statement) error {
+	return c.raw.Raw(func(driver any) error {
+		handle := reflect.ValueOf(driver).Elem()
+		db, tls := handle.FieldByName("db"), handle.FieldByName("tls")
+		if !db.IsValid() || !tls.IsValid() {
+			return fmt.Errorf("the driver's connection is another than it was: %s", handle.Type())
+		}
+		call := func(f any, args ...any) reflect.Value {
+			fn := reflect.ValueOf(f)
+			in := []reflect.Value{reflect.NewAt(tls.Type().Elem(), tls.UnsafePointer())}
+			for _, a := range args {
+				in = append(in, reflect.ValueOf(a))
+			}
+			return fn.Call(in)[0]
+		}
+		count := func(stmt uintptr, what int32) int {
+			return int(call(sqlite3.Xsqlite3_stmt_status, stmt, what, int32(0)).Int())
+		}
+		for stmt := uintptr(0); ; {
+			stmt = uintptr(call(sqlite3.Xsqlite3_next_stmt, uintptr(db.Uint()), stmt).Uint())
+			if stmt == 0 {
+				return nil
+			}
+			text := cString(uintptr(call(sqlite3.Xsqlite3_sql, stmt).Uint()))
+			if found[text] == nil {
+				found[text] = &Statement{SQL: text}
+			}
+			found[text].Runs += count(stmt, sqlite3.SQLITE_STMTSTATUS_RUN)
+			found[text].Prepared += count(stmt, sqlite3.SQLITE_STMTSTATUS_REPREPARE)
+		}
+	})
+}
+
+// cString returns the text that ends with a NUL at p, which is no memory of Go's.
+func cString(p uintptr) string {
+	start := *(**byte)(unsafe.Pointer(&p))
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(start), n)) != 0 {
+		n++
+	}
+	return strings.Clone(unsafe.String(start, n))
+}

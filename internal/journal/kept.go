@@ -1,0 +1,82 @@
+package journal
+
+import (
+	"context"
+	"errors"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Kept returns an objective with its plans and their tasks, those with the notes
+// and the artifacts that they have, the request that began it, and how far each
+// source has got, as they are in one moment. A tenant's objective is unknown to
+// others.
+func (j *Journal) Kept(ctx context.Context, tenant, objectiveID string) (kept opt.Kept, err error) {
+	err = j.snapshot(ctx, func(c *conn) error {
+		o, err := objective(c, tenant, objectiveID)
+		if err != nil {
+			return err
+		}
+		for _, p := range o.Plans {
+			for _, t := range p.Tasks {
+				if err := addWork(c, o.ID, t); err != nil {
+					return err
+				}
+			}
+		}
+		kept.Objective = *o
+		if kept.Request, kept.Given, err = request(c, o.ID); err != nil {
+			return err
+		}
+		kept.Recorded, err = recorded(c, o.ID)
+		return err
+	})
+	return kept, err
+}
+
+// addWork adds to t what clients have noted to it, and what it has made.
+func addWork(c *conn, objectiveID string, t *opt.Task) error {
+	var err error
+	if t.Artifacts, err = artifacts(c, objectiveID, t.A2AID()); err != nil {
+		return err
+	}
+	return c.each(`SELECT seq, doc FROM messages WHERE objective_id = $1 AND task_id = $2 AND kind = 'said' AND verdict = $3
+		UNION ALL SELECT seq, doc FROM messages WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND verdict = $3
+		ORDER BY seq`, args{objectiveID, t.A2AID(), string(opt.Noted)},
+		func(row scanner) error {
+			var seq int64
+			var doc []byte
+			var m a2a.Message
+			err := row.Scan(&seq, &doc)
+			if err == nil {
+				err = decode(doc, &m)
+			}
+			t.Notes = append(t.Notes, m)
+			return err
+		})
+}
+
+// request returns the message that began an objective, nil if none did, and the
+// plans that came with it.
+func request(c *conn, objectiveID string) (m *a2a.Message, given []opt.PlanSpec, err error) {
+	var doc, plans []byte
+	_, err = c.get("SELECT doc FROM messages WHERE objective_id = $1 AND task_id = $1 AND kind = 'opening' ORDER BY seq LIMIT 1", args{objectiveID}, &doc)
+	if err == nil {
+		_, err = c.get("SELECT given FROM objectives WHERE id = $1", args{objectiveID}, &plans)
+	}
+	return m, given, errors.Join(err, decode(doc, &m), decode(plans, &given))
+}
+
+// recorded returns the number of the last event of an objective, by source.
+func recorded(c *conn, objectiveID string) (map[string]int64, error) {
+	last := map[string]int64{}
+	err := c.each("SELECT source, first, digests FROM sources WHERE objective_id = $1 ORDER BY source, first", args{objectiveID}, func(row scanner) error {
+		var source string
+		var n numbers
+		err := row.Scan(&source, &n.first, &n.digests)
+		last[source] = n.last()
+		return err
+	})
+	return last, err
+}

@@ -1,0 +1,107 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// placeFor is how long a place counts while its objective does not show that it
+// has begun or waits: later than that, its start has failed.
+const placeFor = time.Minute
+
+// Place takes a place in the queue of a context, in one transaction and so one
+// after another, whichever process asks. If nothing else is open in the context
+// the objective may begin at once, and is busy for others from now on. Asking
+// again for the same attempt within a minute returns the same place, and so does
+// asking when the objective shows it. The error wraps [opt.ErrQueueFull] if too
+// many wait.
+func (j *Journal) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err error) {
+	err = j.writer.submit(ctx, func(c *conn) (err error) {
+		placed, err = takePlace(c, p)
+		return err
+	}, nil)
+	if err != nil {
+		return opt.Placed{}, fmt.Errorf("take a place in context %s: %w", p.ContextID, err)
+	}
+	return placed, nil
+}
+
+func takePlace(c *conn, p opt.Place) (placed opt.Placed, err error) {
+	now := p.At.Millis()
+	if _, err := c.exec("DELETE FROM places WHERE taken_at <= $1", now-placeFor.Milliseconds()); err != nil {
+		return placed, err
+	}
+	queued, shown, err := shownPlace(c, p)
+	if err != nil || shown && queued == 0 {
+		return placed, err
+	}
+	q, err := others(c, p)
+	if err != nil {
+		return placed, err
+	}
+	if !shown {
+		if queued, err = ownPlace(c, p, q); err == nil {
+			_, err = c.exec(`INSERT INTO places (objective_id, attempt, tenant, context_id, taken_at, queued_at) VALUES ($1, $2, $3, $4, $5, $6)
+				ON CONFLICT (objective_id, attempt) DO UPDATE SET taken_at = excluded.taken_at`,
+				p.ObjectiveID, p.Attempt, p.Tenant, p.ContextID, now, queued)
+		}
+	}
+	if err == nil && queued != 0 {
+		placed = opt.Placed{QueuedAt: a2a.AtMillis(queued), Behind: q.Busy, Starting: q.Starts}
+	}
+	return placed, err
+}
+
+// shownPlace returns the place that the objective itself shows; shown is false if
+// it shows none for the attempt. One that has begun does not wait.
+func shownPlace(c *conn, p opt.Place) (queued int64, shown bool, err error) {
+	shown, err = c.get(`SELECT queued_at FROM objectives WHERE id = $1 AND tenant = $2 AND attempt = $3 AND (begun = 1 OR queued_at <> 0)
+		UNION ALL SELECT 0 FROM objectives WHERE id = $1 AND tenant = $2 AND attempt > $3`,
+		args{p.ObjectiveID, p.Tenant, p.Attempt}, &queued)
+	return queued, shown, err
+}
+
+// ownPlace returns the place that was taken for an attempt, or the next one behind
+// what else is open in the context.
+func ownPlace(c *conn, p opt.Place, q opt.Queue) (queued int64, err error) {
+	taken, err := c.get("SELECT queued_at FROM places WHERE objective_id = $1 AND tenant = $2 AND attempt = $3",
+		args{p.ObjectiveID, p.Tenant, p.Attempt}, &queued)
+	switch {
+	case err != nil, taken, q.Idle():
+		return queued, err
+	case q.Waiting >= p.Limit:
+		return 0, fmt.Errorf("%d objectives wait: %w", q.Waiting, opt.ErrQueueFull)
+	}
+	return max(p.At.Millis(), q.Last.Millis()+1), nil
+}
+
+// others returns what else is open in the context of p: what objectives show, and
+// the places of those that do not show theirs yet.
+func others(c *conn, p opt.Place) (q opt.Queue, err error) {
+	if q, err = queue(c, p.Tenant, p.ContextID); err != nil {
+		return q, err
+	}
+	err = c.each(`SELECT p.objective_id, p.queued_at FROM places p LEFT JOIN objectives o ON o.id = p.objective_id AND o.attempt >= p.attempt
+		WHERE p.tenant = $1 AND p.context_id = $2 AND p.objective_id <> $3
+			AND (o.id IS NULL OR o.attempt = p.attempt AND o.begun = 0 AND o.queued_at = 0)
+		ORDER BY p.taken_at, p.objective_id`,
+		args{p.Tenant, p.ContextID, p.ObjectiveID}, func(row scanner) error {
+			var id string
+			var queued int64
+			err := row.Scan(&id, &queued)
+			if queued == 0 {
+				q.Starts = append(q.Starts, id)
+				return err
+			}
+			q.Waiting++
+			q.Last = a2a.AtMillis(max(q.Last.Millis(), queued))
+			return err
+		})
+	q.Busy = slices.DeleteFunc(q.Busy, func(id string) bool { return id == p.ObjectiveID })
+	return q, err
+}

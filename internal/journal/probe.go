@@ -1,0 +1,61 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const (
+	probeEvery = time.Second // at the most, however often a journal is asked
+	probeSize  = 8 << 10     // bytes that there has to be room for
+)
+
+// A probe finds out whether the journal can be written, and remembers it for a
+// while.
+type probe struct {
+	turn chan struct{} // holds a value while a caller looks at the members below
+	at   time.Time     // of the last outcome
+	err  error
+}
+
+func newProbe() *probe { return &probe{turn: make(chan struct{}, 1)} }
+
+// Ping reports whether the journal can be read, and whether it can be written: a
+// small write is tried once a second at the most.
+func (j *Journal) Ping(ctx context.Context) error {
+	err := j.read(ctx, func(c *conn) error {
+		var n int64
+		_, err := c.get("SELECT COUNT(*) FROM migrations", nil, &n)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p := j.probe
+	select {
+	case p.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-p.turn }()
+	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
+		return p.err
+	}
+	err = j.writer.submit(ctx, writeProbe, nil)
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		p.at, p.err = time.Now(), err // otherwise the caller had no time, which says nothing
+	}
+	return err
+}
+
+// writeProbe writes a row that needs room, then removes the one before, in this
+// order so that it does not make do with the room of that one.
+func writeProbe(c *conn) error {
+	id := time.Now().UnixNano()
+	if _, err := c.exec("INSERT INTO probes (id, room) VALUES ($1, $2) ON CONFLICT DO NOTHING", id, make([]byte, probeSize)); err != nil {
+		return err
+	}
+	_, err := c.exec("DELETE FROM probes WHERE id <> $1", id)
+	return err
+}

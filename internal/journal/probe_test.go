@@ -1,0 +1,63 @@
+package journal_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// A journal that has no room can be read, and is not ready.
+func TestPing_full(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		if err := j.Script(t.Context(), "PRAGMA max_page_count = 1"); err != nil { // no more than there are
+			t.Fatal(err)
+		}
+		err := j.Ping(t.Context())
+		if !errors.Is(err, opt.ErrUnavailable) || !strings.Contains(err.Error(), "make room on the disk") {
+			t.Errorf("without room: %v", err)
+		}
+		if again := j.Ping(t.Context()); again == nil || again.Error() != err.Error() {
+			t.Errorf("asked again at once: %v, want %v", again, err)
+		}
+		s.view(s.objective.ID)
+		if err := j.Script(t.Context(), "PRAGMA max_page_count = 1000000"); err != nil {
+			t.Fatal(err)
+		}
+		j.AskAgain()
+		if err := j.Ping(t.Context()); err != nil {
+			t.Errorf("with room again: %v", err)
+		}
+	})
+}
+
+// Asking often does not write often, and leaves one row behind.
+func TestPing_often(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		began := time.Now()
+		for range 1000 {
+			if err := j.Ping(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		most := 1 + int(time.Since(began)/time.Second)
+		if n := runs(t, j, "INSERT INTO probes"); n < 1 || n > most {
+			t.Errorf("1,000 pings wrote %d times, want at most %d", n, most)
+		}
+		for range 3 {
+			j.AskAgain()
+			if err := j.Ping(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := j.ProbeRows(t.Context()); n != 1 || err != nil {
+			t.Errorf("%d rows are left, %v", n, err)
+		}
+	})
+}

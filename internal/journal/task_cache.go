@@ -1,0 +1,125 @@
+package journal
+
+import (
+	"slices"
+	"sync"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+const (
+	cachedTasks = 2048     // that a journal keeps at the most
+	cachedBytes = 16 << 10 // of content of a task that is kept
+)
+
+// A taskKey says which task was read, for whom, and how much of it.
+type taskKey struct {
+	tenant, id string
+	want       opt.TaskWant
+}
+
+// A moment is a state of an objective. No two states have the same: an event
+// raises seq, and only a purge lets seq begin anew.
+type moment struct{ seq, purges int64 }
+
+// A cachedTask is a task as it was at a moment.
+type cachedTask struct {
+	at   moment
+	view opt.TaskView
+}
+
+// A taskCache keeps tasks that were read, so that reading one again takes one
+// short statement: that which says whether its objective is at the same moment.
+type taskCache struct {
+	mu    sync.Mutex
+	tasks map[taskKey]cachedTask
+}
+
+// get returns what is kept under k.
+func (tc *taskCache) get(k taskKey) (cachedTask, bool) {
+	tc.mu.Lock()
+	defer tc.mu.Unlock()
+	t, ok := tc.tasks[k]
+	return t, ok
+}
+
+// put keeps t, in place of any other task if there are too many. The position of
+// a task in its queue depends on other objectives, so such a task is not kept.
+func (tc *taskCache) put(k taskKey, t cachedTask) {
+	if !t.view.QueuedAt.IsZero() || contentSize(t.view.Task) > cachedBytes {
+		return
+	}
+	t.view = detached(t.view)
+	tc.mu.Lock()
+	defer tc.mu.Unlock()
+	if _, known := tc.tasks[k]; !known && len(tc.tasks) >= cachedTasks {
+		for other := range tc.tasks {
+			delete(tc.tasks, other)
+			break
+		}
+	}
+	tc.tasks[k] = t
+}
+
+// drop forgets what is kept under k.
+func (tc *taskCache) drop(k taskKey) {
+	tc.mu.Lock()
+	defer tc.mu.Unlock()
+	delete(tc.tasks, k)
+}
+
+// detached returns v with slices of its own. Parts and metadata are shared: nobody
+// changes those in place.
+func detached(v opt.TaskView) opt.TaskView {
+	v.Task.History = slices.Clone(v.Task.History)
+	v.Task.Artifacts = slices.Clone(v.Task.Artifacts)
+	v.Gates = slices.Clone(v.Gates)
+	v.Dependencies = slices.Clone(v.Dependencies)
+	if m := v.Task.Status.Message; m != nil {
+		own := *m
+		v.Task.Status.Message = &own
+	}
+	return v
+}
+
+// contentSize returns about how many bytes t holds.
+func contentSize(t a2a.Task) int {
+	n := metadataSize(t.Metadata)
+	messages := t.History
+	if t.Status.Message != nil {
+		messages = append(slices.Clip(messages), *t.Status.Message)
+	}
+	for _, m := range messages {
+		n += metadataSize(m.Metadata) + partsSize(m.Parts)
+	}
+	for _, a := range t.Artifacts {
+		n += metadataSize(a.Metadata) + partsSize(a.Parts)
+	}
+	return n
+}
+
+func partsSize(parts []a2a.Part) (n int) {
+	for _, p := range parts {
+		n += 100 + len(p.Raw) + len(p.Data) + metadataSize(p.Metadata)
+		for _, text := range []*string{p.Text, p.URL} {
+			if text != nil {
+				n += len(*text)
+			}
+		}
+	}
+	return n
+}
+
+func metadataSize(m a2a.Metadata) (n int) {
+	for k, v := range m {
+		n += len(k) + len(v)
+	}
+	return n
+}
+
+// momentOf returns the moment that an objective is at, zero if it is not there.
+func momentOf(c *conn, objectiveID string) (m moment, err error) {
+	_, err = c.get("SELECT o.seq, p.n FROM objectives o CROSS JOIN purges p WHERE o.id = $1", args{objectiveID}, &m.seq, &m.purges)
+	return m, err
+}

@@ -1,0 +1,97 @@
+package opt_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/opt"
+)
+
+// A refusal says the same to those who look at its code, its error and its JSON.
+func TestRefusal(t *testing.T) {
+	tests := []struct {
+		refusal opt.Refusal
+		is      error
+		text    string
+		bare    error // the error of the model that means the same; nil if there is none
+	}{
+		{opt.Refusal{Code: opt.RefusedMove, From: "failed", To: "working"}, opt.ErrMove, "Invalid status transition: failed → working", &opt.MoveError{From: "failed", To: "working"}},
+		{opt.Refusal{Code: opt.RefusedSpec, Field: "name", Problem: "is wrong"}, nil, "name: is wrong", &opt.SpecError{Field: "name", Problem: "is wrong"}},
+		{opt.Refusal{Code: opt.RefusedUnknown}, opt.ErrUnknown, "unknown", opt.ErrUnknown},
+		{opt.Refusal{Code: opt.RefusedStale, Revision: 7}, opt.ErrStale, "the objective is at revision 7", nil},
+		{opt.Refusal{Code: opt.RefusedEnded, From: "plan"}, opt.ErrEnded, "the plan has ended", nil},
+		{opt.Refusal{Code: opt.RefusedLate}, opt.ErrUnavailable, "the command came too late", nil},
+		{opt.Refusal{Code: opt.RefusedReused}, opt.ErrConflict, "the id was used for another command", nil},
+	}
+	for _, tt := range tests {
+		r := &tt.refusal
+		if got := r.Error(); got != tt.text {
+			t.Errorf("%s: text %q, want %q", r.Code, got, tt.text)
+		}
+		if tt.is != nil && !errors.Is(r, tt.is) {
+			t.Errorf("%s is not %v", r.Code, tt.is)
+		}
+		errs := []error{r, fmt.Errorf("apply: %w", r)}
+		if tt.bare != nil {
+			errs = append(errs, tt.bare, fmt.Errorf("apply: %w", tt.bare))
+		}
+		for _, err := range errs {
+			if diff := cmp.Diff(r, opt.RefusalOf(err)); diff != "" {
+				t.Errorf("refusal of %v (-want +got):\n%s", err, diff)
+			}
+		}
+		var stored opt.Refusal
+		data, err := json.Marshal(r)
+		if err == nil {
+			err = json.Unmarshal(data, &stored)
+		}
+		if diff := cmp.Diff(*r, stored); err != nil || diff != "" {
+			t.Errorf("%s as JSON %s: %v (-want +got):\n%s", r.Code, data, err, diff)
+		}
+	}
+	var spec *opt.SpecError
+	if !errors.As(error(&tests[1].refusal), &spec) || spec.Field != "name" {
+		t.Errorf("refusal %v is no SpecError", &tests[1].refusal)
+	}
+	if err := (&opt.Refusal{Code: "later"}).Unwrap(); err != nil {
+		t.Errorf("a code of a later version stands for %v", err)
+	}
+}
+
+// An error that has nothing to do with a command is a mistake of the caller.
+func TestRefusalOf_panics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("an error of another kind was taken for a refusal")
+		}
+	}()
+	opt.RefusalOf(errors.New("disk full"))
+}
+
+func TestCommand_Starts(t *testing.T) {
+	for _, tt := range []struct {
+		command opt.Command
+		want    bool
+	}{
+		{opt.Command{Kind: opt.UpdateObjective, Status: "working"}, true},
+		{opt.Command{Kind: opt.UpdateObjective, Status: "planning"}, true},
+		{opt.Command{Kind: opt.UpdateObjective, Status: "submitted"}, false},
+		{opt.Command{Kind: opt.UpdateObjective}, false},
+		{opt.Command{Kind: opt.UpdateObjective, Status: "blocked"}, false},
+		{opt.Command{Kind: opt.UpdatePlan, Status: "working"}, true},
+		{opt.Command{Kind: opt.UpdatePlan, Status: "blocked"}, false},
+		{opt.Command{Kind: opt.UpdatePlan}, false},
+		{opt.Command{Kind: opt.CreatePlan, Start: true}, true},
+		{opt.Command{Kind: opt.CreatePlan}, false},
+		{opt.Command{Kind: opt.Replan}, true},
+		{opt.Command{Kind: opt.MoveTask, Status: "working"}, false},
+	} {
+		if got := tt.command.Starts(); got != tt.want {
+			t.Errorf("%s to %q starts: %v", tt.command.Kind, tt.command.Status, got)
+		}
+	}
+}

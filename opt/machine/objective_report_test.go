@@ -1,0 +1,80 @@
+package machine_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// Reports are signals. What an objective knows of a plan is the latest, not the
+// last to arrive.
+func TestObjective_Handle_reports(t *testing.T) {
+	opening := opt.Opening{
+		Objective: opt.Objective{ID: objectiveID, ContextID: "c", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1},
+		Plans:     []opt.PlanSpec{{Name: "p", Tasks: []opt.TaskSpec{{Name: "t"}}}},
+	}
+	m := machine.NewObjective(opening, 0)
+	now := a2a.AtMillis(1)
+	m.Handle(now, machine.Opened{})
+	p := m.State.Objective.Plan(plan(1))
+	if p == nil {
+		t.Fatal("the given plan was not added")
+	}
+	m.Handle(now, machine.ChildStarted{PlanID: p.ID, N: 1})
+	gate := &opt.Gate{ID: "g", Kind: opt.Approval}
+	for _, s := range []struct {
+		name   string
+		report opt.Report
+		late   bool
+		want   opt.PlanStatus
+	}{
+		{"the first", opt.Report{N: 2, Directive: 1, Status: opt.PlanBlocked, Reason: opt.BlockedByInput, Started: true, Open: []*opt.Gate{gate}}, false, opt.PlanBlocked},
+		{"an earlier one", opt.Report{N: 1, Directive: 1, Status: opt.PlanWorking, Started: true}, true, opt.PlanBlocked},
+		{"the same", opt.Report{N: 2, Directive: 1, Status: opt.PlanWorking, Started: true}, true, opt.PlanBlocked},
+		{"a later one", opt.Report{N: 4, Directive: 1, Status: opt.PlanWorking, Started: true}, false, opt.PlanWorking},
+		{"an end that was overtaken", opt.Report{N: 3, Directive: 1, Status: opt.PlanFailed, Started: true}, true, opt.PlanWorking},
+		{"the end", opt.Report{N: 7, Directive: 1, Status: opt.PlanCompleted, Started: true}, false, opt.PlanCompleted},
+		{"after the end", opt.Report{N: 8, Directive: 1, Status: opt.PlanWorking, Started: true}, true, opt.PlanCompleted},
+	} {
+		before := snapshot(t, m.State)
+		events := m.Handle(now, machine.Reported{PlanID: p.ID, Report: s.report})
+		if s.late {
+			if diff := cmp.Diff(before, snapshot(t, m.State)); len(events) > 0 || diff != "" {
+				t.Errorf("%s: events %+v, state (-before +after):\n%s", s.name, events, diff)
+			}
+		}
+		if p.Status != s.want {
+			t.Errorf("%s: the plan is %s, want %s", s.name, p.Status, s.want)
+		}
+	}
+	if got := m.State.Objective.Status; got != opt.ObjectiveCompleted {
+		t.Errorf("the objective is %s", got)
+	}
+}
+
+// A report of an earlier attempt at a plan comes too late.
+func TestObjective_Handle_reportOfEarlierAttempt(t *testing.T) {
+	kept := machine.Kept{Objective: *objective("failed")}
+	o := &kept.Objective
+	o.Status, o.Root = opt.ObjectiveFailed, opt.TaskFailed
+	m := machine.RestoreObjective(kept, 0)
+	now := a2a.AtMillis(1)
+	m.Handle(now, machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdateObjective, Status: "submitted"}})
+	p := m.State.Objective.Plan(plan(1))
+	if p.Run != 2 || p.Status != opt.PlanPending {
+		t.Fatalf("the plan is %s in attempt %d, want pending in the second", p.Status, p.Run)
+	}
+	m.Handle(now, machine.ChildStarted{PlanID: p.ID, Attempt: 2, N: 1})
+	m.Handle(now, machine.Reported{PlanID: p.ID, Report: opt.Report{N: 99, Attempt: 1, Status: opt.PlanCompleted}})
+	if p.Status != opt.PlanPending {
+		t.Errorf("the plan is %s after a report of the first attempt", p.Status)
+	}
+	m.Handle(now, machine.Reported{PlanID: p.ID, Report: opt.Report{N: 1, Attempt: 2, Status: opt.PlanSkipped, ByHand: true}})
+	if p.Status != opt.PlanSkipped {
+		t.Errorf("the plan is %s after a report of the second attempt", p.Status)
+	}
+}

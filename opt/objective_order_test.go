@@ -1,0 +1,112 @@
+package opt_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/opt"
+)
+
+// A plan that was not begun may come to depend on any others, without a cycle.
+func TestObjective_Reordered(t *testing.T) {
+	for _, tt := range []struct {
+		name, plans string
+		of          int
+		on          []string
+		want        []string
+		field       string // of the error, or "move"
+	}{
+		{"another", "pending pending", 0, []string{plan(2)}, []string{plan(2)}, ""},
+		{"each once", "pending pending pending", 2, []string{plan(2), plan(1), plan(2)}, []string{plan(2), plan(1)}, ""},
+		{"none", "pending pending:0", 1, nil, []string{}, ""},
+		{"held", "working! blocked/dependencies:0 pending", 1, []string{plan(3)}, []string{plan(3)}, ""},
+		{"what has ended", "completed! pending", 1, []string{plan(1)}, []string{plan(1)}, ""},
+		{"itself", "pending pending", 1, []string{plan(1), plan(2)}, nil, "dependencies[1]"},
+		{"nothing there", "pending pending", 1, []string{plan(9)}, nil, "dependencies[0]"},
+		{"an index", "pending pending", 1, []string{"plan-0"}, nil, "dependencies[0]"},
+		{"cycle of two", "pending pending:0", 0, []string{plan(2)}, nil, "dependencies"},
+		{"cycle of three", "pending pending:0 pending:1", 0, []string{plan(3)}, nil, "dependencies"},
+		{"outside a cycle", "pending:1 pending pending:1", 1, []string{}, []string{}, ""},
+		{"begun", "working! pending", 0, []string{plan(2)}, nil, "move"},
+		{"begun by hand", "working/by-hand pending", 0, []string{plan(2)}, nil, "move"},
+		{"told to begin", "pending! pending", 0, []string{plan(2)}, nil, "move"},
+		{"at a gate", "blocked!/input pending", 0, []string{plan(2)}, nil, "move"},
+		{"ended", "failed?! pending", 0, []string{plan(2)}, nil, "move"},
+	} {
+		o := objectiveOf(t, tt.plans)
+		before := snapshot(t, o)
+		got, err := o.Reordered(o.Plans[tt.of], tt.on)
+		switch {
+		case tt.field == "move":
+			if !errors.Is(err, opt.ErrMove) {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+		case tt.field != "":
+			wantSpecError(t, err, tt.field)
+		default:
+			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+				t.Errorf("%s: %v, dependencies (-want +got):\n%s", tt.name, err, diff)
+			}
+		}
+		if diff := cmp.Diff(before, snapshot(t, o)); diff != "" {
+			t.Errorf("%s: the objective has changed (-before +after):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// What may start, and what is held, follows the new order.
+func TestObjective_Apply_reorder(t *testing.T) {
+	for _, tt := range []struct {
+		plans           string
+		of              int
+		on              []string
+		startable, held string
+	}{
+		{"pending pending pending", 0, []string{plan(3)}, "1 2", "0"},
+		{"working! pending pending", 1, []string{plan(3)}, "2", "1"},
+		{"working! pending pending:0", 2, []string{}, "", ""},
+		{"completed! pending pending", 2, []string{plan(1)}, "1 2", ""},
+		{"working! blocked/dependencies:0 pending", 1, []string{}, "", ""},
+		{"working! blocked/dependencies:0 pending:0", 1, []string{}, "1", "2"},
+	} {
+		o := objectiveOf(t, tt.plans)
+		for i, e := range []opt.Event{
+			{Kind: opt.PlanChanged, PlanID: plan(tt.of + 1), Change: &opt.Change{Dependencies: tt.on}},
+			{Kind: opt.PlanChanged, PlanID: plan(tt.of + 1), Change: &opt.Change{}}, // changes no order
+		} {
+			if err := o.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+			if got := places(o, o.Startable()) + "; " + places(o, o.Held()); got != tt.startable+"; "+tt.held {
+				t.Errorf("%s, plan %d on %v: startable and held are %s after change %d", tt.plans, tt.of, tt.on, got, i)
+			}
+		}
+	}
+	o := objectiveOf(t, "pending")
+	if err := o.Apply(opt.Event{Kind: opt.PlanChanged, PlanID: plan(9), Change: &opt.Change{}}); !errors.Is(err, opt.ErrUnknown) {
+		t.Errorf("no plan: %v", err)
+	}
+	p := planOf(t, "pending")
+	for _, on := range [][]string{{plan(2)}, nil, {}} {
+		if err := p.Apply(opt.Event{Kind: opt.PlanChanged, Change: &opt.Change{Dependencies: on}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.Dependencies == nil || len(p.Dependencies) != 0 {
+		t.Errorf("the plan depends on %v", p.Dependencies)
+	}
+}
+
+func TestPlan_DependsOn(t *testing.T) {
+	p := &opt.Plan{Dependencies: []string{plan(1), plan(2)}}
+	for _, tt := range []struct {
+		on   []string
+		want bool
+	}{{[]string{plan(2), plan(1)}, true}, {[]string{plan(1)}, false}, {[]string{plan(1), plan(3)}, false}, {nil, false}, {[]string{plan(1), plan(2), plan(3)}, false}} {
+		if got := p.DependsOn(tt.on); got != tt.want {
+			t.Errorf("depends on %v: %v", tt.on, got)
+		}
+	}
+}

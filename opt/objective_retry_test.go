@@ -1,0 +1,92 @@
+package opt_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"longhaul/opt"
+)
+
+// The id of an A2A task is never reused, whatever began the earlier attempts.
+func TestPlan_NextRun(t *testing.T) {
+	p := planOf(t, "completed failed canceled")
+	p.Status = opt.PlanFailed
+	for _, step := range []struct{ objective, want int }{{1, 2}, {2, 3}, {2, 4}, {9, 9}, {3, 10}} {
+		n := p.NextRun(step.objective)
+		if err := p.Apply(opt.Event{Kind: opt.PlanRetried, Attempt: n}); err != nil || n != step.want || p.Run != n {
+			t.Fatalf("attempt %d, want %d: %v", n, step.want, err)
+		}
+		if got, want := p.Tasks[0].A2AID()+" "+p.Tasks[1].A2AID(), fmt.Sprintf("%s %s~%d", task(1, 0), task(1, 1), n); got != want {
+			t.Errorf("tasks are known by %s, want %s", got, want)
+		}
+		p.Status = opt.PlanFailed
+	}
+	p.Run = 0 // of tasks that were begun in a later attempt than the plan knows
+	if got := p.NextRun(1); got != 11 {
+		t.Errorf("attempt %d after the tenth", got)
+	}
+}
+
+// A retried plan waits for its turn, even if all of its tasks are completed.
+func TestPlan_Apply_retryWaits(t *testing.T) {
+	p := planOf(t, "completed completed")
+	p.Status, p.Started, p.Paused, p.ObjectivePaused = opt.PlanFailed, true, true, true
+	if err := p.Apply(opt.Event{Kind: opt.PlanRetried, Attempt: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if next := p.Next(p.UpdatedAt); next != nil || p.Status != opt.PlanPending || p.Started || p.OnHold() {
+		t.Errorf("the plan is %s, started %v, on hold %v, and then %+v", p.Status, p.Started, p.OnHold(), next)
+	}
+}
+
+// A plan that failed or was skipped may be retried; one that is open or completed
+// may not.
+func TestObjective_Apply_planRetried(t *testing.T) {
+	for _, tt := range []struct {
+		plans   string
+		set     func(*opt.Objective)
+		refused bool
+		start   string // what may start then
+		held    string
+		next    string // what the objective comes to
+	}{
+		{plans: "failed?!/timeout working!", next: "working"},
+		{plans: "failed?!/timeout pending", start: "0", next: "working"},
+		{plans: "failed?!/timeout pending pending:0", start: "0 1", held: "2", next: "working"},
+		{plans: "failed?!/timeout blocked!/input", set: func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, next: "blocked"},
+		{plans: "failed?!/timeout pending", set: paused, next: "blocked"},
+		{plans: "failed?!/timeout pending", set: unstarted, next: "submitted"},
+		{plans: "completed?! working!", refused: true},
+		{plans: "skipped working!", next: "working"},
+		{plans: "blocked?!/input working!", refused: true},
+		{plans: "working?!", refused: true},
+	} {
+		o := objectiveOf(t, tt.plans)
+		o.Plans[0].Report = &opt.Report{N: 7, Status: opt.PlanFailed}
+		if tt.set != nil {
+			tt.set(o)
+		}
+		err := o.Apply(opt.Event{Kind: opt.PlanRetried, PlanID: plan(1), Attempt: 2})
+		if tt.refused {
+			if !errors.Is(err, opt.ErrMove) || o.Plans[0].Run != 0 {
+				t.Errorf("%s: %v", tt.plans, err)
+			}
+			continue
+		}
+		p := o.Plans[0]
+		if err != nil || p.Status != opt.PlanPending || p.Reason != "" || p.Started || p.Report != nil || p.Run != 2 {
+			t.Errorf("%s: %v, plan %+v", tt.plans, err, p)
+		}
+		if got := places(o, o.Startable()) + "; " + places(o, o.Held()); got != tt.start+"; "+tt.held {
+			t.Errorf("%s: startable and held are %s", tt.plans, got)
+		}
+		if come(t, o); string(o.Status) != tt.next {
+			t.Errorf("%s: the objective is %s", tt.plans, o.Status)
+		}
+	}
+	o := objectiveOf(t, "failed?!")
+	if err := o.Apply(opt.Event{Kind: opt.PlanRetried, PlanID: plan(9), Attempt: 2}); !errors.Is(err, opt.ErrUnknown) {
+		t.Errorf("no plan: %v", err)
+	}
+}

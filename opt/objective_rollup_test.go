@@ -1,0 +1,178 @@
+package opt_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A pause and the question of a task are two facts, and both show.
+func TestObjective_Next_pausedAtGate(t *testing.T) {
+	o := objectiveOf(t, "working! pending")
+	gate := &opt.Gate{ID: "g", Kind: opt.Approval, Title: "Ship it?"}
+	apply := func(e opt.Event) {
+		t.Helper()
+		if err := o.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps := []struct {
+		name   string
+		do     func()
+		status string // with its reason and, once paused, "paused"
+		root   string // with its gate
+	}{
+		{"the gate opens", func() {
+			show(o.Plans[0], opt.Report{N: 1, Status: opt.PlanBlocked, Reason: opt.BlockedByInput, Open: []*opt.Gate{gate}})
+		}, "blocked input", "input-required g"},
+		{"a client pauses", func() { apply(opt.Event{Kind: opt.ObjectivePaused}) }, "blocked input paused", "input-required g"},
+		{"the gate is answered", func() {
+			show(o.Plans[0], opt.Report{N: 2, Status: opt.PlanBlocked, Reason: opt.BlockedByOperator})
+		}, "blocked operator paused", "working"},
+		{"another gate opens", func() {
+			show(o.Plans[0], opt.Report{N: 3, Status: opt.PlanBlocked, Reason: opt.BlockedByInput, Open: []*opt.Gate{gate}})
+		}, "blocked input paused", "input-required g"},
+		{"a client resumes", func() { apply(opt.Event{Kind: opt.ObjectiveResumed}) }, "blocked input", "input-required g"},
+		{"the plan works", func() { show(o.Plans[0], opt.Report{N: 4, Status: opt.PlanWorking}) }, "working", "working"},
+		{"a client pauses again", func() { apply(opt.Event{Kind: opt.ObjectivePaused}) }, "blocked operator paused", "working"},
+		{"the first plan ends", func() { show(o.Plans[0], opt.Report{N: 5, Status: opt.PlanCompleted}) }, "blocked operator paused", "working"},
+		{"the last plan is skipped", func() { show(o.Plans[1], opt.Report{N: 1, Status: opt.PlanSkipped}) }, "completed paused", "completed"},
+	}
+	for _, s := range steps {
+		s.do()
+		come(t, o)
+		got := []string{string(o.Status), o.Reason}
+		if o.Paused {
+			got = append(got, "paused")
+			if startable := o.Startable(); len(startable) > 0 {
+				t.Errorf("%s: %s may start while the objective is paused", s.name, places(o, startable))
+			}
+		}
+		if got := strings.Join(strings.Fields(strings.Join(got, " ")), " "); got != s.status {
+			t.Errorf("%s: objective is %q, want %q", s.name, got, s.status)
+		}
+		if got := strings.TrimSpace(string(o.Root) + " " + o.RootGate); got != s.root {
+			t.Errorf("%s: root task is %q, want %q", s.name, got, s.root)
+		}
+	}
+}
+
+// An objective with nothing to do says so until it has a plan to work on.
+func TestObjective_Next_nothingToDo(t *testing.T) {
+	o := objectiveOf(t, "")
+	check := func(step, reason string) {
+		t.Helper()
+		if come(t, o); o.Status != opt.ObjectiveWorking || o.Reason != reason || o.Root != opt.TaskWorking {
+			t.Errorf("%s: objective is %s %q, its root task %s, want working %q", step, o.Status, o.Reason, o.Root, reason)
+		}
+	}
+	check("started without plans", opt.NothingToDo)
+	o.Planning = true
+	check("while plans are made", "")
+	o.Planning = false
+	check("none were made", opt.NothingToDo)
+	p, err := o.NewPlan(opt.PlanSpec{Name: "p"}, a2a.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: p}); err != nil {
+		t.Fatal(err)
+	}
+	check("with a plan", "")
+	show(o.Plans[0], opt.Report{N: 1, Status: opt.PlanSkipped})
+	check("once it was skipped", opt.NothingToDo)
+}
+
+// The text of a failure tells clients what failed, and why.
+func TestObjective_Next_failureText(t *testing.T) {
+	for _, tt := range []struct {
+		name, plans string
+		failure     string // of the first plan, as it reports
+		reason      string
+		text        string
+	}{
+		{"the plan explains", "failed!/timeout", "The task took too long.", "timeout", "The task took too long."},
+		{"the plan has a reason", "failed!/terminated", "", "terminated", `The plan "Print" failed (terminated).`},
+		{"a client has failed the plan", "failed!", "", "failed", `The plan "Print" failed.`},
+		{"only optional plans", "failed?!/timeout", "The task took too long.", opt.NothingCompleted, "No plan was completed: only optional plans were left, and they failed."},
+		{"only optional plans, some skipped", "failed?!/timeout skipped", "", opt.NothingCompleted, "No plan was completed: only optional plans were left, and they failed."},
+	} {
+		o := objectiveOf(t, tt.plans)
+		o.Plans[0].Name = "Print"
+		o.Plans[0].Report = &opt.Report{Status: o.Plans[0].Status, Reason: o.Plans[0].Reason, Failure: tt.failure}
+		events := come(t, o)
+		last := events[len(events)-1]
+		if o.Status != opt.ObjectiveFailed || o.Reason != tt.reason || o.Failure != tt.text {
+			t.Errorf("%s: objective is %s %q with %q, want %q with %q", tt.name, o.Status, o.Reason, o.Failure, tt.reason, tt.text)
+		}
+		if last.Kind != opt.TaskMoved || last.Status == nil || last.Status.Text() != tt.text {
+			t.Errorf("%s: the root task ends with %+v", tt.name, last)
+		}
+	}
+}
+
+// A new attempt keeps what was completed. Each of the other plans has a retry of
+// its own, and until then stays as it ended.
+func TestObjective_Apply_retried(t *testing.T) {
+	for _, tt := range []struct {
+		from, to string
+		refused  bool
+	}{
+		{"failed", "submitted", false}, {"failed", "planning", false}, {"canceled", "submitted", false},
+		{"canceled", "planning", true}, {"completed", "submitted", true}, {"failed", "failed", true}, {"canceled", "canceled", true},
+		{"submitted", "planning", true}, {"blocked", "planning", true}, {"working", "blocked", true},
+	} {
+		o := objectiveOf(t, "completed! failed! skipped")
+		o.Status, o.Reason, o.Failure, o.Stopping, o.Cause = opt.ObjectiveStatus(tt.from), "why", "text", "failed", "cause"
+		o.Paused, o.Root, o.RootGate, o.QueuedAt = true, opt.TaskFailed, "g", a2a.AtMillis(3)
+		before := snapshot(t, o)
+		err := o.Apply(opt.Event{Kind: opt.ObjectiveRetried, From: tt.from, To: tt.to, Attempt: 2, At: a2a.AtMillis(9)})
+		if tt.refused {
+			if diff := cmp.Diff(before, snapshot(t, o)); err == nil || diff != "" {
+				t.Errorf("%s → %s: %v, (-before +after)\n%s", tt.from, tt.to, err, diff)
+			}
+			continue
+		}
+		want := &opt.ObjectiveHead{Status: opt.ObjectiveSubmitted, Attempt: 2}
+		if diff := cmp.Diff(want, o.Head()); err != nil || diff != "" {
+			t.Errorf("%s → %s: %v, head (-want +got):\n%s", tt.from, tt.to, err, diff)
+		}
+		if o.Root != opt.TaskSubmitted || o.RootGate != "" || o.RootID() != objectiveID+"~2" || o.Cause != "" {
+			t.Errorf("%s → %s: root task %s is %s at %q", tt.from, tt.to, o.RootID(), o.Root, o.RootGate)
+		}
+		p := o.Plans
+		if !p[0].Kept || p[1].Kept || p[2].Kept || p[1].Status != opt.PlanFailed || p[2].Status != opt.PlanSkipped {
+			t.Errorf("%s → %s: plans %s", tt.from, tt.to, snapshot(t, p))
+		}
+	}
+}
+
+// What an event carries of an objective and a plan is all that its owner arrived at.
+func TestHead(t *testing.T) {
+	o := objectiveOf(t, "working!")
+	o.Name, o.Description, o.Metadata = "n", "d", a2a.Metadata{}.With("k", 1)
+	o.Status, o.Reason, o.Failure, o.Stopping = opt.ObjectiveBlocked, "r", "f", "failed"
+	o.Paused, o.QueuedAt, o.Revision = true, a2a.AtMillis(4), 5
+	want := &opt.ObjectiveHead{
+		Status: opt.ObjectiveBlocked, Reason: "r", Failure: "f", Stopping: "failed", Started: true, Paused: true,
+		QueuedAt: a2a.AtMillis(4), Attempt: 1, Revision: 5,
+	}
+	if diff := cmp.Diff(want, o.Head()); diff != "" {
+		t.Errorf("objective (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(&opt.Text{Name: "n", Description: "d", Metadata: o.Metadata}, o.Text()); diff != "" {
+		t.Errorf("text of the objective (-want +got):\n%s", diff)
+	}
+	p := o.Plans[0]
+	p.Name, p.Dependencies, p.Reason, p.Stopping, p.Paused, p.Run = "p", []string{plan(2)}, "r", "s", true, 3
+	if diff := cmp.Diff(&opt.PlanHead{Status: opt.PlanWorking, Reason: "r", Stopping: "s", Started: true, Paused: true, Run: 3}, p.Head()); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(&opt.Text{Name: "p", Dependencies: []string{plan(2)}}, p.Text()); diff != "" {
+		t.Errorf("text of the plan (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,21 @@
+package opt
+
+import "longhaul/a2a"
+
+// A Place asks for a place in the queue of a context, for an attempt at an
+// objective that is about to begin.
+type Place struct {
+	Tenant      string
+	ContextID   string
+	ObjectiveID string
+	Attempt     int
+	At          a2a.Time // now
+	Limit       int      // of objectives that may wait; a place beyond it is refused with ErrQueueFull
+}
+
+// A Placed is the place that an objective has.
+type Placed struct {
+	QueuedAt a2a.Time // zero if it may begin at once
+	Behind   []string // ids of the objectives that have begun, oldest first
+	Starting []string // ids of those that are about to
+}
