@@ -26,9 +26,14 @@ func (m *Objective) make(replan bool) {
 	s.Objective.Planning = true
 }
 
-// makeInTurn has the planner begin once the objective has its turn.
+// makeInTurn has the planner begin once the objective has its turn. One whose plans
+// have all ended meanwhile needs no others.
 func (m *Objective) makeInTurn() {
-	if s := &m.State; s.Making != nil && m.mayWork() {
+	switch s := &m.State; {
+	case s.Making == nil:
+	case closed(&s.Objective):
+		m.dropMaking()
+	case m.mayWork():
 		s.Making.Begun = true
 	}
 }

@@ -49,10 +49,11 @@ func (w *World) before(r *run, in machine.Input) {
 	case machine.Enter:
 		s := &r.m.(contextHost).State
 		known := s.Holder != nil && s.Holder.ID == in.ObjectiveID && (s.Holder.Attempt == 0 || s.Holder.Attempt >= in.Attempt)
-		if !known && !slices.Contains(f.queue[r.id], in.ObjectiveID) && !slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting),
+		if !known && !slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting),
 			func(m *machine.Member) bool { return m.ID == in.ObjectiveID && m.Attempt >= in.Attempt }) {
 			f.since[in.ObjectiveID] = in.At.Millis()
-			queue := f.queue[r.id]
+			own := func(id string) bool { return id == in.ObjectiveID } // a later attempt comes later
+			queue := slices.DeleteFunc(f.queue[r.id], own)
 			i := len(queue)
 			for i > 0 && f.since[queue[i-1]] > in.At.Millis() {
 				i--
