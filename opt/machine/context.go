@@ -95,7 +95,7 @@ func (m *Context) onEnter(in Enter) {
 	case known.Attempt >= in.Attempt:
 		return
 	case known.Attempt == 0 && known.Tries == 0 && s.Holder == known: // others came behind it before it was told which attempt it is
-		known.Attempt, known.Turn.Held = in.Attempt, false
+		known.Attempt, known.Turn.Held, known.Begun, known.Joined = in.Attempt, false, false, false
 		return
 	default:
 		m.remove(in.ObjectiveID)
@@ -132,7 +132,12 @@ func (m *Context) onRequest(in TurnRequest) {
 	case member == nil: // it was taken for one that is not there
 		member = &Member{ID: in.ObjectiveID, Attempt: in.Attempt}
 		s.Resting = append(s.Resting, member)
-	case in.Attempt < member.Attempt || in.N <= member.Request:
+	case in.Attempt < member.Attempt:
+		if in.Want == WantLeave && member == s.Holder { // perhaps the attempt that entered is refused
+			m.missing(member)
+		}
+		return
+	case in.N <= member.Request:
 		return
 	}
 	works := member.Silent && in.Want == WantTurn
@@ -208,12 +213,20 @@ func (m *Context) onTold(in Told) {
 	case member == nil || in.N < member.Turn.N:
 	case !in.Gone:
 		member.Told, member.Joined = in.N, false
-	case member.Begun, member.Tries+1 >= turnTries, member.Joined && member.Tries+1 >= joinTries:
-		m.remove(member.ID)
 	default:
-		member.Tries++
-		member.RetryAt = a2a.At(m.now.Time().Add(turnWait))
+		m.missing(member)
 	}
+}
+
+// missing has a member be told again in a while, or removes one that is not to come
+// any more.
+func (m *Context) missing(member *Member) {
+	if member.Begun || member.Tries+1 >= turnTries || member.Joined && member.Tries+1 >= joinTries {
+		m.remove(member.ID)
+		return
+	}
+	member.Tries++
+	member.RetryAt = a2a.At(m.now.Time().Add(turnWait))
 }
 
 func (m *Context) onElapsed(key string) {

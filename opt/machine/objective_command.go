@@ -104,7 +104,7 @@ func (m *Objective) applyCommand(c opt.Command) {
 	default:
 		m.changePlan(c)
 		m.revise(nil)
-		m.answer(opt.CommandAnswer{})
+		m.answerOnceConfirmed(c.Change != nil && c.Change.Dependencies != nil)
 	}
 }
 

@@ -199,7 +199,7 @@ func (m *Objective) direct() bool {
 		}
 		d.N++
 		awaited := s.Current != nil && s.Current.Echo
-		if d.Paused != l.Directive.Paused || awaited && d.Start != l.Directive.Start {
+		if d.Paused != l.Directive.Paused || awaited && (d.Start != l.Directive.Start || d.Hold != l.Directive.Hold) {
 			d.Echo = d.N
 		}
 		l.Directive, l.Changed, changed = d, s.N, true
