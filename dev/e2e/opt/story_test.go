@@ -24,10 +24,11 @@ type story struct {
 	began   map[string]bool // A2A tasks that were dispatched to an executor
 	replies map[string]int  // accepted, by A2A task
 	hands   map[string]bool // A2A tasks that a client has moved
+	held    map[string]bool // A2A tasks whose reply came during a pause: their work goes on after it
 }
 
 func newStory() *story {
-	return &story{plans: map[string]*opt.Plan{}, again: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}}
+	return &story{plans: map[string]*opt.Plan{}, again: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}, held: map[string]bool{}}
 }
 
 // tell takes in events.
@@ -129,8 +130,21 @@ func (s *story) inPlan(e opt.Event) {
 	case e.Kind == opt.PlanChanged && e.Change.Dependencies != nil:
 		s.reorder(p, e)
 	}
+	s.hold(p, e)
 	header, report := s.o.Plan(p.ID), p.Brief()
 	header.Status, header.Reason, header.Started, header.Report = p.Status, p.Reason, p.Started, &report
+}
+
+// hold notes which tasks have to wait for the end of a pause.
+func (s *story) hold(p *opt.Plan, e opt.Event) {
+	if e.Kind == opt.TaskMoved {
+		s.held[e.TaskID] = p.OnHold() && e.To == string(opt.TaskWorking)
+	}
+	if !p.OnHold() {
+		for _, t := range p.Tasks {
+			delete(s.held, t.A2AID())
+		}
+	}
 }
 
 // reorder lets a plan depend on others.
@@ -213,7 +227,7 @@ func (s *story) busy() error {
 			return fmt.Errorf("plan %s begins %s", p.ID, describe(p.Ready()))
 		}
 		for _, t := range p.Tasks {
-			if t.Running() && !byHand(t) {
+			if t.Running() && !byHand(t) && !s.held[t.A2AID()] {
 				return fmt.Errorf("task %s is %s", t.ID, t.State)
 			}
 		}
@@ -243,14 +257,14 @@ func (s *story) needs() (all []need) {
 	for _, p := range s.ordered() {
 		for _, t := range p.Tasks {
 			switch {
-			case t.State.Ended(), t.State == opt.TaskPending:
+			case t.State.Ended(), t.State == opt.TaskPending, s.held[t.A2AID()]:
 			case t.Gate != nil:
 				all = append(all, need{"answer", t.Gate.ID})
 			default:
 				all = append(all, need{"move", t.ID})
 			}
 		}
-		paused := p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByOperator
+		paused := p.Paused && p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByOperator
 		switch {
 		case p.Status.Ended():
 		case paused:
