@@ -53,18 +53,27 @@ func (s *commands) do(ctx context.Context, c *Call, cmd opt.Command) (opt.Comman
 // sign gives cmd its id, by which a repeat of it is known, and the time until
 // which this call waits for it.
 func (s *commands) sign(c *Call, cmd opt.Command) (opt.Command, error) {
-	content, err := json.Marshal(cmd)
+	digest, err := digestOf(cmd)
 	if err != nil {
-		return cmd, fmt.Errorf("write command: %w", err)
+		return cmd, err
 	}
-	sum := sha256.Sum256(content)
-	cmd.Digest, cmd.Principal = hex.EncodeToString(sum[:16]), c.Principal
+	cmd.Digest, cmd.Principal = digest, c.Principal
 	if cmd.ID, err = s.ids.command(c); err != nil {
 		return cmd, err
 	}
 	wait := s.cfg.CallTimeout
 	cmd.Deadline = a2a.At(s.cfg.Now().Add(wait - min(2*time.Second, wait/5)))
 	return cmd, nil
+}
+
+// digestOf returns a digest of the content of a request.
+func digestOf(request any) (string, error) {
+	content, err := json.Marshal(request)
+	if err != nil {
+		return "", fmt.Errorf("write a request: %w", err)
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:16]), nil
 }
 
 // errUnchanged is returned for commands that ask for what is so already.
@@ -212,7 +221,7 @@ func refusal(o *opt.Objective, cmd opt.Command, r *opt.Refusal) error {
 	case opt.RefusedLate:
 		return unanswered(cmd)
 	case opt.RefusedReused:
-		return invalid("metadata."+opt.KeyRequestID, "was used before for another change")
+		return errOtherChange
 	}
 	return r.Unwrap()
 }

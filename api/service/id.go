@@ -58,6 +58,15 @@ func (i ids) letter(c *Call) (string, error) {
 	return i.random()
 }
 
+// created returns the id of an objective that waits to be started: the same for a
+// repeat of the request that names the same key.
+func (i ids) created(c *Call) (string, error) {
+	if c.Key != "" {
+		return opt.DerivedObjectiveID(c.Tenant, c.Principal, "create:"+c.Key), nil
+	}
+	return i.random()
+}
+
 // command returns the id of a command: the same for a repeat that names the same
 // key.
 func (i ids) command(c *Call) (string, error) {

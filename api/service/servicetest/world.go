@@ -400,6 +400,17 @@ func (w *World) Stream(taskID string, chunks ...opt.Chunk) {
 	w.stream(r, r.m.(planHost).WorkOf(*a), chunks)
 }
 
+// Running returns the work of a task if an attempt at it runs.
+func (w *World) Running(taskID string) (opt.Work, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r, a := w.running(taskID)
+	if a == nil {
+		return opt.Work{}, false
+	}
+	return r.m.(planHost).WorkOf(*a), true
+}
+
 // Planned ends the planning of an objective.
 func (w *World) Planned(objectiveID string, made Made) {
 	w.t.Helper()
