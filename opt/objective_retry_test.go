@@ -12,7 +12,7 @@ import (
 func TestPlan_NextRun(t *testing.T) {
 	p := planOf(t, "completed failed canceled")
 	p.Status = opt.PlanFailed
-	for _, step := range []struct{ objective, want int }{{2, 2}, {2, 3}, {2, 4}, {9, 9}, {3, 10}} {
+	for _, step := range []struct{ objective, want int }{{1, 2}, {2, 3}, {2, 4}, {9, 9}, {3, 10}} {
 		n := p.NextRun(step.objective)
 		if err := p.Apply(opt.Event{Kind: opt.PlanRetried, Attempt: n}); err != nil || n != step.want || p.Run != n {
 			t.Fatalf("attempt %d, want %d: %v", n, step.want, err)

@@ -241,10 +241,10 @@ const (
 	PausedByObjective = "objective"
 )
 
-// NextRun returns the number of a new attempt at p: at least attempt, that of its
-// objective, and higher than every attempt at p or at one of its tasks, since the id
-// of an A2A task is never reused.
-func (p *Plan) NextRun(attempt int) int { return max(attempt, p.latest()+1) }
+// NextRun returns the number of an attempt at p that comes after attempt of its
+// objective, and after every attempt at p or at one of its tasks: the id of an A2A
+// task is never used again.
+func (p *Plan) NextRun(attempt int) int { return max(attempt, p.latest()+1, 2) }
 
 // latest returns the number of the latest attempt at p.
 func (p *Plan) latest() int {

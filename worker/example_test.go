@@ -6,25 +6,18 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/opt"
 	"longhaul/worker"
 )
 
-// greeter is an executor of our own.
-type greeter struct{}
+// refuser is an executor of our own.
+type refuser struct{}
 
-func (greeter) Execute(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
-	return activities.Completed(a2a.Artifact{ArtifactID: "greeting", Parts: []a2a.Part{a2a.TextPart("Hello, " + w.Name)}}), nil
+func (refuser) Execute(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	return activities.Rejected("not-today", "This worker does not run "+w.Name+" today."), nil
 }
 
-// journal keeps nothing; a real one writes where readers find it.
-type journal struct{}
-
-func (journal) Record(context.Context, ...opt.Batch) error { return nil }
-
-// A worker of our own runs tasks that name the executor "greeter".
+// A worker of our own runs tasks that name the executor "refuser".
 func ExampleNew() {
 	temporal, err := client.NewLazyClient(client.Options{HostPort: "localhost:7233"})
 	if err != nil {
@@ -32,8 +25,9 @@ func ExampleNew() {
 		return
 	}
 	defer temporal.Close()
+	var journal activities.Recorder // writes where readers find it
 	w := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
-		Executors: map[string]activities.Executor{"greeter": greeter{}}, Default: "greeter", Recorder: journal{},
+		Executors: map[string]activities.Executor{"refuser": refuser{}}, Default: "refuser", Recorder: journal,
 	}})
 	_ = w // w.Start() begins to work, w.Stop() lets running tasks end
 	fmt.Println("The worker is ready.")

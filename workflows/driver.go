@@ -1,12 +1,14 @@
 package workflows
 
 import (
+	"errors"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"longhaul/a2a"
+	"longhaul/activities"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -33,17 +35,21 @@ type outcome func(ctx workflow.Context, f workflow.Future) machine.Input
 // taken in before anything is done, and nothing blocks between the two.
 type driver struct {
 	ctx    workflow.Context // not canceled when the workflow is
+	own    workflow.Context // canceled when the workflow is
 	part   part
 	events workflow.Selector
 	rec    recorder
 
 	inbox      []machine.Input
-	nudged     workflow.Channel
+	canceled   bool             // the machine knows that the workflow is
 	activities map[string]*call // by key
+	grounded   map[string]bool  // keys of activities in which nothing may ride any more
 	timers     map[string]workflow.CancelFunc
 	children   map[machine.Child]bool // begun, without N and After
+	starting   int                    // children of which Temporal has yet to say whether they have begun
 	signals    map[string]bool        // outstanding, by receiver
-	ended      map[string]bool        // keys of activities and timers that have ended
+	ended      map[string]bool        // keys of activities
+	elapsed    map[string]bool        // keys of timers: an attempt waits under the key of its activity
 	leaving    bool                   // the run is about to continue as new
 	maxEvents  int                    // of history before that; 0 leaves it to the server
 }
@@ -56,17 +62,17 @@ type call struct {
 
 func newDriver(ctx workflow.Context, p part, rec recorder, maxEvents int) *driver {
 	d := &driver{
-		part: p, rec: rec, maxEvents: maxEvents, activities: map[string]*call{}, timers: map[string]workflow.CancelFunc{},
-		children: map[machine.Child]bool{}, signals: map[string]bool{}, ended: map[string]bool{},
+		own: ctx, part: p, rec: rec, maxEvents: maxEvents,
+		activities: map[string]*call{}, grounded: map[string]bool{}, timers: map[string]workflow.CancelFunc{},
+		children: map[machine.Child]bool{}, signals: map[string]bool{}, ended: map[string]bool{}, elapsed: map[string]bool{},
 	}
 	d.ctx, _ = workflow.NewDisconnectedContext(ctx)
 	d.events = workflow.NewSelector(ctx)
-	d.nudged = workflow.NewBufferedChannel(ctx, 1)
-	d.events.AddReceive(d.nudged, func(ch workflow.ReceiveChannel, _ bool) { ch.Receive(d.ctx, nil) })
-	workflow.Go(d.ctx, func(own workflow.Context) {
+	nudged := workflow.NewBufferedChannel(ctx, 1)
+	d.events.AddReceive(nudged, func(ch workflow.ReceiveChannel, _ bool) { ch.Receive(d.ctx, nil) })
+	workflow.Go(d.ctx, func(own workflow.Context) { // a closed channel would wake the selector for ever
 		ctx.Done().Receive(own, nil)
-		d.put(machine.Canceled{})
-		d.nudged.SendAsync(true)
+		nudged.SendAsync(true)
 	})
 	return d
 }
@@ -95,6 +101,9 @@ func (d *driver) open() {
 func (d *driver) run() (again bool) {
 	for {
 		d.take()
+		if !d.leaving {
+			d.handle(a2a.At(workflow.Now(d.ctx)), machine.Begin{})
+		}
 		w := d.part.Wants()
 		if d.reconcile(w); len(d.inbox) > 0 {
 			continue
@@ -120,6 +129,10 @@ func (d *driver) take() {
 	for {
 		for d.events.HasPending() {
 			d.events.Select(d.ctx)
+		}
+		if d.own.Err() != nil && !d.canceled {
+			d.canceled = true
+			d.put(machine.Canceled{})
 		}
 		if len(d.inbox) == 0 {
 			return
@@ -147,7 +160,7 @@ func (d *driver) reconcile(w machine.Wants) {
 		return
 	}
 	for _, t := range w.Timers {
-		if d.timers[t.Key] == nil && !d.ended[t.Key] {
+		if d.timers[t.Key] == nil && !d.elapsed[t.Key] {
 			d.startTimer(t)
 		}
 	}
@@ -159,7 +172,7 @@ func (d *driver) reconcile(w machine.Wants) {
 	}
 	for _, a := range w.Activities {
 		if d.activities[a.Key] == nil && !a.Stop && d.rec.has(a.After) {
-			d.startActivity(a, a.Kind == machine.RunTask)
+			d.startActivity(a)
 		}
 	}
 }
@@ -200,14 +213,16 @@ func (d *driver) startTimer(t machine.Timer) {
 			return // it was not wanted any more
 		}
 		delete(d.timers, t.Key)
-		d.ended[t.Key] = true
+		d.elapsed[t.Key] = true
 		d.put(machine.Elapsed{Key: t.Key})
 	})
 }
 
 func (d *driver) startChild(c machine.Child) {
 	future := d.part.child(d.ctx, c)
+	d.starting++
 	d.events.AddFuture(future.GetChildWorkflowExecution(), func(f workflow.Future) {
+		d.starting--
 		if f.Get(d.ctx, nil) != nil {
 			d.put(machine.ChildRefused{PlanID: c.PlanID, Attempt: c.Attempt})
 			return
@@ -236,13 +251,14 @@ func (d *driver) send(s machine.Signal) {
 }
 
 // startActivity begins an activity. What is to be recorded may ride in it. If no
-// worker takes such an activity soon, it begins anew, and nothing rides.
-func (d *driver) startActivity(a machine.Activity, mayRide bool) {
+// worker takes such an activity soon, or the journal does not take what rides, it
+// is as if it had not begun: it begins anew, and nothing rides.
+func (d *driver) startActivity(a machine.Activity) {
 	if d.ended[a.Key] {
 		panic("activity " + a.Key + " was wanted again after it had ended")
 	}
 	var ride []opt.Batch
-	if mayRide {
+	if a.Kind == machine.RunTask && !d.grounded[a.Key] {
 		ride = d.rec.ride()
 	}
 	ctx, cancel := workflow.WithCancel(d.ctx)
@@ -250,15 +266,15 @@ func (d *driver) startActivity(a machine.Activity, mayRide bool) {
 	d.activities[a.Key] = c
 	future, read := d.part.activity(ctx, a, ride)
 	d.events.AddFuture(future, func(f workflow.Future) {
-		err := f.Get(d.ctx, nil)
+		delete(d.activities, a.Key)
 		if len(ride) > 0 {
+			err := f.Get(d.ctx, nil)
 			d.rec.arrived(ride, err == nil)
-			if notTaken(err) && !c.canceled {
-				d.startActivity(a, false)
+			if !c.canceled && (notTaken(err) || notRecorded(err)) {
+				d.grounded[a.Key] = true
 				return
 			}
 		}
-		delete(d.activities, a.Key)
 		d.ended[a.Key] = true
 		d.put(read(d.ctx, f))
 	})
@@ -267,13 +283,13 @@ func (d *driver) startActivity(a machine.Activity, mayRide bool) {
 // idle reports whether nothing has arrived, and nothing is outstanding that this
 // run alone would hear of.
 func (d *driver) idle() bool {
-	return len(d.inbox) == 0 && !d.events.HasPending() && len(d.activities) == 0 && len(d.signals) == 0
+	return len(d.inbox) == 0 && !d.events.HasPending() && len(d.activities) == 0 && len(d.signals) == 0 && d.starting == 0
 }
 
 // mayEnd reports whether a workflow may end that wants to: all that it has to say
 // is recorded, or goes with its result.
 func (d *driver) mayEnd() bool {
-	return d.idle() && (d.rec.recorded() || d.rec.rides) && !d.rec.writing
+	return d.idle() && (d.rec.recorded() || d.rec.rides != nil && d.rec.rides()) && !d.rec.writing
 }
 
 // long reports whether the history is long enough to continue as new.
@@ -292,4 +308,11 @@ const (
 func notTaken(err error) bool {
 	var timeout *temporal.TimeoutError
 	return asTimeout(err, &timeout) && timeout.TimeoutType() == scheduleToStart
+}
+
+// notRecorded reports whether an activity gave up since it could not reach the
+// journal.
+func notRecorded(err error) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app) && app.Type() == activities.JournalError
 }

@@ -27,7 +27,7 @@ var acts *activities.Activities // names activities by method; never called
 type recorder struct {
 	objectiveID string
 	source      string
-	rides       bool // the last events go with the result of the workflow
+	rides       func() bool // whether the last events go with the result of the workflow; nil for never
 
 	last    int64       // number of the latest event
 	done    int64       // of the latest one that is in the journal

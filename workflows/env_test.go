@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
@@ -22,6 +23,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/opt"
+	"longhaul/opt/machine"
 	"longhaul/workflows"
 )
 
@@ -36,6 +38,12 @@ const (
 // the real workflows, the echo executor, and a log in place of the journal.
 func newEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 	t.Helper()
+	return newEnvWith(t, workflows.Plan)
+}
+
+// newEnvWith is newEnv with another workflow in place of that of plans.
+func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *recording) {
+	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard)
 	env := suite.NewTestWorkflowEnvironment()
@@ -45,12 +53,26 @@ func newEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 	journal := &recording{numbers: map[string]int64{}, sources: map[string][]string{}}
 	journal.more = sync.NewCond(&journal.mu)
 	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
-	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
+	env.RegisterWorkflowWithOptions(plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
+	env.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
 	env.RegisterActivity(activities.New(activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "proud": proud{}}, Default: "echo", Planner: onePlan{}, Recorder: journal,
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "proud": proud{}}, Default: "echo", Planner: onePlan{},
+		Recorder: journal, Kept: journal,
 	}))
+	journal.outside = func(id, signal string, arg any) error {
+		if id != objectiveID {
+			return errNotThere
+		}
+		env.SignalWorkflow(signal, arg)
+		return nil
+	}
+	env.OnSignalExternalWorkflow(anyArg, anyArg, anyArg, anyArg, anyArg).Return(func(_, id, _, signal string, arg any) error {
+		return journal.outside(id, signal, arg)
+	}).Maybe()
 	return env, journal
 }
+
+var errNotThere = errors.New("not there")
 
 // opening returns the request for an objective with plans of one task each a
 // script; tasks of a plan are separated by "|".
@@ -101,7 +123,17 @@ type recording struct {
 	numbers map[string]int64    // last number of each source
 	events  []opt.Event
 	fail    func(b opt.Batch) error
-	more    *sync.Cond // lines were recorded
+	more    *sync.Cond                             // lines were recorded
+	kept    *opt.Kept                              // of the former attempt
+	outside func(id, signal string, arg any) error // receives signals to workflows that are not there as children
+}
+
+// Kept implements activities.KeptReader.
+func (r *recording) Kept(context.Context, string, string) (opt.Kept, error) {
+	if r.kept == nil {
+		return opt.Kept{}, opt.ErrUnknown
+	}
+	return *r.kept, nil
 }
 
 func (r *recording) Record(_ context.Context, batches ...opt.Batch) error {
@@ -160,6 +192,21 @@ func line(e opt.Event) string {
 		return short(e.TaskID) + " made " + e.Chunk.Artifact.ArtifactID
 	case opt.MessageAdded:
 		return short(e.TaskID) + " " + e.Message.MessageID + " " + string(e.Verdict)
+	case opt.CommandAnswered:
+		out := "answered " + e.Answer.CommandID
+		switch {
+		case e.Answer.Refusal != nil:
+			out += " refused " + string(e.Answer.Refusal.Code)
+		case e.Answer.Unchanged:
+			out += " unchanged"
+		case len(e.Answer.Waiting) > 0:
+			out += " waiting"
+		}
+		return out
+	case opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanRetried:
+		return strings.TrimSpace(string(e.Kind) + " " + e.Reason)
+	case opt.TaskTried:
+		return fmt.Sprintf("%s tried %d.%d", short(e.TaskID), e.Round, e.Attempt)
 	}
 	return string(e.Kind)
 }
@@ -225,3 +272,135 @@ func continued[T any](t *testing.T, env *testsuite.TestWorkflowEnvironment) T {
 	}
 	return in
 }
+
+// at does something when the workflow is so old.
+func at(env *testsuite.TestWorkflowEnvironment, after time.Duration, f func()) {
+	env.RegisterDelayedCallback(f, after)
+}
+
+// command sends the objective a command when it is so old. Its id is name.
+func command(env *testsuite.TestWorkflowEnvironment, after time.Duration, name string, c opt.Command) {
+	c.ID, c.ObjectiveID, c.Principal, c.Digest = name, objectiveID, "p", name
+	at(env, after, func() { env.SignalWorkflow(workflows.CommandSignal, c) })
+}
+
+func statusCommand(to opt.ObjectiveStatus) opt.Command {
+	return opt.Command{Kind: opt.UpdateObjective, Status: string(to)}
+}
+
+func moveCommand(taskID string, to opt.TaskState) opt.Command {
+	ref, _ := opt.ParseID(taskID)
+	return opt.Command{Kind: opt.MoveTask, PlanID: ref.PlanID, TaskID: taskID, Status: string(to)}
+}
+
+// letter answers a gate of the first plan.
+func letter(messageID string, reply opt.Reply) opt.Letter {
+	return opt.Letter{
+		ObjectiveID: objectiveID, PlanID: planID, TaskID: objectiveID, ForTask: reply.GateID[:len(reply.GateID)-2], Principal: "p",
+		Message: message(messageID, "here"), Reply: &reply,
+	}
+}
+
+// note says something to the root task.
+func note(messageID string) opt.Letter {
+	return opt.Letter{ObjectiveID: objectiveID, TaskID: objectiveID, Message: message(messageID, "by the way"), Principal: "p"}
+}
+
+// unplanned returns the request for an objective that waits for plans and a start.
+func unplanned() opt.Opening {
+	o := opening()
+	o.Idle, o.Message = true, nil
+	return o
+}
+
+func planOf(scripts ...string) opt.PlanSpec {
+	spec := opt.PlanSpec{Name: "Plan"}
+	for i, script := range scripts {
+		spec.Tasks = append(spec.Tasks, opt.TaskSpec{Name: fmt.Sprintf("Task %d", i+1), Description: script})
+	}
+	return spec
+}
+
+// newPlanEnv returns an environment for one plan, whose objective takes all that
+// it is told.
+func newPlanEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
+	t.Helper()
+	env, log := newEnv(t)
+	env.SetStartWorkflowOptions(startOptions(planID))
+	log.outside = func(string, string, any) error { return nil }
+	return env, log
+}
+
+// planInput returns the input of a plan that is started.
+func planInput(t *testing.T, spec opt.PlanSpec) workflows.PlanInput {
+	t.Helper()
+	o := &opt.Objective{ID: objectiveID, Attempt: 1}
+	plan, err := o.NewPlan(spec, a2a.At(began))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return workflows.PlanInput{State: machine.PlanState{
+		Rules: machine.Rules, Plan: *plan, Tenant: "t", ContextID: objectiveID, RootID: objectiveID, Objective: "Test",
+		First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true, Leaf: true}},
+	}}
+}
+
+// result returns what a plan ended with, and records what rides in it, as its
+// objective would.
+func result(t *testing.T, env *testsuite.TestWorkflowEnvironment, log *recording) opt.Report {
+	t.Helper()
+	finished(t, env)
+	var out workflows.PlanResult
+	if err := env.GetWorkflowResult(&out); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Record(t.Context(), out.Ride...); err != nil {
+		t.Fatal(err)
+	}
+	return out.Report
+}
+
+// onActivity calls f when an activity of a name begins for the first time.
+func onActivity(env *testsuite.TestWorkflowEnvironment, name string, f func()) {
+	env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+		if info.ActivityType.Name == name && f != nil {
+			f()
+			f = nil
+		}
+	})
+}
+
+// wantHas checks that lines were recorded, in this order among others.
+func (r *recording) wantHas(t *testing.T, lines ...string) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rest := r.lines
+	for _, want := range lines {
+		i := slices.Index(rest, want)
+		if i < 0 {
+			t.Errorf("%q is missing, or comes too early, in\n%s", want, strings.Join(r.lines, "\n"))
+			return
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// moves returns the moves of a task, in order.
+func (r *recording) moves(taskID string) []opt.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []opt.Event
+	for _, e := range r.events {
+		if e.Kind == opt.TaskMoved && e.TaskID == taskID {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+const (
+	day      = 24 * time.Hour
+	taskID   = "task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0"
+	taskGate = taskID + ":1"
+)

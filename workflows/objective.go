@@ -40,7 +40,9 @@ func Objective(ctx workflow.Context, in ObjectiveInput) error {
 func newObjective(ctx workflow.Context, in ObjectiveInput) (*machine.Objective, error) {
 	switch {
 	case in.State != nil:
-		return &machine.Objective{State: *in.State}, nil
+		m := &machine.Objective{State: *in.State}
+		m.State.Seen, m.State.Answered = filled(m.State.Seen), filled(m.State.Answered)
+		return m, nil
 	case in.Opening != nil:
 		return machine.NewObjective(*in.Opening, in.IdleFor), nil
 	}
@@ -51,6 +53,14 @@ func newObjective(ctx workflow.Context, in ObjectiveInput) (*machine.Objective, 
 		return nil, err
 	}
 	return machine.RestoreObjective(kept, in.IdleFor), nil
+}
+
+// filled returns m, or an empty map for one that was empty when it was stored.
+func filled[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return m
 }
 
 // An objectivePart is the machine of an objective with what carries out its wants.

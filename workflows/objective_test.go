@@ -1,15 +1,232 @@
 package workflows_test
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
 
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"longhaul/opt"
+	"longhaul/opt/machine"
 	"longhaul/workflows"
 )
 
+// run runs an objective until it has ended.
+func run(env *testsuite.TestWorkflowEnvironment, o opt.Opening) {
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &o})
+}
+
 func TestObjective_runsPlansInOrder(t *testing.T) {
 	env, log := newEnv(t)
-	o := opening("say one|say two", "say three")
-	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &o})
+	run(env, opening("say one|say two", "say three"))
 	finished(t, env)
 	log.want(t, objectiveID, "opened", "objective working", "added plan-a-1", "added plan-a-2", "obj-a working", "objective completed", "obj-a completed")
+	log.want(t, planID,
+		"plan-started", "plan-a-1 working", "task-a-1-0 working", "task-a-1-0 made 1-0-echo", "task-a-1-0 completed",
+		"task-a-1-1 working", "task-a-1-1 made 1-1-echo", "task-a-1-1 completed", "plan-a-1 completed",
+	)
+	log.want(t, opt.PlanID(objectiveID, 2), "plan-started", "plan-a-2 working", "task-a-2-0 working", "task-a-2-0 made 2-0-echo", "task-a-2-0 completed", "plan-a-2 completed")
+}
+
+// Whoever is told of something finds it in the journal.
+func TestObjective_recordsBeforeItTells(t *testing.T) {
+	env, log := newEnv(t)
+	env.SetOnChildWorkflowStartedListener(func(*workflow.Info, workflow.Context, converter.EncodedValues) {
+		if !log.has("added plan-a-1") {
+			t.Error("a plan began that the journal does not have")
+		}
+	})
+	deliver := log.outside
+	log.outside = func(id, signal string, arg any) error {
+		if !log.has("task-a-1-0 input-required") {
+			t.Error("the objective is told of a gate that the journal does not have")
+		}
+		return deliver(id, signal, arg)
+	}
+	at(env, time.Hour, func() {
+		_ = env.SignalWorkflowByID(planID, workflows.LetterSignal, letter("m2", opt.Reply{GateID: taskGate, Action: opt.Accept}))
+	})
+	run(env, opening("approve Ship it?; say shipped"))
+	finished(t, env)
+	log.wantHas(t, "task-a-1-0 input-required", "objective blocked input", "obj-a input-required input", "obj-a m2 accepted", "task-a-1-0 completed", "plan-a-1 completed", "objective completed")
+}
+
+// A failed objective is a failed workflow, and tells people why.
+func TestObjective_fails(t *testing.T) {
+	env, log := newEnv(t)
+	run(env, opening("fail|say never", "say never"))
+	var failed *temporal.ApplicationError
+	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Message() != "The task was told to fail." {
+		t.Errorf("the workflow came to %v", err)
+	}
+	log.want(t, objectiveID,
+		"opened", "objective working", "added plan-a-1", "added plan-a-2", "obj-a working", "objective-stopping failed", "objective failed told-to", "obj-a failed told-to",
+	)
+	log.want(t, opt.PlanID(objectiveID, 2), "plan-stopping plan-a-2 failed", "task-a-2-0 canceled failed", "plan-a-2 skipped failed")
+}
+
+func TestObjective_isRejected(t *testing.T) {
+	env, log := newEnv(t)
+	o := opening("say first|say never")
+	o.Plans[0].Tasks[0].Executor = "proud"
+	run(env, o)
+	if env.GetWorkflowError() == nil {
+		t.Fatal("the workflow of a failed objective did not fail")
+	}
+	log.wantHas(t, "task-a-1-0 rejected beneath-me", "plan-a-1 failed rejected", "objective failed rejected", "obj-a rejected rejected")
+	if got, want := log.events[len(log.events)-1].Status.Text(), "Ask somebody else."; got != want {
+		t.Errorf("the root task says %q, want %q", got, want)
+	}
+}
+
+func TestObjective_makesPlansFirst(t *testing.T) {
+	env, log := newEnv(t)
+	run(env, opening())
+	finished(t, env)
+	log.want(t, objectiveID,
+		"opened", "objective planning", "obj-a working", "objective-changed", "added plan-a-1", "objective working", "objective completed", "obj-a completed",
+	)
+	for _, e := range log.events {
+		if e.Kind == opt.ObjectiveChanged {
+			if planner, _ := e.Text.Metadata.String(opt.KeyPlanner); planner != "one plan" {
+				t.Errorf("the planner is %q", planner)
+			}
+		}
+	}
+}
+
+func TestObjective_failsWithoutPlan(t *testing.T) {
+	env, log := newEnv(t)
+	o := opening()
+	request := message("m1", "impossible")
+	o.Message = &request
+	run(env, o)
+	log.want(t, objectiveID, "opened", "objective planning", "obj-a working", "objective-stopping failed", "objective failed failed", "obj-a failed failed")
+	if got, want := log.events[len(log.events)-1].Status.Text(), "No plan could be made. that cannot be done: no plan"; got != want {
+		t.Errorf("the root task says %q, want %q", got, want)
+	}
+}
+
+// A canceled objective is a canceled workflow, once what runs has stopped.
+func TestObjective_isCanceled(t *testing.T) {
+	for name, script := range map[string]string{"running": "work 1h", "waiting": "approve Go?"} {
+		t.Run(name, func(t *testing.T) {
+			env, log := newEnv(t)
+			if name == "running" { // time stands still while an activity runs
+				onActivity(env, "Run", env.CancelWorkflow)
+			} else {
+				at(env, time.Hour, env.CancelWorkflow)
+			}
+			run(env, opening(script, "say never"))
+			if !env.IsWorkflowCompleted() || !temporal.IsCanceledError(env.GetWorkflowError()) {
+				t.Fatalf("the workflow came to %v", env.GetWorkflowError())
+			}
+			log.wantHas(t, "objective-stopping canceled", "task-a-1-0 canceled canceled", "objective canceled", "obj-a canceled")
+			log.wantHas(t, "plan-a-2 skipped canceled", "objective canceled")
+		})
+	}
+}
+
+// A cancellation that comes together with something else, just when the run hands
+// over to another, is not lost.
+func TestObjective_isCanceledWhileItContinuesAsNew(t *testing.T) {
+	env, log := newEnv(t)
+	at(env, time.Hour, func() {
+		env.SetContinueAsNewSuggested(true)
+		env.SignalWorkflowSkippingWorkflowTask(workflows.ReportSignal, machine.Reported{PlanID: "of no interest"})
+		env.CancelWorkflow()
+	})
+	run(env, unplanned())
+	if !temporal.IsCanceledError(env.GetWorkflowError()) {
+		t.Fatalf("the workflow came to %v", env.GetWorkflowError())
+	}
+	log.want(t, objectiveID, "opened", "objective-stopping canceled", "objective canceled", "obj-a canceled")
+}
+
+// While the journal is away nothing is lost, and what cannot be recorded soon goes
+// through the queue that tasks cannot fill up.
+func TestObjective_waitsForTheJournal(t *testing.T) {
+	env, log := newEnv(t)
+	failures := 20 // more than the local activity tries
+	log.fail = func(opt.Batch) error {
+		if failures--; failures >= 0 {
+			return errors.New("the journal is down")
+		}
+		return nil
+	}
+	queues := map[string]int{}
+	env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+		if info.ActivityType.Name == "Record" {
+			queues[info.TaskQueue]++
+		}
+	})
+	run(env, opening("say done"))
+	finished(t, env)
+	log.want(t, objectiveID, "opened", "objective working", "added plan-a-1", "obj-a working", "objective completed", "obj-a completed")
+	if queues[workflows.RecordQueue] < 10 || queues[workflows.TaskQueue] == 0 {
+		t.Errorf("tried on these queues: %v", queues)
+	}
+}
+
+// A former run of a plan may take a moment to leave: the next is begun again until
+// it can.
+func TestObjective_beginsAPlanAgain(t *testing.T) {
+	env, log := newEnv(t)
+	var begun time.Duration
+	env.SetOnChildWorkflowStartedListener(func(info *workflow.Info, _ workflow.Context, _ converter.EncodedValues) {
+		if info.WorkflowType.Name == workflows.PlanWorkflow {
+			begun = env.Now().Sub(began)
+		}
+	})
+	former := func(ctx workflow.Context) error { return workflow.Sleep(ctx, 2500*time.Millisecond) }
+	both := func(ctx workflow.Context) error {
+		child := func(id string) workflow.Context {
+			return workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{WorkflowID: id})
+		}
+		first := workflow.ExecuteChildWorkflow(child(planID), former)
+		if err := first.GetChildWorkflowExecution().Get(ctx, nil); err != nil {
+			return err
+		}
+		o := opening("say one")
+		return workflow.ExecuteChildWorkflow(child(objectiveID), workflows.Objective, workflows.ObjectiveInput{Opening: &o}).Get(ctx, nil)
+	}
+	env.SetStartWorkflowOptions(startOptions("both"))
+	env.RegisterWorkflow(former)
+	env.RegisterWorkflow(both)
+	env.ExecuteWorkflow(both)
+	finished(t, env)
+	log.want(t, objectiveID, "opened", "objective working", "added plan-a-1", "obj-a working", "objective completed", "obj-a completed")
+	if begun != 3*time.Second {
+		t.Errorf("the plan began after %v, want 3s", begun)
+	}
+}
+
+// A plan that an operator has ended is recorded as failed by its objective.
+func TestObjective_losesAPlan(t *testing.T) {
+	env, log := newEnv(t)
+	env.OnWorkflow(workflows.PlanWorkflow, anyArg, anyArg).Return(workflows.PlanResult{}, errors.New("terminated"))
+	run(env, opening("say never"))
+	log.wantHas(t, "added plan-a-1", "plan-a-1 failed terminated", "objective failed terminated", "obj-a failed terminated")
+}
+
+// What a run is started with comes to the same whenever its first workflow task is
+// done: its time is the start of the run.
+func TestObjective_opensAtTheStartOfTheRun(t *testing.T) {
+	env, log := newEnv(t)
+	run(env, opening("say one"))
+	finished(t, env)
+	for _, e := range log.events[:4] {
+		if !e.At.Time().Equal(began) {
+			t.Errorf("%s is of %v, want %v", line(e), e.At, began)
+		}
+	}
+	if log.events[3].Kind != opt.TaskMoved { // local activity: all four in one batch
+		t.Errorf("the first events are %q", log.lines[:4])
+	}
 }

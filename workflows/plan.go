@@ -18,7 +18,11 @@ import (
 func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	m := &machine.Plan{State: in.State}
 	s := &m.State
-	rec := recorder{objectiveID: s.Plan.ObjectiveID, source: s.Plan.ID, last: s.N, done: s.N, rides: true}
+	s.Seen, s.Work = filled(s.Seen), filled(s.Work)
+	rec := recorder{
+		objectiveID: s.Plan.ObjectiveID, source: s.Plan.ID, last: s.N, done: s.N,
+		rides: func() bool { return !s.Alone && !s.Directive.TellEnd }, // else nobody takes the result
+	}
 	d := newDriver(ctx, &planPart{m}, rec, in.MaxEvents)
 	on(d, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
 	on(d, DirectiveSignal, func(in machine.Directed) machine.Input { return in })

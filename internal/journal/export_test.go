@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 )
 
 // Tables are those whose rows recording changes.
-var tables = []string{"objectives", "plans", "tasks", "messages", "artifacts", "events", "answers", "batches", "places", "keys", "blobs", "leftovers"}
+var tables = []string{"objectives", "plans", "tasks", "messages", "artifacts", "events", "answers", "sources", "places", "keys", "blobs", "leftovers"}
 
 // Dump returns every row of every table, as text.
 func (j *Journal) Dump(ctx context.Context) (string, error) {
@@ -61,6 +62,24 @@ func (j *Journal) Check(ctx context.Context) (result string, err error) {
 // Script runs SQL as a write.
 func (j *Journal) Script(ctx context.Context, text string) error {
 	return j.writer.submit(ctx, func(c *conn) error { return c.script(text) }, nil)
+}
+
+// Migrate brings the tables up to date, as a program would that knows more
+// migrations: their texts, by number.
+func (j *Journal) Migrate(ctx context.Context, more map[int64]string) error {
+	list, err := known()
+	if err != nil {
+		return err
+	}
+	for _, version := range slices.Sorted(maps.Keys(more)) {
+		list = append(list, migration{version, "more", more[version]})
+	}
+	c, err := j.db.connect(ctx, writing)
+	if err != nil {
+		return err
+	}
+	_, err = apply(c, list)
+	return errors.Join(err, c.close())
 }
 
 // AskAgain has the next Ping try to write.

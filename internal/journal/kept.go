@@ -71,11 +71,11 @@ func request(c *conn, objectiveID string) (m *a2a.Message, given []opt.PlanSpec,
 // recorded returns the number of the last event of an objective, by source.
 func recorded(c *conn, objectiveID string) (map[string]int64, error) {
 	last := map[string]int64{}
-	err := c.each("SELECT source, MAX(last) FROM batches WHERE objective_id = $1 GROUP BY source", args{objectiveID}, func(row scanner) error {
+	err := c.each("SELECT source, first, digests FROM sources WHERE objective_id = $1 ORDER BY source, first", args{objectiveID}, func(row scanner) error {
 		var source string
-		var n int64
-		err := row.Scan(&source, &n)
-		last[source] = n
+		var n numbers
+		err := row.Scan(&source, &n.first, &n.digests)
+		last[source] = n.last()
 		return err
 	})
 	return last, err

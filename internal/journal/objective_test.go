@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -46,153 +45,87 @@ func TestObjective(t *testing.T) {
 		shows := s.rootMoved(opt.TaskInputRequired)
 		shows.Gate = g
 		s.record(
-			opt.Event{Kind: opt.ObjectiveMoved, To: "blocked", Reason: "operator"}, // at 4
+			opt.Event{Kind: opt.ObjectiveMoved, To: "blocked", Reason: "operator"}, opt.Event{Kind: opt.ObjectivePaused}, // at 4 and 5
+			opt.Event{Kind: opt.PlanStarted, PlanID: s.plan(0)},
 			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "working"},
-			s.waits(0, 0, g), // at 6
+			opt.Event{Kind: opt.PlanPaused, PlanID: s.plan(1), Reason: opt.PausedByClient}, // at 8
+			s.waits(0, 0, g),
 			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "blocked", Reason: "input"},
 			opt.Event{Kind: opt.PlanStopping, PlanID: s.plan(1), Reason: "failed"},
 			shows,
 		)
-		want.Status, want.Reason, want.Started, want.UpdatedAt = opt.ObjectiveBlocked, "operator", true, at(4)
+		want.Status, want.Reason, want.Started, want.Paused, want.UpdatedAt = opt.ObjectiveBlocked, "operator", true, true, at(5)
 		want.Root, want.RootGate = opt.TaskInputRequired, g.ID
-		first.Plan.Status, first.Plan.Reason, first.Plan.Started, first.Plan.UpdatedAt = opt.PlanBlocked, "input", true, at(7)
+		first.Plan.Status, first.Plan.Reason, first.Plan.Started, first.Plan.UpdatedAt = opt.PlanBlocked, "input", true, at(10)
 		first.Plan.Tasks[0].State, first.Plan.Tasks[0].Gate = opt.TaskInputRequired, g
-		second.Plan.Stopping = "failed"
+		second.Plan.Paused, second.Plan.Stopping, second.Plan.UpdatedAt = true, "failed", at(11)
 		check("blocked")
 
 		failed := s.moved(0, 0, opt.TaskFailed)
 		failed.Reason, failed.Status = "timeout", agentMessage("end", "It took too long.")
 		ended := opt.Event{Kind: opt.ObjectiveMoved, To: "failed", Reason: "timeout", Status: agentMessage("end", "It failed.")}
-		s.record(failed, opt.Event{Kind: opt.ObjectiveStopping, Reason: "failed"}, ended) // at 10, 11 and 12
-		want.Status, want.Reason, want.Failure, want.Stopping, want.UpdatedAt = opt.ObjectiveFailed, "timeout", "It failed.", "failed", at(12)
+		s.record(failed, opt.Event{Kind: opt.ObjectiveResumed}, opt.Event{Kind: opt.ObjectiveStopping, Reason: "failed"}, ended) // at 13 to 16
+		want.Status, want.Reason, want.Failure, want.Stopping, want.UpdatedAt = opt.ObjectiveFailed, "timeout", "It failed.", "failed", at(16)
+		want.Paused = false
 		task := first.Plan.Tasks[0]
 		task.State, task.Gate, task.Reason, task.Failure = opt.TaskFailed, nil, "timeout", "It took too long."
-		first.Plan.UpdatedAt = at(10)
+		first.Plan.UpdatedAt = at(13)
 		check("failed")
 	})
 }
 
-// What was completed before a new attempt does not begin it: nothing follows from
-// it at once.
-func TestObjective_again(t *testing.T) {
+// A new attempt has a root task of its own, and so have the tasks of the plans that
+// are retried; what was completed stays.
+func TestObjective_retried(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		o := newObjective()
 		s := begin(t, open(), o)
+		pending := &opt.Task{ID: s.task(1, 0), Name: "Task 0", State: opt.TaskPending, Run: 2, Link: "other", Follow: true}
 		s.record(
 			planAdded(o, 0, 1), planAdded(o, 1, 1),
 			opt.Event{Kind: opt.ObjectiveMoved, To: "working"},
 			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), To: "completed"},
+			s.moved(1, 0, opt.TaskFailed),
+			opt.Event{Kind: opt.PlanStopping, PlanID: s.plan(1), Reason: "failed"},
 			opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(1), To: "failed"},
+			opt.Event{Kind: opt.ObjectiveStopping, Reason: "failed"},
 			opt.Event{Kind: opt.ObjectiveMoved, To: "failed"},
+			s.rootMoved(opt.TaskFailed),
+		)
+		old := s.view(o.ID)
+		s.record(
 			opt.Event{Kind: opt.ObjectiveRetried, From: "failed", To: "submitted", Attempt: 2},
-			opt.Event{Kind: opt.PlanRetried, PlanID: s.plan(1), Attempt: 2},
+			opt.Event{Kind: opt.PlanRetried, PlanID: s.plan(1), Attempt: 2, Tasks: []*opt.Task{pending}},
 		)
 		got, err := s.j.Objective(t.Context(), tenant, o.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !got.Plans[0].Kept || got.Plans[1].Kept || got.Plans[0].Status != opt.PlanCompleted {
-			t.Errorf("plans are %+v, %+v", got.Plans[0], got.Plans[1])
+		want := s.objective
+		want.Attempt, want.UpdatedAt = 2, at(12) // nothing is left of the head of the attempt before
+		completed, again := planAdded(o, 0, 1).Plan, planAdded(o, 1, 0).Plan
+		completed.Status, completed.UpdatedAt = opt.PlanCompleted, at(5)
+		again.Run, again.UpdatedAt, again.Tasks = 2, at(13), []*opt.Task{pending}
+		plans := got.Plans
+		got.Plans = nil
+		if diff := cmp.Diff(&want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("objective mismatch (-want +got):\n%s", diff)
 		}
-		if next := got.Next(at(99)); len(next) > 0 {
-			t.Errorf("what follows is %+v", next)
+		if diff := cmp.Diff([]*opt.Plan{completed, again}, plans, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("plans mismatch (-want +got):\n%s", diff)
 		}
-	})
-}
-
-// Whether an objective was started is the same as in the model.
-func TestObjective_started(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		for _, move := range [][2]string{
-			{"submitted", ""}, {"working", "by-hand"}, {"blocked", "input"}, {"blocked", "plan-paused"}, {"blocked", "operator"}, {"working", ""}, {"planning", ""},
-		} {
-			o := newObjective()
-			s := begin(t, open(), o)
-			e := opt.Event{Kind: opt.ObjectiveMoved, To: move[0], Reason: move[1]}
-			s.record(e)
-			got, err := s.j.Objective(t.Context(), tenant, o.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			o.Status = opt.ObjectiveStatus(move[0]) // staying is always allowed
-			if err := o.Apply(e); err != nil || o.Started != got.Started {
-				t.Errorf("%s: started is %v, in the model %v: %v", move, got.Started, o.Started, err)
-			}
+		if v := s.view(pending.A2AID()); v.State != opt.TaskPending || v.Index != 0 || v.PlanID != s.plan(1) {
+			t.Errorf("the task of the second attempt is %+v", v)
+		}
+		old.Seq += 2
+		if diff := cmp.Diff(old, s.view(o.ID)); diff != "" {
+			t.Errorf("root task of the first attempt mismatch (-before +after):\n%s", diff)
+		}
+		v := s.view(opt.RootID(o.ID, 2))
+		if v.State != opt.TaskSubmitted || !v.IsRoot || v.MessageID != old.MessageID || v.Digest != old.Digest || v.Task.Status.At != at(12) {
+			t.Errorf("root task of the second attempt: %+v", v)
 		}
 	})
-}
-
-// TestPlan_sameAsModel lets random things happen to plans. What is read must be
-// what the model has come to, since clients and the workflow talk about the
-// same plan.
-func TestPlan_sameAsModel(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		j := open()
-		for seed := range uint64(40) {
-			sameAsModel(t, j, seed)
-		}
-	})
-}
-
-func sameAsModel(t *testing.T, j *journal.Journal, seed uint64) {
-	random := rand.New(rand.NewPCG(seed, 0))
-	s := begin(t, j, newObjective())
-	added := planAdded(s.objective, 0, 1+random.IntN(6))
-	p := new(opt.Plan)
-	*p = *added.Plan
-	p.Tasks = nil
-	for _, task := range added.Plan.Tasks {
-		if random.IntN(4) == 0 {
-			task.Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
-		}
-		own := *task
-		p.Tasks = append(p.Tasks, &own)
-	}
-	s.record(added)
-	now := int64(10)
-	happens := func(e opt.Event) {
-		now++
-		e.At = at(now)
-		if err := p.Apply(e); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		s.record(e)
-	}
-	p.Started = true
-	happens(opt.Event{Kind: opt.PlanMoved, PlanID: p.ID, To: "working"})
-	for step := 0; step < 200 && !p.Settled(); step++ {
-		for _, task := range p.Ready() {
-			happens(s.moved(0, task.Index, opt.TaskWorking))
-		}
-		if task := p.Tasks[random.IntN(len(p.Tasks))]; !task.State.Ended() && task.State != opt.TaskPending {
-			to := []opt.TaskState{opt.TaskCompleted, opt.TaskFailed, opt.TaskInputRequired, opt.TaskWorking}[random.IntN(4)]
-			e := s.moved(0, task.Index, to)
-			switch {
-			case !task.State.May(to):
-				continue
-			case to == opt.TaskInputRequired && task.Gate == nil:
-				e = s.waits(0, task.Index, gate(task.ID, opt.Approval, task.Gates+1))
-			case to == opt.TaskInputRequired:
-				continue
-			case to == opt.TaskFailed:
-				e.Reason, e.Status = "failed", agentMessage("end", fmt.Sprint("It broke at ", step))
-			}
-			happens(e)
-		}
-		for events := p.Next(at(now)); len(events) > 0; events = p.Next(at(now)) {
-			for _, e := range events {
-				happens(e)
-			}
-		}
-	}
-	got, err := j.Plan(t.Context(), tenant, p.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	onlyWorkflow := cmpopts.IgnoreFields(opt.Task{}, "Gates")
-	if diff := cmp.Diff(p, got, onlyWorkflow, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("seed %d: the plan that is read is not the one that was decided (-decided +read):\n%s", seed, diff)
-	}
 }
 
 // TestSnapshot reads tasks while they change. A view and the events up to its

@@ -112,15 +112,17 @@ func TestOpen_together(t *testing.T) {
 func TestOpen_migrationBetween(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
-		before := `DROP TABLE purges; DROP TABLE leftovers; DROP INDEX objectives_ended; ALTER TABLE objectives DROP COLUMN asked_at;
-			DELETE FROM migrations WHERE version = 3`
-		if err := errors.Join(j.Script(t.Context(), before), j.Close()); err != nil {
-			t.Fatal(err)
+		later, between := "CREATE TABLE later (n BIGINT NOT NULL)", "CREATE TABLE between_others (n BIGINT NOT NULL)"
+		for _, more := range []map[int64]string{{9999: later}, {9998: between, 9999: later}} {
+			if err := j.Migrate(t.Context(), more); err != nil {
+				t.Fatal(err)
+			}
 		}
-		j = open()
-		begin(t, j, newObjective()).end(opt.ObjectiveCompleted, 10)
-		if n, err := j.Purge(t.Context(), at(100).Time(), 10); n != 1 || err != nil {
-			t.Errorf("%d were removed, %v", n, err)
+		if err := j.Script(t.Context(), "INSERT INTO later VALUES (1); INSERT INTO between_others VALUES (1)"); err != nil {
+			t.Error(err)
+		}
+		if err := j.Migrate(t.Context(), map[int64]string{9999: later}); err == nil {
+			t.Error("a program that does not know one in between is not refused")
 		}
 	})
 }

@@ -17,8 +17,9 @@ const placeFor = time.Minute
 // Place takes a place in the queue of a context, in one transaction and so one
 // after another, whichever process asks. If nothing else is open in the context
 // the objective may begin at once, and is busy for others from now on. Asking
-// again for the same attempt returns the same place. The error wraps
-// [opt.ErrQueueFull] if too many wait.
+// again for the same attempt within a minute returns the same place, and so does
+// asking when the objective shows it. The error wraps [opt.ErrQueueFull] if too
+// many wait.
 func (j *Journal) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err error) {
 	err = j.writer.submit(ctx, func(c *conn) (err error) {
 		placed, err = takePlace(c, p)

@@ -138,7 +138,7 @@ func remove(c *conn, ids []string) error {
 var belongings = []struct {
 	table string
 	most  int
-}{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"batches", 100}, {"blobs", 1}}
+}{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"sources", 100}, {"blobs", 1}}
 
 // sweep removes some rows of what is left of objectives; did is false if there is
 // nothing left.

@@ -26,7 +26,7 @@ func rich(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	rootWaits.Gate, rootWaits.Status = g, g.Message(o.ContextID, root)
 	s.record(planAdded(o, 0, 2), s.rootMoved(opt.TaskWorking), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false))
 	s.record(s.waits(0, 0, g), rootWaits, said(root, task, "m-1", opt.Accepted), s.piece(0, 0, "a", "two", true), s.moved(0, 0, opt.TaskCompleted))
-	s.as("another source", j).record(said(root, "", "m-2", opt.Noted))
+	s.as("another source", j).record(said(root, "", "m-2", opt.Noted), answered("c-1", opt.CommandAnswer{Revision: 1}))
 	for _, id := range []string{"b-1", "b-2", "b-3"} {
 		if err := j.WriteBlob(t.Context(), o.ID, id, []byte("a blob of "+o.ID)); err != nil {
 			t.Fatal(err)
@@ -82,6 +82,9 @@ func (s *scribe) gone(j *journal.Journal) {
 		if err := read(); !errors.Is(err, opt.ErrUnknown) {
 			s.t.Errorf("%s of an objective that was removed: %v, want it to be unknown", what, err)
 		}
+	}
+	if _, ok, err := j.Answer(ctx, id, "c-1"); ok || err != nil {
+		s.t.Errorf("an answer of an objective that was removed: %v, %v", ok, err)
 	}
 	if events, err := j.Events(ctx, id, 0, 0); len(events) > 0 || err != nil {
 		s.t.Errorf("%d events of an objective that was removed, %v", len(events), err)

@@ -67,7 +67,7 @@ func TestQueue(t *testing.T) {
 
 		first.as(opt.RootID(first.objective.ID, 2), j).record(
 			opt.Event{Kind: opt.ObjectiveRetried, From: "failed", To: "planning", Attempt: 2},
-			opt.Event{Kind: opt.ObjectiveQueued, At: at(50)})
+			opt.Event{Kind: opt.ObjectiveQueued, QueuedAt: at(50)})
 		want(1, at(50), second, fourth)
 		if v := first.view(opt.RootID(first.objective.ID, 2)); v.Position != 1 || !v.QueuedAt.Equal(at(50)) {
 			t.Errorf("the second attempt is at place %d since %s, want the first since 50 ms", v.Position, v.QueuedAt)

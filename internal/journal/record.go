@@ -53,6 +53,7 @@ type recording struct {
 	batches     []batch
 	c           *conn
 	o           openObjective
+	known       map[string]numbers // the latest of a source, as far as they were read
 }
 
 // An openObjective is what recording knows of the objective, as it was before
@@ -70,7 +71,7 @@ type openObjective struct {
 // newRecording does what can be done before it is the turn of batches to be
 // written.
 func newRecording(batches []opt.Batch) (*recording, error) {
-	r := new(recording)
+	r := &recording{known: map[string]numbers{}}
 	for _, b := range batches {
 		if len(b.Events) == 0 {
 			continue
@@ -110,11 +111,11 @@ func (r *recording) run(c *conn) error {
 
 // enterBatch applies the events of b that are new.
 func (r *recording) enterBatch(b batch) error {
-	last, err := r.last(b.source)
+	latest, err := r.latest(b.source)
 	if err != nil {
 		return err
 	}
-	first := b.entries[0].N
+	first, last := b.entries[0].N, latest.last()
 	if first > last+1 {
 		return fmt.Errorf("event %d follows on event %d: %w", first, last, ErrGap)
 	}
@@ -134,7 +135,7 @@ func (r *recording) enterBatch(b batch) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	return r.keepBatch(b.source, fresh)
+	return r.keepNumbers(b.source, fresh)
 }
 
 // enter applies e and gives it its place among the events.
@@ -148,10 +149,19 @@ func (r *recording) enter(e *entry) error {
 	return err
 }
 
-// open reads where the objective stands.
+// open reads where the objective and the first source stand. What is left of
+// another objective by that id says nothing.
 func (r *recording) open() (err error) {
-	r.o.exists, err = r.c.get("SELECT tenant, context_id, seq, attempt, updated_at FROM objectives WHERE id = $1",
-		args{r.objectiveID}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.updatedAt)
+	first := r.batches[0].source
+	var n numbers
+	r.o.exists, err = r.c.get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.updated_at, COALESCE(s.first, 1), s.digests
+		FROM objectives o LEFT JOIN sources s ON s.objective_id = $1 AND s.source = $2
+			AND s.first = (SELECT MAX(first) FROM sources WHERE objective_id = $1 AND source = $2)
+		WHERE o.id = $1`,
+		args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.updatedAt, &n.first, &n.digests)
+	if r.o.exists {
+		r.known[first] = n
+	}
 	return err
 }
 

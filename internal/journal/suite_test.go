@@ -129,6 +129,9 @@ func (s *scribe) as(source string, j *journal.Journal) *scribe {
 // without a time gets its number in milliseconds, and each gets what its owner
 // would have arrived at.
 func (s *scribe) batch(events ...opt.Event) opt.Batch {
+	if s.heads == nil {
+		s.heads = newHeads(s.objective)
+	}
 	for i := range events {
 		s.n++
 		events[i].N = s.n

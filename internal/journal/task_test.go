@@ -101,7 +101,7 @@ func TestTask_ofPlan(t *testing.T) {
 
 		g := gate(id, opt.Approval, 1)
 		s.record(s.waits(0, 1, g))
-		want.Seq, want.State, want.Gates = 4, opt.TaskInputRequired, []*opt.Gate{g}
+		want.Seq, want.State, want.Gates, want.Attempt = 4, opt.TaskInputRequired, []*opt.Gate{g}, 0
 		want.Task.Status = a2a.TaskStatus{State: a2a.InputRequired, At: at(4), Message: g.Message(s.objective.ContextID, id)}
 		check("waiting")
 
@@ -110,7 +110,7 @@ func TestTask_ofPlan(t *testing.T) {
 		check("stopping")
 
 		failed := s.moved(0, 1, opt.TaskFailed)
-		failed.Gate, failed.Status = g, agentMessage("end", "It broke.") // a gate that stays is an error of the source
+		failed.Status = agentMessage("end", "It broke.")
 		s.record(failed)
 		want.Seq, want.State, want.Gates, want.Stopping = 6, opt.TaskFailed, nil, ""
 		want.Task.History = []a2a.Message{*want.Task.Status.Message}
@@ -140,42 +140,6 @@ func TestTask_statusTime(t *testing.T) {
 			if got := s.view(s.objective.ID).Task.Status.At; got != at(test.want) {
 				t.Errorf("step %d: status since %v, want %v", i, got, at(test.want))
 			}
-		}
-	})
-}
-
-// TestTask_secondAttempt begins a failed objective anew: the task of the first
-// attempt stays as it ended.
-func TestTask_secondAttempt(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
-		s := begin(t, open(), newObjective())
-		s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskFailed), s.rootMoved(opt.TaskFailed))
-		old := s.view(s.objective.ID)
-
-		again := s.objective
-		again.Attempt, again.MessageID, again.UpdatedAt = 2, "m-again", at(50)
-		m := userMessage("m-again", "Try again")
-		again.Digest = m.Digest()
-		retry := s.as(s.objective.ID+"#2", s.j)
-		retry.objective = again
-		event := opt.Opening{Objective: again, Message: &m}.Event()
-		retry.record(event, retry.moved(0, 0, opt.TaskWorking))
-		s.as("late", s.j).record(event) // from yet another source: the attempt is there
-
-		old.Seq = 6
-		if diff := cmp.Diff(old, s.view(s.objective.ID)); diff != "" {
-			t.Errorf("root task of the first attempt mismatch (-before +after):\n%s", diff)
-		}
-		v := s.view(s.objective.ID + "~2")
-		if v.State != opt.TaskSubmitted || v.MessageID != "m-again" || v.Digest != m.Digest() || v.PlanID != s.plan(0) || len(v.Task.History) != 1 {
-			t.Errorf("root task of the second attempt: %+v", v)
-		}
-		o, err := s.j.Objective(t.Context(), tenant, s.objective.ID)
-		if err != nil || o.Attempt != 2 || o.Root != opt.TaskSubmitted || o.UpdatedAt != at(50) || o.CreatedAt != at(0) || o.Plans[0].Tasks[0].State != opt.TaskWorking {
-			t.Errorf("objective: %+v, %v", o, err)
-		}
-		if n := len(s.events()); n != 6 {
-			t.Errorf("%d events, want 6", n)
 		}
 	})
 }

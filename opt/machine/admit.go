@@ -149,7 +149,9 @@ func admitPlanMove(p *opt.Plan, to opt.PlanStatus) error {
 	switch {
 	case to == "" || to == from:
 		return nil
-	case p.Stopping != "", from.Ended(), !from.May(to), to == opt.PlanWorking && waits && !p.Paused:
+	case from.Ended(): // its objective retries it, once it has the plan's last report
+		return planEnded()
+	case p.Stopping != "", !from.May(to), to == opt.PlanWorking && waits && !p.Paused:
 		return &opt.MoveError{From: string(from), To: string(to)}
 	}
 	return nil

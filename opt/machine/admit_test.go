@@ -177,7 +177,10 @@ func TestAdmit_closingPlan(t *testing.T) {
 		c := opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: to}
 		p.Report = &opt.Report{Status: opt.PlanFailed, Closing: true}
 		wantMove(t, "closing", machine.Admit(o, c), "failed", to, false)
-		wantMove(t, "asked the plan", machine.AdmitToPlan(p, c), "failed", to, false)
+		var refused *opt.Refusal
+		if err := machine.AdmitToPlan(p, c); !errors.As(err, &refused) || refused.Code != opt.RefusedEnded {
+			t.Errorf("asked the plan: %v, want it refused as ended", err)
+		}
 		p.Report.Closing = false
 		wantMove(t, "closed", machine.Admit(o, c), "failed", to, true)
 	}

@@ -46,9 +46,12 @@ type Member struct {
 }
 
 // An objective enters before it is started, so that none is ever left outside.
-// One that is not there after turnTries seconds never was: its start failed.
+// One that is not there after turnTries seconds never was: its start failed. One
+// that began when it was alone may be about to start, too, but most likely it has
+// ended meanwhile.
 const (
 	turnTries = 20
+	joinTries = 5
 	turnWait  = time.Second
 )
 
@@ -188,7 +191,7 @@ func (m *Context) onTold(in Told) {
 	case member == nil || in.N < member.Turn.N:
 	case !in.Gone:
 		member.Told, member.Joined = in.N, false
-	case member.Begun || member.Tries+1 >= turnTries:
+	case member.Begun, member.Tries+1 >= turnTries, member.Joined && member.Tries+1 >= joinTries:
 		m.remove(member.ID)
 	default:
 		member.Tries++
@@ -198,11 +201,11 @@ func (m *Context) onTold(in Told) {
 
 func (m *Context) onElapsed(key string) {
 	s := &m.State
-	for _, x := range slices.Concat([]*Member{s.Holder}, s.Resting) {
-		if x != nil && retryKey(x) == key {
-			tries := x.Tries
-			m.tell(x, x == s.Holder)
-			x.Tries = tries
+	for _, member := range append(slices.Clone(s.Resting), s.Holder) {
+		if member != nil && !member.RetryAt.IsZero() && retryKey(member) == key {
+			tries := member.Tries
+			m.tell(member, member == s.Holder)
+			member.Tries = tries
 		}
 	}
 }

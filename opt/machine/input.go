@@ -11,6 +11,11 @@ type Input interface{ input() }
 // Opened is the first input of a machine: what its first run was started with.
 type Opened struct{}
 
+// Begin says that everything that has arrived was taken in: what may begin, begins.
+// The driver says it before it carries out the wants, and not in a run that is about
+// to hand over to another, which starts nothing.
+type Begin struct{}
+
 // Canceled says that the workflow was asked to stop.
 type Canceled struct{}
 
@@ -150,6 +155,7 @@ const (
 )
 
 func (Opened) input()       {}
+func (Begin) input()        {}
 func (Canceled) input()     {}
 func (Leaving) input()      {}
 func (Letter) input()       {}

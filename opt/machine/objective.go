@@ -66,6 +66,7 @@ type Link struct {
 type Making struct {
 	Key    string `json:"key"`
 	Replan bool   `json:"replan,omitempty"` // in place of the plans that have not ended
+	Begun  bool   `json:"begun,omitempty"`  // the objective has had its turn since it asked
 }
 
 // Current is the command that is being applied.
@@ -166,6 +167,7 @@ func (m *Objective) settle() {
 		again = m.follow()
 		again = m.nextCommand() || again
 		again = m.beginInTurn() || again
+		m.makeInTurn()
 		again = m.direct() || again
 		again = m.finishCommand() || again
 	}
@@ -332,7 +334,7 @@ func (m *Objective) onLetter(l opt.Letter) {
 func (m *Objective) Wants() Wants {
 	var w Wants
 	s := &m.State
-	if s.Making != nil {
+	if s.Making != nil && s.Making.Begun {
 		w.Activities = append(w.Activities, Activity{Key: s.Making.Key, Kind: MakePlans, Of: s.Objective.ID})
 	}
 	if s.Loading {

@@ -302,7 +302,7 @@ func (m *Objective) retryObjective(kept *Kept, c opt.Command) {
 		}
 	}
 	s.Notes, s.IdleSince, s.Idle = nil, m.now, true
-	s.Turn.Shared, s.Turn.Held, s.Turn.Want = false, false, ""
+	s.Turn.Held, s.Turn.Want = false, "" // the context has to hear of this attempt, if others share it
 	m.revise(nil)
 	if !c.QueuedAt.IsZero() {
 		m.queue(c.QueuedAt)

@@ -25,6 +25,13 @@ func (m *Objective) make(replan bool) {
 	s.Making, s.Objective.Planning = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.RootID(), s.Makings), Replan: replan}, true
 }
 
+// makeInTurn has the planner begin once the objective has its turn.
+func (m *Objective) makeInTurn() {
+	if s := &m.State; s.Making != nil && m.mayWork() {
+		s.Making.Begun = true
+	}
+}
+
 // dropMaking forgets what the planner is asked for.
 func (m *Objective) dropMaking() { m.State.Making, m.State.Objective.Planning = nil, false }
 

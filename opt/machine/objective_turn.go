@@ -49,9 +49,6 @@ func (m *Objective) onTurn(in Turn) {
 	case in.Tenant != s.Objective.Tenant || in.N <= t.Grant:
 		return
 	case !t.Shared:
-		if s.Objective.Settled() {
-			return
-		}
 		t.Shared, t.Held, t.Want, t.Grant = true, in.Held, WantRest, in.N
 		if in.Held {
 			t.Want = WantTurn

@@ -67,7 +67,8 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 	case Told:
 		m.onTold(in)
 	}
-	m.settle()
+	_, begin := in.(Begin)
+	m.settle(begin)
 	return m.events
 }
 
@@ -176,14 +177,15 @@ func (m *Plan) move(to opt.PlanStatus, reason string) {
 	m.apply(opt.Event{Kind: opt.PlanMoved, From: string(m.State.Plan.Status), To: string(to), Reason: reason})
 }
 
-// settle does all that follows: tasks begin and end, the status follows them, and
-// the objective is told.
-func (m *Plan) settle() {
+// settle does all that follows: tasks end, the status follows them, and the objective
+// is told. Tasks begin only once everything that has arrived was taken in: a pause
+// that is among it holds them back.
+func (m *Plan) settle(begin bool) {
 	for again := true; again; {
 		again = m.follow()
 		again = m.endDoomed() || again
-		again = m.beginReady() || again
-		again = m.beginWaiting() || again
+		again = begin && m.beginReady() || again
+		again = begin && m.beginWaiting() || again
 		again = m.yield() || again
 	}
 	m.tell()
@@ -208,10 +210,10 @@ func (m *Plan) mayBegin() bool {
 }
 
 // yield gives the permission to begin tasks back when nothing of the plan can go
-// on, or it has no tasks yet: others in the context may work meanwhile.
+// on, or clients alone work on it: others in the context may work meanwhile.
 func (m *Plan) yield() bool {
 	s := &m.State
-	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && len(s.Plan.Tasks) == 0
+	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && len(s.Work) == 0 && len(s.Plan.Ready()) == 0
 	if !s.Directive.Shared || !s.Plan.Started || !waits || s.Directive.Permission <= s.Yielded || m.working() {
 		return false
 	}

@@ -8,7 +8,6 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"longhaul/dev/e2e/harness"
-	"longhaul/opt"
 )
 
 // Bounds on the history of one workflow of the largest objective there can be. A

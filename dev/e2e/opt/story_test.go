@@ -49,7 +49,8 @@ func (s *story) complain(e opt.Event, format string, args ...any) {
 func (s *story) take(e opt.Event) {
 	ref, _ := opt.ParseID(e.TaskID)
 	switch e.Kind {
-	case opt.ObjectiveOpened, opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectiveChanged, opt.ObjectiveRetried:
+	case opt.ObjectiveOpened, opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectivePaused, opt.ObjectiveResumed,
+		opt.ObjectiveChanged, opt.ObjectiveRetried, opt.ObjectiveQueued:
 		if e.Kind == opt.ObjectiveMoved && e.From != string(s.o.Status) {
 			s.complain(e, "and the objective is %s", s.o.Status)
 		}
@@ -67,7 +68,8 @@ func (s *story) take(e opt.Event) {
 			return
 		}
 		s.inPlan(e)
-	case opt.PlanMoved, opt.PlanChanged, opt.PlanRetried, opt.PlanStopping, opt.TasksAdded, opt.TaskLinked:
+	case opt.PlanMoved, opt.PlanChanged, opt.PlanRetried, opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanStopping,
+		opt.TasksAdded, opt.TaskLinked:
 		s.inPlan(e)
 	}
 }
@@ -127,9 +129,8 @@ func (s *story) inPlan(e opt.Event) {
 	case e.Kind == opt.PlanChanged && e.Change.Dependencies != nil:
 		s.reorder(p, e)
 	}
-	report := p.Brief()
-	report.N = s.seq
-	s.apply(opt.Event{Kind: opt.PlanReported, At: e.At, PlanID: p.ID, Report: &report})
+	header, report := s.o.Plan(p.ID), p.Brief()
+	header.Status, header.Reason, header.Started, header.Report = p.Status, p.Reason, p.Started, &report
 }
 
 // reorder lets a plan depend on others.

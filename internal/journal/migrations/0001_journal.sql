@@ -148,13 +148,14 @@ CREATE TABLE answers (
 );
 
 -- What each source has recorded, so that recording again changes nothing and
--- other content under a known number is found out.
-CREATE TABLE batches (
+-- other content under a known number is found out. A row holds some numbers that
+-- follow on each other, the last row of a source its latest.
+CREATE TABLE sources (
     objective_id TEXT   NOT NULL,
     source       TEXT   NOT NULL,
-    last         BIGINT NOT NULL, -- number of the last event; the batch before ends where this one begins
-    digests      BYTEA  NOT NULL, -- of the events, 16 bytes each, those that came too late as well
-    PRIMARY KEY (objective_id, source, last)
+    first        BIGINT NOT NULL, -- number
+    digests      BYTEA  NOT NULL, -- of the events from first on, 16 bytes each, those that came too late as well
+    PRIMARY KEY (objective_id, source, first)
 );
 
 -- Places in the contexts of attempts that are about to begin. A place counts until

@@ -156,7 +156,7 @@ func (w *World) openObjective(c *choice) {
 	}
 	call := &call{begunAt: w.now, objectiveID: id, to: id, opening: &o, attempt: 1}
 	if !o.Idle {
-		o.Objective.QueuedAt, call.behind = w.journal.reserve(w, contextID, id, 1)
+		o.Objective.QueuedAt, call.behind = w.journal.reserve(contextID, id, 1, w.at())
 		call.queued = !o.Objective.QueuedAt.IsZero()
 	} else {
 		call.idleFor = []int64{3600, 0}[c.pick(2)]
@@ -239,7 +239,7 @@ func (w *World) note(c *choice) {
 		l.PlanID, l.TaskID, call.to = p.ID, p.Tasks[c.pick(len(p.Tasks))].A2AID(), p.ID
 	case !o.Started && !o.Status.Ended(): // it begins the work
 		l.Begins = kind == 2
-		l.QueuedAt, call.behind = w.journal.reserve(w, o.ContextID, o.ID, o.Attempt)
+		l.QueuedAt, call.behind = w.journal.reserve(o.ContextID, o.ID, o.Attempt, w.at())
 		call.queued = !l.QueuedAt.IsZero()
 	}
 	l.Message = *w.message(o.ID, l.TaskID)

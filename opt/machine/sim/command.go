@@ -33,14 +33,17 @@ func (w *World) sendThis(cmd opt.Command) {
 	r := w.journal.rows[cmd.ObjectiveID]
 	o := &r.objective
 	call := &call{begunAt: w.now, objectiveID: o.ID, to: o.ID, command: &cmd, attempt: o.Attempt}
+	if r.closed && machine.Admit(o, cmd) != nil {
+		return // the API refuses the obvious
+	}
+	if mayBegin(cmd) && (o.Started || o.Status.Ended()) {
+		cmd.Seen = o.Revision // it has no place if the objective is retried before it comes
+	}
 	if begins(cmd, o) {
 		if r.closed {
-			if machine.Admit(o, cmd) != nil {
-				return
-			}
 			call.attempt++
 		}
-		cmd.QueuedAt, call.behind = w.journal.reserve(w, o.ContextID, o.ID, call.attempt)
+		cmd.QueuedAt, call.behind = w.journal.reserve(o.ContextID, o.ID, call.attempt, w.at())
 		call.queued = !cmd.QueuedAt.IsZero()
 	}
 	w.logf("a client sends command %s for %s: %s, queued %v", cmd.ID, w.name(o.ID), describe(cmd), call.queued)
@@ -49,15 +52,18 @@ func (w *World) sendThis(cmd opt.Command) {
 
 // begins reports whether a command begins work on an objective that does none.
 func begins(c opt.Command, o *opt.Objective) bool {
-	switch {
-	case o.Started && !o.Status.Ended():
-		return false
-	case c.Kind == opt.UpdateObjective:
-		return c.Starts() || retries(c)
-	case c.Kind == opt.UpdatePlan:
-		return opt.PlanStatus(c.Status) == opt.PlanWorking && !o.Status.Ended()
+	return mayBegin(c) && (!o.Started || o.Status.Ended())
+}
+
+// mayBegin reports whether a command is one that may begin work.
+func mayBegin(c opt.Command) bool {
+	switch c.Kind {
+	case opt.UpdateObjective:
+		return c.Starts()
+	case opt.UpdatePlan:
+		return opt.PlanStatus(c.Status) == opt.PlanWorking
 	}
-	return c.Kind == opt.CreatePlan && c.Start || c.Kind == opt.Replan && !o.Status.Ended()
+	return c.Kind == opt.Replan || c.Kind == opt.CreatePlan && c.Start
 }
 
 // fill draws what a command asks for.

@@ -34,7 +34,6 @@ type place struct {
 	objectiveID string
 	attempt     int
 	queuedAt    a2a.Time // zero for one that found the context free
-	takenAt     int64
 }
 
 func newJournal() *journal {
@@ -171,20 +170,13 @@ func storeTask(p *opt.Plan, e opt.Event) {
 
 // reserve takes a place for an attempt in the queue of its context, in one
 // transaction. It returns the time of the place, zero if the context is free, and
-// the objectives that are known to have begun. The same attempt has one place. One
-// that was free when a client asked long ago, in vain, is taken anew.
-func (j *journal) reserve(w *World, contextID, objectiveID string, attempt int) (a2a.Time, []string) {
-	own := func(p place) bool { return p.objectiveID == objectiveID && p.attempt == attempt }
-	if i := slices.IndexFunc(j.places[contextID], own); i >= 0 {
-		p := j.places[contextID][i]
-		if !p.queuedAt.IsZero() || w.now-p.takenAt <= patience {
-			return p.queuedAt, nil
-		}
-		j.places[contextID] = slices.Delete(j.places[contextID], i, i+1)
-	}
+// the objectives that are known to have begun. The same attempt has one place.
+func (j *journal) reserve(contextID, objectiveID string, attempt int, now a2a.Time) (a2a.Time, []string) {
+	places := j.places[contextID]
+	own := slices.IndexFunc(places, func(p place) bool { return p.objectiveID == objectiveID && p.attempt == attempt })
 	var begun []string
-	for _, p := range j.places[contextID] {
-		if o := j.rows[p.objectiveID].objective; p.queuedAt.IsZero() || o.Started {
+	for _, p := range places {
+		if o := j.rows[p.objectiveID].objective; p.objectiveID != objectiveID && (p.queuedAt.IsZero() || o.Started) {
 			begun = append(begun, p.objectiveID)
 		}
 	}
@@ -193,11 +185,14 @@ func (j *journal) reserve(w *World, contextID, objectiveID string, attempt int) 
 			begun = append(begun, id)
 		}
 	}
-	at := a2a.Time{}
-	if len(begun) > 0 || len(j.places[contextID]) > 0 {
-		at = w.at()
+	if own >= 0 {
+		return places[own].queuedAt, begun
 	}
-	j.places[contextID] = append(j.places[contextID], place{objectiveID, attempt, at, w.now})
+	at := a2a.Time{}
+	if len(begun) > 0 || len(places) > 0 {
+		at = now
+	}
+	j.places[contextID] = append(places, place{objectiveID, attempt, at})
 	return at, begun
 }
 

@@ -44,7 +44,7 @@ func (w *World) restsForReason(r *run, s *machine.ObjectiveState) {
 		bad("it is being stopped and does not end")
 	case s.Current != nil || len(s.Commands) > 0:
 		bad("a command is not answered")
-	case o.Status == opt.ObjectiveSubmitted && !s.Idle && !(s.Begin && s.Turn.Shared && !s.Turn.Held): // nobodyWaitsInVain looks at its context
+	case o.Status == opt.ObjectiveSubmitted && (!s.Idle || s.Begin):
 		bad("it waits for nobody")
 	case o.Status == opt.ObjectivePlanning:
 		bad("no planner works")
@@ -110,23 +110,13 @@ func (w *World) planRestsForReason(s *machine.PlanState) {
 // nobodyWaitsInVain: when nothing goes on, no objective holds the turn or waits for
 // it: one that cannot go on gives it back (invariant 4).
 func (w *World) nobodyWaitsInVain(r *run, s *machine.ContextState) {
-	if s.Holder != nil && !w.holderWorks(s.Holder.ID) || len(s.Front)+len(s.Waiting) > 0 && (s.Holder == nil || !w.holderWorks(s.Holder.ID)) {
+	if s.Holder != nil || len(s.Front)+len(s.Waiting) > 0 {
 		holder := "nobody"
 		if s.Holder != nil {
 			holder = w.name(s.Holder.ID)
 		}
 		w.fail("turns", "%s rests, %s has the turn, %d wait", w.name(r.id), holder, len(s.Front)+len(s.Waiting))
 	}
-}
-
-// holderWorks reports whether a client works by hand on a plan of an objective that
-// was started: then it keeps the turn.
-func (w *World) holderWorks(id string) bool {
-	r := w.open(id)
-	return r != nil && slices.ContainsFunc(r.m.(objectiveHost).State.Objective.Plans, func(p *opt.Plan) bool {
-		plan := w.open(p.ID)
-		return p.Status == opt.PlanWorking && plan != nil && len(plan.m.(planHost).State.Plan.Tasks) > 0
-	})
 }
 
 // knowsItsPlans: an objective shows of its plans what they are (invariant 5).

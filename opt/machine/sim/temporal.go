@@ -122,6 +122,7 @@ func (w *World) handle(r *run, now a2a.Time, in machine.Input, t *taken) {
 
 // reconcile begins what is wanted and not there, and stops what is not wanted.
 func (w *World) reconcile(r *run, now a2a.Time, t *taken) {
+	w.handleBegin(r, now, t)
 	wants := r.m.Wants()
 	for again := true; again; wants = r.m.Wants() {
 		again = false
@@ -131,7 +132,9 @@ func (w *World) reconcile(r *run, now a2a.Time, t *taken) {
 				w.use(r, a.Key)
 				w.handle(r, now, in, t)
 				t.inputs = append(t.inputs, in)
+				w.handleBegin(r, now, t)
 				again = true
+				break
 			}
 		}
 	}
@@ -159,6 +162,14 @@ func (w *World) reconcile(r *run, now a2a.Time, t *taken) {
 	}
 	if !r.leaving {
 		w.begin(r, wants)
+	}
+}
+
+// handleBegin lets begin what may, unless the run is about to hand over to another.
+func (w *World) handleBegin(r *run, now a2a.Time, t *taken) {
+	if !r.leaving {
+		w.handle(r, now, machine.Begin{}, t)
+		t.inputs = append(t.inputs, machine.Begin{})
 	}
 }
 

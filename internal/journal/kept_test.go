@@ -1,0 +1,96 @@
+package journal_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// What is kept of an objective is all that a new attempt at it builds on.
+func TestKept(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		o := newObjective()
+		m := userMessage(o.MessageID, "Ship it, please")
+		o.Digest = m.Digest()
+		given := []opt.PlanSpec{{Name: "Plan 0", Tasks: []opt.TaskSpec{{Name: "Task 0"}, {Name: "Task 1"}}}}
+		s := &scribe{t: t, j: open(), objective: o, source: o.ID}
+		s.record(opt.Opening{Objective: o, Message: &m, Plans: given}.Event(), planAdded(o, 0, 2), said(o.ID, "", "m-1", opt.Noted))
+		plan := s.as(s.plan(0), s.j)
+		plan.record(
+			s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false), s.piece(0, 0, "a", "two", true),
+			said(s.task(0, 0), "", "m-2", opt.Noted), said(o.ID, s.task(0, 0), "m-3", opt.Noted),
+			said(s.task(0, 0), "", "m-4", opt.Accepted), said(s.task(0, 0), "", "m-5", opt.TooLate), said(s.task(0, 1), "", "m-6", opt.Noted),
+			s.moved(0, 0, opt.TaskCompleted),
+		)
+		want := opt.Kept{
+			Request: &m, Given: given, Recorded: map[string]int64{o.ID: 3, s.plan(0): 9},
+		}
+		whole, err := s.j.Objective(t.Context(), tenant, o.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Objective = *whole
+		first, second := whole.Plans[0].Tasks[0], whole.Plans[0].Tasks[1]
+		first.Artifacts = []a2a.Artifact{{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("onetwo")}}}
+		first.Notes = []a2a.Message{userMessage("m-2", "about m-2"), userMessage("m-3", "about m-3")}
+		second.Notes = []a2a.Message{userMessage("m-6", "about m-6")}
+		got, err := s.j.Kept(t.Context(), tenant, o.ID)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%v, mismatch (-want +got):\n%s", err, diff)
+		}
+		for _, who := range []string{"globex", tenant} {
+			if _, err := s.j.Kept(t.Context(), who, newObjective().ID); !errors.Is(err, opt.ErrUnknown) {
+				t.Errorf("of no objective: %v", err)
+			}
+		}
+		if _, err := s.j.Kept(t.Context(), "globex", o.ID); !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("for another tenant: %v", err)
+		}
+	})
+}
+
+// An objective that was created without a message has no request.
+func TestKept_withoutMessage(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		o := newObjective()
+		o.MessageID = ""
+		s := &scribe{t: t, j: open(), objective: o, source: o.ID}
+		s.record(opt.Opening{Objective: o}.Event(), said(o.ID, "", "m-1", opt.Noted))
+		if got, err := s.j.Kept(t.Context(), tenant, o.ID); err != nil || got.Request != nil || got.Given != nil {
+			t.Errorf("%v, %v, %v", got.Request, got.Given, err)
+		}
+	})
+}
+
+// Links are those that open tasks follow.
+func TestLinks(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 4))
+		link := func(m int, to string, follow bool) opt.Event {
+			return opt.Event{Kind: opt.TaskLinked, PlanID: s.plan(0), TaskID: s.task(0, m), Link: to, Follow: follow}
+		}
+		check := func(tenant string, want ...string) {
+			t.Helper()
+			got, err := s.j.Links(t.Context(), tenant, s.objective.ID)
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+				t.Errorf("%v, links (-want +got):\n%s", err, diff)
+			}
+		}
+		check(tenant)
+		s.record(link(0, "a", true), link(1, "b", true), link(2, "c", false))
+		check(tenant, "a", "b")
+		check("globex")
+		s.record(s.moved(0, 0, opt.TaskWorking), s.moved(0, 0, opt.TaskCompleted))
+		check(tenant, "b")
+		if err := s.j.Record(t.Context(), s.as("x", s.j).batch(link(9, "d", true))); !errors.Is(err, journal.ErrEarly) {
+			t.Errorf("a link of a task that is not there: %v", err)
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// inContext returns an objective of a context, which waits there since a time.
+func inContext(contextID string, queuedAt a2a.Time) opt.Objective {
+	o := newObjective()
+	o.ContextID, o.QueuedAt = contextID, queuedAt
+	return o
+}
+
+func place(o opt.Objective, attempt int, now int64) opt.Place {
+	return opt.Place{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: attempt, At: at(now), Limit: 3}
+}
+
+// checkPlace takes a place and compares it: since when it waits, behind which that
+// have begun.
+func checkPlace(t *testing.T, j *journal.Journal, p opt.Place, queuedAt int64, behind ...opt.Objective) {
+	t.Helper()
+	comparePlace(t, j, p, opt.Placed{QueuedAt: since(queuedAt), Behind: idsOf(behind)})
+}
+
+// checkStarting is the same where those ahead are about to begin.
+func checkStarting(t *testing.T, j *journal.Journal, p opt.Place, queuedAt int64, starting ...opt.Objective) {
+	t.Helper()
+	comparePlace(t, j, p, opt.Placed{QueuedAt: since(queuedAt), Starting: idsOf(starting)})
+}
+
+func comparePlace(t *testing.T, j *journal.Journal, p opt.Place, want opt.Placed) {
+	t.Helper()
+	got, err := j.Place(t.Context(), p)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+		t.Errorf("%v, place mismatch (-want +got):\n%s", err, diff)
+	}
+}
+
+func since(millis int64) (t a2a.Time) {
+	if millis != 0 {
+		t = at(millis)
+	}
+	return t
+}
+
+func idsOf(objectives []opt.Objective) (all []string) {
+	for _, o := range objectives {
+		all = append(all, o.ID)
+	}
+	return all
+}
+
+// TestPlace follows a context from its first objective to a full queue and back.
+func TestPlace(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		var o []opt.Objective
+		for range 6 {
+			o = append(o, inContext("ctx", a2a.Time{}))
+		}
+		checkPlace(t, j, place(o[0], 1, 10), 0)
+		checkStarting(t, j, place(o[1], 1, 10), 10, o[0]) // which is about to begin
+		checkStarting(t, j, place(o[2], 1, 10), 11, o[0])
+		checkStarting(t, j, place(o[1], 1, 12), 10, o[0]) // again
+		checkPlace(t, j, place(o[0], 1, 12), 0)
+		checkPlace(t, j, place(inContext("else", a2a.Time{}), 1, 12), 0)
+		foreign := inContext("ctx", a2a.Time{})
+		foreign.Tenant = "globex"
+		checkPlace(t, j, place(foreign, 1, 12), 0)
+
+		first := begin(t, j, o[0])
+		o[1].QueuedAt = at(10)
+		begin(t, j, o[1])
+		checkPlace(t, j, place(o[3], 1, 5), 12, o[0]) // by a clock that is behind
+		if _, err := j.Place(t.Context(), place(o[4], 1, 20)); !errors.Is(err, opt.ErrQueueFull) {
+			t.Errorf("%v, want the queue to be full", err)
+		}
+		checkPlace(t, j, place(o[3], 1, 20), 12, o[0]) // it has its place
+		first.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"}, opt.Event{Kind: opt.ObjectiveMoved, To: "blocked"})
+		checkPlace(t, j, place(o[0], 1, 30), 0)
+		checkPlace(t, j, place(o[1], 1, 30), 10, o[0])
+		first.record(opt.Event{Kind: opt.ObjectiveMoved, To: "failed"})
+		checkPlace(t, j, place(o[0], 1, 40), 0)       // that attempt has begun long ago
+		checkPlace(t, j, place(o[1], 1, 40), 10)      // behind nobody, but not the only one
+		checkPlace(t, j, place(o[2], 1, 60_000), 11)  // it has been there the whole time
+		checkPlace(t, j, place(o[2], 1, 119_999), 11) // and was asked for again
+		checkPlace(t, j, place(o[0], 2, 120_000), 120_000)
+		checkPlace(t, j, place(o[5], 1, 200_000), 200_000) // the third and the fourth never began
+	})
+}
+
+// A place counts for others until the objective shows that it has begun, also if
+// its row is there: it may have waited to be started.
+func TestPlace_shown(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		idle, other := inContext("ctx", a2a.Time{}), inContext("ctx", a2a.Time{})
+		idle.MessageID = ""
+		s := begin(t, j, idle)
+		checkPlace(t, j, place(idle, 1, 10), 0)
+		checkStarting(t, j, place(other, 1, 20), 20, idle)
+		s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "canceled"}, s.rootMoved(opt.TaskCanceled))
+		last := inContext("ctx", a2a.Time{})
+		checkPlace(t, j, place(last, 1, 30), 30) // behind the other one, which has not come yet
+		s.record(opt.Event{Kind: opt.ObjectiveRetried, From: "canceled", To: "submitted", Attempt: 2})
+		checkPlace(t, j, place(idle, 1, 40), 0) // overtaken
+		checkPlace(t, j, place(idle, 2, 40), 40)
+		s.record(opt.Event{Kind: opt.ObjectiveQueued, QueuedAt: at(40)})
+		checkPlace(t, j, place(idle, 2, 50_000), 40)
+		if v := s.view(opt.RootID(idle.ID, 2)); v.Position != 1 || !v.QueuedAt.Equal(at(40)) {
+			t.Errorf("the root task is at position %d since %v", v.Position, v.QueuedAt)
+		}
+	})
+}
+
+// TestPlace_together has two processes ask for places at a time: one objective may
+// begin, and no two wait since the same time.
+func TestPlace_together(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		journals := []*journal.Journal{open(), open()}
+		var mu sync.Mutex
+		var since []int64
+		var wg sync.WaitGroup
+		for i := range 20 {
+			p := place(inContext("ctx", a2a.Time{}), 1, 100)
+			p.Limit = 100
+			wg.Go(func() {
+				placed, err := journals[i%2].Place(t.Context(), p)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				since = append(since, placed.QueuedAt.Millis())
+			})
+		}
+		wg.Wait()
+		slices.Sort(since)
+		want := []int64{0}
+		for n := range int64(19) {
+			want = append(want, at(100).Millis()+n)
+		}
+		if !slices.Equal(since, want) {
+			t.Errorf("they wait since %v", fmt.Sprint(since))
+		}
+	})
+}
+
+// The places of an objective go with it.
+func TestPlace_purged(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		o := inContext("ctx", a2a.Time{})
+		checkPlace(t, j, place(o, 1, 10), 0)
+		s := begin(t, j, o).end(opt.ObjectiveFailed, 20)
+		checkPlace(t, j, place(o, 2, 30), 0)
+		if n, err := j.Purge(t.Context(), at(40).Time(), 10); n != 1 || err != nil {
+			t.Fatalf("%d were removed, %v", n, err)
+		}
+		if left := rows(dump(t, j), true, s); len(left) > 0 {
+			t.Errorf("left are %v", left)
+		}
+		checkPlace(t, j, place(inContext("ctx", a2a.Time{}), 1, 50), 0)
+	})
+}

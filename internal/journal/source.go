@@ -1,0 +1,90 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+const (
+	digestSize = 16 // bytes that are kept of the digest of an event
+	rowNumbers = 64 // numbers of a source after which another row begins
+)
+
+// numbers are some that a source has used, which follow on each other, and the
+// digests of their events. The zero value is what a source has that has recorded
+// nothing.
+type numbers struct {
+	first   int64
+	digests []byte
+}
+
+// last returns the last of n.
+func (n numbers) last() int64 { return max(n.first, 1) - 1 + int64(len(n.digests)/digestSize) }
+
+// digestOf returns a digest of an event, given as JSON. It is the same whether or
+// not what comes with the event as JSON has its special characters escaped, which
+// another encoder on its way may have done.
+func digestOf(doc string) []byte {
+	var b bytes.Buffer
+	b.Grow(len(doc))
+	json.HTMLEscape(&b, []byte(doc))
+	sum := sha256.Sum256(b.Bytes())
+	return sum[:digestSize]
+}
+
+// latest returns the latest numbers of a source, at least its last one.
+func (r *recording) latest(source string) (numbers, error) {
+	n, read := r.known[source]
+	if read || !r.o.exists {
+		return n, nil
+	}
+	_, err := r.c.get("SELECT first, digests FROM sources WHERE objective_id = $1 AND source = $2 ORDER BY first DESC LIMIT 1",
+		args{r.objectiveID, source}, &n.first, &n.digests)
+	return n, err
+}
+
+// keepNumbers notes that a source has recorded entries.
+func (r *recording) keepNumbers(source string, entries []*entry) error {
+	n, err := r.latest(source)
+	if err != nil {
+		return err
+	}
+	if len(n.digests) == 0 || len(n.digests) >= rowNumbers*digestSize {
+		n = numbers{first: entries[0].N}
+	}
+	n.digests = slices.Clone(n.digests)
+	for _, e := range entries {
+		n.digests = append(n.digests, e.digest...)
+	}
+	r.known[source] = n
+	_, err = r.c.exec(`INSERT INTO sources (objective_id, source, first, digests) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (objective_id, source, first) DO UPDATE SET digests = excluded.digests`, r.objectiveID, source, n.first, n.digests)
+	return err
+}
+
+// compare returns an error if a source has recorded other events than entries
+// under their numbers.
+func (r *recording) compare(source string, entries []*entry) error {
+	known := map[int64][]byte{} // by number
+	err := r.c.each("SELECT first, digests FROM sources WHERE objective_id = $1 AND source = $2", args{r.objectiveID, source}, func(row scanner) error {
+		var n numbers
+		err := row.Scan(&n.first, &n.digests)
+		for digest := range slices.Chunk(n.digests, digestSize) {
+			known[n.first] = digest
+			n.first++
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !bytes.Equal(known[e.N], e.digest) {
+			return fmt.Errorf("event %d, %s: %w", e.N, e.Kind, ErrContradiction)
+		}
+	}
+	return nil
+}

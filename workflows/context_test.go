@@ -1,0 +1,139 @@
+package workflows_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/testsuite"
+
+	"longhaul/opt/machine"
+	"longhaul/workflows"
+)
+
+// A floor is a Context workflow with members that are not there: turns holds
+// what it tells them, and members say what they do when told.
+type floor struct {
+	*testsuite.TestWorkflowEnvironment
+	mu       sync.Mutex // the environment calls from goroutines of its own
+	turns    []string
+	members  map[string]func(machine.Turn) error
+	requests map[string]int64 // numbers of the latest of each member
+}
+
+func newFloor(t *testing.T) *floor {
+	t.Helper()
+	env, log := newEnv(t)
+	f := &floor{TestWorkflowEnvironment: env, members: map[string]func(machine.Turn) error{}, requests: map[string]int64{}}
+	log.outside = func(id, signal string, arg any) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		turn := arg.(machine.Turn)
+		if signal != workflows.TurnSignal || turn.Tenant != "t" {
+			t.Errorf("%s is told %s of %q", id, signal, turn.Tenant)
+		}
+		f.turns = append(f.turns, fmt.Sprint(id, " ", turn.Held))
+		if member := f.members[id]; member != nil {
+			return member(turn)
+		}
+		return errNotThere
+	}
+	return f
+}
+
+func (f *floor) enter(id string, behind ...string) {
+	f.SignalWorkflow(workflows.EnterSignal, machine.Enter{ObjectiveID: id, Behind: behind})
+}
+
+// request asks for something on behalf of a member.
+func (f *floor) request(id string, want machine.TurnWant) {
+	f.requests[id]++
+	f.SignalWorkflow(workflows.RequestSignal, machine.TurnRequest{ObjectiveID: id, N: f.requests[id], Want: want})
+}
+
+// there makes members that do nothing by themselves.
+func (f *floor) there(ids ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, id := range ids {
+		f.members[id] = func(machine.Turn) error { return nil }
+	}
+}
+
+func (f *floor) want(t *testing.T, turns ...string) {
+	t.Helper()
+	finished(t, f.TestWorkflowEnvironment)
+	if diff := cmp.Diff(turns, f.turns); diff != "" {
+		t.Errorf("turns mismatch (-want +got):\n%s", diff)
+	}
+}
+
+var aContext = workflows.ContextInput{Tenant: "t", ContextID: "c"}
+
+func TestContext_givesTurnsInOrder(t *testing.T) {
+	f := newFloor(t)
+	f.there("a", "b", "c")
+	minute := func(n int, do func()) { at(f.TestWorkflowEnvironment, time.Duration(n)*time.Minute, do) }
+	minute(0, func() { f.enter("b", "a") })
+	minute(1, func() { f.enter("c"); f.enter("b", "a") })
+	minute(2, func() { f.request("a", machine.WantRest) })
+	minute(3, func() { f.request("b", machine.WantLeave) })
+	minute(4, func() { f.request("a", machine.WantTurn) })
+	minute(5, func() { f.request("c", machine.WantLeave) })
+	minute(6, func() { f.request("a", machine.WantLeave) })
+	f.ExecuteWorkflow(workflows.Context, aContext)
+	f.want(t, "a true", "b true", "c true", "a true")
+}
+
+// An objective enters before it is started: it is waited for, but not for ever.
+func TestContext_waitsForTheStart(t *testing.T) {
+	f := newFloor(t)
+	f.there("c")
+	at(f.TestWorkflowEnvironment, 0, func() { f.enter("b"); f.enter("lost"); f.enter("c") })
+	at(f.TestWorkflowEnvironment, 2500*time.Millisecond, func() { f.there("b") })
+	at(f.TestWorkflowEnvironment, time.Minute, func() { f.request("b", machine.WantLeave) })
+	at(f.TestWorkflowEnvironment, 2*time.Minute, func() { f.request("c", machine.WantLeave) })
+	f.ExecuteWorkflow(workflows.Context, aContext)
+	f.want(t, slices.Concat(slices.Repeat([]string{"b true"}, 4), slices.Repeat([]string{"lost true"}, 20), []string{"c true"})...)
+}
+
+// However often it goes on as a new run, no member is lost and the order stays.
+func TestContext_continuesAsNew(t *testing.T) {
+	const members = 20
+	member := func(i int) string { return fmt.Sprintf("obj-%04d", i) }
+	in, served := aContext, 0 // served members have been given the turn
+	for runs := 0; ; runs++ {
+		f := newFloor(t)
+		for i := range members {
+			f.members[member(i)] = func(machine.Turn) error {
+				if served != i {
+					t.Errorf("%s has the turn, want number %d", member(i), served)
+				}
+				served++
+				return nil
+			}
+		}
+		if runs == 0 {
+			at(f.TestWorkflowEnvironment, 0, func() {
+				for i := range members {
+					f.enter(member(i))
+				}
+			})
+		}
+		at(f.TestWorkflowEnvironment, time.Second, func() {
+			f.SetContinueAsNewSuggested(true)
+			f.request(member(served-1), machine.WantLeave)
+		})
+		f.ExecuteWorkflow(workflows.Context, in)
+		if served == members && runs == members-1 {
+			finished(t, f.TestWorkflowEnvironment)
+			return
+		}
+		if in = continued[workflows.ContextInput](t, f.TestWorkflowEnvironment); runs > members {
+			t.Fatalf("%d served in %d runs", served, runs)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package workflows_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+	"longhaul/workflows"
+)
+
+// What arrives together is taken in before anything is done: a task does not begin
+// in a plan that is started and paused in one breath.
+func TestObjective_pausesBeforeAnythingBegins(t *testing.T) {
+	env, log := newEnv(t)
+	plan := planOf("say one")
+	at(env, time.Hour, func() {
+		for i, c := range []opt.Command{{Kind: opt.CreatePlan, Plan: &plan, Start: true}, statusCommand(opt.ObjectiveBlocked)} {
+			c.ID, c.ObjectiveID = fmt.Sprint("c", i+1), objectiveID
+			env.SignalWorkflowSkippingWorkflowTask(workflows.CommandSignal, c)
+		}
+		env.SignalWorkflow(workflows.LetterSignal, note("n1"))
+	})
+	at(env, 2*time.Hour, func() {
+		if log.has("task-a-1-0 working") {
+			t.Error("a task began in spite of the pause")
+		}
+		log.wantHas(t, "added plan-a-1", "answered c1", "objective-paused", "answered c2")
+	})
+	command(env, 3*time.Hour, "c3", statusCommand(opt.ObjectiveWorking))
+	run(env, unplanned())
+	finished(t, env)
+	log.wantHas(t, "objective-paused", "objective-resumed", "task-a-1-0 working", "obj-a completed")
+	log.wantHas(t, "objective-resumed", "answered c3")
+}
+
+// Commands that belong to a plan go there in directives, one at a time, and come
+// back as answers. Each is answered once, however often it is sent.
+func TestObjective_passesCommandsOn(t *testing.T) {
+	env, log := newEnv(t)
+	plan := planOf("say never", "say two")
+	link := opt.Command{Kind: opt.LinkTask, PlanID: planID, TaskID: taskID, Link: "elsewhere"}
+	late := moveCommand(taskID, opt.TaskFailed)
+	late.Deadline = a2a.At(began.Add(time.Hour))
+	command(env, time.Hour, "c1", opt.Command{Kind: opt.CreatePlan, Plan: &plan})
+	command(env, time.Hour, "c2", link)
+	command(env, time.Hour, "c3", statusCommand(opt.ObjectiveWorking))
+	command(env, 2*time.Hour, "c1", opt.Command{Kind: opt.CreatePlan, Plan: &plan})
+	command(env, 2*time.Hour, "c4", opt.Command{Kind: opt.AddTasks, PlanID: planID, Tasks: []opt.TaskSpec{{Name: "Third", Description: "say three"}}})
+	command(env, 2*time.Hour, "c5", opt.Command{Kind: opt.CancelTask, PlanID: planID, TaskID: opt.TaskID(planID, 9)})
+	command(env, 2*time.Hour, "c6", late)
+	command(env, 3*time.Hour, "c7", moveCommand(taskID, opt.TaskCompleted))
+	run(env, unplanned())
+	finished(t, env)
+	var answers []string
+	var revisions []int64
+	for _, e := range log.events {
+		switch e.Kind {
+		case opt.CommandAnswered:
+			answers = append(answers, line(e))
+		case opt.ObjectiveChanged:
+			revisions = append(revisions, e.Revision)
+		}
+	}
+	want := []string{"answered c1", "answered c2", "answered c3", "answered c4", "answered c5 refused unknown", "answered c6 refused late", "answered c7"}
+	slices.Sort(answers) // one that cancels a task does not wait in the queue
+	if diff := cmp.Diff(want, answers); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int64{2, 3, 4, 5, 6}, revisions); diff != "" {
+		t.Errorf("revisions (-want +got):\n%s", diff)
+	}
+	log.wantHas(t, "task-linked", "plan-started", "task-a-1-0 working by-hand", "tasks-added", "task-a-1-0 completed by-hand", "task-a-1-1 completed", "task-a-1-2 completed", "plan-a-1 completed")
+}
+
+// Metadata that a client empties is empty after its way to the workflow and to the
+// journal.
+func TestObjective_emptiesMetadata(t *testing.T) {
+	env, log := newEnv(t)
+	o := unplanned()
+	o.Objective.Metadata = o.Objective.Metadata.With("team", "x")
+	command(env, time.Hour, "c1", opt.Command{Kind: opt.UpdateObjective, Change: &opt.Change{Metadata: a2a.Metadata{}}})
+	command(env, 2*time.Hour, "c2", statusCommand(opt.ObjectiveCanceled))
+	run(env, o)
+	log.wantHas(t, "objective-changed", "answered c1", "objective canceled", "obj-a canceled")
+	i := slices.IndexFunc(log.events, func(e opt.Event) bool { return e.Kind == opt.ObjectiveChanged })
+	if c := log.events[i].Change; c == nil || c.Metadata == nil || len(c.Metadata) != 0 {
+		t.Errorf("the change is %+v", c)
+	}
+}
+
+// A pause is answered when every plan has confirmed it. One that does not is named
+// at the deadline.
+func TestObjective_answersAPauseAtItsDeadline(t *testing.T) {
+	env, log := newEnvWith(t, deaf)
+	pause := statusCommand(opt.ObjectiveBlocked)
+	pause.Deadline = a2a.At(began.Add(2 * time.Hour))
+	command(env, time.Hour, "c1", pause)
+	run(env, opening("say never"))
+	for _, e := range log.events {
+		if e.Kind != opt.CommandAnswered {
+			continue
+		}
+		if diff := cmp.Diff([]string{planID}, e.Answer.Waiting); diff != "" || !e.At.Time().Equal(began.Add(2*time.Hour)) {
+			t.Errorf("answered at %v, waiting for (-want +got):\n%s", e.At, diff)
+		}
+		return
+	}
+	t.Errorf("no answer in\n%v", log.lines)
+}
+
+// A run that hands over to another takes what waits along: commands that no plan has
+// answered, and plans that Temporal is about to begin.
+func TestObjective_continuesAsNew(t *testing.T) {
+	env, log := newEnv(t)
+	plan := planOf("approve Go?; say done")
+	at(env, time.Hour, func() {
+		env.SetContinueAsNewSuggested(true)
+		for i, c := range []opt.Command{
+			{Kind: opt.CreatePlan, Plan: &plan, Start: true},
+			{Kind: opt.AddTasks, PlanID: planID, Tasks: []opt.TaskSpec{{Name: "Second", Description: "say two"}}},
+			{Kind: opt.MoveTask, PlanID: planID, TaskID: opt.TaskID(planID, 7), Status: "completed"},
+		} {
+			c.ID, c.ObjectiveID = fmt.Sprint("c", i+1), objectiveID
+			env.SignalWorkflowSkippingWorkflowTask(workflows.CommandSignal, c)
+		}
+		env.SignalWorkflow(workflows.LetterSignal, note("n1"))
+	})
+	run(env, unplanned())
+	next := continued[workflows.ObjectiveInput](t, env)
+	if log.numbers[objectiveID] != next.State.N {
+		t.Errorf("%d of %d events are recorded", log.numbers[objectiveID], next.State.N)
+	}
+	waits := len(next.State.Commands)
+	if next.State.Current != nil {
+		waits++
+	}
+	link := next.State.Links[0]
+	answered := 0
+	for _, id := range []string{"c1", "c2", "c3"} {
+		if next.State.Answered[id] {
+			answered++
+		}
+	}
+	if waits+answered != 3 || link.Own {
+		t.Errorf("%d commands wait, %d are answered; the link is %+v", waits, answered, link)
+	}
+}
+
+// deaf is a plan that does nothing, and hears nothing.
+func deaf(ctx workflow.Context, _ workflows.PlanInput) (workflows.PlanResult, error) {
+	return workflows.PlanResult{}, workflow.Sleep(ctx, 5*time.Hour)
+}
+
+// A plan that Temporal is about to begin when the run wants to hand over is waited
+// for, and told to report its end: the next run could not begin it again.
+func TestObjective_continuesAsNewOnceAPlanHasBegun(t *testing.T) {
+	env, _ := newEnvWith(t, deaf)
+	plan := planOf("say never")
+	env.SetOnActivityCompletedListener(func(*activity.Info, converter.EncodedValue, error) {
+		env.SetContinueAsNewSuggested(true) // when the plan is recorded, and begins
+	})
+	command(env, time.Hour, "c1", opt.Command{Kind: opt.CreatePlan, Plan: &plan})
+	run(env, unplanned())
+	wantTold(t, continued[workflows.ObjectiveInput](t, env))
+}
+
+// wantTold checks that the first plan knows that it is to report its end by signal.
+func wantTold(t *testing.T, next workflows.ObjectiveInput) {
+	t.Helper()
+	if link := next.State.Links[0]; !link.Begun || link.Own || !link.Directive.TellEnd || link.Told < link.Directive.N {
+		t.Fatalf("the link is %+v", link)
+	}
+}
+
+// handedOver runs an objective whose first plan has begun until it continues as new,
+// and returns an environment for the next run, in which that plan is not.
+func handedOver(t *testing.T, o opt.Opening) (*testsuite.TestWorkflowEnvironment, *recording, workflows.ObjectiveInput) {
+	t.Helper()
+	env, log := newEnvWith(t, deaf)
+	at(env, time.Hour, func() {
+		env.SetContinueAsNewSuggested(true)
+		env.SignalWorkflow(workflows.LetterSignal, note("n1"))
+	})
+	run(env, o)
+	next := continued[workflows.ObjectiveInput](t, env)
+	wantTold(t, next)
+	env, after := newEnv(t)
+	after.numbers = log.numbers
+	return env, after, next
+}
+
+// The next run hears of the end of a plan that it has not begun by signal, and goes
+// on with what comes after.
+func TestObjective_hearsOfAnEndByReport(t *testing.T) {
+	env, log, next := handedOver(t, opening("say never", "say two"))
+	at(env, time.Hour, func() {
+		report := opt.Report{N: 1, Directive: next.State.Links[0].Directive.N, Status: opt.PlanCompleted, Started: true}
+		env.SignalWorkflow(workflows.ReportSignal, machine.Reported{PlanID: planID, Report: report})
+	})
+	log.outside = func(id, signal string, arg any) error {
+		if directed := arg.(machine.Directed); id == opt.PlanID(objectiveID, 2) && directed.Directive.Start {
+			report := opt.Report{N: 1, Directive: directed.Directive.N, Status: opt.PlanCompleted, Started: true}
+			env.SignalWorkflow(workflows.ReportSignal, machine.Reported{PlanID: id, Report: report})
+		}
+		return nil
+	}
+	env.ExecuteWorkflow(workflows.Objective, next)
+	finished(t, env)
+	log.want(t, objectiveID, "objective completed", "obj-a completed")
+}
+
+// A plan of whose end the objective has not heard, and that is not there any more,
+// was ended by an operator.
+func TestObjective_findsAPlanGone(t *testing.T) {
+	env, log, next := handedOver(t, opening("say never"))
+	command(env, time.Hour, "c1", statusCommand(opt.ObjectiveBlocked))
+	env.ExecuteWorkflow(workflows.Objective, next)
+	log.wantHas(t, "objective-paused", "plan-a-1 failed terminated", "obj-a failed terminated")
+	var failed *temporal.ApplicationError
+	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Message() != "The work was ended by an operator." {
+		t.Errorf("the workflow came to %v", err)
+	}
+}

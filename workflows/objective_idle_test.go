@@ -1,0 +1,142 @@
+package workflows_test
+
+import (
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+	"longhaul/workflows"
+)
+
+// idle returns the input of an objective that waits to be started, for 30 days at
+// the most.
+func idle() workflows.ObjectiveInput {
+	o := unplanned()
+	return workflows.ObjectiveInput{Opening: &o, IdleFor: int64(30 * day / time.Second)}
+}
+
+// expired checks that an objective was canceled on a day, and says why.
+func expired(t *testing.T, env *testsuite.TestWorkflowEnvironment, log *recording, on time.Time) {
+	t.Helper()
+	if !env.IsWorkflowCompleted() || !temporal.IsCanceledError(env.GetWorkflowError()) {
+		t.Fatalf("the workflow was not canceled: %v", env.GetWorkflowError())
+	}
+	last := log.events[len(log.events)-1]
+	if !last.At.Time().Equal(on) || last.Status == nil {
+		t.Fatalf("it ended at %v, want %v, saying %v", last.At, on, last.Status)
+	}
+	if got, want := last.Status.Text(), "No client started this objective within 30 days, so it was canceled."; got != want {
+		t.Errorf("the root task says %q, want %q", got, want)
+	}
+}
+
+func TestObjective_expires(t *testing.T) {
+	env, log := newEnv(t)
+	plan := planOf("say never")
+	command(env, 10*day, "c1", opt.Command{Kind: opt.CreatePlan, Plan: &plan})
+	env.ExecuteWorkflow(workflows.Objective, idle())
+	expired(t, env, log, began.Add(30*day))
+	log.want(t, planID, "plan-stopping plan-a-1 canceled", "task-a-1-0 canceled canceled", "plan-a-1 skipped canceled")
+	log.wantHas(t, "objective-stopping canceled", "objective canceled expired", "obj-a canceled expired")
+}
+
+// An objective whose first task comes too late ends with it.
+func TestObjective_expiredLongAgo(t *testing.T) {
+	env, log := newEnv(t)
+	in := idle()
+	in.Opening.Objective.CreatedAt = a2a.At(began.Add(-50 * day))
+	env.ExecuteWorkflow(workflows.Objective, in)
+	expired(t, env, log, began)
+}
+
+// Once it was started nothing of that is left: no timer, and no end.
+func TestObjective_doesNotExpireOnceStarted(t *testing.T) {
+	env, log := newEnv(t)
+	open := map[string]bool{}
+	env.SetOnTimerScheduledListener(func(id string, d time.Duration) {
+		if d > day {
+			open[id] = true
+		}
+	})
+	env.SetOnTimerCanceledListener(func(id string) { delete(open, id) })
+	at(env, 28*day, func() {
+		if len(open) != 1 {
+			t.Errorf("there are %d timers", len(open))
+		}
+	})
+	at(env, 29*day, func() { env.SignalWorkflow(workflows.LetterSignal, note("m5")) })
+	at(env, 90*day, func() {
+		if len(open) != 0 {
+			t.Error("the timer is still there")
+		}
+		_ = env.SignalWorkflowByID(planID, workflows.LetterSignal, letter("m6", opt.Reply{GateID: taskGate, Action: opt.Accept}))
+	})
+	in := idle()
+	in.Opening.Plans = opening("approve Now?; say late").Plans
+	env.ExecuteWorkflow(workflows.Objective, in)
+	finished(t, env)
+	log.wantHas(t, "obj-a m5 noted", "obj-a m6 accepted", "obj-a completed")
+}
+
+// What was started and has not had its turn yet was started. It asks its context
+// for a turn, and works once it has that.
+func TestObjective_waitsForItsTurn(t *testing.T) {
+	env, log := newEnv(t)
+	var wants []machine.TurnWant
+	log.outside = func(id, signal string, arg any) error {
+		if signal != workflows.RequestSignal {
+			t.Errorf("%s is told by %s", id, signal)
+			return nil
+		}
+		request := arg.(machine.TurnRequest)
+		wants = append(wants, request.Want)
+		if request.Want == machine.WantTurn {
+			at(env, 40*day, func() {
+				env.SignalWorkflow(workflows.TurnSignal, machine.Turn{N: 2, Request: request.N, Held: true, Tenant: "t"})
+			})
+		}
+		return nil
+	}
+	at(env, day, func() { env.SignalWorkflow(workflows.TurnSignal, machine.Turn{N: 1, Tenant: "t"}) })
+	at(env, 2*day, func() { env.SignalWorkflow(workflows.LetterSignal, note("m5")) })
+	env.ExecuteWorkflow(workflows.Objective, idle())
+	finished(t, env)
+	log.wantHas(t, "obj-a m5 noted", "objective planning", "task-a-1-0 completed", "obj-a completed")
+	if n := len(wants); n != 2 || wants[0] != machine.WantTurn || wants[1] != machine.WantLeave {
+		t.Errorf("the context was asked for %q", wants)
+	}
+	for _, e := range log.events {
+		if e.To == string(opt.ObjectivePlanning) && e.At.Time().Sub(began) < 40*day {
+			t.Errorf("it began at %v", e.At)
+		}
+	}
+}
+
+// A run that follows on another waits for what is left.
+func TestObjective_expiresInALaterRun(t *testing.T) {
+	in := idle()
+	var numbers map[string]int64
+	for passed := time.Duration(0); passed < 20*day; passed += 10 * day {
+		env, log := newEnv(t)
+		env.SetStartTime(began.Add(passed))
+		if numbers != nil {
+			log.numbers = numbers
+		}
+		at(env, 10*day, func() {
+			env.SetContinueAsNewSuggested(true)
+			env.SignalWorkflow(workflows.LetterSignal, opt.Letter{ObjectiveID: objectiveID, TaskID: taskID, Message: message(passed.String(), "hm"), Principal: "p"})
+		})
+		env.ExecuteWorkflow(workflows.Objective, in)
+		in, numbers = continued[workflows.ObjectiveInput](t, env), log.numbers
+	}
+	env, log := newEnv(t)
+	log.numbers = numbers
+	env.SetStartTime(began.Add(20 * day))
+	env.ExecuteWorkflow(workflows.Objective, in)
+	expired(t, env, log, began.Add(30*day))
+}

@@ -1,0 +1,173 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/temporal"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// former returns an objective that failed, as the journal has it: of its first plan
+// one task was completed, the second never began.
+func former(t *testing.T) *opt.Kept {
+	t.Helper()
+	open := opening()
+	o := open.Objective
+	plans, err := o.NewPlans([]opt.PlanSpec{planOf("say kept", "say again"), planOf("say two")}, a2a.At(began))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Plans = plans
+	o.Status, o.Root, o.Started = opt.ObjectiveFailed, opt.TaskFailed, true
+	plans[0].Status, plans[0].Started, plans[0].Reason = opt.PlanFailed, true, "busy"
+	plans[0].Tasks[0].State, plans[0].Tasks[1].State = opt.TaskCompleted, opt.TaskFailed
+	plans[0].Tasks[0].Artifacts = []a2a.Artifact{{ArtifactID: "1-0-echo", Parts: []a2a.Part{a2a.TextPart("kept")}}}
+	plans[1].Status, plans[1].Reason, plans[1].Tasks[0].State = opt.PlanSkipped, string(opt.ObjectiveFailed), opt.TaskCanceled
+	return &opt.Kept{Objective: o, Request: open.Message, Recorded: map[string]int64{objectiveID: 20, planID: 10, opt.PlanID(objectiveID, 2): 3}}
+}
+
+var again = workflows.ObjectiveInput{Retry: &workflows.RetryInput{Tenant: "t", ObjectiveID: objectiveID}}
+
+// A retry reads the former attempt, however long the journal takes, and goes on with
+// what was not completed under the numbers that follow.
+func TestObjective_retries(t *testing.T) {
+	env, log := newEnv(t)
+	log.kept, log.numbers = former(t), map[string]int64{objectiveID: 20, planID: 10, opt.PlanID(objectiveID, 2): 3}
+	command(env, 0, "c1", statusCommand(opt.ObjectivePlanning))
+	env.ExecuteWorkflow(workflows.Objective, again)
+	finished(t, env)
+	log.wantHas(t, "objective-retried", "answered c1", "task-a-1-1~2 completed", "plan-a-1 completed", "task-a-2-0~2 completed", "plan-a-2 completed", "objective completed", "obj-a~2 completed")
+	if log.has("task-a-1-0~2 working") || log.has("task-a-1-0 working") {
+		t.Errorf("what was completed ran again:\n%v", log.lines)
+	}
+	var attempts []int
+	for _, e := range log.events {
+		if e.Kind == opt.PlanRetried {
+			attempts = append(attempts, e.Attempt)
+		}
+	}
+	if diff := cmp.Diff([]int{2, 2}, attempts); diff != "" {
+		t.Errorf("attempts at the plans (-want +got):\n%s", diff)
+	}
+}
+
+// A retry that is refused leaves the objective as it was, and so does one that comes
+// to nothing.
+func TestObjective_refusesARetry(t *testing.T) {
+	env, log := newEnv(t)
+	log.kept, log.numbers = former(t), map[string]int64{objectiveID: 20}
+	stale := statusCommand(opt.ObjectivePlanning)
+	stale.Seen = 7
+	command(env, 0, "c1", stale)
+	env.ExecuteWorkflow(workflows.Objective, again)
+	var failed *temporal.ApplicationError
+	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Type() != "ObjectiveFailed" {
+		t.Errorf("the workflow came to %v", err)
+	}
+	log.want(t, objectiveID, "answered c1 refused stale")
+}
+
+// An objective that the journal does not have any more cannot be retried.
+func TestObjective_retriesNothing(t *testing.T) {
+	env, log := newEnv(t)
+	command(env, 0, "c1", statusCommand(opt.ObjectivePlanning))
+	env.ExecuteWorkflow(workflows.Objective, again)
+	if err := env.GetWorkflowError(); !env.IsWorkflowCompleted() || err == nil || len(log.lines) > 0 {
+		t.Errorf("the workflow came to %v, and recorded %v", err, log.lines)
+	}
+}
+
+// A retried objective that is put back waits to be started, for as long as the first
+// attempt did.
+func TestObjective_retryExpires(t *testing.T) {
+	env, log := newEnv(t)
+	log.kept, log.numbers = former(t), map[string]int64{objectiveID: 20, planID: 10, opt.PlanID(objectiveID, 2): 3}
+	in := again
+	in.IdleFor = int64(30 * day / time.Second)
+	command(env, 0, "c1", statusCommand(opt.ObjectiveSubmitted))
+	env.ExecuteWorkflow(workflows.Objective, in)
+	expired(t, env, log, began.Add(30*day))
+	log.wantHas(t, "objective-retried", "answered c1", "objective canceled expired", "obj-a~2 canceled expired")
+}
+
+// A plan that failed, and without which the objective goes on, is retried within it:
+// what it was is read from the journal, and its next run takes over where the former
+// has ended.
+func TestObjective_retriesAPlan(t *testing.T) {
+	env, log := newEnv(t)
+	optional := planOf("say kept", "say never")
+	optional.Metadata = a2a.Metadata{}.With(opt.KeyOptional, true)
+	waiting := planOf("say other")
+	gate := opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept}}
+	waiting.Tasks[0].Ask, waiting.Tasks[0].Description = &gate, ""
+	second := opt.PlanID(objectiveID, 2)
+	o := unplanned()
+	o.Plans = []opt.PlanSpec{optional, waiting}
+	command(env, time.Hour, "c1", statusCommand(opt.ObjectiveWorking))
+
+	env.OnActivity("Run", anyArg, anyArg).Return(failOnce(log))
+	at(env, 2*time.Hour, func() {
+		log.kept = keptOf(t, log, o)
+	})
+	command(env, 3*time.Hour, "c2", opt.Command{Kind: opt.UpdatePlan, PlanID: planID, Status: string(opt.PlanWorking)})
+	at(env, 4*time.Hour, func() {
+		l := letter("r1", opt.Reply{GateID: opt.GateID(opt.TaskID(second, 0), 1), Action: opt.Accept})
+		l.PlanID = second
+		_ = env.SignalWorkflowByID(second, workflows.LetterSignal, l)
+	})
+	run(env, o)
+	finished(t, env)
+	log.wantHas(t, "plan-a-1 failed no", "plan-retried", "answered c2", "task-a-1-1~2 completed", "plan-a-1 completed")
+	log.wantHas(t, "answered c1", "plan-retried", "obj-a r1 accepted", "plan-a-2 completed", "obj-a completed")
+}
+
+// failOnce completes every task but the second of the first plan in its first
+// attempt at the plan.
+func failOnce(log *recording) func(context.Context, activities.RunInput) (activities.Outcome, error) {
+	return func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
+		out, err := rideAndComplete(ctx, log, in)
+		if in.Work.TaskID == opt.TaskID(planID, 1) {
+			out = activities.Failed("no", "No.")
+		}
+		return out, err
+	}
+}
+
+// keptOf returns the objective as the journal has it by now.
+func keptOf(t *testing.T, log *recording, open opt.Opening) *opt.Kept {
+	t.Helper()
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	kept := &opt.Kept{Objective: open.Objective, Recorded: maps.Clone(log.numbers)}
+	o := &kept.Objective
+	for _, e := range log.events {
+		p := o.Plan(e.PlanID)
+		switch {
+		case e.Kind == opt.PlanAdded:
+			var own opt.Plan // apart from what the event holds
+			data, err := json.Marshal(e.Plan)
+			if err == nil {
+				err = json.Unmarshal(data, &own)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			o.Plans = append(o.Plans, &own)
+		case p != nil:
+			if err := p.Apply(e); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	return kept
+}

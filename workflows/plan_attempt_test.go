@@ -1,0 +1,209 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+
+	"longhaul/activities"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+	"longhaul/workflows"
+)
+
+const (
+	scheduleToStart = enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
+	startToClose    = enumspb.TIMEOUT_TYPE_START_TO_CLOSE
+	heartbeat       = enumspb.TIMEOUT_TYPE_HEARTBEAT
+)
+
+func timeout(kind enumspb.TimeoutType) error { return temporal.NewTimeoutError(kind, nil) }
+
+// journalAway is what Run ends with that cannot record what rides.
+var journalAway = temporal.NewApplicationError("The journal cannot be reached.", activities.JournalError)
+
+// failed is what Run ends with after an error of an executor.
+func failed(code string) error {
+	return temporal.NewNonRetryableApplicationError("No.", activities.ExecutorError+":"+code, nil)
+}
+
+// A task says how its attempts follow on each other, and after which errors there
+// is none. The last error is the reason.
+func TestPlan_attemptsAgain(t *testing.T) {
+	text := func(attempt, times int) string {
+		return fmt.Sprintf("told to fail on attempt %d of %d", attempt, times)
+	}
+	for name, tt := range map[string]struct {
+		script   string
+		attempts int
+		retry    opt.Retry
+
+		reason, text string // "" if the task completes
+		attempt      int    // that it ended with
+		took         time.Duration
+	}{
+		"as ever":                       {script: "fail 2; say Done", attempt: 3, took: 3 * time.Second},
+		"used up":                       {script: "fail 3", reason: "failed", text: text(3, 3), attempt: 3, took: 3 * time.Second},
+		"used up by errors with a code": {script: "fail 3 busy", reason: "busy", text: text(3, 3), attempt: 3, took: 3 * time.Second},
+		"attempts of its own":           {script: "fail 5 busy", attempts: 2, reason: "busy", text: text(2, 5), attempt: 2, took: time.Second},
+		"exception":                     {script: "fail 3 busy", retry: opt.Retry{Except: []string{"bad-input", "busy"}}, reason: "busy", text: text(1, 3), attempt: 1},
+		"other exception":               {script: "fail 1 busy; say Done", retry: opt.Retry{Except: []string{"bus", "failed"}}, attempt: 2, took: time.Second},
+		"no error without a code":       {script: "fail 1", retry: opt.Retry{Except: []string{"failed"}}, reason: "failed", text: text(1, 1), attempt: 1},
+		"a panic":                       {script: "panic", reason: "failed", text: "The task stopped unexpectedly.", attempt: 3, took: 3 * time.Second},
+		"no panic":                      {script: "panic", retry: opt.Retry{Except: []string{"failed"}}, reason: "failed", text: "The task stopped unexpectedly.", attempt: 1},
+		"wait":                          {script: "fail 2", retry: opt.Retry{Wait: 10}, attempt: 3, took: 30 * time.Second},
+		"a long wait":                   {script: "fail 3", attempts: 4, retry: opt.Retry{Wait: 120}, attempt: 4, took: 6 * time.Minute},
+		"the default wait has an end":   {script: "fail 8", attempts: 9, attempt: 9, took: (1 + 2 + 4 + 8 + 16 + 32 + 60 + 60) * time.Second},
+		"an outcome is no error":        {script: "fail", reason: "told-to", text: "The task was told to fail.", attempt: 1},
+		"an outcome later":              {script: "fail 1; fail", reason: "told-to", text: "The task was told to fail.", attempt: 2, took: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, log := newPlanEnv(t)
+			spec := planOf(tt.script)
+			spec.Tasks[0].Attempts, spec.Tasks[0].Retry = tt.attempts, tt.retry
+			env.ExecuteWorkflow(workflows.Plan, planInput(t, spec))
+			took := env.Now().Sub(began)
+			result(t, env, log)
+			last := log.moves(taskID)[len(log.moves(taskID))-1]
+			said := ""
+			if last.Status != nil {
+				said = last.Status.Text()
+			}
+			if last.Reason != tt.reason || said != tt.text || last.Attempt != tt.attempt || (last.To == "completed") != (tt.reason == "") {
+				t.Errorf("%s for %q, %q, at attempt %d", last.To, last.Reason, said, last.Attempt)
+			}
+			if took != tt.took {
+				t.Errorf("it took %v, want %v", took, tt.took)
+			}
+		})
+	}
+}
+
+// Whoever watches sees which attempt runs. A gate begins a new round, whose attempts
+// count from 1.
+func TestPlan_countsAttemptsWithinARound(t *testing.T) {
+	env, log := newPlanEnv(t)
+	reply(env, time.Hour, "r1", opt.Reply{GateID: taskGate, Action: opt.Accept})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("fail 1; approve Go on?; fail 2; say Done")))
+	result(t, env, log)
+	var got []string
+	for _, e := range log.events {
+		if e.Kind == opt.TaskMoved || e.Kind == opt.TaskTried {
+			got = append(got, fmt.Sprintf("%s %d.%d", e.To, e.Round, e.Attempt))
+		}
+	}
+	want := []string{"working 1.1", "working 1.2", "input-required 0.0", "working 2.1", "working 2.2", "working 2.3", "completed 2.3"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("moves and attempts (-want +got):\n%s", diff)
+	}
+}
+
+// What is lost with its worker is repeated by Temporal, and uses up no attempt. So
+// does what cannot be recorded. A time-out is an attempt that failed.
+func TestPlan_losesWorkers(t *testing.T) {
+	stopped := temporal.NewApplicationError("The worker stops.", activities.WorkerStoppedError)
+	for name, tt := range map[string]struct {
+		err     error
+		times   int // that it comes
+		want    string
+		reason  string
+		attempt int
+		runs    int
+	}{
+		"heartbeat":            {timeout(heartbeat), 5, "completed", "", 1, 6},
+		"heartbeat, for ever":  {timeout(heartbeat), 1000, "failed", "worker-lost", 1, 20},
+		"stopped":              {stopped, 5, "completed", "", 1, 6},
+		"stopped, for ever":    {stopped, 1000, "failed", "worker-lost", 1, 20},
+		"no journal":           {journalAway, 5, "completed", "", 1, 6},
+		"executor":             {failed("busy"), 2, "completed", "", 3, 3},
+		"executor, for ever":   {failed("busy"), 1000, "failed", "busy", 3, 3},
+		"a code like a reason": {failed("timeout"), 1, "completed", "", 2, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, log := newPlanEnv(t)
+			runs, attempts := 0, map[int]bool{}
+			env.OnActivity("Run", anyArg, anyArg).Return(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
+				attempts[in.Work.Attempt] = true
+				if runs++; runs <= tt.times {
+					return activities.Outcome{}, tt.err
+				}
+				return rideAndComplete(ctx, log, in)
+			})
+			env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("x")))
+			result(t, env, log)
+			last := log.moves(taskID)[len(log.moves(taskID))-1]
+			if last.To != tt.want || last.Reason != tt.reason || last.Attempt != tt.attempt || runs != tt.runs || len(attempts) != tt.attempt {
+				t.Errorf("%s for %q at attempt %d of %v, after %d runs", last.To, last.Reason, last.Attempt, attempts, runs)
+			}
+		})
+	}
+}
+
+// The time for an attempt is used up once: Temporal does not repeat it, the plan
+// attempts it again.
+func TestPlan_timesOut(t *testing.T) {
+	env, log := newPlanEnv(t)
+	spec := planOf("x")
+	spec.Tasks[0].Attempts, spec.Tasks[0].Retry = 2, opt.Retry{Except: []string{"timeout"}}
+	env.OnActivity("Run", anyArg, anyArg).Return(activities.Outcome{}, timeout(startToClose))
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, spec))
+	if report := result(t, env, log); report.Reason != "timeout" || report.Failure != "The task took longer than it may." {
+		t.Errorf("the report is %+v", report)
+	}
+}
+
+// A paused plan begins no other attempt, however long its wait is over, and one that
+// is stopped between two attempts has nothing to stop.
+func TestPlan_holdsAttemptsBack(t *testing.T) {
+	for name, tt := range map[string]struct {
+		then machine.Directive
+		want string
+	}{
+		"resumed": {machine.Directive{N: 3}, "task-a-1-0 completed"},
+		"stopped": {machine.Directive{N: 3, Paused: true, Stop: "canceled"}, "task-a-1-0 canceled canceled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, log := newPlanEnv(t)
+			spec := planOf("fail 1; say Done")
+			spec.Tasks[0].Retry.Wait = 60
+			direct(env, 30*time.Second, machine.Directive{N: 2, Paused: true})
+			at(env, time.Hour-time.Second, func() {
+				if log.has("task-a-1-0 tried 1.2") {
+					t.Error("an attempt began in spite of the pause")
+				}
+			})
+			direct(env, time.Hour, tt.then)
+			env.ExecuteWorkflow(workflows.Plan, planInput(t, spec))
+			result(t, env, log)
+			log.wantHas(t, "plan-paused objective", tt.want)
+		})
+	}
+}
+
+// A wait between two attempts goes on in the next run, until the same time.
+func TestPlan_continuesAsNewBetweenAttempts(t *testing.T) {
+	env, log := newPlanEnv(t)
+	spec := planOf("fail 1; say Done")
+	spec.Tasks[0].Retry.Wait = 3600
+	at(env, time.Minute, func() {
+		env.SetContinueAsNewSuggested(true)
+		env.SignalWorkflow(workflows.LetterSignal, note("n1"))
+	})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, spec))
+	next := continued[workflows.PlanInput](t, env)
+
+	env, after := newPlanEnv(t)
+	env.SetStartTime(began.Add(time.Minute))
+	after.numbers = log.numbers
+	env.ExecuteWorkflow(workflows.Plan, next)
+	if end := env.Now(); !end.Equal(began.Add(time.Hour)) {
+		t.Errorf("the second attempt was at %v", end)
+	}
+	result(t, env, after)
+	after.want(t, planID, "task-a-1-0 tried 1.2", "task-a-1-0 made 1-0-echo", "task-a-1-0 completed", "plan-a-1 completed")
+}

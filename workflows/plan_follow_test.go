@@ -1,0 +1,162 @@
+package workflows_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+	"longhaul/workflows"
+)
+
+const otherID = "task-bbbbbbbbbbbbbbbbbbbbbbbbbb-1-0"
+
+// linked returns the input of a plan whose first task is linked to one of ours, and
+// an environment in which that comes to one thing after another.
+func linked(t *testing.T, comes ...activities.Followed) (*testsuite.TestWorkflowEnvironment, *recording, workflows.PlanInput) {
+	t.Helper()
+	env, log := newPlanEnv(t)
+	in := planInput(t, planOf("say never", "say after"))
+	in.State.Plan.Tasks[0].Link, in.State.Plan.Tasks[0].Follow = otherID, true
+	env.OnActivity("Follow", anyArg, anyArg).Return(func(_ context.Context, l activities.Link) (activities.Followed, error) {
+		if want := (activities.Link{Tenant: "t", TaskID: otherID, For: taskID}); l != want {
+			t.Errorf("follows %+v, want %+v", l, want)
+		}
+		out := comes[0]
+		comes = comes[min(1, len(comes)-1):]
+		return out, nil
+	})
+	return env, log, in
+}
+
+// A task ends as the task does that stands in for it, whenever that is.
+func TestPlan_followsALinkedTask(t *testing.T) {
+	made := a2a.Artifact{ArtifactID: "1-0-1-0-echo", Parts: []a2a.Part{a2a.TextPart("theirs")}}
+	for name, tt := range map[string]struct {
+		comes activities.Followed
+		want  []string
+		text  string
+	}{
+		"completed": {activities.Followed{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{made}}, []string{
+			"task-a-1-0 made 1-0-1-0-echo", "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 made 1-1-echo", "task-a-1-1 completed", "plan-a-1 completed",
+		}, ""},
+		"failed": {activities.Followed{State: opt.TaskFailed, Message: "So it is."}, []string{
+			"task-a-1-0 failed linked", "task-a-1-1 canceled linked", "plan-a-1 failed linked",
+		}, "So it is."},
+		"in a cycle": {activities.Followed{State: opt.TaskFailed, Code: activities.ReasonLinkCycle, Message: "It is a cycle."}, []string{
+			"task-a-1-0 failed link-cycle", "task-a-1-1 canceled link-cycle", "plan-a-1 failed link-cycle",
+		}, "It is a cycle."},
+		"canceled": {activities.Followed{State: opt.TaskCanceled}, []string{
+			"task-a-1-0 canceled linked", "task-a-1-1 canceled linked", "plan-a-1 failed linked",
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, log, in := linked(t, activities.Followed{}, activities.Followed{}, tt.comes)
+			env.ExecuteWorkflow(workflows.Plan, in)
+			if report := result(t, env, log); report.Failure != tt.text {
+				t.Errorf("clients are told %q, want %q", report.Failure, tt.text)
+			}
+			log.want(t, planID, append([]string{"plan-started", "plan-a-1 working", "task-a-1-0 working"}, tt.want...)...)
+		})
+	}
+}
+
+// Following ends when the task is canceled, or when a client moves it.
+func TestPlan_followsNoMore(t *testing.T) {
+	for name, tt := range map[string]struct {
+		command opt.Command
+		want    string
+	}{
+		"canceled": {opt.Command{Kind: opt.CancelTask, PlanID: planID, TaskID: taskID}, "task-a-1-0 canceled canceled"},
+		"by hand":  {moveCommand(taskID, opt.TaskCompleted), "task-a-1-0 completed by-hand"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, log, in := linked(t, activities.Followed{})
+			onActivity(env, "Follow", func() {
+				tt.command.ID = "c1"
+				env.SignalWorkflow(workflows.DirectiveSignal, machine.Directed{
+					Directive: machine.Directive{N: 2, Start: true, Leaf: true, Command: "c1"}, Command: &tt.command,
+				})
+			})
+			env.ExecuteWorkflow(workflows.Plan, in)
+			report := result(t, env, log)
+			log.wantHas(t, tt.want)
+			if report.Answer == nil || report.Answer.CommandID != "c1" || report.Answer.Refusal != nil {
+				t.Errorf("the answer is %+v", report.Answer)
+			}
+		})
+	}
+}
+
+// A plan that follows a task continues as new between two waits, and follows on.
+func TestPlan_continuesAsNewWhileItFollows(t *testing.T) {
+	env, log, in := linked(t, activities.Followed{})
+	onActivity(env, "Follow", func() { env.SetContinueAsNewSuggested(true) })
+	env.ExecuteWorkflow(workflows.Plan, in)
+	next := continued[workflows.PlanInput](t, env)
+
+	env, after, _ := linked(t, activities.Followed{}, activities.Followed{State: opt.TaskCompleted})
+	after.numbers = log.numbers
+	env.ExecuteWorkflow(workflows.Plan, next)
+	result(t, env, after)
+	after.want(t, planID, "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 made 1-1-echo", "task-a-1-1 completed", "plan-a-1 completed")
+}
+
+// A worker that is lost while it follows is nothing to the task; a panic is.
+func TestPlan_followsAfterALostWorker(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err  error
+		want string
+	}{
+		"lost":       {timeout(heartbeat), "task-a-1-0 completed"},
+		"no journal": {errors.New("the journal is away"), "task-a-1-0 completed"},
+		"panic":      {temporal.NewNonRetryableApplicationError("The task stopped unexpectedly.", activities.PanicError, nil), "task-a-1-0 failed failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, log := newPlanEnv(t)
+			in := planInput(t, planOf("say never"))
+			in.State.Plan.Tasks[0].Link, in.State.Plan.Tasks[0].Follow = otherID, true
+			runs := 0
+			env.OnActivity("Follow", anyArg, anyArg).Return(func(context.Context, activities.Link) (activities.Followed, error) {
+				if runs++; runs < 9 { // the environment gives up after 10
+					return activities.Followed{}, tt.err
+				}
+				return activities.Followed{State: opt.TaskCompleted}, nil
+			})
+			env.ExecuteWorkflow(workflows.Plan, in)
+			result(t, env, log)
+			log.wantHas(t, tt.want)
+		})
+	}
+}
+
+// What stands in for a task of a leaf plan makes what the root task shows.
+func TestObjective_showsWhatALinkedTaskMade(t *testing.T) {
+	env, log := newEnv(t)
+	env.OnActivity("Follow", anyArg, anyArg).Return(activities.Followed{
+		State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: "1-0-theirs", Parts: []a2a.Part{a2a.TextPart("theirs")}}},
+	}, nil)
+	plan := planOf("say never")
+	command(env, time.Hour, "c1", opt.Command{Kind: opt.CreatePlan, Plan: &plan})
+	command(env, 2*time.Hour, "c2", opt.Command{Kind: opt.LinkTask, PlanID: planID, TaskID: taskID, Link: otherID, Follow: true})
+	command(env, 3*time.Hour, "c3", statusCommand(opt.ObjectiveWorking))
+	run(env, unplanned())
+	finished(t, env)
+	log.want(t, planID, "task-linked", "plan-started", "plan-a-1 working", "task-a-1-0 working", "task-a-1-0 made 1-0-theirs", "task-a-1-0 completed", "plan-a-1 completed")
+	log.wantHas(t, "answered c1", "answered c2", "answered c3")
+	for _, e := range log.events {
+		switch {
+		case e.Kind == opt.ArtifactAdded && e.RootID != objectiveID:
+			t.Errorf("it is not shown: %+v", e)
+		case e.Kind == opt.TaskLinked && (e.Link != otherID || !e.Follow):
+			t.Errorf("linked by %+v", e)
+		}
+	}
+}
