@@ -87,12 +87,13 @@ type run struct {
 	inbox      []machine.Input
 	activities []machine.Activity // that run
 	children   map[machine.Child]bool
-	ended      map[string]bool  // keys of activities and timers
+	ended      map[string]bool  // keys of activities
+	elapsed    map[string]bool  // keys of timers
 	pieces     map[string]int64 // of artifacts that were streamed, by source
 }
 
 func (d *driver) begin(id string, m host) *run {
-	r := &run{id: id, m: m, children: map[machine.Child]bool{}, ended: map[string]bool{}, pieces: map[string]int64{}}
+	r := &run{id: id, m: m, children: map[machine.Child]bool{}, ended: map[string]bool{}, elapsed: map[string]bool{}, pieces: map[string]int64{}}
 	if ref, ok := opt.ParseID(id); ok {
 		r.objective = ref.ObjectiveID
 	}
@@ -154,6 +155,7 @@ func (d *driver) task(r *run) bool {
 			d.handle(r, now, in)
 		}
 	}
+	d.handle(r, now, machine.Begin{})
 	d.reconcile(r)
 	if wants := r.m.Wants(); wants.Done != nil && len(r.inbox) == 0 && len(r.activities) == 0 {
 		d.close(r)
@@ -354,8 +356,8 @@ func (d *driver) running(taskID string) (*run, *machine.Activity) {
 // elapse has the next timer of r elapse whose time has come.
 func (d *driver) elapse(r *run) bool {
 	for _, timer := range r.m.Wants().Timers {
-		if !r.ended[timer.Key] && !timer.At.Time().After(d.Now()) {
-			r.ended[timer.Key] = true
+		if !r.elapsed[timer.Key] && !timer.At.Time().After(d.Now()) {
+			r.elapsed[timer.Key] = true
 			r.inbox = append(r.inbox, machine.Elapsed{Key: timer.Key})
 			return true
 		}
