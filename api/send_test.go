@@ -1,0 +1,403 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+func TestSend_opensAnObjective(t *testing.T) {
+	s := newService(t)
+	s.call(t, "SendMessage", `{"message":`+message("m-1", "playbook  for\n a launch", `,"contextId":"mine"`)+`}`)
+	id := opt.DerivedObjectiveID("acme", "ann", "m-1")
+	m := a2a.Message{MessageID: "m-1", ContextID: "mine", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("playbook  for\n a launch")}}
+	want := []opt.Opening{{
+		Message: &m,
+		Plans:   []opt.PlanSpec{{Name: "Known", Tasks: []opt.TaskSpec{{Name: "Only"}}}},
+		Objective: opt.Objective{
+			ID: id, ContextID: "mine", Tenant: "acme", Principal: "ann", Name: "playbook for a launch",
+			Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, CreatedAt: a2a.At(start), UpdatedAt: a2a.At(start),
+			Revision: 1, Attempt: 1, MessageID: "m-1", Digest: m.Digest(),
+			Metadata: a2a.Metadata{}.With(opt.KeyPlanner, "playbook").With("longhaul/v1/reason", "it said so"),
+		},
+	}}
+	if diff := cmp.Diff(want, s.world.Openings(), cmp.AllowUnexported(a2a.Time{})); diff != "" {
+		t.Errorf("openings mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestSend_namesTheObjective(t *testing.T) {
+	for name, tc := range map[string]struct{ text, more, want string }{
+		"by its text":      {strings.Repeat("ü", 100), "", strings.Repeat("ü", 80)},
+		"by a suggestion":  {"quiet", `,"metadata":{"opt/v1/suggestedName":"S","opt/v1/objective":{"name":"O"}}`, "S"},
+		"by the objective": {"quiet", `,"metadata":{"opt/v1/objective":{"name":"O"}}`, "O"},
+		"without text":     {" ", "", "Untitled objective"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.call(t, "SendMessage", `{"message":`+message("m", tc.text, tc.more)+`}`)
+			if got := s.world.Openings()[0].Objective.Name; got != tc.want {
+				t.Errorf("name is %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// Twenty clients that repeat one message share one objective.
+func TestSend_isIdempotent(t *testing.T) {
+	s := newService(t)
+	var wg sync.WaitGroup
+	answers := make([]string, 20)
+	for i := range answers {
+		wg.Go(func() { answers[i] = s.send(t, "m-1", "Write").at("id").String() })
+	}
+	wg.Wait()
+	for _, id := range answers {
+		if id != answers[0] {
+			t.Errorf("tasks %s and %s", id, answers[0])
+		}
+	}
+	if len(s.world.Openings()) != 1 {
+		t.Errorf("%d objectives were started", len(s.world.Openings()))
+	}
+}
+
+// What a message began is found without the engine.
+func TestSend_repeatNeedsNoEngine(t *testing.T) {
+	s := newService(t)
+	first := s.send(t, "m-1", "Write").String()
+	s.world.Down(opt.ErrUnavailable)
+	if again := s.send(t, "m-1", "Write").String(); again != first {
+		t.Errorf("the repeat got\n%s, not\n%s", again, first)
+	}
+}
+
+func TestSend_callersDoNotShareIDs(t *testing.T) {
+	s := newService(t)
+	mine := s.send(t, "m-1", "Write").at("id").String()
+	for _, who := range []string{"acme/bob", "rival/ann"} {
+		n := s.call(t, "SendMessage", `{"message":`+message("m-1", "Write other things", "")+`}`, "Authorization", "Bearer "+who)
+		if got := n.at("result", "task", "id").String(); got == "" || got == mine {
+			t.Errorf("%s got task %q: %v", who, got, n)
+		}
+	}
+}
+
+func TestSend_idempotencyKey(t *testing.T) {
+	params := func(id string) string { return `{"message":` + message(id, "quiet", "") + `}` }
+	for name, tc := range map[string]struct {
+		mode  service.Idempotency
+		key   string
+		first string
+		then  string
+		same  bool
+	}{
+		"message id":         {service.ByMessageID, "", "m-1", "m-1", true},
+		"other message id":   {service.ByMessageID, "", "m-1", "m-2", false},
+		"key and message id": {service.ByMessageID, "k", "m-1", "m-1", true},
+		"header only, none":  {service.ByHeader, "", "m-1", "m-1", false},
+		"header only":        {service.ByHeader, "k", "m-1", "m-1", true},
+		"off":                {service.NoRepeats, "k", "m-1", "m-1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, func(c *config) { c.Idempotency = tc.mode })
+			first := s.call(t, "SendMessage", params(tc.first), "Idempotency-Key", tc.key).at("result", "task", "id").String()
+			then := s.call(t, "SendMessage", params(tc.then), "Idempotency-Key", tc.key).at("result", "task", "id").String()
+			if first == "" || then == "" || (first == then) != tc.same {
+				t.Errorf("tasks %q and %q", first, then)
+			}
+		})
+	}
+}
+
+// The engine took the objective in, and the journal failed. The client was told
+// to try again, and finds the same objective.
+func TestSend_survivesALostRecord(t *testing.T) {
+	s := newService(t)
+	s.journal.record = errors.New("disk full")
+	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-1", "quiet", "")+`}`), "-32603")
+	wantCode(t, s.call(t, "GetTask", `{"id":"`+opt.DerivedObjectiveID("acme", "ann", "m-1")+`"}`), "-32001")
+	s.journal.record = nil
+	if got := s.send(t, "m-1", "quiet").at("id").String(); got != opt.DerivedObjectiveID("acme", "ann", "m-1") {
+		t.Errorf("task is %q", got)
+	}
+	n := s.call(t, "SendMessage", `{"message":`+message("m-1", "something else", "")+`}`)
+	wantCode(t, n, "-32602")
+	if len(s.world.Openings()) != 1 {
+		t.Errorf("%d objectives were started", len(s.world.Openings()))
+	}
+}
+
+// Even if the journal does not know it yet, the engine tells another message
+// under the same id apart.
+func TestSend_engineRefusesOtherContent(t *testing.T) {
+	s := newService(t)
+	id := opt.DerivedObjectiveID("acme", "ann", "m-1")
+	quiet := a2a.Message{MessageID: "other", Parts: []a2a.Part{a2a.TextPart("quiet")}}
+	if _, err := s.world.Start(t.Context(), opt.Opening{Message: &quiet, Objective: opt.Objective{ID: id, Tenant: "acme", Digest: "other"}}); err != nil {
+		t.Fatal(err)
+	}
+	n := s.call(t, "SendMessage", `{"message":`+message("m-1", "quiet", "")+`}`)
+	if wantCode(t, n, "-32602"); field(n) != "message.messageId" || s.events(id) != 0 {
+		t.Errorf("answer %v, %d events recorded", n, s.events(id))
+	}
+}
+
+func TestSend_waits(t *testing.T) {
+	patient := func(c *config) { c.BlockingWait = time.Minute }
+	id := opt.DerivedObjectiveID("acme", "ann", "m-1")
+	for text, want := range map[string]string{
+		"Write": "TASK_STATE_COMPLETED", "fail": "TASK_STATE_FAILED", "approve it": "TASK_STATE_INPUT_REQUIRED", "auth please": "TASK_STATE_AUTH_REQUIRED",
+	} {
+		t.Run(text, func(t *testing.T) {
+			s := newService(t, patient)
+			s.world.Sleep()
+			done := make(chan node)
+			go func() { done <- s.call(t, "SendMessage", `{"message":`+message("m-1", text, "")+`}`) }()
+			s.until(t, func() bool { return s.events(id) == 1 })
+			select {
+			case n := <-done:
+				t.Fatalf("answered too early: %v", n)
+			default:
+			}
+			s.world.Wake()
+			if got := (<-done).at("result", "task", "status", "state").String(); got != want {
+				t.Errorf("state is %s, want %s", got, want)
+			}
+			if n := s.journal.watches.Load(); n != 0 {
+				t.Errorf("%d watches are left", n)
+			}
+		})
+	}
+	t.Run("not for ever", func(t *testing.T) {
+		if got := newService(t).send(t, "m-1", "quiet").at("status", "state").String(); got != "TASK_STATE_SUBMITTED" {
+			t.Errorf("state is %s", got)
+		}
+	})
+	t.Run("not past Close", func(t *testing.T) {
+		s := newService(t, patient)
+		s.service.Close()
+		s.service.Close()
+		if got := s.send(t, "m-1", "quiet").at("status", "state").String(); got != "TASK_STATE_SUBMITTED" {
+			t.Errorf("state is %s", got)
+		}
+	})
+}
+
+// A client that goes takes nothing but its wait with it.
+func TestSend_clientGoes(t *testing.T) {
+	s := newService(t, func(c *config) { c.BlockingWait = time.Minute })
+	ctx, leave := context.WithCancel(t.Context())
+	id := opt.DerivedObjectiveID("acme", "ann", "m-1")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(
+			`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message("m-1", "quiet", "")+`}}`))
+		r.Header.Set("A2A-Version", "1.0")
+		s.ServeHTTP(httptest.NewRecorder(), r)
+	}()
+	s.until(t, func() bool { return s.events(id) == 1 })
+	leave()
+	<-done
+	if got := s.call(t, "GetTask", fmt.Sprintf(`{"id":%q}`, id)).at("result", "status", "state").String(); got != "TASK_STATE_SUBMITTED" {
+		t.Errorf("state is %s", got)
+	}
+	if len(s.world.Calls()) != 1 || s.journal.watches.Load() != 0 {
+		t.Errorf("canceled %v, %d watches left", s.world.Calls(), s.journal.watches.Load())
+	}
+}
+
+func TestSend_contexts(t *testing.T) {
+	s := newService(t)
+	in := func(id, contextID string, headers ...string) node {
+		return s.call(t, "SendMessage", `{"message":`+message(id, "quiet", `,"contextId":"`+contextID+`"`)+`}`, headers...)
+	}
+	a, b := in("m-1", "mine"), in("m-2", "mine")
+	if a.at("result", "task", "contextId").String() != "mine" || b.at("result", "task", "contextId").String() != "mine" {
+		t.Errorf("a client's context was not kept: %v %v", a, b)
+	}
+	if a.at("result", "task", "id").String() == b.at("result", "task", "id").String() {
+		t.Error("two messages of one context share a task")
+	}
+	if other := in("m-1", "mine", "Authorization", "Bearer rival/rob"); other.at("result", "task", "contextId").String() != "mine" {
+		t.Errorf("another tenant may not use the name: %v", other)
+	}
+	own := s.send(t, "m-3", "quiet")
+	again := in("m-4", own.at("contextId").String())
+	if again.at("result", "task", "contextId").String() != own.at("id").String() {
+		t.Errorf("follow-up is in %v", again.at("result", "task", "contextId"))
+	}
+}
+
+func TestSend_objectiveInMetadata(t *testing.T) {
+	s := newService(t)
+	with := func(id, objective, more string) node {
+		return s.call(t, "SendMessage", `{"message":`+message(id, "quiet", `,"metadata":{"opt/v1/objective":`+objective+`}`+more)+`}`)
+	}
+	fresh := with("m-1", `{"id":"theirs","name":"N","description":"D","metadata":{"a":1,"opt/v1/planId":"forged"},
+		"plans":[{"id":"p1","name":"P","tasks":[{"id":"a","name":"A"},{"name":"B","dependencies":["a"]}]},{"name":"Q","dependencies":["p1"]}]}`, "")
+	o := s.world.Openings()[0]
+	wantPlans := []opt.PlanSpec{
+		{Name: "P", Tasks: []opt.TaskSpec{{Name: "A"}, {Name: "B", Dependencies: []string{"task-0"}}}},
+		{Name: "Q", Dependencies: []string{"plan-0"}},
+	}
+	if diff := cmp.Diff(wantPlans, o.Plans); diff != "" {
+		t.Errorf("plans mismatch (-want +got):\n%s", diff)
+	}
+	wantMetadata := a2a.Metadata{}.With("a", 1).With("opt/v1/clientObjectiveId", "theirs")
+	if diff := cmp.Diff(wantMetadata, o.Objective.Metadata); diff != "" {
+		t.Errorf("metadata mismatch (-want +got):\n%s", diff)
+	}
+	id := fresh.at("result", "task", "id").String()
+	if o.Objective.Name != "N" || o.Objective.Description != "D" || id == "theirs" {
+		t.Errorf("objective is %+v", o.Objective)
+	}
+
+	known := with("m-2", `{"id":"`+id+`"}`, "")
+	if got := known.at("result", "task", "contextId").String(); got != id {
+		t.Errorf("context is %q, want that of the objective", got)
+	}
+	wantCode(t, with("m-3", `{"id":"`+id+`"}`, `,"contextId":"other"`), "-32602")
+}
+
+// A2A calls context ids opaque: whatever a client chooses comes back as it was sent.
+func TestSend_opaqueContexts(t *testing.T) {
+	s := newService(t)
+	for i, contextID := range []string{"a b", "team/7", "Größe", "日本", "?x=1&y=%2F#", "..", strings.Repeat("ü", 128)} {
+		n := s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "Write", `,"contextId":"`+contextID+`"`)+`}`)
+		id := n.at("result", "task", "id").String()
+		if got := n.at("result", "task", "contextId").String(); got != contextID {
+			t.Errorf("context %q became %q: %v", contextID, got, n)
+		}
+		list := s.must(t, "ListTasks", fmt.Sprintf(`{"contextId":%q}`, contextID))
+		w := s.rest(t, "GET", "/a2a/rest/tasks?contextId="+url.QueryEscape(contextID), "")
+		rest := parse(t, w.Body.Bytes())
+		if list.at("totalSize").String() != "2" || rest.at("totalSize").String() != "2" || rest.at("tasks", "1", "contextId").String() != contextID {
+			t.Errorf("tasks in %q: %v, over plain HTTP %v", contextID, list, rest)
+		}
+		if next := s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("n", i), "Write", `,"contextId":"`+contextID+`"`)+`}`).at("result", "task"); next.at("contextId").String() != contextID || next.at("id").String() == id {
+			t.Errorf("the next message in %q: %v", contextID, next)
+		}
+	}
+}
+
+// An objective made by objectives/create waits for a message with its context.
+func TestSend_startsAnIdleObjective(t *testing.T) {
+	s := newService(t)
+	id := s.call(t, "objectives/create", `{"name":"Launch"}`).at("result", "id").String()
+	params := `{"message":` + message("m-1", "Write", `,"contextId":"`+id+`"`) + `}`
+	for range 2 { // a repeat finds what it started
+		n := s.call(t, "SendMessage", params)
+		if got := n.at("result", "task", "id").String(); got != id {
+			t.Fatalf("task is %q, want %q: %v", got, id, n)
+		}
+	}
+	if len(s.world.Letters()) != 1 || len(s.world.Openings()) != 1 {
+		t.Fatalf("%d letters and %d starts", len(s.world.Letters()), len(s.world.Openings()))
+	}
+	l := s.world.Letters()[0]
+	if l.ObjectiveID != id || l.TaskID != id || l.PlanID != "" || l.Reply != nil || l.Principal != "ann" {
+		t.Errorf("letter is %+v", l)
+	}
+	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-1", "Other", `,"contextId":"`+id+`"`)+`}`), "-32602")
+	next := s.call(t, "SendMessage", `{"message":`+message("m-2", "Write more", `,"contextId":"`+id+`"`)+`}`)
+	if got := next.at("result", "task", "id").String(); got == id || got == "" {
+		t.Errorf("the next message of the context got task %q", got)
+	}
+}
+
+// Of two messages at a time to an objective that waits to be started, one starts it
+// and the other becomes an objective of its own, behind it in the queue.
+func TestSend_twoToAnIdleObjective(t *testing.T) {
+	s := newService(t)
+	id := s.must(t, "objectives/create", `{"name":"Launch"}`).at("id").String()
+	s.world.Sleep()
+	tasks := make(chan node, 2)
+	for i := range 2 {
+		go func() {
+			tasks <- s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "slow", `,"contextId":"`+id+`"`)+`,"configuration":{"returnImmediately":true}}`)
+		}()
+	}
+	s.until(t, func() bool { return len(s.world.Letters()) == 2 })
+	s.world.Wake()
+	got := map[string]string{}
+	for range 2 {
+		task := (<-tasks).at("result", "task")
+		got[task.at("id").String()] = task.at("metadata", "longhaul/v1/queuePosition").String()
+	}
+	if len(got) != 2 || got[id] != "" {
+		t.Fatalf("the messages began %v, the idle objective is %s", got, id)
+	}
+	for other, position := range got {
+		if other != id && position != "1" {
+			t.Errorf("the other one is at position %q", position)
+		}
+	}
+}
+
+// A message right after an objective that starts by itself is work of its own.
+func TestSend_afterAutoStart(t *testing.T) {
+	s := newService(t)
+	id := s.must(t, "objectives/create", `{"name":"Launch","metadata":{"opt/v1/autoStart":true}}`).at("id").String()
+	s.must(t, "plans/create", `{"objectiveId":"`+id+`","name":"P","tasks":[{"name":"a"}]}`)
+	n := s.must(t, "SendMessage", `{"message":`+message("m", "slow", `,"contextId":"`+id+`"`)+`}`).at("task")
+	if n.at("id").String() == id || n.at("metadata", "longhaul/v1/queuePosition").String() != "1" {
+		t.Fatalf("the message began %v", n)
+	}
+	s.world.Complete(opt.TaskID(opt.PlanID(id, 1), 0))
+	if _, running := s.running(opt.TaskID(opt.PlanID(n.at("id").String(), 1), 0)); !running {
+		t.Error("the message does not get its turn")
+	}
+}
+
+func TestSend_mediaTypes(t *testing.T) {
+	for part, ok := range map[string]bool{
+		`{"text":"x","mediaType":"text/markdown"}`:               true,
+		`{"data":1,"mediaType":"application/json"}`:              true,
+		`{"raw":"aGk=","mediaType":"text/plain; charset=utf-8"}`: true,
+		`{"raw":"aGk="}`: true,
+		`{"url":"https://x.example/a.png","mediaType":"image/png"}`:          true,
+		`{"raw":"aGk=","mediaType":"application/x-unsupported-tck-type"}`:    false,
+		`{"data":1,"mediaType":"application/x-unsupported-tck-type"}`:        false,
+		`{"raw":"aGk=","mediaType":"nonsense;;"}`:                            false,
+		`{"url":"https://x.example/a.mp4","mediaType":"video/mp4;codecs=x"}`: false,
+	} {
+		s := newService(t, func(c *config) { c.Card.InputModes = []string{"text/plain", "image/*"} })
+		n := s.call(t, "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"quiet"},`+part+`]}}`)
+		if ok && n.has("error") {
+			t.Errorf("%s refused: %v", part, n)
+		}
+		if !ok {
+			wantCode(t, n, "-32005")
+			s.untouched(t)
+		}
+	}
+}
+
+// A client that goes in the middle of an accepted send leaves no half of it.
+func TestSend_clientGoesHalfway(t *testing.T) {
+	s := newService(t)
+	ctx, leave := context.WithCancel(t.Context())
+	s.world.Before(func(context.Context, string) error { leave(); return nil })
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message("m-1", "quiet", "")+`}}`))
+	r.Header.Set("A2A-Version", "1.0")
+	s.ServeHTTP(httptest.NewRecorder(), r)
+	if n := s.events("obj-" + u("m-1")); n != 1 {
+		t.Errorf("%d events are recorded", n)
+	}
+}
