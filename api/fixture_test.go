@@ -30,6 +30,7 @@ type fixture struct {
 	service *service.Service
 	journal *faultyJournal
 	world   *servicetest.World
+	config  config
 }
 
 // A config is that of a service and of the server in front of it.
@@ -89,7 +90,7 @@ func newServiceIn(t *testing.T, alter func(*worldConfig), change ...func(*config
 	cfg.Card.Interfaces, cfg.NoREST = cfg.Address.Interfaces(), cfg.Address.NoREST
 	s.service = service.New(cfg.serviceConfig)
 	cfg.Service = s.service
-	s.Server = api.New(cfg.httpConfig)
+	s.Server, s.config = api.New(cfg.httpConfig), cfg
 	return s
 }
 
@@ -297,4 +298,11 @@ func (s *fixture) running(taskID string) (opt.Work, bool) { return s.world.Runni
 // madeOf returns a plan of one task, as a planner makes it.
 func madeOf(name string) servicetest.Made {
 	return servicetest.Made{Plans: []opt.PlanSpec{{Name: name, Tasks: []opt.TaskSpec{{Name: "Only"}}}}}
+}
+
+// twin returns another service of the same world.
+func (s *fixture) twin() *fixture {
+	cfg := s.config
+	cfg.Service = service.New(cfg.serviceConfig)
+	return &fixture{Server: api.New(cfg.httpConfig), service: cfg.Service, journal: s.journal, world: s.world, config: cfg}
 }

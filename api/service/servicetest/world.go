@@ -264,6 +264,15 @@ func (w *World) Command(ctx context.Context, cmd opt.Command) error {
 	return w.signal(ctx, "command", cmd.ObjectiveID, machine.Command{Command: copied(cmd)}, Call{Command: &cmd})
 }
 
+// Overtake delivers a command before all that its objective has yet to handle.
+func (w *World) Overtake(cmd opt.Command) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.runs[cmd.ObjectiveID]
+	r.inbox = append([]machine.Input{machine.Command{Command: copied(cmd)}}, r.inbox...)
+	w.settle()
+}
+
 // Cancel implements [service.Engine].
 func (w *World) Cancel(ctx context.Context, objectiveID string) error {
 	return w.signal(ctx, "cancel", objectiveID, machine.Canceled{}, Call{Canceled: objectiveID})
