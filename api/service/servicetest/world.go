@@ -135,6 +135,15 @@ func (w *World) SleepOn(id string) {
 	w.sleeping[id] = true
 }
 
+// WakeOnly starts the workers again, but for those of the objectives and plans that
+// [World.SleepOn] names.
+func (w *World) WakeOnly() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asleep = false
+	w.settle()
+}
+
 // Stubborn has tasks that are told to stop run until the test ends them.
 func (w *World) Stubborn() {
 	w.mu.Lock()

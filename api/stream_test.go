@@ -1,0 +1,369 @@
+package api_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// Whoever subscribes, whenever, gets every event once and in order: those that
+// are in the snapshot in it, the others after it.
+func TestStream_noGapNoRepeat(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
+	opened, total := make(chan struct{}), make(chan int)
+	go func() {
+		i := 0
+		for ; i < 300 || !closed(opened); i++ {
+			s.world.Stream(task, opt.Chunk{Append: i > 0, Artifact: a2a.Artifact{ArtifactID: "log", Parts: []a2a.Part{{Data: json.RawMessage(strconv.Itoa(i))}}}})
+		}
+		s.world.Complete(task)
+		total <- i
+	}()
+	var readers []*reader
+	for range 8 {
+		readers = append(readers, open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`))
+	}
+	close(opened)
+	n := <-total
+	for i, r := range readers {
+		if err := r.consecutive(n); err != nil {
+			t.Errorf("reader %d: %v", i, err)
+		}
+	}
+}
+
+func closed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// consecutive reads a stream of pieces numbered from 0 and checks that each came
+// once, in the snapshot or after it.
+func (r *reader) consecutive(n int) error {
+	next, last := 0, 0
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		if seq, err := strconv.Atoi(e.id); err != nil || seq <= last {
+			return fmt.Errorf("event id %q follows on %d", e.id, last)
+		}
+		last, _ = strconv.Atoi(e.id)
+		var parts []any
+		if task := e.data.at("result", "task"); task.v != nil {
+			parts, _ = task.at("artifacts", "0", "parts").v.([]any)
+		} else {
+			parts, _ = e.data.at("result", "artifactUpdate", "artifact", "parts").v.([]any)
+		}
+		for _, p := range parts {
+			if got := (node{p}).at("data").String(); got != strconv.Itoa(next) {
+				return fmt.Errorf("piece %s came, want %d", got, next)
+			}
+			next++
+		}
+	}
+	if next != n {
+		return fmt.Errorf("%d pieces came, want %d", next, n)
+	}
+	return nil
+}
+
+// A stream that breaks goes on where it was, on another server, too.
+func TestStream_resumes(t *testing.T) {
+	s := newService(t, func(c *config) { c.Heartbeat = time.Hour })
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	id := "obj-" + u("m")
+	first := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`)
+	seen := first.event()
+	first.close()
+	s.finish("task-" + u("m") + "-1-0")
+	for _, tc := range [][]string{
+		{`{"id":"` + id + `"}`, "Last-Event-ID", seen.id},
+		{`{"id":"` + id + `","metadata":{"longhaul/v1/after":` + seen.id + `}}`},
+	} {
+		got := open(t, url, "1.0", "SubscribeToTask", tc[0], tc[1:]...).states()
+		if diff := cmp.Diff([]string{"1-0-post", "1-0-post", "completed"}, got); diff != "" {
+			t.Errorf("events mismatch (-want +got):\n%s", diff)
+		}
+	}
+	wantCode(t, s.call(t, "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "99999"), "-32004")
+	wantCode(t, s.call(t, "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "none"), "-32004")
+}
+
+// When a stream ends is a matter of the method, the version and the state.
+func TestStream_ends(t *testing.T) {
+	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
+	send10 := `{"message":` + message("m", "slow", "") + `}`
+	send03 := `{"message":{"messageId":"m","role":"user","parts":[{"text":"slow"}]}}`
+	whole := []string{"working", "auth_required", "working", "input_required", "working", "completed"}
+	for name, tc := range map[string]struct {
+		version, method, params string
+		want                    []string
+	}{
+		"send 1.0":      {"1.0", "SendStreamingMessage", send10, whole[:4]},
+		"subscribe 1.0": {"1.0", "SubscribeToTask", `{"id":"` + id + `"}`, whole},
+		"send 0.3":      {"0.3", "message/stream", send03, whole[:4]},
+		"subscribe 0.3": {"0.3", "tasks/resubscribe", `{"id":"` + id + `"}`, whole[:4]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			url := s.listen(t)
+			if strings.HasPrefix(name, "subscribe") {
+				s.send(t, "m", "slow")
+			}
+			r := open(t, url, tc.version, tc.method, tc.params)
+			got := []string{brief(r.event().data)}
+			s.world.Gate(task, *gateFor("auth"))
+			for _, status := range []string{"working", "input-required", "working", "completed"} {
+				s.update(t, task, status)
+			}
+			for _, state := range r.states() {
+				got = append(got, strings.ReplaceAll(state, "-", "_"))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("events mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A 0.3 client that subscribes while the task waits sees what comes of it.
+func TestStream_opensOnAWaitingTask(t *testing.T) {
+	for _, tc := range [][]string{{"0.3", "tasks/resubscribe"}, {"1.0", "SubscribeToTask"}} {
+		s := newService(t)
+		url := s.listen(t)
+		s.send(t, "m", "approve")
+		r := open(t, url, tc[0], tc[1], `{"id":"obj-`+u("m")+`"}`)
+		if got := brief(r.event().data); !strings.HasPrefix(got, "input") {
+			t.Errorf("the snapshot is %s", got)
+		}
+		s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
+		got := strings.Join(r.states(), " ")
+		if !strings.Contains(got, "working") || !strings.HasSuffix(got, "completed"+map[string]string{"0.3": "", "1.0": ""}[tc[0]]) {
+			t.Errorf("%s: events are %s", tc[1], got)
+		}
+	}
+}
+
+// The stream of a reply shows what the reply brought about.
+func TestStream_ofAReply(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.send(t, "m", "approve")
+	params := `{"message":{"messageId":"r","taskId":"obj-` + u("m") + `","role":"ROLE_USER","parts":[{"text":"accept"}]}}`
+	if got := open(t, url, "1.0", "SendStreamingMessage", params).states(); got[len(got)-1] != "completed" {
+		t.Errorf("events are %v", got)
+	}
+	s.send(t, "m2", "approve")
+	s.world.Sleep()
+	params = strings.ReplaceAll(params, u("m"), u("m2"))
+	r := open(t, url, "1.0", "SendStreamingMessage", params)
+	if e := r.event(); e.data.at("result", "task", "metadata", "longhaul/v1/replyPending").String() != "true" {
+		t.Errorf("the first event is %v", e.data)
+	}
+	s.world.Wake()
+	if got := r.states(); got[len(got)-1] != "completed" {
+		t.Errorf("then come %v", got)
+	}
+}
+
+func TestStream_heartbeat(t *testing.T) {
+	s := newService(t, func(c *config) { c.Heartbeat = time.Millisecond })
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
+	r.event()
+	for range 3 {
+		if e, _ := r.next(); e.comment != ": keep-alive" {
+			t.Errorf("event is %+v", e)
+		}
+	}
+}
+
+// A heartbeat also looks for events that no watch told of.
+func TestStream_deafWatch(t *testing.T) {
+	s := newService(t, func(c *config) {
+		c.Heartbeat = time.Millisecond
+		c.Watch = func(string) service.Watch { return never{} }
+	})
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
+	r.event()
+	s.world.Complete("task-" + u("m") + "-1-0")
+	if got := brief(r.event().data); got != "completed" {
+		t.Errorf("event is %s", got)
+	}
+}
+
+type never struct{}
+
+func (never) C() <-chan struct{} { return nil }
+func (never) Close()             {}
+
+func TestStream_closes(t *testing.T) {
+	s := newService(t, func(c *config) { c.Heartbeat = time.Hour })
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
+	r.event()
+	s.service.Close()
+	if rest := r.states(); rest != nil {
+		t.Errorf("after Close came %v", rest)
+	}
+}
+
+// A client that goes frees its stream and leaves the work alone.
+func TestStream_clientGoes(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
+	r.event()
+	r.close()
+	s.until(t, func() bool { return s.journal.watches.Load() == 0 })
+	if calls := s.world.Calls(); len(calls) != 1 {
+		t.Errorf("the engine was called: %v", calls)
+	}
+}
+
+// A client that stops reading is dropped, while others get everything.
+func TestStream_slowReader(t *testing.T) {
+	s := newService(t, func(c *config) { c.WriteTimeout = 100 * time.Millisecond })
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+		t.Fatal(err)
+	}
+	body := `{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"` + id + `"}}`
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nA2A-Version: 1.0\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	s.until(t, func() bool { return s.journal.watches.Load() == 1 })
+	good := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`)
+	good.event()
+
+	text := strings.Repeat("x", 1<<20)
+	for range 16 { // more than the kernel buffers for a connection
+		s.world.Stream(task, opt.Chunk{Append: true, Artifact: a2a.Artifact{ArtifactID: "big", Parts: []a2a.Part{a2a.TextPart(text)}}})
+		good.event()
+	}
+	s.until(t, func() bool { return s.journal.watches.Load() == 1 })
+	s.world.Complete(task)
+	if got := good.states(); got[len(got)-1] != "completed" {
+		t.Errorf("the good reader got %d more events", len(got))
+	}
+}
+
+// Neither the time for reading a request nor the time for writing an answer
+// bounds a stream or a wait.
+func TestStream_outlivesTimeouts(t *testing.T) {
+	s := newService(t, func(c *config) {
+		c.ReadTimeout, c.WriteTimeout, c.BlockingWait = 50*time.Millisecond, 50*time.Millisecond, 150*time.Millisecond
+	})
+	url := s.listen(t)
+	s.send(t, "m", "slow")
+	streams := map[string]*reader{
+		"JSON-RPC":     open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`),
+		"GET":          follow(t, "GET", url+"/tasks/obj-"+u("m")+":subscribe", "", "A2A-Version", "1.0"),
+		"a bare POST":  follow(t, "POST", url+"/tasks/obj-"+u("m")+":subscribe", "", "A2A-Version", "1.0"),
+		"a whole POST": follow(t, "POST", url+"/tasks/obj-"+u("m")+":subscribe", "{}", "A2A-Version", "1.0"),
+	}
+	for _, r := range streams {
+		r.event()
+	}
+	w, err := http.Post(url, "application/json", strings.NewReader( // takes as long as BlockingWait
+		`{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m2","role":"user","parts":[{"text":"quiet"}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	answer, err := io.ReadAll(w.Body)
+	if err != nil || parse(t, answer).at("result", "status", "state").String() != "submitted" {
+		t.Errorf("the wait brought %s, %v", answer, err)
+	}
+	s.world.Complete("task-" + u("m") + "-1-0")
+	for name, r := range streams {
+		if got := r.states(); fmt.Sprint(got) != "[completed]" {
+			t.Errorf("%s: then came %v", name, got)
+		}
+	}
+}
+
+// A request whose body does not come is not waited for.
+func TestSlowRequest(t *testing.T) {
+	s := newService(t, func(c *config) { c.ReadTimeout = 20 * time.Millisecond })
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.listen(t), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	answer, _ := io.ReadAll(conn)
+	if !strings.HasPrefix(string(answer), "HTTP/1.1 400") || !strings.Contains(string(answer), "-32600") {
+		t.Errorf("answer is %q", answer)
+	}
+}
+
+// What goes wrong later is the last event.
+func TestStream_failsLate(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "slow")
+	s.journal.events = errors.New("no such table: secret")
+	for version, method := range map[string]string{"1.0": "SubscribeToTask", "0.3": "tasks/resubscribe"} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":"s","method":%q,"params":{"id":"obj-%s"}}`, method, u("m"))))
+		r.Header.Set("A2A-Version", version)
+		s.ServeHTTP(w, r)
+		rd := &reader{t: t, body: bufio.NewReader(w.Body)}
+		rd.event()
+		if e := rd.event(); e.data.at("error", "code").String() != "-32603" || e.data.at("id").String() != "s" || strings.Contains(e.data.String(), "secret") {
+			t.Errorf("the last event is %v", e.data)
+		}
+		if _, ok := rd.next(); ok {
+			t.Error("the stream goes on")
+		}
+	}
+}
+
+// The stream of a reply goes on past the gate that was answered, even if the task
+// still shows it for a while.
+func TestStream_pastItsOwnGate(t *testing.T) {
+	s := newService(t, func(c *config) { c.ReplyWait = time.Millisecond })
+	s.send(t, "m", "approve")
+	id := "obj-" + u("m")
+	s.world.SleepOn(id) // the plan takes the reply, and the objective does not hear of it
+	r := open(t, s.listen(t), "1.0", "SendStreamingMessage", `{"message":{"messageId":"r","taskId":"`+id+`","role":"ROLE_USER","parts":[{"text":"accept"}]}}`)
+	if got := brief(r.event().data); got != "input_required" {
+		t.Errorf("the snapshot is %s", got)
+	}
+	s.world.Wake()
+	if got := r.states(); got[len(got)-1] != "completed" {
+		t.Errorf("then come %v", got)
+	}
+}
