@@ -125,7 +125,7 @@ func (d *driver) settle() {
 	for again := true; again; {
 		again = false
 		for _, id := range slices.Clone(d.order) {
-			if r := d.runs[id]; r != nil && !d.asleep && !d.sleeping[r.objective] && !d.sleeping[r.id] {
+			if r := d.runs[id]; r != nil && !d.asleep && !d.sleeping[r.id] {
 				again = d.task(r) || again
 			}
 		}

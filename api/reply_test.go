@@ -1,0 +1,315 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+func TestReply_letters(t *testing.T) {
+	obj, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-1", "task-"+u("m")+"-1-0"
+	other := "task-" + u("m") + "-1-1"
+	reply := func(gateTask string, r opt.Reply) *opt.Reply {
+		r.GateID, r.MessageID, r.DecidedBy = gateTask+":1", "r", "ann"
+		return &r
+	}
+	engineers := []opt.Answer{{ID: "audience", Answer: json.RawMessage(`"Engineers"`)}}
+	for name, tc := range map[string]struct {
+		work, taskID, parts, more string
+		want                      opt.Letter
+	}{
+		"to the root task": {"approve", obj, `{"data":{"action":"accept","feedback":"F","decidedBy":"x","decidedAt":"y"}}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: task, Reply: reply(task, opt.Reply{Action: opt.Accept, Feedback: "F"})}},
+		"to the plan task": {"approve", task, `{"data":{"action":"reject"}}`, "",
+			opt.Letter{PlanID: plan, TaskID: task, Reply: reply(task, opt.Reply{Action: opt.Reject})}},
+		"by word": {"approve", obj, `{"text":"  ACCEPT\n"}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: task, Reply: reply(task, opt.Reply{Action: opt.Accept})}},
+		"beside text": {"approve", obj, `{"text":"Looks good."},{"data":{"action":"accept"}},{"data":{"other":1}}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: task, Reply: reply(task, opt.Reply{Action: opt.Accept})}},
+		"in old words": {"approve", obj, `{"data":{"decision":"rejected"}}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: task, Reply: reply(task, opt.Reply{Action: opt.Reject})}},
+		"at one of two gates": {"two", obj, `{"data":{"action":"accept","interruptId":"` + other + `:1"}}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: other, Reply: reply(other, opt.Reply{Action: opt.Accept})}},
+		"at one of two gates, by metadata": {"two", obj, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"` + other + `"}`,
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: other, Reply: reply(other, opt.Reply{Action: opt.Accept})}},
+		"by metadata alone": {"two", "", `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"` + other + `"}`,
+			opt.Letter{PlanID: plan, TaskID: other, Reply: reply(other, opt.Reply{Action: opt.Accept})}},
+		"text answers the question": {"clarify", obj, `{"text":" Engineers "}`, "",
+			opt.Letter{PlanID: plan, TaskID: obj, ForTask: task, Reply: reply(task, opt.Reply{Answers: engineers})}},
+		"answers": {"clarify", task, `{"data":{"answers":[{"id":"audience","answer":"Engineers"}]}}`, "",
+			opt.Letter{PlanID: plan, TaskID: task, Reply: reply(task, opt.Reply{Answers: engineers})}},
+		"an answer of null": {"clarify", task, `{"data":{"answers":[{"id":"audience","answer":null}]}}`, "",
+			opt.Letter{PlanID: plan, TaskID: task, Reply: reply(task, opt.Reply{Answers: []opt.Answer{{ID: "audience", Answer: json.RawMessage("null")}}})}},
+		"a note to the root task": {"slow", obj, `{"text":"accept"}`, "", opt.Letter{TaskID: obj}},
+		"a note to a plan task":   {"slow", task, `{"data":{"hint":1}}`, "", opt.Letter{PlanID: plan, TaskID: task}},
+		"a note for a plan task":  {"slow", obj, `{"text":"x"}`, `,"metadata":{"opt/v1/taskId":"` + task + `"}`, opt.Letter{PlanID: plan, TaskID: obj, ForTask: task}},
+		"talk about a login":      {"auth", obj, `{"text":"accept"}`, "", opt.Letter{TaskID: obj}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.send(t, "m", tc.work)
+			n := s.say(t, tc.taskID, "r", tc.parts, tc.more)
+			if n.has("error") {
+				t.Fatalf("refused: %v", n)
+			}
+			got := s.world.Letters()[0]
+			if got.Message.MessageID != "r" || got.Message.ContextID != "" {
+				t.Errorf("the message was not kept as it was sent: %+v", got.Message)
+			}
+			got.Message = a2a.Message{}
+			if got.Reply != nil {
+				got.Reply.At = a2a.Time{}
+			}
+			tc.want.ObjectiveID, tc.want.Principal = obj, "ann"
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(a2a.Time{})); diff != "" {
+				t.Errorf("letter mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReply_refused(t *testing.T) {
+	obj, task, other := "obj-"+u("m"), "task-"+u("m")+"-1-0", "task-"+u("m")+"-1-1"
+	for name, tc := range map[string]struct{ work, taskID, parts, more, code, says string }{
+		"chatter":                       {"approve", obj, `{"text":"yes"}`, "", "-32602", "accept or reject"},
+		"approval in metadata":          {"approve", obj, `{"text":"x"}`, `,"metadata":{"action":"accept"}`, "-32602", "accept or reject"},
+		"accept with an attachment":     {"approve", obj, `{"text":"accept"},{"url":"https://x.example"}`, "", "-32602", "accept or reject"},
+		"no known action":               {"approve", obj, `{"data":{"action":"approve"}}`, "", "-32602", "message.parts[0].data.action"},
+		"an action of another type":     {"approve", obj, `{"data":{"action":true}}`, "", "-32602", "message.parts[0].data.action"},
+		"no known decision":             {"approve", obj, `{"data":{"decision":"ok"}}`, "", "-32602", "approved or rejected"},
+		"rejected with feedback":        {"approve", obj, `{"data":{"decision":"rejected","feedback":"shorter"}}`, "", "-32602", "accept or reject"},
+		"not served":                    {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"whole"}}}`, "", "-32602", "accept or reject"},
+		"refine without feedback":       {"approve", obj, `{"data":{"action":"refine"}}`, "", "-32602", "refineFeedback"},
+		"refine of nothing":             {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"all"}}}`, "", "-32602", "scope"},
+		"edit without data":             {"approve", obj, `{"data":{"action":"edit"}}`, "", "-32602", "editedArtifactData"},
+		"ask without a question":        {"approve", obj, `{"data":{"action":"ask"}}`, "", "-32602", "question"},
+		"not offered":                   {"approve", obj, `{"data":{"action":"ask","question":"Why?"}}`, "", "-32602", "accept or reject"},
+		"answers to an approval":        {"approve", obj, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32602", "accept or reject"},
+		"two decisions":                 {"approve", obj, `{"data":{"action":"accept"}},{"data":{"action":"reject"}}`, "", "-32602", "message.parts[1].data"},
+		"both kinds":                    {"approve", obj, `{"data":{"action":"accept","answers":[{"id":"a","answer":1}]}}`, "", "-32602", "either"},
+		"another gate":                  {"approve", obj, `{"data":{"action":"accept","interruptId":"` + other + `:1"}}`, "", "-32004", "does not wait"},
+		"which of two":                  {"two", obj, `{"data":{"action":"accept"}}`, "", "-32602", other + ":1"},
+		"words for one of two":          {"two", obj, `{"text":"accept"}`, "", "-32602", task + ":1"},
+		"a task under another root":     {"approve", obj, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"task-` + u("x") + `-1-0"}`, "-32602", "opt/v1/taskId"},
+		"a task beside a plan task":     {"two", task, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"` + other + `"}`, "-32602", "opt/v1/taskId"},
+		"an action for a question":      {"clarify", obj, `{"data":{"action":"accept"}}`, "", "-32602", "audience"},
+		"no answer":                     {"clarify", obj, `{"data":{"answers":[]}}`, "", "-32602", "at least one"},
+		"an answer to nothing":          {"clarify", obj, `{"data":{"answers":[{"id":"x","answer":1}]}}`, "", "-32602", "audience"},
+		"an answer twice":               {"clarify", obj, `{"data":{"answers":[{"id":"audience","answer":1},{"id":"audience","answer":2}]}}`, "", "-32602", "once"},
+		"an answer without an id":       {"clarify", obj, `{"data":{"answers":[{"answer":1}]}}`, "", "-32602", "answers[0].id"},
+		"an answer without an answer":   {"clarify", obj, `{"data":{"answers":[{"id":"audience"}]}}`, "", "-32602", "answers[0].answer"},
+		"no text":                       {"clarify", obj, `{"url":"https://x.example"}`, "", "-32602", "text"},
+		"a decision about a login":      {"auth", obj, `{"data":{"action":"accept"}}`, "", "-32602", "elsewhere"},
+		"a decision while nothing asks": {"slow", obj, `{"data":{"action":"accept"}}`, "", "-32004", "does not wait"},
+		"answers while nothing asks":    {"slow", task, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32004", "does not wait"},
+		"another context":               {"slow", obj, `{"text":"x"}`, `,"contextId":"other"`, "-32602", "message.contextId"},
+		"a task that is not there":      {"slow", "t-nope", `{"text":"x"}`, "", "-32001", "Task not found"},
+		"a task that is done":           {"Write", obj, `{"text":"x"}`, "", "-32004", "ended"},
+		"a type that nobody reads":      {"slow", obj, `{"raw":"aGk=","mediaType":"video/mp4"}`, "", "-32005", "content types"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.send(t, "m", tc.work)
+			if got := wantCode(t, s.say(t, tc.taskID, "r", tc.parts, tc.more), tc.code); !strings.Contains(got, tc.says) {
+				t.Errorf("message is %q, want one that says %q", got, tc.says)
+			}
+			if got := s.world.Letters(); len(got) != 0 {
+				t.Errorf("the engine was told %v", got)
+			}
+		})
+	}
+}
+
+// Another tenant's task and one that never was give the same bytes.
+func TestReply_otherTenant(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	for _, method := range []string{"SendMessage", "GetTask", "CancelTask", "SubscribeToTask"} {
+		var answers []string
+		for _, id := range []string{"obj-" + u("m"), "obj-" + u("x")} {
+			params := fmt.Sprintf(`{"id":%q,"message":{"messageId":"r","taskId":%q,"role":"ROLE_USER","parts":[{"text":"accept"}]}}`, id, id)
+			n := s.call(t, method, params, "Authorization", "Bearer rival/rob")
+			wantCode(t, n, "-32001")
+			answers = append(answers, strings.ReplaceAll(n.String(), id, "ID"))
+		}
+		if answers[0] != answers[1] {
+			t.Errorf("%s tells them apart:\n%s\n%s", method, answers[0], answers[1])
+		}
+	}
+	if n := len(s.world.Calls()); n != 1 {
+		t.Errorf("the engine was called %d times", n)
+	}
+}
+
+// Of many decisions at once one counts, and a repeat of it gets the same answer.
+func TestReply_firstWins(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	codes := map[string]int{}
+	winner := ""
+	for i := range 50 {
+		wg.Go(func() {
+			n := s.say(t, "obj-"+u("m"), fmt.Sprint("r", i), `{"data":{"action":"accept"}}`, "")
+			mu.Lock()
+			defer mu.Unlock()
+			codes[n.at("error", "code").String()]++
+			if !n.has("error") {
+				winner = fmt.Sprint("r", i)
+			}
+		})
+	}
+	wg.Wait()
+	if diff := cmp.Diff(map[string]int{"": 1, "-32004": 49}, codes); diff != "" {
+		t.Errorf("codes mismatch (-want +got):\n%s", diff)
+	}
+	told := len(s.world.Letters())
+	again := s.say(t, "obj-"+u("m"), winner, `{"data":{"action":"accept"}}`, "")
+	if got := again.at("result", "task", "status", "state").String(); got != "TASK_STATE_COMPLETED" {
+		t.Errorf("the repeat got %v", again)
+	}
+	wantCode(t, s.say(t, "obj-"+u("m"), winner, `{"data":{"action":"reject"}}`, ""), "-32602")
+	if len(s.world.Letters()) != told {
+		t.Error("a repeat was told to the engine")
+	}
+}
+
+// What the workflow refuses is refused, the first time and again: here the gate was
+// answered after the journal was read.
+func TestReply_verdicts(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	s.world.Sleep()
+	answers := make(chan node, 2)
+	for i := range 2 {
+		go func() { answers <- s.say(t, "obj-"+u("m"), fmt.Sprint("r", i), `{"data":{"action":"accept"}}`, "") }()
+	}
+	s.until(t, func() bool { return len(s.world.Letters()) == 2 })
+	<-answers
+	<-answers
+	s.world.Wake()
+	lost := s.world.Letters()[1].Message.MessageID
+	for range 2 {
+		wantCode(t, s.say(t, "obj-"+u("m"), lost, `{"data":{"action":"accept"}}`, ""), "-32004")
+	}
+}
+
+// With nobody there to judge, a reply is kept and the task says so; a repeat
+// learns the verdict later.
+func TestReply_pending(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	s.world.Sleep()
+	n := s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
+	task := n.at("result", "task")
+	if task.at("metadata", "longhaul/v1/replyPending").String() != "true" || task.at("status", "state").String() != "TASK_STATE_INPUT_REQUIRED" {
+		t.Fatalf("answer is %v", n)
+	}
+	s.world.Wake()
+	again := s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
+	if task := again.at("result", "task"); task.at("status", "state").String() != "TASK_STATE_COMPLETED" || task.at("metadata").has("longhaul/v1/replyPending") {
+		t.Errorf("the repeat got %v", again)
+	}
+}
+
+// The verdict is recorded first, then the plan task moves, then the root task. The
+// gate that was answered does not end the wait, however long it shows; the next
+// one does.
+func TestReply_waitsPastItsOwnGate(t *testing.T) {
+	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
+	for name, tc := range map[string]struct {
+		configuration string
+		state         string
+	}{
+		"waiting": {`{}`, "TASK_STATE_INPUT_REQUIRED"},
+		"at once": {`{"returnImmediately":true}`, "TASK_STATE_WORKING"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, func(c *config) { c.BlockingWait, c.ReplyWait = time.Minute, time.Minute })
+			s.must(t, "SendMessage", `{"message":`+message("m", "slow", "")+`,"configuration":{"returnImmediately":true}}`)
+			s.world.Gate(task, *approval())
+			s.world.Sleep()
+			done := make(chan node)
+			go func() {
+				done <- s.call(t, "SendMessage", `{"message":{"messageId":"r","taskId":"`+id+`","role":"ROLE_USER","parts":[{"text":"accept"}]},"configuration":`+tc.configuration+`}`)
+			}()
+			s.until(t, func() bool { return len(s.world.Letters()) == 1 })
+			s.world.SleepOn(id) // the plan takes the reply, and the objective does not hear of it
+			calls := s.journal.calls.Load()
+			s.world.WakeOnly()
+			s.until(t, func() bool { return s.journal.calls.Load() > calls }) // the call has looked
+			select {
+			case n := <-done:
+				t.Fatalf("answered too early: %v", n)
+			default:
+			}
+			s.world.Wake()
+			if name == "waiting" {
+				s.world.Gate(task, *approval())
+			}
+			got := (<-done).at("result", "task")
+			if got.at("status", "state").String() != tc.state {
+				t.Errorf("state is %v", got.at("status"))
+			}
+			if name == "waiting" && got.at("metadata", "openwop", "interrupt", "interruptId").String() != opt.GateID(task, 2) {
+				t.Errorf("the task shows %v, want its second gate", got.at("metadata"))
+			}
+		})
+	}
+}
+
+// A workflow that has ended without reading the reply has not taken it.
+func TestReply_tooLate(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	s.world.Terminate("obj-" + u("m"))
+	wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), "-32004")
+}
+
+// Nor has one that ended while the call waited for its verdict.
+func TestReply_unheard(t *testing.T) {
+	s := newService(t, func(c *config) { c.ReplyWait = time.Minute })
+	s.send(t, "m", "approve")
+	s.world.Before(func(ctx context.Context, _ string) error {
+		s.world.Before(nil)
+		return s.world.Cancel(ctx, "obj-"+u("m"))
+	})
+	wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), "-32004")
+}
+
+// In a later attempt the metadata of a reply names a plan task as before, which is
+// another A2A task by then.
+func TestReply_inALaterAttempt(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	for _, status := range []string{"canceled", "submitted", "working"} {
+		s.update(t, objectiveID, status)
+	}
+	root, waits := objectiveID+"~2", taskID+"~2"
+	s.world.Gate(waits, *approval())
+	s.world.Sleep()
+	for i, taskIDs := range []string{``, `,"taskId":"` + root + `"`} {
+		n := s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "accept", taskIDs+`,"metadata":{"opt/v1/taskId":"`+taskID+`"}`)+`}`)
+		if n.has("error") {
+			t.Fatal(n)
+		}
+		l := s.world.Letters()[i]
+		if l.PlanID != planID || l.Reply == nil || l.Reply.GateID != waits+":1" || l.TaskID != waits && l.ForTask != waits {
+			t.Errorf("the letter is %+v", l)
+		}
+	}
+	n := s.call(t, "SendMessage", `{"message":`+message("m", "accept", `,"taskId":"`+root+`","metadata":{"opt/v1/taskId":"`+opt.TaskID(planID, 1)+`"}`)+`}`)
+	if letters := s.world.Letters(); len(letters) != 3 || letters[2].Reply != nil {
+		t.Errorf("a note for a task that does not wait: %v", n)
+	}
+}
