@@ -218,6 +218,100 @@ func TestChanges_revision(t *testing.T) {
 	}
 }
 
+// What cannot be is refused before anything is written, each with the code of its
+// own and the name of what is wrong.
+func TestChanges_refused(t *testing.T) {
+	const id, plan, task = `"id":"OBJ"`, `"id":"PLAN"`, `"id":"TASK"`
+	long := strings.Repeat("n", 257)
+	many := `[` + strings.Repeat(`{"name":"x"},`, 48) + `{"name":"x"}]`
+	for name, tc := range map[string]struct {
+		method, params string
+		code, at       string // at is the field, or the reason, of the error
+	}{
+		"objective, no id":             {"objectives/update", `{"status":"working"}`, "-32602", "id"},
+		"objective, unknown":           {"objectives/update", `{"id":"obj-x"}`, "-32000", "OBJECTIVE_NOT_FOUND"},
+		"objective, a plan's id":       {"objectives/update", `{` + plan + `}`, "-32000", "OBJECTIVE_NOT_FOUND"},
+		"objective, unknown word":      {"objectives/update", `{` + id + `,"status":"done"}`, "-32602", "status"},
+		"objective, a plan's word":     {"objectives/update", `{` + id + `,"status":"skipped"}`, "-32602", "status"},
+		"objective, no name":           {"objectives/update", `{` + id + `,"name":""}`, "-32602", "name"},
+		"objective, name of spaces":    {"objectives/update", `{` + id + `,"name":" "}`, "-32602", "name"},
+		"objective, NUL in name":       {"objectives/update", `{` + id + `,"name":"a\u0000"}`, "-32602", "name"},
+		"plan, NUL in description":     {"plans/update", `{` + plan + `,"description":"a\u0000"}`, "-32602", "description"},
+		"tasks, name of spaces":        {"plans/addTasks", `{` + plan + `,"tasks":[{"name":" "}]}`, "-32602", "tasks[0].name"},
+		"objective, long name":         {"objectives/update", `{` + id + `,"name":"` + long + `"}`, "-32602", "name"},
+		"objective, name of no type":   {"objectives/update", `{` + id + `,"name":5}`, "-32602", "name"},
+		"objective, long description":  {"objectives/update", `{` + id + `,"description":"` + strings.Repeat("d", 16<<10+1) + `"}`, "-32602", "description"},
+		"objective, metadata of text":  {"objectives/update", `{` + id + `,"metadata":"x"}`, "-32602", "metadata"},
+		"objective, optional of text":  {"objectives/update", `{` + id + `,"metadata":{"opt/v1/optional":"yes"}}`, "-32602", "metadata.opt/v1/optional"},
+		"objective, revision of text":  {"objectives/update", `{` + id + `,"metadata":{"longhaul/v1/revision":"3"}}`, "-32602", "metadata.longhaul/v1/revision"},
+		"objective, revision 0":        {"objectives/update", `{` + id + `,"longhaul/v1/revision":0}`, "-32602", "longhaul/v1/revision"},
+		"objective, stale":             {"objectives/update", `{` + id + `,"name":"New","metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
+		"replan, stale":                {"objectives/replan", `{` + id + `,"longhaul/v1/revision":7}`, "-32001", "STALE_REVISION"},
+		"replan, no id":                {"objectives/replan", `{}`, "-32602", "id"},
+		"replan, unknown":              {"objectives/replan", `{"id":"obj-x"}`, "-32000", "OBJECTIVE_NOT_FOUND"},
+		"replan, reason of no type":    {"objectives/replan", `{` + id + `,"reason":{}}`, "-32602", "reason"},
+		"new plan, stale":              {"plans/create", `{"objectiveId":"OBJ","name":"x","metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
+		"new plan, cycle":              {"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["task-1"]},{"name":"b","dependencies":["task-0"]}]}`, "-32602", "tasks"},
+		"new plan, on itself":          {"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["task-0"]}]}`, "-32602", "tasks[0].dependencies[0]"},
+		"new plan, on nothing":         {"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["task-9"]}]}`, "-32602", "tasks[0].dependencies[0]"},
+		"new plan, on no plan":         {"plans/create", `{"objectiveId":"OBJ","name":"x","dependencies":["plan-x"]}`, "-32602", "dependencies[0]"},
+		"plan, no id":                  {"plans/update", `{}`, "-32602", "id"},
+		"plan, unknown":                {"plans/update", `{"id":"PLAN9"}`, "-32000", "PLAN_NOT_FOUND"},
+		"plan, an objective's id":      {"plans/update", `{` + id + `}`, "-32000", "PLAN_NOT_FOUND"},
+		"plan, a task's id":            {"plans/update", `{` + task + `}`, "-32000", "PLAN_NOT_FOUND"},
+		"plan, no id of ours":          {"plans/update", `{"id":"plan-xyz789","status":"completed"}`, "-32000", "PLAN_NOT_FOUND"},
+		"plan, an objective's word":    {"plans/update", `{` + plan + `,"status":"canceled"}`, "-32602", "status"},
+		"plan, stale":                  {"plans/update", `{` + plan + `,"name":"x","metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
+		"plan, blocked by us alone":    {"plans/update", `{` + plan + `,"status":"blocked"}`, "-32001", "INVALID_STATE_TRANSITION"},
+		"tasks, no plan":               {"plans/addTasks", `{"tasks":[{"name":"x"}]}`, "-32602", "id"},
+		"tasks, unknown plan":          {"plans/addTasks", `{"planId":"PLAN9","tasks":[{"name":"x"}]}`, "-32000", "PLAN_NOT_FOUND"},
+		"tasks, none":                  {"plans/addTasks", `{` + plan + `}`, "-32602", "tasks"},
+		"tasks, empty":                 {"plans/addTasks", `{` + plan + `,"tasks":[]}`, "-32602", "tasks"},
+		"tasks, of no type":            {"plans/addTasks", `{` + plan + `,"tasks":{}}`, "-32602", "tasks"},
+		"tasks, without a name":        {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"x"},{}]}`, "-32602", "tasks[1].name"},
+		"tasks, long name":             {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"` + long + `"}]}`, "-32602", "tasks[0].name"},
+		"tasks, one too many":          {"plans/addTasks", `{` + plan + `,"tasks":` + many + `}`, "-32602", "tasks"},
+		"tasks, cycle":                 {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["task-3"]},{"name":"b","dependencies":["task-2"]}]}`, "-32602", "tasks"},
+		"tasks, on itself":             {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["task-2"]}]}`, "-32602", "tasks[0].dependencies[0]"},
+		"tasks, on nothing":            {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["task-4"]}]}`, "-32602", "tasks[0].dependencies[0]"},
+		"tasks, on another plan's":     {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["OTHER"]}]}`, "-32602", "tasks[0].dependencies[0]"},
+		"tasks, stale":                 {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a"}],"metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
+		"link, no id":                  {"tasks/link", `{"a2aTaskId":"t"}`, "-32602", "id"},
+		"link, to nothing":             {"tasks/link", `{` + task + `}`, "-32602", "a2aTaskId"},
+		"link, to itself":              {"tasks/link", `{` + task + `,"a2aTaskId":"TASK"}`, "-32602", "a2aTaskId"},
+		"link, to its root task":       {"tasks/link", `{` + task + `,"a2aTaskId":"OBJ"}`, "-32602", "a2aTaskId"},
+		"link, to a later attempt":     {"tasks/link", `{` + task + `,"a2aTaskId":"OBJ~2"}`, "-32602", "a2aTaskId"},
+		"link, to its plan":            {"tasks/link", `{` + task + `,"a2aTaskId":"PLAN"}`, "-32602", "a2aTaskId"},
+		"link, to one beside it":       {"tasks/link", `{` + task + `,"a2aTaskId":"OTHER"}`, "-32602", "a2aTaskId"},
+		"link, control characters":     {"tasks/link", `{` + task + `,"a2aTaskId":"a\u0000"}`, "-32602", "a2aTaskId"},
+		"link, unknown":                {"tasks/link", `{"id":"TASK9","a2aTaskId":"t"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
+		"link, the root task":          {"tasks/link", `{` + id + `,"a2aTaskId":"t"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
+		"link, stale":                  {"tasks/link", `{` + task + `,"a2aTaskId":"t","longhaul/v1/revision":7}`, "-32001", "STALE_REVISION"},
+		"status, no id":                {"tasks/updateStatus", `{"status":"working"}`, "-32602", "id"},
+		"status, none":                 {"tasks/updateStatus", `{` + task + `}`, "-32602", "status"},
+		"status, unknown word":         {"tasks/updateStatus", `{` + task + `,"status":"done"}`, "-32602", "status"},
+		"status, unspecified":          {"tasks/updateStatus", `{` + task + `,"status":"TASK_STATE_UNSPECIFIED"}`, "-32602", "status"},
+		"status, small in the long":    {"tasks/updateStatus", `{` + task + `,"status":"TASK_STATE_working"}`, "-32602", "status"},
+		"status, message of no type":   {"tasks/updateStatus", `{` + task + `,"status":"working","message":{}}`, "-32602", "message"},
+		"status, unknown":              {"tasks/updateStatus", `{"id":"TASK9","status":"working"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
+		"status, a task of attempt 2":  {"tasks/updateStatus", `{"id":"TASK~2","status":"working"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
+		"status, waits before working": {"tasks/updateStatus", `{` + task + `,"status":"input-required"}`, "-32001", "INVALID_STATE_TRANSITION"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.have(t)
+			params := strings.NewReplacer("OBJ", objectiveID, "PLAN", planID, "TASK", taskID, "OTHER", opt.TaskID(secondID, 0)).Replace(tc.params)
+			s.unchanged(t, func() {
+				n := s.call(t, tc.method, params)
+				wantCode(t, n, tc.code)
+				if got := field(n) + n.at("error", "data", "0", "reason").String(); got != tc.at {
+					t.Errorf("%q is wrong, want %q", got, tc.at)
+				}
+			})
+		})
+	}
+}
+
 // What belongs to another is as unknown as what is not there.
 func TestChanges_anothersObjective(t *testing.T) {
 	for method := range changes {
