@@ -187,3 +187,30 @@ func TestLinkTask_cycles(t *testing.T) {
 		t.Errorf("without the cycle: %v", n)
 	}
 }
+
+// Work that was begun by hand is started by a message all the same.
+func TestSend_startsWhatWasBegunByHand(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, taskID, "working")
+	n := s.must(t, "SendMessage", `{"message":`+message("m-1", "slow", `,"contextId":"`+objectiveID+`"`)+`}`)
+	if n.at("task", "id").String() != objectiveID || !s.world.Objective(objectiveID).Started {
+		t.Errorf("the message began %v", n)
+	}
+	s.update(t, objectiveID, "canceled")
+	if n := s.must(t, "SendMessage", `{"message":`+message("m-2", "slow", `,"contextId":"`+objectiveID+`"`)+`}`); n.at("task", "id").String() == objectiveID {
+		t.Errorf("after the end the message began %v", n)
+	}
+}
+
+// Calls about a plan task of an objective that has begun to stop are no commands.
+func TestTaskUpdate_whileStopping(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	s.world.Stubborn()
+	s.update(t, objectiveID, "canceled")
+	s.unchanged(t, func() {
+		wantRefusal(t, s.call(t, "tasks/updateStatus", `{"id":"`+taskID+`","status":"completed"}`), "working", "completed")
+	})
+}
