@@ -22,7 +22,7 @@ import (
 	"longhaul/opt"
 )
 
-var start = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+var start = servicetest.Start
 
 // A fixture is a server and what is behind it.
 type fixture struct {

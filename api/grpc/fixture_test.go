@@ -27,7 +27,7 @@ import (
 	"longhaul/opt"
 )
 
-var start = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+var start = servicetest.Start
 
 // A fixture is a server, what is behind it, and a client of it.
 type fixture struct {
