@@ -78,13 +78,13 @@ func (s *fixture) setUp(t *testing.T, text string) {
 	for line := range strings.Lines(text) {
 		switch line = strings.TrimSpace(line); line {
 		case "engine down":
-			s.engine.down = fmt.Errorf("dial: %w", opt.ErrUnavailable)
+			s.world.Down(fmt.Errorf("dial: %w", opt.ErrUnavailable))
 		case "engine up":
-			s.engine.down = nil
+			s.world.Down(nil)
 		case "engine deaf":
-			s.engine.deaf = true
+			s.world.Sleep()
 		case "journal down":
-			s.journal.down = errors.New("disk on fire at /dev/secret")
+			s.journal.fail(errors.New("disk on fire at /dev/secret"))
 		default:
 			t.Fatalf("setup does not know %q", line)
 		}

@@ -59,15 +59,15 @@ func TestREST_sameAsRPC(t *testing.T) {
 	}
 }
 
-func planOf(objectiveID string) string { return opt.PlanID(objectiveID, 0) }
+func planOf(objectiveID string) string { return opt.PlanID(objectiveID, 1) }
 
 // A message sent again over the other binding is the same message.
 func TestREST_repeats(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m", "quiet").at("id").String()
 	n := parse(t, s.rest(t, "POST", "/message:send", `{"message":`+message("m", "quiet", "")+`}`).Body.Bytes())
-	if got := n.at("task", "id").String(); got != id || len(s.engine.starts) != 1 {
-		t.Errorf("task is %s, want %s; %d starts", got, id, len(s.engine.starts))
+	if got := n.at("task", "id").String(); got != id || len(s.world.Openings()) != 1 {
+		t.Errorf("task is %s, want %s; %d starts", got, id, len(s.world.Openings()))
 	}
 	w := s.rest(t, "POST", "/message:send", `{"message":`+message("m", "quiet too", "")+`}`)
 	if n := parse(t, w.Body.Bytes()); w.Code != 400 || n.at("error", "details", "1", "fieldViolations", "0", "field").String() != "message.messageId" {
@@ -76,8 +76,8 @@ func TestREST_repeats(t *testing.T) {
 	for range 2 {
 		s.rest(t, "POST", "/message:send", `{"message":`+message("m", "quiet", "")+`}`, "Idempotency-Key", "k")
 	}
-	if len(s.engine.starts) != 2 {
-		t.Errorf("%d starts, want one more for the key", len(s.engine.starts))
+	if len(s.world.Openings()) != 2 {
+		t.Errorf("%d starts, want one more for the key", len(s.world.Openings()))
 	}
 }
 
@@ -190,15 +190,15 @@ func TestREST_streams(t *testing.T) {
 	sent := follow(t, "POST", url+"/message:stream", `{"message":`+message("m", "slow", "")+`}`, version...)
 	first := sent.event()
 	id := first.data.at("task", "id").String()
-	if first.id != "6" || id == "" || len(first.data.v.(map[string]any)) != 1 {
+	if first.id != "9" || id == "" || len(first.data.v.(map[string]any)) != 1 {
 		t.Fatalf("first event is %+v", first)
 	}
 	get := follow(t, "GET", url+"/tasks/"+id+":subscribe?A2A-Version=1.0", "")
 	post := follow(t, "POST", url+"/tasks/"+id+":subscribe", "", version...)
 	rpc := open(t, strings.TrimSuffix(url, "/a2a/rest")+"/a2a", "1.0", "SubscribeToTask", `{"id":"`+id+`"}`)
-	resumed := follow(t, "GET", url+"/tasks/"+id+":subscribe", "", append(version, "Last-Event-ID", "5")...)
-	s.engine.finish(id, opt.TaskID(planOf(id), 0))
-	want := []string{"working", "post", "post", "completed"}
+	resumed := follow(t, "GET", url+"/tasks/"+id+":subscribe", "", append(version, "Last-Event-ID", "8")...)
+	s.finish(opt.TaskID(planOf(id), 0))
+	want := []string{"working", "1-0-post", "1-0-post", "completed"}
 	if diff := cmp.Diff(want, get.states()); diff != "" {
 		t.Errorf("by GET (-want +got):\n%s", diff)
 	}
@@ -213,11 +213,11 @@ func TestREST_streams(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	after := follow(t, "GET", url+"/tasks/"+id+":subscribe", "", append(version, "Last-Event-ID", "7")...)
-	if e := after.event(); e.id != "8" || !e.data.has("artifactUpdate") {
-		t.Errorf("after 7 comes %+v", e)
+	after := follow(t, "GET", url+"/tasks/"+id+":subscribe", "", append(version, "Last-Event-ID", "9")...)
+	if e := after.event(); e.id != "10" || !e.data.has("artifactUpdate") {
+		t.Errorf("after 9 comes %+v", e)
 	}
-	s.until(t, func() bool { return len(s.journal.watches) <= 1 })
+	s.until(t, func() bool { return s.journal.watches.Load() <= 1 })
 }
 
 // An idle stream is kept alive, and an error in the middle of it is its last event.
@@ -229,9 +229,7 @@ func TestREST_streamBreaks(t *testing.T) {
 	if e, ok := r.next(); !ok || e.comment != ": keep-alive" {
 		t.Fatalf("an idle stream says %+v", e)
 	}
-	s.journal.mu.Lock()
-	s.journal.down = io.ErrUnexpectedEOF
-	s.journal.mu.Unlock()
+	s.journal.fail(io.ErrUnexpectedEOF)
 	e := r.event()
 	if got := e.data.String(); e.id != "" || got != `{"error":{"code":500,"message":"Internal error","status":"INTERNAL"}}` {
 		t.Errorf("the last event is %+v", e)

@@ -18,6 +18,9 @@ func (res response) stream(events *service.Stream) {
 	defer beat.Stop()
 	res.head(mediaStream)
 	res.w.WriteHeader(http.StatusOK)
+	if res.write("") != nil { // a client that resumes knows at once that it is heard, though nothing is new
+		return
+	}
 	for {
 		var text string
 		fault := res.s.service.Guard(res.call, func() (err error) {

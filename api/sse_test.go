@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"longhaul/opt"
 )
 
 // A reader reads a stream from a server that listens.
@@ -148,5 +146,3 @@ func brief(data node) string {
 	}
 	return data.String()
 }
-
-func moved(id, to string) opt.Event { return opt.Event{Kind: opt.TaskMoved, TaskID: id, To: to} }

@@ -2,7 +2,7 @@ package api_test
 
 import (
 	"bufio"
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,15 +27,14 @@ func TestStream_noGapNoRepeat(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)
 	s.send(t, "m", "slow")
-	id := "obj-" + u("m")
+	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
 	opened, total := make(chan struct{}), make(chan int)
 	go func() {
 		i := 0
 		for ; i < 300 || !closed(opened); i++ {
-			piece := opt.Chunk{Append: i > 0, Artifact: a2a.Artifact{ArtifactID: "log", Parts: []a2a.Part{a2a.TextPart(strconv.Itoa(i))}}}
-			s.journal.play(id, opt.Event{Kind: opt.ArtifactAdded, TaskID: id, Chunk: &piece})
+			s.world.Stream(task, opt.Chunk{Append: i > 0, Artifact: a2a.Artifact{ArtifactID: "log", Parts: []a2a.Part{{Data: json.RawMessage(strconv.Itoa(i))}}}})
 		}
-		s.journal.play(id, moved(id, "completed"))
+		s.world.Complete(task)
 		total <- i
 	}()
 	var readers []*reader
@@ -76,7 +75,7 @@ func (r *reader) consecutive(n int) error {
 			parts, _ = e.data.at("result", "artifactUpdate", "artifact", "parts").v.([]any)
 		}
 		for _, p := range parts {
-			if got := (node{p}).at("text").String(); got != strconv.Itoa(next) {
+			if got := (node{p}).at("data").String(); got != strconv.Itoa(next) {
 				return fmt.Errorf("piece %s came, want %d", got, next)
 			}
 			next++
@@ -97,20 +96,15 @@ func TestStream_resumes(t *testing.T) {
 	first := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`)
 	seen := first.event()
 	first.close()
-	s.engine.finish(id, "task-"+u("m")+"-0-0")
+	s.finish("task-" + u("m") + "-1-0")
 	for _, tc := range [][]string{
 		{`{"id":"` + id + `"}`, "Last-Event-ID", seen.id},
 		{`{"id":"` + id + `","metadata":{"longhaul/v1/after":` + seen.id + `}}`},
 	} {
 		got := open(t, url, "1.0", "SubscribeToTask", tc[0], tc[1:]...).states()
-		if diff := cmp.Diff([]string{"post", "post", "completed"}, got); diff != "" {
+		if diff := cmp.Diff([]string{"1-0-post", "1-0-post", "completed"}, got); diff != "" {
 			t.Errorf("events mismatch (-want +got):\n%s", diff)
 		}
-	}
-	// What happens after the task has ended is not of the task.
-	s.journal.play(id, opt.Event{Kind: opt.PlanMoved, PlanID: "plan-" + u("m") + "-0", To: "completed"})
-	if got := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "12").states(); got != nil {
-		t.Errorf("after the end came %v", got)
 	}
 	wantCode(t, s.call(t, "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "99999"), "-32004")
 	wantCode(t, s.call(t, "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "none"), "-32004")
@@ -118,34 +112,33 @@ func TestStream_resumes(t *testing.T) {
 
 // When a stream ends is a matter of the method, the version and the state.
 func TestStream_ends(t *testing.T) {
-	id := "obj-" + u("m")
-	gate := approval("task-" + u("m") + "-0-0")
-	input := opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "input-required", Gate: gate}
-	auth := opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "auth-required"}
-	send10 := `{"message":` + message("m", "quiet", "") + `}`
-	send03 := `{"message":{"messageId":"m","role":"user","parts":[{"text":"quiet"}]}}`
-	whole := []string{"submitted", "working", "auth_required", "working", "input_required", "working", "completed"}
+	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
+	send10 := `{"message":` + message("m", "slow", "") + `}`
+	send03 := `{"message":{"messageId":"m","role":"user","parts":[{"text":"slow"}]}}`
+	whole := []string{"working", "auth_required", "working", "input_required", "working", "completed"}
 	for name, tc := range map[string]struct {
 		version, method, params string
 		want                    []string
 	}{
-		"send 1.0":      {"1.0", "SendStreamingMessage", send10, whole[:5]},
+		"send 1.0":      {"1.0", "SendStreamingMessage", send10, whole[:4]},
 		"subscribe 1.0": {"1.0", "SubscribeToTask", `{"id":"` + id + `"}`, whole},
-		"send 0.3":      {"0.3", "message/stream", send03, whole[:5]},
-		"subscribe 0.3": {"0.3", "tasks/resubscribe", `{"id":"` + id + `"}`, whole[:5]},
+		"send 0.3":      {"0.3", "message/stream", send03, whole[:4]},
+		"subscribe 0.3": {"0.3", "tasks/resubscribe", `{"id":"` + id + `"}`, whole[:4]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t)
 			url := s.listen(t)
 			if strings.HasPrefix(name, "subscribe") {
-				s.send(t, "m", "quiet")
+				s.send(t, "m", "slow")
 			}
 			r := open(t, url, tc.version, tc.method, tc.params)
 			got := []string{brief(r.event().data)}
-			s.journal.play(id, moved(id, "working"), auth, moved(id, "working"), input, moved(id, "working"), moved(id, "completed"))
-			got = append(got, r.states()...)
-			for i := range got {
-				got[i] = strings.ReplaceAll(got[i], "-", "_")
+			s.world.Gate(task, *gateFor("auth"))
+			for _, status := range []string{"working", "input-required", "working", "completed"} {
+				s.update(t, task, status)
+			}
+			for _, state := range r.states() {
+				got = append(got, strings.ReplaceAll(state, "-", "_"))
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("events mismatch (-want +got):\n%s", diff)
@@ -182,13 +175,13 @@ func TestStream_ofAReply(t *testing.T) {
 		t.Errorf("events are %v", got)
 	}
 	s.send(t, "m2", "approve")
-	s.engine.deaf = true
+	s.world.Sleep()
 	params = strings.ReplaceAll(params, u("m"), u("m2"))
 	r := open(t, url, "1.0", "SendStreamingMessage", params)
 	if e := r.event(); e.data.at("result", "task", "metadata", "longhaul/v1/replyPending").String() != "true" {
 		t.Errorf("the first event is %v", e.data)
 	}
-	s.engine.judge(s.engine.letters[len(s.engine.letters)-1])
+	s.world.Wake()
 	if got := r.states(); got[len(got)-1] != "completed" {
 		t.Errorf("then come %v", got)
 	}
@@ -217,7 +210,7 @@ func TestStream_deafWatch(t *testing.T) {
 	s.send(t, "m", "slow")
 	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
 	r.event()
-	s.journal.play("obj-"+u("m"), moved("obj-"+u("m"), "completed"))
+	s.world.Complete("task-" + u("m") + "-1-0")
 	if got := brief(r.event().data); got != "completed" {
 		t.Errorf("event is %s", got)
 	}
@@ -248,9 +241,9 @@ func TestStream_clientGoes(t *testing.T) {
 	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
 	r.event()
 	r.close()
-	s.until(t, func() bool { return len(s.journal.watches) == 0 })
-	if len(s.engine.canceled) != 0 {
-		t.Errorf("canceled %v", s.engine.canceled)
+	s.until(t, func() bool { return s.journal.watches.Load() == 0 })
+	if calls := s.world.Calls(); len(calls) != 1 {
+		t.Errorf("the engine was called: %v", calls)
 	}
 }
 
@@ -259,7 +252,7 @@ func TestStream_slowReader(t *testing.T) {
 	s := newService(t, func(c *config) { c.WriteTimeout = 100 * time.Millisecond })
 	url := s.listen(t)
 	s.send(t, "m", "slow")
-	id := "obj-" + u("m")
+	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -270,18 +263,17 @@ func TestStream_slowReader(t *testing.T) {
 	}
 	body := `{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"` + id + `"}}`
 	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nA2A-Version: 1.0\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-	s.until(t, func() bool { return len(s.journal.watches) == 1 })
+	s.until(t, func() bool { return s.journal.watches.Load() == 1 })
 	good := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`)
 	good.event()
 
 	text := strings.Repeat("x", 1<<20)
 	for range 16 { // more than the kernel buffers for a connection
-		s.journal.play(id, opt.Event{Kind: opt.ArtifactAdded, TaskID: id, Chunk: &opt.Chunk{
-			Append: true, Artifact: a2a.Artifact{ArtifactID: "big", Parts: []a2a.Part{a2a.TextPart(text)}}}})
+		s.world.Stream(task, opt.Chunk{Append: true, Artifact: a2a.Artifact{ArtifactID: "big", Parts: []a2a.Part{a2a.TextPart(text)}}})
 		good.event()
 	}
-	s.until(t, func() bool { return len(s.journal.watches) == 1 })
-	s.journal.play(id, moved(id, "completed"))
+	s.until(t, func() bool { return s.journal.watches.Load() == 1 })
+	s.world.Complete(task)
 	if got := good.states(); got[len(got)-1] != "completed" {
 		t.Errorf("the good reader got %d more events", len(got))
 	}
@@ -314,7 +306,7 @@ func TestStream_outlivesTimeouts(t *testing.T) {
 	if err != nil || parse(t, answer).at("result", "status", "state").String() != "submitted" {
 		t.Errorf("the wait brought %s, %v", answer, err)
 	}
-	s.journal.play("obj-"+u("m"), moved("obj-"+u("m"), "completed"))
+	s.world.Complete("task-" + u("m") + "-1-0")
 	for name, r := range streams {
 		if got := r.states(); fmt.Sprint(got) != "[completed]" {
 			t.Errorf("%s: then came %v", name, got)
@@ -341,9 +333,7 @@ func TestSlowRequest(t *testing.T) {
 func TestStream_failsLate(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "slow")
-	s.Server, s.service = serve(service.Config{
-		Engine: s.engine, Journal: noEvents{s.journal}, Watch: s.journal.Watch, Agent: oracle{},
-	})
+	s.journal.events = errors.New("no such table: secret")
 	for version, method := range map[string]string{"1.0": "SubscribeToTask", "0.3": "tasks/resubscribe"} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(
@@ -361,43 +351,19 @@ func TestStream_failsLate(t *testing.T) {
 	}
 }
 
-// noEvents is a journal that has lost its events.
-type noEvents struct{ *memory }
-
-func (noEvents) Events(context.Context, string, int64, int) ([]opt.Recorded, error) {
-	return nil, errors.New("no such table: secret")
-}
-
 // The stream of a reply goes on past the gate that was answered, even if the task
 // still shows it for a while.
 func TestStream_pastItsOwnGate(t *testing.T) {
-	s := newService(t)
+	s := newService(t, func(c *config) { c.ReplyWait = time.Millisecond })
 	s.send(t, "m", "approve")
-	id, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-0", "task-"+u("m")+"-0-0"
-	s.Server, s.service = serve(service.Config{
-		Engine: halfway{s.engine, opt.Event{Kind: opt.TaskMoved, PlanID: plan, TaskID: task, To: "working"}}, Journal: s.journal, Watch: s.journal.Watch,
-		Agent: oracle{}, ReplyWait: time.Millisecond,
-	})
-	url := s.listen(t)
-	r := open(t, url, "1.0", "SendStreamingMessage", `{"message":{"messageId":"r","taskId":"`+id+`","role":"ROLE_USER","parts":[{"text":"accept"}]}}`)
+	id := "obj-" + u("m")
+	s.world.SleepOn(id) // the plan takes the reply, and the objective does not hear of it
+	r := open(t, s.listen(t), "1.0", "SendStreamingMessage", `{"message":{"messageId":"r","taskId":"`+id+`","role":"ROLE_USER","parts":[{"text":"accept"}]}}`)
 	if got := brief(r.event().data); got != "input_required" {
 		t.Errorf("the snapshot is %s", got)
 	}
-	s.journal.play(id, moved(id, "working"), moved(id, "completed"))
-	if diff := cmp.Diff([]string{"working", "completed"}, r.states()); diff != "" {
-		t.Errorf("events mismatch (-want +got):\n%s", diff)
+	s.world.Wake()
+	if got := r.states(); got[len(got)-1] != "completed" {
+		t.Errorf("then come %v", got)
 	}
-}
-
-// halfway is an engine in which the plan has taken the reply and the objective
-// has not heard of it.
-type halfway struct {
-	*engine
-	then opt.Event
-}
-
-func (h halfway) Tell(_ context.Context, l opt.Letter) error {
-	h.journal.play(l.ObjectiveID,
-		opt.Event{Kind: opt.MessageAdded, PlanID: l.PlanID, TaskID: l.TaskID, Message: &l.Message, Principal: l.Principal, Reply: l.Reply, Verdict: opt.Accepted}, h.then)
-	return nil
 }

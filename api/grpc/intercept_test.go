@@ -79,7 +79,7 @@ func TestFaults(t *testing.T) {
 	if diff := cmp.Diff([]string{"message.role is required", "message.parts must contain at least one part"}, fields); diff != "" {
 		t.Errorf("violations mismatch (-want +got):\n%s", diff)
 	}
-	s.engine.down = opt.ErrUnavailable
+	s.world.Down(opt.ErrUnavailable)
 	later := wantFault(t, "unavailable", send(func(*a2apb.Message) {}), codes.Unavailable, "UNAVAILABLE")
 	if retry, ok := later.Details()[1].(*errdetails.RetryInfo); !ok || retry.GetRetryDelay().GetSeconds() != 2 {
 		t.Errorf("details %v", later.Details())
@@ -211,7 +211,7 @@ func TestHealth(t *testing.T) {
 	if _, err := check("another"); status.Code(err) != codes.NotFound {
 		t.Errorf("another: error %v", err)
 	}
-	s.engine.down = opt.ErrUnavailable
+	s.world.Down(opt.ErrUnavailable)
 	if got, err := check(""); got != grpc_health_v1.HealthCheckResponse_NOT_SERVING || err != nil {
 		t.Errorf("with its engine down it is %v, error %v", got, err)
 	}

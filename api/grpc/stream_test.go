@@ -69,14 +69,18 @@ func TestStreams(t *testing.T) {
 	if e, err := watching.Recv(); err != nil || brief(e) != "task working" {
 		t.Errorf("a subscription begins with %v, error %v", e, err)
 	}
-	s.engine.play(id, opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "input-required"})
+	s.world.Gate(taskOf(id), opt.Gate{Kind: opt.Approval, Title: "Publish?", Actions: []opt.Action{opt.Accept, opt.Reject}})
 	if got, err := rest(sending); err != nil || fmt.Sprint(got) != "[input_required]" {
 		t.Errorf("then the sender sees %q, error %v", got, err) // and is free to answer
 	}
-	s.engine.play(id, opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "working"})
-	s.engine.finish(id)
+	accept := said("r", "accept")
+	accept.Message.TaskId = id
+	if _, err := s.SendMessage(with(t), accept); err != nil {
+		t.Fatal(err)
+	}
+	s.finish(id)
 	got, err := rest(watching)
-	want := []string{"input_required", "working", "post append=false last=false", "post append=true last=true", "completed"}
+	want := []string{"input_required", "working", "1-0-post append=false last=false", "1-0-post append=true last=true", "completed"}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v; events mismatch (-want +got):\n%s", err, diff)
 	}
@@ -129,7 +133,7 @@ func TestStream_deafWatch(t *testing.T) {
 	if _, err := stream.Recv(); err != nil {
 		t.Fatal(err)
 	}
-	s.engine.finish(id)
+	s.finish(id)
 	if got, err := rest(stream); err != nil || len(got) != 3 {
 		t.Errorf("events %q, error %v", got, err)
 	}

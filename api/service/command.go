@@ -26,11 +26,17 @@ type commands struct {
 	ids  ids
 }
 
-// do has the objective of cmd apply it, and returns that objective as it was
-// before and the answer. A refusal is an error. A command that asks for what is so
-// already is answered without the objective.
+// do has the objective of cmd apply it, and returns the answer. A refusal is an
+// error. A command that asks for what is so already is answered without the
+// objective.
+//
+// A command that came too late was not applied, and never will be. A repeat of the
+// request goes on under the next id that follows from its key.
 func (s *commands) do(ctx context.Context, c *Call, cmd opt.Command) (opt.CommandAnswer, error) {
-	cmd, err := s.sign(c, cmd)
+	key, err := s.ids.key(c)
+	if err == nil {
+		cmd, err = s.sign(c, cmd)
+	}
 	if err != nil {
 		return opt.CommandAnswer{}, err
 	}
@@ -38,37 +44,56 @@ func (s *commands) do(ctx context.Context, c *Call, cmd opt.Command) (opt.Comman
 	defer cancel()
 	w := s.cfg.Watch(cmd.ObjectiveID)
 	defer w.Close()
+	for n := 0; ; n++ {
+		cmd.ID = s.ids.command(c, key, n)
+		a, err := s.try(ctx, c, w, cmd)
+		switch late := errors.Is(err, errLate); {
+		case errors.Is(err, errUnchanged):
+			return opt.CommandAnswer{Unchanged: true}, nil
+		case errors.Is(err, errUnanswered), late && s.cfg.Now().After(cmd.Deadline.Time()):
+			return a, unanswered(key)
+		case !late:
+			return a, err
+		}
+	}
+}
+
+// try delivers a command, unless it has an answer, and waits for that.
+func (s *commands) try(ctx context.Context, c *Call, w Watch, cmd opt.Command) (opt.CommandAnswer, error) {
 	if a, ok, err := s.answered(ctx, cmd); ok || err != nil {
 		return a, err
 	}
 	if err := s.deliver(ctx, c, w, cmd); err != nil {
-		if errors.Is(err, errUnchanged) {
-			return opt.CommandAnswer{Unchanged: true}, nil
-		}
 		return opt.CommandAnswer{}, err
 	}
 	return s.answer(ctx, w, cmd)
 }
 
-// sign gives cmd its id, by which a repeat of it is known, and the time until
-// which this call waits for it.
+// sign gives cmd the digest of its content, by which a repeat is known to be one,
+// and the time until which this call waits for it.
 func (s *commands) sign(c *Call, cmd opt.Command) (opt.Command, error) {
-	content, err := json.Marshal(cmd)
-	if err != nil {
-		return cmd, fmt.Errorf("write command: %w", err)
-	}
-	sum := sha256.Sum256(content)
-	cmd.Digest, cmd.Principal = hex.EncodeToString(sum[:16]), c.Principal
-	if cmd.ID, err = s.ids.command(c); err != nil {
-		return cmd, err
-	}
+	digest, err := digestOf(cmd)
+	cmd.Digest, cmd.Principal = digest, c.Principal
 	wait := s.cfg.CallTimeout
 	cmd.Deadline = a2a.At(s.cfg.Now().Add(wait - min(2*time.Second, wait/5)))
-	return cmd, nil
+	return cmd, err
 }
 
-// errUnchanged is returned for commands that ask for what is so already.
-var errUnchanged = errors.New("unchanged")
+// digestOf returns a digest of the content of a request.
+func digestOf(request any) (string, error) {
+	content, err := json.Marshal(request)
+	if err != nil {
+		return "", fmt.Errorf("write a request: %w", err)
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+var (
+	errUnchanged  = errors.New("unchanged")  // the command asks for what is so already
+	errUnanswered = errors.New("unanswered") // there is no answer in time
+	errLate       = errors.New("late")       // the command was refused since it came too late
+)
 
 // goneTries is how often an objective is looked for that the journal shows as one
 // that goes on, and that is not there: it is about to end, or an operator has
@@ -157,7 +182,7 @@ func (s *commands) answer(ctx context.Context, w Watch, cmd opt.Command) (a opt.
 		return found, err
 	})
 	if err == nil && !found {
-		err = unanswered(cmd)
+		err = errUnanswered
 	}
 	return a, err
 }
@@ -179,13 +204,13 @@ func (s *commands) answered(ctx context.Context, cmd opt.Command) (a opt.Command
 	return a, true, nil
 }
 
-// unanswered returns the fault of a command of which nobody knows whether it is
-// done.
-func unanswered(cmd opt.Command) *Fault {
+// unanswered returns the fault of a request of which nobody knows whether it is
+// done. key is that under which it is safe to repeat it.
+func unanswered(key string) *Fault {
 	return &Fault{
 		Kind: Unavailable, Reason: reasonUnavailable, Retry: retryDelay,
-		Message: "The change is not known to be done: repeat it with the same Idempotency-Key header or metadata " + opt.KeyRequestID,
-		Info:    map[string]string{"requestId": cmd.ID},
+		Message: "The change is not known to be done: repeat it with the requestId of this error as Idempotency-Key header or metadata " + opt.KeyRequestID,
+		Info:    map[string]string{"requestId": key},
 	}
 }
 
@@ -210,9 +235,9 @@ func refusal(o *opt.Objective, cmd opt.Command, r *opt.Refusal) error {
 		}
 		return optNotFound("PLAN_NOT_FOUND", "Plan", cmd.PlanID)
 	case opt.RefusedLate:
-		return unanswered(cmd)
+		return errLate
 	case opt.RefusedReused:
-		return invalid("metadata."+opt.KeyRequestID, "was used before for another change")
+		return errOtherChange
 	}
 	return r.Unwrap()
 }

@@ -106,6 +106,7 @@ var (
 	errNotCanceled  = &Fault{Kind: NotCancelable, Message: "Task cannot be canceled"}
 	errAgentAnswer  = &Fault{Kind: AgentResponse, Message: "Invalid agent response"}
 	errOtherContent = invalid("message.messageId", "was used before for another message")
+	errOtherChange  = invalid("metadata."+opt.KeyRequestID, "was used before for another change")
 
 	errObjectiveEnded = &Fault{Kind: InvalidState, Message: "The objective has ended", Reason: reasonTransition}
 	errPlanEnded      = &Fault{Kind: InvalidState, Message: "The plan has ended", Reason: reasonTransition}

@@ -58,14 +58,30 @@ func (i ids) letter(c *Call) (string, error) {
 	return i.random()
 }
 
-// command returns the id of a command: the same for a repeat that names the same
-// key.
-func (i ids) command(c *Call) (string, error) {
+// created returns the id of an objective that waits to be started: the same for a
+// repeat of the request that names the same key.
+func (i ids) created(c *Call) (string, error) {
 	if c.Key != "" {
-		return "cmd-" + strings.TrimPrefix(opt.DerivedObjectiveID(c.Tenant, c.Principal, "command:"+c.Key), "obj-"), nil
+		return opt.DerivedObjectiveID(c.Tenant, c.Principal, "create:"+c.Key), nil
+	}
+	return i.random()
+}
+
+// key returns the key under which a change is known: that of the sender, else a
+// random one.
+func (i ids) key(c *Call) (string, error) {
+	if c.Key != "" {
+		return c.Key, nil
 	}
 	id, err := i.random()
-	return "cmd-" + strings.TrimPrefix(id, "obj-"), err
+	return "req-" + strings.TrimPrefix(id, "obj-"), err
+}
+
+// command returns the id of the n-th command of a change: the same for a repeat
+// under the same key.
+func (i ids) command(c *Call, key string, n int) string {
+	id := opt.DerivedObjectiveID(c.Tenant, c.Principal, fmt.Sprintf("command:%d:%s", n, key))
+	return "cmd-" + strings.TrimPrefix(id, "obj-")
 }
 
 func (i ids) random() (string, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -271,7 +272,8 @@ func (s *messages) newObjective(c *Call, p SendParams, id string) opt.Objective 
 
 // nameFrom returns the first 80 characters of a text, as one line.
 func nameFrom(text string) string {
-	name := []rune(strings.Join(strings.Fields(text), " "))
+	separates := func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }
+	name := []rune(strings.Join(strings.FieldsFunc(text, separates), " "))
 	if len(name) == 0 {
 		return "Untitled objective"
 	}

@@ -53,9 +53,14 @@ type objectives struct {
 }
 
 // CreateObjective opens an objective that waits: for plans, and for a message
-// with its context id, which starts it.
+// with its context id, which starts it. A repeat that names the same key finds the
+// objective that the first request opened.
 func (s *objectives) CreateObjective(ctx context.Context, c *Call, p CreateObjectiveParams) (*opt.Objective, error) {
-	id, err := s.ids.random()
+	id, err := s.ids.created(c)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := digestOf(p)
 	if err != nil {
 		return nil, err
 	}
@@ -63,13 +68,19 @@ func (s *objectives) CreateObjective(ctx context.Context, c *Call, p CreateObjec
 	o := opt.Opening{
 		Idle: !p.Metadata.Bool(opt.KeyAutoStart),
 		Objective: opt.Objective{
-			ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal, Name: p.Name, Description: p.Description,
+			ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal, Name: p.Name, Description: p.Description, Digest: digest,
 			Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Metadata: p.Metadata,
 			CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, Limits: s.limits,
 		},
 	}
 	c.about(id, "")
 	o, err = s.out.start(ctx, o)
+	switch {
+	case errors.Is(err, opt.ErrConflict):
+		return nil, errOtherChange
+	case errors.Is(err, opt.ErrEnded): // that the first request opened, and that has ended since
+		return s.read.objective(ctx, c, id)
+	}
 	return &o.Objective, err
 }
 

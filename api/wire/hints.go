@@ -28,9 +28,7 @@ func (o object) hints(name string) service.Hints {
 	}
 	m.flag(opt.KeyAutoStart, false)
 	oneOf(m, opt.KeyHistoryScope, opt.ScopeTask, opt.ScopePlan, opt.ScopeObjective)
-	if len([]rune(h.SuggestedName)) > opt.MaxName {
-		m.wrong(opt.KeySuggestedName, fmt.Sprintf("has more than %d characters", opt.MaxName))
-	}
+	m.checkName(opt.KeySuggestedName, h.SuggestedName)
 	if plan, ok := m.object(opt.KeyPlan); ok {
 		spec := plan.plan(nil)
 		h.Plan = &spec
@@ -135,15 +133,28 @@ func indexed(kind string, refs []string, ids map[string]int) []string {
 }
 
 func (o object) checkText(name, description string) {
-	if len([]rune(name)) > opt.MaxName {
-		o.wrong("name", fmt.Sprintf("has more than %d characters", opt.MaxName))
-	}
-	o.checkLength("description", description)
+	o.checkName("name", name)
+	o.checkDescription("description", description)
 }
 
-// checkLength reports a text called name that is too long for a description.
-func (o object) checkLength(name, text string) {
-	if len(text) > opt.MaxDescription {
-		o.wrong(name, fmt.Sprintf("has more than %d bytes", opt.MaxDescription))
+// checkName reports a text under key that cannot be a name. An empty one is none.
+func (o object) checkName(key, name string) {
+	switch {
+	case name != "" && strings.TrimSpace(name) == "":
+		o.wrong(key, "must not be blank")
+	case strings.ContainsRune(name, 0):
+		o.wrong(key, "must not contain NUL characters")
+	case len([]rune(name)) > opt.MaxName:
+		o.wrong(key, fmt.Sprintf("has more than %d characters", opt.MaxName))
+	}
+}
+
+// checkDescription reports a text under key that cannot be a description.
+func (o object) checkDescription(key, text string) {
+	switch {
+	case strings.ContainsRune(text, 0):
+		o.wrong(key, "must not contain NUL characters")
+	case len(text) > opt.MaxDescription:
+		o.wrong(key, fmt.Sprintf("has more than %d bytes", opt.MaxDescription))
 	}
 }

@@ -3,13 +3,10 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"longhaul/a2a"
 )
-
-var contextForm = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
 // message reads a message from a client. Only a user may speak to an agent.
 func (o object) message() a2a.Message {
@@ -54,14 +51,9 @@ func (o object) parts() []a2a.Part {
 	return parts
 }
 
-func (o object) contextID(name string) string {
-	s := o.text(name)
-	if s != "" && !contextForm.MatchString(s) {
-		o.wrong(name, "is not a context id that can be used here")
-		return ""
-	}
-	return s
-}
+// contextID returns the id of a context. A2A calls it opaque, and clients may
+// choose it, so it may hold spaces, slashes and any letters.
+func (o object) contextID(name string) string { return o.id(name) }
 
 // role reads the role of a message. Version 0.3 clients are known to use the
 // spelling of 1.0, and ProtoJSON allows an enum's number.

@@ -60,7 +60,7 @@ func ReadUpdateObjective(r *Reader) service.UpdateObjectiveParams {
 func ReadReplan(r *Reader) service.ReplanParams {
 	o := r.params()
 	p := service.ReplanParams{ID: o.needText("id"), Reason: o.text("reason"), Seen: o.seen()}
-	o.checkLength("reason", p.Reason)
+	o.checkDescription("reason", p.Reason)
 	return p
 }
 
@@ -102,7 +102,7 @@ func ReadLinkTask(r *Reader) service.LinkTaskParams {
 func ReadUpdateTaskStatus(r *Reader) service.UpdateTaskStatusParams {
 	o := r.params()
 	p := service.UpdateTaskStatusParams{ID: o.needText("id"), State: o.planTaskState("status"), Message: o.text("message"), Seen: o.seen()}
-	o.checkLength("message", p.Message)
+	o.checkDescription("message", p.Message)
 	return p
 }
 

@@ -170,9 +170,11 @@ func Params[P any](r *Reader, read func(*Reader) P, activate func(mentioned []st
 // RequestID returns the id that the client gave to a change in the metadata of the
 // request, "" for none.
 func (r *Reader) RequestID() string {
-	o := (&Reader{raw: r.raw}).params()
-	m, _ := o.object("metadata")
-	return m.text(opt.KeyRequestID)
+	if r.raw != nil && r.raw[0] != '{' {
+		return "" // which is reported when the params are read
+	}
+	m, _ := r.params().object("metadata")
+	return m.id(opt.KeyRequestID)
 }
 
 // Nothing reads params of which no member matters.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"longhaul/a2a"
 	"longhaul/api/service"
@@ -139,7 +141,10 @@ func badID(s string) string {
 	if len(s) > service.MaxID {
 		return fmt.Sprintf("is longer than %d bytes", service.MaxID)
 	}
-	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+	if !utf8.ValidString(s) {
+		return "must be UTF-8"
+	}
+	if strings.ContainsFunc(s, unicode.IsControl) {
 		return "must not contain control characters"
 	}
 	return ""

@@ -35,6 +35,8 @@ var rooms = []room{
 		"api/wire"}, // the one reader of 1.0, and what faults are called
 		tests: []string{"internal/journal",
 			"api"}}, // what JSON-RPC answers to the same call
+	{name: "api/service/servicetest", imports: []string{"a2a", "opt", "opt/machine", "api/service", // an engine for tests
+		"internal/journal"}}, // which records in the real journal
 	{name: "api/*", imports: []string{"a2a", "opt", "api/service"}},
 	{name: "client", imports: []string{"a2a", "opt"}},
 
@@ -57,9 +59,9 @@ var rooms = []room{
 	{name: "dev/*", imports: []string{"internal/cli", "dev/*"}},
 }
 
-// testers are the rooms that any test may import: the suite for executors, and
-// the executors that stand in for others.
-var testers = []string{"activities/executortest", "activities/echo", "activities/human"}
+// testers are the rooms that any test may import: the suite for executors, the
+// executors that stand in for others, and the engine for tests of the API.
+var testers = []string{"activities/executortest", "activities/echo", "activities/human", "api/service/servicetest"}
 
 // owners says which rooms may touch each technology. Everybody else goes
 // through them.

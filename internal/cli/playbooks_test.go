@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -102,7 +103,7 @@ func perform(t *testing.T, books *planner.Playbooks, text string) []string {
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: o.ID, TaskQueue: workflows.TaskQueue})
 	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
-	log := &shown{rootID: o.ID}
+	log := &shown{rootID: o.ID, heard: map[string]bool{}}
 	env.RegisterActivity(activities.New(activities.Config{
 		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: books, Recorder: log,
 	}))
@@ -116,7 +117,7 @@ func perform(t *testing.T, books *planner.Playbooks, text string) []string {
 			Message: a2a.Message{MessageID: g.ID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("here")}}}
 		env.RegisterDelayedCallback(func() { _ = env.SignalWorkflowByID(ref.PlanID, workflows.LetterSignal, letter) }, time.Minute)
 	}
-	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: opt.Opening{Objective: o, Message: &m, Plans: plans}})
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &opt.Opening{Objective: o, Message: &m, Plans: plans}})
 	if err := env.GetWorkflowError(); err != nil || !env.IsWorkflowCompleted() {
 		t.Fatalf("the objective did not complete: %v", err)
 	}
@@ -130,18 +131,31 @@ type shown struct {
 
 	mu    sync.Mutex
 	texts []string
+	heard map[string]bool // events, by source and number
 }
 
-func (s *shown) Record(_ context.Context, b opt.Batch) error {
+func (s *shown) Record(_ context.Context, batches ...opt.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range b.Events {
-		switch {
-		case e.Kind == opt.TaskMoved && e.Gate != nil && e.PlanID != "":
-			s.asked(*e.Gate)
-		case e.Kind == opt.ArtifactAdded && e.RootID == s.rootID:
-			s.texts = append(s.texts, e.Chunk.Artifact.Text())
+	for _, b := range batches {
+		for _, e := range b.Events {
+			s.hear(b.Source, e)
 		}
 	}
 	return nil
+}
+
+// hear takes in an event. It may come more than once.
+func (s *shown) hear(source string, e opt.Event) {
+	key := fmt.Sprint(source, " ", e.N)
+	if s.heard[key] {
+		return
+	}
+	s.heard[key] = true
+	switch {
+	case e.Kind == opt.TaskMoved && e.Gate != nil && e.PlanID != "":
+		s.asked(*e.Gate)
+	case e.Kind == opt.ArtifactAdded && e.RootID == s.rootID:
+		s.texts = append(s.texts, e.Chunk.Artifact.Text())
+	}
 }

@@ -39,7 +39,7 @@ type apiCommand struct {
 }
 
 func (c *apiCommand) Run(p *program) error {
-	if err := c.reach(); err != nil {
+	if err := errors.Join(c.reach(), c.checkLimits()); err != nil {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
@@ -123,7 +123,7 @@ type devCommand struct {
 }
 
 func (c *devCommand) Run(p *program) error {
-	if err := errors.Join(c.reach(), c.check()); err != nil {
+	if err := errors.Join(c.reach(), c.check(), c.checkLimits()); err != nil {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -68,6 +69,20 @@ func (s apiSettings) limits() opt.Limits {
 	return opt.Limits{
 		Plans: s.MaxPlans, Tasks: s.MaxPlanTasks, Parallel: s.MaxParallel, Timeout: max(1, int(s.TaskTimeout/time.Second)),
 	}
+}
+
+// checkLimits refuses limits that let nothing through.
+func (s apiSettings) checkLimits() error {
+	var wrong []error
+	for _, l := range []struct {
+		flag  string
+		value int
+	}{{"max-plans", s.MaxPlans}, {"max-plan-tasks", s.MaxPlanTasks}, {"max-parallel", s.MaxParallel}, {"task-timeout", int(s.TaskTimeout)}} {
+		if l.value <= 0 {
+			wrong = append(wrong, fmt.Errorf("--%s must be above 0", l.flag))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // workSettings say how work is planned and done. Both the API, which knows a

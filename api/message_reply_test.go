@@ -12,26 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
-	"longhaul/api/service"
 	"longhaul/opt"
 )
 
-// say sends parts to a task; more is further members of the message.
-func (s *fixture) say(t *testing.T, taskID, messageID, parts, more string, headers ...string) node {
-	t.Helper()
-	return s.call(t, "SendMessage", fmt.Sprintf(`{"message":{"messageId":%q,"taskId":%q,"role":"ROLE_USER","parts":[%s]%s}}`,
-		messageID, taskID, parts, more), headers...)
-}
-
-func u(messageID string) string {
-	return strings.TrimPrefix(opt.DerivedObjectiveID("acme", "ann", messageID), "obj-")
-}
-
 func TestReply_letters(t *testing.T) {
-	obj, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-0", "task-"+u("m")+"-0-0"
-	other := "task-" + u("m") + "-0-1"
+	obj, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-1", "task-"+u("m")+"-1-0"
+	other := "task-" + u("m") + "-1-1"
 	reply := func(gateTask string, r opt.Reply) *opt.Reply {
-		r.GateID, r.MessageID, r.DecidedBy, r.At = gateTask+":1", "r", "ann", a2a.At(start)
+		r.GateID, r.MessageID, r.DecidedBy = gateTask+":1", "r", "ann"
 		return &r
 	}
 	engineers := []opt.Answer{{ID: "audience", Answer: json.RawMessage(`"Engineers"`)}}
@@ -73,11 +61,14 @@ func TestReply_letters(t *testing.T) {
 			if n.has("error") {
 				t.Fatalf("refused: %v", n)
 			}
-			got := s.engine.letters[0]
+			got := s.world.Letters()[0]
 			if got.Message.MessageID != "r" || got.Message.ContextID != "" {
 				t.Errorf("the message was not kept as it was sent: %+v", got.Message)
 			}
 			got.Message = a2a.Message{}
+			if got.Reply != nil {
+				got.Reply.At = a2a.Time{}
+			}
 			tc.want.ObjectiveID, tc.want.Principal = obj, "ann"
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(a2a.Time{})); diff != "" {
 				t.Errorf("letter mismatch (-want +got):\n%s", diff)
@@ -87,7 +78,7 @@ func TestReply_letters(t *testing.T) {
 }
 
 func TestReply_refused(t *testing.T) {
-	obj, task, other := "obj-"+u("m"), "task-"+u("m")+"-0-0", "task-"+u("m")+"-0-1"
+	obj, task, other := "obj-"+u("m"), "task-"+u("m")+"-1-0", "task-"+u("m")+"-1-1"
 	for name, tc := range map[string]struct{ work, taskID, parts, more, code, says string }{
 		"chatter":                       {"approve", obj, `{"text":"yes"}`, "", "-32602", "accept or reject"},
 		"approval in metadata":          {"approve", obj, `{"text":"x"}`, `,"metadata":{"action":"accept"}`, "-32602", "accept or reject"},
@@ -108,7 +99,7 @@ func TestReply_refused(t *testing.T) {
 		"another gate":                  {"approve", obj, `{"data":{"action":"accept","interruptId":"` + other + `:1"}}`, "", "-32004", "does not wait"},
 		"which of two":                  {"two", obj, `{"data":{"action":"accept"}}`, "", "-32602", other + ":1"},
 		"words for one of two":          {"two", obj, `{"text":"accept"}`, "", "-32602", task + ":1"},
-		"a task under another root":     {"approve", obj, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"task-` + u("x") + `-0-0"}`, "-32602", "opt/v1/taskId"},
+		"a task under another root":     {"approve", obj, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"task-` + u("x") + `-1-0"}`, "-32602", "opt/v1/taskId"},
 		"a task beside a plan task":     {"two", task, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"` + other + `"}`, "-32602", "opt/v1/taskId"},
 		"an action for a question":      {"clarify", obj, `{"data":{"action":"accept"}}`, "", "-32602", "audience"},
 		"no answer":                     {"clarify", obj, `{"data":{"answers":[]}}`, "", "-32602", "at least one"},
@@ -131,8 +122,8 @@ func TestReply_refused(t *testing.T) {
 			if got := wantCode(t, s.say(t, tc.taskID, "r", tc.parts, tc.more), tc.code); !strings.Contains(got, tc.says) {
 				t.Errorf("message is %q, want one that says %q", got, tc.says)
 			}
-			if len(s.engine.letters) != 0 {
-				t.Errorf("the engine was told %v", s.engine.letters)
+			if got := s.world.Letters(); len(got) != 0 {
+				t.Errorf("the engine was told %v", got)
 			}
 		})
 	}
@@ -154,8 +145,8 @@ func TestReply_otherTenant(t *testing.T) {
 			t.Errorf("%s tells them apart:\n%s\n%s", method, answers[0], answers[1])
 		}
 	}
-	if len(s.engine.letters)+len(s.engine.canceled) != 0 {
-		t.Error("the engine was called")
+	if n := len(s.world.Calls()); n != 1 {
+		t.Errorf("the engine was called %d times", n)
 	}
 }
 
@@ -182,29 +173,34 @@ func TestReply_firstWins(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"": 1, "-32004": 49}, codes); diff != "" {
 		t.Errorf("codes mismatch (-want +got):\n%s", diff)
 	}
-	told := len(s.engine.letters)
+	told := len(s.world.Letters())
 	again := s.say(t, "obj-"+u("m"), winner, `{"data":{"action":"accept"}}`, "")
 	if got := again.at("result", "task", "status", "state").String(); got != "TASK_STATE_COMPLETED" {
 		t.Errorf("the repeat got %v", again)
 	}
 	wantCode(t, s.say(t, "obj-"+u("m"), winner, `{"data":{"action":"reject"}}`, ""), "-32602")
-	if len(s.engine.letters) != told {
+	if len(s.world.Letters()) != told {
 		t.Error("a repeat was told to the engine")
 	}
 }
 
-// What the workflow refuses is refused, the first time and again.
+// What the workflow refuses is refused, the first time and again: here the gate was
+// answered after the journal was read.
 func TestReply_verdicts(t *testing.T) {
-	for verdict, code := range map[opt.Verdict]string{opt.NotWaiting: "-32004", opt.NotOffered: "-32602"} {
-		s := newService(t)
-		s.send(t, "m", "approve")
-		s.Server, s.service = serve(service.Config{
-			Engine: strict{s.engine, verdict}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{},
-			ReplyWait: time.Minute,
-		})
-		for range 2 {
-			wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), code)
-		}
+	s := newService(t)
+	s.send(t, "m", "approve")
+	s.world.Sleep()
+	answers := make(chan node, 2)
+	for i := range 2 {
+		go func() { answers <- s.say(t, "obj-"+u("m"), fmt.Sprint("r", i), `{"data":{"action":"accept"}}`, "") }()
+	}
+	s.until(t, func() bool { return len(s.world.Letters()) == 2 })
+	<-answers
+	<-answers
+	s.world.Wake()
+	lost := s.world.Letters()[1].Message.MessageID
+	for range 2 {
+		wantCode(t, s.say(t, "obj-"+u("m"), lost, `{"data":{"action":"accept"}}`, ""), "-32004")
 	}
 }
 
@@ -213,14 +209,13 @@ func TestReply_verdicts(t *testing.T) {
 func TestReply_pending(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "approve")
-	s.engine.deaf = true
+	s.world.Sleep()
 	n := s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
 	task := n.at("result", "task")
 	if task.at("metadata", "longhaul/v1/replyPending").String() != "true" || task.at("status", "state").String() != "TASK_STATE_INPUT_REQUIRED" {
 		t.Fatalf("answer is %v", n)
 	}
-	s.engine.deaf = false
-	s.engine.judge(s.engine.letters[0])
+	s.world.Wake()
 	again := s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
 	if task := again.at("result", "task"); task.at("status", "state").String() != "TASK_STATE_COMPLETED" || task.at("metadata").has("longhaul/v1/replyPending") {
 		t.Errorf("the repeat got %v", again)
@@ -231,57 +226,43 @@ func TestReply_pending(t *testing.T) {
 // gate that was answered does not end the wait, however long it shows; the next
 // one does.
 func TestReply_waitsPastItsOwnGate(t *testing.T) {
-	id, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-0", "task-"+u("m")+"-0-0"
-	accepted := func(s *fixture) opt.Event {
-		l := s.engine.letters[0]
-		return opt.Event{Kind: opt.MessageAdded, PlanID: plan, TaskID: id, ForTask: task, Message: &l.Message, Principal: "ann", Reply: l.Reply, Verdict: opt.Accepted}
-	}
-	planMoves := opt.Event{Kind: opt.TaskMoved, PlanID: plan, TaskID: task, To: "working"}
-	rootMoves := moved(id, "working")
-	next := approval(task)
-	next.ID = opt.GateID(task, 2)
-	again := []opt.Event{
-		{Kind: opt.TaskMoved, PlanID: plan, TaskID: task, To: "input-required", Gate: next, Status: next.Message(id, task)},
-		{Kind: opt.TaskMoved, TaskID: id, To: "input-required", Gate: next, Status: next.Message(id, id)},
-	}
+	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
 	for name, tc := range map[string]struct {
 		configuration string
-		steps         int // of those below, that must not bring the answer
 		state         string
 	}{
-		"waiting":  {`{}`, 3, "TASK_STATE_INPUT_REQUIRED"},
-		"at once":  {`{"returnImmediately":true}`, 2, "TASK_STATE_WORKING"},
-		"0 s late": {`{"returnImmediately":true}`, 0, "TASK_STATE_WORKING"},
+		"waiting": {`{}`, "TASK_STATE_INPUT_REQUIRED"},
+		"at once": {`{"returnImmediately":true}`, "TASK_STATE_WORKING"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, func(c *config) { c.BlockingWait, c.ReplyWait = time.Minute, time.Minute })
-			s.send(t, "m", "approve")
-			s.engine.deaf = true
+			s.must(t, "SendMessage", `{"message":`+message("m", "slow", "")+`,"configuration":{"returnImmediately":true}}`)
+			s.world.Gate(task, *approval())
+			s.world.Sleep()
 			done := make(chan node)
 			go func() {
 				done <- s.call(t, "SendMessage", `{"message":{"messageId":"r","taskId":"`+id+`","role":"ROLE_USER","parts":[{"text":"accept"}]},"configuration":`+tc.configuration+`}`)
 			}()
-			s.engine.until(t, s, func() bool { return len(s.engine.letters) == 1 })
-			steps := [][]opt.Event{{accepted(s)}, {planMoves}, {rootMoves}, again}
-			for _, step := range steps[:tc.steps] {
-				s.playAndWait(t, id, step...)
-				select {
-				case n := <-done:
-					t.Fatalf("answered too early: %v", n)
-				default:
-				}
+			s.until(t, func() bool { return len(s.world.Letters()) == 1 })
+			s.world.SleepOn(id) // the plan takes the reply, and the objective does not hear of it
+			calls := s.journal.calls.Load()
+			s.world.WakeOnly()
+			s.until(t, func() bool { return s.journal.calls.Load() > calls }) // the call has looked
+			select {
+			case n := <-done:
+				t.Fatalf("answered too early: %v", n)
+			default:
 			}
-			if tc.steps == 0 {
-				s.journal.play(id, accepted(s), planMoves, rootMoves)
-			} else {
-				s.journal.play(id, steps[tc.steps]...)
+			s.world.Wake()
+			if name == "waiting" {
+				s.world.Gate(task, *approval())
 			}
 			got := (<-done).at("result", "task")
 			if got.at("status", "state").String() != tc.state {
 				t.Errorf("state is %v", got.at("status"))
 			}
-			if tc.configuration == `{}` && got.at("metadata", "openwop", "interrupt", "interruptId").String() != next.ID {
-				t.Errorf("the task shows %v, want gate %q", got.at("metadata"), next.ID)
+			if name == "waiting" && got.at("metadata", "openwop", "interrupt", "interruptId").String() != opt.GateID(task, 2) {
+				t.Errorf("the task shows %v, want its second gate", got.at("metadata"))
 			}
 		})
 	}
@@ -291,53 +272,44 @@ func TestReply_waitsPastItsOwnGate(t *testing.T) {
 func TestReply_tooLate(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "approve")
-	s.Server, s.service = serve(service.Config{
-		Engine: gone{s.engine}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{},
-	})
+	s.world.Terminate("obj-" + u("m"))
 	wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), "-32004")
 }
 
-// strict is an engine that gives every letter the same verdict.
-type strict struct {
-	*engine
-	verdict opt.Verdict
-}
-
-func (s strict) Tell(_ context.Context, l opt.Letter) error {
-	s.journal.play(l.ObjectiveID, opt.Event{Kind: opt.MessageAdded, TaskID: l.TaskID, Message: &l.Message, Principal: l.Principal, Verdict: s.verdict})
-	return nil
-}
-
-// gone is an engine whose workflows have all ended.
-type gone struct{ *engine }
-
-func (gone) Tell(context.Context, opt.Letter) error { return fmt.Errorf("signal: %w", opt.ErrEnded) }
-
-// until waits for something in the engine.
-func (e *engine) until(t *testing.T, s *fixture, ok func() bool) {
-	t.Helper()
-	s.until(t, func() bool {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return ok()
-	})
-}
-
-// Nor has one that ended while we waited for its verdict.
+// Nor has one that ended while the call waited for its verdict.
 func TestReply_unheard(t *testing.T) {
-	s := newService(t)
+	s := newService(t, func(c *config) { c.ReplyWait = time.Minute })
 	s.send(t, "m", "approve")
-	s.Server, s.service = serve(service.Config{
-		Engine: dying{s.engine}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{},
-		ReplyWait: time.Millisecond,
+	s.world.Before(func(ctx context.Context, _ string) error {
+		s.world.Before(nil)
+		return s.world.Cancel(ctx, "obj-"+u("m"))
 	})
 	wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), "-32004")
 }
 
-// dying is an engine whose workflows end when they should listen.
-type dying struct{ *engine }
-
-func (d dying) Tell(_ context.Context, l opt.Letter) error {
-	d.journal.play(l.ObjectiveID, opt.Event{Kind: opt.TaskMoved, TaskID: l.ObjectiveID, To: "canceled"})
-	return nil
+// In a later attempt the metadata of a reply names a plan task as before, which is
+// another A2A task by then.
+func TestReply_inALaterAttempt(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	for _, status := range []string{"canceled", "submitted", "working"} {
+		s.update(t, objectiveID, status)
+	}
+	root, waits := objectiveID+"~2", taskID+"~2"
+	s.world.Gate(waits, *approval())
+	s.world.Sleep()
+	for i, taskIDs := range []string{``, `,"taskId":"` + root + `"`} {
+		n := s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "accept", taskIDs+`,"metadata":{"opt/v1/taskId":"`+taskID+`"}`)+`}`)
+		if n.has("error") {
+			t.Fatal(n)
+		}
+		l := s.world.Letters()[i]
+		if l.PlanID != planID || l.Reply == nil || l.Reply.GateID != waits+":1" || l.TaskID != waits && l.ForTask != waits {
+			t.Errorf("the letter is %+v", l)
+		}
+	}
+	n := s.call(t, "SendMessage", `{"message":`+message("m", "accept", `,"taskId":"`+root+`","metadata":{"opt/v1/taskId":"`+opt.TaskID(planID, 1)+`"}`)+`}`)
+	if letters := s.world.Letters(); len(letters) != 3 || letters[2].Reply != nil {
+		t.Errorf("a note for a task that does not wait: %v", n)
+	}
 }

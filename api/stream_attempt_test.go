@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -15,7 +16,7 @@ func TestStream_showsAttempts(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)
 	s.send(t, "m", "slow")
-	root, task := "obj-"+u("m"), "task-"+u("m")+"-0-0"
+	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
 	streams := map[string]*reader{
 		"task":          open(t, url, "1.0", "SubscribeToTask", `{"id":"`+task+`"}`),
 		"task, 0.3":     open(t, url, "0.3", "tasks/resubscribe", `{"id":"`+task+`"}`),
@@ -25,16 +26,17 @@ func TestStream_showsAttempts(t *testing.T) {
 	for _, r := range streams {
 		r.event() // the snapshot
 	}
-	s.journal.play(root, opt.Event{Kind: opt.TaskTried, PlanID: "plan-" + u("m") + "-0", TaskID: task, From: "working", To: "working", Attempt: 2})
+	s.world.FailAttempt(task, "busy", "It was busy.")
+	s.world.Advance(time.Minute)
 	if got := s.call(t, "GetTask", `{"id":"`+task+`"}`).at("result", "metadata", opt.KeyAttempt).String(); got != "2" {
 		t.Errorf("while it runs the task shows attempt %s, want 2", got)
 	}
-	s.engine.finish(root, task)
+	s.finish(task)
 	want := map[string][]string{
-		"task":          {"working 2", "post ", "post ", "completed "},
-		"task, 0.3":     {"working 2", "piece", "piece", "completed "},
-		"root":          {"post ", "post ", "completed "},
-		"root with OPT": {"post ", "post ", "working ", "working ", "working ", "completed "},
+		"task":          {"working 2", "1-0-post ", "1-0-post ", "completed 2"},
+		"task, 0.3":     {"working 2", "piece", "piece", "completed 2"},
+		"root":          {"1-0-post ", "1-0-post ", "completed "},
+		"root with OPT": {"1-0-post ", "1-0-post ", "working ", "working ", "working ", "completed "},
 	}
 	got := map[string][]string{}
 	for name, r := range streams {

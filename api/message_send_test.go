@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -33,7 +34,7 @@ func TestSend_opensAnObjective(t *testing.T) {
 			Metadata: a2a.Metadata{}.With(opt.KeyPlanner, "playbook").With("longhaul/v1/reason", "it said so"),
 		},
 	}}
-	if diff := cmp.Diff(want, s.engine.starts, cmp.AllowUnexported(a2a.Time{})); diff != "" {
+	if diff := cmp.Diff(want, s.world.Openings(), cmp.AllowUnexported(a2a.Time{})); diff != "" {
 		t.Errorf("openings mismatch (-want +got):\n%s", diff)
 	}
 }
@@ -48,7 +49,7 @@ func TestSend_namesTheObjective(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t)
 			s.call(t, "SendMessage", `{"message":`+message("m", tc.text, tc.more)+`}`)
-			if got := s.engine.starts[0].Objective.Name; got != tc.want {
+			if got := s.world.Openings()[0].Objective.Name; got != tc.want {
 				t.Errorf("name is %q, want %q", got, tc.want)
 			}
 		})
@@ -69,8 +70,8 @@ func TestSend_isIdempotent(t *testing.T) {
 			t.Errorf("tasks %s and %s", id, answers[0])
 		}
 	}
-	if len(s.engine.starts) != 1 {
-		t.Errorf("%d objectives were started", len(s.engine.starts))
+	if len(s.world.Openings()) != 1 {
+		t.Errorf("%d objectives were started", len(s.world.Openings()))
 	}
 }
 
@@ -78,7 +79,7 @@ func TestSend_isIdempotent(t *testing.T) {
 func TestSend_repeatNeedsNoEngine(t *testing.T) {
 	s := newService(t)
 	first := s.send(t, "m-1", "Write").String()
-	s.engine.down = opt.ErrUnavailable
+	s.world.Down(opt.ErrUnavailable)
 	if again := s.send(t, "m-1", "Write").String(); again != first {
 		t.Errorf("the repeat got\n%s, not\n%s", again, first)
 	}
@@ -126,20 +127,17 @@ func TestSend_idempotencyKey(t *testing.T) {
 // to try again, and finds the same objective.
 func TestSend_survivesALostRecord(t *testing.T) {
 	s := newService(t)
-	failing := &brokenJournal{memory: s.journal, record: errors.New("disk full")}
-	s.Server, s.service = serve(service.Config{
-		Engine: lostStart{s.engine}, Journal: failing, Watch: s.journal.Watch, Agent: oracle{}, BlockingWait: time.Millisecond, Now: func() time.Time { return start },
-	})
+	s.journal.record = errors.New("disk full")
 	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-1", "quiet", "")+`}`), "-32603")
 	wantCode(t, s.call(t, "GetTask", `{"id":"`+opt.DerivedObjectiveID("acme", "ann", "m-1")+`"}`), "-32001")
-	failing.record = nil
+	s.journal.record = nil
 	if got := s.send(t, "m-1", "quiet").at("id").String(); got != opt.DerivedObjectiveID("acme", "ann", "m-1") {
 		t.Errorf("task is %q", got)
 	}
 	n := s.call(t, "SendMessage", `{"message":`+message("m-1", "something else", "")+`}`)
 	wantCode(t, n, "-32602")
-	if len(s.engine.starts) != 1 {
-		t.Errorf("%d objectives were started", len(s.engine.starts))
+	if len(s.world.Openings()) != 1 {
+		t.Errorf("%d objectives were started", len(s.world.Openings()))
 	}
 }
 
@@ -147,37 +145,39 @@ func TestSend_survivesALostRecord(t *testing.T) {
 // under the same id apart.
 func TestSend_engineRefusesOtherContent(t *testing.T) {
 	s := newService(t)
-	s.engine.starts = []opt.Opening{{Objective: opt.Objective{ID: opt.DerivedObjectiveID("acme", "ann", "m-1"), Digest: "other"}}}
+	id := opt.DerivedObjectiveID("acme", "ann", "m-1")
+	quiet := a2a.Message{MessageID: "other", Parts: []a2a.Part{a2a.TextPart("quiet")}}
+	if _, err := s.world.Start(t.Context(), opt.Opening{Message: &quiet, Objective: opt.Objective{ID: id, Tenant: "acme", Digest: "other"}}); err != nil {
+		t.Fatal(err)
+	}
 	n := s.call(t, "SendMessage", `{"message":`+message("m-1", "quiet", "")+`}`)
-	wantCode(t, n, "-32602")
-	if field(n) != "message.messageId" || len(s.journal.log) != 0 {
-		t.Errorf("answer %v, %d recorded", n, len(s.journal.log))
+	if wantCode(t, n, "-32602"); field(n) != "message.messageId" || s.events(id) != 0 {
+		t.Errorf("answer %v, %d events recorded", n, s.events(id))
 	}
 }
 
 func TestSend_waits(t *testing.T) {
 	patient := func(c *config) { c.BlockingWait = time.Minute }
 	id := opt.DerivedObjectiveID("acme", "ann", "m-1")
-	for name, tc := range map[string]struct {
-		then opt.Event
-		want string
-	}{
-		"until it ends":          {opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "completed"}, "TASK_STATE_COMPLETED"},
-		"until it needs input":   {opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "input-required"}, "TASK_STATE_INPUT_REQUIRED"},
-		"until it needs a login": {opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "auth-required"}, "TASK_STATE_AUTH_REQUIRED"},
+	for text, want := range map[string]string{
+		"Write": "TASK_STATE_COMPLETED", "fail": "TASK_STATE_FAILED", "approve it": "TASK_STATE_INPUT_REQUIRED", "auth please": "TASK_STATE_AUTH_REQUIRED",
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(text, func(t *testing.T) {
 			s := newService(t, patient)
+			s.world.Sleep()
 			done := make(chan node)
-			go func() {
-				done <- s.call(t, "SendMessage", `{"message":`+message("m-1", "quiet", "")+`}`)
-			}()
-			s.until(t, func() bool { return len(s.journal.log[id]) == 1 })
-			s.journal.play(id, opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "working"}, tc.then)
-			if got := (<-done).at("result", "task", "status", "state").String(); got != tc.want {
-				t.Errorf("state is %s, want %s", got, tc.want)
+			go func() { done <- s.call(t, "SendMessage", `{"message":`+message("m-1", text, "")+`}`) }()
+			s.until(t, func() bool { return s.events(id) == 1 })
+			select {
+			case n := <-done:
+				t.Fatalf("answered too early: %v", n)
+			default:
 			}
-			if n := s.journal.watching(); n != 0 {
+			s.world.Wake()
+			if got := (<-done).at("result", "task", "status", "state").String(); got != want {
+				t.Errorf("state is %s, want %s", got, want)
+			}
+			if n := s.journal.watches.Load(); n != 0 {
 				t.Errorf("%d watches are left", n)
 			}
 		})
@@ -210,14 +210,14 @@ func TestSend_clientGoes(t *testing.T) {
 		r.Header.Set("A2A-Version", "1.0")
 		s.ServeHTTP(httptest.NewRecorder(), r)
 	}()
-	s.until(t, func() bool { return len(s.journal.log[id]) == 1 })
+	s.until(t, func() bool { return s.events(id) == 1 })
 	leave()
 	<-done
 	if got := s.call(t, "GetTask", fmt.Sprintf(`{"id":%q}`, id)).at("result", "status", "state").String(); got != "TASK_STATE_SUBMITTED" {
 		t.Errorf("state is %s", got)
 	}
-	if len(s.engine.canceled) != 0 || s.journal.watching() != 0 {
-		t.Errorf("canceled %v, %d watches left", s.engine.canceled, s.journal.watching())
+	if len(s.world.Calls()) != 1 || s.journal.watches.Load() != 0 {
+		t.Errorf("canceled %v, %d watches left", s.world.Calls(), s.journal.watches.Load())
 	}
 }
 
@@ -250,7 +250,7 @@ func TestSend_objectiveInMetadata(t *testing.T) {
 	}
 	fresh := with("m-1", `{"id":"theirs","name":"N","description":"D","metadata":{"a":1,"opt/v1/planId":"forged"},
 		"plans":[{"id":"p1","name":"P","tasks":[{"id":"a","name":"A"},{"name":"B","dependencies":["a"]}]},{"name":"Q","dependencies":["p1"]}]}`, "")
-	o := s.engine.starts[0]
+	o := s.world.Openings()[0]
 	wantPlans := []opt.PlanSpec{
 		{Name: "P", Tasks: []opt.TaskSpec{{Name: "A"}, {Name: "B", Dependencies: []string{"task-0"}}}},
 		{Name: "Q", Dependencies: []string{"plan-0"}},
@@ -274,6 +274,27 @@ func TestSend_objectiveInMetadata(t *testing.T) {
 	wantCode(t, with("m-3", `{"id":"`+id+`"}`, `,"contextId":"other"`), "-32602")
 }
 
+// A2A calls context ids opaque: whatever a client chooses comes back as it was sent.
+func TestSend_opaqueContexts(t *testing.T) {
+	s := newService(t)
+	for i, contextID := range []string{"a b", "team/7", "Größe", "日本", "?x=1&y=%2F#", "..", strings.Repeat("ü", 128)} {
+		n := s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "Write", `,"contextId":"`+contextID+`"`)+`}`)
+		id := n.at("result", "task", "id").String()
+		if got := n.at("result", "task", "contextId").String(); got != contextID {
+			t.Errorf("context %q became %q: %v", contextID, got, n)
+		}
+		list := s.must(t, "ListTasks", fmt.Sprintf(`{"contextId":%q}`, contextID))
+		w := s.rest(t, "GET", "/a2a/rest/tasks?contextId="+url.QueryEscape(contextID), "")
+		rest := parse(t, w.Body.Bytes())
+		if list.at("totalSize").String() != "2" || rest.at("totalSize").String() != "2" || rest.at("tasks", "1", "contextId").String() != contextID {
+			t.Errorf("tasks in %q: %v, over plain HTTP %v", contextID, list, rest)
+		}
+		if next := s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("n", i), "Write", `,"contextId":"`+contextID+`"`)+`}`).at("result", "task"); next.at("contextId").String() != contextID || next.at("id").String() == id {
+			t.Errorf("the next message in %q: %v", contextID, next)
+		}
+	}
+}
+
 // An objective made by objectives/create waits for a message with its context.
 func TestSend_startsAnIdleObjective(t *testing.T) {
 	s := newService(t)
@@ -285,10 +306,10 @@ func TestSend_startsAnIdleObjective(t *testing.T) {
 			t.Fatalf("task is %q, want %q: %v", got, id, n)
 		}
 	}
-	if len(s.engine.letters) != 1 || len(s.engine.starts) != 1 {
-		t.Fatalf("%d letters and %d starts", len(s.engine.letters), len(s.engine.starts))
+	if len(s.world.Letters()) != 1 || len(s.world.Openings()) != 1 {
+		t.Fatalf("%d letters and %d starts", len(s.world.Letters()), len(s.world.Openings()))
 	}
-	l := s.engine.letters[0]
+	l := s.world.Letters()[0]
 	if l.ObjectiveID != id || l.TaskID != id || l.PlanID != "" || l.Reply != nil || l.Principal != "ann" {
 		t.Errorf("letter is %+v", l)
 	}
@@ -296,6 +317,50 @@ func TestSend_startsAnIdleObjective(t *testing.T) {
 	next := s.call(t, "SendMessage", `{"message":`+message("m-2", "Write more", `,"contextId":"`+id+`"`)+`}`)
 	if got := next.at("result", "task", "id").String(); got == id || got == "" {
 		t.Errorf("the next message of the context got task %q", got)
+	}
+}
+
+// Of two messages at a time to an objective that waits to be started, one starts it
+// and the other becomes an objective of its own, behind it in the queue.
+func TestSend_twoToAnIdleObjective(t *testing.T) {
+	s := newService(t)
+	id := s.must(t, "objectives/create", `{"name":"Launch"}`).at("id").String()
+	s.world.Sleep()
+	tasks := make(chan node, 2)
+	for i := range 2 {
+		go func() {
+			tasks <- s.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "slow", `,"contextId":"`+id+`"`)+`,"configuration":{"returnImmediately":true}}`)
+		}()
+	}
+	s.until(t, func() bool { return len(s.world.Letters()) == 2 })
+	s.world.Wake()
+	got := map[string]string{}
+	for range 2 {
+		task := (<-tasks).at("result", "task")
+		got[task.at("id").String()] = task.at("metadata", "longhaul/v1/queuePosition").String()
+	}
+	if len(got) != 2 || got[id] != "" {
+		t.Fatalf("the messages began %v, the idle objective is %s", got, id)
+	}
+	for other, position := range got {
+		if other != id && position != "1" {
+			t.Errorf("the other one is at position %q", position)
+		}
+	}
+}
+
+// A message right after an objective that starts by itself is work of its own.
+func TestSend_afterAutoStart(t *testing.T) {
+	s := newService(t)
+	id := s.must(t, "objectives/create", `{"name":"Launch","metadata":{"opt/v1/autoStart":true}}`).at("id").String()
+	s.must(t, "plans/create", `{"objectiveId":"`+id+`","name":"P","tasks":[{"name":"a"}]}`)
+	n := s.must(t, "SendMessage", `{"message":`+message("m", "slow", `,"contextId":"`+id+`"`)+`}`).at("task")
+	if n.at("id").String() == id || n.at("metadata", "longhaul/v1/queuePosition").String() != "1" {
+		t.Fatalf("the message began %v", n)
+	}
+	s.world.Complete(opt.TaskID(opt.PlanID(id, 1), 0))
+	if _, running := s.running(opt.TaskID(opt.PlanID(n.at("id").String(), 1), 0)); !running {
+		t.Error("the message does not get its turn")
 	}
 }
 
@@ -327,14 +392,12 @@ func TestSend_mediaTypes(t *testing.T) {
 func TestSend_clientGoesHalfway(t *testing.T) {
 	s := newService(t)
 	ctx, leave := context.WithCancel(t.Context())
-	s.Server, s.service = serve(service.Config{
-		Engine: leaving{lostStart{s.engine}, leave}, Journal: s.journal, Watch: s.journal.Watch, Agent: oracle{},
-	})
+	s.world.Before(func(context.Context, string) error { leave(); return nil })
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(
 		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message("m-1", "quiet", "")+`}}`))
 	r.Header.Set("A2A-Version", "1.0")
 	s.ServeHTTP(httptest.NewRecorder(), r)
-	if n := len(s.journal.log["obj-"+u("m-1")]); n != 1 {
+	if n := s.events("obj-" + u("m-1")); n != 1 {
 		t.Errorf("%d events are recorded", n)
 	}
 }

@@ -34,13 +34,14 @@ func TestHistoryScope(t *testing.T) {
 			if n.has("error") {
 				t.Fatal(n)
 			}
-			if got := s.journal.wanted.Scope; got != opt.HistoryScope(tc.want) {
+			if got := s.journal.scope(); got != opt.HistoryScope(tc.want) {
 				t.Errorf("the journal was asked for %q, want %q", got, tc.want)
 			}
 			if tc.method != "SendMessage" {
 				return
 			}
-			last := s.engine.starts[len(s.engine.starts)-1].Message
+			openings := s.world.Openings()
+			last := openings[len(openings)-1].Message
 			if got := string(last.Metadata[opt.KeyHistoryScope]); got != tc.kept {
 				t.Errorf("%s is kept with the message, want %s", got, tc.kept)
 			}

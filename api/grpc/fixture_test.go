@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,21 +23,21 @@ import (
 	"longhaul/api"
 	apigrpc "longhaul/api/grpc"
 	"longhaul/api/service"
-	"longhaul/internal/journal"
+	"longhaul/api/service/servicetest"
 	"longhaul/opt"
 )
 
-var start = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+var start = servicetest.Start
 
 // A fixture is a server, what is behind it, and a client of it.
 type fixture struct {
 	a2apb.A2AServiceClient
-	api    *api.Server
-	grpc   *apigrpc.Server
-	conn   *grpc.ClientConn
-	engine *engine
-	logs   *observer.ObservedLogs
-	seen   *http.Request // by whoever asks who calls
+	api   *api.Server
+	grpc  *apigrpc.Server
+	conn  *grpc.ClientConn
+	world *servicetest.World
+	logs  *observer.ObservedLogs
+	seen  *http.Request // by whoever asks who calls
 }
 
 // A config is that of a service and of the server in front of it.
@@ -55,21 +54,17 @@ type (
 // newService returns a service; change may alter its configuration.
 func newService(t *testing.T, change ...func(*config)) *fixture {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = j.Close() })
+	world := servicetest.New(t, servicetest.Config{Planner: onePlan, Script: play})
 	core, logs := observer.New(zap.InfoLevel)
-	s := &fixture{engine: &engine{journal: j}, logs: logs}
+	s := &fixture{world: world, logs: logs}
 	cfg := config{serviceConfig: service.Config{
-		Engine: s.engine, Journal: j, Watch: func(id string) service.Watch { return j.Watch(id) }, Agent: oracle{},
+		Engine: world, Journal: world.Journal(), Watch: world.Watch, Agent: oracle{},
 		Card: service.CardInfo{
 			Name:       "Longhaul",
 			Interfaces: api.Address{BaseURL: "http://agent.example.com", GRPC: "agent.example.com:443"}.Interfaces(),
 		},
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond,
-		Now: func() time.Time { return start }, Log: zap.New(core),
+		Now: world.Now, Log: zap.New(core),
 	}, grpcConfig: apigrpc.Config{MaxMessage: 64 << 10}}
 	cfg.Authenticate = func(r *http.Request) (service.Caller, error) {
 		s.seen = r
@@ -148,38 +143,35 @@ func (s *fixture) send(t *testing.T, id, text string) *a2apb.Task {
 	return answer.GetTask()
 }
 
-// An engine plays the part of the workflows at once: under "slow" the work begins
-// and does not end, else it is done.
-type engine struct {
-	service.Engine // what the tests do not call
-	journal        *journal.Journal
-
-	mu   sync.Mutex
-	n    map[string]int64 // events recorded, by objective
-	down error
+// onePlan makes a plan of one task.
+func onePlan(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
+	return servicetest.Made{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Task"}}}}}, true
 }
 
-func (e *engine) Ready(context.Context) error { return e.down }
-
-func (e *engine) Start(_ context.Context, o opt.Opening) (opt.Opening, error) {
-	if e.down != nil {
-		return o, e.down
+// play has a task run until the test ends it if its message says "slow", fail if it
+// says "fail", and else make a post at once.
+func play(w opt.Work) servicetest.Play {
+	switch text := w.Messages[0].Text(); {
+	case strings.HasPrefix(text, "slow"):
+		return servicetest.Play{}
+	case strings.HasPrefix(text, "fail"):
+		return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskFailed, Code: "broken", Message: "It broke."}}
 	}
-	id := o.Objective.ID
-	e.play(id, o.Event(), opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "working"})
-	if !strings.HasPrefix(o.Message.Text(), "slow") {
-		e.finish(id)
-	}
-	return o, nil
+	return post()
 }
 
-func (e *engine) Cancel(_ context.Context, taskID, _ string) error {
-	e.play(taskID, opt.Event{Kind: opt.TaskMoved, TaskID: taskID, To: "canceled"})
-	return nil
+// taskOf returns the id of the only plan task of an objective.
+func taskOf(objectiveID string) string { return opt.TaskID(opt.PlanID(objectiveID, 1), 0) }
+
+// finish has the task of an objective make a post.
+func (s *fixture) finish(objectiveID string) {
+	p := post()
+	s.world.Stream(taskOf(objectiveID), p.Chunks...)
+	s.world.End(taskOf(objectiveID), *p.Outcome)
 }
 
-// finish ends an objective, with a result that has parts of every kind.
-func (e *engine) finish(id string) {
+// post is a result that has parts of every kind, in two pieces.
+func post() servicetest.Play {
 	one := opt.Chunk{Artifact: a2a.Artifact{
 		ArtifactID: "post", Name: "Post", Description: "What was asked for", Extensions: []string{"urn:x"}, Parts: []a2a.Part{a2a.TextPart("Durable ")},
 		Metadata: a2a.Metadata{"big": json.RawMessage(`9007199254740992`), "none": json.RawMessage(`null`), "deep": json.RawMessage(`{"list":[1,"two",true,{}]}`)},
@@ -189,26 +181,11 @@ func (e *engine) finish(id string) {
 		{Raw: []byte{0, 1, 255}, Filename: "a.bin", MediaType: "application/octet-stream"}, {URL: &url, MediaType: "image/png"},
 		{Raw: []byte{}}, {Data: json.RawMessage(`null`)}, {Data: json.RawMessage(`[1.5,-2e-3,{"ä":""}]`), Metadata: a2a.Metadata{"k": json.RawMessage(`"v"`)}}, a2a.TextPart(""),
 	}}}
-	e.play(id,
-		opt.Event{Kind: opt.ArtifactAdded, TaskID: id, Chunk: &one},
-		opt.Event{Kind: opt.ArtifactAdded, TaskID: id, Chunk: &two},
-		opt.Event{Kind: opt.TaskMoved, TaskID: id, To: "completed", Status: &a2a.Message{MessageID: "done", Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart("Done.")}}},
-	)
-}
-
-// play records events of an objective as its workflow would.
-func (e *engine) play(id string, events ...opt.Event) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.n == nil {
-		e.n = map[string]int64{}
-	}
-	for i := range events {
-		e.n[id]++
-		events[i].N, events[i].At = e.n[id], a2a.At(start.Add(time.Duration(e.n[id])*time.Millisecond))
-	}
-	if err := e.journal.Record(context.Background(), opt.Batch{ObjectiveID: id, Source: id, Events: events}); err != nil {
-		panic(err)
+	whole := one.Artifact
+	whole.Parts = append(append([]a2a.Part{}, one.Artifact.Parts...), two.Artifact.Parts...)
+	return servicetest.Play{
+		Chunks:  []opt.Chunk{one, two},
+		Outcome: &opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{whole}, Streamed: []string{"post"}},
 	}
 }
 

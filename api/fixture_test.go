@@ -18,17 +18,19 @@ import (
 
 	"longhaul/api"
 	"longhaul/api/service"
+	"longhaul/api/service/servicetest"
 	"longhaul/opt"
 )
 
-var start = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+var start = servicetest.Start
 
 // A fixture is a server and what is behind it.
 type fixture struct {
 	*api.Server
 	service *service.Service
-	journal *memory
-	engine  *engine
+	journal *faultyJournal
+	world   *servicetest.World
+	config  config
 }
 
 // A config is that of a service and of the server in front of it.
@@ -49,11 +51,20 @@ type (
 // newService returns a service; change may alter its configuration.
 func newService(t *testing.T, change ...func(*config)) *fixture {
 	t.Helper()
-	journal := newMemory()
-	s := &fixture{journal: journal, engine: &engine{journal: journal}}
+	return newServiceIn(t, func(*worldConfig) {}, change...)
+}
+
+// newServiceIn returns a service in a world that differs from the usual one.
+func newServiceIn(t *testing.T, alter func(*worldConfig), change ...func(*config)) *fixture {
+	t.Helper()
+	in := worldConfig{Script: play, Planner: makePlans, Sleeps: sleeps}
+	alter(&in)
+	world := servicetest.New(t, in)
+	journal := &faultyJournal{Journal: world.Journal()}
+	s := &fixture{world: world, journal: journal}
 	cfg := config{
 		serviceConfig: service.Config{
-			Engine: s.engine, Journal: journal, Watch: journal.Watch, Agent: oracle{},
+			Engine: world, Journal: journal, Watch: journal.watch, Agent: oracle{},
 			Card: service.CardInfo{
 				Name: "Longhaul", Description: "Work that survives", Version: "1.2.3",
 				Skills: []service.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}},
@@ -69,7 +80,7 @@ func newService(t *testing.T, change ...func(*config)) *fixture {
 		httpConfig: api.Config{Authenticate: whoever},
 		Address:    api.Address{BaseURL: "https://agent.example.com/"},
 		Log:        zaptest.NewLogger(t),
-		Now:        func() time.Time { return start },
+		Now:        world.Now,
 	}
 	for _, f := range change {
 		f(&cfg)
@@ -79,14 +90,8 @@ func newService(t *testing.T, change ...func(*config)) *fixture {
 	cfg.Card.Interfaces, cfg.NoREST = cfg.Address.Interfaces(), cfg.Address.NoREST
 	s.service = service.New(cfg.serviceConfig)
 	cfg.Service = s.service
-	s.Server = api.New(cfg.httpConfig)
+	s.Server, s.config = api.New(cfg.httpConfig), cfg
 	return s
-}
-
-// serve returns a server of a service that newService does not make.
-func serve(cfg service.Config) (*api.Server, *service.Service) {
-	s := service.New(cfg)
-	return api.New(api.Config{Service: s, Authenticate: whoever}), s
 }
 
 // whoever takes "Bearer tenant/principal" at its word, and no header for one that
@@ -222,11 +227,12 @@ func field(n node) string {
 // untouched checks that nothing was written.
 func (s *fixture) untouched(t *testing.T) {
 	t.Helper()
-	if n := len(s.engine.starts) + len(s.engine.letters) + len(s.engine.canceled) + len(s.engine.changes); n != 0 {
+	if n := len(s.world.Calls()); n != 0 {
 		t.Errorf("the engine was called %d times", n)
 	}
-	if n := len(s.journal.log); n != 0 {
-		t.Errorf("%d objectives were recorded", n)
+	_, n, err := s.journal.Journal.Objectives(t.Context(), "acme", opt.ObjectiveFilter{Limit: 1})
+	if err != nil || n != 0 {
+		t.Errorf("%d objectives were recorded: %v", n, err)
 	}
 }
 
@@ -243,4 +249,60 @@ func (s *fixture) send(t *testing.T, id, text string) node {
 		t.Fatalf("send failed: %v", n)
 	}
 	return n.at("result", "task")
+}
+
+// u returns what the ids have in common of the work that a message of ours began.
+func u(messageID string) string {
+	return strings.TrimPrefix(opt.DerivedObjectiveID("acme", "ann", messageID), "obj-")
+}
+
+// say sends parts to a task; more is further members of the message.
+func (s *fixture) say(t *testing.T, taskID, messageID, parts, more string, headers ...string) node {
+	t.Helper()
+	return s.call(t, "SendMessage", fmt.Sprintf(`{"message":{"messageId":%q,"taskId":%q,"role":"ROLE_USER","parts":[%s]%s}}`,
+		messageID, taskID, parts, more), headers...)
+}
+
+// until waits for something that another goroutine is about to bring about.
+func (s *fixture) until(t *testing.T, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for range 5000 {
+		if ok() {
+			return
+		}
+		<-tick.C
+	}
+	t.Fatal("it did not happen")
+}
+
+// events returns how many events of an objective are recorded.
+func (s *fixture) events(id string) int { return len(s.world.Events(id)) }
+
+// tick is more than any step of the work takes.
+const tick = time.Second
+
+type worldConfig = servicetest.Config
+
+func wantTrue(t *testing.T, n node) {
+	t.Helper()
+	if n.v != true {
+		t.Errorf("%v, want true", n)
+	}
+}
+
+// running returns the work of a task if an attempt at it runs.
+func (s *fixture) running(taskID string) (opt.Work, bool) { return s.world.Running(taskID) }
+
+// madeOf returns a plan of one task, as a planner makes it.
+func madeOf(name string) servicetest.Made {
+	return servicetest.Made{Plans: []opt.PlanSpec{{Name: name, Tasks: []opt.TaskSpec{{Name: "Only"}}}}}
+}
+
+// twin returns another service of the same world.
+func (s *fixture) twin() *fixture {
+	cfg := s.config
+	cfg.Service = service.New(cfg.serviceConfig)
+	return &fixture{Server: api.New(cfg.httpConfig), service: cfg.Service, journal: s.journal, world: s.world, config: cfg}
 }

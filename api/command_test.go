@@ -1,0 +1,459 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/service/servicetest"
+	"longhaul/opt"
+)
+
+// changes holds a request of each method of the extension that changes something,
+// for the objective that have makes, and another one that differs in content.
+// Each can be applied to it.
+var changes = map[string][2]string{
+	"objectives/create":  {`{"name":"Another"`, `{"name":"Yet another"`},
+	"objectives/update":  {`{"id":"OBJ","name":"New"`, `{"id":"OBJ","name":"Newer"`},
+	"objectives/replan":  {`{"id":"OBJ","reason":"a"`, `{"id":"OBJ","reason":"b"`},
+	"plans/create":       {`{"objectiveId":"OBJ","name":"x"`, `{"objectiveId":"OBJ","name":"y"`},
+	"plans/update":       {`{"id":"PLAN","name":"New"`, `{"id":"PLAN","status":"working"`},
+	"plans/addTasks":     {`{"id":"PLAN","tasks":[{"name":"x"}]`, `{"id":"PLAN","tasks":[{"name":"y"}]`},
+	"tasks/link":         {`{"id":"TASK","a2aTaskId":"t"`, `{"id":"TASK","a2aTaskId":"u"`},
+	"tasks/updateStatus": {`{"id":"TASK","status":"working"`, `{"id":"TASK","status":"failed"`},
+}
+
+func named(params string) string {
+	return strings.NewReplacer("OBJ", objectiveID, "PLAN", planID, "TASK", taskID).Replace(params)
+}
+
+// change returns the params of a change; more are further members.
+func change(method string, which int, more string) string {
+	return named(changes[method][which]) + more + "}"
+}
+
+// A change with a key is made once, however often it comes, and each repeat gets
+// the first answer. The key means this change, and no other.
+func TestChanges_areIdempotent(t *testing.T) {
+	for method := range changes {
+		for how, key := range map[string]struct {
+			more    string
+			headers []string
+		}{
+			"header":   {"", []string{"Idempotency-Key", "k 1"}},
+			"metadata": {`,"metadata":{"longhaul/v1/requestId":"k 1"}`, nil},
+		} {
+			t.Run(method+" by "+how, func(t *testing.T) {
+				s := newService(t)
+				s.have(t)
+				first := s.must(t, method, change(method, 0, key.more), key.headers...)
+				revision, calls := s.revision(), len(s.world.Commands())
+				for range 2 {
+					if again := s.must(t, method, change(method, 0, key.more), key.headers...); again.String() != first.String() {
+						t.Errorf("the repeat got\n%v, not\n%v", again, first)
+					}
+				}
+				if s.revision() != revision || len(s.world.Commands()) != calls {
+					t.Errorf("repeats made revision %d of %d, and %d commands of %d", s.revision(), revision, len(s.world.Commands()), calls)
+				}
+				other := s.call(t, method, change(method, 1, key.more), key.headers...)
+				if wantCode(t, other, "-32602"); field(other) != "metadata.longhaul/v1/requestId" {
+					t.Errorf("other content under the same key: %v", other)
+				}
+				if s.revision() != revision {
+					t.Errorf("other content has made revision %d of %d", s.revision(), revision)
+				}
+				// Another caller's key is another key.
+				if n := s.call(t, method, change(method, 1, key.more), append(key.headers, "Authorization", "Bearer acme/bob")...); n.has("error") {
+					t.Errorf("a colleague's change under the same key: %v", n)
+				}
+			})
+		}
+	}
+}
+
+// Without a key, a change that is made twice is made twice.
+func TestChanges_withoutAKey(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	for range 2 {
+		s.must(t, "plans/create", change("plans/create", 0, ""))
+	}
+	if n := len(s.world.Objective(objectiveID).Plans); n != 4 {
+		t.Errorf("there are %d plans", n)
+	}
+}
+
+// A change that nobody answers in time is not known to be done. The error says so,
+// names the id of the request, and a repeat under that id gets the answer once
+// there is one, and is not a second change.
+func TestChanges_unanswered(t *testing.T) {
+	for method := range changes {
+		if method == "objectives/create" {
+			continue // is answered without a worker
+		}
+		t.Run(method, func(t *testing.T) {
+			s := newService(t, func(c *config) { c.CallTimeout = 300 * time.Millisecond })
+			s.have(t)
+			before := s.revision()
+			s.world.Sleep()
+			n := s.call(t, method, change(method, 0, ""))
+			if text := wantCode(t, n, "-32603"); !strings.Contains(text, "not known to be done") {
+				t.Errorf("the error says %q", text)
+			}
+			info := n.at("error", "data", "0")
+			id := info.at("metadata", "requestId").String()
+			if info.at("reason").String() != "UNAVAILABLE" || id == "" {
+				t.Fatalf("ErrorInfo is %v", info)
+			}
+			more := `,"metadata":{"longhaul/v1/requestId":"` + id + `"}`
+			wantCode(t, s.call(t, method, change(method, 0, more)), "-32603")
+			s.world.Wake()
+			first := s.must(t, method, change(method, 0, more))
+			for range 2 {
+				if again := s.must(t, method, change(method, 0, more)); again.String() != first.String() {
+					t.Errorf("the repeat got\n%v, not\n%v", again, first)
+				}
+			}
+			if got := s.revision(); got != before+1 {
+				t.Errorf("%d changes were made", got-before)
+			}
+		})
+	}
+}
+
+// A change that comes later than its caller waits is refused, not made. A repeat is
+// a new try.
+func TestChanges_late(t *testing.T) {
+	s := newService(t, func(c *config) { c.CallTimeout = 300 * time.Millisecond })
+	s.have(t)
+	before := s.revision()
+	s.world.Sleep()
+	more := `,"metadata":{"longhaul/v1/requestId":"k"}`
+	wantCode(t, s.call(t, "plans/create", change("plans/create", 0, more)), "-32603")
+	s.world.Advance(time.Minute)
+	s.world.Wake()
+	if got := s.revision(); got != before {
+		t.Fatalf("the revision rose from %d to %d", before, got)
+	}
+	first := s.must(t, "plans/create", change("plans/create", 0, more))
+	if again := s.must(t, "plans/create", change("plans/create", 0, more)); again.String() != first.String() {
+		t.Errorf("the repeat got\n%v, not\n%v", again, first)
+	}
+	if got := s.revision(); got != before+1 {
+		t.Errorf("%d changes were made", got-before)
+	}
+}
+
+// A repeat that waits for the workers is made, though the first request comes too
+// late by then.
+func TestChanges_repeatWaits(t *testing.T) {
+	s := newService(t, func(c *config) { c.CallTimeout = 5 * time.Second })
+	s.have(t)
+	before := s.revision()
+	s.world.Sleep()
+	more := `,"metadata":{"longhaul/v1/requestId":"k"}`
+	answer := make(chan node, 1)
+	go func() { answer <- s.call(t, "plans/create", change("plans/create", 0, more)) }()
+	s.until(t, func() bool { return len(s.world.Commands()) == 3 })
+	late := s.world.Commands()[2]
+	late.Deadline = a2a.At(servicetest.Start.Add(-time.Minute))
+	s.world.Overtake(late) // the first request, of a minute ago
+	s.world.Wake()
+	if n := <-answer; n.has("error") {
+		t.Errorf("the repeat: %v", n)
+	}
+	if got := s.revision(); got != before+1 {
+		t.Errorf("%d changes were made", got-before)
+	}
+}
+
+// Of two clients that have seen the same revision and are both right by the journal
+// one is refused: the objective has the last word.
+func TestChanges_race(t *testing.T) {
+	for method := range changes {
+		if method == "objectives/create" {
+			continue
+		}
+		t.Run(method, func(t *testing.T) {
+			s := newService(t)
+			s.have(t)
+			seen := s.revision()
+			s.world.Before(func(ctx context.Context, name string) error {
+				s.world.Before(nil)
+				return s.world.Command(ctx, opt.Command{
+					ID: "rival", Kind: opt.CreatePlan, ObjectiveID: objectiveID, Seen: seen, Plan: &opt.PlanSpec{Name: "Rival"},
+				})
+			})
+			n := s.call(t, method, change(method, 0, fmt.Sprintf(`,"longhaul/v1/revision":%d`, seen)))
+			wantCode(t, n, "-32001")
+			info := n.at("error", "data", "0")
+			if info.at("reason").String() != "STALE_REVISION" || info.at("metadata", "revision").String() != fmt.Sprint(seen+1) || info.at("metadata", "seen").String() != fmt.Sprint(seen) {
+				t.Errorf("ErrorInfo is %v", info)
+			}
+			if got := s.revision(); got != seen+1 {
+				t.Errorf("the revision is %d after %d", got, seen)
+			}
+			// A client that names no revision takes what there is.
+			s.must(t, method, change(method, 0, ""))
+		})
+	}
+}
+
+// A client that says what it has seen, and is right, may change it.
+func TestChanges_revision(t *testing.T) {
+	s := newService(t)
+	s.open(t)
+	n := s.must(t, "objectives/update", `{"id":"`+objectiveID+`","name":"New","metadata":{"longhaul/v1/revision":1}}`)
+	metadata := n.at("objective", "metadata")
+	if metadata.at("longhaul/v1/revision").String() != "2" || metadata.at("team").String() != "x" {
+		t.Fatalf("metadata is %v", metadata)
+	}
+}
+
+// What cannot be is refused before anything is written, each with the code of its
+// own and the name of what is wrong.
+func TestChanges_refused(t *testing.T) {
+	const id, plan, task = `"id":"OBJ"`, `"id":"PLAN"`, `"id":"TASK"`
+	long := strings.Repeat("n", 257)
+	many := `[` + strings.Repeat(`{"name":"x"},`, 48) + `{"name":"x"}]`
+	for name, tc := range map[string]struct {
+		method, params string
+		code, at       string // at is the field, or the reason, of the error
+	}{
+		"objective, no id":             {"objectives/update", `{"status":"working"}`, "-32602", "id"},
+		"objective, unknown":           {"objectives/update", `{"id":"obj-x"}`, "-32000", "OBJECTIVE_NOT_FOUND"},
+		"objective, a plan's id":       {"objectives/update", `{` + plan + `}`, "-32000", "OBJECTIVE_NOT_FOUND"},
+		"objective, unknown word":      {"objectives/update", `{` + id + `,"status":"done"}`, "-32602", "status"},
+		"objective, a plan's word":     {"objectives/update", `{` + id + `,"status":"skipped"}`, "-32602", "status"},
+		"objective, no name":           {"objectives/update", `{` + id + `,"name":""}`, "-32602", "name"},
+		"objective, name of spaces":    {"objectives/update", `{` + id + `,"name":" "}`, "-32602", "name"},
+		"objective, NUL in name":       {"objectives/update", `{` + id + `,"name":"a\u0000"}`, "-32602", "name"},
+		"plan, NUL in description":     {"plans/update", `{` + plan + `,"description":"a\u0000"}`, "-32602", "description"},
+		"tasks, name of spaces":        {"plans/addTasks", `{` + plan + `,"tasks":[{"name":" "}]}`, "-32602", "tasks[0].name"},
+		"objective, long name":         {"objectives/update", `{` + id + `,"name":"` + long + `"}`, "-32602", "name"},
+		"objective, name of no type":   {"objectives/update", `{` + id + `,"name":5}`, "-32602", "name"},
+		"objective, long description":  {"objectives/update", `{` + id + `,"description":"` + strings.Repeat("d", 16<<10+1) + `"}`, "-32602", "description"},
+		"objective, metadata of text":  {"objectives/update", `{` + id + `,"metadata":"x"}`, "-32602", "metadata"},
+		"objective, optional of text":  {"objectives/update", `{` + id + `,"metadata":{"opt/v1/optional":"yes"}}`, "-32602", "metadata.opt/v1/optional"},
+		"objective, revision of text":  {"objectives/update", `{` + id + `,"metadata":{"longhaul/v1/revision":"3"}}`, "-32602", "metadata.longhaul/v1/revision"},
+		"objective, revision 0":        {"objectives/update", `{` + id + `,"longhaul/v1/revision":0}`, "-32602", "longhaul/v1/revision"},
+		"objective, stale":             {"objectives/update", `{` + id + `,"name":"New","metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
+		"replan, stale":                {"objectives/replan", `{` + id + `,"longhaul/v1/revision":7}`, "-32001", "STALE_REVISION"},
+		"replan, no id":                {"objectives/replan", `{}`, "-32602", "id"},
+		"replan, unknown":              {"objectives/replan", `{"id":"obj-x"}`, "-32000", "OBJECTIVE_NOT_FOUND"},
+		"replan, reason of no type":    {"objectives/replan", `{` + id + `,"reason":{}}`, "-32602", "reason"},
+		"new plan, stale":              {"plans/create", `{"objectiveId":"OBJ","name":"x","metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
+		"new plan, cycle":              {"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["task-1"]},{"name":"b","dependencies":["task-0"]}]}`, "-32602", "tasks"},
+		"new plan, on itself":          {"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["task-0"]}]}`, "-32602", "tasks[0].dependencies[0]"},
+		"new plan, on nothing":         {"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["task-9"]}]}`, "-32602", "tasks[0].dependencies[0]"},
+		"new plan, on no plan":         {"plans/create", `{"objectiveId":"OBJ","name":"x","dependencies":["plan-x"]}`, "-32602", "dependencies[0]"},
+		"plan, no id":                  {"plans/update", `{}`, "-32602", "id"},
+		"plan, unknown":                {"plans/update", `{"id":"PLAN9"}`, "-32000", "PLAN_NOT_FOUND"},
+		"plan, an objective's id":      {"plans/update", `{` + id + `}`, "-32000", "PLAN_NOT_FOUND"},
+		"plan, a task's id":            {"plans/update", `{` + task + `}`, "-32000", "PLAN_NOT_FOUND"},
+		"plan, no id of ours":          {"plans/update", `{"id":"plan-xyz789","status":"completed"}`, "-32000", "PLAN_NOT_FOUND"},
+		"plan, an objective's word":    {"plans/update", `{` + plan + `,"status":"canceled"}`, "-32602", "status"},
+		"plan, stale":                  {"plans/update", `{` + plan + `,"name":"x","metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
+		"plan, blocked by us alone":    {"plans/update", `{` + plan + `,"status":"blocked"}`, "-32001", "INVALID_STATE_TRANSITION"},
+		"tasks, no plan":               {"plans/addTasks", `{"tasks":[{"name":"x"}]}`, "-32602", "id"},
+		"tasks, unknown plan":          {"plans/addTasks", `{"planId":"PLAN9","tasks":[{"name":"x"}]}`, "-32000", "PLAN_NOT_FOUND"},
+		"tasks, none":                  {"plans/addTasks", `{` + plan + `}`, "-32602", "tasks"},
+		"tasks, empty":                 {"plans/addTasks", `{` + plan + `,"tasks":[]}`, "-32602", "tasks"},
+		"tasks, of no type":            {"plans/addTasks", `{` + plan + `,"tasks":{}}`, "-32602", "tasks"},
+		"tasks, without a name":        {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"x"},{}]}`, "-32602", "tasks[1].name"},
+		"tasks, long name":             {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"` + long + `"}]}`, "-32602", "tasks[0].name"},
+		"tasks, one too many":          {"plans/addTasks", `{` + plan + `,"tasks":` + many + `}`, "-32602", "tasks"},
+		"tasks, cycle":                 {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["task-3"]},{"name":"b","dependencies":["task-2"]}]}`, "-32602", "tasks"},
+		"tasks, on itself":             {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["task-2"]}]}`, "-32602", "tasks[0].dependencies[0]"},
+		"tasks, on nothing":            {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["task-4"]}]}`, "-32602", "tasks[0].dependencies[0]"},
+		"tasks, on another plan's":     {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a","dependencies":["OTHER"]}]}`, "-32602", "tasks[0].dependencies[0]"},
+		"tasks, stale":                 {"plans/addTasks", `{` + plan + `,"tasks":[{"name":"a"}],"metadata":{"longhaul/v1/revision":7}}`, "-32001", "STALE_REVISION"},
+		"link, no id":                  {"tasks/link", `{"a2aTaskId":"t"}`, "-32602", "id"},
+		"link, to nothing":             {"tasks/link", `{` + task + `}`, "-32602", "a2aTaskId"},
+		"link, to itself":              {"tasks/link", `{` + task + `,"a2aTaskId":"TASK"}`, "-32602", "a2aTaskId"},
+		"link, to its root task":       {"tasks/link", `{` + task + `,"a2aTaskId":"OBJ"}`, "-32602", "a2aTaskId"},
+		"link, to a later attempt":     {"tasks/link", `{` + task + `,"a2aTaskId":"OBJ~2"}`, "-32602", "a2aTaskId"},
+		"link, to its plan":            {"tasks/link", `{` + task + `,"a2aTaskId":"PLAN"}`, "-32602", "a2aTaskId"},
+		"link, to one beside it":       {"tasks/link", `{` + task + `,"a2aTaskId":"OTHER"}`, "-32602", "a2aTaskId"},
+		"link, control characters":     {"tasks/link", `{` + task + `,"a2aTaskId":"a\u0000"}`, "-32602", "a2aTaskId"},
+		"link, unknown":                {"tasks/link", `{"id":"TASK9","a2aTaskId":"t"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
+		"link, the root task":          {"tasks/link", `{` + id + `,"a2aTaskId":"t"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
+		"link, stale":                  {"tasks/link", `{` + task + `,"a2aTaskId":"t","longhaul/v1/revision":7}`, "-32001", "STALE_REVISION"},
+		"status, no id":                {"tasks/updateStatus", `{"status":"working"}`, "-32602", "id"},
+		"status, none":                 {"tasks/updateStatus", `{` + task + `}`, "-32602", "status"},
+		"status, unknown word":         {"tasks/updateStatus", `{` + task + `,"status":"done"}`, "-32602", "status"},
+		"status, unspecified":          {"tasks/updateStatus", `{` + task + `,"status":"TASK_STATE_UNSPECIFIED"}`, "-32602", "status"},
+		"status, small in the long":    {"tasks/updateStatus", `{` + task + `,"status":"TASK_STATE_working"}`, "-32602", "status"},
+		"status, message of no type":   {"tasks/updateStatus", `{` + task + `,"status":"working","message":{}}`, "-32602", "message"},
+		"status, unknown":              {"tasks/updateStatus", `{"id":"TASK9","status":"working"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
+		"status, a task of attempt 2":  {"tasks/updateStatus", `{"id":"TASK~2","status":"working"}`, "-32000", "PLAN_TASK_NOT_FOUND"},
+		"status, waits before working": {"tasks/updateStatus", `{` + task + `,"status":"input-required"}`, "-32001", "INVALID_STATE_TRANSITION"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.have(t)
+			params := strings.NewReplacer("OBJ", objectiveID, "PLAN", planID, "TASK", taskID, "OTHER", opt.TaskID(secondID, 0)).Replace(tc.params)
+			s.unchanged(t, func() {
+				n := s.call(t, tc.method, params)
+				wantCode(t, n, tc.code)
+				if got := field(n) + n.at("error", "data", "0", "reason").String(); got != tc.at {
+					t.Errorf("%q is wrong, want %q", got, tc.at)
+				}
+			})
+		})
+	}
+}
+
+// What belongs to another is as unknown as what is not there.
+func TestChanges_anothersObjective(t *testing.T) {
+	for method := range changes {
+		if method == "objectives/create" {
+			continue
+		}
+		s := newService(t)
+		unknown := s.call(t, method, change(method, 0, ""))
+		s.have(t)
+		s.unchanged(t, func() {
+			anothers := s.call(t, method, change(method, 0, ""), "Authorization", "Bearer rival/bob")
+			wantCode(t, anothers, "-32000")
+			if anothers.String() != unknown.String() {
+				t.Errorf("%s: another's gives %v, an unknown one %v", method, anothers, unknown)
+			}
+		})
+	}
+}
+
+// Nothing of an objective that has ended or stops, or of a plan that has, can be
+// changed.
+func TestChanges_ofWhatHasEnded(t *testing.T) {
+	ways := map[string]func(t *testing.T, s *fixture){
+		"ended": func(t *testing.T, s *fixture) { s.update(t, objectiveID, "canceled") },
+		"stopping": func(t *testing.T, s *fixture) {
+			s.update(t, objectiveID, "working")
+			s.world.Stubborn()
+			s.update(t, objectiveID, "canceled")
+		},
+		"plan": func(t *testing.T, s *fixture) { s.update(t, planID, "skipped") },
+	}
+	which := map[string]int{"tasks/updateStatus": 1} // the other one is no change of a task that works
+	for method := range changes {
+		ofPlan := !strings.HasPrefix(method, "objectives/") && method != "plans/create"
+		for _, what := range slices.Sorted(maps.Keys(ways)) {
+			if method == "objectives/create" || what == "plan" && !ofPlan {
+				continue
+			}
+			s := newService(t)
+			s.have(t)
+			ways[what](t, s)
+			s.unchanged(t, func() {
+				n := s.call(t, method, change(method, which[method], ""))
+				if text := n.at("error", "message").String(); n.at("error", "code").String() != "-32001" || n.at("error", "data", "0", "reason").String() != "INVALID_STATE_TRANSITION" {
+					t.Errorf("%s, %s: %q %v", method, what, text, n)
+				}
+			})
+		}
+	}
+}
+
+// An engine that is not there is no reason to lose a change in silence, and what it
+// says is not told.
+func TestChanges_unavailable(t *testing.T) {
+	for name, trouble := range map[string]error{
+		"no engine": fmt.Errorf("dial: %w", opt.ErrUnavailable),
+		"too late":  fmt.Errorf("signal: %w", context.DeadlineExceeded),
+		"broken":    errors.New("a secret"),
+	} {
+		for method := range changes {
+			s := newService(t)
+			s.have(t)
+			s.world.Down(trouble)
+			n := s.call(t, method, change(method, 0, ""))
+			text := wantCode(t, n, "-32603")
+			if got := n.at("error", "data", "0", "reason").String(); (got == "UNAVAILABLE") != (name != "broken") || strings.Contains(text, "secret") {
+				t.Errorf("%s, %s: reason is %q: %s", name, method, got, text)
+			}
+		}
+	}
+}
+
+// An objective that the journal shows as one that goes on, and whose workflow an
+// operator has ended, is looked for a while.
+func TestChanges_terminated(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.world.Terminate(objectiveID)
+	if text := wantCode(t, s.call(t, "objectives/update", `{"id":"`+objectiveID+`","name":"New"}`), "-32001"); text != "The objective has ended" {
+		t.Errorf("an objective that an operator has ended: %q", text)
+	}
+}
+
+// Two services on one journal do not both find a context free: one objective
+// begins, the other waits for it.
+func TestPlaces_twoServices(t *testing.T) {
+	s := newService(t)
+	other := s.twin()
+	s.world.Sleep()
+	answers := make(chan node, 2)
+	for i, from := range []*fixture{s, other} {
+		go func() {
+			answers <- from.call(t, "SendMessage", `{"message":`+message(fmt.Sprint("m", i), "slow", `,"contextId":"mine"`)+`,"configuration":{"returnImmediately":true}}`)
+		}()
+	}
+	waiting := 0
+	for range 2 {
+		if (<-answers).at("result", "task", "metadata").has("longhaul/v1/queuedAt") {
+			waiting++
+		}
+	}
+	s.world.Wake()
+	working := 0
+	for i := range 2 {
+		if _, running := s.running("task-" + u(fmt.Sprint("m", i)) + "-1-0"); running {
+			working++
+		}
+	}
+	if waiting != 1 || working != 1 {
+		t.Errorf("%d wait and %d work, want one of each", waiting, working)
+	}
+}
+
+// Large contents come back whole wherever they are read, and are kept once.
+func TestLargeParts(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	large := strings.Repeat("ä", 200<<10)
+	send := `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"slow"},{"text":"` + large + `"},{"text":"` + large + `"}]}}`
+	id := s.must(t, "SendMessage", send).at("task", "id").String()
+	check := func(where string, message node) {
+		t.Helper()
+		for _, i := range []string{"1", "2"} {
+			if got := message.at("parts", i, "text").String(); got != large {
+				t.Errorf("%s: part %s has %d bytes", where, i, len(got))
+			}
+		}
+	}
+	check("a repeat", s.must(t, "SendMessage", send).at("task", "history", "0"))
+	check("GetTask", s.must(t, "GetTask", `{"id":"`+id+`"}`).at("history", "0"))
+	check("ListTasks", s.must(t, "ListTasks", `{"contextId":"`+id+`","historyLength":5}`).at("tasks", "1", "history", "0"))
+	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`)
+	check("a stream", r.event().data.at("result", "task", "history", "0"))
+	task := "task-" + u("m") + "-1-0"
+	work, _ := s.running(task)
+	stored, err := json.Marshal(work)
+	if err != nil || len(stored) > 10<<10 {
+		t.Errorf("the work has %d bytes: %v", len(stored), err)
+	}
+	for _, e := range s.world.Events(id) {
+		if b, _ := json.Marshal(e); len(b) > 10<<10 {
+			t.Errorf("event %d has %d bytes", e.Seq, len(b))
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// objectiveID is that of the objective that have makes, planID its first plan and
+// taskID the first task of that.
+var (
+	objectiveID = opt.NewObjectiveID([16]byte{9})
+	planID      = opt.PlanID(objectiveID, 1)
+	secondID    = opt.PlanID(objectiveID, 2)
+	taskID      = opt.TaskID(planID, 0)
+)
+
+// have makes an objective that waits to be started, with two plans of two tasks
+// each. change may alter the objective before it is opened. Its tasks run until
+// the test ends them.
+func (s *fixture) have(t *testing.T, change ...func(*opt.Objective)) {
+	t.Helper()
+	s.open(t, change...)
+	for n := range 2 {
+		s.must(t, "plans/create", fmt.Sprintf(`{"objectiveId":%q,"name":"Plan %d","tasks":[{"name":"First"},{"name":"Second"}]}`, objectiveID, n+1))
+	}
+}
+
+// open makes an objective without plans that waits to be started.
+func (s *fixture) open(t *testing.T, change ...func(*opt.Objective)) {
+	t.Helper()
+	now := a2a.At(s.world.Now())
+	o := opt.Objective{
+		ID: objectiveID, ContextID: objectiveID, Tenant: "acme", Principal: "ann", Name: "Launch", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
+		Metadata: a2a.Metadata{}.With("team", "x").With(opt.KeyReason, "kept"), CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1,
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	if _, err := s.world.Start(t.Context(), opt.Opening{Objective: o, Idle: true}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// must calls a method that has to succeed, and returns the result.
+func (s *fixture) must(t *testing.T, method, params string, headers ...string) node {
+	t.Helper()
+	n := s.call(t, method, params, headers...)
+	if n.has("error") {
+		t.Fatalf("%s %s: %v", method, params, n)
+	}
+	return n.at("result")
+}
+
+// update has the status of an objective, a plan or a plan task changed, by the
+// kind of its id.
+func (s *fixture) update(t *testing.T, id, status string) node {
+	t.Helper()
+	method := "objectives/update"
+	switch ref, _ := opt.ParseID(id); {
+	case ref.TaskID != "":
+		method = "tasks/updateStatus"
+	case ref.PlanID != "":
+		method = "plans/update"
+	}
+	return s.must(t, method, fmt.Sprintf(`{"id":%q,"status":%q}`, id, status))
+}
+
+// objective returns the objective that have made, with all there is.
+func (s *fixture) objective(t *testing.T) node {
+	t.Helper()
+	return s.must(t, "objectives/get", `{"id":"`+objectiveID+`"}`).at("objective")
+}
+
+// revision returns the revision of the objective that have made.
+func (s *fixture) revision() int64 { return s.world.Objective(objectiveID).Revision }
+
+// unchanged runs f, which must leave everything as it was.
+func (s *fixture) unchanged(t *testing.T, f func()) {
+	t.Helper()
+	events, calls := s.events(objectiveID), len(s.world.Calls())
+	f()
+	if n := s.events(objectiveID) - events; n != 0 {
+		t.Errorf("%d events were recorded", n)
+	}
+	if got := s.world.Calls()[calls:]; len(got) != 0 {
+		t.Errorf("the engine was called: %+v", got)
+	}
+}
+
+// wantRefusal checks the error of a move that is not allowed.
+func wantRefusal(t *testing.T, n node, from, to string) {
+	t.Helper()
+	got := wantCode(t, n, "-32001")
+	if want := "Invalid status transition: " + from + " → " + to; got != want {
+		t.Errorf("message is %q, want %q", got, want)
+	}
+	info := n.at("error", "data", "0")
+	if info.at("reason").String() != "INVALID_STATE_TRANSITION" || info.at("domain").String() != "github.com/zeroasterisk/a2a-opt" {
+		t.Errorf("ErrorInfo is %v", info)
+	}
+}
+
+// The tables as the extension has them.
+var (
+	objectiveTable = map[string]string{
+		"submitted": "planning working canceled", "planning": "working blocked failed canceled",
+		"working": "blocked completed failed canceled", "blocked": "planning working failed canceled",
+		"completed": "", "failed": "submitted planning", "canceled": "submitted",
+	}
+	planTable = map[string]string{
+		"pending": "working skipped", "working": "blocked completed failed", "blocked": "working failed skipped",
+		"completed": "", "failed": "pending working", "skipped": "",
+	}
+	taskTable = map[string]string{
+		"pending": "submitted working completed failed canceled rejected", "submitted": "working completed failed canceled rejected",
+		"working":        "input-required auth-required completed failed canceled rejected",
+		"input-required": "working completed failed canceled rejected", "auth-required": "working completed failed canceled rejected",
+		"completed": "", "failed": "", "canceled": "", "rejected": "",
+	}
+)
+
+// pairs runs a test for each two states of a table.
+func pairs(t *testing.T, table map[string]string, test func(t *testing.T, from, to string, allowed bool)) {
+	for from, next := range table {
+		for to := range table {
+			t.Run(from+" to "+to, func(t *testing.T) {
+				test(t, from, to, from == to || slices.Contains(strings.Fields(next), to))
+			})
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package api_test
+
+import (
+	"fmt"
+	"testing"
+
+	"longhaul/opt"
+)
+
+func TestObjectiveUpdate_transitions(t *testing.T) {
+	// The way into each state, for an objective without plans that waits.
+	ways := map[string][]string{
+		"submitted": nil, "planning": {"planning"}, "working": {"working"}, "blocked": {"working", "blocked"},
+		"completed": {"working", "completed"}, "failed": {"working", "failed"}, "canceled": {"canceled"},
+	}
+	pairs(t, objectiveTable, func(t *testing.T, from, to string, allowed bool) {
+		s := newService(t)
+		s.open(t)
+		for _, status := range ways[from] {
+			s.update(t, objectiveID, status)
+		}
+		update := func() node {
+			return s.call(t, "objectives/update", fmt.Sprintf(`{"id":%q,"status":%q}`, objectiveID, to))
+		}
+		if !allowed {
+			s.unchanged(t, func() { wantRefusal(t, update(), from, to) })
+			return
+		}
+		n := update()
+		if got := n.at("result", "objective", "status").String(); got != to {
+			t.Fatalf("status is %q, want %q: %v", got, to, n)
+		}
+		root := s.call(t, "GetTask", fmt.Sprintf(`{"id":%q}`, objectiveID+"~2"))
+		if again := from != to && opt.ObjectiveStatus(from).Ended(); again == root.has("error") {
+			t.Errorf("the root task of the second attempt: %v", root)
+		}
+	})
+}
+
+// Metadata is replaced, but for what is the server's.
+func TestObjectiveUpdate_metadata(t *testing.T) {
+	for name, tc := range map[string]struct{ metadata, want string }{
+		"replaced":              {`{"a":1.0}`, `{"a":1.0,"longhaul/v1/reason":"kept","longhaul/v1/revision":2}`},
+		"emptied":               {`{}`, `{"longhaul/v1/reason":"kept","longhaul/v1/revision":2}`},
+		"null":                  {`null`, `{"longhaul/v1/reason":"kept","longhaul/v1/revision":1,"team":"x"}`},
+		"nothing but ours":      {`{"longhaul/v1/reason":"forged","longhaul/v1/revision":1}`, `{"longhaul/v1/reason":"kept","longhaul/v1/revision":1,"team":"x"}`},
+		"ours beside theirs":    {`{"longhaul/v1/reason":"forged","opt/v1/objectiveId":"x","openwop":{},"b":null}`, `{"b":null,"longhaul/v1/reason":"kept","longhaul/v1/revision":2}`},
+		"what clients may wish": {`{"opt/v1/optional":true}`, `{"longhaul/v1/reason":"kept","longhaul/v1/revision":2,"opt/v1/optional":true}`},
+	} {
+		s := newService(t)
+		s.open(t)
+		n := s.call(t, "objectives/update", `{"id":"`+objectiveID+`","metadata":`+tc.metadata+`}`)
+		if got := n.at("result", "objective", "metadata").String(); got != tc.want {
+			t.Errorf("%s: metadata is %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+// To stay is always allowed, and asks the engine for nothing.
+func TestObjectiveUpdate_stays(t *testing.T) {
+	for _, way := range [][]string{{}, {"working"}, {"working", "blocked"}, {"canceled"}} {
+		s := newService(t)
+		s.have(t)
+		status := "submitted"
+		for _, status = range way {
+			s.update(t, objectiveID, status)
+		}
+		s.unchanged(t, func() {
+			if o := s.update(t, objectiveID, status); o.at("objective", "status").String() != status {
+				t.Errorf("asked to stay %s: %v", status, o)
+			}
+		})
+	}
+}
+
+// Cancellation is answered once everything has stopped, or with the objective as it
+// is when that takes too long.
+func TestObjectiveUpdate_waitsForTheEnd(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	s.world.Stubborn()
+	if got := s.update(t, objectiveID, "canceled").at("objective", "status").String(); got != "working" {
+		t.Errorf("with a task that does not stop the objective is %s", got)
+	}
+	s.world.Stop(taskID)
+	if got := s.objective(t).at("status").String(); got != "canceled" {
+		t.Errorf("then it is %s", got)
+	}
+	s = newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	if got := s.update(t, objectiveID, "canceled").at("objective"); got.at("status").String() != "canceled" || got.at("plans", "1", "status").String() != "skipped" {
+		t.Errorf("the objective is %v", got)
+	}
+}
+
+// A pause is answered when every plan that has begun confirms it. Nothing begins
+// after that, and all goes on with the next word.
+func TestObjectiveUpdate_pauses(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	o := s.update(t, objectiveID, "blocked").at("objective")
+	p := o.at("plans", "0")
+	if o.at("status").String() != "blocked" || o.at("metadata", "opt/v1/blockedReason").String() != "operator" || p.at("status").String() != "blocked" {
+		t.Fatalf("the objective is %v", o)
+	}
+	wantTrue(t, o.at("metadata", opt.KeyPaused))
+	s.world.Complete(taskID)
+	if got := s.objective(t).at("plans", "0", "tasks", "1", "status").String(); got != "pending" {
+		t.Errorf("while it is paused the next task is %s", got)
+	}
+	o = s.update(t, objectiveID, "working").at("objective")
+	if o.at("status").String() != "working" || o.at("metadata").has(opt.KeyPaused) || o.at("plans", "0", "tasks", "1", "status").String() != "working" {
+		t.Errorf("after it the objective is %v", o)
+	}
+}
+
+// A pause while a task waits for a person: both show, and the answer at the gate
+// starts nothing.
+func TestObjectiveUpdate_pausesAtAGate(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	s.world.Gate(taskID, *approval())
+	m := s.update(t, objectiveID, "blocked").at("objective", "metadata")
+	wantTrue(t, m.at(opt.KeyPaused))
+	if m.at("longhaul/v1/blockedBy", "interruptId").String() != taskID+":1" {
+		t.Errorf("the gate does not show: %v", m)
+	}
+	if n := s.say(t, objectiveID, "r", `{"text":"accept"}`, ""); n.has("error") {
+		t.Fatal(n)
+	}
+	if _, running := s.running(taskID); running {
+		t.Error("the answer has started the task")
+	}
+	o := s.objective(t)
+	wantTrue(t, o.at("metadata", opt.KeyPaused))
+	if o.at("status").String() != "blocked" || o.at("metadata").has("longhaul/v1/blockedBy") {
+		t.Errorf("after the answer the objective is %v", o)
+	}
+	s.update(t, objectiveID, "working")
+	if _, running := s.running(taskID); !running {
+		t.Error("the task does not go on")
+	}
+}
+
+// A new attempt has a root task of its own, and its tasks are other A2A tasks.
+func TestObjectiveUpdate_retries(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	s.update(t, objectiveID, "canceled")
+	s.unchanged(t, func() {
+		wantCode(t, s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"submitted","name":"New"}`), "-32001")
+	})
+	if o := s.update(t, objectiveID, "submitted").at("objective"); o.at("status").String() != "submitted" || o.at("plans", "0", "status").String() != "pending" {
+		t.Fatalf("the objective is %v", o)
+	}
+	s.update(t, objectiveID, "working")
+	tasks := s.must(t, "plans/get", `{"id":"`+planID+`"}`).at("plan", "tasks")
+	if tasks.at("0", "a2aTaskId").String() != taskID+"~2" || tasks.at("0", "id").String() != taskID || tasks.at("1").has("a2aTaskId") {
+		t.Errorf("tasks are %v", tasks)
+	}
+	first, second := s.must(t, "GetTask", `{"id":"`+objectiveID+`"}`), s.must(t, "GetTask", `{"id":"`+objectiveID+`~2"}`)
+	if first.at("status", "state").String() != "TASK_STATE_CANCELED" || second.at("status", "state").String() != "TASK_STATE_WORKING" {
+		t.Errorf("the root tasks are %v and %v", first, second)
+	}
+}
+
+// What was completed before stays so in a new attempt, and does not begin it.
+func TestObjectiveUpdate_retriesWhatFailed(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	s.world.Complete(taskID)
+	s.world.Complete(opt.TaskID(planID, 1))
+	s.world.Fail(opt.TaskID(secondID, 0), "broken", "It broke.")
+	o := s.update(t, objectiveID, "submitted").at("objective")
+	if o.at("status").String() != "submitted" || o.at("plans", "0", "status").String() != "completed" || o.at("plans", "1", "status").String() != "pending" {
+		t.Errorf("the objective is %v", o)
+	}
+}
+
+// Two clients retry at a time: one new attempt begins, and both are told so.
+func TestObjectiveUpdate_retriesOnce(t *testing.T) {
+	s := newService(t)
+	s.open(t)
+	s.update(t, objectiveID, "canceled")
+	s.world.Sleep()
+	answers := make(chan node, 2)
+	for range 2 {
+		go func() {
+			answers <- s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"submitted"}`)
+		}()
+	}
+	s.until(t, func() bool { return len(s.world.Commands()) == 3 })
+	s.world.Wake()
+	for range 2 {
+		if n := <-answers; n.at("result", "objective", "status").String() != "submitted" {
+			t.Errorf("the answer is %v", n)
+		}
+	}
+	if o := s.world.Objective(objectiveID); o.Attempt != 2 {
+		t.Errorf("it is attempt %d", o.Attempt)
+	}
+}
+
+// An objective that is about to be retried is kept from the purge before the
+// engine hears of it.
+func TestObjectiveUpdate_retryIsKept(t *testing.T) {
+	s := newService(t)
+	s.open(t)
+	s.update(t, objectiveID, "canceled")
+	s.world.Advance(1000 * tick)
+	s.world.Down(opt.ErrUnavailable)
+	wantCode(t, s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"submitted"}`), "-32603")
+	n, err := s.journal.Purge(t.Context(), s.world.Now(), 10)
+	if err != nil || n != 0 {
+		t.Errorf("%d objectives were removed: %v", n, err)
+	}
+	s.world.Advance(tick)
+	if n, err := s.journal.Purge(t.Context(), s.world.Now(), 10); err != nil || n != 1 {
+		t.Errorf("later %d were removed: %v", n, err)
+	}
+}
+
+// Where an objective is blocked can be read from its metadata.
+func TestObjective_blockedBy(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	s.world.Gate(taskID, *approval())
+	want := fmt.Sprintf(`{"interruptId":"%s:1","planId":"%s","question":"Publish?","taskId":"%s"}`, taskID, planID, taskID)
+	if got := s.objective(t).at("metadata", "longhaul/v1/blockedBy").String(); got != want {
+		t.Errorf("blocked by %s, want %s", got, want)
+	}
+	s.update(t, taskID, "working")
+	if m := s.objective(t).at("metadata"); m.has("longhaul/v1/blockedBy") || m.has("opt/v1/blockedReason") {
+		t.Errorf("metadata is %v", m)
+	}
+}
+
+// The answer shows planning, even if that is over by then.
+func TestReplan(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	o := s.must(t, "objectives/replan", `{"id":"`+objectiveID+`","reason":"slow"}`).at("objective")
+	p := o.at("plans", "0")
+	if o.at("status").String() != "planning" || p.at("status").String() != "blocked" || p.at("metadata", "opt/v1/blockedReason").String() != "operator" {
+		t.Errorf("the objective is %v", o)
+	}
+	// While other plans are being made there is nothing more to ask for.
+	before := s.revision()
+	if o := s.must(t, "objectives/replan", `{"id":"`+objectiveID+`"}`).at("objective", "status").String(); o != "planning" || s.revision() != before {
+		t.Errorf("asked again, the objective is %s at revision %d, after %d", o, s.revision(), before)
+	}
+	s.world.Planned(objectiveID, madeOf("Better"))
+	o = s.objective(t)
+	if o.at("status").String() != "working" || o.at("plans", "0", "status").String() != "skipped" && o.at("plans", "0", "status").String() != "failed" || o.at("plans", "2", "status").String() != "working" {
+		t.Errorf("with the new plan the objective is %v", o)
+	}
+
+	s = newService(t)
+	s.call(t, "SendMessage", `{"message":`+message("m", "slow", "")+`}`)
+	id := "obj-" + u("m")
+	if o := s.must(t, "objectives/replan", `{"id":"`+id+`"}`).at("objective", "status").String(); o != "planning" {
+		t.Errorf("with a quick planner the answer shows %s", o)
+	}
+	if got := s.world.Objective(id).Status; got != opt.ObjectiveWorking {
+		t.Errorf("then it is %s", got)
+	}
+}
+
+// An objective without plans may be planned anew, too.
+func TestReplan_withoutPlans(t *testing.T) {
+	s := newService(t)
+	s.open(t)
+	s.update(t, objectiveID, "working")
+	if o := s.must(t, "objectives/replan", `{"id":"`+objectiveID+`"}`).at("objective", "status").String(); o != "planning" {
+		t.Errorf("the objective is %s", o)
+	}
+	s.world.Planned(objectiveID, madeOf("Found"))
+	if o := s.objective(t); o.at("status").String() != "working" || o.at("plans", "0", "name").String() != "Found" {
+		t.Errorf("the objective is %v", o)
+	}
+}
+
+// A client that has an objective work while it is replanned goes on with the old
+// plans.
+func TestReplan_dropped(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	s.must(t, "objectives/replan", `{"id":"`+objectiveID+`"}`)
+	if o := s.update(t, objectiveID, "working").at("objective"); o.at("status").String() != "working" || o.at("plans", "0", "status").String() != "working" {
+		t.Errorf("the objective is %v", o)
+	}
+}
+
+// A replan at the limit of plans does not count those that it replaces.
+func TestReplan_limit(t *testing.T) {
+	s := newService(t, func(c *config) { c.Limits.Plans = 2 })
+	s.open(t, func(o *opt.Objective) { o.Limits.Plans = 2 })
+	for range 2 {
+		s.must(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"P","tasks":[{"name":"x"}]}`)
+	}
+	s.update(t, objectiveID, "working")
+	s.must(t, "objectives/replan", `{"id":"`+objectiveID+`"}`)
+	s.world.Planned(objectiveID, madeOf("New"))
+	if got := s.objective(t).at("plans", "2", "status").String(); got != "working" {
+		t.Errorf("the new plan is %q", got)
+	}
+}
+
+// An objective that nobody started in time says why it was canceled.
+func TestObjective_expires(t *testing.T) {
+	s := newServiceIn(t, func(c *worldConfig) { c.IdleFor = 10 * tick })
+	s.open(t)
+	s.world.Advance(20 * tick)
+	o := s.objective(t)
+	if got := o.at("metadata", "opt/v1/failureReason").String(); o.at("status").String() != "canceled" || got != "expired" {
+		t.Errorf("the reason is %q: %v", got, o)
+	}
+}

@@ -1,0 +1,216 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"longhaul/opt"
+)
+
+// taskWays leads a plan task into each state by hand.
+var taskWays = map[string][]string{
+	"pending": nil, "submitted": {"submitted"}, "working": {"working"}, "input-required": {"working", "input-required"},
+	"auth-required": {"working", "auth-required"}, "completed": {"completed"}, "failed": {"failed"}, "canceled": {"canceled"}, "rejected": {"rejected"},
+}
+
+func TestTaskUpdate_transitions(t *testing.T) {
+	pairs(t, taskTable, func(t *testing.T, from, to string, allowed bool) {
+		for _, word := range []string{to, "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(to, "-", "_"))} {
+			s := newService(t)
+			s.open(t)
+			// The objective goes on whatever becomes of the task.
+			s.must(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"P","metadata":{"opt/v1/optional":true},"tasks":[{"name":"a"},{"name":"b"}]}`)
+			s.must(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"Q","tasks":[{"name":"c"}]}`)
+			for _, status := range taskWays[from] {
+				s.update(t, taskID, status)
+			}
+			update := func() node {
+				return s.call(t, "tasks/updateStatus", fmt.Sprintf(`{"id":%q,"status":%q,"message":"So it is."}`, taskID, word))
+			}
+			if !allowed {
+				s.unchanged(t, func() { wantRefusal(t, update(), from, to) })
+				continue
+			}
+			before := len(s.world.Commands())
+			n := update().at("result")
+			if n.at("task", "status").String() != to || n.at("plan", "id").String() != planID || n.at("objective", "id").String() != objectiveID || n.at("objective").has("plans") {
+				t.Errorf("want %s: %v", to, n)
+			}
+			if got, want := len(s.world.Commands())-before, 1; from != to && got != want {
+				t.Errorf("%d commands were sent, want %d", got, want)
+			}
+		}
+	})
+}
+
+// A move by hand is a change like every other.
+func TestTaskUpdate_revision(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	before := s.revision()
+	for i, status := range []string{"working", "input-required", "working"} {
+		n := s.must(t, "tasks/updateStatus", fmt.Sprintf(`{"id":%q,"status":%q,"longhaul/v1/revision":%d}`, taskID, status, before+int64(i)))
+		if got, want := n.at("objective", "metadata", "longhaul/v1/revision").String(), fmt.Sprint(before+int64(i)+1); got != want {
+			t.Errorf("after move %d the revision is %s, want %s", i, got, want)
+		}
+	}
+}
+
+// The last task completes its plan, and the last plan the objective.
+func TestTaskUpdate_cascade(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	want := []string{"working working", "completed working", "working working", "completed completed"}
+	for i, plan := range []string{planID, planID, secondID, secondID} {
+		id := opt.TaskID(plan, i%2)
+		r := s.must(t, "tasks/updateStatus", `{"id":"`+id+`","status":"completed","message":"Done by hand."}`)
+		if got := r.at("plan", "status").String() + " " + r.at("objective", "status").String(); got != want[i] {
+			t.Errorf("after %s plan and objective are %s, want %s", id, got, want[i])
+		}
+	}
+	task := s.must(t, "GetTask", `{"id":"`+taskID+`"}`).at("status")
+	if task.at("state").String() != "TASK_STATE_COMPLETED" || task.at("message", "parts", "0", "text").String() != "Done by hand." {
+		t.Errorf("status of the task is %v", task)
+	}
+	if root := s.must(t, "GetTask", `{"id":"`+objectiveID+`"}`).at("status", "state").String(); root != "TASK_STATE_COMPLETED" {
+		t.Errorf("the root task is %s", root)
+	}
+}
+
+// levels returns the status of the three levels and of the root task.
+func (s *fixture) levels(t *testing.T, moved node) string {
+	t.Helper()
+	root := s.must(t, "GetTask", `{"id":"`+objectiveID+`"}`).at("status", "state")
+	return fmt.Sprintf("%s, %s %s, %s %s, %s", moved.at("task", "status"),
+		moved.at("plan", "status"), moved.at("plan", "metadata", "opt/v1/blockedReason"),
+		moved.at("objective", "status"), moved.at("objective", "metadata", "opt/v1/blockedReason"), root)
+}
+
+// A task that a client lets wait lets all three levels and the root task wait, and
+// starts nothing else.
+func TestTaskUpdate_waitsBeforeTheStart(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	for _, step := range []struct{ status, want string }{
+		{"working", "working, working , working , TASK_STATE_WORKING"},
+		{"input-required", "input-required, blocked input, blocked input, TASK_STATE_INPUT_REQUIRED"},
+		{"working", "working, working , working , TASK_STATE_WORKING"},
+		{"auth-required", "auth-required, blocked auth, blocked auth, TASK_STATE_AUTH_REQUIRED"},
+	} {
+		if got := s.levels(t, s.update(t, taskID, step.status)); got != step.want {
+			t.Errorf("%s, want %s", got, step.want)
+		}
+	}
+	o := s.objective(t)
+	if got, want := o.at("metadata", "longhaul/v1/blockedBy").String(), `{"planId":"`+planID+`","taskId":"`+taskID+`"}`; got != want {
+		t.Errorf("blocked by %s, want %s", got, want)
+	}
+	if o.at("plans", "0", "tasks", "1", "status").String() != "pending" || o.at("plans", "1", "status").String() != "pending" {
+		t.Errorf("something was started: %v", o)
+	}
+	wantRefusal(t, s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"working"}`), "blocked", "working")
+}
+
+// A linked task is known by the task that stands in for it.
+func TestLinkTask(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	n := s.must(t, "tasks/link", `{"id":"`+taskID+`","a2aTaskId":"task-elsewhere"}`).at("task")
+	if n.at("id").String() != taskID || n.at("a2aTaskId").String() != "task-elsewhere" || n.at("status").String() != "pending" {
+		t.Errorf("task is %v", n)
+	}
+	s.update(t, taskID, "working")
+	wantRefusal(t, s.call(t, "tasks/link", `{"id":"`+taskID+`","a2aTaskId":"another"}`), "working", "linked")
+	tasks := s.must(t, "plans/get", `{"id":"`+planID+`"}`).at("plan", "tasks")
+	if got := tasks.at("0", "a2aTaskId").String() + tasks.at("1", "a2aTaskId").String(); got != "task-elsewhere" {
+		t.Errorf("tasks are known by %q", got)
+	}
+}
+
+// A task of ours stands in for another if the caller knows it: then it is followed.
+func TestLinkTask_follows(t *testing.T) {
+	s := newService(t)
+	s.have(t, func(o *opt.Objective) { o.ContextID = "mine" })
+	ours := s.send(t, "m-1", "slow work").at("id").String()
+	anothers := s.must(t, "SendMessage", `{"message":`+message("m-2", "slow work", "")+`}`, "Authorization", "Bearer rival/bob").at("task", "id").String()
+	beside := s.must(t, "SendMessage", `{"message":`+message("m-3", "slow work", `,"contextId":"mine"`)+`}`).at("task", "id").String()
+	if n := s.call(t, "tasks/link", `{"id":"`+taskID+`","a2aTaskId":"`+beside+`"}`); wantCode(t, n, "-32602") == "" || field(n) != "a2aTaskId" {
+		t.Errorf("to a task in the same context: %v", n)
+	}
+	s.world.Fail(opt.TaskID(opt.PlanID(beside, 1), 0), "broken", "It broke.")
+	for i, tc := range []struct {
+		id     string
+		follow bool
+	}{{anothers, false}, {opt.NewObjectiveID([16]byte{1}), false}, {"elsewhere", false}, {beside, true}, {opt.TaskID(opt.PlanID(ours, 1), 0), true}, {ours, true}} {
+		if n := s.must(t, "tasks/link", `{"id":"`+taskID+`","a2aTaskId":"`+tc.id+`"}`); n.at("task", "a2aTaskId").String() != tc.id {
+			t.Errorf("%d: %v", i, n)
+		}
+		if task := s.world.Objective(objectiveID).Plan(planID).Task(taskID); task.Link != tc.id || task.Follow != tc.follow {
+			t.Errorf("%d: linked to %q, followed is %v", i, task.Link, task.Follow)
+		}
+	}
+	s.update(t, objectiveID, "working")
+	s.finish(opt.TaskID(opt.PlanID(ours, 1), 0))
+	if task := s.world.Objective(objectiveID).Plan(planID).Task(taskID); task.State != opt.TaskCompleted {
+		t.Errorf("the task that follows one that was completed is %s", task.State)
+	}
+}
+
+// Links that form a cycle would wait for each other for ever.
+func TestLinkTask_cycles(t *testing.T) {
+	s := newService(t)
+	link := func(id, to string) node {
+		return s.call(t, "tasks/link", `{"id":"`+id+`","a2aTaskId":"`+to+`"}`)
+	}
+	var roots, tasks []string
+	for i := range 3 {
+		id := s.must(t, "objectives/create", fmt.Sprintf(`{"name":"O%d"}`, i)).at("id").String()
+		plan := s.must(t, "plans/create", `{"objectiveId":"`+id+`","name":"P","tasks":[{"name":"a"},{"name":"b"}]}`).at("id").String()
+		roots, tasks = append(roots, id), append(tasks, opt.TaskID(plan, 0))
+	}
+	for i := range 2 {
+		if n := link(tasks[i], roots[i+1]); n.has("error") {
+			t.Fatal(n)
+		}
+	}
+	for i, to := range []string{roots[0], tasks[0], opt.TaskID(opt.PlanID(roots[1], 1), 1)} {
+		n := link(tasks[2], to)
+		if text := wantCode(t, n, "-32602"); field(n) != "a2aTaskId" || !strings.Contains(text, "cycle") {
+			t.Errorf("%d: %q", i, text)
+		}
+	}
+	if n := link(tasks[1], "elsewhere"); n.has("error") {
+		t.Fatal(n)
+	}
+	if n := link(tasks[2], roots[0]); n.has("error") {
+		t.Errorf("without the cycle: %v", n)
+	}
+}
+
+// Work that was begun by hand is started by a message all the same.
+func TestSend_startsWhatWasBegunByHand(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, taskID, "working")
+	n := s.must(t, "SendMessage", `{"message":`+message("m-1", "slow", `,"contextId":"`+objectiveID+`"`)+`}`)
+	if n.at("task", "id").String() != objectiveID || !s.world.Objective(objectiveID).Started {
+		t.Errorf("the message began %v", n)
+	}
+	s.update(t, objectiveID, "canceled")
+	if n := s.must(t, "SendMessage", `{"message":`+message("m-2", "slow", `,"contextId":"`+objectiveID+`"`)+`}`); n.at("task", "id").String() == objectiveID {
+		t.Errorf("after the end the message began %v", n)
+	}
+}
+
+// Calls about a plan task of an objective that has begun to stop are no commands.
+func TestTaskUpdate_whileStopping(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	s.world.Stubborn()
+	s.update(t, objectiveID, "canceled")
+	s.unchanged(t, func() {
+		wantRefusal(t, s.call(t, "tasks/updateStatus", `{"id":"`+taskID+`","status":"completed"}`), "working", "completed")
+	})
+}

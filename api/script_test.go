@@ -1,0 +1,111 @@
+package api_test
+
+import (
+	"context"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/api/service/servicetest"
+	"longhaul/opt"
+)
+
+// The first word of a message says what becomes of it: under "quiet" no worker
+// works on it, under "slow" its task runs until the test ends it, "approve",
+// "clarify", "auth" and "two" wait for a person first, "fail" fails. The rest is
+// done at once.
+func word(m *a2a.Message) string {
+	if m == nil {
+		return "slow" // begun without a message: the test ends the tasks
+	}
+	first, _, _ := strings.Cut(m.Text(), " ")
+	return first
+}
+
+func sleeps(o opt.Opening) bool { return o.Message != nil && word(o.Message) == "quiet" }
+
+// makePlans is a planner that makes a plan of one task, for "two" of two that run
+// at a time and one after them, and thinks for ever about "quiet".
+func makePlans(_ opt.Objective, request *a2a.Message) (servicetest.Made, bool) {
+	plan := opt.PlanSpec{Name: "The plan", Tasks: []opt.TaskSpec{{Name: "First"}}}
+	if word(request) == "two" {
+		plan.Tasks = append(plan.Tasks, opt.TaskSpec{Name: "Second"}, opt.TaskSpec{Name: "Third", Dependencies: []string{"task-0", "task-1"}})
+	}
+	return servicetest.Made{Plans: []opt.PlanSpec{plan}}, request != nil && word(request) != "quiet"
+}
+
+// play does what the message says that began the work.
+func play(w opt.Work) servicetest.Play {
+	if len(w.Messages) == 0 {
+		return servicetest.Play{}
+	}
+	switch first := word(&w.Messages[0]); {
+	case first == "slow" || first == "quiet":
+		return servicetest.Play{}
+	case first == "fail":
+		return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskFailed, Code: "broken", Message: "It did not work."}}
+	case len(w.Replies) == 0 && w.Name != "Third":
+		if g := gateFor(first); g != nil {
+			return servicetest.Play{Outcome: &opt.Outcome{State: g.State(), Gate: g}}
+		}
+	case len(w.Replies) == 0:
+	case w.Replies[len(w.Replies)-1].Action == opt.Reject:
+		return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskFailed, Code: "approval_rejected"}}
+	}
+	return finish()
+}
+
+// gateFor returns the gate that a word opens, nil for none.
+func gateFor(word string) *opt.Gate {
+	switch word {
+	case "approve", "two":
+		return approval()
+	case "clarify":
+		return &opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "audience", Question: "For whom?"}}}
+	case "auth":
+		return &opt.Gate{Kind: opt.Credential, Title: "Sign in at https://example.com/auth"}
+	}
+	return nil
+}
+
+func approval() *opt.Gate {
+	return &opt.Gate{Kind: opt.Approval, Title: "Publish?", Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine}}
+}
+
+// finish streams a post in two pieces and completes its task.
+func finish() servicetest.Play {
+	one, two := post("Durable "), post("agents.")
+	two.Append, two.Last = true, true
+	whole := one.Artifact
+	whole.Parts = append([]a2a.Part{}, one.Artifact.Parts[0], two.Artifact.Parts[0])
+	return servicetest.Play{
+		Chunks:  []opt.Chunk{one, two},
+		Outcome: &opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{whole}, Streamed: []string{"post"}},
+	}
+}
+
+func post(text string) opt.Chunk {
+	return opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "post", Name: "Post", Parts: []a2a.Part{a2a.TextPart(text)}}}
+}
+
+// finish lets a task that runs stream a post and complete.
+func (s *fixture) finish(taskID string) {
+	p := finish()
+	s.world.Stream(taskID, p.Chunks...)
+	s.world.End(taskID, *p.Outcome)
+}
+
+// An oracle answers greetings itself.
+type oracle struct{}
+
+func (oracle) Decide(_ context.Context, m a2a.Message) (service.Decision, error) {
+	switch {
+	case strings.HasPrefix(m.Text(), "hello"):
+		return service.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Hello.")}}}, nil
+	case strings.HasPrefix(m.Text(), "panic"):
+		panic("the oracle is out")
+	case strings.HasPrefix(m.Text(), "playbook"):
+		return service.Decision{Planner: "playbook", Reason: "it said so", Plans: []opt.PlanSpec{{Name: "Known", Tasks: []opt.TaskSpec{{Name: "Only"}}}}}, nil
+	}
+	return service.Decision{}, nil
+}

@@ -1,0 +1,366 @@
+package servicetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// A host is a machine with what its signals say.
+type host interface {
+	Handle(a2a.Time, machine.Input) []opt.Event
+	Wants() machine.Wants
+	message(s machine.Signal) (to string, in machine.Input)
+}
+
+type objectiveHost struct{ *machine.Objective }
+
+func (h objectiveHost) message(s machine.Signal) (string, machine.Input) {
+	if s.To == machine.ToContext {
+		return contextRun(h.State.Objective.Tenant, h.State.Objective.ContextID), copied(h.Request())
+	}
+	return s.To, copied(h.Message(s.To))
+}
+
+type planHost struct{ *machine.Plan }
+
+func (h planHost) message(s machine.Signal) (string, machine.Input) {
+	return s.To, copied(h.Message())
+}
+
+type contextHost struct{ *machine.Context }
+
+func (h contextHost) message(s machine.Signal) (string, machine.Input) {
+	return s.To, copied(h.Message(s.To))
+}
+
+func contextRun(tenant, contextID string) string { return "context " + tenant + " " + contextID }
+
+// A driver runs machines. It is for one goroutine, but for its clock.
+type driver struct {
+	cfg     Config
+	journal *journal.Journal
+
+	asleep   bool
+	sleeping map[string]bool // ids of objectives and plans
+	stubborn bool            // tasks do not stop when they are told to
+	runs     map[string]*run
+	order    []string // ids of runs, in the order in which they began
+
+	clock sync.Mutex
+	now   time.Time
+}
+
+// tick is how long one workflow task takes.
+const tick = 100 * time.Millisecond
+
+// Now returns the time in the world. It passes with the work.
+func (d *driver) Now() time.Time {
+	d.clock.Lock()
+	defer d.clock.Unlock()
+	return d.now
+}
+
+func (d *driver) pass(by time.Duration) a2a.Time {
+	d.clock.Lock()
+	defer d.clock.Unlock()
+	d.now = d.now.Add(by)
+	return a2a.At(d.now)
+}
+
+// A run is one machine, and what it has begun.
+type run struct {
+	id         string
+	m          host
+	objective  string // whose rows its events change; "" for a context
+	parent     string // id of the run that hears of its end
+	attempt    int    // of a plan
+	fresh      bool   // Opened is to be handled
+	inbox      []machine.Input
+	activities []machine.Activity // that run
+	children   map[machine.Child]bool
+	ended      map[string]bool  // keys of activities
+	elapsed    map[string]bool  // keys of timers
+	pieces     map[string]int64 // of artifacts that were streamed, by source
+}
+
+func (d *driver) begin(id string, m host) *run {
+	r := &run{id: id, m: m, children: map[machine.Child]bool{}, ended: map[string]bool{}, elapsed: map[string]bool{}, pieces: map[string]int64{}}
+	if ref, ok := opt.ParseID(id); ok {
+		r.objective = ref.ObjectiveID
+	}
+	d.runs[id] = r
+	d.order = append(d.order, id)
+	return r
+}
+
+func (d *driver) remove(id string) {
+	delete(d.runs, id)
+	d.order = slices.DeleteFunc(d.order, func(x string) bool { return x == id })
+}
+
+// end takes in how an activity came out.
+func (r *run) end(key string, in machine.Input) {
+	r.activities = slices.DeleteFunc(r.activities, func(a machine.Activity) bool { return a.Key == key })
+	r.ended[key] = true
+	r.inbox = append(r.inbox, in)
+}
+
+// streamed returns the number of the next piece of a source.
+func (r *run) streamed(source string) int64 {
+	r.pieces[source]++
+	return r.pieces[source]
+}
+
+// settle does everything that follows from what has arrived.
+func (d *driver) settle() {
+	for again := true; again; {
+		again = false
+		for _, id := range slices.Clone(d.order) {
+			if r := d.runs[id]; r != nil && !d.asleep && !d.sleeping[r.id] {
+				again = d.task(r) || again
+			}
+		}
+		again = d.followed() || again
+	}
+}
+
+// task runs one workflow task, if there is anything to do: it takes in all that has
+// arrived, records what follows, and begins and stops what the machine wants.
+func (d *driver) task(r *run) bool {
+	if !r.fresh && len(r.inbox) == 0 {
+		return false
+	}
+	now := d.pass(tick)
+	if r.fresh {
+		r.fresh = false
+		opened := now
+		if o, ok := r.m.(objectiveHost); ok {
+			opened = o.State.Objective.CreatedAt
+		}
+		d.handle(r, opened, machine.Opened{})
+	}
+	for len(r.inbox) > 0 {
+		inbox := r.inbox
+		r.inbox = nil
+		for _, in := range inbox {
+			d.handle(r, now, in)
+		}
+	}
+	d.handle(r, now, machine.Begin{})
+	d.reconcile(r)
+	if wants := r.m.Wants(); wants.Done != nil && len(r.inbox) == 0 && len(r.activities) == 0 {
+		d.close(r)
+	}
+	return true
+}
+
+// handle has a machine take in one input, and records what follows.
+func (d *driver) handle(r *run, now a2a.Time, in machine.Input) {
+	events := r.m.Handle(now, in)
+	if len(events) == 0 {
+		return
+	}
+	d.record(opt.Batch{ObjectiveID: r.objective, Source: r.id, Events: events})
+}
+
+func (d *driver) record(b opt.Batch) {
+	if err := d.journal.Record(context.Background(), copied(b)); err != nil {
+		panic(fmt.Sprintf("record events of %s: %v", b.Source, err))
+	}
+}
+
+// reconcile begins what is wanted and not there, and stops what is not wanted.
+func (d *driver) reconcile(r *run) {
+	wants := r.m.Wants()
+	for _, a := range slices.Clone(r.activities) {
+		i := slices.IndexFunc(wants.Activities, func(x machine.Activity) bool { return x.Key == a.Key })
+		if (i < 0 || wants.Activities[i].Stop) && !d.stubborn {
+			r.end(a.Key, canceled(a.Key))
+		}
+	}
+	for _, s := range wants.Signals {
+		to, in := r.m.message(s)
+		receiver := d.runs[to]
+		if receiver != nil {
+			receiver.inbox = append(receiver.inbox, in)
+		}
+		r.inbox = append(r.inbox, machine.Told{To: s.To, N: s.N, Gone: receiver == nil})
+	}
+	for _, c := range wants.Children {
+		if key := (machine.Child{PlanID: c.PlanID, Attempt: c.Attempt, Try: c.Try}); !r.children[key] {
+			r.children[key] = true
+			d.child(r, c)
+		}
+	}
+	for _, a := range wants.Activities {
+		there := slices.ContainsFunc(r.activities, func(x machine.Activity) bool { return x.Key == a.Key })
+		switch {
+		case there || r.ended[a.Key]:
+		case a.Stop:
+			r.end(a.Key, canceled(a.Key))
+		default:
+			r.activities = append(r.activities, a)
+			d.activity(r, a)
+		}
+	}
+}
+
+// child begins a plan.
+func (d *driver) child(r *run, c machine.Child) {
+	if d.runs[c.PlanID] != nil {
+		r.inbox = append(r.inbox, machine.ChildRefused{PlanID: c.PlanID, Attempt: c.Attempt})
+		return
+	}
+	state := copied(r.m.(objectiveHost).ChildState(c.PlanID))
+	p := d.begin(c.PlanID, planHost{&machine.Plan{State: state}})
+	p.parent, p.attempt, p.fresh = r.id, c.Attempt, true
+	r.inbox = append(r.inbox, machine.ChildStarted{PlanID: c.PlanID, Attempt: c.Attempt, N: c.N})
+}
+
+// close ends a run whose machine has nothing more to do.
+func (d *driver) close(r *run) {
+	d.remove(r.id)
+	if parent := d.runs[r.parent]; parent != nil {
+		report := copied(r.m.(planHost).State.Report)
+		parent.inbox = append(parent.inbox, machine.ChildEnded{PlanID: r.id, Attempt: r.attempt, Report: &report})
+	}
+}
+
+// activity begins an activity, and ends it at once if the test says so.
+func (d *driver) activity(r *run, a machine.Activity) {
+	switch a.Kind {
+	case machine.MakePlans:
+		s := r.m.(objectiveHost).State
+		if d.cfg.Planner == nil {
+			return
+		}
+		if made, ok := d.cfg.Planner(s.Objective, s.Request); ok {
+			r.end(a.Key, machine.Made{Key: a.Key, Plans: made.Plans, Planner: made.Planner, Reason: made.Reason, Failure: made.Failure})
+		}
+	case machine.LoadKept:
+		kept, err := d.journal.Kept(context.Background(), r.m.(objectiveHost).State.Objective.Tenant, r.id)
+		if err != nil {
+			panic(err)
+		}
+		r.end(a.Key, machine.Loaded{Key: a.Key, Kept: copied(kept)})
+	case machine.RunTask:
+		if d.cfg.Script == nil {
+			return
+		}
+		work := r.m.(planHost).WorkOf(a)
+		play := d.cfg.Script(copied(work))
+		d.stream(r, work, play.Chunks)
+		if play.Outcome != nil {
+			r.end(a.Key, machine.Ended{Key: a.Key, Outcome: finished(work.TaskID, *play.Outcome)})
+		}
+	}
+}
+
+// stream records pieces of artifacts, as the activity does that makes them.
+func (d *driver) stream(r *run, work opt.Work, chunks []opt.Chunk) {
+	if len(chunks) == 0 {
+		return
+	}
+	source := fmt.Sprintf("%s#%d.%d.1", work.TaskID, work.Round, work.Attempt)
+	b := opt.Batch{ObjectiveID: r.objective, Source: source}
+	for _, c := range chunks {
+		c.Artifact.ArtifactID = opt.ArtifactID(work.TaskID, c.Artifact.ArtifactID)
+		b.Events = append(b.Events, opt.Event{
+			N: r.streamed(source), Kind: opt.ArtifactAdded, At: a2a.At(d.Now()), PlanID: work.PlanID, TaskID: work.TaskID, RootID: work.RootID,
+			Round: work.Round, Attempt: work.Attempt, Try: 1, Chunk: &c,
+		})
+	}
+	d.record(b)
+}
+
+// finished returns an outcome as the activity returns it: its artifacts have ids
+// that are unique in the objective.
+func finished(taskID string, out opt.Outcome) opt.Outcome {
+	out = copied(out)
+	for i := range out.Artifacts {
+		out.Artifacts[i].ArtifactID = opt.ArtifactID(taskID, out.Artifacts[i].ArtifactID)
+	}
+	for i := range out.Streamed {
+		out.Streamed[i] = opt.ArtifactID(taskID, out.Streamed[i])
+	}
+	out.Try = 1
+	return out
+}
+
+// followed tells plans of the tasks that they follow and that have ended.
+func (d *driver) followed() (any bool) {
+	if d.asleep {
+		return false
+	}
+	for _, id := range d.order {
+		r := d.runs[id]
+		p, ok := r.m.(planHost)
+		if !ok {
+			continue
+		}
+		for _, a := range slices.Clone(r.activities) {
+			if a.Kind != machine.FollowTask {
+				continue
+			}
+			link := p.State.Plan.Task(a.Of).Link
+			v, err := d.journal.Task(context.Background(), p.State.Tenant, link, opt.TaskWant{Artifacts: true})
+			if err == nil && v.State.Ended() {
+				r.end(a.Key, machine.Followed{Key: a.Key, State: v.State, Artifacts: copied(v.Task.Artifacts)})
+				any = true
+			}
+		}
+	}
+	return any
+}
+
+// copied returns a value that shares no memory with v: it goes through JSON, as
+// between two workflows.
+func copied[T any](v T) T {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	var out T
+	if err := json.Unmarshal(b, &out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// running returns the run and the activity of a task, nil for none.
+func (d *driver) running(taskID string) (*run, *machine.Activity) {
+	for _, id := range d.order {
+		r := d.runs[id]
+		p, ok := r.m.(planHost)
+		if !ok {
+			continue
+		}
+		for _, a := range r.activities {
+			if t := p.State.Plan.Task(a.Of); t.A2AID() == taskID {
+				return r, &a
+			}
+		}
+	}
+	return nil, nil
+}
+
+// elapse has the next timer of r elapse whose time has come.
+func (d *driver) elapse(r *run) bool {
+	for _, timer := range r.m.Wants().Timers {
+		if !r.elapsed[timer.Key] && !timer.At.Time().After(d.Now()) {
+			r.elapsed[timer.Key] = true
+			r.inbox = append(r.inbox, machine.Elapsed{Key: timer.Key})
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,475 @@
+// Package servicetest is an engine for tests of the API. It runs the machines of
+// package machine, which decide in production as well, with a driver that does
+// everything at once, in the calling goroutine, and records their events in the
+// real journal, in memory. So tests of the API see the rules that clients see.
+//
+// Tasks do not run by themselves: [Config.Script] says how they come out, or the
+// test does, with [World.End]. There is no worker while [World.Sleep] holds: what
+// arrives is kept, and handled after [World.Wake]. [World.Before] is asked before
+// each call of the engine and may refuse it or let it wait.
+package servicetest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// Start is what the clock of a world shows at first.
+var Start = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+
+// A Config says how the work goes.
+type Config struct {
+	// Script says how an attempt at a task goes. Nil, and a Play without an
+	// outcome, let it run until the test ends it.
+	Script func(opt.Work) Play
+	// Planner makes plans of a request. Nil, and false, let it think until the
+	// test answers with [World.Planned].
+	Planner func(o opt.Objective, request *a2a.Message) (Made, bool)
+	// Sleeps says which objectives no worker works on. Nil is for none.
+	Sleeps func(opt.Opening) bool
+	// IdleFor is how long an objective may wait to be started; 0 is for ever.
+	IdleFor time.Duration
+}
+
+// A Play is how an attempt at a task goes.
+type Play struct {
+	Chunks  []opt.Chunk  // of artifacts, while it runs
+	Outcome *opt.Outcome // nil: it runs until the test ends it
+}
+
+// Made is what a planner came to. An empty failure is none.
+type Made struct {
+	Plans                    []opt.PlanSpec
+	Planner, Reason, Failure string
+}
+
+// A Call is one that the engine has accepted. One of Opening, Letter, Command and
+// Canceled is set.
+type Call struct {
+	Opening  *opt.Opening
+	Letter   *opt.Letter
+	Command  *opt.Command
+	Canceled string     // id of an objective
+	Entered  string     // likewise
+	Place    opt.Placed // with Entered
+}
+
+// A World is an engine with a journal. It is safe for concurrent use.
+type World struct {
+	t testing.TB
+
+	mu       sync.Mutex
+	before   func(ctx context.Context, name string) error
+	calls    []Call
+	openings map[string]opt.Opening
+	driver
+}
+
+// New returns a world, which ends with the test.
+func New(t testing.TB, cfg Config) *World {
+	t.Helper()
+	j, err := journal.Open(context.Background(), journal.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Errorf("close journal: %v", err)
+		}
+	})
+	return &World{
+		t: t, openings: map[string]opt.Opening{},
+		driver: driver{cfg: cfg, journal: j, now: Start, sleeping: map[string]bool{}, runs: map[string]*run{}},
+	}
+}
+
+// Journal returns the journal of w.
+func (w *World) Journal() *journal.Journal { return w.journal }
+
+// Watch watches the journal of w.
+func (w *World) Watch(objectiveID string) service.Watch { return w.journal.Watch(objectiveID) }
+
+// Before has f called before each call of the engine, with its name. An error
+// refuses the call. Nil is for none.
+func (w *World) Before(f func(ctx context.Context, name string) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.before = f
+}
+
+// Down has all calls of the engine fail with err, nil for none.
+func (w *World) Down(err error) {
+	w.Before(func(context.Context, string) error { return err })
+}
+
+// Sleep stops all workers. What arrives from now on is kept.
+func (w *World) Sleep() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asleep = true
+}
+
+// Wake starts the workers, which handle what has arrived meanwhile.
+func (w *World) Wake() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asleep, w.sleeping = false, map[string]bool{}
+	w.settle()
+}
+
+// SleepOn has no worker work on one objective or plan.
+func (w *World) SleepOn(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sleeping[id] = true
+}
+
+// WakeOnly starts the workers again, but for those of the objectives and plans that
+// [World.SleepOn] names.
+func (w *World) WakeOnly() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asleep = false
+	w.settle()
+}
+
+// Stubborn has tasks that are told to stop run until the test ends them.
+func (w *World) Stubborn() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stubborn = true
+}
+
+// Calls returns what the engine has accepted so far.
+func (w *World) Calls() []Call {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.calls)
+}
+
+// Commands returns the commands that the engine has accepted so far.
+func (w *World) Commands() (out []opt.Command) {
+	for _, c := range w.Calls() {
+		if c.Command != nil {
+			out = append(out, *c.Command)
+		}
+	}
+	return out
+}
+
+// Letters returns the letters that the engine has accepted so far.
+func (w *World) Letters() (out []opt.Letter) {
+	for _, c := range w.Calls() {
+		if c.Letter != nil {
+			out = append(out, *c.Letter)
+		}
+	}
+	return out
+}
+
+// Openings returns the objectives that were started so far.
+func (w *World) Openings() (out []opt.Opening) {
+	for _, c := range w.Calls() {
+		if c.Opening != nil {
+			out = append(out, *c.Opening)
+		}
+	}
+	return out
+}
+
+// Objective returns an objective as the journal has it.
+func (w *World) Objective(id string) *opt.Objective {
+	w.t.Helper()
+	w.mu.Lock()
+	tenant := w.openings[id].Objective.Tenant
+	w.mu.Unlock()
+	o, err := w.journal.Objective(context.Background(), tenant, id)
+	if err != nil {
+		w.t.Fatalf("objective %s: %v", id, err)
+	}
+	return o
+}
+
+// Events returns what was recorded of an objective.
+func (w *World) Events(id string) []opt.Recorded {
+	w.t.Helper()
+	list, err := w.journal.Events(context.Background(), id, 0, 0)
+	if err != nil {
+		w.t.Fatalf("events of %s: %v", id, err)
+	}
+	return list
+}
+
+// enter begins a call of the engine. The caller calls what it returns in the end.
+func (w *World) enter(ctx context.Context, name string) (leave func(), err error) {
+	w.mu.Lock()
+	before := w.before
+	w.mu.Unlock()
+	if before != nil {
+		if err := before(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", name, opt.ErrUnavailable, err)
+	}
+	w.mu.Lock()
+	return w.mu.Unlock, nil
+}
+
+// Start implements [service.Engine].
+func (w *World) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
+	leave, err := w.enter(ctx, "start")
+	if err != nil {
+		return o, err
+	}
+	defer leave()
+	id := o.Objective.ID
+	if there, ok := w.openings[id]; ok {
+		switch {
+		case there.Objective.Digest != o.Objective.Digest:
+			return opt.Opening{}, fmt.Errorf("start %s: %w", id, opt.ErrConflict)
+		case w.runs[id] == nil:
+			return opt.Opening{}, fmt.Errorf("start %s: %w", id, opt.ErrEnded)
+		}
+		o.Objective = there.Objective
+		return o, nil
+	}
+	w.openings[id] = copied(o)
+	w.calls = append(w.calls, Call{Opening: new(copied(o))})
+	if w.cfg.Sleeps != nil && w.cfg.Sleeps(o) {
+		w.sleeping[id] = true
+	}
+	r := w.begin(id, objectiveHost{machine.NewObjective(copied(o), w.idleFor())})
+	r.fresh = true
+	w.settle()
+	return o, nil
+}
+
+func (w *World) idleFor() int64 { return int64(w.cfg.IdleFor / time.Second) }
+
+// Tell implements [service.Engine].
+func (w *World) Tell(ctx context.Context, l opt.Letter) error {
+	to := l.ObjectiveID
+	if l.PlanID != "" {
+		to = l.PlanID
+	}
+	return w.signal(ctx, "tell", to, machine.Letter{Letter: copied(l)}, Call{Letter: &l})
+}
+
+// Command implements [service.Engine].
+func (w *World) Command(ctx context.Context, cmd opt.Command) error {
+	return w.signal(ctx, "command", cmd.ObjectiveID, machine.Command{Command: copied(cmd)}, Call{Command: &cmd})
+}
+
+// Overtake delivers a command before all that its objective has yet to handle.
+func (w *World) Overtake(cmd opt.Command) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.runs[cmd.ObjectiveID]
+	r.inbox = append([]machine.Input{machine.Command{Command: copied(cmd)}}, r.inbox...)
+	w.settle()
+}
+
+// Cancel implements [service.Engine].
+func (w *World) Cancel(ctx context.Context, objectiveID string) error {
+	return w.signal(ctx, "cancel", objectiveID, machine.Canceled{}, Call{Canceled: objectiveID})
+}
+
+func (w *World) signal(ctx context.Context, name, to string, in machine.Input, call Call) error {
+	leave, err := w.enter(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	r := w.runs[to]
+	if r == nil {
+		return fmt.Errorf("%s to %s: %w", name, to, opt.ErrEnded)
+	}
+	w.calls = append(w.calls, call)
+	r.inbox = append(r.inbox, in)
+	w.settle()
+	return nil
+}
+
+// Retry implements [service.Engine].
+func (w *World) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) error {
+	leave, err := w.enter(ctx, "retry")
+	if err != nil {
+		return err
+	}
+	defer leave()
+	r := w.runs[o.ID]
+	if r == nil {
+		kept, err := w.journal.Kept(ctx, o.Tenant, o.ID)
+		if err != nil {
+			return err
+		}
+		r = w.begin(o.ID, objectiveHost{machine.RestoreObjective(copied(kept), w.idleFor())})
+	}
+	w.calls = append(w.calls, Call{Command: &cmd})
+	r.inbox = append(r.inbox, machine.Command{Command: copied(cmd)})
+	w.settle()
+	return nil
+}
+
+// Enter implements [service.Engine].
+func (w *World) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error {
+	leave, err := w.enter(ctx, "enter")
+	if err != nil {
+		return err
+	}
+	defer leave()
+	w.calls = append(w.calls, Call{Entered: o.ID, Place: p})
+	id := contextRun(o.Tenant, o.ContextID)
+	r := w.runs[id]
+	if r == nil {
+		r = w.begin(id, contextHost{machine.NewContext(o.Tenant, o.ContextID)})
+	}
+	r.inbox = append(r.inbox, machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting})
+	w.settle()
+	return nil
+}
+
+// Ready implements [service.Engine].
+func (w *World) Ready(ctx context.Context) error {
+	leave, err := w.enter(ctx, "ready")
+	if err == nil {
+		leave()
+	}
+	return err
+}
+
+// End ends the attempt at a task that runs, by its A2A id.
+func (w *World) End(taskID string, out opt.Outcome) {
+	w.t.Helper()
+	w.conclude(taskID, func(key string) machine.Input { return machine.Ended{Key: key, Outcome: finished(taskID, out)} })
+}
+
+// Complete completes a task that runs, with artifacts.
+func (w *World) Complete(taskID string, artifacts ...a2a.Artifact) {
+	w.t.Helper()
+	w.End(taskID, opt.Outcome{State: opt.TaskCompleted, Artifacts: artifacts})
+}
+
+// Fail fails a task that runs, for good.
+func (w *World) Fail(taskID, code, text string) {
+	w.t.Helper()
+	w.End(taskID, opt.Outcome{State: opt.TaskFailed, Code: code, Message: text})
+}
+
+// FailAttempt fails one attempt at a task that runs. The next begins when its time
+// has come: see [World.Advance].
+func (w *World) FailAttempt(taskID, code, text string) {
+	w.t.Helper()
+	w.conclude(taskID, func(key string) machine.Input {
+		return machine.Ended{Key: key, Failed: &machine.Failure{Code: code, Message: text}}
+	})
+}
+
+// Gate has a task that runs wait at a gate.
+func (w *World) Gate(taskID string, g opt.Gate) {
+	w.t.Helper()
+	w.End(taskID, opt.Outcome{State: g.State(), Gate: &g})
+}
+
+// Stop has a task that was told to stop, and is stubborn, obey.
+func (w *World) Stop(taskID string) {
+	w.t.Helper()
+	w.conclude(taskID, canceled)
+}
+
+func canceled(key string) machine.Input {
+	return machine.Ended{Key: key, Failed: &machine.Failure{Code: string(opt.TaskCanceled), Canceled: true}}
+}
+
+func (w *World) conclude(taskID string, in func(key string) machine.Input) {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r, a := w.running(taskID)
+	if a == nil {
+		w.t.Fatalf("task %s does not run", taskID)
+	}
+	r.end(a.Key, in(a.Key))
+	w.settle()
+}
+
+// Stream adds pieces of artifacts to a task that runs.
+func (w *World) Stream(taskID string, chunks ...opt.Chunk) {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r, a := w.running(taskID)
+	if a == nil {
+		w.t.Fatalf("task %s does not run", taskID)
+	}
+	w.stream(r, r.m.(planHost).WorkOf(*a), chunks)
+}
+
+// Running returns the work of a task if an attempt at it runs.
+func (w *World) Running(taskID string) (opt.Work, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r, a := w.running(taskID)
+	if a == nil {
+		return opt.Work{}, false
+	}
+	return r.m.(planHost).WorkOf(*a), true
+}
+
+// Planned ends the planning of an objective.
+func (w *World) Planned(objectiveID string, made Made) {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r := w.runs[objectiveID]; r != nil {
+		for _, a := range r.activities {
+			if a.Kind == machine.MakePlans {
+				r.end(a.Key, machine.Made{Key: a.Key, Plans: made.Plans, Planner: made.Planner, Reason: made.Reason, Failure: made.Failure})
+				w.settle()
+				return
+			}
+		}
+	}
+	w.t.Fatalf("no planner works on %s", objectiveID)
+}
+
+// Advance lets time pass, and timers elapse.
+func (w *World) Advance(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pass(d)
+	for again := true; again; {
+		again = false
+		for _, id := range slices.Clone(w.order) {
+			r := w.runs[id]
+			for r != nil && w.elapse(r) {
+				again = true
+			}
+		}
+		w.settle()
+	}
+}
+
+// Terminate ends the workflows of an objective, as an operator may.
+func (w *World) Terminate(objectiveID string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range slices.Collect(maps.Keys(w.runs)) {
+		if ref, ok := opt.ParseID(id); ok && ref.ObjectiveID == objectiveID {
+			w.remove(id)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// story has an objective go through all that the extension tells of, with two
+// attempts at it.
+func (s *fixture) story(t *testing.T) {
+	t.Helper()
+	s.have(t)
+	s.must(t, "plans/update", `{"id":"`+secondID+`","dependencies":["`+planID+`"]}`)
+	call := func(method, params string) { s.must(t, method, params) }
+	call("tasks/link", `{"id":"`+opt.TaskID(planID, 1)+`","a2aTaskId":"elsewhere"}`)
+	call("objectives/update", `{"id":"`+objectiveID+`","status":"working","name":"New"}`)
+	call("plans/addTasks", `{"id":"`+planID+`","tasks":[{"name":"Third"}]}`)
+	s.world.Gate(taskID, *approval())
+	call("plans/update", `{"id":"`+planID+`","name":"Renamed"}`)
+	call("tasks/updateStatus", `{"id":"`+taskID+`","status":"failed","message":"It broke."}`)
+	call("objectives/update", `{"id":"`+objectiveID+`","status":"submitted"}`)
+	call("objectives/update", `{"id":"`+objectiveID+`","status":"working"}`)
+	call("objectives/update", `{"id":"`+objectiveID+`","status":"canceled"}`)
+}
+
+// told returns an event of a stream in a line: its number, what it tells of
+// beside the task, and the state of the task.
+func told(e sse) string {
+	u := e.data.at("result", "statusUpdate")
+	state := strings.TrimPrefix(u.at("status", "state").String(), "TASK_STATE_")
+	m := u.at("metadata")
+	c := m.at("opt/v1/event")
+	if c.v == nil {
+		return e.id + " is " + state
+	}
+	place := strings.TrimPrefix(m.at("opt/v1/planId").String(), "plan-"+objectiveID[4:]) + "/" + m.at("opt/v1/taskIndex").String()
+	if id := c.at("id").String(); strings.HasPrefix(id, "task-") != m.has("opt/v1/taskIndex") || m.at("opt/v1/objectiveId").String() != objectiveID {
+		place += " in the wrong place"
+	}
+	return fmt.Sprintf("%s %s %s %s→%s r%s, %s", e.id, c.at("kind"), place, c.at("from"), c.at("to"), c.at("revision"), state)
+}
+
+func (r *reader) all() []sse {
+	var out []sse
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		out = append(out, e)
+	}
+	return out
+}
+
+// Wherever a stream begins, it tells the same.
+func TestStream_hierarchyFromAnywhere(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.story(t)
+	for _, root := range []string{objectiveID, objectiveID + "~2"} {
+		follow := func(after string) []sse {
+			return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+root+`"}`, "A2A-Extensions", a2a.ExtensionOPT, "Last-Event-ID", after).all()
+		}
+		whole := follow("0")
+		for i, e := range whole[:len(whole)-1] {
+			if diff := cmp.Diff(fmt.Sprint(whole[i+1:]), fmt.Sprint(follow(e.id))); diff != "" {
+				t.Fatalf("after %s (-from the beginning +from there):\n%s", e.id, diff)
+			}
+		}
+	}
+}
+
+// Who does not understand the extension is told nothing of it; nor is who follows
+// a plan task.
+func TestStream_noHierarchy(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.story(t)
+	for id, headers := range map[string][]string{objectiveID: nil, objectiveID + "~2": nil, taskID: {"A2A-Extensions", a2a.ExtensionOPT}} {
+		for _, e := range open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, append(headers, "Last-Event-ID", "0")...).all() {
+			if u := e.data.at("result", "statusUpdate"); u.at("metadata").has("opt/v1/event") || u.at("taskId").String() != id {
+				t.Errorf("%s is told %v", id, u)
+			}
+		}
+	}
+}
+
+// What happens around a task that waits does not end its stream, nor say so.
+func TestStream_hierarchyIsNotFinal(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.story(t)
+	var finals []string
+	for _, e := range open(t, url, "0.3", "tasks/resubscribe", `{"id":"`+objectiveID+`","metadata":{"longhaul/v1/after":0}}`, "X-A2A-Extensions", a2a.ExtensionOPT).all() {
+		u := e.data.at("result")
+		if u.at("final").String() == "true" {
+			finals = append(finals, u.at("status", "state").String())
+		}
+		if u.at("metadata").has("opt/v1/event") && u.at("final").String() != "false" {
+			t.Errorf("final is %v: %v", u.at("final"), u)
+		}
+	}
+	if !slices.Equal(finals, []string{"input-required"}) {
+		t.Errorf("final were %v", finals)
+	}
+}
+
+func TestStream_hierarchy(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.story(t)
+	for root, want := range map[string][]string{
+		objectiveID: {
+			"1 objective / →submitted r1, SUBMITTED",
+			"2 plan -1/ →pending r1, SUBMITTED",
+			"3 objective / submitted→submitted r2, SUBMITTED",
+			"5 plan -2/ →pending r2, SUBMITTED",
+			"6 objective / submitted→submitted r3, SUBMITTED",
+			"8 plan -2/ pending→pending r3, SUBMITTED",
+			"9 objective / submitted→submitted r4, SUBMITTED",
+			"11 task -1/1 pending→pending r4, SUBMITTED",
+			"12 objective / submitted→submitted r5, SUBMITTED",
+			"14 objective / submitted→working r5, SUBMITTED",
+			"15 objective / working→working r6, SUBMITTED",
+			"17 is WORKING",
+			"19 plan -1/ pending→working r6, WORKING",
+			"20 task -1/0 pending→working r6, WORKING",
+			"21 plan -2/ pending→blocked r6, WORKING",
+			"22 plan -1/ working→working r6, WORKING",
+			"23 objective / working→working r7, WORKING",
+			"25 task -1/0 working→input-required r7, WORKING",
+			"26 plan -1/ working→blocked r7, WORKING",
+			"27 objective / working→blocked r7, WORKING",
+			"28 is INPUT_REQUIRED",
+			"29 plan -1/ blocked→blocked r7, INPUT_REQUIRED",
+			"30 objective / blocked→blocked r8, INPUT_REQUIRED",
+			"32 task -1/0 input-required→failed r8, INPUT_REQUIRED",
+			"33 task -1/1 pending→canceled r8, INPUT_REQUIRED",
+			"34 task -1/2 pending→canceled r8, INPUT_REQUIRED",
+			"35 plan -1/ blocked→failed r8, INPUT_REQUIRED",
+			"36 objective / blocked→blocked r9, INPUT_REQUIRED",
+			"39 is WORKING",
+			"41 task -2/0 pending→canceled r9, WORKING",
+			"42 task -2/1 pending→canceled r9, WORKING",
+			"43 plan -2/ blocked→skipped r9, WORKING",
+			"44 objective / blocked→failed r9, WORKING",
+			"45 is FAILED",
+		},
+		objectiveID + "~2": {
+			"46 objective / failed→submitted r9, SUBMITTED",
+			"47 plan -1/ failed→pending r9, SUBMITTED",
+			"48 plan -2/ skipped→pending r9, SUBMITTED",
+			"49 objective / submitted→submitted r10, SUBMITTED",
+			"51 objective / submitted→working r10, SUBMITTED",
+			"52 objective / working→working r11, SUBMITTED",
+			"54 is WORKING",
+			"56 plan -1/ pending→working r11, WORKING",
+			"57 task -1/0 pending→working r11, WORKING",
+			"58 plan -2/ pending→blocked r11, WORKING",
+			"60 objective / working→working r12, WORKING",
+			"63 task -1/1 pending→canceled r12, WORKING",
+			"64 task -1/2 pending→canceled r12, WORKING",
+			"66 task -2/0 pending→canceled r12, WORKING",
+			"67 task -2/1 pending→canceled r12, WORKING",
+			"68 plan -2/ blocked→skipped r12, WORKING",
+			"69 task -1/0 working→canceled r12, WORKING",
+			"70 plan -1/ working→failed r12, WORKING",
+			"71 objective / working→canceled r12, WORKING",
+			"72 is CANCELED",
+		},
+	} {
+		var got []string
+		for _, e := range open(t, url, "1.0", "SubscribeToTask", `{"id":"`+root+`"}`, "A2A-Extensions", a2a.ExtensionOPT, "Last-Event-ID", "0").all() {
+			got = append(got, told(e))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("events of %s mismatch (-want +got):\n%s", root, diff)
+		}
+	}
+}

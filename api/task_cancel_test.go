@@ -1,0 +1,65 @@
+package api_test
+
+import (
+	"context"
+	"testing"
+
+	"longhaul/opt"
+)
+
+func TestCancel_planTask(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "slow")
+	task := "task-" + u("m") + "-1-0"
+	if got := s.call(t, "CancelTask", `{"id":"`+task+`"}`).at("result", "status", "state").String(); got != "TASK_STATE_CANCELED" {
+		t.Errorf("state is %s", got)
+	}
+	if got := s.world.Commands(); len(got) != 1 || got[0].Kind != opt.CancelTask {
+		t.Errorf("the engine was told %v", got)
+	}
+}
+
+// What does not stop in time is shown as it is, with a mark.
+func TestCancel_takesTime(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "slow")
+	s.world.Stubborn()
+	task := s.must(t, "CancelTask", `{"id":"obj-`+u("m")+`"}`)
+	if task.at("status", "state").String() != "TASK_STATE_WORKING" || task.at("metadata", "longhaul/v1/stopping").String() != "canceled" {
+		t.Errorf("task is %v", task)
+	}
+}
+
+// Whatever was recorded first is the end of it.
+func TestCancel_losesTheRace(t *testing.T) {
+	for outcome, code := range map[opt.TaskState]string{opt.TaskCompleted: "-32002", opt.TaskFailed: "-32002", opt.TaskRejected: "-32002", "": ""} {
+		for _, id := range []string{"obj-" + u("m"), "task-" + u("m") + "-1-0"} {
+			s := newService(t)
+			s.send(t, "m", "slow")
+			s.world.Before(func(context.Context, string) error {
+				s.world.Before(nil)
+				if outcome != "" {
+					s.world.End("task-"+u("m")+"-1-0", opt.Outcome{State: outcome, Code: "x", Message: "It is over."})
+				}
+				return nil
+			})
+			if got := s.call(t, "CancelTask", `{"id":"`+id+`"}`).at("error", "code").String(); got != code {
+				t.Errorf("%s, %s: code is %q, want %q", id, outcome, got, code)
+			}
+		}
+	}
+}
+
+func TestCancel_idempotent(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "slow")
+	for range 2 {
+		if n := s.call(t, "CancelTask", `{"id":"obj-`+u("m")+`"}`); n.at("result", "status", "state").String() != "TASK_STATE_CANCELED" {
+			t.Errorf("answer is %v", n)
+		}
+	}
+	wantCode(t, s.callIn(t, "0.3", "tasks/cancel", `{"id":"obj-`+u("m")+`"}`), "-32002")
+	if n := len(s.world.Calls()); n != 2 {
+		t.Errorf("the engine was called %d times", n)
+	}
+}
