@@ -28,4 +28,5 @@ type Request struct {
 	Name        string       `json:"name"`
 	Description string       `json:"description,omitempty"`
 	Message     *a2a.Message `json:"message,omitempty"` // untrusted
+	Keep        bool         `json:"keep,omitempty"`    // there are plans, which go on unless the planner has better ones
 }

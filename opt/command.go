@@ -46,6 +46,7 @@ type Command struct {
 	Link        string      `json:"link,omitempty"`
 	Follow      bool        `json:"follow,omitempty"`  // Link is a task of ours; else a client moves the task
 	QueuedAt    a2a.Time    `json:"queuedAt,omitzero"` // of one that starts work: its place in the queue of its context
+	Attempt     int         `json:"attempt,omitempty"` // likewise: the attempt at the objective that has this place, also if it is free; 0 for any
 }
 
 // Starts reports whether c may start an objective that was not started, or begin work

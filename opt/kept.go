@@ -9,4 +9,6 @@ type Kept struct {
 	Request   *a2a.Message     `json:"request,omitempty"`  // that began it
 	Given     []PlanSpec       `json:"given,omitempty"`    // plans that came with it
 	Recorded  map[string]int64 `json:"recorded,omitempty"` // number of the last event, by source
+	Answered  []string         `json:"answered,omitempty"` // ids of the commands that were answered
+	Heard     []string         `json:"heard,omitempty"`    // ids of the letters that the objective itself has judged, as Letter.ID returns them
 }

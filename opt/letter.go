@@ -46,6 +46,10 @@ type Letter struct {
 // Once returns a key that is equal for repeats of a letter from one sender.
 func (l Letter) Once() string { return cmp.Or(l.Key, l.Message.MessageID) }
 
+// ID returns what names l among the letters of its objective: the sender, and what
+// Once returns.
+func (l Letter) ID() string { return l.Principal + "\x00" + l.Once() }
+
 // Errors that callers branch on.
 var (
 	// ErrUnavailable is wrapped by errors of calls that may be repeated once

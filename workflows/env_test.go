@@ -107,6 +107,9 @@ func (proud) Execute(context.Context, activities.Work, activities.Stream) (activ
 type onePlan struct{}
 
 func (onePlan) Plan(_ context.Context, r activities.Request) (activities.Planned, error) {
+	if r.Keep {
+		return activities.Planned{}, nil
+	}
 	text := r.Message.Text()
 	if text == "impossible" {
 		return activities.Planned{}, fmt.Errorf("that cannot be done: %w", activities.ErrNoPlan)

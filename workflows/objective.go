@@ -83,7 +83,7 @@ func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []o
 			return in
 		}
 	}
-	request := activities.Request{ObjectiveID: head.ID, Tenant: head.Tenant, Name: head.Name, Description: head.Description, Message: o.State.Request}
+	request := activities.Request{ObjectiveID: head.ID, Tenant: head.Tenant, Name: head.Name, Description: head.Description, Message: o.State.Request, Keep: o.State.Making.Keep}
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, planOptions(head.Name)), acts.Plan, request)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		var planned activities.Planned

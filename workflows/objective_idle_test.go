@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -107,7 +108,7 @@ func TestObjective_waitsForItsTurn(t *testing.T) {
 	env.ExecuteWorkflow(workflows.Objective, idle())
 	finished(t, env)
 	log.wantHas(t, "obj-a m5 noted", "objective planning", "task-a-1-0 completed", "obj-a completed")
-	if n := len(wants); n != 2 || wants[0] != machine.WantTurn || wants[1] != machine.WantLeave {
+	if !slices.Equal(wants, []machine.TurnWant{machine.WantRest, machine.WantTurn, machine.WantLeave}) {
 		t.Errorf("the context was asked for %q", wants)
 	}
 	for _, e := range log.events {

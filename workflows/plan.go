@@ -20,7 +20,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	s := &m.State
 	s.Seen, s.Work = filled(s.Seen), filled(s.Work)
 	rec := recorder{
-		objectiveID: s.Plan.ObjectiveID, source: s.Plan.ID, last: s.N, done: s.N,
+		objectiveID: s.Plan.ObjectiveID, source: s.Source(), last: s.N, done: s.N,
 		rides: func() bool { return !s.Alone && !s.Directive.TellEnd }, // else nobody takes the result
 	}
 	d := newDriver(ctx, &planPart{m}, rec, in.MaxEvents)

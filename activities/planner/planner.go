@@ -47,6 +47,9 @@ func (p *Playbooks) Skills() []Skill {
 
 // Plan implements [activities.Planner]. The same request gets the same plans.
 func (p *Playbooks) Plan(_ context.Context, r activities.Request) (activities.Planned, error) {
+	if r.Keep {
+		return activities.Planned{Reason: "A playbook has nothing better than the plans that are there."}, nil
+	}
 	f := newFacts(r.Name, r.Description, r.Message)
 	b, reason := p.choose(r.Message, f.request())
 	specs, err := b.plan(f)

@@ -157,7 +157,7 @@ func (s *commands) send(ctx context.Context, o *opt.Objective, cmd opt.Command) 
 		if err != nil {
 			return err
 		}
-		cmd.QueuedAt = placed
+		cmd.QueuedAt, cmd.Attempt = placed, head.Attempt
 	}
 	if !retries {
 		return s.cfg.Engine.Command(ctx, cmd)

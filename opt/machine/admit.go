@@ -9,7 +9,11 @@ import (
 // that is the objective's to say. What belongs to a plan that goes on,
 // [AdmitToPlan] says.
 func Admit(o *opt.Objective, c opt.Command) error {
-	if c.Seen != 0 && c.Seen != o.Revision {
+	attempt := o.Attempt
+	if o.Status.Ended() {
+		attempt++
+	}
+	if c.Seen != 0 && c.Seen != o.Revision || c.Attempt != 0 && c.Attempt != attempt {
 		return &opt.Refusal{Code: opt.RefusedStale, Revision: o.Revision}
 	}
 	if err := c.Change.Check(); err != nil {

@@ -38,7 +38,8 @@ type Member struct {
 	Request int64    `json:"request,omitempty"` // number of its latest request
 	At      a2a.Time `json:"at,omitzero"`       // of its place
 	Joined  bool     `json:"joined,omitempty"`  // it began when it was alone, and is to be told of others
-	Begun   bool     `json:"begun,omitempty"`   // if it is not there, it has ended
+	Begun   bool     `json:"begun,omitempty"`   // likewise, and if it is not there, it has ended
+	Silent  bool     `json:"silent,omitempty"`  // likewise, and it has not said yet whether it works
 	Turn    Turn     `json:"turn,omitzero"`     // the latest message to it
 	Told    int64    `json:"told,omitempty"`    // number of the latest message that has arrived
 	Tries   int      `json:"tries,omitempty"`   // of messages for which it was not there
@@ -93,8 +94,8 @@ func (m *Context) onEnter(in Enter) {
 	case known == nil:
 	case known.Attempt >= in.Attempt:
 		return
-	case known.Attempt == 0 && s.Holder == known: // others came behind it before it was told which attempt it is
-		known.Attempt, known.Turn.Held = in.Attempt, false
+	case known.Attempt == 0 && known.Tries == 0 && s.Holder == known: // others came behind it before it was told which attempt it is
+		known.Attempt, known.Turn.Held, known.Begun, known.Joined = in.Attempt, false, false, false
 		return
 	default:
 		m.remove(in.ObjectiveID)
@@ -116,6 +117,7 @@ func (m *Context) join(member *Member, entering string) {
 	case s.Holder == nil:
 		s.Holder = member
 	default:
+		member.Silent = true
 		s.Resting = append(s.Resting, member)
 	}
 }
@@ -125,14 +127,24 @@ func (m *Context) onRequest(in TurnRequest) {
 	s := &m.State
 	member := m.member(in.ObjectiveID)
 	switch {
-	case member == nil && in.Want == WantLeave:
+	case member == nil && in.Want != WantTurn: // it has left, or need not be here
 		return
 	case member == nil: // it was taken for one that is not there
 		member = &Member{ID: in.ObjectiveID, Attempt: in.Attempt}
 		s.Resting = append(s.Resting, member)
-	case in.Attempt < member.Attempt || in.N <= member.Request:
+	case in.Attempt < member.Attempt:
+		if in.Want == WantLeave && member == s.Holder { // perhaps the attempt that entered is refused
+			m.missing(member)
+		}
+		return
+	case in.N <= member.Request:
 		return
 	}
+	works := member.Silent && in.Want == WantTurn
+	if h := s.Holder; works && h != nil && !h.Turn.Held { // it was about to be told that it may begin
+		s.Holder, s.Waiting = nil, slices.Insert(s.Waiting, 0, h)
+	}
+	member.Silent = false
 	member.Request, member.Attempt = in.N, max(member.Attempt, in.Attempt)
 	switch {
 	case in.Want == WantLeave:
@@ -142,15 +154,25 @@ func (m *Context) onRequest(in TurnRequest) {
 		s.Resting = append(s.Resting, member)
 	case in.Want == WantTurn && slices.Contains(s.Resting, member):
 		m.remove(member.ID)
-		s.Front = append(s.Front, member)
+		if works {
+			s.Front = slices.Insert(s.Front, 0, member)
+		} else {
+			s.Front = append(s.Front, member)
+		}
 	}
+}
+
+// silent reports whether any member may be at work and has not said so yet. Nobody
+// is told to begin meanwhile.
+func (m *Context) silent() bool {
+	return slices.ContainsFunc(m.State.Resting, func(r *Member) bool { return r.Silent })
 }
 
 // grant gives the turn to the next, if no member has it: to one that had it before
 // and was held up, else to the one that has waited longest.
 func (m *Context) grant() {
 	s := &m.State
-	if s.Holder != nil {
+	if s.Holder != nil || m.silent() {
 		return
 	}
 	next := &s.Front
@@ -167,7 +189,7 @@ func (m *Context) grant() {
 // and one that began alone of the others.
 func (m *Context) address() {
 	s := &m.State
-	if h := s.Holder; h != nil && !(h.Turn.Held && h.Turn.Request == h.Request) {
+	if h := s.Holder; h != nil && !m.silent() && !(h.Turn.Held && h.Turn.Request == h.Request) {
 		m.tell(h, true)
 	}
 	for _, r := range s.Resting {
@@ -178,7 +200,7 @@ func (m *Context) address() {
 }
 
 func (m *Context) tell(to *Member, held bool) {
-	m.State.Turns++
+	m.State.Turns = max(m.State.Turns+1, m.now.Millis()) // higher than those of an earlier workflow of the context
 	to.Turn = Turn{N: m.State.Turns, Request: to.Request, Held: held, Tenant: m.State.Tenant}
 	to.Tries, to.RetryAt = 0, a2a.Time{}
 }
@@ -191,12 +213,20 @@ func (m *Context) onTold(in Told) {
 	case member == nil || in.N < member.Turn.N:
 	case !in.Gone:
 		member.Told, member.Joined = in.N, false
-	case member.Begun, member.Tries+1 >= turnTries, member.Joined && member.Tries+1 >= joinTries:
-		m.remove(member.ID)
 	default:
-		member.Tries++
-		member.RetryAt = a2a.At(m.now.Time().Add(turnWait))
+		m.missing(member)
 	}
+}
+
+// missing has a member be told again in a while, or removes one that is not to come
+// any more.
+func (m *Context) missing(member *Member) {
+	if member.Begun || member.Tries+1 >= turnTries || member.Joined && member.Tries+1 >= joinTries {
+		m.remove(member.ID)
+		return
+	}
+	member.Tries++
+	member.RetryAt = a2a.At(m.now.Time().Add(turnWait))
 }
 
 func (m *Context) onElapsed(key string) {

@@ -45,6 +45,8 @@ func (d Directive) assumed(r opt.Report) (opt.PlanStatus, string) {
 		return opt.PlanPending, ""
 	case d.Paused && r.Started && r.Status == opt.PlanWorking:
 		return opt.PlanBlocked, opt.BlockedByOperator
+	case !d.Paused && !r.Paused && r.Status == opt.PlanBlocked && r.Reason == opt.BlockedByOperator:
+		return opt.PlanWorking, ""
 	}
 	return r.Status, r.Reason
 }

@@ -24,6 +24,7 @@ type ObjectiveState struct {
 	Request   *a2a.Message   `json:"request,omitempty"`   // that began the work
 	Given     []opt.PlanSpec `json:"given,omitempty"`     // plans that came with the request, and have not been added
 	Unplanned bool           `json:"unplanned,omitempty"` // the planner is asked when the work begins, also if there are plans
+	Anew      bool           `json:"anew,omitempty"`      // a client wants other plans than those that are there
 	Idle      bool           `json:"idle,omitempty"`      // it waits for a client to start it
 	IdleFor   int64          `json:"idleFor,omitempty"`   // seconds after which it is canceled unless it was started; 0 for never
 	IdleSince a2a.Time       `json:"idleSince,omitzero"`
@@ -50,7 +51,6 @@ type ObjectiveState struct {
 type Link struct {
 	PlanID    string    `json:"planId"`
 	Start     *opt.Plan `json:"start,omitempty"` // with its tasks, until the workflow has begun
-	From      int64     `json:"from,omitempty"`  // number of the last event of the plan's former attempt
 	After     int64     `json:"after,omitempty"` // event with which the plan was added
 	Try       int       `json:"try,omitempty"`   // to begin the workflow
 	RetryAt   a2a.Time  `json:"retryAt,omitzero"`
@@ -60,12 +60,14 @@ type Link struct {
 	Directive Directive `json:"directive"`
 	Changed   int64     `json:"changed,omitempty"` // event with which Directive took its value
 	Told      int64     `json:"told,omitempty"`    // number of the latest directive that has arrived
+	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and its result is on the way to this run
 }
 
 // Making is a request to the planner.
 type Making struct {
 	Key    string `json:"key"`
 	Replan bool   `json:"replan,omitempty"` // in place of the plans that have not ended
+	Keep   bool   `json:"keep,omitempty"`   // these go on if there are no better ones
 	Begun  bool   `json:"begun,omitempty"`  // the objective has had its turn since it asked
 }
 
@@ -75,6 +77,8 @@ type Current struct {
 	PlanID  string      `json:"planId,omitempty"`  // the plan whose answer is awaited
 	Echo    bool        `json:"echo,omitempty"`    // applied; answered when every plan has confirmed
 	Loading bool        `json:"loading,omitempty"` // the former attempt is being read
+
+	Unchanged bool `json:"unchanged,omitempty"` // with Echo: it was so already
 }
 
 // NewObjective returns the machine of an objective that is about to begin. Its
@@ -94,11 +98,25 @@ func NewObjective(o opt.Opening, idleFor int64) *Objective {
 // command that may retry it.
 func RestoreObjective(kept Kept, idleFor int64) *Objective {
 	o := kept.Objective
-	o.Plans, o.Root = nil, opt.TaskState(o.Status) // the root task has ended with it
+	o.Plans = nil
+	switch { // the root task has ended with it
+	case o.Root.Ended():
+	case o.Reason == opt.ReasonRejected:
+		o.Root = opt.TaskRejected
+	default:
+		o.Root = opt.TaskState(o.Status)
+	}
 	m := &Objective{State: ObjectiveState{
 		Rules: Rules, Objective: o, N: kept.Recorded[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept,
 	}}
 	s := &m.State
+	s.Answered, s.Seen = made(s.Answered), made(s.Seen)
+	for _, id := range kept.Heard {
+		s.Seen[id] = true
+	}
+	for _, id := range kept.Answered {
+		s.Answered[id] = true
+	}
 	if !kept.Objective.Started {
 		s.Given, s.Unplanned = kept.Given, kept.Request != nil && len(kept.Given) == 0
 	}
@@ -246,12 +264,26 @@ func (m *Objective) begin() {
 	if len(given) == 0 && (s.Unplanned || len(o.Plans) == 0 && s.Request != nil) {
 		to = opt.ObjectivePlanning
 	}
-	m.move(to, "")
-	if to == opt.ObjectivePlanning {
-		m.make(false)
+	if !o.Status.May(to) { // a client works on a plan by hand already; the tables have no other way
+		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator)
+	}
+	if to == opt.ObjectiveWorking {
+		m.move(to, "")
+		m.addFirst(given)
 		return
 	}
-	m.addFirst(given)
+	m.moveToPlanning()
+	m.make(len(o.Plans) > 0)
+}
+
+// moveToPlanning shows that plans are being made: the first ones, or others in
+// place of those that are there.
+func (m *Objective) moveToPlanning() {
+	reason := ""
+	if len(m.State.Objective.Plans) > 0 {
+		reason = opt.Replanning
+	}
+	m.move(opt.ObjectivePlanning, reason)
 }
 
 // beginInTurn begins the work that has waited for its turn.
@@ -279,6 +311,7 @@ func (m *Objective) move(to opt.ObjectiveStatus, reason string) {
 // stop ends the objective once its plans have ended.
 func (m *Objective) stop(as opt.ObjectiveStatus, cause string, text *a2a.Message) {
 	if !closed(&m.State.Objective) {
+		m.dropMaking()
 		m.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(as), Cause: cause, Status: text})
 	}
 }
@@ -301,7 +334,7 @@ func (m *Objective) say(suffix, text string) *a2a.Message {
 // joins the conversation. A letter that comes again changes nothing.
 func (m *Objective) onLetter(l opt.Letter) {
 	s, o := &m.State, &m.State.Objective
-	key := l.Principal + "\x00" + l.Once()
+	key := l.ID()
 	if s.Seen[key] {
 		return
 	}
@@ -349,7 +382,7 @@ func (m *Objective) Wants() Wants {
 		case l.Begun && !p.Over() && l.Directive.N > l.Told:
 			w.Signals = append(w.Signals, Signal{To: l.PlanID, N: l.Directive.N, After: l.Changed})
 		}
-		w.Bound = w.Bound || l.Own && !p.Over() && !(l.Directive.TellEnd && l.Told >= l.Directive.N)
+		w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !l.Directive.TellEnd || l.Told < l.Directive.N)
 	}
 	if s.Turn.N > s.Turn.Told {
 		w.Signals = append(w.Signals, Signal{To: ToContext, N: s.Turn.N, After: s.Turn.After})

@@ -66,6 +66,8 @@ func (m *Objective) beginCommand() {
 	switch {
 	case err != nil:
 		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(err)})
+	case Unchanged(o, p, c) && c.Status == string(opt.ObjectiveBlocked) && len(m.unconfirmed()) > 0:
+		s.Current.Echo, s.Current.Unchanged = true, true // it is paused already, and not every plan has confirmed
 	case Unchanged(o, p, c):
 		m.answer(opt.CommandAnswer{Unchanged: true})
 	default:
@@ -82,8 +84,9 @@ func (m *Objective) applyCommand(c opt.Command) {
 	case c.Kind == opt.UpdateObjective:
 		m.steer(c)
 		m.revise(c.Change)
-		m.answerOnceConfirmed(opt.ObjectiveStatus(c.Status) == opt.ObjectiveBlocked)
+		m.answerOnceConfirmed(c.Status == string(opt.ObjectiveBlocked) || c.Status == string(opt.ObjectiveWorking))
 	case c.Kind == opt.Replan:
+		s.Anew = true
 		m.planAnew(c.QueuedAt)
 		m.revise(nil)
 		m.answerOnceConfirmed(s.Making != nil && s.Making.Replan)
@@ -101,7 +104,7 @@ func (m *Objective) applyCommand(c opt.Command) {
 	default:
 		m.changePlan(c)
 		m.revise(nil)
-		m.answer(opt.CommandAnswer{})
+		m.answerOnceConfirmed(c.Change != nil && c.Change.Dependencies != nil)
 	}
 }
 
@@ -129,6 +132,7 @@ func (m *Objective) steer(c opt.Command) {
 		m.resume(c.QueuedAt)
 	case opt.ObjectivePlanning:
 		if o.Status != opt.ObjectivePlanning {
+			m.State.Anew = false
 			m.planAnew(c.QueuedAt)
 		}
 	case opt.ObjectiveBlocked:
@@ -194,7 +198,7 @@ func (m *Objective) finishCommand() bool {
 	case c == nil:
 		return false
 	case c.Echo && len(m.unconfirmed()) == 0:
-		m.answer(opt.CommandAnswer{})
+		m.answer(opt.CommandAnswer{Unchanged: c.Unchanged})
 		return true
 	case c.PlanID != "" && s.Objective.Plan(c.PlanID).Over():
 		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(planEnded())})
@@ -280,9 +284,10 @@ func (m *Objective) retry() {
 		return
 	}
 	if c.Kind == opt.UpdatePlan {
-		m.retryPlan(kept, c.PlanID, opt.PlanStatus(c.Status) == opt.PlanWorking)
+		start := c.Status == string(opt.PlanWorking)
+		m.retryPlan(kept, c.PlanID, start)
 		m.revise(nil)
-		m.answer(opt.CommandAnswer{})
+		m.answerOnceConfirmed(start)
 		return
 	}
 	m.retryObjective(kept, c)
@@ -308,7 +313,7 @@ func (m *Objective) retryObjective(kept *Kept, c opt.Command) {
 		m.queue(c.QueuedAt)
 	}
 	if opt.ObjectiveStatus(c.Status) == opt.ObjectivePlanning {
-		s.Unplanned = s.Unplanned || len(o.Plans) == 0 && len(s.Given) == 0
+		s.Given, s.Unplanned, s.Anew = nil, true, false
 		m.begin()
 	}
 	m.answer(opt.CommandAnswer{})
@@ -320,7 +325,7 @@ func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
 	s, o := &m.State, &m.State.Objective
 	i := slices.IndexFunc(s.Links, func(l *Link) bool { return l.PlanID == planID })
 	whole, p, former := kept.Objective.Plan(planID), o.Plan(planID), s.Links[i]
-	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run))}
+	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run, 2))}
 	if err := whole.Apply(e); err != nil {
 		panic(err) // only what failed or was skipped is retried
 	}
@@ -337,10 +342,12 @@ func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
 	m.record(e)
 	p.Report = &opt.Report{Attempt: e.Attempt, Status: opt.PlanPending}
 	s.Links[i] = &Link{
-		PlanID: planID, Start: whole, From: kept.Recorded[planID], After: s.N,
+		PlanID: planID, Start: whole, After: s.N,
 		Directive: Directive{N: former.Directive.N, Start: start}, Changed: s.N,
 	}
 	if start {
+		s.Links[i].Directive.N++
+		s.Links[i].Directive.Echo = s.Links[i].Directive.N
 		m.show(s.Links[i], p)
 		m.begin()
 	}

@@ -22,12 +22,18 @@ const (
 func (m *Objective) make(replan bool) {
 	s := &m.State
 	s.Makings++
-	s.Making, s.Objective.Planning = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.RootID(), s.Makings), Replan: replan}, true
+	s.Making = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.RootID(), s.Makings), Replan: replan, Keep: replan && !s.Anew}
+	s.Objective.Planning = true
 }
 
-// makeInTurn has the planner begin once the objective has its turn.
+// makeInTurn has the planner begin once the objective has its turn. One whose plans
+// have all ended meanwhile needs no others.
 func (m *Objective) makeInTurn() {
-	if s := &m.State; s.Making != nil && m.mayWork() {
+	switch s := &m.State; {
+	case s.Making == nil:
+	case closed(&s.Objective):
+		m.dropMaking()
+	case m.mayWork():
 		s.Making.Begun = true
 	}
 }
@@ -41,18 +47,18 @@ func (m *Objective) onMade(in Made) {
 	if s.Making == nil || s.Making.Key != in.Key {
 		return
 	}
-	replan := s.Making.Replan
+	replan, keep := s.Making.Replan, s.Making.Keep
 	m.dropMaking()
 	s.Unplanned = false
 	if closed(o) {
 		return
 	}
-	if in.Failure == "" {
+	if in.Failure == "" && !(keep && len(in.Plans) == 0) {
 		m.explainPlans(in.Planner, in.Reason)
 	}
 	switch {
 	case replan:
-		m.replace(in)
+		m.replace(in, keep)
 	case in.Failure != "":
 		m.fail("No plan could be made. " + in.Failure)
 	default:
@@ -84,7 +90,7 @@ func (m *Objective) addFirst(specs []opt.PlanSpec) {
 		return
 	}
 	m.addPlans(plans)
-	if len(plans) > 0 && o.Status == opt.ObjectivePlanning {
+	if o.Status == opt.ObjectivePlanning {
 		m.move(opt.ObjectiveWorking, "")
 	}
 }
@@ -117,11 +123,7 @@ func (m *Objective) planAnew(queuedAt a2a.Time) {
 	if o.Paused {
 		m.apply(opt.Event{Kind: opt.ObjectiveResumed})
 	}
-	reason := ""
-	if len(o.Plans) > 0 {
-		reason = opt.Replanning
-	}
-	m.move(opt.ObjectivePlanning, reason)
+	m.moveToPlanning()
 	if s.Making == nil {
 		m.make(len(o.Plans) > 0)
 	}
@@ -129,7 +131,7 @@ func (m *Objective) planAnew(queuedAt a2a.Time) {
 
 // replace takes new plans in place of those that have not ended. If there are
 // none, or they cannot be taken, the old ones go on.
-func (m *Objective) replace(in Made) {
+func (m *Objective) replace(in Made, keep bool) {
 	s, o := &m.State, &m.State.Objective
 	problem := in.Failure
 	plans, err := replaced(o).NewPlans(in.Plans, m.now)
@@ -146,7 +148,7 @@ func (m *Objective) replace(in Made) {
 			l.Replaced = l.Replaced || !p.Status.Ended()
 		}
 		m.addPlans(plans)
-	} else {
+	} else if !keep || in.Failure != "" || len(in.Plans) > 0 {
 		m.explainPlans("", "Planning anew came to nothing, so the plans go on. "+problem)
 	}
 	if !o.Paused {
@@ -196,7 +198,8 @@ func (m *Objective) direct() bool {
 			continue
 		}
 		d.N++
-		if d.Paused != l.Directive.Paused {
+		awaited := s.Current != nil && s.Current.Echo
+		if d.Paused != l.Directive.Paused || awaited && (d.Start != l.Directive.Start || d.Hold != l.Directive.Hold) {
 			d.Echo = d.N
 		}
 		l.Directive, l.Changed, changed = d, s.N, true
@@ -212,7 +215,11 @@ func (m *Objective) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Start = d.Start || start
 	begun := d.Start || p.Started
 	d.Hold = !begun && o.Started && !closed(o) && !o.Met(p)
-	d.Paused = begun && (o.Paused || s.Making != nil && s.Making.Replan)
+	d.Command = ""
+	if s.Current != nil && s.Current.PlanID == p.ID {
+		d.Command = s.Current.Command.ID
+	}
+	d.Paused = (begun || d.Command != "") && (o.Paused || s.Making != nil && s.Making.Replan)
 	switch {
 	case d.Stop != "":
 	case l.Replaced:
@@ -223,10 +230,6 @@ func (m *Objective) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Leaf, d.Name = o.Leaf(p), p.Name
 	if begun {
 		d.Notes = len(s.Notes)
-	}
-	d.Command = ""
-	if s.Current != nil && s.Current.PlanID == p.ID {
-		d.Command = s.Current.Command.ID
 	}
 	d.TellEnd = d.TellEnd || s.Leaving && l.Begun && l.Own
 	d.Shared = s.Turn.Shared
@@ -340,6 +343,7 @@ func (m *Objective) onTold(in Told) {
 		return
 	}
 	l.Told = max(l.Told, in.N)
+	l.Gone = in.Gone && l.Own
 	if in.Gone && !l.Own && !m.State.Objective.Plan(l.PlanID).Over() {
 		m.lost(l)
 	}
@@ -364,7 +368,7 @@ func (m *Objective) ChildState(planID string) PlanState {
 	l := m.link(planID)
 	first := m.Message(planID)
 	return PlanState{
-		Rules: Rules, Plan: *l.Start, N: l.From, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name,
+		Rules: Rules, Plan: *l.Start, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name,
 		Request: s.Request, First: &first,
 	}
 }
@@ -443,7 +447,7 @@ func (m *Objective) onElapsed(key string) {
 		m.stop(opt.ObjectiveCanceled, opt.Expired, m.say(":expired",
 			fmt.Sprintf("No client started this objective within %s, so it was canceled.", opt.Span(time.Duration(s.IdleFor)*time.Second))))
 	case strings.HasPrefix(key, answerTimer) && s.Current != nil && answerTimer+s.Current.Command.ID == key && s.Current.Echo:
-		m.answer(opt.CommandAnswer{Waiting: m.unconfirmed()})
+		m.answer(opt.CommandAnswer{Waiting: m.unconfirmed(), Unchanged: s.Current.Unchanged})
 	case strings.HasPrefix(key, beginTimer):
 		for _, l := range s.Links {
 			if key == fmt.Sprintf("%s%s:%d", beginTimer, l.PlanID, l.RetryAt.Millis()) {

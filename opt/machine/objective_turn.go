@@ -46,15 +46,17 @@ func (m *Objective) onTurn(in Turn) {
 	s := &m.State
 	t := &s.Turn
 	switch {
-	case in.Tenant != s.Objective.Tenant || in.N <= t.Grant:
+	case in.Tenant != s.Objective.Tenant:
+		return
+	case t.Shared && in.Request == 0 && t.N > 0: // the context has forgotten the objective, and heard of it again
+		t.Want, t.Held, t.Grant = "", false, in.N
+		return
+	case in.N <= t.Grant:
 		return
 	case !t.Shared:
-		t.Shared, t.Held, t.Want, t.Grant = true, in.Held, WantRest, in.N
-		if in.Held {
-			t.Want = WantTurn
-		}
-		if t.N > 0 { // the context does not know of requests before
-			t.Want = ""
+		t.Shared, t.Held, t.Want, t.Grant = true, in.Held, "", in.N // the context hears whether it works
+		if in.Held && t.N == 0 {
+			t.Want = WantTurn // which is what the context takes it for
 		}
 		return
 	}
@@ -97,7 +99,8 @@ func (m *Objective) turnWanted() TurnWant {
 // ended, or has given up its permission and asks for none.
 func (m *Objective) resting() bool {
 	s, o := &m.State, &m.State.Objective
-	if s.Begin || s.Making != nil {
+	starting := s.Current != nil && s.Current.PlanID != "" && s.Current.Command.Status == string(opt.PlanWorking)
+	if s.Begin || s.Making != nil || starting { // the plan may have begun already
 		return false
 	}
 	active := slices.ContainsFunc(s.Links, func(l *Link) bool {
@@ -113,7 +116,7 @@ func (m *Objective) onTurnTold(in Told) {
 	t := &m.State.Turn
 	t.Told = max(t.Told, in.N)
 	if in.Gone && t.Want != WantLeave {
-		t.Shared, t.Held = false, false
+		t.Shared, t.Held, t.Grant = false, false, 0 // another context would number its turns anew
 	}
 }
 

@@ -43,6 +43,10 @@ type PlanState struct {
 	Answer *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
 }
 
+// Source names the numbers of the events. Each attempt at a plan has its own: what
+// the one before records last may come late.
+func (s *PlanState) Source() string { return opt.RootID(s.Plan.ID, s.Plan.Run) }
+
 // Handle takes in one input and returns the events that follow from it.
 func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now, m.events = now, nil

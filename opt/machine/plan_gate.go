@@ -18,7 +18,7 @@ func (m *Plan) openGate(t *opt.Task, gate opt.Gate) {
 // onLetter judges a message. The first valid decision at a gate wins; a letter
 // that comes again changes nothing.
 func (m *Plan) onLetter(l opt.Letter) {
-	key := l.Principal + "\x00" + l.Once()
+	key := l.ID()
 	if m.State.Seen[key] {
 		return
 	}

@@ -325,7 +325,7 @@ func (c *client) badMetadata() {
 		"opt/v1/plan.name":                            map[string]any{"name": ""},
 		"opt/v1/plan.tasks[0].dependencies[0]":        map[string]any{"name": "x", "tasks": deps("task-0")},
 		"opt/v1/plan.tasks":                           map[string]any{"name": "x", "tasks": two("task-0", "task-1")},
-		"opt/v1/objective.plans[0].dependencies":      map[string]any{"name": "x", "plans": []any{map[string]any{"name": "p", "dependencies": []any{"plan-1"}}, map[string]any{"name": "q", "dependencies": []any{"plan-0"}}}},
+		"opt/v1/objective.plans":                      map[string]any{"name": "x", "plans": []any{map[string]any{"name": "p", "dependencies": []any{"plan-1"}}, map[string]any{"name": "q", "dependencies": []any{"plan-0"}}}},
 		"opt/v1/objective.plans[1].name":              map[string]any{"name": "x", "plans": []any{map[string]any{"name": "p"}, map[string]any{"name": ""}}},
 		"opt/v1/objective.plans[0].dependencies[0]":   map[string]any{"name": "x", "plans": []any{map[string]any{"name": "p", "dependencies": []any{"plan-0"}}}},
 		"opt/v1/objective.plans[0].tasks[0].metadata": map[string]any{"name": "x", "plans": []any{map[string]any{"name": "p", "tasks": []any{map[string]any{"name": "t", "metadata": 5}}}}},

@@ -357,7 +357,7 @@ func (c *client) replanList() {
 
 func tooManyPlans() string {
 	plans := "["
-	for n := range defaults.Plans - 2 {
+	for n := range defaults.Plans {
 		plans += fmt.Sprintf(`{"name": "n%d"},`, n)
 	}
 	return plans + `{"name": "last"}]`

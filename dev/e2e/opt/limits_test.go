@@ -160,7 +160,7 @@ func (c *client) fifteenPlans() {
 	}
 	c.unchanged(o.ID, func() {
 		_, err := c.c.CreatePlan(c.ctx, o.ID, harness.NewPlan("x"))
-		c.tooMany(err, "objectiveId", "maxPlansPerObjective")
+		c.tooMany(err, "plans", "maxPlansPerObjective")
 	})
 }
 

@@ -28,6 +28,7 @@ type table[S ~string] struct {
 	in    func(c *client, from S) subject
 	// What a move comes to, as seen tells it, by "<from> <to>". "" is for the move alone.
 	effects map[string]string
+	pauses  bool // it can be paused as it is: then it waits for two things
 	seen    func(c *client, s subject) string
 }
 
@@ -42,7 +43,9 @@ func (tb table[S]) try(t *testing.T, s *service) {
 		s.each(t, "from "+string(from), func(c *client) {
 			thing := tb.in(c, from)
 			for _, to := range words {
-				if to == from || !slices.Contains(tb.moves[from], to) {
+				if to == from && tb.pauses {
+					c.Run("to "+string(to), func(t *testing.T) { tb.pause(s.client(t), thing, from) })
+				} else if to == from || !slices.Contains(tb.moves[from], to) {
 					c.Run("to "+string(to), func(t *testing.T) { tb.stay(s.client(t), thing, from, to) })
 				}
 			}
@@ -50,7 +53,9 @@ func (tb table[S]) try(t *testing.T, s *service) {
 		for _, to := range tb.moves[from] {
 			name := string(from) + " to " + string(to)
 			s.each(t, name, func(c *client) {
-				c.expect(tb.kind+" "+name, tb.move(c, from, to))
+				if err := tb.move(c, from, to); err != nil {
+					c.Error(err)
+				}
 			})
 		}
 	}
@@ -66,6 +71,20 @@ func (tb table[S]) stay(c *client, thing subject, from, to S) {
 			c.Errorf("asked to stay, it is %q: %v", got, err)
 		}
 	})
+}
+
+// pause pauses what waits for something else, and resumes it. It shows that beside
+// what it waits for.
+func (tb table[S]) pause(c *client, thing subject, status S) {
+	for _, to := range []string{string(status), "working"} {
+		c.move(thing.id, to)
+		paused := to == string(status)
+		o := c.get(objectiveOf(thing.id))
+		shown, _ := metadataOf(o, thing.id)["longhaul/v1/paused"].(bool)
+		if got := statusIn(o, thing.id); got != string(status) || shown != paused {
+			c.Errorf("told to be %s it is %s, paused: %v", to, got, shown)
+		}
+	}
 }
 
 // move makes one move and returns what is wrong with what comes of it.
@@ -93,8 +112,7 @@ func (tb table[S]) move(c *client, from, to S) error {
 	if !ok {
 		return errors.New("the table of effects has nothing about it")
 	}
-	within := c.patience(fmt.Sprintf("%s %s to %s", tb.kind, from, to))
-	return c.eventually(objectiveOf(thing.id), within, func() error {
+	return c.eventually(objectiveOf(thing.id), settling, func() error {
 		if got := tb.seen(c, thing); got != want {
 			return fmt.Errorf("around it there is %q, want %q", got, want)
 		}
@@ -115,6 +133,16 @@ func status(raw json.RawMessage, id string) string {
 		return s.Plan.Status
 	}
 	return s.Task.Status
+}
+
+// metadataOf returns the metadata of an objective or of one of its plans.
+func metadataOf(o *harness.Objective, id string) map[string]any {
+	for _, p := range o.Plans {
+		if p.ID == id {
+			return p.Metadata
+		}
+	}
+	return o.Metadata
 }
 
 // statusIn returns the status of the thing with an id in its objective.
@@ -147,7 +175,7 @@ func except[S ~string](moves map[S][]S, from S, to ...S) map[S][]S {
 func objectiveMoves(t *testing.T, s *service) {
 	t.Run("at a gate", func(t *testing.T) {
 		table[opt.ObjectiveStatus]{
-			kind: "objective at a gate", in: (*client).objectiveAtGate, seen: (*client).below, froms: []opt.ObjectiveStatus{"blocked"},
+			kind: "objective at a gate", pauses: true, in: (*client).objectiveAtGate, seen: (*client).below, froms: []opt.ObjectiveStatus{"blocked"},
 			moves: except(opt.ObjectiveMoves, "blocked", "planning", "failed", "canceled"),
 			effects: map[string]string{
 				"blocked planning": "blocked/input input-required INPUT_REQUIRED",
@@ -169,7 +197,7 @@ func objectiveMoves(t *testing.T, s *service) {
 			"planning canceled": "CANCELED",
 
 			"working blocked":   "blocked/operator working WORKING",
-			"working completed": "failed/completed canceled COMPLETED",
+			"working completed": "failed/objective-ended canceled COMPLETED",
 			"working failed":    "failed/failed canceled FAILED",
 			"working canceled":  "failed/canceled canceled CANCELED",
 
@@ -212,14 +240,13 @@ func (c *client) objectiveIn(from opt.ObjectiveStatus) subject {
 		return s
 	}
 	c.move(o.ID, "working")
-	switch from {
-	case opt.ObjectiveBlocked:
-		c.move(o.ID, "blocked")
-		fallthrough
-	case opt.ObjectiveWorking:
+	if from == opt.ObjectiveBlocked || from == opt.ObjectiveWorking {
 		if err := c.control.Await(c.ctx, strings.TrimPrefix(script, "await ")); err != nil {
 			c.Fatal(err)
 		}
+	}
+	if from == opt.ObjectiveBlocked {
+		c.move(o.ID, "blocked")
 	}
 	c.until(o.ID, "it is "+string(from), func(o *harness.Objective) bool { return o.Status == string(from) })
 	return s
@@ -269,7 +296,7 @@ func planMoves(t *testing.T, s *service) {
 	for name, in := range map[string]func(*client, opt.PlanStatus) subject{"at a gate": (*client).planAtGate, "after another": (*client).planAfter} {
 		t.Run(name, func(t *testing.T) {
 			table[opt.PlanStatus]{
-				kind: "plan " + name, in: in, seen: (*client).around, froms: []opt.PlanStatus{"blocked"},
+				kind: "plan " + name, pauses: name == "at a gate", in: in, seen: (*client).around, froms: []opt.PlanStatus{"blocked"},
 				moves:   except(opt.PlanMoves, "blocked", "failed", "skipped"),
 				effects: map[string]string{"blocked failed": "canceled working working", "blocked skipped": "canceled working working"},
 			}.try(t, s)
@@ -317,14 +344,12 @@ func (c *client) planIn(from opt.PlanStatus) subject {
 	}
 	c.move(o.ID, "working")
 	switch from {
-	case opt.PlanBlocked:
-		c.move(s.id, "blocked")
-		fallthrough
-	case opt.PlanWorking, opt.PlanFailed:
+	case opt.PlanWorking, opt.PlanBlocked, opt.PlanFailed:
 		c.await(door)
 	}
-	if from == opt.PlanFailed {
-		c.move(s.id, "failed")
+	switch from {
+	case opt.PlanBlocked, opt.PlanFailed:
+		c.move(s.id, string(from))
 	}
 	c.until(o.ID, "it is "+string(from), func(o *harness.Objective) bool {
 		ended := from == opt.PlanCompleted || from == opt.PlanFailed || from == opt.PlanSkipped

@@ -170,7 +170,7 @@ func (c *client) finishEarly() {
 	o := c.create("x", harness.NewPlan("p", "say one"), harness.NewPlan("q", "await "+door, "say never"), harness.NewPlan("r", "say never"))
 	c.move(o.ID, "working")
 	c.await(door)
-	const want = "completed completed[completed] failed/completed[canceled canceled] skipped[canceled]"
+	const want = "completed completed[completed] failed/objective-ended[canceled canceled] skipped[canceled]"
 	c.is(c.move(o.ID, "completed").Objective, want)
 	c.stopped(door)
 	if root := c.root(o.ID, 1); root.State != "COMPLETED" || len(root.Artifacts) != 1 || root.Artifacts[0].Text != "one" {

@@ -30,6 +30,7 @@ func (w *World) endActivity(r *run, index int, c *choice) {
 		in = w.ran(a, c)
 	}
 	w.logf("%s: %s ends: %s", w.name(r.id), w.name(a.Key), w.say(in))
+	w.facts.endedAt[a.work.Key] = w.now
 	w.arrive(r, in)
 }
 

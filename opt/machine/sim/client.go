@@ -3,6 +3,9 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -20,7 +23,7 @@ type call struct {
 	idleFor     int64
 	letter      *opt.Letter
 	command     *opt.Command
-	behind      []string // objectives that have begun
+	ahead       ahead
 	attempt     int
 	queued      bool
 }
@@ -32,7 +35,7 @@ const patience = 3000
 func (w *World) send(c *call) {
 	w.calls = append(w.calls, c)
 	if c.queued {
-		in := machine.Enter{ObjectiveID: c.objectiveID, Attempt: c.attempt, Behind: c.behind}
+		in := machine.Enter{ObjectiveID: c.objectiveID, Attempt: c.attempt, At: c.ahead.since, Behind: c.ahead.begun, Starting: c.ahead.starting}
 		w.put(op{kind: enter, to: contextWorkflow(w.journal.rows[c.objectiveID].objective.ContextID), in: in, call: c})
 		return
 	}
@@ -63,9 +66,10 @@ func (w *World) deliverCall(o op, twice bool) {
 	case enter:
 		if to == nil {
 			id := w.journal.rows[c.objectiveID].objective.ContextID
+			maps.DeleteFunc(w.used, func(key string, _ bool) bool { return strings.HasPrefix(key, o.to+" ") }) // it begins anew
 			to = w.newRun(o.to, "", contextHost{machine.NewContext(tenant, id)})
 		}
-		w.logf("the API tells %s that %s comes, behind %s", w.name(o.to), w.name(c.objectiveID), w.names(c.behind))
+		w.logf("the API tells %s that %s comes, behind %s", w.name(o.to), w.name(c.objectiveID), w.names(slices.Concat(c.ahead.begun, c.ahead.starting)))
 		w.arrive(to, sent(o.in))
 		if !o.repeat {
 			w.sendOn(c)
@@ -94,6 +98,12 @@ func (w *World) deliverCommand(o op, to *run) {
 		r := w.journal.rows[o.to]
 		if _, answered := w.journal.answers[c.ID]; answered && !o.repeat || !r.closed || w.latest[o.to] == nil || !retries(c) {
 			w.logf("%s is not there for command %s", w.name(o.to), c.ID)
+			return
+		}
+		if o.call.attempt <= r.objective.Attempt { // the API took it for open: it begins anew
+			if !o.repeat {
+				w.sendThis(c)
+			}
 			return
 		}
 		w.logf("%s is retried in a new run", w.name(o.to))
@@ -156,7 +166,8 @@ func (w *World) openObjective(c *choice) {
 	}
 	call := &call{begunAt: w.now, objectiveID: id, to: id, opening: &o, attempt: 1}
 	if !o.Idle {
-		o.Objective.QueuedAt, call.behind = w.journal.reserve(contextID, id, 1, w.at())
+		call.ahead = w.journal.reserve(contextID, id, 1, w.at())
+		o.Objective.QueuedAt = call.ahead.since
 		call.queued = !o.Objective.QueuedAt.IsZero()
 	} else {
 		call.idleFor = []int64{3600, 0}[c.pick(2)]
@@ -239,7 +250,8 @@ func (w *World) note(c *choice) {
 		l.PlanID, l.TaskID, call.to = p.ID, p.Tasks[c.pick(len(p.Tasks))].A2AID(), p.ID
 	case !o.Started && !o.Status.Ended(): // it begins the work
 		l.Begins = kind == 2
-		l.QueuedAt, call.behind = w.journal.reserve(o.ContextID, o.ID, o.Attempt, w.at())
+		call.ahead = w.journal.reserve(o.ContextID, o.ID, o.Attempt, w.at())
+		l.QueuedAt = call.ahead.since
 		call.queued = !l.QueuedAt.IsZero()
 	}
 	l.Message = *w.message(o.ID, l.TaskID)

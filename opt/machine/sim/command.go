@@ -33,17 +33,19 @@ func (w *World) sendThis(cmd opt.Command) {
 	r := w.journal.rows[cmd.ObjectiveID]
 	o := &r.objective
 	call := &call{begunAt: w.now, objectiveID: o.ID, to: o.ID, command: &cmd, attempt: o.Attempt}
+	cmd.Attempt = 0
 	if r.closed && machine.Admit(o, cmd) != nil {
 		return // the API refuses the obvious
 	}
-	if mayBegin(cmd) && (o.Started || o.Status.Ended()) {
-		cmd.Seen = o.Revision // it has no place if the objective is retried before it comes
+	if r.closed {
+		call.attempt++
+	}
+	if mayBegin(cmd) {
+		cmd.Attempt = call.attempt
 	}
 	if begins(cmd, o) {
-		if r.closed {
-			call.attempt++
-		}
-		cmd.QueuedAt, call.behind = w.journal.reserve(o.ContextID, o.ID, call.attempt, w.at())
+		call.ahead = w.journal.reserve(o.ContextID, o.ID, call.attempt, w.at())
+		cmd.QueuedAt = call.ahead.since
 		call.queued = !cmd.QueuedAt.IsZero()
 	}
 	w.logf("a client sends command %s for %s: %s, queued %v", cmd.ID, w.name(o.ID), describe(cmd), call.queued)

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"longhaul/a2a"
@@ -13,11 +15,14 @@ type facts struct {
 	answers  map[string]int         // how often a command was answered
 	taken    map[string]string      // commands that an objective has taken in: its id
 	judged   map[string]int         // how often a letter was judged
+	again    map[string]bool        // letters that a later attempt at a plan has taken in
 	heard    map[string]bool        // letters that a workflow has taken in
 	applied  map[string]int64       // changes that were answered as applied, by objective
 	revision map[string]int64       // by objective
 	paused   map[string]bool        // objectives whose pause was answered, and is in force
-	queue    map[string][]string    // by context: members that have not had their turn, as they came
+	queue    map[string][]string    // by context: members that have not had their turn, in the order of their places
+	since    map[string]int64       // the places of members
+	endedAt  map[string]int64       // when the latest attempt at a round of a task ended
 	attempts map[string]int         // latest attempt at a round of a task that has begun
 	names    map[string]string      // of commands that were applied and name something: what it is in
 	commands map[string]opt.Command // by id
@@ -26,8 +31,8 @@ type facts struct {
 
 func newFacts() facts {
 	return facts{
-		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, applied: map[string]int64{},
-		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, attempts: map[string]int{},
+		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
+		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 	}
 }
@@ -40,12 +45,20 @@ func (w *World) before(r *run, in machine.Input) {
 		f.taken[in.ID], f.commands[in.ID] = r.id, in.Command
 	case machine.Letter:
 		f.heard[in.Message.MessageID] = true
+		f.again[in.Message.MessageID] = r.attempt > 0
 	case machine.Enter:
 		s := &r.m.(contextHost).State
 		known := s.Holder != nil && s.Holder.ID == in.ObjectiveID && (s.Holder.Attempt == 0 || s.Holder.Attempt >= in.Attempt)
-		if !known && !slices.Contains(f.queue[r.id], in.ObjectiveID) && !slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting),
+		if !known && !slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting),
 			func(m *machine.Member) bool { return m.ID == in.ObjectiveID && m.Attempt >= in.Attempt }) {
-			f.queue[r.id] = append(f.queue[r.id], in.ObjectiveID)
+			f.since[in.ObjectiveID] = in.At.Millis()
+			own := func(id string) bool { return id == in.ObjectiveID } // a later attempt comes later
+			queue := slices.DeleteFunc(f.queue[r.id], own)
+			i := len(queue)
+			for i > 0 && f.since[queue[i-1]] > in.At.Millis() {
+				i--
+			}
+			f.queue[r.id] = slices.Insert(queue, i, in.ObjectiveID)
 		}
 	}
 }
@@ -101,7 +114,7 @@ func (w *World) answeredOnce(r *run, e opt.Event) {
 	}
 }
 
-// turnsInOrder: turns are given in the order of arrival (invariant 4).
+// turnsInOrder: turns are given in the order of places (invariant 4).
 func (w *World) turnsInOrder(r *run, h contextHost) {
 	s, queue := &h.State, w.facts.queue[r.id]
 	member := func(id string) bool {
@@ -167,6 +180,9 @@ func (w *World) mayRun(r *run, h planHost, a *activity) {
 	if n := w.facts.attempts[a.work.Key]; a.Kind == machine.RunTask && n+1 != work.Attempt {
 		w.fail("runs", "attempt %d at %s begins after %d", work.Attempt, w.name(t.ID), n)
 	}
+	if ended := w.facts.endedAt[a.work.Key]; a.Kind == machine.RunTask && work.Attempt > 1 && (w.now < ended+1000 || work.Attempt > cmp.Or(t.Attempts, 3)) {
+		w.fail("runs", "attempt %d at %s begins %d ms after the one before", work.Attempt, w.name(t.ID), w.now-ended)
+	}
 	w.facts.attempts[a.work.Key] = work.Attempt
 }
 
@@ -202,13 +218,21 @@ func (w *World) knowsEverything(r *run, h planHost, a *activity) {
 			w.fail("notes", "%s is not told %s", w.name(a.Key), note.MessageID)
 		}
 	}
+	said := map[string]bool{}
+	for _, m := range a.work.Messages {
+		if said[m.MessageID] {
+			w.fail("notes", "%s is told %s twice", w.name(a.Key), m.MessageID)
+		}
+		said[m.MessageID] = true
+	}
 	i := slices.IndexFunc(o.Objective.Plans, func(p *opt.Plan) bool { return p.ID == r.id })
 	if i < 1 || o.Objective.Unordered() || len(h.State.Plan.Inputs(h.State.Plan.Task(a.Of))) > 0 || w.hurt[r.objective] {
 		return
 	}
 	before := w.latest[o.Objective.Plans[i-1].ID]
-	if before == nil || !h.State.Directive.Start {
-		return
+	byClient := func(c opt.Command) bool { return c.PlanID == r.id && c.Status == string(opt.PlanWorking) }
+	if before == nil || !h.State.Directive.Start || slices.ContainsFunc(slices.Collect(maps.Values(w.facts.commands)), byClient) {
+		return // a client may start a plan before its time
 	}
 	plan := &before.m.(planHost).State.Plan
 	if made := plan.Results(); plan.Status == opt.PlanCompleted && len(made) > 0 {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 
 	"longhaul/a2a"
@@ -26,7 +27,9 @@ type row struct {
 	objective opt.Objective // with its plans and their tasks
 	request   *a2a.Message
 	given     []opt.PlanSpec
-	closed    bool // its latest attempt has ended
+	answered  map[string]bool // commands
+	heard     []string        // letters that the objective has judged
+	closed    bool            // its latest attempt has ended
 }
 
 // A place is that of an attempt at an objective in the queue of its context.
@@ -65,7 +68,10 @@ func (w *World) record(source, objectiveID string, events []opt.Event) {
 			w.fail("journal", "%s recorded event %d after %d", source, e.N, j.last[source])
 		}
 		j.sources[source][e.N], j.last[source] = content, e.N
-		w.store(source, objectiveID, copied(e))
+		if e.Objective != nil || e.Plan != nil || e.Tasks != nil {
+			e = copied(e) // the machine goes on with what is in it
+		}
+		w.store(source, objectiveID, e)
 	}
 }
 
@@ -73,7 +79,7 @@ func (w *World) record(source, objectiveID string, events []opt.Event) {
 func (w *World) store(source, objectiveID string, e opt.Event) {
 	j := w.journal
 	if e.Kind == opt.ObjectiveOpened {
-		j.rows[objectiveID] = &row{objective: *e.Objective, request: e.Message, given: e.Given}
+		j.rows[objectiveID] = &row{objective: *e.Objective, request: e.Message, given: e.Given, answered: map[string]bool{}}
 		j.order = append(j.order, objectiveID)
 		j.roots[e.TaskID] = opt.TaskSubmitted
 		return
@@ -91,6 +97,7 @@ func (w *World) store(source, objectiveID string, e opt.Event) {
 	switch {
 	case e.Kind == opt.PlanAdded:
 		o.Plans = append(o.Plans, e.Plan)
+		j.texts[e.Plan.Name] = true
 	case p != nil && e.PlanHead != nil:
 		h := e.PlanHead
 		p.Status, p.Reason, p.Stopping, p.Started, p.Paused, p.Run = h.Status, h.Reason, h.Stopping, h.Started, h.Paused, h.Run
@@ -113,15 +120,19 @@ func (w *World) store(source, objectiveID string, e opt.Event) {
 		o.Cause = e.Cause
 	case opt.CommandAnswered:
 		j.answers[e.Answer.CommandID] = *e.Answer
+		r.answered[e.Answer.CommandID] = true
 		if e.Answer.Refusal != nil && r.closed && !w.retrying(objectiveID) {
 			j.release(o.ContextID, o.ID)
 		}
 	case opt.MessageAdded:
 		key := objectiveID + " " + e.Message.MessageID
+		if source == objectiveID {
+			r.heard = append(r.heard, opt.Letter{Principal: e.Principal, Key: e.Key, Message: *e.Message}.ID())
+		}
 		j.letters[key] = append(j.letters[key], e.Verdict)
 	}
 	if p != nil {
-		storeTask(p, e)
+		j.storeTask(p, e)
 	} else if e.Kind == opt.TaskMoved {
 		j.roots[e.TaskID] = opt.TaskState(e.To)
 	}
@@ -137,10 +148,13 @@ func storeHead(o *opt.Objective, h opt.ObjectiveHead) {
 }
 
 // storeTask puts what an event of a plan says of its tasks into the plan's row.
-func storeTask(p *opt.Plan, e opt.Event) {
+func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 	switch e.Kind {
 	case opt.TasksAdded:
 		p.Tasks = append(p.Tasks, e.Tasks...)
+		for _, t := range e.Tasks {
+			j.texts[t.Name] = true
+		}
 		return
 	case opt.PlanRetried:
 		for _, t := range e.Tasks {
@@ -168,32 +182,43 @@ func storeTask(p *opt.Plan, e opt.Event) {
 	}
 }
 
+// An ahead is what an objective finds that takes a place in the queue of a context.
+type ahead struct {
+	since    a2a.Time // since when it waits, zero if the context is free
+	begun    []string // objectives that have begun
+	starting []string // objectives that are about to
+}
+
 // reserve takes a place for an attempt in the queue of its context, in one
-// transaction. It returns the time of the place, zero if the context is free, and
-// the objectives that are known to have begun. The same attempt has one place.
-func (j *journal) reserve(contextID, objectiveID string, attempt int, now a2a.Time) (a2a.Time, []string) {
+// transaction. The same attempt has one place.
+func (j *journal) reserve(contextID, objectiveID string, attempt int, now a2a.Time) (out ahead) {
 	places := j.places[contextID]
-	own := slices.IndexFunc(places, func(p place) bool { return p.objectiveID == objectiveID && p.attempt == attempt })
-	var begun []string
+	last := int64(0)
 	for _, p := range places {
-		if o := j.rows[p.objectiveID].objective; p.objectiveID != objectiveID && (p.queuedAt.IsZero() || o.Started) {
-			begun = append(begun, p.objectiveID)
+		last = max(last, p.queuedAt.Millis())
+		switch o := j.rows[p.objectiveID].objective; {
+		case p.objectiveID == objectiveID:
+		case o.Started:
+			out.begun = append(out.begun, p.objectiveID)
+		case p.queuedAt.IsZero():
+			out.starting = append(out.starting, p.objectiveID)
 		}
 	}
 	for _, id := range j.order {
-		if o := j.rows[id].objective; o.ContextID == contextID && o.Started && !o.Status.Ended() && id != objectiveID && !slices.Contains(begun, id) {
-			begun = append(begun, id)
+		if o := j.rows[id].objective; o.ContextID == contextID && o.Started && !o.Status.Ended() && id != objectiveID && !slices.Contains(out.begun, id) {
+			out.begun = append(out.begun, id)
 		}
 	}
+	own := slices.IndexFunc(places, func(p place) bool { return p.objectiveID == objectiveID && p.attempt == attempt })
 	if own >= 0 {
-		return places[own].queuedAt, begun
+		out.since = places[own].queuedAt
+		return out
 	}
-	at := a2a.Time{}
-	if len(begun) > 0 || len(places) > 0 {
-		at = now
+	if len(out.begun) > 0 || len(places) > 0 {
+		out.since = a2a.AtMillis(max(now.Millis(), last+1))
 	}
-	j.places[contextID] = append(places, place{objectiveID, attempt, at})
-	return at, begun
+	j.places[contextID] = append(places, place{objectiveID, attempt, out.since})
+	return out
 }
 
 func (j *journal) release(contextID, objectiveID string) {
@@ -204,9 +229,9 @@ func (j *journal) release(contextID, objectiveID string) {
 func (j *journal) kept(objectiveID string) opt.Kept {
 	r := j.rows[objectiveID]
 	k := opt.Kept{Objective: r.objective, Request: r.request, Given: r.given, Recorded: map[string]int64{objectiveID: j.last[objectiveID]}}
-	for _, p := range r.objective.Plans {
-		k.Recorded[p.ID] = j.last[p.ID]
-	}
+	k.Objective.Root = j.roots[r.objective.RootID()]
+	k.Heard = r.heard
+	k.Answered = slices.Sorted(maps.Keys(r.answered))
 	return copied(k)
 }
 
@@ -214,7 +239,11 @@ func (j *journal) kept(objectiveID string) opt.Kept {
 // same is recorded again.
 func (w *World) commit(r *run, events int, heard bool) {
 	batch := r.unrecorded[:events]
-	w.record(r.id, r.objective, batch)
+	source := r.id
+	if p, ok := r.m.(planHost); ok {
+		source = p.State.Source()
+	}
+	w.record(source, r.objective, batch)
 	if !heard {
 		w.logf("%s: %d events are recorded, and it does not hear of it", w.name(r.id), events)
 		return

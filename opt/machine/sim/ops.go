@@ -12,6 +12,7 @@ type opKind int
 const (
 	signal     opKind = iota // from one workflow to another
 	startChild               // of an objective
+	childEnds                // its result comes to the run that began it
 	letter                   // from the API to a workflow
 	command                  // from the API to an objective; one that retries begins a run
 	enter                    // from the API to a context, whose workflow begins if need be
@@ -43,6 +44,10 @@ func (w *World) deliver(i int, twice bool) {
 		w.deliverSignal(o, twice)
 	case startChild:
 		w.deliverChild(o)
+	case childEnds:
+		if !o.from.ended {
+			w.arrive(o.from, o.in)
+		}
 	default:
 		w.deliverCall(o, twice)
 	}

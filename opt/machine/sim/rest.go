@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -219,7 +220,8 @@ func (w *World) same(id string, row, state any) {
 // nowhere, what an applied one adds is there.
 func (w *World) allAnswered() {
 	f := &w.facts
-	for id, objective := range f.taken {
+	for _, id := range slices.Sorted(maps.Keys(f.taken)) {
+		objective := f.taken[id]
 		if f.answers[id] == 0 {
 			w.fail("answers", "command %s is not answered", id)
 		}
@@ -227,10 +229,7 @@ func (w *World) allAnswered() {
 			continue
 		}
 		c, name := f.commands[id], "named by "+id
-		o := &w.journal.rows[objective].objective
-		there := w.journal.texts[name] || slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool {
-			return p.Name == name || slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return t.Name == name })
-		})
+		there := w.journal.texts[name]
 		names := c.Kind == opt.AddTasks && c.Tasks[0].Name == name || c.Kind == opt.CreatePlan && strings.HasPrefix(c.Plan.Name, "named") || c.Change != nil && c.Change.Name != nil
 		switch {
 		case there && f.refused[id]:
@@ -239,8 +238,8 @@ func (w *World) allAnswered() {
 			w.fail("answers", "command %s was answered as applied and is not", id)
 		}
 	}
-	for id, n := range f.applied {
-		if n != 0 {
+	for _, id := range slices.Sorted(maps.Keys(f.applied)) {
+		if n := f.applied[id]; n != 0 {
 			w.fail("revision", "%s has %d revisions more than changes", w.name(id), n)
 		}
 	}
@@ -248,8 +247,8 @@ func (w *World) allAnswered() {
 
 // allJudged: each letter that a workflow has taken in is judged once (invariant 7).
 func (w *World) allJudged() {
-	for id := range w.facts.heard {
-		if n := w.facts.judged[id]; n != 1 {
+	for _, id := range slices.Sorted(maps.Keys(w.facts.heard)) {
+		if n := w.facts.judged[id]; n != 1 && !(n > 1 && w.facts.again[id]) {
 			w.fail("letters", "letter %s is judged %d times", id, n)
 		}
 	}

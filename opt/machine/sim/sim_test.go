@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"flag"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -14,8 +15,14 @@ var (
 	schedules = flag.Int("schedules", 0, "how many random schedules to play; 0 for the usual number")
 	seed      = flag.Uint64("seed", 1, "the seed of the first of them")
 	steps     = flag.Int("steps", 90, "how many steps a schedule has")
+	shrink    = flag.Bool("shrink", true, "cut a schedule that fails down to a short one")
 	only      = flag.Bool("only", false, "play the schedule of -seed alone, and show its script")
 )
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800) // worlds are many and small
+	m.Run()
+}
 
 // However the world treats them, the machines keep the rules. A failure prints a
 // short schedule with its script: it belongs into defects_test.go.
@@ -39,6 +46,9 @@ func TestSchedules(t *testing.T) {
 				ends[status] += n
 			}
 			continue
+		}
+		if !*shrink {
+			t.Fatalf("seed %d: %s", *seed+uint64(i), result.Problem)
 		}
 		short := sim.Shrink(schedule, 3000)
 		again := sim.Run(short, true)

@@ -196,10 +196,11 @@ func (w *World) begin(r *run, wants machine.Wants) {
 	}
 }
 
-// use notes that a key is used. It may be used once.
+// use notes that a key is used. It may be used once, unless an operator has ended a
+// plan before it had recorded what it did.
 func (w *World) use(r *run, key string) {
 	key = r.id + " " + key
-	if w.used[key] {
+	if w.used[key] && !w.hurt[r.objective] {
 		w.fail("keys", "%s is wanted again after it has ended", key)
 	}
 	w.used[key] = true
@@ -245,7 +246,7 @@ func (w *World) end(r *run) {
 		report := copied(r.m.(planHost).State.Report)
 		in.Report = &report
 	}
-	w.arrive(r.parent, in)
+	w.put(op{kind: childEnds, to: r.parent.id, in: in, from: r.parent})
 }
 
 // terminate has an operator end the workflow of a plan.

@@ -162,8 +162,10 @@ func (w *World) things() []thing {
 			out = append(out, thing{kind: aTask, run: r})
 		}
 	}
-	for i := range w.ops {
-		out = append(out, thing{kind: anOp, index: i})
+	for i, o := range w.ops {
+		if !o.repeat {
+			out = append(out, thing{kind: anOp, index: i})
+		}
 	}
 	for _, r := range w.runs {
 		if len(r.unrecorded) > 0 && !w.journal.down {
@@ -176,6 +178,11 @@ func (w *World) things() []thing {
 			if t.At.Millis() <= w.now && !w.used[r.id+" "+t.Key] {
 				out = append(out, thing{kind: aTimer, run: r, index: i})
 			}
+		}
+	}
+	for i, o := range w.ops {
+		if o.repeat {
+			out = append(out, thing{kind: anOp, index: i}) // overtaken by everything else
 		}
 	}
 	return out
@@ -226,7 +233,7 @@ func (w *World) fault(c *choice) {
 		if objective {
 			w.arrive(r, machine.Leaving{})
 		}
-	case kind == 5 && plan && c.chance(2):
+	case kind == 5 && plan && r.parent != nil && !r.parent.leaving && c.chance(2): // a later run of the objective would not hear of it
 		w.terminate(r)
 	case kind == 6 && (plan || objective) && c.chance(3):
 		w.logf("%s: its workflow is asked to stop", w.name(r.id))

@@ -1,0 +1,340 @@
+package sim_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+	"longhaul/opt/machine/sim"
+)
+
+// tell plays a story and fails the test if an invariant breaks in it.
+func tell(t *testing.T, play func(*sim.Story)) {
+	t.Helper()
+	if r := sim.Tell(play); r.Problem != "" {
+		t.Errorf("%s\n%s", strings.Join(r.Script, "\n"), r.Problem)
+	}
+}
+
+func given(plans ...opt.PlanSpec) func(*opt.Opening) {
+	return func(o *opt.Opening) { o.Plans = plans }
+}
+
+// nothing changes an opening: its request is for the planner.
+func nothing(*opt.Opening) {}
+
+func status(id string, to opt.ObjectiveStatus) opt.Command {
+	return opt.Command{Kind: opt.UpdateObjective, ObjectiveID: id, Status: string(to)}
+}
+
+// Defect 1: a replan that comes right after a plan's start stops it, and it ends
+// skipped. At each moment of the start.
+func TestDefect01_replanRightAfterStart(t *testing.T) {
+	for moment := range 18 {
+		tell(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("old", "a", "b")))
+			for range moment {
+				s.Step()
+			}
+			c := s.Send(opt.Command{Kind: opt.Replan, ObjectiveID: id})
+			s.Deliver()
+			s.Rest()
+			o := s.Objective(id)
+			s.Expect(s.Answer(c) != nil && s.Answer(c).Refusal == nil, "moment %d: the replan is not answered as applied", moment)
+			s.Expect(o.Status == opt.ObjectiveCompleted, "moment %d: the objective is %s (%s)", moment, o.Status, o.Reason)
+			if len(o.Plans) > 1 && moment > 2 { // before that the first plans were not made
+				s.Expect(o.Plans[0].Status == opt.PlanSkipped && o.Plans[0].Reason == opt.Replanned || o.Plans[0].Status == opt.PlanCompleted,
+					"moment %d: the old plan is %s (%s)", moment, o.Plans[0].Status, o.Plans[0].Reason)
+			}
+		})
+	}
+}
+
+// Defect 1: a replan that races with a resume.
+func TestDefect01_replanRacesWithResume(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		tell(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("old", "a", "b")))
+			s.Settle()
+			s.Send(status(id, opt.ObjectiveBlocked))
+			s.Settle()
+			commands := []opt.Command{status(id, opt.ObjectiveWorking), {Kind: opt.Replan, ObjectiveID: id}}
+			if first {
+				slices.Reverse(commands)
+			}
+			s.Send(commands[0])
+			s.Send(commands[1])
+			s.Deliver()
+			s.Rest()
+			o := s.Objective(id)
+			s.Expect(o.Status == opt.ObjectiveCompleted, "the objective is %s (%s)", o.Status, o.Reason)
+			old := o.Plans[0]
+			s.Expect(old.Status == opt.PlanSkipped || old.Status == opt.PlanCompleted, "the old plan is %s (%s)", old.Status, old.Reason)
+		})
+	}
+}
+
+// Defect 2: a pause at any moment of the start is in force once it is answered.
+func TestDefect02_pauseRightAfterStart(t *testing.T) {
+	for moment := range 16 {
+		tell(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("plan", "a", "b", "c", "d")))
+			for range moment {
+				s.Step()
+			}
+			c := s.Send(status(id, opt.ObjectiveBlocked))
+			s.Rest()
+			if a := s.Answer(c); moment < 3 && (a == nil || a.Refusal != nil) {
+				return // it has not begun yet
+			}
+			o := s.Objective(id)
+			s.Expect(o.Paused && o.Status == opt.ObjectiveBlocked, "moment %d: the objective is %s (%s)", moment, o.Status, o.Reason)
+			s.Expect(o.Plans[0].Tasks[3].State == opt.TaskPending, "moment %d: the last task is %s", moment, o.Plans[0].Tasks[3].State)
+		})
+	}
+}
+
+// Defect 3: a pause while a gate is open holds the plan after the answer. The
+// question and the pause both show.
+func TestDefect03_pauseWhileGateIsOpen(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "?ok", "after")))
+		s.Rest()
+		c := s.Send(status(id, opt.ObjectiveBlocked))
+		s.Rest()
+		o := s.Objective(id)
+		s.Expect(s.Answer(c).Refusal == nil && o.Paused && o.Reason == opt.BlockedByInput, "the objective is %s (%s), paused %v", o.Status, o.Reason, o.Paused)
+		s.Accept()
+		s.Rest()
+		o = s.Objective(id)
+		s.Expect(o.Status == opt.ObjectiveBlocked && o.Reason == opt.BlockedByOperator, "after the answer it is %s (%s)", o.Status, o.Reason)
+		s.Expect(o.Plans[0].Tasks[1].State == opt.TaskPending, "the task after the gate is %s", o.Plans[0].Tasks[1].State)
+	})
+}
+
+// Defect 4: a retry of an objective that never had plans keeps its request and the
+// plan that came with it.
+func TestDefect04_retryWithoutPlans(t *testing.T) {
+	for _, plans := range [][]opt.PlanSpec{nil, {sim.PlanOf("given", "a")}} {
+		tell(t, func(s *sim.Story) {
+			s.Open(given(sim.PlanOf("first", "?wait")))
+			s.Settle()
+			id := s.Open(given(plans...))
+			s.Settle()
+			s.Send(status(id, opt.ObjectiveCanceled))
+			s.Settle()
+			s.Accept()
+			s.Rest()
+			s.Expect(s.Objective(id).Status == opt.ObjectiveCanceled, "it is %s", s.Objective(id).Status)
+			s.Send(status(id, opt.ObjectiveSubmitted))
+			s.Rest()
+			s.Send(status(id, opt.ObjectiveWorking))
+			s.Rest()
+			o := s.Objective(id)
+			s.Expect(o.Status == opt.ObjectiveCompleted && o.Attempt == 2 && len(o.Plans) > 0, "it is %s (%s) with %d plans", o.Status, o.Reason, len(o.Plans))
+		})
+	}
+}
+
+// Defect 4: failed → planning without plans asks the planner.
+func TestDefect04_failedToPlanning(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(nothing)
+		s.Settle()
+		key := s.Activities()[0]
+		s.End(key, machine.Made{Key: key, Failure: "The planner failed."})
+		s.Rest()
+		s.Expect(s.Objective(id).Status == opt.ObjectiveFailed, "it is %s", s.Objective(id).Status)
+		s.Send(status(id, opt.ObjectivePlanning))
+		s.Settle()
+		s.Expect(len(s.Activities()) == 1, "no planner is asked")
+		s.Rest()
+		s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "it is %s", s.Objective(id).Status)
+	})
+}
+
+// Defect 5: a plan that is created on a queued message does not take the place of
+// its own request.
+func TestDefect05_createPlanOnQueued(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		s.Open(given(sim.PlanOf("first", "a")))
+		s.Settle()
+		id := s.Open(nothing)
+		s.Settle()
+		spec := sim.PlanOf("created", "b")
+		s.Send(opt.Command{Kind: opt.CreatePlan, ObjectiveID: id, Plan: &spec})
+		s.Rest()
+		o := s.Objective(id)
+		s.Expect(o.Status == opt.ObjectiveCompleted && len(o.Plans) == 2, "it is %s with %d plans", o.Status, len(o.Plans))
+	})
+}
+
+// Defect 6: of two messages that ask an idle objective for work, one begins it and
+// the other is refused, so that the API gives it a place of its own.
+func TestDefect06_twoMessagesToIdle(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(func(o *opt.Opening) { o.Idle, o.Message = true, nil })
+		s.Settle()
+		first, second := s.Say(id, true), s.Say(id, true)
+		s.Rest()
+		verdicts := []opt.Verdict{s.Verdict(id, first), s.Verdict(id, second)}
+		s.Expect(verdicts[0] == opt.Noted && verdicts[1] == opt.NotIdle, "the messages are %v", verdicts)
+		s.Expect(len(s.Objective(id).Plans) > 0, "nothing was planned")
+	})
+}
+
+// Defect 7: an objective with nothing to do says so, gives its turn back and takes a
+// replan.
+func TestDefect07_nothingToDo(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(func(o *opt.Opening) { o.Message = nil })
+		s.Settle()
+		other := s.Open(given(sim.PlanOf("other", "a")))
+		s.Rest()
+		o := s.Objective(id)
+		s.Expect(o.Status == opt.ObjectiveWorking && o.Reason == opt.NothingToDo, "it is %s (%s)", o.Status, o.Reason)
+		s.Expect(s.Objective(other).Status == opt.ObjectiveCompleted, "the other is %s", s.Objective(other).Status)
+		c := s.Send(opt.Command{Kind: opt.Replan, ObjectiveID: id})
+		s.Rest()
+		s.Expect(s.Answer(c).Refusal == nil && s.Objective(id).Status == opt.ObjectiveCompleted, "after the replan it is %s", s.Objective(id).Status)
+	})
+}
+
+// Defect 8: a message to the root task reaches the later tasks of a running plan.
+func TestDefect08_messageReachesLaterTasks(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "a", "b")))
+		s.Settle()
+		m := s.Say(id, false)
+		s.Settle()
+		key := s.Activities()[0]
+		s.End(key, sim.Completed(key, s.Work(key).TaskID))
+		s.Settle()
+		work := s.Work(s.Activities()[0])
+		s.Expect(work.Name == "b" && slices.ContainsFunc(work.Messages, func(x a2a.Message) bool { return x.MessageID == m }), "task %s gets %d messages", work.Name, len(work.Messages))
+	})
+}
+
+// Defect 9: a replan of an objective that waits for its turn begins nothing while
+// another works, and a retried one shows its place.
+func TestDefect09_replanOfQueued(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		s.Open(given(sim.PlanOf("first", "a")))
+		s.Settle()
+		id := s.Open(given(sim.PlanOf("second", "b")))
+		s.Settle()
+		s.Send(opt.Command{Kind: opt.Replan, ObjectiveID: id})
+		s.Settle()
+		o := s.Objective(id)
+		s.Expect(o.Status == opt.ObjectiveSubmitted && !o.QueuedAt.IsZero(), "it is %s", o.Status)
+		s.Send(status(id, opt.ObjectiveCanceled))
+		s.Settle()
+		s.Send(status(id, opt.ObjectiveSubmitted))
+		s.Settle()
+		s.Send(status(id, opt.ObjectiveWorking))
+		s.Settle()
+		o = s.Objective(id)
+		s.Expect(o.Status == opt.ObjectiveSubmitted && !o.QueuedAt.IsZero() && o.Attempt == 2, "after the retry it is %s, attempt %d, queued %v", o.Status, o.Attempt, o.QueuedAt)
+	})
+}
+
+// Defect 10: at the limit of plans a replan works, since what it replaces does not
+// count; beyond the limit the answer is an error.
+func TestDefect10_limitOfPlans(t *testing.T) {
+	plans := make([]opt.PlanSpec, 10)
+	for i := range plans {
+		plans[i] = sim.PlanOf("plan", "a")
+	}
+	tell(t, func(s *sim.Story) {
+		id := s.Open(given(plans...))
+		s.Settle()
+		another := sim.PlanOf("another", "b")
+		refused := s.Send(opt.Command{Kind: opt.CreatePlan, ObjectiveID: id, Plan: &another})
+		c := s.Send(opt.Command{Kind: opt.Replan, ObjectiveID: id})
+		s.Settle()
+		key := s.Activities()[slices.IndexFunc(s.Activities(), func(k string) bool { return strings.Contains(k, ":plan:") })]
+		s.End(key, machine.Made{Key: key, Plans: []opt.PlanSpec{another}})
+		s.Rest()
+		o := s.Objective(id)
+		s.Expect(s.Answer(refused).Refusal != nil, "the eleventh plan is not refused")
+		s.Expect(s.Answer(c).Refusal == nil && len(o.Plans) == 11 && o.Plans[9].Status == opt.PlanSkipped, "after the replan there are %d plans", len(o.Plans))
+	})
+}
+
+// Defect 11: a command that is repeated under its id is applied once, also when it
+// retries an objective whose workflow has ended twice.
+func TestDefect11_repeatedCommand(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "?wait")))
+		s.Rest()
+		add := opt.Command{ID: "add", Kind: opt.AddTasks, ObjectiveID: id, PlanID: opt.PlanID(id, 1), Tasks: []opt.TaskSpec{{Name: "more"}}}
+		s.Send(add)
+		s.Send(add)
+		s.Rest()
+		s.Send(add)
+		s.Rest()
+		o := s.Objective(id)
+		s.Expect(len(o.Plans[0].Tasks) == 2 && o.Revision == 2, "there are %d tasks at revision %d", len(o.Plans[0].Tasks), o.Revision)
+		s.Send(status(id, opt.ObjectiveCanceled))
+		s.Rest()
+		again := status(id, opt.ObjectiveSubmitted)
+		again.ID = "again"
+		s.Send(again)
+		s.Send(again)
+		s.Rest()
+		s.Expect(s.Objective(id).Attempt == 2, "it is at attempt %d", s.Objective(id).Attempt)
+	})
+}
+
+// Defect 12: plans in list order get the results of the plan before.
+func TestDefect12_resultsOfThePlanBefore(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		s.Open(given(sim.PlanOf("one", "a"), sim.PlanOf("two", "b")))
+		s.Settle()
+		key := s.Activities()[0]
+		s.End(key, sim.Completed(key, s.Work(key).TaskID))
+		s.Settle()
+		work := s.Work(s.Activities()[0])
+		s.Expect(work.Name == "b" && len(work.Results) == 1, "task %s gets %d results", work.Name, len(work.Results))
+	})
+}
+
+// Defect 14: a failed replan leaves the old plans in force and says what came of it;
+// who has planned is shown after a replan.
+func TestDefect14_explanations(t *testing.T) {
+	for _, failure := range []string{"", "The planner is broken."} {
+		tell(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("old", "a", "b")))
+			s.Settle()
+			s.Send(opt.Command{Kind: opt.Replan, ObjectiveID: id})
+			s.Settle()
+			key := s.Activities()[slices.IndexFunc(s.Activities(), func(k string) bool { return strings.Contains(k, ":plan:") })]
+			made := machine.Made{Key: key, Failure: failure}
+			if failure == "" {
+				made.Plans, made.Planner, made.Reason = []opt.PlanSpec{sim.PlanOf("new", "c")}, "the planner", "since it was asked"
+			}
+			s.End(key, made)
+			s.Rest()
+			o := s.Objective(id)
+			planner, _ := o.Metadata.String(opt.KeyPlanner)
+			reason, _ := o.Metadata.String(opt.KeyReason)
+			s.Expect(o.Status == opt.ObjectiveCompleted, "it is %s (%s)", o.Status, o.Reason)
+			s.Expect(planner == made.Planner && strings.Contains(reason, made.Reason+failure), "planner %q, reason %q", planner, reason)
+		})
+	}
+}
+
+// Defect 14: plans that are stopped explain themselves.
+func TestDefect14_canceledPlan(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "a")))
+		s.Settle()
+		s.Send(status(id, opt.ObjectiveCompleted))
+		s.Rest()
+		o := s.Objective(id)
+		s.Expect(o.Status == opt.ObjectiveCompleted && o.Plans[0].Reason == opt.ObjectiveEnded, "it is %s, its plan %s (%s)", o.Status, o.Plans[0].Status, o.Plans[0].Reason)
+	})
+}

@@ -1,0 +1,124 @@
+package sim_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var mutate = flag.Bool("mutations", false, "break the rules of the machines one after another, and expect the schedules to notice")
+
+// A mutation is one wrong rule: in a file of package machine, one text in place of
+// another.
+type mutation struct{ name, file, from, to string }
+
+var mutations = []mutation{
+	{"tasks begin while their plan is being told to pause", "plan.go", "m.pause(d.Paused, opt.PausedByObjective)", "_ = d.Paused"},
+	{"a pause is answered before the plans have confirmed", "objective_command.go", "if confirm {", "if false {"},
+	{"a plan confirms no directive", "plan.go", "s.Known.Directive >= s.Directive.Echo", "true"},
+	{"a directive that was overtaken counts", "plan.go", "if d.N <= s.Directive.N {", "if false {"},
+	{"a report that was overtaken counts", "objective_plans.go", " || in.Report.N <= p.Report.N {", " {"},
+	{"a command that comes again is applied again", "objective_command.go", "if s.Answered[c.ID] || waits ||", "if waits ||"},
+	{"a plan applies a command each time it is told", "plan.go", "if in.Command != nil && (s.Answer == nil || s.Answer.CommandID != in.Command.ID) {", "if in.Command != nil {"},
+	{"what a retry knows of answers is lost", "objective.go", "s.Answered[id] = true", "_ = id"},
+	{"a letter that comes again is judged again", "objective.go", "if s.Seen[key] {", "if false {"},
+	{"a letter to a plan that comes again is judged again", "plan_gate.go", "if m.State.Seen[key] {", "if false {"},
+	{"the revision rises by two", "objective_command.go", "m.State.Objective.Revision + 1", "m.State.Objective.Revision + 2"},
+	{"a refused command is applied", "plan_command.go", "answer.Refusal = opt.RefusalOf(err)\n\t\treturn answer", "answer.Refusal = opt.RefusalOf(err)"},
+	{"an objective works without its turn", "objective_turn.go", "return !m.State.Turn.Shared || m.State.Turn.Held", "return true"},
+	{"an objective that cannot go on keeps its turn", "objective_turn.go", "\tcase m.resting():\n\t\treturn WantRest\n", ""},
+	{"an objective that has ended keeps its turn", "objective_turn.go", "\tcase s.Objective.Settled():\n\t\treturn WantLeave\n", ""},
+	{"a plan keeps its permission while it waits", "plan.go", "s.Yielded = s.Directive.Permission", "return false"},
+	{"a plan begins tasks without permission", "plan.go", "return !d.Shared || d.Permission > m.State.Yielded", "return !d.Shared || true"},
+	{"the last that came has the next turn", "context.go", "s.Holder = (*next)[0]\n\t\t*next = (*next)[1:]", "s.Holder = (*next)[len(*next)-1]\n\t\t*next = (*next)[:len(*next)-1]"},
+	{"a context gives up an objective that is about to begin", "context.go", "joinTries = 5", "joinTries = 1"},
+	{"a context forgets who began before others came", "context.go", "case member.ID == entering || m.member(member.ID) != nil:", "case true:"},
+	{"notes are not passed on", "objective_plans.go", "d.Notes = len(s.Notes)", "d.Notes = 0"},
+	{"a plan takes in notes twice", "plan.go", "in.Notes[len(in.Notes)-fresh:]...", "in.Notes...)\n\t\ts.Notes = append(s.Notes, in.Notes..."},
+	{"plans get no results of those before", "objective_plans.go", "d.Inputs = m.inputs(p)", "_ = p"},
+	{"a plan is not told to report its end", "objective_plans.go", "d.TellEnd = d.TellEnd || s.Leaving && l.Begun && l.Own", "d.TellEnd = false"},
+	{"a run hands over before its plans know", "objective.go", "(l.Gone || !l.Directive.TellEnd || l.Told < l.Directive.N)", "(!l.Directive.TellEnd || l.Told < l.Directive.N)"},
+	{"a plan that was replaced goes on", "objective_plans.go", "l.Replaced = l.Replaced || !p.Status.Ended()", "l.Replaced = l.Replaced && p.Status.Ended()"},
+	{"an attempt follows on the one before at once", "plan_tasks.go", "w.Waiting, w.Due = true, a2a.At(m.now.Time().Add(wait))", "w.Waiting, w.Running = false, true"},
+	{"a failed attempt is attempted again for ever", "plan_tasks.go", "last := w.Attempt >= cmp.Or(t.Attempts, taskAttempts)", "last := w.Attempt >= 100*cmp.Or(t.Attempts, taskAttempts)"},
+	{"what is canceled works on", "plan_tasks.go", "\tfor _, t := range m.State.Plan.Doomed() {\n\t\tany = m.cancel(t) || any\n\t}\n", ""},
+	{"a plan begins before it is recorded", "objective.go", "N: l.Directive.N, After: l.After}", "N: l.Directive.N}"},
+	{"a former attempt is read before its end is recorded", "objective.go", ", After: s.Ended}", "}"},
+	{"an objective that is canceled goes on planning", "objective.go", "\t\tm.dropMaking()\n\t\tm.apply(opt.Event{Kind: opt.ObjectiveStopping", "\t\tm.apply(opt.Event{Kind: opt.ObjectiveStopping"},
+	{"a pause that is repeated is answered too early", "objective_command.go", "&& len(m.unconfirmed()) > 0:", "&& false:"},
+	{"tasks begin before all that has arrived was taken in", "plan.go", "again = begin && m.beginReady() || again", "again = m.beginReady() || again"},
+	{"a plan whose former run is there is not begun again", "objective_plans.go", "l.RetryAt = a2a.Time{}\n\t\t\t}", "}"},
+	{"a link counts as begun by the run that goes on", "objective_plans.go", "next.Own = false", "next.Own = true"},
+	{"the ids of a second attempt are those of the first", "objective_command.go", "max(o.Attempt, p.Run, 2)", "max(o.Attempt, p.Run)"},
+}
+
+// Each wrong rule breaks an invariant in the usual schedules, or a named one.
+// Without -mutations, the table alone is checked.
+func TestMutations(t *testing.T) {
+	for _, m := range mutations {
+		t.Run(m.name, func(t *testing.T) {
+			source, path := m.source(t)
+			if n := strings.Count(source, m.from); n != 1 {
+				t.Fatalf("the text is in %s %d times", m.file, n)
+			}
+			if !*mutate {
+				return
+			}
+			out, err := tested(t, path, strings.Replace(source, m.from, m.to, 1))
+			switch {
+			case strings.Contains(out, "[build failed]"):
+				t.Fatalf("it does not compile:\n%s", out)
+			case err == nil:
+				t.Errorf("nobody notices")
+			default:
+				t.Log(firstProblem(out))
+			}
+		})
+	}
+}
+
+// source returns the text of the file with the rule, and its path.
+func (m mutation) source(t *testing.T) (text, path string) {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(source), path
+}
+
+// tested runs the tests of this package with another text in place of a file.
+func tested(t *testing.T, path, text string) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{changed: []byte(text), overlay: replace} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", overlay, "-run", "TestSchedules|TestDefect", ".", "-shrink=false", "-schedules", "3000")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func firstProblem(out string) string {
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, "seed ") || strings.Contains(line, "_test.go:") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}

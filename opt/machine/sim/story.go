@@ -1,0 +1,192 @@
+package sim
+
+import (
+	"fmt"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// A Story is a world in which a test says what happens, and the rest goes its usual
+// way. All invariants hold in it as well.
+type Story struct{ w *World }
+
+// Tell plays a story, lets the world come to rest and ends it as [Run] does.
+func Tell(play func(*Story)) Result {
+	w := newWorld(true)
+	return w.result(func() {
+		w.replays = true
+		play(&Story{w})
+		w.settle()
+		w.finishAll()
+	})
+}
+
+// Open has a client open an objective, and returns its id.
+func (s *Story) Open(change func(*opt.Opening)) string {
+	w := s.w
+	w.n++
+	id := opt.NewObjectiveID([16]byte{byte(w.n)})
+	o := opt.Opening{Objective: opt.Objective{
+		ID: id, ContextID: "ctx-1", Tenant: tenant, Principal: "alice", Name: fmt.Sprintf("Objective %d", w.n),
+		Status: opt.ObjectiveSubmitted, CreatedAt: w.at(), UpdatedAt: w.at(), Revision: 1, Attempt: 1, Root: opt.TaskSubmitted,
+	}}
+	o.Message = w.message(id, id)
+	change(&o)
+	call := &call{begunAt: w.now, objectiveID: id, to: id, opening: &o, attempt: 1}
+	if !o.Idle {
+		call.ahead = w.journal.reserve(o.Objective.ContextID, id, 1, w.at())
+		o.Objective.QueuedAt = call.ahead.since
+		call.queued = !o.Objective.QueuedAt.IsZero()
+	}
+	w.record(id, id, []opt.Event{o.Event()})
+	w.send(call)
+	return id
+}
+
+// Send has a client send a command, and returns its id. It has not come through yet.
+func (s *Story) Send(c opt.Command) string {
+	s.w.n2++
+	if c.ID == "" {
+		c.ID = fmt.Sprintf("c%d", s.w.n2)
+	}
+	s.w.sendThis(c)
+	return c.ID
+}
+
+// Say has a client send a message to the root task, and returns its id.
+func (s *Story) Say(objectiveID string, begins bool) string {
+	w, o := s.w, &s.w.journal.rows[objectiveID].objective
+	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: "alice", Begins: begins, Message: *w.message(o.ID, o.RootID())}
+	w.send(&call{begunAt: w.now, objectiveID: o.ID, to: o.ID, letter: l, attempt: o.Attempt})
+	return l.Message.MessageID
+}
+
+// Accept has a client accept every gate that is open.
+func (s *Story) Accept() {
+	for _, id := range s.w.journal.order {
+		for _, p := range s.w.journal.rows[id].objective.Plans {
+			for _, t := range p.Waiting() {
+				s.w.answerGate(p, t.Gate, opt.Accept)
+			}
+		}
+	}
+}
+
+// Settle lets everything happen but the ends of activities.
+func (s *Story) Settle() {
+	for {
+		things := s.w.things()
+		i := 0
+		for i < len(things) && things[i].kind == anActivity {
+			i++
+		}
+		if i == len(things) {
+			return
+		}
+		s.w.happen(things[i], &choice{})
+	}
+}
+
+// Deliver lets what is on its way arrive, and nothing else happen.
+func (s *Story) Deliver() {
+	for n := len(s.w.ops); n > 0; n-- {
+		s.w.deliver(0, false)
+	}
+}
+
+// Step lets one thing happen: the first that could.
+func (s *Story) Step() {
+	if things := s.w.things(); len(things) > 0 {
+		s.w.happen(things[0], &choice{})
+	}
+}
+
+// Rest lets everything happen: activities complete.
+func (s *Story) Rest() { s.w.settle() }
+
+// Wait lets time pass.
+func (s *Story) Wait(ms int64) { s.w.now += ms }
+
+// Activities lists the keys of what is under way.
+func (s *Story) Activities() []string {
+	var out []string
+	for _, r := range s.w.runs {
+		for _, a := range r.activities {
+			out = append(out, a.Key)
+		}
+	}
+	return out
+}
+
+// Work returns what the executor of an activity was asked to do.
+func (s *Story) Work(key string) opt.Work {
+	for _, r := range s.w.runs {
+		if a := r.activity(key); a != nil {
+			return a.work
+		}
+	}
+	return opt.Work{}
+}
+
+// End ends an activity with an input in place of its usual end.
+func (s *Story) End(key string, in machine.Input) {
+	for _, r := range s.w.runs {
+		for i, a := range r.activities {
+			if a.Key == key {
+				r.activities = append(r.activities[:i:i], r.activities[i+1:]...)
+				s.w.arrive(r, in)
+				return
+			}
+		}
+	}
+	s.w.fail("story", "nothing is under way as %s", key)
+}
+
+// Objective returns what the journal shows of an objective.
+func (s *Story) Objective(id string) opt.Objective { return s.w.journal.rows[id].objective }
+
+// Answer returns the answer to a command, nil if there is none.
+func (s *Story) Answer(id string) *opt.CommandAnswer {
+	if a, ok := s.w.journal.answers[id]; ok {
+		return &a
+	}
+	return nil
+}
+
+// Verdict returns what became of a message, "" if nothing has yet.
+func (s *Story) Verdict(objectiveID, messageID string) opt.Verdict {
+	if v := s.w.journal.letters[objectiveID+" "+messageID]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// Expect breaks the story off if what should hold does not.
+func (s *Story) Expect(holds bool, format string, args ...any) {
+	if !holds {
+		s.w.fail("story", format, args...)
+	}
+}
+
+// PlanOf returns a spec of a plan with tasks of these names. One that begins with "?"
+// is a gate.
+func PlanOf(name string, tasks ...string) opt.PlanSpec {
+	p := opt.PlanSpec{Name: name}
+	for _, t := range tasks {
+		spec := opt.TaskSpec{Name: t}
+		if t[0] == '?' {
+			spec.Ask = &opt.Gate{Kind: opt.Approval, Title: t, Actions: []opt.Action{opt.Accept, opt.Reject}}
+		}
+		p.Tasks = append(p.Tasks, spec)
+	}
+	return p
+}
+
+// Completed returns the end of an attempt that has made an artifact.
+func Completed(key, taskID string) machine.Input {
+	return machine.Ended{Key: key, Outcome: opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{
+		{ArtifactID: opt.ArtifactID(taskID, "out"), Parts: []a2a.Part{a2a.TextPart("made")}},
+	}}}
+}
