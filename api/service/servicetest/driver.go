@@ -169,7 +169,11 @@ func (d *driver) handle(r *run, now a2a.Time, in machine.Input) {
 	if len(events) == 0 {
 		return
 	}
-	d.record(opt.Batch{ObjectiveID: r.objective, Source: r.id, Events: events})
+	source := r.id
+	if p, ok := r.m.(planHost); ok {
+		source = p.State.Source()
+	}
+	d.record(opt.Batch{ObjectiveID: r.objective, Source: source, Events: events})
 }
 
 func (d *driver) record(b opt.Batch) {
