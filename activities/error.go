@@ -3,9 +3,12 @@ package activities
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 
 	"go.temporal.io/sdk/temporal"
+
+	"longhaul/opt"
 )
 
 // An Error is an error of an executor that says in one word what went wrong. A
@@ -61,8 +64,12 @@ func (e *recordError) Error() string { return e.cause.Error() }
 func (e *recordError) Unwrap() error { return e.cause }
 
 // journalError returns what an attempt ended with that could not be recorded.
-// Temporal repeats it: no attempt is used up.
+// Temporal repeats it, and no attempt is used up. What the journal will never take
+// fails the attempt.
 func journalError(err error) error {
+	if errors.Is(err, opt.ErrConflict) || errors.Is(err, opt.ErrMalformed) {
+		return failure(fmt.Errorf("the journal refuses what the task has streamed: %w", err))
+	}
 	return temporal.NewApplicationErrorWithCause("The journal cannot be reached.", JournalError, err)
 }
 

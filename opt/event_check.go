@@ -54,7 +54,7 @@ func (e Event) complete() (has, known bool) {
 	case TaskMoved:
 		return e.TaskID != "" && e.To != "", true
 	case TaskTried:
-		return e.TaskID != "" && e.To != "" && e.Attempt > 1, true
+		return e.TaskID != "" && e.To != "" && max(e.Attempt, e.Try) > 1, true
 	case ArtifactAdded:
 		return e.TaskID != "" && e.Chunk != nil, true
 	case MessageAdded:
