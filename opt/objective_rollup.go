@@ -12,7 +12,7 @@ import (
 // follows both. Apply them in order and call Next until it returns none.
 func (o *Objective) Next(at a2a.Time) []Event {
 	if p := o.broken(); p != nil && o.Stopping == "" && !o.Status.Ended() {
-		return []Event{{Kind: ObjectiveStopping, At: at, Reason: string(ObjectiveFailed), Status: o.say(o.failure())}}
+		return []Event{{Kind: ObjectiveStopping, At: at, Reason: string(ObjectiveFailed), Status: sayOn(o, explainFailure(o))}}
 	}
 	if e, ok := o.nextStatus(at); ok {
 		return []Event{e}
@@ -30,7 +30,7 @@ func (o *Objective) nextStatus(at a2a.Time) (Event, bool) {
 	}
 	e := Event{Kind: ObjectiveMoved, At: at, From: string(o.Status), To: string(to), Reason: reason}
 	if to == ObjectiveFailed {
-		e.Status = o.say(o.failure())
+		e.Status = sayOn(o, explainFailure(o))
 	}
 	return e, true
 }
@@ -46,12 +46,12 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 	case o.Stopping == string(ObjectiveCanceled), o.Stopping == string(ObjectiveCompleted):
 		return ObjectiveStatus(o.Stopping), o.Cause
 	case o.Stopping != "":
-		return ObjectiveFailed, o.why()
+		return ObjectiveFailed, whyFailed(o)
 	case !o.Started && !o.begun(), o.Status == ObjectivePlanning && len(o.Plans) == 0, o.replanning():
 		return o.Status, o.Reason
-	case !open && o.anyPlan(PlanCompleted):
+	case !open && anyPlan(o, PlanCompleted):
 		return ObjectiveCompleted, ""
-	case !open && o.anyPlan(PlanFailed): // only optional plans, and none of them was completed
+	case !open && anyPlan(o, PlanFailed): // only optional plans, and none of them was completed
 		return ObjectiveFailed, NothingCompleted
 	case o.Paused:
 		return ObjectiveBlocked, o.pausedBy()
@@ -149,7 +149,7 @@ func (o *Objective) nextRoot(at a2a.Time) []Event {
 	case gate != nil:
 		e.Status = gate.Message(o.ContextID, o.RootID())
 	case to == TaskFailed, to == TaskRejected, to == TaskCanceled && o.Cause != "":
-		e.Status = o.say(o.Failure)
+		e.Status = sayOn(o, o.Failure)
 	}
 	if to != TaskCompleted {
 		return []Event{e}
@@ -208,9 +208,9 @@ func (o *Objective) broken() *Plan {
 	return nil
 }
 
-// why returns the reason of the failure of o: that of a plan that was not merely
+// whyFailed returns the reason of the failure of o: that of a plan that was not merely
 // stopped because another one had failed.
-func (o *Objective) why() string {
+func whyFailed(o *Objective) string {
 	for _, p := range o.Plans {
 		if p.Broken() && p.Reason != "" && p.Reason != o.Stopping {
 			return p.Reason
@@ -219,7 +219,7 @@ func (o *Objective) why() string {
 	return o.Stopping
 }
 
-func (o *Objective) failure() string {
+func explainFailure(o *Objective) string {
 	if o.Failure != "" {
 		return o.Failure
 	}
@@ -235,13 +235,13 @@ func (o *Objective) failure() string {
 	return fmt.Sprintf("The plan %q failed.", p.Name)
 }
 
-func (o *Objective) anyPlan(s PlanStatus) bool {
+func anyPlan(o *Objective, s PlanStatus) bool {
 	return slices.ContainsFunc(o.Plans, func(p *Plan) bool { return p.Status == s })
 }
 
-// say returns a message of the agent on the root task. One id per attempt is
+// sayOn returns a message of the agent on the root task. One id per attempt is
 // enough, since a root task ends once.
-func (o *Objective) say(text string) *a2a.Message {
+func sayOn(o *Objective, text string) *a2a.Message {
 	return &a2a.Message{
 		MessageID: o.RootID() + ":status",
 		ContextID: o.ContextID,

@@ -106,22 +106,22 @@ func (p *Plan) Leaf(t *Task) bool {
 
 // Inputs lists the tasks whose results are the input of t: those before it. A task
 // without artifacts, such as an approval, is replaced by the tasks before it.
-func (p *Plan) Inputs(t *Task) []*Task { return p.makers(p.Before(t)) }
+func (p *Plan) Inputs(t *Task) []*Task { return makersAmong(p, p.Before(t)) }
 
 // Results lists the artifacts of the plan: those of its leaf tasks. A leaf without
 // artifacts is replaced by its inputs.
 func (p *Plan) Results() []a2a.Artifact {
 	var out []a2a.Artifact
-	for _, t := range p.makers(p.filter(p.Leaf)) {
+	for _, t := range makersAmong(p, p.filter(p.Leaf)) {
 		out = append(out, t.Artifacts...)
 	}
 	return out
 }
 
-// makers returns the tasks in from, each task without artifacts replaced by the
+// makersAmong returns the tasks in from, each task without artifacts replaced by the
 // tasks before it. It visits each task once: the number of paths through a plan is
 // exponential.
-func (p *Plan) makers(from []*Task) []*Task {
+func makersAmong(p *Plan, from []*Task) []*Task {
 	var out []*Task
 	seen := map[*Task]bool{}
 	var visit func([]*Task)
@@ -244,10 +244,10 @@ const (
 // NextRun returns the number of an attempt at p that comes after attempt of its
 // objective, and after every attempt at p or at one of its tasks: the id of an A2A
 // task is never used again.
-func (p *Plan) NextRun(attempt int) int { return max(attempt, p.latest()+1, 2) }
+func (p *Plan) NextRun(attempt int) int { return max(attempt, latestRun(p)+1, 2) }
 
-// latest returns the number of the latest attempt at p.
-func (p *Plan) latest() int {
+// latestRun returns the number of the latest attempt at p.
+func latestRun(p *Plan) int {
 	n := p.Run
 	for _, t := range p.Tasks {
 		n = max(n, t.Run)

@@ -32,7 +32,7 @@ func (p *Plan) Brief() Report {
 		Attempt: p.Run, Status: p.Status, Reason: p.Reason, Paused: p.Paused, Started: p.Started,
 		Closing: p.Status.Ended() && !p.Settled(), ByHand: !p.Started && (p.begun() || p.Status.Ended()),
 	}
-	for _, t := range p.waiting() {
+	for _, t := range waitingTasks(p) {
 		switch {
 		case t.Gate != nil:
 			r.Open = append(r.Open, t.Gate)

@@ -50,11 +50,11 @@ func (p *Plan) wants() (PlanStatus, string) {
 	case p.Stopping == Replanned, p.Stopping != "" && p.Status != PlanWorking:
 		return PlanSkipped, p.Stopping
 	case p.Stopping != "":
-		return PlanFailed, p.stoppedBy()
+		return PlanFailed, stoppedBy(p)
 	case !p.Started && !p.begun():
 		return p.Status, p.Reason
 	case p.OnHold() && !done:
-		return PlanBlocked, p.heldBy()
+		return PlanBlocked, heldBy(p)
 	case done && p.broken() != nil:
 		return PlanFailed, p.why()
 	case done:
@@ -63,7 +63,7 @@ func (p *Plan) wants() (PlanStatus, string) {
 		return PlanWorking, ByHand
 	case len(p.Tasks) == 0, len(p.Running()) > 0, len(p.Ready()) > 0:
 		return PlanWorking, ""
-	case !p.Started && len(p.waiting()) == 0:
+	case !p.Started && len(waitingTasks(p)) == 0:
 		return PlanWorking, ByHand // a client moves its tasks by hand, and none is under way
 	default:
 		return PlanBlocked, p.blockedBy()
@@ -73,7 +73,7 @@ func (p *Plan) wants() (PlanStatus, string) {
 // begun reports whether a client has begun the work of p by hand. Tasks completed
 // in an earlier attempt do not count.
 func (p *Plan) begun() bool {
-	latest := p.latest()
+	latest := latestRun(p)
 	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State != TaskPending && t.Run == latest })
 }
 
@@ -86,8 +86,8 @@ func (p *Plan) byHand() string {
 	return ByHand
 }
 
-// waiting lists the tasks that wait for a person, at a gate or not.
-func (p *Plan) waiting() []*Task { return p.filter(func(t *Task) bool { return t.State.Waiting() }) }
+// waitingTasks lists the tasks that wait for a person, at a gate or not.
+func waitingTasks(p *Plan) []*Task { return p.filter(func(t *Task) bool { return t.State.Waiting() }) }
 
 // open reports whether any task has not ended.
 func (p *Plan) open() bool {
@@ -99,8 +99,8 @@ func (p *Plan) OnHold() bool { return p.Paused || p.ObjectivePaused }
 
 // heldBy returns the reason of a plan on hold: the question that a task waits for if
 // there is one and nothing runs, since the pause is shown beside it.
-func (p *Plan) heldBy() string {
-	if len(p.waiting()) > 0 && len(p.Running()) == 0 {
+func heldBy(p *Plan) string {
+	if len(waitingTasks(p)) > 0 && len(p.Running()) == 0 {
 		return p.blockedBy()
 	}
 	return BlockedByOperator
@@ -108,7 +108,7 @@ func (p *Plan) heldBy() string {
 
 // stoppedBy returns the reason of a plan that failed because it was stopped. It is
 // not "completed" for a plan whose objective a client declared completed.
-func (p *Plan) stoppedBy() string {
+func stoppedBy(p *Plan) string {
 	if p.Stopping == string(ObjectiveCompleted) {
 		return ObjectiveEnded
 	}

@@ -91,7 +91,7 @@ func (o *Objective) newPlan(id string, spec PlanSpec, batch []string, at a2a.Tim
 		known = append(known, s.ID)
 	}
 	var err error
-	if p.Dependencies, err = resolve("dependencies", "plan", p.ID, spec.Dependencies, batch, known); err != nil {
+	if p.Dependencies, err = (references{"plan", batch, known}).resolve("dependencies", p.ID, spec.Dependencies); err != nil {
 		return nil, err
 	}
 	p.Tasks, err = p.NewTasks(spec.Tasks)
@@ -123,7 +123,7 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 			return nil, err
 		}
 		index := len(p.Tasks) + i
-		deps, err := resolve(field+"dependencies", "task", ids[index], s.Dependencies, ids, ids)
+		deps, err := references{"task", ids, ids}.resolve(field+"dependencies", ids[index], s.Dependencies)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 		if unordered {
 			before = ids // without list order, a task also waits for the tasks it uses
 		}
-		uses, err := resolve(field+"uses", "task", ids[index], s.Uses, ids, before)
+		uses, err := references{"task", ids, before}.resolve(field+"uses", ids[index], s.Uses)
 		if err != nil {
 			return nil, err
 		}
@@ -163,8 +163,17 @@ func checkText(field, name, description string) error {
 	return nil
 }
 
-// resolve turns references into ids: "task-2" into ids[2], an id into itself.
-func resolve(field, kind, self string, refs, ids, known []string) ([]string, error) {
+// references are what plans or tasks can name each other by.
+type references struct {
+	kind  string   // plan or task
+	ids   []string // by index in the same list
+	known []string // ids of those that can be named
+}
+
+// resolve turns what self refers to into ids: "task-2" into ids[2], an id into
+// itself.
+func (r references) resolve(field, self string, refs []string) ([]string, error) {
+	kind, ids, known := r.kind, r.ids, r.known
 	var out []string
 	for i, ref := range refs {
 		at := fmt.Sprintf("%s[%d]", field, i)

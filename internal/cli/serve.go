@@ -127,7 +127,7 @@ func (c *devCommand) Run(p *program) error {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
-		temporal, err := s.embed(ctx, p.build.Embed, c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace())
+		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace()))
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (c *temporalCommand) Run(p *program) error {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
-		temporal, err := s.embed(ctx, p.build.Embed, c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace())
+		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace()))
 		if err == nil {
 			s.log.Info("Temporal is up", zap.String("addr", temporal.Addr), zap.String("ui", temporal.UIURL))
 		}
@@ -169,15 +169,20 @@ func (c *temporalCommand) Run(p *program) error {
 	})
 }
 
+func embedConfig(store storeSettings, temporal temporalSettings, ui embedSettings, retention time.Duration) EmbedConfig {
+	return EmbedConfig{
+		Dir: store.DataDir, Addr: temporal.TemporalAddr, UIAddr: ui.TemporalUIAddr, Namespace: temporal.Namespace,
+		Retention: retention, Sync: store.Sync, SearchAttributes: workflows.SearchAttributes(),
+	}
+}
+
 // embed starts the Temporal server that the program carries.
-func (s *service) embed(ctx context.Context, embed Embed, store storeSettings, temporal temporalSettings, ui embedSettings, retention time.Duration) (*Embedded, error) {
-	if err := os.MkdirAll(store.DataDir, 0o700); err != nil {
+func (s *service) embed(ctx context.Context, embed Embed, c EmbedConfig) (*Embedded, error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
-	e, err := embed(ctx, EmbedConfig{
-		Dir: store.DataDir, Addr: temporal.TemporalAddr, UIAddr: ui.TemporalUIAddr, Namespace: temporal.Namespace,
-		Retention: retention, Sync: store.Sync, SearchAttributes: workflows.SearchAttributes(), Log: s.log,
-	})
+	c.Log = s.log
+	e, err := embed(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -118,14 +118,14 @@ func (j *Journal) Queued() int { return len(j.writer.queue) }
 // ExplainTasks returns how the database goes about the query for a page.
 func (j *Journal) ExplainTasks(ctx context.Context, tenant string, f opt.TaskFilter) (string, error) {
 	from, where, a := whichTasks(tenant, f)
-	page, a := after(where, a, "t.status_at", "t.id", f.After, f.Limit)
+	page, a := after(where, a, [2]string{"t.status_at", "t.id"}, f.After, f.Limit)
 	return j.explain(ctx, selectViews(from, page), a)
 }
 
 // ExplainObjectives is ExplainTasks for objectives.
 func (j *Journal) ExplainObjectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (string, error) {
 	from, where, a := whichObjectives(tenant, f)
-	page, a := after(where, a, "o.created_at", "o.id", f.After, f.Limit)
+	page, a := after(where, a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
 	return j.explain(ctx, selectObjectives(from, page), a)
 }
 

@@ -8,8 +8,10 @@ import (
 )
 
 // after adds to a query what makes it the page after c, newest first: the rest
-// of its conditions, its order and its limit.
-func after(where string, a args, at, id string, c opt.Cursor, limit int) (string, args) {
+// of its conditions, its order by two columns, of the time and the id, and its
+// limit.
+func after(where string, a args, order [2]string, c opt.Cursor, limit int) (string, args) {
+	at, id := order[0], order[1]
 	if c != (opt.Cursor{}) {
 		a = append(a, c.At.Millis(), c.ID)
 		where += fmt.Sprintf(" AND (%s, %s) < ($%d, $%d)", at, id, len(a)-1, len(a))

@@ -96,7 +96,7 @@ func (j *Journal) Objectives(ctx context.Context, tenant string, f opt.Objective
 		if _, err := c.get("SELECT COUNT(*) FROM "+from+where, a, &total); err != nil {
 			return err
 		}
-		page, a := after(where, a, "o.created_at", "o.id", f.After, f.Limit)
+		page, a := after(where, a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
 		var err error
 		if list, err = objectives(c, from, page, a); err != nil || !f.Plans {
 			return err

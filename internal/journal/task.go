@@ -191,7 +191,7 @@ func (j *Journal) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (v
 		if _, err := c.get("SELECT COUNT(*) FROM "+from+where, a, &total); err != nil {
 			return err
 		}
-		page, a := after(where, a, "t.status_at", "t.id", f.After, f.Limit)
+		page, a := after(where, a, [2]string{"t.status_at", "t.id"}, f.After, f.Limit)
 		var err error
 		views, err = tasks(c, from, page, a, f.Want)
 		return err

@@ -148,21 +148,21 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	case Letter:
 		m.onLetter(in.Letter)
 	case Command:
-		m.onCommand(in.Command)
+		m.commands().onCommand(in.Command)
 	case Reported:
-		m.onReported(in)
+		m.plans().onReported(in)
 	case ChildStarted, ChildRefused, ChildEnded:
-		m.onChild(in)
+		m.plans().onChild(in)
 	case Made:
-		m.onMade(in)
+		m.plans().onMade(in)
 	case Loaded:
-		m.onLoaded(in)
+		m.commands().onLoaded(in)
 	case Turn:
 		m.onTurn(in)
 	case Elapsed:
-		m.onElapsed(in.Key)
+		m.plans().onElapsed(in.Key)
 	case Told:
-		m.onTold(in)
+		m.plans().onTold(in)
 	case Leaving:
 		m.State.Leaving = true
 	}
@@ -183,11 +183,11 @@ func made[K comparable, V any](m map[K]V) map[K]V {
 func (m *Objective) settle() {
 	for again := true; again; {
 		again = m.follow()
-		again = m.nextCommand() || again
+		again = m.commands().nextCommand() || again
 		again = m.beginInTurn() || again
-		m.makeInTurn()
-		again = m.direct() || again
-		again = m.finishCommand() || again
+		m.plans().makeInTurn()
+		again = m.plans().direct() || again
+		again = m.commands().finishCommand() || again
 	}
 	m.requestTurn()
 }
@@ -269,11 +269,11 @@ func (m *Objective) begin() {
 	}
 	if to == opt.ObjectiveWorking {
 		m.move(to, "")
-		m.addFirst(given)
+		m.plans().addFirst(given)
 		return
 	}
 	m.moveToPlanning()
-	m.make(len(o.Plans) > 0)
+	m.plans().make(len(o.Plans) > 0)
 }
 
 // moveToPlanning shows that plans are being made: the first ones, or others in
@@ -311,7 +311,7 @@ func (m *Objective) move(to opt.ObjectiveStatus, reason string) {
 // stop ends the objective once its plans have ended.
 func (m *Objective) stop(as opt.ObjectiveStatus, cause string, text *a2a.Message) {
 	if !closed(&m.State.Objective) {
-		m.dropMaking()
+		m.plans().dropMaking()
 		m.apply(opt.Event{Kind: opt.ObjectiveStopping, Reason: string(as), Cause: cause, Status: text})
 	}
 }
@@ -371,9 +371,9 @@ func (m *Objective) Wants() Wants {
 		w.Activities = append(w.Activities, Activity{Key: s.Making.Key, Kind: MakePlans, Of: s.Objective.ID})
 	}
 	if s.Loading {
-		w.Activities = append(w.Activities, Activity{Key: m.loadKey(), Kind: LoadKept, Of: s.Objective.ID, After: s.Ended})
+		w.Activities = append(w.Activities, Activity{Key: m.commands().loadKey(), Kind: LoadKept, Of: s.Objective.ID, After: s.Ended})
 	}
-	w.Timers = m.timers()
+	w.Timers = m.plans().timers()
 	for _, l := range s.Links {
 		p := s.Objective.Plan(l.PlanID)
 		switch {

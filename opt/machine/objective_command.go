@@ -8,10 +8,15 @@ import (
 	"longhaul/opt"
 )
 
+// commands is the part of an Objective that carries out commands of clients.
+type commands struct{ *Objective }
+
+func (m *Objective) commands() commands { return commands{m} }
+
 // onCommand takes in a command. One that comes again changes nothing: its answer
 // is in the journal, or on its way. A command that ends the objective does not
 // wait for others.
-func (m *Objective) onCommand(c opt.Command) {
+func (m commands) onCommand(c opt.Command) {
 	s := &m.State
 	waits := slices.ContainsFunc(s.Commands, func(w opt.Command) bool { return w.ID == c.ID })
 	if s.Answered[c.ID] || waits || s.Current != nil && s.Current.Command.ID == c.ID {
@@ -31,7 +36,7 @@ func (m *Objective) onCommand(c opt.Command) {
 }
 
 // nextCommand begins with the next command once the one before was answered.
-func (m *Objective) nextCommand() bool {
+func (m commands) nextCommand() bool {
 	s := &m.State
 	if s.Current != nil || len(s.Commands) == 0 {
 		return false
@@ -44,7 +49,7 @@ func (m *Objective) nextCommand() bool {
 
 // beginCommand refuses the current command, applies it, or passes it on to the
 // plan that it belongs to.
-func (m *Objective) beginCommand() {
+func (m commands) beginCommand() {
 	s, o := &m.State, &m.State.Objective
 	c := s.Current.Command
 	p := o.Plan(c.PlanID)
@@ -76,7 +81,7 @@ func (m *Objective) beginCommand() {
 }
 
 // applyCommand makes the change of a command that is the objective's own.
-func (m *Objective) applyCommand(c opt.Command) {
+func (m commands) applyCommand(c opt.Command) {
 	s, o := &m.State, &m.State.Objective
 	switch {
 	case c.Kind == opt.UpdateObjective && o.Status.Ended(), c.Kind == opt.UpdatePlan && c.Status != "":
@@ -87,7 +92,7 @@ func (m *Objective) applyCommand(c opt.Command) {
 		m.answerOnceConfirmed(c.Status == string(opt.ObjectiveBlocked) || c.Status == string(opt.ObjectiveWorking))
 	case c.Kind == opt.Replan:
 		s.Anew = true
-		m.planAnew(c.QueuedAt)
+		m.plans().planAnew(c.QueuedAt)
 		m.revise(nil)
 		m.answerOnceConfirmed(s.Making != nil && s.Making.Replan)
 	case c.Kind == opt.CreatePlan:
@@ -95,7 +100,7 @@ func (m *Objective) applyCommand(c opt.Command) {
 		if err != nil {
 			panic(err) // it was admitted
 		}
-		m.addPlans([]*opt.Plan{plan})
+		m.plans().addPlans([]*opt.Plan{plan})
 		m.revise(nil)
 		if c.Start {
 			m.start(c.QueuedAt)
@@ -109,7 +114,7 @@ func (m *Objective) applyCommand(c opt.Command) {
 }
 
 // changePlan changes what a plan is called and depends on.
-func (m *Objective) changePlan(c opt.Command) {
+func (m commands) changePlan(c opt.Command) {
 	o := &m.State.Objective
 	p := o.Plan(c.PlanID)
 	change := *planChange(p, c.Change)
@@ -124,7 +129,7 @@ func (m *Objective) changePlan(c opt.Command) {
 }
 
 // steer does what a client means by a new status.
-func (m *Objective) steer(c opt.Command) {
+func (m commands) steer(c opt.Command) {
 	o := &m.State.Objective
 	switch to := opt.ObjectiveStatus(c.Status); to {
 	case "":
@@ -133,7 +138,7 @@ func (m *Objective) steer(c opt.Command) {
 	case opt.ObjectivePlanning:
 		if o.Status != opt.ObjectivePlanning {
 			m.State.Anew = false
-			m.planAnew(c.QueuedAt)
+			m.plans().planAnew(c.QueuedAt)
 		}
 	case opt.ObjectiveBlocked:
 		m.pause()
@@ -145,7 +150,7 @@ func (m *Objective) steer(c opt.Command) {
 }
 
 // pause begins nothing new. What runs may finish.
-func (m *Objective) pause() {
+func (m commands) pause() {
 	o := &m.State.Objective
 	if o.Paused {
 		return
@@ -158,11 +163,11 @@ func (m *Objective) pause() {
 
 // resume goes on after a pause, ends a planning that is not waited for, or starts
 // the work.
-func (m *Objective) resume(queuedAt a2a.Time) {
+func (m commands) resume(queuedAt a2a.Time) {
 	s, o := &m.State, &m.State.Objective
 	switch {
 	case s.Making != nil && s.Making.Replan:
-		m.dropMaking()
+		m.plans().dropMaking()
 		fallthrough
 	case o.Paused || o.Status == opt.ObjectivePlanning:
 		if o.Paused {
@@ -175,13 +180,13 @@ func (m *Objective) resume(queuedAt a2a.Time) {
 }
 
 // revise makes a new revision.
-func (m *Objective) revise(c *opt.Change) {
+func (m commands) revise(c *opt.Change) {
 	m.apply(opt.Event{Kind: opt.ObjectiveChanged, Change: c, Revision: m.State.Objective.Revision + 1})
 }
 
 // answerOnceConfirmed answers the current command, which was applied: at once, or
 // when every plan has confirmed.
-func (m *Objective) answerOnceConfirmed(confirm bool) {
+func (m commands) answerOnceConfirmed(confirm bool) {
 	if confirm {
 		m.State.Current.Echo = true
 		return
@@ -191,7 +196,7 @@ func (m *Objective) answerOnceConfirmed(confirm bool) {
 
 // finishCommand answers a command that every plan has confirmed, or whose plan
 // has ended without an answer.
-func (m *Objective) finishCommand() bool {
+func (m commands) finishCommand() bool {
 	s := &m.State
 	c := s.Current
 	switch {
@@ -208,7 +213,7 @@ func (m *Objective) finishCommand() bool {
 }
 
 // unconfirmed lists the plans that have yet to act upon what they must confirm.
-func (m *Objective) unconfirmed() []string {
+func (m commands) unconfirmed() []string {
 	var out []string
 	for _, l := range m.State.Links {
 		if p := m.State.Objective.Plan(l.PlanID); !p.Over() && p.Report.Directive < l.Directive.Echo {
@@ -220,7 +225,7 @@ func (m *Objective) unconfirmed() []string {
 
 // onPlanAnswer takes in the answer of a plan to the current command. What a plan
 // is called, its objective changes with it.
-func (m *Objective) onPlanAnswer(a opt.CommandAnswer) {
+func (m commands) onPlanAnswer(a opt.CommandAnswer) {
 	s, o := &m.State, &m.State.Objective
 	c := s.Current.Command
 	if a.Refusal == nil {
@@ -237,7 +242,7 @@ func (m *Objective) onPlanAnswer(a opt.CommandAnswer) {
 }
 
 // answer records what became of the current command.
-func (m *Objective) answer(a opt.CommandAnswer) {
+func (m commands) answer(a opt.CommandAnswer) {
 	s := &m.State
 	a.CommandID, a.Digest, a.Revision = s.Current.Command.ID, s.Current.Command.Digest, s.Objective.Revision
 	s.Answered[a.CommandID] = true
@@ -246,7 +251,7 @@ func (m *Objective) answer(a opt.CommandAnswer) {
 }
 
 // load has the former attempt read that the current command retries.
-func (m *Objective) load() {
+func (m commands) load() {
 	s := &m.State
 	s.Current.Loading = true
 	if s.Kept != nil {
@@ -257,12 +262,12 @@ func (m *Objective) load() {
 	s.Loading, s.Ended = true, s.N
 }
 
-func (m *Objective) loadKey() string {
+func (m commands) loadKey() string {
 	return fmt.Sprintf("%s:load:%d", m.State.Objective.RootID(), m.State.Loads)
 }
 
 // onLoaded goes on with the command that retries what was read.
-func (m *Objective) onLoaded(in Loaded) {
+func (m commands) onLoaded(in Loaded) {
 	s := &m.State
 	if !s.Loading || in.Key != m.loadKey() {
 		return
@@ -275,7 +280,7 @@ func (m *Objective) onLoaded(in Loaded) {
 
 // retry begins a new attempt, as the current command asks: at the objective, or at
 // a plan that failed and that the objective goes on without.
-func (m *Objective) retry() {
+func (m commands) retry() {
 	s := &m.State
 	c, kept := s.Current.Command, s.Kept
 	s.Kept = nil
@@ -295,7 +300,7 @@ func (m *Objective) retry() {
 
 // retryObjective begins a new attempt at the objective: what was completed stays
 // so, the rest is pending again, except what other plans have replaced.
-func (m *Objective) retryObjective(kept *Kept, c opt.Command) {
+func (m commands) retryObjective(kept *Kept, c opt.Command) {
 	s, o := &m.State, &m.State.Objective
 	attempt := o.Attempt + 1
 	m.apply(opt.Event{
@@ -321,7 +326,7 @@ func (m *Objective) retryObjective(kept *Kept, c opt.Command) {
 
 // retryPlan makes a plan pending in a new attempt, whose workflow begins once that
 // is recorded. It waits for its turn among the plans, or starts at once.
-func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
+func (m commands) retryPlan(kept *Kept, planID string, start bool) {
 	s, o := &m.State, &m.State.Objective
 	i := slices.IndexFunc(s.Links, func(l *Link) bool { return l.PlanID == planID })
 	whole, p, former := kept.Objective.Plan(planID), o.Plan(planID), s.Links[i]
@@ -348,7 +353,7 @@ func (m *Objective) retryPlan(kept *Kept, planID string, start bool) {
 	if start {
 		s.Links[i].Directive.N++
 		s.Links[i].Directive.Echo = s.Links[i].Directive.N
-		m.show(s.Links[i], p)
+		m.plans().show(s.Links[i], p)
 		m.begin()
 	}
 }

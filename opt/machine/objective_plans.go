@@ -17,9 +17,15 @@ const (
 	beginWait  = time.Second
 )
 
+// plans is the part of an Objective that has plans made, begins and directs them,
+// and takes in what they report.
+type plans struct{ *Objective }
+
+func (m *Objective) plans() plans { return plans{m} }
+
 // make has the planner make plans: the first ones, or others in place of those
 // that have not ended.
-func (m *Objective) make(replan bool) {
+func (m plans) make(replan bool) {
 	s := &m.State
 	s.Makings++
 	s.Making = &Making{Key: fmt.Sprintf("%s:plan:%d", s.Objective.RootID(), s.Makings), Replan: replan, Keep: replan && !s.Anew}
@@ -28,7 +34,7 @@ func (m *Objective) make(replan bool) {
 
 // makeInTurn has the planner begin once the objective has its turn. One whose plans
 // have all ended meanwhile needs no others.
-func (m *Objective) makeInTurn() {
+func (m plans) makeInTurn() {
 	switch s := &m.State; {
 	case s.Making == nil:
 	case closed(&s.Objective):
@@ -39,10 +45,10 @@ func (m *Objective) makeInTurn() {
 }
 
 // dropMaking forgets what the planner is asked for.
-func (m *Objective) dropMaking() { m.State.Making, m.State.Objective.Planning = nil, false }
+func (m plans) dropMaking() { m.State.Making, m.State.Objective.Planning = nil, false }
 
 // onMade takes in what the planner has made, unless that is not wanted any more.
-func (m *Objective) onMade(in Made) {
+func (m plans) onMade(in Made) {
 	s, o := &m.State, &m.State.Objective
 	if s.Making == nil || s.Making.Key != in.Key {
 		return
@@ -67,7 +73,7 @@ func (m *Objective) onMade(in Made) {
 }
 
 // explainPlans shows who made the plans, and why they are as they are.
-func (m *Objective) explainPlans(planner, reason string) {
+func (m plans) explainPlans(planner, reason string) {
 	o := &m.State.Objective
 	text := *o.Text()
 	for _, told := range []struct{ key, value string }{{opt.KeyPlanner, planner}, {opt.KeyReason, reason}} {
@@ -82,7 +88,7 @@ func (m *Objective) explainPlans(planner, reason string) {
 }
 
 // addFirst adds the plans of an objective that begins.
-func (m *Objective) addFirst(specs []opt.PlanSpec) {
+func (m plans) addFirst(specs []opt.PlanSpec) {
 	o := &m.State.Objective
 	plans, err := o.NewPlans(specs, m.now)
 	if err != nil {
@@ -96,7 +102,7 @@ func (m *Objective) addFirst(specs []opt.PlanSpec) {
 }
 
 // addPlans adds plans. The workflow of each begins once that is recorded.
-func (m *Objective) addPlans(plans []*opt.Plan) {
+func (m plans) addPlans(plans []*opt.Plan) {
 	s := &m.State
 	for _, p := range plans {
 		added := *p
@@ -108,7 +114,7 @@ func (m *Objective) addPlans(plans []*opt.Plan) {
 
 // planAnew asks the planner for plans: the first ones, or others in place of
 // those that have not ended, which are on hold meanwhile.
-func (m *Objective) planAnew(queuedAt a2a.Time) {
+func (m plans) planAnew(queuedAt a2a.Time) {
 	s, o := &m.State, &m.State.Objective
 	switch {
 	case s.Making != nil && !o.Paused:
@@ -131,7 +137,7 @@ func (m *Objective) planAnew(queuedAt a2a.Time) {
 
 // replace takes new plans in place of those that have not ended. If there are
 // none, or they cannot be taken, the old ones go on.
-func (m *Objective) replace(in Made, keep bool) {
+func (m plans) replace(in Made, keep bool) {
 	s, o := &m.State, &m.State.Objective
 	problem := in.Failure
 	plans, err := replaced(o).NewPlans(in.Plans, m.now)
@@ -171,7 +177,7 @@ func replaced(o *opt.Objective) *opt.Objective {
 }
 
 // link returns the link to a plan, nil if there is none.
-func (m *Objective) link(planID string) *Link {
+func (m plans) link(planID string) *Link {
 	i := slices.IndexFunc(m.State.Links, func(l *Link) bool { return l.PlanID == planID })
 	if i < 0 {
 		return nil
@@ -181,7 +187,7 @@ func (m *Objective) link(planID string) *Link {
 
 // direct brings the directives up to date, and shows of each plan what was asked
 // for until it has acted upon it. It reports whether any has changed.
-func (m *Objective) direct() bool {
+func (m plans) direct() bool {
 	s, o := &m.State, &m.State.Objective
 	var startable []*opt.Plan
 	if m.mayWork() {
@@ -210,7 +216,7 @@ func (m *Objective) direct() bool {
 
 // desired returns the directive for a plan as things stand, with the number of
 // the latest.
-func (m *Objective) desired(l *Link, p *opt.Plan, start bool) Directive {
+func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	s, o, d := &m.State, &m.State.Objective, l.Directive
 	d.Start = d.Start || start
 	begun := d.Start || p.Started
@@ -240,7 +246,7 @@ func (m *Objective) desired(l *Link, p *opt.Plan, start bool) Directive {
 }
 
 // show has the objective show of a plan what it was asked for, or what it is.
-func (m *Objective) show(l *Link, p *opt.Plan) {
+func (m plans) show(l *Link, p *opt.Plan) {
 	p.Status, p.Reason = l.Directive.assumed(*p.Report)
 	p.Started = l.Directive.Start || p.Report.Started
 	p.Paused, p.Stopping = p.Report.Paused, l.Directive.Stop
@@ -248,7 +254,7 @@ func (m *Objective) show(l *Link, p *opt.Plan) {
 
 // onReported takes in what a plan says of itself. What an earlier attempt at it
 // says, or what was overtaken, comes too late.
-func (m *Objective) onReported(in Reported) {
+func (m plans) onReported(in Reported) {
 	s, o := &m.State, &m.State.Objective
 	p, l := o.Plan(in.PlanID), m.link(in.PlanID)
 	if p == nil || !l.Begun || p.Over() || in.Report.Attempt < p.Run || in.Report.N <= p.Report.N {
@@ -261,12 +267,12 @@ func (m *Objective) onReported(in Reported) {
 		m.startByPlan(p)
 	}
 	if c := s.Current; c != nil && c.PlanID == p.ID && report.Answer != nil && report.Answer.CommandID == c.Command.ID {
-		m.onPlanAnswer(*report.Answer)
+		m.commands().onPlanAnswer(*report.Answer)
 	}
 }
 
 // startByPlan has the objective begin, since a client has started a plan of it.
-func (m *Objective) startByPlan(p *opt.Plan) {
+func (m plans) startByPlan(p *opt.Plan) {
 	queuedAt := a2a.Time{}
 	if c := m.State.Current; c != nil && c.PlanID == p.ID {
 		queuedAt = c.Command.QueuedAt
@@ -275,7 +281,7 @@ func (m *Objective) startByPlan(p *opt.Plan) {
 }
 
 // onChild takes in what became of the workflow of a plan.
-func (m *Objective) onChild(in Input) {
+func (m plans) onChild(in Input) {
 	switch in := in.(type) {
 	case ChildStarted:
 		if l := m.attempt(in.PlanID, in.Attempt); l != nil && !l.Begun {
@@ -300,7 +306,7 @@ func (m *Objective) onChild(in Input) {
 }
 
 // attempt returns the link to a plan if that is at an attempt, nil if not.
-func (m *Objective) attempt(planID string, attempt int) *Link {
+func (m plans) attempt(planID string, attempt int) *Link {
 	if p := m.State.Objective.Plan(planID); p == nil || p.Run != attempt {
 		return nil
 	}
@@ -309,7 +315,7 @@ func (m *Objective) attempt(planID string, attempt int) *Link {
 
 // lost takes in that a plan has no workflow any more and did not end: an operator
 // has ended it. The objective then records the end in its place.
-func (m *Objective) lost(l *Link) {
+func (m plans) lost(l *Link) {
 	p := m.State.Objective.Plan(l.PlanID)
 	l.Begun, l.Own, l.Start, l.RetryAt = true, false, nil, a2a.Time{}
 	report := opt.Report{N: p.Report.N, Attempt: p.Run, Status: p.Status, Reason: p.Reason}
@@ -322,18 +328,18 @@ func (m *Objective) lost(l *Link) {
 	}
 	p.Report = &report
 	if c := m.State.Current; c != nil && c.PlanID == p.ID {
-		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(planEnded())})
+		m.commands().answer(opt.CommandAnswer{Refusal: opt.RefusalOf(planEnded())})
 	}
 }
 
-func (m *Objective) movePlan(p *opt.Plan, to opt.PlanStatus, reason string) {
+func (m plans) movePlan(p *opt.Plan, to opt.PlanStatus, reason string) {
 	m.apply(opt.Event{Kind: opt.PlanMoved, PlanID: p.ID, From: string(p.Status), To: string(to), Reason: reason})
 }
 
 // onTold notes that a directive or a request has arrived, or that nobody is there
 // for it. A plan that is not there, and that was to report its end by signal, would
 // have done so.
-func (m *Objective) onTold(in Told) {
+func (m plans) onTold(in Told) {
 	if in.To == ToContext {
 		m.onTurnTold(in)
 		return
@@ -365,7 +371,7 @@ func (m *Objective) Successor() ObjectiveState {
 // ChildState returns the state with which the workflow of a plan begins.
 func (m *Objective) ChildState(planID string) PlanState {
 	s, o := &m.State, &m.State.Objective
-	l := m.link(planID)
+	l := m.plans().link(planID)
 	first := m.Message(planID)
 	return PlanState{
 		Rules: Rules, Plan: *l.Start, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name,
@@ -376,11 +382,11 @@ func (m *Objective) ChildState(planID string) PlanState {
 // Message returns what the signal to a plan says.
 func (m *Objective) Message(planID string) Directed {
 	s := &m.State
-	p, l := s.Objective.Plan(planID), m.link(planID)
+	p, l := s.Objective.Plan(planID), m.plans().link(planID)
 	d := Directed{Directive: l.Directive, NotesFrom: min(p.Report.Notes, l.Directive.Notes)}
 	d.Notes = s.Notes[d.NotesFrom:l.Directive.Notes]
 	if l.Directive.Start && !p.Report.Started {
-		d.Inputs = m.inputs(p)
+		d.Inputs = m.plans().inputs(p)
 	}
 	if l.Directive.Command != "" {
 		d.Command = &s.Current.Command
@@ -390,7 +396,7 @@ func (m *Objective) Message(planID string) Directed {
 
 // inputs lists the results of the plans that p depends on, or in list order of
 // the one before it that made something.
-func (m *Objective) inputs(p *opt.Plan) []a2a.Artifact {
+func (m plans) inputs(p *opt.Plan) []a2a.Artifact {
 	o := &m.State.Objective
 	var out []a2a.Artifact
 	if o.Unordered() {
@@ -413,7 +419,7 @@ func (m *Objective) inputs(p *opt.Plan) []a2a.Artifact {
 }
 
 // timers lists the timers that are wanted.
-func (m *Objective) timers() []Timer {
+func (m plans) timers() []Timer {
 	var out []Timer
 	s := &m.State
 	if m.expires() {
@@ -440,14 +446,14 @@ const (
 )
 
 // onElapsed goes on after a timer.
-func (m *Objective) onElapsed(key string) {
+func (m plans) onElapsed(key string) {
 	s := &m.State
 	switch {
 	case strings.HasPrefix(key, idleTimer) && m.expires():
 		m.stop(opt.ObjectiveCanceled, opt.Expired, m.say(":expired",
 			fmt.Sprintf("No client started this objective within %s, so it was canceled.", opt.Span(time.Duration(s.IdleFor)*time.Second))))
 	case strings.HasPrefix(key, answerTimer) && s.Current != nil && answerTimer+s.Current.Command.ID == key && s.Current.Echo:
-		m.answer(opt.CommandAnswer{Waiting: m.unconfirmed(), Unchanged: s.Current.Unchanged})
+		m.commands().answer(opt.CommandAnswer{Waiting: m.commands().unconfirmed(), Unchanged: s.Current.Unchanged})
 	case strings.HasPrefix(key, beginTimer):
 		for _, l := range s.Links {
 			if key == fmt.Sprintf("%s%s:%d", beginTimer, l.PlanID, l.RetryAt.Millis()) {
@@ -459,7 +465,7 @@ func (m *Objective) onElapsed(key string) {
 
 // expires reports whether the objective would be canceled in time as it is. One
 // that was started and has not had its turn yet would not.
-func (m *Objective) expires() bool {
+func (m plans) expires() bool {
 	s := &m.State
 	return s.IdleFor > 0 && s.Idle && s.Objective.Status == opt.ObjectiveSubmitted && s.Objective.Stopping == ""
 }

@@ -63,11 +63,11 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 	case Letter:
 		m.onLetter(in.Letter)
 	case Ended:
-		m.onEnded(in)
+		m.tasks().onEnded(in)
 	case Followed:
-		m.onFollowed(in)
+		m.tasks().onFollowed(in)
 	case Elapsed:
-		m.onElapsed(in.Key)
+		m.tasks().onElapsed(in.Key)
 	case Told:
 		m.onTold(in)
 	}
@@ -187,9 +187,9 @@ func (m *Plan) move(to opt.PlanStatus, reason string) {
 func (m *Plan) settle(begin bool) {
 	for again := true; again; {
 		again = m.follow()
-		again = m.endDoomed() || again
-		again = begin && m.beginReady() || again
-		again = begin && m.beginWaiting() || again
+		again = m.tasks().endDoomed() || again
+		again = begin && m.tasks().beginReady() || again
+		again = begin && m.tasks().beginWaiting() || again
 		again = m.yield() || again
 	}
 	m.tell()
@@ -218,7 +218,7 @@ func (m *Plan) mayBegin() bool {
 func (m *Plan) yield() bool {
 	s := &m.State
 	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && len(s.Work) == 0 && len(s.Plan.Ready()) == 0
-	if !s.Directive.Shared || !s.Plan.Started || !waits || s.Directive.Permission <= s.Yielded || m.working() {
+	if !s.Directive.Shared || !s.Plan.Started || !waits || s.Directive.Permission <= s.Yielded || m.tasks().working() {
 		return false
 	}
 	s.Yielded = s.Directive.Permission
@@ -290,7 +290,7 @@ func (m *Plan) Wants() Wants {
 	if untold && (!settled || s.Directive.TellEnd) {
 		w.Signals = append(w.Signals, Signal{To: s.Plan.ObjectiveID, N: s.Report.N, After: s.After})
 	}
-	if settled && len(w.Signals) == 0 && !m.working() {
+	if settled && len(w.Signals) == 0 && !m.tasks().working() {
 		w.Done = &Done{Status: string(s.Plan.Status), Failure: s.Report.Failure}
 	}
 	return w

@@ -43,7 +43,7 @@ func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 		m.moveTaskByClient(p.Task(c.TaskID), opt.TaskState(c.Status), c.Text)
 	case opt.CancelTask:
 		if t := p.Task(c.TaskID); !t.State.Ended() {
-			return m.cancel(t)
+			return m.tasks().cancel(t)
 		}
 	}
 	return false
@@ -84,7 +84,7 @@ func (m *Plan) moveTaskByClient(t *opt.Task, to opt.TaskState, text string) {
 	}
 	e := opt.Event{Reason: opt.ByHand}
 	if text != "" {
-		e.Status = m.say(t, fmt.Sprintf(":status-%d", m.State.N), text)
+		e.Status = m.tasks().say(t, fmt.Sprintf(":status-%d", m.State.N), text)
 	}
-	m.moveTask(t, to, e)
+	m.tasks().moveTask(t, to, e)
 }

@@ -12,7 +12,7 @@ import (
 // so it is the same each time.
 func (m *Plan) openGate(t *opt.Task, gate opt.Gate) {
 	gate.ID, gate.TaskID, gate.RequestedAt = opt.GateID(t.A2AID(), t.Gates+1), t.A2AID(), m.now
-	m.moveTask(t, gate.State(), opt.Event{Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
+	m.tasks().moveTask(t, gate.State(), opt.Event{Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
 }
 
 // onLetter judges a message. The first valid decision at a gate wins; a letter
@@ -45,7 +45,7 @@ func (m *Plan) onLetter(l opt.Letter) {
 	}
 	heard := e
 	heard.TaskID = t.A2AID()
-	m.keep(heard)
+	m.tasks().keep(heard)
 	m.decide(t, reply)
 }
 
@@ -76,7 +76,7 @@ func (m *Plan) note(l opt.Letter, e opt.Event) {
 	default:
 		kept := e
 		kept.TaskID = t.A2AID()
-		m.keep(kept)
+		m.tasks().keep(kept)
 	}
 	m.record(e)
 }
@@ -87,17 +87,17 @@ func (m *Plan) decide(t *opt.Task, reply opt.Reply) {
 	if t.Ask == nil {
 		w := &Work{Round: t.Gates + 1, Attempt: 1, Waiting: true}
 		m.State.Work[t.ID] = w
-		m.moveTask(t, opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt})
+		m.tasks().moveTask(t, opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt})
 		return
 	}
-	m.moveTask(t, opt.TaskWorking, opt.Event{})
+	m.tasks().moveTask(t, opt.TaskWorking, opt.Event{})
 	switch {
 	case reply.Action == opt.Reject:
-		m.end(t, opt.TaskFailed, "approval_rejected", strings.TrimSpace("The approval was rejected. "+reply.Feedback), opt.Event{})
+		m.tasks().end(t, opt.TaskFailed, "approval_rejected", strings.TrimSpace("The approval was rejected. "+reply.Feedback), opt.Event{})
 	case len(reply.Answers) > 0:
-		m.complete(t, []a2a.Artifact{answersArtifact(t, reply.Answers)}, nil, opt.Event{})
+		m.tasks().complete(t, []a2a.Artifact{answersArtifact(t, reply.Answers)}, nil, opt.Event{})
 	default:
-		m.complete(t, nil, nil, opt.Event{})
+		m.tasks().complete(t, nil, nil, opt.Event{})
 	}
 }
 

@@ -22,6 +22,11 @@ type Work struct {
 	Follows int      `json:"follows,omitempty"` // how often the task was followed for a while
 }
 
+// tasks is the part of a Plan that has tasks worked on.
+type tasks struct{ *Plan }
+
+func (m *Plan) tasks() tasks { return tasks{m} }
+
 // What holds for tasks that say nothing else.
 const (
 	taskAttempts = 3           // of one round
@@ -49,7 +54,7 @@ func (w *Work) kind(t *opt.Task) ActivityKind {
 }
 
 // working reports whether any activity is under way.
-func (m *Plan) working() bool {
+func (m tasks) working() bool {
 	return slices.ContainsFunc(m.State.Plan.Tasks, func(t *opt.Task) bool {
 		w := m.State.Work[t.ID]
 		return w != nil && w.Running
@@ -57,7 +62,7 @@ func (m *Plan) working() bool {
 }
 
 // beginReady begins the tasks that may begin now.
-func (m *Plan) beginReady() bool {
+func (m tasks) beginReady() bool {
 	if !m.mayBegin() {
 		return false
 	}
@@ -70,7 +75,7 @@ func (m *Plan) beginReady() bool {
 
 // begin begins t: with its activity, at its gate if it is nothing else, or by
 // hand if another task stands in for it that we cannot follow.
-func (m *Plan) begin(t *opt.Task) {
+func (m tasks) begin(t *opt.Task) {
 	w := &Work{Round: t.Gates + 1, Attempt: 1, Running: true}
 	switch {
 	case t.Link != "" && !t.Follow:
@@ -88,7 +93,7 @@ func (m *Plan) begin(t *opt.Task) {
 }
 
 // beginWaiting begins the attempts and rounds that wait, as far as they may.
-func (m *Plan) beginWaiting() bool {
+func (m tasks) beginWaiting() bool {
 	s := &m.State
 	if !m.mayBegin() || s.Plan.OnHold() || s.Plan.Stopping != "" || s.Plan.Status.Ended() {
 		return false
@@ -111,7 +116,7 @@ func (m *Plan) beginWaiting() bool {
 }
 
 // endDoomed stops the work of tasks that must end.
-func (m *Plan) endDoomed() bool {
+func (m tasks) endDoomed() bool {
 	any := false
 	for _, t := range m.State.Plan.Doomed() {
 		any = m.cancel(t) || any
@@ -121,7 +126,7 @@ func (m *Plan) endDoomed() bool {
 
 // cancel ends t. It is canceled once its activity has ended, at once if there is
 // none. It reports whether that changed anything.
-func (m *Plan) cancel(t *opt.Task) bool {
+func (m tasks) cancel(t *opt.Task) bool {
 	if w := m.State.Work[t.ID]; w != nil && w.Running {
 		changed := !w.Stop
 		w.Stop = true
@@ -133,7 +138,7 @@ func (m *Plan) cancel(t *opt.Task) bool {
 }
 
 // task returns the task whose work goes by key, and that work; nil for none.
-func (m *Plan) task(key string) (*opt.Task, *Work) {
+func (m tasks) task(key string) (*opt.Task, *Work) {
 	for _, t := range m.State.Plan.Tasks {
 		if w := m.State.Work[t.ID]; w != nil && w.key(t) == key {
 			return t, w
@@ -147,14 +152,14 @@ func (m *Plan) task(key string) (*opt.Task, *Work) {
 const retryTimer = "retry:"
 
 // onElapsed lets an attempt begin that has waited long enough.
-func (m *Plan) onElapsed(key string) {
+func (m tasks) onElapsed(key string) {
 	if _, w := m.task(strings.TrimPrefix(key, retryTimer)); w != nil && w.Waiting {
 		w.Due = a2a.Time{}
 	}
 }
 
 // onEnded takes in how an attempt at a task came out.
-func (m *Plan) onEnded(in Ended) {
+func (m tasks) onEnded(in Ended) {
 	t, w := m.task(in.Key)
 	if t == nil || !w.Running {
 		return
@@ -183,7 +188,7 @@ func (m *Plan) onEnded(in Ended) {
 }
 
 // failAttempt has t attempted again, or fails it if there is no other attempt.
-func (m *Plan) failAttempt(t *opt.Task, w *Work, f Failure) {
+func (m tasks) failAttempt(t *opt.Task, w *Work, f Failure) {
 	last := w.Attempt >= cmp.Or(t.Attempts, taskAttempts)
 	if last || f.Code == ReasonWorkerLost || slices.Contains(t.Retry.Except, f.Code) {
 		m.end(t, opt.TaskFailed, f.Code, f.Message, opt.Event{Round: w.Round, Attempt: w.Attempt})
@@ -199,7 +204,7 @@ func (m *Plan) failAttempt(t *opt.Task, w *Work, f Failure) {
 }
 
 // complete keeps and shows what t made, then ends it.
-func (m *Plan) complete(t *opt.Task, artifacts []a2a.Artifact, streamed []string, e opt.Event) {
+func (m tasks) complete(t *opt.Task, artifacts []a2a.Artifact, streamed []string, e opt.Event) {
 	s := &m.State
 	rootID := ""
 	if m.shows(t) {
@@ -224,7 +229,7 @@ func (m *Plan) complete(t *opt.Task, artifacts []a2a.Artifact, streamed []string
 }
 
 // keep changes the plan without an event.
-func (m *Plan) keep(e opt.Event) {
+func (m tasks) keep(e opt.Event) {
 	e.At = m.now
 	if err := m.State.Plan.Apply(e); err != nil {
 		panic(err)
@@ -232,7 +237,7 @@ func (m *Plan) keep(e opt.Event) {
 }
 
 // end ends t in a state, with a reason in one word and a text for clients.
-func (m *Plan) end(t *opt.Task, to opt.TaskState, reason, text string, e opt.Event) {
+func (m tasks) end(t *opt.Task, to opt.TaskState, reason, text string, e opt.Event) {
 	delete(m.State.Work, t.ID)
 	e.Reason = reason
 	if text != "" {
@@ -243,7 +248,7 @@ func (m *Plan) end(t *opt.Task, to opt.TaskState, reason, text string, e opt.Eve
 
 // onFollowed takes in how the task came out that stands in for another, if it
 // has; if not, it is followed on.
-func (m *Plan) onFollowed(in Followed) {
+func (m tasks) onFollowed(in Followed) {
 	t, w := m.task(in.Key)
 	if t == nil || !w.Running {
 		return
@@ -266,13 +271,13 @@ func (m *Plan) onFollowed(in Followed) {
 }
 
 // moveTask moves t; e holds what more there is to say.
-func (m *Plan) moveTask(t *opt.Task, to opt.TaskState, e opt.Event) {
+func (m tasks) moveTask(t *opt.Task, to opt.TaskState, e opt.Event) {
 	e.Kind, e.TaskID, e.From, e.To = opt.TaskMoved, t.A2AID(), string(t.State), string(to)
 	m.apply(e)
 }
 
 // say returns an agent's message about t. Its id ends in suffix, which comes once.
-func (m *Plan) say(t *opt.Task, suffix, text string) *a2a.Message {
+func (m tasks) say(t *opt.Task, suffix, text string) *a2a.Message {
 	return &a2a.Message{
 		MessageID: t.A2AID() + suffix, ContextID: m.State.ContextID, TaskID: t.A2AID(), Role: a2a.RoleAgent,
 		Parts: []a2a.Part{a2a.TextPart(text)},
@@ -280,7 +285,7 @@ func (m *Plan) say(t *opt.Task, suffix, text string) *a2a.Message {
 }
 
 // shows reports whether the root task shows t's artifacts as its own.
-func (m *Plan) shows(t *opt.Task) bool { return m.State.Directive.Leaf && m.State.Plan.Leaf(t) }
+func (m tasks) shows(t *opt.Task) bool { return m.State.Directive.Leaf && m.State.Plan.Leaf(t) }
 
 // WorkOf returns what an executor is asked to do for an activity of the plan.
 func (m *Plan) WorkOf(a Activity) opt.Work {
@@ -289,17 +294,17 @@ func (m *Plan) WorkOf(a Activity) opt.Work {
 	out := opt.Work{
 		Tenant: s.Tenant, ContextID: s.ContextID, ObjectiveID: s.Plan.ObjectiveID, PlanID: s.Plan.ID, TaskID: t.A2AID(),
 		Objective: s.Objective, Plan: s.Plan.Name, Name: t.Name, Description: t.Description, Executor: t.Executor, Input: t.Input,
-		Messages: m.messages(t), Results: m.results(t), Replies: t.Replies,
+		Messages: m.tasks().messages(t), Results: m.tasks().results(t), Replies: t.Replies,
 		Round: w.Round, Attempt: w.Attempt, Key: fmt.Sprintf("%s:%d", t.A2AID(), w.Round), Trust: opt.Untrusted,
 	}
-	if m.shows(t) {
+	if m.tasks().shows(t) {
 		out.RootID = s.RootID
 	}
 	return out
 }
 
 // messages lists what clients have said to t, oldest first.
-func (m *Plan) messages(t *opt.Task) []a2a.Message {
+func (m tasks) messages(t *opt.Task) []a2a.Message {
 	var out []a2a.Message
 	if m.State.Request != nil {
 		out = append(out, *m.State.Request)
@@ -309,7 +314,7 @@ func (m *Plan) messages(t *opt.Task) []a2a.Message {
 
 // results lists what the tasks before t, or before the plan, have made, and what
 // the tasks have that its input names.
-func (m *Plan) results(t *opt.Task) []opt.Result {
+func (m tasks) results(t *opt.Task) []opt.Result {
 	p := &m.State.Plan
 	before := p.Inputs(t)
 	if len(before) == 0 && len(m.State.Inputs) > 0 {

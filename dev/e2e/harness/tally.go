@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -46,39 +45,39 @@ func ReadTally(path string) ([]TallyLine, error) {
 	return lines, nil
 }
 
-// A Round is how the attempts at one round of a task went, by attempt. Each gate
-// that is passed begins another round.
-type Round map[int]*Attempt
+// A Round is how the work on a task went between two gates: each beginning of an
+// attempt, in order. One whose worker was lost begins again under its number.
+type Round []*Attempt
 
-// An Attempt is one attempt at a round.
+// An Attempt is one attempt at a round, from one beginning on.
 type Attempt struct {
-	PID        int
-	Began      time.Time
-	What       string // end or error, "" if it came to neither
-	Beginnings int
+	N     int
+	PID   int
+	Began time.Time
+	What  string // end or error, "" if it came to neither
 }
 
-// Numbers lists the attempts in order.
-func (r Round) Numbers() []int { return slices.Sorted(maps.Keys(r)) }
+// Last returns the latest attempt, nil if there was none.
+func (r Round) Last() *Attempt {
+	if len(r) == 0 {
+		return nil
+	}
+	return r[len(r)-1]
+}
 
 // Rounds sorts the lines of a tally by their keys.
 func Rounds(lines []TallyLine) map[string]Round {
 	all := map[string]Round{}
 	for _, l := range lines {
-		if all[l.Key] == nil {
-			all[l.Key] = Round{}
+		if l.What == "begin" {
+			all[l.Key] = append(all[l.Key], &Attempt{N: l.Attempt, PID: l.PID, Began: l.At})
+			continue
 		}
-		a := all[l.Key][l.Attempt]
-		if a == nil {
-			a = &Attempt{}
-			all[l.Key][l.Attempt] = a
-		}
-		switch l.What {
-		case "begin":
-			a.PID, a.Began = l.PID, l.At
-			a.Beginnings++
-		default:
-			a.What = l.What
+		for _, a := range slices.Backward(all[l.Key]) {
+			if a.N == l.Attempt && a.PID == l.PID && a.What == "" {
+				a.What = l.What
+				break
+			}
 		}
 	}
 	return all

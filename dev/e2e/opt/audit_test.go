@@ -72,10 +72,9 @@ func (s *story) ran(runs map[string]harness.Round) (wrong []error) {
 			wrong = append(wrong, fmt.Errorf("%s was run, after %d replies", key, s.replies[task]))
 		}
 		var last *harness.Attempt
-		for _, n := range r.Numbers() {
-			a := r[n]
-			if a.Beginnings != 1 || last != nil && last.What != "error" {
-				wrong = append(wrong, fmt.Errorf("%s: attempt %d began %d times, after %+v", key, n, a.Beginnings, last))
+		for _, a := range r {
+			if last != nil && (a.N == last.N || last.What != "error") {
+				wrong = append(wrong, fmt.Errorf("%s: attempt %d began after %+v", key, a.N, last))
 			}
 			last = a
 		}
@@ -87,7 +86,7 @@ func (s *story) ran(runs map[string]harness.Round) (wrong []error) {
 			if t.State != opt.TaskCompleted || s.hands[id] || t.Ask != nil || t.Link != "" {
 				continue
 			}
-			if n := last.Numbers(); len(n) == 0 || last[n[len(n)-1]].What != "end" {
+			if a := last.Last(); a == nil || a.What != "end" {
 				wrong = append(wrong, fmt.Errorf("%s is completed, and was not run to the end: %v", id, strings.Join(runKeys(runs), " ")))
 			}
 		}
