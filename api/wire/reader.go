@@ -60,7 +60,7 @@ func (r *Reader) wrong(field, problem string) {
 
 // params returns the params as an object; absent ones are an empty object.
 func (r *Reader) params() object {
-	o := object{r: r}
+	o := object{fields{r: r}}
 	switch {
 	case r.raw == nil:
 		o.m = map[string]json.RawMessage{}
@@ -77,16 +77,19 @@ func (r *Reader) params() object {
 // An object is a JSON object being read. Its members are asked for by their
 // camelCase name and found under the snake_case one, too; null is absent. A
 // member of the wrong type is reported and read as absent.
-type object struct {
+type object struct{ fields }
+
+// fields are the members of an object that is read, with what reads one of them.
+type fields struct {
 	r    *Reader
 	path string // with a trailing dot, "" at the top
 	m    map[string]json.RawMessage
 }
 
-func (o object) wrong(name, problem string) { o.r.wrong(o.path+name, problem) }
+func (o fields) wrong(name, problem string) { o.r.wrong(o.path+name, problem) }
 
 // find returns the member called name, nil if it is absent or null.
-func (o object) find(name string) json.RawMessage {
+func (o fields) find(name string) json.RawMessage {
 	raw, ok := o.m[name]
 	if !ok {
 		raw = o.m[snake(name)]
@@ -109,13 +112,13 @@ func snake(name string) string {
 	return b.String()
 }
 
-func (o object) text(name string) string {
+func (o fields) text(name string) string {
 	s, _ := o.textIf(name)
 	return s
 }
 
 // textIf returns the string called name; ok is false if it is not there.
-func (o object) textIf(name string) (s string, ok bool) {
+func (o fields) textIf(name string) (s string, ok bool) {
 	raw := o.find(name)
 	if raw == nil {
 		return "", false
@@ -128,7 +131,7 @@ func (o object) textIf(name string) (s string, ok bool) {
 }
 
 // id returns an id of our own or of a client; what cannot be an id is reported.
-func (o object) id(name string) string {
+func (o fields) id(name string) string {
 	s := o.text(name)
 	if problem := badID(s); problem != "" {
 		o.wrong(name, problem)
@@ -150,7 +153,7 @@ func badID(s string) string {
 	return ""
 }
 
-func (o object) needID(name string) string {
+func (o fields) needID(name string) string {
 	before := len(o.r.violations)
 	s := o.id(name)
 	if s == "" && len(o.r.violations) == before {
@@ -160,7 +163,7 @@ func (o object) needID(name string) string {
 }
 
 // flag returns the boolean called name, missing if it is not there.
-func (o object) flag(name string, missing bool) bool {
+func (o fields) flag(name string, missing bool) bool {
 	raw := o.find(name)
 	if raw == nil {
 		return missing
@@ -173,7 +176,7 @@ func (o object) flag(name string, missing bool) bool {
 }
 
 // integer returns the 32-bit integer called name, nil if it is not there.
-func (o object) integer(name string) *int {
+func (o fields) integer(name string) *int {
 	raw := o.find(name)
 	if raw == nil {
 		return nil
@@ -187,7 +190,7 @@ func (o object) integer(name string) *int {
 	return &n
 }
 
-func (o object) time(name string) a2a.Time {
+func (o fields) time(name string) a2a.Time {
 	var t a2a.Time
 	if s := o.text(name); s != "" && t.UnmarshalText([]byte(s)) != nil {
 		o.wrong(name, "must be an RFC 3339 timestamp")
@@ -199,13 +202,13 @@ func (o object) time(name string) a2a.Time {
 func (o object) object(name string) (inner object, ok bool) {
 	raw := o.find(name)
 	if raw == nil {
-		return object{r: o.r}, false
+		return object{fields{r: o.r}}, false
 	}
 	return o.r.object(o.path+name, raw)
 }
 
 func (r *Reader) object(path string, raw json.RawMessage) (inner object, ok bool) {
-	inner = object{r: r, path: path + "."}
+	inner = object{fields{r: r, path: path + "."}}
 	if raw[0] != '{' {
 		r.wrong(path, "must be an object")
 		return inner, false
@@ -215,7 +218,7 @@ func (r *Reader) object(path string, raw json.RawMessage) (inner object, ok bool
 }
 
 // list returns the elements of the array called name, nil if it is not there.
-func (o object) list(name string) []json.RawMessage {
+func (o fields) list(name string) []json.RawMessage {
 	raw := o.find(name)
 	if raw == nil {
 		return nil
@@ -238,7 +241,7 @@ func (o object) objects(name string, elements []json.RawMessage) []object {
 	return out
 }
 
-func (o object) texts(name string) []string {
+func (o fields) texts(name string) []string {
 	var out []string
 	for i, raw := range o.list(name) {
 		var s *string

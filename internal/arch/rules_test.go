@@ -127,10 +127,10 @@ func checkSizes(s source) (wrong []string) {
 	return wrong
 }
 
-// checkTypes returns what is wrong with the types of all sources: types with too
-// many methods, and types whose methods are in too many files.
+// checkTypes returns what is wrong with the types of all sources: those with too
+// many methods.
 func checkTypes(sources []source) (wrong []string) {
-	methods, files := map[string]int{}, map[string]map[string]bool{}
+	methods := map[string]int{}
 	for _, s := range sources {
 		for _, d := range s.file.Decls {
 			f, ok := d.(*ast.FuncDecl)
@@ -139,18 +139,11 @@ func checkTypes(sources []source) (wrong []string) {
 			}
 			name := s.room + "." + receiver(f.Recv.List[0].Type)
 			methods[name]++
-			if files[name] == nil {
-				files[name] = map[string]bool{}
-			}
-			files[name][s.path] = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(methods)) {
 		if n := methods[name]; n > maxMethods {
 			wrong = append(wrong, fmt.Sprintf("%s has %d methods, more than %d", name, n, maxMethods))
-		}
-		if n := len(files[name]); n > maxTypeFiles {
-			wrong = append(wrong, fmt.Sprintf("%s is in %d files, more than %d", name, n, maxTypeFiles))
 		}
 	}
 	return wrong

@@ -128,10 +128,9 @@ const (
 	maxTable    = 80
 )
 
-// A type with more methods, or in more files, does too much; a function with more
+// A type with more methods does too much; a function with more
 // parameters wants a struct.
 const (
 	maxMethods    = 40
-	maxTypeFiles  = 5
 	maxParameters = 5
 )

@@ -10,7 +10,7 @@ import (
 
 // endActivity lets an activity come out in some way. One that was told to stop may
 // come out as if it was not.
-func (w *World) endActivity(r *run, index int, c *choice) {
+func (w temporal) endActivity(r *run, index int, c *choice) {
 	a := r.activities[index]
 	if c.chance(8) && !a.unsure {
 		a.unsure = true
@@ -34,7 +34,7 @@ func (w *World) endActivity(r *run, index int, c *choice) {
 	w.arrive(r, in)
 }
 
-func (w *World) made(a *activity, c *choice) machine.Input {
+func (w temporal) made(a *activity, c *choice) machine.Input {
 	in := machine.Made{Key: a.Key, Planner: "planner", Reason: "it was asked"}
 	switch c.pick(8) {
 	case 6:
@@ -42,12 +42,12 @@ func (w *World) made(a *activity, c *choice) machine.Input {
 	case 7:
 		in.Planner, in.Reason, in.Failure = "", "", "The planner failed."
 	default:
-		in.Plans = w.plans(c, 2)
+		in.Plans = w.clients().plans(c, 2)
 	}
 	return in
 }
 
-func (w *World) followed(a *activity, c *choice) machine.Input {
+func (w temporal) followed(a *activity, c *choice) machine.Input {
 	if a.asked && c.pick(2) == 0 {
 		return machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "canceled", Canceled: true}}
 	}
@@ -56,7 +56,7 @@ func (w *World) followed(a *activity, c *choice) machine.Input {
 }
 
 // ran returns how a task came out.
-func (w *World) ran(a *activity, c *choice) machine.Input {
+func (w temporal) ran(a *activity, c *choice) machine.Input {
 	if a.asked && c.pick(2) == 0 {
 		return machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "canceled", Message: "It was canceled.", Canceled: true}}
 	}

@@ -32,7 +32,7 @@ type call struct {
 const patience = 3000
 
 // send begins the steps of a call.
-func (w *World) send(c *call) {
+func (w clients) send(c *call) {
 	w.calls = append(w.calls, c)
 	if c.queued {
 		in := machine.Enter{ObjectiveID: c.objectiveID, Attempt: c.attempt, At: c.ahead.since, Behind: c.ahead.begun, Starting: c.ahead.starting}
@@ -43,7 +43,7 @@ func (w *World) send(c *call) {
 }
 
 // sendOn begins the last step of a call.
-func (w *World) sendOn(c *call) {
+func (w clients) sendOn(c *call) {
 	switch {
 	case c.opening != nil:
 		w.put(op{kind: start, to: c.to, call: c})
@@ -55,35 +55,35 @@ func (w *World) sendOn(c *call) {
 }
 
 // deliverCall lets a step of a call come through.
-func (w *World) deliverCall(o op, twice bool) {
+func (w clients) deliverCall(o op, twice bool) {
 	if twice {
 		again := o
 		again.repeat = true
 		w.put(again)
 	}
-	to, c := w.open(o.to), o.call
+	to, c := w.temporal().open(o.to), o.call
 	switch o.kind {
 	case enter:
 		if to == nil {
 			id := w.journal.rows[c.objectiveID].objective.ContextID
 			maps.DeleteFunc(w.used, func(key string, _ bool) bool { return strings.HasPrefix(key, o.to+" ") }) // it begins anew
-			to = w.newRun(o.to, "", contextHost{machine.NewContext(tenant, id)})
+			to = w.temporal().newRun(o.to, "", contextHost{machine.NewContext(tenant, id)})
 		}
 		w.logf("the API tells %s that %s comes, behind %s", w.name(o.to), w.name(c.objectiveID), w.names(slices.Concat(c.ahead.begun, c.ahead.starting)))
-		w.arrive(to, sent(o.in))
+		w.temporal().arrive(to, sent(o.in))
 		if !o.repeat {
 			w.sendOn(c)
 		}
 	case start:
 		if w.latest[o.to] == nil {
 			w.logf("the workflow of %s begins", w.name(o.to))
-			r := w.newRun(o.to, o.to, objectiveHost{machine.NewObjective(copied(*c.opening), c.idleFor)})
+			r := w.temporal().newRun(o.to, o.to, objectiveHost{machine.NewObjective(copied(*c.opening), c.idleFor)})
 			r.fresh = true
 		}
 	case letter:
 		if to != nil {
 			w.logf("a letter arrives at %s: %s", w.name(o.to), c.letter.Message.MessageID)
-			w.arrive(to, sent(machine.Letter{Letter: *c.letter}))
+			w.temporal().arrive(to, sent(machine.Letter{Letter: *c.letter}))
 		}
 	case command:
 		w.deliverCommand(o, to)
@@ -92,7 +92,7 @@ func (w *World) deliverCall(o op, twice bool) {
 
 // deliverCommand hands a command to its objective. If that has ended, a command
 // that retries it begins a new run, which reads what the journal has.
-func (w *World) deliverCommand(o op, to *run) {
+func (w clients) deliverCommand(o op, to *run) {
 	c := *o.call.command
 	if to == nil {
 		r := w.journal.rows[o.to]
@@ -108,11 +108,11 @@ func (w *World) deliverCommand(o op, to *run) {
 		}
 		w.logf("%s is retried in a new run", w.name(o.to))
 		m := machine.RestoreObjective(w.journal.kept(o.to), 0)
-		to = w.newRun(o.to, o.to, objectiveHost{m})
+		to = w.temporal().newRun(o.to, o.to, objectiveHost{m})
 		to.recorded, to.confirmed = m.State.N, m.State.N
 	}
 	w.logf("command %s arrives at %s: %s", c.ID, w.name(o.to), describe(c))
-	w.arrive(to, sent(machine.Command{Command: c}))
+	w.temporal().arrive(to, sent(machine.Command{Command: c}))
 }
 
 // retries reports whether a command is one that retries an objective.
@@ -122,7 +122,7 @@ func retries(c opt.Command) bool {
 }
 
 // act lets a client do something.
-func (w *World) act(c *choice) {
+func (w clients) act(c *choice) {
 	if len(w.journal.order) == 0 {
 		w.openObjective(c)
 		return
@@ -145,7 +145,7 @@ func (w *World) act(c *choice) {
 }
 
 // openObjective has a client ask for work.
-func (w *World) openObjective(c *choice) {
+func (w clients) openObjective(c *choice) {
 	w.n++
 	contextID := fmt.Sprintf("ctx-%d", c.pick(2)+1)
 	if c.pick(3) < 2 {
@@ -177,14 +177,14 @@ func (w *World) openObjective(c *choice) {
 	w.send(call)
 }
 
-func (w *World) message(objectiveID, taskID string) *a2a.Message {
+func (w clients) message(objectiveID, taskID string) *a2a.Message {
 	w.messages++
 	id := fmt.Sprintf("m%d", w.messages)
 	return &a2a.Message{MessageID: id, TaskID: taskID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("text " + id)}}
 }
 
 // plans draws specs of plans.
-func (w *World) plans(c *choice, most int) []opt.PlanSpec {
+func (w clients) plans(c *choice, most int) []opt.PlanSpec {
 	n := c.pick(most) + 1
 	if most == 3 && c.chance(8) {
 		n = 0
@@ -206,7 +206,7 @@ func (w *World) plans(c *choice, most int) []opt.PlanSpec {
 }
 
 // tasks draws specs of tasks: two numbers say how many and what they are.
-func (w *World) tasks(c *choice) []opt.TaskSpec {
+func (w clients) tasks(c *choice) []opt.TaskSpec {
 	shape := c.pick(256)
 	var out []opt.TaskSpec
 	for i := range shape%4 + 1 {
@@ -234,13 +234,13 @@ func (w *World) tasks(c *choice) []opt.TaskSpec {
 	return out
 }
 
-func (w *World) anyRow(c *choice) *row {
+func (w clients) anyRow(c *choice) *row {
 	j := w.journal
 	return j.rows[j.order[c.pick(len(j.order))]]
 }
 
 // note has a client say something to a root task or a plan task.
-func (w *World) note(c *choice) {
+func (w clients) note(c *choice) {
 	o := &w.anyRow(c).objective
 	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: "alice"}
 	call := &call{begunAt: w.now, objectiveID: o.ID, to: o.ID, letter: l, attempt: o.Attempt}
@@ -260,7 +260,7 @@ func (w *World) note(c *choice) {
 }
 
 // decide has a client answer a gate that the journal shows as open.
-func (w *World) decide(c *choice) {
+func (w clients) decide(c *choice) {
 	var open []*opt.Gate
 	var plans []*opt.Plan
 	for _, id := range w.journal.order {
@@ -278,7 +278,7 @@ func (w *World) decide(c *choice) {
 	w.answerGate(plans[i], open[i], []opt.Action{opt.Accept, opt.Accept, opt.Reject}[c.pick(3)])
 }
 
-func (w *World) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action) {
+func (w clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action) {
 	l := &opt.Letter{ObjectiveID: p.ObjectiveID, PlanID: p.ID, TaskID: g.TaskID, Message: *w.message(p.ObjectiveID, g.TaskID), Principal: "alice"}
 	l.Reply = &opt.Reply{GateID: g.ID, Action: action}
 	if g.Kind == opt.Clarification {

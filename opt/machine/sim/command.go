@@ -10,7 +10,7 @@ import (
 )
 
 // sendCommand has a client ask for a change, going by what the journal shows.
-func (w *World) sendCommand(c *choice) {
+func (w clients) sendCommand(c *choice) {
 	r := w.anyRow(c)
 	o := &r.objective
 	w.n2++
@@ -29,7 +29,7 @@ func (w *World) sendCommand(c *choice) {
 }
 
 // sendThis sends a command as the API does.
-func (w *World) sendThis(cmd opt.Command) {
+func (w clients) sendThis(cmd opt.Command) {
 	r := w.journal.rows[cmd.ObjectiveID]
 	o := &r.objective
 	call := &call{begunAt: w.now, objectiveID: o.ID, to: o.ID, command: &cmd, attempt: o.Attempt}
@@ -69,7 +69,7 @@ func mayBegin(c opt.Command) bool {
 }
 
 // fill draws what a command asks for.
-func (w *World) fill(c *choice, cmd *opt.Command, o *opt.Objective) {
+func (w clients) fill(c *choice, cmd *opt.Command, o *opt.Objective) {
 	name := "named by " + cmd.ID
 	p := anyPlan(c, o)
 	k := c.pick(24)
@@ -104,7 +104,7 @@ func (w *World) fill(c *choice, cmd *opt.Command, o *opt.Objective) {
 	}
 }
 
-func (w *World) fillForPlan(c *choice, cmd *opt.Command, o *opt.Objective, p *opt.Plan) {
+func (w clients) fillForPlan(c *choice, cmd *opt.Command, o *opt.Objective, p *opt.Plan) {
 	name := "named by " + cmd.ID
 	k := c.pick(12)
 	if len(p.Tasks) == 0 && k >= 7 {

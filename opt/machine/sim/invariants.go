@@ -38,7 +38,7 @@ func newFacts() facts {
 }
 
 // before notes what a machine is about to take in.
-func (w *World) before(r *run, in machine.Input) {
+func (w checks) before(r *run, in machine.Input) {
 	f := &w.facts
 	switch in := in.(type) {
 	case machine.Command:
@@ -64,7 +64,7 @@ func (w *World) before(r *run, in machine.Input) {
 }
 
 // after checks what a machine has come to with one input.
-func (w *World) after(r *run, in machine.Input, events []opt.Event) {
+func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 	for _, e := range events {
 		switch e.Kind {
 		case opt.MessageAdded:
@@ -87,7 +87,7 @@ func (w *World) after(r *run, in machine.Input, events []opt.Event) {
 
 // revisionsRise: revisions rise by one with each command that was applied, and
 // with nothing else (invariant 3).
-func (w *World) revisionsRise(r *run, e opt.Event) {
+func (w checks) revisionsRise(r *run, e opt.Event) {
 	had := max(w.facts.revision[r.id], 1)
 	if e.Revision != had && e.Revision != had+1 {
 		w.fail("revision", "%s goes from revision %d to %d", w.name(r.id), had, e.Revision)
@@ -98,7 +98,7 @@ func (w *World) revisionsRise(r *run, e opt.Event) {
 
 // answeredOnce: a command is answered once: applied, and then the revision has
 // risen, or refused (invariant 3).
-func (w *World) answeredOnce(r *run, e opt.Event) {
+func (w checks) answeredOnce(r *run, e opt.Event) {
 	f, a := &w.facts, e.Answer
 	if f.answers[a.CommandID]++; f.answers[a.CommandID] > 1 {
 		w.fail("answers", "command %s is answered twice", a.CommandID)
@@ -115,7 +115,7 @@ func (w *World) answeredOnce(r *run, e opt.Event) {
 }
 
 // turnsInOrder: turns are given in the order of places (invariant 4).
-func (w *World) turnsInOrder(r *run, h contextHost) {
+func (w checks) turnsInOrder(r *run, h contextHost) {
 	s, queue := &h.State, w.facts.queue[r.id]
 	member := func(id string) bool {
 		return slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting), func(m *machine.Member) bool { return m.ID == id })
@@ -139,7 +139,7 @@ func (w *World) turnsInOrder(r *run, h contextHost) {
 }
 
 // beginsActivity checks what is about to begin.
-func (w *World) beginsActivity(r *run, a *activity) {
+func (w checks) beginsActivity(r *run, a *activity) {
 	if a.Kind == machine.LoadKept {
 		return
 	}
@@ -152,7 +152,7 @@ func (w *World) beginsActivity(r *run, a *activity) {
 
 // mayRun: no task runs that was removed, skipped or paused, that is not allowed yet,
 // or that runs already; and no attempt runs twice (invariant 2).
-func (w *World) mayRun(r *run, h planHost, a *activity) {
+func (w checks) mayRun(r *run, h planHost, a *activity) {
 	s := &h.State
 	p, t := &s.Plan, s.Plan.Task(a.Of)
 	o := w.latest[r.objective].m.(objectiveHost).State.Objective
@@ -191,7 +191,7 @@ func allAsked(r *run) bool {
 }
 
 // oneWorks: one objective of a context works at a time (invariant 4).
-func (w *World) oneWorks(r *run) {
+func (w checks) oneWorks(r *run) {
 	contextID := w.contextOf(r)
 	for _, other := range w.runs {
 		if other.objective == "" || other.objective == r.objective || w.contextOf(other) != contextID || w.hurt[other.objective] {
@@ -205,13 +205,13 @@ func (w *World) oneWorks(r *run) {
 	}
 }
 
-func (w *World) contextOf(r *run) string {
+func (w checks) contextOf(r *run) string {
 	return w.latest[r.objective].m.(objectiveHost).State.Objective.ContextID
 }
 
 // knowsEverything: a task is given what clients have said to the root task, and what
 // the plan before it has made.
-func (w *World) knowsEverything(r *run, h planHost, a *activity) {
+func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 	o := &w.latest[r.objective].m.(objectiveHost).State
 	for _, note := range o.Notes[:min(h.State.Directive.Notes, len(o.Notes))] {
 		if !slices.ContainsFunc(a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
@@ -245,7 +245,7 @@ func (w *World) knowsEverything(r *run, h planHost, a *activity) {
 // checkShown: what clients are shown is never contradicted: whatever moves, moves
 // from where it was shown, and what has ended stays so until a new attempt
 // (invariant 6).
-func (w *World) checkShown(r *row, e opt.Event) {
+func (w checks) checkShown(r *row, e opt.Event) {
 	o := &r.objective
 	p := o.Plan(e.PlanID)
 	bad := func(was string) {

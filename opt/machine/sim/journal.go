@@ -88,7 +88,7 @@ func (w *World) store(source, objectiveID string, e opt.Event) {
 	if r == nil {
 		w.fail("journal", "%s comes before its objective", e.Kind)
 	}
-	w.checkShown(r, e)
+	w.checks().checkShown(r, e)
 	o := &r.objective
 	if e.Head != nil {
 		storeHead(o, *e.Head)
@@ -102,15 +102,7 @@ func (w *World) store(source, objectiveID string, e opt.Event) {
 		h := e.PlanHead
 		p.Status, p.Reason, p.Stopping, p.Started, p.Paused, p.Run = h.Status, h.Reason, h.Stopping, h.Started, h.Paused, h.Run
 	}
-	switch t := e.Text; {
-	case t == nil:
-	case p != nil:
-		p.Name, p.Description, p.Metadata, p.Dependencies = t.Name, t.Description, t.Metadata, t.Dependencies
-		j.texts[t.Name] = true
-	default:
-		o.Name, o.Description, o.Metadata = t.Name, t.Description, t.Metadata
-		j.texts[t.Name] = true
-	}
+	j.storeText(o, p, e.Text)
 	switch e.Kind {
 	case opt.ObjectiveRetried:
 		j.roots[e.TaskID] = opt.TaskSubmitted
@@ -140,6 +132,18 @@ func (w *World) store(source, objectiveID string, e opt.Event) {
 		r.closed = true
 		j.release(o.ContextID, o.ID)
 	}
+}
+
+func (j *journal) storeText(o *opt.Objective, p *opt.Plan, t *opt.Text) {
+	switch {
+	case t == nil:
+		return
+	case p != nil:
+		p.Name, p.Description, p.Metadata, p.Dependencies = t.Name, t.Description, t.Metadata, t.Dependencies
+	default:
+		o.Name, o.Description, o.Metadata = t.Name, t.Description, t.Metadata
+	}
+	j.texts[t.Name] = true
 }
 
 func storeHead(o *opt.Objective, h opt.ObjectiveHead) {

@@ -46,19 +46,19 @@ func (w *World) deliver(i int, twice bool) {
 		w.deliverChild(o)
 	case childEnds:
 		if !o.from.ended {
-			w.arrive(o.from, o.in)
+			w.temporal().arrive(o.from, o.in)
 		}
 	default:
-		w.deliverCall(o, twice)
+		w.clients().deliverCall(o, twice)
 	}
 }
 
 func (w *World) deliverSignal(o op, twice bool) {
-	to := w.open(o.to)
+	to := w.temporal().open(o.to)
 	switch {
 	case to != nil:
 		w.logf("%s hears %s from %s", w.name(o.to), w.say(o.in), w.name(o.from.id))
-		w.arrive(to, o.in)
+		w.temporal().arrive(to, o.in)
 		if twice {
 			again := o
 			again.repeat, again.in = true, sent(o.in)
@@ -68,7 +68,7 @@ func (w *World) deliverSignal(o op, twice bool) {
 		w.logf("%s is not there to hear %s from %s", w.name(o.to), w.say(o.in), w.name(o.from.id))
 	}
 	if !o.repeat && !o.from.ended {
-		w.arrive(o.from, machine.Told{To: o.signal.To, N: o.signal.N, Gone: to == nil})
+		w.temporal().arrive(o.from, machine.Told{To: o.signal.To, N: o.signal.N, Gone: to == nil})
 	}
 }
 
@@ -76,16 +76,16 @@ func (w *World) deliverChild(o op) {
 	if o.from.ended {
 		return
 	}
-	if w.open(o.to) != nil {
+	if w.temporal().open(o.to) != nil {
 		w.logf("%s cannot begin: its former run is there", w.name(o.to))
-		w.arrive(o.from, machine.ChildRefused{PlanID: o.child.PlanID, Attempt: o.child.Attempt})
+		w.temporal().arrive(o.from, machine.ChildRefused{PlanID: o.child.PlanID, Attempt: o.child.Attempt})
 		return
 	}
 	w.logf("%s begins", w.name(o.to))
 	m := planHost{&machine.Plan{}}
 	must(json.Unmarshal(o.state, m.state()))
-	child := w.newRun(o.to, o.from.objective, m)
+	child := w.temporal().newRun(o.to, o.from.objective, m)
 	child.parent, child.attempt, child.fresh = o.from, o.child.Attempt, true
 	child.recorded, child.confirmed = m.State.N, m.State.N
-	w.arrive(o.from, machine.ChildStarted{PlanID: o.child.PlanID, Attempt: o.child.Attempt, N: o.child.N})
+	w.temporal().arrive(o.from, machine.ChildStarted{PlanID: o.child.PlanID, Attempt: o.child.Attempt, N: o.child.N})
 }

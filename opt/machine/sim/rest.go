@@ -10,7 +10,7 @@ import (
 )
 
 // checkRest checks what holds when nothing happens any more by itself.
-func (w *World) checkRest() {
+func (w checks) checkRest() {
 	for _, r := range w.runs {
 		switch h := r.m.(type) {
 		case objectiveHost:
@@ -21,7 +21,7 @@ func (w *World) checkRest() {
 		case contextHost:
 			w.nobodyWaitsInVain(r, &h.State)
 		}
-		w.replay(r)
+		w.temporal().replay(r)
 	}
 	w.rowsEqualStates()
 	w.allAnswered()
@@ -31,7 +31,7 @@ func (w *World) checkRest() {
 // restsForReason: an objective that has not ended waits for a named person, plan,
 // client or timer. One that shows that it works has something that a client does
 // by hand (invariant 1).
-func (w *World) restsForReason(r *run, s *machine.ObjectiveState) {
+func (w checks) restsForReason(r *run, s *machine.ObjectiveState) {
 	o := &s.Objective
 	bad := func(why string) { w.fail("rest", "%s is %s (%s): %s", w.name(o.ID), o.Status, o.Reason, why) }
 	byClient := slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return w.clientWorks(p) })
@@ -67,8 +67,8 @@ func (w *World) restsForReason(r *run, s *machine.ObjectiveState) {
 
 // clientWorks reports whether a client has work on a plan at hand: a task that it
 // moves, or a plan that waits for tasks.
-func (w *World) clientWorks(p *opt.Plan) bool {
-	r := w.open(p.ID)
+func (w checks) clientWorks(p *opt.Plan) bool {
+	r := w.temporal().open(p.ID)
 	if r == nil || p.Status != opt.PlanWorking {
 		return false
 	}
@@ -77,7 +77,7 @@ func (w *World) clientWorks(p *opt.Plan) bool {
 }
 
 // planRestsForReason is restsForReason for a plan.
-func (w *World) planRestsForReason(s *machine.PlanState) {
+func (w checks) planRestsForReason(s *machine.PlanState) {
 	p := &s.Plan
 	bad := func(why string) { w.fail("rest", "%s is %s (%s): %s", w.name(p.ID), p.Status, p.Reason, why) }
 	for _, t := range p.Tasks {
@@ -110,7 +110,7 @@ func (w *World) planRestsForReason(s *machine.PlanState) {
 
 // nobodyWaitsInVain: when nothing goes on, no objective holds the turn or waits for
 // it: one that cannot go on gives it back (invariant 4).
-func (w *World) nobodyWaitsInVain(r *run, s *machine.ContextState) {
+func (w checks) nobodyWaitsInVain(r *run, s *machine.ContextState) {
 	if s.Holder != nil || len(s.Front)+len(s.Waiting) > 0 {
 		holder := "nobody"
 		if s.Holder != nil {
@@ -121,7 +121,7 @@ func (w *World) nobodyWaitsInVain(r *run, s *machine.ContextState) {
 }
 
 // knowsItsPlans: an objective shows of its plans what they are (invariant 5).
-func (w *World) knowsItsPlans(s *machine.ObjectiveState) {
+func (w checks) knowsItsPlans(s *machine.ObjectiveState) {
 	for _, p := range s.Objective.Plans {
 		r := w.latest[p.ID]
 		if r == nil || r.terminated || p.Over() {
@@ -145,7 +145,7 @@ func (w *World) knowsItsPlans(s *machine.ObjectiveState) {
 
 // rollsUp: an objective and its root task show what a naive look at the plans says
 // (invariant 5).
-func (w *World) rollsUp(o *opt.Objective) {
+func (w checks) rollsUp(o *opt.Objective) {
 	gates, open, completed := 0, 0, 0
 	for _, p := range o.Plans {
 		if p.Over() {
@@ -155,7 +155,7 @@ func (w *World) rollsUp(o *opt.Objective) {
 			continue
 		}
 		open++
-		if r := w.open(p.ID); r != nil {
+		if r := w.temporal().open(p.ID); r != nil {
 			gates += len(r.m.(planHost).State.Plan.Waiting())
 		}
 	}
@@ -171,7 +171,7 @@ func (w *World) rollsUp(o *opt.Objective) {
 
 // rowsEqualStates: when all is recorded, the rows are what the machines know
 // (invariant 5).
-func (w *World) rowsEqualStates() {
+func (w checks) rowsEqualStates() {
 	for _, id := range w.journal.order {
 		r := w.latest[id]
 		if r == nil {
@@ -209,7 +209,7 @@ func tasksOf(p *opt.Plan) []any {
 	return out
 }
 
-func (w *World) same(id string, row, state any) {
+func (w checks) same(id string, row, state any) {
 	if a, b := string(encoded(row)), string(encoded(state)); a != b {
 		w.fail("rows", "of %s is recorded\n%s, but it is\n%s", w.name(id), w.name(a), w.name(b))
 	}
@@ -218,7 +218,7 @@ func (w *World) same(id string, row, state any) {
 // allAnswered: each command that an objective has taken in is answered, and for
 // each change there is a command (invariant 3). What a refused command names is
 // nowhere, what an applied one adds is there.
-func (w *World) allAnswered() {
+func (w checks) allAnswered() {
 	f := &w.facts
 	for _, id := range slices.Sorted(maps.Keys(f.taken)) {
 		objective := f.taken[id]
@@ -246,7 +246,7 @@ func (w *World) allAnswered() {
 }
 
 // allJudged: each letter that a workflow has taken in is judged once (invariant 7).
-func (w *World) allJudged() {
+func (w checks) allJudged() {
 	for _, id := range slices.Sorted(maps.Keys(w.facts.heard)) {
 		if n := w.facts.judged[id]; n != 1 && !(n > 1 && w.facts.again[id]) {
 			w.fail("letters", "letter %s is judged %d times", id, n)

@@ -32,7 +32,7 @@ func (s *Story) Open(change func(*opt.Opening)) string {
 		ID: id, ContextID: "ctx-1", Tenant: tenant, Principal: "alice", Name: fmt.Sprintf("Objective %d", w.n),
 		Status: opt.ObjectiveSubmitted, CreatedAt: w.at(), UpdatedAt: w.at(), Revision: 1, Attempt: 1, Root: opt.TaskSubmitted,
 	}}
-	o.Message = w.message(id, id)
+	o.Message = w.clients().message(id, id)
 	change(&o)
 	call := &call{begunAt: w.now, objectiveID: id, to: id, opening: &o, attempt: 1}
 	if !o.Idle {
@@ -41,7 +41,7 @@ func (s *Story) Open(change func(*opt.Opening)) string {
 		call.queued = !o.Objective.QueuedAt.IsZero()
 	}
 	w.record(id, id, []opt.Event{o.Event()})
-	w.send(call)
+	w.clients().send(call)
 	return id
 }
 
@@ -51,15 +51,15 @@ func (s *Story) Send(c opt.Command) string {
 	if c.ID == "" {
 		c.ID = fmt.Sprintf("c%d", s.w.n2)
 	}
-	s.w.sendThis(c)
+	s.w.clients().sendThis(c)
 	return c.ID
 }
 
 // Say has a client send a message to the root task, and returns its id.
 func (s *Story) Say(objectiveID string, begins bool) string {
 	w, o := s.w, &s.w.journal.rows[objectiveID].objective
-	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: "alice", Begins: begins, Message: *w.message(o.ID, o.RootID())}
-	w.send(&call{begunAt: w.now, objectiveID: o.ID, to: o.ID, letter: l, attempt: o.Attempt})
+	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: "alice", Begins: begins, Message: *w.clients().message(o.ID, o.RootID())}
+	w.clients().send(&call{begunAt: w.now, objectiveID: o.ID, to: o.ID, letter: l, attempt: o.Attempt})
 	return l.Message.MessageID
 }
 
@@ -68,7 +68,7 @@ func (s *Story) Accept() {
 	for _, id := range s.w.journal.order {
 		for _, p := range s.w.journal.rows[id].objective.Plans {
 			for _, t := range p.Waiting() {
-				s.w.answerGate(p, t.Gate, opt.Accept)
+				s.w.clients().answerGate(p, t.Gate, opt.Accept)
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Story) End(key string, in machine.Input) {
 		for i, a := range r.activities {
 			if a.Key == key {
 				r.activities = append(r.activities[:i:i], r.activities[i+1:]...)
-				s.w.arrive(r, in)
+				s.w.temporal().arrive(r, in)
 				return
 			}
 		}

@@ -52,7 +52,7 @@ type activity struct {
 
 // Task runs one workflow task: all inputs that have arrived, then what follows.
 // One that is lost leaves no trace, and is done again later.
-func (w *World) task(r *run, lost bool) {
+func (w temporal) task(r *run, lost bool) {
 	now := w.at()
 	if lost {
 		w.logf("%s: a workflow task is lost", w.name(r.id))
@@ -84,7 +84,7 @@ func (w *World) task(r *run, lost bool) {
 }
 
 // lose does the work of a task with a copy of the machine and forgets it.
-func (w *World) lose(r *run, now a2a.Time) {
+func (w temporal) lose(r *run, now a2a.Time) {
 	m := clone(r.m)
 	if r.fresh {
 		m.Handle(a2a.AtMillis(r.startedAt), machine.Opened{})
@@ -95,8 +95,8 @@ func (w *World) lose(r *run, now a2a.Time) {
 	m.Wants()
 }
 
-func (w *World) handle(r *run, now a2a.Time, in machine.Input, t *taken) {
-	w.before(r, in)
+func (w temporal) handle(r *run, now a2a.Time, in machine.Input, t *taken) {
+	w.checks().before(r, in)
 	events := r.m.Handle(now, in)
 	if told, ok := in.(machine.Told); ok {
 		delete(r.waiting, told.To)
@@ -117,11 +117,11 @@ func (w *World) handle(r *run, now a2a.Time, in machine.Input, t *taken) {
 	if w.replays {
 		t.events = append(t.events, encoded(events)...)
 	}
-	w.after(r, in, events)
+	w.checks().after(r, in, events)
 }
 
 // reconcile begins what is wanted and not there, and stops what is not wanted.
-func (w *World) reconcile(r *run, now a2a.Time, t *taken) {
+func (w temporal) reconcile(r *run, now a2a.Time, t *taken) {
 	w.handleBegin(r, now, t)
 	wants := r.m.Wants()
 	for again := true; again; wants = r.m.Wants() {
@@ -166,14 +166,14 @@ func (w *World) reconcile(r *run, now a2a.Time, t *taken) {
 }
 
 // handleBegin lets begin what may, unless the run is about to hand over to another.
-func (w *World) handleBegin(r *run, now a2a.Time, t *taken) {
+func (w temporal) handleBegin(r *run, now a2a.Time, t *taken) {
 	if !r.leaving {
 		w.handle(r, now, machine.Begin{}, t)
 		t.inputs = append(t.inputs, machine.Begin{})
 	}
 }
 
-func (w *World) begin(r *run, wants machine.Wants) {
+func (w temporal) begin(r *run, wants machine.Wants) {
 	for _, c := range wants.Children {
 		if key := "start " + c.PlanID; !r.waiting[key] && c.After <= r.recorded {
 			r.waiting[key] = true
@@ -189,7 +189,7 @@ func (w *World) begin(r *run, wants machine.Wants) {
 			if p, ok := r.m.(planHost); ok {
 				started.work = p.WorkOf(a)
 			}
-			w.beginsActivity(r, started)
+			w.checks().beginsActivity(r, started)
 			r.activities = append(r.activities, started)
 			w.logf("%s: begins %s", w.name(r.id), w.name(a.Key))
 		}
@@ -198,7 +198,7 @@ func (w *World) begin(r *run, wants machine.Wants) {
 
 // use notes that a key is used. It may be used once, unless an operator has ended a
 // plan before it had recorded what it did.
-func (w *World) use(r *run, key string) {
+func (w temporal) use(r *run, key string) {
 	key = r.id + " " + key
 	if w.used[key] && !w.hurt[r.objective] {
 		w.fail("keys", "%s is wanted again after it has ended", key)
@@ -211,7 +211,7 @@ func encodedKey(c machine.Child) string {
 }
 
 // finish ends the run if it may end, or continues it as new.
-func (w *World) finish(r *run) {
+func (w temporal) finish(r *run) {
 	wants := r.m.Wants()
 	quiet := len(r.inbox) == 0 && len(r.unrecorded) == 0 && len(r.activities) == 0 && len(r.waiting) == 0
 	switch {
@@ -233,7 +233,7 @@ func (w *World) finish(r *run) {
 }
 
 // end ends the run. The run that began it hears of it.
-func (w *World) end(r *run) {
+func (w temporal) end(r *run) {
 	w.logf("%s: its workflow ends", w.name(r.id))
 	w.replay(r)
 	r.ended = true
@@ -250,7 +250,7 @@ func (w *World) end(r *run) {
 }
 
 // terminate has an operator end the workflow of a plan.
-func (w *World) terminate(r *run) {
+func (w temporal) terminate(r *run) {
 	w.logf("an operator ends the workflow of %s", w.name(r.id))
 	r.terminated = true
 	r.unrecorded, r.activities = nil, nil
@@ -259,7 +259,7 @@ func (w *World) terminate(r *run) {
 }
 
 // newRun puts a run in the place of the one that was there.
-func (w *World) newRun(id, objective string, m host) *run {
+func (w temporal) newRun(id, objective string, m host) *run {
 	r := &run{id: id, objective: objective, m: m, startedAt: w.now, wake: true, waiting: map[string]bool{}}
 	if w.replays {
 		r.initial = encoded(m.state())
@@ -275,7 +275,7 @@ func (w *World) newRun(id, objective string, m host) *run {
 
 // replay repeats all workflow tasks of r with a machine of its own, and compares
 // what comes of them.
-func (w *World) replay(r *run) {
+func (w temporal) replay(r *run) {
 	if !w.replays || r.terminated {
 		return
 	}
@@ -306,10 +306,10 @@ func (r *run) activity(key string) *activity {
 }
 
 // arrive puts an input where the next workflow task of r finds it.
-func (w *World) arrive(r *run, in machine.Input) { r.inbox = append(r.inbox, in) }
+func (w temporal) arrive(r *run, in machine.Input) { r.inbox = append(r.inbox, in) }
 
 // open returns the run of a workflow, nil if there is none.
-func (w *World) open(id string) *run {
+func (w temporal) open(id string) *run {
 	for _, r := range w.runs {
 		if r.id == id {
 			return r
@@ -318,6 +318,6 @@ func (w *World) open(id string) *run {
 	return nil
 }
 
-func (w *World) remove(id string) {
+func (w temporal) remove(id string) {
 	w.runs = slices.DeleteFunc(w.runs, func(r *run) bool { return r.id == id })
 }

@@ -119,7 +119,7 @@ func (w *World) step(c *choice) {
 		}
 	case k < 28:
 		w.advance(w.now + 1)
-		w.act(c)
+		w.clients().act(c)
 	case k == 28:
 		w.advance(w.now + []int64{1000, 60_000, 4_000_000}[c.pick(3)])
 	default:
@@ -192,7 +192,7 @@ func (w *World) things() []thing {
 func (w *World) happen(t thing, c *choice) {
 	switch t.kind {
 	case aTask:
-		w.task(t.run, c.chance(12))
+		w.temporal().task(t.run, c.chance(12))
 	case anOp:
 		w.deliver(t.index, c.chance(10))
 	case aCommit:
@@ -203,12 +203,12 @@ func (w *World) happen(t thing, c *choice) {
 		}
 		w.commit(t.run, events, heard)
 	case anActivity:
-		w.endActivity(t.run, t.index, c)
+		w.temporal().endActivity(t.run, t.index, c)
 	case aTimer:
 		timer := t.run.timers[t.index]
-		w.use(t.run, timer.Key)
+		w.temporal().use(t.run, timer.Key)
 		w.logf("%s: timer %s elapses", w.name(t.run.id), timer.Key)
-		w.arrive(t.run, machine.Elapsed{Key: timer.Key})
+		w.temporal().arrive(t.run, machine.Elapsed{Key: timer.Key})
 	}
 }
 
@@ -231,15 +231,15 @@ func (w *World) fault(c *choice) {
 		w.logf("%s: its history is long", w.name(r.id))
 		r.leaving, r.wake = true, true
 		if objective {
-			w.arrive(r, machine.Leaving{})
+			w.temporal().arrive(r, machine.Leaving{})
 		}
 	case kind == 5 && plan && r.parent != nil && !r.parent.leaving && c.chance(2): // a later run of the objective would not hear of it
-		w.terminate(r)
+		w.temporal().terminate(r)
 	case kind == 6 && (plan || objective) && c.chance(3):
 		w.logf("%s: its workflow is asked to stop", w.name(r.id))
-		w.arrive(r, machine.Canceled{})
+		w.temporal().arrive(r, machine.Canceled{})
 	default:
-		w.replay(r)
+		w.temporal().replay(r)
 	}
 }
 
@@ -255,7 +255,7 @@ func (w *World) settle() {
 		}
 		next := w.nextTimer()
 		if next == 0 {
-			w.checkRest()
+			w.checks().checkRest()
 			return
 		}
 		w.now = max(w.now, next)
@@ -289,7 +289,7 @@ func (w *World) finishAll() {
 	for _, id := range w.journal.order {
 		if !w.journal.rows[id].objective.Status.Ended() {
 			w.n2++
-			w.sendThis(opt.Command{ID: fmt.Sprintf("c%d", w.n2), Kind: opt.UpdateObjective, ObjectiveID: id, Status: string(opt.ObjectiveCanceled)})
+			w.clients().sendThis(opt.Command{ID: fmt.Sprintf("c%d", w.n2), Kind: opt.UpdateObjective, ObjectiveID: id, Status: string(opt.ObjectiveCanceled)})
 		}
 	}
 	w.settle()
@@ -314,7 +314,7 @@ func (w *World) help() {
 		say := func(c opt.Command) {
 			w.n2++
 			c.ID, c.ObjectiveID = fmt.Sprintf("c%d", w.n2), id
-			w.sendThis(c)
+			w.clients().sendThis(c)
 		}
 		if o.Paused || o.Status == opt.ObjectiveSubmitted || o.Reason == opt.ByHand {
 			say(opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveWorking)})
@@ -326,7 +326,7 @@ func (w *World) help() {
 			for _, t := range p.Tasks {
 				switch {
 				case t.Gate != nil:
-					w.answerGate(p, t.Gate, opt.Accept)
+					w.clients().answerGate(p, t.Gate, opt.Accept)
 				case t.ByHand && !t.State.Ended():
 					say(opt.Command{Kind: opt.MoveTask, PlanID: p.ID, TaskID: t.ID, Status: string(opt.TaskCompleted)})
 				}
@@ -337,10 +337,25 @@ func (w *World) help() {
 
 // retrying reports whether a command is on its way that may retry an objective.
 func (w *World) retrying(id string) bool {
-	if r := w.open(id); r != nil && len(r.inbox) > 0 {
+	if r := w.temporal().open(id); r != nil && len(r.inbox) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(w.ops, func(o op) bool { return o.call != nil && o.call.objectiveID == id })
 }
 
 func contextWorkflow(contextID string) string { return "context " + contextID }
+
+// clients is the part of a World that sends what clients do.
+type clients struct{ *World }
+
+func (w *World) clients() clients { return clients{w} }
+
+// checks is the part of a World that knows what must always hold.
+type checks struct{ *World }
+
+func (w *World) checks() checks { return checks{w} }
+
+// temporal is the part of a World that runs workflows and activities.
+type temporal struct{ *World }
+
+func (w *World) temporal() temporal { return temporal{w} }
