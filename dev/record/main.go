@@ -48,6 +48,9 @@ func main() {
 func run(ctx context.Context, dir string, names []string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
 	s, err := temporald.Start(ctx, temporald.Config{SearchAttributes: workflows.SearchAttributes()})
 	if err != nil {
 		return err
