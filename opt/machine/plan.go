@@ -111,12 +111,12 @@ func (m *Plan) record(e opt.Event) {
 // onDirected acts upon a directive, unless it has acted upon a later one.
 func (m *Plan) onDirected(in Directed) {
 	s, d := &m.State, in.Directive
+	if d.N <= s.Directive.N { // also one that was for an attempt before
+		return
+	}
 	if fresh := in.NotesFrom + len(in.Notes) - s.Heard; fresh > 0 && in.NotesFrom <= s.Heard {
 		s.Notes = append(s.Notes, in.Notes[len(in.Notes)-fresh:]...)
 		s.Heard += fresh
-	}
-	if d.N <= s.Directive.N {
-		return
 	}
 	s.Known.Status, s.Known.Reason = d.assumed(s.Known)
 	s.Known.Started = s.Known.Started || d.Start
