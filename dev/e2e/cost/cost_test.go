@@ -11,7 +11,7 @@ import (
 // median of several on a server that does nothing else.
 const (
 	bareRequests     = 17
-	longhaulRequests = 31 // single ones 27 to 32: whether a Record or the Run beside it completes first varies
+	longhaulRequests = 20
 	longhaulBatches  = 7
 )
 
