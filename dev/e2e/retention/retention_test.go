@@ -76,7 +76,7 @@ func TestRetention(t *testing.T) {
 	}
 	harness.Eventually(t, within, "an objective that nobody starts expires", func() error {
 		task, err := c.Get(ctx, idle.ID)
-		if err == nil && (task.State != "CANCELED" || task.Message != "Nobody started this objective within 1s, so it was canceled.") {
+		if err == nil && (task.State != "CANCELED" || task.Message != "No client started this objective within 1s, so it was canceled.") {
 			err = fmt.Errorf("it is %s: %s", task.State, task.Message)
 		}
 		return err
