@@ -8,7 +8,7 @@ type room struct {
 	tests   []string // what its tests may import beside that, its own package and the testers
 }
 
-// rooms is the table of section 2 of the design: the first room that matches a
+// rooms is the table of AGENTS.md with more detail: the first room that matches a
 // package is its room. Data goes one way through it.
 var rooms = []room{
 	{name: "a2a"},
