@@ -185,6 +185,22 @@ func (s *schedule) tell() *story {
 	return st
 }
 
+// failed reports whether the latest attempt at a task has failed.
+func (s *schedule) failed(taskID string) bool {
+	runs, err := s.runs()
+	if err != nil {
+		s.Fatal(err)
+	}
+	var last *harness.Attempt
+	for key, round := range runs {
+		task, _, err := harness.SplitKey(key)
+		if a := round.Last(); err == nil && task == taskID && (last == nil || a.Began.After(last.Began)) {
+			last = a
+		}
+	}
+	return last != nil && last.What == "error"
+}
+
 // quiet waits until nothing goes on by itself, and checks that all is as it should
 // be then.
 func (s *schedule) quiet() *story {
@@ -194,6 +210,7 @@ func (s *schedule) quiet() *story {
 	defer timer.Stop()
 	for {
 		st := s.tell()
+		st.failed = s.failed
 		busy := st.busy()
 		if busy == nil && s.begun == st.o.Attempt && !st.o.Started && !st.o.Status.Ended() {
 			busy = errors.New("the objective was told to begin")

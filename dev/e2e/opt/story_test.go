@@ -20,15 +20,17 @@ type story struct {
 	seq   int64
 	wrong []error
 
-	again   map[string]bool // plans that were tried again while their objective went on
-	began   map[string]bool // A2A tasks that were dispatched to an executor
-	replies map[string]int  // accepted, by A2A task
-	hands   map[string]bool // A2A tasks that a client has moved
-	held    map[string]bool // A2A tasks whose reply came during a pause: their work goes on after it
+	again   map[string]bool          // plans that were tried again while their objective went on
+	began   map[string]bool          // A2A tasks that were dispatched to an executor
+	replies map[string]int           // accepted, by A2A task
+	hands   map[string]bool          // A2A tasks that a client has moved
+	gone    map[string]bool          // plans in place of which the planner has made others
+	failed  func(taskID string) bool // reports whether the latest attempt at a task has failed: another one may have to wait
+	held    map[string]bool          // A2A tasks whose reply came during a pause: their work goes on after it
 }
 
 func newStory() *story {
-	return &story{plans: map[string]*opt.Plan{}, again: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}, held: map[string]bool{}}
+	return &story{plans: map[string]*opt.Plan{}, again: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}, held: map[string]bool{}, gone: map[string]bool{}, failed: func(string) bool { return false }}
 }
 
 // tell takes in events.
@@ -55,7 +57,11 @@ func (s *story) take(e opt.Event) {
 		if e.Kind == opt.ObjectiveMoved && e.From != string(s.o.Status) {
 			s.complain(e, "and the objective is %s", s.o.Status)
 		}
+		replanned := s.o.Status == opt.ObjectivePlanning && s.o.Reason == opt.Replanning && e.Kind == opt.ObjectiveMoved
 		s.apply(e)
+		if replanned {
+			s.replace(e)
+		}
 	case opt.PlanAdded:
 		plan := *e.Plan
 		plan.Tasks = copied(plan.Tasks)
@@ -72,6 +78,18 @@ func (s *story) take(e opt.Event) {
 	case opt.PlanMoved, opt.PlanChanged, opt.PlanRetried, opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanStopping,
 		opt.TasksAdded, opt.TaskLinked:
 		s.inPlan(e)
+	}
+}
+
+// replace notes the plans that end, since a replan is over and has made others at
+// the same time.
+func (s *story) replace(e opt.Event) {
+	made := func(p *opt.Plan) bool { return p.CreatedAt.Equal(e.At) }
+	if e.To == string(opt.ObjectivePlanning) || !slices.ContainsFunc(s.ordered(), made) {
+		return
+	}
+	for _, p := range s.ordered() {
+		s.gone[p.ID] = s.gone[p.ID] || !made(p)
 	}
 }
 
@@ -226,8 +244,12 @@ func (s *story) busy() error {
 		case len(p.Ready()) > 0:
 			return fmt.Errorf("plan %s begins %s", p.ID, describe(p.Ready()))
 		}
+		if s.gone[p.ID] && !p.Status.Ended() {
+			return fmt.Errorf("plan %s is replaced", p.ID)
+		}
 		for _, t := range p.Tasks {
-			if t.Running() && !byHand(t) && !s.held[t.A2AID()] {
+			waits := s.held[t.A2AID()] || p.OnHold() && s.failed(t.A2AID())
+			if t.Running() && !byHand(t) && !waits {
 				return fmt.Errorf("task %s is %s", t.ID, t.State)
 			}
 		}
@@ -257,7 +279,7 @@ func (s *story) needs() (all []need) {
 	for _, p := range s.ordered() {
 		for _, t := range p.Tasks {
 			switch {
-			case t.State.Ended(), t.State == opt.TaskPending, s.held[t.A2AID()]:
+			case t.State.Ended(), t.State == opt.TaskPending, s.held[t.A2AID()], p.OnHold() && t.Running() && !byHand(t):
 			case t.Gate != nil:
 				all = append(all, need{"answer", t.Gate.ID})
 			default:
