@@ -24,13 +24,12 @@ type story struct {
 	began   map[string]bool          // A2A tasks that were dispatched to an executor
 	replies map[string]int           // accepted, by A2A task
 	hands   map[string]bool          // A2A tasks that a client has moved
-	gone    map[string]bool          // plans in place of which the planner has made others
 	failed  func(taskID string) bool // reports whether the latest attempt at a task has failed: another one may have to wait
 	held    map[string]bool          // A2A tasks whose reply came during a pause: their work goes on after it
 }
 
 func newStory() *story {
-	return &story{plans: map[string]*opt.Plan{}, again: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}, held: map[string]bool{}, gone: map[string]bool{}, failed: func(string) bool { return false }}
+	return &story{plans: map[string]*opt.Plan{}, again: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}, held: map[string]bool{}, failed: func(string) bool { return false }}
 }
 
 // tell takes in events.
@@ -57,11 +56,7 @@ func (s *story) take(e opt.Event) {
 		if e.Kind == opt.ObjectiveMoved && e.From != string(s.o.Status) {
 			s.complain(e, "and the objective is %s", s.o.Status)
 		}
-		replanned := s.o.Status == opt.ObjectivePlanning && s.o.Reason == opt.Replanning && e.Kind == opt.ObjectiveMoved
 		s.apply(e)
-		if replanned {
-			s.replace(e)
-		}
 	case opt.PlanAdded:
 		plan := *e.Plan
 		plan.Tasks = copied(plan.Tasks)
@@ -78,18 +73,6 @@ func (s *story) take(e opt.Event) {
 	case opt.PlanMoved, opt.PlanChanged, opt.PlanRetried, opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanStopping,
 		opt.TasksAdded, opt.TaskLinked:
 		s.inPlan(e)
-	}
-}
-
-// replace notes the plans that end, since a replan is over and has made others at
-// the same time.
-func (s *story) replace(e opt.Event) {
-	made := func(p *opt.Plan) bool { return p.CreatedAt.Equal(e.At) }
-	if e.To == string(opt.ObjectivePlanning) || !slices.ContainsFunc(s.ordered(), made) {
-		return
-	}
-	for _, p := range s.ordered() {
-		s.gone[p.ID] = s.gone[p.ID] || !made(p)
 	}
 }
 
@@ -243,9 +226,6 @@ func (s *story) busy() error {
 			return fmt.Errorf("plan %s goes on with %s", p.ID, describe(next))
 		case len(p.Ready()) > 0:
 			return fmt.Errorf("plan %s begins %s", p.ID, describe(p.Ready()))
-		}
-		if s.gone[p.ID] && !p.Status.Ended() {
-			return fmt.Errorf("plan %s is replaced", p.ID)
 		}
 		for _, t := range p.Tasks {
 			waits := s.held[t.A2AID()] || p.OnHold() && s.failed(t.A2AID())
