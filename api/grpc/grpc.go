@@ -32,12 +32,12 @@ type Config struct {
 	Authenticate   func(*http.Request) (service.Caller, error)
 	LenientVersion bool // accept calls without a2a-version
 
-	Heartbeat  time.Duration // between pings on an idle connection, and looks for events on an idle stream; zero: 15 s
+	Heartbeat  time.Duration // between pings on an idle connection, checks for events on an idle stream, and checks of health for a watcher; zero: 15 s
 	MaxMessage int           // bytes of one request; zero: 16 MiB
 }
 
-// A Server is the service over gRPC. Beside it stands the standard service for
-// health, for callers that are not authenticated.
+// A Server is the service over gRPC. It has the standard health service, too, which
+// does not authenticate its callers.
 type Server struct {
 	cfg     Config
 	service *service.Service
@@ -59,7 +59,7 @@ func New(cfg Config) *Server {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 	)
 	a2apb.RegisterA2AServiceServer(s.grpc, operations{service: cfg.Service})
-	grpc_health_v1.RegisterHealthServer(s.grpc, health{service: cfg.Service})
+	grpc_health_v1.RegisterHealthServer(s.grpc, health{service: cfg.Service, every: cfg.Heartbeat})
 	return s
 }
 

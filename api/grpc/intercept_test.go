@@ -1,7 +1,6 @@
 package grpc_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -10,7 +9,6 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -193,26 +191,5 @@ func TestLog(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, entry); diff != "" {
 		t.Errorf("log mismatch (-want +got):\n%s", diff)
-	}
-}
-
-func TestHealth(t *testing.T) {
-	s := newService(t)
-	client := grpc_health_v1.NewHealthClient(s.conn)
-	check := func(service string) (grpc_health_v1.HealthCheckResponse_ServingStatus, error) {
-		answer, err := client.Check(context.Background(), &grpc_health_v1.HealthCheckRequest{Service: service})
-		return answer.GetStatus(), err
-	}
-	for _, service := range []string{"", "lf.a2a.v1.A2AService"} {
-		if got, err := check(service); got != grpc_health_v1.HealthCheckResponse_SERVING || err != nil {
-			t.Errorf("%q is %v, error %v", service, got, err)
-		}
-	}
-	if _, err := check("another"); status.Code(err) != codes.NotFound {
-		t.Errorf("another: error %v", err)
-	}
-	s.world.Down(opt.ErrUnavailable)
-	if got, err := check(""); got != grpc_health_v1.HealthCheckResponse_NOT_SERVING || err != nil {
-		t.Errorf("with its engine down it is %v, error %v", got, err)
 	}
 }

@@ -109,6 +109,9 @@ func New(cfg Config) *Service {
 // and does not wait for the calls in progress.
 func (s *Service) Close() { s.close.Do(func() { close(s.closing) }) }
 
+// Closing returns a channel that Close closes.
+func (s *Service) Closing() <-chan struct{} { return s.closing }
+
 const readyTimeout = 3 * time.Second
 
 // Readiness says which parts can accept work now.
