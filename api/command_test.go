@@ -207,6 +207,28 @@ func TestChanges_race(t *testing.T) {
 	}
 }
 
+// A start that arrives after the attempt has passed for which it took its place
+// takes another place, and is made.
+func TestChanges_attemptHasPassed(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.world.Before(func(ctx context.Context, name string) error {
+		s.world.Before(nil)
+		for _, status := range []opt.ObjectiveStatus{opt.ObjectiveCanceled, opt.ObjectiveSubmitted} {
+			s.update(t, objectiveID, string(status))
+		}
+		return nil
+	})
+	if got := s.update(t, objectiveID, "working").at("objective", "status").String(); got != "working" {
+		t.Errorf("the objective is %s", got)
+	}
+	commands := s.world.Commands()
+	last := commands[len(commands)-1]
+	if o := s.world.Objective(objectiveID); o.Attempt != 2 || last.Attempt != 2 {
+		t.Errorf("attempt %d was started with the place of attempt %d", o.Attempt, last.Attempt)
+	}
+}
+
 // A client that says what it has seen, and is right, may change it.
 func TestChanges_revision(t *testing.T) {
 	s := newService(t)

@@ -85,7 +85,7 @@ const (
 	RefusedStale   RefusalCode = "stale"   // Revision, the latest: the client has seen an earlier one
 	RefusedEnded   RefusalCode = "ended"   // From, "plan" or "objective": it has ended
 	RefusedUnknown RefusalCode = "unknown" // the plan or task does not exist
-	RefusedLate    RefusalCode = "late"    // it came after its deadline
+	RefusedLate    RefusalCode = "late"    // it came after its deadline, or after the attempt at the objective that it was for
 	RefusedReused  RefusalCode = "reused"  // its id was used for another command
 )
 

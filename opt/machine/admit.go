@@ -13,8 +13,11 @@ func Admit(o *opt.Objective, c opt.Command) error {
 	if o.Status.Ended() {
 		attempt++
 	}
-	if c.Seen != 0 && c.Seen != o.Revision || c.Attempt != 0 && c.Attempt != attempt {
+	switch {
+	case c.Seen != 0 && c.Seen != o.Revision:
 		return &opt.Refusal{Code: opt.RefusedStale, Revision: o.Revision}
+	case c.Attempt != 0 && c.Attempt != attempt:
+		return &opt.Refusal{Code: opt.RefusedLate}
 	}
 	if err := c.Change.Check(); err != nil {
 		return err

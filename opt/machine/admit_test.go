@@ -399,6 +399,34 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
+// A command for another attempt than that which is next to start comes too late,
+// whatever revision the client has seen.
+func TestAdmit_attempt(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		status  opt.ObjectiveStatus
+		command int // the attempt of the command
+		code    opt.RefusalCode
+	}{
+		{"any attempt", opt.ObjectiveSubmitted, 0, ""},
+		{"this attempt", opt.ObjectiveSubmitted, 2, ""},
+		{"an earlier attempt", opt.ObjectiveSubmitted, 1, opt.RefusedLate},
+		{"the next attempt, while this one goes on", opt.ObjectiveSubmitted, 3, opt.RefusedLate},
+		{"the next attempt", opt.ObjectiveFailed, 3, ""},
+		{"an attempt that has ended", opt.ObjectiveFailed, 2, opt.RefusedLate},
+	} {
+		o := &opt.Objective{ID: objectiveID, Attempt: 2, Revision: 7, Status: tt.status, Root: opt.TaskState(tt.status)}
+		err := machine.Admit(o, opt.Command{Kind: opt.UpdateObjective, Status: "planning", Attempt: tt.command})
+		var got opt.RefusalCode
+		if err != nil {
+			got = opt.RefusalOf(err).Code
+		}
+		if got != tt.code {
+			t.Errorf("%s: refused as %q, want %q", tt.name, got, tt.code)
+		}
+	}
+}
+
 // objective makes a started objective with a plan in each of statuses.
 func objective(statuses ...string) *opt.Objective {
 	o := &opt.Objective{ID: objectiveID, Attempt: 1, Status: opt.ObjectiveWorking, Started: true, Root: opt.TaskWorking}
