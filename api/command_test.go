@@ -46,9 +46,10 @@ func TestChanges_areIdempotent(t *testing.T) {
 		for how, key := range map[string]struct {
 			more    string
 			headers []string
+			field   string // that the error about a reused key names
 		}{
-			"header":   {"", []string{"Idempotency-Key", "k 1"}},
-			"metadata": {`,"metadata":{"longhaul/v1/requestId":"k 1"}`, nil},
+			"header":   {"", []string{"Idempotency-Key", "k 1"}, "Idempotency-Key"},
+			"metadata": {`,"metadata":{"longhaul/v1/requestId":"k 1"}`, nil, "metadata.longhaul/v1/requestId"},
 		} {
 			t.Run(method+" by "+how, func(t *testing.T) {
 				s := newService(t)
@@ -64,7 +65,7 @@ func TestChanges_areIdempotent(t *testing.T) {
 					t.Errorf("repeats made revision %d of %d, and %d commands of %d", s.revision(), revision, len(s.world.Commands()), calls)
 				}
 				other := s.call(t, method, change(method, 1, key.more), key.headers...)
-				if wantCode(t, other, "-32602"); field(other) != "metadata.longhaul/v1/requestId" {
+				if wantCode(t, other, "-32602"); field(other) != key.field {
 					t.Errorf("other content under the same key: %v", other)
 				}
 				if s.revision() != revision {

@@ -123,6 +123,27 @@ func TestSend_idempotencyKey(t *testing.T) {
 	}
 }
 
+// Other content under a key is refused in the name of the key, whether the message
+// id is the same or not.
+func TestSend_idempotencyKeyReused(t *testing.T) {
+	s := newService(t)
+	id := s.must(t, "SendMessage", `{"message":`+message("m-1", "approve", "")+`}`, "Idempotency-Key", "k").at("task", "id").String()
+	for name, m := range map[string]string{
+		"other message id": message("m-2", "approve", ""),
+		"other text":       message("m-1", "quiet", ""),
+	} {
+		n := s.call(t, "SendMessage", `{"message":`+m+`}`, "Idempotency-Key", "k")
+		if wantCode(t, n, "-32602"); field(n) != "Idempotency-Key" {
+			t.Errorf("%s: %v", name, n)
+		}
+	}
+	s.say(t, id, "m-3", `{"text":"accept"}`, "", "Idempotency-Key", "k 3")
+	n := s.say(t, id, "m-4", `{"text":"accept"}`, "", "Idempotency-Key", "k 3")
+	if wantCode(t, n, "-32602"); field(n) != "Idempotency-Key" {
+		t.Errorf("a reply: %v", n)
+	}
+}
+
 // The engine took the objective in, and the journal failed. The client was told
 // to try again, and finds the same objective.
 func TestSend_survivesALostRecord(t *testing.T) {

@@ -123,7 +123,7 @@ func refused(s *service.Service, fault *service.Fault) run {
 func params[P any](s *service.Service, c *service.Call, r *wire.Reader, read func(*wire.Reader) P) (P, error) {
 	r.Tenant = c.Tenant
 	if c.OfOPT && c.Key == "" {
-		c.Key = r.RequestID()
+		c.Key, c.KeyField = r.RequestID(), wire.RequestIDField
 	}
 	return wire.Params(r, read, func(mentioned []string) error { return s.Activate(c, mentioned) })
 }

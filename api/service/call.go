@@ -43,6 +43,7 @@ type Call struct {
 	Method    string   // its name in the log; "" until it is known
 	OfOPT     bool     // the method is one of the extension
 	Key       string   // the idempotency key that the sender chose, "" for none
+	KeyField  string   // where in the request Key stands
 	After     string   // the number of the last event that a resumed stream has delivered
 	Named     []string // extensions that it names for the whole request
 	Active    []string // extensions that are on, once Activate has been called

@@ -236,8 +236,6 @@ func refusal(o *opt.Objective, cmd opt.Command, r *opt.Refusal) error {
 		return optNotFound("PLAN_NOT_FOUND", "Plan", cmd.PlanID)
 	case opt.RefusedLate:
 		return errLate
-	case opt.RefusedReused:
-		return errOtherChange
 	}
 	return r.Unwrap()
 }

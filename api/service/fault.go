@@ -105,8 +105,6 @@ var (
 	errNotWaiting   = &Fault{Kind: Unsupported, Message: "This operation is not supported: the task does not wait for this decision"}
 	errNotCanceled  = &Fault{Kind: NotCancelable, Message: "Task cannot be canceled"}
 	errAgentAnswer  = &Fault{Kind: AgentResponse, Message: "Invalid agent response"}
-	errOtherContent = invalid("message.messageId", "was used before for another message")
-	errOtherChange  = invalid("metadata."+opt.KeyRequestID, "was used before for another change")
 
 	errObjectiveEnded = &Fault{Kind: InvalidState, Message: "The objective has ended", Reason: reasonTransition}
 	errPlanEnded      = &Fault{Kind: InvalidState, Message: "The plan has ended", Reason: reasonTransition}
@@ -135,6 +133,18 @@ func optNotFound(reason, what, id string) *Fault {
 	return f
 }
 
+// reused returns the fault of a request with the key, or with the message id, of
+// an earlier request that had other content.
+func reused(c *Call) *Fault {
+	switch {
+	case c.OfOPT:
+		return invalid(c.KeyField, "was used before for another change")
+	case c.Key != "":
+		return invalid(c.KeyField, "was used before for another message")
+	}
+	return invalid("message.messageId", "was used before for another message")
+}
+
 // fault is the only place where an error of ours becomes a fault. It logs errors
 // that it does not know, and tells the client nothing of them.
 func (s *calls) fault(c *Call, err error) *Fault {
@@ -154,7 +164,7 @@ func (s *calls) fault(c *Call, err error) *Fault {
 	case errors.As(err, &move), errors.Is(err, opt.ErrEnded):
 		return errEnded
 	case errors.Is(err, opt.ErrConflict):
-		return errOtherContent
+		return reused(c)
 	case errors.Is(err, opt.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		s.log.Warn("Service unavailable", append(c.fields(), zap.Error(err))...)
 		return &Fault{Kind: Unavailable, Message: "The service is unavailable for the moment", Reason: reasonUnavailable, Retry: retryDelay}

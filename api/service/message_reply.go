@@ -199,7 +199,7 @@ func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Le
 func verdict(j opt.Judgement, m a2a.Message) error {
 	switch {
 	case j.Digest != m.Digest():
-		return errOtherContent
+		return opt.ErrConflict
 	case j.Verdict == opt.NotWaiting:
 		return errNotWaiting
 	case j.Verdict == opt.NotIdle:

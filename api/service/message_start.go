@@ -189,7 +189,7 @@ func (s *messages) begun(ctx context.Context, c *Call, id string, m a2a.Message)
 		c.about(id, id)
 		return &delivery{taskID: id, watch: w}, nil
 	case err == nil:
-		err = errOtherContent
+		err = opt.ErrConflict
 	case errors.Is(err, opt.ErrUnknown):
 		err = nil
 	}

@@ -75,10 +75,7 @@ func (s *objectives) CreateObjective(ctx context.Context, c *Call, p CreateObjec
 	}
 	c.about(id, "")
 	o, err = s.out.start(ctx, o)
-	switch {
-	case errors.Is(err, opt.ErrConflict):
-		return nil, errOtherChange
-	case errors.Is(err, opt.ErrEnded): // that the first request opened, and that has ended since
+	if errors.Is(err, opt.ErrEnded) { // that the first request opened, and that has ended since
 		return s.read.objective(ctx, c, id)
 	}
 	return &o.Objective, err

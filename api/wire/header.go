@@ -20,7 +20,7 @@ const (
 
 // ReadHeader sets what the headers of a request say about its call.
 func ReadHeader(c *service.Call, h http.Header) {
-	c.Key, c.After = h.Get(HeaderKey), h.Get(HeaderAfter)
+	c.Key, c.KeyField, c.After = h.Get(HeaderKey), HeaderKey, h.Get(HeaderAfter)
 	c.Named = parseExtensions(slices.Concat(h.Values(HeaderExtensions), h.Values(HeaderExtensions3)))
 }
 

@@ -167,6 +167,9 @@ func Params[P any](r *Reader, read func(*Reader) P, activate func(mentioned []st
 	return p, nil
 }
 
+// RequestIDField is the place in a request of what [Reader.RequestID] returns.
+const RequestIDField = "metadata." + opt.KeyRequestID
+
 // RequestID returns the id that the client gave to a change in the metadata of the
 // request, "" for none.
 func (r *Reader) RequestID() string {
