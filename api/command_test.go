@@ -335,6 +335,83 @@ func TestChanges_refused(t *testing.T) {
 	}
 }
 
+// A status that does not exist is refused with the list of those that do.
+func TestChanges_unknownStatus(t *testing.T) {
+	for method, want := range map[string]string{
+		"objectives/update":  "submitted, planning, working, blocked, completed, failed, canceled",
+		"plans/update":       "pending, working, blocked, completed, failed, skipped",
+		"tasks/updateStatus": "pending, submitted, working, input-required, auth-required, completed, failed, canceled, rejected",
+	} {
+		s := newService(t)
+		n := s.call(t, method, `{"id":"x","status":"done"}`)
+		if got, want := wantCode(t, n, "-32602"), "Invalid parameters: status: must be one of: "+want; got != want {
+			t.Errorf("%s: %q, want %q", method, got, want)
+		}
+	}
+	s := newService(t)
+	for version, want := range map[string]string{
+		"0.3": "submitted, working, input-required, auth-required, completed, failed, canceled, rejected",
+		"1.0": "TASK_STATE_SUBMITTED, TASK_STATE_WORKING, TASK_STATE_INPUT_REQUIRED, TASK_STATE_AUTH_REQUIRED, " +
+			"TASK_STATE_COMPLETED, TASK_STATE_FAILED, TASK_STATE_CANCELED, TASK_STATE_REJECTED",
+	} {
+		method := map[string]string{"0.3": "tasks/list", "1.0": "ListTasks"}[version]
+		n := s.callIn(t, version, method, `{"status":"done"}`)
+		if got, want := wantCode(t, n, "-32602"), "Invalid parameters: status: must be one of: "+want; got != want {
+			t.Errorf("%s: %q, want %q", method, got, want)
+		}
+	}
+}
+
+// A move that is not allowed is refused with the moves that are, as things stand.
+func TestChanges_allowedMoves(t *testing.T) {
+	const dependent = `{"objectiveId":"OBJ","name":"x","dependencies":["PLAN"]}`
+	for name, tc := range map[string]struct {
+		before         func(t *testing.T, s *fixture)
+		method, params string
+		allowed        string
+	}{
+		"objective that is submitted": {nil, "objectives/update", `{"id":"OBJ","name":"New","status":"completed"}`, "planning, working, canceled"},
+		"objective that is completed": {
+			func(t *testing.T, s *fixture) {
+				s.update(t, objectiveID, "working")
+				s.update(t, objectiveID, "completed")
+			},
+			"objectives/update", `{"id":"OBJ","status":"working"}`, "",
+		},
+		"objective that waits": {
+			func(t *testing.T, s *fixture) {
+				s.update(t, objectiveID, "working")
+				s.world.End(taskID, opt.Outcome{State: opt.TaskInputRequired, Gate: approval()})
+			},
+			"objectives/update", `{"id":"OBJ","status":"working"}`, "planning, failed, canceled",
+		},
+		"plan that is pending": {nil, "plans/update", `{"id":"PLAN","status":"blocked"}`, "working, skipped"},
+		"plan that depends on another": {
+			func(t *testing.T, s *fixture) { s.must(t, "plans/create", named(dependent)) },
+			"plans/update", `{"id":"` + opt.PlanID(objectiveID, 3) + `","status":"working"}`, "skipped",
+		},
+		"task that is pending": {nil, "tasks/updateStatus", `{"id":"TASK","status":"input-required"}`, "submitted, working, completed, failed, canceled, rejected"},
+		"task that has ended": {
+			func(t *testing.T, s *fixture) { s.update(t, taskID, "failed") },
+			"tasks/updateStatus", `{"id":"TASK","status":"working"}`, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.have(t)
+			if tc.before != nil {
+				tc.before(t, s)
+			}
+			n := s.call(t, tc.method, named(tc.params))
+			wantCode(t, n, "-32001")
+			info := n.at("error", "data", "0", "metadata")
+			if got := info.at("allowed").String(); got != tc.allowed || !info.has("allowed") {
+				t.Errorf("allowed is %q, want %q: %v", got, tc.allowed, n)
+			}
+		})
+	}
+}
+
 // What belongs to another is as unknown as what is not there.
 func TestChanges_anothersObjective(t *testing.T) {
 	for method := range changes {

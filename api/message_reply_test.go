@@ -85,7 +85,7 @@ func TestReply_refused(t *testing.T) {
 		"accept with an attachment":     {"approve", obj, `{"text":"accept"},{"url":"https://x.example"}`, "", "-32602", "accept or reject"},
 		"no known action":               {"approve", obj, `{"data":{"action":"approve"}}`, "", "-32602", "message.parts[0].data.action"},
 		"an action of another type":     {"approve", obj, `{"data":{"action":true}}`, "", "-32602", "message.parts[0].data.action"},
-		"no known decision":             {"approve", obj, `{"data":{"decision":"ok"}}`, "", "-32602", "approved or rejected"},
+		"no known decision":             {"approve", obj, `{"data":{"decision":"ok"}}`, "", "-32602", "must be one of: approved, rejected"},
 		"rejected with feedback":        {"approve", obj, `{"data":{"decision":"rejected","feedback":"shorter"}}`, "", "-32602", "accept or reject"},
 		"not served":                    {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"whole"}}}`, "", "-32602", "accept or reject"},
 		"refine without feedback":       {"approve", obj, `{"data":{"action":"refine"}}`, "", "-32602", "refineFeedback"},

@@ -169,18 +169,18 @@ func TestBadParams(t *testing.T) {
 
 func TestBadParams_03(t *testing.T) {
 	for _, tc := range []struct{ part, field string }{
-		{`{"kind":"video","text":"x"}`, "message.parts[0] must be of kind text, file or data"},
-		{`{"kind":"text"}`, "message.parts[0].text is required"},
-		{`{"kind":"text","text":null}`, "message.parts[0].text is required"},
-		{`{"kind":5,"text":"x"}`, "message.parts[0].kind must be a string"},
-		{`{"kind":"file"}`, "message.parts[0].file is required"},
-		{`{"kind":"file","file":{}}`, "message.parts[0].file must have exactly one of bytes and uri"},
-		{`{"kind":"file","file":{"bytes":"aGk=","uri":"u"}}`, "message.parts[0].file must have exactly one of bytes and uri"},
-		{`{"kind":"file","file":{"bytes":"*"}}`, "message.parts[0].file.bytes must be base64"},
-		{`{"kind":"data","data":[1]}`, "message.parts[0].data must be an object"},
-		{`{"kind":"data"}`, "message.parts[0].data must be an object"},
-		{`{"text":"x","data":{}}`, "message.parts[0] must be of kind text, file or data"},
-		{`{}`, "message.parts[0] must be of kind text, file or data"},
+		{`{"kind":"video","text":"x"}`, "message.parts[0]: must be of kind text, file or data"},
+		{`{"kind":"text"}`, "message.parts[0].text: is required"},
+		{`{"kind":"text","text":null}`, "message.parts[0].text: is required"},
+		{`{"kind":5,"text":"x"}`, "message.parts[0].kind: must be a string"},
+		{`{"kind":"file"}`, "message.parts[0].file: is required"},
+		{`{"kind":"file","file":{}}`, "message.parts[0].file: must have exactly one of bytes and uri"},
+		{`{"kind":"file","file":{"bytes":"aGk=","uri":"u"}}`, "message.parts[0].file: must have exactly one of bytes and uri"},
+		{`{"kind":"file","file":{"bytes":"*"}}`, "message.parts[0].file.bytes: must be base64"},
+		{`{"kind":"data","data":[1]}`, "message.parts[0].data: must be an object"},
+		{`{"kind":"data"}`, "message.parts[0].data: must be an object"},
+		{`{"text":"x","data":{}}`, "message.parts[0]: must be of kind text, file or data"},
+		{`{}`, "message.parts[0]: must be of kind text, file or data"},
 	} {
 		t.Run(tc.part, func(t *testing.T) {
 			s := newService(t)

@@ -80,6 +80,17 @@ const (
 	TaskRejected                = TaskState(a2a.Rejected)
 )
 
+// The statuses and states, for texts that list them.
+var (
+	ObjectiveStatuses = []ObjectiveStatus{
+		ObjectiveSubmitted, ObjectivePlanning, ObjectiveWorking, ObjectiveBlocked, ObjectiveCompleted, ObjectiveFailed, ObjectiveCanceled,
+	}
+	PlanStatuses = []PlanStatus{PlanPending, PlanWorking, PlanBlocked, PlanCompleted, PlanFailed, PlanSkipped}
+	TaskStates   = []TaskState{
+		TaskPending, TaskSubmitted, TaskWorking, TaskInputRequired, TaskAuthRequired, TaskCompleted, TaskFailed, TaskCanceled, TaskRejected,
+	}
+)
+
 // ObjectiveMoves lists, for each status, the statuses that may follow it. The
 // moves out of failed and canceled begin a new attempt.
 var ObjectiveMoves = map[ObjectiveStatus][]ObjectiveStatus{

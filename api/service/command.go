@@ -128,18 +128,51 @@ func (s *commands) deliver(ctx context.Context, c *Call, w Watch, cmd opt.Comman
 
 // admit refuses a command that cannot be carried out as things stand.
 func admit(o *opt.Objective, cmd opt.Command) error {
+	err := judge(o, cmd)
+	switch {
+	case err != nil:
+		return refusal(o, cmd, opt.RefusalOf(err))
+	case machine.Unchanged(o, o.Plan(cmd.PlanID), cmd):
+		return errUnchanged
+	}
+	return nil
+}
+
+// judge returns what the machines say to a command.
+func judge(o *opt.Objective, cmd opt.Command) error {
 	p := o.Plan(cmd.PlanID)
 	err := machine.Admit(o, cmd)
 	if err == nil && p != nil && (cmd.Kind != opt.UpdatePlan || !p.Status.Ended()) {
 		err = machine.AdmitToPlan(p, cmd)
 	}
-	switch {
-	case err != nil:
-		return refusal(o, cmd, opt.RefusalOf(err))
-	case machine.Unchanged(o, p, cmd):
-		return errUnchanged
+	return err
+}
+
+// allowed lists the statuses that a client may ask for in place of that of cmd,
+// which was refused.
+func allowed(o *opt.Objective, cmd opt.Command) []string {
+	var words []string
+	try := func(from, to string) {
+		asked := opt.Command{Kind: cmd.Kind, ObjectiveID: cmd.ObjectiveID, PlanID: cmd.PlanID, TaskID: cmd.TaskID, Status: to}
+		if to != from && judge(o, asked) == nil {
+			words = append(words, to)
+		}
 	}
-	return nil
+	switch p := o.Plan(cmd.PlanID); {
+	case cmd.Kind == opt.UpdateObjective:
+		for _, s := range opt.ObjectiveStatuses {
+			try(string(o.Status), string(s))
+		}
+	case cmd.Kind == opt.UpdatePlan:
+		for _, s := range opt.PlanStatuses {
+			try(string(p.Status), string(s))
+		}
+	case cmd.Kind == opt.MoveTask:
+		for _, s := range opt.TaskStates {
+			try(string(p.Task(cmd.TaskID).State), string(s))
+		}
+	}
+	return words
 }
 
 // send delivers a command: to the objective, or to a new run of it if the command
@@ -236,6 +269,10 @@ func refusal(o *opt.Objective, cmd opt.Command, r *opt.Refusal) error {
 		return optNotFound("PLAN_NOT_FOUND", "Plan", cmd.PlanID)
 	case opt.RefusedLate:
 		return errLate
+	case opt.RefusedMove:
+		if o != nil && cmd.Kind != opt.CancelTask {
+			return invalidMove(&opt.MoveError{From: r.From, To: r.To}, allowed(o, cmd))
+		}
 	}
 	return r.Unwrap()
 }

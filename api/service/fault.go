@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -76,7 +77,7 @@ func Invalid(violations ...Violation) *Fault {
 	v := violations[0]
 	return &Fault{
 		Kind:       InvalidParams,
-		Message:    fmt.Sprintf("Invalid parameters: %s %s", v.Field, v.Description),
+		Message:    fmt.Sprintf("Invalid parameters: %s: %s", v.Field, v.Description),
 		Violations: violations,
 	}
 }
@@ -131,6 +132,13 @@ func optNotFound(reason, what, id string) *Fault {
 		f.Info = map[string]string{"id": id}
 	}
 	return f
+}
+
+// invalidMove returns the fault of a move that is not allowed, with the statuses
+// that the client may ask for instead.
+func invalidMove(move *opt.MoveError, allowed []string) *Fault {
+	return &Fault{Kind: InvalidState, Message: move.Error(), Reason: reasonTransition,
+		Info: map[string]string{"from": move.From, "to": move.To, "allowed": strings.Join(allowed, ", ")}}
 }
 
 // reused returns the fault of a request with the key, or with the message id, of

@@ -42,7 +42,7 @@ func (s *commands) UpdateTaskStatus(ctx context.Context, c *Call, p UpdateTaskSt
 		return ShownTask{}, err
 	}
 	if t.Task.State != p.State && closed(t.Objective) {
-		return ShownTask{}, &opt.MoveError{From: string(t.Task.State), To: string(p.State)}
+		return ShownTask{}, invalidMove(&opt.MoveError{From: string(t.Task.State), To: string(p.State)}, nil)
 	}
 	return s.changeTask(ctx, c, t, opt.Command{Kind: opt.MoveTask, Seen: p.Seen, Status: string(p.State), Text: p.Message})
 }

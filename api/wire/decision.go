@@ -53,7 +53,7 @@ func (o object) decision() *service.GateDecision {
 	word := o.text("action")
 	action, ok := actions[word]
 	if !ok {
-		o.wrong("action", "must be accept, reject, refine, edit-accept or ask")
+		o.wrong("action", "must be one of: accept, reject, refine, edit-accept, ask")
 		return d
 	}
 	d.Action = action
@@ -82,7 +82,7 @@ func (o object) legacy(feedback string) opt.Action {
 		}
 		return opt.Reject
 	}
-	o.wrong("decision", "must be approved or rejected")
+	o.wrong("decision", "must be one of: approved, rejected")
 	return ""
 }
 

@@ -25,7 +25,7 @@ func ReadGetObjective(r *Reader) service.GetObjectiveParams {
 // ReadListObjectives reads the params of objectives/list.
 func ReadListObjectives(r *Reader) service.ListObjectivesParams {
 	o := r.params()
-	status := statusIn[opt.ObjectiveStatus](o, "an objective")
+	status := oneOf(o, "status", opt.ObjectiveStatuses...)
 	plans, tasks := o.flag("includePlans", false), o.flag("includeTasks", false)
 	return service.ListObjectivesParams{
 		Filter:    opt.ObjectiveFilter{Status: status, Limit: o.pageSize(objectivePage), Plans: plans},
@@ -53,7 +53,7 @@ func ReadGetPlan(r *Reader) service.GetPlanParams {
 // ReadUpdateObjective reads the params of objectives/update.
 func ReadUpdateObjective(r *Reader) service.UpdateObjectiveParams {
 	o := r.params()
-	return service.UpdateObjectiveParams{ID: o.needText("id"), Change: o.change(), Status: statusIn[opt.ObjectiveStatus](o, "an objective"), Seen: o.seen()}
+	return service.UpdateObjectiveParams{ID: o.needText("id"), Change: o.change(), Status: oneOf(o, "status", opt.ObjectiveStatuses...), Seen: o.seen()}
 }
 
 // ReadReplan reads the params of objectives/replan.
@@ -67,7 +67,7 @@ func ReadReplan(r *Reader) service.ReplanParams {
 // ReadUpdatePlan reads the params of plans/update.
 func ReadUpdatePlan(r *Reader) service.UpdatePlanParams {
 	o := r.params()
-	p := service.UpdatePlanParams{ID: o.needText("id"), Change: o.change(), Status: statusIn[opt.PlanStatus](o, "a plan"), Seen: o.seen()}
+	p := service.UpdatePlanParams{ID: o.needText("id"), Change: o.change(), Status: oneOf(o, "status", opt.PlanStatuses...), Seen: o.seen()}
 	if o.find("dependencies") != nil {
 		p.Change.Dependencies = append([]string{}, o.texts("dependencies")...)
 	}
@@ -115,22 +115,9 @@ func (o object) planTaskState(name string) opt.TaskState {
 		state = opt.TaskState(strings.ReplaceAll(strings.ToLower(word), "_", "-"))
 	}
 	if s != "" && !state.Valid() {
-		o.wrong(name, "is not a state of a task")
+		o.wrong(name, mustBeOneOf(opt.TaskStates))
 	}
 	return state
-}
-
-// statusIn returns the status in the request, "" if there is none.
-func statusIn[S interface {
-	~string
-	Valid() bool
-}](o object, of string) S {
-	s := S(o.text("status"))
-	if s != "" && !s.Valid() {
-		o.wrong("status", "is not a status of "+of)
-		return ""
-	}
-	return s
 }
 
 // change reads what is to be changed beside the status.

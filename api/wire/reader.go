@@ -276,8 +276,16 @@ func (o object) metadata(name string) a2a.Metadata {
 func oneOf[T ~string](o object, name string, values ...T) T {
 	s := T(o.text(name))
 	if s != "" && !slices.Contains(values, s) {
-		o.wrong(name, "is not one of the known values")
+		o.wrong(name, mustBeOneOf(values))
 		return ""
 	}
 	return s
+}
+
+func mustBeOneOf[T ~string](values []T) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = string(v)
+	}
+	return "must be one of: " + strings.Join(words, ", ")
 }

@@ -108,6 +108,10 @@ func (o object) state(name string) a2a.TaskState {
 			}
 		}
 	}
-	o.wrong(name, "is not a task state")
+	var words []string
+	for _, s := range a2a.TaskStates {
+		words = append(words, o.r.Version.state(s))
+	}
+	o.wrong(name, mustBeOneOf(words))
 	return ""
 }
