@@ -3,7 +3,6 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -94,24 +93,9 @@ func newServiceIn(t *testing.T, alter func(*worldConfig), change ...func(*config
 	return s
 }
 
-// whoever takes "Bearer tenant/principal" at its word, and no header for one that
-// the tests use.
+// whoever is the caller that the Authorization header names.
 func whoever(r *http.Request) (service.Caller, error) {
-	switch auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); auth {
-	case "":
-		return service.Caller{Tenant: "acme", Principal: "ann"}, nil
-	case "nobody":
-		return service.Caller{}, errors.New("no such key")
-	case "guest":
-		return service.Caller{}, fmt.Errorf("key of a guest: %w", service.ErrForbidden)
-	case "anonymous":
-		return service.Caller{Tenant: "acme", Principal: "anyone", Anonymous: true}, nil
-	case "later":
-		return service.Caller{}, opt.ErrUnavailable
-	default:
-		tenant, principal, _ := strings.Cut(auth, "/")
-		return service.Caller{Tenant: tenant, Principal: principal}, nil
-	}
+	return servicetest.Caller(r.Header.Get("Authorization"))
 }
 
 // A counter is a source of random bytes that are not.

@@ -3,8 +3,6 @@ package grpc_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -102,22 +100,9 @@ func (s *fixture) listen(t *testing.T) {
 	})
 }
 
-// whoever takes "Bearer tenant/principal" at its word, and no metadata for one
-// that the tests use.
+// whoever is the caller that the Authorization header names.
 func whoever(r *http.Request) (service.Caller, error) {
-	switch auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); auth {
-	case "":
-		return service.Caller{Tenant: "acme", Principal: "ann"}, nil
-	case "nobody":
-		return service.Caller{}, errors.New("no such key")
-	case "guest":
-		return service.Caller{}, fmt.Errorf("key of a guest: %w", service.ErrForbidden)
-	case "later":
-		return service.Caller{}, opt.ErrUnavailable
-	default:
-		tenant, principal, _ := strings.Cut(auth, "/")
-		return service.Caller{Tenant: tenant, Principal: principal}, nil
-	}
+	return servicetest.Caller(r.Header.Get("Authorization"))
 }
 
 // with returns a context for a call of 1.0 with metadata, given as name and value

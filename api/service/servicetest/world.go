@@ -288,14 +288,24 @@ func (w *World) Cancel(ctx context.Context, objectiveID string) error {
 }
 
 func (w *World) signal(ctx context.Context, name, to string, in machine.Input, call Call) error {
+	return w.deliver(ctx, name, in, call, func() (*run, error) {
+		if r := w.runs[to]; r != nil {
+			return r, nil
+		}
+		return nil, fmt.Errorf("%s to %s: %w", name, to, opt.ErrEnded)
+	})
+}
+
+// deliver gives an input to the run that find returns.
+func (w *World) deliver(ctx context.Context, name string, in machine.Input, call Call, find func() (*run, error)) error {
 	leave, err := w.enter(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	r := w.runs[to]
-	if r == nil {
-		return fmt.Errorf("%s to %s: %w", name, to, opt.ErrEnded)
+	r, err := find()
+	if err != nil {
+		return err
 	}
 	w.calls = append(w.calls, call)
 	r.inbox = append(r.inbox, in)
@@ -305,41 +315,28 @@ func (w *World) signal(ctx context.Context, name, to string, in machine.Input, c
 
 // Retry implements [service.Engine].
 func (w *World) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) error {
-	leave, err := w.enter(ctx, "retry")
-	if err != nil {
-		return err
-	}
-	defer leave()
-	r := w.runs[o.ID]
-	if r == nil {
+	return w.deliver(ctx, "retry", machine.Command{Command: copied(cmd)}, Call{Command: &cmd}, func() (*run, error) {
+		if r := w.runs[o.ID]; r != nil {
+			return r, nil
+		}
 		kept, err := w.journal.Kept(ctx, o.Tenant, o.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r = w.begin(o.ID, objectiveHost{machine.RestoreObjective(copied(kept), w.idleFor())})
-	}
-	w.calls = append(w.calls, Call{Command: &cmd})
-	r.inbox = append(r.inbox, machine.Command{Command: copied(cmd)})
-	w.settle()
-	return nil
+		return w.begin(o.ID, objectiveHost{machine.RestoreObjective(copied(kept), w.idleFor())}), nil
+	})
 }
 
 // Enter implements [service.Engine].
 func (w *World) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error {
-	leave, err := w.enter(ctx, "enter")
-	if err != nil {
-		return err
-	}
-	defer leave()
-	w.calls = append(w.calls, Call{Entered: o.ID, Place: p})
-	id := contextRun(o.Tenant, o.ContextID)
-	r := w.runs[id]
-	if r == nil {
-		r = w.begin(id, contextHost{machine.NewContext(o.Tenant, o.ContextID)})
-	}
-	r.inbox = append(r.inbox, machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting})
-	w.settle()
-	return nil
+	in := machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting}
+	return w.deliver(ctx, "enter", in, Call{Entered: o.ID, Place: p}, func() (*run, error) {
+		id := contextRun(o.Tenant, o.ContextID)
+		if r := w.runs[id]; r != nil {
+			return r, nil
+		}
+		return w.begin(id, contextHost{machine.NewContext(o.Tenant, o.ContextID)}), nil
+	})
 }
 
 // Ready implements [service.Engine].
