@@ -9,16 +9,7 @@ import (
 
 // configCommand is "longhaul config": it prints a configuration file that says
 // what is in force.
-type configCommand struct {
-	apiSettings
-	workerSettings
-	retentionSettings
-	storeSettings
-	temporalSettings
-	embedSettings
-	workSettings
-	logSettings
-}
+type configCommand struct{ allSettings }
 
 func (c *configCommand) Run(p *program, parsed *kong.Context) error {
 	fmt.Fprintf(p.stdout, "# Every setting and its value. A flag comes before the environment, and that\n# before this file, which is %s or the one that --config names.\n", defaultConfigFile)

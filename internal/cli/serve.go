@@ -110,8 +110,8 @@ type embedSettings struct {
 	TemporalUIAddr string `name:"temporal-ui-addr" help:"Where the embedded Temporal's Web UI listens; empty for none." default:"127.0.0.1:8233" env:"LONGHAUL_TEMPORAL_UI_ADDR" placeholder:"HOST:PORT"`
 }
 
-// devCommand is "longhaul dev".
-type devCommand struct {
+// allSettings are the settings of all services together.
+type allSettings struct {
 	apiSettings
 	workerSettings
 	retentionSettings
@@ -121,6 +121,9 @@ type devCommand struct {
 	workSettings
 	logSettings
 }
+
+// devCommand is "longhaul dev".
+type devCommand struct{ allSettings }
 
 func (c *devCommand) Run(p *program) error {
 	if err := errors.Join(c.reach(), c.check(), c.checkLimits()); err != nil {
