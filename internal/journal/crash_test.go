@@ -85,19 +85,8 @@ func TestKill(t *testing.T) {
 
 // killed runs a child, kills it after some acknowledgements, and returns these.
 func killed(t *testing.T, path string, s *scribe, round int, alone bool) (marks []string) {
-	child := exec.CommandContext(t.Context(), os.Args[0])
-	name := fmt.Sprint("round", round)
-	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s", childEnv, path, s.objective.ID, name))
-	child.Stderr = os.Stderr
-	out, err := child.StdoutPipe()
-	if err == nil {
-		err = child.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	child, lines := startChild(t, fmt.Sprintf("%s %s round%d", path, s.objective.ID, round))
 	enough := 1 + rand.IntN(150)
-	lines := bufio.NewScanner(out)
 	n := 0
 	for lines.Scan() {
 		marks = append(marks, lines.Text())
@@ -115,6 +104,22 @@ func killed(t *testing.T, path string, s *scribe, round int, alone bool) (marks 
 		t.Fatalf("the child ended by itself after %d lines: %v", n, err)
 	}
 	return marks
+}
+
+// startChild starts the test binary with args in childEnv. lines is what it prints.
+func startChild(t *testing.T, args string) (child *exec.Cmd, lines *bufio.Scanner) {
+	t.Helper()
+	child = exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), childEnv+"="+args)
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err == nil {
+		err = child.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return child, bufio.NewScanner(out)
 }
 
 // checkAll looks for each mark, and for what a crash could have broken.

@@ -53,24 +53,32 @@ func history(c *conn, objectiveID, taskID, current string, most int) ([]a2a.Mess
 		most = math.MaxInt32
 	}
 	var list []a2a.Message
-	err := c.each(`SELECT seq, doc FROM messages
+	err := c.eachMessage(`SELECT seq, task_id, doc FROM messages
 			WHERE objective_id = $1 AND task_id = $2 AND kept = 1 AND (kind <> 'status' OR message_id <> $3)
-		UNION ALL SELECT seq, doc FROM messages
+		UNION ALL SELECT seq, task_id, doc FROM messages
 			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1
 		ORDER BY seq DESC`+atMost(4), args{objectiveID, taskID, current, most},
-		func(row scanner) error {
-			var seq int64
-			var doc []byte
-			var m a2a.Message
-			if err := row.Scan(&seq, &doc); err != nil {
-				return err
-			}
-			err := decode(doc, &m)
-			list = append(list, m)
-			return err
-		})
+		func(_ string, m a2a.Message) { list = append(list, m) })
 	slices.Reverse(list)
 	return list, err
+}
+
+// eachMessage calls f with the messages that a query selects (seq, task_id, doc).
+func (c *conn) eachMessage(query string, a args, f func(taskID string, m a2a.Message)) error {
+	return c.each(query, a, func(row scanner) error {
+		var seq int64
+		var taskID string
+		var doc []byte
+		var m a2a.Message
+		if err := row.Scan(&seq, &taskID, &doc); err != nil {
+			return err
+		}
+		if err := decode(doc, &m); err != nil {
+			return err
+		}
+		f(taskID, m)
+		return nil
+	})
 }
 
 // Judgement returns what became of a letter with a key, mostly the id of its

@@ -1,13 +1,11 @@
 package journal_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -145,18 +143,8 @@ func TestPurge_kill(t *testing.T) {
 	whole := len(rows(dump(t, j), true, all[0]))
 	last := len(all)
 	for round := range 4 {
-		child := exec.CommandContext(t.Context(), os.Args[0])
-		child.Env = append(os.Environ(), childEnv+"="+path)
-		child.Stderr = os.Stderr
-		out, err := child.StdoutPipe()
-		if err == nil {
-			err = child.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		child, lines := startChild(t, path)
 		enough := 1 + rand.IntN(40)
-		lines := bufio.NewScanner(out)
 		for n := 0; lines.Scan(); {
 			if n++; n == enough {
 				_ = child.Process.Kill()

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -29,25 +30,15 @@ func (v *viewRow) history(c *conn, want opt.TaskWant) (_ []a2a.Message, err erro
 // scopeOf returns the scope that the latest message to a task names which names
 // one, or else that which began the objective; that of the task if neither does.
 func scopeOf(c *conn, objectiveID, taskID string) (scope opt.HistoryScope, err error) {
-	err = c.each(`SELECT seq, doc FROM messages
+	err = c.eachMessage(`SELECT seq, task_id, doc FROM messages
 			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND instr(doc, $3) > 0
-		UNION ALL SELECT seq, doc FROM messages
+		UNION ALL SELECT seq, task_id, doc FROM messages
 			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND instr(doc, $3) > 0
 		ORDER BY seq`, args{objectiveID, taskID, opt.KeyHistoryScope},
-		func(row scanner) error {
-			var seq int64
-			var doc []byte
-			var m a2a.Message
-			if err := row.Scan(&seq, &doc); err != nil {
-				return err
-			}
-			if err := decode(doc, &m); err != nil {
-				return err
-			}
+		func(_ string, m a2a.Message) {
 			if named, ok := m.Metadata.String(opt.KeyHistoryScope); ok && opt.HistoryScope(named).Valid() {
 				scope = opt.HistoryScope(named)
 			}
-			return nil
 		})
 	return scope, err
 }
@@ -60,24 +51,14 @@ func wideHistory(c *conn, v *viewRow, planID string, most int) ([]a2a.Message, e
 		most = math.MaxInt32 / 2
 	}
 	var list []a2a.Message
-	err := c.each(`SELECT task_id, doc FROM messages
+	err := c.eachMessage(`SELECT seq, task_id, doc FROM messages
 		WHERE objective_id = $1 AND kept = 1 AND (kind <> 'status' OR message_id <> $2) AND ($3 = '' OR task_id = $4
 			OR task_id IN (SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $3)
 			OR for_task IN (SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $3))
 		ORDER BY seq DESC`+atMost(5), args{v.ObjectiveID, v.statusID, planID, v.Task.ID, 2 * most},
-		func(row scanner) error {
-			var taskID string
-			var doc []byte
-			var m a2a.Message
-			if err := row.Scan(&taskID, &doc); err != nil {
-				return err
-			}
-			err := decode(doc, &m)
-			if m.TaskID == "" {
-				m.TaskID = taskID
-			}
+		func(taskID string, m a2a.Message) {
+			m.TaskID = cmp.Or(m.TaskID, taskID)
 			list = append(list, m)
-			return err
 		})
 	slices.Reverse(list)
 	said := map[string]bool{}
