@@ -59,74 +59,75 @@ func table(text string) (states []string, moves map[string]bool) {
 	return states, moves
 }
 
-func TestObjectiveStatus_May(t *testing.T) {
-	states, moves := table(objectiveTable)
-	if len(states) != 7 || len(opt.ObjectiveMoves) != 7 {
-		t.Fatalf("%d states in the test, %d in the model", len(states), len(opt.ObjectiveMoves))
-	}
+// checkMoves checks may, and that an event applies, for each pair of states. byServer
+// are the moves that only events make.
+func checkMoves(t *testing.T, text, byServer string, may func(from, to string) bool, apply func(from string, e opt.Event) (string, error)) []string {
+	t.Helper()
+	states, moves := table(text)
+	_, serverMoves := table(byServer)
 	for _, from := range states {
 		for _, to := range states {
 			want := from == to || moves[from+">"+to]
-			if got := opt.ObjectiveStatus(from).May(opt.ObjectiveStatus(to)); got != want {
-				t.Errorf("objective %s → %s: %v, want %v", from, to, got, want)
+			if got := may(from, to); got != want {
+				t.Errorf("%s → %s by a client: %v, want %v", from, to, got, want)
 			}
-			checkApply(t, from, to, want, func(e opt.Event) (string, error) {
-				o := opt.Objective{Status: opt.ObjectiveStatus(from)}
-				err := o.Apply(with(e, opt.ObjectiveMoved, ""))
-				return string(o.Status), err
-			})
+			want = want || serverMoves[from+">"+to]
+			checkApply(t, from, to, want, func(e opt.Event) (string, error) { return apply(from, e) })
 		}
-		if got, want := opt.ObjectiveStatus(from).Ended(), slices.Contains([]string{"completed", "failed", "canceled"}, from); got != want {
-			t.Errorf("objective %s ended: %v", from, got)
+	}
+	return states
+}
+
+func TestObjectiveStatus_May(t *testing.T) {
+	states := checkMoves(t, objectiveTable, "",
+		func(from, to string) bool { return opt.ObjectiveStatus(from).May(opt.ObjectiveStatus(to)) },
+		func(from string, e opt.Event) (string, error) {
+			o := opt.Objective{Status: opt.ObjectiveStatus(from)}
+			err := o.Apply(with(e, opt.ObjectiveMoved, ""))
+			return string(o.Status), err
+		})
+	if len(states) != 7 || len(opt.ObjectiveMoves) != 7 {
+		t.Fatalf("%d states in the test, %d in the model", len(states), len(opt.ObjectiveMoves))
+	}
+	for _, s := range states {
+		if got, want := opt.ObjectiveStatus(s).Ended(), slices.Contains([]string{"completed", "failed", "canceled"}, s); got != want {
+			t.Errorf("objective %s ended: %v", s, got)
 		}
 	}
 }
 
 func TestPlanStatus_May(t *testing.T) {
-	states, moves := table(planTable)
-	_, serverMoves := table(serverPlanTable)
+	states := checkMoves(t, planTable, serverPlanTable,
+		func(from, to string) bool { return opt.PlanStatus(from).May(opt.PlanStatus(to)) },
+		func(from string, e opt.Event) (string, error) {
+			p := opt.Plan{Status: opt.PlanStatus(from)}
+			err := p.Apply(with(e, opt.PlanMoved, ""))
+			return string(p.Status), err
+		})
 	if len(states) != 6 || len(opt.PlanMoves) != 6 {
 		t.Fatalf("%d states in the test, %d in the model", len(states), len(opt.PlanMoves))
 	}
-	for _, from := range states {
-		for _, to := range states {
-			want := from == to || moves[from+">"+to]
-			if got := opt.PlanStatus(from).May(opt.PlanStatus(to)); got != want {
-				t.Errorf("plan %s → %s by a client: %v, want %v", from, to, got, want)
-			}
-			want = want || serverMoves[from+">"+to]
-			checkApply(t, from, to, want, func(e opt.Event) (string, error) {
-				p := opt.Plan{Status: opt.PlanStatus(from)}
-				err := p.Apply(with(e, opt.PlanMoved, ""))
-				return string(p.Status), err
-			})
-		}
-		if got, want := opt.PlanStatus(from).Ended(), slices.Contains([]string{"completed", "failed", "skipped"}, from); got != want {
-			t.Errorf("plan %s ended: %v", from, got)
+	for _, s := range states {
+		if got, want := opt.PlanStatus(s).Ended(), slices.Contains([]string{"completed", "failed", "skipped"}, s); got != want {
+			t.Errorf("plan %s ended: %v", s, got)
 		}
 	}
 }
 
 func TestTaskState_May(t *testing.T) {
-	states, moves := table(taskTable)
-	for _, from := range states {
-		for _, to := range states {
-			want := from == to || moves[from+">"+to]
-			if got := opt.TaskState(from).May(opt.TaskState(to)); got != want {
-				t.Errorf("task %s → %s: %v, want %v", from, to, got, want)
-			}
-			checkApply(t, from, to, want, func(e opt.Event) (string, error) {
-				p := opt.Plan{Tasks: []*opt.Task{{ID: "x", State: opt.TaskState(from)}}}
-				err := p.Apply(with(e, opt.TaskMoved, "x"))
-				return string(p.Tasks[0].State), err
-			})
+	states := checkMoves(t, taskTable, "",
+		func(from, to string) bool { return opt.TaskState(from).May(opt.TaskState(to)) },
+		func(from string, e opt.Event) (string, error) {
+			p := opt.Plan{Tasks: []*opt.Task{{ID: "x", State: opt.TaskState(from)}}}
+			err := p.Apply(with(e, opt.TaskMoved, "x"))
+			return string(p.Tasks[0].State), err
+		})
+	for _, s := range states {
+		if got, want := opt.TaskState(s).Ended(), slices.Contains([]string{"completed", "failed", "canceled", "rejected"}, s); got != want {
+			t.Errorf("task %s ended: %v", s, got)
 		}
-		ended := slices.Contains([]string{"completed", "failed", "canceled", "rejected"}, from)
-		if got := opt.TaskState(from).Ended(); got != ended {
-			t.Errorf("task %s ended: %v", from, got)
-		}
-		if got, want := opt.TaskState(from).Waiting(), strings.HasSuffix(from, "-required"); got != want {
-			t.Errorf("task %s waiting: %v", from, got)
+		if got, want := opt.TaskState(s).Waiting(), strings.HasSuffix(s, "-required"); got != want {
+			t.Errorf("task %s waiting: %v", s, got)
 		}
 	}
 }

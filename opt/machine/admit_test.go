@@ -20,52 +20,18 @@ const objectiveID = "obj-abcdefghijklmnopqrstuvwxyz"
 func plan(n int) string    { return opt.PlanID(objectiveID, n) }
 func task(n, m int) string { return opt.TaskID(plan(n), m) }
 
-// The moves that a client may ask for, row by row as the extension has them.
-const (
-	objectiveMoves = `
-		submitted  planning working canceled
-		planning   working blocked failed canceled
-		working    blocked completed failed canceled
-		blocked    planning working failed canceled
-		completed
-		failed     submitted planning
-		canceled   submitted`
-	planMoves = `
-		pending    working skipped
-		working    blocked completed failed
-		blocked    working failed skipped
-		completed
-		failed     pending working
-		skipped`
-)
-
-// matrix reads a table of moves and calls check for each pair of statuses.
-func matrix(t *testing.T, table string, size int, check func(from, to string, want bool)) {
-	t.Helper()
-	var statuses []string
-	moves := map[string]bool{}
-	for line := range strings.Lines(table) {
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
-		}
-		statuses = append(statuses, words[0])
-		for _, to := range words {
-			moves[words[0]+">"+to] = true // to stay is allowed
-		}
-	}
-	if len(statuses) != size {
-		t.Fatalf("%d statuses, want %d", len(statuses), size)
-	}
-	for _, from := range statuses {
-		for _, to := range statuses {
-			check(from, to, moves[from+">"+to])
+// matrix calls check for each pair of the statuses in a table of moves; to stay is
+// allowed. The tests of package opt check the tables.
+func matrix[S ~string](moves map[S][]S, check func(from, to string, want bool)) {
+	for from := range moves {
+		for to := range moves {
+			check(string(from), string(to), from == to || slices.Contains(moves[from], to))
 		}
 	}
 }
 
 func TestAdmit_objectiveMoves(t *testing.T) {
-	matrix(t, objectiveMoves, 7, func(from, to string, want bool) {
+	matrix(opt.ObjectiveMoves, func(from, to string, want bool) {
 		for _, paused := range []bool{false, true} {
 			o := objective("working")
 			o.Status, o.Paused = opt.ObjectiveStatus(from), paused
@@ -107,7 +73,7 @@ func TestAdmit_objectiveRetry(t *testing.T) {
 // A plan that has ended is its objective's to retry. Each other one decides by
 // itself, after its objective has looked at dependencies.
 func TestAdmit_planMoves(t *testing.T) {
-	matrix(t, planMoves, 6, func(from, to string, want bool) {
+	matrix(opt.PlanMoves, func(from, to string, want bool) {
 		o := objective(from, "working")
 		p := o.Plans[0]
 		p.Metadata = p.Metadata.With(opt.KeyOptional, true) // so that its failure does not fail the objective
