@@ -112,25 +112,32 @@ func changes(o *harness.Objective) map[string]params {
 	}
 }
 
-func (c *client) revision() {
+// eachChange runs f once for each method of changes, with a new objective whose
+// planner waits.
+func (c *client) eachChange(f func(c *client, method string, o *harness.Objective)) {
 	for method := range changes(&harness.Objective{Plans: []harness.ObjectivePlan{{Tasks: make([]harness.TaskOfPlan, 1)}}}) {
 		c.each(c.T, method, func(c *client) {
 			door := c.newDoor()
 			o := c.shown("objectives/create", params{"name": "x", "description": "await " + door}).Objective
 			c.add(o.ID, harness.NewPlan("p", "say one"))
-			o = c.get(o.ID)
-			before := o.Revision()
-			if before < 2 {
-				c.Errorf("after a plan was added the revision is %d", before)
-			}
-			p := changes(o)[method]
-			p["longhaul/v1/revision"] = before
-			c.call(method, p)
-			if now := c.get(o.ID).Revision(); now <= before && method != "tasks/updateStatus" {
-				c.Errorf("the revision was %d and is %d", before, now)
-			}
+			f(c, method, c.get(o.ID))
 		})
 	}
+}
+
+func (c *client) revision() {
+	c.eachChange(func(c *client, method string, o *harness.Objective) {
+		before := o.Revision()
+		if before < 2 {
+			c.Errorf("after a plan was added the revision is %d", before)
+		}
+		p := changes(o)[method]
+		p["longhaul/v1/revision"] = before
+		c.call(method, p)
+		if now := c.get(o.ID).Revision(); now <= before && method != "tasks/updateStatus" {
+			c.Errorf("the revision was %d and is %d", before, now)
+		}
+	})
 }
 
 // stale has a client ask for changes that has not seen the latest one. It may say

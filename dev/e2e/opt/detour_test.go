@@ -180,34 +180,28 @@ func (c *client) followNoMore() {
 
 // race has many clients change the same at once, which have all seen the same.
 func (c *client) race() {
-	for method := range changes(&harness.Objective{Plans: []harness.ObjectivePlan{{Tasks: make([]harness.TaskOfPlan, 1)}}}) {
-		c.each(c.T, method, func(c *client) {
-			door := c.newDoor()
-			o := c.shown("objectives/create", params{"name": "x", "description": "await " + door}).Objective
-			c.add(o.ID, harness.NewPlan("p", "say one"))
-			o = c.get(o.ID)
-			var all sync.WaitGroup
-			errs := make([]error, 6)
-			for i := range errs {
-				p := changes(o)[method]
-				p["longhaul/v1/revision"] = o.Revision()
-				all.Go(func() { _, errs[i] = c.try(method, p) })
+	c.eachChange(func(c *client, method string, o *harness.Objective) {
+		var all sync.WaitGroup
+		errs := make([]error, 6)
+		for i := range errs {
+			p := changes(o)[method]
+			p["longhaul/v1/revision"] = o.Revision()
+			all.Go(func() { _, errs[i] = c.try(method, p) })
+		}
+		all.Wait()
+		first := 0
+		for _, err := range errs {
+			switch {
+			case err == nil:
+				first++
+			case harness.Reason(err) != "STALE_REVISION":
+				c.Error(err)
 			}
-			all.Wait()
-			first := 0
-			for _, err := range errs {
-				switch {
-				case err == nil:
-					first++
-				case harness.Reason(err) != "STALE_REVISION":
-					c.Error(err)
-				}
-			}
-			if first != 1 {
-				c.Errorf("%d clients were first", first)
-			}
-		})
-	}
+		}
+		if first != 1 {
+			c.Errorf("%d clients were first", first)
+		}
+	})
 }
 
 // planAgain tries a plan again without which its objective goes on, twice.

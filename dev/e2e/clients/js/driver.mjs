@@ -63,9 +63,41 @@ function describe(e, errors) {
   return { kind: '', message: String(e) };
 }
 
+// connector returns connect and noted, which are operations of a client, and on, which
+// makes an operation of a function f(client, args, options). sdk is the client module.
+export function connector(sdk, binding) {
+  const peers = new Map(); // by name: { client, seen, extensions }
+  return {
+    async connect({ peer, url, extensions }) {
+      const seen = tap();
+      const factory = new sdk.ClientFactory(sdk.ClientFactoryOptions.createFrom(sdk.ClientFactoryOptions.default, {
+        transports: [new sdk.JsonRpcTransportFactory({ fetchImpl: seen.fetch }), new sdk.RestTransportFactory({ fetchImpl: seen.fetch })],
+        preferredTransports: [binding],
+      }));
+      const client = await factory.createFromUrl(url);
+      peers.set(peer, { client, seen, extensions });
+      const card = await client.getAgentCard();
+      return {
+        name: card.name,
+        streaming: card.capabilities.streaming,
+        skills: card.skills.map((s) => s.id),
+        extensions: card.capabilities.extensions.map((x) => x.uri),
+      };
+    },
+    noted: ({ peer }) => peers.get(peer).seen,
+    on: (f) => (args, signal) => {
+      const { client, extensions } = peers.get(args.peer);
+      const options = extensions.length
+        ? { signal, serviceParameters: sdk.ServiceParameters.create(sdk.withA2AExtensions(...extensions)) }
+        : { signal };
+      return f(client, args, options);
+    },
+  };
+}
+
 // tap returns a fetch that notes the extensions which the last response named, and
 // where it came from.
-export function tap() {
+function tap() {
   const seen = { activated: '', path: '' };
   seen.fetch = async (...args) => {
     const response = await fetch(...args);

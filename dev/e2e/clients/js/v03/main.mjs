@@ -2,10 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import * as sdk from '@a2a-js/sdk/client';
 import { InMemoryTaskStore, ResultManager, ServerCallContext } from '@a2a-js/sdk/server';
-import { drive, tap } from './driver.mjs';
+import { connector, drive } from './driver.mjs';
 
-const binding = process.argv[2];
-const peers = new Map(); // by name: { client, seen, extensions }
+const { connect, noted, on } = connector(sdk, process.argv[2]);
 
 const text = (parts) => (parts ?? []).map((p) => (p.kind === 'text' ? p.text : '')).join('');
 const data = (parts) => (parts ?? []).find((p) => p.kind === 'data')?.data;
@@ -30,11 +29,6 @@ const params = ({ text, data, taskId, contextId, leave, history }) => {
   return { message, configuration: { blocking: !leave, historyLength: history } };
 };
 
-const options = ({ extensions }, signal) =>
-  extensions.length
-    ? { signal, serviceParameters: sdk.ServiceParameters.create(sdk.withA2AExtensions(...extensions)) }
-    : { signal };
-
 // The library's own idea of what the events of a stream add up to.
 async function* events(stream) {
   const manager = new ResultManager(new InMemoryTaskStore(), new ServerCallContext());
@@ -50,32 +44,9 @@ async function* events(stream) {
   }
 }
 
-async function connect({ peer, url, extensions }) {
-  const seen = tap();
-  const factory = new sdk.ClientFactory(sdk.ClientFactoryOptions.createFrom(sdk.ClientFactoryOptions.default, {
-    transports: [new sdk.JsonRpcTransportFactory({ fetchImpl: seen.fetch }), new sdk.RestTransportFactory({ fetchImpl: seen.fetch })],
-    preferredTransports: [binding],
-  }));
-  const client = await factory.createFromUrl(url);
-  peers.set(peer, { client, seen, extensions });
-  const card = await client.getAgentCard();
-  return {
-    name: card.name,
-    streaming: card.capabilities.streaming,
-    skills: card.skills.map((s) => s.id),
-    extensions: card.capabilities.extensions.map((x) => x.uri),
-  };
-}
-
-// on makes an operation of a function of a peer.
-const on = (f) => (args, signal) => {
-  const p = peers.get(args.peer);
-  return f(p.client, args, options(p, signal));
-};
-
 drive({
   connect,
-  noted: ({ peer }) => peers.get(peer).seen,
+  noted,
   send: on(async (c, a, o) => task(await c.sendMessage(params(a.message), o))),
   stream: on((c, a, o) => events(c.sendMessageStream(params(a.message), o))),
   get: on(async (c, a, o) => task(await c.getTask({ id: a.id, historyLength: a.history }, o))),

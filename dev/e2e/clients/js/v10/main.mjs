@@ -1,15 +1,12 @@
 // A client of @a2a-js/sdk 1.x, for A2A 1.0. The argument is the binding.
 import { randomUUID } from 'node:crypto';
 import { Role, roleToJSON, taskStateFromJSON, taskStateToJSON } from '@a2a-js/sdk';
-import {
-  ClientFactory, ClientFactoryOptions, JsonRpcTransportFactory, RestTransportFactory, ServiceParameters, withA2AExtensions,
-} from '@a2a-js/sdk/client';
+import * as sdk from '@a2a-js/sdk/client';
 import * as errors from '@a2a-js/sdk/errors';
 import { AgentEvent, InMemoryTaskStore, ResultManager, ServerCallContext } from '@a2a-js/sdk/server';
-import { drive, tap } from './driver.mjs';
+import { connector, drive } from './driver.mjs';
 
-const binding = process.argv[2];
-const peers = new Map(); // by name: { client, seen, extensions }
+const { connect, noted, on } = connector(sdk, process.argv[2]);
 
 const short = (name, prefix) => name.replace(prefix, '').toLowerCase().replaceAll('_', '-');
 const text = (parts) => (parts ?? []).map((p) => (p.content?.$case === 'text' ? p.content.value : '')).join('');
@@ -39,9 +36,6 @@ const request = ({ text, data, taskId, contextId, leave, history }) => {
   return { message, configuration: { returnImmediately: leave, historyLength: history } };
 };
 
-const options = ({ extensions }, signal) =>
-  extensions.length ? { signal, serviceParameters: ServiceParameters.create(withA2AExtensions(...extensions)) } : { signal };
-
 // The library's own idea of what the events of a stream add up to.
 async function* events(stream) {
   const manager = new ResultManager(new InMemoryTaskStore(), new ServerCallContext());
@@ -58,32 +52,9 @@ async function* events(stream) {
   }
 }
 
-async function connect({ peer, url, extensions }) {
-  const seen = tap();
-  const factory = new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-    transports: [new JsonRpcTransportFactory({ fetchImpl: seen.fetch }), new RestTransportFactory({ fetchImpl: seen.fetch })],
-    preferredTransports: [binding],
-  }));
-  const client = await factory.createFromUrl(url);
-  peers.set(peer, { client, seen, extensions });
-  const card = await client.getAgentCard();
-  return {
-    name: card.name,
-    streaming: card.capabilities.streaming,
-    skills: card.skills.map((s) => s.id),
-    extensions: card.capabilities.extensions.map((x) => x.uri),
-  };
-}
-
-// on makes an operation of a function of a peer.
-const on = (f) => (args, signal) => {
-  const p = peers.get(args.peer);
-  return f(p.client, args, options(p, signal));
-};
-
 drive({
   connect,
-  noted: ({ peer }) => peers.get(peer).seen,
+  noted,
   send: on(async (c, a, o) => task(await c.sendMessage(request(a.message), o))),
   stream: on((c, a, o) => events(c.sendMessageStream(request(a.message), o))),
   get: on(async (c, a, o) => task(await c.getTask({ id: a.id, historyLength: a.history }, o))),
