@@ -29,7 +29,7 @@ func ExampleNew() {
 	w := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
 		Executors: map[string]activities.Executor{"refuser": refuser{}}, Default: "refuser", Recorder: journal,
 	}})
-	_ = w // w.Start() begins to work, w.Stop() lets running tasks end
+	_ = w // w.Start() begins to work, w.Stop() waits for running tasks
 	fmt.Println("The worker is ready.")
 	// Output: The worker is ready.
 }

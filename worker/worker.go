@@ -1,5 +1,5 @@
 // Package worker makes a Temporal worker that runs Longhaul's workflows and
-// activities. Any number of them may run, anywhere.
+// activities. Any number of workers may run, on any machines.
 package worker
 
 import (
@@ -18,21 +18,21 @@ type Config struct {
 	Temporal   client.Client
 	Activities activities.Config
 	MaxTasks   int           // activities at a time; 0 means 200
-	StopAfter  time.Duration // how long running tasks may go on when it stops; 0 means 10 s
-	Failed     func(error)   // called when the worker cannot go on; nil for nobody to hear of it
+	StopAfter  time.Duration // how long running tasks may continue when it stops; 0 means 10 s
+	Failed     func(error)   // called when the worker fails for good; may be nil
 }
 
-// cachedWorkflows is how many workflows a process keeps in memory between their
-// steps; others are read again. Most wait for a person or for their turn, each
-// takes some 50 KiB, and the SDK's 10,000 would fill a small machine with them.
+// cachedWorkflows is how many workflows a process keeps in memory; others are
+// replayed when something arrives. Most workflows wait, and each takes some 50
+// KiB: the SDK's default of 10,000 is too much for a small machine.
 const cachedWorkflows = 1000
 
-// LimitMemory has this process keep no more than cachedWorkflows in memory. It is
-// to be called before any worker starts, those of an embedded Temporal included.
+// LimitMemory has this process keep no more than cachedWorkflows in memory. Call
+// it before any worker starts, also before those of an embedded Temporal.
 func LimitMemory() { worker.SetStickyWorkflowCacheSize(cachedWorkflows) }
 
-// New returns a worker that has not been started. Running tasks that outlast
-// StopAfter are canceled, and tried again elsewhere.
+// New returns a worker that has not been started. Tasks that still run after
+// StopAfter are canceled, and another worker runs them again.
 func New(cfg Config) worker.Worker {
 	if cfg.MaxTasks == 0 {
 		cfg.MaxTasks = 200
@@ -44,7 +44,7 @@ func New(cfg Config) worker.Worker {
 		MaxConcurrentActivityExecutionSize: cfg.MaxTasks,
 		WorkerStopTimeout:                  cfg.StopAfter,
 		OnFatalError:                       cfg.Failed,
-		// A worker that was lost is noticed soon, and others take over what it had.
+		// If this worker dies, other workers get its workflows after a second.
 		StickyScheduleToStartTimeout: time.Second,
 		MaxHeartbeatThrottleInterval: time.Second,
 	})
@@ -80,7 +80,8 @@ func (p pair) Start() error {
 	return err
 }
 
-// Stop implements [worker.Worker]. What running tasks come to is still recorded.
+// Stop implements [worker.Worker]. The results of running tasks are still
+// recorded.
 func (p pair) Stop() {
 	p.Worker.Stop()
 	p.records.Stop()

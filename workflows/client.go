@@ -18,18 +18,18 @@ import (
 // ClientConfig says which Temporal a Client talks to.
 type ClientConfig struct {
 	Temporal  client.Client
-	MaxEvents int           // continue workflows as new past so many events; 0 leaves it to the server
+	MaxEvents int           // events of history after which a workflow continues as new; 0: the server decides
 	Plain     bool          // the namespace has no search attributes of ours
 	Timeout   time.Duration // of one call; 0 means 10 s
-	IdleFor   time.Duration // after which an objective that nobody has started is canceled; 0 for never
+	IdleFor   time.Duration // after which an objective that was not started is canceled; 0 for never
 }
 
-// A Client starts, tells and stops work. It is safe for concurrent use. What it
-// returns wraps opt.ErrUnavailable when the call may be repeated later.
+// A Client starts, tells and stops work. It is safe for concurrent use. An error
+// wraps opt.ErrUnavailable if the call may be repeated later.
 type Client struct{ cfg ClientConfig }
 
-// NewClient returns a client. MaxEvents below 100 would leave a run no room to
-// work, and counts as 100.
+// NewClient returns a client. A MaxEvents from 1 to 99 counts as 100, since a
+// shorter run could do no work.
 func NewClient(cfg ClientConfig) *Client {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 10 * time.Second
@@ -40,13 +40,14 @@ func NewClient(cfg ClientConfig) *Client {
 	return &Client{cfg}
 }
 
-// openingMemo keeps the head of an objective beside its history, where a repeat
-// of the request that began it finds what it began.
+// openingMemo is the memo with the opening of an objective, which a repeat of the
+// request returns.
 const openingMemo = "opening"
 
-// Start begins an objective. If its id is taken it returns the opening that
-// holds, opt.ErrConflict if that was made of other content, and opt.ErrEnded if
-// that objective has ended: then the journal had all of it.
+// Start begins an objective. If an objective with this id runs, Start returns its
+// opening, or opt.ErrConflict if it was made from other content. If that
+// objective has ended, Start returns opt.ErrEnded, and the journal has the whole
+// objective.
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -60,9 +61,9 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 	return o, refusal("start objective", err)
 }
 
-// Enter lets an objective wait for its turn in its context, behind those that have
-// begun there or are about to. It is durable once Enter returns nil. It comes
-// before the objective is started, so that none waits that was forgotten.
+// Enter puts an objective into the queue of its context. The entry is durable
+// once Enter returns nil. Call Enter before Start, so that no started objective
+// is missing from the queue.
 func (c *Client) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error {
 	options := client.StartWorkflowOptions{
 		ID:                  contextWorkflowID(o.Tenant, o.ContextID),
@@ -105,8 +106,8 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 	return options
 }
 
-// firstState is what Temporal's lists show from the start: work that begins at
-// once is not shown as waiting first.
+// firstState is the state that Temporal's lists show from the start: working if
+// the work begins at once.
 func firstState(o opt.Opening) opt.TaskState {
 	if o.Idle || !o.Objective.QueuedAt.IsZero() {
 		return opt.TaskSubmitted
@@ -139,7 +140,7 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 }
 
 // Tell delivers a letter. It is durable once Tell returns nil, whether or not a
-// worker runs. opt.ErrEnded means that nobody is there to read it any more.
+// worker runs. opt.ErrEnded means that the receiver's workflow has ended.
 func (c *Client) Tell(ctx context.Context, l opt.Letter) error {
 	to := l.ObjectiveID
 	if l.PlanID != "" {
@@ -148,9 +149,9 @@ func (c *Client) Tell(ctx context.Context, l opt.Letter) error {
 	return c.signal(ctx, to, LetterSignal, l)
 }
 
-// Command delivers a command to an objective that goes on. It is durable once
-// Command returns nil; the answer is an event in the journal. opt.ErrEnded means
-// that the objective's workflow is not there.
+// Command delivers a command to an objective that has not ended. It is durable
+// once Command returns nil; the answer is an event in the journal. opt.ErrEnded
+// means that the objective's workflow has ended.
 func (c *Client) Command(ctx context.Context, cmd opt.Command) error {
 	return c.signal(ctx, cmd.ObjectiveID, CommandSignal, cmd)
 }
@@ -162,7 +163,7 @@ func (c *Client) signal(ctx context.Context, to, name string, arg any) error {
 }
 
 // Retry delivers a command that may begin a new attempt at o, an objective that
-// has ended: its workflow begins again if it is not there.
+// has ended: its workflow is started again if it has ended.
 func (c *Client) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -184,8 +185,8 @@ func (c *Client) Cancel(ctx context.Context, objectiveID string) error {
 	return refusal("cancel objective", c.cfg.Temporal.CancelWorkflow(ctx, objectiveID, ""))
 }
 
-// idleFor returns in seconds how long an objective may wait to be started. What
-// is not never is at least one.
+// idleFor returns in seconds how long an objective may wait to be started: 0 for
+// ever, otherwise at least 1.
 func (c *Client) idleFor() int64 {
 	if c.cfg.IdleFor <= 0 {
 		return 0
@@ -209,7 +210,7 @@ func refusal(doing string, err error) error {
 		return nil
 	case errors.As(err, &gone):
 		return fmt.Errorf("%s: %w", doing, opt.ErrEnded)
-	case errors.As(err, &invalid), errors.As(err, &denied): // it would fail again for ever
+	case errors.As(err, &invalid), errors.As(err, &denied): // a repeat would fail in the same way
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return fmt.Errorf("%s: %w: %w", doing, opt.ErrUnavailable, err)

@@ -11,8 +11,8 @@ import (
 	"longhaul/opt/machine"
 )
 
-// contextEvents is how long a Context's history may get, well below what Temporal
-// suggests: much can arrive before the run has ended.
+// contextEvents is how long a Context's history may get. It is well below
+// Temporal's suggestion, since many signals can arrive before the run has ended.
 const contextEvents = 3000
 
 // Context gives the turn in a context to one objective at a time, for as long as
@@ -36,7 +36,8 @@ func Context(ctx workflow.Context, in ContextInput) error {
 	return nil
 }
 
-// A contextPart is the machine of a context with what carries out its wants.
+// A contextPart is the machine of a context and the code that carries out its
+// wants.
 type contextPart struct{ *machine.Context }
 
 func (c *contextPart) activity(workflow.Context, machine.Activity, []opt.Batch) (workflow.Future, outcome) {
@@ -51,8 +52,8 @@ func (c *contextPart) message(s machine.Signal) (workflowID, name string, arg an
 	return s.To, TurnSignal, c.Message(s.To)
 }
 
-// contextWorkflowID returns the id of the workflow of a context. What clients
-// call their contexts may be anything of any length.
+// contextWorkflowID returns the id of the workflow of a context. It holds a
+// digest, since clients choose the ids of contexts freely, with any length.
 func contextWorkflowID(tenant, contextID string) string {
 	sum := sha256.Sum256([]byte(tenant + "\x00" + contextID))
 	return "ctx-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))

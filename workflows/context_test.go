@@ -14,8 +14,8 @@ import (
 	"longhaul/workflows"
 )
 
-// A floor is a Context workflow with members that are not there: turns holds
-// what it tells them, and members say what they do when told.
+// A floor is a Context workflow with simulated members: turns holds what the
+// workflow sends to them, and members say what each does then.
 type floor struct {
 	*testsuite.TestWorkflowEnvironment
 	mu       sync.Mutex // the environment calls from goroutines of its own
@@ -88,7 +88,8 @@ func TestContext_givesTurnsInOrder(t *testing.T) {
 	f.want(t, "a true", "b true", "c true", "a true")
 }
 
-// An objective enters before it is started: it is waited for, but not for ever.
+// An objective enters the queue before it is started. The queue waits for its
+// start, but not for ever.
 func TestContext_waitsForTheStart(t *testing.T) {
 	f := newFloor(t)
 	f.there("c")
@@ -100,7 +101,8 @@ func TestContext_waitsForTheStart(t *testing.T) {
 	f.want(t, slices.Concat(slices.Repeat([]string{"b true"}, 4), slices.Repeat([]string{"lost true"}, 20), []string{"c true"})...)
 }
 
-// However often it goes on as a new run, no member is lost and the order stays.
+// No member is lost and the order stays, however often the workflow continues as
+// new.
 func TestContext_continuesAsNew(t *testing.T) {
 	const members = 20
 	member := func(i int) string { return fmt.Sprintf("obj-%04d", i) }

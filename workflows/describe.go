@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// describe shows in Temporal's UI, as Markdown, where the plan stands.
+// describe shows the state of the plan in Temporal's UI, as Markdown.
 func (p *planPart) describe(ctx workflow.Context) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** · %s", p.State.Plan.Name, p.State.Plan.Status)
@@ -25,7 +25,7 @@ func (p *planPart) describe(ctx workflow.Context) {
 	workflow.SetCurrentDetails(ctx, b.String())
 }
 
-// describe shows in Temporal's UI, as Markdown, where the objective stands.
+// describe shows the state of the objective in Temporal's UI, as Markdown.
 func (o *objectivePart) describe(ctx workflow.Context) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** · %s · A2A task %s is **%s**\n\n", o.State.Objective.Name, o.State.Objective.Status, o.State.Objective.RootID(), o.State.Objective.Root)
@@ -43,14 +43,14 @@ func (o *objectivePart) describe(ctx workflow.Context) {
 	o.show(ctx)
 }
 
-// describe shows in Temporal's UI, as Markdown, whose turn it is.
+// describe shows the queue of the context in Temporal's UI, as Markdown.
 func (c *contextPart) describe(ctx workflow.Context) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Context `%s` of %s\n\n", oneLine(c.State.ContextID), oneLine(c.State.Tenant))
 	if c.State.Holder != nil {
 		fmt.Fprintf(&b, "- has the turn: `%s`\n", c.State.Holder.ID)
 	}
-	fmt.Fprintf(&b, "- can go on again: %d\n- wait for their first turn: %d\n- cannot go on: %d\n", len(c.State.Front), len(c.State.Waiting), len(c.State.Resting))
+	fmt.Fprintf(&b, "- can continue: %d\n- wait for their first turn: %d\n- cannot continue: %d\n", len(c.State.Front), len(c.State.Waiting), len(c.State.Resting))
 	workflow.SetCurrentDetails(ctx, b.String())
 }
 

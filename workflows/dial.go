@@ -22,14 +22,14 @@ var dataConverter = converter.GetDefaultDataConverter()
 type DialConfig struct {
 	Addr      string
 	Namespace string
-	Local     bool                  // on this machine: nothing is gained by compressing
+	Local     bool                  // on this machine, so messages are not compressed
 	Log       log.Logger            // nil keeps the SDK's own
 	Blobs     Blobs                 // nil keeps every payload in the histories
 	Adjust    func(*client.Options) // nil leaves the options as they are
 }
 
-// Dial connects to Temporal. It does not wait for Temporal to be there: calls
-// fail until it is.
+// Dial connects to Temporal. It does not wait for Temporal: calls fail until
+// Temporal is available.
 func Dial(cfg DialConfig) (client.Client, error) {
 	options := client.Options{HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, DataConverter: dataConverter, ExternalStorage: externalStorage(cfg.Blobs)}
 	if cfg.Local {
@@ -55,8 +55,8 @@ func SearchAttributes() map[string]enumspb.IndexedValueType {
 	}
 }
 
-// Prepare makes what our workflows need in Temporal and do not find there: the
-// namespace, and our search attributes in it. It changes nothing that is there.
+// Prepare creates the namespace and our search attributes if they do not exist.
+// It changes nothing that exists.
 func Prepare(ctx context.Context, c client.Client, namespace string, retention time.Duration) error {
 	_, err := c.WorkflowService().RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{
 		Namespace: namespace, WorkflowExecutionRetentionPeriod: durationpb.New(retention),

@@ -13,48 +13,49 @@ import (
 	"longhaul/opt/machine"
 )
 
-// A part is one of the machines with what it takes to carry out its wants.
+// A part is one of the machines and the code that carries out its wants.
 type part interface {
 	Handle(now a2a.Time, in machine.Input) []opt.Event
 	Wants() machine.Wants
-	// activity begins an activity. What rides is to be recorded by it before it
-	// does anything else. The outcome is an input.
+	// activity begins an activity, which records ride before it does anything
+	// else. The outcome reads its result as an input.
 	activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch) (workflow.Future, outcome)
 	// child begins the workflow of a plan.
 	child(ctx workflow.Context, c machine.Child) workflow.ChildWorkflowFuture
-	// message returns where a signal goes, its name and what it says.
+	// message returns the receiver of a signal, its name and its argument.
 	message(s machine.Signal) (workflowID, name string, arg any)
-	// describe shows in Temporal's UI where things stand.
+	// describe shows the state in Temporal's UI.
 	describe(ctx workflow.Context)
 }
 
-// An outcome reads what an activity came to.
+// An outcome reads the result of an activity.
 type outcome func(ctx workflow.Context, f workflow.Future) machine.Input
 
-// A driver carries out what a machine wants. All inputs that have arrived are
-// taken in before anything is done, and nothing blocks between the two.
+// A driver carries out what a machine wants. It gives all inputs that have
+// arrived to the machine before it starts or stops anything, and does not block
+// in between.
 type driver struct {
-	ctx    workflow.Context // not canceled when the workflow is
+	ctx    workflow.Context // stays valid when the workflow is canceled
 	own    workflow.Context // canceled when the workflow is
 	part   part
 	events workflow.Selector
 	rec    recorder
 
 	inbox      []machine.Input
-	canceled   bool             // the machine knows that the workflow is
+	canceled   bool             // the machine has been told of the cancellation
 	activities map[string]*call // by key
-	grounded   map[string]bool  // keys of activities in which nothing may ride any more
+	grounded   map[string]bool  // keys of activities that must begin without a ride
 	timers     map[string]workflow.CancelFunc
 	children   map[machine.Child]bool // begun, without N and After
-	starting   int                    // children of which Temporal has yet to say whether they have begun
+	starting   int                    // children whose start Temporal has not confirmed yet
 	signals    map[string]bool        // outstanding, by receiver
 	ended      map[string]bool        // keys of activities
 	elapsed    map[string]bool        // keys of timers: an attempt waits under the key of its activity
 	leaving    bool                   // the run is about to continue as new
-	maxEvents  int                    // of history before that; 0 leaves it to the server
+	maxEvents  int                    // of history before that; 0: the server decides
 }
 
-// A call is an activity that is under way.
+// A call is an activity that runs.
 type call struct {
 	cancel   workflow.CancelFunc
 	canceled bool
@@ -77,7 +78,7 @@ func newDriver(ctx workflow.Context, p part, rec recorder, maxEvents int) *drive
 	return d
 }
 
-// on takes in each signal of a name.
+// on passes each signal of a name to the machine.
 func on[T any](d *driver, name string, read func(T) machine.Input) {
 	d.events.AddReceive(workflow.GetSignalChannel(d.ctx, name), func(ch workflow.ReceiveChannel, _ bool) {
 		var v T
@@ -88,9 +89,9 @@ func on[T any](d *driver, name string, read func(T) machine.Input) {
 
 func (d *driver) put(in machine.Input) { d.inbox = append(d.inbox, in) }
 
-// open takes in what the run was started with, alone, and records what follows
-// from it at once: a first workflow task that is repeated comes to the same, since
-// its time is the start of the run.
+// open gives the input of the run alone to the machine and records the events at
+// once. A repeat of the first workflow task makes the same events, since its time
+// is the start of the run.
 func (d *driver) open() {
 	d.handle(a2a.At(workflow.GetInfo(d.ctx).WorkflowStartTime), machine.Opened{})
 	d.rec.recordNow(d.ctx)
@@ -124,7 +125,7 @@ func (d *driver) run() (again bool) {
 	}
 }
 
-// take hands everything that has arrived to the machine.
+// take gives all inputs that have arrived to the machine.
 func (d *driver) take() {
 	for {
 		for d.events.HasPending() {
@@ -147,8 +148,8 @@ func (d *driver) take() {
 
 func (d *driver) handle(now a2a.Time, in machine.Input) { d.rec.add(d.part.Handle(now, in)...) }
 
-// reconcile starts what is wanted and not there, and stops what is there and not
-// wanted. A run that is about to continue as new starts nothing.
+// reconcile starts what is wanted and does not run, and stops what runs and is
+// not wanted. A run that is about to continue as new starts nothing.
 func (d *driver) reconcile(w machine.Wants) {
 	d.stopUnwanted(w)
 	for _, s := range w.Signals {
@@ -178,7 +179,7 @@ func (d *driver) reconcile(w machine.Wants) {
 }
 
 // stopUnwanted cancels activities and timers that are not wanted any more. An
-// activity that is to stop, and never began, ends at once.
+// activity that has not begun ends at once.
 func (d *driver) stopUnwanted(w machine.Wants) {
 	wanted := map[string]bool{}
 	for _, a := range w.Activities {
@@ -250,9 +251,9 @@ func (d *driver) send(s machine.Signal) {
 	})
 }
 
-// startActivity begins an activity. What is to be recorded may ride in it. If no
-// worker takes such an activity soon, or the journal does not take what rides, it
-// is as if it had not begun: it begins anew, and nothing rides.
+// startActivity begins an activity, in which events may ride. If no worker takes
+// it soon, or the journal refuses the events, the activity begins again without
+// them, as the same attempt.
 func (d *driver) startActivity(a machine.Activity) {
 	if d.ended[a.Key] {
 		panic("activity " + a.Key + " was wanted again after it had ended")
@@ -280,14 +281,14 @@ func (d *driver) startActivity(a machine.Activity) {
 	})
 }
 
-// idle reports whether nothing has arrived, and nothing is outstanding that this
-// run alone would hear of.
+// idle reports whether no input has arrived, and nothing is outstanding whose
+// result only this run gets.
 func (d *driver) idle() bool {
 	return len(d.inbox) == 0 && !d.events.HasPending() && len(d.activities) == 0 && len(d.signals) == 0 && d.starting == 0
 }
 
-// mayEnd reports whether a workflow may end that wants to: all that it has to say
-// is recorded, or goes with its result.
+// mayEnd reports whether the workflow may end: all its events are recorded, or
+// are part of its result.
 func (d *driver) mayEnd() bool {
 	return d.idle() && (d.rec.recorded() || d.rec.rides != nil && d.rec.rides()) && !d.rec.writing
 }
@@ -310,7 +311,7 @@ func notTaken(err error) bool {
 	return asTimeout(err, &timeout) && timeout.TimeoutType() == scheduleToStart
 }
 
-// notRecorded reports whether an activity gave up since it could not reach the
+// notRecorded reports whether an activity failed because it could not reach the
 // journal.
 func notRecorded(err error) bool {
 	var app *temporal.ApplicationError

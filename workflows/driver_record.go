@@ -15,15 +15,15 @@ import (
 var acts *activities.Activities // names activities by method; never called
 
 // A recorder writes the events of one workflow to the journal, and those that the
-// last reports of its children carry.
+// results of its children carry.
 //
-// What a workflow task decides is certain once Temporal has taken its completion,
-// and not before: one that was lost with its worker, or refused since something
-// had arrived meanwhile, is done again with more to go by, and may decide
-// otherwise, under the same numbers. So events are written by an activity, which
-// begins after that: one of its own, or the next one that runs a task anyhow, in
-// whose input they ride. A batch begins at the first event that is not known to be
-// in the journal, so whatever arrives first is whole.
+// What a workflow task decides is final only when Temporal has accepted its
+// completion. If its worker is lost, or Temporal refuses it because a signal has
+// arrived, the task runs again and may decide differently, under the same event
+// numbers. So an activity writes the events, since it begins after that: an
+// activity of the recorder, or the next one that runs a task, in whose input the
+// events ride. A batch begins at the first event that is not known to be in the
+// journal, so a batch that arrives first has no gap before it.
 type recorder struct {
 	objectiveID string
 	source      string
@@ -33,7 +33,7 @@ type recorder struct {
 	done    int64       // of the latest one that is in the journal
 	pending []opt.Event // after done
 	riding  int64       // of the latest one that rides in an activity that has begun
-	needed  int64       // the latest event for which something waits that is to be told
+	needed  int64       // the latest event that something to be sent waits for
 	carried []opt.Batch // from children, to be written with the next batch
 	writing bool        // an activity of its own is under way
 }
@@ -46,11 +46,11 @@ func (r *recorder) add(events ...opt.Event) {
 	}
 }
 
-// carry keeps what a child has not written itself.
+// carry keeps events that a child has not written itself.
 func (r *recorder) carry(batches []opt.Batch) { r.carried = append(r.carried, batches...) }
 
-// has reports whether event n is in the journal. If it is not, something waits for
-// it.
+// has reports whether event n is in the journal. If it is not, the recorder
+// writes it soon, since the caller waits for it.
 func (r *recorder) has(n int64) bool {
 	there := r.done >= n && len(r.carried) == 0
 	if !there {
@@ -71,8 +71,8 @@ func (r *recorder) batches() []opt.Batch {
 	return out
 }
 
-// ride returns what may ride in an activity, nil for nothing: moves and artifacts
-// of tasks, for which nobody waits.
+// ride returns the events that may ride in an activity, or nil: moves of plans
+// and tasks and artifacts, if nothing waits for them.
 func (r *recorder) ride() []opt.Batch {
 	if r.writing || r.riding >= r.last || r.needed > r.done || len(r.carried) > 0 {
 		return nil
@@ -114,7 +114,8 @@ func (r *recorder) confirm(batches []opt.Batch) {
 	}
 }
 
-// advance writes what is neither in the journal nor about to be.
+// advance writes the events that are not in the journal and that no running
+// activity writes.
 func (r *recorder) advance(d *driver) {
 	if r.writing || len(r.carried) == 0 && max(r.done, r.riding) >= r.last && r.needed <= r.done {
 		return
@@ -130,15 +131,14 @@ func (r *recorder) advance(d *driver) {
 	})
 }
 
-// insist writes batches through the queue that tasks cannot fill up, however long
-// that takes.
+// insist writes batches on the queue that tasks do not use, and retries for ever.
 func (r *recorder) insist(d *driver, batches []opt.Batch) {
 	d.events.AddFuture(workflow.ExecuteActivity(workflow.WithActivityOptions(d.ctx, patient()), acts.Record, batches), func(f workflow.Future) {
 		if f.Get(d.ctx, nil) == nil {
 			r.written(batches)
 			return
 		}
-		r.insist(d, batches) // no event is ever given up
+		r.insist(d, batches) // no event is dropped
 	})
 }
 
@@ -147,8 +147,9 @@ func (r *recorder) written(batches []opt.Batch) {
 	r.confirm(batches)
 }
 
-// recordNow writes what is pending within the workflow task, if the journal can
-// be reached. It is for events that follow from the input of a run alone.
+// recordNow writes the pending events within the workflow task, if the journal
+// can be reached. Use it only for events that follow from the input of a run
+// alone.
 func (r *recorder) recordNow(ctx workflow.Context) {
 	if len(r.pending) == 0 {
 		return
@@ -164,7 +165,8 @@ func (r *recorder) recordNow(ctx workflow.Context) {
 	}
 }
 
-// soon has a batch written by whoever runs the workflow.
+// soon are the options of the first try to record: on the queue of tasks, if a
+// worker is free within a second.
 func soon() workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		ScheduleToStartTimeout: time.Second,
@@ -174,8 +176,8 @@ func soon() workflow.ActivityOptions {
 	}
 }
 
-// patient has a batch written on the queue for that. A writer that was lost is
-// noticed after a few seconds.
+// patient are the options of further tries to record: on the queue for records,
+// repeated until one succeeds.
 func patient() workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		TaskQueue:           RecordQueue,

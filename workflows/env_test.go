@@ -34,14 +34,14 @@ const (
 	planID      = "plan-aaaaaaaaaaaaaaaaaaaaaaaaaa-1"
 )
 
-// newEnv returns Temporal's test environment, in which hours cost nothing, with
+// newEnv returns Temporal's test environment, in which time is simulated, with
 // the real workflows, the echo executor, and a log in place of the journal.
 func newEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 	t.Helper()
 	return newEnvWith(t, workflows.Plan)
 }
 
-// newEnvWith is newEnv with another workflow in place of that of plans.
+// newEnvWith is newEnv with another workflow for plans.
 func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *recording) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
@@ -96,7 +96,7 @@ func opening(plans ...string) opt.Opening {
 	return o
 }
 
-// A proud executor does nothing for anybody.
+// A proud executor rejects every task.
 type proud struct{}
 
 func (proud) Execute(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
@@ -128,7 +128,7 @@ type recording struct {
 	fail    func(b opt.Batch) error
 	more    *sync.Cond                             // lines were recorded
 	kept    *opt.Kept                              // of the former attempt
-	outside func(id, signal string, arg any) error // receives signals to workflows that are not there as children
+	outside func(id, signal string, arg any) error // receives signals to workflows that are not children
 }
 
 // Kept implements activities.KeptReader.
@@ -172,7 +172,7 @@ func (r *recording) record(b opt.Batch) error {
 	return nil
 }
 
-// line writes an event the way a person would note it down.
+// line writes an event as a short line.
 func line(e opt.Event) string {
 	short := func(id string) string {
 		id = strings.ReplaceAll(id, "aaaaaaaaaaaaaaaaaaaaaaaaaa", "a")
@@ -244,7 +244,7 @@ func startOptions(workflowID string) client.StartWorkflowOptions {
 
 var discard = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 
-const anyArg = "mock.Anything" // how the environment spells any argument
+const anyArg = "mock.Anything" // how the environment names any argument
 
 // has reports whether a line was recorded.
 func (r *recording) has(line string) bool {
@@ -262,7 +262,7 @@ func (r *recording) await(line string) {
 	}
 }
 
-// continued returns the input with which the workflow goes on as a new run.
+// continued returns the input with which the workflow continues as new.
 func continued[T any](t *testing.T, env *testsuite.TestWorkflowEnvironment) T {
 	t.Helper()
 	var again *workflow.ContinueAsNewError
@@ -276,12 +276,13 @@ func continued[T any](t *testing.T, env *testsuite.TestWorkflowEnvironment) T {
 	return in
 }
 
-// at does something when the workflow is so old.
+// at calls f when the workflow has run for a time.
 func at(env *testsuite.TestWorkflowEnvironment, after time.Duration, f func()) {
 	env.RegisterDelayedCallback(f, after)
 }
 
-// command sends the objective a command when it is so old. Its id is name.
+// command sends the objective a command when it has run for a time. Its id is
+// name.
 func command(env *testsuite.TestWorkflowEnvironment, after time.Duration, name string, c opt.Command) {
 	c.ID, c.ObjectiveID, c.Principal, c.Digest = name, objectiveID, "p", name
 	at(env, after, func() { env.SignalWorkflow(workflows.CommandSignal, c) })
@@ -324,8 +325,8 @@ func planOf(scripts ...string) opt.PlanSpec {
 	return spec
 }
 
-// newPlanEnv returns an environment for one plan, whose objective takes all that
-// it is told.
+// newPlanEnv returns an environment for one plan, whose objective accepts all
+// reports.
 func newPlanEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 	t.Helper()
 	env, log := newEnv(t)

@@ -5,13 +5,13 @@ import (
 	"longhaul/opt/machine"
 )
 
-// ObjectiveInput starts an objective, or goes on with one. One of Opening, Retry
-// and State is set.
+// ObjectiveInput starts an objective or continues one. One of Opening, Retry and
+// State is set.
 type ObjectiveInput struct {
 	Opening   *opt.Opening            `json:"opening,omitempty"`
 	Retry     *RetryInput             `json:"retry,omitempty"`
 	State     *machine.ObjectiveState `json:"state,omitempty"`     // from the run before
-	MaxEvents int                     `json:"maxEvents,omitempty"` // continue as new past so many events of history; 0 leaves it to the server
+	MaxEvents int                     `json:"maxEvents,omitempty"` // events of history after which to continue as new; 0: the server decides
 	Plain     bool                    `json:"plain,omitempty"`     // the namespace has no search attributes of ours
 	IdleFor   int64                   `json:"idleFor,omitempty"`   // seconds after which it is canceled unless it was started; 0 for never
 }
@@ -22,7 +22,7 @@ type RetryInput struct {
 	ObjectiveID string `json:"objectiveId"`
 }
 
-// PlanInput starts a plan, or goes on with one.
+// PlanInput starts a plan or continues one.
 type PlanInput struct {
 	State     machine.PlanState `json:"state"`
 	Going     bool              `json:"going,omitempty"` // State is from the run before
@@ -30,13 +30,13 @@ type PlanInput struct {
 	Plain     bool              `json:"plain,omitempty"`
 }
 
-// PlanResult is what a plan ends with.
+// PlanResult is the result of a plan's workflow.
 type PlanResult struct {
 	Report opt.Report  `json:"report"`
 	Ride   []opt.Batch `json:"ride,omitempty"` // the last events, to be recorded by the objective
 }
 
-// ContextInput starts the queue of a context, or goes on with it.
+// ContextInput starts the queue of a context or continues it.
 type ContextInput struct {
 	Tenant    string                `json:"tenant"`
 	ContextID string                `json:"contextId"`

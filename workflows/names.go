@@ -4,7 +4,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// Names as they stand in histories and in Temporal's UI.
+// Names in histories and in Temporal's UI.
 const (
 	ObjectiveWorkflow = "Objective"
 	PlanWorkflow      = "Plan"
@@ -26,8 +26,8 @@ const PurgeSchedule = "longhaul-purge"
 // TaskQueue is the queue of workflows and of executors that run in our worker.
 const TaskQueue = "longhaul"
 
-// RecordQueue is the queue of what is to be recorded, which must not wait for
-// tasks that take all of a worker.
+// RecordQueue is the queue of activities that record events. They must not wait
+// when tasks use all slots of a worker.
 const RecordQueue = "longhaul-record"
 
 // Search attributes, all of type keyword.

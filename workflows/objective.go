@@ -12,8 +12,8 @@ import (
 	"longhaul/opt/machine"
 )
 
-// Objective runs one objective until it has ended. It fails or is canceled as a
-// workflow when the objective is, so that Temporal's own lists tell the truth.
+// Objective runs one objective until it has ended. The workflow fails or is
+// canceled when the objective is, so that Temporal's lists show it.
 func Objective(ctx workflow.Context, in ObjectiveInput) error {
 	m, err := newObjective(ctx, in)
 	if err != nil {
@@ -63,7 +63,8 @@ func filled[K comparable, V any](m map[K]V) map[K]V {
 	return m
 }
 
-// An objectivePart is the machine of an objective with what carries out its wants.
+// An objectivePart is the machine of an objective and the code that carries out
+// its wants.
 type objectivePart struct {
 	*machine.Objective
 	in    ObjectiveInput
@@ -121,8 +122,8 @@ func (o *objectivePart) message(s machine.Signal) (workflowID, name string, arg 
 	return s.To, DirectiveSignal, o.Message(s.To)
 }
 
-// show keeps the state in Temporal's lists up to date, coarsely: a change of it
-// costs an event and a write.
+// show updates the state in Temporal's lists. It ignores small changes, since
+// each update costs an event and a write.
 func (o *objectivePart) show(ctx workflow.Context) {
 	root := o.State.Objective.Root
 	begins := o.shown == opt.TaskSubmitted && root == opt.TaskWorking && o.in.Opening != nil && firstState(*o.in.Opening) == opt.TaskWorking
@@ -135,7 +136,7 @@ func (o *objectivePart) show(ctx workflow.Context) {
 	}
 }
 
-// result returns what the workflow ends with.
+// result returns the result of the workflow.
 func (o *objectivePart) result() error {
 	switch head := o.State.Objective; head.Status {
 	case opt.ObjectiveCanceled:

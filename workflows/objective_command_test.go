@@ -20,8 +20,8 @@ import (
 	"longhaul/workflows"
 )
 
-// What arrives together is taken in before anything is done: a task does not begin
-// in a plan that is started and paused in one breath.
+// All inputs that arrive together are handled before anything begins: no task
+// begins in a plan that is started and paused at the same time.
 func TestObjective_pausesBeforeAnythingBegins(t *testing.T) {
 	env, log := newEnv(t)
 	plan := planOf("say one")
@@ -84,8 +84,7 @@ func TestObjective_passesCommandsOn(t *testing.T) {
 	log.wantHas(t, "task-linked", "plan-started", "task-a-1-0 working by-hand", "tasks-added", "task-a-1-0 completed by-hand", "task-a-1-1 completed", "task-a-1-2 completed", "plan-a-1 completed")
 }
 
-// Metadata that a client empties is empty after its way to the workflow and to the
-// journal.
+// Metadata that a client empties stays empty in the workflow and in the journal.
 func TestObjective_emptiesMetadata(t *testing.T) {
 	env, log := newEnv(t)
 	o := unplanned()
@@ -120,8 +119,8 @@ func TestObjective_answersAPauseAtItsDeadline(t *testing.T) {
 	t.Errorf("no answer in\n%v", log.lines)
 }
 
-// A run that hands over to another takes what waits along: commands that no plan has
-// answered, and plans that Temporal is about to begin.
+// A run that continues as new passes on what is outstanding: commands that no
+// plan has answered, and plans whose start Temporal has not confirmed.
 func TestObjective_continuesAsNew(t *testing.T) {
 	env, log := newEnv(t)
 	plan := planOf("approve Go?; say done")
@@ -158,13 +157,13 @@ func TestObjective_continuesAsNew(t *testing.T) {
 	}
 }
 
-// deaf is a plan that does nothing, and hears nothing.
+// deaf is a plan that does nothing and ignores signals.
 func deaf(ctx workflow.Context, _ workflows.PlanInput) (workflows.PlanResult, error) {
 	return workflows.PlanResult{}, workflow.Sleep(ctx, 5*time.Hour)
 }
 
-// A plan that Temporal is about to begin when the run wants to hand over is waited
-// for, and told to report its end: the next run could not begin it again.
+// A run that wants to continue as new waits until its plans have begun, and tells
+// them to report their end by signal: the next run cannot begin them again.
 func TestObjective_continuesAsNewOnceAPlanHasBegun(t *testing.T) {
 	env, _ := newEnvWith(t, deaf)
 	plan := planOf("say never")
@@ -176,7 +175,7 @@ func TestObjective_continuesAsNewOnceAPlanHasBegun(t *testing.T) {
 	wantTold(t, continued[workflows.ObjectiveInput](t, env))
 }
 
-// wantTold checks that the first plan knows that it is to report its end by signal.
+// wantTold checks that the first plan was told to report its end by signal.
 func wantTold(t *testing.T, next workflows.ObjectiveInput) {
 	t.Helper()
 	if link := next.State.Links[0]; !link.Begun || link.Own || !link.Directive.TellEnd || link.Told < link.Directive.N {
@@ -184,8 +183,9 @@ func wantTold(t *testing.T, next workflows.ObjectiveInput) {
 	}
 }
 
-// handedOver runs an objective whose first plan has begun until it continues as new,
-// and returns an environment for the next run, in which that plan is not.
+// handedOver runs an objective whose first plan has begun until it continues as
+// new, and returns an environment for the next run, which does not have that
+// plan.
 func handedOver(t *testing.T, o opt.Opening) (*testsuite.TestWorkflowEnvironment, *recording, workflows.ObjectiveInput) {
 	t.Helper()
 	env, log := newEnvWith(t, deaf)
@@ -201,8 +201,8 @@ func handedOver(t *testing.T, o opt.Opening) (*testsuite.TestWorkflowEnvironment
 	return env, after, next
 }
 
-// The next run hears of the end of a plan that it has not begun by signal, and goes
-// on with what comes after.
+// The next run gets the end of a plan that it has not begun by signal, and
+// continues with the plans after it.
 func TestObjective_hearsOfAnEndByReport(t *testing.T) {
 	env, log, next := handedOver(t, opening("say never", "say two"))
 	at(env, time.Hour, func() {
@@ -221,8 +221,8 @@ func TestObjective_hearsOfAnEndByReport(t *testing.T) {
 	log.want(t, objectiveID, "objective completed", "obj-a completed")
 }
 
-// A plan of whose end the objective has not heard, and that is not there any more,
-// was ended by an operator.
+// If the workflow of a plan does not exist and it has not reported its end, an
+// operator has ended it.
 func TestObjective_findsAPlanGone(t *testing.T) {
 	env, log, next := handedOver(t, opening("say never"))
 	command(env, time.Hour, "c1", statusCommand(opt.ObjectiveBlocked))
@@ -230,6 +230,6 @@ func TestObjective_findsAPlanGone(t *testing.T) {
 	log.wantHas(t, "objective-paused", "plan-a-1 failed terminated", "obj-a failed terminated")
 	var failed *temporal.ApplicationError
 	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Message() != "The work was ended by an operator." {
-		t.Errorf("the workflow came to %v", err)
+		t.Errorf("the workflow ended with %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func TestObjective_expiredLongAgo(t *testing.T) {
 	expired(t, env, log, began)
 }
 
-// Once it was started nothing of that is left: no timer, and no end.
+// An objective that was started has no timer and does not expire.
 func TestObjective_doesNotExpireOnceStarted(t *testing.T) {
 	env, log := newEnv(t)
 	open := map[string]bool{}
@@ -84,8 +84,8 @@ func TestObjective_doesNotExpireOnceStarted(t *testing.T) {
 	log.wantHas(t, "obj-a m5 noted", "obj-a m6 accepted", "obj-a completed")
 }
 
-// What was started and has not had its turn yet was started. It asks its context
-// for a turn, and works once it has that.
+// An objective that was started and waits for its turn does not expire. It asks
+// its context for a turn, and works when it has the turn.
 func TestObjective_waitsForItsTurn(t *testing.T) {
 	env, log := newEnv(t)
 	var wants []machine.TurnWant
@@ -118,7 +118,7 @@ func TestObjective_waitsForItsTurn(t *testing.T) {
 	}
 }
 
-// A run that follows on another waits for what is left.
+// The next run waits for the rest of the time.
 func TestObjective_expiresInALaterRun(t *testing.T) {
 	in := idle()
 	var numbers map[string]int64

@@ -38,8 +38,9 @@ func former(t *testing.T) *opt.Kept {
 
 var again = workflows.ObjectiveInput{Retry: &workflows.RetryInput{Tenant: "t", ObjectiveID: objectiveID}}
 
-// A retry reads the former attempt, however long the journal takes, and goes on with
-// what was not completed under the numbers that follow.
+// A retry reads the former attempt, however long the journal takes, and continues
+// with the tasks that were not completed. Its event numbers follow those of the
+// former attempt.
 func TestObjective_retries(t *testing.T) {
 	env, log := newEnv(t)
 	log.kept, log.numbers = former(t), map[string]int64{objectiveID: 20, planID: 10, opt.PlanID(objectiveID, 2): 3}
@@ -61,8 +62,8 @@ func TestObjective_retries(t *testing.T) {
 	}
 }
 
-// A retry that is refused leaves the objective as it was, and so does one that comes
-// to nothing.
+// A retry that is refused, or that has nothing to do, does not change the
+// objective.
 func TestObjective_refusesARetry(t *testing.T) {
 	env, log := newEnv(t)
 	log.kept, log.numbers = former(t), map[string]int64{objectiveID: 20}
@@ -72,23 +73,23 @@ func TestObjective_refusesARetry(t *testing.T) {
 	env.ExecuteWorkflow(workflows.Objective, again)
 	var failed *temporal.ApplicationError
 	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Type() != "ObjectiveFailed" {
-		t.Errorf("the workflow came to %v", err)
+		t.Errorf("the workflow ended with %v", err)
 	}
 	log.want(t, objectiveID, "answered c1 refused stale")
 }
 
-// An objective that the journal does not have any more cannot be retried.
+// An objective that was removed from the journal cannot be retried.
 func TestObjective_retriesNothing(t *testing.T) {
 	env, log := newEnv(t)
 	command(env, 0, "c1", statusCommand(opt.ObjectivePlanning))
 	env.ExecuteWorkflow(workflows.Objective, again)
 	if err := env.GetWorkflowError(); !env.IsWorkflowCompleted() || err == nil || len(log.lines) > 0 {
-		t.Errorf("the workflow came to %v, and recorded %v", err, log.lines)
+		t.Errorf("the workflow ended with %v, and recorded %v", err, log.lines)
 	}
 }
 
-// A retried objective that is put back waits to be started, for as long as the first
-// attempt did.
+// A retried objective that is put back to submitted waits to be started, as long
+// as at the first attempt.
 func TestObjective_retryExpires(t *testing.T) {
 	env, log := newEnv(t)
 	log.kept, log.numbers = former(t), map[string]int64{objectiveID: 20, planID: 10, opt.PlanID(objectiveID, 2): 3}
@@ -100,9 +101,8 @@ func TestObjective_retryExpires(t *testing.T) {
 	log.wantHas(t, "objective-retried", "answered c1", "objective canceled expired", "obj-a~2 canceled expired")
 }
 
-// A plan that failed, and without which the objective goes on, is retried within it:
-// what it was is read from the journal, and its next run takes over where the former
-// has ended.
+// A failed plan of an objective that has not ended is retried: the journal has
+// the former attempt, and the next run of the plan continues from it.
 func TestObjective_retriesAPlan(t *testing.T) {
 	env, log := newEnv(t)
 	optional := planOf("say kept", "say never")
@@ -143,7 +143,7 @@ func failOnce(log *recording) func(context.Context, activities.RunInput) (activi
 	}
 }
 
-// keptOf returns the objective as the journal has it by now.
+// keptOf returns the objective as the journal has it now.
 func keptOf(t *testing.T, log *recording, open opt.Opening) *opt.Kept {
 	t.Helper()
 	log.mu.Lock()

@@ -34,7 +34,7 @@ func TestObjective_runsPlansInOrder(t *testing.T) {
 	log.want(t, opt.PlanID(objectiveID, 2), "plan-started", "plan-a-2 working", "task-a-2-0 working", "task-a-2-0 made 2-0-echo", "task-a-2-0 completed", "plan-a-2 completed")
 }
 
-// Whoever is told of something finds it in the journal.
+// An event is in the journal before others are told of it.
 func TestObjective_recordsBeforeItTells(t *testing.T) {
 	env, log := newEnv(t)
 	env.SetOnChildWorkflowStartedListener(func(*workflow.Info, workflow.Context, converter.EncodedValues) {
@@ -57,13 +57,13 @@ func TestObjective_recordsBeforeItTells(t *testing.T) {
 	log.wantHas(t, "task-a-1-0 input-required", "objective blocked input", "obj-a input-required input", "obj-a m2 accepted", "task-a-1-0 completed", "plan-a-1 completed", "objective completed")
 }
 
-// A failed objective is a failed workflow, and tells people why.
+// The workflow of a failed objective fails, and the reason is shown.
 func TestObjective_fails(t *testing.T) {
 	env, log := newEnv(t)
 	run(env, opening("fail|say never", "say never"))
 	var failed *temporal.ApplicationError
 	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Message() != "The task was told to fail." {
-		t.Errorf("the workflow came to %v", err)
+		t.Errorf("the workflow ended with %v", err)
 	}
 	log.want(t, objectiveID,
 		"opened", "objective working", "added plan-a-1", "added plan-a-2", "obj-a working", "objective-stopping failed", "objective failed told-to", "obj-a failed told-to",
@@ -113,19 +113,20 @@ func TestObjective_failsWithoutPlan(t *testing.T) {
 	}
 }
 
-// A canceled objective is a canceled workflow, once what runs has stopped.
+// The workflow of a canceled objective is canceled, after the running tasks have
+// stopped.
 func TestObjective_isCanceled(t *testing.T) {
 	for name, script := range map[string]string{"running": "work 1h", "waiting": "approve Go?"} {
 		t.Run(name, func(t *testing.T) {
 			env, log := newEnv(t)
-			if name == "running" { // time stands still while an activity runs
+			if name == "running" { // the simulated time does not pass while an activity runs
 				onActivity(env, "Run", env.CancelWorkflow)
 			} else {
 				at(env, time.Hour, env.CancelWorkflow)
 			}
 			run(env, opening(script, "say never"))
 			if !env.IsWorkflowCompleted() || !temporal.IsCanceledError(env.GetWorkflowError()) {
-				t.Fatalf("the workflow came to %v", env.GetWorkflowError())
+				t.Fatalf("the workflow ended with %v", env.GetWorkflowError())
 			}
 			log.wantHas(t, "objective-stopping canceled", "task-a-1-0 canceled canceled", "objective canceled", "obj-a canceled")
 			log.wantHas(t, "plan-a-2 skipped canceled", "objective canceled")
@@ -133,8 +134,8 @@ func TestObjective_isCanceled(t *testing.T) {
 	}
 }
 
-// A cancellation that comes together with something else, just when the run hands
-// over to another, is not lost.
+// A cancellation is not lost if it arrives with another signal just when the run
+// continues as new.
 func TestObjective_isCanceledWhileItContinuesAsNew(t *testing.T) {
 	env, log := newEnv(t)
 	at(env, time.Hour, func() {
@@ -144,13 +145,13 @@ func TestObjective_isCanceledWhileItContinuesAsNew(t *testing.T) {
 	})
 	run(env, unplanned())
 	if !temporal.IsCanceledError(env.GetWorkflowError()) {
-		t.Fatalf("the workflow came to %v", env.GetWorkflowError())
+		t.Fatalf("the workflow ended with %v", env.GetWorkflowError())
 	}
 	log.want(t, objectiveID, "opened", "objective-stopping canceled", "objective canceled", "obj-a canceled")
 }
 
-// While the journal is away nothing is lost, and what cannot be recorded soon goes
-// through the queue that tasks cannot fill up.
+// While the journal cannot be reached no event is lost. Events that cannot be
+// recorded soon are recorded on the queue that tasks do not use.
 func TestObjective_waitsForTheJournal(t *testing.T) {
 	env, log := newEnv(t)
 	failures := 20 // more than the local activity tries
@@ -174,8 +175,8 @@ func TestObjective_waitsForTheJournal(t *testing.T) {
 	}
 }
 
-// A former run of a plan may take a moment to leave: the next is begun again until
-// it can.
+// A former run of a plan may take a moment to end: the start of the next run is
+// repeated until it succeeds.
 func TestObjective_beginsAPlanAgain(t *testing.T) {
 	env, log := newEnv(t)
 	var begun time.Duration
@@ -215,8 +216,8 @@ func TestObjective_losesAPlan(t *testing.T) {
 	log.wantHas(t, "added plan-a-1", "plan-a-1 failed terminated", "objective failed terminated", "obj-a failed terminated")
 }
 
-// What a run is started with comes to the same whenever its first workflow task is
-// done: its time is the start of the run.
+// The first events of a run do not depend on when its first workflow task runs:
+// their time is the start of the run.
 func TestObjective_opensAtTheStartOfTheRun(t *testing.T) {
 	env, log := newEnv(t)
 	run(env, opening("say one"))

@@ -21,7 +21,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	s.Seen, s.Work = filled(s.Seen), filled(s.Work)
 	rec := recorder{
 		objectiveID: s.Plan.ObjectiveID, source: s.Source(), last: s.N, done: s.N,
-		rides: func() bool { return !s.Alone && !s.Directive.TellEnd }, // else nobody takes the result
+		rides: func() bool { return !s.Alone && !s.Directive.TellEnd }, // else no workflow reads the result
 	}
 	d := newDriver(ctx, &planPart{m}, rec, in.MaxEvents)
 	on(d, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
@@ -35,7 +35,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	return PlanResult{Report: m.State.Report, Ride: d.rec.batches()}, nil
 }
 
-// A planPart is the machine of a plan with what carries out its wants.
+// A planPart is the machine of a plan and the code that carries out its wants.
 type planPart struct{ *machine.Plan }
 
 func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch) (workflow.Future, outcome) {
@@ -53,8 +53,8 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return ended(ctx, a.Key, f) }
 }
 
-// runOptions leave it to the plan to attempt a task again: Temporal repeats what
-// was lost with its worker, and what could not be recorded, and no more.
+// runOptions are the options of Run. Temporal retries only after a lost worker or
+// when the journal cannot be reached; other attempts are up to the plan.
 func runOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		ActivityID:          t.A2AID(),
@@ -69,7 +69,7 @@ func runOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 	}
 }
 
-// followOptions let Follow be tried for ever: the task that is followed may take
+// followOptions let Temporal retry Follow for ever: the linked task may take
 // days.
 func followOptions(t *opt.Task) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
@@ -82,7 +82,7 @@ func followOptions(t *opt.Task) workflow.ActivityOptions {
 	}
 }
 
-// ended reads how an attempt at a task came out.
+// ended reads the result of an attempt at a task.
 func ended(ctx workflow.Context, key string, f workflow.Future) machine.Input {
 	in := machine.Ended{Key: key}
 	if err := f.Get(ctx, &in.Outcome); err != nil {
@@ -92,7 +92,7 @@ func ended(ctx workflow.Context, key string, f workflow.Future) machine.Input {
 	return in
 }
 
-// followed reads how the task came out that stands in for another.
+// followed reads the result of a linked task.
 func followed(ctx workflow.Context, key string, f workflow.Future) machine.Input {
 	var out activities.Followed
 	if err := f.Get(ctx, &out); err != nil {
@@ -113,7 +113,7 @@ func (p *planPart) message(s machine.Signal) (workflowID, name string, arg any) 
 	return s.To, ReportSignal, p.Message()
 }
 
-// explain turns the error of an activity into a word and a text for clients.
+// explain turns the error of an activity into a code and a text for clients.
 func explain(err error) machine.Failure {
 	var timeout *temporal.TimeoutError
 	var app *temporal.ApplicationError

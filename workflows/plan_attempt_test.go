@@ -24,16 +24,16 @@ const (
 
 func timeout(kind enumspb.TimeoutType) error { return temporal.NewTimeoutError(kind, nil) }
 
-// journalAway is what Run ends with that cannot record what rides.
+// journalAway is the error of a Run that cannot record the events in its input.
 var journalAway = temporal.NewApplicationError("The journal cannot be reached.", activities.JournalError)
 
-// failed is what Run ends with after an error of an executor.
+// failed is the error of a Run whose executor returned an error.
 func failed(code string) error {
 	return temporal.NewNonRetryableApplicationError("No.", activities.ExecutorError+":"+code, nil)
 }
 
-// A task says how its attempts follow on each other, and after which errors there
-// is none. The last error is the reason.
+// A task says when it is attempted again, and after which errors it is not. The
+// last error is the reason.
 func TestPlan_attemptsAgain(t *testing.T) {
 	text := func(attempt, times int) string {
 		return fmt.Sprintf("told to fail on attempt %d of %d", attempt, times)
@@ -84,8 +84,8 @@ func TestPlan_attemptsAgain(t *testing.T) {
 	}
 }
 
-// Whoever watches sees which attempt runs. A gate begins a new round, whose attempts
-// count from 1.
+// Events have the number of the attempt. A gate begins a new round, whose
+// attempts count from 1.
 func TestPlan_countsAttemptsWithinARound(t *testing.T) {
 	env, log := newPlanEnv(t)
 	reply(env, time.Hour, "r1", opt.Reply{GateID: taskGate, Action: opt.Accept})
@@ -103,8 +103,8 @@ func TestPlan_countsAttemptsWithinARound(t *testing.T) {
 	}
 }
 
-// What is lost with its worker is repeated by Temporal, and uses up no attempt. So
-// does what cannot be recorded. A time-out is an attempt that failed.
+// Temporal repeats a run whose worker was lost or that cannot be recorded, and
+// this uses up no attempt. A time-out is an attempt that failed.
 func TestPlan_losesWorkers(t *testing.T) {
 	stopped := temporal.NewApplicationError("The worker stops.", activities.WorkerStoppedError)
 	for name, tt := range map[string]struct {
@@ -144,8 +144,8 @@ func TestPlan_losesWorkers(t *testing.T) {
 	}
 }
 
-// The time for an attempt is used up once: Temporal does not repeat it, the plan
-// attempts it again.
+// Temporal does not repeat an attempt that timed out; the plan begins the next
+// attempt.
 func TestPlan_timesOut(t *testing.T) {
 	env, log := newPlanEnv(t)
 	spec := planOf("x")
@@ -157,8 +157,8 @@ func TestPlan_timesOut(t *testing.T) {
 	}
 }
 
-// A paused plan begins no other attempt, however long its wait is over, and one that
-// is stopped between two attempts has nothing to stop.
+// A paused plan begins no further attempt, even if its wait is over. A plan that
+// is stopped between two attempts has no activity to stop.
 func TestPlan_holdsAttemptsBack(t *testing.T) {
 	for name, tt := range map[string]struct {
 		then machine.Directive
@@ -185,7 +185,8 @@ func TestPlan_holdsAttemptsBack(t *testing.T) {
 	}
 }
 
-// A wait between two attempts goes on in the next run, until the same time.
+// A wait between two attempts continues in the next run and ends at the same
+// time.
 func TestPlan_continuesAsNewBetweenAttempts(t *testing.T) {
 	env, log := newPlanEnv(t)
 	spec := planOf("fail 1; say Done")

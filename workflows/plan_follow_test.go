@@ -18,8 +18,8 @@ import (
 
 const otherID = "task-bbbbbbbbbbbbbbbbbbbbbbbbbb-1-0"
 
-// linked returns the input of a plan whose first task is linked to one of ours, and
-// an environment in which that comes to one thing after another.
+// linked returns the input of a plan whose first task is linked to another task,
+// and an environment in which Follow returns the given results in turn.
 func linked(t *testing.T, comes ...activities.Followed) (*testsuite.TestWorkflowEnvironment, *recording, workflows.PlanInput) {
 	t.Helper()
 	env, log := newPlanEnv(t)
@@ -36,7 +36,7 @@ func linked(t *testing.T, comes ...activities.Followed) (*testsuite.TestWorkflow
 	return env, log, in
 }
 
-// A task ends as the task does that stands in for it, whenever that is.
+// A task ends in the same state as its linked task.
 func TestPlan_followsALinkedTask(t *testing.T) {
 	made := a2a.Artifact{ArtifactID: "1-0-1-0-echo", Parts: []a2a.Part{a2a.TextPart("theirs")}}
 	for name, tt := range map[string]struct {
@@ -95,7 +95,8 @@ func TestPlan_followsNoMore(t *testing.T) {
 	}
 }
 
-// A plan that follows a task continues as new between two waits, and follows on.
+// A plan that follows a task continues as new between two waits, and then follows
+// the task further.
 func TestPlan_continuesAsNewWhileItFollows(t *testing.T) {
 	env, log, in := linked(t, activities.Followed{})
 	onActivity(env, "Follow", func() { env.SetContinueAsNewSuggested(true) })
@@ -109,7 +110,8 @@ func TestPlan_continuesAsNewWhileItFollows(t *testing.T) {
 	after.want(t, planID, "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 made 1-1-echo", "task-a-1-1 completed", "plan-a-1 completed")
 }
 
-// A worker that is lost while it follows is nothing to the task; a panic is.
+// A worker that is lost while it follows does not affect the task; a panic fails
+// it.
 func TestPlan_followsAfterALostWorker(t *testing.T) {
 	for name, tt := range map[string]struct {
 		err  error
@@ -137,7 +139,8 @@ func TestPlan_followsAfterALostWorker(t *testing.T) {
 	}
 }
 
-// What stands in for a task of a leaf plan makes what the root task shows.
+// The root task shows the artifacts of a task that is linked to a task of a leaf
+// plan.
 func TestObjective_showsWhatALinkedTaskMade(t *testing.T) {
 	env, log := newEnv(t)
 	env.OnActivity("Follow", anyArg, anyArg).Return(activities.Followed{

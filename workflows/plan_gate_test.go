@@ -72,8 +72,8 @@ func TestPlan_failsByARejection(t *testing.T) {
 	log.wantHas(t, "task-a-1-1 canceled approval_rejected", "plan-a-1 failed approval_rejected")
 }
 
-// A plan with an open gate continues as new, and the decision that comes to the
-// next run finds the same gate.
+// A plan with an open gate continues as new. The next run has the same gate and
+// takes the decision.
 func TestPlan_continuesAsNewAtAGate(t *testing.T) {
 	env, log := newPlanEnv(t)
 	at(env, time.Hour, func() {
@@ -99,8 +99,8 @@ func TestPlan_continuesAsNewAtAGate(t *testing.T) {
 	)
 }
 
-// A decision has a task of an executor run its next round. It begins without what
-// rides: a decision is recorded before anybody acts upon it.
+// A decision begins the next round of a task. No events ride in it: the decision
+// is recorded before an activity uses it.
 func TestPlan_runsTheNextRound(t *testing.T) {
 	env, log := newPlanEnv(t)
 	reply(env, time.Hour, "r1", opt.Reply{GateID: taskGate, Action: opt.Accept})
@@ -112,8 +112,8 @@ func TestPlan_runsTheNextRound(t *testing.T) {
 	}
 }
 
-// Of a gate the objective hears once, and of a decision with the end: what it takes
-// for granted it need not be told.
+// A plan reports a gate once. It reports a decision only with the end of the
+// plan, since the objective already assumes it.
 func TestPlan_tellsWhatIsNew(t *testing.T) {
 	env, log := newPlanEnv(t)
 	var told []string

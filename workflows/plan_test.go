@@ -18,7 +18,8 @@ import (
 	"longhaul/workflows"
 )
 
-// spyOnRun returns what the Run activities were asked to do, once they were.
+// spyOnRun returns a function that returns the inputs of the Run activities so
+// far.
 func spyOnRun(env *testsuite.TestWorkflowEnvironment) func() []activities.RunInput {
 	var mu sync.Mutex
 	var seen []activities.RunInput
@@ -37,7 +38,7 @@ func spyOnRun(env *testsuite.TestWorkflowEnvironment) func() []activities.RunInp
 	}
 }
 
-// direct sends the plan a directive when it is so old.
+// direct sends the plan a directive after a time.
 func direct(env *testsuite.TestWorkflowEnvironment, after time.Duration, d machine.Directive) {
 	d.Leaf, d.Start = true, true
 	at(env, after, func() { env.SignalWorkflow(workflows.DirectiveSignal, machine.Directed{Directive: d}) })
@@ -58,8 +59,8 @@ func TestPlan_endsWithWhatIsNotRecorded(t *testing.T) {
 	}
 }
 
-// A plan whose result nobody waits for records all of it: one that reports its end
-// by signal, and one whose objective is not there any more.
+// A plan records all its events if no workflow waits for its result: if it
+// reports its end by signal, or if its objective has ended.
 func TestPlan_recordsItsEndItself(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tellEnd bool
@@ -116,7 +117,7 @@ func TestPlan_ridesInActivities(t *testing.T) {
 	if diff := cmp.Diff([]string{"Run", "Run", "Run"}, names); diff != "" {
 		t.Errorf("activities (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]int{1, 2, 2}, rides); diff != "" { // that the plan works is recorded at once
+	if diff := cmp.Diff([]int{1, 2, 2}, rides); diff != "" { // the move of the plan to working is recorded at once
 		t.Errorf("events that ride (-want +got):\n%s", diff)
 	}
 	log.wantHas(t, "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 completed", "task-a-1-2 working", "task-a-1-2 completed", "plan-a-1 completed")
@@ -130,9 +131,9 @@ func rideAndComplete(ctx context.Context, log *recording, in activities.RunInput
 	return activities.Completed(), nil
 }
 
-// If no worker takes an activity in which something rides, or the journal does not
-// take that, it is recorded by itself and the activity begins anew without: the same
-// attempt.
+// If no worker takes an activity in which events ride, or the journal refuses
+// them, they are recorded separately and the activity begins again without them,
+// as the same attempt.
 func TestPlan_beginsWithoutWhatRides(t *testing.T) {
 	for name, err := range map[string]error{
 		"no worker":  timeout(scheduleToStart),
@@ -158,8 +159,8 @@ func TestPlan_beginsWithoutWhatRides(t *testing.T) {
 	}
 }
 
-// Only an outcome says that what rode is in the journal: after an error it is
-// written again, and the numbers stay whole.
+// Only an outcome proves that the events that rode are in the journal: after an
+// error they are written again, and no number is missing.
 func TestPlan_recordsAgainWhatRode(t *testing.T) {
 	env, log := newPlanEnv(t)
 	env.OnActivity("Run", anyArg, anyArg).Return(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
@@ -178,8 +179,8 @@ func TestPlan_recordsAgainWhatRode(t *testing.T) {
 	log.want(t, planID, "plan-started", "plan-a-1 working", "task-a-1-0 working", "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 tried 1.2", "task-a-1-1 failed busy", "plan-a-1 failed busy")
 }
 
-// Activities that run are told to stop, and their end is awaited. What never began
-// ends at once.
+// Running activities are canceled, and the plan waits for their end. Tasks that
+// have not begun end at once.
 func TestPlan_stops(t *testing.T) {
 	env, log := newPlanEnv(t)
 	onActivity(env, "Run", func() {
@@ -204,8 +205,8 @@ func TestPlan_isCanceled(t *testing.T) {
 	log.wantHas(t, "plan-stopping plan-a-1 canceled", "task-a-1-0 canceled canceled", "plan-a-1 failed canceled")
 }
 
-// A run waits for the end of its activities before it hands over, and begins no
-// other meanwhile: the next run does.
+// A run waits for the end of its activities before it continues as new, and
+// begins no other; the next run does.
 func TestPlan_continuesAsNewBetweenTasks(t *testing.T) {
 	env, log := newPlanEnv(t)
 	onActivity(env, "Run", func() { env.SetContinueAsNewSuggested(true) })
@@ -223,7 +224,8 @@ func TestPlan_continuesAsNewBetweenTasks(t *testing.T) {
 	after.want(t, planID, "task-a-1-2 working", "task-a-1-2 made 1-2-echo", "task-a-1-2 completed", "plan-a-1 completed")
 }
 
-// A task gets what it builds on, and what it names beside that.
+// A task gets the results of its dependencies, and of the other tasks that it
+// names.
 func TestPlan_handsResultsOn(t *testing.T) {
 	env, log := newPlanEnv(t)
 	text := func(pieces ...activities.Piece) []byte {
@@ -253,7 +255,8 @@ func TestPlan_handsResultsOn(t *testing.T) {
 	}
 }
 
-// While the journal is away a plan goes on with its tasks, and nothing is lost.
+// While the journal cannot be reached, a plan continues with its tasks and loses
+// no event.
 func TestPlan_waitsForTheJournal(t *testing.T) {
 	env, log := newPlanEnv(t)
 	failures := 60

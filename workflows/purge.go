@@ -14,7 +14,7 @@ import (
 // PurgeInput says what a Purge workflow removes.
 type PurgeInput struct {
 	TTL     int64    `json:"ttl"`               // seconds for which what has ended is kept; at least 1
-	Before  a2a.Time `json:"before,omitzero"`   // from the run before: what did not change after it goes
+	Before  a2a.Time `json:"before,omitzero"`   // from the run before: objectives that did not change after it are removed
 	Removed int64    `json:"removed,omitempty"` // by the runs before
 }
 
@@ -23,14 +23,15 @@ type PurgeResult struct {
 	Objectives int64 `json:"objectives"` // that were removed
 }
 
-// Purge removes from the journal the objectives that ended before the TTL.
+// Purge removes from the journal the objectives that ended longer ago than the
+// TTL.
 //
-// It counts from the moment when it was to begin: if no worker is there for a
-// while, then what had its whole TTL still to come at that moment is not removed,
-// and all that waits for the workers as well comes first.
+// The TTL counts back from the start of the workflow, not from the time when a
+// worker runs it: if there was no worker for a while, objectives that ended after
+// that start minus the TTL are kept.
 func Purge(ctx workflow.Context, in PurgeInput) (PurgeResult, error) {
 	if in.TTL < 1 {
-		return PurgeResult{}, temporal.NewNonRetryableApplicationError("A TTL of 0 would remove everything that has ended.", "InvalidTTL", nil)
+		return PurgeResult{}, temporal.NewNonRetryableApplicationError("A TTL of 0 would remove all objectives that have ended.", "InvalidTTL", nil)
 	}
 	if in.Before.IsZero() {
 		in.Before = a2a.At(workflow.GetInfo(ctx).WorkflowStartTime.Add(-time.Duration(in.TTL) * time.Second))
@@ -39,7 +40,7 @@ func Purge(ctx workflow.Context, in PurgeInput) (PurgeResult, error) {
 		StartToCloseTimeout: time.Hour,
 		HeartbeatTimeout:    heartbeat,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 20},
-		Summary:             "Remove what has ended",
+		Summary:             "Remove ended objectives",
 	})
 	for more := true; more; {
 		var done activities.Purged

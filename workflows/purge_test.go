@@ -15,7 +15,7 @@ import (
 	"longhaul/workflows"
 )
 
-// A heap is a journal with so many objectives to remove.
+// A heap is a journal with a number of objectives to remove.
 type heap struct {
 	mu     sync.Mutex
 	left   int
@@ -76,7 +76,7 @@ func TestPurge(t *testing.T) {
 	}
 }
 
-// A purge that goes on as a new run does not reach further than the first.
+// A purge that continues as new keeps the time of its first run.
 func TestPurge_continuesAsNew(t *testing.T) {
 	h := &heap{left: 25_000}
 	in := workflows.PurgeInput{TTL: int64(week / time.Second)}
@@ -100,7 +100,7 @@ func TestPurge_continuesAsNew(t *testing.T) {
 	}
 }
 
-// A journal that cannot be written is tried again, and not for ever.
+// A purge is repeated when the journal cannot be written, but not for ever.
 func TestPurge_triesAgain(t *testing.T) {
 	for failures, works := range map[int]bool{5: true, 1000: false} {
 		h := &heap{left: 7, fail: failures}
@@ -112,7 +112,7 @@ func TestPurge_triesAgain(t *testing.T) {
 	}
 }
 
-// Without a TTL everything would go.
+// A purge without a TTL would remove everything.
 func TestPurge_refusesNoTTL(t *testing.T) {
 	for _, ttl := range []int64{0, -60} {
 		h := &heap{left: 7}

@@ -12,7 +12,7 @@ import (
 	"longhaul/workflows"
 )
 
-// Work that began with older code goes on with this code, so every history in
+// Workflows that older code began continue with this code, so every history in
 // testdata must replay. dev/record records them.
 func TestReplay(t *testing.T) {
 	entries, err := os.ReadDir("testdata")

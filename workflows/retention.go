@@ -26,10 +26,10 @@ func NamespaceRetention(ctx context.Context, c client.Client, namespace string) 
 	return found.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration(), nil
 }
 
-// Retain has Temporal run Purge now and then, so that the journal keeps what has
-// ended for ttl: it makes the schedule, or changes the one that is there if it says
-// otherwise. A schedule that somebody has paused stays paused. With a ttl of 0 there
-// is none. Any number of workers may call it at a time.
+// Retain makes the schedule that runs Purge, or changes the existing schedule if
+// it differs, so that the journal keeps ended objectives for ttl. A paused
+// schedule stays paused. With a ttl of 0 the schedule is removed. Many workers
+// may call Retain at the same time.
 func Retain(ctx context.Context, c client.Client, ttl time.Duration) error {
 	if ttl == 0 {
 		return endPurges(ctx, c)
@@ -78,8 +78,8 @@ func purgeSchedule(ttl time.Duration) client.Schedule {
 	}
 }
 
-// changed returns have as want says, or temporal.ErrSkipScheduleUpdate if it is so
-// already.
+// changed returns an update of have to want, or temporal.ErrSkipScheduleUpdate if
+// they are the same.
 func changed(have, want client.Schedule) (*client.ScheduleUpdate, error) {
 	if have.State.Paused {
 		want.State = have.State
@@ -90,8 +90,8 @@ func changed(have, want client.Schedule) (*client.ScheduleUpdate, error) {
 	return &client.ScheduleUpdate{Schedule: &want}, nil
 }
 
-// same reports whether two schedules run the same at the same times. What the
-// server adds to one does not count.
+// same reports whether two schedules run the same at the same times. Values that
+// the server has added do not count.
 func same(have, want client.Schedule) bool {
 	a, ok := have.Action.(*client.ScheduleWorkflowAction)
 	b := want.Action.(*client.ScheduleWorkflowAction)
@@ -110,7 +110,7 @@ func purgeInput(a *client.ScheduleWorkflowAction) (in PurgeInput) {
 	case PurgeInput:
 		return arg
 	case *commonpb.Payload:
-		_ = dataConverter.FromPayload(arg, &in) // else it is another one
+		_ = dataConverter.FromPayload(arg, &in) // else it is another schedule
 	}
 	return in
 }
