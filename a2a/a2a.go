@@ -18,14 +18,15 @@ type Task struct {
 	Metadata  Metadata   `json:"metadata,omitempty"`
 }
 
-// A TaskStatus is the state of a task, since when, and what the agent says of it.
+// A TaskStatus is the state of a task, the time of its last change and the
+// agent's message about it.
 type TaskStatus struct {
 	State   TaskState `json:"state"`
 	Message *Message  `json:"message,omitempty"`
 	At      Time      `json:"at"`
 }
 
-// A Role says who speaks in a message.
+// A Role says who sent a message.
 type Role string
 
 // The two roles.

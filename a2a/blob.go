@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 )
 
-// A Ref stands in a part for content that is kept elsewhere, as a blob: large
-// content is never carried through the work, only to its ends.
+// A Ref in a part replaces content that is stored as a blob, so that histories do
+// not hold large contents.
 type Ref struct {
 	ID     string `json:"id"`     // of the blob: the digest of the content
 	Member string `json:"member"` // text, raw or data
@@ -21,7 +21,7 @@ const Large = 32 << 10
 type Blobs map[string][]byte
 
 // Detach returns parts with references in the place of large contents, and those
-// contents. The same parts come to the same references.
+// contents. The same parts get the same references.
 func Detach(parts []Part) ([]Part, Blobs) {
 	var out []Part
 	blobs := Blobs{}
@@ -41,8 +41,8 @@ func Detach(parts []Part) ([]Part, Blobs) {
 	return out, blobs
 }
 
-// detach returns p without its content, and that; content is nil if p is not
-// large.
+// detach returns p without its content, and the content; content is nil if p is
+// not large.
 func (p Part) detach() (light Part, id string, content []byte) {
 	member := ""
 	switch {

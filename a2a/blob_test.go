@@ -10,7 +10,7 @@ import (
 	"longhaul/a2a"
 )
 
-// What is detached comes back as it was, and small parts are left alone.
+// Attach restores what Detach took out. Small parts do not change.
 func TestDetach(t *testing.T) {
 	large := strings.Repeat("x", a2a.Large)
 	parts := []a2a.Part{

@@ -8,10 +8,10 @@ import (
 )
 
 // Digest returns a short fingerprint of everything in m. Two messages have the
-// same one if they say the same: white space, the order of keys and the way
-// that characters are escaped do not count, while numbers count as they are
-// written. Take it of a message as the client sent it, before anything is
-// filled in. It panics if m holds raw JSON that is not valid.
+// same one if they say the same: white space, the order of keys and the way that
+// characters are escaped do not count, while numbers count as they are written.
+// Compute it from the message as the client sent it, before anything is filled
+// in. It panics if m holds raw JSON that is not valid.
 func (m Message) Digest() string {
 	var content any
 	d := json.NewDecoder(bytes.NewReader(mustJSON(m)))

@@ -36,9 +36,9 @@ func (p Part) Members() int {
 	return n
 }
 
-// AppendParts adds the parts of a piece of an artifact to those before it.
-// Plain text goes on in the last part, so that an artifact made word by word is
-// one text in the end. It may change the array that parts is a slice of.
+// AppendParts adds the parts of a piece of an artifact to those before it. Plain
+// text is appended to the last part, so that an artifact streamed word by word
+// becomes one text. It may change the array that parts is a slice of.
 func AppendParts(parts []Part, piece ...Part) []Part {
 	for _, p := range piece {
 		if last := len(parts) - 1; last >= 0 && parts[last].plain() && p.plain() {

@@ -62,8 +62,8 @@ func TestPart_nullMembersAreAbsent(t *testing.T) {
 	}
 }
 
-// An artifact that is made word by word is one text in the end; what is more
-// than text keeps apart.
+// Pieces of plain text become one text part. Parts with more than text stay
+// separate.
 func TestAppendParts(t *testing.T) {
 	bold := "<b>"
 	html := a2a.Part{Text: &bold, MediaType: "text/html"}

@@ -1,7 +1,7 @@
 package a2a
 
-// A TaskState is where a task stands, in the lower-case words that protocol
-// 0.3 and the OPT extension use.
+// A TaskState is the state of a task, in the lower-case words of protocol 0.3 and
+// the OPT extension.
 type TaskState string
 
 // The states of a task.
@@ -24,7 +24,8 @@ func (s TaskState) Terminal() bool {
 	return s == Completed || s == Failed || s == Canceled || s == Rejected
 }
 
-// Interrupted reports whether a task in state s waits for somebody.
+// Interrupted reports whether a task in state s waits for input or for
+// credentials.
 func (s TaskState) Interrupted() bool { return s == InputRequired || s == AuthRequired }
 
 // Valid reports whether s is one of the states.

@@ -1,6 +1,5 @@
-// Longhaul is an A2A agent server whose work survives anything. This is the
-// thin program: it needs a Temporal server elsewhere. The program in dev carries
-// one.
+// Longhaul is an A2A agent server with durable tasks. This program needs a
+// separate Temporal server; the program in dev has one built in.
 package main
 
 import (
