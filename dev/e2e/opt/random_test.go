@@ -14,7 +14,10 @@ import (
 	"longhaul/opt"
 )
 
-var seed = flag.Uint64("seed", 0, "run the random schedules of this seed, in place of the usual ones")
+var (
+	seed     = flag.Uint64("seed", 0, "run the random schedules of this seed, in place of the usual ones")
+	seedsRun = flag.Uint64("seeds", 1, "with -seed: the number of seeds to run, from that one on")
+)
 
 // Random schedules: what they are follows from the seed and the number in the name
 // of a test. How the calls race does not.
@@ -32,7 +35,10 @@ var seeds = []uint64{1, 2, 51}
 func randomly(t *testing.T, s *service) {
 	list := seeds
 	if *seed != 0 {
-		list = []uint64{*seed}
+		list = nil
+		for n := range *seedsRun {
+			list = append(list, *seed+n)
+		}
 	}
 	for _, seed := range list {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
