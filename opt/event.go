@@ -21,7 +21,7 @@ const (
 	ObjectiveChanged  EventKind = "objective-changed"  // objective: Change, Revision, Head, Text
 	ObjectiveRetried  EventKind = "objective-retried"  // objective: From, To, Attempt, TaskID, Head: a new attempt, with a root task of its own
 	ObjectiveQueued   EventKind = "objective-queued"   // objective: QueuedAt, Head: it waits for its turn in the context
-	PlanAdded         EventKind = "plan-added"         // objective: PlanID, Plan with its tasks
+	PlanAdded         EventKind = "plan-added"         // objective: PlanID, Plan with its tasks, Replaces
 	PlanChanged       EventKind = "plan-changed"       // objective: PlanID, Change, Text: new name, description, metadata or dependencies
 	PlanRetried       EventKind = "plan-retried"       // objective: PlanID, Attempt, Tasks, PlanHead: the plan and its uncompleted tasks are reset to pending
 	PlanStarted       EventKind = "plan-started"       // plan: PlanID, PlanHead: its tasks may run
@@ -65,8 +65,9 @@ type Event struct {
 	Attempt   int          `json:"attempt,omitempty"` // within the round, or of the objective or plan where it begins one
 	Change    *Change      `json:"change,omitempty"`
 	Tasks     []*Task      `json:"tasks,omitempty"`
-	Link      string       `json:"link,omitempty"`   // the A2A task that stands in for the plan task
-	Follow    bool         `json:"follow,omitempty"` // Link is a task of ours
+	Replaces  []string     `json:"replaces,omitempty"` // plans that end skipped, since this one and those added after it take their place
+	Link      string       `json:"link,omitempty"`     // the A2A task that stands in for the plan task
+	Follow    bool         `json:"follow,omitempty"`   // Link is a task of ours
 	Revision  int64        `json:"revision,omitempty"`
 	QueuedAt  a2a.Time     `json:"queuedAt,omitzero"` // the place of the objective in the queue of its context
 	Given     []PlanSpec   `json:"given,omitempty"`   // plans that came with the message that began the objective

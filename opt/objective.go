@@ -191,6 +191,11 @@ func (o *Objective) Apply(e Event) error {
 		}
 		header := *e.Plan
 		header.Tasks = nil
+		for _, old := range o.Plans {
+			if slices.Contains(e.Replaces, old.ID) {
+				old.Stopping = Replanned
+			}
+		}
 		o.Plans = append(o.Plans, &header)
 	case PlanRetried, PlanChanged, PlanMoved:
 		return o.applyPlan(e)

@@ -102,11 +102,12 @@ func (o *Objective) byHand() string {
 	return ByHand
 }
 
-// canProceed reports whether any plan works, was directed to start, could start, or
-// has ended and has tasks that are still stopping.
+// canProceed reports whether any plan works, is being stopped, was directed to
+// start, could start, or has ended and has tasks that are still stopping.
 func (o *Objective) canProceed() bool {
 	return len(o.Startable()) > 0 || slices.ContainsFunc(o.Plans, func(p *Plan) bool {
-		return p.Status == PlanWorking || p.Status.Ended() && !p.Over() || p.Started && (p.Status == PlanPending || p.Reason == BlockedByDependencies)
+		stops := (p.Status.Ended() || p.Stopping != "") && !p.Over()
+		return p.Status == PlanWorking || stops || p.Started && (p.Status == PlanPending || p.Reason == BlockedByDependencies)
 	})
 }
 

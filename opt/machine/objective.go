@@ -56,7 +56,6 @@ type Link struct {
 	RetryAt   a2a.Time  `json:"retryAt,omitzero"`
 	Begun     bool      `json:"begun,omitempty"`
 	Own       bool      `json:"own,omitempty"` // this run began it, and gets its result
-	Replaced  bool      `json:"replaced,omitempty"`
 	Directive Directive `json:"directive"`
 	Changed   int64     `json:"changed,omitempty"` // event with which Directive took its value
 	Told      int64     `json:"told,omitempty"`    // number of the latest directive that has arrived

@@ -100,7 +100,7 @@ func (m commands) applyCommand(c opt.Command) {
 		if err != nil {
 			panic(err) // it was admitted
 		}
-		m.plans().addPlans([]*opt.Plan{plan})
+		m.plans().addPlans([]*opt.Plan{plan}, nil)
 		m.revise(nil)
 		if c.Start {
 			m.start(c.QueuedAt)

@@ -95,18 +95,20 @@ func (m plans) addFirst(specs []opt.PlanSpec) {
 		m.fail("The plan cannot be carried out. " + err.Error())
 		return
 	}
-	m.addPlans(plans)
+	m.addPlans(plans, nil)
 	if o.Status == opt.ObjectivePlanning {
 		m.move(opt.ObjectiveWorking, "")
 	}
 }
 
-// addPlans adds plans. The workflow of each begins once that is recorded.
-func (m plans) addPlans(plans []*opt.Plan) {
+// addPlans adds plans in place of those with the ids in old. The workflow of each
+// begins once that is recorded.
+func (m plans) addPlans(plans []*opt.Plan, old []string) {
 	s := &m.State
 	for _, p := range plans {
 		added := *p
-		m.apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: &added})
+		m.apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: &added, Replaces: old})
+		old = nil
 		s.Objective.Plan(p.ID).Report = &opt.Report{Status: p.Status}
 		s.Links = append(s.Links, &Link{PlanID: p.ID, Start: p, After: s.N})
 	}
@@ -138,7 +140,7 @@ func (m plans) planAnew(queuedAt a2a.Time) {
 // replace takes new plans in place of those that have not ended. If there are
 // none, or they cannot be taken, the old ones go on.
 func (m plans) replace(in Made, keep bool) {
-	s, o := &m.State, &m.State.Objective
+	o := &m.State.Objective
 	problem := in.Failure
 	plans, err := replaced(o).NewPlans(in.Plans, m.now)
 	switch {
@@ -149,11 +151,13 @@ func (m plans) replace(in Made, keep bool) {
 		problem = "The planner made no plan."
 	}
 	if problem == "" {
-		for _, l := range s.Links {
-			p := o.Plan(l.PlanID)
-			l.Replaced = l.Replaced || !p.Status.Ended()
+		var old []string
+		for _, p := range o.Plans {
+			if !p.Status.Ended() {
+				old = append(old, p.ID)
+			}
 		}
-		m.addPlans(plans)
+		m.addPlans(plans, old)
 	} else if !keep || in.Failure != "" || len(in.Plans) > 0 {
 		m.explainPlans("", "Planning anew came to nothing, so the plans go on. "+problem)
 	}
@@ -228,8 +232,8 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Paused = (begun || d.Command != "") && (o.Paused || s.Making != nil && s.Making.Replan)
 	switch {
 	case d.Stop != "":
-	case l.Replaced:
-		d.Stop = opt.Replanned
+	case p.Stopping != "": // others take its place
+		d.Stop = p.Stopping
 	default:
 		d.Stop = o.Stopping
 	}

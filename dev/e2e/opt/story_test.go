@@ -222,6 +222,8 @@ func (s *story) busy() error {
 	now := a2a.Time{}
 	for _, p := range s.ordered() {
 		switch next := p.Next(now); {
+		case s.o.Plan(p.ID).Stopping != "" && !p.Status.Ended():
+			return fmt.Errorf("plan %s is being stopped", p.ID)
 		case len(next) > 0:
 			return fmt.Errorf("plan %s goes on with %s", p.ID, describe(next))
 		case len(p.Ready()) > 0:

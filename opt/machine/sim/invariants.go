@@ -27,6 +27,9 @@ type facts struct {
 	names    map[string]string      // of commands that were applied and name something: what it is in
 	commands map[string]opt.Command // by id
 	refused  map[string]bool        // commands
+	started  map[string]int         // which event began the work on a plan, by plan
+	made     map[string]int         // which event completed it
+	events   int                    // of all machines
 }
 
 func newFacts() facts {
@@ -34,6 +37,7 @@ func newFacts() facts {
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
+		started: map[string]int{}, made: map[string]int{},
 	}
 }
 
@@ -66,7 +70,14 @@ func (w checks) before(r *run, in machine.Input) {
 // after checks what a machine has come to with one input.
 func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 	for _, e := range events {
+		w.facts.events++
 		switch e.Kind {
+		case opt.PlanStarted:
+			w.facts.started[e.PlanID] = w.facts.events
+		case opt.PlanMoved:
+			if e.To == string(opt.PlanCompleted) {
+				w.facts.made[e.PlanID] = w.facts.events
+			}
 		case opt.MessageAdded:
 			w.facts.judged[e.Message.MessageID]++
 		case opt.ObjectiveChanged:
@@ -210,7 +221,7 @@ func (w checks) contextOf(r *run) string {
 }
 
 // knowsEverything: a task is given what clients have said to the root task, and what
-// the plan before it has made.
+// the plan before its own had made when that was started.
 func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 	o := &w.latest[r.objective].m.(objectiveHost).State
 	for _, note := range o.Notes[:min(h.State.Directive.Notes, len(o.Notes))] {
@@ -235,7 +246,8 @@ func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 		return // a client may start a plan before its time
 	}
 	plan := &before.m.(planHost).State.Plan
-	if made := plan.Results(); plan.Status == opt.PlanCompleted && len(made) > 0 {
+	inTime := w.facts.made[plan.ID] < w.facts.started[r.id]
+	if made := plan.Results(); plan.Status == opt.PlanCompleted && inTime && len(made) > 0 {
 		if len(a.work.Results) == 0 || !slices.ContainsFunc(a.work.Results[0].Artifacts, func(x a2a.Artifact) bool { return x.ArtifactID == made[0].ArtifactID }) {
 			w.fail("inputs", "%s does not get what %s has made", w.name(a.Key), w.name(plan.ID))
 		}

@@ -41,7 +41,7 @@ var mutations = []mutation{
 	{"a plan takes in notes twice", "plan.go", "in.Notes[len(in.Notes)-fresh:]...", "in.Notes...)\n\t\ts.Notes = append(s.Notes, in.Notes..."},
 	{"a plan is not told to report its end", "objective_plans.go", "d.TellEnd = d.TellEnd || s.Leaving && l.Begun && l.Own", "d.TellEnd = false"},
 	{"a run hands over before its plans know", "objective.go", "(l.Gone || !l.Directive.TellEnd || l.Told < l.Directive.N)", "(!l.Directive.TellEnd || l.Told < l.Directive.N)"},
-	{"a plan that was replaced goes on", "objective_plans.go", "l.Replaced = l.Replaced || !p.Status.Ended()", "l.Replaced = l.Replaced && p.Status.Ended()"},
+	{"a plan that was replaced goes on", "objective_plans.go", "m.addPlans(plans, old)", "m.addPlans(plans, nil)"},
 	{"an attempt follows on the one before at once", "plan_tasks.go", "w.Waiting, w.Due = true, a2a.At(m.now.Time().Add(wait))", "w.Waiting, w.Running = false, true"},
 	{"a failed attempt is attempted again for ever", "plan_tasks.go", "last := w.Attempt >= cmp.Or(t.Attempts, taskAttempts)", "last := w.Attempt >= 100*cmp.Or(t.Attempts, taskAttempts)"},
 	{"what is canceled works on", "plan_tasks.go", "\tfor _, t := range m.State.Plan.Doomed() {\n\t\tany = m.cancel(t) || any\n\t}\n", ""},
