@@ -44,7 +44,7 @@ func TestSend_namesTheObjective(t *testing.T) {
 		"by its text":      {strings.Repeat("ü", 100), "", strings.Repeat("ü", 80)},
 		"by a suggestion":  {"quiet", `,"metadata":{"opt/v1/suggestedName":"S","opt/v1/objective":{"name":"O"}}`, "S"},
 		"by the objective": {"quiet", `,"metadata":{"opt/v1/objective":{"name":"O"}}`, "O"},
-		"without text":     {" ", "", "Untitled objective"},
+		"without text":     {" ", `,"metadata":{"opt/v1/plan":{"name":"P","tasks":[{"name":"A"}]}}`, "Untitled objective"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t)

@@ -138,6 +138,27 @@ func TestBadParams(t *testing.T) {
 		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/suggestedName":"  "}`) + `}`, "message.metadata.opt/v1/suggestedName"},
 		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/objective":{"name":"a\u0000"}}`) + `}`, "message.metadata.opt/v1/objective.name"},
 		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/plan":{"name":" "}}`) + `}`, "message.metadata.opt/v1/plan.name"},
+		{"1.0", "objectives/create", `{"name":"a\nb"}`, "name"},
+		{"1.0", "objectives/create", `{"name":"a\u001b[31mb"}`, "name"},
+		{"1.0", "objectives/create", `{"name":"a\u200bb"}`, "name"},
+		{"1.0", "objectives/create", `{"name":"a\u2028b"}`, "name"},
+		{"1.0", "objectives/create", `{"name":"\u202eb"}`, "name"},
+		{"1.0", "objectives/create", `{"name":"\u200b"}`, "name"},
+		{"1.0", "objectives/update", `{"id":"x","name":"a\tb"}`, "name"},
+		{"1.0", "plans/create", `{"objectiveId":"x","name":"a\nb"}`, "name"},
+		{"1.0", "plans/create", `{"objectiveId":"x","name":"a","tasks":[{"name":"b"},{"name":"c\u2060"}]}`, "tasks[1].name"},
+		{"1.0", "plans/update", `{"id":"x","name":"a\u0085b"}`, "name"},
+		{"1.0", "plans/addTasks", `{"id":"x","tasks":[{"name":"a\nb"}]}`, "tasks[0].name"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/suggestedName":"a\nb"}`) + `}`, "message.metadata.opt/v1/suggestedName"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/plan":{"name":"a","tasks":[{"name":"b\u001b"}]}}`) + `}`, "message.metadata.opt/v1/plan.tasks[0].name"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/objective":{"name":"a","plans":[{"name":"b\u001b"}]}}`) + `}`, "message.metadata.opt/v1/objective.plans[0].name"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"contextId":" \u3000"`) + `}`, "message.contextId"},
+		{"1.0", "ListTasks", `{"contextId":" "}`, "contextId"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "", "") + `}`, "message.parts"},
+		{"1.0", "SendMessage", `{"message":` + message("a", " \n\u200b", "") + `}`, "message.parts"},
+		{"1.0", "SendMessage", `{"message":{"messageId":"a","role":"ROLE_USER","parts":[{"text":" "},{"text":""}]}}`, "message.parts"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "", `,"contextId":"`+objectiveID+`"`) + `}`, "message.parts"},
+		{"1.0", "SendStreamingMessage", `{"message":` + message("a", "", "") + `}`, "message.parts"},
 		{"1.0", "objectives/create", `{"name":"x","description":5}`, "description"},
 		{"1.0", "objectives/create", `{"name":"x","description":"` + strings.Repeat("x", 17<<10) + `"}`, "description"},
 		{"1.0", "objectives/create", `{"name":"x","metadata":{"opt/v1/autoStart":"yes"}}`, "metadata.opt/v1/autoStart"},
@@ -164,6 +185,52 @@ func TestBadParams(t *testing.T) {
 			}
 			s.untouched(t)
 		})
+	}
+}
+
+// Members that are not known are ignored, in the methods of the extension, too.
+func TestParams_unknownMembers(t *testing.T) {
+	for method, params := range map[string]string{
+		"objectives/create": `{"name":"x","contextId":"c","plans":5,"strategy":{}}`,
+		"plans/create":      `{"objectiveId":"OBJ","name":"x","descripton":5,"tasks":[{"name":"y","title":1}]}`,
+		"objectives/replan": `{"id":"OBJ","plans":[]}`,
+	} {
+		s := newService(t)
+		s.have(t)
+		s.must(t, method, named(params))
+	}
+}
+
+// Texts that are unusual, and fine.
+func TestParams_unusualTexts(t *testing.T) {
+	for name, message := range map[string]string{
+		"context id of any letters":   message("m", "x", `,"contextId":"Zoë / 会議 #1"`),
+		"empty context id":            message("m", "x", `,"contextId":""`),
+		"nothing but data":            `{"messageId":"m","role":"ROLE_USER","parts":[{"data":{}}]}`,
+		"blank text beside data":      `{"messageId":"m","role":"ROLE_USER","parts":[{"text":" "},{"data":{}}]}`,
+		"blank text beside a plan":    message("m", "", `,"metadata":{"opt/v1/plan":{"name":"P","tasks":[{"name":"A"}]}}`),
+		"name of any letters":         message("m", "x", `,"metadata":{"opt/v1/suggestedName":"Zoë's 会議 №1 ☕"}`),
+		"description of many lines":   message("m", "x", `,"metadata":{"opt/v1/plan":{"name":"P","description":"a\n\tb","tasks":[{"name":"A"}]}}`),
+		"format characters in a text": message("m", "x\u200d\ny", ""),
+	} {
+		s := newService(t)
+		if n := s.call(t, "SendMessage", `{"message":`+message+`}`); n.has("error") {
+			t.Errorf("%s: %v", name, n)
+		}
+	}
+}
+
+// An error about a name says which character is wrong. A name that the server makes
+// of a text leaves such characters out.
+func TestNames_formatCharacters(t *testing.T) {
+	s := newService(t)
+	text := wantCode(t, s.call(t, "objectives/create", `{"name":"a\u200bb"}`), "-32602")
+	if want := "Invalid parameters: name: must be one line without control or format characters, and has U+200B"; text != want {
+		t.Errorf("the error says %q, want %q", text, want)
+	}
+	id := s.send(t, "m", "quiet \u202ework\u200b\nnow").at("id").String()
+	if got := s.world.Objective(id).Name; got != "quiet work now" {
+		t.Errorf("the name is %q", got)
 	}
 }
 

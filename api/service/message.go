@@ -35,6 +35,11 @@ type Hints struct {
 	Plan            *opt.PlanSpec
 }
 
+// BringsPlans reports whether the message says how the work is to be done.
+func (h Hints) BringsPlans() bool {
+	return h.Plan != nil || h.Objective != nil && len(h.Objective.Plans) > 0
+}
+
 // An ObjectiveHint is the objective that a message says it is about: one that
 // exists, by its ID, or else what the new one is to be.
 type ObjectiveHint struct {

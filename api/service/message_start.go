@@ -150,7 +150,7 @@ func (s *messages) idleOf(ctx context.Context, c *Call, contextID, once string) 
 
 // wake starts an objective that waits to be started, by telling it the message.
 func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objective) (*delivery, error) {
-	if p.Hints.Plan != nil || p.Hints.Objective != nil && len(p.Hints.Objective.Plans) > 0 {
+	if p.Hints.BringsPlans() {
 		return nil, invalid("message.metadata", "brings a plan for an objective that is there already; add it with plans/create")
 	}
 	v, err := s.read.task(ctx, c, o.RootID(), opt.TaskWant{})
@@ -270,8 +270,15 @@ func (s *messages) newObjective(c *Call, p SendParams, id string) opt.Objective 
 	return o
 }
 
-// nameFrom returns the first 80 characters of a text, as one line.
+// nameFrom returns the first 80 characters of a text, as one line without invisible
+// format characters.
 func nameFrom(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if unicode.Is(unicode.Cf, c) {
+			return -1
+		}
+		return c
+	}, text)
 	separates := func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }
 	name := []rune(strings.Join(strings.FieldsFunc(text, separates), " "))
 	if len(name) == 0 {

@@ -3,6 +3,8 @@ package wire
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"longhaul/a2a"
 	"longhaul/api/service"
@@ -97,6 +99,7 @@ func (o object) plan(siblings map[string]int) opt.PlanSpec {
 		Dependencies: indexed("plan", o.texts("dependencies"), siblings),
 		Metadata:     o.clientMetadata("metadata"),
 	}
+	o.checkName("name", spec.Name)
 	spec.Tasks = o.tasks(true)
 	return spec
 }
@@ -119,6 +122,7 @@ func (o object) tasks(all bool) []opt.TaskSpec {
 			Dependencies: indexed("task", t.texts("dependencies"), ids),
 			Metadata:     t.clientMetadata("metadata"),
 		})
+		t.checkName("name", specs[len(specs)-1].Name)
 	}
 	return specs
 }
@@ -137,16 +141,29 @@ func (o object) checkText(name, description string) {
 	o.checkDescription("description", description)
 }
 
-// checkName reports a text under key that cannot be a name. An empty one is none.
+// checkName reports a text under key that cannot be a name, which is one line of
+// visible characters. An empty one is none.
 func (o object) checkName(key, name string) {
+	at := strings.IndexFunc(name, formats)
 	switch {
-	case name != "" && strings.TrimSpace(name) == "":
+	case at >= 0:
+		c, _ := utf8.DecodeRuneInString(name[at:])
+		o.wrong(key, fmt.Sprintf("must be one line without control or format characters, and has %U", c))
+	case blank(name):
 		o.wrong(key, "must not be blank")
-	case strings.ContainsRune(name, 0):
-		o.wrong(key, "must not contain NUL characters")
 	case len([]rune(name)) > opt.MaxName:
 		o.wrong(key, fmt.Sprintf("has more than %d characters", opt.MaxName))
 	}
+}
+
+// formats reports whether c is a control character, an invisible format character or
+// a line separator.
+func formats(c rune) bool { return unicode.In(c, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
+
+// blank reports whether a text has characters and none of them is visible.
+func blank(text string) bool {
+	invisible := func(c rune) bool { return unicode.IsSpace(c) || formats(c) }
+	return text != "" && strings.TrimFunc(text, invisible) == ""
 }
 
 // checkDescription reports a text under key that cannot be a description.

@@ -51,9 +51,25 @@ func (o object) parts() []a2a.Part {
 	return parts
 }
 
+// onlyBlank reports whether all parts of m are text without visible characters.
+func onlyBlank(m a2a.Message) bool {
+	for _, p := range m.Parts {
+		if p.Text == nil || *p.Text != "" && !blank(*p.Text) {
+			return false
+		}
+	}
+	return len(m.Parts) > 0
+}
+
 // contextID returns the id of a context. A2A calls it opaque, and clients may
-// choose it, so it may hold spaces, slashes and any letters.
-func (o object) contextID(name string) string { return o.id(name) }
+// choose it, so it may hold spaces, slashes and any letters, but not those alone.
+func (o object) contextID(name string) string {
+	id := o.id(name)
+	if blank(id) {
+		o.wrong(name, "must not be blank")
+	}
+	return id
+}
 
 // role reads the role of a message. Version 0.3 clients are known to use the
 // spelling of 1.0, and ProtoJSON allows an enum's number.

@@ -40,7 +40,7 @@ func ReadCreatePlan(r *Reader) service.CreatePlanParams {
 	p := service.CreatePlanParams{ObjectiveID: o.needText("objectiveId"), Seen: o.seen()}
 	o.needText("name")
 	p.Plan = o.plan(nil)
-	o.checkText(p.Plan.Name, p.Plan.Description)
+	o.checkDescription("description", p.Plan.Description)
 	return p
 }
 

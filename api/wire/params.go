@@ -25,6 +25,8 @@ func ReadSend(r *Reader) service.SendParams {
 		p.Scope = o.scope(&p.Message)
 		if p.Message.TaskID != "" || p.Hints.TaskID != "" {
 			p.Decision, p.BadDecision = readDecision(p.Message)
+		} else if onlyBlank(p.Message) && !p.Hints.BringsPlans() {
+			m.wrong("parts", "must contain more than blank text")
 		}
 	} else {
 		o.missing("message")

@@ -17,7 +17,7 @@ import (
 func read(t *testing.T, v wire.Version, parts string) service.SendParams {
 	t.Helper()
 	role := map[wire.Version]string{wire.V03: "user", wire.V10: "ROLE_USER"}[v]
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"message":{"messageId":"m","role":%q,"parts":[%s]}}}`, role, parts)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"message":{"messageId":"m","taskId":"t","role":%q,"parts":[%s]}}}`, role, parts)
 	req, fault := wire.ReadRequest([]byte(body))
 	if fault != nil {
 		t.Fatalf("%s: %v", parts, fault)
