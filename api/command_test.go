@@ -412,6 +412,45 @@ func TestChanges_allowedMoves(t *testing.T) {
 	}
 }
 
+// A dependency on something that is not there is refused with what is.
+func TestChanges_unknownDependency(t *testing.T) {
+	first, second := opt.TaskID(planID, 0), opt.TaskID(planID, 1)
+	const say = "there is no "
+	for name, tc := range map[string]struct{ method, params, field, want string }{
+		"task by name": {
+			"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"Research"},{"name":"Write","dependencies":["Research"]}]}`,
+			"tasks[1].dependencies[0]", `task "Research": a dependency is an index or an id, one of: task-0 to task-1`,
+		},
+		"task by an index that is too large": {
+			"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a"},{"name":"b","dependencies":["task-2"]}]}`,
+			"tasks[1].dependencies[0]", `task "task-2": a dependency is an index or an id, one of: task-0 to task-1`,
+		},
+		"the only task": {
+			"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["b"]}]}`,
+			"tasks[0].dependencies[0]", `task "b": there is nothing that it could depend on`,
+		},
+		"added task by name": {
+			"plans/addTasks", `{"id":"PLAN","tasks":[{"name":"x","dependencies":["First"]}]}`,
+			"tasks[0].dependencies[0]", `task "First": a dependency is an index or an id, one of: task-0 to task-2, ` + first + ", " + second,
+		},
+		"plan by name": {
+			"plans/create", `{"objectiveId":"OBJ","name":"x","dependencies":["Plan 1"]}`,
+			"dependencies[0]", `plan "Plan 1": a dependency is an id, one of: ` + planID + ", " + secondID,
+		},
+		"plan by name in an update": {
+			"plans/update", `{"id":"PLAN","dependencies":["Plan 2"]}`,
+			"dependencies[0]", `plan "Plan 2": a dependency is an id, one of: ` + secondID,
+		},
+	} {
+		s := newService(t)
+		s.have(t)
+		n := s.call(t, tc.method, named(tc.params))
+		if got, want := wantCode(t, n, "-32602"), "Invalid parameters: "+tc.field+": "+say+tc.want; got != want {
+			t.Errorf("%s:\n%s, want\n%s", name, got, want)
+		}
+	}
+}
+
 // What belongs to another is as unknown as what is not there.
 func TestChanges_anothersObjective(t *testing.T) {
 	for method := range changes {

@@ -171,6 +171,9 @@ func TestBadParams(t *testing.T) {
 		{"1.0", "plans/create", `{"objectiveId":"x","name":"y","tasks":{}}`, "tasks"},
 		{"1.0", "plans/create", `{"objectiveId":"x","name":"y","dependencies":[1]}`, "dependencies[0]"},
 		{"1.0", "plans/get", `{"id":["x"]}`, "id"},
+		{"1.0", "plans/create", `{"objectiveId":"x","name":"y","tasks":[{"name":"a","id":"1"},{"name":"b"},{"name":"c","id":"1"}]}`, "tasks[2].id"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/plan":{"name":"P","tasks":[{"id":"t","name":"A"},{"id":"t","name":"B"}]}}`) + `}`, "message.metadata.opt/v1/plan.tasks[1].id"},
+		{"1.0", "SendMessage", `{"message":` + message("a", "x", `,"metadata":{"opt/v1/objective":{"name":"O","plans":[{"id":"p","name":"P"},{"id":"p","name":"Q"}]}}`) + `}`, "message.metadata.opt/v1/objective.plans[1].id"},
 	} {
 		name := fmt.Sprintf("%s %.60s", tc.method, tc.params)
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ func (o *Objective) Reordered(p *Plan, dependencies []string) ([]string, error) 
 	for _, q := range o.Plans {
 		known = append(known, q.ID)
 	}
-	ids, err := references{"plan", nil, known}.resolve("dependencies", p.ID, dependencies)
+	ids, err := references{"plan", nil, known, known}.resolve("dependencies", p.ID, dependencies)
 	if err != nil {
 		return nil, err
 	}

@@ -86,12 +86,12 @@ func (o *Objective) newPlan(id string, spec PlanSpec, batch []string, at a2a.Tim
 		ID: id, ObjectiveID: o.ID, Name: spec.Name, Description: spec.Description, Status: PlanPending, Metadata: spec.Metadata,
 		CreatedAt: at, UpdatedAt: at, Limits: o.Limits,
 	}
-	known := slices.Clone(batch)
+	var there []string
 	for _, s := range o.Plans {
-		known = append(known, s.ID)
+		there = append(there, s.ID)
 	}
 	var err error
-	if p.Dependencies, err = (references{"plan", batch, known}).resolve("dependencies", p.ID, spec.Dependencies); err != nil {
+	if p.Dependencies, err = (references{"plan", batch, slices.Concat(batch, there), there}).resolve("dependencies", p.ID, spec.Dependencies); err != nil {
 		return nil, err
 	}
 	p.Tasks, err = p.NewTasks(spec.Tasks)
@@ -108,10 +108,11 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 	if most, total := p.Limits.OrDefault().Tasks, len(p.Tasks)+len(specs); total > most {
 		return nil, &SpecError{"tasks", fmt.Sprintf("a plan has at most %d tasks (maxTasksPerPlan), this would be %d", most, total)}
 	}
-	var ids []string
+	var there []string
 	for _, t := range p.Tasks {
-		ids = append(ids, t.ID)
+		there = append(there, t.ID)
 	}
+	ids := slices.Clone(there)
 	for i := range specs {
 		ids = append(ids, TaskID(p.ID, len(p.Tasks)+i))
 	}
@@ -123,7 +124,7 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 			return nil, err
 		}
 		index := len(p.Tasks) + i
-		deps, err := references{"task", ids, ids}.resolve(field+"dependencies", ids[index], s.Dependencies)
+		deps, err := references{"task", ids, ids, there}.resolve(field+"dependencies", ids[index], s.Dependencies)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +132,7 @@ func (p *Plan) NewTasks(specs []TaskSpec) ([]*Task, error) {
 		if unordered {
 			before = ids // without list order, a task also waits for the tasks it uses
 		}
-		uses, err := references{"task", ids, before}.resolve(field+"uses", ids[index], s.Uses)
+		uses, err := references{"task", ids, before, there}.resolve(field+"uses", ids[index], s.Uses)
 		if err != nil {
 			return nil, err
 		}
@@ -168,6 +169,7 @@ type references struct {
 	kind  string   // plan or task
 	ids   []string // by index in the same list
 	known []string // ids of those that can be named
+	there []string // ids of those that are known to clients
 }
 
 // resolve turns what self refers to into ids: "task-2" into ids[2], an id into
@@ -181,7 +183,7 @@ func (r references) resolve(field, self string, refs []string) ([]string, error)
 		if m := indexForm.FindStringSubmatch(ref); m != nil && m[1] == kind {
 			n, err := strconv.Atoi(m[2])
 			if err != nil || n >= len(ids) {
-				return nil, &SpecError{at, fmt.Sprintf("there is no %s at index %s", kind, m[2])}
+				return nil, &SpecError{at, r.missing(self, ref)}
 			}
 			id = ids[n]
 		}
@@ -189,13 +191,31 @@ func (r references) resolve(field, self string, refs []string) ([]string, error)
 		case id == self:
 			return nil, &SpecError{at, "a " + kind + " cannot depend on itself"}
 		case !slices.Contains(known, id):
-			return nil, &SpecError{at, fmt.Sprintf("there is no %s %q here", kind, ref)}
+			return nil, &SpecError{at, r.missing(self, ref)}
 		}
 		if !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}
 	return out, nil
+}
+
+// mostNamed bounds the ids that an error lists.
+const mostNamed = 10
+
+// missing says that there is nothing called ref, and what self may depend on.
+func (r references) missing(self, ref string) string {
+	forms, there := "an id", slices.DeleteFunc(slices.Clone(r.there), func(id string) bool { return id == self })
+	if len(there) > mostNamed {
+		there = append(there[:mostNamed], "…")
+	}
+	if last := len(r.ids) - 1; last > 0 {
+		forms, there = "an index or an id", append([]string{fmt.Sprintf("%s-0 to %s-%d", r.kind, r.kind, last)}, there...)
+	}
+	if len(there) == 0 {
+		return fmt.Sprintf("there is no %s %q: there is nothing that it could depend on", r.kind, ref)
+	}
+	return fmt.Sprintf("there is no %s %q: a dependency is %s, one of: %s", r.kind, ref, forms, strings.Join(there, ", "))
 }
 
 // cycle reports whether the dependencies of any node form a cycle. of returns the id

@@ -270,7 +270,7 @@ func refusal(o *opt.Objective, cmd opt.Command, r *opt.Refusal) error {
 	case opt.RefusedLate:
 		return errLate
 	case opt.RefusedMove:
-		if o != nil && cmd.Kind != opt.CancelTask {
+		if o != nil && cmd.Status != "" {
 			return invalidMove(&opt.MoveError{From: r.From, To: r.To}, allowed(o, cmd))
 		}
 	}

@@ -79,10 +79,7 @@ func owned(key string) bool {
 // by the id that it has in the request.
 func (o object) plans() []opt.PlanSpec {
 	list := o.objects("plans", o.list("plans"))
-	ids := map[string]int{}
-	for i, p := range list {
-		ids[p.text("id")] = i
-	}
+	ids := indexes(list)
 	var specs []opt.PlanSpec
 	for _, p := range list {
 		specs = append(specs, p.plan(ids))
@@ -108,11 +105,9 @@ func (o object) plan(siblings map[string]int) opt.PlanSpec {
 // name another of them by the id that it has in the request.
 func (o object) tasks(all bool) []opt.TaskSpec {
 	list := o.objects("tasks", o.list("tasks"))
-	ids := map[string]int{}
-	for i, t := range list {
-		if id := t.text("id"); all {
-			ids[id] = i
-		}
+	var ids map[string]int
+	if all {
+		ids = indexes(list)
 	}
 	var specs []opt.TaskSpec
 	for _, t := range list {
@@ -125,6 +120,19 @@ func (o object) tasks(all bool) []opt.TaskSpec {
 		t.checkName("name", specs[len(specs)-1].Name)
 	}
 	return specs
+}
+
+// indexes returns the index of each object by the id that it has in the request.
+func indexes(list []object) map[string]int {
+	ids := map[string]int{}
+	for i, o := range list {
+		id := o.text("id")
+		if n, there := ids[id]; there && id != "" {
+			o.wrong("id", fmt.Sprintf("is that of the element at index %d, too", n))
+		}
+		ids[id] = i
+	}
+	return ids
 }
 
 func indexed(kind string, refs []string, ids map[string]int) []string {
