@@ -191,20 +191,15 @@ func (s *schedule) tell() *story {
 	return st
 }
 
-// failed reports whether the latest attempt at a task has failed.
-func (s *schedule) failed(taskID string) bool {
+// underWay reports whether an attempt at a round of a task has begun and has not
+// ended.
+func (s *schedule) underWay(taskID string, round int) bool {
 	runs, err := s.runs()
 	if err != nil {
 		s.Fatal(err)
 	}
-	var last *harness.Attempt
-	for key, round := range runs {
-		task, _, err := harness.SplitKey(key)
-		if a := round.Last(); err == nil && task == taskID && (last == nil || a.Began.After(last.Began)) {
-			last = a
-		}
-	}
-	return last != nil && last.What == "error"
+	last := runs[fmt.Sprintf("%s:%d", taskID, round)].Last()
+	return last != nil && last.What == ""
 }
 
 // quiet waits until nothing goes on by itself, and checks that all is as it should
@@ -216,7 +211,7 @@ func (s *schedule) quiet() *story {
 	defer timer.Stop()
 	for {
 		st := s.tell()
-		st.failed = s.failed
+		st.runs = s.underWay
 		busy := st.busy()
 		if busy == nil && s.begun == st.o.Attempt && !st.o.Started && !st.o.Status.Ended() {
 			busy = errors.New("the objective was told to begin")

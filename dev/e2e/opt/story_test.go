@@ -20,16 +20,20 @@ type story struct {
 	seq   int64
 	wrong []error
 
-	again   map[string]bool          // plans that were tried again while their objective went on
-	began   map[string]bool          // A2A tasks that were dispatched to an executor
-	replies map[string]int           // accepted, by A2A task
-	hands   map[string]bool          // A2A tasks that a client has moved
-	failed  func(taskID string) bool // reports whether the latest attempt at a task has failed: another one may have to wait
-	held    map[string]bool          // A2A tasks whose reply came during a pause: their work goes on after it
+	again   map[string]bool // plans that were tried again while their objective went on
+	began   map[string]bool // A2A tasks that were dispatched to an executor
+	replies map[string]int  // accepted, by A2A task
+	hands   map[string]bool // A2A tasks that a client has moved
+	// runs reports whether an attempt at a round of a task is under way. One that
+	// is not may have to wait for the end of a pause, as may the next round.
+	runs func(taskID string, round int) bool
 }
 
 func newStory() *story {
-	return &story{plans: map[string]*opt.Plan{}, again: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{}, held: map[string]bool{}, failed: func(string) bool { return false }}
+	return &story{
+		plans: map[string]*opt.Plan{}, again: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{},
+		runs: func(string, int) bool { return true },
+	}
 }
 
 // tell takes in events.
@@ -131,21 +135,8 @@ func (s *story) inPlan(e opt.Event) {
 	case e.Kind == opt.PlanChanged && e.Change.Dependencies != nil:
 		s.reorder(p, e)
 	}
-	s.hold(p, e)
 	header, report := s.o.Plan(p.ID), p.Brief()
 	header.Status, header.Reason, header.Started, header.Report = p.Status, p.Reason, p.Started, &report
-}
-
-// hold notes which tasks have to wait for the end of a pause.
-func (s *story) hold(p *opt.Plan, e opt.Event) {
-	if e.Kind == opt.TaskMoved {
-		s.held[e.TaskID] = p.OnHold() && e.To == string(opt.TaskWorking)
-	}
-	if !p.OnHold() {
-		for _, t := range p.Tasks {
-			delete(s.held, t.A2AID())
-		}
-	}
 }
 
 // reorder lets a plan depend on others.
@@ -230,7 +221,7 @@ func (s *story) busy() error {
 			return fmt.Errorf("plan %s begins %s", p.ID, describe(p.Ready()))
 		}
 		for _, t := range p.Tasks {
-			waits := s.held[t.A2AID()] || p.OnHold() && s.failed(t.A2AID())
+			waits := p.OnHold() && !s.runs(t.A2AID(), 1+s.replies[t.A2AID()])
 			if t.Running() && !byHand(t) && !waits {
 				return fmt.Errorf("task %s is %s", t.ID, t.State)
 			}
@@ -261,7 +252,7 @@ func (s *story) needs() (all []need) {
 	for _, p := range s.ordered() {
 		for _, t := range p.Tasks {
 			switch {
-			case t.State.Ended(), t.State == opt.TaskPending, s.held[t.A2AID()], p.OnHold() && t.Running() && !byHand(t):
+			case t.State.Ended(), t.State == opt.TaskPending, p.OnHold() && t.Running() && !byHand(t):
 			case t.Gate != nil:
 				all = append(all, need{"answer", t.Gate.ID})
 			default:

@@ -97,6 +97,27 @@ func TestDefect02_pauseRightAfterStart(t *testing.T) {
 	}
 }
 
+// Defect 2: a pause that is repeated, since the plans did not confirm the first one in
+// time, is answered once they have.
+func TestDefect02_pauseRepeated(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "a", "b")))
+		s.DeliverLast()
+		s.Alone(id) // the workflow of the plan is to begin, and has not
+		first := status(id, opt.ObjectiveBlocked)
+		first.Deadline = s.In(50)
+		for _, c := range []opt.Command{first, status(id, opt.ObjectiveBlocked)} {
+			s.Send(c)
+			s.DeliverLast()
+			s.Alone(id)
+			s.Wait(100)
+		}
+		s.Rest()
+		o := s.Objective(id)
+		s.Expect(o.Plans[0].Tasks[1].State == opt.TaskPending, "the last task is %s", o.Plans[0].Tasks[1].State)
+	})
+}
+
 // Defect 3: a pause while a gate is open holds the plan after the answer. The
 // question and the pause both show.
 func TestDefect03_pauseWhileGateIsOpen(t *testing.T) {

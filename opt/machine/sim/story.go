@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -96,6 +97,25 @@ func (s *Story) Deliver() {
 	}
 }
 
+// DeliverLast lets what was sent last arrive, and nothing else happen.
+func (s *Story) DeliverLast() { s.w.deliver(len(s.w.ops)-1, false) }
+
+// Alone lets the workflow with an id take in what has arrived, record it and have
+// its timers elapse. What it sends to others does not arrive.
+func (s *Story) Alone(id string) {
+	own := func(t thing) bool {
+		return t.run != nil && t.run.id == id && (t.kind == aTask || t.kind == aCommit || t.kind == aTimer)
+	}
+	for {
+		things := s.w.things()
+		i := slices.IndexFunc(things, own)
+		if i < 0 {
+			return
+		}
+		s.w.happen(things[i], &choice{})
+	}
+}
+
 // Step lets one thing happen: the first that could.
 func (s *Story) Step() {
 	if things := s.w.things(); len(things) > 0 {
@@ -105,6 +125,9 @@ func (s *Story) Step() {
 
 // Rest lets everything happen: activities complete.
 func (s *Story) Rest() { s.w.settle() }
+
+// In returns the time after ms milliseconds.
+func (s *Story) In(ms int64) a2a.Time { return a2a.AtMillis(s.w.now + ms) }
 
 // Wait lets time pass.
 func (s *Story) Wait(ms int64) { s.w.now += ms }
