@@ -136,7 +136,7 @@ func (s *story) inPlan(e opt.Event) {
 		s.reorder(p, e)
 	}
 	header, report := s.o.Plan(p.ID), p.Brief()
-	header.Status, header.Reason, header.Started, header.Report = p.Status, p.Reason, p.Started, &report
+	header.Status, header.Reason, header.Started, header.Paused, header.Report = p.Status, p.Reason, p.Started, p.Paused, &report
 }
 
 // reorder lets a plan depend on others.
