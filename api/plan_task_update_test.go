@@ -143,7 +143,9 @@ func TestLinkTask_follows(t *testing.T) {
 		id     string
 		follow bool
 	}{{anothers, false}, {opt.NewObjectiveID([16]byte{1}), false}, {"elsewhere", false}, {beside, true}, {opt.TaskID(opt.PlanID(ours, 1), 0), true}, {ours, true}} {
-		if n := s.must(t, "tasks/link", `{"id":"`+taskID+`","a2aTaskId":"`+tc.id+`"}`); n.at("task", "a2aTaskId").String() != tc.id {
+		n := s.must(t, "tasks/link", `{"id":"`+taskID+`","a2aTaskId":"`+tc.id+`"}`).at("task")
+		link := n.at("metadata", "longhaul/v1/link")
+		if n.at("a2aTaskId").String() != tc.id || link.at("followed").v != tc.follow || link.has("note") == tc.follow {
 			t.Errorf("%d: %v", i, n)
 		}
 		if task := s.world.Objective(objectiveID).Plan(planID).Task(taskID); task.Link != tc.id || task.Follow != tc.follow {
@@ -154,6 +156,20 @@ func TestLinkTask_follows(t *testing.T) {
 	s.finish(opt.TaskID(opt.PlanID(ours, 1), 0))
 	if task := s.world.Objective(objectiveID).Plan(planID).Task(taskID); task.State != opt.TaskCompleted {
 		t.Errorf("the task that follows one that was completed is %s", task.State)
+	}
+}
+
+// The answer about a plan task that is not there says what was looked for.
+func TestPlanTask_notFound(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	const want = "Plan task not found: id must be that of a task of a plan, as plans/get shows it"
+	for method, more := range map[string]string{"tasks/link": `"a2aTaskId":"t"`, "tasks/updateStatus": `"status":"working"`} {
+		for _, id := range []string{"elsewhere", objectiveID, planID, taskID + "~2", opt.TaskID(planID, 7)} {
+			if got := wantCode(t, s.call(t, method, `{"id":"`+id+`",`+more+`}`), "-32000"); got != want {
+				t.Errorf("%s %s: %q", method, id, got)
+			}
+		}
 	}
 }
 

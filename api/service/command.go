@@ -264,7 +264,7 @@ func refusal(o *opt.Objective, cmd opt.Command, r *opt.Refusal) error {
 		return errObjectiveEnded
 	case opt.RefusedUnknown:
 		if cmd.TaskID != "" {
-			return optNotFound("PLAN_TASK_NOT_FOUND", "Plan task", cmd.TaskID)
+			return planTaskUnknown(cmd.TaskID)
 		}
 		return optNotFound("PLAN_NOT_FOUND", "Plan", cmd.PlanID)
 	case opt.RefusedLate:

@@ -153,6 +153,12 @@ func reused(c *Call) *Fault {
 	return invalid("message.messageId", "was used before for another message")
 }
 
+func planTaskUnknown(id string) *Fault {
+	f := optNotFound("PLAN_TASK_NOT_FOUND", "Plan task", id)
+	f.Message += ": id must be that of a task of a plan, as plans/get shows it"
+	return f
+}
+
 // fault is the only place where an error of ours becomes a fault. It logs errors
 // that it does not know, and tells the client nothing of them.
 func (s *calls) fault(c *Call, err error) *Fault {

@@ -17,7 +17,7 @@ type ShownTask struct {
 // planTask reads a plan task that the caller names, within its plan and
 // objective.
 func (r reader) planTask(ctx context.Context, c *Call, id string) (ShownTask, error) {
-	missing := optNotFound("PLAN_TASK_NOT_FOUND", "Plan task", id)
+	missing := planTaskUnknown(id)
 	ref, ok := opt.ParseID(id)
 	if !ok || ref.TaskID == "" {
 		return ShownTask{}, missing

@@ -13,6 +13,8 @@ const (
 	keyStopping  = "longhaul/v1/stopping"  // what it is about to end as
 	keyQueuedAt  = "longhaul/v1/queuedAt"  // since when it waits for its turn in its context
 
+	keyLink = "longhaul/v1/link" // of a linked plan task: whether this server sees the end of the task that stands in for it
+
 	keyStatusReason = "longhaul/v1/statusReason" // why it, or a plan, stands where it does, if it is neither blocked nor failed
 )
 
@@ -117,10 +119,24 @@ func newPlanTask(p *opt.Plan, t *opt.Task) planTask {
 	switch {
 	case t.Link != "":
 		out.A2ATaskID = t.Link
+		out.Metadata = out.Metadata.With(keyLink, linkOf(t))
 	case t.State != opt.TaskPending:
 		out.A2ATaskID = t.A2AID()
 	}
 	return out
+}
+
+// A link says what becomes of a linked task.
+type link struct {
+	Followed bool   `json:"followed"`       // it ends as the task does that stands in for it
+	Note     string `json:"note,omitempty"` // for people
+}
+
+func linkOf(t *opt.Task) link {
+	if t.Follow || t.State.Ended() {
+		return link{Followed: t.Follow}
+	}
+	return link{Note: "This server has no task with the id of a2aTaskId that you may see. Move this task with tasks/updateStatus."}
 }
 
 // A block is the way from an objective to what blocks it.
