@@ -1,7 +1,6 @@
-// Package activities holds what Longhaul does in the world: run a task, make a
-// plan, record what happened. Its interfaces are where users plug in their own
-// work. An activity may run again after a crash, so each says what a second run
-// does.
+// Package activities has the activities of Longhaul: run a task, make a plan,
+// record events. Users implement its interfaces to add their own work. An
+// activity may run again after a crash, so each says what a second run does.
 package activities
 
 import (
@@ -16,14 +15,14 @@ import (
 	"longhaul/opt"
 )
 
-// A Recorder writes batches of events where readers find them, all or none of
-// them. Recording a batch again changes nothing.
+// A Recorder writes batches of events to the journal, all or none of them.
+// Recording a batch again changes nothing.
 type Recorder interface {
 	Record(ctx context.Context, batches ...opt.Batch) error
 }
 
-// A KeptReader reads what is kept of an objective whose attempt has ended. The
-// error about one that is not there wraps opt.ErrUnknown.
+// A KeptReader reads what the journal keeps of an objective whose attempt has
+// ended. If the journal does not have it, the error wraps opt.ErrUnknown.
 type KeptReader interface {
 	Kept(ctx context.Context, tenant, objectiveID string) (opt.Kept, error)
 }
@@ -35,9 +34,9 @@ type Config struct {
 	Planner   Planner
 	Recorder  Recorder
 	Kept      KeptReader
-	Blobs     Blobs                          // nil carries large contents through the work
+	Blobs     Blobs                          // nil leaves large contents in histories
 	Purger    Purger                         // nil for a worker that cannot purge
-	Tasks     TaskReader                     // those that may stand in for others
+	Tasks     TaskReader                     // that may be linked to plan tasks
 	Watch     func(objectiveID string) Watch // of what Tasks reads
 	Links     LinkReader                     // nil for a worker that does not look for cycles of links
 	Log       *zap.Logger                    // nil discards logs
@@ -54,7 +53,8 @@ func New(cfg Config) *Activities {
 	return &Activities{cfg}
 }
 
-// ErrNoPlan is wrapped by a planner that will never have a plan for a request.
+// ErrNoPlan is wrapped by the error of a planner that can never make a plan for a
+// request.
 var ErrNoPlan = errors.New("no plan")
 
 // Record writes batches to the journal. A second run changes nothing.
@@ -68,7 +68,7 @@ type KeptRequest struct {
 	ObjectiveID string `json:"objectiveId"`
 }
 
-// Load reads what the journal has of an objective that is about to be retried. It
+// Load reads from the journal an objective that is about to be retried. It
 // changes nothing.
 func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) {
 	kept, err := a.cfg.Kept.Kept(ctx, r.Tenant, r.ObjectiveID)
@@ -132,7 +132,7 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 // contents returns the large contents of an objective.
 func (a *Activities) contents(objectiveID string) contents { return contents{a.cfg.Blobs, objectiveID} }
 
-// execute runs one attempt, and streams what it makes meanwhile.
+// execute runs one attempt and records what it streams.
 func (a *Activities) execute(ctx context.Context, executor Executor, w Work) (out Outcome, err error) {
 	defer a.recoverPanic(w.Executor, true, &err)
 	stop := beat(ctx)
@@ -147,7 +147,7 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work) (ou
 	case err != nil && stopping(ctx):
 		return Outcome{}, temporal.NewApplicationError("The worker stops.", WorkerStoppedError)
 	case err != nil && ctx.Err() != nil:
-		return Outcome{}, ctx.Err() // Temporal knows a cancellation by it
+		return Outcome{}, ctx.Err() // Temporal takes this error as a cancellation
 	case err != nil && errors.As(err, new(*recordError)): // which the executor has passed on
 		return Outcome{}, journalError(err)
 	case err != nil:
@@ -159,7 +159,7 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work) (ou
 	return out, nil
 }
 
-// stopping reports whether the worker is about to stop, which cancels ctx as well.
+// stopping reports whether the worker is stopping, which also cancels ctx.
 func stopping(ctx context.Context) bool {
 	if !activity.IsActivity(ctx) {
 		return false
@@ -172,8 +172,9 @@ func stopping(ctx context.Context) bool {
 	}
 }
 
-// recoverPanic turns a panic in an executor or a planner into an error that tells
-// a client nothing; the log has the rest. A final one is not repeated by Temporal.
+// recoverPanic turns a panic in an executor or a planner into an error without
+// details for clients; the log has the details. A final one is not repeated by
+// Temporal.
 func (a *Activities) recoverPanic(who string, final bool, err *error) {
 	if p := recover(); p != nil {
 		a.cfg.Log.Error("Recovered a panic", zap.String("in", who), zap.Any("panic", p), zap.Stack("stack"))

@@ -71,8 +71,8 @@ func TestRun_choosesExecutor(t *testing.T) {
 	}
 }
 
-// TestRun_leavesOutcomeAlone is for executors that give the same artifacts each
-// time, to many goroutines.
+// TestRun_leavesOutcomeAlone is for executors that return the same artifacts each
+// time, in many goroutines.
 func TestRun_leavesOutcomeAlone(t *testing.T) {
 	shared := activities.Completed(artifact("a", "text"))
 	for range 2 {
@@ -117,8 +117,9 @@ func TestRun_errorIsFinal(t *testing.T) {
 	}
 }
 
-// TestRun_hearsCancellation cancels from the side of the workflow, so that the
-// executor hears of it through a heartbeat, and Temporal that it was canceled.
+// TestRun_hearsCancellation cancels the activity as a workflow does: the
+// executor's context is canceled after a heartbeat, and the activity ends as
+// canceled.
 func TestRun_hearsCancellation(t *testing.T) {
 	returned := make(chan error, 1)
 	acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", Executors: map[string]activities.Executor{
@@ -144,7 +145,7 @@ func TestRun_hearsCancellation(t *testing.T) {
 }
 
 // TestRun_leavesNothingBehind counts goroutines before and after an attempt that
-// streams, however it ends. In its bubble that is exact.
+// streams, however it ends. The count is exact in a synctest bubble.
 func TestRun_leavesNothingBehind(t *testing.T) {
 	for name, end := range map[string]func(ctx context.Context, cancel func()) error{
 		"completed": func(context.Context, func()) error { return nil },
@@ -179,7 +180,7 @@ func TestRun_leavesNothingBehind(t *testing.T) {
 	}
 }
 
-// goroutines counts goroutines once those of the bubble are at rest.
+// goroutines counts goroutines when those of the bubble are blocked.
 func goroutines() int {
 	synctest.Wait()
 	return runtime.NumGoroutine()
@@ -232,8 +233,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// What rides is recorded before the executor runs, and nothing runs if it cannot
-// be: Temporal repeats that.
+// The events that ride are recorded before the executor runs. If they cannot be
+// recorded the executor does not run, and Temporal repeats the activity.
 func TestRun_recordsWhatRides(t *testing.T) {
 	ride := []opt.Batch{{Source: "plan"}, {Source: "objective"}}
 	for _, refuse := range []int{0, 1} {
@@ -261,7 +262,7 @@ func TestRun_recordsWhatRides(t *testing.T) {
 	}
 }
 
-// A worker that stops costs no attempt, so that is for Temporal to repeat.
+// A worker that stops uses up no attempt: Temporal repeats the activity.
 func TestRun_workerStops(t *testing.T) {
 	stop := make(chan struct{})
 	background, cancel := context.WithCancel(t.Context())
@@ -330,8 +331,8 @@ func run(t *testing.T, r *recorder, w activities.Work, do executor) (activities.
 	return runWith(t, activities.Config{Executors: map[string]activities.Executor{"test": do}, Default: "test", Recorder: r}, w)
 }
 
-// runWith runs w as an activity, in a bubble of its own: time costs nothing, and
-// a goroutine that is left behind fails the test.
+// runWith runs w as an activity in a synctest bubble: time is simulated, and a
+// goroutine that does not end fails the test.
 func runWith(t *testing.T, cfg activities.Config, w activities.Work) (activities.Outcome, error) {
 	t.Helper()
 	return runInput(t, cfg, activities.RunInput{Work: w})
@@ -382,7 +383,7 @@ func artifact(id string, texts ...string) a2a.Artifact {
 	return a
 }
 
-// executor is a function as an executor.
+// executor is a function that implements Executor.
 type executor func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error)
 
 func (f executor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {

@@ -9,7 +9,7 @@ import (
 )
 
 // beat reports that the activity is alive until stop is called, so that a dead
-// worker is noticed within seconds and a cancellation reaches ctx as soon.
+// worker is noticed within seconds and ctx is canceled within seconds.
 func beat(ctx context.Context) (stop func()) {
 	if !activity.IsActivity(ctx) {
 		return func() {}

@@ -9,8 +9,8 @@ import (
 	"longhaul/a2a"
 )
 
-// Blobs keeps contents that are too large to be carried through the work, for as
-// long as their objective is kept. Writing the same blob again changes nothing.
+// Blobs keeps contents that are too large for histories, for as long as their
+// objective is kept. Writing the same blob again changes nothing.
 type Blobs interface {
 	WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error
 	ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error)
@@ -22,8 +22,8 @@ type contents struct {
 	objectiveID string
 }
 
-// detach returns parts with references in the place of large contents, which it
-// keeps.
+// detach returns parts with references in place of large contents, which it
+// stores as blobs.
 func (c contents) detach(ctx context.Context, parts []a2a.Part) ([]a2a.Part, error) {
 	if c.blobs == nil {
 		return parts, nil
@@ -66,7 +66,7 @@ func convert(artifacts []a2a.Artifact, parts func([]a2a.Part) ([]a2a.Part, error
 	return out, nil
 }
 
-// attachWork returns w with all contents in their places, as executors want it.
+// attachWork returns w with all contents in place of references, for executors.
 func (c contents) attachWork(ctx context.Context, w Work) (Work, error) {
 	var err error
 	w.Messages, w.Results = slices.Clone(w.Messages), slices.Clone(w.Results)

@@ -11,12 +11,12 @@ import (
 	"longhaul/opt"
 )
 
-// An Error is an error of an executor that says in one word what went wrong. A
-// task may name words after which it is not tried again; once there is no other
-// attempt, the task fails with the word of the last one as its reason.
+// An Error is an error of an executor with a code that says what went wrong. A
+// task may name codes after which it is not attempted again. If there is no
+// further attempt, the task fails with the last code as its reason.
 //
-// It counts wherever it is in what Execute returns: what is wrapped around it
-// reaches nobody.
+// The error that Execute returns may wrap an Error; the text around it is not
+// shown to clients.
 type Error struct {
 	Code    string // such as "rate-limited"
 	Message string // for clients
@@ -32,8 +32,8 @@ const (
 	ReasonWorkerLost = "worker-lost" // one worker after another was lost while it ran the task
 )
 
-// Types of application error, as retry policies and workflows know them. That of
-// an [Error] is ExecutorError, a colon and its code.
+// Types of application error, which retry policies and workflows use. That of an
+// [Error] is ExecutorError, a colon and its code.
 const (
 	NoPlanError        = "NoPlan"
 	PanicError         = "Panic"
@@ -43,8 +43,8 @@ const (
 	JournalError       = "Journal"
 )
 
-// failure returns what an attempt ended with as Temporal knows it: for good, since
-// the plan decides about another attempt.
+// failure turns the error of an attempt into a final error for Temporal, since
+// the plan decides about the next attempt.
 func failure(err error) error {
 	kind, text := ExecutorError, err.Error()
 	var coded *Error
@@ -63,9 +63,9 @@ func (e *recordError) Error() string { return e.cause.Error() }
 // Unwrap returns the error of the recorder.
 func (e *recordError) Unwrap() error { return e.cause }
 
-// journalError returns what an attempt ended with that could not be recorded.
-// Temporal repeats it, and no attempt is used up. What the journal will never take
-// fails the attempt.
+// journalError returns the error of an attempt that could not be recorded.
+// Temporal repeats the run, and no attempt is used up. Events that the journal
+// refuses for good fail the attempt.
 func journalError(err error) error {
 	if errors.Is(err, opt.ErrConflict) || errors.Is(err, opt.ErrMalformed) {
 		return failure(fmt.Errorf("the journal refuses what the task has streamed: %w", err))
@@ -73,7 +73,7 @@ func journalError(err error) error {
 	return temporal.NewApplicationErrorWithCause("The journal cannot be reached.", JournalError, err)
 }
 
-// Reason returns why Run failed with e, in one word.
+// Reason returns the code for a Run that failed with e.
 func Reason(e *temporal.ApplicationError) string {
 	if reason, coded := strings.CutPrefix(e.Type(), ExecutorError+":"); coded {
 		return reason

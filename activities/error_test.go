@@ -18,8 +18,8 @@ import (
 	"longhaul/opt"
 )
 
-// The code and the text for clients come through, and nothing that was wrapped
-// around them.
+// The code and the text for clients are kept, and the text of wrapping errors is
+// not.
 func TestRun_errorWithACode(t *testing.T) {
 	for _, tt := range []struct {
 		err          error
@@ -50,8 +50,8 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// What began again after a lost worker is told of before it does anything. The
-// first try is not: the move that begins the attempt tells of it.
+// A try after a lost worker is recorded before the executor runs. The first try
+// is not, since the move that begins the attempt is recorded.
 func TestRun_tellsOfOtherTries(t *testing.T) {
 	r := &recorder{}
 	var told []int // batches when a try began
@@ -79,8 +79,8 @@ func TestRun_tellsOfOtherTries(t *testing.T) {
 	}
 }
 
-// That a try has begun is worth no try: while the journal is away it waits to be
-// written with what comes next.
+// A try does not fail because its start cannot be recorded: the event is written
+// together with the next ones.
 func TestRun_triesWithoutAJournal(t *testing.T) {
 	r := &recorder{refuse: 1}
 	tries(t, r, 2, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {

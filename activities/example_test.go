@@ -11,7 +11,7 @@ import (
 	"longhaul/opt"
 )
 
-// shout is an executor: it answers in capitals, once a person agrees.
+// shout is an executor that answers in capitals after a person has agreed.
 type shout struct{}
 
 func (shout) Execute(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
@@ -27,7 +27,8 @@ func (shout) Execute(_ context.Context, w activities.Work, _ activities.Stream) 
 	return activities.Completed(a2a.Artifact{ArtifactID: "shout", Name: w.Name, Parts: []a2a.Part{text}}), nil
 }
 
-// A task that waits for a decision runs again, as a new round, once it has come.
+// A task that waits for a decision runs again, as a new round, after the
+// decision.
 func ExampleExecutor() {
 	work := activities.Work{Name: "Greet", Description: "hello"}
 	for range 2 {
@@ -48,8 +49,7 @@ func ExampleExecutor() {
 	// completed HELLO
 }
 
-// An error is an attempt that failed. Its code is a word that "retry.except" of a
-// task may name.
+// An error fails the attempt. The "retry.except" of a task may name its code.
 func ExampleError() {
 	err := fmt.Errorf("call 10.0.0.7: %w", &activities.Error{Code: "rate-limited", Message: "The service is busy."})
 	fmt.Println(err)

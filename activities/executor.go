@@ -9,22 +9,21 @@ import (
 
 // An Executor runs one kind of task.
 //
-// Execute may be called again for the same task, after a crash, a time-out or
-// an error, so it must pass w.Key on as the idempotency key of whatever it asks
-// of others. When ctx is done it should return soon; what it returns then is
-// ignored.
+// Execute may be called again for the same task, after a crash, a time-out or an
+// error, so it must send w.Key as the idempotency key of its requests to others.
+// When ctx is done it should return soon; its results are then ignored.
 //
-// An error means that this attempt failed: the task is attempted again, as often
-// as it may be; an [Error] says why in a word that tasks can make exceptions for.
-// A worker that is lost or stopped costs no attempt. A task that failed for good,
-// or that the executor will not do, is an [Outcome], not an error. The text of
-// both reaches clients, so it holds nothing secret. An Executor is used by many
-// goroutines at once.
+// An error means that this attempt failed: the task is attempted again, up to its
+// limit. An [Error] has a code for which tasks can exclude a retry. A worker that
+// is lost or stopped uses up no attempt. If the task failed for good, or the
+// executor refuses it, Execute returns an [Outcome], not an error. Clients see
+// the text of both, so it must not hold secrets. Many goroutines use an Executor
+// at once.
 type Executor interface {
 	Execute(ctx context.Context, w Work, out Stream) (Outcome, error)
 }
 
-// What an executor is given and gives back. The JSON of these types is a public
+// The arguments and results of an executor. The JSON of these types is a public
 // contract.
 type (
 	Work    = opt.Work
@@ -43,25 +42,24 @@ func Failed(code, message string) Outcome {
 	return Outcome{State: opt.TaskFailed, Code: code, Message: message}
 }
 
-// Rejected is the outcome of a task that the agent will not do, as opposed to
-// one that it tried. If the objective fails by it, its root task shows as
-// rejected.
+// Rejected is the outcome of a task that the agent refuses to do. If the
+// objective fails because of it, its root task is rejected.
 func Rejected(code, message string) Outcome {
 	return Outcome{State: opt.TaskRejected, Code: code, Message: message}
 }
 
 // WaitFor is the outcome of a task that needs a person first. The task runs
-// again, as a new round, once the gate has its answer.
+// again, as a new round, when the gate has its answer.
 func WaitFor(gate opt.Gate) Outcome {
 	return Outcome{State: gate.State(), Gate: &gate}
 }
 
 // A Stream shows what a task makes while it is making it.
 type Stream interface {
-	// Chunk adds a piece of an artifact, whose id is local to the task. The
-	// first piece of an artifact begins it anew, and last says that no other
-	// follows. Pieces may be held back for a moment and written together; the
-	// end of the attempt writes the rest. What was streamed is part of a
-	// completed outcome without being repeated there.
+	// Chunk adds a piece of an artifact, whose id is local to the task. The first
+	// piece of an artifact in an attempt replaces the artifact; last says that no
+	// piece follows. Pieces may be held back for a moment and written together;
+	// the end of the attempt writes the rest. A completed outcome includes what
+	// was streamed, so it need not repeat it.
 	Chunk(ctx context.Context, piece a2a.Artifact, last bool) error
 }

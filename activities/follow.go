@@ -13,39 +13,39 @@ import (
 // FollowFor is how long one run of Follow waits for the end of a task.
 const FollowFor = 5 * time.Minute
 
-// A TaskReader reads tasks as clients are shown them. The error about one that is
-// not there, or is not the tenant's, wraps opt.ErrUnknown.
+// A TaskReader reads tasks as clients see them. If there is no such task of the
+// tenant, the error wraps opt.ErrUnknown.
 type TaskReader interface {
 	Task(ctx context.Context, tenant, id string, want opt.TaskWant) (opt.TaskView, error)
-	// Peek returns the state of a task, and costs little.
+	// Peek returns the state of a task. It is cheap.
 	Peek(ctx context.Context, tenant, id string) (opt.TaskState, int64, error)
 }
 
-// A Watch tells that an objective may have changed: C is ready once for any number
+// A Watch says that an objective may have changed: C is ready once for any number
 // of changes.
 type Watch interface {
 	C() <-chan struct{}
 	Close()
 }
 
-// A Link is a task that stands in for another one.
+// A Link says that one task stands in for another.
 type Link struct {
 	Tenant string `json:"tenant"`
 	TaskID string `json:"taskId"` // of the A2A task that is followed
-	For    string `json:"for"`    // of the one that it stands in for
+	For    string `json:"for"`    // of the plan task that it stands in for
 }
 
-// Followed is how a task that was followed came out.
+// Followed is the result of a linked task.
 type Followed struct {
-	State     opt.TaskState  `json:"state,omitempty"` // "" if it goes on
+	State     opt.TaskState  `json:"state,omitempty"` // "" if it has not ended
 	Code      string         `json:"code,omitempty"`  // why it ended so, if not as the task did
 	Message   string         `json:"message,omitempty"`
-	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // of a completed task, with the ids that they have at the other
+	Artifacts []a2a.Artifact `json:"artifacts,omitempty"` // of a completed task, with the ids that they have at the linked task
 }
 
-// Follow waits for a task to end, for a while. If the wait would never end, since
-// links form a cycle, the task of one of them fails. Follow changes nothing, so a
-// second run is harmless.
+// Follow waits up to [FollowFor] for a task to end. If links form a cycle, so
+// that the wait would never end, the task of one of them fails. Follow changes
+// nothing, so a second run is harmless.
 func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err error) {
 	defer a.recoverPanic("follow", true, &err)
 	stop := beat(ctx)
@@ -81,10 +81,10 @@ func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err erro
 	}
 }
 
-// goneTask is what comes of following a task that is not kept any more.
-var goneTask = Followed{State: opt.TaskFailed, Message: "The task that stands in for this one is not there any more."}
+// goneTask is the result of following a task that was removed from the journal.
+var goneTask = Followed{State: opt.TaskFailed, Message: "The task that stands in for this one does not exist any more."}
 
-// followed returns how a task came out that has ended.
+// followed returns the result of a task that has ended.
 func (a *Activities) followed(ctx context.Context, l Link, err error) (Followed, error) {
 	var v opt.TaskView
 	if err == nil {
@@ -108,8 +108,8 @@ func (a *Activities) followed(ctx context.Context, l Link, err error) (Followed,
 	return out, nil
 }
 
-// adopt returns the artifacts of v, with large contents kept for the objective of
-// the task that it stands in for: each objective has its own.
+// adopt returns the artifacts of v. It stores their large contents again for the
+// objective of the plan task, since each objective has its own blobs.
 func (a *Activities) adopt(ctx context.Context, l Link, v opt.TaskView) ([]a2a.Artifact, error) {
 	whole, err := a.contents(v.ObjectiveID).attachAll(ctx, v.Task.Artifacts)
 	if err != nil {

@@ -13,21 +13,23 @@ import (
 // A LinkReader reads links between tasks.
 type LinkReader interface {
 	// Links lists the ids of the A2A tasks that open tasks of an objective follow.
-	// The error about an objective that is not there wraps opt.ErrUnknown.
+	// If there is no such objective, the error wraps opt.ErrUnknown.
 	Links(ctx context.Context, tenant, objectiveID string) ([]string, error)
 }
 
-// ReasonLinkCycle is why a task fails whose link is part of a cycle.
+// ReasonLinkCycle is the code of a task that fails because its link is part of a
+// cycle.
 const ReasonLinkCycle = "link-cycle"
 
 // maxWalk is how many objectives one search for a cycle visits.
 const maxWalk = 1000
 
-// breaksCycle returns what ends the task of l if its link is the one to end of a
-// cycle: objectives that wait for each other would do so forever. Each of their
-// tasks searches by itself, so all must name the same link: the one to the task
-// with the smallest id. A task in a longer cycle searches again after [FollowFor],
-// by when a shorter cycle that it shares a link with is gone.
+// breaksCycle returns the failure of the task of l if l is part of a cycle of
+// links and is the link that must end. Without this, the objectives of the cycle
+// would wait for each other for ever. Each of their tasks searches separately, so
+// all must choose the same link: the one to the task with the smallest id. A task
+// in a longer cycle searches again after [FollowFor]; a shorter cycle that shares
+// a link with it has ended by then.
 func (a *Activities) breaksCycle(ctx context.Context, l Link) (out Followed, found bool, err error) {
 	if a.cfg.Links == nil {
 		return out, false, nil
@@ -40,14 +42,14 @@ func (a *Activities) breaksCycle(ctx context.Context, l Link) (out Followed, fou
 	return Followed{State: opt.TaskFailed, Code: ReasonLinkCycle, Message: text}, true, nil
 }
 
-// A step is a link on the way from one objective to the next.
+// A step is a link on the path from one objective to the next.
 type step struct {
 	taskID string // that is followed
 	before *step
 }
 
-// cycle returns the tasks that are followed on the shortest way from the task of l
-// back to its objective, nil if there is no way.
+// cycle returns the linked tasks on the shortest path from the task of l back to
+// its objective, nil if there is none.
 func (a *Activities) cycle(ctx context.Context, l Link) ([]string, error) {
 	own, ok := opt.ParseID(l.For)
 	if !ok {
@@ -75,7 +77,7 @@ func (a *Activities) cycle(ctx context.Context, l Link) ([]string, error) {
 	return nil, nil
 }
 
-// way lists the tasks that are followed on the way to s, in order.
+// way lists the linked tasks on the path to s, in order.
 func (s *step) way() []string {
 	var out []string
 	for ; s != nil; s = s.before {
@@ -85,8 +87,8 @@ func (s *step) way() []string {
 	return out
 }
 
-// openLinks lists the tasks that an objective waits for. A link to a task that has
-// ended holds nothing up: the task that follows it is about to end.
+// openLinks lists the tasks that an objective waits for. Links to tasks that have
+// ended are left out: the tasks that follow those are about to end.
 func (a *Activities) openLinks(ctx context.Context, tenant, objectiveID string) ([]string, error) {
 	links, err := a.cfg.Links.Links(ctx, tenant, objectiveID)
 	if errors.Is(err, opt.ErrUnknown) {

@@ -26,7 +26,7 @@ type web struct {
 func webTask(letter string) string      { return "task-" + spread(letter) + "-1-0" }
 func webObjective(letter string) string { return "obj-" + spread(letter) }
 
-// spread makes the random part of an id of a number or a letter.
+// spread makes the random part of an id from a number or a letter.
 func spread(name string) string {
 	out := []byte("aaaaaaaaaaaaaaaaaaaaaaaaaa")
 	for i := range name {
@@ -82,7 +82,7 @@ func (w *web) follow(t *testing.T, from, to string) (out activities.Followed, er
 	return out, err
 }
 
-// One link of each cycle ends, whoever searches first: the others go on.
+// One link of each cycle ends, whichever task searches first. The others stay.
 func TestFollow_cycle(t *testing.T) {
 	for name, tt := range map[string]struct {
 		links map[string]string
@@ -130,7 +130,7 @@ func TestFollow_cycleSaysWhichTasks(t *testing.T) {
 	}
 }
 
-// However many objectives are linked, a search ends.
+// A search ends, however many objectives are linked.
 func TestFollow_cycleSearchIsBounded(t *testing.T) {
 	w := &web{links: map[string]string{}}
 	chain := endless{w}

@@ -17,7 +17,7 @@ import (
 
 const linkedID = "task-bbbbbbbbbbbbbbbbbbbbbbbbbb-1-0"
 
-// A shelf holds one task, as it is after each look at it.
+// A shelf holds the states of one task, one for each read.
 type shelf struct {
 	states []opt.TaskState // the last one stays
 	err    error
@@ -62,7 +62,7 @@ var link = activities.Link{Tenant: "t", TaskID: linkedID, For: taskID}
 
 func TestFollow_ends(t *testing.T) {
 	said := &a2a.Message{Parts: []a2a.Part{a2a.TextPart("So it is.")}}
-	gone := activities.Followed{State: opt.TaskFailed, Message: "The task that stands in for this one is not there any more."}
+	gone := activities.Followed{State: opt.TaskFailed, Message: "The task that stands in for this one does not exist any more."}
 	other := link
 	other.Tenant = "rival"
 	for name, tt := range map[string]struct {
@@ -93,7 +93,8 @@ func TestFollow_ends(t *testing.T) {
 	}
 }
 
-// A task that goes on is followed for a while, and looked at when it has changed.
+// A task that has not ended is followed for a while, and read again when it has
+// changed.
 func TestFollow_waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{states: []opt.TaskState{opt.TaskWorking}}

@@ -18,7 +18,7 @@ type Planner interface {
 type Planned struct {
 	Plans   []opt.PlanSpec `json:"plans"`
 	Planner string         `json:"planner,omitempty"` // who made them, such as "playbook research"
-	Reason  string         `json:"reason,omitempty"`  // why these, for people
+	Reason  string         `json:"reason,omitempty"`  // why it made these plans, for people
 }
 
 // A Request is what a planner is asked to plan.
@@ -28,5 +28,5 @@ type Request struct {
 	Name        string       `json:"name"`
 	Description string       `json:"description,omitempty"`
 	Message     *a2a.Message `json:"message,omitempty"` // untrusted
-	Keep        bool         `json:"keep,omitempty"`    // there are plans, which go on unless the planner has better ones
+	Keep        bool         `json:"keep,omitempty"`    // the objective has plans, which stay unless the planner returns better ones
 }

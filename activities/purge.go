@@ -9,16 +9,16 @@ import (
 	"longhaul/a2a"
 )
 
-// A Purger removes objectives that have ended, and did not change after a time, at
-// most limit of them. It returns how many it has removed; fewer than limit say
-// that no more are left. Removing goes on where it was cut off.
+// A Purger removes at most limit objectives that have ended and did not change
+// after a time. It returns how many it has removed; fewer than limit mean that no
+// more are left. The next call continues a removal that was interrupted.
 type Purger interface {
 	Purge(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
 // A PurgeRequest says what Purge removes.
 type PurgeRequest struct {
-	Before a2a.Time `json:"before"` // what has ended, and did not change after it
+	Before a2a.Time `json:"before"` // objectives that have ended and did not change after it
 }
 
 // Purged says what Purge has done.
@@ -32,11 +32,12 @@ const (
 	purgeBatches = 100 // of one Purge
 )
 
-// Purge removes objectives, batch after batch, until none is left or it has done
-// its share. A second run removes what the first has left, and counts only that.
+// Purge removes objectives in batches until none is left or it has done
+// purgeBatches. A second run removes what the first has left, and counts only
+// that.
 func (a *Activities) Purge(ctx context.Context, r PurgeRequest) (done Purged, err error) {
 	if a.cfg.Purger == nil {
-		return done, temporal.NewNonRetryableApplicationError("This worker has no journal to remove anything from.", NoPurgerError, nil)
+		return done, temporal.NewNonRetryableApplicationError("This worker has no journal to remove objectives from.", NoPurgerError, nil)
 	}
 	stop := beat(ctx)
 	defer stop()

@@ -13,7 +13,7 @@ import (
 	"longhaul/activities"
 )
 
-// A heap has so many objectives to remove.
+// A heap has a number of objectives to remove.
 type heap struct {
 	left  int
 	calls int
@@ -43,8 +43,8 @@ func purge(t *testing.T, p activities.Purger) (done activities.Purged, err error
 	return done, err
 }
 
-// Purge goes on until less than a batch is left, and leaves the rest to another
-// run if there is very much.
+// Purge continues until it removes less than a batch, or leaves the rest to
+// another run after many batches.
 func TestPurge(t *testing.T) {
 	for _, tt := range []struct {
 		left, calls int

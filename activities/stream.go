@@ -16,8 +16,8 @@ const (
 	streamMost  = 64                    // pieces held back at the most
 )
 
-// A stream is the [Stream] of one attempt. It numbers the pieces, writes them
-// to the journal a few at a time, and keeps the artifacts they make up.
+// A stream is the [Stream] of one attempt. It numbers the pieces, writes them to
+// the journal a few at a time, and keeps the artifacts that they form.
 type stream struct {
 	recorder Recorder
 	contents contents
@@ -35,17 +35,17 @@ type stream struct {
 	err       error          // of the last write; the next Chunk reports it
 }
 
-// newStream returns a stream that writes for as long as ctx, which is that of
-// the attempt, until it is stopped.
+// newStream returns a stream that writes until it is stopped or ctx, the context
+// of the attempt, is done.
 func newStream(ctx context.Context, r Recorder, c contents, w Work) *stream {
 	s := &stream{recorder: r, contents: c, work: w, try: try(ctx), quit: make(chan struct{})}
 	s.start = sync.OnceFunc(func() { s.writer.Go(func() { s.write(ctx) }) })
 	return s
 }
 
-// begin tells readers that the work begins again, after a lost worker. It need not
-// be told at once: what the journal does not take is written with what comes next.
-// The first try is told by the move that begins the attempt.
+// begin records that the work begins again after a lost worker. If this fails,
+// the event is written with the next ones. The first try has no event of its own:
+// the move that begins the attempt says it.
 func (s *stream) begin(ctx context.Context) {
 	s.mu.Lock()
 	s.n++
@@ -75,7 +75,7 @@ func (s *stream) Chunk(ctx context.Context, piece a2a.Artifact, last bool) error
 
 // add appends piece to its artifact and queues the event that says so.
 func (s *stream) add(piece a2a.Artifact, last bool) {
-	piece.Parts = slices.Clone(piece.Parts) // the executor may use its own again
+	piece.Parts = slices.Clone(piece.Parts) // the executor may reuse its slice
 	i := slices.IndexFunc(s.artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == piece.ArtifactID })
 	if i < 0 {
 		whole := piece
@@ -92,7 +92,7 @@ func (s *stream) add(piece a2a.Artifact, last bool) {
 	})
 }
 
-// write flushes now and then until the stream stops.
+// write flushes at intervals until the stream stops.
 func (s *stream) write(ctx context.Context) {
 	tick := time.NewTicker(streamEvery)
 	defer tick.Stop()
@@ -127,7 +127,7 @@ func (s *stream) flush(ctx context.Context) error {
 	return nil
 }
 
-// detach keeps the large contents of pending pieces apart.
+// detach stores the large contents of pending pieces as blobs.
 func (s *stream) detach(ctx context.Context) (err error) {
 	for _, e := range s.pending {
 		if c := e.Chunk; c != nil {
@@ -161,7 +161,7 @@ func (s *stream) finish(ctx context.Context, out Outcome) (Outcome, error) {
 	if err := s.flush(ctx); err != nil {
 		return Outcome{}, err
 	}
-	artifacts := slices.Clone(s.artifacts) // what out holds is the executor's
+	artifacts := slices.Clone(s.artifacts) // the slice in out belongs to the executor
 	for _, a := range artifacts {
 		out.Streamed = append(out.Streamed, a.ArtifactID)
 	}

@@ -130,8 +130,8 @@ func TestStream_leavesPiecesAlone(t *testing.T) {
 	}
 }
 
-// TestStream_repeatsWhatWasRefused checks that a journal which forgets repeats
-// gets each piece once: what was refused comes again under the same numbers.
+// TestStream_repeatsWhatWasRefused checks that refused events are sent again
+// under the same numbers, so that each piece is recorded once.
 func TestStream_repeatsWhatWasRefused(t *testing.T) {
 	r := &recorder{refuse: 2}
 	var told error
@@ -168,8 +168,8 @@ func TestStream_repeatsWhatWasRefused(t *testing.T) {
 	}
 }
 
-// What cannot be recorded uses up no attempt: Temporal repeats it. An executor's
-// own failure does, whatever the journal is up to.
+// A run that cannot be recorded uses up no attempt: Temporal repeats it. An error
+// of the executor uses one up, even if the journal fails, too.
 func TestStream_cannotBeRecorded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		then  func(told error) (activities.Outcome, error)
@@ -202,8 +202,8 @@ func TestStream_cannotBeRecorded(t *testing.T) {
 	}
 }
 
-// TestStream_recordsBeforeItReturns checks that nobody hears of the end of a
-// task before the journal has all of it.
+// TestStream_recordsBeforeItReturns checks that the journal has all pieces before
+// the task ends.
 func TestStream_recordsBeforeItReturns(t *testing.T) {
 	r := &recorder{}
 	_, err := run(t, r, work, func(_ context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
@@ -225,7 +225,7 @@ func chunk(t *testing.T, s activities.Stream, id, text string, last bool) {
 	}
 }
 
-// lines writes batches down, a line for each event and one for each batch.
+// lines returns a line for each event and one for each batch.
 func lines(batches []opt.Batch) []string {
 	var out []string
 	for _, b := range batches {
@@ -244,7 +244,7 @@ func lines(batches []opt.Batch) []string {
 	return out
 }
 
-// wait passes time in a bubble, or as long as ctx allows.
+// wait waits for d or until ctx is done, in simulated time.
 func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -21,15 +21,15 @@ const KeyText = "longhaul/v1/text"
 // own.
 const AllResults = "all"
 
-// maxText is how much text of results, in bytes, one task's input takes in. An
-// input may name results again and again, and a worker runs hundreds of tasks;
-// what is beyond is still there, whole, in Work.Results.
+// maxText is the most text of results, in bytes, in the input of one task. It
+// bounds memory, since an input may name results many times and a worker runs
+// hundreds of tasks. Work.Results has all results in full.
 const maxText = 1 << 20
 
-// A Text stands for a string in the input of a task that results of tasks before
-// it are part of. Those are not there yet when the input is written: [Activities.Run]
-// puts the string in its place. In JSON it is an object with one key, [KeyText],
-// so no string, whatever a client put into it, is ever taken for one.
+// A Text is a string in the input of a task that includes results of tasks before
+// it. The results do not exist yet when the input is written, so [Activities.Run]
+// fills in the string. In JSON a Text is an object with the one key [KeyText], so
+// no string of a client can be mistaken for it.
 type Text []Piece
 
 // A Piece is a part of a Text.
@@ -60,7 +60,7 @@ func filled(w Work) (json.RawMessage, error) {
 		return w.Input, nil
 	}
 	d := json.NewDecoder(bytes.NewReader(w.Input))
-	d.UseNumber() // they stay as they are written
+	d.UseNumber() // numbers keep their digits
 	var input any
 	if err := d.Decode(&input); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func filled(w Work) (json.RawMessage, error) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // an executor may show it as it is
+	e.SetEscapeHTML(false) // an executor may show the text
 	err = e.Encode(input)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
@@ -83,8 +83,8 @@ type filler struct {
 	room int // bytes that results may still take
 }
 
-// fill goes through v in the same order each time, so that every attempt gets the
-// same.
+// fill walks v in the same order each time, so that every attempt gets the same
+// input.
 func (f *filler) fill(v any) (any, error) {
 	var err error
 	switch v := v.(type) {
@@ -111,7 +111,7 @@ func (f *filler) fill(v any) (any, error) {
 func (f *filler) text(object map[string]any, pieces any) (string, error) {
 	list, ok := pieces.([]any)
 	if !ok || len(object) != 1 {
-		return "", fmt.Errorf("an object with %q has that key alone, and a list under it", KeyText)
+		return "", fmt.Errorf("an object with the key %q must have no other key, and a list as its value", KeyText)
 	}
 	var b strings.Builder
 	for _, p := range list {
@@ -136,8 +136,8 @@ func (f *filler) text(object map[string]any, pieces any) (string, error) {
 
 var placeForm = regexp.MustCompile(`^task-(\d{1,6})$`)
 
-// results returns the text of the results that a piece names, as far as there is
-// room.
+// results returns the text of the results that a piece names, cut to the room
+// that is left.
 func (f *filler) results(name string) (string, error) {
 	taskID := ""
 	if m := placeForm.FindStringSubmatch(name); m != nil {

@@ -54,7 +54,7 @@ func TestRun_fillsInput(t *testing.T) {
 	}
 }
 
-// What no planner of ours writes is a mistake that no other attempt mends.
+// A broken text fails the task for good, since another attempt cannot repair it.
 func TestRun_refusesBrokenTexts(t *testing.T) {
 	for _, input := range []string{
 		`{"longhaul/v1/text":"a"}`, `{"longhaul/v1/text":["a"],"b":1}`, `{"longhaul/v1/text":[1]}`, `{"longhaul/v1/text":[{"results":1}]}`,
@@ -68,7 +68,7 @@ func TestRun_refusesBrokenTexts(t *testing.T) {
 	}
 }
 
-// However often an input names what was made, it stays of a size, and is the same
+// The input has a limited size, however often it names results, and is the same
 // each time.
 func TestRun_boundsFilledInput(t *testing.T) {
 	w := work
@@ -93,8 +93,8 @@ func TestRun_boundsFilledInput(t *testing.T) {
 	}
 }
 
-// filled returns the input that an executor sees in place of input, and how its
-// task came out.
+// filled returns the input that an executor gets for input, and the outcome of
+// its task.
 func filled(t *testing.T, input string) (string, activities.Outcome) {
 	t.Helper()
 	w := work

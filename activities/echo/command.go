@@ -16,13 +16,13 @@ type command struct {
 	text     string
 }
 
-// limits of one command, so that a typing mistake is not a life sentence
+// limits of one command, against typing mistakes
 const (
 	maxWork  = time.Hour // all pieces of a stream together
 	maxCount = 10_000
 )
 
-// parse finds the commands in a description. What is not one is left out.
+// parse finds the commands in a description and ignores other text.
 func parse(script string) []command {
 	var out []command
 	for _, line := range strings.FieldsFunc(script, func(r rune) bool { return r == '\n' || r == ';' }) {

@@ -1,22 +1,22 @@
-// Package echo is the executor for trying things out: its tasks do what their
-// description says, with no model and no network, and the same each time. Use
-// it in demos, tests and benchmarks, and as the pattern for an executor.
+// Package echo is an executor for demos, tests and benchmarks: its tasks do what
+// their description says, without a model or a network, and the same each time.
+// It is also an example of an executor.
 //
-// A description is a list of commands, one a line or separated by ";":
+// A description is a list of commands, one per line or separated by ";":
 //
 //	work 2s           take that long
-//	fail 2            fail the first two attempts, then go on
+//	fail 2            fail the first two attempts, then continue
 //	fail 2 busy       the same, with the code "busy"
 //	fail              fail for good
-//	panic             fail in the worst way
+//	panic             panic
 //	stream 5 100ms    show five pieces of an artifact, that far apart
 //	approve Ship it?  wait for a person's approval; a rejection fails the task
 //	ask What color?  wait for a person's answer
 //	say Hello         answer with this text
-//	pass              answer with nothing: what the tasks before made goes on
+//	pass              answer with nothing: the results of the tasks before are passed on
 //
 // Without a "say" the answer is the description, the input and the names of the
-// tasks before it. Text that is no command is not one: it is echoed.
+// tasks before it. Text that is no command is echoed.
 package echo
 
 import (
@@ -35,8 +35,8 @@ import (
 // Executor is the echo executor. Its zero value is ready.
 type Executor struct{}
 
-// Execute implements [activities.Executor]. It asks nothing of others, so a
-// second run is harmless.
+// Execute implements [activities.Executor]. It has no side effects, so a second
+// run is harmless.
 func (Executor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
 	r := run{work: w, out: out, replies: w.Replies}
 	for _, c := range parse(script(w)) {
@@ -62,14 +62,14 @@ func script(w activities.Work) string {
 	return w.Name
 }
 
-// A run is one execution: commands are done in order, and a gate that has its
-// answer is passed.
+// A run is one execution: it does commands in order and passes gates that have
+// their answer.
 type run struct {
 	work    activities.Work
 	out     activities.Stream
 	replies []opt.Reply // not used up yet
 	said    []string
-	silent  bool // it is enough to say what was told to
+	silent  bool // answer only with what "say" commands say
 }
 
 // do runs one command. A non-nil outcome ends the run.
@@ -123,7 +123,7 @@ func (r *run) stream(ctx context.Context, c command) error {
 	return nil
 }
 
-// gate waits for a reply, or takes the one that has come.
+// gate opens a gate, or uses the reply if there is one.
 func (r *run) gate(c command) *activities.Outcome {
 	if len(r.replies) == 0 {
 		out := activities.WaitFor(c.gate())
@@ -143,7 +143,8 @@ func (r *run) gate(c command) *activities.Outcome {
 	return nil
 }
 
-// plainText returns an answer or an input as a person would write it.
+// plainText returns an answer or an input as text: a JSON string without its
+// quotes.
 func plainText(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) != nil {
@@ -169,8 +170,8 @@ func (r *run) result() activities.Outcome {
 	return activities.Completed(a2a.Artifact{ArtifactID: "echo", Name: r.work.Name, Parts: []a2a.Part{a2a.TextPart(text)}})
 }
 
-// names lists the tasks before this one. What came from an earlier plan has no
-// task, so there it is the artifacts that are named.
+// names lists the tasks before this one. Results of an earlier plan have no task,
+// so it lists their artifacts.
 func names(results []activities.Result) []string {
 	var out []string
 	for _, r := range results {

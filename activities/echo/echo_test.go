@@ -98,7 +98,7 @@ func TestExecutor_Execute_echoesWhatCameBefore(t *testing.T) {
 	}
 }
 
-// Errors with a code are such as retry policies know.
+// A failure with a code is an activities.Error.
 func TestExecutor_Execute_failsWithCode(t *testing.T) {
 	_, _, err := execute(t, activities.Work{Description: "fail 1 busy", Attempt: 1})
 	var coded *activities.Error
@@ -157,8 +157,8 @@ func TestExecutor_Execute_panicsWhenTold(t *testing.T) {
 	_, _ = echo.Executor{}.Execute(t.Context(), activities.Work{Description: "panic"}, &executortest.Stream{})
 }
 
-// execute runs w in a bubble, where time costs nothing, and says how long it
-// took there.
+// execute runs w in a synctest bubble, and returns how much simulated time it
+// took.
 func execute(t *testing.T, w activities.Work) (out activities.Outcome, took time.Duration, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

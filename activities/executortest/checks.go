@@ -21,7 +21,7 @@ func completes(ctx context.Context, cfg Config) error {
 	case o.State != opt.TaskCompleted:
 		return fmt.Errorf("the state is %q, not completed: %s", o.State, o.Message)
 	case len(o.Artifacts) == 0 && len(s.Pieces()) == 0:
-		return errors.New("a completed task has made nothing")
+		return errors.New("a completed task has no artifacts")
 	}
 	return nil
 }
@@ -40,16 +40,16 @@ func errs(ctx context.Context, cfg Config) error {
 	}
 	_, err := cfg.Executor.Execute(ctx, clone(*cfg.Errs), &Stream{})
 	if err == nil {
-		return errors.New("the attempt came out without an error")
+		return errors.New("the attempt ended without an error")
 	}
 	return errors.Join(checkText(err.Error()), cfg.keepsSecrets(err.Error()))
 }
 
-// maxRounds ends a task that only ever opens gates.
+// maxRounds ends a task that opens gates without end.
 const maxRounds = 20
 
-// waits follows a task from gate to gate. Each gate comes out the same when the
-// worker is lost before it was heard of.
+// waits runs a task from gate to gate. Each round is run twice, as after a lost
+// worker, and must open the same gate.
 func waits(ctx context.Context, cfg Config) error {
 	if cfg.Waits == nil {
 		return nil
@@ -71,7 +71,7 @@ func waits(ctx context.Context, cfg Config) error {
 	}
 }
 
-// next returns the work of the round that a reply begins.
+// next returns the work of the round after a reply.
 func next(w activities.Work, r opt.Reply) activities.Work {
 	r.GateID = opt.GateID(w.TaskID, w.Round)
 	r.MessageID, r.DecidedBy = fmt.Sprintf("message-%d", w.Round), "somebody"
@@ -82,7 +82,7 @@ func next(w activities.Work, r opt.Reply) activities.Work {
 	return w
 }
 
-// twice executes w, and again as after a crash, and reports a difference.
+// twice executes w twice, as after a crash, and reports a difference.
 func (cfg Config) twice(ctx context.Context, w activities.Work) (activities.Outcome, error) {
 	o, s, err := cfg.do(ctx, w)
 	if err != nil {
@@ -93,7 +93,7 @@ func (cfg Config) twice(ctx context.Context, w activities.Work) (activities.Outc
 		return o, fmt.Errorf("the second time: %w", err)
 	}
 	if a, b := made(o, s), made(again, stream); a != b {
-		return o, fmt.Errorf("the same work came out otherwise the second time:\n%s\n%s", a, b)
+		return o, fmt.Errorf("the second run of the same work has another result:\n%s\n%s", a, b)
 	}
 	return o, nil
 }
@@ -119,7 +119,7 @@ func isUsedByMany(ctx context.Context, cfg Config) error {
 	ended.Wait()
 	for i := range results {
 		if wrong[i] == nil && results[i] != results[0] {
-			wrong[i] = fmt.Errorf("the same work came out otherwise at the same time:\n%s\n%s", results[0], results[i])
+			wrong[i] = fmt.Errorf("concurrent runs of the same work have different results:\n%s\n%s", results[0], results[i])
 		}
 	}
 	return errors.Join(wrong...)
@@ -163,7 +163,7 @@ func (cfg Config) returns(ctx context.Context) error {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("Config.Long ended by itself: %v", err)
 		} else {
-			err = nil // what it returns then is ignored
+			err = nil // its result is ignored after a cancellation
 		}
 		ended <- err
 	}()
@@ -178,12 +178,12 @@ func (cfg Config) returns(ctx context.Context) error {
 	}
 }
 
-// keepsSecrets reports a secret in what clients get.
+// keepsSecrets reports a secret in what clients see.
 func (cfg Config) keepsSecrets(seen string) error {
 	for i, secret := range cfg.Secrets {
 		written := strings.Trim(string(text(secret)), `"`) // as JSON has it
 		if strings.Contains(seen, secret) || strings.Contains(seen, written) {
-			return fmt.Errorf("secret %d is in what clients get", i)
+			return fmt.Errorf("secret %d is in what clients see", i)
 		}
 	}
 	return nil

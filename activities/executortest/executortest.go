@@ -1,7 +1,6 @@
-// Package executortest is the suite that every executor runs: what
-// [activities.Executor] promises to the rest of Longhaul, as tests. An executor
-// that talks to others runs it against a fake of them that answers the same
-// each time.
+// Package executortest is the test suite that every executor runs: it tests the
+// contract of [activities.Executor]. An executor that calls other services runs
+// it against fakes with constant answers.
 //
 //	func TestExecutor(t *testing.T) {
 //		executortest.Run(t, executortest.Config{
@@ -26,21 +25,21 @@ import (
 	"longhaul/opt"
 )
 
-// Config says what to test and with which work. Ids, names and messages that
-// work leaves out are filled in.
+// Config says what to test and with which work. Run fills in ids, names and
+// messages that the work leaves out.
 type Config struct {
 	Executor  activities.Executor
 	Completes activities.Work
-	Fails     activities.Work               // for good, not with an error; or is rejected
+	Fails     activities.Work               // with an outcome, not with an error; or is rejected
 	Errs      *activities.Work              // fails each attempt with an error; nil for an executor that never does
 	Long      activities.Work               // does not end by itself while the suite looks
 	Waits     *activities.Work              // at one gate or more; nil for an executor that never waits
 	Reply     func(gate opt.Gate) opt.Reply // to the gates of Waits; nil accepts, and answers "yes"
-	Secrets   []string                      // known to the executor, and never to be seen
-	Soon      time.Duration                 // how long Long may take to return once it is told to; 0 means 5 s
+	Secrets   []string                      // known to the executor, that clients must not see
+	Soon      time.Duration                 // how long Long may take to return when its context is done; 0 means 5 s
 }
 
-// Run tests that the executor keeps its promises.
+// Run tests that the executor keeps its contract.
 func Run(t *testing.T, cfg Config) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,7 +50,7 @@ func Run(t *testing.T, cfg Config) {
 	}
 }
 
-// A check is one promise. It reports how the executor breaks it.
+// A check tests one rule of the contract. It reports how the executor breaks it.
 type check struct {
 	name string
 	run  func(context.Context, Config) error
@@ -89,7 +88,7 @@ func (cfg Config) filled() Config {
 	return cfg
 }
 
-// fill gives w what the plan workflow would.
+// fill sets the fields of w that the plan workflow would set.
 func fill(w *activities.Work, n int) {
 	objective := opt.NewObjectiveID([16]byte{})
 	for value, other := range map[*string]string{
@@ -112,7 +111,7 @@ func fill(w *activities.Work, n int) {
 
 func key(w activities.Work) string { return fmt.Sprintf("%s:%d", w.TaskID, w.Round) }
 
-// yes is the reply to a gate by somebody who agrees to everything.
+// yes returns a reply that accepts an approval and answers "yes" to questions.
 func yes(gate opt.Gate) opt.Reply {
 	var r opt.Reply
 	if len(gate.Actions) > 0 {
@@ -124,7 +123,7 @@ func yes(gate opt.Gate) opt.Reply {
 	return r
 }
 
-// do executes w as a worker would, and checks what comes of it.
+// do executes w as a worker would, and checks the result.
 func (cfg Config) do(ctx context.Context, w activities.Work) (activities.Outcome, *Stream, error) {
 	out := &Stream{}
 	outcome, err := cfg.Executor.Execute(ctx, clone(w), out)
@@ -152,7 +151,7 @@ func text(v any) []byte {
 	return b
 }
 
-// made is all that clients get of an outcome.
+// made returns all that clients see of an outcome.
 func made(o activities.Outcome, s *Stream) string {
 	return string(text([]any{o, s.Artifacts()}))
 }

@@ -32,8 +32,7 @@ func config(e activities.Executor) executortest.Config {
 	}
 }
 
-// TestRun_findsBrokenPromises gives the suite executors that are wrong in one
-// way each.
+// TestRun_findsBrokenPromises runs the suite on executors with one mistake each.
 func TestRun_findsBrokenPromises(t *testing.T) {
 	var count atomic.Int64
 	until := make(chan struct{})
@@ -85,8 +84,8 @@ func TestCheckOutcome(t *testing.T) {
 		{"artifact without parts", activities.Completed(a2a.Artifact{ArtifactID: "a"}), nil, `artifact "a" has no parts`},
 		{"empty part", activities.Completed(a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{{}}}), nil, `part 0 of artifact "a" has 0 contents, not one`},
 		{"bad data", activities.Completed(a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{{Data: json.RawMessage("{")}}}), nil, `part 0 of artifact "a" is not JSON`},
-		{"same id", activities.Completed(a2a.Artifact{ArtifactID: "a", Parts: text}, a2a.Artifact{ArtifactID: "a", Parts: text}), nil, `artifact id "a" is there twice`},
-		{"id of a streamed one", activities.Completed(a2a.Artifact{ArtifactID: "a", Parts: text}), pieces("a", true), `artifact id "a" is there twice`},
+		{"same id", activities.Completed(a2a.Artifact{ArtifactID: "a", Parts: text}, a2a.Artifact{ArtifactID: "a", Parts: text}), nil, `two artifacts have the id "a"`},
+		{"id of a streamed one", activities.Completed(a2a.Artifact{ArtifactID: "a", Parts: text}), pieces("a", true), `two artifacts have the id "a"`},
 		{"completed with a code", activities.Outcome{State: opt.TaskCompleted, Code: "x"}, nil, "a completed outcome has a failure"},
 		{"streamed", activities.Completed(), pieces("a", false, true), ""},
 		{"no last piece", activities.Completed(), pieces("a", false, false), `artifact "a" was streamed without a last piece`},
@@ -99,8 +98,8 @@ func TestCheckOutcome(t *testing.T) {
 		{"failed without a code", activities.Failed("", "It failed."), nil, `the code of a failure must be a word, not ""`},
 		{"code of two words", activities.Failed("told to", "It failed."), nil, `the code of a failure must be a word, not "told to"`},
 		{"failed without a message", activities.Failed("x", " "), nil, "a failure needs a message"},
-		{"failed with a stack", activities.Failed("x", "main.go:12"), nil, `a message for clients is one line without a trace of the code, not "main.go:12"`},
-		{"failed on two lines", activities.Failed("x", "a\nb"), nil, `a message for clients is one line without a trace of the code, not "a\nb"`},
+		{"failed with a stack", activities.Failed("x", "main.go:12"), nil, `a message for clients must be one line without a stack trace, not "main.go:12"`},
+		{"failed on two lines", activities.Failed("x", "a\nb"), nil, `a message for clients must be one line without a stack trace, not "a\nb"`},
 		{"failed with a gate", activities.Outcome{State: opt.TaskFailed, Gate: &opt.Gate{}}, nil, `an outcome in state "failed" has a gate`},
 		{"approval", approval, nil, ""},
 		{"waiting without a gate", activities.Outcome{State: opt.TaskInputRequired}, nil, `an outcome in state "input-required" needs a gate`},
@@ -126,7 +125,7 @@ func TestCheckGate(t *testing.T) {
 		want string
 	}{
 		{"kind", opt.Gate{Kind: "tea"}, `there is no gate of kind "tea"`},
-		{"id", opt.Gate{ID: "x", Kind: opt.Approval}, "the id and the times of a gate are not the executor's to give"},
+		{"id", opt.Gate{ID: "x", Kind: opt.Approval}, "an executor must not set the id or the times of a gate"},
 		{"data", opt.Gate{Kind: opt.Approval, ArtifactData: json.RawMessage("{")}, "the artifact data of a gate is not JSON"},
 		{"approval", opt.Gate{Kind: opt.Approval, Title: "x", Actions: []opt.Action{opt.Accept, opt.Refine}}, ""},
 		{"no title", opt.Gate{Kind: opt.Approval, Actions: []opt.Action{opt.Accept}}, "an approval needs a title"},
@@ -142,7 +141,7 @@ func TestCheckGate(t *testing.T) {
 		{"question without text", opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "a"}}}, "question 0 has no text"},
 		{"schema", opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "a", Question: "A?", Schema: json.RawMessage("{")}}}, "the schema of question 0 is not JSON"},
 		{"credential", opt.Gate{Kind: opt.Credential, Title: "Log in"}, ""},
-		{"mute credential", opt.Gate{Kind: opt.Credential}, "a credential gate does not say what it wants"},
+		{"mute credential", opt.Gate{Kind: opt.Credential}, "a credential gate does not say which credential it needs"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { check(t, executortest.CheckGate(tt.gate), tt.want) })
 	}
@@ -210,7 +209,7 @@ func changesWork(ctx context.Context, w activities.Work, out activities.Stream) 
 	return o, err
 }
 
-// deaf does not hear of a cancellation.
+// deaf ignores a cancellation.
 func deaf(until <-chan struct{}) executor {
 	return func(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
 		if w.Description == "work 1h" {

@@ -2,7 +2,7 @@ package executortest
 
 import "context"
 
-// Broken lists, by name, the promises that the executor of cfg breaks.
+// Broken lists, by name, the rules that the executor of cfg breaks.
 func Broken(ctx context.Context, cfg Config) map[string]string {
 	out := map[string]string{}
 	for _, c := range checks {

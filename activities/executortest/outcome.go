@@ -13,8 +13,8 @@ import (
 	"longhaul/opt"
 )
 
-// CheckOutcome reports what is wrong with an outcome and with what was streamed
-// before it; s may be nil.
+// CheckOutcome reports what is wrong with an outcome and with the stream before
+// it; s may be nil.
 func CheckOutcome(o activities.Outcome, s *Stream) error {
 	if s == nil {
 		s = &Stream{}
@@ -44,7 +44,7 @@ func checkCompleted(o activities.Outcome, s *Stream) error {
 	}
 	for _, a := range o.Artifacts {
 		if seen[a.ArtifactID] {
-			errs = append(errs, fmt.Errorf("artifact id %q is there twice", a.ArtifactID))
+			errs = append(errs, fmt.Errorf("two artifacts have the id %q", a.ArtifactID))
 		}
 		seen[a.ArtifactID] = true
 		errs = append(errs, checkArtifact(a))
@@ -88,7 +88,7 @@ func checkFailed(o activities.Outcome) error {
 // checkText reports why s is no text for clients.
 func checkText(s string) error {
 	if stackForm.MatchString(s) {
-		return fmt.Errorf("a message for clients is one line without a trace of the code, not %q", s)
+		return fmt.Errorf("a message for clients must be one line without a stack trace, not %q", s)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func checkWaiting(o activities.Outcome) error {
 // CheckGate reports what is wrong with a gate that an executor opens.
 func CheckGate(g opt.Gate) error {
 	if g.ID != "" || g.TaskID != "" || !g.RequestedAt.IsZero() || !g.ExpiresAt.IsZero() {
-		return errors.New("the id and the times of a gate are not the executor's to give")
+		return errors.New("an executor must not set the id or the times of a gate")
 	}
 	if g.ArtifactData != nil && !json.Valid(g.ArtifactData) {
 		return errors.New("the artifact data of a gate is not JSON")
@@ -120,7 +120,7 @@ func CheckGate(g opt.Gate) error {
 		return checkQuestions(g)
 	case opt.Credential:
 		if g.Prompt() == "" {
-			return errors.New("a credential gate does not say what it wants")
+			return errors.New("a credential gate does not say which credential it needs")
 		}
 		return nil
 	}

@@ -41,7 +41,8 @@ func (s *Stream) Pieces() []Piece {
 	return slices.Clone(s.pieces)
 }
 
-// Artifacts returns what the pieces make up, in the order the artifacts began.
+// Artifacts returns the artifacts that the pieces form, in the order of their
+// first pieces.
 func (s *Stream) Artifacts() []a2a.Artifact {
 	var out []a2a.Artifact
 	for _, p := range s.Pieces() {

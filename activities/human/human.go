@@ -1,6 +1,6 @@
-// Package human makes tasks that only a person can do: an approval, or answers
-// to questions. Such a task is a gate and nothing else. It starts no activity
-// and holds no slot while it waits, so it may wait for weeks.
+// Package human makes tasks for people: an approval, or answers to questions.
+// Such a task is only a gate. It runs no activity and uses no slot of a worker,
+// so it may wait for weeks.
 //
 // A rejected approval fails its task. Answers become the task's artifact, for
 // the tasks after it.
@@ -12,7 +12,7 @@ import (
 	"longhaul/opt"
 )
 
-// Executor is the name by which plans ask for a human task.
+// Executor is the name of the executor in plans that marks a human task.
 const Executor = "human"
 
 // Form is how a plan describes a human task.

@@ -11,7 +11,7 @@ import (
 	"longhaul/opt"
 )
 
-// limits hold for the plans of a playbook, whatever those of an agent are.
+// limits apply to the plans of a playbook, whatever limits the agent has.
 var limits = opt.Limits{}.OrDefault()
 
 // check finds what is wrong with a playbook as a whole, and resolves its
@@ -22,7 +22,7 @@ func (s *source) check(b *playbook) {
 	case b.name == "":
 		at(b.line, "a playbook needs a name")
 	case b.rules.empty():
-		at(b.line, "nothing leads to this playbook: give it match, skills or default: true")
+		at(b.line, "no request can match this playbook: give it match, skills or default: true")
 	case len(b.plans) == 0:
 		at(b.line, "a playbook needs plans")
 	case len(b.plans) > limits.Plans:
@@ -53,7 +53,7 @@ func (s *source) checkPlan(p *plan) {
 	s.resolveUses(p, s.resolve("task", p.line, tasks))
 }
 
-// resolveUses finds the tasks that inputs name. index has the places of tasks by
+// resolveUses finds the tasks that inputs name. index has the indexes of tasks by
 // their names.
 func (s *source) resolveUses(p *plan, index map[string]int) {
 	for i, t := range p.tasks {
@@ -74,8 +74,8 @@ func (s *source) resolveUses(p *plan, index map[string]int) {
 	}
 }
 
-// before returns which tasks come before the i-th: in a list all above it, else
-// those that it depends on, directly or not.
+// before returns the tasks that run before the i-th: in a list all above it, else
+// its direct and indirect dependencies.
 func (p *plan) before(i int) map[int]bool {
 	found := map[int]bool{}
 	if !slices.ContainsFunc(p.tasks, func(t *task) bool { return len(t.dependencies) > 0 }) {
@@ -100,7 +100,8 @@ func (p *plan) before(i int) map[int]bool {
 
 var indexForm = regexp.MustCompile(`^(task|plan)-(\d+)$`)
 
-// find returns the place of a step that a reference means, by name or as "task-0".
+// find returns the index of the step that a reference names, by its name or as
+// "task-0".
 func find(kind, to string, index map[string]int, steps int) (n int, ok bool) {
 	n, ok = index[to]
 	if m := indexForm.FindStringSubmatch(to); m != nil && m[1] == kind {
@@ -111,9 +112,8 @@ func find(kind, to string, index map[string]int, steps int) (n int, ok bool) {
 	return n, ok
 }
 
-// resolve turns the dependencies of steps into indexes, as opt has them, and
-// returns the places of steps by their names. line is that of the list they
-// stand in.
+// resolve turns the dependencies of steps into indexes, as in opt, and returns
+// the indexes of steps by their names. line is the line of their list.
 func (s *source) resolve(kind string, line int, steps []*step) map[string]int {
 	index := s.names(kind, steps)
 	for i, p := range steps {
@@ -130,12 +130,12 @@ func (s *source) resolve(kind string, line int, steps []*step) map[string]int {
 		}
 	}
 	if circular(steps) {
-		s.wrong.add(s.file, line, "the dependencies of the %ss go round in a circle", kind)
+		s.wrong.add(s.file, line, "the dependencies of the %ss form a cycle", kind)
 	}
 	return index
 }
 
-// names returns the place of each step by its name as it stands in the file.
+// names returns the index of each step by its name in the file.
 func (s *source) names(kind string, steps []*step) map[string]int {
 	index := map[string]int{}
 	for i, p := range steps {
@@ -146,9 +146,9 @@ func (s *source) names(kind string, steps []*step) map[string]int {
 			s.wrong.add(s.file, p.line, "a %s needs a name", kind)
 			continue
 		case indexForm.MatchString(name):
-			s.wrong.add(s.file, p.line, "%q cannot be a name: dependencies mean a place by it", name)
+			s.wrong.add(s.file, p.line, "%q cannot be a name: in dependencies it means an index", name)
 		case twice:
-			s.wrong.add(s.file, p.line, "there is another %s %q", kind, name)
+			s.wrong.add(s.file, p.line, "another %s has the name %q", kind, name)
 		}
 		index[name] = i
 	}

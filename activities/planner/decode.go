@@ -11,7 +11,7 @@ import (
 	"longhaul/opt"
 )
 
-// Limits on what a playbook may ask of a task.
+// Limits of a task in a playbook.
 const (
 	maxAttempts = 100
 	maxTimeout  = 30 * 24 * time.Hour
@@ -75,7 +75,7 @@ func (s *source) skill(n *yaml.Node) Skill {
 	return k
 }
 
-// members are those that plans and tasks have in common.
+// members are the members that plans and tasks have in common.
 func (s *source) members(p *step) table {
 	return table{
 		"name":         func(n *yaml.Node) { p.name = s.text(n) },
@@ -105,7 +105,7 @@ func (s *source) task(n *yaml.Node) *task {
 	members["retry"] = func(n *yaml.Node) { t.retry, attempts = s.retry(n) }
 	s.object(n, "a task", members)
 	if t.attempts > 0 && attempts > 0 {
-		s.fail(n, `"attempts" is there twice: in "retry", too`)
+		s.fail(n, `"attempts" is set twice: also in "retry"`)
 	}
 	t.attempts = max(t.attempts, attempts)
 	switch forPeople := t.executor == human.Executor; {

@@ -8,11 +8,11 @@ import (
 	"longhaul/opt"
 )
 
-// nameLength is how much of a text serves as a name where none is given.
+// nameLength is the length of a name that is made from a text.
 const nameLength = 80
 
-// facts are what a template may use of a request. Each is cut to the length of
-// a description: executors get the whole message beside their task.
+// facts are the values of a request that a template may use. Each is cut to the
+// length of a description. Executors also get the whole message.
 type facts struct {
 	Message     string // the text of the message
 	Name        string // of the objective
@@ -33,8 +33,8 @@ func newFacts(name, description string, m *a2a.Message) facts {
 	return f
 }
 
-// request returns what the client asked for, in its own words as far as there
-// are any.
+// request returns the text of the request: the message, or else the name and
+// description of the objective.
 func (f facts) request() string {
 	for _, s := range []string{f.Message, f.Description, f.Name} {
 		if s = strings.TrimSpace(s); s != "" {

@@ -25,8 +25,8 @@ func Load(fsys fs.FS, names ...string) (*Playbooks, error) {
 	return load(names, func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) })
 }
 
-// LoadFiles is Load for files by their paths. A directory stands for the *.yaml
-// and *.yml files in it, by name.
+// LoadFiles is Load for files by their paths. A directory means the *.yaml and
+// *.yml files in it, in the order of their names.
 func LoadFiles(paths ...string) (*Playbooks, error) {
 	var files []string
 	for _, path := range paths {
@@ -42,7 +42,7 @@ func LoadFiles(paths ...string) (*Playbooks, error) {
 // expand returns path, or the playbooks in it if it is a directory.
 func expand(path string) ([]string, error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return []string{path}, nil // load says what is wrong with it
+		return []string{path}, nil // load reports the error
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -99,19 +99,19 @@ func (s *source) read(data []byte) *playbook {
 	return b
 }
 
-// compare finds what only one playbook may have.
+// compare reports what two playbooks have and only one may have.
 func (p *Playbooks) compare(wrong *problems) {
 	for i, b := range p.list {
 		for _, before := range p.list[:i] {
 			if b.name == before.name {
-				wrong.add(b.file, b.line, "%s has the name %q, too", before.file, b.name)
+				wrong.add(b.file, b.line, "%s also has the name %q", before.file, b.name)
 			}
 			if b.rules.fallback && before.rules.fallback {
-				wrong.add(b.file, b.line, "%s is the default, too", before.file)
+				wrong.add(b.file, b.line, "%s is also the default", before.file)
 			}
 			for _, skill := range b.rules.skills {
 				if slices.Contains(before.rules.skills, skill) {
-					wrong.add(b.file, b.line, "%s has the skill %q, too", before.file, skill)
+					wrong.add(b.file, b.line, "%s also has the skill %q", before.file, skill)
 				}
 			}
 		}

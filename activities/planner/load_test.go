@@ -13,8 +13,8 @@ import (
 	"longhaul/activities/planner"
 )
 
-// TestLoad_refuses has a file with one mistake, or several, for each thing that
-// an author can get wrong. "…" stands for the six lines that most of them need.
+// TestLoad_refuses has a file with one mistake or more for each error. "…" stands
+// for the six lines that most files need.
 func TestLoad_refuses(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
 		{"empty", "", "x.yaml:1: the file is empty"},
@@ -33,7 +33,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"no name", "default: true\nplans:\n- name: P\n  tasks: [{name: T}]", "x.yaml:1: a playbook needs a name"},
 		{"name is empty", "name: ''\ndefault: true", "x.yaml:1: must not be empty"},
 		{"name is a number", "name: 7", "x.yaml:1: must be a text; quotes make one of a number"},
-		{"nothing leads here", "name: a\nplans:\n- name: P\n  tasks: [{name: T}]", "x.yaml:1: nothing leads to this playbook: give it match, skills or default: true"},
+		{"nothing leads here", "name: a\nplans:\n- name: P\n  tasks: [{name: T}]", "x.yaml:1: no request can match this playbook: give it match, skills or default: true"},
 		{"no plans", "name: a\ndefault: true", "x.yaml:1: a playbook needs plans"},
 		{"too many plans", "name: a\ndefault: true\nplans:\n" + numbered("- {name: P%d, tasks: [{name: T}]}\n", 11), "x.yaml:1: a playbook has at most 10 plans, this one 11"},
 		{"default", "name: a\ndefault: maybe", "x.yaml:2: must be true or false"},
@@ -49,28 +49,28 @@ func TestLoad_refuses(t *testing.T) {
 		{"plan without tasks", "name: a\ndefault: true\nplans:\n- name: P", "x.yaml:4: a plan has 1 to 50 tasks, this one 0"},
 		{"too many tasks", "name: a\ndefault: true\nplans:\n- name: P\n  tasks:\n" + numbered("  - name: T%d\n", 51), "x.yaml:4: a plan has 1 to 50 tasks, this one 51"},
 		{"plan without a name", "name: a\ndefault: true\nplans:\n- tasks: [{name: T}]", "x.yaml:4: a plan needs a name"},
-		{"same plan", "…\n- name: P\n  tasks: [{name: T}]", `x.yaml:7: there is another plan "P"`},
+		{"same plan", "…\n- name: P\n  tasks: [{name: T}]", `x.yaml:7: another plan has the name "P"`},
 		{"member of a plan", "…\n- name: Q\n  executor: echo", `x.yaml:8: a plan has no member "executor"`},
 		{"plan dependency", "…\n- name: Q\n  tasks: [{name: T}]\n  dependencies: [P, R]", `x.yaml:9: there is no plan "R" here`},
 		{"plan depends on task", "…\n- name: Q\n  tasks: [{name: T}]\n  dependencies: [task-0]", `x.yaml:9: there is no plan "task-0" here`},
-		{"circle of plans", "name: a\ndefault: true\nplans:\n- {name: P, tasks: [{name: T}], dependencies: [Q]}\n- {name: Q, tasks: [{name: T}], dependencies: [plan-0]}", "x.yaml:1: the dependencies of the plans go round in a circle"},
+		{"circle of plans", "name: a\ndefault: true\nplans:\n- {name: P, tasks: [{name: T}], dependencies: [Q]}\n- {name: Q, tasks: [{name: T}], dependencies: [plan-0]}", "x.yaml:1: the dependencies of the plans form a cycle"},
 
 		{"member of a task", "…\n  - name: U\n    exeutor: echo", `x.yaml:8: a task has no member "exeutor"`},
 		{"task without a name", "…\n  - executor: echo", "x.yaml:7: a task needs a name"},
-		{"same task", "…\n  - name: T", `x.yaml:7: there is another task "T"`},
-		{"name like an index", "…\n  - name: task-0", `x.yaml:7: "task-0" cannot be a name: dependencies mean a place by it`},
+		{"same task", "…\n  - name: T", `x.yaml:7: another task has the name "T"`},
+		{"name like an index", "…\n  - name: task-0", `x.yaml:7: "task-0" cannot be a name: in dependencies it means an index`},
 		{"dependency", "…\n  - name: U\n    dependencies:\n    - T\n    - V", `x.yaml:10: there is no task "V" here`},
 		{"index", "…\n  - name: U\n    dependencies: [task-2]", `x.yaml:8: there is no task "task-2" here`},
 		{"huge index", "…\n  - name: U\n    dependencies: [task-99999999999999999999]", `x.yaml:8: there is no task "task-99999999999999999999" here`},
 		{"depends on itself", "…\n  - name: U\n    dependencies: [task-1]", "x.yaml:8: a task cannot depend on itself"},
-		{"circle", "…\n  - {name: U, dependencies: [V]}\n  - {name: V, dependencies: [U]}", "x.yaml:4: the dependencies of the tasks go round in a circle"},
+		{"circle", "…\n  - {name: U, dependencies: [V]}\n  - {name: V, dependencies: [U]}", "x.yaml:4: the dependencies of the tasks form a cycle"},
 		{"attempts", "…\n  - name: U\n    attempts: 0", "x.yaml:8: must be a whole number from 1 to 100"},
 		{"timeout", "…\n  - name: U\n    timeout: 90", "x.yaml:8: must be a duration of whole seconds, such as 90s or 2h, of 720h at the most"},
 		{"timeout in parts of a second", "…\n  - name: U\n    timeout: 1500ms", "x.yaml:8: must be a duration of whole seconds, such as 90s or 2h, of 720h at the most"},
 		{"retry", "…\n  - name: U\n    retry: 3", "x.yaml:8: retry must be an object"},
 		{"member of a retry", "…\n  - name: U\n    retry: {times: 3}", `x.yaml:8: retry has no member "times"`},
 		{"attempts of a retry", "…\n  - name: U\n    retry:\n      attempts: 101", "x.yaml:9: must be a whole number from 1 to 100"},
-		{"attempts twice", "…\n  - name: U\n    attempts: 3\n    retry: {attempts: 3}", `x.yaml:7: "attempts" is there twice: in "retry", too`},
+		{"attempts twice", "…\n  - name: U\n    attempts: 3\n    retry: {attempts: 3}", `x.yaml:7: "attempts" is set twice: also in "retry"`},
 		{"wait", "…\n  - name: U\n    retry: {wait: 0s}", "x.yaml:8: must be a duration of whole seconds, such as 90s or 2h, of 720h at the most"},
 		{"exceptions", "…\n  - name: U\n    retry: {except: busy}", "x.yaml:8: must be a list"},
 		{"exception", "…\n  - name: U\n    retry: {except: [busy, '']}", "x.yaml:8: must not be empty"},
@@ -87,8 +87,8 @@ func TestLoad_refuses(t *testing.T) {
 		{"member of a question", "…\n  - name: U\n    human: {questions: [{text: Who}]}", `x.yaml:8: a question has no member "text"`},
 
 		{"template", "…\n  - name: U\n    description: '{{.Message'", "x.yaml:8: unclosed action"},
-		{"fact", "…\n  - name: '{{.Mesage}}'", "x.yaml:7: there is no .Mesage; a template has .Message, .Name, .Description"},
-		{"fact in a branch", "…\n  - name: '{{if .Name}}a{{else}}{{.Nam}}{{end}}'", "x.yaml:7: there is no .Nam; a template has .Message, .Name, .Description"},
+		{"fact", "…\n  - name: '{{.Mesage}}'", "x.yaml:7: there is no .Mesage; a template may use .Message, .Name, .Description"},
+		{"fact in a branch", "…\n  - name: '{{if .Name}}a{{else}}{{.Nam}}{{end}}'", "x.yaml:7: there is no .Nam; a template may use .Message, .Name, .Description"},
 		{"printf", "…\n  - name: '{{printf \"%1000000d\" 1}}'", "x.yaml:7: printf is not allowed in a template"},
 		{"loop", "…\n  - name: '{{range 10}}a{{end}}'", "x.yaml:7: {{range 10}}a{{end}} is not allowed in a template"},
 		{"variable", "…\n  - name: '{{$a := 1}}'", "x.yaml:7: $a := 1 is not allowed in a template"},
@@ -96,7 +96,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"definition", "…\n  - name: '{{define \"a\"}}a{{end}}'", "x.yaml:7: templates cannot be defined here"},
 		{"call of a template", "…\n  - name: '{{template \"a\"}}'", `x.yaml:7: {{template "a"}} is not allowed in a template`},
 		{"wrong length", "…\n  - name: '{{short 0 .Message}}'", "x.yaml:7: <short 0 .Message>: error calling short: short needs a length of 1 or more"},
-		{"template in input", "…\n  - name: U\n    input:\n      to:\n      - '{{.Nam}}'", "x.yaml:10: there is no .Nam; a template has .Message, .Name, .Description"},
+		{"template in input", "…\n  - name: U\n    input:\n      to:\n      - '{{.Nam}}'", "x.yaml:10: there is no .Nam; a template may use .Message, .Name, .Description"},
 
 		{"results in a name", "…\n  - name: '{{results \"T\"}}'", "x.yaml:7: " + inputAlone},
 		{"results in a description", "…\n  - name: U\n    description: |\n      say {{results}}", "x.yaml:8: " + inputAlone},
@@ -116,8 +116,8 @@ func TestLoad_refuses(t *testing.T) {
 		{"results by index", "…\n    input: '{{results \"task-1\"}}'", `x.yaml:7: there is no task "task-1" here`},
 		{"results of a task that is not waited for", "…\n  - name: U\n  - {name: V, dependencies: [T], input: '{{results \"U\"}}'}", `x.yaml:8: the task "U" does not come before this one`},
 		{"results of people", "…\n  - {name: U, human: {approve: Go}}\n  - {name: V, input: '{{results \"U\"}}'}", `x.yaml:8: the task "U" is for people and makes no text`},
-		{"key of a text", "…\n  - name: U\n    input:\n      longhaul/v1/text: [a]", `x.yaml:9: "longhaul/v1/text" cannot be a key: it marks texts with results in them`},
-		{"alias", "…\n  - name: U\n    input: [&a 1, *a]", "x.yaml:8: an alias is not allowed: write the value again"},
+		{"key of a text", "…\n  - name: U\n    input:\n      longhaul/v1/text: [a]", `x.yaml:9: "longhaul/v1/text" cannot be a key: it marks texts with results`},
+		{"alias", "…\n  - name: U\n    input: [&a 1, *a]", "x.yaml:8: an alias is not allowed: repeat the value"},
 		{"merge", "…\n  - name: U\n    input: {<<: {a: 1}}", "x.yaml:8: a key must be a text"},
 		{"key in input", "…\n  - name: U\n    input: {1: a}", "x.yaml:8: a key must be a text"},
 		{"key twice in input", "…\n  - name: U\n    input: {a: 1, a: 2}", `x.yaml:8: "a" is there twice`},
@@ -137,7 +137,7 @@ func TestLoad_refuses(t *testing.T) {
 }
 
 const (
-	inputAlone = "results can stand in the input of a task alone: nothing else waits for them"
+	inputAlone = "results can be used only in the input of a task: nothing else waits for results"
 	standAlone = `results are not there yet when a template is worked out: they stand alone, as {{results "Task"}}`
 	oneName    = "results takes the name of one task in quotes, or nothing"
 )
@@ -171,9 +171,9 @@ func TestLoad_refusesFilesThatDoNotGoTogether(t *testing.T) {
 		files []string
 		want  string
 	}{
-		{[]string{"a.yaml", "same.yaml"}, `same.yaml:1: a.yaml has the name "a", too`},
-		{[]string{"a.yaml", "also.yaml"}, "also.yaml:1: a.yaml is the default, too"},
-		{[]string{"tea.yaml", "maker.yaml"}, `maker.yaml:1: tea.yaml has the skill "tea", too`},
+		{[]string{"a.yaml", "same.yaml"}, `same.yaml:1: a.yaml also has the name "a"`},
+		{[]string{"a.yaml", "also.yaml"}, "also.yaml:1: a.yaml is also the default"},
+		{[]string{"tea.yaml", "maker.yaml"}, `maker.yaml:1: tea.yaml also has the skill "tea"`},
 		{[]string{"tea.yaml", "gone.yaml"}, "load playbook: open gone.yaml: file does not exist"},
 	} {
 		if _, err := planner.Load(fsys, tt.files...); err == nil || err.Error() != tt.want {
@@ -212,8 +212,8 @@ func TestLoadDir(t *testing.T) {
 	}
 }
 
-// FuzzLoad checks that no file makes the program stop, and that one which is
-// taken has plans for any message.
+// FuzzLoad checks that no file makes the program panic, and that an accepted file
+// has plans for any message.
 func FuzzLoad(f *testing.F) {
 	demo, err := os.ReadFile("playbooks/demo.yaml")
 	if err != nil {

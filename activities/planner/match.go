@@ -10,7 +10,7 @@ import (
 	"longhaul/a2a"
 )
 
-// rules say which requests a playbook is for: any one is enough.
+// rules say which requests a playbook is for: one matching rule is enough.
 type rules struct {
 	skills   []string
 	keywords []string
@@ -22,9 +22,9 @@ func (r rules) empty() bool {
 	return len(r.skills) == 0 && len(r.keywords) == 0 && r.pattern == nil && !r.fallback
 }
 
-// choose returns the playbook for a request, nil if there is none, and why: the
-// one whose skill m asks for, else the first whose keyword or pattern is in
-// what is asked, else the default.
+// choose returns the playbook for a request, or nil, and the reason: the playbook
+// whose skill m asks for, else the first whose keyword or pattern is in the
+// request, else the default.
 func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 	if b, skill := p.bySkill(m); b != nil {
 		return b, fmt.Sprintf("skill %q", skill)
@@ -46,9 +46,9 @@ func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 		}
 	}
 	if len(Rules{}.Steps(request)) > 0 {
-		return nil, "no playbook matches it, so the steps that it names are done"
+		return nil, "no playbook matches the request, so each step that it names is a task"
 	}
-	return nil, "no playbook matches it, so it is done as it stands"
+	return nil, "no playbook matches the request, so it is one task"
 }
 
 func (p *Playbooks) bySkill(m *a2a.Message) (*playbook, string) {

@@ -1,7 +1,7 @@
-// Package planner plans by playbook: YAML files in which an operator writes
-// down which requests there are and what is to be done about each. Use it where
-// the steps of the work are known beforehand. It asks no model and no network,
-// so the same request gets the same plans each time.
+// Package planner makes plans from playbooks: YAML files in which an operator
+// describes kinds of requests and the plans for each. Use it if the steps of the
+// work are known beforehand. It uses no model and no network, so the same request
+// gets the same plans each time.
 //
 // playbooks/demo.yaml is an example. A request that no playbook matches becomes
 // one plan with one task, which carries the request's text.
@@ -19,12 +19,12 @@ import (
 )
 
 // KeySkill is the metadata key by which a message asks for a skill of the agent
-// card. It is a wish: a skill that no playbook has is as none.
+// card. A skill that no playbook has is ignored.
 const KeySkill = "longhaul/v1/skill"
 
-// Playbooks are the playbooks of an agent, in the order in which they are
-// tried. They never change, and may be used by many goroutines at once. The
-// zero value has none.
+// Playbooks are the playbooks of an agent, in the order in which they are tried.
+// They do not change, and many goroutines may use them at once. The zero value
+// has none.
 type Playbooks struct{ list []*playbook }
 
 var _ activities.Planner = (*Playbooks)(nil)
@@ -35,8 +35,8 @@ type Skill struct {
 	Tags, Examples        []string
 }
 
-// Skills lists what the playbooks offer, in their order. The slices in them are
-// not to be changed.
+// Skills lists what the playbooks offer, in their order. Do not change the slices
+// in them.
 func (p *Playbooks) Skills() []Skill {
 	var out []Skill
 	for _, b := range p.list {
@@ -48,7 +48,7 @@ func (p *Playbooks) Skills() []Skill {
 // Plan implements [activities.Planner]. The same request gets the same plans.
 func (p *Playbooks) Plan(_ context.Context, r activities.Request) (activities.Planned, error) {
 	if r.Keep {
-		return activities.Planned{Reason: "A playbook has nothing better than the plans that are there."}, nil
+		return activities.Planned{Reason: "No playbook has better plans than the existing ones."}, nil
 	}
 	f := newFacts(r.Name, r.Description, r.Message)
 	b, reason := p.choose(r.Message, f.request())
@@ -78,7 +78,7 @@ func (p *Playbooks) Match(m a2a.Message) (name string, specs []opt.PlanSpec, rea
 	return name, specs, reason, err
 }
 
-// plan makes the plans of b, which is nil for a request that nothing matches.
+// plan makes the plans of b, which is nil for a request that no playbook matches.
 func (b *playbook) plan(f facts) ([]opt.PlanSpec, error) {
 	if b == nil {
 		return []opt.PlanSpec{fallback(f)}, nil

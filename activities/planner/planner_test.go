@@ -141,14 +141,14 @@ func TestPlaybooks_Match_fallback(t *testing.T) {
 		var books planner.Playbooks
 		name, specs, reason, err := books.Match(m)
 		want := []opt.PlanSpec{{Name: "Work", Tasks: []opt.TaskSpec{{Name: tt.name, Description: tt.description}}}}
-		if diff := cmp.Diff(want, specs); diff != "" || name != "" || reason != "no playbook matches it, so it is done as it stands" || err != nil {
+		if diff := cmp.Diff(want, specs); diff != "" || name != "" || reason != "no playbook matches the request, so it is one task" || err != nil {
 			t.Errorf("%.20q: playbook %q by %s, error %v; plans mismatch (-want +got):\n%s", tt.text, name, reason, err, diff)
 		}
 	}
 }
 
-// Who made a plan, and why, is told as it was: a request that no playbook matches
-// is split into the steps that it names, or is one task.
+// Planned says who made the plans and why: a request that no playbook matches is
+// split into the steps that it names, or is one task.
 func TestPlaybooks_Plan_saysWhy(t *testing.T) {
 	books := load(t, "name: tea\nmatch: {keywords: [tea], skills: [brew]}\nplans: [{name: P, tasks: [{name: T}]}]")
 	for _, tt := range []struct {
@@ -158,8 +158,8 @@ func TestPlaybooks_Plan_saysWhy(t *testing.T) {
 	}{
 		{"Make tea", "", "playbook tea", `keyword "tea"`, 1},
 		{"Make coffee", "brew", "playbook tea", `skill "brew"`, 1},
-		{"Make coffee", "", "rules", "no playbook matches it, so it is done as it stands", 1},
-		{"First grind, then pour", "", "rules", "no playbook matches it, so the steps that it names are done", 2},
+		{"Make coffee", "", "rules", "no playbook matches the request, so it is one task", 1},
+		{"First grind, then pour", "", "rules", "no playbook matches the request, so each step that it names is a task", 2},
 	} {
 		m := message(tt.text)
 		if tt.skill != "" {
@@ -198,7 +198,7 @@ func TestPlaybooks_Plan_cutsTexts(t *testing.T) {
 }
 
 // TestPlaybooks_Plan_neverFits is for a form that has no text for one request:
-// asking again would not help.
+// the error is final.
 func TestPlaybooks_Plan_neverFits(t *testing.T) {
 	books := load(t, "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T, human: {approve: '{{.Message}}'}}]}]")
 	_, err := books.Plan(t.Context(), activities.Request{})
@@ -250,8 +250,8 @@ plans:
 	}
 }
 
-// TestBundled does the demo as a newcomer would, with the echo executor, and
-// checks that there is time to kill something.
+// TestBundled runs the demo with the echo executor, and checks that it takes long
+// enough to kill a process meanwhile.
 func TestBundled(t *testing.T) {
 	books, err := planner.Bundled()
 	if err != nil {
@@ -275,14 +275,14 @@ func TestBundled(t *testing.T) {
 	}
 	for _, script := range []string{"work 2s; approve Ship it?; say done", "fail 2; say I write poems", "ask What shall I write?"} {
 		if name, _, reason, _ := books.Match(message(script)); name != "" {
-			t.Errorf("the script %q is taken by %q for its %s", script, name, reason)
+			t.Errorf("the script %q matches the playbook %q by its %s", script, name, reason)
 		}
 	}
 	checkPlans(t, books, "Research tea")
 }
 
-// perform has echo do all tasks, and says how long that takes and how many of
-// them wait for a person.
+// perform runs all tasks with echo, and returns how long they take and how many
+// of them wait for a person.
 func perform(t *testing.T, specs []opt.PlanSpec) (took time.Duration, gates int) {
 	t.Helper()
 	for _, p := range specs {
@@ -302,7 +302,7 @@ func perform(t *testing.T, specs []opt.PlanSpec) (took time.Duration, gates int)
 	return took, gates
 }
 
-// checkPlans checks that the plans for a message are such as the engine takes.
+// checkPlans checks that the engine accepts the plans for a message.
 func checkPlans(t *testing.T, books *planner.Playbooks, text string) {
 	t.Helper()
 	_, specs, _, err := books.Match(message(text))

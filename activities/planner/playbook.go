@@ -9,7 +9,7 @@ import (
 	"longhaul/opt"
 )
 
-// A playbook is one file: which requests it is for, and what to do about them.
+// A playbook is one file: which requests it is for, and the plans for them.
 type playbook struct {
 	file   string
 	line   int
@@ -23,8 +23,8 @@ type playbook struct {
 type step struct {
 	line              int
 	name, description text
-	refs              []ref    // dependencies as the file has them
-	dependencies      []string // as opt has them: "task-0", "plan-0"
+	refs              []ref    // dependencies as in the file
+	dependencies      []string // as in opt: "task-0", "plan-0"
 	optional          bool
 }
 
@@ -43,8 +43,8 @@ type task struct {
 	step
 	executor string
 	input    any               // nil for none
-	uses     []ref             // tasks that the input names, as the file has them
-	places   map[string]string // the same, as opt has them: "task-0" by name
+	uses     []ref             // tasks that the input names, as in the file
+	places   map[string]string // the same as in opt: "task-0" by name
 	form     *form
 	attempts int
 	timeout  int // seconds
@@ -118,7 +118,7 @@ func (t *task) spec(f facts, unnamed string) (opt.TaskSpec, error) {
 	return spec, err
 }
 
-// used lists the tasks that the input names, as opt has them.
+// used lists the tasks that the input names, as in opt.
 func (t *task) used() []string {
 	var out []string
 	for _, r := range t.uses {
@@ -128,7 +128,7 @@ func (t *task) used() []string {
 }
 
 // texts returns the name and the description of s for a request, cut to the
-// length they may have. A name that comes out empty becomes unnamed.
+// length they may have. An empty name becomes unnamed.
 func (s *step) texts(f facts, unnamed string) (name, description string, err error) {
 	if name, err = s.name.render(f); err != nil {
 		return "", "", err

@@ -11,8 +11,8 @@ import (
 	"longhaul/activities/planner"
 )
 
-// Where results stand, an input has an object in place of a string. What a client
-// says is in strings all the same, however much it looks like either.
+// An input with results has an object in place of a string. The text of a client
+// is always in strings, even if it looks like such an object or a template.
 func TestPlaybooks_Plan_results(t *testing.T) {
 	for _, tt := range []struct{ input, message, want string }{
 		{`'{{results "Search"}}'`, "tea", `{"longhaul/v1/text":[{"results":"task-0"}]}`},
@@ -40,7 +40,8 @@ func TestPlaybooks_Plan_results(t *testing.T) {
 	}
 }
 
-// A task uses those that it names, however it is ordered after them.
+// A task uses the tasks that it names, whether it follows them in a list or by
+// dependencies.
 func TestPlaybooks_Plan_uses(t *testing.T) {
 	books := load(t, `
 name: a
@@ -81,8 +82,7 @@ plans:
 	checkPlans(t, books, "tea")
 }
 
-// FuzzPlaybooks_Plan_results checks that nothing a client can say becomes anything
-// but text.
+// FuzzPlaybooks_Plan_results checks that whatever a client sends stays text.
 func FuzzPlaybooks_Plan_results(f *testing.F) {
 	const file = "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T}, {name: U, input: 'a{{.Message}}b{{results \"T\"}}c'}]}]"
 	books, err := planner.Load(fstest.MapFS{"x.yaml": {Data: []byte(file)}}, "x.yaml")

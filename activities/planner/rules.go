@@ -13,14 +13,14 @@ import (
 	"longhaul/opt"
 )
 
-// Rules plans without a model: it answers what is trivial, splits a request that
-// names its own steps, and makes one task of everything else. Its zero value is
+// Rules plans without a model: it answers trivial messages, splits a request that
+// names its own steps, and makes one task of any other request. Its zero value is
 // ready.
 type Rules struct{}
 
-// Answer returns the answer to a trivial message, which is a sum. ok is
-// false for everything that deserves work, and for every message whose sender
-// prefers an objective.
+// Answer returns the answer to a trivial message, which is an arithmetic
+// expression. ok is false for all other messages, and if the sender prefers an
+// objective.
 func (Rules) Answer(m a2a.Message) (text string, ok bool) {
 	if m.Metadata.Bool(opt.KeyPreferObjective) || len(m.Parts) != 1 || m.Parts[0].Text == nil {
 		return "", false

@@ -8,9 +8,9 @@ import (
 	"longhaul/activities"
 )
 
-// A Shelf holds the playbooks that are in force, and can have them read again
-// while they are used. Plans that were made before stay as they are. It may be
-// used by many goroutines at once.
+// A Shelf holds the current playbooks, and can read them again while they are
+// used. Plans that were made before do not change. Many goroutines may use a
+// Shelf at once.
 type Shelf struct {
 	read  func() (*Playbooks, error)
 	books atomic.Pointer[Playbooks]
@@ -21,18 +21,18 @@ type Shelf struct {
 
 var _ activities.Planner = (*Shelf)(nil)
 
-// NewShelf returns a shelf with the playbooks that read returns, now and each time
-// they are to be read again.
+// NewShelf returns a shelf with the playbooks that read returns, now and at each
+// Reload.
 func NewShelf(read func() (*Playbooks, error)) (*Shelf, error) {
 	s := &Shelf{read: read}
 	return s, s.Reload()
 }
 
-// Books returns the playbooks that are in force now.
+// Books returns the current playbooks.
 func (s *Shelf) Books() *Playbooks { return s.books.Load() }
 
-// Require returns the error of check about the playbooks that are in force. If it
-// is nil, others come into force only if check has no error about them either.
+// Require returns the error of check for the current playbooks. If it is nil,
+// Reload accepts only playbooks for which check returns nil, too.
 func (s *Shelf) Require(check func(*Playbooks) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,8 +43,8 @@ func (s *Shelf) Require(check func(*Playbooks) error) error {
 	return err
 }
 
-// Reload reads the playbooks again. With an error, which lists all that is wrong
-// with them by file and line, those that are in force stay.
+// Reload reads the playbooks again. If they have mistakes, the current ones stay,
+// and the error lists the mistakes by file and line.
 func (s *Shelf) Reload() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"longhaul/activities/planner"
 )
 
-// What is wrong does not come into force, and what came into force before stays.
+// Playbooks with mistakes are refused, and the current ones stay.
 func TestShelf(t *testing.T) {
 	file, unreadable := "", errors.New("no")
 	shelf, err := planner.NewShelf(func() (*planner.Playbooks, error) {
@@ -39,7 +39,7 @@ func TestShelf(t *testing.T) {
 	}
 	check("at first", "first")
 	if err := shelf.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("htpp") }); err == nil {
-		t.Error("what is not so was required")
+		t.Error("Require accepted a check that fails")
 	}
 	if err := shelf.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("echo") }); err != nil {
 		t.Error(err)
@@ -61,7 +61,7 @@ func TestShelf(t *testing.T) {
 	check("mended", "third")
 }
 
-// Playbooks are used while others take their place.
+// Playbooks are used while they are replaced.
 func TestShelf_isUsedByMany(t *testing.T) {
 	books := load(t, "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T}]}]")
 	shelf, err := planner.NewShelf(func() (*planner.Playbooks, error) { return books, nil })

@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// problems are what is wrong with playbooks, by file and line.
+// problems are the mistakes in playbooks, by file and line.
 type problems []error
 
 func (p *problems) add(file string, line int, format string, args ...any) {
@@ -24,8 +24,8 @@ func (p *problems) add(file string, line int, format string, args ...any) {
 // err returns all problems as one error, nil if there are none.
 func (p problems) err() error { return errors.Join(p...) }
 
-// A source is one file while it is read. It goes on after a mistake, so that
-// its author learns of several at once.
+// A source is one file while it is read. Reading continues after a mistake, so
+// that the author sees all of them.
 type source struct {
 	file  string
 	wrong problems
@@ -75,7 +75,7 @@ func syntax(err error) (line int, problem string) {
 // A table says how to read each member of an object.
 type table map[string]func(*yaml.Node)
 
-// object reads a mapping. what says what it is, for errors.
+// object reads a mapping. what describes it in errors.
 func (s *source) object(n *yaml.Node, what string, members table) {
 	if n.Kind != yaml.MappingNode {
 		s.fail(n, "%s must be an object", what)

@@ -10,12 +10,11 @@ import (
 
 var allowedFuncs = []string{"short", "and", "or", "not", "eq", "ne"}
 
-// A checker goes through a template before it is used, and refuses what a
-// playbook has no need of: loops, variables, and functions that call or format
-// anything.
+// A checker walks a template before it is used, and refuses what a playbook does
+// not need: loops, variables, and functions that call or format anything.
 type checker struct {
-	input bool     // results may occur
-	uses  []string // names that results is given, "" for none
+	input bool     // results is allowed
+	uses  []string // arguments of results, "" for none
 }
 
 func (c *checker) node(n parse.Node) error {
@@ -45,7 +44,7 @@ func (c *checker) node(n parse.Node) error {
 		if len(n.Ident) == 1 && slices.Contains(factNames, n.Ident[0]) {
 			return nil
 		}
-		return fmt.Errorf("there is no %s; a template has .%s", n, strings.Join(factNames, ", ."))
+		return fmt.Errorf("there is no %s; a template may use .%s", n, strings.Join(factNames, ", ."))
 	case *parse.IdentifierNode:
 		return c.function(n)
 	}
@@ -59,13 +58,12 @@ func (c *checker) function(n *parse.IdentifierNode) error {
 	case n.Ident != resultsFunc:
 		return refused(n)
 	case !c.input:
-		return errors.New("results can stand in the input of a task alone: nothing else waits for them")
+		return errors.New("results can be used only in the input of a task: nothing else waits for results")
 	}
 	return errors.New(`results are not there yet when a template is worked out: they stand alone, as {{results "Task"}}`)
 }
 
-// resultsIn returns what results is given if a pipe is a call of it and nothing
-// else.
+// resultsIn returns the arguments of results if a pipe is only a call of results.
 func resultsIn(p *parse.PipeNode) (names []parse.Node, ok bool) {
 	if len(p.Cmds) != 1 || len(p.Decl) > 0 {
 		return nil, false
@@ -75,7 +73,7 @@ func resultsIn(p *parse.PipeNode) (names []parse.Node, ok bool) {
 	return args[1:], ok && f.Ident == resultsFunc
 }
 
-// results takes in a call of results.
+// results checks a call of results.
 func (c *checker) results(names []parse.Node) error {
 	if len(names) == 0 {
 		c.uses = append(c.uses, "")

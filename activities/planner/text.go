@@ -9,21 +9,21 @@ import (
 	"longhaul/activities"
 )
 
-// A text is a string of a playbook. What stands in it between {{ and }} is a
-// template over [facts], in a small part of text/template: fields, if, the
-// functions and, or, not, eq, ne, and
+// A text is a string of a playbook. Text between {{ and }} is a template over
+// [facts], in a small part of text/template: fields, if, the functions and, or,
+// not, eq, ne, and
 //
 //	short 60 .Message   one line, up to a semicolon, of 60 characters at the most
 //
-// which keeps what a client says from becoming an echo command of its own. In the
-// input of a task, and nowhere else, there is also
+// short keeps the text of a client from becoming a second echo command. The input
+// of a task, and nothing else, may also use
 //
 //	{{results "Search"}}   the text of what that task made, which comes before this one
 //	{{results}}            the text of all that the task builds on
 type text struct {
 	raw  string
 	tmpl *template.Template // nil for a text without templates
-	uses []string           // names that results is given, "" for none; nil if it does not occur
+	uses []string           // arguments of results, "" for none; nil if it is not used
 }
 
 // resultsFunc is the function that stands for results.
@@ -34,7 +34,8 @@ var (
 	whereForm     = regexp.MustCompile(`^template: [^:]*:\d+(:\d+)?: (executing ".*?" at )?`)
 )
 
-// parseText reads raw, which is part of a task's input or not, and tries it out.
+// parseText reads raw and tries it out. input says whether raw is part of a
+// task's input.
 func parseText(raw string, input bool) (text, error) {
 	if !strings.Contains(raw, "{{") {
 		return text{raw: raw}, nil
@@ -57,10 +58,10 @@ func parseText(raw string, input bool) (text, error) {
 	return t, err
 }
 
-// sample stands for a request while a playbook is checked.
+// sample is the request with which a playbook is checked.
 var sample = facts{Message: "a message", Name: "a name", Description: "a description"}
 
-// render returns t for a request, with nothing in the place of results.
+// render returns t for a request, without results.
 func (t text) render(f facts) (string, error) {
 	if t.tmpl == nil {
 		return t.raw, nil
@@ -72,13 +73,13 @@ func (t text) render(f facts) (string, error) {
 	return b.String(), nil
 }
 
-// fill returns t for a request: a string, or an [activities.Text] if results are
-// part of it. places has the tasks that t names, as opt refers to them.
+// fill returns t for a request: a string, or an [activities.Text] if pieces has
+// results. places has the tasks that t names, as in opt.
 func (t text) fill(f facts, places map[string]string) (any, error) {
 	if t.uses == nil {
 		return t.render(f)
 	}
-	tmpl, err := t.tmpl.Clone() // its functions are its own
+	tmpl, err := t.tmpl.Clone() // the clone gets functions of its own
 	if err != nil {
 		return nil, plain(err)
 	}
@@ -97,13 +98,13 @@ func (t text) fill(f facts, places map[string]string) (any, error) {
 	return p.value(), nil
 }
 
-// pieces are what a template has come to so far. A template writes everything
-// before it calls the next function, so what stands for results is told apart
-// from what a client said by how it gets here, not by what it is.
+// pieces are the output of a template so far. A template writes everything before
+// it calls the next function. So results arrive by a call and the text of a
+// client by Write, and the two cannot be confused.
 type pieces struct {
 	text    activities.Text
 	literal strings.Builder
-	filled  bool // results are part of it
+	filled  bool // pieces has results
 }
 
 // Write implements [io.Writer].
@@ -129,7 +130,7 @@ func (p *pieces) value() any {
 	return p.text
 }
 
-// plain takes from an error of text/template where in the text it was: the
+// plain removes the position in the text from an error of text/template: the
 // reader has the line of the file.
 func plain(err error) error { return errors.New(whereForm.ReplaceAllString(err.Error(), "")) }
 

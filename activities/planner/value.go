@@ -8,7 +8,7 @@ import (
 	"longhaul/activities"
 )
 
-// input reads the input of a task, and returns the tasks that it names, too.
+// input reads the input of a task, and also returns the tasks that it names.
 func (s *source) input(n *yaml.Node) (any, []ref) {
 	s.uses = nil
 	v := s.value(n)
@@ -25,7 +25,7 @@ func (s *source) value(n *yaml.Node) any {
 				s.fail(key, "%q is there twice", key.Value)
 			}
 			if key.Value == activities.KeyText {
-				s.fail(key, "%q cannot be a key: it marks texts with results in them", key.Value)
+				s.fail(key, "%q cannot be a key: it marks texts with results", key.Value)
 			}
 			out[key.Value] = s.value(v)
 		}
@@ -39,7 +39,7 @@ func (s *source) value(n *yaml.Node) any {
 	case yaml.ScalarNode:
 		return s.scalar(n)
 	}
-	s.fail(n, "an alias is not allowed: write the value again")
+	s.fail(n, "an alias is not allowed: repeat the value")
 	return nil
 }
 
