@@ -40,8 +40,7 @@ type answer struct {
 	Error  *rpcError       `json:"error"`
 }
 
-// repeat calls a method that may be called again with the same effect, until
-// it answers or the client's patience ends.
+// repeat calls an idempotent method until it answers or Config.Patience ends.
 func (c *Client) repeat(ctx context.Context, method string, params, result any) error {
 	r := c.retry()
 	for {
@@ -73,7 +72,7 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 	return err
 }
 
-// post sends a request. The header is added to those that every request has.
+// post sends a request. header is added to the headers of every request.
 func (c *Client) post(ctx context.Context, method string, params any, header http.Header) (*http.Response, error) {
 	body, err := json.Marshal(request{"2.0", c.lastID.Add(1), method, params})
 	if err != nil {
@@ -113,7 +112,7 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// readAnswer returns the result in a JSON answer, or the error that it is.
+// readAnswer returns the result in a JSON answer, or its error.
 func readAnswer(res *http.Response) (json.RawMessage, error) {
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	switch {

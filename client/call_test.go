@@ -20,7 +20,7 @@ const unavailable = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"T
 	`{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UNAVAILABLE","domain":"a2a-protocol.org"},` +
 	`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"0.001s"}]}}`
 
-// Every request says which version and which extension it speaks.
+// Every request names its version and its extension.
 func TestClient_headers(t *testing.T) {
 	a := newAgent(t, result(task("WORKING")), text(200, "application/json", `{}`))
 	cfg := config(a.URL + "/")
@@ -137,7 +137,7 @@ func TestClient_errors(t *testing.T) {
 	}
 }
 
-// What reads is repeated until it succeeds; what creates is not.
+// Calls that read are repeated until they succeed; calls that create are not.
 func TestClient_repeats(t *testing.T) {
 	troubles := []http.HandlerFunc{
 		text(200, "application/json", unavailable),
@@ -196,7 +196,7 @@ func TestClient_givesUp(t *testing.T) {
 	}
 }
 
-// An attempt that takes too long is given up for another.
+// An attempt that takes too long is replaced by another.
 func TestClient_attemptTimesOut(t *testing.T) {
 	a := newAgent(t,
 		func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
@@ -208,7 +208,7 @@ func TestClient_attemptTimesOut(t *testing.T) {
 	}
 }
 
-// A server that stops and comes back at the same address goes unnoticed.
+// A restart of the server at the same address causes no error.
 func TestClient_restart(t *testing.T) {
 	first := newAgent(t)
 	address := first.Listener.Addr().String()

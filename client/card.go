@@ -13,7 +13,7 @@ import (
 	"longhaul/opt"
 )
 
-// A Card is what an agent says of itself, as far as a client needs it.
+// A Card is the part of an agent card that a client needs.
 type Card struct {
 	Name         string      `json:"name"`
 	Description  string      `json:"description"`
@@ -43,8 +43,8 @@ type Skill struct {
 	Examples    []string `json:"examples"`
 }
 
-// Endpoint returns the URL of the first interface that this package can talk
-// to; ok is false if there is none.
+// Endpoint returns the URL of the first interface that this package supports; ok
+// is false if there is none.
 func (c *Card) Endpoint() (url string, ok bool) {
 	for _, i := range c.Interfaces {
 		if i.ProtocolBinding == "JSONRPC" && i.ProtocolVersion == version {
@@ -62,21 +62,21 @@ type Extension struct {
 	Params      json.RawMessage `json:"params,omitempty"`
 }
 
-// OPTParams are what an agent declares of the OPT extension.
+// OPTParams are the params of the OPT extension on a card.
 type OPTParams struct {
 	MaxPlansPerObjective int  `json:"maxPlansPerObjective"`
 	MaxTasksPerPlan      int  `json:"maxTasksPerPlan"`
 	PersistenceEnabled   bool `json:"persistenceEnabled"`
 }
 
-// OPT returns the params of the OPT extension, with the extension's own values
-// for those that the card leaves out; ok is false if it is not declared.
+// OPT returns the params of the OPT extension, with the extension's defaults for
+// those that the card leaves out; ok is false if the card does not declare it.
 func (c *Card) OPT() (p OPTParams, ok bool) {
 	limits := opt.Limits{}.OrDefault()
 	p = OPTParams{MaxPlansPerObjective: limits.Plans, MaxTasksPerPlan: limits.Tasks}
 	for _, e := range c.Capabilities.Extensions {
 		if e.URI == a2a.ExtensionOPT {
-			_ = json.Unmarshal(e.Params, &p) // what cannot be read is left out
+			_ = json.Unmarshal(e.Params, &p) // params that cannot be read are left out
 			return p, true
 		}
 	}
@@ -142,7 +142,7 @@ func ParseExtensions(values ...string) []string {
 func JoinExtensions(uris ...string) string { return strings.Join(uris, ", ") }
 
 // HasOPT reports whether a header of a request or an answer names the OPT
-// extension, under either name that the header has had.
+// extension, under either name of the header.
 func HasOPT(h http.Header) bool {
 	values := slices.Concat(h.Values(headerExtensions), h.Values("X-"+headerExtensions))
 	return slices.Contains(ParseExtensions(values...), a2a.ExtensionOPT)

@@ -1,9 +1,9 @@
 // Package client talks A2A 1.0 over JSON-RPC, and the Objective-Plan-Task
 // extension, to an agent such as Longhaul.
 //
-// What may be repeated is repeated while the agent cannot be reached, and a
-// stream goes on where its connection broke, so that nobody notices a restart
-// of the agent. Errors that the agent answered with are an [*Error].
+// While the agent cannot be reached, idempotent calls are repeated, and a stream
+// resumes where its connection broke: a restart of the agent causes no error. An
+// error in an answer of the agent is an [*Error].
 package client
 
 import (
@@ -18,14 +18,14 @@ import (
 type Config struct {
 	URL   string       // of the agent's JSON-RPC interface, such as http://127.0.0.1:7420
 	Token string       // sent as a bearer token; "" for none
-	HTTP  *http.Client // nil: one of its own. A Timeout in it would cut streams.
+	HTTP  *http.Client // nil: a new client. A Timeout in it would cut streams.
 
 	Patience time.Duration // for which a call is repeated while the agent cannot be reached; zero: 1 min, negative: not at all
 	Timeout  time.Duration // of one attempt at a call that is no stream; zero: 1 min
-	Silence  time.Duration // after which a stream on which nothing came is broken; zero: 1 min
+	Silence  time.Duration // after which a stream without data counts as broken; zero: 1 min
 
 	Backoff  func(attempt int) time.Duration     // before repeat 1, 2, 3 …; nil: 0.25 s, doubling to 5 s
-	Retrying func(err error, wait time.Duration) // told of each repeat before it waits; nil: nobody is
+	Retrying func(err error, wait time.Duration) // called before the wait of each repeat; may be nil
 }
 
 // A Client talks to one agent. Its methods may be called concurrently.
@@ -34,7 +34,7 @@ type Client struct {
 	lastID atomic.Int64 // of a request
 }
 
-// New returns a client. It does not connect before it is used.
+// New returns a client. It connects when it is used.
 func New(cfg Config) *Client {
 	cfg.URL = strings.TrimRight(cfg.URL, "/")
 	if cfg.HTTP == nil {

@@ -24,14 +24,14 @@ const (
 
 // Reasons that callers branch on.
 const (
-	ReasonUnavailable = "UNAVAILABLE"              // a repeat may cure it
-	ReasonStale       = "STALE_REVISION"           // somebody else has changed it; Info has the revision
-	ReasonMove        = "INVALID_STATE_TRANSITION" // it cannot go from where it is to there
+	ReasonUnavailable = "UNAVAILABLE"              // a repeat may succeed
+	ReasonStale       = "STALE_REVISION"           // another client has changed it; Info has the revision
+	ReasonMove        = "INVALID_STATE_TRANSITION" // the move is not allowed
 )
 
-// An Error is what an agent answered in place of a result.
+// An Error is an error in an agent's answer.
 type Error struct {
-	Code    int               // of JSON-RPC; 0 if the answer was not JSON-RPC at all
+	Code    int               // of JSON-RPC; 0 if the answer was not JSON-RPC
 	Message string            // for people
 	Reason  string            // for programs, such as TASK_NOT_FOUND; "" if the answer gave none
 	Info    map[string]string // that came with the reason

@@ -6,13 +6,13 @@ import (
 	"longhaul/a2a"
 )
 
-// An Event is an element of a stream, or what a send came to: then Task or
-// Message is set.
+// An Event is an element of a stream or the result of a send. The result of a
+// send has Task or Message set.
 type Event struct {
 	a2a.Event
 
-	// ID is the place of the event in its stream, for Subscribe to go on from;
-	// "" if the agent gave none.
+	// ID is the position of the event in its stream, from which Subscribe can
+	// resume; "" if the agent gave none.
 	ID string
 	// Raw is the event as it came.
 	Raw json.RawMessage
@@ -31,8 +31,7 @@ func (e Event) TaskID() string {
 	return ""
 }
 
-// TaskStatus returns the status of the task that e tells; ok is false if it
-// tells none.
+// TaskStatus returns the status of the task in e; ok is false if e has none.
 func (e Event) TaskStatus() (s a2a.TaskStatus, ok bool) {
 	switch {
 	case e.Task != nil:
@@ -43,7 +42,7 @@ func (e Event) TaskStatus() (s a2a.TaskStatus, ok bool) {
 	return a2a.TaskStatus{}, false
 }
 
-// Metadata returns the metadata of the task or of the update that e is.
+// Metadata returns the metadata of the task or the update in e.
 func (e Event) Metadata() a2a.Metadata {
 	switch {
 	case e.Task != nil:

@@ -119,7 +119,7 @@ func broken(body ...string) http.HandlerFunc {
 	}
 }
 
-// silent answers with a stream on which then nothing comes.
+// silent answers with a stream that sends nothing after body.
 func silent(body ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		events(body...)(w, r)
@@ -147,7 +147,7 @@ func chunk(id, text string) string {
 	return event(id, `{"artifactUpdate":{"taskId":"t1","contextId":"c1","artifact":{"artifactId":"a1","parts":[{"text":"`+text+`"}]},"append":true}}`)
 }
 
-// refusing is a transport that refuses the first so many connections.
+// refusing is a transport that refuses the first connections.
 type refusing struct {
 	mu   sync.Mutex
 	left int

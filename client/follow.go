@@ -9,11 +9,10 @@ import (
 	"longhaul/a2a"
 )
 
-// errCut is why a stream is taken up again that ended before its task.
+// errCut is the reason to reconnect after a stream that ended before its task.
 var errCut = &brokenError{errors.New("the stream ended before the task")}
 
-// A follower yields the events of one task, over as many connections as that
-// takes.
+// A follower yields the events of one task, over one connection or more.
 type follower struct {
 	c     *Client
 	retry *retry
@@ -24,8 +23,8 @@ type follower struct {
 	taskID string // "" until the agent names it
 	after  string // id of the last event
 	state  a2a.TaskState
-	asked  bool // the task itself was the last to tell, and needed input without a reply under way
-	over   bool // there is nothing more to yield
+	asked  bool // the last event was the task, which needed input and had no pending reply
+	over   bool // the stream is complete
 }
 
 // run yields events until the stream is over.
@@ -45,8 +44,8 @@ func (f *follower) run(ctx context.Context, yield func(Event, error) bool) {
 	}
 }
 
-// connect yields the events of one connection. It returns why that ended, which
-// does not matter if f is over.
+// connect yields the events of one connection. It returns why the connection
+// ended; ignore that if f is over.
 func (f *follower) connect(ctx context.Context, yield func(Event, error) bool) error {
 	s, err := f.open(ctx)
 	if err != nil {
@@ -70,8 +69,8 @@ func (f *follower) connect(ctx context.Context, yield func(Event, error) bool) e
 	}
 }
 
-// ends reports whether e is the last event of the stream. sending says that it
-// came in answer to the message.
+// ends reports whether e is the last event of the stream. sending says that e
+// answers the message.
 func (f *follower) ends(e Event, sending bool) bool {
 	switch {
 	case e.Message != nil, f.state.Terminal():
@@ -79,14 +78,14 @@ func (f *follower) ends(e Event, sending bool) bool {
 	case f.send == nil || f.state != a2a.InputRequired:
 		return false
 	}
-	// If the message was a reply, the first thing that comes may be the task as
-	// it was before, and then changes around it. Then the agent goes on; else it
-	// ends the stream.
+	// If the message was a reply, the stream may begin with the task as it was
+	// before the reply and with changes of its plans. Then the stream continues;
+	// otherwise the agent ends it.
 	_, around := ChangeOf(e.Metadata())
 	return e.Status != nil && !around || f.asked && !sending
 }
 
-// broke says what a connection came to that gave n events and then err.
+// broke handles a connection that yielded n events and then failed with err.
 func (f *follower) broke(ctx context.Context, yield func(Event, error) bool, err error, n int, sending bool) error {
 	cut := errors.Is(err, io.EOF)
 	switch {
@@ -98,7 +97,7 @@ func (f *follower) broke(ctx context.Context, yield func(Event, error) bool, err
 	case cut:
 		return errCut
 	case f.asked:
-		f.after = "" // the task, once more, says whether it still does
+		f.after = "" // get the task again, to see whether it still needs input
 	}
 	return err
 }
@@ -110,10 +109,10 @@ func (f *follower) open(ctx context.Context) (*stream, error) {
 	return f.c.open(ctx, "SubscribeToTask", taskParams{ID: f.taskID}, f.after)
 }
 
-// sending reports whether the message has still to be sent, as far as f knows.
+// sending reports whether the message must still be sent, as far as f knows.
 func (f *follower) sending() bool { return f.send != nil && f.taskID == "" }
 
-// note remembers where e leaves the stream.
+// note remembers the position after e.
 func (f *follower) note(e Event) {
 	before := f.state
 	if id := e.TaskID(); id != "" && f.taskID == "" {
@@ -132,8 +131,8 @@ func (f *follower) note(e Event) {
 	}
 }
 
-// last yields the task if it has ended, which is why there is no stream of it.
-// If it has not, it returns err.
+// last yields the task if it has ended, since then it has no stream. Otherwise it
+// returns err.
 func (f *follower) last(ctx context.Context, yield func(Event, error) bool, err error) error {
 	var raw json.RawMessage
 	if err := f.c.call(ctx, "GetTask", taskParams{ID: f.taskID, HistoryLength: historyLength(0)}, &raw); err != nil {

@@ -16,7 +16,7 @@ type Position struct {
 }
 
 // PositionOf reads the position in the metadata of a task or of its updates. ok
-// is false if it names no objective or no plan: then it is not a task of a plan.
+// is false if it names no objective or no plan: then the task is not in a plan.
 func PositionOf(m a2a.Metadata) (p Position, ok bool) {
 	p.ObjectiveID, _ = m.String(opt.KeyObjectiveID)
 	p.PlanID, _ = m.String(opt.KeyPlanID)
@@ -32,8 +32,8 @@ func PositionOf(m a2a.Metadata) (p Position, ok bool) {
 	return p, true
 }
 
-// In returns a copy of m that holds the position, beside what else m holds.
-// Without dependencies it has no key for them.
+// In returns a copy of m with the position added. Without dependencies it has no
+// key for them.
 func (p Position) In(m a2a.Metadata) a2a.Metadata {
 	m = m.With(opt.KeyObjectiveID, p.ObjectiveID).With(opt.KeyPlanID, p.PlanID).With(opt.KeyTaskIndex, p.TaskIndex)
 	if len(p.Dependencies) > 0 {
@@ -55,14 +55,14 @@ func Gate(m a2a.Metadata) (g *opt.Gate, ok bool) {
 	return inner.Interrupt, true
 }
 
-// ReplyPending reports whether a reply to the task is kept but was not judged
-// yet, since no worker was there to do it.
+// ReplyPending reports whether a reply to the task is stored and not judged yet,
+// because no worker was available.
 func ReplyPending(m a2a.Metadata) bool {
 	return m.Has(opt.KeyReplyPending) && string(m[opt.KeyReplyPending]) != "false"
 }
 
-// A Change is a move of an objective, a plan or a task under a root task, which
-// the metadata of the root task's updates tells.
+// A Change is a move of an objective, a plan or a task. It is in the metadata of
+// the root task's updates.
 type Change struct {
 	Kind     string `json:"kind"` // objective, plan or task
 	ID       string `json:"id"`
@@ -71,8 +71,8 @@ type Change struct {
 	Revision int64  `json:"revision"`
 }
 
-// ChangeOf returns the change that an update's metadata tells; ok is false if it
-// tells none.
+// ChangeOf returns the change in an update's metadata; ok is false if there is
+// none.
 func ChangeOf(m a2a.Metadata) (c Change, ok bool) {
 	if !m.Has(opt.KeyEvent) || m.Decode(opt.KeyEvent, &c) != nil || c.ID == "" {
 		return Change{}, false

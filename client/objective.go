@@ -7,7 +7,7 @@ import (
 	"longhaul/opt"
 )
 
-// An Objective is a goal, as the extension shows it.
+// An Objective is an objective of the extension.
 type Objective struct {
 	ID          string              `json:"id,omitempty"`
 	Name        string              `json:"name"`
@@ -19,7 +19,7 @@ type Objective struct {
 	UpdatedAt   a2a.Time            `json:"updatedAt,omitzero"`
 }
 
-// A Plan is a way to an objective, or a part of one.
+// A Plan is a part of the work on an objective.
 type Plan struct {
 	ID           string         `json:"id,omitempty"`
 	ObjectiveID  string         `json:"objectiveId,omitempty"`
@@ -84,8 +84,8 @@ type idParams struct {
 	ID string `json:"id"`
 }
 
-// CreateObjective creates an objective, which does not begin by itself. It is
-// not repeated, since a second one would be another objective.
+// CreateObjective creates an objective, which does not start by itself. The call
+// is not repeated, since a repeat would create a second objective.
 func (c *Client) CreateObjective(ctx context.Context, o NewObjective) (*Objective, error) {
 	var r objectiveResult
 	if err := c.call(ctx, "objectives/create", o, &r); err != nil {
@@ -106,7 +106,7 @@ func (c *Client) GetObjective(ctx context.Context, id string) (*Objective, error
 // ObjectiveOptions select objectives. Zero members select everything.
 type ObjectiveOptions struct {
 	Status    opt.ObjectiveStatus `json:"status,omitempty"`
-	PageSize  int                 `json:"pageSize,omitzero"` // zero leaves it to the agent
+	PageSize  int                 `json:"pageSize,omitzero"` // zero: the agent's default
 	PageToken string              `json:"pageToken,omitempty"`
 	Plans     bool                `json:"includePlans,omitempty"`
 	Tasks     bool                `json:"includeTasks,omitempty"`
@@ -153,14 +153,13 @@ type ObjectiveChange struct {
 	Name        string              `json:"name,omitempty"`
 	Description *string             `json:"description,omitempty"`
 	Status      opt.ObjectiveStatus `json:"status,omitempty"`
-	Metadata    a2a.Metadata        `json:"metadata,omitzero"` // in place of the client's; an empty one takes it away
+	Metadata    a2a.Metadata        `json:"metadata,omitzero"` // replaces the client's metadata; an empty one removes it
 	Seen        int64               `json:"longhaul/v1/revision,omitempty"`
 }
 
 // UpdateObjective changes an objective. If Seen is not zero and the objective has
-// another revision by then, the error has the Reason [ReasonStale]. Like all
-// changes it is not repeated, since somebody else may have changed the same
-// meanwhile.
+// another revision, the error has the Reason [ReasonStale]. Like all changes it
+// is not repeated, since another client may have made a change meanwhile.
 func (c *Client) UpdateObjective(ctx context.Context, id string, change ObjectiveChange) (*Objective, error) {
 	var r objectiveResult
 	if err := c.call(ctx, "objectives/update", objectiveChange{id, change}, &r); err != nil {
@@ -183,8 +182,8 @@ type PlanChange struct {
 	Name         string         `json:"name,omitempty"`
 	Description  *string        `json:"description,omitempty"`
 	Status       opt.PlanStatus `json:"status,omitempty"`
-	Dependencies []string       `json:"dependencies,omitzero"` // ids of plans, in place of those that it depends on; only before it is begun
-	Metadata     a2a.Metadata   `json:"metadata,omitzero"`     // in place of the client's; an empty one takes it away
+	Dependencies []string       `json:"dependencies,omitzero"` // ids of plans, replaces its dependencies; only before the plan begins
+	Metadata     a2a.Metadata   `json:"metadata,omitzero"`     // replaces the client's metadata; an empty one removes it
 	Seen         int64          `json:"longhaul/v1/revision,omitempty"`
 }
 
@@ -225,8 +224,8 @@ type MovedTask struct {
 	Objective Objective `json:"objective"`
 }
 
-// UpdateTaskStatus moves a plan task by hand; text is what to tell people, "" for
-// nothing. Its plan and its objective follow.
+// UpdateTaskStatus moves a plan task by hand; text is the message of its status,
+// "" for none. The states of its plan and its objective follow.
 func (c *Client) UpdateTaskStatus(ctx context.Context, id string, status opt.TaskState, text string) (*MovedTask, error) {
 	var r MovedTask
 	if err := c.call(ctx, "tasks/updateStatus", statusParams{id, status, text}, &r); err != nil {

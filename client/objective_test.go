@@ -173,11 +173,11 @@ func TestObjectiveOf(t *testing.T) {
 		_, isObjective := client.ObjectiveOf(m)
 		_, isPlan := client.PlanOf(m)
 		if isObjective || isPlan {
-			t.Errorf("%s passes for an objective or a plan", value)
+			t.Errorf("%s is read as an objective or a plan", value)
 		}
 	}
 	if _, ok := client.ObjectiveOf(nil); ok {
-		t.Error("nothing passes for an objective")
+		t.Error("empty metadata is read as an objective")
 	}
 }
 

@@ -7,16 +7,16 @@ import (
 	"longhaul/opt"
 )
 
-// A Reply is a person's answer at a gate: an Action where an approval is asked
-// for, or Answers to its questions.
+// A Reply is a person's answer at a gate: an Action at an approval, or Answers to
+// questions.
 type Reply struct {
 	Action   opt.Action   `json:"action,omitempty"`
 	Feedback string       `json:"feedback,omitempty"`
 	Answers  []opt.Answer `json:"answers,omitempty"`
-	GateID   string       `json:"interruptId,omitempty"` // "" leaves it to the agent which gate is meant, if only one is open
+	GateID   string       `json:"interruptId,omitempty"` // may be "" if the task has only one open gate
 }
 
-// Message returns the message that brings r to a waiting task. It panics if an
+// Message returns the message that sends r to a waiting task. It panics if an
 // answer is not JSON.
 func (r Reply) Message(taskID string) a2a.Message {
 	return a2a.Message{MessageID: NewMessageID(), TaskID: taskID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.DataPart(r)}}

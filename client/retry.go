@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A brokenError says that the connection failed, so that nobody knows what
-// became of the call.
+// A brokenError says that the connection failed, so that the result of the call
+// is unknown.
 type brokenError struct{ err error }
 
 func (e *brokenError) Error() string { return e.err.Error() }
@@ -30,7 +30,7 @@ func transient(err error) bool {
 	return false
 }
 
-// hopeless reports whether a connection fails in a way that time does not heal.
+// hopeless reports whether a connection would fail again in the same way.
 func hopeless(err error) bool {
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
@@ -52,14 +52,14 @@ type retry struct {
 
 func (c *Client) retry() *retry { return &retry{c: c} }
 
-// heard notes that the agent is there.
+// heard notes that the agent has answered.
 func (r *retry) heard() { r.since = time.Time{} }
 
-// progress notes that the agent had something new to tell.
+// progress notes that the agent has sent something new.
 func (r *retry) progress() { r.attempt = 0 }
 
-// wait waits until it is time for another attempt after one that failed with
-// failure. If there shall be none, it returns why.
+// wait waits before the next attempt, after one that failed with failure. If
+// there is no next attempt, it returns the reason.
 func (r *retry) wait(ctx context.Context, failure error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -92,7 +92,7 @@ func (r *retry) wait(ctx context.Context, failure error) error {
 }
 
 // backoff is the default of Config.Backoff. Half of it is random, so that many
-// clients do not come back at once.
+// clients do not reconnect at once.
 func backoff(attempt int) time.Duration {
 	const first, last = 250 * time.Millisecond, 5 * time.Second
 	d := last

@@ -15,11 +15,11 @@ type SendOptions struct {
 	// ReturnImmediately has the agent answer at once, not when the task has
 	// ended or waits for somebody. Streams always begin at once.
 	ReturnImmediately bool
-	// History is how many messages of the task's history to return; negative
-	// leaves it to the agent.
+	// History is how many messages of the task's history to return; negative: the
+	// agent's default.
 	History int
-	// Retry sends the message again, with the same id, while the agent cannot
-	// be reached. It is for agents that know a message again by its id, as
+	// Retry sends the message again, with the same id, while the agent cannot be
+	// reached. Use it for agents that recognize a repeated message by its id, as
 	// Longhaul does; others might do the work twice.
 	Retry bool
 }
@@ -51,10 +51,10 @@ func historyLength(n int) *int {
 	return &n
 }
 
-// NewMessageID returns an id for a message that nobody else will choose.
+// NewMessageID returns a random, unique id for a message.
 func NewMessageID() string { return "msg-" + strings.ToLower(rand.Text()) }
 
-// Send sends a message and returns the task or the message that it came to. A
+// Send sends a message and returns the task or the message in the answer. A
 // message without an id gets a new one, one without a role is the user's.
 func (c *Client) Send(ctx context.Context, m a2a.Message, o SendOptions) (Event, error) {
 	send := c.call
@@ -68,11 +68,11 @@ func (c *Client) Send(ctx context.Context, m a2a.Message, o SendOptions) (Event,
 	return readEvent("", raw)
 }
 
-// Stream sends a message, like Send, and yields what happens: either one
-// message, or the task and then its events. A broken connection is taken up
-// again where it broke; if the agent does not know the place any more, the
-// task as it stands comes first. The stream ends when the task has ended or
-// needs input, or with an error, which comes last.
+// Stream sends a message, like Send, and yields what happens: either one message,
+// or the task and then its events. After a broken connection the stream resumes
+// at the last event; if the agent does not have that position any more, the
+// current task comes first. The stream ends when the task has ended or needs
+// input, or with an error, which comes last.
 func (c *Client) Stream(ctx context.Context, m a2a.Message, o SendOptions) iter.Seq2[Event, error] {
 	params := o.params(m)
 	return func(yield func(Event, error) bool) {
@@ -81,11 +81,11 @@ func (c *Client) Stream(ctx context.Context, m a2a.Message, o SendOptions) iter.
 	}
 }
 
-// Subscribe yields the task and then its events until it has ended. after is
-// the ID of the last event that is known already: then only later ones are
-// yielded, unless the agent does not know the place any more and begins with the
-// task as it stands. A broken connection is taken up again in the same way. Of
-// a task that has ended before, the task is yielded. An error comes last.
+// Subscribe yields the task and then its events until it has ended. If after is
+// the ID of an event, only later events are yielded; if the agent does not have
+// that position any more, the current task comes first. A broken connection
+// resumes in the same way. For a task that has already ended, the task is
+// yielded. An error comes last.
 func (c *Client) Subscribe(ctx context.Context, taskID, after string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := follower{c: c, retry: c.retry(), taskID: taskID, after: after}

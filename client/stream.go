@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// errSilent is why a stream counts as broken on which nothing came.
-var errSilent = errors.New("the stream fell silent")
+// errSilent is the error of a stream that sent nothing for too long.
+var errSilent = errors.New("the stream sent nothing for too long")
 
 // A stream is one connection that events come from.
 type stream struct {
@@ -49,7 +49,7 @@ func (c *Client) open(ctx context.Context, method string, params any, after stri
 	return s, nil
 }
 
-// begin looks at whether the answer is a stream at all.
+// begin checks that the answer is a stream.
 func (s *stream) begin() error {
 	if !isType(s.res, typeStream) {
 		if _, err := readAnswer(s.res); err != nil {
@@ -62,8 +62,8 @@ func (s *stream) begin() error {
 	return nil
 }
 
-// Read implements [io.Reader] for the scanner. Everything that comes is a sign
-// of life, comments included.
+// Read implements [io.Reader] for the scanner. All data counts as a sign of life,
+// also comments.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.res.Body.Read(p)
 	s.quiet.Reset(s.limit)
@@ -87,8 +87,8 @@ func (s *stream) next() (Event, error) {
 	return readEvent(s.id, raw)
 }
 
-// data returns the data of the next event that has some. What comes after the
-// last empty line is not an event, it was cut off.
+// data returns the data of the next event that has some. Data after the last
+// empty line is not an event: it was cut off.
 func (s *stream) data() ([]byte, error) {
 	var data [][]byte
 	for s.lines.Scan() {
@@ -117,7 +117,7 @@ func (s *stream) data() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// why returns the reason for err, which may be no more than its consequence.
+// why returns the cause of err, such as a time-out that closed the connection.
 func (s *stream) why(err error) error {
 	var broken *brokenError
 	switch {

@@ -25,7 +25,7 @@ const (
 
 var pending = event("1", `{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_INPUT_REQUIRED"},"metadata":{"longhaul/v1/replyPending":true}}}`)
 
-// What a stream yields, and what it asks of the agent for that.
+// The events that a stream yields, and its requests to the agent.
 func TestClient_Stream(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -142,8 +142,8 @@ func TestClient_Stream(t *testing.T) {
 	}
 }
 
-// Without SendOptions.Retry the message is sent once, and only following it is
-// tried again.
+// Without SendOptions.Retry the message is sent once; only the subscription is
+// repeated.
 func TestClient_Stream_once(t *testing.T) {
 	a := newAgent(t, broken())
 	var err error
@@ -211,7 +211,7 @@ func TestClient_Subscribe(t *testing.T) {
 	}
 }
 
-// A connection that says nothing for too long is as good as broken.
+// A connection without data for too long counts as broken.
 func TestClient_Subscribe_silence(t *testing.T) {
 	a := newAgent(t, silent(snapshot("1", "WORKING")), silent(), events(update("2", "COMPLETED")))
 	cfg := config(a.URL)
@@ -222,7 +222,7 @@ func TestClient_Subscribe_silence(t *testing.T) {
 	if diff := cmp.Diff(want, lines(client.New(cfg).Subscribe(t.Context(), "t1", ""))); diff != "" {
 		t.Errorf("events mismatch (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"the stream fell silent", "the stream fell silent"}, troubles); diff != "" {
+	if diff := cmp.Diff([]string{"the stream sent nothing for too long", "the stream sent nothing for too long"}, troubles); diff != "" {
 		t.Errorf("troubles mismatch (-want +got):\n%s", diff)
 	}
 }
@@ -250,7 +250,7 @@ func TestClient_Subscribe_stops(t *testing.T) {
 	}
 }
 
-// A subscription outlives its server and goes on where it broke.
+// A subscription survives a restart of the server and resumes where it broke.
 func TestClient_Subscribe_restart(t *testing.T) {
 	first := newAgent(t, broken(snapshot("1", "WORKING"), chunk("2", "a")))
 	address := first.Listener.Addr().String()
@@ -275,7 +275,8 @@ func TestClient_Subscribe_restart(t *testing.T) {
 	}
 }
 
-// A server that is gone for good is given up, with what was wrong.
+// A client stops waiting for a server that does not return, and reports the last
+// error.
 func TestClient_Subscribe_givesUp(t *testing.T) {
 	cfg := config("http://127.0.0.1:9")
 	cfg.HTTP, cfg.Patience = &http.Client{Transport: &refusing{left: 1 << 20}}, time.Nanosecond

@@ -11,14 +11,14 @@ type taskParams struct {
 	HistoryLength *int   `json:"historyLength,omitempty"`
 }
 
-// Get returns a task with at most so many messages of its history; a negative
-// number leaves that to the agent.
+// Get returns a task with at most history messages of its history; negative: the
+// agent's default.
 func (c *Client) Get(ctx context.Context, taskID string, history int) (*a2a.Task, error) {
 	return c.task(ctx, "GetTask", taskParams{taskID, historyLength(history)})
 }
 
-// Cancel asks for a task to be canceled and returns it as it then is, which may
-// be before it has stopped. Canceling it again changes nothing.
+// Cancel cancels a task and returns its current state, which may be before the
+// task has stopped. Canceling it again changes nothing.
 func (c *Client) Cancel(ctx context.Context, taskID string) (*a2a.Task, error) {
 	return c.task(ctx, "CancelTask", taskParams{ID: taskID})
 }
@@ -36,9 +36,9 @@ type ListOptions struct {
 	ContextID string
 	State     a2a.TaskState
 	Since     a2a.Time // status not older than this
-	PageSize  int      // zero leaves it to the agent
+	PageSize  int      // zero: the agent's default
 	PageToken string   // of a TaskPage
-	History   int      // messages of each task; negative leaves it to the agent
+	History   int      // messages of each task; negative: the agent's default
 	Artifacts bool
 }
 
@@ -59,7 +59,7 @@ type TaskPage struct {
 	TotalSize     int    // on all pages
 }
 
-// List returns a page of tasks, those whose status changed last first.
+// List returns a page of tasks, latest status change first.
 func (c *Client) List(ctx context.Context, o ListOptions) (*TaskPage, error) {
 	var page struct {
 		Tasks         []wireTask `json:"tasks"`
