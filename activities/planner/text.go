@@ -104,7 +104,7 @@ func (t text) fill(f facts, places map[string]string) (any, error) {
 type pieces struct {
 	text    activities.Text
 	literal strings.Builder
-	filled  bool // pieces has results
+	filled  bool // the output has results
 }
 
 // Write implements [io.Writer].

@@ -36,8 +36,7 @@ func TestRepository(t *testing.T) {
 	}
 }
 
-// The rules are worth what they see. Each file here breaks one of them, or
-// none.
+// Each file here breaks one rule or none, and the rules must find exactly that.
 func TestRules(t *testing.T) {
 	long := strings.Repeat("\t_ = 0\n", maxFunction)
 	tests := []struct {
@@ -148,8 +147,8 @@ func TestCheckTypes(t *testing.T) {
 	}
 }
 
-// The table itself allows no way back: if one room may import another, that one
-// may not import it, in any number of steps.
+// The table has no cycles: if one room may import another, directly or not, the
+// other may not import the first.
 func TestRooms_oneWay(t *testing.T) {
 	for _, r := range rooms {
 		var way []string

@@ -1,5 +1,5 @@
-// Package arch keeps the rules of this repository as tests: which package may
-// import which, who owns which technology, what workflows must not do, and how
-// large things may grow. A change to a rule is a change to its table here, in
-// the same commit, with the reason beside it.
+// Package arch tests the rules of this repository: which package may import
+// which, which packages may use which technology, what workflows must not do, and
+// how large files, types and functions may be. To change a rule, change its table
+// here in the same commit, with the reason beside it.
 package arch

@@ -22,9 +22,9 @@ type source struct {
 	file *ast.File
 }
 
-// load parses every Go file of the repository, in all of its modules. It reads
-// them itself: the cache of test results notices files that a test reads, and
-// not those that a command it runs reads.
+// load parses every Go file of the repository, in all of its modules. It does not
+// run a command for that: the cache of test results does not notice files that a
+// command reads.
 func load(repository fs.FS) (sources []source, err error) {
 	err = fs.WalkDir(repository, ".", func(name string, d fs.DirEntry, err error) error {
 		switch base := path.Base(name); {

@@ -18,7 +18,7 @@ var rooms = []room{
 
 	{name: "activities", imports: []string{"a2a", "opt"}},
 	{name: "activities/planner", imports: []string{"a2a", "opt", "activities", "internal/egress",
-		"activities/human"}, // playbooks write tasks for it
+		"activities/human"}, // playbooks contain its tasks
 	},
 	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress"}},
 
@@ -32,7 +32,7 @@ var rooms = []room{
 	{name: "api", imports: []string{"a2a", "opt", "api/service", "api/wire"},
 		tests: []string{"internal/journal", "client"}},
 	{name: "api/grpc", imports: []string{"a2a", "opt", "api/service",
-		"api/wire"}, // the one reader of 1.0, and what faults are called
+		"api/wire"}, // the reader of 1.0, and the names of faults
 		tests: []string{"internal/journal",
 			"api"}}, // what JSON-RPC answers to the same call
 	{name: "api/service/servicetest", imports: []string{"a2a", "opt", "opt/machine", "api/service", // an engine for tests
@@ -60,11 +60,10 @@ var rooms = []room{
 }
 
 // testers are the rooms that any test may import: the suite for executors, the
-// executors that stand in for others, and the engine for tests of the API.
+// executors that serve as test doubles, and the engine for tests of the API.
 var testers = []string{"activities/executortest", "activities/echo", "activities/human", "api/service/servicetest"}
 
-// owners says which rooms may touch each technology. Everybody else goes
-// through them.
+// owners says which rooms may use each technology. Other rooms use those rooms.
 var owners = map[string][]string{
 	"go.temporal.io/sdk":              {"workflows", "activities", "worker", "internal/cli", "dev", "dev/*"},
 	"go.temporal.io/api":              {"workflows", "internal/cli", "dev", "dev/*"},
@@ -74,7 +73,7 @@ var owners = map[string][]string{
 
 	"github.com/labstack/echo": {"api"},
 
-	"database/sql":               {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"}, // the server keeps a database of its own; tests look into what is left after a crash
+	"database/sql":               {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"}, // the server keeps a database of its own; tests read what is left after a crash
 	"modernc.org/sqlite":         {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"},
 	"github.com/jackc/pgx":       {"internal/journal"},
 	"github.com/pressly/goose":   {"internal/journal"},
@@ -87,7 +86,7 @@ var owners = map[string][]string{
 	"github.com/coreos/go-oidc":              {"api", "api/*"},
 	"github.com/lestrrat-go/jwx":             {"api", "api/*"},
 	"github.com/prometheus/client_golang":    {"internal/cli"},
-	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "dev/e2e", "dev/e2e/*"}, // the generated service, of which we use the messages and nothing that serves them
+	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
 	"google.golang.org/grpc":                 {"api/grpc", "dev/*"},
 	"github.com/a2aproject":                  {"dev/e2e", "dev/e2e/*"}, // the official clients are counterparts in tests
 	"github.com/google/uuid":                 {"dev/temporald"},
@@ -95,9 +94,9 @@ var owners = map[string][]string{
 	"github.com/golang/mock":                 nil,
 }
 
-// pure are the rooms that decide and do nothing: they import the standard
-// library alone, and of it nothing that reads a clock, draws numbers, shares
-// memory or reaches outside.
+// pure are the rooms without side effects: they import only the standard library,
+// and nothing from it that reads a clock, makes random numbers, shares memory or
+// does input or output.
 var pure = []string{"a2a", "opt", "opt/machine"}
 
 // outside are the packages of the standard library that pure rooms may not
@@ -107,29 +106,29 @@ var outside = []string{
 	"runtime", "runtime/*", "sync", "sync/*", "syscall", "testing", "unsafe",
 }
 
-// deterministic are the rooms whose code runs in workflows, where it has to do
-// the same when it is replayed.
+// deterministic are the rooms whose code runs in workflows, where a replay must
+// do the same.
 var deterministic = []string{"a2a", "opt", "opt/machine", "workflows"}
 
-// clocks are what deterministic rooms may not use of package time.
+// clocks are the functions of package time that deterministic rooms may not use.
 var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 
 // chance are the packages that deterministic rooms may not import.
 var chance = []string{"math/rand", "math/rand/*", "crypto/rand", "github.com/google/uuid", "github.com/gofrs/uuid", "github.com/a2aproject/*"}
 
-// vague are the names that say nothing of what a package is for.
+// vague are names that do not say what a package is for.
 var vague = []string{"util", "utils", "common", "types", "models", "helpers", "pkg", "misc", "base"}
 
-// Sizes in lines. A function may be longer than a screen if a table or a switch
-// takes up most of it.
+// Sizes in lines. A function may have up to maxTable lines if a table or a switch
+// is most of it.
 const (
 	maxFile     = 600
 	maxFunction = 60
 	maxTable    = 80
 )
 
-// A type with more methods does too much; a function with more
-// parameters wants a struct.
+// A type with more methods does too much; a function with more parameters needs a
+// struct.
 const (
 	maxMethods    = 40
 	maxParameters = 5

@@ -17,7 +17,7 @@ import (
 // answerCommand is "longhaul answer".
 type answerCommand struct {
 	remoteSettings
-	Task     string            `arg:"" help:"Id of the task that waits, or of the gate it waits at."`
+	Task     string            `arg:"" help:"Id of the waiting task or of its gate."`
 	Text     []string          `arg:"" optional:"" help:"The answer to the only question."`
 	Accept   bool              `help:"Approve." xor:"decision"`
 	Reject   bool              `help:"Do not approve." xor:"decision"`
@@ -44,7 +44,7 @@ func (c *answerCommand) Run(p *program) error {
 	return nil
 }
 
-// message returns the message that brings the answer.
+// message returns the message with the answer.
 func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.Message, error) {
 	taskID, reply := c.Task, client.Reply{GateID: c.Gate, Feedback: c.Feedback}
 	if i := strings.LastIndexByte(taskID, ':'); i > 0 && c.Gate == "" {
@@ -80,8 +80,8 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 	return reply.Message(taskID), nil
 }
 
-// onlyQuestion returns the id of the question that a task asks at a gate; "" is
-// whichever gate it is.
+// onlyQuestion returns the id of the question at a gate of a task; gateID may be
+// "".
 func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (string, error) {
 	t, err := agent.Get(ctx, taskID, 0)
 	if err != nil {
@@ -99,7 +99,7 @@ func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID stri
 	return g.Questions[0].ID, nil
 }
 
-// answered tells what an answer came to and how to see what follows from it.
+// answered prints the result of an answer and how to watch the task.
 func answered(out io.Writer, e client.Event, flags string) {
 	if e.Task == nil {
 		fmt.Fprintln(out, e.Message.Text())
@@ -107,7 +107,7 @@ func answered(out io.Writer, e client.Event, flags string) {
 	}
 	t := e.Task
 	if client.ReplyPending(t.Metadata) {
-		fmt.Fprintf(out, "Task %s: the answer is kept, and counts as soon as a worker is there.\n", t.ID)
+		fmt.Fprintf(out, "Task %s: the answer is stored; a worker will use it as soon as one is available.\n", t.ID)
 	} else {
 		fmt.Fprintf(out, "Task %s: %s\n", t.ID, t.Status.State)
 	}
@@ -146,7 +146,7 @@ func (p *printer) ask() {
 	p.line("%s", p.paint(string(s.State), question))
 	p.apart = true
 	if client.ReplyPending(p.latest.Metadata()) {
-		p.line("There is an answer already, which counts as soon as a worker is there.")
+		p.line("An answer is already stored; a worker will use it as soon as one is available.")
 		return
 	}
 	p.line("The task waits %s\n\n%s", waitsFor(g, s.State), p.commands(g, s.State))
@@ -156,14 +156,14 @@ func (p *printer) ask() {
 func waitsFor(g *opt.Gate, state a2a.TaskState) string {
 	switch {
 	case state == a2a.AuthRequired:
-		return "until somebody has authorized this elsewhere. To see what follows:"
+		return "for an authorization elsewhere. To watch the task:"
 	case g != nil && g.Kind == opt.Approval:
-		return "for a decision. To take it:"
+		return "for a decision. To decide:"
 	}
-	return "for an answer. To give it:"
+	return "for an answer. To answer:"
 }
 
-// commands returns what to type to answer at g, or to a task that shows no gate.
+// commands returns the commands that answer at g, or a task that shows no gate.
 func (p *printer) commands(g *opt.Gate, state a2a.TaskState) string {
 	answer := "  longhaul answer" + p.flags + " "
 	switch {

@@ -25,24 +25,24 @@ type Embedded struct {
 	Stop  func() error
 }
 
-// An Embed starts the Temporal server that the program carries.
+// An Embed starts the Temporal server that is built into the program.
 type Embed func(ctx context.Context, cfg EmbedConfig) (*Embedded, error)
 
-// An Agent decides about messages, and knows what it is good for.
+// An Agent decides about messages, and knows its skills.
 type Agent interface {
 	apiservice.Agent
 	Skills() []apiservice.Skill // for the card
 }
 
-// A Build is what differs between the programs that share the commands. The
-// zero value is the thin program, without the commands dev and temporal.
+// A Build has what differs between the programs that share the commands. The zero
+// value is the program without a Temporal server, and so without the commands dev
+// and temporal.
 type Build struct {
-	Embed     Embed                          // of the program that carries a Temporal server
-	Executors map[string]activities.Executor // beside those that every program has, or in their place; by kind
-	Agents    map[string]Agent               // beside that of the playbooks, by the names that --agent knows; Executors has what they need
+	Embed     Embed                          // of the program with a Temporal server
+	Executors map[string]activities.Executor // added to those of every program, or replacing them; by kind
+	Agents    map[string]Agent               // added to that of the playbooks, by the names for --agent; Executors has what they need
 
-	// Wrappers around the parts that may fail, for programs that test what
-	// happens then. Nil leaves a part as it is.
+	// Wrappers around parts, for programs that test failures. Nil: no wrapper.
 	Engine   func(apiservice.Engine) apiservice.Engine
 	Journal  func(apiservice.Journal) apiservice.Journal
 	Recorder func(activities.Recorder) activities.Recorder
@@ -68,7 +68,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	return 0
 }
 
-// A program is what commands need to know of the process.
+// A program has what commands need to know of the process.
 type program struct {
 	ctx    context.Context
 	stdout io.Writer
@@ -78,21 +78,21 @@ type program struct {
 
 // commands are those of every program.
 type commands struct {
-	Config kong.ConfigFlag `help:"Configuration file (YAML): the names of flags, without the dashes in front." env:"LONGHAUL_CONFIG" type:"path" placeholder:"FILE"`
+	Config kong.ConfigFlag `help:"Configuration file (YAML): the names of flags without their dashes." env:"LONGHAUL_CONFIG" type:"path" placeholder:"FILE"`
 
-	API     apiCommand     `cmd:"" help:"Serve A2A; the work is done by workers elsewhere."`
+	API     apiCommand     `cmd:"" help:"Serve A2A; workers do the work."`
 	Worker  workerCommand  `cmd:"" help:"Do the work; any number of workers may run."`
-	Send    sendCommand    `cmd:"" help:"Send a message to an agent and show what comes of it."`
+	Send    sendCommand    `cmd:"" help:"Send a message to an agent and show the result."`
 	Watch   watchCommand   `cmd:"" help:"Show what happens to a task until it has ended."`
-	Answer  answerCommand  `cmd:"" help:"Answer a task that waits for somebody."`
+	Answer  answerCommand  `cmd:"" help:"Answer a waiting task."`
 	Show    configCommand  `cmd:"" name:"config" help:"Show every setting, its value and where it can be set."`
 	Version versionCommand `cmd:"" help:"Show the version."`
 }
 
-// devCommands are those of the program that carries Temporal.
+// devCommands are those of the program with a Temporal server.
 type devCommands struct {
 	Dev      devCommand      `cmd:"" default:"withargs" help:"Run everything in this process: Temporal, the API and a worker. The default."`
-	Temporal temporalCommand `cmd:"" help:"Run only the Temporal server that this program carries."`
+	Temporal temporalCommand `cmd:"" help:"Run only the built-in Temporal server."`
 	commands
 }
 
@@ -104,7 +104,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	var exit *int
 	parser, err := kong.New(grammar,
 		kong.Name("longhaul"),
-		kong.Description("An A2A agent server whose work survives anything."),
+		kong.Description("An A2A agent server with durable tasks."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exit = &code }),
 		kong.Configuration(fromYAML, defaultConfigFile),

@@ -7,12 +7,12 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// configCommand is "longhaul config": it prints a configuration file that says
-// what is in force.
+// configCommand is "longhaul config": it prints a configuration file with the
+// current settings.
 type configCommand struct{ allSettings }
 
 func (c *configCommand) Run(p *program, parsed *kong.Context) error {
-	fmt.Fprintf(p.stdout, "# Every setting and its value. A flag comes before the environment, and that\n# before this file, which is %s or the one that --config names.\n", defaultConfigFile)
+	fmt.Fprintf(p.stdout, "# Every setting and its value. A flag overrides the environment, and the\n# environment overrides this file: %s or the one that --config names.\n", defaultConfigFile)
 	for _, flag := range parsed.Selected().Flags {
 		env := ""
 		if len(flag.Envs) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What config prints is a configuration file that says the same.
+// The output of config is a configuration file with the same settings.
 func TestRun_config(t *testing.T) {
 	show := func(args ...string) string {
 		t.Helper()

@@ -9,11 +9,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// defaultConfigFile is read when it is there and no other is named.
+// defaultConfigFile is read if it exists and --config names no other file.
 const defaultConfigFile = "longhaul.yaml"
 
-// A yamlFile gives flags the values of a configuration file. Flags on the
-// command line and the environment come before it.
+// A yamlFile gives flags the values of a configuration file. Flags on the command
+// line and the environment override it.
 type yamlFile map[string]any
 
 func fromYAML(r io.Reader) (kong.Resolver, error) {

@@ -13,8 +13,8 @@ import (
 	apiservice "longhaul/api/service"
 )
 
-// listenGRPC opens the address of gRPC, and returns what the card says of it. Both
-// are nothing if gRPC is off.
+// listenGRPC listens at the address of gRPC, and returns the address for the
+// card. Both are empty if gRPC is off.
 func (s apiSettings) listenGRPC() (net.Listener, string, error) {
 	if s.GRPCAddr == "" {
 		return nil, "", nil

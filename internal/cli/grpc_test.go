@@ -21,11 +21,11 @@ func TestAPISettings_publicGRPC(t *testing.T) {
 	}
 }
 
-// Both addresses are kept to this machine, since nobody is asked who they are.
+// Both addresses must be on loopback, since callers are not authenticated.
 func TestRun_reach(t *testing.T) {
 	for _, tt := range []struct{ addr, grpc, want string }{
-		{"0.0.0.0:0", "127.0.0.1:0", `--addr "0.0.0.0:0" can be reached from outside`},
-		{"127.0.0.1:0", "0.0.0.0:0", `--grpc-addr "0.0.0.0:0" can be reached from outside`},
+		{"0.0.0.0:0", "127.0.0.1:0", `--addr "0.0.0.0:0" can be reached from other machines`},
+		{"127.0.0.1:0", "0.0.0.0:0", `--grpc-addr "0.0.0.0:0" can be reached from other machines`},
 		{"127.0.0.1:0", "here", `--grpc-addr "here" is not an address`},
 	} {
 		var stderr strings.Builder

@@ -10,12 +10,12 @@ import (
 	"go.uber.org/zap"
 )
 
-// onHangup tells of SIGHUP until ctx ends: by reload, or, where it means that the
-// terminal was closed, by a call of leave. Until end is called, once ctx has ended,
-// the signal does nothing else.
+// onHangup handles SIGHUP until ctx ends: it signals reload, or calls leave if
+// the terminal was closed. After ctx has ended the signal is ignored, until end
+// is called.
 //
-// Closing a terminal sends that signal to everything on it. A server that somebody
-// tries out there must not take it for a wish to read files and stay behind.
+// Closing a terminal sends SIGHUP to all processes on it. A server on that
+// terminal must stop then, not read its playbooks and keep running.
 func onHangup(ctx context.Context, leave func()) (reload <-chan struct{}, end func()) {
 	interactive := !signal.Ignored(syscall.SIGHUP) && hasTerminal() // nohup ignores it
 	hangups, out := make(chan os.Signal, 1), make(chan struct{}, 1)
@@ -34,7 +34,7 @@ func onHangup(ctx context.Context, leave func()) (reload <-chan struct{}, end fu
 			}
 			select {
 			case out <- struct{}{}:
-			default: // one is to come anyway
+			default: // a reload is pending already
 			}
 		}
 	})
@@ -44,7 +44,7 @@ func onHangup(ctx context.Context, leave func()) (reload <-chan struct{}, end fu
 	}
 }
 
-// hasTerminal reports whether the process has a terminal that is still there.
+// hasTerminal reports whether the process has a terminal that is still open.
 func hasTerminal() bool {
 	f, err := os.Open("/dev/tty")
 	if err != nil {
@@ -54,11 +54,11 @@ func hasTerminal() bool {
 	return true
 }
 
-// onReload has follow called once other playbooks are in force.
+// onReload registers follow, which is called after new playbooks were loaded.
 func (s *service) onReload(follow func()) { s.followers = append(s.followers, follow) }
 
-// reload reads the playbooks again, if the service has any. What runs is not
-// affected: its plans are in its history.
+// reload reads the playbooks again, if the service has any. Running objectives
+// are not affected: their plans are in their histories.
 func (s *service) reload() {
 	if s.books == nil {
 		return

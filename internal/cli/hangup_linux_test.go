@@ -22,15 +22,15 @@ import (
 
 const servingEnv = "LONGHAUL_TEST_SERVING"
 
-// A server on a terminal reads its playbooks at SIGHUP, and stops when the terminal
-// is closed, which sends the same signal. One that was started to outlive its
-// terminal goes on.
+// A server on a terminal reads its playbooks at SIGHUP, and stops when the
+// terminal is closed, which sends the same signal. A server that was started with
+// nohup continues.
 func TestServe_onATerminal(t *testing.T) {
 	if os.Getenv(servingEnv) != "" {
 		serveForTest(t)
 		return
 	}
-	caught := make(chan os.Signal, 1) // else a process whose tests run under nohup starts one that ignores it, too
+	caught := make(chan os.Signal, 1) // else, under nohup, the child would ignore the signal, too
 	signal.Notify(caught, syscall.SIGHUP)
 	defer signal.Stop(caught)
 	for _, outlives := range []bool{false, true} {
@@ -64,8 +64,8 @@ func TestServe_onATerminal(t *testing.T) {
 	}
 }
 
-// serveForTest serves nothing until it is told to stop, and says on descriptor 3
-// what happens.
+// serveForTest runs an empty service until it is told to stop, and writes its log
+// messages to descriptor 3.
 func serveForTest(t *testing.T) {
 	out := os.NewFile(3, "out")
 	say := func(text string) { fmt.Fprintln(out, text) }
@@ -82,8 +82,8 @@ func serveForTest(t *testing.T) {
 	}
 }
 
-// startOnTerminal runs this test again as a process on a terminal of its own, which
-// is closed by closing the file. said is what it says.
+// startOnTerminal runs this test again as a process on a new terminal, which is
+// closed by closing the file. said is the output of the process.
 func startOnTerminal(t *testing.T, outlives bool) (terminal *os.File, cmd *exec.Cmd, said *bufio.Reader) {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)

@@ -19,9 +19,9 @@ import (
 	"longhaul/a2a"
 )
 
-// A process that is told so by a real signal reads its playbooks again: messages
-// are decided about with them, and the card says what they offer. If anything is
-// wrong with them, that is logged, and nothing changes.
+// At a real SIGHUP a process reads its playbooks again: it uses them for
+// messages, and the card has their skills. If they have mistakes, it logs them
+// and nothing changes.
 func TestServe_readsPlaybooksAgain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "books.yaml")
 	write := func(name, rest string) {
@@ -47,7 +47,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 				}
 				return nil
 			}))
-			temporal := temporalSettings{TemporalAddr: "127.0.0.1:1", Namespace: "default"} // nobody is there
+			temporal := temporalSettings{TemporalAddr: "127.0.0.1:1", Namespace: "default"} // nothing listens there
 			if err := s.open(ctx, storeSettings{DataDir: t.TempDir(), Sync: "normal"}, workSettings{Playbooks: []string{file}}, temporal); err != nil {
 				return err
 			}

@@ -21,7 +21,7 @@ func TestAPISettings_limits(t *testing.T) {
 	}
 }
 
-// A limit that lets nothing through is a mistake.
+// A limit below 1 is refused.
 func TestRun_limitTooLow(t *testing.T) {
 	for _, flag := range []string{"--max-plans=0", "--max-plan-tasks=-1", "--max-parallel=0", "--task-timeout=0s"} {
 		name, _, _ := strings.Cut(flag, "=")

@@ -23,8 +23,8 @@ import (
 	"longhaul/workflows"
 )
 
-// The example of the documentation is a playbook, has all that a playbook can
-// have, and does what is said there.
+// The example of the documentation is a valid playbook, has every member that a
+// playbook may have, and does what the text says.
 func TestDocs_playbook(t *testing.T) {
 	docs := readFile(t, "../../docs/playbooks.md")
 	_, rest, _ := strings.Cut(docs, "```yaml\n")
@@ -34,7 +34,7 @@ func TestDocs_playbook(t *testing.T) {
 	}
 	for _, name := range members(t) {
 		if !strings.Contains(docs, "`"+name+"`") {
-			t.Errorf("nothing is said of %s", name)
+			t.Errorf("the text does not mention %s", name)
 		}
 		if !regexp.MustCompile(`(?m)(^|[{, -])` + name + `:`).MatchString(example) {
 			t.Errorf("the example has no %s", name)
@@ -66,7 +66,7 @@ It was checked: All of it is true.`
 	}
 }
 
-// members lists what the code that reads playbooks knows.
+// members lists the members that the reader of playbooks accepts.
 func members(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -88,9 +88,9 @@ func readFile(t *testing.T, name string) string {
 	return string(data)
 }
 
-// perform has the real workflows do what books say about a message, in Temporal's
-// test environment. Every question is answered. It returns the texts that the root
-// task shows.
+// perform runs the plans that books have for a message, in Temporal's test
+// environment with the real workflows. It answers every gate and returns the
+// texts that the root task shows.
 func perform(t *testing.T, books *planner.Playbooks, text string) []string {
 	t.Helper()
 	m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
@@ -145,7 +145,7 @@ func (s *shown) Record(_ context.Context, batches ...opt.Batch) error {
 	return nil
 }
 
-// hear takes in an event. It may come more than once.
+// hear handles an event. It may come more than once.
 func (s *shown) hear(source string, e opt.Event) {
 	key := fmt.Sprint(source, " ", e.N)
 	if s.heard[key] {

@@ -17,10 +17,10 @@ import (
 type display interface {
 	event(e client.Event)
 	progress(o *client.Objective)
-	ask() // tells what the task waits for, once
+	ask() // prints what the task waits for, once
 }
 
-// display returns the display that fits where the program writes to.
+// display returns the display for the output of the program.
 func (s remoteSettings) display(p *program, raw, quiet bool) display {
 	if raw {
 		return rawDisplay{p.stdout}
@@ -51,8 +51,7 @@ func (d rawDisplay) event(e client.Event) {
 func (rawDisplay) progress(*client.Objective) {}
 func (rawDisplay) ask()                       {}
 
-// A printer tells what happens in plain words. A quiet one prints only what
-// came out in the end.
+// A printer prints events as text. A quiet printer prints only the result.
 type printer struct {
 	out   io.Writer
 	quiet bool
@@ -61,7 +60,7 @@ type printer struct {
 
 	taskID string
 	status string            // as it was printed last
-	latest client.Event      // that told the status
+	latest client.Event      // that had the status
 	asked  string            // what was asked last
 	seen   map[string]string // statuses printed, by id of plan or plan task
 	shown  map[string]string // text of artifacts, by id
@@ -96,7 +95,7 @@ func (p *printer) event(e client.Event) {
 	}
 }
 
-// words are the states as sentences. Those of waiting are told by ask.
+// words are the states as sentences. ask prints those of waiting.
 var words = map[a2a.TaskState]string{
 	a2a.Submitted: "Submitted.", a2a.Working: "Working.", a2a.Completed: "Completed.",
 	a2a.Failed: "Failed.", a2a.Canceled: "Canceled.", a2a.Rejected: "Rejected.",
@@ -139,8 +138,7 @@ func (p *printer) progress(o *client.Objective) {
 	}
 }
 
-// changed prints a line about what has another status than the last time, or
-// than at first.
+// changed prints a line if the status differs from the last one, or from first.
 func (p *printer) changed(id, status, first, line string) {
 	before, ok := p.seen[id]
 	if !ok {
@@ -152,7 +150,7 @@ func (p *printer) changed(id, status, first, line string) {
 	}
 }
 
-// because returns why a plan does not go on.
+// because returns why a plan is blocked or failed.
 func because(p client.Plan) string {
 	keys := map[opt.PlanStatus]string{opt.PlanBlocked: opt.KeyBlockedReason, opt.PlanFailed: opt.KeyFailureReason}
 	if reason, ok := p.Metadata.String(keys[p.Status]); ok {
@@ -161,7 +159,7 @@ func because(p client.Plan) string {
 	return ""
 }
 
-// artifact prints what is new of an artifact.
+// artifact prints the new part of an artifact.
 func (p *printer) artifact(a a2a.Artifact, more bool) {
 	text, before := render(a.Parts), p.shown[a.ArtifactID]
 	_, known := p.shown[a.ArtifactID]
@@ -192,8 +190,8 @@ func (p *printer) artifact(a a2a.Artifact, more bool) {
 	p.write(rest)
 }
 
-// render returns parts as text. Texts follow on each other, since an artifact
-// may have come in pieces; anything else has a line of its own.
+// render returns parts as text. Texts are joined, since an artifact may have come
+// in pieces; each other part has a line of its own.
 func render(parts []a2a.Part) string {
 	text := ""
 	for _, part := range parts {
@@ -216,7 +214,7 @@ func render(parts []a2a.Part) string {
 	return text
 }
 
-// say prints a line of progress, of which a quiet printer has none.
+// say prints a line of progress, unless the printer is quiet.
 func (p *printer) say(format string, args ...any) {
 	if !p.quiet {
 		p.line(format, args...)

@@ -12,27 +12,27 @@ import (
 	"longhaul/workflows"
 )
 
-// retentionSettings say for how long what has ended is kept.
+// retentionSettings say how long ended objectives are kept.
 type retentionSettings struct {
-	TTL time.Duration `name:"ttl" help:"How long what has ended is kept; 0 keeps it for ever. Workers of one installation need the same." default:"168h" env:"LONGHAUL_TTL"`
+	TTL time.Duration `name:"ttl" help:"How long ended objectives are kept; 0 keeps them for ever. Use the same value for all workers." default:"168h" env:"LONGHAUL_TTL"`
 }
 
-// check refuses what cannot be meant.
+// check refuses a TTL between 0 and a second.
 func (s retentionSettings) check() error {
 	if s.TTL != 0 && s.TTL < time.Second {
-		return fmt.Errorf("--ttl %v is too short: want 0, to keep what has ended for ever, or at least 1s", s.TTL)
+		return fmt.Errorf("--ttl %v is too short: want 0, to keep ended objectives for ever, or at least 1s", s.TTL)
 	}
 	return nil
 }
 
 // Retentions of a namespace.
 const (
-	leastRetention = time.Hour          // Temporal takes no less
-	week           = 7 * 24 * time.Hour // where the journal keeps everything, which Temporal cannot
+	leastRetention = time.Hour          // the least that Temporal accepts
+	week           = 7 * 24 * time.Hour // if the journal keeps everything, which Temporal cannot
 )
 
-// ofNamespace returns for how long a namespace of ours keeps workflows: as long as
-// the journal, if Temporal can.
+// ofNamespace returns how long our namespace keeps ended workflows: as long as
+// the journal, if Temporal allows it.
 func (s retentionSettings) ofNamespace() time.Duration {
 	if s.TTL == 0 {
 		return week
@@ -40,13 +40,13 @@ func (s retentionSettings) ofNamespace() time.Duration {
 	return max(s.TTL, leastRetention)
 }
 
-// retainTries is how often a schedule is tried to be made that Temporal should
-// take: a new namespace takes some seconds to be known to all of its servers.
+// retainTries is how often to try to make the schedule: it takes some seconds
+// until all servers of Temporal know a new namespace.
 const retainTries = 15
 
-// retain has Temporal see to it that what has ended is removed, and warns if it
-// forgets its own record earlier. Without the one and with the other the service
-// works as well, so it goes on.
+// retain makes the schedule that removes ended objectives, and warns if Temporal
+// keeps workflows for a shorter time. A failure of either does not stop the
+// service.
 func (s *service) retain(ctx context.Context, keep retentionSettings, namespace string) error {
 	for n := 1; ; n++ {
 		err := within(ctx, func(ctx context.Context) error { return workflows.Retain(ctx, s.temporal, keep.TTL) })
@@ -54,7 +54,7 @@ func (s *service) retain(ctx context.Context, keep retentionSettings, namespace 
 			break
 		}
 		if n == retainTries || never(err) {
-			s.log.Warn("What has ended will not be removed", zap.String("namespace", namespace), zap.Error(err))
+			s.log.Warn("Ended objectives will not be removed", zap.String("namespace", namespace), zap.Error(err))
 			break
 		}
 		select {
@@ -67,30 +67,30 @@ func (s *service) retain(ctx context.Context, keep retentionSettings, namespace 
 	return nil
 }
 
-// compare warns if the namespace keeps what has ended for a shorter time than the
-// journal. Then Temporal's UI shows less than the journal does.
+// compare warns if the namespace keeps ended workflows for a shorter time than
+// the journal. Then Temporal's UI shows less than the journal.
 func (s *service) compare(ctx context.Context, keep retentionSettings, namespace string) {
 	err := within(ctx, func(ctx context.Context) error {
 		has, err := workflows.NamespaceRetention(ctx, s.temporal, namespace)
 		if err == nil && has < keep.TTL {
-			s.log.Warn("Temporal keeps what has ended for a shorter time than --ttl: raise the retention of the namespace",
+			s.log.Warn("Temporal keeps ended workflows for a shorter time than --ttl: raise the retention of the namespace",
 				zap.String("namespace", namespace), zap.Duration("retention", has), zap.Duration("ttl", keep.TTL))
 		}
 		return err
 	})
 	if err != nil {
-		s.log.Warn("Cannot see for how long Temporal keeps what has ended", zap.String("namespace", namespace), zap.Error(err))
+		s.log.Warn("Cannot read how long Temporal keeps ended workflows", zap.String("namespace", namespace), zap.Error(err))
 	}
 }
 
-// within gives a call to Temporal some time.
+// within limits the time of a call to Temporal.
 func within(ctx context.Context, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	return call(ctx)
 }
 
-// never reports whether Temporal will not do what it was asked for.
+// never reports whether Temporal refused a request for good.
 func never(err error) bool {
 	var denied *serviceerror.PermissionDenied
 	var unknown *serviceerror.Unimplemented

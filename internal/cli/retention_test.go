@@ -19,7 +19,7 @@ func TestRetentionSettings(t *testing.T) {
 	}
 }
 
-// A TTL that would remove everything at once is a mistake.
+// A TTL that would remove objectives at once is refused.
 func TestRun_ttlTooShort(t *testing.T) {
 	for _, ttl := range []string{"999ms", "-1h"} {
 		var stderr strings.Builder

@@ -17,15 +17,15 @@ import (
 // sendCommand is "longhaul send".
 type sendCommand struct {
 	remoteSettings
-	Text    []string `arg:"" optional:"" help:"What to say."`
-	ID      string   `help:"Id of the message; the same id again is the same message." placeholder:"ID"`
+	Text    []string `arg:"" optional:"" help:"Text of the message."`
+	ID      string   `help:"Id of the message. A repeat with the same id is the same message." placeholder:"ID"`
 	Context string   `help:"Context that the message belongs to." placeholder:"ID"`
 	Task    string   `help:"Task that the message is for." placeholder:"ID"`
-	Data    []string `help:"JSON to send along; may be repeated." placeholder:"JSON" sep:"none"`
-	File    []string `help:"File to send along; may be repeated." placeholder:"PATH" sep:"none" type:"existingfile"`
-	NoWait  bool     `help:"Only send, and print the task that it began." xor:"output"`
-	Quiet   bool     `short:"q" help:"Print only what comes out." xor:"output"`
-	JSON    bool     `help:"Print events as they come, one on a line."`
+	Data    []string `help:"JSON to attach; may be repeated." placeholder:"JSON" sep:"none"`
+	File    []string `help:"File to attach; may be repeated." placeholder:"PATH" sep:"none" type:"existingfile"`
+	NoWait  bool     `help:"Only send, and print the new task." xor:"output"`
+	Quiet   bool     `short:"q" help:"Print only the result." xor:"output"`
+	JSON    bool     `help:"Print each event as a line of JSON."`
 }
 
 func (c *sendCommand) Run(p *program) error {

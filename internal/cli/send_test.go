@@ -68,7 +68,7 @@ func TestSend_waits(t *testing.T) {
 Ship it?
 It is for tea
 
-The task waits for a decision. To take it:
+The task waits for a decision. To decide:
 
   longhaul answer --url URL GATE --accept
   longhaul answer --url URL GATE --reject --feedback "what is wrong"
@@ -77,7 +77,7 @@ The task waits for a decision. To take it:
 About the tea
 Which?
 
-The task waits for an answer. To give it:
+The task waits for an answer. To answer:
 
   longhaul answer --url URL GATE "your answer"
 `},
@@ -86,21 +86,21 @@ About the tea
 Which?
 How much?
 
-The task waits for an answer. To give it:
+The task waits for an answer. To answer:
 
   longhaul answer --url URL GATE --set q1="your answer" --set q2="your answer"
 `},
 		{"no gate", "INPUT_REQUIRED", "Which tea?", "", `
 Which tea?
 
-The task waits for an answer. To give it:
+The task waits for an answer. To answer:
 
   longhaul answer --url URL ROOT "your answer"
 `},
 		{"an authorization", "AUTH_REQUIRED", "", gate1(gate, "credential", ""), `
 About the tea
 
-The task waits until somebody has authorized this elsewhere. To see what follows:
+The task waits for an authorization elsewhere. To watch the task:
 
   longhaul watch --url URL ROOT
 `},
@@ -111,7 +111,7 @@ The task waits until somebody has authorized this elsewhere. To see what follows
 			f := newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus(tt.state, tt.text, tt.metadata)))
 			want := strings.NewReplacer("GATE", gateID, "ROOT", rootID).Replace(tt.want)
 			if tt.want == "" {
-				want = "\nWhich tea?\n\nThere is an answer already, which counts as soon as a worker is there.\n"
+				want = "\nWhich tea?\n\nAn answer is already stored; a worker will use it as soon as one is available.\n"
 			}
 			f.want(f.run(&sendCommand{remoteSettings: f.settings(), Text: []string{"x"}}), 3, "Task "+rootID+"\n\nWorking.\n"+want)
 		})
@@ -166,7 +166,7 @@ func TestRemoteSettings_flags(t *testing.T) {
 	}
 }
 
-// Commas, equals signs and semicolons in what people type are theirs.
+// Commas, equals signs and semicolons in arguments are kept.
 func TestRun_separators(t *testing.T) {
 	f := newFakeAgent(t, sendResult(wireTask("SUBMITTED", "")), sendResult(wireTask("WORKING", "")))
 	var out, errs strings.Builder

@@ -17,7 +17,7 @@ import (
 	"longhaul/workflows"
 )
 
-// EmbedConfig says what the embedded Temporal shall be.
+// EmbedConfig configures the embedded Temporal.
 type EmbedConfig struct {
 	Dir              string // of its files; "" keeps everything in memory
 	Addr             string
@@ -83,8 +83,8 @@ func (c *workerCommand) Run(p *program) error {
 	})
 }
 
-// prepare makes the namespace and its search attributes, waiting for Temporal as
-// long as it takes. What our credentials may not make, an operator has to.
+// prepare waits for Temporal and makes the namespace and its search attributes.
+// If our credentials do not allow that, an operator must make them.
 func (s *service) prepare(ctx context.Context, namespace string, retention time.Duration) error {
 	for {
 		err := within(ctx, func(ctx context.Context) error { return workflows.Prepare(ctx, s.temporal, namespace, retention) })
@@ -107,7 +107,7 @@ func (s *service) prepare(ctx context.Context, namespace string, retention time.
 
 // embedSettings say how the embedded Temporal runs.
 type embedSettings struct {
-	TemporalUIAddr string `name:"temporal-ui-addr" help:"Where the embedded Temporal's Web UI listens; empty for none." default:"127.0.0.1:8233" env:"LONGHAUL_TEMPORAL_UI_ADDR" placeholder:"HOST:PORT"`
+	TemporalUIAddr string `name:"temporal-ui-addr" help:"Address of the Web UI of the embedded Temporal; empty for none." default:"127.0.0.1:8233" env:"LONGHAUL_TEMPORAL_UI_ADDR" placeholder:"HOST:PORT"`
 }
 
 // allSettings are the settings of all services together.
@@ -179,7 +179,7 @@ func embedConfig(store storeSettings, temporal temporalSettings, ui embedSetting
 	}
 }
 
-// embed starts the Temporal server that the program carries.
+// embed starts the built-in Temporal server.
 func (s *service) embed(ctx context.Context, embed Embed, c EmbedConfig) (*Embedded, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
@@ -211,9 +211,9 @@ func (p *program) serve(logs logSettings, start func(context.Context, *service) 
 	worker.LimitMemory()
 	s := newService(log, p.build)
 	if err := start(ctx, s); err != nil {
-		_ = s.stop() // the first error says why
+		_ = s.stop() // the first error is the cause
 		if ctx.Err() != nil {
-			return nil // told to stop before it was up
+			return nil // the process was told to stop during the start
 		}
 		return err
 	}

@@ -23,17 +23,17 @@ import (
 	"longhaul/workflows"
 )
 
-// A service is what one process runs. Everything that it has started it stops,
-// in the opposite order.
+// A service is what one process runs. It stops what it has started, in reverse
+// order.
 type service struct {
 	build     Build
 	log       *zap.Logger
 	journal   *journal.Journal
 	temporal  client.Client
 	books     *planner.Shelf // nil for a service without playbooks
-	followers []func()       // called once other playbooks are in force
+	followers []func()       // called after new playbooks were loaded
 	stops     []func() error
-	failed    chan error // what ends the service before it is told to stop
+	failed    chan error // the error that ends the service early
 }
 
 func newService(log *zap.Logger, b Build) *service {
@@ -48,7 +48,7 @@ func wrapped[T any](part T, wrapper func(T) T) T {
 	return wrapper(part)
 }
 
-// onStop has stop called at the end.
+// onStop registers stop, which is called at the end.
 func (s *service) onStop(stop func() error) { s.stops = append(s.stops, stop) }
 
 // stop stops everything.
@@ -61,7 +61,7 @@ func (s *service) stop() error {
 	return errors.Join(errs...)
 }
 
-// fail ends the service because of err, or of one before it.
+// fail ends the service with err, unless an earlier error ends it.
 func (s *service) fail(err error) {
 	select {
 	case s.failed <- err:
@@ -70,7 +70,7 @@ func (s *service) fail(err error) {
 }
 
 // wait blocks until ctx ends or a part of the service has failed, then stops
-// everything. Until then it reads the playbooks again whenever reload says so.
+// everything. Until then it reads the playbooks again at each signal of reload.
 func (s *service) wait(ctx context.Context, reload <-chan struct{}) error {
 	for {
 		select {

@@ -17,7 +17,7 @@ import (
 	"longhaul/opt"
 )
 
-// logSettings say what is logged.
+// logSettings configure the log.
 type logSettings struct {
 	LogLevel  string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"LONGHAUL_LOG_LEVEL"`
 	LogFormat string `help:"How to log: text or json." enum:"text,json" default:"text" env:"LONGHAUL_LOG_FORMAT"`
@@ -25,42 +25,42 @@ type logSettings struct {
 
 // storeSettings say where the journal is.
 type storeSettings struct {
-	DataDir string `help:"Directory of everything that is kept." default:".longhaul" env:"LONGHAUL_DATA_DIR" type:"path"`
-	Sync    string `help:"full survives a power cut; normal is faster and may lose the last moments to one." enum:"full,normal" default:"full" env:"LONGHAUL_SYNC"`
+	DataDir string `help:"Directory for all data." default:".longhaul" env:"LONGHAUL_DATA_DIR" type:"path"`
+	Sync    string `help:"full: data survives a power cut; normal: faster, but a power cut may lose the last moments." enum:"full,normal" default:"full" env:"LONGHAUL_SYNC"`
 }
 
 // temporalSettings say where Temporal is.
 type temporalSettings struct {
-	TemporalAddr string `help:"Address of Temporal. In dev, where the embedded one listens." default:"127.0.0.1:7233" env:"LONGHAUL_TEMPORAL_ADDR" placeholder:"HOST:PORT"`
+	TemporalAddr string `help:"Address of Temporal. In dev, the address of the embedded Temporal." default:"127.0.0.1:7233" env:"LONGHAUL_TEMPORAL_ADDR" placeholder:"HOST:PORT"`
 	Namespace    string `help:"Temporal namespace." default:"default" env:"LONGHAUL_NAMESPACE"`
-	MaxEvents    int    `help:"Continue workflows as new past so many events of history; 0 leaves it to Temporal." default:"0" env:"LONGHAUL_MAX_EVENTS"`
+	MaxEvents    int    `help:"Events of history after which a workflow continues as new; 0: Temporal decides." default:"0" env:"LONGHAUL_MAX_EVENTS"`
 }
 
 // apiSettings say how the API serves.
 type apiSettings struct {
-	Addr           string        `help:"Address to serve A2A at." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT"`
-	AllowAnyone    bool          `help:"Serve whoever can reach the address, though nobody is asked who they are. Without it the address must be on loopback." env:"LONGHAUL_ALLOW_ANYONE"`
-	PublicURL      string        `help:"URL that the agent card names; the default follows from the address." env:"LONGHAUL_PUBLIC_URL" placeholder:"URL"`
-	GRPCAddr       string        `name:"grpc-addr" help:"Address to serve A2A 1.0 over gRPC at, without TLS; empty for none." default:"" env:"LONGHAUL_GRPC_ADDR" placeholder:"HOST:PORT"`
-	PublicGRPCAddr string        `name:"public-grpc-addr" help:"Address of gRPC that the agent card names; the default follows from where it listens and the public URL." env:"LONGHAUL_PUBLIC_GRPC_ADDR" placeholder:"HOST:PORT"`
-	Agent          string        `help:"What decides about messages: playbooks, or another agent that the program carries." default:"playbooks" env:"LONGHAUL_AGENT"`
+	Addr           string        `help:"Address at which to serve A2A." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT"`
+	AllowAnyone    bool          `help:"Allow unauthenticated access on a non-loopback address." env:"LONGHAUL_ALLOW_ANYONE"`
+	PublicURL      string        `help:"URL on the agent card; the default is made from --addr." env:"LONGHAUL_PUBLIC_URL" placeholder:"URL"`
+	GRPCAddr       string        `name:"grpc-addr" help:"Address at which to serve A2A 1.0 over gRPC, without TLS; empty for none." default:"" env:"LONGHAUL_GRPC_ADDR" placeholder:"HOST:PORT"`
+	PublicGRPCAddr string        `name:"public-grpc-addr" help:"Address of gRPC on the agent card; the default is made from --grpc-addr and --public-url." env:"LONGHAUL_PUBLIC_GRPC_ADDR" placeholder:"HOST:PORT"`
+	Agent          string        `help:"Agent that decides about messages: playbooks, or another agent that is built into the program." default:"playbooks" env:"LONGHAUL_AGENT"`
 	AgentName      string        `help:"Name on the agent card." default:"Longhaul" env:"LONGHAUL_AGENT_NAME"`
-	Idempotency    string        `help:"Which sends count as one: those with the same message-id or Idempotency-Key header, those with the same header, or, if off, none." enum:"message-id,header,off" default:"message-id" env:"LONGHAUL_IDEMPOTENCY"`
-	NoStreaming    bool          `help:"Do not stream: for networks that cut streams, and for conformance kits." env:"LONGHAUL_NO_STREAMING"`
+	Idempotency    string        `help:"Which sends are repeats: those with the same message id or Idempotency-Key header (message-id), those with the same header (header), or none (off)." enum:"message-id,header,off" default:"message-id" env:"LONGHAUL_IDEMPOTENCY"`
+	NoStreaming    bool          `help:"Refuse streaming calls, for networks that cut streams and for conformance kits." env:"LONGHAUL_NO_STREAMING"`
 	NoREST         bool          `name:"no-rest" help:"Serve JSON-RPC alone, not plain HTTP too." env:"LONGHAUL_NO_REST"`
-	Lenient        bool          `name:"lenient-version" help:"Take calls of A2A 1.0 that do not name their version for what they are." env:"LONGHAUL_LENIENT_VERSION"`
-	Origins        []string      `help:"Origins of web pages that may call, such as https://app.example.com, or *." env:"LONGHAUL_ORIGINS" placeholder:"ORIGIN"`
-	Required       []string      `name:"require-extension" help:"URIs of extensions that clients must know: calls that do not name them are refused." env:"LONGHAUL_REQUIRE_EXTENSION" placeholder:"URI"`
+	Lenient        bool          `name:"lenient-version" help:"Accept A2A 1.0 method names without an A2A-Version header." env:"LONGHAUL_LENIENT_VERSION"`
+	Origins        []string      `help:"Origins of web pages that may call the API, such as https://app.example.com, or *." env:"LONGHAUL_ORIGINS" placeholder:"ORIGIN"`
+	Required       []string      `name:"require-extension" help:"URIs of required extensions: calls that do not name them are refused." env:"LONGHAUL_REQUIRE_EXTENSION" placeholder:"URI"`
 	BlockingWait   time.Duration `help:"How long a blocking send waits for the work." default:"25s" env:"LONGHAUL_BLOCKING_WAIT"`
-	ReplyWait      time.Duration `help:"How long a reply waits to be judged." default:"5s" env:"LONGHAUL_REPLY_WAIT"`
+	ReplyWait      time.Duration `help:"How long a reply waits for its verdict." default:"5s" env:"LONGHAUL_REPLY_WAIT"`
 	CancelWait     time.Duration `help:"How long a cancel waits for the work to stop." default:"5s" env:"LONGHAUL_CANCEL_WAIT"`
 	CallTimeout    time.Duration `help:"How long one call of Temporal may take." default:"10s" env:"LONGHAUL_CALL_TIMEOUT"`
 	MaxQueue       int           `help:"Objectives that may wait for their turn in one context." default:"9999" env:"LONGHAUL_MAX_QUEUE"`
 	MaxPlans       int           `help:"Plans that one objective may have, not counting those that were skipped." default:"10" env:"LONGHAUL_MAX_PLANS"`
 	MaxPlanTasks   int           `help:"Tasks that one plan may have." default:"50" env:"LONGHAUL_MAX_PLAN_TASKS"`
 	MaxParallel    int           `help:"Tasks of one plan, or plans of one objective, that run at a time where dependencies are declared." default:"4" env:"LONGHAUL_MAX_PARALLEL"`
-	TaskTimeout    time.Duration `help:"How long one attempt at a task may work, unless the task says otherwise." default:"30m" env:"LONGHAUL_TASK_TIMEOUT"`
-	IdleTTL        time.Duration `name:"idle-ttl" help:"After how long an objective that nobody has started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
+	TaskTimeout    time.Duration `help:"How long one attempt at a task may take, unless the task has a timeout." default:"30m" env:"LONGHAUL_TASK_TIMEOUT"`
+	IdleTTL        time.Duration `name:"idle-ttl" help:"After how long an objective that was not started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
 	MaxBody        int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
 }
 
@@ -71,7 +71,7 @@ func (s apiSettings) limits() opt.Limits {
 	}
 }
 
-// checkLimits refuses limits that let nothing through.
+// checkLimits refuses limits below 1.
 func (s apiSettings) checkLimits() error {
 	var wrong []error
 	for _, l := range []struct {
@@ -85,10 +85,10 @@ func (s apiSettings) checkLimits() error {
 	return errors.Join(wrong...)
 }
 
-// workSettings say how work is planned and done. Both the API, which knows a
-// playbook at once, and the worker need them.
+// workSettings say how work is planned and done. The API and the worker both need
+// them.
 type workSettings struct {
-	Playbooks []string `help:"Playbook files or directories, in place of the bundled one. SIGHUP has them read again." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
+	Playbooks []string `help:"Playbook files or directories, which replace the bundled playbook. SIGHUP reloads them." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
 }
 
 // load reads the playbooks: those that are named, else the bundled one.
@@ -102,7 +102,7 @@ func (s workSettings) load() (*planner.Playbooks, error) {
 // workerSettings say how a worker works.
 type workerSettings struct {
 	MaxTasks  int           `help:"Tasks that one worker runs at a time." default:"200" env:"LONGHAUL_MAX_TASKS"`
-	StopAfter time.Duration `help:"How long running tasks may go on when a worker stops." default:"10s" env:"LONGHAUL_STOP_AFTER"`
+	StopAfter time.Duration `help:"How long running tasks may continue when a worker stops." default:"10s" env:"LONGHAUL_STOP_AFTER"`
 }
 
 // logger returns the log, which goes to standard error.
@@ -131,7 +131,7 @@ func (s storeSettings) journal() (string, error) {
 	return filepath.Join(s.DataDir, "journal.db"), nil
 }
 
-// url returns the URL that the card names, given where the API listens.
+// url returns the URL for the card, given the address at which the API listens.
 func (s apiSettings) url(listening net.Addr) (string, error) {
 	if s.PublicURL == "" {
 		return "http://" + listening.String(), nil
@@ -143,8 +143,7 @@ func (s apiSettings) url(listening net.Addr) (string, error) {
 	return s.PublicURL, nil
 }
 
-// reach refuses addresses that others on the network could reach, unless that is
-// wanted.
+// reach refuses addresses outside loopback, unless --allow-anyone is set.
 func (s apiSettings) reach() error {
 	err := s.mayListen("--addr", s.Addr)
 	if err == nil && s.GRPCAddr != "" {
@@ -153,8 +152,8 @@ func (s apiSettings) reach() error {
 	return err
 }
 
-// hosts returns the names by which the API may be called, nil for any. Who lets
-// anyone in says by that, too, that its network may call it what it likes.
+// hosts returns the host names that requests may use, nil for any. With
+// --allow-anyone, any name is allowed.
 func (s apiSettings) hosts() []string {
 	if s.AllowAnyone {
 		return nil
@@ -172,7 +171,7 @@ func (s apiSettings) mayListen(flag, addr string) error {
 		return fmt.Errorf("%s %q is not an address, such as 127.0.0.1:7420", flag, addr)
 	}
 	if !s.AllowAnyone && !local(net.JoinHostPort(host, "0")) {
-		return fmt.Errorf("%s %q can be reached from outside, and nobody is asked who they are: use 127.0.0.1, or --allow-anyone if the network keeps others out", flag, addr)
+		return fmt.Errorf("%s %q can be reached from other machines without authentication: use 127.0.0.1, or --allow-anyone if the network is protected", flag, addr)
 	}
 	return nil
 }

@@ -19,11 +19,11 @@ const defaultURL = "http://127.0.0.1:7420"
 type remoteSettings struct {
 	URL      string        `help:"URL of the agent." default:"http://127.0.0.1:7420" env:"LONGHAUL_URL"`
 	Token    string        `help:"Bearer token for the agent." env:"LONGHAUL_TOKEN"`
-	Patience time.Duration `help:"How long to go on trying while the agent cannot be reached." default:"2m" env:"LONGHAUL_PATIENCE"`
+	Patience time.Duration `help:"How long to repeat calls while the agent cannot be reached." default:"2m" env:"LONGHAUL_PATIENCE"`
 }
 
-// flags returns what a command needs to reach the same agent, with a space in
-// front. The token is not repeated: it is a secret.
+// flags returns the flags with which a command reaches the same agent, after a
+// space. The token is not repeated: it is a secret.
 func (s remoteSettings) flags() string {
 	if s.URL == defaultURL {
 		return ""
@@ -34,7 +34,7 @@ func (s remoteSettings) flags() string {
 // A remote is an agent elsewhere.
 type remote struct {
 	client  *client.Client
-	look    *client.Client // does not wait for an agent that cannot be reached
+	look    *client.Client // does not repeat calls
 	trouble *trouble
 }
 
@@ -51,7 +51,8 @@ func (s remoteSettings) reach(p *program) remote {
 	return r
 }
 
-// trouble tells that an agent cannot be reached, once until it can.
+// trouble prints once that an agent cannot be reached, until it can be reached
+// again.
 type trouble struct {
 	out io.Writer
 	url string
@@ -60,7 +61,7 @@ type trouble struct {
 	count int // of failures in a row
 }
 
-// tell notes a failure. One alone is not worth a word.
+// tell notes a failure. It prints nothing for a single failure.
 func (t *trouble) tell(err error, _ time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,12 +88,12 @@ func (e *exitError) Error() string { return e.text }
 // ExitCode returns the code to end the program with.
 func (e *exitError) ExitCode() int { return e.code }
 
-// exitOf says how the program ends when a task is left in a state: 0 if it
-// completed, 3 if it waits for somebody, 1 if it ended in another way.
+// exitOf returns the exit code for the last state of a task: 0 if it completed, 3
+// if it waits for a person, 1 if it ended in another way.
 func exitOf(state a2a.TaskState) error {
 	switch {
 	case state.Interrupted():
-		return &exitError{3, "the task waits for somebody"}
+		return &exitError{3, "the task waits for a person"}
 	case state.Terminal() && state != a2a.Completed:
 		return &exitError{1, "the task was not completed: " + string(state)}
 	}
@@ -103,8 +104,8 @@ func exitOf(state a2a.TaskState) error {
 type watchCommand struct {
 	remoteSettings
 	Task  string `arg:"" help:"Id of the task."`
-	After string `help:"Show only what came after this event." placeholder:"SEQ"`
-	JSON  bool   `help:"Print events as they come, one on a line."`
+	After string `help:"Show only events after this one." placeholder:"SEQ"`
+	JSON  bool   `help:"Print each event as a line of JSON."`
 }
 
 func (c *watchCommand) Run(p *program) error {
@@ -122,8 +123,8 @@ type watching struct {
 	display display
 	look    *client.Client
 	trouble *trouble
-	asks    bool             // at once, not when the stream is over
-	tick    <-chan time.Time // when to look at the plans again; nil for every second
+	asks    bool             // ask at once, not when the stream is over
+	tick    <-chan time.Time // when to read the plans again; nil: every second
 
 	taskID      string
 	last        string // id of the last event
@@ -132,7 +133,7 @@ type watching struct {
 	state       a2a.TaskState
 }
 
-// events are what a stream yields.
+// events are the events of a stream.
 type events = iter.Seq2[client.Event, error]
 
 type arrival struct {
@@ -140,9 +141,9 @@ type arrival struct {
 	err   error
 }
 
-// run shows events until there are no more, and returns the state that the task
-// was left in. A stream of a send is left when somebody has to authorize
-// something, which nobody should wait for.
+// run shows events until there are no more, and returns the last state of the
+// task. It leaves the stream of a send when an authorization is needed, since
+// that may take long.
 func (w *watching) run(ctx context.Context, stream func(context.Context) events) (a2a.TaskState, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	arrivals := make(chan arrival)
@@ -197,7 +198,8 @@ func (w *watching) show(ctx context.Context, e client.Event) {
 	} else if ref, ours := opt.ParseID(w.taskID); ours && ref.TaskID == "" {
 		w.objectiveID = ref.ObjectiveID
 	}
-	// What the plans did comes before what the task came to by it.
+	// Changes of the plans are shown before the change of the task that they
+	// caused.
 	begins := e.Artifact != nil && e.Artifact.Artifact.ArtifactID != w.artifactID
 	if e.Status != nil || begins {
 		w.progress(ctx)
@@ -214,8 +216,8 @@ func (w *watching) show(ctx context.Context, e client.Event) {
 	}
 }
 
-// progress looks at the plans and shows what has changed. It is only a help, so
-// it tells of no error.
+// progress reads the plans and shows what has changed. It ignores errors, since
+// this output is not essential.
 func (w *watching) progress(ctx context.Context) {
 	if w.objectiveID == "" {
 		return
@@ -230,5 +232,5 @@ func (w *watching) interrupted(err error, flags string) error {
 	if w.taskID == "" || w.last == "" {
 		return err
 	}
-	return fmt.Errorf("%w\nThe task goes on. To see the rest:\n\n  longhaul watch%s %s --after %s", err, flags, w.taskID, w.last)
+	return fmt.Errorf("%w\nThe task continues. To see the rest:\n\n  longhaul watch%s %s --after %s", err, flags, w.taskID, w.last)
 }

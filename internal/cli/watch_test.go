@@ -31,7 +31,7 @@ type fakeAgent struct {
 	t         *testing.T
 	mu        sync.Mutex
 	answers   []func(http.ResponseWriter)
-	objective []string // results of objectives/get, the last one again and again
+	objective []string // results of objectives/get, the last one is repeated
 	calls     []string
 }
 
@@ -160,7 +160,7 @@ func (f *fakeAgent) want(r *commandRun, code int, stdout string) {
 	}
 }
 
-// A task that waits is watched on until it ends, over a stream that breaks off.
+// A waiting task is watched until it ends, also when the stream breaks.
 func TestWatch(t *testing.T) {
 	f := newFakeAgent(t,
 		sendEvents(
@@ -189,7 +189,7 @@ Research / Approve: input-required
 Ship it?
 It is for tea
 
-The task waits for a decision. To take it:
+The task waits for a decision. To decide:
 
   longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --accept
   longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --reject --feedback "what is wrong"
@@ -228,7 +228,7 @@ func TestWatch_json(t *testing.T) {
 	f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, JSON: true}), 1, wireTask("WORKING", "")+"\n"+wireStatus("CANCELED", "", "")+"\n")
 }
 
-// What ended before is shown as it ended.
+// A task that has already ended is shown.
 func TestWatch_ended(t *testing.T) {
 	task := strings.TrimSuffix(strings.TrimPrefix(wireTask("COMPLETED", ""), `{"task":`), "}")
 	task = strings.Replace(task, `"metadata"`, `"artifacts":[{"artifactId":"a","parts":[{"text":"Tea."},{"url":"https://example.com/tea"},{"data":{"cups":2}},{"raw":"AAE=","filename":"tea.bin","mediaType":"application/octet-stream"}]}],"metadata"`, 1)
@@ -246,7 +246,7 @@ Completed.
 `)
 }
 
-// An agent that is gone for good: the error says how to go on later.
+// If the agent cannot be reached any more, the error says how to continue later.
 func TestWatch_givesUp(t *testing.T) {
 	f := newFakeAgent(t, sendEvents("4 "+wireTask("WORKING", "")), func(w http.ResponseWriter) { http.Error(w, "gone", http.StatusGone) })
 	r := f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID})
@@ -255,7 +255,7 @@ func TestWatch_givesUp(t *testing.T) {
 	}
 }
 
-// The plans are looked at again and again while nothing else happens.
+// The plans are read repeatedly while no event comes.
 func TestWatching_tick(t *testing.T) {
 	f := newFakeAgent(t)
 	f.objective = []string{wireObjective("working", "working", "pending", "pending", "pending")}

@@ -34,12 +34,12 @@ func (s *service) agent(name string) (Agent, error) {
 // repeats are the values of --idempotency.
 var repeats = map[string]apiservice.Idempotency{"message-id": apiservice.ByMessageID, "header": apiservice.ByHeader, "off": apiservice.NoRepeats}
 
-// playbooks is the agent that decides with the playbooks that are in force.
+// playbooks is the agent that decides with the current playbooks.
 type playbooks struct{ shelf *planner.Shelf }
 
-// Decide implements [apiservice.Agent]. Of the messages that no playbook matches, a
-// trivial one is answered at once; the others, and those whose playbook cannot
-// be filled in, are left to the planner of the worker.
+// Decide implements [apiservice.Agent]. If no playbook matches a message and it
+// is trivial, it is answered at once. Other messages without a playbook, and
+// those whose playbook cannot be filled in, go to the planner of the worker.
 func (p playbooks) Decide(_ context.Context, m a2a.Message) (apiservice.Decision, error) {
 	name, plans, reason, err := p.shelf.Books().Match(m)
 	answer, trivial := planner.Rules{}.Answer(m)
@@ -64,11 +64,11 @@ func (p playbooks) Skills() []apiservice.Skill {
 	return skills
 }
 
-// card returns what the agent card says.
+// card returns the content of the agent card.
 func card(cfg apiSettings, at api.Address, agent Agent) apiservice.CardInfo {
 	info := apiservice.CardInfo{
 		Name:        cfg.AgentName,
-		Description: "Takes objectives, plans them, carries them out and asks when it must. The work survives crashes, deploys and disconnects.",
+		Description: "Plans objectives, carries them out and asks people for decisions. The work survives crashes, deploys and disconnects.",
 		Version:     Version,
 		Interfaces:  at.Interfaces(),
 		InputModes:  []string{"*/*"},
@@ -86,8 +86,8 @@ func card(cfg apiSettings, at api.Address, agent Agent) apiservice.CardInfo {
 	return info
 }
 
-// sdkLog gives Temporal's SDK our log, one level down: what it tells at info is
-// detail to us.
+// sdkLog gives Temporal's SDK our log, one level lower: its info messages are
+// details for us.
 func sdkLog(to *zap.Logger) log.Logger { return sdkLogger{to.Named("temporal").Sugar()} }
 
 type sdkLogger struct{ to *zap.SugaredLogger }
@@ -98,7 +98,7 @@ func (l sdkLogger) Warn(msg string, fields ...any)  { l.to.Warnw(msg, fields...)
 func (l sdkLogger) Error(msg string, fields ...any) { l.to.Errorw(msg, fields...) }
 func (l sdkLogger) With(fields ...any) log.Logger   { return sdkLogger{l.to.With(fields...)} }
 
-// welcome tells a newcomer where everything is and what to try first.
+// welcome prints the URLs and a first example.
 func welcome(out io.Writer, url, uiURL string) {
 	fmt.Fprintf(out, `
 Longhaul is up.

@@ -27,7 +27,7 @@ func TestService_agent(t *testing.T) {
 	}
 }
 
-// An agent that is not there is told of before anything is served.
+// An unknown agent is refused before anything is served.
 func TestRun_unknownAgent(t *testing.T) {
 	var stderr strings.Builder
 	args := []string{"api", "--agent", "nobody", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}

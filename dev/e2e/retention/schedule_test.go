@@ -122,7 +122,7 @@ func TestRetention_schedule(t *testing.T) {
 	}
 	temporal.Stop()
 
-	site.Start(harness.Temporal, "LONGHAUL_TTL=30m") // Temporal takes no less than an hour
+	site.Start(harness.Temporal, "LONGHAUL_TTL=30m") // Temporal accepts no less than an hour
 	if got := retention(t, dial(t, site)); got != time.Hour {
 		t.Errorf("the namespace keeps what has ended for %v, want 1h", got)
 	}
