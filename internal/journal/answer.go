@@ -13,8 +13,8 @@ func (r *recording) addAnswer(e *entry) error {
 	return err
 }
 
-// Answer returns what became of a command to an objective; ok is false if it was
-// not answered.
+// Answer returns the answer to a command to an objective; ok is false if there is
+// none yet.
 func (j *Journal) Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		var doc []byte

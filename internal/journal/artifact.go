@@ -7,9 +7,9 @@ import (
 	"longhaul/a2a"
 )
 
-// addArtifact adds an artifact or a piece of one. What comes from an attempt
-// that another has overtaken, or after the task has ended, is left out: only a
-// worker that was given up sends that.
+// addArtifact adds an artifact or a piece of one. An event from an earlier
+// attempt, or after the end of the task, is left out: only a worker that was
+// replaced sends it.
 func (r *recording) addArtifact(e *entry) (bool, error) {
 	t, err := r.task(e.TaskID)
 	if err != nil {
@@ -50,8 +50,8 @@ func (r *recording) replaceArtifact(e *entry) (replaced bool, err error) {
 	return true, err
 }
 
-// artifacts returns the artifacts of a task, and those that it shows as its own
-// if it is a root task, in the order in which they began.
+// artifacts returns the artifacts of a task in the order of their first pieces.
+// For a root task these include the artifacts of plan tasks that it shows.
 func artifacts(c *conn, objectiveID, taskID string) ([]a2a.Artifact, error) {
 	var pieces []piece
 	err := c.each(`SELECT seq, task_id, doc FROM artifacts WHERE objective_id = $1 AND task_id = $2
@@ -88,7 +88,7 @@ func assemble(pieces []piece) []a2a.Artifact {
 		case !there:
 			place[p.ArtifactID] = len(out)
 			out = append(out, p.Artifact)
-		case maker[p.ArtifactID] != p.task: // another task made its own of it
+		case maker[p.ArtifactID] != p.task: // another task replaced it
 			out[i] = p.Artifact
 		default:
 			extend(&out[i], p.Artifact)
@@ -98,8 +98,8 @@ func assemble(pieces []piece) []a2a.Artifact {
 	return out
 }
 
-// extend adds piece to a: its parts after those there are, what it says anew in
-// place of what was said.
+// extend adds piece to a: it appends the parts and replaces the other members
+// that piece has.
 func extend(a *a2a.Artifact, piece a2a.Artifact) {
 	a.Parts = a2a.AppendParts(a.Parts, piece.Parts...)
 	if piece.Name != "" {

@@ -57,8 +57,8 @@ func TestArtifacts(t *testing.T) {
 	})
 }
 
-// TestArtifacts_ofRoot has a root task show what its plan tasks make, beside
-// what its own workflow gives it.
+// TestArtifacts_ofRoot has a root task show the artifacts of its plan tasks and
+// its own.
 func TestArtifacts_ofRoot(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())
@@ -96,8 +96,8 @@ func TestArtifacts_ofRoot(t *testing.T) {
 	})
 }
 
-// TestArtifacts_zombie leaves out what workers send that were given up, though
-// it counts as recorded for them.
+// TestArtifacts_zombie checks that events from replaced workers are left out,
+// though they count as recorded.
 func TestArtifacts_zombie(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())

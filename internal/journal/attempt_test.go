@@ -8,9 +8,9 @@ import (
 	"longhaul/opt"
 )
 
-// The attempt that was heard of last shows. What comes from one that another has
-// overtaken, or after the end of its task, is left out, though it counts as
-// recorded. Rounds, attempts and tries all count.
+// The latest attempt is shown. An event from an earlier attempt, or after the end
+// of the task, is left out, though it counts as recorded. Rounds, attempts and
+// tries are all compared.
 func TestTask_attempts(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())

@@ -15,8 +15,8 @@ import (
 	"longhaul/opt"
 )
 
-// TestRecord_together records what several sources have in one transaction: a batch
-// may rest on the one before, and all of it is there or nothing.
+// TestRecord_together records batches of several sources in one transaction: a
+// batch may depend on the one before, and either all are recorded or none.
 func TestRecord_together(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -103,8 +103,8 @@ func TestRecord_contradiction(t *testing.T) {
 	}
 }
 
-// However many events a source has recorded, in batches of any size, each of them
-// is known.
+// The journal knows each event of a source, however many there are and in batches
+// of any size.
 func TestRecord_longSource(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -144,8 +144,8 @@ func TestRecord_longSource(t *testing.T) {
 	})
 }
 
-// The API and the workflow record the same opening, of which the workflow's was
-// encoded once more on its way.
+// The API and the workflow record the same opening. The workflow's was decoded
+// and encoded again.
 func TestRecord_encodedAgain(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		o := newObjective()

@@ -7,9 +7,9 @@ import (
 	"fmt"
 )
 
-// A conn is one connection, and the statements prepared on it. One goroutine
-// uses it at a time. Statements run to their end whatever becomes of the
-// caller: each takes microseconds, and cutting one off costs the connection.
+// A conn is one connection, and the statements prepared on it. One goroutine uses
+// it at a time. Statements run to their end even if the caller gives up: each
+// takes microseconds, and canceling one costs the connection.
 type conn struct {
 	raw   *sql.Conn
 	stmts map[string]*sql.Stmt // by their text
@@ -95,7 +95,7 @@ func (c *conn) close() error {
 // A pool lends connections for reading. They are made when first needed.
 type pool struct {
 	open   func(context.Context) (*conn, error)
-	free   chan *conn // nil stands for one that is not made yet
+	free   chan *conn // nil is a connection that is not made yet
 	closed chan struct{}
 }
 
@@ -126,7 +126,7 @@ func (p *pool) borrow(ctx context.Context) (*conn, error) {
 	return c, err
 }
 
-// giveBack ends the loan of c, or of its place if c is nil.
+// giveBack returns c to the pool; a nil c lets the pool make a new one.
 func (p *pool) giveBack(c *conn) { p.free <- c }
 
 // close waits until every loan has ended and closes the connections.

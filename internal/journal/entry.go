@@ -9,14 +9,14 @@ import (
 	"longhaul/opt"
 )
 
-// An entry is an event as it goes into the tables. It is made before it is the
-// batch's turn to be written, so that the writer is not kept busy with JSON.
+// An entry is an event in the form of the tables. It is made before the batch is
+// written, so that the writer does not have to encode JSON.
 type entry struct {
 	opt.Event
 	doc           string // the event as JSON
 	digest        []byte // of that
-	thing         string // the objective, plan or artifact that it brings
-	text          text   // what the objective or the plan is called
+	thing         string // the objective, plan or artifact that it adds
+	text          text   // the name and description of the objective or the plan
 	given         string
 	tasks         []newTask
 	message       string
@@ -70,7 +70,8 @@ func newEntry(objectiveID string, e opt.Event) (*entry, error) {
 	return n, nil
 }
 
-// bareObjective returns o without what has columns or rows of its own.
+// bareObjective returns o without the members that have columns or rows of their
+// own.
 func bareObjective(o opt.Objective) opt.Objective {
 	o.Name, o.Description, o.Metadata, o.Plans = "", "", nil, nil
 	return o
@@ -91,7 +92,7 @@ func bareTask(t opt.Task) opt.Task {
 // documents collects the errors of making documents.
 type documents []error
 
-// of returns v as JSON, "" if it is not there.
+// of returns v as JSON, "" if there is false.
 func (d *documents) of(there bool, v any) string {
 	if !there {
 		return ""
@@ -119,7 +120,7 @@ func (d *documents) tasks(list []*opt.Task) []newTask {
 	return out
 }
 
-// encode returns v as JSON, with its text as it is.
+// encode returns v as JSON, without escaping HTML.
 func encode(v any) (string, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -7,9 +7,8 @@ import (
 	"longhaul/opt"
 )
 
-// Events returns what happened to an objective after seq, in order, at most
-// limit events if that is above 0. There are none of an objective that does not
-// exist.
+// Events returns the events of an objective after seq, in order, at most limit
+// events if limit is above 0. An objective that does not exist has none.
 func (j *Journal) Events(ctx context.Context, objectiveID string, seq int64, limit int) (list []opt.Recorded, err error) {
 	if limit <= 0 {
 		limit = math.MaxInt32

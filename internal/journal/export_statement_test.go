@@ -40,8 +40,8 @@ func (j *Journal) Statements(ctx context.Context) (list []Statement, err error) 
 	return list, err
 }
 
-// statements adds what SQLite has counted of the statements of c. The driver
-// does not give them away, so it looks into its connection.
+// statements adds what SQLite has counted of the statements of c. The driver does
+// not export them, so it reads its connection by reflection.
 func (c *conn) statements(found map[string]*Statement) error {
 	return c.raw.Raw(func(driver any) error {
 		handle := reflect.ValueOf(driver).Elem()
@@ -75,7 +75,8 @@ func (c *conn) statements(found map[string]*Statement) error {
 	})
 }
 
-// cString returns the text that ends with a NUL at p, which is no memory of Go's.
+// cString returns the text that ends with a NUL at p, which is outside Go's
+// memory.
 func cString(p uintptr) string {
 	start := *(**byte)(unsafe.Pointer(&p))
 	n := 0

@@ -49,8 +49,7 @@ func (j *Journal) Dump(ctx context.Context) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// Check returns what the database itself finds wrong with its file, "ok" if
-// nothing.
+// Check returns the errors that the database finds in its file, or "ok".
 func (j *Journal) Check(ctx context.Context) (result string, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		_, err := c.get("PRAGMA integrity_check", nil, &result)
@@ -64,8 +63,8 @@ func (j *Journal) Script(ctx context.Context, text string) error {
 	return j.writer.submit(ctx, func(c *conn) error { return c.script(text) }, nil)
 }
 
-// Migrate brings the tables up to date, as a program would that knows more
-// migrations: their texts, by number.
+// Migrate updates the tables like a program with more migrations: their texts, by
+// number.
 func (j *Journal) Migrate(ctx context.Context, more map[int64]string) error {
 	list, err := known()
 	if err != nil {
@@ -115,7 +114,7 @@ func (j *Journal) Hold(ctx context.Context) (release func() error) {
 // Queued returns how many writes wait.
 func (j *Journal) Queued() int { return len(j.writer.queue) }
 
-// ExplainTasks returns how the database goes about the query for a page.
+// ExplainTasks returns the database's plan for the query of a page.
 func (j *Journal) ExplainTasks(ctx context.Context, tenant string, f opt.TaskFilter) (string, error) {
 	from, where, a := whichTasks(tenant, f)
 	page, a := after(where, a, [2]string{"t.status_at", "t.id"}, f.After, f.Limit)
@@ -129,7 +128,7 @@ func (j *Journal) ExplainObjectives(ctx context.Context, tenant string, f opt.Ob
 	return j.explain(ctx, selectObjectives(from, page), a)
 }
 
-// ExplainPurge returns how the database goes about the statements of Purge.
+// ExplainPurge returns the database's plans for the statements of Purge.
 func (j *Journal) ExplainPurge(ctx context.Context) (string, error) {
 	text, err := j.explain(ctx, endedLongest, args{0, 1})
 	for _, statement := range removals {

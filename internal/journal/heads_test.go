@@ -7,8 +7,8 @@ import (
 	"longhaul/opt"
 )
 
-// heads is what the owners of an objective have arrived at. It fills in what events
-// carry of that, also for moves that the model would refuse.
+// heads has the current states of an objective and its plans. It fills in what
+// events carry of them, also for moves that the model would refuse.
 type heads struct {
 	mu    sync.Mutex
 	head  opt.ObjectiveHead
@@ -101,7 +101,7 @@ func (r *heads) fillPlan(e *opt.Event) {
 	e.PlanHead = &now
 }
 
-// failure returns the text of a status message, or what there was.
+// failure returns the text of a status message, or the previous text.
 func failure(was string, m *a2a.Message) string {
 	if m == nil {
 		return was

@@ -1,14 +1,13 @@
-// Package journal is the read model: what every client sees of objectives,
-// plans, tasks, messages and artifacts, on SQLite. Workflows decide and record
-// batches of numbered events, which carry what their owners have arrived at.
-// [Journal.Record] writes that into rows and keeps the events themselves, in one
-// transaction; it applies no rules of the model. It has three fences: the number
-// of an event within its source, the attempt that an event comes from, and that
-// what an event is about is there. Everything that is shown is read from here,
-// with every worker down.
+// Package journal is the read model on SQLite: all that clients see of
+// objectives, plans, tasks, messages and artifacts. Workflows decide and record
+// batches of numbered events, which carry new values. [Journal.Record] writes
+// these into rows and keeps the events, in one transaction; it applies no rules
+// of the model. It checks three things: the number of an event within its source,
+// the attempt that an event comes from, and that the subject of an event exists.
+// All reads come from here, so they work while no worker runs.
 //
-// Rows and documents stay for ever: columns and members are added, never
-// renamed. Nothing else imports database/sql.
+// Columns and members of documents are added, never renamed. Nothing else imports
+// database/sql.
 package journal
 
 import (
@@ -26,7 +25,7 @@ import (
 // Config says where a journal is kept.
 type Config struct {
 	Path string      // of the file, made when missing; empty keeps it in memory
-	Sync string      // "full" survives a power loss; "normal" may lose the last moments to one; empty means "full"
+	Sync string      // "full" survives a power loss; with "normal" one may lose the last moments; empty means "full"
 	Log  *zap.Logger // nil discards logs
 }
 
@@ -71,8 +70,8 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	return j, nil
 }
 
-// Close waits for the calls that have begun, refuses later ones, and lets go of
-// the file. It may be called more than once.
+// Close waits for the calls that have begun, refuses later ones, and closes the
+// file. It may be called more than once.
 func (j *Journal) Close() error {
 	j.closing.Do(func() {
 		err := j.writer.stop()
@@ -83,8 +82,8 @@ func (j *Journal) Close() error {
 	return j.closed
 }
 
-// read calls f with a connection for reading. Every statement that f runs sees
-// all that was committed before.
+// read calls f with a connection for reading. Every statement in f sees all
+// earlier commits.
 func (j *Journal) read(ctx context.Context, f func(*conn) error) error {
 	c, err := j.readers.borrow(ctx)
 	if err != nil {

@@ -8,10 +8,9 @@ import (
 	"longhaul/opt"
 )
 
-// Kept returns an objective with its plans and their tasks, those with the notes
-// and the artifacts that they have, the request that began it, and how far each
-// source has got, as they are in one moment. A tenant's objective is unknown to
-// others.
+// Kept returns one state of an objective: its plans and tasks with their notes
+// and artifacts, its request, and the last event number of each source. The
+// objectives of other tenants are unknown.
 func (j *Journal) Kept(ctx context.Context, tenant, objectiveID string) (kept opt.Kept, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
 		o, err := objective(c, tenant, objectiveID)
@@ -35,7 +34,7 @@ func (j *Journal) Kept(ctx context.Context, tenant, objectiveID string) (kept op
 	return kept, err
 }
 
-// addWork adds to t what clients have noted to it, and what it has made.
+// addWork adds its notes and its artifacts to t.
 func addWork(c *conn, objectiveID string, t *opt.Task) error {
 	var err error
 	if t.Artifacts, err = artifacts(c, objectiveID, t.A2AID()); err != nil {

@@ -12,7 +12,7 @@ import (
 	"longhaul/opt"
 )
 
-// What is kept of an objective is all that a new attempt at it builds on.
+// Kept returns all that a new attempt at an objective needs.
 func TestKept(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		o := newObjective()
@@ -68,7 +68,7 @@ func TestKept_withoutMessage(t *testing.T) {
 	})
 }
 
-// Links are those that open tasks follow.
+// Links returns the links of open tasks.
 func TestLinks(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())

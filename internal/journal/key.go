@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// Key returns 32 random bytes that are the same for every process and for ever,
-// by name.
+// Key returns the 32 random bytes with a name, which are the same for every
+// process and never change.
 func (j *Journal) Key(ctx context.Context, name string) ([]byte, error) {
 	var text string
 	err := j.read(ctx, func(c *conn) error {

@@ -7,9 +7,8 @@ import (
 	"longhaul/opt"
 )
 
-// after adds to a query what makes it the page after c, newest first: the rest
-// of its conditions, its order by two columns, of the time and the id, and its
-// limit.
+// after completes the query of the page after c, newest first: it adds the
+// condition, the order by the columns of time and id, and the limit.
 func after(where string, a args, order [2]string, c opt.Cursor, limit int) (string, args) {
 	at, id := order[0], order[1]
 	if c != (opt.Cursor{}) {
@@ -23,7 +22,8 @@ func after(where string, a args, order [2]string, c opt.Cursor, limit int) (stri
 	return where + fmt.Sprintf(" ORDER BY %s DESC, %s DESC", at, id) + atMost(len(a)), a
 }
 
-// unknown says that there is no such thing, or that it is another tenant's.
+// unknown is the error about a thing that does not exist or belongs to another
+// tenant.
 func unknown(what, id string) error { return fmt.Errorf("%s %s: %w", what, id, opt.ErrUnknown) }
 
 // number returns b as both databases store it.

@@ -77,8 +77,8 @@ func TestTasks(t *testing.T) {
 	})
 }
 
-// TestPages reads page by page while others write: what was there before is
-// there once, what comes meanwhile at most once.
+// TestPages reads page by page during writes: older entries are listed once, new
+// ones at most once.
 func TestPages(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -197,7 +197,8 @@ func TestObjectives(t *testing.T) {
 	})
 }
 
-// TestLists_useIndexes keeps the cost of a page from growing with the journal.
+// TestLists_useIndexes checks that the cost of a page does not grow with the
+// journal.
 func TestLists_useIndexes(t *testing.T) {
 	j := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
 	since, after := at(1), opt.Cursor{At: at(2), ID: "x"}

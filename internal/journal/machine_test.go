@@ -16,8 +16,8 @@ import (
 	"longhaul/opt/machine"
 )
 
-// A world runs an objective and its plans by their machines, without Temporal, and
-// records what they decide.
+// A world runs the machines of an objective and its plans without Temporal, and
+// records their events.
 type world struct {
 	t         *testing.T
 	j         *journal.Journal
@@ -28,11 +28,12 @@ type world struct {
 	objective *machine.Objective
 	numbers   map[string]int64         // of the latest events that were recorded, by source
 	plans     map[string]*machine.Plan // the latest attempt at each that has begun
-	open      map[string]bool          // plans whose workflow is there
+	open      map[string]bool          // plans whose workflow runs
 }
 
-// TestMachines has random things happen to objectives. The rows must be what the
-// machines have arrived at, since clients and the workflows talk about the same.
+// TestMachines makes random changes to objectives. The rows must be equal to the
+// states of the machines, since clients see the rows and workflows use the
+// states.
 func TestMachines(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
 		j := openFile(t, "")
@@ -108,7 +109,7 @@ func (w *world) record(source string, events []opt.Event) {
 	w.numbers[source] = max(w.numbers[source], b.Last())
 }
 
-// decide gives an input to the objective, with nothing else to come.
+// decide gives one input to the objective.
 func (w *world) decide(in machine.Input) {
 	w.t.Helper()
 	w.now++
@@ -125,7 +126,8 @@ func (w *world) decidePlan(id string, in machine.Input) {
 	w.record(p.State.Source(), p.Handle(at(w.now), machine.Begin{}))
 }
 
-// step has one thing happen: what the machines want, or what a client wants.
+// step makes one random change: something that the machines want, or a client's
+// request.
 func (w *world) step() {
 	steps := w.objectiveSteps()
 	for _, id := range slices.Sorted(maps.Keys(w.open)) {
@@ -204,7 +206,7 @@ func (w *world) planSteps(id string) (steps []func()) {
 	return steps
 }
 
-// work ends an activity of a plan, in one way or another.
+// work ends an activity of a plan with a random result.
 func (w *world) work(id string, a machine.Activity) {
 	task := w.plans[id].State.Plan.Task(a.Of)
 	if a.Kind == machine.FollowTask {
@@ -302,7 +304,7 @@ func (w *world) kept() opt.Kept {
 	return kept
 }
 
-// decided returns the objective with its plans as their owners have them.
+// decided returns the objective and its plans as the machines have them.
 func (w *world) decided() opt.Objective {
 	o := w.objective.State.Objective
 	o.Plans = nil
@@ -324,7 +326,7 @@ func (w *world) check(when string) {
 	w.t.Helper()
 	kept := w.kept()
 	want := w.decided()
-	memory := cmp.Options{ // what only the machines need to know
+	memory := cmp.Options{ // members that only the machines use
 		cmpopts.IgnoreFields(opt.Objective{}, "Planning", "Cause"),
 		cmpopts.IgnoreFields(opt.Plan{}, "Report", "Kept", "ObjectivePaused", "UpdatedAt"),
 		cmpopts.IgnoreFields(opt.Task{}, "Gates", "Replies", "ByHand"),

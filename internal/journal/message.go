@@ -10,11 +10,11 @@ import (
 	"longhaul/opt"
 )
 
-// What a message in the tables is. The values are stored.
+// The kinds of messages in the tables. The values are stored.
 const (
 	opening = "opening" // it began an attempt at an objective
 	said    = "said"    // a client sent it to a task
-	status  = "status"  // the agent said it with a status that has been replaced
+	status  = "status"  // of a former status of the agent
 )
 
 func (r *recording) addMessage(e *entry) error {
@@ -24,8 +24,8 @@ func (r *recording) addMessage(e *entry) error {
 	return r.keepMessage(e, said, e.TaskID, e.messageDigest)
 }
 
-// keepMessage adds the message of e to a task. The first of those with the same
-// id, sender and task stays.
+// keepMessage adds the message of e to a task. Of messages with the same id,
+// sender and task, the first stays.
 func (r *recording) keepMessage(e *entry, kind, taskID, digest string) error {
 	_, err := r.c.exec(`INSERT INTO messages
 		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
@@ -44,10 +44,10 @@ func (r *recording) keepStatus(taskID string) error {
 	return err
 }
 
-// history returns the last messages of a task, at most so many if that is not
-// negative, oldest first: those addressed to it, those to the root task that
-// were for it, and what its status said before. current, the status message, is
-// not among them.
+// history returns the last messages of a task, oldest first, at most most of them
+// unless that is negative: those sent to the task, those sent to the root task
+// for it, and its former status messages. It leaves out current, the present
+// status message.
 func history(c *conn, objectiveID, taskID, current string, most int) ([]a2a.Message, error) {
 	if most < 0 {
 		most = math.MaxInt32
@@ -81,9 +81,9 @@ func (c *conn) eachMessage(query string, a args, f func(taskID string, m a2a.Mes
 	})
 }
 
-// Judgement returns what became of a letter with a key, mostly the id of its
-// message, that a client sent to the tasks of an objective; ok is false if it was
-// not recorded. Of a key that was used for several tasks it returns the latest.
+// Judgement returns the verdict on the letter with a key (mostly the id of its
+// message) from a client to the tasks of an objective; ok is false if it was not
+// recorded. If the key was used for several tasks, it returns the latest.
 func (j *Journal) Judgement(ctx context.Context, objectiveID, principal, key string) (found opt.Judgement, ok bool, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		ok, err = c.get(`SELECT seq, task_id, verdict, digest FROM messages

@@ -11,7 +11,7 @@ import (
 	"longhaul/opt"
 )
 
-// said returns the event that a client said something to a task, for another.
+// said returns the event of a client's message to a task, for another task.
 func said(taskID, forTask, messageID string, v opt.Verdict) opt.Event {
 	m := userMessage(messageID, "about "+messageID)
 	return opt.Event{Kind: opt.MessageAdded, TaskID: taskID, ForTask: forTask, Message: &m, Principal: "ann", Verdict: v}
@@ -25,8 +25,8 @@ func ids(messages []a2a.Message) []string {
 	return out
 }
 
-// TestHistory follows a conversation: a message is where it was said, an
-// agent's once it is not the status any more.
+// TestHistory follows a conversation: a client's message is in the history of its
+// task, an agent's message after it was replaced as the status.
 func TestHistory(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())

@@ -44,9 +44,8 @@ func known() ([]migration, error) {
 	return out, nil
 }
 
-// migrate brings the tables up to date, or refuses those of a newer program.
-// sign is called when they were changed. Several processes may migrate at a
-// time.
+// migrate updates the tables, or refuses those of a newer program. sign is called
+// when they were changed. Several processes may migrate at a time.
 func migrate(c *conn, sign func(*conn) error) error {
 	list, err := known()
 	if err != nil {
@@ -63,13 +62,13 @@ func migrate(c *conn, sign func(*conn) error) error {
 		_, err = c.exec("COMMIT")
 	}
 	if err != nil {
-		_, _ = c.exec("ROLLBACK") // the first error says more
+		_, _ = c.exec("ROLLBACK") // the first error is the cause
 	}
 	return err
 }
 
-// apply runs the migrations that have not been, within a transaction: also one that
-// was made later than a newer one, in a program between two releases.
+// apply runs the missing migrations within a transaction, also one with a number
+// below others that were applied.
 func apply(c *conn, list []migration) (changed bool, err error) {
 	if _, err := c.exec(`CREATE TABLE IF NOT EXISTS migrations (
 		version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`); err != nil {
@@ -94,9 +93,8 @@ func apply(c *conn, list []migration) (changed bool, err error) {
 	return changed, nil
 }
 
-// applied returns the versions of the migrations that a journal has had, or an
-// error if this program does not know one of them: a newer program, which may
-// have filled in a number between two others, has applied it.
+// applied returns the versions of the migrations of a journal, or an error if
+// this program does not know one of them: then a newer program has applied it.
 func applied(c *conn, list []migration) (have map[int64]bool, err error) {
 	knows := map[int64]bool{}
 	for _, m := range list {

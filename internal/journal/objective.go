@@ -9,8 +9,8 @@ import (
 	"longhaul/opt"
 )
 
-// addObjective adds the objective and its first root task. It is left out if it is
-// there.
+// addObjective adds the objective and its first root task, unless the objective
+// exists.
 func (r *recording) addObjective(e *entry) (bool, error) {
 	if r.o.exists {
 		return false, nil
@@ -39,7 +39,7 @@ func (r *recording) addObjective(e *entry) (bool, error) {
 	return true, r.keepMessage(e, opening, opt.RootID(o.ID, attempt), cmp.Or(o.Digest, e.messageDigest))
 }
 
-// writeHead writes the part of the objective that changes as work goes on.
+// writeHead writes the head of the objective.
 func (r *recording) writeHead(h *opt.ObjectiveHead) error {
 	_, err := r.c.exec(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
 			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14
@@ -49,7 +49,7 @@ func (r *recording) writeHead(h *opt.ObjectiveHead) error {
 	return err
 }
 
-// writeText writes what the objective is called.
+// writeText writes the name and description of the objective.
 func (r *recording) writeText(e *entry) error {
 	_, err := r.c.exec("UPDATE objectives SET name = $2, description = $3, metadata = $4 WHERE id = $1",
 		r.objectiveID, e.text.name, e.text.description, e.text.metadata)
@@ -66,9 +66,8 @@ func (r *recording) retryObjective(e *entry) error {
 	return r.addRoot(messageID, digest, e.At)
 }
 
-// Objective returns an objective with its plans in order, each with its tasks
-// in order, as they are in one moment. A tenant's objective is unknown to
-// others.
+// Objective returns one state of an objective, with its plans and their tasks in
+// order. The objectives of other tenants are unknown.
 func (j *Journal) Objective(ctx context.Context, tenant, id string) (o *opt.Objective, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
 		o, err = objective(c, tenant, id)

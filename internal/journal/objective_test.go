@@ -74,8 +74,8 @@ func TestObjective(t *testing.T) {
 	})
 }
 
-// A new attempt has a root task of its own, and so have the tasks of the plans that
-// are retried; what was completed stays.
+// A new attempt has a new root task, and the plans that are retried have new
+// tasks. Completed plans do not change.
 func TestObjective_retried(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		o := newObjective()
@@ -102,7 +102,7 @@ func TestObjective_retried(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := s.objective
-		want.Attempt, want.UpdatedAt = 2, at(12) // nothing is left of the head of the attempt before
+		want.Attempt, want.UpdatedAt = 2, at(12) // the head of the former attempt is replaced
 		completed, again := planAdded(o, 0, 1).Plan, planAdded(o, 1, 0).Plan
 		completed.Status, completed.UpdatedAt = opt.PlanCompleted, at(5)
 		again.Run, again.UpdatedAt, again.Tasks = 2, at(13), []*opt.Task{pending}
@@ -128,8 +128,8 @@ func TestObjective_retried(t *testing.T) {
 	})
 }
 
-// TestSnapshot reads tasks while they change. A view and the events up to its
-// seq must tell the same, since a stream goes on from there.
+// TestSnapshot reads tasks while they change. A view must agree with the events
+// up to its seq, since a stream continues from there.
 func TestSnapshot(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		writer := begin(t, open(), newObjective())
@@ -163,7 +163,7 @@ func TestSnapshot(t *testing.T) {
 	})
 }
 
-// pieces counts what an artifact was put together from.
+// pieces counts the pieces of artifacts.
 func pieces(artifacts []a2a.Artifact) (n int) {
 	for _, a := range artifacts {
 		n += strings.Count(a.Text(), "piece")
@@ -171,7 +171,7 @@ func pieces(artifacts []a2a.Artifact) (n int) {
 	return n
 }
 
-// told counts what the root task must show after the event seq.
+// told counts the pieces that the root task must show after the event seq.
 func told(events []opt.Recorded, seq int64) string {
 	pieces, messages, gates := 0, 0, map[string]bool{}
 	for _, e := range events {
@@ -193,7 +193,7 @@ func told(events []opt.Recorded, seq int64) string {
 	return fmt.Sprint(pieces, " pieces, ", messages, " messages, ", len(gates), " gates")
 }
 
-// What a task is linked to is read with it.
+// The link of a task is read with the task.
 func TestPlan_link(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())
@@ -211,7 +211,7 @@ func TestPlan_link(t *testing.T) {
 	})
 }
 
-// What a plan depends on is read as its objective has changed it, with the rest.
+// Changed dependencies of a plan are read with the plan.
 func TestPlan_reordered(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())

@@ -107,8 +107,7 @@ func TestOpen_together(t *testing.T) {
 	}
 }
 
-// A migration with a number below one that the journal has already had is made up
-// for.
+// A missing migration with a number below the latest one is applied.
 func TestOpen_migrationBetween(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -127,8 +126,8 @@ func TestOpen_migrationBetween(t *testing.T) {
 	})
 }
 
-// TestOpen_refused gives files that are no journal, or not ours. The errors say
-// what to do.
+// TestOpen_refused opens files that are not journals or belong to other programs.
+// The errors say what to do.
 func TestOpen_refused(t *testing.T) {
 	file := func(content string) string {
 		path := filepath.Join(t.TempDir(), "journal.db")
@@ -191,7 +190,7 @@ func TestOpen_newerMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		read := j.Ping(t.Context())
-		if err := j.Script(t.Context(), "ROLLBACK"); err == nil { // the writer gives its connection up
+		if err := j.Script(t.Context(), "ROLLBACK"); err == nil { // the writer closes its connection
 			t.Error("the writer did without its transaction")
 		}
 		written := j.Script(t.Context(), "UPDATE purges SET n = n")
@@ -206,7 +205,8 @@ func TestOpen_newerMeanwhile(t *testing.T) {
 	})
 }
 
-// TestOpen_private keeps others on the machine from reading what clients said.
+// TestOpen_private checks that other users of the machine cannot read the
+// journal.
 func TestOpen_private(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new ?#%41&x", "journal.db")
 	openFile(t, path)
@@ -246,8 +246,8 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestWriteAheadLog_moves has what is written reach the file itself while the
-// journal stays open, so that its log does not grow for ever.
+// TestWriteAheadLog_moves checks that writes reach the file itself while the
+// journal is open, so that the log does not grow for ever.
 func TestWriteAheadLog_moves(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	s := begin(t, openFile(t, path), newObjective())

@@ -11,15 +11,14 @@ import (
 )
 
 // placeFor is how long a place counts while its objective does not show that it
-// has begun or waits: later than that, its start has failed.
+// has begun or waits. After that its start has failed.
 const placeFor = time.Minute
 
-// Place takes a place in the queue of a context, in one transaction and so one
-// after another, whichever process asks. If nothing else is open in the context
-// the objective may begin at once, and is busy for others from now on. Asking
-// again for the same attempt within a minute returns the same place, and so does
-// asking when the objective shows it. The error wraps [opt.ErrQueueFull] if too
-// many wait.
+// Place takes a place in the queue of a context, in one transaction, so that
+// places have an order across processes. If nothing else is open in the context,
+// the objective may begin at once and others wait for it. A repeat for the same
+// attempt returns the same place within a minute, and as long as the objective
+// shows it. The error wraps [opt.ErrQueueFull] if too many wait.
 func (j *Journal) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err error) {
 	err = j.writer.submit(ctx, func(c *conn) (err error) {
 		placed, err = takePlace(c, p)
@@ -57,8 +56,8 @@ func takePlace(c *conn, p opt.Place) (placed opt.Placed, err error) {
 	return placed, err
 }
 
-// shownPlace returns the place that the objective itself shows; shown is false if
-// it shows none for the attempt. One that has begun does not wait.
+// shownPlace returns the place that the objective shows; shown is false if it
+// shows none for the attempt. A begun or older attempt has place 0.
 func shownPlace(c *conn, p opt.Place) (queued int64, shown bool, err error) {
 	shown, err = c.get(`SELECT queued_at FROM objectives WHERE id = $1 AND tenant = $2 AND attempt = $3 AND (begun = 1 OR queued_at <> 0)
 		UNION ALL SELECT 0 FROM objectives WHERE id = $1 AND tenant = $2 AND attempt > $3`,
@@ -66,8 +65,8 @@ func shownPlace(c *conn, p opt.Place) (queued int64, shown bool, err error) {
 	return queued, shown, err
 }
 
-// ownPlace returns the place that was taken for an attempt, or the next one behind
-// what else is open in the context.
+// ownPlace returns the place that was taken for an attempt, or the next one
+// behind the others that are open in the context.
 func ownPlace(c *conn, p opt.Place, q opt.Queue) (queued int64, err error) {
 	taken, err := c.get("SELECT queued_at FROM places WHERE objective_id = $1 AND tenant = $2 AND attempt = $3",
 		args{p.ObjectiveID, p.Tenant, p.Attempt}, &queued)
@@ -80,8 +79,8 @@ func ownPlace(c *conn, p opt.Place, q opt.Queue) (queued int64, err error) {
 	return max(p.At.Millis(), q.Last.Millis()+1), nil
 }
 
-// others returns what else is open in the context of p: what objectives show, and
-// the places of those that do not show theirs yet.
+// others returns the other open objectives in the context of p: those that show
+// it, and those that have only taken a place.
 func others(c *conn, p opt.Place) (q opt.Queue, err error) {
 	if q, err = queue(c, p.Tenant, p.ContextID); err != nil {
 		return q, err

@@ -26,14 +26,14 @@ func place(o opt.Objective, attempt int, now int64) opt.Place {
 	return opt.Place{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: attempt, At: at(now), Limit: 3}
 }
 
-// checkPlace takes a place and compares it: since when it waits, behind which that
-// have begun.
+// checkPlace takes a place and compares its time and the objectives before it
+// that have begun.
 func checkPlace(t *testing.T, j *journal.Journal, p opt.Place, queuedAt int64, behind ...opt.Objective) {
 	t.Helper()
 	comparePlace(t, j, p, opt.Placed{QueuedAt: since(queuedAt), Behind: idsOf(behind)})
 }
 
-// checkStarting is the same where those ahead are about to begin.
+// checkStarting is checkPlace for objectives before it that are about to begin.
 func checkStarting(t *testing.T, j *journal.Journal, p opt.Place, queuedAt int64, starting ...opt.Objective) {
 	t.Helper()
 	comparePlace(t, j, p, opt.Placed{QueuedAt: since(queuedAt), Starting: idsOf(starting)})
@@ -82,7 +82,7 @@ func TestPlace(t *testing.T) {
 		first := begin(t, j, o[0])
 		o[1].QueuedAt = at(10)
 		begin(t, j, o[1])
-		checkPlace(t, j, place(o[3], 1, 5), 12, o[0]) // by a clock that is behind
+		checkPlace(t, j, place(o[3], 1, 5), 12, o[0]) // the clock is behind
 		if _, err := j.Place(t.Context(), place(o[4], 1, 20)); !errors.Is(err, opt.ErrQueueFull) {
 			t.Errorf("%v, want the queue to be full", err)
 		}
@@ -92,16 +92,16 @@ func TestPlace(t *testing.T) {
 		checkPlace(t, j, place(o[1], 1, 30), 10, o[0])
 		first.record(opt.Event{Kind: opt.ObjectiveMoved, To: "failed"})
 		checkPlace(t, j, place(o[0], 1, 40), 0)       // that attempt has begun long ago
-		checkPlace(t, j, place(o[1], 1, 40), 10)      // behind nobody, but not the only one
-		checkPlace(t, j, place(o[2], 1, 60_000), 11)  // it has been there the whole time
+		checkPlace(t, j, place(o[1], 1, 40), 10)      // behind none, but not the only one
+		checkPlace(t, j, place(o[2], 1, 60_000), 11)  // it has waited the whole time
 		checkPlace(t, j, place(o[2], 1, 119_999), 11) // and was asked for again
 		checkPlace(t, j, place(o[0], 2, 120_000), 120_000)
 		checkPlace(t, j, place(o[5], 1, 200_000), 200_000) // the third and the fourth never began
 	})
 }
 
-// A place counts for others until the objective shows that it has begun, also if
-// its row is there: it may have waited to be started.
+// A place counts for others until the objective shows that it has begun. The row
+// alone is not enough: the objective may have waited to be started.
 func TestPlace_shown(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -124,8 +124,8 @@ func TestPlace_shown(t *testing.T) {
 	})
 }
 
-// TestPlace_together has two processes ask for places at a time: one objective may
-// begin, and no two wait since the same time.
+// TestPlace_together has two processes take places at the same time: one
+// objective may begin, and no two have the same time.
 func TestPlace_together(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		journals := []*journal.Journal{open(), open()}
@@ -157,7 +157,7 @@ func TestPlace_together(t *testing.T) {
 	})
 }
 
-// The places of an objective go with it.
+// The places of an objective are removed with it.
 func TestPlace_purged(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()

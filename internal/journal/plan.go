@@ -26,7 +26,7 @@ func (r *recording) addPlan(e *entry) error {
 	return r.addTasks(e)
 }
 
-// writePlanHead writes the part of a plan that changes as work goes on.
+// writePlanHead writes the head of a plan.
 func (r *recording) writePlanHead(e *entry) error {
 	h := e.PlanHead
 	n, err := r.c.exec(`UPDATE plans SET status = $3, reason = $4, stopping = $5, started = $6, paused = $7, run = $8, updated_at = $9
@@ -35,7 +35,7 @@ func (r *recording) writePlanHead(e *entry) error {
 	return r.planThere(e, n, err)
 }
 
-// writePlanText writes what a plan is called and depends on.
+// writePlanText writes the name, description and dependencies of a plan.
 func (r *recording) writePlanText(e *entry) error {
 	n, err := r.c.exec(`UPDATE plans SET name = $3, description = $4, metadata = $5, dependencies = $6, updated_at = $7
 		WHERE id = $1 AND objective_id = $2`,
@@ -52,8 +52,8 @@ func (r *recording) planThere(e *entry, rows int64, err error) error {
 	return err
 }
 
-// Plan returns a plan with its tasks in order, as they are in one moment. A
-// tenant's plan is unknown to others.
+// Plan returns one state of a plan, with its tasks in order. The plans of other
+// tenants are unknown.
 func (j *Journal) Plan(ctx context.Context, tenant, id string) (p *opt.Plan, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
 		found, err := plans(c, "p.id = $1 AND p.tenant = $2", id, tenant)
@@ -111,8 +111,8 @@ func scanPlan(row scanner) (*opt.Plan, error) {
 	return p, nil
 }
 
-// addTasks adds their tasks to plans of one objective, each in its latest attempt.
-// A plan was updated when one of its tasks was.
+// addTasks adds their tasks to plans of one objective, each in its latest
+// attempt. A plan's time of update is that of its latest task, if that is later.
 func addTasks(c *conn, objectiveID string, to []*opt.Plan) error {
 	for _, p := range to {
 		err := c.each(`SELECT t.doc, t.name, t.metadata, t.dependencies, t.link, t.follow, t.state, t.status_at, t.reason, t.said, t.gate FROM tasks t

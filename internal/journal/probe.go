@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	probeEvery = time.Second // at the most, however often a journal is asked
-	probeSize  = 8 << 10     // bytes that there has to be room for
+	probeEvery = time.Second // at most one write in this time
+	probeSize  = 8 << 10     // bytes that must fit on the disk
 )
 
-// A probe finds out whether the journal can be written, and remembers it for a
-// while.
+// A probe tries whether the journal can be written, and keeps the result for
+// probeEvery.
 type probe struct {
 	turn chan struct{} // holds a value while a caller looks at the members below
 	at   time.Time     // of the last outcome
@@ -44,13 +44,13 @@ func (j *Journal) Ping(ctx context.Context) error {
 	}
 	err = j.writer.submit(ctx, writeProbe, nil)
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		p.at, p.err = time.Now(), err // otherwise the caller had no time, which says nothing
+		p.at, p.err = time.Now(), err // a canceled caller says nothing about the journal
 	}
 	return err
 }
 
-// writeProbe writes a row that needs room, then removes the one before, in this
-// order so that it does not make do with the room of that one.
+// writeProbe writes a row and then removes the former one, in this order so that
+// it cannot reuse the room of the former row.
 func writeProbe(c *conn) error {
 	id := time.Now().UnixNano()
 	if _, err := c.exec("INSERT INTO probes (id, room) VALUES ($1, $2) ON CONFLICT DO NOTHING", id, make([]byte, probeSize)); err != nil {

@@ -10,7 +10,7 @@ import (
 	"longhaul/opt"
 )
 
-// A journal that has no room can be read, and is not ready.
+// A journal on a full disk can be read and is not ready.
 func TestPing_full(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -36,7 +36,7 @@ func TestPing_full(t *testing.T) {
 	})
 }
 
-// Asking often does not write often, and leaves one row behind.
+// Many calls of Ping write rarely and leave one row.
 func TestPing_often(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	purgeTurn  = 10 * time.Millisecond // after which a purge lets writers in
-	purgePause = 5 * time.Millisecond  // in which other processes get the lock
+	purgeTurn  = 10 * time.Millisecond // after which a purge lets writers continue
+	purgePause = 5 * time.Millisecond  // during which other processes get the lock
 	atOnce     = 8                     // objectives that become unknown in one step
 )
 
-// Purge removes objectives that have ended, and did not change after before, with
-// everything that belongs to them: at most limit of them, and those first whose
-// last change is the longest ago. It returns how many it has removed, also with
-// an error; fewer than limit say that no more are left.
+// Purge removes objectives that have ended and did not change after before, with
+// all their data: at most limit of them, the longest unchanged first. It returns
+// how many it has removed, also with an error; fewer than limit mean that no more
+// are left.
 //
-// Each of them is there whole until it is unknown, in one moment. The rest of its
-// rows goes in further transactions, which are short, so that writers do not wait
-// for a large one; if that is cut off, the next Purge goes on with it. Several
+// Each objective becomes unknown in one step and is complete before that. Its
+// other rows are removed in further short transactions, so that writers do not
+// wait long; if that is interrupted, the next Purge continues it. Several
 // processes may purge at a time.
 func (j *Journal) Purge(ctx context.Context, before time.Time, limit int) (n int, err error) {
 	for {
@@ -47,8 +47,8 @@ func (j *Journal) purgeSome(ctx context.Context, before time.Time, most int) (*p
 	return p, j.writer.submit(ctx, p.run, func() { j.watches.gone(p.removed) })
 }
 
-// Keep has Purge take an objective for one that changed at a time: a new attempt
-// at it is about to begin. A tenant's objective is unknown to others.
+// Keep makes Purge treat an objective as changed at a time, since a new attempt
+// at it is about to begin. The objectives of other tenants are unknown.
 func (j *Journal) Keep(ctx context.Context, tenant, id string, at a2a.Time) error {
 	return j.writer.submit(ctx, func(c *conn) error {
 		n, err := c.exec("UPDATE objectives SET asked_at = $3 WHERE id = $1 AND tenant = $2", id, tenant, at.Millis())
@@ -84,8 +84,8 @@ func (p *purge) run(c *conn) error {
 	}
 }
 
-// step removes some of what is left of objectives, or some objectives; did is
-// false if there are neither.
+// step removes some remaining rows of removed objectives, or some objectives; did
+// is false if there are neither.
 func (p *purge) step(c *conn) (did bool, err error) {
 	if did, err = sweep(c); did || err != nil {
 		return did, err
@@ -104,7 +104,7 @@ func (p *purge) step(c *conn) (did bool, err error) {
 	return true, remove(c, ids)
 }
 
-// endedLongest is the query for the objectives that are to go next, at most $2 of
+// endedLongest is the query for the next objectives to remove, at most $2 of
 // those that did not change after $1.
 var endedLongest = "SELECT id FROM objectives" + using("objectives_ended") + ` WHERE ended = 1
 	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + atMost(2)
@@ -118,7 +118,8 @@ var removals = []string{
 	"DELETE FROM places WHERE objective_id IN (SELECT objective_id FROM leftovers)",
 }
 
-// remove makes objectives unknown. Nothing is left of others.
+// remove makes objectives unknown. It may be called only if no rows of others
+// remain.
 func remove(c *conn, ids []string) error {
 	for _, id := range ids {
 		if _, err := c.exec("INSERT INTO leftovers (objective_id) VALUES ($1)", id); err != nil {
@@ -133,15 +134,15 @@ func remove(c *conn, ids []string) error {
 	return nil
 }
 
-// belongings are the tables of what is left of objectives, and how many rows are
-// removed at once: few where they are large.
+// belongings are the tables with the remaining rows of objectives, and how many
+// rows are removed at once: few if rows are large.
 var belongings = []struct {
 	table string
 	most  int
 }{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"sources", 100}, {"blobs", 1}}
 
-// sweep removes some rows of what is left of objectives; did is false if there is
-// nothing left.
+// sweep removes some remaining rows of removed objectives; did is false if none
+// remain.
 func sweep(c *conn) (did bool, err error) {
 	for _, b := range belongings {
 		if n, err := c.exec(removeSome(b.table), b.most); n > 0 || err != nil {
@@ -152,7 +153,8 @@ func sweep(c *conn) (did bool, err error) {
 	return n > 0, err
 }
 
-// sweepAll removes what is left of an objective, before another takes its id.
+// sweepAll removes the remaining rows of an objective, before another objective
+// gets its id.
 func sweepAll(c *conn, id string) error {
 	for {
 		found, err := c.get("SELECT objective_id FROM leftovers WHERE objective_id = $1", args{id}, &id)

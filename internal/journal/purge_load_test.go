@@ -50,7 +50,7 @@ func many(t testing.TB, j *journal.Journal, count int) []*scribe {
 }
 
 // TestPurge_whileWritersWrite removes ten thousand objectives while two processes
-// write. Everything that was acknowledged is there, and nothing else.
+// write. All acknowledged events must remain, and nothing else.
 func TestPurge_whileWritersWrite(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		const writers = 4
@@ -98,8 +98,8 @@ func TestPurge_whileWritersWrite(t *testing.T) {
 	})
 }
 
-// TestPurge_inTurns removes an objective with so many rows that it takes more than
-// one transaction, and lets writers in between.
+// TestPurge_inTurns removes an objective whose rows need more than one
+// transaction, and writers get turns in between.
 func TestPurge_inTurns(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -135,7 +135,7 @@ func purgeForEver(path string) {
 }
 
 // TestPurge_kill kills a process that purges, again and again. Each objective is
-// there whole or gone, and the next purge removes what was left.
+// complete or unknown, and the next purge removes the remaining rows.
 func TestPurge_kill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openFile(t, path)

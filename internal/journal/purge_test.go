@@ -16,7 +16,7 @@ import (
 	"longhaul/opt"
 )
 
-// rich records an objective with something in every table.
+// rich records an objective with rows in every table.
 func rich(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	t.Helper()
 	s := begin(t, j, o)
@@ -65,7 +65,7 @@ func rows(dump string, about bool, objectives ...*scribe) (lines []string) {
 	return lines
 }
 
-// gone checks that nobody finds anything of an objective.
+// gone checks that no read finds anything of an objective.
 func (s *scribe) gone(j *journal.Journal) {
 	s.t.Helper()
 	ctx, tenant, id := s.t.Context(), s.objective.Tenant, s.objective.ID
@@ -94,7 +94,7 @@ func (s *scribe) gone(j *journal.Journal) {
 	}
 }
 
-// ended takes what is too early to record for what is unknown.
+// ended turns ErrEarly into opt.ErrUnknown.
 func ended(err error) error {
 	if errors.Is(err, journal.ErrEarly) {
 		return opt.ErrUnknown
@@ -102,7 +102,7 @@ func ended(err error) error {
 	return err
 }
 
-// TestPurge removes what has ended and is old, whole, and touches nothing else.
+// TestPurge removes old, ended objectives completely, and changes nothing else.
 func TestPurge(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -154,7 +154,7 @@ func TestPurge(t *testing.T) {
 	})
 }
 
-// TestPurge_oldestFirst removes as many as it is told to.
+// TestPurge_oldestFirst removes at most limit objectives, the oldest first.
 func TestPurge_oldestFirst(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -179,7 +179,7 @@ func TestPurge_oldestFirst(t *testing.T) {
 	})
 }
 
-// TestPurge_plan sees that no statement of a purge reads a whole table.
+// TestPurge_plan checks that no statement of a purge reads a whole table.
 func TestPurge_plan(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		steps, err := open().ExplainPurge(t.Context())
@@ -197,9 +197,9 @@ func TestPurge_plan(t *testing.T) {
 	})
 }
 
-// TestPurge_bitByBit looks between any two transactions that a purge may be made
-// of: the objective is whole, or not there. What a process leaves that ends in the
-// middle, the next one removes.
+// TestPurge_bitByBit reads after every transaction of a purge: the objective is
+// complete or unknown. If a process ends in the middle, the next one removes the
+// remaining rows.
 func TestPurge_bitByBit(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -231,8 +231,8 @@ func TestPurge_bitByBit(t *testing.T) {
 	})
 }
 
-// TestPurge_comesBack opens an objective whose id is that of one that is still
-// being removed. It has nothing of the other one.
+// TestPurge_comesBack opens an objective with the id of one that is still being
+// removed. It must get no data of the other one.
 func TestPurge_comesBack(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		for _, first := range []string{"opened", "blob"} {
@@ -270,8 +270,8 @@ func TestPurge_comesBack(t *testing.T) {
 	})
 }
 
-// TestPurge_wakesWatches tells those who wait for an objective that it has gone,
-// in every process, though the newest rows are those of another.
+// TestPurge_wakesWatches checks that watches of a removed objective are signalled
+// in every process, though the newest rows belong to another objective.
 func TestPurge_wakesWatches(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		here, there := open(), open()
@@ -293,8 +293,8 @@ func TestPurge_wakesWatches(t *testing.T) {
 	})
 }
 
-// TestPurge_rowsAgain tells another process of what is recorded right after the
-// newest rows were removed: it has their numbers.
+// TestPurge_rowsAgain checks that another process notices events that reuse the
+// row numbers of the newest, removed rows.
 func TestPurge_rowsAgain(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		here, there := open(), open()
@@ -323,7 +323,7 @@ func TestPurge_rowsAgain(t *testing.T) {
 }
 
 // TestPurge_watchedAgain keeps a watch open while an objective is removed and
-// comes back. Nothing but this process can tell it.
+// recorded again by the same process.
 func TestPurge_watchedAgain(t *testing.T) {
 	j, err := journal.Open(t.Context(), journal.Config{})
 	if err != nil {
@@ -344,7 +344,7 @@ func TestPurge_watchedAgain(t *testing.T) {
 }
 
 // TestPurge_newAttempts begins new attempts at objectives while they are removed.
-// Each is gone, or there with all it ever had.
+// Each is unknown or complete.
 func TestPurge_newAttempts(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		const objectives = 100

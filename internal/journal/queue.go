@@ -7,8 +7,9 @@ import (
 	"longhaul/opt"
 )
 
-// Queue returns what is open in a context. An objective that waits to be started
-// is not: nothing waits for it. One that a message began is, from the first.
+// Queue returns the open objectives of a context. An objective that waits to be
+// started is not open: no other waits for it. An objective that a message began
+// is open from its creation.
 func (j *Journal) Queue(ctx context.Context, tenant, contextID string) (q opt.Queue, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
 		q, err = queue(c, tenant, contextID)
@@ -17,7 +18,7 @@ func (j *Journal) Queue(ctx context.Context, tenant, contextID string) (q opt.Qu
 	return q, err
 }
 
-// queue reads what is open in a context by what the objectives show.
+// queue reads the open objectives of a context from their rows.
 func queue(c *conn, tenant, contextID string) (q opt.Queue, err error) {
 	var last int64
 	_, err = c.get(`SELECT COUNT(*), COALESCE(MAX(queued_at), 0) FROM objectives
@@ -37,7 +38,7 @@ func queue(c *conn, tenant, contextID string) (q opt.Queue, err error) {
 	return q, err
 }
 
-// queued adds to the view of a root task its place among those that wait in its
+// queued adds to the view of a root task its position in the queue of its
 // context.
 func (v *viewRow) queued(c *conn) error {
 	if v.QueuedAt.IsZero() {

@@ -50,7 +50,7 @@ func TestQueue(t *testing.T) {
 			}
 		}
 
-		want(3, at(30), first) // one that waits to be started keeps nobody waiting
+		want(3, at(30), first) // an objective that waits to be started blocks no other
 		positions(0, 2, 1, 3, 1)
 		first.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
 		want(3, at(30), first)

@@ -13,22 +13,22 @@ import (
 // Errors of Record, beside [opt.ErrMalformed]. With each of them nothing was
 // recorded.
 var (
-	// ErrEarly is wrapped when an event is about something that is not there
+	// ErrEarly is wrapped when an event is about something that does not exist
 	// yet. Another source is about to record it, so try again.
 	ErrEarly = errors.New("too early to record")
 	// ErrGap is wrapped when numbers are missing: those before the batch were
 	// never recorded, or its own do not follow on each other.
 	ErrGap = errors.New("event numbers are missing")
 	// ErrContradiction is wrapped when a source has recorded other content under
-	// the same number. It never helps to try again.
+	// the same number. A repeat fails in the same way.
 	ErrContradiction = fmt.Errorf("%w: the source has recorded another event under this number", opt.ErrConflict)
 )
 
-// Record writes what the events of batches say to what readers see, and appends
-// them to the events of the objective, which is the same for all batches. When it
-// returns that is durable, all of it. An event that its source recorded before
-// changes nothing, so a batch may be recorded again, whole or in part; its content
-// must be the same. With an error nothing has changed.
+// Record applies the events of batches to the rows and appends them to the events
+// of their objective, which is the same for all batches. All of it is durable
+// when Record returns. An event that its source has recorded before changes
+// nothing, so a batch may be recorded again, whole or in part, with the same
+// content. With an error nothing has changed.
 //
 // An error of ctx means that Record had not begun; once it has, it waits for
 // the outcome.
@@ -56,8 +56,7 @@ type recording struct {
 	known       map[string]numbers // the latest of a source, as far as they were read
 }
 
-// An openObjective is what recording knows of the objective, as it was before
-// the next event.
+// An openObjective is the state of the objective before the next event.
 type openObjective struct {
 	tenant    string
 	contextID string
@@ -68,8 +67,7 @@ type openObjective struct {
 	head      *opt.ObjectiveHead // to be written; nil if it has not changed
 }
 
-// newRecording does what can be done before it is the turn of batches to be
-// written.
+// newRecording does the work that can be done before the transaction.
 func newRecording(batches []opt.Batch) (*recording, error) {
 	r := &recording{known: map[string]numbers{}}
 	for _, b := range batches {
@@ -138,7 +136,7 @@ func (r *recording) enterBatch(b batch) error {
 	return r.keepNumbers(b.source, fresh)
 }
 
-// enter applies e and gives it its place among the events.
+// enter applies e and appends it to the events.
 func (r *recording) enter(e *entry) error {
 	kept, err := r.apply(e)
 	if err != nil || !kept {
@@ -149,8 +147,8 @@ func (r *recording) enter(e *entry) error {
 	return err
 }
 
-// open reads where the objective and the first source stand. What is left of
-// another objective by that id says nothing.
+// open reads the state of the objective and of the first source. It ignores the
+// remaining rows of a removed objective with the same id.
 func (r *recording) open() (err error) {
 	first := r.batches[0].source
 	var n numbers
@@ -165,7 +163,7 @@ func (r *recording) open() (err error) {
 	return err
 }
 
-// close writes where the objective stands now.
+// close writes the state of the objective.
 func (r *recording) close() error {
 	if r.o.head != nil {
 		return r.writeHead(r.o.head)
@@ -213,10 +211,10 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 		return true, r.addMessage(e)
 	case opt.CommandAnswered:
 		return true, r.addAnswer(e)
-	default: // its head says all
+	default: // the head has all changes
 		return true, nil
 	}
 }
 
-// seq returns the place of the event that is being applied.
+// seq returns the seq of the event that is being applied.
 func (r *recording) seq() int64 { return r.o.seq + 1 }

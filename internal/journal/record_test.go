@@ -15,8 +15,7 @@ import (
 	"longhaul/opt"
 )
 
-// TestRecord_events keeps what kinds there are: each event is shown to readers
-// as it was recorded, in order.
+// TestRecord_events records each kind of event and reads them back in order.
 func TestRecord_events(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())
@@ -53,8 +52,8 @@ func TestRecord_events(t *testing.T) {
 	})
 }
 
-// TestRecord_again is what lets an activity record without knowing whether it
-// did before.
+// TestRecord_again records events twice: an activity does not know whether it has
+// recorded them before.
 func TestRecord_again(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -84,8 +83,8 @@ func TestRecord_again(t *testing.T) {
 	})
 }
 
-// TestRecord_refused gives batches that must leave nothing behind, though the
-// events before the wrong one are good.
+// TestRecord_refused records batches with a wrong event. They must change
+// nothing, though the events before it are valid.
 func TestRecord_refused(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -190,8 +189,8 @@ func TestRecord_manySources(t *testing.T) {
 	})
 }
 
-// TestRecord_groups commits good batches and bad ones in one transaction: the
-// bad ones take nothing with them and leave nothing behind.
+// TestRecord_groups commits good batches and bad ones in one transaction: the bad
+// ones change nothing and do not affect the good ones.
 func TestRecord_groups(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -228,8 +227,8 @@ func TestRecord_groups(t *testing.T) {
 	})
 }
 
-// TestRecord_broken breaks the transaction of a whole group. Everybody in it is
-// told, and may try again.
+// TestRecord_broken breaks the transaction of a group. All callers in the group
+// get an error and may try again.
 func TestRecord_broken(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -262,7 +261,8 @@ func TestRecord_broken(t *testing.T) {
 	})
 }
 
-// TestRecord_canceled keeps the answer to a caller that gives up honest.
+// TestRecord_canceled checks the result for a caller that is canceled before or
+// after its write begins.
 func TestRecord_canceled(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()

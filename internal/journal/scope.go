@@ -9,8 +9,8 @@ import (
 	"longhaul/opt"
 )
 
-// history returns as much of the history as is wanted of the task of v, within the
-// scope that is wanted or was asked for in the conversation.
+// history returns the wanted part of the history of the task of v, in the wanted
+// scope or in that which the conversation asks for.
 func (v *viewRow) history(c *conn, want opt.TaskWant) (_ []a2a.Message, err error) {
 	scope := want.Scope
 	if scope == "" {
@@ -27,8 +27,8 @@ func (v *viewRow) history(c *conn, want opt.TaskWant) (_ []a2a.Message, err erro
 	return history(c, v.ObjectiveID, v.Task.ID, v.statusID, want.History)
 }
 
-// scopeOf returns the scope that the latest message to a task names which names
-// one, or else that which began the objective; that of the task if neither does.
+// scopeOf returns the scope in the latest message to a task that names one, or
+// else in the message that began the objective, or else the scope of the task.
 func scopeOf(c *conn, objectiveID, taskID string) (scope opt.HistoryScope, err error) {
 	err = c.eachMessage(`SELECT seq, task_id, doc FROM messages
 			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND instr(doc, $3) > 0
@@ -44,8 +44,8 @@ func scopeOf(c *conn, objectiveID, taskID string) (scope opt.HistoryScope, err e
 }
 
 // wideHistory is history for the task of v together with the others of a plan, or
-// with all of the objective if planID is "". What the agent says at a gate it says
-// at the root task, too; here it has said it once. Each message names its task.
+// with all of the objective if planID is "". A message of the agent at a gate is
+// also at the root task; here it is listed once. Each message names its task.
 func wideHistory(c *conn, v *viewRow, planID string, most int) ([]a2a.Message, error) {
 	if most < 0 || most > math.MaxInt32/2 {
 		most = math.MaxInt32 / 2

@@ -60,7 +60,7 @@ func TestHistory_scope(t *testing.T) {
 		}{
 			{root, "", []string{"m-open", "m-root", g, "m-1"}},
 			{root, opt.ScopeTask, []string{"m-open", "m-root", g, "m-1"}},
-			{root, opt.ScopePlan, []string{"m-open", "m-root", g, "m-1", "m-2"}}, // the work stands at its first task
+			{root, opt.ScopePlan, []string{"m-open", "m-root", g, "m-1", "m-2"}}, // its first task is active
 			{root, opt.ScopeObjective, all},
 			{s.task(0, 0), opt.ScopeTask, []string{g, "m-1"}},
 			{s.task(0, 0), opt.ScopePlan, []string{g, "m-1", "m-2"}},
@@ -89,8 +89,8 @@ func TestHistory_scope(t *testing.T) {
 	})
 }
 
-// The scope that a message asks for holds until another one does; that of the
-// message that began the work holds everywhere.
+// The scope in a message applies until another message names one. The scope in
+// the message that began the work applies to all tasks.
 func TestHistory_stickyScope(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()

@@ -13,9 +13,8 @@ const (
 	rowNumbers = 64 // numbers of a source after which another row begins
 )
 
-// numbers are some that a source has used, which follow on each other, and the
-// digests of their events. The zero value is what a source has that has recorded
-// nothing.
+// numbers are a range of event numbers of a source, and the digests of their
+// events. The zero value is for a source that has recorded nothing.
 type numbers struct {
 	first   int64
 	digests []byte
@@ -24,9 +23,8 @@ type numbers struct {
 // last returns the last of n.
 func (n numbers) last() int64 { return max(n.first, 1) - 1 + int64(len(n.digests)/digestSize) }
 
-// digestOf returns a digest of an event, given as JSON. It is the same whether or
-// not what comes with the event as JSON has its special characters escaped, which
-// another encoder on its way may have done.
+// digestOf returns a digest of an event, given as JSON. It does not depend on
+// whether an encoder has escaped special characters.
 func digestOf(doc string) []byte {
 	var b bytes.Buffer
 	b.Grow(len(doc))

@@ -30,8 +30,8 @@ const (
 	checkpointing role = "checkpointing"
 )
 
-// waits says for how many milliseconds SQLite itself waits for a lock. The
-// writer asks again by itself, sooner than SQLite would.
+// waits says for how many milliseconds SQLite itself waits for a lock. The writer
+// retries by itself, sooner than SQLite would.
 var waits = map[role]int{writing: 2, reading: 5000, checkpointing: 100}
 
 var syncLevels = map[string]string{"": "FULL", "full": "FULL", "normal": "NORMAL"}
@@ -43,8 +43,8 @@ type database struct {
 	pool *sql.DB
 }
 
-// openDatabase readies the file of cfg, made when missing, without looking
-// into it.
+// openDatabase prepares the file of cfg, and makes it if it is missing. It does
+// not read it.
 func openDatabase(cfg Config) (*database, error) {
 	d := &database{path: cfg.Path, sync: syncLevels[cfg.Sync]}
 	if d.sync == "" {
@@ -65,12 +65,12 @@ func openDatabase(cfg Config) (*database, error) {
 	if d.pool, err = sql.Open("sqlite", dsn); err != nil {
 		return nil, err
 	}
-	d.pool.SetMaxIdleConns(0) // each has settings of its own: never use one again
+	d.pool.SetMaxIdleConns(0) // each has its own settings: do not reuse it
 	return d, nil
 }
 
-// touch makes the file and its directory, for nobody else to read, and finds
-// out early that they cannot be used.
+// touch makes the file and its directory, private to the user. It fails early if
+// they cannot be used.
 func touch(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -107,8 +107,8 @@ func (d *database) connect(ctx context.Context, r role) (*conn, error) {
 	return c, nil
 }
 
-// ready returns the connection that writes, once the file is a journal with all
-// its tables.
+// ready makes the file a journal with all its tables, and returns the connection
+// that writes.
 func (d *database) ready(ctx context.Context) (*conn, error) {
 	c, err := d.connect(ctx, writing)
 	if err != nil {
@@ -140,8 +140,8 @@ func (d *database) reconnect(ctx context.Context, r role) (*conn, error) {
 	return c, nil
 }
 
-// claim refuses a file that is no journal, and makes one that readers and a
-// writer can use at a time.
+// claim refuses a file that is not a journal, and sets a mode in which readers
+// and a writer work at the same time.
 func (d *database) claim(c *conn) error {
 	var id, tables int64
 	// In one statement, so that another process cannot make the tables between.
@@ -178,8 +178,8 @@ func using(index string) string { return " INDEXED BY " + index }
 // prepare the statement again at each run; it does not look into a sum.
 func atMost(n int) string { return " LIMIT $" + strconv.Itoa(n) + " + 0" }
 
-// removeSome returns the statement that removes at most $1 rows of a table that
-// are left of objectives.
+// removeSome returns the statement that removes at most $1 remaining rows of
+// removed objectives from a table.
 func removeSome(table string) string {
 	return "DELETE FROM " + table + " WHERE rowid IN (SELECT t.rowid FROM leftovers l CROSS JOIN " + table + " t WHERE t.objective_id = l.objective_id" + atMost(1) + ")"
 }
@@ -210,8 +210,8 @@ var advice = map[int]string{
 	sqlite3.SQLITE_BUSY:     "another process holds its lock for long: look for one that hangs",
 }
 
-// failure wraps what is wrong with the database, rather than with the caller,
-// in [opt.ErrUnavailable]. Other errors it leaves alone.
+// failure wraps errors of the database in [opt.ErrUnavailable], and does not
+// change other errors.
 func (d *database) failure(err error) error {
 	if _, ok := advice[primary(err)]; !ok {
 		return err
@@ -246,7 +246,7 @@ func (d *database) explain(err error) error {
 	return fmt.Errorf("%s: %w (%s)", where, err, hint)
 }
 
-// A follower finds out which objectives others commit something of.
+// A follower finds the objectives that other processes have changed.
 type follower struct {
 	c       *conn
 	version int64 // of the data, as this connection counts
@@ -267,8 +267,8 @@ func newFollower(ctx context.Context, d *database) (*follower, error) {
 	return f, nil
 }
 
-// poll calls tell with each objective that events were added to since the last
-// time, and with its last seq; or tellAll if it cannot say which.
+// poll calls tell with each objective that has new events since the last poll and
+// with its last seq, or tellAll if it cannot tell which.
 func (f *follower) poll(tell func(objectiveID string, seq int64), tellAll func()) error {
 	var version, last, purges int64
 	if _, err := f.c.get("PRAGMA data_version", nil, &version); err != nil || version == f.version {
@@ -298,16 +298,16 @@ func (f *follower) poll(tell func(objectiveID string, seq int64), tellAll func()
 	return nil
 }
 
-// checkpoint moves what it can from the write-ahead log to the file, and holds
-// nobody up.
+// checkpoint moves what it can from the write-ahead log to the file without
+// blocking others.
 func (d *database) checkpoint(c *conn) error {
 	var blocked, length, moved int64
 	_, err := c.get("PRAGMA wal_checkpoint(PASSIVE)", nil, &blocked, &length, &moved)
 	return err
 }
 
-// truncate empties the write-ahead log if it has grown too long, which holds up
-// writers. If somebody else is in the way it gives up soon.
+// truncate empties the write-ahead log if it has grown too long. It blocks
+// writers meanwhile, and gives up soon if another connection holds a lock.
 func (d *database) truncate(c *conn) error {
 	if d.path == "" {
 		return nil

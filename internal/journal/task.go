@@ -14,7 +14,7 @@ const insertTask = `INSERT INTO tasks
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, 0, 0, $20, 0, '', '', '')
 	ON CONFLICT (id) DO NOTHING`
 
-// addRoot adds the root task of the present attempt, which a message has begun.
+// addRoot adds the root task of the current attempt, which a message has begun.
 func (r *recording) addRoot(messageID, digest string, at a2a.Time) error {
 	state := opt.TaskSubmitted
 	_, err := r.c.exec(insertTask, opt.RootID(r.objectiveID, r.o.attempt), r.objectiveID, "", r.o.attempt, r.o.tenant, r.o.contextID,
@@ -22,7 +22,7 @@ func (r *recording) addRoot(messageID, digest string, at a2a.Time) error {
 	return err
 }
 
-// addTasks adds the tasks that e brings to its plan.
+// addTasks adds the tasks in e to its plan.
 func (r *recording) addTasks(e *entry) error {
 	for _, t := range e.tasks {
 		_, err := r.c.exec(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
@@ -44,7 +44,7 @@ func (r *recording) linkTask(e *entry) error {
 	return err
 }
 
-// active reports whether a plan task in state s is where the work stands.
+// active reports whether a plan task in state s is being worked on.
 func active(s opt.TaskState) bool { return s != opt.TaskPending && !s.Ended() }
 
 // A taskRow is what recording knows of a task.
@@ -67,11 +67,12 @@ func (r *recording) task(id string) (t taskRow, err error) {
 }
 
 // late reports whether e, from an attempt at t, comes too late: the task has
-// ended, or a later attempt was heard of. What comes from no attempt has no fence.
+// ended, or a later attempt has recorded something. An event that comes from no
+// attempt has no fence.
 func (t taskRow) late(e *entry) bool { return t.ended || e.Fence() != 0 && e.Fence() < t.fence }
 
-// moveTask moves a plan task or a root task. The status message that is
-// replaced becomes history, at the place where it was said.
+// moveTask moves a plan task or a root task. The replaced status message becomes
+// part of the history, at its own seq.
 func (r *recording) moveTask(e *entry) error {
 	t, err := r.task(e.TaskID)
 	if err != nil {
@@ -101,7 +102,7 @@ func (r *recording) moveTask(e *entry) error {
 	return err
 }
 
-// tryTask notes that the work on a task begins again, unless that comes too late.
+// tryTask notes a new try at a task, unless the event comes too late.
 func (r *recording) tryTask(e *entry) (bool, error) {
 	t, err := r.task(e.TaskID)
 	if err != nil || t.late(e) {
@@ -110,14 +111,14 @@ func (r *recording) tryTask(e *entry) (bool, error) {
 	return true, r.showAttempt(e)
 }
 
-// showAttempt notes which attempt at a task was heard of last.
+// showAttempt notes the latest attempt at a task.
 func (r *recording) showAttempt(e *entry) error {
 	_, err := r.c.exec("UPDATE tasks SET attempt = $2, fence = $3 WHERE id = $1", e.TaskID, e.Attempt, e.Fence())
 	return err
 }
 
-// Links returns the A2A tasks that open tasks of an objective follow. A tenant's
-// objective has none for others.
+// Links returns the A2A tasks that open tasks of an objective follow. The
+// objectives of other tenants have none.
 func (j *Journal) Links(ctx context.Context, tenant, objectiveID string) (links []string, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		return c.each("SELECT link FROM tasks"+using("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
@@ -131,8 +132,8 @@ func (j *Journal) Links(ctx context.Context, tenant, objectiveID string) (links 
 	return links, err
 }
 
-// Task returns a task as it is in one moment, of which the view says the seq.
-// A tenant's task is unknown to others.
+// Task returns one state of a task; the view has the seq of that state. The tasks
+// of other tenants are unknown.
 func (j *Journal) Task(ctx context.Context, tenant, id string, want opt.TaskWant) (v opt.TaskView, err error) {
 	key := taskKey{tenant, id, want}
 	if kept, ok := j.tasks.get(key); ok {
@@ -169,7 +170,7 @@ func (j *Journal) Task(ctx context.Context, tenant, id string, want opt.TaskWant
 }
 
 // Peek returns the state of a task and the seq of the last event of its
-// objective, and costs little. A tenant's task is unknown to others.
+// objective, at low cost. The tasks of other tenants are unknown.
 func (j *Journal) Peek(ctx context.Context, tenant, id string) (state opt.TaskState, seq int64, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		found, err := c.get("SELECT t.state, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1 AND t.tenant = $2",
@@ -199,9 +200,9 @@ func (j *Journal) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (v
 	return views, total, err
 }
 
-// whichTasks returns the table and the condition for the tasks that f selects.
-// It says which index to use: a context is small and a state is not, which the
-// database cannot know.
+// whichTasks returns the table and the condition for the tasks that f selects. It
+// names the index: the database cannot know that few tasks have the same context
+// and many the same state.
 func whichTasks(tenant string, f opt.TaskFilter) (from, where string, a args) {
 	index := "tasks_by_time"
 	where, a = " WHERE t.tenant = $1", args{tenant}
@@ -231,7 +232,7 @@ func selectViews(from, rest string) string {
 		FROM ` + from + ` JOIN objectives o ON o.id = t.objective_id LEFT JOIN plans p ON p.id = t.plan_id` + rest
 }
 
-// tasks reads the tasks that rest selects, and as much of each as is wanted.
+// tasks reads the tasks that rest selects, with the parts that are wanted.
 func tasks(c *conn, from, rest string, a args, want opt.TaskWant) ([]opt.TaskView, error) {
 	var rows []viewRow
 	err := c.each(selectViews(from, rest), a, func(row scanner) error {

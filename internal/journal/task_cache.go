@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	cachedTasks = 2048     // that a journal keeps at the most
-	cachedBytes = 16 << 10 // of content of a task that is kept
+	cachedTasks = 2048     // the most that a journal keeps
+	cachedBytes = 16 << 10 // the most content of a kept task
 )
 
 // A taskKey says which task was read, for whom, and how much of it.
@@ -19,8 +19,8 @@ type taskKey struct {
 	want       opt.TaskWant
 }
 
-// A moment is a state of an objective. No two states have the same: an event
-// raises seq, and only a purge lets seq begin anew.
+// A moment identifies a state of an objective. It is never reused: an event
+// raises seq, and only a purge lets seq begin at 1 again.
 type moment struct{ seq, purges int64 }
 
 // A cachedTask is a task as it was at a moment.
@@ -29,8 +29,8 @@ type cachedTask struct {
 	view opt.TaskView
 }
 
-// A taskCache keeps tasks that were read, so that reading one again takes one
-// short statement: that which says whether its objective is at the same moment.
+// A taskCache keeps tasks that were read. Reading one again takes one short
+// statement, which checks whether its objective is at the same moment.
 type taskCache struct {
 	mu    sync.Mutex
 	tasks map[taskKey]cachedTask
@@ -44,8 +44,8 @@ func (tc *taskCache) get(k taskKey) (cachedTask, bool) {
 	return t, ok
 }
 
-// put keeps t, in place of any other task if there are too many. The position of
-// a task in its queue depends on other objectives, so such a task is not kept.
+// put keeps t, and drops any other task if there are too many. The position of a
+// task in its queue depends on other objectives, so such a task is not kept.
 func (tc *taskCache) put(k taskKey, t cachedTask) {
 	if !t.view.QueuedAt.IsZero() || contentSize(t.view.Task) > cachedBytes {
 		return
@@ -62,15 +62,15 @@ func (tc *taskCache) put(k taskKey, t cachedTask) {
 	tc.tasks[k] = t
 }
 
-// drop forgets what is kept under k.
+// drop removes the task under k.
 func (tc *taskCache) drop(k taskKey) {
 	tc.mu.Lock()
 	defer tc.mu.Unlock()
 	delete(tc.tasks, k)
 }
 
-// detached returns v with slices of its own. Parts and metadata are shared: nobody
-// changes those in place.
+// detached returns v with slices of its own. Parts and metadata are shared, since
+// they are never changed in place.
 func detached(v opt.TaskView) opt.TaskView {
 	v.Task.History = slices.Clone(v.Task.History)
 	v.Task.Artifacts = slices.Clone(v.Task.Artifacts)
@@ -118,7 +118,7 @@ func metadataSize(m a2a.Metadata) (n int) {
 	return n
 }
 
-// momentOf returns the moment that an objective is at, zero if it is not there.
+// momentOf returns the moment of an objective, zero if there is none.
 func momentOf(c *conn, objectiveID string) (m moment, err error) {
 	_, err = c.get("SELECT o.seq, p.n FROM objectives o CROSS JOIN purges p WHERE o.id = $1", args{objectiveID}, &m.seq, &m.purges)
 	return m, err

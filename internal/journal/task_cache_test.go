@@ -12,8 +12,8 @@ import (
 
 const viewQuery = "SELECT t.id, t.objective_id, t.plan_id"
 
-// Reading a task again does not read its rows again, until something happens to
-// its objective, whichever process records that.
+// A repeated read of a task does not read its rows again until a process records
+// an event of its objective.
 func TestTask_again(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := rich(t, open(), newObjective())
@@ -46,8 +46,8 @@ func TestTask_again(t *testing.T) {
 	})
 }
 
-// A task whose objective was removed and came back, with as many events, is read
-// anew.
+// A task is read again if its objective was removed and recorded again with the
+// same number of events.
 func TestTask_afterPurge(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j, other := open(), open()
@@ -66,7 +66,8 @@ func TestTask_afterPurge(t *testing.T) {
 	})
 }
 
-// What waits in a queue is not kept: its position changes without an event.
+// A task that waits in a queue is not kept: its position changes without an
+// event.
 func TestTask_positionMoves(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -88,7 +89,7 @@ func TestTask_positionMoves(t *testing.T) {
 	})
 }
 
-// A large task is read each time: memory is for small ones.
+// A large task is read each time, to limit memory.
 func TestTask_large(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())

@@ -119,8 +119,8 @@ func TestTask_ofPlan(t *testing.T) {
 	})
 }
 
-// TestTask_statusTime holds that the time of a status changes with the state
-// only, and never goes back.
+// TestTask_statusTime checks that the time of a status changes only with the
+// state, and never goes back.
 func TestTask_statusTime(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())
@@ -157,8 +157,8 @@ func TestPeek(t *testing.T) {
 	})
 }
 
-// TestTenants holds promise 4: another tenant's id and one that never existed
-// give the same answer.
+// TestTenants checks that the id of another tenant and an unknown id give the
+// same answer.
 func TestTenants(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()

@@ -10,16 +10,16 @@ import (
 
 const (
 	tidyAfter = 256                    // writes
-	tidyPause = 250 * time.Millisecond // between two times
-	logMost   = 64 << 20               // bytes of write-ahead log, past which writers are held up
+	tidyPause = 250 * time.Millisecond // between two checkpoints
+	logMost   = 64 << 20               // bytes of write-ahead log after which writers wait
 )
 
-// A tidier keeps the write-ahead log short, beside the writer so that nobody
-// waits for it.
+// A tidier keeps the write-ahead log short, in a goroutine of its own so that
+// writers do not wait.
 type tidier struct {
 	db      *database
 	log     *zap.Logger
-	c       *conn        // nil before the first time
+	c       *conn        // nil before its first checkpoint
 	writes  atomic.Int64 // since it last tidied
 	due     chan struct{}
 	quit    chan struct{}
@@ -32,7 +32,7 @@ func newTidier(db *database, log *zap.Logger) *tidier {
 	return t
 }
 
-// wrote tells t of n writes.
+// wrote adds n writes, after which t may tidy.
 func (t *tidier) wrote(n int) {
 	if t.writes.Add(int64(n)) >= tidyAfter {
 		signal(t.due)
@@ -81,7 +81,7 @@ func (t *tidier) tidy() {
 
 func (t *tidier) letGo() {
 	if t.c != nil {
-		_ = t.c.close() // it has nothing to lose
+		_ = t.c.close() // nothing is lost
 		t.c = nil
 	}
 }

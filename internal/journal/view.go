@@ -9,14 +9,14 @@ import (
 	"longhaul/opt"
 )
 
-// A viewRow is a view in the making.
+// A viewRow is a view that is being read.
 type viewRow struct {
 	opt.TaskView
 	statusID string // of the status message
-	present  bool   // it is the root task of the present attempt
+	present  bool   // it is the root task of the current attempt
 }
 
-// scanView reads what the row of a task, its objective and its plan tell.
+// scanView reads the columns of a task, its objective and its plan.
 func scanView(row scanner) (viewRow, error) {
 	var v viewRow
 	var at int64
@@ -53,7 +53,7 @@ func scanView(row scanner) (viewRow, error) {
 	return v, err
 }
 
-// complete adds to v what is in other rows.
+// complete adds to v the parts from other rows.
 func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 	if v.present && !v.State.Ended() {
 		if err := errors.Join(v.locate(c), v.queued(c)); err != nil {
@@ -75,8 +75,7 @@ func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 	return nil
 }
 
-// locate finds where the work under a root task stands, and the gates at which
-// it waits.
+// locate finds the active plan and tasks under a root task, and its open gates.
 func (v *viewRow) locate(c *conn) error {
 	err := c.each(`SELECT t.plan_id, t.idx, t.gate FROM tasks t JOIN plans p ON p.id = t.plan_id
 		WHERE t.objective_id = $1 AND t.active = 1 ORDER BY p.position, t.idx`, args{v.ObjectiveID},

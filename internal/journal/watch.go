@@ -8,34 +8,34 @@ import (
 	"go.uber.org/zap"
 )
 
-// pollEvery is how often a journal looks for what other processes committed,
-// while anybody watches.
+// pollEvery is how often a journal looks for commits of other processes while
+// there is a watch.
 const pollEvery = 25 * time.Millisecond
 
-// A Watch tells when something of an objective was committed.
+// A Watch signals commits to an objective.
 type Watch struct {
 	from      *watches
 	objective string
 	signal    chan struct{}
 }
 
-// C is signalled when something was committed since the last signal, by this
-// process or by another one. It says look again, not what there is; it may say
-// so when nothing has changed.
+// C is signalled after a commit of this process or another one. One signal may
+// stand for several commits, and may come without a change: read again after
+// each.
 func (w *Watch) C() <-chan struct{} { return w.signal }
 
 // Close ends the watch. It may be called more than once.
 func (w *Watch) Close() { w.from.remove(w) }
 
-// Watch begins to watch an objective, which need not exist yet. Read after that
-// and nothing is missed. Close the watch in the end.
+// Watch begins to watch an objective, which need not exist yet. A read after
+// Watch misses nothing. Close the watch in the end.
 func (j *Journal) Watch(objectiveID string) *Watch {
 	w := &Watch{from: j.watches, objective: objectiveID, signal: make(chan struct{}, 1)}
 	j.watches.add(w)
 	return w
 }
 
-// A topic is an objective that somebody watches.
+// A topic is a watched objective.
 type topic struct {
 	seq      int64 // up to which its watches have been told
 	watching map[*Watch]bool
@@ -126,8 +126,8 @@ func (ws *watches) gone(objectiveIDs []string) {
 	}
 }
 
-// restart signals the watches of t, whatever they have been told: the objective
-// may have been removed, and come back with its first event.
+// restart signals the watches of t in any case: the objective may have been
+// removed and recorded again from its first event.
 func (t *topic) restart() {
 	t.seq = 0
 	for w := range t.watching {
@@ -159,13 +159,13 @@ func (ws *watches) run() {
 		case <-ws.begin:
 		}
 		if ws.db.path == "" {
-			continue // there is nobody else
+			continue // no other process can have it open
 		}
 		ws.follow()
 	}
 }
 
-// follow polls until nobody watches any more.
+// follow polls until there is no watch.
 func (ws *watches) follow() {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -178,7 +178,7 @@ func (ws *watches) follow() {
 	for !ws.idle() {
 		if f == nil {
 			f = ws.newFollower()
-			ws.tellAll() // of what may have come before f began
+			ws.tellAll() // for commits before f began
 		} else if err := f.poll(ws.tell, ws.tellAll); err != nil {
 			ws.log.Warn("Looking for commits of other processes failed", zap.Error(err))
 			_ = f.c.close()

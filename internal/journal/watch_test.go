@@ -10,7 +10,7 @@ import (
 	"longhaul/opt"
 )
 
-const patience = 20 * time.Second // a test that waits as long has failed
+const patience = 20 * time.Second // a test that waits longer fails
 
 // awaitSignal waits for w.
 func awaitSignal(t *testing.T, w *journal.Watch) {
@@ -22,8 +22,8 @@ func awaitSignal(t *testing.T, w *journal.Watch) {
 	}
 }
 
-// follow reads the events of an objective until there are enough, and looks
-// only when it is told to.
+// follow reads the events of an objective until there are enough, and reads only
+// after signals.
 func follow(t *testing.T, j *journal.Journal, objectiveID string, enough int) {
 	w := j.Watch(objectiveID)
 	defer w.Close()
@@ -52,7 +52,7 @@ func follow(t *testing.T, j *journal.Journal, objectiveID string, enough int) {
 	}
 }
 
-// TestWatch_everybody lets watches in two processes follow what both write.
+// TestWatch_everybody has watches in two processes follow the writes of both.
 func TestWatch_everybody(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		journals := []*journal.Journal{open(), open()}
@@ -76,8 +76,8 @@ func TestWatch_everybody(t *testing.T) {
 	})
 }
 
-// TestWatch_oneByOne waits for each event before the next is recorded, so that
-// no later signal makes up for a lost one. Watches come and go meanwhile.
+// TestWatch_oneByOne waits for each event before the next is recorded, so that no
+// later signal hides a lost one. Other watches begin and end meanwhile.
 func TestWatch_oneByOne(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		here, there := open(), open()
@@ -102,14 +102,14 @@ func TestWatch_oneByOne(t *testing.T) {
 	})
 }
 
-// TestWatch_others wakes those who watch what changed, and nobody else. A watch
-// of an objective that is still to come is fine.
+// TestWatch_others checks that only watches of changed objectives are signalled.
+// An objective may be watched before it exists.
 func TestWatch_others(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		here, there := open(), open()
 		mine, theirs := newObjective(), newObjective()
 		mineHere, mineThere := here.Watch(mine.ID), there.Watch(mine.ID)
-		awaitSignal(t, mineHere) // once for what may have been before the journal began to look
+		awaitSignal(t, mineHere) // once for commits before the journal began to poll
 		awaitSignal(t, mineThere)
 		theirsHere, theirsThere := here.Watch(theirs.ID), there.Watch(theirs.ID)
 		begin(t, here, mine)

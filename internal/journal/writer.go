@@ -18,7 +18,7 @@ const (
 // A write is one piece of work for the writer.
 type write struct {
 	do        func(*conn) error // all of it takes effect, or nothing
-	committed func()            // called once what do did is there for readers; may be nil
+	committed func()            // called after the commit; may be nil
 	state     atomic.Int32
 	err       error
 	done      chan struct{}
@@ -27,13 +27,13 @@ type write struct {
 // The states of a write.
 const (
 	waiting int32 = iota
-	taken         // the writer has begun, so its outcome counts
-	dropped       // the caller has gone before that
+	taken         // the writer has begun, so the caller waits for the outcome
+	dropped       // the caller gave up before that
 )
 
-// A writer owns the connection that writes. It commits everything that waits
-// in one transaction, each write within a savepoint, so that one that fails
-// does not spoil the others.
+// A writer owns the connection that writes. It commits all waiting writes in one
+// transaction, each within a savepoint, so that a failed write does not affect
+// the others.
 type writer struct {
 	db      *database
 	log     *zap.Logger
@@ -53,9 +53,9 @@ func newWriter(db *database, c *conn, log *zap.Logger, wrote func(int)) *writer 
 	return w
 }
 
-// submit has do run in a transaction and returns once that is committed, or
-// do's error once everything do did is undone. If ctx ends before the writer
-// has begun, do never runs; later than that, submit waits for the outcome.
+// submit runs do in a transaction and returns after the commit, or returns do's
+// error after undoing its changes. If ctx ends before the writer has begun, do
+// never runs; later than that, submit waits for the outcome.
 func (w *writer) submit(ctx context.Context, do func(*conn) error, committed func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -107,8 +107,8 @@ func (w *writer) run() {
 	}
 }
 
-// gather runs first, and what else waits, in one transaction and commits it.
-// With an error nothing of it took effect.
+// gather runs first and other waiting writes in one transaction and commits it.
+// With an error none took effect.
 func (w *writer) gather(first *write) (group []*write, err error) {
 	err = w.begin()
 	for op := first; op != nil; op = w.next(len(group)) {
@@ -170,8 +170,8 @@ func (w *writer) attempt(op *write) (err, broken error) {
 	return err, broken
 }
 
-// undo takes back the transaction. A connection that cannot do that is given
-// up, which takes it back as well.
+// undo rolls the transaction back. If that fails it closes the connection, which
+// also rolls back.
 func (w *writer) undo() {
 	if w.c == nil {
 		return
@@ -185,7 +185,7 @@ func (w *writer) undo() {
 	w.c = nil
 }
 
-// answer tells the callers, then the watchers.
+// answer returns the outcomes to the callers, then signals the watches.
 func (w *writer) answer(group []*write, err error) {
 	for _, op := range group {
 		op.err = w.db.failure(op.err)
@@ -205,8 +205,7 @@ func (w *writer) answer(group []*write, err error) {
 	w.wrote(len(group))
 }
 
-// tidy keeps the write-ahead log from growing without end where the tidier does
-// not keep up.
+// tidy empties the write-ahead log if the tidier is too slow.
 func (w *writer) tidy() {
 	if w.c == nil {
 		return
@@ -216,7 +215,7 @@ func (w *writer) tidy() {
 	}
 }
 
-// patiently repeats do while another connection has the lock it needs.
+// patiently repeats do while another connection holds the lock.
 func patiently(quit <-chan struct{}, do func() error) error {
 	for deadline := time.Now().Add(lockWait); ; {
 		err := do()
