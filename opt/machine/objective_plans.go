@@ -257,11 +257,12 @@ func (m plans) show(l *Link, p *opt.Plan) {
 }
 
 // onReported takes in what a plan says of itself. What an earlier attempt at it
-// says, or what was overtaken, comes too late.
+// says, or what was overtaken, comes too late. A report may be taken in before the
+// news that the workflow of the plan has begun, if both arrive at once.
 func (m plans) onReported(in Reported) {
 	s, o := &m.State, &m.State.Objective
 	p, l := o.Plan(in.PlanID), m.link(in.PlanID)
-	if p == nil || !l.Begun || p.Over() || in.Report.Attempt < p.Run || in.Report.N <= p.Report.N {
+	if p == nil || p.Over() || in.Report.Attempt < p.Run || in.Report.N <= p.Report.N {
 		return
 	}
 	report := in.Report

@@ -122,8 +122,11 @@ func (s *story) inPlan(e opt.Event) {
 		return
 	}
 	s.check(p, e)
-	if e.Kind == opt.TasksAdded {
+	switch e.Kind {
+	case opt.TasksAdded:
 		e.Tasks = copied(e.Tasks)
+	case opt.PlanRetried: // also if other plans were to replace it
+		s.o.Plan(p.ID).Stopping = ""
 	}
 	if err := p.Apply(e); err != nil {
 		s.complain(e, "%v", err)

@@ -118,6 +118,21 @@ func TestDefect02_pauseRepeated(t *testing.T) {
 	})
 }
 
+// A report that arrives together with the news that its plan has begun is taken in,
+// though signals come first.
+func TestReport_beforeTheStart(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "?ok")))
+		s.DeliverLast()
+		s.Alone(id)
+		s.DeliverLast() // the workflow of the plan begins
+		s.Alone(opt.PlanID(id, 1))
+		s.DeliverLast() // its report
+		s.Alone(id)
+		s.Expect(s.Objective(id).Status == opt.ObjectiveBlocked, "the objective is %s", s.Objective(id).Status)
+	})
+}
+
 // Defect 3: a pause while a gate is open holds the plan after the answer. The
 // question and the pause both show.
 func TestDefect03_pauseWhileGateIsOpen(t *testing.T) {

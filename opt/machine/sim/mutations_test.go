@@ -49,6 +49,7 @@ var mutations = []mutation{
 	{"a former attempt is read before its end is recorded", "objective.go", ", After: s.Ended}", "}"},
 	{"a pause that is repeated is answered too early", "objective_command.go", "&& len(m.unconfirmed()) > 0:", "&& false:"},
 	{"tasks begin before all that has arrived was taken in", "plan.go", "again = begin && m.tasks().beginReady() || again", "again = m.tasks().beginReady() || again"},
+	{"a report is lost that arrives with the news of the start", "objective_plans.go", "if p == nil || p.Over() ||", "if p == nil || !l.Begun || p.Over() ||"},
 	{"a plan whose former run is there is not begun again", "objective_plans.go", "l.RetryAt = a2a.Time{}\n\t\t\t}", "}"},
 	{"a link counts as begun by the run that goes on", "objective_plans.go", "next.Own = false", "next.Own = true"},
 	{"the ids of a second attempt are those of the first", "objective_command.go", "max(o.Attempt, p.Run, 2)", "max(o.Attempt, p.Run)"},

@@ -54,6 +54,7 @@ type activity struct {
 // One that is lost leaves no trace, and is done again later.
 func (w temporal) task(r *run, lost bool) {
 	now := w.at()
+	slices.SortStableFunc(r.inbox, func(a, b machine.Input) int { return channel(a) - channel(b) })
 	if lost {
 		w.logf("%s: a workflow task is lost", w.name(r.id))
 		w.lose(r, now)
@@ -81,6 +82,22 @@ func (w temporal) task(r *run, lost bool) {
 		r.history = append(r.history, t)
 	}
 	w.finish(r)
+}
+
+// channel returns the place of an input among those that have arrived before one
+// workflow task: signals come first, name by name, whatever has happened since.
+func channel(in machine.Input) int {
+	switch in.(type) {
+	case machine.Letter, machine.Enter:
+		return 0
+	case machine.Command, machine.Directed, machine.TurnRequest:
+		return 1
+	case machine.Reported:
+		return 2
+	case machine.Turn:
+		return 3
+	}
+	return 4
 }
 
 // lose does the work of a task with a copy of the machine and forgets it.
