@@ -176,6 +176,41 @@ func TestChanges_repeatWaits(t *testing.T) {
 	}
 }
 
+// A change that a plan has not confirmed when its time is up is made, and its answer
+// names the plan.
+func TestChanges_unconfirmed(t *testing.T) {
+	third := opt.PlanID(objectiveID, 3)
+	for name, tc := range map[string]struct{ method, params, of, plan string }{
+		"pause":  {"objectives/update", `{"id":"OBJ","status":"blocked"}`, "objective", planID},
+		"replan": {"objectives/replan", `{"id":"OBJ"}`, "objective", planID},
+		"order":  {"plans/update", `{"id":"` + third + `","dependencies":[]}`, "plan", third},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, func(c *config) { c.CallTimeout = 5 * time.Second })
+			s.have(t)
+			for _, on := range []string{planID, third} {
+				s.must(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"x","dependencies":["`+on+`"],"tasks":[{"name":"a"}]}`)
+			}
+			s.update(t, objectiveID, "working")
+			s.world.SleepOn(tc.plan)
+			before := len(s.world.Commands())
+			params := strings.TrimSuffix(named(tc.params), "}") + `,"metadata":{"longhaul/v1/requestId":"k"}}`
+			answer := make(chan node, 1)
+			go func() { answer <- s.call(t, tc.method, params) }()
+			s.until(t, func() bool { return len(s.world.Commands()) > before })
+			s.world.Advance(time.Minute)
+			for i, n := range []node{<-answer, s.call(t, tc.method, params)} {
+				if got, want := n.at("result", tc.of, "metadata", "longhaul/v1/unconfirmed").String(), `["`+tc.plan+`"]`; got != want {
+					t.Errorf("answer %d: unconfirmed is %s, want %s: %v", i, got, want, n)
+				}
+			}
+			if s.objective(t).at("metadata").has("longhaul/v1/unconfirmed") {
+				t.Error("it is still there when the objective is read")
+			}
+		})
+	}
+}
+
 // Of two clients that have seen the same revision and are both right by the journal
 // one is refused: the objective has the last word.
 func TestChanges_race(t *testing.T) {

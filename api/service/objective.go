@@ -32,6 +32,7 @@ type ListObjectivesParams struct {
 type ShownObjective struct {
 	*opt.Objective
 	Plans, Tasks bool
+	Unconfirmed  []string // plans that had not confirmed a change when it was answered
 }
 
 // ObjectivePage is a page of objectives and how much of each to show.

@@ -27,7 +27,8 @@ func (s *commands) UpdateObjective(ctx context.Context, c *Call, p UpdateObjecti
 	if !p.Change.Empty() {
 		cmd.Change = &p.Change
 	}
-	if _, err := s.do(ctx, c, cmd); err != nil {
+	answer, err := s.do(ctx, c, cmd)
+	if err != nil {
 		return ShownObjective{}, err
 	}
 	if p.Status.Ended() {
@@ -36,19 +37,20 @@ func (s *commands) UpdateObjective(ctx context.Context, c *Call, p UpdateObjecti
 		}
 	}
 	o, err := s.read.objective(ctx, c, p.ID)
-	return ShownObjective{Objective: o, Plans: true, Tasks: true}, err
+	return ShownObjective{Objective: o, Plans: true, Tasks: true, Unconfirmed: answer.Waiting}, err
 }
 
 // Replan has plans made in place of those that have not ended. The answer shows
 // the objective as it is while that happens.
 func (s *commands) Replan(ctx context.Context, c *Call, p ReplanParams) (ShownObjective, error) {
 	cmd := opt.Command{Kind: opt.Replan, ObjectiveID: p.ID, Seen: p.Seen, Text: p.Reason}
-	if _, err := s.do(ctx, c, cmd); err != nil {
+	answer, err := s.do(ctx, c, cmd)
+	if err != nil {
 		return ShownObjective{}, err
 	}
 	o, err := s.read.objective(ctx, c, p.ID)
 	if err == nil && o.Started && !o.Status.Ended() {
 		o.Status = opt.ObjectivePlanning // a planner may be done by now
 	}
-	return ShownObjective{Objective: o, Plans: true, Tasks: true}, err
+	return ShownObjective{Objective: o, Plans: true, Tasks: true, Unconfirmed: answer.Waiting}, err
 }

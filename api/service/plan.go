@@ -19,7 +19,8 @@ type GetPlanParams struct {
 // ShownPlan is a plan and how much of it to show.
 type ShownPlan struct {
 	*opt.Plan
-	Tasks bool
+	Tasks       bool
+	Unconfirmed []string // plans that had not confirmed a change when it was answered
 }
 
 // GetPlan returns a plan.

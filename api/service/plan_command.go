@@ -67,9 +67,10 @@ func (s *commands) changePlan(ctx context.Context, c *Call, cmd opt.Command) (Sh
 		return ShownPlan{}, err
 	}
 	cmd.ObjectiveID = o.ID
-	if _, err := s.do(ctx, c, cmd); err != nil {
+	answer, err := s.do(ctx, c, cmd)
+	if err != nil {
 		return ShownPlan{}, err
 	}
 	_, plan, err := s.read.plan(ctx, c, cmd.PlanID)
-	return ShownPlan{Plan: plan, Tasks: true}, err
+	return ShownPlan{Plan: plan, Tasks: true, Unconfirmed: answer.Waiting}, err
 }

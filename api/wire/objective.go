@@ -13,6 +13,8 @@ const (
 	keyStopping  = "longhaul/v1/stopping"  // what it is about to end as
 	keyQueuedAt  = "longhaul/v1/queuedAt"  // since when it waits for its turn in its context
 
+	keyUnconfirmed = "longhaul/v1/unconfirmed" // in the answer to a change: plans that have not confirmed it yet
+
 	keyLink = "longhaul/v1/link" // of a linked plan task: whether this server sees the end of the task that stands in for it
 
 	keyStatusReason = "longhaul/v1/statusReason" // why it, or a plan, stands where it does, if it is neither blocked nor failed
@@ -202,9 +204,19 @@ func orEmpty(s []string) []string {
 // Objective returns the result of a method about one objective. It is the same in
 // both versions, like everything of the extension.
 func (Version) Objective(o service.ShownObjective) any {
+	out := newObjective(o.Objective, o.Plans, o.Tasks)
+	out.Metadata = unconfirmed(out.Metadata, o.Unconfirmed)
 	return struct {
 		Objective objective `json:"objective"`
-	}{newObjective(o.Objective, o.Plans, o.Tasks)}
+	}{out}
+}
+
+// unconfirmed adds the plans that have not confirmed a change.
+func unconfirmed(m a2a.Metadata, plans []string) a2a.Metadata {
+	if len(plans) == 0 {
+		return m
+	}
+	return m.With(keyUnconfirmed, plans)
 }
 
 // scalars are the members that the extension's first text has at the top of the
@@ -228,9 +240,11 @@ func (Version) NewObjective(o *opt.Objective) any {
 
 // Plan returns the result of a method about one plan.
 func (Version) Plan(p service.ShownPlan) any {
+	out := newPlan(p.Plan, p.Tasks)
+	out.Metadata = unconfirmed(out.Metadata, p.Unconfirmed)
 	return struct {
 		Plan plan `json:"plan"`
-	}{newPlan(p.Plan, p.Tasks)}
+	}{out}
 }
 
 // NewPlan returns the result of creating p.
