@@ -99,8 +99,9 @@ func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err 
 
 // RunInput is what Run is asked to do.
 type RunInput struct {
-	Work Work        `json:"work"`
-	Ride []opt.Batch `json:"ride,omitempty"` // to be recorded before the work begins
+	Work  Work        `json:"work"`
+	Ride  []opt.Batch `json:"ride,omitempty"`  // to be recorded before the work begins
+	Tries int         `json:"tries,omitempty"` // of this attempt that may have begun, besides those that Temporal counts
 }
 
 // Run lets an executor do a task. A second run, after a lost worker, does it again
@@ -126,20 +127,20 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 	if w.Input, err = filled(w); err != nil {
 		return Failed("invalid-input", fmt.Sprintf("The input of the task cannot be filled in: %v.", err)), nil
 	}
-	return a.execute(ctx, executor, w)
+	return a.execute(ctx, executor, w, in.Tries+try(ctx))
 }
 
 // contents returns the large contents of an objective.
 func (a *Activities) contents(objectiveID string) contents { return contents{a.cfg.Blobs, objectiveID} }
 
-// execute runs one attempt and records what it streams.
-func (a *Activities) execute(ctx context.Context, executor Executor, w Work) (out Outcome, err error) {
+// execute runs one try at an attempt and records what it streams.
+func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try int) (out Outcome, err error) {
 	defer a.recoverPanic(w.Executor, true, &err)
 	stop := beat(ctx)
 	defer stop()
-	stream := newStream(ctx, a.cfg.Recorder, a.contents(w.ObjectiveID), w)
+	stream := newStream(ctx, a.cfg.Recorder, a.contents(w.ObjectiveID), w, try)
 	defer stream.stop()
-	if stream.try > 1 {
+	if try > 1 {
 		stream.begin(ctx)
 	}
 	out, err = executor.Execute(ctx, w, stream)

@@ -79,6 +79,20 @@ func TestRun_tellsOfOtherTries(t *testing.T) {
 	}
 }
 
+// A try that follows on one of another activity is told with a number of its own.
+func TestRun_triesOfAnotherActivity(t *testing.T) {
+	r := &recorder{}
+	cfg := activities.Config{Recorder: r, Default: "test", Executors: map[string]activities.Executor{
+		"test": executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+			return activities.Completed(), nil
+		}),
+	}}
+	out, err := runInput(t, cfg, activities.RunInput{Work: work, Tries: 1})
+	if err != nil || out.Try != 2 || r.count() != 1 || r.batches[0].Events[0].Try != 2 {
+		t.Errorf("came to %+v, %v; recorded %+v", out, err, r.batches)
+	}
+}
+
 // A try does not fail because its start cannot be recorded: the event is written
 // together with the next ones.
 func TestRun_triesWithoutAJournal(t *testing.T) {

@@ -37,8 +37,8 @@ type stream struct {
 
 // newStream returns a stream that writes until it is stopped or ctx, the context
 // of the attempt, is done.
-func newStream(ctx context.Context, r Recorder, c contents, w Work) *stream {
-	s := &stream{recorder: r, contents: c, work: w, try: try(ctx), quit: make(chan struct{})}
+func newStream(ctx context.Context, r Recorder, c contents, w Work, try int) *stream {
+	s := &stream{recorder: r, contents: c, work: w, try: try, quit: make(chan struct{})}
 	s.start = sync.OnceFunc(func() { s.writer.Go(func() { s.write(ctx) }) })
 	return s
 }

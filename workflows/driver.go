@@ -4,11 +4,11 @@ import (
 	"errors"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"longhaul/a2a"
-	"longhaul/activities"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -18,8 +18,9 @@ type part interface {
 	Handle(now a2a.Time, in machine.Input) []opt.Event
 	Wants() machine.Wants
 	// activity begins an activity, which records ride before it does anything
-	// else. The outcome reads its result as an input.
-	activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch) (workflow.Future, outcome)
+	// else, after tries of which some may have begun. The outcome reads its result
+	// as an input.
+	activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch, tries int) (workflow.Future, outcome)
 	// child begins the workflow of a plan.
 	child(ctx workflow.Context, c machine.Child) workflow.ChildWorkflowFuture
 	// message returns the receiver of a signal, its name and its argument.
@@ -44,7 +45,7 @@ type driver struct {
 	inbox      []machine.Input
 	canceled   bool             // the machine has been told of the cancellation
 	activities map[string]*call // by key
-	grounded   map[string]bool  // keys of activities that must begin without a ride
+	tries      map[string]int   // that may have begun, by key: activities that begin again, without a ride
 	timers     map[string]workflow.CancelFunc
 	children   map[machine.Child]bool // begun, without N and After
 	starting   int                    // children whose start Temporal has not confirmed yet
@@ -64,7 +65,7 @@ type call struct {
 func newDriver(ctx workflow.Context, p part, rec recorder, maxEvents int) *driver {
 	d := &driver{
 		own: ctx, part: p, rec: rec, maxEvents: maxEvents,
-		activities: map[string]*call{}, grounded: map[string]bool{}, timers: map[string]workflow.CancelFunc{},
+		activities: map[string]*call{}, tries: map[string]int{}, timers: map[string]workflow.CancelFunc{},
 		children: map[machine.Child]bool{}, signals: map[string]bool{}, ended: map[string]bool{}, elapsed: map[string]bool{},
 	}
 	d.ctx, _ = workflow.NewDisconnectedContext(ctx)
@@ -251,28 +252,29 @@ func (d *driver) send(s machine.Signal) {
 	})
 }
 
-// startActivity begins an activity, in which events may ride. If no worker takes
-// it soon, or the journal refuses the events, the activity begins again without
-// them, as the same attempt.
+// startActivity begins an activity, in which events may ride. Temporal does not
+// repeat that one. If it has to be repeated, it begins again as the same attempt,
+// without the events, and Temporal repeats it from then on.
 func (d *driver) startActivity(a machine.Activity) {
 	if d.ended[a.Key] {
 		panic("activity " + a.Key + " was wanted again after it had ended")
 	}
 	var ride []opt.Batch
-	if a.Kind == machine.RunTask && !d.grounded[a.Key] {
+	tries, again := d.tries[a.Key]
+	if a.Kind == machine.RunTask && !again {
 		ride = d.rec.ride()
 	}
 	ctx, cancel := workflow.WithCancel(d.ctx)
 	c := &call{cancel: cancel}
 	d.activities[a.Key] = c
-	future, read := d.part.activity(ctx, a, ride)
+	future, read := d.part.activity(ctx, a, ride, tries)
 	d.events.AddFuture(future, func(f workflow.Future) {
 		delete(d.activities, a.Key)
 		if len(ride) > 0 {
 			err := f.Get(d.ctx, nil)
 			d.rec.arrived(ride, err == nil)
-			if !c.canceled && (notTaken(err) || notRecorded(err)) {
-				d.grounded[a.Key] = true
+			if tries, lost := triesOf(err); lost && !c.canceled {
+				d.tries[a.Key] = tries
 				return
 			}
 		}
@@ -305,15 +307,22 @@ const (
 	lostWorkers         = 20              // that one attempt at a task may cost
 )
 
-// notTaken reports whether no worker took an activity in time.
-func notTaken(err error) bool {
+// triesOf returns how many tries at an activity may have begun if err says that it
+// has to be repeated: its worker was lost or stops, the journal could not be
+// reached, or no worker took it in time.
+func triesOf(err error) (n int, lost bool) {
 	var timeout *temporal.TimeoutError
-	return asTimeout(err, &timeout) && timeout.TimeoutType() == scheduleToStart
-}
-
-// notRecorded reports whether an activity failed because it could not reach the
-// journal.
-func notRecorded(err error) bool {
 	var app *temporal.ApplicationError
-	return errors.As(err, &app) && app.Type() == activities.JournalError
+	switch {
+	case errors.As(err, &timeout):
+		switch timeout.TimeoutType() {
+		case enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
+			return 0, true
+		case enumspb.TIMEOUT_TYPE_HEARTBEAT:
+			return 1, true
+		}
+	case errors.As(err, &app):
+		return 1, !app.NonRetryable()
+	}
+	return 0, false
 }

@@ -1,10 +1,8 @@
 package workflows
 
 import (
-	"errors"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -186,7 +184,3 @@ func patient() workflow.ActivityOptions {
 		Summary:             "Record what happened",
 	}
 }
-
-const scheduleToStart = enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
-
-func asTimeout(err error, to **temporal.TimeoutError) bool { return errors.As(err, to) }

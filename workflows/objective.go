@@ -71,7 +71,7 @@ type objectivePart struct {
 	shown opt.TaskState
 }
 
-func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []opt.Batch) (workflow.Future, outcome) {
+func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []opt.Batch, _ int) (workflow.Future, outcome) {
 	head := &o.State.Objective
 	if a.Kind == machine.LoadKept {
 		request := activities.KeptRequest{Tenant: head.Tenant, ObjectiveID: head.ID}

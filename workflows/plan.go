@@ -38,7 +38,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 // A planPart is the machine of a plan and the code that carries out its wants.
 type planPart struct{ *machine.Plan }
 
-func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch) (workflow.Future, outcome) {
+func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch, tries int) (workflow.Future, outcome) {
 	t := p.State.Plan.Task(a.Of)
 	if a.Kind == machine.FollowTask {
 		link := activities.Link{Tenant: p.State.Tenant, TaskID: t.Link, For: t.A2AID()}
@@ -46,10 +46,12 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return followed(ctx, a.Key, f) }
 	}
 	options := runOptions(t, p.State.Plan.Limits)
+	options.RetryPolicy.MaximumAttempts -= int32(tries)
 	if len(ride) > 0 {
-		options.ScheduleToStartTimeout = time.Second
+		options.ScheduleToStartTimeout, options.RetryPolicy.MaximumAttempts = time.Second, 1
 	}
-	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.Run, activities.RunInput{Work: p.WorkOf(a), Ride: ride})
+	input := activities.RunInput{Work: p.WorkOf(a), Ride: ride, Tries: tries}
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.Run, input)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return ended(ctx, a.Key, f) }
 }
 

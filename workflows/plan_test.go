@@ -131,22 +131,29 @@ func rideAndComplete(ctx context.Context, log *recording, in activities.RunInput
 	return activities.Completed(), nil
 }
 
-// If no worker takes an activity in which events ride, or the journal refuses
-// them, they are recorded separately and the activity begins again without them,
-// as the same attempt.
+// If no worker takes an activity in which events ride, the worker is lost, or the
+// journal refuses them, they are recorded separately and the activity begins again
+// without them, as the same attempt. It knows of the try that may have begun.
 func TestPlan_beginsWithoutWhatRides(t *testing.T) {
-	for name, err := range map[string]error{
-		"no worker":  timeout(scheduleToStart),
-		"no journal": journalAway,
+	for name, tt := range map[string]struct {
+		err   error
+		tries int
+	}{
+		"no worker":   {timeout(scheduleToStart), 0},
+		"lost worker": {timeout(heartbeat), 1},
+		"no journal":  {journalAway, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env, log := newPlanEnv(t)
 			var without []int
 			env.OnActivity("Run", anyArg, anyArg).Return(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
 				if len(in.Ride) > 0 {
-					return activities.Outcome{}, err
+					return activities.Outcome{}, tt.err
 				}
 				without = append(without, in.Work.Attempt)
+				if first := in.Work.TaskID == opt.TaskID(planID, 0); first && in.Tries != tt.tries {
+					t.Errorf("%d tries may have begun, want %d", in.Tries, tt.tries)
+				}
 				return activities.Completed(), nil
 			})
 			env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("one", "two")))

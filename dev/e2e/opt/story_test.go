@@ -23,6 +23,7 @@ type story struct {
 	again   map[string]bool // plans that were tried again while their objective went on
 	began   map[string]bool // A2A tasks that were dispatched to an executor
 	replies map[string]int  // accepted, by A2A task
+	tries   map[string]int  // of an attempt at a round, after the first: by round and attempt
 	hands   map[string]bool // A2A tasks that a client has moved
 	// runs reports whether an attempt at a round of a task is under way. One that
 	// is not may have to wait for the end of a pause, as may the next round.
@@ -31,7 +32,7 @@ type story struct {
 
 func newStory() *story {
 	return &story{
-		plans: map[string]*opt.Plan{}, again: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, hands: map[string]bool{},
+		plans: map[string]*opt.Plan{}, again: map[string]bool{}, began: map[string]bool{}, replies: map[string]int{}, tries: map[string]int{}, hands: map[string]bool{},
 		runs: func(string, int) bool { return true },
 	}
 }
@@ -68,6 +69,8 @@ func (s *story) take(e opt.Event) {
 		s.apply(e)
 	case opt.MessageAdded:
 		s.hear(e)
+	case opt.TaskTried:
+		s.tries[fmt.Sprintf("%s:%d:%d", e.TaskID, e.Round, e.Attempt)]++
 	case opt.TaskMoved:
 		if ref.TaskID == "" {
 			s.moveRoot(e)
