@@ -73,6 +73,40 @@ func TestStream_hierarchyFromAnywhere(t *testing.T) {
 	}
 }
 
+// An update of a root task whose objective is paused says so, wherever the stream
+// began.
+func TestStream_paused(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	id := s.send(t, "m", "slow").at("id").String()
+	plan := opt.PlanID(id, 1)
+	s.update(t, id, "blocked")
+	running := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, "A2A-Extensions", a2a.ExtensionOPT)
+	if got, want := stands(running.event().data.at("result", "task")), "TASK_STATE_WORKING true "+pausedText; got != want {
+		t.Errorf("the stream begins with %q, want %q", got, want)
+	}
+	s.must(t, "plans/update", `{"id":"`+plan+`","name":"New"}`)
+	s.update(t, id, "working")
+	s.must(t, "plans/update", `{"id":"`+plan+`","name":"Newer"}`)
+	s.finish(opt.TaskID(plan, 0))
+	rest := running.all()
+	whole := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, "A2A-Extensions", a2a.ExtensionOPT, "Last-Event-ID", "0").all()
+	if diff := cmp.Diff(fmt.Sprint(whole[len(whole)-len(rest):]), fmt.Sprint(rest)); diff != "" {
+		t.Errorf("the stream that began during the pause differs (-from the beginning +from there):\n%s", diff)
+	}
+	var lines []string
+	for _, e := range whole {
+		u := e.data.at("result", "statusUpdate")
+		if kind := u.at("metadata", "opt/v1/event", "kind").String(); kind == "objective" || kind == "plan" && len(lines) > 0 {
+			lines = append(lines, kind+" "+stands(u))
+		}
+	}
+	on, off := " TASK_STATE_WORKING true "+pausedText, " TASK_STATE_WORKING  "
+	if got := strings.Join(lines, "\n"); !strings.Contains(got, "objective"+on+"\nplan"+on) || !strings.Contains(got, "objective"+off+"\nplan"+off) {
+		t.Errorf("the stream tells\n%s", got)
+	}
+}
+
 // Who does not understand the extension is told nothing of it; nor is who follows
 // a plan task.
 func TestStream_noHierarchy(t *testing.T) {

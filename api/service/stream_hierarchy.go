@@ -20,7 +20,8 @@ type hierarchy struct {
 	status   string            // of the objective
 	plans    map[string]string // status by id
 
-	root      a2a.TaskStatus  // of the attempt's root task
+	paused    bool            // by a client
+	root      a2a.TaskStatus  // of the attempt's root task, without what it says of a pause
 	interrupt json.RawMessage // what that shows under opt.KeyInterrupt, nil for nothing
 }
 
@@ -45,9 +46,10 @@ func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, t Task) (*hier
 		return s.hierarchyAfter(ctx, v.Seq)
 	}
 	o := t.Objective
+	v.Paused = false
 	h := &hierarchy{
 		id: o.ID, attempt: o.Attempt, revision: o.Revision, status: string(o.Status), plans: map[string]string{},
-		root: t.Status, interrupt: t.Metadata[opt.KeyInterrupt],
+		paused: o.Paused, root: present(v).Status, interrupt: t.Metadata[opt.KeyInterrupt],
 	}
 	for _, p := range o.Plans {
 		h.plans[p.ID] = string(p.Status)
@@ -92,7 +94,12 @@ func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool
 	if h.interrupt != nil {
 		m = m.With(opt.KeyInterrupt, h.interrupt)
 	}
-	return &a2a.StatusUpdate{TaskID: s.taskID, ContextID: s.contextID, Status: h.root, Metadata: m}, true
+	u = &a2a.StatusUpdate{TaskID: s.taskID, ContextID: s.contextID, Status: h.root, Metadata: m}
+	if h.paused && !h.root.State.Terminal() {
+		u.Metadata = m.With(opt.KeyPaused, true)
+		u.Status = paused(h.root, a2a.Task{ID: s.taskID, ContextID: s.contextID})
+	}
+	return u, true
 }
 
 // moveRoot applies an update of the root task. Its status is as old as its state.
@@ -105,7 +112,7 @@ func (h *hierarchy) moveRoot(u *a2a.StatusUpdate) {
 
 // begin begins an attempt, whose root task is new.
 func (h *hierarchy) begin(attempt int, at a2a.Time) {
-	h.attempt, h.root, h.interrupt = max(attempt, 1), a2a.TaskStatus{State: a2a.Submitted, At: at}, nil
+	h.attempt, h.paused, h.root, h.interrupt = max(attempt, 1), false, a2a.TaskStatus{State: a2a.Submitted, At: at}, nil
 }
 
 // apply changes h as e says, and returns what was changed and where; ok is false
@@ -122,7 +129,10 @@ func (h *hierarchy) apply(e opt.Event) (told change, at place, ok bool) {
 		told = h.moved("objective", h.id, &h.status, e.From, string(opt.ObjectiveSubmitted))
 	case opt.ObjectiveMoved:
 		told = h.moved("objective", h.id, &h.status, e.From, e.To)
-	case opt.ObjectiveChanged, opt.ObjectivePaused, opt.ObjectiveResumed:
+	case opt.ObjectivePaused, opt.ObjectiveResumed:
+		h.paused = e.Kind == opt.ObjectivePaused
+		told = h.moved("objective", h.id, &h.status, "", h.status)
+	case opt.ObjectiveChanged:
 		h.revision = max(h.revision, e.Revision)
 		told = h.moved("objective", h.id, &h.status, "", h.status)
 	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanPaused, opt.PlanResumed, opt.PlanRetried, opt.TasksAdded:

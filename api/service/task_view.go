@@ -13,6 +13,10 @@ import (
 // it is: "canceled" or "failed".
 const keyStopping = "longhaul/v1/stopping"
 
+// keyRetriedBy is the key in the metadata of the root task of an earlier attempt
+// for the id of the root task of the latest one.
+const keyRetriedBy = "longhaul/v1/retriedBy"
+
 // present returns a view as an A2A task: its messages carry its ids, and its
 // metadata says where it belongs and what it waits for.
 func present(v opt.TaskView) a2a.Task {
@@ -38,8 +42,29 @@ func present(v opt.TaskView) a2a.Task {
 	if v.Stopping != "" && !v.State.Ended() {
 		m = m.With(keyStopping, v.Stopping)
 	}
+	if v.RetriedBy != "" {
+		m = m.With(keyRetriedBy, v.RetriedBy)
+	}
+	if v.Paused {
+		m = m.With(opt.KeyPaused, true)
+		t.Status = paused(t.Status, t)
+	}
 	t.Metadata = queued(m, v)
 	return t
+}
+
+// paused returns the status of a root task whose objective a client has paused. A
+// question that waits for an answer stays.
+func paused(s a2a.TaskStatus, t a2a.Task) a2a.TaskStatus {
+	if s.State.Terminal() || s.State.Interrupted() {
+		return s
+	}
+	m := addressed(a2a.Message{
+		MessageID: t.ID + ":paused", Role: a2a.RoleAgent,
+		Parts: []a2a.Part{a2a.TextPart("This objective is paused: nothing new begins until a client resumes it.")},
+	}, t)
+	s.Message = &m
+	return s
 }
 
 // shows reports whether v is as it was before the gate was answered: the gate is

@@ -117,7 +117,7 @@ func TestObjective_retried(t *testing.T) {
 		if v := s.view(pending.A2AID()); v.State != opt.TaskPending || v.Index != 0 || v.PlanID != s.plan(1) {
 			t.Errorf("the task of the second attempt is %+v", v)
 		}
-		old.Seq += 2
+		old.Seq, old.RetriedBy = old.Seq+2, opt.RootID(o.ID, 2)
 		if diff := cmp.Diff(old, s.view(o.ID)); diff != "" {
 			t.Errorf("root task of the first attempt mismatch (-before +after):\n%s", diff)
 		}

@@ -23,12 +23,13 @@ func scanView(row scanner) (viewRow, error) {
 	var said, gate, dependencies, metadata []byte
 	var ofObjective struct {
 		attempt                           int
+		paused                            bool
 		queued                            int64
 		name, message, digest, stop, plan string
 	}
 	err := row.Scan(&v.Task.ID, &v.ObjectiveID, &v.PlanID, &v.Index, &v.Task.ContextID, &v.State, &at, &v.statusID, &v.Attempt,
 		&v.Name, &v.MessageID, &v.Digest, &said, &gate, &dependencies, &metadata,
-		&v.Seq, &ofObjective.attempt, &ofObjective.queued, &v.Principal, &ofObjective.name, &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &ofObjective.plan)
+		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, &ofObjective.name, &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &ofObjective.plan)
 	if err != nil {
 		return v, err
 	}
@@ -38,8 +39,11 @@ func scanView(row scanner) (viewRow, error) {
 	if v.IsRoot = v.PlanID == ""; v.IsRoot {
 		v.present = v.Index == ofObjective.attempt
 		v.Index, v.Name = 0, ofObjective.name
-		if v.present && !v.State.Ended() {
-			v.QueuedAt = a2a.AtMillis(ofObjective.queued)
+		switch {
+		case !v.present:
+			v.RetriedBy = opt.RootID(v.ObjectiveID, ofObjective.attempt)
+		case !v.State.Ended():
+			v.Paused, v.QueuedAt = ofObjective.paused, a2a.AtMillis(ofObjective.queued)
 		}
 	} else {
 		v.MessageID, v.Digest = ofObjective.message, ofObjective.digest
