@@ -57,13 +57,19 @@ type schedule struct {
 	id      string
 	made    bool // by objectives/create, so that a message starts it
 	attempt int
-	begun   int                            // the latest attempt that was started
-	said    int                            // messages
-	readers map[string][]*harness.Follower // by root task
+	begun   int                 // the latest attempt that was started
+	said    int                 // messages
+	readers map[string][]reader // by root task
+}
+
+// A reader follows a root task.
+type reader struct {
+	*harness.Follower
+	fresh bool // from the task as it was then, which cannot be had once it has ended
 }
 
 func newSchedule(c *client, seed, n uint64) *schedule {
-	return &schedule{client: c, r: rand.New(rand.NewPCG(seed, n)), name: fmt.Sprintf("random-%d-%d", seed, n), attempt: 1, readers: map[string][]*harness.Follower{}}
+	return &schedule{client: c, r: rand.New(rand.NewPCG(seed, n)), name: fmt.Sprintf("random-%d-%d", seed, n), attempt: 1, readers: map[string][]reader{}}
 }
 
 func (s *schedule) run() {
@@ -89,7 +95,7 @@ func (s *schedule) run() {
 
 // follow has one more reader read what happens to a root task.
 func (s *schedule) follow(root string, after int64) {
-	s.readers[root] = append(s.readers[root], s.c.Follow(s.ctx, root, after))
+	s.readers[root] = append(s.readers[root], reader{s.c.Follow(s.ctx, root, after), after == harness.Fresh})
 }
 
 // open makes the objective, in one of the ways there are.
