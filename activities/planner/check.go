@@ -11,9 +11,6 @@ import (
 	"longhaul/opt"
 )
 
-// limits apply to the plans of a playbook, whatever limits the agent has.
-var limits = opt.Limits{}.OrDefault()
-
 // check finds what is wrong with a playbook as a whole, and resolves its
 // dependencies.
 func (s *source) check(b *playbook) {
@@ -25,8 +22,6 @@ func (s *source) check(b *playbook) {
 		at(b.line, "no request can match this playbook: give it match, skills or default: true")
 	case len(b.plans) == 0:
 		at(b.line, "a playbook needs plans")
-	case len(b.plans) > limits.Plans:
-		at(b.line, "a playbook has at most %d plans, this one %d", limits.Plans, len(b.plans))
 	}
 	var plans []*step
 	for _, p := range b.plans {
@@ -37,8 +32,8 @@ func (s *source) check(b *playbook) {
 }
 
 func (s *source) checkPlan(p *plan) {
-	if len(p.tasks) == 0 || len(p.tasks) > limits.Tasks {
-		s.wrong.add(s.file, p.line, "a plan has 1 to %d tasks, this one %d", limits.Tasks, len(p.tasks))
+	if len(p.tasks) == 0 {
+		s.wrong.add(s.file, p.line, "a plan needs tasks")
 	}
 	var tasks []*step
 	for _, t := range p.tasks {
@@ -165,6 +160,6 @@ func circular(steps []*step) bool {
 		}
 		spec.Tasks = append(spec.Tasks, t)
 	}
-	_, err := new(opt.Objective).NewPlan(spec, a2a.Time{})
-	return err != nil && len(steps) <= limits.Tasks
+	_, err := (&opt.Objective{Limits: opt.Limits{Tasks: len(steps)}}).NewPlan(spec, a2a.Time{})
+	return err != nil
 }

@@ -111,6 +111,24 @@ func fallback(f facts) opt.PlanSpec {
 	return opt.PlanSpec{Name: name, Tasks: []opt.TaskSpec{task}}
 }
 
+// CheckLimits reports the playbooks and plans that have more plans or tasks than
+// limits allow, by file and line.
+func (p *Playbooks) CheckLimits(limits opt.Limits) error {
+	limits = limits.OrDefault()
+	var wrong problems
+	for _, b := range p.list {
+		if n := len(b.plans); n > limits.Plans {
+			wrong.add(b.file, b.line, "a playbook has at most %d plans (--max-plans), this one %d", limits.Plans, n)
+		}
+		for _, plan := range b.plans {
+			if n := len(plan.tasks); n > limits.Tasks {
+				wrong.add(b.file, plan.line, "a plan has at most %d tasks (--max-plan-tasks), this one %d", limits.Tasks, n)
+			}
+		}
+	}
+	return wrong.err()
+}
+
 // CheckExecutors reports the tasks whose executor is not one of known, by file
 // and line. The default executor and human tasks are always known.
 func (p *Playbooks) CheckExecutors(known ...string) error {

@@ -3,6 +3,7 @@ package planner_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -247,6 +248,29 @@ plans:
 	}
 	if err := books.CheckExecutors("echo", "htpp"); err != nil {
 		t.Errorf("got %v, want none", err)
+	}
+}
+
+// Plans are checked against the limits of the API, which may be above the defaults
+// and below.
+func TestPlaybooks_CheckLimits(t *testing.T) {
+	var many strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&many, "\n  - {name: T%d, dependencies: [%s]}", i, []string{"", "T0"}[min(i, 1)])
+	}
+	books := load(t, "name: a\ndefault: true\nplans:\n- name: P\n  tasks:"+many.String()+"\n- name: Q\n  tasks: [{name: T}]\n")
+	for _, tc := range []struct {
+		limits opt.Limits
+		want   string
+	}{
+		{opt.Limits{Plans: 2, Tasks: 60}, ""},
+		{opt.Limits{}, "0.yaml:4: a plan has at most 50 tasks (--max-plan-tasks), this one 60"},
+		{opt.Limits{Plans: 1, Tasks: 60}, "0.yaml:1: a playbook has at most 1 plans (--max-plans), this one 2"},
+	} {
+		err := books.CheckLimits(tc.limits)
+		if got := fmt.Sprint(err); err != nil && got != tc.want || err == nil && tc.want != "" {
+			t.Errorf("%+v: error %v, want %q", tc.limits, err, tc.want)
+		}
 	}
 }
 

@@ -90,13 +90,13 @@ func evaluate(e ast.Expr) (constant.Value, bool) {
 
 // Steps returns the steps that a request names itself, in order: a list with
 // numbers or bullets, or "first …, then …, finally …". It is empty for a request
-// that names fewer than two, or more than a plan may have.
+// that names fewer than two, or more than a plan may have by default.
 func (Rules) Steps(request string) []string {
 	steps := listed(request)
 	if len(steps) < 2 {
 		steps = told(request)
 	}
-	if len(steps) < 2 || len(steps) > limits.Tasks {
+	if len(steps) < 2 || len(steps) > (opt.Limits{}).OrDefault().Tasks {
 		return nil
 	}
 	return steps

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
 
+	"longhaul/activities/planner"
 	"longhaul/opt"
 )
 
@@ -18,6 +20,20 @@ func TestAPISettings_limits(t *testing.T) {
 	}
 	if got := (apiSettings{TaskTimeout: time.Millisecond}).limits().Timeout; got != 1 {
 		t.Errorf("a timeout of a millisecond is %d s, want 1", got)
+	}
+}
+
+// An API does not start, and reloads nothing, with a playbook that has more plans or
+// tasks than its settings allow.
+func TestServe_playbookAboveTheLimits(t *testing.T) {
+	s := &service{log: zap.NewNop()}
+	var err error
+	if s.books, err = planner.NewShelf(planner.Bundled); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.serve(apiSettings{Agent: "playbooks", Addr: "127.0.0.1:-1", MaxPlans: 1, MaxPlanTasks: 50}, temporalSettings{})
+	if err == nil || !strings.Contains(err.Error(), "--max-plans") {
+		t.Errorf("error %v, want one that names --max-plans", err)
 	}
 }
 

@@ -151,6 +151,9 @@ func (s *service) work(cfg workerSettings) error {
 // serve starts the API and returns its URL.
 func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, error) {
 	agent, err := s.agent(cfg.Agent)
+	if err == nil && cfg.Agent == "playbooks" {
+		err = s.books.Require(func(p *planner.Playbooks) error { return p.CheckLimits(cfg.limits()) })
+	}
 	if err != nil {
 		return "", err
 	}

@@ -94,24 +94,25 @@ func apply(c *conn, list []migration) (changed bool, err error) {
 }
 
 // applied returns the versions of the migrations of a journal, or an error if
-// this program does not know one of them: then a newer program has applied it.
+// this program does not know one of them.
 func applied(c *conn, list []migration) (have map[int64]bool, err error) {
 	knows := map[int64]bool{}
 	for _, m := range list {
 		knows[m.version] = true
 	}
 	have = map[int64]bool{}
-	var unknown int64
-	err = c.each("SELECT version FROM migrations ORDER BY version", nil, func(row scanner) error {
-		var version int64
-		err := row.Scan(&version)
-		if have[version] = true; !knows[version] {
-			unknown = version
+	var unknown *migration
+	err = c.each("SELECT version, name FROM migrations ORDER BY version", nil, func(row scanner) error {
+		var m migration
+		err := row.Scan(&m.version, &m.name)
+		if have[m.version] = true; !knows[m.version] {
+			unknown = &m
 		}
 		return err
 	})
-	if err == nil && unknown != 0 {
-		err = fmt.Errorf("a newer Longhaul has written it (its tables are version %d, this program knows %d): run that Longhaul or a later one", unknown, list[len(list)-1].version)
+	if err == nil && unknown != nil {
+		err = fmt.Errorf("it has tables of version %d (%s), and this program knows up to %d: a newer Longhaul or a build before v0.1.0 has written it; "+
+			"run that program, or give this one a --data-dir of its own", unknown.version, unknown.name, list[len(list)-1].version)
 	}
 	return have, err
 }

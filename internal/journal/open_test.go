@@ -160,8 +160,8 @@ func TestOpen_refused(t *testing.T) {
 	}{
 		"garbage":            {journal.Config{Path: file(strings.Repeat("not a database ", 500))}, []string{"not a SQLite database", "a file of its own"}},
 		"another program's":  {journal.Config{Path: foreign}, []string{"another program", "a file of its own"}},
-		"newer":              {journal.Config{Path: newer}, []string{"newer Longhaul", "9999", "run that Longhaul"}},
-		"newer, in between":  {journal.Config{Path: between}, []string{"newer Longhaul", "-1", "run that Longhaul"}},
+		"newer":              {journal.Config{Path: newer}, []string{"tables of version 9999 (later)", "knows up to ", "a newer Longhaul or a build before v0.1.0", "--data-dir"}},
+		"newer, in between":  {journal.Config{Path: between}, []string{"tables of version -1 (", "a newer Longhaul or a build before v0.1.0", "--data-dir"}},
 		"a directory":        {journal.Config{Path: t.TempDir()}, []string{"is a directory"}},
 		"below a file":       {journal.Config{Path: filepath.Join(file(""), "journal.db")}, []string{"not a directory"}},
 		"unknown sync level": {journal.Config{Sync: "sometimes"}, []string{"sometimes", `"full" or "normal"`}},
@@ -195,8 +195,8 @@ func TestOpen_newerMeanwhile(t *testing.T) {
 		}
 		written := j.Script(t.Context(), "UPDATE purges SET n = n")
 		for what, err := range map[string]error{"read": read, "written": written} {
-			if !errors.Is(err, opt.ErrUnavailable) || !strings.Contains(err.Error(), "newer Longhaul") {
-				t.Errorf("%s: %v, want that a newer Longhaul has written it", what, err)
+			if !errors.Is(err, opt.ErrUnavailable) || !strings.Contains(err.Error(), "tables of version 9999") {
+				t.Errorf("%s: %v, want that it does not know the tables", what, err)
 			}
 		}
 		if err := j.Close(); err != nil {
