@@ -1,5 +1,5 @@
-// Dev is Longhaul in one process: the commands of the thin program, and a
-// Temporal server to run them on.
+// Dev is Longhaul in one process: the commands of cmd/longhaul and a Temporal
+// server.
 package main
 
 import (

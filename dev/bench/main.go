@@ -1,7 +1,7 @@
-// Bench measures what Longhaul costs. It runs objectives of one plan with three
-// tasks that do nothing, over HTTP, and beside them bare Temporal workflows of
-// the same shape, on the same embedded server in the same process. Short rounds
-// of both alternate, so that both meet the same noise. It prints tables for
+// Bench measures the cost of Longhaul. It runs objectives of one plan with three
+// tasks that do nothing, over HTTP, and bare Temporal workflows of the same
+// shape, on the same embedded server in the same process. Short rounds of both
+// alternate, so that noise affects both equally. It prints tables for
 // docs/performance.md.
 package main
 

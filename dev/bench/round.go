@@ -69,7 +69,7 @@ func (l load) measure(ctx context.Context, sides [2]*side, rounds int) ([]pair, 
 // round runs objectives of one side until the time is over and those that began
 // have ended.
 func (l load) round(ctx context.Context, s *side) (result, error) {
-	runtime.GC() // what the other side left
+	runtime.GC() // the garbage of the other side
 	var mu sync.Mutex
 	var took []float64
 	group, ctx := errgroup.WithContext(ctx)

@@ -1,5 +1,4 @@
-// Package embedded gives the commands the Temporal server that this module
-// carries.
+// Package embedded starts the Temporal server of this module for the commands.
 package embedded
 
 import (

@@ -10,7 +10,7 @@ import (
 	"longhaul/workflows"
 )
 
-// changed are the shapes of work that clients change while it is there.
+// changed are the shapes of work that clients change while it runs.
 var changed = []shape{
 	{name: "edited", added: 1, specs: plans("approve Go on?|say one", "say never", "say two"), steps: []step{
 		waitFor(opt.TaskInputRequired), addTasks(1, "say more"), skip(2), addPlan("say added", false), reorder(3, 4), reply(1, 0, opt.Reply{Action: opt.Accept}),
@@ -47,8 +47,8 @@ var changed = []shape{
 	{name: "works-while-planned", text: "slow", steps: []step{start}},
 }
 
-// do has a command carried out that is about the n-th plan, and the m-th task of it
-// if the command is about a task, and waits for the answer.
+// do sends a command about the n-th plan, and about its m-th task if it is a
+// command for a task, and waits for the answer.
 func do(c opt.Command, n, m int) step {
 	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
 		return r.answered(ctx, r.command(c, id, n, m), func(c opt.Command) error { return engine.Command(ctx, c) })
@@ -93,7 +93,7 @@ func skip(n int) step {
 	return do(opt.Command{Kind: opt.UpdatePlan, Status: string(opt.PlanSkipped)}, n, 0)
 }
 
-// reorder has a plan come after another.
+// reorder makes a plan depend on another.
 func reorder(n, after int) step {
 	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
 		change := &opt.Change{Dependencies: []string{opt.PlanID(id, after)}}
@@ -105,7 +105,7 @@ func link(n, m int, to string, follow bool) step {
 	return do(opt.Command{Kind: opt.LinkTask, Link: to, Follow: follow}, n, m)
 }
 
-// linkOther links a task to another objective, which begins then.
+// linkOther begins another objective and links a task to it.
 func linkOther(n, m int, script string) step {
 	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
 		other := opening(shape{name: "beside " + id, specs: plans(script)})
@@ -177,8 +177,8 @@ func optional(p opt.PlanSpec) opt.PlanSpec {
 	return p
 }
 
-// leave waits for the end of a workflow that is about to begin again, and keeps
-// its run.
+// leave waits for the end of a workflow that will begin again, and remembers its
+// run.
 func (r *recorder) leave(ctx context.Context, workflowID string) error {
 	run := r.temporal.GetWorkflow(ctx, workflowID, "")
 	if _ = run.Get(ctx, nil); ctx.Err() != nil {

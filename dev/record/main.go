@@ -1,13 +1,12 @@
 // Record records the histories in workflows/testdata: one set for each shape of
-// work. Code that is released must go on replaying them, so they are recorded
-// once for a shape and never again; a changed workflow gets new shapes beside
-// them. Run it from the root of the repository:
+// work. Released code must replay them for ever, so each shape is recorded once;
+// a changed workflow gets new shapes. Run it from the root of the repository:
 //
 //	go run ./dev/record              records shapes that have no history yet
 //	go run ./dev/record gate dag     records these alone, if they have none
 //
-// A history that is there is never written over. Whoever wants another one of a
-// shape that was never released removes its files first.
+// An existing history is never overwritten. To record a shape again that was
+// never released, remove its files first.
 package main
 
 import (
@@ -85,14 +84,14 @@ func run(ctx context.Context, dir string, names []string) error {
 	return rec.purge(ctx, dir)
 }
 
-// wanted reports whether a shape is to be recorded: it has no history yet, and is
-// one of those that were named, if any were.
+// wanted reports whether to record a shape: it has no history yet, and is one of
+// names unless that is empty.
 func wanted(dir, name string, names []string) bool {
 	found, _ := filepath.Glob(filepath.Join(dir, name+".*.json"))
 	return len(found) == 0 && (len(names) == 0 || slices.Contains(names, name))
 }
 
-// planning takes a moment over a message that asks for it.
+// planning plans slowly if a message asks for it.
 type planning struct{ activities.Planner }
 
 func (p planning) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
@@ -111,10 +110,10 @@ type recorder struct {
 	temporal client.Client
 	engine   *workflows.Client
 	long     *workflows.Client // continues as new after a hundred events
-	hasty    *workflows.Client // cancels what nobody starts within seconds
+	hasty    *workflows.Client // cancels objectives that are not started within seconds
 	journal  *journal.Journal
 	commands int                 // that were sent
-	ended    map[string][]string // runs of workflows that were begun again since, the latest first
+	ended    map[string][]string // runs of workflows that were begun again, the latest first
 }
 
 func startWorker(ctx context.Context, temporal client.Client) (*recorder, func(), error) {
@@ -176,7 +175,7 @@ func (r *recorder) shape(ctx context.Context, dir string, sh shape) error {
 // purgeShape names the history of a Purge workflow, which belongs to no objective.
 const purgeShape = "purge"
 
-// purge removes from the journal what the shapes have left there.
+// purge removes the objectives of the shapes from the journal.
 func (r *recorder) purge(ctx context.Context, dir string) error {
 	options := client.StartWorkflowOptions{ID: purgeShape, TaskQueue: workflows.TaskQueue}
 	run, err := r.temporal.ExecuteWorkflow(ctx, options, workflows.Purge, workflows.PurgeInput{TTL: 1})
@@ -214,7 +213,7 @@ func (r *recorder) save(ctx context.Context, path, workflowID string) error {
 	return nil
 }
 
-// write writes a file that is not there yet.
+// write writes a new file, and never an existing one.
 func write(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -259,7 +258,8 @@ func (r *recorder) whole(ctx context.Context, id string, is func(*opt.Objective)
 	})
 }
 
-// watch calls check whenever an objective may have changed, until it is content.
+// watch calls check whenever an objective may have changed, until it returns
+// true.
 func (r *recorder) watch(ctx context.Context, objectiveID string, check func() bool) error {
 	w := r.journal.Watch(objectiveID)
 	defer w.Close()
@@ -276,7 +276,7 @@ func (r *recorder) watch(ctx context.Context, objectiveID string, check func() b
 // anonymous keeps the name of this machine out of the histories.
 func anonymous(o *client.Options) { o.Identity = "recorder" }
 
-// nameless takes it out of the name of a worker's own queue.
+// nameless removes it from the name of a worker's own queue.
 func nameless(q *taskqueue.TaskQueue) {
 	if q.GetKind() == enums.TASK_QUEUE_KIND_STICKY {
 		q.Name = "sticky"

@@ -14,12 +14,12 @@ import (
 	"longhaul/workflows"
 )
 
-// queueShape names the histories of two objectives of one context, and of what
-// gives them turns.
+// queueShape names the histories of two objectives of one context, and of the
+// context's workflow.
 const queueShape = "queued"
 
-// queue has one objective wait for a person while the one behind it works, and go
-// on after that.
+// queue has one objective wait for a person while the next one works, and
+// continue after that.
 func (r *recorder) queue(ctx context.Context, dir string) error {
 	first := opening(shape{name: queueShape + "-first", specs: plans("approve Go on?; say first")})
 	if _, err := r.engine.Start(ctx, first); err != nil {

@@ -18,7 +18,7 @@ const (
 	principal = "local"
 )
 
-// A shape is one way in which work can go.
+// A shape is one course of work.
 type shape struct {
 	name  string
 	specs []opt.PlanSpec // nil: the planner makes one plan of the text
@@ -26,11 +26,11 @@ type shape struct {
 	idle  bool
 	long  bool
 	hasty bool
-	added int // plans added on the way
+	added int // plans added meanwhile
 	steps []step
 }
 
-// A step is something that happens to the work while it goes on.
+// A step is something that happens during the work.
 type step func(ctx context.Context, r *recorder, engine *workflows.Client, objectiveID string) error
 
 func (s shape) plans() int {
@@ -194,7 +194,7 @@ func addPlan(script string, start bool) step {
 	return do(opt.Command{Kind: opt.CreatePlan, Plan: &added, Start: start}, 0, 0)
 }
 
-// judged waits until the journal says what became of a message.
+// judged waits until the journal has the verdict on a message.
 func (r *recorder) judged(ctx context.Context, id, messageID string) (err error) {
 	wait := r.watch(ctx, id, func() (ok bool) {
 		_, ok, err = r.journal.Judgement(ctx, id, principal, messageID)

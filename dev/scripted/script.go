@@ -9,7 +9,7 @@ import (
 	"longhaul/a2a"
 )
 
-// An act is what a task does whose message has an id with a prefix: it works
+// An act is what a task does if the id of its message has the prefix: it works
 // for a while, then does one of the other things.
 type act struct {
 	prefix  string
@@ -25,12 +25,11 @@ func (a act) name() string {
 	return cmp.Or(strings.TrimSuffix(a.prefix, "-"), "anything else")
 }
 
-// long is what a task takes that a kit wants to meet while it works: time for
-// four messages, or for two streams.
+// long is the duration of tasks that a kit calls while they work: time for four
+// messages or two streams.
 const long = 3 * time.Second
 
-// script lists the acts that the kits ask for. Of several prefixes that fit, the
-// first counts.
+// script lists the acts for the kits. The first matching prefix counts.
 var script = []act{
 	// For 1.0, by its scenarios.
 	{prefix: "tck-message-response", answer: "Direct message response"},
@@ -49,7 +48,7 @@ var script = []act{
 	{prefix: "tck-stream-artifact-chunked", streams: append(artifact(a2a.TextPart("chunk-1 ")), artifact(a2a.TextPart("chunk-2"))...)},
 	{prefix: "tck-", makes: artifact(a2a.TextPart("Hello from TCK"))},
 
-	// For 0.3, which looks at tasks while they work.
+	// For 0.3, whose kit reads tasks while they work.
 	{prefix: "test-resubscribe-message-id", works: 2 * long, makes: artifact(a2a.TextPart("Worked for a long time"))},
 	{prefix: "", works: long, makes: artifact(a2a.TextPart("Worked for a while"))},
 }

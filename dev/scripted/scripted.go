@@ -1,11 +1,10 @@
-// Package scripted is the agent that conformance kits want to talk to. The
-// public compatibility kits of A2A steer the agent behind a server by the
-// beginning of a message's id: one asks for a file, one for a question, one for
-// a refusal. Behind those ids are tasks like any others, planned, carried out
-// and recorded by the same workflows.
+// Package scripted is an agent for conformance kits. The public compatibility
+// kits of A2A control the agent by the prefix of a message's id: one asks for a
+// file, one for a question, one for a refusal. Such a message becomes an ordinary
+// task, planned, run and recorded by the same workflows.
 //
 // Use it to run a kit against a server (see docs/conformance.md), or in tests of
-// clients that need an agent which does what it is told.
+// clients that need a predictable agent.
 package scripted
 
 import (
@@ -21,7 +20,7 @@ import (
 // under this name.
 const Kind = "scripted"
 
-// Agent makes each message a plan of one task, or answers it at once where the
+// Agent makes a plan of one task for each message, or answers it at once if the
 // script says so. It implements [service.Agent]; its zero value is ready.
 type Agent struct{}
 
@@ -38,22 +37,22 @@ func (Agent) Decide(_ context.Context, m a2a.Message) (service.Decision, error) 
 	}, nil
 }
 
-// Skills says what the agent is good for.
+// Skills returns the skills of the agent.
 func (Agent) Skills() []service.Skill {
 	return []service.Skill{{
 		ID: Kind, Name: "Conformance script", Tags: []string{"conformance"},
-		Description: "Does what the beginning of a message's id asks for, the way the compatibility kits of A2A expect it.",
+		Description: "Does what the prefix of a message's id asks for, as the compatibility kits of A2A expect.",
 		Examples:    []string{"Hello"},
 	}}
 }
 
-// Executor does what the id of a message asks for: that of the request, or of
-// the latest reply to a question. It implements [activities.Executor]; its zero
-// value is ready.
+// Executor does what the id of a message asks for: the request, or the latest
+// reply to a question. It implements [activities.Executor]; its zero value is
+// ready.
 type Executor struct{}
 
-// Execute implements [activities.Executor]. It asks nothing of others, so a
-// second run is harmless.
+// Execute implements [activities.Executor]. It has no side effects, so a second
+// run is harmless.
 func (Executor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
 	a := actFor(cue(w))
 	if err := pause(ctx, a.works); err != nil {
@@ -73,7 +72,7 @@ func (Executor) Execute(ctx context.Context, w activities.Work, out activities.S
 	return activities.Completed(a.makes...), nil
 }
 
-// cue returns the id of the message that says what to do now.
+// cue returns the id of the message that decides what to do.
 func cue(w activities.Work) string {
 	switch {
 	case len(w.Replies) > 0:

@@ -28,7 +28,7 @@ func TestExecutor(t *testing.T) {
 	})
 }
 
-// What the kits ask for, of which each finds out in its own way whether it came.
+// The results that the kits ask for.
 func TestExecutor_Execute(t *testing.T) {
 	text := func(s string) a2a.Part { return a2a.TextPart(s) }
 	url := "https://example.com/output.txt"
@@ -64,7 +64,7 @@ func TestExecutor_Execute(t *testing.T) {
 	}
 }
 
-// The latest word counts, so that a kit decides how a task goes on.
+// The latest message counts, so that a kit decides how a task continues.
 func TestExecutor_Execute_latestReply(t *testing.T) {
 	w := asked("tck-input-required-1")
 	for _, step := range []struct {

@@ -8,8 +8,8 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// Behind the script are tasks like any others: they are planned, carried out,
-// recorded and streamed by the whole service.
+// The tasks of the script are planned, run, recorded and streamed by the whole
+// service.
 func TestAgent_inTheService(t *testing.T) {
 	site := harness.NewSite(t, harness.Dev, "--agent", "scripted", "--idempotency", "off")
 	p := site.Start(harness.AllInOne)
@@ -21,7 +21,7 @@ func TestAgent_inTheService(t *testing.T) {
 		"tck-reject-task-1":             "REJECTED",
 		"tck-input-required-1":          "INPUT_REQUIRED",
 	} {
-		for range 2 { // as a kit that uses ids again
+		for range 2 { // as a kit that reuses ids
 			task, err := c.Send(t.Context(), harness.Message{ID: id, Text: "x", Wait: true})
 			if err != nil {
 				t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"go.temporal.io/server/common/primitives"
 )
 
-// addrs is where everything listens. Only the frontend and the Web UI are for
-// clients; the zero ui is none.
+// addrs are the addresses of the services. Only the frontend and the Web UI are
+// for clients; with a zero ui there is no Web UI.
 type addrs struct {
 	frontend, history, matching, worker netip.AddrPort // gRPC
 	ui                                  netip.AddrPort // HTTP
@@ -26,8 +26,8 @@ func (a addrs) byService() map[primitives.ServiceName]netip.AddrPort {
 	}
 }
 
-// chooseAddrs finds addresses for cfg: what it asks for, and free ports for the
-// services that only talk to each other.
+// chooseAddrs finds addresses for cfg: those that it names, and free ports for
+// the internal services.
 func chooseAddrs(cfg Config) (a addrs, err error) {
 	if a.frontend, err = chooseAddr(cfg.Addr, addrFlag); err != nil {
 		return a, err
@@ -45,9 +45,9 @@ func chooseAddrs(cfg Config) (a addrs, err error) {
 	return a, nil
 }
 
-// chooseAddr returns the loopback address that s means, with a port that was
-// free a moment ago. The servers only take addresses, not listeners, and end
-// the process when they cannot listen: better to find out here.
+// chooseAddr returns the loopback address that s means, with a port that was free
+// a moment ago. The servers take addresses, not listeners, and end the process if
+// they cannot listen. So this checks the port first.
 func chooseAddr(s, flag string) (netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil {
@@ -74,10 +74,10 @@ func chooseAddr(s, flag string) (netip.AddrPort, error) {
 	return at, l.Close()
 }
 
-// freeAddr returns an address at ip with a port that nobody gets by asking for
-// any free port, for about a minute. A connection that the listening side closed
-// first stays in TIME_WAIT, and Linux does not hand out such a port again, while
-// a listener that names it may have it.
+// freeAddr returns an address at ip with a free port that the system assigns to
+// no other process for about a minute. A connection that the listening side
+// closed first stays in TIME_WAIT; Linux does not assign such a port, but a
+// listener may ask for it by number.
 func freeAddr(ip netip.Addr) (netip.AddrPort, error) {
 	l, err := net.Listen("tcp", netip.AddrPortFrom(ip, 0).String())
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"syscall"
 )
 
-// lock takes dir for one Server. The lock goes with the process that holds it,
-// so a crash leaves nothing to clean up.
+// lock locks dir for one Server. The lock ends with its process, so a crash
+// leaves nothing to clean up.
 func lock(dir string) (unlock func() error, err error) {
 	path := filepath.Join(dir, lockFile)
-	// Not an os.File: the collector closes one that is forgotten, and a server
-	// whose Server was forgotten still runs.
+	// Not an os.File: the garbage collector would close it if its Server is not
+	// referenced any more, while the server still runs.
 	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_CREAT|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
@@ -30,7 +30,7 @@ func lock(dir string) (unlock func() error, err error) {
 	}
 	if err == nil {
 		return func() error {
-			// Closing is not enough while a child that is being forked has a copy.
+			// Unlock as well, since a child that is being forked may have a copy.
 			return errors.Join(syscall.Flock(fd, syscall.LOCK_UN), syscall.Close(fd))
 		}, nil
 	}
@@ -46,7 +46,7 @@ func lock(dir string) (unlock func() error, err error) {
 	return nil, fmt.Errorf("the directory %s is in use by %s: stop that one, or choose another directory for this one", dir, holder)
 }
 
-// inode identifies the file at path, as long as anybody has it open.
+// inode identifies the file at path while a process has it open.
 func inode(path string) (string, error) {
 	var st syscall.Stat_t
 	if err := syscall.Stat(path, &st); err != nil {

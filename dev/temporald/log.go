@@ -17,8 +17,8 @@ var expected = map[string]bool{
 		"To enable Nexus, follow these instructions: https://github.com/temporalio/temporal/blob/main/docs/architecture/nexus.md#enabling-nexus.": true,
 }
 
-// departures are what the errors say that are only about a worker that stopped,
-// or about the server stopping. Several layers log each of them.
+// departures are texts in errors that only say that a worker or the server stops.
+// Several layers log each of them.
 var departures = []string{"context canceled", "shard closed"}
 
 // serverLogger passes the server's warnings and errors on to log, until quiet
@@ -32,7 +32,7 @@ func serverLogger(log *zap.Logger) (logger tlog.Logger, quiet func(zapcore.Level
 	)), level.SetLevel
 }
 
-// quietCore drops what nobody needs to read.
+// quietCore drops expected messages.
 type quietCore struct {
 	zapcore.Core
 	level zap.AtomicLevel
@@ -77,7 +77,7 @@ func errorOf(fields []zapcore.Field) error {
 	return nil
 }
 
-// A fatalError is why the server gave up.
+// A fatalError is the reason why the server ended.
 type fatalError struct {
 	msg   string
 	cause error // may be nil

@@ -26,9 +26,9 @@ import (
 // ensureNamespace makes the namespace of cfg, or gives an existing one the
 // retention and the search attributes of cfg.
 //
-// It writes to the store of a server that is not running yet. The same change
-// made through the API of a running server reaches each service only at its next
-// look at the namespaces, up to two seconds later, and none of them says when.
+// It writes to the store of a server that is not running yet. A change through
+// the API of a running server would reach each service up to two seconds later,
+// when it next reads the namespaces, and there is no way to wait for that.
 func ensureNamespace(ctx context.Context, db *config.SQL, cfg Config) error {
 	factory := sql.NewFactory(*db, resolver.NewNoopResolver(), clusterName, log.NewNoopLogger(),
 		metrics.NoopMetricsHandler, serialization.NewSerializer())
@@ -85,7 +85,7 @@ func newNamespace(name string) *persistencespb.NamespaceDetail {
 	}
 }
 
-// configure gives ns what cfg asks for, and reports whether that changed it.
+// configure applies cfg to ns, and reports whether that changed it.
 func configure(ns *persistencespb.NamespaceConfig, cfg Config) (changed bool, err error) {
 	if ns.Retention.AsDuration() != cfg.Retention {
 		ns.Retention = durationpb.New(cfg.Retention)

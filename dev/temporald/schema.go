@@ -26,13 +26,13 @@ const (
 	versionFile    = "temporal.version" // the server version that made the others
 	lockFile       = "temporal.lock"
 
-	newSuffix = ".new" // of a file that is not ready yet
+	newSuffix = ".new" // of an incomplete file
 )
 
-// prepare makes sure that the databases in dir are whole and of our version.
-// It makes what is missing, and puts each file in place only when it is whole,
-// the main one last: a crash at any moment leaves nothing that a repeat cannot use.
-// The caller holds the lock of dir.
+// prepare makes sure that the databases in dir are complete and of our version.
+// It makes missing files, and renames each into place only when it is complete,
+// the main one last: after a crash at any moment it can be repeated. The caller
+// holds the lock of dir.
 func prepare(dir string, log *zap.Logger) error {
 	if err := removeUnfinished(dir); err != nil {
 		return err
@@ -42,7 +42,8 @@ func prepare(dir string, log *zap.Logger) error {
 		return err
 	}
 	if !hasMain {
-		// Without the main store, what lists know is worth nothing, and so is an old stamp.
+		// Without the main store, the visibility store and the old stamp are
+		// useless.
 		if err := writeStamp(dir); err != nil {
 			return err
 		}
@@ -69,7 +70,8 @@ func prepare(dir string, log *zap.Logger) error {
 	return checkDatabase(filepath.Join(dir, visibilityFile), "executions_visibility")
 }
 
-// removeUnfinished removes what a crash left of makeDatabase and writeStamp.
+// removeUnfinished removes the incomplete files of makeDatabase and writeStamp
+// after a crash.
 func removeUnfinished(dir string) error {
 	for _, name := range []string{versionFile, visibilityFile, mainFile} {
 		path := filepath.Join(dir, name+newSuffix)
@@ -92,8 +94,8 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// hasData reports whether there is anything in the file. An empty file is what
-// other tools leave when they open a database that does not exist.
+// hasData reports whether the file is not empty. Other tools leave an empty file
+// when they open a database that does not exist.
 func hasData(path string) (bool, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,9 +112,9 @@ func writeStamp(dir string) error {
 	return install(path)
 }
 
-// checkStamp refuses files of another server version: upstream has no
-// migrations for SQLite, and a server that finds other tables than it expects
-// fails in the middle of its work.
+// checkStamp refuses files of another server version: upstream has no migrations
+// for SQLite, and a server that finds other tables than it expects fails while it
+// runs.
 func checkStamp(dir string) error {
 	const advice = "use the longhaul version that matches, or move the directory aside to start afresh"
 	b, err := os.ReadFile(filepath.Join(dir, versionFile))
@@ -129,13 +131,13 @@ func checkStamp(dir string) error {
 	return nil
 }
 
-// makeDatabase makes an empty database at path, beside it first. What was at
-// path goes.
+// makeDatabase makes an empty database in a file beside path and renames it to
+// path, which replaces the old file.
 func makeDatabase(path string) error {
 	if err := build(path + newSuffix); err != nil {
 		return fmt.Errorf("make %s: %w", path, err)
 	}
-	if err := removeLogs(path); err != nil { // those of the file that was here
+	if err := removeLogs(path); err != nil { // those of the old file
 		return err
 	}
 	return install(path)
@@ -169,7 +171,7 @@ func build(path string) error {
 	return db.Close()
 }
 
-// install flushes the file that is ready beside path, and renames it to path.
+// install flushes the complete file beside path, and renames it to path.
 func install(path string) error {
 	f, err := os.OpenFile(path+newSuffix, os.O_RDWR, 0)
 	if err != nil {
@@ -206,9 +208,9 @@ func checkDatabase(path, table string) error {
 	return nil
 }
 
-// keptIndexes are the indexes that lists need: what the Web UI asks for, and
-// the first custom keywords. Each one that is left out makes every change of
-// every workflow cheaper; the rest of a query then scans, 50 ms for 20000 rows.
+// keptIndexes are the indexes for the lists of the Web UI and for the first
+// custom keywords. Every other index would make each change of a workflow slower;
+// queries without an index scan, 50 ms for 20000 rows.
 var keptIndexes = []string{
 	"default_idx", "by_workflow_id", "by_workflow_type", "by_status",
 	"by_parent_workflow_id", "by_temporal_namespace_division",
@@ -217,7 +219,7 @@ var keptIndexes = []string{
 
 var visibilityIndex = regexp.MustCompile(`^CREATE INDEX (\w+)\s+ON executions_visibility\b`)
 
-// surplusIndex returns the name of the index that stmt makes and nobody needs.
+// surplusIndex returns the name of the index that stmt makes if it is not needed.
 func surplusIndex(stmt string) string {
 	m := visibilityIndex.FindStringSubmatch(stmt)
 	if m == nil || slices.Contains(keptIndexes, m[1]) {

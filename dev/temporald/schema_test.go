@@ -34,7 +34,8 @@ func TestStart_afterMovingDirectoryAside(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Neither an open connection nor anything else of the old files may shine through.
+	// Nothing of the old files may be visible, also not through an open
+	// connection.
 	fresh := connect(t, start(t, temporald.Config{Dir: dir}))
 	if _, err := fresh.DescribeWorkflowExecution(t.Context(), "old", ""); err == nil {
 		t.Error("the new directory has a workflow of the old one")
@@ -90,8 +91,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beVictim starts a workflow and waits to be killed. It forgets its Server on
-// purpose: the server must not notice.
+// beVictim starts a workflow and waits to be killed. It keeps no reference to its
+// Server on purpose: the server must keep running.
 func beVictim(ctx context.Context, dir string) error {
 	s, err := temporald.Start(ctx, temporald.Config{Dir: dir})
 	if err != nil {

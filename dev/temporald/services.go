@@ -29,7 +29,7 @@ func startServices(s stores, at addrs, log *zap.Logger, down *cleanups) (err err
 		}
 	}()
 	logger, quiet := serverLogger(log)
-	down.push(func() error { quiet(zap.FatalLevel); return nil }) // upstream never closes its connections; they complain
+	down.push(func() error { quiet(zap.FatalLevel); return nil }) // connections that upstream never closes log errors
 
 	var services *temporal.ServerImpl
 	server, err := temporal.NewServerFx(fx.Options(temporal.TopLevelModule, fx.Populate(&services)),
@@ -51,7 +51,7 @@ func startServices(s stores, at addrs, log *zap.Logger, down *cleanups) (err err
 		return err
 	}
 	down.push(func() error {
-		quiet(zap.ErrorLevel) // services that lose sight of each other warn
+		quiet(zap.ErrorLevel) // services log warnings when others have stopped
 		return server.Stop()
 	})
 	return nil
@@ -85,7 +85,7 @@ func ready(ctx context.Context, conn *grpc.ClientConn, namespace string) error {
 	return err
 }
 
-// poll calls f until it returns nil, or ctx ends: then the last error says why.
+// poll calls f until it returns nil or ctx ends. Then it returns the last error.
 func poll(ctx context.Context, f func() error) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

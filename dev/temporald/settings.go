@@ -16,8 +16,8 @@ import (
 // clusters from their tenants, and here there is one tenant.
 const unlimited = 100_000
 
-// clusterName is what upstream's tools call a cluster that has no peers. It is
-// stored in the namespace, so it never changes.
+// clusterName is the name that upstream's tools give to a cluster without peers.
+// It is stored in the namespace, so it never changes.
 const clusterName = "active"
 
 // settings are the dynamic settings that differ from Temporal's defaults. Most
@@ -67,7 +67,7 @@ func settings() dynamicconfig.StaticClient {
 		dynamicconfig.HistoryScannerEnabled.Key():         false,
 		dynamicconfig.EnableParentClosePolicyWorker.Key(): false,
 
-		// The server must not phone home.
+		// The server must not contact its vendor.
 		dynamicconfig.EnableServerVersionCheck.Key(): false,
 	}
 }
@@ -124,8 +124,8 @@ func (a addrs) services() map[string]config.Service {
 	return all
 }
 
-// hosts tells each service where the others are, which spares the gossip
-// between them, its ports and its second of start-up.
+// hosts tells each service the addresses of the others, so that no gossip
+// protocol is needed, which would take ports and a second at the start.
 func (a addrs) hosts() map[primitives.ServiceName]static.Hosts {
 	all := make(map[primitives.ServiceName]static.Hosts)
 	for name, at := range a.byService() {

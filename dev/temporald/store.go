@@ -25,7 +25,7 @@ type stores struct {
 	main, visibility *config.SQL
 }
 
-// openStores readies the databases of cfg: in its directory, or in memory.
+// openStores prepares the databases of cfg, in its directory or in memory.
 func openStores(cfg Config, down *cleanups) (stores, error) {
 	if cfg.Dir == "" {
 		return memoryStores()
@@ -86,14 +86,15 @@ func fileStore(path, sync string) (*config.SQL, error) {
 	}), nil
 }
 
-// uriPath escapes what would end the path in a URI filename of SQLite.
+// uriPath escapes the characters that would end the path in a URI filename of
+// SQLite.
 func uriPath(path string) string {
 	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
-// checkpoint moves what the write-ahead log holds into the database file, so
-// that a stopped directory is two plain files. A failure loses nothing: the log
-// is read at the next start.
+// checkpoint moves the write-ahead log into the database file, so that the
+// directory of a stopped server has only complete files. A failure loses nothing:
+// the log is read at the next start.
 func checkpoint(c *config.SQL) error {
 	db, err := adminDB(c)
 	if err != nil {

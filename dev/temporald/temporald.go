@@ -2,8 +2,8 @@
 // process: on SQLite files in a directory, or in memory for tests.
 //
 // Use it where one process is the whole installation. It has no authentication,
-// so it listens on loopback only, and it keeps one copy of the data, so what
-// survives is what the disk survives.
+// so it listens on loopback only. It keeps one copy of the data, which is lost
+// with the disk.
 package temporald
 
 import (
@@ -30,7 +30,7 @@ const (
 	uiFlag   = "--temporal-ui-addr" // the flag that sets Config.UIAddr
 
 	minRetention = time.Hour          // Temporal refuses less
-	startTimeout = 60 * time.Second   // for a server that never comes up
+	startTimeout = 60 * time.Second   // for a server that does not start
 	dirMode      = os.FileMode(0o700) // histories are private to the user
 )
 
@@ -42,11 +42,12 @@ type Config struct {
 	UIAddr    string        // Web UI address, likewise; empty starts no UI
 	Namespace string        // made when missing; empty means "default"
 	Retention time.Duration // of closed workflows, at least an hour; also set on an existing namespace; zero means 7 days
-	Sync      string        // "full" survives a power loss; "normal" may lose the last moments to one; empty means "full"
+	Sync      string        // "full" survives a power loss; with "normal" one may lose the last moments; empty means "full"
 	Log       *zap.Logger   // gets the server's warnings and errors; nil discards them
 
-	// SearchAttributes the namespace shall have. Those that an existing namespace lacks are added;
-	// one that exists with another type is an error. None is ever removed.
+	// SearchAttributes of the namespace. Those that an existing namespace lacks
+	// are added; one that exists with another type is an error. None is ever
+	// removed.
 	SearchAttributes map[string]enumspb.IndexedValueType
 }
 
@@ -58,9 +59,9 @@ type Server struct {
 	stop func() error // runs the cleanups, once
 }
 
-// Start starts a server and returns when it is ready: the namespace is there,
-// its search attributes can be used, and the Web UI answers. ctx governs the
-// start only. When Start fails, everything it had started is stopped.
+// Start starts a server and returns when it is ready: the namespace exists, its
+// search attributes can be used, and the Web UI answers. ctx governs the start
+// only. When Start fails, everything it had started is stopped.
 //
 // One directory serves one Start at a time, also across processes; the files of
 // another server version are refused. Either error says what to do.
@@ -84,7 +85,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// start does the work of Start. What must be undone, it pushes on down at once.
+// start does the work of Start. It pushes the cleanup of each step on down at
+// once.
 func (s *Server) start(ctx context.Context, cfg Config, down *cleanups) error {
 	at, err := chooseAddrs(cfg)
 	if err != nil {
@@ -121,8 +123,8 @@ func (s *Server) Addr() string { return s.addr }
 // UIURL is the address of the Web UI, or "" when there is none.
 func (s *Server) UIURL() string { return s.uiURL }
 
-// Stop stops the server and waits until it has. Clients should be closed before.
-// Repeated calls do nothing and return what the first one returned.
+// Stop stops the server and waits for its end. Close clients before. Repeated
+// calls do nothing and return what the first one returned.
 func (s *Server) Stop() error { return s.stop() }
 
 // complete checks c and fills in its defaults.
@@ -144,10 +146,10 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// TuneGC makes the garbage collector trade memory for speed the way that suits
-// the embedded server: +15 to 20 % throughput, bounded at 768 MiB. It changes
-// the whole process, so it is for main to call; GOGC and GOMEMLIMIT in the
-// environment win.
+// TuneGC tunes the garbage collector for the embedded server: 15 to 20 % more
+// throughput for more memory, up to 768 MiB. It changes the whole process, so
+// only main should call it; GOGC and GOMEMLIMIT in the environment take
+// precedence.
 func TuneGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
@@ -157,7 +159,7 @@ func TuneGC() {
 	}
 }
 
-// cleanups are what Stop has to do, last one first.
+// cleanups are the steps of Stop, run in reverse order.
 type cleanups []func() error
 
 func (c *cleanups) push(f func() error) { *c = append(*c, f) }

@@ -148,7 +148,7 @@ func TestStart_endsWithItsContext(t *testing.T) {
 	if s, err := temporald.Start(ctx, cfg); !errors.Is(err, context.Canceled) {
 		t.Fatalf("Start = %v, %v; want it canceled", s, err)
 	}
-	start(t, cfg) // nothing of the failed one is in the way
+	start(t, cfg) // the failed start must leave nothing behind
 }
 
 func TestStart_updatesExistingNamespace(t *testing.T) {
@@ -253,7 +253,7 @@ type attributes = map[string]enumspb.IndexedValueType
 
 func greet(_ workflow.Context, name string) (string, error) { return "hello " + name, nil }
 
-// wait returns what it is signalled.
+// wait returns the value of its signal.
 func wait(ctx workflow.Context) (got string, err error) {
 	workflow.GetSignalChannel(ctx, answer).Receive(ctx, &got)
 	return got, nil
@@ -348,7 +348,7 @@ func eventually(t *testing.T, f func() error) {
 	}
 }
 
-// silent is a logger of the SDK that says nothing.
+// silent is a logger for the SDK that discards everything.
 type silent struct{}
 
 func (silent) Debug(string, ...any) {}

@@ -11,7 +11,7 @@ import (
 )
 
 // startUI starts the Web UI at at.ui, for the server at at.frontend, and returns
-// its URL when it answers. It works without the internet, and asks nothing of it.
+// its URL when it answers. It does not use the internet.
 func startUI(ctx context.Context, at addrs, namespace string, down *cleanups) (string, error) {
 	host := at.ui.Addr().String()
 	if at.ui.Addr().Is6() {

@@ -183,9 +183,9 @@ func (j *Journal) Peek(ctx context.Context, tenant, id string) (state opt.TaskSt
 	return state, seq, err
 }
 
-// Tasks lists tasks, those whose state changed last first. total counts all that
-// f selects. A task that is added while a client pages appears once or not at
-// all, and takes no other's place.
+// Tasks lists tasks, latest state change first. total counts all that f selects.
+// A task that is added while a client pages is listed once or not at all, and no
+// other is missed because of it.
 func (j *Journal) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (views []opt.TaskView, total int, err error) {
 	from, where, a := whichTasks(tenant, f)
 	err = j.snapshot(ctx, func(c *conn) error {

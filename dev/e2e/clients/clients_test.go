@@ -1,7 +1,6 @@
-// Package clients drives the service, as a process, with clients that others
-// wrote: the Go and JavaScript SDKs of both versions, unmodified. It looks only
-// at what they make of our answers, so that what passes here works for the people
-// who use them.
+// Package clients tests the service, as a process, with official clients: the
+// unmodified Go and JavaScript SDKs of both versions. It checks only the results
+// that these clients return, since that is what their users get.
 package clients_test
 
 import (
@@ -12,35 +11,33 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// within bounds a stop of the tour, on a machine that is busy with more.
+// within bounds a stop of the tour, on a busy machine.
 const within = 90 * time.Second
 
-// patience keeps the service from cutting a wait short where the machine is slow:
-// what a client sees must not depend on that.
+// patience are long waits of the service, so that a slow machine does not change
+// what a client sees.
 var patience = []string{"--call-timeout=60s", "--blocking-wait=60s", "--reply-wait=60s", "--cancel-wait=60s"}
 
-// everyBinding has the service serve all that it can. The card has the port.
+// everyBinding makes the service serve all bindings. The card has the port.
 const everyBinding = "--grpc-addr=127.0.0.1:0"
 
-// Bindings, by the names that a card has for them.
+// Bindings, by their names on a card.
 const (
 	overJSONRPC = "JSONRPC"
 	overREST    = "HTTP+JSON"
 	overGRPC    = "GRPC"
 )
 
-// A row is a client, as one would set it up for a binding and a version. A
-// binding more is a row more; it takes the same tour.
+// A row is a client for one binding and version. Each row takes the same tour.
 type row struct {
 	name    string
 	version string // of A2A, that it speaks
-	binding string // that it is to choose from the card
+	binding string // that it must choose from the card
 	start   func(t *testing.T) dial
 
-	// A client for which this is set knows that a stream was refused, and not why.
-	// Over JSON-RPC, Go 2.4.0 does not read the body of an answer with a status
-	// other than 200, and takes one with 200 that is no stream for a stream without
-	// events.
+	// The client cannot tell why a stream was refused. Over JSON-RPC, Go 2.4.0
+	// does not read the body of an answer with a status other than 200, and takes
+	// one with 200 that is no stream for a stream without events.
 	silent bool
 }
 
@@ -55,7 +52,7 @@ var rows = []row{
 	{name: "JS 0.3.14", version: "0.3", binding: overJSONRPC, start: jsSDK("v03", overJSONRPC)},
 }
 
-// tour is what is done with each of them.
+// tour is done with each client.
 var tour = []stop{
 	{name: "card", run: (*visit).card},
 	{name: "send", run: (*visit).send},
@@ -81,11 +78,11 @@ var tour = []stop{
 	{name: "many at once", run: (*visit).crowd},
 }
 
-// A stop is one thing that people do with a client.
+// A stop is one use of a client.
 type stop struct {
 	name  string
 	run   func(v *visit)
-	not03 bool // 0.3 has no such thing
+	not03 bool // 0.3 does not have it
 }
 
 // A visit is one row at one stop of the tour.
@@ -103,7 +100,7 @@ func TestClients(t *testing.T) {
 	service := site.Launch(harness.AllInOne)
 	starts := make([]dial, len(rows))
 	for i, r := range rows {
-		starts[i] = r.start(t) // while the service starts, too
+		starts[i] = r.start(t) // also while the service starts
 	}
 	service.WaitReady()
 	for i, r := range rows {

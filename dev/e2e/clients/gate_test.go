@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// An approval that is given lets the task go on.
+// After an approval the task continues.
 func (v *visit) accept() {
 	t := v.sent(message{Text: "approve Ship it?; say shipped"})
 	gate := v.gate(t.Status, "approval")
@@ -16,7 +16,7 @@ func (v *visit) accept() {
 	v.made(t, "shipped")
 }
 
-// A stream ends where the task waits, and the reply opens another one.
+// A stream ends when the task waits; the reply opens another stream.
 func (v *visit) acceptInStreams() {
 	events := v.all(v.peer.stream(v.ctx, message{Text: "stream 2 1ms; approve Ship it?; say shipped"}))
 	v.went(events, "submitted", "working", "input-required")
@@ -32,7 +32,7 @@ func (v *visit) acceptInStreams() {
 	v.made(v.got(id), "piece 1 of 2\npiece 2 of 2\n", "shipped")
 }
 
-// An approval that is refused fails the task, which says so.
+// A rejected approval fails the task, and the status says so.
 func (v *visit) reject() {
 	t := v.sent(message{Text: "approve Ship it?; say shipped"})
 	t = v.sent(decision(t.ID, v.gate(t.Status, "approval"), "reject"))
@@ -59,7 +59,7 @@ func (v *visit) cancelWorking() {
 	v.canceled(t.ID)
 }
 
-// So can one that waits.
+// A waiting task can be canceled, too.
 func (v *visit) cancelWaiting() {
 	t := v.sent(message{Text: "approve Ship it?; say shipped"})
 	gate := v.gate(t.Status, "approval")
@@ -68,8 +68,8 @@ func (v *visit) cancelWaiting() {
 	v.refused(err, errUnsupported)
 }
 
-// canceled cancels a task while somebody watches, and again. The second time is
-// an error in 0.3, and none in 1.0.
+// canceled cancels a task during a stream, and again. The second time is an error
+// in 0.3, but not in 1.0.
 func (v *visit) canceled(id string) {
 	v.Helper()
 	r := v.reads(watch(v.dial(), id))

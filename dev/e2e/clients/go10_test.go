@@ -23,11 +23,11 @@ type goPeer struct {
 	tap  *tap
 }
 
-// A transport sets a client up for one binding, through a tap. Others than the
-// first that the card names want to be preferred beside their own option.
+// A transport sets a client up for one binding, through a tap. Bindings other
+// than the first on the card also need the option that prefers them.
 type transport func(*tap) []a2aclient.FactoryOption
 
-// jsonRPC is what a client does by default.
+// jsonRPC is the default of a client.
 func jsonRPC(p *tap) []a2aclient.FactoryOption {
 	return []a2aclient.FactoryOption{a2aclient.WithJSONRPCTransport(p.client())}
 }
@@ -36,7 +36,7 @@ func plainHTTP(p *tap) []a2aclient.FactoryOption {
 	return []a2aclient.FactoryOption{a2aclient.WithRESTTransport(p.client()), prefer(a2a.TransportProtocolHTTPJSON)}
 }
 
-// gRPC has no TLS: all is on loopback.
+// gRPC has no TLS, since everything is on loopback.
 func gRPC(p *tap) []a2aclient.FactoryOption {
 	dial := append(p.dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	return []a2aclient.FactoryOption{a2agrpc.WithGRPCTransport(dial...), prefer(a2a.TransportProtocolGRPC)}

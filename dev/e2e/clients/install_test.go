@@ -14,7 +14,7 @@ import (
 
 const (
 	sdk         = "@a2a-js/sdk"
-	leastNode   = 20 // that the SDK runs on
+	leastNode   = 20 // the least version for the SDK
 	installTime = 5 * time.Minute
 )
 
@@ -31,7 +31,7 @@ func installed(t *testing.T, dir string) string {
 	return dst
 }
 
-// needNode fails the test where there is no node, or an old one.
+// needNode fails the test if node is missing or too old.
 func needNode(t *testing.T) {
 	t.Helper()
 	for _, program := range []string{"node", "npm"} {
@@ -49,8 +49,9 @@ func needNode(t *testing.T) {
 	}
 }
 
-// cached returns a directory in which npm has installed what the package.json in
-// src names. It stays, so that the next run needs no network.
+// cached returns a directory in which npm has installed the packages of the
+// package.json in src. The directory is kept, so that the next run needs no
+// network.
 func cached(t *testing.T, src string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -59,7 +60,7 @@ func cached(t *testing.T, src string) string {
 	}
 	dst := filepath.Join(cache, "longhaul-e2e-js-"+version(t, src))
 	if _, err := os.Stat(dst); err == nil {
-		return dst // complete: it got its name after it was filled
+		return dst // complete, since it was renamed after it was filled
 	}
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		t.Fatal(err)

@@ -30,8 +30,8 @@ type args struct {
 	History    *int     `json:"history,omitempty"`
 }
 
-// jsSDK runs the program in a directory under js, which speaks one binding. All
-// the peers that it makes are in one process.
+// jsSDK runs the program in a directory under js, which uses one binding. All its
+// peers are in one process.
 func jsSDK(dir, binding string) func(*testing.T) dial {
 	return func(t *testing.T) dial {
 		n := startNode(t, dir, binding)

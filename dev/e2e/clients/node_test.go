@@ -16,10 +16,10 @@ import (
 	"testing"
 )
 
-// A node is a process that runs clients. What it is told and what it answers is
-// described in js/driver.mjs. Its methods may be called at once.
+// A node is a process that runs clients. js/driver.mjs describes its input and
+// output. Its methods may be called concurrently.
 type node struct {
-	ended chan struct{} // closed once it says nothing any more
+	ended chan struct{} // closed when its output ends
 
 	writing sync.Mutex
 	in      io.WriteCloser
@@ -29,7 +29,7 @@ type node struct {
 	calls map[int]chan line
 }
 
-// A line is one thing that a node says of a call.
+// A line is one line of output about a call.
 type line struct {
 	ID     int             `json:"id"`
 	Event  json.RawMessage `json:"event"`
@@ -57,7 +57,7 @@ func startNode(t *testing.T, dir, binding string) *node {
 	n := &node{in: in, ended: make(chan struct{}), calls: map[int]chan line{}}
 	go n.listen(out)
 	t.Cleanup(func() {
-		in.Close() // which it takes as the end
+		in.Close() // which ends the process
 		<-n.ended
 		if err := cmd.Wait(); err != nil || complaints.Len() > 0 && t.Failed() {
 			t.Errorf("node in %s ended with %v and said:\n%s", dir, err, &complaints)
@@ -66,7 +66,7 @@ func startNode(t *testing.T, dir, binding string) *node {
 	return n
 }
 
-// listen hands out what the process says.
+// listen passes the output of the process to the calls.
 func (n *node) listen(out io.Reader) {
 	defer close(n.ended)
 	lines := bufio.NewReader(out)
@@ -108,8 +108,8 @@ func (n *node) tell(v any) error {
 	return err
 }
 
-// begin begins a call. What is said of it comes out of the channel, up to the end,
-// and forget must be called after that.
+// begin begins a call. The channel yields its lines up to the end; call forget
+// after that.
 func (n *node) begin(op string, a args) (id int, said <-chan line, forget func(), err error) {
 	id, err = strconv.Atoi(n.next())
 	if err != nil {
@@ -149,8 +149,8 @@ func (n *node) call(ctx context.Context, op string, a args, result any) error {
 	}
 }
 
-// stream makes a call that answers with events. Whoever leaves before the end
-// ends it.
+// stream makes a call that answers with events. A consumer that stops early ends
+// the call.
 func (n *node) stream(ctx context.Context, op string, a args) iter.Seq2[event, error] {
 	return func(yield func(event, error) bool) {
 		id, said, forget, err := n.begin(op, a)
@@ -178,7 +178,7 @@ func (n *node) stream(ctx context.Context, op string, a args) iter.Seq2[event, e
 				yield(event{}, errNodeEnded)
 				return
 			case <-ctx.Done():
-				_ = n.tell(map[string]int{"stop": id}) // it has ended, or hears it
+				_ = n.tell(map[string]int{"stop": id}) // fails only if the process has ended
 				yield(event{}, ctx.Err())
 				return
 			}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A peer is a client that somebody else wrote, behind the words of this test. It
-// is made from the card of an agent. Its methods may be called at once.
+// A peer wraps an official client for this test. It is made from the card of an
+// agent. Its methods may be called concurrently.
 type peer interface {
 	card() card
 	send(ctx context.Context, m message) (task, error)
@@ -26,11 +26,11 @@ type lister interface {
 	list(ctx context.Context, q query) (page, error)
 }
 
-// dial makes a peer from the card that it finds at a URL. It asks for extensions
-// with each call.
+// dial makes a peer from the card at a URL. The peer asks for extensions with
+// each call.
 type dial func(ctx context.Context, t *testing.T, url string, extensions ...string) peer
 
-// What the clients say when they are refused, each in its own words.
+// The refusals of the clients.
 var (
 	errNotFound      = errors.New("a task that is not found")
 	errNotCancelable = errors.New("a task that cannot be canceled")
@@ -38,10 +38,10 @@ var (
 	errInvalid       = errors.New("bad params")
 )
 
-// A refusal is an error of a client with our word for it.
+// A refusal is an error of a client with our error for it.
 type refusal struct{ theirs, ours error }
 
-// typed puts our word for an error to it, if the client has one.
+// typed adds our error to an error of a client, if there is one.
 func typed(err error, words []refusal) error {
 	for _, w := range words {
 		if errors.Is(err, w.theirs) {
@@ -61,7 +61,7 @@ type message struct {
 	History   *int           `json:"history,omitempty"`
 }
 
-// A card is what a peer saw of the card.
+// A card is the card as a peer shows it.
 type card struct {
 	Name       string   `json:"name"`
 	Streaming  bool     `json:"streaming"`
@@ -69,7 +69,7 @@ type card struct {
 	Extensions []string `json:"extensions"` // URIs
 }
 
-// A task is what a peer saw of a task. States are those of 0.3.
+// A task is a task as a peer shows it. States are those of 0.3.
 type task struct {
 	ID        string         `json:"id"`
 	ContextID string         `json:"contextId"`
@@ -96,12 +96,12 @@ type said struct {
 	Text string `json:"text"`
 }
 
-// An event is what a peer saw of an event: one of the first three is set.
+// An event is an event as a peer shows it: one of the first three is set.
 type event struct {
 	Task   *task   `json:"task"`
 	Status *update `json:"status"`
 	Piece  *piece  `json:"piece"`
-	Whole  *task   `json:"whole"` // what a library makes of all events so far; nil if it does not
+	Whole  *task   `json:"whole"` // the task that a library assembles from all events so far; nil if it does not
 }
 
 type update struct {
@@ -117,7 +117,7 @@ type piece struct {
 	Last   bool     `json:"last"`
 }
 
-// state returns the state that e tells of, "" if it tells of none.
+// state returns the state in e, "" if there is none.
 func (e event) state() string {
 	switch {
 	case e.Task != nil:
@@ -137,7 +137,7 @@ type query struct {
 	Artifacts bool   `json:"artifacts,omitempty"`
 }
 
-// A page is what a peer saw of a list.
+// A page is a page of a list as a peer shows it.
 type page struct {
 	Tasks []task `json:"tasks"`
 	Next  string `json:"next"`

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A client hears that a task is unknown, whatever it wanted of it.
+// Every call about an unknown task fails with that error.
 func (v *visit) unknown() {
 	const id = "obj-aaaaaaaaaaaaaaaaaaaaaaaaaa"
 	_, err := v.peer.get(v.ctx, id, nil)
@@ -21,7 +21,7 @@ func (v *visit) unknown() {
 	v.streamRefused(v.peer.stream(v.ctx, message{TaskID: id, Text: "hello"}), errNotFound)
 }
 
-// A client hears that a task is over.
+// A call that needs an open task fails with that error after its end.
 func (v *visit) over() {
 	t := v.sent(message{Text: "say over"})
 	_, err := v.peer.send(v.ctx, message{TaskID: t.ID, Text: "more"})
@@ -34,7 +34,7 @@ func (v *visit) over() {
 	}
 }
 
-// A client hears that it asked for nonsense, and the task is as before.
+// Invalid params are refused, and the task does not change.
 func (v *visit) badParams() {
 	_, err := v.peer.send(v.ctx, message{})
 	v.refused(err, errInvalid)
@@ -61,8 +61,8 @@ func (v *visit) badParams() {
 	v.made(v.sent(decision(t.ID, gate, "accept")), "shipped")
 }
 
-// A client can list tasks page by page: the last that changed first, those of a
-// plan among them.
+// A client can list tasks page by page, latest change first, with the tasks of
+// plans.
 func (v *visit) list() {
 	p, ok := v.peer.(lister)
 	if !ok {

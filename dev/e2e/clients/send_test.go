@@ -10,7 +10,7 @@ import (
 
 const optExtension = "https://github.com/zeroasterisk/a2a-opt/v1"
 
-// The card says what there is, at the root and under the path of the endpoint.
+// The same card is at the root and under the path of the endpoint.
 func (v *visit) card() {
 	below := v.at(v.ctx, v.T, v.url+"/a2a").card()
 	c := v.peer.card()
@@ -22,8 +22,8 @@ func (v *visit) card() {
 	}
 }
 
-// A send waits for the work by default, and brings its result, over the binding
-// that the client is to choose.
+// A send waits for the work by default and returns its result, over the binding
+// that the client must choose.
 func (v *visit) send() {
 	t := v.sent(message{Text: "work 100ms; say hi"})
 	if got := v.peer.chosen(); got != v.binding {
@@ -36,7 +36,7 @@ func (v *visit) send() {
 	}
 }
 
-// A send that does not wait brings a task that goes on.
+// A send that does not wait returns a task that has not ended.
 func (v *visit) leave() {
 	t := v.begun("work 300ms; say later")
 	if s := t.Status.State; s != "submitted" && s != "working" {
@@ -70,8 +70,8 @@ func (v *visit) history() {
 	}
 }
 
-// A message in the context of a task begins another one beside it; so does one in
-// a context that the client made up.
+// A message in the context of a task begins another task. A client may also
+// choose a new context.
 func (v *visit) context() {
 	t := v.sent(message{Text: "say one"})
 	other := v.sent(message{Text: "say two", ContextID: t.ContextID})
@@ -126,7 +126,7 @@ func (v *visit) objective(p peer, t task) {
 	}
 }
 
-// A client may do much at once, and nothing gets mixed up.
+// Concurrent calls of a client get their own answers.
 func (v *visit) crowd() {
 	const size = 20
 	var all sync.WaitGroup

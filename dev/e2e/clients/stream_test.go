@@ -24,8 +24,8 @@ func (v *visit) stream() {
 	}
 }
 
-// pieces checks that a piece is appended to what there is of its artifact, and that
-// the last one says so and no other.
+// pieces checks that pieces are appended to their artifacts, and that only the
+// last piece of each is marked as the last.
 func (v *visit) pieces(events []event) {
 	v.Helper()
 	known, over := map[string]bool{}, map[string]bool{}
@@ -48,7 +48,7 @@ func (v *visit) pieces(events []event) {
 	}
 }
 
-// A failure is an event like others, and says why.
+// A failure is an event with the reason.
 func (v *visit) streamFailure() {
 	events := v.all(v.peer.stream(v.ctx, message{Text: "work 10ms; fail"}))
 	v.went(events, "submitted", "working", "failed")
@@ -59,7 +59,7 @@ func (v *visit) streamFailure() {
 	}
 }
 
-// Who comes later gets the task as it is then, and what comes after that.
+// A later subscriber gets the current task and the events after it.
 func (v *visit) subscribeWorking() {
 	p := v.dial()
 	r := v.reads(func(ctx context.Context) iter.Seq2[event, error] {
@@ -84,7 +84,7 @@ func (v *visit) subscribeWorking() {
 	}
 }
 
-// bare returns events without what a library makes of them.
+// bare returns events without the task that a library assembles.
 func bare(in []event) (out []event) {
 	for _, e := range in {
 		e.Whole = nil
@@ -93,8 +93,9 @@ func bare(in []event) (out []event) {
 	return out
 }
 
-// Who comes while the task waits hears what happens when it is answered. In 1.0
-// that goes on to the end; in 0.3 until the task waits again, which is final.
+// A subscriber to a waiting task gets the events after the answer. In 1.0 the
+// stream lasts to the end of the task; in 0.3 until the task waits again, which
+// is final.
 func (v *visit) subscribeWaiting() {
 	t := v.sent(message{Text: "approve One?; work 20ms; approve Two?; say done"})
 	gate := v.gate(t.Status, "approval")
@@ -115,8 +116,8 @@ func (v *visit) subscribeWaiting() {
 	v.whole(events)
 }
 
-// There is nothing to subscribe to when the task is over. 1.0 says so; 0.3 shows
-// the task.
+// A subscription to a task that has ended is an error in 1.0; in 0.3 it shows the
+// task.
 func (v *visit) subscribeOver() {
 	t := v.sent(message{Text: "say over"})
 	in := v.peer.subscribe(v.ctx, t.ID)

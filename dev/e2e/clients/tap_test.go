@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// A tap sees the responses to a client, over HTTP or gRPC, of which the client
-// shows only a part.
+// A tap reads the responses to a client, over HTTP or gRPC, since the client
+// shows only a part of them.
 type tap struct {
 	transport *http.Transport
 
@@ -69,7 +69,7 @@ type tappedStream struct {
 
 // RecvMsg implements [grpc.ClientStream].
 func (s tappedStream) RecvMsg(m any) error {
-	header, _ := s.Header() // it is there before the first message; a failure is the message's, too
+	header, _ := s.Header() // it comes before the first message, which fails if the header does
 	s.tap.noteHeader(header)
 	return s.ClientStream.RecvMsg(m)
 }
@@ -96,12 +96,12 @@ func (p *tap) activated() string {
 	return p.extensions
 }
 
-// state03 returns a name of 1.0 as 0.3 has it.
+// state03 returns the 0.3 form of a name of 1.0.
 func state03(name, prefix string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, prefix)), "_", "-")
 }
 
-// state10 returns a state of 0.3 as 1.0 has it.
+// state10 returns the 1.0 form of a state of 0.3.
 func state10(name string) string {
 	if name == "" {
 		return ""

@@ -28,7 +28,7 @@ func (v *visit) sent(m message) task {
 	return t
 }
 
-// begun begins work, of which it does not wait for the end.
+// begun begins work and does not wait for its end.
 func (v *visit) begun(script string) task {
 	v.Helper()
 	return v.sent(message{Text: script, Leave: true})
@@ -50,7 +50,7 @@ func (v *visit) reaches(id, state string) task {
 	return v.until(id, "it is "+state, func(t task) bool { return t.Status.State == state })
 }
 
-// until waits until something is true of a task.
+// until waits until is returns true for a task.
 func (v *visit) until(id, what string, is func(task) bool) (t task) {
 	v.Helper()
 	harness.Eventually(v, within, what, func() (err error) {
@@ -70,7 +70,7 @@ func (v *visit) is(t task, state string) {
 	}
 }
 
-// made checks what the artifacts of a task say.
+// made checks the texts of the artifacts of a task.
 func (v *visit) made(t task, texts ...string) {
 	v.Helper()
 	if diff := cmp.Diff(texts, madeBy(t)); diff != "" {
@@ -85,7 +85,7 @@ func madeBy(t task) (out []string) {
 	return out
 }
 
-// gate returns the id of the gate that a status tells of.
+// gate returns the id of the gate in a status.
 func (v *visit) gate(s status, kind string) string {
 	v.Helper()
 	id, _ := s.Data["interruptId"].(string)
@@ -100,7 +100,7 @@ func decision(taskID, gateID, action string) message {
 	return message{TaskID: taskID, Data: map[string]any{"interruptId": gateID, "action": action}}
 }
 
-// refused checks that a client tells why it was refused.
+// refused checks the error of a refused call.
 func (v *visit) refused(err, want error) {
 	v.Helper()
 	if !errors.Is(err, want) {
@@ -108,8 +108,8 @@ func (v *visit) refused(err, want error) {
 	}
 }
 
-// streamRefused checks that a client tells that it was refused a stream, and why
-// if it can.
+// streamRefused checks that a stream was refused, and with which error unless the
+// client cannot tell.
 func (v *visit) streamRefused(in iter.Seq2[event, error], want error) {
 	v.Helper()
 	events, err := read(in)
@@ -132,9 +132,9 @@ func read(in iter.Seq2[event, error]) (out []event, err error) {
 	return out, nil
 }
 
-// all reads a stream to its end and checks what holds for every stream: the task
-// comes first and once, all is of one task, only the end is final, and what the
-// library makes of it is what we make of it.
+// all reads a stream to its end and checks the rules of every stream: the task
+// comes first and once, all events are of one task, only the last is final, and
+// the library assembles the same task as we do.
 func (v *visit) all(in iter.Seq2[event, error]) []event {
 	v.Helper()
 	events, err := read(in)
@@ -161,7 +161,7 @@ func (v *visit) all(in iter.Seq2[event, error]) []event {
 	return events
 }
 
-// assembled puts the artifacts together, as §9.5 of the wire document says.
+// assembled assembles the artifacts of a stream.
 func assembled(events []event) []artifact {
 	var out []artifact
 	for _, e := range events {
@@ -189,7 +189,7 @@ func add(to []artifact, p piece) []artifact {
 	return append(to, p.Of)
 }
 
-// states lists the states that a stream tells of, the same one once.
+// states lists the states in a stream, without repeats.
 func states(events []event) (out []string) {
 	for _, e := range events {
 		if s := e.state(); s != "" && (len(out) == 0 || out[len(out)-1] != s) {
@@ -199,9 +199,9 @@ func states(events []event) (out []string) {
 	return out
 }
 
-// went checks the states that a stream tells of. It may have begun too late for
-// the first of them, and a root task that goes on for a moment only, between two
-// gates or before its end, need not show that it works.
+// went checks the states in a stream. The stream may have begun after the first
+// of them, and may leave out that a root task works for a moment between two
+// gates or before its end.
 func (v *visit) went(events []event, want ...string) {
 	v.Helper()
 	got := states(events)
@@ -219,7 +219,7 @@ func (v *visit) went(events []event, want ...string) {
 	}
 }
 
-// whole checks that the artifacts of a stream are in the end those of the task.
+// whole checks that the artifacts of a stream are those of the task.
 func (v *visit) whole(events []event) {
 	v.Helper()
 	if diff := cmp.Diff(v.got(events[0].Task.ID).Artifacts, assembled(events), cmpopts.EquateEmpty()); diff != "" {

@@ -60,8 +60,9 @@ func (b *Bare) Stop() {
 	b.client.Close()
 }
 
-// Once runs one workflow until it announces its end: the long poll of
-// WorkflowRun.Get misses an end now and then, and waits for seconds.
+// Once runs one workflow until it announces its end. It does not use
+// WorkflowRun.Get, whose long poll sometimes misses an end and then waits for
+// seconds.
 func (b *Bare) Once(ctx context.Context) error {
 	id := "bare-" + strconv.FormatInt(b.n.Add(1), 10)
 	ended := make(chan struct{})

@@ -1,4 +1,4 @@
-// Package cost counts what one objective costs: requests to Temporal and batches
+// Package cost counts the cost of one objective: requests to Temporal and batches
 // to the journal, step by step. [StartService] runs all of Longhaul in this
 // process, [StartBare] a Temporal workflow of the same shape without Longhaul;
 // each has a [Log]. The benchmark measures the time of the same two.
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A Kind says what a step costs.
+// A Kind is the kind of a step.
 type Kind string
 
 // The kinds of steps. Polls that return no task are not steps.
@@ -21,7 +21,7 @@ const (
 	Batch     Kind = "batch"     // written to the journal
 )
 
-// A Step is one thing that an objective costs.
+// A Step is one request, heartbeat or batch for an objective.
 type Step struct {
 	Kind Kind
 	What string // the method and the type of workflow or activity; the events of a batch

@@ -7,8 +7,8 @@ import (
 	"longhaul/dev/e2e/cost"
 )
 
-// What one objective of one plan with three tasks that do nothing costs, as the
-// median of several on a server that does nothing else.
+// The cost of one objective of one plan with three tasks that do nothing: the
+// median of several on an otherwise idle server.
 const (
 	bareRequests     = 17
 	longhaulRequests = 20
@@ -39,7 +39,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// measure returns the median cost of several runs, after some that do not count.
+// measure returns the median cost of several runs, after some warm-up runs.
 func measure(t *testing.T, name string, log *cost.Log, once func(context.Context) error) cost.Cost {
 	t.Helper()
 	costs, err := log.Runs(t.Context(), 31, once)

@@ -18,7 +18,7 @@ import (
 	"longhaul/opt"
 )
 
-// A Log lists what one objective at a time costs. It lists nothing outside of
+// A Log lists the cost of one objective at a time. It lists nothing outside of
 // [Log.Run]. Its zero value is ready to use. It is safe for concurrent use.
 type Log struct {
 	mu    sync.Mutex
@@ -28,8 +28,8 @@ type Log struct {
 	ended chan struct{}     // closed when that workflow has completed; nil when nothing is listed
 }
 
-// Runs returns the costs of n objectives, one after another. A few before them do
-// not count: they fill caches.
+// Runs returns the costs of n objectives, one after another. It runs a few before
+// them to fill caches.
 func (l *Log) Runs(ctx context.Context, n int, once func(context.Context) error) ([]Cost, error) {
 	const before = 5
 	var costs []Cost
@@ -106,7 +106,7 @@ func (l *Log) add(kind Kind, what string) *Step {
 	return step
 }
 
-// replied adds to a step what came back: tasks that need no poll, or an error.
+// replied adds the reply to a step: tasks that need no poll, or an error.
 func (l *Log) replied(step *Step, req, reply any, err error) {
 	var eager []string
 	switch r := reply.(type) {
@@ -167,8 +167,7 @@ func typeOf(message any) string {
 	return ""
 }
 
-// describe returns what a request is about: the type, and the commands of a
-// workflow task.
+// describe describes a request: its type, and the commands of a workflow task.
 func (l *Log) describe(req any) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

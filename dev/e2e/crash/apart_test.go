@@ -13,8 +13,8 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// apart starts Temporal, a worker and an API as processes of their own, with waits
-// that are short enough to be waited for.
+// apart starts Temporal, a worker and an API as separate processes, with short
+// waits.
 func apart(t *testing.T) (*world, map[string]*harness.Process) {
 	t.Helper()
 	w := newWorld(t)
@@ -26,7 +26,7 @@ func apart(t *testing.T) (*world, map[string]*harness.Process) {
 	return w, processes
 }
 
-// Each of the processes is killed in turn, while the others go on.
+// Each of the processes is killed in turn while the others run.
 func TestCrash_processesApart(t *testing.T) {
 	t.Parallel()
 	w, processes := apart(t)
@@ -61,8 +61,8 @@ func stop(processes map[string]*harness.Process) {
 	}
 }
 
-// While no worker runs, reads and streams answer, and sends and replies are taken;
-// they are done once a worker is there. A gate has the same id for ever.
+// While no worker runs, reads and streams work, and sends and replies are
+// accepted; a worker handles them later. The id of a gate does not change.
 func TestStopped_workers(t *testing.T) {
 	t.Parallel()
 	w, processes := apart(t)
@@ -83,7 +83,7 @@ func TestStopped_workers(t *testing.T) {
 		t.Errorf("the gate is %+v, want %s", task.Gate, gate)
 	}
 	reply := harness.Reply("reply", f.TaskID, gate, "accept")
-	for range 2 { // as an impatient client
+	for range 2 { // as a client that repeats its call
 		task, err = w.c.Send(ctx, reply)
 		if err != nil || !task.Pending || task.State != "INPUT_REQUIRED" {
 			t.Fatalf("a reply while no worker runs: %+v, %v", task, err)
@@ -113,8 +113,8 @@ func TestStopped_workers(t *testing.T) {
 	w.checkStopped(all)
 }
 
-// While Temporal is down, reads and streams answer. Writes are refused in a way
-// that says they may be repeated, and leave nothing behind.
+// While Temporal is down, reads and streams work. Writes fail with an error that
+// allows a repeat, and change nothing.
 func TestStopped_temporal(t *testing.T) {
 	t.Parallel()
 	w, processes := apart(t)
@@ -178,7 +178,7 @@ func TestStopped_temporal(t *testing.T) {
 	w.checkStopped(all)
 }
 
-// reads checks that everything that only reads answers, and returns the task.
+// reads checks that all reads work, and returns the task.
 func (w *world) reads(taskID, state string) *harness.Task {
 	w.t.Helper()
 	task, err := w.c.Get(w.ctx(), taskID)
@@ -208,7 +208,7 @@ func unavailable(err error) bool {
 	return errors.As(err, &rpc) && rpc.Unavailable()
 }
 
-// gates lists the gates that a stream tells of.
+// gates lists the gates in a stream.
 func gates(events []harness.Event) []string {
 	var ids []string
 	for _, e := range events {

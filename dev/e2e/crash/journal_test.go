@@ -10,8 +10,8 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// A journal is what the file of the journal holds: the oracle for what streams
-// show. It is read once no process runs.
+// A journal is the content of the journal's file, with which streams are
+// compared. It is read when no process runs.
 type journal struct {
 	events map[string][]event // by objective, in order
 	ended  map[string]*event  // by plan task: what ended it
@@ -43,7 +43,7 @@ func (e *event) at() time.Time {
 	if err != nil {
 		return time.Unix(1<<40, 0)
 	}
-	return at.Add(time.Millisecond) // it was cut to milliseconds
+	return at.Add(time.Millisecond) // times are cut to milliseconds
 }
 
 // openJournal reads the journal of a site and checks that the events of every

@@ -8,13 +8,13 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// A process kills itself at a named point. The client, who may have got no answer,
-// says the same again to the next process; nothing is lost, and nothing is done
-// twice that Temporal knew to be done.
+// A process kills itself at a named point. The client, which may have got no
+// answer, repeats its call to the next process. Nothing is lost, and no task runs
+// twice whose end Temporal has recorded.
 func TestCrash_namedPoints(t *testing.T) {
 	for _, test := range []struct {
 		point    string
-		attempts map[string]int // at rounds of tasks, where that is certain
+		attempts map[string]int // at rounds of tasks, if the number is certain
 	}{
 		{point: "engine-started"},
 		{point: "accepted"},
@@ -77,8 +77,8 @@ func (w *world) checkAttempts(want map[string]int) {
 	}
 }
 
-// Twenty identical sends at once are one objective and one workflow, also if the
-// process is killed in between and those are repeated that got no answer.
+// Twenty identical, concurrent sends begin one objective and one workflow, also
+// if the process is killed meanwhile and unanswered sends are repeated.
 func TestCrash_sameSendManyTimes(t *testing.T) {
 	for _, point := range []string{"", "engine-started:7", "accepted:7"} {
 		t.Run("point "+point, func(t *testing.T) {
@@ -118,8 +118,8 @@ func TestCrash_sameSendManyTimes(t *testing.T) {
 	}
 }
 
-// A gate stays open while nobody runs. An answer is safe as soon as it has got its
-// 200: the client need not say it again.
+// A gate stays open while no process runs. A reply is durable when the client has
+// its 200: the client need not repeat it.
 func TestCrash_afterReply(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

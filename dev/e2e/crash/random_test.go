@@ -12,17 +12,17 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// points are where a process may be told to kill itself, by how often it passes
-// there in a moment of this test.
+// points are the points at which a process may kill itself, with the largest
+// count for each.
 var points = map[string]int{
 	"engine-started": 6, "accepted": 6, "told": 2, "outcome-before-record": 6, "mid-record": 6, "recorded": 6, "streamed": 4,
 }
 
-// 200 objectives are begun, most of them at first, and held back in every state.
-// Every round ends with a kill of the only process, at a random moment or at a
-// named one. Clients repeat what was not acknowledged, and readers resume.
+// 200 objectives begin, most of them early, and are kept in every state. Every
+// round ends with a kill of the only process, at a random moment or at a named
+// point. Clients repeat unacknowledged calls, and readers resume.
 //
-// LONGHAUL_E2E_ROUNDS makes it a soak.
+// LONGHAUL_E2E_ROUNDS sets the number of rounds for a long run.
 func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 	rounds, objectives := 10, 200
 	if n, err := strconv.Atoi(os.Getenv("LONGHAUL_E2E_ROUNDS")); err == nil {
@@ -41,7 +41,7 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 		}
 		p := w.launch(harness.AllInOne, point)
 		if point == "" {
-			p.WaitReady() // one that kills itself may do so before
+			p.WaitReady() // a process that kills itself may never be ready
 		}
 		for n := begin(round, rounds, objectives); n < begin(round+1, rounds, objectives); n++ {
 			group.Go(func() {
@@ -84,19 +84,19 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 	w.checkStopped(all)
 }
 
-// begin returns how many objectives are to be begun before a round: a quarter in
-// each of the first, if there are but a few.
+// begin returns how many objectives to begin before a round: a quarter in each of
+// the first rounds if there are only a few rounds.
 func begin(round, rounds, objectives int) int {
 	return min(round*max(objectives/rounds, objectives/4), objectives)
 }
 
-// count notes the most objectives of each status, as far as it can be asked for.
+// count notes the most objectives of each status, if the process answers.
 func (w *world) count(most map[string]int) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 	defer cancel()
 	list, err := w.c.Objectives(ctx)
 	if err != nil {
-		return // it has killed itself
+		return // the process has killed itself
 	}
 	now := map[string]int{}
 	for _, o := range list {
@@ -107,7 +107,7 @@ func (w *world) count(most map[string]int) {
 	}
 }
 
-// await waits until a process has ended, or so long.
+// await waits until a process has ended, at most for a time.
 func await(t *testing.T, ended <-chan struct{}, most time.Duration) {
 	t.Helper()
 	timer := time.NewTimer(most)
@@ -119,7 +119,7 @@ func await(t *testing.T, ended <-chan struct{}, most time.Duration) {
 	}
 }
 
-// choose returns one of the points, with a number of times.
+// choose returns a random point with a count.
 func choose(points map[string]int) string {
 	skip := rand.IntN(len(points))
 	for name, most := range points { // in any order

@@ -8,9 +8,9 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// The only process is killed thrice while ten objectives work through lists, and
-// one on a single task of 20 s. Nothing fails: a lost worker is not a failed
-// attempt. How soon objectives go on is printed.
+// The only process is killed three times while ten objectives work through lists
+// and one works on a task of 20 s. Nothing fails, since a lost worker is not a
+// failed attempt. The test logs how soon objectives continue.
 func TestCrash_recovery(t *testing.T) {
 	w := newWorld(t)
 	p := w.start(harness.AllInOne, "")

@@ -11,8 +11,8 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// Workflows go on as new runs after a hundred events of history, in the middle of
-// everything, and processes are killed meanwhile.
+// Workflows continue as new after a hundred events of history while processes are
+// killed.
 func TestCrash_continuesAsNew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "--max-events", "100")
@@ -59,8 +59,8 @@ func (w *world) manyTasks(ctx context.Context, n int) error {
 	return w.answer(ctx, f, planTask(f.TaskID, 1, 20), 1, decide("accept"))
 }
 
-// manyGates opens gates of one task again and again, each of which the objective
-// hears of.
+// manyGates opens many gates of one task, each of which is reported to the
+// objective.
 func (w *world) manyGates(ctx context.Context, n int) error {
 	const gates = 16
 	plan := harness.NewPlan("gates", strings.Repeat("approve Go on?; ", gates)+say(n))
@@ -76,7 +76,7 @@ func (w *world) manyGates(ctx context.Context, n int) error {
 	return nil
 }
 
-// manyNotes talks to an objective that works.
+// manyNotes sends messages to a working objective.
 func (w *world) manyNotes(ctx context.Context, n int) error {
 	plan := harness.NewPlan("talk", "work 3s", "ask What?")
 	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "x", Plan: plan}, expected{state: "COMPLETED"})
@@ -86,7 +86,7 @@ func (w *world) manyNotes(ctx context.Context, n int) error {
 	for i := range 40 {
 		m := harness.Message{ID: fmt.Sprintf("note-%d", i), TaskID: f.TaskID, Data: map[string]any{"note": i}}
 		if _, err := w.c.SendUntil(ctx, m); harness.Code(err) == -32602 {
-			break // a gate has opened, which this does not answer
+			break // a gate has opened, and this scenario does not answer it
 		} else if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (w *world) manyNotes(ctx context.Context, n int) error {
 	return w.answer(ctx, f, planTask(f.TaskID, 1, 1), 1, harness.Message{Text: "this"})
 }
 
-// manyAtATime is a plan whose tasks run some at a time.
+// manyAtATime is a plan with several tasks that run at a time.
 func (w *world) manyAtATime(ctx context.Context, n int) error {
 	scripts := strings.Split(strings.Repeat("work 20ms,", 40), ",")
 	scripts[3], scripts[40] = "approve Go on?", say(n)

@@ -10,14 +10,14 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// A scenario drives the n-th objective to its end, through any number of crashes:
-// it repeats what was not acknowledged, and nothing else.
+// A scenario drives the n-th objective to its end, through any number of crashes.
+// It repeats only unacknowledged calls.
 type scenario struct {
 	name string
 	run  func(w *world, ctx context.Context, n int) error
 }
 
-// scenarios put objectives into every state there is.
+// scenarios put objectives into every state.
 var scenarios = []scenario{
 	{"one task", (*world).oneTask},
 	{"tasks in list order", (*world).list},
@@ -42,7 +42,7 @@ func id(n int) string   { return fmt.Sprintf("m%d", n) }
 func done(n int) string { return fmt.Sprintf("done %d", n) }
 func say(n int) string  { return "say " + done(n) }
 
-// completes is what becomes of most work.
+// completes is the expected end of most scenarios.
 func completes(n int) expected { return expected{state: "COMPLETED", text: done(n)} }
 
 func (w *world) oneTask(ctx context.Context, n int) error {
@@ -59,7 +59,7 @@ func (w *world) list(ctx context.Context, n int) error {
 	return w.followTask(ctx, planTask(f.TaskID, 1, 2))
 }
 
-// followTask follows a plan task, once it is there.
+// followTask follows a plan task when it exists.
 func (w *world) followTask(ctx context.Context, taskID string) error {
 	err := harness.Repeat(ctx, func(ctx context.Context) error {
 		_, err := w.c.Get(ctx, taskID)
@@ -87,7 +87,7 @@ func (w *world) plans(ctx context.Context, n int) error {
 	return err
 }
 
-// pieces is what comes of "stream 8 60ms", once, however often it began.
+// pieces is the text of "stream 8 60ms", the same after any number of tries.
 func pieces(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -130,7 +130,7 @@ func (w *world) canceled(ctx context.Context, n int) error {
 	return w.cancel(ctx, f.TaskID)
 }
 
-// cancel asks a task to end until that is acknowledged.
+// cancel cancels a task, repeated until it is acknowledged.
 func (w *world) cancel(ctx context.Context, taskID string) error {
 	err := harness.Repeat(ctx, func(ctx context.Context) error {
 		_, err := w.c.Cancel(ctx, taskID)
@@ -205,8 +205,7 @@ func (w *world) twoGates(ctx context.Context, n int) error {
 	return nil
 }
 
-// shared names a context that every few objectives have in common: one of them
-// works at a time.
+// shared names a context for several objectives, of which one works at a time.
 func shared(n int) string { return fmt.Sprint("shared-", n/60) }
 
 func (w *world) inTurn(ctx context.Context, n int) error {
@@ -215,8 +214,8 @@ func (w *world) inTurn(ctx context.Context, n int) error {
 	return err
 }
 
-// inTurnApproved waits for its turn, lets others work while it waits for a person,
-// and waits again.
+// inTurnApproved waits for its turn, gives the turn up while it waits for a
+// person, and waits for its turn again.
 func (w *world) inTurnApproved(ctx context.Context, n int) error {
 	plan := harness.NewPlan("in turn", "approve Go on?; work 100ms; "+say(n))
 	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "in turn", ContextID: shared(n), Plan: plan}, completes(n))
@@ -226,8 +225,8 @@ func (w *world) inTurnApproved(ctx context.Context, n int) error {
 	return w.answer(ctx, f, planTask(f.TaskID, 1, 0), 1, decide("accept"))
 }
 
-// create makes an idle objective. A call that may have got through is not
-// repeated blindly: there may be an objective that nobody was told of.
+// create makes an idle objective. A call with an unknown result is not simply
+// repeated, since it may have made an objective.
 func (w *world) create(ctx context.Context, n int, e expected) (objectiveID string, err error) {
 	err = harness.Repeat(ctx, func(ctx context.Context) error {
 		o, err := w.c.CreateObjective(ctx, id(n))
@@ -256,7 +255,7 @@ func (w *world) idleWithPlan(ctx context.Context, n int) error {
 	}
 	err = harness.Repeat(ctx, func(ctx context.Context) error {
 		if o, err := w.c.Objective(ctx, objectiveID); err != nil || len(o.Plans) > 0 {
-			return err // an earlier call got through
+			return err // an earlier call succeeded
 		}
 		_, err := w.c.CreatePlan(ctx, objectiveID, harness.NewPlan("later", "work 50ms; "+say(n)))
 		return err

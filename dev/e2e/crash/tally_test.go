@@ -7,13 +7,13 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// heartbeat is after how long without a sign of life Temporal takes a worker for
-// dead.
+// heartbeat is the time without a heartbeat after which Temporal treats a worker
+// as dead.
 const heartbeat = 5 * time.Second
 
-// checkTally checks that every attempt ran once, and none without need: the one
-// before it had failed, or its process was killed. Nothing ran after what the
-// journal tells of as the end of its task.
+// checkTally checks that every attempt ran once, and again only if the run before
+// had failed or its process was killed. Nothing ran after the end of its task in
+// the journal.
 func checkTally(t *testing.T, path string, j *journal) {
 	t.Helper()
 	lines, err := harness.ReadTally(path)

@@ -11,11 +11,11 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// streams holds, by task, all events as somebody reads them who begins late.
+// streams holds, by task, all events that a late reader gets.
 type streams map[string][]harness.Event
 
-// settle waits until everything acknowledged has ended, checks how, and reads all
-// of its streams from the beginning.
+// settle waits until all acknowledged work has ended, checks its results, and
+// reads all of its streams from the beginning.
 func (w *world) settle() streams {
 	w.t.Helper()
 	all := streams{}
@@ -45,8 +45,8 @@ func (w *world) settle() streams {
 	return all
 }
 
-// compare checks what a follower got, over however many connections, against what
-// one connection shows.
+// compare checks that a follower got the same events over its connections as one
+// connection shows.
 func (w *world) compare(taskID string, got, whole []harness.Event) {
 	w.t.Helper()
 	if diff := harness.Differ(whole, got); diff != "" && w.t.Failed() {
@@ -56,8 +56,8 @@ func (w *world) compare(taskID string, got, whole []harness.Event) {
 	}
 }
 
-// resume checks that a reader who comes back after any one event gets what follows
-// on it.
+// resume checks that a reader that resumes after any event gets the events after
+// it.
 func (w *world) resume(taskID string, whole []harness.Event) {
 	w.t.Helper()
 	if len(whole) < 2 {
@@ -80,8 +80,8 @@ func (w *world) check(task *harness.Task, want *expected) {
 	}
 }
 
-// checkStopped checks the files that are left, once no process runs: they are
-// whole, every stream showed what the journal has, and nothing ran without need.
+// checkStopped checks the files when no process runs: they are intact, every
+// stream showed what the journal has, and nothing ran needlessly.
 func (w *world) checkStopped(all streams) {
 	w.t.Helper()
 	w.site.CheckFiles(w.t)
@@ -103,8 +103,8 @@ func objectiveOf(taskID string) string {
 	return "obj-" + unique
 }
 
-// objectives checks that there are exactly the objectives that were acknowledged,
-// in the journal and in Temporal, beside those of calls that may have got through.
+// objectives checks that the journal and Temporal have exactly the acknowledged
+// objectives, and those of calls with an unknown result.
 func (w *world) objectives(t *testing.T) {
 	t.Helper()
 	list, err := w.c.Objectives(w.ctx())
@@ -128,7 +128,8 @@ func (w *world) objectives(t *testing.T) {
 	}
 	harness.Eventually(t, within, "Temporal has a workflow for each objective", func() error {
 		all, running, _ := w.workflows("Objective")
-		// An objective that nobody was told of may be in Temporal and not in the journal for a moment.
+		// An unacknowledged objective may be in Temporal and not yet in the
+		// journal.
 		if all != int64(len(list)) || running != int64(unknown) {
 			return fmt.Errorf("it has %d, of which %d run; want %d and %d", all, running, len(list), unknown)
 		}

@@ -1,5 +1,5 @@
-// Package crash shows what survives when processes are killed: whatever was
-// acknowledged, once, and in one order for everybody.
+// Package crash kills processes and tests that all acknowledged work survives, is
+// done once, and is shown to all readers in one order.
 package crash_test
 
 import (
@@ -16,12 +16,11 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// within bounds what should take seconds, on a machine that is busy with more.
+// within bounds steps that take seconds, on a busy machine.
 const within = 90 * time.Second
 
-// A world is a site with what the test knows of it: which tasks were acknowledged,
-// what is to become of them, and who watches them. All of its methods are safe for
-// concurrent use.
+// A world is a site with the test's records: the acknowledged tasks, their
+// expected ends and their followers. All methods are safe for concurrent use.
 type world struct {
 	t     *testing.T
 	site  *harness.Site
@@ -31,13 +30,13 @@ type world struct {
 	mu        sync.Mutex
 	tasks     map[string]*expected
 	followers []*harness.Follower
-	lost      int // calls of objectives/create of which the outcome is unknown
+	lost      int // calls of objectives/create with an unknown outcome
 	round     int
 	next      chan struct{} // closed, and replaced, with every round
 	over      bool
 }
 
-// An expected says what is to become of a task.
+// An expected is the expected end of a task.
 type expected struct {
 	state string // "" for any
 	text  string // of its first artifact, "" for any
@@ -53,7 +52,7 @@ func newWorld(t *testing.T, flags ...string) *world {
 	}
 }
 
-// start starts a process, which dies at a point if one is named.
+// start starts a process, which kills itself at point unless that is "".
 func (w *world) start(command, point string) *harness.Process {
 	w.t.Helper()
 	p := w.launch(command, point)
@@ -100,7 +99,7 @@ func (w *world) acked() []string {
 	return ids
 }
 
-// begin lets a message begin work until that is acknowledged, and follows it.
+// begin sends a message until it is acknowledged, and follows the task.
 func (w *world) begin(ctx context.Context, m harness.Message, e expected) (*harness.Follower, error) {
 	task, err := w.c.SendUntil(ctx, m)
 	if err != nil {
@@ -148,7 +147,7 @@ func planTask(objectiveID string, n, m int) string {
 	return fmt.Sprintf("task-%s-%d-%d", strings.TrimPrefix(objectiveID, "obj-"), n, m)
 }
 
-// nextRound lets those go on who wait for it.
+// nextRound lets the scenarios that wait for it continue.
 func (w *world) nextRound(over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,7 +157,7 @@ func (w *world) nextRound(over bool) {
 	w.next = make(chan struct{})
 }
 
-// await waits until so many rounds have passed.
+// await waits for a number of rounds.
 func (w *world) await(ctx context.Context, rounds int) error {
 	w.mu.Lock()
 	until := w.round + rounds
@@ -179,7 +178,7 @@ func (w *world) await(ctx context.Context, rounds int) error {
 }
 
 // workflows returns how many workflows of a type there are, how many of them run,
-// and how many runs went on as new ones, as Temporal has it.
+// and how many runs continued as new, according to Temporal.
 func (w *world) workflows(kind string) (all, running, renewed int64) {
 	w.t.Helper()
 	c := w.site.Temporal(w.t)

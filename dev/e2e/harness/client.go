@@ -58,7 +58,7 @@ func (e *RPCError) Unavailable() bool {
 	return e.Code == -32603 && bytes.Contains(e.Data, []byte(`"UNAVAILABLE"`)) && bytes.Contains(e.Data, []byte(`"retryDelay"`))
 }
 
-// detail is the first of the details of e, which tell errors apart.
+// detail returns the first of the details of e, which has its reason.
 func (e *RPCError) detail() (d struct {
 	Reason     string `json:"reason"`
 	Violations []struct {
@@ -67,7 +67,7 @@ func (e *RPCError) detail() (d struct {
 }) {
 	list := []json.RawMessage{nil}
 	if json.Unmarshal(e.Data, &list) == nil && len(list) > 0 {
-		_ = json.Unmarshal(list[0], &d) // what is no detail is an empty one
+		_ = json.Unmarshal(list[0], &d) // anything else leaves it empty
 	}
 	return d
 }
@@ -81,7 +81,7 @@ func Reason(err error) string {
 	return rpc.detail().Reason
 }
 
-// Fields returns the params that an RPCError finds wrong.
+// Fields returns the invalid params that an RPCError names.
 func Fields(err error) (fields []string) {
 	var rpc *RPCError
 	if errors.As(err, &rpc) {
@@ -101,8 +101,8 @@ func Code(err error) int {
 	return rpc.Code
 }
 
-// MayRepeat reports whether err leaves open what became of a call, or says that
-// it may be repeated: the server was not there, went away, or is not ready.
+// MayRepeat reports whether the result of a call is unknown or the call may be
+// repeated: the server was not reachable, stopped, or is not ready.
 func MayRepeat(err error) bool {
 	var rpc *RPCError
 	return err != nil && (!errors.As(err, &rpc) || rpc.Unavailable())
@@ -165,8 +165,8 @@ func answer(res *http.Response) (json.RawMessage, error) {
 	return out.Result, nil
 }
 
-// Repeat calls f until it returns nil or an error after which a repeat makes no
-// sense, or ctx ends. It returns f's last error.
+// Repeat calls f until it returns nil or an error for which MayRepeat is false,
+// or ctx ends. It returns f's last error.
 func Repeat(ctx context.Context, f func(context.Context) error) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A Control decides when the victims' tasks go on whose script begins with "await
-// <door>", and planners that are asked for an objective whose description does. Its
+// A Control decides when tasks of a victim continue whose script begins with
+// "await <door>", and planners for objectives whose description begins so. Its
 // methods may be called from any goroutine.
 type Control struct {
 	server *httptest.Server
@@ -21,13 +21,13 @@ type Control struct {
 	doors map[string]*door
 }
 
-// A door is where somebody waits.
+// A door holds back tasks and planners.
 type door struct {
-	open    chan struct{} // closed once it is open
+	open    chan struct{} // closed when it is open
 	behind  string        // what is to be done then
-	knocked []string      // who came: keys of rounds, ids of objectives
-	left    int           // how many of them went away before it opened
-	changed chan struct{} // closed, and replaced, when somebody comes or leaves
+	knocked []string      // keys of rounds and ids of objectives that came
+	left    int           // how many of them left before it opened
+	changed chan struct{} // closed, and replaced, at each arrival or departure
 }
 
 // NewControl returns a control for victims that are started with its Env. It ends
@@ -75,7 +75,7 @@ func (c *Control) knock(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
 		behind := d.behind
 		c.mu.Unlock()
-		_, _ = io.WriteString(w, behind) // who has gone does not need it
+		_, _ = io.WriteString(w, behind) // fails if the caller has left
 	case <-r.Context().Done():
 		c.mu.Lock()
 		d.left++
@@ -84,9 +84,9 @@ func (c *Control) knock(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Open lets everybody in who waits at a door or comes later. behind is what is to
-// be done then: a script or plans, "" for what the description says. Called again
-// it changes that for who is still to come.
+// Open lets everybody in who waits at a door or comes later. behind is what to do
+// then: a script or plans, "" for what the description says. Another call changes
+// behind for later arrivals.
 func (c *Control) Open(name, behind string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,19 +99,19 @@ func (c *Control) Open(name, behind string) {
 	}
 }
 
-// Knocked lists who has come to a door so far, in order.
+// Knocked lists the arrivals at a door, in order.
 func (c *Control) Knocked(name string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.door(name).knocked)
 }
 
-// Await waits until somebody has come to a door.
+// Await waits for the first arrival at a door.
 func (c *Control) Await(ctx context.Context, name string) error {
 	return c.until(ctx, name, func(d *door) bool { return len(d.knocked) > 0 })
 }
 
-// AwaitLeft waits until everybody who came to a door has gone away again.
+// AwaitLeft waits until all that came to a door have left.
 func (c *Control) AwaitLeft(ctx context.Context, name string) error {
 	return c.until(ctx, name, func(d *door) bool { return len(d.knocked) > 0 && d.left == len(d.knocked) })
 }

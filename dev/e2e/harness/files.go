@@ -9,8 +9,8 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// CheckFiles has SQLite check every database of the site, of which no process may
-// run.
+// CheckFiles has SQLite check every database of the site. No process of the site
+// may run.
 func (s *Site) CheckFiles(t testing.TB) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(s.Dir, "*.db"))

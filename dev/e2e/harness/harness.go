@@ -1,6 +1,6 @@
-// Package harness runs Longhaul as processes of its own, for tests of the whole
-// service, and talks to it in plain JSON-RPC over net/http. It shares no code
-// with the service, so that what it sees is what a stranger sees.
+// Package harness runs Longhaul as separate processes, for tests of the whole
+// service, and calls it in plain JSON-RPC over net/http. Its client shares no
+// code with the service, so that it sees what any client sees.
 //
 // A [Site] is a data directory with addresses; a [Process] runs one command on
 // it. Processes that are started on one Site, at once or one after another, are
@@ -23,7 +23,7 @@ import (
 // Programs that a Site can run.
 const (
 	Dev    = "longhaul/dev"            // the all-in-one program
-	Victim = "longhaul/dev/e2e/victim" // the same, which counts what runs and dies when told to
+	Victim = "longhaul/dev/e2e/victim" // the same, which records what runs and kills itself on request
 )
 
 // Commands of the programs.
@@ -40,8 +40,8 @@ var (
 )
 
 // Build builds a program and returns the path of the binary, once in a test
-// process. The path is the same in all test processes, so that what has not
-// changed is not linked again; another process may put a newer one there.
+// process. The path is the same in all test processes, so that an unchanged
+// program is not linked again; another process may replace it with a newer one.
 func Build(t testing.TB, program string) string {
 	t.Helper()
 	buildMu.Lock()

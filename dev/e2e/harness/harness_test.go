@@ -7,7 +7,7 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// A site runs, does work, and stops well; its client sees all of it.
+// A site starts, works and stops without an error.
 func TestSite(t *testing.T) {
 	site := harness.NewSite(t, harness.Dev)
 	p := site.Start(harness.AllInOne)
@@ -50,8 +50,8 @@ func TestSite(t *testing.T) {
 	site.CheckFiles(t)
 }
 
-// A control lets a task and a planner wait for the test, and hears when the work is
-// stopped meanwhile.
+// A control holds back a task and a planner, and notices when their work is
+// stopped.
 func TestControl(t *testing.T) {
 	site := harness.NewSite(t, harness.Victim)
 	control := harness.NewControl(t)

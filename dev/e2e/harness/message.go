@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Message is what a test sends. ID is required.
+// A Message is a message from a test. ID is required.
 type Message struct {
 	ID        string
 	Text      string
@@ -18,16 +18,16 @@ type Message struct {
 	Wait      bool    // for the work, as a blocking send
 }
 
-// A Plan is one that a message brings, or that is added to an objective. The
+// A Plan is a plan in a message, or one that is added to an objective. The
 // description of a task is a script for the echo executor.
 type Plan struct {
 	Name         string         `json:"name"`
 	Tasks        []PlanTask     `json:"tasks"`
-	Dependencies []string       `json:"dependencies,omitempty"` // ids, or "plan-0" for the first that the message brings
+	Dependencies []string       `json:"dependencies,omitempty"` // ids, or "plan-0" for the first plan in the message
 	Metadata     map[string]any `json:"metadata,omitempty"`
 }
 
-// A PlanTask is a task of a Plan. Dependencies name tasks of the plan by place:
+// A PlanTask is a task of a Plan. Dependencies name tasks of the plan by index:
 // "task-0".
 type PlanTask struct {
 	Name         string         `json:"name"`
@@ -48,8 +48,8 @@ func NewPlan(name string, scripts ...string) *Plan {
 	return p
 }
 
-// Unordered makes the tasks of p run as far as possible at a time: the last one
-// depends on all the others.
+// Unordered lets the tasks of p run at the same time, except the last, which
+// depends on all others.
 func (p *Plan) Unordered() *Plan {
 	last := len(p.Tasks) - 1
 	for i := range last {
@@ -58,8 +58,8 @@ func (p *Plan) Unordered() *Plan {
 	return p
 }
 
-// Reply returns the message that decides at a gate: with the action "accept" or
-// "reject", at an approval.
+// Reply returns the message that decides at an approval, with the action "accept"
+// or "reject".
 func Reply(id, taskID, gateID, action string) Message {
 	return Message{ID: id, TaskID: taskID, Data: map[string]any{"interruptId": gateID, "action": action}}
 }
@@ -102,7 +102,7 @@ type Task struct {
 	Raw       json.RawMessage // all of it
 }
 
-// A Gate is what a task waits for.
+// A Gate is the gate of a waiting task.
 type Gate struct {
 	ID     string `json:"interruptId"`
 	Kind   string `json:"kind"`
@@ -191,7 +191,7 @@ func (c *Client) Send(ctx context.Context, m Message) (*Task, error) {
 	return out.Task, nil
 }
 
-// SendUntil sends a message again and again until it was taken or refused.
+// SendUntil sends a message repeatedly until it was accepted or refused.
 func (c *Client) SendUntil(ctx context.Context, m Message) (t *Task, err error) {
 	err = Repeat(ctx, func(ctx context.Context) error {
 		t, err = c.Send(ctx, m)
@@ -209,7 +209,7 @@ func (c *Client) Get(ctx context.Context, id string) (*Task, error) {
 	return &t, nil
 }
 
-// Cancel asks a task to end.
+// Cancel cancels a task.
 func (c *Client) Cancel(ctx context.Context, id string) (*Task, error) {
 	var t Task
 	if err := c.Call(ctx, "CancelTask", map[string]any{"id": id}, &t); err != nil {

@@ -56,7 +56,7 @@ func launch(s *Site, command, logPath string, env []string) (*Process, error) {
 	return p, nil
 }
 
-// environment returns that of the test without settings of Longhaul.
+// environment returns the environment of the test without settings of Longhaul.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "LONGHAUL_") })
 }
@@ -85,15 +85,15 @@ func (p *Process) Killed() bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// Kill ends the process with SIGKILL and waits for that. A process that has
-// ended stays so.
+// Kill ends the process with SIGKILL and waits for its end. It does nothing if
+// the process has ended.
 func (p *Process) Kill() {
-	_ = p.cmd.Process.Kill() // it may be gone
+	_ = p.cmd.Process.Kill() // it may have ended
 	<-p.ended
 }
 
-// Stop asks the process to end and waits for that. The test fails if the process
-// does not, or not well.
+// Stop asks the process to end and waits for it. The test fails if the process
+// does not end, or ends with an error.
 func (p *Process) Stop() {
 	p.site.t.Helper()
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
@@ -108,8 +108,8 @@ func (p *Process) Stop() {
 	}
 }
 
-// WaitReady waits until the process does its work: an API answers and can accept
-// work, Temporal and a worker say that they are up.
+// WaitReady waits until the process is ready: an API answers and can accept work;
+// Temporal and a worker have logged that they are up.
 func (p *Process) WaitReady() {
 	p.site.t.Helper()
 	Eventually(p.site.t, readyTimeout, p.Command+" is ready", func() error {

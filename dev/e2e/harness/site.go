@@ -12,8 +12,8 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// A Site is one installation: a data directory, and addresses that its processes
-// listen at, which stay the same from one process to the next.
+// A Site is one installation: a data directory and the addresses of its
+// processes, which stay the same.
 type Site struct {
 	Dir          string // --data-dir
 	Addr         string // of the API
@@ -28,11 +28,11 @@ type Site struct {
 	processes []*Process
 }
 
-// NewSite returns a site of its own for program. Its processes get the flags,
-// except those that run Temporal alone; where API and worker are apart, set what
-// only one of them knows in Env. When the test ends its processes are killed, and
-// the ends of their logs are shown if it failed. With LONGHAUL_E2E_KEEP set the
-// directory stays.
+// NewSite returns a new site for program. Its processes get args, except those
+// that run only Temporal. If API and worker are separate processes, put settings
+// that only one of them has into Env. When the test ends its processes are
+// killed; if it failed, the ends of their logs are shown. With LONGHAUL_E2E_KEEP
+// set the directory is kept.
 func NewSite(t testing.TB, program string, args ...string) *Site {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,10 +54,10 @@ func NewSite(t testing.TB, program string, args ...string) *Site {
 	return s
 }
 
-// URL is where the API is.
+// URL returns the URL of the API.
 func (s *Site) URL() string { return "http://" + s.Addr }
 
-// Client returns a client of the API, which also works before there is one.
+// Client returns a client of the API, which need not run yet.
 func (s *Site) Client() *Client { return NewClient(s.URL()) }
 
 // Start runs a command and waits until it is ready. env is added to the
@@ -104,7 +104,7 @@ func (s *Site) flags(command string) []string {
 	return append(args, s.args...)
 }
 
-// end kills what still runs, and shows the logs of a test that failed.
+// end kills processes that still run, and shows their logs if the test failed.
 func (s *Site) end() {
 	for _, p := range s.Started() {
 		p.Kill()
@@ -118,9 +118,9 @@ func (s *Site) end() {
 	}
 }
 
-// freeAddr returns an address on loopback that nobody listens at. Its port is
-// below those that systems hand out by themselves, so that nobody gets it while
-// its process is down.
+// freeAddr returns an unused address on loopback. Its port is below the range
+// that systems assign by themselves, so that it stays free while its process is
+// down.
 func freeAddr(t testing.TB) string {
 	t.Helper()
 	for range 100 {
@@ -136,7 +136,7 @@ func freeAddr(t testing.TB) string {
 }
 
 // Temporal returns a client of the Temporal server that the site's processes use,
-// for tests that look at what happens there. The caller closes it.
+// for tests that read its state. The caller closes it.
 func (s *Site) Temporal(t testing.TB) client.Client {
 	t.Helper()
 	c, err := client.Dial(client.Options{HostPort: s.TemporalAddr, Logger: quiet{}})

@@ -46,7 +46,7 @@ func (e Event) said() (s said) {
 	return s
 }
 
-// State returns the state that e tells of, "" if it tells of none.
+// State returns the state in e, "" if there is none.
 func (e Event) State() string {
 	s := e.said()
 	switch {
@@ -61,8 +61,7 @@ func (e Event) State() string {
 // Task returns the task that e shows, nil if it is an update.
 func (e Event) Task() *Task { return e.said().Result.Task }
 
-// Gate returns the gate that the task begins to wait at, nil if e does not tell
-// of one.
+// Gate returns the gate at which the task begins to wait, nil if e has none.
 func (e Event) Gate() *Gate {
 	if u := e.said().Result.StatusUpdate; u != nil {
 		return u.Metadata.OpenWOP.Interrupt
@@ -77,11 +76,11 @@ type Stream struct {
 	cancel context.CancelFunc
 }
 
-// Fresh as the place to subscribe after begins with the task as it is now.
+// Fresh as the event to subscribe after begins with the current task.
 const Fresh int64 = -1
 
-// Subscribe opens a stream of a task: of all events after one, or with the task
-// and what comes then if after is Fresh.
+// Subscribe opens a stream of a task: all events after one, or the task and the
+// events after it if after is Fresh.
 func (c *Client) Subscribe(ctx context.Context, taskID string, after int64) (*Stream, error) {
 	header := map[string]string{}
 	if after != Fresh {
@@ -113,9 +112,8 @@ func (c *Client) stream(ctx context.Context, method string, params any, header m
 	return nil, fmt.Errorf("%s answers %s, which is no stream", method, res.Status)
 }
 
-// Next returns the next event. It returns io.EOF where the server ended the
-// stream, and another error where it broke. An event that did not come whole is
-// none.
+// Next returns the next event. It returns io.EOF if the server ended the stream,
+// and another error if the stream broke. An incomplete event is dropped.
 func (s *Stream) Next() (Event, error) {
 	var e Event
 	for {
@@ -177,9 +175,9 @@ func After(events []Event, id int64) []Event {
 	return events[i:]
 }
 
-// Differ says how what somebody followed, over however many connections, is not
-// what one connection shows of the whole; "" if it is the same. A following that
-// begins with the task as it was shows what came after that.
+// Differ describes how events that were followed over several connections differ
+// from the whole stream on one connection; "" if they are the same. If followed
+// begins with a task, it is compared with the events after that task.
 func Differ(whole, followed []Event) string {
 	if len(followed) == 0 {
 		return "no events"
@@ -191,8 +189,8 @@ func Differ(whole, followed []Event) string {
 	return cmp.Diff(want, followed)
 }
 
-// A Follower follows a task to its end, however often it has to resume. It is
-// owned by the test that began it.
+// A Follower follows a task to its end and resumes as often as necessary. It
+// belongs to the test that began it.
 type Follower struct {
 	TaskID string
 
@@ -207,9 +205,9 @@ type Follower struct {
 	err     error
 }
 
-// Follow begins to follow a task: from a certain event on, or from the task as it
-// is now if after is Fresh. It goes on in the background, for as long as ctx
-// lives, until the task has ended; a task that is not there is an error.
+// Follow begins to follow a task after an event, or from the current task if
+// after is Fresh. It runs in the background until ctx ends or the task has ended;
+// an unknown task is an error.
 func (c *Client) Follow(ctx context.Context, taskID string, after int64) *Follower {
 	ctx, cancel := context.WithCancel(ctx)
 	f := &Follower{TaskID: taskID, client: c, cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
@@ -252,9 +250,8 @@ func (f *Follower) run(ctx context.Context, last int64) error {
 	}
 }
 
-// read keeps the events of one connection. What a stream may never do ends the
-// following with an error: numbers that do not grow, or a snapshot in place of a
-// resumption.
+// read keeps the events of one connection. It fails for good if numbers do not
+// grow, or if a snapshot comes in place of a resumption.
 func (f *Follower) read(s *Stream, last int64) (now int64, end bool, err error) {
 	for {
 		e, err := s.Next()
@@ -283,7 +280,7 @@ func (f *Follower) keep(e Event) {
 	f.changed = make(chan struct{})
 }
 
-// Events returns what has come so far.
+// Events returns the events so far.
 func (f *Follower) Events() []Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -297,8 +294,8 @@ func (f *Follower) Resumes() int {
 	return f.resumes
 }
 
-// Until waits for an event of which is is true, among those that came and those
-// that come, and returns it.
+// Until waits for an event for which is returns true, among earlier and later
+// events, and returns it.
 func (f *Follower) Until(ctx context.Context, is func(Event) bool) (Event, error) {
 	for seen := 0; ; {
 		f.mu.Lock()
@@ -345,7 +342,7 @@ func (f *Follower) Wait(ctx context.Context) ([]Event, error) {
 	}
 }
 
-// Stop ends the following.
+// Stop stops following.
 func (f *Follower) Stop() {
 	f.cancel()
 	<-f.done

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// A TallyLine is one line of the tally that [Victim] keeps of what executors did.
+// A TallyLine is one line of the file in which [Victim] records runs of
+// executors.
 type TallyLine struct {
 	Key     string // of a round of a task: <task>:<round>
 	Attempt int
@@ -21,8 +22,8 @@ type TallyLine struct {
 	What    string // begin, end or error
 }
 
-// ReadTally returns what was noted, in order. A process may have died within the
-// last line it wrote.
+// ReadTally returns the lines in order. The last line of a killed process may be
+// incomplete.
 func ReadTally(path string) ([]TallyLine, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,16 +46,17 @@ func ReadTally(path string) ([]TallyLine, error) {
 	return lines, nil
 }
 
-// A Round is how the work on a task went between two gates: each beginning of an
-// attempt, in order. One whose worker was lost begins again under its number.
+// A Round has the attempts at a task between two gates, in the order of their
+// beginnings. An attempt whose worker was lost begins again under the same
+// number.
 type Round []*Attempt
 
-// An Attempt is one attempt at a round, from one beginning on.
+// An Attempt is one beginning of an attempt at a round.
 type Attempt struct {
 	N     int
 	PID   int
 	Began time.Time
-	What  string // end or error, "" if it came to neither
+	What  string // end or error, "" if it has neither
 }
 
 // Last returns the latest attempt, nil if there was none.

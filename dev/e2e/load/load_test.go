@@ -1,5 +1,5 @@
-// Package load_test has many clients at a time. It asserts what they see, never
-// how fast.
+// Package load_test runs many clients at a time. It checks what they see, not how
+// fast.
 package load_test
 
 import (
@@ -22,8 +22,8 @@ import (
 var patience = []string{"--call-timeout", "60s", "--blocking-wait", "60s", "--reply-wait", "60s"}
 
 // TestSubscribers has a thousand clients follow one task while it changes some
-// two hundred times. They go away at random and come back with the last event
-// they saw, and all end with the same events: none lost, none twice.
+// two hundred times. They disconnect at random and resume after the last event
+// they saw. All must get the same events, none lost and none twice.
 func TestSubscribers(t *testing.T) {
 	const subscribers, pieces = 1000, 200
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
@@ -74,15 +74,15 @@ func TestSubscribers(t *testing.T) {
 	}
 }
 
-// follow reads the events of a task to its end, leaving and coming back now and
-// then. It calls ready when it has begun.
+// follow reads the events of a task to its end, and disconnects and resumes at
+// random. It calls ready when it has begun.
 func follow(ctx context.Context, c *harness.Client, taskID string, r *rand.Rand, ready func()) ([]harness.Event, error) {
 	var seen []harness.Event
 	after := int64(0)
 	for {
 		s, err := c.Subscribe(ctx, taskID, after)
 		if harness.MayRepeat(err) && ctx.Err() == nil {
-			continue // the server let go of the connection just then
+			continue // the server closed the connection at this moment
 		}
 		if err != nil {
 			return seen, err
@@ -94,7 +94,7 @@ func follow(ctx context.Context, c *harness.Client, taskID string, r *rand.Rand,
 				return seen, nil
 			}
 			if harness.MayRepeat(err) && ctx.Err() == nil {
-				break // the stream broke: come back
+				break // the stream broke: resume
 			}
 			if err != nil {
 				s.Close()
@@ -113,7 +113,7 @@ func follow(ctx context.Context, c *harness.Client, taskID string, r *rand.Rand,
 	}
 }
 
-// differ says where got is not want.
+// differ describes the first difference between got and want.
 func differ(want, got []harness.Event) string {
 	for i := range min(len(want), len(got)) {
 		if want[i].ID != got[i].ID || result(want[i]) != result(got[i]) {
@@ -126,14 +126,14 @@ func differ(want, got []harness.Event) string {
 	return ""
 }
 
-// result is what an event says, without the id of the request that it answers.
+// result returns the result in an event, without the id of its request.
 func result(e harness.Event) string {
 	_, after, _ := strings.Cut(e.Data, `"result":`)
 	return after
 }
 
-// TestLargeParts sends more than Temporal takes in one payload and gets all of it
-// back: large payloads are kept beside the histories.
+// TestLargeParts sends more than Temporal accepts in one payload and gets all of
+// it back: large payloads are stored outside the histories.
 func TestLargeParts(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

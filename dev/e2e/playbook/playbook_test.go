@@ -1,5 +1,5 @@
-// Package playbook_test has the whole service go by playbooks: what they say about
-// retries is what Temporal does, and they change while it runs.
+// Package playbook_test tests playbooks with the whole service: retries, and
+// playbooks that change while the service runs.
 package playbook_test
 
 import (
@@ -18,7 +18,7 @@ import (
 
 const within = 30 * time.Second
 
-// A file of playbooks that tests write again and again.
+// A file is a playbook file that tests rewrite.
 type file struct {
 	t    *testing.T
 	path string
@@ -26,8 +26,7 @@ type file struct {
 
 func newFile(t *testing.T) file { return file{t, filepath.Join(t.TempDir(), "book.yaml")} }
 
-// write makes it a playbook for everything, with a skill of its name and one plan of
-// these tasks.
+// write writes a playbook for all requests, with a skill and one plan of tasks.
 func (f file) write(name, tasks string) {
 	f.t.Helper()
 	text := "name: " + name + "\ndefault: true\nskills: [{id: " + name + ", name: N, description: D, tags: [t]}]\nplans:\n- name: P\n  tasks:\n" + tasks
@@ -50,7 +49,7 @@ func skill(site *harness.Site) (string, error) {
 	return card.Skills[0].ID, nil
 }
 
-// Playbooks are read again while work that goes by the ones before waits.
+// Playbooks are reloaded while work with the former playbooks waits.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -102,7 +101,7 @@ func TestReload(t *testing.T) {
 	p.Stop()
 }
 
-// made checks what becomes of a new message.
+// made checks the result of a new message.
 func made(t *testing.T, c *harness.Client, id, want string) {
 	t.Helper()
 	task, err := c.Send(t.Context(), harness.Message{ID: id, Text: "x", Wait: true})
@@ -123,8 +122,8 @@ func await(t *testing.T, c *harness.Client, id, state string) (task *harness.Tas
 	return task
 }
 
-// What a task says about retries is what Temporal does, also of what only Temporal
-// notices. The attempt shows while it runs.
+// Tasks are retried as they say, also after time-outs that only Temporal notices.
+// A running task shows its attempt.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	books := newFile(t)

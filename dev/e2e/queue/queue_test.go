@@ -1,5 +1,5 @@
-// Package queue_test has several objectives want one context, of the whole
-// service: one works at a time, in the order in which they came.
+// Package queue_test runs several objectives in one context with the whole
+// service: one works at a time, in their order of arrival.
 package queue_test
 
 import (
@@ -27,7 +27,7 @@ import (
 // patience keeps a loaded machine from changing what clients see.
 var patience = []string{"LONGHAUL_CALL_TIMEOUT=60s", "LONGHAUL_BLOCKING_WAIT=60s", "LONGHAUL_REPLY_WAIT=60s", "LONGHAUL_CANCEL_WAIT=60s"}
 
-// A room is a site, with the tally of what ran there.
+// A room is a site with the record of what ran there.
 type room struct {
 	*harness.Client
 	t     *testing.T
@@ -47,8 +47,7 @@ func newRoom(t *testing.T, limit time.Duration, flags ...string) *room {
 	return r
 }
 
-// begin sends a message that becomes a plan of one task, and returns its root
-// task.
+// begin sends a message that makes a plan of one task, and returns its root task.
 func (r *room) begin(contextID, script string) *harness.Task {
 	r.t.Helper()
 	r.sent++
@@ -59,7 +58,7 @@ func (r *room) begin(contextID, script string) *harness.Task {
 	return task
 }
 
-// until waits for a task to come to a state.
+// until waits until a task is in a state.
 func (r *room) until(task *harness.Task, state string) *harness.Task {
 	r.t.Helper()
 	var now *harness.Task
@@ -84,12 +83,12 @@ func (r *room) runs(task *harness.Task, round int) {
 	})
 }
 
-// key is what the tally has of a round of the only task of an objective.
+// key returns the key of a round of the only task of an objective.
 func key(root *harness.Task, round int) string {
 	return fmt.Sprintf("task-%s-1-0:%d", strings.TrimPrefix(root.ID, "obj-"), round)
 }
 
-// place is where a task says that it waits, 0 if it does not.
+// place returns the position in the queue that a task shows, 0 if it shows none.
 func place(t *testing.T, task *harness.Task) int {
 	t.Helper()
 	var in struct {
@@ -107,8 +106,8 @@ func place(t *testing.T, task *harness.Task) int {
 	return in.Metadata.Position
 }
 
-// turns returns the rounds that ran of some objectives in the order in which they
-// began, and checks that none began before the one before it had ended.
+// turns returns the rounds of some objectives in the order of their beginnings,
+// and checks that each began after the end of the one before.
 func (r *room) turns(roots ...*harness.Task) []string {
 	r.t.Helper()
 	lines, err := harness.ReadTally(r.tally)
@@ -134,11 +133,11 @@ func (r *room) turns(roots ...*harness.Task) []string {
 	return order
 }
 
-// TestTurns has one objective of a context wait for a person, another work
-// meanwhile, and more come: they wait in order, can be canceled, and the one that
-// was answered goes on before them.
+// TestTurns has one objective of a context wait for a person while another works
+// and more arrive. They wait in order and can be canceled, and the answered
+// objective continues before them.
 func TestTurns(t *testing.T) {
-	for _, events := range []string{"0", "100"} { // the latter has every workflow go on as a new run now and then
+	for _, events := range []string{"0", "100"} { // with 100, workflows often continue as new
 		t.Run("max-events "+events, func(t *testing.T) { takeTurns(t, events) })
 	}
 }
@@ -195,8 +194,8 @@ func takeTurns(t *testing.T, maxEvents string) {
 	}
 }
 
-// TestTurns_beforeAnyWorker has messages come one after another while nothing can
-// begin yet.
+// TestTurns_beforeAnyWorker sends messages one after another before there is a
+// worker.
 func TestTurns_beforeAnyWorker(t *testing.T) {
 	r := newRoom(t, 3*time.Minute)
 	r.site.Start(harness.Temporal)
@@ -217,7 +216,8 @@ func TestTurns_beforeAnyWorker(t *testing.T) {
 	}
 }
 
-// TestTurns_ofEveryEnd has each way to end give the turn to the next.
+// TestTurns_ofEveryEnd checks that the turn passes to the next objective after
+// each kind of end.
 func TestTurns_ofEveryEnd(t *testing.T) {
 	r := newRoom(t, 3*time.Minute)
 	r.site.Start(harness.AllInOne)
@@ -318,8 +318,8 @@ func TestTurns_full(t *testing.T) {
 
 var queued = flag.Int("queued", 300, "how many objectives wait in TestDrain")
 
-// TestDrain has a long queue drain, and kills everything in the middle. The order
-// stays, and the histories of the context's workflow stay short.
+// TestDrain works off a long queue and kills all processes in the middle. The
+// order must stay, and the histories of the context's workflow must stay short.
 func TestDrain(t *testing.T) {
 	r := newRoom(t, 60*time.Minute)
 	process := r.site.Start(harness.AllInOne)
@@ -382,8 +382,8 @@ func (r *room) crowd(contextID string, n int) []*harness.Task {
 	return tasks
 }
 
-// soon waits as long as the test may take until a task is in a state, by its
-// stream: to ask again and again would cost more than the work.
+// soon waits on the stream of a task until it is in a state, since polling would
+// cost more than the work.
 func (r *room) soon(task *harness.Task, state string) {
 	r.t.Helper()
 	f := r.Follow(r.ctx, task.ID, harness.Fresh)

@@ -1,5 +1,5 @@
-// Package retention_test runs the service with a retention of seconds, and looks
-// at what is there after it.
+// Package retention_test runs the service with a retention of seconds, and checks
+// what remains after it.
 package retention_test
 
 import (
@@ -28,12 +28,12 @@ func dial(t *testing.T, site *harness.Site) client.Client {
 	return c
 }
 
-// purge has the schedule run once.
+// purge triggers the schedule once.
 func purge(ctx context.Context, c client.Client) error {
 	return c.ScheduleClient().GetHandle(ctx, workflows.PurgeSchedule).Trigger(ctx, client.ScheduleTriggerOptions{Overlap: enums.SCHEDULE_OVERLAP_POLICY_SKIP})
 }
 
-// gone returns nil once nobody finds a task, having the schedule run meanwhile.
+// gone triggers the schedule and returns nil if a task is unknown.
 func gone(ctx context.Context, site *harness.Site, temporal client.Client, id string) error {
 	if err := purge(ctx, temporal); err != nil {
 		return err
@@ -48,9 +48,9 @@ func gone(ctx context.Context, site *harness.Site, temporal client.Client, id st
 	return fmt.Errorf("%s is %s", id, task.State)
 }
 
-// What has ended is gone after the TTL, for everybody and everywhere; what has not
-// stays. A repeat of the message that began it brings back nothing of it, though
-// Temporal, which keeps everything for an hour, still has the workflow.
+// An ended objective is removed after the TTL; an open objective stays. A repeat
+// of its first message does not restore it, though Temporal keeps the workflow
+// for an hour.
 func TestRetention(t *testing.T) {
 	ctx := t.Context()
 	site := harness.NewSite(t, harness.Dev, "--ttl", "2s", "--idle-ttl", "1s")
@@ -106,7 +106,7 @@ func TestRetention(t *testing.T) {
 	p.Stop()
 }
 
-// silent is a logger of the SDK that says nothing.
+// silent is a logger for the SDK that discards everything.
 type silent struct{}
 
 func (silent) Debug(string, ...any) {}

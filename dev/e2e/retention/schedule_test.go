@@ -24,7 +24,7 @@ import (
 	"longhaul/workflows"
 )
 
-// described returns what the one schedule that there is does, in words.
+// described returns a description of the only schedule.
 func described(ctx context.Context, c client.Client) (string, error) {
 	list, err := c.ScheduleClient().List(ctx, client.ScheduleListOptions{})
 	if err != nil {
@@ -56,7 +56,7 @@ func described(ctx context.Context, c client.Client) (string, error) {
 	return out + ": " + d.Schedule.State.Note, nil
 }
 
-// shows waits until the schedule is as want says.
+// shows waits until the schedule has the description want.
 func shows(t *testing.T, c client.Client, want string) {
 	t.Helper()
 	harness.Eventually(t, within, "the schedule is "+want, func() error {
@@ -68,7 +68,7 @@ func shows(t *testing.T, c client.Client, want string) {
 	})
 }
 
-// retention returns for how long the namespace keeps what has ended.
+// retention returns how long the namespace keeps ended workflows.
 func retention(t *testing.T, c client.Client) time.Duration {
 	t.Helper()
 	has, err := workflows.NamespaceRetention(t.Context(), c, "default")
@@ -128,7 +128,8 @@ func TestRetention_schedule(t *testing.T) {
 	}
 }
 
-// Where no schedule may be made, or the server has none, the work goes on.
+// The service works if it may not make a schedule, or if the server does not
+// support schedules.
 func TestRetention_withoutSchedules(t *testing.T) {
 	for name, code := range map[string]codes.Code{"denied": codes.PermissionDenied, "unknown": codes.Unimplemented} {
 		t.Run(name, func(t *testing.T) {

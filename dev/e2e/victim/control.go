@@ -11,11 +11,11 @@ import (
 	"longhaul/activities"
 )
 
-// A control knocks at doors, each of which the test opens when it likes. Behind a
-// door is what to do then.
+// A control asks the test for doors, which the test opens. The answer says what
+// to do then.
 type control struct{ url string }
 
-// knock waits until a door is open and returns what is behind it.
+// knock waits until a door is open and returns what to do then.
 func (c control) knock(ctx context.Context, door, who string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/"+door, strings.NewReader(who))
 	if err != nil {
@@ -41,8 +41,8 @@ func door(script string) (name, rest string, ok bool) {
 	return strings.TrimSpace(name), strings.TrimSpace(rest), ok
 }
 
-// A patient executor waits at the door that a task's description begins with, and
-// then does what is behind it, else the rest of the description.
+// A patient executor waits at the door in a task's description, and then does
+// what the door says, or else the rest of the description.
 type patient struct {
 	activities.Executor
 	control control
@@ -63,9 +63,9 @@ func (p patient) Execute(ctx context.Context, w activities.Work, out activities.
 	return p.Executor.Execute(ctx, w, out)
 }
 
-// A patient planner waits at the door that an objective's description begins with.
-// Behind it is a list of plans; "fail" for an error, or nothing for those of the
-// planner that it stands before.
+// A patientPlanner waits at the door in an objective's description. The door has
+// a list of plans, "fail" for an error, or nothing for the plans of the wrapped
+// planner.
 type patientPlanner struct {
 	activities.Planner
 	control control

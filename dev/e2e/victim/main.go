@@ -1,9 +1,9 @@
-// Victim is Longhaul in one process, for tests that have to be in charge of it: it
-// kills itself at a point that the environment names, notes each run of an
-// executor in a file, and lets the test say when tasks and planners go on.
+// Victim is Longhaul in one process with hooks for tests: it kills itself at a
+// point that the environment names, records each run of an executor in a file,
+// and lets the test decide when tasks and planners continue.
 //
-// VICTIM_POINT is the name of a point, with ":3" behind it for the third time
-// that it is passed:
+// VICTIM_POINT is the name of a point, followed by ":3" for the third time that
+// it is reached:
 //
 //	engine-started         Temporal has the work, the journal does not
 //	accepted               the journal has it too, the client has no answer
@@ -15,7 +15,7 @@
 //
 // VICTIM_TALLY is the path of the file. See [tally].
 //
-// VICTIM_CONTROL is the URL where the test says when to go on. See [control].
+// VICTIM_CONTROL is the URL of the test's control. See [control].
 package main
 
 import (

@@ -16,10 +16,10 @@ import (
 	"longhaul/opt"
 )
 
-// A point is where the process dies.
+// A point is where the process kills itself.
 type point struct {
 	name string
-	left atomic.Int64 // times that it is still to be passed, this one included
+	left atomic.Int64 // times until the process kills itself
 }
 
 func newPoint(spec string) *point {
@@ -33,10 +33,10 @@ func newPoint(spec string) *point {
 	return p
 }
 
-// reached reports whether the process is to die here.
+// reached reports whether the process must kill itself here.
 func (p *point) reached(name string) bool { return p.name == name && p.left.Add(-1) == 0 }
 
-// pass ends the process if it is to die here.
+// pass kills the process if it must end here.
 func (p *point) pass(name string) {
 	if p.reached(name) {
 		die()
@@ -45,7 +45,7 @@ func (p *point) pass(name string) {
 
 func die() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	select {} // nothing more happens here, even if the signal takes its time
+	select {} // wait for the signal
 }
 
 type engine struct {
@@ -115,7 +115,7 @@ func (r recorder) Record(ctx context.Context, batches ...opt.Batch) error {
 	return err
 }
 
-// isOutcome reports whether e says that a plan task came out well or waits.
+// isOutcome reports whether e says that a plan task completed or waits.
 func isOutcome(e opt.Event) bool {
 	to := opt.TaskState(e.To)
 	return e.Kind == opt.TaskMoved && e.PlanID != "" && (to == opt.TaskCompleted || to.Waiting())

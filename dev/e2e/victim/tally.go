@@ -9,12 +9,13 @@ import (
 	"longhaul/activities"
 )
 
-// A tally is an executor that notes when it begins and when it ends, each with
-// one write to the end of a file that all processes share:
+// A tally is an executor that records its beginning and its end, each with one
+// write to the end of a file that all processes share:
 //
 //	<key> <attempt> <process id> <nanoseconds since the epoch> begin|end|error
 //
-// What was written survives the process, and nothing else has to be survived.
+// What was written survives a kill of the process, which is all that the tests
+// need.
 type tally struct {
 	activities.Executor
 	path string
