@@ -1,11 +1,11 @@
 // Package api serves A2A and the OPT extension over HTTP: JSON-RPC in versions 0.3
 // and 1.0, plain HTTP in 1.0, event streams, agent cards and health.
 //
-// It has no handlers: those are methods of [service.Service]. A request takes one
-// way. [Server.exchange] has the service authenticate the caller; the binding reads
-// which operation is called; the operation reads its parameters, calls the service
-// and writes the result; the binding puts that, or a fault, into its envelope.
-// Only package api/wire knows that there are two protocol versions.
+// The handlers are methods of [service.Service]. Each request goes through
+// [Server.exchange]: the service authenticates the caller; the binding reads
+// which operation is called; the operation reads its parameters, calls the
+// service and writes the result; the binding puts the result, or a fault, into
+// its envelope. Only package api/wire knows that there are two protocol versions.
 package api
 
 import (
@@ -23,25 +23,25 @@ import (
 type Config struct {
 	Service *service.Service
 
-	// Authenticate says who sends a request, going by the transport alone.
-	// Any error refuses the request: with 403 if it wraps service.ErrForbidden,
-	// with 503 if it wraps opt.ErrUnavailable, else with 401.
+	// Authenticate returns the caller of a request. It may not read the body. Any
+	// error refuses the request: with 403 if it wraps service.ErrForbidden, with
+	// 503 if it wraps opt.ErrUnavailable, else with 401.
 	Authenticate func(*http.Request) (service.Caller, error)
 	Challenge    string // WWW-Authenticate of a 401; zero: Bearer
 
-	// Origins are those of web pages that may call, as "https://app.example.com"
-	// or "*"; nil for none.
+	// Origins are the origins of web pages that may call, such as
+	// "https://app.example.com" or "*"; nil for none.
 	Origins []string
-	// Hosts are the names that requests may be addressed to beside addresses, in
-	// lower case; nil for any. Where callers are not authenticated, it keeps out
-	// pages whose own name resolves to this server.
+	// Hosts are the host names that requests may use, in lower case; nil for any.
+	// IP addresses are always allowed. If callers are not authenticated, this
+	// refuses pages whose own host name resolves to this server.
 	Hosts []string
 	// LenientVersion accepts A2A 1.0 method names without an A2A-Version header.
-	// The specification calls such a request one of 0.3, which has no method by
+	// By the specification such a request is one of 0.3, which has no method with
 	// that name.
 	LenientVersion bool
 
-	NoREST bool // serve JSON-RPC only, not plain HTTP too
+	NoREST bool // serve only JSON-RPC, not plain HTTP
 
 	Heartbeat    time.Duration // between comments on an idle stream; zero: 15 s
 	WriteTimeout time.Duration // of one answer, or one event of a stream; zero: 30 s

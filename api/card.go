@@ -16,15 +16,14 @@ import (
 	"longhaul/api/wire"
 )
 
-// An Address says where an agent is served.
+// An Address has the addresses of an agent.
 type Address struct {
 	BaseURL string // of HTTP
-	NoREST  bool   // JSON-RPC only, not plain HTTP too
+	NoREST  bool   // only JSON-RPC, not plain HTTP
 	GRPC    string // HOST:PORT where gRPC is served; "" for nowhere
 }
 
-// Interfaces lists where the agent is reached, the preferred place first. It is what
-// the card says.
+// Interfaces lists the interfaces for the card, the preferred one first.
 func (a Address) Interfaces() []service.Interface {
 	base := strings.TrimSuffix(a.BaseURL, "/")
 	list := []service.Interface{{URL: base + "/a2a", Binding: "JSONRPC", Version: string(wire.V10)}}
@@ -43,15 +42,14 @@ type document struct {
 	etag string
 }
 
-// cards are the forms of the card as it is now.
+// cards are the forms of the current card.
 type cards struct {
 	since     time.Time
 	documents map[wire.Version]document
 }
 
-// SetSkills changes what the card says that the agent can be asked for. Clients
-// that have the card from before see by its tag and its time that it is another.
-// It may be called at any time.
+// SetSkills changes the skills on the card. The new card has another tag and
+// time, so that clients with the old card notice. It may be called at any time.
 func (s *Server) SetSkills(skills []service.Skill) {
 	s.service.SetSkills(skills)
 	s.updateCards()
@@ -93,8 +91,8 @@ func (s *Server) serveCard(e echo.Context) error {
 	return s.sendCard(e, v)
 }
 
-// servePureCard serves the card of 1.0 whatever a request names, for clients that
-// accept no other and do not say so.
+// servePureCard serves the card of 1.0, whatever version a request names, for
+// clients that accept no other card.
 func (s *Server) servePureCard(e echo.Context) error { return s.sendCard(e, wire.V10) }
 
 func (s *Server) sendCard(e echo.Context, v wire.Version) error {
@@ -112,8 +110,8 @@ func (s *Server) sendCard(e echo.Context, v wire.Version) error {
 	return e.Blob(http.StatusOK, "application/json", card.body)
 }
 
-// unchanged reports whether the client has this version of the card already. A tag
-// is more precise than a time.
+// unchanged reports whether the client has this version of the card already. A
+// tag takes precedence over a time.
 func unchanged(h http.Header, etag string, since time.Time) bool {
 	if tags := h.Values("If-None-Match"); len(tags) > 0 {
 		return matches(tags, etag)

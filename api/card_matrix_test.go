@@ -14,7 +14,7 @@ import (
 
 const tckExtension = "urn:a2a:tck:required-extension"
 
-// Whatever is switched on or off, the card says so in both forms, and calls agree.
+// In every configuration, both forms of the card and the calls agree.
 func TestCard_everyConfiguration(t *testing.T) {
 	for n := range 32 {
 		on := func(bit int) bool { return n>>bit&1 == 1 }
@@ -68,7 +68,7 @@ func wantBool(t *testing.T, what string, n node, want bool) {
 	}
 }
 
-// agrees checks that calls do what a card with these promises makes expect.
+// agrees checks that calls behave as a card with these values says.
 func (s *fixture) agrees(t *testing.T, streams, rest, extended, required bool) {
 	t.Helper()
 	if required {
@@ -99,8 +99,8 @@ func (s *fixture) agrees(t *testing.T, streams, rest, extended, required bool) {
 	}
 }
 
-// The extended card is for those who say who they are, in the form of the version
-// that they speak and nothing else.
+// The extended card is for authenticated callers, in the form of their version
+// only.
 func TestExtendedCard(t *testing.T) {
 	s := newService(t, func(c *config) {
 		more := c.Card
@@ -139,15 +139,15 @@ func TestExtendedCard(t *testing.T) {
 	}
 }
 
-// Without one, 1.0 and 0.3 say so in words of their own, whoever asks.
+// Without an extended card, 1.0 and 0.3 have different errors, for every caller.
 func TestExtendedCard_none(t *testing.T) {
 	s := newService(t)
 	wantCode(t, s.call(t, "GetExtendedAgentCard", `{}`), "-32004")
 	wantCode(t, s.callIn(t, "0.3", "agent/getAuthenticatedExtendedCard", `{}`, "Authorization", "Bearer anonymous"), "-32007")
 }
 
-// What is required is required over plain HTTP as well, and nothing is written
-// without it.
+// A required extension is also required over plain HTTP, and a call without it
+// writes nothing.
 func TestREST_requiredExtension(t *testing.T) {
 	s := newService(t, func(c *config) {
 		c.Card.OPTRequired = true

@@ -52,7 +52,7 @@ func TestCard_notModifiedSince(t *testing.T) {
 	}
 }
 
-// The card needs no credentials, and says what the calls do.
+// The card needs no credentials, and agrees with the calls.
 func TestCard_isPublicAndTrue(t *testing.T) {
 	s := newService(t, func(c *config) {
 		c.Card.OPTRequired = true
@@ -72,8 +72,8 @@ func TestCard_isPublicAndTrue(t *testing.T) {
 	}
 }
 
-// Skills change while the server serves. The cards follow, and whoever has one from
-// before learns of it.
+// When skills change, the cards change, and clients with an old card get the new
+// one.
 func TestServer_SetSkills(t *testing.T) {
 	now := start
 	s := newService(t, func(c *config) {

@@ -39,8 +39,8 @@ func change(method string, which int, more string) string {
 	return named(changes[method][which]) + more + "}"
 }
 
-// A change with a key is made once, however often it comes, and each repeat gets
-// the first answer. The key means this change, and no other.
+// A change with a key is made once, and each repeat gets the first answer.
+// Another change under the same key is refused.
 func TestChanges_areIdempotent(t *testing.T) {
 	for method := range changes {
 		for how, key := range map[string]struct {
@@ -80,7 +80,7 @@ func TestChanges_areIdempotent(t *testing.T) {
 	}
 }
 
-// Without a key, a change that is made twice is made twice.
+// Without a key, a repeated change is made twice.
 func TestChanges_withoutAKey(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -92,13 +92,13 @@ func TestChanges_withoutAKey(t *testing.T) {
 	}
 }
 
-// A change that nobody answers in time is not known to be done. The error says so,
-// names the id of the request, and a repeat under that id gets the answer once
-// there is one, and is not a second change.
+// If a change is not answered in time, its result is unknown. The error says so
+// and names the id of the request. A repeat under that id gets the answer and
+// does not make a second change.
 func TestChanges_unanswered(t *testing.T) {
 	for method := range changes {
 		if method == "objectives/create" {
-			continue // is answered without a worker
+			continue // needs no worker
 		}
 		t.Run(method, func(t *testing.T) {
 			s := newService(t, func(c *config) { c.CallTimeout = 300 * time.Millisecond })
@@ -106,7 +106,7 @@ func TestChanges_unanswered(t *testing.T) {
 			before := s.revision()
 			s.world.Sleep()
 			n := s.call(t, method, change(method, 0, ""))
-			if text := wantCode(t, n, "-32603"); !strings.Contains(text, "not known to be done") {
+			if text := wantCode(t, n, "-32603"); !strings.Contains(text, "result of the change is unknown") {
 				t.Errorf("the error says %q", text)
 			}
 			info := n.at("error", "data", "0")
@@ -130,8 +130,8 @@ func TestChanges_unanswered(t *testing.T) {
 	}
 }
 
-// A change that comes later than its caller waits is refused, not made. A repeat is
-// a new try.
+// A change that arrives after its caller's wait is refused. A repeat is a new
+// try.
 func TestChanges_late(t *testing.T) {
 	s := newService(t, func(c *config) { c.CallTimeout = 300 * time.Millisecond })
 	s.have(t)
@@ -153,7 +153,7 @@ func TestChanges_late(t *testing.T) {
 	}
 }
 
-// A repeat that waits for the workers is made, though the first request comes too
+// A repeat that waits for the workers is made, though the first request is too
 // late by then.
 func TestChanges_repeatWaits(t *testing.T) {
 	s := newService(t, func(c *config) { c.CallTimeout = 5 * time.Second })
@@ -211,8 +211,8 @@ func TestChanges_unconfirmed(t *testing.T) {
 	}
 }
 
-// Of two clients that have seen the same revision and are both right by the journal
-// one is refused: the objective has the last word.
+// If two clients change the same revision, and the journal allows both, the
+// objective refuses one of them.
 func TestChanges_race(t *testing.T) {
 	for method := range changes {
 		if method == "objectives/create" {
@@ -237,7 +237,7 @@ func TestChanges_race(t *testing.T) {
 			if got := s.revision(); got != seen+1 {
 				t.Errorf("the revision is %d after %d", got, seen)
 			}
-			// A client that names no revision takes what there is.
+			// A client that names no revision may change any revision.
 			s.must(t, method, change(method, 0, ""))
 		})
 	}
@@ -265,7 +265,7 @@ func TestChanges_attemptHasPassed(t *testing.T) {
 	}
 }
 
-// A client that says what it has seen, and is right, may change it.
+// A client that names the current revision may change it.
 func TestChanges_revision(t *testing.T) {
 	s := newService(t)
 	s.open(t)
@@ -276,8 +276,8 @@ func TestChanges_revision(t *testing.T) {
 	}
 }
 
-// What cannot be is refused before anything is written, each with the code of its
-// own and the name of what is wrong.
+// Invalid changes are refused before anything is written, each with its code and
+// the name of the wrong field.
 func TestChanges_refused(t *testing.T) {
 	const id, plan, task = `"id":"OBJ"`, `"id":"PLAN"`, `"id":"TASK"`
 	long := strings.Repeat("n", 257)
@@ -486,7 +486,7 @@ func TestChanges_unknownDependency(t *testing.T) {
 	}
 }
 
-// What belongs to another is as unknown as what is not there.
+// Things of another tenant give the same error as unknown things.
 func TestChanges_anothersObjective(t *testing.T) {
 	for method := range changes {
 		if method == "objectives/create" {
@@ -505,8 +505,7 @@ func TestChanges_anothersObjective(t *testing.T) {
 	}
 }
 
-// Nothing of an objective that has ended or stops, or of a plan that has, can be
-// changed.
+// An objective or plan that has ended or is stopping cannot be changed.
 func TestChanges_ofWhatHasEnded(t *testing.T) {
 	ways := map[string]func(t *testing.T, s *fixture){
 		"ended": func(t *testing.T, s *fixture) { s.update(t, objectiveID, "canceled") },
@@ -517,7 +516,7 @@ func TestChanges_ofWhatHasEnded(t *testing.T) {
 		},
 		"plan": func(t *testing.T, s *fixture) { s.update(t, planID, "skipped") },
 	}
-	which := map[string]int{"tasks/updateStatus": 1} // the other one is no change of a task that works
+	which := map[string]int{"tasks/updateStatus": 1} // the first one would not change a working task
 	for method := range changes {
 		ofPlan := !strings.HasPrefix(method, "objectives/") && method != "plans/create"
 		for _, what := range slices.Sorted(maps.Keys(ways)) {
@@ -537,8 +536,8 @@ func TestChanges_ofWhatHasEnded(t *testing.T) {
 	}
 }
 
-// An engine that is not there is no reason to lose a change in silence, and what it
-// says is not told.
+// If the engine is unavailable, a change fails with an error that does not
+// contain the engine's text.
 func TestChanges_unavailable(t *testing.T) {
 	for name, trouble := range map[string]error{
 		"no engine": fmt.Errorf("dial: %w", opt.ErrUnavailable),
@@ -558,8 +557,8 @@ func TestChanges_unavailable(t *testing.T) {
 	}
 }
 
-// An objective that the journal shows as one that goes on, and whose workflow an
-// operator has ended, is looked for a while.
+// If the journal shows an open objective whose workflow an operator has ended,
+// the call tries for a while and then fails.
 func TestChanges_terminated(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -569,8 +568,8 @@ func TestChanges_terminated(t *testing.T) {
 	}
 }
 
-// Two services on one journal do not both find a context free: one objective
-// begins, the other waits for it.
+// If two services on one journal start objectives in a free context, one begins
+// and the other waits.
 func TestPlaces_twoServices(t *testing.T) {
 	s := newService(t)
 	other := s.twin()
@@ -599,7 +598,7 @@ func TestPlaces_twoServices(t *testing.T) {
 	}
 }
 
-// Large contents come back whole wherever they are read, and are kept once.
+// Large contents are complete in every read, and are stored once.
 func TestLargeParts(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)

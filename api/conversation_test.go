@@ -21,13 +21,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the replies in testdata")
 
-// Each file in testdata is a conversation: requests, and after each the reply that
-// must come, byte for byte but for the indentation of JSON. A request begins with
-// its method, path and headers, then a blank line, then its body; without a
-// method it is the body of a POST to /a2a, and the header V10 stands for
-// "A2A-Version: 1.0". In a request U(m-1) stands for what the ids have in common
-// of the work that the message m-1 began. A section named "setup" changes the
-// weather.
+// Each file in testdata is a conversation: requests, and after each the reply
+// that must come, byte for byte but for the indentation of JSON. A request begins
+// with its method, path and headers, then a blank line, then its body; without a
+// method it is the body of a POST to /a2a, and the header V10 means "A2A-Version:
+// 1.0". In a request U(m-1) is the common part of the ids of the work that the
+// message m-1 began. A section named "setup" changes the state of the engine.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -54,7 +53,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// run has the conversation and returns it with the replies that came.
+// run sends the requests of a conversation and returns it with the replies.
 func (s *fixture) run(t *testing.T, a *archive) string {
 	t.Helper()
 	got := &archive{comment: a.comment}
@@ -72,7 +71,7 @@ func (s *fixture) run(t *testing.T, a *archive) string {
 	return got.String()
 }
 
-// setUp obeys lines like "engine down" and "engine deaf".
+// setUp carries out lines such as "engine down" and "engine deaf".
 func (s *fixture) setUp(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {

@@ -11,7 +11,7 @@ import (
 	"longhaul/api/wire"
 )
 
-// The headers that pages may send to us and may read of our answers.
+// The headers that pages may send and may read from answers.
 var (
 	corsRequest = strings.Join([]string{
 		"Authorization", "Content-Type", wire.HeaderKey, wire.HeaderAfter, wire.HeaderRequestID, wire.HeaderVersion, wire.HeaderExtensions, wire.HeaderExtensions3,
@@ -20,7 +20,7 @@ var (
 )
 
 // allowOrigin lets a page read the answer if its origin is one of Config.Origins.
-// Cookies are never allowed: nothing here goes by them.
+// Cookies are never allowed, since the server does not use them.
 func (s *Server) allowOrigin(e echo.Context) {
 	h, origin := e.Response().Header(), e.Request().Header.Get("Origin")
 	if len(s.cfg.Origins) > 0 {
@@ -32,23 +32,22 @@ func (s *Server) allowOrigin(e echo.Context) {
 	}
 }
 
-// foreignPages returns what keeps pages of other origins from making requests that
-// change something. A browser sends some of those without a preflight, and where
-// callers are not authenticated they would be served.
+// foreignPages returns the check that refuses changing requests from pages of
+// other origins. A browser sends some of those without a preflight, and without
+// authentication they would be served.
 func foreignPages(origins []string) *http.CrossOriginProtection {
 	if slices.Contains(origins, "*") {
 		return nil
 	}
 	p := http.NewCrossOriginProtection()
 	for _, origin := range origins {
-		_ = p.AddTrustedOrigin(origin) // what is not an origin allows nothing
+		_ = p.AddTrustedOrigin(origin) // an invalid origin allows nothing
 	}
 	return p
 }
 
-// refuseForeign refuses requests that foreignPages keeps out, and those to a name
-// that is not ours: a page can make its own name resolve to this server, and is of
-// the same origin then.
+// refuseForeign refuses requests that fail foreignPages or named. A page can make
+// its own host name resolve to this server, and then has the same origin.
 func (s *Server) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		switch r := e.Request(); {
@@ -61,8 +60,8 @@ func (s *Server) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// named reports whether the host of a request is one of Config.Hosts, or an
-// address, which no page can make its own name.
+// named reports whether the host of a request is one of Config.Hosts or an IP
+// address, which cannot be the name of a foreign page.
 func (s *Server) named(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -71,7 +70,7 @@ func (s *Server) named(host string) bool {
 	return slices.Contains(s.cfg.Hosts, host) || net.ParseIP(strings.Trim(host, "[]")) != nil
 }
 
-// preflight tells a browser what its page may send to a place that takes verbs.
+// preflight tells a browser what its page may send to a path that accepts verbs.
 func (s *Server) preflight(e echo.Context, verbs string) error {
 	s.allowOrigin(e)
 	h := e.Response().Header()

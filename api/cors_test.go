@@ -40,8 +40,8 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-// A page can have its own name lead to this machine: then the browser takes the
-// server for the page's own.
+// A page can make its own host name resolve to this machine: then the browser
+// treats the server as the page's own.
 func TestServer_hosts(t *testing.T) {
 	for _, tc := range []struct {
 		hosts []string
@@ -90,8 +90,8 @@ func TestLenientVersion(t *testing.T) {
 	}
 }
 
-// A page of another origin must not act through the browser of somebody whom the
-// server lets in.
+// A page of another origin must not make changes through the browser of an
+// allowed user.
 func TestForeignPages(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

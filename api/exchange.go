@@ -15,11 +15,11 @@ import (
 	"longhaul/opt"
 )
 
-// A binding is a way to put calls and answers into HTTP. Its methods depend on
-// their arguments alone.
+// A binding is a form of calls and answers over HTTP. Its methods depend only on
+// their arguments.
 type binding interface {
-	// read reads what is called. What it has read of a request that cannot be served
-	// it returns with the error. It may set headers of the answer.
+	// read reads a request. If the request cannot be served, it returns what it
+	// has read with the error. It may set headers of the answer.
 	read(w http.ResponseWriter, r *http.Request) (request, error)
 	// result returns a result, or one event of a stream, as JSON.
 	result(q request, value any) ([]byte, error)
@@ -27,19 +27,19 @@ type binding interface {
 	failure(q request, f *service.Fault) ([]byte, error)
 	// media returns the content type of results.
 	media(r *http.Request) string
-	// refusal returns the status and the content of an answer that is a fault. body
-	// is what failure made of it.
+	// refusal returns the status and the content of an answer with a fault. body
+	// is the fault as failure returned it.
 	refusal(q request, r *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte)
 }
 
-// A request is what a binding has read of one.
+// A request is a request as a binding has read it.
 type request struct {
 	operation *operation // nil until it is known
-	method    string     // the name to log; "" until it is known to be one
+	method    string     // the name to log; "" until it is known to be valid
 	version   wire.Version
 	params    *wire.Reader
 	id        json.RawMessage // of JSON-RPC; nil until it was read
-	status    int             // of HTTP, for a failure that has one of its own
+	status    int             // of HTTP, for a failure with a special status
 }
 
 // ofOPT reports whether the operation is one of the extension.
@@ -87,12 +87,12 @@ func isJSON(contentType string) bool {
 	return err == nil && (media == mediaJSON || media == mediaA2A)
 }
 
-// readBody reads the request's body, which must come in time and not be too large.
-// Once it has come, net/http lifts the deadline for reading. status is that of the
-// failure.
+// readBody reads the request's body, which must arrive in time and not be too
+// large. After it has arrived, net/http removes the deadline for reading. status
+// is for a failure.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, status int, err error) {
 	if r.ContentLength > limit {
-		w.Header().Set("Connection", "close") // the rest is not worth reading
+		w.Header().Set("Connection", "close") // the rest is not read
 		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
 	}
 	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit))

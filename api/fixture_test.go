@@ -23,7 +23,7 @@ import (
 
 var start = servicetest.Start
 
-// A fixture is a server and what is behind it.
+// A fixture is a server, its service and its engine.
 type fixture struct {
 	*api.Server
 	service *service.Service
@@ -32,7 +32,7 @@ type fixture struct {
 	config  config
 }
 
-// A config is that of a service and of the server in front of it.
+// A config configures a service and its server.
 type config struct {
 	serviceConfig
 	httpConfig
@@ -98,7 +98,7 @@ func whoever(r *http.Request) (service.Caller, error) {
 	return servicetest.Caller(r.Header.Get("Authorization"))
 }
 
-// A counter is a source of random bytes that are not.
+// A counter is a predictable source of "random" bytes.
 type counter struct {
 	mu sync.Mutex
 	n  byte
@@ -203,7 +203,7 @@ func wantCode(t *testing.T, n node, code string) string {
 	return n.at("error", "message").String()
 }
 
-// field returns the first field that an error complains about.
+// field returns the first field that an error names.
 func field(n node) string {
 	return n.at("error", "data", "0", "fieldViolations", "0", "field").String()
 }
@@ -235,7 +235,7 @@ func (s *fixture) send(t *testing.T, id, text string) node {
 	return n.at("result", "task")
 }
 
-// u returns what the ids have in common of the work that a message of ours began.
+// u returns the common part of the ids of the work that a message began.
 func u(messageID string) string {
 	return strings.TrimPrefix(opt.DerivedObjectiveID("acme", "ann", messageID), "obj-")
 }
@@ -247,7 +247,7 @@ func (s *fixture) say(t *testing.T, taskID, messageID, parts, more string, heade
 		messageID, taskID, parts, more), headers...)
 }
 
-// until waits for something that another goroutine is about to bring about.
+// until waits for a change by another goroutine.
 func (s *fixture) until(t *testing.T, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -264,7 +264,7 @@ func (s *fixture) until(t *testing.T, ok func() bool) {
 // events returns how many events of an objective are recorded.
 func (s *fixture) events(id string) int { return len(s.world.Events(id)) }
 
-// tick is more than any step of the work takes.
+// tick is longer than any step of the work.
 const tick = time.Second
 
 type worldConfig = servicetest.Config

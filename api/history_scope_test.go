@@ -7,8 +7,8 @@ import (
 	"longhaul/opt"
 )
 
-// Whose messages a task's history holds is asked for beside a request or in its
-// message, and kept with that.
+// The history scope is in the metadata of a request or of its message, and is
+// stored with the message.
 func TestHistoryScope(t *testing.T) {
 	const key = `"metadata":{"opt/v1/historyScope":"plan"}`
 	for name, tc := range map[string]struct {

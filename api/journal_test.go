@@ -11,8 +11,8 @@ import (
 	"longhaul/opt"
 )
 
-// A faultyJournal is the real journal, which counts what it is asked for and can
-// be made to fail.
+// A faultyJournal is the real journal, which counts its calls and can be made to
+// fail.
 type faultyJournal struct {
 	*journal.Journal
 	calls   atomic.Int64
@@ -133,7 +133,7 @@ func (j *faultyJournal) Ping(ctx context.Context) error {
 	return j.Journal.Ping(ctx)
 }
 
-// A counted watch is counted for as long as it is open.
+// A counted watch is counted while it is open.
 type counted struct {
 	service.Watch
 	open *atomic.Int64

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 )
 
-// The log of a request says who did what to what, and nothing of what was said.
+// The log of a request has the caller, the method and ids, and no content.
 func TestLog(t *testing.T) {
 	core, logs := observer.New(zapcore.DebugLevel)
 	s := newService(t, func(c *config) { c.Log = zap.New(core) })

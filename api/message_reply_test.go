@@ -80,20 +80,20 @@ func TestReply_letters(t *testing.T) {
 func TestReply_refused(t *testing.T) {
 	obj, task, other := "obj-"+u("m"), "task-"+u("m")+"-1-0", "task-"+u("m")+"-1-1"
 	for name, tc := range map[string]struct{ work, taskID, parts, more, code, says string }{
-		"chatter":                       {"approve", obj, `{"text":"yes"}`, "", "-32602", "accept or reject"},
-		"approval in metadata":          {"approve", obj, `{"text":"x"}`, `,"metadata":{"action":"accept"}`, "-32602", "accept or reject"},
-		"accept with an attachment":     {"approve", obj, `{"text":"accept"},{"url":"https://x.example"}`, "", "-32602", "accept or reject"},
+		"chatter":                       {"approve", obj, `{"text":"yes"}`, "", "-32602", "accept, reject"},
+		"approval in metadata":          {"approve", obj, `{"text":"x"}`, `,"metadata":{"action":"accept"}`, "-32602", "accept, reject"},
+		"accept with an attachment":     {"approve", obj, `{"text":"accept"},{"url":"https://x.example"}`, "", "-32602", "accept, reject"},
 		"no known action":               {"approve", obj, `{"data":{"action":"approve"}}`, "", "-32602", "message.parts[0].data.action"},
 		"an action of another type":     {"approve", obj, `{"data":{"action":true}}`, "", "-32602", "message.parts[0].data.action"},
 		"no known decision":             {"approve", obj, `{"data":{"decision":"ok"}}`, "", "-32602", "must be one of: approved, rejected"},
-		"rejected with feedback":        {"approve", obj, `{"data":{"decision":"rejected","feedback":"shorter"}}`, "", "-32602", "accept or reject"},
-		"not served":                    {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"whole"}}}`, "", "-32602", "accept or reject"},
+		"rejected with feedback":        {"approve", obj, `{"data":{"decision":"rejected","feedback":"shorter"}}`, "", "-32602", "accept, reject"},
+		"not served":                    {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"whole"}}}`, "", "-32602", "accept, reject"},
 		"refine without feedback":       {"approve", obj, `{"data":{"action":"refine"}}`, "", "-32602", "refineFeedback"},
 		"refine of nothing":             {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"all"}}}`, "", "-32602", "scope"},
 		"edit without data":             {"approve", obj, `{"data":{"action":"edit"}}`, "", "-32602", "editedArtifactData"},
 		"ask without a question":        {"approve", obj, `{"data":{"action":"ask"}}`, "", "-32602", "question"},
-		"not offered":                   {"approve", obj, `{"data":{"action":"ask","question":"Why?"}}`, "", "-32602", "accept or reject"},
-		"answers to an approval":        {"approve", obj, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32602", "accept or reject"},
+		"not offered":                   {"approve", obj, `{"data":{"action":"ask","question":"Why?"}}`, "", "-32602", "accept, reject"},
+		"answers to an approval":        {"approve", obj, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32602", "accept, reject"},
 		"two decisions":                 {"approve", obj, `{"data":{"action":"accept"}},{"data":{"action":"reject"}}`, "", "-32602", "message.parts[1].data"},
 		"both kinds":                    {"approve", obj, `{"data":{"action":"accept","answers":[{"id":"a","answer":1}]}}`, "", "-32602", "either"},
 		"another gate":                  {"approve", obj, `{"data":{"action":"accept","interruptId":"` + other + `:1"}}`, "", "-32004", "does not wait"},
@@ -108,7 +108,7 @@ func TestReply_refused(t *testing.T) {
 		"an answer without an id":       {"clarify", obj, `{"data":{"answers":[{"answer":1}]}}`, "", "-32602", "answers[0].id"},
 		"an answer without an answer":   {"clarify", obj, `{"data":{"answers":[{"id":"audience"}]}}`, "", "-32602", "answers[0].answer"},
 		"no text":                       {"clarify", obj, `{"url":"https://x.example"}`, "", "-32602", "text"},
-		"a decision about a login":      {"auth", obj, `{"data":{"action":"accept"}}`, "", "-32602", "elsewhere"},
+		"a decision about a login":      {"auth", obj, `{"data":{"action":"accept"}}`, "", "-32602", "no action"},
 		"a decision while nothing asks": {"slow", obj, `{"data":{"action":"accept"}}`, "", "-32004", "does not wait"},
 		"answers while nothing asks":    {"slow", task, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32004", "does not wait"},
 		"another context":               {"slow", obj, `{"text":"x"}`, `,"contextId":"other"`, "-32602", "message.contextId"},
@@ -129,7 +129,7 @@ func TestReply_refused(t *testing.T) {
 	}
 }
 
-// Another tenant's task and one that never was give the same bytes.
+// The task of another tenant and an unknown task give the same bytes.
 func TestReply_otherTenant(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "approve")
@@ -150,7 +150,8 @@ func TestReply_otherTenant(t *testing.T) {
 	}
 }
 
-// Of many decisions at once one counts, and a repeat of it gets the same answer.
+// Of many concurrent decisions one counts, and a repeat of it gets the same
+// answer.
 func TestReply_firstWins(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "approve")
@@ -184,7 +185,7 @@ func TestReply_firstWins(t *testing.T) {
 	}
 }
 
-// What the workflow refuses is refused, the first time and again: here the gate was
+// A refusal by the workflow is the answer, also to a repeat. Here the gate was
 // answered after the journal was read.
 func TestReply_verdicts(t *testing.T) {
 	s := newService(t)
@@ -204,8 +205,8 @@ func TestReply_verdicts(t *testing.T) {
 	}
 }
 
-// With nobody there to judge, a reply is kept and the task says so; a repeat
-// learns the verdict later.
+// While no worker runs, a reply is stored and the task says so; a repeat gets the
+// verdict later.
 func TestReply_pending(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "approve")
@@ -222,9 +223,9 @@ func TestReply_pending(t *testing.T) {
 	}
 }
 
-// The verdict is recorded first, then the plan task moves, then the root task. The
-// gate that was answered does not end the wait, however long it shows; the next
-// one does.
+// The verdict is recorded first, then the plan task moves, then the root task.
+// The answered gate does not end the wait while it still shows; the next gate
+// does.
 func TestReply_waitsPastItsOwnGate(t *testing.T) {
 	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
 	for name, tc := range map[string]struct {
@@ -244,10 +245,10 @@ func TestReply_waitsPastItsOwnGate(t *testing.T) {
 				done <- s.call(t, "SendMessage", `{"message":{"messageId":"r","taskId":"`+id+`","role":"ROLE_USER","parts":[{"text":"accept"}]},"configuration":`+tc.configuration+`}`)
 			}()
 			s.until(t, func() bool { return len(s.world.Letters()) == 1 })
-			s.world.SleepOn(id) // the plan takes the reply, and the objective does not hear of it
+			s.world.SleepOn(id) // the plan takes the reply, and the objective does not get the report
 			calls := s.journal.calls.Load()
 			s.world.WakeOnly()
-			s.until(t, func() bool { return s.journal.calls.Load() > calls }) // the call has looked
+			s.until(t, func() bool { return s.journal.calls.Load() > calls }) // the call has read the journal
 			select {
 			case n := <-done:
 				t.Fatalf("answered too early: %v", n)
@@ -268,7 +269,7 @@ func TestReply_waitsPastItsOwnGate(t *testing.T) {
 	}
 }
 
-// A workflow that has ended without reading the reply has not taken it.
+// A reply to a workflow that has ended is refused.
 func TestReply_tooLate(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "approve")
@@ -276,7 +277,7 @@ func TestReply_tooLate(t *testing.T) {
 	wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), "-32004")
 }
 
-// Nor has one that ended while the call waited for its verdict.
+// So is a reply to a workflow that ends while the call waits for the verdict.
 func TestReply_unheard(t *testing.T) {
 	s := newService(t, func(c *config) { c.ReplyWait = time.Minute })
 	s.send(t, "m", "approve")
@@ -287,8 +288,8 @@ func TestReply_unheard(t *testing.T) {
 	wantCode(t, s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, ""), "-32004")
 }
 
-// In a later attempt the metadata of a reply names a plan task as before, which is
-// another A2A task by then.
+// In a later attempt the metadata of a reply names the same plan task, which is
+// then another A2A task.
 func TestReply_inALaterAttempt(t *testing.T) {
 	s := newService(t)
 	s.have(t)

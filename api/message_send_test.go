@@ -75,7 +75,7 @@ func TestSend_isIdempotent(t *testing.T) {
 	}
 }
 
-// What a message began is found without the engine.
+// A repeat finds the task of its message without the engine.
 func TestSend_repeatNeedsNoEngine(t *testing.T) {
 	s := newService(t)
 	first := s.send(t, "m-1", "Write").String()
@@ -144,8 +144,8 @@ func TestSend_idempotencyKeyReused(t *testing.T) {
 	}
 }
 
-// The engine took the objective in, and the journal failed. The client was told
-// to try again, and finds the same objective.
+// The engine started the objective, and the journal failed. The client's repeat
+// finds the same objective.
 func TestSend_survivesALostRecord(t *testing.T) {
 	s := newService(t)
 	s.journal.record = errors.New("disk full")
@@ -162,8 +162,8 @@ func TestSend_survivesALostRecord(t *testing.T) {
 	}
 }
 
-// Even if the journal does not know it yet, the engine tells another message
-// under the same id apart.
+// The engine refuses another message under the same id, even if the journal does
+// not have the first one yet.
 func TestSend_engineRefusesOtherContent(t *testing.T) {
 	s := newService(t)
 	id := opt.DerivedObjectiveID("acme", "ann", "m-1")
@@ -218,7 +218,7 @@ func TestSend_waits(t *testing.T) {
 	})
 }
 
-// A client that goes takes nothing but its wait with it.
+// A client that disconnects ends only its wait.
 func TestSend_clientGoes(t *testing.T) {
 	s := newService(t, func(c *config) { c.BlockingWait = time.Minute })
 	ctx, leave := context.WithCancel(t.Context())
@@ -295,7 +295,8 @@ func TestSend_objectiveInMetadata(t *testing.T) {
 	wantCode(t, with("m-3", `{"id":"`+id+`"}`, `,"contextId":"other"`), "-32602")
 }
 
-// A2A calls context ids opaque: whatever a client chooses comes back as it was sent.
+// A2A calls context ids opaque: any id that a client chooses is returned
+// unchanged.
 func TestSend_opaqueContexts(t *testing.T) {
 	s := newService(t)
 	for i, contextID := range []string{"a b", "team/7", "Größe", "日本", "?x=1&y=%2F#", "..", strings.Repeat("ü", 128)} {
@@ -321,7 +322,7 @@ func TestSend_startsAnIdleObjective(t *testing.T) {
 	s := newService(t)
 	id := s.call(t, "objectives/create", `{"name":"Launch"}`).at("result", "id").String()
 	params := `{"message":` + message("m-1", "Write", `,"contextId":"`+id+`"`) + `}`
-	for range 2 { // a repeat finds what it started
+	for range 2 { // a repeat finds the started objective
 		n := s.call(t, "SendMessage", params)
 		if got := n.at("result", "task", "id").String(); got != id {
 			t.Fatalf("task is %q, want %q: %v", got, id, n)
@@ -341,8 +342,9 @@ func TestSend_startsAnIdleObjective(t *testing.T) {
 	}
 }
 
-// Of two messages at a time to an objective that waits to be started, one starts it
-// and the other becomes an objective of its own, behind it in the queue.
+// If two messages are sent at the same time to an objective that waits to be
+// started, one starts it and the other begins a new objective behind it in the
+// queue.
 func TestSend_twoToAnIdleObjective(t *testing.T) {
 	s := newService(t)
 	id := s.must(t, "objectives/create", `{"name":"Launch"}`).at("id").String()
@@ -370,7 +372,7 @@ func TestSend_twoToAnIdleObjective(t *testing.T) {
 	}
 }
 
-// A message right after an objective that starts by itself is work of its own.
+// A message after an objective that starts by itself begins a new objective.
 func TestSend_afterAutoStart(t *testing.T) {
 	s := newService(t)
 	id := s.must(t, "objectives/create", `{"name":"Launch","metadata":{"opt/v1/autoStart":true}}`).at("id").String()
@@ -409,7 +411,7 @@ func TestSend_mediaTypes(t *testing.T) {
 	}
 }
 
-// A client that goes in the middle of an accepted send leaves no half of it.
+// An accepted send is completed even if its client disconnects.
 func TestSend_clientGoesHalfway(t *testing.T) {
 	s := newService(t)
 	ctx, leave := context.WithCancel(t.Context())

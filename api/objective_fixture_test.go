@@ -10,8 +10,8 @@ import (
 	"longhaul/opt"
 )
 
-// objectiveID is that of the objective that have makes, planID its first plan and
-// taskID the first task of that.
+// The ids of the objective that have makes, of its first plan, and of that plan's
+// first task.
 var (
 	objectiveID = opt.NewObjectiveID([16]byte{9})
 	planID      = opt.PlanID(objectiveID, 1)
@@ -70,7 +70,7 @@ func (s *fixture) update(t *testing.T, id, status string) node {
 	return s.must(t, method, fmt.Sprintf(`{"id":%q,"status":%q}`, id, status))
 }
 
-// objective returns the objective that have made, with all there is.
+// objective returns the objective that have made, with plans and tasks.
 func (s *fixture) objective(t *testing.T) node {
 	t.Helper()
 	return s.must(t, "objectives/get", `{"id":"`+objectiveID+`"}`).at("objective")
@@ -79,7 +79,7 @@ func (s *fixture) objective(t *testing.T) node {
 // revision returns the revision of the objective that have made.
 func (s *fixture) revision() int64 { return s.world.Objective(objectiveID).Revision }
 
-// unchanged runs f, which must leave everything as it was.
+// unchanged runs f, which must change nothing.
 func (s *fixture) unchanged(t *testing.T, f func()) {
 	t.Helper()
 	events, calls := s.events(objectiveID), len(s.world.Calls())
@@ -105,7 +105,7 @@ func wantRefusal(t *testing.T, n node, from, to string) {
 	}
 }
 
-// The tables as the extension has them.
+// The tables of the extension.
 var (
 	objectiveTable = map[string]string{
 		"submitted": "planning working canceled", "planning": "working blocked failed canceled",

@@ -8,7 +8,7 @@ import (
 )
 
 func TestObjectiveUpdate_transitions(t *testing.T) {
-	// The way into each state, for an objective without plans that waits.
+	// The moves that bring a waiting objective without plans into each state.
 	ways := map[string][]string{
 		"submitted": nil, "planning": {"planning"}, "working": {"working"}, "blocked": {"working", "blocked"},
 		"completed": {"working", "completed"}, "failed": {"working", "failed"}, "canceled": {"canceled"},
@@ -37,7 +37,7 @@ func TestObjectiveUpdate_transitions(t *testing.T) {
 	})
 }
 
-// Metadata is replaced, but for what is the server's.
+// Metadata is replaced, except for the server's keys.
 func TestObjectiveUpdate_metadata(t *testing.T) {
 	for name, tc := range map[string]struct{ metadata, want string }{
 		"replaced":              {`{"a":1.0}`, `{"a":1.0,"longhaul/v1/reason":"kept","longhaul/v1/revision":2}`},
@@ -56,7 +56,7 @@ func TestObjectiveUpdate_metadata(t *testing.T) {
 	}
 }
 
-// To stay is always allowed, and asks the engine for nothing.
+// A move to the current status is always allowed, and needs no engine.
 func TestObjectiveUpdate_stays(t *testing.T) {
 	for _, way := range [][]string{{}, {"working"}, {"working", "blocked"}, {"canceled"}} {
 		s := newService(t)
@@ -73,8 +73,8 @@ func TestObjectiveUpdate_stays(t *testing.T) {
 	}
 }
 
-// Cancellation is answered once everything has stopped, or with the objective as it
-// is when that takes too long.
+// A cancellation is answered when everything has stopped, or with the current
+// objective if that takes too long.
 func TestObjectiveUpdate_waitsForTheEnd(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -96,7 +96,7 @@ func TestObjectiveUpdate_waitsForTheEnd(t *testing.T) {
 }
 
 // A pause is answered when every plan that has begun confirms it. Nothing begins
-// after that, and all goes on with the next word.
+// after that until the objective is resumed.
 func TestObjectiveUpdate_pauses(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -117,8 +117,8 @@ func TestObjectiveUpdate_pauses(t *testing.T) {
 	}
 }
 
-// A pause while a task waits for a person: both show, and the answer at the gate
-// starts nothing.
+// During a pause with an open gate the objective shows both, and an answer at the
+// gate starts nothing.
 func TestObjectiveUpdate_pausesAtAGate(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -146,7 +146,7 @@ func TestObjectiveUpdate_pausesAtAGate(t *testing.T) {
 	}
 }
 
-// A new attempt has a root task of its own, and its tasks are other A2A tasks.
+// A new attempt has a new root task and new A2A tasks.
 func TestObjectiveUpdate_retries(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -169,7 +169,7 @@ func TestObjectiveUpdate_retries(t *testing.T) {
 	}
 }
 
-// What was completed before stays so in a new attempt, and does not begin it.
+// In a new attempt, completed plans and tasks stay completed and do not run.
 func TestObjectiveUpdate_retriesWhatFailed(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -183,7 +183,8 @@ func TestObjectiveUpdate_retriesWhatFailed(t *testing.T) {
 	}
 }
 
-// Two clients retry at a time: one new attempt begins, and both are told so.
+// If two clients retry at the same time, one new attempt begins, and both get it
+// as the answer.
 func TestObjectiveUpdate_retriesOnce(t *testing.T) {
 	s := newService(t)
 	s.open(t)
@@ -207,8 +208,8 @@ func TestObjectiveUpdate_retriesOnce(t *testing.T) {
 	}
 }
 
-// An objective that is about to be retried is kept from the purge before the
-// engine hears of it.
+// An objective is protected from the purge before the engine is asked to retry
+// it.
 func TestObjectiveUpdate_retryIsKept(t *testing.T) {
 	s := newService(t)
 	s.open(t)
@@ -226,7 +227,7 @@ func TestObjectiveUpdate_retryIsKept(t *testing.T) {
 	}
 }
 
-// Where an objective is blocked can be read from its metadata.
+// The metadata of an objective says what blocks it.
 func TestObjective_blockedBy(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -242,7 +243,7 @@ func TestObjective_blockedBy(t *testing.T) {
 	}
 }
 
-// The answer shows planning, even if that is over by then.
+// The answer shows planning, even if planning has already ended.
 func TestReplan(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -252,7 +253,7 @@ func TestReplan(t *testing.T) {
 	if o.at("status").String() != "planning" || p.at("status").String() != "blocked" || p.at("metadata", "opt/v1/blockedReason").String() != "operator" {
 		t.Errorf("the objective is %v", o)
 	}
-	// While other plans are being made there is nothing more to ask for.
+	// A second replan while plans are being made changes nothing.
 	before := s.revision()
 	if o := s.must(t, "objectives/replan", `{"id":"`+objectiveID+`"}`).at("objective", "status").String(); o != "planning" || s.revision() != before {
 		t.Errorf("asked again, the objective is %s at revision %d, after %d", o, s.revision(), before)
@@ -274,7 +275,7 @@ func TestReplan(t *testing.T) {
 	}
 }
 
-// An objective without plans may be planned anew, too.
+// An objective without plans may be replanned, too.
 func TestReplan_withoutPlans(t *testing.T) {
 	s := newService(t)
 	s.open(t)
@@ -288,8 +289,8 @@ func TestReplan_withoutPlans(t *testing.T) {
 	}
 }
 
-// A client that has an objective work while it is replanned goes on with the old
-// plans.
+// If a client moves an objective to working while it is replanned, the old plans
+// continue.
 func TestReplan_dropped(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -315,7 +316,7 @@ func TestReplan_limit(t *testing.T) {
 	}
 }
 
-// An objective that nobody started in time says why it was canceled.
+// An objective that was not started in time is canceled with that reason.
 func TestObjective_expires(t *testing.T) {
 	s := newServiceIn(t, func(c *worldConfig) { c.IdleFor = 10 * tick })
 	s.open(t)

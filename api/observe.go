@@ -14,8 +14,8 @@ import (
 
 const callKey = "call" // in echo's context
 
-// observe gives a request its id and its deadlines, and logs what became of it:
-// names, codes and ids, never content.
+// observe gives a request its id and its deadlines, and logs the result: names,
+// codes and ids, never content.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		began := time.Now()
@@ -23,11 +23,11 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		e.Response().Header().Set(wire.HeaderRequestID, c.RequestID)
 		e.Set(callKey, c)
 		rc := http.NewResponseController(e.Response())
-		// Without a body net/http waits for the connection's end already, and would
-		// take this deadline for that: streams would end, and what comes later on the
-		// connection would be cancelled before it begins.
+		// Without a body net/http already waits for the end of the connection, and
+		// this deadline would look like that end: streams would end, and later
+		// requests on the connection would be canceled.
 		if e.Request().Body != http.NoBody {
-			_ = rc.SetReadDeadline(began.Add(s.cfg.ReadTimeout)) // a test's recorder has no deadlines
+			_ = rc.SetReadDeadline(began.Add(s.cfg.ReadTimeout)) // the recorder of a test has no deadlines
 		}
 		_ = rc.SetWriteDeadline(began.Add(s.cfg.WriteTimeout))
 
@@ -43,7 +43,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// httpError answers requests that did not reach a handler of ours.
+// httpError answers requests that did not reach one of our handlers.
 func (s *Server) httpError(err error, e echo.Context) {
 	if e.Response().Committed {
 		return

@@ -19,7 +19,7 @@ type operation struct {
 
 type run = func(context.Context, *service.Call, *wire.Reader) (outcome, error)
 
-// An outcome is a result as it stands on the wire, or a stream.
+// An outcome is a result in its wire form, or a stream.
 type outcome struct {
 	result any
 	stream *service.Stream // nil for a result
@@ -68,7 +68,7 @@ func (o *operation) streams() *operation {
 	return o
 }
 
-// byName indexes operations by every name they have; no two share one.
+// byName indexes operations by all their names, which are unique.
 func byName(operations []*operation) map[string]*operation {
 	index := map[string]*operation{}
 	for _, o := range operations {
@@ -94,8 +94,8 @@ func reply[P, R any](s *service.Service, read func(*wire.Reader) P, handle func(
 	}
 }
 
-// streaming makes an operation of a handler that opens a stream, unless the agent
-// streams nothing.
+// streaming makes an operation of a handler that opens a stream. The operation is
+// refused if streaming is off.
 func streaming[P any](s *service.Service, read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (*service.Stream, error)) run {
 	if !s.Streams() {
 		return refused(s, service.ErrNoStreaming)
@@ -110,7 +110,7 @@ func streaming[P any](s *service.Service, read func(*wire.Reader) P, handle func
 	}
 }
 
-// refused makes an operation that is known and not offered.
+// refused makes an operation that is not offered.
 func refused(s *service.Service, fault *service.Fault) run {
 	return func(_ context.Context, c *service.Call, r *wire.Reader) (outcome, error) {
 		if _, err := params(s, c, r, wire.Nothing); err != nil {

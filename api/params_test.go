@@ -11,7 +11,7 @@ import (
 
 func deep(n int) string { return strings.Repeat(`[`, n) + strings.Repeat(`]`, n) }
 
-// Whatever is wrong with a request, it is told apart and nothing is done.
+// Every kind of bad request has its own error and changes nothing.
 func TestBadEnvelopes(t *testing.T) {
 	for name, tc := range map[string]struct{ body, id, code string }{
 		"empty":             {``, ``, "-32700"},
@@ -270,7 +270,7 @@ func TestBadParams_03(t *testing.T) {
 	})
 }
 
-// Ids that no database has to see are unknown like all others.
+// Ids that do not reach the database are unknown like all others.
 func TestStrangeIDs(t *testing.T) {
 	for id, plausible := range map[string]bool{
 		"t-nope": true, "obj-../../x": true, "obj-aaaaaaaaaaaaaaaaaaaaaaaaaa'--": true, strings.Repeat("x", 1<<20): false, "a\u0000b": false,

@@ -8,7 +8,7 @@ import (
 	"longhaul/opt"
 )
 
-// taskWays leads a plan task into each state by hand.
+// taskWays are the moves by hand that bring a plan task into each state.
 var taskWays = map[string][]string{
 	"pending": nil, "submitted": {"submitted"}, "working": {"working"}, "input-required": {"working", "input-required"},
 	"auth-required": {"working", "auth-required"}, "completed": {"completed"}, "failed": {"failed"}, "canceled": {"canceled"}, "rejected": {"rejected"},
@@ -19,7 +19,7 @@ func TestTaskUpdate_transitions(t *testing.T) {
 		for _, word := range []string{to, "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(to, "-", "_"))} {
 			s := newService(t)
 			s.open(t)
-			// The objective goes on whatever becomes of the task.
+			// The objective continues, however the task ends.
 			s.must(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"P","metadata":{"opt/v1/optional":true},"tasks":[{"name":"a"},{"name":"b"}]}`)
 			s.must(t, "plans/create", `{"objectiveId":"`+objectiveID+`","name":"Q","tasks":[{"name":"c"}]}`)
 			for _, status := range taskWays[from] {
@@ -44,7 +44,7 @@ func TestTaskUpdate_transitions(t *testing.T) {
 	})
 }
 
-// A move by hand is a change like every other.
+// A move by hand counts as a change.
 func TestTaskUpdate_revision(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -78,7 +78,8 @@ func TestTaskUpdate_cascade(t *testing.T) {
 	}
 }
 
-// levels returns the status of the three levels and of the root task.
+// levels returns the states of the objective, the plan, the task and the root
+// task.
 func (s *fixture) levels(t *testing.T, moved node) string {
 	t.Helper()
 	root := s.must(t, "GetTask", `{"id":"`+objectiveID+`"}`).at("status", "state")
@@ -87,8 +88,8 @@ func (s *fixture) levels(t *testing.T, moved node) string {
 		moved.at("objective", "status"), moved.at("objective", "metadata", "opt/v1/blockedReason"), root)
 }
 
-// A task that a client lets wait lets all three levels and the root task wait, and
-// starts nothing else.
+// If a client moves a task to a waiting state, the plan, the objective and the
+// root task wait, too, and nothing else starts.
 func TestTaskUpdate_waitsBeforeTheStart(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -112,7 +113,7 @@ func TestTaskUpdate_waitsBeforeTheStart(t *testing.T) {
 	wantRefusal(t, s.call(t, "objectives/update", `{"id":"`+objectiveID+`","status":"working"}`), "blocked", "working")
 }
 
-// A linked task is known by the task that stands in for it.
+// A linked task has the id of the task that stands in for it.
 func TestLinkTask(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -128,7 +129,7 @@ func TestLinkTask(t *testing.T) {
 	}
 }
 
-// A task of ours stands in for another if the caller knows it: then it is followed.
+// A task of this server is followed if the caller may read it.
 func TestLinkTask_follows(t *testing.T) {
 	s := newService(t)
 	s.have(t, func(o *opt.Objective) { o.ContextID = "mine" })
@@ -173,7 +174,8 @@ func TestPlanTask_notFound(t *testing.T) {
 	}
 }
 
-// Links that form a cycle would wait for each other for ever.
+// Links that form a cycle are refused, since they would wait for each other for
+// ever.
 func TestLinkTask_cycles(t *testing.T) {
 	s := newService(t)
 	link := func(id, to string) node {
@@ -204,7 +206,7 @@ func TestLinkTask_cycles(t *testing.T) {
 	}
 }
 
-// Work that was begun by hand is started by a message all the same.
+// A message also starts an objective whose tasks were moved by hand.
 func TestSend_startsWhatWasBegunByHand(t *testing.T) {
 	s := newService(t)
 	s.have(t)

@@ -8,7 +8,7 @@ import (
 	"longhaul/opt"
 )
 
-// planWays leads a plan into each status. Its objective goes on without it.
+// planWays bring a plan into each status. Its objective continues without it.
 var planWays = map[string]func(t *testing.T, s *fixture){
 	"pending": func(*testing.T, *fixture) {},
 	"working": func(t *testing.T, s *fixture) { s.update(t, planID, "working") },
@@ -22,7 +22,7 @@ var planWays = map[string]func(t *testing.T, s *fixture){
 }
 
 // optional makes an objective with two plans, of which the first is optional and
-// has no tasks, so that the objective goes on whatever becomes of it.
+// has no tasks, so that the objective continues, however the plan ends.
 func (s *fixture) optional(t *testing.T) {
 	t.Helper()
 	s.open(t)
@@ -48,7 +48,7 @@ func TestPlanUpdate_transitions(t *testing.T) {
 	})
 }
 
-// A plan that is asked to stay where it is has not been changed.
+// A move to the current status does not change a plan.
 func TestPlanUpdate_stays(t *testing.T) {
 	for status, way := range planWays {
 		s := newService(t)
@@ -69,8 +69,8 @@ func TestPlanUpdate_stays(t *testing.T) {
 	}
 }
 
-// A plan whose dependencies are done starts whether or not it is its turn, and
-// starts its objective; one whose are not does not.
+// A plan whose dependencies are met can be started before its turn, and starts
+// its objective. A plan with unmet dependencies cannot be started.
 func TestPlanUpdate_dependencies(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -105,7 +105,7 @@ func TestCreatePlan_limit(t *testing.T) {
 	s.must(t, "plans/create", create)
 }
 
-// What the card says of limits is what holds for new work.
+// The limits on the card apply to new work.
 func TestLimits_followTheService(t *testing.T) {
 	s := newService(t, func(c *config) { c.Limits = opt.Limits{Plans: 1, Tasks: 2} })
 	params := parse(t, s.get(t, "/.well-known/agent-card.json", "A2A-Version", "1.0").Body.Bytes()).at("capabilities", "extensions", "0", "params")
@@ -132,7 +132,7 @@ func TestLimits_followTheService(t *testing.T) {
 	}
 }
 
-// Tasks count on from those that are there.
+// The indexes of added tasks follow those of the existing ones.
 func TestAddTasks(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -144,8 +144,8 @@ func TestAddTasks(t *testing.T) {
 	}
 }
 
-// failedOptional has an objective work whose first plan was optional and failed
-// after its first task.
+// failedOptional makes a working objective whose first plan was optional and
+// failed after its first task.
 func (s *fixture) failedOptional(t *testing.T) {
 	t.Helper()
 	s.open(t)
@@ -157,7 +157,7 @@ func (s *fixture) failedOptional(t *testing.T) {
 	s.world.Fail(opt.TaskID(planID, 1), "broken", "It broke.")
 }
 
-// A plan that failed goes on where it was, by other A2A tasks.
+// A retried plan continues after its completed tasks, with new A2A tasks.
 func TestPlanUpdate_retries(t *testing.T) {
 	for _, to := range []string{"pending", "working"} {
 		s := newService(t)
@@ -213,7 +213,7 @@ func TestPlanUpdate_retryRefused(t *testing.T) {
 	}
 }
 
-// What a plan depends on can be changed before it has begun, with the rest of it.
+// The dependencies of a plan can be changed before it has begun.
 func TestPlanUpdate_reorders(t *testing.T) {
 	works := func(t *testing.T, s *fixture) { s.update(t, objectiveID, "working") }
 	depends := func(t *testing.T, s *fixture) {

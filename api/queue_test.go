@@ -10,7 +10,7 @@ import (
 	"longhaul/opt"
 )
 
-// TestQueue has messages to a context in which something works.
+// TestQueue sends messages to a context in which an objective works.
 func TestQueue(t *testing.T) {
 	s := newService(t, func(c *config) { c.MaxQueue = 2 })
 	send := func(id string) node {

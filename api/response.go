@@ -19,8 +19,7 @@ const (
 	mediaStream = "text/event-stream"
 )
 
-// A response is the answer to a request that was served: a result, a fault or a
-// stream.
+// A response writes the answer to a request: a result, a fault or a stream.
 type response struct {
 	s       *Server
 	call    *service.Call
@@ -60,7 +59,7 @@ func (res response) refuse(f *service.Fault) {
 	res.send(status, media, body)
 }
 
-// failure returns a fault as the binding puts it.
+// failure returns a fault in the form of the binding.
 func (res response) failure(f *service.Fault) []byte {
 	body, err := res.binding.failure(res.request, f)
 	if err != nil {
@@ -74,7 +73,7 @@ func (res response) send(status int, media string, body []byte) {
 	res.head(media)
 	res.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	res.w.WriteHeader(status)
-	_, _ = res.w.Write(body) // the client has disconnected, and the log has what it would have got
+	_, _ = res.w.Write(body) // fails only if the client has disconnected
 }
 
 // head sets the headers of every answer that has content.

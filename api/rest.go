@@ -12,7 +12,7 @@ import (
 	"longhaul/api/wire"
 )
 
-// serveREST serves plain HTTP: below restPath, where the card says, and at the
+// serveREST serves plain HTTP: below restPath, which is on the card, and at the
 // root, for clients that know only the server's address.
 func (s *Server) serveREST(e echo.Context) error {
 	if m, ok := find(pathBelow(e.Request())); ok && e.Request().Method == http.MethodOptions {
@@ -22,19 +22,18 @@ func (s *Server) serveREST(e echo.Context) error {
 	return s.exchange(e, s.rest)
 }
 
-// pathBelow returns the path of a request below the place where REST is served.
+// pathBelow returns the path of a request below restPath.
 func pathBelow(r *http.Request) string { return strings.TrimPrefix(r.URL.EscapedPath(), restPath) }
 
-// rest is the binding of plain HTTP, which speaks 1.0 only: results and events
-// stand by themselves, and faults have a status of HTTP.
+// rest is the binding of plain HTTP, for 1.0 only: results and events have no
+// envelope, and faults have an HTTP status.
 type rest struct {
 	operations map[string]*operation
 	lenient    bool // accept requests without an A2A-Version header
 	maxBody    int64
 }
 
-// read takes the steps of every request, in the order in which their failures
-// count.
+// read checks a request in the order in which failures take precedence.
 func (b rest) read(w http.ResponseWriter, r *http.Request) (q request, err error) {
 	q.version = wire.V10
 	to, params, status, err := routeOf(w, r)
@@ -67,8 +66,8 @@ func (b rest) read(w http.ResponseWriter, r *http.Request) (q request, err error
 	return q, nil
 }
 
-// routeOf returns the route that is called, and the parameters in its path. status
-// is that of a failure that has one of its own.
+// routeOf returns the route that is called, and the parameters in its path.
+// status is for a failure with a special status.
 func routeOf(w http.ResponseWriter, r *http.Request) (to route, params map[string]string, status int, err error) {
 	path := pathBelow(r)
 	m, ok := find(path)
@@ -100,9 +99,9 @@ func statusOf(q request, f *service.Fault) int {
 	return code
 }
 
-// media returns the type that A2A has for its JSON unless the client asks for
-// another. A client that takes anything may look for JSON in the name: the
-// conformance kit does.
+// media returns the media type of A2A unless the client asks for another. A
+// client that accepts any type gets application/json, since the conformance kit
+// looks for that name.
 func (rest) media(r *http.Request) string {
 	if accepted := accept(r); len(accepted) == 0 || accepted[mediaA2A] {
 		return mediaA2A
@@ -111,7 +110,7 @@ func (rest) media(r *http.Request) string {
 }
 
 // refusal sends a fault as application/json, unless the client names the type of
-// A2A: some read the details of errors from nothing else.
+// A2A: some read the details of errors only from that type.
 func (rest) refusal(q request, r *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte) {
 	media = mediaJSON
 	if accept(r)[mediaA2A] {

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// restPath is where the card says that plain HTTP is served.
+// restPath is the path of plain HTTP on the card.
 const restPath = "/a2a/rest"
 
-// A route is one line of the surface over plain HTTP. A path is matched segment by
-// segment; {name} stands for anything, and what follows it for itself.
+// A route is one line of the table for plain HTTP. A path is matched segment by
+// segment; {name} matches any text, and the rest of a segment matches itself.
 type route struct {
 	verb   string
 	path   string
 	method string // of 1.0
 }
 
-// routes is that surface. Where two paths match, the first one counts.
+// routes is that table. If two paths match, the first one counts.
 var routes = []route{
 	{http.MethodPost, "message:send", "SendMessage"},
 	{http.MethodPost, "message:stream", "SendStreamingMessage"},
@@ -34,14 +34,14 @@ var routes = []route{
 	{http.MethodGet, "extendedAgentCard", "GetExtendedAgentCard"},
 }
 
-// A match is what a path was found to stand for.
+// A match is the result of finding a path.
 type match struct {
 	routes []route           // with this path, by verb
-	params map[string]string // that stand in it, the tenant among them
+	params map[string]string // in the path, also the tenant
 }
 
-// find returns what an escaped path stands for, with or without a tenant before
-// it; ok is false for nothing.
+// find finds an escaped path, with or without a tenant before it; ok is false if
+// there is no route.
 func find(path string) (m match, ok bool) {
 	segments := strings.Split(strings.TrimLeft(path, "/"), "/")
 	if m, ok := findIn(segments); ok {
@@ -92,7 +92,7 @@ func (r route) match(segments []string) (params map[string]string, ok bool) {
 	return params, true
 }
 
-// verbs lists what can be done at a path.
+// verbs lists the verbs of a path.
 func (m match) verbs() string {
 	verbs := []string{http.MethodOptions}
 	for _, r := range m.routes {

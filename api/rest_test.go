@@ -31,7 +31,7 @@ func (s *fixture) rest(t *testing.T, verb, path, body string, headers ...string)
 	return w
 }
 
-// Both bindings show the same bytes of the same thing.
+// Both bindings return the same bytes.
 func TestREST_sameAsRPC(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m-1", "Write").at("id").String()
@@ -81,8 +81,8 @@ func TestREST_repeats(t *testing.T) {
 	}
 }
 
-// Bad input is told of, with a status that is the client's fault, and nothing is
-// asked of the engine or written to the journal.
+// Bad input is refused with a 4xx status, and neither the engine nor the journal
+// is changed.
 func TestREST_badInput(t *testing.T) {
 	s := newService(t, func(c *config) { c.MaxBody = 1 << 20 })
 	long := strings.Repeat("x", 65<<10)
@@ -135,7 +135,7 @@ func TestREST_badInput(t *testing.T) {
 	s.untouched(t)
 }
 
-// A body that does not say how large it is finds its limit, too.
+// The limit also applies to a body without a declared size.
 func TestREST_endlessBody(t *testing.T) {
 	s := newService(t, func(c *config) { c.MaxBody = 100 })
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/message:send", io.MultiReader(strings.NewReader(`{"message":`), strings.NewReader(strings.Repeat(" ", 200))))
@@ -157,7 +157,7 @@ func TestREST_lenientVersion(t *testing.T) {
 	}
 }
 
-// The content types of answers and of errors, by what the client takes.
+// The content types of answers and of errors, by the Accept header.
 func TestREST_contentType(t *testing.T) {
 	const plain, named = "application/json", "application/a2a+json"
 	s := newService(t)
@@ -239,7 +239,7 @@ func TestREST_streamBreaks(t *testing.T) {
 	}
 }
 
-// Whatever is sent, the answer is JSON, and no fault of ours.
+// Every request gets an answer in JSON that is not an internal error.
 func FuzzREST(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"GET", "/a2a/rest/tasks?pageSize=1&status=2&includeArtifacts=true&contextId=%zz", ""},
@@ -265,7 +265,7 @@ func FuzzREST(f *testing.F) {
 	})
 }
 
-// A page of another origin may call if its origin is let in.
+// A page of another origin may call if its origin is allowed.
 func TestREST_cors(t *testing.T) {
 	const mine, other = "https://app.example.com", "https://evil.example.com"
 	s := newService(t, func(c *config) { c.Origins = []string{mine} })

@@ -20,8 +20,7 @@ type rpc struct {
 	maxBody    int64
 }
 
-// read takes the steps of every request, in the order in which their failures
-// count.
+// read checks a request in the order in which failures take precedence.
 func (b rpc) read(w http.ResponseWriter, r *http.Request) (q request, err error) {
 	version, named, versionFault := wire.Negotiate(r.Header.Values(wire.HeaderVersion), r.URL.Query())
 	q.version = version
@@ -55,8 +54,8 @@ func (b rpc) read(w http.ResponseWriter, r *http.Request) (q request, err error)
 	return q, nil
 }
 
-// mismatch returns the fault of a request whose version has no operation by the
-// name that was called, nil if it has one.
+// mismatch returns the fault of a request whose version does not have the called
+// method, nil if it has.
 func mismatch(q request, name string, named bool) *service.Fault {
 	if q.operation == nil {
 		return &service.Fault{Kind: service.UnknownMethod, Message: "Method not found"}
@@ -83,9 +82,10 @@ func (rpc) failure(q request, f *service.Fault) ([]byte, error) {
 
 func (rpc) media(*http.Request) string { return mediaJSON }
 
-// refusal sends a fault with 200, as every response. Streaming methods fail in the
-// way that the clients of a version can see: in 0.3 as the only event of a stream,
-// in 1.0 with a status of HTTP, since some read a 200 as an empty stream.
+// refusal sends a fault with 200, like every response. A streaming method fails
+// in the form that the clients of its version can read: in 0.3 as the only event
+// of a stream, in 1.0 with an HTTP status, since some read a 200 as an empty
+// stream.
 func (rpc) refusal(q request, _ *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte) {
 	streams := q.operation != nil && q.operation.stream
 	switch {

@@ -10,10 +10,10 @@ import (
 	"longhaul/opt"
 )
 
-// The first word of a message says what becomes of it: under "quiet" no worker
-// works on it, under "slow" its task runs until the test ends it, "approve",
-// "clarify", "auth" and "two" wait for a person first, "fail" fails. The rest is
-// done at once.
+// The first word of a message says how it is handled: "quiet": no worker works on
+// it; "slow": its task runs until the test ends it; "approve", "clarify", "auth"
+// and "two" wait for a person first; "fail" fails. Other messages complete at
+// once.
 func word(m *a2a.Message) string {
 	if m == nil {
 		return "slow" // begun without a message: the test ends the tasks
@@ -24,8 +24,8 @@ func word(m *a2a.Message) string {
 
 func sleeps(o opt.Opening) bool { return o.Message != nil && word(o.Message) == "quiet" }
 
-// makePlans is a planner that makes a plan of one task, for "two" of two that run
-// at a time and one after them, and thinks for ever about "quiet".
+// makePlans is a planner that makes a plan of one task; for "two", of two
+// concurrent tasks and one after them. It never ends for "quiet".
 func makePlans(_ opt.Objective, request *a2a.Message) (servicetest.Made, bool) {
 	plan := opt.PlanSpec{Name: "The plan", Tasks: []opt.TaskSpec{{Name: "First"}}}
 	if word(request) == "two" {
@@ -34,7 +34,7 @@ func makePlans(_ opt.Objective, request *a2a.Message) (servicetest.Made, bool) {
 	return servicetest.Made{Plans: []opt.PlanSpec{plan}}, request != nil && word(request) != "quiet"
 }
 
-// play does what the message says that began the work.
+// play does what the first message of the work says.
 func play(w opt.Work) servicetest.Play {
 	if len(w.Messages) == 0 {
 		return servicetest.Play{}
@@ -88,7 +88,7 @@ func post(text string) opt.Chunk {
 	return opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "post", Name: "Post", Parts: []a2a.Part{a2a.TextPart(text)}}}
 }
 
-// finish lets a task that runs stream a post and complete.
+// finish makes a running task stream a post and complete.
 func (s *fixture) finish(taskID string) {
 	p := finish()
 	s.world.Stream(taskID, p.Chunks...)

@@ -20,7 +20,7 @@ type Server struct {
 	rpc     rpc
 	rest    rest
 	cards   atomic.Pointer[cards]
-	foreign *http.CrossOriginProtection // nil lets pages of any origin act
+	foreign *http.CrossOriginProtection // nil allows pages of any origin
 }
 
 // New returns a server of cfg.Service.
@@ -68,10 +68,9 @@ func (s *Server) routes() {
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
-// HTTP returns a server to listen with, whose timeouts suit s:
-// those of headers and of idle connections. The others, of bodies, answers and
-// stream events, s sets itself. Its Shutdown closes the service first, so that
-// streams end.
+// HTTP returns a server for s with timeouts for headers and idle connections; s
+// itself sets those of bodies, answers and stream events. Its Shutdown closes the
+// service first, so that streams end.
 func (s *Server) HTTP() *http.Server {
 	h := &http.Server{
 		Handler:           s,

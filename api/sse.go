@@ -11,14 +11,14 @@ import (
 )
 
 // stream sends a stream as server-sent events, each of them on one line. A reader
-// that takes none for WriteTimeout loses the connection; it can resume.
+// that accepts no data for WriteTimeout is disconnected; it can resume.
 func (res response) stream(events *service.Stream) {
 	defer events.Close()
 	beat := time.NewTicker(res.s.cfg.Heartbeat)
 	defer beat.Stop()
 	res.head(mediaStream)
 	res.w.WriteHeader(http.StatusOK)
-	if res.write("") != nil { // a client that resumes knows at once that it is heard, though nothing is new
+	if res.write("") != nil { // sends the header at once, also if there is no event yet
 		return
 	}
 	for {
@@ -57,10 +57,10 @@ func (res response) next(events *service.Stream, beat <-chan time.Time) (string,
 	return fmt.Sprintf("id: %d\ndata: %s\n\n", e.Seq, body), nil
 }
 
-// write sends text at once.
+// write sends text and flushes it.
 func (res response) write(text string) error {
-	rc := http.NewResponseController(res.w.Unwrap())                // echo's own Flush hides a failure
-	_ = rc.SetWriteDeadline(time.Now().Add(res.s.cfg.WriteTimeout)) // a test's recorder has none
+	rc := http.NewResponseController(res.w.Unwrap())                // echo's Flush hides a failure
+	_ = rc.SetWriteDeadline(time.Now().Add(res.s.cfg.WriteTimeout)) // the recorder of a test has none
 	if _, err := io.WriteString(res.w, text); err != nil {
 		return err
 	}

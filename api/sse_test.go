@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A reader reads a stream from a server that listens.
+// A reader reads a stream from a server.
 type reader struct {
 	t     *testing.T
 	body  *bufio.Reader

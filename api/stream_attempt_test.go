@@ -10,8 +10,8 @@ import (
 	"longhaul/opt"
 )
 
-// Another attempt at a task shows while it runs, at the task and nowhere else. No
-// stream ends by it.
+// The stream of a task shows a new attempt while it runs; other streams do not.
+// No stream ends because of it.
 func TestStream_showsAttempts(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)

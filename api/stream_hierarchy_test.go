@@ -12,8 +12,8 @@ import (
 	"longhaul/opt"
 )
 
-// story has an objective go through all that the extension tells of, with two
-// attempts at it.
+// story takes an objective through all events of the extension, with two
+// attempts.
 func (s *fixture) story(t *testing.T) {
 	t.Helper()
 	s.have(t)
@@ -30,8 +30,8 @@ func (s *fixture) story(t *testing.T) {
 	call("objectives/update", `{"id":"`+objectiveID+`","status":"canceled"}`)
 }
 
-// told returns an event of a stream in a line: its number, what it tells of
-// beside the task, and the state of the task.
+// told returns an event of a stream as a line: its number, the change around the
+// task, and the state of the task.
 func told(e sse) string {
 	u := e.data.at("result", "statusUpdate")
 	state := strings.TrimPrefix(u.at("status", "state").String(), "TASK_STATE_")
@@ -55,7 +55,7 @@ func (r *reader) all() []sse {
 	return out
 }
 
-// Wherever a stream begins, it tells the same.
+// A stream shows the same events, wherever it begins.
 func TestStream_hierarchyFromAnywhere(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)
@@ -122,7 +122,8 @@ func TestStream_noHierarchy(t *testing.T) {
 	}
 }
 
-// What happens around a task that waits does not end its stream, nor say so.
+// A change around a waiting task does not end its stream and is not marked as
+// final.
 func TestStream_hierarchyIsNotFinal(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)

@@ -21,8 +21,8 @@ import (
 	"longhaul/opt"
 )
 
-// Whoever subscribes, whenever, gets every event once and in order: those that
-// are in the snapshot in it, the others after it.
+// Every subscriber gets every change once and in order: earlier ones in the
+// snapshot, the others after it.
 func TestStream_noGapNoRepeat(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)
@@ -87,7 +87,7 @@ func (r *reader) consecutive(n int) error {
 	return nil
 }
 
-// A stream that breaks goes on where it was, on another server, too.
+// A broken stream can be resumed, also on another server.
 func TestStream_resumes(t *testing.T) {
 	s := newService(t, func(c *config) { c.Heartbeat = time.Hour })
 	url := s.listen(t)
@@ -110,7 +110,7 @@ func TestStream_resumes(t *testing.T) {
 	wantCode(t, s.call(t, "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "none"), "-32004")
 }
 
-// When a stream ends is a matter of the method, the version and the state.
+// When a stream ends depends on the method, the version and the state.
 func TestStream_ends(t *testing.T) {
 	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
 	send10 := `{"message":` + message("m", "slow", "") + `}`
@@ -147,7 +147,7 @@ func TestStream_ends(t *testing.T) {
 	}
 }
 
-// A 0.3 client that subscribes while the task waits sees what comes of it.
+// A 0.3 client that subscribes to a waiting task sees the changes after it.
 func TestStream_opensOnAWaitingTask(t *testing.T) {
 	for _, tc := range [][]string{{"0.3", "tasks/resubscribe"}, {"1.0", "SubscribeToTask"}} {
 		s := newService(t)
@@ -165,7 +165,7 @@ func TestStream_opensOnAWaitingTask(t *testing.T) {
 	}
 }
 
-// The stream of a reply shows what the reply brought about.
+// The stream of a reply shows the changes after the reply.
 func TestStream_ofAReply(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)
@@ -200,7 +200,7 @@ func TestStream_heartbeat(t *testing.T) {
 	}
 }
 
-// A heartbeat also looks for events that no watch told of.
+// A heartbeat also looks for events that no watch has announced.
 func TestStream_deafWatch(t *testing.T) {
 	s := newService(t, func(c *config) {
 		c.Heartbeat = time.Millisecond
@@ -233,7 +233,7 @@ func TestStream_closes(t *testing.T) {
 	}
 }
 
-// A client that goes frees its stream and leaves the work alone.
+// A client that disconnects frees its stream and does not affect the work.
 func TestStream_clientGoes(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)
@@ -314,7 +314,7 @@ func TestStream_outlivesTimeouts(t *testing.T) {
 	}
 }
 
-// A request whose body does not come is not waited for.
+// A request whose body does not arrive is refused.
 func TestSlowRequest(t *testing.T) {
 	s := newService(t, func(c *config) { c.ReadTimeout = 20 * time.Millisecond })
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.listen(t), "http://"))
@@ -329,7 +329,7 @@ func TestSlowRequest(t *testing.T) {
 	}
 }
 
-// What goes wrong later is the last event.
+// A later error is the last event.
 func TestStream_failsLate(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "slow")
@@ -351,13 +351,13 @@ func TestStream_failsLate(t *testing.T) {
 	}
 }
 
-// The stream of a reply goes on past the gate that was answered, even if the task
-// still shows it for a while.
+// The stream of a reply does not end at the answered gate, even if the task still
+// shows it for a while.
 func TestStream_pastItsOwnGate(t *testing.T) {
 	s := newService(t, func(c *config) { c.ReplyWait = time.Millisecond })
 	s.send(t, "m", "approve")
 	id := "obj-" + u("m")
-	s.world.SleepOn(id) // the plan takes the reply, and the objective does not hear of it
+	s.world.SleepOn(id) // the plan takes the reply, and the objective does not get the report
 	r := open(t, s.listen(t), "1.0", "SendStreamingMessage", `{"message":{"messageId":"r","taskId":"`+id+`","role":"ROLE_USER","parts":[{"text":"accept"}]}}`)
 	if got := brief(r.event().data); got != "input_required" {
 		t.Errorf("the snapshot is %s", got)

@@ -19,7 +19,8 @@ func TestCancel_planTask(t *testing.T) {
 	}
 }
 
-// What does not stop in time is shown as it is, with a mark.
+// A task that does not stop in time is returned in its current state, marked as
+// stopping.
 func TestCancel_takesTime(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "slow")
@@ -30,7 +31,7 @@ func TestCancel_takesTime(t *testing.T) {
 	}
 }
 
-// Whatever was recorded first is the end of it.
+// The end that was recorded first counts.
 func TestCancel_losesTheRace(t *testing.T) {
 	for outcome, code := range map[opt.TaskState]string{opt.TaskCompleted: "-32002", opt.TaskFailed: "-32002", opt.TaskRejected: "-32002", "": ""} {
 		for _, id := range []string{"obj-" + u("m"), "task-" + u("m") + "-1-0"} {

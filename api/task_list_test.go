@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Pages of a list hold each task once, also while others come.
+// The pages of a list have each task once, also while tasks are added.
 func TestListTasks_pages(t *testing.T) {
 	s := newService(t)
 	for i := range 60 { // a task of a plan and a root task each
@@ -50,7 +50,7 @@ func TestListTasks_lastPage(t *testing.T) {
 	}
 }
 
-// A token is good for its own list and for nothing else.
+// A token is valid only for its own list.
 func TestListTasks_tokens(t *testing.T) {
 	s := newService(t)
 	s.send(t, "m", "slow")

@@ -6,8 +6,8 @@ import (
 	"longhaul/a2a"
 )
 
-// Whoever watches a task that is removed is told by the end of the stream, and
-// finds no task when they come back.
+// The stream of a task ends when the task is removed, and a later subscription
+// does not find the task.
 func TestGone_streamEnds(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)
@@ -34,8 +34,8 @@ func TestGone_streamEnds(t *testing.T) {
 	wantCode(t, s.call(t, "SubscribeToTask", params), "-32001")
 }
 
-// A message that is repeated when the journal has removed what it began, and the
-// engine has not, brings back nothing.
+// If the journal has removed the task of a message and the engine still knows it,
+// a repeat of the message does not restore it.
 func TestGone_repeatIsNotFound(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m-1", "Write").at("id").String()
@@ -54,7 +54,7 @@ func TestGone_repeatIsNotFound(t *testing.T) {
 	}
 }
 
-// forget ends an objective and has the journal remove it, as if long ago.
+// forget ends an objective and has the journal remove it.
 func (s *fixture) forget(t *testing.T, id string) {
 	t.Helper()
 	if o := s.world.Objective(id); !o.Status.Ended() {

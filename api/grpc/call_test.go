@@ -87,8 +87,7 @@ func TestCancelTask(t *testing.T) {
 	}
 }
 
-// A task is the same message whether it comes by gRPC or is made of the JSON that
-// comes by JSON-RPC.
+// A task over gRPC is the same message as the JSON of JSON-RPC makes.
 func TestGetTask_sameAsJSON(t *testing.T) {
 	s := newService(t)
 	req := said("m", "write")
@@ -129,8 +128,8 @@ func TestGetTask_sameAsJSON(t *testing.T) {
 	}
 }
 
-// What JSON says more exactly than a double is rounded; what is no double at all
-// is its text.
+// A JSON number that is more precise than a double is rounded; one that no double
+// can hold becomes its text.
 func TestGetTask_numbers(t *testing.T) {
 	s := newService(t)
 	id := s.result(t, "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":
@@ -178,7 +177,7 @@ func TestGetExtendedAgentCard(t *testing.T) {
 	}
 }
 
-// What the agent does not do it says of every method.
+// Every method that the agent does not offer fails with that error.
 func TestRefusedMethods(t *testing.T) {
 	s := newService(t)
 	for name, call := range map[string]func(context.Context) error{

@@ -10,9 +10,9 @@ import (
 	"longhaul/api/wire"
 )
 
-// newCard returns a card. It is the one message that is made by way of JSON: it is
-// long and seldom asked for, and JSON can express all of it. It panics if an operator
-// configured a card that the proto cannot express.
+// newCard returns a card. It is the only message that is made from JSON: it is
+// long and seldom requested, and JSON can express all of it. It panics if an
+// operator configured a card that the proto cannot express.
 func newCard(c service.Card) *a2apb.AgentCard {
 	out := &a2apb.AgentCard{}
 	body, err := wire.Marshal(wire.V10.PureCard(c))

@@ -37,7 +37,7 @@ func failure(f *service.Fault) error {
 	return plain.Err()
 }
 
-// code returns the code that a fault's status has the name of.
+// code returns the code with the name of a fault's status.
 func code(f *service.Fault) codes.Code {
 	_, name := wire.Status(f)
 	c := codes.Unknown

@@ -27,7 +27,7 @@ import (
 
 var start = servicetest.Start
 
-// A fixture is a server, what is behind it, and a client of it.
+// A fixture is a server, its service and engine, and a client of it.
 type fixture struct {
 	a2apb.A2AServiceClient
 	api   *api.Server
@@ -35,10 +35,10 @@ type fixture struct {
 	conn  *grpc.ClientConn
 	world *servicetest.World
 	logs  *observer.ObservedLogs
-	seen  *http.Request // by whoever asks who calls
+	seen  *http.Request // the last request that was authenticated
 }
 
-// A config is that of a service and of the server in front of it.
+// A config configures a service and its server.
 type config struct {
 	serviceConfig
 	grpcConfig
@@ -133,8 +133,8 @@ func onePlan(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
 	return servicetest.Made{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Task"}}}}}, true
 }
 
-// play has a task run until the test ends it if its message says "slow", fail if it
-// says "fail", and else make a post at once.
+// play lets a task run until the test ends it if its message says "slow", fail if
+// it says "fail", and otherwise make a post at once.
 func play(w opt.Work) servicetest.Play {
 	switch text := w.Messages[0].Text(); {
 	case strings.HasPrefix(text, "slow"):

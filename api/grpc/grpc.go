@@ -1,9 +1,9 @@
 // Package grpc serves A2A 1.0 over gRPC, with the official generated service and
-// the handlers that serve it over HTTP. Requests are read as the ProtoJSON that
-// they stand for, by the one reader of 1.0; answers are made of the model itself.
+// the same handlers as over HTTP. Requests are converted to ProtoJSON for the
+// common reader of 1.0; answers are made from the model.
 //
-// Numbers in data and metadata are doubles here, as the proto has them: what is
-// more exact in JSON is rounded.
+// Numbers in data and metadata are doubles, as in the proto: more precise JSON
+// numbers are rounded.
 package grpc
 
 import (
@@ -27,8 +27,8 @@ import (
 type Config struct {
 	Service *service.Service
 
-	// Authenticate says who sends a call, given what came with it, without its
-	// content, as the HTTP request that it is. Any error refuses the call.
+	// Authenticate returns the caller, given the call as an HTTP request without
+	// its content. Any error refuses the call.
 	Authenticate   func(*http.Request) (service.Caller, error)
 	LenientVersion bool // accept calls without a2a-version
 
@@ -66,8 +66,8 @@ func New(cfg Config) *Server {
 // Serve accepts connections on l, which it closes, until Shutdown.
 func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(l) }
 
-// Shutdown closes the service, which ends the streams of all bindings, and waits for
-// the calls in progress. When ctx ends first it cuts them off. Clients lose
+// Shutdown closes the service, which ends the streams of all bindings, and waits
+// for the calls in progress. If ctx ends first it cancels them. Clients lose
 // nothing: they can subscribe elsewhere.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.service.Close()

@@ -18,7 +18,7 @@ import (
 	"longhaul/api/wire"
 )
 
-// A current is the call that a context is of, and what serves it.
+// A current is the call of a context, and the service for it.
 type current struct {
 	call      *service.Call
 	service   *service.Service
@@ -30,7 +30,7 @@ type currentKey struct{}
 
 func currentOf(ctx context.Context) current { return ctx.Value(currentKey{}).(current) }
 
-// unary serves a call that has one answer. Failures get their status here.
+// unary serves a call with one answer. It turns faults into statuses.
 func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
 	method, ok := methodOf(info.FullMethod)
 	if !ok {
@@ -93,7 +93,7 @@ type callStream struct {
 
 func (s callStream) Context() context.Context { return s.ctx }
 
-// header returns what every answer begins with.
+// header returns the header of every answer.
 func header(c *service.Call) metadata.MD {
 	md := metadata.Pairs("x-request-id", c.RequestID, "a2a-version", string(wire.V10))
 	if len(c.Active) > 0 {
@@ -108,8 +108,7 @@ func methodOf(fullMethod string) (name string, ok bool) {
 	return strings.CutPrefix(fullMethod, "/"+a2apb.A2AService_ServiceDesc.ServiceName+"/")
 }
 
-// asHTTP returns what came with a call, its content aside, as the HTTP request
-// that it is underneath.
+// asHTTP returns a call, without its content, as an HTTP request.
 func asHTTP(ctx context.Context, fullMethod string) *http.Request {
 	r := &http.Request{
 		Method: http.MethodPost, URL: &url.URL{Path: fullMethod}, RequestURI: fullMethod,

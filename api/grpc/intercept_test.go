@@ -85,12 +85,12 @@ func TestFaults(t *testing.T) {
 }
 
 // A request that names no version is one of 0.3, which this service does not
-// speak.
+// serve.
 func TestVersion(t *testing.T) {
 	strict, lenient := newService(t), newService(t, func(c *config) { c.LenientVersion = true })
 	for _, tc := range []struct {
 		version         []string
-		strict, lenient bool // let in
+		strict, lenient bool // accepted
 	}{
 		{[]string{"1.0"}, true, true},
 		{[]string{"1.0.1"}, true, true},
@@ -174,7 +174,8 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
-// The log says of every call what it says over HTTP, and a client may name it.
+// The log has the same entry for a call as over HTTP, and a client may choose its
+// request id.
 func TestLog(t *testing.T) {
 	s := newService(t)
 	var head metadata.MD

@@ -16,8 +16,8 @@ import (
 	"longhaul/api/wire"
 )
 
-// operations is the generated service: one line per operation. The interceptors
-// make faults of the errors that it returns.
+// operations implements the generated service: one line per operation. The
+// interceptors turn its errors into faults.
 type operations struct {
 	a2apb.UnimplementedA2AServiceServer
 	service *service.Service
@@ -86,7 +86,7 @@ func reply[P, R any, M proto.Message](
 	return write(result), nil
 }
 
-// refuse returns the error of an operation that is known and not offered.
+// refuse returns the error of an operation that is not offered.
 func refuse(ctx context.Context, req proto.Message, fault *service.Fault) error {
 	if _, err := params(ctx, req, wire.Nothing); err != nil {
 		return err
@@ -94,8 +94,8 @@ func refuse(ctx context.Context, req proto.Message, fault *service.Fault) error 
 	return fault
 }
 
-// stream calls a handler that opens a stream, and sends what follows. A reader that
-// takes nothing delays nobody else: events wait in the journal.
+// stream calls a handler that opens a stream, and sends its events. A slow reader
+// delays no other: events wait in the journal.
 func stream[P any](
 	req proto.Message, read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (*service.Stream, error),
 	to grpc.ServerStreamingServer[a2apb.StreamResponse],
@@ -117,7 +117,7 @@ func stream[P any](
 }
 
 // send sends events to the end of the stream, or until the client disconnects. On
-// every beat it looks for events of which no notification has come.
+// every beat it looks for events without a notification.
 func send(ctx context.Context, events *service.Stream, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
 	now := currentOf(ctx)
 	beat := time.NewTicker(now.heartbeat)
@@ -139,9 +139,9 @@ func send(ctx context.Context, events *service.Stream, to grpc.ServerStreamingSe
 	return err
 }
 
-var errNoJSON = service.Invalid(service.Violation{Field: "request", Description: "has a value, a number or a time in it that is none"})
+var errNoJSON = service.Invalid(service.Violation{Field: "request", Description: "has an invalid value, number or time"})
 
-// params reads a request as the ProtoJSON that it stands for.
+// params converts a request to ProtoJSON and reads it.
 func params[P any](ctx context.Context, req proto.Message, read func(*wire.Reader) P) (p P, err error) {
 	body, err := protojson.Marshal(req)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"longhaul/opt"
 )
 
-// brief returns what an event says in a word.
+// brief returns a short form of an event.
 func brief(e *a2apb.StreamResponse) string {
 	state := func(s *a2apb.TaskStatus) string {
 		return strings.ToLower(strings.TrimPrefix(s.GetState().String(), "TASK_STATE_"))
@@ -119,7 +119,7 @@ func TestStream_refused(t *testing.T) {
 	}
 }
 
-// A heartbeat looks for events that no watch told of.
+// A heartbeat looks for events that no watch has announced.
 func TestStream_deafWatch(t *testing.T) {
 	s := newService(t, func(c *config) {
 		c.Heartbeat = time.Millisecond
@@ -166,7 +166,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// A client that goes frees its stream.
+// A client that disconnects frees its stream.
 func TestStream_clientGoes(t *testing.T) {
 	var open sync.WaitGroup
 	s := newService(t, func(c *config) {

@@ -22,8 +22,8 @@ var states = map[a2a.TaskState]a2apb.TaskState{
 
 var roles = map[a2a.Role]a2apb.Role{a2a.RoleUser: a2apb.Role_ROLE_USER, a2a.RoleAgent: a2apb.Role_ROLE_AGENT}
 
-// newSent returns the result of a send. There is no place in it for the objective
-// beside the task; with the extension on, the task's metadata has it.
+// newSent returns the result of a send. The proto has no member for the
+// objective; with the extension on, the task's metadata has it.
 func newSent(s service.Sent) *a2apb.SendMessageResponse {
 	if s.Message != nil {
 		return &a2apb.SendMessageResponse{Payload: &a2apb.SendMessageResponse_Message{Message: newMessage(*s.Message)}}

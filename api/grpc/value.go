@@ -20,9 +20,9 @@ func newStruct(m a2a.Metadata) *structpb.Struct {
 	return out
 }
 
-// newValue returns JSON as a value of the proto. What was kept is JSON, but not
-// always what a strict reader of ProtoJSON would take: names may repeat, of which
-// the last one counts.
+// newValue returns JSON as a value of the proto. Stored JSON is valid, but a
+// strict reader of ProtoJSON might refuse it: names may repeat, and the last one
+// counts.
 func newValue(raw json.RawMessage) *structpb.Value {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

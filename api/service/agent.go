@@ -7,15 +7,15 @@ import (
 	"longhaul/opt"
 )
 
-// An Agent decides what a message becomes.
+// An Agent decides how a message is handled.
 type Agent interface {
 	Decide(ctx context.Context, m a2a.Message) (Decision, error)
 }
 
-// A Decision is an answer, or a plan, or neither: then the work needs planning.
+// A Decision is an answer, or plans. With neither, a worker plans the work.
 type Decision struct {
 	Answer  *a2a.Message   // to be sent now; nothing is stored
-	Plans   []opt.PlanSpec // known already
-	Planner string         // which planner is to plan, or has
+	Plans   []opt.PlanSpec // if they are already known
+	Planner string         // the planner that made the plans or must make them
 	Reason  string         // for people
 }

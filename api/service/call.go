@@ -16,22 +16,22 @@ import (
 	"longhaul/opt"
 )
 
-// A Caller is who sends a request.
+// A Caller is the sender of a request.
 type Caller struct {
 	Tenant, Principal string
 	Anonymous         bool // not authenticated
 }
 
-// ErrForbidden is wrapped by errors of authentication about a caller who is known
-// and may not do this.
+// ErrForbidden is wrapped by errors of authentication about a known caller
+// without permission.
 var ErrForbidden = errors.New("forbidden")
 
-// Rules says where the protocol versions ask for different behaviour.
+// Rules has the differences in behaviour between the protocol versions.
 type Rules struct {
 	SecondCancelFails bool // canceling a canceled task is an error
-	SubscribeToEnded  bool // a finished task may be subscribed to: it is shown once
-	InterruptEnds     bool // a subscription ends when the task begins to need input
-	CardFault         bool // a missing extended card has a fault of its own
+	SubscribeToEnded  bool // a subscription to an ended task shows the task once
+	InterruptEnds     bool // a subscription ends when the task needs input
+	CardFault         bool // a missing extended card has its own fault
 }
 
 // A Call is one request in progress: its caller, the rules of its version, its
@@ -56,7 +56,7 @@ type Call struct {
 // knowsOPT reports whether the client understands the extension.
 func (c *Call) knowsOPT() bool { return slices.Contains(c.Active, a2a.ExtensionOPT) }
 
-// namesOPT reports whether the client said so for the whole request.
+// namesOPT reports whether the client named the extension for the whole request.
 func (c *Call) namesOPT() bool { return slices.Contains(c.Named, a2a.ExtensionOPT) }
 
 // about notes the ids to log. Only ids that the caller may see go in.
@@ -74,8 +74,8 @@ func (c *Call) fields() []zap.Field {
 	return fields
 }
 
-// calls does what every call has in common: authentication, extensions, faults
-// and the log.
+// calls has the common steps of all calls: authentication, extensions, faults and
+// the log.
 type calls struct {
 	log        *zap.Logger
 	rand       io.Reader
@@ -84,8 +84,8 @@ type calls struct {
 
 var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
 
-// NewCall returns a call that begins now. requestID is the id that the sender
-// chose for it; if it is not well-formed, the call gets a random one.
+// NewCall returns a call that begins now. requestID is the id from the sender; if
+// it is not well-formed, the call gets a random one.
 func (s *calls) NewCall(requestID string) *Call {
 	c := &Call{RequestID: requestID, began: time.Now()}
 	if requestIDForm.MatchString(requestID) {
@@ -99,8 +99,8 @@ func (s *calls) NewCall(requestID string) *Call {
 	return c
 }
 
-// Serve authenticates the caller and has handle do the call. It returns what the
-// client is told if that fails or panics, nil if it succeeds.
+// Serve authenticates the caller and calls handle. It returns a fault if that
+// fails or panics, nil if it succeeds.
 func (s *calls) Serve(c *Call, authenticate func() (Caller, error), handle func() error) *Fault {
 	return s.Guard(c, func() (err error) {
 		if c.Caller, err = s.authenticate(authenticate); err != nil {
@@ -122,8 +122,8 @@ func (s *calls) authenticate(authenticate func() (Caller, error)) (Caller, error
 	return Caller{}, errUnauthenticated
 }
 
-// Guard calls f and returns what the client is told of its error or panic, nil if
-// there is none. The call keeps the fault.
+// Guard calls f and returns the fault for its error or panic, nil if there is
+// none. The call keeps the fault.
 func (s *calls) Guard(c *Call, f func() error) *Fault {
 	if err := s.Recover(c, f); err != nil {
 		c.Fault = s.fault(c, err)
@@ -146,8 +146,8 @@ func (s *calls) Recover(c *Call, f func() error) (err error) {
 }
 
 // Activate turns on the extensions that the call or its message names and the
-// card declares. A method of the extension turns it on by itself, unless the
-// operator requires that clients name it.
+// card declares. A method of the extension also turns it on, unless the operator
+// requires that clients name it.
 func (s *calls) Activate(c *Call, mentioned []string) error {
 	var missing []string
 	for _, x := range s.extensions {
@@ -167,8 +167,8 @@ func (s *calls) Activate(c *Call, mentioned []string) error {
 	return nil
 }
 
-// Log logs what became of a call: names, codes and ids, never content. more is
-// what the binding knows of it.
+// Log logs the result of a call: names, codes and ids, never content. more are
+// fields of the binding.
 func (s *calls) Log(c *Call, more ...zap.Field) {
 	fields := append(c.fields(), more...)
 	s.log.Info("Served a request", append(fields, zap.Duration("took", time.Since(c.began)))...)

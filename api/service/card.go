@@ -10,18 +10,18 @@ import (
 	"longhaul/opt"
 )
 
-// CardInfo is what an operator says of the agent. Its capabilities the service
-// adds itself.
+// CardInfo is the operator's description of the agent. The service adds the
+// capabilities.
 type CardInfo struct {
 	Name        string
 	Description string
 	Version     string // of the agent
 
-	Interfaces       []Interface // where clients reach the agent, the preferred one first
+	Interfaces       []Interface // the preferred one first
 	Provider         *Provider   // nil for none
 	DocumentationURL string      // "" for none
 	IconURL          string      // "" for none
-	Skills           []Skill     // at least one, or clients do not know what to ask for; an extended card without any has those of the card
+	Skills           []Skill     // at least one; an extended card without skills has those of the card
 	InputModes       []string    // media types, wildcards allowed; nil for text and JSON
 	OutputModes      []string    // likewise
 	Schemes          map[string]SecurityScheme
@@ -31,7 +31,7 @@ type CardInfo struct {
 	NoStreaming      bool                  // refuse to stream
 }
 
-// A Card describes an agent: what it is called, where it is and what it can do.
+// A Card describes an agent: its name, its addresses and its capabilities.
 type Card struct {
 	Name             string
 	Description      string
@@ -42,30 +42,30 @@ type Card struct {
 	Interfaces       []Interface // the preferred one first
 	Capabilities     Capabilities
 	Schemes          map[string]SecurityScheme
-	Requirements     []map[string][]string // scopes by the name of a scheme; any one of the list will do
+	Requirements     []map[string][]string // scopes by the name of a scheme; any one of the list is enough
 	InputModes       []string              // media types
 	OutputModes      []string
 	Skills           []Skill
 }
 
-// A Provider is who runs an agent.
+// A Provider is the organization that runs an agent.
 type Provider struct {
 	Organization string `json:"organization"`
 	URL          string `json:"url"`
 }
 
-// An Interface is a place where an agent can be spoken to.
+// An Interface is an address and a binding of an agent.
 type Interface struct {
 	URL     string `json:"url"`
 	Binding string `json:"protocolBinding"` // JSONRPC, HTTP+JSON or GRPC
 	Version string `json:"protocolVersion"`
 }
 
-// Capabilities is what an agent can do beside the least.
+// Capabilities are the optional features of an agent.
 type Capabilities struct {
 	Streaming  bool        `json:"streaming"`
 	Push       bool        `json:"pushNotifications"`
-	Extended   bool        `json:"extendedAgentCard,omitempty"` // there is a card for those who say who they are
+	Extended   bool        `json:"extendedAgentCard,omitempty"` // there is a card for authenticated callers
 	Extensions []Extension `json:"extensions,omitempty"`
 }
 
@@ -77,7 +77,7 @@ type Extension struct {
 	Params      map[string]any `json:"params,omitempty"`
 }
 
-// A Skill is something an agent is good for.
+// A Skill is something that an agent can do.
 type Skill struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
@@ -88,8 +88,8 @@ type Skill struct {
 	OutputModes []string `json:"outputModes,omitempty"`
 }
 
-// A SecurityScheme is a way to prove who one is. Type is http, apiKey, oauth2,
-// openIdConnect or mutualTLS, and decides which of the other fields count.
+// A SecurityScheme is a way to authenticate. Type is http, apiKey, oauth2,
+// openIdConnect or mutualTLS, and decides which of the other fields are used.
 type SecurityScheme struct {
 	Type              string
 	Description       string
@@ -110,7 +110,7 @@ func orDefault(modes []string) []string {
 	return modes
 }
 
-// extensions lists what the card declares and calls can activate.
+// extensions lists the extensions on the card, which calls can activate.
 func (i CardInfo) extensions(limits opt.Limits) []Extension {
 	limits = limits.OrDefault()
 	return append([]Extension{{
@@ -125,7 +125,7 @@ func (i CardInfo) extensions(limits opt.Limits) []Extension {
 	}}, i.Extensions...)
 }
 
-// cards says what the agent is and can do.
+// cards makes the cards of the agent.
 type cards struct {
 	info     CardInfo
 	extended *CardInfo
@@ -139,17 +139,16 @@ func newCards(cfg Config) *cards {
 	return c
 }
 
-// SetSkills changes what the card says that the agent can be asked for. It may be
-// called at any time.
+// SetSkills changes the skills on the card. It may be called at any time.
 func (s *cards) SetSkills(skills []Skill) {
 	skills = slices.Clone(skills)
 	s.skills.Store(&skills)
 }
 
-// Streams reports whether the agent streams.
+// Streams reports whether the agent supports streams.
 func (s *cards) Streams() bool { return !s.info.NoStreaming }
 
-// Card returns the card that everybody may see.
+// Card returns the public card.
 func (s *cards) Card() Card {
 	info := s.info
 	info.Skills = *s.skills.Load()
@@ -173,7 +172,7 @@ func (s *cards) ExtendedCard(_ context.Context, c *Call, _ struct{}) (Card, erro
 	return s.card(info), nil
 }
 
-// card is the one place that says what this agent can do.
+// card makes a card; only this function sets capabilities.
 func (s *cards) card(i CardInfo) Card {
 	return Card{
 		Name: i.Name, Description: i.Description, Version: i.Version,

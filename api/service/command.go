@@ -15,9 +15,10 @@ import (
 	"longhaul/opt/machine"
 )
 
-// commands has objectives, plans and tasks changed as clients ask. Every change is
-// a command to the objective: refused at once if the journal shows that it cannot
-// be, else delivered as a durable signal and answered by an event in the journal.
+// commands changes objectives, plans and tasks for clients. Every change is a
+// command to the objective: it is refused at once if the journal shows that it is
+// impossible, else delivered as a durable signal and answered by an event in the
+// journal.
 type commands struct {
 	cfg  Config
 	read reader
@@ -27,11 +28,10 @@ type commands struct {
 }
 
 // do has the objective of cmd apply it, and returns the answer. A refusal is an
-// error. A command that asks for what is so already is answered without the
-// objective.
+// error. A command that would change nothing is answered without the objective.
 //
-// A command that came too late was not applied, and never will be. A repeat of the
-// request goes on under the next id that follows from its key.
+// A command that came too late was not applied, and never will be. A repeat of
+// the request uses the next id for its key.
 func (s *commands) do(ctx context.Context, c *Call, cmd opt.Command) (opt.CommandAnswer, error) {
 	key, err := s.ids.key(c)
 	if err == nil {
@@ -58,7 +58,7 @@ func (s *commands) do(ctx context.Context, c *Call, cmd opt.Command) (opt.Comman
 	}
 }
 
-// try delivers a command, unless it has an answer, and waits for that.
+// try delivers a command, unless it has an answer, and waits for the answer.
 func (s *commands) try(ctx context.Context, c *Call, w Watch, cmd opt.Command) (opt.CommandAnswer, error) {
 	if a, ok, err := s.answered(ctx, cmd); ok || err != nil {
 		return a, err
@@ -69,8 +69,8 @@ func (s *commands) try(ctx context.Context, c *Call, w Watch, cmd opt.Command) (
 	return s.answer(ctx, w, cmd)
 }
 
-// sign gives cmd the digest of its content, by which a repeat is known to be one,
-// and the time until which this call waits for it.
+// sign sets the digest of cmd, by which a repeat is recognized, and the time
+// until which this call waits for it.
 func (s *commands) sign(c *Call, cmd opt.Command) (opt.Command, error) {
 	digest, err := digestOf(cmd)
 	cmd.Digest, cmd.Principal = digest, c.Principal
@@ -90,21 +90,21 @@ func digestOf(request any) (string, error) {
 }
 
 var (
-	errUnchanged  = errors.New("unchanged")  // the command asks for what is so already
-	errUnanswered = errors.New("unanswered") // there is no answer in time
+	errUnchanged  = errors.New("unchanged")  // the command would change nothing
+	errUnanswered = errors.New("unanswered") // there was no answer in time
 	errLate       = errors.New("late")       // the command was refused since it came too late
 )
 
-// goneTries is how often an objective is looked for that the journal shows as one
-// that goes on, and that is not there: it is about to end, or an operator has
-// ended it.
+// goneTries is how often a command is tried if the journal shows an open
+// objective whose workflow has ended: the journal will show its end soon, or an
+// operator has ended it.
 const (
 	goneTries = 10
 	goneWait  = 100 * time.Millisecond
 )
 
-// deliver refuses a command by what the journal shows, or sends it to where it is
-// judged.
+// deliver refuses a command if the journal shows that it is impossible, or sends
+// it.
 func (s *commands) deliver(ctx context.Context, c *Call, w Watch, cmd opt.Command) error {
 	for n := 0; ; n++ {
 		o, err := s.read.objective(ctx, c, cmd.ObjectiveID)
@@ -126,7 +126,7 @@ func (s *commands) deliver(ctx context.Context, c *Call, w Watch, cmd opt.Comman
 	}
 }
 
-// admit refuses a command that cannot be carried out as things stand.
+// admit refuses a command that is impossible in the current state.
 func admit(o *opt.Objective, cmd opt.Command) error {
 	err := judge(o, cmd)
 	switch {
@@ -176,8 +176,8 @@ func allowed(o *opt.Objective, cmd opt.Command) []string {
 }
 
 // send delivers a command: to the objective, or to a new run of it if the command
-// retries one that has ended. One that starts work takes a place in the queue of
-// its context first.
+// retries one that has ended. A command that starts work takes a place in the
+// queue of its context first.
 func (s *commands) send(ctx context.Context, o *opt.Objective, cmd opt.Command) error {
 	starts := !o.Started && cmd.Starts()
 	retries := o.Status.Ended()
@@ -195,7 +195,8 @@ func (s *commands) send(ctx context.Context, o *opt.Objective, cmd opt.Command) 
 	if !retries {
 		return s.cfg.Engine.Command(ctx, cmd)
 	}
-	// It may have ended so long ago that it is about to be removed: it stays.
+	// Keep the objective: it may have ended so long ago that a purge is about to
+	// remove it.
 	if err := s.cfg.Journal.Keep(ctx, o.Tenant, o.ID, a2a.At(s.cfg.Now())); err != nil {
 		return err
 	}
@@ -204,9 +205,9 @@ func (s *commands) send(ctx context.Context, o *opt.Objective, cmd opt.Command) 
 	return s.cfg.Engine.Retry(ctx, head, cmd)
 }
 
-// answer waits for the answer to a command that was delivered. If there is none in
-// time, nobody knows whether it is done: a repeat under its id is safe, and gets
-// the answer once there is one.
+// answer waits for the answer to a command that was delivered. Without an answer
+// in time, the result is unknown: a repeat under its id is safe, and gets the
+// answer when there is one.
 func (s *commands) answer(ctx context.Context, w Watch, cmd opt.Command) (a opt.CommandAnswer, err error) {
 	found := false
 	deadline, _ := ctx.Deadline()
@@ -220,7 +221,7 @@ func (s *commands) answer(ctx context.Context, w Watch, cmd opt.Command) (a opt.
 	return a, err
 }
 
-// lastLook is the time that is kept for one more look for an answer.
+// lastLook is the time that is reserved for a last read of the answer.
 const lastLook = 200 * time.Millisecond
 
 // answered returns the answer to a command if there is one. A refusal is an error.
@@ -237,18 +238,18 @@ func (s *commands) answered(ctx context.Context, cmd opt.Command) (a opt.Command
 	return a, true, nil
 }
 
-// unanswered returns the fault of a request of which nobody knows whether it is
-// done. key is that under which it is safe to repeat it.
+// unanswered returns the fault of a request whose result is unknown. key is the
+// key under which it is safe to repeat the request.
 func unanswered(key string) *Fault {
 	return &Fault{
 		Kind: Unavailable, Reason: reasonUnavailable, Retry: retryDelay,
-		Message: "The change is not known to be done: repeat it with the requestId of this error as Idempotency-Key header or metadata " + opt.KeyRequestID,
+		Message: "The result of the change is unknown: repeat it with the requestId of this error as Idempotency-Key header or metadata " + opt.KeyRequestID,
 		Info:    map[string]string{"requestId": key},
 	}
 }
 
-// refusal returns a refusal as what a client is told. o is the objective as the
-// journal shows it, nil if that does not matter.
+// refusal turns a refusal into a fault. o is the objective in the journal, nil if
+// it is not needed.
 func refusal(o *opt.Objective, cmd opt.Command, r *opt.Refusal) error {
 	switch r.Code {
 	case opt.RefusedStale:
@@ -277,7 +278,7 @@ func refusal(o *opt.Objective, cmd opt.Command, r *opt.Refusal) error {
 	return r.Unwrap()
 }
 
-// settled waits until the objective has ended, for a while.
+// settled waits until the objective has ended, at most for wait.
 func (s *commands) settled(ctx context.Context, c *Call, id string, wait time.Duration) error {
 	w := s.cfg.Watch(id)
 	defer w.Close()

@@ -6,20 +6,21 @@ import (
 	"longhaul/opt"
 )
 
-// An Engine starts, tells and stops the work. What it has accepted is durable, and
-// what becomes of it is an event in the journal.
+// An Engine starts work and sends it messages and commands. What it has accepted
+// is durable, and the result is an event in the journal.
 //
 // An error wraps opt.ErrUnavailable if the call may be repeated, opt.ErrEnded if
-// the workflow that it is for is not there.
+// the workflow of the receiver has ended.
 type Engine interface {
 	Starter
 
 	// Tell delivers a message. The verdict on it is recorded in the journal.
 	Tell(ctx context.Context, l opt.Letter) error
-	// Command delivers a change to an objective that goes on. The answer to it is
-	// recorded in the journal.
+	// Command delivers a change to an open objective. The answer is recorded in
+	// the journal.
 	Command(ctx context.Context, cmd opt.Command) error
-	// Cancel asks an objective to stop. It returns before that has happened.
+	// Cancel asks an objective to stop. It returns before the objective has
+	// stopped.
 	Cancel(ctx context.Context, objectiveID string) error
 	// Ready reports why the engine could not accept work now.
 	Ready(ctx context.Context) error
@@ -28,13 +29,13 @@ type Engine interface {
 // A Starter begins work.
 type Starter interface {
 	// Start starts the objective, or has it wait for its turn if its QueuedAt is
-	// set, and returns the opening that holds: an earlier one if the id is taken by
-	// one with the same Objective.Digest. If its digest is another, the error wraps
-	// opt.ErrConflict; if it has ended, opt.ErrEnded.
+	// set, and returns its opening. If an objective with this id and the same
+	// Objective.Digest exists, it returns the opening of that one. If its digest
+	// differs, the error wraps opt.ErrConflict; if it has ended, opt.ErrEnded.
 	Start(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	// Retry delivers a command to an objective that has ended: a new run of it
 	// judges the command, and begins another attempt.
 	Retry(ctx context.Context, o opt.Objective, cmd opt.Command) error
-	// Enter has an objective wait for its turn in its context.
+	// Enter puts an objective into the queue of its context.
 	Enter(ctx context.Context, o opt.Objective, p opt.Placed) error
 }

@@ -43,8 +43,7 @@ const (
 	InvalidState // of a method of the extension: the state does not allow the change
 )
 
-// Reasons that a Fault names because its Kind alone does not say them to all
-// clients.
+// Reasons of a Fault that not all clients can derive from its Kind.
 const (
 	reasonUnauthenticated = "UNAUTHENTICATED"
 	reasonForbidden       = "PERMISSION_DENIED"
@@ -53,11 +52,11 @@ const (
 	reasonTransition      = "INVALID_STATE_TRANSITION"
 )
 
-// A Fault is an error as a client is told of it.
+// A Fault is an error for a client.
 type Fault struct {
 	Kind       Kind
 	Message    string
-	Reason     string // a constant for programs; "" for that of the kind, or none
+	Reason     string // a constant for programs; "" for the reason of the kind, if it has one
 	Info       map[string]string
 	Violations []Violation
 	Retry      time.Duration // after which a repeat may succeed; 0 for never
@@ -86,16 +85,17 @@ func invalid(field, problem string) *Fault {
 	return Invalid(Violation{Field: field, Description: problem})
 }
 
-// Faults of operations that are known and not offered.
+// Faults of operations that are not offered.
 var (
 	ErrNoPush      = &Fault{Kind: NoPush, Message: "Push Notification is not supported"}
 	ErrNoStreaming = &Fault{Kind: Unsupported, Message: "This operation is not supported: the agent does not stream"}
 )
 
-// ErrMediaType is the fault of content that the agent, or a binding, does not take.
+// ErrMediaType is the fault of content that the agent or a binding does not
+// accept.
 var ErrMediaType = &Fault{Kind: ContentType, Message: "Incompatible content types"}
 
-// Faults that handlers return as they are.
+// Faults that handlers return.
 var (
 	errUnauthenticated = &Fault{Kind: Unauthenticated, Message: "Unauthenticated", Reason: reasonUnauthenticated}
 	errForbidden       = &Fault{Kind: Forbidden, Message: "Permission denied", Reason: reasonForbidden}
@@ -115,7 +115,7 @@ var (
 const retryDelay = 2 * time.Second
 
 // TaskUnknown returns the fault of a task that does not exist or is not the
-// caller's. An id that is too long to be one is not repeated.
+// caller's. The fault does not repeat an id that is too long.
 func TaskUnknown(id string) *Fault {
 	f := &Fault{Kind: TaskNotFound, Message: "Task not found"}
 	if len(id) <= MaxID {
@@ -160,7 +160,7 @@ func planTaskUnknown(id string) *Fault {
 }
 
 // fault is the only place where an error of ours becomes a fault. It logs errors
-// that it does not know, and tells the client nothing of them.
+// that it does not know, and hides them from the client.
 func (s *calls) fault(c *Call, err error) *Fault {
 	var fault *Fault
 	var spec *opt.SpecError

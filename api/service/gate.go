@@ -10,10 +10,10 @@ import (
 	"longhaul/opt"
 )
 
-// A GateDecision is what a data part of a message says to a gate: an Action at an
+// A GateDecision is the decision in a data part of a message: an Action at an
 // approval, Answers at a clarification.
 type GateDecision struct {
-	Field    string // where it stands in the request
+	Field    string // its path in the request
 	GateID   string // which gate it is for; "" if the message does not say
 	Action   opt.Action
 	Feedback string
@@ -26,9 +26,9 @@ type GateDecision struct {
 // are refused.
 var served = []opt.Action{opt.Accept, opt.Reject}
 
-// answer returns the gate that m answers and the reply it makes. Both are nil if
-// m is a note. Anything that is not plainly one or the other is refused: a gate
-// must not open by accident.
+// answer returns the gate that m answers and the reply in m. Both are nil if m is
+// a note. A message that is not clearly a reply or a note is refused: a gate must
+// not open by accident.
 func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*opt.Gate, *opt.Reply, error) {
 	if forTask != "" {
 		open = at(open, forTask)
@@ -46,7 +46,7 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 	reply := &opt.Reply{GateID: gate.ID, MessageID: m.MessageID}
 	switch {
 	case d == nil && gate.Kind == opt.Credential:
-		return nil, nil, nil // talk about an authorization grants none
+		return nil, nil, nil // text does not grant an authorization
 	case d == nil && gate.Kind == opt.Approval:
 		return gate, reply, byWord(reply, gate, m)
 	case d == nil:
@@ -86,16 +86,16 @@ func pick(open []*opt.Gate, d *GateDecision) (*opt.Gate, error) {
 	return nil, invalid("message.parts", "must say in interruptId which of these it is for: "+strings.Join(ids, ", "))
 }
 
-// byWord reads a decision from plain text: accept or reject and nothing else.
+// byWord reads a decision from plain text: only accept or reject.
 func byWord(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	reply.Action = opt.Action(strings.ToLower(strings.TrimSpace(m.Text())))
 	if len(m.Parts) == 1 && (reply.Action == opt.Accept || reply.Action == opt.Reject) && offered(gate, reply.Action) {
 		return nil
 	}
-	return notOffered("message.parts", gate) // it asks something
+	return notOffered("message.parts", gate) // any other text
 }
 
-// byText takes plain text as the answer to the only question.
+// byText reads plain text as the answer to the only question.
 func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	text := strings.TrimSpace(m.Text())
 	switch {
@@ -112,7 +112,7 @@ func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	return nil
 }
 
-// byAnswers takes the answers to a clarification: one for each question.
+// byAnswers reads the answers to a clarification: one for each question.
 func byAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 	if d.Answers == nil {
 		return invalid(d.Field+"answers", "is required: the task waits for answers to "+questions(gate))
@@ -142,7 +142,7 @@ func questions(gate *opt.Gate) string {
 
 func offered(gate *opt.Gate, a opt.Action) bool { return gate.Allows(a) && slices.Contains(served, a) }
 
-// notOffered is the fault of asking a gate for something else than it offers.
+// notOffered is the fault of a decision that the gate does not offer.
 func notOffered(field string, gate *opt.Gate) error {
 	var actions []string
 	for _, a := range gate.Actions {
@@ -151,7 +151,7 @@ func notOffered(field string, gate *opt.Gate) error {
 		}
 	}
 	if len(actions) == 0 {
-		return invalid(field, "asks for what is not offered: the task waits for something from elsewhere")
+		return invalid(field, "no action is possible at this gate")
 	}
-	return invalid(field, "asks for what is not offered: the task waits for "+strings.Join(actions, " or "))
+	return invalid(field, "the action must be one of: "+strings.Join(actions, ", "))
 }

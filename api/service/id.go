@@ -9,7 +9,7 @@ import (
 	"longhaul/opt"
 )
 
-// Idempotency says which sends are the same send.
+// Idempotency says which sends are repeats.
 type Idempotency string
 
 // The kinds of Idempotency.
@@ -22,8 +22,8 @@ const (
 // MaxID is the longest id that a request may hold, in bytes.
 const MaxID = 256
 
-// plausible reports whether an id may be looked up: databases differ on what
-// they do with the others.
+// plausible reports whether an id may be looked up: databases handle other ids
+// differently.
 func plausible(id string) bool {
 	return len(id) <= MaxID && !strings.ContainsFunc(id, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
@@ -34,8 +34,8 @@ type ids struct {
 	rand        io.Reader
 }
 
-// objective returns the id of the objective that a message starts. Two sends that
-// are the same send have the same id.
+// objective returns the id of the objective that a message starts. A repeat gets
+// the same id.
 func (i ids) objective(c *Call, m a2a.Message) (string, error) {
 	switch {
 	case i.idempotency != NoRepeats && c.Key != "":
@@ -46,8 +46,8 @@ func (i ids) objective(c *Call, m a2a.Message) (string, error) {
 	return i.random()
 }
 
-// letter returns the key by which two messages to a task are the same message, ""
-// if that is their id.
+// letter returns the key by which a repeated message to a task is recognized, ""
+// for the id of the message.
 func (i ids) letter(c *Call) (string, error) {
 	switch {
 	case i.idempotency != NoRepeats && c.Key != "":
@@ -67,8 +67,7 @@ func (i ids) created(c *Call) (string, error) {
 	return i.random()
 }
 
-// key returns the key under which a change is known: that of the sender, else a
-// random one.
+// key returns the key of a change: that of the sender, else a random one.
 func (i ids) key(c *Call) (string, error) {
 	if c.Key != "" {
 		return c.Key, nil

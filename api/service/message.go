@@ -15,18 +15,18 @@ type SendParams struct {
 	Message      a2a.Message
 	Hints        Hints
 	Decision     *GateDecision // in the message, nil for none
-	BadDecision  *Fault        // of a decision that could not be read; told only if the message is for a task
-	History      int           // messages to return
+	BadDecision  *Fault        // of a decision that could not be read; used only if the message is for a task
+	History      int           // number of messages to return
 	Scope        opt.HistoryScope
-	Push         bool // a push configuration came with it
+	Push         bool // the request has a push configuration
 	ReturnAtOnce bool
 	After        *int64 // resume a stream after this event
 
-	light a2a.Message // Message with references in the place of large contents, as it is kept
+	light a2a.Message // Message with references in place of large contents, as it is stored
 	blobs a2a.Blobs   // those contents
 }
 
-// Hints is what the metadata of a message says in the words of the extension.
+// Hints are the keys of the extension in the metadata of a message.
 type Hints struct {
 	TaskID          string // the plan task that a reply is for
 	PreferObjective bool
@@ -40,8 +40,8 @@ func (h Hints) BringsPlans() bool {
 	return h.Plan != nil || h.Objective != nil && len(h.Objective.Plans) > 0
 }
 
-// An ObjectiveHint is the objective that a message says it is about: one that
-// exists, by its ID, or else what the new one is to be.
+// An ObjectiveHint is the objective in a message: an existing one, by its ID, or
+// the properties of a new one.
 type ObjectiveHint struct {
 	ID          string
 	Name        string
@@ -54,10 +54,10 @@ type ObjectiveHint struct {
 type Sent struct {
 	Task      *Task
 	Message   *a2a.Message
-	Objective *opt.Objective // beside the task, for a client that asked for it there
+	Objective *opt.Objective // beside the task, if the client asked for it there
 }
 
-// messages takes messages to new work and to tasks.
+// messages delivers messages to new work and to tasks.
 type messages struct {
 	cfg     Config
 	read    reader
@@ -67,7 +67,7 @@ type messages struct {
 	streams streams
 }
 
-// A delivery is what became of a message: an answer, or work on a task.
+// A delivery is the result of delivering a message: an answer, or a task.
 type delivery struct {
 	answer  *a2a.Message // the whole answer; nothing else is set
 	taskID  string       // that the message began or was for
@@ -76,8 +76,9 @@ type delivery struct {
 	pending bool         // the workflow has not judged it yet
 }
 
-// SendMessage takes a message and answers with what it began, or with the task
-// it was for, by default when that has ended or waits for a person.
+// SendMessage delivers a message and returns the task that it began or was for,
+// or an answer. By default it waits until the task has ended or waits for a
+// person.
 func (s *messages) SendMessage(ctx context.Context, c *Call, p SendParams) (Sent, error) {
 	d, err := s.deliver(ctx, c, p)
 	if err != nil {
@@ -110,7 +111,8 @@ func (s *messages) SendMessage(ctx context.Context, c *Call, p SendParams) (Sent
 	return sent, err
 }
 
-// StreamMessage takes a message like SendMessage and streams what follows.
+// StreamMessage delivers a message like SendMessage and streams the events after
+// it.
 func (s *messages) StreamMessage(ctx context.Context, c *Call, p SendParams) (*Stream, error) {
 	d, err := s.deliver(ctx, c, p)
 	if err != nil {
@@ -124,9 +126,8 @@ func (s *messages) StreamMessage(ctx context.Context, c *Call, p SendParams) (*S
 	})
 }
 
-// deliver hands a message to new work or to the task that it names.
-// When it returns nil, what the message asks for is durable. The caller closes
-// the watch of what it returns.
+// deliver delivers a message to new work or to the task that it names. It is
+// durable when deliver returns nil. The caller closes the watch of the delivery.
 func (s *messages) deliver(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
 	if p.Push {
 		return nil, ErrNoPush
@@ -140,8 +141,8 @@ func (s *messages) deliver(ctx context.Context, c *Call, p SendParams) (*deliver
 }
 
 // settle waits until the task of d has ended or waits for a person, not counting
-// the gate that was just answered. It gives up after the blocking wait, counted
-// from the beginning of the call.
+// the gate that was just answered. It stops after the blocking wait, counted from
+// the beginning of the call.
 func (s *messages) settle(ctx context.Context, c *Call, d *delivery) error {
 	return s.wait.await(ctx, d.watch, s.cfg.BlockingWait-time.Since(c.began), func() (bool, error) {
 		state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, d.taskID)
@@ -153,8 +154,8 @@ func (s *messages) settle(ctx context.Context, c *Call, d *delivery) error {
 	})
 }
 
-// acceptMedia refuses files, and other parts that name a media type, which the
-// agent does not take. Text as text and data as JSON are always accepted.
+// acceptMedia refuses files, and other parts with a media type, that the agent
+// does not accept. Text as text and data as JSON are always accepted.
 func acceptMedia(accepted []string, m a2a.Message) error {
 	for _, p := range m.Parts {
 		if p.MediaType == "" {

@@ -9,12 +9,12 @@ import (
 	"longhaul/opt"
 )
 
-// converse takes a message that names a task: a reply to a gate, or a note. It
-// checks what needs no workflow; the workflow judges.
+// converse delivers a message that names a task: a reply to a gate, or a note. It
+// checks what it can; the workflow decides.
 //
-// A finished task takes no message, and a repeated message gets its first answer.
-// A reply may finish its task before its client gets the answer, so a repeat is
-// looked for first, as soon as the task is known to be the caller's.
+// An ended task refuses messages, and a repeated message gets its first answer. A
+// reply may end its task before the client gets the answer, so a repeat is looked
+// up first.
 func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
 	m := p.Message
 	hint, err := s.hinted(ctx, c, p)
@@ -60,8 +60,8 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 }
 
 // address returns the task that a message is addressed to, and the plan task
-// under it that it is for, "" if it does not say. The metadata key may do both:
-// name the task, and tell which of those under the root task is meant.
+// under it that it is for, or "". The metadata key may name the task itself, or a
+// plan task under the root task.
 func address(taskID, hint string) (to, forTask string, err error) {
 	if taskID == "" || taskID == hint {
 		return hint, "", nil
@@ -77,8 +77,8 @@ func address(taskID, hint string) (to, forTask string, err error) {
 	return taskID, hint, nil
 }
 
-// hinted returns the A2A task that the metadata of a message names. It names a
-// plan task, which is another A2A task in each attempt.
+// hinted returns the A2A task of the plan task that the metadata of a message
+// names. A plan task is another A2A task in each attempt.
 func (s *messages) hinted(ctx context.Context, c *Call, p SendParams) (string, error) {
 	hint := p.Hints.TaskID
 	ref, ok := opt.ParseID(hint)
@@ -99,7 +99,7 @@ func (s *messages) hinted(ctx context.Context, c *Call, p SendParams) (string, e
 }
 
 // said returns the task of a letter that was judged before, or the error that it
-// got. Both are nil if it was not.
+// got. Both are nil if it was not judged.
 func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
 	w := s.cfg.Watch(v.ObjectiveID)
 	j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
@@ -113,8 +113,8 @@ func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 	return &delivery{taskID: v.Task.ID, watch: w}, nil
 }
 
-// tell delivers a letter and waits a little for the verdict on it, and for the
-// task to follow that.
+// tell delivers a letter and waits a short time for the verdict on it and for the
+// task to change.
 func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
 	d := &delivery{taskID: v.Task.ID, watch: s.cfg.Watch(v.ObjectiveID)}
 	if l.Reply != nil {
@@ -134,7 +134,7 @@ func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 	return d, nil
 }
 
-// compose makes the letter that carries a message to the workflow that judges it.
+// compose makes the letter for a message to a workflow.
 func compose(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 	m := p.Message
 	l := opt.Letter{ObjectiveID: v.ObjectiveID, TaskID: v.Task.ID, Message: p.light}
@@ -164,8 +164,8 @@ func compose(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 	return l, nil
 }
 
-// movedOn waits until the task of d, whose gate was answered, does not show it any
-// more, so that the answer to the reply can be the task after it.
+// movedOn waits until the task of d does not show the answered gate any more, so
+// that the reply is answered with the task after it.
 func (s *messages) movedOn(ctx context.Context, c *Call, d *delivery) error {
 	return s.wait.await(ctx, d.watch, s.cfg.ReplyWait, func() (bool, error) {
 		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
@@ -173,8 +173,8 @@ func (s *messages) movedOn(ctx context.Context, c *Call, d *delivery) error {
 	})
 }
 
-// judged waits for the verdict on a message and returns it as an error if it was
-// refused. pending is true if there is none in time.
+// judged waits for the verdict on a message and returns an error if the message
+// was refused. pending is true if there is no verdict in time.
 func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter, w Watch) (pending bool, err error) {
 	pending = true
 	err = s.wait.await(ctx, w, s.cfg.ReplyWait, func() (bool, error) {
@@ -195,7 +195,8 @@ func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Le
 	return true, err
 }
 
-// verdict returns what a judgement says to the sender of m: nil if m was taken.
+// verdict returns the error of a judgement for the sender of m: nil if m was
+// accepted.
 func verdict(j opt.Judgement, m a2a.Message) error {
 	switch {
 	case j.Digest != m.Digest():
@@ -207,7 +208,7 @@ func verdict(j opt.Judgement, m a2a.Message) error {
 	case j.Verdict == opt.TooLate:
 		return errEnded
 	case j.Verdict == opt.NotOffered:
-		return invalid("message.parts", "asks for an action that is not offered")
+		return invalid("message.parts", "the action is not one of those that the gate offers")
 	}
 	return nil
 }

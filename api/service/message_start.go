@@ -15,9 +15,9 @@ import (
 // client gave it.
 const keyClientObjective = "opt/v1/clientObjectiveId"
 
-// begin takes a message that names no task. If its context is that of an objective
-// that waits to be started, the message starts it; else it is new work, or is
-// answered at once. A repeated message finds what it began.
+// begin delivers a message that names no task. It starts the objective of its
+// context if that waits to be started; else it begins new work, or is answered at
+// once. A repeated message finds the task that it began.
 func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
 	m := p.Message
 	if err := acceptMedia(orDefault(s.cfg.Card.InputModes), m); err != nil {
@@ -86,9 +86,9 @@ func (s *messages) startInContext(ctx context.Context, o opt.Opening) error {
 	return err
 }
 
-// beganOnce returns the task that a repeated message began, and that has ended:
-// just now, or so long ago that the journal has removed it. A removed task is
-// unknown to this message as to every other request; it does not become new work.
+// beganOnce returns the ended task that a repeated message began. If the journal
+// has removed the task, the error is that it is unknown; the message does not
+// begin new work.
 func (s *messages) beganOnce(ctx context.Context, c *Call, id string, m a2a.Message) (*delivery, error) {
 	d, err := s.begun(ctx, c, id, m)
 	if d == nil && err == nil {
@@ -97,9 +97,9 @@ func (s *messages) beganOnce(ctx context.Context, c *Call, id string, m a2a.Mess
 	return d, err
 }
 
-// contextOf returns the context that a message is for, "" for a new one, and the
-// objective that the message starts, if it starts one that is there: one made by
-// objectives/create that has not been started, or was by this very message.
+// contextOf returns the context of a message, "" for a new one, and the existing
+// objective that the message starts, if any: one from objectives/create that was
+// not started, or was started by this message.
 func (s *messages) contextOf(ctx context.Context, c *Call, p SendParams) (string, *opt.Objective, error) {
 	contextID := p.Message.ContextID
 	if h := p.Hints.Objective; h != nil && h.ID != "" && plausible(h.ID) {
@@ -125,9 +125,9 @@ func (s *messages) contextOf(ctx context.Context, c *Call, p SendParams) (string
 	return contextID, idle, err
 }
 
-// idleOf returns the objective that is the first of a context, if it is one of
-// objectives/create that a message starts: it has not been started, or was by this
-// very message. Its id is that of the context.
+// idleOf returns the first objective of a context, if it is from
+// objectives/create and was not started, or was started by this message. Its id
+// is that of the context.
 func (s *messages) idleOf(ctx context.Context, c *Call, contextID, once string) (*opt.Objective, error) {
 	if _, ok := opt.ParseID(contextID); !ok {
 		return nil, nil
@@ -136,7 +136,7 @@ func (s *messages) idleOf(ctx context.Context, c *Call, contextID, once string) 
 	switch {
 	case errors.Is(err, opt.ErrUnknown):
 		return nil, nil
-	case err != nil, o.MessageID != "": // a message made it, and started it
+	case err != nil, o.MessageID != "": // a message created and started it
 		return nil, err
 	case !o.Started && !closed(o) && o.QueuedAt.IsZero():
 		return o, nil
@@ -148,10 +148,10 @@ func (s *messages) idleOf(ctx context.Context, c *Call, contextID, once string) 
 	return o, nil
 }
 
-// wake starts an objective that waits to be started, by telling it the message.
+// wake starts an objective that waits to be started, by sending it the message.
 func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objective) (*delivery, error) {
 	if p.Hints.BringsPlans() {
-		return nil, invalid("message.metadata", "brings a plan for an objective that is there already; add it with plans/create")
+		return nil, invalid("message.metadata", "has a plan for an existing objective; add it with plans/create")
 	}
 	v, err := s.read.task(ctx, c, o.RootID(), opt.TaskWant{})
 	if err != nil {
@@ -174,13 +174,13 @@ func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objec
 	return s.tell(ctx, c, v, l)
 }
 
-// errNotIdle is returned for a message that was to start an objective that another
-// one has started: it is new work of its own.
+// errNotIdle is returned for a message to an idle objective that another message
+// has started meanwhile: the message begins new work.
 var errNotIdle = errors.New("the objective is not idle")
 
-// begun returns the task that a repeated message began, nil if this is the first
-// time. A repeat that blocks waits like the first send: to ask again is how a
-// client whose wait was cut short goes on waiting.
+// begun returns the task that a repeated message began, nil if the message is
+// new. A blocking repeat waits like the first send, so that a client whose
+// connection broke can continue to wait.
 func (s *messages) begun(ctx context.Context, c *Call, id string, m a2a.Message) (*delivery, error) {
 	w := s.cfg.Watch(id)
 	v, err := s.cfg.Journal.Task(ctx, c.Tenant, id, opt.TaskWant{})
@@ -197,9 +197,9 @@ func (s *messages) begun(ctx context.Context, c *Call, id string, m a2a.Message)
 	return nil, err
 }
 
-// decide asks the agent what a message is to become, unless it brings its plan.
-// The agent sees the message with its context; what is kept is the message as it
-// was sent.
+// decide asks the agent how to handle a message, unless the message has plans.
+// The agent sees the message with its context; the message is stored as it was
+// sent.
 func (s *messages) decide(ctx context.Context, p SendParams, contextID, id string) ([]opt.PlanSpec, Decision, error) {
 	if plans, field := planned(p.Hints); len(plans) > 0 {
 		return plans, Decision{}, checkPlans(s.cfg.Limits, field, plans)
@@ -211,12 +211,12 @@ func (s *messages) decide(ctx context.Context, p SendParams, contextID, id strin
 		return nil, Decision{}, fmt.Errorf("decide about a message: %w", err)
 	}
 	if err := checkPlans(s.cfg.Limits, "", d.Plans); err != nil {
-		return nil, Decision{}, fmt.Errorf("the agent's plan for %s: %v", id, err) // not the client's mistake
+		return nil, Decision{}, fmt.Errorf("the agent's plan for %s: %v", id, err) // not an error of the client
 	}
 	return d.Plans, d, nil
 }
 
-// planned returns the plans that a message brings, and where they stand in it.
+// planned returns the plans in a message, and their path in it.
 func planned(h Hints) ([]opt.PlanSpec, string) {
 	switch {
 	case h.Plan != nil:
@@ -227,8 +227,8 @@ func planned(h Hints) ([]opt.PlanSpec, string) {
 	return nil, ""
 }
 
-// answerNow sends the agent's answer. Nothing is kept of it, so its ids follow
-// from what was asked, where the agent gave none.
+// answerNow returns the agent's answer. It is not stored, so ids that the agent
+// left out are derived from those of the message.
 func (s *messages) answerNow(answer *a2a.Message, contextID, id string) (*delivery, error) {
 	if len(answer.Parts) == 0 {
 		return nil, errAgentAnswer
@@ -247,7 +247,7 @@ func (s *messages) answerNow(answer *a2a.Message, contextID, id string) (*delive
 	return &delivery{answer: &m}, nil
 }
 
-// newObjective returns the objective that a message begins, as it is at first.
+// newObjective returns the first state of the objective that a message begins.
 func (s *messages) newObjective(c *Call, p SendParams, id string) opt.Objective {
 	m, now := p.Message, a2a.At(s.cfg.Now())
 	o := opt.Objective{

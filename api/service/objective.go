@@ -38,7 +38,7 @@ type ShownObjective struct {
 // ObjectivePage is a page of objectives and how much of each to show.
 type ObjectivePage struct {
 	Objectives   []*opt.Objective
-	Next         string // token of the page after, "" for none
+	Next         string // token of the next page, "" for none
 	Total        int    // on all pages
 	Plans, Tasks bool
 }
@@ -54,8 +54,8 @@ type objectives struct {
 }
 
 // CreateObjective opens an objective that waits: for plans, and for a message
-// with its context id, which starts it. A repeat that names the same key finds the
-// objective that the first request opened.
+// with its context id, which starts it. A repeat with the same key returns the
+// objective of the first request.
 func (s *objectives) CreateObjective(ctx context.Context, c *Call, p CreateObjectiveParams) (*opt.Objective, error) {
 	id, err := s.ids.created(c)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *objectives) CreateObjective(ctx context.Context, c *Call, p CreateObjec
 	}
 	c.about(id, "")
 	o, err = s.out.start(ctx, o)
-	if errors.Is(err, opt.ErrEnded) { // that the first request opened, and that has ended since
+	if errors.Is(err, opt.ErrEnded) { // the objective of the first request, which has ended
 		return s.read.objective(ctx, c, id)
 	}
 	return &o.Objective, err

@@ -20,8 +20,8 @@ type ReplanParams struct {
 	Seen       int64
 }
 
-// UpdateObjective changes an objective. One that has ended changes in one way
-// alone: a new attempt at it begins.
+// UpdateObjective changes an objective. The only change of an ended objective is
+// a new attempt.
 func (s *commands) UpdateObjective(ctx context.Context, c *Call, p UpdateObjectiveParams) (ShownObjective, error) {
 	cmd := opt.Command{Kind: opt.UpdateObjective, ObjectiveID: p.ID, Seen: p.Seen, Status: string(p.Status)}
 	if !p.Change.Empty() {
@@ -40,8 +40,8 @@ func (s *commands) UpdateObjective(ctx context.Context, c *Call, p UpdateObjecti
 	return ShownObjective{Objective: o, Plans: true, Tasks: true, Unconfirmed: answer.Waiting}, err
 }
 
-// Replan has plans made in place of those that have not ended. The answer shows
-// the objective as it is while that happens.
+// Replan has plans made that replace those that have not ended. The answer shows
+// the objective during the planning.
 func (s *commands) Replan(ctx context.Context, c *Call, p ReplanParams) (ShownObjective, error) {
 	cmd := opt.Command{Kind: opt.Replan, ObjectiveID: p.ID, Seen: p.Seen, Text: p.Reason}
 	answer, err := s.do(ctx, c, cmd)
@@ -50,7 +50,7 @@ func (s *commands) Replan(ctx context.Context, c *Call, p ReplanParams) (ShownOb
 	}
 	o, err := s.read.objective(ctx, c, p.ID)
 	if err == nil && o.Started && !o.Status.Ended() {
-		o.Status = opt.ObjectivePlanning // a planner may be done by now
+		o.Status = opt.ObjectivePlanning // planning may have ended already
 	}
 	return ShownObjective{Objective: o, Plans: true, Tasks: true, Unconfirmed: answer.Waiting}, err
 }

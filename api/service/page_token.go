@@ -14,8 +14,8 @@ import (
 
 const macSize = 16
 
-// A pageOf names a list of which there are pages: what it lists, for whom and
-// which of them. A token is good for the list that it was made for only.
+// A pageOf identifies a list with pages: what it lists, for whom and with which
+// filter. A token is valid only for its list.
 type pageOf struct {
 	kind   string
 	tenant string
@@ -32,7 +32,7 @@ type pages struct {
 
 var errPageToken = invalid("pageToken", "is not a token of this list")
 
-// token returns a token for the page that comes after a place in a list.
+// token returns a token for the page after a position in a list.
 func (p *pages) token(ctx context.Context, list pageOf, after opt.Cursor) (string, error) {
 	place, err := json.Marshal(after)
 	if err != nil {
@@ -45,9 +45,9 @@ func (p *pages) token(ctx context.Context, list pageOf, after opt.Cursor) (strin
 	return base64.RawURLEncoding.EncodeToString(append(mac, place...)), nil
 }
 
-// cursor returns the place that a token stands for, the beginning for "". A token
-// that we did not make, or made for another list, is refused: with a wrong page a
-// client might never reach the end of a list.
+// cursor returns the position of a token, the beginning for "". A foreign token,
+// or one of another list, is refused: with a wrong page a client might never
+// reach the end of a list.
 func (p *pages) cursor(ctx context.Context, list pageOf, token string) (after opt.Cursor, err error) {
 	if token == "" {
 		return after, nil

@@ -51,10 +51,10 @@ func (r reader) plan(ctx context.Context, c *Call, id string) (*opt.Objective, *
 	return o, p, nil
 }
 
-// checkPlans reports what is wrong with plans that are to be the first of an
-// objective. field says where they stand in the request; it may hold a %d.
+// checkPlans reports what is wrong with the first plans of an objective. field is
+// their path in the request; it may hold a %d.
 func checkPlans(limits opt.Limits, field string, specs []opt.PlanSpec) error {
-	some := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Limits: limits} // ids only have to differ
+	some := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Limits: limits} // the id does not matter
 	_, err := some.NewPlans(specs, a2a.Time{})
 	var wrong *opt.SpecError
 	if !errors.As(err, &wrong) {

@@ -28,8 +28,8 @@ type AddTasksParams struct {
 	Seen  int64
 }
 
-// CreatePlan adds a plan to an objective. It runs when the objective has been
-// started and its turn has come: what is returned is the plan as it was added.
+// CreatePlan adds a plan to an objective and returns it. The plan runs when the
+// objective has been started and it is the plan's turn.
 func (s *commands) CreatePlan(ctx context.Context, c *Call, p CreatePlanParams) (*opt.Plan, error) {
 	answer, err := s.do(ctx, c, opt.Command{
 		Kind: opt.CreatePlan, ObjectiveID: p.ObjectiveID, Seen: p.Seen, Plan: &p.Plan, Start: p.Plan.Metadata.Bool(opt.KeyAutoStart),
@@ -45,8 +45,7 @@ func (s *commands) CreatePlan(ctx context.Context, c *Call, p CreatePlanParams) 
 	return plan, nil
 }
 
-// UpdatePlan changes a plan. One that failed changes in one way alone: a new
-// attempt at it begins.
+// UpdatePlan changes a plan. The only change of a failed plan is a new attempt.
 func (s *commands) UpdatePlan(ctx context.Context, c *Call, p UpdatePlanParams) (ShownPlan, error) {
 	cmd := opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Seen: p.Seen, Status: string(p.Status)}
 	if !p.Change.Empty() {
@@ -60,7 +59,7 @@ func (s *commands) AddTasks(ctx context.Context, c *Call, p AddTasksParams) (Sho
 	return s.changePlan(ctx, c, opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Seen: p.Seen, Tasks: p.Tasks})
 }
 
-// changePlan has a command about a plan done, and returns the plan after it.
+// changePlan sends a command about a plan, and returns the plan after it.
 func (s *commands) changePlan(ctx context.Context, c *Call, cmd opt.Command) (ShownPlan, error) {
 	o, _, err := s.read.plan(ctx, c, cmd.PlanID)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"longhaul/opt"
 )
 
-// A ShownTask is a plan task and, for a method that moves it, what it is part of.
+// A ShownTask is a plan task and, for a method that moves it, its plan and
+// objective.
 type ShownTask struct {
 	Task      *opt.Task
 	Plan      *opt.Plan

@@ -47,7 +47,7 @@ func (s *commands) UpdateTaskStatus(ctx context.Context, c *Call, p UpdateTaskSt
 	return s.changeTask(ctx, c, t, opt.Command{Kind: opt.MoveTask, Seen: p.Seen, Status: string(p.State), Text: p.Message})
 }
 
-// changeTask has a command about a plan task done, and returns the task after it.
+// changeTask sends a command about a plan task, and returns the task after it.
 func (s *commands) changeTask(ctx context.Context, c *Call, t ShownTask, cmd opt.Command) (ShownTask, error) {
 	cmd.ObjectiveID, cmd.PlanID, cmd.TaskID = t.Objective.ID, t.Plan.ID, t.Task.ID
 	if _, err := s.do(ctx, c, cmd); err != nil {
@@ -56,11 +56,10 @@ func (s *commands) changeTask(ctx context.Context, c *Call, t ShownTask, cmd opt
 	return s.read.planTask(ctx, c, t.Task.ID)
 }
 
-// mayStandIn reports whether the task called link is one that the caller knows,
-// which can be followed. A task that would wait for the one that it is to stand in
-// for is refused: one of the same objective, one that goes on in the same context,
-// where one objective works at a time, and one that follows a task of this
-// objective, however indirectly.
+// mayStandIn reports whether the task link exists for the caller, so that it can
+// be followed. It refuses tasks that would wait for t: tasks of the same
+// objective, open tasks in the same context, where one objective works at a time,
+// and tasks that follow a task of this objective, directly or not.
 func (s *commands) mayStandIn(ctx context.Context, c *Call, t ShownTask, link string) (known bool, err error) {
 	ref, ok := opt.ParseID(link)
 	switch {
@@ -78,7 +77,7 @@ func (s *commands) mayStandIn(ctx context.Context, c *Call, t ShownTask, link st
 	case err != nil:
 		return false, err
 	case v.Task.ContextID == t.Objective.ContextID && !v.State.Ended():
-		return false, invalid("a2aTaskId", "goes on in the same context, where one works at a time")
+		return false, invalid("a2aTaskId", "has not ended and is in the same context, where one objective works at a time")
 	}
 	cycle, err := s.leadsTo(ctx, c, ref.ObjectiveID, t.Objective.ID)
 	if err == nil && cycle {
@@ -91,7 +90,7 @@ func (s *commands) mayStandIn(ctx context.Context, c *Call, t ShownTask, link st
 const linksMost = 1000
 
 // leadsTo reports whether open tasks of an objective follow tasks of another,
-// however indirectly.
+// directly or not.
 func (s *commands) leadsTo(ctx context.Context, c *Call, from, to string) (bool, error) {
 	open, seen := []string{from}, map[string]bool{from: true}
 	for len(open) > 0 && len(seen) <= linksMost {

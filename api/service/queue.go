@@ -20,7 +20,7 @@ func queueFull(contextID string, limit int) *Fault {
 	}
 }
 
-// queued adds to the metadata of a root task where it waits.
+// queued adds its position in the queue to the metadata of a root task.
 func queued(m a2a.Metadata, v opt.TaskView) a2a.Metadata {
 	if v.QueuedAt.IsZero() {
 		return m

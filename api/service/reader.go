@@ -9,12 +9,12 @@ import (
 	"longhaul/opt"
 )
 
-// A reader reads what callers name. What is not there, and what belongs to another
-// tenant, is the same fault.
+// A reader reads things by ids from callers. Unknown things and things of other
+// tenants give the same fault.
 type reader struct{ journal Journal }
 
-// task reads a task that the caller names. What cannot be an id of ours is as
-// unknown as what is not there, and does not reach the journal.
+// task reads a task that the caller names. An id that cannot be valid is unknown,
+// and does not reach the journal.
 func (r reader) task(ctx context.Context, c *Call, id string, want opt.TaskWant) (opt.TaskView, error) {
 	if !plausible(id) {
 		return opt.TaskView{}, TaskUnknown(id)
@@ -29,7 +29,7 @@ func (r reader) task(ctx context.Context, c *Call, id string, want opt.TaskWant)
 	return v, err
 }
 
-// show returns a task as the caller sees it.
+// show returns a task in the form for the caller.
 func (r reader) show(ctx context.Context, c *Call, v opt.TaskView) (Task, error) {
 	t := Task{Task: present(v)}
 	if err := r.attach(ctx, v.ObjectiveID, &t.Task); err != nil {
@@ -77,7 +77,7 @@ func (r reader) attachEvent(ctx context.Context, objectiveID string, e a2a.Event
 	return err
 }
 
-// content returns how the contents of an objective are read.
+// content returns a function that reads the contents of an objective.
 func (r reader) content(ctx context.Context, objectiveID string) func(string) ([]byte, error) {
 	return func(id string) ([]byte, error) { return r.journal.ReadBlob(ctx, objectiveID, id) }
 }

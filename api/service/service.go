@@ -1,14 +1,14 @@
-// Package service has the handlers of A2A and of the OPT extension: one method for
-// each operation, with typed parameters and results. It knows nothing of HTTP,
-// JSON-RPC or gRPC; packages api and api/grpc read requests, call a [Service] and
-// write what it returns.
+// Package service has the handlers of A2A and of the OPT extension: one method
+// for each operation, with typed parameters and results. It does not depend on
+// HTTP, JSON-RPC or gRPC; packages api and api/grpc read requests, call a
+// [Service] and write what it returns.
 //
 // A binding makes a [Call] for each request and runs it in [Service.Serve], which
 // authenticates the caller and turns errors into faults. Within that it reads the
 // parameters, turns on the extensions ([Service.Activate]) and calls one operation.
 //
-// Handlers write through the [Engine], read only from the [Journal], and wait for
-// the journal to show what the work has made of a request.
+// Handlers write through the [Engine], read only from the [Journal], and wait
+// until the journal shows the result of a request.
 package service
 
 import (
@@ -33,9 +33,8 @@ type Config struct {
 	Agent   Agent
 	Card    CardInfo
 
-	// Extended is what callers who are not anonymous are shown in place of Card,
-	// nil for nothing. It describes the agent only: the agent's capabilities are
-	// those of Card.
+	// Extended replaces Card for callers that are not anonymous; nil for none. Its
+	// capabilities are those of Card.
 	Extended *CardInfo
 
 	Idempotency  Idempotency   // zero: ByMessageID
@@ -69,13 +68,13 @@ func withDefaults(cfg Config) Config {
 
 // A Service has all operations. It is safe for concurrent use.
 type Service struct {
-	calls      // what all have in common
+	calls      // the common steps of all calls
 	*cards     // the agent card
 	messages   // message/send and message/stream
 	tasks      // tasks/get and tasks/list
 	streams    // tasks/resubscribe
 	objectives // objectives and plans: create an objective, get and list
-	commands   // what changes objectives, plans and tasks, tasks/cancel among it
+	commands   // changes of objectives, plans and tasks, with tasks/cancel
 
 	engine  Engine
 	journal Journal
@@ -120,7 +119,7 @@ type Readiness struct{ Engine, Journal bool }
 // All reports whether all parts can.
 func (r Readiness) All() bool { return r.Engine && r.Journal }
 
-// Ready asks the engine and the journal. Reasons go to the log.
+// Ready asks the engine and the journal. It logs the reasons.
 func (s *Service) Ready(ctx context.Context) Readiness {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

@@ -11,15 +11,15 @@ import (
 	"longhaul/opt"
 )
 
-// eventPage is how many events a stream reads at a time, which bounds what a
-// slow reader makes us hold.
+// eventPage is how many events a stream reads at a time, which bounds the memory
+// for a slow reader.
 const eventPage = 100
 
 // ErrIdle is returned by Stream.Next when nothing happened for a while.
 var ErrIdle = errors.New("nothing happened")
 
-// A Stream is an open stream of one task. It reads the journal at its reader's
-// pace; nothing is pushed to it. It is for one goroutine.
+// A Stream is an open stream of one task. It reads the journal when its reader
+// asks for an event. It is for one goroutine.
 type Stream struct {
 	journal     Journal
 	wait        waiter
@@ -31,12 +31,12 @@ type Stream struct {
 	ends        func(a2a.TaskState) bool // the stream ends with an event of this state
 	hierarchy   *hierarchy               // nil if the client does not understand the extension
 
-	first    *StreamEvent // goes out before all others; nil when the stream is a resumed one
+	first    *StreamEvent // sent before all others; nil for a resumed stream
 	page     []opt.Recorded
-	seq      int64 // of the last event that was taken from a page
-	notified bool  // by the watch, and nothing was found yet
-	over     bool  // the task has ended: what is not recorded by now never comes
-	done     bool  // nothing goes out any more, once first has
+	seq      int64 // of the last event read from a page
+	notified bool  // by the watch, and the journal was not read since
+	over     bool  // the task has ended: no later event will be recorded
+	done     bool  // nothing is sent any more, except first
 }
 
 // A StreamEvent is one event of a stream.
@@ -53,7 +53,7 @@ type streams struct {
 	watch func(objectiveID string) Watch
 }
 
-// A streamStart says what a stream is to show, and how it came about.
+// A streamStart describes the stream to open.
 type streamStart struct {
 	id      string
 	watch   Watch // attached before anything was read or written
@@ -61,8 +61,8 @@ type streamStart struct {
 	scope   opt.HistoryScope
 	after   *int64 // resume after this event: no snapshot, no gap
 	send    bool   // the stream of a send, which ends when the task needs input
-	gate    string // that was answered just now, so that it does not end the stream
-	pending bool   // a reply was sent and is not judged
+	gate    string // that was just answered, so that it does not end the stream
+	pending bool   // a reply was sent and is not judged yet
 }
 
 // Subscribe opens a stream of a task that exists.
@@ -74,8 +74,8 @@ func (s streams) Subscribe(ctx context.Context, c *Call, p TaskParams) (*Stream,
 	return s.open(ctx, c, streamStart{id: p.ID, watch: s.watch(ref.ObjectiveID), history: p.History, scope: p.Scope, after: p.After})
 }
 
-// open opens a stream, which owns the watch from then on. Everything that can be
-// wrong with it is found here, before anything goes out.
+// open opens a stream, which then owns the watch. All errors are found here,
+// before anything is sent.
 func (s streams) open(ctx context.Context, c *Call, start streamStart) (out *Stream, err error) {
 	defer func() {
 		if err != nil {
@@ -123,8 +123,8 @@ func (s streams) open(ctx context.Context, c *Call, start streamStart) (out *Str
 }
 
 // resumeAfter returns the number of the last event that a client has seen, from
-// its params or the Last-Event-ID that browsers send. ok is false for a number that
-// cannot be right, or leaves nothing to send: the stream begins with a snapshot.
+// its params or the Last-Event-ID that browsers send. ok is false if the number
+// is invalid or no event comes after it: then the stream begins with a snapshot.
 func resumeAfter(c *Call, param *int64, v opt.TaskView) (after int64, ok bool) {
 	if param == nil {
 		n, err := strconv.ParseInt(c.After, 10, 64)
@@ -171,8 +171,8 @@ func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, 
 	return StreamEvent{}, io.EOF
 }
 
-// event returns what a recorded event is to the stream's client; ok is false for
-// nothing. The stream is done after the event that ends it.
+// event returns the client's form of a recorded event; ok is false if the client
+// does not see it. The stream is done after the event that ends it.
 func (s *Stream) event(e opt.Event) (out a2a.Event, ok bool) {
 	out, ok = s.project(e)
 	s.done = ok && out.Status != nil && s.ends(out.Status.Status.State)
@@ -184,8 +184,8 @@ func (s *Stream) event(e opt.Event) (out a2a.Event, ok bool) {
 	return out, ok
 }
 
-// waitForEvents waits until there may be new events. It returns io.EOF if there
-// never will be any, because the task was removed.
+// waitForEvents waits until there may be new events. It returns io.EOF if the
+// task was removed.
 func (s *Stream) waitForEvents(ctx context.Context, idle <-chan time.Time) error {
 	if s.notified {
 		_, _, err := s.journal.Peek(ctx, s.tenant, s.taskID)
@@ -210,7 +210,7 @@ func (s *Stream) waitForEvents(ctx context.Context, idle <-chan time.Time) error
 	}
 }
 
-// Close releases the stream. The work goes on.
+// Close releases the stream. It does not affect the work.
 func (s *Stream) Close() {
 	if s.watch != nil {
 		s.watch.Close()

@@ -5,10 +5,10 @@ import (
 	"longhaul/opt"
 )
 
-// project returns what clients of the stream's task see of an event; ok is false for
-// nothing. It depends on the event alone, so every client
-// sees the same, wherever its stream began. A root task's update names a place in a
-// plan only if its event does, which is at a gate.
+// project returns the form of an event for clients of the stream's task; ok is
+// false if they do not see it. It depends only on the event, so every client sees
+// the same, wherever its stream began. An update of a root task names a place in
+// a plan only if its event does, which is at a gate.
 func (s *Stream) project(e opt.Event) (out a2a.Event, ok bool) {
 	switch {
 	case (e.Kind == opt.TaskMoved || e.Kind == opt.TaskTried) && e.TaskID == s.taskID:

@@ -9,10 +9,10 @@ import (
 	"longhaul/opt"
 )
 
-// A hierarchy is the state above and below a root task at one place in the order of
-// events. From it a stream makes the updates for clients that understand the
-// extension. Only events change it, so every client gets the same updates, wherever
-// its stream began.
+// A hierarchy is the state of an objective and its plans and tasks after an
+// event. From it a stream makes the updates for clients with the extension. Only
+// events change it, so every client gets the same updates, wherever its stream
+// began.
 type hierarchy struct {
 	id       string
 	attempt  int // of the objective
@@ -25,8 +25,8 @@ type hierarchy struct {
 	interrupt json.RawMessage // what that shows under opt.KeyInterrupt, nil for nothing
 }
 
-// A change is the value of opt.KeyEvent. What was changed without being moved has
-// one status in both places.
+// A change is the value of opt.KeyEvent. From and To are the same if the status
+// did not change.
 type change struct {
 	Kind     string `json:"kind"` // objective, plan or task
 	ID       string `json:"id"`
@@ -35,8 +35,8 @@ type change struct {
 	Revision int64  `json:"revision"` // of the objective
 }
 
-// hierarchyIn returns the hierarchy as a snapshot shows it: t, which is v with
-// an objective that was read after it.
+// hierarchyIn returns the hierarchy of a snapshot: t, which is v with an
+// objective that was read after it.
 func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, t Task) (*hierarchy, error) {
 	_, seq, err := s.journal.Peek(ctx, s.tenant, v.Task.ID)
 	switch {
@@ -57,7 +57,7 @@ func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, t Task) (*hier
 	return h, nil
 }
 
-// hierarchyAfter returns the hierarchy as it was after an event.
+// hierarchyAfter returns the hierarchy after an event.
 func (s *Stream) hierarchyAfter(ctx context.Context, seq int64) (*hierarchy, error) {
 	h := &hierarchy{id: s.objectiveID, plans: map[string]string{}}
 	for at := int64(0); at < seq; {
@@ -76,8 +76,8 @@ func (s *Stream) hierarchyAfter(ctx context.Context, seq int64) (*hierarchy, err
 	return h, nil
 }
 
-// update applies e to h and returns the update that clients of a root task's stream
-// get of it beside what every client gets; ok is false for none.
+// update applies e to h and returns the additional update for clients with the
+// extension on a root task's stream; ok is false if there is none.
 func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool) {
 	if e.Kind == opt.TaskMoved && e.TaskID == opt.RootID(h.id, h.attempt) {
 		h.moveRoot(s.status(e))
@@ -102,7 +102,8 @@ func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool
 	return u, true
 }
 
-// moveRoot applies an update of the root task. Its status is as old as its state.
+// moveRoot applies an update of the root task. The time of its status is that of
+// its last change of state.
 func (h *hierarchy) moveRoot(u *a2a.StatusUpdate) {
 	if u.Status.State == h.root.State {
 		u.Status.At = h.root.At
@@ -110,13 +111,13 @@ func (h *hierarchy) moveRoot(u *a2a.StatusUpdate) {
 	h.root, h.interrupt = u.Status, u.Metadata[opt.KeyInterrupt]
 }
 
-// begin begins an attempt, whose root task is new.
+// begin begins an attempt with a new root task.
 func (h *hierarchy) begin(attempt int, at a2a.Time) {
 	h.attempt, h.paused, h.root, h.interrupt = max(attempt, 1), false, a2a.TaskStatus{State: a2a.Submitted, At: at}, nil
 }
 
-// apply changes h as e says, and returns what was changed and where; ok is false
-// if clients are not told of it.
+// apply applies e to h, and returns the change and its place; ok is false if
+// clients do not see it.
 func (h *hierarchy) apply(e opt.Event) (told change, at place, ok bool) {
 	at = place{objectiveID: h.id}
 	switch e.Kind {
@@ -170,7 +171,7 @@ func (h *hierarchy) plan(e opt.Event) change {
 	return told
 }
 
-// moved changes a status, and returns that.
+// moved changes a status, and returns the change.
 func (h *hierarchy) moved(kind, id string, status *string, from, to string) change {
 	told := change{kind, id, cmp.Or(from, *status), to, h.revision}
 	*status = to

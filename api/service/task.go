@@ -24,12 +24,12 @@ type TaskListParams struct {
 // TaskPage is a page of tasks.
 type TaskPage struct {
 	Tasks []a2a.Task
-	Next  string // token of the page after, "" for none
+	Next  string // token of the next page, "" for none
 	Size  int    // that was asked for
 	Total int    // on all pages
 }
 
-// A Task is an A2A task as a caller sees it.
+// A Task is an A2A task in the form for a caller.
 type Task struct {
 	a2a.Task
 	Objective *opt.Objective // that its metadata carries; nil for none
@@ -41,7 +41,7 @@ type tasks struct {
 	pages *pages
 }
 
-// GetTask answers from the journal, so it works while everything else is down.
+// GetTask reads only the journal, so it works while everything else is down.
 func (s *tasks) GetTask(ctx context.Context, c *Call, p TaskParams) (Task, error) {
 	v, err := s.read.task(ctx, c, p.ID, opt.TaskWant{History: p.History, Scope: p.Scope, Artifacts: true})
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *tasks) GetTask(ctx context.Context, c *Call, p TaskParams) (Task, error
 	return s.read.show(ctx, c, v)
 }
 
-// ListTasks returns a page of the caller's tasks, the one that changed last first.
-// Its tasks do not carry their objectives, even where the extension is on.
+// ListTasks returns a page of the caller's tasks, latest change first. Its tasks
+// do not carry their objectives, even where the extension is on.
 func (s *tasks) ListTasks(ctx context.Context, c *Call, p TaskListParams) (TaskPage, error) {
 	f := p.Filter
 	page := TaskPage{Size: f.Limit}

@@ -8,9 +8,9 @@ import (
 	"longhaul/opt"
 )
 
-// CancelTask asks an objective, or one task of a plan, to stop, and waits a
-// little for that to happen. The request is durable: what has not stopped by then
-// stops later, and the task says so.
+// CancelTask asks an objective, or one task of a plan, to stop, and waits a short
+// time for it. The request is durable: a task that has not stopped by then stops
+// later, and its metadata says so.
 func (s *commands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Task, error) {
 	v, err := s.read.task(ctx, c, p.ID, opt.TaskWant{})
 	switch {
@@ -28,15 +28,15 @@ func (s *commands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Task,
 	case err != nil:
 		return Task{}, err
 	case v.State.Ended() && v.State != opt.TaskCanceled:
-		return Task{}, errNotCanceled // it was over before, or before we came
+		return Task{}, errNotCanceled // it had ended before the call took effect
 	case !v.State.Ended():
 		v.Stopping = string(opt.TaskCanceled)
 	}
 	return s.read.show(ctx, c, v)
 }
 
-// cancel asks for the end of a task and waits for it a while. One that has ended
-// meanwhile is no error here.
+// cancel asks for the end of a task and waits for it for a while. It returns no
+// error if the task has ended meanwhile.
 func (s *commands) cancel(ctx context.Context, c *Call, v opt.TaskView) error {
 	w := s.cfg.Watch(v.ObjectiveID)
 	defer w.Close()

@@ -84,8 +84,8 @@ type interrupt struct {
 	Interrupt *opt.Gate `json:"interrupt"`
 }
 
-// addressed returns m with the ids that are clear from where it stands.
-// Messages are kept as they were sent, so a client may have left them out.
+// addressed returns m with the ids of its task. Messages are stored as they were
+// sent, so a client may have left the ids out.
 func addressed(m a2a.Message, t a2a.Task) a2a.Message {
 	if m.ContextID == "" {
 		m.ContextID = t.ContextID
@@ -96,15 +96,15 @@ func addressed(m a2a.Message, t a2a.Task) a2a.Message {
 	return m
 }
 
-// A place says where in an objective something is.
+// A place is the position of something in an objective.
 type place struct {
 	objectiveID string
-	planID      string // "" for nowhere in particular
+	planID      string // "" if it is in no plan
 	index       int
 }
 
 // placeOf returns the place of a plan task. Its index is the last number of its
-// id, since plans only grow at their end.
+// id, since tasks are only added at the end.
 func placeOf(objectiveID, taskID string) place {
 	ref, ok := opt.ParseID(taskID)
 	if !ok || ref.TaskID == "" {

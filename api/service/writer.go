@@ -12,8 +12,8 @@ import (
 	"longhaul/opt"
 )
 
-// A writer hands work to the engine. A call that has begun is not interrupted when
-// its client disconnects.
+// A writer passes work to the engine. A call that has begun is not interrupted
+// when its client disconnects.
 type writer struct {
 	engine  Engine
 	journal Journal
@@ -37,8 +37,8 @@ func (w writer) start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	if err != nil {
 		return o, fmt.Errorf("start objective: %w", err)
 	}
-	// The workflow records the same event. Whoever comes first, it is there once
-	// the client has its answer.
+	// The workflow records the same event. Recording it here as well makes sure
+	// that the journal has it before the client gets its answer.
 	err = w.journal.Record(ctx, opt.Batch{ObjectiveID: o.Objective.ID, Source: o.Objective.ID, Events: []opt.Event{o.Event()}})
 	if err != nil {
 		return o, fmt.Errorf("accept objective: %w", err)
@@ -46,7 +46,7 @@ func (w writer) start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	return o, nil
 }
 
-// keep keeps contents that are too large to be carried through the work.
+// keep stores contents that are too large for histories.
 func (w writer) keep(ctx context.Context, objectiveID string, blobs a2a.Blobs) error {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
@@ -58,9 +58,9 @@ func (w writer) keep(ctx context.Context, objectiveID string, blobs a2a.Blobs) e
 	return nil
 }
 
-// place takes a place in the context of o, before anything is started there: two
-// services cannot both find a context free. It returns since when the objective
-// waits, zero if it need not, and has it wait.
+// place takes a place in the context of o before o is started, so that two
+// services cannot both find the context free. If the objective must wait, it
+// enters the queue; place returns since when it waits, zero if it need not.
 func (w writer) place(ctx context.Context, o opt.Objective) (a2a.Time, error) {
 	placed, err := w.take(ctx, o)
 	if err == nil && !placed.QueuedAt.IsZero() {
@@ -94,7 +94,7 @@ func (w writer) tell(ctx context.Context, l opt.Letter) error {
 	defer cancel()
 	err := w.engine.Tell(ctx, l)
 	if errors.Is(err, opt.ErrEnded) {
-		return errEnded // the journal knows the task, so its workflow existed and has ended
+		return errEnded // the journal has the task, so its workflow has ended
 	}
 	if err != nil {
 		return fmt.Errorf("tell %s: %w", l.ObjectiveID, err)

@@ -18,7 +18,7 @@ type card struct {
 	Skills           []service.Skill      `json:"skills"`
 }
 
-// members03 are the members that only a reader of 0.3 looks for.
+// members03 are the members that only readers of 0.3 use.
 type members03 struct {
 	ProtocolVersion    string                `json:"protocolVersion"`
 	URL                string                `json:"url"`
@@ -33,10 +33,10 @@ type transport struct {
 	Transport string `json:"transport"`
 }
 
-// Card returns c for a client that asked with version v: in 1.0 the pure card.
-// A client that names 0.3 or nothing may be of either version, so it gets the
-// union of both. That one leaves out securityRequirements, of which no form is
-// read by all clients; they stand in the 0.3 member alone.
+// Card returns c for a client that asked with version v: in 1.0 the pure card. A
+// client that names 0.3 or nothing may be of either version, so it gets the union
+// of both. The union leaves out securityRequirements, since no form of them is
+// read by all clients; it has only the 0.3 member.
 func (v Version) Card(c service.Card) any {
 	out := v.common(c)
 	if v == V10 {
@@ -79,7 +79,7 @@ func requirements10(list []map[string][]string) []any {
 	return out
 }
 
-// v03 returns the members of c that are of 0.3 alone.
+// v03 returns the members of c that only 0.3 has.
 func v03(c service.Card) members03 {
 	m := members03{ProtocolVersion: "0.3.0", PreferredTransport: "JSONRPC", Additional: []transport{}, Extended: c.Capabilities.Extended}
 	for _, i := range c.Interfaces {
@@ -101,8 +101,8 @@ func v03(c service.Card) members03 {
 	return m
 }
 
-// schemeMembers returns a scheme in the shape of 1.0, under the name of its type,
-// and for the union the members of the 0.3 shape beside that.
+// schemeMembers returns a scheme in the form of 1.0, under the name of its type,
+// and for the union also the members of the 0.3 form.
 func schemeMembers(v Version, s service.SecurityScheme) map[string]any {
 	name, fields10, fields03 := schemeShapes(s)
 	if v == V10 {

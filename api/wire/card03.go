@@ -23,8 +23,8 @@ type capabilities struct {
 	Extensions []service.Extension `json:"extensions,omitempty"`
 }
 
-// PureCard returns c with nothing on it of another version than v, for a client
-// that is known to speak v.
+// PureCard returns c with only the members of v, for a client that is known to
+// use v.
 func (v Version) PureCard(c service.Card) any {
 	if v == V10 {
 		return v.Card(c)

@@ -8,15 +8,16 @@ import (
 	"longhaul/opt"
 )
 
-// actions are the words for an action, with the aliases seen in the wild.
+// actions are the words for an action, with aliases that clients are known to
+// send.
 var actions = map[string]opt.Action{
 	"accept": opt.Accept, "reject": opt.Reject, "refine": opt.Refine,
 	"edit-accept": opt.EditAccept, "edit": opt.EditAccept, "ask": opt.Ask,
 }
 
-// readDecision returns the decision in m, nil if there is none. More than one,
-// or one that is malformed, is a fault. Who decided and when is never read: the
-// server knows.
+// readDecision returns the decision in m, nil if there is none. More than one, or
+// one that is malformed, is a fault. The author and the time of a decision are
+// not read: the server sets them.
 func readDecision(m a2a.Message) (*service.GateDecision, *service.Fault) {
 	r := &Reader{}
 	var found *service.GateDecision

@@ -8,8 +8,8 @@ import (
 	"longhaul/api/service"
 )
 
-// maxID is how long the id of a request may be, in bytes of JSON. It is sent
-// back with every event of a stream.
+// maxID is the longest id of a request, in bytes of JSON. It is repeated in every
+// event of a stream.
 const maxID = 4 << 10
 
 // A Request is a JSON-RPC request. Its params are still to be read.
@@ -20,9 +20,8 @@ type Request struct {
 }
 
 // ReadRequest reads the envelope of a request. With a fault it still returns the
-// id, if there is one to answer to. A batch is a fault: A2A has none. A request
-// without an id is one, too, but [Params] tells that last, when nothing else is wrong
-// with it.
+// id, if there is one. A batch is a fault, since A2A has none. A request without
+// an id is a fault, too, but [Params] reports it only if nothing else is wrong.
 func ReadRequest(body []byte) (Request, *service.Fault) {
 	switch err := check(body); {
 	case errors.Is(err, errTooDeep):
@@ -76,7 +75,7 @@ type envelope struct {
 	ID      json.RawMessage `json:"id"`
 }
 
-// Result returns the response to a request with an id that gave result.
+// Result returns the response with a result to the request with an id.
 func Result(id json.RawMessage, result any) ([]byte, error) {
 	return Marshal(struct {
 		envelope
@@ -84,7 +83,7 @@ func Result(id json.RawMessage, result any) ([]byte, error) {
 	}{envelope{"2.0", orNull(id)}, result})
 }
 
-// Failure returns the response to a request with an id that failed; failure
+// Failure returns the response with an error to the request with an id; failure
 // comes from [Version.Error].
 func Failure(id json.RawMessage, failure any) ([]byte, error) {
 	return Marshal(struct {
@@ -100,7 +99,7 @@ func orNull(id json.RawMessage) json.RawMessage {
 	return id
 }
 
-// Marshal returns v as JSON on one line, with nothing escaped that need not be.
+// Marshal returns v as JSON on one line, without unnecessary escapes.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

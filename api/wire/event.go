@@ -36,8 +36,8 @@ type artifactUpdate03 struct {
 	artifactUpdate10
 }
 
-// Event returns e as it stands on the wire: in 1.0 under the name of the member
-// that is set, in 0.3 bare.
+// Event returns the wire form of e: in 1.0 under the name of the member that is
+// set, in 0.3 without it.
 func (v Version) Event(e service.StreamEvent) any {
 	switch {
 	case e.Task != nil:
@@ -61,8 +61,8 @@ func (v Version) Event(e service.StreamEvent) any {
 }
 
 // final is the flag of a 0.3 status update: the stream ends with it. A stream
-// stays open while somebody has to authorize something elsewhere, and after an
-// update that only tells of something around the task.
+// stays open while an authorization elsewhere is needed, and after an update that
+// only reports a change around the task.
 func final(u *a2a.StatusUpdate) bool {
 	if u.Metadata.Has(opt.KeyEvent) {
 		return false

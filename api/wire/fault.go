@@ -7,18 +7,18 @@ import (
 	"longhaul/api/service"
 )
 
-// A shape is how a kind of fault is told: by a code of JSON-RPC, a status of HTTP,
-// the name of a status in gRPC, and a reason.
+// A shape is the wire form of a kind of fault: a code of JSON-RPC, a status of
+// HTTP, the name of a status in gRPC, and a reason.
 type shape struct {
 	code   int
 	http   int
 	grpc   string
-	reason string // of ErrorInfo, for a fault that names none
+	reason string // of ErrorInfo, for a fault without a reason
 	plain  string // reason over plain HTTP, where the code of JSON-RPC is not shown
 }
 
-// shapes has a line for each kind of fault. In methods of the extension some of the
-// codes have another meaning than in those of A2A.
+// shapes has a line for each kind of fault. Some codes mean something else in
+// methods of the extension than in those of A2A.
 var shapes = map[service.Kind]shape{
 	service.Internal:    {code: -32603, http: http.StatusInternalServerError, grpc: "INTERNAL"},
 	service.Unavailable: {code: -32603, http: http.StatusServiceUnavailable, grpc: "UNAVAILABLE"},
@@ -53,8 +53,8 @@ const (
 // Code returns the code of f in JSON-RPC.
 func Code(f *service.Fault) int { return shapes[f.Kind].code }
 
-// Status returns how f is told by the status of an answer, over HTTP by its
-// number, in gRPC by its name. Several kinds share one.
+// Status returns the status of an answer with f: its number for HTTP, its name
+// for gRPC. Several kinds share one.
 func Status(f *service.Fault) (code int, name string) {
 	s := shapes[f.Kind]
 	return s.http, s.grpc
@@ -66,12 +66,12 @@ const (
 	domainOPT = "github.com/zeroasterisk/a2a-opt"
 )
 
-// ErrorInfo returns the reason that the details of f name, and whose it is; "" if
-// they name none. opt says that the method is one of the extension's.
+// ErrorInfo returns the reason in the details of f, and its domain; "" if there
+// is none. opt says that the method is one of the extension.
 func ErrorInfo(f *service.Fault, opt bool) (reason, domain string) {
 	switch {
 	case opt && f.Kind != service.UnsupportedVersion && f.Kind != service.MissingExtension:
-		return f.Reason, domainOPT // whose codes mean something else
+		return f.Reason, domainOPT // its codes mean something else
 	case f.Reason == "":
 		return shapes[f.Kind].reason, domainA2A
 	}
@@ -102,10 +102,10 @@ type retryInfo struct {
 }
 
 // Error returns the error object for f. opt says that the method is one of the
-// extension's. Core methods of 0.3 get no data: its clients disagree on whether
-// it is an object or an array, and lose the whole error over the other. Faults
-// about the version, which 0.3 does not have, and those before any method is
-// known to be called, always carry it.
+// extension's. Core methods of 0.3 get no data: some of its clients expect an
+// object and some an array, and each kind fails on the other. Faults about the
+// version, which 0.3 does not have, and faults before the method is known, always
+// have it.
 func (v Version) Error(f *service.Fault, opt bool) any {
 	e := errorObject{Code: Code(f), Message: f.Message}
 	if v == V03 && f.Kind == service.MissingExtension {
@@ -133,7 +133,7 @@ func details(f *service.Fault, opt bool) (list []any) {
 }
 
 // Plain returns f as the body of an answer over plain HTTP. code is its status,
-// which may say more than [Status] does.
+// which may be more specific than that of [Status].
 func Plain(f *service.Fault, code int) any {
 	s := shapes[f.Kind]
 	if f.Reason == "" && s.plain != "" {

@@ -20,8 +20,8 @@ var seeds = []string{
 	`[]`, `{"message":{"parts":[[]]}}`, `{"a":"\ud800","a":{"b":[{"c":"\\\"}"}]}}`, "\xff", `{"id":1}{}`,
 }
 
-// Nothing that comes over the wire makes a reader panic, and a message that was
-// accepted is written so that it reads the same.
+// No input makes a reader panic, and an accepted message is the same after it was
+// written and read again.
 func fuzzRead(f *testing.F, v wire.Version) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
@@ -77,8 +77,8 @@ func FuzzRead03(f *testing.F) { fuzzRead(f, wire.V03) }
 
 func FuzzRead10(f *testing.F) { fuzzRead(f, wire.V10) }
 
-// Whatever the bytes, the envelope is a request or a fault, and its id is JSON
-// that can be sent back as it is.
+// Any bytes are read as a request or a fault, and the id is JSON that can be sent
+// back unchanged.
 func FuzzEnvelope(f *testing.F) {
 	for _, seed := range append(seeds, `{"jsonrpc":"2.0","id":1e5,"method":"x"}`, ` {"id":"\u0000","method":1}`, `{"id":null}`) {
 		f.Add([]byte(seed))

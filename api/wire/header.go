@@ -8,7 +8,7 @@ import (
 	"longhaul/api/service"
 )
 
-// The headers of A2A, and those that mean the same in every binding.
+// The headers of A2A, and headers with the same meaning in every binding.
 const (
 	HeaderVersion     = "A2A-Version"
 	HeaderExtensions  = "A2A-Extensions"
@@ -18,7 +18,7 @@ const (
 	HeaderAfter       = "Last-Event-ID"
 )
 
-// ReadHeader sets what the headers of a request say about its call.
+// ReadHeader sets the fields of a call from the headers of its request.
 func ReadHeader(c *service.Call, h http.Header) {
 	c.Key, c.KeyField, c.After = h.Get(HeaderKey), HeaderKey, h.Get(HeaderAfter)
 	c.Named = parseExtensions(slices.Concat(h.Values(HeaderExtensions), h.Values(HeaderExtensions3)))

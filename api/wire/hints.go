@@ -45,8 +45,8 @@ func (o object) hints(name string) service.Hints {
 	return h
 }
 
-// clientMetadata returns the metadata called name without the keys that are the
-// server's to set.
+// clientMetadata returns the metadata called name without the keys that only the
+// server sets.
 func (o object) clientMetadata(name string) a2a.Metadata {
 	var out a2a.Metadata
 	for key, value := range o.metadata(name) {
@@ -75,8 +75,8 @@ func owned(key string) bool {
 	return strings.HasPrefix(key, optPrefix) || strings.HasPrefix(key, ownPrefix)
 }
 
-// plans reads the plans of an objective. A dependency may name another of them
-// by the id that it has in the request.
+// plans reads the plans of an objective. A dependency may name another by its id
+// in the request.
 func (o object) plans() []opt.PlanSpec {
 	list := o.objects("plans", o.list("plans"))
 	ids := indexes(list)
@@ -87,7 +87,7 @@ func (o object) plans() []opt.PlanSpec {
 	return specs
 }
 
-// plan reads a plan, or what asks for one. Its dependencies may be keys of
+// plan reads a plan or the request for one. Its dependencies may be keys of
 // siblings, which are indexes in the same request.
 func (o object) plan(siblings map[string]int) opt.PlanSpec {
 	spec := opt.PlanSpec{
@@ -101,8 +101,8 @@ func (o object) plan(siblings map[string]int) opt.PlanSpec {
 	return spec
 }
 
-// tasks reads the tasks of a plan. If they are all there are, a dependency may
-// name another of them by the id that it has in the request.
+// tasks reads the tasks of a plan. If they are all tasks of the plan, a
+// dependency may name another by its id in the request.
 func (o object) tasks(all bool) []opt.TaskSpec {
 	list := o.objects("tasks", o.list("tasks"))
 	var ids map[string]int

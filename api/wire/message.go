@@ -8,7 +8,7 @@ import (
 	"longhaul/a2a"
 )
 
-// message reads a message from a client. Only a user may speak to an agent.
+// message reads a message from a client, whose role must be user.
 func (o object) message() a2a.Message {
 	m := a2a.Message{
 		MessageID:        o.needID("messageId"),
@@ -111,7 +111,7 @@ type message03 struct {
 
 var roles10 = map[a2a.Role]string{a2a.RoleUser: "ROLE_USER", a2a.RoleAgent: "ROLE_AGENT"}
 
-// Message returns m as it stands on the wire.
+// Message returns the wire form of m.
 func (v Version) Message(m a2a.Message) any {
 	out := message10{
 		m.MessageID, m.ContextID, m.TaskID, roles10[m.Role], v.parts(m.Parts), m.Metadata, m.Extensions, m.ReferenceTaskIDs,

@@ -9,15 +9,15 @@ import (
 // Keys in the metadata of an objective.
 const (
 	keyRevision  = "longhaul/v1/revision"  // a number that grows with every change by a client
-	keyBlockedBy = "longhaul/v1/blockedBy" // where it is blocked
-	keyStopping  = "longhaul/v1/stopping"  // what it is about to end as
+	keyBlockedBy = "longhaul/v1/blockedBy" // what blocks it
+	keyStopping  = "longhaul/v1/stopping"  // the status in which it will end
 	keyQueuedAt  = "longhaul/v1/queuedAt"  // since when it waits for its turn in its context
 
 	keyUnconfirmed = "longhaul/v1/unconfirmed" // in the answer to a change: plans that have not confirmed it yet
 
 	keyLink = "longhaul/v1/link" // of a linked plan task: whether this server sees the end of the task that stands in for it
 
-	keyStatusReason = "longhaul/v1/statusReason" // why it, or a plan, stands where it does, if it is neither blocked nor failed
+	keyStatusReason = "longhaul/v1/statusReason" // the reason of its status, or of a plan's, if that is neither blocked nor failed
 )
 
 type objective struct {
@@ -141,18 +141,18 @@ func linkOf(t *opt.Task) link {
 	return link{Note: "This server has no task with the id of a2aTaskId that you may see. Move this task with tasks/updateStatus."}
 }
 
-// A block is the way from an objective to what blocks it.
+// A block is the path from an objective to what blocks it.
 type block struct {
 	PlanID      string `json:"planId"`
 	TaskID      string `json:"taskId,omitempty"`      // the A2A task to answer
 	InterruptID string `json:"interruptId,omitempty"` // its gate
-	Question    string `json:"question,omitempty"`    // what that asks
+	Question    string `json:"question,omitempty"`    // the question of the gate
 }
 
 // blockedBy returns what blocks o: the gate that has been open for the longest, a
-// task that waits at none, or a plan that a client has paused. It is nil if
-// nothing does, if a client has paused o itself, or if its plans are not there to
-// tell.
+// task that waits without a gate, or a plan that a client has paused. It is nil
+// if nothing blocks o, if a client has paused o itself, or if o comes without
+// plans.
 func blockedBy(o *opt.Objective) *block {
 	if o.Status != opt.ObjectiveBlocked || o.Reason == opt.BlockedByOperator {
 		return nil
@@ -219,8 +219,8 @@ func unconfirmed(m a2a.Metadata, plans []string) a2a.Metadata {
 	return m.With(keyUnconfirmed, plans)
 }
 
-// scalars are the members that the extension's first text has at the top of the
-// result of a create, where the later ones have the object.
+// scalars are top-level members of the result of a create in the first text of
+// the extension; later texts have the object there.
 type scalars struct {
 	ID          string   `json:"id"`
 	ObjectiveID string   `json:"objectiveId,omitempty"`
@@ -262,8 +262,8 @@ func (Version) LinkedTask(t service.ShownTask) any {
 	}{newPlanTask(t.Plan, t.Task)}
 }
 
-// MovedTask returns the result of moving a task: all three levels, each as it has
-// become.
+// MovedTask returns the result of moving a task: the new states of the task, its
+// plan and its objective.
 func (Version) MovedTask(t service.ShownTask) any {
 	return struct {
 		Task      planTask  `json:"task"`
@@ -272,8 +272,8 @@ func (Version) MovedTask(t service.ShownTask) any {
 	}{newPlanTask(t.Plan, t.Task), newPlan(t.Plan, true), newObjective(t.Objective, false, false)}
 }
 
-// ObjectivePage returns a page as it stands on the wire. Unlike a page of tasks
-// the last one has no token.
+// ObjectivePage returns the wire form of a page. Unlike with tasks, the last page
+// has no member for the token.
 func (Version) ObjectivePage(p service.ObjectivePage) any {
 	list := make([]objective, 0, len(p.Objectives))
 	for _, o := range p.Objectives {

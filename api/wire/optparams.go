@@ -74,8 +74,8 @@ func ReadUpdatePlan(r *Reader) service.UpdatePlanParams {
 	return p
 }
 
-// ReadAddTasks reads the params of plans/addTasks. The plan may stand under
-// either of two names.
+// ReadAddTasks reads the params of plans/addTasks. The plan may have either of
+// two names.
 func ReadAddTasks(r *Reader) service.AddTasksParams {
 	o := r.params()
 	p := service.AddTasksParams{ID: o.text("planId"), Seen: o.seen()}
@@ -106,8 +106,8 @@ func ReadUpdateTaskStatus(r *Reader) service.UpdateTaskStatusParams {
 	return p
 }
 
-// planTaskState returns the state called name, which is required, in the words of
-// the extension or as 1.0 spells those of a task.
+// planTaskState returns the state called name, which is required, in the spelling
+// of the extension or of 1.0.
 func (o object) planTaskState(name string) opt.TaskState {
 	s := o.needText(name)
 	state := opt.TaskState(s)
@@ -120,7 +120,7 @@ func (o object) planTaskState(name string) opt.TaskState {
 	return state
 }
 
-// change reads what is to be changed beside the status.
+// change reads the changes other than the status.
 func (o object) change() opt.Change {
 	c := opt.Change{Metadata: o.replacement()}
 	if name, ok := o.textIf("name"); ok {
@@ -137,10 +137,9 @@ func (o object) change() opt.Change {
 	return c
 }
 
-// replacement returns the metadata that is to stand in place of a client's. It is
-// nil where nothing is to change, which is also if there are but keys of the
-// server's: they ask for something, or were sent back as they came. An empty
-// object takes all away.
+// replacement returns the metadata that replaces a client's, or nil for no
+// change. It is also nil if there are only keys of the server, which a client
+// sends as options or returns unchanged. An empty object removes all metadata.
 func (o object) replacement() a2a.Metadata {
 	if m, ok := o.object("metadata"); ok && len(m.m) == 0 {
 		return a2a.Metadata{}
@@ -148,8 +147,8 @@ func (o object) replacement() a2a.Metadata {
 	return o.clientMetadata("metadata")
 }
 
-// seen returns the revision that a client says it has seen, 0 if it does not say.
-// It stands in the metadata, as in that of an objective, or at the top.
+// seen returns the revision that a client has seen, 0 if it names none. It is in
+// the metadata, as in an objective, or at the top level.
 func (o object) seen() int64 {
 	at, n := o, o.integer(keyRevision)
 	if m, ok := o.object("metadata"); ok && n == nil {

@@ -6,12 +6,12 @@ import (
 	"longhaul/opt"
 )
 
-// The limits of pages, and their sizes where a request names none.
+// The limits of pages, and their default sizes.
 const (
 	maxPage        = 100
 	taskPage       = 50
 	objectivePage  = 10
-	defaultHistory = 100 // messages of one task where a request does not say how many
+	defaultHistory = 100 // default number of messages of one task
 )
 
 // ReadSend reads the params of a send.
@@ -36,7 +36,7 @@ func ReadSend(r *Reader) service.SendParams {
 		return p
 	}
 	p.History = c.history(defaultHistory)
-	c.texts("acceptedOutputModes") // a wish, and no reason to refuse anything
+	c.texts("acceptedOutputModes") // optional, so a wrong value is not refused
 	if r.Version == V03 {
 		p.ReturnAtOnce = !c.flag("blocking", true)
 		p.Push = c.find("pushNotificationConfig") != nil
@@ -47,8 +47,8 @@ func ReadSend(r *Reader) service.SendParams {
 	return p
 }
 
-// tenant checks the tenant of a 1.0 request. It selects nothing: the caller is
-// known by its credentials, and may say again whose it is.
+// tenant checks the tenant of a 1.0 request. It must be that of the caller, whom
+// the credentials identify.
 func (o object) tenant() {
 	if tenant := o.text("tenant"); o.r.Version == V10 && tenant != "" && tenant != o.r.Tenant {
 		o.wrong("tenant", "is not one of this agent's")
@@ -68,10 +68,10 @@ func (o object) history(missing int) int {
 	return *n
 }
 
-// scope reads whose messages to return, from the metadata of the request or of its
-// message. That of the message counts, and is kept with it for requests to come;
-// so is the other one, where the message has none. Beside a message it is no more
-// than a wish: what is no scope is ignored.
+// scope reads the history scope from the metadata of the request or of its
+// message. The message's takes precedence and is stored with it for later
+// requests. If the message has none, the request's is stored with it. An invalid
+// scope of the request is ignored.
 func (o object) scope(m *a2a.Message) opt.HistoryScope {
 	if m != nil && m.Metadata.Has(opt.KeyHistoryScope) {
 		s, _ := m.Metadata.String(opt.KeyHistoryScope)
@@ -88,7 +88,7 @@ func (o object) scope(m *a2a.Message) opt.HistoryScope {
 	return scope
 }
 
-// after reads the event after which a stream is to resume.
+// after reads the number of the event after which to resume a stream.
 func (o object) after() *int64 {
 	m, ok := o.object("metadata")
 	if !ok {
@@ -113,8 +113,8 @@ func ReadTask(r *Reader) service.TaskParams {
 	return service.TaskParams{ID: o.needText("id"), History: o.history(defaultHistory), Scope: o.scope(nil), After: o.after()}
 }
 
-// needText returns a string that is required but may be anything: one that
-// cannot be an id is not found, like any other that is unknown.
+// needText returns a required string without further checks: an invalid id is not
+// found, like any unknown id.
 func (o object) needText(name string) string {
 	s, ok := o.textIf(name)
 	if !ok {
@@ -153,8 +153,8 @@ func (o object) pageSize(missing int) int {
 	return *n
 }
 
-// Params reads the params of a call. Before anything that is wrong with them it
-// returns the error of activate, which gets the extensions that a message names.
+// Params reads the params of a call. It calls activate with the extensions that a
+// message names, and returns its error before those of the params.
 func Params[P any](r *Reader, read func(*Reader) P, activate func(mentioned []string) error) (P, error) {
 	p := read(r)
 	if err := activate(r.mentions); err != nil {
@@ -176,13 +176,13 @@ const RequestIDField = "metadata." + opt.KeyRequestID
 // request, "" for none.
 func (r *Reader) RequestID() string {
 	if r.raw != nil && r.raw[0] != '{' {
-		return "" // which is reported when the params are read
+		return "" // the error is reported when the params are read
 	}
 	m, _ := r.params().object("metadata")
 	return m.id(opt.KeyRequestID)
 }
 
-// Nothing reads params of which no member matters.
+// Nothing reads params without members.
 func Nothing(r *Reader) struct{} {
 	r.params()
 	return struct{}{}

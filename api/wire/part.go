@@ -8,14 +8,14 @@ import (
 	"longhaul/a2a"
 )
 
-// Keys in the metadata of a 0.3 part for what that version has no place for.
+// Keys in the metadata of a 0.3 part for members that 0.3 does not have.
 const (
 	keyWrapped   = "data_part_compat" // true: data is {"value": the real data}
 	keyFilename  = "filename"
 	keyMediaType = "mediaType"
 )
 
-// part reads a part of either version. Which member is there decides, not its
+// part reads a part of either version. The presence of a member decides, not its
 // value: an empty text is content, and so are null, false and 0 as data.
 func (o object) part() a2a.Part {
 	p := a2a.Part{Metadata: o.metadata("metadata")}
@@ -118,7 +118,7 @@ func (o object) file03(p *a2a.Part) {
 	}
 }
 
-// here reports what is wrong with o as a whole.
+// here reports a problem with o as a whole.
 func (o object) here(problem string) { o.r.wrong(strings.TrimSuffix(o.path, "."), problem) }
 
 // missing reports a required member, unless its value was reported already.
@@ -155,7 +155,7 @@ type part10 struct {
 	Raw       []byte          `json:"raw,omitzero"`
 	URL       *string         `json:"url,omitempty"`
 	Data      json.RawMessage `json:"data,omitzero"`
-	Ref       *a2a.Ref        `json:"-"` // there is none left on the wire
+	Ref       *a2a.Ref        `json:"-"` // never on the wire
 	Filename  string          `json:"filename,omitempty"`
 	MediaType string          `json:"mediaType,omitempty"`
 	Metadata  a2a.Metadata    `json:"metadata,omitempty"`
@@ -204,7 +204,7 @@ func newPart03(p a2a.Part) part03 {
 		return out
 	}
 	out.Kind, out.Data = "data", p.Data
-	if p.Data[0] != '{' { // 0.3 knows objects only
+	if p.Data[0] != '{' { // 0.3 has only objects
 		out.Data = json.RawMessage(`{"value":` + string(p.Data) + `}`)
 		out.Metadata = out.Metadata.With(keyWrapped, true)
 	}

@@ -13,20 +13,20 @@ import (
 	"longhaul/api/service"
 )
 
-// Limits on what a request may hold, beside those of package opt.
+// Limits on requests, in addition to those of package opt.
 const (
 	MaxParts      = 100      // of a message
 	MaxMetadata   = 64 << 10 // bytes of JSON in one metadata object
-	maxViolations = 20       // that are reported
+	maxViolations = 20       // the most that are reported
 )
 
-// A Reader reads the params of one request and collects what is wrong with them.
+// A Reader reads the params of one request and collects the problems.
 type Reader struct {
 	Version Version
 	Tenant  string // of the caller, the only one that a request may name
 	raw     json.RawMessage
-	path    map[string]string // params that stand in the path of a request, by name
-	noID    bool              // nobody waits for an answer, so nothing is done
+	path    map[string]string // params in the path of a request, by name
+	noID    bool              // the request has no id, so it is refused
 
 	violations []service.Violation
 	mentions   []string // extensions that the message names or uses
@@ -79,7 +79,7 @@ func (r *Reader) params() object {
 // member of the wrong type is reported and read as absent.
 type object struct{ fields }
 
-// fields are the members of an object that is read, with what reads one of them.
+// fields are the members of an object that is read.
 type fields struct {
 	r    *Reader
 	path string // with a trailing dot, "" at the top
@@ -117,7 +117,7 @@ func (o fields) text(name string) string {
 	return s
 }
 
-// textIf returns the string called name; ok is false if it is not there.
+// textIf returns the string called name; ok is false if it is absent.
 func (o fields) textIf(name string) (s string, ok bool) {
 	raw := o.find(name)
 	if raw == nil {
@@ -130,7 +130,7 @@ func (o fields) textIf(name string) (s string, ok bool) {
 	return s, true
 }
 
-// id returns an id of our own or of a client; what cannot be an id is reported.
+// id returns an id of the server or a client; an invalid id is reported.
 func (o fields) id(name string) string {
 	s := o.text(name)
 	if problem := badID(s); problem != "" {
@@ -162,7 +162,7 @@ func (o fields) needID(name string) string {
 	return s
 }
 
-// flag returns the boolean called name, missing if it is not there.
+// flag returns the boolean called name, missing if it is absent.
 func (o fields) flag(name string, missing bool) bool {
 	raw := o.find(name)
 	if raw == nil {
@@ -175,7 +175,7 @@ func (o fields) flag(name string, missing bool) bool {
 	return b
 }
 
-// integer returns the 32-bit integer called name, nil if it is not there.
+// integer returns the 32-bit integer called name, nil if it is absent.
 func (o fields) integer(name string) *int {
 	raw := o.find(name)
 	if raw == nil {
@@ -198,7 +198,7 @@ func (o fields) time(name string) a2a.Time {
 	return t
 }
 
-// object returns the object called name; ok is false if it is not there.
+// object returns the object called name; ok is false if it is absent.
 func (o object) object(name string) (inner object, ok bool) {
 	raw := o.find(name)
 	if raw == nil {
@@ -217,7 +217,7 @@ func (r *Reader) object(path string, raw json.RawMessage) (inner object, ok bool
 	return inner, true
 }
 
-// list returns the elements of the array called name, nil if it is not there.
+// list returns the elements of the array called name, nil if it is absent.
 func (o fields) list(name string) []json.RawMessage {
 	raw := o.find(name)
 	if raw == nil {
@@ -254,8 +254,7 @@ func (o fields) texts(name string) []string {
 	return out
 }
 
-// metadata returns the object called name with its values as they are, null
-// included.
+// metadata returns the object called name with its values unchanged, also null.
 func (o object) metadata(name string) a2a.Metadata {
 	raw := o.find(name)
 	switch {

@@ -10,9 +10,8 @@ import (
 	"longhaul/api/service"
 )
 
-// Negotiate10 returns what is wrong with the version that a request names to a
-// binding that speaks 1.0 alone, nil for nothing. A lenient binding accepts requests
-// that name none.
+// Negotiate10 returns the fault of the version of a request to a binding for 1.0
+// only, nil if there is none. A lenient binding accepts requests that name none.
 func Negotiate10(headers []string, query url.Values, lenient bool) *service.Fault {
 	version, named, fault := Negotiate(headers, query)
 	switch {
@@ -23,13 +22,13 @@ func Negotiate10(headers []string, query url.Values, lenient bool) *service.Faul
 		return nil
 	}
 	return &service.Fault{
-		Kind: service.UnsupportedVersion, Message: "This binding speaks A2A 1.0 only: send the header A2A-Version: 1.0",
+		Kind: service.UnsupportedVersion, Message: "This binding serves only A2A 1.0: send the header A2A-Version: 1.0",
 		Info: map[string]string{"requestedVersion": string(V03), "supportedVersions": string(V10)},
 	}
 }
 
 // ReadBody returns a reader of the params in the body of a 1.0 request over plain
-// HTTP, which may be empty. path holds those that stand in its path.
+// HTTP, which may be empty. path holds the params in its path.
 func ReadBody(body []byte, path map[string]string) (*Reader, *service.Fault) {
 	r := NewReader(V10, nil)
 	r.path = path
@@ -48,12 +47,11 @@ func ReadBody(body []byte, path map[string]string) (*Reader, *service.Fault) {
 	return r, nil
 }
 
-// aliases are names of query parameters that clients are known to send for
-// others.
+// aliases are other names of query parameters that clients are known to send.
 var aliases = map[string]string{"lastUpdatedAfter": "statusTimestampAfter"} // Go v2.4.0
 
 // ReadQuery returns a reader of the params in the query of a 1.0 request over
-// plain HTTP. A parameter without a value is one that is not there.
+// plain HTTP. A parameter without a value counts as absent.
 func ReadQuery(query string, path map[string]string) *Reader {
 	r := NewReader(V10, nil)
 	r.path = path
@@ -75,11 +73,11 @@ func ReadQuery(query string, path map[string]string) *Reader {
 }
 
 // queryValue returns the value of a query parameter as JSON of the type that its
-// reader wants, or, if it cannot be that, of one that the reader reports.
+// reader expects, or of a type that the reader reports.
 func queryValue(name string, texts []string) json.RawMessage {
 	switch text := texts[0]; {
 	case len(texts) > 1:
-		return marshal(texts) // there is no parameter that may occur twice
+		return marshal(texts) // no parameter may occur twice
 	case text == "":
 		return nil
 	case numeric[name]:
@@ -105,19 +103,19 @@ var (
 func marshal(v any) json.RawMessage {
 	b, err := Marshal(v)
 	if err != nil {
-		panic(err) // cannot be
+		panic(err) // cannot happen
 	}
 	return b
 }
 
-// withPath puts the params of the path among those of the body or query, where
-// they may be repeated and not contradicted.
+// withPath adds the params of the path to those of the body or query, which may
+// repeat them with the same values.
 func (o object) withPath() {
 	for name, value := range o.r.path {
 		raw := o.find(name)
 		var said string
 		if raw != nil && (json.Unmarshal(raw, &said) != nil || said != value) {
-			o.wrong(name, "is not what the path says")
+			o.wrong(name, "differs from the path")
 		}
 		o.m[name] = marshal(value)
 	}

@@ -4,10 +4,10 @@ import (
 	"longhaul/api/service"
 )
 
-// Sent returns the result of a send as it stands on the wire. The objective is
-// the one addition to a core result that we ever make, and only for a client
-// that asked for exactly this. In 1.0 it stands beside the task, in 0.3, where
-// the result is the task, it is a member of that.
+// Sent returns the wire form of the result of a send. The objective is the only
+// member that we add to a core result, and only for a client that asked for it.
+// In 1.0 it is beside the task; in 0.3, where the result is the task, it is a
+// member of the task.
 func (v Version) Sent(s service.Sent) any {
 	if s.Objective == nil {
 		if s.Message != nil {
@@ -28,7 +28,7 @@ func (v Version) Sent(s service.Sent) any {
 	}{v.Task(*s.Task), objective}
 }
 
-// TaskPage returns a page as it stands on the wire, with every member.
+// TaskPage returns the wire form of a page, with every member.
 func (v Version) TaskPage(p service.TaskPage) any {
 	tasks := make([]any, 0, len(p.Tasks))
 	for _, t := range p.Tasks {

@@ -8,7 +8,7 @@ import (
 )
 
 // MaxDepth is how deep objects and arrays of a request may be nested. RFC 8259
-// lets a parser set such a limit, so what is deeper is a parse error.
+// allows such a limit, so deeper nesting is a parse error.
 const MaxDepth = 100
 
 var (
@@ -18,8 +18,8 @@ var (
 )
 
 // check reports why body is not a JSON value that can be read safely. The
-// functions below take only what it has passed: they look for the ends of values
-// and do not check them again, so that reading copies no content.
+// functions below expect checked JSON: they find the ends of values without
+// checking them again, so that reading copies no content.
 func check(body []byte) error {
 	switch {
 	case !utf8.Valid(body):

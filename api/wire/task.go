@@ -38,7 +38,7 @@ type artifact struct {
 	Extensions  []string     `json:"extensions,omitempty"`
 }
 
-// Task returns t as it stands on the wire.
+// Task returns the wire form of t.
 func (v Version) Task(t service.Task) any { return v.task(WithObjective(t.Task, t.Objective)) }
 
 // WithObjective returns t with an objective in its metadata, unless that is nil.
@@ -87,7 +87,7 @@ var stateNumbers = []a2a.TaskState{
 	"", a2a.Submitted, a2a.Working, a2a.Completed, a2a.Failed, a2a.Canceled, a2a.InputRequired, a2a.Rejected, a2a.AuthRequired,
 }
 
-// state reads the state that a list asks for, "" for any.
+// state reads the state that a list selects, "" for any.
 func (o object) state(name string) a2a.TaskState {
 	raw := o.find(name)
 	if raw == nil {

@@ -1,7 +1,7 @@
 // Package wire reads and writes A2A as JSON, in versions 0.3 and 1.0, and the
-// objects of the OPT extension, which look the same under both. Reading makes
-// values of packages a2a and opt and is lenient where peers are known to differ;
-// writing is strict. Nothing outside this package branches on a version.
+// objects of the OPT extension, which are the same in both. Reading returns
+// values of packages a2a and opt and accepts known deviations of peers; writing
+// is strict. Nothing outside this package branches on a version.
 package wire
 
 import (
@@ -12,7 +12,7 @@ import (
 	"longhaul/api/service"
 )
 
-// A Version is a protocol version as it is negotiated: without a patch number.
+// A Version is a protocol version without a patch number.
 type Version string
 
 // The versions.
@@ -32,15 +32,15 @@ func (v Version) Rules() service.Rules {
 }
 
 // StreamsFaults reports whether a streaming method that fails before its first
-// event says so as the only event of a stream, which is what the clients of 0.3
-// read, or as a plain answer.
+// event sends the fault as the only event of a stream, as clients of 0.3 expect,
+// or as a plain answer.
 func (v Version) StreamsFaults() bool { return v == V03 }
 
 var versionForm = regexp.MustCompile(`^(\d{1,4}\.\d{1,4})(?:\.\d{1,4})?$`)
 
 // Negotiate returns the version that a request asks for with its A2A-Version
 // headers or, if there are none, its query parameter of the same name. A request
-// that names none asks for 0.3; named reports whether it did name one. A version
+// without a version asks for 0.3; named reports whether it named one. A version
 // that is not served, or two different ones, is a fault.
 func Negotiate(headers []string, query url.Values) (v Version, named bool, fault *service.Fault) {
 	for _, text := range append(headers, query["A2A-Version"]...) {
@@ -51,7 +51,7 @@ func Negotiate(headers []string, query url.Values) (v Version, named bool, fault
 		m := versionForm.FindStringSubmatch(text)
 		switch {
 		case m == nil:
-			return V03, true, versionFault("The A2A-Version named is not a version", "")
+			return V03, true, versionFault("The value of A2A-Version is not a version", "")
 		case Version(m[1]) != V03 && Version(m[1]) != V10:
 			return V03, true, versionFault("A2A protocol version "+text+" is not supported", text)
 		case named && v != Version(m[1]):

@@ -49,8 +49,8 @@ func partsOf(t *testing.T, v wire.Version, m a2a.Message) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(out.Parts), "["), "]")
 }
 
-// Parts in all the ways that clients are known to write them, and how the two
-// versions write them back.
+// Parts in all forms that clients are known to send, and their forms in the two
+// versions.
 func TestParts(t *testing.T) {
 	for _, tc := range []struct {
 		v              wire.Version
@@ -112,8 +112,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// Whatever is empty, no array and no object is ever null, and what is required
-// is there.
+// Empty arrays and objects are never written as null, and required members are
+// always there.
 func TestNothingIsNull(t *testing.T) {
 	for _, v := range []wire.Version{wire.V03, wire.V10} {
 		for _, value := range []any{

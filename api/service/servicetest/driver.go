@@ -14,7 +14,7 @@ import (
 	"longhaul/opt/machine"
 )
 
-// A host is a machine with what its signals say.
+// A host is a machine and the inputs that its signals carry.
 type host interface {
 	Handle(a2a.Time, machine.Input) []opt.Event
 	Wants() machine.Wants
@@ -44,7 +44,7 @@ func (h contextHost) message(s machine.Signal) (string, machine.Input) {
 
 func contextRun(tenant, contextID string) string { return "context " + tenant + " " + contextID }
 
-// A driver runs machines. It is for one goroutine, but for its clock.
+// A driver runs machines. Only its clock is safe for concurrent use.
 type driver struct {
 	cfg     Config
 	journal *journal.Journal
@@ -62,7 +62,7 @@ type driver struct {
 // tick is how long one workflow task takes.
 const tick = 100 * time.Millisecond
 
-// Now returns the time in the world. It passes with the work.
+// Now returns the time in the world. It advances with the work.
 func (d *driver) Now() time.Time {
 	d.clock.Lock()
 	defer d.clock.Unlock()
@@ -81,7 +81,7 @@ type run struct {
 	id         string
 	m          host
 	objective  string // whose rows its events change; "" for a context
-	parent     string // id of the run that hears of its end
+	parent     string // id of the run that gets its result
 	attempt    int    // of a plan
 	fresh      bool   // Opened is to be handled
 	inbox      []machine.Input
@@ -107,7 +107,7 @@ func (d *driver) remove(id string) {
 	d.order = slices.DeleteFunc(d.order, func(x string) bool { return x == id })
 }
 
-// end takes in how an activity came out.
+// end handles the end of an activity.
 func (r *run) end(key string, in machine.Input) {
 	r.activities = slices.DeleteFunc(r.activities, func(a machine.Activity) bool { return a.Key == key })
 	r.ended[key] = true
@@ -120,7 +120,7 @@ func (r *run) streamed(source string) int64 {
 	return r.pieces[source]
 }
 
-// settle does everything that follows from what has arrived.
+// settle handles all inputs and their consequences.
 func (d *driver) settle() {
 	for again := true; again; {
 		again = false
@@ -133,8 +133,9 @@ func (d *driver) settle() {
 	}
 }
 
-// task runs one workflow task, if there is anything to do: it takes in all that has
-// arrived, records what follows, and begins and stops what the machine wants.
+// task runs one workflow task, if there is anything to do: it handles all inputs
+// that have arrived, records the events, and begins and stops what the machine
+// wants.
 func (d *driver) task(r *run) bool {
 	if !r.fresh && len(r.inbox) == 0 {
 		return false
@@ -163,7 +164,7 @@ func (d *driver) task(r *run) bool {
 	return true
 }
 
-// handle has a machine take in one input, and records what follows.
+// handle gives one input to a machine, and records the events.
 func (d *driver) handle(r *run, now a2a.Time, in machine.Input) {
 	events := r.m.Handle(now, in)
 	if len(events) == 0 {
@@ -182,7 +183,7 @@ func (d *driver) record(b opt.Batch) {
 	}
 }
 
-// reconcile begins what is wanted and not there, and stops what is not wanted.
+// reconcile begins what is wanted and does not run, and stops what is not wanted.
 func (d *driver) reconcile(r *run) {
 	wants := r.m.Wants()
 	for _, a := range slices.Clone(r.activities) {
@@ -269,7 +270,7 @@ func (d *driver) activity(r *run, a machine.Activity) {
 	}
 }
 
-// stream records pieces of artifacts, as the activity does that makes them.
+// stream records pieces of artifacts, as their activity would.
 func (d *driver) stream(r *run, work opt.Work, chunks []opt.Chunk) {
 	if len(chunks) == 0 {
 		return
@@ -286,8 +287,8 @@ func (d *driver) stream(r *run, work opt.Work, chunks []opt.Chunk) {
 	d.record(b)
 }
 
-// finished returns an outcome as the activity returns it: its artifacts have ids
-// that are unique in the objective.
+// finished returns an outcome as its activity would: the ids of its artifacts are
+// unique in the objective.
 func finished(taskID string, out opt.Outcome) opt.Outcome {
 	out = copied(out)
 	for i := range out.Artifacts {
@@ -300,7 +301,7 @@ func finished(taskID string, out opt.Outcome) opt.Outcome {
 	return out
 }
 
-// followed tells plans of the tasks that they follow and that have ended.
+// followed gives plans the ends of the tasks that they follow.
 func (d *driver) followed() (any bool) {
 	if d.asleep {
 		return false
@@ -357,7 +358,7 @@ func (d *driver) running(taskID string) (*run, *machine.Activity) {
 	return nil, nil
 }
 
-// elapse has the next timer of r elapse whose time has come.
+// elapse fires the next due timer of r.
 func (d *driver) elapse(r *run) bool {
 	for _, timer := range r.m.Wants().Timers {
 		if !r.elapsed[timer.Key] && !timer.At.Time().After(d.Now()) {

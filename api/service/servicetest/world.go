@@ -1,12 +1,12 @@
-// Package servicetest is an engine for tests of the API. It runs the machines of
-// package machine, which decide in production as well, with a driver that does
-// everything at once, in the calling goroutine, and records their events in the
-// real journal, in memory. So tests of the API see the rules that clients see.
+// Package servicetest is an engine for tests of the API. It runs the real
+// machines of package machine with a driver that does everything at once, in the
+// calling goroutine, and records their events in the real journal, in memory. So
+// tests of the API use the real rules.
 //
-// Tasks do not run by themselves: [Config.Script] says how they come out, or the
-// test does, with [World.End]. There is no worker while [World.Sleep] holds: what
-// arrives is kept, and handled after [World.Wake]. [World.Before] is asked before
-// each call of the engine and may refuse it or let it wait.
+// Tasks do not run: [Config.Script] gives their results, or the test does, with
+// [World.End]. After [World.Sleep] there is no worker: inputs are kept, and
+// handled after [World.Wake]. The function of [World.Before] is called before
+// each call of the engine and may refuse or delay it.
 package servicetest
 
 import (
@@ -25,30 +25,30 @@ import (
 	"longhaul/opt/machine"
 )
 
-// Start is what the clock of a world shows at first.
+// Start is the first time of the clock of a world.
 var Start = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
 
-// A Config says how the work goes.
+// A Config says how work runs.
 type Config struct {
-	// Script says how an attempt at a task goes. Nil, and a Play without an
-	// outcome, let it run until the test ends it.
+	// Script returns the course of an attempt at a task. With nil, or a Play
+	// without an outcome, the attempt runs until the test ends it.
 	Script func(opt.Work) Play
-	// Planner makes plans of a request. Nil, and false, let it think until the
-	// test answers with [World.Planned].
+	// Planner makes plans for a request. With nil or false, planning lasts until
+	// the test calls [World.Planned].
 	Planner func(o opt.Objective, request *a2a.Message) (Made, bool)
-	// Sleeps says which objectives no worker works on. Nil is for none.
+	// Sleeps reports whether no worker works on an objective. Nil is for none.
 	Sleeps func(opt.Opening) bool
 	// IdleFor is how long an objective may wait to be started; 0 is for ever.
 	IdleFor time.Duration
 }
 
-// A Play is how an attempt at a task goes.
+// A Play is the course of an attempt at a task.
 type Play struct {
 	Chunks  []opt.Chunk  // of artifacts, while it runs
 	Outcome *opt.Outcome // nil: it runs until the test ends it
 }
 
-// Made is what a planner came to. An empty failure is none.
+// Made is the result of a planner. An empty failure is none.
 type Made struct {
 	Plans                    []opt.PlanSpec
 	Planner, Reason, Failure string
@@ -100,27 +100,27 @@ func (w *World) Journal() *journal.Journal { return w.journal }
 // Watch watches the journal of w.
 func (w *World) Watch(objectiveID string) service.Watch { return w.journal.Watch(objectiveID) }
 
-// Before has f called before each call of the engine, with its name. An error
-// refuses the call. Nil is for none.
+// Before sets a function that is called before each call of the engine, with its
+// name. An error refuses the call. Nil is for none.
 func (w *World) Before(f func(ctx context.Context, name string) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.before = f
 }
 
-// Down has all calls of the engine fail with err, nil for none.
+// Down makes all calls of the engine fail with err, nil for none.
 func (w *World) Down(err error) {
 	w.Before(func(context.Context, string) error { return err })
 }
 
-// Sleep stops all workers. What arrives from now on is kept.
+// Sleep stops all workers. Later inputs are kept.
 func (w *World) Sleep() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asleep = true
 }
 
-// Wake starts the workers, which handle what has arrived meanwhile.
+// Wake starts the workers, which handle the kept inputs.
 func (w *World) Wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,15 +128,15 @@ func (w *World) Wake() {
 	w.settle()
 }
 
-// SleepOn has no worker work on one objective or plan.
+// SleepOn stops the work on one objective or plan.
 func (w *World) SleepOn(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sleeping[id] = true
 }
 
-// WakeOnly starts the workers again, but for those of the objectives and plans that
-// [World.SleepOn] names.
+// WakeOnly starts the workers, except for the objectives and plans of
+// [World.SleepOn].
 func (w *World) WakeOnly() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,7 +144,7 @@ func (w *World) WakeOnly() {
 	w.settle()
 }
 
-// Stubborn has tasks that are told to stop run until the test ends them.
+// Stubborn makes canceled tasks run until the test ends them.
 func (w *World) Stubborn() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -188,7 +188,7 @@ func (w *World) Openings() (out []opt.Opening) {
 	return out
 }
 
-// Objective returns an objective as the journal has it.
+// Objective returns an objective from the journal.
 func (w *World) Objective(id string) *opt.Objective {
 	w.t.Helper()
 	w.mu.Lock()
@@ -201,7 +201,7 @@ func (w *World) Objective(id string) *opt.Objective {
 	return o
 }
 
-// Events returns what was recorded of an objective.
+// Events returns the recorded events of an objective.
 func (w *World) Events(id string) []opt.Recorded {
 	w.t.Helper()
 	list, err := w.journal.Events(context.Background(), id, 0, 0)
@@ -211,7 +211,7 @@ func (w *World) Events(id string) []opt.Recorded {
 	return list
 }
 
-// enter begins a call of the engine. The caller calls what it returns in the end.
+// enter begins a call of the engine. The caller calls leave in the end.
 func (w *World) enter(ctx context.Context, name string) (leave func(), err error) {
 	w.mu.Lock()
 	before := w.before
@@ -273,7 +273,7 @@ func (w *World) Command(ctx context.Context, cmd opt.Command) error {
 	return w.signal(ctx, "command", cmd.ObjectiveID, machine.Command{Command: copied(cmd)}, Call{Command: &cmd})
 }
 
-// Overtake delivers a command before all that its objective has yet to handle.
+// Overtake delivers a command before all waiting inputs of its objective.
 func (w *World) Overtake(cmd opt.Command) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -366,8 +366,8 @@ func (w *World) Fail(taskID, code, text string) {
 	w.End(taskID, opt.Outcome{State: opt.TaskFailed, Code: code, Message: text})
 }
 
-// FailAttempt fails one attempt at a task that runs. The next begins when its time
-// has come: see [World.Advance].
+// FailAttempt fails one attempt at a task that runs. The next begins at its time:
+// see [World.Advance].
 func (w *World) FailAttempt(taskID, code, text string) {
 	w.t.Helper()
 	w.conclude(taskID, func(key string) machine.Input {
@@ -375,13 +375,13 @@ func (w *World) FailAttempt(taskID, code, text string) {
 	})
 }
 
-// Gate has a task that runs wait at a gate.
+// Gate makes a running task wait at a gate.
 func (w *World) Gate(taskID string, g opt.Gate) {
 	w.t.Helper()
 	w.End(taskID, opt.Outcome{State: g.State(), Gate: &g})
 }
 
-// Stop has a task that was told to stop, and is stubborn, obey.
+// Stop ends a stubborn task that was canceled.
 func (w *World) Stop(taskID string) {
 	w.t.Helper()
 	w.conclude(taskID, canceled)
@@ -443,7 +443,7 @@ func (w *World) Planned(objectiveID string, made Made) {
 	w.t.Fatalf("no planner works on %s", objectiveID)
 }
 
-// Advance lets time pass, and timers elapse.
+// Advance advances the time and fires due timers.
 func (w *World) Advance(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

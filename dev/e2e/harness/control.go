@@ -84,9 +84,9 @@ func (c *Control) knock(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Open lets everybody in who waits at a door or comes later. behind is what to do
-// then: a script or plans, "" for what the description says. Another call changes
-// behind for later arrivals.
+// Open lets those continue that wait at a door or come later. behind is what they
+// do then: a script or plans, "" for what the description says. Another call
+// changes behind for later arrivals.
 func (c *Control) Open(name, behind string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
