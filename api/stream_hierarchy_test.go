@@ -107,8 +107,8 @@ func TestStream_paused(t *testing.T) {
 	}
 }
 
-// Who does not understand the extension is told nothing of it; nor is who follows
-// a plan task.
+// Clients without the extension, and streams of plan tasks, get no events of the
+// hierarchy.
 func TestStream_noHierarchy(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)

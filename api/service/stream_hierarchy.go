@@ -22,7 +22,7 @@ type hierarchy struct {
 
 	paused    bool            // by a client
 	root      a2a.TaskStatus  // of the attempt's root task, without what it says of a pause
-	interrupt json.RawMessage // what that shows under opt.KeyInterrupt, nil for nothing
+	interrupt json.RawMessage // the root task's value of opt.KeyInterrupt, nil for none
 }
 
 // A change is the value of opt.KeyEvent. From and To are the same if the status

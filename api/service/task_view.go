@@ -17,8 +17,8 @@ const keyStopping = "longhaul/v1/stopping"
 // for the id of the root task of the latest one.
 const keyRetriedBy = "longhaul/v1/retriedBy"
 
-// present returns a view as an A2A task: its messages carry its ids, and its
-// metadata says where it belongs and what it waits for.
+// present returns a view as an A2A task: its messages have its ids, and its
+// metadata has its place in the objective and its gate.
 func present(v opt.TaskView) a2a.Task {
 	t := v.Task
 	t.History = slices.Clone(t.History)
@@ -67,9 +67,9 @@ func paused(s a2a.TaskStatus, t a2a.Task) a2a.TaskStatus {
 	return s
 }
 
-// shows reports whether v is as it was before the gate was answered: the gate is
-// open, or its question is still the task's status. A plan and its objective move
-// one after the other, so a root task may show a gate that is not open any more.
+// shows reports whether v still shows a gate: the gate is open, or its question
+// is the task's status. A plan and its objective move one after the other, so a
+// root task may show a gate that is closed.
 func shows(v opt.TaskView, gateID string) bool {
 	if gateID == "" || !v.State.Waiting() {
 		return false
