@@ -1,6 +1,7 @@
 package opt_test
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/opt"
@@ -357,13 +360,25 @@ func (s *schedule) again(st *story) bool {
 	if st.o.Status == opt.ObjectiveCompleted || s.attempt > 3 || s.r.IntN(3) > 0 {
 		return false
 	}
-	old := s.root(s.id, s.attempt-1)
+	old, _ := s.formerRoot()
 	s.move(s.id, "submitted")
 	root := opt.RootID(s.id, s.attempt)
 	s.follow(root, 0)
 	s.follow(root, harness.Fresh)
-	if now := s.root(s.id, s.attempt-1); string(now.Raw) != string(old.Raw) {
-		s.Errorf("the root task of the attempt before was\n%s\nand is\n%s", old.Raw, now.Raw)
+	if now, by := s.formerRoot(); !cmp.Equal(now, old) || by != root {
+		s.Errorf("the root task of the attempt before is retried by %s, want %s; before and after: %s", by, root, cmp.Diff(old, now))
 	}
 	return true
+}
+
+// formerRoot returns the root task of the latest attempt that has ended, and the id
+// of the task that has taken its place.
+func (s *schedule) formerRoot() (task map[string]any, by any) {
+	if err := json.Unmarshal(s.root(s.id, s.attempt-1).Raw, &task); err != nil {
+		s.Fatal(err)
+	}
+	metadata, _ := task["metadata"].(map[string]any)
+	by = metadata["longhaul/v1/retriedBy"]
+	delete(metadata, "longhaul/v1/retriedBy")
+	return task, by
 }
