@@ -10,20 +10,6 @@ import (
 	"longhaul/opt"
 )
 
-// Errors of Record, beside [opt.ErrMalformed]. With each of them nothing was
-// recorded.
-var (
-	// ErrEarly is wrapped when an event is about something that does not exist
-	// yet. Another source is about to record it, so try again.
-	ErrEarly = errors.New("too early to record")
-	// ErrGap is wrapped when numbers are missing: those before the batch were
-	// never recorded, or its own do not follow on each other.
-	ErrGap = errors.New("event numbers are missing")
-	// ErrContradiction is wrapped when a source has recorded other content under
-	// the same number. A repeat fails in the same way.
-	ErrContradiction = fmt.Errorf("%w: the source has recorded another event under this number", opt.ErrConflict)
-)
-
 // Record applies the events of batches to the rows and appends them to the events
 // of their objective, which is the same for all batches. All of it is durable
 // when Record returns. An event that its source has recorded before changes
@@ -45,48 +31,6 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 		return fmt.Errorf("record events of %s: %w", r.objectiveID, err)
 	}
 	return nil
-}
-
-// A recording is batches of one objective on their way into the tables.
-type recording struct {
-	objectiveID string
-	batches     []batch
-	c           *conn
-	o           openObjective
-	known       map[string]numbers // the latest of a source, as far as they were read
-}
-
-// An openObjective is the state of the objective before the next event.
-type openObjective struct {
-	tenant    string
-	contextID string
-	seq       int64
-	attempt   int
-	updatedAt int64
-	exists    bool
-	head      *opt.ObjectiveHead // to be written; nil if it has not changed
-}
-
-// newRecording does the work that can be done before the transaction.
-func newRecording(batches []opt.Batch) (*recording, error) {
-	r := &recording{known: map[string]numbers{}}
-	for _, b := range batches {
-		if len(b.Events) == 0 {
-			continue
-		}
-		if r.objectiveID == "" {
-			r.objectiveID = b.ObjectiveID
-		}
-		if b.ObjectiveID == "" || b.Source == "" || b.ObjectiveID != r.objectiveID {
-			return nil, fmt.Errorf("batch of %q from %q, beside one of %q: %w", b.ObjectiveID, b.Source, r.objectiveID, opt.ErrMalformed)
-		}
-		n, err := newBatch(b)
-		if err != nil {
-			return nil, err
-		}
-		r.batches = append(r.batches, n)
-	}
-	return r, nil
 }
 
 // run applies the batches within a transaction.
@@ -147,31 +91,6 @@ func (r *recording) enter(e *entry) error {
 	return err
 }
 
-// open reads the state of the objective and of the first source. It ignores the
-// remaining rows of a removed objective with the same id.
-func (r *recording) open() (err error) {
-	first := r.batches[0].source
-	var n numbers
-	r.o.exists, err = r.c.get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.updated_at, COALESCE(s.first, 1), s.digests
-		FROM objectives o LEFT JOIN sources s ON s.objective_id = $1 AND s.source = $2
-			AND s.first = (SELECT MAX(first) FROM sources WHERE objective_id = $1 AND source = $2)
-		WHERE o.id = $1`,
-		args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.updatedAt, &n.first, &n.digests)
-	if r.o.exists {
-		r.known[first] = n
-	}
-	return err
-}
-
-// close writes the state of the objective.
-func (r *recording) close() error {
-	if r.o.head != nil {
-		return r.writeHead(r.o.head)
-	}
-	_, err := r.c.exec("UPDATE objectives SET seq = $2, updated_at = $3 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt)
-	return err
-}
-
 // apply changes the rows that e is about. kept is false if e came too late to
 // change anything; then readers never see it.
 func (r *recording) apply(e *entry) (kept bool, err error) {
@@ -215,6 +134,3 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 		return true, nil
 	}
 }
-
-// seq returns the seq of the event that is being applied.
-func (r *recording) seq() int64 { return r.o.seq + 1 }
