@@ -112,10 +112,10 @@ Longhaul is up.
 	fmt.Fprintf(out, `
 Try it:
 
-  curl -s %s -H 'Content-Type: application/json' -d '{
-    "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {
-      "message": {"messageId": "hello-1", "role": "user", "parts": [{"kind": "text", "text": "Research durable agents and write an article"}]},
-      "configuration": {"blocking": false}}}'
+  curl -s %s -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d '{
+    "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {
+      "message": {"messageId": "hello-1", "role": "ROLE_USER", "parts": [{"text": "Research durable agents and write an article"}]},
+      "configuration": {"returnImmediately": true}}}'
 
 `, url)
 }

@@ -11,7 +11,24 @@ import (
 	"longhaul/a2a"
 	"longhaul/api"
 	apiservice "longhaul/api/service"
+	"longhaul/api/wire"
 )
+
+// The request that the program prints at its start is one of A2A 1.0.
+func TestWelcome(t *testing.T) {
+	var out strings.Builder
+	welcome(&out, "http://127.0.0.1:1", "")
+	_, rest, _ := strings.Cut(out.String(), "curl -s http://127.0.0.1:1 -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d '")
+	body, _, _ := strings.Cut(rest, "'\n")
+	q, fault := wire.ReadRequest([]byte(body))
+	if fault != nil || q.Method != "SendMessage" {
+		t.Fatalf("the request is %q: %v", body, fault)
+	}
+	r := q.Reader(wire.V10)
+	if p := wire.ReadSend(r); r.Fault() != nil || !p.ReturnAtOnce || p.Message.Text() == "" {
+		t.Errorf("the request is %+v: %v", p, r.Fault())
+	}
+}
 
 func TestService_agent(t *testing.T) {
 	s := &service{build: Build{Agents: map[string]Agent{"clerk": clerk{}, "actor": clerk{}}}}
