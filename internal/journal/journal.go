@@ -48,8 +48,8 @@ type Journal struct {
 var ErrClosed = fmt.Errorf("%w: the journal is closed", opt.ErrUnavailable)
 
 // Open opens the journal of cfg, makes it when missing, and brings its tables up
-// to date. A file of another program, or with tables that this one does not know, is refused. ctx
-// governs the opening only.
+// to date. A file of another program, or with tables that this one does not know,
+// is refused. ctx governs the opening only.
 func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
