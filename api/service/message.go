@@ -16,7 +16,7 @@ type SendParams struct {
 	Hints        Hints
 	Decision     *GateDecision // in the message, nil for none
 	BadDecision  *Fault        // of a decision that could not be read; used only if the message is for a task
-	History      int           // number of number of messages to return
+	History      int           // number of messages to return
 	Scope        opt.HistoryScope
 	Push         bool // the request has a push configuration
 	ReturnAtOnce bool

@@ -62,7 +62,7 @@ type streamStart struct {
 	after   *int64 // resume after this event: no snapshot, no gap
 	send    bool   // the stream of a send, which ends when the task needs input
 	gate    string // that was just answered, so that it does not end the stream
-	pending bool   // a reply was sent and is not judged yet yet
+	pending bool   // a reply was sent and is not judged yet
 }
 
 // Subscribe opens a stream of a task that exists.

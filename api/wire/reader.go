@@ -17,7 +17,7 @@ import (
 const (
 	MaxParts      = 100      // of a message
 	MaxMetadata   = 64 << 10 // bytes of JSON in one metadata object
-	maxViolations = 20       // the most the most that are reported
+	maxViolations = 20       // the most that are reported
 )
 
 // A Reader reads the params of one request and collects the problems.
