@@ -462,7 +462,7 @@ func TestChanges_unknownDependency(t *testing.T) {
 		},
 		"the only task": {
 			"plans/create", `{"objectiveId":"OBJ","name":"x","tasks":[{"name":"a","dependencies":["b"]}]}`,
-			"tasks[0].dependencies[0]", `task "b": there is nothing that it could depend on`,
+			"tasks[0].dependencies[0]", `task "b", and no other task exists`,
 		},
 		"added task by name": {
 			"plans/addTasks", `{"id":"PLAN","tasks":[{"name":"x","dependencies":["First"]}]}`,

@@ -9,8 +9,8 @@ import (
 	"longhaul/opt"
 )
 
-// A change means the same after its way through JSON: metadata that is empty takes
-// the client's away, and none leaves it.
+// A change means the same after a round trip through JSON: empty metadata removes
+// the client's, and absent metadata keeps it.
 func TestChange_metadata(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change opt.Change
@@ -42,8 +42,8 @@ func TestChange_metadata(t *testing.T) {
 	}
 }
 
-// A change is refused for the text that a request for something new is refused for,
-// and never cut.
+// A change is refused for the same texts as a request for something new. Texts
+// are never cut.
 func TestChange_Check(t *testing.T) {
 	text := func(s string) *string { return &s }
 	for name, tt := range map[string]struct {

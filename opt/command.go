@@ -72,7 +72,7 @@ type CommandAnswer struct {
 	PlanID    string   `json:"planId,omitempty"`    // of the plan that was created
 	Revision  int64    `json:"revision"`            // of the objective after it
 	Waiting   []string `json:"waiting,omitempty"`   // ids of plans that have not confirmed the change yet
-	Unchanged bool     `json:"unchanged,omitempty"` // the requested state was reached already
+	Unchanged bool     `json:"unchanged,omitempty"` // the requested state was already reached
 }
 
 // A RefusalCode says why a command was refused.

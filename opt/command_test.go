@@ -11,7 +11,7 @@ import (
 	"longhaul/opt"
 )
 
-// A refusal says the same to those who look at its code, its error and its JSON.
+// The code, the error and the JSON of a refusal agree.
 func TestRefusal(t *testing.T) {
 	tests := []struct {
 		refusal opt.Refusal
@@ -62,11 +62,11 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// An error that has nothing to do with a command is a mistake of the caller.
+// RefusalOf panics for an error that is not about a command.
 func TestRefusalOf_panics(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("an error of another kind was taken for a refusal")
+			t.Error("an error of another kind was turned into a refusal")
 		}
 	}()
 	opt.RefusalOf(errors.New("disk full"))

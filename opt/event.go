@@ -53,7 +53,7 @@ type Event struct {
 	From   string `json:"from,omitempty"`
 	To     string `json:"to,omitempty"`     // the new status or state
 	Reason string `json:"reason,omitempty"` // why, in one word
-	Cause  string `json:"cause,omitempty"`  // why it stops, where Reason says as what
+	Cause  string `json:"cause,omitempty"`  // why it stops, if Reason is the status in which it will end
 
 	Objective *Objective   `json:"objective,omitempty"`
 	Plan      *Plan        `json:"plan,omitempty"`
@@ -65,7 +65,7 @@ type Event struct {
 	Attempt   int          `json:"attempt,omitempty"` // within the round, or of the objective or plan where it begins one
 	Change    *Change      `json:"change,omitempty"`
 	Tasks     []*Task      `json:"tasks,omitempty"`
-	Replaces  []string     `json:"replaces,omitempty"` // plans that end skipped, since this one and those added after it take their place
+	Replaces  []string     `json:"replaces,omitempty"` // plans that end skipped because this plan and those added after it replace them
 	Link      string       `json:"link,omitempty"`     // the A2A task that stands in for the plan task
 	Follow    bool         `json:"follow,omitempty"`   // Link is a task of ours
 	Revision  int64        `json:"revision,omitempty"`
@@ -78,8 +78,8 @@ type Event struct {
 
 	Message   *a2a.Message   `json:"message,omitempty"`
 	Principal string         `json:"principal,omitempty"` // who sent Message
-	Key       string         `json:"key,omitempty"`       // of the Letter that brought it
-	ForTask   string         `json:"forTask,omitempty"`   // the plan task that a reply to the root task was for
+	Key       string         `json:"key,omitempty"`       // of the Letter with it
+	ForTask   string         `json:"forTask,omitempty"`   // the plan task of a reply to the root task
 	Reply     *Reply         `json:"reply,omitempty"`
 	Verdict   Verdict        `json:"verdict,omitempty"`
 	Answer    *CommandAnswer `json:"answer,omitempty"`
@@ -89,7 +89,7 @@ type Event struct {
 // a task. An event whose fence is lower than one seen before is out of date.
 func (e Event) Fence() int64 { return int64(e.Round)<<40 | int64(e.Attempt)<<20 | int64(e.Try) }
 
-// An ObjectiveHead is the part of an objective that changes as work goes on.
+// An ObjectiveHead is the part of an objective that changes during the work.
 type ObjectiveHead struct {
 	Status   ObjectiveStatus `json:"status"`
 	Reason   string          `json:"reason,omitempty"`
@@ -102,7 +102,7 @@ type ObjectiveHead struct {
 	Revision int64           `json:"revision"`
 }
 
-// A PlanHead is the part of a plan that changes as work goes on.
+// A PlanHead is the part of a plan that changes during the work.
 type PlanHead struct {
 	Status   PlanStatus `json:"status"`
 	Reason   string     `json:"reason,omitempty"`

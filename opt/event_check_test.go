@@ -11,8 +11,8 @@ import (
 	"longhaul/opt"
 )
 
-// checked holds, for each kind of event, one that is complete, and the members
-// without which it is not.
+// checked holds, for each kind of event, a complete event and its required
+// members.
 var checked = map[opt.EventKind]struct {
 	complete opt.Event
 	needs    []string
@@ -71,7 +71,7 @@ func TestEvent_Check(t *testing.T) {
 	}
 }
 
-// The table above has every kind that there is.
+// The table above has every kind.
 func TestEvent_Check_everyKind(t *testing.T) {
 	source, err := os.ReadFile("event.go")
 	if err != nil {

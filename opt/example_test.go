@@ -7,8 +7,8 @@ import (
 	"longhaul/opt"
 )
 
-// A plan is the sum of the events applied to it. Ready says which tasks may start,
-// Next which events follow. What runs the tasks is up to the caller.
+// A plan is the sum of the events applied to it. Ready says which tasks may
+// start, Next which events follow. The caller runs the tasks.
 func ExamplePlan() {
 	o := &opt.Objective{ID: opt.NewObjectiveID([16]byte{1})}
 	p, err := o.NewPlan(opt.PlanSpec{Name: "Report", Tasks: []opt.TaskSpec{
@@ -85,7 +85,7 @@ func ExampleObjective_Next() {
 	// plan completed objective completed  root task completed
 }
 
-// An id says where a thing belongs, without a table to look it up in.
+// An id contains the ids of the things above it, so no table is needed.
 func ExampleParseID() {
 	objective := opt.DerivedObjectiveID("tenant", "anna", "message-1")
 	task := opt.RootID(opt.TaskID(opt.PlanID(objective, 1), 3), 2) // the second attempt at it
@@ -98,8 +98,8 @@ func ExampleParseID() {
 	// false
 }
 
-// A refusal is an error that travels as JSON: callers branch on it as on the error
-// of the model that it stands for.
+// A refusal is an error with a JSON form: callers branch on it as on the error of
+// the model.
 func ExampleRefusalOf() {
 	p := &opt.Plan{Status: opt.PlanCompleted}
 	err := p.Apply(opt.Event{Kind: opt.PlanMoved, From: "completed", To: "working"})

@@ -56,7 +56,7 @@ func TestGate_Prompt(t *testing.T) {
 	}
 }
 
-// Clients that know nothing of gates read the text, the others the data.
+// Clients that do not know gates read the text; others read the data.
 func TestGate_Message(t *testing.T) {
 	g := &opt.Gate{Kind: opt.Approval, ID: "task-x:1", TaskID: "task-x", Title: "Ship it?", Actions: []opt.Action{opt.Accept}, RequestedAt: a2a.AtMillis(1)}
 	want := &a2a.Message{

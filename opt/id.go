@@ -41,8 +41,8 @@ func TaskID(planID string, m int) string {
 	return "task-" + strings.TrimPrefix(planID, "plan-") + "-" + strconv.Itoa(m)
 }
 
-// RootID returns the id of the A2A task that stands for an attempt at an
-// objective: the objective's own id for the first.
+// RootID returns the id of the root task of an attempt at an objective: the
+// objective's own id for the first attempt.
 func RootID(objectiveID string, attempt int) string {
 	if attempt <= 1 {
 		return objectiveID
@@ -85,7 +85,7 @@ func ParseID(id string) (ref Ref, ok bool) {
 	return Ref{}, false
 }
 
-// ArtifactID returns the id of an artifact that its task knows as local. It is
+// ArtifactID returns the id of the artifact that its task calls local. It is
 // unique within the objective, so that a root task can show the artifacts of
 // several tasks.
 func ArtifactID(taskID, local string) string {

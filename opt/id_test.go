@@ -11,14 +11,13 @@ import (
 	"longhaul/opt"
 )
 
-const u = "abcdefghijklmnopqrstuvwxyz" // in the place of a unique text
+const u = "abcdefghijklmnopqrstuvwxyz" // in place of a unique text
 
 var indexForm = regexp.MustCompile(`^task-\d+$`)
 
-// A repeated send has to find the objective that the first one started, and
-// nobody else's.
+// A repeated send must find the objective of the first send, and no other.
 func TestDerivedObjectiveID(t *testing.T) {
-	const want = "obj-qbp47givzzm426rvvl3ljjbppm" // in stored histories; never to change
+	const want = "obj-qbp47givzzm426rvvl3ljjbppm" // in stored histories; must not change
 	if got := opt.DerivedObjectiveID("t", "p", "m"); got != want {
 		t.Errorf("DerivedObjectiveID(t, p, m) = %q, want %q", got, want)
 	}
@@ -128,7 +127,7 @@ func TestGateID(t *testing.T) {
 	}
 }
 
-// A root task shows artifacts of several tasks, which must not get mixed up.
+// A root task shows artifacts of several tasks, whose ids must differ.
 func TestArtifactID(t *testing.T) {
 	seen := map[string]bool{}
 	for _, task := range []string{"task-" + u + "-1-0", "task-" + u + "-1-1", "task-" + u + "-11-1", "task-" + u + "-1-11"} {

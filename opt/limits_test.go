@@ -25,7 +25,7 @@ func TestLimits_OrDefault(t *testing.T) {
 	}
 }
 
-// The limits of an objective are those of its plans, in stored plans, too.
+// The limits of an objective apply to its plans, also to stored plans.
 func TestLimits_ofPlans(t *testing.T) {
 	o := &opt.Objective{ID: objectiveID, Limits: opt.Limits{Plans: 2, Tasks: 3, Parallel: 2}}
 	tasks := slices.Repeat([]opt.TaskSpec{{Name: "t", Dependencies: []string{}}}, 3)
@@ -71,8 +71,8 @@ func TestLimits_parallel(t *testing.T) {
 	}
 }
 
-// What was skipped or replaced does not count toward the limit of plans. What
-// completed or failed does.
+// Skipped and replaced plans do not count toward the limit of plans. Completed
+// and failed plans do.
 func TestObjective_NewPlan_room(t *testing.T) {
 	for _, tt := range []struct {
 		name, plans string

@@ -3,7 +3,7 @@ package opt
 import "slices"
 
 // Reordered returns the ids of the plans that p would depend on after a change of
-// its dependencies, or an error if they are invalid or p was begun already.
+// its dependencies, or an error if they are invalid or p has begun.
 func (o *Objective) Reordered(p *Plan, dependencies []string) ([]string, error) {
 	if p.Started || p.Status != PlanPending && (p.Status != PlanBlocked || p.Reason != BlockedByDependencies) {
 		return nil, &MoveError{string(p.Status), "other dependencies"}

@@ -9,7 +9,8 @@ import (
 	"longhaul/opt"
 )
 
-// A plan that was not begun may come to depend on any others, without a cycle.
+// The dependencies of a plan that has not begun may be set to any other plans,
+// without a cycle.
 func TestObjective_Reordered(t *testing.T) {
 	for _, tt := range []struct {
 		name, plans string
@@ -56,7 +57,7 @@ func TestObjective_Reordered(t *testing.T) {
 	}
 }
 
-// What may start, and what is held, follows the new order.
+// Startable and Held follow the new dependencies.
 func TestObjective_Apply_reorder(t *testing.T) {
 	for _, tt := range []struct {
 		plans           string

@@ -8,7 +8,8 @@ import (
 	"longhaul/opt"
 )
 
-// The id of an A2A task is never reused, whatever began the earlier attempts.
+// The id of an A2A task is never reused, whichever command began the earlier
+// attempts.
 func TestPlan_NextRun(t *testing.T) {
 	p := planOf(t, "completed failed canceled")
 	p.Status = opt.PlanFailed
@@ -22,7 +23,7 @@ func TestPlan_NextRun(t *testing.T) {
 		}
 		p.Status = opt.PlanFailed
 	}
-	p.Run = 0 // of tasks that were begun in a later attempt than the plan knows
+	p.Run = 0 // its tasks are from a later attempt than its own
 	if got := p.NextRun(1); got != 11 {
 		t.Errorf("attempt %d after the tenth", got)
 	}
@@ -49,7 +50,7 @@ func TestObjective_Apply_planRetried(t *testing.T) {
 		refused bool
 		start   string // what may start then
 		held    string
-		next    string // what the objective comes to
+		next    string // the next status of the objective
 	}{
 		{plans: "failed?!/timeout working!", next: "working"},
 		{plans: "failed?!/timeout pending", start: "0", next: "working"},

@@ -10,7 +10,7 @@ import (
 	"longhaul/opt"
 )
 
-// A pause and the question of a task are two facts, and both show.
+// An objective shows both a pause and the question of a task.
 func TestObjective_Next_pausedAtGate(t *testing.T) {
 	o := objectiveOf(t, "working! pending")
 	gate := &opt.Gate{ID: "g", Kind: opt.Approval, Title: "Ship it?"}
@@ -61,7 +61,7 @@ func TestObjective_Next_pausedAtGate(t *testing.T) {
 	}
 }
 
-// An objective with nothing to do says so until it has a plan to work on.
+// An objective with nothing to do has that reason until it has a plan to work on.
 func TestObjective_Next_nothingToDo(t *testing.T) {
 	o := objectiveOf(t, "")
 	check := func(step, reason string) {
@@ -115,8 +115,8 @@ func TestObjective_Next_failureText(t *testing.T) {
 	}
 }
 
-// A new attempt keeps what was completed. Each of the other plans has a retry of
-// its own, and until then stays as it ended.
+// A new attempt keeps completed plans. Each of the others has its own retry
+// event, and does not change before it.
 func TestObjective_Apply_retried(t *testing.T) {
 	for _, tt := range []struct {
 		from, to string
@@ -151,7 +151,7 @@ func TestObjective_Apply_retried(t *testing.T) {
 	}
 }
 
-// What an event carries of an objective and a plan is all that its owner arrived at.
+// The head and the text in an event have all values of the objective or plan.
 func TestHead(t *testing.T) {
 	o := objectiveOf(t, "working!")
 	o.Name, o.Description, o.Metadata = "n", "d", a2a.Metadata{}.With("k", 1)

@@ -11,9 +11,9 @@ import (
 	"longhaul/opt"
 )
 
-// However its plans end, in whichever order their reports come, and whoever
-// interferes, an objective comes to rest and shows what it should on the way.
-// The objective workflow relies on it: it waits forever otherwise.
+// An objective settles for any ends of its plans, any order of reports and any
+// interference, and always shows what the rules say. The objective workflow
+// relies on this: it waits forever otherwise.
 func TestObjective_alwaysSettles(t *testing.T) {
 	ends := map[opt.ObjectiveStatus]int{}
 	for seed := range uint64(600) {
@@ -34,8 +34,8 @@ func TestObjective_alwaysSettles(t *testing.T) {
 // maxPlans is the default limit of plans in one objective.
 const maxPlans = 10
 
-// An objectiveSim does with an objective what its machine does, with chance in
-// place of plans and clients.
+// An objectiveSim does with an objective what its machine does, with random plans
+// and clients.
 type objectiveSim struct {
 	t      *testing.T
 	r      *rand.Rand
@@ -44,13 +44,13 @@ type objectiveSim struct {
 	plans  map[string]*simPlan
 	paused bool // by a client
 
-	stop      opt.ObjectiveStatus // what it is to end as, "" if it is not being stopped
-	stoppedAt opt.ObjectiveStatus // what it was then
-	text      string              // what clients are to be told of its failure
+	stop      opt.ObjectiveStatus // the status in which it will end, "" if it is not being stopped
+	stoppedAt opt.ObjectiveStatus // its status when it was stopped
+	text      string              // the text of its failure for clients
 	shown     map[string]int      // artifacts of the root task
 }
 
-// A simPlan is a plan as it really is.
+// A simPlan is the true state of a plan.
 type simPlan struct {
 	report          opt.Report
 	sent            []opt.Report // not arrived yet
@@ -119,7 +119,7 @@ func (s *objectiveSim) run() {
 	s.check()
 }
 
-// settle does all that follows from what has happened, as the machine does.
+// settle applies all consequences, as the machine does.
 func (s *objectiveSim) settle() {
 	for turn, more := 0, true; more; turn++ {
 		if turn > 40 {
@@ -133,7 +133,7 @@ func (s *objectiveSim) settle() {
 	}
 }
 
-// direct starts and holds plans, and shows both as done.
+// direct starts and holds plans, and shows them as started or held at once.
 func (s *objectiveSim) direct() (changed bool) {
 	for _, p := range s.o.Startable() {
 		for i, q := range s.o.Plans {
@@ -187,19 +187,19 @@ func (s *objectiveSim) assume(p *opt.Plan, status opt.PlanStatus, reason string)
 	s.show(p)
 }
 
-// fresh reports whether a plan has not begun, as far as r goes.
+// fresh reports whether a plan has not begun, according to r.
 func fresh(r opt.Report) bool {
 	return r.Status == opt.PlanPending || r.Status == opt.PlanBlocked && r.Reason == opt.BlockedByDependencies
 }
 
-// show has the objective know of p what has arrived.
+// show updates what the objective knows of p from the latest report.
 func (s *objectiveSim) show(p *opt.Plan) {
 	plan := s.plans[p.ID]
 	show(p, plan.known)
 	p.Started = plan.directed || plan.known.Started
 }
 
-// open reports whether any plan has not ended or has still to say so.
+// open reports whether any plan has not ended or not reported its end.
 func (s *objectiveSim) open() bool {
 	for _, p := range s.plans {
 		if !p.report.Status.Ended() || p.report.Closing || len(p.sent) > 0 {
@@ -263,8 +263,8 @@ func (s *objectiveSim) happenings() (out []func()) {
 	return out
 }
 
-// idle reports whether the objective waits for a client: it has no plans, or
-// none that it could complete with.
+// idle reports whether the objective waits for a client: it has no plans, or none
+// with which it could complete.
 func (s *objectiveSim) idle() bool {
 	for _, p := range s.plans {
 		if p.known.Status != opt.PlanSkipped {
@@ -317,7 +317,7 @@ func (s *objectiveSim) addLate() {
 	s.add(p)
 }
 
-// work lets something happen in a plan that runs.
+// work makes a random change in a running plan.
 func (s *objectiveSim) work(p *opt.Plan, plan *simPlan) {
 	switch n := s.r.IntN(10); {
 	case plan.report.Waits != "" && n < 7: // a client lets a task work again
@@ -327,7 +327,7 @@ func (s *objectiveSim) work(p *opt.Plan, plan *simPlan) {
 		i := s.r.IntN(len(plan.report.Open))
 		plan.report.Open = slices.Delete(slices.Clone(plan.report.Open), i, i+1)
 		s.send(plan, opt.PlanWorking, "")
-	case plan.gates < 3 && n < 5: // one opens, and perhaps there is nothing else to do
+	case plan.gates < 3 && n < 5: // a gate opens, and perhaps nothing else can run
 		plan.gates++
 		if s.r.IntN(4) == 0 { // or a client lets a task wait
 			plan.report.Waits = []opt.TaskState{opt.TaskInputRequired, opt.TaskAuthRequired}[s.r.IntN(2)]
@@ -378,7 +378,7 @@ func (s *objectiveSim) byHand(plan *simPlan) {
 	}
 }
 
-// reorder has a client let a plan depend on others.
+// reorder has a client change the dependencies of a plan.
 func (s *objectiveSim) reorder() {
 	p := s.o.Plans[s.r.IntN(len(s.o.Plans))]
 	var on []string
@@ -400,7 +400,7 @@ func (s *objectiveSim) reorder() {
 	}
 }
 
-// leadsTo reports whether what p depends on leads to another plan.
+// leadsTo reports whether p depends on another plan, directly or not.
 func (s *objectiveSim) leadsTo(to, p *opt.Plan, seen map[*opt.Plan]bool) bool {
 	for _, id := range p.Dependencies {
 		q := s.o.Plan(id)
@@ -454,7 +454,7 @@ func (s *objectiveSim) meddle() {
 	}
 }
 
-// send has a plan report that it has come to status. Its gates close with it.
+// send has a plan report a status. Its gates close.
 func (s *objectiveSim) send(plan *simPlan, status opt.PlanStatus, reason string) {
 	plan.report.N++
 	plan.report.Status, plan.report.Reason, plan.report.Started = status, reason, plan.begun
@@ -465,8 +465,8 @@ func (s *objectiveSim) send(plan *simPlan, status opt.PlanStatus, reason string)
 	plan.sent = append(plan.sent, plan.report)
 }
 
-// deliver brings one of the reports of p, not always the oldest. One that was
-// overtaken comes too late.
+// deliver delivers one of the reports of p, not always the oldest. An older
+// report after a newer one comes too late.
 func (s *objectiveSim) deliver(p *opt.Plan) {
 	plan := s.plans[p.ID]
 	i := s.r.IntN(len(plan.sent))
@@ -495,8 +495,8 @@ func (s *objectiveSim) at() a2a.Time { return a2a.AtMillis(s.now + 1) }
 
 var _, objectiveTableMoves = table(objectiveTable)
 
-// apply applies e, of which it checks that it is a step along the tables from
-// where the objective is.
+// apply applies e and checks that the tables allow it from the current state of
+// the objective.
 func (s *objectiveSim) apply(e opt.Event) {
 	s.t.Helper()
 	s.now++
@@ -526,8 +526,8 @@ func (s *objectiveSim) apply(e opt.Event) {
 	}
 }
 
-// checkFailure checks that clients are told of a plan that was the cause, not
-// of one that was stopped with it.
+// checkFailure checks that the failure names a plan that was the cause, not one
+// that was stopped because of it.
 func (s *objectiveSim) checkFailure(e opt.Event) {
 	want := s.text
 	if want == "" {
@@ -544,7 +544,7 @@ func (s *objectiveSim) checkFailure(e opt.Event) {
 	}
 }
 
-// check compares what the objective shows with what the rules say, told anew.
+// check compares what the objective shows with an independent form of the rules.
 func (s *objectiveSim) check() {
 	s.t.Helper()
 	if next := s.o.Next(s.at()); next != nil {
@@ -577,7 +577,7 @@ func (s *objectiveSim) check() {
 	}
 }
 
-// should tells the status of the objective by the words of D11 to D18.
+// should returns the status of the objective by D11 to D18.
 func (s *objectiveSim) should() opt.ObjectiveStatus {
 	var open, completed, failed, works, asks, begun bool
 	for _, p := range s.plans {
@@ -641,7 +641,7 @@ func (s *objectiveSim) next() bool {
 	return false
 }
 
-// rootShould tells the state of the root task by the words of D15.
+// rootShould returns the state of the root task by D15.
 func (s *objectiveSim) rootShould(status opt.ObjectiveStatus) (opt.TaskState, string) {
 	switch status {
 	case opt.ObjectiveFailed:

@@ -67,7 +67,7 @@ func TestObjective_Startable(t *testing.T) {
 	}
 }
 
-// What an objective comes to, by itself, from where it is.
+// The status and root task of an objective after all its events.
 func TestObjective_Next(t *testing.T) {
 	tests := []struct {
 		name, plans string
@@ -165,7 +165,8 @@ func TestObjective_Next(t *testing.T) {
 
 func unstarted(o *opt.Objective) { o.Started, o.Status = false, opt.ObjectiveSubmitted }
 
-// busy makes the first plan one that a client has ended while a task of it runs.
+// busy makes the first plan one that a client has ended while one of its tasks
+// runs.
 func busy(o *opt.Objective) {
 	o.Plans[0].Report = &opt.Report{Status: o.Plans[0].Status, Closing: true}
 }
@@ -182,8 +183,8 @@ func expired(o *opt.Objective) {
 
 func ending(as string) func(*opt.Objective) { return func(o *opt.Objective) { o.Stopping = as } }
 
-// An objective that has expired explains it to clients; one that a client canceled
-// needs no text. A new attempt begins without the reason.
+// An expired objective has a text for clients; an objective that a client
+// canceled needs none. A new attempt begins without the reason.
 func TestObjective_expires(t *testing.T) {
 	for cause, text := range map[string]string{opt.Expired: "Nobody came.", "": ""} {
 		o := objectiveOf(t, "")
@@ -212,7 +213,7 @@ func TestObjective_expires(t *testing.T) {
 	}
 }
 
-// The root task asks for what was asked first, wherever that was (D15).
+// The root task shows the gate that was opened first, in any plan (D15).
 func TestObjective_Next_gates(t *testing.T) {
 	o := objectiveOf(t, "working! working! pending:0")
 	gate := func(id string, kind opt.GateKind, ms int64) *opt.Gate {
@@ -253,8 +254,8 @@ func TestObjective_Next_gates(t *testing.T) {
 	}
 }
 
-// The root task waits with a task that a client has let wait, which is at no gate.
-// A gate comes first: it can be answered.
+// The root task also waits if a client has moved a task to a waiting state
+// without a gate. An open gate takes precedence, since it can be answered.
 func TestObjective_Next_waits(t *testing.T) {
 	o := objectiveOf(t, "working! working! pending:0")
 	gate := &opt.Gate{ID: "a", Kind: opt.Approval, RequestedAt: a2a.AtMillis(20)}
@@ -280,8 +281,8 @@ func TestObjective_Next_waits(t *testing.T) {
 	}
 }
 
-// What a client begins by hand does not start an objective, whatever that comes to
-// (D11); a start does.
+// Tasks that a client moves by hand do not start an objective (D11); a start
+// does.
 func TestObjective_Apply_byHand(t *testing.T) {
 	o := objectiveOf(t, "pending pending")
 	unstarted(o)
@@ -309,8 +310,8 @@ func TestObjective_Apply_byHand(t *testing.T) {
 	}
 }
 
-// The root task shows the results of the plans that no other builds on, those
-// that it did not show while they were made, before it is completed.
+// Before it completes, the root task shows the results of the leaf plans that it
+// has not shown yet.
 func TestObjective_Next_results(t *testing.T) {
 	o := objectiveOf(t, "working! working!:0 working!")
 	results := map[int]*opt.Report{
@@ -386,7 +387,7 @@ func TestObjective_Apply_refuses(t *testing.T) {
 	}
 }
 
-// The objective leaves the tasks of its plans to them.
+// An objective does not hold the tasks of its plans.
 func TestObjective_Apply_planAdded(t *testing.T) {
 	p, err := newPlan("", "")
 	if err != nil {
@@ -435,8 +436,8 @@ func TestObjective_Startable_stoppedPlan(t *testing.T) {
 	}
 }
 
-// An objective that ends before it was started was not started: its next attempt
-// begins with what it was asked for at first.
+// An objective that ends before its start stays unstarted: its next attempt
+// begins with the original request.
 func TestObjective_Apply_endsUnstarted(t *testing.T) {
 	o := objectiveOf(t, "")
 	unstarted(o)
@@ -446,7 +447,7 @@ func TestObjective_Apply_endsUnstarted(t *testing.T) {
 	}
 }
 
-// The place in the queue is the one in the event, and is given up with the start.
+// The place in the queue is that of the event, and is cleared by the start.
 func TestObjective_Apply_queued(t *testing.T) {
 	o := objectiveOf(t, "")
 	unstarted(o)
@@ -463,8 +464,8 @@ func TestObjective_Apply_queued(t *testing.T) {
 	}
 }
 
-// A change comes from a client, or holds the text that results. The revision never
-// goes back.
+// An event has a client's change or the resulting text. The revision never
+// decreases.
 func TestObjective_Apply_changed(t *testing.T) {
 	name := "by a client"
 	o := objectiveOf(t, "")
@@ -489,7 +490,7 @@ func TestObjective_Apply_changed(t *testing.T) {
 	}
 }
 
-// Repeats of a letter have the same key, whatever else they say.
+// Repeats of a letter have the same key, whatever their other members are.
 func TestLetter_Once(t *testing.T) {
 	message := a2a.Message{MessageID: "m"}
 	for want, l := range map[string]opt.Letter{"m": {Message: message}, "k": {Message: message, Key: "k"}} {
@@ -499,7 +500,7 @@ func TestLetter_Once(t *testing.T) {
 	}
 }
 
-// come applies all that follows, and returns it.
+// come applies all events of Next, and returns them.
 func come(t *testing.T, o *opt.Objective) (all []opt.Event) {
 	t.Helper()
 	for range 6 {
@@ -516,7 +517,7 @@ func come(t *testing.T, o *opt.Objective) (all []opt.Event) {
 	return all
 }
 
-// show has an objective know of p what r says, as machine.Objective does.
+// show updates what an objective knows of p from r, as machine.Objective does.
 func show(p *opt.Plan, r opt.Report) {
 	p.Report, p.Status, p.Reason, p.Paused = &r, r.Status, r.Reason, r.Paused
 	p.Started = p.Started || r.Started
@@ -576,7 +577,7 @@ func TestObjective_skippedByHand(t *testing.T) {
 	}
 }
 
-// An objective has ended once the tasks have of a plan that a client ended.
+// An objective ends after the tasks of a plan that a client has ended.
 func TestObjective_waitsForClosingPlans(t *testing.T) {
 	for _, status := range []opt.PlanStatus{opt.PlanFailed, opt.PlanCompleted} {
 		o := objectiveOf(t, "working! completed!")

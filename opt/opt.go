@@ -16,7 +16,7 @@ type Limits struct {
 	Plans    int `json:"plans,omitempty"`    // per objective, not counting those that were skipped; 10
 	Tasks    int `json:"tasks,omitempty"`    // per plan; 50
 	Parallel int `json:"parallel,omitempty"` // tasks of one plan, or plans of one objective, at a time where dependencies are declared; 4
-	Timeout  int `json:"timeout,omitempty"`  // seconds that one attempt at a task may work, unless the task says otherwise; 1,800
+	Timeout  int `json:"timeout,omitempty"`  // seconds that one attempt at a task may take, unless the task has a timeout; 1,800
 }
 
 // OrDefault returns l with the defaults in place of zeros.

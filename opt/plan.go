@@ -46,14 +46,14 @@ func (p *Plan) Text() *Text {
 	return &Text{Name: p.Name, Description: p.Description, Metadata: p.Metadata, Dependencies: p.Dependencies}
 }
 
-// Optional reports whether the objective may go on if the plan fails.
+// Optional reports whether the objective continues if the plan fails.
 func (p *Plan) Optional() bool { return p.Metadata.Bool(KeyOptional) }
 
 // Done reports whether plans that depend on p may start.
 func (p *Plan) Done() bool { return p.Over() && !p.Broken() }
 
-// Over reports whether the plan and all its tasks have ended, going by its latest
-// report.
+// Over reports whether the plan and all its tasks have ended, according to its
+// latest report.
 func (p *Plan) Over() bool { return p.Status.Ended() && (p.Report == nil || !p.Report.Closing) }
 
 // Broken reports whether the plan ended in a way that fails its objective.
@@ -158,7 +158,7 @@ func (p *Plan) Ready() []*Task {
 		}
 		before := p.Before(t)
 		if !p.Unordered() {
-			before = p.Tasks[:t.Index] // all of them: a client may have completed a later one by hand
+			before = p.Tasks[:t.Index] // all of them, since a client may have completed a later one by hand
 		}
 		if t.State == TaskPending && !slices.ContainsFunc(before, func(b *Task) bool { return !b.Done() }) {
 			ready = append(ready, t)

@@ -13,9 +13,9 @@ import (
 	"longhaul/opt"
 )
 
-// However its tasks end, and whoever interferes, a plan comes to rest, by moves
-// that the tables allow, and shows what it should on the way. The plan workflow
-// relies on it: it waits forever otherwise.
+// A plan settles for any ends of its tasks and any interference, by moves that
+// the tables allow, and always shows what the rules say. The plan workflow relies
+// on this: it waits forever otherwise.
 func TestPlan_alwaysSettles(t *testing.T) {
 	ends := map[opt.PlanStatus]int{}
 	for seed := range uint64(600) {
@@ -33,8 +33,8 @@ func TestPlan_alwaysSettles(t *testing.T) {
 	}
 }
 
-// A planSim does with a plan what its machine does, with chance in place of
-// executors and clients.
+// A planSim does with a plan what its machine does, with random executors and
+// clients.
 type planSim struct {
 	t       *testing.T
 	r       *rand.Rand
@@ -101,7 +101,7 @@ func randomPlan(t *testing.T, r *rand.Rand) *opt.Plan {
 	return p
 }
 
-// run lets things happen until nothing can any more.
+// run makes random changes until none is possible.
 func (s *planSim) run() {
 	limit := 40 + 20*len(s.p.Tasks)
 	for step := 0; ; step++ {
@@ -126,7 +126,7 @@ func (s *planSim) run() {
 	s.checkEnd()
 }
 
-// settle does all that follows from what has happened, as the machine does.
+// settle applies all consequences, as the machine does.
 func (s *planSim) settle() {
 	for turn, more := 0, true; more; turn++ {
 		if turn > 5+len(s.p.Tasks) {
@@ -173,8 +173,8 @@ func (s *planSim) dispatch(task *opt.Task) {
 	}
 }
 
-// happenings lists what may happen next. Each makes the plan come nearer to
-// its end, or is limited in number.
+// happenings lists the possible changes. Each brings the plan nearer to its end,
+// or is limited in number.
 func (s *planSim) happenings() (out []func()) {
 	if !s.p.Started && s.p.Stopping == "" {
 		out = append(out, func() { s.apply(opt.Event{Kind: opt.PlanStarted}) })
@@ -213,7 +213,7 @@ func (s *planSim) happenings() (out []func()) {
 	return out
 }
 
-// end ends a running task: canceled if it was told to stop, mostly.
+// end ends a running task, mostly as canceled if it was told to stop.
 func (s *planSim) end(task *opt.Task) {
 	to := opt.TaskCompleted
 	switch doomed := slices.Contains(s.p.Doomed(), task); {
@@ -267,7 +267,7 @@ func (s *planSim) endByClient() {
 	}
 }
 
-// meddle moves a task that is not running to where a client wants it.
+// meddle has a client move a task that is not running.
 func (s *planSim) meddle() {
 	for _, task := range s.p.Tasks {
 		if task.State == opt.TaskPending && s.r.IntN(3) == 0 {
@@ -294,8 +294,8 @@ var (
 	_, taskTableMoves   = table(taskTable)
 )
 
-// apply applies e, of which it checks that it is a step along the tables from
-// where the plan is, and tries that other steps are refused.
+// apply applies e, and checks that the tables allow it from the current state of
+// the plan and that other moves are refused.
 func (s *planSim) apply(e opt.Event) {
 	s.t.Helper()
 	s.now++
@@ -322,8 +322,8 @@ func (s *planSim) apply(e opt.Event) {
 	}
 }
 
-// refused checks that a move of the task to a state that may not follow is
-// refused, and leaves the plan alone.
+// refused checks that a move of the task that is not allowed is refused and does
+// not change the plan.
 func (s *planSim) refused(e opt.Event) {
 	states, _ := table(taskTable)
 	e.To = states[s.r.IntN(len(states))]
@@ -339,7 +339,7 @@ func (s *planSim) refused(e opt.Event) {
 	}
 }
 
-// check compares what the plan shows with what the rules say, told anew.
+// check compares what the plan shows with an independent form of the rules.
 func (s *planSim) check() {
 	s.t.Helper()
 	if next := s.p.Next(s.at()); next != nil {
@@ -361,8 +361,8 @@ func (s *planSim) check() {
 	}
 }
 
-// should tells the status of the plan by the words of D12 to D17. The reason
-// is "?" where those do not say one.
+// should returns the status of the plan by D12 to D17. The reason is "?" if they
+// do not name one.
 func (s *planSim) should() (opt.PlanStatus, string) {
 	var bad, open, works, input, auth, begun bool
 	for _, task := range s.p.Tasks {

@@ -65,8 +65,8 @@ func TestPlan_Ready(t *testing.T) {
 	}
 }
 
-// A task that came back from a gate works above the limit: the person has
-// waited already. Nothing new starts until there is room.
+// A task that continues after a gate may exceed the limit, since a person has
+// waited for it. No other task starts until the number is below the limit.
 func TestPlan_Ready_aboveTheLimit(t *testing.T) {
 	p := planOf(t, "working working working working working pending pending:0")
 	p.Started = true
@@ -137,7 +137,8 @@ func TestPlan_Inputs(t *testing.T) {
 // maxTasks is the default limit of tasks in one plan.
 const maxTasks = 50
 
-// There are 2^25 ways through this plan. A workflow task has a second or two.
+// There are 2^25 paths through this plan, and a workflow task has only a second
+// or two.
 func TestPlan_Inputs_manyWays(t *testing.T) {
 	var refs []string
 	for i := range maxTasks {
@@ -174,7 +175,7 @@ func TestPlan_Apply_artifacts(t *testing.T) {
 		{"b", "1", true, "a=1 b=1"},
 		{"a", "2", true, "a=12 b=1"},
 		{"a", "3", true, "a=123 b=1"},
-		{"a", "4", false, "a=4 b=1"}, // a later round makes it anew
+		{"a", "4", false, "a=4 b=1"}, // a later round replaces it
 	}
 	for _, s := range steps {
 		chunk := &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: s.id, Parts: []a2a.Part{a2a.TextPart(s.text)}}, Append: s.more}
@@ -211,8 +212,8 @@ func TestPlan_Apply_messages(t *testing.T) {
 	}
 }
 
-// An event is recorded after more has happened: tasks that were added must not
-// change with those of the plan.
+// An event is recorded after later changes, so the tasks in it must not change
+// with those of the plan.
 func TestPlan_Apply_tasksAdded(t *testing.T) {
 	p := planOf(t, "completed")
 	tasks, err := p.NewTasks([]opt.TaskSpec{{Name: "more"}})
@@ -249,7 +250,7 @@ func TestPlan_Apply_refuses(t *testing.T) {
 	}
 }
 
-// What a plan comes to, by itself, from where it is.
+// The status of a plan after all its events.
 func TestPlan_Next(t *testing.T) {
 	tests := []struct {
 		name, tasks string
@@ -409,7 +410,7 @@ func number(t *testing.T, text string) (n int) {
 	return n
 }
 
-// A link holds in later attempts, too, until the task is linked to another.
+// A link stays in later attempts, until the task is linked to another.
 func TestPlan_Apply_link(t *testing.T) {
 	p := planOf(t, "pending completed")
 	link := func(i int, to string, follow bool) error {

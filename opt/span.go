@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Span returns a duration as people say it, if it is a number of days or hours.
+// Span returns a duration in days or hours if it is a whole number of them.
 func Span(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

@@ -164,7 +164,7 @@ func checkText(field, name, description string) error {
 	return nil
 }
 
-// references are what plans or tasks can name each other by.
+// references are the names by which plans or tasks can refer to each other.
 type references struct {
 	kind  string   // plan or task
 	ids   []string // by index in the same list
@@ -203,7 +203,7 @@ func (r references) resolve(field, self string, refs []string) ([]string, error)
 // mostNamed bounds the ids that an error lists.
 const mostNamed = 10
 
-// missing says that there is nothing called ref, and what self may depend on.
+// missing is the problem of an unknown ref; it lists what self may depend on.
 func (r references) missing(self, ref string) string {
 	forms, there := "an id", slices.DeleteFunc(slices.Clone(r.there), func(id string) bool { return id == self })
 	if len(there) > mostNamed {
@@ -213,7 +213,7 @@ func (r references) missing(self, ref string) string {
 		forms, there = "an index or an id", append([]string{fmt.Sprintf("%s-0 to %s-%d", r.kind, r.kind, last)}, there...)
 	}
 	if len(there) == 0 {
-		return fmt.Sprintf("there is no %s %q: there is nothing that it could depend on", r.kind, ref)
+		return fmt.Sprintf("there is no %s %q, and no other %s exists", r.kind, ref, r.kind)
 	}
 	return fmt.Sprintf("there is no %s %q: a dependency is %s, one of: %s", r.kind, ref, forms, strings.Join(there, ", "))
 }

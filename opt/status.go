@@ -6,7 +6,7 @@ import (
 	"longhaul/a2a"
 )
 
-// An ObjectiveStatus says whether work on an objective can proceed.
+// An ObjectiveStatus is the status of an objective.
 type ObjectiveStatus string
 
 // The statuses of an objective.
@@ -20,7 +20,7 @@ const (
 	ObjectiveCanceled  ObjectiveStatus = "canceled"
 )
 
-// A PlanStatus says whether work on a plan can proceed.
+// A PlanStatus is the status of a plan.
 type PlanStatus string
 
 // The statuses of a plan.
@@ -123,7 +123,7 @@ var serverPlanMoves = map[PlanStatus][]PlanStatus{
 // taskEnds are the states that any task which has not ended may move to.
 var taskEnds = []TaskState{TaskCompleted, TaskFailed, TaskCanceled, TaskRejected}
 
-// taskMoves lists the moves of a task beside those to taskEnds.
+// taskMoves lists the moves of a task other than those to taskEnds.
 var taskMoves = map[TaskState][]TaskState{
 	TaskPending:       {TaskSubmitted, TaskWorking},
 	TaskSubmitted:     {TaskWorking},

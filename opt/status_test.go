@@ -10,7 +10,7 @@ import (
 	"longhaul/opt"
 )
 
-// The tables of the extension, row by row as it has them: from, then to.
+// The tables of the extension, row by row: from, then to.
 const (
 	objectiveTable = `
 		submitted  planning working canceled
@@ -132,7 +132,7 @@ func TestTaskState_May(t *testing.T) {
 	}
 }
 
-// A root task that clients have seen end must never be seen to go on.
+// A root task never leaves a final state.
 func TestObjective_rootNeverLeavesItsEnd(t *testing.T) {
 	states, _ := table(taskTable)
 	for _, from := range states[1:] {
@@ -180,8 +180,8 @@ func TestTaskState_A2A(t *testing.T) {
 	}
 }
 
-// checkApply checks that apply makes a move if, and only if, it may, and that
-// it says which one it refuses.
+// checkApply checks that apply makes a move exactly if it is allowed, and that
+// the error names a refused move.
 func checkApply(t *testing.T, from, to string, may bool, apply func(opt.Event) (string, error)) {
 	t.Helper()
 	after, err := apply(opt.Event{From: from, To: to})

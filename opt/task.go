@@ -17,11 +17,11 @@ type Task struct {
 	State        TaskState    `json:"status"`
 	Metadata     a2a.Metadata `json:"metadata,omitempty"`
 
-	Executor string          `json:"executor,omitempty"` // which kind of work it is; "" for the worker's default
+	Executor string          `json:"executor,omitempty"` // the kind of work; "" for the worker's default
 	Input    json.RawMessage `json:"input,omitempty"`    // only the executor reads it
 	Ask      *Gate           `json:"ask,omitempty"`      // of a task that only opens a gate
 	Attempts int             `json:"attempts,omitempty"` // limit per round; 0 for the default
-	Timeout  int             `json:"timeout,omitempty"`  // seconds that one attempt may work; 0 for the default
+	Timeout  int             `json:"timeout,omitempty"`  // seconds that one attempt may take; 0 for the default
 	Retry    Retry           `json:"retry,omitzero"`     // when to make another attempt
 	Uses     []string        `json:"uses,omitempty"`     // ids of the tasks before it whose results its input names
 
@@ -30,7 +30,7 @@ type Task struct {
 	Replies   []Reply        `json:"replies,omitempty"` // accepted so far, oldest first
 	Notes     []a2a.Message  `json:"notes,omitempty"`   // messages of clients that decide nothing
 	Artifacts []a2a.Artifact `json:"artifacts,omitempty"`
-	Link      string         `json:"link,omitempty"`    // A2A task that replaces the work on it
+	Link      string         `json:"link,omitempty"`    // A2A task that stands in for it
 	Follow    bool           `json:"follow,omitempty"`  // Link is a task of this server, whose end ends this one; else a client moves this one
 	Run       int            `json:"run,omitempty"`     // number of the attempt in which it was last reset; 0 for the first
 	ByHand    bool           `json:"byHand,omitempty"`  // moved by a client, not by an activity

@@ -10,8 +10,8 @@ import (
 	"longhaul/opt"
 )
 
-// A task uses the results of tasks that come before it: in a list those above it,
-// elsewhere any, for it then waits for them.
+// A task may use the results of tasks before it: in list order those above it,
+// otherwise any, since it then waits for them.
 func TestObjective_NewPlan_uses(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -46,8 +46,8 @@ func TestObjective_NewPlan_uses(t *testing.T) {
 	}
 }
 
-// A client may add a task with dependencies to a plan in list order. The order of
-// the list is gone then, and what a task uses it still waits for.
+// A client may add a task with dependencies to a plan in list order. The list
+// order then ends, and a task still waits for the tasks that it uses.
 func TestPlan_Ready_waitsForWhatItUses(t *testing.T) {
 	p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "a"}, {Name: "b"}, {Name: "c", Uses: []string{"task-0"}}}})
 	if err != nil {
@@ -67,7 +67,7 @@ func TestPlan_Ready_waitsForWhatItUses(t *testing.T) {
 	}
 }
 
-// What was asked of a task holds in every attempt.
+// The request of a task is the same in every attempt.
 func TestPlan_Apply_retryAsksTheSame(t *testing.T) {
 	spec := opt.TaskSpec{
 		Name: "t", Description: "d", Dependencies: []string{"task-0"}, Metadata: a2a.Metadata{}.With("k", 1), Executor: "e", Input: []byte(`1`),

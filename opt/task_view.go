@@ -12,7 +12,7 @@ type Recorded struct {
 // A TaskView is an A2A task as the journal shows it: the root task of an
 // objective, or one of its plan tasks.
 type TaskView struct {
-	Task         a2a.Task // History and Artifacts as far as they were asked for
+	Task         a2a.Task // with the requested History and Artifacts
 	State        TaskState
 	Seq          int64 // of the last event of the objective that the view includes
 	ObjectiveID  string
@@ -35,7 +35,7 @@ type TaskView struct {
 
 // A TaskWant says how much of a task to read.
 type TaskWant struct {
-	History   int          // at most so many of the latest messages; negative means all
+	History   int          // the most messages to return, the latest; negative means all
 	Scope     HistoryScope // whose messages; "" for the scope chosen in the conversation, or the task alone
 	Artifacts bool
 }
@@ -83,7 +83,7 @@ type Queue struct {
 // Idle reports whether nothing is open.
 func (q Queue) Idle() bool { return len(q.Busy)+len(q.Starts) == 0 && q.Waiting == 0 }
 
-// A Cursor is a place in a list that is sorted by time, then id, both
+// A Cursor is a position in a list that is sorted by time, then id, both
 // descending. The zero Cursor is before the first.
 type Cursor struct {
 	At a2a.Time `json:"at"`
