@@ -5,9 +5,8 @@ import (
 	"longhaul/opt"
 )
 
-// Admit reports why an objective cannot do what a command asks for, as far as
-// that is the objective's to say. What belongs to a plan that goes on,
-// [AdmitToPlan] says.
+// Admit returns the refusal of a command by its objective, nil if there is none.
+// [AdmitToPlan] checks what an open plan decides.
 func Admit(o *opt.Objective, c opt.Command) error {
 	attempt := o.Attempt
 	if o.Status.Ended() {
@@ -48,7 +47,7 @@ func Admit(o *opt.Objective, c opt.Command) error {
 	return nil
 }
 
-// admitUpdate holds the table of moves that a client may ask an objective for.
+// admitUpdate has the table of moves that a client may ask of an objective.
 func admitUpdate(o *opt.Objective, c opt.Command) error {
 	to := opt.ObjectiveStatus(c.Status)
 	move := &opt.MoveError{From: string(o.Status), To: c.Status}
@@ -69,8 +68,8 @@ func admitUpdate(o *opt.Objective, c opt.Command) error {
 	return nil
 }
 
-// admitReplan refuses to plan anew what has ended, or has no room for one plan
-// more once the open ones are replaced.
+// admitReplan refuses to replan an objective that has ended, or that has no room
+// for one more plan after the open ones are replaced.
 func admitReplan(o *opt.Objective) error {
 	if closed(o) {
 		return &opt.MoveError{From: string(o.Status), To: string(opt.ObjectivePlanning)}
@@ -79,8 +78,8 @@ func admitReplan(o *opt.Objective) error {
 	return err
 }
 
-// admitPlanUpdate refuses changes of a plan for the sake of its objective: of its
-// order, and of a plan that has ended.
+// admitPlanUpdate refuses changes of a plan that the objective decides about: its
+// dependencies, and a retry of an ended plan.
 func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	to := opt.PlanStatus(c.Status)
 	change := planChange(p, c.Change)
@@ -106,8 +105,7 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	return err
 }
 
-// planChange returns what of a change is one: dependencies that a client sends
-// back as they came are not.
+// planChange returns c without dependencies that are the same as those of p.
 func planChange(p *opt.Plan, c *opt.Change) *opt.Change {
 	if c == nil || c.Dependencies == nil || !p.DependsOn(c.Dependencies) {
 		return c
@@ -117,8 +115,7 @@ func planChange(p *opt.Plan, c *opt.Change) *opt.Change {
 	return &change
 }
 
-// AdmitToPlan reports why a plan cannot do what a command asks for that belongs
-// to it.
+// AdmitToPlan returns the refusal of a command by its plan, nil if there is none.
 func AdmitToPlan(p *opt.Plan, c opt.Command) error {
 	ended := p.Status.Ended() || p.Stopping != ""
 	t := p.Task(c.TaskID)
@@ -147,16 +144,16 @@ func AdmitToPlan(p *opt.Plan, c opt.Command) error {
 	return nil
 }
 
-// admitPlanMove holds the table of moves that a client may ask a plan for. A retry
-// is not among them: that is the objective's to do. A plan that waits for a person
-// or for its objective is not resumed, since it is not paused.
+// admitPlanMove has the table of moves that a client may ask of a plan. It has no
+// retry, since the objective retries plans. A plan that waits for a person or for
+// its objective cannot be resumed, since it is not paused.
 func admitPlanMove(p *opt.Plan, to opt.PlanStatus) error {
 	from := p.Status
 	waits := from == opt.PlanBlocked && p.Reason != opt.BlockedByDependencies
 	switch {
 	case to == "" || to == from:
 		return nil
-	case from.Ended(): // its objective retries it, once it has the plan's last report
+	case from.Ended(): // its objective retries it, after the plan's last report
 		return planEnded()
 	case p.Stopping != "", !from.May(to), to == opt.PlanWorking && waits && !p.Paused:
 		return &opt.MoveError{From: string(from), To: string(to)}
@@ -164,8 +161,8 @@ func admitPlanMove(p *opt.Plan, to opt.PlanStatus) error {
 	return nil
 }
 
-// Unchanged reports whether a command that is admitted asks for nothing that is
-// not so already. p is the plan that it is about, with its tasks; nil for none.
+// Unchanged reports whether an admitted command would change nothing. p is its
+// plan, with tasks; nil for none.
 func Unchanged(o *opt.Objective, p *opt.Plan, c opt.Command) bool {
 	switch c.Kind {
 	case opt.UpdateObjective:
@@ -190,7 +187,7 @@ func Unchanged(o *opt.Objective, p *opt.Plan, c opt.Command) bool {
 	return false
 }
 
-// late refuses a command for which nobody waits any more.
+// late refuses a command whose caller has stopped waiting.
 func late(now a2a.Time, c opt.Command) error {
 	if !c.Deadline.IsZero() && now.Millis() > c.Deadline.Millis() {
 		return &opt.Refusal{Code: opt.RefusedLate}

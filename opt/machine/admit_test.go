@@ -20,8 +20,8 @@ const objectiveID = "obj-abcdefghijklmnopqrstuvwxyz"
 func plan(n int) string    { return opt.PlanID(objectiveID, n) }
 func task(n, m int) string { return opt.TaskID(plan(n), m) }
 
-// matrix calls check for each pair of the statuses in a table of moves; to stay is
-// allowed. The tests of package opt check the tables.
+// matrix calls check for each pair of the statuses in a table of moves; staying
+// is allowed. The tests of package opt check the tables.
 func matrix[S ~string](moves map[S][]S, check func(from, to string, want bool)) {
 	for from := range moves {
 		for to := range moves {
@@ -54,8 +54,7 @@ func TestAdmit_objectiveMoves(t *testing.T) {
 	wantMove(t, "a status of plans", err, "working", "pending", false)
 }
 
-// An objective that failed or was canceled is retried also if it was stopped on
-// its way to that, as it mostly was.
+// A failed or canceled objective can be retried although Stopping is set.
 func TestAdmit_objectiveRetry(t *testing.T) {
 	for _, tt := range []struct{ from, to string }{{"failed", "submitted"}, {"failed", "planning"}, {"canceled", "submitted"}} {
 		o := objective("failed", "completed", "skipped")
@@ -70,8 +69,8 @@ func TestAdmit_objectiveRetry(t *testing.T) {
 	}
 }
 
-// A plan that has ended is its objective's to retry. Each other one decides by
-// itself, after its objective has looked at dependencies.
+// The objective decides about a retry of an ended plan. An open plan decides by
+// itself, after its objective has checked dependencies.
 func TestAdmit_planMoves(t *testing.T) {
 	matrix(opt.PlanMoves, func(from, to string, want bool) {
 		o := objective(from, "working")
@@ -133,8 +132,7 @@ func TestAdmit_planWorks(t *testing.T) {
 
 func dependent(o *opt.Objective, p *opt.Plan) { p.Dependencies = []string{o.Plans[1].ID} }
 
-// A plan that has ended, and has tasks to stop, is not retried before they have
-// stopped.
+// An ended plan whose tasks are still stopping cannot be retried yet.
 func TestAdmit_closingPlan(t *testing.T) {
 	for _, to := range []string{"pending", "working"} {
 		o := objective("failed", "working")
@@ -233,7 +231,7 @@ func TestAdmit_tasks(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		set  func(*opt.Objective)
-		want string // what becomes of each of kinds
+		want string // the result for each of kinds
 	}{
 		{"open", nil, "- - - -"},
 		{"unknown plan", func(o *opt.Objective) { o.Plans = nil }, "unknown unknown unknown unknown"},
@@ -312,7 +310,7 @@ func TestAdmitToPlan_tasks(t *testing.T) {
 	}
 }
 
-// A task of a later attempt goes by its later id alone.
+// A task of a later attempt is known only by its later id.
 func TestAdmitToPlan_attempts(t *testing.T) {
 	p := objective("working").Plans[0]
 	p.Tasks = []*opt.Task{{ID: task(1, 0), State: opt.TaskPending, Run: 3}}
@@ -365,8 +363,8 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// A command for another attempt than that which is next to start comes too late,
-// whatever revision the client has seen.
+// A command for another attempt than the next one to start is too late, whatever
+// revision the client has seen.
 func TestAdmit_attempt(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -405,7 +403,7 @@ func objective(statuses ...string) *opt.Objective {
 	return o
 }
 
-// snapshot returns all there is of v.
+// snapshot returns v as text with all its members.
 func snapshot(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.MarshalIndent(v, "", " ")
@@ -415,8 +413,8 @@ func snapshot(t *testing.T, v any) string {
 	return string(b)
 }
 
-// admit asks whoever decides about a change of a plan: its objective and, unless
-// it is over, the plan.
+// admit checks a change of a plan with its objective and, unless the plan is
+// over, with the plan.
 func admit(o *opt.Objective, c opt.Command) error {
 	err := machine.Admit(o, c)
 	if p := o.Plan(c.PlanID); err == nil && !p.Over() {
@@ -425,8 +423,8 @@ func admit(o *opt.Objective, c opt.Command) error {
 	return err
 }
 
-// wantMove checks that a move is allowed, or refused as one that the tables do
-// not have.
+// wantMove checks that a move is allowed, or refused as a move that is not in the
+// tables.
 func wantMove(t *testing.T, name string, err error, from, to string, allowed bool) {
 	t.Helper()
 	if allowed {

@@ -10,46 +10,46 @@ import (
 )
 
 // A Context gives the turn in a context to one objective at a time, in the order
-// in which they came. It is there only while more than one wants it: the first
-// objective of a context begins without asking, and is told once others come. It
-// is for one goroutine.
+// of their places. It runs only while several objectives use the context: the
+// first objective of a context begins without it, and is told when others come.
+// It is for one goroutine.
 type Context struct {
 	State ContextState
 
 	now a2a.Time
 }
 
-// ContextState is all that a context knows: each member is in one place.
+// ContextState is all that a context knows. Each member is in one of its lists.
 type ContextState struct {
 	Rules     int       `json:"rules"`
 	Tenant    string    `json:"tenant"`
 	ContextID string    `json:"contextId"`
 	Turns     int64     `json:"turns,omitempty"`   // number of the latest message to a member
 	Holder    *Member   `json:"holder,omitempty"`  // has the turn
-	Front     []*Member `json:"front,omitempty"`   // had it, can go on, and come first
-	Waiting   []*Member `json:"waiting,omitempty"` // in the order in which they came
-	Resting   []*Member `json:"resting,omitempty"` // had it, and cannot go on
+	Front     []*Member `json:"front,omitempty"`   // had the turn, can continue, and come first
+	Waiting   []*Member `json:"waiting,omitempty"` // in the order of their places
+	Resting   []*Member `json:"resting,omitempty"` // had the turn, and cannot continue
 }
 
-// A Member is an objective that wants the context.
+// A Member is an objective that uses the context.
 type Member struct {
 	ID      string   `json:"id"`
 	Attempt int      `json:"attempt,omitempty"`
 	Request int64    `json:"request,omitempty"` // number of its latest request
 	At      a2a.Time `json:"at,omitzero"`       // of its place
-	Joined  bool     `json:"joined,omitempty"`  // it began when it was alone, and is to be told of others
-	Begun   bool     `json:"begun,omitempty"`   // likewise, and if it is not there, it has ended
-	Silent  bool     `json:"silent,omitempty"`  // likewise, and it has not said yet whether it works
+	Joined  bool     `json:"joined,omitempty"`  // it began when it was alone, and must be told of others
+	Begun   bool     `json:"begun,omitempty"`   // likewise; if its workflow does not exist, it has ended
+	Silent  bool     `json:"silent,omitempty"`  // likewise, and has not reported yet whether it works
 	Turn    Turn     `json:"turn,omitzero"`     // the latest message to it
-	Told    int64    `json:"told,omitempty"`    // number of the latest message that has arrived
-	Tries   int      `json:"tries,omitempty"`   // of messages for which it was not there
+	Told    int64    `json:"told,omitempty"`    // number of the latest delivered message
+	Tries   int      `json:"tries,omitempty"`   // of messages that found no workflow
 	RetryAt a2a.Time `json:"retryAt,omitzero"`
 }
 
-// An objective enters before it is started, so that none is ever left outside.
-// One that is not there after turnTries seconds never was: its start failed. One
-// that began when it was alone may be about to start, too, but most likely it has
-// ended meanwhile.
+// An objective enters before it is started, so that none is missing. If its
+// workflow does not exist after turnTries seconds, its start has failed. An
+// objective that began when it was alone may also be starting, but has most
+// likely ended.
 const (
 	turnTries = 20
 	joinTries = 5
@@ -61,7 +61,7 @@ func NewContext(tenant, contextID string) *Context {
 	return &Context{State: ContextState{Rules: Rules, Tenant: tenant, ContextID: contextID}}
 }
 
-// Handle takes in one input. A context records no events.
+// Handle handles one input. A context records no events.
 func (m *Context) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now = now
 	switch in := in.(type) {
@@ -79,8 +79,8 @@ func (m *Context) Handle(now a2a.Time, in Input) []opt.Event {
 	return nil
 }
 
-// onEnter lets an objective wait for its turn, behind those that have begun, or are
-// about to, when they are alone.
+// onEnter adds an objective behind those that have begun, or are about to begin,
+// without the context.
 func (m *Context) onEnter(in Enter) {
 	s := &m.State
 	for _, id := range in.Starting {
@@ -94,7 +94,7 @@ func (m *Context) onEnter(in Enter) {
 	case known == nil:
 	case known.Attempt >= in.Attempt:
 		return
-	case known.Attempt == 0 && known.Tries == 0 && s.Holder == known: // others came behind it before it was told which attempt it is
+	case known.Attempt == 0 && known.Tries == 0 && s.Holder == known: // others entered behind it before it sent its attempt
 		known.Attempt, known.Turn.Held, known.Begun, known.Joined = in.Attempt, false, false, false
 		return
 	default:
@@ -122,18 +122,18 @@ func (m *Context) join(member *Member, entering string) {
 	}
 }
 
-// onRequest takes in what a member wants. Only its latest request counts.
+// onRequest handles the request of a member. Only its latest request counts.
 func (m *Context) onRequest(in TurnRequest) {
 	s := &m.State
 	member := m.member(in.ObjectiveID)
 	switch {
-	case member == nil && in.Want != WantTurn: // it has left, or need not be here
+	case member == nil && in.Want != WantTurn: // it has left, or does not need a turn
 		return
-	case member == nil: // it was taken for one that is not there
+	case member == nil: // it was removed because its workflow was not found
 		member = &Member{ID: in.ObjectiveID, Attempt: in.Attempt}
 		s.Resting = append(s.Resting, member)
 	case in.Attempt < member.Attempt:
-		if in.Want == WantLeave && member == s.Holder { // perhaps the attempt that entered is refused
+		if in.Want == WantLeave && member == s.Holder { // the attempt that entered may have been refused
 			m.missing(member)
 		}
 		return
@@ -141,7 +141,7 @@ func (m *Context) onRequest(in TurnRequest) {
 		return
 	}
 	works := member.Silent && in.Want == WantTurn
-	if h := s.Holder; works && h != nil && !h.Turn.Held { // it was about to be told that it may begin
+	if h := s.Holder; works && h != nil && !h.Turn.Held { // the turn was about to be sent to it
 		s.Holder, s.Waiting = nil, slices.Insert(s.Waiting, 0, h)
 	}
 	member.Silent = false
@@ -162,14 +162,14 @@ func (m *Context) onRequest(in TurnRequest) {
 	}
 }
 
-// silent reports whether any member may be at work and has not said so yet. Nobody
-// is told to begin meanwhile.
+// silent reports whether any member may be working without having reported it. No
+// turn is given meanwhile.
 func (m *Context) silent() bool {
 	return slices.ContainsFunc(m.State.Resting, func(r *Member) bool { return r.Silent })
 }
 
-// grant gives the turn to the next, if no member has it: to one that had it before
-// and was held up, else to the one that has waited longest.
+// grant gives the turn to the next member if none has it: to one of Front, else
+// to the one that has waited longest.
 func (m *Context) grant() {
 	s := &m.State
 	if s.Holder != nil || m.silent() {
@@ -185,8 +185,8 @@ func (m *Context) grant() {
 	}
 }
 
-// address makes the messages that members are to be told: the holder of its turn,
-// and one that began alone of the others.
+// address makes the messages to members: to the holder about its turn, and to
+// members that began alone about the others.
 func (m *Context) address() {
 	s := &m.State
 	if h := s.Holder; h != nil && !m.silent() && !(h.Turn.Held && h.Turn.Request == h.Request) {
@@ -205,8 +205,8 @@ func (m *Context) tell(to *Member, held bool) {
 	to.Tries, to.RetryAt = 0, a2a.Time{}
 }
 
-// onTold notes that a member has its message. One that was never started, or has
-// ended, is not there.
+// onTold notes that a member has its message, or that its workflow does not
+// exist, since it was never started or has ended.
 func (m *Context) onTold(in Told) {
 	member := m.member(in.To)
 	switch {
@@ -218,8 +218,8 @@ func (m *Context) onTold(in Told) {
 	}
 }
 
-// missing has a member be told again in a while, or removes one that is not to come
-// any more.
+// missing schedules another message to a member, or removes a member that will
+// not come.
 func (m *Context) missing(member *Member) {
 	if member.Begun || member.Tries+1 >= turnTries || member.Joined && member.Tries+1 >= joinTries {
 		m.remove(member.ID)
@@ -242,7 +242,7 @@ func (m *Context) onElapsed(key string) {
 
 func retryKey(h *Member) string { return fmt.Sprintf("turn:%s:%d", h.ID, h.Turn.N) }
 
-// Wants returns the messages that members have still to get.
+// Wants returns the messages that must still be sent to members.
 func (m *Context) Wants() Wants {
 	var w Wants
 	s := &m.State
@@ -267,7 +267,7 @@ func (w *Wants) add(to *Member) {
 	}
 }
 
-// Message returns what the signal to a member says.
+// Message returns the content of the signal to a member.
 func (m *Context) Message(id string) Turn { return m.member(id).Turn }
 
 func (m *Context) member(id string) *Member {

@@ -7,28 +7,29 @@ import (
 )
 
 // A Directive is the state that an objective wants one of its plans to be in. A
-// later one has a larger N and says all that the earlier ones did.
+// later one has a larger N and replaces the earlier ones.
 type Directive struct {
 	N    int64 `json:"n"`
 	Echo int64 `json:"echo,omitempty"` // number of the latest directive that the plan confirms in a report even if nothing else has changed
 
 	Start  bool   `json:"start,omitempty"`  // its tasks may run
-	Hold   bool   `json:"hold,omitempty"`   // it waits for plans that it depends on, and shows that
+	Hold   bool   `json:"hold,omitempty"`   // it is blocked on plans that it depends on
 	Paused bool   `json:"paused,omitempty"` // its objective is paused: it begins no task
-	Stop   string `json:"stop,omitempty"`   // cancel what runs and end: why, in one word
+	Stop   string `json:"stop,omitempty"`   // the reason to cancel running tasks and end
 
-	Shared     bool  `json:"shared,omitempty"`     // others want the context: it begins tasks by permission alone
-	Permission int64 `json:"permission,omitempty"` // the latest one; good until the plan yields it
+	Shared     bool  `json:"shared,omitempty"`     // others use the context: it begins tasks only with permission
+	Permission int64 `json:"permission,omitempty"` // the latest one; valid until the plan yields it
 
-	Leaf    bool   `json:"leaf,omitempty"` // its results are the objective's
+	Leaf    bool   `json:"leaf,omitempty"` // its results are also those of the objective
 	Name    string `json:"name,omitempty"`
-	Notes   int    `json:"notes,omitempty"`   // how many clients have said to the root task
+	Notes   int    `json:"notes,omitempty"`   // number of messages of clients to the root task
 	Command string `json:"command,omitempty"` // id of the command to answer
-	TellEnd bool   `json:"tellEnd,omitempty"` // report the end by signal: the run that began the plan has gone
+	TellEnd bool   `json:"tellEnd,omitempty"` // report the end by signal: the run that began the plan has ended
 }
 
-// assumed returns the status that an objective shows of a plan whose latest
-// report is r: that of r, or what follows from d once the plan has acted upon it.
+// assumed returns the status that an objective shows for a plan whose latest
+// report is r: that of r, or the status that the plan will have after acting on
+// d.
 func (d Directive) assumed(r opt.Report) (opt.PlanStatus, string) {
 	waits := r.Status == opt.PlanBlocked && r.Reason == opt.BlockedByDependencies
 	fresh := r.Status == opt.PlanPending || waits
@@ -51,7 +52,7 @@ func (d Directive) assumed(r opt.Report) (opt.PlanStatus, string) {
 	return r.Status, r.Reason
 }
 
-// sameReport reports whether an objective that knows a would learn nothing from b.
+// sameReport reports whether b has no news for an objective that knows a.
 func sameReport(a, b opt.Report) bool {
 	return a.Status == b.Status && a.Reason == b.Reason && a.Paused == b.Paused && a.Started == b.Started &&
 		a.Waits == b.Waits && a.ByHand == b.ByHand && a.Closing == b.Closing && a.Yielded == b.Yielded && a.Asks == b.Asks &&

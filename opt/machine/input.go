@@ -5,22 +5,22 @@ import (
 	"longhaul/opt"
 )
 
-// An Input is something that a machine takes in: one of the types of this file.
+// An Input is an input of a machine: one of the types of this file.
 type Input interface{ input() }
 
-// Opened is the first input of a machine: what its first run was started with.
+// Opened is the first input of a machine, in its first run.
 type Opened struct{}
 
-// Begin says that everything that has arrived was taken in: what may begin, begins.
-// The driver says it before it carries out the wants, and not in a run that is about
-// to hand over to another, which starts nothing.
+// Begin says that all inputs that have arrived were handled, so tasks may begin.
+// The driver sends it before it carries out the wants, but not in a run that is
+// about to continue as new, which starts nothing.
 type Begin struct{}
 
 // Canceled says that the workflow was asked to stop.
 type Canceled struct{}
 
-// Leaving says that the run is about to hand over to another: plans that it began
-// are to report their end by signal.
+// Leaving says that the run is about to continue as new: the plans that it began
+// must report their end by signal.
 type Leaving struct{}
 
 // Letter is a message of a client.
@@ -29,17 +29,17 @@ type Letter struct{ opt.Letter }
 // Command is a change that a client asks for.
 type Command struct{ opt.Command }
 
-// Reported is what a plan tells its objective.
+// Reported is a report of a plan to its objective.
 type Reported struct {
 	PlanID string     `json:"planId"`
 	Report opt.Report `json:"report"`
 }
 
-// Directed is what an objective tells one of its plans.
+// Directed is a directive of an objective to one of its plans.
 type Directed struct {
 	Directive Directive      `json:"directive"`
-	Notes     []a2a.Message  `json:"notes,omitempty"`     // said to the root task, from NotesFrom on
-	NotesFrom int            `json:"notesFrom,omitempty"` // how many the plan has already
+	Notes     []a2a.Message  `json:"notes,omitempty"`     // messages to the root task, from NotesFrom on
+	NotesFrom int            `json:"notesFrom,omitempty"` // how many of them the plan already has
 	Inputs    []a2a.Artifact `json:"inputs,omitempty"`    // with Start: results of the plans before it
 	Command   *opt.Command   `json:"command,omitempty"`   // to be answered in the report
 }
@@ -53,7 +53,7 @@ type ChildStarted struct {
 }
 
 // ChildRefused says that the workflow of a plan could not begin an attempt, since
-// a run of it is still there.
+// a run of it has not ended.
 type ChildRefused struct {
 	PlanID  string
 	Attempt int
@@ -67,16 +67,16 @@ type ChildEnded struct {
 	Report  *opt.Report
 }
 
-// Made is what a planner came to.
+// Made is the result of a planner.
 type Made struct {
 	Key     string
 	Plans   []opt.PlanSpec
 	Planner string
 	Reason  string // for people
-	Failure string // why there is no plan, for clients; "" if there is one
+	Failure string // why there are no plans, for clients; "" if there are
 }
 
-// Loaded is what the journal has of an objective whose former attempt ended.
+// Loaded is an objective as the journal has it, whose former attempt has ended.
 type Loaded struct {
 	Key  string
 	Kept Kept
@@ -85,7 +85,7 @@ type Loaded struct {
 // Kept is an objective as the journal has it.
 type Kept = opt.Kept
 
-// Ended is how an activity of a task came out.
+// Ended is the end of an activity of a task.
 type Ended struct {
 	Key     string
 	Outcome opt.Outcome
@@ -94,32 +94,32 @@ type Ended struct {
 
 // A Failure is why an attempt failed.
 type Failure struct {
-	Code     string // in one word
+	Code     string // a code
 	Message  string // for clients
-	Canceled bool   // it ended since it was told to
+	Canceled bool   // it ended because it was canceled
 }
 
-// Followed is how the task came out that another one stands for.
+// Followed is the result of following a linked task.
 type Followed struct {
 	Key       string
-	State     opt.TaskState // "" if it goes on
+	State     opt.TaskState // "" if it has not ended
 	Code      string
 	Message   string
 	Artifacts []a2a.Artifact
 }
 
-// Elapsed says that a timer has.
+// Elapsed says that a timer has elapsed.
 type Elapsed struct{ Key string }
 
 // Told says that the N-th message to a workflow was delivered, or that the
-// workflow is not there.
+// workflow does not exist.
 type Told struct {
 	To   string
 	N    int64
 	Gone bool
 }
 
-// Turn is what a context tells one of its objectives.
+// Turn is a message of a context to one of its objectives.
 type Turn struct {
 	N       int64  `json:"n"`
 	Request int64  `json:"request,omitempty"` // number of the latest request that it has acted upon
@@ -127,7 +127,7 @@ type Turn struct {
 	Tenant  string `json:"tenant"`
 }
 
-// TurnRequest is what an objective tells its context.
+// TurnRequest is a message of an objective to its context.
 type TurnRequest struct {
 	ObjectiveID string   `json:"objectiveId"`
 	Attempt     int      `json:"attempt"` // of the objective
@@ -141,7 +141,7 @@ type Enter struct {
 	Attempt     int      `json:"attempt,omitempty"`
 	At          a2a.Time `json:"at,omitzero"`        // of its place: those with earlier ones come first
 	Behind      []string `json:"behind,omitempty"`   // objectives that are known to have begun
-	Starting    []string `json:"starting,omitempty"` // objectives that are about to
+	Starting    []string `json:"starting,omitempty"` // objectives that are about to begin
 }
 
 // A TurnWant is what an objective wants of its context.
@@ -149,8 +149,8 @@ type TurnWant string
 
 // The wants of an objective.
 const (
-	WantTurn  TurnWant = "turn"  // it can go on
-	WantRest  TurnWant = "rest"  // it cannot go on, and gives its turn back
+	WantTurn  TurnWant = "turn"  // it can continue
+	WantRest  TurnWant = "rest"  // it cannot continue, and gives its turn back
 	WantLeave TurnWant = "leave" // it has ended
 )
 

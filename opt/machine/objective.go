@@ -7,7 +7,7 @@ import (
 	"longhaul/opt"
 )
 
-// An Objective decides what one objective does. It is for one goroutine.
+// An Objective is the machine of one objective. It is for one goroutine.
 type Objective struct {
 	State ObjectiveState
 
@@ -16,20 +16,20 @@ type Objective struct {
 }
 
 // ObjectiveState is all that an objective knows, and all that a run of its
-// workflow hands to the next.
+// workflow passes to the next.
 type ObjectiveState struct {
-	Rules     int            `json:"rules"` // version of the rules that the run goes by
+	Rules     int            `json:"rules"` // version of the rules of the run
 	Objective opt.Objective  `json:"objective"`
 	N         int64          `json:"n"`                   // of its latest event
 	Request   *a2a.Message   `json:"request,omitempty"`   // that began the work
-	Given     []opt.PlanSpec `json:"given,omitempty"`     // plans that came with the request, and have not been added
-	Unplanned bool           `json:"unplanned,omitempty"` // the planner is asked when the work begins, also if there are plans
-	Anew      bool           `json:"anew,omitempty"`      // a client wants other plans than those that are there
+	Given     []opt.PlanSpec `json:"given,omitempty"`     // plans that came with the request and were not added yet
+	Unplanned bool           `json:"unplanned,omitempty"` // ask the planner when the work begins, even if there are plans
+	Anew      bool           `json:"anew,omitempty"`      // a client has asked for a replan
 	Idle      bool           `json:"idle,omitempty"`      // it waits for a client to start it
 	IdleFor   int64          `json:"idleFor,omitempty"`   // seconds after which it is canceled unless it was started; 0 for never
 	IdleSince a2a.Time       `json:"idleSince,omitzero"`
-	Begin     bool           `json:"begin,omitempty"` // it was started, and begins once it has its turn
-	Notes     []a2a.Message  `json:"notes,omitempty"` // said to the root task since, and no answers
+	Begin     bool           `json:"begin,omitempty"` // it was started, and begins when it has its turn
+	Notes     []a2a.Message  `json:"notes,omitempty"` // messages to the root task that are not replies
 
 	Seen     map[string]bool `json:"seen,omitempty"`     // letters, so that a repeat changes nothing
 	Answered map[string]bool `json:"answered,omitempty"` // commands, by id
@@ -38,16 +38,16 @@ type ObjectiveState struct {
 	Links    []*Link         `json:"links,omitempty"`    // to the plans, in their order
 	Making   *Making         `json:"making,omitempty"`   // plans that a planner is making
 	Makings  int             `json:"makings,omitempty"`  // how often a planner was asked
-	Kept     *Kept           `json:"kept,omitempty"`     // the former attempt, for the command that retries it
+	Kept     *Kept           `json:"kept,omitempty"`     // the former attempt, for the command that retries the objective
 	Loads    int             `json:"loads,omitempty"`    // how often a former attempt was read
 	Loading  bool            `json:"loading,omitempty"`
-	Ended    int64           `json:"ended,omitempty"` // event that is recorded before a former attempt is read
+	Ended    int64           `json:"ended,omitempty"` // event that must be recorded before the former attempt is read
 	Turn     TurnState       `json:"turn,omitzero"`
-	Leaving  bool            `json:"leaving,omitempty"` // the run is about to hand over to another
+	Leaving  bool            `json:"leaving,omitempty"` // the run is about to continue as new
 }
 
-// A Link is what an objective knows of the workflow of one of its plans, beside
-// the plan's latest report.
+// A Link is what an objective knows of the workflow of one of its plans, in
+// addition to the plan's latest report.
 type Link struct {
 	PlanID    string    `json:"planId"`
 	Start     *opt.Plan `json:"start,omitempty"` // with its tasks, until the workflow has begun
@@ -58,30 +58,29 @@ type Link struct {
 	Own       bool      `json:"own,omitempty"` // this run began it, and gets its result
 	Directive Directive `json:"directive"`
 	Changed   int64     `json:"changed,omitempty"` // event with which Directive took its value
-	Told      int64     `json:"told,omitempty"`    // number of the latest directive that has arrived
-	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and its result is on the way to this run
+	Told      int64     `json:"told,omitempty"`    // number of the latest delivered directive
+	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and this run will get its result
 }
 
 // Making is a request to the planner.
 type Making struct {
 	Key    string `json:"key"`
-	Replan bool   `json:"replan,omitempty"` // in place of the plans that have not ended
-	Keep   bool   `json:"keep,omitempty"`   // these go on if there are no better ones
-	Begun  bool   `json:"begun,omitempty"`  // the objective has had its turn since it asked
+	Replan bool   `json:"replan,omitempty"` // replaces the plans that have not ended
+	Keep   bool   `json:"keep,omitempty"`   // these stay if there are no better ones
+	Begun  bool   `json:"begun,omitempty"`  // the objective has had its turn since then
 }
 
 // Current is the command that is being applied.
 type Current struct {
 	Command opt.Command `json:"command"`
 	PlanID  string      `json:"planId,omitempty"`  // the plan whose answer is awaited
-	Echo    bool        `json:"echo,omitempty"`    // applied; answered when every plan has confirmed
+	Echo    bool        `json:"echo,omitempty"`    // applied; answered when every plan has confirmed it
 	Loading bool        `json:"loading,omitempty"` // the former attempt is being read
 
-	Unchanged bool `json:"unchanged,omitempty"` // with Echo: it was so already
+	Unchanged bool `json:"unchanged,omitempty"` // with Echo: the command changed nothing
 }
 
-// NewObjective returns the machine of an objective that is about to begin. Its
-// first input is Opened.
+// NewObjective returns the machine of a new objective. Its first input is Opened.
 func NewObjective(o opt.Opening, idleFor int64) *Objective {
 	m := &Objective{State: ObjectiveState{
 		Rules: Rules, Objective: o.Objective, Request: o.Message, Given: o.Plans, Unplanned: o.Message != nil && len(o.Plans) == 0,
@@ -98,7 +97,7 @@ func NewObjective(o opt.Opening, idleFor int64) *Objective {
 func RestoreObjective(kept Kept, idleFor int64) *Objective {
 	o := kept.Objective
 	o.Plans = nil
-	switch { // the root task has ended with it
+	switch { // the root task ended in the same state
 	case o.Root.Ended():
 	case o.Reason == opt.ReasonRejected:
 		o.Root = opt.TaskRejected
@@ -133,10 +132,10 @@ func RestoreObjective(kept Kept, idleFor int64) *Objective {
 // State.Rules.
 const Rules = 1
 
-// Handle takes in one input and returns the events that follow from it.
+// Handle handles one input and returns the events that follow from it.
 func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now, m.events = now, nil
-	if s := &m.State; s.Seen == nil || s.Answered == nil { // an empty map does not survive being stored
+	if s := &m.State; s.Seen == nil || s.Answered == nil { // a stored empty map is nil when it is read
 		s.Seen, s.Answered = made(s.Seen), made(s.Answered)
 	}
 	switch in := in.(type) {
@@ -177,8 +176,8 @@ func made[K comparable, V any](m map[K]V) map[K]V {
 	return m
 }
 
-// settle does all that follows: the next command is applied, the work begins, the
-// status follows the plans, and the plans are directed.
+// settle applies all consequences: the next command is applied, the work begins,
+// the status follows the plans, and the directives are updated.
 func (m *Objective) settle() {
 	for again := true; again; {
 		again = m.follow()
@@ -204,8 +203,8 @@ func (m *Objective) follow() bool {
 	return any
 }
 
-// apply changes the objective and keeps the event for the journal. An event that
-// the model refuses is a mistake in this package.
+// apply changes the objective and keeps the event for the journal. It panics if
+// the model refuses the event, which is a bug in this package.
 func (m *Objective) apply(e opt.Event) {
 	o := &m.State.Objective
 	e.At = m.now
@@ -263,7 +262,7 @@ func (m *Objective) begin() {
 	if len(given) == 0 && (s.Unplanned || len(o.Plans) == 0 && s.Request != nil) {
 		to = opt.ObjectivePlanning
 	}
-	if !o.Status.May(to) { // a client works on a plan by hand already; the tables have no other way
+	if !o.Status.May(to) { // a client already works on a plan by hand; the tables have no direct move
 		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator)
 	}
 	if to == opt.ObjectiveWorking {
@@ -275,8 +274,8 @@ func (m *Objective) begin() {
 	m.plans().make(len(o.Plans) > 0)
 }
 
-// moveToPlanning shows that plans are being made: the first ones, or others in
-// place of those that are there.
+// moveToPlanning shows that plans are being made: the first ones, or
+// replacements.
 func (m *Objective) moveToPlanning() {
 	reason := ""
 	if len(m.State.Objective.Plans) > 0 {
@@ -285,7 +284,7 @@ func (m *Objective) moveToPlanning() {
 	m.move(opt.ObjectivePlanning, reason)
 }
 
-// beginInTurn begins the work that has waited for its turn.
+// beginInTurn begins the work when its turn has come.
 func (m *Objective) beginInTurn() bool {
 	if !m.State.Begin || !m.mayWork() && !closed(&m.State.Objective) {
 		return false
@@ -294,8 +293,8 @@ func (m *Objective) beginInTurn() bool {
 	return true
 }
 
-// start has an objective begin that waits to be started, behind others if it has
-// a place in the queue of its context.
+// start starts the objective, behind others if it has a place in the queue of its
+// context.
 func (m *Objective) start(queuedAt a2a.Time) {
 	if !queuedAt.IsZero() && !m.State.Objective.Started {
 		m.queue(queuedAt)
@@ -307,7 +306,7 @@ func (m *Objective) move(to opt.ObjectiveStatus, reason string) {
 	m.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(m.State.Objective.Status), To: string(to), Reason: reason})
 }
 
-// stop ends the objective once its plans have ended.
+// stop ends the objective after its plans have ended.
 func (m *Objective) stop(as opt.ObjectiveStatus, cause string, text *a2a.Message) {
 	if !closed(&m.State.Objective) {
 		m.plans().dropMaking()
@@ -315,13 +314,13 @@ func (m *Objective) stop(as opt.ObjectiveStatus, cause string, text *a2a.Message
 	}
 }
 
-// fail ends the objective because of something other than a plan.
+// fail fails the objective for a reason other than a plan.
 func (m *Objective) fail(text string) {
 	m.stop(opt.ObjectiveFailed, "", m.say(":failure", text))
 }
 
 // say returns an agent's message on the root task. Its id ends in suffix, which
-// comes once in an attempt.
+// is used once in an attempt.
 func (m *Objective) say(suffix, text string) *a2a.Message {
 	o := &m.State.Objective
 	return &a2a.Message{
@@ -329,8 +328,8 @@ func (m *Objective) say(suffix, text string) *a2a.Message {
 	}
 }
 
-// onLetter takes in a message: it starts an objective that waits to be started, or
-// joins the conversation. A letter that comes again changes nothing.
+// onLetter handles a message: it starts an objective that waits to be started, or
+// is added to the conversation. A repeated letter changes nothing.
 func (m *Objective) onLetter(l opt.Letter) {
 	s, o := &m.State, &m.State.Objective
 	key := l.ID()
@@ -344,7 +343,7 @@ func (m *Objective) onLetter(l opt.Letter) {
 		Reply: l.Reply, Verdict: opt.Noted,
 	}
 	switch {
-	case l.Reply != nil: // gates are with the plans
+	case l.Reply != nil: // gates belong to plans
 		e.Verdict = opt.NotWaiting
 	case l.Begins && !starts:
 		e.Verdict = opt.NotIdle
@@ -362,7 +361,7 @@ func (m *Objective) onLetter(l opt.Letter) {
 	}
 }
 
-// Wants returns what should be running or known outside.
+// Wants returns what should run or be known outside.
 func (m *Objective) Wants() Wants {
 	var w Wants
 	s := &m.State
@@ -392,8 +391,8 @@ func (m *Objective) Wants() Wants {
 	return w
 }
 
-// done reports whether the workflow may end: all that it began has ended, and no
-// command waits.
+// done reports whether the workflow may end: everything that it began has ended,
+// and no command waits.
 func (m *Objective) done() bool {
 	s := &m.State
 	open := slices.ContainsFunc(s.Links, func(l *Link) bool { return !l.Begun || !s.Objective.Plan(l.PlanID).Over() })

@@ -13,9 +13,9 @@ type commands struct{ *Objective }
 
 func (m *Objective) commands() commands { return commands{m} }
 
-// onCommand takes in a command. One that comes again changes nothing: its answer
-// is in the journal, or on its way. A command that ends the objective does not
-// wait for others.
+// onCommand handles a command. A repeat changes nothing: its answer is in the
+// journal, or will be. A command that ends the objective does not wait for
+// others.
 func (m commands) onCommand(c opt.Command) {
 	s := &m.State
 	waits := slices.ContainsFunc(s.Commands, func(w opt.Command) bool { return w.ID == c.ID })
@@ -35,7 +35,7 @@ func (m commands) onCommand(c opt.Command) {
 	}
 }
 
-// nextCommand begins with the next command once the one before was answered.
+// nextCommand begins the next command after the one before was answered.
 func (m commands) nextCommand() bool {
 	s := &m.State
 	if s.Current != nil || len(s.Commands) == 0 {
@@ -47,8 +47,8 @@ func (m commands) nextCommand() bool {
 	return true
 }
 
-// beginCommand refuses the current command, applies it, or passes it on to the
-// plan that it belongs to.
+// beginCommand refuses the current command, applies it, or passes it on to its
+// plan.
 func (m commands) beginCommand() {
 	s, o := &m.State, &m.State.Objective
 	c := s.Current.Command
@@ -72,7 +72,7 @@ func (m commands) beginCommand() {
 	case err != nil:
 		m.answer(opt.CommandAnswer{Refusal: opt.RefusalOf(err)})
 	case Unchanged(o, p, c) && c.Status == string(opt.ObjectiveBlocked) && len(m.unconfirmed()) > 0:
-		s.Current.Echo, s.Current.Unchanged = true, true // it is paused already, and not every plan has confirmed
+		s.Current.Echo, s.Current.Unchanged = true, true // it is already paused, and not every plan has confirmed that
 	case Unchanged(o, p, c):
 		m.answer(opt.CommandAnswer{Unchanged: true})
 	default:
@@ -80,7 +80,7 @@ func (m commands) beginCommand() {
 	}
 }
 
-// applyCommand makes the change of a command that is the objective's own.
+// applyCommand applies a command that belongs to the objective.
 func (m commands) applyCommand(c opt.Command) {
 	s, o := &m.State, &m.State.Objective
 	switch {
@@ -113,7 +113,7 @@ func (m commands) applyCommand(c opt.Command) {
 	}
 }
 
-// changePlan changes what a plan is called and depends on.
+// changePlan changes the name, description, metadata and dependencies of a plan.
 func (m commands) changePlan(c opt.Command) {
 	o := &m.State.Objective
 	p := o.Plan(c.PlanID)
@@ -128,7 +128,7 @@ func (m commands) changePlan(c opt.Command) {
 	m.apply(opt.Event{Kind: opt.PlanChanged, PlanID: p.ID, Change: &change})
 }
 
-// steer does what a client means by a new status.
+// steer carries out a client's new status.
 func (m commands) steer(c opt.Command) {
 	o := &m.State.Objective
 	switch to := opt.ObjectiveStatus(c.Status); to {
@@ -149,7 +149,7 @@ func (m commands) steer(c opt.Command) {
 	}
 }
 
-// pause begins nothing new. What runs may finish.
+// pause pauses the objective: nothing new begins, and running tasks may finish.
 func (m commands) pause() {
 	o := &m.State.Objective
 	if o.Paused {
@@ -161,8 +161,7 @@ func (m commands) pause() {
 	}
 }
 
-// resume goes on after a pause, ends a planning that is not waited for, or starts
-// the work.
+// resume ends a pause, drops a planning, or starts the work.
 func (m commands) resume(queuedAt a2a.Time) {
 	s, o := &m.State, &m.State.Objective
 	switch {
@@ -179,13 +178,13 @@ func (m commands) resume(queuedAt a2a.Time) {
 	}
 }
 
-// revise makes a new revision.
+// revise increases the revision.
 func (m commands) revise(c *opt.Change) {
 	m.apply(opt.Event{Kind: opt.ObjectiveChanged, Change: c, Revision: m.State.Objective.Revision + 1})
 }
 
-// answerOnceConfirmed answers the current command, which was applied: at once, or
-// when every plan has confirmed.
+// answerOnceConfirmed answers the current, applied command: at once, or when
+// every plan has confirmed it.
 func (m commands) answerOnceConfirmed(confirm bool) {
 	if confirm {
 		m.State.Current.Echo = true
@@ -223,8 +222,8 @@ func (m commands) unconfirmed() []string {
 	return out
 }
 
-// onPlanAnswer takes in the answer of a plan to the current command. What a plan
-// is called, its objective changes with it.
+// onPlanAnswer handles the answer of a plan to the current command. The objective
+// then changes the plan's name and text, if the command does.
 func (m commands) onPlanAnswer(a opt.CommandAnswer) {
 	s, o := &m.State, &m.State.Objective
 	c := s.Current.Command
@@ -241,7 +240,7 @@ func (m commands) onPlanAnswer(a opt.CommandAnswer) {
 	m.answer(a)
 }
 
-// answer records what became of the current command.
+// answer records the answer to the current command.
 func (m commands) answer(a opt.CommandAnswer) {
 	s := &m.State
 	a.CommandID, a.Digest, a.Revision = s.Current.Command.ID, s.Current.Command.Digest, s.Objective.Revision
@@ -250,7 +249,7 @@ func (m commands) answer(a opt.CommandAnswer) {
 	m.apply(opt.Event{Kind: opt.CommandAnswered, Answer: &a})
 }
 
-// load has the former attempt read that the current command retries.
+// load requests the former attempt, for a current command that retries it.
 func (m commands) load() {
 	s := &m.State
 	s.Current.Loading = true
@@ -266,7 +265,7 @@ func (m commands) loadKey() string {
 	return fmt.Sprintf("%s:load:%d", m.State.Objective.RootID(), m.State.Loads)
 }
 
-// onLoaded goes on with the command that retries what was read.
+// onLoaded continues the command that waits for the former attempt.
 func (m commands) onLoaded(in Loaded) {
 	s := &m.State
 	if !s.Loading || in.Key != m.loadKey() {
@@ -278,8 +277,8 @@ func (m commands) onLoaded(in Loaded) {
 	}
 }
 
-// retry begins a new attempt, as the current command asks: at the objective, or at
-// a plan that failed and that the objective goes on without.
+// retry begins the new attempt of the current command: at the objective, or at a
+// failed plan of an open objective.
 func (m commands) retry() {
 	s := &m.State
 	c, kept := s.Current.Command, s.Kept
@@ -298,8 +297,8 @@ func (m commands) retry() {
 	m.retryObjective(kept, c)
 }
 
-// retryObjective begins a new attempt at the objective: what was completed stays
-// so, the rest is pending again, except what other plans have replaced.
+// retryObjective begins a new attempt at the objective: completed plans stay
+// completed, and the others are pending again, except those that were replaced.
 func (m commands) retryObjective(kept *Kept, c opt.Command) {
 	s, o := &m.State, &m.State.Objective
 	attempt := o.Attempt + 1
@@ -312,7 +311,7 @@ func (m commands) retryObjective(kept *Kept, c opt.Command) {
 		}
 	}
 	s.Notes, s.IdleSince, s.Idle = nil, m.now, true
-	s.Turn.Held, s.Turn.Want = false, "" // the context has to hear of this attempt, if others share it
+	s.Turn.Held, s.Turn.Want = false, "" // a shared context must be told of this attempt
 	m.revise(nil)
 	if !c.QueuedAt.IsZero() {
 		m.queue(c.QueuedAt)
@@ -324,15 +323,16 @@ func (m commands) retryObjective(kept *Kept, c opt.Command) {
 	m.answer(opt.CommandAnswer{})
 }
 
-// retryPlan makes a plan pending in a new attempt, whose workflow begins once that
-// is recorded. It waits for its turn among the plans, or starts at once.
+// retryPlan makes a plan pending in a new attempt, whose workflow begins after
+// that is recorded. With start it starts at once, otherwise at its turn among the
+// plans.
 func (m commands) retryPlan(kept *Kept, planID string, start bool) {
 	s, o := &m.State, &m.State.Objective
 	i := slices.IndexFunc(s.Links, func(l *Link) bool { return l.PlanID == planID })
 	whole, p, former := kept.Objective.Plan(planID), o.Plan(planID), s.Links[i]
 	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run, 2))}
 	if err := whole.Apply(e); err != nil {
-		panic(err) // only what failed or was skipped is retried
+		panic(err) // only failed and skipped plans are retried
 	}
 	for _, t := range whole.Tasks {
 		if t.Run == e.Attempt {

@@ -10,21 +10,21 @@ import (
 	"longhaul/opt"
 )
 
-// A run of a plan that has told of its end leaves soon. One that is still there
-// after beginTries seconds was not ended by us.
+// A run of a plan ends soon after it has reported its end. If it still runs after
+// beginTries seconds, the plan counts as ended by an operator.
 const (
 	beginTries = 60
 	beginWait  = time.Second
 )
 
-// plans is the part of an Objective that has plans made, begins and directs them,
-// and takes in what they report.
+// plans is the part of an Objective that requests plans, begins and directs them,
+// and handles their reports.
 type plans struct{ *Objective }
 
 func (m *Objective) plans() plans { return plans{m} }
 
-// make has the planner make plans: the first ones, or others in place of those
-// that have not ended.
+// make asks the planner for plans: the first ones, or replacements of those that
+// have not ended.
 func (m plans) make(replan bool) {
 	s := &m.State
 	s.Makings++
@@ -32,8 +32,8 @@ func (m plans) make(replan bool) {
 	s.Objective.Planning = true
 }
 
-// makeInTurn has the planner begin once the objective has its turn. One whose plans
-// have all ended meanwhile needs no others.
+// makeInTurn begins the planning when the objective has its turn. If all plans
+// have ended meanwhile, no others are needed.
 func (m plans) makeInTurn() {
 	switch s := &m.State; {
 	case s.Making == nil:
@@ -44,10 +44,10 @@ func (m plans) makeInTurn() {
 	}
 }
 
-// dropMaking forgets what the planner is asked for.
+// dropMaking drops the request to the planner.
 func (m plans) dropMaking() { m.State.Making, m.State.Objective.Planning = nil, false }
 
-// onMade takes in what the planner has made, unless that is not wanted any more.
+// onMade handles the result of the planner, unless it is not wanted any more.
 func (m plans) onMade(in Made) {
 	s, o := &m.State, &m.State.Objective
 	if s.Making == nil || s.Making.Key != in.Key {
@@ -72,7 +72,7 @@ func (m plans) onMade(in Made) {
 	}
 }
 
-// explainPlans shows who made the plans, and why they are as they are.
+// explainPlans shows the planner of the plans and its reason.
 func (m plans) explainPlans(planner, reason string) {
 	o := &m.State.Objective
 	text := *o.Text()
@@ -101,8 +101,8 @@ func (m plans) addFirst(specs []opt.PlanSpec) {
 	}
 }
 
-// addPlans adds plans in place of those with the ids in old. The workflow of each
-// begins once that is recorded.
+// addPlans adds plans that replace those with the ids in old. The workflow of
+// each begins after that is recorded.
 func (m plans) addPlans(plans []*opt.Plan, old []string) {
 	s := &m.State
 	for _, p := range plans {
@@ -114,8 +114,8 @@ func (m plans) addPlans(plans []*opt.Plan, old []string) {
 	}
 }
 
-// planAnew asks the planner for plans: the first ones, or others in place of
-// those that have not ended, which are on hold meanwhile.
+// planAnew asks the planner for plans: the first ones, or replacements of those
+// that have not ended, which are on hold meanwhile.
 func (m plans) planAnew(queuedAt a2a.Time) {
 	s, o := &m.State, &m.State.Objective
 	switch {
@@ -126,7 +126,7 @@ func (m plans) planAnew(queuedAt a2a.Time) {
 		m.start(queuedAt)
 		return
 	case o.Status == opt.ObjectiveWorking:
-		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator) // the tables have no other way
+		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator) // the tables have no direct move
 	}
 	if o.Paused {
 		m.apply(opt.Event{Kind: opt.ObjectiveResumed})
@@ -137,8 +137,8 @@ func (m plans) planAnew(queuedAt a2a.Time) {
 	}
 }
 
-// replace takes new plans in place of those that have not ended. If there are
-// none, or they cannot be taken, the old ones go on.
+// replace replaces the plans that have not ended by new ones. If there are none,
+// or they are invalid, the old ones continue.
 func (m plans) replace(in Made, keep bool) {
 	o := &m.State.Objective
 	problem := in.Failure
@@ -159,14 +159,14 @@ func (m plans) replace(in Made, keep bool) {
 		}
 		m.addPlans(plans, old)
 	} else if !keep || in.Failure != "" || len(in.Plans) > 0 {
-		m.explainPlans("", "Planning anew came to nothing, so the plans go on. "+problem)
+		m.explainPlans("", "The replan made no new plans, so the plans continue. "+problem)
 	}
 	if !o.Paused {
 		m.move(opt.ObjectiveWorking, "")
 	}
 }
 
-// replaced returns o as it is once its open plans were replaced.
+// replaced returns o as if its open plans were replaced.
 func replaced(o *opt.Objective) *opt.Objective {
 	after := *o
 	after.Plans = nil
@@ -189,8 +189,8 @@ func (m plans) link(planID string) *Link {
 	return m.State.Links[i]
 }
 
-// direct brings the directives up to date, and shows of each plan what was asked
-// for until it has acted upon it. It reports whether any has changed.
+// direct updates the directives, and shows for each plan the requested status
+// until it has acted upon the directive. It reports whether any has changed.
 func (m plans) direct() bool {
 	s, o := &m.State, &m.State.Objective
 	var startable []*opt.Plan
@@ -218,8 +218,8 @@ func (m plans) direct() bool {
 	return changed
 }
 
-// desired returns the directive for a plan as things stand, with the number of
-// the latest.
+// desired returns the current directive for a plan, with the number of the
+// latest.
 func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	s, o, d := &m.State, &m.State.Objective, l.Directive
 	d.Start = d.Start || start
@@ -232,7 +232,7 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Paused = (begun || d.Command != "") && (o.Paused || s.Making != nil && s.Making.Replan)
 	switch {
 	case d.Stop != "":
-	case p.Stopping != "": // others take its place
+	case p.Stopping != "": // other plans replace it
 		d.Stop = p.Stopping
 	default:
 		d.Stop = o.Stopping
@@ -249,16 +249,17 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	return d
 }
 
-// show has the objective show of a plan what it was asked for, or what it is.
+// show updates the status that the objective shows for a plan: the requested one
+// or the reported one.
 func (m plans) show(l *Link, p *opt.Plan) {
 	p.Status, p.Reason = l.Directive.assumed(*p.Report)
 	p.Started = l.Directive.Start || p.Report.Started
 	p.Paused, p.Stopping = p.Report.Paused, l.Directive.Stop
 }
 
-// onReported takes in what a plan says of itself. What an earlier attempt at it
-// says, or what was overtaken, comes too late. A report may be taken in before the
-// news that the workflow of the plan has begun, if both arrive at once.
+// onReported handles a report of a plan. It drops reports of an earlier attempt
+// and reports older than the latest. A report may be handled before the
+// ChildStarted of its plan, if both arrive at once.
 func (m plans) onReported(in Reported) {
 	s, o := &m.State, &m.State.Objective
 	p, l := o.Plan(in.PlanID), m.link(in.PlanID)
@@ -276,7 +277,7 @@ func (m plans) onReported(in Reported) {
 	}
 }
 
-// startByPlan has the objective begin, since a client has started a plan of it.
+// startByPlan starts the objective because a client has started one of its plans.
 func (m plans) startByPlan(p *opt.Plan) {
 	queuedAt := a2a.Time{}
 	if c := m.State.Current; c != nil && c.PlanID == p.ID {
@@ -285,7 +286,7 @@ func (m plans) startByPlan(p *opt.Plan) {
 	m.start(queuedAt)
 }
 
-// onChild takes in what became of the workflow of a plan.
+// onChild handles the start or the end of a plan's workflow.
 func (m plans) onChild(in Input) {
 	switch in := in.(type) {
 	case ChildStarted:
@@ -310,7 +311,7 @@ func (m plans) onChild(in Input) {
 	}
 }
 
-// attempt returns the link to a plan if that is at an attempt, nil if not.
+// attempt returns the link to a plan if the plan is at the attempt, else nil.
 func (m plans) attempt(planID string, attempt int) *Link {
 	if p := m.State.Objective.Plan(planID); p == nil || p.Run != attempt {
 		return nil
@@ -318,8 +319,8 @@ func (m plans) attempt(planID string, attempt int) *Link {
 	return m.link(planID)
 }
 
-// lost takes in that a plan has no workflow any more and did not end: an operator
-// has ended it. The objective then records the end in its place.
+// lost handles a plan whose workflow has ended without a result: an operator has
+// ended it. The objective records the plan's end.
 func (m plans) lost(l *Link) {
 	p := m.State.Objective.Plan(l.PlanID)
 	l.Begun, l.Own, l.Start, l.RetryAt = true, false, nil, a2a.Time{}
@@ -341,9 +342,9 @@ func (m plans) movePlan(p *opt.Plan, to opt.PlanStatus, reason string) {
 	m.apply(opt.Event{Kind: opt.PlanMoved, PlanID: p.ID, From: string(p.Status), To: string(to), Reason: reason})
 }
 
-// onTold notes that a directive or a request has arrived, or that nobody is there
-// for it. A plan that is not there, and that was to report its end by signal, would
-// have done so.
+// onTold notes that a directive or a request was delivered, or that its receiver
+// does not exist. A missing plan that had to report its end by signal was ended
+// by an operator, since it would have reported before.
 func (m plans) onTold(in Told) {
 	if in.To == ToContext {
 		m.onTurnTold(in)
@@ -360,7 +361,7 @@ func (m plans) onTold(in Told) {
 	}
 }
 
-// Successor returns the state with which the next run goes on.
+// Successor returns the state for the next run.
 func (m *Objective) Successor() ObjectiveState {
 	s := m.State
 	s.Leaving = false
@@ -384,7 +385,7 @@ func (m *Objective) ChildState(planID string) PlanState {
 	}
 }
 
-// Message returns what the signal to a plan says.
+// Message returns the content of the signal to a plan.
 func (m *Objective) Message(planID string) Directed {
 	s := &m.State
 	p, l := s.Objective.Plan(planID), m.plans().link(planID)
@@ -400,7 +401,7 @@ func (m *Objective) Message(planID string) Directed {
 }
 
 // inputs lists the results of the plans that p depends on, or in list order of
-// the one before it that made something.
+// the last plan before it with results.
 func (m plans) inputs(p *opt.Plan) []a2a.Artifact {
 	o := &m.State.Objective
 	var out []a2a.Artifact
@@ -434,7 +435,7 @@ func (m plans) timers() []Timer {
 	for _, l := range s.Links {
 		if !l.RetryAt.IsZero() {
 			key := fmt.Sprintf("%s%s:%d", beginTimer, l.PlanID, l.RetryAt.Millis())
-			out = append(out, Timer{Key: key, At: l.RetryAt, Summary: "Wait for the former run of the plan to leave"})
+			out = append(out, Timer{Key: key, At: l.RetryAt, Summary: "Wait for the former run of the plan to end"})
 		}
 	}
 	if c := s.Current; c != nil && c.Echo && !c.Command.Deadline.IsZero() {
@@ -450,7 +451,7 @@ const (
 	answerTimer = "answer:"
 )
 
-// onElapsed goes on after a timer.
+// onElapsed handles an elapsed timer.
 func (m plans) onElapsed(key string) {
 	s := &m.State
 	switch {
@@ -468,8 +469,8 @@ func (m plans) onElapsed(key string) {
 	}
 }
 
-// expires reports whether the objective would be canceled in time as it is. One
-// that was started and has not had its turn yet would not.
+// expires reports whether the objective will be canceled at its time unless it is
+// started. An objective that was started and waits for its turn does not expire.
 func (m plans) expires() bool {
 	s := &m.State
 	return s.IdleFor > 0 && s.Idle && s.Objective.Status == opt.ObjectiveSubmitted && s.Objective.Stopping == ""

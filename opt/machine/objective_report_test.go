@@ -10,8 +10,8 @@ import (
 	"longhaul/opt/machine"
 )
 
-// Reports are signals. What an objective knows of a plan is the latest, not the
-// last to arrive.
+// Reports are signals. The report with the largest number counts, not the last to
+// arrive.
 func TestObjective_Handle_reports(t *testing.T) {
 	opening := opt.Opening{
 		Objective: opt.Objective{ID: objectiveID, ContextID: "c", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1},

@@ -7,7 +7,7 @@ import (
 	"longhaul/opt"
 )
 
-// A Plan decides what one plan does. It is for one goroutine.
+// A Plan is the machine of one plan. It is for one goroutine.
 type Plan struct {
 	State PlanState
 
@@ -17,7 +17,7 @@ type Plan struct {
 
 // PlanState is all that a plan knows.
 type PlanState struct {
-	Rules     int              `json:"rules"` // version of the rules that the run goes by
+	Rules     int              `json:"rules"` // version of the rules of the run
 	Plan      opt.Plan         `json:"plan"`
 	N         int64            `json:"n"` // of its latest event
 	Tenant    string           `json:"tenant"`
@@ -26,32 +26,32 @@ type PlanState struct {
 	Objective string           `json:"objective"` // its name
 	Request   *a2a.Message     `json:"request,omitempty"`
 	Inputs    []a2a.Artifact   `json:"inputs,omitempty"` // results of the plans before it
-	Notes     []a2a.Message    `json:"notes,omitempty"`  // said to the root task
+	Notes     []a2a.Message    `json:"notes,omitempty"`  // messages to the root task
 	Heard     int              `json:"heard,omitempty"`  // how many of Notes came from the objective
 	Directive Directive        `json:"directive"`
-	First     *Directed        `json:"first,omitempty"` // the directive that the plan begins with, until it has
+	First     *Directed        `json:"first,omitempty"` // the first directive, until the plan has acted upon it
 	Seen      map[string]bool  `json:"seen,omitempty"`  // letters, so that a repeat changes nothing
 	Work      map[string]*Work `json:"work,omitempty"`  // under way, by task id
 	Shown     []string         `json:"shown,omitempty"` // artifacts that the root task shows already
 	Added     int64            `json:"added,omitempty"` // event that added tasks last: it is recorded before other tasks begin
 	Yielded   int64            `json:"yielded,omitempty"`
 
-	Report opt.Report         `json:"report"`           // the latest that was told, or is to be
+	Report opt.Report         `json:"report"`           // the latest one, sent or to be sent
 	Known  opt.Report         `json:"known"`            // what the objective knows or assumes
-	After  int64              `json:"after,omitempty"`  // event that is recorded before Report is told
-	Told   int64              `json:"told,omitempty"`   // number of the latest report that has arrived
-	Alone  bool               `json:"alone,omitempty"`  // the objective is not there any more
+	After  int64              `json:"after,omitempty"`  // event that must be recorded before Report is sent
+	Told   int64              `json:"told,omitempty"`   // number of the latest delivered report
+	Alone  bool               `json:"alone,omitempty"`  // the objective's workflow has ended
 	Answer *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
 }
 
-// Source names the numbers of the events. Each attempt at a plan has its own: what
-// the one before records last may come late.
+// Source returns the source of the events. Each attempt at a plan has its own,
+// since the last events of the attempt before may be recorded late.
 func (s *PlanState) Source() string { return opt.RootID(s.Plan.ID, s.Plan.Run) }
 
-// Handle takes in one input and returns the events that follow from it.
+// Handle handles one input and returns the events that follow from it.
 func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now, m.events = now, nil
-	if s := &m.State; s.Seen == nil || s.Work == nil { // an empty map does not survive being stored
+	if s := &m.State; s.Seen == nil || s.Work == nil { // a stored empty map is nil when it is read
 		s.Seen, s.Work = made(s.Seen), made(s.Work)
 	}
 	switch in := in.(type) {
@@ -88,8 +88,8 @@ func (m *Plan) open() {
 	}
 }
 
-// apply changes the plan and keeps the event for the journal. An event that the
-// model refuses is a mistake in this package.
+// apply changes the plan and keeps the event for the journal. It panics if the
+// model refuses the event, which is a bug in this package.
 func (m *Plan) apply(e opt.Event) {
 	e.At, e.PlanID = m.now, m.State.Plan.ID
 	if err := m.State.Plan.Apply(e); err != nil {
@@ -112,7 +112,7 @@ func (m *Plan) record(e opt.Event) {
 // onDirected acts upon a directive, unless it has acted upon a later one.
 func (m *Plan) onDirected(in Directed) {
 	s, d := &m.State, in.Directive
-	if d.N <= s.Directive.N { // also one that was for an attempt before
+	if d.N <= s.Directive.N { // also one for an earlier attempt
 		return
 	}
 	if fresh := in.NotesFrom + len(in.Notes) - s.Heard; fresh > 0 && in.NotesFrom <= s.Heard {
@@ -182,9 +182,9 @@ func (m *Plan) move(to opt.PlanStatus, reason string) {
 	m.apply(opt.Event{Kind: opt.PlanMoved, From: string(m.State.Plan.Status), To: string(to), Reason: reason})
 }
 
-// settle does all that follows: tasks end, the status follows them, and the objective
-// is told. Tasks begin only once everything that has arrived was taken in: a pause
-// that is among it holds them back.
+// settle applies all consequences: tasks end, the status follows them, and a
+// report is made. Tasks begin only after all inputs that have arrived were
+// handled, since one of them may be a pause.
 func (m *Plan) settle(begin bool) {
 	for again := true; again; {
 		again = m.follow()
@@ -208,14 +208,14 @@ func (m *Plan) follow() bool {
 	return any
 }
 
-// mayBegin reports whether tasks may begin as far as others in the context go.
+// mayBegin reports whether the plan has permission to begin tasks or needs none.
 func (m *Plan) mayBegin() bool {
 	d := m.State.Directive
 	return !d.Shared || d.Permission > m.State.Yielded
 }
 
-// yield gives the permission to begin tasks back when nothing of the plan can go
-// on, or clients alone work on it: others in the context may work meanwhile.
+// yield gives the permission to begin tasks back when nothing in the plan can
+// continue, or only clients work on it, so that others in the context may work.
 func (m *Plan) yield() bool {
 	s := &m.State
 	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && len(s.Work) == 0 && len(s.Plan.Ready()) == 0
@@ -226,7 +226,7 @@ func (m *Plan) yield() bool {
 	return true
 }
 
-// asks reports whether the plan could go on, and waits for permission.
+// asks reports whether the plan could continue and waits for permission.
 func (m *Plan) asks() bool {
 	s := &m.State
 	if m.mayBegin() || !s.Plan.Started || s.Plan.OnHold() || s.Plan.Status.Ended() || s.Plan.Stopping != "" {
@@ -238,7 +238,7 @@ func (m *Plan) asks() bool {
 	})
 }
 
-// tell makes a report if the objective would learn something from it, or has
+// tell makes a report if it has news for the objective, or if the objective has
 // asked for a confirmation.
 func (m *Plan) tell() {
 	s := &m.State
@@ -254,7 +254,7 @@ func (m *Plan) tell() {
 	s.Report, s.Known, s.After = r, r, s.N
 }
 
-// conclude adds what the objective needs to know of a plan that has ended.
+// conclude adds the results and the failure of an ended plan to r.
 func (m *Plan) conclude(r *opt.Report) {
 	for _, t := range m.State.Plan.Tasks {
 		if t.Broken() && r.Failure == "" {
@@ -264,7 +264,8 @@ func (m *Plan) conclude(r *opt.Report) {
 	r.Results, r.Shown = m.State.Plan.Results(), m.State.Shown
 }
 
-// onTold notes that a report has arrived, or that the objective has gone.
+// onTold notes that a report was delivered, or that the objective's workflow has
+// ended.
 func (m *Plan) onTold(in Told) {
 	if in.Gone {
 		m.State.Alone = true
@@ -272,7 +273,7 @@ func (m *Plan) onTold(in Told) {
 	m.State.Told = max(m.State.Told, in.N)
 }
 
-// Wants returns what should be running or known outside.
+// Wants returns what should run or be known outside.
 func (m *Plan) Wants() Wants {
 	var w Wants
 	s := &m.State
@@ -297,7 +298,7 @@ func (m *Plan) Wants() Wants {
 	return w
 }
 
-// Message returns what the signal that is wanted says.
+// Message returns the content of the wanted signal.
 func (m *Plan) Message() Reported {
 	return Reported{PlanID: m.State.Plan.ID, Report: m.State.Report}
 }

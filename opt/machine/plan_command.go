@@ -24,8 +24,8 @@ func (m *Plan) onCommand(c opt.Command) *opt.CommandAnswer {
 	return answer
 }
 
-// applyCommand makes the change of a command that was admitted. It reports whether
-// it told an activity to stop, which shows later.
+// applyCommand applies an admitted command. It reports whether it has asked an
+// activity to stop, whose end comes later.
 func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 	p := &m.State.Plan
 	switch c.Kind {
@@ -50,7 +50,7 @@ func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 	return false
 }
 
-// moveByClient does what a client means by a new status of the plan.
+// moveByClient carries out a client's new status of the plan.
 func (m *Plan) moveByClient(to opt.PlanStatus) {
 	p := &m.State.Plan
 	switch to {
@@ -70,8 +70,8 @@ func (m *Plan) moveByClient(to opt.PlanStatus) {
 	}
 }
 
-// moveTaskByClient moves a task where a client wants it. Work that an executor
-// does on it is stopped, and what comes of that is dropped.
+// moveTaskByClient moves a task for a client. A running attempt at it is stopped,
+// and its result is dropped.
 func (m *Plan) moveTaskByClient(t *opt.Task, to opt.TaskState, text string) {
 	if t.State == to {
 		return

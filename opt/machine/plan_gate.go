@@ -8,15 +8,15 @@ import (
 	"longhaul/opt"
 )
 
-// openGate lets t wait at a gate. The gate's id follows from the task's history,
-// so it is the same each time.
+// openGate makes t wait at a gate. The gate's id is made from the number of gates
+// before it, so it is the same on every replay.
 func (m *Plan) openGate(t *opt.Task, gate opt.Gate) {
 	gate.ID, gate.TaskID, gate.RequestedAt = opt.GateID(t.A2AID(), t.Gates+1), t.A2AID(), m.now
 	m.tasks().moveTask(t, gate.State(), opt.Event{Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
 }
 
-// onLetter judges a message. The first valid decision at a gate wins; a letter
-// that comes again changes nothing.
+// onLetter judges a message. The first valid decision at a gate counts; a
+// repeated letter changes nothing.
 func (m *Plan) onLetter(l opt.Letter) {
 	key := l.ID()
 	if m.State.Seen[key] {
@@ -59,8 +59,8 @@ func judge(t *opt.Task, reply opt.Reply) opt.Verdict {
 	return opt.Accepted
 }
 
-// note adds a message to the conversation: of the task it names, or of the root
-// task and so of every task that follows.
+// note adds a message to the conversation of the task that it names, or of the
+// root task and so of every later task.
 func (m *Plan) note(l opt.Letter, e opt.Event) {
 	e.Verdict = opt.Noted
 	target := l.TaskID
@@ -81,8 +81,8 @@ func (m *Plan) note(l opt.Letter, e opt.Event) {
 	m.record(e)
 }
 
-// decide goes on after an accepted decision: the task runs its next round, or is
-// done if it was nothing but its gate.
+// decide continues after an accepted decision: the task runs its next round, or
+// is completed if it is only a gate.
 func (m *Plan) decide(t *opt.Task, reply opt.Reply) {
 	if t.Ask == nil {
 		w := &Work{Round: t.Gates + 1, Attempt: 1, Waiting: true}

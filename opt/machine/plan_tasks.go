@@ -13,32 +13,32 @@ import (
 
 // Work is the work on a task: one attempt of a round, or the wait for it.
 type Work struct {
-	Round   int      `json:"round"`             // 1, and one more after each gate
+	Round   int      `json:"round"`             // begins at 1 and rises by one with each gate
 	Attempt int      `json:"attempt"`           // within the round
 	Running bool     `json:"running,omitempty"` // an activity does it
 	Stop    bool     `json:"stop,omitempty"`    // the activity was told to stop
-	Waiting bool     `json:"waiting,omitempty"` // it begins once the plan may, and Due has come
+	Waiting bool     `json:"waiting,omitempty"` // it begins when the plan may begin tasks, not before Due
 	Due     a2a.Time `json:"due,omitzero"`      // not before; zero for at once
-	Follows int      `json:"follows,omitempty"` // how often the task was followed for a while
+	Follows int      `json:"follows,omitempty"` // how many Follow activities have ended
 }
 
-// tasks is the part of a Plan that has tasks worked on.
+// tasks is the part of a Plan that runs tasks.
 type tasks struct{ *Plan }
 
 func (m *Plan) tasks() tasks { return tasks{m} }
 
-// What holds for tasks that say nothing else.
+// The defaults for tasks.
 const (
 	taskAttempts = 3           // of one round
 	retryWait    = time.Second // before the second attempt, twice as long before each one after that
 	retryMaxWait = time.Minute // between two attempts, unless a task asks for longer
 )
 
-// ReasonWorkerLost is why a task failed of which one worker after another was
-// lost. It is not attempted again.
+// ReasonWorkerLost is the reason of a task that failed because several workers
+// were lost while they ran it. It is not attempted again.
 const ReasonWorkerLost = "worker-lost"
 
-// key names the activity of w, once and for all.
+// key returns the key of the activity of w, which is never used again.
 func (w *Work) key(t *opt.Task) string {
 	if t.Follow {
 		return fmt.Sprintf("%s:follow:%d", t.A2AID(), w.Follows)
@@ -53,7 +53,7 @@ func (w *Work) kind(t *opt.Task) ActivityKind {
 	return RunTask
 }
 
-// working reports whether any activity is under way.
+// working reports whether any activity runs.
 func (m tasks) working() bool {
 	return slices.ContainsFunc(m.State.Plan.Tasks, func(t *opt.Task) bool {
 		w := m.State.Work[t.ID]
@@ -73,8 +73,8 @@ func (m tasks) beginReady() bool {
 	return len(ready) > 0
 }
 
-// begin begins t: with its activity, at its gate if it is nothing else, or by
-// hand if another task stands in for it that we cannot follow.
+// begin begins t: with an activity, at its gate if it is only a gate, or by hand
+// if it is linked to a task that we cannot follow.
 func (m tasks) begin(t *opt.Task) {
 	w := &Work{Round: t.Gates + 1, Attempt: 1, Running: true}
 	switch {
@@ -92,7 +92,7 @@ func (m tasks) begin(t *opt.Task) {
 	}
 }
 
-// beginWaiting begins the attempts and rounds that wait, as far as they may.
+// beginWaiting begins the waiting attempts and rounds that may begin.
 func (m tasks) beginWaiting() bool {
 	s := &m.State
 	if !m.mayBegin() || s.Plan.OnHold() || s.Plan.Stopping != "" || s.Plan.Status.Ended() {
@@ -124,8 +124,8 @@ func (m tasks) endDoomed() bool {
 	return any
 }
 
-// cancel ends t. It is canceled once its activity has ended, at once if there is
-// none. It reports whether that changed anything.
+// cancel cancels t, after its activity has ended if there is one. It reports
+// whether that changed anything.
 func (m tasks) cancel(t *opt.Task) bool {
 	if w := m.State.Work[t.ID]; w != nil && w.Running {
 		changed := !w.Stop
@@ -137,7 +137,7 @@ func (m tasks) cancel(t *opt.Task) bool {
 	return true
 }
 
-// task returns the task whose work goes by key, and that work; nil for none.
+// task returns the task whose work has the key, and that work; nil for none.
 func (m tasks) task(key string) (*opt.Task, *Work) {
 	for _, t := range m.State.Plan.Tasks {
 		if w := m.State.Work[t.ID]; w != nil && w.key(t) == key {
@@ -147,18 +147,18 @@ func (m tasks) task(key string) (*opt.Task, *Work) {
 	return nil, nil
 }
 
-// retryTimer begins the keys of timers. What follows is the key of the activity that
-// they hold back.
+// retryTimer begins the keys of timers. The rest is the key of the activity that
+// waits for the timer.
 const retryTimer = "retry:"
 
-// onElapsed lets an attempt begin that has waited long enough.
+// onElapsed lets an attempt begin whose wait is over.
 func (m tasks) onElapsed(key string) {
 	if _, w := m.task(strings.TrimPrefix(key, retryTimer)); w != nil && w.Waiting {
 		w.Due = a2a.Time{}
 	}
 }
 
-// onEnded takes in how an attempt at a task came out.
+// onEnded handles the end of an attempt at a task.
 func (m tasks) onEnded(in Ended) {
 	t, w := m.task(in.Key)
 	if t == nil || !w.Running {
@@ -169,7 +169,7 @@ func (m tasks) onEnded(in Ended) {
 	out := in.Outcome
 	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Try: out.Try}
 	switch {
-	case t.ByHand || t.State.Ended(): // a client has decided otherwise meanwhile
+	case t.ByHand || t.State.Ended(): // a client has moved or ended it meanwhile
 		delete(m.State.Work, t.ID)
 	case stopped && (in.Failed != nil || !out.State.Ended()):
 		m.end(t, opt.TaskCanceled, string(opt.TaskCanceled), "", e)
@@ -187,7 +187,7 @@ func (m tasks) onEnded(in Ended) {
 	}
 }
 
-// failAttempt has t attempted again, or fails it if there is no other attempt.
+// failAttempt schedules the next attempt at t, or fails t if there is none.
 func (m tasks) failAttempt(t *opt.Task, w *Work, f Failure) {
 	last := w.Attempt >= cmp.Or(t.Attempts, taskAttempts)
 	if last || f.Code == ReasonWorkerLost || slices.Contains(t.Retry.Except, f.Code) {
@@ -203,7 +203,7 @@ func (m tasks) failAttempt(t *opt.Task, w *Work, f Failure) {
 	w.Waiting, w.Due = true, a2a.At(m.now.Time().Add(wait))
 }
 
-// complete keeps and shows what t made, then ends it.
+// complete keeps and shows the artifacts of t, then completes it.
 func (m tasks) complete(t *opt.Task, artifacts []a2a.Artifact, streamed []string, e opt.Event) {
 	s := &m.State
 	rootID := ""
@@ -236,7 +236,7 @@ func (m tasks) keep(e opt.Event) {
 	}
 }
 
-// end ends t in a state, with a reason in one word and a text for clients.
+// end ends t in a state, with a reason code and a text for clients.
 func (m tasks) end(t *opt.Task, to opt.TaskState, reason, text string, e opt.Event) {
 	delete(m.State.Work, t.ID)
 	e.Reason = reason
@@ -246,8 +246,8 @@ func (m tasks) end(t *opt.Task, to opt.TaskState, reason, text string, e opt.Eve
 	m.moveTask(t, to, e)
 }
 
-// onFollowed takes in how the task came out that stands in for another, if it
-// has; if not, it is followed on.
+// onFollowed ends a task with the result of its linked task, or follows that
+// further if it has not ended.
 func (m tasks) onFollowed(in Followed) {
 	t, w := m.task(in.Key)
 	if t == nil || !w.Running {
@@ -270,13 +270,14 @@ func (m tasks) onFollowed(in Followed) {
 	}
 }
 
-// moveTask moves t; e holds what more there is to say.
+// moveTask moves t; e has further members of the event.
 func (m tasks) moveTask(t *opt.Task, to opt.TaskState, e opt.Event) {
 	e.Kind, e.TaskID, e.From, e.To = opt.TaskMoved, t.A2AID(), string(t.State), string(to)
 	m.apply(e)
 }
 
-// say returns an agent's message about t. Its id ends in suffix, which comes once.
+// say returns an agent's message about t. Its id ends in suffix, which is used
+// once.
 func (m tasks) say(t *opt.Task, suffix, text string) *a2a.Message {
 	return &a2a.Message{
 		MessageID: t.A2AID() + suffix, ContextID: m.State.ContextID, TaskID: t.A2AID(), Role: a2a.RoleAgent,
@@ -287,7 +288,7 @@ func (m tasks) say(t *opt.Task, suffix, text string) *a2a.Message {
 // shows reports whether the root task shows t's artifacts as its own.
 func (m tasks) shows(t *opt.Task) bool { return m.State.Directive.Leaf && m.State.Plan.Leaf(t) }
 
-// WorkOf returns what an executor is asked to do for an activity of the plan.
+// WorkOf returns the input of the executor for an activity of the plan.
 func (m *Plan) WorkOf(a Activity) opt.Work {
 	s, t := &m.State, m.State.Plan.Task(a.Of)
 	w := s.Work[t.ID]
@@ -303,7 +304,7 @@ func (m *Plan) WorkOf(a Activity) opt.Work {
 	return out
 }
 
-// messages lists what clients have said to t, oldest first.
+// messages lists the messages of clients to t, oldest first.
 func (m tasks) messages(t *opt.Task) []a2a.Message {
 	var out []a2a.Message
 	if m.State.Request != nil {
@@ -312,8 +313,8 @@ func (m tasks) messages(t *opt.Task) []a2a.Message {
 	return slices.Concat(out, m.State.Notes, t.Notes)
 }
 
-// results lists what the tasks before t, or before the plan, have made, and what
-// the tasks have that its input names.
+// results lists the artifacts of the tasks before t, or of the plans before its
+// plan, and of the tasks that its input names.
 func (m tasks) results(t *opt.Task) []opt.Result {
 	p := &m.State.Plan
 	before := p.Inputs(t)

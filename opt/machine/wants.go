@@ -2,19 +2,19 @@ package machine
 
 import "longhaul/a2a"
 
-// Wants is everything that should be running or known outside. Its slices have a
-// fixed order. A key is never used twice: what has ended under one is not wanted
-// again.
+// Wants is everything that should run or be known outside. Its slices have a
+// fixed order. A key is never used twice: after its activity or timer has ended
+// it is not wanted again.
 type Wants struct {
 	Activities []Activity
 	Children   []Child
 	Timers     []Timer
 	Signals    []Signal
 	Done       *Done // the workflow may end; nil if it may not
-	Bound      bool  // the run may not hand over to another yet: a plan has still to learn of it
+	Bound      bool  // the run may not continue as new yet: a plan must be told first
 }
 
-// An ActivityKind says what an activity does.
+// An ActivityKind is the kind of an activity.
 type ActivityKind string
 
 // The kinds of activity.
@@ -25,9 +25,9 @@ const (
 	LoadKept   ActivityKind = "load"
 )
 
-// An Activity is work that should be under way. It is stopped when it is not
-// wanted any more, or is wanted to stop: then its end is awaited, and one that
-// never began ends at once.
+// An Activity is work that should run. It is canceled when it is not wanted any
+// more, or when Stop is set: then the machine waits for its end, and an activity
+// that has not begun ends at once.
 type Activity struct {
 	Key   string
 	Kind  ActivityKind
@@ -36,12 +36,12 @@ type Activity struct {
 	After int64 // it begins once this event is recorded; 0 for at once
 }
 
-// A Child is a plan whose workflow should be there. It begins once event After is
+// A Child is a plan whose workflow should run. It begins after event After is
 // recorded.
 type Child struct {
 	PlanID  string
 	Attempt int   // at the plan
-	Try     int   // to begin it; the former run may take a moment to leave
+	Try     int   // to begin it; the former run may take a moment to end
 	N       int64 // number of the directive that it begins with
 	After   int64
 }
@@ -53,7 +53,7 @@ type Timer struct {
 	Summary string
 }
 
-// A Signal is the latest that another workflow should know. It is sent once event
+// A Signal is the latest message for another workflow. It is sent after event
 // After is recorded, and again when N has risen.
 type Signal struct {
 	To    string // workflow id
