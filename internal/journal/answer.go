@@ -15,7 +15,7 @@ func (r *recording) addAnswer(e *entry) error {
 
 // Answer returns the answer to a command to an objective; ok is false if there is
 // none yet.
-func (j *Journal) Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error) {
+func (j eventReader) Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		var doc []byte
 		var err error

@@ -7,10 +7,13 @@ import (
 	"longhaul/opt"
 )
 
+// blobs is the part of a Journal that keeps data of any kind.
+type blobs struct{ *store }
+
 // WriteBlob keeps data for as long as its objective is kept. The id says what
 // the data is, so writing a blob again changes nothing. The objective need not
 // be recorded yet.
-func (j *Journal) WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error {
+func (j blobs) WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error {
 	return j.writer.submit(ctx, func(c *conn) error {
 		if err := sweepAll(c, objectiveID); err != nil {
 			return err
@@ -22,7 +25,7 @@ func (j *Journal) WriteBlob(ctx context.Context, objectiveID, id string, data []
 
 // ReadBlob returns the data of a blob. The error wraps opt.ErrUnknown if there
 // is none.
-func (j *Journal) ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error) {
+func (j blobs) ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error) {
 	var data []byte
 	err := j.read(ctx, func(c *conn) error {
 		found, err := c.get("SELECT data FROM blobs WHERE objective_id = $1 AND id = $2", args{objectiveID, id}, &data)

@@ -7,9 +7,13 @@ import (
 	"longhaul/opt"
 )
 
+// An eventReader is the part of a Journal that shows events, and the answers to
+// commands and letters in them.
+type eventReader struct{ *store }
+
 // Events returns the events of an objective after seq, in order, at most limit
 // events if limit is above 0. An objective that does not exist has none.
-func (j *Journal) Events(ctx context.Context, objectiveID string, seq int64, limit int) (list []opt.Recorded, err error) {
+func (j eventReader) Events(ctx context.Context, objectiveID string, seq int64, limit int) (list []opt.Recorded, err error) {
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}

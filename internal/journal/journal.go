@@ -12,10 +12,7 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
-	"sync"
 
 	"go.uber.org/zap"
 
@@ -32,16 +29,14 @@ type Config struct {
 // A Journal is an open journal. Its methods may be called from any goroutine,
 // and other processes may have the same file open.
 type Journal struct {
-	db      *database
-	log     *zap.Logger
-	writer  *writer
-	readers *pool
-	watches *watches
-	tidier  *tidier
-	tasks   taskCache
-	probe   *probe
-	closing sync.Once
-	closed  error
+	*store
+	*probe
+	taskReader
+	objectiveReader
+	eventReader
+	queues
+	blobs
+	keys
 }
 
 // ErrClosed is wrapped by errors of calls to a journal that was closed.
@@ -54,60 +49,11 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
 	}
-	db, err := openDatabase(cfg)
+	s, err := openStore(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	c, err := db.ready(ctx)
-	if err != nil {
-		return nil, errors.Join(err, db.close())
-	}
-	j := &Journal{db: db, log: cfg.Log, tasks: taskCache{tasks: map[taskKey]cachedTask{}}, probe: newProbe()}
-	j.readers = newPool(max(4, 2*runtime.GOMAXPROCS(0)), func(ctx context.Context) (*conn, error) { return db.reconnect(ctx, reading) })
-	j.watches = newWatches(db, cfg.Log)
-	j.tidier = newTidier(db, cfg.Log)
-	j.writer = newWriter(db, c, cfg.Log, j.tidier.wrote)
-	return j, nil
-}
-
-// Close waits for the calls that have begun, refuses later ones, and closes the
-// file. It may be called more than once.
-func (j *Journal) Close() error {
-	j.closing.Do(func() {
-		err := j.writer.stop()
-		j.watches.stop()
-		j.tidier.stop()
-		j.closed = errors.Join(err, j.readers.close(), j.db.close())
-	})
-	return j.closed
-}
-
-// read calls f with a connection for reading. Every statement in f sees all
-// earlier commits.
-func (j *Journal) read(ctx context.Context, f func(*conn) error) error {
-	c, err := j.readers.borrow(ctx)
-	if err != nil {
-		return j.db.failure(err)
-	}
-	defer func() { j.readers.giveBack(c) }()
-	return j.db.failure(f(c))
-}
-
-// snapshot calls f like read, but all of its statements see the same state of
-// the journal.
-func (j *Journal) snapshot(ctx context.Context, f func(*conn) error) error {
-	c, err := j.readers.borrow(ctx)
-	if err != nil {
-		return j.db.failure(err)
-	}
-	defer func() { j.readers.giveBack(c) }()
-	if _, err = c.exec("BEGIN"); err == nil {
-		err = f(c)
-	}
-	if _, end := c.exec("ROLLBACK"); end != nil { // there is nothing to commit
-		j.log.Warn("Giving up a connection to the journal", zap.Error(end))
-		err = errors.Join(err, end, c.close())
-		c = nil
-	}
-	return j.db.failure(err)
+	return &Journal{
+		s, newProbe(s), newTaskReader(s), objectiveReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
+	}, nil
 }

@@ -11,7 +11,7 @@ import (
 // Kept returns one state of an objective: its plans and tasks with their notes
 // and artifacts, its request, and the last event number of each source. The
 // objectives of other tenants are unknown.
-func (j *Journal) Kept(ctx context.Context, tenant, objectiveID string) (kept opt.Kept, err error) {
+func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (kept opt.Kept, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
 		o, err := objective(c, tenant, objectiveID)
 		if err != nil {

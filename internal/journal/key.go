@@ -6,9 +6,12 @@ import (
 	"encoding/hex"
 )
 
+// keys is the part of a Journal that keeps random bytes under a name.
+type keys struct{ *store }
+
 // Key returns the 32 random bytes with a name, which are the same for every
 // process and never change.
-func (j *Journal) Key(ctx context.Context, name string) ([]byte, error) {
+func (j keys) Key(ctx context.Context, name string) ([]byte, error) {
 	var text string
 	err := j.read(ctx, func(c *conn) error {
 		_, err := c.get("SELECT value FROM keys WHERE name = $1", args{name}, &text)

@@ -84,7 +84,7 @@ func (c *conn) eachMessage(query string, a args, f func(taskID string, m a2a.Mes
 // Judgement returns the verdict on the letter with a key (mostly the id of its
 // message) from a client to the tasks of an objective; ok is false if it was not
 // recorded. If the key was used for several tasks, it returns the latest.
-func (j *Journal) Judgement(ctx context.Context, objectiveID, principal, key string) (found opt.Judgement, ok bool, err error) {
+func (j eventReader) Judgement(ctx context.Context, objectiveID, principal, key string) (found opt.Judgement, ok bool, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		ok, err = c.get(`SELECT seq, task_id, verdict, digest FROM messages
 			WHERE objective_id = $1 AND message_id = $2 AND principal = $3 AND kind <> 'status' ORDER BY seq DESC LIMIT 1`,

@@ -66,9 +66,13 @@ func (r *recording) retryObjective(e *entry) error {
 	return r.addRoot(messageID, digest, e.At)
 }
 
+// An objectiveReader is the part of a Journal that shows objectives and their
+// plans.
+type objectiveReader struct{ *store }
+
 // Objective returns one state of an objective, with its plans and their tasks in
 // order. The objectives of other tenants are unknown.
-func (j *Journal) Objective(ctx context.Context, tenant, id string) (o *opt.Objective, err error) {
+func (j objectiveReader) Objective(ctx context.Context, tenant, id string) (o *opt.Objective, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
 		o, err = objective(c, tenant, id)
 		return err
@@ -89,7 +93,7 @@ func objective(c *conn, tenant, id string) (*opt.Objective, error) {
 
 // Objectives lists objectives without plans unless f wants them, the newest
 // first. total counts all that f selects.
-func (j *Journal) Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (list []*opt.Objective, total int, err error) {
+func (j objectiveReader) Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (list []*opt.Objective, total int, err error) {
 	from, where, a := whichObjectives(tenant, f)
 	err = j.snapshot(ctx, func(c *conn) error {
 		if _, err := c.get("SELECT COUNT(*) FROM "+from+where, a, &total); err != nil {

@@ -19,7 +19,7 @@ const placeFor = time.Minute
 // the objective may begin at once and others wait for it. A repeat for the same
 // attempt returns the same place within a minute, and as long as the objective
 // shows it. The error wraps [opt.ErrQueueFull] if too many wait.
-func (j *Journal) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err error) {
+func (j queues) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err error) {
 	err = j.writer.submit(ctx, func(c *conn) (err error) {
 		placed, err = takePlace(c, p)
 		return err

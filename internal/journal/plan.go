@@ -54,7 +54,7 @@ func (r *recording) planThere(e *entry, rows int64, err error) error {
 
 // Plan returns one state of a plan, with its tasks in order. The plans of other
 // tenants are unknown.
-func (j *Journal) Plan(ctx context.Context, tenant, id string) (p *opt.Plan, err error) {
+func (j objectiveReader) Plan(ctx context.Context, tenant, id string) (p *opt.Plan, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
 		found, err := plans(c, "p.id = $1 AND p.tenant = $2", id, tenant)
 		if err != nil {

@@ -11,20 +11,21 @@ const (
 	probeSize  = 8 << 10     // bytes that must fit on the disk
 )
 
-// A probe tries whether the journal can be written, and keeps the result for
-// probeEvery.
+// A probe is the part of a Journal that tries whether it can be read and written,
+// and keeps the result of writing for probeEvery.
 type probe struct {
+	*store
 	turn chan struct{} // holds a value while a caller looks at the members below
 	at   time.Time     // of the last outcome
 	err  error
 }
 
-func newProbe() *probe { return &probe{turn: make(chan struct{}, 1)} }
+func newProbe(s *store) *probe { return &probe{store: s, turn: make(chan struct{}, 1)} }
 
 // Ping reports whether the journal can be read, and whether it can be written: a
 // small write is tried once a second at the most.
-func (j *Journal) Ping(ctx context.Context) error {
-	err := j.read(ctx, func(c *conn) error {
+func (p *probe) Ping(ctx context.Context) error {
+	err := p.read(ctx, func(c *conn) error {
 		var n int64
 		_, err := c.get("SELECT COUNT(*) FROM migrations", nil, &n)
 		return err
@@ -32,7 +33,6 @@ func (j *Journal) Ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := j.probe
 	select {
 	case p.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -42,7 +42,7 @@ func (j *Journal) Ping(ctx context.Context) error {
 	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
 		return p.err
 	}
-	err = j.writer.submit(ctx, writeProbe, nil)
+	err = p.writer.submit(ctx, writeProbe, nil)
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		p.at, p.err = time.Now(), err // a canceled caller says nothing about the journal
 	}

@@ -7,10 +7,13 @@ import (
 	"longhaul/opt"
 )
 
+// queues is the part of a Journal that puts the objectives of a context in order.
+type queues struct{ *store }
+
 // Queue returns the open objectives of a context. An objective that waits to be
 // started is not open: no other waits for it. An objective that a message began
 // is open from its creation.
-func (j *Journal) Queue(ctx context.Context, tenant, contextID string) (q opt.Queue, err error) {
+func (j queues) Queue(ctx context.Context, tenant, contextID string) (q opt.Queue, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
 		q, err = queue(c, tenant, contextID)
 		return err

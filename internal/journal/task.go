@@ -117,9 +117,19 @@ func (r *recording) showAttempt(e *entry) error {
 	return err
 }
 
+// A taskReader is the part of a Journal that shows tasks.
+type taskReader struct {
+	*store
+	tasks *taskCache
+}
+
+func newTaskReader(s *store) taskReader {
+	return taskReader{s, &taskCache{tasks: map[taskKey]cachedTask{}}}
+}
+
 // Links returns the A2A tasks that open tasks of an objective follow. The
 // objectives of other tenants have none.
-func (j *Journal) Links(ctx context.Context, tenant, objectiveID string) (links []string, err error) {
+func (j taskReader) Links(ctx context.Context, tenant, objectiveID string) (links []string, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		return c.each("SELECT link FROM tasks"+using("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
 			args{objectiveID, tenant}, func(row scanner) error {
@@ -134,7 +144,7 @@ func (j *Journal) Links(ctx context.Context, tenant, objectiveID string) (links 
 
 // Task returns one state of a task; the view has the seq of that state. The tasks
 // of other tenants are unknown.
-func (j *Journal) Task(ctx context.Context, tenant, id string, want opt.TaskWant) (v opt.TaskView, err error) {
+func (j taskReader) Task(ctx context.Context, tenant, id string, want opt.TaskWant) (v opt.TaskView, err error) {
 	key := taskKey{tenant, id, want}
 	if kept, ok := j.tasks.get(key); ok {
 		var now moment
@@ -171,7 +181,7 @@ func (j *Journal) Task(ctx context.Context, tenant, id string, want opt.TaskWant
 
 // Peek returns the state of a task and the seq of the last event of its
 // objective, at low cost. The tasks of other tenants are unknown.
-func (j *Journal) Peek(ctx context.Context, tenant, id string) (state opt.TaskState, seq int64, err error) {
+func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.TaskState, seq int64, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		found, err := c.get("SELECT t.state, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1 AND t.tenant = $2",
 			args{id, tenant}, &state, &seq)
@@ -186,7 +196,7 @@ func (j *Journal) Peek(ctx context.Context, tenant, id string) (state opt.TaskSt
 // Tasks lists tasks, latest state change first. total counts all that f selects.
 // A task that is added while a client pages is listed once or not at all, and no
 // other is missed because of it.
-func (j *Journal) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (views []opt.TaskView, total int, err error) {
+func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (views []opt.TaskView, total int, err error) {
 	from, where, a := whichTasks(tenant, f)
 	err = j.snapshot(ctx, func(c *conn) error {
 		if _, err := c.get("SELECT COUNT(*) FROM "+from+where, a, &total); err != nil {
