@@ -6,13 +6,6 @@ import (
 	"longhaul/opt"
 )
 
-// addAnswer notes which event answers a command. The first answer stays.
-func (r *recording) addAnswer(e *entry) error {
-	_, err := r.c.exec("INSERT INTO answers (objective_id, command_id, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-		r.objectiveID, e.Answer.CommandID, r.seq())
-	return err
-}
-
 // Answer returns the answer to a command to an objective; ok is false if there is
 // none yet.
 func (j eventReader) Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error) {

@@ -7,11 +7,14 @@ import (
 	"longhaul/a2a"
 )
 
-// addArtifact adds an artifact or a piece of one. An event from an earlier
+// An artifactTable is the part of a recording that writes artifacts.
+type artifactTable struct{ *recording }
+
+// add adds an artifact or a piece of one. An event from an earlier
 // attempt, or after the end of the task, is left out: only a worker that was
 // replaced sends it.
-func (r *recording) addArtifact(e *entry) (bool, error) {
-	t, err := r.task(e.TaskID)
+func (r artifactTable) add(e *entry) (bool, error) {
+	t, err := r.tasks().read(e.TaskID)
 	if err != nil {
 		return false, err
 	}
@@ -19,12 +22,12 @@ func (r *recording) addArtifact(e *entry) (bool, error) {
 		return false, nil
 	}
 	if e.Fence() > t.fence {
-		if err := r.showAttempt(e); err != nil {
+		if err := r.tasks().showAttempt(e); err != nil {
 			return false, err
 		}
 	}
 	if !e.Chunk.Append {
-		replaced, err := r.replaceArtifact(e)
+		replaced, err := r.replace(e)
 		if replaced || err != nil {
 			return replaced, err
 		}
@@ -34,9 +37,9 @@ func (r *recording) addArtifact(e *entry) (bool, error) {
 	return true, err
 }
 
-// replaceArtifact puts the artifact of e where the artifact was; replaced is false if it was
+// replace puts the artifact of e where the artifact was; replaced is false if it was
 // not there.
-func (r *recording) replaceArtifact(e *entry) (replaced bool, err error) {
+func (r artifactTable) replace(e *entry) (replaced bool, err error) {
 	var first int64
 	key := args{r.objectiveID, e.TaskID, e.Chunk.Artifact.ArtifactID}
 	const these = " WHERE objective_id = $1 AND task_id = $2 AND artifact_id = $3"

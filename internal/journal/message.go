@@ -17,16 +17,19 @@ const (
 	status  = "status"  // of a former status of the agent
 )
 
-func (r *recording) addMessage(e *entry) error {
-	if _, err := r.task(e.TaskID); err != nil {
+// A messageTable is the part of a recording that writes messages.
+type messageTable struct{ *recording }
+
+func (r messageTable) add(e *entry) error {
+	if _, err := r.tasks().read(e.TaskID); err != nil {
 		return err
 	}
-	return r.keepMessage(e, said, e.TaskID, e.messageDigest)
+	return r.keep(e, said, e.TaskID, e.messageDigest)
 }
 
-// keepMessage adds the message of e to a task. Of messages with the same id,
+// keep adds the message of e to a task. Of messages with the same id,
 // sender and task, the first stays.
-func (r *recording) keepMessage(e *entry, kind, taskID, digest string) error {
+func (r messageTable) keep(e *entry, kind, taskID, digest string) error {
 	_, err := r.c.exec(`INSERT INTO messages
 		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
@@ -36,7 +39,7 @@ func (r *recording) keepMessage(e *entry, kind, taskID, digest string) error {
 }
 
 // keepStatus adds the status message of a task, which is about to be replaced.
-func (r *recording) keepStatus(taskID string) error {
+func (r messageTable) keepStatus(taskID string) error {
 	_, err := r.c.exec(`INSERT INTO messages
 		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
 		SELECT objective_id, status_seq, id, '', 'status', 1, '', status_id, '', '', said FROM tasks WHERE id = $1

@@ -9,9 +9,12 @@ import (
 	"longhaul/opt"
 )
 
-// addObjective adds the objective and its first root task, unless the objective
+// An objectiveTable is the part of a recording that writes the objective.
+type objectiveTable struct{ *recording }
+
+// add adds the objective and its first root task, unless the objective
 // exists.
-func (r *recording) addObjective(e *entry) (bool, error) {
+func (r objectiveTable) add(e *entry) (bool, error) {
 	if r.o.exists {
 		return false, nil
 	}
@@ -33,14 +36,14 @@ func (r *recording) addObjective(e *entry) (bool, error) {
 		return false, err
 	}
 	r.o = openObjective{tenant: o.Tenant, contextID: o.ContextID, attempt: attempt, updatedAt: updated, exists: true}
-	if err := r.addRoot(o.MessageID, o.Digest, e.At); err != nil || e.Message == nil {
+	if err := r.tasks().addRoot(o.MessageID, o.Digest, e.At); err != nil || e.Message == nil {
 		return true, err
 	}
-	return true, r.keepMessage(e, opening, opt.RootID(o.ID, attempt), cmp.Or(o.Digest, e.messageDigest))
+	return true, r.messages().keep(e, opening, opt.RootID(o.ID, attempt), cmp.Or(o.Digest, e.messageDigest))
 }
 
 // writeHead writes the head of the objective.
-func (r *recording) writeHead(h *opt.ObjectiveHead) error {
+func (r objectiveTable) writeHead(h *opt.ObjectiveHead) error {
 	_, err := r.c.exec(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
 			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14
 		WHERE id = $1`,
@@ -50,20 +53,20 @@ func (r *recording) writeHead(h *opt.ObjectiveHead) error {
 }
 
 // writeText writes the name and description of the objective.
-func (r *recording) writeText(e *entry) error {
+func (r objectiveTable) writeText(e *entry) error {
 	_, err := r.c.exec("UPDATE objectives SET name = $2, description = $3, metadata = $4 WHERE id = $1",
 		r.objectiveID, e.text.name, e.text.description, e.text.metadata)
 	return err
 }
 
-// retryObjective begins a new attempt, with a root task of its own.
-func (r *recording) retryObjective(e *entry) error {
+// retry begins a new attempt, with a root task of its own.
+func (r objectiveTable) retry(e *entry) error {
 	var messageID, digest string
 	if _, err := r.c.get("SELECT message_id, digest FROM objectives WHERE id = $1", args{r.objectiveID}, &messageID, &digest); err != nil {
 		return err
 	}
 	r.o.attempt = e.Head.Attempt
-	return r.addRoot(messageID, digest, e.At)
+	return r.tasks().addRoot(messageID, digest, e.At)
 }
 
 // An objectiveReader is the part of a Journal that shows objectives and their

@@ -9,8 +9,11 @@ import (
 	"longhaul/opt"
 )
 
-// addPlan adds a plan after those that are there, and its tasks.
-func (r *recording) addPlan(e *entry) error {
+// A planTable is the part of a recording that writes plans.
+type planTable struct{ *recording }
+
+// add adds a plan after those that are there, and its tasks.
+func (r planTable) add(e *entry) error {
 	p := e.Plan
 	_, err := r.c.exec(`INSERT INTO plans
 		(id, objective_id, tenant, position, doc, status, reason, stopping, started, paused, run,
@@ -23,29 +26,29 @@ func (r *recording) addPlan(e *entry) error {
 		return err
 	}
 	r.o.updatedAt = e.At.Millis()
-	return r.addTasks(e)
+	return r.tasks().add(e)
 }
 
-// writePlanHead writes the head of a plan.
-func (r *recording) writePlanHead(e *entry) error {
+// writeHead writes the head of a plan.
+func (r planTable) writeHead(e *entry) error {
 	h := e.PlanHead
 	n, err := r.c.exec(`UPDATE plans SET status = $3, reason = $4, stopping = $5, started = $6, paused = $7, run = $8, updated_at = $9
 		WHERE id = $1 AND objective_id = $2`,
 		e.PlanID, r.objectiveID, string(h.Status), h.Reason, h.Stopping, number(h.Started), number(h.Paused), h.Run, e.At.Millis())
-	return r.planThere(e, n, err)
+	return r.there(e, n, err)
 }
 
-// writePlanText writes the name, description and dependencies of a plan.
-func (r *recording) writePlanText(e *entry) error {
+// writeText writes the name, description and dependencies of a plan.
+func (r planTable) writeText(e *entry) error {
 	n, err := r.c.exec(`UPDATE plans SET name = $3, description = $4, metadata = $5, dependencies = $6, updated_at = $7
 		WHERE id = $1 AND objective_id = $2`,
 		e.PlanID, r.objectiveID, e.text.name, e.text.description, e.text.metadata, e.text.dependencies, e.At.Millis())
 	r.o.updatedAt = e.At.Millis()
-	return r.planThere(e, n, err)
+	return r.there(e, n, err)
 }
 
-// planThere returns err, or an error if no row was changed.
-func (r *recording) planThere(e *entry, rows int64, err error) error {
+// there returns err, or an error if no row was changed.
+func (r planTable) there(e *entry, rows int64, err error) error {
 	if err == nil && rows == 0 {
 		err = fmt.Errorf("plan %s is not there: %w", e.PlanID, ErrEarly)
 	}

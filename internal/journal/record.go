@@ -51,6 +51,15 @@ func (r *recording) run(c *conn) error {
 	return r.close()
 }
 
+// close writes the state of the objective.
+func (r *recording) close() error {
+	if r.o.head != nil {
+		return r.objectives().writeHead(r.o.head)
+	}
+	_, err := r.c.exec("UPDATE objectives SET seq = $2, updated_at = $3 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt)
+	return err
+}
+
 // enterBatch applies the events of b that are new.
 func (r *recording) enterBatch(b batch) error {
 	latest, err := r.latest(b.source)
@@ -101,36 +110,43 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 		r.o.head, r.o.updatedAt = e.Head, e.At.Millis()
 	}
 	if e.PlanHead != nil {
-		if err := r.writePlanHead(e); err != nil {
+		if err := r.plans().writeHead(e); err != nil {
 			return false, err
 		}
 	}
 	switch e.Kind {
 	case opt.ObjectiveOpened:
-		return r.addObjective(e)
+		return r.objectives().add(e)
 	case opt.ObjectiveChanged:
-		return true, r.writeText(e)
+		return true, r.objectives().writeText(e)
 	case opt.ObjectiveRetried:
-		return true, r.retryObjective(e)
+		return true, r.objectives().retry(e)
 	case opt.PlanAdded:
-		return true, r.addPlan(e)
+		return true, r.plans().add(e)
 	case opt.PlanChanged:
-		return true, r.writePlanText(e)
+		return true, r.plans().writeText(e)
 	case opt.PlanRetried, opt.TasksAdded:
-		return true, r.addTasks(e)
+		return true, r.tasks().add(e)
 	case opt.TaskLinked:
-		return true, r.linkTask(e)
+		return true, r.tasks().link(e)
 	case opt.TaskMoved:
-		return true, r.moveTask(e)
+		return true, r.tasks().move(e)
 	case opt.TaskTried:
-		return r.tryTask(e)
+		return r.tasks().try(e)
 	case opt.ArtifactAdded:
-		return r.addArtifact(e)
+		return r.artifacts().add(e)
 	case opt.MessageAdded:
-		return true, r.addMessage(e)
+		return true, r.messages().add(e)
 	case opt.CommandAnswered:
 		return true, r.addAnswer(e)
 	default: // the head has all changes
 		return true, nil
 	}
+}
+
+// addAnswer notes which event answers a command. The first answer stays.
+func (r *recording) addAnswer(e *entry) error {
+	_, err := r.c.exec("INSERT INTO answers (objective_id, command_id, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+		r.objectiveID, e.Answer.CommandID, r.seq())
+	return err
 }

@@ -79,14 +79,11 @@ func (r *recording) open() (err error) {
 	return err
 }
 
-// close writes the state of the objective.
-func (r *recording) close() error {
-	if r.o.head != nil {
-		return r.writeHead(r.o.head)
-	}
-	_, err := r.c.exec("UPDATE objectives SET seq = $2, updated_at = $3 WHERE id = $1", r.objectiveID, r.o.seq, r.o.updatedAt)
-	return err
-}
-
 // seq returns the seq of the event that is being applied.
 func (r *recording) seq() int64 { return r.o.seq + 1 }
+
+func (r *recording) objectives() objectiveTable { return objectiveTable{r} }
+func (r *recording) plans() planTable           { return planTable{r} }
+func (r *recording) tasks() taskTable           { return taskTable{r} }
+func (r *recording) messages() messageTable     { return messageTable{r} }
+func (r *recording) artifacts() artifactTable   { return artifactTable{r} }

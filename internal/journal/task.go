@@ -14,16 +14,19 @@ const insertTask = `INSERT INTO tasks
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, 0, 0, $20, 0, '', '', '')
 	ON CONFLICT (id) DO NOTHING`
 
+// A taskTable is the part of a recording that writes tasks.
+type taskTable struct{ *recording }
+
 // addRoot adds the root task of the current attempt, which a message has begun.
-func (r *recording) addRoot(messageID, digest string, at a2a.Time) error {
+func (r taskTable) addRoot(messageID, digest string, at a2a.Time) error {
 	state := opt.TaskSubmitted
 	_, err := r.c.exec(insertTask, opt.RootID(r.objectiveID, r.o.attempt), r.objectiveID, "", r.o.attempt, r.o.tenant, r.o.contextID,
 		"", messageID, digest, "", "", "", "", 0, string(state), string(state.A2A()), 0, 0, "", at.Millis())
 	return err
 }
 
-// addTasks adds the tasks in e to its plan.
-func (r *recording) addTasks(e *entry) error {
+// add adds the tasks in e to its plan.
+func (r taskTable) add(e *entry) error {
 	for _, t := range e.tasks {
 		_, err := r.c.exec(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
 			t.Name, "", "", t.dependencies, t.metadata, t.doc, t.Link, number(t.Follow),
@@ -35,8 +38,8 @@ func (r *recording) addTasks(e *entry) error {
 	return nil
 }
 
-// linkTask notes which task stands in for another.
-func (r *recording) linkTask(e *entry) error {
+// link notes which task stands in for another.
+func (r taskTable) link(e *entry) error {
 	n, err := r.c.exec("UPDATE tasks SET link = $3, follow = $4 WHERE id = $1 AND objective_id = $2", e.TaskID, r.objectiveID, e.Link, number(e.Follow))
 	if err == nil && n == 0 {
 		err = fmt.Errorf("task %s is not there: %w", e.TaskID, ErrEarly)
@@ -57,7 +60,7 @@ type taskRow struct {
 	fence     int64
 }
 
-func (r *recording) task(id string) (t taskRow, err error) {
+func (r taskTable) read(id string) (t taskRow, err error) {
 	found, err := r.c.get(`SELECT plan_id, ended, status_at, status_seq, status_id, fence FROM tasks WHERE id = $1 AND objective_id = $2`,
 		args{id, r.objectiveID}, &t.planID, &t.ended, &t.statusAt, &t.statusSeq, &t.statusID, &t.fence)
 	if err == nil && !found {
@@ -71,10 +74,10 @@ func (r *recording) task(id string) (t taskRow, err error) {
 // attempt has no fence.
 func (t taskRow) late(e *entry) bool { return t.ended || e.Fence() != 0 && e.Fence() < t.fence }
 
-// moveTask moves a plan task or a root task. The replaced status message becomes
+// move moves a plan task or a root task. The replaced status message becomes
 // part of the history, at its own seq.
-func (r *recording) moveTask(e *entry) error {
-	t, err := r.task(e.TaskID)
+func (r taskTable) move(e *entry) error {
+	t, err := r.read(e.TaskID)
 	if err != nil {
 		return err
 	}
@@ -86,7 +89,7 @@ func (r *recording) moveTask(e *entry) error {
 	if statusID == t.statusID {
 		statusSeq = t.statusSeq
 	} else if t.statusID != "" {
-		if err := r.keepStatus(e.TaskID); err != nil {
+		if err := r.messages().keepStatus(e.TaskID); err != nil {
 			return err
 		}
 	}
@@ -102,9 +105,9 @@ func (r *recording) moveTask(e *entry) error {
 	return err
 }
 
-// tryTask notes a new try at a task, unless the event comes too late.
-func (r *recording) tryTask(e *entry) (bool, error) {
-	t, err := r.task(e.TaskID)
+// try notes a new try at a task, unless the event comes too late.
+func (r taskTable) try(e *entry) (bool, error) {
+	t, err := r.read(e.TaskID)
 	if err != nil || t.late(e) {
 		return false, err
 	}
@@ -112,7 +115,7 @@ func (r *recording) tryTask(e *entry) (bool, error) {
 }
 
 // showAttempt notes the latest attempt at a task.
-func (r *recording) showAttempt(e *entry) error {
+func (r taskTable) showAttempt(e *entry) error {
 	_, err := r.c.exec("UPDATE tasks SET attempt = $2, fence = $3 WHERE id = $1", e.TaskID, e.Attempt, e.Fence())
 	return err
 }
