@@ -8,14 +8,14 @@ import (
 	"longhaul/opt/machine"
 )
 
-// endActivity lets an activity come out in some way. One that was told to stop may
-// come out as if it was not.
+// endActivity ends an activity with a random result. A canceled activity may also
+// end normally.
 func (w temporal) endActivity(r *run, index int, c *choice) {
 	a := r.activities[index]
 	if c.chance(8) && !a.unsure {
 		a.unsure = true
 		w.logf("%s: a worker is lost with %s", w.name(r.id), w.name(a.Key))
-		return // and another one does it again
+		return // and another worker runs it again
 	}
 	r.activities = append(r.activities[:index:index], r.activities[index+1:]...)
 	var in machine.Input
@@ -55,7 +55,7 @@ func (w temporal) followed(a *activity, c *choice) machine.Input {
 	return machine.Followed{Key: a.Key, State: states[c.pick(4)]}
 }
 
-// ran returns how a task came out.
+// ran returns a random end of a task.
 func (w temporal) ran(a *activity, c *choice) machine.Input {
 	if a.asked && c.pick(2) == 0 {
 		return machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "canceled", Message: "It was canceled.", Canceled: true}}

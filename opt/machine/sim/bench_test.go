@@ -6,7 +6,7 @@ import (
 	"longhaul/opt/machine/sim"
 )
 
-// What a schedule costs decides how many a test run can play.
+// The cost of a schedule limits how many a test run can play.
 func BenchmarkRun(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		sim.Run(sim.Random(uint64(i%500), 90), false)

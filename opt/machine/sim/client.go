@@ -12,9 +12,9 @@ import (
 	"longhaul/opt/machine"
 )
 
-// A call is what a replica of the API does for a client: it takes a place in the
-// queue of the context if the call begins work, tells the context, and then the
-// workflow. A replica may die in between: then the client repeats the call.
+// A call is the work of a replica of the API for a client: it takes a place in
+// the queue of the context if the call begins work, signals the context, and then
+// the workflow. A replica may die in between; then the client repeats the call.
 type call struct {
 	begunAt     int64
 	objectiveID string
@@ -54,7 +54,7 @@ func (w clients) sendOn(c *call) {
 	}
 }
 
-// deliverCall lets a step of a call come through.
+// deliverCall delivers a step of a call.
 func (w clients) deliverCall(o op, twice bool) {
 	if twice {
 		again := o
@@ -90,8 +90,8 @@ func (w clients) deliverCall(o op, twice bool) {
 	}
 }
 
-// deliverCommand hands a command to its objective. If that has ended, a command
-// that retries it begins a new run, which reads what the journal has.
+// deliverCommand delivers a command to its objective. If the objective has ended,
+// a command that retries it begins a new run, which reads the journal.
 func (w clients) deliverCommand(o op, to *run) {
 	c := *o.call.command
 	if to == nil {
@@ -100,7 +100,7 @@ func (w clients) deliverCommand(o op, to *run) {
 			w.logf("%s is not there for command %s", w.name(o.to), c.ID)
 			return
 		}
-		if o.call.attempt <= r.objective.Attempt { // the API took it for open: it begins anew
+		if o.call.attempt <= r.objective.Attempt { // the API assumed that it is open: the call begins again
 			if !o.repeat {
 				w.sendThis(c)
 			}
@@ -121,7 +121,7 @@ func retries(c opt.Command) bool {
 	return c.Kind == opt.UpdateObjective && (to == opt.ObjectiveSubmitted || to == opt.ObjectivePlanning)
 }
 
-// act lets a client do something.
+// act makes a random call of a client.
 func (w clients) act(c *choice) {
 	if len(w.journal.order) == 0 {
 		w.openObjective(c)
@@ -144,7 +144,7 @@ func (w clients) act(c *choice) {
 	}
 }
 
-// openObjective has a client ask for work.
+// openObjective has a client open an objective.
 func (w clients) openObjective(c *choice) {
 	w.n++
 	contextID := fmt.Sprintf("ctx-%d", c.pick(2)+1)
@@ -205,7 +205,7 @@ func (w clients) plans(c *choice, most int) []opt.PlanSpec {
 	return out
 }
 
-// tasks draws specs of tasks: two numbers say how many and what they are.
+// tasks draws specs of tasks from two numbers: how many and of which kinds.
 func (w clients) tasks(c *choice) []opt.TaskSpec {
 	shape := c.pick(256)
 	var out []opt.TaskSpec
@@ -239,7 +239,7 @@ func (w clients) anyRow(c *choice) *row {
 	return j.rows[j.order[c.pick(len(j.order))]]
 }
 
-// note has a client say something to a root task or a plan task.
+// note has a client send a message to a root task or a plan task.
 func (w clients) note(c *choice) {
 	o := &w.anyRow(c).objective
 	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: "alice"}

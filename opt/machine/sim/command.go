@@ -9,7 +9,8 @@ import (
 	"longhaul/opt/machine"
 )
 
-// sendCommand has a client ask for a change, going by what the journal shows.
+// sendCommand has a client send a random command that fits the state in the
+// journal.
 func (w clients) sendCommand(c *choice) {
 	r := w.anyRow(c)
 	o := &r.objective
@@ -35,7 +36,7 @@ func (w clients) sendThis(cmd opt.Command) {
 	call := &call{begunAt: w.now, objectiveID: o.ID, to: o.ID, command: &cmd, attempt: o.Attempt}
 	cmd.Attempt = 0
 	if r.closed && machine.Admit(o, cmd) != nil {
-		return // the API refuses the obvious
+		return // the API refuses it early
 	}
 	if r.closed {
 		call.attempt++
@@ -133,7 +134,7 @@ func (w clients) fillForPlan(c *choice, cmd *opt.Command, o *opt.Objective, p *o
 	}
 }
 
-// describe says what a command asks for.
+// describe describes a command.
 func describe(c opt.Command) string {
 	out := string(c.Kind)
 	for _, s := range []string{c.Status, c.PlanID, c.TaskID} {
@@ -159,7 +160,7 @@ func describe(c opt.Command) string {
 	return out
 }
 
-// plansText says what plans consist of.
+// plansText describes plans.
 func plansText(plans []opt.PlanSpec) string {
 	var out []string
 	for _, p := range plans {

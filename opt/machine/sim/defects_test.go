@@ -118,8 +118,8 @@ func TestDefect02_pauseRepeated(t *testing.T) {
 	})
 }
 
-// A report that arrives together with the news that its plan has begun is taken in,
-// though signals come first.
+// A report that arrives together with the start of its plan is handled, though
+// signals come first.
 func TestReport_beforeTheStart(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "?ok")))
@@ -222,8 +222,8 @@ func TestDefect06_twoMessagesToIdle(t *testing.T) {
 	})
 }
 
-// Defect 7: an objective with nothing to do says so, gives its turn back and takes a
-// replan.
+// Defect 7: an objective with nothing to do shows that, gives its turn back and
+// accepts a replan.
 func TestDefect07_nothingToDo(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		id := s.Open(func(o *opt.Opening) { o.Message = nil })
@@ -338,8 +338,8 @@ func TestDefect12_resultsOfThePlanBefore(t *testing.T) {
 	})
 }
 
-// Defect 14: a failed replan leaves the old plans in force and says what came of it;
-// who has planned is shown after a replan.
+// Defect 14: after a failed replan the old plans continue and the reason is
+// shown; after a replan its planner is shown.
 func TestDefect14_explanations(t *testing.T) {
 	for _, failure := range []string{"", "The planner is broken."} {
 		tell(t, func(s *sim.Story) {
@@ -363,7 +363,7 @@ func TestDefect14_explanations(t *testing.T) {
 	}
 }
 
-// Defect 14: plans that are stopped explain themselves.
+// Defect 14: plans that are stopped have a reason.
 func TestDefect14_canceledPlan(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "a")))

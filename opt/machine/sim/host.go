@@ -9,13 +9,13 @@ import (
 	"longhaul/opt/machine"
 )
 
-// A host is a machine as the driver sees it: the same for all three.
+// A host is the common interface of the three machines for the driver.
 type host interface {
 	Handle(a2a.Time, machine.Input) []opt.Event
 	Wants() machine.Wants
 	state() any                             // a pointer to its State
-	successor() host                        // with which the next run goes on
-	message(s machine.Signal) machine.Input // what a signal says
+	successor() host                        // for the next run
+	message(s machine.Signal) machine.Input // the content of a signal
 	target(to string) string                // workflow id that a signal goes to
 }
 
@@ -74,7 +74,7 @@ func restored(h host, state []byte) host {
 // JSON, as between two runs of a workflow.
 func clone(h host) host { return restored(h, encoded(h.state())) }
 
-// sent returns an input as it is after it went over the wire.
+// sent returns an input after a round trip through JSON.
 func sent(in machine.Input) machine.Input {
 	out := reflect.New(reflect.TypeOf(in))
 	must(json.Unmarshal(encoded(in), out.Interface()))

@@ -10,21 +10,21 @@ import (
 	"longhaul/opt/machine"
 )
 
-// Facts are what the invariants remember of what has happened.
+// Facts are the records of the invariants.
 type facts struct {
 	answers  map[string]int         // how often a command was answered
-	taken    map[string]string      // commands that an objective has taken in: its id
+	taken    map[string]string      // commands that an objective has handled: its id
 	judged   map[string]int         // how often a letter was judged
-	again    map[string]bool        // letters that a later attempt at a plan has taken in
-	heard    map[string]bool        // letters that a workflow has taken in
+	again    map[string]bool        // letters that a later attempt at a plan has handled
+	heard    map[string]bool        // letters that a workflow has handled
 	applied  map[string]int64       // changes that were answered as applied, by objective
 	revision map[string]int64       // by objective
-	paused   map[string]bool        // objectives whose pause was answered, and is in force
+	paused   map[string]bool        // objectives whose pause was answered and has not ended
 	queue    map[string][]string    // by context: members that have not had their turn, in the order of their places
 	since    map[string]int64       // the places of members
 	endedAt  map[string]int64       // when the latest attempt at a round of a task ended
 	attempts map[string]int         // latest attempt at a round of a task that has begun
-	names    map[string]string      // of commands that were applied and name something: what it is in
+	names    map[string]string      // of applied commands that set a name: the objective with the name
 	commands map[string]opt.Command // by id
 	refused  map[string]bool        // commands
 	started  map[string]int         // which event began the work on a plan, by plan
@@ -41,7 +41,7 @@ func newFacts() facts {
 	}
 }
 
-// before notes what a machine is about to take in.
+// before notes the next input of a machine.
 func (w checks) before(r *run, in machine.Input) {
 	f := &w.facts
 	switch in := in.(type) {
@@ -67,7 +67,7 @@ func (w checks) before(r *run, in machine.Input) {
 	}
 }
 
-// after checks what a machine has come to with one input.
+// after checks a machine after one input.
 func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 	for _, e := range events {
 		w.facts.events++
@@ -131,7 +131,7 @@ func (w checks) turnsInOrder(r *run, h contextHost) {
 	member := func(id string) bool {
 		return slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting), func(m *machine.Member) bool { return m.ID == id })
 	}
-	rests := func(id string) bool { // it gave up its turn before it had it
+	rests := func(id string) bool { // it gave up its turn before it got it
 		return slices.ContainsFunc(s.Resting, func(m *machine.Member) bool { return m.ID == id })
 	}
 	holds := func(id string) bool { return s.Holder != nil && s.Holder.ID == id }
@@ -149,7 +149,7 @@ func (w checks) turnsInOrder(r *run, h contextHost) {
 	}
 }
 
-// beginsActivity checks what is about to begin.
+// beginsActivity checks an activity that is about to begin.
 func (w checks) beginsActivity(r *run, a *activity) {
 	if a.Kind == machine.LoadKept {
 		return
@@ -220,8 +220,8 @@ func (w checks) contextOf(r *run) string {
 	return w.latest[r.objective].m.(objectiveHost).State.Objective.ContextID
 }
 
-// knowsEverything: a task is given what clients have said to the root task, and what
-// the plan before its own had made when that was started.
+// knowsEverything: a task gets the messages of clients to the root task, and the
+// results of the plan before its own when its plan was started.
 func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 	o := &w.latest[r.objective].m.(objectiveHost).State
 	for _, note := range o.Notes[:min(h.State.Directive.Notes, len(o.Notes))] {
@@ -254,9 +254,8 @@ func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 	}
 }
 
-// checkShown: what clients are shown is never contradicted: whatever moves, moves
-// from where it was shown, and what has ended stays so until a new attempt
-// (invariant 6).
+// checkShown: events agree with what clients were shown: every move begins at the
+// shown status, and an ended status stays until a new attempt (invariant 6).
 func (w checks) checkShown(r *row, e opt.Event) {
 	o := &r.objective
 	p := o.Plan(e.PlanID)

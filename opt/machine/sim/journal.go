@@ -8,7 +8,7 @@ import (
 	"longhaul/opt"
 )
 
-// A journal stores what events carry and decides nothing.
+// A journal stores the values in events and decides nothing.
 type journal struct {
 	rows    map[string]*row
 	order   []string                     // ids of objectives, as they were opened
@@ -22,7 +22,7 @@ type journal struct {
 	texts   map[string]bool // every name that was ever shown
 }
 
-// A row is all that the journal has of an objective.
+// A row is the data of an objective in the journal.
 type row struct {
 	objective opt.Objective // with its plans and their tasks
 	request   *a2a.Message
@@ -32,7 +32,7 @@ type row struct {
 	closed    bool            // its latest attempt has ended
 }
 
-// A place is that of an attempt at an objective in the queue of its context.
+// A place is the place of an attempt at an objective in the queue of its context.
 type place struct {
 	objectiveID string
 	attempt     int
@@ -46,8 +46,8 @@ func newJournal() *journal {
 	}
 }
 
-// record stores events of a source. What is known already is compared; what comes
-// next must follow on it.
+// record stores events of a source. Known events are compared; new ones must have
+// the next numbers.
 func (w *World) record(source, objectiveID string, events []opt.Event) {
 	j := w.journal
 	if j.sources[source] == nil {
@@ -69,13 +69,13 @@ func (w *World) record(source, objectiveID string, events []opt.Event) {
 		}
 		j.sources[source][e.N], j.last[source] = content, e.N
 		if e.Objective != nil || e.Plan != nil || e.Tasks != nil {
-			e = copied(e) // the machine goes on with what is in it
+			e = copied(e) // the machine keeps using its members
 		}
 		w.store(source, objectiveID, e)
 	}
 }
 
-// store puts what an event carries into the rows.
+// store puts the values in an event into the rows.
 func (w *World) store(source, objectiveID string, e opt.Event) {
 	j := w.journal
 	if e.Kind == opt.ObjectiveOpened {
@@ -151,7 +151,7 @@ func storeHead(o *opt.Objective, h opt.ObjectiveHead) {
 	o.Paused, o.QueuedAt, o.Attempt, o.Revision = h.Paused, h.QueuedAt, h.Attempt, h.Revision
 }
 
-// storeTask puts what an event of a plan says of its tasks into the plan's row.
+// storeTask applies an event of a plan to its tasks in the plan's row.
 func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 	switch e.Kind {
 	case opt.TasksAdded:
@@ -186,11 +186,12 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 	}
 }
 
-// An ahead is what an objective finds that takes a place in the queue of a context.
+// An ahead lists what is before an objective that takes a place in the queue of a
+// context.
 type ahead struct {
 	since    a2a.Time // since when it waits, zero if the context is free
 	begun    []string // objectives that have begun
-	starting []string // objectives that are about to
+	starting []string // objectives that are about to begin
 }
 
 // reserve takes a place for an attempt in the queue of its context, in one
@@ -239,8 +240,8 @@ func (j *journal) kept(objectiveID string) opt.Kept {
 	return copied(k)
 }
 
-// commit records what a run has decided. Its driver may not hear of it: then the
-// same is recorded again.
+// commit records events of a run. If its driver does not get the answer, the same
+// events are recorded again.
 func (w *World) commit(r *run, events int, heard bool) {
 	batch := r.unrecorded[:events]
 	source := r.id

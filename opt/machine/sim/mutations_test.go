@@ -12,8 +12,7 @@ import (
 
 var mutate = flag.Bool("mutations", false, "break the rules of the machines one after another, and expect the schedules to notice")
 
-// A mutation is one wrong rule: in a file of package machine, one text in place of
-// another.
+// A mutation is one wrong rule: it replaces a text in a file of package machine.
 type mutation struct{ name, file, from, to string }
 
 var mutations = []mutation{
@@ -55,8 +54,8 @@ var mutations = []mutation{
 	{"the ids of a second attempt are those of the first", "objective_command.go", "max(o.Attempt, p.Run, 2)", "max(o.Attempt, p.Run)"},
 }
 
-// Each wrong rule breaks an invariant in the usual schedules, or a named one.
-// Without -mutations, the table alone is checked.
+// Each wrong rule must break an invariant in the usual schedules, or a named
+// test. Without -mutations, only the table is checked.
 func TestMutations(t *testing.T) {
 	for _, m := range mutations {
 		t.Run(m.name, func(t *testing.T) {
@@ -94,7 +93,7 @@ func (m mutation) source(t *testing.T) (text, path string) {
 	return string(source), path
 }
 
-// tested runs the tests of this package with another text in place of a file.
+// tested runs the tests of this package with a replaced file.
 func tested(t *testing.T, path, text string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()

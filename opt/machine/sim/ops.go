@@ -6,20 +6,21 @@ import (
 	"longhaul/opt/machine"
 )
 
-// An opKind says what is on its way.
+// An opKind is the kind of an op.
 type opKind int
 
 const (
 	signal     opKind = iota // from one workflow to another
 	startChild               // of an objective
-	childEnds                // its result comes to the run that began it
+	childEnds                // its result is sent to the run that began it
 	letter                   // from the API to a workflow
 	command                  // from the API to an objective; one that retries begins a run
-	enter                    // from the API to a context, whose workflow begins if need be
+	enter                    // from the API to a context, whose workflow begins if it does not run
 	start                    // from the API: an objective's workflow begins
 )
 
-// An op is something on its way, which comes through at any time.
+// An op is a message that is sent and not delivered; it may be delivered at any
+// time.
 type op struct {
 	kind   opKind
 	to     string
@@ -29,13 +30,13 @@ type op struct {
 	child  machine.Child
 	state  []byte
 	call   *call // of the API
-	repeat bool  // it has come through already
+	repeat bool  // it was delivered before
 }
 
 func (w *World) put(o op) { w.ops = append(w.ops, o) }
 
-// deliver lets an op come through. A message may come again later, or may be
-// overtaken: that is the same as one that comes twice.
+// deliver delivers an op. With twice it stays and is delivered again later, which
+// also models a message that others overtake.
 func (w *World) deliver(i int, twice bool) {
 	o := w.ops[i]
 	w.ops = append(w.ops[:i:i], w.ops[i+1:]...)

@@ -9,7 +9,8 @@ import (
 	"longhaul/opt/machine"
 )
 
-// checkRest checks what holds when nothing happens any more by itself.
+// checkRest checks the invariants that hold when nothing is possible without
+// clients.
 func (w checks) checkRest() {
 	for _, r := range w.runs {
 		switch h := r.m.(type) {
@@ -28,9 +29,8 @@ func (w checks) checkRest() {
 	w.allJudged()
 }
 
-// restsForReason: an objective that has not ended waits for a named person, plan,
-// client or timer. One that shows that it works has something that a client does
-// by hand (invariant 1).
+// restsForReason: an open objective waits for a person, a plan, a client or a
+// timer. If its status is working, a client has work by hand (invariant 1).
 func (w checks) restsForReason(r *run, s *machine.ObjectiveState) {
 	o := &s.Objective
 	bad := func(why string) { w.fail("rest", "%s is %s (%s): %s", w.name(o.ID), o.Status, o.Reason, why) }
@@ -65,8 +65,8 @@ func (w checks) restsForReason(r *run, s *machine.ObjectiveState) {
 	}
 }
 
-// clientWorks reports whether a client has work on a plan at hand: a task that it
-// moves, or a plan that waits for tasks.
+// clientWorks reports whether a plan waits for a client: for the move of a task,
+// or for tasks.
 func (w checks) clientWorks(p *opt.Plan) bool {
 	r := w.temporal().open(p.ID)
 	if r == nil || p.Status != opt.PlanWorking {
@@ -108,8 +108,8 @@ func (w checks) planRestsForReason(s *machine.PlanState) {
 	}
 }
 
-// nobodyWaitsInVain: when nothing goes on, no objective holds the turn or waits for
-// it: one that cannot go on gives it back (invariant 4).
+// nobodyWaitsInVain: when nothing runs, no objective holds the turn or waits for
+// it: an objective that cannot continue gives it back (invariant 4).
 func (w checks) nobodyWaitsInVain(r *run, s *machine.ContextState) {
 	if s.Holder != nil || len(s.Front)+len(s.Waiting) > 0 {
 		holder := "nobody"
@@ -120,7 +120,7 @@ func (w checks) nobodyWaitsInVain(r *run, s *machine.ContextState) {
 	}
 }
 
-// knowsItsPlans: an objective shows of its plans what they are (invariant 5).
+// knowsItsPlans: an objective shows the true states of its plans (invariant 5).
 func (w checks) knowsItsPlans(s *machine.ObjectiveState) {
 	for _, p := range s.Objective.Plans {
 		r := w.latest[p.ID]
@@ -143,8 +143,8 @@ func (w checks) knowsItsPlans(s *machine.ObjectiveState) {
 	w.rollsUp(&s.Objective)
 }
 
-// rollsUp: an objective and its root task show what a naive look at the plans says
-// (invariant 5).
+// rollsUp: an objective and its root task agree with a simple roll-up of the
+// plans (invariant 5).
 func (w checks) rollsUp(o *opt.Objective) {
 	gates, open, completed := 0, 0, 0
 	for _, p := range o.Plans {
@@ -169,8 +169,8 @@ func (w checks) rollsUp(o *opt.Objective) {
 	}
 }
 
-// rowsEqualStates: when all is recorded, the rows are what the machines know
-// (invariant 5).
+// rowsEqualStates: when all is recorded, the rows are equal to the states of the
+// machines (invariant 5).
 func (w checks) rowsEqualStates() {
 	for _, id := range w.journal.order {
 		r := w.latest[id]
@@ -196,7 +196,7 @@ func (w checks) rowsEqualStates() {
 	}
 }
 
-// tasksOf lists what the journal shows of the tasks of a plan.
+// tasksOf lists the tasks of a plan as the journal shows them.
 func tasksOf(p *opt.Plan) []any {
 	var out []any
 	for _, t := range p.Tasks {
@@ -215,9 +215,9 @@ func (w checks) same(id string, row, state any) {
 	}
 }
 
-// allAnswered: each command that an objective has taken in is answered, and for
-// each change there is a command (invariant 3). What a refused command names is
-// nowhere, what an applied one adds is there.
+// allAnswered: each handled command is answered, and each change has a command
+// (invariant 3). The name in a refused command appears nowhere; that of an
+// applied one does.
 func (w checks) allAnswered() {
 	f := &w.facts
 	for _, id := range slices.Sorted(maps.Keys(f.taken)) {
@@ -245,7 +245,8 @@ func (w checks) allAnswered() {
 	}
 }
 
-// allJudged: each letter that a workflow has taken in is judged once (invariant 7).
+// allJudged: each letter that a workflow has handled is judged once (invariant
+// 7).
 func (w checks) allJudged() {
 	for _, id := range slices.Sorted(maps.Keys(w.facts.heard)) {
 		if n := w.facts.judged[id]; n != 1 && !(n > 1 && w.facts.again[id]) {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A Step is what chance has decided for one step. Its first number says what kind
-// of thing happens, the others which and how. Zero is the plainest choice.
+// A Step has the random numbers of one step. Its first number decides the kind of
+// event, the others which and how. Zero is the simplest choice.
 type Step [8]byte
 
-// A Schedule is everything that chance decides in a world.
+// A Schedule has all random decisions in a world.
 type Schedule []Step
 
-// Random returns the schedule of n steps that follows from a seed.
+// Random returns the schedule of n steps for a seed.
 func Random(seed uint64, n int) Schedule {
 	r := rand.New(rand.NewPCG(seed, 8))
 	s := make(Schedule, n)
@@ -36,8 +36,7 @@ func (s Schedule) String() string {
 	return b.String()
 }
 
-// A choice reads the numbers of a step one after another. One that is read to its
-// end goes on with zeros.
+// A choice reads the numbers of a step one after another, and then zeros.
 type choice struct {
 	step Step
 	at   int

@@ -49,7 +49,7 @@ func digits(s string) string {
 
 func (w *World) names(ids []string) string { return w.name(fmt.Sprint(ids)) }
 
-// say tells an input in a few words.
+// say describes an input in a few words.
 func (w *World) say(in machine.Input) string {
 	if !w.verbose {
 		return ""

@@ -2,9 +2,8 @@ package sim
 
 import "strings"
 
-// Shrink returns a short schedule that breaks the same rule as s does: it leaves
-// out steps, then lowers the numbers of those that remain. It plays at most tries
-// schedules.
+// Shrink returns a short schedule that breaks the same rule as s: it removes
+// steps, then lowers the numbers of the others. It plays at most tries schedules.
 func Shrink(s Schedule, tries int) Schedule {
 	rule := ruleOf(Run(s, false).Problem)
 	breaks := func(t Schedule) bool {
@@ -48,7 +47,7 @@ func lower(s Schedule, i, k int, breaks func(Schedule) bool) bool {
 	return false
 }
 
-// ruleOf returns the rule that a problem is about.
+// ruleOf returns the rule in a problem.
 func ruleOf(problem string) string {
 	rule, _, _ := strings.Cut(problem, ":")
 	return rule

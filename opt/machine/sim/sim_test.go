@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// However the world treats them, the machines keep the rules. A failure prints a
-// short schedule with its script: it belongs into defects_test.go.
+// The machines keep the invariants under random schedules. A failure prints a
+// short schedule with its script, for defects_test.go.
 func TestSchedules(t *testing.T) {
 	n := *schedules
 	if n == 0 {

@@ -9,11 +9,11 @@ import (
 	"longhaul/opt/machine"
 )
 
-// A Story is a world in which a test says what happens, and the rest goes its usual
-// way. All invariants hold in it as well.
+// A Story is a world in which a test decides the events. The invariants are
+// checked in it, too.
 type Story struct{ w *World }
 
-// Tell plays a story, lets the world come to rest and ends it as [Run] does.
+// Tell plays a story, and then finishes the world as [Run] does.
 func Tell(play func(*Story)) Result {
 	w := newWorld(true)
 	return w.result(func() {
@@ -46,7 +46,7 @@ func (s *Story) Open(change func(*opt.Opening)) string {
 	return id
 }
 
-// Send has a client send a command, and returns its id. It has not come through yet.
+// Send has a client send a command, and returns its id. It is not delivered yet.
 func (s *Story) Send(c opt.Command) string {
 	s.w.n2++
 	if c.ID == "" {
@@ -75,7 +75,7 @@ func (s *Story) Accept() {
 	}
 }
 
-// Settle lets everything happen but the ends of activities.
+// Settle does everything that is possible, except ends of activities.
 func (s *Story) Settle() {
 	for {
 		things := s.w.things()
@@ -90,18 +90,18 @@ func (s *Story) Settle() {
 	}
 }
 
-// Deliver lets what is on its way arrive, and nothing else happen.
+// Deliver delivers all sent messages, and does nothing else.
 func (s *Story) Deliver() {
 	for n := len(s.w.ops); n > 0; n-- {
 		s.w.deliver(0, false)
 	}
 }
 
-// DeliverLast lets what was sent last arrive, and nothing else happen.
+// DeliverLast delivers the last sent message, and does nothing else.
 func (s *Story) DeliverLast() { s.w.deliver(len(s.w.ops)-1, false) }
 
-// Alone lets the workflow with an id take in what has arrived, record it and have
-// its timers elapse. What it sends to others does not arrive.
+// Alone lets the workflow with an id handle its inputs, record events and have
+// its timers elapse. Its messages to others are not delivered.
 func (s *Story) Alone(id string) {
 	own := func(t thing) bool {
 		return t.run != nil && t.run.id == id && (t.kind == aTask || t.kind == aCommit || t.kind == aTimer)
@@ -116,14 +116,14 @@ func (s *Story) Alone(id string) {
 	}
 }
 
-// Step lets one thing happen: the first that could.
+// Step does the first possible thing.
 func (s *Story) Step() {
 	if things := s.w.things(); len(things) > 0 {
 		s.w.happen(things[0], &choice{})
 	}
 }
 
-// Rest lets everything happen: activities complete.
+// Rest does everything that is possible; activities complete.
 func (s *Story) Rest() { s.w.settle() }
 
 // In returns the time after ms milliseconds.
@@ -132,7 +132,7 @@ func (s *Story) In(ms int64) a2a.Time { return a2a.AtMillis(s.w.now + ms) }
 // Wait lets time pass.
 func (s *Story) Wait(ms int64) { s.w.now += ms }
 
-// Activities lists the keys of what is under way.
+// Activities lists the keys of running activities.
 func (s *Story) Activities() []string {
 	var out []string
 	for _, r := range s.w.runs {
@@ -143,7 +143,7 @@ func (s *Story) Activities() []string {
 	return out
 }
 
-// Work returns what the executor of an activity was asked to do.
+// Work returns the input of the executor of an activity.
 func (s *Story) Work(key string) opt.Work {
 	for _, r := range s.w.runs {
 		if a := r.activity(key); a != nil {
@@ -167,7 +167,7 @@ func (s *Story) End(key string, in machine.Input) {
 	s.w.fail("story", "nothing is under way as %s", key)
 }
 
-// Objective returns what the journal shows of an objective.
+// Objective returns an objective from the journal.
 func (s *Story) Objective(id string) opt.Objective { return s.w.journal.rows[id].objective }
 
 // Answer returns the answer to a command, nil if there is none.
@@ -178,7 +178,7 @@ func (s *Story) Answer(id string) *opt.CommandAnswer {
 	return nil
 }
 
-// Verdict returns what became of a message, "" if nothing has yet.
+// Verdict returns the verdict on a message, "" if there is none yet.
 func (s *Story) Verdict(objectiveID, messageID string) opt.Verdict {
 	if v := s.w.journal.letters[objectiveID+" "+messageID]; len(v) > 0 {
 		return v[0]
@@ -186,15 +186,15 @@ func (s *Story) Verdict(objectiveID, messageID string) opt.Verdict {
 	return ""
 }
 
-// Expect breaks the story off if what should hold does not.
+// Expect ends the story as failed if holds is false.
 func (s *Story) Expect(holds bool, format string, args ...any) {
 	if !holds {
 		s.w.fail("story", format, args...)
 	}
 }
 
-// PlanOf returns a spec of a plan with tasks of these names. One that begins with "?"
-// is a gate.
+// PlanOf returns a spec of a plan with tasks of these names. A name that begins
+// with "?" is a gate.
 func PlanOf(name string, tasks ...string) opt.PlanSpec {
 	p := opt.PlanSpec{Name: name}
 	for _, t := range tasks {
@@ -207,7 +207,7 @@ func PlanOf(name string, tasks ...string) opt.PlanSpec {
 	return p
 }
 
-// Completed returns the end of an attempt that has made an artifact.
+// Completed returns the end of an attempt with one artifact.
 func Completed(key, taskID string) machine.Input {
 	return machine.Ended{Key: key, Outcome: opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{
 		{ArtifactID: opt.ArtifactID(taskID, "out"), Parts: []a2a.Part{a2a.TextPart("made")}},

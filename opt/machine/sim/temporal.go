@@ -8,50 +8,49 @@ import (
 	"longhaul/opt/machine"
 )
 
-// A run is one run of a workflow: a machine, and what the driver knows of what it
-// has begun.
+// A run is one run of a workflow: a machine, and the state of its driver.
 type run struct {
 	id, objective string // workflow id, and whose rows its events change; "" for a context
 	m             host
-	parent        *run // that began it, and hears of its end; of a plan
+	parent        *run // that began it and gets its result; of a plan
 	attempt       int  // of a plan
 	startedAt     int64
-	inbox         []machine.Input // arrived, and not taken in
-	wake          bool            // there is something to do beside the inbox
-	fresh         bool            // Opened is to be taken in first
+	inbox         []machine.Input // arrived and not handled
+	wake          bool            // there is something to do besides the inbox
+	fresh         bool            // Opened must be handled first
 	leaving       bool            // it is about to continue as new
 	ended         bool
 	terminated    bool // by an operator
 
 	activities []*activity
 	timers     []machine.Timer // wanted
-	waiting    map[string]bool // signals that are outstanding, by receiver, and children that are being begun
-	unrecorded []opt.Event     // decided, and not known to be in the journal
+	waiting    map[string]bool // outstanding signals, by receiver, and children that are being started
+	unrecorded []opt.Event     // not known to be in the journal
 	recorded   int64           // number of the latest event that is known to be in the journal
-	confirmed  int64           // the same, as the next workflow task will know it
+	confirmed  int64           // the same, for the next workflow task
 
-	initial []byte // state at first, for replay
+	initial []byte // the first state, for replay
 	history []taken
 }
 
-// A taken is a workflow task as the history has it.
+// A taken is a workflow task in the history.
 type taken struct {
 	now    int64
 	fresh  bool
 	inputs []machine.Input
-	events []byte // and wants: what came of it
+	events []byte // and wants: its results
 }
 
-// An activity is under way.
+// An activity is a running activity.
 type activity struct {
 	machine.Activity
 	work   opt.Work // of a task
-	asked  bool     // it was told to stop
+	asked  bool     // it was asked to stop
 	unsure bool     // one worker was lost with it
 }
 
-// Task runs one workflow task: all inputs that have arrived, then what follows.
-// One that is lost leaves no trace, and is done again later.
+// task runs one workflow task: all inputs that have arrived, then the wants. A
+// lost task changes nothing, and is repeated later.
 func (w temporal) task(r *run, lost bool) {
 	now := w.at()
 	slices.SortStableFunc(r.inbox, func(a, b machine.Input) int { return channel(a) - channel(b) })
@@ -84,8 +83,8 @@ func (w temporal) task(r *run, lost bool) {
 	w.finish(r)
 }
 
-// channel returns the place of an input among those that have arrived before one
-// workflow task: signals come first, name by name, whatever has happened since.
+// channel returns the order of an input among those of one workflow task: signals
+// come first, name by name, whatever has arrived before them.
 func channel(in machine.Input) int {
 	switch in.(type) {
 	case machine.Letter, machine.Enter:
@@ -100,7 +99,7 @@ func channel(in machine.Input) int {
 	return 4
 }
 
-// lose does the work of a task with a copy of the machine and forgets it.
+// lose runs a task with a copy of the machine and drops the result.
 func (w temporal) lose(r *run, now a2a.Time) {
 	m := clone(r.m)
 	if r.fresh {
@@ -137,7 +136,7 @@ func (w temporal) handle(r *run, now a2a.Time, in machine.Input, t *taken) {
 	w.checks().after(r, in, events)
 }
 
-// reconcile begins what is wanted and not there, and stops what is not wanted.
+// reconcile begins what is wanted and does not run, and stops what is not wanted.
 func (w temporal) reconcile(r *run, now a2a.Time, t *taken) {
 	w.handleBegin(r, now, t)
 	wants := r.m.Wants()
@@ -182,7 +181,8 @@ func (w temporal) reconcile(r *run, now a2a.Time, t *taken) {
 	}
 }
 
-// handleBegin lets begin what may, unless the run is about to hand over to another.
+// handleBegin gives the machine Begin, unless the run is about to continue as
+// new.
 func (w temporal) handleBegin(r *run, now a2a.Time, t *taken) {
 	if !r.leaving {
 		w.handle(r, now, machine.Begin{}, t)
@@ -213,8 +213,8 @@ func (w temporal) begin(r *run, wants machine.Wants) {
 	}
 }
 
-// use notes that a key is used. It may be used once, unless an operator has ended a
-// plan before it had recorded what it did.
+// use notes that a key is used. A key may be used once, unless an operator has
+// ended a plan before its events were recorded.
 func (w temporal) use(r *run, key string) {
 	key = r.id + " " + key
 	if w.used[key] && !w.hurt[r.objective] {
@@ -243,13 +243,13 @@ func (w temporal) finish(r *run) {
 		r.ended = true
 		for _, child := range w.runs {
 			if child.parent == r {
-				child.parent = nil // its result goes to the run that began it
+				child.parent = nil // its result would go to the run that began it
 			}
 		}
 	}
 }
 
-// end ends the run. The run that began it hears of it.
+// end ends the run. The run that began it gets its result.
 func (w temporal) end(r *run) {
 	w.logf("%s: its workflow ends", w.name(r.id))
 	w.replay(r)
@@ -275,7 +275,7 @@ func (w temporal) terminate(r *run) {
 	w.end(r)
 }
 
-// newRun puts a run in the place of the one that was there.
+// newRun adds a run, which replaces an earlier run with the same id.
 func (w temporal) newRun(id, objective string, m host) *run {
 	r := &run{id: id, objective: objective, m: m, startedAt: w.now, wake: true, waiting: map[string]bool{}}
 	if w.replays {
@@ -290,8 +290,8 @@ func (w temporal) newRun(id, objective string, m host) *run {
 	return r
 }
 
-// replay repeats all workflow tasks of r with a machine of its own, and compares
-// what comes of them.
+// replay repeats all workflow tasks of r with a new machine, and compares the
+// results.
 func (w temporal) replay(r *run) {
 	if !w.replays || r.terminated {
 		return
@@ -322,7 +322,7 @@ func (r *run) activity(key string) *activity {
 	return nil
 }
 
-// arrive puts an input where the next workflow task of r finds it.
+// arrive adds an input to the inbox of r.
 func (w temporal) arrive(r *run, in machine.Input) { r.inbox = append(r.inbox, in) }
 
 // open returns the run of a workflow, nil if there is none.

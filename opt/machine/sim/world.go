@@ -13,11 +13,11 @@ import (
 
 const tenant = "t"
 
-// epoch is when a world begins, in milliseconds.
+// epoch is the first time of a world, in milliseconds.
 const epoch = 1_000_000_000_000
 
-// A World is everything that a schedule plays in. What happens in it follows from
-// the schedule alone.
+// A World is the world of a schedule. Only the schedule decides what happens in
+// it.
 type World struct {
 	now     int64
 	runs    []*run          // open, in the order in which their workflows first began
@@ -27,8 +27,8 @@ type World struct {
 	journal *journal
 	used    map[string]bool // keys of activities and timers, by workflow
 	hurt    map[string]bool // objectives of which an operator has ended a plan
-	replays bool            // histories are kept, and replayed
-	facts   facts           // what the invariants remember
+	replays bool            // histories are kept and replayed
+	facts   facts           // the records of the invariants
 
 	n, n2, messages, specs int // names given so far
 
@@ -36,17 +36,17 @@ type World struct {
 	script  []string
 }
 
-// A Result is what a schedule came to.
+// A Result is the result of a schedule.
 type Result struct {
-	Problem string   // the invariant that broke, and how; "" if all hold
-	Script  []string // what happened, if it was asked for
+	Problem string   // the broken invariant, and how; "" if all hold
+	Script  []string // what happened, if it was requested
 	Ends    map[opt.ObjectiveStatus]int
 }
 
-// A violation is an invariant that does not hold.
+// A violation is a broken invariant.
 type violation struct{ rule, text string }
 
-// Run plays a schedule. With script it says what happens.
+// Run plays a schedule. With script the result has a script.
 func Run(s Schedule, script bool) Result {
 	w := newWorld(script)
 	return w.result(func() {
@@ -65,8 +65,8 @@ func newWorld(script bool) *World {
 	}
 }
 
-// result runs play and says what came of it. A machine that panics has broken a
-// rule, too.
+// result runs play and returns the result. A panic in a machine is a problem,
+// too.
 func (w *World) result(play func()) (result Result) {
 	defer func() {
 		result.Script = w.script
@@ -109,7 +109,7 @@ func (w *World) logf(format string, args ...any) {
 
 func (w *World) at() a2a.Time { return a2a.AtMillis(w.now) }
 
-// step lets one thing happen.
+// step does one random thing.
 func (w *World) step(c *choice) {
 	switch k := c.pick(32); {
 	case k < 20:
@@ -127,7 +127,7 @@ func (w *World) step(c *choice) {
 	}
 }
 
-// advance lets time pass, as far as the calls that are under way have patience.
+// advance advances the time, but not beyond the patience of running calls.
 func (w *World) advance(to int64) {
 	for _, o := range w.ops {
 		if o.call != nil && !o.repeat {
@@ -137,7 +137,7 @@ func (w *World) advance(to int64) {
 	w.now = max(w.now, to)
 }
 
-// A thing could happen now.
+// A thing is possible now.
 type thing struct {
 	kind  thingKind
 	run   *run
@@ -154,7 +154,7 @@ const (
 	aTimer
 )
 
-// things lists what could happen now, what is always soon done first.
+// things lists what is possible now, beginning with what takes the least time.
 func (w *World) things() []thing {
 	var out []thing
 	for _, r := range w.runs {
@@ -182,13 +182,13 @@ func (w *World) things() []thing {
 	}
 	for i, o := range w.ops {
 		if o.repeat {
-			out = append(out, thing{kind: anOp, index: i}) // overtaken by everything else
+			out = append(out, thing{kind: anOp, index: i}) // after everything else
 		}
 	}
 	return out
 }
 
-// happen lets a thing happen, in a way that chance decides.
+// happen does a thing, with random results.
 func (w *World) happen(t thing, c *choice) {
 	switch t.kind {
 	case aTask:
@@ -212,7 +212,7 @@ func (w *World) happen(t thing, c *choice) {
 	}
 }
 
-// fault lets something go wrong, or an operator interfere.
+// fault makes a random fault, or an operator interfere.
 func (w *World) fault(c *choice) {
 	kind := c.pick(8)
 	if kind < 2 {
@@ -233,7 +233,7 @@ func (w *World) fault(c *choice) {
 		if objective {
 			w.temporal().arrive(r, machine.Leaving{})
 		}
-	case kind == 5 && plan && r.parent != nil && !r.parent.leaving && c.chance(2): // a later run of the objective would not hear of it
+	case kind == 5 && plan && r.parent != nil && !r.parent.leaving && c.chance(2): // a later run of the objective would not notice
 		w.temporal().terminate(r)
 	case kind == 6 && (plan || objective) && c.chance(3):
 		w.logf("%s: its workflow is asked to stop", w.name(r.id))
@@ -243,8 +243,7 @@ func (w *World) fault(c *choice) {
 	}
 }
 
-// settle lets everything happen that can, until nothing does: what remains waits
-// for a client.
+// settle does everything that is possible, until the rest waits for clients.
 func (w *World) settle() {
 	w.journal.down = false
 	for range 20_000 {
@@ -260,11 +259,11 @@ func (w *World) settle() {
 		}
 		w.now = max(w.now, next)
 	}
-	w.fail("rest", "the world does not come to rest")
+	w.fail("rest", "the world does not settle")
 }
 
-// nextTimer returns when the next timer is due that somebody waits for. An
-// objective that waits to be started is left alone.
+// nextTimer returns the time of the next timer. It skips the timers of objectives
+// that wait to be started.
 func (w *World) nextTimer() int64 {
 	next := int64(0)
 	for _, r := range w.runs {
@@ -277,8 +276,8 @@ func (w *World) nextTimer() int64 {
 	return next
 }
 
-// finishAll has helpful clients do what the objectives wait for, then cancels what
-// is open still. Then every workflow has ended.
+// finishAll has clients do what the objectives wait for, then cancels what is
+// still open. Then every workflow must have ended.
 func (w *World) finishAll() {
 	w.logf("helpful clients finish what waits for them")
 	for range 4 {
@@ -303,8 +302,8 @@ func (w *World) finishAll() {
 	}
 }
 
-// help answers gates, resumes what is paused, starts what waits to be started and
-// completes what clients do by hand.
+// help answers gates, resumes pauses, starts idle objectives and completes tasks
+// that clients move by hand.
 func (w *World) help() {
 	for _, id := range w.journal.order {
 		o := &w.journal.rows[id].objective
@@ -335,7 +334,7 @@ func (w *World) help() {
 	}
 }
 
-// retrying reports whether a command is on its way that may retry an objective.
+// retrying reports whether an undelivered command may retry an objective.
 func (w *World) retrying(id string) bool {
 	if r := w.temporal().open(id); r != nil && len(r.inbox) > 0 {
 		return true
@@ -345,12 +344,12 @@ func (w *World) retrying(id string) bool {
 
 func contextWorkflow(contextID string) string { return "context " + contextID }
 
-// clients is the part of a World that sends what clients do.
+// clients is the part of a World with the clients.
 type clients struct{ *World }
 
 func (w *World) clients() clients { return clients{w} }
 
-// checks is the part of a World that knows what must always hold.
+// checks is the part of a World with the invariants.
 type checks struct{ *World }
 
 func (w *World) checks() checks { return checks{w} }
