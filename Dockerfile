@@ -1,4 +1,4 @@
-# The thin program: API and worker. Temporal runs elsewhere.
+# API and worker. Temporal is a separate server.
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./

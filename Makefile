@@ -1,5 +1,5 @@
-# The root module is built and tested without the workspace, so that nothing of
-# it can come to depend on the Temporal server that dev carries.
+# The root module is built and tested without the workspace, so that it cannot
+# depend on the Temporal server in dev.
 root := GOWORK=off go
 dev  := cd dev && go
 
@@ -10,10 +10,10 @@ workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
 .PHONY: test check format vet test-root test-dev staticcheck workflowcheck bench microbench record fuzz build tidy clean
 
-# All that has to hold.
+# All required checks.
 test: format vet test-root test-dev
 
-# What is worth a look beside that.
+# Further checks.
 check: test staticcheck workflowcheck
 
 format:
@@ -30,7 +30,7 @@ test-root:
 	@echo "== Tests of the service"
 	$(root) test $(RACE) -shuffle=on ./...
 
-# Most of these run programs, of which the cache of test results knows nothing.
+# Most of these run programs, which the cache of test results does not notice.
 test-dev:
 	@echo "== Tests against the embedded Temporal server"
 	$(dev) test $(RACE) -count=1 -timeout 30m ./...
@@ -45,19 +45,19 @@ workflowcheck:
 	@echo "== Determinism of the workflows"
 	$(root) run $(workflowcheck) -test=false -config .workflowcheck.yaml ./workflows/...
 
-# What an objective costs beside bare Temporal; BENCH=-h lists the settings.
+# The cost of an objective compared with bare Temporal; BENCH=-h lists the flags.
 bench:
 	go run ./dev/bench $(BENCH)
 
-# What the parts cost.
+# The cost of the parts.
 microbench:
 	$(root) test -run '^$$' -bench . -benchmem ./...
 
-# Histories of shapes of work that have none yet.
+# Record histories for shapes of work that have none yet.
 record:
 	go run ./dev/record
 
-# Each fuzz test for a while; go fuzzes one at a time.
+# Run each fuzz test for FUZZTIME; go runs one at a time.
 fuzz:
 	@grep -rl --include='*_test.go' --exclude-dir=dev '^func Fuzz' . | while read -r file; do \
 		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$$file"); do \
@@ -66,12 +66,12 @@ fuzz:
 		done; \
 	done
 
-# The thin program, and the one that carries Temporal.
+# The program without Temporal, and the one with Temporal built in.
 build:
 	$(root) build -trimpath -ldflags '-s -w' -o bin/longhaul ./cmd/longhaul
 	$(dev) build -trimpath -ldflags '-s -w' -o ../bin/longhaul-dev .
 
-# dev finds the root module through the workspace, of which tidy knows nothing.
+# dev finds the root module through the workspace, which tidy does not use.
 tidy:
 	$(root) mod tidy
 	cd dev && go mod edit -replace longhaul=../ && { GOWORK=off go mod tidy; status=$$?; go mod edit -dropreplace longhaul; exit $$status; }
