@@ -33,12 +33,33 @@ type transport struct {
 	Transport string `json:"transport"`
 }
 
+type card03 struct {
+	Name             string            `json:"name"`
+	Description      string            `json:"description"`
+	Version          string            `json:"version"`
+	Provider         *service.Provider `json:"provider,omitempty"`
+	DocumentationURL string            `json:"documentationUrl,omitempty"`
+	IconURL          string            `json:"iconUrl,omitempty"`
+	Capabilities     capabilities      `json:"capabilities"`
+	Schemes          map[string]any    `json:"securitySchemes,omitempty"`
+	InputModes       []string          `json:"defaultInputModes"`
+	OutputModes      []string          `json:"defaultOutputModes"`
+	Skills           []service.Skill   `json:"skills"`
+	members03
+}
+
+type capabilities struct {
+	Streaming  bool                `json:"streaming"`
+	Push       bool                `json:"pushNotifications"`
+	Extensions []service.Extension `json:"extensions,omitempty"`
+}
+
 // Card returns c for a client that asked with version v: in 1.0 the pure card. A
 // client that names 0.3 or nothing may be of either version, so it gets the union
 // of both. The union leaves out securityRequirements, since no form of them is
 // read by all clients; it has only the 0.3 member.
 func (v Version) Card(c service.Card) any {
-	out := v.common(c)
+	out := commonCard(v, c)
 	if v == V10 {
 		out.Requirements = requirements10(c.Requirements)
 		return out
@@ -49,8 +70,25 @@ func (v Version) Card(c service.Card) any {
 	}{out, v03(c)}
 }
 
-// common returns what both forms of c have.
-func (v Version) common(c service.Card) card {
+// PureCard returns c with only the members of v, for a client that is known to
+// use v.
+func (v Version) PureCard(c service.Card) any {
+	if v == V10 {
+		return v.Card(c)
+	}
+	union := commonCard(v, c)
+	for name, scheme := range c.Schemes {
+		_, _, union.Schemes[name] = schemeShapes(scheme)
+	}
+	return card03{
+		union.Name, union.Description, union.Version, union.Provider, union.DocumentationURL, union.IconURL,
+		capabilities{c.Capabilities.Streaming, c.Capabilities.Push, c.Capabilities.Extensions},
+		union.Schemes, union.InputModes, union.OutputModes, union.Skills, v03(c),
+	}
+}
+
+// commonCard returns what both forms of c have.
+func commonCard(v Version, c service.Card) card {
 	out := card{
 		Name: c.Name, Description: c.Description, Version: c.Version, Interfaces: c.Interfaces, Provider: c.Provider,
 		DocumentationURL: c.DocumentationURL, IconURL: c.IconURL, Capabilities: c.Capabilities, Schemes: map[string]any{},

@@ -101,23 +101,6 @@ type retryInfo struct {
 	RetryDelay string `json:"retryDelay"`
 }
 
-// Error returns the error object for f. opt says that the method is one of the
-// extension's. Core methods of 0.3 get no data: some of its clients expect an
-// object and some an array, and each kind fails on the other. Faults about the
-// version, which 0.3 does not have, and faults before the method is known, always
-// have it.
-func (v Version) Error(f *service.Fault, opt bool) any {
-	e := errorObject{Code: Code(f), Message: f.Message}
-	if v == V03 && f.Kind == service.MissingExtension {
-		e.Code = codeInvalidParams // 0.3 has no such code
-	}
-	if v == V03 && !opt && f.Kind != service.UnsupportedVersion && e.Code != codeNotFound {
-		return e
-	}
-	e.Data = details(f, opt)
-	return e
-}
-
 func details(f *service.Fault, opt bool) (list []any) {
 	if reason, domain := ErrorInfo(f, opt); reason != "" {
 		list = append(list, errorInfo{"type.googleapis.com/google.rpc.ErrorInfo", reason, domain, f.Info})

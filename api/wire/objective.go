@@ -2,7 +2,6 @@ package wire
 
 import (
 	"longhaul/a2a"
-	"longhaul/api/service"
 	"longhaul/opt"
 )
 
@@ -199,89 +198,4 @@ func orEmpty(s []string) []string {
 		return []string{}
 	}
 	return s
-}
-
-// Objective returns the result of a method about one objective. It is the same in
-// both versions, like everything of the extension.
-func (Version) Objective(o service.ShownObjective) any {
-	out := newObjective(o.Objective, o.Plans, o.Tasks)
-	out.Metadata = unconfirmed(out.Metadata, o.Unconfirmed)
-	return struct {
-		Objective objective `json:"objective"`
-	}{out}
-}
-
-// unconfirmed adds the plans that have not confirmed a change.
-func unconfirmed(m a2a.Metadata, plans []string) a2a.Metadata {
-	if len(plans) == 0 {
-		return m
-	}
-	return m.With(keyUnconfirmed, plans)
-}
-
-// scalars are top-level members of the result of a create in the first text of
-// the extension; later texts have the object there.
-type scalars struct {
-	ID          string   `json:"id"`
-	ObjectiveID string   `json:"objectiveId,omitempty"`
-	Name        string   `json:"name"`
-	Status      string   `json:"status"`
-	CreatedAt   a2a.Time `json:"createdAt"`
-	UpdatedAt   a2a.Time `json:"updatedAt"`
-}
-
-// NewObjective returns the result of creating o.
-func (Version) NewObjective(o *opt.Objective) any {
-	return struct {
-		Objective objective `json:"objective"`
-		scalars
-	}{newObjective(o, true, true), scalars{o.ID, "", o.Name, string(o.Status), o.CreatedAt, o.UpdatedAt}}
-}
-
-// Plan returns the result of a method about one plan.
-func (Version) Plan(p service.ShownPlan) any {
-	out := newPlan(p.Plan, p.Tasks)
-	out.Metadata = unconfirmed(out.Metadata, p.Unconfirmed)
-	return struct {
-		Plan plan `json:"plan"`
-	}{out}
-}
-
-// NewPlan returns the result of creating p.
-func (Version) NewPlan(p *opt.Plan) any {
-	return struct {
-		Plan plan `json:"plan"`
-		scalars
-	}{newPlan(p, true), scalars{p.ID, p.ObjectiveID, p.Name, string(p.Status), p.CreatedAt, p.UpdatedAt}}
-}
-
-// LinkedTask returns the result of linking a task.
-func (Version) LinkedTask(t service.ShownTask) any {
-	return struct {
-		Task planTask `json:"task"`
-	}{newPlanTask(t.Plan, t.Task)}
-}
-
-// MovedTask returns the result of moving a task: the new states of the task, its
-// plan and its objective.
-func (Version) MovedTask(t service.ShownTask) any {
-	return struct {
-		Task      planTask  `json:"task"`
-		Plan      plan      `json:"plan"`
-		Objective objective `json:"objective"`
-	}{newPlanTask(t.Plan, t.Task), newPlan(t.Plan, true), newObjective(t.Objective, false, false)}
-}
-
-// ObjectivePage returns the wire form of a page. Unlike with tasks, the last page
-// has no member for the token.
-func (Version) ObjectivePage(p service.ObjectivePage) any {
-	list := make([]objective, 0, len(p.Objectives))
-	for _, o := range p.Objectives {
-		list = append(list, newObjective(o, p.Plans, p.Tasks))
-	}
-	return struct {
-		Objectives    []objective `json:"objectives"`
-		TotalSize     int         `json:"totalSize"`
-		NextPageToken string      `json:"nextPageToken,omitempty"`
-	}{list, p.Total, p.Next}
 }

@@ -176,8 +176,8 @@ type file03 struct {
 	URI      *string `json:"uri,omitempty"`
 }
 
-// parts never returns nil: parts are required wherever they occur.
-func (v Version) parts(parts []a2a.Part) []any {
+// newParts never returns nil: parts are required wherever they occur.
+func newParts(v Version, parts []a2a.Part) []any {
 	out := make([]any, 0, len(parts))
 	for _, p := range parts {
 		if v == V03 {
