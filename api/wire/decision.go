@@ -33,12 +33,15 @@ func readDecision(m a2a.Message) (*service.GateDecision, *service.Fault) {
 			o.here("is a second decision; send one")
 			break
 		}
-		found = o.decision()
+		found = decision{o}.read()
 	}
 	return found, r.Fault()
 }
 
-func (o object) decision() *service.GateDecision {
+// A decision is an object that is read as one.
+type decision struct{ object }
+
+func (o decision) read() *service.GateDecision {
 	d := &service.GateDecision{Field: o.path, GateID: o.text("interruptId"), Feedback: o.text("feedback")}
 	if o.find("answers") != nil {
 		d.Answers = o.answers()
@@ -73,7 +76,7 @@ func (o object) decision() *service.GateDecision {
 
 // legacy reads the words of the first version of the gate: approved, or rejected,
 // which with feedback means refine.
-func (o object) legacy(feedback string) opt.Action {
+func (o decision) legacy(feedback string) opt.Action {
 	switch o.text("decision") {
 	case "approved":
 		return opt.Accept
@@ -87,8 +90,8 @@ func (o object) legacy(feedback string) opt.Action {
 	return ""
 }
 
-func (o object) refinement() {
-	f, ok := o.object("refineFeedback")
+func (o decision) refinement() {
+	f, ok := o.child("refineFeedback")
 	if !ok {
 		o.missing("refineFeedback")
 		return
@@ -97,12 +100,12 @@ func (o object) refinement() {
 	f.text("sectionPath")
 	f.texts("itemIds")
 	f.texts("tags")
-	if oneOf(f, "scope", "whole", "section", "items") == "" {
+	if oneOf(f.fields, "scope", "whole", "section", "items") == "" {
 		f.missing("scope")
 	}
 }
 
-func (o object) answers() []opt.Answer {
+func (o decision) answers() []opt.Answer {
 	list := o.list("answers")
 	if len(list) == 0 {
 		o.wrong("answers", "must contain at least one answer")

@@ -19,7 +19,7 @@ const (
 // hints reads the hints in the metadata called name. A key of the extension that
 // has the wrong type is an error, since using one activates the extension.
 func (o object) hints(name string) service.Hints {
-	m, ok := o.object(name)
+	m, ok := o.child(name)
 	if !ok {
 		return service.Hints{}
 	}
@@ -29,13 +29,13 @@ func (o object) hints(name string) service.Hints {
 		SuggestedName:   m.text(opt.KeySuggestedName),
 	}
 	m.flag(opt.KeyAutoStart, false)
-	oneOf(m, opt.KeyHistoryScope, opt.ScopeTask, opt.ScopePlan, opt.ScopeObjective)
+	oneOf(m.fields, opt.KeyHistoryScope, opt.ScopeTask, opt.ScopePlan, opt.ScopeObjective)
 	m.checkName(opt.KeySuggestedName, h.SuggestedName)
-	if plan, ok := m.object(opt.KeyPlan); ok {
+	if plan, ok := m.child(opt.KeyPlan); ok {
 		spec := plan.plan(nil)
 		h.Plan = &spec
 	}
-	if objective, ok := m.object(opt.KeyObjective); ok {
+	if objective, ok := m.child(opt.KeyObjective); ok {
 		h.Objective = &service.ObjectiveHint{
 			ID: objective.id("id"), Name: objective.text("name"), Description: objective.text("description"),
 			Metadata: objective.clientMetadata("metadata"), Plans: objective.plans(),
@@ -58,7 +58,7 @@ func (o object) clientMetadata(name string) a2a.Metadata {
 		}
 		out[key] = value
 	}
-	if m, ok := o.object(name); ok {
+	if m, ok := o.child(name); ok {
 		m.flag(opt.KeyAutoStart, false)
 		m.flag(opt.KeyOptional, false)
 	}

@@ -25,7 +25,7 @@ func ReadGetObjective(r *Reader) service.GetObjectiveParams {
 // ReadListObjectives reads the params of objectives/list.
 func ReadListObjectives(r *Reader) service.ListObjectivesParams {
 	o := r.params()
-	status := oneOf(o, "status", opt.ObjectiveStatuses...)
+	status := oneOf(o.fields, "status", opt.ObjectiveStatuses...)
 	plans, tasks := o.flag("includePlans", false), o.flag("includeTasks", false)
 	return service.ListObjectivesParams{
 		Filter:    opt.ObjectiveFilter{Status: status, Limit: o.pageSize(objectivePage), Plans: plans},
@@ -53,7 +53,7 @@ func ReadGetPlan(r *Reader) service.GetPlanParams {
 // ReadUpdateObjective reads the params of objectives/update.
 func ReadUpdateObjective(r *Reader) service.UpdateObjectiveParams {
 	o := r.params()
-	return service.UpdateObjectiveParams{ID: o.needText("id"), Change: o.change(), Status: oneOf(o, "status", opt.ObjectiveStatuses...), Seen: o.seen()}
+	return service.UpdateObjectiveParams{ID: o.needText("id"), Change: o.change(), Status: oneOf(o.fields, "status", opt.ObjectiveStatuses...), Seen: o.seen()}
 }
 
 // ReadReplan reads the params of objectives/replan.
@@ -67,7 +67,7 @@ func ReadReplan(r *Reader) service.ReplanParams {
 // ReadUpdatePlan reads the params of plans/update.
 func ReadUpdatePlan(r *Reader) service.UpdatePlanParams {
 	o := r.params()
-	p := service.UpdatePlanParams{ID: o.needText("id"), Change: o.change(), Status: oneOf(o, "status", opt.PlanStatuses...), Seen: o.seen()}
+	p := service.UpdatePlanParams{ID: o.needText("id"), Change: o.change(), Status: oneOf(o.fields, "status", opt.PlanStatuses...), Seen: o.seen()}
 	if o.find("dependencies") != nil {
 		p.Change.Dependencies = append([]string{}, o.texts("dependencies")...)
 	}
@@ -108,7 +108,7 @@ func ReadUpdateTaskStatus(r *Reader) service.UpdateTaskStatusParams {
 
 // planTaskState returns the state called name, which is required, in the spelling
 // of the extension or of 1.0.
-func (o object) planTaskState(name string) opt.TaskState {
+func (o params) planTaskState(name string) opt.TaskState {
 	s := o.needText(name)
 	state := opt.TaskState(s)
 	if word, ok := strings.CutPrefix(s, "TASK_STATE_"); ok && word == strings.ToUpper(word) {
@@ -121,7 +121,7 @@ func (o object) planTaskState(name string) opt.TaskState {
 }
 
 // change reads the changes other than the status.
-func (o object) change() opt.Change {
+func (o params) change() opt.Change {
 	c := opt.Change{Metadata: o.replacement()}
 	if name, ok := o.textIf("name"); ok {
 		c.Name = &name
@@ -140,8 +140,8 @@ func (o object) change() opt.Change {
 // replacement returns the metadata that replaces a client's, or nil for no
 // change. It is also nil if there are only keys of the server, which a client
 // sends as options or returns unchanged. An empty object removes all metadata.
-func (o object) replacement() a2a.Metadata {
-	if m, ok := o.object("metadata"); ok && len(m.m) == 0 {
+func (o params) replacement() a2a.Metadata {
+	if m, ok := o.child("metadata"); ok && len(m.m) == 0 {
 		return a2a.Metadata{}
 	}
 	return o.clientMetadata("metadata")
@@ -149,10 +149,10 @@ func (o object) replacement() a2a.Metadata {
 
 // seen returns the revision that a client has seen, 0 if it names none. It is in
 // the metadata, as in an objective, or at the top level.
-func (o object) seen() int64 {
-	at, n := o, o.integer(keyRevision)
-	if m, ok := o.object("metadata"); ok && n == nil {
-		at, n = m, m.integer(keyRevision)
+func (o params) seen() int64 {
+	at, n := o.fields, o.integer(keyRevision)
+	if m, ok := o.child("metadata"); ok && n == nil {
+		at, n = m.fields, m.integer(keyRevision)
 	}
 	switch {
 	case n == nil:

@@ -14,13 +14,16 @@ const (
 	defaultHistory = 100 // default number of messages of one task
 )
 
+// params are the params of a request.
+type params struct{ object }
+
 // ReadSend reads the params of a send.
 func ReadSend(r *Reader) service.SendParams {
 	o := r.params()
 	o.tenant()
 	o.metadata("metadata")
 	p := service.SendParams{History: defaultHistory, After: o.after()}
-	if m, ok := o.object("message"); ok {
+	if m, ok := o.child("message"); ok {
 		p.Message, p.Hints = m.message(), m.hints("metadata")
 		p.Scope = o.scope(&p.Message)
 		if p.Message.TaskID != "" || p.Hints.TaskID != "" {
@@ -31,7 +34,7 @@ func ReadSend(r *Reader) service.SendParams {
 	} else {
 		o.missing("message")
 	}
-	c, ok := o.object("configuration")
+	c, ok := o.child("configuration")
 	if !ok {
 		return p
 	}
@@ -49,14 +52,14 @@ func ReadSend(r *Reader) service.SendParams {
 
 // tenant checks the tenant of a 1.0 request. It must be that of the caller, whom
 // the credentials identify.
-func (o object) tenant() {
+func (o params) tenant() {
 	if tenant := o.text("tenant"); o.r.Version == V10 && tenant != "" && tenant != o.r.Tenant {
 		o.wrong("tenant", "is not one of this agent's")
 	}
 }
 
 // history reads how many messages to return.
-func (o object) history(missing int) int {
+func (o fields) history(missing int) int {
 	n := o.integer("historyLength")
 	switch {
 	case n == nil:
@@ -72,7 +75,7 @@ func (o object) history(missing int) int {
 // message. The message's takes precedence and is stored with it for later
 // requests. If the message has none, the request's is stored with it. An invalid
 // scope of the request is ignored.
-func (o object) scope(m *a2a.Message) opt.HistoryScope {
+func (o params) scope(m *a2a.Message) opt.HistoryScope {
 	if m != nil && m.Metadata.Has(opt.KeyHistoryScope) {
 		s, _ := m.Metadata.String(opt.KeyHistoryScope)
 		return opt.HistoryScope(s)
@@ -89,8 +92,8 @@ func (o object) scope(m *a2a.Message) opt.HistoryScope {
 }
 
 // after reads the number of the event after which to resume a stream.
-func (o object) after() *int64 {
-	m, ok := o.object("metadata")
+func (o params) after() *int64 {
+	m, ok := o.child("metadata")
 	if !ok {
 		return nil
 	}
@@ -113,18 +116,6 @@ func ReadTask(r *Reader) service.TaskParams {
 	return service.TaskParams{ID: o.needText("id"), History: o.history(defaultHistory), Scope: o.scope(nil), After: o.after()}
 }
 
-// needText returns a required string without further checks: an invalid id is not
-// found, like any unknown id.
-func (o object) needText(name string) string {
-	s, ok := o.textIf(name)
-	if !ok {
-		o.missing(name)
-	} else if s == "" {
-		o.wrong(name, "is required")
-	}
-	return s
-}
-
 // ReadTaskList reads the params of a list of tasks.
 func ReadTaskList(r *Reader) service.TaskListParams {
 	o := r.params()
@@ -141,7 +132,7 @@ func ReadTaskList(r *Reader) service.TaskListParams {
 	}
 }
 
-func (o object) pageSize(missing int) int {
+func (o params) pageSize(missing int) int {
 	n := o.integer("pageSize")
 	switch {
 	case n == nil:
@@ -178,7 +169,7 @@ func (r *Reader) RequestID() string {
 	if r.raw != nil && r.raw[0] != '{' {
 		return "" // the error is reported when the params are read
 	}
-	m, _ := r.params().object("metadata")
+	m, _ := r.params().child("metadata")
 	return m.id(opt.KeyRequestID)
 }
 

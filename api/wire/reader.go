@@ -59,8 +59,8 @@ func (r *Reader) wrong(field, problem string) {
 }
 
 // params returns the params as an object; absent ones are an empty object.
-func (r *Reader) params() object {
-	o := object{fields{r: r}}
+func (r *Reader) params() params {
+	o := params{object{fields{r: r}}}
 	switch {
 	case r.raw == nil:
 		o.m = map[string]json.RawMessage{}
@@ -162,6 +162,28 @@ func (o fields) needID(name string) string {
 	return s
 }
 
+// needText returns a required string without further checks: an invalid id is not
+// found, like any unknown id.
+func (o fields) needText(name string) string {
+	s, ok := o.textIf(name)
+	if !ok {
+		o.missing(name)
+	} else if s == "" {
+		o.wrong(name, "is required")
+	}
+	return s
+}
+
+// here reports a problem with o as a whole.
+func (o fields) here(problem string) { o.r.wrong(strings.TrimSuffix(o.path, "."), problem) }
+
+// missing reports a required member, unless its value was reported already.
+func (o fields) missing(name string) {
+	if o.find(name) == nil {
+		o.wrong(name, "is required")
+	}
+}
+
 // flag returns the boolean called name, missing if it is absent.
 func (o fields) flag(name string, missing bool) bool {
 	raw := o.find(name)
@@ -198,8 +220,8 @@ func (o fields) time(name string) a2a.Time {
 	return t
 }
 
-// object returns the object called name; ok is false if it is absent.
-func (o object) object(name string) (inner object, ok bool) {
+// child returns the object called name; ok is false if it is absent.
+func (o object) child(name string) (inner object, ok bool) {
 	raw := o.find(name)
 	if raw == nil {
 		return object{fields{r: o.r}}, false
@@ -264,7 +286,7 @@ func (o object) metadata(name string) a2a.Metadata {
 		o.wrong(name, fmt.Sprintf("is larger than %d bytes", MaxMetadata))
 		return nil
 	}
-	inner, ok := o.object(name)
+	inner, ok := o.child(name)
 	if !ok || len(inner.m) == 0 {
 		return nil
 	}
@@ -272,7 +294,7 @@ func (o object) metadata(name string) a2a.Metadata {
 }
 
 // oneOf returns the string called name as one of the values of an enum.
-func oneOf[T ~string](o object, name string, values ...T) T {
+func oneOf[T ~string](o fields, name string, values ...T) T {
 	s := T(o.text(name))
 	if s != "" && !slices.Contains(values, s) {
 		o.wrong(name, mustBeOneOf(values))

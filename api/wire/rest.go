@@ -110,7 +110,7 @@ func marshal(v any) json.RawMessage {
 
 // withPath adds the params of the path to those of the body or query, which may
 // repeat them with the same values.
-func (o object) withPath() {
+func (o fields) withPath() {
 	for name, value := range o.r.path {
 		raw := o.find(name)
 		var said string

@@ -33,7 +33,7 @@ var stateNumbers = []a2a.TaskState{
 }
 
 // state reads the state that a list selects, "" for any.
-func (o object) state(name string) a2a.TaskState {
+func (o params) state(name string) a2a.TaskState {
 	raw := o.find(name)
 	if raw == nil {
 		return ""
