@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -42,45 +43,53 @@ type document struct {
 	etag string
 }
 
-// cards are the forms of the current card.
+// documents are the forms of a card.
+type documents struct {
+	since time.Time
+	by    map[wire.Version]document
+}
+
+// cards are the part of a Server that serves the card.
 type cards struct {
-	since     time.Time
-	documents map[wire.Version]document
+	service *service.Service
+	log     *zap.Logger
+	now     func() time.Time
+	current atomic.Pointer[documents]
 }
 
 // SetSkills changes the skills on the card. The new card has another tag and
 // time, so that clients with the old card notice. It may be called at any time.
-func (s *Server) SetSkills(skills []service.Skill) {
-	s.service.SetSkills(skills)
-	s.updateCards()
+func (c *cards) SetSkills(skills []service.Skill) {
+	c.service.SetSkills(skills)
+	c.update()
 }
 
-func (s *Server) updateCards() {
-	now := &cards{since: s.cfg.Now(), documents: map[wire.Version]document{}}
-	card := s.service.Card()
+func (c *cards) update() {
+	now := &documents{since: c.now(), by: map[wire.Version]document{}}
+	card := c.service.Card()
 	for _, v := range []wire.Version{wire.V03, wire.V10} {
 		body, err := wire.Marshal(v.Card(card))
 		if err != nil {
-			s.log.Error("The agent card has no JSON form", zap.Error(err))
+			c.log.Error("The agent card has no JSON form", zap.Error(err))
 			continue
 		}
 		sum := sha256.Sum256(body)
-		now.documents[v] = document{body, `"` + hex.EncodeToString(sum[:12]) + `"`}
+		now.by[v] = document{body, `"` + hex.EncodeToString(sum[:12]) + `"`}
 	}
-	if before := s.cards.Load(); before != nil && before.same(now) {
+	if before := c.current.Load(); before != nil && before.same(now) {
 		return
 	}
-	s.cards.Store(now)
+	c.current.Store(now)
 }
 
 // same reports whether clients would see no difference.
-func (c *cards) same(o *cards) bool {
-	return maps.EqualFunc(c.documents, o.documents, func(a, b document) bool { return a.etag == b.etag })
+func (d *documents) same(o *documents) bool {
+	return maps.EqualFunc(d.by, o.by, func(a, b document) bool { return a.etag == b.etag })
 }
 
-// serveCard serves the card in the shape for the version that a request names,
+// serve serves the card in the shape for the version that a request names,
 // the union of both if it names none.
-func (s *Server) serveCard(e echo.Context) error {
+func (c *cards) serve(e echo.Context) error {
 	v, _, fault := wire.Negotiate(e.Request().Header.Values(wire.HeaderVersion), e.Request().URL.Query())
 	if fault != nil {
 		h := e.Response().Header()
@@ -88,23 +97,23 @@ func (s *Server) serveCard(e echo.Context) error {
 		h.Set("Access-Control-Allow-Origin", "*")
 		return e.JSON(http.StatusBadRequest, wire.Plain(fault, http.StatusBadRequest))
 	}
-	return s.sendCard(e, v)
+	return c.send(e, v)
 }
 
-// servePureCard serves the card of 1.0, whatever version a request names, for
+// servePure serves the card of 1.0, whatever version a request names, for
 // clients that accept no other card.
-func (s *Server) servePureCard(e echo.Context) error { return s.sendCard(e, wire.V10) }
+func (c *cards) servePure(e echo.Context) error { return c.send(e, wire.V10) }
 
-func (s *Server) sendCard(e echo.Context, v wire.Version) error {
-	cards := s.cards.Load()
-	card := cards.documents[v]
+func (c *cards) send(e echo.Context, v wire.Version) error {
+	now := c.current.Load()
+	card := now.by[v]
 	h := e.Response().Header()
 	h.Set("Vary", wire.HeaderVersion)
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("ETag", card.etag)
-	h.Set("Last-Modified", cards.since.UTC().Format(http.TimeFormat))
+	h.Set("Last-Modified", now.since.UTC().Format(http.TimeFormat))
 	h.Set("Access-Control-Allow-Origin", "*")
-	if unchanged(e.Request().Header, card.etag, cards.since) {
+	if unchanged(e.Request().Header, card.etag, now.since) {
 		return e.NoContent(http.StatusNotModified)
 	}
 	return e.Blob(http.StatusOK, "application/json", card.body)

@@ -19,14 +19,21 @@ var (
 	corsResponse = strings.Join([]string{wire.HeaderRequestID, wire.HeaderVersion, wire.HeaderExtensions, wire.HeaderExtensions3}, ", ")
 )
 
+// pages says which web pages may call.
+type pages struct {
+	origins []string
+	hosts   []string
+	foreign *http.CrossOriginProtection // nil allows pages of any origin
+}
+
 // allowOrigin lets a page read the answer if its origin is one of Config.Origins.
 // Cookies are never allowed, since the server does not use them.
-func (s *Server) allowOrigin(e echo.Context) {
+func (p pages) allowOrigin(e echo.Context) {
 	h, origin := e.Response().Header(), e.Request().Header.Get("Origin")
-	if len(s.cfg.Origins) > 0 {
+	if len(p.origins) > 0 {
 		h.Add("Vary", "Origin")
 	}
-	if origin != "" && (slices.Contains(s.cfg.Origins, origin) || slices.Contains(s.cfg.Origins, "*")) {
+	if origin != "" && (slices.Contains(p.origins, origin) || slices.Contains(p.origins, "*")) {
 		h.Set("Access-Control-Allow-Origin", origin)
 		h.Set("Access-Control-Expose-Headers", corsResponse)
 	}
@@ -48,12 +55,12 @@ func foreignPages(origins []string) *http.CrossOriginProtection {
 
 // refuseForeign refuses requests that fail foreignPages or named. A page can make
 // its own host name resolve to this server, and then has the same origin.
-func (s *Server) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
+func (p pages) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		switch r := e.Request(); {
-		case s.foreign != nil && s.foreign.Check(r) != nil:
+		case p.foreign != nil && p.foreign.Check(r) != nil:
 			return echo.NewHTTPError(http.StatusForbidden)
-		case s.cfg.Hosts != nil && !s.named(r.Host):
+		case p.hosts != nil && !p.named(r.Host):
 			return echo.NewHTTPError(http.StatusMisdirectedRequest)
 		}
 		return next(e)
@@ -62,17 +69,17 @@ func (s *Server) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
 
 // named reports whether the host of a request is one of Config.Hosts or an IP
 // address, which cannot be the name of a foreign page.
-func (s *Server) named(host string) bool {
+func (p pages) named(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	return slices.Contains(s.cfg.Hosts, host) || net.ParseIP(strings.Trim(host, "[]")) != nil
+	return slices.Contains(p.hosts, host) || net.ParseIP(strings.Trim(host, "[]")) != nil
 }
 
 // preflight tells a browser what its page may send to a path that accepts verbs.
-func (s *Server) preflight(e echo.Context, verbs string) error {
-	s.allowOrigin(e)
+func (p pages) preflight(e echo.Context, verbs string) error {
+	p.allowOrigin(e)
 	h := e.Response().Header()
 	h.Set("Allow", verbs)
 	if h.Get("Access-Control-Allow-Origin") != "" {

@@ -47,7 +47,7 @@ func (q request) ofOPT() bool { return q.operation != nil && q.operation.opt }
 
 // exchange serves a request that came by a binding.
 func (s *Server) exchange(e echo.Context, b binding) error {
-	s.allowOrigin(e)
+	s.pages.allowOrigin(e)
 	c, w, r := e.Get(callKey).(*service.Call), e.Response(), e.Request()
 	wire.ReadHeader(c, r.Header)
 	q := request{version: wire.V03}

@@ -4,17 +4,21 @@ import (
 	"net/http"
 
 	"github.com/labstack/echo/v4"
+
+	"longhaul/api/service"
 )
 
 // serveHealth says that the process runs.
-func (s *Server) serveHealth(e echo.Context) error {
+func serveHealth(e echo.Context) error {
 	return e.JSON(http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// serveReady says whether work can be accepted now, and if not, which part is the
+// readiness says whether work can be accepted now, and if not, which part is the
 // cause.
-func (s *Server) serveReady(e echo.Context) error {
-	ready := s.service.Ready(e.Request().Context())
+type readiness struct{ *service.Service }
+
+func (s readiness) serve(e echo.Context) error {
+	ready := s.Ready(e.Request().Context())
 	word := map[bool]string{true: "ready", false: "not ready"}
 	code := http.StatusOK
 	if !ready.All() {

@@ -44,7 +44,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // httpError answers requests that did not reach one of our handlers.
-func (s *Server) httpError(err error, e echo.Context) {
+func httpError(err error, e echo.Context) {
 	if e.Response().Committed {
 		return
 	}

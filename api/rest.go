@@ -6,21 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"longhaul/api/service"
 	"longhaul/api/wire"
 )
-
-// serveREST serves plain HTTP: below restPath, which is on the card, and at the
-// root, for clients that know only the server's address.
-func (s *Server) serveREST(e echo.Context) error {
-	if m, ok := find(pathBelow(e.Request())); ok && e.Request().Method == http.MethodOptions {
-		return s.preflight(e, m.verbs())
-	}
-	e.Response().Header().Set("Cache-Control", "no-store")
-	return s.exchange(e, s.rest)
-}
 
 // pathBelow returns the path of a request below restPath.
 func pathBelow(r *http.Request) string { return strings.TrimPrefix(r.URL.EscapedPath(), restPath) }

@@ -3,14 +3,9 @@ package api
 import (
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"longhaul/api/service"
 	"longhaul/api/wire"
 )
-
-// serveRPC answers a JSON-RPC request of either version.
-func (s *Server) serveRPC(e echo.Context) error { return s.exchange(e, s.rpc) }
 
 // rpc is the binding of JSON-RPC: every answer and every event is a response to
 // the request with an id.

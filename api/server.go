@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -19,8 +18,8 @@ type Server struct {
 	echo    *echo.Echo
 	rpc     rpc
 	rest    rest
-	cards   atomic.Pointer[cards]
-	foreign *http.CrossOriginProtection // nil allows pages of any origin
+	pages   pages
+	cards
 }
 
 // New returns a server of cfg.Service.
@@ -28,32 +27,34 @@ func New(cfg Config) *Server {
 	cfg = withDefaults(cfg)
 	operations := byName(table(cfg.Service))
 	s := &Server{
-		cfg: cfg, log: cfg.Log, service: cfg.Service, echo: echo.New(), foreign: foreignPages(cfg.Origins),
-		rpc:  rpc{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
-		rest: rest{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
+		cfg: cfg, log: cfg.Log, service: cfg.Service, echo: echo.New(),
+		rpc:   rpc{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
+		rest:  rest{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
+		pages: pages{cfg.Origins, cfg.Hosts, foreignPages(cfg.Origins)},
+		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now},
 	}
-	s.updateCards()
+	s.cards.update()
 	s.routes()
 	return s
 }
 
 func (s *Server) routes() {
-	s.echo.HTTPErrorHandler = s.httpError
-	s.echo.Use(s.observe, s.refuseForeign)
+	s.echo.HTTPErrorHandler = httpError
+	s.echo.Use(s.observe, s.pages.refuseForeign)
 	for _, path := range []string{"/", "/a2a", "/a2a/"} {
-		s.echo.POST(path, s.serveRPC)
-		s.echo.OPTIONS(path, func(e echo.Context) error { return s.preflight(e, "OPTIONS, POST") })
+		s.echo.POST(path, func(e echo.Context) error { return s.exchange(e, s.rpc) })
+		s.echo.OPTIONS(path, func(e echo.Context) error { return s.pages.preflight(e, "OPTIONS, POST") })
 	}
 	get := func(path string, handler echo.HandlerFunc) {
 		s.echo.GET(path, handler)
 		s.echo.HEAD(path, handler)
 	}
-	get("/.well-known/agent-card.json", s.serveCard)
-	get("/.well-known/agent.json", s.serveCard)
-	get("/a2a/.well-known/agent-card.json", s.serveCard)
-	get("/v1.0/.well-known/agent-card.json", s.servePureCard)
+	get("/.well-known/agent-card.json", s.cards.serve)
+	get("/.well-known/agent.json", s.cards.serve)
+	get("/a2a/.well-known/agent-card.json", s.cards.serve)
+	get("/v1.0/.well-known/agent-card.json", s.cards.servePure)
 	if !s.cfg.NoREST {
-		get(restPath+"/.well-known/agent-card.json", s.serveCard)
+		get(restPath+"/.well-known/agent-card.json", s.cards.serve)
 		s.echo.Any(restPath, s.serveREST)
 		s.echo.Any(restPath+"/*", s.serveREST)
 		for _, path := range []string{`/message\:send`, `/message\:stream`, "/tasks", "/tasks/*", "/extendedAgentCard"} {
@@ -61,8 +62,18 @@ func (s *Server) routes() {
 			s.echo.Any("/:tenant"+path, s.serveREST)
 		}
 	}
-	get("/healthz", s.serveHealth)
-	get("/readyz", s.serveReady)
+	get("/healthz", serveHealth)
+	get("/readyz", readiness{s.service}.serve)
+}
+
+// serveREST serves plain HTTP: below restPath, which is on the card, and at the
+// root, for clients that know only the server's address.
+func (s *Server) serveREST(e echo.Context) error {
+	if m, ok := find(pathBelow(e.Request())); ok && e.Request().Method == http.MethodOptions {
+		return s.pages.preflight(e, m.verbs())
+	}
+	e.Response().Header().Set("Cache-Control", "no-store")
+	return s.exchange(e, s.rest)
 }
 
 // ServeHTTP implements [http.Handler].
