@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"longhaul/a2a"
 )
@@ -40,8 +41,14 @@ type answer struct {
 	Error  *rpcError       `json:"error"`
 }
 
+// A caller calls the methods of one agent, for the parts of a Client.
+type caller struct {
+	cfg    Config
+	lastID atomic.Int64 // of a request
+}
+
 // repeat calls an idempotent method until it answers or Config.Patience ends.
-func (c *Client) repeat(ctx context.Context, method string, params, result any) error {
+func (c *caller) repeat(ctx context.Context, method string, params, result any) error {
 	r := c.retry()
 	for {
 		err := c.call(ctx, method, params, result)
@@ -55,7 +62,7 @@ func (c *Client) repeat(ctx context.Context, method string, params, result any) 
 }
 
 // call calls a method once and reads its result.
-func (c *Client) call(ctx context.Context, method string, params, result any) error {
+func (c *caller) call(ctx context.Context, method string, params, result any) error {
 	attempt, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	res, err := c.post(attempt, method, params, http.Header{"Accept": {typeJSON}})
@@ -73,7 +80,7 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 }
 
 // post sends a request. header is added to the headers of every request.
-func (c *Client) post(ctx context.Context, method string, params any, header http.Header) (*http.Response, error) {
+func (c *caller) post(ctx context.Context, method string, params any, header http.Header) (*http.Response, error) {
 	body, err := json.Marshal(request{"2.0", c.lastID.Add(1), method, params})
 	if err != nil {
 		return nil, fmt.Errorf("write the params of %s: %w", method, err)
@@ -92,7 +99,7 @@ func (c *Client) post(ctx context.Context, method string, params any, header htt
 
 // request returns a request to a path below the client's URL, with the headers
 // that every request has.
-func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+func (c *caller) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.cfg.URL+path, body)
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, fmt.Errorf("%q is not the URL of an agent, such as https://agent.example.com", c.cfg.URL)
@@ -104,7 +111,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	return req, nil
 }
 
-func (c *Client) do(req *http.Request) (*http.Response, error) {
+func (c *caller) do(req *http.Request) (*http.Response, error) {
 	res, err := c.cfg.HTTP.Do(req)
 	if err != nil {
 		return nil, &brokenError{err}

@@ -9,7 +9,6 @@ package client
 import (
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -30,8 +29,8 @@ type Config struct {
 
 // A Client talks to one agent. Its methods may be called concurrently.
 type Client struct {
-	cfg    Config
-	lastID atomic.Int64 // of a request
+	*caller
+	objectives
 }
 
 // New returns a client. It connects when it is used.
@@ -49,7 +48,8 @@ func New(cfg Config) *Client {
 	orMinute(&cfg.Patience)
 	orMinute(&cfg.Timeout)
 	orMinute(&cfg.Silence)
-	return &Client{cfg: cfg}
+	c := &caller{cfg: cfg}
+	return &Client{c, objectives{c}}
 }
 
 func orMinute(d *time.Duration) {

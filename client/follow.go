@@ -14,7 +14,7 @@ var errCut = &brokenError{errors.New("the stream ended before the task")}
 
 // A follower yields the events of one task, over one connection or more.
 type follower struct {
-	c     *Client
+	c     *caller
 	retry *retry
 
 	send      *sendParams // begins the stream; nil for a subscription

@@ -84,9 +84,12 @@ type idParams struct {
 	ID string `json:"id"`
 }
 
+// objectives is the part of a Client that calls the methods of the OPT extension.
+type objectives struct{ *caller }
+
 // CreateObjective creates an objective, which does not start by itself. The call
 // is not repeated, since a repeat would create a second objective.
-func (c *Client) CreateObjective(ctx context.Context, o NewObjective) (*Objective, error) {
+func (c objectives) CreateObjective(ctx context.Context, o NewObjective) (*Objective, error) {
 	var r objectiveResult
 	if err := c.call(ctx, "objectives/create", o, &r); err != nil {
 		return nil, err
@@ -95,7 +98,7 @@ func (c *Client) CreateObjective(ctx context.Context, o NewObjective) (*Objectiv
 }
 
 // GetObjective returns an objective with its plans and their tasks.
-func (c *Client) GetObjective(ctx context.Context, id string) (*Objective, error) {
+func (c objectives) GetObjective(ctx context.Context, id string) (*Objective, error) {
 	var r objectiveResult
 	if err := c.repeat(ctx, "objectives/get", idParams{id}, &r); err != nil {
 		return nil, err
@@ -120,7 +123,7 @@ type ObjectivePage struct {
 }
 
 // ListObjectives returns a page of objectives, the newest first.
-func (c *Client) ListObjectives(ctx context.Context, o ObjectiveOptions) (*ObjectivePage, error) {
+func (c objectives) ListObjectives(ctx context.Context, o ObjectiveOptions) (*ObjectivePage, error) {
 	var page ObjectivePage
 	if err := c.repeat(ctx, "objectives/list", o, &page); err != nil {
 		return nil, err
@@ -130,7 +133,7 @@ func (c *Client) ListObjectives(ctx context.Context, o ObjectiveOptions) (*Objec
 
 // CreatePlan adds a plan to an objective. Like CreateObjective it is not
 // repeated.
-func (c *Client) CreatePlan(ctx context.Context, p NewPlan) (*Plan, error) {
+func (c objectives) CreatePlan(ctx context.Context, p NewPlan) (*Plan, error) {
 	var r planResult
 	if err := c.call(ctx, "plans/create", p, &r); err != nil {
 		return nil, err
@@ -139,7 +142,7 @@ func (c *Client) CreatePlan(ctx context.Context, p NewPlan) (*Plan, error) {
 }
 
 // GetPlan returns a plan with its tasks.
-func (c *Client) GetPlan(ctx context.Context, id string) (*Plan, error) {
+func (c objectives) GetPlan(ctx context.Context, id string) (*Plan, error) {
 	var r planResult
 	if err := c.repeat(ctx, "plans/get", idParams{id}, &r); err != nil {
 		return nil, err
@@ -160,7 +163,7 @@ type ObjectiveChange struct {
 // UpdateObjective changes an objective. If Seen is not zero and the objective has
 // another revision, the error has the Reason [ReasonStale]. Like all changes it
 // is not repeated, since another client may have made a change meanwhile.
-func (c *Client) UpdateObjective(ctx context.Context, id string, change ObjectiveChange) (*Objective, error) {
+func (c objectives) UpdateObjective(ctx context.Context, id string, change ObjectiveChange) (*Objective, error) {
 	var r objectiveResult
 	if err := c.call(ctx, "objectives/update", objectiveChange{id, change}, &r); err != nil {
 		return nil, err
@@ -169,7 +172,7 @@ func (c *Client) UpdateObjective(ctx context.Context, id string, change Objectiv
 }
 
 // Replan asks for plans in place of those that have not ended.
-func (c *Client) Replan(ctx context.Context, id, reason string) (*Objective, error) {
+func (c objectives) Replan(ctx context.Context, id, reason string) (*Objective, error) {
 	var r objectiveResult
 	if err := c.call(ctx, "objectives/replan", replanParams{id, reason}, &r); err != nil {
 		return nil, err
@@ -189,7 +192,7 @@ type PlanChange struct {
 
 // UpdatePlan changes a plan, like UpdateObjective. Seen is the revision of its
 // objective.
-func (c *Client) UpdatePlan(ctx context.Context, id string, change PlanChange) (*Plan, error) {
+func (c objectives) UpdatePlan(ctx context.Context, id string, change PlanChange) (*Plan, error) {
 	var r planResult
 	if err := c.call(ctx, "plans/update", planChange{id, change}, &r); err != nil {
 		return nil, err
@@ -199,7 +202,7 @@ func (c *Client) UpdatePlan(ctx context.Context, id string, change PlanChange) (
 
 // AddTasks adds tasks to a plan. In their Dependencies, "task-0" is the first task
 // that the plan has already.
-func (c *Client) AddTasks(ctx context.Context, planID string, tasks ...NewPlanTask) (*Plan, error) {
+func (c objectives) AddTasks(ctx context.Context, planID string, tasks ...NewPlanTask) (*Plan, error) {
 	var r planResult
 	if err := c.call(ctx, "plans/addTasks", addTasksParams{planID, tasks}, &r); err != nil {
 		return nil, err
@@ -208,7 +211,7 @@ func (c *Client) AddTasks(ctx context.Context, planID string, tasks ...NewPlanTa
 }
 
 // LinkTask has another A2A task stand in for a plan task that has not begun.
-func (c *Client) LinkTask(ctx context.Context, id, a2aTaskID string) (*PlanTask, error) {
+func (c objectives) LinkTask(ctx context.Context, id, a2aTaskID string) (*PlanTask, error) {
 	var r MovedTask
 	if err := c.call(ctx, "tasks/link", linkParams{id, a2aTaskID}, &r); err != nil {
 		return nil, err
@@ -226,7 +229,7 @@ type MovedTask struct {
 
 // UpdateTaskStatus moves a plan task by hand; text is the message of its status,
 // "" for none. The states of its plan and its objective follow.
-func (c *Client) UpdateTaskStatus(ctx context.Context, id string, status opt.TaskState, text string) (*MovedTask, error) {
+func (c objectives) UpdateTaskStatus(ctx context.Context, id string, status opt.TaskState, text string) (*MovedTask, error) {
 	var r MovedTask
 	if err := c.call(ctx, "tasks/updateStatus", statusParams{id, status, text}, &r); err != nil {
 		return nil, err

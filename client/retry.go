@@ -45,12 +45,12 @@ func hopeless(err error) bool {
 
 // A retry counts the failures of one call, or of one stream.
 type retry struct {
-	c       *Client
+	c       *caller
 	attempt int       // since there was progress
 	since   time.Time // of the first failure since the agent was last heard of; zero if there is none
 }
 
-func (c *Client) retry() *retry { return &retry{c: c} }
+func (c *caller) retry() *retry { return &retry{c: c} }
 
 // heard notes that the agent has answered.
 func (r *retry) heard() { r.since = time.Time{} }

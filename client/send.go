@@ -76,7 +76,7 @@ func (c *Client) Send(ctx context.Context, m a2a.Message, o SendOptions) (Event,
 func (c *Client) Stream(ctx context.Context, m a2a.Message, o SendOptions) iter.Seq2[Event, error] {
 	params := o.params(m)
 	return func(yield func(Event, error) bool) {
-		f := follower{c: c, retry: c.retry(), send: &params, mayResend: o.Retry}
+		f := follower{c: c.caller, retry: c.retry(), send: &params, mayResend: o.Retry}
 		f.run(ctx, yield)
 	}
 }
@@ -88,7 +88,7 @@ func (c *Client) Stream(ctx context.Context, m a2a.Message, o SendOptions) iter.
 // yielded. An error comes last.
 func (c *Client) Subscribe(ctx context.Context, taskID, after string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		f := follower{c: c, retry: c.retry(), taskID: taskID, after: after}
+		f := follower{c: c.caller, retry: c.retry(), taskID: taskID, after: after}
 		f.run(ctx, yield)
 	}
 }

@@ -29,7 +29,7 @@ type stream struct {
 
 // open calls a method that answers with a stream. after is sent as the id of
 // the last event that is known; "" is none.
-func (c *Client) open(ctx context.Context, method string, params any, after string) (*stream, error) {
+func (c *caller) open(ctx context.Context, method string, params any, after string) (*stream, error) {
 	s := &stream{limit: c.cfg.Silence}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.quiet = time.AfterFunc(s.limit, func() { s.cancel(errSilent) })
