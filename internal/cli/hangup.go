@@ -6,8 +6,6 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
-
-	"go.uber.org/zap"
 )
 
 // onHangup handles SIGHUP until ctx ends: it signals reload, or calls leave if
@@ -52,23 +50,4 @@ func hasTerminal() bool {
 	}
 	_ = f.Close()
 	return true
-}
-
-// onReload registers follow, which is called after new playbooks were loaded.
-func (s *service) onReload(follow func()) { s.followers = append(s.followers, follow) }
-
-// reload reads the playbooks again, if the service has any. Running objectives
-// are not affected: their plans are in their histories.
-func (s *service) reload() {
-	if s.books == nil {
-		return
-	}
-	if err := s.books.Reload(); err != nil {
-		s.log.Error("Kept the playbooks from before", zap.Error(err))
-		return
-	}
-	for _, follow := range s.followers {
-		follow()
-	}
-	s.log.Info("Read the playbooks again")
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	"go.uber.org/zap"
 
 	"longhaul/worker"
@@ -72,37 +71,15 @@ func (c *workerCommand) Run(p *program) error {
 		if err := s.open(ctx, c.storeSettings, c.workSettings, c.temporalSettings); err != nil {
 			return err
 		}
-		if err := s.prepare(ctx, c.Namespace, c.ofNamespace()); err != nil {
+		if err := s.namespace(c.Namespace).prepare(ctx, c.ofNamespace()); err != nil {
 			return err
 		}
 		s.log.Info("Working", zap.String("temporal", c.TemporalAddr))
 		if err := s.work(c.workerSettings); err != nil {
 			return err
 		}
-		return s.retain(ctx, c.retentionSettings, c.Namespace)
+		return s.namespace(c.Namespace).retain(ctx, c.TTL)
 	})
-}
-
-// prepare waits for Temporal and makes the namespace and its search attributes.
-// If our credentials do not allow that, an operator must make them.
-func (s *service) prepare(ctx context.Context, namespace string, retention time.Duration) error {
-	for {
-		err := within(ctx, func(ctx context.Context) error { return workflows.Prepare(ctx, s.temporal, namespace, retention) })
-		var denied *serviceerror.PermissionDenied
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &denied):
-			s.log.Warn("Not allowed to set up Temporal", zap.String("namespace", namespace), zap.Error(err))
-			return nil
-		}
-		s.log.Warn("Waiting for Temporal", zap.Error(err))
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
-		}
-	}
 }
 
 // embedSettings say how the embedded Temporal runs.
@@ -146,7 +123,7 @@ func (c *devCommand) Run(p *program) error {
 			return err
 		}
 		welcome(p.stdout, url, temporal.UIURL)
-		return s.retain(ctx, c.retentionSettings, c.Namespace)
+		return s.namespace(c.Namespace).retain(ctx, c.TTL)
 	})
 }
 

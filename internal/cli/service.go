@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -85,6 +86,25 @@ func (s *service) wait(ctx context.Context, reload <-chan struct{}) error {
 	}
 }
 
+// onReload registers follow, which is called after new playbooks were loaded.
+func (s *service) onReload(follow func()) { s.followers = append(s.followers, follow) }
+
+// reload reads the playbooks again, if the service has any. Running objectives
+// are not affected: their plans are in their histories.
+func (s *service) reload() {
+	if s.books == nil {
+		return
+	}
+	if err := s.books.Reload(); err != nil {
+		s.log.Error("Kept the playbooks from before", zap.Error(err))
+		return
+	}
+	for _, follow := range s.followers {
+		follow()
+	}
+	s.log.Info("Read the playbooks again")
+}
+
 // open opens the journal, reads the playbooks and connects to Temporal.
 func (s *service) open(ctx context.Context, store storeSettings, work workSettings, temporal temporalSettings) error {
 	path, err := store.journal()
@@ -113,6 +133,9 @@ func local(addr string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
+
+// namespace returns a namespace of the Temporal that s is connected to.
+func (s *service) namespace(name string) namespace { return namespace{s.temporal, name, s.log} }
 
 // work starts a worker.
 func (s *service) work(cfg workerSettings) error {
@@ -203,6 +226,18 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	})
 	s.serveGRPC(operations, grpcListener, cfg)
 	return url, nil
+}
+
+// agent returns the agent with a name.
+func (s *service) agent(name string) (Agent, error) {
+	if name == "playbooks" {
+		return playbooks{s.books}, nil
+	}
+	if a := s.build.Agents[name]; a != nil {
+		return a, nil
+	}
+	known := append([]string{"playbooks"}, slices.Sorted(maps.Keys(s.build.Agents))...)
+	return nil, fmt.Errorf("--agent %q: this program has %s", name, strings.Join(known, ", "))
 }
 
 // anyone accepts every request as the same caller. It is for servers that only this

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
 
 	"go.temporal.io/sdk/log"
 	"go.uber.org/zap"
@@ -18,18 +15,6 @@ import (
 	"longhaul/api"
 	apiservice "longhaul/api/service"
 )
-
-// agent returns the agent with a name.
-func (s *service) agent(name string) (Agent, error) {
-	if name == "playbooks" {
-		return playbooks{s.books}, nil
-	}
-	if a := s.build.Agents[name]; a != nil {
-		return a, nil
-	}
-	known := append([]string{"playbooks"}, slices.Sorted(maps.Keys(s.build.Agents))...)
-	return nil, fmt.Errorf("--agent %q: this program has %s", name, strings.Join(known, ", "))
-}
 
 // repeats are the values of --idempotency.
 var repeats = map[string]apiservice.Idempotency{"message-id": apiservice.ByMessageID, "header": apiservice.ByHeader, "off": apiservice.NoRepeats}
