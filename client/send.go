@@ -12,8 +12,8 @@ import (
 
 // SendOptions say how to send a message.
 type SendOptions struct {
-	// ReturnImmediately has the agent answer at once, not when the task has
-	// ended or waits for somebody. Streams always begin at once.
+	// ReturnImmediately has the agent answer at once, not when the task has ended
+	// or waits for a person. Streams always begin at once.
 	ReturnImmediately bool
 	// History is how many messages of the task's history to return; negative: the
 	// agent's default.

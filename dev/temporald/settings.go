@@ -59,10 +59,11 @@ func settings() dynamicconfig.StaticClient {
 		// Fairness keys have no effect without it, also in 1.32.
 		dynamicconfig.MatchingEnableFairness.Key(): true,
 
-		// System workers that upstream starts and never stops: after Stop they would poll a dead address for the
-		// life of the process, and Stop would wait a second for their polls. The scanners remove, twice a day,
-		// rows of task queues that nobody uses any more, some hundred bytes each. Without its worker, a parent's
-		// close policy is applied to the children by the queue itself.
+		// System workers that upstream starts and never stops: after Stop they
+		// would poll a dead address for the life of the process, and Stop would
+		// wait a second for their polls. The scanners remove, twice a day, rows of
+		// unused task queues, some hundred bytes each. Without its worker, a
+		// parent's close policy is applied to the children by the queue itself.
 		dynamicconfig.TaskQueueScannerEnabled.Key():       false,
 		dynamicconfig.HistoryScannerEnabled.Key():         false,
 		dynamicconfig.EnableParentClosePolicyWorker.Key(): false,

@@ -10,8 +10,8 @@ import (
 	"longhaul/opt"
 )
 
-// audit looks at every objective that all the tests have left: its events must be
-// a story that can be told, and its tasks must have been run as that says.
+// audit checks every objective of all tests: the model must accept its events,
+// and its tasks must have run as the events say.
 func (s *service) audit(t *testing.T) {
 	t.Helper()
 	runs, err := s.runs()
@@ -49,7 +49,7 @@ func (s *service) audit(t *testing.T) {
 	t.Logf("%d objectives, %d tasks dispatched, %d rounds of them run", len(all), tasks, len(runs))
 }
 
-// hear has a story told of an objective.
+// hear reads the events of an objective into a story.
 func (s *service) hear(ctx context.Context, id string, st *story) error {
 	events, err := s.journal.Events(ctx, id, 0, 0)
 	st.tell(events)

@@ -13,9 +13,9 @@ import (
 	"longhaul/opt"
 )
 
-// What cannot be is refused with the code of its own and the name of what is
-// wrong, and changes nothing. What belongs to others is tried where there are
-// others: a site without keys has one tenant.
+// Invalid calls are refused with their code and the name of the wrong field, and
+// change nothing. Other tests check things of other tenants: a site without keys
+// has one tenant.
 func badInput(t *testing.T, s *service) {
 	s.each(t, "params", (*client).badParams)
 	s.each(t, "types", (*client).wrongTypes)
@@ -98,7 +98,8 @@ var badCalls = map[string]badCall{
 	"replan, no id":              {"objectives/replan", params{}, "id"},
 }
 
-// twoPlans makes an objective and what stands for its parts in params.
+// twoPlans makes an objective, and a replacer for the names of its parts in
+// params.
 func (c *client) twoPlans() (*harness.Objective, *strings.Replacer) {
 	c.Helper()
 	o := c.create("x", harness.NewPlan("p", "say one", "say two"), harness.NewPlan("q", "say three"))
@@ -107,7 +108,7 @@ func (c *client) twoPlans() (*harness.Objective, *strings.Replacer) {
 		"LAST", o.Plans[1].Tasks[0].ID, "NEXT", opt.PlanID(o.ID, 3))
 }
 
-// fill puts ids in place of their names, wherever they stand in v.
+// fill replaces names by ids everywhere in v.
 func fill(v any, ids *strings.Replacer) any {
 	switch v := v.(type) {
 	case string:
@@ -148,8 +149,7 @@ func (c *client) badParams() {
 	}
 }
 
-// wrong checks that an error finds fault with one param, or has a reason, and says
-// so.
+// wrong checks that an error names one param, or has a reason.
 func (c *client) wrong(err error, at string) {
 	c.Helper()
 	var rpc *harness.RPCError
@@ -164,7 +164,7 @@ func (c *client) wrong(err error, at string) {
 	}
 }
 
-// kinds are the params of all methods by what they are.
+// kinds are the params of all methods by their kinds.
 var kinds = map[string]map[string]string{
 	"objectives/create":  {"name": "text!", "description": "text", "metadata": "object"},
 	"objectives/get":     {"id": "text!", "includePlans": "flag", "includeTasks": "flag"},
@@ -188,7 +188,7 @@ var others = map[string][]any{
 	"object": {"x", 5, true, []any{}},
 }
 
-// right returns params that are as they should be.
+// right returns valid params.
 func right(method string) params {
 	p := map[string]params{
 		"objectives/create":  {"name": "x"},
@@ -207,7 +207,7 @@ func right(method string) params {
 }
 
 // wrongTypes gives every param of every method values of every other type, and
-// leaves out what must be there.
+// leaves out required params.
 func (c *client) wrongTypes() {
 	o, ids := c.twoPlans()
 	c.unchanged(o.ID, func() {
@@ -254,7 +254,7 @@ func (c *client) wrongTypes() {
 	})
 }
 
-// unknown names what is not there, in every way there is.
+// unknown names things that do not exist, in every form.
 func (c *client) unknown() {
 	o, _ := c.twoPlans()
 	plan := o.Plans[0].ID
@@ -287,7 +287,7 @@ func (c *client) unknown() {
 	}
 }
 
-// noMethods calls what is no part of the extension.
+// noMethods calls methods that are not in the extension.
 func (c *client) noMethods() {
 	for _, method := range []string{
 		"plans/list", "tasks/create", "objectives/delete", "plans/delete", "tasks/delete", "objectives/cancel", "plans/replan", "Objectives/Get", "objectives/",
@@ -298,9 +298,9 @@ func (c *client) noMethods() {
 	}
 }
 
-// badMetadata has keys of the extension say what they cannot, in a message. To use
-// one is to activate the extension, so that a header makes no difference; what says
-// something else is not looked at.
+// badMetadata has invalid values for keys of the extension in a message. Using
+// such a key activates the extension, so the header makes no difference; other
+// keys are not checked.
 func (c *client) badMetadata() {
 	send := func(by *harness.Client, key string, value any) error {
 		message := map[string]any{"messageId": c.Name() + key, "role": "ROLE_USER", "parts": []any{map[string]any{"text": "say x"}}, "metadata": map[string]any{key: value}}

@@ -10,16 +10,16 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// Bounds on the history of one workflow of the largest objective there can be. A
-// plan of fifty tasks in list order comes to some 480 events and 280 kB; from 4,096
-// events or 4 MiB on Temporal wants a workflow to go on as a new run.
+// Bounds on the history of one workflow of the largest possible objective. A plan
+// of fifty tasks in list order needs some 480 events and 280 kB; from 4,096
+// events or 4 MiB on Temporal suggests to continue as new.
 const (
 	maxEvents = 1_000
 	maxBytes  = 1 << 20
 )
 
-// big carries out the largest objective there can be, half of its plans in list
-// order and half as graphs.
+// big runs the largest possible objective, half of its plans in list order and
+// half as graphs.
 func big(t *testing.T, s *service) {
 	c := s.client(t)
 	o := c.create("The largest")

@@ -10,7 +10,7 @@ import (
 	"longhaul/opt"
 )
 
-// What changes of plans do while they are carried out, and new attempts.
+// Changes of plans while they run, and new attempts.
 func changing(t *testing.T, s *service) {
 	s.each(t, "add tasks", (*client).addTasks)
 	s.each(t, "add tasks with dependencies", (*client).addDependent)
@@ -36,7 +36,7 @@ func changing(t *testing.T, s *service) {
 	s.each(t, "reorder what is held", (*client).reorderHeld)
 }
 
-// specs makes the tasks of a request of their scripts.
+// specs makes the tasks of a request from scripts.
 func specs(scripts ...string) []harness.PlanTask { return harness.NewPlan("", scripts...).Tasks }
 
 func (c *client) addTasks() {
@@ -55,8 +55,8 @@ func (c *client) addTasks() {
 	}
 }
 
-// addDependent makes a graph of a list while its first task runs: those that depend
-// on nothing that runs begin at once, the others when they may.
+// addDependent turns a list into a graph while its first task runs: tasks with
+// met dependencies begin at once, the others later.
 func (c *client) addDependent() {
 	doors := c.newDoors(3)
 	o := c.create("x", harness.NewPlan("p", "await "+doors[0], "await "+doors[1]))
@@ -85,7 +85,7 @@ func (c *client) addPlans() {
 	if p := c.add(o.ID, late); p.Status != "pending" {
 		c.Errorf("a new plan is %s", p.Status)
 	}
-	late.Dependencies = []string{o.Plans[0].ID} // that makes a graph of them all
+	late.Dependencies = []string{o.Plans[0].ID} // this turns the list of plans into a graph
 	c.add(o.ID, late)
 	c.becomes(o.ID, "working working[working] completed[completed] blocked/dependencies[pending]")
 	c.control.Open(door, "say one")
@@ -96,7 +96,7 @@ func (c *client) addPlans() {
 	}
 }
 
-// changes are those that raise the revision of an objective with a plan that is
+// changes are calls that raise the revision of an objective with a plan that was
 // not started.
 func changes(o *harness.Objective) map[string]params {
 	plan, task := o.Plans[0].ID, o.Plans[0].Tasks[0].ID
@@ -140,8 +140,8 @@ func (c *client) revision() {
 	})
 }
 
-// stale has a client ask for changes that has not seen the latest one. It may say
-// in two places what it has seen.
+// stale has a client ask for changes with an old revision, in both places where
+// it may be.
 func (c *client) stale() {
 	o := c.create("x", harness.NewPlan("p", "say one"))
 	seen := o.Revision()
@@ -164,8 +164,8 @@ func (c *client) stale() {
 	})
 }
 
-// undisturbed changes all there is to change around a task that runs. It is not run
-// again for that.
+// undisturbed makes every change around a running task. The task must not run
+// again.
 func (c *client) undisturbed() {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "await "+door), harness.NewPlan("q", "say two"))
@@ -188,8 +188,8 @@ func (c *client) undisturbed() {
 	}
 }
 
-// retry begins a second attempt at an objective that failed in the middle: what was
-// completed is not done again, and its results are used.
+// retry begins a second attempt at an objective that failed in the middle:
+// completed tasks do not run again, and their results are used.
 func (c *client) retry() {
 	doors := c.newDoors(1)
 	first, second, third := harness.NewPlan("p", "say first"), harness.NewPlan("q", "await "+doors[0]), harness.NewPlan("r", "say third")
@@ -248,7 +248,8 @@ func (c *client) retry() {
 	})
 }
 
-// retryCanceled begins again what was canceled before and while it ran, twice.
+// retryCanceled retries objectives that were canceled before and during their
+// work, twice.
 func (c *client) retryCanceled() {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "say first"), harness.NewPlan("q", "await "+door, "say third"))
@@ -271,7 +272,8 @@ func (c *client) retryCanceled() {
 	}
 }
 
-// retryLarge begins again what has made more than Temporal takes in one payload.
+// retryLarge retries an objective with results that are larger than one payload
+// of Temporal.
 func (c *client) retryLarge() {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "await "+door), harness.NewPlan("q", "fail"))
@@ -281,7 +283,7 @@ func (c *client) retryLarge() {
 	c.is(c.move(o.ID, "submitted").Objective, "submitted completed[completed] pending[pending]")
 }
 
-// retryAtOnce begins again what a client has failed, as soon as it has.
+// retryAtOnce retries an objective at once after a client has failed it.
 func (c *client) retryAtOnce() {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "await "+door))
@@ -312,7 +314,7 @@ const (
 	onePlan    = `[{"name": "new", "tasks": [{"name": "n", "description": "say new"}]}]`
 )
 
-// replan has other plans made while a task runs, which is canceled for them.
+// replan replans while a task runs, which is canceled.
 func (c *client) replan() {
 	doors := c.newDoors(2)
 	o := c.planned(doors[0], harness.NewPlan("p", "await "+doors[1], "say never"))
@@ -334,7 +336,7 @@ func (c *client) replan() {
 	c.refused(err, "completed", "planning")
 }
 
-// replanMeanwhile has a task end while other plans are made. Nothing follows on it.
+// replanMeanwhile has a task end during a replan. No further task begins.
 func (c *client) replanMeanwhile() {
 	doors := c.newDoors(2)
 	o := c.planned(doors[0], harness.NewPlan("p", "await "+doors[1], "say never"))
@@ -343,15 +345,14 @@ func (c *client) replanMeanwhile() {
 	c.await(doors[0])
 	c.control.Open(doors[1], "say one")
 	c.becomes(o.ID, "planning blocked/operator[completed pending]")
-	c.unchanged(o.ID, func() { // somebody else wants what is under way
+	c.unchanged(o.ID, func() { // another client asks for a replan
 		c.is(c.shown("objectives/replan", params{"id": o.ID}).Objective, "planning blocked/operator[completed pending]")
 	})
 	c.control.Open(doors[0], onePlan)
 	c.ran(c.becomes(o.ID, "completed skipped[completed canceled] completed[completed]"), 1, 0, 1)
 }
 
-// replanList has other plans made in place of one that works and those that were to
-// come after it. Of these nothing begins.
+// replanList replaces a working plan and the plans after it, which do not begin.
 func (c *client) replanList() {
 	doors := c.newDoors(2)
 	plans := []*harness.Plan{harness.NewPlan("p", "await "+doors[1], "say never")}
@@ -375,7 +376,7 @@ func tooManyPlans() string {
 	return plans + `{"name": "last"}]`
 }
 
-// replanInVain has no other plans made. The old ones go on.
+// replanInVain has a replan without new plans. The old ones continue.
 func (c *client) replanInVain(behind string) {
 	doors := c.newDoors(2)
 	o := c.planned(doors[0], harness.NewPlan("p", "await "+doors[1], "say two"), harness.NewPlan("q", "say three"))
@@ -387,8 +388,8 @@ func (c *client) replanInVain(behind string) {
 	c.ran(c.becomes(o.ID, "completed completed[completed completed] completed[completed]"), 1, 1, 1)
 }
 
-// link has somebody else's task stand in for one. That is not run here: a client
-// says how it goes.
+// link links a task to a task of another server. The task does not run here: a
+// client moves it.
 func (c *client) link() {
 	o := c.create("x", harness.NewPlan("p", "say never", "say two"))
 	id := o.Plans[0].Tasks[0].ID

@@ -9,7 +9,8 @@ import (
 	"longhaul/opt"
 )
 
-// waitsByHand has a client let a task wait before anything was started: nothing is.
+// waitsByHand has a client move a task to a waiting state before the start:
+// nothing starts.
 func (c *client) waitsByHand() {
 	o := c.create("x", harness.NewPlan("p", "say never", "say two"), harness.NewPlan("q", "say three"))
 	task := o.Plans[0].Tasks[0].ID
@@ -32,13 +33,14 @@ func (c *client) waitsByHand() {
 	c.ran(c.becomes(o.ID, "completed completed[completed completed] completed[completed]"), 0, 1, 1)
 }
 
-// waitsBeside has a client let a task wait beside one that works, and start it all.
+// waitsBeside has a client move a task to a waiting state while another works,
+// and start the objective.
 func (c *client) waitsBeside() {
 	doors := c.newDoors(2)
 	p := harness.NewPlan("p", "say never", "await "+doors[0])
 	q := harness.NewPlan("q", "await "+doors[1])
 	o := c.create("x", p)
-	q.Dependencies = []string{} // the third makes a graph of them
+	q.Dependencies = []string{} // the third plan turns the list into a graph
 	c.add(o.ID, q)
 	r := harness.NewPlan("r", "say last")
 	r.Dependencies = []string{o.Plans[0].ID}
@@ -64,7 +66,8 @@ func (c *client) waitsBeside() {
 	c.ran(c.becomes(o.ID, "completed completed[completed completed] completed[completed] completed[completed]"), 0, 1, 1, 1)
 }
 
-// worksWhilePlanned has an objective work before its plans are there. They come.
+// worksWhilePlanned moves an objective to working before its plans are made. They
+// are still added.
 func (c *client) worksWhilePlanned() {
 	door := c.newDoor()
 	o := c.shown("objectives/create", params{"name": "x", "description": "await " + door}).Objective
@@ -75,7 +78,8 @@ func (c *client) worksWhilePlanned() {
 	c.ran(c.becomes(o.ID, "completed completed[completed]"), 1)
 }
 
-// worksWhileReplanned has an objective go on with its old plans after all.
+// worksWhileReplanned moves an objective to working during a replan. Its old
+// plans continue.
 func (c *client) worksWhileReplanned() {
 	doors := c.newDoors(2)
 	o := c.planned(doors[0], harness.NewPlan("p", "await "+doors[1], "say two"), harness.NewPlan("q", "say three"))
@@ -89,7 +93,7 @@ func (c *client) worksWhileReplanned() {
 	c.ran(c.becomes(o.ID, "completed completed[completed completed] completed[completed]"), 1, 1, 1)
 }
 
-// resumes has an objective go on after a pause. It shows nothing in between.
+// resumes resumes an objective after a pause. It shows no status in between.
 func (c *client) resumes() {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "await "+door))
@@ -118,7 +122,8 @@ func (c *client) resumes() {
 	}
 }
 
-// follow has a task end as another of the service does.
+// follow links a task to another task of the service, and it ends in the same
+// way.
 func (c *client) follow() {
 	door := c.newDoor()
 	other := c.create("y", harness.NewPlan("p", "await "+door))
@@ -156,7 +161,7 @@ func (c *client) canceled() string {
 	return o.ID
 }
 
-// followNoMore cancels a task that follows another. That goes on.
+// followNoMore cancels a task that follows another, which continues.
 func (c *client) followNoMore() {
 	door := c.newDoor()
 	other := c.create("y", harness.NewPlan("p", "await "+door))
@@ -178,7 +183,7 @@ func (c *client) followNoMore() {
 	c.becomes(other.ID, "completed completed[completed]")
 }
 
-// race has many clients change the same at once, which have all seen the same.
+// race has many clients make the same change at once with the same revision.
 func (c *client) race() {
 	c.eachChange(func(c *client, method string, o *harness.Objective) {
 		var all sync.WaitGroup
@@ -204,7 +209,7 @@ func (c *client) race() {
 	})
 }
 
-// planAgain tries a plan again without which its objective goes on, twice.
+// planAgain retries an optional plan of an open objective, twice.
 func (c *client) planAgain() {
 	doors := c.newDoors(2)
 	first := harness.NewPlan("p", "say kept", "fail")
@@ -233,7 +238,7 @@ func (c *client) planAgain() {
 			c.Errorf("attempt %d at the task is %s, want %s", n+1, got, want)
 		}
 	}
-	// A later attempt at the objective comes after those.
+	// The number of a later attempt at the objective is higher.
 	c.move(o.ID, "canceled")
 	c.stopped(doors[0])
 	c.control.Open(doors[0], "say second")
@@ -290,7 +295,7 @@ func (c *client) reorder() {
 	}
 }
 
-// reorderHeld lets a plan wait for nothing any more, before and after the start.
+// reorderHeld removes the dependencies of a plan, before and after the start.
 func (c *client) reorderHeld() {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "await "+door))
@@ -307,7 +312,7 @@ func (c *client) reorderHeld() {
 	c.move(o.ID, "working")
 	c.await(door)
 	c.becomes(o.ID, "working working[working] completed[completed] blocked/dependencies[pending]")
-	free(third, "pending") // there is nothing but a list now
+	free(third, "pending") // the plans are a list now
 	c.is(c.get(o.ID), "working working[working] completed[completed] pending[pending]")
 	c.control.Open(door, "say one")
 	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed] completed[completed]"), 1, 1, 1)

@@ -9,7 +9,7 @@ import (
 	"longhaul/opt"
 )
 
-// An editor is a client that changes an objective, whatever it is doing.
+// An editor is a client that changes an objective at any time.
 type editor struct {
 	*schedule
 	r    *rand.Rand
@@ -35,8 +35,8 @@ func (e *editor) run() {
 	}
 }
 
-// taken returns err unless a client can expect it: the thing may have moved on, or
-// not be such that it can be changed like this.
+// taken returns err unless it is an expected refusal: the thing may have changed
+// meanwhile, or not allow this change.
 func taken(err error, also ...int) error {
 	if harness.Code(err) == -32001 && harness.Reason(err) != "STALE_REVISION" || slices.Contains(also, harness.Code(err)) {
 		return nil
@@ -66,7 +66,7 @@ func (e *editor) someTask(o *harness.Objective) *harness.TaskOfPlan {
 	return all[e.r.IntN(len(all))]
 }
 
-// refusedAs checks that what cannot be was refused.
+// refusedAs checks that an invalid change was refused.
 func refusedAs(err error, what string) error {
 	switch harness.Code(err) {
 	case -32602, -32001:
@@ -100,7 +100,7 @@ func (e *editor) addTasks(o *harness.Objective) error {
 		return nil
 	}
 	tasks := randomTasks(e.r, len(p.Tasks), 1+e.r.IntN(3))
-	if e.r.IntN(5) == 0 { // a circle of any length, by ids
+	if e.r.IntN(5) == 0 { // a cycle of any length, by ids
 		first := opt.TaskID(p.ID, len(p.Tasks))
 		last := &tasks[len(tasks)-1]
 		for i := range tasks[1:] {
@@ -108,17 +108,17 @@ func (e *editor) addTasks(o *harness.Objective) error {
 		}
 		tasks[0].Dependencies = []string{opt.TaskID(p.ID, len(p.Tasks)+len(tasks)-1)}
 		_, err := e.try("plans/addTasks", params{"id": p.ID, "tasks": tasks})
-		if err == nil { // others came first, and the ids are those of their tasks
+		if err == nil { // other tasks were added first, and the ids are theirs
 			return e.acyclic(first, last.Name)
 		}
 		return refusedAs(err, "a circle")
 	}
 	_, err := e.try("plans/addTasks", params{"id": p.ID, "tasks": tasks})
-	return taken(err, -32602) // indexes mean others, or themselves, if other tasks came first
+	return taken(err, -32602) // indexes refer to other tasks if those were added first
 }
 
-// acyclic says that a circle was taken, unless the tasks before it were another's:
-// then its references lead there.
+// acyclic returns an error for an accepted cycle, unless other tasks were added
+// first: then its references mean those.
 func (e *editor) acyclic(first, name string) error {
 	o, err := e.c.Objective(e.ctx, e.id)
 	if err != nil {
@@ -126,7 +126,7 @@ func (e *editor) acyclic(first, name string) error {
 	}
 	for _, p := range o.Plans {
 		if cyclic(p.Tasks, func(t harness.TaskOfPlan) (string, []string) { return t.ID, t.Dependencies }) {
-			return fmt.Errorf("a circle was taken, from %s to %s", first, name)
+			return fmt.Errorf("a cycle was accepted, from %s to %s", first, name)
 		}
 	}
 	return nil
@@ -203,7 +203,7 @@ func (e *editor) linkTask(o *harness.Objective) error {
 	return taken(err)
 }
 
-// rename changes a name, and says now and then what it has seen.
+// rename changes a name, sometimes with a revision.
 func (e *editor) rename(o *harness.Objective) error {
 	p := params{"id": o.ID, "name": "say renamed"}
 	if e.r.IntN(2) == 0 {
@@ -220,7 +220,7 @@ func (e *editor) rename(o *harness.Objective) error {
 	return taken(err)
 }
 
-// reorder lets a plan depend on others, in a circle or not.
+// reorder makes a plan depend on others, with or without a cycle.
 func (e *editor) reorder(o *harness.Objective) error {
 	p := e.somePlan(o)
 	if p == nil {
@@ -236,9 +236,9 @@ func (e *editor) reorder(o *harness.Objective) error {
 	return taken(err, -32602)
 }
 
-// note says something to the root task that answers nothing.
+// note sends a message to the root task that is no reply.
 func (e *editor) note(o *harness.Objective) error {
 	e.n++
 	_, err := e.c.Send(e.ctx, harness.Message{ID: fmt.Sprintf("%s-%d", e.name, e.n), TaskID: o.ID, Data: map[string]any{"note": e.n}})
-	return taken(err, -32004, -32602) // it may wait for an answer, which this is not
+	return taken(err, -32004, -32602) // refused if the task waits for an answer
 }

@@ -11,10 +11,10 @@ import (
 	"longhaul/opt"
 )
 
-// defaults are the limits of a service that says nothing else.
+// defaults are the default limits.
 var defaults = opt.Limits{}.OrDefault()
 
-// Many clients change the same thing at once, and too many.
+// Many clients, and too many, change the same thing at once.
 func limits(t *testing.T, s *service) {
 	s.each(t, "fifty at once, on five plans", (*client).fiftyOnFive)
 	s.each(t, "fifty at once, on one plan", (*client).fiftyOnOne)
@@ -40,8 +40,8 @@ func (c *client) addOne(planID, script string) error {
 	return err
 }
 
-// allThere checks that a plan has exactly the tasks with these names, in any order,
-// and that their indexes are those of their places.
+// allThere checks that a plan has exactly the tasks with these names, in any
+// order, and that their indexes are right.
 func (c *client) allThere(p harness.ObjectivePlan, want []string) {
 	c.Helper()
 	var got []string
@@ -59,7 +59,8 @@ func (c *client) allThere(p harness.ObjectivePlan, want []string) {
 	}
 }
 
-// fiftyOnFive has plans grow that work. Every task is there, and every task is run.
+// fiftyOnFive adds tasks to working plans. Every task is added, and every task
+// runs.
 func (c *client) fiftyOnFive() {
 	doors := c.newDoors(5)
 	var plans []*harness.Plan
@@ -90,7 +91,7 @@ func (c *client) fiftyOnFive() {
 	c.ran(c.becomes(o.ID, want), slices.Repeat([]int{1}, 55)...)
 }
 
-// fiftyOnOne fills a plan to the last place. Another task is refused.
+// fiftyOnOne fills a plan to its limit. Another task is refused.
 func (c *client) fiftyOnOne() {
 	o := c.create("x", harness.NewPlan("p"))
 	var names []string
@@ -114,7 +115,7 @@ func (c *client) tooMany(err error, field, limit string) {
 	}
 }
 
-// sixtyOnOne has ten calls too many race with the others.
+// sixtyOnOne has ten more concurrent calls than the limit allows.
 func (c *client) sixtyOnOne() {
 	o := c.create("x", harness.NewPlan("p"))
 	var names []string

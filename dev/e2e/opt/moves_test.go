@@ -14,26 +14,27 @@ import (
 	"longhaul/opt"
 )
 
-// A subject is a thing that was brought into a status, to ask it for others.
+// A subject is a thing in a certain status, to try moves on.
 type subject struct {
 	id   string
-	door string // where what runs of it waits, if it runs
+	door string // where its tasks or planner wait, if any run
 }
 
-// A table is one of the tables of moves, with what it takes to try them.
+// A table is one of the tables of moves, with the functions to try them.
 type table[S ~string] struct {
 	kind  string
 	moves map[S][]S
-	froms []S // where to begin, nil for everywhere
+	froms []S // first statuses, nil for all
 	in    func(c *client, from S) subject
-	// What a move comes to, as seen tells it, by "<from> <to>". "" is for the move alone.
+	// The result of a move, as seen returns it, by "<from> <to>". "" checks only
+	// the move.
 	effects map[string]string
-	pauses  bool // it can be paused as it is: then it waits for two things
+	pauses  bool // it can be paused in its status: then it waits for two things
 	seen    func(c *client, s subject) string
 }
 
-// try tries all pairs. What is refused changes nothing, so those of one status
-// share a thing.
+// try tries all pairs. A refused move changes nothing, so the refused moves of a
+// status share a thing.
 func (tb table[S]) try(t *testing.T, s *service) {
 	words := slices.Sorted(maps.Keys(tb.moves))
 	for _, from := range words {
@@ -61,7 +62,7 @@ func (tb table[S]) try(t *testing.T, s *service) {
 	}
 }
 
-// stay asks for what must not change anything.
+// stay asks for the current status, which must change nothing.
 func (tb table[S]) stay(c *client, thing subject, from, to S) {
 	c.unchanged(objectiveOf(thing.id), func() {
 		raw, err := c.try(mover(thing.id), params{"id": thing.id, "status": to})
@@ -73,8 +74,8 @@ func (tb table[S]) stay(c *client, thing subject, from, to S) {
 	})
 }
 
-// pause pauses what waits for something else, and resumes it. It shows that beside
-// what it waits for.
+// pause pauses and resumes a waiting thing, which must show the pause in addition
+// to what it waits for.
 func (tb table[S]) pause(c *client, thing subject, status S) {
 	for _, to := range []string{string(status), "working"} {
 		c.move(thing.id, to)
@@ -87,11 +88,11 @@ func (tb table[S]) pause(c *client, thing subject, status S) {
 	}
 }
 
-// move makes one move and returns what is wrong with what comes of it.
+// move makes one move and returns an error about its result.
 func (tb table[S]) move(c *client, from, to S) error {
 	thing := tb.in(c, from)
 	word := string(to)
-	if tb.kind == "task" && len(from)%2 == 0 { // they may be spelled as A2A 1.0 does
+	if tb.kind == "task" && len(from)%2 == 0 { // the spelling of A2A 1.0 is allowed, too
 		word = "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(word, "-", "_"))
 	}
 	before := c.get(objectiveOf(thing.id)).Revision()
@@ -170,8 +171,8 @@ func except[S ~string](moves map[S][]S, from S, to ...S) map[S][]S {
 	return moves
 }
 
-// objectiveMoves tries the 49 pairs of objectives, and those of one that is blocked
-// otherwise than by a client: it cannot be told to work.
+// objectiveMoves tries the 49 pairs of objectives, and those of an objective that
+// is blocked but not paused: it cannot be moved to working.
 func objectiveMoves(t *testing.T, s *service) {
 	t.Run("at a gate", func(t *testing.T) {
 		table[opt.ObjectiveStatus]{
@@ -263,7 +264,7 @@ func (c *client) objectiveAtGate(opt.ObjectiveStatus) subject {
 	return subject{o.ID, door}
 }
 
-// below tells what stands below an objective, and its root tasks.
+// below returns the statuses below an objective, and its root tasks.
 func (c *client) below(s subject) string {
 	var words []string
 	for _, p := range c.get(s.id).Plans {
@@ -290,8 +291,8 @@ func planWord(p harness.ObjectivePlan) string {
 	return p.Status
 }
 
-// planMoves tries the 36 pairs of plans, and those of plans that are blocked
-// otherwise than by a client: these cannot be told to work.
+// planMoves tries the 36 pairs of plans, and those of plans that are blocked but
+// not paused: they cannot be moved to working.
 func planMoves(t *testing.T, s *service) {
 	for name, in := range map[string]func(*client, opt.PlanStatus) subject{"at a gate": (*client).planAtGate, "after another": (*client).planAfter} {
 		t.Run(name, func(t *testing.T) {
@@ -322,8 +323,8 @@ func planMoves(t *testing.T, s *service) {
 	}.try(t, s)
 }
 
-// planIn brings a plan into a status, with another after it. What fails of it does
-// not matter.
+// planIn brings a plan into a status, with another plan after it. The plan is
+// optional, so its failure does not matter.
 func (c *client) planIn(from opt.PlanStatus) subject {
 	c.Helper()
 	door := c.newDoor()
@@ -381,7 +382,7 @@ func (c *client) planAfter(opt.PlanStatus) subject {
 	return s
 }
 
-// around tells what stands below and beside a plan, and above it.
+// around returns the statuses below, beside and above a plan.
 func (c *client) around(s subject) string {
 	o := c.get(objectiveOf(s.id))
 	plan, other := o.Plans[0], o.Plans[1]
@@ -391,7 +392,7 @@ func (c *client) around(s subject) string {
 	return plan.Tasks[0].Status + " " + other.Status + " " + word(o)
 }
 
-// word is the status of an objective and why it is blocked.
+// word returns the status of an objective and why it is blocked.
 func word(o *harness.Objective) string {
 	if why, _ := o.Metadata["opt/v1/blockedReason"].(string); why != "" {
 		return o.Status + "/" + why

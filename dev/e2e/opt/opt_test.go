@@ -1,7 +1,7 @@
-// Package opt has clients make, change and end objectives, plans and tasks over
-// HTTP, against the whole service as a process. All of it happens on one site at a
-// time; in the end every objective there is must have come to what it shows by
-// the rules, and every task must have been run as often as they say.
+// Package opt has clients create, change and end objectives, plans and tasks over
+// HTTP, with the whole service as a process. All tests run on one site at the
+// same time; in the end the events of every objective must follow the rules, and
+// every task must have run as often as the rules say.
 package opt_test
 
 import (
@@ -21,22 +21,22 @@ import (
 	"longhaul/internal/journal"
 )
 
-// Bounds, on a machine that is busy with more.
+// Bounds, on a busy machine.
 const (
 	within   = 3 * time.Minute  // of a test
-	settling = 60 * time.Second // of one thing that is to follow
+	settling = 60 * time.Second // of one expected change
 	look     = 50 * time.Millisecond
 )
 
-// flags keep a loaded machine from changing what clients see, and have an answer
-// that waits in vain come too late. What a power cut leaves is not looked at here.
+// flags set long waits, so that a loaded machine does not change what clients
+// see. Power cuts are not tested here.
 var flags = []string{
 	"--call-timeout=60s", "--blocking-wait=60s", "--reply-wait=10m", "--cancel-wait=10m", "--sync=normal", "--stop-after=100ms",
 }
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "32"); err != nil { // they wait for the service most of the time
+	if err := flag.Set("test.parallel", "32"); err != nil { // the tests wait for the service most of the time
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -73,13 +73,13 @@ func TestOPT(t *testing.T) {
 	s.site.CheckFiles(t)
 }
 
-// A service is the one that all tests use, each with objectives of its own.
+// A service is the service that all tests share, each with its own objectives.
 type service struct {
 	site    *harness.Site
 	process *harness.Process
-	tally   string // of what was run
+	tally   string // the record of runs
 	plain   *harness.Client
-	c       *harness.Client  // the same, which knows the extension
+	c       *harness.Client  // the same client with the extension
 	journal *journal.Journal // that the service writes
 	control *harness.Control
 	doors   atomic.Int64
@@ -109,8 +109,7 @@ func (s *service) runs() (map[string]harness.Round, error) {
 	return harness.Rounds(lines), err
 }
 
-// A client is a test that calls the service. What goes wrong that should not ends
-// the test.
+// A client is a test that calls the service. An unexpected error ends the test.
 type client struct {
 	*testing.T
 	*service
@@ -124,7 +123,7 @@ func (s *service) client(t *testing.T) *client {
 	return &client{t, s, ctx}
 }
 
-// each runs a test beside others.
+// each runs a test in parallel with others.
 func (s *service) each(t *testing.T, name string, test func(c *client)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
@@ -142,7 +141,7 @@ func (c *client) try(method string, p params) (json.RawMessage, error) {
 	return raw, err
 }
 
-// call calls a method that must work.
+// call calls a method that must succeed.
 func (c *client) call(method string, p params) json.RawMessage {
 	c.Helper()
 	raw, err := c.try(method, p)
@@ -187,7 +186,7 @@ func (c *client) add(objectiveID string, p *harness.Plan) *harness.ObjectivePlan
 	return plan
 }
 
-// get returns an objective as it is.
+// get returns the current objective.
 func (c *client) get(id string) *harness.Objective {
 	c.Helper()
 	o, err := c.c.Objective(c.ctx, id)
@@ -197,13 +196,13 @@ func (c *client) get(id string) *harness.Objective {
 	return o
 }
 
-// moved has an objective, a plan or a task take a status.
+// move moves an objective, a plan or a task to a status.
 func (c *client) move(id, status string) shown {
 	c.Helper()
 	return c.shown(mover(id), params{"id": id, "status": status})
 }
 
-// mover returns the method that moves what has an id.
+// mover returns the method that moves the thing with an id.
 func mover(id string) string {
 	switch kind, _, _ := strings.Cut(id, "-"); kind {
 	case "obj":
@@ -214,10 +213,10 @@ func mover(id string) string {
 	return "tasks/updateStatus"
 }
 
-// objectiveOf returns the objective to which what has an id belongs.
+// objectiveOf returns the objective of the thing with an id.
 func objectiveOf(id string) string { return "obj-" + strings.Split(id, "-")[1] }
 
-// unchanged runs f, which must leave all of an objective as it was, to the byte.
+// unchanged runs f, which must not change a byte of an objective.
 func (c *client) unchanged(objectiveID string, f func()) {
 	c.Helper()
 	p := params{"id": objectiveID}
@@ -228,7 +227,7 @@ func (c *client) unchanged(objectiveID string, f func()) {
 	}
 }
 
-// refused checks that a call was refused as a move that the tables do not have.
+// refused checks that a call was refused as a move that is not in the tables.
 func (c *client) refused(err error, from, to string) {
 	c.Helper()
 	var rpc *harness.RPCError
@@ -240,7 +239,7 @@ func (c *client) refused(err error, from, to string) {
 	}
 }
 
-// until waits until an objective is as it should be and returns it.
+// until waits until is returns true for an objective, and returns it.
 func (c *client) until(id, what string, is func(*harness.Objective) bool) (o *harness.Objective) {
 	c.Helper()
 	err := c.eventually(id, settling, func() error {
@@ -272,7 +271,7 @@ func (c *client) eventually(id string, within time.Duration, check func() error)
 	}); ended == nil {
 		return nil
 	}
-	tick := time.NewTicker(look) // the root task has ended, and not all is to be seen
+	tick := time.NewTicker(look) // for changes after the end of the root task's stream
 	defer tick.Stop()
 	for err != nil {
 		select {
@@ -294,5 +293,5 @@ func text(o *harness.Objective) string {
 	return string(raw)
 }
 
-// newDoor returns a name for a door that nobody has knocked at.
+// newDoor returns a new name for a door.
 func (s *service) newDoor() string { return fmt.Sprintf("door-%d", s.doors.Add(1)) }

@@ -22,12 +22,12 @@ var (
 	seedsRun = flag.Uint64("seeds", 1, "with -seed: the number of seeds to run, from that one on")
 )
 
-// Random schedules: what they are follows from the seed and the number in the name
-// of a test. How the calls race does not.
+// Random schedules: they are made from the seed and the number in the name of a
+// test. The races between calls are not repeatable.
 const (
 	perSeed = 30 // objectives
 	editors = 2  // clients that change each of them at once
-	rounds  = 40 // of doing what an objective waits for, at most
+	rounds  = 40 // of helping an objective, at most
 )
 
 var seeds = []uint64{1, 2, 51}
@@ -101,7 +101,7 @@ func (s *schedule) follow(root string, after int64) {
 	s.readers[root] = append(s.readers[root], reader{s.c.Follow(s.ctx, root, after), after == harness.Fresh})
 }
 
-// open makes the objective, in one of the ways there are.
+// open makes the objective in a random way.
 func (s *schedule) open() {
 	var plans []*harness.Plan
 	for i := range s.r.IntN(4) {
@@ -170,7 +170,7 @@ func randomPlan(r *rand.Rand) *harness.Plan {
 }
 
 // randomTasks makes tasks that come after others. Those of a graph depend on any
-// before them, in an order that is not that of the list.
+// tasks before them, in an order that differs from that of the list.
 func randomTasks(r *rand.Rand, there, n int) []harness.PlanTask {
 	tasks := make([]harness.PlanTask, n)
 	graph, place, density := r.IntN(5) < 2, r.Perm(n), r.Float64()
@@ -279,7 +279,7 @@ func (s *schedule) events() string {
 	return b.String()
 }
 
-// settle does what the objective waits for until it has ended.
+// settle helps the objective until it has ended.
 func (s *schedule) settle() *story {
 	for range rounds {
 		st := s.quiet()
@@ -296,8 +296,8 @@ func (s *schedule) settle() *story {
 	return nil
 }
 
-// help does what the objective waits for. That it waits for it no longer, since
-// other help has come, is no error.
+// help does what the objective waits for. It is no error if another client has
+// done it meanwhile.
 func (s *schedule) help(st *story, n need) error {
 	var err error
 	switch n.what {
@@ -312,7 +312,7 @@ func (s *schedule) help(st *story, n need) error {
 		_, err = s.try("plans/addTasks", params{"id": n.id, "tasks": specs("say filled")})
 	case "plan":
 		_, err = s.c.CreatePlan(s.ctx, s.id, harness.NewPlan("another", "say planned"))
-		if harness.Code(err) == -32602 { // there are as many as there can be
+		if harness.Code(err) == -32602 { // the limit is reached
 			_, err = s.try("objectives/update", params{"id": s.id, "status": "completed"})
 		}
 	case "start":
@@ -355,7 +355,7 @@ func (s *schedule) answer(st *story, gateID string) error {
 	return fmt.Errorf("there is no gate %s", gateID)
 }
 
-// again begins another attempt now and then, and reports whether it did.
+// again sometimes begins another attempt, and reports whether it did.
 func (s *schedule) again(st *story) bool {
 	if st.o.Status == opt.ObjectiveCompleted || s.attempt > 3 || s.r.IntN(3) > 0 {
 		return false

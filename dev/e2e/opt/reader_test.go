@@ -44,7 +44,7 @@ func (s *schedule) read(root string, last bool) {
 	}
 }
 
-// A told is what an event of a stream says of the hierarchy.
+// A told is the change in an event of a stream.
 type told struct {
 	Result struct {
 		StatusUpdate struct {
@@ -58,8 +58,8 @@ type told struct {
 	}
 }
 
-// told checks that what the events of a stream tell follows on each other, and
-// returns the statuses that it leads to.
+// told checks that the changes in the events of a stream fit together, and
+// returns the resulting statuses.
 func (s *schedule) told(whole []harness.Event) map[string]string {
 	is := map[string]string{}
 	revision := int64(0)

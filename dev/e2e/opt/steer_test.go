@@ -6,7 +6,7 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// What a client's change of status does to the work that runs.
+// Effects of a client's change of status on running work.
 func steering(t *testing.T, s *service) {
 	s.each(t, "a message starts what waits", (*client).startByMessage)
 	s.each(t, "a message starts what was begun by hand", (*client).startAfterHand)
@@ -79,7 +79,7 @@ func (c *client) autoStart() {
 	c.becomes(o.ID, "completed completed[completed] completed[completed]")
 }
 
-// A plan that a client starts goes before those that were to come before it.
+// A plan that a client starts runs before the plans before it.
 func (c *client) planOutOfTurn() {
 	doors := c.newDoors(2)
 	o := c.create("x", harness.NewPlan("p", "await "+doors[0]), harness.NewPlan("q", "await "+doors[1]))
@@ -116,7 +116,7 @@ func (c *client) planUnmet() {
 	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed]"), 1, 1)
 }
 
-// What runs may finish; nothing new begins, not even after the answer has come.
+// Running tasks may finish; nothing new begins, also after the answer.
 func (c *client) pause() {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "await "+door, "say two"), harness.NewPlan("q", "say three"))
@@ -140,7 +140,7 @@ func (c *client) pauseAtTheEnd() {
 	c.move(o.ID, "blocked")
 	c.control.Open(door, "say one")
 	c.becomes(o.ID, "blocked/operator completed[completed] pending[pending]")
-	c.shown("objectives/update", params{"id": o.ID, "name": "y"}) // the objective has heard of all there is
+	c.shown("objectives/update", params{"id": o.ID, "name": "y"}) // the objective has handled all earlier inputs
 	c.ran(c.becomes(o.ID, "blocked/operator completed[completed] pending[pending]"), 1, 0)
 	c.move(o.ID, "working")
 	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed]"), 1, 1)
@@ -164,7 +164,7 @@ func (c *client) pausePlan() {
 	c.ran(c.becomes(o.ID, "completed completed[completed completed] completed[completed]"), 1, 1, 1)
 }
 
-// What was made until then is what comes of it.
+// The artifacts so far are the results.
 func (c *client) finishEarly() {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "say one"), harness.NewPlan("q", "await "+door, "say never"), harness.NewPlan("r", "say never"))
@@ -191,7 +191,7 @@ func (c *client) finishPlanEarly() {
 	c.ran(c.becomes(o.ID, "completed completed[completed canceled canceled] completed[completed]"), 1, 1, 0, 1)
 }
 
-// cancel has an objective canceled in the middle of its work.
+// cancel cancels an objective during its work.
 func (c *client) cancel(how func(id string)) {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "say one"), harness.NewPlan("q", "await "+door, "say never"), harness.NewPlan("r", "say never"))
@@ -208,7 +208,7 @@ func (c *client) cancel(how func(id string)) {
 	c.ran(c.becomes(o.ID, want), 1, 1, 0, 0)
 }
 
-// cancelTask cancels a running task, of which nothing depends on the success.
+// cancelTask cancels a running, optional task.
 func (c *client) cancelTask() {
 	door := c.newDoor()
 	p := harness.NewPlan("p", "await "+door, "say two")
@@ -226,8 +226,7 @@ func (c *client) cancelTask() {
 	}
 }
 
-// cancelPending cancels tasks before it is their turn, in both ways there are. They
-// never run.
+// cancelPending cancels tasks before their turn, in both ways. They never run.
 func (c *client) cancelPending() {
 	door := c.newDoor()
 	p := harness.NewPlan("p", "await "+door, "say never", "say never", "say never", "say last")
@@ -275,8 +274,7 @@ func (c *client) skipDependency() {
 	c.ran(c.becomes(o.ID, "completed skipped[canceled] completed[completed]"), 0, 1)
 }
 
-// skipAll leaves an objective of which nothing was reached, and nothing has failed:
-// it waits for another plan.
+// skipAll skips all plans of an objective: it waits for another plan.
 func (c *client) skipAll() {
 	o := c.create("x", harness.NewPlan("p", "say never"))
 	c.move(o.ID, "working")
@@ -288,8 +286,8 @@ func (c *client) skipAll() {
 	c.ran(c.becomes(o.ID, "completed skipped[canceled] completed[completed]"), 0, 1)
 }
 
-// openGate has work wait for a person. A client cannot have it go on by a status;
-// it can by an answer, or end it.
+// openGate has work wait for a person. A client cannot continue it by a status,
+// but by an answer, and can end it.
 func (c *client) openGate() {
 	o := c.create("x", harness.NewPlan("p", "approve Go on?; say one"), harness.NewPlan("q", "say two"))
 	c.move(o.ID, "working")
@@ -326,7 +324,8 @@ func (c *client) cancelHand() {
 	c.is(c.move(o.ID, "canceled").Objective, "canceled failed/canceled[canceled canceled]")
 }
 
-// failPlan ends a plan that works, and with it its objective: once it has stopped.
+// failPlan fails a working plan, and its objective fails after the plan has
+// stopped.
 func (c *client) failPlan() {
 	door := c.newDoor()
 	o := c.create("x", harness.NewPlan("p", "await "+door))

@@ -12,15 +12,15 @@ import (
 	"longhaul/opt"
 )
 
-// A story is what the events of an objective tell, taken in by the model one after
-// another: where everything stands, and what was not as it may be on the way.
+// A story applies the events of an objective to the model: it has the resulting
+// states and the violations of the rules.
 type story struct {
 	o     opt.Objective
 	plans map[string]*opt.Plan
 	seq   int64
 	wrong []error
 
-	again   map[string]bool // plans that were tried again while their objective went on
+	again   map[string]bool // plans that were retried while their objective was open
 	began   map[string]bool // A2A tasks that were dispatched to an executor
 	replies map[string]int  // accepted, by A2A task
 	tries   map[string]int  // of an attempt at a round, after the first: by round and attempt
@@ -37,7 +37,7 @@ func newStory() *story {
 	}
 }
 
-// tell takes in events.
+// tell applies events.
 func (s *story) tell(events []opt.Recorded) {
 	for _, r := range events {
 		if r.Seq != s.seq+1 {
@@ -117,7 +117,7 @@ func (s *story) hear(e opt.Event) {
 	s.replies[task]++
 }
 
-// inPlan changes a plan, of which its objective hears.
+// inPlan changes a plan and reports it to the objective.
 func (s *story) inPlan(e opt.Event) {
 	p := s.plans[e.PlanID]
 	if p == nil {
@@ -149,11 +149,11 @@ func (s *story) inPlan(e opt.Event) {
 func (s *story) reorder(p *opt.Plan, e opt.Event) {
 	s.apply(e)
 	if cyclic(s.ordered(), func(p *opt.Plan) (string, []string) { return p.ID, p.Dependencies }) {
-		s.complain(e, "and the plans go round in a circle")
+		s.complain(e, "and the plans form a cycle")
 	}
 }
 
-// check looks at an event of a plan before it happens.
+// check checks an event of a plan before it is applied.
 func (s *story) check(p *opt.Plan, e opt.Event) {
 	switch e.Kind {
 	case opt.PlanMoved:
@@ -179,8 +179,8 @@ func (s *story) check(p *opt.Plan, e opt.Event) {
 	}
 }
 
-// dispatch notes that an executor is given a task. It must be the task's turn, and
-// never comes again.
+// dispatch notes the dispatch of a task. It must be the task's turn, and happens
+// only once.
 func (s *story) dispatch(p *opt.Plan, t *opt.Task, e opt.Event) {
 	if !slices.Contains(p.Ready(), t) {
 		s.complain(e, "and it was not its turn, in %s", describe(p))
@@ -191,8 +191,8 @@ func (s *story) dispatch(p *opt.Plan, t *opt.Task, e opt.Event) {
 	s.began[e.TaskID] = true
 }
 
-// met reports whether what p depends on is done, or was before it was tried again:
-// p may have been told to start just before that.
+// met reports whether the dependencies of p are done, or were done before a
+// retry: p may have been directed to start just before that.
 func (s *story) met(p *opt.Plan) bool {
 	return !slices.ContainsFunc(p.Dependencies, func(id string) bool { return s.plans[id] == nil || !s.plans[id].Done() && !s.again[id] })
 }
@@ -213,8 +213,8 @@ func (s *story) ordered() (plans []*opt.Plan) {
 	return plans
 }
 
-// busy says what goes on by itself, nil if nothing does: then whatever has not ended
-// waits for a client. What would go on for ever by the model is never nothing.
+// busy returns an error that names work that can continue without clients, nil if
+// there is none. Then everything open waits for a client.
 func (s *story) busy() error {
 	now := a2a.Time{}
 	for _, p := range s.ordered() {
@@ -252,8 +252,7 @@ func byHand(t *opt.Task) bool { return t.ByHand || t.Link != "" && !t.Follow }
 // A need is something that a client has to do for the work to go on.
 type need struct{ what, id string }
 
-// needs lists what an objective waits for that has not ended, given that nothing
-// goes on by itself.
+// needs lists what an open objective waits for, given that busy returns nil.
 func (s *story) needs() (all []need) {
 	for _, p := range s.ordered() {
 		for _, t := range p.Tasks {
@@ -286,8 +285,8 @@ func (s *story) needs() (all []need) {
 	return all
 }
 
-// agrees says what is wrong with where things stand, in words that are not those of
-// the model, given that nothing goes on by itself.
+// agrees returns an error if the states break the rules, checked independently of
+// the model, given that busy returns nil.
 func (s *story) agrees() error {
 	var open, completed int
 	for _, p := range s.ordered() {
@@ -303,7 +302,7 @@ func (s *story) agrees() error {
 	}
 	switch status := s.o.Status; {
 	case cyclic(s.ordered(), func(p *opt.Plan) (string, []string) { return p.ID, p.Dependencies }):
-		return errors.New("the plans go round in a circle")
+		return errors.New("the plans form a cycle")
 	case status.Ended() && open > 0:
 		return fmt.Errorf("the objective is %s with %d open plans", status, open)
 	case status.Ended() && !s.o.Root.Ended():
@@ -326,12 +325,12 @@ func planAgrees(p *opt.Plan) error {
 		}
 	}
 	if cyclic(p.Tasks, func(t *opt.Task) (string, []string) { return t.ID, t.Dependencies }) {
-		return fmt.Errorf("the tasks of %s go round in a circle", p.ID)
+		return fmt.Errorf("the tasks of %s form a cycle", p.ID)
 	}
 	return nil
 }
 
-// rootShould tells the state of the root task by the words of D15.
+// rootShould returns the state of the root task by D15.
 func (s *story) rootShould() opt.TaskState {
 	switch s.o.Status {
 	case opt.ObjectiveSubmitted, opt.ObjectiveCompleted, opt.ObjectiveCanceled:
@@ -371,7 +370,7 @@ func cyclic[T any](nodes []T, of func(T) (string, []string)) bool {
 		id, dependencies := of(n)
 		next[id] = dependencies
 	}
-	state := map[string]int{} // 1 while it is being looked at, 2 once it was
+	state := map[string]int{} // 1 while it is visited, 2 after that
 	var visit func(id string) bool
 	visit = func(id string) bool {
 		if state[id] != 0 {

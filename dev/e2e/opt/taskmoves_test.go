@@ -8,7 +8,7 @@ import (
 	"longhaul/opt"
 )
 
-// taskTable has the moves that clients may ask for, by the words of the extension.
+// taskTable has the moves that clients may ask for, as in the extension.
 var taskTable = map[opt.TaskState][]opt.TaskState{
 	"pending":        {"submitted", "working", "completed", "failed", "canceled", "rejected"},
 	"submitted":      {"working", "completed", "failed", "canceled", "rejected"},
@@ -21,8 +21,8 @@ var taskTable = map[opt.TaskState][]opt.TaskState{
 	"rejected":       {},
 }
 
-// taskMoves tries the 81 pairs of tasks, of which a client has moved each where it
-// is, and once more those where the service has.
+// taskMoves tries the 81 pairs of tasks in states that a client has set, and the
+// pairs for states that the service has set.
 func taskMoves(t *testing.T, s *service) {
 	effects := map[string]string{}
 	for from, moves := range taskTable {
@@ -39,7 +39,7 @@ func taskMoves(t *testing.T, s *service) {
 	t.Run("of the service", func(t *testing.T) {
 		byService := byHand
 		byService.in = (*client).taskOfServiceIn
-		byService.froms = []opt.TaskState{"working", "input-required", "completed", "failed", "canceled"} // echo comes to no others
+		byService.froms = []opt.TaskState{"working", "input-required", "completed", "failed", "canceled"} // echo reaches no others
 		byService.try(t, s)
 	})
 }
@@ -83,7 +83,7 @@ func (c *client) taskOfServiceIn(from opt.TaskState) subject {
 	return s
 }
 
-// above tells what stands above a task.
+// above returns the statuses above a task.
 func (c *client) above(s subject) string {
 	o := c.get(objectiveOf(s.id))
 	return planWord(o.Plans[0]) + " " + word(o)

@@ -20,9 +20,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
 
-// transcripts ask what the two texts of the extension, its README and its DESIGN,
-// give as examples, word for word: as it is, then with what an example leaves out,
-// then about things that are there. What is answered is in testdata.
+// transcripts send the examples in the two texts of the extension, its README and
+// its DESIGN: unchanged, then with the parts that an example leaves out, then
+// with existing ids. The answers are in testdata.
 func transcripts(t *testing.T, s *service) {
 	s.each(t, "readme", func(c *client) { c.transcript("readme", c.readme) })
 	s.each(t, "design", func(c *client) { c.transcript("design", c.design) })
@@ -34,7 +34,7 @@ type transcript struct {
 	*client
 	dir  string
 	text strings.Builder
-	seen map[string]string // names of objectives by what their ids have in common
+	seen map[string]string // names of objectives by the common part of their ids
 	n    int
 }
 
@@ -77,7 +77,7 @@ func with(old, new string) edit {
 	}
 }
 
-// ask sends an example and returns what came.
+// ask sends an example and returns the answer.
 func (tr *transcript) ask(what, example string, edits ...edit) (reply shown) {
 	tr.Helper()
 	return tr.askWith("A2A-Extensions", what, example, edits...)
@@ -132,7 +132,7 @@ var (
 	times = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 )
 
-// masked puts names in place of ids and times.
+// masked replaces ids and times by names.
 func (tr *transcript) masked(text string) string {
 	text = ids.ReplaceAllStringFunc(text, func(id string) string {
 		m := ids.FindStringSubmatch(id)

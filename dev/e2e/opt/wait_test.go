@@ -9,7 +9,7 @@ import (
 	"longhaul/opt"
 )
 
-// shape tells the statuses of an objective, its plans and their tasks.
+// shape returns the statuses of an objective, its plans and their tasks.
 func shape(o *harness.Objective) string {
 	words := []string{word(o)}
 	for _, p := range o.Plans {
@@ -54,7 +54,7 @@ func (c *client) await(door string) {
 	}
 }
 
-// stopped waits until the work that waits at a door was stopped.
+// stopped waits until the work at a door was stopped.
 func (c *client) stopped(door string) {
 	c.Helper()
 	if err := c.control.AwaitLeft(c.ctx, door); err != nil {
@@ -62,7 +62,7 @@ func (c *client) stopped(door string) {
 	}
 }
 
-// newDoors returns doors that nobody has knocked at.
+// newDoors returns new names for doors.
 func (c *client) newDoors(n int) (doors []string) {
 	for range n {
 		doors = append(doors, c.newDoor())
@@ -94,8 +94,8 @@ func (c *client) ran(o *harness.Objective, want ...int) {
 	}
 }
 
-// root returns the task of an attempt that has the id of an objective or of a plan
-// task, as a client sees it that does not know the extension.
+// root returns the A2A task of an attempt at an objective or a plan task, without
+// the extension.
 func (c *client) root(objectiveID string, attempt int) *harness.Task {
 	c.Helper()
 	task, err := c.plain.Get(c.ctx, opt.RootID(objectiveID, attempt))
@@ -105,7 +105,7 @@ func (c *client) root(objectiveID string, attempt int) *harness.Task {
 	return task
 }
 
-// say sends a message and waits for what comes of it.
+// say sends a message and waits for the result.
 func (c *client) say(m harness.Message) *harness.Task {
 	c.Helper()
 	m.ID, m.Wait = c.Name()+" "+m.ID, true
