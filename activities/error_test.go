@@ -63,7 +63,7 @@ func TestRun_tellsOfOtherTries(t *testing.T) {
 		return activities.Completed(), nil
 	})
 	if !slices.Equal(told, []int{0, 1, 2}) || out.Try != 3 {
-		t.Errorf("batches when the tries began: %v; came to %+v", told, out)
+		t.Errorf("batches when the tries began: %v; the outcome is %+v", told, out)
 	}
 	var events []string
 	for _, b := range r.batches {
@@ -89,7 +89,7 @@ func TestRun_triesOfAnotherActivity(t *testing.T) {
 	}}
 	out, err := runInput(t, cfg, activities.RunInput{Work: work, Tries: 1})
 	if err != nil || out.Try != 2 || r.count() != 1 || r.batches[0].Events[0].Try != 2 {
-		t.Errorf("came to %+v, %v; recorded %+v", out, err, r.batches)
+		t.Errorf("got %+v, %v; recorded %+v", out, err, r.batches)
 	}
 }
 
@@ -125,7 +125,7 @@ func tries(t *testing.T, r *recorder, n int, do executor) (out activities.Outcom
 		return workflow.ExecuteActivity(ctx, "Run", activities.RunInput{Work: w}).Get(ctx, &out)
 	})
 	if err := env.GetWorkflowError(); err != nil {
-		t.Errorf("came to %+v, error %v", out, err)
+		t.Errorf("got %+v, error %v", out, err)
 	}
 	return out
 }

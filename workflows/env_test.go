@@ -100,7 +100,7 @@ func opening(plans ...string) opt.Opening {
 type proud struct{}
 
 func (proud) Execute(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
-	return activities.Rejected("beneath-me", "Ask somebody else."), nil
+	return activities.Rejected("beneath-me", "This task is refused."), nil
 }
 
 // onePlan plans one task that echoes the message.

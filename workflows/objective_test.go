@@ -80,7 +80,7 @@ func TestObjective_isRejected(t *testing.T) {
 		t.Fatal("the workflow of a failed objective did not fail")
 	}
 	log.wantHas(t, "task-a-1-0 rejected beneath-me", "plan-a-1 failed rejected", "objective failed rejected", "obj-a rejected rejected")
-	if got, want := log.events[len(log.events)-1].Status.Text(), "Ask somebody else."; got != want {
+	if got, want := log.events[len(log.events)-1].Status.Text(), "This task is refused."; got != want {
 		t.Errorf("the root task says %q, want %q", got, want)
 	}
 }

@@ -52,7 +52,7 @@ func TestArtifacts(t *testing.T) {
 		}
 		v, err := s.j.Task(t.Context(), tenant, s.task(0, 0), opt.TaskWant{History: -1})
 		if err != nil || v.Task.Artifacts != nil {
-			t.Errorf("artifacts that nobody wanted: %v, %v", v.Task.Artifacts, err)
+			t.Errorf("artifacts that were not requested: %v, %v", v.Task.Artifacts, err)
 		}
 	})
 }

@@ -56,10 +56,10 @@ func (s *service) hear(ctx context.Context, id string, st *story) error {
 	return err
 }
 
-// ran says what is wrong with how the tasks of a story were run: each that was
-// dispatched once, and once more for each answer; another attempt only after one
-// that failed; the same one again only if the events tell of another try, since Temporal
-// took the worker for lost; nothing else at all.
+// ran lists wrong runs of the tasks of a story. Each dispatched task runs once,
+// and once more for each answer; another attempt runs only after one that failed,
+// and another try of an attempt only if an event says so, since Temporal treated
+// the worker as lost. Nothing else runs.
 func (s *story) ran(runs map[string]harness.Round) (wrong []error) {
 	for key, r := range runs {
 		task, round, err := harness.SplitKey(key)

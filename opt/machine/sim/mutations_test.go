@@ -71,7 +71,7 @@ func TestMutations(t *testing.T) {
 			case strings.Contains(out, "[build failed]"):
 				t.Fatalf("it does not compile:\n%s", out)
 			case err == nil:
-				t.Errorf("nobody notices")
+				t.Errorf("no test noticed it")
 			default:
 				t.Log(firstProblem(out))
 			}

@@ -46,7 +46,7 @@ func (w checks) restsForReason(r *run, s *machine.ObjectiveState) {
 	case s.Current != nil || len(s.Commands) > 0:
 		bad("a command is not answered")
 	case o.Status == opt.ObjectiveSubmitted && (!s.Idle || s.Begin):
-		bad("it waits for nobody")
+		bad("it waits for nothing")
 	case o.Status == opt.ObjectivePlanning:
 		bad("no planner works")
 	case o.Status == opt.ObjectiveWorking && o.Reason == opt.NothingToDo:
@@ -57,7 +57,7 @@ func (w checks) restsForReason(r *run, s *machine.ObjectiveState) {
 		bad("nothing works")
 	case o.Status != opt.ObjectiveBlocked:
 	case o.Reason == opt.BlockedByOperator && !o.Paused, o.Reason == opt.BlockedByPlan && !waits(opt.BlockedByOperator):
-		bad("nobody has paused it")
+		bad("it is not paused")
 	case o.Reason == opt.BlockedByInput && !waits(opt.BlockedByInput), o.Reason == opt.BlockedByAuth && !waits(opt.BlockedByAuth):
 		bad("no person is asked")
 	case o.Reason == opt.BlockedByDependencies:
@@ -86,7 +86,7 @@ func (w checks) planRestsForReason(s *machine.PlanState) {
 		case work != nil && work.Running:
 			bad("its task " + w.name(t.ID) + " works without an activity")
 		case t.State == opt.TaskWorking && !t.ByHand && !p.OnHold() && work == nil:
-			bad("nobody works on its task " + w.name(t.ID))
+			bad("nothing works on its task " + w.name(t.ID))
 		case t.State == opt.TaskWorking && !t.ByHand && !p.OnHold() && !(s.Directive.Shared && s.Directive.Permission <= s.Yielded):
 			bad("its task " + w.name(t.ID) + " does not begin")
 		}
@@ -99,7 +99,7 @@ func (w checks) planRestsForReason(s *machine.PlanState) {
 	case p.Status == opt.PlanWorking && !w.clientWorks(p):
 		bad("nothing works")
 	case p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByOperator && !p.OnHold():
-		bad("nobody has paused it")
+		bad("it is not paused")
 	case p.Status == opt.PlanBlocked && (p.Reason == opt.BlockedByInput || p.Reason == opt.BlockedByAuth) &&
 		!slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return t.State.Waiting() }):
 		bad("no person is asked")
