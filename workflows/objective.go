@@ -35,8 +35,8 @@ func Objective(ctx workflow.Context, in ObjectiveInput) error {
 	return o.result()
 }
 
-// newObjective returns the machine for a run: that of a new objective, of one that
-// ended before, or of one that goes on.
+// newObjective returns the machine for a run: that of a new objective, of one
+// that ended before, or of one that continues as new.
 func newObjective(ctx workflow.Context, in ObjectiveInput) (*machine.Objective, error) {
 	switch {
 	case in.State != nil:

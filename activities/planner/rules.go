@@ -119,7 +119,7 @@ func listed(request string) []string {
 	return items
 }
 
-// told returns the steps of a sentence that begins with "first" or goes on with
+// told returns the steps of a sentence that begins with "first" or continues with
 // "then".
 func told(request string) []string {
 	text := strings.Join(strings.Fields(request), " ")

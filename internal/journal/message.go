@@ -47,7 +47,7 @@ func (r messageTable) keepStatus(taskID string) error {
 	return err
 }
 
-// history returns the last messages of a task, oldest first, at most most of them
+// history returns the last messages of a task, oldest first, limited by most
 // unless that is negative: those sent to the task, those sent to the root task
 // for it, and its former status messages. It leaves out current, the present
 // status message.
