@@ -146,7 +146,7 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 	out, err = executor.Execute(ctx, w, stream)
 	switch {
 	case err != nil && stopping(ctx):
-		return Outcome{}, temporal.NewApplicationError("The worker stops.", WorkerStoppedError)
+		return Outcome{}, errStopped()
 	case err != nil && ctx.Err() != nil:
 		return Outcome{}, ctx.Err() // Temporal takes this error as a cancellation
 	case err != nil && errors.As(err, new(*recordError)): // which the executor has passed on
@@ -160,17 +160,29 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 	return out, nil
 }
 
-// stopping reports whether the worker is stopping, which also cancels ctx.
+// stopping reports whether the worker is stopping.
 func stopping(ctx context.Context) bool {
-	if !activity.IsActivity(ctx) {
-		return false
-	}
 	select {
-	case <-activity.GetWorkerStopChannel(ctx):
+	case <-stops(ctx):
 		return true
 	default:
 		return false
 	}
+}
+
+// stops returns a channel that is closed when the worker begins to stop, nil
+// outside of an activity. The context of an activity ends only after the worker
+// has waited for it.
+func stops(ctx context.Context) <-chan struct{} {
+	if !activity.IsActivity(ctx) {
+		return nil
+	}
+	return activity.GetWorkerStopChannel(ctx)
+}
+
+// errStopped has Temporal repeat an activity, on another worker.
+func errStopped() error {
+	return temporal.NewApplicationError("The worker stops.", WorkerStoppedError)
 }
 
 // recoverPanic turns a panic in an executor or a planner into an error without

@@ -44,7 +44,8 @@ type Followed struct {
 }
 
 // Follow waits up to [FollowFor] for a task to end. If links form a cycle, so
-// that the wait would never end, the task of one of them fails. Follow changes
+// that the wait would never end, the task of one of them fails. When the worker
+// stops, Follow returns at once, and Temporal repeats it on another. It changes
 // nothing, so a second run is harmless.
 func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err error) {
 	defer a.recoverPanic("follow", true, &err)
@@ -75,6 +76,8 @@ func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err erro
 		case <-w.C():
 		case <-timer.C:
 			return Followed{}, nil
+		case <-stops(ctx):
+			return Followed{}, errStopped()
 		case <-ctx.Done():
 			return Followed{}, ctx.Err()
 		}

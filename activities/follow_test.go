@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/testsuite"
+	sdkworker "go.temporal.io/sdk/worker"
 
 	"longhaul/a2a"
 	"longhaul/activities"
@@ -115,5 +117,29 @@ func TestFollow_fails(t *testing.T) {
 	down := errors.New("down")
 	if _, err := follow(t.Context(), &shelf{states: []opt.TaskState{opt.TaskWorking}, err: down}, link); !errors.Is(err, down) {
 		t.Errorf("without a journal: %v", err)
+	}
+}
+
+// A worker that stops does not wait for tasks that it follows: Temporal repeats
+// the activity on another.
+func TestFollow_workerStops(t *testing.T) {
+	background, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	stop := make(chan struct{})
+	s := &shelf{states: []opt.TaskState{opt.TaskWorking}, change: make(chan struct{})}
+	acts := activities.New(activities.Config{Tasks: s, Watch: func(string) activities.Watch {
+		close(stop)
+		return s
+	}})
+	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
+	env.SetWorkerStopChannel(stop)
+	env.SetWorkerOptions(sdkworker.Options{BackgroundActivityContext: background})
+	env.RegisterActivity(acts)
+	_, err := env.ExecuteActivity(acts.Follow, link)
+	if app := application(t, err); app.Type() != activities.WorkerStoppedError || app.NonRetryable() {
+		t.Errorf("got type %q, non-retryable %t", app.Type(), app.NonRetryable())
+	}
+	if s.closed != 1 {
+		t.Errorf("%d watches were closed", s.closed)
 	}
 }
