@@ -107,19 +107,3 @@ func (s *objectives) ListObjectives(ctx context.Context, c *Call, p ListObjectiv
 	page.Next, err = s.pages.token(ctx, list, opt.Cursor{At: last.CreatedAt, ID: last.ID})
 	return page, err
 }
-
-// objective reads an objective that the caller names.
-func (r reader) objective(ctx context.Context, c *Call, id string) (*opt.Objective, error) {
-	missing := optNotFound("OBJECTIVE_NOT_FOUND", "Objective", id)
-	if !plausible(id) {
-		return nil, missing
-	}
-	o, err := r.journal.Objective(ctx, c.Tenant, id)
-	if errors.Is(err, opt.ErrUnknown) {
-		return nil, missing
-	}
-	if err == nil {
-		c.about(id, "")
-	}
-	return o, err
-}

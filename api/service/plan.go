@@ -23,32 +23,18 @@ type ShownPlan struct {
 	Unconfirmed []string // plans that had not confirmed a change when it was answered
 }
 
+// A ShownTask is a plan task and, for a method that moves it, its plan and
+// objective.
+type ShownTask struct {
+	Task      *opt.Task
+	Plan      *opt.Plan
+	Objective *opt.Objective
+}
+
 // GetPlan returns a plan.
 func (s *objectives) GetPlan(ctx context.Context, c *Call, p GetPlanParams) (ShownPlan, error) {
 	_, plan, err := s.read.plan(ctx, c, p.ID)
 	return ShownPlan{Plan: plan, Tasks: p.Tasks}, err
-}
-
-// plan reads a plan that the caller names, within its objective.
-func (r reader) plan(ctx context.Context, c *Call, id string) (*opt.Objective, *opt.Plan, error) {
-	missing := optNotFound("PLAN_NOT_FOUND", "Plan", id)
-	ref, ok := opt.ParseID(id)
-	if !ok {
-		return nil, nil, missing
-	}
-	o, err := r.journal.Objective(ctx, c.Tenant, ref.ObjectiveID)
-	if errors.Is(err, opt.ErrUnknown) {
-		return nil, nil, missing
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	p := o.Plan(id)
-	if p == nil {
-		return nil, nil, missing
-	}
-	c.about(o.ID, "")
-	return o, p, nil
 }
 
 // checkPlans reports what is wrong with the first plans of an objective. field is

@@ -29,6 +29,76 @@ func (r reader) task(ctx context.Context, c *Call, id string, want opt.TaskWant)
 	return v, err
 }
 
+// objective reads an objective that the caller names.
+func (r reader) objective(ctx context.Context, c *Call, id string) (*opt.Objective, error) {
+	missing := optNotFound("OBJECTIVE_NOT_FOUND", "Objective", id)
+	if !plausible(id) {
+		return nil, missing
+	}
+	o, err := r.journal.Objective(ctx, c.Tenant, id)
+	if errors.Is(err, opt.ErrUnknown) {
+		return nil, missing
+	}
+	if err == nil {
+		c.about(id, "")
+	}
+	return o, err
+}
+
+// plan reads a plan that the caller names, within its objective.
+func (r reader) plan(ctx context.Context, c *Call, id string) (*opt.Objective, *opt.Plan, error) {
+	missing := optNotFound("PLAN_NOT_FOUND", "Plan", id)
+	ref, ok := opt.ParseID(id)
+	if !ok {
+		return nil, nil, missing
+	}
+	o, err := r.journal.Objective(ctx, c.Tenant, ref.ObjectiveID)
+	if errors.Is(err, opt.ErrUnknown) {
+		return nil, nil, missing
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	p := o.Plan(id)
+	if p == nil {
+		return nil, nil, missing
+	}
+	c.about(o.ID, "")
+	return o, p, nil
+}
+
+// planTask reads a plan task that the caller names, within its plan and
+// objective.
+func (r reader) planTask(ctx context.Context, c *Call, id string) (ShownTask, error) {
+	missing := planTaskUnknown(id)
+	ref, ok := opt.ParseID(id)
+	if !ok || ref.TaskID == "" {
+		return ShownTask{}, missing
+	}
+	o, err := r.journal.Objective(ctx, c.Tenant, ref.ObjectiveID)
+	if errors.Is(err, opt.ErrUnknown) {
+		return ShownTask{}, missing
+	}
+	if err != nil {
+		return ShownTask{}, err
+	}
+	t, ok := taskIn(o, ref.PlanID, id)
+	if !ok {
+		return ShownTask{}, missing
+	}
+	c.about(o.ID, t.Task.A2AID())
+	return t, nil
+}
+
+func taskIn(o *opt.Objective, planID, id string) (ShownTask, bool) {
+	p := o.Plan(planID)
+	if p == nil {
+		return ShownTask{}, false
+	}
+	t := p.Task(id)
+	return ShownTask{Task: t, Plan: p, Objective: o}, t != nil
+}
+
 // show returns a task in the form for the caller.
 func (r reader) show(ctx context.Context, c *Call, v opt.TaskView) (Task, error) {
 	t := Task{Task: present(v)}
