@@ -15,10 +15,10 @@ import (
 	"longhaul/opt/machine"
 )
 
-// commands changes objectives, plans and tasks for clients. Every change is a
-// command to the objective: it is refused at once if the journal shows that it is
-// impossible, else delivered as a durable signal and answered by an event in the
-// journal.
+// commands sends the commands of clients to objectives. Every change of an
+// objective, a plan or a task is a command to the objective: it is refused at once
+// if the journal shows that it is impossible, else delivered as a durable signal
+// and answered by an event in the journal.
 type commands struct {
 	cfg  Config
 	read reader

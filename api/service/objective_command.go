@@ -20,9 +20,12 @@ type ReplanParams struct {
 	Seen       int64
 }
 
+// objectiveCommands changes objectives and plans for clients.
+type objectiveCommands struct{ *commands }
+
 // UpdateObjective changes an objective. The only change of an ended objective is
 // a new attempt.
-func (s *commands) UpdateObjective(ctx context.Context, c *Call, p UpdateObjectiveParams) (ShownObjective, error) {
+func (s objectiveCommands) UpdateObjective(ctx context.Context, c *Call, p UpdateObjectiveParams) (ShownObjective, error) {
 	cmd := opt.Command{Kind: opt.UpdateObjective, ObjectiveID: p.ID, Seen: p.Seen, Status: string(p.Status)}
 	if !p.Change.Empty() {
 		cmd.Change = &p.Change
@@ -42,7 +45,7 @@ func (s *commands) UpdateObjective(ctx context.Context, c *Call, p UpdateObjecti
 
 // Replan has plans made that replace those that have not ended. The answer shows
 // the objective during the planning.
-func (s *commands) Replan(ctx context.Context, c *Call, p ReplanParams) (ShownObjective, error) {
+func (s objectiveCommands) Replan(ctx context.Context, c *Call, p ReplanParams) (ShownObjective, error) {
 	cmd := opt.Command{Kind: opt.Replan, ObjectiveID: p.ID, Seen: p.Seen, Text: p.Reason}
 	answer, err := s.do(ctx, c, cmd)
 	if err != nil {

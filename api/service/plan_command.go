@@ -30,7 +30,7 @@ type AddTasksParams struct {
 
 // CreatePlan adds a plan to an objective and returns it. The plan runs when the
 // objective has been started and it is the plan's turn.
-func (s *commands) CreatePlan(ctx context.Context, c *Call, p CreatePlanParams) (*opt.Plan, error) {
+func (s objectiveCommands) CreatePlan(ctx context.Context, c *Call, p CreatePlanParams) (*opt.Plan, error) {
 	answer, err := s.do(ctx, c, opt.Command{
 		Kind: opt.CreatePlan, ObjectiveID: p.ObjectiveID, Seen: p.Seen, Plan: &p.Plan, Start: p.Plan.Metadata.Bool(opt.KeyAutoStart),
 	})
@@ -46,7 +46,7 @@ func (s *commands) CreatePlan(ctx context.Context, c *Call, p CreatePlanParams) 
 }
 
 // UpdatePlan changes a plan. The only change of a failed plan is a new attempt.
-func (s *commands) UpdatePlan(ctx context.Context, c *Call, p UpdatePlanParams) (ShownPlan, error) {
+func (s objectiveCommands) UpdatePlan(ctx context.Context, c *Call, p UpdatePlanParams) (ShownPlan, error) {
 	cmd := opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Seen: p.Seen, Status: string(p.Status)}
 	if !p.Change.Empty() {
 		cmd.Change = &p.Change
@@ -55,12 +55,12 @@ func (s *commands) UpdatePlan(ctx context.Context, c *Call, p UpdatePlanParams) 
 }
 
 // AddTasks adds tasks to a plan.
-func (s *commands) AddTasks(ctx context.Context, c *Call, p AddTasksParams) (ShownPlan, error) {
+func (s objectiveCommands) AddTasks(ctx context.Context, c *Call, p AddTasksParams) (ShownPlan, error) {
 	return s.changePlan(ctx, c, opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Seen: p.Seen, Tasks: p.Tasks})
 }
 
 // changePlan sends a command about a plan, and returns the plan after it.
-func (s *commands) changePlan(ctx context.Context, c *Call, cmd opt.Command) (ShownPlan, error) {
+func (s objectiveCommands) changePlan(ctx context.Context, c *Call, cmd opt.Command) (ShownPlan, error) {
 	o, _, err := s.read.plan(ctx, c, cmd.PlanID)
 	if err != nil {
 		return ShownPlan{}, err

@@ -22,8 +22,11 @@ type UpdateTaskStatusParams struct {
 	Seen    int64
 }
 
+// taskCommands changes plan tasks for clients, and cancels any task.
+type taskCommands struct{ *commands }
+
 // LinkTask has another A2A task stand in for a plan task that was not dispatched.
-func (s *commands) LinkTask(ctx context.Context, c *Call, p LinkTaskParams) (ShownTask, error) {
+func (s taskCommands) LinkTask(ctx context.Context, c *Call, p LinkTaskParams) (ShownTask, error) {
 	t, err := s.read.planTask(ctx, c, p.ID)
 	if err != nil {
 		return ShownTask{}, err
@@ -36,7 +39,7 @@ func (s *commands) LinkTask(ctx context.Context, c *Call, p LinkTaskParams) (Sho
 }
 
 // UpdateTaskStatus moves a plan task by hand. The plan and the objective follow.
-func (s *commands) UpdateTaskStatus(ctx context.Context, c *Call, p UpdateTaskStatusParams) (ShownTask, error) {
+func (s taskCommands) UpdateTaskStatus(ctx context.Context, c *Call, p UpdateTaskStatusParams) (ShownTask, error) {
 	t, err := s.read.planTask(ctx, c, p.ID)
 	if err != nil {
 		return ShownTask{}, err
@@ -48,7 +51,7 @@ func (s *commands) UpdateTaskStatus(ctx context.Context, c *Call, p UpdateTaskSt
 }
 
 // changeTask sends a command about a plan task, and returns the task after it.
-func (s *commands) changeTask(ctx context.Context, c *Call, t ShownTask, cmd opt.Command) (ShownTask, error) {
+func (s taskCommands) changeTask(ctx context.Context, c *Call, t ShownTask, cmd opt.Command) (ShownTask, error) {
 	cmd.ObjectiveID, cmd.PlanID, cmd.TaskID = t.Objective.ID, t.Plan.ID, t.Task.ID
 	if _, err := s.do(ctx, c, cmd); err != nil {
 		return ShownTask{}, err
@@ -60,7 +63,7 @@ func (s *commands) changeTask(ctx context.Context, c *Call, t ShownTask, cmd opt
 // be followed. It refuses tasks that would wait for t: tasks of the same
 // objective, open tasks in the same context, where one objective works at a time,
 // and tasks that follow a task of this objective, directly or not.
-func (s *commands) mayStandIn(ctx context.Context, c *Call, t ShownTask, link string) (known bool, err error) {
+func (s taskCommands) mayStandIn(ctx context.Context, c *Call, t ShownTask, link string) (known bool, err error) {
 	ref, ok := opt.ParseID(link)
 	switch {
 	case !ok:
@@ -91,7 +94,7 @@ const linksMost = 1000
 
 // leadsTo reports whether open tasks of an objective follow tasks of another,
 // directly or not.
-func (s *commands) leadsTo(ctx context.Context, c *Call, from, to string) (bool, error) {
+func (s taskCommands) leadsTo(ctx context.Context, c *Call, from, to string) (bool, error) {
 	open, seen := []string{from}, map[string]bool{from: true}
 	for len(open) > 0 && len(seen) <= linksMost {
 		links, err := s.cfg.Journal.Links(ctx, c.Tenant, open[0])

@@ -68,13 +68,14 @@ func withDefaults(cfg Config) Config {
 
 // A Service has all operations. It is safe for concurrent use.
 type Service struct {
-	calls      // the common steps of all calls
-	*cards     // the agent card
-	messages   // message/send and message/stream
-	tasks      // tasks/get and tasks/list
-	streams    // tasks/resubscribe
-	objectives // objectives and plans: create an objective, get and list
-	commands   // changes of objectives, plans and tasks, with tasks/cancel
+	calls             // the common steps of all calls
+	*cards            // the agent card
+	messages          // message/send and message/stream
+	tasks             // tasks/get and tasks/list
+	streams           // tasks/resubscribe
+	objectives        // objectives and plans: create an objective, get and list
+	objectiveCommands // changes of objectives and plans
+	taskCommands      // changes of plan tasks, and tasks/cancel
 
 	engine  Engine
 	journal Journal
@@ -99,7 +100,8 @@ func New(cfg Config) *Service {
 	s.messages = messages{cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
 	s.tasks = tasks{read, pages}
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
-	s.commands = commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
+	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
+	s.objectiveCommands, s.taskCommands = objectiveCommands{commands}, taskCommands{commands}
 	return s
 }
 

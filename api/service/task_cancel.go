@@ -11,7 +11,7 @@ import (
 // CancelTask asks an objective, or one task of a plan, to stop, and waits a short
 // time for it. The request is durable: a task that has not stopped by then stops
 // later, and its metadata says so.
-func (s *commands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Task, error) {
+func (s taskCommands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Task, error) {
 	v, err := s.read.task(ctx, c, p.ID, opt.TaskWant{})
 	switch {
 	case err != nil:
@@ -37,7 +37,7 @@ func (s *commands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Task,
 
 // cancel asks for the end of a task and waits for it for a while. It returns no
 // error if the task has ended meanwhile.
-func (s *commands) cancel(ctx context.Context, c *Call, v opt.TaskView) error {
+func (s taskCommands) cancel(ctx context.Context, c *Call, v opt.TaskView) error {
 	w := s.cfg.Watch(v.ObjectiveID)
 	defer w.Close()
 	ref, _ := opt.ParseID(v.Task.ID)
