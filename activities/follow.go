@@ -68,7 +68,7 @@ func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err erro
 			return a.followed(ctx, l, err)
 		}
 		if first {
-			if out, found, err := a.breaksCycle(ctx, l); found || err != nil {
+			if out, found, err := (cycles{a.cfg.Links, a.cfg.Tasks}).breaks(ctx, l); found || err != nil {
 				return out, err
 			}
 		}

@@ -24,17 +24,23 @@ const ReasonLinkCycle = "link-cycle"
 // maxWalk is how many objectives one search for a cycle visits.
 const maxWalk = 1000
 
-// breaksCycle returns the failure of the task of l if l is part of a cycle of
+// cycles finds cycles of links between tasks.
+type cycles struct {
+	links LinkReader // nil finds none
+	tasks TaskReader
+}
+
+// breaks returns the failure of the task of l if l is part of a cycle of
 // links and is the link that must end. Without this, the objectives of the cycle
 // would wait for each other for ever. Each of their tasks searches separately, so
 // all must choose the same link: the one to the task with the smallest id. A task
 // in a longer cycle searches again after [FollowFor]; a shorter cycle that shares
 // a link with it has ended by then.
-func (a *Activities) breaksCycle(ctx context.Context, l Link) (out Followed, found bool, err error) {
-	if a.cfg.Links == nil {
+func (c cycles) breaks(ctx context.Context, l Link) (out Followed, found bool, err error) {
+	if c.links == nil {
 		return out, false, nil
 	}
-	cycle, err := a.cycle(ctx, l)
+	cycle, err := c.find(ctx, l)
 	if err != nil || len(cycle) == 0 || slices.Min(cycle) != l.TaskID {
 		return out, false, err
 	}
@@ -48,9 +54,9 @@ type step struct {
 	before *step
 }
 
-// cycle returns the linked tasks on the shortest path from the task of l back to
+// find returns the linked tasks on the shortest path from the task of l back to
 // its objective, nil if there is none.
-func (a *Activities) cycle(ctx context.Context, l Link) ([]string, error) {
+func (c cycles) find(ctx context.Context, l Link) ([]string, error) {
 	own, ok := opt.ParseID(l.For)
 	if !ok {
 		return nil, nil
@@ -66,7 +72,7 @@ func (a *Activities) cycle(ctx context.Context, l Link) ([]string, error) {
 			return at.way(), nil
 		}
 		seen[ref.ObjectiveID] = true
-		links, err := a.openLinks(ctx, l.Tenant, ref.ObjectiveID)
+		links, err := c.open(ctx, l.Tenant, ref.ObjectiveID)
 		if err != nil {
 			return nil, err
 		}
@@ -87,10 +93,10 @@ func (s *step) way() []string {
 	return out
 }
 
-// openLinks lists the tasks that an objective waits for. Links to tasks that have
+// open lists the tasks that an objective waits for. Links to tasks that have
 // ended are left out: the tasks that follow those are about to end.
-func (a *Activities) openLinks(ctx context.Context, tenant, objectiveID string) ([]string, error) {
-	links, err := a.cfg.Links.Links(ctx, tenant, objectiveID)
+func (c cycles) open(ctx context.Context, tenant, objectiveID string) ([]string, error) {
+	links, err := c.links.Links(ctx, tenant, objectiveID)
 	if errors.Is(err, opt.ErrUnknown) {
 		return nil, nil
 	}
@@ -99,7 +105,7 @@ func (a *Activities) openLinks(ctx context.Context, tenant, objectiveID string) 
 	}
 	var open []string
 	for _, id := range links {
-		state, _, err := a.cfg.Tasks.Peek(ctx, tenant, id)
+		state, _, err := c.tasks.Peek(ctx, tenant, id)
 		switch {
 		case errors.Is(err, opt.ErrUnknown):
 		case err != nil:
