@@ -11,9 +11,12 @@ import (
 	"longhaul/opt"
 )
 
+// checks is the part of a source that checks a playbook which was read.
+type checks struct{ *source }
+
 // check finds what is wrong with a playbook as a whole, and resolves its
 // dependencies.
-func (s *source) check(b *playbook) {
+func (s checks) check(b *playbook) {
 	at := func(line int, format string, args ...any) { s.wrong.add(s.file, line, format, args...) }
 	switch {
 	case b.name == "":
@@ -31,7 +34,7 @@ func (s *source) check(b *playbook) {
 	s.resolve("plan", b.line, plans)
 }
 
-func (s *source) checkPlan(p *plan) {
+func (s checks) checkPlan(p *plan) {
 	if len(p.tasks) == 0 {
 		s.wrong.add(s.file, p.line, "a plan needs tasks")
 	}
@@ -50,7 +53,7 @@ func (s *source) checkPlan(p *plan) {
 
 // resolveUses finds the tasks that inputs name. index has the indexes of tasks by
 // their names.
-func (s *source) resolveUses(p *plan, index map[string]int) {
+func (s checks) resolveUses(p *plan, index map[string]int) {
 	for i, t := range p.tasks {
 		t.places = map[string]string{}
 		for _, r := range t.uses {
@@ -109,7 +112,7 @@ func find(kind, to string, index map[string]int, steps int) (n int, ok bool) {
 
 // resolve turns the dependencies of steps into indexes, as in opt, and returns
 // the indexes of steps by their names. line is the line of their list.
-func (s *source) resolve(kind string, line int, steps []*step) map[string]int {
+func (s checks) resolve(kind string, line int, steps []*step) map[string]int {
 	index := s.names(kind, steps)
 	for i, p := range steps {
 		for _, r := range p.refs {
@@ -131,7 +134,7 @@ func (s *source) resolve(kind string, line int, steps []*step) map[string]int {
 }
 
 // names returns the index of each step by its name in the file.
-func (s *source) names(kind string, steps []*step) map[string]int {
+func (s checks) names(kind string, steps []*step) map[string]int {
 	index := map[string]int{}
 	for i, p := range steps {
 		name := p.name.raw

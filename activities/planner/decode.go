@@ -11,11 +11,31 @@ import (
 	"longhaul/opt"
 )
 
+// maxFile is the size of a playbook file at the most.
+const maxFile = 1 << 20
+
 // Limits of a task in a playbook.
 const (
 	maxAttempts = 100
 	maxTimeout  = 30 * 24 * time.Hour
 )
+
+// read returns the playbook in data, nil if it is none.
+func (s *source) read(data []byte) *playbook {
+	if len(data) > maxFile {
+		s.wrong.add(s.file, 1, "the file has more than %d bytes", maxFile)
+		return nil
+	}
+	n, ok := s.document(data)
+	if !ok {
+		return nil
+	}
+	b := s.playbook(n)
+	if len(s.wrong) == 0 {
+		checks{s}.check(b)
+	}
+	return b
+}
 
 // playbook reads a whole file.
 func (s *source) playbook(n *yaml.Node) *playbook {

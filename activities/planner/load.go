@@ -12,9 +12,6 @@ import (
 //go:embed playbooks/*.yaml
 var bundled embed.FS
 
-// maxFile is the size of a playbook file at the most.
-const maxFile = 1 << 20
-
 // Bundled returns the playbooks that come with Longhaul, for trying it out with
 // the echo executor.
 func Bundled() (*Playbooks, error) { return Load(bundled, "playbooks/demo.yaml") }
@@ -80,23 +77,6 @@ func load(names []string, read func(string) ([]byte, error)) (*Playbooks, error)
 		return nil, err
 	}
 	return p, nil
-}
-
-// read returns the playbook in data, nil if it is none.
-func (s *source) read(data []byte) *playbook {
-	if len(data) > maxFile {
-		s.wrong.add(s.file, 1, "the file has more than %d bytes", maxFile)
-		return nil
-	}
-	n, ok := s.document(data)
-	if !ok {
-		return nil
-	}
-	b := s.playbook(n)
-	if len(s.wrong) == 0 {
-		s.check(b)
-	}
-	return b
 }
 
 // compare reports what two playbooks have and only one may have.
