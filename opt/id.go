@@ -50,6 +50,16 @@ func RootID(objectiveID string, attempt int) string {
 	return objectiveID + "~" + strconv.Itoa(attempt)
 }
 
+// SplitRoot returns the objective and the attempt of a root task.
+func SplitRoot(rootID string) (objectiveID string, attempt int) {
+	objectiveID, n, later := strings.Cut(rootID, "~")
+	if !later {
+		return objectiveID, 1
+	}
+	attempt, _ = strconv.Atoi(n)
+	return objectiveID, attempt
+}
+
 // A Ref holds the parts of an id.
 type Ref struct {
 	ObjectiveID string

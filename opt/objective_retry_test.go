@@ -91,3 +91,15 @@ func TestObjective_Apply_planRetried(t *testing.T) {
 		t.Errorf("no plan: %v", err)
 	}
 }
+
+// A plan that others have replaced in an earlier attempt does not begin the next one.
+func TestObjective_Next_replacedPlan(t *testing.T) {
+	o := objectiveOf(t, "skipped/replanned pending")
+	o.Status, o.Root, o.Started = opt.ObjectiveCanceled, opt.TaskCanceled, true
+	if err := o.Apply(opt.Event{Kind: opt.ObjectiveRetried, From: "canceled", To: "submitted", Attempt: 2, TaskID: opt.RootID(o.ID, 2)}); err != nil {
+		t.Fatal(err)
+	}
+	if next := o.Next(o.UpdatedAt); next != nil {
+		t.Errorf("the new attempt goes on with %+v", next)
+	}
+}

@@ -71,10 +71,10 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 }
 
 // begun reports whether a client has begun the work on a plan by hand. Skipping a
-// plan does not count.
+// plan does not count, nor does its replacement by others.
 func (o *Objective) begun() bool {
 	return slices.ContainsFunc(o.Plans, func(p *Plan) bool {
-		dropped := p.Status == PlanSkipped && p.Report != nil && p.Report.ByHand
+		dropped := p.Status == PlanSkipped && (p.Reason == Replanned || p.Report != nil && p.Report.ByHand)
 		return p.Status != PlanPending && p.Reason != BlockedByDependencies && !p.Kept && !dropped
 	})
 }

@@ -16,6 +16,6 @@ type Place struct {
 // A Placed is the place that an objective has.
 type Placed struct {
 	QueuedAt a2a.Time // zero if it may begin at once
-	Behind   []string // ids of the objectives that have begun, oldest first
-	Starting []string // ids of those that are about to
+	Behind   []string // root tasks of the objectives that have begun, oldest first
+	Starting []string // root tasks of those that are about to
 }

@@ -74,8 +74,8 @@ type ObjectiveFilter struct {
 // A Queue is the state of a context: the open objectives that have begun, and those
 // that wait for their turn.
 type Queue struct {
-	Busy    []string // ids of those that have begun, oldest first
-	Starts  []string // ids of those that are about to
+	Busy    []string // root tasks of those that have begun, oldest first
+	Starts  []string // root tasks of those that are about to
 	Waiting int
 	Last    a2a.Time // arrival of the latest one that waits
 }

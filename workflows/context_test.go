@@ -45,13 +45,13 @@ func newFloor(t *testing.T) *floor {
 }
 
 func (f *floor) enter(id string, behind ...string) {
-	f.SignalWorkflow(workflows.EnterSignal, machine.Enter{ObjectiveID: id, Behind: behind})
+	f.SignalWorkflow(workflows.EnterSignal, machine.Enter{ObjectiveID: id, Attempt: 1, Behind: behind})
 }
 
 // request asks for something on behalf of a member.
 func (f *floor) request(id string, want machine.TurnWant) {
 	f.requests[id]++
-	f.SignalWorkflow(workflows.RequestSignal, machine.TurnRequest{ObjectiveID: id, N: f.requests[id], Want: want})
+	f.SignalWorkflow(workflows.RequestSignal, machine.TurnRequest{ObjectiveID: id, Attempt: 1, N: f.requests[id], Want: want})
 }
 
 // there makes members that do nothing by themselves.

@@ -98,12 +98,12 @@ func TestObjective_waitsForItsTurn(t *testing.T) {
 		wants = append(wants, request.Want)
 		if request.Want == machine.WantTurn {
 			at(env, 40*day, func() {
-				env.SignalWorkflow(workflows.TurnSignal, machine.Turn{N: 2, Request: request.N, Held: true, Tenant: "t"})
+				env.SignalWorkflow(workflows.TurnSignal, machine.Turn{Attempt: 1, N: 2, Request: request.N, Held: true, Tenant: "t"})
 			})
 		}
 		return nil
 	}
-	at(env, day, func() { env.SignalWorkflow(workflows.TurnSignal, machine.Turn{N: 1, Tenant: "t"}) })
+	at(env, day, func() { env.SignalWorkflow(workflows.TurnSignal, machine.Turn{Attempt: 1, N: 1, Tenant: "t"}) })
 	at(env, 2*day, func() { env.SignalWorkflow(workflows.LetterSignal, note("m5")) })
 	env.ExecuteWorkflow(workflows.Objective, idle())
 	finished(t, env)

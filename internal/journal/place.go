@@ -85,22 +85,26 @@ func others(c *conn, p opt.Place) (q opt.Queue, err error) {
 	if q, err = queue(c, p.Tenant, p.ContextID); err != nil {
 		return q, err
 	}
-	err = c.each(`SELECT p.objective_id, p.queued_at FROM places p LEFT JOIN objectives o ON o.id = p.objective_id AND o.attempt >= p.attempt
+	err = c.each(`SELECT p.objective_id, p.attempt, p.queued_at FROM places p LEFT JOIN objectives o ON o.id = p.objective_id AND o.attempt >= p.attempt
 		WHERE p.tenant = $1 AND p.context_id = $2 AND p.objective_id <> $3
 			AND (o.id IS NULL OR o.attempt = p.attempt AND o.begun = 0 AND o.queued_at = 0)
 		ORDER BY p.taken_at, p.objective_id`,
 		args{p.Tenant, p.ContextID, p.ObjectiveID}, func(row scanner) error {
 			var id string
+			var attempt int
 			var queued int64
-			err := row.Scan(&id, &queued)
+			err := row.Scan(&id, &attempt, &queued)
 			if queued == 0 {
-				q.Starts = append(q.Starts, id)
+				q.Starts = append(q.Starts, opt.RootID(id, attempt))
 				return err
 			}
 			q.Waiting++
 			q.Last = a2a.AtMillis(max(q.Last.Millis(), queued))
 			return err
 		})
-	q.Busy = slices.DeleteFunc(q.Busy, func(id string) bool { return id == p.ObjectiveID })
+	q.Busy = slices.DeleteFunc(q.Busy, func(root string) bool {
+		id, _ := opt.SplitRoot(root)
+		return id == p.ObjectiveID
+	})
 	return q, err
 }

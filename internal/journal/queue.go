@@ -30,12 +30,13 @@ func queue(c *conn, tenant, contextID string) (q opt.Queue, err error) {
 		return q, err
 	}
 	q.Last = a2a.AtMillis(last)
-	err = c.each("SELECT id FROM objectives"+using("objectives_busy")+`
+	err = c.each("SELECT id, attempt FROM objectives"+using("objectives_busy")+`
 		WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id`,
 		args{tenant, contextID}, func(row scanner) error {
 			var id string
-			err := row.Scan(&id)
-			q.Busy = append(q.Busy, id)
+			var attempt int
+			err := row.Scan(&id, &attempt)
+			q.Busy = append(q.Busy, opt.RootID(id, attempt))
 			return err
 		})
 	return q, err

@@ -37,6 +37,7 @@ type Member struct {
 	Attempt int      `json:"attempt,omitempty"`
 	Request int64    `json:"request,omitempty"` // number of its latest request
 	At      a2a.Time `json:"at,omitzero"`       // of its place
+	Entered bool     `json:"entered,omitempty"` // the API has entered it, rather than others behind it
 	Joined  bool     `json:"joined,omitempty"`  // it began when it was alone, and must be told of others
 	Begun   bool     `json:"begun,omitempty"`   // likewise; if its workflow does not exist, it has ended
 	Silent  bool     `json:"silent,omitempty"`  // likewise, and has not reported yet whether it works
@@ -83,24 +84,24 @@ func (m *Context) Handle(now a2a.Time, in Input) []opt.Event {
 // without the context.
 func (m *Context) onEnter(in Enter) {
 	s := &m.State
-	for _, id := range in.Starting {
-		m.join(&Member{ID: id, Joined: true}, in.ObjectiveID)
+	for _, root := range in.Starting {
+		m.join(root, false, in.ObjectiveID)
 	}
-	for _, id := range in.Behind {
-		m.join(&Member{ID: id, Joined: true, Begun: true}, in.ObjectiveID)
+	for _, root := range in.Behind {
+		m.join(root, true, in.ObjectiveID)
 	}
 	known := m.member(in.ObjectiveID)
 	switch {
 	case known == nil:
-	case known.Attempt >= in.Attempt:
+	case known.Attempt > in.Attempt, known.Attempt == in.Attempt && (known.Entered || known.Request > 0):
 		return
-	case known.Attempt == 0 && known.Tries == 0 && s.Holder == known: // others entered behind it before it sent its attempt
-		known.Attempt, known.Turn.Held, known.Begun, known.Joined = in.Attempt, false, false, false
+	case known.Attempt == in.Attempt && s.Holder == known: // others entered behind it first
+		known.Entered, known.Turn.Held, known.Begun, known.Joined = true, false, false, false
 		return
 	default:
 		m.remove(in.ObjectiveID)
 	}
-	entered := &Member{ID: in.ObjectiveID, Attempt: in.Attempt, At: in.At}
+	entered := &Member{ID: in.ObjectiveID, Attempt: in.Attempt, At: in.At, Entered: true}
 	i := len(s.Waiting)
 	for i > 0 && s.Waiting[i-1].At.Millis() > in.At.Millis() {
 		i--
@@ -108,12 +109,14 @@ func (m *Context) onEnter(in Enter) {
 	s.Waiting = slices.Insert(s.Waiting, i, entered)
 }
 
-// join makes a member of an objective that began when it was alone. It has the
-// turn if no member has.
-func (m *Context) join(member *Member, entering string) {
+// join makes a member of an objective that began, or is about to begin, when it was
+// alone. It has the turn if no member has.
+func (m *Context) join(rootID string, begun bool, entering string) {
 	s := &m.State
+	id, attempt := opt.SplitRoot(rootID)
+	member := &Member{ID: id, Attempt: attempt, Joined: true, Begun: begun}
 	switch {
-	case member.ID == entering || m.member(member.ID) != nil:
+	case id == entering || m.member(id) != nil:
 	case s.Holder == nil:
 		s.Holder = member
 	default:
@@ -201,7 +204,7 @@ func (m *Context) address() {
 
 func (m *Context) tell(to *Member, held bool) {
 	m.State.Turns = max(m.State.Turns+1, m.now.Millis()) // higher than those of an earlier workflow of the context
-	to.Turn = Turn{N: m.State.Turns, Request: to.Request, Held: held, Tenant: m.State.Tenant}
+	to.Turn = Turn{Attempt: to.Attempt, N: m.State.Turns, Request: to.Request, Held: held, Tenant: m.State.Tenant}
 	to.Tries, to.RetryAt = 0, a2a.Time{}
 }
 

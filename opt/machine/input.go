@@ -121,6 +121,7 @@ type Told struct {
 
 // Turn is a message of a context to one of its objectives.
 type Turn struct {
+	Attempt int    `json:"attempt"` // at the objective
 	N       int64  `json:"n"`
 	Request int64  `json:"request,omitempty"` // number of the latest request that it has acted upon
 	Held    bool   `json:"held,omitempty"`    // the objective may work
@@ -140,8 +141,8 @@ type Enter struct {
 	ObjectiveID string   `json:"objectiveId"`
 	Attempt     int      `json:"attempt,omitempty"`
 	At          a2a.Time `json:"at,omitzero"`        // of its place: those with earlier ones come first
-	Behind      []string `json:"behind,omitempty"`   // objectives that are known to have begun
-	Starting    []string `json:"starting,omitempty"` // objectives that are about to begin
+	Behind      []string `json:"behind,omitempty"`   // root tasks of objectives that are known to have begun
+	Starting    []string `json:"starting,omitempty"` // root tasks of objectives that are about to begin
 }
 
 // A TurnWant is what an objective wants of its context.

@@ -41,8 +41,8 @@ func (m *Objective) share() {
 }
 
 // onTurn handles a turn from the context. The first turn of an objective that was
-// alone says that others have come. Otherwise a turn counts only if it answers
-// the latest request.
+// alone says that others have come, also if it was for an earlier attempt. Otherwise
+// a turn counts only if it is for this attempt and answers the latest request.
 func (m *Objective) onTurn(in Turn) {
 	s := &m.State
 	t := &s.Turn
@@ -52,11 +52,11 @@ func (m *Objective) onTurn(in Turn) {
 	case t.Shared && in.Request == 0 && t.N > 0: // the context has removed the objective and added it again
 		t.Want, t.Held, t.Grant = "", false, in.N
 		return
-	case in.N <= t.Grant:
+	case in.N <= t.Grant, t.Shared && in.Attempt != s.Objective.Attempt:
 		return
 	case !t.Shared:
-		t.Shared, t.Held, t.Want, t.Grant = true, in.Held, "", in.N // the next request says whether it works
-		if in.Held && t.N == 0 {
+		t.Shared, t.Held, t.Want, t.Grant = true, in.Held && in.Attempt == s.Objective.Attempt, "", in.N // the next request says whether it works
+		if t.Held && t.N == 0 {
 			t.Want = WantTurn // as the context assumes
 		}
 		return

@@ -190,8 +190,8 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 // context.
 type ahead struct {
 	since    a2a.Time // since when it waits, zero if the context is free
-	begun    []string // objectives that have begun
-	starting []string // objectives that are about to begin
+	begun    []string // root tasks of objectives that have begun
+	starting []string // root tasks of objectives that are about to begin
 }
 
 // reserve takes a place for an attempt in the queue of its context, in one
@@ -204,14 +204,14 @@ func (j *journal) reserve(contextID, objectiveID string, attempt int, now a2a.Ti
 		switch o := j.rows[p.objectiveID].objective; {
 		case p.objectiveID == objectiveID:
 		case o.Started:
-			out.begun = append(out.begun, p.objectiveID)
+			out.begun = append(out.begun, o.RootID())
 		case p.queuedAt.IsZero():
-			out.starting = append(out.starting, p.objectiveID)
+			out.starting = append(out.starting, opt.RootID(p.objectiveID, p.attempt))
 		}
 	}
 	for _, id := range j.order {
-		if o := j.rows[id].objective; o.ContextID == contextID && o.Started && !o.Status.Ended() && id != objectiveID && !slices.Contains(out.begun, id) {
-			out.begun = append(out.begun, id)
+		if o := j.rows[id].objective; o.ContextID == contextID && o.Started && !o.Status.Ended() && id != objectiveID && !slices.Contains(out.begun, o.RootID()) {
+			out.begun = append(out.begun, o.RootID())
 		}
 	}
 	own := slices.IndexFunc(places, func(p place) bool { return p.objectiveID == objectiveID && p.attempt == attempt })
