@@ -249,7 +249,7 @@ func TestStream_clientGoes(t *testing.T) {
 
 // A client that stops reading is dropped, while others get everything.
 func TestStream_slowReader(t *testing.T) {
-	s := newService(t, func(c *config) { c.WriteTimeout = 100 * time.Millisecond })
+	s := newService(t, func(c *config) { c.WriteTimeout = 2 * time.Second })
 	url := s.listen(t)
 	s.send(t, "m", "slow")
 	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
