@@ -32,7 +32,7 @@ func table(s *service.Service) []*operation {
 		core("message/stream", "SendStreamingMessage", streaming(s, wire.ReadSend, s.StreamMessage)).streams(),
 		core("tasks/get", "GetTask", reply(s, wire.ReadTask, s.GetTask, wire.Version.Task)),
 		core("tasks/list", "ListTasks", reply(s, wire.ReadTaskList, s.ListTasks, wire.Version.TaskPage)),
-		core("tasks/cancel", "CancelTask", reply(s, wire.ReadTask, s.CancelTask, wire.Version.Task)),
+		core("tasks/cancel", "CancelTask", reply(s, wire.ReadCancel, s.CancelTask, wire.Version.Task)),
 		core("tasks/resubscribe", "SubscribeToTask", streaming(s, wire.ReadTask, s.Subscribe)).streams(),
 
 		core("tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig", refused(s, service.ErrNoPush)),
@@ -122,8 +122,8 @@ func refused(s *service.Service, fault *service.Fault) run {
 
 func params[P any](s *service.Service, c *service.Call, r *wire.Reader, read func(*wire.Reader) P) (P, error) {
 	r.Tenant = c.Tenant
-	if c.OfOPT && c.Key == "" {
-		c.Key, c.KeyField = r.RequestID(), wire.RequestIDField
+	if c.OfOPT {
+		c.TakeKey(r.RequestID())
 	}
 	return wire.Params(r, read, func(mentioned []string) error { return s.Activate(c, mentioned) })
 }

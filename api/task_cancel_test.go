@@ -19,6 +19,22 @@ func TestCancel_planTask(t *testing.T) {
 	}
 }
 
+// The id that a client gives to a cancellation, in the header or the metadata, is
+// that of the command.
+func TestCancel_key(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "slow")
+	s.world.Stubborn()
+	task := "task-" + u("m") + "-1-0"
+	for range 2 {
+		s.must(t, "CancelTask", `{"id":"`+task+`","metadata":{"longhaul/v1/requestId":"k"}}`)
+		s.must(t, "CancelTask", `{"id":"`+task+`"}`, "Idempotency-Key", "k")
+	}
+	if got := s.world.Commands(); len(got) != 1 {
+		t.Errorf("%d commands were sent for one key", len(got))
+	}
+}
+
 // A task that does not stop in time is returned in its current state, marked as
 // stopping.
 func TestCancel_takesTime(t *testing.T) {

@@ -43,7 +43,7 @@ func (o operations) ListTasks(ctx context.Context, req *a2apb.ListTasksRequest) 
 }
 
 func (o operations) CancelTask(ctx context.Context, req *a2apb.CancelTaskRequest) (*a2apb.Task, error) {
-	return reply(ctx, req, wire.ReadTask, o.service.CancelTask, newShown)
+	return reply(ctx, req, wire.ReadCancel, o.service.CancelTask, newShown)
 }
 
 func (o operations) SubscribeToTask(req *a2apb.SubscribeToTaskRequest, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {

@@ -53,6 +53,14 @@ type Call struct {
 	objectiveID, taskID string
 }
 
+// TakeKey takes the id that the metadata of a request gives to a change as its
+// idempotency key, unless there is one in the header.
+func (c *Call) TakeKey(id string) {
+	if c.Key == "" && id != "" {
+		c.Key, c.KeyField = id, "metadata."+opt.KeyRequestID
+	}
+}
+
 // knowsOPT reports whether the client understands the extension.
 func (c *Call) knowsOPT() bool { return slices.Contains(c.Active, a2a.ExtensionOPT) }
 

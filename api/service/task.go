@@ -13,6 +13,8 @@ type TaskParams struct {
 	History int
 	Scope   opt.HistoryScope
 	After   *int64 // resume a stream after this event
+
+	RequestID string // that the client gave to a cancellation
 }
 
 // TaskListParams are the params of a list of tasks.

@@ -116,6 +116,13 @@ func ReadTask(r *Reader) service.TaskParams {
 	return service.TaskParams{ID: o.needText("id"), History: o.history(defaultHistory), Scope: o.scope(nil), After: o.after()}
 }
 
+// ReadCancel reads the params of a cancellation.
+func ReadCancel(r *Reader) service.TaskParams {
+	p := ReadTask(r)
+	p.RequestID = r.RequestID()
+	return p
+}
+
 // ReadTaskList reads the params of a list of tasks.
 func ReadTaskList(r *Reader) service.TaskListParams {
 	o := r.params()
@@ -159,9 +166,6 @@ func Params[P any](r *Reader, read func(*Reader) P, activate func(mentioned []st
 	}
 	return p, nil
 }
-
-// RequestIDField is the place in a request of what [Reader.RequestID] returns.
-const RequestIDField = "metadata." + opt.KeyRequestID
 
 // RequestID returns the id that the client gave to a change in the metadata of the
 // request, "" for none.
