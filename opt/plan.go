@@ -88,6 +88,11 @@ func (p *Plan) Unordered() bool {
 	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return len(t.Dependencies) > 0 })
 }
 
+// DependsOn reports whether p depends on exactly the plans with these ids.
+func (p *Plan) DependsOn(ids []string) bool {
+	return len(p.Dependencies) == len(ids) && !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(p.Dependencies, id) })
+}
+
 // Before lists the tasks that must be done before t may start.
 func (p *Plan) Before(t *Task) []*Task {
 	if p.Unordered() {

@@ -24,21 +24,3 @@ type Report struct {
 	Notes     int            `json:"notes,omitempty"`   // how many notes it has received
 	Answer    *CommandAnswer `json:"answer,omitempty"`  // to the latest command it received
 }
-
-// Brief returns the part of a report that follows from the state of p alone: it has
-// no number, directive, results or answer.
-func (p *Plan) Brief() Report {
-	r := Report{
-		Attempt: p.Run, Status: p.Status, Reason: p.Reason, Paused: p.Paused, Started: p.Started,
-		Closing: p.Status.Ended() && !p.Settled(), ByHand: !p.Started && (p.begun() || p.Status.Ended()),
-	}
-	for _, t := range waitingTasks(p) {
-		switch {
-		case t.Gate != nil:
-			r.Open = append(r.Open, t.Gate)
-		case r.Waits == "":
-			r.Waits = t.State
-		}
-	}
-	return r
-}
