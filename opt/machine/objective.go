@@ -132,6 +132,9 @@ func RestoreObjective(kept Kept, idleFor int64) *Objective {
 // State.Rules.
 const Rules = 1
 
+func (m *Objective) commands() commands { return commands{m} }
+func (m *Objective) plans() plans       { return plans{m} }
+
 // Handle handles one input and returns the events that follow from it.
 func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now, m.events = now, nil

@@ -11,8 +11,6 @@ import (
 // commands is the part of an Objective that carries out commands of clients.
 type commands struct{ *Objective }
 
-func (m *Objective) commands() commands { return commands{m} }
-
 // onCommand handles a command. A repeat changes nothing: its answer is in the
 // journal, or will be. A command that ends the objective does not wait for
 // others.

@@ -21,8 +21,6 @@ const (
 // and handles their reports.
 type plans struct{ *Objective }
 
-func (m *Objective) plans() plans { return plans{m} }
-
 // make asks the planner for plans: the first ones, or replacements of those that
 // have not ended.
 func (m plans) make(replan bool) {

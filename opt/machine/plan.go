@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 
 	"longhaul/a2a"
@@ -47,6 +48,8 @@ type PlanState struct {
 // Source returns the source of the events. Each attempt at a plan has its own,
 // since the last events of the attempt before may be recorded late.
 func (s *PlanState) Source() string { return opt.RootID(s.Plan.ID, s.Plan.Run) }
+
+func (m *Plan) tasks() tasks { return tasks{m} }
 
 // Handle handles one input and returns the events that follow from it.
 func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
@@ -301,4 +304,20 @@ func (m *Plan) Wants() Wants {
 // Message returns the content of the wanted signal.
 func (m *Plan) Message() Reported {
 	return Reported{PlanID: m.State.Plan.ID, Report: m.State.Report}
+}
+
+// WorkOf returns the input of the executor for an activity of the plan.
+func (m *Plan) WorkOf(a Activity) opt.Work {
+	s, t := &m.State, m.State.Plan.Task(a.Of)
+	w := s.Work[t.ID]
+	out := opt.Work{
+		Tenant: s.Tenant, ContextID: s.ContextID, ObjectiveID: s.Plan.ObjectiveID, PlanID: s.Plan.ID, TaskID: t.A2AID(),
+		Objective: s.Objective, Plan: s.Plan.Name, Name: t.Name, Description: t.Description, Executor: t.Executor, Input: t.Input,
+		Messages: m.tasks().messages(t), Results: m.tasks().results(t), Replies: t.Replies,
+		Round: w.Round, Attempt: w.Attempt, Key: fmt.Sprintf("%s:%d", t.A2AID(), w.Round), Trust: opt.Untrusted,
+	}
+	if m.tasks().shows(t) {
+		out.RootID = s.RootID
+	}
+	return out
 }

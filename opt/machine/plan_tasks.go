@@ -25,8 +25,6 @@ type Work struct {
 // tasks is the part of a Plan that runs tasks.
 type tasks struct{ *Plan }
 
-func (m *Plan) tasks() tasks { return tasks{m} }
-
 // The defaults for tasks.
 const (
 	taskAttempts = 3           // of one round
@@ -287,22 +285,6 @@ func (m tasks) say(t *opt.Task, suffix, text string) *a2a.Message {
 
 // shows reports whether the root task shows t's artifacts as its own.
 func (m tasks) shows(t *opt.Task) bool { return m.State.Directive.Leaf && m.State.Plan.Leaf(t) }
-
-// WorkOf returns the input of the executor for an activity of the plan.
-func (m *Plan) WorkOf(a Activity) opt.Work {
-	s, t := &m.State, m.State.Plan.Task(a.Of)
-	w := s.Work[t.ID]
-	out := opt.Work{
-		Tenant: s.Tenant, ContextID: s.ContextID, ObjectiveID: s.Plan.ObjectiveID, PlanID: s.Plan.ID, TaskID: t.A2AID(),
-		Objective: s.Objective, Plan: s.Plan.Name, Name: t.Name, Description: t.Description, Executor: t.Executor, Input: t.Input,
-		Messages: m.tasks().messages(t), Results: m.tasks().results(t), Replies: t.Replies,
-		Round: w.Round, Attempt: w.Attempt, Key: fmt.Sprintf("%s:%d", t.A2AID(), w.Round), Trust: opt.Untrusted,
-	}
-	if m.tasks().shows(t) {
-		out.RootID = s.RootID
-	}
-	return out
-}
 
 // messages lists the messages of clients to t, oldest first.
 func (m tasks) messages(t *opt.Task) []a2a.Message {
