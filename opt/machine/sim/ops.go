@@ -33,11 +33,9 @@ type op struct {
 	repeat bool  // it was delivered before
 }
 
-func (w *World) put(o op) { w.ops = append(w.ops, o) }
-
 // deliver delivers an op. With twice it stays and is delivered again later, which
 // also models a message that others overtake.
-func (w *World) deliver(i int, twice bool) {
+func (w temporal) deliver(i int, twice bool) {
 	o := w.ops[i]
 	w.ops = append(w.ops[:i:i], w.ops[i+1:]...)
 	switch o.kind {
@@ -47,19 +45,19 @@ func (w *World) deliver(i int, twice bool) {
 		w.deliverChild(o)
 	case childEnds:
 		if !o.from.ended {
-			w.temporal().arrive(o.from, o.in)
+			w.arrive(o.from, o.in)
 		}
 	default:
 		w.clients().deliverCall(o, twice)
 	}
 }
 
-func (w *World) deliverSignal(o op, twice bool) {
-	to := w.temporal().open(o.to)
+func (w temporal) deliverSignal(o op, twice bool) {
+	to := w.open(o.to)
 	switch {
 	case to != nil:
 		w.logf("%s hears %s from %s", w.name(o.to), w.say(o.in), w.name(o.from.id))
-		w.temporal().arrive(to, o.in)
+		w.arrive(to, o.in)
 		if twice {
 			again := o
 			again.repeat, again.in = true, sent(o.in)
@@ -69,24 +67,24 @@ func (w *World) deliverSignal(o op, twice bool) {
 		w.logf("%s is not there to hear %s from %s", w.name(o.to), w.say(o.in), w.name(o.from.id))
 	}
 	if !o.repeat && !o.from.ended {
-		w.temporal().arrive(o.from, machine.Told{To: o.signal.To, N: o.signal.N, Gone: to == nil})
+		w.arrive(o.from, machine.Told{To: o.signal.To, N: o.signal.N, Gone: to == nil})
 	}
 }
 
-func (w *World) deliverChild(o op) {
+func (w temporal) deliverChild(o op) {
 	if o.from.ended {
 		return
 	}
-	if w.temporal().open(o.to) != nil {
+	if w.open(o.to) != nil {
 		w.logf("%s cannot begin: its former run is there", w.name(o.to))
-		w.temporal().arrive(o.from, machine.ChildRefused{PlanID: o.child.PlanID, Attempt: o.child.Attempt})
+		w.arrive(o.from, machine.ChildRefused{PlanID: o.child.PlanID, Attempt: o.child.Attempt})
 		return
 	}
 	w.logf("%s begins", w.name(o.to))
 	m := planHost{&machine.Plan{}}
 	must(json.Unmarshal(o.state, m.state()))
-	child := w.temporal().newRun(o.to, o.from.objective, m)
+	child := w.newRun(o.to, o.from.objective, m)
 	child.parent, child.attempt, child.fresh = o.from, o.child.Attempt, true
 	child.recorded, child.confirmed = m.State.N, m.State.N
-	w.temporal().arrive(o.from, machine.ChildStarted{PlanID: o.child.PlanID, Attempt: o.child.Attempt, N: o.child.N})
+	w.arrive(o.from, machine.ChildStarted{PlanID: o.child.PlanID, Attempt: o.child.Attempt, N: o.child.N})
 }

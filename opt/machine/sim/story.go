@@ -93,12 +93,12 @@ func (s *Story) Settle() {
 // Deliver delivers all sent messages, and does nothing else.
 func (s *Story) Deliver() {
 	for n := len(s.w.ops); n > 0; n-- {
-		s.w.deliver(0, false)
+		s.w.temporal().deliver(0, false)
 	}
 }
 
 // DeliverLast delivers the last sent message, and does nothing else.
-func (s *Story) DeliverLast() { s.w.deliver(len(s.w.ops)-1, false) }
+func (s *Story) DeliverLast() { s.w.temporal().deliver(len(s.w.ops)-1, false) }
 
 // Alone lets the workflow with an id handle its inputs, record events and have
 // its timers elapse. Its messages to others are not delivered.

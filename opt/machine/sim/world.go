@@ -107,6 +107,8 @@ func (w *World) logf(format string, args ...any) {
 	}
 }
 
+func (w *World) put(o op) { w.ops = append(w.ops, o) }
+
 func (w *World) at() a2a.Time { return a2a.AtMillis(w.now) }
 
 // step does one random thing.
@@ -194,7 +196,7 @@ func (w *World) happen(t thing, c *choice) {
 	case aTask:
 		w.temporal().task(t.run, c.chance(12))
 	case anOp:
-		w.deliver(t.index, c.chance(10))
+		w.temporal().deliver(t.index, c.chance(10))
 	case aCommit:
 		events := len(t.run.unrecorded)
 		heard := !c.chance(8)
