@@ -85,6 +85,15 @@ func (r *recorder) answered(ctx context.Context, c opt.Command, send func(opt.Co
 	return errors.Join(err, wait)
 }
 
+// judged waits until the journal has the verdict on a message.
+func (r *recorder) judged(ctx context.Context, id, messageID string) (err error) {
+	wait := r.watch(ctx, id, func() (ok bool) {
+		_, ok, err = r.journal.Judgement(ctx, id, principal, messageID)
+		return ok || err != nil
+	})
+	return errors.Join(err, wait)
+}
+
 func addTasks(n int, scripts ...string) step {
 	return do(opt.Command{Kind: opt.AddTasks, Tasks: plan("", scripts...).Tasks}, n, 0)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -192,13 +191,4 @@ func cancelTask(ctx context.Context, r *recorder, engine *workflows.Client, id s
 func addPlan(script string, start bool) step {
 	added := plan("Added", strings.Split(script, "|")...)
 	return do(opt.Command{Kind: opt.CreatePlan, Plan: &added, Start: start}, 0, 0)
-}
-
-// judged waits until the journal has the verdict on a message.
-func (r *recorder) judged(ctx context.Context, id, messageID string) (err error) {
-	wait := r.watch(ctx, id, func() (ok bool) {
-		_, ok, err = r.journal.Judgement(ctx, id, principal, messageID)
-		return ok || err != nil
-	})
-	return errors.Join(err, wait)
 }
