@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 )
@@ -179,57 +178,3 @@ func (t *Task) UnmarshalJSON(data []byte) error {
 }
 
 func shortState(s string) string { return strings.TrimPrefix(s, "TASK_STATE_") }
-
-// Send sends a message and returns the task that it began or is for.
-func (c *Client) Send(ctx context.Context, m Message) (*Task, error) {
-	var out struct {
-		Task *Task `json:"task"`
-	}
-	if err := c.Call(ctx, "SendMessage", m.params(), &out); err != nil {
-		return nil, err
-	}
-	return out.Task, nil
-}
-
-// SendUntil sends a message repeatedly until it was accepted or refused.
-func (c *Client) SendUntil(ctx context.Context, m Message) (t *Task, err error) {
-	err = Repeat(ctx, func(ctx context.Context) error {
-		t, err = c.Send(ctx, m)
-		return err
-	})
-	return t, err
-}
-
-// Get returns a task.
-func (c *Client) Get(ctx context.Context, id string) (*Task, error) {
-	var t Task
-	if err := c.Call(ctx, "GetTask", map[string]any{"id": id}, &t); err != nil {
-		return nil, err
-	}
-	return &t, nil
-}
-
-// Cancel cancels a task.
-func (c *Client) Cancel(ctx context.Context, id string) (*Task, error) {
-	var t Task
-	if err := c.Call(ctx, "CancelTask", map[string]any{"id": id}, &t); err != nil {
-		return nil, err
-	}
-	return &t, nil
-}
-
-// A TaskList is a page of tasks.
-type TaskList struct {
-	Tasks         []Task `json:"tasks"`
-	NextPageToken string `json:"nextPageToken"`
-	TotalSize     int    `json:"totalSize"`
-}
-
-// List returns a page of tasks, given the params of ListTasks.
-func (c *Client) List(ctx context.Context, params map[string]any) (*TaskList, error) {
-	var out TaskList
-	if err := c.Call(ctx, "ListTasks", params, &out); err != nil {
-		return nil, err
-	}
-	return &out, nil
-}
