@@ -135,13 +135,17 @@ func TestCheckTypes(t *testing.T) {
 		for j := range 7 {
 			text += fmt.Sprintf("func (b *big) m%d_%d() {}\n", i, j)
 		}
-		files[fmt.Sprintf("api/big%d.go", i)] = &fstest.MapFile{Data: []byte(text + "func (small) m() {}\n")}
+		if i < 3 {
+			text += "func (small) m() {}\n"
+		}
+		files[fmt.Sprintf("api/big%d.go", i)] = &fstest.MapFile{Data: []byte(text)}
+		files[fmt.Sprintf("api/big%d_test.go", i)] = &fstest.MapFile{Data: []byte("package x\n\nfunc (small) m() {}\n")}
 	}
 	sources, err := load(files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"api.big has 42 methods, more than 40"}
+	want := []string{"api.big has 42 methods, more than 40", "api.big has methods in 6 files, more than 3"}
 	if diff := cmp.Diff(want, checkTypes(sources)); diff != "" {
 		t.Errorf("checkTypes (-want +got):\n%s", diff)
 	}

@@ -128,22 +128,27 @@ func checkSizes(s source) (wrong []string) {
 }
 
 // checkTypes returns what is wrong with the types of all sources: those with too
-// many methods.
+// many methods, or with methods in too many files.
 func checkTypes(sources []source) (wrong []string) {
-	methods := map[string]int{}
+	methods, files := map[string]int{}, map[string]int{}
 	for _, s := range sources {
+		here := map[string]int{}
 		for _, d := range s.file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if !ok || f.Recv == nil || s.test {
-				continue
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && !s.test {
+				here[s.room+"."+receiver(f.Recv.List[0].Type)]++
 			}
-			name := s.room + "." + receiver(f.Recv.List[0].Type)
-			methods[name]++
+		}
+		for name, n := range here {
+			methods[name] += n
+			files[name]++
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(methods)) {
 		if n := methods[name]; n > maxMethods {
 			wrong = append(wrong, fmt.Sprintf("%s has %d methods, more than %d", name, n, maxMethods))
+		}
+		if n := files[name]; n > maxFiles {
+			wrong = append(wrong, fmt.Sprintf("%s has methods in %d files, more than %d", name, n, maxFiles))
 		}
 	}
 	return wrong

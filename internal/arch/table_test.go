@@ -127,9 +127,10 @@ const (
 	maxTable    = 80
 )
 
-// A type with more methods does too much; a function with more parameters needs a
-// struct.
+// A type with more methods, or with methods in more files, does too much; a
+// function with more parameters needs a struct.
 const (
 	maxMethods    = 40
+	maxFiles      = 3
 	maxParameters = 5
 )
