@@ -305,6 +305,13 @@ func (m *Objective) start(queuedAt a2a.Time) {
 	m.begin()
 }
 
+// endPause ends the pause by a client, if there is one.
+func (m *Objective) endPause() {
+	if m.State.Objective.Paused {
+		m.apply(opt.Event{Kind: opt.ObjectiveResumed})
+	}
+}
+
 func (m *Objective) move(to opt.ObjectiveStatus, reason string) {
 	m.apply(opt.Event{Kind: opt.ObjectiveMoved, From: string(m.State.Objective.Status), To: string(to), Reason: reason})
 }

@@ -166,12 +166,11 @@ func (m commands) resume(queuedAt a2a.Time) {
 	case s.Making != nil && s.Making.Replan:
 		m.plans().dropMaking()
 		fallthrough
-	case o.Paused || o.Status == opt.ObjectivePlanning:
-		if o.Paused {
-			m.apply(opt.Event{Kind: opt.ObjectiveResumed})
-		}
+	case o.Started && (o.Paused || o.Status == opt.ObjectivePlanning):
+		m.endPause()
 		m.move(opt.ObjectiveWorking, "")
 	default:
+		m.endPause()
 		m.start(queuedAt)
 	}
 }

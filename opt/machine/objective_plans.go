@@ -119,16 +119,15 @@ func (m plans) planAnew(queuedAt a2a.Time) {
 	switch {
 	case s.Making != nil && !o.Paused:
 		return
-	case o.Status == opt.ObjectiveSubmitted:
+	case !o.Started:
+		m.endPause()
 		s.Given, s.Unplanned = nil, true
 		m.start(queuedAt)
 		return
 	case o.Status == opt.ObjectiveWorking:
 		m.move(opt.ObjectiveBlocked, opt.BlockedByOperator) // the tables have no direct move
 	}
-	if o.Paused {
-		m.apply(opt.Event{Kind: opt.ObjectiveResumed})
-	}
+	m.endPause()
 	m.moveToPlanning()
 	if s.Making == nil {
 		m.make(len(o.Plans) > 0)

@@ -277,6 +277,34 @@ func TestDefect09_replanOfQueued(t *testing.T) {
 	})
 }
 
+// Defect 9: an objective of which a client has moved a task by hand waits for its turn
+// when it is planned anew or started, also out of a pause.
+func TestDefect09_startByHandWaits(t *testing.T) {
+	for _, pause := range []bool{false, true} {
+		for _, start := range []opt.Command{{Kind: opt.Replan}, {Kind: opt.UpdateObjective, Status: "planning"}, {Kind: opt.UpdateObjective, Status: "working"}} {
+			tell(t, func(s *sim.Story) {
+				id := s.Open(func(o *opt.Opening) { o.Idle = true })
+				spec := sim.PlanOf("plan", "a")
+				s.Send(opt.Command{Kind: opt.CreatePlan, ObjectiveID: id, Plan: &spec})
+				s.Settle()
+				planID := opt.PlanID(id, 1)
+				s.Send(opt.Command{Kind: opt.MoveTask, ObjectiveID: id, PlanID: planID, TaskID: opt.TaskID(planID, 0), Status: "working"})
+				if pause {
+					s.Settle()
+					s.Send(status(id, opt.ObjectiveBlocked))
+				}
+				s.Settle()
+				s.Open(given(sim.PlanOf("first", "b")))
+				s.Settle()
+				start.ObjectiveID, start.ID = id, ""
+				s.Send(start)
+				s.Settle()
+				s.Expect(len(s.Activities()) == 1, "after %s %s there is work of two objectives: %s", start.Kind, start.Status, s.Activities())
+			})
+		}
+	}
+}
+
 // Defect 10: at the limit of plans a replan works, since what it replaces does not
 // count; beyond the limit the answer is an error.
 func TestDefect10_limitOfPlans(t *testing.T) {
