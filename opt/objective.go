@@ -238,7 +238,7 @@ func (o *Objective) move(e Event) error {
 // onlyFollows reports whether o has its status only because a client moves tasks of
 // its plans by hand. That does not start an objective.
 func (o *Objective) onlyFollows() bool {
-	return o.Reason == ByHand || o.Status == ObjectiveBlocked && !o.Paused
+	return o.Reason == ByHand || o.Status == ObjectiveBlocked
 }
 
 // applyPlan applies an event about one of the plans: its name and dependencies,

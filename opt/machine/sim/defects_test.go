@@ -294,6 +294,7 @@ func TestDefect09_startByHandWaits(t *testing.T) {
 					s.Send(status(id, opt.ObjectiveBlocked))
 				}
 				s.Settle()
+				s.Expect(!s.Objective(id).Started, "a pause starts the objective")
 				s.Open(given(sim.PlanOf("first", "b")))
 				s.Settle()
 				start.ObjectiveID, start.ID = id, ""
