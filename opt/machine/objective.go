@@ -256,7 +256,7 @@ func (m *Objective) begin() {
 		s.Begin = false
 		return
 	}
-	if s.Begin = !m.mayWork(); s.Begin {
+	if s.Begin = !m.mayWork() || o.Paused; s.Begin {
 		return
 	}
 	given := s.Given
@@ -287,9 +287,10 @@ func (m *Objective) moveToPlanning() {
 	m.move(opt.ObjectivePlanning, reason)
 }
 
-// beginInTurn begins the work when its turn has come.
+// beginInTurn begins the work when its turn has come, and no pause holds it back.
 func (m *Objective) beginInTurn() bool {
-	if !m.State.Begin || !m.mayWork() && !closed(&m.State.Objective) {
+	o := &m.State.Objective
+	if !m.State.Begin || (!m.mayWork() || o.Paused) && !closed(o) {
 		return false
 	}
 	m.begin()

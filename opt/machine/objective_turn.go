@@ -102,7 +102,7 @@ func (m *Objective) turnWanted() TurnWant {
 func (m *Objective) resting() bool {
 	s, o := &m.State, &m.State.Objective
 	starting := s.Current != nil && s.Current.PlanID != "" && s.Current.Command.Status == string(opt.PlanWorking)
-	if s.Begin || s.Making != nil || starting { // the plan may have begun
+	if s.Begin && !o.Paused || s.Making != nil || starting { // the plan may have begun
 		return false
 	}
 	active := slices.ContainsFunc(s.Links, func(l *Link) bool {

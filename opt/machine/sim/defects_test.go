@@ -306,6 +306,34 @@ func TestDefect09_startByHandWaits(t *testing.T) {
 	}
 }
 
+// Defect 9: an objective that was paused while it waited for its turn does not begin
+// with the turn, and leaves it to others.
+func TestDefect09_pausedInTheQueue(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		s.Open(given(sim.PlanOf("first", "?wait")))
+		s.Settle()
+		id := s.Open(given(sim.PlanOf("second", "b")))
+		spec := sim.PlanOf("by hand", "c")
+		s.Send(opt.Command{Kind: opt.CreatePlan, ObjectiveID: id, Plan: &spec})
+		s.Settle()
+		planID := opt.PlanID(id, 1)
+		s.Send(opt.Command{Kind: opt.MoveTask, ObjectiveID: id, PlanID: planID, TaskID: opt.TaskID(planID, 0), Status: "working"})
+		s.Settle()
+		s.Send(status(id, opt.ObjectiveBlocked))
+		s.Settle()
+		third := s.Open(given(sim.PlanOf("third", "d")))
+		s.Settle()
+		s.Accept()
+		s.Rest()
+		o := s.Objective(id)
+		s.Expect(o.Paused && !o.Started && o.Status == opt.ObjectiveBlocked, "it is %s (%s), started %v", o.Status, o.Reason, o.Started)
+		s.Expect(s.Objective(third).Status == opt.ObjectiveCompleted, "the third is %s", s.Objective(third).Status)
+		s.Send(status(id, opt.ObjectiveWorking))
+		s.Rest()
+		s.Expect(s.Objective(id).Started, "it was resumed, and not started")
+	})
+}
+
 // Defect 10: at the limit of plans a replan works, since what it replaces does not
 // count; beyond the limit the answer is an error.
 func TestDefect10_limitOfPlans(t *testing.T) {
