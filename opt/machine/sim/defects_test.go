@@ -310,9 +310,10 @@ func TestDefect09_startByHandWaits(t *testing.T) {
 // with the turn, and leaves it to others.
 func TestDefect09_pausedInTheQueue(t *testing.T) {
 	tell(t, func(s *sim.Story) {
-		s.Open(given(sim.PlanOf("first", "?wait")))
+		s.Open(given(sim.PlanOf("first", "a")))
 		s.Settle()
 		id := s.Open(given(sim.PlanOf("second", "b")))
+		s.Settle()
 		spec := sim.PlanOf("by hand", "c")
 		s.Send(opt.Command{Kind: opt.CreatePlan, ObjectiveID: id, Plan: &spec})
 		s.Settle()
@@ -322,8 +323,6 @@ func TestDefect09_pausedInTheQueue(t *testing.T) {
 		s.Send(status(id, opt.ObjectiveBlocked))
 		s.Settle()
 		third := s.Open(given(sim.PlanOf("third", "d")))
-		s.Settle()
-		s.Accept()
 		s.Rest()
 		o := s.Objective(id)
 		s.Expect(o.Paused && !o.Started && o.Status == opt.ObjectiveBlocked, "it is %s (%s), started %v", o.Status, o.Reason, o.Started)
