@@ -34,7 +34,6 @@ type PlanState struct {
 	Seen      map[string]bool  `json:"seen,omitempty"`  // letters, so that a repeat changes nothing
 	Work      map[string]*Work `json:"work,omitempty"`  // under way, by task id
 	Shown     []string         `json:"shown,omitempty"` // artifacts that the root task shows already
-	Added     int64            `json:"added,omitempty"` // event that added tasks last: it is recorded before other tasks begin
 	Yielded   int64            `json:"yielded,omitempty"`
 
 	Report opt.Report         `json:"report"`           // the latest one, sent or to be sent
@@ -285,7 +284,7 @@ func (m *Plan) Wants() Wants {
 		switch {
 		case work == nil:
 		case work.Running:
-			w.Activities = append(w.Activities, Activity{Key: work.key(t), Kind: work.kind(t), Of: t.ID, Stop: work.Stop, After: m.State.Added})
+			w.Activities = append(w.Activities, Activity{Key: work.key(t), Kind: work.kind(t), Of: t.ID, Stop: work.Stop})
 		case work.Waiting && !work.Due.IsZero():
 			w.Timers = append(w.Timers, Timer{Key: retryTimer + work.key(t), At: work.Due, Summary: "Wait before the next attempt at " + t.Name})
 		}

@@ -37,7 +37,6 @@ func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 			panic(err) // it was admitted
 		}
 		m.apply(opt.Event{Kind: opt.TasksAdded, Tasks: tasks})
-		m.State.Added = m.State.N
 	case opt.LinkTask:
 		m.apply(opt.Event{Kind: opt.TaskLinked, TaskID: p.Task(c.TaskID).A2AID(), Link: c.Link, Follow: c.Follow})
 	case opt.MoveTask:
