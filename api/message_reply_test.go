@@ -205,6 +205,80 @@ func TestReply_verdicts(t *testing.T) {
 	}
 }
 
+// A decision by word is refused once the gate is closed, and is a comment if there
+// was none; a repeat of the word that counted gets its first answer.
+func TestReply_wordTooLate(t *testing.T) {
+	obj, task, other := "obj-"+u("m"), "task-"+u("m")+"-1-0", "task-"+u("m")+"-1-1"
+	newAnswered := func(t *testing.T) *fixture {
+		s := newService(t)
+		s.send(t, "m", "slow")
+		s.world.Gate(task, *approval())
+		if n := s.say(t, obj, "first", `{"text":"accept"}`, ""); n.has("error") {
+			t.Fatal(n)
+		}
+		return s
+	}
+	for name, tc := range map[string]struct{ taskID, parts, more, code string }{
+		"the same word":           {obj, `{"text":"accept"}`, "", "-32004"},
+		"another word":            {obj, `{"text":" Reject\n"}`, "", "-32004"},
+		"to the plan task":        {task, `{"text":"reject"}`, "", "-32004"},
+		"by metadata":             {obj, `{"text":"reject"}`, `,"metadata":{"opt/v1/taskId":"` + task + `"}`, "-32004"},
+		"a comment":               {obj, `{"text":"I would accept it"}`, "", ""},
+		"a word beside something": {obj, `{"text":"accept"},{"data":{"other":1}}`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newAnswered(t)
+			told := len(s.world.Letters())
+			n := s.say(t, tc.taskID, "r", tc.parts, tc.more)
+			if got := n.at("error", "code").String(); got != tc.code {
+				t.Errorf("code is %q, want %q: %v", got, tc.code, n)
+			}
+			if refused := len(s.world.Letters()) == told; refused != (tc.code != "") {
+				t.Errorf("the engine was told: %v", !refused)
+			}
+		})
+	}
+	t.Run("in 0.3", func(t *testing.T) {
+		n := newAnswered(t).callIn(t, "0.3", "message/send", `{"message":{"kind":"message","messageId":"r","taskId":"`+obj+`","role":"user","parts":[{"kind":"text","text":"reject"}]}}`)
+		wantCode(t, n, "-32004")
+	})
+	t.Run("repeated", func(t *testing.T) {
+		if n := newAnswered(t).say(t, obj, "first", `{"text":"accept"}`, ""); n.has("error") {
+			t.Error(n)
+		}
+	})
+	t.Run("beside an open gate", func(t *testing.T) {
+		s := newService(t)
+		s.send(t, "m", "two")
+		s.say(t, task, "first", `{"text":"accept"}`, "")
+		wantCode(t, s.say(t, task, "second", `{"text":"reject"}`, ""), "-32004")
+		if n := s.say(t, other, "third", `{"text":"accept"}`, ""); n.has("error") {
+			t.Error(n)
+		}
+	})
+}
+
+// Of many concurrent decisions by word one counts, too.
+func TestReply_firstWordWins(t *testing.T) {
+	s := newService(t, func(c *config) { c.ReplyWait = time.Minute })
+	s.send(t, "m", "slow")
+	s.world.Gate("task-"+u("m")+"-1-0", *approval())
+	codes := make(chan string, 50)
+	for i := range cap(codes) {
+		go func() {
+			word := []string{"accept", "reject"}[i%2]
+			codes <- s.say(t, "obj-"+u("m"), fmt.Sprint("r", i), `{"text":"`+word+`"}`, "").at("error", "code").String()
+		}()
+	}
+	got := map[string]int{}
+	for range cap(codes) {
+		got[<-codes]++
+	}
+	if diff := cmp.Diff(map[string]int{"": 1, "-32004": 49}, got); diff != "" {
+		t.Errorf("codes mismatch (-want +got):\n%s", diff)
+	}
+}
+
 // While no worker runs, a reply is stored and the task says so; a repeat gets the
 // verdict later.
 func TestReply_pending(t *testing.T) {

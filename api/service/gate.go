@@ -88,11 +88,48 @@ func pick(open []*opt.Gate, d *GateDecision) (*opt.Gate, error) {
 
 // byWord reads a decision from plain text: only accept or reject.
 func byWord(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
-	reply.Action = opt.Action(strings.ToLower(strings.TrimSpace(m.Text())))
-	if len(m.Parts) == 1 && (reply.Action == opt.Accept || reply.Action == opt.Reject) && offered(gate, reply.Action) {
+	reply.Action = wordIn(m)
+	if reply.Action != "" && offered(gate, reply.Action) {
 		return nil
 	}
 	return notOffered("message.parts", gate) // any other text
+}
+
+// wordIn returns the decision that is the whole text of m, "" if there is none.
+func wordIn(m a2a.Message) opt.Action {
+	word := opt.Action(strings.ToLower(strings.TrimSpace(m.Text())))
+	if len(m.Parts) == 1 && (word == opt.Accept || word == opt.Reject) {
+		return word
+	}
+	return ""
+}
+
+// askedBefore reports whether the conversation of v shows a gate that offered an action
+// and is not open any more.
+func askedBefore(v opt.TaskView, a opt.Action) bool {
+	said := v.Task.History
+	if v.Task.Status.Message != nil {
+		said = append(slices.Clone(said), *v.Task.Status.Message)
+	}
+	return slices.ContainsFunc(said, func(m a2a.Message) bool {
+		g := gateIn(m)
+		return g != nil && offered(g, a) && !slices.ContainsFunc(v.Gates, func(open *opt.Gate) bool { return open.ID == g.ID })
+	})
+}
+
+// gateIn returns the gate that m, a status message, is about. It is nil for other
+// messages.
+func gateIn(m a2a.Message) *opt.Gate {
+	if m.Role != a2a.RoleAgent {
+		return nil
+	}
+	for _, p := range m.Parts {
+		var g opt.Gate
+		if p.Data != nil && json.Unmarshal(p.Data, &g) == nil && g.ID == m.MessageID {
+			return &g
+		}
+	}
+	return nil
 }
 
 // byText reads plain text as the answer to the only question.

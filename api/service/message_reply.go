@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,9 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 	}
 	letter, err := compose(v, p, forTask)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.refuseLate(ctx, c, letter, m); err != nil {
 		return nil, err
 	}
 	letter.Principal, letter.Key = c.Principal, key
@@ -162,6 +166,25 @@ func compose(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 		}
 	}
 	return l, nil
+}
+
+// refuseLate refuses m, which would be a note, if it is a decision by word that a
+// gate of the task offered before it was closed: the sender must not believe that
+// the decision counted.
+func (s *messages) refuseLate(ctx context.Context, c *Call, l opt.Letter, m a2a.Message) error {
+	word := wordIn(m)
+	if l.Reply != nil || word == "" {
+		return nil
+	}
+	want := opt.TaskWant{History: -1, Scope: opt.ScopeTask}
+	if l.PlanID == "" {
+		want.Scope = opt.ScopeObjective // the root task stands for all tasks
+	}
+	v, err := s.cfg.Journal.Task(ctx, c.Tenant, cmp.Or(l.ForTask, l.TaskID), want)
+	if err == nil && askedBefore(v, word) {
+		err = errNotWaiting
+	}
+	return err
 }
 
 // movedOn waits until the task of d does not show the answered gate any more, so
