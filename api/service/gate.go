@@ -58,6 +58,9 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 	case !offered(gate, d.Action):
 		return nil, nil, notOffered(d.Field+"action", gate)
 	}
+	if err := oneDecision(m, d.Action); err != nil {
+		return nil, nil, err
+	}
 	reply.Action, reply.Feedback = d.Action, d.Feedback
 	return gate, reply, nil
 }
@@ -102,6 +105,18 @@ func wordIn(m a2a.Message) opt.Action {
 		return word
 	}
 	return ""
+}
+
+// oneDecision returns the fault of a message with a decision whose text is another
+// one.
+func oneDecision(m a2a.Message, decided opt.Action) error {
+	for i, p := range m.Parts {
+		word := wordIn(a2a.Message{Parts: []a2a.Part{p}})
+		if word != "" && word != decided {
+			return invalid(fmt.Sprintf("message.parts[%d]", i), "is a second decision; send one")
+		}
+	}
+	return nil
 }
 
 // askedBefore reports whether the conversation of v shows a gate that offered an action
