@@ -82,48 +82,53 @@ func TestReply_letters(t *testing.T) {
 func TestReply_refused(t *testing.T) {
 	obj, task, other := "obj-"+u("m"), "task-"+u("m")+"-1-0", "task-"+u("m")+"-1-1"
 	for name, tc := range map[string]struct{ work, taskID, parts, more, code, says string }{
-		"chatter":                       {"approve", obj, `{"text":"yes"}`, "", "-32602", "accept, reject"},
-		"approval in metadata":          {"approve", obj, `{"text":"x"}`, `,"metadata":{"action":"accept"}`, "-32602", "accept, reject"},
-		"accept with an attachment":     {"approve", obj, `{"text":"accept"},{"url":"https://x.example"}`, "", "-32602", "accept, reject"},
-		"no known action":               {"approve", obj, `{"data":{"action":"approve"}}`, "", "-32602", "message.parts[0].data.action"},
-		"an action of another type":     {"approve", obj, `{"data":{"action":true}}`, "", "-32602", "message.parts[0].data.action"},
-		"no known decision":             {"approve", obj, `{"data":{"decision":"ok"}}`, "", "-32602", "must be one of: approved, rejected"},
-		"rejected with feedback":        {"approve", obj, `{"data":{"decision":"rejected","feedback":"shorter"}}`, "", "-32602", "accept, reject"},
-		"not served":                    {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"whole"}}}`, "", "-32602", "accept, reject"},
-		"refine without feedback":       {"approve", obj, `{"data":{"action":"refine"}}`, "", "-32602", "refineFeedback"},
-		"refine of nothing":             {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"all"}}}`, "", "-32602", "scope"},
-		"edit without data":             {"approve", obj, `{"data":{"action":"edit"}}`, "", "-32602", "editedArtifactData"},
-		"ask without a question":        {"approve", obj, `{"data":{"action":"ask"}}`, "", "-32602", "question"},
-		"not offered":                   {"approve", obj, `{"data":{"action":"ask","question":"Why?"}}`, "", "-32602", "accept, reject"},
-		"answers to an approval":        {"approve", obj, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32602", "accept, reject"},
-		"two decisions":                 {"approve", obj, `{"data":{"action":"accept"}},{"data":{"action":"reject"}}`, "", "-32602", "message.parts[1].data"},
-		"two decisions, one by word":    {"approve", obj, `{"text":"Reject "},{"data":{"action":"accept"}}`, "", "-32602", "message.parts[0]: is a second decision"},
-		"both kinds":                    {"approve", obj, `{"data":{"action":"accept","answers":[{"id":"a","answer":1}]}}`, "", "-32602", "either"},
-		"another gate":                  {"approve", obj, `{"data":{"action":"accept","interruptId":"` + other + `:1"}}`, "", "-32004", "does not wait"},
-		"which of two":                  {"two", obj, `{"data":{"action":"accept"}}`, "", "-32602", other + ":1"},
-		"words for one of two":          {"two", obj, `{"text":"accept"}`, "", "-32602", task + ":1"},
-		"a task under another root":     {"approve", obj, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"task-` + u("x") + `-1-0"}`, "-32602", "opt/v1/taskId"},
-		"a task beside a plan task":     {"two", task, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"` + other + `"}`, "-32602", "opt/v1/taskId"},
-		"an action for a question":      {"clarify", obj, `{"data":{"action":"accept"}}`, "", "-32602", "audience"},
-		"no answer":                     {"clarify", obj, `{"data":{"answers":[]}}`, "", "-32602", "at least one"},
-		"an answer to nothing":          {"clarify", obj, `{"data":{"answers":[{"id":"x","answer":1}]}}`, "", "-32602", "audience"},
-		"an answer twice":               {"clarify", obj, `{"data":{"answers":[{"id":"audience","answer":1},{"id":"audience","answer":2}]}}`, "", "-32602", "once"},
-		"an answer without an id":       {"clarify", obj, `{"data":{"answers":[{"answer":1}]}}`, "", "-32602", "answers[0].id"},
-		"an answer without an answer":   {"clarify", obj, `{"data":{"answers":[{"id":"audience"}]}}`, "", "-32602", "answers[0].answer"},
-		"no text":                       {"clarify", obj, `{"url":"https://x.example"}`, "", "-32602", "text"},
-		"a decision about a login":      {"auth", obj, `{"data":{"action":"accept"}}`, "", "-32602", "no action"},
-		"a decision while nothing asks": {"slow", obj, `{"data":{"action":"accept"}}`, "", "-32004", "does not wait"},
-		"answers while nothing asks":    {"slow", task, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32004", "does not wait"},
-		"another context":               {"slow", obj, `{"text":"x"}`, `,"contextId":"other"`, "-32602", "message.contextId"},
-		"a task that is not there":      {"slow", "t-nope", `{"text":"x"}`, "", "-32001", "Task not found"},
-		"a task that is done":           {"Write", obj, `{"text":"x"}`, "", "-32004", "ended"},
-		"a type that nobody reads":      {"slow", obj, `{"raw":"aGk=","mediaType":"video/mp4"}`, "", "-32005", "content types"},
+		"chatter":                              {"approve", obj, `{"text":"yes"}`, "", "-32602", "accept, reject"},
+		"approval in metadata":                 {"approve", obj, `{"text":"x"}`, `,"metadata":{"action":"accept"}`, "-32602", "accept, reject"},
+		"accept with an attachment":            {"approve", obj, `{"text":"accept"},{"url":"https://x.example"}`, "", "-32602", "accept, reject"},
+		"no known action":                      {"approve", obj, `{"data":{"action":"approve"}}`, "", "-32602", "message.parts[0].data.action: the action must be one of: accept, reject"},
+		"an action of another type":            {"approve", obj, `{"data":{"action":true}}`, "", "-32602", "message.parts[0].data.action"},
+		"no known decision":                    {"approve", obj, `{"data":{"decision":"ok"}}`, "", "-32602", "must be one of: approved, rejected"},
+		"rejected with feedback":               {"approve", obj, `{"data":{"decision":"rejected","feedback":"shorter"}}`, "", "-32602", "accept, reject"},
+		"not served":                           {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"whole"}}}`, "", "-32602", "accept, reject"},
+		"refine without feedback":              {"approve", obj, `{"data":{"action":"refine"}}`, "", "-32602", "accept, reject"},
+		"edit without data":                    {"approve", obj, `{"data":{"action":"edit"}}`, "", "-32602", "accept, reject"},
+		"ask without a question":               {"approve", obj, `{"data":{"action":"ask"}}`, "", "-32602", "accept, reject"},
+		"not offered":                          {"approve", obj, `{"data":{"action":"ask","question":"Why?"}}`, "", "-32602", "accept, reject"},
+		"answers to an approval":               {"approve", obj, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32602", "accept, reject"},
+		"two decisions":                        {"approve", obj, `{"data":{"action":"accept"}},{"data":{"action":"reject"}}`, "", "-32602", "message.parts[1].data"},
+		"two decisions, one by word":           {"approve", obj, `{"text":"Reject "},{"data":{"action":"accept"}}`, "", "-32602", "message.parts[0]: is a second decision"},
+		"both kinds":                           {"approve", obj, `{"data":{"action":"accept","answers":[{"id":"a","answer":1}]}}`, "", "-32602", "either"},
+		"another gate":                         {"approve", obj, `{"data":{"action":"accept","interruptId":"` + other + `:1"}}`, "", "-32004", "does not wait"},
+		"which of two":                         {"two", obj, `{"data":{"action":"accept"}}`, "", "-32602", other + ":1"},
+		"words for one of two":                 {"two", obj, `{"text":"accept"}`, "", "-32602", task + ":1"},
+		"a task under another root":            {"approve", obj, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"task-` + u("x") + `-1-0"}`, "-32602", "opt/v1/taskId"},
+		"a task beside a plan task":            {"two", task, `{"text":"accept"}`, `,"metadata":{"opt/v1/taskId":"` + other + `"}`, "-32602", "opt/v1/taskId"},
+		"an action for a question":             {"clarify", obj, `{"data":{"action":"accept"}}`, "", "-32602", "audience"},
+		"no answer":                            {"clarify", obj, `{"data":{"answers":[]}}`, "", "-32602", "at least one"},
+		"an answer to nothing":                 {"clarify", obj, `{"data":{"answers":[{"id":"x","answer":1}]}}`, "", "-32602", "audience"},
+		"an answer twice":                      {"clarify", obj, `{"data":{"answers":[{"id":"audience","answer":1},{"id":"audience","answer":2}]}}`, "", "-32602", "once"},
+		"an answer without an id":              {"clarify", obj, `{"data":{"answers":[{"answer":1}]}}`, "", "-32602", "answers[0].id"},
+		"an answer without an answer":          {"clarify", obj, `{"data":{"answers":[{"id":"audience"}]}}`, "", "-32602", "answers[0].answer"},
+		"no text":                              {"clarify", obj, `{"url":"https://x.example"}`, "", "-32602", "text"},
+		"a decision about a login":             {"auth", obj, `{"data":{"action":"accept"}}`, "", "-32602", "no action"},
+		"an unknown action while nothing asks": {"slow", obj, `{"data":{"action":"approve"}}`, "", "-32004", "does not wait"},
+		"an unknown action at a question":      {"clarify", obj, `{"data":{"action":"approve"}}`, "", "-32602", "audience"},
+		"a decision while nothing asks":        {"slow", obj, `{"data":{"action":"accept"}}`, "", "-32004", "does not wait"},
+		"answers while nothing asks":           {"slow", task, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32004", "does not wait"},
+		"another context":                      {"slow", obj, `{"text":"x"}`, `,"contextId":"other"`, "-32602", "message.contextId"},
+		"a task that is not there":             {"slow", "t-nope", `{"text":"x"}`, "", "-32001", "Task not found"},
+		"a task that is done":                  {"Write", obj, `{"text":"x"}`, "", "-32004", "ended"},
+		"a type that nobody reads":             {"slow", obj, `{"raw":"aGk=","mediaType":"video/mp4"}`, "", "-32005", "content types"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t)
 			s.send(t, "m", tc.work)
-			if got := wantCode(t, s.say(t, tc.taskID, "r", tc.parts, tc.more), tc.code); !strings.Contains(got, tc.says) {
+			got := wantCode(t, s.say(t, tc.taskID, "r", tc.parts, tc.more), tc.code)
+			if !strings.Contains(got, tc.says) {
 				t.Errorf("message is %q, want one that says %q", got, tc.says)
+			}
+			if strings.Contains(got, "refine") || strings.Contains(got, "ask,") {
+				t.Errorf("message is %q, which names actions that are not offered", got)
 			}
 			if got := s.world.Letters(); len(got) != 0 {
 				t.Errorf("the engine was told %v", got)

@@ -13,12 +13,10 @@ import (
 // A GateDecision is the decision in a data part of a message: an Action at an
 // approval, Answers at a clarification.
 type GateDecision struct {
-	Field    string // its path in the request
-	GateID   string // which gate it is for; "" if the message does not say
-	Action   opt.Action
+	Field    string     // its path in the request
+	GateID   string     // which gate it is for; "" if the message does not say
+	Action   opt.Action // as the message says it: it may be unknown
 	Feedback string
-	Question string          // with opt.Ask
-	Edited   json.RawMessage // with opt.EditAccept
 	Answers  []opt.Answer
 }
 

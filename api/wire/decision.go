@@ -8,13 +8,6 @@ import (
 	"longhaul/opt"
 )
 
-// actions are the words for an action, with aliases that clients are known to
-// send.
-var actions = map[string]opt.Action{
-	"accept": opt.Accept, "reject": opt.Reject, "refine": opt.Refine,
-	"edit-accept": opt.EditAccept, "edit": opt.EditAccept, "ask": opt.Ask,
-}
-
 // readDecision returns the decision in m, nil if there is none. More than one, or
 // one that is malformed, is a fault. The author and the time of a decision are
 // not read: the server sets them.
@@ -54,23 +47,7 @@ func (o decision) read() *service.GateDecision {
 		d.Action = o.legacy(d.Feedback)
 		return d
 	}
-	word := o.text("action")
-	action, ok := actions[word]
-	if !ok {
-		o.wrong("action", "must be one of: accept, reject, refine, edit-accept, ask")
-		return d
-	}
-	d.Action = action
-	switch action {
-	case opt.Refine:
-		o.refinement()
-	case opt.EditAccept:
-		if d.Edited = o.find("editedArtifactData"); d.Edited == nil {
-			o.wrong("editedArtifactData", "is required")
-		}
-	case opt.Ask:
-		d.Question = o.needText("question")
-	}
+	d.Action = opt.Action(o.text("action")) // the service knows which ones the gate offers
 	return d
 }
 
@@ -88,21 +65,6 @@ func (o decision) legacy(feedback string) opt.Action {
 	}
 	o.wrong("decision", "must be one of: approved, rejected")
 	return ""
-}
-
-func (o decision) refinement() {
-	f, ok := o.child("refineFeedback")
-	if !ok {
-		o.missing("refineFeedback")
-		return
-	}
-	f.text("text")
-	f.text("sectionPath")
-	f.texts("itemIds")
-	f.texts("tags")
-	if oneOf(f.fields, "scope", "whole", "section", "items") == "" {
-		f.missing("scope")
-	}
 }
 
 func (o decision) answers() []opt.Answer {
