@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -107,8 +108,11 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 }
 
 // firstState is the state that Temporal's lists show from the start: working if
-// the work begins at once.
+// the work begins at once, and that of the former attempt until a retry is admitted.
 func firstState(o opt.Opening) opt.TaskState {
+	if o.Objective.Root.Ended() {
+		return o.Objective.Root
+	}
 	if o.Idle || !o.Objective.QueuedAt.IsZero() {
 		return opt.TaskSubmitted
 	}
@@ -116,7 +120,7 @@ func firstState(o opt.Opening) opt.TaskState {
 }
 
 // fairnessKey cuts a tenant's name to what Temporal takes as a key.
-func fairnessKey(tenant string) string { return tenant[:min(len(tenant), 64)] }
+func fairnessKey(tenant string) string { return strings.ToValidUTF8(tenant[:min(len(tenant), 64)], "") }
 
 // opened returns the opening of the objective that has o's id already.
 func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error) {

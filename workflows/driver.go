@@ -150,7 +150,8 @@ func (d *driver) take() {
 func (d *driver) handle(now a2a.Time, in machine.Input) { d.rec.add(d.part.Handle(now, in)...) }
 
 // reconcile starts what is wanted and does not run, and stops what runs and is
-// not wanted. A run that is about to continue as new starts nothing.
+// not wanted. A run that is about to continue as new starts nothing, except an
+// activity that has to be started again: the next run would not know of its tries.
 func (d *driver) reconcile(w machine.Wants) {
 	d.stopUnwanted(w)
 	for _, s := range w.Signals {
@@ -158,9 +159,19 @@ func (d *driver) reconcile(w machine.Wants) {
 			d.send(s)
 		}
 	}
-	if d.leaving {
-		return
+	if !d.leaving {
+		d.startDue(w)
 	}
+	for _, a := range w.Activities {
+		_, again := d.tries[a.Key]
+		if (again || !d.leaving) && d.activities[a.Key] == nil && !a.Stop && d.rec.has(a.After) {
+			d.startActivity(a)
+		}
+	}
+}
+
+// startDue starts the timers and the children that are wanted and do not run.
+func (d *driver) startDue(w machine.Wants) {
 	for _, t := range w.Timers {
 		if d.timers[t.Key] == nil && !d.elapsed[t.Key] {
 			d.startTimer(t)
@@ -170,11 +181,6 @@ func (d *driver) reconcile(w machine.Wants) {
 		if key := (machine.Child{PlanID: c.PlanID, Attempt: c.Attempt, Try: c.Try}); !d.children[key] && d.rec.has(c.After) {
 			d.children[key] = true
 			d.startChild(c)
-		}
-	}
-	for _, a := range w.Activities {
-		if d.activities[a.Key] == nil && !a.Stop && d.rec.has(a.After) {
-			d.startActivity(a)
 		}
 	}
 }

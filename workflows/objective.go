@@ -79,7 +79,7 @@ func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []o
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 			in := machine.Loaded{Key: a.Key}
 			if err := f.Get(ctx, &in.Kept); err != nil {
-				panic(err) // it is tried until it succeeds
+				panic(err) // it is tried until it succeeds; without the objective in the journal, nothing can be retried
 			}
 			return in
 		}

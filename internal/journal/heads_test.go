@@ -55,7 +55,7 @@ func (r *heads) fillObjective(e *opt.Event) {
 	h := &r.head
 	switch e.Kind {
 	case opt.ObjectiveMoved:
-		h.Status, h.Reason, h.Started = opt.ObjectiveStatus(e.To), e.Reason, true
+		h.Status, h.Reason, h.Started = opt.ObjectiveStatus(e.To), e.Reason, h.Started || e.Reason != opt.ByHand
 		h.Failure = failure(h.Failure, e.Status)
 		if h.Status != opt.ObjectiveSubmitted {
 			h.QueuedAt = a2a.Time{}

@@ -48,7 +48,7 @@ func (r objectiveTable) writeHead(h *opt.ObjectiveHead) error {
 			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14
 		WHERE id = $1`,
 		r.objectiveID, r.o.seq, r.o.updatedAt, string(h.Status), h.Reason, h.Failure, h.Stopping, number(h.Started),
-		number(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, number(h.Status != opt.ObjectiveSubmitted), number(h.Status.Ended()))
+		number(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, number(h.Started || h.Status.Ended()), number(h.Status.Ended()))
 	return err
 }
 

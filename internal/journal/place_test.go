@@ -124,6 +124,21 @@ func TestPlace_shown(t *testing.T) {
 	})
 }
 
+// An objective that a client only works on by hand has not begun: it takes a place
+// behind one that has, and nobody waits for it.
+func TestPlace_byHand(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		byHand, other := inContext("ctx", a2a.Time{}), inContext("ctx", a2a.Time{})
+		byHand.MessageID = ""
+		s := &scribe{t: t, j: j, objective: byHand, source: byHand.ID, heads: newHeads(byHand)}
+		s.record(opt.Opening{Objective: byHand}.Event(), opt.Event{Kind: opt.ObjectiveMoved, To: "working", Reason: opt.ByHand})
+		checkPlace(t, j, place(other, 1, 10), 0)
+		begin(t, j, other).record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
+		checkPlace(t, j, place(byHand, 1, 20), 20, other)
+	})
+}
+
 // TestPlace_together has two processes take places at the same time: one
 // objective may begin, and no two have the same time.
 func TestPlace_together(t *testing.T) {

@@ -348,7 +348,7 @@ func (m plans) onTold(in Told) {
 		return
 	}
 	l := m.link(in.To)
-	if l == nil {
+	if l == nil || !l.Begun || in.N <= l.Told { // it was for an earlier attempt
 		return
 	}
 	l.Told = max(l.Told, in.N)
@@ -388,7 +388,7 @@ func (m *Objective) Message(planID string) Directed {
 	p, l := s.Objective.Plan(planID), m.plans().link(planID)
 	d := Directed{Directive: l.Directive, NotesFrom: min(p.Report.Notes, l.Directive.Notes)}
 	d.Notes = s.Notes[d.NotesFrom:l.Directive.Notes]
-	if l.Directive.Start && !p.Report.Started {
+	if (l.Directive.Start || l.Directive.Command != "") && !p.Report.Started {
 		d.Inputs = m.plans().inputs(p)
 	}
 	if l.Directive.Command != "" {

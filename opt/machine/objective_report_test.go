@@ -78,3 +78,34 @@ func TestObjective_Handle_reportOfEarlierAttempt(t *testing.T) {
 		t.Errorf("the plan is %s after a report of the second attempt", p.Status)
 	}
 }
+
+// That a signal to an earlier attempt at a plan found nobody says nothing about the
+// present one.
+func TestObjective_Handle_signalToEarlierAttempt(t *testing.T) {
+	kept := machine.Kept{Objective: *objective("failed")}
+	o := &kept.Objective
+	o.Status, o.Root = opt.ObjectiveFailed, opt.TaskFailed
+	m := machine.RestoreObjective(kept, 0)
+	now := a2a.AtMillis(1)
+	m.Handle(now, machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdateObjective, Status: "submitted"}})
+	p := m.State.Objective.Plan(plan(1))
+	m.Handle(now, machine.Told{To: p.ID, N: 5, Gone: true})
+	if p.Status != opt.PlanPending || m.State.Objective.Status != opt.ObjectiveSubmitted {
+		t.Errorf("the plan is %s (%s), the objective %s", p.Status, p.Reason, m.State.Objective.Status)
+	}
+}
+
+// A plan that a client starts gets the results of the plan before it, as one that is
+// started in its turn does.
+func TestObjective_Message_inputsOfACommand(t *testing.T) {
+	result := a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("x")}}
+	kept := machine.Kept{Objective: *objective("completed", "pending")}
+	m := machine.RestoreObjective(kept, 0)
+	m.State.Objective.Started, m.State.Objective.Paused = true, true // so that the plan does not start in its turn
+	m.State.Objective.Plan(plan(1)).Report.Results = []a2a.Artifact{result}
+	m.Handle(a2a.AtMillis(1), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdatePlan, PlanID: plan(2), Status: "working"}})
+	d := m.Message(plan(2))
+	if d.Command == nil || d.Directive.Start || !cmp.Equal(d.Inputs, []a2a.Artifact{result}) {
+		t.Errorf("the directive is %+v", d)
+	}
+}

@@ -315,7 +315,7 @@ func (m *Plan) WorkOf(a Activity) opt.Work {
 		Messages: m.tasks().messages(t), Results: m.tasks().results(t), Replies: t.Replies,
 		Round: w.Round, Attempt: w.Attempt, Key: fmt.Sprintf("%s:%d", t.A2AID(), w.Round), Trust: opt.Untrusted,
 	}
-	if m.tasks().shows(t) {
+	if w.Root {
 		out.RootID = s.RootID
 	}
 	return out

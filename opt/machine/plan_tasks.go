@@ -20,6 +20,7 @@ type Work struct {
 	Waiting bool     `json:"waiting,omitempty"` // it begins when the plan may begin tasks, not before Due
 	Due     a2a.Time `json:"due,omitzero"`      // not before; zero for at once
 	Follows int      `json:"follows,omitempty"` // how many Follow activities have ended
+	Root    bool     `json:"root,omitempty"`    // the root task shows what the activity streams
 }
 
 // tasks is the part of a Plan that runs tasks.
@@ -74,7 +75,7 @@ func (m tasks) beginReady() bool {
 // begin begins t: with an activity, at its gate if it is only a gate, or by hand
 // if it is linked to a task that we cannot follow.
 func (m tasks) begin(t *opt.Task) {
-	w := &Work{Round: t.Gates + 1, Attempt: 1, Running: true}
+	w := &Work{Round: t.Gates + 1, Attempt: 1, Running: true, Root: m.shows(t)}
 	switch {
 	case t.Link != "" && !t.Follow:
 		m.moveTask(t, opt.TaskWorking, opt.Event{Reason: opt.ByHand})
@@ -102,7 +103,7 @@ func (m tasks) beginWaiting() bool {
 		if w == nil || !w.Waiting || !w.Due.IsZero() {
 			continue
 		}
-		w.Waiting, w.Running, any = false, true, true
+		w.Waiting, w.Running, w.Root, any = false, true, m.shows(t), true
 		if w.Attempt > 1 {
 			m.record(opt.Event{
 				Kind: opt.TaskTried, At: m.now, PlanID: s.Plan.ID, TaskID: t.A2AID(), From: string(t.State), To: string(t.State),
@@ -204,16 +205,18 @@ func (m tasks) failAttempt(t *opt.Task, w *Work, f Failure) {
 // complete keeps and shows the artifacts of t, then completes it.
 func (m tasks) complete(t *opt.Task, artifacts []a2a.Artifact, streamed []string, e opt.Event) {
 	s := &m.State
-	rootID := ""
-	if m.shows(t) {
-		rootID = s.RootID
-	}
+	w := s.Work[t.ID]
 	for _, a := range artifacts {
+		inStream := slices.Contains(streamed, a.ArtifactID)
+		rootID := ""
+		if inStream && w.Root || !inStream && m.shows(t) {
+			rootID = s.RootID
+		}
 		added := opt.Event{
 			Kind: opt.ArtifactAdded, TaskID: t.A2AID(), RootID: rootID, Round: e.Round, Attempt: e.Attempt, Try: e.Try,
 			Chunk: &opt.Chunk{Artifact: a, Last: true},
 		}
-		if slices.Contains(streamed, a.ArtifactID) {
+		if inStream {
 			m.keep(added) // the journal has it
 		} else {
 			m.apply(added)

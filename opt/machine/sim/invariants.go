@@ -242,8 +242,8 @@ func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 	}
 	before := w.latest[o.Objective.Plans[i-1].ID]
 	byClient := func(c opt.Command) bool { return c.PlanID == r.id && c.Status == string(opt.PlanWorking) }
-	if before == nil || !h.State.Directive.Start || slices.ContainsFunc(slices.Collect(maps.Values(w.facts.commands)), byClient) {
-		return // a client may start a plan before its time
+	if before == nil || slices.ContainsFunc(slices.Collect(maps.Values(w.facts.commands)), byClient) {
+		return // a client may start a plan before the objective knows of the end of the one before
 	}
 	plan := &before.m.(planHost).State.Plan
 	inTime := w.facts.made[plan.ID] < w.facts.started[r.id]

@@ -338,8 +338,11 @@ func (w *World) help() {
 
 // retrying reports whether an undelivered command may retry an objective.
 func (w *World) retrying(id string) bool {
-	if r := w.temporal().open(id); r != nil && len(r.inbox) > 0 {
-		return true
+	if r := w.temporal().open(id); r != nil {
+		s := &r.m.(objectiveHost).State
+		if len(r.inbox) > 0 || s.Current != nil || len(s.Commands) > 0 {
+			return true
+		}
 	}
 	return slices.ContainsFunc(w.ops, func(o op) bool { return o.call != nil && o.call.objectiveID == id })
 }
