@@ -88,13 +88,18 @@ func (w writer) cancel(ctx context.Context, objectiveID string) error {
 	return w.engine.Cancel(ctx, objectiveID)
 }
 
-// tell delivers a letter to a task that the journal shows.
+// tell delivers a letter to a task that the journal shows. An objective whose
+// workflow is missing has ended. The workflow of a plan may also be about to begin.
 func (w writer) tell(ctx context.Context, l opt.Letter) error {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
 	err := w.engine.Tell(ctx, l)
+	for n := 0; errors.Is(err, opt.ErrEnded) && l.PlanID != "" && n < goneTries; n++ {
+		time.Sleep(goneWait)
+		err = w.engine.Tell(ctx, l)
+	}
 	if errors.Is(err, opt.ErrEnded) {
-		return errEnded // the journal has the task, so its workflow has ended
+		return errEnded
 	}
 	if err != nil {
 		return fmt.Errorf("tell %s: %w", l.ObjectiveID, err)

@@ -9,8 +9,9 @@ import (
 )
 
 // Kept returns one state of an objective: its plans and tasks with their notes
-// and artifacts, its request, and the last event number of each source. The
-// objectives of other tenants are unknown.
+// and artifacts, its request, the last event number of each source, and the
+// commands and letters that it has handled. The objectives of other tenants are
+// unknown.
 func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (kept opt.Kept, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
 		o, err := objective(c, tenant, objectiveID)
@@ -28,8 +29,10 @@ func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (
 		if kept.Request, kept.Given, err = request(c, o.ID); err != nil {
 			return err
 		}
-		kept.Recorded, err = recorded(c, o.ID)
-		return err
+		if kept.Recorded, err = recorded(c, o.ID); err != nil {
+			return err
+		}
+		return handled(c, &kept)
 	})
 	return kept, err
 }
@@ -78,4 +81,25 @@ func recorded(c *conn, objectiveID string) (map[string]int64, error) {
 		return err
 	})
 	return last, err
+}
+
+// handled adds to kept which commands the objective has answered, and which
+// letters it has judged.
+func handled(c *conn, kept *opt.Kept) error {
+	err := c.each("SELECT command_id FROM answers WHERE objective_id = $1 ORDER BY command_id", args{kept.Objective.ID}, func(row scanner) error {
+		var id string
+		err := row.Scan(&id)
+		kept.Answered = append(kept.Answered, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.each("SELECT principal, message_id FROM messages WHERE objective_id = $1 AND kind = 'said' AND for_task = '' AND task_id LIKE 'obj-%' ORDER BY seq",
+		args{kept.Objective.ID}, func(row scanner) error {
+			var l opt.Letter
+			err := row.Scan(&l.Principal, &l.Key)
+			kept.Heard = append(kept.Heard, l.ID())
+			return err
+		})
 }

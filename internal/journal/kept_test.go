@@ -20,7 +20,8 @@ func TestKept(t *testing.T) {
 		o.Digest = m.Digest()
 		given := []opt.PlanSpec{{Name: "Plan 0", Tasks: []opt.TaskSpec{{Name: "Task 0"}, {Name: "Task 1"}}}}
 		s := &scribe{t: t, j: open(), objective: o, source: o.ID}
-		s.record(opt.Opening{Objective: o, Message: &m, Plans: given}.Event(), planAdded(o, 0, 2), said(o.ID, "", "m-1", opt.Noted))
+		s.record(opt.Opening{Objective: o, Message: &m, Plans: given}.Event(), planAdded(o, 0, 2), said(o.ID, "", "m-1", opt.Noted),
+			opt.Event{Kind: opt.CommandAnswered, Answer: &opt.CommandAnswer{CommandID: "c-1"}})
 		plan := s.as(s.plan(0), s.j)
 		plan.record(
 			s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false), s.piece(0, 0, "a", "two", true),
@@ -29,7 +30,8 @@ func TestKept(t *testing.T) {
 			s.moved(0, 0, opt.TaskCompleted),
 		)
 		want := opt.Kept{
-			Request: &m, Given: given, Recorded: map[string]int64{o.ID: 3, s.plan(0): 9},
+			Request: &m, Given: given, Recorded: map[string]int64{o.ID: 4, s.plan(0): 9},
+			Answered: []string{"c-1"}, Heard: []string{opt.Letter{Principal: "ann", Key: "m-1"}.ID()},
 		}
 		whole, err := s.j.Objective(t.Context(), tenant, o.ID)
 		if err != nil {

@@ -203,7 +203,7 @@ func (j *journal) reserve(contextID, objectiveID string, attempt int, now a2a.Ti
 		last = max(last, p.queuedAt.Millis())
 		switch o := j.rows[p.objectiveID].objective; {
 		case p.objectiveID == objectiveID:
-		case o.Started:
+		case o.Attempt >= p.attempt && o.Started: // else the row shows an earlier attempt
 			out.begun = append(out.begun, o.RootID())
 		case p.queuedAt.IsZero():
 			out.starting = append(out.starting, opt.RootID(p.objectiveID, p.attempt))
