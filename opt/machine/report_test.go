@@ -109,3 +109,28 @@ func TestObjective_Message_inputsOfACommand(t *testing.T) {
 		t.Errorf("the directive is %+v", d)
 	}
 }
+
+// The root task counts an artifact as shown if the stream showed it there: if the
+// plan was the last one when the work began.
+func TestPlan_Handle_streamedForTheRoot(t *testing.T) {
+	now := a2a.AtMillis(1)
+	for _, leaf := range []bool{false, true} {
+		m := &machine.Plan{State: machine.PlanState{
+			Plan:   opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Name: "p", Status: opt.PlanPending, Tasks: []*opt.Task{{ID: task(1, 0), Name: "t", State: opt.TaskPending}}},
+			RootID: objectiveID, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true, Leaf: leaf}},
+		}}
+		m.Handle(now, machine.Opened{})
+		m.Handle(now, machine.Begin{})
+		work := m.Wants().Activities
+		if len(work) != 1 || (m.WorkOf(work[0]).RootID != "") != leaf {
+			t.Fatalf("leaf %v: the work is %+v", leaf, work)
+		}
+		m.Handle(now, machine.Directed{Directive: machine.Directive{N: 2, Start: true, Leaf: !leaf}})
+		m.Handle(now, machine.Ended{Key: work[0].Key, Outcome: opt.Outcome{
+			State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: "a"}}, Streamed: []string{"a"},
+		}})
+		if shown := len(m.State.Shown) > 0; shown != leaf {
+			t.Errorf("leaf %v: the root task shows %v", leaf, m.State.Shown)
+		}
+	}
+}
