@@ -34,14 +34,38 @@ func (c *answerCommand) Run(p *program) error {
 	}
 	e, err := r.client.Send(p.ctx, m, client.SendOptions{ReturnImmediately: true, Retry: true})
 	var refused *client.Error
-	if errors.As(err, &refused) && refused.Code == client.CodeUnsupported {
+	switch {
+	case errors.As(err, &refused) && refused.Code == client.CodeUnsupported:
 		return fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, err)
-	}
-	if err != nil {
+	case errors.As(err, &refused) && refused.Code == client.CodeInvalidParams && c.Gate == "":
+		return c.which(p.ctx, r.look, m.TaskID, err)
+	case err != nil:
 		return err
 	}
 	answered(p.stdout, e, c.flags())
 	return nil
+}
+
+// which returns the error of an answer that was refused and names no gate: if it
+// was for a root task under which several gates are open, how to name one.
+func (c *answerCommand) which(ctx context.Context, agent *client.Client, taskID string, refused error) error {
+	ref, ours := opt.ParseID(taskID)
+	if !ours || ref.TaskID != "" {
+		return refused
+	}
+	o, err := agent.GetObjective(ctx, ref.ObjectiveID)
+	if err != nil {
+		return refused
+	}
+	gates, err := openGates(ctx, agent, o)
+	if err != nil || len(gates) < 2 {
+		return refused
+	}
+	var list string
+	for _, g := range gates {
+		list += "\n" + g.Prompt() + "\n\n" + replyCommands(g, g.State().A2A(), c.flags(), c.Task)
+	}
+	return fmt.Errorf("the task has %d open gates: name one with --gate ID, or answer at one of them:\n%s", len(gates), list)
 }
 
 // message returns the message with the answer.
@@ -83,7 +107,13 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 // onlyQuestion returns the id of the question at a gate of a task; gateID may be
 // "".
 func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (string, error) {
-	t, err := agent.Get(ctx, taskID, 0)
+	at := taskID // shows the gate
+	if i := strings.LastIndexByte(gateID, ':'); i > 0 {
+		if _, ours := opt.ParseID(gateID[:i]); ours {
+			at = gateID[:i]
+		}
+	}
+	t, err := agent.Get(ctx, at, 0)
 	if err != nil {
 		return "", err
 	}
@@ -121,7 +151,7 @@ func answered(out io.Writer, e client.Event, flags string) {
 }
 
 // ask implements [display].
-func (p *printer) ask() {
+func (p *printer) ask(open func() []*opt.Gate) {
 	s, ok := p.latest.TaskStatus()
 	if !ok || !s.State.Interrupted() {
 		return
@@ -138,18 +168,28 @@ func (p *printer) ask() {
 	if atGate {
 		key = g.ID
 	}
-	if key == p.asked {
+	p.put(key, g, s.State, question)
+	for _, g := range open() {
+		p.put(g.ID, g, g.State().A2A(), g.Prompt())
+	}
+}
+
+// put prints a question and the commands that answer it, unless it did so before.
+// g is nil if the question has no gate.
+func (p *printer) put(key string, g *opt.Gate, state a2a.TaskState, question string) {
+	if p.asked[key] {
 		return
 	}
-	p.asked = key
+	p.asked[key] = true
 	p.apart = true
-	p.line("%s", p.paint(string(s.State), question))
+	p.line("%s", p.paint(string(state), question))
 	p.apart = true
-	if client.ReplyPending(p.latest.Metadata()) {
+	shown, _ := client.Gate(p.latest.Metadata())
+	if client.ReplyPending(p.latest.Metadata()) && (g == nil || shown != nil && shown.ID == g.ID) {
 		p.line("An answer is already stored; a worker will use it as soon as one is available.")
 		return
 	}
-	p.line("The task waits %s\n\n%s", waitsFor(g, s.State), p.commands(g, s.State))
+	p.line("The task waits %s\n\n%s", waitsFor(g, state), replyCommands(g, state, p.flags, p.taskID))
 	p.apart = true
 }
 
@@ -163,14 +203,14 @@ func waitsFor(g *opt.Gate, state a2a.TaskState) string {
 	return "for an answer. To answer:"
 }
 
-// commands returns the commands that answer at g, or a task that shows no gate.
-func (p *printer) commands(g *opt.Gate, state a2a.TaskState) string {
-	answer := "  longhaul answer" + p.flags + " "
+// replyCommands returns the commands that answer at g, or a task that shows no gate.
+func replyCommands(g *opt.Gate, state a2a.TaskState, flags, taskID string) string {
+	answer := "  longhaul answer" + flags + " "
 	switch {
 	case state == a2a.AuthRequired:
-		return "  longhaul watch" + p.flags + " " + p.taskID + "\n"
+		return "  longhaul watch" + flags + " " + taskID + "\n"
 	case g == nil:
-		return answer + p.taskID + " \"your answer\"\n"
+		return answer + taskID + " \"your answer\"\n"
 	case g.Kind == opt.Approval:
 		var lines string
 		if g.Allows(opt.Accept) {

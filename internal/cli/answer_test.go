@@ -99,3 +99,36 @@ func TestAnswer_refused(t *testing.T) {
 		}
 	}
 }
+
+// If several gates are open, the error has the flag and the commands that name one.
+func TestAnswer_twoGates(t *testing.T) {
+	f := newFakeAgent(t, sendError(-32602, "Invalid parameters: message.parts: must say in interruptId which"),
+		sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion)))
+	f.objective = []string{twoGates}
+	r := f.run(&answerCommand{remoteSettings: f.settings(), Task: rootID, Accept: true})
+	want := `the task has 2 open gates: name one with --gate ID, or answer at one of them:
+
+Ship it?
+It is for tea
+
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --accept
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --reject --feedback "what is wrong"
+
+Which color?
+
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-1:1 "your answer"
+`
+	if diff := cmp.Diff(want, strings.ReplaceAll(r.err.Error(), f.URL, "URL")); diff != "" {
+		t.Errorf("error mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// A text for a gate that the root task does not show is read with the question
+// there.
+func TestAnswer_otherGate(t *testing.T) {
+	f := newFakeAgent(t, sendResult(bareTask(otherStepID, otherQuestion)), sendResult(wireTask("WORKING", "")))
+	r := f.run(&answerCommand{remoteSettings: f.settings(), Task: rootID, Gate: otherGateID, Text: []string{"blue"}})
+	if r.err != nil || !strings.Contains(f.calls[0], otherStepID) || !strings.Contains(f.calls[1], `{"id":"q1","answer":"blue"}`) {
+		t.Errorf("%v: called %v", r.err, f.calls)
+	}
+}

@@ -17,7 +17,8 @@ import (
 type display interface {
 	event(e client.Event)
 	progress(o *client.Objective)
-	ask() // prints what the task waits for, once
+	// ask prints what the task waits for, once, and the same for all open gates.
+	ask(open func() []*opt.Gate)
 }
 
 // display returns the display for the output of the program.
@@ -25,7 +26,7 @@ func (s remoteSettings) display(p *program, raw, quiet bool) display {
 	if raw {
 		return rawDisplay{p.stdout}
 	}
-	return &printer{out: p.stdout, quiet: quiet, color: isTerminal(p.stdout), flags: s.flags(), seen: map[string]string{}, shown: map[string]string{}}
+	return &printer{out: p.stdout, quiet: quiet, color: isTerminal(p.stdout), flags: s.flags(), asked: map[string]bool{}, seen: map[string]string{}, shown: map[string]string{}}
 }
 
 // isTerminal reports whether w is a terminal that wants colours.
@@ -49,7 +50,7 @@ func (d rawDisplay) event(e client.Event) {
 }
 
 func (rawDisplay) progress(*client.Objective) {}
-func (rawDisplay) ask()                       {}
+func (rawDisplay) ask(func() []*opt.Gate)     {}
 
 // A printer prints events as text. A quiet printer prints only the result.
 type printer struct {
@@ -61,7 +62,7 @@ type printer struct {
 	taskID string
 	status string            // as it was printed last
 	latest client.Event      // that had the status
-	asked  string            // what was asked last
+	asked  map[string]bool   // ids of the gates, or questions without a gate, that were printed
 	seen   map[string]string // statuses printed, by id of plan or plan task
 	shown  map[string]string // text of artifacts, by id
 	order  []string          // ids of artifacts

@@ -47,7 +47,7 @@ func (c *sendCommand) Run(p *program) error {
 	if err != nil {
 		return w.interrupted(err, c.flags())
 	}
-	show.ask()
+	w.ask(p.ctx)
 	return exitOf(state)
 }
 

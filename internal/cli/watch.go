@@ -127,9 +127,10 @@ type watching struct {
 	tick    <-chan time.Time // when to read the plans again; nil: every second
 
 	taskID      string
-	last        string // id of the last event
-	objectiveID string // whose plans to show; "" for none
-	artifactID  string // of the last event that was about one
+	last        string            // id of the last event
+	objectiveID string            // whose plans to show; "" for none
+	objective   *client.Objective // as it was read last
+	artifactID  string            // of the last event that was about one
 	state       a2a.TaskState
 }
 
@@ -194,7 +195,7 @@ func (w *watching) show(ctx context.Context, e client.Event) {
 		w.taskID = id
 	}
 	if o, ok := client.ObjectiveOf(e.Metadata()); ok {
-		w.objectiveID = o.ID
+		w.objectiveID, w.objective = o.ID, o
 	} else if ref, ours := opt.ParseID(w.taskID); ours && ref.TaskID == "" {
 		w.objectiveID = ref.ObjectiveID
 	}
@@ -211,9 +212,51 @@ func (w *watching) show(ctx context.Context, e client.Event) {
 	if s, ok := e.TaskStatus(); ok {
 		w.state = s.State
 		if w.asks {
-			w.display.ask()
+			w.ask(ctx)
 		}
 	}
+}
+
+// ask shows what the task waits for, and the questions of other gates that are
+// open under it. Like progress it ignores errors.
+func (w *watching) ask(ctx context.Context) {
+	if w.objective == nil && w.state.Interrupted() {
+		w.progress(ctx)
+	}
+	w.display.ask(func() []*opt.Gate {
+		gates, _ := openGates(ctx, w.look, w.objective)
+		return gates
+	})
+}
+
+// openGates returns the gates that are open in o, none if only one task waits: that
+// gate is at the root task, too. o may be nil.
+func openGates(ctx context.Context, agent *client.Client, o *client.Objective) ([]*opt.Gate, error) {
+	if o == nil {
+		return nil, nil
+	}
+	var waiting []string
+	for _, p := range o.Plans {
+		for _, t := range p.Tasks {
+			if t.Status.Waiting() && t.A2ATaskID != "" {
+				waiting = append(waiting, t.A2ATaskID)
+			}
+		}
+	}
+	if len(waiting) < 2 {
+		return nil, nil
+	}
+	var gates []*opt.Gate
+	for _, id := range waiting {
+		t, err := agent.Get(ctx, id, 0)
+		if err != nil {
+			return nil, err
+		}
+		if g, ok := client.Gate(t.Metadata); ok {
+			gates = append(gates, g)
+		}
+	}
+	return gates, nil
 }
 
 // progress reads the plans and shows what has changed. It ignores errors, since
@@ -223,6 +266,7 @@ func (w *watching) progress(ctx context.Context) {
 		return
 	}
 	if o, err := w.look.GetObjective(ctx, w.objectiveID); err == nil {
+		w.objective = o
 		w.display.progress(o)
 	}
 }

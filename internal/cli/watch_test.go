@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -214,6 +215,64 @@ Completed.
 	}
 }
 
+const (
+	otherStepID   = "task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-1"
+	otherGateID   = otherStepID + ":1"
+	otherQuestion = `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + otherGateID + `","taskId":"` + otherStepID + `","questions":[{"id":"q1","question":"Which color?"}]}}`
+)
+
+// twoGates is an objective of which two tasks wait.
+const twoGates = `{"id":"` + rootID + `","name":"Tea","status":"blocked","metadata":{},"plans":[{"id":"p1","name":"Research","status":"blocked","metadata":{"opt/v1/blockedReason":"input"},"tasks":[` +
+	`{"id":"t1","name":"Approve","status":"input-required","a2aTaskId":"` + stepID + `"},{"id":"t2","name":"Ask","status":"input-required","a2aTaskId":"` + otherStepID + `"}]}]}`
+
+// bareTask is a result of GetTask for the task of a gate.
+func bareTask(id, metadata string) string {
+	task := strings.TrimSuffix(strings.TrimPrefix(wireTask("INPUT_REQUIRED", metadata), `{"task":`), "}")
+	return strings.Replace(task, `"id":"`+rootID, `"id":"`+id, 1)
+}
+
+const twoQuestions = `
+Ship it?
+It is for tea
+
+The task waits for a decision. To decide:
+
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --accept
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --reject --feedback "what is wrong"
+
+Which color?
+
+The task waits for an answer. To answer:
+
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-1:1 "your answer"
+`
+
+// All open gates are shown, each once.
+func TestWatch_twoGates(t *testing.T) {
+	gates := []func(http.ResponseWriter){sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion))}
+	f := newFakeAgent(t, append([]func(http.ResponseWriter){sendEvents(
+		"1 "+wireTask("INPUT_REQUIRED", approvalGate), "2 "+wireStatus("INPUT_REQUIRED", "Ship it?", approvalGate), "3 "+wireStatus("COMPLETED", "", ""))},
+		slices.Concat(gates, gates)...)...)
+	f.objective = []string{twoGates}
+	r := f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID})
+	f.want(r, 0, `
+Task `+rootID+`
+
+Research: blocked (input)
+Research / Approve: input-required
+Research / Ask: input-required
+`+twoQuestions+`
+Completed.
+`)
+}
+
+func TestSend_twoGates(t *testing.T) {
+	f := newFakeAgent(t, sendEvents("1 "+wireTask("INPUT_REQUIRED", approvalGate)),
+		sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion)))
+	f.objective = []string{twoGates}
+	f.want(f.run(&sendCommand{remoteSettings: f.settings(), Text: []string{"x"}, Quiet: true}), 3, twoQuestions)
+}
+
 func TestWatch_after(t *testing.T) {
 	f := newFakeAgent(t, sendEvents("8 "+wireStatus("FAILED", "The engine broke.", "")))
 	r := f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, After: "7"})
@@ -263,7 +322,7 @@ func TestWatching_tick(t *testing.T) {
 	p := &program{ctx: t.Context(), stderr: io.Discard}
 	ctx, cancel := context.WithCancel(t.Context())
 	r, tick, out := settings.reach(p), make(chan time.Time, 1), &printedThen{cancel: cancel}
-	w := watching{display: &printer{out: out, seen: map[string]string{}}, look: r.look, trouble: r.trouble, tick: tick, objectiveID: rootID}
+	w := watching{display: &printer{out: out, asked: map[string]bool{}, seen: map[string]string{}}, look: r.look, trouble: r.trouble, tick: tick, objectiveID: rootID}
 	tick <- time.Time{}
 	_, err := w.run(ctx, func(ctx context.Context) events {
 		return func(func(client.Event, error) bool) { <-ctx.Done() }
