@@ -255,6 +255,14 @@ func TestReply_wordTooLate(t *testing.T) {
 			t.Error(n)
 		}
 	})
+	t.Run("while the root task still shows the gate", func(t *testing.T) {
+		s := newService(t)
+		s.send(t, "m", "slow")
+		s.world.Gate(task, *approval())
+		s.world.SleepOn(obj)
+		s.say(t, obj, "first", `{"text":"accept"}`, "")
+		wantCode(t, s.say(t, obj, "second", `{"text":"reject"}`, ""), "-32004")
+	})
 	t.Run("beside an open gate", func(t *testing.T) {
 		s := newService(t)
 		s.send(t, "m", "two")
