@@ -430,3 +430,21 @@ func TestDefect14_canceledPlan(t *testing.T) {
 		s.Expect(o.Status == opt.ObjectiveCompleted && o.Plans[0].Reason == opt.ObjectiveEnded, "it is %s, its plan %s (%s)", o.Status, o.Plans[0].Status, o.Plans[0].Reason)
 	})
 }
+
+// A failed optional plan that a client retries while its objective goes on has ids of
+// its own for the second attempt.
+func TestRetry_planOfAnObjectiveThatGoesOn(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		first := sim.PlanOf("first", "a")
+		first.Metadata, first.Tasks[0].Attempts = a2a.Metadata{}.With(opt.KeyOptional, true), 1
+		id := s.Open(given(first, sim.PlanOf("second", "?wait")))
+		s.Settle()
+		key := s.Activities()[0]
+		s.End(key, machine.Ended{Key: key, Failed: &machine.Failure{Code: "failed", Message: "No."}})
+		s.Settle()
+		s.Expect(s.Objective(id).Plans[0].Status == opt.PlanFailed, "the first plan is %s", s.Objective(id).Plans[0].Status)
+		s.Send(opt.Command{Kind: opt.UpdatePlan, ObjectiveID: id, PlanID: opt.PlanID(id, 1), Status: string(opt.PlanWorking)})
+		s.Rest()
+		s.Expect(s.Objective(id).Plans[0].Status == opt.PlanCompleted, "the retried plan is %s", s.Objective(id).Plans[0].Status)
+	})
+}

@@ -107,7 +107,7 @@ func tested(t *testing.T, path, text string) (string, error) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", overlay, "-skip", "TestMutations", ".", "-shrink=false", "-schedules", "3000")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", overlay, "-skip", "TestMutations", ".", "-shrink=false", "-schedules", "12000")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
