@@ -327,7 +327,7 @@ func (m commands) retryPlan(kept *Kept, planID string, start bool) {
 	s, o := &m.State, &m.State.Objective
 	i := slices.IndexFunc(s.Links, func(l *Link) bool { return l.PlanID == planID })
 	whole, p, former := kept.Objective.Plan(planID), o.Plan(planID), s.Links[i]
-	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run, 2))}
+	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run))}
 	if err := whole.Apply(e); err != nil {
 		panic(err) // only failed and skipped plans are retried
 	}
