@@ -184,7 +184,7 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 			w.fail("runs", "%s runs before %s", w.name(t.ID), w.name(b.ID))
 		}
 	}
-	if n := len(r.activities); n >= p.Limits.OrDefault().Parallel || n > 0 && !p.Unordered() && !allAsked(r) {
+	if n := unasked(r); n >= p.Limits.OrDefault().Parallel || n > 0 && !p.Unordered() {
 		w.fail("runs", "%s begins beside %d others", w.name(t.ID), n)
 	}
 	work := s.Work[t.ID]
@@ -197,8 +197,14 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 	w.facts.attempts[a.work.Key] = work.Attempt
 }
 
-func allAsked(r *run) bool {
-	return !slices.ContainsFunc(r.activities, func(a *activity) bool { return !a.asked })
+// unasked returns how many activities of r run that were not asked to stop.
+func unasked(r *run) (n int) {
+	for _, a := range r.activities {
+		if !a.asked {
+			n++
+		}
+	}
+	return n
 }
 
 // oneWorks: one objective of a context works at a time (invariant 4).
