@@ -333,6 +333,26 @@ func TestDefect09_pausedInTheQueue(t *testing.T) {
 	})
 }
 
+// Defect 14: an objective whose only plan a client has worked on by hand, paused and
+// skipped is not shown as blocked by that pause.
+func TestDefect14_skippedByHand(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(func(o *opt.Opening) { o.Idle = true })
+		spec := sim.PlanOf("plan", "a")
+		s.Send(opt.Command{Kind: opt.CreatePlan, ObjectiveID: id, Plan: &spec})
+		s.Settle()
+		planID := opt.PlanID(id, 1)
+		s.Send(opt.Command{Kind: opt.MoveTask, ObjectiveID: id, PlanID: planID, TaskID: opt.TaskID(planID, 0), Status: "working"})
+		s.Settle()
+		for _, status := range []opt.PlanStatus{opt.PlanBlocked, opt.PlanSkipped} {
+			s.Send(opt.Command{Kind: opt.UpdatePlan, ObjectiveID: id, PlanID: planID, Status: string(status)})
+			s.Settle()
+		}
+		o := s.Objective(id)
+		s.Expect(o.Status == opt.ObjectiveWorking && o.Reason == opt.ByHand, "the objective is %s (%s)", o.Status, o.Reason)
+	})
+}
+
 // Defect 10: at the limit of plans a replan works, since what it replaces does not
 // count; beyond the limit the answer is an error.
 func TestDefect10_limitOfPlans(t *testing.T) {
