@@ -156,6 +156,9 @@ func (w checks) beginsActivity(r *run, a *activity) {
 	}
 	w.oneWorks(r)
 	if p, ok := r.m.(planHost); ok {
+		if a.Kind == machine.FollowTask && p.State.Work[a.Of].Follows > 0 {
+			return // it follows a task that works elsewhere, and goes on with that during a pause
+		}
 		w.mayRun(r, p, a)
 		w.knowsEverything(r, p, a)
 	}
