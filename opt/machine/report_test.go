@@ -56,15 +56,20 @@ func TestObjective_Handle_reports(t *testing.T) {
 	}
 }
 
+// retried returns an objective in its second attempt, and its plan, which failed in
+// the first.
+func retried() (*machine.Objective, *opt.Plan) {
+	kept := machine.Kept{Objective: *objective("failed")}
+	kept.Objective.Status, kept.Objective.Root = opt.ObjectiveFailed, opt.TaskFailed
+	m := machine.RestoreObjective(kept, 0)
+	m.Handle(a2a.AtMillis(1), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdateObjective, Status: "submitted"}})
+	return m, m.State.Objective.Plan(plan(1))
+}
+
 // A report of an earlier attempt at a plan comes too late.
 func TestObjective_Handle_reportOfEarlierAttempt(t *testing.T) {
-	kept := machine.Kept{Objective: *objective("failed")}
-	o := &kept.Objective
-	o.Status, o.Root = opt.ObjectiveFailed, opt.TaskFailed
-	m := machine.RestoreObjective(kept, 0)
-	now := a2a.AtMillis(1)
-	m.Handle(now, machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdateObjective, Status: "submitted"}})
-	p := m.State.Objective.Plan(plan(1))
+	m, p := retried()
+	now := a2a.AtMillis(2)
 	if p.Run != 2 || p.Status != opt.PlanPending {
 		t.Fatalf("the plan is %s in attempt %d, want pending in the second", p.Status, p.Run)
 	}
@@ -82,13 +87,8 @@ func TestObjective_Handle_reportOfEarlierAttempt(t *testing.T) {
 // That a signal to an earlier attempt at a plan found nobody says nothing about the
 // present one.
 func TestObjective_Handle_signalToEarlierAttempt(t *testing.T) {
-	kept := machine.Kept{Objective: *objective("failed")}
-	o := &kept.Objective
-	o.Status, o.Root = opt.ObjectiveFailed, opt.TaskFailed
-	m := machine.RestoreObjective(kept, 0)
-	now := a2a.AtMillis(1)
-	m.Handle(now, machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdateObjective, Status: "submitted"}})
-	p := m.State.Objective.Plan(plan(1))
+	m, p := retried()
+	now := a2a.AtMillis(2)
 	m.Handle(now, machine.Told{To: p.ID, N: 5, Gone: true})
 	if p.Status != opt.PlanPending || m.State.Objective.Status != opt.ObjectiveSubmitted {
 		t.Errorf("the plan is %s (%s), the objective %s", p.Status, p.Reason, m.State.Objective.Status)

@@ -277,18 +277,25 @@ func TestDefect09_replanOfQueued(t *testing.T) {
 	})
 }
 
+// byHand opens an objective that waits to be started, and has a client move the task
+// of its plan.
+func byHand(s *sim.Story) (id string) {
+	id = s.Open(func(o *opt.Opening) { o.Idle = true })
+	spec := sim.PlanOf("plan", "a")
+	s.Send(opt.Command{Kind: opt.CreatePlan, ObjectiveID: id, Plan: &spec})
+	s.Settle()
+	planID := opt.PlanID(id, 1)
+	s.Send(opt.Command{Kind: opt.MoveTask, ObjectiveID: id, PlanID: planID, TaskID: opt.TaskID(planID, 0), Status: "working"})
+	return id
+}
+
 // Defect 9: an objective of which a client has moved a task by hand waits for its turn
 // when it is planned anew or started, also out of a pause.
 func TestDefect09_startByHandWaits(t *testing.T) {
 	for _, pause := range []bool{false, true} {
 		for _, start := range []opt.Command{{Kind: opt.Replan}, {Kind: opt.UpdateObjective, Status: "planning"}, {Kind: opt.UpdateObjective, Status: "working"}} {
 			tell(t, func(s *sim.Story) {
-				id := s.Open(func(o *opt.Opening) { o.Idle = true })
-				spec := sim.PlanOf("plan", "a")
-				s.Send(opt.Command{Kind: opt.CreatePlan, ObjectiveID: id, Plan: &spec})
-				s.Settle()
-				planID := opt.PlanID(id, 1)
-				s.Send(opt.Command{Kind: opt.MoveTask, ObjectiveID: id, PlanID: planID, TaskID: opt.TaskID(planID, 0), Status: "working"})
+				id := byHand(s)
 				if pause {
 					s.Settle()
 					s.Send(status(id, opt.ObjectiveBlocked))
@@ -337,12 +344,8 @@ func TestDefect09_pausedInTheQueue(t *testing.T) {
 // skipped is not shown as blocked by that pause.
 func TestDefect14_skippedByHand(t *testing.T) {
 	tell(t, func(s *sim.Story) {
-		id := s.Open(func(o *opt.Opening) { o.Idle = true })
-		spec := sim.PlanOf("plan", "a")
-		s.Send(opt.Command{Kind: opt.CreatePlan, ObjectiveID: id, Plan: &spec})
-		s.Settle()
+		id := byHand(s)
 		planID := opt.PlanID(id, 1)
-		s.Send(opt.Command{Kind: opt.MoveTask, ObjectiveID: id, PlanID: planID, TaskID: opt.TaskID(planID, 0), Status: "working"})
 		s.Settle()
 		for _, status := range []opt.PlanStatus{opt.PlanBlocked, opt.PlanSkipped} {
 			s.Send(opt.Command{Kind: opt.UpdatePlan, ObjectiveID: id, PlanID: planID, Status: string(status)})
