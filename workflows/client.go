@@ -2,6 +2,9 @@ package workflows
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -45,8 +48,12 @@ func NewClient(cfg ClientConfig) *Client {
 // request returns.
 const openingMemo = "opening"
 
+// plansMemo is the memo with a digest of the plans that an objective begins with.
+const plansMemo = "plans"
+
 // Start begins an objective. If an objective with this id runs, Start returns its
-// opening, or opt.ErrConflict if it was made from other content. If that
+// opening, opt.ErrConflict if it was made from other content, or opt.ErrUnavailable
+// if it was made with other plans: the journal has it soon. If that
 // objective has ended, Start returns opt.ErrEnded, and the journal has the whole
 // objective.
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
@@ -94,7 +101,7 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		EnableEagerStart:                         true,
-		Memo:                                     map[string]any{openingMemo: head},
+		Memo:                                     map[string]any{openingMemo: head, plansMemo: digestOf(o.Plans)},
 		StaticSummary:                            head.Name,
 		StaticDetails:                            head.Description,
 		Priority:                                 temporal.Priority{FairnessKey: fairnessKey(head.Tenant)},
@@ -139,8 +146,28 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	if found.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return opt.Opening{}, fmt.Errorf("objective %s: %w", head.ID, opt.ErrEnded)
 	}
+	var plans string
+	if err := dataConverter.FromPayload(found.GetWorkflowExecutionInfo().GetMemo().GetFields()[plansMemo], &plans); err != nil {
+		return opt.Opening{}, fmt.Errorf("read memo of %s: %w", o.Objective.ID, err)
+	}
+	if plans != digestOf(o.Plans) {
+		return opt.Opening{}, fmt.Errorf("objective %s began with other plans, which it records itself: %w", head.ID, opt.ErrUnavailable)
+	}
 	o.Objective = head
 	return o, nil
+}
+
+// digestOf returns a digest of plans, "" for none.
+func digestOf(plans []opt.PlanSpec) string {
+	if len(plans) == 0 {
+		return ""
+	}
+	content, err := json.Marshal(plans)
+	if err != nil {
+		panic(err) // they came as JSON
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:16])
 }
 
 // Tell delivers a letter. It is durable once Tell returns nil, whether or not a

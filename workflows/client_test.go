@@ -1,0 +1,69 @@
+package workflows_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// onlyOnce is a Temporal in which one workflow can be started.
+type onlyOnce struct {
+	client.Client
+	memo map[string]*commonpb.Payload
+}
+
+func (c *onlyOnce) ExecuteWorkflow(_ context.Context, options client.StartWorkflowOptions, _ any, _ ...any) (client.WorkflowRun, error) {
+	if c.memo != nil {
+		return nil, &serviceerror.WorkflowExecutionAlreadyStarted{Message: "started"}
+	}
+	c.memo = map[string]*commonpb.Payload{}
+	for name, value := range options.Memo {
+		payload, err := converter.GetDefaultDataConverter().ToPayload(value)
+		if err != nil {
+			return nil, err
+		}
+		c.memo[name] = payload
+	}
+	return nil, nil
+}
+
+func (c *onlyOnce) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
+		Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, Memo: &commonpb.Memo{Fields: c.memo},
+	}}, nil
+}
+
+// A repeat returns the opening of the running objective. If the agent has made other
+// plans of the message meanwhile, the repeat must not be recorded: the objective
+// began with the first ones.
+func TestClient_Start_again(t *testing.T) {
+	c := workflows.NewClient(workflows.ClientConfig{Temporal: &onlyOnce{}, Plain: true})
+	o := opt.Opening{Objective: opt.Objective{ID: "obj-a", Name: "first", Digest: "d"}, Plans: []opt.PlanSpec{{Name: "p"}}}
+	if _, err := c.Start(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	again, other, changed := o, o, o
+	again.Objective.Name = "second"
+	other.Objective.Digest = "e"
+	changed.Plans = []opt.PlanSpec{{Name: "q"}}
+	if got, err := c.Start(t.Context(), again); err != nil || got.Objective.Name != "first" {
+		t.Errorf("a repeat began %q, %v", got.Objective.Name, err)
+	}
+	if _, err := c.Start(t.Context(), other); !errors.Is(err, opt.ErrConflict) {
+		t.Errorf("other content: %v", err)
+	}
+	if _, err := c.Start(t.Context(), changed); !errors.Is(err, opt.ErrUnavailable) {
+		t.Errorf("other plans: %v", err)
+	}
+}
