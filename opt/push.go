@@ -57,7 +57,7 @@ type DeliveryStatus string
 const (
 	DeliveryDue       DeliveryStatus = "due"
 	DeliveryDone      DeliveryStatus = "delivered"
-	DeliveryDead      DeliveryStatus = "dead" // given up; a client may have it delivered again
+	DeliveryDead      DeliveryStatus = "dead"      // given up; a client may have it delivered again
 	DeliveryAbandoned DeliveryStatus = "abandoned" // its config was removed
 )
 
