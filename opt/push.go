@@ -18,6 +18,9 @@ type PushConfig struct {
 	CreatedAt   a2a.Time
 }
 
+// A PushKey names a config.
+type PushKey struct{ TaskID, ConfigID string }
+
 // PushSet says which states are delivered.
 type PushSet string
 
