@@ -30,10 +30,11 @@ const TaskQueue = "longhaul"
 // when tasks use all slots of a worker.
 const RecordQueue = "longhaul-record"
 
-// Search attributes, all of type keyword.
+// Search attributes, all of type keyword. The prefix keeps them apart from those of
+// others in a shared namespace.
 var (
-	TenantAttribute    = temporal.NewSearchAttributeKeyKeyword("Tenant")
-	ContextAttribute   = temporal.NewSearchAttributeKeyKeyword("ContextId")
-	ObjectiveAttribute = temporal.NewSearchAttributeKeyKeyword("ObjectiveId")
-	StateAttribute     = temporal.NewSearchAttributeKeyKeyword("A2AState")
+	TenantAttribute    = temporal.NewSearchAttributeKeyKeyword("LonghaulTenant")
+	ContextAttribute   = temporal.NewSearchAttributeKeyKeyword("LonghaulContextId")
+	ObjectiveAttribute = temporal.NewSearchAttributeKeyKeyword("LonghaulObjectiveId")
+	StateAttribute     = temporal.NewSearchAttributeKeyKeyword("LonghaulState")
 )

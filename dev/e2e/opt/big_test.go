@@ -71,7 +71,7 @@ func (c *client) histories(o *harness.Objective) {
 			c.Errorf("the history of %s has %d events, %d bytes", id, info.GetHistoryLength(), info.GetHistorySizeBytes())
 		}
 	}
-	runs, err := temporal.CountWorkflow(c.ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: "ObjectiveId = '" + o.ID + "'"})
+	runs, err := temporal.CountWorkflow(c.ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: "LonghaulObjectiveId = '" + o.ID + "'"})
 	if err != nil || runs.GetCount() != int64(1+len(o.Plans)) {
 		c.Errorf("there were %d runs, want one of each workflow: %v", runs.GetCount(), err)
 	}
