@@ -52,19 +52,26 @@ func (s *Server) exchange(e echo.Context, b binding) error {
 	wire.ReadHeader(c, r.Header)
 	q := request{version: wire.V03}
 	var out outcome
-	fault := s.service.Serve(c, func() (service.Caller, error) {
-		caller, err := s.cfg.Authenticate(r)
-		if errors.Is(err, opt.ErrUnavailable) {
-			q.status = http.StatusServiceUnavailable
-		}
-		return caller, err
-	}, func() (err error) {
-		q, err = b.read(w.Unwrap(), r) // net/http's own writer: MaxBytesReader tells it to close the connection
-		c.Method, c.OfOPT, c.Rules = q.method, q.ofOPT(), q.version.Rules()
-		if err == nil {
+	fault := s.service.Serve(c, service.Steps{
+		Authenticate: func() (service.Caller, error) {
+			caller, err := s.cfg.Authenticate(r)
+			if errors.Is(err, opt.ErrUnavailable) {
+				q.status = http.StatusServiceUnavailable
+			}
+			return caller, err
+		},
+		Read: func() (name string, err error) {
+			q, err = b.read(w.Unwrap(), r) // net/http's own writer: MaxBytesReader tells it to close the connection
+			c.Method, c.OfOPT, c.Rules = q.method, q.ofOPT(), q.version.Rules()
+			if err == nil {
+				name = q.operation.names[wire.V10]
+			}
+			return name, err
+		},
+		Handle: func() (err error) {
 			out, err = q.operation.run(r.Context(), c, q.params)
-		}
-		return err
+			return err
+		},
 	})
 	res := response{s: s, call: c, w: w, r: r, binding: b, request: q}
 	switch {

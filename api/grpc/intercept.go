@@ -70,11 +70,17 @@ func (s *Server) serve(ctx context.Context, method, path string, handle func(con
 	c := s.service.NewCall(r.Header.Get(wire.HeaderRequestID))
 	wire.ReadHeader(c, r.Header)
 	c.Method, c.Rules = method, wire.V10.Rules()
-	fault := s.service.Serve(c, func() (service.Caller, error) { return s.cfg.Authenticate(r) }, func() error {
-		if fault := wire.Negotiate10(r.Header.Values(wire.HeaderVersion), nil, s.cfg.LenientVersion); fault != nil {
-			return fault
-		}
-		return handle(context.WithValue(ctx, currentKey{}, current{c, s.service, s.cfg.Heartbeat}))
+	fault := s.service.Serve(c, service.Steps{
+		Authenticate: func() (service.Caller, error) { return s.cfg.Authenticate(r) },
+		Read: func() (string, error) {
+			if fault := wire.Negotiate10(r.Header.Values(wire.HeaderVersion), nil, s.cfg.LenientVersion); fault != nil {
+				return "", fault
+			}
+			return method, nil
+		},
+		Handle: func() error {
+			return handle(context.WithValue(ctx, currentKey{}, current{c, s.service, s.cfg.Heartbeat}))
+		},
 	})
 	outcome := "OK"
 	fields := []zap.Field{zap.String("path", path)}

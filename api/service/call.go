@@ -19,7 +19,9 @@ import (
 // A Caller is the sender of a request.
 type Caller struct {
 	Tenant, Principal string
-	Anonymous         bool // not authenticated
+	Groups            []string // that the principal belongs to
+	Scopes            []Scope  // without one, it may do nothing
+	Anonymous         bool     // not authenticated
 }
 
 // ErrForbidden is wrapped by errors of authentication about a known caller
@@ -107,14 +109,31 @@ func (s *calls) NewCall(requestID string) *Call {
 	return c
 }
 
-// Serve authenticates the caller and calls handle. It returns a fault if that
-// fails or panics, nil if it succeeds.
-func (s *calls) Serve(c *Call, authenticate func() (Caller, error), handle func() error) *Fault {
+// Steps are the parts of a call that depend on its binding.
+type Steps struct {
+	Authenticate func() (Caller, error)
+	// Read finds out which operation is called, and returns its name in A2A 1.0 or
+	// in the extension.
+	Read   func() (operation string, err error)
+	Handle func() error
+}
+
+// Serve authenticates the caller, reads the request, checks that the caller has a
+// scope for the operation, and handles it. It returns a fault if that fails or
+// panics, nil if it succeeds.
+func (s *calls) Serve(c *Call, steps Steps) *Fault {
 	return s.Guard(c, func() (err error) {
-		if c.Caller, err = s.authenticate(authenticate); err != nil {
+		if c.Caller, err = s.authenticate(steps.Authenticate); err != nil {
 			return err
 		}
-		return handle()
+		operation, err := steps.Read()
+		if err == nil {
+			err = c.permit(operation)
+		}
+		if err != nil {
+			return err
+		}
+		return steps.Handle()
 	})
 }
 

@@ -28,7 +28,12 @@ func newService(t *testing.T, card service.CardInfo) *service.Service {
 
 func TestService_Serve(t *testing.T) {
 	s := newService(t, service.CardInfo{})
-	known := func() (service.Caller, error) { return service.Caller{Tenant: "acme", Principal: "ann"}, nil }
+	known := func() (service.Caller, error) {
+		return service.Caller{Tenant: "acme", Principal: "ann", Scopes: []service.Scope{service.ReadRuns}}, nil
+	}
+	steps := func(authenticate func() (service.Caller, error), handle func() error) service.Steps {
+		return service.Steps{Authenticate: authenticate, Read: func() (string, error) { return "GetTask", nil }, Handle: handle}
+	}
 	fails := func(err error) func() (service.Caller, error) {
 		return func() (service.Caller, error) { return service.Caller{}, err }
 	}
@@ -51,7 +56,7 @@ func TestService_Serve(t *testing.T) {
 		c := s.NewCall("")
 		c.OfOPT = tc.ofOPT
 		handled := false
-		fault := s.Serve(c, tc.authenticate, func() error { handled = true; return tc.err })
+		fault := s.Serve(c, steps(tc.authenticate, func() error { handled = true; return tc.err }))
 		if fault == nil || fault.Kind != tc.want || c.Fault != fault {
 			t.Errorf("%s: fault is %+v, want kind %d", name, fault, tc.want)
 		}
@@ -60,11 +65,11 @@ func TestService_Serve(t *testing.T) {
 		}
 	}
 	c := s.NewCall("mine")
-	if fault := s.Serve(c, known, func() error { panic("lost") }); fault == nil || fault.Kind != service.Internal {
+	if fault := s.Serve(c, steps(known, func() error { panic("lost") })); fault == nil || fault.Kind != service.Internal {
 		t.Errorf("after a panic the fault is %+v", fault)
 	}
 	c = s.NewCall("mine")
-	if fault := s.Serve(c, known, func() error { return nil }); fault != nil || c.Principal != "ann" || c.RequestID != "mine" {
+	if fault := s.Serve(c, steps(known, func() error { return nil })); fault != nil || c.Principal != "ann" || c.RequestID != "mine" {
 		t.Errorf("served with %+v: %+v", fault, c)
 	}
 }

@@ -130,6 +130,9 @@ func (s *messages) StreamMessage(ctx context.Context, c *Call, p SendParams) (*S
 // durable when deliver returns nil. The caller closes the watch of the delivery.
 func (s *messages) deliver(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
 	if p.Push {
+		if err := c.may(ManageWebhooks); err != nil {
+			return nil, err
+		}
 		return nil, ErrNoPush
 	}
 	p.light = p.Message

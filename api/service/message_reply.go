@@ -47,6 +47,9 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 		return nil, err
 	}
 	letter, err := compose(v, p, forTask)
+	if err == nil {
+		err = c.mayTell(letter)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +64,15 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 		return nil, err
 	}
 	return s.tell(ctx, c, v, letter)
+}
+
+// mayTell refuses a letter for which the caller lacks the scope: a reply needs
+// another one than a note.
+func (c *Call) mayTell(l opt.Letter) error {
+	if l.Reply != nil {
+		return c.may(RespondApprovals)
+	}
+	return c.may(CreateRuns)
 }
 
 // address returns the task that a message is addressed to, and the plan task

@@ -19,6 +19,9 @@ const keyClientObjective = "opt/v1/clientObjectiveId"
 // context if that waits to be started; else it begins new work, or is answered at
 // once. A repeated message finds the task that it began.
 func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
+	if err := c.may(CreateRuns); err != nil {
+		return nil, err
+	}
 	m := p.Message
 	if err := acceptMedia(orDefault(s.cfg.Card.InputModes), m); err != nil {
 		return nil, err

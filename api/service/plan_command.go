@@ -47,6 +47,9 @@ func (s objectiveCommands) CreatePlan(ctx context.Context, c *Call, p CreatePlan
 
 // UpdatePlan changes a plan. The only change of a failed plan is a new attempt.
 func (s objectiveCommands) UpdatePlan(ctx context.Context, c *Call, p UpdatePlanParams) (ShownPlan, error) {
+	if err := c.may(scopesOfChange(string(p.Status), !p.Change.Empty())...); err != nil {
+		return ShownPlan{}, err
+	}
 	cmd := opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Seen: p.Seen, Status: string(p.Status)}
 	if !p.Change.Empty() {
 		cmd.Change = &p.Change

@@ -40,7 +40,13 @@ func (s taskCommands) LinkTask(ctx context.Context, c *Call, p LinkTaskParams) (
 
 // UpdateTaskStatus moves a plan task by hand. The plan and the objective follow.
 func (s taskCommands) UpdateTaskStatus(ctx context.Context, c *Call, p UpdateTaskStatusParams) (ShownTask, error) {
+	if err := c.may(scopesOfChange(string(p.State), false)...); err != nil {
+		return ShownTask{}, err
+	}
 	t, err := s.read.planTask(ctx, c, p.ID)
+	if err == nil && t.Task.State.Waiting() && p.State != opt.TaskCanceled {
+		err = c.may(RespondApprovals) // the move closes the gate
+	}
 	if err != nil {
 		return ShownTask{}, err
 	}

@@ -243,5 +243,5 @@ func (s *service) agent(name string) (Agent, error) {
 // anyone accepts every request as the same caller. It is for servers that only this
 // machine can reach.
 func anyone(*http.Request) (apiservice.Caller, error) {
-	return apiservice.Caller{Tenant: "default", Principal: "local", Anonymous: true}, nil
+	return apiservice.Caller{Tenant: "default", Principal: "local", Scopes: apiservice.Scopes(), Anonymous: true}, nil
 }

@@ -1,0 +1,180 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"longhaul/api"
+	"longhaul/api/service"
+)
+
+// limitedTo returns the header of a caller with the given scopes.
+func limitedTo(scopes ...service.Scope) string {
+	text := "Bearer acme/ann"
+	for _, s := range scopes {
+		text += " " + string(s)
+	}
+	if len(scopes) == 0 {
+		text += " " // as without scopes, not as with all
+	}
+	return text
+}
+
+// without returns all scopes but some.
+func without(some ...service.Scope) []service.Scope {
+	return slices.DeleteFunc(service.Scopes(), func(s service.Scope) bool { return slices.Contains(some, s) })
+}
+
+// Every operation needs a scope, in both versions and over plain HTTP. Whether
+// what it names exists makes no difference.
+func TestScopes_everyOperation(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	for name, names := range s.Names() {
+		scopes, ok := service.Needs(name)
+		if !ok || len(scopes) == 0 {
+			t.Errorf("%s: no scope", name)
+			continue
+		}
+		auth := limitedTo(without(scopes...)...)
+		s.unchanged(t, func() {
+			for i, version := range []string{"0.3", "1.0"} {
+				var answers []string
+				for _, id := range []string{objectiveID, planID, taskID, "unknown"} {
+					w := s.post(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"id":%q,"taskId":%q,"message":%s}}`,
+						names[i], id, id, message("m", "write", `,"taskId":"`+id+`"`)), "Authorization", auth, "A2A-Version", version)
+					wantForbidden(t, version+" "+name, w)
+					answers = append(answers, w.Body.String())
+				}
+				if slices.Sort(answers); len(slices.Compact(answers)) != 1 {
+					t.Errorf("%s: the answers differ: %s", name, answers)
+				}
+			}
+			if route, ok := api.Routes()[name]; ok {
+				wantForbidden(t, route, s.plain(t, route, auth))
+			}
+		})
+	}
+}
+
+// An operation without a line in the table of scopes is refused for all.
+func TestNeeds_unknown(t *testing.T) {
+	if scopes, ok := service.Needs("GetEverything"); ok {
+		t.Errorf("scopes of an unknown operation: %v", scopes)
+	}
+}
+
+// plain calls a route of plain HTTP.
+func (s *fixture) plain(t *testing.T, route, auth string) *httptest.ResponseRecorder {
+	t.Helper()
+	verb, path, _ := strings.Cut(route, " ")
+	path = strings.NewReplacer("{id}", taskID, "{taskId}", taskID).Replace(path)
+	r := httptest.NewRequestWithContext(t.Context(), verb, path, nil)
+	r.Header.Set("A2A-Version", "1.0")
+	r.Header.Set("Authorization", auth)
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+func wantForbidden(t *testing.T, what string, w *httptest.ResponseRecorder) {
+	t.Helper()
+	body := w.Body.String()
+	if w.Code != http.StatusForbidden || !strings.Contains(body, "Permission denied: needs the scope ") {
+		t.Errorf("%s: status %d: %s", what, w.Code, body)
+	}
+}
+
+// A send needs the scope of what it turns out to be.
+func TestScopes_send(t *testing.T) {
+	const create, respond = service.CreateRuns, service.RespondApprovals
+	accept := func(id string) string {
+		return `{"message":{"messageId":"r","role":"ROLE_USER","taskId":"` + id + `","parts":[{"data":{"action":"accept"}}]}}`
+	}
+	for name, tc := range map[string]struct {
+		work, params string
+		has          []service.Scope
+		refused      bool
+	}{
+		"new work, may only answer":   {"approve", `{"message":` + message("n", "write", "") + `}`, without(create), true},
+		"new work":                    {"approve", `{"message":` + message("n", "write", "") + `}`, []service.Scope{create}, false},
+		"a decision, may only create": {"approve", accept("obj-" + u("m")), without(respond), true},
+		"a decision":                  {"approve", accept("obj-" + u("m")), []service.Scope{respond}, false},
+		"a decision at the plan task": {"approve", accept("task-" + u("m") + "-1-0"), without(respond), true},
+		"an answer by text":           {"clarify", `{"message":` + message("r", "Engineers", `,"taskId":"obj-`+u("m")+`"`) + `}`, without(respond), true},
+		"a note, may only answer":     {"slow", `{"message":` + message("r", "faster", `,"taskId":"obj-`+u("m")+`"`) + `}`, without(create), true},
+		"a note":                      {"slow", `{"message":` + message("r", "faster", `,"taskId":"obj-`+u("m")+`"`) + `}`, []service.Scope{create}, false},
+		"a config with it, may not have it": {"slow", `{"message":` + message("n", "write", "") +
+			`,"configuration":{"taskPushNotificationConfig":{"url":"https://example.com"}}}`, without(service.ManageWebhooks), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.send(t, "m", tc.work)
+			before := len(s.world.Calls())
+			n := s.call(t, "SendMessage", tc.params, "Authorization", limitedTo(tc.has...))
+			if !tc.refused {
+				if n.has("error") {
+					t.Errorf("refused: %v", n)
+				}
+				return
+			}
+			if !strings.HasPrefix(wantCode(t, n, "-32000"), "Permission denied") || n.at("error", "data", "0", "reason").String() != "PERMISSION_DENIED" {
+				t.Errorf("fault: %v", n)
+			}
+			if calls := s.world.Calls()[before:]; len(calls) != 0 {
+				t.Errorf("the engine was called: %+v", calls)
+			}
+		})
+	}
+}
+
+// A change of the extension needs the scopes of what it does.
+func TestScopes_changes(t *testing.T) {
+	const create, cancel, respond = service.CreateRuns, service.CancelRuns, service.RespondApprovals
+	for name, tc := range map[string]struct {
+		method, params string
+		needs          []service.Scope
+	}{
+		"rename":            {"objectives/update", `{"id":"` + objectiveID + `","name":"X"}`, []service.Scope{create}},
+		"start":             {"objectives/update", `{"id":"` + objectiveID + `","status":"working"}`, []service.Scope{create}},
+		"cancel":            {"objectives/update", `{"id":"` + objectiveID + `","status":"canceled"}`, []service.Scope{cancel}},
+		"cancel and rename": {"objectives/update", `{"id":"` + objectiveID + `","status":"canceled","name":"X"}`, []service.Scope{cancel, create}},
+		"complete":          {"objectives/update", `{"id":"` + objectiveID + `","status":"completed"}`, []service.Scope{respond}},
+		"replan":            {"objectives/replan", `{"id":"` + objectiveID + `","reason":"x"}`, []service.Scope{create, cancel}},
+		"skip":              {"plans/update", `{"id":"` + planID + `","status":"skipped"}`, []service.Scope{cancel}},
+		"complete a plan":   {"plans/update", `{"id":"` + planID + `","status":"completed"}`, []service.Scope{respond}},
+		"work by hand":      {"tasks/updateStatus", `{"id":"` + taskID + `","status":"working"}`, []service.Scope{create}},
+		"complete a task":   {"tasks/updateStatus", `{"id":"` + taskID + `","status":"completed"}`, []service.Scope{respond}},
+		"cancel a task":     {"tasks/updateStatus", `{"id":"` + taskID + `","status":"canceled"}`, []service.Scope{cancel}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.have(t)
+			for _, missing := range tc.needs {
+				s.unchanged(t, func() {
+					n := s.call(t, tc.method, tc.params, "Authorization", limitedTo(without(missing)...))
+					wantCode(t, n, "-32000")
+				})
+			}
+			n := s.call(t, tc.method, tc.params, "Authorization", limitedTo(tc.needs...))
+			if n.at("error", "code").String() == "-32000" {
+				t.Errorf("refused with %v: %v", tc.needs, n)
+			}
+		})
+	}
+}
+
+// A task that waits for a person is not moved by a caller who may not answer it.
+func TestScopes_waitingTask(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	move := `{"id":"task-` + u("m") + `-1-0","status":"working"}`
+	wantCode(t, s.call(t, "tasks/updateStatus", move, "Authorization", limitedTo(service.CreateRuns)), "-32000")
+	if n := s.call(t, "tasks/updateStatus", move, "Authorization", limitedTo(service.CreateRuns, service.RespondApprovals)); n.has("error") {
+		t.Errorf("refused: %v", n)
+	}
+}

@@ -1,0 +1,142 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/opt"
+)
+
+// A Scope is a right of a caller within its tenant.
+type Scope string
+
+// The scopes.
+const (
+	CreateRuns       Scope = "runs:create"       // begin work, say something to it, and change objectives and plans
+	ReadRuns         Scope = "runs:read"         // get, list and subscribe
+	CancelRuns       Scope = "runs:cancel"       // stop work, and leave out or replace parts of it
+	RespondApprovals Scope = "approvals:respond" // answer at gates, and declare work completed by hand
+	ManageWebhooks   Scope = "webhooks:manage"   // push configs
+)
+
+// Scopes lists all scopes.
+func Scopes() []Scope {
+	return []Scope{CreateRuns, ReadRuns, CancelRuns, RespondApprovals, ManageWebhooks}
+}
+
+// ParseScopes returns the scopes with the given names; "all" stands for every
+// scope. The error about another name lists the scopes.
+func ParseScopes(names []string) ([]Scope, error) {
+	var out []Scope
+	for _, name := range names {
+		switch {
+		case name == "all":
+			out = append(out, Scopes()...)
+		case slices.Contains(Scopes(), Scope(name)):
+			out = append(out, Scope(name))
+		default:
+			return nil, fmt.Errorf("unknown scope %q: the scopes are %s, and all for every one of them", name, join(Scopes(), ", "))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+func join(scopes []Scope, separator string) string {
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
+		names[i] = string(s)
+	}
+	return strings.Join(names, separator)
+}
+
+// A need says which scopes a caller needs for an operation: at least one of them.
+// The handler of an operation with several of them checks the rest, which depends
+// on the parameters.
+type need []Scope
+
+// needs has one line for each operation, under its name in A2A 1.0 or in the
+// extension. An operation without a line is refused for all callers.
+var needs = map[string]need{
+	"SendMessage":          {CreateRuns, RespondApprovals}, // replies are messages
+	"SendStreamingMessage": {CreateRuns, RespondApprovals},
+	"GetTask":              {ReadRuns},
+	"ListTasks":            {ReadRuns},
+	"CancelTask":           {CancelRuns},
+	"SubscribeToTask":      {ReadRuns},
+
+	"CreateTaskPushNotificationConfig": {ManageWebhooks},
+	"GetTaskPushNotificationConfig":    {ManageWebhooks},
+	"ListTaskPushNotificationConfigs":  {ManageWebhooks},
+	"DeleteTaskPushNotificationConfig": {ManageWebhooks},
+	"GetExtendedAgentCard":             Scopes(), // for any of them: it is about no work
+
+	"objectives/create":  {CreateRuns},
+	"objectives/get":     {ReadRuns},
+	"objectives/list":    {ReadRuns},
+	"objectives/update":  {CreateRuns, CancelRuns, RespondApprovals},
+	"objectives/replan":  {CreateRuns, CancelRuns},
+	"plans/create":       {CreateRuns},
+	"plans/get":          {ReadRuns},
+	"plans/update":       {CreateRuns, CancelRuns, RespondApprovals},
+	"plans/addTasks":     {CreateRuns},
+	"tasks/link":         {CreateRuns},
+	"tasks/updateStatus": {CreateRuns, CancelRuns, RespondApprovals},
+}
+
+// Needs returns the scopes of which a caller needs at least one for an operation;
+// ok is false for an unknown operation.
+func Needs(operation string) (scopes []Scope, ok bool) {
+	scopes, ok = needs[operation]
+	return slices.Clone(scopes), ok
+}
+
+// permit refuses a caller without any of the scopes for an operation, before
+// anything is looked up.
+func (c *Call) permit(operation string) error {
+	n, ok := needs[operation]
+	switch {
+	case !ok:
+		return fmt.Errorf("operation %q has no line in the table of scopes", operation)
+	case !slices.ContainsFunc(n, func(s Scope) bool { return slices.Contains(c.Scopes, s) }):
+		return missingScope(n...)
+	}
+	return nil
+}
+
+// may refuses a caller who lacks one of the given scopes.
+func (c *Call) may(scopes ...Scope) error {
+	for _, s := range scopes {
+		if !slices.Contains(c.Scopes, s) {
+			return missingScope(s)
+		}
+	}
+	return nil
+}
+
+// missingScope returns the fault of a caller who has none of the given scopes.
+func missingScope(scopes ...Scope) *Fault {
+	return &Fault{
+		Kind: Forbidden, Message: "Permission denied: needs the scope " + join(scopes, " or "), Reason: reasonForbidden,
+		Info: map[string]string{"scope": join(scopes, " ")},
+	}
+}
+
+// scopesOfChange returns the scopes that a change needs. status is the status or
+// state that it asks for, "" to stay. fields says that it changes other things too.
+func scopesOfChange(status string, fields bool) []Scope {
+	var out []Scope
+	switch status {
+	case string(opt.ObjectiveCanceled), string(opt.ObjectiveFailed), string(opt.PlanSkipped), string(opt.TaskRejected):
+		out = []Scope{CancelRuns}
+	case string(opt.ObjectiveCompleted): // it would take the place of answers at gates
+		out = []Scope{RespondApprovals}
+	default:
+		return []Scope{CreateRuns}
+	}
+	if fields {
+		out = append(out, CreateRuns)
+	}
+	return out
+}
