@@ -1,6 +1,16 @@
 package opt
 
-import "longhaul/a2a"
+import (
+	"errors"
+
+	"longhaul/a2a"
+)
+
+// MaxPushes is how many push configs one task may have.
+const MaxPushes = 20
+
+// ErrPushLimit is wrapped by the error about a push config above [MaxPushes].
+var ErrPushLimit = errors.New("the task has too many push configs")
 
 // A PushConfig asks for the states of one A2A task to be delivered to a URL.
 type PushConfig struct {
@@ -16,10 +26,21 @@ type PushConfig struct {
 	Scheme      string // of Authorization; "" for none
 	Credentials string // secret
 	CreatedAt   a2a.Time
+
+	// Inline is set when it is made by a message to its task, or by the message
+	// that is about to begin the task. It then delivers the states after the
+	// message, not the one that the task is in.
+	Inline bool
+	// Fingerprint is a short salted digest of Token, to show in its place; "" for
+	// none. The journal makes it.
+	Fingerprint string
 }
 
-// A PushKey names a config.
-type PushKey struct{ TaskID, ConfigID string }
+// A PushKey names a config that has deliveries that are due.
+type PushKey struct {
+	TaskID, ConfigID string
+	N                int64 // of the latest of them; 0 stands for all
+}
 
 // PushSet says which states are delivered.
 type PushSet string
@@ -49,7 +70,8 @@ type Delivery struct {
 	GateID      string
 
 	Status   DeliveryStatus
-	Tries    int
+	Since    a2a.Time          // it is due; later than At for one that a client has asked to repeat
+	Tries    int               // attempts so far
 	Attempts []DeliveryAttempt // the latest ones, in order
 }
 
@@ -67,6 +89,7 @@ const (
 // A DeliveryAttempt is one attempt at a delivery. It holds nothing that the
 // receiver has sent but its status.
 type DeliveryAttempt struct {
+	N      int // 1, 2, 3 … of the delivery
 	At     a2a.Time
 	Status int    // of HTTP; 0 for none
 	Error  string // a class, such as "timeout", "refused", "address denied"; "" for none

@@ -41,11 +41,13 @@ var rooms = []room{
 	{name: "client", imports: []string{"a2a", "opt"}},
 
 	{name: "internal/journal", imports: []string{"a2a", "opt"},
-		tests: []string{"opt/machine"}}, // whose events it stores
+		tests: []string{"opt/machine", // whose events it stores
+			"internal/seal"}}, // which seals its secrets
+	{name: "internal/seal"}, // encrypts what is stored
 	{name: "internal/egress"},
 	{name: "internal/arch"},
 	{name: "internal/cli", imports: []string{
-		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress",
+		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/seal",
 	}},
 
 	{name: "cmd/longhaul", imports: []string{"internal/cli"}},

@@ -26,6 +26,11 @@ func (c *configCommand) Run(p *program, parsed *kong.Context) error {
 // yamlValue writes the value of a flag as YAML on one line.
 func yamlValue(v any) string {
 	switch v := v.(type) {
+	case secret:
+		if v != "" {
+			return `"" # it has a value, which is not shown`
+		}
+		return `""`
 	case string:
 		return fmt.Sprintf("%q", v)
 	case []string:

@@ -43,3 +43,15 @@ func TestRun_config(t *testing.T) {
 		t.Errorf("read again (-printed +read):\n%s", diff)
 	}
 }
+
+// A secret setting is not printed.
+func TestRun_configHidesSecrets(t *testing.T) {
+	t.Setenv("LONGHAUL_SECRET_KEYS", "canary-4c1d")
+	var stdout strings.Builder
+	if code := Run(t.Context(), []string{"config"}, &stdout, io.Discard, Build{}); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	if got := stdout.String(); strings.Contains(got, "canary") || !strings.Contains(got, `secret-keys: "" # it has a value`) {
+		t.Errorf("the secret is printed, or not mentioned:\n%s", got)
+	}
+}

@@ -111,7 +111,11 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	if err != nil {
 		return err
 	}
-	if s.journal, err = journal.Open(ctx, journal.Config{Path: path, Sync: store.Sync, Log: s.log}); err != nil {
+	box, err := store.sealer()
+	if err != nil {
+		return err
+	}
+	if s.journal, err = journal.Open(ctx, journal.Config{Path: path, Sync: store.Sync, Sealer: box, Log: s.log}); err != nil {
 		return err
 	}
 	s.onStop(s.journal.Close)

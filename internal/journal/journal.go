@@ -13,6 +13,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -24,6 +25,9 @@ type Config struct {
 	Path string      // of the file, made when missing; empty keeps it in memory
 	Sync string      // "full" survives a power loss; with "normal" one may lose the last moments; empty means "full"
 	Log  *zap.Logger // nil discards logs
+
+	Sealer Sealer           // of the secrets of push configs; nil refuses those
+	Now    func() time.Time // for push configs and deliveries; nil: time.Now
 }
 
 // A Journal is an open journal. Its methods may be called from any goroutine,
@@ -37,6 +41,7 @@ type Journal struct {
 	queues
 	blobs
 	keys
+	deliveries
 }
 
 // ErrClosed is wrapped by errors of calls to a journal that was closed.
@@ -49,11 +54,15 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
 	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
 	s, err := openStore(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	return &Journal{
 		s, newProbe(s), newTaskReader(s), objectiveReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
+		deliveries{pushes{s, cfg.Sealer, cfg.Now}},
 	}, nil
 }

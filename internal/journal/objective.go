@@ -24,19 +24,25 @@ func (r objectiveTable) add(e *entry) (bool, error) {
 	}
 	attempt := max(o.Attempt, 1)
 	updated := cmp.Or(o.UpdatedAt, e.At).Millis()
-	_, err := r.c.exec(`INSERT INTO objectives
+	var pushes int
+	_, err := r.c.get(`INSERT INTO objectives
 		(id, tenant, context_id, principal, message_id, digest, created_at, given, doc,
 			status, reason, failure, stopping, started, paused, queued_at, attempt, revision, begun, ended,
-			name, description, metadata, seq, updated_at, asked_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, 0, $24, 0)`,
+			name, description, metadata, seq, updated_at, asked_at, pushes)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, 0, $24, 0,
+			(SELECT COUNT(*) FROM push_configs WHERE objective_id = $1 AND tenant = $2))
+		RETURNING pushes`, args{
 		o.ID, o.Tenant, o.ContextID, o.Principal, o.MessageID, o.Digest, o.CreatedAt.Millis(), e.given, e.thing,
 		string(o.Status), o.Reason, o.Failure, o.Stopping, number(o.Started), number(o.Paused), o.QueuedAt.Millis(), attempt, o.Revision,
-		number(o.MessageID != ""), number(o.Status.Ended()), e.text.name, e.text.description, e.text.metadata, updated)
+		number(o.MessageID != ""), number(o.Status.Ended()), e.text.name, e.text.description, e.text.metadata, updated}, &pushes)
 	if err != nil {
 		return false, err
 	}
-	r.o = openObjective{tenant: o.Tenant, contextID: o.ContextID, attempt: attempt, updatedAt: updated, exists: true}
-	if err := r.tasks().addRoot(o.MessageID, o.Digest, e.At); err != nil || e.Message == nil {
+	r.o = openObjective{tenant: o.Tenant, contextID: o.ContextID, attempt: attempt, pushes: pushes, updatedAt: updated, exists: true}
+	if err := r.tasks().addRoot(o.MessageID, o.Digest, e.At); err != nil {
+		return true, err
+	}
+	if err := r.deliveries().begin(e, o.RootID()); err != nil || e.Message == nil {
 		return true, err
 	}
 	return true, r.messages().keep(e, opening, opt.RootID(o.ID, attempt), cmp.Or(o.Digest, e.messageDigest))

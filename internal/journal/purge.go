@@ -109,13 +109,14 @@ func (p *purge) step(c *conn) (did bool, err error) {
 var endedLongest = "SELECT id FROM objectives" + using("objectives_ended") + ` WHERE ended = 1
 	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + atMost(2)
 
-// removals make the objectives in leftovers unknown, with their plans, tasks and
-// places.
+// removals make the objectives in leftovers unknown, with their plans, tasks,
+// places and push configs.
 var removals = []string{
 	"DELETE FROM objectives WHERE id IN (SELECT objective_id FROM leftovers)",
 	"DELETE FROM plans WHERE objective_id IN (SELECT objective_id FROM leftovers)",
 	"DELETE FROM tasks WHERE objective_id IN (SELECT objective_id FROM leftovers)",
 	"DELETE FROM places WHERE objective_id IN (SELECT objective_id FROM leftovers)",
+	"DELETE FROM push_configs WHERE objective_id IN (SELECT objective_id FROM leftovers)",
 }
 
 // remove makes objectives unknown. It may be called only if no rows of others
@@ -139,7 +140,7 @@ func remove(c *conn, ids []string) error {
 var belongings = []struct {
 	table string
 	most  int
-}{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"sources", 100}, {"blobs", 1}}
+}{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"sources", 100}, {"deliveries", 100}, {"attempts", 100}, {"blobs", 1}}
 
 // sweep removes some remaining rows of removed objectives; did is false if none
 // remain.

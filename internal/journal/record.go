@@ -23,7 +23,10 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 	if err != nil || len(r.batches) == 0 {
 		return err
 	}
-	err = j.writer.submit(ctx, r.run, func() { j.watches.tell(r.objectiveID, r.o.seq) })
+	err = j.writer.submit(ctx, r.run, func() {
+		j.watches.tell(r.objectiveID, r.o.seq)
+		j.tell(r.due)
+	})
 	if errors.Is(err, ErrContradiction) {
 		j.log.Error("Refused an event that contradicts what was recorded", zap.String("objectiveId", r.objectiveID), zap.Error(err))
 	}

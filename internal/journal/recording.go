@@ -28,6 +28,7 @@ type recording struct {
 	c           *conn
 	o           openObjective
 	known       map[string]numbers // the latest of a source, as far as they were read
+	due         bool               // it has made a delivery
 }
 
 // An openObjective is the state of the objective before the next event.
@@ -36,6 +37,7 @@ type openObjective struct {
 	contextID string
 	seq       int64
 	attempt   int
+	pushes    int // configs
 	updatedAt int64
 	exists    bool
 	head      *opt.ObjectiveHead // to be written; nil if it has not changed
@@ -68,11 +70,11 @@ func newRecording(batches []opt.Batch) (*recording, error) {
 func (r *recording) open() (err error) {
 	first := r.batches[0].source
 	var n numbers
-	r.o.exists, err = r.c.get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.updated_at, COALESCE(s.first, 1), s.digests
+	r.o.exists, err = r.c.get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.pushes, o.updated_at, COALESCE(s.first, 1), s.digests
 		FROM objectives o LEFT JOIN sources s ON s.objective_id = $1 AND s.source = $2
 			AND s.first = (SELECT MAX(first) FROM sources WHERE objective_id = $1 AND source = $2)
 		WHERE o.id = $1`,
-		args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.updatedAt, &n.first, &n.digests)
+		args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.pushes, &r.o.updatedAt, &n.first, &n.digests)
 	if r.o.exists {
 		r.known[first] = n
 	}
@@ -87,3 +89,4 @@ func (r *recording) plans() planTable           { return planTable{r} }
 func (r *recording) tasks() taskTable           { return taskTable{r} }
 func (r *recording) messages() messageTable     { return messageTable{r} }
 func (r *recording) artifacts() artifactTable   { return artifactTable{r} }
+func (r *recording) deliveries() deliveryTable  { return deliveryTable{r} }

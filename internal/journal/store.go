@@ -17,6 +17,7 @@ type store struct {
 	readers *pool
 	watches *watches
 	tidier  *tidier
+	pushed  chan struct{} // signalled when a delivery has become due
 	closing sync.Once
 	closed  error
 }
@@ -30,7 +31,7 @@ func openStore(ctx context.Context, cfg Config) (*store, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.close())
 	}
-	s := &store{db: db, log: cfg.Log}
+	s := &store{db: db, log: cfg.Log, pushed: make(chan struct{}, 1)}
 	s.readers = newPool(max(4, 2*runtime.GOMAXPROCS(0)), func(ctx context.Context) (*conn, error) { return db.reconnect(ctx, reading) })
 	s.watches = newWatches(db, cfg.Log)
 	s.tidier = newTidier(db, cfg.Log)

@@ -81,6 +81,9 @@ func (r taskTable) move(e *entry) error {
 	if err != nil {
 		return err
 	}
+	if err := r.deliveries().move(e); err != nil {
+		return err
+	}
 	to := opt.TaskState(e.To)
 	statusID, statusSeq := "", r.seq()
 	if e.Status != nil {

@@ -1,0 +1,253 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+const (
+	handedFor    = 10 * time.Minute // after which deliveries are handed over again
+	keptAttempts = 20               // of one delivery
+	mostShown    = 1000             // deliveries of one task
+)
+
+// A deliveryTable is the part of a recording that makes deliveries.
+type deliveryTable struct{ *recording }
+
+// begin makes deliveries of the first state of a task to the configs that have
+// waited for it.
+func (r deliveryTable) begin(e *entry, taskID string) error {
+	if r.o.pushes == 0 {
+		return nil
+	}
+	if _, err := r.c.exec("UPDATE push_configs SET pending = 0 WHERE objective_id = $1 AND tenant = $2", r.objectiveID, r.o.tenant); err != nil {
+		return err
+	}
+	return r.deliver(e, taskID, opt.TaskSubmitted)
+}
+
+// move makes deliveries of the state to which e moves a task, unless it is in
+// that state, at the same gate, before e is applied.
+func (r deliveryTable) move(e *entry) error {
+	to := opt.TaskState(e.To)
+	if r.o.pushes == 0 {
+		return nil
+	}
+	var shown a2a.TaskState
+	var doc []byte
+	var before, after opt.Gate
+	if _, err := r.c.get("SELECT shown, gate FROM tasks WHERE id = $1", args{e.TaskID}, &shown, &doc); err != nil {
+		return err
+	}
+	if err := decode(doc, &before); err != nil {
+		return err
+	}
+	if e.Gate != nil {
+		after = *e.Gate
+	}
+	if shown == to.A2A() && before.ID == after.ID {
+		return nil
+	}
+	return r.deliver(e, e.TaskID, to)
+}
+
+// deliver makes deliveries of a state to the configs of a task that want it.
+func (r deliveryTable) deliver(e *entry, taskID string, to opt.TaskState) error {
+	var kind, gate string
+	if e.Gate != nil {
+		kind, gate = string(e.Gate.Kind), e.Gate.ID
+	}
+	var always opt.PushSet
+	n, err := r.c.exec(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
+		SELECT c.objective_id, c.task_id, c.id, $3, $4, $5, $6, $7, 'due', $5, 0, 0 FROM push_configs c
+		WHERE c.objective_id = $1 AND c.task_id = $2 AND (c.states = 'all' OR $8 = 1)
+		ON CONFLICT (objective_id, task_id, config_id, n) DO NOTHING`,
+		r.objectiveID, taskID, r.seq(), string(to.A2A()), e.At.Millis(), kind, gate, number(always.Delivers(to.A2A())))
+	r.due = r.due || n > 0
+	return err
+}
+
+// deliveries is the part of a Journal that shows deliveries and notes how far they
+// have come.
+type deliveries struct{ pushes }
+
+// PushSignal returns a channel that is ready once for any number of deliveries that
+// this process has made due. Those of other processes are found by
+// [Journal.PushesDue].
+func (j deliveries) PushSignal() <-chan struct{} { return j.pushed }
+
+const deliveryColumns = `d.objective_id, d.task_id, d.config_id, d.n, d.state, d.at, d.gate_kind, d.gate_id, d.status, d.since, d.tries`
+
+// A deliveryRow is a delivery that is being read.
+type deliveryRow struct {
+	opt.Delivery
+	at, since int64
+}
+
+func (d *deliveryRow) columns() []any {
+	return []any{&d.ObjectiveID, &d.TaskID, &d.ConfigID, &d.N, &d.State, &d.at, &d.GateKind, &d.GateID, &d.Status, &d.since, &d.Tries, &d.ContextID}
+}
+
+func (d *deliveryRow) delivery() opt.Delivery {
+	d.At, d.Since = a2a.AtMillis(d.at), a2a.AtMillis(d.since)
+	return d.Delivery
+}
+
+// NextDelivery returns the earliest delivery of a config that is due, without its
+// attempts, and the config. ok is false if there is none.
+func (j deliveries) NextDelivery(ctx context.Context, taskID, configID string) (p opt.PushConfig, d opt.Delivery, ok bool, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		return c.each("SELECT "+pushColumns+", "+deliveryColumns+`, t.context_id FROM deliveries d
+			JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
+			JOIN tasks t ON t.id = d.task_id
+			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.status = 'due' ORDER BY d.n LIMIT 1`,
+			args{objectiveOf(taskID), taskID, configID}, func(row scanner) (err error) {
+				var r deliveryRow
+				p, err = j.scan(row, r.columns()...)
+				d, ok = r.delivery(), true
+				return err
+			})
+	})
+	return p, d, ok && err == nil, err
+}
+
+// NoteDelivery records an attempt at d, as [Journal.NextDelivery] has returned it,
+// and its status after the attempt: it is attempt d.Tries+1. Recording the same
+// attempt again, or one at a delivery that was removed, changes nothing. An
+// abandoned delivery stays so unless it was made after all.
+func (j deliveries) NoteDelivery(ctx context.Context, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) error {
+	key := args{objectiveOf(d.TaskID), d.TaskID, d.ConfigID, d.N}
+	try := d.Tries + 1
+	err := j.writer.submit(ctx, func(c *conn) error {
+		n, err := c.exec(`UPDATE deliveries SET tries = $5, status = CASE WHEN status = 'abandoned' AND $6 <> 'delivered' THEN status ELSE $6 END
+			WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND tries < $5`, append(key, try, string(s))...)
+		if err != nil || n == 0 {
+			return err
+		}
+		if _, err = c.exec("INSERT INTO attempts (objective_id, task_id, config_id, n, try, at, http, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+			append(key, try, a.At.Millis(), a.Status, a.Error)...); err != nil {
+			return err
+		}
+		if _, err = c.exec("DELETE FROM attempts WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND try <= $5",
+			append(key, try-keptAttempts)...); err != nil {
+			return err
+		}
+		// The config is being delivered: nobody has to be told again soon.
+		_, err = c.exec("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
+			key[0], key[1], key[2], j.now().UnixMilli())
+		return err
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("note an attempt at a delivery to push config %s: %w", d.ConfigID, err)
+	}
+	return nil
+}
+
+// PushesDue returns at most limit configs with deliveries that are due and were
+// not handed over, or not within ten minutes. Those that wait longest come first.
+func (j deliveries) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		return c.each("SELECT d.task_id, d.config_id, MAX(d.n) FROM deliveries d"+using("deliveries_due")+`
+			WHERE d.status = 'due' AND d.handed_at <= $1 AND EXISTS (
+				SELECT 1 FROM push_configs c WHERE c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id)
+			GROUP BY d.task_id, d.config_id ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+atMost(2),
+			args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row scanner) error {
+				var k opt.PushKey
+				err := row.Scan(&k.TaskID, &k.ConfigID, &k.N)
+				list = append(list, k)
+				return err
+			})
+	})
+	return list, err
+}
+
+// PushesHanded notes that deliveries were handed over: those that are due for each
+// config up to its N.
+func (j deliveries) PushesHanded(ctx context.Context, list []opt.PushKey) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return j.writer.submit(ctx, func(c *conn) error {
+		for _, k := range list {
+			_, err := c.exec(`UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3
+				AND status = 'due' AND (n <= $5 OR $5 = 0)`, objectiveOf(k.TaskID), k.TaskID, k.ConfigID, j.now().UnixMilli(), k.N)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)
+}
+
+// Deliveries returns the deliveries of a task with their latest attempts, in the
+// order of their states: the latest thousand if there are more. The tasks of other
+// tenants are unknown.
+func (j deliveries) Deliveries(ctx context.Context, tenant, taskID string) (list []opt.Delivery, err error) {
+	type key struct {
+		config string
+		n      int64
+	}
+	index := map[key]int{}
+	err = j.snapshot(ctx, func(c *conn) error {
+		if err := knownTask(c, tenant, taskID); err != nil {
+			return err
+		}
+		a := args{objectiveOf(taskID), taskID}
+		err := c.each("SELECT "+deliveryColumns+`, t.context_id FROM (SELECT * FROM deliveries WHERE objective_id = $1 AND task_id = $2
+				ORDER BY n DESC, config_id`+atMost(3)+`) d JOIN tasks t ON t.id = d.task_id ORDER BY d.n, d.config_id`, append(a, mostShown),
+			func(row scanner) error {
+				var r deliveryRow
+				err := row.Scan(r.columns()...)
+				index[key{r.ConfigID, r.N}] = len(list)
+				list = append(list, r.delivery())
+				return err
+			})
+		if err != nil {
+			return err
+		}
+		return c.each("SELECT config_id, n, try, at, http, error FROM attempts WHERE objective_id = $1 AND task_id = $2 ORDER BY config_id, n, try", a,
+			func(row scanner) error {
+				var k key
+				var t opt.DeliveryAttempt
+				var at int64
+				err := row.Scan(&k.config, &k.n, &t.N, &at, &t.Status, &t.Error)
+				t.At = a2a.AtMillis(at)
+				if i, shown := index[k]; shown {
+					list[i].Attempts = append(list[i].Attempts, t)
+				}
+				return err
+			})
+	})
+	return list, err
+}
+
+// Redeliver makes a delivery due again, unless it is due. The error wraps
+// [opt.ErrUnknown] if the tenant has no such delivery, or its config is gone.
+func (j deliveries) Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error {
+	var due bool
+	err := j.writer.submit(ctx, func(c *conn) error {
+		var status opt.DeliveryStatus
+		found, err := c.get(`SELECT d.status FROM deliveries d
+			JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
+			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.n = $4 AND c.tenant = $5 AND c.pending = 0`,
+			args{objectiveOf(taskID), taskID, configID, n, tenant}, &status)
+		if err == nil && !found {
+			err = unknown("delivery to push config", configID)
+		}
+		if err != nil || status == opt.DeliveryDue {
+			return err
+		}
+		_, err = c.exec("UPDATE deliveries SET status = 'due', since = $5, handed_at = 0 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4",
+			objectiveOf(taskID), taskID, configID, n, j.now().UnixMilli())
+		due = err == nil
+		return err
+	}, func() { j.tell(due) })
+	if err != nil {
+		return fmt.Errorf("deliver again: %w", err)
+	}
+	return nil
+}

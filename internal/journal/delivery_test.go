@@ -1,0 +1,321 @@
+package journal_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// atGate returns the event that moves a task of the objective to a gate.
+func (s *scribe) atGate(taskID, gate string) opt.Event {
+	e := opt.Event{Kind: opt.TaskMoved, TaskID: taskID, To: string(opt.TaskInputRequired), Gate: &opt.Gate{ID: gate, Kind: opt.Approval, TaskID: s.task(0, 0)}}
+	if taskID != s.objective.RootID() {
+		e.PlanID = s.plan(0)
+	}
+	return e
+}
+
+func TestJournal_Record_makesDeliveries(t *testing.T) {
+	j := openPush(t, "", newClock())
+	s := begin(t, j, newObjective())
+	s.record(planAdded(s.objective, 0, 1))
+	root, task := s.objective.ID, s.task(0, 0)
+	put(t, j, config(root, "ends"))
+	all := config(root, "all")
+	all.States = opt.PushAll
+	put(t, j, all)
+	put(t, j, config(task, "of the task"))
+	s.record(
+		s.rootMoved(opt.TaskWorking), s.moved(0, 0, opt.TaskWorking),
+		s.atGate(task, "g1"), s.atGate(root, "g1"), s.atGate(root, "g1"), s.atGate(root, "g2"),
+		s.rootMoved(opt.TaskWorking), s.atGate(root, "g2"),
+	)
+	wantLines(t, j, root,
+		"all submitted  due 0", "all working  due 0",
+		"all input-required g1 due 0", "ends input-required g1 due 0",
+		"all input-required g2 due 0", "ends input-required g2 due 0",
+		"all working  due 0",
+		"all input-required g2 due 0", "ends input-required g2 due 0")
+	wantLines(t, j, task, "of the task input-required g1 due 0")
+
+	list, err := j.Deliveries(t.Context(), tenant, task)
+	want := []opt.Delivery{{
+		ObjectiveID: root, TaskID: task, ContextID: s.objective.ContextID, ConfigID: "of the task", N: 5,
+		State: "input-required", At: at(5), GateKind: "approval", GateID: "g1", Status: opt.DeliveryDue, Since: at(5),
+	}}
+	if diff := cmp.Diff(want, list); diff != "" || err != nil {
+		t.Errorf("deliveries mismatch (-want +got):\n%s%v", diff, err)
+	}
+}
+
+// A repeat of a batch, and one that another process records, makes no second
+// delivery.
+func TestJournal_Record_deliversOnce(t *testing.T) {
+	j := openPush(t, "", newClock())
+	s := begin(t, j, newObjective())
+	put(t, j, config(s.objective.ID, "a"))
+	b := s.batch(s.rootMoved(opt.TaskFailed))
+	for range 2 {
+		if err := j.Record(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantLines(t, j, s.objective.ID, "a failed  due 0")
+}
+
+// A retry has a root task of its own: configs stay with the task that they were
+// made for.
+func TestJournal_Record_retryHasNoConfigs(t *testing.T) {
+	j := openPush(t, "", newClock())
+	s := begin(t, j, newObjective())
+	put(t, j, config(s.objective.ID, "a"))
+	s.record(s.rootMoved(opt.TaskFailed))
+	s.record(opt.Event{Kind: opt.ObjectiveRetried, From: "failed", To: "planning", Attempt: 2, TaskID: opt.RootID(s.objective.ID, 2)})
+	second := opt.RootID(s.objective.ID, 2)
+	s.record(opt.Event{Kind: opt.TaskMoved, TaskID: second, To: string(opt.TaskFailed)})
+	wantLines(t, j, s.objective.ID, "a failed  due 0")
+	wantLines(t, j, second)
+}
+
+// A config that is made while its task waits, or after it has ended, gets that
+// state; one that comes with a message gets what follows.
+func TestJournal_PutPush_deliversTheState(t *testing.T) {
+	c := newClock()
+	j := openPush(t, "", c)
+	s := begin(t, j, newObjective())
+	root := s.objective.ID
+	s.record(s.atGate(root, "g1"))
+	put(t, j, config(root, "a"))
+	put(t, j, config(root, "a"))
+	moved := config(root, "a")
+	moved.URL = "https://example.com/moved"
+	put(t, j, moved)
+	inline := config(root, "inline")
+	inline.Inline = true
+	put(t, j, inline)
+	wantLines(t, j, root, "a input-required g1 due 0")
+
+	s.record(s.rootMoved(opt.TaskCompleted))
+	put(t, j, config(root, "late"))
+	wantLines(t, j, root, "a input-required g1 due 0", "a completed  due 0", "inline completed  due 0", "late completed  due 0")
+}
+
+// An objective without configs costs as many statements as before there were any.
+func TestJournal_Record_withoutConfigs(t *testing.T) {
+	j := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
+	s := begin(t, j, newObjective())
+	s.record(s.rootMoved(opt.TaskWorking))
+	s.record(s.rootMoved(opt.TaskCompleted))
+	for _, first := range []string{"INSERT INTO deliveries", "SELECT shown, gate", "UPDATE push_configs"} {
+		if n := runs(t, j, first); n != 0 {
+			t.Errorf("%s: %d times, want none", first, n)
+		}
+	}
+}
+
+func next(t testing.TB, j *journal.Journal, task, config string) string {
+	t.Helper()
+	p, d, ok, err := j.NextDelivery(t.Context(), task, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !ok {
+		return "none"
+	}
+	return fmt.Sprint(p.URL, " ", d.N, " ", d.State, " ", d.Tries)
+}
+
+func note(t testing.TB, j *journal.Journal, task, config string, s opt.DeliveryStatus) opt.Delivery {
+	t.Helper()
+	_, d, ok, err := j.NextDelivery(t.Context(), task, config)
+	if !ok || err != nil {
+		t.Fatalf("next delivery: %v, %v", ok, err)
+	}
+	if err := j.NoteDelivery(t.Context(), d, opt.DeliveryAttempt{At: at(int64(100 + d.Tries)), Status: 503, Error: "status"}, s); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestJournal_NoteDelivery(t *testing.T) {
+	c := newClock()
+	j := openPush(t, "", c)
+	s := begin(t, j, newObjective())
+	root := s.objective.ID
+	put(t, j, config(root, "a"))
+	if got := next(t, j, root, "a"); got != "none" {
+		t.Errorf("next %s, want none", got)
+	}
+	s.record(s.atGate(root, "g1"), s.rootMoved(opt.TaskCompleted))
+	if got, want := next(t, j, root, "a"), "https://example.com/a 2 input-required 0"; got != want {
+		t.Errorf("next %s, want %s", got, want)
+	}
+	first := note(t, j, root, "a", opt.DeliveryDue)
+	if err := j.NoteDelivery(t.Context(), first, opt.DeliveryAttempt{At: at(900)}, opt.DeliveryDead); err != nil {
+		t.Error("a repeat:", err)
+	}
+	note(t, j, root, "a", opt.DeliveryDone)
+	note(t, j, root, "a", opt.DeliveryDead)
+	if got := next(t, j, root, "a"); got != "none" {
+		t.Errorf("next %s, want none", got)
+	}
+	wantLines(t, j, root, "a input-required g1 delivered 2", "a completed  dead 1")
+	list, err := j.Deliveries(t.Context(), tenant, root)
+	want := []opt.DeliveryAttempt{{N: 1, At: at(100), Status: 503, Error: "status"}, {N: 2, At: at(101), Status: 503, Error: "status"}}
+	if diff := cmp.Diff(want, list[0].Attempts); diff != "" || err != nil {
+		t.Errorf("attempts mismatch (-want +got):\n%s%v", diff, err)
+	}
+
+	c.forward(time.Hour)
+	for _, n := range []int64{2, 3, 3} {
+		if err := j.Redeliver(t.Context(), tenant, root, "a", n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantLines(t, j, root, "a input-required g1 due 2", "a completed  due 1")
+	_, d, _, _ := j.NextDelivery(t.Context(), root, "a")
+	if got, want := d.Since.String(), at(3600_000).String(); got != want {
+		t.Errorf("due since %s, want %s", got, want)
+	}
+	for range 25 {
+		note(t, j, root, "a", opt.DeliveryDue)
+	}
+	if list, err = j.Deliveries(t.Context(), tenant, root); err != nil || len(list[0].Attempts) != 20 || list[0].Attempts[19].N != 27 {
+		t.Errorf("kept %v, %v, want the latest 20 of 27", list[0].Attempts, err)
+	}
+}
+
+// The outcome of an attempt that was under way when its config was removed.
+func TestJournal_NoteDelivery_abandoned(t *testing.T) {
+	j := openPush(t, "", newClock())
+	s := begin(t, j, newObjective())
+	root := s.objective.ID
+	for _, id := range []string{"a", "b"} {
+		put(t, j, config(root, id))
+	}
+	s.record(s.rootMoved(opt.TaskFailed))
+	for id, status := range map[string]opt.DeliveryStatus{"a": opt.DeliveryDue, "b": opt.DeliveryDone} {
+		_, d, _, err := j.NextDelivery(t.Context(), root, id)
+		if err == nil {
+			err = j.RemovePush(t.Context(), tenant, root, id)
+		}
+		if err == nil {
+			err = j.NoteDelivery(t.Context(), d, opt.DeliveryAttempt{At: at(9)}, status)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantLines(t, j, root, "a failed  abandoned 1", "b failed  delivered 1")
+}
+
+func due(t testing.TB, j *journal.Journal) (list []string) {
+	t.Helper()
+	keys, err := j.PushesDue(t.Context(), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys {
+		list = append(list, fmt.Sprint(k.ConfigID, " ", k.N))
+	}
+	return list
+}
+
+func wantDue(t testing.TB, j *journal.Journal, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, due(t, j)); diff != "" {
+		t.Errorf("due mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func hand(t testing.TB, j *journal.Journal, keys ...opt.PushKey) {
+	t.Helper()
+	if err := j.PushesHanded(t.Context(), keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestJournal_PushesDue(t *testing.T) {
+	c := newClock()
+	j := openPush(t, "", c)
+	s := begin(t, j, newObjective())
+	root := s.objective.ID
+	put(t, j, config(root, "a"))
+	put(t, j, config(root, "b"))
+	wantDue(t, j)
+	s.record(s.atGate(root, "g1"))
+	wantDue(t, j, "a 2", "b 2")
+	if keys, err := j.PushesDue(t.Context(), 1); len(keys) != 1 || err != nil {
+		t.Errorf("at most one: %v, %v", keys, err)
+	}
+	hand(t, j, opt.PushKey{TaskID: root, ConfigID: "a", N: 2})
+	s.record(s.rootMoved(opt.TaskCompleted))
+	hand(t, j, opt.PushKey{TaskID: root, ConfigID: "b", N: 2})
+	wantDue(t, j, "a 3", "b 3")
+	hand(t, j, opt.PushKey{TaskID: root, ConfigID: "a"}, opt.PushKey{TaskID: root, ConfigID: "b", N: 3})
+	wantDue(t, j)
+	c.forward(9 * time.Minute)
+	note(t, j, root, "b", opt.DeliveryDue)
+	c.forward(time.Minute)
+	wantDue(t, j, "a 3")
+	c.forward(9 * time.Minute)
+	wantDue(t, j, "a 3", "b 3")
+	if err := j.RemovePush(t.Context(), tenant, root, "a"); err != nil {
+		t.Fatal(err)
+	}
+	wantDue(t, j, "b 3")
+}
+
+// signalled reports whether the journal has signalled. It waits until the writer
+// has done so: that comes after the answer to the call.
+func signalled(t testing.TB, j *journal.Journal) bool {
+	t.Helper()
+	if err := j.Script(t.Context(), "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-j.PushSignal():
+		return true
+	default:
+		return false
+	}
+}
+
+func TestJournal_PushSignal(t *testing.T) {
+	j := openPush(t, "", newClock())
+	s := begin(t, j, newObjective())
+	root := s.objective.ID
+	put(t, j, config(root, "a"))
+	s.record(s.rootMoved(opt.TaskWorking))
+	if signalled(t, j) {
+		t.Error("signalled, and nothing is due")
+	}
+	s.record(s.rootMoved(opt.TaskCompleted))
+	put(t, j, config(root, "b"))
+	if !signalled(t, j) {
+		t.Error("not signalled after a state")
+	}
+	if signalled(t, j) {
+		t.Error("signalled twice")
+	}
+	put(t, j, config(root, "c"))
+	if !signalled(t, j) {
+		t.Error("not signalled after a config for a task that has ended")
+	}
+	note(t, j, root, "a", opt.DeliveryDead)
+	if signalled(t, j) {
+		t.Error("signalled, and nothing has become due")
+	}
+	if err := j.Redeliver(t.Context(), tenant, root, "a", 3); err != nil {
+		t.Fatal(err)
+	}
+	if !signalled(t, j) {
+		t.Error("not signalled after a redelivery")
+	}
+}

@@ -1,0 +1,336 @@
+package journal
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// pendingFor is how long a push config waits for its task to begin. After that
+// the start has failed, and was not repeated.
+const pendingFor = 7 * 24 * time.Hour
+
+// A Sealer keeps secrets from those who can read the file of a journal. What Seal
+// returns can be opened only with the same context.
+type Sealer interface {
+	Seal(plain []byte, context string) ([]byte, error)
+	Open(sealed []byte, context string) ([]byte, error)
+}
+
+var errNoSealer = errors.New("the journal has no key for secrets")
+
+// pushes is the part of a Journal that keeps push configs.
+type pushes struct {
+	*store
+	seal Sealer
+	now  func() time.Time
+}
+
+// PutPush adds a config, or replaces the one with the same id at its task. A repeat
+// changes nothing. The error wraps [opt.ErrUnknown] if the tenant has no such task,
+// unless the config is inline and its task about to begin; [opt.ErrPushLimit] if
+// the task has too many.
+func (j pushes) PutPush(ctx context.Context, p opt.PushConfig) error {
+	ref, ok := opt.ParseID(p.TaskID)
+	if !ok {
+		return unknown("task", p.TaskID)
+	}
+	p.ObjectiveID = ref.ObjectiveID
+	salt, err := keys{j.store}.Key(ctx, "push fingerprints")
+	if err != nil {
+		return err
+	}
+	p.Fingerprint = fingerprint(salt, p)
+	secrets, err := j.sealed(p)
+	if err != nil {
+		return fmt.Errorf("seal a push config: %w", err)
+	}
+	put := &pushPut{pushes: j, p: p, secrets: secrets, now: j.now().UnixMilli()}
+	err = j.writer.submit(ctx, put.run, func() { put.tell(put.due) })
+	if err != nil {
+		return fmt.Errorf("put a push config for %s: %w", p.TaskID, err)
+	}
+	return nil
+}
+
+// Push returns a config of a task. The error wraps [opt.ErrUnknown] if there is no
+// such config, or the task is another tenant's.
+func (j pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.PushConfig, err error) {
+	err = j.snapshot(ctx, func(c *conn) error {
+		if err := knownTask(c, tenant, taskID); err != nil {
+			return err
+		}
+		list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3 AND c.pending = 0", args{objectiveOf(taskID), taskID, id})
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return unknown("push config", id)
+		}
+		p = list[0]
+		return nil
+	})
+	return p, err
+}
+
+// Pushes returns the configs of a task, the oldest first. The tasks of other
+// tenants are unknown.
+func (j pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.PushConfig, err error) {
+	err = j.snapshot(ctx, func(c *conn) error {
+		if err := knownTask(c, tenant, taskID); err != nil {
+			return err
+		}
+		list, err = j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.pending = 0 ORDER BY c.created_at, c.id", args{objectiveOf(taskID), taskID})
+		return err
+	})
+	return list, err
+}
+
+// RemovePush removes a config and abandons its deliveries that are due. A config
+// that is not there is no error, unless the tenant has no such task. It also
+// removes a config whose task has not begun.
+func (j pushes) RemovePush(ctx context.Context, tenant, taskID, id string) error {
+	err := j.writer.submit(ctx, func(c *conn) error {
+		objectiveID := objectiveOf(taskID)
+		n, err := c.exec("DELETE FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id = $3 AND tenant = $4", objectiveID, taskID, id, tenant)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return knownTask(c, tenant, taskID)
+		}
+		if _, err := c.exec("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'",
+			objectiveID, taskID, id); err != nil {
+			return err
+		}
+		return countPushes(c, objectiveID)
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("remove push config %s: %w", id, err)
+	}
+	return nil
+}
+
+// tell signals that deliveries have become due, if they have.
+func (j pushes) tell(due bool) {
+	if due {
+		signal(j.pushed)
+	}
+}
+
+// objectiveOf returns the objective of a task, "" for an id in no form of ours.
+func objectiveOf(taskID string) string {
+	ref, _ := opt.ParseID(taskID)
+	return ref.ObjectiveID
+}
+
+// knownTask returns an error if a tenant has no task with an id.
+func knownTask(c *conn, tenant, id string) error {
+	found, err := c.get("SELECT id FROM tasks WHERE id = $1 AND tenant = $2", args{id, tenant}, &id)
+	if err == nil && !found {
+		err = unknown("task", id)
+	}
+	return err
+}
+
+// countPushes notes in the row of an objective how many configs it has, so that
+// recording finds out without a look.
+func countPushes(c *conn, objectiveID string) error {
+	_, err := c.exec("UPDATE objectives SET pushes = (SELECT COUNT(*) FROM push_configs WHERE objective_id = $1) WHERE id = $1", objectiveID)
+	return err
+}
+
+// A pushPut is a config on its way into the tables.
+type pushPut struct {
+	pushes
+	p       opt.PushConfig
+	secrets []byte
+	now     int64
+	due     bool // it has made a delivery
+}
+
+func (w *pushPut) run(c *conn) error {
+	if _, err := c.exec("DELETE FROM push_configs WHERE pending = 1 AND created_at <= $1", w.now-pendingFor.Milliseconds()); err != nil {
+		return err
+	}
+	task, err := w.task(c)
+	if err != nil {
+		return err
+	}
+	same, err := w.known(c)
+	if same || err != nil {
+		return err
+	}
+	if err := w.write(c, !task.there); err != nil {
+		return err
+	}
+	if err := countPushes(c, w.p.ObjectiveID); err != nil {
+		return err
+	}
+	if w.p.Inline || !w.p.States.Delivers(a2a.TaskState(task.shown)) {
+		return nil
+	}
+	return w.deliver(c, task)
+}
+
+// A pushTask is the state of the task of a config.
+type pushTask struct {
+	there bool
+	shown string
+	at    int64
+	gate  opt.Gate
+	seq   int64 // of the last event of the objective
+}
+
+// task reads the task of the config, which need not be there if it is about to
+// begin.
+func (w *pushPut) task(c *conn) (t pushTask, err error) {
+	var gate []byte
+	t.there, err = c.get(`SELECT t.shown, t.status_at, t.gate, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id
+		WHERE t.id = $1 AND t.tenant = $2`, args{w.p.TaskID, w.p.Tenant}, &t.shown, &t.at, &gate, &t.seq)
+	if err != nil || t.there {
+		return t, errors.Join(err, decode(gate, &t.gate))
+	}
+	begun, err := c.get("SELECT id FROM objectives WHERE id = $1", args{w.p.ObjectiveID}, new(string))
+	if err == nil && (begun || !w.p.Inline || w.p.TaskID != w.p.ObjectiveID) {
+		err = unknown("task", w.p.TaskID)
+	}
+	return t, err
+}
+
+// known reports whether the same config is there already.
+func (w *pushPut) known(c *conn) (bool, error) {
+	list, err := w.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", args{w.p.ObjectiveID, w.p.TaskID, w.p.ID})
+	if err != nil || len(list) == 0 {
+		return false, err
+	}
+	have, want := list[0], w.p
+	have.CreatedAt, have.Inline = want.CreatedAt, want.Inline
+	return have == want, nil
+}
+
+func (w *pushPut) write(c *conn, pending bool) error {
+	var others int
+	var last int64
+	_, err := c.get("SELECT COUNT(*), COALESCE(MAX(created_at), 0) FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id <> $3",
+		args{w.p.ObjectiveID, w.p.TaskID, w.p.ID}, &others, &last)
+	if err == nil && others >= opt.MaxPushes {
+		err = opt.ErrPushLimit
+	}
+	if err != nil {
+		return err
+	}
+	_, err = c.exec(`INSERT INTO push_configs (objective_id, task_id, id, tenant, pending, principal, version, states, url, scheme, secrets, fingerprint, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+		ON CONFLICT (objective_id, task_id, id) DO UPDATE SET principal = excluded.principal, version = excluded.version, states = excluded.states,
+			url = excluded.url, scheme = excluded.scheme, secrets = excluded.secrets, fingerprint = excluded.fingerprint`,
+		w.p.ObjectiveID, w.p.TaskID, w.p.ID, w.p.Tenant, number(pending), w.p.Principal, w.p.Version, string(w.p.States), w.p.URL, w.p.Scheme,
+		w.secrets, w.p.Fingerprint, max(w.now, last+1))
+	return err
+}
+
+// deliver makes a delivery of the state that the task is in, unless one is due.
+func (w *pushPut) deliver(c *conn, t pushTask) error {
+	var state, gate string
+	_, err := c.get(`SELECT state, gate_id FROM deliveries WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'
+		ORDER BY n DESC LIMIT 1`, args{w.p.ObjectiveID, w.p.TaskID, w.p.ID}, &state, &gate)
+	if err != nil || state == t.shown && gate == t.gate.ID {
+		return err
+	}
+	_, err = c.exec(`INSERT INTO deliveries (objective_id, task_id, config_id, n, state, at, gate_kind, gate_id, status, since, tries, handed_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'due', $9, 0, 0)
+		ON CONFLICT (objective_id, task_id, config_id, n) DO UPDATE SET status = 'due', since = excluded.since, handed_at = 0`,
+		w.p.ObjectiveID, w.p.TaskID, w.p.ID, t.seq, t.shown, t.at, string(t.gate.Kind), t.gate.ID, w.now)
+	w.due = err == nil
+	return err
+}
+
+const pushColumns = `c.tenant, c.objective_id, c.task_id, c.id, c.principal, c.version, c.states, c.url, c.scheme, c.secrets, c.fingerprint, c.created_at`
+
+// configs reads the configs that the rest of the query selects.
+func (j pushes) configs(c *conn, rest string, a args) (list []opt.PushConfig, err error) {
+	err = c.each("SELECT "+pushColumns+" FROM push_configs c"+rest, a, func(row scanner) error {
+		p, err := j.scan(row)
+		list = append(list, p)
+		return err
+	})
+	return list, err
+}
+
+// scan reads a config, and more after its columns.
+func (j pushes) scan(row scanner, more ...any) (p opt.PushConfig, err error) {
+	var secrets []byte
+	var created int64
+	err = row.Scan(append([]any{&p.Tenant, &p.ObjectiveID, &p.TaskID, &p.ID, &p.Principal, &p.Version, &p.States, &p.URL, &p.Scheme,
+		&secrets, &p.Fingerprint, &created}, more...)...)
+	p.CreatedAt = a2a.AtMillis(created)
+	if err != nil {
+		return p, err
+	}
+	return p, j.open(secrets, &p)
+}
+
+// pushSecrets are the members of a config that are sealed.
+type pushSecrets struct {
+	Token       string `json:"token,omitempty"`
+	Credentials string `json:"credentials,omitempty"`
+}
+
+// sealContext binds secrets to the place in which they are stored.
+func sealContext(p opt.PushConfig) string {
+	return fmt.Sprintf("push %q %q %q", p.Tenant, p.TaskID, p.ID)
+}
+
+func (j pushes) sealed(p opt.PushConfig) ([]byte, error) {
+	s := pushSecrets{p.Token, p.Credentials}
+	if s == (pushSecrets{}) {
+		return []byte{}, nil
+	}
+	if j.seal == nil {
+		return nil, errNoSealer
+	}
+	plain, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	return j.seal.Seal(plain, sealContext(p))
+}
+
+func (j pushes) open(secrets []byte, p *opt.PushConfig) error {
+	if len(secrets) == 0 {
+		return nil
+	}
+	err := errNoSealer
+	var plain []byte
+	if j.seal != nil {
+		plain, err = j.seal.Open(secrets, sealContext(*p))
+	}
+	var s pushSecrets
+	if err == nil {
+		err = json.Unmarshal(plain, &s)
+	}
+	if err != nil {
+		return fmt.Errorf("open the secrets of push config %s: %w", p.ID, err)
+	}
+	p.Token, p.Credentials = s.Token, s.Credentials
+	return nil
+}
+
+// fingerprint returns what is shown in place of the token of p: 16 characters, by
+// which nobody else can try tokens.
+func fingerprint(salt []byte, p opt.PushConfig) string {
+	if p.Token == "" {
+		return ""
+	}
+	h := hmac.New(sha256.New, salt)
+	fmt.Fprintf(h, "%q %q", sealContext(p), p.Token)
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}

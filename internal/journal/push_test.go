@@ -1,0 +1,299 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/journal"
+	"longhaul/internal/seal"
+	"longhaul/opt"
+)
+
+// A clock is moved by its test.
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time           { return c.now }
+func (c *clock) forward(by time.Duration) { c.now = c.now.Add(by) }
+func newClock() *clock                    { return &clock{epoch} }
+
+// openPush opens a journal that can keep secrets.
+func openPush(t testing.TB, path string, c *clock) *journal.Journal {
+	t.Helper()
+	box, err := seal.New(bytes.Repeat([]byte{7}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(t.Context(), journal.Config{Path: path, Sync: "normal", Sealer: box, Now: c.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		preparedOnce(t, j)
+		if err := j.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return j
+}
+
+// config returns a config for a task, with everything set.
+func config(taskID, id string) opt.PushConfig {
+	return opt.PushConfig{
+		Tenant: tenant, TaskID: taskID, ID: id, Principal: "ann", Version: "1.0", URL: "https://example.com/" + id,
+		Token: "token-" + id, Scheme: "Bearer", Credentials: "credentials-" + id,
+	}
+}
+
+func put(t testing.TB, j *journal.Journal, p opt.PushConfig) {
+	t.Helper()
+	if err := j.PutPush(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lines returns the deliveries of a task, one short text each.
+func lines(t testing.TB, j *journal.Journal, taskID string) (list []string) {
+	t.Helper()
+	all, err := j.Deliveries(t.Context(), tenant, taskID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range all {
+		list = append(list, fmt.Sprint(d.ConfigID, " ", d.State, " ", d.GateID, " ", d.Status, " ", d.Tries))
+	}
+	return list
+}
+
+func wantLines(t testing.TB, j *journal.Journal, taskID string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, lines(t, j, taskID)); diff != "" {
+		t.Errorf("deliveries mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestJournal_PutPush(t *testing.T) {
+	c := newClock()
+	j := openPush(t, "", c)
+	s := begin(t, j, newObjective())
+	root := s.objective.ID
+	put(t, j, config(root, "b"))
+	c.forward(time.Second)
+	put(t, j, config(root, "a"))
+	changed := config(root, "b")
+	changed.URL, changed.Token = "https://example.com/other", ""
+	put(t, j, changed)
+	put(t, j, changed)
+
+	got, err := j.Pushes(t.Context(), tenant, root)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%d configs, %v, want 2", len(got), err)
+	}
+	if p := got[1].Fingerprint; len(p) != 16 || p == got[0].Fingerprint {
+		t.Errorf("fingerprint %q", p)
+	}
+	want := []opt.PushConfig{changed, config(root, "a")}
+	want[0].CreatedAt, want[1].CreatedAt = at(0), at(1000)
+	for i := range want {
+		want[i].ObjectiveID, want[i].Fingerprint = root, got[i].Fingerprint
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("configs mismatch (-want +got):\n%s", diff)
+	}
+	one, err := j.Push(t.Context(), tenant, root, "a")
+	if diff := cmp.Diff(got[1], one); diff != "" || err != nil {
+		t.Errorf("config mismatch (-want +got):\n%s%v", diff, err)
+	}
+}
+
+func TestJournal_PutPush_refuses(t *testing.T) {
+	j := openPush(t, "", newClock())
+	s := begin(t, j, newObjective())
+	root := s.objective.ID
+	for n := range opt.MaxPushes {
+		put(t, j, config(root, fmt.Sprint(n)))
+	}
+	put(t, j, config(root, "7"))
+	others, early, plan := config(root, "x"), config(newObjective().ID, "x"), config(s.task(0, 0), "x")
+	others.Tenant, plan.Inline = "other", true
+	foreign := others
+	foreign.Inline = true
+	for _, tc := range []struct {
+		name   string
+		config opt.PushConfig
+		want   error
+	}{
+		{"one too many", config(root, "x"), opt.ErrPushLimit},
+		{"other tenant", others, opt.ErrUnknown},
+		{"other tenant, with a message", foreign, opt.ErrUnknown},
+		{"no such task", early, opt.ErrUnknown},
+		{"no such plan task", plan, opt.ErrUnknown},
+		{"no id of ours", config("1", "x"), opt.ErrUnknown},
+	} {
+		if err := j.PutPush(t.Context(), tc.config); !errors.Is(err, tc.want) {
+			t.Errorf("%s: %v, want %v", tc.name, err, tc.want)
+		}
+	}
+	without := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
+	o := begin(t, without, newObjective()).objective
+	if err := without.PutPush(t.Context(), config(o.ID, "x")); err == nil {
+		t.Error("a secret without a key: want an error")
+	}
+}
+
+func TestJournal_RemovePush(t *testing.T) {
+	j := openPush(t, "", newClock())
+	s := begin(t, j, newObjective())
+	root := s.objective.ID
+	put(t, j, config(root, "a"))
+	s.record(s.rootMoved(opt.TaskFailed))
+	if err := j.RemovePush(t.Context(), "other", root, "a"); !errors.Is(err, opt.ErrUnknown) {
+		t.Errorf("by another tenant: %v, want ErrUnknown", err)
+	}
+	for range 2 {
+		if err := j.RemovePush(t.Context(), tenant, root, "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := j.Push(t.Context(), tenant, root, "a"); !errors.Is(err, opt.ErrUnknown) {
+		t.Errorf("read after it: %v, want ErrUnknown", err)
+	}
+	if err := j.RemovePush(t.Context(), tenant, newObjective().ID, "a"); !errors.Is(err, opt.ErrUnknown) {
+		t.Errorf("of no task: %v, want ErrUnknown", err)
+	}
+	wantLines(t, j, root, "a failed  abandoned 0")
+	if err := j.Redeliver(t.Context(), tenant, root, "a", 2); !errors.Is(err, opt.ErrUnknown) {
+		t.Errorf("again without its config: %v, want ErrUnknown", err)
+	}
+}
+
+func TestJournal_Pushes_otherTenant(t *testing.T) {
+	j := openPush(t, "", newClock())
+	s := begin(t, j, newObjective())
+	root := s.objective.ID
+	put(t, j, config(root, "a"))
+	s.record(s.rootMoved(opt.TaskFailed))
+	_, one := j.Push(t.Context(), "other", root, "a")
+	_, all := j.Pushes(t.Context(), "other", root)
+	_, made := j.Deliveries(t.Context(), "other", root)
+	again := j.Redeliver(t.Context(), "other", root, "a", 2)
+	for name, err := range map[string]error{"Push": one, "Pushes": all, "Deliveries": made, "Redeliver": again} {
+		if !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("%s: %v, want ErrUnknown", name, err)
+		}
+	}
+}
+
+// A config that comes with the message that begins a task waits for the task, and
+// misses no state of it.
+func TestJournal_PutPush_beforeItsTask(t *testing.T) {
+	path, c := filepath.Join(t.TempDir(), "journal.db"), newClock()
+	o := newObjective()
+	early := config(o.ID, "a")
+	early.Inline, early.States = true, opt.PushAll
+	put(t, openPush(t, path, c), early)
+	put(t, openPush(t, path, c), early)
+
+	j := openPush(t, path, c)
+	if _, err := j.Pushes(t.Context(), tenant, o.ID); !errors.Is(err, opt.ErrUnknown) {
+		t.Errorf("read before the task is there: %v, want ErrUnknown", err)
+	}
+	s := begin(t, j, o)
+	s.record(s.rootMoved(opt.TaskWorking), s.rootMoved(opt.TaskCompleted))
+	wantLines(t, j, o.ID, "a submitted  due 0", "a working  due 0", "a completed  due 0")
+	if got, err := j.Pushes(t.Context(), tenant, o.ID); err != nil || len(got) != 1 {
+		t.Errorf("%d configs, %v, want 1", len(got), err)
+	}
+}
+
+func TestJournal_PutPush_pendingForAWeek(t *testing.T) {
+	c := newClock()
+	j := openPush(t, "", c)
+	o, other := newObjective(), newObjective()
+	for _, p := range []opt.PushConfig{config(o.ID, "a"), config(other.ID, "b")} {
+		p.Inline = true
+		put(t, j, p)
+	}
+	if err := j.RemovePush(t.Context(), tenant, other.ID, "b"); err != nil {
+		t.Errorf("remove one that is pending: %v", err)
+	}
+	begin(t, j, other)
+	if got, err := j.Pushes(t.Context(), tenant, other.ID); len(got) != 0 || err != nil {
+		t.Errorf("%d configs, %v, want none", len(got), err)
+	}
+	c.forward(8 * 24 * time.Hour)
+	put(t, j, config(other.ID, "c"))
+	begin(t, j, o)
+	if got, err := j.Pushes(t.Context(), tenant, o.ID); len(got) != 0 || err != nil {
+		t.Errorf("%d configs after a week, %v, want none", len(got), err)
+	}
+}
+
+// A secret is nowhere in the files of a journal.
+func TestJournal_PutPush_seals(t *testing.T) {
+	dir := t.TempDir()
+	j := openPush(t, filepath.Join(dir, "journal.db"), newClock())
+	s := begin(t, j, newObjective())
+	p := config(s.objective.ID, "a")
+	p.Token, p.Credentials = "canary-token-5b1f", "canary-credentials-77aa"
+	put(t, j, p)
+	s.record(s.rootMoved(opt.TaskFailed))
+	next, d, ok, err := j.NextDelivery(t.Context(), p.TaskID, "a")
+	if !ok || err != nil || next.Token != p.Token || next.Credentials != p.Credentials {
+		t.Fatalf("next delivery %v, %v, %v, want one with the secrets", d, ok, err)
+	}
+	if err := j.NoteDelivery(t.Context(), d, opt.DeliveryAttempt{At: at(5), Status: 500}, opt.DeliveryDue); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) < 2 {
+		t.Fatalf("%d files, %v, want the journal and its log", len(files), err)
+	}
+	var found bool
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = found || bytes.Contains(data, []byte(p.URL))
+		if bytes.Contains(data, []byte("canary")) {
+			t.Errorf("%s has a secret", f.Name())
+		}
+	}
+	if !found {
+		t.Error("no file has the URL: this test looks in the wrong place")
+	}
+}
+
+func TestJournal_Purge_pushes(t *testing.T) {
+	j := openPush(t, "", newClock())
+	before := dump(t, j)
+	s := begin(t, j, newObjective())
+	put(t, j, config(s.objective.ID, "a"))
+	s.record(s.rootMoved(opt.TaskFailed), opt.Event{Kind: opt.ObjectiveMoved, From: "submitted", To: "failed"})
+	_, d, _, err := j.NextDelivery(t.Context(), s.objective.ID, "a")
+	if err == nil {
+		err = j.NoteDelivery(t.Context(), d, opt.DeliveryAttempt{At: at(5)}, opt.DeliveryDue)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := j.Purge(t.Context(), epoch.Add(time.Hour), 10); n != 1 || err != nil {
+		t.Fatalf("purged %d, %v, want 1", n, err)
+	}
+	var kept []byte
+	for _, line := range bytes.Split([]byte(dump(t, j)), []byte("\n")) {
+		if !bytes.HasPrefix(line, []byte("keys ")) {
+			kept = append(append(kept, line...), '\n')
+		}
+	}
+	if diff := cmp.Diff(before, string(bytes.TrimSpace(kept))); diff != "" {
+		t.Errorf("left (-want +got):\n%s", diff)
+	}
+}
