@@ -1,0 +1,111 @@
+package egress
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Prefixes of addresses that are denied. private are allowed for development.
+var (
+	private = prefixes(
+		"10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
+		"::1/128", "fc00::/7",
+	)
+	never = prefixes(
+		"0.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4",
+		"168.63.129.16/32", // the metadata service of a cloud, at a public address
+		"2001::/23",        // Teredo and other assignments for protocols
+		"2002::/16",        // 6to4, which holds an IPv4 address
+	)
+	// public holds all public addresses of IPv6. Outside are, among others, unspecified,
+	// IPv4-compatible, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), link-local and multicast
+	// addresses.
+	public = netip.MustParsePrefix("2000::/3")
+)
+
+// Names of hosts that are denied; one that begins with a dot means everything
+// below.
+var (
+	privateNames = []string{"localhost", ".localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"}
+	neverNames   = []string{"metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"}
+)
+
+func prefixes(texts ...string) (out []netip.Prefix) {
+	for _, text := range texts {
+		out = append(out, netip.MustParsePrefix(text))
+	}
+	return out
+}
+
+// rules say which hosts and addresses are denied.
+type rules struct {
+	allowPrivate bool
+	names        []string
+	prefixes     []netip.Prefix
+}
+
+// newRules returns the rules with what else is denied: names of hosts, of which
+// "*.example.com" means everything below, addresses and prefixes.
+func newRules(allowPrivate bool, deny []string) (rules, error) {
+	r := rules{allowPrivate: allowPrivate, names: slices.Clone(neverNames), prefixes: slices.Clone(never)}
+	if !allowPrivate {
+		r.names, r.prefixes = append(r.names, privateNames...), append(r.prefixes, private...)
+	}
+	for _, text := range deny {
+		if prefix, err := netip.ParsePrefix(text); err == nil {
+			r.prefixes = append(r.prefixes, prefix.Masked())
+			continue
+		}
+		host, below := strings.CutPrefix(text, "*")
+		t, denied := newTarget(strings.TrimPrefix(host, "."))
+		switch {
+		case denied != nil || below && !strings.HasPrefix(host, ".") || below && t.name == "" || strings.ContainsAny(t.name, "/*: "):
+			return rules{}, fmt.Errorf("%q is not a host, *.domain, address or prefix", text)
+		case t.name == "":
+			addr := t.addr.Unmap()
+			r.prefixes = append(r.prefixes, netip.PrefixFrom(addr, addr.BitLen()))
+		case below:
+			r.names = append(r.names, "."+t.name)
+		default:
+			r.names = append(r.names, t.name)
+		}
+	}
+	return r, nil
+}
+
+// check returns why t is denied, nil if it is not. The addresses of a name are
+// checked by themselves.
+func (r rules) check(t target) *Denied {
+	if t.addr.IsValid() {
+		return r.checkAddr(t.addr)
+	}
+	for _, denied := range r.names {
+		if t.name == denied || strings.HasPrefix(denied, ".") && strings.HasSuffix(t.name, denied) {
+			return &Denied{RuleHost, "host " + t.name}
+		}
+	}
+	return nil
+}
+
+// checkAddr returns why an address is denied, nil if it is not. An IPv4 address in
+// the form of IPv6 is checked as IPv4.
+func (r rules) checkAddr(addr netip.Addr) *Denied {
+	denied := &Denied{RuleAddress, "address " + addr.String()}
+	if !addr.IsValid() || addr.Zone() != "" {
+		return denied
+	}
+	addr = addr.Unmap()
+	if within(addr, r.prefixes) {
+		return denied
+	}
+	if addr.Is6() && !public.Contains(addr) && (!r.allowPrivate || !within(addr, private)) {
+		return denied
+	}
+	return nil
+}
+
+func within(addr netip.Addr, prefixes []netip.Prefix) bool {
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
+}

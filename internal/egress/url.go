@@ -1,0 +1,112 @@
+package egress
+
+import (
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+// Denied is the error for a URL or an address that the rules refuse. Its text is
+// the same for all rules, so that a client learns nothing about the network from
+// it. Rule and Detail are for logs; they hold no part of the URL but its host.
+type Denied struct {
+	Rule   string // such as "scheme", "host" or "address"
+	Detail string
+}
+
+// Error implements error.
+func (*Denied) Error() string {
+	return "The URL is not allowed: it must be an https URL of a public host, without a user or a fragment"
+}
+
+// Rules by which a URL is denied.
+const (
+	RuleForm     = "form"     // not a URL of a server
+	RuleScheme   = "scheme"   // not https
+	RuleUser     = "user"     // a user or a password
+	RuleFragment = "fragment" // a fragment
+	RulePort     = "port"     // not a port number
+	RuleSpelling = "spelling" // a numeric host in a form other than the usual one
+	RuleHost     = "host"     // the name of a host that is denied
+	RuleAddress  = "address"  // an address that is denied
+)
+
+// A target is the host of a URL: an address or a name.
+type target struct {
+	addr netip.Addr // the zero value for a name
+	name string     // in lower case and ASCII, without the dot at its end
+}
+
+// numeric matches what resolvers may read as a part of an IPv4 address: a decimal,
+// octal or hexadecimal number.
+var numeric = regexp.MustCompile(`^(?:[0-9]+|0[xX][0-9a-fA-F]*)$`)
+
+// newTarget reads a host, as it is in a URL without port and brackets.
+func newTarget(host string) (target, *Denied) {
+	if strings.ContainsAny(host, ":%") {
+		addr, err := netip.ParseAddr(host)
+		if err != nil || addr.Zone() != "" {
+			return target{}, &Denied{RuleSpelling, "host " + strconv.Quote(host)}
+		}
+		return target{addr: addr}, nil
+	}
+	name := host
+	if strings.ContainsFunc(host, func(r rune) bool { return r > 127 }) {
+		var err error // some letters and digits outside of ASCII mean those of ASCII
+		if name, err = idna.Lookup.ToASCII(host); err != nil {
+			return target{}, &Denied{RuleForm, "host " + strconv.Quote(host)}
+		}
+	}
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	switch {
+	case last == "" || strings.HasPrefix(name, ".") || strings.Contains(name, ".."):
+		return target{}, &Denied{RuleForm, "host " + strconv.Quote(host)}
+	case !numeric.MatchString(last):
+		return target{name: name}, nil
+	}
+	// What ends in a number is an address or nothing. Resolvers also read forms such
+	// as 127.1, 0177.0.0.1 and 2130706433; nobody needs them.
+	addr, err := netip.ParseAddr(name)
+	if err != nil {
+		return target{}, &Denied{RuleSpelling, "host " + strconv.Quote(host)}
+	}
+	return target{addr: addr}, nil
+}
+
+// checkURL applies the rules of form, scheme and host to a URL.
+func (c *Client) checkURL(u *url.URL) (target, *Denied) {
+	switch {
+	case u.Scheme != "https" && (u.Scheme != "http" || !c.cfg.AllowPrivate):
+		return target{}, &Denied{RuleScheme, "scheme " + strconv.Quote(u.Scheme)}
+	case u.User != nil:
+		return target{}, &Denied{RuleUser, "host " + strconv.Quote(u.Hostname())}
+	case u.Opaque != "" || u.Hostname() == "":
+		return target{}, &Denied{RuleForm, "no host"}
+	case u.Fragment != "" || u.RawFragment != "":
+		return target{}, &Denied{RuleFragment, "host " + strconv.Quote(u.Hostname())}
+	}
+	if err := checkPort(u); err != nil {
+		return target{}, err
+	}
+	t, err := newTarget(u.Hostname())
+	if err != nil {
+		return target{}, err
+	}
+	return t, c.rules.check(t)
+}
+
+func checkPort(u *url.URL) *Denied {
+	port := u.Port()
+	if port == "" {
+		return nil
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return &Denied{RulePort, "port " + strconv.Quote(port)}
+	}
+	return nil
+}
