@@ -12,7 +12,16 @@ import (
 // characters are escaped do not count, while numbers count as they are written.
 // Compute it from the message as the client sent it, before anything is filled
 // in. It panics if m holds raw JSON that is not valid.
-func (m Message) Digest() string {
+func (m Message) Digest() string { return digestOf(m) }
+
+// ContentDigest is Digest without the message id: for repeats that another key
+// identifies, and that may have an id each.
+func (m Message) ContentDigest() string {
+	m.MessageID = ""
+	return digestOf(m)
+}
+
+func digestOf(m Message) string {
 	var content any
 	d := json.NewDecoder(bytes.NewReader(mustJSON(m)))
 	d.UseNumber()

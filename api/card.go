@@ -94,7 +94,6 @@ func (c *cards) serve(e echo.Context) error {
 	if fault != nil {
 		h := e.Response().Header()
 		h.Set("Vary", wire.HeaderVersion)
-		h.Set("Access-Control-Allow-Origin", "*")
 		return e.JSON(http.StatusBadRequest, wire.Plain(fault, http.StatusBadRequest))
 	}
 	return c.send(e, v)
@@ -112,7 +111,6 @@ func (c *cards) send(e echo.Context, v wire.Version) error {
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("ETag", card.etag)
 	h.Set("Last-Modified", now.since.UTC().Format(http.TimeFormat))
-	h.Set("Access-Control-Allow-Origin", "*")
 	if unchanged(e.Request().Header, card.etag, now.since) {
 		return e.NoContent(http.StatusNotModified)
 	}

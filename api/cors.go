@@ -39,6 +39,31 @@ func (p pages) allowOrigin(e echo.Context) {
 	}
 }
 
+// public lets every page read the answer of a handler: it has nothing that only
+// some callers may know.
+func public(handler echo.HandlerFunc) echo.HandlerFunc {
+	return func(e echo.Context) error {
+		h := e.Response().Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Access-Control-Expose-Headers", corsResponse)
+		return handler(e)
+	}
+}
+
+// publicVerbs are the verbs of a public document.
+const publicVerbs = "GET, HEAD, OPTIONS"
+
+// publicPreflight tells a browser what any page may send to a public document.
+func publicPreflight(e echo.Context) error {
+	h := e.Response().Header()
+	h.Set("Allow", publicVerbs)
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Allow-Methods", publicVerbs)
+	h.Set("Access-Control-Allow-Headers", corsRequest)
+	h.Set("Access-Control-Max-Age", "600")
+	return e.NoContent(http.StatusNoContent)
+}
+
 // foreignPages returns the check that refuses changing requests from pages of
 // other origins. A browser sends some of those without a preflight, and without
 // authentication they would be served.
@@ -60,7 +85,7 @@ func (p pages) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
 		switch r := e.Request(); {
 		case p.foreign != nil && p.foreign.Check(r) != nil:
 			return echo.NewHTTPError(http.StatusForbidden)
-		case p.hosts != nil && !p.named(r.Host):
+		case p.hosts != nil && !p.named(r.Host) && !isProbe(r.URL.Path):
 			return echo.NewHTTPError(http.StatusMisdirectedRequest)
 		}
 		return next(e)
@@ -68,14 +93,22 @@ func (p pages) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // named reports whether the host of a request is one of Config.Hosts or an IP
-// address, which cannot be the name of a foreign page.
+// address, which cannot be the name of a foreign page, or missing, as no browser
+// sends it.
 func (p pages) named(host string) bool {
+	if host == "" {
+		return true
+	}
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	return slices.Contains(p.hosts, host) || net.ParseIP(strings.Trim(host, "[]")) != nil
 }
+
+// isProbe reports whether a path is one of those for probes, which may use any
+// host name.
+func isProbe(path string) bool { return path == healthPath || path == readyPath }
 
 // preflight tells a browser what its page may send to a path that accepts verbs.
 func (p pages) preflight(e echo.Context, verbs string) error {

@@ -3,8 +3,11 @@ package api_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestCORS(t *testing.T) {
@@ -118,5 +121,59 @@ func TestForeignPages(t *testing.T) {
 				t.Errorf("status %d, want %d: %s", w.Code, tc.want, w.Body)
 			}
 		})
+	}
+}
+
+// The card and other public documents may be read by every page, also by one that
+// sends headers for which a browser asks first.
+func TestCORS_publicDocuments(t *testing.T) {
+	for _, origins := range [][]string{nil, {"https://app.example.com"}, {"*"}} {
+		s := newService(t, func(c *config) { c.Origins, c.Hosts = origins, []string{"localhost", "example.com"} })
+		for _, path := range []string{
+			"/.well-known/agent-card.json", "/.well-known/agent.json", "/a2a/.well-known/agent-card.json",
+			"/a2a/rest/.well-known/agent-card.json", "/v1.0/.well-known/agent-card.json",
+		} {
+			for _, origin := range []string{"https://other.example.com", "null"} {
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodOptions, path, nil)
+				r.Host = "localhost:7420"
+				r.Header.Set("Origin", origin)
+				r.Header.Set("Access-Control-Request-Method", "GET")
+				r.Header.Set("Access-Control-Request-Headers", "a2a-version")
+				w := httptest.NewRecorder()
+				s.ServeHTTP(w, r)
+				h := w.Header()
+				got := []string{h.Get("Access-Control-Allow-Origin"), h.Get("Access-Control-Allow-Methods"), h.Get("Access-Control-Allow-Credentials"), h.Get("Allow")}
+				if diff := cmp.Diff([]string{"*", "GET, HEAD, OPTIONS", "", "GET, HEAD, OPTIONS"}, got); diff != "" || w.Code != http.StatusNoContent {
+					t.Errorf("%v: %s: status %d (-want +got):\n%s", origins, path, w.Code, diff)
+				}
+				if names := strings.ToLower(h.Get("Access-Control-Allow-Headers")); !strings.Contains(names, "a2a-version") {
+					t.Errorf("%v: %s allows the headers %q", origins, path, names)
+				}
+				if got := s.get(t, path, "Origin", origin).Header().Values("Access-Control-Allow-Origin"); !slices.Equal(got, []string{"*"}) {
+					t.Errorf("%v: %s from %s: allowed origins %q", origins, path, origin, got)
+				}
+			}
+		}
+	}
+}
+
+// A probe may leave out the name of the server, or use one of its own. Health is
+// no secret.
+func TestHosts_ofProbes(t *testing.T) {
+	s := newService(t, func(c *config) { c.Hosts = []string{"localhost"} })
+	for _, tc := range []struct {
+		host, path string
+		status     int
+	}{
+		{"", "/healthz", 200}, {"", "/readyz", 200}, {"", "/.well-known/agent-card.json", 200},
+		{"pod-7.example.com", "/healthz", 200}, {"pod-7.example.com", "/readyz", 200},
+		{"pod-7.example.com", "/.well-known/agent-card.json", 421},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, tc.path, nil)
+		r.Host = tc.host
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, r); w.Code != tc.status {
+			t.Errorf("%s of host %q: %d, want %d", tc.path, tc.host, w.Code, tc.status)
+		}
 	}
 }

@@ -8,6 +8,12 @@ import (
 	"longhaul/api/service"
 )
 
+// The paths for probes. Their answers are public.
+const (
+	healthPath = "/healthz"
+	readyPath  = "/readyz"
+)
+
 // serveHealth says that the process runs.
 func serveHealth(e echo.Context) error {
 	return e.JSON(http.StatusOK, map[string]string{"status": "ok"})

@@ -108,6 +108,8 @@ func TestSend_idempotencyKey(t *testing.T) {
 		"message id":         {service.ByMessageID, "", "m-1", "m-1", true},
 		"other message id":   {service.ByMessageID, "", "m-1", "m-2", false},
 		"key and message id": {service.ByMessageID, "k", "m-1", "m-1", true},
+		"key instead of id":  {service.ByMessageID, "k", "m-1", "m-2", true},
+		"header instead":     {service.ByHeader, "k", "m-1", "m-2", true},
 		"header only, none":  {service.ByHeader, "", "m-1", "m-1", false},
 		"header only":        {service.ByHeader, "k", "m-1", "m-1", true},
 		"off":                {service.NoRepeats, "k", "m-1", "m-1", false},
@@ -124,24 +126,64 @@ func TestSend_idempotencyKey(t *testing.T) {
 }
 
 // Other content under a key is refused in the name of the key, whether the message
-// id is the same or not.
+// id is the same or not. The message id alone makes no other content.
 func TestSend_idempotencyKeyReused(t *testing.T) {
 	s := newService(t)
 	id := s.must(t, "SendMessage", `{"message":`+message("m-1", "approve", "")+`}`, "Idempotency-Key", "k").at("task", "id").String()
 	for name, m := range map[string]string{
-		"other message id": message("m-2", "approve", ""),
-		"other text":       message("m-1", "quiet", ""),
+		"other message id": message("m-2", "quiet", ""),
+		"same message id":  message("m-1", "quiet", ""),
 	} {
 		n := s.call(t, "SendMessage", `{"message":`+m+`}`, "Idempotency-Key", "k")
 		if wantCode(t, n, "-32602"); field(n) != "Idempotency-Key" {
 			t.Errorf("%s: %v", name, n)
 		}
 	}
-	s.say(t, id, "m-3", `{"text":"accept"}`, "", "Idempotency-Key", "k 3")
-	n := s.say(t, id, "m-4", `{"text":"accept"}`, "", "Idempotency-Key", "k 3")
-	if wantCode(t, n, "-32602"); field(n) != "Idempotency-Key" {
-		t.Errorf("a reply: %v", n)
+	for _, messageID := range []string{"m-3", "m-4", "m-4"} {
+		if n := s.say(t, id, messageID, `{"text":"accept"}`, "", "Idempotency-Key", "k 3"); n.has("error") {
+			t.Errorf("the same reply as %s: %v", messageID, n)
+		}
 	}
+	n := s.say(t, id, "m-3", `{"text":"reject"}`, "", "Idempotency-Key", "k 3")
+	if wantCode(t, n, "-32602"); field(n) != "Idempotency-Key" {
+		t.Errorf("another reply: %v", n)
+	}
+	if n := len(s.world.Openings()); n != 1 {
+		t.Errorf("%d objectives", n)
+	}
+}
+
+// A repeat with another message id is recognized before the journal has the work
+// that the first attempt began.
+func TestSend_idempotencyKeyBeforeTheRecord(t *testing.T) {
+	s := newService(t)
+	s.journal.record = errors.New("disk full")
+	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-1", "quiet", "")+`}`, "Idempotency-Key", "k"), "-32603")
+	s.journal.record = nil
+	task := s.must(t, "SendMessage", `{"message":`+message("m-2", "quiet", "")+`}`, "Idempotency-Key", "k").at("task")
+	if got := task.at("history", "0", "messageId").String(); got != "m-1" || len(s.world.Openings()) != 1 {
+		t.Errorf("the history begins with %q; %d objectives", got, len(s.world.Openings()))
+	}
+}
+
+// A row from before a key replaced the message id has the digest of the whole
+// message.
+func TestSend_idempotencyKeyOfAnOldRow(t *testing.T) {
+	s := newService(t)
+	send := func(id string) node {
+		return s.call(t, "SendMessage", `{"message":`+message(id, "quiet", "")+`}`, "Idempotency-Key", "k")
+	}
+	at := opt.DerivedObjectiveID("acme", "ann", "key:k")
+	m := a2a.Message{MessageID: "m-1", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("quiet")}}
+	o := opt.Objective{ID: at, ContextID: at, Tenant: "acme", Principal: "ann", Name: "Old", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
+		CreatedAt: a2a.At(s.world.Now()), UpdatedAt: a2a.At(s.world.Now()), Attempt: 1, Revision: 1, MessageID: "m-1", Digest: m.Digest()}
+	if err := s.journal.Journal.Record(t.Context(), opt.Batch{ObjectiveID: at, Source: at, Events: []opt.Event{(opt.Opening{Objective: o, Message: &m}).Event()}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := send("m-1").at("result", "task", "id").String(); got != at {
+		t.Errorf("the task is %q", got)
+	}
+	wantCode(t, send("m-2"), "-32602") // the row cannot show that it is the same
 }
 
 // The engine started the objective, and the journal failed. The client's repeat

@@ -46,8 +46,9 @@ func (s *Server) routes() {
 		s.echo.OPTIONS(path, func(e echo.Context) error { return s.pages.preflight(e, "OPTIONS, POST") })
 	}
 	get := func(path string, handler echo.HandlerFunc) {
-		s.echo.GET(path, handler)
-		s.echo.HEAD(path, handler)
+		s.echo.GET(path, public(handler))
+		s.echo.HEAD(path, public(handler))
+		s.echo.OPTIONS(path, publicPreflight)
 	}
 	get("/.well-known/agent-card.json", s.cards.serve)
 	get("/.well-known/agent.json", s.cards.serve)
@@ -62,8 +63,8 @@ func (s *Server) routes() {
 			s.echo.Any("/:tenant"+path, s.serveREST)
 		}
 	}
-	get("/healthz", serveHealth)
-	get("/readyz", readiness{s.service}.serve)
+	get(healthPath, serveHealth)
+	get(readyPath, readiness{s.service}.serve)
 }
 
 // serveREST serves plain HTTP: below restPath, which is on the card, and at the

@@ -27,6 +27,18 @@ func (o Opening) Event() Event {
 	}
 }
 
+// As returns the opening with the objective of an earlier, equal one. Its message
+// gets the id from then: under a key of its own, a repeat may have another one.
+func (o Opening) As(head Objective) Opening {
+	if o.Message != nil && head.MessageID != "" {
+		m := *o.Message
+		m.MessageID = head.MessageID
+		o.Message = &m
+	}
+	o.Objective = head
+	return o
+}
+
 // A Letter carries a message from a client to the workflow that decides about it:
 // that of the plan for a plan task or a gate, otherwise that of the objective.
 type Letter struct {
@@ -45,6 +57,22 @@ type Letter struct {
 
 // Once returns a key that is equal for repeats of a letter from one sender.
 func (l Letter) Once() string { return cmp.Or(l.Key, l.Message.MessageID) }
+
+// SameContent reports whether digest, which is recorded, is that of a message. Under a
+// key of its own, a message may have another id in each attempt; records from
+// before that rule have the digest of the whole message.
+func SameContent(digest string, m a2a.Message, key string) bool {
+	return digest == m.Digest() || key != "" && digest == m.ContentDigest()
+}
+
+// DigestUnder returns the digest of a message to record with the key of its
+// letter, "" for the id of the message.
+func DigestUnder(key string, m a2a.Message) string {
+	if key != "" {
+		return m.ContentDigest()
+	}
+	return m.Digest()
+}
 
 // ID returns what names l among the letters of its objective: the sender, and what
 // Once returns.

@@ -140,7 +140,7 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	if err := dataConverter.FromPayload(payload, &head); err != nil {
 		return opt.Opening{}, fmt.Errorf("read memo of %s: %w", o.Objective.ID, err)
 	}
-	if head.Digest != o.Objective.Digest {
+	if head.Digest != o.Objective.Digest && (o.Message == nil || head.Digest != o.Message.Digest()) { // the latter in older memos
 		return opt.Opening{}, fmt.Errorf("objective %s: %w", head.ID, opt.ErrConflict)
 	}
 	if found.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
@@ -153,8 +153,7 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	if plans != digestOf(o.Plans) {
 		return opt.Opening{}, fmt.Errorf("objective %s began with other plans, which it records itself: %w", head.ID, opt.ErrUnavailable)
 	}
-	o.Objective = head
-	return o, nil
+	return o.As(head), nil
 }
 
 // digestOf returns a digest of plans, "" for none.

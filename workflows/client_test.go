@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -65,5 +66,32 @@ func TestClient_Start_again(t *testing.T) {
 	}
 	if _, err := c.Start(t.Context(), changed); !errors.Is(err, opt.ErrUnavailable) {
 		t.Errorf("other plans: %v", err)
+	}
+}
+
+// Under a key of its own a repeat may have another message id. It is recorded with the
+// id from the first attempt. Older memos have the digest of the whole message.
+func TestClient_Start_againWithAnotherMessageID(t *testing.T) {
+	said := func(id string) *a2a.Message {
+		return &a2a.Message{MessageID: id, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("go")}}
+	}
+	for name, tc := range map[string]struct {
+		stored, id string
+		err        error
+	}{
+		"same content":        {said("m-1").ContentDigest(), "m-2", nil},
+		"older memo":          {said("m-1").Digest(), "m-1", nil},
+		"older memo, another": {said("m-1").Digest(), "m-2", opt.ErrConflict},
+	} {
+		c := workflows.NewClient(workflows.ClientConfig{Temporal: &onlyOnce{}, Plain: true})
+		first := opt.Opening{Objective: opt.Objective{ID: "obj-a", MessageID: "m-1", Digest: tc.stored}, Message: said("m-1")}
+		if _, err := c.Start(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		again := opt.Opening{Objective: opt.Objective{ID: "obj-a", MessageID: tc.id, Digest: said(tc.id).ContentDigest()}, Message: said(tc.id)}
+		got, err := c.Start(t.Context(), again)
+		if !errors.Is(err, tc.err) || err == nil && (got.Message.MessageID != "m-1" || got.Objective.MessageID != "m-1") {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
 	}
 }

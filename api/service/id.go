@@ -34,12 +34,21 @@ type ids struct {
 	rand        io.Reader
 }
 
+// replacedBy returns the key that replaces the id of a message, "" for none.
+func (i ids) replacedBy(c *Call) string {
+	if i.idempotency == NoRepeats || c.Key == "" {
+		return ""
+	}
+	return "key:" + c.Key
+}
+
 // objective returns the id of the objective that a message starts. A repeat gets
 // the same id.
 func (i ids) objective(c *Call, m a2a.Message) (string, error) {
+	key := i.replacedBy(c)
 	switch {
-	case i.idempotency != NoRepeats && c.Key != "":
-		return opt.DerivedObjectiveID(c.Tenant, c.Principal, "key:"+c.Key), nil
+	case key != "":
+		return opt.DerivedObjectiveID(c.Tenant, c.Principal, key), nil
 	case i.idempotency == ByMessageID:
 		return opt.DerivedObjectiveID(c.Tenant, c.Principal, m.MessageID), nil
 	}
@@ -49,9 +58,10 @@ func (i ids) objective(c *Call, m a2a.Message) (string, error) {
 // letter returns the key by which a repeated message to a task is recognized, ""
 // for the id of the message.
 func (i ids) letter(c *Call) (string, error) {
+	key := i.replacedBy(c)
 	switch {
-	case i.idempotency != NoRepeats && c.Key != "":
-		return "key:" + c.Key, nil
+	case key != "":
+		return key, nil
 	case i.idempotency == ByMessageID:
 		return "", nil
 	}

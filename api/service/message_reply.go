@@ -120,7 +120,7 @@ func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 	w := s.cfg.Watch(v.ObjectiveID)
 	j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
 	if ok && err == nil {
-		err = verdict(j, l.Message)
+		err = verdict(j, l)
 	}
 	if !ok || err != nil {
 		w.Close()
@@ -218,7 +218,7 @@ func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Le
 			return false, err
 		}
 		pending = false
-		return true, verdict(j, l.Message)
+		return true, verdict(j, l)
 	})
 	if err != nil || !pending {
 		return false, err
@@ -230,11 +230,11 @@ func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Le
 	return true, err
 }
 
-// verdict returns the error of a judgement for the sender of m: nil if m was
+// verdict returns the error of a judgement for the sender of l: nil if l was
 // accepted.
-func verdict(j opt.Judgement, m a2a.Message) error {
+func verdict(j opt.Judgement, l opt.Letter) error {
 	switch {
-	case j.Digest != m.Digest():
+	case !opt.SameContent(j.Digest, l.Message, l.Key):
 		return opt.ErrConflict
 	case j.Verdict == opt.NotWaiting:
 		return errNotWaiting

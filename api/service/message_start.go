@@ -188,7 +188,7 @@ func (s *messages) begun(ctx context.Context, c *Call, id string, m a2a.Message)
 	w := s.cfg.Watch(id)
 	v, err := s.cfg.Journal.Task(ctx, c.Tenant, id, opt.TaskWant{})
 	switch {
-	case err == nil && v.Digest == m.Digest():
+	case err == nil && opt.SameContent(v.Digest, m, s.ids.replacedBy(c)):
 		c.about(id, id)
 		return &delivery{taskID: id, watch: w}, nil
 	case err == nil:
@@ -256,7 +256,7 @@ func (s *messages) newObjective(c *Call, p SendParams, id string) opt.Objective 
 	o := opt.Objective{
 		ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal,
 		Name: p.Hints.SuggestedName, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
-		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: p.light.Digest(), Limits: s.cfg.Limits,
+		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: opt.DigestUnder(s.ids.replacedBy(c), p.light), Limits: s.cfg.Limits,
 	}
 	if h := p.Hints.Objective; h != nil {
 		o.Description, o.Metadata = h.Description, h.Metadata

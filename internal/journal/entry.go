@@ -65,7 +65,7 @@ func newEntry(objectiveID string, e opt.Event) (*entry, error) {
 	}
 	n.digest = digestOf(n.doc)
 	if e.Message != nil {
-		n.messageDigest = e.Message.Digest()
+		n.messageDigest = opt.DigestUnder(e.Key, *e.Message)
 	}
 	return n, nil
 }

@@ -243,8 +243,7 @@ func (w *World) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 		case w.runs[id] == nil:
 			return opt.Opening{}, fmt.Errorf("start %s: %w", id, opt.ErrEnded)
 		}
-		o.Objective = there.Objective
-		return o, nil
+		return o.As(there.Objective), nil
 	}
 	w.openings[id] = copied(o)
 	w.calls = append(w.calls, Call{Opening: new(copied(o))})
