@@ -62,7 +62,7 @@ func TestServer_hosts(t *testing.T) {
 		{[]string{"localhost", "agent.example.com"}, "agent.example.com", http.StatusOK},
 	} {
 		s := newService(t, func(c *config) { c.Hosts = tc.hosts })
-		for _, path := range []string{"/.well-known/agent-card.json", "/healthz"} {
+		for _, path := range []string{"/.well-known/agent-card.json", "/a2a/.well-known/agent-card.json"} {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 			r.Host = tc.host
 			w := httptest.NewRecorder()

@@ -1,12 +1,14 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -48,7 +50,8 @@ func (q request) ofOPT() bool { return q.operation != nil && q.operation.opt }
 // exchange serves a request that came by a binding.
 func (s *Server) exchange(e echo.Context, b binding) error {
 	s.pages.allowOrigin(e)
-	c, w, r := e.Get(callKey).(*service.Call), e.Response(), e.Request()
+	c, w := e.Get(callKey).(*service.Call), e.Response()
+	r, closed := withoutHalfClose(e.Request())
 	wire.ReadHeader(c, r.Header)
 	q := request{version: wire.V03}
 	var out outcome
@@ -73,7 +76,7 @@ func (s *Server) exchange(e echo.Context, b binding) error {
 			return err
 		},
 	})
-	res := response{s: s, call: c, w: w, r: r, binding: b, request: q}
+	res := response{s: s, call: c, w: w, r: r, closed: closed, binding: b, request: q}
 	switch {
 	case fault != nil:
 		res.refuse(fault)
@@ -83,6 +86,33 @@ func (s *Server) exchange(e echo.Context, b binding) error {
 		res.answer(out.result)
 	}
 	return nil
+}
+
+// withoutHalfClose returns r with a context that goes on when the client closes its
+// half of the connection, and the context that ends then.
+//
+// net/http cancels the context of a request in HTTP/1 when it reads the end of the
+// connection. A client that has sent its whole request may do that and wait for
+// the answer; one that has disconnected looks the same until a write fails.
+func withoutHalfClose(r *http.Request) (_ *http.Request, closed context.Context) {
+	closed = r.Context()
+	if r.ProtoMajor != 1 || closed.Value(http.ServerContextKey) == nil {
+		return r, closed
+	}
+	return r.WithContext(context.WithoutCancel(closed)), closed
+}
+
+// codings returns the codings of a body that are not supported.
+func codings(h http.Header) []string {
+	var out []string
+	for _, value := range h.Values("Content-Encoding") {
+		for coding := range strings.SplitSeq(value, ",") {
+			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
+				out = append(out, coding)
+			}
+		}
+	}
+	return out
 }
 
 // isJSON reports whether a content type is one of JSON's, or none.
@@ -98,6 +128,10 @@ func isJSON(contentType string) bool {
 // large. After it has arrived, net/http removes the deadline for reading. status
 // is for a failure.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, status int, err error) {
+	if len(codings(r.Header)) > 0 {
+		w.Header().Set("Accept-Encoding", "identity")
+		return nil, http.StatusUnsupportedMediaType, errCoding
+	}
 	if r.ContentLength > limit {
 		w.Header().Set("Connection", "close") // the rest is not read
 		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
@@ -112,6 +146,11 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte,
 		return nil, http.StatusBadRequest, &service.Fault{Kind: service.InvalidRequest, Message: "Invalid request: the body could not be read"}
 	}
 	return body, 0, nil
+}
+
+// errCoding does not repeat the coding, which may be any text.
+var errCoding = &service.Fault{
+	Kind: service.ContentType, Message: "Incompatible content types: the body has a Content-Encoding; send it without compression",
 }
 
 func tooLarge(limit int64) *service.Fault {

@@ -113,7 +113,7 @@ func TestBadParams(t *testing.T) {
 		{"1.0", "GetTask", `{"id":null}`, "id"},
 		{"1.0", "GetTask", `{"id":5}`, "id"},
 		{"1.0", "GetTask", `{"id":"x","historyLength":-1}`, "historyLength"},
-		{"1.0", "GetTask", `{"id":"x","historyLength":"5"}`, "historyLength"},
+		{"1.0", "GetTask", `{"id":"x","historyLength":"five"}`, "historyLength"},
 		{"1.0", "GetTask", `{"id":"x","metadata":{"longhaul/v1/after":"x"}}`, "metadata.longhaul/v1/after"},
 		{"1.0", "CancelTask", `{"metadata":{}}`, "id"},
 		{"1.0", "ListTasks", `{"pageSize":0}`, "pageSize"},

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -25,6 +26,7 @@ type response struct {
 	call    *service.Call
 	w       *echo.Response
 	r       *http.Request
+	closed  context.Context // ends when the client has closed its half of the connection
 	binding binding
 	request request
 }

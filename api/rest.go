@@ -34,7 +34,7 @@ func (b rest) read(w http.ResponseWriter, r *http.Request) (q request, err error
 	}
 	w.Header().Set(wire.HeaderVersion, string(wire.V10))
 	q.method, q.operation = to.method, b.operations[to.method]
-	if to.verb != http.MethodPost {
+	if to.verb != http.MethodPost { // HEAD is GET: net/http leaves the content out
 		q.params = wire.ReadQuery(r.URL.RawQuery, params)
 		return q, nil
 	}
@@ -65,7 +65,7 @@ func routeOf(w http.ResponseWriter, r *http.Request) (to route, params map[strin
 	if !ok {
 		return to, nil, 0, &service.Fault{Kind: service.UnknownMethod, Message: "Not found"}
 	}
-	i := slices.IndexFunc(m.routes, func(to route) bool { return to.verb == r.Method })
+	i := slices.IndexFunc(m.routes, func(to route) bool { return to.serves(r.Method) })
 	if i < 0 {
 		w.Header().Set("Allow", m.verbs())
 		return to, nil, http.StatusMethodNotAllowed, &service.Fault{Kind: service.UnknownMethod, Message: "Method not allowed"}

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/labstack/echo/v4"
 )
 
 // restPath is the path of plain HTTP on the card.
@@ -38,6 +40,19 @@ var routes = []route{
 type match struct {
 	routes []route           // with this path, by verb
 	params map[string]string // in the path, also the tenant
+}
+
+// plainColons unescapes the colons of a path: some clients escape those of
+// "message:send" and "tasks/{id}:cancel".
+func plainColons(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(e echo.Context) error {
+		u := e.Request().URL
+		u.RawPath = strings.NewReplacer("%3A", ":", "%3a", ":").Replace(u.RawPath)
+		if u.RawPath == u.Path {
+			u.RawPath = "" // as url.Parse leaves it
+		}
+		return next(e)
+	}
 }
 
 // find finds an escaped path, with or without a tenant before it; ok is false if
@@ -92,11 +107,23 @@ func (r route) match(segments []string) (params map[string]string, ok bool) {
 	return params, true
 }
 
+// serves reports whether the route is for a verb. HEAD is for reads that end.
+func (r route) serves(verb string) bool {
+	return r.verb == verb || verb == http.MethodHead && r.hasHead()
+}
+
+func (r route) hasHead() bool {
+	return r.verb == http.MethodGet && !strings.HasSuffix(r.path, ":subscribe")
+}
+
 // verbs lists the verbs of a path.
 func (m match) verbs() string {
 	verbs := []string{http.MethodOptions}
 	for _, r := range m.routes {
 		verbs = append(verbs, r.verb)
+		if r.hasHead() {
+			verbs = append(verbs, http.MethodHead)
+		}
 	}
 	slices.Sort(verbs)
 	return strings.Join(verbs, ", ")

@@ -40,6 +40,7 @@ func New(cfg Config) *Server {
 
 func (s *Server) routes() {
 	s.echo.HTTPErrorHandler = httpError
+	s.echo.Pre(plainColons)
 	s.echo.Use(s.observe, s.pages.refuseForeign)
 	for _, path := range []string{"/", "/a2a", "/a2a/"} {
 		s.echo.POST(path, func(e echo.Context) error { return s.exchange(e, s.rpc) })

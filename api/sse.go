@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,12 +11,35 @@ import (
 	"longhaul/api/service"
 )
 
+// probeAfter is the time between the first two comments to a client that has closed its
+// half of the connection. If it has disconnected, the second write fails.
+const probeAfter = 100 * time.Millisecond
+
+// A beat sends comments on an idle stream: at a steady pace, but at once after the
+// client has closed its half of the connection, then at growing intervals.
+type beat struct {
+	*time.Timer
+	closed context.Context
+	every  time.Duration
+	probe  time.Duration
+}
+
+func (b *beat) next() {
+	if b.closed.Err() == nil {
+		b.Reset(b.every)
+		return
+	}
+	b.Reset(min(b.probe, b.every))
+	b.probe = min(2*b.probe, b.every)
+}
+
 // stream sends a stream as server-sent events, each of them on one line. A reader
 // that accepts no data for WriteTimeout is disconnected; it can resume.
 func (res response) stream(events *service.Stream) {
 	defer events.Close()
-	beat := time.NewTicker(res.s.cfg.Heartbeat)
+	beat := &beat{Timer: time.NewTimer(res.s.cfg.Heartbeat), closed: res.closed, every: res.s.cfg.Heartbeat, probe: probeAfter}
 	defer beat.Stop()
+	defer context.AfterFunc(res.closed, func() { beat.Reset(0) })()
 	res.head(mediaStream)
 	res.w.WriteHeader(http.StatusOK)
 	if res.write("") != nil { // sends the header at once, also if there is no event yet
@@ -24,7 +48,7 @@ func (res response) stream(events *service.Stream) {
 	for {
 		var text string
 		fault := res.s.service.Guard(res.call, func() (err error) {
-			text, err = res.next(events, beat.C)
+			text, err = res.next(events, beat)
 			return err
 		})
 		if fault != nil {
@@ -37,12 +61,13 @@ func (res response) stream(events *service.Stream) {
 }
 
 // next returns the text of the next event, "" at the end of the stream.
-func (res response) next(events *service.Stream, beat <-chan time.Time) (string, error) {
-	e, err := events.Next(res.r.Context(), beat)
+func (res response) next(events *service.Stream, beat *beat) (string, error) {
+	e, err := events.Next(res.r.Context(), beat.C)
 	switch {
 	case errors.Is(err, service.ErrIdle):
+		beat.next()
 		return ": keep-alive\n\n", nil
-	case errors.Is(err, io.EOF), err != nil && res.r.Context().Err() != nil:
+	case errors.Is(err, io.EOF), errors.Is(err, service.ErrClosing), err != nil && res.r.Context().Err() != nil:
 		return "", nil
 	case err != nil:
 		return "", err

@@ -29,7 +29,12 @@ type sse struct {
 // listen serves s and returns its URL.
 func (s *fixture) listen(t *testing.T) string {
 	t.Helper()
-	h := s.HTTP()
+	return listen(t, s.HTTP())
+}
+
+// listen runs a server until the test ends, and returns its URL.
+func listen(t *testing.T, h *http.Server) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
 
 	"longhaul/api/service"
 )
@@ -36,8 +37,9 @@ type Config struct {
 	MaxMessage int           // bytes of one request; zero: 16 MiB
 }
 
-// A Server is the service over gRPC. It has the standard health service, too, which
-// does not authenticate its callers.
+// A Server is the service over gRPC. It has the standard services for health and
+// reflection, too, which do not authenticate their callers: they say only whether
+// the server works, and what is in the public text of A2A.
 type Server struct {
 	cfg     Config
 	service *service.Service
@@ -49,6 +51,7 @@ func New(cfg Config) *Server {
 	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 15*time.Second)
 	s := &Server{cfg: cfg, service: cfg.Service}
 	s.grpc = grpc.NewServer(
+		grpc.ForceServerCodecV2(newCodec()),
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
 		grpc.MaxRecvMsgSize(cmp.Or(cfg.MaxMessage, 16<<20)),
@@ -60,6 +63,7 @@ func New(cfg Config) *Server {
 	)
 	a2apb.RegisterA2AServiceServer(s.grpc, operations{service: cfg.Service})
 	grpc_health_v1.RegisterHealthServer(s.grpc, health{service: cfg.Service, every: cfg.Heartbeat})
+	reflection.RegisterV1(s.grpc)
 	return s
 }
 

@@ -133,10 +133,19 @@ func send(ctx context.Context, events *service.Stream, to grpc.ServerStreamingSe
 			err = to.Send(newEvent(e))
 		}
 	}
-	if errors.Is(err, io.EOF) || ctx.Err() != nil {
+	switch {
+	case errors.Is(err, io.EOF), ctx.Err() != nil:
 		return nil
+	case errors.Is(err, service.ErrClosing):
+		return errClosing
 	}
 	return err
+}
+
+// errClosing ends a stream whose task works on. The status makes clients subscribe
+// again: OK would say that this is the end.
+var errClosing = &service.Fault{
+	Kind: service.Unavailable, Message: "The server stops: subscribe again", Reason: "UNAVAILABLE", Retry: time.Second,
 }
 
 var errNoJSON = service.Invalid(service.Violation{Field: "request", Description: "has an invalid value, number or time"})

@@ -15,8 +15,11 @@ import (
 // for a slow reader.
 const eventPage = 100
 
-// ErrIdle is returned by Stream.Next when nothing happened for a while.
-var ErrIdle = errors.New("nothing happened")
+// Errors of Stream.Next that are no failures.
+var (
+	ErrIdle    = errors.New("nothing happened") // for a while
+	ErrClosing = errors.New("the service is closing")
+)
 
 // A Stream is an open stream of one task. It reads the journal when its reader
 // asks for an event. It is for one goroutine.
@@ -136,15 +139,18 @@ func resumeAfter(c *Call, param *int64, v opt.TaskView) (after int64, ok bool) {
 	return *param, *param >= 0 && *param <= v.Seq && (*param < v.Seq || !v.State.Ended())
 }
 
-// Next waits for the next event. It returns io.EOF at the end of the stream, which
-// is also when the service closes, and ErrIdle when idle, which may be nil, is
-// ready first.
+// Next waits for the next event. It returns io.EOF at the end of the stream,
+// ErrClosing when the service closes before that, and ErrIdle when idle, which may
+// be nil, is ready first.
 func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, error) {
 	if first := s.first; first != nil {
 		s.first = nil
 		return *first, nil
 	}
-	for !s.done && !s.wait.isClosing() {
+	for !s.done {
+		if s.wait.isClosing() {
+			return StreamEvent{}, ErrClosing
+		}
 		for len(s.page) > 0 {
 			r := s.page[0]
 			s.page, s.seq = s.page[1:], r.Seq
@@ -204,7 +210,7 @@ func (s *Stream) waitForEvents(ctx context.Context, idle <-chan time.Time) error
 	case <-idle:
 		return ErrIdle
 	case <-s.wait.closing:
-		return io.EOF
+		return ErrClosing
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -60,7 +60,7 @@ func (o params) tenant() {
 
 // history reads how many messages to return.
 func (o fields) history(missing int) int {
-	n := o.integer("historyLength")
+	n := o.int32("historyLength")
 	switch {
 	case n == nil:
 		return missing
@@ -140,7 +140,7 @@ func ReadTaskList(r *Reader) service.TaskListParams {
 }
 
 func (o params) pageSize(missing int) int {
-	n := o.integer("pageSize")
+	n := o.int32("pageSize")
 	switch {
 	case n == nil:
 		return missing

@@ -197,9 +197,22 @@ func (o fields) flag(name string, missing bool) bool {
 	return b
 }
 
-// integer returns the 32-bit integer called name, nil if it is absent.
-func (o fields) integer(name string) *int {
+// int32 returns the int32 of the proto called name, nil if it is absent. In the
+// JSON of a proto it may be a string.
+func (o fields) int32(name string) *int {
+	var text string
 	raw := o.find(name)
+	if raw == nil || o.r.Version != V10 || json.Unmarshal(raw, &text) != nil || text != strings.TrimSpace(text) {
+		return o.integerIn(name, raw)
+	}
+	return o.integerIn(name, json.RawMessage(text))
+}
+
+// integer returns the 32-bit integer called name, nil if it is absent.
+func (o fields) integer(name string) *int { return o.integerIn(name, o.find(name)) }
+
+// integerIn returns raw, the value called name, as a 32-bit integer.
+func (o fields) integerIn(name string, raw json.RawMessage) *int {
 	if raw == nil {
 		return nil
 	}

@@ -1,0 +1,149 @@
+package api_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A compressed body is refused with the reason, and the answer says what to send.
+func TestCompressedBody(t *testing.T) {
+	s := newService(t)
+	var body bytes.Buffer
+	z := gzip.NewWriter(&body)
+	_, _ = z.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}`))
+	_ = z.Close()
+	for _, path := range []string{"/a2a", "/message:send"} {
+		for coding, status := range map[string]int{"gzip": 415, "br, identity": 415, "Identity": 0, "": 0} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, bytes.NewReader(body.Bytes()))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("A2A-Version", "1.0")
+			r.Header.Set("Content-Encoding", coding)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			got := w.Body.String()
+			if status == 0 {
+				if w.Code == 415 || !strings.Contains(got, "Parse error") {
+					t.Errorf("%s: coding %q: %d %s", path, coding, w.Code, got)
+				}
+				continue
+			}
+			if w.Code != status || w.Header().Get("Accept-Encoding") != "identity" || !strings.Contains(got, "Content-Encoding") {
+				t.Errorf("%s: coding %q: %d, %q, %s", path, coding, w.Code, w.Header().Get("Accept-Encoding"), got)
+			}
+		}
+	}
+}
+
+// The JSON of the proto allows integers as strings: in 1.0, but not in metadata,
+// and not in 0.3, which is not made from a proto.
+func TestIntegers_asStrings(t *testing.T) {
+	s := newService(t)
+	id := s.send(t, "m", "write").at("id").String()
+	for _, tc := range []struct {
+		version, method, member, value, code string
+	}{
+		{"1.0", "GetTask", "historyLength", `"5"`, ""},
+		{"1.0", "GetTask", "historyLength", `"1e1"`, ""},
+		{"1.0", "GetTask", "history_length", `"0"`, ""},
+		{"1.0", "ListTasks", "pageSize", `"10"`, ""},
+		{"1.0", "ListTasks", "pageSize", `"101"`, "-32602"},
+		{"1.0", "GetTask", "historyLength", `"-1"`, "-32602"},
+		{"1.0", "GetTask", "historyLength", `"1.5"`, "-32602"},
+		{"1.0", "GetTask", "historyLength", `" 1"`, "-32602"},
+		{"1.0", "GetTask", "historyLength", `""`, "-32602"},
+		{"1.0", "GetTask", "historyLength", `"99999999999"`, "-32602"},
+		{"1.0", "GetTask", "historyLength", `"true"`, "-32602"},
+		{"0.3", "tasks/get", "historyLength", `"5"`, "-32602"},
+		{"1.0", "GetTask", "metadata", `{"longhaul/v1/after":"5"}`, "-32602"},
+	} {
+		n := s.callIn(t, tc.version, tc.method, `{"id":"`+id+`","`+tc.member+`":`+tc.value+`}`)
+		if got := n.at("error", "code").String(); got != tc.code {
+			t.Errorf("%s %s %s: code %q, want %q", tc.method, tc.member, tc.value, got, tc.code)
+		}
+	}
+	n := s.call(t, "SendMessage", `{"message":`+message("m-2", "write", "")+`,"configuration":{"historyLength":"0"}}`)
+	if n.has("error") || n.at("result", "task").has("history") {
+		t.Errorf("a send with a length of \"0\": %v", n)
+	}
+}
+
+// A client may escape the colons of paths.
+func TestREST_escapedColons(t *testing.T) {
+	s := newService(t)
+	id := s.send(t, "m", "slow").at("id").String()
+	for _, base := range []string{"", "/a2a/rest", "/acme", "/a2a/rest/acme"} {
+		for _, colon := range []string{"%3A", "%3a"} {
+			body := `{"message":` + message("m", "slow", "") + `}`
+			if w := s.rest(t, "POST", base+"/message"+colon+"send", body); w.Code != 200 {
+				t.Errorf("%s/message%ssend: %d %s", base, colon, w.Code, w.Body)
+			}
+		}
+		w := s.rest(t, "POST", base+"/tasks/"+id+"%3Acancel", "")
+		if n := parse(t, w.Body.Bytes()); w.Code != 200 || n.at("status", "state").String() != "TASK_STATE_CANCELED" {
+			t.Errorf("%s: cancel: %d %v", base, w.Code, n)
+		}
+	}
+	if w := s.rest(t, "GET", "/tasks/no%253Acancel", ""); !strings.Contains(w.Body.String(), `"no%3Acancel"`) {
+		t.Errorf("an id is unescaped twice: %s", w.Body)
+	}
+}
+
+// HEAD is GET without the content, for reads that end.
+func TestREST_head(t *testing.T) {
+	s := newService(t)
+	id := s.send(t, "m", "write").at("id").String()
+	url := s.listen(t)
+	for path, status := range map[string]int{
+		"/tasks/" + id: 200, "/a2a/rest/tasks": 200, "/tasks?pageSize=0": 400, "/tasks/none": 404,
+		"/tasks/" + id + ":subscribe": 405, "/message:send": 405,
+	} {
+		head, get := exchange(t, "HEAD", url+path), exchange(t, "GET", url+path)
+		if head.StatusCode != status {
+			t.Errorf("HEAD %s: %d, want %d", path, head.StatusCode, status)
+		}
+		if status == 405 {
+			continue
+		}
+		if get.StatusCode != status || get.ContentLength != head.ContentLength || get.Header.Get("Content-Type") != head.Header.Get("Content-Type") {
+			t.Errorf("%s: GET %v, HEAD %v", path, get, head)
+		}
+	}
+	if got := exchange(t, "OPTIONS", url+"/tasks").Header.Get("Allow"); got != "GET, HEAD, OPTIONS" {
+		t.Errorf("allowed are %s", got)
+	}
+}
+
+// exchange sends a request of 1.0 without content, and returns the answer without its
+// content.
+func exchange(t *testing.T, verb, url string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), verb, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("A2A-Version", "1.0")
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Body.Close()
+	return w
+}
+
+// A probe may be one of HTTP/1.0, which has no Host.
+func TestHealth_http10(t *testing.T) {
+	s := newService(t, func(c *config) { c.Hosts = []string{"localhost"} })
+	rest := dial(t, s.HTTP(), "GET /healthz HTTP/1.0\r\n\r\n")
+	answer, err := http.ReadResponse(rest, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("status %d", answer.StatusCode)
+	}
+}
