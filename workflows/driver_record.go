@@ -146,22 +146,23 @@ func (r *recorder) written(batches []opt.Batch) {
 }
 
 // recordNow writes the pending events within the workflow task, if the journal
-// can be reached. Use it only for events that follow from the input of a run
-// alone.
+// answers at once. If it does not, an activity writes them: a workflow task must
+// be short. Use it only for events that follow from the input of a run alone.
 func (r *recorder) recordNow(ctx workflow.Context) {
 	if len(r.pending) == 0 {
 		return
 	}
 	local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		ScheduleToCloseTimeout: 2 * time.Second,
-		StartToCloseTimeout:    2 * time.Second,
-		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 50 * time.Millisecond, MaximumAttempts: 3},
+		ScheduleToCloseTimeout: recordNowLimit,
+		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
 	})
 	batches := r.batches()
 	if workflow.ExecuteLocalActivity(local, acts.Record, batches).Get(ctx, nil) == nil {
 		r.confirm(batches)
 	}
 }
+
+const recordNowLimit = 50 * time.Millisecond
 
 // soon are the options of the first try to record: on the queue of tasks, if a
 // worker is free within a second.
