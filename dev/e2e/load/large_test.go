@@ -37,7 +37,7 @@ func TestLargeMessages(t *testing.T) {
 	site := harness.NewSite(t, harness.Dev, patience...)
 	server := site.Start(harness.AllInOne)
 	c := site.Client()
-	stop, small := keepBusy(ctx, c, *beside)
+	stop, small := keepBusy(ctx, c, *beside, "small")
 
 	var ids []string
 	var took []time.Duration
@@ -76,7 +76,7 @@ func TestLargeMessages(t *testing.T) {
 
 // keepBusy sends small objectives of three tasks, n at a time, until stop is
 // called. Then ids waits for those under way and returns the ids of all.
-func keepBusy(ctx context.Context, c *harness.Client, n int) (stop func(), ids func() ([]string, error)) {
+func keepBusy(ctx context.Context, c *harness.Client, n int, prefix string) (stop func(), ids func() ([]string, error)) {
 	done := make(chan struct{})
 	var mu sync.Mutex
 	var all []string
@@ -89,7 +89,7 @@ func keepBusy(ctx context.Context, c *harness.Client, n int) (stop func(), ids f
 					return nil
 				default:
 				}
-				task, err := c.Send(ctx, harness.Message{ID: fmt.Sprintf("small-%d-%d", i, k), Wait: true, Text: "x", Plan: harness.NewPlan("p", "say a", "say b", "say c")})
+				task, err := c.Send(ctx, harness.Message{ID: fmt.Sprintf("%s-%d-%d", prefix, i, k), Wait: true, Text: "x", Plan: harness.NewPlan("p", "say a", "say b", "say c")})
 				if err != nil || task.State != "COMPLETED" {
 					return fmt.Errorf("small objective: %+v, %w", task, err)
 				}
