@@ -14,7 +14,7 @@ import (
 // The headers that pages may send and may read from answers.
 var (
 	corsRequest = strings.Join([]string{
-		"Authorization", "Content-Type", wire.HeaderKey, wire.HeaderAfter, wire.HeaderRequestID, wire.HeaderVersion, wire.HeaderExtensions, wire.HeaderExtensions3,
+		"Authorization", "X-API-Key", "Content-Type", wire.HeaderKey, wire.HeaderAfter, wire.HeaderRequestID, wire.HeaderVersion, wire.HeaderExtensions, wire.HeaderExtensions3,
 	}, ", ")
 	corsResponse = strings.Join([]string{wire.HeaderRequestID, wire.HeaderVersion, wire.HeaderExtensions, wire.HeaderExtensions3}, ", ")
 )

@@ -53,10 +53,12 @@ func (res response) refuse(f *service.Fault) {
 		res.w.Header().Set("WWW-Authenticate", res.s.cfg.Challenge)
 	case service.Forbidden:
 		res.request.status = http.StatusForbidden
+	case service.RateLimited:
+		res.request.status = http.StatusTooManyRequests
 	}
 	status, media, body := res.binding.refusal(res.request, res.r, f, res.failure(f))
-	if status == http.StatusServiceUnavailable {
-		res.w.Header().Set("Retry-After", strconv.Itoa(int(f.Retry/time.Second)))
+	if status == http.StatusServiceUnavailable || f.Kind == service.RateLimited {
+		res.w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
 	}
 	res.send(status, media, body)
 }

@@ -139,8 +139,9 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 
 func (s *calls) authenticate(authenticate func() (Caller, error)) (Caller, error) {
 	caller, err := authenticate()
+	_, ready := errors.AsType[*Fault](err)
 	switch {
-	case err == nil, errors.Is(err, opt.ErrUnavailable):
+	case err == nil, ready, errors.Is(err, opt.ErrUnavailable):
 		return caller, err
 	case errors.Is(err, ErrForbidden):
 		return Caller{}, errForbidden

@@ -29,6 +29,7 @@ type CardInfo struct {
 	Extensions       []Extension           // beside OPT
 	OPTRequired      bool                  // refuse calls of clients that do not activate OPT
 	NoStreaming      bool                  // refuse to stream
+	PrivateSkills    bool                  // show the skills on the extended card alone
 }
 
 // A Card describes an agent: its name, its addresses and its capabilities.
@@ -152,7 +153,16 @@ func (s *cards) Streams() bool { return !s.info.NoStreaming }
 func (s *cards) Card() Card {
 	info := s.info
 	info.Skills = *s.skills.Load()
+	if info.PrivateSkills {
+		info.Skills = []Skill{publicSkill}
+	}
 	return s.card(info)
+}
+
+// publicSkill stands for the skills that only the extended card shows.
+var publicSkill = Skill{
+	ID: "objectives", Name: "Objectives", Tags: []string{"planning"},
+	Description: "Plans objectives and carries them out. The extended card, for authenticated callers, lists the skills.",
 }
 
 // ExtendedCard returns the card for callers who are not anonymous.

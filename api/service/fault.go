@@ -20,6 +20,7 @@ const (
 	Internal    Kind = iota // also of a call that panicked
 	Unavailable             // a repeat may succeed
 	QueueFull
+	RateLimited // too many calls of the same sender
 
 	Parse          // the request has no readable content
 	InvalidRequest // its envelope is wrong
@@ -49,6 +50,7 @@ const (
 	reasonForbidden       = "PERMISSION_DENIED"
 	reasonQueueFull       = "QUEUE_LIMIT_EXCEEDED"
 	reasonUnavailable     = "UNAVAILABLE"
+	reasonRateLimited     = "RATE_LIMIT_EXCEEDED"
 	reasonTransition      = "INVALID_STATE_TRANSITION"
 )
 
@@ -113,6 +115,12 @@ var (
 
 // retryDelay is how long clients are told to wait before they try again.
 const retryDelay = 2 * time.Second
+
+// TooMany returns the fault of a sender that calls too often, or makes too many
+// calls at a time. retry is when a repeat may succeed.
+func TooMany(retry time.Duration) *Fault {
+	return &Fault{Kind: RateLimited, Message: "Too many calls", Reason: reasonRateLimited, Retry: retry}
+}
 
 // TaskUnknown returns the fault of a task that does not exist or is not the
 // caller's. The fault does not repeat an id that is too long.

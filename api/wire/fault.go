@@ -23,6 +23,7 @@ var shapes = map[service.Kind]shape{
 	service.Internal:    {code: -32603, http: http.StatusInternalServerError, grpc: "INTERNAL"},
 	service.Unavailable: {code: -32603, http: http.StatusServiceUnavailable, grpc: "UNAVAILABLE"},
 	service.QueueFull:   {code: -32603, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
+	service.RateLimited: {code: codeNotFound, http: http.StatusTooManyRequests, grpc: "RESOURCE_EXHAUSTED"},
 
 	service.Parse:          {code: -32700, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "PARSE_ERROR"},
 	service.InvalidRequest: {code: -32600, http: http.StatusBadRequest, grpc: "INVALID_ARGUMENT", plain: "INVALID_REQUEST"},
@@ -47,7 +48,7 @@ var shapes = map[service.Kind]shape{
 
 const (
 	codeInvalidParams = -32602
-	codeNotFound      = -32000 // of methods of the extension; in others, not authenticated
+	codeNotFound      = -32000 // of methods of the extension; in others, not authenticated, not permitted or too many
 )
 
 // Code returns the code of f in JSON-RPC.

@@ -35,6 +35,8 @@ var rooms = []room{
 		"api/wire"}, // the reader of 1.0, and the names of faults
 		tests: []string{"internal/journal",
 			"api"}}, // what JSON-RPC answers to the same call
+	{name: "api/identity", imports: []string{"a2a", "opt", "api/service"}, // who calls, for both bindings
+		tests: []string{"internal/journal", "api", "api/grpc"}}, // what they answer to wrong credentials
 	{name: "api/service/servicetest", imports: []string{"a2a", "opt", "opt/machine", "api/service", // an engine for tests
 		"internal/journal"}}, // which records in the real journal
 	{name: "api/*", imports: []string{"a2a", "opt", "api/service"}},
@@ -85,12 +87,11 @@ var owners = map[string][]string{
 	"github.com/anthropics/anthropic-sdk-go": {"activities/*"},
 	"github.com/modelcontextprotocol/go-sdk": {"activities/*"},
 	"github.com/santhosh-tekuri/jsonschema":  {"activities/*", "api", "api/*"},
-	"github.com/coreos/go-oidc":              {"api", "api/*"},
-	"github.com/lestrrat-go/jwx":             {"api", "api/*"},
+	"github.com/coreos/go-oidc":              {"api/identity"},
 	"github.com/prometheus/client_golang":    {"internal/cli"},
-	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
-	"google.golang.org/grpc":                 {"api/grpc", "dev/*"},
-	"github.com/a2aproject":                  {"dev/e2e", "dev/e2e/*"}, // the official clients are counterparts in tests
+	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
+	"google.golang.org/grpc":                 {"api/grpc", "api/identity", "dev/*"},                // there in tests
+	"github.com/a2aproject":                  {"dev/e2e", "dev/e2e/*"},                             // the official clients are counterparts in tests
 	"github.com/google/uuid":                 {"dev/temporald"},
 	"github.com/stretchr/testify":            nil,
 	"github.com/golang/mock":                 nil,

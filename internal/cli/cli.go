@@ -85,6 +85,7 @@ type commands struct {
 	Send    sendCommand    `cmd:"" help:"Send a message to an agent and show the result."`
 	Watch   watchCommand   `cmd:"" help:"Show what happens to a task until it has ended."`
 	Answer  answerCommand  `cmd:"" help:"Answer a waiting task."`
+	Keys    keysCommand    `cmd:"" help:"Create, list and revoke API keys."`
 	Show    configCommand  `cmd:"" name:"config" help:"Show every setting, its value and where it can be set."`
 	Version versionCommand `cmd:"" help:"Show the version."`
 }

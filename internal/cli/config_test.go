@@ -22,10 +22,10 @@ func TestRun_config(t *testing.T) {
 	}
 	t.Setenv("LONGHAUL_LENIENT_VERSION", "true")
 	changed := show("--no-rest", "--no-streaming", "--origins", "https://a.example.com,https://b.example.com",
-		"--require-extension", "urn:x", "--idempotency", "header", "--agent", "clerk", "--blocking-wait", "1m")
+		"--require-extension", "urn:x", "--idempotency", "header", "--agent", "clerk", "--auth", "keys,oidc", "--blocking-wait", "1m")
 	for _, want := range []string{
 		"no-rest: true", "no-streaming: true", "lenient-version: true", `origins: ["https://a.example.com", "https://b.example.com"]`,
-		`require-extension: ["urn:x"]`, `idempotency: "header"`, `agent: "clerk"`, "blocking-wait: 1m0s", "max-body: 16777216",
+		`require-extension: ["urn:x"]`, `auth: ["keys", "oidc"]`, `idempotency: "header"`, `agent: "clerk"`, "blocking-wait: 1m0s", "max-body: 16777216",
 	} {
 		if !strings.Contains(changed, "\n"+want+"\n") {
 			t.Errorf("no %s in\n%s", want, changed)

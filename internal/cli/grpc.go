@@ -10,7 +10,6 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/api/grpc"
-	apiservice "longhaul/api/service"
 )
 
 // listenGRPC listens at the address of gRPC, and returns the address for the
@@ -40,18 +39,16 @@ func (s apiSettings) publicGRPC(listening net.Addr) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// serveGRPC serves the operations over gRPC, too, unless l is nil.
-func (s *service) serveGRPC(operations *apiservice.Service, l net.Listener, cfg apiSettings) {
+// serveGRPC serves over gRPC, too, unless l is nil.
+func (s *service) serveGRPC(cfg grpc.Config, l net.Listener) {
 	if l == nil {
 		return
 	}
-	grpcServer := grpc.New(grpc.Config{
-		Service: operations, Authenticate: anyone, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody),
-	})
+	grpcServer := grpc.New(cfg)
 	s.log.Info("Serving A2A over gRPC", zap.Stringer("addr", l.Addr()))
 	go func() {
 		if err := grpcServer.Serve(l); err != nil {
-			s.fail(fmt.Errorf("serve gRPC at %s: %w", cfg.GRPCAddr, err))
+			s.fail(fmt.Errorf("serve gRPC at %s: %w", l.Addr(), err))
 		}
 	}()
 	s.onStop(func() error {

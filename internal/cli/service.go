@@ -18,6 +18,7 @@ import (
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
 	"longhaul/api"
+	"longhaul/api/grpc"
 	apiservice "longhaul/api/service"
 	"longhaul/internal/journal"
 	"longhaul/worker"
@@ -198,7 +199,9 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		_ = listener.Close()
 		return "", err
 	}
+	who := cfg.authority(s.journal)
 	info := card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
+	who.Describe(&info)
 	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL})
 	operations := apiservice.New(apiservice.Config{
 		Engine:       wrapped[apiservice.Engine](engine, s.build.Engine),
@@ -206,13 +209,14 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		Watch:        func(id string) apiservice.Watch { return s.journal.Watch(id) },
 		Agent:        agent,
 		Card:         info,
+		Extended:     cfg.extended(info),
 		Idempotency:  repeats[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
 		Limits: cfg.limits(),
 		Log:    s.log,
 	})
 	server := api.New(api.Config{
-		Service: operations, Authenticate: anyone, MaxBody: cfg.MaxBody,
+		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Log: s.log,
 	})
@@ -228,7 +232,8 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		defer cancel()
 		return httpServer.Shutdown(ctx)
 	})
-	s.serveGRPC(operations, grpcListener, cfg)
+	s.serveGRPC(grpc.Config{Service: operations, Authenticate: who.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody)}, grpcListener)
+	cfg.warnAuth(s.log)
 	return url, nil
 }
 
@@ -242,10 +247,4 @@ func (s *service) agent(name string) (Agent, error) {
 	}
 	known := append([]string{"playbooks"}, slices.Sorted(maps.Keys(s.build.Agents))...)
 	return nil, fmt.Errorf("--agent %q: this program has %s", name, strings.Join(known, ", "))
-}
-
-// anyone accepts every request as the same caller. It is for servers that only this
-// machine can reach.
-func anyone(*http.Request) (apiservice.Caller, error) {
-	return apiservice.Caller{Tenant: "default", Principal: "local", Scopes: apiservice.Scopes(), Anonymous: true}, nil
 }

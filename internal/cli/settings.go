@@ -43,10 +43,10 @@ type temporalSettings struct {
 
 // apiSettings say how the API serves.
 type apiSettings struct {
+	authSettings
 	Addr           string        `help:"Address at which to serve A2A." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT"`
-	AllowAnyone    bool          `help:"Allow unauthenticated access on a non-loopback address." env:"LONGHAUL_ALLOW_ANYONE"`
 	PublicURL      string        `help:"URL on the agent card; the default is made from --addr." env:"LONGHAUL_PUBLIC_URL" placeholder:"URL"`
-	GRPCAddr       string        `name:"grpc-addr" help:"Address at which to serve A2A 1.0 over gRPC, without TLS; empty for none." default:"" env:"LONGHAUL_GRPC_ADDR" placeholder:"HOST:PORT"`
+	GRPCAddr       string        `name:"grpc-addr" help:"Address at which to serve A2A 1.0 over gRPC; empty for none." default:"" env:"LONGHAUL_GRPC_ADDR" placeholder:"HOST:PORT"`
 	PublicGRPCAddr string        `name:"public-grpc-addr" help:"Address of gRPC on the agent card; the default is made from --grpc-addr and --public-url." env:"LONGHAUL_PUBLIC_GRPC_ADDR" placeholder:"HOST:PORT"`
 	Agent          string        `help:"Agent that decides about messages: playbooks, or another agent that is built into the program." default:"playbooks" env:"LONGHAUL_AGENT"`
 	AgentName      string        `help:"Name on the agent card." default:"Longhaul" env:"LONGHAUL_AGENT_NAME"`
@@ -153,7 +153,7 @@ func (s storeSettings) sealer() (*seal.Box, error) {
 // url returns the URL for the card, given the address at which the API listens.
 func (s apiSettings) url(listening net.Addr) (string, error) {
 	if s.PublicURL == "" {
-		return "http://" + listening.String(), nil
+		return s.scheme() + "://" + listening.String(), nil
 	}
 	u, err := url.Parse(s.PublicURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -162,8 +162,12 @@ func (s apiSettings) url(listening net.Addr) (string, error) {
 	return s.PublicURL, nil
 }
 
-// reach refuses addresses outside loopback, unless --allow-anyone is set.
+// reach refuses settings of authentication that contradict each other, and
+// addresses outside loopback at which callers are not authenticated.
 func (s apiSettings) reach() error {
+	if err := s.checkAuth(); err != nil {
+		return err
+	}
 	err := s.mayListen("--addr", s.Addr)
 	if err == nil && s.GRPCAddr != "" {
 		err = s.mayListen("--grpc-addr", s.GRPCAddr)
@@ -171,10 +175,11 @@ func (s apiSettings) reach() error {
 	return err
 }
 
-// hosts returns the host names that requests may use, nil for any. With
-// --allow-anyone, any name is allowed.
+// hosts returns the host names that requests may use, nil for any. Any name is
+// allowed with --allow-anyone, and where callers are authenticated: the page of
+// another name has no credentials.
 func (s apiSettings) hosts() []string {
-	if s.AllowAnyone {
+	if s.AllowAnyone || s.authenticates() {
 		return nil
 	}
 	names := []string{"localhost"}
@@ -182,15 +187,4 @@ func (s apiSettings) hosts() []string {
 		names = append(names, strings.ToLower(u.Hostname()))
 	}
 	return names
-}
-
-func (s apiSettings) mayListen(flag, addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("%s %q is not an address, such as 127.0.0.1:7420", flag, addr)
-	}
-	if !s.AllowAnyone && !local(net.JoinHostPort(host, "0")) {
-		return fmt.Errorf("%s %q can be reached from other machines without authentication: use 127.0.0.1, or --allow-anyone if the network is protected", flag, addr)
-	}
-	return nil
 }

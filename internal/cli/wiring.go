@@ -59,7 +59,7 @@ func card(cfg apiSettings, at api.Address, agent Agent) apiservice.CardInfo {
 		InputModes:  []string{"*/*"},
 		OutputModes: []string{"text/plain", "application/json"},
 		Skills:      agent.Skills(),
-		NoStreaming: cfg.NoStreaming,
+		NoStreaming: cfg.NoStreaming, PrivateSkills: cfg.PrivateSkills,
 	}
 	for _, uri := range cfg.Required {
 		if uri == a2a.ExtensionOPT {

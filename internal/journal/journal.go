@@ -42,6 +42,7 @@ type Journal struct {
 	blobs
 	keys
 	deliveries
+	apiKeys
 }
 
 // ErrClosed is wrapped by errors of calls to a journal that was closed.
@@ -63,6 +64,6 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	}
 	return &Journal{
 		s, newProbe(s), newTaskReader(s), objectiveReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
-		deliveries{pushes{s, cfg.Sealer, cfg.Now}},
+		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s},
 	}, nil
 }

@@ -1,0 +1,180 @@
+package identity_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/api/identity"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+func TestAuthenticate_key(t *testing.T) {
+	f := newFixture(t, identity.Config{})
+	text, _ := f.key(t, func(k *opt.APIKey) {
+		k.Groups, k.Scopes = []string{"finance"}, []string{"runs:read", "approvals:respond", "of:a-later-version"}
+	})
+	want := service.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []service.Scope{service.ReadRuns, service.RespondApprovals}}
+	for _, header := range [][]string{{"Authorization", "Bearer " + text}, {"Authorization", "bearer  " + text}, {"X-API-Key", text}} {
+		for range 2 { // also from the cache
+			got, err := f.Authenticate(request(t, header...))
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("%s: error %v, caller mismatch (-want +got):\n%s", header[0], err, diff)
+			}
+		}
+		wantStatus(t, header[0], f.calls(t, header...), http.StatusOK, 0)
+	}
+	secret := text[strings.LastIndexByte(text, '_')+1:]
+	f.wantNoSecrets(t, secret)
+}
+
+// All wrong credentials get the same answer.
+func TestAuthenticate_sameRefusal(t *testing.T) {
+	f := newFixture(t, identity.Config{})
+	good, _ := f.key(t)
+	revoked, k := f.key(t)
+	if err := f.journal.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
+		t.Fatal(err)
+	}
+	expired, _ := f.key(t, func(k *opt.APIKey) { k.ExpiresAt = a2a.At(f.clock.Now()) })
+	parts := strings.Split(good, "_")
+	want := f.calls(t)
+	wantStatus(t, "no credentials", want, http.StatusUnauthorized, grpcUnknown)
+	if a := want["JSON-RPC"]; a.Challenge != `Bearer realm="longhaul"` || !strings.Contains(a.Body, `"code":-32000`) || !strings.Contains(a.Body, `"UNAUTHENTICATED"`) {
+		t.Errorf("refusal: %+v", a)
+	}
+	for name, headers := range map[string][]string{
+		"unknown key":      {"Authorization", "Bearer lh_" + strings.Repeat("a", 16) + "_" + parts[2]},
+		"wrong secret":     {"Authorization", "Bearer lh_" + parts[1] + "_" + strings.Repeat("a", 52)},
+		"no secret":        {"Authorization", "Bearer lh_" + parts[1] + "_"},
+		"only the id":      {"Authorization", "Bearer lh_" + parts[1]},
+		"nothing":          {"Authorization", "Bearer "},
+		"revoked":          {"Authorization", "Bearer " + revoked},
+		"expired":          {"X-API-Key", expired},
+		"not a key":        {"X-API-Key", "secret"},
+		"a token":          {"Authorization", "Bearer a.b.c"},
+		"another scheme":   {"Authorization", "Basic " + good},
+		"without a scheme": {"Authorization", good},
+		"two headers":      {"Authorization", "Bearer " + good, "X-API-Key", good},
+		"two keys":         {"X-API-Key", good, "X-API-Key", good},
+	} {
+		if diff := cmp.Diff(want, f.calls(t, headers...)); diff != "" {
+			t.Errorf("%s: answers mismatch (-want +got):\n%s", name, diff)
+		}
+	}
+	f.wantNoSecrets(t, parts[2], revoked, expired)
+}
+
+// A revocation works within seconds, an expiry at once.
+func TestAuthenticate_revoked(t *testing.T) {
+	f := newFixture(t, identity.Config{})
+	text, k := f.key(t)
+	short, _ := f.key(t, func(k *opt.APIKey) { k.ExpiresAt = a2a.At(f.clock.Now().Add(time.Second)) })
+	for _, key := range []string{text, short} {
+		if _, err := f.Authenticate(request(t, "X-API-Key", key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.journal.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
+		t.Fatal(err)
+	}
+	f.clock.move(time.Second)
+	if _, err := f.Authenticate(request(t, "X-API-Key", short)); err == nil {
+		t.Error("an expired key is accepted")
+	}
+	f.clock.move(2 * time.Second)
+	if _, err := f.Authenticate(request(t, "X-API-Key", text)); err == nil {
+		t.Error("a revoked key is accepted")
+	}
+}
+
+// Keys that cannot be read refuse nobody for good.
+func TestAuthenticate_keysUnavailable(t *testing.T) {
+	f := newFixture(t, identity.Config{})
+	text, _ := f.key(t)
+	a := identity.New(identity.Config{Keys: broken{}})
+	if _, err := a.Authenticate(request(t, "X-API-Key", text)); !errors.Is(err, opt.ErrUnavailable) {
+		t.Errorf("error %v", err)
+	}
+	if err := f.journal.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantStatus(t, "with a closed journal", f.calls(t, "X-API-Key", text), http.StatusServiceUnavailable, grpcUnavailable)
+}
+
+type broken struct{}
+
+func (broken) APIKey(context.Context, string) (opt.APIKey, error) {
+	return opt.APIKey{}, errors.New("disk full")
+}
+
+// A caller without the scope is known, and refused.
+func TestAuthenticate_missingScope(t *testing.T) {
+	f := newFixture(t, identity.Config{})
+	text, _ := f.key(t, func(k *opt.APIKey) { k.Scopes = []string{"runs:create"} })
+	wantStatus(t, "without runs:read", f.calls(t, "X-API-Key", text), http.StatusForbidden, grpcDenied)
+}
+
+// An address that sends wrong credentials is slowed; a key that was accepted a
+// moment ago works from there, and every key from elsewhere.
+func TestAuthenticate_flood(t *testing.T) {
+	f := newFixture(t, identity.Config{})
+	good, _ := f.key(t)
+	other, _ := f.key(t)
+	from := func(addr, key string) error {
+		r := request(t, "X-API-Key", key)
+		r.RemoteAddr = addr
+		_, err := f.Authenticate(r)
+		return err
+	}
+	const bad = "[2001:db8::1]:1"
+	var limited *service.Fault
+	tries := 0
+	for ; tries < 1000 && !errors.As(from(bad, "lh_x_y"), &limited); tries++ {
+		f.clock.move(time.Millisecond)
+		if err := from(bad, good); err != nil {
+			t.Fatalf("after %d wrong keys: %v", tries, err)
+		}
+	}
+	if tries != 100 || limited.Kind != service.RateLimited || limited.Retry != time.Second {
+		t.Errorf("after %d wrong keys: %+v", tries, limited)
+	}
+	for name, tc := range map[string]struct {
+		addr, key string
+		ok        bool
+	}{
+		"the key from before":   {bad, good, true},
+		"another right key":     {bad, other, false},
+		"from the same network": {"[2001:db8::2]:1", other, false},
+		"from another":          {"[2001:db8:0:1::1]:1", other, true},
+	} {
+		if err := from(tc.addr, tc.key); (err == nil) != tc.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f.clock.move(time.Second)
+	if err := from(bad, other); err != nil {
+		t.Errorf("after a second: %v", err)
+	}
+}
+
+func TestNewKey(t *testing.T) {
+	var a, b opt.APIKey
+	one, two := identity.NewKey(&a), identity.NewKey(&b)
+	if one == two || a.ID == b.ID || len(one) != len("lh_")+16+1+52 {
+		t.Errorf("keys %q and %q", one, two)
+	}
+	if identity.KeyID(one) != a.ID || identity.KeyID(a.ID) != a.ID {
+		t.Errorf("the id of %q is %q", one, identity.KeyID(one))
+	}
+	if strings.Contains(string(a.Hash), one[20:]) {
+		t.Error("the hash holds the secret")
+	}
+}

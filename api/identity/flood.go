@@ -1,0 +1,69 @@
+package identity
+
+import (
+	"net/netip"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/time/rate"
+
+	"longhaul/api/service"
+)
+
+// Wrong credentials that one address may send, per second and at once. Credentials
+// that were accepted a moment ago are not counted or refused: others behind the
+// same proxy keep working.
+const (
+	wrongPerSecond = 5
+	wrongAtOnce    = 100
+	floodAddresses = 10_000 // that are remembered
+)
+
+// floods slows addresses that send wrong credentials.
+type floods struct {
+	now   func() time.Time
+	wrong *lru.Cache[netip.Prefix, *rate.Limiter]
+}
+
+func newFloods(now func() time.Time) *floods {
+	wrong, _ := lru.New[netip.Prefix, *rate.Limiter](floodAddresses) // fails only for a size below 1
+	return &floods{now, wrong}
+}
+
+// check refuses an address that has sent too many wrong credentials.
+func (f *floods) check(addr string) error {
+	l, ok := f.wrong.Get(network(addr))
+	if ok && l.TokensAt(f.now()) < 1 {
+		return service.TooMany(time.Second)
+	}
+	return nil
+}
+
+// failed notes a wrong credential.
+func (f *floods) failed(addr string) {
+	from := network(addr)
+	l, ok := f.wrong.Get(from)
+	if !ok {
+		l = rate.NewLimiter(wrongPerSecond, wrongAtOnce)
+		if earlier, found, _ := f.wrong.PeekOrAdd(from, l); found {
+			l = earlier
+		}
+	}
+	l.AllowN(f.now(), 1)
+}
+
+// network returns the network that an address is counted with: for IPv6 its /64,
+// all of which one host may use.
+func network(addr string) netip.Prefix {
+	from, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return netip.Prefix{} // such as a socket of the file system
+	}
+	ip := from.Addr().Unmap()
+	bits := ip.BitLen()
+	if ip.Is6() {
+		bits = 64
+	}
+	p, _ := ip.WithZone("").Prefix(bits) // the length is valid
+	return p
+}

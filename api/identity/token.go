@@ -1,0 +1,177 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/time/rate"
+
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// Tokens says which tokens of an OpenID Connect provider are accepted, and which
+// of their claims say who the caller is. A field is required unless its comment
+// says what the zero value means.
+type Tokens struct {
+	Issuer, Audience string
+	TenantClaim      string // "" puts all callers into Tenant; with a claim, tokens without it are refused
+	Tenant           string // used only without TenantClaim
+	PrincipalClaim   string
+	GroupsClaim      string // a list, or one name; "" for none
+	ScopesClaim      string // a list, or names with spaces between; names that are not scopes are ignored
+}
+
+const (
+	clockSkew       = time.Minute
+	providerTimeout = 5 * time.Second
+	discoverEvery   = 2 * time.Second // after a failure
+	refreshEvery    = 2 * time.Second // of the provider's keys, which any unknown key causes
+	refreshAtOnce   = 5
+)
+
+// algorithms are the accepted ones. A key of the provider can verify nothing that
+// was signed with a shared secret, and a token without a signature is none.
+var algorithms = []string{
+	oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA,
+}
+
+// tokens checks tokens. The provider is asked for its addresses when they are
+// first needed, and again after a failure; for its keys when a token is signed
+// with an unknown one.
+type tokens struct {
+	Tokens
+	now  func() time.Time
+	http *http.Client
+
+	mu     sync.Mutex
+	keys   oidc.KeySet // nil until the provider has answered
+	failed time.Time   // when it was asked in vain
+	err    error
+}
+
+func newTokens(cfg Tokens, now func() time.Time) *tokens {
+	transport := &providerTransport{refresh: rate.NewLimiter(rate.Every(refreshEvery), refreshAtOnce)}
+	return &tokens{Tokens: cfg, now: now, http: &http.Client{Timeout: providerTimeout, Transport: transport}}
+}
+
+func (t *tokens) discoveryURL() string {
+	return strings.TrimSuffix(t.Issuer, "/") + "/.well-known/openid-configuration"
+}
+
+// check returns the caller with a token.
+func (t *tokens) check(ctx context.Context, text string) (accepted, error) {
+	keys, err := t.provider(ctx)
+	if err != nil {
+		return accepted{}, err
+	}
+	noted := &notedKeys{KeySet: keys}
+	token, err := oidc.NewVerifier(t.Issuer, noted, &oidc.Config{
+		ClientID: t.Audience, SupportedSigningAlgs: algorithms,
+		SkipExpiryCheck: true, // times are checked below, all with the same skew
+	}).Verify(ctx, text)
+	switch {
+	case noted.err != nil:
+		return accepted{}, fmt.Errorf("%w: get the keys of the provider: %w", opt.ErrUnavailable, noted.err)
+	case err != nil:
+		return accepted{}, err
+	}
+	var claims claims
+	if err := token.Claims(&claims); err != nil {
+		return accepted{}, fmt.Errorf("read the claims: %w", err)
+	}
+	now := t.now()
+	if err := claims.checkTimes(now); err != nil {
+		return accepted{}, err
+	}
+	caller, err := t.caller(claims)
+	until := now.Add(trustToken)
+	if expires := claims.time("exp").Add(clockSkew); expires.Before(until) {
+		until = expires
+	}
+	return accepted{caller, until}, err
+}
+
+// caller returns the caller that claims name.
+func (t *tokens) caller(c claims) (service.Caller, error) {
+	caller := service.Caller{
+		Tenant: t.Tenant, Principal: c.text(t.PrincipalClaim), Groups: c.list(t.GroupsClaim), Scopes: known(c.names(t.ScopesClaim)),
+	}
+	if t.TenantClaim != "" {
+		caller.Tenant = c.text(t.TenantClaim)
+	}
+	return named(caller)
+}
+
+// provider returns the keys of the provider. Its error wraps opt.ErrUnavailable.
+func (t *tokens) provider(ctx context.Context) (oidc.KeySet, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.keys != nil {
+		return t.keys, nil
+	}
+	if t.err != nil && t.now().Sub(t.failed) < discoverEvery {
+		return nil, t.err
+	}
+	ctx = oidc.ClientContext(context.WithoutCancel(ctx), t.http) // the answer is also for other calls
+	var at struct {
+		KeysURL string `json:"jwks_uri"`
+	}
+	p, err := oidc.NewProvider(ctx, t.Issuer)
+	if err == nil {
+		err = p.Claims(&at)
+	}
+	if err == nil && at.KeysURL == "" {
+		err = errors.New("it names no jwks_uri")
+	}
+	if err != nil {
+		t.failed, t.err = t.now(), fmt.Errorf("%w: discover the OpenID Connect provider %s: %w", opt.ErrUnavailable, t.Issuer, err)
+		return nil, t.err
+	}
+	t.keys, t.err = oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), t.http), at.KeysURL), nil
+	return t.keys, nil
+}
+
+// notedKeys notes the error of getting the keys, which the verifier does not
+// return in a form that can be recognized.
+type notedKeys struct {
+	oidc.KeySet
+	err error // nil if the keys could be read
+}
+
+func (k *notedKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	payload, err := k.KeySet.VerifySignature(ctx, token)
+	var failed *url.Error
+	if errors.As(err, &failed) && !errors.Is(err, errFresh) {
+		k.err = err
+	}
+	return payload, err
+}
+
+// errFresh says that the keys were read so recently that another key is no new
+// one.
+var errFresh = errors.New("the keys were read a moment ago")
+
+// providerTransport gets documents of the provider. It makes every status but 200
+// an error, and limits how often they are read: anyone can send tokens with unknown
+// keys.
+type providerTransport struct{ refresh *rate.Limiter }
+
+func (t *providerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !t.refresh.Allow() {
+		return nil, errFresh
+	}
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil && res.StatusCode != http.StatusOK {
+		_ = res.Body.Close()
+		return nil, fmt.Errorf("the provider answered %s", res.Status)
+	}
+	return res, err
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"longhaul/api/identity"
+	apiservice "longhaul/api/service"
+)
+
+// The values of --auth.
+const (
+	authNone  = "none"
+	authKeys  = "keys"
+	authOIDC  = "oidc"
+	authMTLS  = "mtls"
+	authKinds = "none, or a list of keys, oidc and mtls"
+)
+
+// authSettings say who may call, and how callers prove who they are.
+type authSettings struct {
+	Auth        []string `help:"How callers prove who they are: none, or any of keys (see longhaul keys), oidc and mtls." default:"none" env:"LONGHAUL_AUTH" placeholder:"KIND"`
+	AllowAnyone bool     `help:"With --auth none: allow unauthenticated access on a non-loopback address." env:"LONGHAUL_ALLOW_ANYONE"`
+
+	OIDCIssuer         string `name:"oidc-issuer" help:"URL of the OpenID Connect provider whose tokens are accepted." env:"LONGHAUL_OIDC_ISSUER" placeholder:"URL"`
+	OIDCAudience       string `name:"oidc-audience" help:"Audience that tokens must be for." env:"LONGHAUL_OIDC_AUDIENCE"`
+	OIDCTenantClaim    string `name:"oidc-tenant-claim" help:"Claim with the tenant; tokens without it are refused. Empty: all callers are in the tenant of --oidc-tenant." env:"LONGHAUL_OIDC_TENANT_CLAIM" placeholder:"CLAIM"`
+	OIDCTenant         string `name:"oidc-tenant" help:"Tenant of callers with a token, without --oidc-tenant-claim." default:"default" env:"LONGHAUL_OIDC_TENANT"`
+	OIDCPrincipalClaim string `name:"oidc-principal-claim" help:"Claim with the principal." default:"sub" env:"LONGHAUL_OIDC_PRINCIPAL_CLAIM" placeholder:"CLAIM"`
+	OIDCGroupsClaim    string `name:"oidc-groups-claim" help:"Claim with the groups." default:"groups" env:"LONGHAUL_OIDC_GROUPS_CLAIM" placeholder:"CLAIM"`
+	OIDCScopesClaim    string `name:"oidc-scopes-claim" help:"Claim with the scopes." default:"scope" env:"LONGHAUL_OIDC_SCOPES_CLAIM" placeholder:"CLAIM"`
+
+	TLSCert      string   `name:"tls-cert" help:"File with the certificate of the server and its chain (PEM), for HTTP and gRPC. It is read again when it changes." env:"LONGHAUL_TLS_CERT" placeholder:"FILE"`
+	TLSKey       string   `name:"tls-key" help:"File with the key of --tls-cert (PEM)." env:"LONGHAUL_TLS_KEY" placeholder:"FILE"`
+	ClientCA     string   `name:"client-ca" help:"File with the authorities of client certificates (PEM), for --auth mtls." env:"LONGHAUL_CLIENT_CA" placeholder:"FILE"`
+	ClientTenant string   `help:"Tenant of callers with a certificate." default:"default" env:"LONGHAUL_CLIENT_TENANT"`
+	ClientScopes []string `help:"Scopes of callers with a certificate." default:"all" env:"LONGHAUL_CLIENT_SCOPES" placeholder:"SCOPE"`
+
+	PrivateSkills bool `help:"Show the skills only to callers who are authenticated, on the extended card." env:"LONGHAUL_PRIVATE_SKILLS"`
+}
+
+// authenticates reports whether callers have to prove who they are.
+func (s authSettings) authenticates() bool {
+	return len(s.Auth) > 0 && !slices.Contains(s.Auth, authNone)
+}
+
+func (s authSettings) accepts(kind string) bool { return slices.Contains(s.Auth, kind) }
+
+// checkAuth refuses settings that contradict each other.
+func (s authSettings) checkAuth() error {
+	var wrong []error
+	refuse := func(bad bool, text string, args ...any) {
+		if bad {
+			wrong = append(wrong, fmt.Errorf(text, args...))
+		}
+	}
+	for _, kind := range s.Auth {
+		refuse(!slices.Contains([]string{authNone, authKeys, authOIDC, authMTLS}, kind), "--auth %q is not one of the kinds: use %s", kind, authKinds)
+	}
+	refuse(s.accepts(authNone) && len(s.Auth) > 1, "--auth none excludes the other kinds: use %s", authKinds)
+	refuse(s.AllowAnyone && s.authenticates(), "--allow-anyone contradicts --auth %s: remove one of them", strings.Join(s.Auth, ","))
+	refuse(s.PrivateSkills && !s.authenticates(), "--private-skills needs callers who are authenticated: set --auth to a list of keys, oidc and mtls")
+	refuse(s.accepts(authOIDC) && (s.OIDCIssuer == "" || s.OIDCAudience == ""), "--auth oidc needs --oidc-issuer and --oidc-audience")
+	refuse(s.OIDCIssuer != "" && !s.accepts(authOIDC), "--oidc-issuer has no effect: add oidc to --auth")
+	refuse(s.OIDCIssuer != "" && !secureIssuer(s.OIDCIssuer), "--oidc-issuer %q is not an https URL", s.OIDCIssuer)
+	refuse((s.TLSCert == "") != (s.TLSKey == ""), "--tls-cert and --tls-key belong together: set both or none")
+	refuse(s.accepts(authMTLS) && (s.TLSCert == "" || s.ClientCA == ""), "--auth mtls needs --tls-cert, --tls-key and --client-ca")
+	refuse(s.ClientCA != "" && !s.accepts(authMTLS), "--client-ca has no effect: add mtls to --auth")
+	if _, err := apiservice.ParseScopes(s.ClientScopes); err != nil {
+		wrong = append(wrong, fmt.Errorf("--client-scopes: %w", err))
+	}
+	return errors.Join(wrong...)
+}
+
+// secureIssuer reports whether the answers of a provider cannot be forged on the
+// way: it has an https URL, or is on this machine.
+func secureIssuer(issuer string) bool {
+	u, err := url.Parse(issuer)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && local(net.JoinHostPort(u.Hostname(), "0")))
+}
+
+// mayListen refuses an address outside loopback at which callers are not
+// authenticated, unless --allow-anyone is set.
+func (s authSettings) mayListen(flag, addr string) error {
+	_, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("%s %q is not an address, such as 127.0.0.1:7420", flag, addr)
+	}
+	if !s.authenticates() && !s.AllowAnyone && !local(addr) {
+		return fmt.Errorf("%s %q can be reached from other machines without authentication: "+
+			"use 127.0.0.1, or have callers authenticated (longhaul keys create, then --auth keys), or --allow-anyone if the network is protected", flag, addr)
+	}
+	return nil
+}
+
+// An authority says who callers are.
+type authority interface {
+	Authenticate(r *http.Request) (apiservice.Caller, error)
+	Challenge() string // WWW-Authenticate of a refusal
+	Describe(card *apiservice.CardInfo)
+}
+
+// authority returns what the settings ask for. keys are those of the journal.
+func (s authSettings) authority(keys identity.KeyReader) authority {
+	if !s.authenticates() {
+		return everyone{}
+	}
+	var cfg identity.Config
+	if s.accepts(authKeys) {
+		cfg.Keys = keys
+	}
+	if s.accepts(authOIDC) {
+		cfg.Tokens = &identity.Tokens{
+			Issuer: s.OIDCIssuer, Audience: s.OIDCAudience, TenantClaim: s.OIDCTenantClaim, Tenant: s.OIDCTenant,
+			PrincipalClaim: s.OIDCPrincipalClaim, GroupsClaim: s.OIDCGroupsClaim, ScopesClaim: s.OIDCScopesClaim,
+		}
+	}
+	if s.accepts(authMTLS) {
+		scopes, _ := apiservice.ParseScopes(s.ClientScopes) // checkAuth has refused others
+		cfg.Certificates = &identity.Certificates{Tenant: s.ClientTenant, Scopes: scopes}
+	}
+	return identity.New(cfg)
+}
+
+// everyone accepts every request as the same caller. It is for servers that only
+// this machine, or a protected network, can reach.
+type everyone struct{}
+
+func (everyone) Authenticate(*http.Request) (apiservice.Caller, error) {
+	return apiservice.Caller{Tenant: "default", Principal: "local", Scopes: apiservice.Scopes(), Anonymous: true}, nil
+}
+
+func (everyone) Challenge() string { return "" }
+
+func (everyone) Describe(*apiservice.CardInfo) {}
+
+// warnAuth warns of what leaves a server open.
+func (s apiSettings) warnAuth(log *zap.Logger) {
+	exposed := !local(s.Addr) || s.GRPCAddr != "" && !local(s.GRPCAddr)
+	switch at := zap.String("addr", cmp.Or(s.Addr, s.GRPCAddr)); {
+	case exposed && !s.authenticates():
+		log.Warn("ANYONE WHO CAN REACH THIS ADDRESS MAY READ, START AND CANCEL ALL WORK: set --auth unless the network is protected", at)
+	case exposed && s.TLSCert == "":
+		log.Warn("Credentials and content cross the network unencrypted: set --tls-cert and --tls-key, unless a proxy in front does TLS", at)
+	}
+}
+
+// scheme returns the scheme of the URL at which the server is reached directly.
+func (s authSettings) scheme() string {
+	if s.TLSCert != "" {
+		return "https"
+	}
+	return "http"
+}
+
+// extended returns the content of the card for authenticated callers: that of the
+// card, with all skills. It is nil if nobody is authenticated.
+func (s authSettings) extended(info apiservice.CardInfo) *apiservice.CardInfo {
+	if !s.authenticates() {
+		return nil
+	}
+	info.Skills = nil // those of the card, also after they have changed
+	return &info
+}

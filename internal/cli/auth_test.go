@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	apiservice "longhaul/api/service"
+	"longhaul/internal/journal"
+)
+
+// Settings that contradict each other are refused, with what to do.
+func TestRun_auth(t *testing.T) {
+	for flags, want := range map[string]string{
+		"--addr 0.0.0.0:0":           "have callers authenticated (longhaul keys create, then --auth keys)",
+		"--auth password":            `--auth "password" is not one of the kinds: use none, or a list of keys, oidc and mtls`,
+		"--auth none,keys":           "--auth none excludes the other kinds",
+		"--auth keys --allow-anyone": "--allow-anyone contradicts --auth keys",
+		"--private-skills":           "--private-skills needs callers who are authenticated",
+		"--auth oidc --oidc-issuer https://id.example.com":                  "--auth oidc needs --oidc-issuer and --oidc-audience",
+		"--auth keys --oidc-issuer https://id.example.com":                  "--oidc-issuer has no effect: add oidc to --auth",
+		"--auth oidc --oidc-issuer http://id.example.com --oidc-audience a": `--oidc-issuer "http://id.example.com" is not an https URL`,
+		"--tls-cert a.pem":                    "--tls-cert and --tls-key belong together",
+		"--auth mtls --client-ca ca.pem":      "--auth mtls needs --tls-cert, --tls-key and --client-ca",
+		"--auth keys --client-ca ca.pem":      "--client-ca has no effect: add mtls to --auth",
+		"--client-scopes all,runs:everything": `--client-scopes: unknown scope "runs:everything": the scopes are runs:create, runs:read`,
+	} {
+		var stderr strings.Builder
+		args := append([]string{"api", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}, strings.Fields(flags)...)
+		if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: exit code %d, standard error:\n%s", flags, code, stderr.String())
+		}
+	}
+}
+
+// Where callers are authenticated, any address may be listened at.
+func TestAPISettings_reach(t *testing.T) {
+	for name, tc := range map[string]struct {
+		settings apiSettings
+		warning  string
+	}{
+		"loopback":             {apiSettings{Addr: "127.0.0.1:0"}, ""},
+		"allowed for anyone":   {apiSettings{Addr: "0.0.0.0:0", authSettings: authSettings{AllowAnyone: true}}, "ANYONE WHO CAN REACH THIS ADDRESS"},
+		"keys, over plain TCP": {apiSettings{Addr: ":0", authSettings: authSettings{Auth: []string{"keys"}}}, "unencrypted"},
+		"keys, on loopback":    {apiSettings{Addr: "127.0.0.1:0", authSettings: authSettings{Auth: []string{"keys"}}}, ""},
+		"gRPC over plain TCP":  {apiSettings{Addr: "127.0.0.1:0", GRPCAddr: ":0", authSettings: authSettings{Auth: []string{"keys"}}}, "unencrypted"},
+		"keys and TLS":         {apiSettings{Addr: ":0", authSettings: authSettings{Auth: []string{"keys"}, TLSCert: "a", TLSKey: "b"}}, ""},
+	} {
+		if err := tc.settings.reach(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		core, logs := observer.New(zap.WarnLevel)
+		tc.settings.warnAuth(zap.New(core))
+		var got string
+		for _, entry := range logs.All() {
+			got += entry.Message
+		}
+		if (tc.warning == "") != (got == "") || !strings.Contains(got, tc.warning) {
+			t.Errorf("%s: warned %q, want %q", name, got, tc.warning)
+		}
+	}
+}
+
+// The card names exactly the credentials that are accepted, and the extended card
+// exists exactly where callers are authenticated.
+func TestAuthority_describe(t *testing.T) {
+	for _, tc := range []struct {
+		auth []string
+		want []string
+	}{
+		{nil, nil},
+		{[]string{"none"}, nil},
+		{[]string{"keys"}, []string{"bearer", "key"}},
+		{[]string{"oidc"}, []string{"oidc"}},
+		{[]string{"mtls"}, []string{"certificate"}},
+		{[]string{"mtls", "oidc", "keys"}, []string{"bearer", "key", "oidc", "certificate"}},
+	} {
+		s := authSettings{Auth: tc.auth, OIDCIssuer: "https://id.example.com/", OIDCAudience: "a"}
+		info := apiservice.CardInfo{Skills: []apiservice.Skill{{ID: "x"}}}
+		s.authority((*journal.Journal)(nil)).Describe(&info)
+		var names []string
+		for _, r := range info.Requirements {
+			for name := range r {
+				if _, ok := info.Schemes[name]; !ok {
+					t.Errorf("%v: no scheme %s", tc.auth, name)
+				}
+				names = append(names, name)
+			}
+		}
+		if diff := cmp.Diff(tc.want, names); diff != "" || len(info.Schemes) != len(names) {
+			t.Errorf("%v: %d schemes, requirements mismatch (-want +got):\n%s", tc.auth, len(info.Schemes), diff)
+		}
+		if oidc, ok := info.Schemes["oidc"]; ok && oidc.OpenIDConnectURL != "https://id.example.com/.well-known/openid-configuration" {
+			t.Errorf("scheme %+v", oidc)
+		}
+		extended := s.extended(info)
+		if (extended == nil) != (len(tc.want) == 0) || extended != nil && extended.Skills != nil {
+			t.Errorf("%v: extended card %+v", tc.auth, extended)
+		}
+	}
+}
+
+// A key that was made by the command is accepted until another command revokes it.
+func TestRun_keys(t *testing.T) {
+	dir := t.TempDir()
+	run := func(args ...string) (stdout, stderr string, code int) {
+		var out, errs strings.Builder
+		code = Run(t.Context(), append(append([]string{"keys"}, args...), "--data-dir", dir), &out, &errs, Build{})
+		return out.String(), errs.String(), code
+	}
+	if out, errs, code := run("list"); out != "" || code != 0 || !strings.Contains(errs, "longhaul keys create") {
+		t.Errorf("an empty list: %q, %q, exit code %d", out, errs, code)
+	}
+	text, _, code := run("create", "ann", "--tenant", "acme", "--scopes", "runs:read,runs:create", "--groups", "finance", "--name", "The build")
+	if text = strings.TrimSpace(text); code != 0 || !strings.HasPrefix(text, "lh_") {
+		t.Fatalf("created %q, exit code %d", text, code)
+	}
+	list, _, _ := run("list")
+	id, secret, _ := strings.Cut(strings.TrimPrefix(text, "lh_"), "_")
+	for _, want := range []string{id, "acme", "ann", "runs:create,runs:read", "finance", "valid", "The build"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("no %q in\n%s", want, list)
+		}
+	}
+	if strings.Contains(list, secret) {
+		t.Errorf("the list shows the secret:\n%s", list)
+	}
+	path, err := storeSettings{DataDir: dir}.journal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(t.Context(), journal.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	who := authSettings{Auth: []string{"keys"}}
+	call := func() (apiservice.Caller, error) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
+		r.Header.Set("Authorization", "Bearer "+text)
+		return who.authority(j).Authenticate(r)
+	}
+	want := apiservice.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []apiservice.Scope{"runs:create", "runs:read"}}
+	if got, err := call(); err != nil || !cmp.Equal(want, got) {
+		t.Errorf("error %v, caller %+v", err, got)
+	}
+	if out, _, code := run("revoke", text); code != 0 || strings.Contains(out, secret) {
+		t.Errorf("revoked: %q, exit code %d", out, code)
+	}
+	if got, err := call(); err == nil {
+		t.Errorf("a revoked key is accepted: %+v", got)
+	}
+	if list, _, _ := run("list"); !strings.Contains(list, "revoked ") {
+		t.Errorf("the list does not say that the key is revoked:\n%s", list)
+	}
+}
+
+func TestRun_keysRefused(t *testing.T) {
+	for args, want := range map[string]string{
+		"create ann":                            "missing flags: --scopes",
+		"create ann --scopes runs:everything":   `unknown scope "runs:everything": the scopes are runs:create, runs:read, runs:cancel, approvals:respond, webhooks:manage`,
+		"create ann --scopes all --expires=-1h": "--expires must be above 0",
+		"create ann --scopes all --tenant= ":    "need a name",
+		"revoke unknown":                        "there is no API key with this id",
+	} {
+		var stderr strings.Builder
+		fields := append(append([]string{"keys"}, strings.Fields(args)...), "--data-dir", t.TempDir())
+		if code := Run(t.Context(), fields, io.Discard, &stderr, Build{}); code == 0 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: exit code %d, standard error:\n%s", args, code, stderr.String())
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/identity"
+	apiservice "longhaul/api/service"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// keysCommand is "longhaul keys": it keeps the API keys in the data directory. A
+// running server with the same directory sees every change at once.
+type keysCommand struct {
+	Create keysCreateCommand `cmd:"" help:"Create an API key and print it, once."`
+	List   keysListCommand   `cmd:"" help:"List the API keys, without their secrets."`
+	Revoke keysRevokeCommand `cmd:"" help:"Revoke an API key. Servers refuse it within seconds."`
+}
+
+// keysCreateCommand is "longhaul keys create".
+type keysCreateCommand struct {
+	storeSettings
+	Principal string        `arg:"" help:"Who calls with the key: a person or a program."`
+	Scopes    []string      `required:"" help:"What the key may do: runs:create, runs:read, runs:cancel, approvals:respond, webhooks:manage, or all." placeholder:"SCOPE"`
+	Tenant    string        `help:"Tenant of the principal." default:"default"`
+	Groups    []string      `help:"Groups of the principal." placeholder:"GROUP"`
+	Name      string        `help:"What the key is for." placeholder:"TEXT"`
+	Expires   time.Duration `help:"After how long the key expires; 0 for never." default:"0" placeholder:"DURATION"`
+}
+
+func (c *keysCreateCommand) Run(p *program) error {
+	scopes, err := apiservice.ParseScopes(c.Scopes)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--scopes: %w", err)
+	case len(scopes) == 0:
+		return errors.New("--scopes is empty: such a key may do nothing")
+	case strings.TrimSpace(c.Principal) == "" || strings.TrimSpace(c.Tenant) == "":
+		return errors.New("the principal and --tenant need a name")
+	case c.Expires < 0:
+		return errors.New("--expires must be above 0, or 0 for never")
+	}
+	now := time.Now()
+	key := opt.APIKey{Tenant: c.Tenant, Principal: c.Principal, Groups: c.Groups, Name: c.Name, CreatedAt: a2a.At(now)}
+	for _, s := range scopes {
+		key.Scopes = append(key.Scopes, string(s))
+	}
+	if c.Expires > 0 {
+		key.ExpiresAt = a2a.At(now.Add(c.Expires))
+	}
+	text := identity.NewKey(&key)
+	if err := c.with(p, func(j *journal.Journal) error { return j.AddAPIKey(p.ctx, key) }); err != nil {
+		return fmt.Errorf("create an API key: %w", err)
+	}
+	fmt.Fprintf(p.stderr, "Key %s for %s in tenant %s. It is shown only now:\n", key.ID, key.Principal, key.Tenant)
+	fmt.Fprintln(p.stdout, text)
+	return nil
+}
+
+// with calls f with the journal of the data directory.
+func (s storeSettings) with(p *program, f func(*journal.Journal) error) error {
+	path, err := s.journal()
+	if err != nil {
+		return err
+	}
+	j, err := journal.Open(p.ctx, journal.Config{Path: path, Sync: s.Sync})
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(j), j.Close())
+}
+
+// keysListCommand is "longhaul keys list".
+type keysListCommand struct{ storeSettings }
+
+func (c *keysListCommand) Run(p *program) error {
+	var list []opt.APIKey
+	err := c.with(p, func(j *journal.Journal) (err error) {
+		list, err = j.APIKeys(p.ctx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("list the API keys: %w", err)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(p.stderr, "There are no API keys in this data directory: longhaul keys create")
+		return nil
+	}
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tTENANT\tPRINCIPAL\tSCOPES\tGROUPS\tCREATED\tSTATUS\tNAME")
+	for _, k := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Tenant, k.Principal, strings.Join(k.Scopes, ","), strings.Join(k.Groups, ","),
+			day(k.CreatedAt), keyStatus(k, time.Now()), k.Name)
+	}
+	return w.Flush()
+}
+
+func keyStatus(k opt.APIKey, now time.Time) string {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return "revoked " + day(k.RevokedAt)
+	case !k.Valid(a2a.At(now)):
+		return "expired " + day(k.ExpiresAt)
+	case !k.ExpiresAt.IsZero():
+		return "until " + day(k.ExpiresAt)
+	}
+	return "valid"
+}
+
+func day(t a2a.Time) string { return t.Time().Format(time.DateOnly) }
+
+// keysRevokeCommand is "longhaul keys revoke".
+type keysRevokeCommand struct {
+	storeSettings
+	ID string `arg:"" help:"Id of the key, as longhaul keys list shows it."`
+}
+
+func (c *keysRevokeCommand) Run(p *program) error {
+	id := identity.KeyID(c.ID)
+	err := c.with(p, func(j *journal.Journal) error {
+		return j.RevokeAPIKey(context.WithoutCancel(p.ctx), id, a2a.At(time.Now()))
+	})
+	switch {
+	case errors.Is(err, opt.ErrUnknown):
+		return errors.New("there is no API key with this id in this data directory: see longhaul keys list")
+	case err != nil:
+		return fmt.Errorf("revoke an API key: %w", err)
+	}
+	fmt.Fprintf(p.stdout, "Key %s is revoked.\n", id)
+	return nil
+}

@@ -1,0 +1,97 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// apiKeys is the part of a Journal that keeps the keys of callers.
+type apiKeys struct{ *store }
+
+const selectAPIKey = "SELECT id, tenant, principal, groups, scopes, name, hash, created_at, expires_at, revoked_at FROM api_keys"
+
+// AddAPIKey keeps a key under a new id.
+func (j apiKeys) AddAPIKey(ctx context.Context, k opt.APIKey) error {
+	groups, err := jsonList(k.Groups)
+	if err != nil {
+		return err
+	}
+	scopes, err := jsonList(k.Scopes)
+	if err != nil {
+		return err
+	}
+	return j.writer.submit(ctx, func(c *conn) error {
+		_, err := c.exec(`INSERT INTO api_keys (id, tenant, principal, groups, scopes, name, hash, created_at, expires_at, revoked_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			k.ID, k.Tenant, k.Principal, groups, scopes, k.Name, k.Hash, k.CreatedAt.Millis(), k.ExpiresAt.Millis(), k.RevokedAt.Millis())
+		return err
+	}, nil)
+}
+
+// APIKey returns a key, also one that was revoked. The error wraps
+// [opt.ErrUnknown] if there is none with the id.
+func (j apiKeys) APIKey(ctx context.Context, id string) (k opt.APIKey, err error) {
+	found := false
+	err = j.read(ctx, func(c *conn) error {
+		return c.each(selectAPIKey+" WHERE id = $1", args{id}, func(row scanner) (err error) {
+			found = true
+			k, err = scanAPIKey(row)
+			return err
+		})
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("API key: %w", opt.ErrUnknown)
+	}
+	return k, err
+}
+
+// APIKeys returns all keys, the oldest first, also those that were revoked.
+func (j apiKeys) APIKeys(ctx context.Context) (list []opt.APIKey, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		list = nil
+		return c.each(selectAPIKey+" ORDER BY created_at, id", nil, func(row scanner) error {
+			k, err := scanAPIKey(row)
+			list = append(list, k)
+			return err
+		})
+	})
+	return list, err
+}
+
+// RevokeAPIKey revokes a key. A repeat keeps the first time. The error wraps
+// [opt.ErrUnknown] if there is no key with the id.
+func (j apiKeys) RevokeAPIKey(ctx context.Context, id string, at a2a.Time) error {
+	return j.writer.submit(ctx, func(c *conn) error {
+		n, err := c.exec("UPDATE api_keys SET revoked_at = CASE revoked_at WHEN 0 THEN $2 ELSE revoked_at END WHERE id = $1", id, at.Millis())
+		if err == nil && n == 0 {
+			err = fmt.Errorf("API key: %w", opt.ErrUnknown)
+		}
+		return err
+	}, nil)
+}
+
+func scanAPIKey(row scanner) (k opt.APIKey, err error) {
+	var groups, scopes string
+	var created, expires, revoked int64
+	err = row.Scan(&k.ID, &k.Tenant, &k.Principal, &groups, &scopes, &k.Name, &k.Hash, &created, &expires, &revoked)
+	if err == nil {
+		err = json.Unmarshal([]byte(groups), &k.Groups)
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(scopes), &k.Scopes)
+	}
+	k.CreatedAt, k.ExpiresAt, k.RevokedAt = a2a.AtMillis(created), a2a.AtMillis(expires), a2a.AtMillis(revoked)
+	return k, err
+}
+
+func jsonList(list []string) (string, error) {
+	if list == nil {
+		list = []string{}
+	}
+	text, err := json.Marshal(list)
+	return string(text), err
+}

@@ -1,0 +1,54 @@
+package journal_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+func TestJournal_APIKey(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j, other := open(), open()
+		at := a2a.At(time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC))
+		key := opt.APIKey{
+			ID: "one", Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []string{"runs:create", "runs:read"},
+			Name: "The build", Hash: []byte{1, 2, 3}, CreatedAt: at, ExpiresAt: a2a.At(at.Time().Add(time.Hour)),
+		}
+		bare := opt.APIKey{ID: "two", Tenant: "acme", Principal: "bob", Groups: []string{}, Scopes: []string{}, Hash: []byte{4}, CreatedAt: at}
+		for _, k := range []opt.APIKey{key, bare} {
+			if err := j.AddAPIKey(t.Context(), k); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := j.AddAPIKey(t.Context(), key); err == nil {
+			t.Error("the same id was taken twice")
+		}
+		got, err := other.APIKeys(t.Context())
+		if diff := cmp.Diff([]opt.APIKey{key, bare}, got); err != nil || diff != "" {
+			t.Errorf("error %v, keys mismatch (-want +got):\n%s", err, diff)
+		}
+		revoked := a2a.At(at.Time().Add(time.Minute))
+		for i := range 2 {
+			if err := j.RevokeAPIKey(t.Context(), "one", a2a.At(revoked.Time().Add(time.Duration(i)*time.Second))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		key.RevokedAt = revoked
+		one, err := other.APIKey(t.Context(), "one")
+		if diff := cmp.Diff(key, one); err != nil || diff != "" {
+			t.Errorf("error %v, revoked key mismatch (-want +got):\n%s", err, diff)
+		}
+		if _, err := j.APIKey(t.Context(), "none"); !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("an unknown key: %v", err)
+		}
+		if err := j.RevokeAPIKey(t.Context(), "none", at); !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("revoking an unknown key: %v", err)
+		}
+	})
+}
