@@ -34,24 +34,28 @@ func (b rest) read(w http.ResponseWriter, r *http.Request) (q request, err error
 	}
 	w.Header().Set(wire.HeaderVersion, string(wire.V10))
 	q.method, q.operation = to.method, b.operations[to.method]
-	if to.verb != http.MethodPost { // HEAD is GET: net/http leaves the content out
-		q.params = wire.ReadQuery(r.URL.RawQuery, params)
-		return q, nil
+	q.params, q.status, err = paramsOf(w, r, params, b.maxBody)
+	return q, err
+}
+
+// paramsOf returns a reader of the params of a request: those in its path, and in its
+// body or its query. status is for a failure with a special status.
+func paramsOf(w http.ResponseWriter, r *http.Request, path map[string]string, maxBody int64) (reader *wire.Reader, status int, err error) {
+	if r.Method != http.MethodPost { // HEAD is GET: net/http leaves the content out
+		return wire.ReadQuery(r.URL.RawQuery, path), 0, nil
 	}
 	if r.ContentLength != 0 && !isJSON(r.Header.Get("Content-Type")) {
-		q.status = http.StatusUnsupportedMediaType
-		return q, service.ErrMediaType
+		return nil, http.StatusUnsupportedMediaType, service.ErrMediaType
 	}
-	var body []byte
-	if body, q.status, err = readBody(w, r, b.maxBody); err != nil {
-		return q, err
+	body, status, err := readBody(w, r, maxBody)
+	if err != nil {
+		return nil, status, err
 	}
-	reader, fault := wire.ReadBody(body, params)
+	reader, fault := wire.ReadBody(body, path)
 	if fault != nil {
-		return q, fault
+		return nil, 0, fault
 	}
-	q.params = reader
-	return q, nil
+	return reader, 0, nil
 }
 
 // routeOf returns the route that is called, and the parameters in its path.
@@ -65,12 +69,18 @@ func routeOf(w http.ResponseWriter, r *http.Request) (to route, params map[strin
 	if !ok {
 		return to, nil, 0, &service.Fault{Kind: service.UnknownMethod, Message: "Not found"}
 	}
+	to, status, err = m.routeFor(w, r)
+	return to, m.params, status, err
+}
+
+// routeFor returns the route of m for the verb of a request.
+func (m match) routeFor(w http.ResponseWriter, r *http.Request) (to route, status int, err error) {
 	i := slices.IndexFunc(m.routes, func(to route) bool { return to.serves(r.Method) })
 	if i < 0 {
 		w.Header().Set("Allow", m.verbs())
-		return to, nil, http.StatusMethodNotAllowed, &service.Fault{Kind: service.UnknownMethod, Message: "Method not allowed"}
+		return to, http.StatusMethodNotAllowed, &service.Fault{Kind: service.UnknownMethod, Message: "Method not allowed"}
 	}
-	return m.routes[i], m.params, 0, nil
+	return m.routes[i], 0, nil
 }
 
 func (rest) result(_ request, value any) ([]byte, error) { return wire.Marshal(value) }

@@ -12,16 +12,19 @@ import (
 // restPath is the path of plain HTTP on the card.
 const restPath = "/a2a/rest"
 
-// A route is one line of the table for plain HTTP. A path is matched segment by
+// A route is one line of a table. A path is matched segment by
 // segment; {name} matches any text, and the rest of a segment matches itself.
 type route struct {
 	verb   string
 	path   string
-	method string // of 1.0
+	method string // of 1.0, or the operation of a page
 }
 
-// routes is that table. If two paths match, the first one counts.
-var routes = []route{
+// A routeTable lists routes. If two paths match, the first one counts.
+type routeTable []route
+
+// routes is the table for plain HTTP.
+var routes = routeTable{
 	{http.MethodPost, "message:send", "SendMessage"},
 	{http.MethodPost, "message:stream", "SendStreamingMessage"},
 	{http.MethodGet, "tasks", "ListTasks"},
@@ -59,19 +62,20 @@ func plainColons(next echo.HandlerFunc) echo.HandlerFunc {
 // there is no route.
 func find(path string) (m match, ok bool) {
 	segments := strings.Split(strings.TrimLeft(path, "/"), "/")
-	if m, ok := findIn(segments); ok {
+	if m, ok := routes.find(segments); ok {
 		return m, true
 	}
 	tenant, err := url.PathUnescape(segments[0])
-	if m, ok = findIn(segments[1:]); !ok || err != nil {
+	if m, ok = routes.find(segments[1:]); !ok || err != nil {
 		return m, false
 	}
 	m.params["tenant"] = tenant
 	return m, true
 }
 
-func findIn(segments []string) (m match, ok bool) {
-	for _, r := range routes {
+// find finds a path, given as its escaped segments.
+func (t routeTable) find(segments []string) (m match, ok bool) {
+	for _, r := range t {
 		params, ok := r.match(segments)
 		switch {
 		case ok && len(m.routes) == 0:

@@ -18,6 +18,7 @@ type Server struct {
 	echo    *echo.Echo
 	rpc     rpc
 	rest    rest
+	page    pageBinding
 	pages   pages
 	cards
 }
@@ -30,6 +31,7 @@ func New(cfg Config) *Server {
 		cfg: cfg, log: cfg.Log, service: cfg.Service, echo: echo.New(),
 		rpc:   rpc{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
 		rest:  rest{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
+		page:  pageBinding{operations: byName(pageTable(cfg.Service)), maxBody: cfg.MaxBody},
 		pages: pages{cfg.Origins, cfg.Hosts, foreignPages(cfg.Origins)},
 		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now},
 	}
@@ -64,6 +66,7 @@ func (s *Server) routes() {
 			s.echo.Any("/:tenant"+path, s.serveREST)
 		}
 	}
+	s.echo.Any(pagePath+"/*", s.servePage)
 	get(healthPath, serveHealth)
 	get(readyPath, readiness{s.service}.serve)
 }

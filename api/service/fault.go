@@ -132,6 +132,13 @@ func TaskUnknown(id string) *Fault {
 	return f
 }
 
+// isTaskUnknown reports whether err is a fault about a task that does not exist or
+// is not the caller's.
+func isTaskUnknown(err error) bool {
+	var f *Fault
+	return errors.As(err, &f) && f.Kind == TaskNotFound
+}
+
 // optNotFound returns the fault of something of the extension that does not exist
 // or is not the caller's.
 func optNotFound(reason, what, id string) *Fault {

@@ -72,6 +72,9 @@ var needs = map[string]need{
 	"DeleteTaskPushNotificationConfig": {ManageWebhooks},
 	"GetExtendedAgentCard":             Scopes(), // for any of them: it is about no work
 
+	"GetTaskRecord": {ReadRuns},
+	"GetRun":        {ReadRuns},
+
 	"objectives/create":  {CreateRuns},
 	"objectives/get":     {ReadRuns},
 	"objectives/list":    {ReadRuns},

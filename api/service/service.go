@@ -73,6 +73,7 @@ type Service struct {
 	messages          // message/send and message/stream
 	tasks             // tasks/get and tasks/list
 	streams           // tasks/resubscribe
+	records           // durable records of tasks, and runs
 	objectives        // objectives and plans: create an objective, get and list
 	objectiveCommands // changes of objectives and plans
 	taskCommands      // changes of plan tasks, and tasks/cancel
@@ -98,7 +99,7 @@ func New(cfg Config) *Service {
 	s.cards = newCards(cfg)
 	s.streams = streams{read, wait, cfg.Watch}
 	s.messages = messages{cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
-	s.tasks = tasks{read, pages}
+	s.tasks, s.records = tasks{read, pages}, records{read}
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
 	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
 	s.objectiveCommands, s.taskCommands = objectiveCommands{commands}, taskCommands{commands}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"longhaul/api/service"
+	"longhaul/api/wire"
+)
+
+// pagePath is the path of pages that are not of A2A.
+const pagePath = "/v1"
+
+// pageRoutes is their table. Their operations are in pageTable.
+var pageRoutes = routeTable{
+	{http.MethodGet, "a2a/tasks/{id}", "GetTaskRecord"},
+	{http.MethodGet, "runs/{id}", "GetRun"},
+}
+
+// pageTable has one line for each operation of a page.
+func pageTable(s *service.Service) []*operation {
+	return []*operation{
+		page("GetTaskRecord", pageReply(wire.ReadID, s.GetTaskRecord, wire.Version.TaskRecord)),
+		page("GetRun", pageReply(wire.ReadID, s.GetRun, wire.Version.Run)),
+	}
+}
+
+func page(name string, run run) *operation {
+	return &operation{names: map[wire.Version]string{wire.V10: name}, run: run}
+}
+
+// pageReply is reply for a page, which has no extensions.
+func pageReply[P, R any](read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (R, error), write func(wire.Version, R) any) run {
+	return func(ctx context.Context, c *service.Call, r *wire.Reader) (outcome, error) {
+		p, err := wire.Params(r, read, func([]string) error { return nil })
+		if err != nil {
+			return outcome{}, err
+		}
+		result, err := handle(ctx, c, p)
+		if err != nil {
+			return outcome{}, err
+		}
+		return outcome{result: write(r.Version, result)}, nil
+	}
+}
+
+// pageBinding is the binding of pages: plain HTTP like rest, but without versions, and with
+// faults in a flat envelope.
+type pageBinding struct {
+	operations map[string]*operation
+	maxBody    int64
+}
+
+// read checks a request in the order in which failures take precedence.
+func (b pageBinding) read(w http.ResponseWriter, r *http.Request) (q request, err error) {
+	q.version = wire.V10
+	m, ok := findPage(r)
+	if !ok {
+		return q, &service.Fault{Kind: service.UnknownMethod, Message: "Not found"}
+	}
+	to, status, err := m.routeFor(w, r)
+	if err != nil {
+		q.status = status
+		return q, err
+	}
+	q.method, q.operation = to.method, b.operations[to.method]
+	q.params, q.status, err = paramsOf(w, r, m.params, b.maxBody)
+	return q, err
+}
+
+func findPage(r *http.Request) (match, bool) {
+	return pageRoutes.find(strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), pagePath+"/"), "/"))
+}
+
+func (pageBinding) result(_ request, value any) ([]byte, error) { return wire.Marshal(value) }
+
+func (pageBinding) failure(q request, f *service.Fault) ([]byte, error) {
+	return wire.Marshal(wire.Flat(f, statusOf(q, f)))
+}
+
+func (pageBinding) media(*http.Request) string { return mediaJSON }
+
+func (pageBinding) refusal(q request, _ *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte) {
+	return statusOf(q, f), mediaJSON, body
+}
+
+// servePage serves a page that is not of A2A.
+func (s *Server) servePage(e echo.Context) error {
+	if m, ok := findPage(e.Request()); ok && e.Request().Method == http.MethodOptions {
+		return s.pages.preflight(e, m.verbs())
+	}
+	e.Response().Header().Set("Cache-Control", "no-store")
+	return s.exchange(e, s.page)
+}

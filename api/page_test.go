@@ -1,0 +1,179 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// schema reads a JSON Schema from testdata.
+func schema(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	file, err := os.Open("testdata/schema/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	doc, err := jsonschema.UnmarshalJSON(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(name, doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// wantValid checks JSON against a schema.
+func wantValid(t *testing.T, s *jsonschema.Schema, text string) {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err == nil {
+		err = s.Validate(doc)
+	}
+	if err != nil {
+		t.Errorf("%s\n%v", text, err)
+	}
+}
+
+// The schema refuses what a record may not have.
+func TestTaskRecord_schema(t *testing.T) {
+	s := schema(t, "a2a-task-state.schema.json")
+	const good = `{"taskId":"t","runId":"t","state":"input-required","interruptKind":"approval","updatedAt":"2026-03-01T09:30:00.000Z","pushConfig":{"url":"https://example.com/p","tokenFingerprint":"ab12"}}`
+	wantValid(t, s, good)
+	for _, bad := range []*strings.Replacer{
+		strings.NewReplacer(`"input-required"`, `"INPUT_REQUIRED"`), strings.NewReplacer(`"taskId":"t"`, `"artifacts":[],"taskId":"t"`),
+		strings.NewReplacer(`"input-required"`, `"working"`), strings.NewReplacer(`"interruptKind":"approval",`, ``),
+		strings.NewReplacer(`ab12`, strings.Repeat("x", 33)), strings.NewReplacer(`"url":"https://example.com/p",`, ``),
+	} {
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(bad.Replace(good)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Validate(doc) == nil {
+			t.Errorf("the schema accepts %s", bad.Replace(good))
+		}
+	}
+}
+
+// The durable record and the run of a task in every state. A record has nothing else.
+func TestTaskRecord_everyState(t *testing.T) {
+	s, valid := newService(t), schema(t, "a2a-task-state.schema.json")
+	for _, tc := range []struct{ text, state, kind, run string }{
+		{"quiet", "submitted", "", "pending"},
+		{"slow", "working", "", "running"},
+		{"approve", "input-required", "approval", "waiting-approval"},
+		{"clarify", "input-required", "clarification", "waiting-input"},
+		{"auth", "auth-required", "", "waiting-input"},
+		{"write", "completed", "", "completed"},
+		{"fail", "failed", "", "failed"},
+		{"slow cancel", "canceled", "", "cancelled"},
+	} {
+		task := s.send(t, tc.text, tc.text)
+		id := task.at("id").String()
+		if tc.state == "canceled" {
+			task = s.must(t, "CancelTask", `{"id":"`+id+`"}`)
+		}
+		w := s.get(t, "/v1/a2a/tasks/"+id)
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Cache-Control") != "no-store" {
+			t.Fatalf("%s: %d %v %s", tc.text, w.Code, w.Header(), w.Body)
+		}
+		wantValid(t, valid, w.Body.String())
+		want := fmt.Sprintf(`{"contextId":%q,"runId":%q,"state":%q,"taskId":%q,"updatedAt":%q}`,
+			task.at("contextId"), id, tc.state, id, task.at("status", "timestamp"))
+		if tc.kind != "" {
+			want = strings.Replace(want, `"runId"`, `"interruptKind":"`+tc.kind+`","runId"`, 1)
+		}
+		if diff := cmp.Diff(want, parse(t, w.Body.Bytes()).String()); diff != "" {
+			t.Errorf("%s: record mismatch (-want +got):\n%s", tc.text, diff)
+		}
+		run := parse(t, s.get(t, "/v1/runs/"+id).Body.Bytes())
+		if run.at("status").String() != tc.run || run.at("runId").String() != id || run.at("workflowId").String() != id ||
+			run.has("completedAt") != (tc.run == "completed" || tc.run == "failed" || tc.run == "cancelled") || run.has("error") != (tc.run == "failed") {
+			t.Errorf("%s: run is %v, want %s", tc.text, run, tc.run)
+		}
+	}
+	record := parse(t, s.get(t, "/v1/a2a/tasks/task-"+u("approve")+"-1-0").Body.Bytes())
+	if record.at("runId").String() != "obj-"+u("approve") || record.at("interruptKind").String() != "approval" {
+		t.Errorf("record of a plan task: %v", record)
+	}
+	if run := parse(t, s.get(t, "/v1/runs/obj-"+u("approve")).Body.Bytes()); run.at("currentNodeId").String() != "task-"+u("approve")+"-1-0" {
+		t.Errorf("run that works on a task: %v", run)
+	}
+	if run := parse(t, s.get(t, "/v1/runs/obj-"+u("fail")).Body.Bytes()); run.at("error", "message").String() == "" {
+		t.Errorf("run that has failed: %v", run)
+	}
+}
+
+// A pause shows in the status of a run.
+func TestRun_paused(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "slow")
+	run := func() string { return parse(t, s.get(t, "/v1/runs/obj-"+u("m")).Body.Bytes()).at("status").String() }
+	s.must(t, "objectives/update", `{"id":"obj-`+u("m")+`","status":"blocked"}`)
+	if got := run(); got != "paused" {
+		t.Errorf("paused: %s", got)
+	}
+}
+
+// Errors of pages have a flat envelope. What is unknown and what is another tenant's
+// give the same bytes.
+func TestPage_errors(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "write")
+	const other = "Bearer globex/bob"
+	for _, tc := range []struct {
+		verb, path, auth string
+		status           int
+		code             string
+	}{
+		{"GET", "/v1/a2a/tasks/obj-" + u("m"), other, 404, "task_not_found"},
+		{"GET", "/v1/a2a/tasks/none", "", 404, "task_not_found"},
+		{"GET", "/v1/a2a/tasks/%00", "", 404, "task_not_found"},
+		{"GET", "/v1/runs/obj-" + u("m"), other, 404, "run_not_found"},
+		{"GET", "/v1/runs/task-" + u("m") + "-1-0", "", 404, "run_not_found"},
+		{"GET", "/v1/runs/obj-" + u("m"), "Bearer nobody", 401, "unauthenticated"},
+		{"GET", "/v1/runs/obj-" + u("m"), limitedTo(without(service.ReadRuns)...), 403, "permission_denied"},
+		{"POST", "/v1/runs/obj-" + u("m"), "", 405, "method_not_allowed"},
+		{"GET", "/v1/runs", "", 404, "not_found"},
+		{"GET", "/v1/nothing", "", 404, "not_found"},
+		{"GET", "/v1/", "", 404, "not_found"},
+		{"GET", "/v1/tasks", "", 404, "not_found"},
+	} {
+		headers := []string{"Authorization", "Bearer acme/ann"}
+		if tc.auth != "" {
+			headers[1] = tc.auth
+		}
+		w := s.rest(t, tc.verb, tc.path, "", headers...)
+		n := parse(t, w.Body.Bytes())
+		if w.Code != tc.status || n.at("error").String() != tc.code || n.at("message").String() == "" {
+			t.Errorf("%s %s: %d %v, want %d %s", tc.verb, tc.path, w.Code, n, tc.status, tc.code)
+		}
+	}
+	for _, path := range []string{"/v1/a2a/tasks/", "/v1/runs/"} {
+		body := func(id, auth string) string {
+			return strings.ReplaceAll(s.get(t, path+id, "Authorization", auth).Body.String(), id, "ID")
+		}
+		if foreign, unknown := body("obj-"+u("m"), other), body(opt.DerivedObjectiveID("globex", "bob", "x"), other); foreign != unknown {
+			t.Errorf("%s: %s and %s", path, foreign, unknown)
+		}
+	}
+	s.journal.fail(fmt.Errorf("disk on fire"))
+	if w := s.get(t, "/v1/runs/obj-"+u("m")); w.Code != 500 || strings.Contains(w.Body.String(), "fire") {
+		t.Errorf("a failure: %d %s", w.Code, w.Body)
+	}
+}

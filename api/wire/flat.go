@@ -1,0 +1,39 @@
+package wire
+
+import (
+	"net/http"
+	"strings"
+
+	"longhaul/api/service"
+)
+
+// flat is the envelope of errors on pages that are not of A2A.
+type flat struct {
+	Error   string         `json:"error"` // a constant for programs
+	Message string         `json:"message"`
+	Details map[string]any `json:"details,omitempty"`
+}
+
+// Flat returns f as the body of an answer of a page that is not of A2A. status is
+// that of the answer.
+func Flat(f *service.Fault, status int) any {
+	reason, _ := ErrorInfo(f, false)
+	if reason == "" && f.Kind != service.UnknownMethod {
+		reason = shapes[f.Kind].plain
+	}
+	if reason == "" {
+		reason = strings.ReplaceAll(http.StatusText(status), " ", "_")
+	}
+	out := flat{Error: strings.ToLower(reason), Message: f.Message}
+	if len(f.Info)+len(f.Violations) == 0 {
+		return out
+	}
+	out.Details = map[string]any{}
+	for name, value := range f.Info {
+		out.Details[name] = value
+	}
+	if len(f.Violations) > 0 {
+		out.Details["fieldViolations"] = f.Violations
+	}
+	return out
+}
