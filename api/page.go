@@ -23,8 +23,8 @@ var pageRoutes = routeTable{
 // pageTable has one line for each operation of a page.
 func pageTable(s *service.Service) []*operation {
 	return []*operation{
-		page("GetTaskRecord", pageReply(wire.ReadID, s.GetTaskRecord, wire.Version.TaskRecord)),
-		page("GetRun", pageReply(wire.ReadID, s.GetRun, wire.Version.Run)),
+		page("GetTaskRecord", pageReply(wire.ReadID, s.GetTaskRecord, wire.TaskRecord)),
+		page("GetRun", pageReply(wire.ReadID, s.GetRun, wire.Run)),
 	}
 }
 

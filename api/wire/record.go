@@ -41,7 +41,7 @@ type runError struct {
 func ReadID(r *Reader) service.IDParams { return service.IDParams{ID: r.params().needText("id")} }
 
 // TaskRecord returns the durable record of a task. It is the same in all versions.
-func (v Version) TaskRecord(r service.TaskRecord) any {
+func TaskRecord(_ Version, r service.TaskRecord) any {
 	out := taskRecord{
 		TaskID: r.TaskID, RunID: r.RunID, ContextID: r.ContextID, State: r.State, InterruptKind: r.InterruptKind, UpdatedAt: r.UpdatedAt,
 	}
@@ -52,7 +52,7 @@ func (v Version) TaskRecord(r service.TaskRecord) any {
 }
 
 // Run returns a run. It is the same in all versions.
-func (v Version) Run(r service.Run) any {
+func Run(_ Version, r service.Run) any {
 	out := run{RunID: r.ID, WorkflowID: r.ID, Status: r.Status, NodeID: r.TaskID, CompletedAt: r.CompletedAt}
 	if r.ErrorCode != "" {
 		out.Error = &runError{r.ErrorCode, r.Error}
