@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/labstack/echo/v4"
-
 	"longhaul/api/service"
 	"longhaul/api/wire"
 )
@@ -85,13 +83,4 @@ func (pageBinding) media(*http.Request) string { return mediaJSON }
 
 func (pageBinding) refusal(q request, _ *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte) {
 	return statusOf(q, f), mediaJSON, body
-}
-
-// servePage serves a page that is not of A2A.
-func (s *Server) servePage(e echo.Context) error {
-	if m, ok := findPage(e.Request()); ok && e.Request().Method == http.MethodOptions {
-		return s.pages.preflight(e, m.verbs())
-	}
-	e.Response().Header().Set("Cache-Control", "no-store")
-	return s.exchange(e, s.page)
 }

@@ -81,6 +81,15 @@ func (s *Server) serveREST(e echo.Context) error {
 	return s.exchange(e, s.rest)
 }
 
+// servePage serves a page that is not of A2A.
+func (s *Server) servePage(e echo.Context) error {
+	if m, ok := findPage(e.Request()); ok && e.Request().Method == http.MethodOptions {
+		return s.pages.preflight(e, m.verbs())
+	}
+	e.Response().Header().Set("Cache-Control", "no-store")
+	return s.exchange(e, s.page)
+}
+
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
