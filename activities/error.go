@@ -39,7 +39,6 @@ const (
 	PanicError         = "Panic"
 	ExecutorError      = "Executor"
 	NoPurgerError      = "NoPurger"
-	NoPushError        = "NoPush"
 	WorkerStoppedError = "WorkerStopped"
 	JournalError       = "Journal"
 )

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the replies in testdata")
 // that must come, byte for byte but for the indentation of JSON. A request begins
 // with its method, path and headers, then a blank line, then its body; without a
 // method it is the body of a POST to /a2a, and the header V10 means "A2A-Version:
-// 1.0". In a request U(m-1) is the common part of the ids of the work that the
+// 1.0". In the files whose names begin with "push", push is on. In a request U(m-1) is the common part of the ids of the work that the
 // message m-1 began. A section named "setup" changes the state of the engine.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -39,7 +39,11 @@ func TestConversations(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := parseArchive(string(data))
-			got := newService(t).run(t, a)
+			var change []func(*config)
+			if strings.HasPrefix(filepath.Base(file), "push") {
+				change = append(change, pushOn)
+			}
+			got := newService(t, change...).run(t, a)
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)

@@ -35,10 +35,10 @@ func table(s *service.Service) []*operation {
 		core("tasks/cancel", "CancelTask", reply(s, wire.ReadCancel, s.CancelTask, wire.Version.Task)),
 		core("tasks/resubscribe", "SubscribeToTask", streaming(s, wire.ReadTask, s.Subscribe)).streams(),
 
-		core("tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig", refused(s, service.ErrNoPush)),
-		core("tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig", refused(s, service.ErrNoPush)),
-		core("tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs", refused(s, service.ErrNoPush)),
-		core("tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig", refused(s, service.ErrNoPush)),
+		core("tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig", pushing(s, wire.ReadCreatePush, s.CreatePush, wire.WritePush)),
+		core("tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig", pushing(s, wire.ReadGetPush, s.GetPush, wire.WritePush)),
+		core("tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs", pushing(s, wire.ReadListPushes, s.ListPushes, wire.WritePushPage)),
+		core("tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig", pushing(s, wire.ReadDeletePush, s.DeletePush, wire.WriteNothing)),
 		core("agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard", reply(s, wire.Nothing, s.ExtendedCard, wire.Version.PureCard)),
 
 		extension("objectives/create", reply(s, wire.ReadCreateObjective, s.CreateObjective, wire.Version.NewObjective)),
@@ -92,6 +92,15 @@ func reply[P, R any](s *service.Service, read func(*wire.Reader) P, handle func(
 		}
 		return outcome{result: write(r.Version, result)}, nil
 	}
+}
+
+// pushing makes an operation of a handler for push configs. The operation is
+// refused if push is off.
+func pushing[P, R any](s *service.Service, read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (R, error), write func(wire.Version, R) any) run {
+	if !s.Pushes() {
+		return refused(s, service.ErrNoPush)
+	}
+	return reply(s, read, handle, write)
 }
 
 // streaming makes an operation of a handler that opens a stream. The operation is

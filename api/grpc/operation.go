@@ -51,19 +51,19 @@ func (o operations) SubscribeToTask(req *a2apb.SubscribeToTaskRequest, to grpc.S
 }
 
 func (o operations) CreateTaskPushNotificationConfig(ctx context.Context, req *a2apb.TaskPushNotificationConfig) (*a2apb.TaskPushNotificationConfig, error) {
-	return nil, refuse(ctx, req, service.ErrNoPush)
+	return pushing(ctx, req, wire.ReadCreatePush, o.service.CreatePush, newPush)
 }
 
 func (o operations) GetTaskPushNotificationConfig(ctx context.Context, req *a2apb.GetTaskPushNotificationConfigRequest) (*a2apb.TaskPushNotificationConfig, error) {
-	return nil, refuse(ctx, req, service.ErrNoPush)
+	return pushing(ctx, req, wire.ReadGetPush, o.service.GetPush, newPush)
 }
 
 func (o operations) ListTaskPushNotificationConfigs(ctx context.Context, req *a2apb.ListTaskPushNotificationConfigsRequest) (*a2apb.ListTaskPushNotificationConfigsResponse, error) {
-	return nil, refuse(ctx, req, service.ErrNoPush)
+	return pushing(ctx, req, wire.ReadListPushes, o.service.ListPushes, newPushPage)
 }
 
 func (o operations) DeleteTaskPushNotificationConfig(ctx context.Context, req *a2apb.DeleteTaskPushNotificationConfigRequest) (*emptypb.Empty, error) {
-	return nil, refuse(ctx, req, service.ErrNoPush)
+	return pushing(ctx, req, wire.ReadDeletePush, o.service.DeletePush, newNothing)
 }
 
 func (o operations) GetExtendedAgentCard(ctx context.Context, req *a2apb.GetExtendedAgentCardRequest) (*a2apb.AgentCard, error) {
@@ -84,6 +84,17 @@ func reply[P, R any, M proto.Message](
 		return answer, err
 	}
 	return write(result), nil
+}
+
+// pushing is reply for push configs: refused if push is off.
+func pushing[P, R any, M proto.Message](
+	ctx context.Context, req proto.Message,
+	read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (R, error), write func(R) M,
+) (answer M, err error) {
+	if !currentOf(ctx).service.Pushes() {
+		return answer, refuse(ctx, req, service.ErrNoPush)
+	}
+	return reply(ctx, req, read, handle, write)
 }
 
 // refuse returns the error of an operation that is not offered.

@@ -34,6 +34,7 @@ type Rules struct {
 	SubscribeToEnded  bool // a subscription to an ended task shows the task once
 	InterruptEnds     bool // a subscription ends when the task needs input
 	CardFault         bool // a missing extended card has its own fault
+	DefaultPush       bool // a push config may have no id
 }
 
 // A Call is one request in progress: its caller, the rules of its version, its

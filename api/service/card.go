@@ -131,11 +131,12 @@ type cards struct {
 	info     CardInfo
 	extended *CardInfo
 	limits   opt.Limits
+	push     bool // the agent delivers states to URLs
 	skills   atomic.Pointer[[]Skill]
 }
 
 func newCards(cfg Config) *cards {
-	c := &cards{info: cfg.Card, extended: cfg.Extended, limits: cfg.Limits}
+	c := &cards{info: cfg.Card, extended: cfg.Extended, limits: cfg.Limits, push: cfg.CheckPush != nil}
 	c.SetSkills(cfg.Card.Skills)
 	return c
 }
@@ -189,7 +190,7 @@ func (s *cards) card(i CardInfo) Card {
 		Provider: i.Provider, DocumentationURL: i.DocumentationURL, IconURL: i.IconURL,
 		Interfaces: s.info.Interfaces,
 		Capabilities: Capabilities{
-			Streaming: s.Streams(), Push: false, Extended: s.extended != nil,
+			Streaming: s.Streams(), Push: s.push, Extended: s.extended != nil,
 			Extensions: s.info.extensions(s.limits),
 		},
 		Schemes:      i.Schemes,

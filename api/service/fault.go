@@ -49,6 +49,8 @@ const (
 	reasonUnauthenticated = "UNAUTHENTICATED"
 	reasonForbidden       = "PERMISSION_DENIED"
 	reasonQueueFull       = "QUEUE_LIMIT_EXCEEDED"
+	reasonPushLimit       = "PUSH_CONFIG_LIMIT_EXCEEDED"
+	reasonNoDelivery      = "DELIVERY_NOT_FOUND"
 	reasonUnavailable     = "UNAVAILABLE"
 	reasonRateLimited     = "RATE_LIMIT_EXCEEDED"
 	reasonTransition      = "INVALID_STATE_TRANSITION"

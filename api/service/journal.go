@@ -15,6 +15,8 @@ type Journal interface {
 	ObjectiveReader
 	EventReader
 	BlobKeeper
+	PushKeeper
+	DeliveryKeeper
 
 	// Record records the events of batches. Repeating one changes nothing.
 	Record(ctx context.Context, batches ...opt.Batch) error
@@ -65,6 +67,26 @@ type EventReader interface {
 type BlobKeeper interface {
 	WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error
 	ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, error)
+}
+
+// A PushKeeper keeps push configs. All calls are for a tenant, like reads.
+type PushKeeper interface {
+	// PutPush adds a config or replaces the one with its id. The task of an inline
+	// one may be about to begin. The error wraps opt.ErrPushLimit if there are too
+	// many.
+	PutPush(ctx context.Context, p opt.PushConfig) error
+	// Pushes returns the configs of a task, the oldest first.
+	Pushes(ctx context.Context, tenant, taskID string) ([]opt.PushConfig, error)
+	// RemovePush removes a config, if it is there.
+	RemovePush(ctx context.Context, tenant, taskID, id string) error
+}
+
+// A DeliveryKeeper keeps the deliveries to push configs.
+type DeliveryKeeper interface {
+	// Deliveries returns those of a task, in the order of its states.
+	Deliveries(ctx context.Context, tenant, taskID string) ([]opt.Delivery, error)
+	// Redeliver makes one due again whose config is there.
+	Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error
 }
 
 // A Watch says that an objective may have new events: C is ready once for any

@@ -18,7 +18,7 @@ type SendParams struct {
 	BadDecision  *Fault        // of a decision that could not be read; used only if the message is for a task
 	History      int           // number of messages to return
 	Scope        opt.HistoryScope
-	Push         bool // the request has a push configuration
+	Push         *PushRequest // a config for the task that the message begins or is for; nil for none
 	ReturnAtOnce bool
 	After        *int64 // resume a stream after this event
 
@@ -65,6 +65,7 @@ type messages struct {
 	wait    waiter
 	ids     ids
 	streams streams
+	pushes  pushes
 }
 
 // A delivery is the result of delivering a message: an answer, or a task.
@@ -129,11 +130,8 @@ func (s *messages) StreamMessage(ctx context.Context, c *Call, p SendParams) (*S
 // deliver delivers a message to new work or to the task that it names. It is
 // durable when deliver returns nil. The caller closes the watch of the delivery.
 func (s *messages) deliver(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
-	if p.Push {
-		if err := c.may(ManageWebhooks); err != nil {
-			return nil, err
-		}
-		return nil, ErrNoPush
+	if err := s.pushes.checkInline(ctx, c, p.Push); err != nil {
+		return nil, err
 	}
 	p.light = p.Message
 	p.light.Parts, p.blobs = a2a.Detach(p.Message.Parts)

@@ -63,7 +63,7 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 	if err := s.out.keep(ctx, v.ObjectiveID, p.blobs); err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, c, v, letter)
+	return s.tell(ctx, c, v, letter, p.Push)
 }
 
 // mayTell refuses a letter for which the caller lacks the scope: a reply needs
@@ -130,8 +130,18 @@ func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 }
 
 // tell delivers a letter and waits a short time for the verdict on it and for the
-// task to change.
-func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
+// task to change. A push config is stored before that.
+func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter, push *PushRequest) (*delivery, error) {
+	undo, err := s.pushes.attach(ctx, c, push, v.Task.ID, l.Once())
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.handOver(ctx, c, v, l)
+	return d, undo(err)
+}
+
+// handOver is tell without the push config.
+func (s *messages) handOver(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
 	d := &delivery{taskID: v.Task.ID, watch: s.cfg.Watch(v.ObjectiveID)}
 	if l.Reply != nil {
 		d.gate = l.Reply.GateID

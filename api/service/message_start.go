@@ -62,7 +62,7 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 	w := s.cfg.Watch(id)
 	err = s.out.keep(ctx, id, p.blobs)
 	if err == nil {
-		err = s.startInContext(ctx, o)
+		err = s.startInContext(ctx, c, o, p.Push)
 	}
 	if err != nil {
 		w.Close()
@@ -74,8 +74,9 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 	return &delivery{taskID: id, watch: w}, nil
 }
 
-// startInContext starts an objective, behind what is open in its context.
-func (s *messages) startInContext(ctx context.Context, o opt.Opening) error {
+// startInContext starts an objective, behind what is open in its context. Its push
+// config, if there is one, is stored before that.
+func (s *messages) startInContext(ctx context.Context, c *Call, o opt.Opening, push *PushRequest) error {
 	if o.Objective.ContextID != o.Objective.ID {
 		ctx, cancel := s.out.detached(ctx)
 		defer cancel()
@@ -85,8 +86,11 @@ func (s *messages) startInContext(ctx context.Context, o opt.Opening) error {
 		}
 		o.Objective.QueuedAt = queuedAt
 	}
-	_, err := s.out.start(ctx, o)
-	return err
+	undo, err := s.pushes.attach(ctx, c, push, o.Objective.ID, "")
+	if err == nil {
+		_, err = s.out.start(ctx, o)
+	}
+	return undo(err)
 }
 
 // beganOnce returns the ended task that a repeated message began. If the journal
@@ -174,7 +178,7 @@ func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objec
 	if l.QueuedAt, err = s.out.place(ctx, *o); err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, c, v, l)
+	return s.tell(ctx, c, v, l, p.Push)
 }
 
 // errNotIdle is returned for a message to an idle objective that another message

@@ -65,10 +65,23 @@ func (s records) GetTaskRecord(ctx context.Context, c *Call, p IDParams) (TaskRe
 	if err != nil {
 		return TaskRecord{}, err
 	}
+	push, err := s.push(ctx, c, v.Task.ID)
+	if err != nil {
+		return TaskRecord{}, err
+	}
 	return TaskRecord{
-		TaskID: v.Task.ID, RunID: v.ObjectiveID, ContextID: v.Task.ContextID,
+		Push: push, TaskID: v.Task.ID, RunID: v.ObjectiveID, ContextID: v.Task.ContextID,
 		State: v.Task.Status.State, InterruptKind: waitingFor(v), UpdatedAt: v.Task.Status.At,
 	}, nil
+}
+
+// push returns the oldest push config of a task, nil for none.
+func (s records) push(ctx context.Context, c *Call, taskID string) (*PushRecord, error) {
+	list, err := s.read.journal.Pushes(ctx, c.Tenant, taskID)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &PushRecord{URL: list[0].URL, TokenFingerprint: list[0].Fingerprint}, nil
 }
 
 // waitingFor returns the kind of the question that a task waits with, "" if its

@@ -45,6 +45,11 @@ type Config struct {
 	MaxQueue     int           // objectives that may wait in one context; zero: 9,999
 	Limits       opt.Limits    // of one objective; zero: its defaults
 
+	// CheckPush returns why states may not be delivered to a URL, in words for its
+	// client. Nil turns push notifications off.
+	CheckPush  func(ctx context.Context, rawURL string) error
+	PushStates opt.PushSet // that new push configs deliver
+
 	Log  *zap.Logger      // nil discards logs
 	Now  func() time.Time // nil: time.Now
 	Rand io.Reader        // for ids, safe for concurrent use; nil: crypto/rand
@@ -76,6 +81,7 @@ type Service struct {
 	records           // durable records of tasks, and runs
 	objectives        // objectives and plans: create an objective, get and list
 	objectiveCommands // changes of objectives and plans
+	pushes            // push configs and deliveries
 	taskCommands      // changes of plan tasks, and tasks/cancel
 
 	engine  Engine
@@ -98,7 +104,8 @@ func New(cfg Config) *Service {
 	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions(cfg.Limits)}
 	s.cards = newCards(cfg)
 	s.streams = streams{read, wait, cfg.Watch}
-	s.messages = messages{cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
+	s.pushes = pushes{cfg: cfg, read: read, out: out, ids: ids, pages: pages}
+	s.messages = messages{pushes: s.pushes, cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
 	s.tasks, s.records = tasks{read, pages}, records{read}
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
 	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}

@@ -42,10 +42,10 @@ func ReadSend(r *Reader) service.SendParams {
 	c.texts("acceptedOutputModes") // optional, so a wrong value is not refused
 	if r.Version == V03 {
 		p.ReturnAtOnce = !c.flag("blocking", true)
-		p.Push = c.find("pushNotificationConfig") != nil
+		p.Push = inlinePush(c, "pushNotificationConfig", p.Message.TaskID)
 	} else {
 		p.ReturnAtOnce = c.flag("returnImmediately", false)
-		p.Push = c.find("taskPushNotificationConfig") != nil
+		p.Push = inlinePush(c, "taskPushNotificationConfig", p.Message.TaskID)
 	}
 	return p
 }

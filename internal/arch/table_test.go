@@ -16,8 +16,7 @@ var rooms = []room{
 	{name: "opt/machine", imports: []string{"a2a", "opt"}},                    // what objectives, plans and contexts do next
 	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine"}}, // a world without Temporal for them
 
-	{name: "activities", imports: []string{"a2a", "opt",
-		"internal/egress"}}, // deliveries go to URLs of others; the classes of their errors
+	{name: "activities", imports: []string{"a2a", "opt"}},
 	{name: "activities/planner", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"activities/human"}, // playbooks contain its tasks
 	},
@@ -25,8 +24,7 @@ var rooms = []room{
 
 	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "activities"},
 		tests: []string{"worker"}}, // what is registered is what is tested
-	{name: "worker", imports: []string{"workflows", "activities",
-		"opt"}}, // the names of push configs, which its dispatcher hands over
+	{name: "worker", imports: []string{"workflows", "activities"}},
 
 	{name: "api/service", imports: []string{"a2a", "opt", // the operations, which all bindings call
 		"opt/machine"}, // what a command may ask for
@@ -40,7 +38,8 @@ var rooms = []room{
 	{name: "api/identity", imports: []string{"a2a", "opt", "api/service"}, // who calls, for both bindings
 		tests: []string{"internal/journal", "api", "api/grpc"}}, // what they answer to wrong credentials
 	{name: "api/service/servicetest", imports: []string{"a2a", "opt", "opt/machine", "api/service", // an engine for tests
-		"internal/journal"}}, // which records in the real journal
+		"internal/journal", // which records in the real journal
+		"internal/seal"}},  // which has a key for secrets
 	{name: "api/*", imports: []string{"a2a", "opt", "api/service"}},
 	{name: "client", imports: []string{"a2a", "opt"}},
 

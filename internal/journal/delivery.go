@@ -233,7 +233,7 @@ func (j deliveries) Redeliver(ctx context.Context, tenant, taskID, configID stri
 		var status opt.DeliveryStatus
 		found, err := c.get(`SELECT d.status FROM deliveries d
 			JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
-			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.n = $4 AND c.tenant = $5 AND c.pending = 0`,
+			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.n = $4 AND c.tenant = $5`,
 			args{objectiveOf(taskID), taskID, configID, n, tenant}, &status)
 		if err == nil && !found {
 			err = unknown("delivery to push config", configID)

@@ -68,7 +68,7 @@ func (j pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.Push
 		if err := knownTask(c, tenant, taskID); err != nil {
 			return err
 		}
-		list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3 AND c.pending = 0", args{objectiveOf(taskID), taskID, id})
+		list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", args{objectiveOf(taskID), taskID, id})
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (j pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.P
 		if err := knownTask(c, tenant, taskID); err != nil {
 			return err
 		}
-		list, err = j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.pending = 0 ORDER BY c.created_at, c.id", args{objectiveOf(taskID), taskID})
+		list, err = j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 ORDER BY c.created_at, c.id", args{objectiveOf(taskID), taskID})
 		return err
 	})
 	return list, err

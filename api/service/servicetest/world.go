@@ -21,6 +21,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/service"
 	"longhaul/internal/journal"
+	"longhaul/internal/seal"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -79,7 +80,12 @@ type World struct {
 // New returns a world, which ends with the test.
 func New(t testing.TB, cfg Config) *World {
 	t.Helper()
-	j, err := journal.Open(context.Background(), journal.Config{})
+	box, err := seal.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w *World
+	j, err := journal.Open(context.Background(), journal.Config{Sealer: box, Now: func() time.Time { return w.Now() }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +94,11 @@ func New(t testing.TB, cfg Config) *World {
 			t.Errorf("close journal: %v", err)
 		}
 	})
-	return &World{
+	w = &World{
 		t: t, openings: map[string]opt.Opening{},
 		driver: driver{cfg: cfg, journal: j, now: Start, sleeping: map[string]bool{}, runs: map[string]*run{}},
 	}
+	return w
 }
 
 // Journal returns the journal of w.

@@ -1,0 +1,24 @@
+package grpc
+
+import (
+	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// newPush returns a push config without its secrets.
+func newPush(p opt.PushConfig) *a2apb.TaskPushNotificationConfig {
+	out := &a2apb.TaskPushNotificationConfig{TaskId: p.TaskID, Id: p.ID, Url: p.URL}
+	if p.Scheme != "" {
+		out.Authentication = &a2apb.AuthenticationInfo{Scheme: p.Scheme}
+	}
+	return out
+}
+
+func newPushPage(p service.PushPage) *a2apb.ListTaskPushNotificationConfigsResponse {
+	return &a2apb.ListTaskPushNotificationConfigsResponse{Configs: each(p.Configs, newPush), NextPageToken: p.Next}
+}
+
+func newNothing(struct{}) *emptypb.Empty { return &emptypb.Empty{} }

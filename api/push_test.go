@@ -1,0 +1,270 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/opt"
+)
+
+// pushOn turns push notifications on. URLs of hosts that begin with "10." and
+// those without TLS are refused.
+func pushOn(c *config) {
+	c.CheckPush = func(_ context.Context, url string) error {
+		if host, ok := strings.CutPrefix(url, "https://"); !ok || strings.HasPrefix(host, "10.") {
+			return errors.New("must be the https URL of a public host")
+		}
+		return nil
+	}
+}
+
+// pushed returns the push configs of a task, as text with their secrets.
+func (s *fixture) pushed(t *testing.T, taskID string) (list []string) {
+	t.Helper()
+	configs, err := s.world.Journal().Pushes(t.Context(), "acme", taskID)
+	if err != nil && !errors.Is(err, opt.ErrUnknown) {
+		t.Fatal(err)
+	}
+	for _, p := range configs {
+		list = append(list, fmt.Sprint(p.Version, " ", p.URL, " ", p.Token, " ", p.Scheme, " ", p.Credentials))
+	}
+	return list
+}
+
+// due returns the states of a task that are to be delivered.
+func (s *fixture) due(t *testing.T, taskID string) (list []string) {
+	t.Helper()
+	all, err := s.world.Journal().Deliveries(t.Context(), "acme", taskID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range all {
+		list = append(list, string(d.State))
+	}
+	return list
+}
+
+// hook is a push config of 1.0 for a send.
+const hook = `"configuration":{"returnImmediately":true,"taskPushNotificationConfig":` +
+	`{"url":"https://client.example.com/hook","token":"canary-token","authentication":{"scheme":"Bearer","credentials":"canary-credentials"}}}`
+
+const hooked = "1.0 https://client.example.com/hook canary-token Bearer canary-credentials"
+
+func wantList(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s mismatch (-want +got):\n%s", what, diff)
+	}
+}
+
+// A config that comes with a message is stored before the work begins: no state
+// is missed, and a repeat makes no second one.
+func TestSendMessage_withPush(t *testing.T) {
+	s := newService(t, pushOn, func(c *config) { c.PushStates = opt.PushAll })
+	for range 2 {
+		s.call(t, "SendMessage", `{"message":`+message("m-1", "Write", "")+`,`+hook+`}`)
+	}
+	id := "obj-" + u("m-1")
+	wantList(t, "configs", s.pushed(t, id), hooked)
+	wantList(t, "states", s.due(t, id), "submitted", "working", "completed")
+}
+
+func TestStreamMessage_withPush(t *testing.T) {
+	s := newService(t, pushOn)
+	s.post(t, `{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{"message":{"messageId":"m-1","role":"user","parts":[{"kind":"text","text":"Write"}]},`+
+		`"configuration":{"pushNotificationConfig":{"url":"https://client.example.com/hook","authentication":{"schemes":["Digest","basic"],"credentials":"YQ=="}}}}}`)
+	id := "obj-" + u("m-1")
+	wantList(t, "configs", s.pushed(t, id), "0.3 https://client.example.com/hook  basic YQ==")
+	wantList(t, "states", s.due(t, id), "completed")
+}
+
+// The service ends between the config and the work, and between the work and the
+// answer: the repeat of the send makes what is missing.
+func TestSendMessage_withPushAndCrash(t *testing.T) {
+	s := newService(t, pushOn)
+	id := "obj-" + u("m-1")
+	send := func(s *fixture) node {
+		return s.call(t, "SendMessage", `{"message":`+message("m-1", "Write", "")+`,`+hook+`}`)
+	}
+	s.world.Down(fmt.Errorf("dial: %w", opt.ErrUnavailable))
+	wantCode(t, send(s), "-32603")
+	wantList(t, "configs of work that has not begun", s.pushed(t, id))
+	wantCode(t, s.call(t, "ListTaskPushNotificationConfigs", `{"taskId":"`+id+`"}`), "-32001")
+	s.world.Down(nil)
+	send(s.twin())
+	wantList(t, "configs", s.pushed(t, id), hooked)
+	wantList(t, "states", s.due(t, id), "completed")
+}
+
+// A send that is refused leaves no config.
+func TestSendMessage_refusedWithPush(t *testing.T) {
+	s := newService(t, pushOn, func(c *config) { c.MaxQueue = 1 })
+	in := func(id, text, more string) string {
+		return `{"message":` + message(id, text, `,"contextId":"mine"`) + more + `}`
+	}
+	s.call(t, "SendMessage", in("m-1", "slow work", ""))
+	s.call(t, "SendMessage", in("m-2", "Write", ""))
+	wantCode(t, s.call(t, "SendMessage", in("m-3", "Write", ","+hook)), "-32603")
+	s.world.Before(func(context.Context, string) error { return opt.ErrConflict })
+	wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-6", "Write", "")+`,`+hook+`}`), "-32602")
+	s.world.Down(nil)
+	s.call(t, "SendMessage", `{"message":`+message("m-6", "Write", "")+`}`)
+	wantList(t, "configs of another message's work", s.pushed(t, "obj-"+u("m-6")))
+
+	refused := s.call(t, "SendMessage", `{"message":`+message("m-4", "slow work", "")+`}`).at("result", "task", "id").String()
+	first := s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+refused+`","id":"mine","url":"https://client.example.com/first"}`)
+	if first.has("error") {
+		t.Fatal(first)
+	}
+	named := strings.Replace(hook, `{"url"`, `{"id":"mine","url"`, 1)
+	s.world.Before(func(context.Context, string) error { return opt.ErrEnded })
+	for _, with := range []string{hook, named} {
+		wantCode(t, s.call(t, "SendMessage", `{"message":`+message("m-5", "please hurry", `,"taskId":"`+refused+`"`)+`,`+with+`}`), "-32004")
+	}
+	s.world.Down(nil)
+	wantList(t, "configs", s.pushed(t, refused), "1.0 https://client.example.com/first   ")
+
+	s.call(t, "CancelTask", `{"id":"obj-`+u("m-1")+`"}`)
+	s.call(t, "SendMessage", in("m-3", "Write", ""))
+	wantList(t, "configs of the repeat without one", s.pushed(t, "obj-"+u("m-3")))
+}
+
+// A config that comes with a reply delivers what follows, not the gate that is
+// answered.
+func TestSendMessage_replyWithPush(t *testing.T) {
+	s := newService(t, pushOn)
+	id := s.send(t, "m-1", "approve it").at("id").String()
+	n := s.call(t, "SendMessage", `{"message":`+message("m-2", "accept", `,"taskId":"`+id+`"`)+`,`+hook+`}`)
+	if n.has("error") {
+		t.Fatal(n)
+	}
+	wantList(t, "configs", s.pushed(t, id), hooked)
+	wantList(t, "states", s.due(t, id), "completed")
+}
+
+// No answer has a secret.
+func TestPush_hidesSecrets(t *testing.T) {
+	s := newService(t, pushOn)
+	id := s.call(t, "SendMessage", `{"message":`+message("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
+	config := s.call(t, "ListTaskPushNotificationConfigs", `{"taskId":"`+id+`"}`).at("result", "configs", "0")
+	for name, n := range map[string]node{
+		"list":       config,
+		"create":     s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","url":"https://a.example.com","token":"canary"}`),
+		"get":        s.call(t, "GetTaskPushNotificationConfig", `{"taskId":"`+id+`","id":"`+config.at("id").String()+`"}`),
+		"get in 0.3": s.callIn(t, "0.3", "tasks/pushNotificationConfig/get", `{"id":"`+id+`"}`),
+		"the task":   s.call(t, "GetTask", `{"id":"`+id+`"}`),
+	} {
+		if n.has("error") || n.String() == "" || strings.Contains(n.String(), "canary") {
+			t.Errorf("%s: %v", name, n)
+		}
+	}
+}
+
+// Push configs of another tenant and of tasks that do not exist give the same
+// bytes.
+func TestPush_otherTenant(t *testing.T) {
+	s := newService(t, pushOn)
+	id := s.call(t, "SendMessage", `{"message":`+message("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
+	none := "obj-" + u("none")
+	for _, c := range []struct{ version, method, params string }{
+		{"1.0", "CreateTaskPushNotificationConfig", `{"taskId":%q,"url":"https://a.example.com"}`},
+		{"1.0", "GetTaskPushNotificationConfig", `{"taskId":%q,"id":"a"}`},
+		{"1.0", "ListTaskPushNotificationConfigs", `{"taskId":%q}`},
+		{"1.0", "DeleteTaskPushNotificationConfig", `{"taskId":%q,"id":"a"}`},
+		{"0.3", "tasks/pushNotificationConfig/set", `{"taskId":%q,"pushNotificationConfig":{"url":"https://a.example.com"}}`},
+		{"0.3", "tasks/pushNotificationConfig/get", `{"id":%q}`},
+		{"0.3", "tasks/pushNotificationConfig/list", `{"id":%q}`},
+		{"0.3", "tasks/pushNotificationConfig/delete", `{"id":%q,"pushNotificationConfigId":"a"}`},
+	} {
+		foreign := s.callIn(t, c.version, c.method, fmt.Sprintf(c.params, id), "Authorization", "Bearer other/bob")
+		unknown := s.callIn(t, c.version, c.method, fmt.Sprintf(c.params, none), "Authorization", "Bearer other/bob")
+		wantCode(t, foreign, "-32001")
+		if got, want := strings.ReplaceAll(foreign.String(), id, none), unknown.String(); got != want {
+			t.Errorf("%s: %s, want %s", c.method, got, want)
+		}
+	}
+	wantList(t, "configs", s.pushed(t, id), hooked)
+}
+
+func TestCreatePush_limit(t *testing.T) {
+	s := newService(t, pushOn)
+	id := s.send(t, "m-1", "slow work").at("id").String()
+	create := func() node {
+		return s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","url":"https://a.example.com"}`)
+	}
+	for range opt.MaxPushes {
+		if n := create(); n.has("error") {
+			t.Fatal(n)
+		}
+	}
+	n := create()
+	wantCode(t, n, "-32603")
+	if got := n.at("error", "data", "0", "reason").String(); got != "PUSH_CONFIG_LIMIT_EXCEEDED" {
+		t.Errorf("reason %q", got)
+	}
+}
+
+// A repeat under the same key makes no second config.
+func TestCreatePush_idempotencyKey(t *testing.T) {
+	s := newService(t, pushOn)
+	id := s.send(t, "m-1", "slow work").at("id").String()
+	for range 2 {
+		s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","url":"https://a.example.com"}`, "Idempotency-Key", "k")
+	}
+	wantList(t, "configs", s.pushed(t, id), "1.0 https://a.example.com   ")
+}
+
+// With push off, the card and all methods say so, also for params that are wrong.
+func TestPush_off(t *testing.T) {
+	s := newService(t)
+	id := s.send(t, "m-1", "slow work").at("id").String()
+	for _, c := range []struct{ version, method, params string }{
+		{"1.0", "CreateTaskPushNotificationConfig", `{"taskId":"` + id + `","url":"https://a.example.com"}`},
+		{"1.0", "GetTaskPushNotificationConfig", `{}`},
+		{"1.0", "ListTaskPushNotificationConfigs", `{"taskId":"` + id + `"}`},
+		{"1.0", "DeleteTaskPushNotificationConfig", `{}`},
+		{"0.3", "tasks/pushNotificationConfig/set", `{}`},
+		{"0.3", "tasks/pushNotificationConfig/get", `{}`},
+		{"0.3", "tasks/pushNotificationConfig/list", `{"id":"` + id + `"}`},
+		{"0.3", "tasks/pushNotificationConfig/delete", `{}`},
+		{"1.0", "SendMessage", `{"message":` + message("m-2", "Write", "") + `,` + hook + `}`},
+	} {
+		wantCode(t, s.callIn(t, c.version, c.method, c.params), "-32003")
+	}
+	if _, err := s.world.Journal().Task(t.Context(), "acme", "obj-"+u("m-2"), opt.TaskWant{}); !errors.Is(err, opt.ErrUnknown) {
+		t.Errorf("the refused send began work: %v", err)
+	}
+	for on, s := range map[bool]*fixture{false: s, true: newService(t, pushOn)} {
+		if got := s.service.Card().Capabilities.Push; got != on {
+			t.Errorf("the card says %v, want %v", got, on)
+		}
+	}
+}
+
+// Pages are in the order in which the configs were made; a token of another list
+// is refused.
+func TestListPushes_pages(t *testing.T) {
+	s := newService(t, pushOn)
+	id, other := s.send(t, "m-1", "slow work").at("id").String(), s.send(t, "m-2", "slow work").at("id").String()
+	for _, name := range []string{"c", "a", "b"} {
+		s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","id":"`+name+`","url":"https://a.example.com"}`)
+	}
+	page := func(id, token string) node {
+		return s.call(t, "ListTaskPushNotificationConfigs", fmt.Sprintf(`{"taskId":%q,"pageSize":2,"pageToken":%q}`, id, token))
+	}
+	first := page(id, "")
+	token := first.at("result", "nextPageToken").String()
+	second := page(id, token)
+	got := []string{
+		first.at("result", "configs", "0", "id").String(), first.at("result", "configs", "1", "id").String(),
+		second.at("result", "configs", "0", "id").String(), second.at("result", "configs", "1", "id").String(),
+		second.at("result", "nextPageToken").String(),
+	}
+	wantList(t, "pages", got, "c", "a", "b", "", "")
+	wantCode(t, page(other, token), "-32602")
+}

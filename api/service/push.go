@@ -1,0 +1,378 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"longhaul/opt"
+)
+
+// The longest values of a push config, in bytes.
+const (
+	maxPushURL         = 2048
+	maxPushToken       = 1024
+	maxPushCredentials = 8192
+)
+
+// defaultPush is the id of a config that has none, where versions allow that.
+const defaultPush = "default"
+
+// pushSchemes are the schemes of Authorization that deliveries can have.
+var pushSchemes = []string{"bearer", "basic"}
+
+// A PushRequest is a push config as a client gives it.
+type PushRequest struct {
+	ID          string // "" to have one made
+	URL         string
+	Token       string
+	Schemes     []string // of Authorization: the first one that deliveries can have is used
+	Credentials string
+	Version     string // of the protocol of the request, which deliveries follow
+
+	Path        string // of its members in the request, with a trailing dot
+	SchemeField string // the member with Schemes
+}
+
+// PushCreateParams are the params of a method that adds a push config.
+type PushCreateParams struct {
+	TaskID string
+	Config PushRequest
+}
+
+// PushParams are the params of a method about one push config.
+type PushParams struct{ TaskID, ID string }
+
+// PushListParams are the params of a list of push configs.
+type PushListParams struct {
+	TaskID    string
+	PageToken string
+	Limit     int
+}
+
+// PushPage is a page of push configs.
+type PushPage struct {
+	Configs []opt.PushConfig
+	Next    string // token of the next page, "" for none
+}
+
+// pushes has the operations on push configs. The configs that they return have no
+// secrets.
+type pushes struct {
+	cfg   Config
+	read  reader
+	out   writer
+	ids   ids
+	pages *pages
+}
+
+// Pushes reports whether the agent delivers states to URLs.
+func (s *pushes) Pushes() bool { return s.cfg.CheckPush != nil }
+
+// CreatePush adds a config to a task, or replaces the one with the same id. If the
+// task is in a state that is delivered, that state is the first delivery.
+func (s *pushes) CreatePush(ctx context.Context, c *Call, p PushCreateParams) (opt.PushConfig, error) {
+	config, err := s.check(ctx, c, p.Config)
+	if err != nil {
+		return config, err
+	}
+	v, err := s.read.task(ctx, c, p.TaskID, opt.TaskWant{})
+	if err != nil {
+		return config, err
+	}
+	config.TaskID = v.Task.ID
+	if config.ID, err = s.idOf(c, config, p.Config.Path); err != nil {
+		return config, err
+	}
+	if err := s.put(ctx, config); err != nil {
+		return config, err
+	}
+	return s.GetPush(ctx, c, PushParams{TaskID: config.TaskID, ID: config.ID})
+}
+
+// idOf returns the id of a config that a client adds: the same for a repeat under
+// the same idempotency key.
+func (s *pushes) idOf(c *Call, config opt.PushConfig, path string) (id string, err error) {
+	switch {
+	case config.ID != "" && !plausible(config.ID):
+		return "", invalid(path+"id", "must have no control characters and at most "+strconv.Itoa(MaxID)+" bytes")
+	case config.ID != "":
+		return config.ID, nil
+	case c.Rules.DefaultPush:
+		return defaultPush, nil
+	case c.Key != "":
+		return derivedPush(c, config.TaskID, "key:"+c.Key), nil
+	}
+	id, err = s.ids.random()
+	return "push-" + strings.TrimPrefix(id, "obj-"), err
+}
+
+// derivedPush returns the id of a config of a task that a request made, which has
+// a key.
+func derivedPush(c *Call, taskID, key string) string {
+	return "push-" + strings.TrimPrefix(opt.DerivedObjectiveID(c.Tenant, c.Principal, "push:"+taskID+":"+key), "obj-")
+}
+
+// GetPush returns a config of a task.
+func (s *pushes) GetPush(ctx context.Context, c *Call, p PushParams) (opt.PushConfig, error) {
+	list, err := s.list(ctx, c, p.TaskID)
+	if err != nil {
+		return opt.PushConfig{}, err
+	}
+	if i := find(c, list, p.ID); i >= 0 {
+		return list[i], nil
+	}
+	return opt.PushConfig{}, &Fault{Kind: TaskNotFound, Message: "Task not found: the task has no such push notification config"}
+}
+
+// find returns the place of the config with an id in a list, -1 for none. Where
+// versions allow configs without an id, the id of the task or none also stand for
+// that config, and none for the oldest if there is no such config.
+func find(c *Call, list []opt.PushConfig, id string) int {
+	called := func(id string) int {
+		return slices.IndexFunc(list, func(p opt.PushConfig) bool { return p.ID == id })
+	}
+	i := called(id)
+	if i >= 0 || !c.Rules.DefaultPush || len(list) == 0 || id != "" && id != list[0].TaskID {
+		return i
+	}
+	if i = called(defaultPush); i < 0 && id == "" {
+		i = 0
+	}
+	return i
+}
+
+// ListPushes returns a page of the configs of a task, the oldest first.
+func (s *pushes) ListPushes(ctx context.Context, c *Call, p PushListParams) (PushPage, error) {
+	all, err := s.list(ctx, c, p.TaskID)
+	if err != nil {
+		return PushPage{}, err
+	}
+	of := pageOf{kind: "push configs", tenant: c.Tenant, filter: []string{p.TaskID}}
+	after, err := s.pages.cursor(ctx, of, p.PageToken)
+	if err != nil {
+		return PushPage{}, err
+	}
+	all = slices.DeleteFunc(all, func(p opt.PushConfig) bool {
+		return after != opt.Cursor{} && p.CreatedAt.Millis() <= after.At.Millis()
+	})
+	page := PushPage{Configs: all}
+	if p.Limit > 0 && len(all) > p.Limit {
+		page.Configs = all[:p.Limit]
+		last := page.Configs[p.Limit-1]
+		page.Next, err = s.pages.token(ctx, of, opt.Cursor{At: last.CreatedAt, ID: last.ID})
+	}
+	return page, err
+}
+
+// list returns the configs of a task that the caller names.
+func (s *pushes) list(ctx context.Context, c *Call, taskID string) ([]opt.PushConfig, error) {
+	if !s.Pushes() {
+		return nil, ErrNoPush
+	}
+	v, err := s.read.task(ctx, c, taskID, opt.TaskWant{})
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.cfg.Journal.Pushes(ctx, c.Tenant, v.Task.ID)
+	for i := range list {
+		list[i].Token, list[i].Credentials = "", ""
+	}
+	return list, err
+}
+
+// DeletePush removes a config of a task. One that is not there is no error.
+func (s *pushes) DeletePush(ctx context.Context, c *Call, p PushParams) (struct{}, error) {
+	list, err := s.list(ctx, c, p.TaskID)
+	if err != nil {
+		return struct{}{}, err
+	}
+	i := find(c, list, p.ID)
+	if i < 0 {
+		return struct{}{}, nil
+	}
+	ctx, cancel := s.out.detached(ctx)
+	defer cancel()
+	return struct{}{}, s.cfg.Journal.RemovePush(ctx, c.Tenant, list[i].TaskID, list[i].ID)
+}
+
+// check returns the config that a client asks for, without its task. Nothing is
+// looked up before the URL has been checked.
+func (s *pushes) check(ctx context.Context, c *Call, r PushRequest) (p opt.PushConfig, err error) {
+	if !s.Pushes() {
+		return p, ErrNoPush
+	}
+	var wrong []Violation
+	add := func(field, problem string) { wrong = append(wrong, Violation{r.Path + field, problem}) }
+	tooLong := func(field, value string, most int) {
+		if len(value) > most {
+			add(field, fmt.Sprintf("is longer than %d bytes", most))
+		} else if strings.ContainsFunc(value, func(c rune) bool { return c < ' ' || c > '~' }) {
+			add(field, "must contain only printable ASCII characters")
+		}
+	}
+	tooLong("url", r.URL, maxPushURL)
+	tooLong("token", r.Token, maxPushToken)
+	tooLong("authentication.credentials", r.Credentials, maxPushCredentials)
+	supported := slices.IndexFunc(r.Schemes, func(name string) bool { return slices.Contains(pushSchemes, strings.ToLower(name)) })
+	switch {
+	case supported >= 0:
+		p.Scheme = r.Schemes[supported]
+	case len(r.Schemes) > 0:
+		add(r.SchemeField, "must be Bearer or Basic")
+	case r.Credentials != "":
+		add(r.SchemeField, "is required with credentials")
+	}
+	if r.URL == "" {
+		add("url", "is required")
+	} else if err := s.cfg.CheckPush(ctx, r.URL); err != nil && len(wrong) == 0 {
+		add("url", err.Error())
+	}
+	if len(wrong) > 0 {
+		return p, Invalid(wrong...)
+	}
+	p.Tenant, p.Principal, p.Version, p.States = c.Tenant, c.Principal, r.Version, s.cfg.PushStates
+	p.ID, p.URL, p.Token, p.Credentials = r.ID, r.URL, r.Token, r.Credentials
+	return p, nil
+}
+
+func (s *pushes) put(ctx context.Context, p opt.PushConfig) error {
+	ctx, cancel := s.out.detached(ctx)
+	defer cancel()
+	err := s.cfg.Journal.PutPush(ctx, p)
+	switch {
+	case errors.Is(err, opt.ErrPushLimit):
+		return &Fault{
+			Kind: QueueFull, Message: "The task has too many push notification configs", Reason: reasonPushLimit,
+			Info: map[string]string{"taskId": p.TaskID, "limit": strconv.Itoa(opt.MaxPushes)},
+		}
+	case errors.Is(err, opt.ErrUnknown):
+		return TaskUnknown(p.TaskID)
+	}
+	return err
+}
+
+// checkInline checks the config that came with a message, if one did.
+func (s *pushes) checkInline(ctx context.Context, c *Call, r *PushRequest) error {
+	if r == nil {
+		return nil
+	}
+	if err := c.may(ManageWebhooks); err != nil {
+		return err
+	}
+	_, err := s.check(ctx, c, *r)
+	return err
+}
+
+// attach stores the config that came with a message, before the message is handed
+// over, so that no state is missed. key is that of the message. undo is called with
+// the outcome of handing it over, which it returns; if the message was refused, it
+// restores what was there before. After an unknown outcome the config stays, for
+// the repeat of the message.
+func (s *pushes) attach(ctx context.Context, c *Call, r *PushRequest, taskID, key string) (undo func(error) error, err error) {
+	none := func(err error) error { return err }
+	if r == nil {
+		return none, nil
+	}
+	p, err := s.check(ctx, c, *r)
+	if err != nil {
+		return none, err
+	}
+	p.TaskID, p.Inline = taskID, true
+	if p.ID == "" && !c.Rules.DefaultPush {
+		p.ID = derivedPush(c, taskID, key)
+	} else if p.ID, err = s.idOf(c, p, r.Path); err != nil {
+		return none, err
+	}
+	before, err := s.before(ctx, p)
+	if err == nil {
+		err = s.put(ctx, p)
+	}
+	if err != nil {
+		return none, err
+	}
+	return func(err error) error {
+		if refuses(err) {
+			s.restore(ctx, p, before)
+		}
+		return err
+	}, nil
+}
+
+// refuses reports whether err says for certain that a message has no effect.
+func refuses(err error) bool {
+	var fault *Fault
+	return errors.As(err, &fault) || errors.Is(err, errNotIdle) || errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrConflict)
+}
+
+// before returns the config that p replaces, nil for none.
+func (s *pushes) before(ctx context.Context, p opt.PushConfig) (*opt.PushConfig, error) {
+	list, err := s.cfg.Journal.Pushes(ctx, p.Tenant, p.TaskID)
+	if errors.Is(err, opt.ErrUnknown) {
+		return nil, nil // the task is about to begin
+	}
+	for i := range list {
+		if list[i].ID == p.ID {
+			return &list[i], err
+		}
+	}
+	return nil, err
+}
+
+// restore puts a config back in the place of p, or removes p.
+func (s *pushes) restore(ctx context.Context, p opt.PushConfig, before *opt.PushConfig) {
+	ctx, cancel := s.out.detached(ctx)
+	defer cancel()
+	var err error
+	if before == nil {
+		err = s.cfg.Journal.RemovePush(ctx, p.Tenant, p.TaskID, p.ID)
+	} else {
+		before.Inline = true
+		err = s.cfg.Journal.PutPush(ctx, *before)
+	}
+	if err != nil && !errors.Is(err, opt.ErrUnknown) {
+		s.cfg.Log.Warn("Kept the push config of a message that was refused", zap.String("taskId", p.TaskID), zap.Error(err))
+	}
+}
+
+// A DeliveryRef names a delivery of a task.
+type DeliveryRef struct {
+	TaskID, ConfigID string
+	N                int64
+}
+
+// Deliveries returns the deliveries of a task with their latest attempts, in the
+// order of its states.
+func (s *pushes) Deliveries(ctx context.Context, c *Call, taskID string) ([]opt.Delivery, error) {
+	if !s.Pushes() {
+		return nil, ErrNoPush
+	}
+	v, err := s.read.task(ctx, c, taskID, opt.TaskWant{})
+	if err != nil {
+		return nil, err
+	}
+	return s.cfg.Journal.Deliveries(ctx, c.Tenant, v.Task.ID)
+}
+
+// Redeliver makes a delivery due again. One that is due stays so.
+func (s *pushes) Redeliver(ctx context.Context, c *Call, p DeliveryRef) error {
+	if !s.Pushes() {
+		return ErrNoPush
+	}
+	v, err := s.read.task(ctx, c, p.TaskID, opt.TaskWant{})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.out.detached(ctx)
+	defer cancel()
+	err = s.cfg.Journal.Redeliver(ctx, c.Tenant, v.Task.ID, p.ConfigID, p.N)
+	if errors.Is(err, opt.ErrUnknown) {
+		return &Fault{Kind: NotFound, Message: "Delivery not found, or its push notification config is gone", Reason: reasonNoDelivery}
+	}
+	return err
+}
