@@ -27,14 +27,14 @@ type Address struct {
 // Interfaces lists the interfaces for the card, the preferred one first.
 func (a Address) Interfaces() []service.Interface {
 	base := strings.TrimSuffix(a.BaseURL, "/")
-	list := []service.Interface{{URL: base + "/a2a", Binding: "JSONRPC", Version: string(wire.V10)}}
+	list := []service.Interface{{URL: base + wire.RPCPath, Binding: "JSONRPC", Version: string(wire.V10)}}
 	if !a.NoREST {
 		list = append(list, service.Interface{URL: base + restPath, Binding: "HTTP+JSON", Version: string(wire.V10)})
 	}
 	if a.GRPC != "" {
 		list = append(list, service.Interface{URL: a.GRPC, Binding: "GRPC", Version: string(wire.V10)})
 	}
-	return append(list, service.Interface{URL: base + "/a2a", Binding: "JSONRPC", Version: string(wire.V03)})
+	return append(list, service.Interface{URL: base + wire.RPCPath, Binding: "JSONRPC", Version: string(wire.V03)})
 }
 
 // A document is a card as it is served.
@@ -42,6 +42,12 @@ type document struct {
 	body []byte
 	etag string
 }
+
+// Forms of a card beside those of versions.
+const (
+	discovery   = wire.Version("discovery")   // for /.well-known/openwop
+	description = wire.Version("description") // the OpenAPI description
+)
 
 // documents are the forms of a card.
 type documents struct {
@@ -54,6 +60,8 @@ type cards struct {
 	service *service.Service
 	log     *zap.Logger
 	now     func() time.Time
+	maxBody int64
+	surface describer
 	current atomic.Pointer[documents]
 }
 
@@ -67,8 +75,11 @@ func (c *cards) SetSkills(skills []service.Skill) {
 func (c *cards) update() {
 	now := &documents{since: c.now(), by: map[wire.Version]document{}}
 	card := c.service.Card()
-	for _, v := range []wire.Version{wire.V03, wire.V10} {
-		body, err := wire.Marshal(v.Card(card))
+	for v, form := range map[wire.Version]any{
+		wire.V03: wire.V03.Card(card), wire.V10: wire.V10.Card(card),
+		discovery: wire.Discovery(card, c.maxBody), description: c.surface.describe(card),
+	} {
+		body, err := wire.Marshal(form)
 		if err != nil {
 			c.log.Error("The agent card has no JSON form", zap.Error(err))
 			continue
@@ -103,11 +114,19 @@ func (c *cards) serve(e echo.Context) error {
 // clients that accept no other card.
 func (c *cards) servePure(e echo.Context) error { return c.send(e, wire.V10) }
 
+// serveDiscovery says what the host supports. It is the same for all versions.
+func (c *cards) serveDiscovery(e echo.Context) error { return c.send(e, discovery) }
+
+// serveDescription describes the API for tools.
+func (c *cards) serveDescription(e echo.Context) error { return c.send(e, description) }
+
 func (c *cards) send(e echo.Context, v wire.Version) error {
 	now := c.current.Load()
 	card := now.by[v]
 	h := e.Response().Header()
-	h.Set("Vary", wire.HeaderVersion)
+	if v == wire.V03 || v == wire.V10 {
+		h.Set("Vary", wire.HeaderVersion)
+	}
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("ETag", card.etag)
 	h.Set("Last-Modified", now.since.UTC().Format(http.TimeFormat))

@@ -56,6 +56,7 @@ func TestCard_everyConfiguration(t *testing.T) {
 				wantBool(t, version+" extension", card.at("capabilities", "extensions", "1", "required"), required)
 				wantBool(t, "extended as 0.3 has it", card.at("supportsAuthenticatedExtendedCard"), extended && version == "0.3")
 			}
+			s.discovers(t)
 			s.agrees(t, streams, rest, extended, required)
 		})
 	}

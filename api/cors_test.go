@@ -131,7 +131,7 @@ func TestCORS_publicDocuments(t *testing.T) {
 		s := newService(t, func(c *config) { c.Origins, c.Hosts = origins, []string{"localhost", "example.com"} })
 		for _, path := range []string{
 			"/.well-known/agent-card.json", "/.well-known/agent.json", "/a2a/.well-known/agent-card.json",
-			"/a2a/rest/.well-known/agent-card.json", "/v1.0/.well-known/agent-card.json",
+			"/a2a/rest/.well-known/agent-card.json", "/v1.0/.well-known/agent-card.json", "/.well-known/openwop", "/v1/openapi.json", "/healthz", "/readyz",
 		} {
 			for _, origin := range []string{"https://other.example.com", "null"} {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodOptions, path, nil)

@@ -1,6 +1,12 @@
 package api
 
-import "longhaul/api/wire"
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"longhaul/api/wire"
+)
 
 // Names returns the names of each operation in both versions, by its name in 1.0.
 func (s *Server) Names() map[string][2]string {
@@ -19,4 +25,42 @@ func Routes() map[string]string {
 		list[r.method] = r.verb + " " + restPath + "/" + r.path
 	}
 	return list
+}
+
+// Undescribed returns the operations of routes that have no summary.
+func Undescribed() (names []string) {
+	for _, r := range slices.Concat(routes, pageRoutes) {
+		if summaries[r.method].text == "" {
+			names = append(names, r.method)
+		}
+	}
+	return names
+}
+
+// Paths returns what the server serves, with its verb before it, from the routes of
+// the framework and of the tables behind them: without HEAD and OPTIONS, and without
+// the paths that only repeat others.
+func (s *Server) Paths() (paths []string) {
+	for _, r := range s.echo.Routes() {
+		path := strings.ReplaceAll(r.Path, `\:`, ":")
+		switch {
+		case r.Method == http.MethodHead, r.Method == http.MethodOptions, path == "/", path == "/a2a/":
+		case path == restPath+"/*" && r.Method == http.MethodGet:
+			paths = append(paths, under(restPath, routes)...)
+		case path == pagePath+"/*" && r.Method == http.MethodGet:
+			paths = append(paths, under(pagePath, pageRoutes)...)
+		case strings.HasSuffix(path, "/*"), path == restPath, strings.HasPrefix(path, "/:tenant"):
+		case slices.Contains([]string{"/message:send", "/message:stream", "/tasks", "/extendedAgentCard"}, path):
+		default:
+			paths = append(paths, r.Method+" "+path)
+		}
+	}
+	return paths
+}
+
+func under(path string, table routeTable) (paths []string) {
+	for _, r := range table {
+		paths = append(paths, r.verb+" "+path+"/"+r.path)
+	}
+	return paths
 }

@@ -33,8 +33,9 @@ func New(cfg Config) *Server {
 		rest:  rest{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
 		page:  pageBinding{operations: byName(pageTable(cfg.Service)), maxBody: cfg.MaxBody},
 		pages: pages{cfg.Origins, cfg.Hosts, foreignPages(cfg.Origins)},
-		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now},
+		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now, maxBody: cfg.MaxBody},
 	}
+	s.cards.surface = describer{rest: !cfg.NoREST, pages: pageRoutes, open: s.public()}
 	s.cards.update()
 	s.routes()
 	return s
@@ -48,17 +49,12 @@ func (s *Server) routes() {
 		s.echo.POST(path, func(e echo.Context) error { return s.exchange(e, s.rpc) })
 		s.echo.OPTIONS(path, func(e echo.Context) error { return s.pages.preflight(e, "OPTIONS, POST") })
 	}
-	get := func(path string, handler echo.HandlerFunc) {
-		s.echo.GET(path, public(handler))
-		s.echo.HEAD(path, public(handler))
-		s.echo.OPTIONS(path, publicPreflight)
+	for _, p := range s.public() {
+		s.echo.GET(p.path, public(p.serve))
+		s.echo.HEAD(p.path, public(p.serve))
+		s.echo.OPTIONS(p.path, publicPreflight)
 	}
-	get("/.well-known/agent-card.json", s.cards.serve)
-	get("/.well-known/agent.json", s.cards.serve)
-	get("/a2a/.well-known/agent-card.json", s.cards.serve)
-	get("/v1.0/.well-known/agent-card.json", s.cards.servePure)
 	if !s.cfg.NoREST {
-		get(restPath+"/.well-known/agent-card.json", s.cards.serve)
 		s.echo.Any(restPath, s.serveREST)
 		s.echo.Any(restPath+"/*", s.serveREST)
 		for _, path := range []string{`/message\:send`, `/message\:stream`, "/tasks", "/tasks/*", "/extendedAgentCard"} {
@@ -67,8 +63,24 @@ func (s *Server) routes() {
 		}
 	}
 	s.echo.Any(pagePath+"/*", s.servePage)
-	get(healthPath, serveHealth)
-	get(readyPath, readiness{s.service}.serve)
+}
+
+// public returns the documents that everyone may read.
+func (s *Server) public() []publicPage {
+	list := []publicPage{
+		{"/.well-known/agent-card.json", "The agent card", "AgentCard", s.cards.serve},
+		{"/.well-known/agent.json", "The agent card, at its path in A2A 0.2", "AgentCard", s.cards.serve},
+		{"/a2a/.well-known/agent-card.json", "The agent card, below the path of JSON-RPC", "AgentCard", s.cards.serve},
+		{"/v1.0/.well-known/agent-card.json", "The agent card of A2A 1.0 for every client", "AgentCard", s.cards.servePure},
+		{"/.well-known/openwop", "What this host supports", "Discovery", s.cards.serveDiscovery},
+		{pagePath + "/openapi.json", "This description", "OpenAPI", s.cards.serveDescription},
+		{healthPath, "The process runs", "Health", serveHealth},
+		{readyPath, "Work can be accepted now", "Readiness", readiness{s.service}.serve},
+	}
+	if !s.cfg.NoREST {
+		list = append(list, publicPage{restPath + "/.well-known/agent-card.json", "The agent card, below the path of plain HTTP", "AgentCard", s.cards.serve})
+	}
+	return list
 }
 
 // serveREST serves plain HTTP: below restPath, which is on the card, and at the

@@ -87,6 +87,19 @@ func (v Version) PureCard(c service.Card) any {
 	}
 }
 
+// Security returns the security schemes and requirements of c as OpenAPI has them,
+// which is the form of 0.3. Without requirements, a call may be anonymous.
+func Security(c service.Card) (schemes map[string]any, requirements []map[string][]string) {
+	schemes, requirements = map[string]any{}, v03(c).Security
+	for name, scheme := range c.Schemes {
+		_, _, schemes[name] = schemeShapes(scheme)
+	}
+	if requirements == nil {
+		requirements = []map[string][]string{}
+	}
+	return schemes, requirements
+}
+
 // commonCard returns what both forms of c have.
 func commonCard(v Version, c service.Card) card {
 	out := card{

@@ -1,0 +1,141 @@
+package api_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/api"
+)
+
+// described returns the OpenAPI description of s, which has to be valid.
+func (s *fixture) described(t *testing.T) *openapi3.T {
+	t.Helper()
+	w := s.get(t, "/v1/openapi.json")
+	if w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "public, max-age=300" {
+		t.Fatalf("status %d, %v", w.Code, w.Header())
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil || !doc.IsOpenAPI31OrLater() {
+		t.Fatalf("version %s: %v", doc.OpenAPI, err)
+	}
+	return doc
+}
+
+// The description has exactly the paths that are served, in every configuration.
+func TestOpenAPI_everyRoute(t *testing.T) {
+	for _, rest := range []bool{true, false} {
+		s := newService(t, func(c *config) { c.Address.NoREST = !rest })
+		var got []string
+		for path, item := range s.described(t).Paths.Map() {
+			for verb, operation := range item.Operations() {
+				got = append(got, verb+" "+path)
+				if operation.Summary == "" || operation.Responses.Default() == nil {
+					t.Errorf("%s %s is not described", verb, path)
+				}
+			}
+		}
+		want := s.Paths()
+		slices.Sort(got)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("rest=%v: paths mismatch (-served +described):\n%s", rest, diff)
+		}
+	}
+}
+
+// Security is that of the card.
+func TestOpenAPI_security(t *testing.T) {
+	doc := newService(t).described(t)
+	if got := doc.Components.SecuritySchemes["key"].Value; got.Type != "apiKey" || got.In != "header" || got.Name != "X-API-Key" {
+		t.Errorf("scheme is %+v", got)
+	}
+	if len(doc.Security) != 2 || doc.Security[0]["bearer"] == nil {
+		t.Errorf("requirements are %v", doc.Security)
+	}
+	if public := doc.Paths.Value("/.well-known/openwop").Get.Security; public == nil || len(*public) != 0 {
+		t.Errorf("a public document requires %v", public)
+	}
+}
+
+var variable = regexp.MustCompile(`\{\w+\}`)
+
+// Requests and answers of every path are as described: of calls that succeed, and of
+// those that fail.
+func TestOpenAPI_answers(t *testing.T) {
+	s := newService(t)
+	doc := s.described(t)
+	s.send(t, "m", "approve it")
+	bodies := map[string]string{
+		"POST /a2a/rest/message:send": `{"message":` + message("m-2", "write", "") + `,"configuration":{"historyLength":3}}`,
+		"POST /a2a":                   `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}`,
+	}
+	queries := map[string]string{"/a2a/rest/tasks": "?pageSize=1&includeArtifacts=true&historyLength=2"}
+	for path, item := range doc.Paths.Map() {
+		for verb, operation := range item.Operations() {
+			if _, streams := operation.Responses.Status(200).Value.Content["text/event-stream"]; streams && path != "/a2a" {
+				continue // endless, or tested as a stream
+			}
+			for _, id := range []string{"obj-" + u("m"), "unknown"} {
+				where := variable.ReplaceAllString(path, id) + queries[path]
+				route := &routers.Route{Spec: doc, Path: path, PathItem: item, Method: verb, Operation: operation}
+				status := s.conforms(t, route, where, bodies[verb+" "+path], id)
+				if want := strings.Contains(path, "{") && id == "unknown"; want != (status == 404) && !strings.Contains(path, "push") {
+					t.Errorf("%s %s: status %d", verb, where, status)
+				}
+			}
+		}
+	}
+}
+
+// conforms sends a request, checks it and the answer, and returns the status.
+func (s *fixture) conforms(t *testing.T, route *routers.Route, where, body, id string) int {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), route.Method, where, strings.NewReader(body))
+	r.Header.Set("A2A-Version", "1.0")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	in := &openapi3filter.RequestValidationInput{
+		Request: r, Route: route, PathParams: map[string]string{}, QueryParams: r.URL.Query(),
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc},
+	}
+	for _, p := range variable.FindAllString(route.Path, -1) {
+		in.PathParams[strings.Trim(p, "{}")] = id
+	}
+	if body != "" || route.Operation.RequestBody == nil || !route.Operation.RequestBody.Value.Required {
+		if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
+			t.Errorf("%s %s: %v", route.Method, where, err)
+		}
+	}
+	r.Body = io.NopCloser(strings.NewReader(body))
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	err := openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: w.Code, Header: w.Header(), Body: io.NopCloser(bytes.NewReader(w.Body.Bytes())),
+	})
+	if err != nil {
+		t.Errorf("%s %s: %d: %v\n%s", route.Method, where, w.Code, err, w.Body)
+	}
+	return w.Code
+}
+
+// Every operation of a route is described.
+func TestOpenAPI_summaries(t *testing.T) {
+	for _, name := range api.Undescribed() {
+		t.Errorf("%s has no summary", name)
+	}
+}
