@@ -88,7 +88,7 @@ var owners = map[string][]string{
 	"github.com/anthropics/anthropic-sdk-go": {"activities/*"},
 	"github.com/modelcontextprotocol/go-sdk": {"activities/*"},
 	"github.com/santhosh-tekuri/jsonschema":  {"activities/*", "api", "api/*"},
-	"github.com/getkin/kin-openapi":         {"api"}, // its tests read the description of the API
+	"github.com/getkin/kin-openapi":          {"api"}, // its tests read the description of the API
 	"github.com/coreos/go-oidc":              {"api/identity"},
 	"github.com/prometheus/client_golang":    {"internal/cli"},
 	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
