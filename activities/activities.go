@@ -39,18 +39,22 @@ type Config struct {
 	Tasks     TaskReader                     // that may be linked to plan tasks
 	Watch     func(objectiveID string) Watch // of what Tasks reads
 	Links     LinkReader                     // nil for a worker that does not look for cycles of links
+	Push      *Push                          // nil for a worker that delivers nothing
 	Log       *zap.Logger                    // nil discards logs
 }
 
 // Activities are the activities of a worker. Workflows name them by method.
-type Activities struct{ cfg Config }
+type Activities struct {
+	cfg    Config
+	pusher *pusher // nil for a worker that delivers nothing
+}
 
 // New returns activities that work with cfg.
 func New(cfg Config) *Activities {
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
 	}
-	return &Activities{cfg}
+	return &Activities{cfg, newPusher(cfg.Push, cfg.Log)}
 }
 
 // ErrNoPlan is wrapped by the error of a planner that can never make a plan for a
@@ -158,6 +162,17 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 		return Outcome{}, journalError(err)
 	}
 	return out, nil
+}
+
+// Deliver makes one attempt at the earliest delivery of a config that is due. A
+// second run, after a lost worker, makes the attempt again: receivers get each
+// state at least once, under the same delivery id.
+func (a *Activities) Deliver(ctx context.Context, r DeliverRequest) (out Delivered, err error) {
+	if a.cfg.Push == nil {
+		return out, temporal.NewNonRetryableApplicationError("This worker delivers nothing.", NoPushError, nil)
+	}
+	defer a.recoverPanic("delivery", false, &err)
+	return a.pusher.deliver(ctx, r)
 }
 
 // stopping reports whether the worker is stopping.

@@ -39,6 +39,7 @@ const (
 	PanicError         = "Panic"
 	ExecutorError      = "Executor"
 	NoPurgerError      = "NoPurger"
+	NoPushError        = "NoPush"
 	WorkerStoppedError = "WorkerStopped"
 	JournalError       = "Journal"
 )

@@ -18,6 +18,7 @@ type Config struct {
 	Temporal   client.Client
 	Activities activities.Config
 	MaxTasks   int           // activities at a time; 0 means 200
+	MaxPushes  int           // deliveries at a time; 0 means 100
 	StopAfter  time.Duration // how long running tasks may continue when it stops; 0 means 10 s
 	Failed     func(error)   // called when the worker fails for good; may be nil
 }
@@ -37,6 +38,9 @@ func New(cfg Config) worker.Worker {
 	if cfg.MaxTasks == 0 {
 		cfg.MaxTasks = 200
 	}
+	if cfg.MaxPushes == 0 {
+		cfg.MaxPushes = 100
+	}
 	if cfg.StopAfter == 0 {
 		cfg.StopAfter = 10 * time.Second
 	}
@@ -52,37 +56,52 @@ func New(cfg Config) worker.Worker {
 	w.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Purge, workflow.RegisterOptions{Name: workflows.PurgeWorkflow})
+	w.RegisterWorkflowWithOptions(workflows.Push, workflow.RegisterOptions{Name: workflows.PushWorkflow})
 	a := activities.New(cfg.Activities)
 	w.RegisterActivity(a)
+	g := group{Worker: w}
 	records := worker.New(cfg.Temporal, workflows.RecordQueue, worker.Options{
 		DisableWorkflowWorker: true,
 		WorkerStopTimeout:     cfg.StopAfter,
 	})
 	records.RegisterActivity(a.Record)
-	return pair{w, records}
+	g.others = append(g.others, records)
+	if cfg.Activities.Push != nil {
+		pushes := worker.New(cfg.Temporal, workflows.PushQueue, worker.Options{
+			DisableWorkflowWorker:              true,
+			MaxConcurrentActivityExecutionSize: cfg.MaxPushes,
+			WorkerStopTimeout:                  cfg.StopAfter,
+		})
+		pushes.RegisterActivity(a.Deliver)
+		g.others = append(g.others, pushes)
+	}
+	return g
 }
 
-// A pair is a worker, and the one that records for its workflows.
-type pair struct {
+// A group is a worker, and those that record and deliver for its workflows.
+type group struct {
 	worker.Worker
-	records worker.Worker
+	others []worker.Worker
 }
 
 // Start implements [worker.Worker].
-func (p pair) Start() error {
-	if err := p.records.Start(); err != nil {
-		return err
+func (g group) Start() error {
+	for i, w := range append(g.others, g.Worker) {
+		if err := w.Start(); err != nil {
+			for _, started := range g.others[:i] {
+				started.Stop()
+			}
+			return err
+		}
 	}
-	err := p.Worker.Start()
-	if err != nil {
-		p.records.Stop()
-	}
-	return err
+	return nil
 }
 
 // Stop implements [worker.Worker]. The results of running tasks are still
 // recorded.
-func (p pair) Stop() {
-	p.Worker.Stop()
-	p.records.Stop()
+func (g group) Stop() {
+	g.Worker.Stop()
+	for _, w := range g.others {
+		w.Stop()
+	}
 }

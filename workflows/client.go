@@ -215,6 +215,30 @@ func (c *Client) Cancel(ctx context.Context, objectiveID string) error {
 	return refusal("cancel objective", c.cfg.Temporal.CancelWorkflow(ctx, objectiveID, ""))
 }
 
+// Push has the deliveries of a config made that are due. The request is durable
+// once Push returns nil. A repeat is harmless.
+func (c *Client) Push(ctx context.Context, k opt.PushKey) error {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	options := client.StartWorkflowOptions{
+		ID: pushWorkflowID(k), TaskQueue: TaskQueue, WorkflowTaskTimeout: workflowTaskTimeout, StaticSummary: oneLine("Deliveries of " + k.TaskID),
+	}
+	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, PushSignal, nil, options, Push,
+		PushInput{TaskID: k.TaskID, ConfigID: k.ConfigID, MaxEvents: c.cfg.MaxEvents})
+	return refusal("deliver to a push config of "+k.TaskID, err)
+}
+
+// pushWorkflowID returns the id of the workflow of a config. The ids of configs are
+// those of clients: a long one, or one that is not plain text, stands as a digest.
+func pushWorkflowID(k opt.PushKey) string {
+	config := k.ConfigID
+	if len(config) > 200 || strings.ContainsFunc(config, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		sum := sha256.Sum256([]byte(config))
+		config = "sha256:" + hex.EncodeToString(sum[:16])
+	}
+	return "push-" + k.TaskID + "-" + config
+}
+
 // idleFor returns in seconds how long an objective may wait to be started: 0 for
 // ever, otherwise at least 1.
 func (c *Client) idleFor() int64 {

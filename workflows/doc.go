@@ -18,6 +18,9 @@
 // Inputs, results and signals stay in histories for ever: from v0.1.0 on, fields
 // are added, never renamed or reused.
 //
+// A Push workflow makes the deliveries of one push config for as long as some are
+// due. The journal says which; a worker starts and signals it.
+//
 // A schedule runs a Purge workflow, which is separate from the others: it removes
 // ended objectives from the journal.
 package workflows

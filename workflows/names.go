@@ -10,6 +10,7 @@ const (
 	PlanWorkflow      = "Plan"
 	ContextWorkflow   = "Context"
 	PurgeWorkflow     = "Purge"
+	PushWorkflow      = "Push"
 
 	LetterSignal    = "letter"    // opt.Letter, from the API to an objective or a plan
 	CommandSignal   = "command"   // opt.Command, from the API to an objective
@@ -18,6 +19,7 @@ const (
 	EnterSignal     = "enter"     // machine.Enter, from the API to a context
 	RequestSignal   = "request"   // machine.TurnRequest, from an objective to its context
 	TurnSignal      = "turn"      // machine.Turn, from a context to an objective
+	PushSignal      = "push"      // nothing, from a worker to a push: there may be another delivery
 )
 
 // PurgeSchedule is the id of the schedule that runs Purge.
@@ -29,6 +31,10 @@ const TaskQueue = "longhaul"
 // RecordQueue is the queue of activities that record events. They must not wait
 // when tasks use all slots of a worker.
 const RecordQueue = "longhaul-record"
+
+// PushQueue is the queue of deliveries, so that slow receivers take no slots from
+// tasks.
+const PushQueue = "longhaul-push"
 
 // Search attributes, all of type keyword. The prefix keeps them apart from those of
 // others in a shared namespace.

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"encoding/json"
+
 	"longhaul/a2a"
 	"longhaul/api/service"
 	"longhaul/opt"
@@ -151,6 +153,16 @@ func (v Version) Event(e service.StreamEvent) any {
 		}
 		return v.wrap("artifactUpdate", out)
 	}
+}
+
+// noticeTypes are the media types of the bodies of deliveries.
+var noticeTypes = map[Version]string{V03: "application/json", V10: "application/a2a+json"}
+
+// Notice returns the body of a delivery that tells a client of v about a status,
+// and its media type.
+func (v Version) Notice(u a2a.StatusUpdate) (mediaType string, body []byte, err error) {
+	body, err = json.Marshal(v.Event(service.StreamEvent{Event: a2a.Event{Status: &u}}))
+	return noticeTypes[v], body, err
 }
 
 // final is the flag of a 0.3 status update: the stream ends with it. A stream

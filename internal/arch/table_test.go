@@ -16,7 +16,8 @@ var rooms = []room{
 	{name: "opt/machine", imports: []string{"a2a", "opt"}},                    // what objectives, plans and contexts do next
 	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine"}}, // a world without Temporal for them
 
-	{name: "activities", imports: []string{"a2a", "opt"}},
+	{name: "activities", imports: []string{"a2a", "opt",
+		"internal/egress"}}, // deliveries go to URLs of others; the classes of their errors
 	{name: "activities/planner", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"activities/human"}, // playbooks contain its tasks
 	},
@@ -24,7 +25,8 @@ var rooms = []room{
 
 	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "activities"},
 		tests: []string{"worker"}}, // what is registered is what is tested
-	{name: "worker", imports: []string{"workflows", "activities"}},
+	{name: "worker", imports: []string{"workflows", "activities",
+		"opt"}}, // the names of push configs, which its dispatcher hands over
 
 	{name: "api/service", imports: []string{"a2a", "opt", // the operations, which all bindings call
 		"opt/machine"}, // what a command may ask for

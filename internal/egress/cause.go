@@ -46,3 +46,10 @@ func Class(err error) string {
 	}
 	return ClassNetwork
 }
+
+// Final reports whether a repeat of a request would fail in the same way: the URL
+// itself is denied.
+func Final(err error) bool {
+	var denied *Denied
+	return errors.As(err, &denied) && !denied.Now
+}

@@ -88,7 +88,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 func (c *Client) Check(ctx context.Context, rawURL string) error {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return &Denied{RuleForm, "not a URL"} // the error of Parse holds the URL
+		return &Denied{Rule: RuleForm, Detail: "not a URL"} // the error of Parse holds the URL
 	}
 	t, denied := c.checkURL(u)
 	if denied != nil {
@@ -134,7 +134,7 @@ func (c *Client) addresses(ctx context.Context, t target) ([]netip.Addr, error) 
 	}
 	for _, addr := range found {
 		if denied := c.rules.checkAddr(addr); denied != nil {
-			denied.Detail += " of host " + t.name
+			denied.Detail, denied.Now = denied.Detail+" of host "+t.name, true
 			return nil, denied
 		}
 	}

@@ -322,6 +322,13 @@ func TestClass(t *testing.T) {
 			t.Errorf("%s: class of %v = %q, want %q", tt.name, err, got, tt.want)
 		}
 	}
+	c := site.client(t, egress.Config{Resolver: names})
+	for url, want := range map[string]bool{"https://10.0.0.1/": true, "http://8.8.8.8/": true, "https://loopback.example.com/": false, "https://nowhere.example.com/": false} {
+		_, err := c.Do(t.Context(), get(t, url))
+		if got := egress.Final(err); got != want {
+			t.Errorf("Final of %q: %v is %v, want %v", url, err, got, want)
+		}
+	}
 	if got := egress.Class(nil); got != "" {
 		t.Errorf("class of nil = %q", got)
 	}

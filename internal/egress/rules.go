@@ -83,7 +83,7 @@ func (r rules) check(t target) *Denied {
 	}
 	for _, denied := range r.names {
 		if t.name == denied || strings.HasPrefix(denied, ".") && strings.HasSuffix(t.name, denied) {
-			return &Denied{RuleHost, "host " + t.name}
+			return &Denied{Rule: RuleHost, Detail: "host " + t.name}
 		}
 	}
 	return nil
@@ -92,7 +92,7 @@ func (r rules) check(t target) *Denied {
 // checkAddr returns why an address is denied, nil if it is not. An IPv4 address in
 // the form of IPv6 is checked as IPv4.
 func (r rules) checkAddr(addr netip.Addr) *Denied {
-	denied := &Denied{RuleAddress, "address " + addr.String()}
+	denied := &Denied{Rule: RuleAddress, Detail: "address " + addr.String()}
 	if !addr.IsValid() || addr.Zone() != "" {
 		return denied
 	}

@@ -16,6 +16,7 @@ import (
 type Denied struct {
 	Rule   string // such as "scheme", "host" or "address"
 	Detail string
+	Now    bool // a name has a denied address now: it may get another one
 }
 
 // Error implements error.
@@ -50,7 +51,7 @@ func newTarget(host string) (target, *Denied) {
 	if strings.ContainsAny(host, ":%") {
 		addr, err := netip.ParseAddr(host)
 		if err != nil || addr.Zone() != "" {
-			return target{}, &Denied{RuleSpelling, "host " + strconv.Quote(host)}
+			return target{}, &Denied{Rule: RuleSpelling, Detail: "host " + strconv.Quote(host)}
 		}
 		return target{addr: addr}, nil
 	}
@@ -58,14 +59,14 @@ func newTarget(host string) (target, *Denied) {
 	if strings.ContainsFunc(host, func(r rune) bool { return r > 127 }) {
 		var err error // some letters and digits outside of ASCII mean those of ASCII
 		if name, err = idna.Lookup.ToASCII(host); err != nil {
-			return target{}, &Denied{RuleForm, "host " + strconv.Quote(host)}
+			return target{}, &Denied{Rule: RuleForm, Detail: "host " + strconv.Quote(host)}
 		}
 	}
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	switch {
 	case last == "" || strings.HasPrefix(name, ".") || strings.Contains(name, ".."):
-		return target{}, &Denied{RuleForm, "host " + strconv.Quote(host)}
+		return target{}, &Denied{Rule: RuleForm, Detail: "host " + strconv.Quote(host)}
 	case !numeric.MatchString(last):
 		return target{name: name}, nil
 	}
@@ -73,7 +74,7 @@ func newTarget(host string) (target, *Denied) {
 	// as 127.1, 0177.0.0.1 and 2130706433; nobody needs them.
 	addr, err := netip.ParseAddr(name)
 	if err != nil {
-		return target{}, &Denied{RuleSpelling, "host " + strconv.Quote(host)}
+		return target{}, &Denied{Rule: RuleSpelling, Detail: "host " + strconv.Quote(host)}
 	}
 	return target{addr: addr}, nil
 }
@@ -82,13 +83,13 @@ func newTarget(host string) (target, *Denied) {
 func (c *Client) checkURL(u *url.URL) (target, *Denied) {
 	switch {
 	case u.Scheme != "https" && (u.Scheme != "http" || !c.cfg.AllowPrivate):
-		return target{}, &Denied{RuleScheme, "scheme " + strconv.Quote(u.Scheme)}
+		return target{}, &Denied{Rule: RuleScheme, Detail: "scheme " + strconv.Quote(u.Scheme)}
 	case u.User != nil:
-		return target{}, &Denied{RuleUser, "host " + strconv.Quote(u.Hostname())}
+		return target{}, &Denied{Rule: RuleUser, Detail: "host " + strconv.Quote(u.Hostname())}
 	case u.Opaque != "" || u.Hostname() == "":
-		return target{}, &Denied{RuleForm, "no host"}
+		return target{}, &Denied{Rule: RuleForm, Detail: "no host"}
 	case u.Fragment != "" || u.RawFragment != "":
-		return target{}, &Denied{RuleFragment, "host " + strconv.Quote(u.Hostname())}
+		return target{}, &Denied{Rule: RuleFragment, Detail: "host " + strconv.Quote(u.Hostname())}
 	}
 	if err := checkPort(u); err != nil {
 		return target{}, err
@@ -106,7 +107,7 @@ func checkPort(u *url.URL) *Denied {
 		return nil
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-		return &Denied{RulePort, "port " + strconv.Quote(port)}
+		return &Denied{Rule: RulePort, Detail: "port " + strconv.Quote(port)}
 	}
 	return nil
 }

@@ -1,0 +1,276 @@
+package activities
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/internal/egress"
+	"longhaul/opt"
+)
+
+// PushJournal keeps push configs and their deliveries.
+type PushJournal interface {
+	// NextDelivery returns the earliest delivery of a config that is due. ok is
+	// false if there is none.
+	NextDelivery(ctx context.Context, taskID, configID string) (c opt.PushConfig, d opt.Delivery, ok bool, err error)
+	// NoteDelivery records an attempt and the status of the delivery after it.
+	// Recording the same attempt again changes nothing.
+	NoteDelivery(ctx context.Context, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) error
+	// RemovePush removes a config and abandons its deliveries.
+	RemovePush(ctx context.Context, tenant, taskID, id string) error
+}
+
+// A Sender sends a request to a URL that others have chosen. [egress.Client] is
+// one.
+type Sender interface {
+	Do(ctx context.Context, r *http.Request) (*http.Response, error)
+}
+
+// A Signer signs the body of a delivery.
+type Signer interface {
+	// Sign returns the value of the header [SignatureHeader].
+	Sign(ctx context.Context, deliveryID, taskID string, body []byte) (string, error)
+}
+
+// Push says how deliveries are made.
+type Push struct {
+	Journal PushJournal
+	Sender  Sender
+	// Notice returns the body that tells of a status in a version of the protocol,
+	// and its media type.
+	Notice  func(version string, u a2a.StatusUpdate) (mediaType string, body []byte, err error)
+	Signer  Signer                                 // nil signs nothing
+	Tried   func(class string, took time.Duration) // called after each attempt; may be nil
+	PerHost int                                    // attempts at a time at one host; 0 means 20
+}
+
+// Headers of deliveries, beside those of A2A.
+const (
+	DeliveryHeader  = "X-Longhaul-Delivery"  // the id of the delivery: the same for every attempt
+	AttemptHeader   = "X-Longhaul-Attempt"   // 1, 2, 3 …
+	SignatureHeader = "X-Longhaul-Signature" // a JWT
+)
+
+// Limits of deliveries.
+const (
+	attemptFor   = 10 * time.Second // one attempt
+	retryFor     = 24 * time.Hour   // all attempts at one delivery
+	firstWait    = time.Second      // before the second attempt; it doubles with each
+	longestWait  = 5 * time.Minute
+	longestAsked = time.Hour       // that a receiver may ask for with Retry-After
+	busyWait     = 2 * time.Second // if others use the same host
+	drainFor     = time.Second     // the body of an answer, which nobody reads
+	perHost      = 20
+	busyOutcome  = "waits for other deliveries to the same host"
+)
+
+// A DeliverRequest says what Deliver works on, and what has become of the
+// delivery that was attempted last.
+type DeliverRequest struct {
+	TaskID   string `json:"taskId"`
+	ConfigID string `json:"configId"`
+	N        int64  `json:"n,omitempty"`        // of the delivery that was attempted last
+	Failures int    `json:"failures,omitempty"` // of it, in a row
+	Elapsed  int64  `json:"elapsed,omitempty"`  // seconds since the first of them
+}
+
+// Delivered is the result of one attempt. It has nothing of the URL, the secrets
+// or the body.
+type Delivered struct {
+	Idle    bool               `json:"idle,omitempty"` // nothing was due
+	Busy    bool               `json:"busy,omitempty"` // there was no attempt
+	N       int64              `json:"n,omitempty"`
+	State   a2a.TaskState      `json:"state,omitempty"`
+	Status  opt.DeliveryStatus `json:"status,omitempty"`
+	Outcome string             `json:"outcome,omitempty"` // the status of HTTP, or a class of error
+	Wait    int64              `json:"wait,omitempty"`    // milliseconds until the next attempt
+}
+
+// A pusher makes deliveries.
+type pusher struct {
+	Push
+	log   *zap.Logger
+	hosts *hosts
+}
+
+func newPusher(p *Push, log *zap.Logger) *pusher {
+	if p == nil {
+		return nil
+	}
+	most := p.PerHost
+	if most == 0 {
+		most = perHost
+	}
+	return &pusher{*p, log, &hosts{most: most, used: map[string]int{}}}
+}
+
+func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, error) {
+	c, d, ok, err := p.Journal.NextDelivery(ctx, r.TaskID, r.ConfigID)
+	if err != nil || !ok {
+		return Delivered{Idle: !ok}, err
+	}
+	out := Delivered{N: d.N, State: d.State, Status: opt.DeliveryDue}
+	leave, ok := p.hosts.enter(c.URL)
+	if !ok {
+		out.Busy, out.Outcome, out.Wait = true, busyOutcome, busyWait.Milliseconds()
+		return out, nil
+	}
+	defer leave()
+	began := time.Now()
+	tried := p.attempt(ctx, c, d)
+	if ctx.Err() != nil {
+		return Delivered{}, ctx.Err() // the worker stops: this is no fault of the receiver
+	}
+	if p.Tried != nil {
+		p.Tried(tried.outcome(), time.Since(began))
+	}
+	out.Outcome = tried.outcome()
+	out.Status, out.Wait = tried.verdict(r, d)
+	if tried.status == http.StatusGone {
+		if err := p.Journal.RemovePush(ctx, c.Tenant, c.TaskID, c.ID); err != nil {
+			return Delivered{}, err
+		}
+	}
+	a := opt.DeliveryAttempt{N: d.Tries + 1, At: a2a.At(began), Status: tried.status, Error: tried.class}
+	return out, p.Journal.NoteDelivery(ctx, d, a, out.Status)
+}
+
+// attempt sends one request.
+func (p *pusher) attempt(ctx context.Context, c opt.PushConfig, d opt.Delivery) tried {
+	ctx, cancel := context.WithTimeout(ctx, attemptFor)
+	defer cancel()
+	request, err := p.request(ctx, c, d)
+	if err != nil {
+		p.log.Error("Cannot make the request of a delivery", zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.Error(err))
+		return tried{class: "internal"}
+	}
+	answer, err := p.Sender.Do(ctx, request)
+	if err != nil {
+		p.log.Debug("A delivery failed", zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.String("class", egress.Class(err)))
+		return tried{class: egress.Class(err), final: egress.Final(err)}
+	}
+	stop := time.AfterFunc(drainFor, cancel)
+	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection can be used again
+	stop.Stop()
+	_ = answer.Body.Close()
+	return tried{status: answer.StatusCode, retryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now())}
+}
+
+// request returns the request of a delivery.
+func (p *pusher) request(ctx context.Context, c opt.PushConfig, d opt.Delivery) (*http.Request, error) {
+	u := a2a.StatusUpdate{TaskID: d.TaskID, ContextID: d.ContextID, Status: a2a.TaskStatus{State: d.State, At: d.At}}
+	u.Metadata = u.Metadata.With(opt.KeyObjectiveID, d.ObjectiveID)
+	if d.GateID != "" {
+		u.Metadata = u.Metadata.With(opt.KeyInterrupt, map[string]any{"interrupt": map[string]string{"kind": d.GateKind, "interruptId": d.GateID}})
+	}
+	mediaType, body, err := p.Notice(c.Version, u)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("the URL of the config cannot be read") // the cause holds the URL
+	}
+	r.Header.Set("Content-Type", mediaType)
+	r.Header.Set("User-Agent", "Longhaul")
+	if c.Version != "0.3" {
+		r.Header.Set("A2A-Version", c.Version)
+	}
+	if c.Token != "" {
+		r.Header.Set("X-A2A-Notification-Token", c.Token)
+		r.Header.Set("A2A-Notification-Token", c.Token)
+	}
+	if c.Scheme != "" {
+		r.Header.Set("Authorization", strings.TrimSpace(c.Scheme+" "+c.Credentials))
+	}
+	r.Header.Set(DeliveryHeader, deliveryID(d))
+	r.Header.Set(AttemptHeader, strconv.Itoa(d.Tries+1))
+	if p.Signer == nil {
+		return r, nil
+	}
+	signature, err := p.Signer.Sign(ctx, deliveryID(d), d.TaskID, body)
+	r.Header.Set(SignatureHeader, signature)
+	return r, err
+}
+
+// deliveryID returns an id that no other delivery has.
+func deliveryID(d opt.Delivery) string {
+	return fmt.Sprintf("%s/%s/%d", d.TaskID, url.PathEscape(d.ConfigID), d.N)
+}
+
+// A tried is what has come of an attempt.
+type tried struct {
+	status     int    // of HTTP; 0 for none
+	class      string // of the error; "" for none
+	final      bool   // a repeat would fail in the same way
+	retryAfter time.Duration
+}
+
+func (t tried) outcome() string {
+	if t.class != "" {
+		return t.class
+	}
+	return strconv.Itoa(t.status)
+}
+
+// verdict returns the status of a delivery after an attempt and, if it is still
+// due, the milliseconds until the next one. Other answers of the 4xx class than
+// those that mean "later" end a delivery: a repeat would get the same answer.
+func (t tried) verdict(r DeliverRequest, d opt.Delivery) (opt.DeliveryStatus, int64) {
+	switch {
+	case t.status/100 == 2:
+		return opt.DeliveryDone, 0
+	case t.status == http.StatusGone:
+		return opt.DeliveryAbandoned, 0
+	case t.final:
+		return opt.DeliveryDead, 0
+	case t.status == http.StatusRequestTimeout, t.status == http.StatusTooEarly, t.status == http.StatusTooManyRequests:
+	case t.status/100 == 4:
+		return opt.DeliveryDead, 0
+	}
+	failures, elapsed := 1, time.Duration(0)
+	if r.N == d.N {
+		failures, elapsed = r.Failures+1, time.Duration(r.Elapsed)*time.Second
+	}
+	wait := max(backoff(failures, deliveryID(d)), t.retryAfter)
+	if elapsed+wait > retryFor {
+		return opt.DeliveryDead, 0
+	}
+	return opt.DeliveryDue, wait.Milliseconds()
+}
+
+// backoff returns how long to wait after a number of failures in a row: twice as
+// long each time, and up to a fifth more, by which deliveries that failed together
+// spread.
+func backoff(failures int, id string) time.Duration {
+	wait := longestWait
+	if failures < 20 {
+		wait = min(longestWait, firstWait<<(failures-1))
+	}
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s %d", id, failures)
+	return wait + wait/5*time.Duration(h.Sum32()%1000)/1000
+}
+
+// retryAfter reads the header of that name: seconds or a date. It returns 0 if it
+// means nothing.
+func retryAfter(value string, now time.Time) time.Duration {
+	wait := time.Duration(0)
+	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
+		wait = time.Duration(n) * time.Second
+	} else if at, err := http.ParseTime(value); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), longestAsked)
+}

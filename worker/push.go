@@ -1,0 +1,102 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/opt"
+)
+
+// An Outbox is the journal's list of push configs that have deliveries that are
+// due.
+type Outbox interface {
+	// PushesDue returns at most limit of those that were not handed over, or long
+	// ago.
+	PushesDue(ctx context.Context, limit int) ([]opt.PushKey, error)
+	PushesHanded(ctx context.Context, list []opt.PushKey) error
+	// PushSignal is ready when this process has made a delivery due.
+	PushSignal() <-chan struct{}
+}
+
+// A Deliverer has the deliveries of a config made. A repeat is harmless.
+// [workflows.Client] is one.
+type Deliverer interface {
+	Push(ctx context.Context, k opt.PushKey) error
+}
+
+// A Dispatcher hands deliveries that are due to a Deliverer. Any number may run,
+// in any processes: a delivery that two of them hand over is made once, and one
+// that is handed over by a process that dies before it notes so is handed over
+// again.
+type Dispatcher struct {
+	Outbox Outbox
+	To     Deliverer
+	Every  time.Duration // how often to look for deliveries of other processes; 0 means 1 s
+	Log    *zap.Logger   // nil discards logs
+}
+
+// Limits of a Dispatcher.
+const (
+	dispatchAtOnce = 100
+	dispatchPause  = 5 * time.Second // after a failure
+)
+
+// Run hands deliveries over until ctx ends. It goes on after failures.
+func (d Dispatcher) Run(ctx context.Context) {
+	if d.Log == nil {
+		d.Log = zap.NewNop()
+	}
+	if d.Every == 0 {
+		d.Every = time.Second
+	}
+	failed := false
+	for {
+		err := d.round(ctx)
+		pause := d.Every
+		signal := d.Outbox.PushSignal()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			pause, signal = dispatchPause, nil
+			if !failed {
+				d.Log.Warn("Deliveries wait", zap.Error(err))
+			}
+		case failed:
+			d.Log.Info("Deliveries are handed over again")
+		}
+		failed = err != nil
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-signal:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// round hands over everything that is due.
+func (d Dispatcher) round(ctx context.Context) error {
+	for {
+		due, err := d.Outbox.PushesDue(ctx, dispatchAtOnce)
+		if err != nil {
+			return fmt.Errorf("read what is due: %w", err)
+		}
+		for i, k := range due {
+			if err := d.To.Push(ctx, k); err != nil {
+				_ = d.Outbox.PushesHanded(ctx, due[:i]) // else they are handed over again
+				return err
+			}
+		}
+		if err := d.Outbox.PushesHanded(ctx, due); err != nil {
+			return fmt.Errorf("note what was handed over: %w", err)
+		}
+		if len(due) < dispatchAtOnce {
+			return nil
+		}
+	}
+}
