@@ -23,7 +23,7 @@ import (
 type ClientConfig struct {
 	Temporal  client.Client
 	MaxEvents int           // events of history after which a workflow continues as new; 0: the server decides
-	Plain     bool          // the namespace has no search attributes of ours
+	Plain     func() bool   // whether the namespace has no search attributes of ours; nil: it has them
 	Timeout   time.Duration // of one call; 0 means 10 s
 	IdleFor   time.Duration // after which an objective that was not started is canceled; 0 for never
 }
@@ -37,6 +37,9 @@ type Client struct{ cfg ClientConfig }
 func NewClient(cfg ClientConfig) *Client {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 10 * time.Second
+	}
+	if cfg.Plain == nil {
+		cfg.Plain = func() bool { return false }
 	}
 	if cfg.MaxEvents > 0 {
 		cfg.MaxEvents = max(cfg.MaxEvents, 100)
@@ -60,7 +63,7 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	options := c.options(o)
-	input := ObjectiveInput{Opening: &o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain, IdleFor: c.idleFor()}
+	input := ObjectiveInput{Opening: &o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor()}
 	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &taken) {
@@ -80,7 +83,7 @@ func (c *Client) Enter(ctx context.Context, o opt.Objective, p opt.Placed) error
 		StaticSummary:       "Queue of a context",
 		Priority:            temporal.Priority{FairnessKey: fairnessKey(o.Tenant)},
 	}
-	if !c.cfg.Plain {
+	if !c.cfg.Plain() {
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(TenantAttribute.ValueSet(o.Tenant), ContextAttribute.ValueSet(o.ContextID))
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
@@ -106,7 +109,7 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 		StaticDetails:                            head.Description,
 		Priority:                                 temporal.Priority{FairnessKey: fairnessKey(head.Tenant)},
 	}
-	if !c.cfg.Plain {
+	if !c.cfg.Plain() {
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(
 			TenantAttribute.ValueSet(head.Tenant), ContextAttribute.ValueSet(head.ContextID),
 			ObjectiveAttribute.ValueSet(head.ID), StateAttribute.ValueSet(string(firstState(o))))
@@ -201,7 +204,7 @@ func (c *Client) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) er
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 	options.EnableEagerStart = false
 	input := ObjectiveInput{
-		Retry: &RetryInput{Tenant: o.Tenant, ObjectiveID: o.ID}, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain, IdleFor: c.idleFor(),
+		Retry: &RetryInput{Tenant: o.Tenant, ObjectiveID: o.ID}, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(),
 	}
 	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, o.ID, CommandSignal, cmd, options, Objective, input)
 	return refusal("retry "+o.ID, err)

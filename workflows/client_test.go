@@ -49,7 +49,7 @@ func (c *onlyOnce) DescribeWorkflowExecution(context.Context, string, string) (*
 // plans of the message meanwhile, the repeat must not be recorded: the objective
 // began with the first ones.
 func TestClient_Start_again(t *testing.T) {
-	c := workflows.NewClient(workflows.ClientConfig{Temporal: &onlyOnce{}, Plain: true})
+	c := workflows.NewClient(workflows.ClientConfig{Temporal: &onlyOnce{}, Plain: func() bool { return true }})
 	o := opt.Opening{Objective: opt.Objective{ID: "obj-a", Name: "first", Digest: "d"}, Plans: []opt.PlanSpec{{Name: "p"}}}
 	if _, err := c.Start(t.Context(), o); err != nil {
 		t.Fatal(err)

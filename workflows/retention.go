@@ -9,22 +9,11 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
 	"longhaul/opt"
 )
-
-// NamespaceRetention returns for how long a namespace keeps workflows that have
-// ended.
-func NamespaceRetention(ctx context.Context, c client.Client, namespace string) (time.Duration, error) {
-	found, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
-	if err != nil {
-		return 0, fmt.Errorf("describe namespace %s: %w", namespace, err)
-	}
-	return found.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration(), nil
-}
 
 // Retain makes the schedule that runs Purge, or changes the existing schedule if
 // it differs, so that the journal keeps ended objectives for ttl. A paused

@@ -9,7 +9,11 @@ import (
 
 // configCommand is "longhaul config": it prints a configuration file with the
 // current settings.
-type configCommand struct{ allSettings }
+type configCommand struct {
+	allSettings
+	elsewhereSettings
+	waitSettings
+}
 
 func (c *configCommand) Run(p *program, parsed *kong.Context) error {
 	fmt.Fprintf(p.stdout, "# Every setting and its value. A flag overrides the environment, and the\n# environment overrides this file: %s or the one that --config names.\n", defaultConfigFile)
@@ -19,6 +23,14 @@ func (c *configCommand) Run(p *program, parsed *kong.Context) error {
 			env = " [" + strings.Join(flag.Envs, ", ") + "]"
 		}
 		fmt.Fprintf(p.stdout, "\n# %s%s\n%s: %s\n", strings.TrimSpace(flag.Help), env, flag.Name, yamlValue(parsed.FlagValue(flag)))
+	}
+	temporal, err := c.elsewhere(c.elsewhereSettings)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(p.stdout, "\n# Temporal for api and worker, and what set it:\n")
+	for _, line := range temporal.lines() {
+		fmt.Fprintf(p.stdout, "#   %s\n", line)
 	}
 	return nil
 }

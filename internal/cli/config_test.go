@@ -12,6 +12,7 @@ import (
 
 // The output of config is a configuration file with the same settings.
 func TestRun_config(t *testing.T) {
+	t.Setenv("TEMPORAL_CONFIG_FILE", os.DevNull)
 	show := func(args ...string) string {
 		t.Helper()
 		var stdout strings.Builder

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -33,16 +32,21 @@ type apiCommand struct {
 	apiSettings
 	storeSettings
 	temporalSettings
+	elsewhereSettings
 	workSettings
 	logSettings
 }
 
 func (c *apiCommand) Run(p *program) error {
-	if err := errors.Join(c.reach(), c.checkLimits()); err != nil {
+	temporal, err := c.elsewhere(c.elsewhereSettings)
+	if err := errors.Join(err, c.reach(), c.checkLimits()); err != nil {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
-		if err := s.open(ctx, c.storeSettings, c.workSettings, c.temporalSettings); err != nil {
+		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal); err != nil {
+			return err
+		}
+		if err := s.check(ctx); err != nil {
 			return err
 		}
 		url, err := s.serve(c.apiSettings, c.temporalSettings)
@@ -59,26 +63,32 @@ type workerCommand struct {
 	retentionSettings
 	storeSettings
 	temporalSettings
+	elsewhereSettings
+	waitSettings
 	workSettings
 	logSettings
 }
 
 func (c *workerCommand) Run(p *program) error {
-	if err := c.check(); err != nil {
+	temporal, err := c.elsewhere(c.elsewhereSettings)
+	if err := errors.Join(err, c.check()); err != nil {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
-		if err := s.open(ctx, c.storeSettings, c.workSettings, c.temporalSettings); err != nil {
+		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal); err != nil {
 			return err
 		}
-		if err := s.namespace(c.Namespace).prepare(ctx, c.ofNamespace()); err != nil {
+		state, err := s.namespace().await(ctx, c.waitSettings, c.ofNamespace())
+		if err != nil {
 			return err
 		}
-		s.log.Info("Working", zap.String("temporal", c.TemporalAddr))
+		s.namespace().report(state)
+		s.namespace().compare(state, c.TTL)
+		s.log.Info("Working", zap.Stringer("at", temporal))
 		if err := s.work(c.workerSettings); err != nil {
 			return err
 		}
-		return s.namespace(c.Namespace).retain(ctx, c.TTL)
+		return s.namespace().retain(ctx, c.TTL)
 	})
 }
 
@@ -111,8 +121,10 @@ func (c *devCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		c.TemporalAddr = temporal.Addr
-		if err := s.open(ctx, c.storeSettings, c.workSettings, c.temporalSettings); err != nil {
+		if addr := os.Getenv("TEMPORAL_ADDRESS"); addr != "" {
+			s.log.Warn("TEMPORAL_ADDRESS has no effect: this command uses the embedded Temporal; api and worker use others", zap.String("address", addr))
+		}
+		if err := s.open(ctx, c.storeSettings, c.workSettings, c.embedded(temporal.Addr)); err != nil {
 			return err
 		}
 		if err := s.work(c.workerSettings); err != nil {
@@ -123,7 +135,7 @@ func (c *devCommand) Run(p *program) error {
 			return err
 		}
 		welcome(p.stdout, url, temporal.UIURL)
-		return s.namespace(c.Namespace).retain(ctx, c.TTL)
+		return s.namespace().retain(ctx, c.TTL)
 	})
 }
 
@@ -151,23 +163,9 @@ func (c *temporalCommand) Run(p *program) error {
 
 func embedConfig(store storeSettings, temporal temporalSettings, ui embedSettings, retention time.Duration) EmbedConfig {
 	return EmbedConfig{
-		Dir: store.DataDir, Addr: temporal.TemporalAddr, UIAddr: ui.TemporalUIAddr, Namespace: temporal.Namespace,
+		Dir: store.DataDir, Addr: temporal.addr(), UIAddr: ui.TemporalUIAddr, Namespace: temporal.namespaceName(),
 		Retention: retention, Sync: store.Sync, SearchAttributes: workflows.SearchAttributes(),
 	}
-}
-
-// embed starts the built-in Temporal server.
-func (s *service) embed(ctx context.Context, embed Embed, c EmbedConfig) (*Embedded, error) {
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data directory: %w", err)
-	}
-	c.Log = s.log
-	e, err := embed(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	s.onStop(e.Stop)
-	return e, nil
 }
 
 // serve starts a service and keeps it until the process is told to stop. A

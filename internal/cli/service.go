@@ -7,8 +7,10 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -32,6 +34,8 @@ type service struct {
 	log       *zap.Logger
 	journal   *journal.Journal
 	temporal  client.Client
+	target    target
+	plain     atomic.Bool    // the namespace has no search attributes of ours, or they are not known yet
 	books     *planner.Shelf // nil for a service without playbooks
 	followers []func()       // called after new playbooks were loaded
 	stops     []func() error
@@ -106,8 +110,22 @@ func (s *service) reload() {
 	s.log.Info("Read the playbooks again")
 }
 
+// embed starts the built-in Temporal server.
+func (s *service) embed(ctx context.Context, embed Embed, c EmbedConfig) (*Embedded, error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data directory: %w", err)
+	}
+	c.Log = s.log
+	e, err := embed(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	s.onStop(e.Stop)
+	return e, nil
+}
+
 // open opens the journal, reads the playbooks and connects to Temporal.
-func (s *service) open(ctx context.Context, store storeSettings, work workSettings, temporal temporalSettings) error {
+func (s *service) open(ctx context.Context, store storeSettings, work workSettings, temporal target) error {
 	path, err := store.journal()
 	if err != nil {
 		return err
@@ -123,8 +141,10 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	if s.books, err = planner.NewShelf(work.load); err != nil {
 		return err
 	}
+	s.target = temporal
 	if s.temporal, err = workflows.Dial(workflows.DialConfig{
-		Addr: temporal.TemporalAddr, Namespace: temporal.Namespace, Local: local(temporal.TemporalAddr), Log: sdkLog(s.log), Blobs: s.journal, Adjust: s.build.Temporal,
+		Addr: temporal.addr.value, Namespace: temporal.namespace.value, Connection: temporal.connection, Local: local(temporal.addr.value),
+		Log: sdkLog(s.log), Blobs: s.journal, Adjust: s.build.Temporal,
 	}); err != nil {
 		return err
 	}
@@ -138,9 +158,6 @@ func local(addr string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
-
-// namespace returns a namespace of the Temporal that s is connected to.
-func (s *service) namespace(name string) namespace { return namespace{s.temporal, name, s.log} }
 
 // work starts a worker.
 func (s *service) work(cfg workerSettings) error {
@@ -202,7 +219,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	who := cfg.authority(s.journal)
 	info := card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
 	who.Describe(&info)
-	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL})
+	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Plain: s.plain.Load, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL})
 	operations := apiservice.New(apiservice.Config{
 		Engine:       wrapped[apiservice.Engine](engine, s.build.Engine),
 		Journal:      wrapped[apiservice.Journal](s.journal, s.build.Journal),

@@ -34,13 +34,6 @@ type storeSettings struct {
 	Sync       string `help:"full: data survives a power cut; normal: faster, but a power cut may lose the last moments." enum:"full,normal" default:"full" env:"LONGHAUL_SYNC"`
 }
 
-// temporalSettings say where Temporal is.
-type temporalSettings struct {
-	TemporalAddr string `help:"Address of Temporal. In dev, the address of the embedded Temporal." default:"127.0.0.1:7233" env:"LONGHAUL_TEMPORAL_ADDR" placeholder:"HOST:PORT"`
-	Namespace    string `help:"Temporal namespace." default:"default" env:"LONGHAUL_NAMESPACE"`
-	MaxEvents    int    `help:"Events of history after which a workflow continues as new; 0: Temporal decides." default:"0" env:"LONGHAUL_MAX_EVENTS"`
-}
-
 // apiSettings say how the API serves.
 type apiSettings struct {
 	authSettings

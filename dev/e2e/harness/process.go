@@ -56,9 +56,11 @@ func launch(s *Site, command, logPath string, env []string) (*Process, error) {
 	return p, nil
 }
 
-// environment returns the environment of the test without settings of Longhaul.
+// environment returns the environment of the test without settings of Longhaul and
+// of Temporal's tools.
 func environment() []string {
-	return slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "LONGHAUL_") })
+	own := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "LONGHAUL_") || strings.HasPrefix(e, "TEMPORAL_") })
+	return append(own, "TEMPORAL_CONFIG_FILE="+os.DevNull)
 }
 
 // String names p in messages.

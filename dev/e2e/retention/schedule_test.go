@@ -71,11 +71,11 @@ func shows(t *testing.T, c client.Client, want string) {
 // retention returns how long the namespace keeps ended workflows.
 func retention(t *testing.T, c client.Client) time.Duration {
 	t.Helper()
-	has, err := workflows.NamespaceRetention(t.Context(), c, "default")
+	state, err := workflows.Examine(t.Context(), c, "default")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return has
+	return state.Retention
 }
 
 const (
@@ -99,7 +99,7 @@ func TestRetention_schedule(t *testing.T) {
 	}
 	for _, w := range workers {
 		w.WaitReady()
-		harness.Eventually(t, within, "a worker warns", func() error { return w.Logged("raise the retention of the namespace") })
+		harness.Eventually(t, within, "a worker warns", func() error { return w.Logged("temporal operator namespace update --namespace default --retention 168h") })
 	}
 	shows(t, c, fmt.Sprintf(hourly, "168h0m0s", fmt.Sprintf(note, "7 days")))
 

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.uber.org/zap"
+
+	"longhaul/workflows"
+)
+
+// A namespace is the namespace of Temporal that a service works in.
+type namespace struct {
+	temporal client.Client
+	target   target
+	log      *zap.Logger
+}
+
+// namespace returns the namespace that s is connected to.
+func (s *service) namespace() namespace { return namespace{s.temporal, s.target, s.log} }
+
+// await waits until the namespace can be used. An error says what to do: at once
+// if waiting does not help, otherwise after the time of w. If w says so, what is
+// missing is created.
+func (n namespace) await(ctx context.Context, w waitSettings, retention time.Duration) (workflows.NamespaceState, error) {
+	end := time.NewTimer(w.TemporalWait)
+	defer end.Stop()
+	for {
+		state, err := n.examine(ctx)
+		if w.CreateNamespace {
+			err = n.complete(ctx, state, err, retention)
+		}
+		if err == nil || final(err) {
+			return state, n.advise(err, retention)
+		}
+		n.log.Warn("Waiting for Temporal", zap.Error(err))
+		select {
+		case <-ctx.Done():
+			return state, ctx.Err()
+		case <-end.C:
+			return state, n.advise(fmt.Errorf("no success within %v: %w", w.TemporalWait, err), retention)
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (n namespace) examine(ctx context.Context) (state workflows.NamespaceState, err error) {
+	err = within(ctx, func(ctx context.Context) error {
+		state, err = workflows.Examine(ctx, n.temporal, n.target.namespace.value)
+		return err
+	})
+	return state, err
+}
+
+// complete creates the namespace or its search attributes if an examination found
+// that they are missing. It returns nil if nothing is missing, or cannot be
+// created and is not necessary.
+func (n namespace) complete(ctx context.Context, state workflows.NamespaceState, found error, retention time.Duration) error {
+	name := n.target.namespace.value
+	return within(ctx, func(ctx context.Context) error {
+		switch {
+		case errors.Is(found, workflows.ErrNoNamespace):
+			if err := workflows.CreateNamespace(ctx, n.temporal, name, retention); err != nil {
+				return err
+			}
+			return errors.New("Temporal does not know the new namespace yet")
+		case found != nil || len(state.Missing) == 0:
+			return found
+		}
+		err := workflows.AddSearchAttributes(ctx, n.temporal, name, state.Missing)
+		if err != nil && (final(err) || never(err)) {
+			n.log.Warn("Cannot add search attributes", zap.Error(err))
+			return nil
+		}
+		if err == nil {
+			err = errors.New("Temporal does not know the new search attributes yet")
+		}
+		return err
+	})
+}
+
+// final reports whether waiting does not help against an error of Examine.
+func final(err error) bool {
+	return errors.Is(err, workflows.ErrNoNamespace) || errors.Is(err, workflows.ErrDenied) || errors.Is(err, workflows.ErrTLS)
+}
+
+// advise adds to the error of an examination what to do.
+func (n namespace) advise(err error, retention time.Duration) error {
+	var todo string
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, workflows.ErrNoNamespace):
+		todo = fmt.Sprintf("create it with %q, or start a worker with --create-namespace", n.target.createCommand(retention))
+	case errors.Is(err, workflows.ErrDenied):
+		todo = "use credentials that may read and write in the namespace (TEMPORAL_API_KEY or api_key of the profile; TEMPORAL_TLS_CLIENT_CERT_PATH or tls.client_cert_path)"
+	case errors.Is(err, workflows.ErrTLS):
+		todo = "check the certificates: that of the server (TEMPORAL_TLS_SERVER_CA_CERT_PATH or tls.server_ca_cert_path of the profile, TEMPORAL_TLS_SERVER_NAME), and our own (TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH)"
+	case n.target.tls.value == "off":
+		todo = "check the address and the network; if the server needs TLS, set TEMPORAL_TLS=true or [profile.NAME.tls]"
+	default:
+		todo = "check the address and the network"
+	}
+	return fmt.Errorf("%v: %w; %s", n.target, err, todo)
+}
+
+// report logs what the namespace lacks, and what to run. Nothing of it stops the
+// work.
+func (n namespace) report(state workflows.NamespaceState) {
+	if len(state.Missing) > 0 {
+		n.log.Warn("Temporal has not all search attributes, so its lists do not show tenants, contexts and states. Add them and start the API again",
+			zap.Strings("missing", state.Missing), zap.String("run", n.target.attributesCommand(state.Missing)))
+	}
+}
+
+// compare warns if the namespace keeps ended workflows for a shorter time than
+// the journal. Then Temporal's UI shows less than the journal.
+func (n namespace) compare(state workflows.NamespaceState, ttl time.Duration) {
+	if state.Retention < ttl {
+		n.log.Warn("Temporal keeps ended workflows for a shorter time than --ttl",
+			zap.Duration("retention", state.Retention), zap.Duration("ttl", ttl), zap.String("run", n.target.retentionCommand(ttl)))
+	}
+}
+
+// check examines the namespace for an API, which serves reads while Temporal
+// cannot be reached: then check returns nil and goes on until Temporal answers. An
+// error says what to do.
+func (s *service) check(ctx context.Context) error {
+	s.plain.Store(true)
+	n := s.namespace()
+	state, err := n.examine(ctx)
+	if err == nil || final(err) {
+		s.settle(state)
+		return n.advise(err, week)
+	}
+	s.log.Warn("Only reads work until Temporal answers", zap.Error(n.advise(err, week)))
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	s.onStop(func() error { cancel(); <-done; return nil })
+	go func() {
+		defer close(done)
+		for err != nil && !final(err) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(time.Second):
+			}
+			state, err = n.examine(ctx)
+		}
+		if err != nil {
+			s.fail(n.advise(err, week))
+			return
+		}
+		s.log.Info("Temporal answers")
+		s.settle(state)
+	}()
+	return nil
+}
+
+// settle has new objectives use the search attributes if the namespace has them.
+func (s *service) settle(state workflows.NamespaceState) {
+	s.plain.Store(len(state.Missing) > 0)
+	s.namespace().report(state)
+}
