@@ -83,7 +83,7 @@ func TestClient_Start_againWithAnotherMessageID(t *testing.T) {
 		"older memo":          {said("m-1").Digest(), "m-1", nil},
 		"older memo, another": {said("m-1").Digest(), "m-2", opt.ErrConflict},
 	} {
-		c := workflows.NewClient(workflows.ClientConfig{Temporal: &onlyOnce{}, Plain: true})
+		c := workflows.NewClient(workflows.ClientConfig{Temporal: &onlyOnce{}, Plain: func() bool { return true }})
 		first := opt.Opening{Objective: opt.Objective{ID: "obj-a", MessageID: "m-1", Digest: tc.stored}, Message: said("m-1")}
 		if _, err := c.Start(t.Context(), first); err != nil {
 			t.Fatal(err)

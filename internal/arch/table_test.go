@@ -74,7 +74,7 @@ var testers = []string{"activities/executortest", "activities/echo", "activities
 var owners = map[string][]string{
 	"go.temporal.io/sdk":              {"workflows", "activities", "worker", "internal/cli", "dev", "dev/*"},
 	"go.temporal.io/api":              {"workflows", "internal/cli", "dev", "dev/*"},
-	"go.temporal.io/server":           {"dev/temporald"},
+	"go.temporal.io/server":           {"dev/temporald", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
 	"go.uber.org/fx":                  {"dev/temporald"}, // the server is put together with it
 
@@ -82,7 +82,7 @@ var owners = map[string][]string{
 
 	"database/sql":               {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"}, // the server keeps a database of its own; tests read what is left after a crash
 	"modernc.org/sqlite":         {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"},
-	"github.com/jackc/pgx":       {"internal/journal"},
+	"github.com/jackc/pgx":       {"internal/journal", "dev/e2e/cluster"},
 	"github.com/pressly/goose":   {"internal/journal"},
 	"github.com/alecthomas/kong": {"internal/cli"},
 

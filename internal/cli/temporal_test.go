@@ -109,9 +109,9 @@ func TestTemporalSettings_mistakes(t *testing.T) {
 
 // The command config shows where Temporal is, and no secret.
 func TestRun_configOfTemporal(t *testing.T) {
-	t.Setenv("TEMPORAL_CONFIG_FILE", write(t, "temporal.toml", "[profile.prod]\naddress = \"prod.example.com:7233\"\napi_key = \"secret-1\"\n"))
+	t.Setenv("TEMPORAL_CONFIG_FILE", write(t, "temporal.toml", "[profile.prod]\naddress = \"prod.example.com:7233\"\napi_key = \"canary-1\"\n"))
 	t.Setenv("TEMPORAL_PROFILE", "prod")
-	t.Setenv("TEMPORAL_GRPC_META_X_KEY", "secret-2")
+	t.Setenv("TEMPORAL_GRPC_META_X_KEY", "canary-2")
 	var stdout strings.Builder
 	if code := Run(t.Context(), []string{"config"}, &stdout, io.Discard, Build{}); code != 0 {
 		t.Fatalf("exit code %d", code)
@@ -121,7 +121,7 @@ func TestRun_configOfTemporal(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, &stdout)
 		}
 	}
-	if strings.Contains(stdout.String(), "secret") {
+	if strings.Contains(stdout.String(), "canary") {
 		t.Errorf("a secret in\n%s", &stdout)
 	}
 }

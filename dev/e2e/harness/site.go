@@ -15,9 +15,9 @@ import (
 // A Site is one installation: a data directory and the addresses of its
 // processes, which stay the same.
 type Site struct {
-	Dir          string // --data-dir
-	Addr         string // of the API
-	TemporalAddr string
+	Dir          string   // --data-dir
+	Addr         string   // of the API
+	TemporalAddr string   // "" if Env or a profile says where Temporal is
 	Env          []string // KEY=value, added to the environment of every process
 
 	t      testing.TB
@@ -92,7 +92,10 @@ func (s *Site) Started() []*Process {
 
 // flags returns the arguments of a command.
 func (s *Site) flags(command string) []string {
-	args := []string{command, "--data-dir", s.Dir, "--temporal-addr", s.TemporalAddr}
+	args := []string{command, "--data-dir", s.Dir}
+	if s.TemporalAddr != "" {
+		args = append(args, "--temporal-addr", s.TemporalAddr)
+	}
 	switch command {
 	case AllInOne:
 		args = append(args, "--addr", s.Addr, "--temporal-ui-addr", "")

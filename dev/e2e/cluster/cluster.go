@@ -1,0 +1,200 @@
+// Package cluster runs Temporal the way operators do, for tests: the real server
+// with its default settings, on PostgreSQL, behind mutual TLS, with permissions by
+// certificate and by API key.
+//
+// Everything is on loopback, and ends with the test. PostgreSQL must be installed;
+// a test without it fails.
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/server/common/authorization"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// A Cluster is a running Temporal.
+type Cluster struct {
+	Addr string // of the frontend
+	CA   string // file with the certificate of the authority that signed that of the server
+
+	issuer *Authority
+	roles  *roles
+	admin  client.Client
+}
+
+// Start starts PostgreSQL and Temporal, and waits until both answer.
+func Start(t testing.TB) *Cluster {
+	t.Helper()
+	dir := t.TempDir()
+	issuer := NewAuthority(t, dir, "ca")
+	c := &Cluster{CA: issuer.File, issuer: issuer, roles: &roles{byKey: map[string]authorization.Role{}}}
+	c.Addr = c.startServer(t, startPostgres(t))
+	c.admin = c.dial(t)
+	eventually(t, "Temporal answers", func(ctx context.Context) error {
+		_, err := c.admin.CheckHealth(ctx, &client.CheckHealthRequest{})
+		return err
+	})
+	return c
+}
+
+// Certificate returns files with a client certificate that the cluster trusts, and
+// its key. Only the name "system" gives permissions.
+func (c *Cluster) Certificate(t testing.TB, name string) (cert, key string) {
+	t.Helper()
+	return c.issuer.Issue(t, name)
+}
+
+// Grant lets callers with an API key do what a role may: "reader", "writer" or "admin" in
+// all namespaces, or "" nothing.
+func (c *Cluster) Grant(key, role string) { c.roles.grant(key, role) }
+
+// Namespace creates a namespace with search attributes of type keyword, and waits
+// until they can be used.
+func (c *Cluster) Namespace(t testing.TB, name string, retention time.Duration, attributes ...string) {
+	t.Helper()
+	_, err := c.admin.WorkflowService().RegisterNamespace(t.Context(), &workflowservice.RegisterNamespaceRequest{
+		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(retention),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "namespace "+name+" is known", func(ctx context.Context) error {
+		_, err := c.admin.WorkflowService().CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: name})
+		return err
+	})
+	if len(attributes) > 0 {
+		c.AddAttributes(t, name, attributes...)
+	}
+}
+
+// AddAttributes adds search attributes of type keyword to a namespace, and waits
+// until they can be used.
+func (c *Cluster) AddAttributes(t testing.TB, namespace string, names ...string) {
+	t.Helper()
+	types := map[string]enumspb.IndexedValueType{}
+	for _, name := range names {
+		types[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
+	}
+	_, err := c.admin.OperatorService().AddSearchAttributes(t.Context(), &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: types})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "search attributes are known", func(context.Context) error {
+		_, err := c.Count(t, namespace, strings.Join(names, " = 'x' AND ")+" = 'x'")
+		return err
+	})
+}
+
+// Count returns how many workflows of a namespace a query finds.
+func (c *Cluster) Count(t testing.TB, namespace, query string) (int64, error) {
+	found, err := c.admin.WorkflowService().CountWorkflowExecutions(t.Context(), &workflowservice.CountWorkflowExecutionsRequest{Namespace: namespace, Query: query})
+	return found.GetCount(), err
+}
+
+// Describe returns what a namespace is like.
+func (c *Cluster) Describe(t testing.TB, namespace string) (*workflowservice.DescribeNamespaceResponse, error) {
+	return c.admin.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
+}
+
+// dial returns a client that may do everything.
+func (c *Cluster) dial(t testing.TB) client.Client {
+	t.Helper()
+	certFile, keyFile := c.issuer.Issue(t, systemName)
+	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	pem, err := os.ReadFile(c.CA)
+	if err != nil || !roots.AppendCertsFromPEM(pem) {
+		t.Fatalf("read %s: %v", c.CA, err)
+	}
+	dialed, err := client.NewLazyClient(client.Options{HostPort: c.Addr, Logger: silent{},
+		ConnectionOptions: client.ConnectionOptions{TLS: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(dialed.Close)
+	return dialed
+}
+
+// systemName is the name in the certificates that may do everything: those of the
+// system's own workers and of the tests.
+const systemName = "system"
+
+// roles are the permissions of callers. It implements [authorization.ClaimMapper].
+type roles struct {
+	mu    sync.Mutex
+	byKey map[string]authorization.Role
+}
+
+func (r *roles) grant(key, role string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.byKey[key] = map[string]authorization.Role{
+		"reader": authorization.RoleReader, "writer": authorization.RoleWriter, "admin": authorization.RoleAdmin,
+	}[role]
+}
+
+// GetClaims returns the permissions of a caller.
+func (r *roles) GetClaims(from *authorization.AuthInfo) (*authorization.Claims, error) {
+	if from.TLSSubject != nil && from.TLSSubject.CommonName == systemName {
+		return &authorization.Claims{Subject: systemName, System: authorization.RoleAdmin}, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &authorization.Claims{Subject: "key", System: r.byKey[strings.TrimPrefix(from.AuthToken, "Bearer ")]}, nil
+}
+
+// eventually calls check until it returns nil.
+func eventually(t testing.TB, what string, check func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check(ctx)
+		if err == nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("not in time: %s: %v", what, err)
+		}
+	}
+}
+
+// free returns an address on loopback with a free port.
+func free(t testing.TB) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return netip.MustParseAddrPort(l.Addr().String())
+}
+
+// silent is a logger for the SDK that discards everything.
+type silent struct{}
+
+func (silent) Debug(string, ...any) {}
+func (silent) Info(string, ...any)  {}
+func (silent) Warn(string, ...any)  {}
+func (silent) Error(string, ...any) {}

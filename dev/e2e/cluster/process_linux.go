@@ -1,0 +1,8 @@
+package cluster
+
+import "syscall"
+
+// attributes run a process as a user, and end it with the test.
+func attributes(as *syscall.Credential) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Credential: as, Pdeathsig: syscall.SIGQUIT}
+}

@@ -1,0 +1,122 @@
+package cluster
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"go.temporal.io/server/common/authorization"
+	commoncluster "go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/log"
+	"go.temporal.io/server/common/membership/static"
+	"go.temporal.io/server/common/metrics"
+	"go.temporal.io/server/common/persistence/sql/sqlplugin/postgresql"
+	"go.temporal.io/server/common/primitives"
+	"go.temporal.io/server/temporal"
+	"go.temporal.io/server/tools/common/schema"
+	"go.temporal.io/server/tools/sql"
+)
+
+// serverName is a name in the certificate of the server.
+const serverName = "temporal.test"
+
+// startServer starts Temporal on a database server, and returns the address of its
+// frontend.
+func (c *Cluster) startServer(t testing.TB, database netip.AddrPort) string {
+	t.Helper()
+	main := prepared(t, database, "temporal", "postgresql/v12/temporal")
+	visibility := prepared(t, database, "temporal_visibility", "postgresql/v12/visibility")
+	at := map[primitives.ServiceName]netip.AddrPort{}
+	hosts := map[primitives.ServiceName]static.Hosts{}
+	services := map[string]config.Service{}
+	for _, name := range []primitives.ServiceName{primitives.FrontendService, primitives.HistoryService, primitives.MatchingService, primitives.WorkerService} {
+		at[name] = free(t)
+		hosts[name] = static.SingleLocalHost(at[name].String())
+		services[string(name)] = config.Service{RPC: config.RPC{GRPCPort: int(at[name].Port()), BindOnIP: at[name].Addr().String()}}
+	}
+	frontend := at[primitives.FrontendService].String()
+	server, err := temporal.NewServer(
+		temporal.WithConfig(&config.Config{
+			Persistence: config.Persistence{
+				DefaultStore: "main", VisibilityStore: "visibility", NumHistoryShards: 4,
+				DataStores: map[string]config.DataStore{"main": {SQL: main}, "visibility": {SQL: visibility}},
+			},
+			Global: config.Global{
+				Membership: config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: "127.0.0.1"},
+				Metrics:    &metrics.Config{},
+				TLS:        c.encryption(t),
+			},
+			ClusterMetadata: &commoncluster.Config{
+				FailoverVersionIncrement: 10, MasterClusterName: "active", CurrentClusterName: "active",
+				ClusterInformation: map[string]commoncluster.ClusterInformation{"active": {Enabled: true, InitialFailoverVersion: 1, RPCAddress: frontend}},
+			},
+			DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
+			PublicClient:        config.PublicClient{HostPort: frontend},
+			Archival:            config.Archival{History: config.HistoryArchival{State: "disabled"}, Visibility: config.VisibilityArchival{State: "disabled"}},
+			NamespaceDefaults: config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
+				History: config.HistoryArchivalNamespaceDefaults{State: "disabled"}, Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
+			}},
+			Services: services,
+		}),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithStaticHosts(hosts),
+		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{dynamicconfig.EnableServerVersionCheck.Key(): false}), // it must not contact its vendor
+		temporal.WithLogger(log.NewNoopLogger()),
+		temporal.WithCustomMetricsHandler(metrics.NoopMetricsHandler),
+		temporal.WithAuthorizer(authorization.NewDefaultAuthorizer()),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return c.roles }),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Errorf("stop Temporal: %v", err)
+		}
+	})
+	return frontend
+}
+
+// encryption has the frontend accept only clients with a certificate.
+func (c *Cluster) encryption(t testing.TB) config.RootTLS {
+	cert, key := c.issuer.Issue(t, "frontend")
+	systemCert, systemKey := c.issuer.Issue(t, systemName)
+	toServer := config.ClientTLS{ServerName: serverName, RootCAFiles: []string{c.CA}}
+	return config.RootTLS{
+		Frontend: config.GroupTLS{
+			Server: config.ServerTLS{CertFile: cert, KeyFile: key, ClientCAFiles: []string{c.CA}, RequireClientAuth: true},
+			Client: toServer,
+		},
+		SystemWorker: config.WorkerTLS{CertFile: systemCert, KeyFile: systemKey, Client: toServer},
+	}
+}
+
+// prepared creates a database with the server's own schema, by its own tool.
+func prepared(t testing.TB, at netip.AddrPort, name, schemaName string) *config.SQL {
+	t.Helper()
+	cfg := func(database string) *config.SQL {
+		return &config.SQL{
+			PluginName: postgresql.PluginNamePGX, ConnectAddr: at.String(), ConnectProtocol: "tcp", User: databaseUser, DatabaseName: database, MaxConns: 20,
+		}
+	}
+	if err := sql.DoCreateDatabase(cfg(name), "postgres", log.NewNoopLogger()); err != nil {
+		t.Fatal(err)
+	}
+	connection, err := sql.NewConnection(cfg(name), log.NewNoopLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	if err := schema.NewSetupSchemaTask(connection, &schema.SetupConfig{InitialVersion: "0.0"}, log.NewNoopLogger()).Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.NewUpdateSchemaTask(connection, &schema.UpdateConfig{SchemaName: schemaName}, log.NewNoopLogger()).Run(); err != nil {
+		t.Fatal(err)
+	}
+	return cfg(name)
+}

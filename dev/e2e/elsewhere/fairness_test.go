@@ -1,0 +1,111 @@
+package elsewhere_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/planner"
+	"longhaul/dev/e2e/harness"
+	"longhaul/dev/temporald"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+	"longhaul/worker"
+	"longhaul/workflows"
+)
+
+// The fairness key of a tenant reaches plans and tasks: Temporal hands it on from an
+// objective.
+func TestFairness(t *testing.T) {
+	s, err := temporald.Start(t.Context(), temporald.Config{SearchAttributes: workflows.SearchAttributes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop() })
+	temporal, err := workflows.Dial(workflows.DialConfig{Addr: s.Addr(), Namespace: "default", Local: true, Log: silent{}, Adjust: patient})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(temporal.Close)
+	j, err := journal.Open(t.Context(), journal.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	keys := make(probe, 1)
+	w := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
+		Executors: map[string]activities.Executor{"probe": keys}, Default: "probe", Planner: &planner.Playbooks{}, Recorder: j, Kept: j, Purger: j,
+		Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
+	}})
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+
+	id, at := opt.NewObjectiveID([16]byte{1}), a2a.At(time.Now())
+	request := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("x")}}
+	opening := opt.Opening{
+		Objective: opt.Objective{
+			ID: id, ContextID: id, Tenant: "acme", Principal: "p", Name: "fair", Status: opt.ObjectiveSubmitted,
+			Root: opt.TaskSubmitted, CreatedAt: at, UpdatedAt: at, Revision: 1, Attempt: 1, MessageID: "m",
+		},
+		Message: &request,
+		Plans:   []opt.PlanSpec{{Name: "plan", Tasks: []opt.TaskSpec{{Name: "task"}}}},
+	}
+	if _, err := workflows.NewClient(workflows.ClientConfig{Temporal: temporal}).Start(t.Context(), opening); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case got := <-keys:
+		if got != "acme" {
+			t.Errorf("the fairness key of the task is %q, want the tenant", got)
+		}
+	case <-time.After(within):
+		t.Fatal("the task does not run")
+	}
+	harness.Eventually(t, within, "the plan is described", func() error {
+		found, err := temporal.DescribeWorkflowExecution(t.Context(), opt.PlanID(id, 1), "")
+		if got := found.GetWorkflowExecutionInfo().GetPriority().GetFairnessKey(); err == nil && got != "acme" {
+			t.Errorf("the fairness key of the plan is %q, want the tenant", got)
+		}
+		return err
+	})
+}
+
+// patient has activities wait in their queue. Those that Temporal hands to the
+// worker of the workflow at once pass no queue, and show no key.
+func patient(options *client.Options) {
+	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, o ...grpc.CallOption) error {
+			if done, ok := req.(*workflowservice.RespondWorkflowTaskCompletedRequest); ok {
+				for _, c := range done.GetCommands() {
+					if a := c.GetScheduleActivityTaskCommandAttributes(); a != nil {
+						a.RequestEagerExecution = false
+					}
+				}
+			}
+			return next(ctx, method, req, reply, cc, o...)
+		}))
+}
+
+// A probe is an executor that reports the fairness keys of its activities.
+type probe chan string
+
+func (p probe) Execute(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	p <- activity.GetInfo(ctx).Priority.FairnessKey
+	return activities.Completed(), nil
+}
+
+type silent struct{}
+
+func (silent) Debug(string, ...any) {}
+func (silent) Info(string, ...any)  {}
+func (silent) Warn(string, ...any)  {}
+func (silent) Error(string, ...any) {}
