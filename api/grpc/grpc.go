@@ -9,6 +9,7 @@ package grpc
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
@@ -32,6 +35,8 @@ type Config struct {
 	// its content. Any error refuses the call.
 	Authenticate   func(*http.Request) (service.Caller, error)
 	LenientVersion bool // accept calls without a2a-version
+
+	TLS *tls.Config // nil: without TLS
 
 	Heartbeat  time.Duration // between pings on an idle connection, checks for events on an idle stream, and checks of health for a watcher; zero: 15 s
 	MaxMessage int           // bytes of one request; zero: 16 MiB
@@ -50,7 +55,12 @@ type Server struct {
 func New(cfg Config) *Server {
 	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 15*time.Second)
 	s := &Server{cfg: cfg, service: cfg.Service}
+	transport := insecure.NewCredentials()
+	if cfg.TLS != nil {
+		transport = credentials.NewTLS(cfg.TLS)
+	}
 	s.grpc = grpc.NewServer(
+		grpc.Creds(transport),
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),

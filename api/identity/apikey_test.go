@@ -146,20 +146,20 @@ func TestAuthenticate_flood(t *testing.T) {
 	if tries != 100 || limited.Kind != service.RateLimited || limited.Retry != time.Second {
 		t.Errorf("after %d wrong keys: %+v", tries, limited)
 	}
-	for name, tc := range map[string]struct {
-		addr, key string
-		ok        bool
+	for _, tc := range []struct {
+		name, addr, key string
+		ok              bool
 	}{
-		"the key from before":   {bad, good, true},
-		"another right key":     {bad, other, false},
-		"from the same network": {"[2001:db8::2]:1", other, false},
-		"from another":          {"[2001:db8:0:1::1]:1", other, true},
+		{"the key from before", bad, good, true},
+		{"another right key", bad, other, false},
+		{"from the same network", "[2001:db8::2]:1", other, false},
+		{"from another", "[2001:db8:0:1::1]:1", other, true},
 	} {
 		if err := from(tc.addr, tc.key); (err == nil) != tc.ok {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v", tc.name, err)
 		}
 	}
-	f.clock.move(time.Second)
+	f.clock.move(3 * time.Second)
 	if err := from(bad, other); err != nil {
 		t.Errorf("after a second: %v", err)
 	}

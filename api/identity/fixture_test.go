@@ -59,8 +59,9 @@ func (c *clock) move(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// newFixture returns a server that accepts what cfg says, and API keys.
-func newFixture(t *testing.T, cfg identity.Config) *fixture {
+// newFixture returns a server that accepts what cfg says, and API keys; change may
+// alter its configuration.
+func newFixture(t *testing.T, cfg identity.Config, change ...func(*service.Config)) *fixture {
 	t.Helper()
 	world := servicetest.New(t, servicetest.Config{})
 	core, logs := observer.New(zapcore.DebugLevel)
@@ -69,9 +70,11 @@ func newFixture(t *testing.T, cfg identity.Config) *fixture {
 	f.Authenticator = identity.New(cfg)
 	info := service.CardInfo{Name: "Longhaul", Interfaces: api.Address{BaseURL: "http://agent.example.com"}.Interfaces()}
 	f.Describe(&info)
-	operations := service.New(service.Config{
-		Engine: world, Journal: world.Journal(), Watch: world.Watch, Card: info, Now: world.Now, Log: zap.New(core),
-	})
+	of := service.Config{Engine: world, Journal: world.Journal(), Watch: world.Watch, Card: info, Now: world.Now, Log: zap.New(core)}
+	for _, f := range change {
+		f(&of)
+	}
+	operations := service.New(of)
 	f.http = api.New(api.Config{Service: operations, Authenticate: f.Authenticate, Challenge: f.Challenge(), Log: zap.New(core)})
 	f.listen(t, apigrpc.New(apigrpc.Config{Service: operations, Authenticate: f.Authenticate}))
 	return f

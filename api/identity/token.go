@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,16 +163,24 @@ var errFresh = errors.New("the keys were read a moment ago")
 // providerTransport gets documents of the provider. It makes every status but 200
 // an error, and limits how often they are read: anyone can send tokens with unknown
 // keys.
-type providerTransport struct{ refresh *rate.Limiter }
+type providerTransport struct {
+	refresh *rate.Limiter
+
+	mu   sync.Mutex
+	last error // of the latest attempt
+}
 
 func (t *providerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if !t.refresh.Allow() {
-		return nil, errFresh
+		return nil, cmp.Or(t.last, errFresh)
 	}
 	res, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil && res.StatusCode != http.StatusOK {
 		_ = res.Body.Close()
-		return nil, fmt.Errorf("the provider answered %s", res.Status)
+		res, err = nil, fmt.Errorf("the provider answered %s", res.Status)
 	}
+	t.last = err
 	return res, err
 }

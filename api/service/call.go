@@ -52,6 +52,8 @@ type Call struct {
 	Active    []string // extensions that are on, once Activate has been called
 	Fault     *Fault   // that it failed with
 
+	quota               Quota  // nil for a call without limits
+	leave               func() // ends its place in the quota; nil: it has none
 	began               time.Time
 	objectiveID, taskID string
 }
@@ -91,6 +93,7 @@ type calls struct {
 	log        *zap.Logger
 	rand       io.Reader
 	extensions []Extension
+	quota      Quota
 }
 
 var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
@@ -119,14 +122,18 @@ type Steps struct {
 	Handle func() error
 }
 
-// Serve authenticates the caller, reads the request, checks that the caller has a
-// scope for the operation, and handles it. It returns a fault if that fails or
-// panics, nil if it succeeds.
+// Serve authenticates the caller, checks its quota, reads the request, checks that
+// the caller has a scope for the operation, and handles it. It returns a fault if
+// that fails or panics, nil if it succeeds.
 func (s *calls) Serve(c *Call, steps Steps) *Fault {
 	return s.Guard(c, func() (err error) {
 		if c.Caller, err = s.authenticate(steps.Authenticate); err != nil {
 			return err
 		}
+		if err := c.enter(s.quota); err != nil {
+			return err
+		}
+		defer c.left()
 		operation, err := steps.Read()
 		if err == nil {
 			err = c.permit(operation)

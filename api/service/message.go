@@ -115,6 +115,10 @@ func (s *messages) SendMessage(ctx context.Context, c *Call, p SendParams) (Sent
 // StreamMessage delivers a message like SendMessage and streams the events after
 // it.
 func (s *messages) StreamMessage(ctx context.Context, c *Call, p SendParams) (*Stream, error) {
+	return c.streaming(func() (*Stream, error) { return s.stream(ctx, c, p) })
+}
+
+func (s *messages) stream(ctx context.Context, c *Call, p SendParams) (*Stream, error) {
 	d, err := s.deliver(ctx, c, p)
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 	}
 	letter, err := compose(v, p, forTask)
 	if err == nil {
-		err = c.mayTell(letter)
+		err = mayTell(c, letter)
 	}
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 
 // mayTell refuses a letter for which the caller lacks the scope: a reply needs
 // another one than a note.
-func (c *Call) mayTell(l opt.Letter) error {
+func mayTell(c *Call, l opt.Letter) error {
 	if l.Reply != nil {
 		return c.may(RespondApprovals)
 	}

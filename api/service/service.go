@@ -44,6 +44,7 @@ type Config struct {
 	CallTimeout  time.Duration // of one call of the Engine; zero: 10 s
 	MaxQueue     int           // objectives that may wait in one context; zero: 9,999
 	Limits       opt.Limits    // of one objective; zero: its defaults
+	Quota        Quota         // of authenticated callers; nil: no limits
 
 	// CheckPush returns why states may not be delivered to a URL, in words for its
 	// client. Nil turns push notifications off.
@@ -101,7 +102,7 @@ func New(cfg Config) *Service {
 		ids   = ids{cfg.Idempotency, cfg.Rand}
 		pages = &pages{journal: cfg.Journal}
 	)
-	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions(cfg.Limits)}
+	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions(cfg.Limits), quota: cfg.Quota}
 	s.cards = newCards(cfg)
 	s.streams = streams{read, wait, cfg.Watch}
 	s.pushes = pushes{cfg: cfg, read: read, out: out, ids: ids, pages: pages}

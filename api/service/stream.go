@@ -34,6 +34,7 @@ type Stream struct {
 	ends        func(a2a.TaskState) bool // the stream ends with an event of this state
 	hierarchy   *hierarchy               // nil if the client does not understand the extension
 
+	leave    func()       // ends its place in the quota of the caller; nil for none
 	first    *StreamEvent // sent before all others; nil for a resumed stream
 	page     []opt.Recorded
 	seq      int64 // of the last event read from a page
@@ -74,7 +75,9 @@ func (s streams) Subscribe(ctx context.Context, c *Call, p TaskParams) (*Stream,
 	if !ok {
 		return nil, TaskUnknown(p.ID)
 	}
-	return s.open(ctx, c, streamStart{id: p.ID, watch: s.watch(ref.ObjectiveID), history: p.History, scope: p.Scope, after: p.After})
+	return c.streaming(func() (*Stream, error) {
+		return s.open(ctx, c, streamStart{id: p.ID, watch: s.watch(ref.ObjectiveID), history: p.History, scope: p.Scope, after: p.After})
+	})
 }
 
 // open opens a stream, which then owns the watch. All errors are found here,
@@ -218,6 +221,10 @@ func (s *Stream) waitForEvents(ctx context.Context, idle <-chan time.Time) error
 
 // Close releases the stream. It does not affect the work.
 func (s *Stream) Close() {
+	if s.leave != nil {
+		s.leave()
+		s.leave = nil
+	}
 	if s.watch != nil {
 		s.watch.Close()
 	}

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/api/identity"
+	"longhaul/api/quota"
 	apiservice "longhaul/api/service"
 )
 
@@ -44,6 +45,11 @@ type authSettings struct {
 	ClientTenant string   `help:"Tenant of callers with a certificate." default:"default" env:"LONGHAUL_CLIENT_TENANT"`
 	ClientScopes []string `help:"Scopes of callers with a certificate." default:"all" env:"LONGHAUL_CLIENT_SCOPES" placeholder:"SCOPE"`
 
+	RateLimit  float64 `help:"Calls per second of one authenticated caller; 0 for no limit." default:"100" env:"LONGHAUL_RATE_LIMIT"`
+	RateBurst  int     `help:"Calls of one caller at once, above --rate-limit." default:"200" env:"LONGHAUL_RATE_BURST"`
+	MaxCalls   int     `help:"Calls of one authenticated caller in progress, not counting streams; 0 for no limit." default:"100" env:"LONGHAUL_MAX_CALLS"`
+	MaxStreams int     `help:"Open streams of one authenticated caller; 0 for no limit." default:"100" env:"LONGHAUL_MAX_STREAMS"`
+
 	PrivateSkills bool `help:"Show the skills only to callers who are authenticated, on the extended card." env:"LONGHAUL_PRIVATE_SKILLS"`
 }
 
@@ -74,6 +80,8 @@ func (s authSettings) checkAuth() error {
 	refuse((s.TLSCert == "") != (s.TLSKey == ""), "--tls-cert and --tls-key belong together: set both or none")
 	refuse(s.accepts(authMTLS) && (s.TLSCert == "" || s.ClientCA == ""), "--auth mtls needs --tls-cert, --tls-key and --client-ca")
 	refuse(s.ClientCA != "" && !s.accepts(authMTLS), "--client-ca has no effect: add mtls to --auth")
+	refuse(s.RateLimit < 0 || s.RateBurst < 0 || s.MaxCalls < 0 || s.MaxStreams < 0,
+		"--rate-limit, --rate-burst, --max-calls and --max-streams must be above 0, or 0 for no limit")
 	if _, err := apiservice.ParseScopes(s.ClientScopes); err != nil {
 		wrong = append(wrong, fmt.Errorf("--client-scopes: %w", err))
 	}
@@ -151,6 +159,11 @@ func (s apiSettings) warnAuth(log *zap.Logger) {
 	case exposed && s.TLSCert == "":
 		log.Warn("Credentials and content cross the network unencrypted: set --tls-cert and --tls-key, unless a proxy in front does TLS", at)
 	}
+}
+
+// quota returns the limits of authenticated callers.
+func (s authSettings) quota() apiservice.Quota {
+	return quota.New(quota.Config{Rate: s.RateLimit, Burst: s.RateBurst, Calls: s.MaxCalls, Streams: s.MaxStreams})
 }
 
 // scheme returns the scheme of the URL at which the server is reached directly.

@@ -216,6 +216,11 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		_ = listener.Close()
 		return "", err
 	}
+	files, err := cfg.certificates(s.log)
+	if err != nil {
+		_ = listener.Close()
+		return "", err
+	}
 	who := cfg.authority(s.journal)
 	info := card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
 	who.Describe(&info)
@@ -227,6 +232,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		Agent:        agent,
 		Card:         info,
 		Extended:     cfg.extended(info),
+		Quota:        cfg.quota(),
 		Idempotency:  repeats[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
 		Limits: cfg.limits(),
@@ -238,10 +244,27 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })
+	s.serveHTTP(server, listener, files)
+	over := grpc.Config{Service: operations, Authenticate: who.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody)}
+	if files != nil {
+		over.TLS = files.config("h2")
+	}
+	s.serveGRPC(over, grpcListener)
+	cfg.warnAuth(s.log)
+	return url, nil
+}
+
+// serveHTTP serves over HTTP, with TLS unless files is nil.
+func (s *service) serveHTTP(server *api.Server, l net.Listener, files *certificates) {
 	httpServer := server.HTTP()
+	serve := httpServer.Serve
+	if files != nil {
+		httpServer.TLSConfig = files.config("h2", "http/1.1")
+		serve = func(l net.Listener) error { return httpServer.ServeTLS(l, "", "") }
+	}
 	go func() {
-		if err := httpServer.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.fail(fmt.Errorf("serve at %s: %w", cfg.Addr, err))
+		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(fmt.Errorf("serve at %s: %w", l.Addr(), err))
 		}
 	}()
 	s.onStop(func() error {
@@ -249,9 +272,6 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		defer cancel()
 		return httpServer.Shutdown(ctx)
 	})
-	s.serveGRPC(grpc.Config{Service: operations, Authenticate: who.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody)}, grpcListener)
-	cfg.warnAuth(s.log)
-	return url, nil
 }
 
 // agent returns the agent with a name.

@@ -1,0 +1,53 @@
+package service
+
+// A Quota limits how much one principal may call. The errors are faults that say
+// when to try again.
+type Quota interface {
+	// Call begins a call, which lasts until leave is called.
+	Call(c Caller) (leave func(), err error)
+	// Stream opens a stream, which lasts until leave is called.
+	Stream(c Caller) (leave func(), err error)
+}
+
+// enter takes a place in the quota of the caller, until left. An anonymous caller
+// has none: all of them share one principal.
+func (c *Call) enter(q Quota) (err error) {
+	if q == nil || c.Anonymous {
+		return nil
+	}
+	c.quota = q
+	c.leave, err = q.Call(c.Caller)
+	return err
+}
+
+// left gives up the place of the call. It may be called more than once.
+func (c *Call) left() {
+	if c.leave != nil {
+		c.leave()
+		c.leave = nil
+	}
+}
+
+// streaming calls open with a place for a stream, in which the place of the call
+// ends. The stream has the place until it is closed. The place is taken first: a
+// send that is refused for it delivers nothing.
+func (c *Call) streaming(open func() (*Stream, error)) (out *Stream, err error) {
+	if c.quota == nil {
+		return open()
+	}
+	leave, err := c.quota.Stream(c.Caller)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if out == nil {
+			leave()
+		}
+	}()
+	if out, err = open(); err != nil {
+		return nil, err
+	}
+	out.leave = leave
+	c.left()
+	return out, nil
+}
