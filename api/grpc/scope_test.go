@@ -4,10 +4,13 @@ import (
 	"context"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"longhaul/api/service"
@@ -56,3 +59,27 @@ func (s *fixture) wantScope(t *testing.T, method string, call func(ctx context.C
 	err := call(with(t, "authorization", auth), "/"+a2apb.A2AService_ServiceDesc.ServiceName+"/"+method)
 	wantFault(t, method, err, codes.PermissionDenied, "PERMISSION_DENIED")
 }
+
+// A caller above its limits is told when to try again.
+func TestQuota(t *testing.T) {
+	s := newService(t, func(c *config) { c.Quota = full{} })
+	_, err := s.ListTasks(with(t), &a2apb.ListTasksRequest{})
+	wantFault(t, "a call", err, codes.ResourceExhausted, "RATE_LIMIT_EXCEEDED")
+	stream, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: "x"})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	wantFault(t, "a stream", err, codes.ResourceExhausted, "RATE_LIMIT_EXCEEDED")
+	for _, detail := range status.Convert(err).Details() {
+		if d, ok := detail.(*errdetails.RetryInfo); ok && d.GetRetryDelay().AsDuration() == time.Second {
+			return
+		}
+	}
+	t.Errorf("no RetryInfo in %v", err)
+}
+
+// full is a quota without room.
+type full struct{}
+
+func (full) Call(service.Caller) (func(), error)   { return nil, service.TooMany(time.Second) }
+func (full) Stream(service.Caller) (func(), error) { return nil, service.TooMany(time.Second) }

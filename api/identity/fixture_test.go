@@ -36,6 +36,7 @@ type fixture struct {
 	*identity.Authenticator
 	http    *api.Server
 	grpc    a2apb.A2AServiceClient
+	service *service.Service
 	journal *journal.Journal
 	clock   *clock
 	logs    *observer.ObservedLogs
@@ -75,6 +76,7 @@ func newFixture(t *testing.T, cfg identity.Config, change ...func(*service.Confi
 		f(&of)
 	}
 	operations := service.New(of)
+	f.service = operations
 	f.http = api.New(api.Config{Service: operations, Authenticate: f.Authenticate, Challenge: f.Challenge(), Log: zap.New(core)})
 	f.listen(t, apigrpc.New(apigrpc.Config{Service: operations, Authenticate: f.Authenticate}))
 	return f
