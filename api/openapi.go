@@ -47,6 +47,9 @@ var summaries = map[string]summary{
 
 	"GetTaskRecord": {text: "Get the durable record of a task, without content", gives: "TaskRecord"},
 	"GetRun":        {text: "Get an objective as a run", gives: "Run"},
+
+	"ListDeliveries": {text: "List the deliveries of a task's states to its push configs, with the latest attempts", gives: "Deliveries"},
+	"Redeliver":      {text: "Have a state delivered again", gives: "Delivery"},
 }
 
 // queryTypes are the types of query parameters that are not strings.

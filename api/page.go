@@ -16,6 +16,8 @@ const pagePath = "/v1"
 var pageRoutes = routeTable{
 	{http.MethodGet, "a2a/tasks/{id}", "GetTaskRecord"},
 	{http.MethodGet, "runs/{id}", "GetRun"},
+	{http.MethodGet, "tasks/{id}/deliveries", "ListDeliveries"},
+	{http.MethodPost, "tasks/{id}/deliveries/{config}/{event}/redeliver", "Redeliver"},
 }
 
 // pageTable has one line for each operation of a page.
@@ -23,6 +25,8 @@ func pageTable(s *service.Service) []*operation {
 	return []*operation{
 		page("GetTaskRecord", pageReply(wire.ReadID, s.GetTaskRecord, wire.TaskRecord)),
 		page("GetRun", pageReply(wire.ReadID, s.GetRun, wire.Run)),
+		page("ListDeliveries", pageReply(wire.ReadID, s.ListDeliveries, wire.Deliveries)),
+		page("Redeliver", pageReply(wire.ReadDelivery, s.Redeliver, wire.Delivery)),
 	}
 }
 

@@ -150,6 +150,7 @@ func TestPage_errors(t *testing.T) {
 		{"GET", "/v1/runs/obj-" + u("m"), limitedTo(without(service.ReadRuns)...), 403, "permission_denied"},
 		{"POST", "/v1/runs/obj-" + u("m"), "", 405, "method_not_allowed"},
 		{"GET", "/v1/runs", "", 404, "not_found"},
+		{"GET", "/v1/tasks/obj-" + u("m") + "/deliveries", "", 400, "push_notification_not_supported"},
 		{"GET", "/v1/nothing", "", 404, "not_found"},
 		{"GET", "/v1/", "", 404, "not_found"},
 		{"GET", "/v1/tasks", "", 404, "not_found"},

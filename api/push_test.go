@@ -268,3 +268,16 @@ func TestListPushes_pages(t *testing.T) {
 	wantList(t, "pages", got, "c", "a", "b", "", "")
 	wantCode(t, page(other, token), "-32602")
 }
+
+// The durable record names the oldest config by its URL and a fingerprint of its
+// token.
+func TestTaskRecord_push(t *testing.T) {
+	s := newService(t, pushOn)
+	id := s.call(t, "SendMessage", `{"message":`+message("m-1", "slow work", "")+`,`+hook+`}`).at("result", "task", "id").String()
+	body := s.get(t, "/v1/a2a/tasks/"+id).Body.String()
+	wantValid(t, schema(t, "a2a-task-state.schema.json"), body)
+	config := parse(t, []byte(body)).at("pushConfig")
+	if mark := config.at("tokenFingerprint").String(); config.at("url").String() != "https://client.example.com/hook" || len(mark) != 16 || strings.Contains(body, "canary") {
+		t.Errorf("record %s", body)
+	}
+}

@@ -72,8 +72,10 @@ var needs = map[string]need{
 	"DeleteTaskPushNotificationConfig": {ManageWebhooks},
 	"GetExtendedAgentCard":             Scopes(), // for any of them: it is about no work
 
-	"GetTaskRecord": {ReadRuns},
-	"GetRun":        {ReadRuns},
+	"ListDeliveries": {ManageWebhooks},
+	"Redeliver":      {ManageWebhooks},
+	"GetTaskRecord":  {ReadRuns},
+	"GetRun":         {ReadRuns},
 
 	"objectives/create":  {CreateRuns},
 	"objectives/get":     {ReadRuns},

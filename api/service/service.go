@@ -82,7 +82,8 @@ type Service struct {
 	records           // durable records of tasks, and runs
 	objectives        // objectives and plans: create an objective, get and list
 	objectiveCommands // changes of objectives and plans
-	pushes            // push configs and deliveries
+	pushes            // push configs
+	deliveries        // what was delivered to them
 	taskCommands      // changes of plan tasks, and tasks/cancel
 
 	engine  Engine
@@ -106,6 +107,7 @@ func New(cfg Config) *Service {
 	s.cards = newCards(cfg)
 	s.streams = streams{read, wait, cfg.Watch}
 	s.pushes = pushes{cfg: cfg, read: read, out: out, ids: ids, pages: pages}
+	s.deliveries = deliveries{&s.pushes}
 	s.messages = messages{pushes: s.pushes, cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
 	s.tasks, s.records = tasks{read, pages}, records{read}
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
