@@ -157,7 +157,8 @@ func (p *pusher) attempt(ctx context.Context, c opt.PushConfig, d opt.Delivery) 
 	}
 	answer, err := p.Sender.Do(ctx, request)
 	if err != nil {
-		p.log.Debug("A delivery failed", zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.String("class", egress.Class(err)))
+		p.log.Debug("A delivery failed", zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.String("class", egress.Class(err)),
+			zap.String("rule", egress.Rule(err)))
 		return tried{class: egress.Class(err), final: egress.Final(err)}
 	}
 	stop := time.AfterFunc(drainFor, cancel)

@@ -30,6 +30,7 @@ type EmbedConfig struct {
 // apiCommand is "longhaul api".
 type apiCommand struct {
 	apiSettings
+	egressSettings
 	storeSettings
 	temporalSettings
 	elsewhereSettings
@@ -49,6 +50,9 @@ func (c *apiCommand) Run(p *program) error {
 		if err := s.check(ctx); err != nil {
 			return err
 		}
+		if err := s.outbound(c.egressSettings); err != nil {
+			return err
+		}
 		url, err := s.serve(c.apiSettings, c.temporalSettings)
 		if err == nil {
 			s.log.Info("Serving A2A", zap.String("url", url))
@@ -60,6 +64,7 @@ func (c *apiCommand) Run(p *program) error {
 // workerCommand is "longhaul worker".
 type workerCommand struct {
 	workerSettings
+	egressSettings
 	retentionSettings
 	storeSettings
 	temporalSettings
@@ -78,6 +83,9 @@ func (c *workerCommand) Run(p *program) error {
 		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal); err != nil {
 			return err
 		}
+		if err := s.outbound(c.egressSettings); err != nil {
+			return err
+		}
 		state, err := s.namespace().await(ctx, c.waitSettings, c.ofNamespace())
 		if err != nil {
 			return err
@@ -85,7 +93,7 @@ func (c *workerCommand) Run(p *program) error {
 		s.namespace().report(state)
 		s.namespace().compare(state, c.TTL)
 		s.log.Info("Working", zap.Stringer("at", temporal))
-		if err := s.work(c.workerSettings); err != nil {
+		if err := s.work(c.workerSettings, c.temporalSettings); err != nil {
 			return err
 		}
 		return s.namespace().retain(ctx, c.TTL)
@@ -101,6 +109,7 @@ type embedSettings struct {
 type allSettings struct {
 	apiSettings
 	workerSettings
+	egressSettings
 	retentionSettings
 	storeSettings
 	temporalSettings
@@ -127,7 +136,10 @@ func (c *devCommand) Run(p *program) error {
 		if err := s.open(ctx, c.storeSettings, c.workSettings, c.embedded(temporal.Addr)); err != nil {
 			return err
 		}
-		if err := s.work(c.workerSettings); err != nil {
+		if err := s.outbound(c.egressSettings); err != nil {
+			return err
+		}
+		if err := s.work(c.workerSettings, c.temporalSettings); err != nil {
 			return err
 		}
 		url, err := s.serve(c.apiSettings, c.temporalSettings)

@@ -22,6 +22,7 @@ import (
 	"longhaul/api"
 	"longhaul/api/grpc"
 	apiservice "longhaul/api/service"
+	"longhaul/internal/egress"
 	"longhaul/internal/journal"
 	"longhaul/worker"
 	"longhaul/workflows"
@@ -33,6 +34,7 @@ type service struct {
 	build     Build
 	log       *zap.Logger
 	journal   *journal.Journal
+	egress    *egress.Client
 	temporal  client.Client
 	target    target
 	plain     atomic.Bool    // the namespace has no search attributes of ours, or they are not known yet
@@ -159,8 +161,8 @@ func local(addr string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// work starts a worker.
-func (s *service) work(cfg workerSettings) error {
+// work starts a worker, and what hands deliveries over.
+func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 	executors := map[string]activities.Executor{"echo": echo.Executor{}}
 	maps.Copy(executors, s.build.Executors)
 	known := slices.Sorted(maps.Keys(executors))
@@ -180,9 +182,11 @@ func (s *service) work(cfg workerSettings) error {
 			Purger:    s.journal,
 			Tasks:     s.journal,
 			Watch:     func(id string) activities.Watch { return s.journal.Watch(id) },
+			Push:      s.push(),
 			Log:       s.log,
 		},
 		MaxTasks:  cfg.MaxTasks,
+		MaxPushes: cfg.MaxPushes,
 		StopAfter: cfg.StopAfter,
 		Failed:    func(err error) { s.fail(fmt.Errorf("worker: %w", err)) },
 	})
@@ -190,6 +194,7 @@ func (s *service) work(cfg workerSettings) error {
 		return fmt.Errorf("start the worker: %w", err)
 	}
 	s.onStop(func() error { w.Stop(); return nil })
+	s.dispatch(temporal)
 	return nil
 }
 

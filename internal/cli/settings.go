@@ -100,6 +100,7 @@ func (s workSettings) load() (*planner.Playbooks, error) {
 // workerSettings say how a worker works.
 type workerSettings struct {
 	MaxTasks  int           `help:"Tasks that one worker runs at a time." default:"200" env:"LONGHAUL_MAX_TASKS"`
+	MaxPushes int           `help:"Deliveries to webhooks that one worker makes at a time." default:"100" env:"LONGHAUL_MAX_PUSHES"`
 	StopAfter time.Duration `help:"How long running tasks may continue when a worker stops." default:"10s" env:"LONGHAUL_STOP_AFTER"`
 }
 

@@ -53,3 +53,13 @@ func Final(err error) bool {
 	var denied *Denied
 	return errors.As(err, &denied) && !denied.Now
 }
+
+// Rule returns the rule that has denied a request, and what it says for logs; ""
+// if none has.
+func Rule(err error) string {
+	var denied *Denied
+	if !errors.As(err, &denied) {
+		return ""
+	}
+	return denied.Rule + ": " + denied.Detail
+}
