@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"go.uber.org/zap"
 
@@ -10,8 +10,8 @@ import (
 	"longhaul/activities"
 	"longhaul/api/wire"
 	"longhaul/internal/egress"
-	"longhaul/worker"
-	"longhaul/workflows"
+	"longhaul/internal/journal"
+	"longhaul/opt"
 )
 
 // egressSettings say which URLs of others this process may reach.
@@ -20,52 +20,43 @@ type egressSettings struct {
 	AllowPrivateEgress bool     `help:"For development: webhooks may be http, on this machine and in private networks." env:"LONGHAUL_ALLOW_PRIVATE_EGRESS"`
 }
 
-// outbound makes the client for URLs of others.
-func (s *service) outbound(cfg egressSettings) (err error) {
-	s.egress, err = egress.New(egress.Config{AllowPrivate: cfg.AllowPrivateEgress, Deny: cfg.EgressDeny})
-	if err != nil {
-		return fmt.Errorf("--egress-%w", err)
-	}
-	if cfg.AllowPrivateEgress {
-		s.log.Warn("--allow-private-egress: clients can have this process send requests to this machine and to private networks. Use it for development alone")
-	}
-	s.onStop(func() error { s.egress.Close(); return nil })
-	return nil
+// pushSettings say which states of tasks are delivered to clients.
+type pushSettings struct {
+	NoPush          bool   `name:"no-push" help:"Refuse push notification configs." env:"LONGHAUL_NO_PUSH"`
+	PushTransitions string `help:"States that push configs deliver: waiting (ends, and waits for people) or all." enum:"waiting,all" default:"waiting" env:"LONGHAUL_PUSH_TRANSITIONS"`
 }
 
-// checkPush returns why states may not be delivered to a URL. The log has the
-// rule, which the client is not told.
-func (s *service) checkPush(ctx context.Context, rawURL string) error {
-	err := s.egress.Check(ctx, rawURL)
-	if err != nil {
-		s.log.Info("Refused the URL of a push config", zap.String("rule", egress.Rule(err)))
+// states returns the states that new configs deliver.
+func (s pushSettings) states() opt.PushSet {
+	if s.PushTransitions == "all" {
+		return opt.PushAll
 	}
-	return err
+	return opt.PushWaits
 }
 
-// push returns how the worker makes deliveries.
-func (s *service) push() *activities.Push {
+// checkPush returns what checks the URLs of push configs, nil if there may be
+// none. The log has the rule that refuses a URL, which the client is not told.
+func checkPush(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx context.Context, rawURL string) error {
+	if cfg.NoPush {
+		return nil
+	}
+	return func(ctx context.Context, rawURL string) error {
+		err := to.Check(ctx, rawURL)
+		if err != nil {
+			log.Info("Refused the URL of a push config", zap.String("rule", egress.Rule(err)))
+			return errors.New("must be an https URL of a public host, without a user or a fragment")
+		}
+		return nil
+	}
+}
+
+// deliveries returns how a worker makes deliveries.
+func deliveries(in *journal.Journal, to *egress.Client) *activities.Push {
 	return &activities.Push{
-		Journal: s.journal,
-		Sender:  s.egress,
+		Journal: in,
+		Sender:  to,
 		Notice: func(version string, u a2a.StatusUpdate) (string, []byte, error) {
 			return wire.Version(version).Notice(u)
 		},
 	}
-}
-
-// dispatch hands deliveries that are due to workflows until the service stops.
-func (s *service) dispatch(temporal temporalSettings) {
-	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		worker.Dispatcher{Outbox: s.journal, To: engine, Log: s.log}.Run(ctx)
-	}()
-	s.onStop(func() error {
-		cancel()
-		<-ended
-		return nil
-	})
 }

@@ -154,6 +154,19 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	return nil
 }
 
+// outbound makes the client for URLs of others.
+func (s *service) outbound(cfg egressSettings) (err error) {
+	s.egress, err = egress.New(egress.Config{AllowPrivate: cfg.AllowPrivateEgress, Deny: cfg.EgressDeny})
+	if err != nil {
+		return fmt.Errorf("--egress-%w", err)
+	}
+	if cfg.AllowPrivateEgress {
+		s.log.Warn("--allow-private-egress: clients can have this process send requests to this machine and to private networks. Use it for development alone")
+	}
+	s.onStop(func() error { s.egress.Close(); return nil })
+	return nil
+}
+
 // local reports whether an address is on this machine.
 func local(addr string) bool {
 	host, _, _ := net.SplitHostPort(addr)
@@ -182,7 +195,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 			Purger:    s.journal,
 			Tasks:     s.journal,
 			Watch:     func(id string) activities.Watch { return s.journal.Watch(id) },
-			Push:      s.push(),
+			Push:      deliveries(s.journal, s.egress),
 			Log:       s.log,
 		},
 		MaxTasks:  cfg.MaxTasks,
@@ -196,6 +209,22 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 	s.onStop(func() error { w.Stop(); return nil })
 	s.dispatch(temporal)
 	return nil
+}
+
+// dispatch hands deliveries that are due to workflows until the service stops.
+func (s *service) dispatch(temporal temporalSettings) {
+	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		worker.Dispatcher{Outbox: s.journal, To: engine, Log: s.log}.Run(ctx)
+	}()
+	s.onStop(func() error {
+		cancel()
+		<-ended
+		return nil
+	})
 }
 
 // serve starts the API and returns its URL.
@@ -231,13 +260,14 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	who.Describe(&info)
 	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Plain: s.plain.Load, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL})
 	operations := apiservice.New(apiservice.Config{
-		Engine:       wrapped[apiservice.Engine](engine, s.build.Engine),
-		Journal:      wrapped[apiservice.Journal](s.journal, s.build.Journal),
-		Watch:        func(id string) apiservice.Watch { return s.journal.Watch(id) },
-		Agent:        agent,
-		Card:         info,
-		Extended:     cfg.extended(info),
-		Quota:        cfg.quota(),
+		Engine:    wrapped[apiservice.Engine](engine, s.build.Engine),
+		Journal:   wrapped[apiservice.Journal](s.journal, s.build.Journal),
+		Watch:     func(id string) apiservice.Watch { return s.journal.Watch(id) },
+		Agent:     agent,
+		Card:      info,
+		Extended:  cfg.extended(info),
+		Quota:     cfg.quota(),
+		CheckPush: checkPush(cfg.pushSettings, s.egress, s.log), PushStates: cfg.states(),
 		Idempotency:  repeats[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
 		Limits: cfg.limits(),

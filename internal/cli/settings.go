@@ -36,6 +36,7 @@ type storeSettings struct {
 
 // apiSettings say how the API serves.
 type apiSettings struct {
+	pushSettings
 	authSettings
 	Addr           string        `help:"Address at which to serve A2A." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT"`
 	PublicURL      string        `help:"URL on the agent card; the default is made from --addr." env:"LONGHAUL_PUBLIC_URL" placeholder:"URL"`
