@@ -41,6 +41,8 @@ type Config struct {
 	// that name.
 	LenientVersion bool
 
+	TestSeams bool // serve the seams for the OpenWOP conformance suite
+
 	NoREST bool // serve only JSON-RPC, not plain HTTP
 
 	Heartbeat    time.Duration // between comments on an idle stream; zero: 15 s

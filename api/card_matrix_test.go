@@ -16,14 +16,20 @@ const tckExtension = "urn:a2a:tck:required-extension"
 
 // In every configuration, both forms of the card and the calls agree.
 func TestCard_everyConfiguration(t *testing.T) {
-	for n := range 32 {
+	for n := range 128 {
 		on := func(bit int) bool { return n>>bit&1 == 1 }
-		streams, rest, extended, grpc, required := on(0), on(1), on(2), on(3), on(4)
-		t.Run(fmt.Sprintf("streams=%v,rest=%v,extended=%v,grpc=%v,required=%v", streams, rest, extended, grpc, required), func(t *testing.T) {
+		streams, rest, extended, grpc, required, push, auth := on(0), on(1), on(2), on(3), on(4), on(5), on(6)
+		t.Run(fmt.Sprintf("streams=%v,rest=%v,extended=%v,grpc=%v,required=%v,push=%v,auth=%v", streams, rest, extended, grpc, required, push, auth), func(t *testing.T) {
 			s := newService(t, func(c *config) {
 				c.Card.NoStreaming, c.Address.NoREST = !streams, !rest
 				if extended {
 					c.Extended = &service.CardInfo{Name: "More"}
+				}
+				if push {
+					pushOn(c)
+				}
+				if !auth {
+					c.Card.Schemes, c.Card.Requirements = nil, nil
 				}
 				if grpc {
 					c.Address.GRPC = "agent.example.com:443"
@@ -51,12 +57,13 @@ func TestCard_everyConfiguration(t *testing.T) {
 					t.Errorf("interfaces in %s (-want +got):\n%s", version, diff)
 				}
 				wantBool(t, version+" streaming", card.at("capabilities", "streaming"), streams)
-				wantBool(t, version+" push", card.at("capabilities", "pushNotifications"), false)
+				wantBool(t, version+" push", card.at("capabilities", "pushNotifications"), push)
 				wantBool(t, version+" extended", card.at("capabilities", "extendedAgentCard"), extended)
 				wantBool(t, version+" extension", card.at("capabilities", "extensions", "1", "required"), required)
 				wantBool(t, "extended as 0.3 has it", card.at("supportsAuthenticatedExtendedCard"), extended && version == "0.3")
 			}
 			s.discovers(t)
+			s.describes(t, streams, push, auth)
 			s.agrees(t, streams, rest, extended, required)
 		})
 	}
@@ -67,6 +74,23 @@ func wantBool(t *testing.T, what string, n node, want bool) {
 	if (n.v == true) != want {
 		t.Errorf("%s is %v, want %v", what, n, want)
 	}
+}
+
+// describes checks that calls, the description of the API and the card agree about
+// streams, push notifications and authentication.
+func (s *fixture) describes(t *testing.T, streams, push, auth bool) {
+	t.Helper()
+	want := map[bool]string{true: "-32001", false: "-32003"}[push]
+	declared := []string{"A2A-Extensions", tckExtension}
+	for _, method := range []string{"GetTaskPushNotificationConfig", "ListTaskPushNotificationConfigs"} {
+		wantCode(t, s.call(t, method, `{"taskId":"x","id":"x"}`, declared...), want)
+	}
+	card := parse(t, s.get(t, "/.well-known/agent-card.json", "A2A-Version", "1.0").Body.Bytes())
+	doc := parse(t, s.get(t, "/v1/openapi.json").Body.Bytes())
+	if got := card.has("securityRequirements"); got != auth || (doc.at("security").String() != "[]") != auth || (doc.at("components", "securitySchemes").String() != "{}") != auth {
+		t.Errorf("security on the card: %v, in the description: %v", got, doc.at("security"))
+	}
+	wantBool(t, "streaming in the discovery", parse(t, s.get(t, "/.well-known/openwop").Body.Bytes()).at("a2a", "streaming"), streams)
 }
 
 // agrees checks that calls behave as a card with these values says.

@@ -20,10 +20,23 @@ var pageRoutes = routeTable{
 	{http.MethodPost, "tasks/{id}/deliveries/{config}/{event}/redeliver", "Redeliver"},
 }
 
+// samplePath is the path of the seams below pagePath.
+const samplePath = "host/sample/a2a/tasks"
+
+// seamRoutes are the routes of the seams for the OpenWOP conformance suite. They are
+// served only on request, and are not in the description of the API.
+var seamRoutes = routeTable{
+	{http.MethodPost, samplePath + "/start", "StartSample"},
+	{http.MethodPost, samplePath + "/push-config", "CreateSamplePush"},
+	{http.MethodGet, samplePath + "/{id}", "GetTaskRecord"},
+}
+
 // pageTable has one line for each operation of a page.
 func pageTable(s *service.Service) []*operation {
 	return []*operation{
 		page("GetTaskRecord", pageReply(wire.ReadID, s.GetTaskRecord, wire.TaskRecord)),
+		page("StartSample", pageReply(wire.ReadSample, s.StartSample, wire.SampleStarted)),
+		page("CreateSamplePush", pageReply(wire.ReadSamplePush, s.CreateSamplePush, wire.SamplePush)),
 		page("GetRun", pageReply(wire.ReadID, s.GetRun, wire.Run)),
 		page("ListDeliveries", pageReply(wire.ReadID, s.ListDeliveries, wire.Deliveries)),
 		page("Redeliver", pageReply(wire.ReadDelivery, s.Redeliver, wire.Delivery)),
@@ -52,6 +65,7 @@ func pageReply[P, R any](read func(*wire.Reader) P, handle func(context.Context,
 // pageBinding is the binding of pages: plain HTTP like rest, but without versions, and with
 // faults in a flat envelope.
 type pageBinding struct {
+	routes     routeTable
 	operations map[string]*operation
 	maxBody    int64
 }
@@ -59,7 +73,7 @@ type pageBinding struct {
 // read checks a request in the order in which failures take precedence.
 func (b pageBinding) read(w http.ResponseWriter, r *http.Request) (q request, err error) {
 	q.version = wire.V10
-	m, ok := findPage(r)
+	m, ok := b.find(r)
 	if !ok {
 		return q, &service.Fault{Kind: service.UnknownMethod, Message: "Not found"}
 	}
@@ -73,8 +87,8 @@ func (b pageBinding) read(w http.ResponseWriter, r *http.Request) (q request, er
 	return q, err
 }
 
-func findPage(r *http.Request) (match, bool) {
-	return pageRoutes.find(strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), pagePath+"/"), "/"))
+func (b pageBinding) find(r *http.Request) (match, bool) {
+	return b.routes.find(strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), pagePath+"/"), "/"))
 }
 
 func (pageBinding) result(_ request, value any) ([]byte, error) { return wire.Marshal(value) }

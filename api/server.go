@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -31,9 +32,12 @@ func New(cfg Config) *Server {
 		cfg: cfg, log: cfg.Log, service: cfg.Service, echo: echo.New(),
 		rpc:   rpc{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
 		rest:  rest{operations: operations, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
-		page:  pageBinding{operations: byName(pageTable(cfg.Service)), maxBody: cfg.MaxBody},
+		page:  pageBinding{routes: pageRoutes, operations: byName(pageTable(cfg.Service)), maxBody: cfg.MaxBody},
 		pages: pages{cfg.Origins, cfg.Hosts, foreignPages(cfg.Origins)},
 		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now, maxBody: cfg.MaxBody},
+	}
+	if cfg.TestSeams {
+		s.page.routes = slices.Concat(pageRoutes, seamRoutes)
 	}
 	s.cards.surface = describer{rest: !cfg.NoREST, pages: pageRoutes, open: s.public()}
 	s.cards.update()
@@ -95,7 +99,7 @@ func (s *Server) serveREST(e echo.Context) error {
 
 // servePage serves a page that is not of A2A.
 func (s *Server) servePage(e echo.Context) error {
-	if m, ok := findPage(e.Request()); ok && e.Request().Method == http.MethodOptions {
+	if m, ok := s.page.find(e.Request()); ok && e.Request().Method == http.MethodOptions {
 		return s.pages.preflight(e, m.verbs())
 	}
 	e.Response().Header().Set("Cache-Control", "no-store")

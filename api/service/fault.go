@@ -49,6 +49,7 @@ const (
 	reasonUnauthenticated = "UNAUTHENTICATED"
 	reasonForbidden       = "PERMISSION_DENIED"
 	reasonQueueFull       = "QUEUE_LIMIT_EXCEEDED"
+	reasonEgress          = "A2A_PUSH_EGRESS_DENIED"
 	reasonPushLimit       = "PUSH_CONFIG_LIMIT_EXCEEDED"
 	reasonNoDelivery      = "DELIVERY_NOT_FOUND"
 	reasonUnavailable     = "UNAVAILABLE"

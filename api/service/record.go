@@ -57,7 +57,10 @@ type Run struct {
 }
 
 // records reads durable records.
-type records struct{ read reader }
+type records struct {
+	read   reader
+	pushes bool // the agent delivers states
+}
 
 // GetTaskRecord returns the record of a root task or of a plan task.
 func (s records) GetTaskRecord(ctx context.Context, c *Call, p IDParams) (TaskRecord, error) {
@@ -75,8 +78,12 @@ func (s records) GetTaskRecord(ctx context.Context, c *Call, p IDParams) (TaskRe
 	}, nil
 }
 
-// push returns the oldest push config of a task, nil for none.
+// push returns the oldest push config of a task, nil for none and for a caller who may
+// not see it.
 func (s records) push(ctx context.Context, c *Call, taskID string) (*PushRecord, error) {
+	if !s.pushes || c.may(ManageWebhooks) != nil {
+		return nil, nil
+	}
 	list, err := s.read.journal.Pushes(ctx, c.Tenant, taskID)
 	if err != nil || len(list) == 0 {
 		return nil, err

@@ -77,6 +77,9 @@ var needs = map[string]need{
 	"GetTaskRecord":  {ReadRuns},
 	"GetRun":         {ReadRuns},
 
+	"StartSample":      {CreateRuns},
+	"CreateSamplePush": {ManageWebhooks},
+
 	"objectives/create":  {CreateRuns},
 	"objectives/get":     {ReadRuns},
 	"objectives/list":    {ReadRuns},

@@ -48,8 +48,11 @@ type Config struct {
 
 	// CheckPush returns why states may not be delivered to a URL, in words for its
 	// client. Nil turns push notifications off.
-	CheckPush  func(ctx context.Context, rawURL string) error
-	PushStates opt.PushSet // that new push configs deliver
+	CheckPush func(ctx context.Context, rawURL string) error
+	// CheckSample is CheckPush by the rules of production, for the test seams; nil:
+	// CheckPush.
+	CheckSample func(ctx context.Context, rawURL string) error
+	PushStates  opt.PushSet // that new push configs deliver
 
 	Log  *zap.Logger      // nil discards logs
 	Now  func() time.Time // nil: time.Now
@@ -63,6 +66,9 @@ func withDefaults(cfg Config) Config {
 	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, 10*time.Second)
 	cfg.MaxQueue = cmp.Or(cfg.MaxQueue, 9999)
 	cfg.Log = cmp.Or(cfg.Log, zap.NewNop())
+	if cfg.CheckSample == nil {
+		cfg.CheckSample = cfg.CheckPush
+	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -79,6 +85,7 @@ type Service struct {
 	messages          // message/send and message/stream
 	tasks             // tasks/get and tasks/list
 	streams           // tasks/resubscribe
+	samples           // seams for tests
 	records           // durable records of tasks, and runs
 	objectives        // objectives and plans: create an objective, get and list
 	objectiveCommands // changes of objectives and plans
@@ -109,7 +116,8 @@ func New(cfg Config) *Service {
 	s.pushes = pushes{cfg: cfg, read: read, out: out, ids: ids, pages: pages}
 	s.deliveries = deliveries{&s.pushes}
 	s.messages = messages{pushes: s.pushes, cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
-	s.tasks, s.records = tasks{read, pages}, records{read}
+	s.samples = samples{&s.messages, &s.pushes}
+	s.tasks, s.records = tasks{read, pages}, records{read, s.Pushes()}
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
 	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
 	s.objectiveCommands, s.taskCommands = objectiveCommands{commands}, taskCommands{commands}

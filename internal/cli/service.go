@@ -275,7 +275,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	})
 	server := api.New(api.Config{
 		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
-		NoREST: cfg.NoREST, LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
+		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })

@@ -47,6 +47,7 @@ type apiSettings struct {
 	Idempotency    string        `help:"Which sends are repeats: those with the same message id or Idempotency-Key header (message-id), those with the same header (header), or none (off)." enum:"message-id,header,off" default:"message-id" env:"LONGHAUL_IDEMPOTENCY"`
 	NoStreaming    bool          `help:"Refuse streaming calls, for networks that cut streams and for conformance kits." env:"LONGHAUL_NO_STREAMING"`
 	NoREST         bool          `name:"no-rest" help:"Serve JSON-RPC alone, not plain HTTP too." env:"LONGHAUL_NO_REST"`
+	TestSeams      bool          `name:"test-seams" help:"Serve the seams of the OpenWOP conformance suite under /v1/host/sample. Only for tests." env:"OPENWOP_TEST_SEAMS"`
 	Lenient        bool          `name:"lenient-version" help:"Accept A2A 1.0 method names without an A2A-Version header." env:"LONGHAUL_LENIENT_VERSION"`
 	Origins        []string      `help:"Origins of web pages that may call the API, such as https://app.example.com, or *." env:"LONGHAUL_ORIGINS" placeholder:"ORIGIN"`
 	Required       []string      `name:"require-extension" help:"URIs of required extensions: calls that do not name them are refused." env:"LONGHAUL_REQUIRE_EXTENSION" placeholder:"URI"`
