@@ -1,0 +1,157 @@
+package api_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+
+	"longhaul/api"
+	"longhaul/opt"
+)
+
+// A target is something of a tenant, by its ids.
+type target struct{ name, task, objective, plan string }
+
+// ofAnother makes work in every stage, as one tenant, and returns its ids.
+func (s *fixture) ofAnother(t *testing.T) []target {
+	t.Helper()
+	s.have(t)
+	targets := []target{{"idle", taskID, objectiveID, planID}}
+	for stage, text := range map[string]string{"waiting": "approve", "running": "slow", "ended": "write", "failed": "fail"} {
+		id := s.send(t, stage, text).at("id").String()
+		plan := opt.PlanID(id, 1)
+		targets = append(targets, target{stage, opt.TaskID(plan, 0), id, plan}, target{stage + ", root", id, id, plan})
+	}
+	return targets
+}
+
+// withAndWithout returns a server with work of a tenant, and one without it. From
+// now on both draw the same ids.
+func withAndWithout(t *testing.T) (full, empty *fixture, targets []target) {
+	quiet := func(c *config) { c.Log = zap.NewNop() }
+	full, empty = newService(t, quiet), newService(t, quiet)
+	targets = full.ofAnother(t)
+	for _, s := range []*fixture{full, empty} {
+		s.config.Rand.(*counter).n = 100
+	}
+	return full, empty, targets
+}
+
+// requests has parameters for every operation; TASK, OBJECTIVE and PLAN stand for
+// ids.
+var requests = map[string][]string{
+	"SendMessage": {
+		`{"message":` + message("r", "accept", `,"taskId":"TASK"`) + `}`,
+		`{"message":{"messageId":"r","taskId":"TASK","role":"ROLE_USER","parts":[{"data":{"action":"accept"}}]}}`,
+		`{"message":` + message("r1", "write", `,"contextId":"OBJECTIVE"`) + `}`,
+		`{"message":` + message("r2", "write", `,"contextId":"OBJECTIVE","taskId":"TASK"`) + `}`,
+		`{"message":` + message("r3", "write", `,"contextId":"OBJECTIVE","metadata":{"opt/v1/taskId":"TASK"}`) + `}`,
+		`{"message":` + message("r4", "write", `,"referenceTaskIds":["TASK"]`) + `}`,
+		`{"message":` + message("r5", "write", `,"metadata":{"opt/v1/objective":{"id":"OBJECTIVE"}}`) + `}`,
+		`{"tenant":"acme","message":` + message("r6", "accept", `,"taskId":"TASK"`) + `}`,
+	},
+	"SendStreamingMessage":             {`{"message":` + message("r", "accept", `,"taskId":"TASK"`) + `}`},
+	"GetTask":                          {`{"id":"TASK"}`, `{"id":"TASK","historyLength":3,"metadata":{"opt/v1/historyScope":"objective"}}`},
+	"ListTasks":                        {`{"pageSize":100}`, `{"contextId":"OBJECTIVE"}`, `{"tenant":"acme"}`, `{"status":"TASK_STATE_WORKING","pageSize":100}`},
+	"CancelTask":                       {`{"id":"TASK"}`},
+	"SubscribeToTask":                  {`{"id":"TASK"}`},
+	"CreateTaskPushNotificationConfig": {`{"taskId":"TASK","id":"c","url":"https://example.com/p"}`, `{"taskId":"TASK","pushNotificationConfig":{"url":"https://example.com/p"}}`},
+	"GetTaskPushNotificationConfig":    {`{"taskId":"TASK","id":"c"}`, `{"id":"TASK","pushNotificationConfigId":"c"}`},
+	"ListTaskPushNotificationConfigs":  {`{"taskId":"TASK"}`, `{"id":"TASK"}`},
+	"DeleteTaskPushNotificationConfig": {`{"taskId":"TASK","id":"c"}`, `{"id":"TASK","pushNotificationConfigId":"c"}`},
+	"GetExtendedAgentCard":             {`{}`},
+
+	"objectives/create":  {`{"name":"Mine"}`},
+	"objectives/get":     {`{"id":"OBJECTIVE"}`},
+	"objectives/list":    {`{"pageSize":100}`, `{"status":"submitted","pageSize":100}`},
+	"objectives/update":  {`{"id":"OBJECTIVE","status":"canceled"}`, `{"id":"OBJECTIVE","name":"Mine"}`, `{"id":"OBJECTIVE","status":"submitted"}`},
+	"objectives/replan":  {`{"objectiveId":"OBJECTIVE","id":"OBJECTIVE"}`},
+	"plans/create":       {`{"objectiveId":"OBJECTIVE","name":"Mine"}`},
+	"plans/get":          {`{"id":"PLAN"}`},
+	"plans/update":       {`{"id":"PLAN","status":"skipped"}`, `{"id":"PLAN","name":"Mine"}`},
+	"plans/addTasks":     {`{"planId":"PLAN","id":"PLAN","tasks":[{"name":"Mine"}]}`},
+	"tasks/link":         {`{"planTaskId":"TASK","id":"TASK","taskId":"TASK","a2aTaskId":"TASK"}`},
+	"tasks/updateStatus": {`{"planTaskId":"TASK","id":"TASK","taskId":"TASK","status":"canceled"}`},
+}
+
+// Whatever a caller asks, about whatever work of another tenant: each answer has
+// the bytes that it has on a server without that work.
+func TestTenants_apart(t *testing.T) {
+	full, empty, targets := withAndWithout(t)
+	covered := map[string]bool{}
+	for name, names := range full.Names() {
+		covered[name] = true
+		for _, to := range targets {
+			for i, params := range requests[name] {
+				params = strings.NewReplacer("TASK", to.task, "OBJECTIVE", to.objective, "PLAN", to.plan).Replace(params)
+				for v, version := range []string{"0.3", "1.0"} {
+					body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, names[v], inVersion(version, params))
+					what := fmt.Sprintf("%s %s %d, %s: %s", version, name, i, to.name, body)
+					compare(t, what, full, empty, http.MethodPost, "/a2a", body, version)
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(requests)), slices.Sorted(maps.Keys(covered))); diff != "" {
+		t.Errorf("operations with requests here (-) and of the server (+):\n%s", diff)
+	}
+}
+
+// The same holds over plain HTTP.
+func TestTenants_apartInREST(t *testing.T) {
+	full, empty, targets := withAndWithout(t)
+	for _, to := range targets {
+		for name, route := range api.Routes() {
+			verb, path, _ := strings.Cut(route, " ")
+			for i, params := range requests[name] {
+				fill := strings.NewReplacer("{id}", to.task, "{taskId}", to.task, "TASK", to.task, "OBJECTIVE", to.objective)
+				for _, prefix := range []string{"", "/acme"} {
+					at := strings.Replace(fill.Replace(path), "/a2a/rest", "/a2a/rest"+prefix, 1)
+					what := fmt.Sprintf("%s %s %d, %s", verb, at, i, to.name)
+					compare(t, what, full, empty, verb, at, fill.Replace(params), "1.0")
+				}
+			}
+		}
+	}
+}
+
+// inVersion changes parameters of 1.0 to those of a version.
+func inVersion(version, params string) string {
+	if version == "1.0" {
+		return params
+	}
+	return strings.NewReplacer("ROLE_USER", "user", `{"text":`, `{"kind":"text","text":`, `{"data":`, `{"kind":"data","data":`, "TASK_STATE_WORKING", "working").Replace(params)
+}
+
+var timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z`)
+
+// compare sends one request, as a caller of another tenant, to two servers, and
+// checks that the answers are the same. Times are those of the servers.
+func compare(t *testing.T, what string, a, b *fixture, verb, path, body, version string) {
+	t.Helper()
+	answer := func(s *fixture) string {
+		r := httptest.NewRequestWithContext(t.Context(), verb, path, strings.NewReader(body))
+		if verb == http.MethodGet {
+			r.Body = http.NoBody
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("A2A-Version", version)
+		r.Header.Set("A2A-Extensions", "https://github.com/zeroasterisk/a2a-opt/v1")
+		r.Header.Set("Authorization", "Bearer rival/rob")
+		r.Header.Set("X-Request-Id", "same")
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		return timestamp.ReplaceAllString(fmt.Sprint(w.Code, w.Header(), w.Body), "TIME")
+	}
+	if diff := cmp.Diff(answer(b), answer(a)); diff != "" {
+		t.Errorf("%s\nwithout the other's work (-), with it (+):\n%s", what, diff)
+	}
+}
