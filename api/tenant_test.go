@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
@@ -138,7 +140,9 @@ var timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z`)
 func compare(t *testing.T, what string, a, b *fixture, verb, path, body, version string) {
 	t.Helper()
 	answer := func(s *fixture) string {
-		r := httptest.NewRequestWithContext(t.Context(), verb, path, strings.NewReader(body))
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // of a stream that is not refused
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, verb, path, strings.NewReader(body))
 		if verb == http.MethodGet {
 			r.Body = http.NoBody
 		}
