@@ -32,6 +32,9 @@ func (s *fixture) ofAnother(t *testing.T) []target {
 		plan := opt.PlanID(id, 1)
 		targets = append(targets, target{stage, opt.TaskID(plan, 0), id, plan}, target{stage + ", root", id, id, plan})
 	}
+	for _, to := range targets {
+		s.must(t, "CreateTaskPushNotificationConfig", `{"taskId":"`+to.task+`","id":"c","url":"https://example.com/p"}`)
+	}
 	return targets
 }
 
@@ -39,7 +42,7 @@ func (s *fixture) ofAnother(t *testing.T) []target {
 // now on both draw the same ids.
 func withAndWithout(t *testing.T) (full, empty *fixture, targets []target) {
 	quiet := func(c *config) { c.Log = zap.NewNop() }
-	full, empty = newService(t, quiet), newService(t, quiet)
+	full, empty = newService(t, quiet, pushOn), newService(t, quiet, pushOn)
 	targets = full.ofAnother(t)
 	for _, s := range []*fixture{full, empty} {
 		s.config.Rand.(*counter).n = 100
@@ -51,16 +54,16 @@ func withAndWithout(t *testing.T) (full, empty *fixture, targets []target) {
 // ids.
 var requests = map[string][]string{
 	"SendMessage": {
-		`{"message":` + message("r", "accept", `,"taskId":"TASK"`) + `}`,
-		`{"message":{"messageId":"r","taskId":"TASK","role":"ROLE_USER","parts":[{"data":{"action":"accept"}}]}}`,
-		`{"message":` + message("r1", "write", `,"contextId":"OBJECTIVE"`) + `}`,
-		`{"message":` + message("r2", "write", `,"contextId":"OBJECTIVE","taskId":"TASK"`) + `}`,
-		`{"message":` + message("r3", "write", `,"contextId":"OBJECTIVE","metadata":{"opt/v1/taskId":"TASK"}`) + `}`,
-		`{"message":` + message("r4", "write", `,"referenceTaskIds":["TASK"]`) + `}`,
-		`{"message":` + message("r5", "write", `,"metadata":{"opt/v1/objective":{"id":"OBJECTIVE"}}`) + `}`,
-		`{"tenant":"acme","message":` + message("r6", "accept", `,"taskId":"TASK"`) + `}`,
+		`{"message":` + message("r-STAGE", "accept", `,"taskId":"TASK"`) + `}`,
+		`{"message":{"messageId":"r-STAGE","taskId":"TASK","role":"ROLE_USER","parts":[{"data":{"action":"accept"}}]}}`,
+		`{"message":` + message("r1-STAGE", "write", `,"contextId":"OBJECTIVE"`) + `}`,
+		`{"message":` + message("r2-STAGE", "write", `,"contextId":"OBJECTIVE","taskId":"TASK"`) + `}`,
+		`{"message":` + message("r3-STAGE", "write", `,"contextId":"OBJECTIVE","metadata":{"opt/v1/taskId":"TASK"}`) + `}`,
+		`{"message":` + message("r4-STAGE", "write", `,"referenceTaskIds":["TASK"]`) + `}`,
+		`{"message":` + message("r5-STAGE", "write", `,"metadata":{"opt/v1/objective":{"id":"OBJECTIVE"}}`) + `}`,
+		`{"tenant":"acme","message":` + message("r6-STAGE", "accept", `,"taskId":"TASK"`) + `}`,
 	},
-	"SendStreamingMessage":             {`{"message":` + message("r", "accept", `,"taskId":"TASK"`) + `}`},
+	"SendStreamingMessage":             {`{"message":` + message("r-STAGE", "accept", `,"taskId":"TASK"`) + `}`},
 	"GetTask":                          {`{"id":"TASK"}`, `{"id":"TASK","historyLength":3,"metadata":{"opt/v1/historyScope":"objective"}}`},
 	"ListTasks":                        {`{"pageSize":100}`, `{"contextId":"OBJECTIVE"}`, `{"tenant":"acme"}`, `{"status":"TASK_STATE_WORKING","pageSize":100}`},
 	"CancelTask":                       {`{"id":"TASK"}`},
@@ -93,7 +96,7 @@ func TestTenants_apart(t *testing.T) {
 		covered[name] = true
 		for _, to := range targets {
 			for i, params := range requests[name] {
-				params = strings.NewReplacer("TASK", to.task, "OBJECTIVE", to.objective, "PLAN", to.plan).Replace(params)
+				params = strings.NewReplacer("TASK", to.task, "OBJECTIVE", to.objective, "PLAN", to.plan, "STAGE", to.name).Replace(params)
 				for v, version := range []string{"0.3", "1.0"} {
 					body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, names[v], inVersion(version, params))
 					what := fmt.Sprintf("%s %s %d, %s: %s", version, name, i, to.name, body)
@@ -114,13 +117,28 @@ func TestTenants_apartInREST(t *testing.T) {
 		for name, route := range api.Routes() {
 			verb, path, _ := strings.Cut(route, " ")
 			for i, params := range requests[name] {
-				fill := strings.NewReplacer("{id}", to.task, "{taskId}", to.task, "TASK", to.task, "OBJECTIVE", to.objective)
+				fill := strings.NewReplacer("{id}", to.task, "{taskId}", to.task, "TASK", to.task, "OBJECTIVE", to.objective, "STAGE", "rest-"+to.name)
 				for _, prefix := range []string{"", "/acme"} {
 					at := strings.Replace(fill.Replace(path), "/a2a/rest", "/a2a/rest"+prefix, 1)
 					what := fmt.Sprintf("%s %s %d, %s", verb, at, i, to.name)
 					compare(t, what, full, empty, verb, at, fill.Replace(params), "1.0")
 				}
 			}
+		}
+	}
+}
+
+// The same holds for the pages.
+func TestTenants_apartOnPages(t *testing.T) {
+	full, empty, targets := withAndWithout(t)
+	for _, route := range full.Paths() {
+		verb, path, _ := strings.Cut(route, " ")
+		if !strings.HasPrefix(path, "/v1/") {
+			continue
+		}
+		for _, to := range targets {
+			at := strings.NewReplacer("{id}", to.task, "{config}", "c", "{n}", "1").Replace(path)
+			compare(t, verb+" "+at+", "+to.name, full, empty, verb, at, "{}", "")
 		}
 	}
 }
@@ -133,10 +151,12 @@ func inVersion(version, params string) string {
 	return strings.NewReplacer("ROLE_USER", "user", `{"text":`, `{"kind":"text","text":`, `{"data":`, `{"kind":"data","data":`, "TASK_STATE_WORKING", "working").Replace(params)
 }
 
-var timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z`)
+// servers are parts of answers that differ from server to server: times, and tokens
+// that are signed with a key of the journal.
+var servers = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|"nextPageToken":"[^"]+"`)
 
 // compare sends one request, as a caller of another tenant, to two servers, and
-// checks that the answers are the same. Times are those of the servers.
+// checks that the answers are the same.
 func compare(t *testing.T, what string, a, b *fixture, verb, path, body, version string) {
 	t.Helper()
 	answer := func(s *fixture) string {
@@ -153,7 +173,7 @@ func compare(t *testing.T, what string, a, b *fixture, verb, path, body, version
 		r.Header.Set("X-Request-Id", "same")
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
-		return timestamp.ReplaceAllString(fmt.Sprint(w.Code, w.Header(), w.Body), "TIME")
+		return servers.ReplaceAllString(fmt.Sprint(w.Code, w.Header(), w.Body), "")
 	}
 	if diff := cmp.Diff(answer(b), answer(a)); diff != "" {
 		t.Errorf("%s\nwithout the other's work (-), with it (+):\n%s", what, diff)
