@@ -225,6 +225,7 @@ func (c *Client) Push(ctx context.Context, k opt.PushKey) error {
 	defer cancel()
 	options := client.StartWorkflowOptions{
 		ID: pushWorkflowID(k), TaskQueue: TaskQueue, WorkflowTaskTimeout: workflowTaskTimeout, StaticSummary: oneLine("Deliveries of " + k.TaskID),
+		Priority: temporal.Priority{FairnessKey: fairnessKey(k.Tenant)},
 	}
 	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, PushSignal, nil, options, Push,
 		PushInput{TaskID: k.TaskID, ConfigID: k.ConfigID, MaxEvents: c.cfg.MaxEvents})

@@ -151,13 +151,13 @@ func (j deliveries) NoteDelivery(ctx context.Context, d opt.Delivery, a opt.Deli
 // not handed over, or not within ten minutes. Those that wait longest come first.
 func (j deliveries) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, err error) {
 	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT d.task_id, d.config_id, MAX(d.n) FROM deliveries d"+using("deliveries_due")+`
-			WHERE d.status = 'due' AND d.handed_at <= $1 AND EXISTS (
-				SELECT 1 FROM push_configs c WHERE c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id)
-			GROUP BY d.task_id, d.config_id ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+atMost(2),
+		return c.each("SELECT d.task_id, d.config_id, MAX(d.n), c.tenant FROM deliveries d"+using("deliveries_due")+`
+			JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
+			WHERE d.status = 'due' AND d.handed_at <= $1
+			GROUP BY d.task_id, d.config_id, c.tenant ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+atMost(2),
 			args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row scanner) error {
 				var k opt.PushKey
-				err := row.Scan(&k.TaskID, &k.ConfigID, &k.N)
+				err := row.Scan(&k.TaskID, &k.ConfigID, &k.N, &k.Tenant)
 				list = append(list, k)
 				return err
 			})

@@ -251,8 +251,9 @@ func TestJournal_PushesDue(t *testing.T) {
 	wantDue(t, j)
 	s.record(s.atGate(root, "g1"))
 	wantDue(t, j, "a 2", "b 2")
-	if keys, err := j.PushesDue(t.Context(), 1); len(keys) != 1 || err != nil {
-		t.Errorf("at most one: %v, %v", keys, err)
+	keys, err := j.PushesDue(t.Context(), 1)
+	if diff := cmp.Diff([]opt.PushKey{{TaskID: root, ConfigID: "a", N: 2, Tenant: s.objective.Tenant}}, keys); diff != "" || err != nil {
+		t.Errorf("at most one (-want +got):\n%s, error %v", diff, err)
 	}
 	hand(t, j, opt.PushKey{TaskID: root, ConfigID: "a", N: 2})
 	s.record(s.rootMoved(opt.TaskCompleted))

@@ -13,7 +13,6 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/planner"
-	"longhaul/dev/e2e/harness"
 	"longhaul/dev/temporald"
 	"longhaul/internal/journal"
 	"longhaul/opt"
@@ -21,8 +20,8 @@ import (
 	"longhaul/workflows"
 )
 
-// The fairness key of a tenant reaches plans and tasks: Temporal hands it on from an
-// objective.
+// The fairness key of a tenant reaches plans, tasks and deliveries: Temporal hands it
+// on from what starts a workflow.
 func TestFairness(t *testing.T) {
 	s, err := temporald.Start(t.Context(), temporald.Config{SearchAttributes: workflows.SearchAttributes()})
 	if err != nil {
@@ -59,7 +58,11 @@ func TestFairness(t *testing.T) {
 		Message: &request,
 		Plans:   []opt.PlanSpec{{Name: "plan", Tasks: []opt.TaskSpec{{Name: "task"}}}},
 	}
-	if _, err := workflows.NewClient(workflows.ClientConfig{Temporal: temporal}).Start(t.Context(), opening); err != nil {
+	engine := workflows.NewClient(workflows.ClientConfig{Temporal: temporal})
+	if _, err := engine.Start(t.Context(), opening); err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Push(t.Context(), opt.PushKey{TaskID: id, ConfigID: "config", Tenant: "acme"}); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -70,13 +73,12 @@ func TestFairness(t *testing.T) {
 	case <-time.After(within):
 		t.Fatal("the task does not run")
 	}
-	harness.Eventually(t, within, "the plan is described", func() error {
-		found, err := temporal.DescribeWorkflowExecution(t.Context(), opt.PlanID(id, 1), "")
-		if got := found.GetWorkflowExecutionInfo().GetPriority().GetFairnessKey(); err == nil && got != "acme" {
-			t.Errorf("the fairness key of the plan is %q, want the tenant", got)
+	for _, workflowID := range []string{id, opt.PlanID(id, 1), "push-" + id + "-config"} {
+		found, err := temporal.DescribeWorkflowExecution(t.Context(), workflowID, "")
+		if got := found.GetWorkflowExecutionInfo().GetPriority().GetFairnessKey(); got != "acme" || err != nil {
+			t.Errorf("the fairness key of %s is %q, %v; want the tenant", workflowID, got, err)
 		}
-		return err
-	})
+	}
 }
 
 // patient has activities wait in their queue. Those that Temporal hands to the
