@@ -95,6 +95,33 @@ func TestObjective_Handle_signalToEarlierAttempt(t *testing.T) {
 	}
 }
 
+// A plan whose former run has not ended yet cannot begin. It is wanted again after
+// a while, until it begins or was tried often enough.
+func TestObjective_Handle_refusedStart(t *testing.T) {
+	m, p := retried()
+	now := a2a.AtMillis(2)
+	tries := 0
+	for !p.Over() {
+		w := m.Wants()
+		if len(w.Children) != 1 || w.Children[0].Try != tries {
+			t.Fatalf("try %d: children %+v", tries, w.Children)
+		}
+		m.Handle(now, machine.ChildRefused{PlanID: p.ID, Attempt: p.Run})
+		tries++
+		w = m.Wants()
+		if len(w.Children) != 0 {
+			t.Fatalf("try %d: begins again at once", tries)
+		}
+		for _, timer := range w.Timers {
+			now = timer.At
+			m.Handle(now, machine.Elapsed{Key: timer.Key})
+		}
+	}
+	if tries < 2 || p.Status != opt.PlanFailed || p.Reason != opt.Terminated {
+		t.Errorf("after %d tries the plan is %s (%s)", tries, p.Status, p.Reason)
+	}
+}
+
 // A plan that a client starts gets the results of the plan before it, as one that is
 // started in its turn does.
 func TestObjective_Message_inputsOfACommand(t *testing.T) {
