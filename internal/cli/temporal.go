@@ -95,6 +95,9 @@ func (s temporalSettings) elsewhere(e elsewhereSettings) (target, error) {
 		t.tls.from = origin(inFile, "TEMPORAL_TLS")
 	} else if config := t.connection.ConnectionOptions.TLS; config != nil {
 		t.tls = setting{encryption(config), origin(inFile, "TEMPORAL_TLS")}
+		if merged.TLS == nil {
+			t.tls.from = "because of the API key"
+		}
 		if merged.TLS != nil && merged.TLS.ClientCertPath != "" {
 			config.GetClientCertificate = (&filePair{cert: merged.TLS.ClientCertPath, key: merged.TLS.ClientKeyPath, last: config.Certificates[0]}).get
 			config.Certificates = nil

@@ -47,7 +47,7 @@ namespace = "work"
 		{name: "the default profile",
 			want: []string{"default.example.com:7233 (profile default in FILE)", "default (default)", "off (default)", "none (default)"}},
 		{name: "a profile", more: elsewhereSettings{TemporalProfile: "prod"},
-			want: []string{"prod.example.com:7233 (" + prod + ")", "work (" + prod + ")", "on (" + prod + ")", "set (" + prod + ")"}},
+			want: []string{"prod.example.com:7233 (" + prod + ")", "work (" + prod + ")", "on (because of the API key)", "set (" + prod + ")"}},
 		{name: "the profile of the environment", env: map[string]string{"TEMPORAL_PROFILE": "plain"},
 			want: []string{"127.0.0.1:7233 (default)", "work (" + plain + ")", "off (default)", "none (default)"}},
 		{name: "our profile before that of the environment", more: elsewhereSettings{TemporalProfile: "plain"}, env: map[string]string{"TEMPORAL_PROFILE": "prod"},

@@ -28,17 +28,17 @@ func TestElsewhere(t *testing.T) {
 	c.Grant("writer-key", "writer")
 	c.Grant("reader-key", "reader")
 	for name, run := range map[string]func(*testing.T, *cluster.Cluster){
-		"an objective with a gate":       testGate,
-		"search attributes are missing":  testAttributes,
-		"the retention is short":         testRetention,
-		"the namespace does not exist":   testNamespace,
-		"a worker creates the namespace": testCreate,
-		"the server is not trusted":      testTrust,
-		"a certificate is missing":       testCertificate,
-		"the key may only read":          testReader,
-		"the key is replaced":            testRotation,
-		"the certificate is replaced":    testRenewal,
-		"variables precede the profile":  testVariables,
+		"an objective with a gate":          testGate,
+		"search attributes are missing":     testAttributes,
+		"the retention is short":            testRetention,
+		"the namespace does not exist":      testNamespace,
+		"a worker creates the namespace":    testCreate,
+		"the server is not trusted":         testTrust,
+		"a certificate is missing":          testCertificate,
+		"the key may only read":             testReader,
+		"the key is replaced":               testRotation,
+		"the certificate is being replaced": testRenewal,
+		"variables precede the profile":     testVariables,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, c) })
 	}
@@ -262,7 +262,8 @@ func testRotation(t *testing.T, c *cluster.Cluster) {
 	d.works("second")
 }
 
-// A new certificate in the files is used by new connections, without a restart.
+// While the files of the certificate do not match, open connections stay, and the
+// last certificate counts.
 func testRenewal(t *testing.T, c *cluster.Cluster) {
 	c.Namespace(t, "renew", week, attributes...)
 	d := deploy(t, c, "renew")
@@ -274,7 +275,7 @@ func testRenewal(t *testing.T, c *cluster.Cluster) {
 			t.Fatal(err)
 		}
 	}
-	d.works("kept") // connections stay open, and the last certificate counts
+	d.works("kept")
 	worker.Stop()
 	d.refuses(harness.Worker, nil, "failed loading client cert/key path")
 }
