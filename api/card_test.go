@@ -108,3 +108,27 @@ func TestServer_SetSkills(t *testing.T) {
 	s.SetSkills([]service.Skill{{ID: "cook", Name: "Cook", Description: "Cooks"}})
 	check("after another", "cook", true, now)
 }
+
+// With private skills the card has one general skill, and the extended card has
+// all of them, also after they have changed.
+func TestCard_privateSkills(t *testing.T) {
+	s := newService(t, func(c *config) {
+		c.Card.PrivateSkills = true
+		extended := c.Card
+		extended.Skills = nil
+		c.Extended = &extended
+	})
+	for _, name := range []string{"plan", "other"} {
+		public := parse(t, s.get(t, "/.well-known/agent-card.json", "A2A-Version", "1.0").Body.Bytes())
+		if ids := public.at("skills"); len(ids.v.([]any)) != 1 || ids.at("0", "id").String() != "objectives" {
+			t.Errorf("skills of the card: %v", ids)
+		}
+		for version, method := range map[string]string{"1.0": "GetExtendedAgentCard", "0.3": "agent/getAuthenticatedExtendedCard"} {
+			if got := s.callIn(t, version, method, "{}").at("result", "skills", "0", "id").String(); got != name {
+				t.Errorf("skill of the extended card in %s: %q, want %q", version, got, name)
+			}
+			wantCode(t, s.callIn(t, version, method, "{}", "Authorization", "Bearer anonymous"), "-32000")
+		}
+		s.SetSkills([]service.Skill{{ID: "other"}})
+	}
+}

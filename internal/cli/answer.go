@@ -27,7 +27,10 @@ type answerCommand struct {
 }
 
 func (c *answerCommand) Run(p *program) error {
-	r := c.reach(p)
+	r, err := c.reach(p)
+	if err != nil {
+		return err
+	}
 	m, err := c.message(p.ctx, r.client)
 	if err != nil {
 		return err

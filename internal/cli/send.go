@@ -33,7 +33,10 @@ func (c *sendCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	r := c.reach(p)
+	r, err := c.reach(p)
+	if err != nil {
+		return err
+	}
 	show := c.display(p, c.JSON, c.Quiet)
 	if c.NoWait {
 		e, err := r.client.Send(p.ctx, m, client.SendOptions{ReturnImmediately: true, Retry: true})

@@ -164,6 +164,10 @@ func TestRemoteSettings_flags(t *testing.T) {
 	if got := (remoteSettings{URL: defaultURL}).flags(); got != "" {
 		t.Errorf("flags %q for the default", got)
 	}
+	s := remoteSettings{URL: "https://agent.example.com", Token: "secret", CA: "ca.pem", Cert: "c.pem", CertKey: "k.pem"}
+	if got, want := s.flags(), " --url https://agent.example.com --ca ca.pem --cert c.pem --cert-key k.pem"; got != want {
+		t.Errorf("flags %q, want %q", got, want)
+	}
 }
 
 // Commas, equals signs and semicolons in arguments are kept.

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -111,4 +112,32 @@ func (c *certificates) read() (*tls.Config, error) {
 	}
 	cfg.ClientAuth = tls.VerifyClientCertIfGiven // the card is public, and callers may have other credentials
 	return cfg, nil
+}
+
+// http returns a client that trusts the authorities of the settings too, and shows
+// their certificate.
+func (s remoteSettings) http() (*http.Client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+	transport.TLSClientConfig = cfg
+	if s.CA != "" {
+		text, err := os.ReadFile(s.CA)
+		if err != nil {
+			return nil, fmt.Errorf("read --ca: %w", err)
+		}
+		if cfg.RootCAs, err = x509.SystemCertPool(); err != nil {
+			cfg.RootCAs = x509.NewCertPool()
+		}
+		if !cfg.RootCAs.AppendCertsFromPEM(text) {
+			return nil, errors.New("read --ca: it has no certificate in PEM form")
+		}
+	}
+	if s.Cert != "" || s.CertKey != "" {
+		pair, err := tls.LoadX509KeyPair(s.Cert, s.CertKey)
+		if err != nil {
+			return nil, fmt.Errorf("read --cert and --cert-key: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return &http.Client{Transport: transport}, nil
 }

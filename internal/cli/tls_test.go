@@ -194,3 +194,58 @@ func TestService_serveHTTP(t *testing.T) {
 		}
 	}
 }
+
+// A command trusts the authority that it is given, and shows its certificate.
+func TestRemoteSettings_http(t *testing.T) {
+	settings, client := tlsSettings(t), tlsSettings(t)
+	writePair(t, settings, "server")
+	writePair(t, client, "client")
+	settings.ClientCA = client.TLSCert
+	files, err := settings.certificates(zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TLS.VerifiedChains) == 0 {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	srv.TLS = files.config("http/1.1")
+	srv.Config.ErrorLog = zap.NewStdLog(zap.NewNop())
+	srv.StartTLS()
+	defer srv.Close()
+	for _, tc := range []struct {
+		name     string
+		settings remoteSettings
+		want     int // 0 for no connection
+	}{
+		{"nothing", remoteSettings{}, 0},
+		{"authority", remoteSettings{CA: settings.TLSCert}, http.StatusUnauthorized},
+		{"authority and certificate", remoteSettings{CA: settings.TLSCert, Cert: client.TLSCert, CertKey: client.TLSKey}, http.StatusOK},
+	} {
+		c, err := tc.settings.http()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL, nil)
+		r.RequestURI = ""
+		if res, err := c.Do(r); err == nil {
+			_ = res.Body.Close()
+			got = res.StatusCode
+		}
+		c.CloseIdleConnections()
+		if got != tc.want {
+			t.Errorf("%s: status %d, want %d", tc.name, got, tc.want)
+		}
+	}
+	for want, s := range map[string]remoteSettings{
+		"read --ca":                  {CA: "missing.pem"},
+		"it has no certificate":      {CA: settings.TLSKey},
+		"read --cert and --cert-key": {Cert: client.TLSCert},
+	} {
+		if _, err := s.http(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}

@@ -18,17 +18,25 @@ const defaultURL = "http://127.0.0.1:7420"
 // remoteSettings say which agent a command talks to.
 type remoteSettings struct {
 	URL      string        `help:"URL of the agent." default:"http://127.0.0.1:7420" env:"LONGHAUL_URL"`
-	Token    string        `help:"Bearer token for the agent." env:"LONGHAUL_TOKEN"`
+	Token    string        `help:"API key or token for the agent, sent as a bearer token." env:"LONGHAUL_TOKEN"`
+	CA       string        `name:"ca" help:"File with the authorities of the agent's certificate (PEM), beside those of the system." env:"LONGHAUL_CA" placeholder:"FILE"`
+	Cert     string        `help:"File with the certificate to show to the agent (PEM)." env:"LONGHAUL_CERT" placeholder:"FILE"`
+	CertKey  string        `help:"File with the key of --cert (PEM)." env:"LONGHAUL_CERT_KEY" placeholder:"FILE"`
 	Patience time.Duration `help:"How long to repeat calls while the agent cannot be reached." default:"2m" env:"LONGHAUL_PATIENCE"`
 }
 
 // flags returns the flags with which a command reaches the same agent, after a
 // space. The token is not repeated: it is a secret.
-func (s remoteSettings) flags() string {
-	if s.URL == defaultURL {
-		return ""
+func (s remoteSettings) flags() (text string) {
+	if s.URL != defaultURL {
+		text = " --url " + s.URL
 	}
-	return " --url " + s.URL
+	for _, f := range []struct{ name, value string }{{"ca", s.CA}, {"cert", s.Cert}, {"cert-key", s.CertKey}} {
+		if f.value != "" {
+			text += " --" + f.name + " " + f.value
+		}
+	}
+	return text
 }
 
 // A remote is an agent elsewhere.
@@ -39,16 +47,20 @@ type remote struct {
 }
 
 // reach returns the agent that the settings name. It does not connect yet.
-func (s remoteSettings) reach(p *program) remote {
+func (s remoteSettings) reach(p *program) (remote, error) {
+	http, err := s.http()
+	if err != nil {
+		return remote{}, err
+	}
 	t := &trouble{out: p.stderr, url: s.URL}
-	cfg := client.Config{URL: s.URL, Token: s.Token, Patience: s.Patience, Retrying: t.tell}
+	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: s.Patience, Retrying: t.tell}
 	if s.Patience == 0 {
 		cfg.Patience = -1
 	}
 	r := remote{client: client.New(cfg), trouble: t}
 	cfg.Patience, cfg.Retrying = -1, nil
 	r.look = client.New(cfg)
-	return r
+	return r, nil
 }
 
 // trouble prints once that an agent cannot be reached, until it can be reached
@@ -109,7 +121,10 @@ type watchCommand struct {
 }
 
 func (c *watchCommand) Run(p *program) error {
-	r := c.reach(p)
+	r, err := c.reach(p)
+	if err != nil {
+		return err
+	}
 	w := watching{display: c.display(p, c.JSON, false), look: r.look, trouble: r.trouble, asks: true, taskID: c.Task, last: c.After}
 	state, err := w.run(p.ctx, func(ctx context.Context) events { return r.client.Subscribe(ctx, c.Task, c.After) })
 	if err != nil {

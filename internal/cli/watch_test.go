@@ -321,10 +321,14 @@ func TestWatching_tick(t *testing.T) {
 	settings := f.settings()
 	p := &program{ctx: t.Context(), stderr: io.Discard}
 	ctx, cancel := context.WithCancel(t.Context())
-	r, tick, out := settings.reach(p), make(chan time.Time, 1), &printedThen{cancel: cancel}
+	r, err := settings.reach(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick, out := make(chan time.Time, 1), &printedThen{cancel: cancel}
 	w := watching{display: &printer{out: out, asked: map[string]bool{}, seen: map[string]string{}}, look: r.look, trouble: r.trouble, tick: tick, objectiveID: rootID}
 	tick <- time.Time{}
-	_, err := w.run(ctx, func(ctx context.Context) events {
+	_, err = w.run(ctx, func(ctx context.Context) events {
 		return func(func(client.Event, error) bool) { <-ctx.Done() }
 	})
 	if got := out.String(); !errors.Is(err, context.Canceled) || !strings.Contains(got, "Research / Search: working\n") {
