@@ -64,3 +64,12 @@ func under(path string, table routeTable) (paths []string) {
 	}
 	return paths
 }
+
+// PageRoutes is Routes for the pages that are not of A2A, and for the seams.
+func PageRoutes() map[string]string {
+	list := map[string]string{}
+	for _, r := range append(append(routeTable{}, pageRoutes...), seamRoutes...) {
+		list[r.verb+" "+pagePath+"/"+r.path] = r.method
+	}
+	return list
+}

@@ -61,6 +61,20 @@ func TestScopes_everyOperation(t *testing.T) {
 	}
 }
 
+// Every page needs a scope, too.
+func TestScopes_everyPage(t *testing.T) {
+	s := newService(t, func(c *config) { c.TestSeams = true })
+	s.have(t)
+	for route, name := range api.PageRoutes() {
+		scopes, ok := service.Needs(name)
+		if !ok || len(scopes) == 0 {
+			t.Errorf("%s: no scope", route)
+			continue
+		}
+		s.unchanged(t, func() { wantForbidden(t, route, s.plain(t, route, limitedTo(without(scopes...)...))) })
+	}
+}
+
 // An operation without a line in the table of scopes is refused for all.
 func TestNeeds_unknown(t *testing.T) {
 	if scopes, ok := service.Needs("GetEverything"); ok {
@@ -72,7 +86,7 @@ func TestNeeds_unknown(t *testing.T) {
 func (s *fixture) plain(t *testing.T, route, auth string) *httptest.ResponseRecorder {
 	t.Helper()
 	verb, path, _ := strings.Cut(route, " ")
-	path = strings.NewReplacer("{id}", taskID, "{taskId}", taskID).Replace(path)
+	path = strings.NewReplacer("{id}", taskID, "{taskId}", taskID, "{config}", "c", "{event}", "1").Replace(path)
 	r := httptest.NewRequestWithContext(t.Context(), verb, path, nil)
 	r.Header.Set("A2A-Version", "1.0")
 	r.Header.Set("Authorization", auth)
