@@ -71,6 +71,7 @@ var tour = []stop{
 	{name: "subscribe while it waits", run: (*visit).subscribeWaiting},
 	{name: "subscribe when it is over", run: (*visit).subscribeOver},
 	{name: "list", run: (*visit).list, not03: true},
+	{name: "push configs", run: (*visit).pushConfigs},
 	{name: "unknown task", run: (*visit).unknown},
 	{name: "task that is over", run: (*visit).over},
 	{name: "bad params", run: (*visit).badParams},

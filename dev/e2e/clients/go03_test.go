@@ -74,6 +74,9 @@ func (m message) params() *a2a.MessageSendParams {
 		blocking := !m.Leave
 		params.Config = &a2a.MessageSendConfig{Blocking: &blocking, HistoryLength: m.History}
 	}
+	if m.Push != nil {
+		params.Config.PushConfig = m.Push.config03()
+	}
 	return params
 }
 

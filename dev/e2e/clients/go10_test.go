@@ -110,6 +110,9 @@ func (m message) request() *a2a.SendMessageRequest {
 	if m.Leave || m.History != nil {
 		req.Config = &a2a.SendMessageConfig{ReturnImmediately: m.Leave, HistoryLength: m.History}
 	}
+	if m.Push != nil {
+		req.Config.PushConfig = m.Push.config()
+	}
 	return req
 }
 

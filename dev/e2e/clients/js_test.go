@@ -28,6 +28,7 @@ type args struct {
 	Query      query    `json:"query"`
 	ID         string   `json:"id,omitempty"`
 	History    *int     `json:"history,omitempty"`
+	Hook       hook     `json:"hook"`
 }
 
 // jsSDK runs the program in a directory under js, which uses one binding. All its

@@ -59,6 +59,7 @@ type message struct {
 	ContextID string         `json:"contextId,omitempty"`
 	Leave     bool           `json:"leave,omitempty"` // do not wait for the work
 	History   *int           `json:"history,omitempty"`
+	Push      *hook          `json:"push,omitempty"`
 }
 
 // A card is the card as a peer shows it.

@@ -20,13 +20,21 @@ const task = (t) => ({
   metadata: t.metadata,
 });
 
-const params = ({ text, data, taskId, contextId, leave, history }) => {
+const config = ({ id, url, token, scheme, credentials }) => ({
+  id, url, token, authentication: scheme ? { schemes: [scheme], credentials } : undefined,
+});
+const hook = ({ taskId, pushNotificationConfig: c }) => ({
+  taskId, id: c.id, url: c.url, token: c.token,
+  scheme: c.authentication?.schemes[0], credentials: c.authentication?.credentials,
+});
+
+const params = ({ text, data, taskId, contextId, leave, history, push }) => {
   const parts = [];
   if (text) parts.push({ kind: 'text', text });
   if (data) parts.push({ kind: 'data', data });
   const message = { kind: 'message', messageId: randomUUID(), role: 'user', parts, taskId, contextId };
   if (!leave && history === undefined) return { message };
-  return { message, configuration: { blocking: !leave, historyLength: history } };
+  return { message, configuration: { blocking: !leave, historyLength: history, pushNotificationConfig: push && config(push) } };
 };
 
 // The library's own idea of what the events of a stream add up to.
@@ -52,4 +60,9 @@ drive({
   get: on(async (c, a, o) => task(await c.getTask({ id: a.id, historyLength: a.history }, o))),
   cancel: on(async (c, a, o) => task(await c.cancelTask({ id: a.id }, o))),
   subscribe: on((c, a, o) => events(c.resubscribeTask({ id: a.id }, o))),
+  putHook: on(async (c, a, o) => hook(await c.setTaskPushNotificationConfig({ taskId: a.hook.taskId, pushNotificationConfig: config(a.hook) }, o))),
+  hook: on(async (c, a, o) => hook(await c.getTaskPushNotificationConfig({ id: a.hook.taskId, pushNotificationConfigId: a.hook.id }, o))),
+  hooks: on(async (c, a, o) => (await c.listTaskPushNotificationConfig({ id: a.hook.taskId }, o)).map(hook)),
+  removeHook: on(async (c, a, o) =>
+    (await c.deleteTaskPushNotificationConfig({ id: a.hook.taskId, pushNotificationConfigId: a.hook.id }, o)) ?? null),
 }, sdk);

@@ -27,13 +27,23 @@ const task = (t) => ({
   metadata: t.metadata,
 });
 
-const request = ({ text, data, taskId, contextId, leave, history }) => {
+const config = ({ taskId, id, url, token, scheme, credentials }) => ({
+  tenant: '', taskId: taskId ?? '', id: id ?? '', url, token: token ?? '',
+  authentication: scheme ? { scheme, credentials } : undefined,
+});
+const hook = (c) => ({
+  taskId: c.taskId, id: c.id, url: c.url, token: c.token,
+  scheme: c.authentication?.scheme, credentials: c.authentication?.credentials,
+});
+
+const request = ({ text, data, taskId, contextId, leave, history, push }) => {
   const parts = [];
   if (text) parts.push({ content: { $case: 'text', value: text } });
   if (data) parts.push({ content: { $case: 'data', value: data } });
   const message = { messageId: randomUUID(), role: Role.ROLE_USER, parts, taskId: taskId ?? '', contextId: contextId ?? '' };
   if (!leave && history === undefined) return { message };
-  return { message, configuration: { returnImmediately: leave, historyLength: history } };
+  const taskPushNotificationConfig = push && config(push);
+  return { message, configuration: { returnImmediately: leave, historyLength: history, taskPushNotificationConfig } };
 };
 
 // The library's own idea of what the events of a stream add up to.
@@ -60,6 +70,13 @@ drive({
   get: on(async (c, a, o) => task(await c.getTask({ id: a.id, historyLength: a.history }, o))),
   cancel: on(async (c, a, o) => task(await c.cancelTask({ id: a.id }, o))),
   subscribe: on((c, a, o) => events(c.resubscribeTask({ id: a.id }, o))),
+  putHook: on(async (c, a, o) => hook(await c.createTaskPushNotificationConfig(config(a.hook), o))),
+  hook: on(async (c, a, o) => hook(await c.getTaskPushNotificationConfig({ tenant: '', taskId: a.hook.taskId, id: a.hook.id }, o))),
+  hooks: on(async (c, a, o) => {
+    const page = await c.listTaskPushNotificationConfig({ tenant: '', taskId: a.hook.taskId, pageSize: 0, pageToken: '' }, o);
+    return page.configs.map(hook);
+  }),
+  removeHook: on(async (c, a, o) => (await c.deleteTaskPushNotificationConfig({ tenant: '', taskId: a.hook.taskId, id: a.hook.id }, o)) ?? null),
   list: on(async (c, a, o) => {
     const q = a.query;
     const page = await c.listTasks({
