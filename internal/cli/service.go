@@ -35,6 +35,7 @@ type service struct {
 	log       *zap.Logger
 	journal   *journal.Journal
 	egress    *egress.Client
+	strict    *egress.Client // by the rules of production, for the test seams
 	temporal  client.Client
 	target    target
 	plain     atomic.Bool    // the namespace has no search attributes of ours, or they are not known yet
@@ -160,10 +161,13 @@ func (s *service) outbound(cfg egressSettings) (err error) {
 	if err != nil {
 		return fmt.Errorf("--egress-%w", err)
 	}
+	if s.strict, err = egress.New(egress.Config{Deny: cfg.EgressDeny}); err != nil {
+		return fmt.Errorf("--egress-%w", err)
+	}
 	if cfg.AllowPrivateEgress {
 		s.log.Warn("--allow-private-egress: clients can have this process send requests to this machine and to private networks. Use it for development alone")
 	}
-	s.onStop(func() error { s.egress.Close(); return nil })
+	s.onStop(func() error { s.egress.Close(); s.strict.Close(); return nil })
 	return nil
 }
 
@@ -267,7 +271,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		Card:      info,
 		Extended:  cfg.extended(info),
 		Quota:     cfg.quota(),
-		CheckPush: checkPush(cfg.pushSettings, s.egress, s.log), PushStates: cfg.states(),
+		CheckPush: checkPush(cfg.pushSettings, s.egress, s.log), CheckSample: checkPush(cfg.pushSettings, s.strict, s.log), PushStates: cfg.states(),
 		Idempotency:  repeats[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
 		Limits: cfg.limits(),
