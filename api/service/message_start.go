@@ -86,7 +86,7 @@ func (s *messages) startInContext(ctx context.Context, c *Call, o opt.Opening, p
 		}
 		o.Objective.QueuedAt = queuedAt
 	}
-	undo, err := s.pushes.attach(ctx, c, push, o.Objective.ID, "")
+	undo, err := s.pushes.attach(ctx, c, push, o.Objective.ID, o.Objective.Digest)
 	if err == nil {
 		_, err = s.out.start(ctx, o)
 	}

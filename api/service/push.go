@@ -270,7 +270,7 @@ func (s *pushes) checkInline(ctx context.Context, c *Call, r *PushRequest) error
 }
 
 // attach stores the config that came with a message, before the message is handed
-// over, so that no state is missed. key is that of the message. undo is called with
+// over, so that no state is missed. key is the same for repeats of the message. undo is called with
 // the outcome of handing it over, which it returns; if the message was refused, it
 // restores what was there before. After an unknown outcome the config stays, for
 // the repeat of the message.

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.uber.org/zap"
+
 	"longhaul/a2a"
 	"longhaul/opt"
 )
@@ -25,7 +27,10 @@ type Sealer interface {
 	Open(sealed []byte, context string) ([]byte, error)
 }
 
-var errNoSealer = errors.New("the journal has no key for secrets")
+var (
+	errNoSealer = errors.New("the journal has no key for secrets")
+	errSecrets  = errors.New("secrets of a push config cannot be opened: give the key back with which they were sealed, or make the config again")
+)
 
 // pushes is the part of a Journal that keeps push configs.
 type pushes struct {
@@ -255,10 +260,15 @@ func (w *pushPut) deliver(c *conn, t pushTask) error {
 
 const pushColumns = `c.tenant, c.objective_id, c.task_id, c.id, c.principal, c.version, c.states, c.url, c.scheme, c.secrets, c.fingerprint, c.created_at`
 
-// configs reads the configs that the rest of the query selects.
+// configs reads the configs that the rest of the query selects. Secrets that cannot
+// be opened are left out, so that such a config can be seen, replaced and removed.
 func (j pushes) configs(c *conn, rest string, a args) (list []opt.PushConfig, err error) {
 	err = c.each("SELECT "+pushColumns+" FROM push_configs c"+rest, a, func(row scanner) error {
 		p, err := j.scan(row)
+		if errors.Is(err, errSecrets) {
+			j.log.Warn("Read a push config without its secrets", zap.String("taskId", p.TaskID), zap.String("configId", p.ID), zap.Error(err))
+			err = nil
+		}
 		list = append(list, p)
 		return err
 	})
@@ -318,7 +328,7 @@ func (j pushes) open(secrets []byte, p *opt.PushConfig) error {
 		err = json.Unmarshal(plain, &s)
 	}
 	if err != nil {
-		return fmt.Errorf("open the secrets of push config %s: %w", p.ID, err)
+		return fmt.Errorf("%w: %w", errSecrets, err)
 	}
 	p.Token, p.Credentials = s.Token, s.Credentials
 	return nil

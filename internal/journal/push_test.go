@@ -26,7 +26,13 @@ func newClock() *clock                    { return &clock{epoch} }
 // openPush opens a journal that can keep secrets.
 func openPush(t testing.TB, path string, c *clock) *journal.Journal {
 	t.Helper()
-	box, err := seal.New(bytes.Repeat([]byte{7}, 32))
+	return openPushWith(t, path, c, 7)
+}
+
+// openPushWith is openPush with a key made of one number.
+func openPushWith(t testing.TB, path string, c *clock, key byte) *journal.Journal {
+	t.Helper()
+	box, err := seal.New(bytes.Repeat([]byte{key}, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,5 +301,28 @@ func TestJournal_Purge_pushes(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, string(bytes.TrimSpace(kept))); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
+	}
+}
+
+// A config whose key is gone delivers nothing, and can be seen, replaced and
+// removed.
+func TestJournal_Pushes_withoutTheirKey(t *testing.T) {
+	path, c := filepath.Join(t.TempDir(), "journal.db"), newClock()
+	s := begin(t, openPush(t, path, c), newObjective())
+	root := s.objective.ID
+	put(t, s.j, config(root, "a"))
+	s.record(s.rootMoved(opt.TaskFailed))
+
+	j := openPushWith(t, path, c, 8)
+	got, err := j.Push(t.Context(), tenant, root, "a")
+	if err != nil || got.URL != "https://example.com/a" || got.Token != "" || got.Fingerprint == "" {
+		t.Errorf("%+v, %v, want it without its secrets", got, err)
+	}
+	if _, _, ok, err := j.NextDelivery(t.Context(), root, "a"); ok || err == nil {
+		t.Errorf("next delivery %v, %v, want an error", ok, err)
+	}
+	put(t, j, config(root, "a"))
+	if got, _, ok, err := j.NextDelivery(t.Context(), root, "a"); !ok || got.Token != "token-a" {
+		t.Errorf("next delivery %v, %v, want one with the new secrets", ok, err)
 	}
 }
