@@ -78,6 +78,9 @@ func run(ctx context.Context, dir string, names []string) error {
 			return fmt.Errorf("shape %s: %w", queueShape, err)
 		}
 	}
+	if err := rec.push(ctx, dir, names); err != nil {
+		return err
+	}
 	if !wanted(dir, purgeShape, names) {
 		return nil
 	}
@@ -124,6 +127,7 @@ func startWorker(ctx context.Context, temporal client.Client) (*recorder, func()
 	w := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
 		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Kept: j, Purger: j,
 		Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
+		Push: newHooks().delivers(),
 	}})
 	if err := w.Start(); err != nil {
 		return nil, nil, err

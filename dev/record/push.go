@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+// pushShapes are the courses of deliveries to one config, by the name of the shape,
+// which is the id of the task as well: what the receiver answers to each attempt.
+var pushShapes = []struct {
+	name    string
+	answers []int
+	long    bool // continues as new
+}{
+	{"push", []int{200, 503, 200, 404, 200}, false},
+	{"push-gone", []int{500, 410}, false},
+	{"push-continued", append(repeat(200, 20), 503, 200), true},
+}
+
+func repeat(answer, n int) (list []int) {
+	for range n {
+		list = append(list, answer)
+	}
+	return list
+}
+
+// hooks are receivers that answer as the shapes say, and the journal of the
+// deliveries to them. Each delivery is due until its answer is not 5xx.
+type hooks struct {
+	mu    sync.Mutex
+	left  map[string][]int // by task
+	tries map[string]int
+}
+
+func newHooks() *hooks {
+	h := &hooks{left: map[string][]int{}, tries: map[string]int{}}
+	for _, s := range pushShapes {
+		h.left[s.name] = s.answers
+	}
+	return h
+}
+
+func (h *hooks) NextDelivery(_ context.Context, taskID, configID string) (c opt.PushConfig, d opt.Delivery, ok bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c = opt.PushConfig{TaskID: taskID, ID: configID, Version: "1.0", URL: "https://" + taskID + ".example.com/"}
+	d = opt.Delivery{TaskID: taskID, ConfigID: configID, N: int64(1000 - len(h.left[taskID]) - h.tries[taskID]), State: a2a.Completed, Tries: h.tries[taskID]}
+	return c, d, len(h.left[taskID]) > 0, nil
+}
+
+func (h *hooks) NoteDelivery(_ context.Context, d opt.Delivery, _ opt.DeliveryAttempt, s opt.DeliveryStatus) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.left[d.TaskID] = h.left[d.TaskID][1:]
+	h.tries[d.TaskID]++
+	if s != opt.DeliveryDue {
+		h.tries[d.TaskID] = 0
+	}
+	return nil
+}
+
+func (h *hooks) RemovePush(context.Context, string, string, string) error { return nil }
+
+func (h *hooks) Do(_ context.Context, r *http.Request) (*http.Response, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	name, _, _ := strings.Cut(r.URL.Host, ".")
+	return &http.Response{StatusCode: h.left[name][0], Body: io.NopCloser(strings.NewReader(""))}, nil
+}
+
+// delivers returns how the worker makes deliveries.
+func (h *hooks) delivers() *activities.Push {
+	return &activities.Push{Journal: h, Sender: h, Notice: func(string, a2a.StatusUpdate) (string, []byte, error) { return "text/plain", nil, nil }}
+}
+
+// push records the courses of deliveries that are wanted.
+func (r *recorder) push(ctx context.Context, dir string, names []string) error {
+	for _, s := range pushShapes {
+		if !wanted(dir, s.name, names) {
+			continue
+		}
+		engine := r.engine
+		if s.long {
+			engine = r.long
+		}
+		if err := engine.Push(ctx, opt.PushKey{TaskID: s.name, ConfigID: "config"}); err != nil {
+			return fmt.Errorf("shape %s: %w", s.name, err)
+		}
+		id := "push-" + s.name + "-config"
+		if err := r.temporal.GetWorkflow(ctx, id, "").Get(ctx, nil); err != nil {
+			return fmt.Errorf("shape %s: %w", s.name, err)
+		}
+		fmt.Println("recorded", s.name)
+		if err := r.save(ctx, filepath.Join(dir, s.name+".0"), id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
