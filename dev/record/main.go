@@ -78,7 +78,7 @@ func run(ctx context.Context, dir string, names []string) error {
 			return fmt.Errorf("shape %s: %w", queueShape, err)
 		}
 	}
-	if err := rec.push(ctx, dir, names); err != nil {
+	if err := recordPushes(ctx, rec, dir, names); err != nil {
 		return err
 	}
 	if !wanted(dir, purgeShape, names) {

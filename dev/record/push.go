@@ -82,8 +82,8 @@ func (h *hooks) delivers() *activities.Push {
 	return &activities.Push{Journal: h, Sender: h, Notice: func(string, a2a.StatusUpdate) (string, []byte, error) { return "text/plain", nil, nil }}
 }
 
-// push records the courses of deliveries that are wanted.
-func (r *recorder) push(ctx context.Context, dir string, names []string) error {
+// recordPushes records the courses of deliveries that are wanted.
+func recordPushes(ctx context.Context, r *recorder, dir string, names []string) error {
 	for _, s := range pushShapes {
 		if !wanted(dir, s.name, names) {
 			continue
