@@ -3,6 +3,7 @@ package grpc_test
 import (
 	"context"
 	"io"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,3 +84,28 @@ type full struct{}
 
 func (full) Call(service.Caller) (func(), error)   { return nil, service.TooMany(time.Second) }
 func (full) Stream(service.Caller) (func(), error) { return nil, service.TooMany(time.Second) }
+
+// An open stream has a place among the streams, none among the calls.
+func TestQuota_openStream(t *testing.T) {
+	var calls, streams atomic.Int32
+	s := newService(t, func(c *config) { c.Quota = meter{&calls, &streams} })
+	id := s.send(t, "m", "slow").GetId()
+	stream, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	if err != nil || calls.Load() != 0 || streams.Load() != 1 {
+		t.Errorf("%d calls, %d streams, error %v", calls.Load(), streams.Load(), err)
+	}
+}
+
+// A meter is a quota that counts what is open.
+type meter struct{ calls, streams *atomic.Int32 }
+
+func (m meter) Call(service.Caller) (func(), error)   { return open(m.calls), nil }
+func (m meter) Stream(service.Caller) (func(), error) { return open(m.streams), nil }
+
+func open(n *atomic.Int32) (leave func()) {
+	n.Add(1)
+	return func() { n.Add(-1) }
+}

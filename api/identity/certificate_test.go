@@ -129,6 +129,21 @@ func TestAuthenticate_certificate(t *testing.T) {
 	}
 }
 
+// A certificate that the listener has not verified proves nothing.
+func TestAuthenticate_unverified(t *testing.T) {
+	f := newFixture(t, identity.Config{Certificates: &identity.Certificates{Tenant: "acme"}})
+	leaf := newIssuer(t).client(t, x509.Certificate{Subject: pkix.Name{CommonName: "Build"}}).Leaf
+	r := request(t)
+	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}
+	if got, err := f.Authenticate(r); err == nil {
+		t.Errorf("caller %+v", got)
+	}
+	r.TLS.VerifiedChains = [][]*x509.Certificate{{leaf}}
+	if got, err := f.Authenticate(r); err != nil || got.Principal != "Build" {
+		t.Errorf("verified: caller %+v, error %v", got, err)
+	}
+}
+
 // A host serves HTTP and gRPC with TLS, and verifies client certificates.
 type host struct {
 	http   *httptest.Server

@@ -141,14 +141,16 @@ func credential(h http.Header) (string, error) {
 	return text, nil
 }
 
-// named returns c if its tenant and its principal are names that can be stored and
-// logged.
+// ValidName reports whether a tenant or a principal may have a name: one that can be
+// stored and logged.
+func ValidName(name string) bool {
+	return strings.TrimSpace(name) != "" && len(name) <= 256 && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// named returns c if its tenant and its principal have valid names.
 func named(c service.Caller) (service.Caller, error) {
-	for _, name := range []string{c.Tenant, c.Principal} {
-		bad := name == "" || len(name) > 256 || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl)
-		if bad {
-			return service.Caller{}, errBadName
-		}
+	if !ValidName(c.Tenant) || !ValidName(c.Principal) {
+		return service.Caller{}, errBadName
 	}
 	return c, nil
 }

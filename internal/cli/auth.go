@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,12 +10,15 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
+	"longhaul/a2a"
 	"longhaul/api/identity"
 	"longhaul/api/quota"
 	apiservice "longhaul/api/service"
+	"longhaul/opt"
 )
 
 // The values of --auth.
@@ -150,6 +154,17 @@ func (everyone) Challenge() string { return "" }
 
 func (everyone) Describe(*apiservice.CardInfo) {}
 
+// warn warns of what leaves the server open, or closed to all.
+func (s apiSettings) warn(log *zap.Logger, keys keyLister) {
+	s.warnAuth(log)
+	s.warnNoKeys(log, keys)
+}
+
+// A keyLister lists all API keys.
+type keyLister interface {
+	APIKeys(ctx context.Context) ([]opt.APIKey, error)
+}
+
 // warnAuth warns of what leaves a server open.
 func (s apiSettings) warnAuth(log *zap.Logger) {
 	exposed := !local(s.Addr) || s.GRPCAddr != "" && !local(s.GRPCAddr)
@@ -172,6 +187,19 @@ func (s authSettings) scheme() string {
 		return "https"
 	}
 	return "http"
+}
+
+// warnNoKeys warns of a server that nobody can call yet, because there is no valid
+// API key and no other credential is accepted.
+func (s authSettings) warnNoKeys(log *zap.Logger, keys keyLister) {
+	if !s.accepts(authKeys) || len(s.Auth) > 1 {
+		return
+	}
+	list, err := keys.APIKeys(context.Background())
+	now := a2a.At(time.Now())
+	if err == nil && !slices.ContainsFunc(list, func(k opt.APIKey) bool { return k.Valid(now) }) {
+		log.Warn("Nobody can call yet: there is no valid API key in the data directory. Create one with longhaul keys create")
+	}
 }
 
 // extended returns the content of the card for authenticated callers: that of the

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,8 +12,10 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"longhaul/a2a"
 	apiservice "longhaul/api/service"
 	"longhaul/internal/journal"
+	"longhaul/opt"
 )
 
 // Settings that contradict each other are refused, with what to do.
@@ -160,6 +163,32 @@ func TestRun_keys(t *testing.T) {
 		t.Errorf("the list does not say that the key is revoked:\n%s", list)
 	}
 }
+
+// A server that nobody can call says so.
+func TestAuthSettings_warnNoKeys(t *testing.T) {
+	valid, revoked := opt.APIKey{}, opt.APIKey{RevokedAt: a2a.AtMillis(1)}
+	for name, tc := range map[string]struct {
+		auth []string
+		keys fixedKeys
+		want int
+	}{
+		"no key":         {[]string{"keys"}, nil, 1},
+		"a revoked key":  {[]string{"keys"}, fixedKeys{revoked}, 1},
+		"a valid key":    {[]string{"keys"}, fixedKeys{revoked, valid}, 0},
+		"other means":    {[]string{"keys", "mtls"}, nil, 0},
+		"no credentials": {[]string{"none"}, nil, 0},
+	} {
+		core, logs := observer.New(zap.WarnLevel)
+		authSettings{Auth: tc.auth}.warnNoKeys(zap.New(core), tc.keys)
+		if got := logs.Len(); got != tc.want {
+			t.Errorf("%s: %d warnings, want %d", name, got, tc.want)
+		}
+	}
+}
+
+type fixedKeys []opt.APIKey
+
+func (k fixedKeys) APIKeys(context.Context) ([]opt.APIKey, error) { return k, nil }
 
 func TestRun_keysRefused(t *testing.T) {
 	for args, want := range map[string]string{

@@ -41,8 +41,8 @@ func (c *keysCreateCommand) Run(p *program) error {
 		return fmt.Errorf("--scopes: %w", err)
 	case len(scopes) == 0:
 		return errors.New("--scopes is empty: such a key may do nothing")
-	case strings.TrimSpace(c.Principal) == "" || strings.TrimSpace(c.Tenant) == "":
-		return errors.New("the principal and --tenant need a name")
+	case !identity.ValidName(c.Principal) || !identity.ValidName(c.Tenant):
+		return errors.New("the principal and --tenant need a name of up to 256 bytes, without control characters")
 	case c.Expires < 0:
 		return errors.New("--expires must be above 0, or 0 for never")
 	}

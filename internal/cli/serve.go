@@ -146,7 +146,7 @@ func (c *devCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		welcome(p.stdout, url, temporal.UIURL)
+		welcome(p.stdout, url, temporal.UIURL, c.authenticates())
 		return s.namespace().retain(ctx, c.TTL)
 	})
 }

@@ -289,7 +289,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		over.TLS = files.config("h2")
 	}
 	s.serveGRPC(over, grpcListener)
-	cfg.warnAuth(s.log)
+	cfg.warn(s.log, s.journal)
 	return url, nil
 }
 

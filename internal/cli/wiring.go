@@ -83,8 +83,9 @@ func (l sdkLogger) Warn(msg string, fields ...any)  { l.to.Warnw(msg, fields...)
 func (l sdkLogger) Error(msg string, fields ...any) { l.to.Errorw(msg, fields...) }
 func (l sdkLogger) With(fields ...any) log.Logger   { return sdkLogger{l.to.With(fields...)} }
 
-// welcome prints the URLs and a first example.
-func welcome(out io.Writer, url, uiURL string) {
+// welcome prints the URLs and a first example. authenticated says that callers need
+// a credential.
+func welcome(out io.Writer, url, uiURL string, authenticated bool) {
 	fmt.Fprintf(out, `
 Longhaul is up.
 
@@ -94,13 +95,17 @@ Longhaul is up.
 	if uiURL != "" {
 		fmt.Fprintf(out, "  Temporal UI  %s\n", uiURL)
 	}
+	credential := ""
+	if authenticated {
+		credential = ` -H "Authorization: Bearer $LONGHAUL_TOKEN"`
+	}
 	fmt.Fprintf(out, `
 Try it:
 
-  curl -s %s -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d '{
+  curl -s %s%s -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d '{
     "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {
       "message": {"messageId": "hello-1", "role": "ROLE_USER", "parts": [{"text": "Research durable agents and write an article"}]},
       "configuration": {"returnImmediately": true}}}'
 
-`, url)
+`, url, credential)
 }

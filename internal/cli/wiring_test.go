@@ -17,7 +17,7 @@ import (
 // The request that the program prints at its start is one of A2A 1.0.
 func TestWelcome(t *testing.T) {
 	var out strings.Builder
-	welcome(&out, "http://127.0.0.1:1", "")
+	welcome(&out, "http://127.0.0.1:1", "", false)
 	_, rest, _ := strings.Cut(out.String(), "curl -s http://127.0.0.1:1 -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d '")
 	body, _, _ := strings.Cut(rest, "'\n")
 	q, fault := wire.ReadRequest([]byte(body))
@@ -27,6 +27,15 @@ func TestWelcome(t *testing.T) {
 	r := q.Reader(wire.V10)
 	if p := wire.ReadSend(r); r.Fault() != nil || !p.ReturnAtOnce || p.Message.Text() == "" {
 		t.Errorf("the request is %+v: %v", p, r.Fault())
+	}
+}
+
+// Where callers need a credential, the request has one.
+func TestWelcome_authenticated(t *testing.T) {
+	var out strings.Builder
+	welcome(&out, "https://127.0.0.1:1", "", true)
+	if want := `curl -s https://127.0.0.1:1 -H "Authorization: Bearer $LONGHAUL_TOKEN" -H 'Content-Type`; !strings.Contains(out.String(), want) {
+		t.Errorf("no %s in\n%s", want, out.String())
 	}
 }
 
