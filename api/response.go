@@ -53,6 +53,9 @@ func (res response) refuse(f *service.Fault) {
 		res.w.Header().Set("WWW-Authenticate", res.s.cfg.Challenge)
 	case service.Forbidden:
 		res.request.status = http.StatusForbidden
+		if scope := f.Info["scope"]; scope != "" { // as OAuth clients expect it
+			res.w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+scope+`"`)
+		}
 	case service.RateLimited:
 		res.request.status = http.StatusTooManyRequests
 	}

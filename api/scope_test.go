@@ -101,6 +101,9 @@ func wantForbidden(t *testing.T, what string, w *httptest.ResponseRecorder) {
 	if w.Code != http.StatusForbidden || !strings.Contains(body, "Permission denied: needs the scope ") {
 		t.Errorf("%s: status %d: %s", what, w.Code, body)
 	}
+	if got := w.Header().Get("WWW-Authenticate"); !strings.HasPrefix(got, `Bearer error="insufficient_scope", scope="`) {
+		t.Errorf("%s: WWW-Authenticate is %q", what, got)
+	}
 }
 
 // A send needs the scope of what it turns out to be.
