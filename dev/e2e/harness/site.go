@@ -20,9 +20,10 @@ type Site struct {
 	TemporalAddr string   // "" if Env or a profile says where Temporal is
 	Env          []string // KEY=value, added to the environment of every process
 
-	t      testing.TB
-	binary string
-	args   []string
+	t       testing.TB
+	secrets secrets
+	binary  string
+	args    []string
 
 	mu        sync.Mutex
 	processes []*Process
@@ -58,7 +59,11 @@ func NewSite(t testing.TB, program string, args ...string) *Site {
 func (s *Site) URL() string { return "http://" + s.Addr }
 
 // Client returns a client of the API, which need not run yet.
-func (s *Site) Client() *Client { return NewClient(s.URL()) }
+func (s *Site) Client() *Client {
+	c := NewClient(s.URL())
+	c.HTTP.Transport = searched{s, c.HTTP.Transport}
+	return c
+}
 
 // Start runs a command and waits until it is ready. env is added to the
 // environment, as KEY=value.
@@ -107,11 +112,13 @@ func (s *Site) flags(command string) []string {
 	return append(args, s.args...)
 }
 
-// end kills processes that still run, and shows their logs if the test failed.
+// end kills processes that still run, looks for secrets in their files, and shows
+// their logs if the test failed.
 func (s *Site) end() {
 	for _, p := range s.Started() {
 		p.Kill()
 	}
+	s.scan()
 	if !s.t.Failed() {
 		return
 	}
