@@ -1,0 +1,179 @@
+// Package secret_test gives the service secrets of every kind, over every binding,
+// and looks for them in all that it answers, logs and stores.
+package secret_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+)
+
+const within = 60 * time.Second
+
+// No answer, log, history or row has a secret: of callers, whether their
+// credentials are right, wrong or revoked, or of the receivers of notifications.
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	var delivered atomic.Int64
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		switch {
+		case r.URL.Path == "/refuses":
+			http.Error(w, "echo: "+r.Header.Get("Authorization"), http.StatusForbidden) // an answer that tells them
+		case delivered.Add(1) == 1:
+			http.Error(w, r.Header.Get("A2A-Notification-Token"), http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	site := harness.NewSite(t, harness.Dev, "--auth", "keys", "--allow-private-egress", "--log-level", "debug", "--push-transitions", "all")
+	key, id := createKey(t, site, "ann")
+	revoked, revokedID := createKey(t, site, "ben")
+	cli(t, site, "keys", "revoke", revokedID)
+	forged := strings.TrimSuffix(key, key[len(key)-6:]) + "canary"
+	site.Hide(secretOf(key, id), secretOf(revoked, revokedID), "canary-wrong", "canary-token", "canary-bearer", "canary-user:canary-password", "canary-jwt", secretOf(forged, id))
+	process := site.Start(harness.AllInOne)
+	c := caller{t, site.Client().HTTP, site.URL()}
+
+	for _, wrong := range []string{"Bearer " + forged, "Bearer " + revoked, "Bearer canary-wrong", "Basic " + base64.StdEncoding.EncodeToString([]byte("canary-user:canary-password")),
+		"Bearer eyJhbGciOiJub25lIn0.canary-jwt.", "canary-wrong"} {
+		for _, path := range []string{"/a2a", "/a2a/rest/message:send", "/v1/tasks/x/deliveries/y/1/redeliver"} {
+			if status, _ := c.post(path, wrong, "1.0", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}`); status != http.StatusUnauthorized {
+				t.Errorf("%s with %q: status %d", path, wrong[:10], status)
+			}
+		}
+	}
+
+	auth := "Bearer " + key
+	config := func(path string) string {
+		return `"url":"` + receiver.URL + path + `","token":"canary-token","authentication":{"scheme":"Bearer","credentials":"canary-bearer"}`
+	}
+	basic := base64.StdEncoding.EncodeToString([]byte("canary-user:canary-password"))
+	old := `"url":"` + receiver.URL + `/old","token":"canary-token","authentication":{"schemes":["Basic"],"credentials":"` + basic + `"}`
+	task := c.must(auth, "1.0", "SendMessage", `{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"x"}],"metadata":{"opt/v1/plan":{"name":"p","tasks":[{"name":"a","input":{"script":"say a"}}]}}},
+		"configuration":{"taskPushNotificationConfig":{`+config("/inline")+`}}}`)
+	taskID := find(t, task, "id")
+	c.must(auth, "1.0", "CreateTaskPushNotificationConfig", `{"taskId":"`+taskID+`","id":"refuses",`+config("/refuses")+`}`)
+	c.must(auth, "0.3", "tasks/pushNotificationConfig/set", `{"taskId":"`+taskID+`","pushNotificationConfig":{"id":"old",`+old+`}}`)
+	c.must(auth, "1.0", "ListTaskPushNotificationConfigs", `{"taskId":"`+taskID+`"}`)
+	c.must(auth, "0.3", "tasks/pushNotificationConfig/list", `{"id":"`+taskID+`"}`)
+	c.must(auth, "0.3", "message/send", `{"message":{"messageId":"m2","role":"user","parts":[{"kind":"text","text":"y"}]},"configuration":{"pushNotificationConfig":{`+old+`}}}`)
+	for name, params := range map[string]string{ // each refused, with the reason
+		"CreateTaskPushNotificationConfig": `{"taskId":"` + taskID + `","id":"bad","url":"http://10.0.0.1/canary-wrong","token":"canary-token","authentication":{"scheme":"canary-wrong","credentials":"canary-bearer"}}`,
+		"GetTaskPushNotificationConfig":    `{"taskId":"` + taskID + `","id":7,"token":"canary-token"}`,
+		"SendMessage":                      `{"message":{"messageId":"m3","role":"ROLE_USER","parts":[]},"configuration":{"taskPushNotificationConfig":{` + config("/x") + `}}}`,
+	} {
+		c.call(auth, "1.0", name, params)
+	}
+	for _, path := range []string{"/a2a/rest/tasks/" + taskID + "/pushNotificationConfigs", "/a2a/rest/tasks/" + taskID + "/pushNotificationConfigs/refuses", "/v1/a2a/tasks/" + taskID, "/v1/runs/" + taskID} {
+		if status, body := c.get(path, auth); status != http.StatusOK {
+			t.Errorf("%s: status %d: %s", path, status, body)
+		}
+	}
+	harness.Eventually(t, within, "every delivery was attempted", func() error {
+		_, body := c.get("/v1/tasks/"+taskID+"/deliveries", auth)
+		if strings.Contains(body, `"status":"due"`) || !strings.Contains(body, `"httpStatus":403`) || !strings.Contains(body, `"httpStatus":500`) || !strings.Contains(body, `"status":"delivered"`) {
+			return fmt.Errorf("deliveries: %s", body)
+		}
+		return nil
+	})
+	process.Kill()
+	site.Start(harness.AllInOne) // reads the secrets again
+	c.must(auth, "1.0", "GetTask", `{"id":"`+taskID+`"}`)
+}
+
+// A caller calls the API with credentials.
+type caller struct {
+	t    *testing.T
+	http *http.Client
+	url  string
+}
+
+// must calls a method that has to succeed and returns the answer.
+func (c caller) must(auth, version, method, params string) string {
+	c.t.Helper()
+	status, body := c.call(auth, version, method, params)
+	if status != http.StatusOK || strings.Contains(body, `"error":{`) {
+		c.t.Fatalf("%s: status %d: %s", method, status, body)
+	}
+	return body
+}
+
+func (c caller) call(auth, version, method, params string) (int, string) {
+	return c.post("/a2a", auth, version, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params))
+}
+
+func (c caller) post(path, auth, version, body string) (int, string) {
+	return c.do(http.MethodPost, path, auth, version, strings.NewReader(body))
+}
+
+func (c caller) get(path, auth string) (int, string) {
+	return c.do(http.MethodGet, path, auth, "1.0", nil)
+}
+
+func (c caller) do(verb, path, auth, version string, body io.Reader) (int, string) {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(c.t.Context(), verb, c.url+path, body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", auth)
+	r.Header.Set("A2A-Version", version)
+	answer, err := c.http.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// find returns the id of the task in an answer.
+func find(t *testing.T, answer, member string) string {
+	t.Helper()
+	var out struct {
+		Result struct{ Task map[string]any }
+	}
+	if err := json.Unmarshal([]byte(answer), &out); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(out.Result.Task[member])
+}
+
+// createKey makes an API key with all scopes.
+func createKey(t *testing.T, site *harness.Site, principal string) (key, id string) {
+	t.Helper()
+	for word := range strings.FieldsSeq(cli(t, site, "keys", "create", principal, "--scopes", "all")) {
+		if strings.HasPrefix(word, "lh_") {
+			return word, strings.Split(word, "_")[1]
+		}
+	}
+	t.Fatal("no key was printed")
+	return "", ""
+}
+
+// secretOf returns the part of a key that is secret.
+func secretOf(key, id string) string { return strings.TrimPrefix(key, "lh_"+id+"_") }
+
+// cli runs a command in the data directory of a site and returns what it prints.
+func cli(t *testing.T, site *harness.Site, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), harness.Build(t, harness.Dev), append(args, "--data-dir", site.Dir)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
