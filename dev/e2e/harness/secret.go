@@ -20,16 +20,6 @@ type secrets struct {
 	texts []string
 }
 
-// Hide declares secrets that the test gives to the service, or gets from it once.
-// From now on no answer to a client of the site may have one, and at the end of
-// the test no file of the site may, be it a log or a database. Otherwise the test
-// fails.
-func (s *Site) Hide(texts ...string) {
-	s.secrets.mu.Lock()
-	defer s.secrets.mu.Unlock()
-	s.secrets.texts = append(s.secrets.texts, texts...)
-}
-
 // found returns the first secret that content has, as text or in base64; "" for
 // none.
 func (s *secrets) found(content []byte) string {
@@ -61,7 +51,7 @@ func forms(text string) [][]byte {
 }
 
 // scan fails the test if a file of the site has a secret.
-func (s *Site) scan() {
+func scan(s *Site) {
 	if len(s.secrets.texts) == 0 {
 		return
 	}

@@ -65,6 +65,16 @@ func (s *Site) Client() *Client {
 	return c
 }
 
+// Hide declares secrets that the test gives to the service, or gets from it once.
+// From now on no answer to a client of the site may have one, and at the end of
+// the test no file of the site may, be it a log or a database. Otherwise the test
+// fails.
+func (s *Site) Hide(texts ...string) {
+	s.secrets.mu.Lock()
+	defer s.secrets.mu.Unlock()
+	s.secrets.texts = append(s.secrets.texts, texts...)
+}
+
 // Start runs a command and waits until it is ready. env is added to the
 // environment, as KEY=value.
 func (s *Site) Start(command string, env ...string) *Process {
@@ -118,7 +128,7 @@ func (s *Site) end() {
 	for _, p := range s.Started() {
 		p.Kill()
 	}
-	s.scan()
+	scan(s)
 	if !s.t.Failed() {
 		return
 	}
