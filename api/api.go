@@ -10,6 +10,7 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"time"
 
@@ -44,6 +45,10 @@ type Config struct {
 	TestSeams bool // serve the seams for the OpenWOP conformance suite
 
 	NoREST bool // serve only JSON-RPC, not plain HTTP
+
+	// Keys returns the public keys by which receivers verify deliveries, as a JSON
+	// Web Key Set; nil for deliveries that are not signed.
+	Keys func(ctx context.Context) ([]byte, error)
 
 	Heartbeat    time.Duration // between comments on an idle stream; zero: 15 s
 	WriteTimeout time.Duration // of one answer, or one event of a stream; zero: 30 s

@@ -81,6 +81,9 @@ func (s *Server) public() []publicPage {
 		{healthPath, "The process runs", "Health", serveHealth},
 		{readyPath, "Work can be accepted now", "Readiness", readiness{s.service}.serve},
 	}
+	if s.cfg.Keys != nil {
+		list = append(list, publicPage{"/.well-known/jwks.json", "The keys by which receivers verify deliveries", "Keys", keyPage{s.cfg.Keys, s.log}.serve})
+	}
 	if !s.cfg.NoREST {
 		list = append(list, publicPage{restPath + "/.well-known/agent-card.json", "The agent card, below the path of plain HTTP", "AgentCard", s.cards.serve})
 	}

@@ -50,9 +50,11 @@ var rooms = []room{
 			"internal/seal"}}, // which seals its secrets
 	{name: "internal/seal"}, // encrypts what is stored
 	{name: "internal/egress"},
+	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
+		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/arch"},
 	{name: "internal/cli", imports: []string{
-		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/seal",
+		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 	}},
 
 	{name: "cmd/longhaul", imports: []string{"internal/cli"}},
@@ -90,7 +92,8 @@ var owners = map[string][]string{
 	"github.com/anthropics/anthropic-sdk-go": {"activities/*"},
 	"github.com/modelcontextprotocol/go-sdk": {"activities/*"},
 	"github.com/santhosh-tekuri/jsonschema":  {"activities/*", "api", "api/*"},
-	"github.com/getkin/kin-openapi":          {"api"}, // its tests read the description of the API
+	"github.com/getkin/kin-openapi":          {"api"},                              // its tests read the description of the API
+	"github.com/go-jose/go-jose":             {"internal/signing", "dev/e2e/push"}, // which verifies as a receiver does
 	"github.com/coreos/go-oidc":              {"api/identity"},
 	"github.com/prometheus/client_golang":    {"internal/cli"},
 	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages

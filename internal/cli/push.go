@@ -11,12 +11,14 @@ import (
 	"longhaul/api/wire"
 	"longhaul/internal/egress"
 	"longhaul/internal/journal"
+	"longhaul/internal/signing"
 	"longhaul/opt"
 )
 
-// egressSettings say which URLs of others this process may reach.
+// egressSettings say which URLs of others this process may reach, and how.
 type egressSettings struct {
 	EgressDeny         []string `help:"Hosts, addresses and prefixes that are never reached, beside all that are not public; *.example.com means everything below." env:"LONGHAUL_EGRESS_DENY" placeholder:"HOST"`
+	PushSigning        bool     `help:"Sign deliveries to webhooks; the public keys are at /.well-known/jwks.json. Set it for the API and the workers." env:"LONGHAUL_PUSH_SIGNING"`
 	AllowPrivateEgress bool     `help:"For development: webhooks may be http, on this machine and in private networks." env:"LONGHAUL_ALLOW_PRIVATE_EGRESS"`
 }
 
@@ -51,12 +53,24 @@ func checkPush(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx co
 }
 
 // deliveries returns how a worker makes deliveries.
-func deliveries(in *journal.Journal, to *egress.Client) *activities.Push {
-	return &activities.Push{
+func deliveries(in *journal.Journal, to *egress.Client, keys *signing.Keeper) *activities.Push {
+	p := &activities.Push{
 		Journal: in,
 		Sender:  to,
 		Notice: func(version string, u a2a.StatusUpdate) (string, []byte, error) {
 			return wire.Version(version).Notice(u)
 		},
 	}
+	if keys != nil {
+		p.Signer = keys
+	}
+	return p
+}
+
+// publicKeys returns what reads the public keys of a keeper, nil for none.
+func publicKeys(k *signing.Keeper) func(ctx context.Context) ([]byte, error) {
+	if k == nil {
+		return nil
+	}
+	return k.PublicKeys
 }

@@ -24,6 +24,7 @@ import (
 	apiservice "longhaul/api/service"
 	"longhaul/internal/egress"
 	"longhaul/internal/journal"
+	"longhaul/internal/signing"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -35,7 +36,8 @@ type service struct {
 	log       *zap.Logger
 	journal   *journal.Journal
 	egress    *egress.Client
-	strict    *egress.Client // by the rules of production, for the test seams
+	signing   *signing.Keeper // nil for deliveries that are not signed
+	strict    *egress.Client  // by the rules of production, for the test seams
 	temporal  client.Client
 	target    target
 	plain     atomic.Bool    // the namespace has no search attributes of ours, or they are not known yet
@@ -155,7 +157,7 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	return nil
 }
 
-// outbound makes the client for URLs of others.
+// outbound makes the client for URLs of others, and what signs deliveries.
 func (s *service) outbound(cfg egressSettings) (err error) {
 	s.egress, err = egress.New(egress.Config{AllowPrivate: cfg.AllowPrivateEgress, Deny: cfg.EgressDeny})
 	if err != nil {
@@ -199,7 +201,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 			Purger:    s.journal,
 			Tasks:     s.journal,
 			Watch:     func(id string) activities.Watch { return s.journal.Watch(id) },
-			Push:      deliveries(s.journal, s.egress),
+			Push:      deliveries(s.journal, s.egress, s.signing),
 			Log:       s.log,
 		},
 		MaxTasks:  cfg.MaxTasks,
@@ -279,7 +281,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	})
 	server := api.New(api.Config{
 		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
-		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
+		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: publicKeys(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })

@@ -43,6 +43,7 @@ type Journal struct {
 	keys
 	deliveries
 	apiKeys
+	signingKeys
 }
 
 // ErrClosed is wrapped by errors of calls to a journal that was closed.
@@ -64,6 +65,6 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	}
 	return &Journal{
 		s, newProbe(s), newTaskReader(s), objectiveReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
-		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s},
+		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s}, signingKeys{s, cfg.Sealer},
 	}, nil
 }

@@ -4,6 +4,8 @@ package push_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/dev/e2e/harness"
@@ -98,7 +102,7 @@ func completes(t *testing.T, c *harness.Client, taskID string) {
 func TestPush(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	site := harness.NewSite(t, harness.Dev, "--allow-private-egress", "--push-transitions", "all")
+	site := harness.NewSite(t, harness.Dev, "--allow-private-egress", "--push-transitions", "all", "--push-signing")
 	site.Hide(token, credentials)
 	site.Start(harness.AllInOne)
 	c := site.Client()
@@ -122,6 +126,7 @@ func TestPush(t *testing.T) {
 		})
 	}
 	checkRequest(t, r.at("plain")[0])
+	checkSignature(t, site, r.at("plain")[0])
 	for _, n := range r.at("refuses") {
 		if n.attempt != 1 {
 			t.Errorf("%s was attempted again after 403", n.id)
@@ -188,6 +193,35 @@ func checkRequest(t *testing.T, n notice) {
 	}
 	if len(body) != 1 || len(body["statusUpdate"]) != 0 {
 		t.Errorf("the body has more: %s", n.body)
+	}
+}
+
+// checkSignature verifies a delivery with the keys that the site publishes.
+func checkSignature(t *testing.T, site *harness.Site, n notice) {
+	t.Helper()
+	res, err := http.Get(site.URL() + "/.well-known/jwks.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var set jose.JSONWebKeySet
+	if err := json.NewDecoder(res.Body).Decode(&set); err != nil {
+		t.Fatal(err)
+	}
+	token, err := jwt.ParseSigned(n.header.Get("X-Longhaul-Signature"), []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var claims struct {
+		jwt.Claims
+		BodySHA256 string `json:"body_sha256"`
+	}
+	if err := token.Claims(set, &claims); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(n.body))
+	if claims.ID != n.id || claims.Subject != n.taskID || claims.BodySHA256 != base64.RawURLEncoding.EncodeToString(sum[:]) {
+		t.Errorf("the signature says %+v", claims)
 	}
 }
 

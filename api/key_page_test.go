@@ -1,0 +1,28 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+)
+
+func TestServer_keys(t *testing.T) {
+	var fail error
+	keys := func(context.Context) ([]byte, error) { return []byte(`{"keys":[]}`), fail }
+	s := newService(t, func(c *config) { c.Keys = keys })
+	w := s.get(t, "/.well-known/jwks.json")
+	if got, want := w.Body.String(), `{"keys":[]}`; w.Code != http.StatusOK || got != want {
+		t.Errorf("%d %q, want %q", w.Code, got, want)
+	}
+	if got, want := w.Header().Get("Cache-Control"), "public, max-age=300"; got != want {
+		t.Errorf("Cache-Control %q, want %q", got, want)
+	}
+	fail = errors.New("secret cause")
+	if w := s.get(t, "/.well-known/jwks.json"); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("%d %s without keys, want 503", w.Code, w.Body)
+	}
+	if w := newService(t).get(t, "/.well-known/jwks.json"); w.Code != http.StatusNotFound {
+		t.Errorf("%d with deliveries that are not signed, want 404", w.Code)
+	}
+}

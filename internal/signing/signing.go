@@ -1,0 +1,204 @@
+// Package signing signs deliveries to webhooks, so that a receiver can tell that
+// they come from this installation and are unchanged. A [Keeper] signs with keys
+// that all processes share through a [Store], and publishes their public parts.
+//
+// Keys are renewed without a gap. A new key is published for an hour before it
+// signs, longer than receivers keep the list; the former one stays published for
+// a week after.
+package signing
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Times in the life of a key.
+const (
+	lead   = time.Hour           // published before it signs
+	life   = 30 * 24 * time.Hour // until the next one is made
+	keep   = 7 * 24 * time.Hour  // published after the next one signs
+	valid  = 5 * time.Minute     // a signature
+	cached = time.Minute         // the list of keys in this process
+)
+
+// A Store keeps the keys.
+type Store interface {
+	// SigningKeys returns all keys, the oldest first.
+	SigningKeys(ctx context.Context) ([]opt.SigningKey, error)
+	// RenewSigningKey adds a key and removes others, unless the newest key is not
+	// the one with the id newest, "" for none.
+	RenewSigningKey(ctx context.Context, newest string, k opt.SigningKey, remove []string) error
+}
+
+// Config says what a Keeper works with.
+type Config struct {
+	Store  Store
+	Issuer string           // of signatures: the URL of the agent; "" leaves it out
+	Now    func() time.Time // nil means time.Now
+}
+
+// A Keeper signs deliveries. It is safe for concurrent use.
+type Keeper struct {
+	cfg Config
+
+	mu   sync.Mutex
+	keys []key     // the oldest first
+	read time.Time // when keys were read
+}
+
+// A key is a key that can sign.
+type key struct {
+	id      string
+	private *ecdsa.PrivateKey
+	created time.Time
+}
+
+// New returns a keeper.
+func New(cfg Config) *Keeper {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Keeper{cfg: cfg}
+}
+
+// Claims are what a signature says.
+type Claims struct {
+	jwt.Claims        // jti is the id of the delivery, sub the id of the task
+	BodySHA256 string `json:"body_sha256"` // digest of the body, in base64url without padding
+}
+
+// Sign returns a JWT about a delivery.
+func (k *Keeper) Sign(ctx context.Context, deliveryID, taskID string, body []byte) (string, error) {
+	now := k.cfg.Now()
+	keys, err := k.current(ctx, now)
+	if err != nil {
+		return "", err
+	}
+	with := keys[signs(keys, now)]
+	signer, err := jose.NewSigner(
+		jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: with.private, KeyID: with.id}}, (&jose.SignerOptions{}).WithType("JWT"))
+	if err != nil {
+		return "", fmt.Errorf("sign a delivery: %w", err)
+	}
+	sum := sha256.Sum256(body)
+	return jwt.Signed(signer).Claims(Claims{
+		jwt.Claims{
+			Issuer: k.cfg.Issuer, Subject: taskID, ID: deliveryID, IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(valid)),
+		},
+		base64.RawURLEncoding.EncodeToString(sum[:]),
+	}).Serialize()
+}
+
+// PublicKeys returns the public keys as a JSON Web Key Set. A reader may keep it
+// for [CacheFor].
+func (k *Keeper) PublicKeys(ctx context.Context) ([]byte, error) {
+	now := k.cfg.Now()
+	keys, err := k.current(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
+	for _, key := range keys[ended(keys, now):] {
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: key.private.Public(), KeyID: key.id, Algorithm: string(jose.ES256), Use: "sig"})
+	}
+	return json.Marshal(set)
+}
+
+// CacheFor is how long a reader may keep the public keys.
+const CacheFor = 5 * time.Minute
+
+// current returns the keys, at least one, after making a new one if it is time.
+func (k *Keeper) current(ctx context.Context, now time.Time) ([]key, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.keys) > 0 && now.Before(k.read.Add(cached)) && !due(k.keys, now) {
+		return k.keys, nil
+	}
+	keys, err := k.load(ctx)
+	if err == nil && due(keys, now) {
+		if err = k.renew(ctx, keys, now); err == nil {
+			keys, err = k.load(ctx)
+		}
+	}
+	if err == nil && len(keys) == 0 {
+		err = errors.New("there is none")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("signing keys: %w", err)
+	}
+	k.keys, k.read = keys, now
+	return keys, nil
+}
+
+func (k *Keeper) load(ctx context.Context) ([]key, error) {
+	stored, err := k.cfg.Store.SigningKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var keys []key
+	for _, s := range stored {
+		parsed, err := x509.ParsePKCS8PrivateKey(s.Private)
+		private, ok := parsed.(*ecdsa.PrivateKey)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("key %s cannot be read", s.ID) // the cause may show a part of it
+		}
+		keys = append(keys, key{s.ID, private, s.CreatedAt.Time()})
+	}
+	return keys, nil
+}
+
+// renew adds a key, and removes those that are no longer published.
+func (k *Keeper) renew(ctx context.Context, keys []key, now time.Time) error {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return err
+	}
+	newest, remove := "", []string(nil)
+	for i, key := range keys {
+		if newest = key.id; i < ended(keys, now) {
+			remove = append(remove, key.id)
+		}
+	}
+	return k.cfg.Store.RenewSigningKey(ctx, newest, opt.SigningKey{ID: rand.Text(), Private: secret, CreatedAt: a2a.At(now)}, remove)
+}
+
+// due reports whether it is time for a new key.
+func due(keys []key, now time.Time) bool {
+	return len(keys) == 0 || !now.Before(keys[len(keys)-1].created.Add(life))
+}
+
+// signs returns the index of the key that signs: the newest that was published
+// long enough. The very first one signs at once.
+func signs(keys []key, now time.Time) int {
+	for i := len(keys) - 1; i > 0; i-- {
+		if !now.Before(keys[i].created.Add(lead)) {
+			return i
+		}
+	}
+	return 0
+}
+
+// ended returns how many of the keys are no longer published.
+func ended(keys []key, now time.Time) int {
+	return signs(keys, now.Add(-keep))
+}
