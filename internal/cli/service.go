@@ -170,6 +170,9 @@ func (s *service) outbound(cfg egressSettings) (err error) {
 		s.log.Warn("--allow-private-egress: clients can have this process send requests to this machine and to private networks. Use it for development alone")
 	}
 	s.onStop(func() error { s.egress.Close(); s.strict.Close(); return nil })
+	if cfg.PushSigning {
+		s.signing = signing.New(signing.Config{Store: s.journal})
+	}
 	return nil
 }
 
