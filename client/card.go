@@ -25,6 +25,9 @@ type Card struct {
 		Extensions        []Extension `json:"extensions"`
 	} `json:"capabilities"`
 	Skills []Skill `json:"skills"`
+
+	// Raw is the card as it came.
+	Raw json.RawMessage `json:"-"`
 }
 
 // An Interface is a place where an agent is served.
@@ -120,6 +123,7 @@ func (c *Client) card(ctx context.Context) (*Card, error) {
 	if res.StatusCode != http.StatusOK || json.Unmarshal(body, &card) != nil {
 		return nil, notA2A(res)
 	}
+	card.Raw = body
 	return &card, nil
 }
 

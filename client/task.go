@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 
 	"longhaul/a2a"
 )
@@ -55,24 +56,37 @@ type listParams struct {
 // A TaskPage is a page of a list of tasks.
 type TaskPage struct {
 	Tasks         []a2a.Task
-	NextPageToken string // "" on the last page
-	TotalSize     int    // on all pages
+	Raw           []json.RawMessage // the tasks as they came
+	NextPageToken string            // "" on the last page
+	TotalSize     int               // on all pages
 }
 
 // List returns a page of tasks, latest status change first.
 func (c *Client) List(ctx context.Context, o ListOptions) (*TaskPage, error) {
 	var page struct {
-		Tasks         []wireTask `json:"tasks"`
-		NextPageToken string     `json:"nextPageToken"`
-		TotalSize     int        `json:"totalSize"`
+		Tasks         []json.RawMessage `json:"tasks"`
+		NextPageToken string            `json:"nextPageToken"`
+		TotalSize     int               `json:"totalSize"`
 	}
 	params := listParams{o.ContextID, wireState(o.State), o.Since, o.PageSize, o.PageToken, historyLength(o.History), o.Artifacts}
 	if err := c.repeat(ctx, "ListTasks", params, &page); err != nil {
 		return nil, err
 	}
-	out := &TaskPage{NextPageToken: page.NextPageToken, TotalSize: page.TotalSize}
-	for _, t := range page.Tasks {
+	out := &TaskPage{NextPageToken: page.NextPageToken, TotalSize: page.TotalSize, Raw: page.Tasks}
+	for _, raw := range page.Tasks {
+		var t wireTask
+		if err := decode("ListTasks", raw, &t); err != nil {
+			return nil, err
+		}
 		out.Tasks = append(out.Tasks, *t.model())
 	}
 	return out, nil
+}
+
+// Call calls any method and returns its result as it came. It is repeated while
+// the agent cannot be reached, so use it for idempotent methods.
+func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	var raw json.RawMessage
+	err := c.repeat(ctx, method, params, &raw)
+	return raw, err
 }

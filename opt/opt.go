@@ -48,7 +48,8 @@ const (
 	KeyAfter           = "longhaul/v1/after"
 	KeyAttempt         = "longhaul/v1/attempt"
 	KeyPlanner         = "longhaul/v1/planner"
-	KeyReason          = "longhaul/v1/reason" // the reason of the planner for its plans, for people
+	KeyReason          = "longhaul/v1/reason"        // the reason of the planner for its plans, for people
+	KeyQueuePosition   = "longhaul/v1/queuePosition" // of a task that waits for its turn in its context: 1 is next
 	KeyPaused          = "longhaul/v1/paused"
 	KeyRequestID       = "longhaul/v1/requestId" // id of a command, which makes a repeat safe
 )

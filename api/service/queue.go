@@ -9,8 +9,7 @@ import (
 
 // Keys in the metadata of a root task that waits for its turn in its context.
 const (
-	keyQueuedAt      = "longhaul/v1/queuedAt"
-	keyQueuePosition = "longhaul/v1/queuePosition"
+	keyQueuedAt = "longhaul/v1/queuedAt"
 )
 
 func queueFull(contextID string, limit int) *Fault {
@@ -25,5 +24,5 @@ func queued(m a2a.Metadata, v opt.TaskView) a2a.Metadata {
 	if v.QueuedAt.IsZero() {
 		return m
 	}
-	return m.With(keyQueuedAt, v.QueuedAt).With(keyQueuePosition, v.Position)
+	return m.With(keyQueuedAt, v.QueuedAt).With(opt.KeyQueuePosition, v.Position)
 }

@@ -82,11 +82,14 @@ var owners = map[string][]string{
 
 	"github.com/labstack/echo": {"api"},
 
-	"database/sql":               {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"}, // the server keeps a database of its own; tests read what is left after a crash
-	"modernc.org/sqlite":         {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"},
-	"github.com/jackc/pgx":       {"internal/journal", "dev/e2e/cluster"},
-	"github.com/pressly/goose":   {"internal/journal"},
-	"github.com/alecthomas/kong": {"internal/cli"},
+	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"}, // the server keeps a database of its own; tests read what is left after a crash
+	"modernc.org/sqlite":            {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"},
+	"github.com/jackc/pgx":          {"internal/journal", "dev/e2e/cluster"},
+	"github.com/pressly/goose":      {"internal/journal"},
+	"github.com/alecthomas/kong":    {"internal/cli"},
+	"github.com/mattn/go-runewidth": {"internal/cli"}, // the width of text on a terminal
+	"golang.org/x/term":             {"internal/cli"}, // the size of a terminal
+	"github.com/creack/pty":         {"internal/cli"}, // pseudo-terminals in its tests
 
 	"github.com/openai/openai-go":            {"activities/*"},
 	"github.com/anthropics/anthropic-sdk-go": {"activities/*"},

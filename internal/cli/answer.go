@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -17,13 +19,13 @@ import (
 // answerCommand is "longhaul answer".
 type answerCommand struct {
 	remoteSettings
-	Task     string            `arg:"" help:"Id of the waiting task or of its gate."`
-	Text     []string          `arg:"" optional:"" help:"The answer to the only question."`
-	Accept   bool              `help:"Approve." xor:"decision"`
-	Reject   bool              `help:"Do not approve." xor:"decision"`
-	Feedback string            `help:"Why." placeholder:"TEXT"`
-	Set      map[string]string `help:"The answer to one of several questions; may be repeated." placeholder:"ID=ANSWER" mapsep:"none"`
-	Gate     string            `help:"Id of the gate, if several are open." placeholder:"ID"`
+	Task string            `arg:"" help:"Id of the waiting task or of its gate."`
+	Text []string          `arg:"" optional:"" help:"A decision (accept, reject, refine, edit or ask) and its text, or the answer to the only question."`
+	Set  map[string]string `help:"The answer to one of several questions; may be repeated." placeholder:"ID=ANSWER" mapsep:"none"`
+	File string            `help:"File with what replaces the object of the decision edit: JSON, or else a text." placeholder:"PATH" type:"existingfile"`
+	Say  bool              `help:"The text is an answer, even if it begins with the word of a decision."`
+	Gate string            `help:"Id of the gate, if several are open." placeholder:"ID"`
+	JSON bool              `help:"Print the result as JSON, as SendMessage has it."`
 }
 
 func (c *answerCommand) Run(p *program) error {
@@ -33,7 +35,7 @@ func (c *answerCommand) Run(p *program) error {
 	}
 	m, err := c.message(p.ctx, r.client)
 	if err != nil {
-		return err
+		return r.explain(err)
 	}
 	e, err := r.client.Send(p.ctx, m, client.SendOptions{ReturnImmediately: true, Retry: true})
 	var refused *client.Error
@@ -43,7 +45,10 @@ func (c *answerCommand) Run(p *program) error {
 	case errors.As(err, &refused) && refused.Code == client.CodeInvalidParams && c.Gate == "":
 		return c.which(p.ctx, r.look, m.TaskID, err)
 	case err != nil:
-		return err
+		return r.explain(err)
+	case c.JSON:
+		rawLine(p.stdout, e.Raw)
+		return nil
 	}
 	answered(p.stdout, e, c.flags())
 	return nil
@@ -73,25 +78,23 @@ func (c *answerCommand) which(ctx context.Context, agent *client.Client, taskID 
 
 // message returns the message with the answer.
 func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.Message, error) {
-	taskID, reply := c.Task, client.Reply{GateID: c.Gate, Feedback: c.Feedback}
-	if i := strings.LastIndexByte(taskID, ':'); i > 0 && c.Gate == "" {
-		if _, ours := opt.ParseID(taskID[:i]); ours {
-			taskID, reply.GateID = taskID[:i], taskID
-		}
+	taskID, reply := ofGate(c.Task), client.Reply{GateID: c.Gate}
+	if taskID != c.Task && c.Gate == "" {
+		reply.GateID = c.Task
 	}
 	text := strings.Join(c.Text, " ")
-	switch decided := c.Accept || c.Reject; {
-	case decided && (text != "" || len(c.Set) > 0), text != "" && len(c.Set) > 0:
-		return a2a.Message{}, errors.New("give one kind of answer: --accept or --reject with --feedback, or --set, or a text")
-	case c.Accept:
-		reply.Action = opt.Accept
-	case c.Reject:
-		reply.Action = opt.Reject
+	decided, err := c.decide(&reply)
+	switch {
+	case err != nil:
+		return a2a.Message{}, err
+	case text != "" && len(c.Set) > 0:
+		return a2a.Message{}, errors.New("give one kind of answer: a decision, a text, or --set")
+	case decided:
 	case len(c.Set) > 0:
 		for _, id := range slices.Sorted(maps.Keys(c.Set)) {
 			reply.Answers = append(reply.Answers, client.TextAnswer(id, c.Set[id]))
 		}
-	case text != "" && reply.GateID == "" && c.Feedback == "":
+	case text != "" && reply.GateID == "":
 		m := reply.Message(taskID)
 		m.Parts = []a2a.Part{a2a.TextPart(text)}
 		return m, nil
@@ -102,19 +105,66 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 		}
 		reply.Answers = []opt.Answer{client.TextAnswer(question, text)}
 	default:
-		return a2a.Message{}, errors.New("say what to answer: --accept, --reject, --set ID=ANSWER or a text")
+		return a2a.Message{}, errors.New("say what to answer: accept, reject, refine, edit, ask, a text, or --set ID=ANSWER")
 	}
 	return reply.Message(taskID), nil
+}
+
+// decide puts the decision into r; ok is false if the answer is none.
+func (c *answerCommand) decide(r *client.Reply) (ok bool, err error) {
+	if c.Say || len(c.Text) == 0 {
+		return false, nil
+	}
+	word, rest := c.Text[0], strings.Join(c.Text[1:], " ")
+	switch word {
+	case "accept", "reject":
+		r.Action, r.Feedback = opt.Action(word), rest
+	case "refine":
+		r.Action, r.Refine = opt.Refine, &client.Refinement{Scope: "whole", Text: rest}
+	case "ask":
+		r.Action, r.Question = opt.Ask, rest
+	case "edit":
+		r.Action = opt.EditAccept
+		r.Edited, err = c.edited(rest)
+	default:
+		return false, nil
+	}
+	if rest == "" && (word == "refine" || word == "ask") {
+		err = fmt.Errorf("say what to %s, such as: longhaul answer %s %s \"…\"", word, c.Task, word)
+	}
+	if c.File != "" && word != "edit" {
+		err = errors.New("--file is only for the decision edit")
+	}
+	return true, err
+}
+
+// edited returns what replaces the object of a gate: JSON as it is, another text as
+// a JSON string.
+func (c *answerCommand) edited(text string) (json.RawMessage, error) {
+	switch {
+	case text != "" && c.File != "":
+		return nil, errors.New("give the edited object as a text or with --file, not both")
+	case c.File != "":
+		raw, err := os.ReadFile(c.File)
+		if err != nil {
+			return nil, fmt.Errorf("read the edited object: %w", err)
+		}
+		text = string(raw)
+	case text == "":
+		return nil, errors.New("say what replaces the object: a text, or --file PATH")
+	}
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text), nil
+	}
+	return json.Marshal(text)
 }
 
 // onlyQuestion returns the id of the question at a gate of a task; gateID may be
 // "".
 func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (string, error) {
 	at := taskID // shows the gate
-	if i := strings.LastIndexByte(gateID, ':'); i > 0 {
-		if _, ours := opt.ParseID(gateID[:i]); ours {
-			at = gateID[:i]
-		}
+	if of := ofGate(gateID); of != gateID {
+		at = of
 	}
 	t, err := agent.Get(ctx, at, 0)
 	if err != nil {
@@ -125,7 +175,7 @@ func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID stri
 	case !ok || gateID != "" && g.ID != gateID:
 		return "", fmt.Errorf("%s does not wait at this gate, or not any more", taskID)
 	case g.Kind == opt.Approval:
-		return "", errors.New("the task waits for an approval: use --accept or --reject")
+		return "", errors.New("the task waits for an approval: answer with accept or reject")
 	case len(g.Questions) != 1:
 		return "", errors.New("the task asks more than one question: use --set ID=ANSWER for each")
 	}
@@ -185,7 +235,7 @@ func (p *printer) put(key string, g *opt.Gate, state a2a.TaskState, question str
 	}
 	p.asked[key] = true
 	p.apart = true
-	p.line("%s", p.paint(string(state), question))
+	p.line("%s", p.paint(string(state), p.safe(question)))
 	p.apart = true
 	shown, _ := client.Gate(p.latest.Metadata())
 	if client.ReplyPending(p.latest.Metadata()) && (g == nil || shown != nil && shown.ID == g.ID) {
@@ -217,10 +267,19 @@ func replyCommands(g *opt.Gate, state a2a.TaskState, flags, taskID string) strin
 	case g.Kind == opt.Approval:
 		var lines string
 		if g.Allows(opt.Accept) {
-			lines += answer + g.ID + " --accept\n"
+			lines += answer + g.ID + " accept\n"
+		}
+		if g.Allows(opt.Refine) {
+			lines += answer + g.ID + " refine \"what to make better\"\n"
+		}
+		if g.Allows(opt.EditAccept) {
+			lines += answer + g.ID + " edit --file edited.json\n"
+		}
+		if g.Allows(opt.Ask) {
+			lines += answer + g.ID + " ask \"a question about it\"\n"
 		}
 		if g.Allows(opt.Reject) {
-			lines += answer + g.ID + " --reject --feedback \"what is wrong\"\n"
+			lines += answer + g.ID + " reject \"what is wrong\"\n"
 		}
 		return lines
 	case len(g.Questions) == 1:

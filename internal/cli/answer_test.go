@@ -24,12 +24,16 @@ func TestAnswer(t *testing.T) {
 		look  bool
 		parts string
 	}{
-		{"accept", answerCommand{Task: stepID, Accept: true}, false, `{"data":{"action":"accept"}}`},
-		{"accept at a gate", answerCommand{Task: gateID, Accept: true}, false, `{"data":{"action":"accept","interruptId":"GATE"}}`},
-		{"reject", answerCommand{Task: stepID, Reject: true, Feedback: "Too long", Gate: gateID}, false, `{"data":{"action":"reject","feedback":"Too long","interruptId":"GATE"}}`},
+		{"accept", answerCommand{Task: stepID, Text: []string{"accept"}}, false, `{"data":{"action":"accept"}}`},
+		{"accept at a gate", answerCommand{Task: gateID, Text: []string{"accept"}}, false, `{"data":{"action":"accept","interruptId":"GATE"}}`},
+		{"reject", answerCommand{Task: stepID, Text: []string{"reject", "Too", "long"}, Gate: gateID}, false, `{"data":{"action":"reject","feedback":"Too long","interruptId":"GATE"}}`},
 		{"text", answerCommand{Task: stepID, Text: []string{"the", "blue one"}}, false, `{"text":"the blue one"}`},
 		{"text at a gate", answerCommand{Task: gateID, Text: []string{"blue"}}, true, `{"data":{"answers":[{"id":"q1","answer":"blue"}],"interruptId":"GATE"}}`},
-		{"text and feedback", answerCommand{Task: stepID, Text: []string{"blue"}, Feedback: "I like it"}, true, `{"data":{"feedback":"I like it","answers":[{"id":"q1","answer":"blue"}]}}`},
+		{"text that begins like a decision", answerCommand{Task: stepID, Text: []string{"ask", "the captain"}, Say: true}, false, `{"text":"ask the captain"}`},
+		{"refine", answerCommand{Task: stepID, Text: []string{"refine", "Shorter"}}, false, `{"data":{"action":"refine","refineFeedback":{"scope":"whole","text":"Shorter"}}}`},
+		{"edit to JSON", answerCommand{Task: stepID, Text: []string{"edit", `{"cups": 2}`}}, false, `{"data":{"action":"edit-accept","editedArtifactData":{"cups":2}}}`},
+		{"edit to a text", answerCommand{Task: stepID, Text: []string{"edit", "Two cups"}}, false, `{"data":{"action":"edit-accept","editedArtifactData":"Two cups"}}`},
+		{"ask", answerCommand{Task: stepID, Text: []string{"ask", "Why?"}}, false, `{"data":{"action":"ask","question":"Why?"}}`},
 		{"several", answerCommand{Task: gateID, Set: map[string]string{"q2": "3", "q1": `"x"`}}, false, `{"data":{"answers":[{"id":"q1","answer":"\"x\""},{"id":"q2","answer":"3"}],"interruptId":"GATE"}}`},
 	}
 	for _, tt := range tests {
@@ -60,7 +64,7 @@ func TestAnswer_printed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		f := newFakeAgent(t, sendResult(tt.result))
-		f.want(f.run(&answerCommand{remoteSettings: f.settings(), Task: stepID, Accept: true}), 0, tt.want)
+		f.want(f.run(&answerCommand{remoteSettings: f.settings(), Task: stepID, Text: []string{"accept"}}), 0, tt.want)
 	}
 }
 
@@ -78,15 +82,17 @@ func TestAnswer_refused(t *testing.T) {
 		want  string
 	}{
 		{"nothing", answerCommand{Task: stepID}, nil, "say what to answer"},
-		{"only feedback", answerCommand{Task: stepID, Feedback: "f"}, nil, "say what to answer"},
-		{"two kinds", answerCommand{Task: stepID, Accept: true, Text: []string{"x"}}, nil, "one kind of answer"},
+		{"a decision and answers", answerCommand{Task: stepID, Text: []string{"accept"}, Set: map[string]string{"a": "b"}}, nil, "one kind of answer"},
+		{"refine without a text", answerCommand{Task: stepID, Text: []string{"refine"}}, nil, "say what to refine"},
+		{"edit without an object", answerCommand{Task: stepID, Text: []string{"edit"}}, nil, "--file PATH"},
+		{"a file to accept", answerCommand{Task: stepID, Text: []string{"accept"}, File: "x"}, nil, "--file is only for"},
 		{"two other kinds", answerCommand{Task: stepID, Set: map[string]string{"a": "b"}, Text: []string{"x"}}, nil, "one kind of answer"},
-		{"text to an approval", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(approvalGate), "--accept or --reject"},
+		{"text to an approval", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(approvalGate), "accept or reject"},
 		{"text to two questions", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(two), "--set ID=ANSWER"},
 		{"another gate", answerCommand{Task: stepID + ":2", Text: []string{"ok"}}, waiting(two), "not any more"},
 		{"no gate", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(""), "not any more"},
-		{"too late", answerCommand{Task: gateID, Accept: true}, func() *fakeAgent { return newFakeAgent(t, sendError(-32004, "This operation is not supported")) }, "does not wait for this answer"},
-		{"unknown", answerCommand{Task: stepID, Accept: true}, func() *fakeAgent { return newFakeAgent(t, sendError(-32001, "Task not found")) }, "Task not found"},
+		{"too late", answerCommand{Task: gateID, Text: []string{"accept"}}, func() *fakeAgent { return newFakeAgent(t, sendError(-32004, "This operation is not supported")) }, "does not wait for this answer"},
+		{"unknown", answerCommand{Task: stepID, Text: []string{"accept"}}, func() *fakeAgent { return newFakeAgent(t, sendError(-32001, "Task not found")) }, "Task not found"},
 	}
 	for _, tt := range tests {
 		f := newFakeAgent(t)
@@ -105,14 +111,14 @@ func TestAnswer_twoGates(t *testing.T) {
 	f := newFakeAgent(t, sendError(-32602, "Invalid parameters: message.parts: must say in interruptId which"),
 		sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion)))
 	f.objective = []string{twoGates}
-	r := f.run(&answerCommand{remoteSettings: f.settings(), Task: rootID, Accept: true})
+	r := f.run(&answerCommand{remoteSettings: f.settings(), Task: rootID, Text: []string{"accept"}})
 	want := `the task has 2 open gates: name one with --gate ID, or answer at one of them:
 
 Ship it?
 It is for tea
 
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --accept
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --reject --feedback "what is wrong"
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
 
 Which color?
 

@@ -80,14 +80,20 @@ type program struct {
 type commands struct {
 	Config kong.ConfigFlag `help:"Configuration file (YAML): the names of flags without their dashes." env:"LONGHAUL_CONFIG" type:"path" placeholder:"FILE"`
 
-	API     apiCommand     `cmd:"" help:"Serve A2A; workers do the work."`
-	Worker  workerCommand  `cmd:"" help:"Do the work; any number of workers may run."`
-	Send    sendCommand    `cmd:"" help:"Send a message to an agent and show the result."`
-	Watch   watchCommand   `cmd:"" help:"Show what happens to a task until it has ended."`
-	Answer  answerCommand  `cmd:"" help:"Answer a waiting task."`
-	Keys    keysCommand    `cmd:"" help:"Create, list and revoke API keys."`
-	Show    configCommand  `cmd:"" name:"config" help:"Show every setting, its value and where it can be set."`
-	Version versionCommand `cmd:"" help:"Show the version."`
+	API     apiCommand       `cmd:"" help:"Serve A2A; workers do the work."`
+	Worker  workerCommand    `cmd:"" help:"Do the work; any number of workers may run."`
+	Send    sendCommand      `cmd:"" help:"Send a message to an agent and show the result."`
+	Watch   watchCommand     `cmd:"" help:"Show what happens to a task until it has ended."`
+	Inbox   inboxCommand     `cmd:"" help:"List the tasks that wait for a person, the oldest first."`
+	Answer  answerCommand    `cmd:"" help:"Answer a waiting task."`
+	List    listCommand      `cmd:"" help:"List objectives, the newest first."`
+	Get     getCommand       `cmd:"" help:"Show a task, and how to answer it if it waits."`
+	Goal    objectiveCommand `cmd:"" name:"objective" help:"Show an objective with its plans and tasks."`
+	Cancel  cancelCommand    `cmd:"" help:"Cancel a task."`
+	Card    cardCommand      `cmd:"" help:"Show the card of an agent: its skills and where it is served."`
+	Keys    keysCommand      `cmd:"" help:"Create, list and revoke API keys."`
+	Show    configCommand    `cmd:"" name:"config" help:"Show every setting, its value and where it can be set."`
+	Version versionCommand   `cmd:"" help:"Show the version."`
 }
 
 // devCommands are those of the program with a Temporal server.

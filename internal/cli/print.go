@@ -19,24 +19,34 @@ type display interface {
 	progress(o *client.Objective)
 	// ask prints what the task waits for, once, and the same for all open gates.
 	ask(open func() []*opt.Gate)
+	// note prints text that is not about the task to out.
+	note(out io.Writer, text string)
+	end()
 }
 
-// display returns the display for the output of the program.
-func (s remoteSettings) display(p *program, raw, quiet bool) display {
+// display returns the display for the output of the program: a live one on a
+// terminal, unless raw events or only the result are wanted.
+func (s remoteSettings) display(p *program, r remote, raw, quiet bool) display {
+	f, width, terminal := terminalOf(p.stdout)
+	if raw || quiet || !terminal || os.Getenv("TERM") == "dumb" {
+		return s.plain(p, raw, quiet)
+	}
+	inner := s.plain(p, false, true).(*printer)
+	l := newLive(f, width, inner)
+	r.trouble.out = l.notes(p.stderr)
+	return l
+}
+
+// plain returns the display for output that is not redrawn.
+func (s remoteSettings) plain(p *program, raw, quiet bool) display {
 	if raw {
 		return rawDisplay{p.stdout}
 	}
-	return &printer{out: p.stdout, quiet: quiet, color: isTerminal(p.stdout), flags: s.flags(), asked: map[string]bool{}, seen: map[string]string{}, shown: map[string]string{}}
-}
-
-// isTerminal reports whether w is a terminal that wants colours.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		return false
+	_, _, terminal := terminalOf(p.stdout)
+	return &printer{
+		out: p.stdout, quiet: quiet, color: colored(p.stdout), terminal: terminal, flags: s.flags(),
+		asked: map[string]bool{}, seen: map[string]string{}, shown: map[string]string{},
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // A rawDisplay prints events as they came, one on a line.
@@ -51,13 +61,17 @@ func (d rawDisplay) event(e client.Event) {
 
 func (rawDisplay) progress(*client.Objective) {}
 func (rawDisplay) ask(func() []*opt.Gate)     {}
+func (rawDisplay) end()                       {}
+
+func (rawDisplay) note(out io.Writer, text string) { fmt.Fprint(out, text) }
 
 // A printer prints events as text. A quiet printer prints only the result.
 type printer struct {
-	out   io.Writer
-	quiet bool
-	color bool
-	flags string // that a command needs to reach the same agent
+	out      io.Writer
+	quiet    bool
+	color    bool
+	terminal bool   // the output is one: control characters of others are removed
+	flags    string // that a command needs to reach the same agent
 
 	taskID string
 	status string            // as it was printed last
@@ -71,10 +85,23 @@ type printer struct {
 	tail   string            // the last bytes printed, two at the most
 }
 
+func (p *printer) end() {}
+
+func (p *printer) note(out io.Writer, text string) { fmt.Fprint(out, text) }
+
+// safe returns text without characters that control a terminal, if the output is
+// one.
+func (p *printer) safe(text string) string {
+	if !p.terminal {
+		return text
+	}
+	return visible(text)
+}
+
 func (p *printer) event(e client.Event) {
 	switch {
 	case e.Message != nil:
-		p.line("%s", e.Message.Text())
+		p.line("%s", p.safe(e.Message.Text()))
 	case e.Artifact != nil:
 		p.artifact(e.Artifact.Artifact, e.Artifact.Append)
 	case e.Task != nil:
@@ -106,7 +133,7 @@ var words = map[a2a.TaskState]string{
 func (p *printer) tell(s a2a.TaskStatus) {
 	text := words[s.State]
 	if s.Message != nil && text != "" {
-		text = strings.TrimSpace(text + " " + s.Message.Text())
+		text = strings.TrimSpace(text + " " + p.safe(s.Message.Text()))
 	}
 	switch {
 	case text == p.status:
@@ -126,12 +153,12 @@ func (p *printer) tell(s a2a.TaskStatus) {
 // progress prints what has changed in the plans and their tasks.
 func (p *printer) progress(o *client.Objective) {
 	for _, plan := range o.Plans {
-		line := fmt.Sprintf("%s: %s", plan.Name, p.paint(string(plan.Status), string(plan.Status)+because(plan)))
+		line := fmt.Sprintf("%s: %s", p.safe(plan.Name), p.paint(string(plan.Status), string(plan.Status)+because(plan)))
 		if !plan.Status.Ended() {
 			p.changed(plan.ID, string(plan.Status), string(opt.PlanPending), line)
 		}
 		for _, t := range plan.Tasks {
-			p.changed(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", plan.Name, t.Name, p.paint(string(t.Status), string(t.Status))))
+			p.changed(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", p.safe(plan.Name), p.safe(t.Name), p.paint(string(t.Status), string(t.Status))))
 		}
 		if plan.Status.Ended() {
 			p.changed(plan.ID, string(plan.Status), "", line)
@@ -162,7 +189,7 @@ func because(p client.Plan) string {
 
 // artifact prints the new part of an artifact.
 func (p *printer) artifact(a a2a.Artifact, more bool) {
-	text, before := render(a.Parts), p.shown[a.ArtifactID]
+	text, before := p.safe(render(a.Parts)), p.shown[a.ArtifactID]
 	_, known := p.shown[a.ArtifactID]
 	if !known {
 		p.order = append(p.order, a.ArtifactID)
@@ -185,7 +212,7 @@ func (p *printer) artifact(a a2a.Artifact, more bool) {
 			name = a.ArtifactID
 		}
 		p.apart = true
-		p.say("[%s]", name)
+		p.say("[%s]", p.safe(name))
 		p.open, p.apart = a.ArtifactID, true
 	}
 	p.write(rest)

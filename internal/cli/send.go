@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,21 +12,24 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/activities/planner"
 	"longhaul/client"
 )
 
 // sendCommand is "longhaul send".
 type sendCommand struct {
 	remoteSettings
-	Text    []string `arg:"" optional:"" help:"Text of the message."`
-	ID      string   `help:"Id of the message. A repeat with the same id is the same message." placeholder:"ID"`
-	Context string   `help:"Context that the message belongs to." placeholder:"ID"`
-	Task    string   `help:"Task that the message is for." placeholder:"ID"`
-	Data    []string `help:"JSON to attach; may be repeated." placeholder:"JSON" sep:"none"`
-	File    []string `help:"File to attach; may be repeated." placeholder:"PATH" sep:"none" type:"existingfile"`
-	NoWait  bool     `help:"Only send, and print the new task." xor:"output"`
-	Quiet   bool     `short:"q" help:"Print only the result." xor:"output"`
-	JSON    bool     `help:"Print each event as a line of JSON."`
+	Text     []string `arg:"" optional:"" help:"Text of the message."`
+	Playbook string   `help:"Playbook or skill that the message is for." placeholder:"NAME"`
+	Watch    bool     `help:"Continue to watch while the task waits for a person, until it has ended." xor:"output"`
+	ID       string   `help:"Id of the message. A repeat with the same id is the same message." placeholder:"ID"`
+	Context  string   `help:"Context that the message belongs to." placeholder:"ID"`
+	Task     string   `help:"Task that the message is for." placeholder:"ID"`
+	Data     []string `help:"JSON to attach; may be repeated." placeholder:"JSON" sep:"none"`
+	File     []string `help:"File to attach; may be repeated." placeholder:"PATH" sep:"none" type:"existingfile"`
+	NoWait   bool     `help:"Only send, and print the new task." xor:"output"`
+	Quiet    bool     `short:"q" help:"Print only the result." xor:"output"`
+	JSON     bool     `help:"Print each event as a line of JSON, as the agent sent it."`
 }
 
 func (c *sendCommand) Run(p *program) error {
@@ -37,26 +41,60 @@ func (c *sendCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	show := c.display(p, c.JSON, c.Quiet)
 	if c.NoWait {
 		e, err := r.client.Send(p.ctx, m, client.SendOptions{ReturnImmediately: true, Retry: true})
 		if err == nil {
-			show.event(e)
+			c.plain(p, c.JSON, c.Quiet).event(e)
 		}
-		return err
+		return r.explain(err)
 	}
-	w := watching{display: show, look: r.look, trouble: r.trouble}
-	state, err := w.run(p.ctx, func(ctx context.Context) events { return r.client.Stream(ctx, m, client.SendOptions{Retry: true}) })
-	if err != nil {
-		return w.interrupted(err, c.flags())
+	ctx, stop := interruptible(p.ctx)
+	defer stop()
+	w := watching{display: c.display(p, r, c.JSON, c.Quiet), look: r.look, trouble: r.trouble, notes: p.stderr, asks: c.Watch}
+	state, err := w.run(ctx, func(ctx context.Context) events { return c.stream(ctx, r.client, m) })
+	switch {
+	case errors.Is(err, context.Canceled) && w.taskID == "":
+		return &exitError{exitInterrupted, "stopped; the message may have arrived. To send the same message again, add --id " + m.MessageID}
+	case err != nil:
+		return w.interrupted(r.explain(err), c.flags())
+	case !c.Watch:
+		w.ask(p.ctx)
 	}
-	w.ask(p.ctx)
 	return exitOf(state)
+}
+
+// stream sends m and returns what happens: until the task has ended or waits for a
+// person, or with --watch always until it has ended.
+func (c *sendCommand) stream(ctx context.Context, agent *client.Client, m a2a.Message) events {
+	sent := agent.Stream(ctx, m, client.SendOptions{Retry: true})
+	if !c.Watch {
+		return sent
+	}
+	return func(yield func(client.Event, error) bool) {
+		var taskID, last string
+		var state a2a.TaskState
+		for e, err := range sent {
+			if !yield(e, err) || err != nil {
+				return
+			}
+			taskID, last = cmp.Or(e.TaskID(), taskID), cmp.Or(e.ID, last)
+			if s, ok := e.TaskStatus(); ok {
+				state = s.State
+			}
+		}
+		if taskID == "" || state.Terminal() {
+			return
+		}
+		agent.Subscribe(ctx, taskID, last)(yield)
+	}
 }
 
 // message returns the message to send.
 func (c *sendCommand) message() (a2a.Message, error) {
-	m := a2a.Message{MessageID: c.ID, ContextID: c.Context, TaskID: c.Task, Role: a2a.RoleUser}
+	m := a2a.Message{MessageID: cmp.Or(c.ID, client.NewMessageID()), ContextID: c.Context, TaskID: c.Task, Role: a2a.RoleUser}
+	if c.Playbook != "" {
+		m.Metadata = m.Metadata.With(planner.KeySkill, c.Playbook)
+	}
 	if text := strings.Join(c.Text, " "); text != "" {
 		m.Parts = append(m.Parts, a2a.TextPart(text))
 	}

@@ -70,8 +70,8 @@ It is for tea
 
 The task waits for a decision. To decide:
 
-  longhaul answer --url URL GATE --accept
-  longhaul answer --url URL GATE --reject --feedback "what is wrong"
+  longhaul answer --url URL GATE accept
+  longhaul answer --url URL GATE reject "what is wrong"
 `},
 		{"one question", "INPUT_REQUIRED", "", gate1(gate, "clarification", `,"questions":[{"id":"q1","question":"Which?"}]`), `
 About the tea
@@ -155,7 +155,7 @@ func TestPrinter_color(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	if isTerminal(file) {
+	if _, _, ok := terminalOf(file); ok {
 		t.Error("a file is a terminal")
 	}
 }

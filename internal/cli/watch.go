@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"sync"
+	"os"
+	"os/signal"
 	"time"
 
 	"longhaul/a2a"
@@ -52,7 +54,7 @@ func (s remoteSettings) reach(p *program) (remote, error) {
 	if err != nil {
 		return remote{}, err
 	}
-	t := &trouble{out: p.stderr, url: s.URL}
+	t := &trouble{out: p.stderr, url: s.URL, patience: s.Patience, start: p.howToStart()}
 	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: s.Patience, Retrying: t.tell}
 	if s.Patience == 0 {
 		cfg.Patience = -1
@@ -61,32 +63,6 @@ func (s remoteSettings) reach(p *program) (remote, error) {
 	cfg.Patience, cfg.Retrying = -1, nil
 	r.look = client.New(cfg)
 	return r, nil
-}
-
-// trouble prints once that an agent cannot be reached, until it can be reached
-// again.
-type trouble struct {
-	out io.Writer
-	url string
-
-	mu    sync.Mutex
-	count int // of failures in a row
-}
-
-// tell notes a failure. It prints nothing for a single failure.
-func (t *trouble) tell(err error, _ time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.count++
-	if t.count == 2 {
-		fmt.Fprintf(t.out, "longhaul: no answer from %s, trying again: %v\n", t.url, err)
-	}
-}
-
-func (t *trouble) over() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.count = 0
 }
 
 // An exitError ends the program with a code of its own.
@@ -117,7 +93,7 @@ type watchCommand struct {
 	remoteSettings
 	Task  string `arg:"" help:"Id of the task."`
 	After string `help:"Show only events after this one." placeholder:"SEQ"`
-	JSON  bool   `help:"Print each event as a line of JSON."`
+	JSON  bool   `help:"Print each event as a line of JSON, as the agent sent it."`
 }
 
 func (c *watchCommand) Run(p *program) error {
@@ -125,10 +101,12 @@ func (c *watchCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	w := watching{display: c.display(p, c.JSON, false), look: r.look, trouble: r.trouble, asks: true, taskID: c.Task, last: c.After}
-	state, err := w.run(p.ctx, func(ctx context.Context) events { return r.client.Subscribe(ctx, c.Task, c.After) })
+	ctx, stop := interruptible(p.ctx)
+	defer stop()
+	w := watching{display: c.display(p, r, c.JSON, false), look: r.look, trouble: r.trouble, notes: p.stderr, asks: true, taskID: c.Task, last: c.After}
+	state, err := w.run(ctx, func(ctx context.Context) events { return r.client.Subscribe(ctx, c.Task, c.After) })
 	if err != nil {
-		return w.interrupted(err, c.flags())
+		return w.interrupted(r.explain(err), c.flags())
 	}
 	return exitOf(state)
 }
@@ -138,11 +116,15 @@ type watching struct {
 	display display
 	look    *client.Client
 	trouble *trouble
+	notes   io.Writer        // for notes that belong to no task; nil for none
 	asks    bool             // ask at once, not when the stream is over
 	tick    <-chan time.Time // when to read the plans again; nil: every second
 
 	taskID      string
+	contextID   string
 	last        string            // id of the last event
+	queued      bool              // it waits for its turn in its context
+	idle        int               // ticks since the task was seen waiting for a worker
 	objectiveID string            // whose plans to show; "" for none
 	objective   *client.Objective // as it was read last
 	artifactID  string            // of the last event that was about one
@@ -167,6 +149,7 @@ func (w *watching) run(ctx context.Context, stream func(context.Context) events)
 		cancel()
 		for range arrivals { // until the goroutine has ended
 		}
+		w.display.end()
 	}()
 	go func() {
 		defer close(arrivals)
@@ -187,6 +170,7 @@ func (w *watching) run(ctx context.Context, stream func(context.Context) events)
 		select {
 		case <-w.tick:
 			w.progress(ctx)
+			w.remark()
 		case a, ok := <-arrivals:
 			switch {
 			case !ok:
@@ -209,6 +193,9 @@ func (w *watching) show(ctx context.Context, e client.Event) {
 	if id := e.TaskID(); id != "" {
 		w.taskID = id
 	}
+	if e.Task != nil {
+		w.contextID = e.Task.ContextID
+	}
 	if o, ok := client.ObjectiveOf(e.Metadata()); ok {
 		w.objectiveID, w.objective = o.ID, o
 	} else if ref, ours := opt.ParseID(w.taskID); ours && ref.TaskID == "" {
@@ -226,6 +213,7 @@ func (w *watching) show(ctx context.Context, e client.Event) {
 	w.display.event(e)
 	if s, ok := e.TaskStatus(); ok {
 		w.state = s.State
+		w.queued = e.Metadata().Has(opt.KeyQueuePosition)
 		if w.asks {
 			w.ask(ctx)
 		}
@@ -280,16 +268,60 @@ func (w *watching) progress(ctx context.Context) {
 	if w.objectiveID == "" {
 		return
 	}
-	if o, err := w.look.GetObjective(ctx, w.objectiveID); err == nil {
-		w.objective = o
-		w.display.progress(o)
+	o, err := w.look.GetObjective(ctx, w.objectiveID)
+	if err != nil {
+		return
 	}
+	w.objective = o
+	if l, ok := w.display.(*live); ok && w.contextID != "" {
+		if page, err := w.look.List(ctx, client.ListOptions{ContextID: w.contextID, PageSize: 100}); err == nil {
+			l.observe(page.Tasks)
+		}
+	}
+	w.display.progress(o)
+}
+
+// idleTicks is after how many ticks without a beginning watching says so.
+const idleTicks = 5
+
+// remark prints once that no worker has begun the task, or that an objective before
+// it has the turn.
+func (w *watching) remark() {
+	if w.state != a2a.Submitted || w.notes == nil {
+		w.idle = 0
+		return
+	}
+	if w.idle++; w.idle != idleTicks {
+		return
+	}
+	if w.queued {
+		w.display.note(w.notes, "longhaul: the task waits for its turn in its context\n")
+		return
+	}
+	w.display.note(w.notes, "longhaul: no worker has begun the task yet. It is stored, and begins as soon as a worker runs.\n"+w.trouble.start)
 }
 
 // interrupted returns err, with what to do about it if the task is known.
 func (w *watching) interrupted(err error, flags string) error {
-	if w.taskID == "" || w.last == "" {
+	stopped := errors.Is(err, context.Canceled)
+	if w.taskID == "" || w.last == "" && !stopped {
 		return err
 	}
-	return fmt.Errorf("%w\nThe task continues. To see the rest:\n\n  longhaul watch%s %s --after %s", err, flags, w.taskID, w.last)
+	watch := "longhaul watch" + flags + " " + w.taskID
+	if w.last != "" {
+		watch += " --after " + w.last
+	}
+	text := "The task continues. To see the rest:\n\n  " + watch
+	if stopped {
+		return &exitError{exitInterrupted, "stopped watching. " + text}
+	}
+	return fmt.Errorf("%w\n%s", err, text)
+}
+
+// exitInterrupted is the exit code after Ctrl-C, as shells have it.
+const exitInterrupted = 130
+
+// interruptible returns a context that ends at Ctrl-C.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt)
 }

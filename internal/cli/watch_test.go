@@ -9,14 +9,17 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/a2a"
 	"longhaul/client"
 )
 
@@ -33,6 +36,7 @@ type fakeAgent struct {
 	mu        sync.Mutex
 	answers   []func(http.ResponseWriter)
 	objective []string // results of objectives/get, the last one is repeated
+	tasks     []string // results of ListTasks, likewise
 	calls     []string
 }
 
@@ -48,7 +52,7 @@ func (f *fakeAgent) answer(w http.ResponseWriter, r *http.Request) {
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&rpc); err != nil {
+	if err := json.NewDecoder(r.Body).Decode(&rpc); err != nil && r.Method == http.MethodPost {
 		f.t.Errorf("read a request: %v", err)
 	}
 	f.mu.Lock()
@@ -63,6 +67,14 @@ func (f *fakeAgent) answer(w http.ResponseWriter, r *http.Request) {
 			f.objective = f.objective[1:]
 		}
 		sendResult(`{"objective":` + next + `}`)(w)
+		return
+	}
+	if rpc.Method == "ListTasks" && len(f.tasks) > 0 {
+		next := f.tasks[0]
+		if len(f.tasks) > 1 {
+			f.tasks = f.tasks[1:]
+		}
+		sendResult(next)(w)
 		return
 	}
 	f.calls = append(f.calls, rpc.Method+" "+string(rpc.Params)+r.Header.Get("Last-Event-ID"))
@@ -192,8 +204,8 @@ It is for tea
 
 The task waits for a decision. To decide:
 
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --accept
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --reject --feedback "what is wrong"
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
 
 Research: working
 Research / Approve: completed
@@ -237,8 +249,8 @@ It is for tea
 
 The task waits for a decision. To decide:
 
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --accept
-  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 --reject --feedback "what is wrong"
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 accept
+  longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-0:1 reject "what is wrong"
 
 Which color?
 
@@ -351,13 +363,64 @@ func (p *printedThen) Write(b []byte) (int, error) {
 
 func TestTrouble(t *testing.T) {
 	var out bytes.Buffer
-	tr := &trouble{out: &out, url: "http://h"}
+	tr := &trouble{out: &out, url: "http://h", start: "Start one.\n"}
+	refused := fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
+	tr.tell(refused, 0) // never heard of: at once, with what to do
+	tr.tell(refused, 0)
+	tr.over()
+	tr.tell(errors.New("EOF"), 0) // a single failure
+	tr.over()
 	for range 3 {
-		tr.tell(errors.New("connection refused"), 0)
+		tr.tell(refused, 0)
 	}
 	tr.over()
-	tr.tell(errors.New("EOF"), 0)
-	if want := "longhaul: no answer from http://h, trying again: connection refused\n"; out.String() != want {
-		t.Errorf("told %q, want %q", out.String(), want)
+	got := regexp.MustCompile(`\d\d:\d\d:\d\d`).ReplaceAllString(out.String(), "TIME")
+	want := `longhaul: no answer from http://h, trying until TIME: dial: connection refused
+Start one.
+longhaul: connected to http://h
+longhaul: no answer from http://h, trying until TIME: dial: connection refused
+longhaul: connected to http://h
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("told mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// Without a server, a command says so and how to start one, once.
+func TestRun_noServer(t *testing.T) {
+	f := newFakeAgent(t)
+	f.Close()
+	for _, args := range [][]string{
+		{"send", "x"}, {"send", "--no-wait", "x"}, {"watch", rootID}, {"list"}, {"inbox"}, {"get", rootID}, {"cancel", rootID},
+		{"objective", rootID}, {"card"}, {"answer", rootID, "accept"},
+	} {
+		var out, errs strings.Builder
+		code := Run(t.Context(), append(args, "--url", f.URL, "--patience", "0s"), &out, &errs, Build{})
+		if got := errs.String(); code != 1 || strings.Count(got, "go run ./dev") != 1 || !strings.Contains(got, "nothing serves at "+f.URL) {
+			t.Errorf("%v: exit code %d, said %q", args, code, got)
+		}
+	}
+}
+
+// A task that no worker begins is remarked on once.
+func TestWatching_remark(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		state  a2a.TaskState
+		queued bool
+		want   string
+	}{
+		{"no worker", a2a.Submitted, false, "longhaul: no worker has begun the task yet. It is stored, and begins as soon as a worker runs.\nStart one.\n"},
+		{"in the queue", a2a.Submitted, true, "longhaul: the task waits for its turn in its context\n"},
+		{"working", a2a.Working, false, ""},
+	} {
+		var out bytes.Buffer
+		w := watching{display: rawDisplay{}, notes: &out, trouble: &trouble{start: "Start one.\n"}, state: tt.state, queued: tt.queued}
+		for range 3 * idleTicks {
+			w.remark()
+		}
+		if got := out.String(); got != tt.want {
+			t.Errorf("%s: said %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }

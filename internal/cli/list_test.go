@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/client"
+)
+
+func TestList(t *testing.T) {
+	page := func(next string, ids ...string) func(http.ResponseWriter) {
+		var list []string
+		for _, id := range ids {
+			list = append(list, fmt.Sprintf(`{"id":%q,"name":"Tea\nfor\u001b[2J two","status":"working","metadata":{},"createdAt":"2026-03-01T09:30:00.000Z","updatedAt":"2026-03-01T09:30:00.000Z"}`, id))
+		}
+		return sendResult(`{"objectives":[` + strings.Join(list, ",") + `],"totalSize":3,"nextPageToken":"` + next + `"}`)
+	}
+	f := newFakeAgent(t, page("p2", "obj-a", "obj-bb"), page("", "obj-c"))
+	r := f.run(&listCommand{remoteSettings: f.settings(), Status: "working", Limit: 50})
+	got := regexp.MustCompile(`\d+ days ago`).ReplaceAllString(r.stdout.String(), "N days ago")
+	want := `
+OBJECTIVE  STATUS   CHANGED       NAME
+obj-a      working  N days ago  Tea for[2J two
+obj-bb     working  N days ago  Tea for[2J two
+obj-c      working  N days ago  Tea for[2J two
+`
+	if diff := cmp.Diff(strings.Fields(want), strings.Fields(got)); diff != "" || r.err != nil {
+		t.Errorf("%v; printed mismatch (-want +got):\n%s", r.err, diff)
+	}
+	calls := []string{`objectives/list {"status":"working","pageSize":50}`, `objectives/list {"status":"working","pageSize":48,"pageToken":"p2"}`}
+	if diff := cmp.Diff(calls, f.calls); diff != "" {
+		t.Errorf("calls mismatch (-want +got):\n%s", diff)
+	}
+
+	f = newFakeAgent(t, page("p2", "obj-a", "obj-bb"))
+	f.want(f.run(&listCommand{remoteSettings: f.settings(), Limit: 2, JSON: true}), 0, strings.Join([]string{raw(t, "obj-a"), raw(t, "obj-bb"), ""}, "\n"))
+	f = newFakeAgent(t, page(""))
+	f.want(f.run(&listCommand{remoteSettings: f.settings(), Limit: 2}), 0, "No objectives.\n")
+}
+
+func raw(t *testing.T, id string) string {
+	t.Helper()
+	return fmt.Sprintf(`{"id":%q,"name":"Tea\nfor\u001b[2J two","status":"working","metadata":{},"createdAt":"2026-03-01T09:30:00.000Z","updatedAt":"2026-03-01T09:30:00.000Z"}`, id)
+}
+
+// The inbox has each gate once, at its own task, and the oldest first.
+func TestInbox(t *testing.T) {
+	at := func(metadata, time string) string {
+		return strings.Replace(metadata, `"taskId"`, `"requestedAt":"2026-03-0`+time+`T09:30:00.000Z","taskId"`, 1)
+	}
+	root := strings.TrimSuffix(strings.TrimPrefix(wireTask("INPUT_REQUIRED", at(approvalGate, "2")), `{"task":`), "}")
+	credential := strings.NewReplacer("clarification", "credential", otherStepID, stepID+"7", "Which color?", "Sign in").Replace(otherQuestion)
+	answers := func() []func(http.ResponseWriter) {
+		return []func(http.ResponseWriter){
+			sendResult(`{"tasks":[` + root + `,` + bareTask(stepID, at(approvalGate, "2")) + `],"nextPageToken":"p2"}`),
+			sendResult(`{"tasks":[` + bareTask(otherStepID, at(otherQuestion, "1")) + `,{"id":"x","contextId":"c","status":{"state":"TASK_STATE_INPUT_REQUIRED","timestamp":"2026-03-04T09:30:00.000Z","message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"Which tea?"}]}}}],"nextPageToken":""}`),
+			sendResult(`{"tasks":[` + strings.Replace(bareTask(stepID+"7", at(credential, "3")), "INPUT", "AUTH", 1) + `],"nextPageToken":""}`),
+		}
+	}
+	f := newFakeAgent(t, answers()...)
+	r := f.run(&inboxCommand{remoteSettings: f.settings()})
+	got := regexp.MustCompile(`\d+ days`).ReplaceAllString(strings.ReplaceAll(r.stdout.String(), f.URL, "URL"), "DAYS")
+	want := `ID KIND WAITS QUESTION
+` + otherGateID + ` clarification DAYS Which color?
+` + gateID + ` approval DAYS Ship it? It is for tea
+` + stepID + `7:1 credential DAYS Sign in
+x input-required DAYS Which tea?
+To see one whole, and how to answer it:
+longhaul get --url URL ID`
+	if diff := cmp.Diff(strings.Fields(want), strings.Fields(got)); diff != "" || r.err != nil {
+		t.Errorf("%v; printed mismatch (-want +got):\n%s", r.err, diff)
+	}
+	f = newFakeAgent(t, answers()...)
+	r = f.run(&inboxCommand{remoteSettings: f.settings(), JSON: true})
+	if lines := strings.Split(strings.TrimSpace(r.stdout.String()), "\n"); len(lines) != 4 || lines[1] != bareTask(stepID, at(approvalGate, "2")) {
+		t.Errorf("printed %q", lines)
+	}
+	empty := sendResult(`{"tasks":[],"nextPageToken":""}`)
+	f = newFakeAgent(t, empty, empty)
+	f.want(f.run(&inboxCommand{remoteSettings: f.settings()}), 0, "Nothing waits for a person.\n")
+}
+
+// A task is shown with the way to answer it; the id may be that of the gate.
+func TestGet(t *testing.T) {
+	task := bareTask(stepID, approvalGate)
+	f := newFakeAgent(t, sendResult(task))
+	f.want(f.run(&getCommand{remoteSettings: f.settings(), Task: gateID}), 0, `
+Task `+stepID+`
+
+Ship it?
+It is for tea
+
+The task waits for a decision. To decide:
+
+  longhaul answer --url URL `+gateID+` accept
+  longhaul answer --url URL `+gateID+` reject "what is wrong"
+`)
+	f = newFakeAgent(t, sendResult(task))
+	f.want(f.run(&getCommand{remoteSettings: f.settings(), Task: stepID, History: 2, JSON: true}), 0, task+"\n")
+	if want := `GetTask {"historyLength":2,"id":"` + stepID + `"}`; f.calls[0] != want {
+		t.Errorf("called %s, want %s", f.calls[0], want)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	bare := func(state string) string {
+		return strings.TrimSuffix(strings.TrimPrefix(wireTask(state, ""), `{"task":`), "}")
+	}
+	for _, tt := range []struct {
+		answer func(http.ResponseWriter)
+		json   bool
+		want   string
+		code   int
+	}{
+		{sendResult(bare("CANCELED")), false, "Task " + rootID + ": canceled\n", 0},
+		{sendResult(bare("WORKING")), false, "Task " + rootID + ": it is being canceled, and is working until its work has stopped. To see that:\n\n  longhaul watch --url URL " + rootID + "\n", 0},
+		{sendResult(bare("CANCELED")), true, bare("CANCELED") + "\n", 0},
+		{sendError(client.CodeTaskNotCancelable, "Task cannot be canceled"), false, "", 1},
+	} {
+		f := newFakeAgent(t, tt.answer)
+		f.want(f.run(&cancelCommand{remoteSettings: f.settings(), Task: rootID, JSON: tt.json}), tt.code, tt.want)
+	}
+}
+
+// An objective is found by the id of anything in it.
+func TestObjective(t *testing.T) {
+	for _, id := range []string{rootID, rootID + "~2", stepID, gateID} {
+		f := newFakeAgent(t)
+		f.objective = []string{wireObjective("blocked", "completed", "input-required", "pending", "pending")}
+		f.want(f.run(&objectiveCommand{remoteSettings: f.settings(), ID: id}), 0, `
+Tea
+`+rootID+`  working
+├─ ? Research    blocked         (input)
+│  ├─ ✓ Search   completed
+│  └─ ? Approve  input-required
+└─ ○ Writing     pending
+   └─ ○ Write    pending
+[██████████░░░░░░░░░░░░░░░░░░░░] 1 of 3 tasks, 33%
+`)
+		f.want(f.run(&objectiveCommand{remoteSettings: f.settings(), ID: id, JSON: true}), 0, f.objective[0]+"\n")
+	}
+}
+
+func TestCard_command(t *testing.T) {
+	const card = `{"name":"Tea","description":"Makes tea.","version":"1","supportedInterfaces":[{"url":"http://h","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],` +
+		`"capabilities":{},"skills":[{"id":"brew","name":"Brew","description":"Brews tea","tags":[],"examples":["Brew a cup"]}]}`
+	serve := func(w http.ResponseWriter) { fmt.Fprint(w, card) }
+	f := newFakeAgent(t, serve, serve)
+	f.want(f.run(&cardCommand{remoteSettings: f.settings()}), 0, `
+Tea 1
+Makes tea.
+
+  JSONRPC    A2A 1.0  http://h
+
+Skills:
+
+  brew: Brews tea
+    for example: Brew a cup
+`)
+	f.want(f.run(&cardCommand{remoteSettings: f.settings(), JSON: true}), 0, card+"\n")
+}
+
+// With --watch a send continues while its task waits, and --playbook names a skill.
+func TestSend_watch(t *testing.T) {
+	f := newFakeAgent(t,
+		sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("INPUT_REQUIRED", "Ship it?", approvalGate)),
+		sendEvents("3 "+wireStatus("WORKING", "", ""), "4 "+wireStatus("COMPLETED", "", "")))
+	r := f.run(&sendCommand{remoteSettings: f.settings(), Text: []string{"x"}, Playbook: "brew", Watch: true})
+	f.want(r, 0, `
+Task `+rootID+`
+
+Working.
+
+Ship it?
+It is for tea
+
+The task waits for a decision. To decide:
+
+  longhaul answer --url URL `+gateID+` accept
+  longhaul answer --url URL `+gateID+` reject "what is wrong"
+
+Working.
+Completed.
+`)
+	if len(f.calls) != 2 || !strings.Contains(f.calls[0], `"metadata":{"longhaul/v1/skill":"brew"}`) || f.calls[1] != `SubscribeToTask {"id":"`+rootID+`"}2` {
+		t.Errorf("called %q", f.calls)
+	}
+}

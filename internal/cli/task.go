@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/opt"
+)
+
+// rawLine prints JSON as one line.
+func rawLine(out io.Writer, raw json.RawMessage) {
+	var line bytes.Buffer
+	if json.Compact(&line, raw) == nil {
+		fmt.Fprintln(out, line.String())
+	}
+}
+
+// ofGate returns the task of id, which may be that of a gate.
+func ofGate(id string) string {
+	if i := strings.LastIndexByte(id, ':'); i > 0 {
+		if _, ours := opt.ParseID(id[:i]); ours {
+			return id[:i]
+		}
+	}
+	return id
+}
+
+// getCommand is "longhaul get".
+type getCommand struct {
+	remoteSettings
+	Task    string `arg:"" help:"Id of the task, or of its gate."`
+	History int    `help:"Messages of its history to include with --json, the latest." default:"0"`
+	JSON    bool   `help:"Print the task as JSON, as GetTask has it."`
+}
+
+func (c *getCommand) Run(p *program) error {
+	r, err := c.reach(p)
+	if err != nil {
+		return err
+	}
+	id := ofGate(c.Task)
+	if c.JSON {
+		raw, err := r.client.Call(p.ctx, "GetTask", map[string]any{"id": id, "historyLength": c.History})
+		if err == nil {
+			rawLine(p.stdout, raw)
+		}
+		return r.explain(err)
+	}
+	t, err := r.client.Get(p.ctx, id, 0)
+	if err != nil {
+		return r.explain(err)
+	}
+	show := c.plain(p, false, false)
+	show.event(client.Event{Event: a2a.Event{Task: t}})
+	show.ask(func() []*opt.Gate { return nil })
+	return nil
+}
+
+// cancelCommand is "longhaul cancel".
+type cancelCommand struct {
+	remoteSettings
+	Task string `arg:"" help:"Id of the task."`
+	JSON bool   `help:"Print the task as JSON, as CancelTask has it."`
+}
+
+func (c *cancelCommand) Run(p *program) error {
+	r, err := c.reach(p)
+	if err != nil {
+		return err
+	}
+	var refused *client.Error
+	if c.JSON {
+		raw, err := r.client.Call(p.ctx, "CancelTask", map[string]any{"id": c.Task})
+		if err == nil {
+			rawLine(p.stdout, raw)
+		}
+		return r.explain(err)
+	}
+	t, err := r.client.Cancel(p.ctx, c.Task)
+	switch {
+	case errors.As(err, &refused) && refused.Code == client.CodeTaskNotCancelable:
+		return fmt.Errorf("%s has ended already: %w", c.Task, err)
+	case err != nil:
+		return r.explain(err)
+	case t.Status.State.Terminal():
+		fmt.Fprintf(p.stdout, "Task %s: %s\n", t.ID, t.Status.State)
+		return nil
+	}
+	fmt.Fprintf(p.stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  longhaul watch%s %s\n", t.ID, t.Status.State, c.flags(), t.ID)
+	return nil
+}
+
+// objectiveCommand is "longhaul objective".
+type objectiveCommand struct {
+	remoteSettings
+	ID   string `arg:"" help:"Id of the objective, or of one of its tasks or plans."`
+	JSON bool   `help:"Print the objective as JSON, as objectives/get has it."`
+}
+
+func (c *objectiveCommand) Run(p *program) error {
+	r, err := c.reach(p)
+	if err != nil {
+		return err
+	}
+	id := ofGate(c.ID)
+	if ref, ours := opt.ParseID(id); ours {
+		id = ref.ObjectiveID
+	}
+	if c.JSON {
+		raw, err := r.client.Call(p.ctx, "objectives/get", map[string]any{"id": id})
+		var result struct {
+			Objective json.RawMessage `json:"objective"`
+		}
+		if err == nil && json.Unmarshal(raw, &result) == nil {
+			rawLine(p.stdout, result.Objective)
+		}
+		return r.explain(err)
+	}
+	o, err := r.client.GetObjective(p.ctx, id)
+	if err != nil {
+		return r.explain(err)
+	}
+	columns := 1 << 10
+	if _, size, ok := terminalOf(p.stdout); ok {
+		columns, _ = size()
+	}
+	inner := &printer{color: colored(p.stdout)}
+	for _, line := range (tree{columns: columns, rows: 1 << 20, now: time.Now(), paint: inner.paint}).lines(o) {
+		fmt.Fprintln(p.stdout, line)
+	}
+	return nil
+}
+
+// cardCommand is "longhaul card".
+type cardCommand struct {
+	remoteSettings
+	JSON bool `help:"Print the card as JSON, as the agent serves it."`
+}
+
+func (c *cardCommand) Run(p *program) error {
+	r, err := c.reach(p)
+	if err != nil {
+		return err
+	}
+	card, err := r.client.Card(p.ctx)
+	if err != nil {
+		return r.explain(err)
+	}
+	if c.JSON {
+		rawLine(p.stdout, card.Raw)
+		return nil
+	}
+	say := func(format string, args ...any) {
+		_, _ = fmt.Fprintln(p.stdout, visible(fmt.Sprintf(format, args...)))
+	}
+	say("%s %s", card.Name, card.Version)
+	say("%s", card.Description)
+	say("")
+	for _, i := range card.Interfaces {
+		say("  %-10s A2A %s  %s", i.ProtocolBinding, i.ProtocolVersion, i.URL)
+	}
+	if len(card.Skills) > 0 {
+		say("\nSkills:")
+	}
+	for _, s := range card.Skills {
+		say("\n  %s: %s", s.ID, s.Description)
+		for _, example := range s.Examples {
+			say("    for example: %s", example)
+		}
+	}
+	return nil
+}

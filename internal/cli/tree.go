@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"longhaul/client"
+	"longhaul/opt"
+)
+
+// A timing is what is known of the time that a task took.
+type timing struct {
+	began   time.Time // zero if it was not seen working
+	ended   time.Time // zero while it has not ended
+	attempt int
+}
+
+// took returns how long the task has worked and waited; ok is false if that is not
+// known.
+func (t timing) took(now time.Time) (d time.Duration, ok bool) {
+	if t.began.IsZero() {
+		return 0, false
+	}
+	if !t.ended.IsZero() {
+		now = t.ended
+	}
+	return max(0, now.Sub(t.began)), true
+}
+
+// A tree draws an objective with its plans and their tasks as lines.
+type tree struct {
+	columns, rows int
+	now           time.Time
+	times         map[string]timing // by id of plan task
+	paint         func(status, text string) string
+}
+
+// A branch is a line of a tree before it is cut to the width.
+type branch struct {
+	lead, name, status, detail string
+}
+
+func (b branch) right() string { return strings.TrimRight(padded(b.status, 14)+"  "+b.detail, " ") }
+
+// lines returns the tree of o, at most rows-1 lines of columns-1 columns.
+func (t tree) lines(o *client.Objective) []string {
+	title := oneLine(o.Name, t.columns-1)
+	state := t.paint(string(o.Status), oneLineKept(o.ID+"  "+string(o.Status), t.columns-1))
+	room := t.rows - 5 // title, state, bar, what was left out, and the line of the cursor
+	branches, left := t.branches(o, func(client.Plan, client.PlanTask) bool { return true }), 0
+	if len(branches) > room {
+		all := len(branches)
+		branches = t.branches(o, func(p client.Plan, task client.PlanTask) bool {
+			return !p.Status.Ended() && (task.Status != opt.TaskPending && !task.Status.Ended())
+		})
+		branches = branches[:max(0, min(len(branches), room))]
+		left = all - len(branches)
+	}
+	out := append([]string{title, state}, t.aligned(branches)...)
+	if left > 0 {
+		out = append(out, oneLine(fmt.Sprintf("… %d more; longhaul objective %s shows all", left, o.ID), t.columns-1))
+	}
+	return append(out, t.bar(o))
+}
+
+// branches returns the lines of the plans, and of those of their tasks that show
+// accepts.
+func (t tree) branches(o *client.Objective, show func(client.Plan, client.PlanTask) bool) []branch {
+	var out []branch
+	for i, p := range o.Plans {
+		lead, below := "├─ ", "│  "
+		if i == len(o.Plans)-1 {
+			lead, below = "└─ ", "   "
+		}
+		out = append(out, branch{lead, p.Name, string(p.Status), strings.TrimPrefix(because(p), " ")})
+		var tasks []client.PlanTask
+		for _, task := range p.Tasks {
+			if show(p, task) {
+				tasks = append(tasks, task)
+			}
+		}
+		for j, task := range tasks {
+			lead := below + "├─ "
+			if j == len(tasks)-1 {
+				lead = below + "└─ "
+			}
+			out = append(out, branch{lead, task.Name, string(task.Status), t.detail(task)})
+		}
+	}
+	return out
+}
+
+// detail returns how long a task took, and its attempt if it is not the first.
+func (t tree) detail(task client.PlanTask) string {
+	var words []string
+	times := t.times[task.ID]
+	if d, ok := times.took(t.now); ok {
+		words = append(words, span(d))
+	}
+	if times.attempt > 1 {
+		words = append(words, fmt.Sprintf("attempt %d", times.attempt))
+	}
+	return strings.Join(words, "  ")
+}
+
+// marks are the signs of statuses.
+var marks = map[string]string{
+	"completed": "✓", "failed": "✗", "rejected": "✗", "canceled": "–", "skipped": "–",
+	"working": "●", "submitted": "●", "blocked": "?", "input-required": "?", "auth-required": "?",
+}
+
+// aligned returns branches as lines, with their statuses below each other.
+func (t tree) aligned(branches []branch) []string {
+	names, rights := 0, 0
+	for _, b := range branches {
+		names = max(names, columnsOf(b.lead)+2+columnsOf(b.name))
+		rights = max(rights, columnsOf(b.right()))
+	}
+	names = min(names, max(16, t.columns-1-2-rights))
+	var out []string
+	for _, b := range branches {
+		mark := marks[b.status]
+		if mark == "" {
+			mark = "○"
+		}
+		name := oneLine(b.name, names-runewidth.StringWidth(b.lead)-2)
+		name = padded(name, names-runewidth.StringWidth(b.lead)-2)
+		right := oneLineKept(b.right(), t.columns-1-names-2)
+		out = append(out, b.lead+t.paint(b.status, mark)+" "+name+"  "+t.paint(b.status, right))
+	}
+	return out
+}
+
+// oneLineKept cuts text to width columns and keeps its spaces.
+func oneLineKept(text string, width int) string {
+	return strings.TrimRight(runewidth.Truncate(visible(text), max(0, width), "…"), " ")
+}
+
+// bar returns a bar that shows how much of o is done.
+func (t tree) bar(o *client.Objective) string {
+	done, all := doneOf(o)
+	if all == 0 {
+		return "no plans yet"
+	}
+	text := fmt.Sprintf("%d of %d tasks, %d%%", done, all, 100*done/all)
+	width := min(30, t.columns-len(text)-4)
+	if width < 5 {
+		return oneLine(text, t.columns-1)
+	}
+	full := width * done / all
+	return "[" + strings.Repeat("█", full) + strings.Repeat("░", width-full) + "] " + text
+}
+
+// doneOf returns how many tasks of o are completed, and how many there are.
+// Skipped plans do not count.
+func doneOf(o *client.Objective) (done, all int) {
+	for _, p := range o.Plans {
+		if p.Status == opt.PlanSkipped {
+			continue
+		}
+		all += len(p.Tasks)
+		for _, task := range p.Tasks {
+			if task.Status == opt.TaskCompleted {
+				done++
+			}
+		}
+	}
+	return done, all
+}
+
+// span returns a duration for people.
+func span(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	case d < 48*time.Hour:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}

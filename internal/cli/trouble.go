@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"syscall"
+	"time"
+
+	"longhaul/client"
+)
+
+// trouble prints that an agent cannot be reached, until when it is tried, and that
+// it can be reached again.
+type trouble struct {
+	out      io.Writer
+	url      string
+	patience time.Duration
+	start    string // how to start an agent; a line
+
+	mu    sync.Mutex
+	heard bool // of the agent, at least once
+	told  bool // since it was last heard of
+	count int  // of failures in a row
+	since time.Time
+}
+
+// tell notes a failure. It prints nothing for a single failure after the agent was
+// heard of, since proxies cut streams now and then.
+func (t *trouble) tell(err error, _ time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.count++; t.count == 1 {
+		t.since = time.Now()
+	}
+	if t.told || t.heard && t.count < 2 {
+		return
+	}
+	t.told = true
+	fmt.Fprintf(t.out, "longhaul: no answer from %s, trying until %s: %v\n", t.url, t.since.Add(t.patience).Format(time.TimeOnly), err)
+	if !t.heard && errors.Is(err, syscall.ECONNREFUSED) {
+		fmt.Fprint(t.out, t.start)
+	}
+}
+
+// over notes that the agent has answered.
+func (t *trouble) over() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.told {
+		fmt.Fprintf(t.out, "longhaul: connected to %s\n", t.url)
+	}
+	t.heard, t.told, t.count = true, false, 0
+}
+
+// spoken reports whether the present trouble was printed.
+func (t *trouble) spoken() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.told
+}
+
+// explain returns err with what to do about it, if that is known and was not
+// printed before.
+func (r remote) explain(err error) error {
+	var refused *client.Error
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED) && !r.trouble.spoken():
+		return fmt.Errorf("nothing serves at %s: %w\n%s", r.trouble.url, err, r.trouble.start)
+	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
+		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; longhaul keys create makes one.", err)
+	}
+	return err
+}
+
+// howToStart says how to start an agent with this program.
+func (p *program) howToStart() string {
+	if p.build.Embed != nil {
+		return "To start everything in one process: longhaul dev. With a Temporal elsewhere: longhaul api and longhaul worker.\n"
+	}
+	return "To start one with a Temporal elsewhere: longhaul api and longhaul worker. Everything in one process, from the source: go run ./dev.\n"
+}
