@@ -50,6 +50,10 @@ var summaries = map[string]summary{
 
 	"ListDeliveries": {text: "List the deliveries of a task's states to its push configs, with the latest attempts", gives: "Deliveries"},
 	"Redeliver":      {text: "Have a state delivered again", gives: "Delivery"},
+
+	"ListInterrupts": {text: "List the tasks that wait for people, the longest wait first", gives: "InterruptPage",
+		query: []string{"kind", "objectiveId", "contextId", "pageSize", "pageToken"}},
+	"AnswerInterrupt": {text: "Answer a task that waits for a person", takes: "Answer", gives: "Answered"},
 }
 
 // queryTypes are the types of query parameters that are not strings.

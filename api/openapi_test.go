@@ -82,6 +82,8 @@ func TestOpenAPI_answers(t *testing.T) {
 	bodies := map[string]string{
 		"POST /a2a/rest/message:send": `{"message":` + message("m-2", "write", "") + `,"configuration":{"historyLength":3}}`,
 		"POST /a2a":                   `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}`,
+
+		"POST /v1/interrupts/{id}/answer": `{"action":"accept"}`,
 	}
 	queries := map[string]string{"/a2a/rest/tasks": "?pageSize=1&includeArtifacts=true&historyLength=2"}
 	for path, item := range doc.Paths.Map() {
@@ -89,7 +91,11 @@ func TestOpenAPI_answers(t *testing.T) {
 			if _, streams := operation.Responses.Status(200).Value.Content["text/event-stream"]; streams && path != "/a2a" {
 				continue // endless, or tested as a stream
 			}
-			for _, id := range []string{"obj-" + u("m"), "unknown"} {
+			known := "obj-" + u("m")
+			if strings.Contains(path, "/interrupts/") {
+				known = gateOf("m")
+			}
+			for _, id := range []string{known, "unknown"} {
 				where := variable.ReplaceAllString(path, id) + queries[path]
 				route := &routers.Route{Spec: doc, Path: path, PathItem: item, Method: verb, Operation: operation}
 				status := s.conforms(t, route, where, bodies[verb+" "+path], id)

@@ -18,6 +18,8 @@ var pageRoutes = routeTable{
 	{http.MethodGet, "runs/{id}", "GetRun"},
 	{http.MethodGet, "tasks/{id}/deliveries", "ListDeliveries"},
 	{http.MethodPost, "tasks/{id}/deliveries/{config}/{event}/redeliver", "Redeliver"},
+	{http.MethodGet, "interrupts", "ListInterrupts"},
+	{http.MethodPost, "interrupts/{id}/answer", "AnswerInterrupt"},
 }
 
 // samplePath is the path of the seams below pagePath.
@@ -40,6 +42,8 @@ func pageTable(s *service.Service) []*operation {
 		page("GetRun", pageReply(wire.ReadID, s.GetRun, wire.Run)),
 		page("ListDeliveries", pageReply(wire.ReadID, s.ListDeliveries, wire.Deliveries)),
 		page("Redeliver", pageReply(wire.ReadDelivery, s.Redeliver, wire.Delivery)),
+		page("ListInterrupts", pageReply(wire.ReadInterruptList, s.ListInterrupts, wire.InterruptPage)),
+		page("AnswerInterrupt", pageReply(wire.ReadAnswer, s.AnswerInterrupt, wire.Answered)),
 	}
 }
 

@@ -39,6 +39,9 @@ type TaskReader interface {
 	Peek(ctx context.Context, tenant, id string) (opt.TaskState, int64, error)
 	// Tasks returns a page, and the number of tasks on all pages.
 	Tasks(ctx context.Context, tenant string, f opt.TaskFilter) ([]opt.TaskView, int, error)
+	// Interrupts returns a page of open gates, the longest wait first, and their
+	// number on all pages.
+	Interrupts(ctx context.Context, tenant string, f opt.InterruptFilter) ([]opt.Interrupt, int, error)
 }
 
 // An ObjectiveReader reads objectives and plans.

@@ -77,6 +77,9 @@ var needs = map[string]need{
 	"GetTaskRecord":  {ReadRuns},
 	"GetRun":         {ReadRuns},
 
+	"ListInterrupts":  {ReadRuns},
+	"AnswerInterrupt": {RespondApprovals},
+
 	"StartSample":      {CreateRuns},
 	"CreateSamplePush": {ManageWebhooks},
 

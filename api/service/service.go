@@ -92,6 +92,7 @@ type Service struct {
 	pushes            // push configs
 	deliveries        // what was delivered to them
 	taskCommands      // changes of plan tasks, and tasks/cancel
+	interrupts        // open gates, and answers to them
 
 	engine  Engine
 	journal Journal
@@ -116,6 +117,7 @@ func New(cfg Config) *Service {
 	s.pushes = pushes{cfg: cfg, read: read, out: out, ids: ids, pages: pages}
 	s.deliveries = deliveries{&s.pushes}
 	s.messages = messages{pushes: s.pushes, cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
+	s.interrupts = interrupts{pages, &s.messages}
 	s.samples = samples{&s.messages, &s.pushes}
 	s.tasks, s.records = tasks{read, pages}, records{read, s.Pushes()}
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}

@@ -1,0 +1,154 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// page calls a page; body is for a POST.
+func (s *fixture) page(t *testing.T, verb, path, body string, headers ...string) (int, node) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), verb, path, strings.NewReader(body))
+	if verb == http.MethodGet {
+		r.Body = http.NoBody
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w.Code, parse(t, w.Body.Bytes())
+}
+
+// interrupts returns what the page of open gates lists: the text of the message
+// that each one's work began with.
+func (s *fixture) interrupts(t *testing.T, query string, headers ...string) (ids []string, page node) {
+	t.Helper()
+	status, page := s.page(t, http.MethodGet, "/v1/interrupts"+query, "", headers...)
+	if status != http.StatusOK {
+		t.Fatalf("%s: status %d: %v", query, status, page)
+	}
+	list, _ := page.at("interrupts").v.([]any)
+	for i := range list {
+		ids = append(ids, node{list[i]}.at("interruptId").String())
+	}
+	return ids, page
+}
+
+// gateOf returns the id of the first gate of the work that a message began.
+func gateOf(messageID string) string { return "task-" + u(messageID) + "-1-0:1" }
+
+// Open gates are listed with the longest wait first, by page and by filter. What was
+// answered or canceled is not listed.
+func TestListInterrupts(t *testing.T) {
+	s := newService(t)
+	for _, m := range []struct{ id, text string }{{"m1", "approve"}, {"m2", "clarify"}, {"m3", "write"}, {"m4", "approve"}, {"m5", "approve"}} {
+		s.send(t, m.id, m.text)
+		s.world.Advance(tick)
+	}
+	s.call(t, "CancelTask", `{"id":"obj-`+u("m4")+`"}`)
+	all := []string{gateOf("m1"), gateOf("m2"), gateOf("m5")}
+	got, page := s.interrupts(t, "")
+	wantList(t, "all", got, all...)
+	if page.at("totalSize").String() != "3" || page.at("nextPageToken").String() != "" {
+		t.Errorf("page: %v", page)
+	}
+	first := page.at("interrupts", "0")
+	for member, want := range map[string]string{
+		"kind": "approval", "taskId": "task-" + u("m1") + "-1-0", "objectiveId": "obj-" + u("m1"), "contextId": "obj-" + u("m1"), "requestedBy": "ann",
+	} {
+		if got := first.at(member).String(); got != want {
+			t.Errorf("%s is %q, want %q", member, got, want)
+		}
+	}
+	for query, want := range map[string][]string{
+		"?kind=clarification": all[1:2], "?objectiveId=obj-" + u("m5"): all[2:], "?contextId=obj-" + u("m1"): all[:1], "?kind=credential": nil,
+	} {
+		got, _ := s.interrupts(t, query)
+		wantList(t, query, got, want...)
+	}
+	var paged []string
+	for token := ""; ; {
+		got, page := s.interrupts(t, "?pageSize=1&pageToken="+token)
+		paged = append(paged, got...)
+		if token = page.at("nextPageToken").String(); token == "" {
+			break
+		}
+	}
+	wantList(t, "by page", paged, all...)
+	others, _ := s.interrupts(t, "", "Authorization", "Bearer rival/rob")
+	wantList(t, "of another tenant", others)
+	if status, page := s.page(t, http.MethodGet, "/v1/interrupts?kind=vote", ""); status != http.StatusBadRequest {
+		t.Errorf("an unknown kind: status %d: %v", status, page)
+	}
+}
+
+// An answer to a gate is a reply to its task, by the same rules.
+func TestAnswerInterrupt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text, body, state string
+		status            int
+		field             string // that is wrong
+	}{
+		"accept":             {text: "approve", body: `{"action":"accept"}`, state: "completed", status: 200},
+		"reject":             {text: "approve", body: `{"action":"reject","feedback":"no"}`, state: "failed", status: 200},
+		"by word":            {text: "approve", body: `{"text":"accept"}`, state: "completed", status: 200},
+		"the old word":       {text: "approve", body: `{"decision":"approved"}`, state: "completed", status: 200},
+		"an answer":          {text: "clarify", body: `{"text":"Engineers"}`, state: "completed", status: 200},
+		"not offered":        {text: "approve", body: `{"action":"explode"}`, status: 400, field: "action"},
+		"nothing":            {text: "approve", body: `{}`, status: 400, field: "action"},
+		"for another gate":   {text: "approve", body: `{"action":"accept","interruptId":"task-x:1"}`, status: 400, field: "interruptId"},
+		"who decided is not": {text: "approve", body: `{"action":"accept","decidedBy":"eve"}`, state: "completed", status: 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.send(t, "m", tc.text)
+			status, got := s.page(t, http.MethodPost, "/v1/interrupts/"+gateOf("m")+"/answer", tc.body)
+			if status != tc.status || got.at("state").String() != tc.state || got.at("details", "fieldViolations", "0", "field").String() != tc.field {
+				t.Errorf("status %d: %v", status, got)
+			}
+			open, _ := s.interrupts(t, "")
+			if waits := len(open) == 1; waits != (tc.status != 200) {
+				t.Errorf("open afterwards: %v", open)
+			}
+		})
+	}
+}
+
+// The same answer again gets the first result. Another one comes too late.
+func TestAnswerInterrupt_again(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	path := "/v1/interrupts/" + gateOf("m") + "/answer"
+	_, first := s.page(t, http.MethodPost, path, `{"action":"accept"}`)
+	status, again := s.page(t, http.MethodPost, path, `{"action":"accept"}`)
+	if diff := cmp.Diff(first.String(), again.String()); status != http.StatusOK || diff != "" {
+		t.Errorf("the same answer: status %d (-first +again):\n%s", status, diff)
+	}
+	status, late := s.page(t, http.MethodPost, path, `{"action":"reject"}`)
+	if status != http.StatusBadRequest || late.at("error").String() != "unsupported_operation" {
+		t.Errorf("another answer: status %d: %v", status, late)
+	}
+}
+
+// A gate of another tenant and one that never was are unknown.
+func TestAnswerInterrupt_unknown(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "approve")
+	for _, id := range []string{gateOf("m"), gateOf("x"), "nothing", "task-x:0x1", strings.Repeat("x", 300) + ":1"} {
+		status, got := s.page(t, http.MethodPost, "/v1/interrupts/"+id+"/answer", `{"action":"accept"}`, "Authorization", "Bearer rival/rob")
+		if status != http.StatusNotFound || got.at("error").String() != "interrupt_not_found" {
+			t.Errorf("%.40s: status %d: %v", id, status, got)
+		}
+	}
+	status, got := s.page(t, http.MethodPost, fmt.Sprintf("/v1/interrupts/%s/answer", gateOf("m")), `{"action":"accept"}`,
+		"Authorization", limitedTo("runs:read"))
+	if status != http.StatusForbidden {
+		t.Errorf("without the scope: status %d: %v", status, got)
+	}
+}

@@ -1,0 +1,92 @@
+package wire
+
+import (
+	"encoding/json"
+	"maps"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// interrupt is an open gate with the work that waits at it.
+type interrupt struct {
+	opt.Gate
+	TaskName    string `json:"taskName,omitempty"`
+	ObjectiveID string `json:"objectiveId"`
+	Objective   string `json:"objectiveName,omitempty"`
+	ContextID   string `json:"contextId"`
+	Principal   string `json:"requestedBy,omitempty"`
+}
+
+type interruptPage struct {
+	Interrupts []interrupt `json:"interrupts"`
+	Next       string      `json:"nextPageToken"`
+	Size       int         `json:"pageSize"`
+	Total      int         `json:"totalSize"`
+}
+
+type answered struct {
+	ID      string        `json:"interruptId"`
+	TaskID  string        `json:"taskId"`
+	State   a2a.TaskState `json:"state"` // in the words of 0.3 for all versions
+	Pending bool          `json:"replyPending,omitempty"`
+}
+
+// ReadInterruptList reads the params of a list of open gates.
+func ReadInterruptList(r *Reader) service.InterruptListParams {
+	o := r.params()
+	return service.InterruptListParams{PageToken: o.text("pageToken"), Filter: opt.InterruptFilter{
+		Kind:        oneOf(o.fields, "kind", opt.Approval, opt.Clarification, opt.Credential),
+		ObjectiveID: o.id("objectiveId"), ContextID: o.id("contextId"), Limit: o.pageSize(taskPage),
+	}}
+}
+
+// ReadAnswer reads an answer to a gate: the members of a decision as a message has
+// them in a data part, or a text.
+func ReadAnswer(r *Reader) service.AnswerParams {
+	o := r.params()
+	p := service.AnswerParams{ID: o.needText("id")}
+	m := a2a.Message{Role: a2a.RoleUser, MessageID: o.id("messageId")}
+	if named := o.text("interruptId"); named != "" && named != p.ID {
+		o.wrong("interruptId", "is not the one in the path")
+	}
+	if text := o.text("text"); text != "" {
+		m.Parts = append(m.Parts, a2a.TextPart(text))
+	}
+	if o.find("action") != nil || o.find("decision") != nil || o.find("answers") != nil {
+		p.Message.Decision = decision{o.object}.read()
+		p.Message.Decision.GateID = p.ID
+		m.Parts = append(m.Parts, a2a.Part{Data: o.decided(p.ID)})
+	}
+	if len(m.Parts) == 0 {
+		o.wrong("action", "is required, or answers to a clarification, or text")
+	}
+	p.Message.Message = m
+	return p
+}
+
+// decided returns the members of a decision as the data of a part.
+func (o params) decided(gateID string) json.RawMessage {
+	data := maps.Clone(o.m)
+	for _, other := range []string{"id", "messageId", "message_id", "text", "interrupt_id"} {
+		delete(data, other)
+	}
+	data["interruptId"], _ = json.Marshal(gateID) // a string has a JSON form
+	out, _ := json.Marshal(data)                  // so have members that were read
+	return out
+}
+
+// InterruptPage returns a page of open gates. It is the same in all versions.
+func InterruptPage(_ Version, p service.InterruptPage) any {
+	out := interruptPage{Interrupts: []interrupt{}, Next: p.Next, Size: p.Size, Total: p.Total}
+	for _, i := range p.Interrupts {
+		out.Interrupts = append(out.Interrupts, interrupt{i.Gate, i.TaskName, i.ObjectiveID, i.Objective, i.ContextID, i.Principal})
+	}
+	return out
+}
+
+// Answered returns the result of an answer. It is the same in all versions.
+func Answered(_ Version, a service.Answered) any {
+	return answered{a.ID, a.TaskID, a.State, a.Pending}
+}
