@@ -258,17 +258,17 @@ func (c *Client) Ready(ctx context.Context) error {
 	return refusal("reach Temporal", err)
 }
 
-// refusal is the only place where an error of Temporal becomes one of ours.
+// refusal is the only place where an error of Temporal becomes one of ours. Our own
+// credentials are no concern of a client: it repeats the call when they are mended.
 func refusal(doing string, err error) error {
 	var gone *serviceerror.NotFound
 	var invalid *serviceerror.InvalidArgument
-	var denied *serviceerror.PermissionDenied
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &gone):
 		return fmt.Errorf("%s: %w", doing, opt.ErrEnded)
-	case errors.As(err, &invalid), errors.As(err, &denied): // a repeat would fail in the same way
+	case errors.As(err, &invalid): // a repeat would fail in the same way
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return fmt.Errorf("%s: %w: %w", doing, opt.ErrUnavailable, err)

@@ -12,6 +12,8 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -92,6 +94,37 @@ func TestClient_Start_againWithAnotherMessageID(t *testing.T) {
 		got, err := c.Start(t.Context(), again)
 		if !errors.Is(err, tc.err) || err == nil && (got.Message.MessageID != "m-1" || got.Objective.MessageID != "m-1") {
 			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
+
+// failing is a Temporal that refuses all signals with an error.
+type failing struct {
+	client.Client
+	err error
+}
+
+func (c failing) SignalWorkflow(context.Context, string, string, string, any) error { return c.err }
+
+// A caller may repeat what failed because of our connection to Temporal, also while an
+// operator has yet to mend our credentials.
+func TestClient_Command_fails(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		want error // that the error wraps; nil for one that stays after a repeat
+	}{
+		"unavailable":       {&serviceerror.Unavailable{Message: "down"}, opt.ErrUnavailable},
+		"permission denied": {&serviceerror.PermissionDenied{Message: "denied"}, opt.ErrUnavailable},
+		"unauthenticated":   {serviceerror.FromStatus(status.New(codes.Unauthenticated, "expired")), opt.ErrUnavailable},
+		"no namespace":      {&serviceerror.NamespaceNotFound{Message: "removed"}, opt.ErrUnavailable},
+		"no workflow":       {&serviceerror.NotFound{Message: "ended"}, opt.ErrEnded},
+		"invalid":           {&serviceerror.InvalidArgument{Message: "too long"}, nil},
+	} {
+		err := workflows.NewClient(workflows.ClientConfig{Temporal: failing{err: tc.err}}).Command(t.Context(), opt.Command{ObjectiveID: "obj-a"})
+		for _, known := range []error{opt.ErrUnavailable, opt.ErrEnded} {
+			if got, want := errors.Is(err, known), known == tc.want; err == nil || got != want {
+				t.Errorf("%s: error %v wraps %v: %v, want %v", name, err, known, got, want)
+			}
 		}
 	}
 }
