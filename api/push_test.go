@@ -281,3 +281,53 @@ func TestTaskRecord_push(t *testing.T) {
 		t.Errorf("record %s", body)
 	}
 }
+
+// Two sends race, of which one is accepted and one refused: the config of the
+// accepted one stays. overtake is what is sent while the engine gets the first.
+func TestSendMessage_racesWithPush(t *testing.T) {
+	for _, tc := range []struct {
+		name, before     string // begins the task; "" for none
+		first, overtakes string
+		after            error  // that the engine returns for the first; nil: its own
+		code             string // of the first; "" for success
+		want             string
+	}{
+		{"the same message, whose work has ended", "", message("m-1", "Write", "") + "," + hook, message("m-1", "Write", "") + "," + hook, opt.ErrEnded, "", hooked},
+		{
+			"another message with the same id", "",
+			message("m-1", "Write", "") + "," + hookMine, message("m-1", "Write more", "") + "," + strings.Replace(hookMine, "/hook", "/more", 1),
+			nil, "-32602", strings.Replace(hooked, "/hook", "/more", 1),
+		},
+		{
+			"the same reply, which ends the task", message("m-1", "approve it", ""),
+			message("m-2", "accept", `,"taskId":"obj-`+u("m-1")+`"`) + "," + hook, message("m-2", "accept", `,"taskId":"obj-`+u("m-1")+`"`) + "," + hook,
+			nil, "", hooked,
+		},
+	} {
+		s := newService(t, pushOn)
+		if tc.before != "" {
+			s.call(t, "SendMessage", `{"message":`+tc.before+`}`)
+		}
+		raced := false
+		s.world.Before(func(context.Context, string) error {
+			if raced {
+				return nil
+			}
+			raced = true
+			if n := s.call(t, "SendMessage", `{"message":`+tc.overtakes+`}`); n.has("error") {
+				t.Errorf("%s: the one that overtakes: %v", tc.name, n)
+			}
+			return tc.after
+		})
+		n := s.call(t, "SendMessage", `{"message":`+tc.first+`}`)
+		if tc.code != "" {
+			wantCode(t, n, tc.code)
+		} else if n.has("error") {
+			t.Errorf("%s: %v", tc.name, n)
+		}
+		wantList(t, tc.name+": configs", s.pushed(t, "obj-"+u("m-1")), tc.want)
+	}
+}
+
+// hookMine is hook with an id.
+var hookMine = strings.Replace(hook, `{"url"`, `{"id":"mine","url"`, 1)

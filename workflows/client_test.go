@@ -12,8 +12,6 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -115,7 +113,6 @@ func TestClient_Command_fails(t *testing.T) {
 	}{
 		"unavailable":       {&serviceerror.Unavailable{Message: "down"}, opt.ErrUnavailable},
 		"permission denied": {&serviceerror.PermissionDenied{Message: "denied"}, opt.ErrUnavailable},
-		"unauthenticated":   {serviceerror.FromStatus(status.New(codes.Unauthenticated, "expired")), opt.ErrUnavailable},
 		"no namespace":      {&serviceerror.NamespaceNotFound{Message: "removed"}, opt.ErrUnavailable},
 		"no workflow":       {&serviceerror.NotFound{Message: "ended"}, opt.ErrEnded},
 		"invalid":           {&serviceerror.InvalidArgument{Message: "too long"}, nil},

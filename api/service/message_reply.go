@@ -137,6 +137,11 @@ func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 		return nil, err
 	}
 	d, err := s.handOver(ctx, c, v, l)
+	if errors.Is(err, errEnded) { // perhaps because of the same letter, which another call has handed over
+		if said, failed := s.said(ctx, c, v, l); said != nil || failed != nil {
+			d, err = said, failed
+		}
+	}
 	return d, undo(err)
 }
 

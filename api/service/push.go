@@ -89,7 +89,7 @@ func (s *pushes) CreatePush(ctx context.Context, c *Call, p PushCreateParams) (o
 	if config.ID, err = s.idOf(c, config, p.Config.Path); err != nil {
 		return config, err
 	}
-	if err := s.put(ctx, config); err != nil {
+	if _, err := s.put(ctx, config); err != nil {
 		return config, err
 	}
 	return s.GetPush(ctx, c, PushParams{TaskID: config.TaskID, ID: config.ID})
@@ -241,20 +241,20 @@ func (s *pushes) check(ctx context.Context, c *Call, r PushRequest) (p opt.PushC
 	return p, nil
 }
 
-func (s *pushes) put(ctx context.Context, p opt.PushConfig) error {
+func (s *pushes) put(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
 	ctx, cancel := s.out.detached(ctx)
 	defer cancel()
-	err := s.cfg.Journal.PutPush(ctx, p)
+	undo, err = s.cfg.Journal.PutPush(ctx, p)
 	switch {
 	case errors.Is(err, opt.ErrPushLimit):
-		return &Fault{
+		err = &Fault{
 			Kind: QueueFull, Message: "The task has too many push notification configs", Reason: reasonPushLimit,
 			Info: map[string]string{"taskId": p.TaskID, "limit": strconv.Itoa(opt.MaxPushes)},
 		}
 	case errors.Is(err, opt.ErrUnknown):
-		return TaskUnknown(p.TaskID)
+		err = TaskUnknown(p.TaskID)
 	}
-	return err
+	return undo, err
 }
 
 // checkInline checks the config that came with a message, if one did.
@@ -270,10 +270,10 @@ func (s *pushes) checkInline(ctx context.Context, c *Call, r *PushRequest) error
 }
 
 // attach stores the config that came with a message, before the message is handed
-// over, so that no state is missed. key is the same for repeats of the message. undo is called with
-// the outcome of handing it over, which it returns; if the message was refused, it
-// restores what was there before. After an unknown outcome the config stays, for
-// the repeat of the message.
+// over, so that no state is missed. key is the same for repeats of the message.
+// undo is called with the outcome of handing it over, which it returns; if the
+// message was refused, it restores what was there before. After an unknown outcome
+// the config stays, for the repeat of the message.
 func (s *pushes) attach(ctx context.Context, c *Call, r *PushRequest, taskID, key string) (undo func(error) error, err error) {
 	none := func(err error) error { return err }
 	if r == nil {
@@ -289,53 +289,27 @@ func (s *pushes) attach(ctx context.Context, c *Call, r *PushRequest, taskID, ke
 	} else if p.ID, err = s.idOf(c, p, r.Path); err != nil {
 		return none, err
 	}
-	before, err := s.before(ctx, p)
-	if err == nil {
-		err = s.put(ctx, p)
-	}
+	restore, err := s.put(ctx, p)
 	if err != nil {
 		return none, err
 	}
 	return func(err error) error {
-		if refuses(err) {
-			s.restore(ctx, p, before)
+		if !refuses(err) {
+			return err
+		}
+		ctx, cancel := s.out.detached(ctx)
+		defer cancel()
+		if failed := restore(ctx); failed != nil {
+			s.cfg.Log.Warn("Kept the push config of a message that was refused", zap.String("taskId", taskID), zap.Error(failed))
 		}
 		return err
 	}, nil
 }
 
 // refuses reports whether err says for certain that a message has no effect.
+// opt.ErrEnded is no such error: the message is a repeat of one that began work,
+// which has ended.
 func refuses(err error) bool {
 	var fault *Fault
-	return errors.As(err, &fault) || errors.Is(err, errNotIdle) || errors.Is(err, opt.ErrEnded) || errors.Is(err, opt.ErrConflict)
-}
-
-// before returns the config that p replaces, nil for none.
-func (s *pushes) before(ctx context.Context, p opt.PushConfig) (*opt.PushConfig, error) {
-	list, err := s.cfg.Journal.Pushes(ctx, p.Tenant, p.TaskID)
-	if errors.Is(err, opt.ErrUnknown) {
-		return nil, nil // the task is about to begin
-	}
-	for i := range list {
-		if list[i].ID == p.ID {
-			return &list[i], err
-		}
-	}
-	return nil, err
-}
-
-// restore puts a config back in the place of p, or removes p.
-func (s *pushes) restore(ctx context.Context, p opt.PushConfig, before *opt.PushConfig) {
-	ctx, cancel := s.out.detached(ctx)
-	defer cancel()
-	var err error
-	if before == nil {
-		err = s.cfg.Journal.RemovePush(ctx, p.Tenant, p.TaskID, p.ID)
-	} else {
-		before.Inline = true
-		err = s.cfg.Journal.PutPush(ctx, *before)
-	}
-	if err != nil && !errors.Is(err, opt.ErrUnknown) {
-		s.cfg.Log.Warn("Kept the push config of a message that was refused", zap.String("taskId", p.TaskID), zap.Error(err))
-	}
+	return errors.As(err, &fault) || errors.Is(err, errNotIdle) || errors.Is(err, opt.ErrConflict)
 }

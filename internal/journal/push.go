@@ -43,27 +43,37 @@ type pushes struct {
 // changes nothing. The error wraps [opt.ErrUnknown] if the tenant has no such task,
 // unless the config is inline and its task about to begin; [opt.ErrPushLimit] if
 // the task has too many.
-func (j pushes) PutPush(ctx context.Context, p opt.PushConfig) error {
+//
+// undo restores what was there before. It changes nothing if p was there before, or
+// was changed since.
+func (j pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
+	put, err := j.put(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.writer.submit(ctx, put.run, func() { put.tell(put.due) }); err != nil {
+		return nil, fmt.Errorf("put a push config for %s: %w", p.TaskID, err)
+	}
+	return put.undo, nil
+}
+
+// put returns the way of a config into the tables.
+func (j pushes) put(ctx context.Context, p opt.PushConfig) (*pushPut, error) {
 	ref, ok := opt.ParseID(p.TaskID)
 	if !ok {
-		return unknown("task", p.TaskID)
+		return nil, unknown("task", p.TaskID)
 	}
 	p.ObjectiveID = ref.ObjectiveID
 	salt, err := keys{j.store}.Key(ctx, "push fingerprints")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.Fingerprint = fingerprint(salt, p)
 	secrets, err := j.sealed(p)
 	if err != nil {
-		return fmt.Errorf("seal a push config: %w", err)
+		return nil, fmt.Errorf("seal a push config: %w", err)
 	}
-	put := &pushPut{pushes: j, p: p, secrets: secrets, now: j.now().UnixMilli()}
-	err = j.writer.submit(ctx, put.run, func() { put.tell(put.due) })
-	if err != nil {
-		return fmt.Errorf("put a push config for %s: %w", p.TaskID, err)
-	}
-	return nil
+	return &pushPut{pushes: j, p: p, secrets: secrets, now: j.now().UnixMilli()}, nil
 }
 
 // Push returns a config of a task. The error wraps [opt.ErrUnknown] if there is no
@@ -104,24 +114,31 @@ func (j pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.P
 // removes a config whose task has not begun.
 func (j pushes) RemovePush(ctx context.Context, tenant, taskID, id string) error {
 	err := j.writer.submit(ctx, func(c *conn) error {
-		objectiveID := objectiveOf(taskID)
-		n, err := c.exec("DELETE FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id = $3 AND tenant = $4", objectiveID, taskID, id, tenant)
-		if err != nil {
-			return err
+		n, err := removePush(c, tenant, taskID, id)
+		if err == nil && n == 0 {
+			err = knownTask(c, tenant, taskID)
 		}
-		if n == 0 {
-			return knownTask(c, tenant, taskID)
-		}
-		if _, err := c.exec("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'",
-			objectiveID, taskID, id); err != nil {
-			return err
-		}
-		return countPushes(c, objectiveID)
+		return err
 	}, nil)
 	if err != nil {
 		return fmt.Errorf("remove push config %s: %w", id, err)
 	}
 	return nil
+}
+
+// removePush removes a config and abandons its deliveries that are due. n is 0 if
+// there is no such config.
+func removePush(c *conn, tenant, taskID, id string) (n int64, err error) {
+	key := args{objectiveOf(taskID), taskID, id}
+	n, err = c.exec("DELETE FROM push_configs WHERE objective_id = $1 AND task_id = $2 AND id = $3 AND tenant = $4", append(key, tenant)...)
+	if err != nil || n == 0 {
+		return n, err
+	}
+	_, err = c.exec("UPDATE deliveries SET status = 'abandoned' WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due'", key...)
+	if err != nil {
+		return n, err
+	}
+	return n, countPushes(c, objectiveOf(taskID))
 }
 
 // tell signals that deliveries have become due, if they have.
@@ -159,7 +176,9 @@ type pushPut struct {
 	p       opt.PushConfig
 	secrets []byte
 	now     int64
-	due     bool // it has made a delivery
+	wrote   bool            // it was not there before
+	before  *opt.PushConfig // that it has replaced; nil for none
+	due     bool            // it has made a delivery
 }
 
 func (w *pushPut) run(c *conn) error {
@@ -170,13 +189,14 @@ func (w *pushPut) run(c *conn) error {
 	if err != nil {
 		return err
 	}
-	same, err := w.known(c)
-	if same || err != nil {
+	before, err := w.current(c, w.p)
+	if err != nil || before != nil && samePush(*before, w.p) {
 		return err
 	}
 	if err := w.write(c, !task.there); err != nil {
 		return err
 	}
+	w.wrote, w.before = true, before
 	if err := countPushes(c, w.p.ObjectiveID); err != nil {
 		return err
 	}
@@ -211,15 +231,44 @@ func (w *pushPut) task(c *conn) (t pushTask, err error) {
 	return t, err
 }
 
-// known reports whether the same config is there already.
-func (w *pushPut) known(c *conn) (bool, error) {
-	list, err := w.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", args{w.p.ObjectiveID, w.p.TaskID, w.p.ID})
-	if err != nil || len(list) == 0 {
-		return false, err
+// undo implements the result of PutPush.
+func (w *pushPut) undo(ctx context.Context) error {
+	if !w.wrote {
+		return nil
 	}
-	have, want := list[0], w.p
-	have.CreatedAt, have.Inline = want.CreatedAt, want.Inline
-	return have == want, nil
+	var old *pushPut
+	if w.before != nil {
+		var err error
+		if old, err = w.put(ctx, *w.before); err != nil {
+			return err
+		}
+	}
+	return w.writer.submit(ctx, func(c *conn) error {
+		now, err := w.current(c, w.p)
+		switch {
+		case err != nil || now == nil || !samePush(*now, w.p):
+			return err
+		case old != nil:
+			return old.write(c, false)
+		}
+		_, err = removePush(c, w.p.Tenant, w.p.TaskID, w.p.ID)
+		return err
+	}, nil)
+}
+
+// current returns the config that is in the place of p, nil for none.
+func (j pushes) current(c *conn, p opt.PushConfig) (*opt.PushConfig, error) {
+	list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", args{objectiveOf(p.TaskID), p.TaskID, p.ID})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// samePush reports whether two configs deliver in the same way.
+func samePush(a, b opt.PushConfig) bool {
+	a.CreatedAt, a.Inline = b.CreatedAt, b.Inline
+	return a == b
 }
 
 func (w *pushPut) write(c *conn, pending bool) error {

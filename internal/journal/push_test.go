@@ -59,7 +59,7 @@ func config(taskID, id string) opt.PushConfig {
 
 func put(t testing.TB, j *journal.Journal, p opt.PushConfig) {
 	t.Helper()
-	if err := j.PutPush(t.Context(), p); err != nil {
+	if _, err := j.PutPush(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -118,6 +118,49 @@ func TestJournal_PutPush(t *testing.T) {
 	}
 }
 
+// undo restores what was there before, but nothing that others have changed since.
+func TestJournal_PutPush_undo(t *testing.T) {
+	mine, theirs := func(p *opt.PushConfig) { p.URL = "https://example.com/mine" }, func(p *opt.PushConfig) { p.URL = "https://example.com/theirs" }
+	for _, tc := range []struct {
+		name                string
+		before, put, others func(*opt.PushConfig) // nil for no config
+		want                string                // the path of the URL; "" for no config
+	}{
+		{"new", nil, mine, nil, ""},
+		{"replaced", theirs, mine, nil, "theirs"},
+		{"known", mine, mine, nil, "mine"},
+		{"changed since", nil, mine, theirs, "theirs"},
+		{"replaced and changed since", theirs, mine, func(p *opt.PushConfig) { mine(p); p.Token = "another" }, "mine"},
+	} {
+		j := openPush(t, "", newClock())
+		root := begin(t, j, newObjective()).objective.ID
+		with := func(change func(*opt.PushConfig)) (p opt.PushConfig) {
+			p = config(root, "a")
+			change(&p)
+			return p
+		}
+		if tc.before != nil {
+			put(t, j, with(tc.before))
+		}
+		undo, err := j.PutPush(t.Context(), with(tc.put))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tc.others != nil {
+			put(t, j, with(tc.others))
+		}
+		for range 2 {
+			if err := undo(t.Context()); err != nil {
+				t.Errorf("%s: %v", tc.name, err)
+			}
+		}
+		got, err := j.Pushes(t.Context(), tenant, root)
+		if err != nil || len(got) != min(1, len(tc.want)) || len(got) == 1 && (got[0].URL != "https://example.com/"+tc.want || got[0].Credentials != "credentials-a") {
+			t.Errorf("%s: left %v, %v, want %q", tc.name, got, err, tc.want)
+		}
+	}
+}
+
 func TestJournal_PutPush_refuses(t *testing.T) {
 	j := openPush(t, "", newClock())
 	s := begin(t, j, newObjective())
@@ -142,13 +185,13 @@ func TestJournal_PutPush_refuses(t *testing.T) {
 		{"no such plan task", plan, opt.ErrUnknown},
 		{"no id of ours", config("1", "x"), opt.ErrUnknown},
 	} {
-		if err := j.PutPush(t.Context(), tc.config); !errors.Is(err, tc.want) {
+		if _, err := j.PutPush(t.Context(), tc.config); !errors.Is(err, tc.want) {
 			t.Errorf("%s: %v, want %v", tc.name, err, tc.want)
 		}
 	}
 	without := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
 	o := begin(t, without, newObjective()).objective
-	if err := without.PutPush(t.Context(), config(o.ID, "x")); err == nil {
+	if _, err := without.PutPush(t.Context(), config(o.ID, "x")); err == nil {
 		t.Error("a secret without a key: want an error")
 	}
 }
