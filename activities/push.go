@@ -24,11 +24,11 @@ type PushJournal interface {
 	// NextDelivery returns the earliest delivery of a config that is due. ok is
 	// false if there is none.
 	NextDelivery(ctx context.Context, taskID, configID string) (c opt.PushConfig, d opt.Delivery, ok bool, err error)
-	// NoteDelivery records an attempt and the status of the delivery after it.
+	// NoteDelivery records an attempt, and returns the status of the delivery after
+	// it: s, but due if c was replaced during the attempt, and abandoned if it was
+	// removed. If s is abandoned, it removes c with all its deliveries that are due.
 	// Recording the same attempt again changes nothing.
-	NoteDelivery(ctx context.Context, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) error
-	// RemovePush removes a config and abandons its deliveries.
-	RemovePush(ctx context.Context, tenant, taskID, id string) error
+	NoteDelivery(ctx context.Context, c opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error)
 }
 
 // A Sender sends a request to a URL that others have chosen. [egress.Client] is
@@ -135,15 +135,14 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 	if p.Tried != nil {
 		p.Tried(tried.outcome(), time.Since(began))
 	}
-	out.Outcome = tried.outcome()
-	out.Status, out.Wait = tried.verdict(r, d)
-	if tried.status == http.StatusGone {
-		if err := p.Journal.RemovePush(ctx, c.Tenant, c.TaskID, c.ID); err != nil {
-			return Delivered{}, err
-		}
-	}
 	a := opt.DeliveryAttempt{N: d.Tries + 1, At: a2a.At(began), Status: tried.status, Error: tried.class}
-	return out, p.Journal.NoteDelivery(ctx, d, a, out.Status)
+	verdict, wait := tried.verdict(r, d)
+	out.Outcome = tried.outcome()
+	out.Status, err = p.Journal.NoteDelivery(ctx, c, d, a, verdict)
+	if out.Status == opt.DeliveryDue {
+		out.Wait = wait
+	}
+	return out, err
 }
 
 // attempt sends one request.

@@ -25,8 +25,8 @@ import (
 type pushJournal struct {
 	config  opt.PushConfig
 	due     []opt.Delivery
-	noted   []string // of each attempt: number, HTTP status, class, status after it
-	removed []string
+	noted   []string           // of each attempt: number, HTTP status, class, status after it
+	changed opt.DeliveryStatus // of a delivery after an attempt during which its config was changed; "" for none
 }
 
 func (j *pushJournal) NextDelivery(context.Context, string, string) (c opt.PushConfig, d opt.Delivery, ok bool, err error) {
@@ -36,19 +36,17 @@ func (j *pushJournal) NextDelivery(context.Context, string, string) (c opt.PushC
 	return j.config, j.due[0], true, nil
 }
 
-func (j *pushJournal) NoteDelivery(_ context.Context, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) error {
+func (j *pushJournal) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
 	j.noted = append(j.noted, fmt.Sprintf("%d:%d %d %s %s", d.N, a.N, a.Status, a.Error, s))
+	if j.changed != "" {
+		s = j.changed
+	}
 	if s == opt.DeliveryDue {
 		j.due[0].Tries++
 	} else {
 		j.due = j.due[1:]
 	}
-	return nil
-}
-
-func (j *pushJournal) RemovePush(_ context.Context, tenant, taskID, id string) error {
-	j.removed = append(j.removed, tenant+" "+taskID+" "+id)
-	return nil
+	return s, nil
 }
 
 // A receiver answers each request in the same way, and keeps the last one.
@@ -171,8 +169,21 @@ func TestActivities_Deliver_outcomes(t *testing.T) {
 		if diff := cmp.Diff([]string{fmt.Sprintf("7:3 %d %s %s", tt.r.status, class, tt.status)}, j.noted); diff != "" {
 			t.Errorf("%s: noted (-want +got):\n%s", tt.name, diff)
 		}
-		if gone := len(j.removed) > 0; gone != (tt.r.status == 410) {
-			t.Errorf("%s: the config was removed: %v", tt.name, gone)
+	}
+}
+
+// The journal knows whether a config was changed during the attempt: if it was
+// replaced, the new one is tried at once; if it was removed, nothing waits for it.
+func TestActivities_Deliver_configChanged(t *testing.T) {
+	for _, tt := range []struct {
+		answer int
+		status opt.DeliveryStatus
+	}{{410, opt.DeliveryDue}, {200, opt.DeliveryDue}, {500, opt.DeliveryAbandoned}} {
+		j := waiting()
+		j.changed = tt.status
+		out := deliver(t, j, &receiver{status: tt.answer}, activities.DeliverRequest{})
+		if out.Status != tt.status || out.Wait != 0 {
+			t.Errorf("%d: %+v, want %s, without a wait", tt.answer, out, tt.status)
 		}
 	}
 }
@@ -261,11 +272,9 @@ func (m many) NextDelivery(ctx context.Context, taskID, configID string) (opt.Pu
 	return c, d, ok, err
 }
 
-func (m many) NoteDelivery(ctx context.Context, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) error {
-	return m[d.TaskID].NoteDelivery(ctx, d, a, s)
+func (m many) NoteDelivery(ctx context.Context, c opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
+	return m[d.TaskID].NoteDelivery(ctx, c, d, a, s)
 }
-
-func (m many) RemovePush(context.Context, string, string, string) error { return nil }
 
 // route chooses who gets a request.
 type route func(*http.Request) activities.Sender

@@ -14,9 +14,9 @@ import (
 func (s *fixture) attempt(t *testing.T, taskID, configID string, a opt.DeliveryAttempt, status opt.DeliveryStatus) {
 	t.Helper()
 	j := s.world.Journal()
-	_, d, ok, err := j.NextDelivery(t.Context(), taskID, configID)
+	p, d, ok, err := j.NextDelivery(t.Context(), taskID, configID)
 	if err == nil && ok {
-		err = j.NoteDelivery(t.Context(), d, a, status)
+		_, err = j.NoteDelivery(t.Context(), p, d, a, status)
 	}
 	if err != nil || !ok {
 		t.Fatalf("attempt at the next delivery: %v, %v", ok, err)

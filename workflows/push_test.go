@@ -55,7 +55,7 @@ func (h *hook) NextDelivery(context.Context, string, string) (c opt.PushConfig, 
 	return opt.PushConfig{URL: "https://example.com/" + sealed, Token: sealed, Scheme: "Bearer", Credentials: sealed}, h.due[0], true, nil
 }
 
-func (h *hook) NoteDelivery(_ context.Context, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) error {
+func (h *hook) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.due[0].Tries++
@@ -64,10 +64,8 @@ func (h *hook) NoteDelivery(_ context.Context, d opt.Delivery, a opt.DeliveryAtt
 		h.due = h.due[1:]
 		h.status[d.N] = s
 	}
-	return nil
+	return s, nil
 }
-
-func (h *hook) RemovePush(context.Context, string, string, string) error { return nil }
 
 func (h *hook) Do(_ context.Context, r *http.Request) (*http.Response, error) {
 	id := r.Header.Get(activities.DeliveryHeader)

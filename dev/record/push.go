@@ -57,7 +57,7 @@ func (h *hooks) NextDelivery(_ context.Context, taskID, configID string) (c opt.
 	return c, d, len(h.left[taskID]) > 0, nil
 }
 
-func (h *hooks) NoteDelivery(_ context.Context, d opt.Delivery, _ opt.DeliveryAttempt, s opt.DeliveryStatus) error {
+func (h *hooks) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.Delivery, _ opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.left[d.TaskID] = h.left[d.TaskID][1:]
@@ -65,10 +65,8 @@ func (h *hooks) NoteDelivery(_ context.Context, d opt.Delivery, _ opt.DeliveryAt
 	if s != opt.DeliveryDue {
 		h.tries[d.TaskID] = 0
 	}
-	return nil
+	return s, nil
 }
-
-func (h *hooks) RemovePush(context.Context, string, string, string) error { return nil }
 
 func (h *hooks) Do(_ context.Context, r *http.Request) (*http.Response, error) {
 	h.mu.Lock()

@@ -115,36 +115,71 @@ func (j deliveries) NextDelivery(ctx context.Context, taskID, configID string) (
 	return p, d, ok && err == nil, err
 }
 
-// NoteDelivery records an attempt at d, as [Journal.NextDelivery] has returned it,
-// and its status after the attempt: it is attempt d.Tries+1. Recording the same
-// attempt again, or one at a delivery that was removed, changes nothing. An
-// abandoned delivery stays so unless it was made after all.
-func (j deliveries) NoteDelivery(ctx context.Context, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) error {
-	key := args{objectiveOf(d.TaskID), d.TaskID, d.ConfigID, d.N}
-	try := d.Tries + 1
-	err := j.writer.submit(ctx, func(c *conn) error {
-		n, err := c.exec(`UPDATE deliveries SET tries = $5, status = CASE WHEN status = 'abandoned' AND $6 <> 'delivered' THEN status ELSE $6 END
-			WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND tries < $5`, append(key, try, string(s))...)
-		if err != nil || n == 0 {
-			return err
-		}
-		if _, err = c.exec("INSERT INTO attempts (objective_id, task_id, config_id, n, try, at, http, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-			append(key, try, a.At.Millis(), a.Status, a.Error)...); err != nil {
-			return err
-		}
-		if _, err = c.exec("DELETE FROM attempts WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND try <= $5",
-			append(key, try-keptAttempts)...); err != nil {
-			return err
-		}
-		// The config is being delivered: nobody has to be told again soon.
-		_, err = c.exec("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
-			key[0], key[1], key[2], j.now().UnixMilli())
-		return err
-	}, nil)
-	if err != nil {
-		return fmt.Errorf("note an attempt at a delivery to push config %s: %w", d.ConfigID, err)
+// NoteDelivery records an attempt at d with config p, as [Journal.NextDelivery] has
+// returned them: it is attempt d.Tries+1. It returns the status of the delivery
+// after the attempt, which is s, unless p was changed during the attempt. If p was
+// replaced, the new config is to get the state too: the delivery is due. If p was
+// removed, the delivery stays abandoned, unless it was made after all. If s is
+// abandoned, p is removed. Recording the same attempt again, or one at a delivery
+// that was removed, changes nothing.
+func (j deliveries) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
+	n := &deliveryNote{pushes: j.pushes, p: p, d: d, a: a, status: s, now: j.now().UnixMilli()}
+	if err := j.writer.submit(ctx, n.run, nil); err != nil {
+		return "", fmt.Errorf("note an attempt at a delivery to push config %s: %w", d.ConfigID, err)
 	}
-	return nil
+	return n.status, nil
+}
+
+// A deliveryNote is the outcome of an attempt on its way into the tables.
+type deliveryNote struct {
+	pushes
+	p      opt.PushConfig
+	d      opt.Delivery
+	a      opt.DeliveryAttempt
+	status opt.DeliveryStatus // of the delivery after the attempt
+	now    int64
+}
+
+func (w *deliveryNote) run(c *conn) error {
+	key := args{objectiveOf(w.d.TaskID), w.d.TaskID, w.d.ConfigID, w.d.N}
+	latest, err := w.current(c, w.p)
+	if err != nil {
+		return err
+	}
+	to, gone := w.status, w.status == opt.DeliveryAbandoned
+	if latest != nil && !samePush(*latest, w.p) {
+		to, gone = opt.DeliveryDue, false
+	}
+	n, err := c.exec(`UPDATE deliveries SET tries = $5, status = CASE WHEN status = 'abandoned' AND $6 <> 'delivered' THEN status ELSE $6 END
+		WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND tries < $5`, append(key, w.d.Tries+1, string(to))...)
+	if err == nil && n > 0 {
+		err = w.attempt(c, key)
+	}
+	if err == nil && gone {
+		_, err = removePush(c, w.p.Tenant, w.p.TaskID, w.p.ID)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = c.get("SELECT status FROM deliveries WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4", key, &w.status)
+	return err
+}
+
+// attempt records the attempt at the delivery with a key.
+func (w *deliveryNote) attempt(c *conn, key args) error {
+	try := w.d.Tries + 1
+	if _, err := c.exec("INSERT INTO attempts (objective_id, task_id, config_id, n, try, at, http, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+		append(key, try, w.a.At.Millis(), w.a.Status, w.a.Error)...); err != nil {
+		return err
+	}
+	if _, err := c.exec("DELETE FROM attempts WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4 AND try <= $5",
+		append(key, try-keptAttempts)...); err != nil {
+		return err
+	}
+	// The config is being delivered: nobody has to be told again soon.
+	_, err := c.exec("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
+		key[0], key[1], key[2], w.now)
+	return err
 }
 
 // PushesDue returns at most limit configs with deliveries that are due and were

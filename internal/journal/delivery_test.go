@@ -133,11 +133,11 @@ func next(t testing.TB, j *journal.Journal, task, config string) string {
 
 func note(t testing.TB, j *journal.Journal, task, config string, s opt.DeliveryStatus) opt.Delivery {
 	t.Helper()
-	_, d, ok, err := j.NextDelivery(t.Context(), task, config)
+	p, d, ok, err := j.NextDelivery(t.Context(), task, config)
 	if !ok || err != nil {
 		t.Fatalf("next delivery: %v, %v", ok, err)
 	}
-	if err := j.NoteDelivery(t.Context(), d, opt.DeliveryAttempt{At: at(int64(100 + d.Tries)), Status: 503, Error: "status"}, s); err != nil {
+	if _, err := j.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(int64(100 + d.Tries)), Status: 503, Error: "status"}, s); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -157,8 +157,9 @@ func TestJournal_NoteDelivery(t *testing.T) {
 		t.Errorf("next %s, want %s", got, want)
 	}
 	first := note(t, j, root, "a", opt.DeliveryDue)
-	if err := j.NoteDelivery(t.Context(), first, opt.DeliveryAttempt{At: at(900)}, opt.DeliveryDead); err != nil {
-		t.Error("a repeat:", err)
+	p, _, _, _ := j.NextDelivery(t.Context(), root, "a")
+	if s, err := j.NoteDelivery(t.Context(), p, first, opt.DeliveryAttempt{At: at(900)}, opt.DeliveryDead); s != opt.DeliveryDue || err != nil {
+		t.Errorf("a repeat: %s, %v", s, err)
 	}
 	note(t, j, root, "a", opt.DeliveryDone)
 	note(t, j, root, "a", opt.DeliveryDead)
@@ -201,18 +202,58 @@ func TestJournal_NoteDelivery_abandoned(t *testing.T) {
 	}
 	s.record(s.rootMoved(opt.TaskFailed))
 	for id, status := range map[string]opt.DeliveryStatus{"a": opt.DeliveryDue, "b": opt.DeliveryDone} {
-		_, d, _, err := j.NextDelivery(t.Context(), root, id)
+		p, d, _, err := j.NextDelivery(t.Context(), root, id)
 		if err == nil {
 			err = j.RemovePush(t.Context(), tenant, root, id)
 		}
 		if err == nil {
-			err = j.NoteDelivery(t.Context(), d, opt.DeliveryAttempt{At: at(9)}, status)
+			_, err = j.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(9)}, status)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	wantLines(t, j, root, "a failed  abandoned 1", "b failed  delivered 1")
+}
+
+// A receiver that is gone takes its config with it.
+func TestJournal_NoteDelivery_gone(t *testing.T) {
+	j := openPush(t, "", newClock())
+	s := begin(t, j, newObjective())
+	root := s.objective.ID
+	put(t, j, config(root, "a"))
+	put(t, j, config(root, "b"))
+	s.record(s.atGate(root, "g1"), s.rootMoved(opt.TaskCompleted))
+	note(t, j, root, "a", opt.DeliveryAbandoned)
+	wantLines(t, j, root, "a input-required g1 abandoned 1", "b input-required g1 due 0", "a completed  abandoned 0", "b completed  due 0")
+	if got, err := j.Pushes(t.Context(), tenant, root); err != nil || len(got) != 1 || got[0].ID != "b" {
+		t.Errorf("configs %v, %v, want b", got, err)
+	}
+}
+
+// Whatever comes of an attempt during which the config was replaced, the new one gets
+// the state too, and is not removed because its predecessor is gone.
+func TestJournal_NoteDelivery_replaced(t *testing.T) {
+	for _, status := range []opt.DeliveryStatus{opt.DeliveryDone, opt.DeliveryDead, opt.DeliveryAbandoned, opt.DeliveryDue} {
+		j := openPush(t, "", newClock())
+		s := begin(t, j, newObjective())
+		root := s.objective.ID
+		put(t, j, config(root, "a"))
+		s.record(s.rootMoved(opt.TaskCompleted))
+		p, d, _, err := j.NextDelivery(t.Context(), root, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := config(root, "a")
+		other.URL = "https://example.com/other"
+		put(t, j, other)
+		if got, err := j.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(9)}, status); got != opt.DeliveryDue || err != nil {
+			t.Errorf("%s: %s, %v, want due", status, got, err)
+		}
+		if got, want := next(t, j, root, "a"), "https://example.com/other 2 completed 1"; got != want {
+			t.Errorf("%s: next %s, want %s", status, got, want)
+		}
+	}
 }
 
 func due(t testing.TB, j *journal.Journal) (list []string) {

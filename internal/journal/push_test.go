@@ -297,7 +297,7 @@ func TestJournal_PutPush_seals(t *testing.T) {
 	if !ok || err != nil || next.Token != p.Token || next.Credentials != p.Credentials {
 		t.Fatalf("next delivery %v, %v, %v, want one with the secrets", d, ok, err)
 	}
-	if err := j.NoteDelivery(t.Context(), d, opt.DeliveryAttempt{At: at(5), Status: 500}, opt.DeliveryDue); err != nil {
+	if _, err := j.NoteDelivery(t.Context(), next, d, opt.DeliveryAttempt{At: at(5), Status: 500}, opt.DeliveryDue); err != nil {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(dir)
@@ -326,9 +326,9 @@ func TestJournal_Purge_pushes(t *testing.T) {
 	s := begin(t, j, newObjective())
 	put(t, j, config(s.objective.ID, "a"))
 	s.record(s.rootMoved(opt.TaskFailed), opt.Event{Kind: opt.ObjectiveMoved, From: "submitted", To: "failed"})
-	_, d, _, err := j.NextDelivery(t.Context(), s.objective.ID, "a")
+	p, d, _, err := j.NextDelivery(t.Context(), s.objective.ID, "a")
 	if err == nil {
-		err = j.NoteDelivery(t.Context(), d, opt.DeliveryAttempt{At: at(5)}, opt.DeliveryDue)
+		_, err = j.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(5)}, opt.DeliveryDue)
 	}
 	if err != nil {
 		t.Fatal(err)
