@@ -142,7 +142,22 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 	if out.Status == opt.DeliveryDue {
 		out.Wait = wait
 	}
+	if err == nil {
+		p.tell(d, out)
+	}
 	return out, err
+}
+
+// tell logs what a receiver misses from now on: a delivery that is dead, and a
+// config that it has removed.
+func (p *pusher) tell(d opt.Delivery, out Delivered) {
+	fields := []zap.Field{zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.Int64("event", d.N), zap.String("outcome", out.Outcome)}
+	switch {
+	case out.Status == opt.DeliveryDead:
+		p.log.Warn("A delivery is dead", fields...)
+	case out.Status == opt.DeliveryAbandoned && out.Outcome == strconv.Itoa(http.StatusGone):
+		p.log.Info("A receiver has removed its push config", fields...)
+	}
 }
 
 // attempt sends one request.

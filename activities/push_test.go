@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/a2a"
 	"longhaul/activities"
@@ -216,6 +219,29 @@ func TestActivities_Deliver_waits(t *testing.T) {
 		if dead := out.Status == opt.DeliveryDead; dead != (tt.most == 0) {
 			t.Errorf("%s: status %q", tt.name, out.Status)
 		}
+	}
+}
+
+// The log has what a receiver misses from now on, without the URL and secrets.
+func TestActivities_Deliver_logs(t *testing.T) {
+	var got []string
+	for _, status := range []int{200, 500, 404, 410} {
+		core, logs := observer.New(zapcore.InfoLevel)
+		config := activities.Config{Log: zap.New(core), Push: &activities.Push{Journal: waiting(), Sender: &receiver{status: status}, Notice: notice}}
+		if _, err := activities.New(config).Deliver(t.Context(), activities.DeliverRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range logs.All() {
+			f := e.ContextMap()
+			got = append(got, fmt.Sprintf("%s: %s %v %v %v %v, %d fields", e.Level, e.Message, f["taskId"], f["configId"], f["event"], f["outcome"], len(f)))
+		}
+	}
+	want := []string{
+		"warn: A delivery is dead task my config 7 404, 4 fields",
+		"info: A receiver has removed its push config task my config 7 410, 4 fields",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("log mismatch (-want +got):\n%s", diff)
 	}
 }
 

@@ -1,13 +1,17 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/api/service"
 )
 
 // The log of a request has the caller, the method and ids, and no content.
@@ -50,5 +54,24 @@ func TestLog(t *testing.T) {
 	}
 	if served[1]["code"] != int64(-32001) || served[1]["taskId"] != nil {
 		t.Errorf("a task that is not there is logged as %v", served[1])
+	}
+}
+
+// The log says why credentials were refused, which the answer does not.
+func TestLog_refusedCredentials(t *testing.T) {
+	core, logs := observer.New(zapcore.InfoLevel)
+	reason := "the token has expired " + strings.Repeat("é", 1000)
+	s := newService(t, func(c *config) {
+		c.Log = zap.New(core)
+		c.Authenticate = func(*http.Request) (service.Caller, error) { return service.Caller{Tenant: "acme"}, errors.New(reason) }
+	})
+	answer := fmt.Sprint(s.call(t, "GetTask", `{"id":"x"}`))
+	if strings.Contains(answer, "expired") || !strings.Contains(answer, "Unauthenticated") {
+		t.Errorf("answer %s", answer)
+	}
+	entry := logs.FilterMessage("Served a request").All()[0].ContextMap()
+	got, _ := entry["refused"].(string)
+	if !strings.HasPrefix(got, "the token has expired é") || len(got) > 250 || entry["tenant"] != nil {
+		t.Errorf("the log has %v", entry)
 	}
 }

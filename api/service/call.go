@@ -56,6 +56,7 @@ type Call struct {
 	leave               func() // ends its place in the quota; nil: it has none
 	began               time.Time
 	objectiveID, taskID string
+	refused             string // why its credentials were refused; for the log alone
 }
 
 // TakeKey takes the id that the metadata of a request gives to a change as its
@@ -79,6 +80,7 @@ func (c *Call) fields() []zap.Field {
 	fields := []zap.Field{zap.String("requestId", c.RequestID)}
 	for _, f := range []struct{ name, value string }{
 		{"method", c.Method}, {"tenant", c.Tenant}, {"principal", c.Principal}, {"objectiveId", c.objectiveID}, {"taskId", c.taskID},
+		{"refused", c.refused},
 	} {
 		if f.value != "" {
 			fields = append(fields, zap.String(f.name, f.value))
@@ -127,7 +129,7 @@ type Steps struct {
 // that fails or panics, nil if it succeeds.
 func (s *calls) Serve(c *Call, steps Steps) *Fault {
 	return s.Guard(c, func() (err error) {
-		if c.Caller, err = s.authenticate(steps.Authenticate); err != nil {
+		if err = c.authenticate(steps.Authenticate); err != nil {
 			return err
 		}
 		if err := c.enter(s.quota); err != nil {
@@ -145,17 +147,27 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 	})
 }
 
-func (s *calls) authenticate(authenticate func() (Caller, error)) (Caller, error) {
+const longestRefusal = 200 // bytes of the reason in the log, which may quote a token
+
+// authenticate sets the caller of c. Callers are not told why their credentials are
+// refused; the log is.
+func (c *Call) authenticate(authenticate func() (Caller, error)) error {
 	caller, err := authenticate()
 	_, ready := errors.AsType[*Fault](err)
 	switch {
-	case err == nil, ready, errors.Is(err, opt.ErrUnavailable):
-		return caller, err
+	case err == nil:
+		c.Caller = caller
+		return nil
+	case ready, errors.Is(err, opt.ErrUnavailable):
+		return err
 	case errors.Is(err, ErrForbidden):
-		return Caller{}, errForbidden
+		return errForbidden
 	}
-	s.log.Debug("Refused credentials", zap.Error(err))
-	return Caller{}, errUnauthenticated
+	c.refused = err.Error()
+	if len(c.refused) > longestRefusal {
+		c.refused = strings.ToValidUTF8(c.refused[:longestRefusal], "") + "…"
+	}
+	return errUnauthenticated
 }
 
 // Guard calls f and returns the fault for its error or panic, nil if there is
