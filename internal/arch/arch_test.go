@@ -36,6 +36,19 @@ func TestRepository(t *testing.T) {
 	}
 }
 
+// Two branches that each add a migration take the same number without a conflict.
+func TestMigrations(t *testing.T) {
+	files, err := os.ReadDir("../journal/migrations")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d migrations, error %v", len(files), err)
+	}
+	for i, f := range files {
+		if want := fmt.Sprintf("%04d_", i+1); !strings.HasPrefix(f.Name(), want) {
+			t.Errorf("migration %s begins with %q, want %q: take the next free number", f.Name(), f.Name()[:5], want)
+		}
+	}
+}
+
 // Each file here breaks one rule or none, and the rules must find exactly that.
 func TestRules(t *testing.T) {
 	long := strings.Repeat("\t_ = 0\n", maxFunction)
