@@ -122,11 +122,11 @@ func TestAuthenticate_missingScope(t *testing.T) {
 	wantStatus(t, "without runs:read", f.calls(t, "X-API-Key", text), http.StatusForbidden, grpcDenied)
 }
 
-// An address that sends wrong credentials is slowed; a key that was accepted a
-// moment ago works from there, and every key from elsewhere.
+// An address that sends wrong credentials is slowed; a key that was accepted before
+// works from there, and every key from elsewhere.
 func TestAuthenticate_flood(t *testing.T) {
 	f := newFixture(t, identity.Config{})
-	good, _ := f.key(t)
+	good, k := f.key(t)
 	other, _ := f.key(t)
 	from := func(addr, key string) error {
 		r := request(t, "X-API-Key", key)
@@ -162,6 +162,26 @@ func TestAuthenticate_flood(t *testing.T) {
 	f.clock.move(3 * time.Second)
 	if err := from(bad, other); err != nil {
 		t.Errorf("after a second: %v", err)
+	}
+	for range 20 {
+		_ = from(bad, "lh_x_y")
+	}
+	f.clock.move(10 * time.Millisecond)
+	if err := from(bad, good); err != nil {
+		t.Errorf("a key that was accepted, and is to be checked again: %v", err)
+	}
+	if err := f.journal.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
+		t.Fatal(err)
+	}
+	f.clock.move(3 * time.Second)
+	for range 20 {
+		_ = from(bad, "lh_x_y")
+	}
+	if err := from(bad, good); err == nil || errors.As(err, &limited) {
+		t.Errorf("a key that was revoked since: %v", err)
+	}
+	if err := from(bad, good); !errors.As(err, &limited) {
+		t.Errorf("a key that was revoked, again: %v", err)
 	}
 }
 

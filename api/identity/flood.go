@@ -10,9 +10,9 @@ import (
 	"longhaul/api/service"
 )
 
-// Wrong credentials that one address may send, per second and at once. Credentials
-// that were accepted a moment ago are not counted or refused: others behind the
-// same proxy keep working.
+// Wrong credentials that one address may send, per second and at once. Above that,
+// those that were accepted before are still checked: others behind the same proxy
+// keep working.
 const (
 	wrongPerSecond = 5
 	wrongAtOnce    = 100

@@ -46,7 +46,7 @@ type Authenticator struct {
 	tokens       *tokens
 	certificates *Certificates
 	now          func() time.Time
-	recent       *lru.Cache[[sha256.Size]byte, accepted] // by the digest of the credential
+	recent       *lru.Cache[[sha256.Size]byte, accepted] // what was accepted last, by the digest of the credential
 	floods       *floods
 }
 
@@ -93,10 +93,11 @@ func (a *Authenticator) Authenticate(r *http.Request) (service.Caller, error) {
 		return a.certificates.caller(r.TLS)
 	}
 	digest := sha256.Sum256([]byte(text))
-	if known, ok := a.recent.Get(digest); ok && a.now().Before(known.until) {
+	known, before := a.recent.Get(digest)
+	if before && a.now().Before(known.until) {
 		return known.caller, nil
 	}
-	if err := a.floods.check(r.RemoteAddr); err != nil {
+	if err := a.floods.check(r.RemoteAddr); err != nil && !before {
 		return service.Caller{}, err
 	}
 	found, err := a.check(r.Context(), text)
@@ -104,6 +105,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (service.Caller, error) {
 	case err == nil:
 		a.recent.Add(digest, found)
 	case !unavailable(err):
+		a.recent.Remove(digest)
 		a.floods.failed(r.RemoteAddr)
 	}
 	return found.caller, err
