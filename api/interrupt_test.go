@@ -152,3 +152,29 @@ func TestAnswerInterrupt_unknown(t *testing.T) {
 		t.Errorf("without the scope: status %d: %v", status, got)
 	}
 }
+
+// An answer to a gate that was closed opens no later gate of the same task, and is no
+// note for it.
+func TestAnswerInterrupt_late(t *testing.T) {
+	for _, body := range []string{`{"action":"accept"}`, `{"text":"accept"}`, `{"text":"go on"}`} {
+		s := newService(t)
+		s.send(t, "m", "slow work")
+		task := "task-" + u("m") + "-1-0"
+		path := "/v1/interrupts/" + gateOf("m") + "/answer"
+		s.world.Gate(task, *approval())
+		if status, got := s.page(t, http.MethodPost, path, `{"action":"accept","messageId":"first"}`); status != http.StatusOK {
+			t.Fatalf("the first answer: status %d: %v", status, got)
+		}
+		for _, when := range []string{"while the task works", "at the next gate"} {
+			status, got := s.page(t, http.MethodPost, path, body)
+			if status != http.StatusBadRequest || got.at("error").String() != "unsupported_operation" {
+				t.Errorf("%s, %s: status %d: %v", body, when, status, got)
+			}
+			if when == "while the task works" {
+				s.world.Gate(task, *approval())
+			}
+		}
+		open, _ := s.interrupts(t, "")
+		wantList(t, body, open, task+":2")
+	}
+}

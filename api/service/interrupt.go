@@ -71,7 +71,7 @@ func (s interrupts) AnswerInterrupt(ctx context.Context, c *Call, p AnswerParams
 		return Answered{}, interruptUnknown(p.ID)
 	}
 	send := p.Message
-	send.Message.TaskID, send.ReturnAtOnce = taskID, true
+	send.Message.TaskID, send.Gate, send.ReturnAtOnce = taskID, p.ID, true
 	if send.Message.MessageID == "" {
 		sum := sha256.Sum256([]byte(p.ID + send.Message.Digest()))
 		send.Message.MessageID = "answer-" + hex.EncodeToString(sum[:16])

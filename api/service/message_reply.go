@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -175,10 +176,16 @@ func compose(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 	if p.BadDecision != nil {
 		return l, p.BadDecision
 	}
-	gate, reply, err := answer(v.Gates, m, p.Decision, forTask)
+	open := v.Gates
+	if p.Gate != "" {
+		open = slices.DeleteFunc(slices.Clone(open), func(g *opt.Gate) bool { return g.ID != p.Gate })
+	}
+	gate, reply, err := answer(open, m, p.Decision, forTask)
 	switch {
 	case err != nil:
 		return l, err
+	case reply == nil && p.Gate != "":
+		return l, errNotWaiting
 	case reply == nil && forTask != "": // a note for a task under the root
 		ref, _ := opt.ParseID(forTask)
 		l.PlanID, l.ForTask = ref.PlanID, forTask
