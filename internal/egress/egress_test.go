@@ -342,6 +342,7 @@ func TestClient_allowsPrivateForDevelopment(t *testing.T) {
 	for url, want := range map[string]string{
 		"http://127.0.0.1:8080/": "", "http://localhost:8080/": "", "https://10.0.0.5/": "", "http://[::1]:8080/": "", "http://[fd00::1]/": "", "http://loopback.example.com/": "",
 		"http://169.254.169.254/": egress.RuleAddress, "http://metadata.google.internal/": egress.RuleHost, "http://[fe80::1]/": egress.RuleAddress,
+		"http://[fd00:ec2::254]/": egress.RuleAddress, "http://[fd20:ce::254]/": egress.RuleAddress, "http://100.100.100.200/": egress.RuleAddress,
 		"http://127.1/": egress.RuleSpelling, "http://a@localhost/": egress.RuleUser, "ftp://localhost/": egress.RuleScheme, "http://0.0.0.0/": egress.RuleAddress,
 	} {
 		var d *egress.Denied
