@@ -3,6 +3,7 @@ package identity
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"time"
 
 	"longhaul/api/service"
 )
@@ -15,13 +16,18 @@ type Certificates struct {
 	Scopes []service.Scope
 }
 
-// caller returns the caller on a connection; nil for one without TLS. A nil c
-// accepts none.
-func (c *Certificates) caller(state *tls.ConnectionState) (service.Caller, error) {
+// caller returns the caller on a connection; state is nil for one without TLS. A
+// connection may be open for longer than its certificate is valid. A nil c accepts
+// none.
+func (c *Certificates) caller(state *tls.ConnectionState, now time.Time) (service.Caller, error) {
 	if c == nil || state == nil || len(state.VerifiedChains) == 0 {
 		return service.Caller{}, errNone
 	}
-	return named(service.Caller{Tenant: c.Tenant, Principal: subject(state.VerifiedChains[0][0]), Scopes: c.Scopes})
+	leaf := state.VerifiedChains[0][0]
+	if now.After(leaf.NotAfter) {
+		return service.Caller{}, errExpired
+	}
+	return named(service.Caller{Tenant: c.Tenant, Principal: subject(leaf), Scopes: c.Scopes})
 }
 
 func subject(leaf *x509.Certificate) string {

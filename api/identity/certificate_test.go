@@ -129,7 +129,8 @@ func TestAuthenticate_certificate(t *testing.T) {
 	}
 }
 
-// A certificate that the listener has not verified proves nothing.
+// A certificate that the listener has not verified proves nothing, nor does one
+// that has expired on an open connection.
 func TestAuthenticate_unverified(t *testing.T) {
 	f := newFixture(t, identity.Config{Certificates: &identity.Certificates{Tenant: "acme"}})
 	leaf := newIssuer(t).client(t, x509.Certificate{Subject: pkix.Name{CommonName: "Build"}}).Leaf
@@ -141,6 +142,10 @@ func TestAuthenticate_unverified(t *testing.T) {
 	r.TLS.VerifiedChains = [][]*x509.Certificate{{leaf}}
 	if got, err := f.Authenticate(r); err != nil || got.Principal != "Build" {
 		t.Errorf("verified: caller %+v, error %v", got, err)
+	}
+	f.clock.move(leaf.NotAfter.Sub(f.clock.Now()) + time.Second)
+	if got, err := f.Authenticate(r); err == nil {
+		t.Errorf("expired since the connection was opened: caller %+v", got)
 	}
 }
 

@@ -47,7 +47,7 @@ func (c claims) time(name string) time.Time {
 
 var (
 	errNoExpiry = errors.New("the token has no time of expiry")
-	errExpired  = errors.New("the token has expired")
+	errExpired  = errors.New("the credential has expired")
 	errEarly    = errors.New("the token is not valid yet")
 )
 

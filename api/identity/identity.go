@@ -90,7 +90,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (service.Caller, error) {
 	case err != nil:
 		return service.Caller{}, err
 	case text == "":
-		return a.certificates.caller(r.TLS)
+		return a.certificates.caller(r.TLS, a.now())
 	}
 	digest := sha256.Sum256([]byte(text))
 	known, before := a.recent.Get(digest)
