@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"longhaul/api/service"
 	"longhaul/opt"
@@ -199,4 +202,32 @@ type counted struct {
 func (w counted) Close() {
 	w.Watch.Close()
 	w.open.Done()
+}
+
+// A stream ends when its caller is not accepted any more.
+func TestStreams_callerRefused(t *testing.T) {
+	var revoked atomic.Bool
+	s := newService(t, func(c *config) {
+		c.Recheck, c.Heartbeat = time.Nanosecond, 5*time.Millisecond
+		c.Authenticate = func(r *http.Request) (service.Caller, error) {
+			if revoked.Load() {
+				return service.Caller{}, errors.New("revoked")
+			}
+			return whoever(r)
+		}
+	})
+	task := s.send(t, "m", "slow")
+	ctx, cancel := context.WithTimeout(with(t), 20*time.Second)
+	defer cancel()
+	stream, err := s.SubscribeToTask(ctx, &a2apb.SubscribeToTaskRequest{Id: task.GetId()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	revoked.Store(true)
+	if _, err := rest(stream); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("end of the stream: %v", err)
+	}
 }

@@ -52,8 +52,9 @@ type Call struct {
 	Active    []string // extensions that are on, once Activate has been called
 	Fault     *Fault   // that it failed with
 
-	quota               Quota  // nil for a call without limits
-	leave               func() // ends its place in the quota; nil: it has none
+	quota               Quota    // nil for a call without limits
+	leave               func()   // ends its place in the quota; nil: it has none
+	presence            presence // of its caller, for a stream
 	began               time.Time
 	objectiveID, taskID string
 	refused             string // why its credentials were refused; for the log alone
@@ -96,6 +97,7 @@ type calls struct {
 	rand       io.Reader
 	extensions []Extension
 	quota      Quota
+	recheck    time.Duration // of the callers of open streams
 }
 
 var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
@@ -132,6 +134,7 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 		if err = c.authenticate(steps.Authenticate); err != nil {
 			return err
 		}
+		c.presence = presence{steps.Authenticate, c.Caller, s.recheck, time.Now()}
 		if err := c.enter(s.quota); err != nil {
 			return err
 		}

@@ -32,12 +32,11 @@ func (c *Call) left() {
 // ends. The stream has the place until it is closed. The place is taken first: a
 // send that is refused for it delivers nothing.
 func (c *Call) streaming(open func() (*Stream, error)) (out *Stream, err error) {
-	if c.quota == nil {
-		return open()
-	}
-	leave, err := c.quota.Stream(c.Caller)
-	if err != nil {
-		return nil, err
+	leave := func() {}
+	if c.quota != nil {
+		if leave, err = c.quota.Stream(c.Caller); err != nil {
+			return nil, err
+		}
 	}
 	defer func() {
 		if out == nil {
@@ -47,7 +46,7 @@ func (c *Call) streaming(open func() (*Stream, error)) (out *Stream, err error) 
 	if out, err = open(); err != nil {
 		return nil, err
 	}
-	out.leave = leave
+	out.leave, out.caller = leave, c.presence
 	c.left()
 	return out, nil
 }

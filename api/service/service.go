@@ -45,6 +45,7 @@ type Config struct {
 	MaxQueue     int           // objectives that may wait in one context; zero: 9,999
 	Limits       opt.Limits    // of one objective; zero: its defaults
 	Quota        Quota         // of authenticated callers; nil: no limits
+	Recheck      time.Duration // how often the caller of an open stream is authenticated again; zero: 15 s
 
 	// CheckPush returns why states may not be delivered to a URL, in words for its
 	// client. Nil turns push notifications off.
@@ -65,6 +66,7 @@ func withDefaults(cfg Config) Config {
 	cfg.CancelWait = cmp.Or(cfg.CancelWait, 5*time.Second)
 	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, 10*time.Second)
 	cfg.MaxQueue = cmp.Or(cfg.MaxQueue, 9999)
+	cfg.Recheck = cmp.Or(cfg.Recheck, 15*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, zap.NewNop())
 	if cfg.CheckSample == nil {
 		cfg.CheckSample = cfg.CheckPush
@@ -111,7 +113,7 @@ func New(cfg Config) *Service {
 		ids   = ids{cfg.Idempotency, cfg.Rand}
 		pages = &pages{journal: cfg.Journal}
 	)
-	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions(cfg.Limits), quota: cfg.Quota}
+	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions(cfg.Limits), quota: cfg.Quota, recheck: cfg.Recheck}
 	s.cards = newCards(cfg)
 	s.streams = streams{read, wait, cfg.Watch}
 	s.pushes = pushes{cfg: cfg, read: read, out: out, ids: ids, pages: pages}

@@ -34,6 +34,7 @@ type Stream struct {
 	ends        func(a2a.TaskState) bool // the stream ends with an event of this state
 	hierarchy   *hierarchy               // nil if the client does not understand the extension
 
+	caller   presence
 	leave    func()       // ends its place in the quota of the caller; nil for none
 	first    *StreamEvent // sent before all others; nil for a resumed stream
 	page     []opt.Recorded
@@ -144,7 +145,7 @@ func resumeAfter(c *Call, param *int64, v opt.TaskView) (after int64, ok bool) {
 
 // Next waits for the next event. It returns io.EOF at the end of the stream,
 // ErrClosing when the service closes before that, and ErrIdle when idle, which may
-// be nil, is ready first.
+// be nil, is ready first. It is a fault if the caller is not accepted any more.
 func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, error) {
 	if first := s.first; first != nil {
 		s.first = nil
@@ -153,6 +154,9 @@ func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, 
 	for !s.done {
 		if s.wait.isClosing() {
 			return StreamEvent{}, ErrClosing
+		}
+		if err := s.caller.check(); err != nil {
+			return StreamEvent{}, err
 		}
 		for len(s.page) > 0 {
 			r := s.page[0]

@@ -1,0 +1,60 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// A stream ends when its caller is not accepted any more. It goes on while the
+// credential cannot be checked.
+func TestStream_callerRefused(t *testing.T) {
+	var outcome atomic.Pointer[error] // of authentication; nil for success
+	var asked atomic.Int32
+	refuse := func(err error) { outcome.Store(&err) }
+	s := newService(t, func(c *config) {
+		c.Recheck, c.Heartbeat = time.Nanosecond, 5*time.Millisecond
+		c.Authenticate = func(r *http.Request) (service.Caller, error) {
+			asked.Add(1)
+			if err := outcome.Load(); err != nil {
+				return service.Caller{}, *err
+			}
+			return whoever(r)
+		}
+	})
+	id := s.send(t, "m", "slow").at("id").String()
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+"/a2a/rest/tasks/"+id+":subscribe", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("A2A-Version", "1.0")
+	res, err := srv.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	for _, err := range []error{fmt.Errorf("journal: %w", opt.ErrUnavailable), service.TooMany(time.Second)} {
+		refuse(err)
+		from := asked.Load()
+		s.until(t, func() bool { return asked.Load() > from+1 })
+	}
+	refuse(errors.New("revoked"))
+	body, err := io.ReadAll(res.Body)
+	if text := string(body); err != nil || !strings.Contains(text, `"TASK_STATE_WORKING"`) || !strings.Contains(text, `"UNAUTHENTICATED"`) || strings.Contains(text, "revoked") {
+		t.Errorf("error %v, stream: %s", err, body)
+	}
+}
