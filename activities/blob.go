@@ -69,7 +69,12 @@ func convert(artifacts []a2a.Artifact, parts func([]a2a.Part) ([]a2a.Part, error
 // attachWork returns w with all contents in place of references, for executors.
 func (c contents) attachWork(ctx context.Context, w Work) (Work, error) {
 	var err error
-	w.Messages, w.Results = slices.Clone(w.Messages), slices.Clone(w.Results)
+	w.Messages, w.Results, w.Replies = slices.Clone(w.Messages), slices.Clone(w.Results), slices.Clone(w.Replies)
+	for i := range w.Replies {
+		if w.Replies[i].Edited, err = c.attach(ctx, w.Replies[i].Edited); err != nil {
+			return w, err
+		}
+	}
 	for i := range w.Messages {
 		if w.Messages[i].Parts, err = c.attach(ctx, w.Messages[i].Parts); err != nil {
 			return w, err

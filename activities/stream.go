@@ -171,6 +171,24 @@ func (s *stream) finish(ctx context.Context, out Outcome) (Outcome, error) {
 	}
 	out.Try = s.try
 	var err error
+	if out.Gate, err = s.gate(ctx, out.Gate); err != nil {
+		return Outcome{}, err
+	}
 	out.Artifacts, err = s.contents.detachAll(ctx, artifacts)
 	return out, err
+}
+
+// gate returns a gate of the executor with references in the place of large
+// contents of its object, whose id becomes unique within the objective.
+func (s *stream) gate(ctx context.Context, g *opt.Gate) (*opt.Gate, error) {
+	if g == nil {
+		return nil, nil
+	}
+	out := *g
+	if out.ArtifactID != "" {
+		out.ArtifactID = opt.ArtifactID(s.work.TaskID, out.ArtifactID)
+	}
+	var err error
+	out.Object, err = s.contents.detach(ctx, g.Object)
+	return &out, err
 }

@@ -19,7 +19,7 @@ const KeyText = "longhaul/v1/text"
 
 // AllResults is what a [Piece] names for the results of every task before its
 // own.
-const AllResults = "all"
+const AllResults = opt.AllResults
 
 // maxText is the most text of results, in bytes, in the input of one task. It
 // bounds memory, since an input may name results many times and a worker runs
@@ -33,10 +33,7 @@ const maxText = 1 << 20
 type Text []Piece
 
 // A Piece is a part of a Text.
-type Piece struct {
-	Literal string
-	Results string // "task-2" for the results of that task of the plan, or [AllResults]; "" for a literal
-}
+type Piece = opt.Piece
 
 // named is the JSON of a piece that is no literal.
 type named struct {

@@ -12,7 +12,7 @@ import (
 
 // The first word of a message says how it is handled: "quiet": no worker works on
 // it; "slow": its task runs until the test ends it; "approve", "clarify", "auth"
-// and "two" wait for a person first; "fail" fails. Other messages complete at
+// and "two" wait for a person first; "outline" shows a person what a task has made; "fail" fails. Other messages complete at
 // once.
 func word(m *a2a.Message) string {
 	if m == nil {
@@ -28,6 +28,13 @@ func sleeps(o opt.Opening) bool { return o.Message != nil && word(o.Message) == 
 // concurrent tasks and one after them. It never ends for "quiet".
 func makePlans(_ opt.Objective, request *a2a.Message) (servicetest.Made, bool) {
 	plan := opt.PlanSpec{Name: "The plan", Tasks: []opt.TaskSpec{{Name: "First"}}}
+	if word(request) == "outline" {
+		gate := opt.TaskSpec{Name: "Approve", Ask: &opt.Gate{
+			Kind: opt.Approval, Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept},
+			Form: &opt.GateForm{Title: []opt.Piece{{Literal: "Good? "}, {Results: opt.AllResults}}, Object: []string{"task-0"}},
+		}, Uses: []string{"task-0"}}
+		plan.Tasks = append(plan.Tasks, gate, opt.TaskSpec{Name: "Last"})
+	}
 	if word(request) == "two" {
 		plan.Tasks = append(plan.Tasks, opt.TaskSpec{Name: "Second"}, opt.TaskSpec{Name: "Third", Dependencies: []string{"task-0", "task-1"}})
 	}
@@ -44,6 +51,8 @@ func play(w opt.Work) servicetest.Play {
 		return servicetest.Play{}
 	case first == "fail":
 		return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskFailed, Code: "broken", Message: "It did not work."}}
+	case first == "outline":
+		return outline(w)
 	case len(w.Replies) == 0 && w.Name != "Third":
 		if g := gateFor(first); g != nil {
 			return servicetest.Play{Outcome: &opt.Outcome{State: g.State(), Gate: g}}
@@ -69,7 +78,22 @@ func gateFor(word string) *opt.Gate {
 }
 
 func approval() *opt.Gate {
-	return &opt.Gate{Kind: opt.Approval, Title: "Publish?", Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine}}
+	return &opt.Gate{Kind: opt.Approval, Title: "Publish?", Actions: []opt.Action{opt.Accept, opt.Reject}}
+}
+
+// outline makes an outline with the remarks that came back; its last task passes
+// on what it gets.
+func outline(w opt.Work) servicetest.Play {
+	text := "Outline"
+	for _, r := range w.Refined {
+		text += ", " + r.Remark()
+	}
+	if w.Name == "Last" {
+		text = "From: " + w.Results[0].Artifacts[0].Text()
+	}
+	return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{
+		{ArtifactID: w.TaskID, Parts: []a2a.Part{a2a.TextPart(text)}},
+	}}}
 }
 
 // finish streams a post in two pieces and completes its task.

@@ -47,7 +47,7 @@ func (e Event) complete() (has, known bool) {
 		return e.PlanID != "" && e.To != "" && e.PlanHead != nil, true
 	case PlanStarted, PlanPaused, PlanResumed, PlanStopping:
 		return e.PlanID != "" && e.PlanHead != nil, true
-	case TasksAdded:
+	case TasksAdded, TasksReopened:
 		return e.PlanID != "" && !slices.Contains(e.Tasks, nil), true
 	case TaskLinked:
 		return e.TaskID != "" && e.Link != "", true

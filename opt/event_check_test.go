@@ -33,6 +33,7 @@ var checked = map[opt.EventKind]struct {
 	opt.PlanPaused:        {opt.Event{PlanID: plan(1), PlanHead: &opt.PlanHead{}}, []string{"PlanID", "PlanHead"}},
 	opt.PlanResumed:       {opt.Event{PlanID: plan(1), PlanHead: &opt.PlanHead{}}, []string{"PlanID", "PlanHead"}},
 	opt.PlanStopping:      {opt.Event{PlanID: plan(1), PlanHead: &opt.PlanHead{}}, []string{"PlanID", "PlanHead"}},
+	opt.TasksReopened:     {opt.Event{PlanID: plan(1), Tasks: []*opt.Task{{}}}, []string{"PlanID"}},
 	opt.TasksAdded:        {opt.Event{PlanID: plan(1), Tasks: []*opt.Task{{}}}, []string{"PlanID"}},
 	opt.TaskLinked:        {opt.Event{TaskID: task(1, 0), Link: "x"}, []string{"TaskID", "Link"}},
 	opt.TaskMoved:         {opt.Event{TaskID: task(1, 0), To: "working"}, []string{"TaskID", "To"}},

@@ -31,8 +31,23 @@ const (
 	Ask        Action = "ask"
 )
 
-// A Gate is a question at which a task waits for a person. Its JSON is shown to
-// clients under metadata.openwop.interrupt, unchanged.
+// actions lists the actions in the order in which texts name them.
+var actions = []Action{Accept, Reject, Refine, EditAccept, Ask}
+
+// Actions returns the names of all actions, for texts.
+func Actions() string {
+	names := make([]string, len(actions))
+	for i, a := range actions {
+		names[i] = string(a)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Valid reports whether a is an action.
+func (a Action) Valid() bool { return slices.Contains(actions, a) }
+
+// A Gate is a question at which a task waits for a person. Clients see what
+// [Gate.Shown] returns, under metadata.openwop.interrupt.
 type Gate struct {
 	Kind         GateKind        `json:"kind"`
 	ID           string          `json:"interruptId"`
@@ -46,6 +61,10 @@ type Gate struct {
 	Questions    []Question      `json:"questions,omitempty"`
 	RequestedAt  a2a.Time        `json:"requestedAt,omitzero"`
 	ExpiresAt    a2a.Time        `json:"expiresAt,omitzero"`
+
+	Object  []a2a.Part `json:"object,omitempty"`  // what is to be decided on, as it is stored
+	Sources []string   `json:"sources,omitempty"` // ids of the tasks of the plan that made Object and can make it again
+	Form    *GateForm  `json:"form,omitempty"`    // of a gate that is not open yet
 }
 
 // A Question is one of the questions of a clarification gate.
@@ -71,6 +90,26 @@ type Reply struct {
 	Answers   []Answer `json:"answers,omitempty"` // of a clarification
 	DecidedBy string   `json:"decidedBy"`
 	At        a2a.Time `json:"decidedAt"`
+
+	Refine *Refinement `json:"refineFeedback,omitempty"` // of the action refine
+	Edited []a2a.Part  `json:"edited,omitempty"`         // of edit-accept: what takes the place of the object
+}
+
+// A Refinement says what is to be better about an object that is sent back.
+type Refinement struct {
+	Scope       string          `json:"scope,omitempty"` // whole, section or items
+	SectionPath json.RawMessage `json:"sectionPath,omitempty"`
+	ItemIDs     []string        `json:"itemIds,omitempty"`
+	Tags        []string        `json:"tags,omitempty"`
+	Text        string          `json:"text,omitempty"`
+}
+
+// Remark returns the words with which an object was sent back.
+func (r Reply) Remark() string {
+	if r.Refine != nil && r.Refine.Text != "" {
+		return r.Refine.Text
+	}
+	return r.Feedback
 }
 
 // GateID returns the id of the n-th gate of a task. It is the same on every replay.
@@ -99,13 +138,13 @@ func (g *Gate) Prompt() string {
 
 // Message returns the status message of taskID, the task at g or the root task
 // above it, when it begins to wait: the prompt as a text part, for clients that do
-// not know gates, then the gate as a data part.
+// not know gates, the gate as a data part, and the parts of the object.
 func (g *Gate) Message(contextID, taskID string) *a2a.Message {
 	return &a2a.Message{
 		MessageID: g.ID,
 		ContextID: contextID,
 		TaskID:    taskID,
 		Role:      a2a.RoleAgent,
-		Parts:     []a2a.Part{a2a.TextPart(g.Prompt()), a2a.DataPart(g)},
+		Parts:     append([]a2a.Part{a2a.TextPart(g.Prompt()), a2a.DataPart(g.Shown())}, g.Object...),
 	}
 }

@@ -41,6 +41,9 @@ func TaskID(planID string, m int) string {
 	return "task-" + strings.TrimPrefix(planID, "plan-") + "-" + strconv.Itoa(m)
 }
 
+// TaskPlace returns the name of the task with an index for tasks of the same plan.
+func TaskPlace(index int) string { return "task-" + strconv.Itoa(index) }
+
 // RootID returns the id of the root task of an attempt at an objective: the
 // objective's own id for the first attempt.
 func RootID(objectiveID string, attempt int) string {

@@ -165,7 +165,7 @@ func (p *Plan) Ready() []*Task {
 		if !p.Unordered() {
 			before = p.Tasks[:t.Index] // all of them, since a client may have completed a later one by hand
 		}
-		if t.State == TaskPending && !slices.ContainsFunc(before, func(b *Task) bool { return !b.Done() }) {
+		if (t.State == TaskPending || t.Awaits()) && !slices.ContainsFunc(before, func(b *Task) bool { return !b.Done() }) {
 			ready = append(ready, t)
 		}
 	}
@@ -204,6 +204,11 @@ func (p *Plan) Apply(e Event) error {
 		for _, t := range e.Tasks {
 			added := *t // later changes of the task must not change the event
 			p.Tasks = append(p.Tasks, &added)
+		}
+	case TasksReopened:
+		for _, t := range e.Tasks {
+			again := *t
+			p.Tasks[t.Index] = &again
 		}
 	case TaskMoved, TaskLinked, ArtifactAdded, MessageAdded:
 		return p.applyTask(e)

@@ -13,7 +13,7 @@ func (p *Plan) Next(at a2a.Time) []Event {
 	var events []Event
 	if p.closing() {
 		for _, t := range p.Tasks {
-			if t.State == TaskPending || t.State.Waiting() {
+			if t.State == TaskPending || t.State.Waiting() || t.Awaits() {
 				events = append(events, Event{Kind: TaskMoved, At: at, PlanID: p.ID, TaskID: t.A2AID(), From: string(t.State), To: string(TaskCanceled), Reason: p.why()})
 			}
 		}

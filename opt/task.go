@@ -28,6 +28,7 @@ type Task struct {
 	Gate      *Gate          `json:"gate,omitempty"`    // open now
 	Gates     int            `json:"gates,omitempty"`   // opened so far
 	Replies   []Reply        `json:"replies,omitempty"` // accepted so far, oldest first
+	Refined   []Reply        `json:"refined,omitempty"` // by which its results were sent back at gates of later tasks, oldest first
 	Notes     []a2a.Message  `json:"notes,omitempty"`   // messages of clients that decide nothing
 	Artifacts []a2a.Artifact `json:"artifacts,omitempty"`
 	Link      string         `json:"link,omitempty"`    // A2A task that stands in for it
@@ -44,14 +45,18 @@ func (t *Task) A2AID() string { return RootID(t.ID, t.Run) }
 
 // retry makes t pending in a new attempt, unless it is completed.
 func (t *Task) retry(attempt int) {
-	if t.State == TaskCompleted {
-		return
+	if t.State != TaskCompleted {
+		t.reset(attempt)
 	}
+}
+
+// reset makes t pending in a new attempt.
+func (t *Task) reset(attempt int) {
 	*t = Task{
 		ID: t.ID, Index: t.Index, Name: t.Name, Description: t.Description, Dependencies: t.Dependencies, State: TaskPending,
 		Metadata: t.Metadata, Executor: t.Executor, Input: t.Input, Ask: t.Ask, Attempts: t.Attempts, Timeout: t.Timeout,
 		Retry: t.Retry, Uses: t.Uses,
-		Gates: t.Gates, Notes: t.Notes, Link: t.Link, Follow: t.Follow, Run: attempt,
+		Gates: t.Gates, Notes: t.Notes, Refined: t.Refined, Link: t.Link, Follow: t.Follow, Run: attempt,
 	}
 }
 
@@ -70,14 +75,20 @@ func (t *Task) Done() bool {
 func (t *Task) Broken() bool { return t.State.Ended() && !t.Done() }
 
 // Running reports whether the task holds one of its plan's slots.
-func (t *Task) Running() bool { return t.State == TaskSubmitted || t.State == TaskWorking }
+func (t *Task) Running() bool {
+	return t.State == TaskSubmitted || t.State == TaskWorking && !t.Awaits()
+}
+
+// Awaits reports whether the task has sent its object back and waits until it is
+// made again. Then it opens its gate again.
+func (t *Task) Awaits() bool { return t.State == TaskWorking && t.Reason == SentBack }
 
 func (t *Task) move(e Event) {
-	t.State, t.Reason, t.Gate = TaskState(e.To), e.Reason, e.Gate
-	t.ByHand = t.ByHand || e.Reason == ByHand
-	if e.Gate != nil {
+	if e.Gate != nil && (t.Gate == nil || t.Gate.ID != e.Gate.ID) {
 		t.Gates++
 	}
+	t.State, t.Reason, t.Gate = TaskState(e.To), e.Reason, e.Gate
+	t.ByHand = t.ByHand || e.Reason == ByHand
 	if (t.State == TaskFailed || t.State == TaskRejected) && e.Status != nil {
 		t.Failure = e.Status.Text()
 	}
@@ -108,8 +119,9 @@ func (t *Task) keep(c Chunk) {
 
 // Reasons of moves that no executor makes.
 const (
-	ByHand       = "by-hand" // a client made the move
-	ReasonLinked = "linked"  // the linked task ended in this state
+	ByHand       = "by-hand"   // a client made the move
+	ReasonLinked = "linked"    // the linked task ended in this state
+	SentBack     = "sent-back" // a person has sent back what the task asked about
 )
 
 // A Retry says when another attempt at a task is made. The zero value is the

@@ -26,6 +26,7 @@ type Work struct {
 	Messages []a2a.Message `json:"messages,omitempty"` // from clients, oldest first; untrusted
 	Results  []Result      `json:"results,omitempty"`  // of the tasks before this one
 	Replies  []Reply       `json:"replies,omitempty"`  // to the gates this task has opened, oldest first
+	Refined  []Reply       `json:"refined,omitempty"`  // that sent back what this task made before, at gates of later tasks, oldest first
 
 	Round   int    `json:"round"`   // 1, and one more after each gate
 	Attempt int    `json:"attempt"` // within the round: 1, and one more after each failure

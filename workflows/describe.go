@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.temporal.io/sdk/workflow"
+
+	"longhaul/opt"
 )
 
 // describe shows the state of the plan in Temporal's UI, as Markdown.
@@ -22,7 +24,40 @@ func (p *planPart) describe(ctx workflow.Context) {
 		}
 		b.WriteString("\n")
 	}
+	for _, t := range p.State.Plan.Waiting() {
+		b.WriteString(objectText(t.Name, t.Gate))
+	}
 	workflow.SetCurrentDetails(ctx, b.String())
+}
+
+// mostDescribed bounds the text of an object in Temporal's UI, in bytes.
+const mostDescribed = 4 << 10
+
+// objectText returns what is to be decided on at a gate, as a quotation: its text is
+// that of an executor and must not be taken for ours.
+func objectText(name string, g *opt.Gate) string {
+	var b strings.Builder
+	for _, p := range g.Object {
+		switch {
+		case p.Text != nil:
+			b.WriteString(*p.Text)
+		case p.Data != nil:
+			b.Write(p.Data)
+		case p.Ref != nil:
+			fmt.Fprintf(&b, "(%s of %d bytes) %s", p.Ref.Member, p.Ref.Size, p.Filename)
+		default:
+			fmt.Fprintf(&b, "(a file) %s", p.Filename)
+		}
+		b.WriteString("\n")
+	}
+	text := strings.TrimSpace(b.String())
+	if len(text) > mostDescribed {
+		text = strings.ToValidUTF8(text[:mostDescribed], "") + "…"
+	}
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("\nTo be decided on at %q:\n\n> %s\n", name, strings.ReplaceAll(text, "\n", "\n> "))
 }
 
 // describe shows the state of the objective in Temporal's UI, as Markdown.

@@ -38,7 +38,7 @@ func parseOne(verb, rest string) (command, bool) {
 	c := command{verb: verb, text: rest}
 	words := strings.Fields(rest)
 	switch verb {
-	case "approve", "ask", "say":
+	case "approve", "ask", "heed", "say":
 		return c, rest != ""
 	case "panic", "pass":
 		return c, rest == ""

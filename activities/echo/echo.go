@@ -13,6 +13,7 @@
 //	approve Ship it?  wait for a person's approval; a rejection fails the task
 //	ask What color?  wait for a person's answer
 //	say Hello         answer with this text
+//	heed Mind:        answer with this text and what a person said who sent the work back, each time one did
 //	pass              answer with nothing: the results of the tasks before are passed on
 //
 // Without a "say" the answer is the description, the input and the names of the
@@ -87,6 +88,10 @@ func (r *run) do(ctx context.Context, c command) (*activities.Outcome, error) {
 		return r.gate(c), nil
 	case "say":
 		r.said = append(r.said, c.text)
+	case "heed":
+		for _, reply := range r.work.Refined {
+			r.said = append(r.said, c.text+" "+reply.Remark())
+		}
 	case "pass":
 		r.silent = true
 	}

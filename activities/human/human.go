@@ -8,6 +8,7 @@ package human
 
 import (
 	"fmt"
+	"slices"
 
 	"longhaul/opt"
 )
@@ -19,8 +20,16 @@ const Executor = "human"
 type Form struct {
 	Approve     string         `json:"approve,omitempty" yaml:"approve"`         // the title of an approval
 	Description string         `json:"description,omitempty" yaml:"description"` // more about it
+	Actions     []opt.Action   `json:"actions,omitempty" yaml:"actions"`         // that an approval offers; nil for the usual ones
+	Results     opt.GateForm   `json:"results,omitzero" yaml:"-"`                // what of an approval is made from results of tasks before it
 	Questions   []QuestionForm `json:"questions,omitempty" yaml:"questions"`     // of a clarification
 }
+
+// Actions of an approval that does not name them.
+var (
+	withoutObject = []opt.Action{opt.Accept, opt.Reject}
+	withObject    = []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept}
+)
 
 // QuestionForm is one question of a Form.
 type QuestionForm struct {
@@ -34,12 +43,14 @@ func (f Form) Gate() (*opt.Gate, error) {
 	switch {
 	case f.Approve != "" && len(f.Questions) > 0:
 		return nil, fmt.Errorf("a human task either approves or asks questions, not both")
-	case f.Approve != "":
-		return &opt.Gate{Kind: opt.Approval, Title: f.Approve, Description: f.Description, Actions: []opt.Action{opt.Accept, opt.Reject}}, nil
+	case f.Approve != "" || len(f.Results.Title) > 0:
+		return f.approval()
+	case len(f.Actions) > 0:
+		return nil, fmt.Errorf("only an approval has actions")
 	case len(f.Questions) == 0:
 		return nil, fmt.Errorf("a human task needs \"approve\" or \"questions\"")
 	}
-	g := &opt.Gate{Kind: opt.Clarification, Description: f.Description}
+	g := &opt.Gate{Kind: opt.Clarification, Description: f.Description, Form: f.form()}
 	seen := map[string]bool{}
 	for i, q := range f.Questions {
 		if q.ID == "" {
@@ -52,4 +63,37 @@ func (f Form) Gate() (*opt.Gate, error) {
 		g.Questions = append(g.Questions, opt.Question{ID: q.ID, Question: q.Question})
 	}
 	return g, nil
+}
+
+// approval returns the gate of an approval.
+func (f Form) approval() (*opt.Gate, error) {
+	g := &opt.Gate{Kind: opt.Approval, Title: f.Approve, Description: f.Description, Actions: f.Actions}
+	shows := len(f.Results.Object) > 0
+	switch {
+	case len(g.Actions) == 0 && shows:
+		g.Actions = slices.Clone(withObject)
+	case len(g.Actions) == 0:
+		g.Actions = slices.Clone(withoutObject)
+	}
+	for _, a := range g.Actions {
+		switch {
+		case !a.Valid():
+			return nil, fmt.Errorf("there is no action %q: an approval offers some of %s", a, opt.Actions())
+		case !shows && (a == opt.Refine || a == opt.EditAccept):
+			return nil, fmt.Errorf("the action %s needs an object", a)
+		}
+	}
+	if !slices.Contains(g.Actions, opt.Accept) {
+		return nil, fmt.Errorf("an approval must offer accept")
+	}
+	g.Form = f.form()
+	return g, nil
+}
+
+// form returns what is made from results, nil for nothing.
+func (f Form) form() *opt.GateForm {
+	if len(f.Results.Title)+len(f.Results.Description)+len(f.Results.Object) == 0 {
+		return nil
+	}
+	return &f.Results
 }

@@ -41,14 +41,16 @@ func (s checks) checkPlan(p *plan) {
 	var tasks []*step
 	for _, t := range p.tasks {
 		tasks = append(tasks, &t.step)
+	}
+	s.resolveUses(p, s.resolve("task", p.line, tasks))
+	for _, t := range p.tasks {
 		if t.form == nil {
 			continue
 		}
-		if _, err := t.form.gate(sample); err != nil {
+		if _, err := t.form.gate(sample, t.places); err != nil {
 			s.wrong.add(s.file, t.form.line, "%v", err)
 		}
 	}
-	s.resolveUses(p, s.resolve("task", p.line, tasks))
 }
 
 // resolveUses finds the tasks that inputs name. index has the indexes of tasks by

@@ -118,7 +118,7 @@ func (s *source) task(n *yaml.Node) *task {
 	members := s.members(&t.step)
 	members["executor"] = func(n *yaml.Node) { t.executor = s.str(n) }
 	members["input"] = func(n *yaml.Node) { t.input, t.uses = s.input(n) }
-	members["human"] = func(n *yaml.Node) { t.form = s.form(n) }
+	members["human"] = func(n *yaml.Node) { t.form, t.uses = s.form(n) }
 	members["attempts"] = func(n *yaml.Node) { t.attempts = s.number(n, 1, maxAttempts) }
 	members["timeout"] = func(n *yaml.Node) { t.timeout = s.seconds(n) }
 	attempts := 0
@@ -156,14 +156,20 @@ func (s *source) seconds(n *yaml.Node) int {
 	return int(d / time.Second)
 }
 
-func (s *source) form(n *yaml.Node) *form {
+// form reads the form of a human task, and also returns the tasks that it names.
+func (s *source) form(n *yaml.Node) (*form, []ref) {
+	s.uses = nil
 	f := &form{line: n.Line}
 	s.object(n, "a human form", table{
-		"approve":     func(n *yaml.Node) { f.approve = s.text(n) },
-		"description": func(n *yaml.Node) { f.description = s.text(n) },
-		"questions":   func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) },
+		"approve":     func(n *yaml.Node) { f.approve = s.resultText(n) },
+		"description": func(n *yaml.Node) { f.description = s.resultText(n) },
+		"object":      func(n *yaml.Node) { f.object = s.resultText(n) },
+		"actions": func(n *yaml.Node) {
+			s.list(n, func(n *yaml.Node) { f.actions = append(f.actions, opt.Action(s.str(n))) })
+		},
+		"questions": func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) },
 	})
-	return f
+	return f, s.uses
 }
 
 func (s *source) question(n *yaml.Node) question {

@@ -99,7 +99,13 @@ func TestLoad_refuses(t *testing.T) {
 		{"results in a name", "…\n  - name: '{{results \"T\"}}'", "x.yaml:7: " + inputAlone},
 		{"results in a description", "…\n  - name: U\n    description: |\n      say {{results}}", "x.yaml:8: " + inputAlone},
 		{"results in a plan", "…\n- name: '{{results}}'\n  tasks: [{name: T}]", "x.yaml:7: " + inputAlone},
-		{"results in a form", "…\n  - name: U\n    human: {approve: '{{results}}'}", "x.yaml:8: " + inputAlone},
+		{"results in a question", "…\n  - name: U\n    human: {questions: [{question: '{{results}}'}]}", "x.yaml:8: " + inputAlone},
+		{"an object that is text", "…\n  - name: U\n    human: {approve: 'Good?', object: 'the {{results}}'}", `x.yaml:8: an object is only results, such as {{results "Task"}}`},
+		{"an object of questions", "…\n  - name: U\n    human: {actions: [accept], questions: [{question: 'Why?'}]}", "x.yaml:8: only an approval has actions"},
+		{"an object of a later task", "…\n  - name: U\n    human: {approve: 'Good?', object: '{{results \"V\"}}'}\n  - name: V", `x.yaml:8: the task "V" does not come before this one`},
+		{"an unknown action", "…\n  - name: U\n    human: {approve: 'Good?', actions: [accept, maybe]}", `x.yaml:8: there is no action "maybe": an approval offers some of accept, reject, refine, edit-accept, ask`},
+		{"refine without an object", "…\n  - name: U\n    human: {approve: 'Good?', actions: [accept, refine]}", "x.yaml:8: the action refine needs an object"},
+		{"an approval without accept", "…\n  - name: U\n    human: {approve: 'Good?', actions: [reject]}", "x.yaml:8: an approval must offer accept"},
 		{"results in a pipe", "…\n  - {name: U, input: '{{results \"T\" | short 9}}'}", "x.yaml:7: " + standAlone},
 		{"results as an argument", "…\n  - {name: U, input: '{{short 9 (results \"T\")}}'}", "x.yaml:7: " + standAlone},
 		{"results in parentheses", "…\n  - {name: U, input: '{{(results \"T\")}}'}", "x.yaml:7: " + standAlone},
@@ -135,7 +141,7 @@ func TestLoad_refuses(t *testing.T) {
 }
 
 const (
-	inputAlone = "results can be used only in the input of a task: nothing else waits for results"
+	inputAlone = "results can be used only in the input of a task and in an approval: nothing else waits for results"
 	standAlone = `results are not there yet when a template is worked out: they stand alone, as {{results "Task"}}`
 	oneName    = "results takes the name of one task in quotes, or nothing"
 )

@@ -55,6 +55,8 @@ type task struct {
 type form struct {
 	line                 int
 	approve, description text
+	object               text // only calls of results; zero for none
+	actions              []opt.Action
 	questions            []question
 }
 
@@ -104,7 +106,7 @@ func (t *task) spec(f facts, unnamed string) (opt.TaskSpec, error) {
 	}
 	if t.form != nil {
 		spec.Executor = human.Executor
-		spec.Ask, err = t.form.gate(f)
+		spec.Ask, err = t.form.gate(f, t.places)
 		return spec, err
 	}
 	if t.input == nil {
@@ -147,14 +149,18 @@ func (s *step) metadata() a2a.Metadata {
 	return a2a.Metadata{}.With(opt.KeyOptional, true)
 }
 
-// gate returns the gate that f describes for a request.
-func (f *form) gate(facts facts) (*opt.Gate, error) {
-	var h human.Form
+// gate returns the gate that f describes for a request. places has the tasks that
+// it names, as in opt.
+func (f *form) gate(facts facts, places map[string]string) (*opt.Gate, error) {
+	h := human.Form{Actions: f.actions}
 	var err error
-	if h.Approve, err = f.approve.render(facts); err != nil {
+	if h.Approve, h.Results.Title, err = f.approve.pieces(facts, places); err != nil {
 		return nil, err
 	}
-	if h.Description, err = f.description.render(facts); err != nil {
+	if h.Description, h.Results.Description, err = f.description.pieces(facts, places); err != nil {
+		return nil, err
+	}
+	if h.Results.Object, err = f.object.objects(facts, places); err != nil {
 		return nil, err
 	}
 	for _, q := range f.questions {

@@ -58,7 +58,7 @@ func (c *checker) function(n *parse.IdentifierNode) error {
 	case n.Ident != resultsFunc:
 		return refused(n)
 	case !c.input:
-		return errors.New("results can be used only in the input of a task: nothing else waits for results")
+		return errors.New("results can be used only in the input of a task and in an approval: nothing else waits for results")
 	}
 	return errors.New(`results are not there yet when a template is worked out: they stand alone, as {{results "Task"}}`)
 }

@@ -7,6 +7,7 @@ import (
 	"text/template"
 
 	"longhaul/activities"
+	"longhaul/opt"
 )
 
 // A text is a string of a playbook. Text between {{ and }} is a template over
@@ -16,7 +17,7 @@ import (
 //	short 60 .Message   one line, up to a semicolon, of 60 characters at the most
 //
 // short keeps the text of a client from becoming a second echo command. The input
-// of a task, and nothing else, may also use
+// of a task, and the text of an approval, may also use
 //
 //	{{results "Search"}}   the text of what that task made, which comes before this one
 //	{{results}}            the text of all that the task builds on
@@ -35,7 +36,7 @@ var (
 )
 
 // parseText reads raw and tries it out. input says whether raw is part of a
-// task's input.
+// task's input or of an approval, which may name results.
 func parseText(raw string, input bool) (text, error) {
 	if !strings.Contains(raw, "{{") {
 		return text{raw: raw}, nil
@@ -96,6 +97,32 @@ func (t text) fill(f facts, places map[string]string) (any, error) {
 		return nil, plain(err)
 	}
 	return p.value(), nil
+}
+
+// pieces returns t for a request: as a string, or as pieces if it has results.
+func (t text) pieces(f facts, places map[string]string) (string, []opt.Piece, error) {
+	v, err := t.fill(f, places)
+	if filled, ok := v.(activities.Text); ok {
+		return "", filled, err
+	}
+	whole, _ := v.(string)
+	return whole, nil, err
+}
+
+// objects returns the tasks whose results t, an object, names.
+func (t text) objects(f facts, places map[string]string) ([]string, error) {
+	literal, filled, err := t.pieces(f, places)
+	var out []string
+	for _, p := range filled {
+		literal += p.Literal
+		if p.Results != "" {
+			out = append(out, p.Results)
+		}
+	}
+	if err == nil && strings.TrimSpace(literal) != "" {
+		err = errors.New(`an object is only results, such as {{results "Task"}}`)
+	}
+	return out, err
 }
 
 // pieces are the output of a template so far. A template writes everything before

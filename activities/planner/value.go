@@ -64,6 +64,12 @@ func (s *source) scalar(n *yaml.Node) any {
 	}
 }
 
+// resultText reads a text that may be a template and may name results.
+func (s *source) resultText(n *yaml.Node) text {
+	s.str(n)
+	return s.inputText(n)
+}
+
 // inputText reads a string of an input.
 func (s *source) inputText(n *yaml.Node) text {
 	t, err := parseText(n.Value, true)

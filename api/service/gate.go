@@ -18,11 +18,13 @@ type GateDecision struct {
 	Action   opt.Action // as the message says it: it may be unknown
 	Feedback string
 	Answers  []opt.Answer
+	Refine   *opt.Refinement
+	Edited   json.RawMessage // of edit-accept
 }
 
 // served lists the actions that are implemented. A gate may offer others, which
 // are refused.
-var served = []opt.Action{opt.Accept, opt.Reject}
+var served = []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept}
 
 // answer returns the gate that m answers and the reply in m. Both are nil if m is
 // a note. A message that is not clearly a reply or a note is refused: a gate must
@@ -59,7 +61,15 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 	if err := oneDecision(m, d.Action); err != nil {
 		return nil, nil, err
 	}
-	reply.Action, reply.Feedback = d.Action, d.Feedback
+	reply.Action, reply.Feedback, reply.Refine = d.Action, d.Feedback, d.Refine
+	switch {
+	case d.Action == opt.Refine && d.Refine == nil && d.Feedback == "":
+		return nil, nil, invalid(d.Field+"refineFeedback", "is required: it says what is to be better")
+	case d.Action == opt.EditAccept && d.Edited == nil:
+		return nil, nil, invalid(d.Field+"editedArtifactData", "is required: it takes the place of what was shown")
+	case d.Action == opt.EditAccept:
+		reply.Edited = []a2a.Part{opt.EditedPart(d.Edited)}
+	}
 	return gate, reply, nil
 }
 

@@ -61,6 +61,13 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 	if letter.Reply != nil {
 		letter.Reply.DecidedBy, letter.Reply.At = c.Principal, a2a.At(s.cfg.Now())
 	}
+	if letter.Reply != nil {
+		edited, more := a2a.Detach(letter.Reply.Edited)
+		letter.Reply.Edited = edited
+		if err := s.out.keep(ctx, v.ObjectiveID, more); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.out.keep(ctx, v.ObjectiveID, p.blobs); err != nil {
 		return nil, err
 	}

@@ -136,7 +136,7 @@ func (h *hierarchy) apply(e opt.Event) (told change, at place, ok bool) {
 	case opt.ObjectiveChanged:
 		h.revision = max(h.revision, e.Revision)
 		told = h.moved("objective", h.id, &h.status, "", h.status)
-	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanPaused, opt.PlanResumed, opt.PlanRetried, opt.TasksAdded:
+	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanPaused, opt.PlanResumed, opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
 		at.planID = e.PlanID
 		told = h.plan(e)
 	case opt.TaskMoved, opt.TaskLinked:

@@ -37,7 +37,7 @@ func present(v opt.TaskView) a2a.Task {
 		m = m.With(opt.KeyAttempt, v.Attempt)
 	}
 	if t.Status.State.Interrupted() && len(v.Gates) > 0 {
-		m = m.With(opt.KeyInterrupt, interrupt{v.Gates[0]})
+		m = m.With(opt.KeyInterrupt, interrupt{v.Gates[0].Shown()})
 	}
 	if v.Stopping != "" && !v.State.Ended() {
 		m = m.With(keyStopping, v.Stopping)

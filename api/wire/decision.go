@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 
 	"longhaul/a2a"
@@ -48,7 +49,28 @@ func (o decision) read() *service.GateDecision {
 		return d
 	}
 	d.Action = opt.Action(o.text("action")) // the service knows which ones the gate offers
+	if d.Action == "edit" {                 // as gates of OpenWOP offer it
+		d.Action = opt.EditAccept
+	}
+	switch d.Action {
+	case opt.EditAccept:
+		d.Edited = o.find("editedArtifactData")
+	case opt.Refine:
+		d.Refine = o.refinement()
+	}
 	return d
+}
+
+// refinement reads what is to be better; nil if the message does not say it.
+func (o decision) refinement() *opt.Refinement {
+	r, ok := o.child("refineFeedback")
+	if !ok {
+		return nil
+	}
+	return &opt.Refinement{
+		Scope:       cmp.Or(oneOf(r.fields, "scope", "whole", "section", "items"), "whole"),
+		SectionPath: r.find("sectionPath"), Text: r.text("text"), ItemIDs: r.texts("itemIds"), Tags: r.texts("tags"),
+	}
 }
 
 // legacy reads the words of the first version of the gate: approved, or rejected,

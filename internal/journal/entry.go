@@ -55,7 +55,7 @@ func newEntry(objectiveID string, e opt.Event) (*entry, error) {
 		n.tasks = d.tasks(e.Plan.Tasks)
 	case opt.ObjectiveChanged, opt.PlanChanged:
 		n.text = d.text(e.Text)
-	case opt.PlanRetried, opt.TasksAdded:
+	case opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
 		n.tasks = d.tasks(e.Tasks)
 	case opt.ArtifactAdded:
 		n.thing = d.of(true, e.Chunk.Artifact)

@@ -128,7 +128,7 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 		return true, r.plans().add(e)
 	case opt.PlanChanged:
 		return true, r.plans().writeText(e)
-	case opt.PlanRetried, opt.TasksAdded:
+	case opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
 		return true, r.tasks().add(e)
 	case opt.TaskLinked:
 		return true, r.tasks().link(e)

@@ -312,7 +312,7 @@ func (m *Plan) WorkOf(a Activity) opt.Work {
 	out := opt.Work{
 		Tenant: s.Tenant, ContextID: s.ContextID, ObjectiveID: s.Plan.ObjectiveID, PlanID: s.Plan.ID, TaskID: t.A2AID(),
 		Objective: s.Objective, Plan: s.Plan.Name, Name: t.Name, Description: t.Description, Executor: t.Executor, Input: t.Input,
-		Messages: m.tasks().messages(t), Results: m.tasks().results(t), Replies: t.Replies,
+		Messages: m.tasks().messages(t), Results: m.tasks().results(t), Replies: t.Replies, Refined: t.Refined,
 		Round: w.Round, Attempt: w.Attempt, Key: fmt.Sprintf("%s:%d", t.A2AID(), w.Round), Trust: opt.Untrusted,
 	}
 	if w.Root {

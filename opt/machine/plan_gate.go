@@ -46,7 +46,7 @@ func (m *Plan) onLetter(l opt.Letter) {
 	heard := e
 	heard.TaskID = t.A2AID()
 	m.tasks().keep(heard)
-	m.decide(t, reply)
+	m.decide(t, reply, l.Message)
 }
 
 func judge(t *opt.Task, reply opt.Reply) opt.Verdict {
@@ -83,15 +83,21 @@ func (m *Plan) note(l opt.Letter, e opt.Event) {
 
 // decide continues after an accepted decision: the task runs its next round, or
 // is completed if it is only a gate.
-func (m *Plan) decide(t *opt.Task, reply opt.Reply) {
+func (m *Plan) decide(t *opt.Task, reply opt.Reply, message a2a.Message) {
 	if t.Ask == nil {
 		w := &Work{Round: t.Gates + 1, Attempt: 1, Waiting: true}
 		m.State.Work[t.ID] = w
 		m.tasks().moveTask(t, opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt})
 		return
 	}
+	if reply.Action == opt.Refine {
+		m.tasks().sendBack(t, reply, message)
+		return
+	}
 	m.tasks().moveTask(t, opt.TaskWorking, opt.Event{})
 	switch {
+	case reply.Action == opt.EditAccept:
+		m.tasks().complete(t, []a2a.Artifact{editedArtifact(t, reply)}, nil, opt.Event{})
 	case reply.Action == opt.Reject:
 		m.tasks().end(t, opt.TaskFailed, "approval_rejected", strings.TrimSpace("The approval was rejected. "+reply.Feedback), opt.Event{})
 	case len(reply.Answers) > 0:

@@ -79,9 +79,11 @@ func (m tasks) begin(t *opt.Task) {
 	switch {
 	case t.Link != "" && !t.Follow:
 		m.moveTask(t, opt.TaskWorking, opt.Event{Reason: opt.ByHand})
+	case t.Awaits():
+		m.openGate(t, m.formed(t))
 	case t.Ask != nil:
 		m.moveTask(t, opt.TaskWorking, opt.Event{})
-		m.openGate(t, *t.Ask)
+		m.openGate(t, m.formed(t))
 	case t.Follow:
 		m.State.Work[t.ID] = w
 		m.moveTask(t, opt.TaskWorking, opt.Event{})
@@ -180,7 +182,9 @@ func (m tasks) onEnded(in Ended) {
 		m.end(t, out.State, out.Code, out.Message, e)
 	case out.State.Waiting() && out.Gate != nil:
 		delete(m.State.Work, t.ID)
-		m.openGate(t, *out.Gate)
+		gate := *out.Gate
+		gate.Sources, gate.Form = nil, nil // the executor makes the object again
+		m.openGate(t, gate)
 	default:
 		m.end(t, opt.TaskFailed, "invalid-outcome", "The task ended in a way that is not allowed.", e)
 	}
@@ -313,6 +317,12 @@ func (m tasks) results(t *opt.Task) []opt.Result {
 	}
 	var out []opt.Result
 	for _, b := range before {
+		if e := m.editOf(b); e != nil {
+			if !slices.Contains(before, e) {
+				out = append(out, opt.Result{TaskID: b.ID, Name: b.Name, Artifacts: e.Artifacts})
+			}
+			continue
+		}
 		if len(b.Artifacts) > 0 {
 			out = append(out, opt.Result{TaskID: b.ID, Name: b.Name, Artifacts: b.Artifacts})
 		}

@@ -218,6 +218,9 @@ func (w clients) tasks(c *choice) []opt.TaskSpec {
 		switch (shape>>2 + i*3) % 8 {
 		case 5:
 			t.Ask = &opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept, opt.Reject}}
+			if i > 0 {
+				t.Ask = aboutResults("Good?", opt.AllResults)
+			}
 		case 6:
 			t.Attempts = 1
 		case 7:
@@ -275,12 +278,26 @@ func (w clients) decide(c *choice) {
 		return
 	}
 	i := c.pick(len(open))
-	w.answerGate(plans[i], open[i], []opt.Action{opt.Accept, opt.Accept, opt.Reject}[c.pick(3)])
+	w.answerGate(plans[i], open[i], []opt.Action{opt.Accept, opt.Accept, opt.Reject, opt.Refine, opt.EditAccept}[c.pick(5)])
+}
+
+// aboutResults returns a gate about the results of tasks.
+func aboutResults(title string, names ...string) *opt.Gate {
+	return &opt.Gate{
+		Kind: opt.Approval, Title: title, Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept},
+		Form: &opt.GateForm{Object: names, Title: []opt.Piece{{Literal: title + " "}, {Results: opt.AllResults}}},
+	}
 }
 
 func (w clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action) {
 	l := &opt.Letter{ObjectiveID: p.ObjectiveID, PlanID: p.ID, TaskID: g.TaskID, Message: *w.message(p.ObjectiveID, g.TaskID), Principal: "alice"}
 	l.Reply = &opt.Reply{GateID: g.ID, Action: action}
+	switch action {
+	case opt.Refine:
+		l.Reply.Refine = &opt.Refinement{Scope: "whole", Text: "better"}
+	case opt.EditAccept:
+		l.Reply.Edited = []a2a.Part{a2a.TextPart("edited")}
+	}
 	if g.Kind == opt.Clarification {
 		l.Reply = &opt.Reply{GateID: g.ID, Answers: []opt.Answer{{ID: "q", Answer: json.RawMessage(`"a"`)}}}
 	}

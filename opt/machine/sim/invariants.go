@@ -30,6 +30,7 @@ type facts struct {
 	started  map[string]int         // which event began the work on a plan, by plan
 	made     map[string]int         // which event completed it
 	events   int                    // of all machines
+	sentBack map[string][]string    // A2A tasks that had made what was sent back, by the task with the gate
 }
 
 func newFacts() facts {
@@ -37,7 +38,7 @@ func newFacts() facts {
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
-		started: map[string]int{}, made: map[string]int{},
+		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{},
 	}
 }
 
@@ -45,11 +46,12 @@ func newFacts() facts {
 func (w checks) before(r *run, in machine.Input) {
 	f := &w.facts
 	switch in := in.(type) {
-	case machine.Command:
-		f.taken[in.ID], f.commands[in.ID] = r.id, in.Command
 	case machine.Letter:
 		f.heard[in.Message.MessageID] = true
 		f.again[in.Message.MessageID] = r.attempt > 0
+		w.beforeReply(r, in)
+	case machine.Command:
+		f.taken[in.ID], f.commands[in.ID] = r.id, in.Command
 	case machine.Enter:
 		s := &r.m.(contextHost).State
 		known := s.Holder != nil && s.Holder.ID == in.ObjectiveID && (s.Holder.Attempt == 0 || s.Holder.Attempt >= in.Attempt)
@@ -71,6 +73,7 @@ func (w checks) before(r *run, in machine.Input) {
 func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 	for _, e := range events {
 		w.facts.events++
+		w.gateIsNew(r, e)
 		switch e.Kind {
 		case opt.PlanStarted:
 			w.facts.started[e.PlanID] = w.facts.events
@@ -183,7 +186,7 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 		w.fail("pause", "%s begins after a pause was answered", w.name(a.Key))
 	}
 	for _, b := range p.Before(t) {
-		if !b.State.Ended() {
+		if !b.State.Ended() && b.Run <= t.Run { // else it was reopened while t worked
 			w.fail("runs", "%s runs before %s", w.name(t.ID), w.name(b.ID))
 		}
 	}

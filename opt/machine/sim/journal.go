@@ -160,7 +160,7 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 			j.texts[t.Name] = true
 		}
 		return
-	case opt.PlanRetried:
+	case opt.PlanRetried, opt.TasksReopened:
 		for _, t := range e.Tasks {
 			p.Tasks[t.Index] = t
 		}
@@ -173,10 +173,10 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 	t := p.Tasks[i]
 	switch e.Kind {
 	case opt.TaskMoved:
-		t.State, t.Reason, t.Gate = opt.TaskState(e.To), e.Reason, e.Gate
-		if e.Gate != nil {
+		if e.Gate != nil && (t.Gate == nil || t.Gate.ID != e.Gate.ID) {
 			t.Gates++
 		}
+		t.State, t.Reason, t.Gate = opt.TaskState(e.To), e.Reason, e.Gate
 		t.ByHand = t.ByHand || e.Reason == opt.ByHand
 	case opt.TaskLinked:
 		t.Link, t.Follow = e.Link, e.Follow

@@ -50,6 +50,9 @@ var mutations = []mutation{
 	{"tasks begin before all that has arrived was taken in", "plan.go", "again = begin && m.tasks().beginReady() || again", "again = m.tasks().beginReady() || again"},
 	{"a report is lost that arrives with the news of the start", "objective_plans.go", "if p == nil || p.Over() ||", "if p == nil || !l.Begun || p.Over() ||"},
 	{"a plan whose former run is there is not begun again", "objective_plans.go", "l.RetryAt = a2a.Time{}\n\t\t\t}", "}"},
+	{"what was sent back is not made again", "plan_object.go", "m.apply(opt.Event{Kind: opt.TasksReopened, Tasks: again})", "_ = again"},
+	{"a task that waits for what it has sent back takes a slot", "../task.go", "t.State == TaskWorking && !t.Awaits()", "t.State == TaskWorking"},
+	{"later tasks get what a person has replaced", "plan_tasks.go", "if e := m.editOf(b); e != nil {", "if e := m.editOf(b); e != nil && false {"},
 	{"a link counts as begun by the run that goes on", "objective_plans.go", "next.Own = false", "next.Own = true"},
 }
 

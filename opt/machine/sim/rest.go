@@ -83,6 +83,7 @@ func (w checks) planRestsForReason(s *machine.PlanState) {
 	for _, t := range p.Tasks {
 		work := s.Work[t.ID]
 		switch {
+		case t.Awaits() && slices.ContainsFunc(p.Tasks, func(b *opt.Task) bool { return !b.State.Ended() && b != t }):
 		case work != nil && work.Running:
 			bad("its task " + w.name(t.ID) + " works without an activity")
 		case t.State == opt.TaskWorking && !t.ByHand && !p.OnHold() && work == nil:

@@ -65,11 +65,14 @@ func (s *Story) Say(objectiveID string, begins bool) string {
 }
 
 // Accept has a client accept every gate that is open.
-func (s *Story) Accept() {
+func (s *Story) Accept() { s.Decide(opt.Accept) }
+
+// Decide has a client decide at every gate that is open.
+func (s *Story) Decide(action opt.Action) {
 	for _, id := range s.w.journal.order {
 		for _, p := range s.w.journal.rows[id].objective.Plans {
 			for _, t := range p.Waiting() {
-				s.w.clients().answerGate(p, t.Gate, opt.Accept)
+				s.w.clients().answerGate(p, t.Gate, action)
 			}
 		}
 	}
@@ -194,11 +197,14 @@ func (s *Story) Expect(holds bool, format string, args ...any) {
 }
 
 // PlanOf returns a spec of a plan with tasks of these names. A name that begins
-// with "?" is a gate.
+// with "?" is a gate, one that begins with "!" a gate about the results before it.
 func PlanOf(name string, tasks ...string) opt.PlanSpec {
 	p := opt.PlanSpec{Name: name}
 	for _, t := range tasks {
 		spec := opt.TaskSpec{Name: t}
+		if t[0] == '!' {
+			spec.Ask = aboutResults(t, opt.AllResults)
+		}
 		if t[0] == '?' {
 			spec.Ask = &opt.Gate{Kind: opt.Approval, Title: t, Actions: []opt.Action{opt.Accept, opt.Reject}}
 		}

@@ -1,0 +1,101 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A gate shows what it is about: all of it in the status message, text and JSON
+// also in the metadata. What the server keeps for itself is not shown.
+func TestGate_showsObject(t *testing.T) {
+	s := newService(t)
+	task := "task-" + u("m") + "-1-1"
+	s.send(t, "m", "outline")
+	interrupt := `{"actions":["accept","reject","refine","edit-accept"],"artifactData":"Outline","artifactId":"1-0-task-` + u("m") + `-1-0","artifactType":"text/plain",` +
+		`"interruptId":"` + task + `:1","kind":"approval","requestedAt":"2026-03-01T09:30:00.500Z","taskId":"` + task + `","title":"Good? Outline"}`
+	want := `[{"text":"Good? Outline"},{"data":` + interrupt + `},{"text":"Outline"}]`
+	for _, id := range []string{"obj-" + u("m"), task} {
+		got := s.must(t, "GetTask", `{"id":"`+id+`"}`)
+		if diff := cmp.Diff(want, got.at("status", "message", "parts").String()); diff != "" {
+			t.Errorf("status message of %s (-want +got):\n%s", id, diff)
+		}
+		if diff := cmp.Diff(interrupt, got.at("metadata", "openwop", "interrupt").String()); diff != "" {
+			t.Errorf("metadata of %s (-want +got):\n%s", id, diff)
+		}
+	}
+}
+
+// Refine has the object made again with the remark; then the same task asks again.
+func TestGate_refine(t *testing.T) {
+	for name, parts := range map[string]string{
+		"feedback":     `{"data":{"action":"refine","refineFeedback":{"scope":"section","sectionPath":"2","text":"shorter"}}}`,
+		"in old words": `{"data":{"decision":"rejected","feedback":"shorter"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			root, task := "obj-"+u("m"), "task-"+u("m")+"-1-1"
+			s.send(t, "m", "outline")
+			if n := s.say(t, task, "r", parts, ""); n.has("error") {
+				t.Fatalf("refused: %v", n)
+			}
+			got := s.must(t, "GetTask", `{"id":"`+root+`"}`)
+			interrupt := got.at("metadata", "openwop", "interrupt")
+			if data, id := interrupt.at("artifactData").String(), interrupt.at("interruptId").String(); data != "Outline, shorter" || id != task+":2" {
+				t.Errorf("gate %s shows %q, want the new outline at the second gate", id, data)
+			}
+			made := s.must(t, "GetTask", `{"id":"task-`+u("m")+`-1-0~2"}`)
+			if state := made.at("status", "state").String(); state != "TASK_STATE_COMPLETED" {
+				t.Errorf("the task that made it again is %s", state)
+			}
+			s.say(t, task, "r2", `{"text":"accept"}`, "")
+			wantArtifact(t, s, root, "From: Outline, shorter")
+		})
+	}
+}
+
+// Edit-accept puts what the person sends in the place of the object.
+func TestGate_editAccept(t *testing.T) {
+	for name, parts := range map[string]string{
+		"edit-accept": `{"data":{"action":"edit-accept","editedArtifactData":"Mine"}}`,
+		"edit":        `{"data":{"action":"edit","editedArtifactData":"Mine"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.send(t, "m", "outline")
+			if n := s.say(t, "obj-"+u("m"), "r", parts, ""); n.has("error") {
+				t.Fatalf("refused: %v", n)
+			}
+			wantArtifact(t, s, "obj-"+u("m"), "From: Mine")
+		})
+	}
+}
+
+func TestGate_refusesIncompleteDecisions(t *testing.T) {
+	for name, tc := range map[string]struct{ parts, says string }{
+		"edit without data":       {`{"data":{"action":"edit-accept"}}`, "editedArtifactData: is required"},
+		"refine without feedback": {`{"data":{"action":"refine"}}`, "refineFeedback: is required"},
+		"an unknown scope":        {`{"data":{"action":"refine","refineFeedback":{"scope":"half","text":"x"}}}`, "whole, section, items"},
+		"feedback that is text":   {`{"data":{"action":"refine","refineFeedback":"x"}}`, "must be an object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.send(t, "m", "outline")
+			if got := wantCode(t, s.say(t, "obj-"+u("m"), "r", tc.parts, ""), "-32602"); !strings.Contains(got, tc.says) {
+				t.Errorf("message is %q, want one that says %q", got, tc.says)
+			}
+			if n := len(s.world.Letters()); n != 0 {
+				t.Errorf("the engine was told %d letters", n)
+			}
+		})
+	}
+}
+
+func wantArtifact(t *testing.T, s *fixture, id, want string) {
+	t.Helper()
+	got := s.must(t, "GetTask", `{"id":"`+id+`"}`)
+	if text := got.at("artifacts", "0", "parts", "0", "text").String(); text != want {
+		t.Errorf("the artifact is %q, want %q: %v", text, want, got)
+	}
+}
