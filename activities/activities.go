@@ -158,6 +158,9 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 	case err != nil:
 		return Outcome{}, failure(err)
 	}
+	if problem := checkGate(out.Gate); problem != nil {
+		out = Failed("invalid-gate", fmt.Sprintf("The task opened a gate that nobody can answer: %v.", problem))
+	}
 	if out, err = stream.finish(ctx, out); err != nil {
 		return Outcome{}, journalError(err)
 	}

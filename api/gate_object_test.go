@@ -13,7 +13,7 @@ func TestGate_showsObject(t *testing.T) {
 	s := newService(t)
 	task := "task-" + u("m") + "-1-1"
 	s.send(t, "m", "outline")
-	interrupt := `{"actions":["accept","reject","refine","edit-accept"],"artifactData":"Outline","artifactId":"1-0-task-` + u("m") + `-1-0","artifactType":"text/plain",` +
+	interrupt := `{"actions":["accept","reject","refine","edit-accept","ask"],"artifactData":"Outline","artifactId":"1-0-task-` + u("m") + `-1-0","artifactType":"text/plain",` +
 		`"interruptId":"` + task + `:1","kind":"approval","requestedAt":"2026-03-01T09:30:00.500Z","taskId":"` + task + `","title":"Good? Outline"}`
 	want := `[{"text":"Good? Outline"},{"data":` + interrupt + `},{"text":"Outline"}]`
 	for _, id := range []string{"obj-" + u("m"), task} {

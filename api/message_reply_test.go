@@ -82,8 +82,6 @@ func TestReply_letters(t *testing.T) {
 func TestReply_refused(t *testing.T) {
 	obj, task, other := "obj-"+u("m"), "task-"+u("m")+"-1-0", "task-"+u("m")+"-1-1"
 	for name, tc := range map[string]struct{ work, taskID, parts, more, code, says string }{
-		"chatter":                              {"approve", obj, `{"text":"yes"}`, "", "-32602", "accept, reject"},
-		"approval in metadata":                 {"approve", obj, `{"text":"x"}`, `,"metadata":{"action":"accept"}`, "-32602", "accept, reject"},
 		"accept with an attachment":            {"approve", obj, `{"text":"accept"},{"url":"https://x.example"}`, "", "-32602", "accept, reject"},
 		"no known action":                      {"approve", obj, `{"data":{"action":"approve"}}`, "", "-32602", "message.parts[0].data.action: the action must be one of: accept, reject"},
 		"an action of another type":            {"approve", obj, `{"data":{"action":true}}`, "", "-32602", "message.parts[0].data.action"},
@@ -92,6 +90,7 @@ func TestReply_refused(t *testing.T) {
 		"not served":                           {"approve", obj, `{"data":{"action":"refine","refineFeedback":{"scope":"whole"}}}`, "", "-32602", "accept, reject"},
 		"refine without feedback":              {"approve", obj, `{"data":{"action":"refine"}}`, "", "-32602", "accept, reject"},
 		"edit without data":                    {"approve", obj, `{"data":{"action":"edit"}}`, "", "-32602", "accept, reject"},
+		"a word that is not offered":           {"two", task, `{"text":"reject"},{"text":"accept"}`, "", "-32602", "accept, reject"},
 		"ask without a question":               {"approve", obj, `{"data":{"action":"ask"}}`, "", "-32602", "accept, reject"},
 		"not offered":                          {"approve", obj, `{"data":{"action":"ask","question":"Why?"}}`, "", "-32602", "accept, reject"},
 		"answers to an approval":               {"approve", obj, `{"data":{"answers":[{"id":"a","answer":1}]}}`, "", "-32602", "accept, reject"},
@@ -402,5 +401,61 @@ func TestReply_inALaterAttempt(t *testing.T) {
 	n := s.call(t, "SendMessage", `{"message":`+message("m", "accept", `,"taskId":"`+root+`","metadata":{"opt/v1/taskId":"`+opt.TaskID(planID, 1)+`"}`)+`}`)
 	if letters := s.world.Letters(); len(letters) != 3 || letters[2].Reply != nil {
 		t.Errorf("a note for a task that does not wait: %v", n)
+	}
+}
+
+// Text other than one of the two words, and data that is no decision, are comments:
+// they are kept in the gate and in the history, and decide nothing.
+func TestReply_comments(t *testing.T) {
+	for name, tc := range map[string]struct{ parts, more, says string }{
+		"chatter":              {`{"text":"yes, I accept"}`, "", "yes, I accept"},
+		"approval in metadata": {`{"text":"x"}`, `,"metadata":{"action":"accept"}`, "x"},
+		"a question":           {`{"data":{"action":"ask","question":"Why?"}}`, "", "Why?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			root, task := "obj-"+u("m"), "task-"+u("m")+"-1-1"
+			s.send(t, "m", "outline")
+			for range 2 { // a repeat changes nothing
+				if n := s.say(t, root, "r", tc.parts, tc.more); n.has("error") {
+					t.Fatalf("refused: %v", n)
+				}
+			}
+			got := s.must(t, "GetTask", `{"id":"`+task+`"}`)
+			gate := got.at("metadata", "openwop", "interrupt")
+			if state, id := got.at("status", "state").String(), gate.at("interruptId").String(); state != "TASK_STATE_INPUT_REQUIRED" || id != task+":1" {
+				t.Errorf("the task is %s at %s", state, id)
+			}
+			said := gate.at("exchanges")
+			if said.at("0", "question").String() != tc.says || said.at("0", "askedBy").String() != "ann" || said.at("1").String() != "" {
+				t.Errorf("the gate has the exchanges %v", said)
+			}
+			s.say(t, root, "r2", `{"text":"accept"}`, "")
+			wantArtifact(t, s, root, "From: Outline")
+		})
+	}
+}
+
+// Answers must fit the schemas of their questions. Text counts as JSON where the
+// question takes no text.
+func TestReply_schema(t *testing.T) {
+	for parts, problem := range map[string]string{
+		`{"text":"3"}`: "", `{"data":{"answers":[{"id":"n","answer":3}]}}`: "",
+		`{"text":"three"}`: "want integer",
+		`{"data":{"answers":[{"id":"n","answer":"three"}]}}`: "answers[0].answer: got string, want integer",
+		`{"data":{"answers":[{"id":"n","answer":0}]}}`:       "minimum",
+	} {
+		s := newService(t)
+		s.send(t, "m", "count")
+		n := s.say(t, "obj-"+u("m"), "r", parts, "")
+		if problem == "" {
+			if letters := s.world.Letters(); n.has("error") || string(letters[0].Reply.Answers[0].Answer) != "3" {
+				t.Errorf("%s is answered with %v, the engine was told %v", parts, n, letters)
+			}
+			continue
+		}
+		if got := wantCode(t, n, "-32602"); !strings.Contains(got, problem) {
+			t.Errorf("%s: %q, want %q", parts, got, problem)
+		}
 	}
 }

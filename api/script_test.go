@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"longhaul/a2a"
@@ -11,7 +12,7 @@ import (
 )
 
 // The first word of a message says how it is handled: "quiet": no worker works on
-// it; "slow": its task runs until the test ends it; "approve", "clarify", "auth"
+// it; "slow": its task runs until the test ends it; "approve", "clarify", "count", "auth"
 // and "two" wait for a person first; "outline" shows a person what a task has made; "fail" fails. Other messages complete at
 // once.
 func word(m *a2a.Message) string {
@@ -30,7 +31,7 @@ func makePlans(_ opt.Objective, request *a2a.Message) (servicetest.Made, bool) {
 	plan := opt.PlanSpec{Name: "The plan", Tasks: []opt.TaskSpec{{Name: "First"}}}
 	if word(request) == "outline" {
 		gate := opt.TaskSpec{Name: "Approve", Ask: &opt.Gate{
-			Kind: opt.Approval, Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept},
+			Kind: opt.Approval, Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask},
 			Form: &opt.GateForm{Title: []opt.Piece{{Literal: "Good? "}, {Results: opt.AllResults}}, Object: []string{"task-0"}},
 		}, Uses: []string{"task-0"}}
 		plan.Tasks = append(plan.Tasks, gate, opt.TaskSpec{Name: "Last"})
@@ -71,6 +72,8 @@ func gateFor(word string) *opt.Gate {
 		return approval()
 	case "clarify":
 		return &opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "audience", Question: "For whom?"}}}
+	case "count":
+		return &opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "n", Question: "How many?", Schema: json.RawMessage(`{"type":"integer","minimum":1}`)}}}
 	case "auth":
 		return &opt.Gate{Kind: opt.Credential, Title: "Sign in at https://example.com/auth"}
 	}

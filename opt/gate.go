@@ -65,6 +65,33 @@ type Gate struct {
 	Object  []a2a.Part `json:"object,omitempty"`  // what is to be decided on, as it is stored
 	Sources []string   `json:"sources,omitempty"` // ids of the tasks of the plan that made Object and can make it again
 	Form    *GateForm  `json:"form,omitempty"`    // of a gate that is not open yet
+
+	Exchanges []Exchange `json:"exchanges,omitempty"` // what was said at the gate and decided nothing, oldest first, the last [MostExchanges]
+}
+
+// An Exchange is a question or a comment at a gate. The gate stays open.
+type Exchange struct {
+	Question  string   `json:"question"`
+	MessageID string   `json:"messageId"`
+	AskedBy   string   `json:"askedBy"`
+	AskedAt   a2a.Time `json:"askedAt,omitzero"`
+}
+
+// Limits of the exchanges in a gate. The history of the task has all of them.
+const (
+	MostExchanges = 20
+	maxExchange   = 2 << 10 // bytes of one
+)
+
+// With returns g with another exchange.
+func (g *Gate) With(e Exchange) *Gate {
+	out := *g
+	if len(e.Question) > maxExchange {
+		e.Question = strings.ToValidUTF8(e.Question[:maxExchange], "") + "…"
+	}
+	first := max(0, len(g.Exchanges)+1-MostExchanges)
+	out.Exchanges = append(slices.Clone(g.Exchanges[first:]), e)
+	return &out
 }
 
 // A Question is one of the questions of a clarification gate.
@@ -93,6 +120,8 @@ type Reply struct {
 
 	Refine *Refinement `json:"refineFeedback,omitempty"` // of the action refine
 	Edited []a2a.Part  `json:"edited,omitempty"`         // of edit-accept: what takes the place of the object
+
+	Question string `json:"question,omitempty"` // of ask, which decides nothing
 }
 
 // A Refinement says what is to be better about an object that is sent back.

@@ -97,6 +97,9 @@ func (t *Task) move(e Event) {
 func (t *Task) hear(e Event) {
 	switch e.Verdict {
 	case Accepted:
+		if e.Reply.Action == Ask {
+			return
+		}
 		t.Replies = append(t.Replies, *e.Reply)
 	case Noted:
 		t.Notes = append(t.Notes, *e.Message)

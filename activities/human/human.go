@@ -7,9 +7,11 @@
 package human
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
+	"longhaul/internal/schema"
 	"longhaul/opt"
 )
 
@@ -33,8 +35,9 @@ var (
 
 // QuestionForm is one question of a Form.
 type QuestionForm struct {
-	ID       string `json:"id" yaml:"id"`
-	Question string `json:"question" yaml:"question"`
+	ID       string          `json:"id" yaml:"id"`
+	Question string          `json:"question" yaml:"question"`
+	Schema   json.RawMessage `json:"schema,omitempty" yaml:"-"` // of the answer; nil for any
 }
 
 // Gate returns the gate that f describes. A form is either an approval or a
@@ -59,8 +62,13 @@ func (f Form) Gate() (*opt.Gate, error) {
 		if q.Question == "" || seen[q.ID] {
 			return nil, fmt.Errorf("question %d needs a text and an id of its own", i+1)
 		}
+		if q.Schema != nil {
+			if _, err := schema.Parse(q.Schema); err != nil {
+				return nil, fmt.Errorf("question %d: %w", i+1, err)
+			}
+		}
 		seen[q.ID] = true
-		g.Questions = append(g.Questions, opt.Question{ID: q.ID, Question: q.Question})
+		g.Questions = append(g.Questions, opt.Question{ID: q.ID, Question: q.Question, Schema: q.Schema})
 	}
 	return g, nil
 }

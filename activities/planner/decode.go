@@ -177,6 +177,7 @@ func (s *source) question(n *yaml.Node) question {
 	s.object(n, "a question", table{
 		"id":       func(n *yaml.Node) { q.id = s.str(n) },
 		"question": func(n *yaml.Node) { q.question = s.text(n) },
+		"schema":   func(n *yaml.Node) { q.schema = s.json(n) },
 	})
 	return q
 }

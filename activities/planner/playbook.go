@@ -63,6 +63,7 @@ type form struct {
 type question struct {
 	id       string
 	question text
+	schema   json.RawMessage // nil for any answer
 }
 
 func (b *playbook) tasks() []*task {
@@ -164,7 +165,7 @@ func (f *form) gate(facts facts, places map[string]string) (*opt.Gate, error) {
 		return nil, err
 	}
 	for _, q := range f.questions {
-		asked := human.QuestionForm{ID: q.id}
+		asked := human.QuestionForm{ID: q.id, Schema: q.schema}
 		if asked.Question, err = q.question.render(facts); err != nil {
 			return nil, err
 		}

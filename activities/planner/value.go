@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"encoding/json"
 	"math"
 
 	"go.yaml.in/yaml/v3"
@@ -62,6 +63,19 @@ func (s *source) scalar(n *yaml.Node) any {
 		s.fail(n, "a value of type %s has no JSON form", tag)
 		return nil
 	}
+}
+
+// json reads a value without templates, as JSON.
+func (s *source) json(n *yaml.Node) json.RawMessage {
+	v, err := fill(s.value(n), facts{}, nil)
+	if err != nil {
+		s.fail(n, "%v", err)
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		s.fail(n, "%v", err)
+	}
+	return raw
 }
 
 // resultText reads a text that may be a template and may name results.

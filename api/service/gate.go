@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/internal/schema"
 	"longhaul/opt"
 )
 
@@ -20,15 +21,11 @@ type GateDecision struct {
 	Answers  []opt.Answer
 	Refine   *opt.Refinement
 	Edited   json.RawMessage // of edit-accept
+	Question string          // of ask
 }
 
-// served lists the actions that are implemented. A gate may offer others, which
-// are refused.
-var served = []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept}
-
-// answer returns the gate that m answers and the reply in m. Both are nil if m is
-// a note. A message that is not clearly a reply or a note is refused: a gate must
-// not open by accident.
+// answer returns the gate that m is for and the reply in m. The reply is nil if m
+// decides nothing: then it is a note, to the task at the gate if there is one.
 func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*opt.Gate, *opt.Reply, error) {
 	if forTask != "" {
 		open = at(open, forTask)
@@ -48,21 +45,23 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 	case d == nil && gate.Kind == opt.Credential:
 		return nil, nil, nil // text does not grant an authorization
 	case d == nil && gate.Kind == opt.Approval:
-		return gate, reply, byWord(reply, gate, m)
+		return byWord(reply, gate, m)
 	case d == nil:
 		return gate, reply, byText(reply, gate, m)
 	case gate.Kind == opt.Clarification:
 		return gate, reply, byAnswers(reply, gate, d)
 	case d.Answers != nil:
 		return nil, nil, notOffered(d.Field+"answers", gate)
-	case !offered(gate, d.Action):
+	case !gate.Allows(d.Action):
 		return nil, nil, notOffered(d.Field+"action", gate)
 	}
 	if err := oneDecision(m, d.Action); err != nil {
 		return nil, nil, err
 	}
-	reply.Action, reply.Feedback, reply.Refine = d.Action, d.Feedback, d.Refine
+	reply.Action, reply.Feedback, reply.Refine, reply.Question = d.Action, d.Feedback, d.Refine, d.Question
 	switch {
+	case d.Action == opt.Ask && strings.TrimSpace(d.Question) == "":
+		return nil, nil, invalid(d.Field+"question", "is required")
 	case d.Action == opt.Refine && d.Refine == nil && d.Feedback == "":
 		return nil, nil, invalid(d.Field+"refineFeedback", "is required: it says what is to be better")
 	case d.Action == opt.EditAccept && d.Edited == nil:
@@ -97,13 +96,18 @@ func pick(open []*opt.Gate, d *GateDecision) (*opt.Gate, error) {
 	return nil, invalid("message.parts", "must say in interruptId which of these it is for: "+strings.Join(ids, ", "))
 }
 
-// byWord reads a decision from plain text: only accept or reject.
-func byWord(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
+// byWord returns the decision in plain text: only accept or reject, and nothing
+// else. All other text is a comment, which decides nothing; but one of these words
+// as a part among others is refused, since its sender believes to have decided.
+func byWord(reply *opt.Reply, gate *opt.Gate, m a2a.Message) (*opt.Gate, *opt.Reply, error) {
 	reply.Action = wordIn(m)
-	if reply.Action != "" && offered(gate, reply.Action) {
-		return nil
+	if reply.Action != "" && gate.Allows(reply.Action) {
+		return gate, reply, nil
 	}
-	return notOffered("message.parts", gate) // any other text
+	if slices.ContainsFunc(m.Parts, func(p a2a.Part) bool { return wordIn(a2a.Message{Parts: []a2a.Part{p}}) != "" }) {
+		return nil, nil, notOffered("message.parts", gate)
+	}
+	return gate, nil, nil
 }
 
 // wordIn returns the decision that is the whole text of m, "" if there is none.
@@ -136,7 +140,7 @@ func askedBefore(v opt.TaskView, a opt.Action) bool {
 	}
 	return slices.ContainsFunc(said, func(m a2a.Message) bool {
 		g := gateIn(m)
-		return g != nil && offered(g, a) && !slices.ContainsFunc(v.Gates, func(open *opt.Gate) bool { return open.ID == g.ID })
+		return g != nil && g.Allows(a) && !slices.ContainsFunc(v.Gates, func(open *opt.Gate) bool { return open.ID == g.ID })
 	})
 }
 
@@ -155,7 +159,8 @@ func gateIn(m a2a.Message) *opt.Gate {
 	return nil
 }
 
-// byText reads plain text as the answer to the only question.
+// byText reads plain text as the answer to the only question. Text that is JSON
+// counts as that if the question takes no text.
 func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	text := strings.TrimSpace(m.Text())
 	switch {
@@ -168,8 +173,28 @@ func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	if err != nil {
 		return err
 	}
-	reply.Answers = []opt.Answer{{ID: gate.Questions[0].ID, Answer: raw}}
+	q := gate.Questions[0]
+	problem := checkAnswer(q, raw)
+	if problem != nil && json.Valid([]byte(text)) && checkAnswer(q, json.RawMessage(text)) == nil {
+		raw, problem = json.RawMessage(text), nil
+	}
+	if problem != nil {
+		return invalid("message.parts", problem.Error())
+	}
+	reply.Answers = []opt.Answer{{ID: q.ID, Answer: raw}}
 	return nil
+}
+
+// checkAnswer returns what is wrong with the answer to a question.
+func checkAnswer(q opt.Question, answer json.RawMessage) error {
+	if q.Schema == nil {
+		return nil
+	}
+	s, err := schema.Parse(q.Schema)
+	if err != nil {
+		return fmt.Errorf("the question has an invalid schema: %w", err)
+	}
+	return s.Check(answer)
 }
 
 // byAnswers reads the answers to a clarification: one for each question.
@@ -184,6 +209,10 @@ func byAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 			return invalid(fmt.Sprintf("%sanswers[%d].id", d.Field, i), "must name, once, one of "+questions(gate))
 		}
 		given[a.ID] = true
+		q := gate.Questions[slices.IndexFunc(gate.Questions, func(q opt.Question) bool { return q.ID == a.ID })]
+		if err := checkAnswer(q, a.Answer); err != nil {
+			return invalid(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), err.Error())
+		}
 	}
 	if len(given) < len(gate.Questions) {
 		return invalid(d.Field+"answers", "must answer all of "+questions(gate))
@@ -200,15 +229,11 @@ func questions(gate *opt.Gate) string {
 	return strings.Join(ids, ", ")
 }
 
-func offered(gate *opt.Gate, a opt.Action) bool { return gate.Allows(a) && slices.Contains(served, a) }
-
 // notOffered is the fault of a decision that the gate does not offer.
 func notOffered(field string, gate *opt.Gate) error {
 	var actions []string
 	for _, a := range gate.Actions {
-		if offered(gate, a) {
-			actions = append(actions, string(a))
-		}
+		actions = append(actions, string(a))
 	}
 	if len(actions) == 0 {
 		return invalid(field, "no action is possible at this gate")

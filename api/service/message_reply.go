@@ -77,8 +77,11 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 // mayTell refuses a letter for which the caller lacks the scope: a reply needs
 // another one than a note.
 func mayTell(c *Call, l opt.Letter) error {
-	if l.Reply != nil {
+	switch {
+	case l.Reply != nil:
 		return c.may(RespondApprovals)
+	case l.Comment: // by those who may decide, or talk to the task
+		return nil
 	}
 	return c.may(CreateRuns)
 }
@@ -156,7 +159,7 @@ func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 // handOver is tell without the push config.
 func (s *messages) handOver(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
 	d := &delivery{taskID: v.Task.ID, watch: s.cfg.Watch(v.ObjectiveID)}
-	if l.Reply != nil {
+	if l.Reply != nil && l.Reply.Action != opt.Ask {
 		d.gate = l.Reply.GateID
 	}
 	err := s.out.tell(ctx, l)
@@ -193,6 +196,12 @@ func compose(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 		return l, err
 	case reply == nil && p.Gate != "":
 		return l, errNotWaiting
+	case reply == nil && gate != nil: // a comment
+		ref, _ := opt.ParseID(gate.TaskID)
+		l.PlanID, l.Comment = ref.PlanID, true
+		if gate.TaskID != l.TaskID {
+			l.ForTask = gate.TaskID
+		}
 	case reply == nil && forTask != "": // a note for a task under the root
 		ref, _ := opt.ParseID(forTask)
 		l.PlanID, l.ForTask = ref.PlanID, forTask

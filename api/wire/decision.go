@@ -55,6 +55,8 @@ func (o decision) read() *service.GateDecision {
 	switch d.Action {
 	case opt.EditAccept:
 		d.Edited = o.find("editedArtifactData")
+	case opt.Ask:
+		d.Question = o.text("question")
 	case opt.Refine:
 		d.Refine = o.refinement()
 	}

@@ -17,11 +17,13 @@ var rooms = []room{
 	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine"}}, // a world without Temporal for them
 
 	{name: "activities", imports: []string{"a2a", "opt",
-		"internal/egress"}}, // deliveries go to URLs of others; the classes of their errors
+		"internal/egress",   // deliveries go to URLs of others; the classes of their errors
+		"internal/schema"}}, // of questions of executors
 	{name: "activities/planner", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"activities/human"}, // playbooks contain its tasks
 	},
-	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress"}},
+	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
+		"internal/schema"}}, // of questions of plans
 
 	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "activities"},
 		tests: []string{"worker"}}, // what is registered is what is tested
@@ -29,7 +31,8 @@ var rooms = []room{
 		"opt"}}, // the names of push configs, which its dispatcher hands over
 
 	{name: "api/service", imports: []string{"a2a", "opt", // the operations, which all bindings call
-		"opt/machine"}, // what a command may ask for
+		"opt/machine",      // what a command may ask for
+		"internal/schema"}, // of answers
 		tests: []string{"internal/journal"}},
 	{name: "api", imports: []string{"a2a", "opt", "api/service", "api/wire"},
 		tests: []string{"internal/journal", "client"}},
@@ -49,6 +52,7 @@ var rooms = []room{
 		tests: []string{"opt/machine", // whose events it stores
 			"internal/seal"}}, // which seals its secrets
 	{name: "internal/seal"}, // encrypts what is stored
+	{name: "internal/schema"}, // answers of people
 	{name: "internal/egress"},
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
@@ -97,6 +101,8 @@ var owners = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema":  {"activities/*", "api", "api/*"},
 	"github.com/getkin/kin-openapi":          {"api"},                              // its tests read the description of the API
 	"github.com/go-jose/go-jose":             {"internal/signing", "dev/e2e/push"}, // which verifies as a receiver does
+	"github.com/santhosh-tekuri/jsonschema":  {"internal/schema", "api"}, // of the card and the API, in tests
+	"github.com/getkin/kin-openapi":          {"api"}, // its tests read the description of the API
 	"github.com/coreos/go-oidc":              {"api/identity"},
 	"github.com/prometheus/client_golang":    {"internal/cli"},
 	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages

@@ -43,17 +43,27 @@ func (m *Plan) onLetter(l opt.Letter) {
 	if e.Verdict != opt.Accepted {
 		return
 	}
+	if reply.Action == opt.Ask {
+		m.exchange(t, l, reply.Question)
+		return
+	}
 	heard := e
 	heard.TaskID = t.A2AID()
 	m.tasks().keep(heard)
 	m.decide(t, reply, l.Message)
 }
 
+// exchange adds what a client says to the gate of t, which stays open.
+func (m *Plan) exchange(t *opt.Task, l opt.Letter, text string) {
+	gate := t.Gate.With(opt.Exchange{Question: text, MessageID: l.Message.MessageID, AskedBy: l.Principal, AskedAt: m.now})
+	m.tasks().moveTask(t, t.State, opt.Event{Reason: t.Reason, Gate: gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
+}
+
 func judge(t *opt.Task, reply opt.Reply) opt.Verdict {
 	switch {
 	case t == nil || t.Gate == nil || t.Gate.ID != reply.GateID:
 		return opt.NotWaiting
-	case t.Gate.Kind == opt.Approval && !t.Gate.Allows(reply.Action):
+	case t.Gate.Kind != opt.Clarification && !t.Gate.Allows(reply.Action), t.Gate.Kind == opt.Clarification && len(reply.Answers) == 0:
 		return opt.NotOffered
 	}
 	return opt.Accepted
@@ -79,6 +89,9 @@ func (m *Plan) note(l opt.Letter, e opt.Event) {
 		m.tasks().keep(kept)
 	}
 	m.record(e)
+	if text := l.Message.Text(); e.Verdict == opt.Noted && t != nil && t.Gate != nil && t.Gate.Kind == opt.Approval && text != "" {
+		m.exchange(t, l, text)
+	}
 }
 
 // decide continues after an accepted decision: the task runs its next round, or

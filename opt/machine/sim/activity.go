@@ -73,7 +73,7 @@ func (w temporal) ran(a *activity, c *choice) machine.Input {
 	case 14:
 		in.Outcome = opt.Outcome{State: opt.TaskInputRequired, Gate: &opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept, opt.Reject}}}
 	case 15:
-		in.Outcome = opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{Kind: opt.Credential, Title: "Log in."}}
+		in.Outcome = opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{Kind: opt.Credential, Title: "Log in.", Actions: []opt.Action{opt.Accept, opt.Ask}}}
 	default:
 		id := opt.ArtifactID(a.Of, "out")
 		text := fmt.Sprintf("made by %s", a.Key)

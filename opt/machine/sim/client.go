@@ -278,13 +278,13 @@ func (w clients) decide(c *choice) {
 		return
 	}
 	i := c.pick(len(open))
-	w.answerGate(plans[i], open[i], []opt.Action{opt.Accept, opt.Accept, opt.Reject, opt.Refine, opt.EditAccept}[c.pick(5)])
+	w.answerGate(plans[i], open[i], []opt.Action{opt.Accept, opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask}[c.pick(6)])
 }
 
 // aboutResults returns a gate about the results of tasks.
 func aboutResults(title string, names ...string) *opt.Gate {
 	return &opt.Gate{
-		Kind: opt.Approval, Title: title, Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept},
+		Kind: opt.Approval, Title: title, Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask},
 		Form: &opt.GateForm{Object: names, Title: []opt.Piece{{Literal: title + " "}, {Results: opt.AllResults}}},
 	}
 }
@@ -295,6 +295,8 @@ func (w clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action) {
 	switch action {
 	case opt.Refine:
 		l.Reply.Refine = &opt.Refinement{Scope: "whole", Text: "better"}
+	case opt.Ask:
+		l.Reply.Question = "Why?"
 	case opt.EditAccept:
 		l.Reply.Edited = []a2a.Part{a2a.TextPart("edited")}
 	}

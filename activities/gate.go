@@ -1,0 +1,41 @@
+package activities
+
+import (
+	"errors"
+	"fmt"
+
+	"longhaul/internal/schema"
+	"longhaul/opt"
+)
+
+// checkGate returns why nobody can answer at a gate of an executor, nil if people
+// can.
+func checkGate(g *opt.Gate) error {
+	switch {
+	case g == nil:
+		return nil
+	case g.Kind == opt.Approval && len(g.Actions) == 0:
+		return errors.New("an approval needs actions")
+	case g.Kind == opt.Clarification && len(g.Questions) == 0:
+		return errors.New("a clarification needs questions")
+	}
+	for _, a := range g.Actions {
+		if !a.Valid() {
+			return fmt.Errorf("there is no action %q", a)
+		}
+	}
+	seen := map[string]bool{}
+	for _, q := range g.Questions {
+		if q.ID == "" || seen[q.ID] {
+			return fmt.Errorf("the question %q needs an id of its own", q.Question)
+		}
+		seen[q.ID] = true
+		if q.Schema == nil {
+			continue
+		}
+		if _, err := schema.Parse(q.Schema); err != nil {
+			return fmt.Errorf("question %s: %w", q.ID, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"longhaul/internal/schema"
+)
+
+func TestSchema_Check(t *testing.T) {
+	for _, tt := range []struct{ schema, value, problem string }{
+		{`{"type":"integer","minimum":1}`, `3`, ""},
+		{`{"type":"integer","minimum":1}`, `0`, "minimum"},
+		{`{"type":"integer"}`, `"3"`, "want integer"},
+		{`{"enum":["a","b"]}`, `"c"`, "'a'"},
+		{`{"$defs":{"n":{"type":"number"}},"properties":{"x":{"$ref":"#/$defs/n"}}}`, `{"x":"y"}`, "at /x: "},
+		{`true`, `null`, ""},
+	} {
+		s, err := schema.Parse(json.RawMessage(tt.schema))
+		if err != nil {
+			t.Errorf("%s: %v", tt.schema, err)
+			continue
+		}
+		err = s.Check(json.RawMessage(tt.value))
+		if (err == nil) != (tt.problem == "") || err != nil && !strings.Contains(err.Error(), tt.problem) {
+			t.Errorf("%s for %s: %v, want %q", tt.value, tt.schema, err, tt.problem)
+		}
+	}
+}
+
+// A schema reads no file and no URL, though both exist.
+func TestParse_refuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "other.json")
+	if err := os.WriteFile(file, []byte(`{"type":"string"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ schema, problem string }{
+		{`{"$ref":"file://` + file + `"}`, "outside of the schema"},
+		{`{"$ref":"https://example.com/schema.json"}`, "outside of the schema"},
+		{`{"$ref":"other.json"}`, "outside of the schema"},
+		{`{"type":"nothing"}`, "read schema"},
+		{`{`, "read schema"},
+		{`"` + strings.Repeat("x", schema.MaxSize) + `"`, "at most"},
+	} {
+		if _, err := schema.Parse(json.RawMessage(tt.schema)); err == nil || !strings.Contains(err.Error(), tt.problem) {
+			t.Errorf("%.60s: %v, want %q", tt.schema, err, tt.problem)
+		}
+	}
+}
