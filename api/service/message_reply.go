@@ -194,14 +194,14 @@ func compose(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 	switch {
 	case err != nil:
 		return l, err
-	case reply == nil && p.Gate != "":
-		return l, errNotWaiting
 	case reply == nil && gate != nil: // a comment
 		ref, _ := opt.ParseID(gate.TaskID)
 		l.PlanID, l.Comment = ref.PlanID, true
 		if gate.TaskID != l.TaskID {
 			l.ForTask = gate.TaskID
 		}
+	case reply == nil && p.Gate != "":
+		return l, errNotWaiting
 	case reply == nil && forTask != "": // a note for a task under the root
 		ref, _ := opt.ParseID(forTask)
 		l.PlanID, l.ForTask = ref.PlanID, forTask

@@ -23,7 +23,7 @@ type Schema struct{ schema *jsonschema.Schema }
 
 // place is the URL under which a schema is read. Its own references are relative to
 // it.
-const place = "schema:/question"
+const place = "schema:///question"
 
 // alone refuses to load what a schema refers to outside of itself.
 type alone struct{}

@@ -46,7 +46,6 @@ func (v *visit) badParams() {
 	v.refused(err, errInvalid)
 	for _, m := range []message{
 		{TaskID: t.ID, ContextID: "another", Text: "accept"},
-		{TaskID: t.ID, Text: "perhaps"},
 		decision(t.ID, gate, "launch"),
 		decision(t.ID, gate, "refine"),
 	} {
