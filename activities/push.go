@@ -68,9 +68,9 @@ const (
 	retryFor     = 24 * time.Hour   // all attempts at one delivery
 	firstWait    = time.Second      // before the second attempt; it doubles with each
 	longestWait  = 5 * time.Minute
-	longestAsked = time.Hour       // that a receiver may ask for with Retry-After
-	busyWait     = 2 * time.Second // if others use the same host
-	drainFor     = time.Second     // the body of an answer, which nobody reads
+	longestAsked = time.Hour   // that a receiver may ask for with Retry-After
+	busyMost     = 6           // the host was busy so often: the wait doubles no more
+	drainFor     = time.Second // the body of an answer, which nobody reads
 	perHost      = 20
 	busyOutcome  = "waits for other deliveries to the same host"
 )
@@ -82,6 +82,7 @@ type DeliverRequest struct {
 	ConfigID string `json:"configId"`
 	N        int64  `json:"n,omitempty"`        // of the delivery that was attempted last
 	Failures int    `json:"failures,omitempty"` // of it, in a row
+	Busy     int    `json:"busy,omitempty"`     // how often in a row others have used its host
 	Elapsed  int64  `json:"elapsed,omitempty"`  // seconds since the first of them
 }
 
@@ -123,7 +124,7 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 	out := Delivered{N: d.N, State: d.State, Status: opt.DeliveryDue}
 	leave, ok := p.hosts.enter(c.URL)
 	if !ok {
-		out.Busy, out.Outcome, out.Wait = true, busyOutcome, busyWait.Milliseconds()
+		out.Busy, out.Outcome, out.Wait = true, busyOutcome, backoff(min(r.Busy+2, busyMost), deliveryID(d)).Milliseconds()
 		return out, nil
 	}
 	defer leave()

@@ -252,8 +252,8 @@ func TestActivities_Deliver_idle(t *testing.T) {
 	}
 }
 
-// One slow host does not take all places: more attempts at it wait, those at
-// others go on.
+// One slow host does not take all places: more attempts at it wait, longer each
+// time, those at others go on.
 func TestActivities_Deliver_limitsHosts(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	slow := &receiver{status: 200, wait: func() { entered <- struct{}{}; <-release }}
@@ -275,8 +275,12 @@ func TestActivities_Deliver_limitsHosts(t *testing.T) {
 		}
 	})
 	<-entered
-	if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "second"}); err != nil || !out.Busy || out.Wait == 0 || len(second.noted) > 0 {
-		t.Errorf("second: %+v, %v", out, err)
+	for busy, least := range map[int]time.Duration{0: 2 * time.Second, 1: 4 * time.Second, 4: 32 * time.Second, 1000: 32 * time.Second} {
+		out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "second", Busy: busy})
+		wait := time.Duration(out.Wait) * time.Millisecond
+		if err != nil || !out.Busy || wait < least || wait > least+least/5 || len(second.noted) > 0 {
+			t.Errorf("second, after %d times: %+v, %v", busy, out, err)
+		}
 	}
 	if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "fast"}); err != nil || out.Status != opt.DeliveryDone {
 		t.Errorf("fast: %+v, %v", out, err)

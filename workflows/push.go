@@ -22,10 +22,11 @@ type PushInput struct {
 
 // PushState is what a Push remembers of a delivery that has failed.
 type PushState struct {
-	N        int64    `json:"n"`        // of the delivery
-	Failures int      `json:"failures"` // in a row
-	First    a2a.Time `json:"first"`    // when the first of them began
-	Next     a2a.Time `json:"next"`     // of the next attempt
+	N        int64    `json:"n"`              // of the delivery
+	Failures int      `json:"failures"`       // in a row
+	Busy     int      `json:"busy,omitempty"` // how often in a row its host had no place
+	First    a2a.Time `json:"first"`          // when the first of them began
+	Next     a2a.Time `json:"next"`           // of the next attempt
 }
 
 // Push makes the deliveries of one config that are due, one after another, and
@@ -90,7 +91,7 @@ func (p *push) wait(ctx workflow.Context) error {
 // deliver makes one attempt. It reports whether nothing was due.
 func (p *push) deliver(ctx workflow.Context) (idle bool, err error) {
 	now := a2a.At(workflow.Now(ctx))
-	request := activities.DeliverRequest{TaskID: p.in.TaskID, ConfigID: p.in.ConfigID, N: p.state.N, Failures: p.state.Failures}
+	request := activities.DeliverRequest{TaskID: p.in.TaskID, ConfigID: p.in.ConfigID, N: p.state.N, Failures: p.state.Failures, Busy: p.state.Busy}
 	if p.state.Failures > 0 {
 		request.Elapsed = int64(now.Time().Sub(p.state.First.Time()) / time.Second)
 	}
@@ -108,8 +109,11 @@ func (p *push) deliver(ctx workflow.Context) (idle bool, err error) {
 
 // note keeps what the next attempt has to know of the last one.
 func (p *push) note(began a2a.Time, done activities.Delivered) {
+	busy := p.state.Busy + 1
+	p.state.Busy = 0
 	switch {
 	case done.Busy: // no attempt was made
+		p.state.Busy = busy
 	case done.Idle || done.Status != opt.DeliveryDue:
 		p.state = PushState{}
 	case p.state.Failures == 0 || p.state.N != done.N:

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -164,6 +165,29 @@ func TestPush_continuesAsNew(t *testing.T) {
 	}
 	if day, n := at.Sub(began), len(h.log); day < 23*time.Hour+50*time.Minute || day > 24*time.Hour || n < 200 || n > 350 {
 		t.Errorf("it took %v and %d attempts, want about a day", day, n)
+	}
+}
+
+// While a host has no place the workflow waits longer each time, and an attempt ends
+// that.
+func TestPush_waitsForAPlace(t *testing.T) {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(discard)
+	env := suite.NewTestWorkflowEnvironment()
+	env.RegisterWorkflowWithOptions(workflows.Push, workflow.RegisterOptions{Name: workflows.PushWorkflow})
+	due := activities.Delivered{N: 1, Status: opt.DeliveryDue, Wait: 1000}
+	busy := due
+	busy.Busy = true
+	var got []int
+	answers := []activities.Delivered{busy, busy, due, busy, {Idle: true}}
+	env.RegisterActivityWithOptions(func(_ context.Context, r activities.DeliverRequest) (activities.Delivered, error) {
+		got = append(got, r.Busy)
+		return answers[len(got)-1], nil
+	}, activity.RegisterOptions{Name: "Deliver"})
+	env.ExecuteWorkflow(workflows.Push, pushInput)
+	finished(t, env)
+	if diff := cmp.Diff([]int{0, 1, 2, 0, 1}, got); diff != "" {
+		t.Errorf("times without a place (-want +got):\n%s", diff)
 	}
 }
 
