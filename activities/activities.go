@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
@@ -85,7 +86,7 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 // Plan asks the planner for plans. A second run asks again.
 func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err error) {
 	defer a.recoverPanic("planner", false, &err)
-	stop := beat(ctx)
+	stop := beat(ctx, nil)
 	defer stop()
 	if r.Message != nil {
 		whole := *r.Message
@@ -140,9 +141,10 @@ func (a *Activities) contents(objectiveID string) contents { return contents{a.c
 // execute runs one try at an attempt and records what it streams.
 func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try int) (out Outcome, err error) {
 	defer a.recoverPanic(w.Executor, true, &err)
-	stop := beat(ctx)
-	defer stop()
 	stream := newStream(ctx, a.cfg.Recorder, a.contents(w.ObjectiveID), w, try)
+	began := time.Now()
+	stop := beat(ctx, func() any { return Progress{Task: w.Name, Attempt: w.Attempt, Pieces: stream.pieces(), Since: began} })
+	defer stop()
 	defer stream.stop()
 	if try > 1 {
 		stream.begin(ctx)

@@ -8,9 +8,19 @@ import (
 	"go.temporal.io/sdk/activity"
 )
 
+// A Progress is what Temporal's UI shows of a task that runs: the details of its
+// last heartbeat.
+type Progress struct {
+	Task    string    `json:"task"`
+	Attempt int       `json:"attempt"`
+	Pieces  int64     `json:"pieces,omitempty"` // that it has streamed
+	Since   time.Time `json:"since"`
+}
+
 // beat reports that the activity is alive until stop is called, so that a dead
-// worker is noticed within seconds and ctx is canceled within seconds.
-func beat(ctx context.Context) (stop func()) {
+// worker is noticed within seconds and ctx is canceled within seconds. progress
+// returns the details of a heartbeat; nil for none.
+func beat(ctx context.Context, progress func() any) (stop func()) {
 	if !activity.IsActivity(ctx) {
 		return func() {}
 	}
@@ -26,7 +36,11 @@ func beat(ctx context.Context) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				activity.RecordHeartbeat(ctx)
+				if progress == nil {
+					activity.RecordHeartbeat(ctx)
+				} else {
+					activity.RecordHeartbeat(ctx, progress())
+				}
 			}
 		}
 	})

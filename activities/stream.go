@@ -58,6 +58,16 @@ func (s *stream) begin(ctx context.Context) {
 	_ = s.flush(ctx) // kept in s.err
 }
 
+// pieces returns how many pieces were streamed.
+func (s *stream) pieces() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.try > 1 {
+		return s.n - 1 // the first event says that the work begins again
+	}
+	return s.n
+}
+
 // Chunk implements [Stream].
 func (s *stream) Chunk(ctx context.Context, piece a2a.Artifact, last bool) error {
 	piece.ArtifactID = opt.ArtifactID(s.work.TaskID, piece.ArtifactID)

@@ -112,7 +112,7 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 	if !c.cfg.Plain() {
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(
 			TenantAttribute.ValueSet(head.Tenant), ContextAttribute.ValueSet(head.ContextID),
-			ObjectiveAttribute.ValueSet(head.ID), StateAttribute.ValueSet(string(firstState(o))))
+			ObjectiveAttribute.ValueSet(head.ID), NameAttribute.ValueSet(shortName(head.Name)), StateAttribute.ValueSet(string(firstState(o))))
 	}
 	return options
 }
@@ -128,6 +128,12 @@ func firstState(o opt.Opening) opt.TaskState {
 	}
 	return opt.TaskWorking
 }
+
+// maxName is how long a keyword may be in every visibility store, in bytes.
+const maxName = 255
+
+// shortName cuts a name to what Temporal takes as a keyword.
+func shortName(name string) string { return strings.ToValidUTF8(name[:min(len(name), maxName)], "") }
 
 // fairnessKey cuts a tenant's name to what Temporal takes as a key.
 func fairnessKey(tenant string) string { return strings.ToValidUTF8(tenant[:min(len(tenant), 64)], "") }

@@ -20,7 +20,7 @@ func (p *planPart) describe(ctx workflow.Context) {
 	for _, t := range p.State.Plan.Tasks {
 		fmt.Fprintf(&b, "%d. %s · **%s**", t.Index+1, t.Name, t.State)
 		if t.Gate != nil {
-			fmt.Fprintf(&b, " · waits for %s: %s", t.Gate.Kind, oneLine(t.Gate.Prompt()))
+			fmt.Fprintf(&b, " · waits for %s: %s · %s", t.Gate.Kind, oneLine(t.Gate.Prompt()), howToAnswer(t.Gate))
 		}
 		b.WriteString("\n")
 	}
@@ -72,7 +72,7 @@ func (o *objectivePart) describe(ctx workflow.Context) {
 		fmt.Fprintf(&b, " · `%s`\n", plan.ID)
 	}
 	if g := o.State.Objective.Gate(); g != nil {
-		fmt.Fprintf(&b, "\nWaits for %s at task `%s`: %s\n", g.Kind, g.TaskID, oneLine(g.Prompt()))
+		fmt.Fprintf(&b, "\nWaits for %s at task `%s`: %s\n\n%s\n", g.Kind, g.TaskID, oneLine(g.Prompt()), howToAnswer(g))
 	}
 	workflow.SetCurrentDetails(ctx, b.String())
 	o.show(ctx)
@@ -87,6 +87,21 @@ func (c *contextPart) describe(ctx workflow.Context) {
 	}
 	fmt.Fprintf(&b, "- can continue: %d\n- wait for their first turn: %d\n- cannot continue: %d\n", len(c.State.Front), len(c.State.Waiting), len(c.State.Resting))
 	workflow.SetCurrentDetails(ctx, b.String())
+}
+
+// howToAnswer returns the commands that answer a gate.
+func howToAnswer(g *opt.Gate) string {
+	switch g.Kind {
+	case opt.Credential:
+		return "goes on once it has been authorized elsewhere"
+	case opt.Clarification:
+		return "answer: `longhaul answer " + g.TaskID + " TEXT`"
+	}
+	var commands []string
+	for _, a := range g.Actions {
+		commands = append(commands, "`longhaul answer "+g.TaskID+" "+string(a)+"`")
+	}
+	return "answer: " + strings.Join(commands, " or ")
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -238,9 +238,12 @@ func (d *driver) startChild(c machine.Child) {
 		d.put(machine.ChildStarted{PlanID: c.PlanID, Attempt: c.Attempt, N: c.N})
 		d.events.AddFuture(future, func(f workflow.Future) {
 			var result PlanResult
-			if f.Get(d.ctx, &result) != nil {
-				d.put(machine.ChildEnded{PlanID: c.PlanID, Attempt: c.Attempt})
-				return
+			if err := f.Get(d.ctx, &result); err != nil {
+				var ok bool
+				if result, ok = ResultOf(err); !ok {
+					d.put(machine.ChildEnded{PlanID: c.PlanID, Attempt: c.Attempt})
+					return
+				}
 			}
 			d.rec.carry(result.Ride)
 			d.put(machine.ChildEnded{PlanID: c.PlanID, Attempt: c.Attempt, Report: &result.Report})

@@ -42,5 +42,6 @@ var (
 	TenantAttribute    = temporal.NewSearchAttributeKeyKeyword("LonghaulTenant")
 	ContextAttribute   = temporal.NewSearchAttributeKeyKeyword("LonghaulContextId")
 	ObjectiveAttribute = temporal.NewSearchAttributeKeyKeyword("LonghaulObjectiveId")
+	NameAttribute      = temporal.NewSearchAttributeKeyKeyword("LonghaulName") // of the objective, or of the plan
 	StateAttribute     = temporal.NewSearchAttributeKeyKeyword("LonghaulState")
 )

@@ -108,6 +108,7 @@ func SearchAttributes() map[string]enumspb.IndexedValueType {
 	return map[string]enumspb.IndexedValueType{
 		TenantAttribute.GetName(): keyword, ContextAttribute.GetName(): keyword,
 		ObjectiveAttribute.GetName(): keyword, StateAttribute.GetName(): keyword,
+		NameAttribute.GetName(): keyword,
 	}
 }
 

@@ -13,13 +13,14 @@ import (
 )
 
 // Objective runs one objective until it has ended. The workflow fails or is
-// canceled when the objective is, so that Temporal's lists show it.
-func Objective(ctx workflow.Context, in ObjectiveInput) error {
+// canceled when the objective is, so that Temporal's lists show it. Its result is
+// for people: no workflow reads it.
+func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error) {
 	m, err := newObjective(ctx, in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	o := &objectivePart{Objective: m, in: in, shown: m.State.Objective.Root}
+	o := &objectivePart{Objective: m, in: in, shown: m.State.Objective.Root, named: m.State.Objective.Name}
 	d := newDriver(ctx, o, recorder{objectiveID: m.State.Objective.ID, source: m.State.Objective.ID, last: m.State.N, done: m.State.N}, in.MaxEvents)
 	on(d, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
 	on(d, CommandSignal, func(c opt.Command) machine.Input { return machine.Command{Command: c} })
@@ -30,9 +31,9 @@ func Objective(ctx workflow.Context, in ObjectiveInput) error {
 	}
 	if d.run() {
 		state := m.Successor()
-		return workflow.NewContinueAsNewError(d.ctx, Objective, ObjectiveInput{State: &state, MaxEvents: in.MaxEvents, Plain: in.Plain, IdleFor: in.IdleFor})
+		return nil, workflow.NewContinueAsNewError(d.ctx, Objective, ObjectiveInput{State: &state, MaxEvents: in.MaxEvents, Plain: in.Plain, IdleFor: in.IdleFor})
 	}
-	return o.result()
+	return resultOf(&m.State.Objective)
 }
 
 // newObjective returns the machine for a run: that of a new objective, of one
@@ -68,7 +69,8 @@ func filled[K comparable, V any](m map[K]V) map[K]V {
 type objectivePart struct {
 	*machine.Objective
 	in    ObjectiveInput
-	shown opt.TaskState
+	shown opt.TaskState // in Temporal's lists
+	named string        // likewise
 }
 
 func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []opt.Batch, _ int) (workflow.Future, outcome) {
@@ -109,7 +111,8 @@ func (o *objectivePart) child(ctx workflow.Context, c machine.Child) workflow.Ch
 	}
 	if !o.in.Plain {
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(
-			TenantAttribute.ValueSet(head.Tenant), ContextAttribute.ValueSet(head.ContextID), ObjectiveAttribute.ValueSet(head.ID))
+			TenantAttribute.ValueSet(head.Tenant), ContextAttribute.ValueSet(head.ContextID), ObjectiveAttribute.ValueSet(head.ID),
+			NameAttribute.ValueSet(shortName(state.Plan.Name)))
 	}
 	input := PlanInput{State: state, MaxEvents: o.in.MaxEvents, Plain: o.in.Plain}
 	return workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, options), Plan, input)
@@ -122,29 +125,18 @@ func (o *objectivePart) message(s machine.Signal) (workflowID, name string, arg 
 	return s.To, DirectiveSignal, o.Message(s.To)
 }
 
-// show updates the state in Temporal's lists. It ignores small changes, since
+// show updates name and state in Temporal's lists. It ignores small changes, since
 // each update costs an event and a write.
 func (o *objectivePart) show(ctx workflow.Context) {
-	root := o.State.Objective.Root
+	root, name := o.State.Objective.Root, o.State.Objective.Name
 	begins := o.shown == opt.TaskSubmitted && root == opt.TaskWorking && o.in.Opening != nil && firstState(*o.in.Opening) == opt.TaskWorking
-	if o.in.Plain || o.shown == root || begins {
+	if o.in.Plain || (o.shown == root || begins) && o.named == name {
 		return
 	}
-	o.shown = root
-	if err := workflow.UpsertTypedSearchAttributes(ctx, StateAttribute.ValueSet(string(root))); err != nil {
-		workflow.GetLogger(ctx).Warn("Search attribute not set", "error", err)
+	o.shown, o.named = root, name
+	if err := workflow.UpsertTypedSearchAttributes(ctx, StateAttribute.ValueSet(string(root)), NameAttribute.ValueSet(shortName(name))); err != nil {
+		workflow.GetLogger(ctx).Warn("Search attributes not set", "error", err)
 	}
-}
-
-// result returns the result of the workflow.
-func (o *objectivePart) result() error {
-	switch head := o.State.Objective; head.Status {
-	case opt.ObjectiveCanceled:
-		return temporal.NewCanceledError()
-	case opt.ObjectiveFailed:
-		return temporal.NewNonRetryableApplicationError(head.Failure, "ObjectiveFailed", nil)
-	}
-	return nil
 }
 
 func planOptions(name string) workflow.ActivityOptions {

@@ -14,7 +14,8 @@ import (
 	"longhaul/opt/machine"
 )
 
-// Plan runs one plan until it has ended, and returns its last report.
+// Plan runs one plan until it has ended, and returns its last report. The workflow
+// fails or is canceled when the plan is; ResultOf reads its report then.
 func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	m := &machine.Plan{State: in.State}
 	s := &m.State
@@ -32,7 +33,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	if d.run() {
 		return PlanResult{}, workflow.NewContinueAsNewError(d.ctx, Plan, PlanInput{State: m.State, Going: true, MaxEvents: in.MaxEvents, Plain: in.Plain})
 	}
-	return PlanResult{Report: m.State.Report, Ride: d.rec.batches()}, nil
+	return PlanResult{Report: m.State.Report, Ride: d.rec.batches()}.end()
 }
 
 // A planPart is the machine of a plan and the code that carries out its wants.
