@@ -21,7 +21,7 @@ const (
 )
 
 // attributes are those that docs/deploy.md has operators add.
-var attributes = []string{"LonghaulContextId", "LonghaulObjectiveId", "LonghaulState", "LonghaulTenant"}
+var attributes = []string{"LonghaulContextId", "LonghaulName", "LonghaulObjectiveId", "LonghaulState", "LonghaulTenant"}
 
 func TestElsewhere(t *testing.T) {
 	c := cluster.Start(t)
