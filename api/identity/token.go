@@ -33,8 +33,10 @@ type Tokens struct {
 const (
 	clockSkew       = time.Minute
 	providerTimeout = 5 * time.Second
-	discoverEvery   = 2 * time.Second // after a failure
-	refreshEvery    = 2 * time.Second // of the provider's keys, which any unknown key causes
+	discoverEvery   = 2 * time.Second  // after a failure
+	keysFor         = 10 * time.Minute // after which the provider's keys are read again, so that one it has withdrawn is not accepted
+	keysRetry       = time.Minute      // after that has failed
+	refreshEvery    = 2 * time.Second  // of the provider's keys, which any unknown key causes
 	refreshAtOnce   = 5
 )
 
@@ -46,15 +48,15 @@ var algorithms = []string{
 
 // tokens checks tokens. The provider is asked for its addresses when they are
 // first needed, and again after a failure; for its keys when a token is signed
-// with an unknown one.
+// with an unknown one, and now and then.
 type tokens struct {
 	Tokens
 	now  func() time.Time
 	http *http.Client
 
 	mu     sync.Mutex
-	keys   oidc.KeySet // nil until the provider has answered
-	failed time.Time   // when it was asked in vain
+	keys   *currentKeys // nil until the provider has answered
+	failed time.Time    // when it was asked in vain
 	err    error
 }
 
@@ -136,8 +138,52 @@ func (t *tokens) provider(ctx context.Context) (oidc.KeySet, error) {
 		t.failed, t.err = t.now(), fmt.Errorf("%w: discover the OpenID Connect provider %s: %w", opt.ErrUnavailable, t.Issuer, err)
 		return nil, t.err
 	}
-	t.keys, t.err = oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), t.http), at.KeysURL), nil
+	read := func() oidc.KeySet {
+		return oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), t.http), at.KeysURL)
+	}
+	t.keys, t.err = &currentKeys{read: read, now: t.now, keys: read(), due: t.now().Add(keysFor)}, nil
 	return t.keys, nil
+}
+
+// currentKeys are the provider's keys. They are read again now and then: a key set
+// of the library keeps its keys until a token names another one. While that fails,
+// those from before hold.
+type currentKeys struct {
+	read func() oidc.KeySet // returns a key set that knows no keys yet
+	now  func() time.Time
+
+	mu   sync.Mutex
+	keys oidc.KeySet
+	due  time.Time // when they are to be read again
+}
+
+// VerifySignature implements [oidc.KeySet].
+func (k *currentKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	keys, isDue := k.take()
+	if !isDue {
+		return keys.VerifySignature(ctx, token)
+	}
+	again := k.read()
+	payload, err := again.VerifySignature(ctx, token)
+	if failed := new(url.Error); errors.As(err, &failed) {
+		return keys.VerifySignature(ctx, token)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keys, k.due = again, k.now().Add(keysFor)
+	return payload, err
+}
+
+// take returns the keys, and whether the caller is the one to read them again.
+func (k *currentKeys) take() (keys oidc.KeySet, isDue bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.now()
+	if now.Before(k.due) {
+		return k.keys, false
+	}
+	k.due = now.Add(keysRetry)
+	return k.keys, true
 }
 
 // notedKeys notes the error of getting the keys, which the verifier does not

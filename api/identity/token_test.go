@@ -243,6 +243,37 @@ func TestAuthenticate_rotation(t *testing.T) {
 	wantStatus(t, "the second key after that", f.calls(t, "Authorization", "Bearer "+p.token(f, nil)), http.StatusOK, 0)
 }
 
+// A key that the provider has withdrawn is refused after some minutes, also if no
+// token with another key comes. The keys from before hold while the provider cannot
+// be reached.
+func TestAuthenticate_withdrawnKey(t *testing.T) {
+	p := newProvider(t)
+	f := newFixture(t, p.accepts())
+	token := p.token(f, fields{"exp": f.clock.Now().Add(time.Hour).Unix()})
+	accepted := func() bool {
+		_, err := f.Authenticate(request(t, "Authorization", "Bearer "+token))
+		return err == nil
+	}
+	if !accepted() {
+		t.Error("refused")
+	}
+	f.clock.move(11 * time.Minute)
+	if !accepted() || p.asked.Load() != 2 {
+		t.Errorf("refused after the keys were read again, or they were read %d times", p.asked.Load())
+	}
+	p.down.Store(true)
+	f.clock.move(11 * time.Minute)
+	if !accepted() {
+		t.Error("refused while the provider is down")
+	}
+	p.down.Store(false)
+	p.rotate(t, "two")
+	f.clock.move(2 * time.Minute)
+	if accepted() {
+		t.Error("accepted with a key that was withdrawn")
+	}
+}
+
 // While the provider cannot be reached, callers are told to try again, and API
 // keys work. When it is back, tokens do too.
 func TestAuthenticate_providerDown(t *testing.T) {
