@@ -157,6 +157,7 @@ func (everyone) Describe(*apiservice.CardInfo) {}
 // warn warns of what leaves the server open, or closed to all.
 func (s apiSettings) warn(log *zap.Logger, keys keyLister) {
 	s.warnAuth(log)
+	s.warnCard(log)
 	s.warnNoKeys(log, keys)
 }
 
@@ -174,6 +175,27 @@ func (s apiSettings) warnAuth(log *zap.Logger) {
 	case exposed && s.TLSCert == "":
 		log.Warn("Credentials and content cross the network unencrypted: set --tls-cert and --tls-key, unless a proxy in front does TLS", at)
 	}
+}
+
+// warnCard warns of an agent card with addresses that mean every interface, and so
+// lead clients on other machines nowhere.
+func (s apiSettings) warnCard(log *zap.Logger) {
+	if s.PublicURL != "" {
+		return
+	}
+	if everywhere(s.Addr) {
+		log.Warn("The agent card has no URL that clients on other machines can use: set --public-url", zap.String("addr", s.Addr))
+	}
+	if s.GRPCAddr != "" && s.PublicGRPCAddr == "" && everywhere(s.GRPCAddr) {
+		log.Warn("The agent card has no address of gRPC that clients on other machines can use: set --public-grpc-addr", zap.String("addr", s.GRPCAddr))
+	}
+}
+
+// everywhere reports whether addr means all interfaces of the machine.
+func everywhere(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "" || ip != nil && ip.IsUnspecified())
 }
 
 // quota returns the limits of authenticated callers.

@@ -70,6 +70,33 @@ func TestAPISettings_reach(t *testing.T) {
 	}
 }
 
+// Addresses on the card that lead nowhere are warned of.
+func TestAPISettings_warnCard(t *testing.T) {
+	const noURL, noGRPC = "The agent card has no URL", "The agent card has no address of gRPC"
+	for name, tc := range map[string]struct {
+		settings apiSettings
+		want     []string
+	}{
+		"loopback":       {apiSettings{Addr: "127.0.0.1:0", GRPCAddr: "[::1]:0"}, nil},
+		"one address":    {apiSettings{Addr: "192.0.2.1:0"}, nil},
+		"every address":  {apiSettings{Addr: ":0", GRPCAddr: "0.0.0.0:0"}, []string{noURL, noGRPC}},
+		"a public URL":   {apiSettings{Addr: "0.0.0.0:0", GRPCAddr: "[::]:0", PublicURL: "https://agent.example.com"}, nil},
+		"gRPC alone":     {apiSettings{Addr: "127.0.0.1:0", GRPCAddr: "[::]:0"}, []string{noGRPC}},
+		"gRPC is public": {apiSettings{Addr: "[::]:0", GRPCAddr: "[::]:0", PublicGRPCAddr: "agent.example.com:443"}, []string{noURL}},
+	} {
+		core, logs := observer.New(zap.WarnLevel)
+		tc.settings.warnCard(zap.New(core))
+		var got []string
+		for _, entry := range logs.All() {
+			text, _, _ := strings.Cut(entry.Message, " that clients on other machines can use: set --public-")
+			got = append(got, text)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // The card names exactly the credentials that are accepted, and the extended card
 // exists exactly where callers are authenticated.
 func TestAuthority_describe(t *testing.T) {
@@ -117,12 +144,18 @@ func TestRun_keys(t *testing.T) {
 		code = Run(t.Context(), append(append([]string{"keys"}, args...), "--data-dir", dir), &out, &errs, Build{})
 		return out.String(), errs.String(), code
 	}
-	if out, errs, code := run("list"); out != "" || code != 0 || !strings.Contains(errs, "longhaul keys create") {
+	if out, errs, code := run("list"); out != "" || code != 0 || !strings.Contains(errs, "in the data directory "+dir+". To make one: longhaul keys create") {
 		t.Errorf("an empty list: %q, %q, exit code %d", out, errs, code)
 	}
-	text, _, code := run("create", "ann", "--tenant", "acme", "--scopes", "runs:read,runs:create", "--groups", "finance", "--name", "The build")
+	if _, errs, code := run("create", "ann"); code != 2 || !strings.Contains(errs, "--scopes") || !strings.Contains(errs, "See longhaul keys create --help.") {
+		t.Errorf("without scopes: %q, exit code %d", errs, code)
+	}
+	text, where, code := run("create", "ann", "--tenant", "acme", "--scopes", "runs:read,runs:create", "--groups", "finance", "--name", "The build")
 	if text = strings.TrimSpace(text); code != 0 || !strings.HasPrefix(text, "lh_") {
 		t.Fatalf("created %q, exit code %d", text, code)
+	}
+	if !strings.Contains(where, "ann in tenant acme, for servers with the data directory "+dir) {
+		t.Errorf("created with %q", where)
 	}
 	list, _, _ := run("list")
 	id, secret, _ := strings.Cut(strings.TrimPrefix(text, "lh_"), "_")

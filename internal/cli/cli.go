@@ -55,7 +55,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	if err := run(ctx, args, stdout, stderr, b); err != nil {
 		var usage *kong.ParseError
 		if errors.As(err, &usage) {
-			fmt.Fprintf(stderr, "longhaul: %v\nSee longhaul --help.\n", err)
+			fmt.Fprintf(stderr, "longhaul: %v\nSee %s --help.\n", err, named(usage))
 			return 2
 		}
 		fmt.Fprintf(stderr, "longhaul: %v\n", err)
@@ -66,6 +66,14 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 		return 1
 	}
 	return 0
+}
+
+// named returns the command that arguments name, so far as they name one.
+func named(usage *kong.ParseError) string {
+	if command := usage.Context.Selected(); command != nil {
+		return command.FullPath()
+	}
+	return "longhaul"
 }
 
 // A program has what commands need to know of the process.

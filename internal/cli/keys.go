@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -58,7 +59,7 @@ func (c *keysCreateCommand) Run(p *program) error {
 	if err := c.with(p, func(j *journal.Journal) error { return j.AddAPIKey(p.ctx, key) }); err != nil {
 		return fmt.Errorf("create an API key: %w", err)
 	}
-	fmt.Fprintf(p.stderr, "Key %s for %s in tenant %s. It is shown only now:\n", key.ID, key.Principal, key.Tenant)
+	fmt.Fprintf(p.stderr, "Key %s for %s in tenant %s, for servers with the data directory %s. It is shown only now:\n", key.ID, key.Principal, key.Tenant, c.where())
 	fmt.Fprintln(p.stdout, text)
 	return nil
 }
@@ -76,6 +77,14 @@ func (s storeSettings) with(p *program, f func(*journal.Journal) error) error {
 	return errors.Join(f(j), j.Close())
 }
 
+// where returns the path of the data directory, for people.
+func (s storeSettings) where() string {
+	if path, err := filepath.Abs(s.DataDir); err == nil {
+		return path
+	}
+	return s.DataDir
+}
+
 // keysListCommand is "longhaul keys list".
 type keysListCommand struct{ storeSettings }
 
@@ -89,7 +98,7 @@ func (c *keysListCommand) Run(p *program) error {
 		return fmt.Errorf("list the API keys: %w", err)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(p.stderr, "There are no API keys in this data directory: longhaul keys create")
+		fmt.Fprintf(p.stderr, "There are no API keys in the data directory %s. To make one: longhaul keys create. Another directory: --data-dir\n", c.where())
 		return nil
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
@@ -128,7 +137,7 @@ func (c *keysRevokeCommand) Run(p *program) error {
 	})
 	switch {
 	case errors.Is(err, opt.ErrUnknown):
-		return errors.New("there is no API key with this id in this data directory: see longhaul keys list")
+		return fmt.Errorf("there is no API key with this id in the data directory %s: see longhaul keys list", c.where())
 	case err != nil:
 		return fmt.Errorf("revoke an API key: %w", err)
 	}

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"reflect"
 	"slices"
@@ -69,6 +71,9 @@ func (s temporalSettings) elsewhere(e elsewhereSettings) (target, error) {
 	merged, err := envconfig.LoadClientConfigProfile(load)
 	load.DisableEnv = true
 	stored, alone := envconfig.LoadClientConfigProfile(load)
+	if _, none := os.Stat(file); errors.Is(none, fs.ErrNotExist) && err != nil {
+		return target{}, fmt.Errorf("read profile %s of Temporal: there is no file %s: make it, or name another with TEMPORAL_CONFIG_FILE", name, file)
+	}
 	if err = cmp.Or(err, alone); err != nil {
 		return target{}, fmt.Errorf("read profile %s of Temporal in %s: %w", name, file, err)
 	}
@@ -78,6 +83,9 @@ func (s temporalSettings) elsewhere(e elsewhereSettings) (target, error) {
 		namespace: first(setting{s.Namespace, "namespace"}, setting{merged.Namespace, origin(inFile, "TEMPORAL_NAMESPACE")}, setting{defaultNamespace, "default"}),
 		apiKey:    setting{"none", "default"},
 		tls:       setting{"off", "default"},
+	}
+	if !strings.Contains(t.addr.value, ":") { // gRPC would take port 443
+		return target{}, fmt.Errorf("the address of Temporal, %s (from %s), has no port: use %s:7233", t.addr.value, t.addr.from, t.addr.value)
 	}
 	if !reflect.ValueOf(stored).IsZero() {
 		t.profile = name

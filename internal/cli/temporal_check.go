@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -97,6 +98,8 @@ func (n namespace) advise(err error, retention time.Duration) error {
 		todo = fmt.Sprintf("create it with %q, or start a worker with --create-namespace", n.target.createCommand(retention))
 	case errors.Is(err, workflows.ErrDenied):
 		todo = "check the name of the namespace, and use credentials that may read and write in it (TEMPORAL_API_KEY or api_key of the profile; TEMPORAL_TLS_CLIENT_CERT_PATH or tls.client_cert_path)"
+	case errors.Is(err, workflows.ErrTLS) && strings.Contains(err.Error(), "does not look like a TLS handshake"):
+		todo = fmt.Sprintf("the server at this address answers without TLS, which is on here (%s): set TEMPORAL_TLS=false, or correct the address", n.target.tls.from)
 	case errors.Is(err, workflows.ErrTLS):
 		todo = "check the certificates: that of the server (TEMPORAL_TLS_SERVER_CA_CERT_PATH or tls.server_ca_cert_path of the profile, TEMPORAL_TLS_SERVER_NAME), and our own (TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH)"
 	case n.target.tls.value == "off":

@@ -9,6 +9,8 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -81,7 +83,8 @@ namespace = "work"
 
 // A mistake in what is set is found before anything is served.
 func TestTemporalSettings_mistakes(t *testing.T) {
-	file := write(t, "temporal.toml", "[profile.bad.tls]\nclient_cert_path = \"/nowhere/client.pem\"\nclient_key_path = \"/nowhere/client.key\"\n")
+	file := write(t, "temporal.toml", "[profile.bad.tls]\nclient_cert_path = \"/nowhere/client.pem\"\nclient_key_path = \"/nowhere/client.key\"\n"+
+		"[profile.short]\naddress = \"temporal.example.com\"\n")
 	broken := write(t, "broken.toml", "[profile")
 	for _, tt := range []struct {
 		profile, file string
@@ -90,6 +93,8 @@ func TestTemporalSettings_mistakes(t *testing.T) {
 		{"missing", file, []string{"read profile missing of Temporal in " + file, "unable to find profile missing"}},
 		{"bad", file, []string{"profile bad in " + file, "/nowhere/client.pem"}},
 		{"", broken, []string{"profile default of Temporal in " + broken}},
+		{"prod", file + ".none", []string{"there is no file " + file + ".none", "TEMPORAL_CONFIG_FILE"}},
+		{"short", file, []string{"the address of Temporal, temporal.example.com (from profile short in " + file + "), has no port: use temporal.example.com:7233"}},
 	} {
 		t.Setenv("TEMPORAL_CONFIG_FILE", tt.file)
 		for _, command := range []string{"api", "worker", "config"} {
@@ -222,6 +227,20 @@ func TestRun_workerWithoutTemporal(t *testing.T) {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("no %q in\n%s", want, &stderr)
 		}
+	}
+}
+
+// With TLS for a server that has none, the message says so, and not that
+// certificates are wrong.
+func TestRun_workerWithNeedlessTLS(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	t.Setenv("TEMPORAL_TLS", "true")
+	var stderr strings.Builder
+	args := []string{"worker", "--data-dir", t.TempDir(), "--temporal-addr", plain.Listener.Addr().String(), "--temporal-wait", "1s", "--log-level", "error"}
+	code := Run(t.Context(), args, io.Discard, &stderr, Build{})
+	if want := "answers without TLS, which is on here (TEMPORAL_TLS): set TEMPORAL_TLS=false"; code != 1 || !strings.Contains(stderr.String(), want) {
+		t.Errorf("exit code %d, no %q in\n%s", code, want, &stderr)
 	}
 }
 

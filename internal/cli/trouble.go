@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -66,11 +68,16 @@ func (t *trouble) spoken() bool {
 // printed before.
 func (r remote) explain(err error) error {
 	var refused *client.Error
+	var untrusted x509.UnknownAuthorityError
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED) && !r.trouble.spoken():
 		return fmt.Errorf("nothing serves at %s: %w\n%s", r.trouble.url, err, r.trouble.start)
 	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
 		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; longhaul keys create makes one.", err)
+	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && strings.HasPrefix(r.trouble.url, "http:"):
+		return fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL.", err)
+	case errors.As(err, &untrusted):
+		return fmt.Errorf("%w\nTo trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA.", err)
 	}
 	return err
 }

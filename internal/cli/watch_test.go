@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -398,6 +399,24 @@ func TestRun_noServer(t *testing.T) {
 		code := Run(t.Context(), append(args, "--url", f.URL, "--patience", "0s"), &out, &errs, Build{})
 		if got := errs.String(); code != 1 || strings.Count(got, "go run ./dev") != 1 || !strings.Contains(got, "nothing serves at "+f.URL) {
 			t.Errorf("%v: exit code %d, said %q", args, code, got)
+		}
+	}
+}
+
+// Commands say what to do about an agent with TLS.
+func TestRun_needsTLS(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	for url, want := range map[string]string{
+		s.URL: "name a file with it: --ca or LONGHAUL_CA",
+		strings.Replace(s.URL, "https", "http", 1): "try https instead of http",
+	} {
+		var errs strings.Builder
+		code := Run(t.Context(), []string{"get", rootID, "--url", url, "--patience", "0s"}, io.Discard, &errs, Build{})
+		if code != 1 || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: exit code %d, no %q in %q", url, code, want, &errs)
 		}
 	}
 }
