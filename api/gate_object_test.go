@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -98,4 +99,40 @@ func wantArtifact(t *testing.T, s *fixture, id, want string) {
 	if text := got.at("artifacts", "0", "parts", "0", "text").String(); text != want {
 		t.Errorf("the artifact is %q, want %q: %v", text, want, got)
 	}
+}
+
+// Only those decide whom a gate names, each once, and the requester does not. All
+// refusals leave the gate as it is, and are recorded.
+func TestGate_responders(t *testing.T) {
+	s := newService(t)
+	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-1"
+	s.send(t, "m", "guarded")
+	for i, step := range []struct{ who, code, votes string }{
+		{"acme/ann", "-32000", ""}, {"acme/mallory", "-32000", ""}, {"rival/bob", "-32001", ""}, {"acme/bob runs:create runs:read", "-32000", ""},
+		{"acme/bob", "", `[{"action":"accept","decidedBy":"bob"}]`}, {"acme/bob", "-32004", `[{"action":"accept","decidedBy":"bob"}]`},
+	} {
+		n := s.say(t, task, fmt.Sprintf("r%d", i), `{"data":{"action":"accept","decidedBy":"carol"}}`, "", "Authorization", "Bearer "+step.who)
+		if got := n.at("error", "code").String(); got != step.code {
+			t.Errorf("step %d, %s: code %q, want %q: %v", i, step.who, got, step.code, n)
+		}
+		got := s.must(t, "GetTask", `{"id":"`+task+`"}`)
+		if votes := got.at("metadata", "openwop", "interrupt", "votes").String(); votes != step.votes {
+			t.Errorf("step %d, %s: the gate has the votes %s, want %s", i, step.who, votes, step.votes)
+		}
+	}
+	events, err := s.world.Journal().Events(t.Context(), root, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var verdicts []string
+	for _, e := range events {
+		if e.Event.Reply != nil {
+			verdicts = append(verdicts, e.Event.Reply.DecidedBy+" "+string(e.Event.Verdict))
+		}
+	}
+	if diff := cmp.Diff([]string{"ann not-allowed", "mallory not-allowed", "bob accepted", "bob has-voted"}, verdicts); diff != "" {
+		t.Errorf("recorded verdicts (-want +got):\n%s", diff)
+	}
+	s.say(t, task, "last", `{"text":"accept"}`, "", "Authorization", "Bearer acme/carol")
+	wantArtifact(t, s, root, "From: Outline")
 }

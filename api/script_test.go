@@ -13,7 +13,8 @@ import (
 
 // The first word of a message says how it is handled: "quiet": no worker works on
 // it; "slow": its task runs until the test ends it; "approve", "clarify", "count", "auth"
-// and "two" wait for a person first; "outline" shows a person what a task has made; "fail" fails. Other messages complete at
+// and "two" wait for a person first; "outline" shows a person what a task has made,
+// "guarded" does so to two of three; "fail" fails. Other messages complete at
 // once.
 func word(m *a2a.Message) string {
 	if m == nil {
@@ -29,11 +30,14 @@ func sleeps(o opt.Opening) bool { return o.Message != nil && word(o.Message) == 
 // concurrent tasks and one after them. It never ends for "quiet".
 func makePlans(_ opt.Objective, request *a2a.Message) (servicetest.Made, bool) {
 	plan := opt.PlanSpec{Name: "The plan", Tasks: []opt.TaskSpec{{Name: "First"}}}
-	if word(request) == "outline" {
+	if first := word(request); first == "outline" || first == "guarded" {
 		gate := opt.TaskSpec{Name: "Approve", Ask: &opt.Gate{
 			Kind: opt.Approval, Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask},
 			Form: &opt.GateForm{Title: []opt.Piece{{Literal: "Good? "}, {Results: opt.AllResults}}, Object: []string{"task-0"}},
 		}, Uses: []string{"task-0"}}
+		if word(request) == "guarded" {
+			gate.Ask.Responders = &opt.Responders{Principals: []string{"ann", "bob", "carol"}, NotRequester: true, Accepts: 2}
+		}
 		plan.Tasks = append(plan.Tasks, gate, opt.TaskSpec{Name: "Last"})
 	}
 	if word(request) == "two" {
@@ -52,7 +56,7 @@ func play(w opt.Work) servicetest.Play {
 		return servicetest.Play{}
 	case first == "fail":
 		return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskFailed, Code: "broken", Message: "It did not work."}}
-	case first == "outline":
+	case first == "outline" || first == "guarded":
 		return outline(w)
 	case len(w.Replies) == 0 && w.Name != "Third":
 		if g := gateFor(first); g != nil {

@@ -142,6 +142,8 @@ const (
 	Noted      Verdict = "noted"       // it was added to the conversation
 	NotWaiting Verdict = "not-waiting" // it answered a gate that was not open
 	NotOffered Verdict = "not-offered" // it asked for an action that the gate does not offer
+	NotAllowed Verdict = "not-allowed" // it decided at a gate that others decide
+	HasVoted   Verdict = "has-voted"   // it decided at a gate where the principal has already voted
 	NotIdle    Verdict = "not-idle"    // it asked for work of an objective that had started already: it needs a new objective
 	TooLate    Verdict = "too-late"    // the task had ended
 )

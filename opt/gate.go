@@ -66,6 +66,9 @@ type Gate struct {
 	Sources []string   `json:"sources,omitempty"` // ids of the tasks of the plan that made Object and can make it again
 	Form    *GateForm  `json:"form,omitempty"`    // of a gate that is not open yet
 
+	Responders *Responders `json:"responders,omitempty"` // nil for everyone with the scope
+	Votes      []Vote      `json:"votes,omitempty"`      // that have not decided yet, oldest first
+
 	Exchanges []Exchange `json:"exchanges,omitempty"` // what was said at the gate and decided nothing, oldest first, the last [MostExchanges]
 }
 
@@ -122,6 +125,8 @@ type Reply struct {
 	Edited []a2a.Part  `json:"edited,omitempty"`         // of edit-accept: what takes the place of the object
 
 	Question string `json:"question,omitempty"` // of ask, which decides nothing
+
+	Groups []string `json:"groups,omitempty"` // of DecidedBy, that may decide
 }
 
 // A Refinement says what is to be better about an object that is sent back.

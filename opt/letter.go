@@ -51,7 +51,8 @@ type Letter struct {
 	Reply       *Reply      `json:"reply,omitempty"` // the decision in the message; nil for a note
 	Key         string      `json:"key,omitempty"`   // equal for repeats of a letter; "" for the id of Message
 
-	Comment bool `json:"comment,omitempty"` // it was sent to a gate and decides nothing
+	Groups  []string `json:"groups,omitempty"`  // of Principal
+	Comment bool     `json:"comment,omitempty"` // it was sent to a gate and decides nothing
 
 	Begins   bool     `json:"begins,omitempty"`  // it asks for work: it starts an idle objective, or is refused as NotIdle
 	QueuedAt a2a.Time `json:"queuedAt,omitzero"` // with Begins: the place in the queue of the context

@@ -20,11 +20,12 @@ const Executor = "human"
 
 // Form is how a plan describes a human task.
 type Form struct {
-	Approve     string         `json:"approve,omitempty" yaml:"approve"`         // the title of an approval
-	Description string         `json:"description,omitempty" yaml:"description"` // more about it
-	Actions     []opt.Action   `json:"actions,omitempty" yaml:"actions"`         // that an approval offers; nil for the usual ones
-	Results     opt.GateForm   `json:"results,omitzero" yaml:"-"`                // what of an approval is made from results of tasks before it
-	Questions   []QuestionForm `json:"questions,omitempty" yaml:"questions"`     // of a clarification
+	Approve     string          `json:"approve,omitempty" yaml:"approve"`         // the title of an approval
+	Description string          `json:"description,omitempty" yaml:"description"` // more about it
+	Actions     []opt.Action    `json:"actions,omitempty" yaml:"actions"`         // that an approval offers; nil for the usual ones
+	Results     opt.GateForm    `json:"results,omitzero" yaml:"-"`                // what of an approval is made from results of tasks before it
+	Responders  *opt.Responders `json:"responders,omitempty" yaml:"responders"`   // who may answer; nil for everyone
+	Questions   []QuestionForm  `json:"questions,omitempty" yaml:"questions"`     // of a clarification
 }
 
 // Actions of an approval that does not name them.
@@ -43,7 +44,11 @@ type QuestionForm struct {
 // Gate returns the gate that f describes. A form is either an approval or a
 // list of questions.
 func (f Form) Gate() (*opt.Gate, error) {
-	switch {
+	switch r := f.Responders; {
+	case r.Several() && len(f.Questions) > 0:
+		return nil, fmt.Errorf("only an approval takes several responders")
+	case r.Several() && len(r.Groups) == 0 && len(r.Principals) > 0 && len(r.Principals) < r.Accepts:
+		return nil, fmt.Errorf("%d principals cannot accept %d times", len(r.Principals), r.Accepts)
 	case f.Approve != "" && len(f.Questions) > 0:
 		return nil, fmt.Errorf("a human task either approves or asks questions, not both")
 	case f.Approve != "" || len(f.Results.Title) > 0:
@@ -53,7 +58,7 @@ func (f Form) Gate() (*opt.Gate, error) {
 	case len(f.Questions) == 0:
 		return nil, fmt.Errorf("a human task needs \"approve\" or \"questions\"")
 	}
-	g := &opt.Gate{Kind: opt.Clarification, Description: f.Description, Form: f.form()}
+	g := &opt.Gate{Kind: opt.Clarification, Description: f.Description, Responders: f.Responders, Form: f.form()}
 	seen := map[string]bool{}
 	for i, q := range f.Questions {
 		if q.ID == "" {
@@ -75,7 +80,7 @@ func (f Form) Gate() (*opt.Gate, error) {
 
 // approval returns the gate of an approval.
 func (f Form) approval() (*opt.Gate, error) {
-	g := &opt.Gate{Kind: opt.Approval, Title: f.Approve, Description: f.Description, Actions: f.Actions}
+	g := &opt.Gate{Kind: opt.Approval, Title: f.Approve, Description: f.Description, Actions: f.Actions, Responders: f.Responders}
 	shows := len(f.Results.Object) > 0
 	switch {
 	case len(g.Actions) == 0 && shows:

@@ -19,6 +19,10 @@ func TestForm_Gate(t *testing.T) {
 	}{
 		{"approval", human.Form{Approve: "Ship it?", Description: "To all."},
 			&opt.Gate{Kind: opt.Approval, Title: "Ship it?", Description: "To all.", Actions: []opt.Action{opt.Accept, opt.Reject}}, ""},
+		{"by two others", human.Form{Approve: "Ship it?", Responders: &opt.Responders{NotRequester: true, Accepts: 2}},
+			&opt.Gate{Kind: opt.Approval, Title: "Ship it?", Actions: []opt.Action{opt.Accept, opt.Reject}, Responders: &opt.Responders{NotRequester: true, Accepts: 2}}, ""},
+		{"with an object", human.Form{Approve: "Good?", Results: opt.GateForm{Object: []string{"task-0"}}},
+			&opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept}, Form: &opt.GateForm{Object: []string{"task-0"}}}, ""},
 		{"questions", human.Form{Description: "We need two things.", Questions: []human.QuestionForm{{Question: "Who?"}, {ID: "when", Question: "When?"}}},
 			&opt.Gate{Kind: opt.Clarification, Description: "We need two things.", Questions: []opt.Question{{ID: "q1", Question: "Who?"}, {ID: "when", Question: "When?"}}}, ""},
 		{"nothing", human.Form{Description: "Well?"}, nil, `a human task needs "approve" or "questions"`},

@@ -167,9 +167,26 @@ func (s *source) form(n *yaml.Node) (*form, []ref) {
 		"actions": func(n *yaml.Node) {
 			s.list(n, func(n *yaml.Node) { f.actions = append(f.actions, opt.Action(s.str(n))) })
 		},
-		"questions": func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) },
+		"responders": func(n *yaml.Node) { f.responders = s.responders(n) },
+		"questions":  func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) },
 	})
 	return f, s.uses
+}
+
+// maxAccepts bounds how many principals must accept.
+const maxAccepts = 100
+
+func (s *source) responders(n *yaml.Node) *opt.Responders {
+	r, veto := &opt.Responders{}, true
+	s.object(n, "responders", table{
+		"principals":    func(n *yaml.Node) { r.Principals = s.strs(n) },
+		"groups":        func(n *yaml.Node) { r.Groups = s.strs(n) },
+		"not-requester": func(n *yaml.Node) { r.NotRequester = s.flag(n) },
+		"accepts":       func(n *yaml.Node) { r.Accepts = s.number(n, 1, maxAccepts) },
+		"veto":          func(n *yaml.Node) { veto = s.flag(n) },
+	})
+	r.NoVeto = !veto
+	return r
 }
 
 func (s *source) question(n *yaml.Node) question {

@@ -103,6 +103,8 @@ func TestLoad_refuses(t *testing.T) {
 		{"an object that is text", "…\n  - name: U\n    human: {approve: 'Good?', object: 'the {{results}}'}", `x.yaml:8: an object is only results, such as {{results "Task"}}`},
 		{"an object of questions", "…\n  - name: U\n    human: {actions: [accept], questions: [{question: 'Why?'}]}", "x.yaml:8: only an approval has actions"},
 		{"an object of a later task", "…\n  - name: U\n    human: {approve: 'Good?', object: '{{results \"V\"}}'}\n  - name: V", `x.yaml:8: the task "V" does not come before this one`},
+		{"too few responders", "…\n  - name: U\n    human: {approve: 'Good?', responders: {principals: [ann], accepts: 2}}", "x.yaml:8: 1 principals cannot accept 2 times"},
+		{"several responders to questions", "…\n  - name: U\n    human: {questions: [{question: 'Why?'}], responders: {accepts: 2}}", "x.yaml:8: only an approval takes several responders"},
 		{"an unknown action", "…\n  - name: U\n    human: {approve: 'Good?', actions: [accept, maybe]}", `x.yaml:8: there is no action "maybe": an approval offers some of accept, reject, refine, edit-accept, ask`},
 		{"refine without an object", "…\n  - name: U\n    human: {approve: 'Good?', actions: [accept, refine]}", "x.yaml:8: the action refine needs an object"},
 		{"an approval without accept", "…\n  - name: U\n    human: {approve: 'Good?', actions: [reject]}", "x.yaml:8: an approval must offer accept"},

@@ -57,6 +57,7 @@ type form struct {
 	approve, description text
 	object               text // only calls of results; zero for none
 	actions              []opt.Action
+	responders           *opt.Responders // nil for everyone
 	questions            []question
 }
 
@@ -153,7 +154,7 @@ func (s *step) metadata() a2a.Metadata {
 // gate returns the gate that f describes for a request. places has the tasks that
 // it names, as in opt.
 func (f *form) gate(facts facts, places map[string]string) (*opt.Gate, error) {
-	h := human.Form{Actions: f.actions}
+	h := human.Form{Actions: f.actions, Responders: f.responders}
 	var err error
 	if h.Approve, h.Results.Title, err = f.approve.pieces(facts, places); err != nil {
 		return nil, err

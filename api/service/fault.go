@@ -109,6 +109,8 @@ var (
 	errUndeclared   = &Fault{Kind: Unsupported, Message: "This operation is not supported: the agent has no extended card"}
 	errEnded        = &Fault{Kind: Unsupported, Message: "This operation is not supported: the task has ended"}
 	errNotWaiting   = &Fault{Kind: Unsupported, Message: "This operation is not supported: the task does not wait for this decision"}
+	errNotYours     = &Fault{Kind: Forbidden, Message: "Permission denied: others decide here", Reason: reasonForbidden}
+	errHasVoted     = &Fault{Kind: Unsupported, Message: "This operation is not supported: you have decided here already, and the task waits for others"}
 	errNotCanceled  = &Fault{Kind: NotCancelable, Message: "Task cannot be canceled"}
 	errAgentAnswer  = &Fault{Kind: AgentResponse, Message: "Invalid agent response"}
 

@@ -57,7 +57,7 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 	if err := s.refuseLate(ctx, c, letter, m); err != nil {
 		return nil, err
 	}
-	letter.Principal, letter.Key = c.Principal, key
+	letter.Principal, letter.Groups, letter.Key = c.Principal, c.Groups, key
 	if letter.Reply != nil {
 		letter.Reply.DecidedBy, letter.Reply.At = c.Principal, a2a.At(s.cfg.Now())
 	}
@@ -242,8 +242,13 @@ func (s *messages) refuseLate(ctx context.Context, c *Call, l opt.Letter, m a2a.
 func (s *messages) movedOn(ctx context.Context, c *Call, d *delivery) error {
 	return s.wait.await(ctx, d.watch, s.cfg.ReplyWait, func() (bool, error) {
 		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
-		return !shows(v, d.gate), err
+		return !shows(v, d.gate) || waitsForOthers(v, d.gate, c.Principal), err
 	})
+}
+
+// waitsForOthers reports whether a gate of v is open that a principal has voted at.
+func waitsForOthers(v opt.TaskView, gateID, principal string) bool {
+	return slices.ContainsFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID && g.Voted(principal) })
 }
 
 // judged waits for the verdict on a message and returns an error if the message
@@ -276,6 +281,10 @@ func verdict(j opt.Judgement, l opt.Letter) error {
 		return opt.ErrConflict
 	case j.Verdict == opt.NotWaiting:
 		return errNotWaiting
+	case j.Verdict == opt.NotAllowed:
+		return errNotYours
+	case j.Verdict == opt.HasVoted:
+		return errHasVoted
 	case j.Verdict == opt.NotIdle:
 		return errNotIdle
 	case j.Verdict == opt.TooLate:

@@ -110,12 +110,14 @@ func perform(t *testing.T, books *planner.Playbooks, text string) []string {
 	log.asked = func(g opt.Gate) {
 		reply := &opt.Reply{GateID: g.ID, Action: opt.Accept}
 		for _, q := range g.Questions {
-			reply.Action, reply.Answers = "", append(reply.Answers, opt.Answer{ID: q.ID, Answer: []byte(`"500"`)})
+			reply.Action, reply.Answers = "", append(reply.Answers, opt.Answer{ID: q.ID, Answer: []byte(`500`)})
 		}
 		ref, _ := opt.ParseID(g.TaskID)
-		letter := opt.Letter{ObjectiveID: o.ID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: "p", Reply: reply,
-			Message: a2a.Message{MessageID: g.ID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("here")}}}
-		env.RegisterDelayedCallback(func() { _ = env.SignalWorkflowByID(ref.PlanID, workflows.LetterSignal, letter) }, time.Minute)
+		for i, who := range []string{"ann", "eve"} {
+			letter := opt.Letter{ObjectiveID: o.ID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: who, Groups: []string{"editors"}, Reply: reply,
+				Message: a2a.Message{MessageID: g.ID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("here")}}}
+			env.RegisterDelayedCallback(func() { _ = env.SignalWorkflowByID(ref.PlanID, workflows.LetterSignal, letter) }, time.Duration(i+1)*time.Minute)
+		}
 	}
 	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &opt.Opening{Objective: o, Message: &m, Plans: plans}})
 	if err := env.GetWorkflowError(); err != nil || !env.IsWorkflowCompleted() {

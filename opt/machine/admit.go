@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"longhaul/a2a"
 	"longhaul/opt"
 )
@@ -134,6 +136,10 @@ func AdmitToPlan(p *opt.Plan, c opt.Command) error {
 		return opt.ErrUnknown
 	case c.Kind == opt.LinkTask && t.State != opt.TaskPending:
 		return &opt.MoveError{From: string(t.State), To: "linked"}
+	case c.Kind == opt.LinkTask && guarded(t):
+		return &opt.MoveError{From: string(t.State), To: "linked"}
+	case c.Kind == opt.MoveTask && guarded(t) && !stops(opt.TaskState(c.Status)) && string(t.State) != c.Status:
+		return &opt.MoveError{From: string(t.State), To: c.Status}
 	case c.Kind == opt.LinkTask && ended:
 		return planEnded()
 	case c.Kind == opt.MoveTask && (!t.State.May(opt.TaskState(c.Status)) || ended && string(t.State) != c.Status):
@@ -143,6 +149,15 @@ func AdmitToPlan(p *opt.Plan, c opt.Command) error {
 	}
 	return nil
 }
+
+// guarded reports whether only some principals may decide about t, so that no
+// change by hand may take the place of their decision.
+func guarded(t *opt.Task) bool {
+	return !t.State.Ended() && (t.Gate != nil && t.Gate.Responders != nil || t.Ask != nil && t.Ask.Responders != nil)
+}
+
+// stops reports whether a task in state s has ended and is not done.
+func stops(s opt.TaskState) bool { return s.Ended() && s != opt.TaskCompleted }
 
 // admitPlanMove has the table of moves that a client may ask of a plan. It has no
 // retry, since the objective retries plans. A plan that waits for a person or for
@@ -155,7 +170,7 @@ func admitPlanMove(p *opt.Plan, to opt.PlanStatus) error {
 		return nil
 	case from.Ended(): // its objective retries it, after the plan's last report
 		return planEnded()
-	case p.Stopping != "", !from.May(to), to == opt.PlanWorking && waits && !p.Paused:
+	case p.Stopping != "", !from.May(to), to == opt.PlanWorking && waits && !p.Paused, to == opt.PlanCompleted && slices.ContainsFunc(p.Tasks, guarded):
 		return &opt.MoveError{From: string(from), To: string(to)}
 	}
 	return nil

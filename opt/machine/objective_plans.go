@@ -377,7 +377,7 @@ func (m *Objective) ChildState(planID string) PlanState {
 	l := m.plans().link(planID)
 	first := m.Message(planID)
 	return PlanState{
-		Rules: Rules, Plan: *l.Start, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name,
+		Rules: Rules, Plan: *l.Start, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name, Requester: o.Principal,
 		Request: s.Request, First: &first,
 	}
 }

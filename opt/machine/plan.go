@@ -24,7 +24,8 @@ type PlanState struct {
 	Tenant    string           `json:"tenant"`
 	ContextID string           `json:"contextId"`
 	RootID    string           `json:"rootId"`
-	Objective string           `json:"objective"` // its name
+	Objective string           `json:"objective"`           // its name
+	Requester string           `json:"requester,omitempty"` // who asked for the objective
 	Request   *a2a.Message     `json:"request,omitempty"`
 	Inputs    []a2a.Artifact   `json:"inputs,omitempty"` // results of the plans before it
 	Notes     []a2a.Message    `json:"notes,omitempty"`  // messages to the root task

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"longhaul/a2a"
@@ -38,13 +39,21 @@ func (m *Plan) onLetter(l opt.Letter) {
 	t := m.State.Plan.Task(target)
 	reply := *l.Reply
 	reply.DecidedBy, reply.At, reply.MessageID = l.Principal, m.now, l.Message.MessageID
-	e.Reply, e.Verdict = &reply, judge(t, reply)
+	e.Verdict = m.judge(t, reply, l.Groups)
+	if t != nil && t.Gate != nil {
+		reply.Groups = t.Gate.Responders.Among(l.Groups)
+	}
+	e.Reply = &reply
 	m.record(e)
 	if e.Verdict != opt.Accepted {
 		return
 	}
 	if reply.Action == opt.Ask {
 		m.exchange(t, l, reply.Question)
+		return
+	}
+	if !t.Gate.Decides(reply.Action) {
+		m.vote(t, reply)
 		return
 	}
 	heard := e
@@ -55,18 +64,34 @@ func (m *Plan) onLetter(l opt.Letter) {
 
 // exchange adds what a client says to the gate of t, which stays open.
 func (m *Plan) exchange(t *opt.Task, l opt.Letter, text string) {
-	gate := t.Gate.With(opt.Exchange{Question: text, MessageID: l.Message.MessageID, AskedBy: l.Principal, AskedAt: m.now})
-	m.tasks().moveTask(t, t.State, opt.Event{Reason: t.Reason, Gate: gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
+	m.renew(t, *t.Gate.With(opt.Exchange{Question: text, MessageID: l.Message.MessageID, AskedBy: l.Principal, AskedAt: m.now}))
 }
 
-func judge(t *opt.Task, reply opt.Reply) opt.Verdict {
+// judge returns the verdict on a reply of a principal that belongs to groups.
+func (m *Plan) judge(t *opt.Task, reply opt.Reply, groups []string) opt.Verdict {
 	switch {
 	case t == nil || t.Gate == nil || t.Gate.ID != reply.GateID:
 		return opt.NotWaiting
+	case reply.Action != opt.Ask && !t.Gate.Responders.Allow(reply.DecidedBy, groups, m.State.Requester):
+		return opt.NotAllowed
 	case t.Gate.Kind != opt.Clarification && !t.Gate.Allows(reply.Action), t.Gate.Kind == opt.Clarification && len(reply.Answers) == 0:
 		return opt.NotOffered
+	case reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy):
+		return opt.HasVoted
 	}
 	return opt.Accepted
+}
+
+// vote adds a decision to the gate of t that does not decide alone.
+func (m *Plan) vote(t *opt.Task, reply opt.Reply) {
+	gate := *t.Gate
+	gate.Votes = append(slices.Clone(gate.Votes), opt.Vote{Action: reply.Action, DecidedBy: reply.DecidedBy, Groups: reply.Groups})
+	m.renew(t, gate)
+}
+
+// renew shows t's gate, which stays open, with other members.
+func (m *Plan) renew(t *opt.Task, gate opt.Gate) {
+	m.tasks().moveTask(t, t.State, opt.Event{Reason: t.Reason, Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
 }
 
 // note adds a message to the conversation of the task that it names, or of the

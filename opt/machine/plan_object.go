@@ -31,7 +31,7 @@ func (m tasks) formed(t *opt.Task) opt.Gate {
 	if len(gate.Sources) == 0 {
 		without(opt.Refine)
 	}
-	if len(gate.Object) == 0 && gate.ArtifactData == nil {
+	if len(gate.Object) == 0 && gate.ArtifactData == nil || gate.Responders.Several() { // others would accept something else
 		without(opt.EditAccept)
 	}
 	return gate

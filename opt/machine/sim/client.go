@@ -220,6 +220,7 @@ func (w clients) tasks(c *choice) []opt.TaskSpec {
 			t.Ask = &opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept, opt.Reject}}
 			if i > 0 {
 				t.Ask = aboutResults("Good?", opt.AllResults)
+				t.Ask.Responders = []*opt.Responders{nil, {NotRequester: true}, {Principals: []string{"alice", "bob"}, Accepts: 2}}[shape%3]
 			}
 		case 6:
 			t.Attempts = 1
@@ -278,8 +279,11 @@ func (w clients) decide(c *choice) {
 		return
 	}
 	i := c.pick(len(open))
-	w.answerGate(plans[i], open[i], []opt.Action{opt.Accept, opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask}[c.pick(6)])
+	w.answerGate(plans[i], open[i], []opt.Action{opt.Accept, opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask}[c.pick(6)], principals[c.pick(3)])
 }
+
+// principals are the senders of decisions. The first asks for all objectives.
+var principals = []string{"alice", "bob", "carol"}
 
 // aboutResults returns a gate about the results of tasks.
 func aboutResults(title string, names ...string) *opt.Gate {
@@ -289,8 +293,9 @@ func aboutResults(title string, names ...string) *opt.Gate {
 	}
 }
 
-func (w clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action) {
-	l := &opt.Letter{ObjectiveID: p.ObjectiveID, PlanID: p.ID, TaskID: g.TaskID, Message: *w.message(p.ObjectiveID, g.TaskID), Principal: "alice"}
+// answerGate has a client with one of three names answer at a gate.
+func (w clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action, who string) {
+	l := &opt.Letter{ObjectiveID: p.ObjectiveID, PlanID: p.ID, TaskID: g.TaskID, Message: *w.message(p.ObjectiveID, g.TaskID), Principal: who}
 	l.Reply = &opt.Reply{GateID: g.ID, Action: action}
 	switch action {
 	case opt.Refine:
@@ -303,7 +308,7 @@ func (w clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action) {
 	if g.Kind == opt.Clarification {
 		l.Reply = &opt.Reply{GateID: g.ID, Answers: []opt.Answer{{ID: "q", Answer: json.RawMessage(`"a"`)}}}
 	}
-	w.logf("a client answers %s with %s", w.name(g.ID), action)
+	w.logf("%s answers %s with %s", who, w.name(g.ID), action)
 	w.send(&call{begunAt: w.now, objectiveID: p.ObjectiveID, to: p.ID, letter: l})
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
 
 	"longhaul/a2a"
@@ -23,6 +24,29 @@ func (w checks) beforeReply(r *run, in machine.Letter) {
 		made = append(made, h.State.Plan.Task(id).A2AID())
 	}
 	w.facts.sentBack[t.A2AID()] = made
+}
+
+// decidedBySome: a gate is passed only by as many principals as it asks for, and
+// each of them may decide.
+func (w checks) decidedBySome(r *run, e opt.Event) {
+	h, ok := r.m.(planHost)
+	if !ok || e.Kind != opt.MessageAdded || e.Reply == nil || e.Verdict != opt.Accepted || e.Reply.Action == opt.Ask {
+		return
+	}
+	t := h.State.Plan.Task(cmp.Or(e.ForTask, e.TaskID))
+	if t == nil || t.Ask == nil || t.Ask.Responders == nil {
+		return
+	}
+	who, by := t.Ask.Responders, e.Reply.DecidedBy
+	if who.NotRequester && by == principals[0] || len(who.Principals) > 0 && !slices.Contains(who.Principals, by) {
+		w.fail("gates", "%s decides at %s", by, w.name(e.Reply.GateID))
+	}
+	f := &w.facts
+	f.accepted[e.Reply.GateID] = append(f.accepted[e.Reply.GateID], by)
+	slices.Sort(f.accepted[e.Reply.GateID])
+	if n := len(slices.Compact(slices.Clone(f.accepted[e.Reply.GateID]))); e.Reply.Action == opt.Accept && t.Gate == nil && n < max(1, who.Accepts) {
+		w.fail("gates", "%s is passed by %d principals", w.name(e.Reply.GateID), n)
+	}
 }
 
 // gateIsNew: a gate shows the present results of the tasks that it is about; after

@@ -14,7 +14,7 @@ import (
 func refined(s *sim.Story) (id string) {
 	id = s.Open(given(sim.PlanOf("plan", "search", "outline", "!gate", "draft")))
 	s.Rest()
-	s.Decide(opt.Refine)
+	s.Decide(opt.Refine, "alice")
 	s.Rest()
 	return id
 }
@@ -48,7 +48,7 @@ func TestGates_refineTellsTheExecutor(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		s.Open(given(sim.PlanOf("plan", "outline", "!gate")))
 		s.Rest()
-		s.Decide(opt.Refine)
+		s.Decide(opt.Refine, "alice")
 		s.Settle()
 		running := s.Activities()
 		s.Expect(len(running) == 1, "%v run", running)
@@ -67,7 +67,7 @@ func TestGates_editAccept(t *testing.T) {
 		plan.Tasks[3].Uses = []string{"task-0"}
 		s.Open(given(plan))
 		s.Rest()
-		s.Decide(opt.EditAccept)
+		s.Decide(opt.EditAccept, "alice")
 		s.Settle()
 		for _, want := range []int{1, 2} { // results of draft, then of review
 			w := s.Work(s.Activities()[0])
@@ -85,11 +85,76 @@ func TestGates_canceledWhileSentBack(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "outline", "!gate")))
 		s.Rest()
-		s.Decide(opt.Refine)
+		s.Decide(opt.Refine, "alice")
 		s.Settle()
 		s.Send(status(id, opt.ObjectiveCanceled))
 		s.Rest()
 		o := s.Objective(id)
 		s.Expect(o.Status == opt.ObjectiveCanceled && o.Plans[0].Tasks[1].State == opt.TaskCanceled, "%s, the gate %s", o.Status, o.Plans[0].Tasks[1].State)
+	})
+}
+
+// Only those decide whom a gate names, and as many as it asks for; one principal
+// counts once.
+func TestGates_responders(t *testing.T) {
+	two := &opt.Responders{Principals: []string{"bob", "carol"}, Groups: []string{"editors"}, NotRequester: true, Accepts: 2}
+	lenient := &opt.Responders{Accepts: 2, NoVeto: true}
+	type step struct {
+		who    string
+		action opt.Action
+		want   opt.Verdict
+	}
+	for name, tt := range map[string]struct {
+		who   *opt.Responders
+		steps []step
+		ends  opt.ObjectiveStatus
+	}{
+		"two accept": {two, []step{{"alice", opt.Accept, opt.NotAllowed}, {"dave", opt.Accept, opt.NotAllowed}, {"bob", opt.Accept, opt.Accepted},
+			{"bob", opt.Accept, opt.HasVoted}, {"carol", opt.Accept, opt.Accepted}}, opt.ObjectiveCompleted},
+		"veto":              {two, []step{{"bob", opt.Accept, opt.Accepted}, {"carol", opt.Reject, opt.Accepted}}, opt.ObjectiveFailed},
+		"without veto":      {lenient, []step{{"bob", opt.Reject, opt.Accepted}, {"alice", opt.Accept, opt.Accepted}, {"carol", opt.Accept, opt.Accepted}}, opt.ObjectiveCompleted},
+		"rejected by two":   {lenient, []step{{"bob", opt.Reject, opt.Accepted}, {"alice", opt.Accept, opt.Accepted}, {"carol", opt.Reject, opt.Accepted}}, opt.ObjectiveFailed},
+		"nobody edits":      {two, []step{{"bob", opt.EditAccept, opt.NotOffered}}, opt.ObjectiveBlocked},
+		"not the requester": {&opt.Responders{NotRequester: true}, []step{{"alice", opt.Accept, opt.NotAllowed}, {"bob", opt.Accept, opt.Accepted}}, opt.ObjectiveCompleted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tell(t, func(s *sim.Story) {
+				plan := sim.PlanOf("plan", "outline", "!gate")
+				plan.Tasks[1].Ask.Responders = tt.who
+				id := s.Open(given(plan))
+				s.Rest()
+				gate := s.Objective(id).Plans[0].Tasks[1].Gate
+				for i, step := range tt.steps {
+					m := s.DecideAt(id, *gate, step.action, step.who)
+					s.Rest()
+					s.Expect(s.Verdict(id, m) == step.want, "step %d, %s by %s: %s, want %s", i, step.action, step.who, s.Verdict(id, m), step.want)
+				}
+				s.Expect(s.Objective(id).Status == tt.ends, "the objective is %s, want %s", s.Objective(id).Status, tt.ends)
+			})
+		})
+	}
+}
+
+// A change by hand takes the place of no decision that a gate reserves for some.
+func TestGates_respondersByHand(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		plan := sim.PlanOf("plan", "outline", "!gate", "draft")
+		plan.Tasks[1].Ask.Responders = &opt.Responders{Principals: []string{"bob"}}
+		id := s.Open(given(plan))
+		s.Rest()
+		p := s.Objective(id).Plans[0]
+		for _, c := range []opt.Command{
+			{Kind: opt.MoveTask, TaskID: p.Tasks[1].ID, Status: string(opt.TaskCompleted)},
+			{Kind: opt.MoveTask, TaskID: p.Tasks[1].ID, Status: string(opt.TaskWorking)},
+			{Kind: opt.UpdatePlan, Status: string(opt.PlanCompleted)},
+		} {
+			c.ObjectiveID, c.PlanID = id, p.ID
+			sent := s.Send(c)
+			s.Rest()
+			s.Expect(s.Answer(sent) != nil && s.Answer(sent).Refusal != nil, "%s %s is not refused", c.Kind, c.Status)
+		}
+		s.Decide(opt.Accept, "bob")
+		s.Rest()
+		s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "the objective is %s", s.Objective(id).Status)
 	})
 }

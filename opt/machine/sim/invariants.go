@@ -30,6 +30,7 @@ type facts struct {
 	started  map[string]int         // which event began the work on a plan, by plan
 	made     map[string]int         // which event completed it
 	events   int                    // of all machines
+	accepted map[string][]string    // who decided, by gate
 	sentBack map[string][]string    // A2A tasks that had made what was sent back, by the task with the gate
 }
 
@@ -38,7 +39,7 @@ func newFacts() facts {
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
-		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{},
+		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{}, accepted: map[string][]string{},
 	}
 }
 
@@ -74,6 +75,7 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 	for _, e := range events {
 		w.facts.events++
 		w.gateIsNew(r, e)
+		w.decidedBySome(r, e)
 		switch e.Kind {
 		case opt.PlanStarted:
 			w.facts.started[e.PlanID] = w.facts.events

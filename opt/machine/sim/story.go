@@ -65,17 +65,25 @@ func (s *Story) Say(objectiveID string, begins bool) string {
 }
 
 // Accept has a client accept every gate that is open.
-func (s *Story) Accept() { s.Decide(opt.Accept) }
+func (s *Story) Accept() { s.Decide(opt.Accept, "alice") }
 
 // Decide has a client decide at every gate that is open.
-func (s *Story) Decide(action opt.Action) {
+func (s *Story) Decide(action opt.Action, who string) {
 	for _, id := range s.w.journal.order {
 		for _, p := range s.w.journal.rows[id].objective.Plans {
 			for _, t := range p.Waiting() {
-				s.w.clients().answerGate(p, t.Gate, action)
+				s.w.clients().answerGate(p, t.Gate, action, who)
 			}
 		}
 	}
+}
+
+// DecideAt has a client decide at a gate that was open once, and returns the id of
+// the message.
+func (s *Story) DecideAt(objectiveID string, g opt.Gate, action opt.Action, who string) string {
+	ref, _ := opt.ParseID(g.TaskID)
+	s.w.clients().answerGate(s.w.journal.rows[objectiveID].objective.Plan(ref.PlanID), &g, action, who)
+	return fmt.Sprintf("m%d", s.w.messages)
 }
 
 // Settle does everything that is possible, except ends of activities.

@@ -327,7 +327,9 @@ func (w *World) help() {
 			for _, t := range p.Tasks {
 				switch {
 				case t.Gate != nil:
-					w.clients().answerGate(p, t.Gate, opt.Accept)
+					for _, who := range principals {
+						w.clients().answerGate(p, t.Gate, opt.Accept, who)
+					}
 				case t.ByHand && !t.State.Ended():
 					say(opt.Command{Kind: opt.MoveTask, PlanID: p.ID, TaskID: t.ID, Status: string(opt.TaskCompleted)})
 				}
