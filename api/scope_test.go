@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"longhaul/a2a"
 	"longhaul/api"
 	"longhaul/api/service"
+	"longhaul/api/service/servicetest"
+	"longhaul/opt"
 )
 
 // limitedTo returns the header of a caller with the given scopes.
@@ -193,5 +196,32 @@ func TestScopes_waitingTask(t *testing.T) {
 	wantCode(t, s.call(t, "tasks/updateStatus", move, "Authorization", limitedTo(service.CreateRuns)), "-32000")
 	if n := s.call(t, "tasks/updateStatus", move, "Authorization", limitedTo(service.CreateRuns, service.RespondApprovals)); n.has("error") {
 		t.Errorf("refused: %v", n)
+	}
+}
+
+// Another task may stand in for one that would ask a person only by a caller who may
+// answer: its end would take the place of the answer.
+func TestScopes_linkedApproval(t *testing.T) {
+	s := newServiceIn(t, func(c *worldConfig) {
+		c.Planner = func(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
+			tasks := []opt.TaskSpec{{Name: "Write"}, {Name: "Approve", Ask: approval()}, {Name: "Publish"}}
+			return servicetest.Made{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: tasks}}}, true
+		}
+	})
+	s.send(t, "m", "slow")
+	task := "task-" + u("m") + "-1-"
+	link := func(task string, scopes ...service.Scope) node {
+		return s.call(t, "tasks/link", `{"id":"`+task+`","a2aTaskId":"task-of-another-server"}`, "Authorization", limitedTo(scopes...))
+	}
+	s.unchanged(t, func() {
+		if got := wantCode(t, link(task+"1", without(service.RespondApprovals)...), "-32000"); !strings.Contains(got, "approvals:respond") {
+			t.Errorf("refused with %q", got)
+		}
+	})
+	if n := link(task+"1", service.CreateRuns, service.RespondApprovals); n.has("error") {
+		t.Errorf("the approval: %v", n)
+	}
+	if n := link(task+"2", service.CreateRuns); n.has("error") {
+		t.Errorf("another task: %v", n)
 	}
 }

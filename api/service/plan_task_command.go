@@ -28,6 +28,9 @@ type taskCommands struct{ *commands }
 // LinkTask has another A2A task stand in for a plan task that was not dispatched.
 func (s taskCommands) LinkTask(ctx context.Context, c *Call, p LinkTaskParams) (ShownTask, error) {
 	t, err := s.read.planTask(ctx, c, p.ID)
+	if err == nil && t.Task.Ask != nil {
+		err = c.may(RespondApprovals) // the other task would take the place of the answer
+	}
 	if err != nil {
 		return ShownTask{}, err
 	}
