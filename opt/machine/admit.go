@@ -165,12 +165,13 @@ func stops(s opt.TaskState) bool { return s.Ended() && s != opt.TaskCompleted }
 func admitPlanMove(p *opt.Plan, to opt.PlanStatus) error {
 	from := p.Status
 	waits := from == opt.PlanBlocked && p.Reason != opt.BlockedByDependencies
+	passes := to == opt.PlanCompleted || to == opt.PlanSkipped // plans that depend on it may begin
 	switch {
 	case to == "" || to == from:
 		return nil
 	case from.Ended(): // its objective retries it, after the plan's last report
 		return planEnded()
-	case p.Stopping != "", !from.May(to), to == opt.PlanWorking && waits && !p.Paused, to == opt.PlanCompleted && slices.ContainsFunc(p.Tasks, guarded):
+	case p.Stopping != "", !from.May(to), to == opt.PlanWorking && waits && !p.Paused, passes && slices.ContainsFunc(p.Tasks, guarded):
 		return &opt.MoveError{From: string(from), To: string(to)}
 	}
 	return nil

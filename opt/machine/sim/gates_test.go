@@ -147,6 +147,7 @@ func TestGates_respondersByHand(t *testing.T) {
 			{Kind: opt.MoveTask, TaskID: p.Tasks[1].ID, Status: string(opt.TaskCompleted)},
 			{Kind: opt.MoveTask, TaskID: p.Tasks[1].ID, Status: string(opt.TaskWorking)},
 			{Kind: opt.UpdatePlan, Status: string(opt.PlanCompleted)},
+			{Kind: opt.UpdatePlan, Status: string(opt.PlanSkipped)}, // plans that depend on it would begin
 		} {
 			c.ObjectiveID, c.PlanID = id, p.ID
 			sent := s.Send(c)
