@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,7 +22,8 @@ type Outbox interface {
 	PushSignal() <-chan struct{}
 }
 
-// A Deliverer has the deliveries of a config made. A repeat is harmless.
+// A Deliverer has the deliveries of a config made. A repeat is harmless. An error
+// that wraps opt.ErrUnavailable concerns all configs.
 // [workflows.Client] is one.
 type Deliverer interface {
 	Push(ctx context.Context, k opt.PushKey) error
@@ -87,9 +89,13 @@ func (d Dispatcher) round(ctx context.Context) error {
 			return fmt.Errorf("read what is due: %w", err)
 		}
 		for i, k := range due {
-			if err := d.To.Push(ctx, k); err != nil {
+			err := d.To.Push(ctx, k)
+			switch {
+			case errors.Is(err, opt.ErrUnavailable):
 				_ = d.Outbox.PushesHanded(ctx, due[:i]) // else they are handed over again
 				return err
+			case err != nil: // of this one alone: the journal lists it again after the others
+				d.Log.Error("Deliveries could not be handed over", zap.String("taskId", k.TaskID), zap.String("configId", k.ConfigID), zap.Error(err))
 			}
 		}
 		if err := d.Outbox.PushesHanded(ctx, due); err != nil {

@@ -57,6 +57,9 @@ func (o *outbox) Push(_ context.Context, k opt.PushKey) error {
 	if o.fail--; o.fail >= 0 {
 		return opt.ErrUnavailable
 	}
+	if k.ConfigID == "bad" {
+		return errors.New("the request is invalid")
+	}
 	o.started = append(o.started, k.ConfigID)
 	return nil
 }
@@ -119,6 +122,13 @@ func TestDispatcher_goesOnAfterFailures(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		o.expect(t, "later", "a", "a")
 	})
+}
+
+// A config that the engine refuses does not hold up the others.
+func TestDispatcher_passesOverOne(t *testing.T) {
+	o := &outbox{}
+	o.add("a", "bad", "b")
+	dispatch(t, o, func() { o.expect(t, "at the start", "a", "b") })
 }
 
 func TestDispatcher_handsOverManyAtOnce(t *testing.T) {
