@@ -9,7 +9,7 @@ import (
 	"longhaul/opt/machine"
 )
 
-// beforeReply notes what is about to be sent back.
+// beforeReply notes what may be about to be sent back.
 func (w checks) beforeReply(r *run, in machine.Letter) {
 	h, ok := r.m.(planHost)
 	if !ok || in.Reply == nil || in.Reply.Action != opt.Refine {
@@ -23,7 +23,7 @@ func (w checks) beforeReply(r *run, in machine.Letter) {
 	for _, id := range t.Gate.Sources {
 		made = append(made, h.State.Plan.Task(id).A2AID())
 	}
-	w.facts.sentBack[t.A2AID()] = made
+	w.facts.sending[t.Gate.ID] = made
 }
 
 // decidedBySome: a gate is passed only by as many principals as it asks for, and
@@ -34,6 +34,9 @@ func (w checks) decidedBySome(r *run, e opt.Event) {
 		return
 	}
 	t := h.State.Plan.Task(cmp.Or(e.ForTask, e.TaskID))
+	if t != nil && e.Reply.Action == opt.Refine {
+		w.facts.sentBack[t.A2AID()] = w.facts.sending[e.Reply.GateID]
+	}
 	if t == nil || t.Ask == nil || t.Ask.Responders == nil {
 		return
 	}
@@ -53,7 +56,7 @@ func (w checks) decidedBySome(r *run, e opt.Event) {
 // they were sent back, these are made by a later attempt.
 func (w checks) gateIsNew(r *run, e opt.Event) {
 	h, ok := r.m.(planHost)
-	if !ok || e.Kind != opt.TaskMoved || e.Gate == nil || len(e.Gate.Sources) == 0 {
+	if !ok || e.Kind != opt.TaskMoved || e.Gate == nil || e.From == e.To || len(e.Gate.Sources) == 0 {
 		return
 	}
 	var parts []a2a.Part

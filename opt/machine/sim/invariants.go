@@ -31,6 +31,7 @@ type facts struct {
 	made     map[string]int         // which event completed it
 	events   int                    // of all machines
 	accepted map[string][]string    // who decided, by gate
+	sending  map[string][]string    // A2A tasks that had made what a client wants to send back, by gate
 	sentBack map[string][]string    // A2A tasks that had made what was sent back, by the task with the gate
 }
 
@@ -39,7 +40,7 @@ func newFacts() facts {
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]bool{}, again: map[string]bool{}, applied: map[string]int64{},
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
-		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{}, accepted: map[string][]string{},
+		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
 	}
 }
 
