@@ -12,6 +12,8 @@ type Ref struct {
 	ID     string `json:"id"`     // of the blob: the digest of the content
 	Member string `json:"member"` // text, raw or data
 	Size   int    `json:"size"`   // of the content, in bytes
+
+	Digest string `json:"digest,omitempty"` // of the part that had the content, as Part.Digest returns it; "" for ID
 }
 
 // Large is the size from which the content of a part is kept as a blob.
@@ -60,6 +62,9 @@ func (p Part) detach() (light Part, id string, content []byte) {
 	light = p
 	light.Text, light.Raw, light.Data = nil, nil, nil
 	light.Ref = &Ref{ID: id, Member: member, Size: len(content)}
+	if digest := p.Digest(); digest != id {
+		light.Ref.Digest = digest
+	}
 	return light, id, content
 }
 

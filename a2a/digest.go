@@ -2,9 +2,12 @@ package a2a
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"github.com/gowebpki/jcs"
 )
 
 // Digest returns a short fingerprint of everything in m. Two messages have the
@@ -19,6 +22,37 @@ func (m Message) Digest() string { return digestOf(m) }
 func (m Message) ContentDigest() string {
 	m.MessageID = ""
 	return digestOf(m)
+}
+
+// Digest returns the SHA-256 of the content of p in hexadecimal: of the bytes of a
+// text in UTF-8, of a file, or of a URL; of JSON in the canonical form of RFC 8785, so
+// that white space, the order of keys and the way that numbers and characters are
+// written do not count. It is the same when the content is kept as a blob.
+func (p Part) Digest() string {
+	var content []byte
+	switch {
+	case p.Ref != nil:
+		return cmp.Or(p.Ref.Digest, p.Ref.ID)
+	case p.Text != nil:
+		content = []byte(*p.Text)
+	case p.Raw != nil:
+		content = p.Raw
+	case p.URL != nil:
+		content = []byte(*p.URL)
+	default:
+		content = Canonical(p.Data)
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// Canonical returns JSON in the canonical form of RFC 8785, or unchanged if it has
+// none, such as a number that no double holds.
+func Canonical(data []byte) []byte {
+	if out, err := jcs.Transform(data); err == nil {
+		return out
+	}
+	return data
 }
 
 func digestOf(m Message) string {

@@ -2,6 +2,7 @@ package a2a_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"longhaul/a2a"
@@ -77,5 +78,31 @@ func TestMessage_Digest_differs(t *testing.T) {
 			t.Errorf("%s: same digest as %s", name, other)
 		}
 		seen[digest] = name
+	}
+}
+
+// The digest of a part is that of its content, however JSON is written and wherever
+// the content is kept.
+func TestPart_Digest(t *testing.T) {
+	for _, tt := range []struct{ one, other string }{
+		{`{"data":{"b":[1.0,2],"a":"é"}}`, `{"data": {"a":"\u00e9", "b":[1, 2e0]}}`},
+		{`{"text":"abc"}`, `{"raw":"YWJj"}`},
+	} {
+		one, other := decode[a2a.Part](t, tt.one).Digest(), decode[a2a.Part](t, tt.other).Digest()
+		if one != other {
+			t.Errorf("%s has the digest %s, %s has %s", tt.one, one, tt.other, other)
+		}
+	}
+	if got, want := a2a.TextPart("abc").Digest(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; got != want {
+		t.Errorf("digest of abc: %s, want %s", got, want)
+	}
+	for _, p := range []a2a.Part{
+		a2a.TextPart(strings.Repeat("x", a2a.Large)), {Raw: make([]byte, a2a.Large)},
+		{Data: []byte(`{"b":1.0,"a":"` + strings.Repeat("x", a2a.Large) + `"}`)},
+	} {
+		light, _ := a2a.Detach([]a2a.Part{p})
+		if light[0].Ref == nil || light[0].Digest() != p.Digest() {
+			t.Errorf("a part of %d bytes has the digest %s as a blob, else %s", len(p.Data), light[0].Digest(), p.Digest())
+		}
 	}
 }

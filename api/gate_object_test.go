@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
 )
 
 // A gate shows what it is about: all of it in the status message, text and JSON
@@ -14,8 +17,9 @@ func TestGate_showsObject(t *testing.T) {
 	s := newService(t)
 	task := "task-" + u("m") + "-1-1"
 	s.send(t, "m", "outline")
+	digest := (&opt.Gate{Object: []a2a.Part{a2a.TextPart("Outline")}}).Digest()
 	interrupt := `{"actions":["accept","reject","refine","edit-accept","ask"],"artifactData":"Outline","artifactId":"1-0-task-` + u("m") + `-1-0","artifactType":"text/plain",` +
-		`"interruptId":"` + task + `:1","kind":"approval","requestedAt":"2026-03-01T09:30:00.500Z","taskId":"` + task + `","title":"Good? Outline"}`
+		`"interruptId":"` + task + `:1","kind":"approval","objectDigest":"` + digest + `","requestedAt":"2026-03-01T09:30:00.500Z","taskId":"` + task + `","title":"Good? Outline"}`
 	want := `[{"text":"Good? Outline"},{"data":` + interrupt + `},{"text":"Outline"}]`
 	for _, id := range []string{"obj-" + u("m"), task} {
 		got := s.must(t, "GetTask", `{"id":"`+id+`"}`)
@@ -135,4 +139,34 @@ func TestGate_responders(t *testing.T) {
 	}
 	s.say(t, task, "last", `{"text":"accept"}`, "", "Authorization", "Bearer acme/carol")
 	wantArtifact(t, s, root, "From: Outline")
+}
+
+// A decision that carries the digest of what was shown before is refused once the
+// object was made again, and leaves the gate as it is.
+func TestGate_objectDigest(t *testing.T) {
+	s := newService(t)
+	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-1"
+	digest := func() string {
+		return s.must(t, "GetTask", `{"id":"`+root+`"}`).at("metadata", "openwop", "interrupt", "objectDigest").String()
+	}
+	s.send(t, "m", "outline")
+	first := digest()
+	s.say(t, task, "r", `{"data":{"action":"refine","feedback":"shorter"}}`, "")
+	second := digest()
+	if first == second || !strings.HasPrefix(second, "sha256:") {
+		t.Errorf("the digests of two objects are %q and %q", first, second)
+	}
+	accept := func(id, digest string) node {
+		return s.say(t, task, id, `{"data":{"action":"accept","objectDigest":"`+digest+`"}}`, "")
+	}
+	if got := wantCode(t, accept("r2", first), "-32602"); !strings.Contains(got, "objectDigest") {
+		t.Errorf("the refusal says %q", got)
+	}
+	if got := digest(); got != second {
+		t.Errorf("after the refusal the gate is about %q", got)
+	}
+	if n := accept("r3", second); n.has("error") {
+		t.Errorf("the decision about what is shown is refused: %v", n)
+	}
+	wantArtifact(t, s, root, "From: Outline, shorter")
 }

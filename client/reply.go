@@ -16,7 +16,8 @@ type Reply struct {
 	Edited   json.RawMessage `json:"editedArtifactData,omitempty"` // of the action edit-accept: JSON in place of the artifact
 	Question string          `json:"question,omitempty"`           // of the action ask
 	Answers  []opt.Answer    `json:"answers,omitempty"`
-	GateID   string          `json:"interruptId,omitempty"` // may be "" if the task has only one open gate
+	Digest   string          `json:"objectDigest,omitempty"` // of the object that was seen, as the gate has it; a decision about another one is refused
+	GateID   string          `json:"interruptId,omitempty"`  // may be "" if the task has only one open gate
 }
 
 // A Refinement says what to make better.

@@ -138,14 +138,15 @@ type Verdict string
 
 // The verdicts.
 const (
-	Accepted   Verdict = "accepted"    // it answered the gate
-	Noted      Verdict = "noted"       // it was added to the conversation
-	NotWaiting Verdict = "not-waiting" // it answered a gate that was not open
-	NotOffered Verdict = "not-offered" // it asked for an action that the gate does not offer
-	NotAllowed Verdict = "not-allowed" // it decided at a gate that others decide
-	HasVoted   Verdict = "has-voted"   // it decided at a gate where the principal has already voted
-	NotIdle    Verdict = "not-idle"    // it asked for work of an objective that had started already: it needs a new objective
-	TooLate    Verdict = "too-late"    // the task had ended
+	Accepted   Verdict = "accepted"     // it answered the gate
+	Noted      Verdict = "noted"        // it was added to the conversation
+	NotWaiting Verdict = "not-waiting"  // it answered a gate that was not open
+	NotOffered Verdict = "not-offered"  // it asked for an action that the gate does not offer
+	NotAllowed Verdict = "not-allowed"  // it decided at a gate that others decide
+	HasVoted   Verdict = "has-voted"    // it decided at a gate where the principal has already voted
+	OtherThing Verdict = "other-object" // it decided about something else than the gate shows
+	NotIdle    Verdict = "not-idle"     // it asked for work of an objective that had started already: it needs a new objective
+	TooLate    Verdict = "too-late"     // the task had ended
 )
 
 // Kept reports whether a message with verdict v belongs to the task's history.

@@ -62,6 +62,10 @@ type Gate struct {
 	RequestedAt  a2a.Time        `json:"requestedAt,omitzero"`
 	ExpiresAt    a2a.Time        `json:"expiresAt,omitzero"`
 
+	// ObjectDigest is the digest of what is to be decided on; "" for a gate that shows
+	// nothing. A decision that carries another one is refused.
+	ObjectDigest string `json:"objectDigest,omitempty"`
+
 	Object  []a2a.Part `json:"object,omitempty"`  // what is to be decided on, as it is stored
 	Sources []string   `json:"sources,omitempty"` // ids of the tasks of the plan that made Object and can make it again
 	Form    *GateForm  `json:"form,omitempty"`    // of a gate that is not open yet
@@ -126,7 +130,8 @@ type Reply struct {
 
 	Question string `json:"question,omitempty"` // of ask, which decides nothing
 
-	Groups []string `json:"groups,omitempty"` // of DecidedBy, that may decide
+	Groups       []string `json:"groups,omitempty"`       // of DecidedBy, that may decide
+	ObjectDigest string   `json:"objectDigest,omitempty"` // of what the sender has seen; "" if the message does not say it
 }
 
 // A Refinement says what is to be better about an object that is sent back.

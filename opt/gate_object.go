@@ -1,6 +1,8 @@
 package opt
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 
 	"longhaul/a2a"
@@ -81,4 +83,30 @@ func EditedPart(data json.RawMessage) a2a.Part {
 		return a2a.TextPart(text)
 	}
 	return a2a.Part{Data: data}
+}
+
+// Digest returns the digest of the object of g, "" if it has none: "sha256:" and the
+// SHA-256, in hexadecimal, of a JSON list in the canonical form of RFC 8785. The
+// list has an object for each part, in order, with "sha256", the part's own digest,
+// and "mediaType" and "filename" if the part has them.
+func (g *Gate) Digest() string {
+	parts := g.Object
+	if len(parts) == 0 && g.ArtifactData != nil {
+		parts = []a2a.Part{{Data: g.ArtifactData}}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	list := make([]map[string]string, len(parts))
+	for i, p := range parts {
+		list[i] = map[string]string{"sha256": p.Digest()}
+		if p.MediaType != "" {
+			list[i]["mediaType"] = p.MediaType
+		}
+		if p.Filename != "" {
+			list[i]["filename"] = p.Filename
+		}
+	}
+	sum := sha256.Sum256(a2a.Canonical(a2a.DataPart(list).Data))
+	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -22,6 +22,8 @@ type GateDecision struct {
 	Refine   *opt.Refinement
 	Edited   json.RawMessage // of edit-accept
 	Question string          // of ask
+
+	ObjectDigest string // of what the sender has seen; "" if the message does not say it
 }
 
 // answer returns the gate that m is for and the reply in m. The reply is nil if m
@@ -59,6 +61,7 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 		return nil, nil, err
 	}
 	reply.Action, reply.Feedback, reply.Refine, reply.Question = d.Action, d.Feedback, d.Refine, d.Question
+	reply.ObjectDigest = d.ObjectDigest
 	switch {
 	case d.Action == opt.Ask && strings.TrimSpace(d.Question) == "":
 		return nil, nil, invalid(d.Field+"question", "is required")

@@ -36,7 +36,7 @@ func readDecision(m a2a.Message) (*service.GateDecision, *service.Fault) {
 type decision struct{ object }
 
 func (o decision) read() *service.GateDecision {
-	d := &service.GateDecision{Field: o.path, GateID: o.text("interruptId"), Feedback: o.text("feedback")}
+	d := &service.GateDecision{Field: o.path, GateID: o.text("interruptId"), Feedback: o.text("feedback"), ObjectDigest: o.text("objectDigest")}
 	if o.find("answers") != nil {
 		d.Answers = o.answers()
 		if o.find("action") != nil || o.find("decision") != nil {

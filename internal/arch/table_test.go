@@ -100,6 +100,7 @@ var owners = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk": {"activities/*"},
 	"github.com/getkin/kin-openapi":          {"api"},                              // its tests read the description of the API
 	"github.com/go-jose/go-jose":             {"internal/signing", "dev/e2e/push"}, // which verifies as a receiver does
+	"github.com/gowebpki/jcs":                {"a2a"},                              // the canonical form under digests
 	"github.com/santhosh-tekuri/jsonschema":  {"internal/schema", "api"},           // of the card and the API, in tests
 	"github.com/coreos/go-oidc":              {"api/identity"},
 	"github.com/prometheus/client_golang":    {"internal/cli"},
@@ -112,10 +113,13 @@ var owners = map[string][]string{
 	"github.com/golang/mock":                 nil,
 }
 
-// pure are the rooms without side effects: they import only the standard library,
-// and nothing from it that reads a clock, makes random numbers, shares memory or
+// pure are the rooms without side effects: they import only the standard library
+// and pureToo, and nothing from the former that reads a clock, makes random numbers, shares memory or
 // does input or output.
 var pure = []string{"a2a", "opt", "opt/machine"}
+
+// pureToo are packages of others without side effects.
+var pureToo = []string{"github.com/gowebpki/jcs"}
 
 // outside are the packages of the standard library that pure rooms may not
 // import.

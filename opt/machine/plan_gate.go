@@ -13,6 +13,7 @@ import (
 // before it, so it is the same on every replay.
 func (m *Plan) openGate(t *opt.Task, gate opt.Gate) {
 	gate.ID, gate.TaskID, gate.RequestedAt = opt.GateID(t.A2AID(), t.Gates+1), t.A2AID(), m.now
+	gate.ObjectDigest = gate.Digest()
 	m.tasks().moveTask(t, gate.State(), opt.Event{Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
 }
 
@@ -76,6 +77,8 @@ func (m *Plan) judge(t *opt.Task, reply opt.Reply, groups []string) opt.Verdict 
 		return opt.NotAllowed
 	case t.Gate.Kind != opt.Clarification && !t.Gate.Allows(reply.Action), t.Gate.Kind == opt.Clarification && len(reply.Answers) == 0:
 		return opt.NotOffered
+	case reply.ObjectDigest != "" && reply.ObjectDigest != t.Gate.ObjectDigest:
+		return opt.OtherThing
 	case reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy):
 		return opt.HasVoted
 	}

@@ -296,7 +296,7 @@ func aboutResults(title string, names ...string) *opt.Gate {
 // answerGate has a client with one of three names answer at a gate.
 func (w clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action, who string) {
 	l := &opt.Letter{ObjectiveID: p.ObjectiveID, PlanID: p.ID, TaskID: g.TaskID, Message: *w.message(p.ObjectiveID, g.TaskID), Principal: who}
-	l.Reply = &opt.Reply{GateID: g.ID, Action: action}
+	l.Reply = &opt.Reply{GateID: g.ID, Action: action, ObjectDigest: g.ObjectDigest}
 	switch action {
 	case opt.Refine:
 		l.Reply.Refine = &opt.Refinement{Scope: "whole", Text: "better"}

@@ -159,3 +159,22 @@ func TestGates_respondersByHand(t *testing.T) {
 		s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "the objective is %s", s.Objective(id).Status)
 	})
 }
+
+// A decision about something else than the gate shows is refused, and decides
+// nothing.
+func TestGates_objectDigest(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "outline", "!gate")))
+		s.Rest()
+		shown := *s.Objective(id).Plans[0].Tasks[1].Gate
+		other := shown
+		other.ObjectDigest = "sha256:00"
+		refused := s.DecideAt(id, other, opt.Accept, "alice")
+		s.Rest()
+		s.Expect(s.Verdict(id, refused) == opt.OtherThing, "the verdict is %s", s.Verdict(id, refused))
+		s.Expect(s.Objective(id).Status == opt.ObjectiveBlocked, "the objective is %s", s.Objective(id).Status)
+		s.DecideAt(id, shown, opt.Accept, "alice")
+		s.Rest()
+		s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "the objective is %s", s.Objective(id).Status)
+	})
+}

@@ -57,6 +57,7 @@ var mutations = []mutation{
 	{"a principal decides twice", "plan_gate.go", "reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy)", "false"},
 	{"one accepts for several", "plan_gate.go", "if !t.Gate.Decides(reply.Action) {", "if false {"},
 	{"work by hand takes the place of a decision", "admit.go", "c.Kind == opt.MoveTask && guarded(t)", "c.Kind == opt.MoveTask && false"},
+	{"a decision about something else counts", "plan_gate.go", "case reply.ObjectDigest != \"\" && reply.ObjectDigest != t.Gate.ObjectDigest:", "case false:"},
 	{"a link counts as begun by the run that goes on", "objective_plans.go", "next.Own = false", "next.Own = true"},
 }
 
