@@ -60,9 +60,10 @@ func TestStream_hierarchyFromAnywhere(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)
 	s.story(t)
-	for _, root := range []string{objectiveID, objectiveID + "~2"} {
+	for i := range 4 {
+		root, headers := []string{objectiveID, objectiveID + "~2"}[i/2], []string{"A2A-Extensions", a2a.ExtensionOPT}[:i%2*2]
 		follow := func(after string) []sse {
-			return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+root+`"}`, "A2A-Extensions", a2a.ExtensionOPT, "Last-Event-ID", after).all()
+			return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+root+`"}`, append(headers, "Last-Event-ID", after)...).all()
 		}
 		whole := follow("0")
 		for i, e := range whole[:len(whole)-1] {
@@ -70,6 +71,91 @@ func TestStream_hierarchyFromAnywhere(t *testing.T) {
 				t.Fatalf("after %s (-from the beginning +from there):\n%s", e.id, diff)
 			}
 		}
+	}
+}
+
+// Clients without the extension are told the progress of the root task as tasks
+// begin and end, and reads show the same.
+func TestStream_progress(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	o := s.must(t, "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"slow"}],"metadata":{"opt/v1/plan":{"name":"Writing","tasks":[{"name":"a"},{"name":"b"},{"name":"c"}]}}},"configuration":{"returnImmediately":true}}`).at("task", "id").String()
+	shows := func(at node) string {
+		return fmt.Sprintf("%s, %s%%: %s", at.at("status", "state"), at.at("metadata", "longhaul/v1/progress"), at.at("status", "message", "parts", "0", "text"))
+	}
+	var read []string
+	look := func() { read = append(read, shows(s.must(t, "GetTask", `{"id":"`+o+`"}`))) }
+	plan := opt.PlanID(o, 1)
+	look()
+	s.finish(opt.TaskID(plan, 0))
+	look()
+	s.world.Gate(opt.TaskID(plan, 1), *approval())
+	look()
+	s.say(t, o, "r", `{"data":{"action":"accept"}}`, "")
+	look()
+	s.finish(opt.TaskID(plan, 1))
+	look()
+	live := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+o+`"}`)
+	read = append(read, shows(live.event().data.at("result", "task")))
+	s.finish(opt.TaskID(plan, 2))
+	read = append(read, shows(s.must(t, "GetTask", `{"id":"`+o+`"}`)))
+	wantRead := []string{
+		"TASK_STATE_WORKING, 0%: Writing, task 1 of 3", "TASK_STATE_WORKING, 33%: Writing, task 2 of 3", "TASK_STATE_INPUT_REQUIRED, 33%: Publish?",
+		"TASK_STATE_WORKING, 33%: Writing, task 2 of 3", "TASK_STATE_WORKING, 66%: Writing, task 3 of 3", "TASK_STATE_WORKING, 66%: Writing, task 3 of 3", "TASK_STATE_COMPLETED, %: ",
+	}
+	if diff := cmp.Diff(wantRead, read); diff != "" {
+		t.Errorf("reads mismatch (-want +got):\n%s", diff)
+	}
+	var told []string
+	for _, e := range open(t, url, "1.0", "SubscribeToTask", `{"id":"`+o+`"}`, "Last-Event-ID", "0").all() {
+		u := e.data.at("result", "statusUpdate")
+		if u.v == nil {
+			continue
+		}
+		told = append(told, shows(u))
+		for key := range u.at("metadata").v.(map[string]any) {
+			if key != "opt/v1/objectiveId" && key != "longhaul/v1/progress" && u.at("status", "state").String() == "TASK_STATE_WORKING" {
+				t.Errorf("metadata has %s", key)
+			}
+		}
+	}
+	wantTold := []string{
+		"TASK_STATE_WORKING, 0%: ", "TASK_STATE_WORKING, 0%: Writing, task 1 of 3", "TASK_STATE_WORKING, 33%: Writing, task 1 of 3",
+		"TASK_STATE_WORKING, 33%: Writing, task 2 of 3", "TASK_STATE_INPUT_REQUIRED, 33%: Publish?", "TASK_STATE_WORKING, 33%: Writing, task 2 of 3",
+		"TASK_STATE_WORKING, 66%: Writing, task 2 of 3", "TASK_STATE_WORKING, 66%: Writing, task 3 of 3", "TASK_STATE_COMPLETED, %: ",
+	}
+	if diff := cmp.Diff(wantTold, told); diff != "" {
+		t.Errorf("the stream mismatch (-want +got):\n%s", diff)
+	}
+	if got := live.all(); len(got) == 0 || shows(got[len(got)-1].data.at("result", "statusUpdate")) != wantTold[len(wantTold)-1] {
+		t.Errorf("the stream that began late tells %v", got)
+	}
+}
+
+// A new attempt begins with the tasks that are completed.
+func TestStream_progressRetried(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	id := s.must(t, "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"slow"}],"metadata":{"opt/v1/plan":{"name":"Writing","tasks":[{"name":"a"},{"name":"b"},{"name":"c"}]}}},"configuration":{"returnImmediately":true}}`).at("task", "id").String()
+	s.finish(opt.TaskID(opt.PlanID(id, 1), 0))
+	for _, status := range []string{"canceled", "submitted", "working"} {
+		s.update(t, id, status)
+	}
+	want := "TASK_STATE_WORKING  Writing, task 2 of 3"
+	if got := stands(s.must(t, "GetTask", `{"id":"`+id+`~2"}`)); got != want {
+		t.Errorf("GetTask shows %q, want %q", got, want)
+	}
+	stream := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`~2"}`, "Last-Event-ID", "0")
+	s.update(t, id, "canceled")
+	var told []string
+	for _, e := range stream.all() {
+		if u := e.data.at("result", "statusUpdate"); u.v != nil {
+			told = append(told, stands(u)+" "+u.at("metadata", "longhaul/v1/progress").String())
+		}
+	}
+	wantTold := []string{"TASK_STATE_WORKING  Writing, task 1 of 3 33", want + " 33", "TASK_STATE_WORKING  Writing, task 2 of 3 66", "TASK_STATE_CANCELED   "}
+	if diff := cmp.Diff(wantTold, told); diff != "" {
+		t.Errorf("the stream mismatch (-want +got):\n%s", diff)
 	}
 }
 

@@ -16,7 +16,7 @@ func TestGetTask_paused(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m", "slow").at("id").String()
 	for _, step := range []struct{ status, want string }{
-		{"", "TASK_STATE_WORKING  "}, {"blocked", "TASK_STATE_WORKING true " + pausedText}, {"working", "TASK_STATE_WORKING  "},
+		{"", "TASK_STATE_WORKING  The plan, task 1 of 1"}, {"blocked", "TASK_STATE_WORKING true " + pausedText}, {"working", "TASK_STATE_WORKING  The plan, task 1 of 1"},
 		{"blocked", "TASK_STATE_WORKING true " + pausedText}, {"canceled", "TASK_STATE_CANCELED  "},
 	} {
 		if step.status != "" {

@@ -50,6 +50,7 @@ const (
 	KeyPlanner         = "longhaul/v1/planner"
 	KeyReason          = "longhaul/v1/reason"        // the reason of the planner for its plans, for people
 	KeyQueuePosition   = "longhaul/v1/queuePosition" // of a task that waits for its turn in its context: 1 is next
+	KeyProgress        = "longhaul/v1/progress"      // of a root task whose plans have tasks, while it works or waits: how much is done, in percent
 	KeyPaused          = "longhaul/v1/paused"
 	KeyRequestID       = "longhaul/v1/requestId" // id of a command, which makes a repeat safe
 )

@@ -27,10 +27,11 @@ type TaskView struct {
 	Stopping     string  // why it is being stopped, "" if it is not
 	Attempt      int     // of the running activity, 0 before the first
 	Dependencies []string
-	Paused       bool     // of a root task that has not ended: a client has paused its objective
-	RetriedBy    string   // of a root task of an earlier attempt: the root task of the latest one
-	QueuedAt     a2a.Time // of a root task that waits for its turn in its context
-	Position     int      // likewise: 1 is next
+	Paused       bool      // of a root task that has not ended: a client has paused its objective
+	Progress     *Progress // of a root task that works or waits, nil while its plans have no tasks
+	RetriedBy    string    // of a root task of an earlier attempt: the root task of the latest one
+	QueuedAt     a2a.Time  // of a root task that waits for its turn in its context
+	Position     int       // likewise: 1 is next
 }
 
 // A TaskWant says how much of a task to read.

@@ -22,6 +22,14 @@ const (
 	maxCount = 10_000
 )
 
+// IsScript reports whether text begins with a command, and so is meant for this
+// executor.
+func IsScript(text string) bool {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	first, _, _ = strings.Cut(first, ";")
+	return len(parse(first)) > 0
+}
+
 // parse finds the commands in a description and ignores other text.
 func parse(script string) []command {
 	var out []command

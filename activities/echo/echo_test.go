@@ -176,3 +176,14 @@ func said(text string) activities.Outcome {
 func answer(raw string) opt.Reply {
 	return opt.Reply{Answers: []opt.Answer{{ID: "q1", Answer: json.RawMessage(raw)}}}
 }
+
+func TestIsScript(t *testing.T) {
+	for text, want := range map[string]bool{
+		"say hello": true, " work 5s; ask Which color?": true, "approve Ship it?\nsay x": true, "fail": true,
+		"": false, "Say": false, "work hard": false, "Write an article; say done": false, "Hello\nsay x": false,
+	} {
+		if got := echo.IsScript(text); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}

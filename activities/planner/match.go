@@ -29,6 +29,9 @@ func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 	if b, skill := p.bySkill(m); b != nil {
 		return b, fmt.Sprintf("skill %q", skill)
 	}
+	if skill, asked := skillOf(m); asked && p.fallback != nil {
+		return nil, fmt.Sprintf("no playbook has the skill %q", skill)
+	}
 	words := fold(request)
 	for _, b := range p.list {
 		for _, k := range b.rules.keywords {
@@ -52,15 +55,17 @@ func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 }
 
 func (p *Playbooks) bySkill(m *a2a.Message) (*playbook, string) {
-	if m == nil {
-		return nil, ""
-	}
-	skill, ok := m.Metadata.String(KeySkill)
+	skill, ok := skillOf(m)
 	if !ok {
 		return nil, ""
 	}
 	for _, b := range p.list {
 		if slices.Contains(b.rules.skills, skill) {
+			return b, skill
+		}
+	}
+	for _, b := range p.list {
+		if b.name == skill {
 			return b, skill
 		}
 	}

@@ -4,7 +4,8 @@
 // gets the same plans each time.
 //
 // playbooks/demo.yaml is an example. A request that no playbook matches becomes
-// one plan with one task, which carries the request's text.
+// one plan with one task, which carries the request's text, or is rejected with the
+// list of skills: see [Fallback].
 package planner
 
 import (
@@ -19,13 +20,17 @@ import (
 )
 
 // KeySkill is the metadata key by which a message asks for a skill of the agent
-// card. A skill that no playbook has is ignored.
+// card, or for a playbook by its name. With a [Fallback], a message that asks for
+// what does not exist is rejected; without one, the key is then ignored.
 const KeySkill = "longhaul/v1/skill"
 
 // Playbooks are the playbooks of an agent, in the order in which they are tried.
 // They do not change, and many goroutines may use them at once. The zero value
 // has none.
-type Playbooks struct{ list []*playbook }
+type Playbooks struct {
+	list     []*playbook
+	fallback *Fallback // nil: the default executor takes every request
+}
 
 var _ activities.Planner = (*Playbooks)(nil)
 
@@ -35,12 +40,19 @@ type Skill struct {
 	Tags, Examples        []string
 }
 
-// Skills lists what the playbooks offer, in their order. Do not change the slices
+// With returns playbooks that have the fallback f. Without one, the default
+// executor takes every request.
+func (p *Playbooks) With(f Fallback) *Playbooks { return &Playbooks{p.list, &f} }
+
+// Skills lists what the playbooks offer, in their order, and then the fallback. Do not change the slices
 // in them.
 func (p *Playbooks) Skills() []Skill {
 	var out []Skill
 	for _, b := range p.list {
 		out = append(out, b.skills...)
+	}
+	if p.fallback != nil {
+		out = append(out, p.fallback.Skills...)
 	}
 	return out
 }
@@ -52,6 +64,11 @@ func (p *Playbooks) Plan(_ context.Context, r activities.Request) (activities.Pl
 	}
 	f := newFacts(r.Name, r.Description, r.Message)
 	b, reason := p.choose(r.Message, f.request())
+	if b == nil {
+		if why := p.fallback.refusal(r.Message, f.request(), p.Skills()); why != "" {
+			return activities.Planned{Plans: []opt.PlanSpec{refusing(why)}, Planner: b.planner(), Reason: "no skill takes the request"}, nil
+		}
+	}
 	specs, err := b.plan(f)
 	return activities.Planned{Plans: specs, Planner: b.planner(), Reason: reason}, err
 }

@@ -32,7 +32,8 @@ type Stream struct {
 	taskID      string
 	contextID   string
 	ends        func(a2a.TaskState) bool // the stream ends with an event of this state
-	hierarchy   *hierarchy               // nil if the client does not understand the extension
+	hierarchy   *hierarchy               // nil for a stream of a plan task
+	knowsOPT    bool                     // the client understands the extension
 
 	caller   presence
 	leave    func()       // ends its place in the quota of the caller; nil for none
@@ -100,10 +101,13 @@ func (s streams) open(ctx context.Context, c *Call, start streamStart) (out *Str
 			return state.Terminal() || state == a2a.InputRequired && (start.send || c.Rules.InterruptEnds)
 		},
 	}
-	showsHierarchy := c.knowsOPT() && v.IsRoot
+	out.knowsOPT = c.knowsOPT()
 	if after, ok := resumeAfter(c, start.after, v); ok {
 		out.seq = after
-		if showsHierarchy {
+		switch {
+		case v.IsRoot && after == v.Seq:
+			out.hierarchy, err = out.hierarchyIn(ctx, v, nil)
+		case v.IsRoot:
 			out.hierarchy, err = out.hierarchyAfter(ctx, after)
 		}
 		return out, err
@@ -115,8 +119,8 @@ func (s streams) open(ctx context.Context, c *Call, start streamStart) (out *Str
 	if err != nil {
 		return nil, err
 	}
-	if showsHierarchy {
-		if out.hierarchy, err = out.hierarchyIn(ctx, v, t); err != nil {
+	if v.IsRoot && !out.over {
+		if out.hierarchy, err = out.hierarchyIn(ctx, v, t.Objective); err != nil {
 			return nil, err
 		}
 	}
@@ -189,10 +193,16 @@ func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, 
 func (s *Stream) event(e opt.Event) (out a2a.Event, ok bool) {
 	out, ok = s.project(e)
 	s.done = ok && out.Status != nil && s.ends(out.Status.Status.State)
-	if s.hierarchy != nil {
-		if u, changed := s.update(s.hierarchy, e); changed {
-			out, ok = a2a.Event{Status: u}, true
-		}
+	if s.hierarchy == nil {
+		return out, ok
+	}
+	before := s.hierarchy.progress
+	u, changed := s.update(s.hierarchy, e)
+	switch {
+	case changed && (s.knowsOPT || s.hierarchy.advanced(before)):
+		return a2a.Event{Status: u}, true
+	case ok && out.Status != nil:
+		s.hierarchy.progressOn(out.Status, s)
 	}
 	return out, ok
 }

@@ -4,21 +4,25 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"longhaul/a2a"
 	"longhaul/opt"
 )
 
 // A hierarchy is the state of an objective and its plans and tasks after an
-// event. From it a stream makes the updates for clients with the extension. Only
-// events change it, so every client gets the same updates, wherever its stream
-// began.
+// event. From it the stream of a root task makes the updates about them: those
+// of the extension for clients that understand it, or else those of the progress.
+// Only events change it, so every client of a kind gets the same updates, wherever
+// its stream began.
 type hierarchy struct {
 	id       string
 	attempt  int // of the objective
 	revision int64
 	status   string            // of the objective
 	plans    map[string]string // status by id
+	work     work              // of which progress is the progress
+	progress *opt.Progress
 
 	paused    bool            // by a client
 	root      a2a.TaskStatus  // of the attempt's root task, without what it says of a pause
@@ -35,9 +39,15 @@ type change struct {
 	Revision int64  `json:"revision"` // of the objective
 }
 
-// hierarchyIn returns the hierarchy of a snapshot: t, which is v with an
-// objective that was read after it.
-func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, t Task) (*hierarchy, error) {
+// hierarchyIn returns the hierarchy of a snapshot: v, and an objective that was
+// read after it; nil to read it now.
+func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, o *opt.Objective) (*hierarchy, error) {
+	if o == nil {
+		var err error
+		if o, err = s.journal.Objective(ctx, s.tenant, v.ObjectiveID); err != nil {
+			return nil, err
+		}
+	}
 	_, seq, err := s.journal.Peek(ctx, s.tenant, v.Task.ID)
 	switch {
 	case err != nil:
@@ -45,12 +55,13 @@ func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, t Task) (*hier
 	case seq != v.Seq:
 		return s.hierarchyAfter(ctx, v.Seq)
 	}
-	o := t.Objective
-	v.Paused = false
+	v.Paused, v.Progress = false, nil
+	shown := present(v)
 	h := &hierarchy{
 		id: o.ID, attempt: o.Attempt, revision: o.Revision, status: string(o.Status), plans: map[string]string{},
-		paused: o.Paused, root: present(v).Status, interrupt: t.Metadata[opt.KeyInterrupt],
+		work: newWork(o.Plans), paused: o.Paused, root: shown.Status, interrupt: shown.Metadata[opt.KeyInterrupt],
 	}
+	h.progress = opt.ProgressOf(h.work)
 	for _, p := range o.Plans {
 		h.plans[p.ID] = string(p.Status)
 	}
@@ -76,17 +87,35 @@ func (s *Stream) hierarchyAfter(ctx context.Context, seq int64) (*hierarchy, err
 	return h, nil
 }
 
-// update applies e to h and returns the additional update for clients with the
-// extension on a root task's stream; ok is false if there is none.
+// update applies e to h and returns the additional update on a root task's
+// stream; ok is false if there is none. It has the keys of the extension if the
+// client understands that.
 func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool) {
 	if e.Kind == opt.TaskMoved && e.TaskID == opt.RootID(h.id, h.attempt) {
 		h.moveRoot(s.status(e))
 		return nil, false
 	}
 	told, at, ok := h.apply(e)
+	if h.work = h.work.after(e); ok {
+		h.progress = opt.ProgressOf(h.work)
+	}
 	if ref, ours := opt.ParseID(s.taskID); !ok || !ours || ref.Attempt != h.attempt {
 		return nil, false
 	}
+	u = &a2a.StatusUpdate{TaskID: s.taskID, ContextID: s.contextID, Status: h.root, Metadata: place{objectiveID: h.id}.metadata(nil)}
+	if s.knowsOPT {
+		u.Metadata = h.metadata(told, at)
+	}
+	h.progressOn(u, s)
+	if h.paused && !h.root.State.Terminal() {
+		u.Metadata = u.Metadata.With(opt.KeyPaused, true)
+		u.Status = paused(h.root, a2a.Task{ID: s.taskID, ContextID: s.contextID})
+	}
+	return u, true
+}
+
+// metadata returns the metadata of an update for clients with the extension.
+func (h *hierarchy) metadata(told change, at place) a2a.Metadata {
 	m := at.metadata(nil).With(opt.KeyEvent, told)
 	if told.Kind == "plan" {
 		m = place{objectiveID: h.id}.metadata(nil).With(opt.KeyPlanID, at.planID).With(opt.KeyEvent, told)
@@ -94,12 +123,26 @@ func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool
 	if h.interrupt != nil {
 		m = m.With(opt.KeyInterrupt, h.interrupt)
 	}
-	u = &a2a.StatusUpdate{TaskID: s.taskID, ContextID: s.contextID, Status: h.root, Metadata: m}
-	if h.paused && !h.root.State.Terminal() {
-		u.Metadata = m.With(opt.KeyPaused, true)
-		u.Status = paused(h.root, a2a.Task{ID: s.taskID, ContextID: s.contextID})
+	return m
+}
+
+// advanced reports whether clients without the extension are told the progress: if
+// it has changed, while the root task works. A question must not be repeated, since
+// it would end their streams. The end of the last task is told by that of the root
+// task.
+func (h *hierarchy) advanced(before *opt.Progress) bool {
+	if h.root.State != a2a.Working || h.root.Message != nil || h.paused || h.progress == nil || h.progress.Text == "" || h.progress.Percent == 100 {
+		return false
 	}
-	return u, true
+	return before == nil || *before != *h.progress
+}
+
+// progressOn adds the progress to an update of the root task.
+func (h *hierarchy) progressOn(u *a2a.StatusUpdate, s *Stream) {
+	if ref, ours := opt.ParseID(s.taskID); !ours || ref.Attempt != h.attempt {
+		return
+	}
+	u.Metadata, u.Status = progressed(u.Metadata, u.Status, h.progress, a2a.Task{ID: s.taskID, ContextID: s.contextID})
 }
 
 // moveRoot applies an update of the root task. The time of its status is that of
@@ -176,4 +219,67 @@ func (h *hierarchy) moved(kind, id string, status *string, from, to string) chan
 	told := change{kind, id, cmp.Or(from, *status), to, h.revision}
 	*status = to
 	return told
+}
+
+// work is the plans of an objective with their tasks, as far as the progress needs
+// them.
+type work []*opt.Plan
+
+func newWork(plans []*opt.Plan) (w work) {
+	for _, p := range plans {
+		w = append(w, &opt.Plan{ID: p.ID, Name: p.Name, Status: p.Status})
+		w.add(p.ID, p.Tasks)
+	}
+	return w
+}
+
+func (w work) plan(id string) *opt.Plan {
+	for _, p := range w {
+		if p.ID == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// add adds tasks to a plan, or replaces them. The end of an earlier attempt at a task
+// may come after its latest one was added, and changes nothing.
+func (w work) add(planID string, tasks []*opt.Task) {
+	p := w.plan(planID)
+	if p == nil {
+		return
+	}
+	for _, t := range tasks {
+		t := &opt.Task{ID: t.ID, State: t.State, Run: max(t.Run, 1)}
+		i := slices.IndexFunc(p.Tasks, func(old *opt.Task) bool { return old.ID == t.ID })
+		switch {
+		case i < 0:
+			p.Tasks = append(p.Tasks, t)
+		case t.Run >= p.Tasks[i].Run:
+			p.Tasks[i] = t
+		}
+	}
+}
+
+// after returns the work after an event.
+func (w work) after(e opt.Event) work {
+	switch e.Kind {
+	case opt.PlanAdded:
+		return append(w, newWork([]*opt.Plan{e.Plan})...)
+	case opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
+		w.add(e.PlanID, e.Tasks)
+	case opt.TaskMoved:
+		if ref, ok := opt.ParseID(e.TaskID); ok && ref.TaskID != "" {
+			w.add(ref.PlanID, []*opt.Task{{ID: ref.TaskID, State: opt.TaskState(e.To), Run: ref.Attempt}})
+		}
+	}
+	if p := w.plan(e.PlanID); p != nil {
+		if e.PlanHead != nil {
+			p.Status = e.PlanHead.Status
+		}
+		if e.Kind == opt.PlanChanged && e.Text != nil {
+			p.Name = e.Text.Name
+		}
+	}
+	return w
 }

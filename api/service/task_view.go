@@ -1,6 +1,7 @@
 package service
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,12 +46,29 @@ func present(v opt.TaskView) a2a.Task {
 	if v.RetriedBy != "" {
 		m = m.With(keyRetriedBy, v.RetriedBy)
 	}
+	m, t.Status = progressed(m, t.Status, v.Progress, t)
 	if v.Paused {
 		m = m.With(opt.KeyPaused, true)
 		t.Status = paused(t.Status, t)
 	}
 	t.Metadata = queued(m, v)
 	return t
+}
+
+// progressed adds the progress of a root task that works or waits to its metadata,
+// and to its status if that has no message.
+func progressed(m a2a.Metadata, s a2a.TaskStatus, p *opt.Progress, t a2a.Task) (a2a.Metadata, a2a.TaskStatus) {
+	if p == nil || s.State != a2a.Working && !s.State.Interrupted() {
+		return m, s
+	}
+	if s.State == a2a.Working && s.Message == nil && p.Text != "" {
+		said := addressed(a2a.Message{
+			MessageID: fmt.Sprintf("%s:progress:%d", t.ID, p.Steps), Role: a2a.RoleAgent,
+			Parts: []a2a.Part{a2a.TextPart(p.Text)},
+		}, t)
+		s.Message = &said
+	}
+	return m.With(opt.KeyProgress, p.Percent), s
 }
 
 // paused returns the status of a root task whose objective a client has paused. A

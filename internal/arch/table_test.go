@@ -20,7 +20,8 @@ var rooms = []room{
 		"internal/egress",   // deliveries go to URLs of others; the classes of their errors
 		"internal/schema"}}, // of questions of executors
 	{name: "activities/planner", imports: []string{"a2a", "opt", "activities", "internal/egress",
-		"activities/human"}, // playbooks contain its tasks
+		"activities/human",   // playbooks contain its tasks
+		"activities/refuse"}, // the plan for requests that no skill takes
 	},
 	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"internal/schema"}}, // of questions of plans

@@ -19,6 +19,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
+	"longhaul/activities/refuse"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -160,4 +161,73 @@ func (s *shown) hear(source string, e opt.Event) {
 	case e.Kind == opt.ArtifactAdded && e.RootID == s.rootID:
 		s.texts = append(s.texts, e.Chunk.Artifact.Text())
 	}
+}
+
+// A message that no skill takes ends rejected, with the list of skills.
+func TestPlaybooks_rejects(t *testing.T) {
+	for _, tt := range []struct {
+		settings workSettings
+		text     string
+		want     string
+	}{
+		{workSettings{}, "say hello", "rejected No skill takes this message. The skills are:\n- research-and-write: "},
+		{workSettings{scripts: true}, "say hello", "completed "},
+		{workSettings{scripts: true}, "Sing a song", "rejected No skill takes this message. The skills are:\n- research-and-write: "},
+		{workSettings{Fallback: "echo"}, "Sing a song", "completed "},
+	} {
+		books, err := tt.settings.load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(tt.text)}}
+		if d, err := (playbooks{shelf(t, books)}).Decide(t.Context(), m); err != nil || d.Plans != nil || d.Answer != nil {
+			t.Fatalf("%s: decided %+v, error %v", tt.text, d, err)
+		}
+		o := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Tenant: "t", Principal: "p", Name: "Test", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1}
+		env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
+		env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: o.ID, TaskQueue: workflows.TaskQueue})
+		env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
+		env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
+		log := &ends{rootID: o.ID}
+		env.RegisterActivity(activities.New(activities.Config{
+			Executors: map[string]activities.Executor{"echo": echo.Executor{}, refuse.Kind: refuse.Executor{}}, Default: "echo", Planner: books, Recorder: log,
+		}))
+		env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &opt.Opening{Objective: o, Message: &m}})
+		if !strings.HasPrefix(log.last, tt.want) {
+			t.Errorf("%+v, %q: ended %q, want %q", tt.settings, tt.text, log.last, tt.want)
+		}
+	}
+}
+
+func shelf(t *testing.T, books *planner.Playbooks) *planner.Shelf {
+	t.Helper()
+	s, err := planner.NewShelf(func() (*planner.Playbooks, error) { return books, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// ends keeps the last state of a root task and its message.
+type ends struct {
+	rootID string
+
+	mu   sync.Mutex
+	last string
+}
+
+func (s *ends) Record(_ context.Context, batches ...opt.Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range batches {
+		for _, e := range b.Events {
+			if e.Kind == opt.TaskMoved && e.TaskID == s.rootID {
+				s.last = e.To + " "
+				if e.Status != nil {
+					s.last += e.Status.Text()
+				}
+			}
+		}
+	}
+	return nil
 }

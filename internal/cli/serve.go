@@ -133,7 +133,9 @@ func (c *devCommand) Run(p *program) error {
 		if addr := os.Getenv("TEMPORAL_ADDRESS"); addr != "" {
 			s.log.Warn("TEMPORAL_ADDRESS has no effect: this command uses the embedded Temporal; api and worker use others", zap.String("address", addr))
 		}
-		if err := s.open(ctx, c.storeSettings, c.workSettings, c.embedded(temporal.Addr)); err != nil {
+		work := c.workSettings
+		work.scripts = true
+		if err := s.open(ctx, c.storeSettings, work, c.embedded(temporal.Addr)); err != nil {
 			return err
 		}
 		if err := s.outbound(c.egressSettings); err != nil {

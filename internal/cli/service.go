@@ -19,6 +19,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
+	"longhaul/activities/refuse"
 	"longhaul/api"
 	"longhaul/api/grpc"
 	apiservice "longhaul/api/service"
@@ -185,7 +186,7 @@ func local(addr string) bool {
 
 // work starts a worker, and what hands deliveries over.
 func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
-	executors := map[string]activities.Executor{"echo": echo.Executor{}}
+	executors := map[string]activities.Executor{"echo": echo.Executor{}, refuse.Kind: refuse.Executor{}}
 	maps.Copy(executors, s.build.Executors)
 	known := slices.Sorted(maps.Keys(executors))
 	if err := s.books.Require(func(p *planner.Playbooks) error { return p.CheckExecutors(known...) }); err != nil {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"longhaul/activities/echo"
 	"longhaul/activities/planner"
 	"longhaul/internal/seal"
 	"longhaul/opt"
@@ -89,14 +90,27 @@ func (s apiSettings) checkLimits() error {
 // them.
 type workSettings struct {
 	Playbooks []string `help:"Playbook files or directories, which replace the bundled playbook. SIGHUP reloads them." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
+	Fallback  string   `help:"What becomes of messages that no skill takes: they are rejected (reject), or the default executor does them (echo), which only repeats them: for tests. The API and the workers need the same." enum:"reject,echo" default:"reject" env:"LONGHAUL_FALLBACK"`
+	scripts   bool     // the default executor has a skill: it does messages that are scripts for it
 }
 
 // load reads the playbooks: those that are named, else the bundled one.
 func (s workSettings) load() (*planner.Playbooks, error) {
-	if len(s.Playbooks) == 0 {
-		return planner.Bundled()
+	read := planner.Bundled
+	if len(s.Playbooks) > 0 {
+		read = func() (*planner.Playbooks, error) { return planner.LoadFiles(s.Playbooks...) }
 	}
-	return planner.LoadFiles(s.Playbooks...)
+	books, err := read()
+	switch {
+	case err != nil || s.Fallback == "echo":
+		return books, err
+	case s.scripts:
+		return books.With(planner.Fallback{Takes: echo.IsScript, Skills: []planner.Skill{{
+			ID: "echo", Name: "Echo", Description: "Does what a script says, to try this server: work, ask, approve, say, stream and fail",
+			Tags: []string{"demo"}, Examples: []string{"work 5s; ask Which color?; say done"},
+		}}}), nil
+	}
+	return books.With(planner.Fallback{Takes: func(string) bool { return false }}), nil
 }
 
 // workerSettings say how a worker works.

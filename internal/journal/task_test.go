@@ -47,10 +47,12 @@ func TestTask_root(t *testing.T) {
 
 		s.record(planAdded(s.objective, 0, 2), planAdded(s.objective, 1, 1), s.rootMoved(opt.TaskWorking))
 		want.Seq, want.State, want.Task.Status = 4, opt.TaskWorking, a2a.TaskStatus{State: a2a.Working, At: at(4)}
+		want.Progress = &opt.Progress{}
 		check("started")
 
 		s.record(s.moved(1, 0, opt.TaskWorking), s.moved(0, 1, opt.TaskSubmitted))
 		want.Seq, want.PlanID, want.Index = 6, s.plan(0), 1
+		want.Progress = &opt.Progress{Text: "Plan 0, task 1 of 2", Steps: 2}
 		check("two tasks active")
 
 		later, earlier := gate(s.task(0, 1), opt.Approval, 2), gate(s.task(1, 0), opt.Credential, 1)
@@ -60,10 +62,11 @@ func TestTask_root(t *testing.T) {
 
 		s.record(opt.Event{Kind: opt.ObjectiveStopping, Reason: "canceled"}, s.moved(0, 1, opt.TaskCanceled))
 		want.Seq, want.Gates, want.PlanID, want.Index, want.Stopping = 10, []*opt.Gate{earlier}, s.plan(1), 0, "canceled"
+		want.Progress = &opt.Progress{Text: "Plan 1, task 1 of 1", Percent: 33, Steps: 3}
 		check("stopping")
 
 		s.record(s.moved(1, 0, opt.TaskCanceled), s.rootMoved(opt.TaskCanceled))
-		want.Seq, want.Gates, want.PlanID, want.Stopping = 12, nil, "", ""
+		want.Seq, want.Gates, want.PlanID, want.Stopping, want.Progress = 12, nil, "", "", nil
 		want.State, want.Task.Status = opt.TaskCanceled, a2a.TaskStatus{State: a2a.Canceled, At: at(12)}
 		check("canceled")
 	})

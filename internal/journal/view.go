@@ -60,7 +60,7 @@ func scanView(row scanner) (viewRow, error) {
 // complete adds to v the parts from other rows.
 func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 	if v.present && !v.State.Ended() {
-		if err := errors.Join(v.locate(c), v.queued(c)); err != nil {
+		if err := errors.Join(v.locate(c), v.queued(c), v.progressed(c)); err != nil {
 			return err
 		}
 	}
@@ -77,6 +77,34 @@ func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 		}
 	}
 	return nil
+}
+
+// progressed adds the progress of the plans under a root task that works or waits.
+func (v *viewRow) progressed(c *conn) error {
+	if v.State == opt.TaskSubmitted {
+		return nil
+	}
+	var plans []*opt.Plan
+	err := c.each(`SELECT p.id, p.name, p.status, t.idx, t.state FROM plans p JOIN tasks t ON t.objective_id = p.objective_id AND t.plan_id = p.id
+		WHERE p.objective_id = $1 ORDER BY p.position, t.idx, length(t.id), t.id`, args{v.ObjectiveID},
+		func(row scanner) error {
+			var p opt.Plan
+			var t opt.Task
+			if err := row.Scan(&p.ID, &p.Name, &p.Status, &t.Index, &t.State); err != nil {
+				return err
+			}
+			if len(plans) == 0 || plans[len(plans)-1].ID != p.ID {
+				plans = append(plans, &p)
+			}
+			at := plans[len(plans)-1]
+			if last := len(at.Tasks) - 1; last >= 0 && at.Tasks[last].Index == t.Index {
+				at.Tasks = at.Tasks[:last] // an earlier attempt at the same task
+			}
+			at.Tasks = append(at.Tasks, &t)
+			return nil
+		})
+	v.Progress = opt.ProgressOf(plans)
+	return err
 }
 
 // locate finds the active plan and tasks under a root task, and its open gates.

@@ -1,0 +1,62 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/activities/refuse"
+	"longhaul/opt"
+)
+
+// A Fallback says which requests go to the default executor of the workers if no
+// playbook takes them. Others are rejected, with the list of skills.
+type Fallback struct {
+	Takes  func(request string) bool
+	Skills []Skill // of the default executor
+}
+
+// refusal returns why a request is rejected that no playbook takes, "" if it is
+// not. skills are all that there are. A nil f rejects nothing.
+func (f *Fallback) refusal(m *a2a.Message, request string, skills []Skill) string {
+	if f == nil {
+		return ""
+	}
+	why := "No skill takes this message."
+	switch skill, asked := skillOf(m); {
+	case asked && slices.ContainsFunc(f.Skills, func(s Skill) bool { return s.ID == skill }):
+		return ""
+	case asked:
+		why = fmt.Sprintf("There is no skill %q.", skill)
+	case f.Takes(request):
+		return ""
+	}
+	if len(skills) == 0 {
+		return clip(why + " This agent has no skills.")
+	}
+	var list []string
+	for _, s := range skills {
+		line := "- " + s.ID + ": " + s.Description
+		if len(s.Examples) > 0 {
+			line += fmt.Sprintf(", for example %q", s.Examples[0])
+		}
+		list = append(list, line)
+	}
+	return clip(why + " The skills are:\n" + strings.Join(list, "\n"))
+}
+
+// refusing is the plan for a request that is rejected.
+func refusing(why string) opt.PlanSpec {
+	return opt.PlanSpec{Name: "Skills", Tasks: []opt.TaskSpec{{Name: "Find a skill", Description: why, Executor: refuse.Kind}}}
+}
+
+// skillOf returns the skill or the playbook that m asks for; ok is false if it asks
+// for none.
+func skillOf(m *a2a.Message) (skill string, ok bool) {
+	if m == nil {
+		return "", false
+	}
+	skill, _ = m.Metadata.String(KeySkill)
+	return skill, skill != ""
+}

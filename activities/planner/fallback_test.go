@@ -1,0 +1,69 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/echo"
+	"longhaul/activities/planner"
+	"longhaul/opt"
+)
+
+// Requests that neither a playbook nor the fallback takes are rejected with the
+// skills; those that ask for a skill get that one or none.
+func TestPlaybooks_With(t *testing.T) {
+	books := load(t, `
+name: tea
+match: {keywords: [tea]}
+skills: [{id: brew, name: Brew, description: Brews tea, tags: [x], examples: [Brew a cup, Another]}]
+plans: [{name: Brew, tasks: [{name: Boil}]}]
+`)
+	skills := "\n- brew: Brews tea, for example \"Brew a cup\"\n- echo: Repeats"
+	tests := []struct{ name, text, skill, want, executor string }{
+		{"a playbook takes it", "some tea", "", "Boil", ""},
+		{"the fallback takes it", "say hello", "", "say hello", ""},
+		{"nothing takes it", "Sing a song", "", "No skill takes this message. The skills are:" + skills, "refuse"},
+		{"steps that nothing takes", "First sing, then dance", "", "No skill takes this message. The skills are:" + skills, "refuse"},
+		{"without a text", "", "", "No skill takes this message. The skills are:" + skills, "refuse"},
+		{"a skill by its id", "Sing a song", "brew", "Boil", ""},
+		{"a playbook by its name", "Sing a song", "tea", "Boil", ""},
+		{"the skill of the fallback", "Sing a song", "echo", "Sing a song", ""},
+		{"an unknown skill", "some tea", "coffee", "There is no skill \"coffee\". The skills are:" + skills, "refuse"},
+	}
+	strict := books.With(planner.Fallback{Takes: echo.IsScript, Skills: []planner.Skill{{ID: "echo", Description: "Repeats"}}})
+	for _, tt := range tests {
+		m := message(tt.text)
+		if tt.skill != "" {
+			m.Metadata = a2a.Metadata{}.With(planner.KeySkill, tt.skill)
+		}
+		planned, err := strict.Plan(t.Context(), activities.Request{Message: &m})
+		if err != nil || len(planned.Plans) != 1 || len(planned.Plans[0].Tasks) != 1 {
+			t.Fatalf("%s: planned %+v, error %v", tt.name, planned, err)
+		}
+		task := planned.Plans[0].Tasks[0]
+		got := task.Description
+		if got == "" {
+			got = task.Name
+		}
+		if diff := cmp.Diff(opt.TaskSpec{Description: tt.want, Executor: tt.executor}, opt.TaskSpec{Description: got, Executor: task.Executor}); diff != "" {
+			t.Errorf("%s: mismatch (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	m := message("Sing a song")
+	planned, err := books.Plan(t.Context(), activities.Request{Message: &m})
+	if err != nil || planned.Plans[0].Tasks[0].Executor != "" {
+		t.Errorf("without a fallback: %+v, error %v", planned, err)
+	}
+	nothing := load(t, `
+name: none
+default: false
+match: {keywords: [x]}
+plans: [{name: P, tasks: [{name: T}]}]
+`).With(planner.Fallback{Takes: func(string) bool { return false }})
+	if planned, err := nothing.Plan(t.Context(), activities.Request{Message: &m}); err != nil || planned.Plans[0].Tasks[0].Description != "No skill takes this message. This agent has no skills." {
+		t.Errorf("without skills: %+v, error %v", planned, err)
+	}
+}

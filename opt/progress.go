@@ -1,0 +1,45 @@
+package opt
+
+import "fmt"
+
+// A Progress says how much of an objective is done, for clients that know no
+// plans.
+type Progress struct {
+	Text    string // such as "Writing, task 2 of 4"; "" while no task has begun
+	Percent int    // of tasks that have ended
+	Steps   int    // tasks that have begun and tasks that have ended, together
+}
+
+// ProgressOf returns the progress of the work by plans, nil while they have no
+// tasks. It names the first plan that has a running or waiting task, or else the
+// last one that has begun, and counts the tasks of that plan that have begun.
+// Skipped plans do not count.
+func ProgressOf(plans []*Plan) *Progress {
+	var p Progress
+	ended, all, runs := 0, 0, false
+	for _, plan := range plans {
+		if plan.Status == PlanSkipped {
+			continue
+		}
+		begun, active := 0, false
+		for _, t := range plan.Tasks {
+			all++
+			if t.State.Ended() || plan.Status.Ended() {
+				ended++
+			}
+			if t.State != TaskPending && t.State != TaskCanceled { // it may be canceled before it begins
+				begun++
+				p.Steps++
+			}
+			active = active || t.State != TaskPending && !t.State.Ended()
+		}
+		if begun > 0 && !runs {
+			p.Text, runs = fmt.Sprintf("%s, task %d of %d", plan.Name, begun, len(plan.Tasks)), active
+		}
+	}
+	if all == 0 {
+		return nil
+	}
+	p.Percent, p.Steps = 100*ended/all, p.Steps+ended
+	return &p
+}
