@@ -62,7 +62,7 @@ func TestTask_root(t *testing.T) {
 
 		s.record(opt.Event{Kind: opt.ObjectiveStopping, Reason: "canceled"}, s.moved(0, 1, opt.TaskCanceled))
 		want.Seq, want.Gates, want.PlanID, want.Index, want.Stopping = 10, []*opt.Gate{earlier}, s.plan(1), 0, "canceled"
-		want.Progress = &opt.Progress{Text: "Plan 1, task 1 of 1", Percent: 33, Steps: 3}
+		want.Progress = &opt.Progress{Text: "Plan 1, task 1 of 1", Percent: 33, Steps: 2}
 		check("stopping")
 
 		s.record(s.moved(1, 0, opt.TaskCanceled), s.rootMoved(opt.TaskCanceled))
