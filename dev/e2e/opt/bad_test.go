@@ -183,7 +183,7 @@ var kinds = map[string]map[string]string{
 var others = map[string][]any{
 	"text":   {5, true, map[string]any{}, []any{}, []any{"x"}},
 	"flag":   {0, 1, "true", map[string]any{}, []any{}},
-	"number": {"5", 1.5, true, map[string]any{}, []any{}},
+	"number": {"five", "5.5", 1.5, true, map[string]any{}, []any{}},
 	"list":   {"x", 5, true, map[string]any{}},
 	"object": {"x", 5, true, []any{}},
 }
