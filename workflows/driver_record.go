@@ -162,7 +162,7 @@ func (r *recorder) recordNow(ctx workflow.Context) {
 	}
 }
 
-const recordNowLimit = 25 * time.Millisecond
+const recordNowLimit = 80 * time.Millisecond
 
 // soon are the options of the first try to record: on the queue of tasks, if a
 // worker is free within a second.
