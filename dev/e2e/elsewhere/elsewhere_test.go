@@ -164,11 +164,11 @@ func testAttributes(t *testing.T, c *cluster.Cluster) {
 	d := deploy(t, c, "bare")
 	worker, api := d.Start(harness.Worker), d.Start(harness.API)
 	run := "temporal operator search-attribute create --namespace bare --name LonghaulContextId --type Keyword" +
-		" --name LonghaulObjectiveId --type Keyword --name LonghaulTenant --type Keyword --profile prod"
+		" --name LonghaulName --type Keyword --name LonghaulObjectiveId --type Keyword --name LonghaulTenant --type Keyword --profile prod"
 	d.says(worker, run)
 	d.says(api, run)
 	id := d.works("before")
-	c.AddAttributes(t, "bare", "LonghaulContextId", "LonghaulObjectiveId", "LonghaulTenant")
+	c.AddAttributes(t, "bare", "LonghaulContextId", "LonghaulName", "LonghaulObjectiveId", "LonghaulTenant")
 	api.Stop()
 	api = d.Start(harness.API)
 	finds(t, c, "bare", "WorkflowId = '"+id+"' AND LonghaulState IS NULL", 1)

@@ -33,6 +33,7 @@ type said struct {
 				OpenWOP struct {
 					Interrupt *Gate `json:"interrupt"`
 				} `json:"openwop"`
+				Progress *int `json:"longhaul/v1/progress"`
 			} `json:"metadata"`
 		} `json:"statusUpdate"`
 	} `json:"result"`
@@ -56,6 +57,13 @@ func (e Event) State() string {
 		return shortState(s.Result.StatusUpdate.Status.State)
 	}
 	return ""
+}
+
+// Progress reports whether e says how far a task is that works on: the journal has no
+// event of its own for it.
+func (e Event) Progress() bool {
+	u := e.said().Result.StatusUpdate
+	return u != nil && u.Metadata.Progress != nil && e.State() == "WORKING"
 }
 
 // Task returns the task that e shows, nil if it is an update.
