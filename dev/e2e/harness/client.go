@@ -13,7 +13,7 @@ import (
 )
 
 // callTimeout bounds a call whose context does not.
-const callTimeout = 60 * time.Second
+const callTimeout = 200 * time.Second
 
 // A Client calls the API in A2A 1.0. It is safe for concurrent use.
 type Client struct {
