@@ -32,10 +32,10 @@ const (
 	TasksAdded        EventKind = "tasks-added"        // plan: PlanID, Tasks
 	TasksReopened     EventKind = "tasks-reopened"     // plan: PlanID, Tasks: tasks that make again what was sent back at a gate
 	TaskLinked        EventKind = "task-linked"        // plan: PlanID, TaskID, Link, Follow
-	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt
+	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt, Step
 	TaskTried         EventKind = "task-tried"         // attempt: PlanID, TaskID, From, To, Round, Attempt: another attempt begins; changes no state
 	ArtifactAdded     EventKind = "artifact"           // attempt, plan or objective: PlanID, TaskID, RootID, Round, Attempt, Chunk
-	MessageAdded      EventKind = "message"            // plan or objective: PlanID, TaskID, Message, Principal, Reply, Verdict
+	MessageAdded      EventKind = "message"            // plan or objective: PlanID, TaskID, Message, Principal, Reply, Verdict, Decision
 	CommandAnswered   EventKind = "command-answered"   // objective: Answer
 )
 
@@ -84,6 +84,8 @@ type Event struct {
 	Reply     *Reply         `json:"reply,omitempty"`
 	Verdict   Verdict        `json:"verdict,omitempty"`
 	Answer    *CommandAnswer `json:"answer,omitempty"`
+	Decision  *Decision      `json:"decision,omitempty"` // the record of Reply
+	Step      StepKind       `json:"step,omitempty"`     // that the gate has taken
 }
 
 // Fence returns a number that rises with the round, attempt and try of the work on

@@ -73,6 +73,9 @@ type Gate struct {
 	Responders *Responders `json:"responders,omitempty"` // nil for everyone with the scope
 	Votes      []Vote      `json:"votes,omitempty"`      // that have not decided yet, oldest first
 
+	Ladder []Step `json:"ladder,omitempty"` // what happens while the gate is open, in order of time
+	Taken  int    `json:"taken,omitempty"`  // how many steps of Ladder have been taken
+
 	Exchanges []Exchange `json:"exchanges,omitempty"` // what was said at the gate and decided nothing, oldest first, the last [MostExchanges]
 }
 
@@ -186,4 +189,25 @@ func (g *Gate) Message(contextID, taskID string) *a2a.Message {
 		Role:      a2a.RoleAgent,
 		Parts:     append([]a2a.Part{a2a.TextPart(g.Prompt()), a2a.DataPart(g.Shown())}, g.Object...),
 	}
+}
+
+// Voted reports whether a principal has voted at g.
+func (g *Gate) Voted(principal string) bool {
+	return slices.ContainsFunc(g.Votes, func(v Vote) bool { return v.DecidedBy == principal })
+}
+
+// Decides reports whether an action decides at g after the votes there are. Only
+// accept and reject are counted: to send the object back or to ask takes one.
+func (g *Gate) Decides(a Action) bool {
+	need := 1
+	if g.Responders.Several() && (a == Accept || a == Reject && g.Responders.NoVeto) {
+		need = g.Responders.Accepts
+	}
+	n := 1
+	for _, v := range g.Votes {
+		if v.Action == a {
+			n++
+		}
+	}
+	return n >= need
 }

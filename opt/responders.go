@@ -43,24 +43,3 @@ func (r *Responders) Among(groups []string) []string {
 
 // Several reports whether one principal cannot accept alone.
 func (r *Responders) Several() bool { return r != nil && r.Accepts > 1 }
-
-// Voted reports whether a principal has voted at g.
-func (g *Gate) Voted(principal string) bool {
-	return slices.ContainsFunc(g.Votes, func(v Vote) bool { return v.DecidedBy == principal })
-}
-
-// Decides reports whether an action decides at g after the votes there are. Only
-// accept and reject are counted: to send the object back or to ask takes one.
-func (g *Gate) Decides(a Action) bool {
-	need := 1
-	if g.Responders.Several() && (a == Accept || a == Reject && g.Responders.NoVeto) {
-		need = g.Responders.Accepts
-	}
-	n := 1
-	for _, v := range g.Votes {
-		if v.Action == a {
-			n++
-		}
-	}
-	return n >= need
-}
