@@ -8,8 +8,7 @@ import (
 	"longhaul/opt"
 )
 
-// checkGate returns why nobody can answer at a gate of an executor, nil if people
-// can.
+// checkGate returns an error if a gate of an executor cannot be answered.
 func checkGate(g *opt.Gate) error {
 	switch {
 	case g == nil:

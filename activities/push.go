@@ -70,13 +70,13 @@ const (
 	longestWait  = 5 * time.Minute
 	longestAsked = time.Hour   // that a receiver may ask for with Retry-After
 	busyMost     = 6           // the host was busy so often: the wait doubles no more
-	drainFor     = time.Second // the body of an answer, which nobody reads
+	drainFor     = time.Second // time to discard the body of an answer
 	perHost      = 20
 	busyOutcome  = "waits for other deliveries to the same host"
 )
 
-// A DeliverRequest says what Deliver works on, and what has become of the
-// delivery that was attempted last.
+// A DeliverRequest is the input of Deliver: the config, and the outcome of the
+// latest delivery.
 type DeliverRequest struct {
 	TaskID   string `json:"taskId"`
 	ConfigID string `json:"configId"`
@@ -225,7 +225,7 @@ func deliveryID(d opt.Delivery) string {
 	return fmt.Sprintf("%s/%s/%d", d.TaskID, url.PathEscape(d.ConfigID), d.N)
 }
 
-// A tried is what has come of an attempt.
+// A tried is the outcome of an attempt.
 type tried struct {
 	status     int    // of HTTP; 0 for none
 	class      string // of the error; "" for none

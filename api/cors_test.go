@@ -157,7 +157,7 @@ func TestCORS_publicDocuments(t *testing.T) {
 	}
 }
 
-// A probe may leave out the name of the server, or use one of its own. Health is
+// A probe may leave out the name of the server, or use its own. Health is
 // no secret.
 func TestHosts_ofProbes(t *testing.T) {
 	s := newService(t, func(c *config) { c.Hosts = []string{"localhost"} })

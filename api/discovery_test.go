@@ -40,7 +40,7 @@ func (s *fixture) discovers(t *testing.T) {
 	}
 }
 
-// The families of the discovery document stand at its root.
+// The families of the discovery document are members of its root.
 func TestDiscovery(t *testing.T) {
 	s := newService(t, func(c *config) { c.MaxBody = 12345 })
 	got := parse(t, s.get(t, "/.well-known/openwop", "Authorization", "Bearer nobody").Body.Bytes())

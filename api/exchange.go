@@ -88,8 +88,8 @@ func (s *Server) exchange(e echo.Context, b binding) error {
 	return nil
 }
 
-// withoutHalfClose returns r with a context that goes on when the client closes its
-// half of the connection, and the context that ends then.
+// withoutHalfClose returns r with a context that outlives a close of the client's
+// half of the connection, and a second context that ends with that close.
 //
 // net/http cancels the context of a request in HTTP/1 when it reads the end of the
 // connection. A client that has sent its whole request may do that and wait for

@@ -11,8 +11,8 @@ import (
 	"longhaul/opt"
 )
 
-// A gate shows what it is about: all of it in the status message, text and JSON
-// also in the metadata. What the server keeps for itself is not shown.
+// A gate shows its object: all parts in the status message, text and JSON also in
+// the metadata. Internal fields are not shown.
 func TestGate_showsObject(t *testing.T) {
 	s := newService(t)
 	task := "task-" + u("m") + "-1-1"
@@ -105,8 +105,8 @@ func wantArtifact(t *testing.T, s *fixture, id, want string) {
 	}
 }
 
-// Only those decide whom a gate names, each once, and the requester does not. All
-// refusals leave the gate as it is, and are recorded.
+// Only named principals decide, each once, and never the requester. A refusal is
+// recorded and leaves the gate unchanged.
 func TestGate_responders(t *testing.T) {
 	s := newService(t)
 	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-1"
@@ -141,8 +141,8 @@ func TestGate_responders(t *testing.T) {
 	wantArtifact(t, s, root, "From: Outline")
 }
 
-// A decision that carries the digest of what was shown before is refused once the
-// object was made again, and leaves the gate as it is.
+// A decision with the digest of an earlier object is refused and leaves the gate
+// unchanged.
 func TestGate_objectDigest(t *testing.T) {
 	s := newService(t)
 	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-1"

@@ -43,8 +43,8 @@ func (s *fixture) interrupts(t *testing.T, query string, headers ...string) (ids
 // gateOf returns the id of the first gate of the work that a message began.
 func gateOf(messageID string) string { return "task-" + u(messageID) + "-1-0:1" }
 
-// Open gates are listed with the longest wait first, by page and by filter. What was
-// answered or canceled is not listed.
+// Open gates are listed with the longest wait first, by page and by filter.
+// Answered and canceled gates are not listed.
 func TestListInterrupts(t *testing.T) {
 	s := newService(t)
 	for _, m := range []struct{ id, text string }{{"m1", "approve"}, {"m2", "clarify"}, {"m3", "write"}, {"m4", "approve"}, {"m5", "approve"}} {

@@ -66,7 +66,7 @@ type describer struct {
 	open  []publicPage // the public documents
 }
 
-// A publicPage is a document for which nobody is authenticated.
+// A publicPage is a document that needs no credential.
 type publicPage struct {
 	path, text string
 	gives      string // the schema of its content
@@ -75,7 +75,7 @@ type publicPage struct {
 
 type object = map[string]any
 
-// describe returns the description. What it says about security is what the card says.
+// describe returns the description, with the security schemes of the card.
 func (d describer) describe(card service.Card) any {
 	paths := object{}
 	paths[wire.RPCPath] = object{"post": object{

@@ -130,7 +130,7 @@ func TestRun_paused(t *testing.T) {
 	}
 }
 
-// Errors of pages have a flat envelope. What is unknown and what is another tenant's
+// Errors of pages have a flat envelope. An unknown id and an id of another tenant
 // give the same bytes.
 func TestPage_errors(t *testing.T) {
 	s := newService(t)

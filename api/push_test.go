@@ -84,7 +84,7 @@ func TestStreamMessage_withPush(t *testing.T) {
 }
 
 // The service ends between the config and the work, and between the work and the
-// answer: the repeat of the send makes what is missing.
+// answer: the repeat of the send makes the missing one.
 func TestSendMessage_withPushAndCrash(t *testing.T) {
 	s := newService(t, pushOn)
 	id := "obj-" + u("m-1")
@@ -283,7 +283,8 @@ func TestTaskRecord_push(t *testing.T) {
 }
 
 // Two sends race, of which one is accepted and one refused: the config of the
-// accepted one stays. overtake is what is sent while the engine gets the first.
+// accepted one stays. overtake is the send that comes while the engine handles the
+// first.
 func TestSendMessage_racesWithPush(t *testing.T) {
 	for _, tc := range []struct {
 		name, before     string // begins the task; "" for none

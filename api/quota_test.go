@@ -12,7 +12,7 @@ import (
 	"longhaul/api/service"
 )
 
-// A meter is a quota that counts what is open, and may be full.
+// A meter is a quota that counts open calls and streams, and may be full.
 type meter struct {
 	mu                     sync.Mutex
 	calls, streams, most   int

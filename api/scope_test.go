@@ -32,8 +32,8 @@ func without(some ...service.Scope) []service.Scope {
 	return slices.DeleteFunc(service.Scopes(), func(s service.Scope) bool { return slices.Contains(some, s) })
 }
 
-// Every operation needs a scope, in both versions and over plain HTTP. Whether
-// what it names exists makes no difference.
+// Every operation needs a scope, in both versions and over plain HTTP. It makes
+// no difference whether the named objects exist.
 func TestScopes_everyOperation(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -109,7 +109,7 @@ func wantForbidden(t *testing.T, what string, w *httptest.ResponseRecorder) {
 	}
 }
 
-// A send needs the scope of what it turns out to be.
+// A send needs the scope of its effect: new work, a note or an answer.
 func TestScopes_send(t *testing.T) {
 	const create, respond = service.CreateRuns, service.RespondApprovals
 	accept := func(id string) string {
@@ -152,7 +152,7 @@ func TestScopes_send(t *testing.T) {
 	}
 }
 
-// A change of the extension needs the scopes of what it does.
+// A change of the extension needs the scopes of its effects.
 func TestScopes_changes(t *testing.T) {
 	const create, cancel, respond = service.CreateRuns, service.CancelRuns, service.RespondApprovals
 	for name, tc := range map[string]struct {
@@ -199,8 +199,8 @@ func TestScopes_waitingTask(t *testing.T) {
 	}
 }
 
-// Another task may stand in for one that would ask a person only by a caller who may
-// answer: its end would take the place of the answer.
+// Only a caller who may answer can link a task that asks a person: the end of the
+// linked task replaces the answer.
 func TestScopes_linkedApproval(t *testing.T) {
 	s := newServiceIn(t, func(c *worldConfig) {
 		c.Planner = func(opt.Objective, *a2a.Message) (servicetest.Made, bool) {

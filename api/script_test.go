@@ -88,8 +88,8 @@ func approval() *opt.Gate {
 	return &opt.Gate{Kind: opt.Approval, Title: "Publish?", Actions: []opt.Action{opt.Accept, opt.Reject}}
 }
 
-// outline makes an outline with the remarks that came back; its last task passes
-// on what it gets.
+// outline makes an outline with the remarks that came back; its last task returns its
+// input.
 func outline(w opt.Work) servicetest.Play {
 	text := "Outline"
 	for _, r := range w.Refined {

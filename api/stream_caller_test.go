@@ -16,7 +16,7 @@ import (
 	"longhaul/opt"
 )
 
-// A stream ends when its caller is not accepted any more. It goes on while the
+// A stream ends when its caller is no longer accepted. It stays open while the
 // credential cannot be checked.
 func TestStream_callerRefused(t *testing.T) {
 	var outcome atomic.Pointer[error] // of authentication; nil for success

@@ -50,8 +50,8 @@ func withAndWithout(t *testing.T) (full, empty *fixture, targets []target) {
 	return full, empty, targets
 }
 
-// requests has parameters for every operation; TASK, OBJECTIVE and PLAN stand for
-// ids.
+// requests has parameters for every operation; TASK, OBJECTIVE and PLAN are
+// replaced by ids.
 var requests = map[string][]string{
 	"SendMessage": {
 		`{"message":` + message("r-STAGE", "accept", `,"taskId":"TASK"`) + `}`,
@@ -87,8 +87,8 @@ var requests = map[string][]string{
 	"tasks/updateStatus": {`{"planTaskId":"TASK","id":"TASK","taskId":"TASK","status":"canceled"}`},
 }
 
-// Whatever a caller asks, about whatever work of another tenant: each answer has
-// the bytes that it has on a server without that work.
+// Each answer to a request about work of another tenant has the bytes that it has on
+// a server without that work.
 func TestTenants_apart(t *testing.T) {
 	full, empty, targets := withAndWithout(t)
 	covered := map[string]bool{}

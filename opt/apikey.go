@@ -2,7 +2,7 @@ package opt
 
 import "longhaul/a2a"
 
-// An APIKey lets whoever holds its secret call as a principal.
+// An APIKey allows calls with its secret, as a principal.
 type APIKey struct {
 	ID        string // public, part of the text that callers send
 	Tenant    string

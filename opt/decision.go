@@ -2,8 +2,8 @@ package opt
 
 import "longhaul/a2a"
 
-// A Decision is the record of one reply to a gate, of whatever verdict, and of each
-// gate that decided itself because its time was over. The decisions of a plan form
+// A Decision is the record of one reply to a gate, accepted or refused, or of a gate
+// that expired. The decisions of a plan form
 // a chain: each has the hash of the one before it, so none can be changed, removed
 // or added later without changing all hashes after it.
 type Decision struct {

@@ -30,7 +30,7 @@ const (
 	PlanMoved         EventKind = "plan-moved"         // plan, or its objective while the plan has no workflow: PlanID, From, To, Reason, PlanHead
 	PlanStopping      EventKind = "plan-stopping"      // plan: PlanID, Reason, PlanHead: it ends once all tasks have ended
 	TasksAdded        EventKind = "tasks-added"        // plan: PlanID, Tasks
-	TasksReopened     EventKind = "tasks-reopened"     // plan: PlanID, Tasks: tasks that make again what was sent back at a gate
+	TasksReopened     EventKind = "tasks-reopened"     // plan: PlanID, Tasks: tasks that make an object again, after it was sent back at a gate
 	TaskLinked        EventKind = "task-linked"        // plan: PlanID, TaskID, Link, Follow
 	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt, Step
 	TaskTried         EventKind = "task-tried"         // attempt: PlanID, TaskID, From, To, Round, Attempt: another attempt begins; changes no state

@@ -62,21 +62,21 @@ type Gate struct {
 	RequestedAt  a2a.Time        `json:"requestedAt,omitzero"`
 	ExpiresAt    a2a.Time        `json:"expiresAt,omitzero"`
 
-	// ObjectDigest is the digest of what is to be decided on; "" for a gate that shows
-	// nothing. A decision that carries another one is refused.
+	// ObjectDigest is the digest of the object; "" for a gate without one. A decision
+	// with another digest is refused.
 	ObjectDigest string `json:"objectDigest,omitempty"`
 
-	Object  []a2a.Part `json:"object,omitempty"`  // what is to be decided on, as it is stored
+	Object  []a2a.Part `json:"object,omitempty"`  // the parts to be decided on, as they are stored
 	Sources []string   `json:"sources,omitempty"` // ids of the tasks of the plan that made Object and can make it again
 	Form    *GateForm  `json:"form,omitempty"`    // of a gate that is not open yet
 
 	Responders *Responders `json:"responders,omitempty"` // nil for everyone with the scope
 	Votes      []Vote      `json:"votes,omitempty"`      // that have not decided yet, oldest first
 
-	Ladder []Step `json:"ladder,omitempty"` // what happens while the gate is open, in order of time
+	Ladder []Step `json:"ladder,omitempty"` // steps while the gate is open, in order of time
 	Taken  int    `json:"taken,omitempty"`  // how many steps of Ladder have been taken
 
-	Exchanges []Exchange `json:"exchanges,omitempty"` // what was said at the gate and decided nothing, oldest first, the last [MostExchanges]
+	Exchanges []Exchange `json:"exchanges,omitempty"` // questions and comments, oldest first, the last [MostExchanges]
 }
 
 // An Exchange is a question or a comment at a gate. The gate stays open.
@@ -129,15 +129,15 @@ type Reply struct {
 	At        a2a.Time `json:"decidedAt"`
 
 	Refine *Refinement `json:"refineFeedback,omitempty"` // of the action refine
-	Edited []a2a.Part  `json:"edited,omitempty"`         // of edit-accept: what takes the place of the object
+	Edited []a2a.Part  `json:"edited,omitempty"`         // of edit-accept: replaces the object
 
 	Question string `json:"question,omitempty"` // of ask, which decides nothing
 
 	Groups       []string `json:"groups,omitempty"`       // of DecidedBy, that may decide
-	ObjectDigest string   `json:"objectDigest,omitempty"` // of what the sender has seen; "" if the message does not say it
+	ObjectDigest string   `json:"objectDigest,omitempty"` // of the object that the sender has seen; "" if the message has none
 }
 
-// A Refinement says what is to be better about an object that is sent back.
+// A Refinement describes the changes wanted in an object that is sent back.
 type Refinement struct {
 	Scope       string          `json:"scope,omitempty"` // whole, section or items
 	SectionPath json.RawMessage `json:"sectionPath,omitempty"`

@@ -28,7 +28,7 @@ func (o Opening) Event() Event {
 }
 
 // As returns the opening with the objective of an earlier, equal one. Its message
-// gets the id from then: under a key of its own, a repeat may have another one.
+// gets the id from then: with its own key, a repeat may have another one.
 func (o Opening) As(head Objective) Opening {
 	if o.Message != nil && head.MessageID != "" {
 		m := *o.Message

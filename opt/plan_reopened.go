@@ -8,7 +8,7 @@ import (
 
 // Reopened returns the tasks of p that make an object again which t, at a gate,
 // sends back: its sources, with the reply and the message as they get them, and the
-// tasks between them and t. They are pending, with a number of their own. p is not
+// tasks between them and t. They are pending, with their own numbers. p is not
 // changed.
 func Reopened(p *Plan, t *Task, sources []string, reply Reply, message a2a.Message) []*Task {
 	run := p.NextRun(0)

@@ -39,7 +39,7 @@ type PushConfig struct {
 // A PushKey names a config that has deliveries that are due.
 type PushKey struct {
 	TaskID, ConfigID string
-	N                int64  // of the latest of them; 0 stands for all
+	N                int64  // of the latest of them; 0 for all
 	Tenant           string // that the task belongs to; it names nothing
 }
 

@@ -46,7 +46,7 @@ const (
 	dispatchPause  = 5 * time.Second // after a failure
 )
 
-// Run hands deliveries over until ctx ends. It goes on after failures.
+// Run hands deliveries over until ctx ends. It continues after failures.
 func (d Dispatcher) Run(ctx context.Context) {
 	if d.Log == nil {
 		d.Log = zap.NewNop()

@@ -108,8 +108,8 @@ func TestDispatcher(t *testing.T) {
 	})
 }
 
-// What could not be handed over is handed over later, and what was not noted is
-// handed over twice.
+// A delivery that could not be handed over is handed over later. One that could not be
+// noted is handed over twice.
 func TestDispatcher_goesOnAfterFailures(t *testing.T) {
 	o := &outbox{fail: 1, lose: 2}
 	o.add("a")

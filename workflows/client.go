@@ -239,7 +239,7 @@ func (c *Client) Push(ctx context.Context, k opt.PushKey) error {
 }
 
 // pushWorkflowID returns the id of the workflow of a config. The ids of configs are
-// those of clients: a long one, or one that is not plain text, stands as a digest.
+// chosen by clients: a long id, or one that is not plain text, becomes a digest.
 func pushWorkflowID(k opt.PushKey) string {
 	config := k.ConfigID
 	if len(config) > 200 || strings.ContainsFunc(config, func(r rune) bool { return r <= ' ' || r > '~' }) {

@@ -69,7 +69,7 @@ func TestClient_Start_again(t *testing.T) {
 	}
 }
 
-// Under a key of its own a repeat may have another message id. It is recorded with the
+// With its own key a repeat may have another message id. It is recorded with the
 // id from the first attempt. Older memos have the digest of the whole message.
 func TestClient_Start_againWithAnotherMessageID(t *testing.T) {
 	said := func(id string) *a2a.Message {

@@ -33,8 +33,8 @@ func (p *planPart) describe(ctx workflow.Context) {
 // mostDescribed bounds the text of an object in Temporal's UI, in bytes.
 const mostDescribed = 4 << 10
 
-// objectText returns what is to be decided on at a gate, as a quotation: its text is
-// that of an executor and must not be taken for ours.
+// objectText returns the object of a gate as a quotation, so that text of an executor
+// is not taken for ours.
 func objectText(name string, g *opt.Gate) string {
 	var b strings.Builder
 	for _, p := range g.Object {

@@ -82,8 +82,7 @@ func missing(ctx context.Context, c client.Client, namespace string) ([]string, 
 	return found, nil
 }
 
-// obstacle adds to err what was being done, and the reason if it is one that
-// waiting does not change.
+// obstacle adds the operation to err, and the reason if waiting does not change it.
 func obstacle(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -48,7 +48,7 @@ func Push(ctx workflow.Context, in PushInput) error {
 		if err := p.wait(ctx); err != nil {
 			return err
 		}
-		p.drain() // whatever they announced is due now
+		p.drain() // the announced deliveries are due now
 		idle, err := p.deliver(ctx)
 		switch {
 		case err != nil:

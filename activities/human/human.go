@@ -103,7 +103,7 @@ func (f Form) approval() (*opt.Gate, error) {
 	return g, nil
 }
 
-// form returns what is made from results, nil for nothing.
+// form returns the templates of f that use results, nil if there are none.
 func (f Form) form() *opt.GateForm {
 	if len(f.Results.Title)+len(f.Results.Description)+len(f.Results.Object) == 0 {
 		return nil

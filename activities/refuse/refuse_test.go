@@ -10,8 +10,8 @@ import (
 	"longhaul/opt"
 )
 
-// The suite for executors does not fit: this one completes nothing. What it keeps
-// of the contract is here.
+// The suite for executors does not fit: this one completes nothing. This test checks
+// the rest of the contract.
 func TestExecutor(t *testing.T) {
 	for description, want := range map[string]string{"": "No skill takes this request.", "There is no tea.": "There is no tea."} {
 		for range 2 { // a second run does the same

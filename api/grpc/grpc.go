@@ -43,8 +43,8 @@ type Config struct {
 }
 
 // A Server is the service over gRPC. It has the standard services for health and
-// reflection, too, which do not authenticate their callers: they say only whether
-// the server works, and what is in the public text of A2A.
+// reflection, too, which do not authenticate their callers: they give only the
+// health of the server and the public definitions of A2A.
 type Server struct {
 	cfg     Config
 	service *service.Service

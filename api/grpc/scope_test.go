@@ -99,7 +99,7 @@ func TestQuota_openStream(t *testing.T) {
 	}
 }
 
-// A meter is a quota that counts what is open.
+// A meter is a quota that counts open calls and streams.
 type meter struct{ calls, streams *atomic.Int32 }
 
 func (m meter) Call(service.Caller) (func(), error)   { return open(m.calls), nil }

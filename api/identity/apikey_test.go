@@ -95,7 +95,7 @@ func TestAuthenticate_revoked(t *testing.T) {
 	}
 }
 
-// Keys that cannot be read refuse nobody for good.
+// While keys cannot be read, callers get a retryable error.
 func TestAuthenticate_keysUnavailable(t *testing.T) {
 	f := newFixture(t, identity.Config{})
 	text, _ := f.key(t)

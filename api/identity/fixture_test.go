@@ -42,7 +42,7 @@ type fixture struct {
 	logs    *observer.ObservedLogs
 }
 
-// A clock stands still until a test moves it.
+// A clock shows the same time until a test moves it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -46,7 +46,7 @@ type Authenticator struct {
 	tokens       *tokens
 	certificates *Certificates
 	now          func() time.Time
-	recent       *lru.Cache[[sha256.Size]byte, accepted] // what was accepted last, by the digest of the credential
+	recent       *lru.Cache[[sha256.Size]byte, accepted] // by the digest of the credential
 	floods       *floods
 }
 

@@ -160,7 +160,7 @@ func (s *cards) Card() Card {
 	return s.card(info)
 }
 
-// publicSkill stands for the skills that only the extended card shows.
+// publicSkill replaces the skills that only the extended card shows.
 var publicSkill = Skill{
 	ID: "objectives", Name: "Objectives", Tags: []string{"planning"},
 	Description: "Plans objectives and carries them out. The extended card, for authenticated callers, lists the skills.",

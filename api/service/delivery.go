@@ -31,8 +31,8 @@ func (s deliveries) ListDeliveries(ctx context.Context, c *Call, p IDParams) ([]
 	return s.pushes.cfg.Journal.Deliveries(ctx, c.Tenant, v.Task.ID)
 }
 
-// Redeliver makes a delivery due again, whatever has become of it, as long as its
-// config is there. One that is due stays so.
+// Redeliver makes a delivery due again after any outcome, as long as its config
+// exists. A delivery that is due stays due.
 func (s deliveries) Redeliver(ctx context.Context, c *Call, p DeliveryParams) (opt.Delivery, error) {
 	_, err := s.ListDeliveries(ctx, c, IDParams{p.TaskID}) // checks the task
 	if err != nil {

@@ -188,7 +188,7 @@ func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	return nil
 }
 
-// checkAnswer returns what is wrong with the answer to a question.
+// checkAnswer returns the first defect of an answer to a question.
 func checkAnswer(q opt.Question, answer json.RawMessage) error {
 	if q.Schema == nil {
 		return nil

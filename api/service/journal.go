@@ -76,8 +76,8 @@ type BlobKeeper interface {
 type PushKeeper interface {
 	// PutPush adds a config or replaces the one with its id. The task of an inline
 	// one may be about to begin. The error wraps opt.ErrPushLimit if there are too
-	// many. undo restores what was there before, unless the config was there before
-	// or was changed since.
+	// many. undo removes the config or restores the replaced one, unless p was stored
+	// before or the config was changed since.
 	PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error)
 	// Pushes returns the configs of a task, the oldest first.
 	Pushes(ctx context.Context, tenant, taskID string) ([]opt.PushConfig, error)

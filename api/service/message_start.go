@@ -74,8 +74,8 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 	return &delivery{taskID: id, watch: w}, nil
 }
 
-// startInContext starts an objective, behind what is open in its context. Its push
-// config, if there is one, is stored before that.
+// startInContext starts an objective, behind the open ones of its context. Its push
+// config, if there is one, is stored first.
 func (s *messages) startInContext(ctx context.Context, c *Call, o opt.Opening, push *PushRequest) error {
 	if o.Objective.ContextID != o.Objective.ID {
 		ctx, cancel := s.out.detached(ctx)

@@ -131,8 +131,8 @@ func (s *pushes) GetPush(ctx context.Context, c *Call, p PushParams) (opt.PushCo
 }
 
 // find returns the place of the config with an id in a list, -1 for none. Where
-// versions allow configs without an id, the id of the task or none also stand for
-// that config, and none for the oldest if there is no such config.
+// versions allow configs without an id, the id of the task or an empty id finds
+// that config; an empty id finds the oldest config if all have ids.
 func find(c *Call, list []opt.PushConfig, id string) int {
 	called := func(id string) int {
 		return slices.IndexFunc(list, func(p opt.PushConfig) bool { return p.ID == id })
@@ -272,8 +272,8 @@ func (s *pushes) checkInline(ctx context.Context, c *Call, r *PushRequest) error
 // attach stores the config that came with a message, before the message is handed
 // over, so that no state is missed. key is the same for repeats of the message.
 // undo is called with the outcome of handing it over, which it returns; if the
-// message was refused, it restores what was there before. After an unknown outcome
-// the config stays, for the repeat of the message.
+// message was refused, it removes the config or restores the replaced one. After an
+// unknown outcome the config stays, for the repeat of the message.
 func (s *pushes) attach(ctx context.Context, c *Call, r *PushRequest, taskID, key string) (undo func(error) error, err error) {
 	none := func(err error) error { return err }
 	if r == nil {

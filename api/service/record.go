@@ -11,8 +11,8 @@ import (
 // An IDParams has the id of one thing.
 type IDParams struct{ ID string }
 
-// A TaskRecord is the durable record of an A2A task: what it is and how far it has
-// come, without any content of the work.
+// A TaskRecord is the durable record of an A2A task: its ids, state and progress,
+// without any content of the work.
 type TaskRecord struct {
 	TaskID        string
 	RunID         string // the objective that it belongs to
@@ -114,7 +114,7 @@ func waitingFor(v opt.TaskView) opt.GateKind {
 }
 
 // GetRun returns the run with the id of an objective, or of its root task in one
-// attempt. The work of a plan task is no run of its own.
+// attempt. The work of a plan task is not a separate run.
 func (s records) GetRun(ctx context.Context, c *Call, p IDParams) (Run, error) {
 	v, err := s.read.task(ctx, c, p.ID, opt.TaskWant{})
 	switch {

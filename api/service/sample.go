@@ -46,8 +46,8 @@ func (s samples) StartSample(ctx context.Context, c *Call, p SampleParams) (Samp
 	return SampleStarted{sent.Task.ID}, nil
 }
 
-// CreateSamplePush is CreatePush under the rules for URLs in production, whatever the
-// operator allows.
+// CreateSamplePush is CreatePush under the rules for URLs in production, even if the
+// operator allows more.
 func (s samples) CreateSamplePush(ctx context.Context, c *Call, p PushCreateParams) (opt.PushConfig, error) {
 	if !s.pushes.Pushes() {
 		return opt.PushConfig{}, ErrNoPush

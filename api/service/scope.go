@@ -25,7 +25,7 @@ func Scopes() []Scope {
 	return []Scope{CreateRuns, ReadRuns, CancelRuns, RespondApprovals, ManageWebhooks}
 }
 
-// ParseScopes returns the scopes with the given names; "all" stands for every
+// ParseScopes returns the scopes with the given names; "all" means every
 // scope. The error about another name lists the scopes.
 func ParseScopes(names []string) ([]Scope, error) {
 	var out []Scope

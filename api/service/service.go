@@ -92,7 +92,7 @@ type Service struct {
 	objectives        // objectives and plans: create an objective, get and list
 	objectiveCommands // changes of objectives and plans
 	pushes            // push configs
-	deliveries        // what was delivered to them
+	deliveries        // to push configs
 	taskCommands      // changes of plan tasks, and tasks/cancel
 	interrupts        // open gates, and answers to them
 

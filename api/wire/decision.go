@@ -63,7 +63,7 @@ func (o decision) read() *service.GateDecision {
 	return d
 }
 
-// refinement reads what is to be better; nil if the message does not say it.
+// refinement reads the refinement; nil if the message has none.
 func (o decision) refinement() *opt.Refinement {
 	r, ok := o.child("refineFeedback")
 	if !ok {

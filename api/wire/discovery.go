@@ -7,7 +7,7 @@ import (
 	"longhaul/api/service"
 )
 
-// discovery is what /.well-known/openwop says about a host. Its families stand at the
+// discovery is the document at /.well-known/openwop. Its families are members of the
 // root.
 type discovery struct {
 	ProtocolVersion string            `json:"protocolVersion"`

@@ -42,7 +42,7 @@ var rooms = []room{
 		tests: []string{"internal/journal",
 			"api"}}, // what JSON-RPC answers to the same call
 	{name: "api/identity", imports: []string{"a2a", "opt", "api/service"}, // who calls, for both bindings
-		tests: []string{"internal/journal", "api", "api/grpc"}}, // what they answer to wrong credentials
+		tests: []string{"internal/journal", "api", "api/grpc"}}, // their answers to wrong credentials
 	{name: "api/service/servicetest", imports: []string{"a2a", "opt", "opt/machine", "api/service", // an engine for tests
 		"internal/journal", // which records in the real journal
 		"internal/seal"}},  // which has a key for secrets
@@ -52,7 +52,7 @@ var rooms = []room{
 	{name: "internal/journal", imports: []string{"a2a", "opt"},
 		tests: []string{"opt/machine", // whose events it stores
 			"internal/seal"}}, // which seals its secrets
-	{name: "internal/seal"},   // encrypts what is stored
+	{name: "internal/seal"},   // encrypts stored secrets
 	{name: "internal/schema"}, // answers of people
 	{name: "internal/egress"},
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
@@ -87,7 +87,7 @@ var owners = map[string][]string{
 
 	"github.com/labstack/echo": {"api"},
 
-	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"}, // the server keeps a database of its own; tests read what is left after a crash
+	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"}, // the server keeps its own database; tests read its remains after a crash
 	"modernc.org/sqlite":            {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"},
 	"github.com/jackc/pgx":          {"internal/journal", "dev/e2e/cluster"},
 	"github.com/pressly/goose":      {"internal/journal"},
@@ -107,7 +107,7 @@ var owners = map[string][]string{
 	"github.com/prometheus/client_golang":    {"internal/cli"},
 	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
 	"google.golang.org/grpc":                 {"api/grpc", "api/identity", "dev/*"},                // there in tests
-	"google.golang.org/grpc/codes":           {"api/grpc", "api/identity", "workflows", "dev/*"},   // of Temporal's answers, not all of which have an error of their own
+	"google.golang.org/grpc/codes":           {"api/grpc", "api/identity", "workflows", "dev/*"},   // of Temporal's answers, not all of which have their own error
 	"github.com/a2aproject":                  {"dev/e2e", "dev/e2e/*"},                             // the official clients are counterparts in tests
 	"github.com/google/uuid":                 {"dev/temporald"},
 	"github.com/stretchr/testify":            nil,

@@ -211,8 +211,8 @@ func (s authSettings) scheme() string {
 	return "http"
 }
 
-// warnNoKeys warns of a server that nobody can call yet, because there is no valid
-// API key and no other credential is accepted.
+// warnNoKeys warns if no call can succeed yet: there is no valid API key, and no other
+// credential is accepted.
 func (s authSettings) warnNoKeys(log *zap.Logger, keys keyLister) {
 	if !s.accepts(authKeys) || len(s.Auth) > 1 {
 		return
@@ -225,7 +225,7 @@ func (s authSettings) warnNoKeys(log *zap.Logger, keys keyLister) {
 }
 
 // extended returns the content of the card for authenticated callers: that of the
-// card, with all skills. It is nil if nobody is authenticated.
+// card, with all skills. It is nil without authentication.
 func (s authSettings) extended(info apiservice.CardInfo) *apiservice.CardInfo {
 	if !s.authenticates() {
 		return nil

@@ -197,7 +197,7 @@ func TestRun_keys(t *testing.T) {
 	}
 }
 
-// A server that nobody can call says so.
+// A server without a valid credential logs a warning.
 func TestAuthSettings_warnNoKeys(t *testing.T) {
 	valid, revoked := opt.APIKey{}, opt.APIKey{RevokedAt: a2a.AtMillis(1)}
 	for name, tc := range map[string]struct {

@@ -116,7 +116,7 @@ func (l *live) ask(open func() []*opt.Gate) {
 // note implements [display].
 func (l *live) note(out io.Writer, text string) { fmt.Fprint(l.notes(out), text) }
 
-// end implements [display]: what was drawn stays.
+// end implements [display]. The drawn lines stay.
 func (l *live) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,7 +141,7 @@ func (l *live) draw() {
 	l.screen.draw(lines)
 }
 
-// notes returns a writer to out that keeps the tree below what is written.
+// notes returns a writer to out that keeps the tree below the written lines.
 func (l *live) notes(out io.Writer) io.Writer { return aside{l, out} }
 
 type aside struct {

@@ -24,8 +24,8 @@ type namespace struct {
 func (s *service) namespace() namespace { return namespace{s.temporal, s.target, s.log} }
 
 // await waits until the namespace can be used. An error says what to do: at once
-// if waiting does not help, otherwise after the time of w. If w says so, what is
-// missing is created.
+// if waiting does not help, otherwise after the time of w. If w says so, a missing
+// namespace is created.
 func (n namespace) await(ctx context.Context, w waitSettings, retention time.Duration) (workflows.NamespaceState, error) {
 	end := time.NewTimer(w.TemporalWait)
 	defer end.Stop()
@@ -129,7 +129,7 @@ func (n namespace) compare(state workflows.NamespaceState, ttl time.Duration) {
 }
 
 // check examines the namespace for an API, which serves reads while Temporal
-// cannot be reached: then check returns nil and goes on until Temporal answers. An
+// cannot be reached: then check returns nil and continues until Temporal answers. An
 // error says what to do.
 func (s *service) check(ctx context.Context) error {
 	s.plain.Store(true)

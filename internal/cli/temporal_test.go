@@ -81,7 +81,7 @@ namespace = "work"
 	}
 }
 
-// A mistake in what is set is found before anything is served.
+// A wrong setting is found before anything is served.
 func TestTemporalSettings_mistakes(t *testing.T) {
 	file := write(t, "temporal.toml", "[profile.bad.tls]\nclient_cert_path = \"/nowhere/client.pem\"\nclient_key_path = \"/nowhere/client.key\"\n"+
 		"[profile.short]\naddress = \"temporal.example.com\"\n")

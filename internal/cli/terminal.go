@@ -61,7 +61,7 @@ type screen struct {
 	drawn int // lines
 }
 
-// clear removes what was drawn.
+// clear removes the drawn lines.
 func (s *screen) clear() {
 	if s.drawn > 0 {
 		io.WriteString(s.out, "\x1b["+strconv.Itoa(s.drawn)+"A\r\x1b[J")
@@ -69,7 +69,7 @@ func (s *screen) clear() {
 	s.drawn = 0
 }
 
-// draw replaces what was drawn. No line may be wider than the terminal.
+// draw replaces the drawn lines. No line may be wider than the terminal.
 func (s *screen) draw(lines []string) {
 	var text strings.Builder
 	if s.drawn > 0 {

@@ -18,7 +18,7 @@ import (
 	"longhaul/client"
 )
 
-// A testTerminal is a pseudo-terminal, and what is on its screen.
+// A testTerminal is a pseudo-terminal and its screen.
 type testTerminal struct {
 	*os.File
 	columns int
@@ -127,7 +127,7 @@ func (v *testTerminal) wait(want string) {
 	}
 }
 
-// end closes the terminal and returns what is on its screen.
+// end closes the terminal and returns its screen.
 func (v *testTerminal) end() string {
 	_ = v.Close()
 	v.read.Wait()

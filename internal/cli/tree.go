@@ -11,7 +11,7 @@ import (
 	"longhaul/opt"
 )
 
-// A timing is what is known of the time that a task took.
+// A timing has the known times of a task.
 type timing struct {
 	began   time.Time // zero if it was not seen working
 	ended   time.Time // zero while it has not ended
@@ -49,7 +49,7 @@ func (b branch) right() string { return strings.TrimRight(padded(b.status, 14)+"
 func (t tree) lines(o *client.Objective) []string {
 	title := oneLine(o.Name, t.columns-1)
 	state := t.paint(string(o.Status), oneLineKept(o.ID+"  "+string(o.Status), t.columns-1))
-	room := t.rows - 5 // title, state, bar, what was left out, and the line of the cursor
+	room := t.rows - 5 // title, state, bar, the count of omitted lines, and the line of the cursor
 	branches, left := t.branches(o, func(client.Plan, client.PlanTask) bool { return true }), 0
 	if len(branches) > room {
 		all := len(branches)

@@ -54,8 +54,8 @@ func Final(err error) bool {
 	return errors.As(err, &denied) && !denied.Now
 }
 
-// Rule returns the rule that has denied a request, and what it says for logs; ""
-// if none has.
+// Rule returns the rule that denied a request, with its details for logs; "" if none
+// did.
 func Rule(err error) string {
 	var denied *Denied
 	if !errors.As(err, &denied) {

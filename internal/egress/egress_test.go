@@ -334,8 +334,8 @@ func TestClass(t *testing.T) {
 	}
 }
 
-// With AllowPrivate, http and private addresses pass; what is never a server of
-// a developer does not.
+// With AllowPrivate, http and private addresses pass; addresses that are never a
+// developer's server do not.
 func TestClient_allowsPrivateForDevelopment(t *testing.T) {
 	t.Parallel()
 	c := newSite(t).client(t, egress.Config{Resolver: names, AllowPrivate: true})

@@ -70,8 +70,8 @@ func newTarget(host string) (target, *Denied) {
 	case !numeric.MatchString(last):
 		return target{name: name}, nil
 	}
-	// What ends in a number is an address or nothing. Resolvers also read forms such
-	// as 127.1, 0177.0.0.1 and 2130706433; nobody needs them.
+	// A name that ends in a number must be an address. Resolvers also read forms such
+	// as 127.1, 0177.0.0.1 and 2130706433; webhooks do not need them.
 	addr, err := netip.ParseAddr(name)
 	if err != nil {
 		return target{}, &Denied{Rule: RuleSpelling, Detail: "host " + strconv.Quote(host)}

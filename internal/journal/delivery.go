@@ -176,7 +176,7 @@ func (w *deliveryNote) attempt(c *conn, key args) error {
 		append(key, try-keptAttempts)...); err != nil {
 		return err
 	}
-	// The config is being delivered: nobody has to be told again soon.
+	// A push workflow works for this config: no hand-over is needed soon.
 	_, err := c.exec("UPDATE deliveries SET handed_at = $4 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND status = 'due' AND handed_at <> 0",
 		key[0], key[1], key[2], w.now)
 	return err

@@ -69,7 +69,7 @@ func TestJournal_Record_deliversOnce(t *testing.T) {
 	wantLines(t, j, s.objective.ID, "a failed  due 0")
 }
 
-// A retry has a root task of its own: configs stay with the task that they were
+// A retry has its own root task: configs stay with the task that they were
 // made for.
 func TestJournal_Record_retryHasNoConfigs(t *testing.T) {
 	j := openPush(t, "", newClock())
@@ -231,8 +231,8 @@ func TestJournal_NoteDelivery_gone(t *testing.T) {
 	}
 }
 
-// Whatever comes of an attempt during which the config was replaced, the new one gets
-// the state too, and is not removed because its predecessor is gone.
+// After any outcome of an attempt during which the config was replaced, the new config
+// gets the state too, and is not removed with its predecessor.
 func TestJournal_NoteDelivery_replaced(t *testing.T) {
 	for _, status := range []opt.DeliveryStatus{opt.DeliveryDone, opt.DeliveryDead, opt.DeliveryAbandoned, opt.DeliveryDue} {
 		j := openPush(t, "", newClock())

@@ -44,8 +44,8 @@ type pushes struct {
 // unless the config is inline and its task about to begin; [opt.ErrPushLimit] if
 // the task has too many.
 //
-// undo restores what was there before. It changes nothing if p was there before, or
-// was changed since.
+// undo removes p or restores the replaced config. It changes nothing if p was stored
+// before, or was changed since.
 func (j pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
 	put, err := j.put(ctx, p)
 	if err != nil {
@@ -383,8 +383,8 @@ func (j pushes) open(secrets []byte, p *opt.PushConfig) error {
 	return nil
 }
 
-// fingerprint returns what is shown in place of the token of p: 16 characters, by
-// which nobody else can try tokens.
+// fingerprint returns the public form of the token of p: 16 characters, salted so that
+// others cannot test guesses against it.
 func fingerprint(salt []byte, p opt.PushConfig) string {
 	if p.Token == "" {
 		return ""

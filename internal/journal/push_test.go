@@ -118,7 +118,7 @@ func TestJournal_PutPush(t *testing.T) {
 	}
 }
 
-// undo restores what was there before, but nothing that others have changed since.
+// undo restores the earlier config, but reverts no later change of others.
 func TestJournal_PutPush_undo(t *testing.T) {
 	mine, theirs := func(p *opt.PushConfig) { p.URL = "https://example.com/mine" }, func(p *opt.PushConfig) { p.URL = "https://example.com/theirs" }
 	for _, tc := range []struct {

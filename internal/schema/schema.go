@@ -1,5 +1,5 @@
 // Package schema checks JSON values against JSON Schemas that come from plans and
-// executors. A schema stands alone: it reads no file and no URL.
+// executors. A schema is self-contained: it reads no file and no URL.
 package schema
 
 import (
@@ -57,7 +57,7 @@ func Parse(raw json.RawMessage) (*Schema, error) {
 	return &Schema{s}, nil
 }
 
-// Check returns what is wrong with value, nil if it is valid.
+// Check returns the defects of value as an error, nil if it is valid.
 func (s *Schema) Check(value json.RawMessage) error {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
 	if err != nil {

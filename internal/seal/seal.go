@@ -1,5 +1,5 @@
 // Package seal encrypts the secrets that are stored. A [Box] has several keys: the
-// first one seals, and each of them opens what it has sealed, so keys can be
+// first one seals, and each opens the secrets that it sealed, so keys can be
 // replaced without a gap.
 package seal
 
@@ -70,7 +70,7 @@ func (b *Box) Seal(plain []byte, context string) ([]byte, error) {
 	return b.keys[string(head)].Seal(head, nil, plain, bound(head, context)), nil
 }
 
-// Open returns what was sealed with the same context. The error is [ErrKey] or
+// Open returns the secret that was sealed with the same context. The error is [ErrKey] or
 // [ErrBroken].
 func (b *Box) Open(sealed []byte, context string) ([]byte, error) {
 	if len(sealed) < 1+idSize {

@@ -8,8 +8,8 @@ import (
 	"longhaul/opt"
 )
 
-// Limits of the texts of a gate that is made from results, in bytes. What is cut
-// ends with "…". The object of the gate is never cut.
+// Limits of the texts of a gate that is made from results, in bytes. A text that
+// is cut ends with "…". The object of the gate is never cut.
 const (
 	maxTitle       = 512
 	maxDescription = 16 << 10
@@ -86,7 +86,7 @@ func (m tasks) placed(name string) string {
 	return ""
 }
 
-// text returns the text that pieces stand for.
+// text returns the text of pieces, with the results that they name.
 func (m tasks) text(t *opt.Task, pieces []opt.Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {

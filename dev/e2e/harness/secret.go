@@ -36,8 +36,8 @@ func (s *secrets) found(content []byte) string {
 	return ""
 }
 
-// forms returns the ways in which a text can stand in a file: as it is, and in
-// base64 at each of the three offsets, without the ends that depend on what is
+// forms returns the ways in which a file can contain a text: as it is, and in
+// base64 at each of the three offsets, without the ends that depend on the bytes
 // beside it.
 func forms(text string) [][]byte {
 	out := [][]byte{[]byte(text)}
@@ -98,7 +98,7 @@ type searchedBody struct {
 	io.ReadCloser
 	site *Site
 	what string
-	last []byte // what was read, or the end of it
+	last []byte // the bytes that were read, or their end
 }
 
 // overlap is longer than any secret.

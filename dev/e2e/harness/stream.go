@@ -60,7 +60,7 @@ func (e Event) State() string {
 }
 
 // Progress reports whether e says how far a task is that works on: the journal has no
-// event of its own for it.
+// separate event for it.
 func (e Event) Progress() bool {
 	u := e.said().Result.StatusUpdate
 	return u != nil && u.Metadata.Progress != nil && e.State() == "WORKING"

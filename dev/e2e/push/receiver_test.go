@@ -116,7 +116,7 @@ func read(req *http.Request) notice {
 	return n
 }
 
-// at returns what came to a path.
+// at returns the notices that came to a path.
 func (r *receiver) at(path string) (list []notice) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

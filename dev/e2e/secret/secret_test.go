@@ -168,7 +168,7 @@ func createKey(t *testing.T, site *harness.Site, principal string) (key, id stri
 // secretOf returns the part of a key that is secret.
 func secretOf(key, id string) string { return strings.TrimPrefix(key, "lh_"+id+"_") }
 
-// cli runs a command in the data directory of a site and returns what it prints.
+// cli runs a command in the data directory of a site and returns its output.
 func cli(t *testing.T, site *harness.Site, args ...string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), harness.Build(t, harness.Dev), append(args, "--data-dir", site.Dir)...).CombinedOutput()

@@ -19,8 +19,8 @@ func refined(s *sim.Story) (id string) {
 	return id
 }
 
-// What is sent back is made again by another A2A task, which gets the remark, and
-// then the gate opens again with it.
+// An object that is sent back is made again by another A2A task, which gets the remark.
+// Then the gate opens again with the new object.
 func TestGates_refine(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		id := refined(s)
@@ -94,8 +94,7 @@ func TestGates_canceledWhileSentBack(t *testing.T) {
 	})
 }
 
-// Only those decide whom a gate names, and as many as it asks for; one principal
-// counts once.
+// Only named principals decide, as many as the gate needs; one principal counts once.
 func TestGates_responders(t *testing.T) {
 	two := &opt.Responders{Principals: []string{"bob", "carol"}, Groups: []string{"editors"}, NotRequester: true, Accepts: 2}
 	lenient := &opt.Responders{Accepts: 2, NoVeto: true}

@@ -32,7 +32,7 @@ type facts struct {
 	events   int                    // of all machines
 	accepted map[string][]string    // who decided, by gate
 	sending  map[string][]string    // A2A tasks that had made what a client wants to send back, by gate
-	sentBack map[string][]string    // A2A tasks that had made what was sent back, by the task with the gate
+	sentBack map[string][]string    // A2A tasks that had made a sent-back object, by the task with the gate
 }
 
 func newFacts() facts {
@@ -163,7 +163,7 @@ func (w checks) beginsActivity(r *run, a *activity) {
 	w.oneWorks(r)
 	if p, ok := r.m.(planHost); ok {
 		if a.Kind == machine.FollowTask && p.State.Work[a.Of].Follows > 0 {
-			return // it follows a task that works elsewhere, and goes on with that during a pause
+			return // it follows a task that works elsewhere, also during a pause
 		}
 		w.mayRun(r, p, a)
 		w.knowsEverything(r, p, a)
