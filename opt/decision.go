@@ -1,28 +1,78 @@
 package opt
 
-import "longhaul/a2a"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 
-// A Decision is the record of one reply to a gate, accepted or refused, or of a gate
-// that expired. The decisions of a plan form
-// a chain: each has the hash of the one before it, so none can be changed, removed
-// or added later without changing all hashes after it.
+	"longhaul/a2a"
+)
+
+// ByTimer is in [Decision.DecidedBy] in place of a principal when the time of a gate
+// was over. Such a decision has no MessageID.
+const ByTimer = "longhaul:timer"
+
+// A Decision is the record of one reply to a gate, accepted or refused, or of a
+// gate that expired. The decisions of one attempt at a plan
+// form a chain: each has the hash of the one before it, so none can be changed or
+// removed later without changing all hashes after it.
 type Decision struct {
 	N           int64    `json:"n"` // 1, 2, 3 … in the chain
 	ObjectiveID string   `json:"objectiveId"`
 	PlanID      string   `json:"planId"`
-	TaskID      string   `json:"taskId"` // of the A2A task that waits
+	Attempt     int      `json:"attempt"` // at the plan; each has its own chain
+	TaskID      string   `json:"taskId"`  // of the A2A task that waits
 	GateID      string   `json:"interruptId"`
-	Kind        GateKind `json:"kind,omitempty"`
+	Kind        GateKind `json:"kind,omitempty"`   // of the gate, if it was open
 	Action      Action   `json:"action,omitempty"` // of an approval
 	Verdict     Verdict  `json:"verdict"`
+	Closed      bool     `json:"closed,omitempty"` // the gate was closed by this decision
 	DecidedBy   string   `json:"decidedBy"`
 	Groups      []string `json:"groups,omitempty"` // of DecidedBy, that may decide
 	DecidedAt   a2a.Time `json:"decidedAt"`
 	MessageID   string   `json:"messageId,omitempty"`
 
 	ObjectDigest string `json:"objectDigest,omitempty"` // of what the gate showed
-	ReplyDigest  string `json:"replyDigest,omitempty"`  // of the reply's content, as it was received
+	SeenDigest   string `json:"seenDigest,omitempty"`   // of what the sender has seen, as the reply says
+	ReplyDigest  string `json:"replyDigest,omitempty"`  // of the parts of the message, made as [Gate.Digest] is
 
 	Previous string `json:"previous"` // the Hash before it; "" for the first
 	Hash     string `json:"hash"`
+}
+
+// A Chain is the end of a chain of decisions. The zero value is a chain without any.
+type Chain struct {
+	N    int64  `json:"n"`
+	Hash string `json:"hash"`
+}
+
+// Add makes d the next decision of c, and returns it with its number and hash: "sha256:"
+// and the SHA-256, in hexadecimal, of d as JSON in the canonical form of RFC 8785,
+// without the member hash.
+func (c *Chain) Add(d Decision) *Decision {
+	d.N, d.Previous, d.Hash = c.N+1, c.Hash, ""
+	members := map[string]json.RawMessage{}
+	doc, err := json.Marshal(d)
+	if err == nil {
+		err = json.Unmarshal(doc, &members)
+	}
+	if err != nil {
+		panic("opt: decision without a JSON form: " + err.Error())
+	}
+	d.Hash = hashOf(members)
+	c.N, c.Hash = d.N, d.Hash
+	return &d
+}
+
+// hashOf returns the hash of a decision with these members. It ignores the member
+// hash.
+func hashOf(members map[string]json.RawMessage) string {
+	delete(members, "hash")
+	return sha256Of(a2a.Canonical(a2a.DataPart(members).Data))
+}
+
+// sha256Of returns "sha256:" and the SHA-256 of data in hexadecimal.
+func sha256Of(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -1,8 +1,6 @@
 package opt
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"longhaul/a2a"
@@ -94,6 +92,11 @@ func (g *Gate) Digest() string {
 	if len(parts) == 0 && g.ArtifactData != nil {
 		parts = []a2a.Part{{Data: g.ArtifactData}}
 	}
+	return PartsDigest(parts)
+}
+
+// PartsDigest returns the digest of parts, as in [Gate.Digest]; "" for none.
+func PartsDigest(parts []a2a.Part) string {
 	if len(parts) == 0 {
 		return ""
 	}
@@ -107,6 +110,5 @@ func (g *Gate) Digest() string {
 			list[i]["filename"] = p.Filename
 		}
 	}
-	sum := sha256.Sum256(a2a.Canonical(a2a.DataPart(list).Data))
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return sha256Of(a2a.Canonical(a2a.DataPart(list).Data))
 }

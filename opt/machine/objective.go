@@ -130,7 +130,11 @@ func RestoreObjective(kept Kept, idleFor int64) *Objective {
 // Rules is the version of the rules in this package. A later rule that would
 // change the events or wants of a run that began under an earlier one asks
 // State.Rules.
-const Rules = 1
+const Rules = 2
+
+// rulesChain is the version of the rules from which on a plan records its decisions
+// in a chain.
+const rulesChain = 2
 
 func (m *Objective) commands() commands { return commands{m} }
 func (m *Objective) plans() plans       { return plans{m} }

@@ -36,6 +36,7 @@ type PlanState struct {
 	Work      map[string]*Work `json:"work,omitempty"`  // under way, by task id
 	Shown     []string         `json:"shown,omitempty"` // artifacts that the root task shows already
 	Yielded   int64            `json:"yielded,omitempty"`
+	Chain     opt.Chain        `json:"chain,omitzero"` // of the decisions of this attempt
 
 	Report opt.Report         `json:"report"`           // the latest one, sent or to be sent
 	Known  opt.Report         `json:"known"`            // what the objective knows or assumes

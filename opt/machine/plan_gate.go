@@ -45,6 +45,7 @@ func (m *Plan) onLetter(l opt.Letter) {
 		reply.Groups = t.Gate.Responders.Among(l.Groups)
 	}
 	e.Reply = &reply
+	e.Decision = m.decided(target, reply, e.Verdict, l.Message.Parts)
 	m.record(e)
 	if e.Verdict != opt.Accepted {
 		return
@@ -61,6 +62,36 @@ func (m *Plan) onLetter(l opt.Letter) {
 	heard.TaskID = t.A2AID()
 	m.tasks().keep(heard)
 	m.decide(t, reply, l.Message)
+}
+
+// decided returns the record of a verdict on a reply to the A2A task with an id: the
+// next one in the chain of the plan. parts are those of the message with the reply. It
+// is called once for each reply, before the gate changes, and its result goes into an
+// event that is recorded.
+//
+// A run that began under earlier rules has no chain, since its first records would be
+// missing.
+func (m *Plan) decided(taskID string, reply opt.Reply, v opt.Verdict, parts []a2a.Part) *opt.Decision {
+	s := &m.State
+	if s.Rules < rulesChain {
+		return nil
+	}
+	d := opt.Decision{
+		ObjectiveID: s.Plan.ObjectiveID, PlanID: s.Plan.ID, Attempt: max(s.Plan.Run, 1), TaskID: taskID, GateID: reply.GateID,
+		Action: reply.Action, Verdict: v, DecidedBy: reply.DecidedBy, Groups: reply.Groups, DecidedAt: reply.At, MessageID: reply.MessageID,
+		SeenDigest: reply.ObjectDigest, ReplyDigest: opt.PartsDigest(parts),
+	}
+	if t := s.Plan.Task(taskID); t != nil && t.Gate != nil && t.Gate.ID == reply.GateID {
+		d.Kind, d.ObjectDigest = t.Gate.Kind, t.Gate.ObjectDigest
+		d.Closed = v == opt.Accepted && reply.Action != opt.Ask && (reply.MessageID == "" || t.Gate.Decides(reply.Action))
+	}
+	return s.Chain.Add(d)
+}
+
+// expired is decided for the open gate of t, which is about to close because its time
+// is over. action is "" unless the gate is an approval.
+func (m *Plan) expired(t *opt.Task, action opt.Action) *opt.Decision {
+	return m.decided(t.A2AID(), opt.Reply{GateID: t.Gate.ID, Action: action, DecidedBy: opt.ByTimer, At: m.now}, opt.Accepted, nil)
 }
 
 // exchange adds what a client says to the gate of t, which stays open.

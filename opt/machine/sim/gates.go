@@ -76,3 +76,29 @@ func (w checks) gateIsNew(r *run, e opt.Event) {
 		w.same(e.Gate.ID, e.Gate.Object, parts)
 	}
 }
+
+// chained: each reply that a plan judges, and each gate that expires, has a record,
+// which follows on the one before it in its chain.
+func (w checks) chained(r *run, e opt.Event) {
+	h, ok := r.m.(planHost)
+	if !ok {
+		return
+	}
+	d := e.Decision
+	if d == nil {
+		if e.Reply != nil || e.Step == opt.Expire {
+			w.fail("chain", "%s leaves no record of a decision at %s", e.Kind, w.name(e.TaskID))
+		}
+		return
+	}
+	source := h.State.Source()
+	chain := w.facts.chains[source]
+	before := chain
+	if again := chain.Add(*d); d.N != again.N || d.Previous != before.Hash || d.Hash != again.Hash {
+		w.fail("chain", "decision %d of %s follows on %s, want %d on %s", d.N, source, d.Previous, again.N, before.Hash)
+	}
+	if e.Reply != nil && (d.Verdict != e.Verdict || d.DecidedBy != e.Reply.DecidedBy || d.GateID != e.Reply.GateID || d.MessageID != e.Message.MessageID) {
+		w.fail("chain", "decision %d of %s is not about %s", d.N, source, e.Message.MessageID)
+	}
+	w.facts.chains[source] = chain
+}

@@ -33,6 +33,7 @@ type facts struct {
 	accepted map[string][]string    // who decided, by gate
 	sending  map[string][]string    // A2A tasks that had made what a client wants to send back, by gate
 	sentBack map[string][]string    // A2A tasks that had made a sent-back object, by the task with the gate
+	chains   map[string]opt.Chain   // of decisions, by source
 }
 
 func newFacts() facts {
@@ -41,6 +42,7 @@ func newFacts() facts {
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, attempts: map[string]int{}, endedAt: map[string]int64{},
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
+		chains: map[string]opt.Chain{},
 	}
 }
 
@@ -77,6 +79,7 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 		w.facts.events++
 		w.gateIsNew(r, e)
 		w.decidedBySome(r, e)
+		w.chained(r, e)
 		switch e.Kind {
 		case opt.PlanStarted:
 			w.facts.started[e.PlanID] = w.facts.events

@@ -58,6 +58,8 @@ var mutations = []mutation{
 	{"one accepts for several", "plan_gate.go", "if !t.Gate.Decides(reply.Action) {", "if false {"},
 	{"work by hand takes the place of a decision", "admit.go", "c.Kind == opt.MoveTask && guarded(t)", "c.Kind == opt.MoveTask && false"},
 	{"a decision about something else counts", "plan_gate.go", "case reply.ObjectDigest != \"\" && reply.ObjectDigest != t.Gate.ObjectDigest:", "case false:"},
+	{"a reply leaves no record", "plan_gate.go", "e.Decision = m.decided(target, reply, e.Verdict, l.Message.Parts)", "_ = target"},
+	{"each record is the first in its chain", "plan_gate.go", "return s.Chain.Add(d)", "chain := opt.Chain{}\n\treturn chain.Add(d)"},
 	{"a link counts as begun by the run that goes on", "objective_plans.go", "next.Own = false", "next.Own = true"},
 }
 
