@@ -3,7 +3,9 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,14 +17,16 @@ import (
 	"longhaul/worker"
 )
 
-// outbox is a journal with configs that wait, and an engine that takes them.
+// outbox is a journal with configs that wait, and an engine that takes them. Its log
+// has each hand-over with the time since the start.
 type outbox struct {
-	mu      sync.Mutex
-	due     []opt.PushKey
-	started []string
-	fail    int // calls of Push that fail first
-	lose    int // calls of PushesHanded that fail first
-	signal  chan struct{}
+	mu     sync.Mutex
+	due    []opt.PushKey
+	began  time.Time
+	log    []string
+	fail   int // calls of Push that fail first
+	lose   int // calls of PushesHanded that fail first
+	signal chan struct{}
 }
 
 func (o *outbox) add(ids ...string) {
@@ -60,52 +64,42 @@ func (o *outbox) Push(_ context.Context, k opt.PushKey) error {
 	if k.ConfigID == "bad" {
 		return errors.New("the request is invalid")
 	}
-	o.started = append(o.started, k.ConfigID)
+	o.log = append(o.log, fmt.Sprint(time.Since(o.began), " ", k.ConfigID))
 	return nil
 }
 
-// dispatch runs a dispatcher in simulated time while play plays.
-func dispatch(t *testing.T, o *outbox, play func()) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		o.signal = make(chan struct{}, 1)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			worker.Dispatcher{Outbox: o, To: o}.Run(ctx)
-			close(ended)
-		}()
-		synctest.Wait()
-		play()
-		cancel()
-		<-ended
-	})
+// A change is something that happens to an outbox at a time after the start.
+type change struct {
+	after time.Duration
+	do    func(o *outbox)
 }
 
-func (o *outbox) expect(t *testing.T, when string, want ...string) {
+// dispatch runs a dispatcher for a minute of simulated time, and checks its
+// hand-overs.
+func dispatch(t *testing.T, o *outbox, changes []change, want ...string) {
 	t.Helper()
-	synctest.Wait()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if diff := cmp.Diff(want, o.started); diff != "" {
-		t.Errorf("started %s (-want +got):\n%s", when, diff)
+	synctest.Test(t, func(t *testing.T) {
+		o.signal, o.began = make(chan struct{}, 1), time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for _, c := range changes {
+			time.AfterFunc(c.after, func() { c.do(o) })
+		}
+		worker.Dispatcher{Outbox: o, To: o}.Run(ctx)
+	})
+	if diff := cmp.Diff(want, o.log); diff != "" {
+		t.Errorf("hand-overs (-want +got):\n%s", diff)
 	}
 }
 
+// A signal is handled at once, deliveries of other processes with the next poll.
 func TestDispatcher(t *testing.T) {
 	o := &outbox{}
 	o.add("a", "b")
-	dispatch(t, o, func() {
-		o.expect(t, "at the start", "a", "b")
-		o.add("c")
-		o.signal <- struct{}{}
-		o.expect(t, "after a signal", "a", "b", "c")
-		o.add("d")
-		time.Sleep(900 * time.Millisecond)
-		o.expect(t, "before the poll", "a", "b", "c")
-		time.Sleep(200 * time.Millisecond)
-		o.expect(t, "after the poll", "a", "b", "c", "d")
-	})
+	dispatch(t, o, []change{
+		{300 * time.Millisecond, func(o *outbox) { o.add("c"); o.signal <- struct{}{} }},
+		{500 * time.Millisecond, func(o *outbox) { o.add("d") }},
+	}, "0s a", "0s b", "300ms c", "1.3s d")
 }
 
 // A delivery that could not be handed over is handed over later. One that could not be
@@ -113,30 +107,23 @@ func TestDispatcher(t *testing.T) {
 func TestDispatcher_goesOnAfterFailures(t *testing.T) {
 	o := &outbox{fail: 1, lose: 2}
 	o.add("a")
-	dispatch(t, o, func() {
-		o.expect(t, "while the engine is away")
-		time.Sleep(6 * time.Second)
-		o.expect(t, "while the journal is locked", "a")
-		time.Sleep(6 * time.Second)
-		o.expect(t, "at last", "a", "a")
-		time.Sleep(6 * time.Second)
-		o.expect(t, "later", "a", "a")
-	})
+	dispatch(t, o, nil, "5s a", "10s a")
 }
 
 // A config that the engine refuses does not hold up the others.
 func TestDispatcher_passesOverOne(t *testing.T) {
 	o := &outbox{}
 	o.add("a", "bad", "b")
-	dispatch(t, o, func() { o.expect(t, "at the start", "a", "b") })
+	dispatch(t, o, nil, "0s a", "0s b")
 }
 
 func TestDispatcher_handsOverManyAtOnce(t *testing.T) {
 	o := &outbox{}
 	want := make([]string, 250)
 	for i := range want {
-		want[i] = time.Duration(i).String()
-		o.add(want[i])
+		id := strconv.Itoa(i)
+		o.add(id)
+		want[i] = "0s " + id
 	}
-	dispatch(t, o, func() { o.expect(t, "at the start", want...) })
+	dispatch(t, o, nil, want...)
 }
