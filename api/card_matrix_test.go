@@ -59,7 +59,7 @@ func TestCard_everyConfiguration(t *testing.T) {
 				wantBool(t, version+" streaming", card.at("capabilities", "streaming"), streams)
 				wantBool(t, version+" push", card.at("capabilities", "pushNotifications"), push)
 				wantBool(t, version+" extended", card.at("capabilities", "extendedAgentCard"), extended)
-				wantBool(t, version+" extension", card.at("capabilities", "extensions", "1", "required"), required)
+				wantBool(t, version+" extension", card.at("capabilities", "extensions", "2", "required"), required)
 				wantBool(t, "extended as 0.3 has it", card.at("supportsAuthenticatedExtendedCard"), extended && version == "0.3")
 			}
 			s.discovers(t)

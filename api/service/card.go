@@ -123,6 +123,9 @@ func (i CardInfo) extensions(limits opt.Limits) []Extension {
 			"maxTasksPerPlan":      limits.Tasks,
 			"persistenceEnabled":   true,
 		},
+	}, {
+		URI:         a2a.ExtensionHITL,
+		Description: "Answers to gates: tool_approval_response and ask_user_response, whose id is the interruptId of the gate. Requests of the extension are not sent.",
 	}}, i.Extensions...)
 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,10 +16,12 @@ import (
 // approval, Answers at a clarification.
 type GateDecision struct {
 	Field    string     // its path in the request
+	Member   string     // the member with the action; "" for action
 	GateID   string     // which gate it is for; "" if the message does not say
 	Action   opt.Action // as the message says it: it may be unknown
 	Feedback string
 	Answers  []opt.Answer
+	Texts    [][]string // answers in the order of the questions, instead of Answers
 	Refine   *opt.Refinement
 	Edited   json.RawMessage // of edit-accept
 	Question string          // of ask
@@ -50,12 +53,14 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 		return byWord(reply, gate, m)
 	case d == nil:
 		return gate, reply, byText(reply, gate, m)
+	case gate.Kind == opt.Clarification && d.Texts != nil:
+		return gate, reply, byTexts(reply, gate, d)
 	case gate.Kind == opt.Clarification:
 		return gate, reply, byAnswers(reply, gate, d)
-	case d.Answers != nil:
+	case d.Answers != nil, d.Texts != nil:
 		return nil, nil, notOffered(d.Field+"answers", gate)
 	case !gate.Allows(d.Action):
-		return nil, nil, notOffered(d.Field+"action", gate)
+		return nil, nil, notOffered(d.Field+cmp.Or(d.Member, "action"), gate)
 	}
 	if err := oneDecision(m, d.Action); err != nil {
 		return nil, nil, err
@@ -172,19 +177,50 @@ func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	case len(gate.Questions) != 1:
 		return invalid("message.parts", "must hold a data part with answers to: "+questions(gate))
 	}
-	raw, err := json.Marshal(text)
+	raw, err := fromText(gate.Questions[0], text)
 	if err != nil {
-		return err
+		return invalid("message.parts", err.Error())
 	}
-	q := gate.Questions[0]
-	problem := checkAnswer(q, raw)
-	if problem != nil && json.Valid([]byte(text)) && checkAnswer(q, json.RawMessage(text)) == nil {
-		raw, problem = json.RawMessage(text), nil
+	reply.Answers = []opt.Answer{{ID: gate.Questions[0].ID, Answer: raw}}
+	return nil
+}
+
+// fromText returns a text as the answer to q: a string, or the JSON in it if only
+// that is valid.
+func fromText(q opt.Question, text string) (json.RawMessage, error) {
+	raw, err := json.Marshal(text)
+	if err == nil {
+		err = checkAnswer(q, raw)
 	}
-	if problem != nil {
-		return invalid("message.parts", problem.Error())
+	if err != nil && json.Valid([]byte(text)) && checkAnswer(q, json.RawMessage(text)) == nil {
+		return json.RawMessage(text), nil
 	}
-	reply.Answers = []opt.Answer{{ID: q.ID, Answer: raw}}
+	return raw, err
+}
+
+// byTexts reads the answers to a clarification as texts, in the order of the
+// questions. Several texts are an array; one is an array if only that is valid.
+func byTexts(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
+	if len(d.Texts) != len(gate.Questions) {
+		return invalid(d.Field+"answers", "must answer, in this order, "+questions(gate))
+	}
+	for i, texts := range d.Texts {
+		q := gate.Questions[i]
+		list, err := json.Marshal(texts)
+		if err == nil {
+			err = checkAnswer(q, list)
+		}
+		if len(texts) == 1 {
+			raw, problem := fromText(q, texts[0])
+			if problem == nil || err != nil {
+				list, err = raw, problem
+			}
+		}
+		if err != nil {
+			return invalid(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), err.Error())
+		}
+		reply.Answers = append(reply.Answers, opt.Answer{ID: q.ID, Answer: list})
+	}
 	return nil
 }
 

@@ -14,7 +14,7 @@ import (
 // not read: the server sets them.
 func readDecision(m a2a.Message) (*service.GateDecision, *service.Fault) {
 	r := &Reader{}
-	var found *service.GateDecision
+	found := readHITL(r, m)
 	for i, p := range m.Parts {
 		if p.Data == nil || p.Data[0] != '{' {
 			continue
