@@ -85,7 +85,7 @@ type Event struct {
 	Verdict   Verdict        `json:"verdict,omitempty"`
 	Answer    *CommandAnswer `json:"answer,omitempty"`
 	Decision  *Decision      `json:"decision,omitempty"` // the record of Reply
-	Step      StepKind       `json:"step,omitempty"`     // that the gate has taken
+	Step      StepKind       `json:"step,omitempty"`     // that the gate has taken; Gate is nil after an expiry
 }
 
 // Fence returns a number that rises with the round, attempt and try of the work on

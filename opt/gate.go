@@ -77,6 +77,8 @@ type Gate struct {
 	Taken  int    `json:"taken,omitempty"`  // how many steps of Ladder have been taken
 
 	Exchanges []Exchange `json:"exchanges,omitempty"` // questions and comments, oldest first, the last [MostExchanges]
+
+	Next *NextStep `json:"nextStep,omitempty"` // only in what [Gate.Shown] returns
 }
 
 // An Exchange is a question or a comment at a gate. The gate stays open.

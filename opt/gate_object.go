@@ -31,6 +31,9 @@ const mostShown = 16 << 10
 // modest size is its ArtifactData.
 func (g *Gate) Shown() *Gate {
 	out := *g
+	if next, ok := g.NextStep(); ok {
+		out.Next = &next
+	}
 	out.Object, out.Sources, out.Form = nil, nil, nil
 	if len(g.Object) == 0 || g.ArtifactData != nil {
 		return &out

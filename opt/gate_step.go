@@ -1,6 +1,12 @@
 package opt
 
-import "longhaul/a2a"
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"longhaul/a2a"
+)
 
 // A StepKind says what happens at a gate that has been open for some time.
 type StepKind string
@@ -18,6 +24,16 @@ func (k StepKind) Valid() bool {
 	return k == Remind || k == Escalate || k == Reassign || k == Expire
 }
 
+// ReasonTimeout is the reason of a task that failed because its gate expired, and the
+// feedback in the reply to an executor whose approval expired. It is decided [ByTimer].
+const ReasonTimeout = "timeout"
+
+// Limits of a ladder.
+const (
+	MaxSteps     = 20
+	MaxStepAfter = 366 * 24 * 3600 // seconds
+)
+
 // A Step is what happens at a gate after it has been open for some time. Only the
 // last step of a gate may be an expiry.
 type Step struct {
@@ -34,13 +50,21 @@ type NextStep struct {
 	Action Action   `json:"action,omitempty"` // of expire, at an approval
 }
 
+// String returns s as "remind" or "expire (reject)".
+func (s NextStep) String() string {
+	if s.Action == "" {
+		return string(s.Kind)
+	}
+	return fmt.Sprintf("%s (%s)", s.Kind, s.Action)
+}
+
 // NextStep returns the step that g takes next; ok is false if there is none.
 func (g *Gate) NextStep() (next NextStep, ok bool) {
 	if g.Taken >= len(g.Ladder) {
 		return NextStep{}, false
 	}
 	s := g.Ladder[g.Taken]
-	next = NextStep{Kind: s.Kind, At: a2a.AtMillis(g.RequestedAt.Millis() + s.After*1000)}
+	next = NextStep{Kind: s.Kind, At: g.after(s)}
 	if s.Kind == Expire && g.Kind == Approval {
 		next.Action = s.Action
 		if next.Action == "" {
@@ -48,4 +72,98 @@ func (g *Gate) NextStep() (next NextStep, ok bool) {
 		}
 	}
 	return next, true
+}
+
+// after returns the time of a step of g.
+func (g *Gate) after(s Step) a2a.Time { return a2a.AtMillis(g.RequestedAt.Millis() + s.After*1000) }
+
+// Opened returns g as it is when it opens at a time: with no step taken, and the
+// time at which it expires. A gate without a ladder expires after some seconds if
+// timeout is above 0.
+func (g *Gate) Opened(at a2a.Time, timeout int) Gate {
+	out := *g
+	out.RequestedAt, out.Taken, out.ExpiresAt = at, 0, a2a.Time{}
+	if len(out.Ladder) == 0 && timeout > 0 {
+		out.Ladder = []Step{{Kind: Expire, After: int64(timeout)}}
+	}
+	if last := len(out.Ladder) - 1; last >= 0 && out.Ladder[last].Kind == Expire {
+		out.ExpiresAt = out.after(out.Ladder[last])
+	}
+	return out
+}
+
+// Stepped returns g after its next step, which must not be an expiry. After a
+// reassignment the votes of principals who may no longer decide do not count, and
+// they may vote again if another of their groups decides now.
+func (g *Gate) Stepped() Gate {
+	out, s := *g, g.Ladder[g.Taken]
+	out.Taken++
+	switch s.Kind {
+	case Escalate:
+		out.Responders = g.Responders.Joined(s.To)
+	case Reassign:
+		out.Responders = g.Responders.Replaced(s.To)
+		out.Votes = slices.DeleteFunc(slices.Clone(g.Votes), func(v Vote) bool { return !out.Responders.names(v.DecidedBy, v.Groups) })
+	}
+	return out
+}
+
+// A StepError says which step of a ladder is wrong.
+type StepError struct {
+	N       int // 1 for the first
+	Problem string
+}
+
+func (e *StepError) Error() string { return fmt.Sprintf("step %d: %s", e.N, e.Problem) }
+
+// CheckLadder returns why g cannot have its ladder, a [StepError] if it is because
+// of one step; nil if it can.
+func (g *Gate) CheckLadder() error {
+	if len(g.Ladder) > MaxSteps {
+		return fmt.Errorf("a gate has at most %d steps", MaxSteps)
+	}
+	before := int64(0)
+	for i, s := range g.Ladder {
+		wrong := s.check(g)
+		switch {
+		case wrong != nil:
+		case s.After <= before:
+			wrong = errors.New("must be later than the step before")
+		case s.Kind == Expire && i < len(g.Ladder)-1:
+			wrong = errors.New("only the last step may be an expiry")
+		}
+		if wrong != nil {
+			return &StepError{i + 1, wrong.Error()}
+		}
+		before = s.After
+	}
+	return nil
+}
+
+// check returns why s cannot be a step of g, wherever it is in the ladder.
+func (s Step) check(g *Gate) error {
+	others := s.Kind == Escalate || s.Kind == Reassign
+	switch {
+	case !s.Kind.Valid():
+		return fmt.Errorf("there is no step %q: a step is one of %s, %s, %s, %s", s.Kind, Remind, Escalate, Reassign, Expire)
+	case s.After < 1 || s.After > MaxStepAfter:
+		return errors.New("must be between one second and 366 days after the gate opens")
+	case others && (s.To == nil || len(s.To.Principals)+len(s.To.Groups) == 0):
+		return fmt.Errorf("%s needs the principals or groups that may answer then", s.Kind)
+	case others && (s.To.NotRequester || s.To.Accepts != 0 || s.To.NoVeto):
+		return fmt.Errorf("%s changes only who may answer: principals and groups", s.Kind)
+	case !others && s.To != nil:
+		return fmt.Errorf("%s names no responders", s.Kind)
+	case s.Kind == Reassign && g.Responders.Several() && len(s.To.Groups) == 0 && len(s.To.Principals) < g.Responders.Accepts:
+		return fmt.Errorf("%d principals cannot accept %d times", len(s.To.Principals), g.Responders.Accepts)
+	case s.Action == "":
+		return nil
+	case s.Kind != Expire || g.Kind != Approval:
+		return errors.New("only the expiry of an approval has an action")
+	case s.Action != Accept && s.Action != Reject:
+		return fmt.Errorf("an approval expires with %s or %s, not %q", Accept, Reject, s.Action)
+	case s.Action == Accept && !g.Allows(Accept):
+		return errors.New("accept is not offered at this gate")
+	}
+	return nil
 }

@@ -30,7 +30,43 @@ func (r *Responders) Allow(principal string, groups []string, requester string) 
 	case len(r.Principals)+len(r.Groups) == 0:
 		return true
 	}
+	return r.names(principal, groups)
+}
+
+// names reports whether r names a principal or one of its groups.
+func (r *Responders) names(principal string, groups []string) bool {
 	return slices.Contains(r.Principals, principal) || len(r.Among(groups)) > 0
+}
+
+// Joined returns r with the principals and groups of to. Where everyone may decide,
+// everyone still may.
+func (r *Responders) Joined(to *Responders) *Responders {
+	if r == nil || len(r.Principals)+len(r.Groups) == 0 {
+		return r
+	}
+	out := *r
+	out.Principals, out.Groups = union(r.Principals, to.Principals), union(r.Groups, to.Groups)
+	return &out
+}
+
+// Replaced returns r with the principals and groups of to in place of its own.
+func (r *Responders) Replaced(to *Responders) *Responders {
+	var out Responders
+	if r != nil {
+		out = *r
+	}
+	out.Principals, out.Groups = to.Principals, to.Groups
+	return &out
+}
+
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // Among returns those of groups that may decide.

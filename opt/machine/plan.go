@@ -283,6 +283,9 @@ func (m *Plan) Wants() Wants {
 	s := &m.State
 	for _, t := range s.Plan.Tasks {
 		work := s.Work[t.ID]
+		if timer, ok := stepTimer(t.Gate); ok {
+			w.Timers = append(w.Timers, timer)
+		}
 		switch {
 		case work == nil:
 		case work.Running:

@@ -12,7 +12,8 @@ import (
 // openGate makes t wait at a gate. The gate's id is made from the number of gates
 // before it, so it is the same on every replay.
 func (m *Plan) openGate(t *opt.Task, gate opt.Gate) {
-	gate.ID, gate.TaskID, gate.RequestedAt = opt.GateID(t.A2AID(), t.Gates+1), t.A2AID(), m.now
+	gate = gate.Opened(m.now, m.State.Plan.Limits.GateTimeout)
+	gate.ID, gate.TaskID = opt.GateID(t.A2AID(), t.Gates+1), t.A2AID()
 	gate.ObjectDigest = gate.Digest()
 	m.tasks().moveTask(t, gate.State(), opt.Event{Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID())})
 }

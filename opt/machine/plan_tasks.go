@@ -152,8 +152,13 @@ func (m tasks) task(key string) (*opt.Task, *Work) {
 // waits for the timer.
 const retryTimer = "retry:"
 
-// onElapsed lets an attempt begin whose wait is over.
+// onElapsed takes the step of a gate that is due, or lets an attempt begin whose
+// wait is over.
 func (m tasks) onElapsed(key string) {
+	if t := m.atStep(key); t != nil {
+		m.takeStep(t)
+		return
+	}
 	if _, w := m.task(strings.TrimPrefix(key, retryTimer)); w != nil && w.Waiting {
 		w.Due = a2a.Time{}
 	}

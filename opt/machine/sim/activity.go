@@ -71,9 +71,10 @@ func (w temporal) ran(a *activity, c *choice) machine.Input {
 	case 13:
 		in.Outcome = opt.Outcome{State: opt.TaskRejected, Message: "Rejected."}
 	case 14:
-		in.Outcome = opt.Outcome{State: opt.TaskInputRequired, Gate: &opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept, opt.Reject}}}
+		in.Outcome = opt.Outcome{State: opt.TaskInputRequired, Gate: &opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept, opt.Reject}, Ladder: ladders[c.pick(len(ladders))]}}
 	case 15:
 		in.Outcome = opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{Kind: opt.Credential, Title: "Log in.", Actions: []opt.Action{opt.Accept, opt.Ask}}}
+		in.Outcome.Gate.Ladder = [][]opt.Step{nil, {{Kind: opt.Remind, After: 1}, {Kind: opt.Expire, After: 3600}}}[c.pick(2)]
 	default:
 		id := opt.ArtifactID(a.Of, "out")
 		text := fmt.Sprintf("made by %s", a.Key)

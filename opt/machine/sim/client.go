@@ -222,6 +222,7 @@ func (w clients) tasks(c *choice) []opt.TaskSpec {
 				t.Ask = aboutResults("Good?", opt.AllResults)
 				t.Ask.Responders = []*opt.Responders{nil, {NotRequester: true}, {Principals: []string{"alice", "bob"}, Accepts: 2}}[shape%3]
 			}
+			t.Ask.Ladder = ladders[shape/3%len(ladders)]
 		case 6:
 			t.Attempts = 1
 		case 7:
@@ -284,6 +285,15 @@ func (w clients) decide(c *choice) {
 
 // principals are the senders of decisions. The first asks for all objectives.
 var principals = []string{"alice", "bob", "carol"}
+
+// ladders are the ladders of gates: with steps after a second, a minute and an hour.
+var ladders = [][]opt.Step{
+	nil,
+	{{Kind: opt.Remind, After: 1}, {Kind: opt.Escalate, After: 60, To: &opt.Responders{Principals: []string{"carol"}}}, {Kind: opt.Expire, After: 3600}},
+	{{Kind: opt.Reassign, After: 1, To: &opt.Responders{Principals: []string{"bob", "carol"}}}, {Kind: opt.Remind, After: 60}},
+	{{Kind: opt.Remind, After: 60}, {Kind: opt.Expire, After: 61, Action: opt.Accept}},
+	{{Kind: opt.Expire, After: 3600}},
+}
 
 // aboutResults returns a gate about the results of tasks.
 func aboutResults(title string, names ...string) *opt.Gate {

@@ -37,12 +37,16 @@ func (w checks) decidedBySome(r *run, e opt.Event) {
 	if t != nil && e.Reply.Action == opt.Refine {
 		w.facts.sentBack[t.A2AID()] = w.facts.sending[e.Reply.GateID]
 	}
-	if t == nil || t.Ask == nil || t.Ask.Responders == nil {
+	if t == nil {
 		return
 	}
-	who, by := t.Ask.Responders, e.Reply.DecidedBy
-	if who.NotRequester && by == principals[0] || len(who.Principals) > 0 && !slices.Contains(who.Principals, by) {
+	open, by := w.facts.gates[t.A2AID()], e.Reply.DecidedBy
+	if open == nil || open.ID != e.Reply.GateID || !open.may(by) {
 		w.fail("gates", "%s decides at %s", by, w.name(e.Reply.GateID))
+	}
+	who := opt.Responders{}
+	if open.Responders != nil {
+		who = *open.Responders
 	}
 	f := &w.facts
 	f.accepted[e.Reply.GateID] = append(f.accepted[e.Reply.GateID], by)

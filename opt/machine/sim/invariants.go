@@ -34,6 +34,7 @@ type facts struct {
 	sending  map[string][]string    // A2A tasks that had made what a client wants to send back, by gate
 	sentBack map[string][]string    // A2A tasks that had made a sent-back object, by the task with the gate
 	chains   map[string]opt.Chain   // of decisions, by source
+	gates    map[string]*openGate   // by the A2A task that waits at it
 }
 
 func newFacts() facts {
@@ -43,6 +44,7 @@ func newFacts() facts {
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
 		chains: map[string]opt.Chain{},
+		gates:  map[string]*openGate{},
 	}
 }
 
@@ -80,6 +82,7 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 		w.gateIsNew(r, e)
 		w.decidedBySome(r, e)
 		w.chained(r, e)
+		w.stepsInOrder(r, e)
 		switch e.Kind {
 		case opt.PlanStarted:
 			w.facts.started[e.PlanID] = w.facts.events

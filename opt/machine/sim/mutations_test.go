@@ -60,6 +60,16 @@ var mutations = []mutation{
 	{"a decision about something else counts", "plan_gate.go", "case reply.ObjectDigest != \"\" && reply.ObjectDigest != t.Gate.ObjectDigest:", "case false:"},
 	{"a reply leaves no record", "plan_gate.go", "e.Decision = m.decided(target, reply, e.Verdict, l.Message.Parts)", "_ = target"},
 	{"each record is the first in its chain", "plan_gate.go", "return s.Chain.Add(d)", "chain := opt.Chain{}\n\treturn chain.Add(d)"},
+	{"a step of a gate is taken at once", "plan_gate_step.go", "At: next.At,", ""},
+	{"a step of a gate is taken twice", "../gate_step.go", "out.Taken++\n", "_ = 0\n"},
+	{"any timer of a gate takes the next step", "plan_gate_step.go", "ok && timer.Key == key", "ok && strings.HasPrefix(key, gateTimer)"},
+	{"a step of a gate is left out", "../gate_step.go", "out.Taken++\n", "out.Taken = min(g.Taken+2, len(g.Ladder)-1)\n"},
+	{"a gate has no timer", "plan.go", "w.Timers = append(w.Timers, timer)", "_ = timer"},
+	{"an approval that expires is accepted", "../gate_step.go", "next.Action = Reject", "next.Action = Accept"},
+	{"an expiry leaves the gate open", "plan_gate_step.go", "if next.Kind == opt.Expire {", "if next.Kind == opt.Expire && false {"},
+	{"an escalation leaves out those before", "../gate_step.go", "g.Responders.Joined(s.To)", "g.Responders.Replaced(s.To)"},
+	{"votes count after a reassignment", "../gate_step.go", "!out.Responders.names(v.DecidedBy, v.Groups)", "false"},
+	{"a reassignment adds to those before", "../gate_step.go", "g.Responders.Replaced(s.To)", "g.Responders.Joined(s.To)"},
 	{"a link counts as begun by the run that goes on", "objective_plans.go", "next.Own = false", "next.Own = true"},
 }
 

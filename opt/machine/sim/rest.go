@@ -82,6 +82,9 @@ func (w checks) planRestsForReason(s *machine.PlanState) {
 	bad := func(why string) { w.fail("rest", "%s is %s (%s): %s", w.name(p.ID), p.Status, p.Reason, why) }
 	for _, t := range p.Tasks {
 		work := s.Work[t.ID]
+		if t.Gate != nil && t.Gate.Taken < len(t.Gate.Ladder) {
+			bad("a step of " + w.name(t.Gate.ID) + " is never taken")
+		}
 		switch {
 		case t.Awaits() && slices.ContainsFunc(p.Tasks, func(b *opt.Task) bool { return !b.State.Ended() && b != t }):
 		case work != nil && work.Running:

@@ -108,7 +108,7 @@ func (w *World) logEvent(r *run, e opt.Event) {
 		return
 	}
 	text := string(e.Kind)
-	for _, s := range []string{e.PlanID, e.TaskID, e.From, e.To, e.Reason, string(e.Verdict)} {
+	for _, s := range []string{e.PlanID, e.TaskID, e.From, e.To, e.Reason, string(e.Verdict), string(e.Step)} {
 		if s != "" {
 			text += " " + s
 		}

@@ -227,3 +227,8 @@ func Completed(key, taskID string) machine.Input {
 		{ArtifactID: opt.ArtifactID(taskID, "out"), Parts: []a2a.Part{a2a.TextPart("made")}},
 	}}}
 }
+
+// Waiting returns the end of an attempt that opens a gate.
+func Waiting(key string, gate opt.Gate) machine.Input {
+	return machine.Ended{Key: key, Outcome: opt.Outcome{State: gate.State(), Gate: &gate}}
+}
