@@ -36,5 +36,5 @@ func checkGate(g *opt.Gate) error {
 			return fmt.Errorf("question %s: %w", q.ID, err)
 		}
 	}
-	return nil
+	return g.CheckLadder()
 }

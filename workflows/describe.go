@@ -6,6 +6,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -21,6 +22,9 @@ func (p *planPart) describe(ctx workflow.Context) {
 		fmt.Fprintf(&b, "%d. %s · **%s**", t.Index+1, t.Name, t.State)
 		if t.Gate != nil {
 			fmt.Fprintf(&b, " · waits for %s: %s · %s", t.Gate.Kind, oneLine(t.Gate.Prompt()), howToAnswer(t.Gate))
+			if next, ok := t.Gate.NextStep(); ok {
+				fmt.Fprintf(&b, " · next: %s at %s", next, minute(next.At))
+			}
 		}
 		b.WriteString("\n")
 	}
@@ -73,6 +77,9 @@ func (o *objectivePart) describe(ctx workflow.Context) {
 	}
 	if g := o.State.Objective.Gate(); g != nil {
 		fmt.Fprintf(&b, "\nWaits for %s at task `%s`: %s\n\n%s\n", g.Kind, g.TaskID, oneLine(g.Prompt()), howToAnswer(g))
+		if !g.ExpiresAt.IsZero() {
+			fmt.Fprintf(&b, "\nExpires at %s\n", minute(g.ExpiresAt))
+		}
 	}
 	workflow.SetCurrentDetails(ctx, b.String())
 	o.show(ctx)
@@ -103,5 +110,7 @@ func howToAnswer(g *opt.Gate) string {
 	}
 	return "answer: " + strings.Join(commands, " or ")
 }
+
+func minute(at a2a.Time) string { return at.Time().UTC().Format("2006-01-02 15:04 UTC") }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

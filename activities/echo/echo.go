@@ -137,6 +137,9 @@ func (r *run) gate(c command) *activities.Outcome {
 	reply := r.replies[0]
 	r.replies = r.replies[1:]
 	switch {
+	case reply.Action == opt.Reject && reply.DecidedBy == opt.TimerPrincipal:
+		out := activities.Failed(opt.ReasonTimeout, "No answer came in time.")
+		return &out
 	case reply.Action == opt.Reject:
 		out := activities.Failed("approval_rejected", strings.TrimSpace("The approval was rejected. "+reply.Feedback))
 		return &out

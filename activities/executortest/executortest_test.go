@@ -125,7 +125,9 @@ func TestCheckGate(t *testing.T) {
 		want string
 	}{
 		{"kind", opt.Gate{Kind: "tea"}, `there is no gate of kind "tea"`},
-		{"id", opt.Gate{ID: "x", Kind: opt.Approval}, "an executor must not set the id or the times of a gate"},
+		{"id", opt.Gate{ID: "x", Kind: opt.Approval}, "an executor must not set the id, the times or the taken steps of a gate"},
+		{"ladder", opt.Gate{Kind: opt.Credential, Title: "Log in", Ladder: []opt.Step{{Kind: opt.Expire, After: 60}}}, ""},
+		{"wrong ladder", opt.Gate{Kind: opt.Credential, Title: "Log in", Ladder: []opt.Step{{Kind: opt.Escalate, After: 60}}}, "step 1: escalate needs the principals or groups that may answer then"},
 		{"data", opt.Gate{Kind: opt.Approval, ArtifactData: json.RawMessage("{")}, "the artifact data of a gate is not JSON"},
 		{"approval", opt.Gate{Kind: opt.Approval, Title: "x", Actions: []opt.Action{opt.Accept, opt.Refine}}, ""},
 		{"no title", opt.Gate{Kind: opt.Approval, Actions: []opt.Action{opt.Accept}}, "an approval needs a title"},

@@ -107,8 +107,11 @@ func checkWaiting(o activities.Outcome) error {
 
 // CheckGate reports what is wrong with a gate that an executor opens.
 func CheckGate(g opt.Gate) error {
-	if g.ID != "" || g.TaskID != "" || !g.RequestedAt.IsZero() || !g.ExpiresAt.IsZero() {
-		return errors.New("an executor must not set the id or the times of a gate")
+	if g.ID != "" || g.TaskID != "" || !g.RequestedAt.IsZero() || !g.ExpiresAt.IsZero() || g.Taken != 0 {
+		return errors.New("an executor must not set the id, the times or the taken steps of a gate")
+	}
+	if err := g.CheckLadder(); err != nil {
+		return err
 	}
 	if g.ArtifactData != nil && !json.Valid(g.ArtifactData) {
 		return errors.New("the artifact data of a gate is not JSON")

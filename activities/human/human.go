@@ -26,6 +26,7 @@ type Form struct {
 	Results     opt.GateForm    `json:"results,omitzero" yaml:"-"`                // what of an approval is made from results of tasks before it
 	Responders  *opt.Responders `json:"responders,omitempty" yaml:"responders"`   // who may answer; nil for everyone
 	Questions   []QuestionForm  `json:"questions,omitempty" yaml:"questions"`     // of a clarification
+	Ladder      []opt.Step      `json:"ladder,omitempty" yaml:"-"`                // what happens while it waits
 }
 
 // Actions of an approval that does not name them.
@@ -42,8 +43,20 @@ type QuestionForm struct {
 }
 
 // Gate returns the gate that f describes. A form is either an approval or a
-// list of questions.
+// list of questions. A mistake in the ladder is an [opt.StepError].
 func (f Form) Gate() (*opt.Gate, error) {
+	g, err := f.gate()
+	if err != nil {
+		return nil, err
+	}
+	g.Ladder = f.Ladder
+	if err := g.CheckLadder(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+func (f Form) gate() (*opt.Gate, error) {
 	switch r := f.Responders; {
 	case r.Several() && len(f.Questions) > 0:
 		return nil, fmt.Errorf("only an approval takes several responders")

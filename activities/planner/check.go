@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -47,7 +48,11 @@ func (s checks) checkPlan(p *plan) {
 		if t.form == nil {
 			continue
 		}
-		if _, err := t.form.gate(sample, t.places); err != nil {
+		var step *opt.StepError
+		switch _, err := t.form.gate(sample, t.places); {
+		case errors.As(err, &step):
+			s.wrong.add(s.file, t.form.wait[step.N-1].line, "%s", step.Problem)
+		case err != nil:
 			s.wrong.add(s.file, t.form.line, "%v", err)
 		}
 	}

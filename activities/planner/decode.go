@@ -3,6 +3,8 @@ package planner
 import (
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -149,11 +151,32 @@ func (s *source) retry(n *yaml.Node) (r opt.Retry, attempts int) {
 }
 
 func (s *source) seconds(n *yaml.Node) int {
-	d, err := time.ParseDuration(n.Value)
-	if err != nil || d < time.Second || d > maxTimeout || d%time.Second != 0 {
+	d, ok := wholeSeconds(n.Value)
+	if !ok || d > maxTimeout {
 		s.fail(n, "must be a duration of whole seconds, such as 90s or 2h, of 720h at the most")
 	}
 	return int(d / time.Second)
+}
+
+// wholeSeconds reads a duration, which may begin with days, such as 7d or 1d12h; ok
+// is false if it is not a number of whole seconds above 0.
+func wholeSeconds(text string) (d time.Duration, ok bool) {
+	var days time.Duration
+	if before, rest, found := strings.Cut(text, "d"); found {
+		n, err := strconv.Atoi(before)
+		if err != nil || n < 0 || n > 10_000 {
+			return 0, false
+		}
+		if days, text = time.Duration(n)*24*time.Hour, rest; text == "" {
+			return days, days > 0
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, false
+	}
+	d += days
+	return d, d >= time.Second && d%time.Second == 0
 }
 
 // form reads the form of a human task, and also returns the tasks that it names.
@@ -169,8 +192,33 @@ func (s *source) form(n *yaml.Node) (*form, []ref) {
 		},
 		"responders": func(n *yaml.Node) { f.responders = s.responders(n) },
 		"questions":  func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) },
+		"wait":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.wait = append(f.wait, s.waitStep(n)) }) },
 	})
 	return f, s.uses
+}
+
+// waitStep reads a step of what happens while a human task waits. What the steps
+// need of each other and of the task is checked later.
+func (s *source) waitStep(n *yaml.Node) waitStep {
+	w := waitStep{line: n.Line}
+	s.object(n, "a step", table{
+		"after": func(n *yaml.Node) {
+			d, ok := wholeSeconds(n.Value)
+			if w.After = int64(d / time.Second); !ok || w.After > opt.MaxStepAfter {
+				s.fail(n, "must be a duration of whole seconds, such as 90m, 4h or 7d, of 366d at the most")
+			}
+		},
+		"do": func(n *yaml.Node) { w.Kind = opt.StepKind(s.str(n)) },
+		"to": func(n *yaml.Node) {
+			w.To = &opt.Responders{}
+			s.object(n, "to", table{
+				"principals": func(n *yaml.Node) { w.To.Principals = s.strs(n) },
+				"groups":     func(n *yaml.Node) { w.To.Groups = s.strs(n) },
+			})
+		},
+		"action": func(n *yaml.Node) { w.Action = opt.Action(s.str(n)) },
+	})
+	return w
 }
 
 // maxAccepts bounds how many principals must accept.

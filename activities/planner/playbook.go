@@ -59,6 +59,13 @@ type form struct {
 	actions              []opt.Action
 	responders           *opt.Responders // nil for everyone
 	questions            []question
+	wait                 []waitStep
+}
+
+// A waitStep is what happens while a human task waits.
+type waitStep struct {
+	line int
+	opt.Step
 }
 
 type question struct {
@@ -155,6 +162,9 @@ func (s *step) metadata() a2a.Metadata {
 // it names, as in opt.
 func (f *form) gate(facts facts, places map[string]string) (*opt.Gate, error) {
 	h := human.Form{Actions: f.actions, Responders: f.responders}
+	for _, w := range f.wait {
+		h.Ladder = append(h.Ladder, w.Step)
+	}
 	var err error
 	if h.Approve, h.Results.Title, err = f.approve.pieces(facts, places); err != nil {
 		return nil, err

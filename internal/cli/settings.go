@@ -61,6 +61,7 @@ type apiSettings struct {
 	MaxPlanTasks   int           `help:"Tasks that one plan may have." default:"50" env:"LONGHAUL_MAX_PLAN_TASKS"`
 	MaxParallel    int           `help:"Tasks of one plan, or plans of one objective, that run at a time where dependencies are declared." default:"4" env:"LONGHAUL_MAX_PARALLEL"`
 	TaskTimeout    time.Duration `help:"How long one attempt at a task may take, unless the task has a timeout." default:"30m" env:"LONGHAUL_TASK_TIMEOUT"`
+	GateTimeout    time.Duration `help:"After how long a question to a person expires, unless its task says what happens while it waits: an approval counts as rejected, other tasks fail. 0 for never." default:"0" env:"LONGHAUL_GATE_TIMEOUT"`
 	IdleTTL        time.Duration `name:"idle-ttl" help:"After how long an objective that was not started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
 	MaxBody        int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
 }
@@ -69,10 +70,11 @@ type apiSettings struct {
 func (s apiSettings) limits() opt.Limits {
 	return opt.Limits{
 		Plans: s.MaxPlans, Tasks: s.MaxPlanTasks, Parallel: s.MaxParallel, Timeout: max(1, int(s.TaskTimeout/time.Second)),
+		GateTimeout: int(s.GateTimeout / time.Second),
 	}
 }
 
-// checkLimits refuses limits below 1.
+// checkLimits refuses limits that are too low, or too high.
 func (s apiSettings) checkLimits() error {
 	var wrong []error
 	for _, l := range []struct {
@@ -82,6 +84,9 @@ func (s apiSettings) checkLimits() error {
 		if l.value <= 0 {
 			wrong = append(wrong, fmt.Errorf("--%s must be above 0", l.flag))
 		}
+	}
+	if s.GateTimeout != 0 && (s.GateTimeout < time.Second || s.GateTimeout > opt.MaxStepAfter*time.Second) {
+		wrong = append(wrong, errors.New("--gate-timeout must be 0 for never, or between 1s and 8784h (366 days)"))
 	}
 	return errors.Join(wrong...)
 }

@@ -1,0 +1,159 @@
+package opt_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+const hour = 3600
+
+var leads = &opt.Responders{Groups: []string{"leads"}}
+
+// Clients see when a gate expires and what happens next.
+func TestGate_showsTheNextStep(t *testing.T) {
+	g := (&opt.Gate{Kind: opt.Approval, Title: "Go?", Ladder: []opt.Step{
+		{Kind: opt.Remind, After: hour}, {Kind: opt.Escalate, After: 2 * hour, To: leads}, {Kind: opt.Expire, After: 3 * hour},
+	}}).Opened(a2a.AtMillis(0), 0)
+	var got []string
+	for {
+		next, err := json.Marshal(g.Shown().Next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(next))
+		if next, _ := g.NextStep(); next.Kind == opt.Expire {
+			break
+		}
+		g = g.Stepped()
+	}
+	want := []string{
+		`{"kind":"remind","at":"1970-01-01T01:00:00.000Z"}`, `{"kind":"escalate","at":"1970-01-01T02:00:00.000Z"}`,
+		`{"kind":"expire","at":"1970-01-01T03:00:00.000Z","action":"reject"}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("next steps (-want +got):\n%s", diff)
+	}
+	if g.Shown().ExpiresAt != a2a.AtMillis(3*hour*1000) {
+		t.Errorf("it expires at %v", g.ExpiresAt)
+	}
+	if none := (&opt.Gate{Kind: opt.Approval}).Shown(); none.Next != nil || !none.ExpiresAt.IsZero() {
+		t.Errorf("a gate without a ladder shows %v and %v", none.Next, none.ExpiresAt)
+	}
+}
+
+// A timeout gives an expiry to gates that have no ladder.
+func TestGate_Opened(t *testing.T) {
+	reminded := []opt.Step{{Kind: opt.Remind, After: hour}}
+	for _, tt := range []struct {
+		ladder  []opt.Step
+		timeout int
+		want    int64 // when it expires
+	}{{nil, 0, 0}, {nil, hour, hour}, {reminded, hour, 0}, {[]opt.Step{{Kind: opt.Expire, After: 2 * hour}}, hour, 2 * hour}} {
+		g := (&opt.Gate{Ladder: tt.ladder, Taken: 7}).Opened(a2a.AtMillis(5000), tt.timeout)
+		want := a2a.Time{}
+		if tt.want > 0 {
+			want = a2a.AtMillis(5000 + tt.want*1000)
+		}
+		if g.ExpiresAt != want || g.Taken != 0 || g.RequestedAt != a2a.AtMillis(5000) {
+			t.Errorf("with %v and %d: %+v", tt.ladder, tt.timeout, g)
+		}
+	}
+}
+
+// Rules about who may answer outlast every step.
+func TestGate_Stepped(t *testing.T) {
+	who := &opt.Responders{Principals: []string{"ann"}, Groups: []string{"editors"}, NotRequester: true, Accepts: 2, NoVeto: true}
+	votes := []opt.Vote{{Action: opt.Accept, DecidedBy: "ann"}, {Action: opt.Accept, DecidedBy: "bob", Groups: []string{"editors"}}, {Action: opt.Reject, DecidedBy: "eve", Groups: []string{"editors"}}}
+	to := &opt.Responders{Principals: []string{"ann", "carol"}, Groups: []string{"editors", "leads"}}
+	names := func(principals, groups []string) *opt.Responders {
+		return &opt.Responders{Principals: principals, Groups: groups, NotRequester: true, Accepts: 2, NoVeto: true}
+	}
+	for _, tt := range []struct {
+		step  opt.Step
+		want  *opt.Responders
+		votes []opt.Vote
+	}{
+		{opt.Step{Kind: opt.Remind}, who, votes},
+		{opt.Step{Kind: opt.Escalate, To: to}, names([]string{"ann", "carol"}, []string{"editors", "leads"}), votes},
+		{opt.Step{Kind: opt.Reassign, To: &opt.Responders{Principals: []string{"eve"}}}, names([]string{"eve"}, nil), votes[2:]},
+		{opt.Step{Kind: opt.Reassign, To: leads}, names(nil, []string{"leads"}), []opt.Vote{}},
+		{opt.Step{Kind: opt.Reassign, To: to}, names([]string{"ann", "carol"}, []string{"editors", "leads"}), votes},
+	} {
+		before := opt.Gate{Responders: who, Votes: votes, Ladder: []opt.Step{tt.step}}
+		got := before.Stepped()
+		if diff := cmp.Diff(tt.want, got.Responders); diff != "" {
+			t.Errorf("%s: responders (-want +got):\n%s", tt.step.Kind, diff)
+		}
+		if diff := cmp.Diff(tt.votes, got.Votes); diff != "" {
+			t.Errorf("%s: votes (-want +got):\n%s", tt.step.Kind, diff)
+		}
+		if len(who.Principals) != 1 || len(votes) != 3 || before.Taken != 0 || got.Taken != 1 {
+			t.Fatalf("%s changed the gate before it", tt.step.Kind)
+		}
+	}
+	for _, everyone := range []*opt.Responders{nil, {NotRequester: true}} {
+		g := (&opt.Gate{Responders: everyone, Ladder: []opt.Step{{Kind: opt.Escalate, To: leads}}}).Stepped()
+		if diff := cmp.Diff(everyone, g.Responders); diff != "" {
+			t.Errorf("an escalation where everyone may answer (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestGate_CheckLadder(t *testing.T) {
+	approval := opt.Gate{Kind: opt.Approval, Actions: []opt.Action{opt.Accept, opt.Reject}, Responders: &opt.Responders{Principals: []string{"a", "b"}, Accepts: 2}}
+	remind, expire := opt.Step{Kind: opt.Remind, After: hour}, opt.Step{Kind: opt.Expire, After: 2 * hour}
+	ok := []opt.Step{remind, {Kind: opt.Reassign, After: hour + 1, To: leads}, expire}
+	many := make([]opt.Step, opt.MaxSteps+1)
+	for i := range many {
+		many[i] = opt.Step{Kind: opt.Remind, After: int64(i + 1)}
+	}
+	for _, tt := range []struct {
+		kind   opt.GateKind
+		ladder []opt.Step
+		want   string
+		n      int
+	}{
+		{opt.Approval, nil, "", 0},
+		{opt.Approval, ok, "", 0},
+		{opt.Approval, many, "a gate has at most 20 steps", 0},
+		{opt.Approval, []opt.Step{remind, {Kind: "wake", After: 2 * hour}}, `step 2: there is no step "wake": a step is one of remind, escalate, reassign, expire`, 2},
+		{opt.Approval, []opt.Step{{Kind: opt.Remind}}, "step 1: must be between one second and 366 days after the gate opens", 1},
+		{opt.Approval, []opt.Step{{Kind: opt.Remind, After: 367 * 24 * hour}}, "step 1: must be between one second and 366 days after the gate opens", 1},
+		{opt.Approval, []opt.Step{remind, remind}, "step 2: must be later than the step before", 2},
+		{opt.Approval, []opt.Step{{Kind: opt.Expire, After: 1}, remind}, "step 1: only the last step may be an expiry", 1},
+		{opt.Approval, []opt.Step{{Kind: opt.Escalate, After: 1}}, "step 1: escalate needs the principals or groups that may answer then", 1},
+		{opt.Approval, []opt.Step{{Kind: opt.Escalate, After: 1, To: &opt.Responders{Groups: []string{"x"}, Accepts: 1}}}, "step 1: escalate changes only who may answer: principals and groups", 1},
+		{opt.Approval, []opt.Step{{Kind: opt.Remind, After: 1, To: leads}}, "step 1: remind names no responders", 1},
+		{opt.Approval, []opt.Step{{Kind: opt.Reassign, After: 1, To: &opt.Responders{Principals: []string{"c"}}}}, "step 1: 1 principals cannot accept 2 times", 1},
+		{opt.Approval, []opt.Step{{Kind: opt.Expire, After: 1, Action: opt.Accept}}, "", 0},
+		{opt.Approval, []opt.Step{{Kind: opt.Expire, After: 1, Action: opt.Refine}}, `step 1: an approval expires with accept or reject, not "refine"`, 1},
+		{opt.Approval, []opt.Step{{Kind: opt.Remind, After: 1, Action: opt.Reject}}, "step 1: only the expiry of an approval has an action", 1},
+		{opt.Clarification, []opt.Step{{Kind: opt.Expire, After: 1, Action: opt.Reject}}, "step 1: only the expiry of an approval has an action", 1},
+		{opt.Clarification, []opt.Step{{Kind: opt.Expire, After: 1}}, "", 0},
+	} {
+		g := approval
+		g.Kind, g.Ladder = tt.kind, tt.ladder
+		err := g.CheckLadder()
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.ladder, got, tt.want)
+		}
+		var step *opt.StepError
+		if n := 0; errors.As(err, &step) && step.N != tt.n || step == nil && n != tt.n {
+			t.Errorf("%v: the error is about %+v, want %d", tt.ladder, step, tt.n)
+		}
+	}
+	g := opt.Gate{Kind: opt.Approval, Actions: []opt.Action{opt.Reject}, Ladder: []opt.Step{{Kind: opt.Expire, After: 1, Action: opt.Accept}}}
+	if g.CheckLadder() == nil {
+		t.Error("a gate expires with an action that it does not offer")
+	}
+}
