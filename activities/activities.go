@@ -161,7 +161,7 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 		return Outcome{}, failure(err)
 	}
 	if problem := checkGate(out.Gate); problem != nil {
-		out = Failed("invalid-gate", fmt.Sprintf("The task opened a gate that nobody can answer: %v.", problem))
+		out = Failed("invalid-gate", fmt.Sprintf("The task opened an invalid gate: %v.", problem))
 	}
 	if out, err = stream.finish(ctx, out); err != nil {
 		return Outcome{}, journalError(err)

@@ -31,6 +31,9 @@ var work = activities.Work{ObjectiveID: "obj-aaaaaaaaaaaaaaaaaaaaaaaaaa", PlanID
 func TestRun_passesOutcomeOn(t *testing.T) {
 	gate := activities.WaitFor(opt.Gate{Kind: opt.Approval, Title: "Ship it?", Actions: []opt.Action{opt.Accept}})
 	gate.Try = 1
+	late := activities.WaitFor(opt.Gate{Kind: opt.Approval, Title: "Ship it?", Actions: []opt.Action{opt.Accept}, Ladder: []opt.Step{{Kind: opt.Remind, After: 60}}})
+	late.Try = 1
+	never := activities.WaitFor(opt.Gate{Kind: opt.Approval, Title: "Ship it?", Actions: []opt.Action{opt.Accept}, Ladder: []opt.Step{{Kind: opt.Remind}}})
 	for name, tt := range map[string]struct{ give, want activities.Outcome }{
 		"completed": {
 			activities.Completed(artifact("a", "text")),
@@ -39,6 +42,9 @@ func TestRun_passesOutcomeOn(t *testing.T) {
 		"failed":   {activities.Failed("no", "No."), activities.Outcome{State: opt.TaskFailed, Code: "no", Message: "No.", Try: 1}},
 		"rejected": {activities.Rejected("no", "No."), activities.Outcome{State: opt.TaskRejected, Code: "no", Message: "No.", Try: 1}},
 		"waiting":  {gate, gate},
+		"reminded": {late, late},
+		"reminded at once": {never, activities.Outcome{State: opt.TaskFailed, Code: "invalid-gate", Try: 1,
+			Message: "The task opened an invalid gate: step 1: must be between one second and 366 days after the gate opens."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := run(t, &recorder{}, work, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {

@@ -137,7 +137,7 @@ func (r *run) gate(c command) *activities.Outcome {
 	reply := r.replies[0]
 	r.replies = r.replies[1:]
 	switch {
-	case reply.Action == opt.Reject && reply.DecidedBy == opt.TimerPrincipal:
+	case reply.Action == opt.Reject && reply.DecidedBy == opt.ByTimer:
 		out := activities.Failed(opt.ReasonTimeout, "No answer came in time.")
 		return &out
 	case reply.Action == opt.Reject:

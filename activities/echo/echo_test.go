@@ -68,6 +68,7 @@ func TestExecutor_Execute(t *testing.T) {
 		{script: "approve Ship it?", want: approval},
 		{script: "approve Ship it?; say Done", replies: []opt.Reply{accept}, want: said("Done")},
 		{script: "approve Ship it?", replies: []opt.Reply{{Action: opt.Reject}}, want: activities.Failed("approval_rejected", "The approval was rejected.")},
+		{script: "approve Ship it?", replies: []opt.Reply{{Action: opt.Reject, DecidedBy: opt.ByTimer, Feedback: opt.ReasonTimeout}}, want: activities.Failed(opt.ReasonTimeout, "No answer came in time.")},
 		{script: "approve Ship it?", replies: []opt.Reply{{Action: opt.Reject, Feedback: "Too red."}}, want: activities.Failed("approval_rejected", "The approval was rejected. Too red.")},
 		{script: "ask What color?", want: question},
 		{script: "ask What color?", replies: []opt.Reply{answer(`"red \"and\" blue"`)}, want: said(`What color? red "and" blue`)},

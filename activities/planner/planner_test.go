@@ -56,7 +56,13 @@ plans:
       questions: [{question: 'How much {{.Message}}?'}, {id: who, question: 'Who?'}]
   - name: Approve
     dependencies: [task-0]
-    human: {approve: 'Serve {{.Message}}?'}
+    human:
+      approve: 'Serve {{.Message}}?'
+      wait:
+      - {after: 90m, do: remind}
+      - {after: 4h, do: escalate, to: {principals: [bob], groups: [leads]}}
+      - {after: 1d12h, do: reassign, to: {groups: [leads]}}
+      - {after: 7d, do: expire, action: accept}
 `)
 	optional := a2a.Metadata{}.With(opt.KeyOptional, true)
 	want := []opt.PlanSpec{
@@ -69,7 +75,10 @@ plans:
 			{Name: "Ask", Executor: "human", Ask: &opt.Gate{Kind: opt.Clarification, Description: "About Afternoon",
 				Questions: []opt.Question{{ID: "q1", Question: "How much green tea?"}, {ID: "who", Question: "Who?"}}}},
 			{Name: "Approve", Executor: "human", Dependencies: []string{"task-0"},
-				Ask: &opt.Gate{Kind: opt.Approval, Title: "Serve green tea?", Actions: []opt.Action{opt.Accept, opt.Reject}}},
+				Ask: &opt.Gate{Kind: opt.Approval, Title: "Serve green tea?", Actions: []opt.Action{opt.Accept, opt.Reject}, Ladder: []opt.Step{
+					{Kind: opt.Remind, After: 5400}, {Kind: opt.Escalate, After: 4 * 3600, To: &opt.Responders{Principals: []string{"bob"}, Groups: []string{"leads"}}},
+					{Kind: opt.Reassign, After: 36 * 3600, To: &opt.Responders{Groups: []string{"leads"}}}, {Kind: opt.Expire, After: 7 * 24 * 3600, Action: opt.Accept},
+				}}},
 		}},
 	}
 	m := message("green tea")

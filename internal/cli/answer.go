@@ -242,6 +242,9 @@ func (p *printer) put(key string, g *opt.Gate, state a2a.TaskState, question str
 		p.line("An answer is already stored; a worker will use it as soon as one is available.")
 		return
 	}
+	if g != nil && g.Next != nil {
+		p.line("Without an answer: %s at %s", g.Next, g.Next.At.Time().UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
 	p.line("The task waits %s\n\n%s", waitsFor(g, state), replyCommands(g, state, p.flags, p.taskID))
 	p.apart = true
 }

@@ -110,16 +110,19 @@ func (c *inboxCommand) Run(p *program) error {
 	}
 	var table [][]string
 	for _, w := range list {
-		id, kind, question := w.task.ID, string(w.task.Status.State), ""
+		id, kind, next, question := w.task.ID, string(w.task.Status.State), "-", ""
 		if w.task.Status.Message != nil {
 			question = w.task.Status.Message.Text()
 		}
 		if w.gate != nil {
 			id, kind, question = w.gate.ID, string(w.gate.Kind), w.gate.Prompt()
+			if s := w.gate.Next; s != nil {
+				next = fmt.Sprintf("%s in %s", s, span(max(0, time.Until(s.At.Time()))))
+			}
 		}
-		table = append(table, []string{id, kind, span(time.Since(w.since())), question})
+		table = append(table, []string{id, kind, span(time.Since(w.since())), next, question})
 	}
-	writeTable(p.stdout, []string{"ID", "KIND", "WAITS", "QUESTION"}, table)
+	writeTable(p.stdout, []string{"ID", "KIND", "WAITS", "NEXT", "QUESTION"}, table)
 	fmt.Fprintf(p.stdout, "\nTo see one whole, and how to answer it:\n\n  longhaul get%s ID\n", c.flags())
 	return nil
 }

@@ -51,7 +51,11 @@ func raw(t *testing.T, id string) string {
 // The inbox has each gate once, at its own task, and the oldest first.
 func TestInbox(t *testing.T) {
 	at := func(metadata, time string) string {
-		return strings.Replace(metadata, `"taskId"`, `"requestedAt":"2026-03-0`+time+`T09:30:00.000Z","taskId"`, 1)
+		next := ""
+		if metadata == approvalGate {
+			next = `"nextStep":{"kind":"expire","at":"2926-03-05T09:30:00.000Z","action":"reject"},`
+		}
+		return strings.Replace(metadata, `"taskId"`, next+`"requestedAt":"2026-03-0`+time+`T09:30:00.000Z","taskId"`, 1)
 	}
 	root := strings.TrimSuffix(strings.TrimPrefix(wireTask("INPUT_REQUIRED", at(approvalGate, "2")), `{"task":`), "}")
 	credential := strings.NewReplacer("clarification", "credential", otherStepID, stepID+"7", "Which color?", "Sign in").Replace(otherQuestion)
@@ -65,11 +69,11 @@ func TestInbox(t *testing.T) {
 	f := newFakeAgent(t, answers()...)
 	r := f.run(&inboxCommand{remoteSettings: f.settings()})
 	got := regexp.MustCompile(`\d+ days`).ReplaceAllString(strings.ReplaceAll(r.stdout.String(), f.URL, "URL"), "DAYS")
-	want := `ID KIND WAITS QUESTION
-` + otherGateID + ` clarification DAYS Which color?
-` + gateID + ` approval DAYS Ship it? It is for tea
-` + stepID + `7:1 credential DAYS Sign in
-x input-required DAYS Which tea?
+	want := `ID KIND WAITS NEXT QUESTION
+` + otherGateID + ` clarification DAYS - Which color?
+` + gateID + ` approval DAYS expire (reject) in DAYS Ship it? It is for tea
+` + stepID + `7:1 credential DAYS - Sign in
+x input-required DAYS - Which tea?
 To see one whole, and how to answer it:
 longhaul get --url URL ID`
 	if diff := cmp.Diff(strings.Fields(want), strings.Fields(got)); diff != "" || r.err != nil {
@@ -100,6 +104,10 @@ The task waits for a decision. To decide:
   longhaul answer --url URL `+gateID+` accept
   longhaul answer --url URL `+gateID+` reject "what is wrong"
 `)
+	f = newFakeAgent(t, sendResult(bareTask(stepID, strings.Replace(approvalGate, `"taskId"`, `"nextStep":{"kind":"expire","at":"2026-03-05T09:30:00.000Z","action":"reject"},"taskId"`, 1))))
+	if out := f.run(&getCommand{remoteSettings: f.settings(), Task: gateID}).stdout.String(); !strings.Contains(out, "\nWithout an answer: expire (reject) at 2026-03-05 09:30:00 UTC\nThe task waits for a decision.") {
+		t.Errorf("the next step is missing in\n%s", out)
+	}
 	f = newFakeAgent(t, sendResult(task))
 	f.want(f.run(&getCommand{remoteSettings: f.settings(), Task: stepID, History: 2, JSON: true}), 0, task+"\n")
 	if want := `GetTask {"historyLength":2,"id":"` + stepID + `"}`; f.calls[0] != want {
