@@ -159,8 +159,9 @@ func TestGate_objectDigest(t *testing.T) {
 	accept := func(id, digest string) node {
 		return s.say(t, task, id, `{"data":{"action":"accept","objectDigest":"`+digest+`"}}`, "")
 	}
-	if got := wantCode(t, accept("r2", first), "-32602"); !strings.Contains(got, "objectDigest") {
-		t.Errorf("the refusal says %q", got)
+	refused := accept("r2", first)
+	if got, reason := wantCode(t, refused, "-32602"), refused.at("error", "data", "0", "reason").String(); !strings.Contains(got, "objectDigest") || reason != "OBJECT_CHANGED" {
+		t.Errorf("the refusal says %q, for the reason %q", got, reason)
 	}
 	if got := digest(); got != second {
 		t.Errorf("after the refusal the gate is about %q", got)

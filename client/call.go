@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 
@@ -49,9 +50,15 @@ type caller struct {
 
 // repeat calls an idempotent method until it answers or Config.Patience ends.
 func (c *caller) repeat(ctx context.Context, method string, params, result any) error {
+	return c.again(ctx, func() error { return c.call(ctx, method, params, result) })
+}
+
+// again calls an idempotent function until it succeeds, fails for good, or
+// Config.Patience ends.
+func (c *caller) again(ctx context.Context, once func() error) error {
 	r := c.retry()
 	for {
-		err := c.call(ctx, method, params, result)
+		err := once()
 		if err == nil || !transient(err) {
 			return err
 		}
@@ -117,6 +124,48 @@ func (c *caller) do(req *http.Request) (*http.Response, error) {
 		return nil, &brokenError{err}
 	}
 	return res, nil
+}
+
+// page reads a page beside A2A. It is repeated like an idempotent method.
+func (c *caller) page(ctx context.Context, path string, query url.Values, result any) error {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return c.again(ctx, func() error {
+		res, body, err := c.get(ctx, path)
+		switch {
+		case err != nil:
+			return err
+		case res.StatusCode != http.StatusOK:
+			return pageError(res, body)
+		case json.Unmarshal(body, result) != nil:
+			return notA2A(res)
+		}
+		return nil
+	})
+}
+
+// get reads a document by plain HTTP, once.
+func (c *caller) get(ctx context.Context, path string) (*http.Response, []byte, error) {
+	attempt, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	req, err := c.request(attempt, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err := c.do(req)
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, context.Cause(ctx)
+	case err != nil:
+		return nil, nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, nil, &brokenError{fmt.Errorf("read %s: %w", req.URL.Path, err)}
+	}
+	return res, body, nil
 }
 
 // readAnswer returns the result in a JSON answer, or its error.

@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -88,42 +86,21 @@ func (c *Card) OPT() (p OPTParams, ok bool) {
 
 // Card returns the agent's card.
 func (c *Client) Card(ctx context.Context) (*Card, error) {
-	r := c.retry()
-	for {
-		card, err := c.card(ctx)
-		if err == nil || !transient(err) {
-			return card, err
-		}
-		if err := r.wait(ctx, err); err != nil {
-			return nil, err
-		}
-	}
-}
-
-func (c *Client) card(ctx context.Context) (*Card, error) {
-	attempt, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	defer cancel()
-	req, err := c.request(attempt, http.MethodGet, "/.well-known/agent-card.json", nil)
-	if err != nil {
-		return nil, err
-	}
-	res, err := c.do(req)
-	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case err != nil:
-		return nil, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return nil, &brokenError{fmt.Errorf("read the agent card: %w", err)}
-	}
 	var card Card
-	if res.StatusCode != http.StatusOK || json.Unmarshal(body, &card) != nil {
-		return nil, notA2A(res)
+	err := c.again(ctx, func() error {
+		res, body, err := c.get(ctx, "/.well-known/agent-card.json")
+		switch {
+		case err != nil:
+			return err
+		case res.StatusCode != http.StatusOK || json.Unmarshal(body, &card) != nil:
+			return notA2A(res)
+		}
+		card.Raw = body
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	card.Raw = body
 	return &card, nil
 }
 

@@ -31,6 +31,7 @@ type Config struct {
 type Client struct {
 	*caller
 	objectives
+	interrupts
 }
 
 // New returns a client. It connects when it is used.
@@ -49,7 +50,7 @@ func New(cfg Config) *Client {
 	orMinute(&cfg.Timeout)
 	orMinute(&cfg.Silence)
 	c := &caller{cfg: cfg}
-	return &Client{c, objectives{c}}
+	return &Client{c, objectives{c}, interrupts{c}}
 }
 
 func orMinute(d *time.Duration) {

@@ -27,6 +27,7 @@ const (
 	ReasonUnavailable = "UNAVAILABLE"              // a repeat may succeed
 	ReasonStale       = "STALE_REVISION"           // another client has changed it; Info has the revision
 	ReasonMove        = "INVALID_STATE_TRANSITION" // the move is not allowed
+	ReasonObject      = "OBJECT_CHANGED"           // a decision is about another object than the gate shows
 )
 
 // An Error is an error in an agent's answer.
@@ -108,6 +109,23 @@ func notA2A(res *http.Response) *Error {
 		Status:  res.StatusCode,
 		after:   retryAfter(res),
 	}
+}
+
+// pageError returns the error in the body of a page.
+func pageError(res *http.Response, body []byte) *Error {
+	var flat struct {
+		Error   string          `json:"error"`
+		Message string          `json:"message"`
+		Details json.RawMessage `json:"details"`
+	}
+	if json.Unmarshal(body, &flat) != nil || flat.Error == "" {
+		return notA2A(res)
+	}
+	out := &Error{Message: flat.Message, Reason: strings.ToUpper(flat.Error), Status: res.StatusCode, after: retryAfter(res)}
+	if flat.Details != nil {
+		out.Details = []json.RawMessage{flat.Details}
+	}
+	return out
 }
 
 func retryAfter(res *http.Response) time.Duration {

@@ -55,6 +55,7 @@ const (
 	reasonUnavailable     = "UNAVAILABLE"
 	reasonRateLimited     = "RATE_LIMIT_EXCEEDED"
 	reasonTransition      = "INVALID_STATE_TRANSITION"
+	reasonObject          = "OBJECT_CHANGED"
 )
 
 // A Fault is an error for a client.
@@ -114,9 +115,14 @@ var (
 	errNotCanceled  = &Fault{Kind: NotCancelable, Message: "Task cannot be canceled"}
 	errAgentAnswer  = &Fault{Kind: AgentResponse, Message: "Invalid agent response"}
 
+	errOtherObject = &Fault{Kind: InvalidParams, Message: "Invalid parameters: message.parts: " + otherObject, Reason: reasonObject,
+		Violations: []Violation{{"message.parts", otherObject}}}
+
 	errObjectiveEnded = &Fault{Kind: InvalidState, Message: "The objective has ended", Reason: reasonTransition}
 	errPlanEnded      = &Fault{Kind: InvalidState, Message: "The plan has ended", Reason: reasonTransition}
 )
+
+const otherObject = "objectDigest is not that of what the gate shows: get the task again and look at it"
 
 // retryDelay is how long clients are told to wait before they try again.
 const retryDelay = 2 * time.Second

@@ -284,7 +284,7 @@ func verdict(j opt.Judgement, l opt.Letter) error {
 	case j.Verdict == opt.NotAllowed:
 		return errNotYours
 	case j.Verdict == opt.OtherThing:
-		return invalid("message.parts", "objectDigest is not that of what the gate shows: get the task again and look at it")
+		return errOtherObject
 	case j.Verdict == opt.HasVoted:
 		return errHasVoted
 	case j.Verdict == opt.NotIdle:

@@ -25,6 +25,7 @@ type answerCommand struct {
 	File string            `help:"File with what replaces the object of the decision edit: JSON, or else a text." placeholder:"PATH" type:"existingfile"`
 	Say  bool              `help:"The text is an answer, even if it begins with the word of a decision."`
 	Gate string            `help:"Id of the gate, if several are open." placeholder:"ID"`
+	Seen string            `help:"Digest of the object that you have seen. A decision about another object is refused. Default: that of the object now." placeholder:"DIGEST"`
 	JSON bool              `help:"Print the result as JSON, as SendMessage has it."`
 }
 
@@ -40,6 +41,8 @@ func (c *answerCommand) Run(p *program) error {
 	e, err := r.client.Send(p.ctx, m, client.SendOptions{ReturnImmediately: true, Retry: true})
 	var refused *client.Error
 	switch {
+	case client.HasReason(err, client.ReasonObject):
+		return fmt.Errorf("the object at the gate is not the one that you have seen. To look at it:\n\n  longhaul get%s %s", c.flags(), m.TaskID)
 	case errors.As(err, &refused) && refused.Code == client.CodeUnsupported:
 		return fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, err)
 	case errors.As(err, &refused) && refused.Code == client.CodeInvalidParams && c.Gate == "":
@@ -89,7 +92,12 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 		return a2a.Message{}, err
 	case text != "" && len(c.Set) > 0:
 		return a2a.Message{}, errors.New("give one kind of answer: a decision, a text, or --set")
+	case c.Seen != "" && !decided:
+		return a2a.Message{}, errors.New("--seen is only for a decision about an object")
 	case decided:
+		if err := c.about(ctx, agent, taskID, &reply); err != nil {
+			return a2a.Message{}, err
+		}
 	case len(c.Set) > 0:
 		for _, id := range slices.Sorted(maps.Keys(c.Set)) {
 			reply.Answers = append(reply.Answers, client.TextAnswer(id, c.Set[id]))
@@ -138,6 +146,19 @@ func (c *answerCommand) decide(r *client.Reply) (ok bool, err error) {
 	return true, err
 }
 
+// about puts the digest of the object into r, so that it decides about no other object.
+func (c *answerCommand) about(ctx context.Context, agent *client.Client, taskID string, r *client.Reply) error {
+	if c.Seen != "" || r.Action == opt.Ask {
+		r.Digest = c.Seen
+		return nil
+	}
+	g, err := gateAt(ctx, agent, taskID, r.GateID)
+	if g != nil {
+		r.Digest = g.ObjectDigest
+	}
+	return err
+}
+
 // edited returns what replaces the object of a gate: JSON as it is, another text as
 // a JSON string.
 func (c *answerCommand) edited(text string) (json.RawMessage, error) {
@@ -159,20 +180,32 @@ func (c *answerCommand) edited(text string) (json.RawMessage, error) {
 	return json.Marshal(text)
 }
 
-// onlyQuestion returns the id of the question at a gate of a task; gateID may be
-// "".
-func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (string, error) {
+// gateAt returns the gate at which a task waits, nil if it is another one than gateID
+// names; gateID may be "".
+func gateAt(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, error) {
 	at := taskID // shows the gate
 	if of := ofGate(gateID); of != gateID {
 		at = of
 	}
 	t, err := agent.Get(ctx, at, 0)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	g, ok := client.Gate(t.Metadata)
+	if !ok || gateID != "" && g.ID != gateID {
+		return nil, nil
+	}
+	return g, nil
+}
+
+// onlyQuestion returns the id of the question at a gate of a task; gateID may be
+// "".
+func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (string, error) {
+	g, err := gateAt(ctx, agent, taskID, gateID)
 	switch {
-	case !ok || gateID != "" && g.ID != gateID:
+	case err != nil:
+		return "", err
+	case g == nil:
 		return "", fmt.Errorf("%s does not wait at this gate, or not any more", taskID)
 	case g.Kind == opt.Approval:
 		return "", errors.New("the task waits for an approval: answer with accept or reject")

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,31 +18,33 @@ const stepAnswered = "Task " + stepID + ": working\n\nTo see what follows:\n\n  
 
 func TestAnswer(t *testing.T) {
 	question := `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + gateID + `","taskId":"` + stepID + `","questions":[{"id":"q1","question":"Which?"}]}}`
-	bare := func(task string) string { return strings.TrimSuffix(strings.TrimPrefix(task, `{"task":`), "}") }
-	asking := sendResult(bare(stepTask("INPUT_REQUIRED", question)))
+	approval := strings.Replace(approvalGate, `"title"`, `"objectDigest":"sha256:1","title"`, 1)
 	tests := []struct {
 		name  string
 		cmd   answerCommand
-		look  bool
+		shown string // the metadata of the task, if that is read first
 		parts string
 	}{
-		{"accept", answerCommand{Task: stepID, Text: []string{"accept"}}, false, `{"data":{"action":"accept"}}`},
-		{"accept at a gate", answerCommand{Task: gateID, Text: []string{"accept"}}, false, `{"data":{"action":"accept","interruptId":"GATE"}}`},
-		{"reject", answerCommand{Task: stepID, Text: []string{"reject", "Too", "long"}, Gate: gateID}, false, `{"data":{"action":"reject","feedback":"Too long","interruptId":"GATE"}}`},
-		{"text", answerCommand{Task: stepID, Text: []string{"the", "blue one"}}, false, `{"text":"the blue one"}`},
-		{"text at a gate", answerCommand{Task: gateID, Text: []string{"blue"}}, true, `{"data":{"answers":[{"id":"q1","answer":"blue"}],"interruptId":"GATE"}}`},
-		{"text that begins like a decision", answerCommand{Task: stepID, Text: []string{"ask", "the captain"}, Say: true}, false, `{"text":"ask the captain"}`},
-		{"refine", answerCommand{Task: stepID, Text: []string{"refine", "Shorter"}}, false, `{"data":{"action":"refine","refineFeedback":{"scope":"whole","text":"Shorter"}}}`},
-		{"edit to JSON", answerCommand{Task: stepID, Text: []string{"edit", `{"cups": 2}`}}, false, `{"data":{"action":"edit-accept","editedArtifactData":{"cups":2}}}`},
-		{"edit to a text", answerCommand{Task: stepID, Text: []string{"edit", "Two cups"}}, false, `{"data":{"action":"edit-accept","editedArtifactData":"Two cups"}}`},
-		{"ask", answerCommand{Task: stepID, Text: []string{"ask", "Why?"}}, false, `{"data":{"action":"ask","question":"Why?"}}`},
-		{"several", answerCommand{Task: gateID, Set: map[string]string{"q2": "3", "q1": `"x"`}}, false, `{"data":{"answers":[{"id":"q1","answer":"\"x\""},{"id":"q2","answer":"3"}],"interruptId":"GATE"}}`},
+		{"accept", answerCommand{Task: stepID, Text: []string{"accept"}}, approval, `{"data":{"action":"accept","objectDigest":"sha256:1"}}`},
+		{"accept at a gate", answerCommand{Task: gateID, Text: []string{"accept"}}, approval, `{"data":{"action":"accept","objectDigest":"sha256:1","interruptId":"GATE"}}`},
+		{"reject", answerCommand{Task: stepID, Text: []string{"reject", "Too", "long"}, Gate: gateID}, approval, `{"data":{"action":"reject","feedback":"Too long","objectDigest":"sha256:1","interruptId":"GATE"}}`},
+		{"text", answerCommand{Task: stepID, Text: []string{"the", "blue one"}}, "", `{"text":"the blue one"}`},
+		{"text at a gate", answerCommand{Task: gateID, Text: []string{"blue"}}, question, `{"data":{"answers":[{"id":"q1","answer":"blue"}],"interruptId":"GATE"}}`},
+		{"text that begins like a decision", answerCommand{Task: stepID, Text: []string{"ask", "the captain"}, Say: true}, "", `{"text":"ask the captain"}`},
+		{"refine", answerCommand{Task: stepID, Text: []string{"refine", "Shorter"}}, approval, `{"data":{"action":"refine","refineFeedback":{"scope":"whole","text":"Shorter"},"objectDigest":"sha256:1"}}`},
+		{"edit to JSON", answerCommand{Task: stepID, Text: []string{"edit", `{"cups": 2}`}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":{"cups":2},"objectDigest":"sha256:1"}}`},
+		{"edit to a text", answerCommand{Task: stepID, Text: []string{"edit", "Two cups"}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":"Two cups","objectDigest":"sha256:1"}}`},
+		{"accept what was seen before", answerCommand{Task: gateID, Text: []string{"accept"}, Seen: "sha256:0"}, "", `{"data":{"action":"accept","objectDigest":"sha256:0","interruptId":"GATE"}}`},
+		{"accept at a gate without an object", answerCommand{Task: gateID, Text: []string{"accept"}}, approvalGate, `{"data":{"action":"accept","interruptId":"GATE"}}`},
+		{"accept at another gate than is shown", answerCommand{Task: stepID + ":2", Text: []string{"accept"}}, approval, `{"data":{"action":"accept","interruptId":"` + stepID + `:2"}}`},
+		{"ask", answerCommand{Task: stepID, Text: []string{"ask", "Why?"}}, "", `{"data":{"action":"ask","question":"Why?"}}`},
+		{"several", answerCommand{Task: gateID, Set: map[string]string{"q2": "3", "q1": `"x"`}}, "", `{"data":{"answers":[{"id":"q1","answer":"\"x\""},{"id":"q2","answer":"3"}],"interruptId":"GATE"}}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFakeAgent(t, sendResult(stepTask("WORKING", "")))
-			if tt.look {
-				f = newFakeAgent(t, asking, sendResult(stepTask("WORKING", "")))
+			if tt.shown != "" {
+				f = newFakeAgent(t, sendResult(bareTask(stepID, tt.shown)), sendResult(stepTask("WORKING", "")))
 			}
 			tt.cmd.remoteSettings = f.settings()
 			f.want(f.run(&tt.cmd), 0, stepAnswered)
@@ -64,7 +68,7 @@ func TestAnswer_printed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		f := newFakeAgent(t, sendResult(tt.result))
-		f.want(f.run(&answerCommand{remoteSettings: f.settings(), Task: stepID, Text: []string{"accept"}}), 0, tt.want)
+		f.want(f.run(&answerCommand{remoteSettings: f.settings(), Task: stepID, Text: []string{"accept"}, Seen: "sha256:1"}), 0, tt.want)
 	}
 }
 
@@ -73,6 +77,9 @@ func TestAnswer_refused(t *testing.T) {
 		return func() *fakeAgent {
 			return newFakeAgent(t, sendResult(strings.TrimSuffix(strings.TrimPrefix(stepTask("INPUT_REQUIRED", metadata), `{"task":`), "}")))
 		}
+	}
+	otherObject := func(w http.ResponseWriter) {
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"OBJECT_CHANGED"}]}}`)
 	}
 	two := `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + gateID + `","taskId":"` + stepID + `","questions":[{"id":"q1","question":"a"},{"id":"q2","question":"b"}]}}`
 	tests := []struct {
@@ -91,7 +98,11 @@ func TestAnswer_refused(t *testing.T) {
 		{"text to two questions", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(two), "--set ID=ANSWER"},
 		{"another gate", answerCommand{Task: stepID + ":2", Text: []string{"ok"}}, waiting(two), "not any more"},
 		{"no gate", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(""), "not any more"},
-		{"too late", answerCommand{Task: gateID, Text: []string{"accept"}}, func() *fakeAgent { return newFakeAgent(t, sendError(-32004, "This operation is not supported")) }, "does not wait for this answer"},
+		{"too late", answerCommand{Task: gateID, Text: []string{"accept"}}, func() *fakeAgent {
+			return newFakeAgent(t, sendResult(bareTask(stepID, "")), sendError(-32004, "This operation is not supported"))
+		}, "does not wait for this answer"},
+		{"another object", answerCommand{Task: gateID, Text: []string{"accept"}, Seen: "sha256:0"}, func() *fakeAgent { return newFakeAgent(t, otherObject) }, "longhaul get --url URL " + stepID},
+		{"a digest for a text", answerCommand{Task: gateID, Text: []string{"ok"}, Seen: "sha256:0"}, nil, "--seen is only for"},
 		{"unknown", answerCommand{Task: stepID, Text: []string{"accept"}}, func() *fakeAgent { return newFakeAgent(t, sendError(-32001, "Task not found")) }, "Task not found"},
 	}
 	for _, tt := range tests {
@@ -100,7 +111,7 @@ func TestAnswer_refused(t *testing.T) {
 			f = tt.agent()
 		}
 		tt.cmd.remoteSettings = f.settings()
-		if r := f.run(&tt.cmd); r.err == nil || !strings.Contains(r.err.Error(), tt.want) || r.stdout.Len() > 0 {
+		if r := f.run(&tt.cmd); r.err == nil || !strings.Contains(strings.ReplaceAll(r.err.Error(), f.URL, "URL"), tt.want) || r.stdout.Len() > 0 {
 			t.Errorf("%s: %v, want %q", tt.name, r.err, tt.want)
 		}
 	}
@@ -108,7 +119,7 @@ func TestAnswer_refused(t *testing.T) {
 
 // If several gates are open, the error has the flag and the commands that name one.
 func TestAnswer_twoGates(t *testing.T) {
-	f := newFakeAgent(t, sendError(-32602, "Invalid parameters: message.parts: must say in interruptId which"),
+	f := newFakeAgent(t, sendResult(bareTask(rootID, approvalGate)), sendError(-32602, "Invalid parameters: message.parts: must say in interruptId which"),
 		sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion)))
 	f.objective = []string{twoGates}
 	r := f.run(&answerCommand{remoteSettings: f.settings(), Task: rootID, Text: []string{"accept"}})

@@ -1,14 +1,13 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"net/http"
 	"time"
 
-	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/opt"
 )
@@ -71,22 +70,9 @@ func (c *listCommand) Run(p *program) error {
 // inboxCommand is "longhaul inbox".
 type inboxCommand struct {
 	remoteSettings
-	JSON bool `help:"Print each waiting task as a line of JSON, as ListTasks has it."`
-}
-
-// A waiting is a task that waits for a person.
-type waiting struct {
-	task a2a.Task
-	raw  json.RawMessage
-	gate *opt.Gate // nil if it shows none
-}
-
-// since returns when the wait began.
-func (w waiting) since() time.Time {
-	if w.gate != nil && !w.gate.RequestedAt.IsZero() {
-		return w.gate.RequestedAt.Time()
-	}
-	return w.task.Status.At.Time()
+	Kind      string `help:"Only gates of this kind." enum:",approval,clarification,credential" default:"" placeholder:"KIND"`
+	Objective string `help:"Only gates of this objective." placeholder:"ID"`
+	JSON      bool   `help:"Print each gate as a line of JSON, as /v1/interrupts has it."`
 }
 
 func (c *inboxCommand) Run(p *program) error {
@@ -94,74 +80,45 @@ func (c *inboxCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	list, err := waits(p.ctx, r.client)
-	if err != nil {
-		return r.explain(err)
-	}
-	if c.JSON {
-		for _, w := range list {
-			rawLine(p.stdout, w.raw)
-		}
-		return nil
-	}
-	if len(list) == 0 {
-		fmt.Fprintln(p.stdout, "Nothing waits for a person.")
-		return nil
-	}
 	var table [][]string
-	for _, w := range list {
-		id, kind, next, question := w.task.ID, string(w.task.Status.State), "-", ""
-		if w.task.Status.Message != nil {
-			question = w.task.Status.Message.Text()
+	now := time.Now()
+	for o := (client.InterruptOptions{Kind: opt.GateKind(c.Kind), ObjectiveID: c.Objective, PageSize: listPage}); ; {
+		page, err := r.client.Interrupts(p.ctx, o)
+		if err != nil {
+			return r.explain(noInbox(err))
 		}
-		if w.gate != nil {
-			id, kind, question = w.gate.ID, string(w.gate.Kind), w.gate.Prompt()
-			if s := w.gate.Next; s != nil {
-				next = fmt.Sprintf("%s in %s", s, span(max(0, time.Until(s.At.Time()))))
+		for i, g := range page.Interrupts {
+			if c.JSON {
+				rawLine(p.stdout, page.Raw[i])
 			}
+			next := "-"
+			if g.Next != nil {
+				next = fmt.Sprintf("%s in %s", g.Next, span(max(0, g.Next.At.Time().Sub(now))))
+			}
+			table = append(table, []string{g.ID, string(g.Kind), span(now.Sub(g.RequestedAt.Time())), next, g.Prompt()})
 		}
-		table = append(table, []string{id, kind, span(time.Since(w.since())), next, question})
+		if o.PageToken = page.NextPageToken; o.PageToken == "" || len(page.Interrupts) == 0 {
+			break
+		}
 	}
-	writeTable(p.stdout, []string{"ID", "KIND", "WAITS", "NEXT", "QUESTION"}, table)
-	fmt.Fprintf(p.stdout, "\nTo see one whole, and how to answer it:\n\n  longhaul get%s ID\n", c.flags())
+	switch {
+	case c.JSON:
+	case len(table) == 0:
+		fmt.Fprintln(p.stdout, "Nothing waits for a person.")
+	default:
+		writeTable(p.stdout, []string{"ID", "KIND", "WAITS", "NEXT", "QUESTION"}, table)
+		fmt.Fprintf(p.stdout, "\nTo see one whole, and how to answer it:\n\n  longhaul get%s ID\n", c.flags())
+	}
 	return nil
 }
 
-// waits returns the tasks that wait for a person, the oldest first. A gate that a
-// root task shows too is listed once, at its own task.
-func waits(ctx context.Context, agent *client.Client) ([]waiting, error) {
-	var out []waiting
-	at := map[string]int{} // index in out, by gate
-	for _, state := range []a2a.TaskState{a2a.InputRequired, a2a.AuthRequired} {
-		for o := (client.ListOptions{State: state, PageSize: listPage}); ; {
-			page, err := agent.List(ctx, o)
-			if err != nil {
-				return nil, err
-			}
-			for i, t := range page.Tasks {
-				w := waiting{task: t, raw: page.Raw[i]}
-				g, ok := client.Gate(t.Metadata)
-				if !ok {
-					out = append(out, w)
-					continue
-				}
-				w.gate = g
-				before, known := at[g.ID]
-				switch {
-				case !known:
-					at[g.ID] = len(out)
-					out = append(out, w)
-				case t.ID == g.TaskID:
-					out[before] = w
-				}
-			}
-			if o.PageToken = page.NextPageToken; o.PageToken == "" || len(page.Tasks) == 0 {
-				break
-			}
-		}
+// noInbox adds to err that the agent has no list of open gates, if that is why.
+func noInbox(err error) error {
+	var refused *client.Error
+	if errors.As(err, &refused) && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) {
+		return fmt.Errorf("the agent has no list of open gates: only a Longhaul server has it, at /v1/interrupts below --url: %w", err)
 	}
-	slices.SortStableFunc(out, func(a, b waiting) int { return a.since().Compare(b.since()) })
-	return out, nil
+	return err
 }
 
 // writeTable writes rows below a head. On a terminal the last column is cut to the

@@ -48,45 +48,49 @@ func raw(t *testing.T, id string) string {
 	return fmt.Sprintf(`{"id":%q,"name":"Tea\nfor\u001b[2J two","status":"working","metadata":{},"createdAt":"2026-03-01T09:30:00.000Z","updatedAt":"2026-03-01T09:30:00.000Z"}`, id)
 }
 
-// The inbox has each gate once, at its own task, and the oldest first.
+// A wireInterrupt is an element of the list of open gates.
+func wireInterrupt(id, kind, question, day string) string {
+	return fmt.Sprintf(`{"kind":%q,"interruptId":%q,"taskId":%q,"title":%q,"requestedAt":"2026-03-0%sT09:30:00.000Z","taskName":"Approve","objectiveId":%q,"contextId":%q}`,
+		kind, id, ofGate(id), question, day, rootID, rootID)
+}
+
+// The inbox has all pages of open gates, in the order of the agent.
 func TestInbox(t *testing.T) {
-	at := func(metadata, time string) string {
-		next := ""
-		if metadata == approvalGate {
-			next = `"nextStep":{"kind":"expire","at":"2926-03-05T09:30:00.000Z","action":"reject"},`
-		}
-		return strings.Replace(metadata, `"taskId"`, next+`"requestedAt":"2026-03-0`+time+`T09:30:00.000Z","taskId"`, 1)
-	}
-	root := strings.TrimSuffix(strings.TrimPrefix(wireTask("INPUT_REQUIRED", at(approvalGate, "2")), `{"task":`), "}")
-	credential := strings.NewReplacer("clarification", "credential", otherStepID, stepID+"7", "Which color?", "Sign in").Replace(otherQuestion)
-	answers := func() []func(http.ResponseWriter) {
+	first, second := wireInterrupt(otherGateID, "clarification", "Which\ncolor?", "1"), wireInterrupt(gateID, "approval", "Ship it?", "2")
+	second = strings.Replace(second, `"taskId"`, `"nextStep":{"kind":"expire","at":"2926-03-05T09:30:00.000Z","action":"reject"},"taskId"`, 1)
+	pages := func() []func(http.ResponseWriter) {
 		return []func(http.ResponseWriter){
-			sendResult(`{"tasks":[` + root + `,` + bareTask(stepID, at(approvalGate, "2")) + `],"nextPageToken":"p2"}`),
-			sendResult(`{"tasks":[` + bareTask(otherStepID, at(otherQuestion, "1")) + `,{"id":"x","contextId":"c","status":{"state":"TASK_STATE_INPUT_REQUIRED","timestamp":"2026-03-04T09:30:00.000Z","message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"Which tea?"}]}}}],"nextPageToken":""}`),
-			sendResult(`{"tasks":[` + strings.Replace(bareTask(stepID+"7", at(credential, "3")), "INPUT", "AUTH", 1) + `],"nextPageToken":""}`),
+			func(w http.ResponseWriter) {
+				fmt.Fprintf(w, `{"interrupts":[%s],"nextPageToken":"p 2","pageSize":100,"totalSize":2}`, first)
+			},
+			func(w http.ResponseWriter) {
+				fmt.Fprintf(w, `{"interrupts":[%s],"nextPageToken":"","pageSize":100,"totalSize":2}`, second)
+			},
 		}
 	}
-	f := newFakeAgent(t, answers()...)
-	r := f.run(&inboxCommand{remoteSettings: f.settings()})
+	f := newFakeAgent(t, pages()...)
+	r := f.run(&inboxCommand{remoteSettings: f.settings(), Kind: "approval", Objective: rootID})
 	got := regexp.MustCompile(`\d+ days`).ReplaceAllString(strings.ReplaceAll(r.stdout.String(), f.URL, "URL"), "DAYS")
 	want := `ID KIND WAITS NEXT QUESTION
 ` + otherGateID + ` clarification DAYS - Which color?
-` + gateID + ` approval DAYS expire (reject) in DAYS Ship it? It is for tea
-` + stepID + `7:1 credential DAYS - Sign in
-x input-required DAYS - Which tea?
+` + gateID + ` approval DAYS expire (reject) in DAYS Ship it?
 To see one whole, and how to answer it:
 longhaul get --url URL ID`
 	if diff := cmp.Diff(strings.Fields(want), strings.Fields(got)); diff != "" || r.err != nil {
 		t.Errorf("%v; printed mismatch (-want +got):\n%s", r.err, diff)
 	}
-	f = newFakeAgent(t, answers()...)
-	r = f.run(&inboxCommand{remoteSettings: f.settings(), JSON: true})
-	if lines := strings.Split(strings.TrimSpace(r.stdout.String()), "\n"); len(lines) != 4 || lines[1] != bareTask(stepID, at(approvalGate, "2")) {
-		t.Errorf("printed %q", lines)
+	query := "GET /v1/interrupts?kind=approval&objectiveId=" + rootID + "&pageSize=100"
+	if diff := cmp.Diff([]string{query, strings.Replace(query, "&pageSize=100", "&pageSize=100&pageToken=p+2", 1)}, f.calls); diff != "" {
+		t.Errorf("calls mismatch (-want +got):\n%s", diff)
 	}
-	empty := sendResult(`{"tasks":[],"nextPageToken":""}`)
-	f = newFakeAgent(t, empty, empty)
+	f = newFakeAgent(t, pages()...)
+	f.want(f.run(&inboxCommand{remoteSettings: f.settings(), JSON: true}), 0, first+"\n"+second+"\n")
+	f = newFakeAgent(t, func(w http.ResponseWriter) { fmt.Fprint(w, `{"interrupts":[],"nextPageToken":"","totalSize":0}`) })
 	f.want(f.run(&inboxCommand{remoteSettings: f.settings()}), 0, "Nothing waits for a person.\n")
+	f = newFakeAgent(t, func(w http.ResponseWriter) { http.NotFound(w, nil) })
+	if r := f.run(&inboxCommand{remoteSettings: f.settings()}); r.err == nil || !strings.Contains(r.err.Error(), "only a Longhaul server") {
+		t.Errorf("an agent without the list: %v", r.err)
+	}
 }
 
 // A task is shown with the way to answer it; the id may be that of the gate.

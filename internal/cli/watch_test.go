@@ -78,7 +78,11 @@ func (f *fakeAgent) answer(w http.ResponseWriter, r *http.Request) {
 		sendResult(next)(w)
 		return
 	}
-	f.calls = append(f.calls, rpc.Method+" "+string(rpc.Params)+r.Header.Get("Last-Event-ID"))
+	call := rpc.Method + " " + string(rpc.Params) + r.Header.Get("Last-Event-ID")
+	if rpc.Method == "" {
+		call = r.Method + " " + r.URL.String()
+	}
+	f.calls = append(f.calls, call)
 	if len(f.answers) == 0 {
 		f.t.Errorf("unexpected call: %s %s", rpc.Method, rpc.Params)
 		http.Error(w, "unexpected", http.StatusTeapot)
