@@ -1,0 +1,42 @@
+package machine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// A gate wants one timer, for its next step. People see its summary in Temporal's
+// timeline.
+func TestPlan_Wants_steps(t *testing.T) {
+	o := &opt.Objective{ID: objectiveID, Attempt: 1}
+	gate := &opt.Gate{Kind: opt.Approval, Title: "Approve\n" + strings.Repeat("é", 60) + "?", Actions: []opt.Action{opt.Accept}, Ladder: []opt.Step{{Kind: opt.Remind, After: 1}, {Kind: opt.Expire, After: 2}}}
+	plan, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: gate}}}, a2a.AtMillis(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: *plan, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
+	m.Handle(a2a.AtMillis(1), machine.Opened{})
+	m.Handle(a2a.AtMillis(1), machine.Begin{})
+	id := plan.Tasks[0].ID + ":1"
+	title := "Approve " + strings.Repeat("é", 44) + "…"
+	want := func(timers ...machine.Timer) {
+		t.Helper()
+		if diff := cmp.Diff(timers, m.Wants().Timers); diff != "" {
+			t.Errorf("timers (-want +got):\n%s", diff)
+		}
+	}
+	want(machine.Timer{Key: "gate:" + id + ":1", At: a2a.AtMillis(1001), Summary: title + ": remind, step 1 of 2"})
+	m.Handle(a2a.AtMillis(1001), machine.Elapsed{Key: "gate:" + id + ":1"})
+	second := machine.Timer{Key: "gate:" + id + ":2", At: a2a.AtMillis(2001), Summary: title + ": expire (reject), step 2 of 2"}
+	want(second)
+	m.Handle(a2a.AtMillis(1500), machine.Elapsed{Key: "gate:" + id + ":1"}) // again
+	want(second)
+	m.Handle(a2a.AtMillis(2001), machine.Elapsed{Key: second.Key})
+	want()
+}

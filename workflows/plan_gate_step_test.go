@@ -1,0 +1,132 @@
+package workflows_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/testsuite"
+
+	"longhaul/activities/human"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// laddered is an approval that is reminded after an hour, escalated after four and
+// expires after two days.
+var laddered = human.Form{
+	Approve: "Go on?", Responders: &opt.Responders{Principals: []string{"p"}}, Ladder: []opt.Step{
+		{Kind: opt.Remind, After: 3600}, {Kind: opt.Escalate, After: 4 * 3600, To: &opt.Responders{Groups: []string{"leads"}}}, {Kind: opt.Expire, After: 48 * 3600},
+	},
+}
+
+// steps lists the steps that the gate of the first task has taken, and when.
+func (r *recording) steps() []string {
+	var out []string
+	for _, e := range r.moves(taskID) {
+		if e.Step != "" {
+			out = append(out, fmt.Sprintf("%s after %s", e.Step, e.At.Time().Sub(began)))
+		}
+	}
+	return out
+}
+
+func wantSteps(t *testing.T, log *recording, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, log.steps()); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+// timersOf counts the timers that are open.
+func timersOf(env *testsuite.TestWorkflowEnvironment) map[string]bool {
+	open := map[string]bool{}
+	env.SetOnTimerScheduledListener(func(id string, _ time.Duration) { open[id] = true })
+	env.SetOnTimerFiredListener(func(id string) { delete(open, id) })
+	env.SetOnTimerCanceledListener(func(id string) { delete(open, id) })
+	return open
+}
+
+// Each step is taken once, at its time, and the last one fails the task.
+func TestPlan_takesTheStepsOfAGate(t *testing.T) {
+	env, log := newPlanEnv(t)
+	open := timersOf(env)
+	at(env, 2*time.Hour, func() {
+		if len(open) != 1 {
+			t.Errorf("there are %d timers, want that of the next step", len(open))
+		}
+	})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, asking(t, laddered)))
+	report := result(t, env, log)
+	if report.Status != opt.PlanFailed || report.Reason != opt.ReasonTimeout || report.Failure != "No answer came within 2 days." {
+		t.Errorf("the report is %+v", report)
+	}
+	wantSteps(t, log, "remind after 1h0m0s", "escalate after 4h0m0s", "expire after 48h0m0s")
+	log.wantHas(t, "task-a-1-0 input-required", "task-a-1-0 failed timeout", "task-a-1-1 canceled timeout", "plan-a-1 failed timeout")
+}
+
+// An answer ends the ladder, and its timer is canceled.
+func TestPlan_answerEndsTheSteps(t *testing.T) {
+	env, log := newPlanEnv(t)
+	open := timersOf(env)
+	reply(env, 2*time.Hour, "r1", opt.Reply{GateID: taskGate, Action: opt.Accept})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, asking(t, laddered)))
+	if report := result(t, env, log); report.Status != opt.PlanCompleted || len(open) != 0 {
+		t.Errorf("the report is %+v, and %d timers are open", report, len(open))
+	}
+	wantSteps(t, log, "remind after 1h0m0s")
+}
+
+// leftAt returns the input of the run that follows on one with a ladder, which
+// continues as new after a time.
+func leftAt(t *testing.T, after time.Duration) (workflows.PlanInput, *recording) {
+	t.Helper()
+	env, log := newPlanEnv(t)
+	at(env, after, func() {
+		env.SetContinueAsNewSuggested(true)
+		env.SignalWorkflow(workflows.LetterSignal, note("n1"))
+	})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, asking(t, laddered)))
+	return continued[workflows.PlanInput](t, env), log
+}
+
+// The next run takes the steps that are left, at their times.
+func TestPlan_continuesAsNewBetweenSteps(t *testing.T) {
+	next, before := leftAt(t, 2*time.Hour)
+	wantSteps(t, before, "remind after 1h0m0s")
+	env, log := newPlanEnv(t)
+	env.SetStartTime(began.Add(2 * time.Hour))
+	log.numbers = before.numbers
+	env.ExecuteWorkflow(workflows.Plan, next)
+	result(t, env, log)
+	wantSteps(t, log, "escalate after 4h0m0s", "expire after 48h0m0s")
+}
+
+// Steps that became due while no worker ran are taken in order, each once.
+func TestPlan_takesStepsThatArePastDue(t *testing.T) {
+	next, before := leftAt(t, 30*time.Minute)
+	wantSteps(t, before)
+	env, log := newPlanEnv(t)
+	env.SetStartTime(began.Add(10 * day))
+	log.numbers = before.numbers
+	env.ExecuteWorkflow(workflows.Plan, next)
+	result(t, env, log)
+	wantSteps(t, log, "remind after 240h0m0s", "escalate after 240h0m0s", "expire after 240h0m0s")
+}
+
+// The executor gets the expiry of its approval as a reply.
+func TestPlan_tellsTheExecutorOfAnExpiry(t *testing.T) {
+	env, log := newPlanEnv(t)
+	runs := spyOnRun(env)
+	in := planInput(t, planOf("approve Ship it?; say shipped"))
+	in.State.Plan.Limits.GateTimeout = 3600
+	env.ExecuteWorkflow(workflows.Plan, in)
+	if report := result(t, env, log); report.Reason != opt.ReasonTimeout || report.Failure != "No answer came in time." {
+		t.Errorf("the report is %+v", report)
+	}
+	wantSteps(t, log, "expire after 1h0m0s")
+	if got := runs(); len(got) != 2 || len(got[1].Work.Replies) != 1 || got[1].Work.Replies[0].DecidedBy != opt.ByTimer {
+		t.Errorf("runs: %+v", got)
+	}
+}
