@@ -26,6 +26,7 @@ type shape struct {
 	long  bool
 	hasty bool
 	added int // plans added meanwhile
+	limit int // seconds after which gates without a ladder expire
 	steps []step
 }
 
@@ -60,6 +61,22 @@ var shapes = []shape{
 	{name: "expired", idle: true, hasty: true, added: 1, steps: []step{addPlan("say never", false)}},
 	{name: "idle-started", idle: true, hasty: true, added: 1, steps: []step{note("say hello")}},
 	{name: "note", specs: plans("approve Go on?|say done"), steps: []step{waitFor(opt.TaskInputRequired), note("by the way"), reply(1, 0, opt.Reply{Action: opt.Accept})}},
+	{name: "ladder", specs: asked(opt.Gate{Ladder: []opt.Step{
+		{Kind: opt.Remind, After: 1}, {Kind: opt.Escalate, After: 2, To: &opt.Responders{Groups: []string{"leads"}}}, {Kind: opt.Expire, After: 3},
+	}})},
+	{name: "ladder-answered", specs: asked(opt.Gate{Ladder: []opt.Step{{Kind: opt.Remind, After: 1}, {Kind: opt.Expire, After: 600}}}), steps: []step{
+		reminded(1, 1), reply(1, 1, opt.Reply{Action: opt.Accept}),
+	}},
+	{name: "ladder-accepted", specs: asked(opt.Gate{Ladder: []opt.Step{
+		{Kind: opt.Reassign, After: 1, To: &opt.Responders{Principals: []string{"other"}}}, {Kind: opt.Expire, After: 2, Action: opt.Accept},
+	}})},
+	{name: "gate-limit", limit: 1, specs: plans("approve Go on?; say never")},
+	{name: "refined", specs: asked(opt.Gate{}), steps: []step{
+		reply(1, 1, opt.Reply{Action: opt.Refine, Refine: &opt.Refinement{Scope: "whole", Text: "shorter"}}), replyAgain(1, 1, 2, opt.Reply{Action: opt.Accept}),
+	}},
+	{name: "edit-accepted", specs: asked(opt.Gate{}), steps: []step{
+		reply(1, 1, opt.Reply{Action: opt.EditAccept, Edited: []a2a.Part{a2a.TextPart("better")}}),
+	}},
 	{name: "continued", long: true, specs: plans(strings.TrimSuffix(strings.Repeat("say on|", 45), "|"), "approve Last?"), steps: []step{reply(2, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "continued-objective", long: true, specs: plans("approve Go on?; say done"), steps: append(notes(40), reply(1, 0, opt.Reply{Action: opt.Accept}))},
 }
@@ -117,6 +134,16 @@ func human() opt.PlanSpec {
 	return p
 }
 
+// asked returns a plan with an approval of the result before it, which is like g, and
+// a task after it.
+func asked(g opt.Gate) []opt.PlanSpec {
+	p := plan("Object", "say outline", "", "pass")
+	g.Kind, g.Title = opt.Approval, "Good?"
+	g.Actions, g.Form = []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept}, &opt.GateForm{Object: []string{"task-0"}}
+	p.Tasks[1].Ask = &g
+	return []opt.PlanSpec{p}
+}
+
 // opening returns the request for a shape. Its id follows from the name.
 func opening(sh shape) opt.Opening {
 	sum := sha256.Sum256([]byte(sh.name))
@@ -130,6 +157,7 @@ func opening(sh shape) opt.Opening {
 		},
 		Plans: sh.specs, Idle: sh.idle,
 	}
+	o.Objective.Limits.GateTimeout = sh.limit
 	if !sh.idle {
 		o.Message = &request
 	}
@@ -147,16 +175,30 @@ func waitFor(state opt.TaskState) step {
 }
 
 // reply waits for the gate of a task and answers it.
-func reply(n, m int, answer opt.Reply) step {
+func reply(n, m int, answer opt.Reply) step { return replyAgain(n, m, 1, answer) }
+
+// replyAgain is reply for the gate of a task with a number.
+func replyAgain(n, m, gate int, answer opt.Reply) step {
 	return func(ctx context.Context, r *recorder, engine *workflows.Client, id string) error {
 		task := opt.TaskID(opt.PlanID(id, n), m)
-		if err := r.until(ctx, task, func(v opt.TaskView) bool { return v.State == opt.TaskInputRequired }); err != nil {
+		answer.GateID = opt.GateID(task, gate)
+		if err := r.until(ctx, task, func(v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].ID == answer.GateID }); err != nil {
 			return err
 		}
-		answer.GateID = opt.GateID(task, 1)
+		text := "reply"
+		if gate > 1 {
+			text = fmt.Sprintf("reply-%d", gate)
+		}
 		return engine.Tell(ctx, opt.Letter{
-			ObjectiveID: id, PlanID: opt.PlanID(id, n), TaskID: task, Message: message("reply", "here"), Principal: principal, Reply: &answer,
+			ObjectiveID: id, PlanID: opt.PlanID(id, n), TaskID: task, Message: message(text, "here"), Principal: principal, Reply: &answer,
 		})
+	}
+}
+
+// reminded waits until the gate of a task has taken a step.
+func reminded(n, m int) step {
+	return func(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
+		return r.until(ctx, opt.TaskID(opt.PlanID(id, n), m), func(v opt.TaskView) bool { return len(v.Gates) > 0 && v.Gates[0].Taken > 0 })
 	}
 }
 
