@@ -54,6 +54,8 @@ var summaries = map[string]summary{
 	"ListInterrupts": {text: "List the tasks that wait for people, the longest wait first", gives: "InterruptPage",
 		query: []string{"kind", "objectiveId", "contextId", "pageSize", "pageToken"}},
 	"AnswerInterrupt": {text: "Answer a task that waits for a person", takes: "Answer", gives: "Answered"},
+	"ListDecisions": {text: "List the decisions at the gates of an objective, as hash chains", gives: "DecisionPage",
+		query: []string{"pageSize", "pageToken"}},
 }
 
 // queryTypes are the types of query parameters that are not strings.

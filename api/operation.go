@@ -134,5 +134,5 @@ func params[P any](s *service.Service, c *service.Call, r *wire.Reader, read fun
 	if c.OfOPT {
 		c.TakeKey(r.RequestID())
 	}
-	return wire.Params(r, read, func(mentioned []string) error { return s.Activate(c, mentioned) })
+	return wire.Params(c, r, read, func(mentioned []string) error { return s.Activate(c, mentioned) })
 }

@@ -20,6 +20,7 @@ var pageRoutes = routeTable{
 	{http.MethodPost, "tasks/{id}/deliveries/{config}/{event}/redeliver", "Redeliver"},
 	{http.MethodGet, "interrupts", "ListInterrupts"},
 	{http.MethodPost, "interrupts/{id}/answer", "AnswerInterrupt"},
+	{http.MethodGet, "objectives/{id}/decisions", "ListDecisions"},
 }
 
 // samplePath is the path of the seams below pagePath.
@@ -44,6 +45,7 @@ func pageTable(s *service.Service) []*operation {
 		page("Redeliver", pageReply(wire.ReadDelivery, s.Redeliver, wire.Delivery)),
 		page("ListInterrupts", pageReply(wire.ReadInterruptList, s.ListInterrupts, wire.InterruptPage)),
 		page("AnswerInterrupt", pageReply(wire.ReadAnswer, s.AnswerInterrupt, wire.Answered)),
+		page("ListDecisions", pageReply(wire.ReadDecisionList, s.ListDecisions, wire.DecisionPage)),
 	}
 }
 
@@ -54,7 +56,7 @@ func page(name string, run run) *operation {
 // pageReply is reply for a page, which has no extensions.
 func pageReply[P, R any](read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (R, error), write func(wire.Version, R) any) run {
 	return func(ctx context.Context, c *service.Call, r *wire.Reader) (outcome, error) {
-		p, err := wire.Params(r, read, func([]string) error { return nil })
+		p, err := wire.Params(c, r, read, func([]string) error { return nil })
 		if err != nil {
 			return outcome{}, err
 		}

@@ -55,6 +55,18 @@ func Gate(m a2a.Metadata) (g *opt.Gate, ok bool) {
 	return inner.Interrupt, true
 }
 
+// Decided returns how the latest gate at a task was closed, or below a root task; ok is
+// false if none was.
+func Decided(m a2a.Metadata) (d *opt.Decided, ok bool) {
+	var inner struct {
+		Decision *opt.Decided `json:"decision"`
+	}
+	if m.Decode(opt.KeyInterrupt, &inner) != nil || inner.Decision == nil || inner.Decision.GateID == "" {
+		return nil, false
+	}
+	return inner.Decision, true
+}
+
 // ReplyPending reports whether a reply to the task is stored and not judged yet,
 // because no worker was available.
 func ReplyPending(m a2a.Metadata) bool {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 
 	"longhaul/a2a"
 )
@@ -12,10 +13,10 @@ import (
 // was over. Such a decision has no MessageID.
 const ByTimer = "longhaul:timer"
 
-// A Decision is the record of one reply to a gate, accepted or refused, or of a
-// gate that expired. The decisions of one attempt at a plan
-// form a chain: each has the hash of the one before it, so none can be changed or
-// removed later without changing all hashes after it.
+// A Decision is the record of one reply to a gate, accepted or refused, or of a gate
+// that expired. The decisions of one attempt at a plan form a chain: each has the hash
+// of the one before it, so none can be changed, removed or added later without
+// changing all hashes after it.
 type Decision struct {
 	N           int64    `json:"n"` // 1, 2, 3 … in the chain
 	ObjectiveID string   `json:"objectiveId"`
@@ -51,15 +52,11 @@ type Chain struct {
 // without the member hash.
 func (c *Chain) Add(d Decision) *Decision {
 	d.N, d.Previous, d.Hash = c.N+1, c.Hash, ""
-	members := map[string]json.RawMessage{}
-	doc, err := json.Marshal(d)
-	if err == nil {
-		err = json.Unmarshal(doc, &members)
-	}
+	m, err := members(a2a.DataPart(d).Data)
 	if err != nil {
 		panic("opt: decision without a JSON form: " + err.Error())
 	}
-	d.Hash = hashOf(members)
+	d.Hash = hashOf(m)
 	c.N, c.Hash = d.N, d.Hash
 	return &d
 }
@@ -67,8 +64,9 @@ func (c *Chain) Add(d Decision) *Decision {
 // hashOf returns the hash of a decision with these members. It ignores the member
 // hash.
 func hashOf(members map[string]json.RawMessage) string {
-	delete(members, "hash")
-	return sha256Of(a2a.Canonical(a2a.DataPart(members).Data))
+	m := maps.Clone(members)
+	delete(m, "hash")
+	return sha256Of(a2a.Canonical(a2a.DataPart(m).Data))
 }
 
 // sha256Of returns "sha256:" and the SHA-256 of data in hexadecimal.

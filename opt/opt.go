@@ -46,7 +46,7 @@ const (
 	KeyFailureReason   = "opt/v1/failureReason"
 	KeyEvent           = "opt/v1/event"
 	KeyHistoryScope    = "opt/v1/historyScope"
-	KeyInterrupt       = "openwop" // holds {"interrupt": Gate}
+	KeyInterrupt       = "openwop" // holds {"interrupt": Gate, "decision": Decided}
 	KeyReplyPending    = "longhaul/v1/replyPending"
 	KeyAfter           = "longhaul/v1/after"
 	KeyAttempt         = "longhaul/v1/attempt"

@@ -19,13 +19,14 @@ type TaskView struct {
 	PlanID       string // of a root task: the plan being worked on; "" before and after
 	Index        int    // likewise
 	IsRoot       bool
-	Name         string  // of the objective, or of the plan task
-	Principal    string  // who requested the objective
-	MessageID    string  // of the message that began it
-	Digest       string  // of that message
-	Gates        []*Gate // open at the task, or anywhere under a root task; oldest first
-	Stopping     string  // why it is being stopped, "" if it is not
-	Attempt      int     // of the running activity, 0 before the first
+	Name         string   // of the objective, or of the plan task
+	Principal    string   // who requested the objective
+	MessageID    string   // of the message that began it
+	Digest       string   // of that message
+	Gates        []*Gate  // open at the task, or anywhere under a root task; oldest first
+	Decided      *Decided // how a gate there was closed, the latest; nil for none
+	Stopping     string   // why it is being stopped, "" if it is not
+	Attempt      int      // of the running activity, 0 before the first
 	Dependencies []string
 	Paused       bool      // of a root task that has not ended: a client has paused its objective
 	Progress     *Progress // of a root task that works or waits, nil while its plans have no tasks

@@ -173,5 +173,5 @@ func params[P any](ctx context.Context, req proto.Message, read func(*wire.Reade
 	}
 	now := currentOf(ctx)
 	r.Tenant = now.call.Tenant
-	return wire.Params(r, read, func(mentioned []string) error { return now.service.Activate(now.call, mentioned) })
+	return wire.Params(now.call, r, read, func(mentioned []string) error { return now.service.Activate(now.call, mentioned) })
 }

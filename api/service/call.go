@@ -43,14 +43,15 @@ type Call struct {
 	Caller
 	RequestID string
 	Rules     Rules
-	Method    string   // its name in the log; "" until it is known
-	OfOPT     bool     // the method is one of the extension
-	Key       string   // the idempotency key that the sender chose, "" for none
-	KeyField  string   // where in the request Key stands
-	After     string   // the number of the last event that a resumed stream has delivered
-	Named     []string // extensions that it names for the whole request
-	Active    []string // extensions that are on, once Activate has been called
-	Fault     *Fault   // that it failed with
+	Method    string     // its name in the log; "" until it is known
+	OfOPT     bool       // the method is one of the extension
+	Key       string     // the idempotency key that the sender chose, "" for none
+	KeyField  string     // where in the request Key stands
+	After     string     // the number of the last event that a resumed stream has delivered
+	Named     []string   // extensions that it names for the whole request
+	Active    []string   // extensions that are on, once Activate has been called
+	Answer    *Answering // nil if it is not known to answer a gate
+	Fault     *Fault     // that it failed with
 
 	quota               Quota    // nil for a call without limits
 	leave               func()   // ends its place in the quota; nil: it has none
@@ -140,6 +141,9 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 		}
 		defer c.left()
 		operation, err := steps.Read()
+		if operation == "AnswerInterrupt" {
+			c.Answer = &Answering{} // more is known when its params are read
+		}
 		if err == nil {
 			err = c.permit(operation)
 		}
@@ -178,6 +182,7 @@ func (c *Call) authenticate(authenticate func() (Caller, error)) error {
 func (s *calls) Guard(c *Call, f func() error) *Fault {
 	if err := s.Recover(c, f); err != nil {
 		c.Fault = s.fault(c, err)
+		s.refuseAnswer(c, c.Fault)
 		return c.Fault
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 type Journal interface {
 	TaskReader
 	ObjectiveReader
+	DecisionReader
 	EventReader
 	BlobKeeper
 	PushKeeper
@@ -51,6 +52,13 @@ type ObjectiveReader interface {
 	Plan(ctx context.Context, tenant, id string) (*opt.Plan, error)
 	// Links returns the ids of the A2A tasks that open tasks of an objective follow.
 	Links(ctx context.Context, tenant, objectiveID string) ([]string, error)
+}
+
+// A DecisionReader reads the decisions at gates.
+type DecisionReader interface {
+	// Decisions returns a page of at most limit decisions of an objective after a
+	// position, the first for 0.
+	Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (opt.DecisionPage, error)
 }
 
 // An EventReader reads the events of an objective. It does not check tenants: use

@@ -79,6 +79,7 @@ var needs = map[string]need{
 
 	"ListInterrupts":  {ReadRuns},
 	"AnswerInterrupt": {RespondApprovals},
+	"ListDecisions":   {ReadRuns},
 
 	"StartSample":      {CreateRuns},
 	"CreateSamplePush": {ManageWebhooks},

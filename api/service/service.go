@@ -55,6 +55,10 @@ type Config struct {
 	CheckSample func(ctx context.Context, rawURL string) error
 	PushStates  opt.PushSet // that new push configs deliver
 
+	// SignHead returns a JWS of the head of an objective's decisions. Nil leaves heads
+	// unsigned.
+	SignHead func(ctx context.Context, statement []byte) (string, error)
+
 	Log  *zap.Logger      // nil discards logs
 	Now  func() time.Time // nil: time.Now
 	Rand io.Reader        // for ids, safe for concurrent use; nil: crypto/rand
@@ -95,6 +99,7 @@ type Service struct {
 	deliveries        // to push configs
 	taskCommands      // changes of plan tasks, and tasks/cancel
 	interrupts        // open gates, and answers to them
+	decisions         // at gates
 
 	engine  Engine
 	journal Journal
@@ -119,7 +124,7 @@ func New(cfg Config) *Service {
 	s.pushes = pushes{cfg: cfg, read: read, out: out, ids: ids, pages: pages}
 	s.deliveries = deliveries{&s.pushes}
 	s.messages = messages{pushes: s.pushes, cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
-	s.interrupts = interrupts{pages, &s.messages}
+	s.interrupts, s.decisions = interrupts{pages, &s.messages}, decisions{cfg, pages}
 	s.samples = samples{&s.messages, &s.pushes}
 	s.tasks, s.records = tasks{read, pages}, records{read, s.Pushes()}
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}

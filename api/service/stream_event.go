@@ -34,7 +34,7 @@ func (s *Stream) status(e opt.Event) *a2a.StatusUpdate {
 	if e.Gate == nil {
 		u.Metadata = placeOf(s.objectiveID, e.TaskID).metadata(nil)
 	} else {
-		u.Metadata = placeOf(s.objectiveID, e.Gate.TaskID).metadata(nil).With(opt.KeyInterrupt, interrupt{e.Gate.Shown()})
+		u.Metadata = placeOf(s.objectiveID, e.Gate.TaskID).metadata(nil).With(opt.KeyInterrupt, interrupt{Interrupt: e.Gate.Shown()})
 	}
 	if e.Attempt > 0 {
 		u.Metadata = u.Metadata.With(opt.KeyAttempt, e.Attempt)

@@ -55,7 +55,7 @@ func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, o *opt.Objecti
 	case seq != v.Seq:
 		return s.hierarchyAfter(ctx, v.Seq)
 	}
-	v.Paused, v.Progress = false, nil
+	v.Paused, v.Progress, v.Decided = false, nil, nil
 	shown := present(v)
 	h := &hierarchy{
 		id: o.ID, attempt: o.Attempt, revision: o.Revision, status: string(o.Status), plans: map[string]string{},

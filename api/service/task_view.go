@@ -37,8 +37,12 @@ func present(v opt.TaskView) a2a.Task {
 	if v.Attempt > 0 {
 		m = m.With(opt.KeyAttempt, v.Attempt)
 	}
+	at := interrupt{Decision: v.Decided}
 	if t.Status.State.Interrupted() && len(v.Gates) > 0 {
-		m = m.With(opt.KeyInterrupt, interrupt{v.Gates[0].Shown()})
+		at.Interrupt = v.Gates[0].Shown()
+	}
+	if at != (interrupt{}) {
+		m = m.With(opt.KeyInterrupt, at)
 	}
 	if v.Stopping != "" && !v.State.Ended() {
 		m = m.With(keyStopping, v.Stopping)
@@ -99,7 +103,8 @@ func shows(v opt.TaskView, gateID string) bool {
 
 // interrupt is the value of opt.KeyInterrupt.
 type interrupt struct {
-	Interrupt *opt.Gate `json:"interrupt"`
+	Interrupt *opt.Gate    `json:"interrupt,omitempty"` // that is open
+	Decision  *opt.Decided `json:"decision,omitempty"`  // how the latest one was closed
 }
 
 // addressed returns m with the ids of its task. Messages are stored as they were

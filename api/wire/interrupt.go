@@ -63,6 +63,8 @@ func ReadAnswer(r *Reader) service.AnswerParams {
 		o.wrong("action", "is required, or answers to a clarification, or text")
 	}
 	p.Message.Message = m
+	taskID, _ := opt.TaskOfGate(p.ID)
+	r.answer = &service.Answering{TaskID: taskID, GateID: p.ID}
 	return p
 }
 

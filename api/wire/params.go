@@ -34,6 +34,7 @@ func ReadSend(r *Reader) service.SendParams {
 	} else {
 		o.missing("message")
 	}
+	r.answer = p.Answers()
 	c, ok := o.child("configuration")
 	if !ok {
 		return p
@@ -151,10 +152,14 @@ func (o params) pageSize(missing int) int {
 	return *n
 }
 
-// Params reads the params of a call. It calls activate with the extensions that a
-// message names, and returns its error before those of the params.
-func Params[P any](r *Reader, read func(*Reader) P, activate func(mentioned []string) error) (P, error) {
+// Params reads the params of a call. It notes in c which gate a message answers, calls
+// activate with the extensions that a message names, and returns its error before
+// those of the params.
+func Params[P any](c *service.Call, r *Reader, read func(*Reader) P, activate func(mentioned []string) error) (P, error) {
 	p := read(r)
+	if r.answer != nil {
+		c.Answer = r.answer
+	}
 	if err := activate(r.mentions); err != nil {
 		return p, err
 	}

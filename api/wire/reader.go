@@ -29,7 +29,8 @@ type Reader struct {
 	noID    bool              // the request has no id, so it is refused
 
 	violations []service.Violation
-	mentions   []string // extensions that the message names or uses
+	mentions   []string           // extensions that the message names or uses
+	answer     *service.Answering // the gate that the message answers, nil for none
 }
 
 // NewReader returns a reader of params.

@@ -67,6 +67,14 @@ func deliveries(in *journal.Journal, to *egress.Client, keys *signing.Keeper) *a
 	return p
 }
 
+// signHead returns what signs the heads of decisions, nil without keys.
+func signHead(k *signing.Keeper) func(ctx context.Context, statement []byte) (string, error) {
+	if k == nil {
+		return nil
+	}
+	return k.SignStatement
+}
+
 // publicKeys returns what reads the public keys of a keeper, nil for none.
 func publicKeys(k *signing.Keeper) func(ctx context.Context) ([]byte, error) {
 	if k == nil {

@@ -23,6 +23,8 @@ type entry struct {
 	messageDigest string
 	status        string
 	gate          string
+	decision      string
+	decided       string // how it has closed a gate
 }
 
 // A text is an [opt.Text] as it goes into the tables.
@@ -47,6 +49,8 @@ func newEntry(objectiveID string, e opt.Event) (*entry, error) {
 	var d documents
 	n := &entry{Event: e, doc: d.of(true, e), given: d.of(len(e.Given) > 0, e.Given)}
 	n.status, n.gate, n.message = d.of(e.Status != nil, e.Status), d.of(e.Gate != nil, e.Gate), d.of(e.Message != nil, e.Message)
+	decided := e.Decided()
+	n.decision, n.decided = d.of(e.Decision != nil, e.Decision), d.of(decided != nil, decided)
 	switch e.Kind {
 	case opt.ObjectiveOpened:
 		n.thing, n.text = d.of(true, bareObjective(*e.Objective)), d.text(e.Objective.Text())

@@ -25,7 +25,7 @@ func rich(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	rootWaits := s.rootMoved(opt.TaskInputRequired)
 	rootWaits.Gate, rootWaits.Status = g, g.Message(o.ContextID, root)
 	s.record(planAdded(o, 0, 2), s.rootMoved(opt.TaskWorking), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false))
-	s.record(s.waits(0, 0, g), rootWaits, said(root, task, "m-1", opt.Accepted), s.piece(0, 0, "a", "two", true), s.moved(0, 0, opt.TaskCompleted))
+	s.record(s.waits(0, 0, g), rootWaits, s.decided(new(opt.Chain), 0, 0, "ann", opt.Accepted), said(root, task, "m-1", opt.Accepted), s.piece(0, 0, "a", "two", true), s.moved(0, 0, opt.TaskCompleted))
 	s.as("another source", j).record(said(root, "", "m-2", opt.Noted), answered("c-1", opt.CommandAnswer{Revision: 1}))
 	for _, id := range []string{"b-1", "b-2", "b-3"} {
 		if err := j.WriteBlob(t.Context(), o.ID, id, []byte("a blob of "+o.ID)); err != nil {
@@ -77,6 +77,7 @@ func (s *scribe) gone(j *journal.Journal) {
 		"Objective":          func() error { _, err := j.Objective(ctx, tenant, id); return err },
 		"Kept":               func() error { _, err := j.Kept(ctx, tenant, id); return err },
 		"Keep":               func() error { return j.Keep(ctx, tenant, id, at(0)) },
+		"Decisions":          func() error { _, err := j.Decisions(ctx, tenant, id, 0, 1); return err },
 		"Record, much later": func() error { return ended(s.again(0)) },
 	} {
 		if err := read(); !errors.Is(err, opt.ErrUnknown) {

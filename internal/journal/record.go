@@ -98,6 +98,11 @@ func (r *recording) enter(e *entry) error {
 	if err != nil || !kept {
 		return err
 	}
+	if e.Decision != nil {
+		if err := r.addDecision(e); err != nil {
+			return err
+		}
+	}
 	_, err = r.c.exec("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), e.doc)
 	r.o.seq++
 	return err

@@ -243,7 +243,7 @@ func whichTasks(tenant string, f opt.TaskFilter) (from, where string, a args) {
 // selectViews returns the query for tasks from the table, which scanView reads.
 func selectViews(from, rest string) string {
 	return `SELECT t.id, t.objective_id, t.plan_id, t.idx, t.context_id, t.state, t.status_at, t.status_id, t.attempt,
-			t.name, t.message_id, t.digest, t.said, t.gate, t.dependencies, t.metadata,
+			t.name, t.message_id, t.digest, t.said, t.gate, t.decided, t.dependencies, t.metadata,
 			o.seq, o.attempt, o.paused, o.queued_at, o.principal, o.name, o.message_id, o.digest, o.stopping, COALESCE(p.stopping, '')
 		FROM ` + from + ` JOIN objectives o ON o.id = t.objective_id LEFT JOIN plans p ON p.id = t.plan_id` + rest
 }

@@ -20,7 +20,7 @@ type viewRow struct {
 func scanView(row scanner) (viewRow, error) {
 	var v viewRow
 	var at int64
-	var said, gate, dependencies, metadata []byte
+	var said, gate, decided, dependencies, metadata []byte
 	var ofObjective struct {
 		attempt                           int
 		paused                            bool
@@ -28,14 +28,14 @@ func scanView(row scanner) (viewRow, error) {
 		name, message, digest, stop, plan string
 	}
 	err := row.Scan(&v.Task.ID, &v.ObjectiveID, &v.PlanID, &v.Index, &v.Task.ContextID, &v.State, &at, &v.statusID, &v.Attempt,
-		&v.Name, &v.MessageID, &v.Digest, &said, &gate, &dependencies, &metadata,
+		&v.Name, &v.MessageID, &v.Digest, &said, &gate, &decided, &dependencies, &metadata,
 		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, &ofObjective.name, &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &ofObjective.plan)
 	if err != nil {
 		return v, err
 	}
 	v.Task.Status = a2a.TaskStatus{State: v.State.A2A(), At: a2a.AtMillis(at)}
 	var g *opt.Gate
-	err = errors.Join(decode(said, &v.Task.Status.Message), decode(gate, &g), decode(dependencies, &v.Dependencies), decode(metadata, &v.Task.Metadata))
+	err = errors.Join(decode(said, &v.Task.Status.Message), decode(gate, &g), decode(decided, &v.Decided), decode(dependencies, &v.Dependencies), decode(metadata, &v.Task.Metadata))
 	if v.IsRoot = v.PlanID == ""; v.IsRoot {
 		v.present = v.Index == ofObjective.attempt
 		v.Index, v.Name = 0, ofObjective.name

@@ -1,6 +1,7 @@
-// Package signing signs deliveries to webhooks, so that a receiver can tell that
-// they come from this installation and are unchanged. A [Keeper] signs with keys
-// that all processes share through a [Store], and publishes their public parts.
+// Package signing signs deliveries to webhooks and statements about decisions, so
+// that others can tell that they come from this installation and are unchanged. A
+// [Keeper] signs with keys that all processes share through a [Store], and publishes
+// their public parts.
 //
 // Keys are renewed without a gap. A new key is published for an hour before it
 // signs, longer than receivers keep the list; the former one stays published for
@@ -90,9 +91,7 @@ func (k *Keeper) Sign(ctx context.Context, deliveryID, taskID string, body []byt
 	if err != nil {
 		return "", err
 	}
-	with := keys[signs(keys, now)]
-	signer, err := jose.NewSigner(
-		jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: with.private, KeyID: with.id}}, (&jose.SignerOptions{}).WithType("JWT"))
+	signer, err := keys[signs(keys, now)].signer("JWT")
 	if err != nil {
 		return "", fmt.Errorf("sign a delivery: %w", err)
 	}

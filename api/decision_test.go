@@ -1,0 +1,244 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/opt"
+)
+
+// decisions returns a page of the decisions of an objective.
+func (s *fixture) decisions(t *testing.T, objectiveID, query string, headers ...string) node {
+	t.Helper()
+	status, page := s.page(t, http.MethodGet, "/v1/objectives/"+objectiveID+"/decisions"+query, "", headers...)
+	if status != http.StatusOK {
+		t.Fatalf("%s: status %d: %v", query, status, page)
+	}
+	return page
+}
+
+// verified checks the chains of a page with all decisions, and returns who got which
+// verdict.
+func verified(t *testing.T, page node) (verdicts []string) {
+	t.Helper()
+	var chains opt.Chains
+	var head opt.DecisionHead
+	list, _ := page.at("decisions").v.([]any)
+	for i := range list {
+		if err := chains.Add([]byte(node{list[i]}.String())); err != nil {
+			t.Error(err)
+		}
+		d := node{list[i]}
+		verdicts = append(verdicts, strings.TrimSpace(fmt.Sprint(d.at("decidedBy"), " ", d.at("action"), " ", d.at("verdict"), " ", d.at("closed"))))
+	}
+	if err := json.Unmarshal([]byte(page.at("head").String()), &head); err != nil {
+		t.Fatal(err)
+	}
+	if err := chains.End(head); err != nil {
+		t.Error(err)
+	}
+	return verdicts
+}
+
+// Each reply that a workflow judges is in a chain: refused of every kind, votes,
+// questions, and what closes the gate. The others are in the log. No refusal changes the
+// gate.
+func TestListDecisions(t *testing.T) {
+	core, logs := observer.New(zap.WarnLevel)
+	s := newService(t, func(c *config) { c.Log = zap.New(core) })
+	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-1"
+	s.send(t, "m", "guarded")
+	gate := func() string {
+		n := s.must(t, "GetTask", `{"id":"`+task+`"}`).at("metadata", "openwop", "interrupt")
+		object, _ := n.v.(map[string]any)
+		delete(object, "exchanges")
+		delete(object, "votes")
+		return n.String()
+	}
+	before := gate()
+	const accept, user = `{"data":{"action":"accept"}}`, "ROLE_USER"
+	for i, step := range []struct{ who, parts, role, code, reason string }{
+		{"acme/ann", accept, user, "-32000", ""},
+		{"acme/mallory", accept, user, "-32000", ""},
+		{"acme/bob", `{"data":{"action":"accept","objectDigest":"sha256:00"}}`, user, "-32602", ""},
+		{"acme/ann", `{"data":{"action":"ask","question":"Why?"}}`, user, "", ""},
+		{"acme/bob", accept, user, "", ""},
+		{"acme/bob", accept, user, "-32004", ""},
+		{"rival/bob", accept, user, "-32001", "Task not found"},
+		{"acme/carol runs:create", accept, user, "-32000", "Permission denied: needs the scope approvals:respond"},
+		{"acme/carol", `{"data":{"action":"explode"}}`, user, "-32602", "Invalid parameters: message.parts[0].data.action"},
+		{"acme/carol", `{"data":{"action":"accept"}},{"text":"reject"}`, user, "-32602", "Invalid parameters: message.parts[1]"},
+		{"acme/carol", `{"data":{"action":"accept","interruptId":"` + task + `:7"}}`, user, "-32004", "This operation is not supported: the task does not wait for this decision"},
+		{"acme/carol", accept, "ROLE_AGENT", "-32602", "Invalid parameters: message.role"},
+	} {
+		n := s.call(t, "SendMessage", fmt.Sprintf(`{"message":{"messageId":"r%d","taskId":%q,"role":%q,"parts":[%s]}}`,
+			i, task, step.role, step.parts), "Authorization", "Bearer "+step.who)
+		if got := n.at("error", "code").String(); got != step.code {
+			t.Errorf("step %d, %s: code %q, want %q: %v", i, step.who, got, step.code, n)
+		}
+		if after := gate(); after != before {
+			t.Errorf("step %d, %s: the gate has changed:\n%s\n%s", i, step.who, before, after)
+		}
+		var told []string
+		for _, entry := range logs.TakeAll() {
+			fields := entry.ContextMap()
+			tenant, who, _ := strings.Cut(strings.Fields(step.who)[0], "/")
+			if entry.Message != "Refused an answer" || fields["tenant"] != tenant || fields["principal"] != who || fields["taskId"] != task {
+				t.Errorf("step %d: the log has %s %v", i, entry.Message, fields)
+			}
+			told = append(told, fmt.Sprint(fields["reason"]))
+		}
+		if diff := cmp.Diff(strings.Fields(step.reason), strings.Fields(strings.Join(told, " "))); diff != "" {
+			t.Errorf("step %d, reasons in the log (-want +got):\n%s", i, diff)
+		}
+	}
+	s.say(t, task, "last", accept, "", "Authorization", "Bearer acme/carol")
+	page := s.decisions(t, root, "")
+	want := []string{
+		"ann accept not-allowed", "mallory accept not-allowed", "bob accept other-object", "ann ask accepted", "bob accept accepted", "bob accept has-voted",
+		"carol accept accepted true",
+	}
+	if diff := cmp.Diff(want, verified(t, page)); diff != "" {
+		t.Errorf("decisions (-want +got):\n%s", diff)
+	}
+	first := page.at("decisions", "2")
+	for member, want := range map[string]string{
+		"objectiveId": root, "planId": "plan-" + u("m") + "-1", "attempt": "1", "taskId": task, "interruptId": task + ":1", "kind": "approval", "n": "3",
+		"messageId": "r2", "seenDigest": "sha256:00", "previous": page.at("decisions", "1", "hash").String(),
+	} {
+		if got := first.at(member).String(); got != want {
+			t.Errorf("%s is %q, want %q", member, got, want)
+		}
+	}
+	if digest := first.at("objectDigest").String(); !strings.HasPrefix(digest, "sha256:") || digest == "sha256:00" {
+		t.Errorf("the digest of the object is %q", digest)
+	}
+	if strings.Contains(page.String(), "Why?") {
+		t.Errorf("decisions hold content: %v", page)
+	}
+}
+
+// Answers by the page about the gate go the same ways.
+func TestListDecisions_answers(t *testing.T) {
+	core, logs := observer.New(zap.WarnLevel)
+	s := newService(t, func(c *config) { c.Log = zap.New(core) })
+	s.send(t, "m", "approve")
+	path := "/v1/interrupts/" + gateOf("m") + "/answer"
+	for _, auth := range []string{"Bearer rival/rob", limitedTo("runs:read"), ""} {
+		body := `{"action":"accept","messageId":"m-1"}`
+		if auth == "" {
+			body = `{"action":"explode"}`
+		}
+		if status, got := s.page(t, http.MethodPost, path, body, "Authorization", auth); status == http.StatusOK {
+			t.Errorf("%q is not refused: %v", auth, got)
+		}
+	}
+	s.page(t, http.MethodPost, path, `{"action":"accept"}`)
+	s.page(t, http.MethodPost, path, `{"action":"accept"}`) // a repeat
+	s.page(t, http.MethodPost, path, `{"action":"reject"}`) // late
+	var told []string
+	for _, entry := range logs.FilterMessage("Refused an answer").All() {
+		told = append(told, fmt.Sprint(entry.ContextMap()["reason"], " ", entry.ContextMap()["interruptId"]))
+	}
+	gate := " " + gateOf("m")
+	want := []string{
+		"Interrupt not found" + gate, "Permission denied: needs the scope approvals:respond <nil>", "Invalid parameters: action" + gate,
+		"This operation is not supported: the task has ended" + gate,
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("the log (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"ann accept accepted true"}, verified(t, s.decisions(t, "obj-"+u("m"), ""))); diff != "" {
+		t.Errorf("decisions (-want +got):\n%s", diff)
+	}
+}
+
+func TestListDecisions_pages(t *testing.T) {
+	s := newService(t)
+	root := "obj-" + u("m")
+	s.send(t, "m", "outline")
+	if page := s.decisions(t, root, ""); page.at("decisions").String() != "[]" || page.at("head", "chains").String() != "[]" || page.at("totalSize").String() != "0" {
+		t.Errorf("before the first decision: %v", page)
+	}
+	for i := range 4 {
+		s.say(t, root, fmt.Sprint("q", i), `{"data":{"action":"ask","question":"Why?"}}`, "")
+	}
+	s.say(t, root, "a", `{"data":{"action":"accept"}}`, "")
+	whole := s.decisions(t, root, "")
+	var got []any
+	token, pages := "", 0
+	for ; pages == 0 || token != ""; pages++ {
+		page := s.decisions(t, root, "?pageSize=2&pageToken="+token)
+		list, _ := page.at("decisions").v.([]any)
+		got = append(got, list...)
+		token = page.at("nextPageToken").String()
+		if page.at("totalSize").String() != "5" || page.at("pageSize").String() != "2" {
+			t.Errorf("page %d: %v", pages, page)
+		}
+	}
+	if diff := cmp.Diff(whole.at("decisions").v, any(got)); diff != "" || pages != 3 {
+		t.Errorf("%d pages, by page (-want +got):\n%s", pages, diff)
+	}
+	other := s.decisions(t, root, "?pageSize=2").at("nextPageToken").String()
+	s.send(t, "m2", "approve")
+	for name, tt := range map[string]struct {
+		path   string
+		auth   string
+		status int
+		error  string
+	}{
+		"another tenant":          {"/v1/objectives/" + root + "/decisions", "Bearer rival/rob", 404, "objective_not_found"},
+		"unknown":                 {"/v1/objectives/obj-x/decisions", "", 404, "objective_not_found"},
+		"too long":                {"/v1/objectives/" + strings.Repeat("x", 400) + "/decisions", "", 404, "objective_not_found"},
+		"without the scope":       {"/v1/objectives/" + root + "/decisions", limitedTo("approvals:respond"), 403, "permission_denied"},
+		"a token of another list": {"/v1/objectives/obj-" + u("m2") + "/decisions?pageToken=" + other, "", 400, "invalid_params"},
+	} {
+		status, got := s.page(t, http.MethodGet, tt.path, "", "Authorization", tt.auth)
+		if status != tt.status || got.at("error").String() != tt.error {
+			t.Errorf("%s: status %d: %v", name, status, got)
+		}
+	}
+}
+
+// With a key, the head is signed: all of it but the signature.
+func TestListDecisions_signed(t *testing.T) {
+	s := newService(t, func(c *config) {
+		c.SignHead = func(_ context.Context, statement []byte) (string, error) { return "signed " + string(statement), nil }
+	})
+	s.send(t, "m", "approve")
+	s.say(t, "obj-"+u("m"), "a", `{"text":"accept"}`, "")
+	var head opt.DecisionHead
+	if err := json.Unmarshal([]byte(s.decisions(t, "obj-"+u("m"), "").at("head").String()), &head); err != nil {
+		t.Fatal(err)
+	}
+	if want := "signed " + string(head.Statement()); head.Signature != want || head.Count != 1 || head.At.IsZero() {
+		t.Errorf("signature %s, want %s", head.Signature, want)
+	}
+}
+
+// How a gate was closed stays in the metadata of its task and of the root task, in both
+// versions.
+func TestGate_decided(t *testing.T) {
+	s := newService(t)
+	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
+	s.send(t, "m", "approve")
+	s.say(t, root, "a", `{"data":{"action":"reject","feedback":"not yet"}}`, "")
+	want := `{"action":"reject","decidedAt":"2026-03-01T09:30:00.800Z","decidedBy":"ann","feedback":"not yet","interruptId":"` + task + `:1"}`
+	for _, id := range []string{root, task} {
+		v10 := s.must(t, "GetTask", `{"id":"`+id+`"}`)
+		v03 := s.callIn(t, "0.3", "tasks/get", `{"id":"`+id+`"}`).at("result")
+		for version, got := range map[string]node{"1.0": v10, "0.3": v03} {
+			if diff := cmp.Diff(`{"decision":`+want+`}`, got.at("metadata", "openwop").String()); diff != "" {
+				t.Errorf("%s in %s (-want +got):\n%s", id, version, diff)
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package service
+
+import (
+	"cmp"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"longhaul/opt"
+)
+
+// An Answering says that a call answers a gate, and which one as far as it says so.
+type Answering struct {
+	TaskID string // that the message names
+	GateID string
+	judged bool // a workflow has judged it or will: then its verdict is in a chain of decisions
+}
+
+// Answers returns what p answers, nil if its message decides nothing.
+func (p SendParams) Answers() *Answering {
+	a := &Answering{TaskID: cmp.Or(p.Hints.TaskID, p.Message.TaskID), GateID: p.Gate}
+	switch {
+	case p.Decision != nil:
+		a.GateID = cmp.Or(p.Gate, p.Decision.GateID)
+	case p.BadDecision == nil && p.Gate == "" && (a.TaskID == "" || wordIn(p.Message) == ""):
+		return nil
+	}
+	return a
+}
+
+// judged notes that the answer of c is in a chain, or will be.
+func (c *Call) judged() {
+	if c.Answer != nil {
+		c.Answer.judged = true
+	}
+}
+
+// refuseAnswer logs an answer to a gate that no workflow judges, so that it is in no
+// chain. Content of the answer is not logged, and of the ids only those that are well
+// formed.
+func (s *calls) refuseAnswer(c *Call, f *Fault) {
+	if c.Answer == nil || c.Answer.judged || f.Kind <= RateLimited { // which are no refusals
+		return
+	}
+	fields := []zap.Field{
+		zap.String("requestId", c.RequestID), zap.String("tenant", c.Tenant), zap.String("principal", c.Principal), zap.String("reason", refusalOf(f)),
+	}
+	taskOfGate, _ := opt.TaskOfGate(c.Answer.GateID)
+	for _, id := range []struct{ name, id, task string }{
+		{"taskId", c.Answer.TaskID, c.Answer.TaskID}, {"interruptId", c.Answer.GateID, taskOfGate},
+	} {
+		if _, ok := opt.ParseID(id.task); ok {
+			fields = append(fields, zap.String(id.name, id.id))
+		}
+	}
+	s.log.Warn("Refused an answer", fields...)
+}
+
+// refusalOf returns why an answer was refused, without anything that its sender has
+// chosen.
+func refusalOf(f *Fault) string {
+	if f.Kind != InvalidParams {
+		return f.Message
+	}
+	field := f.Violations[0].Field
+	if strings.Contains(field, "metadata") { // its keys are the sender's
+		return "Invalid parameters"
+	}
+	return "Invalid parameters: " + field
+}

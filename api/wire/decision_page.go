@@ -1,0 +1,34 @@
+package wire
+
+import (
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+type decisionPage struct {
+	ObjectiveID string           `json:"objectiveId"`
+	Decisions   []opt.Decision   `json:"decisions"`
+	Head        opt.DecisionHead `json:"head"`
+	Next        string           `json:"nextPageToken"`
+	Size        int              `json:"pageSize"`
+	Total       int64            `json:"totalSize"`
+}
+
+// ReadDecisionList reads the params of a list of decisions.
+func ReadDecisionList(r *Reader) service.DecisionListParams {
+	o := r.params()
+	return service.DecisionListParams{ObjectiveID: o.needText("id"), Limit: o.pageSize(maxPage), PageToken: o.text("pageToken")}
+}
+
+// DecisionPage returns a page of decisions. It is the same in all versions: hashes are
+// made of these members.
+func DecisionPage(_ Version, p service.DecisionPage) any {
+	out := decisionPage{p.Head.ObjectiveID, p.Decisions, p.Head, p.Next, p.Size, p.Head.Count}
+	if out.Decisions == nil {
+		out.Decisions = []opt.Decision{}
+	}
+	if out.Head.Chains == nil {
+		out.Head.Chains = []opt.ChainHead{}
+	}
+	return out
+}

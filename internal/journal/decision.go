@@ -1,0 +1,74 @@
+package journal
+
+import (
+	"context"
+	"errors"
+
+	"longhaul/opt"
+)
+
+// addDecision adds the decision in e to the table, and to its task and the root task
+// if it has closed the gate.
+func (r *recording) addDecision(e *entry) error {
+	d := e.Decision
+	_, err := r.c.exec("INSERT INTO decisions (objective_id, seq, plan_id, attempt, n, doc) VALUES ($1, $2, $3, $4, $5, $6)",
+		r.objectiveID, r.seq(), d.PlanID, d.Attempt, d.N, e.decision)
+	if err != nil || e.decided == "" {
+		return err
+	}
+	_, err = r.c.exec("UPDATE tasks SET decided = $3 WHERE objective_id = $4 AND id IN ($1, $2)",
+		d.TaskID, opt.RootID(r.objectiveID, r.o.attempt), e.decided, r.objectiveID)
+	return err
+}
+
+// Decisions returns a page of at most limit decisions of an objective that come after
+// a position, and the head of them all, in one state of the journal. The objectives of
+// other tenants are unknown.
+func (j objectiveReader) Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (p opt.DecisionPage, err error) {
+	p.Last = after
+	err = j.snapshot(ctx, func(c *conn) error {
+		var id string
+		found, err := c.get("SELECT id FROM objectives WHERE id = $1 AND tenant = $2", args{objectiveID, tenant}, &id)
+		if err == nil && !found {
+			err = unknown("objective", objectiveID)
+		}
+		if err != nil {
+			return err
+		}
+		err = c.each("SELECT seq, doc FROM decisions WHERE objective_id = $1 AND seq > $2 ORDER BY seq"+atMost(3), args{objectiveID, int64(after), limit + 1},
+			func(row scanner) error {
+				seq, d, err := scanDecision(row)
+				if p.More = len(p.Decisions) == limit; !p.More {
+					p.Decisions, p.Last = append(p.Decisions, d), opt.DecisionCursor(seq)
+				}
+				return err
+			})
+		if err == nil {
+			p.Head, err = decisionHead(c, objectiveID)
+		}
+		return err
+	})
+	return p, err
+}
+
+func scanDecision(row scanner) (seq int64, d opt.Decision, err error) {
+	var doc []byte
+	err = row.Scan(&seq, &doc)
+	return seq, d, errors.Join(err, decode(doc, &d))
+}
+
+// decisionHead returns the ends of the chains of an objective, without a time.
+func decisionHead(c *conn, objectiveID string) (opt.DecisionHead, error) {
+	h := opt.DecisionHead{ObjectiveID: objectiveID}
+	if _, err := c.get("SELECT COUNT(*) FROM decisions WHERE objective_id = $1", args{objectiveID}, &h.Count); err != nil {
+		return h, err
+	}
+	err := c.each(`SELECT d.seq, d.doc FROM decisions d WHERE d.objective_id = $1 AND NOT EXISTS (SELECT 1 FROM decisions later
+			WHERE later.objective_id = d.objective_id AND later.plan_id = d.plan_id AND later.attempt = d.attempt AND later.n > d.n)
+		ORDER BY d.plan_id, d.attempt, d.seq`, args{objectiveID}, func(row scanner) error {
+		_, d, err := scanDecision(row)
+		h.Chains = append(h.Chains, opt.ChainHead{PlanID: d.PlanID, Attempt: d.Attempt, Chain: opt.Chain{N: d.N, Hash: d.Hash}})
+		return err
+	})
+	return h, err
+}

@@ -1,0 +1,160 @@
+package journal_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// decided returns the event that records a reply of a principal to the gate of the
+// m-th task of the n-th plan, as the next decision of a chain.
+func (s *scribe) decided(chain *opt.Chain, n, m int, by string, v opt.Verdict) opt.Event {
+	e := said(s.task(n, m), "", fmt.Sprintf("m-%s-%d", by, chain.N), v)
+	e.Reply = &opt.Reply{GateID: opt.GateID(s.task(n, m), 1), MessageID: e.Message.MessageID, Action: opt.Accept, DecidedBy: by, At: at(7), Feedback: "fine"}
+	e.Decision = chain.Add(opt.Decision{
+		ObjectiveID: s.objective.ID, PlanID: s.plan(n), Attempt: 1, TaskID: s.task(n, m), GateID: e.Reply.GateID, Kind: opt.Approval,
+		Action: opt.Accept, Verdict: v, Closed: v == opt.Accepted, DecidedBy: by, DecidedAt: at(7), MessageID: e.Message.MessageID,
+	})
+	return e
+}
+
+// ledger records an objective with two plans, and five decisions in their chains.
+func ledger(t *testing.T, j *journal.Journal) (s *scribe, want []opt.Decision, head opt.DecisionHead) {
+	s = begin(t, j, newObjective())
+	s.record(planAdded(s.objective, 0, 1), planAdded(s.objective, 1, 1), s.waits(0, 0, gate(s.task(0, 0), opt.Approval, 1)))
+	var first, second opt.Chain
+	for _, e := range []opt.Event{
+		s.decided(&first, 0, 0, "eve", opt.NotAllowed), s.decided(&second, 1, 0, "bob", opt.NotWaiting), s.decided(&first, 0, 0, "mallory", opt.NotAllowed),
+		s.decided(&first, 0, 0, "ann", opt.Accepted), s.decided(&first, 0, 0, "bob", opt.NotWaiting),
+	} {
+		s.record(e)
+		want = append(want, *e.Decision)
+	}
+	return s, want, opt.DecisionHead{ObjectiveID: s.objective.ID, Count: 5, Chains: []opt.ChainHead{
+		{PlanID: s.plan(0), Attempt: 1, Chain: first}, {PlanID: s.plan(1), Attempt: 1, Chain: second},
+	}}
+}
+
+func TestDecisions(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s, want, head := ledger(t, open())
+		var got []opt.Decision
+		var chains opt.Chains
+		for after, more := opt.DecisionCursor(0), true; more; {
+			p, err := s.j.Decisions(t.Context(), tenant, s.objective.ID, after, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(head, p.Head); diff != "" {
+				t.Errorf("head after %d (-want +got):\n%s", after, diff)
+			}
+			if len(p.Decisions) > 2 || len(p.Decisions) == 0 {
+				t.Fatalf("%d on a page", len(p.Decisions))
+			}
+			for _, d := range p.Decisions {
+				got = append(got, d)
+				if err := chains.Add(a2a.DataPart(d).Data); err != nil {
+					t.Error(err)
+				}
+			}
+			after, more = p.Last, p.More
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("decisions (-want +got):\n%s", diff)
+		}
+		if err := chains.End(head); err != nil {
+			t.Error(err)
+		}
+		if p, err := s.j.Decisions(t.Context(), tenant, s.objective.ID, 1000, 2); err != nil || len(p.Decisions) > 0 || p.More || p.Last != 1000 {
+			t.Errorf("after the last one: %+v, %v", p, err)
+		}
+	})
+}
+
+func TestDecisions_unknown(t *testing.T) {
+	s, _, _ := ledger(t, openFile(t, ""))
+	for _, of := range [][2]string{{"globex", s.objective.ID}, {tenant, newObjective().ID}} {
+		if p, err := s.j.Decisions(t.Context(), of[0], of[1], 0, 10); !errors.Is(err, opt.ErrUnknown) || len(p.Decisions) > 0 {
+			t.Errorf("%s of %s: %+v, %v", of[1], of[0], p, err)
+		}
+	}
+	none := begin(t, s.j, newObjective())
+	want := opt.DecisionPage{Head: opt.DecisionHead{ObjectiveID: none.objective.ID}}
+	got, err := s.j.Decisions(t.Context(), tenant, none.objective.ID, 0, 10)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v, without decisions (-want +got):\n%s", err, diff)
+	}
+}
+
+// A batch that is recorded again changes nothing.
+func TestDecisions_again(t *testing.T) {
+	j := openFile(t, "")
+	s := begin(t, j, newObjective())
+	var chain opt.Chain
+	b := s.batch(planAdded(s.objective, 0, 1), s.waits(0, 0, gate(s.task(0, 0), opt.Approval, 1)), s.decided(&chain, 0, 0, "ann", opt.Accepted))
+	if err := j.Record(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	want := dump(t, j)
+	if err := j.Record(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, dump(t, j)); diff != "" {
+		t.Errorf("recording again changed something (-before +after):\n%s", diff)
+	}
+}
+
+// How a gate was closed is shown at its task and at the root task. Replies that close
+// no gate are not.
+func TestTask_decided(t *testing.T) {
+	j := openFile(t, "")
+	s, _, _ := ledger(t, j)
+	want := &opt.Decided{GateID: opt.GateID(s.task(0, 0), 1), Action: opt.Accept, DecidedBy: "ann", At: at(7), Feedback: "fine"}
+	for id, want := range map[string]*opt.Decided{s.objective.ID: want, s.task(0, 0): want, s.task(1, 0): nil} {
+		if diff := cmp.Diff(want, s.view(id).Decided); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", id, diff)
+		}
+	}
+}
+
+// A record that was changed in the file is found by those who check it.
+func TestDecisions_altered(t *testing.T) {
+	s, _, _ := ledger(t, openFile(t, ""))
+	if err := s.j.Script(t.Context(), `UPDATE decisions SET doc = replace(doc, '"not-allowed"', '"accepted"') WHERE n = 2`); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.j.Decisions(t.Context(), tenant, s.objective.ID, 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chains opt.Chains
+	for _, d := range p.Decisions {
+		if err = chains.Add(a2a.DataPart(d).Data); err != nil {
+			break
+		}
+	}
+	want := &opt.DecisionError{Position: 3}
+	got, _ := errors.AsType[*opt.DecisionError](err)
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(opt.DecisionError{}, "Reason")); diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// Events that were recorded before there were chains are read as before.
+func TestDecisions_earlierEvents(t *testing.T) {
+	var e opt.Event
+	if err := json.Unmarshal([]byte(`{"n":1,"kind":"message-added","taskId":"t","reply":{"gateId":"g","decidedBy":"ann","decidedAt":"2026-03-01T09:00:00Z"},"verdict":"accepted"}`), &e); err != nil {
+		t.Fatal(err)
+	}
+	if e.Decision != nil || e.Decided() != nil {
+		t.Errorf("a decision appears: %+v", e.Decision)
+	}
+}

@@ -1,0 +1,77 @@
+package opt
+
+import (
+	"encoding/json"
+
+	"longhaul/a2a"
+)
+
+// A DecisionHead says where the chains of an objective end at a time. Whoever keeps one
+// can prove later that a decision was removed from the end of a chain.
+type DecisionHead struct {
+	ObjectiveID string      `json:"objectiveId"`
+	Count       int64       `json:"count"`  // of decisions, in all chains
+	Chains      []ChainHead `json:"chains"` // by plan and attempt
+	At          a2a.Time    `json:"at"`
+
+	// Signature is a JWS of [DecisionHead.Statement]; "" if the server has no key.
+	Signature string `json:"signature,omitempty"`
+}
+
+// A ChainHead is the end of the chain of one attempt at a plan.
+type ChainHead struct {
+	PlanID  string `json:"planId"`
+	Attempt int    `json:"attempt"`
+	Chain
+}
+
+// Statement returns what is signed: h without its signature, as JSON in the canonical
+// form of RFC 8785.
+func (h DecisionHead) Statement() []byte {
+	h.Signature = ""
+	if h.Chains == nil {
+		h.Chains = []ChainHead{}
+	}
+	return a2a.Canonical(a2a.DataPart(h).Data)
+}
+
+// A DecisionCursor is a position in the decisions of an objective: the number of the
+// event that brought the last one.
+type DecisionCursor int64
+
+// A DecisionPage is a page of the decisions of an objective, in the order in which
+// they were recorded.
+type DecisionPage struct {
+	Decisions []Decision
+	Last      DecisionCursor // of the last one
+	More      bool           // there are others after it
+	Head      DecisionHead   // of all decisions, not signed
+}
+
+// A Decided says how a gate was closed, for the metadata of its task.
+type Decided struct {
+	GateID    string   `json:"interruptId"`
+	Action    Action   `json:"action,omitempty"` // of an approval
+	DecidedBy string   `json:"decidedBy"`
+	At        a2a.Time `json:"decidedAt"`
+	Feedback  string   `json:"feedback,omitempty"`
+}
+
+// Decided returns how e has closed a gate, nil if it has closed none.
+func (e Event) Decided() *Decided {
+	d := e.Decision
+	if d == nil || !d.Closed {
+		return nil
+	}
+	out := &Decided{GateID: d.GateID, Action: d.Action, DecidedBy: d.DecidedBy, At: d.DecidedAt}
+	if e.Reply != nil {
+		out.Feedback = e.Reply.Remark()
+	}
+	return out
+}
+
+// members returns the members of a JSON object.
+func members(doc []byte) (m map[string]json.RawMessage, err error) {
+	err = json.Unmarshal(doc, &m)
+	return m, err
+}
