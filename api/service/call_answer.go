@@ -13,7 +13,7 @@ import (
 type Answering struct {
 	TaskID string // that the message names
 	GateID string
-	judged bool // a workflow has judged it or will: then its verdict is in a chain of decisions
+	judged bool // a workflow has judged it: then its verdict is in a chain of decisions
 }
 
 // Answers returns what p answers, nil if its message decides nothing.
@@ -28,10 +28,10 @@ func (p SendParams) Answers() *Answering {
 	return a
 }
 
-// judged notes that the answer of c is in a chain, or will be.
-func (c *Call) judged() {
-	if c.Answer != nil {
-		c.Answer.judged = true
+// judge notes that a workflow has judged the answer. A nil answer stays nil.
+func (a *Answering) judge() {
+	if a != nil {
+		a.judged = true
 	}
 }
 

@@ -131,7 +131,7 @@ func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 	w := s.cfg.Watch(v.ObjectiveID)
 	j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
 	if ok && err == nil {
-		c.judged()
+		c.Answer.judge()
 		err = verdict(j, l)
 	}
 	if !ok || err != nil {
@@ -262,7 +262,7 @@ func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Le
 			return false, err
 		}
 		pending = false
-		c.judged()
+		c.Answer.judge()
 		return true, verdict(j, l)
 	})
 	if err != nil || !pending {

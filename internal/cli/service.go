@@ -280,9 +280,8 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		CheckPush: checkPush(cfg.pushSettings, s.egress, s.log), CheckSample: checkPush(cfg.pushSettings, s.strict, s.log), PushStates: cfg.states(),
 		Idempotency:  repeats[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
-		Limits:   cfg.limits(),
-		SignHead: signHead(s.signing),
-		Log:      s.log,
+		Limits: cfg.limits(), SignHead: signHead(s.signing),
+		Log: s.log,
 	})
 	server := api.New(api.Config{
 		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,

@@ -7,9 +7,12 @@ import (
 	"longhaul/opt"
 )
 
-// addDecision adds the decision in e to the table, and to its task and the root task
-// if it has closed the gate.
-func (r *recording) addDecision(e *entry) error {
+// A decisionTable is the part of a recording that writes decisions.
+type decisionTable struct{ *recording }
+
+// add adds the decision in e, and shows it at its task and at the root task if it has
+// closed the gate.
+func (r decisionTable) add(e *entry) error {
 	d := e.Decision
 	_, err := r.c.exec("INSERT INTO decisions (objective_id, seq, plan_id, attempt, n, doc) VALUES ($1, $2, $3, $4, $5, $6)",
 		r.objectiveID, r.seq(), d.PlanID, d.Attempt, d.N, e.decision)
@@ -21,10 +24,13 @@ func (r *recording) addDecision(e *entry) error {
 	return err
 }
 
+// A decisionReader is the part of a Journal that lists decisions.
+type decisionReader struct{ *store }
+
 // Decisions returns a page of at most limit decisions of an objective that come after
 // a position, and the head of them all, in one state of the journal. The objectives of
 // other tenants are unknown.
-func (j objectiveReader) Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (p opt.DecisionPage, err error) {
+func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (p opt.DecisionPage, err error) {
 	p.Last = after
 	err = j.snapshot(ctx, func(c *conn) error {
 		var id string

@@ -37,6 +37,7 @@ type Journal struct {
 	*probe
 	taskReader
 	objectiveReader
+	decisionReader
 	eventReader
 	queues
 	blobs
@@ -64,7 +65,7 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 		return nil, err
 	}
 	return &Journal{
-		s, newProbe(s), newTaskReader(s), objectiveReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
+		s, newProbe(s), newTaskReader(s), objectiveReader{s}, decisionReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
 		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s}, signingKeys{s, cfg.Sealer},
 	}, nil
 }

@@ -99,7 +99,7 @@ func (r *recording) enter(e *entry) error {
 		return err
 	}
 	if e.Decision != nil {
-		if err := r.addDecision(e); err != nil {
+		if err := r.decisions().add(e); err != nil {
 			return err
 		}
 	}

@@ -88,5 +88,6 @@ func (r *recording) objectives() objectiveTable { return objectiveTable{r} }
 func (r *recording) plans() planTable           { return planTable{r} }
 func (r *recording) tasks() taskTable           { return taskTable{r} }
 func (r *recording) messages() messageTable     { return messageTable{r} }
+func (r *recording) decisions() decisionTable   { return decisionTable{r} }
 func (r *recording) artifacts() artifactTable   { return artifactTable{r} }
 func (r *recording) deliveries() deliveryTable  { return deliveryTable{r} }
