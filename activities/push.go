@@ -19,7 +19,7 @@ import (
 	"longhaul/opt"
 )
 
-// PushJournal keeps push configs and their deliveries.
+// PushJournal keeps push configs, notices, and the deliveries of both.
 type PushJournal interface {
 	// NextDelivery returns the earliest delivery of a config that is due. ok is
 	// false if there is none.
@@ -29,10 +29,11 @@ type PushJournal interface {
 	// removed. If s is abandoned, it removes c with all its deliveries that are due.
 	// Recording the same attempt again changes nothing.
 	NoteDelivery(ctx context.Context, c opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error)
+	// NextNotice is NextDelivery for the notices about a task to a channel.
+	NextNotice(ctx context.Context, taskID, channel string) (n opt.Notice, d opt.Delivery, ok bool, err error)
 }
 
-// A Sender sends a request to a URL that others have chosen. [egress.Client] is
-// one.
+// A Sender sends a request to a URL that others have chosen. [egress.Client] is one.
 type Sender interface {
 	Do(ctx context.Context, r *http.Request) (*http.Response, error)
 }
@@ -51,6 +52,7 @@ type Push struct {
 	// and its media type.
 	Notice  func(version string, u a2a.StatusUpdate) (mediaType string, body []byte, err error)
 	Signer  Signer                                 // nil signs nothing
+	To      Notifier                               // nil for a worker without channels for notices
 	Tried   func(class string, took time.Duration) // called after each attempt; may be nil
 	PerHost int                                    // attempts at a time at one host; 0 means 20
 }
@@ -93,8 +95,9 @@ type Delivered struct {
 	Busy    bool               `json:"busy,omitempty"` // there was no attempt
 	N       int64              `json:"n,omitempty"`
 	State   a2a.TaskState      `json:"state,omitempty"`
+	Notice  opt.NoticeKind     `json:"notice,omitempty"`
 	Status  opt.DeliveryStatus `json:"status,omitempty"`
-	Outcome string             `json:"outcome,omitempty"` // the status of HTTP, or a class of error
+	Outcome string             `json:"outcome,omitempty"` // the status of HTTP, "sent", or a class of error
 	Wait    int64              `json:"wait,omitempty"`    // milliseconds until the next attempt
 }
 
@@ -117,26 +120,27 @@ func newPusher(p *Push, log *zap.Logger) *pusher {
 }
 
 func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, error) {
-	c, d, ok, err := p.Journal.NextDelivery(ctx, r.TaskID, r.ConfigID)
+	next, ok, err := p.next(ctx, r)
 	if err != nil || !ok {
 		return Delivered{Idle: !ok}, err
 	}
-	out := Delivered{N: d.N, State: d.State, Status: opt.DeliveryDue}
-	leave, ok := p.hosts.enter(c.URL)
+	c, d := next.config, next.Delivery
+	out := Delivered{N: d.N, State: d.State, Notice: d.Notice, Status: opt.DeliveryDue}
+	leave, ok := p.hosts.enter(next.url)
 	if !ok {
 		out.Busy, out.Outcome, out.Wait = true, busyOutcome, backoff(min(r.Busy+2, busyMost), deliveryID(d)).Milliseconds()
 		return out, nil
 	}
 	defer leave()
 	began := time.Now()
-	tried := p.attempt(ctx, c, d)
+	tried := next.attempt(ctx)
 	if ctx.Err() != nil {
 		return Delivered{}, ctx.Err() // the worker stops: this is no fault of the receiver
 	}
 	if p.Tried != nil {
 		p.Tried(tried.outcome(), time.Since(began))
 	}
-	a := opt.DeliveryAttempt{N: d.Tries + 1, At: a2a.At(began), Status: tried.status, Error: tried.class}
+	a := opt.DeliveryAttempt{N: d.Tries + 1, At: a2a.At(began), Status: tried.Status, Error: tried.Class}
 	verdict, wait := tried.verdict(r, d)
 	out.Outcome = tried.outcome()
 	out.Status, err = p.Journal.NoteDelivery(ctx, c, d, a, verdict)
@@ -147,6 +151,23 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 		p.tell(d, out)
 	}
 	return out, err
+}
+
+// A due is a delivery that an attempt is made at.
+type due struct {
+	opt.Delivery
+	config  opt.PushConfig // of a notice only the names
+	url     string         // attempts to the same host share its places
+	attempt func(context.Context) Tried
+}
+
+// next returns the earliest delivery that is due; ok is false if there is none.
+func (p *pusher) next(ctx context.Context, r DeliverRequest) (next due, ok bool, err error) {
+	if channel, is := opt.ChannelIn(r.ConfigID); is {
+		return p.nextNotice(ctx, r, channel)
+	}
+	c, d, ok, err := p.Journal.NextDelivery(ctx, r.TaskID, r.ConfigID)
+	return due{d, c, c.URL, func(ctx context.Context) Tried { return p.attempt(ctx, c, d) }}, ok, err
 }
 
 // tell logs what a receiver misses from now on: a delivery that is dead, and a
@@ -162,25 +183,35 @@ func (p *pusher) tell(d opt.Delivery, out Delivered) {
 }
 
 // attempt sends one request.
-func (p *pusher) attempt(ctx context.Context, c opt.PushConfig, d opt.Delivery) tried {
+func (p *pusher) attempt(ctx context.Context, c opt.PushConfig, d opt.Delivery) Tried {
 	ctx, cancel := context.WithTimeout(ctx, attemptFor)
 	defer cancel()
 	request, err := p.request(ctx, c, d)
 	if err != nil {
 		p.log.Error("Cannot make the request of a delivery", zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.Error(err))
-		return tried{class: "internal"}
+		return Tried{Class: "internal"}
 	}
-	answer, err := p.Sender.Do(ctx, request)
+	out, err := Send(p.Sender, request)
 	if err != nil {
-		p.log.Debug("A delivery failed", zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.String("class", egress.Class(err)),
+		p.log.Debug("A delivery failed", zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.String("class", out.Class),
 			zap.String("rule", egress.Rule(err)))
-		return tried{class: egress.Class(err), final: egress.Final(err)}
+	}
+	return out
+}
+
+// Send sends a request and reads the answer. The error is the cause of a class.
+func Send(to Sender, r *http.Request) (Tried, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	answer, err := to.Do(ctx, r)
+	if err != nil {
+		return Tried{Class: egress.Class(err), Final: egress.Final(err)}, err
 	}
 	stop := time.AfterFunc(drainFor, cancel)
 	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection can be used again
 	stop.Stop()
 	_ = answer.Body.Close()
-	return tried{status: answer.StatusCode, retryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now())}
+	return Tried{Status: answer.StatusCode, RetryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now())}, nil
 }
 
 // request returns the request of a delivery.
@@ -225,41 +256,45 @@ func deliveryID(d opt.Delivery) string {
 	return fmt.Sprintf("%s/%s/%d", d.TaskID, url.PathEscape(d.ConfigID), d.N)
 }
 
-// A tried is the outcome of an attempt.
-type tried struct {
-	status     int    // of HTTP; 0 for none
-	class      string // of the error; "" for none
-	final      bool   // a repeat would fail in the same way
-	retryAfter time.Duration
+// A Tried is the outcome of an attempt. The zero value is a success without a
+// status.
+type Tried struct {
+	Status     int    // of HTTP; 0 for none
+	Class      string // of the error; "" for none
+	Final      bool   // a repeat would fail in the same way
+	RetryAfter time.Duration
 }
 
-func (t tried) outcome() string {
-	if t.class != "" {
-		return t.class
+func (t Tried) outcome() string {
+	switch {
+	case t.Class != "":
+		return t.Class
+	case t.Status == 0:
+		return "sent"
 	}
-	return strconv.Itoa(t.status)
+	return strconv.Itoa(t.Status)
 }
 
 // verdict returns the status of a delivery after an attempt and, if it is still
 // due, the milliseconds until the next one. Other answers of the 4xx class than
 // those that mean "later" end a delivery: a repeat would get the same answer.
-func (t tried) verdict(r DeliverRequest, d opt.Delivery) (opt.DeliveryStatus, int64) {
+func (t Tried) verdict(r DeliverRequest, d opt.Delivery) (opt.DeliveryStatus, int64) {
 	switch {
-	case t.status/100 == 2:
+	case t.Status/100 == 2, t.Status == 0 && t.Class == "":
 		return opt.DeliveryDone, 0
-	case t.status == http.StatusGone:
+	case t.Status == http.StatusGone && d.Notice == "": // a channel is not removed
 		return opt.DeliveryAbandoned, 0
-	case t.final:
+	case t.Final:
 		return opt.DeliveryDead, 0
-	case t.status == http.StatusRequestTimeout, t.status == http.StatusTooEarly, t.status == http.StatusTooManyRequests:
-	case t.status/100 == 4:
+	case t.Status == http.StatusRequestTimeout, t.Status == http.StatusTooEarly, t.Status == http.StatusTooManyRequests:
+	case t.Status/100 == 4:
 		return opt.DeliveryDead, 0
 	}
 	failures, elapsed := 1, time.Duration(0)
 	if r.N == d.N {
 		failures, elapsed = r.Failures+1, time.Duration(r.Elapsed)*time.Second
 	}
-	wait := max(backoff(failures, deliveryID(d)), t.retryAfter)
+	wait := max(backoff(failures, deliveryID(d)), t.RetryAfter)
 	if elapsed+wait > retryFor {
 		return opt.DeliveryDead, 0
 	}

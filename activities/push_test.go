@@ -52,6 +52,13 @@ func (j *pushJournal) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.De
 	return s, nil
 }
 
+func (j *pushJournal) NextNotice(_ context.Context, _, channel string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
+	if len(j.due) == 0 {
+		return n, d, false, nil
+	}
+	return opt.Notice{Kind: j.due[0].Notice, Tenant: channel}, j.due[0], true, nil
+}
+
 // A receiver answers each request in the same way, and keeps the last one.
 type receiver struct {
 	status  int
@@ -300,6 +307,10 @@ func (m many) NextDelivery(ctx context.Context, taskID, configID string) (opt.Pu
 	c, d, ok, err := m[taskID].NextDelivery(ctx, taskID, configID)
 	d.TaskID = taskID
 	return c, d, ok, err
+}
+
+func (m many) NextNotice(ctx context.Context, taskID, channel string) (opt.Notice, opt.Delivery, bool, error) {
+	return m[taskID].NextNotice(ctx, taskID, channel)
 }
 
 func (m many) NoteDelivery(ctx context.Context, c opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {

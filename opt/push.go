@@ -69,6 +69,7 @@ type Delivery struct {
 	At          a2a.Time // of the state
 	GateKind    string   // of the gate that waits; "" for none
 	GateID      string
+	Notice      NoticeKind // of a notice, which goes to a channel; "" for a state
 
 	Status   DeliveryStatus
 	Since    a2a.Time          // it is due; later than At for one that a client has asked to repeat

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -126,14 +127,15 @@ func (p *push) note(began a2a.Time, done activities.Delivered) {
 // describe shows the last attempt in Temporal's UI, without anything that is
 // secret.
 func (p *push) describe(ctx workflow.Context, done activities.Delivered) {
+	what := cmp.Or(string(done.Notice), string(done.State))
 	switch {
 	case done.Idle:
 		workflow.SetCurrentDetails(ctx, "Nothing is due.")
 	case done.Status != opt.DeliveryDue:
-		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s (%d): **%s** with %s.", done.State, done.N, done.Status, done.Outcome))
+		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s (%d): **%s** with %s.", what, done.N, done.Status, done.Outcome))
 	default:
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s (%d): attempt %d failed with %s. The next one is at %v.",
-			done.State, done.N, p.state.Failures, done.Outcome, p.state.Next))
+			what, done.N, p.state.Failures, done.Outcome, p.state.Next))
 	}
 }
 

@@ -56,6 +56,10 @@ func (h *hook) NextDelivery(context.Context, string, string) (c opt.PushConfig, 
 	return opt.PushConfig{URL: "https://example.com/" + sealed, Token: sealed, Scheme: "Bearer", Credentials: sealed}, h.due[0], true, nil
 }
 
+func (h *hook) NextNotice(context.Context, string, string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
+	return n, d, false, nil
+}
+
 func (h *hook) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -80,7 +80,7 @@ type deliveries struct{ pushes }
 // [Journal.PushesDue].
 func (j deliveries) PushSignal() <-chan struct{} { return j.pushed }
 
-const deliveryColumns = `d.objective_id, d.task_id, d.config_id, d.n, d.state, d.at, d.gate_kind, d.gate_id, d.status, d.since, d.tries`
+const deliveryColumns = `d.objective_id, d.task_id, d.config_id, d.n, d.state, d.at, d.gate_kind, d.gate_id, d.notice, d.status, d.since, d.tries`
 
 // A deliveryRow is a delivery that is being read.
 type deliveryRow struct {
@@ -89,7 +89,7 @@ type deliveryRow struct {
 }
 
 func (d *deliveryRow) columns() []any {
-	return []any{&d.ObjectiveID, &d.TaskID, &d.ConfigID, &d.N, &d.State, &d.at, &d.GateKind, &d.GateID, &d.Status, &d.since, &d.Tries, &d.ContextID}
+	return []any{&d.ObjectiveID, &d.TaskID, &d.ConfigID, &d.N, &d.State, &d.at, &d.GateKind, &d.GateID, &d.Notice, &d.Status, &d.since, &d.Tries, &d.ContextID}
 }
 
 func (d *deliveryRow) delivery() opt.Delivery {
@@ -182,14 +182,14 @@ func (w *deliveryNote) attempt(c *conn, key args) error {
 	return err
 }
 
-// PushesDue returns at most limit configs with deliveries that are due and were
+// PushesDue returns at most limit configs and channels with deliveries that are due and were
 // not handed over, or not within ten minutes. Those that wait longest come first.
 func (j deliveries) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, err error) {
 	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT d.task_id, d.config_id, MAX(d.n), c.tenant FROM deliveries d"+using("deliveries_due")+`
-			JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
+		return c.each("SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+using("deliveries_due")+`
+			JOIN objectives o ON o.id = d.objective_id
 			WHERE d.status = 'due' AND d.handed_at <= $1
-			GROUP BY d.task_id, d.config_id, c.tenant ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+atMost(2),
+			GROUP BY d.task_id, d.config_id, o.tenant ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+atMost(2),
 			args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row scanner) error {
 				var k opt.PushKey
 				err := row.Scan(&k.TaskID, &k.ConfigID, &k.N, &k.Tenant)
@@ -266,9 +266,9 @@ func (j deliveries) Redeliver(ctx context.Context, tenant, taskID, configID stri
 	var due bool
 	err := j.writer.submit(ctx, func(c *conn) error {
 		var status opt.DeliveryStatus
-		found, err := c.get(`SELECT d.status FROM deliveries d
-			JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
-			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.n = $4 AND c.tenant = $5`,
+		found, err := c.get(`SELECT d.status FROM deliveries d JOIN objectives o ON o.id = d.objective_id
+			LEFT JOIN push_configs c ON c.objective_id = d.objective_id AND c.task_id = d.task_id AND c.id = d.config_id
+			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.n = $4 AND o.tenant = $5 AND (d.notice <> '' OR c.id IS NOT NULL)`,
 			args{objectiveOf(taskID), taskID, configID, n, tenant}, &status)
 		if err == nil && !found {
 			err = unknown("delivery to push config", configID)

@@ -13,7 +13,7 @@ import (
 )
 
 // Tables are those whose rows recording changes.
-var tables = []string{"objectives", "plans", "tasks", "messages", "artifacts", "events", "answers", "sources", "places", "keys", "blobs", "leftovers", "push_configs", "deliveries", "attempts", "decisions"}
+var tables = []string{"objectives", "plans", "tasks", "messages", "artifacts", "events", "answers", "sources", "places", "keys", "blobs", "leftovers", "push_configs", "deliveries", "attempts", "decisions", "notices"}
 
 // Dump returns every row of every table, as text.
 func (j *Journal) Dump(ctx context.Context) (string, error) {

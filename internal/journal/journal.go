@@ -28,6 +28,8 @@ type Config struct {
 
 	Sealer Sealer           // of the secrets of push configs; nil refuses those
 	Now    func() time.Time // for push configs and deliveries; nil: time.Now
+
+	Channels []opt.Channel // that get notices about gates
 }
 
 // A Journal is an open journal. Its methods may be called from any goroutine,

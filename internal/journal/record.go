@@ -23,6 +23,7 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 	if err != nil || len(r.batches) == 0 {
 		return err
 	}
+	r.channels = j.channels
 	err = j.writer.submit(ctx, r.run, func() {
 		j.watches.tell(r.objectiveID, r.o.seq)
 		j.tell(r.due)

@@ -25,6 +25,7 @@ var (
 type recording struct {
 	objectiveID string
 	batches     []batch
+	channels    []opt.Channel // for notices
 	c           *conn
 	o           openObjective
 	known       map[string]numbers // the latest of a source, as far as they were read
@@ -91,3 +92,4 @@ func (r *recording) messages() messageTable     { return messageTable{r} }
 func (r *recording) decisions() decisionTable   { return decisionTable{r} }
 func (r *recording) artifacts() artifactTable   { return artifactTable{r} }
 func (r *recording) deliveries() deliveryTable  { return deliveryTable{r} }
+func (r *recording) notices() noticeTable       { return noticeTable{r} }

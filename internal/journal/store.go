@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"go.uber.org/zap"
+
+	"longhaul/opt"
 )
 
 // A store is the open database of a journal, which all parts of the journal use.
@@ -20,6 +22,8 @@ type store struct {
 	pushed  chan struct{} // signalled when a delivery has become due
 	closing sync.Once
 	closed  error
+
+	channels []opt.Channel // for notices
 }
 
 func openStore(ctx context.Context, cfg Config) (*store, error) {
@@ -31,7 +35,7 @@ func openStore(ctx context.Context, cfg Config) (*store, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.close())
 	}
-	s := &store{db: db, log: cfg.Log, pushed: make(chan struct{}, 1)}
+	s := &store{db: db, log: cfg.Log, pushed: make(chan struct{}, 1), channels: cfg.Channels}
 	s.readers = newPool(max(4, 2*runtime.GOMAXPROCS(0)), func(ctx context.Context) (*conn, error) { return db.reconnect(ctx, reading) })
 	s.watches = newWatches(db, cfg.Log)
 	s.tidier = newTidier(db, cfg.Log)

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"longhaul/a2a"
@@ -81,7 +82,7 @@ func (r taskTable) move(e *entry) error {
 	if err != nil {
 		return err
 	}
-	if err := r.deliveries().move(e); err != nil {
+	if err := errors.Join(r.deliveries().move(e), r.notices().move(e)); err != nil {
 		return err
 	}
 	to := opt.TaskState(e.To)

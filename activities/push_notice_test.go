@@ -1,0 +1,76 @@
+package activities_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/activities"
+	"longhaul/internal/egress"
+	"longhaul/opt"
+)
+
+// channels gives each attempt the same result, and keeps the last one.
+type channels struct {
+	result activities.Tried
+	got    string
+}
+
+func (c *channels) Notify(_ context.Context, n activities.NoticeAttempt) activities.Tried {
+	c.got = fmt.Sprint(n.Kind, " ", n.Tenant, " ", n.Channel, " ", n.ID, " ", n.N)
+	return c.result
+}
+
+// told returns a journal with a notice that is due for the channel mail.
+func told() *pushJournal {
+	j := waiting()
+	j.due[0].ConfigID, j.due[0].Notice = "notice:mail", opt.Opened
+	return j
+}
+
+// A notice is delivered by the rules of deliveries, except that a receiver cannot
+// remove a channel.
+func TestActivities_Deliver_notices(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tried  activities.Tried
+		hours  int64 // since the first attempt
+		status opt.DeliveryStatus
+		noted  string
+	}{
+		"sent":                {status: opt.DeliveryDone, noted: "7:3 0  delivered"},
+		"received":            {tried: activities.Tried{Status: 204}, status: opt.DeliveryDone, noted: "7:3 204  delivered"},
+		"for the moment":      {tried: activities.Tried{Class: "smtp 451"}, status: opt.DeliveryDue, noted: "7:3 0 smtp 451 due"},
+		"refused":             {tried: activities.Tried{Class: "smtp 550", Final: true}, status: opt.DeliveryDead, noted: "7:3 0 smtp 550 dead"},
+		"gone":                {tried: activities.Tried{Status: 410}, status: opt.DeliveryDead, noted: "7:3 410  dead"},
+		"no such channel":     {tried: activities.Tried{Class: activities.NoChannel}, status: opt.DeliveryDue, noted: "7:3 0 channel not configured due"},
+		"no such channel now": {tried: activities.Tried{Class: activities.NoChannel}, hours: 24, status: opt.DeliveryDead, noted: "7:3 0 channel not configured dead"},
+		"an address in vain":  {tried: activities.Tried{Class: egress.ClassDenied}, status: opt.DeliveryDue, noted: "7:3 0 address denied due"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, to := told(), &channels{result: tt.tried}
+			a := activities.New(activities.Config{Push: &activities.Push{Journal: j, To: to, Notice: notice}})
+			out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail", N: 7, Failures: 1, Elapsed: tt.hours * 3600})
+			if err != nil || out.Status != tt.status || out.Notice != opt.Opened || (out.Wait > 0) != (tt.status == opt.DeliveryDue) {
+				t.Errorf("%+v, %v", out, err)
+			}
+			if diff := cmp.Diff([]string{tt.noted}, j.noted); diff != "" {
+				t.Errorf("noted (-want +got):\n%s", diff)
+			}
+			if want := "opened mail mail task/notice:mail/7 3"; to.got != want {
+				t.Errorf("sent %q, want %q", to.got, want)
+			}
+		})
+	}
+}
+
+// A worker without channels leaves a notice to another worker.
+func TestActivities_Deliver_withoutChannels(t *testing.T) {
+	j := told()
+	a := activities.New(activities.Config{Push: &activities.Push{Journal: j, Notice: notice}})
+	out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"})
+	if err != nil || out.Status != opt.DeliveryDue || out.Outcome != activities.NoChannel {
+		t.Errorf("%+v, %v", out, err)
+	}
+}

@@ -1,0 +1,193 @@
+package journal_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/internal/seal"
+	"longhaul/opt"
+)
+
+// openChannels opens a journal that makes notices for channels.
+func openChannels(t *testing.T, c *clock, channels ...opt.Channel) *journal.Journal {
+	t.Helper()
+	box, err := seal.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(t.Context(), journal.Config{Sync: "normal", Now: c.Now, Channels: channels, Sealer: box})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		preparedOnce(t, j)
+		_ = j.Close()
+	})
+	return j
+}
+
+// notices returns the notices about a task: channel, kind, gate and status.
+func notices(t *testing.T, j *journal.Journal, taskID string) (out []string) {
+	t.Helper()
+	list, err := j.Deliveries(t.Context(), tenant, taskID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range list {
+		out = append(out, fmt.Sprint(d.ConfigID, " ", d.Notice, " ", d.GateID, " ", d.Status))
+	}
+	return out
+}
+
+// ladder returns the events of a gate from its opening to its expiry: a vote, each
+// step, and the end.
+func (s *scribe) ladder() []opt.Event {
+	gate := func(who ...string) *opt.Gate {
+		return &opt.Gate{ID: "g1", Kind: opt.Approval, TaskID: s.task(0, 0), Title: "Publish?", Actions: []opt.Action{opt.Accept, opt.Reject},
+			Object: []a2a.Part{a2a.TextPart("The outline")}, Responders: &opt.Responders{Groups: who}}
+	}
+	step := func(k opt.StepKind, g *opt.Gate) opt.Event {
+		e := s.moved(0, 0, opt.TaskInputRequired)
+		e.Gate, e.Step = g, k
+		return e
+	}
+	expired := s.moved(0, 0, opt.TaskFailed)
+	expired.Step, expired.Reason = opt.Expire, "timeout"
+	return []opt.Event{
+		step("", gate("editors")), step("", gate("editors")), step(opt.Remind, gate("editors")), step(opt.Escalate, gate("editors", "leads")),
+		step(opt.Reassign, gate("board")), expired,
+	}
+}
+
+// A notice is made when a gate opens and for each of its steps, for the channels
+// whose recipients may answer then.
+func TestJournal_Record_makesNotices(t *testing.T) {
+	j := openChannels(t, newClock(), opt.Channel{Name: "all"}, opt.Channel{Name: "editors", Groups: []string{"editors"}},
+		opt.Channel{Name: "leads", Principal: "lea", Groups: []string{"leads"}}, opt.Channel{Name: "board", Groups: []string{"board"}},
+		opt.Channel{Name: "opened", When: []opt.NoticeKind{opt.Opened}}, opt.Channel{Name: "others", Tenants: []string{"other"}})
+	s := begin(t, j, newObjective())
+	task := s.task(0, 0)
+	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
+	s.record(s.ladder()...)
+	want := []string{
+		"notice:all opened g1 due", "notice:editors opened g1 due", "notice:opened opened g1 due",
+		"notice:all remind g1 due", "notice:editors remind g1 due",
+		"notice:all escalate g1 due", "notice:editors escalate g1 due", "notice:leads escalate g1 due",
+		"notice:all reassign g1 due", "notice:board reassign g1 due",
+		"notice:all expire g1 due", "notice:board expire g1 due",
+	}
+	if diff := cmp.Diff(want, notices(t, j, task)); diff != "" {
+		t.Errorf("notices (-want +got):\n%s", diff)
+	}
+	select {
+	case <-j.PushSignal():
+	default:
+		t.Error("no signal")
+	}
+}
+
+// What is done at a gate, or with its task, makes no notice: neither do root tasks.
+func TestJournal_Record_noNotice(t *testing.T) {
+	j := openChannels(t, newClock(), opt.Channel{Name: "all"})
+	s := begin(t, j, newObjective())
+	task := s.task(0, 0)
+	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking), s.atGate(task, "g1"), s.atGate(s.objective.RootID(), "g1"),
+		s.atGate(task, "g1"), s.moved(0, 0, opt.TaskWorking), s.moved(0, 0, opt.TaskCanceled))
+	if diff := cmp.Diff([]string{"notice:all opened g1 due"}, notices(t, j, task)); diff != "" {
+		t.Errorf("notices (-want +got):\n%s", diff)
+	}
+	if got := notices(t, j, s.objective.RootID()); got != nil {
+		t.Errorf("of the root task: %v", got)
+	}
+}
+
+// A principal who requested the work is not told where the requester may not
+// answer.
+func TestJournal_Record_notRequester(t *testing.T) {
+	j := openChannels(t, newClock(), opt.Channel{Name: "ann", Principal: "ann"}, opt.Channel{Name: "bob", Principal: "bob"})
+	s := begin(t, j, newObjective()) // by ann
+	e := s.atGate(s.task(0, 0), "g1")
+	e.Gate.Responders = &opt.Responders{NotRequester: true}
+	s.record(planAdded(s.objective, 0, 1), e)
+	if diff := cmp.Diff([]string{"notice:bob opened g1 due"}, notices(t, j, s.task(0, 0))); diff != "" {
+		t.Errorf("notices (-want +got):\n%s", diff)
+	}
+}
+
+// Notices of a channel come in their order, each with the gate as it was then. They
+// are delivered, and delivered again, by the rules of deliveries.
+func TestJournal_NextNotice(t *testing.T) {
+	c := newClock()
+	j := openChannels(t, c, opt.Channel{Name: "all"})
+	s := begin(t, j, newObjective())
+	task := s.task(0, 0)
+	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
+	s.record(s.ladder()...)
+	id := opt.Channel{Name: "all"}.ConfigID()
+	due, err := j.PushesDue(t.Context(), 10)
+	if diff := cmp.Diff([]opt.PushKey{{TaskID: task, ConfigID: id, N: 9, Tenant: tenant}}, due); diff != "" || err != nil {
+		t.Errorf("due (-want +got):\n%s%v", diff, err)
+	}
+	var got []string
+	for range 5 {
+		n, d, ok, err := j.NextNotice(t.Context(), task, "all")
+		if err != nil || !ok {
+			t.Fatalf("next: %v, %v", ok, err)
+		}
+		got = append(got, fmt.Sprint(n.Kind, " ", n.Gate.Title, " ", string(n.Gate.ArtifactData), " ", n.Gate.Responders.Groups, " ", n.TaskName, ", ", n.Objective, " of ", n.Principal, " in ", n.Tenant))
+		for i, status := range []opt.DeliveryStatus{opt.DeliveryDue, opt.DeliveryDone} {
+			d.Tries = i
+			p := opt.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}
+			if out, err := j.NoteDelivery(t.Context(), p, d, opt.DeliveryAttempt{At: at(100), Error: "refused"}, status); out != status || err != nil {
+				t.Fatalf("note: %s, %v", out, err)
+			}
+		}
+	}
+	const rest = " Task 0, Ship it of ann in acme"
+	want := []string{
+		`opened Publish? "The outline" [editors]` + rest, `remind Publish? "The outline" [editors]` + rest,
+		`escalate Publish? "The outline" [editors leads]` + rest, `reassign Publish? "The outline" [board]` + rest,
+		`expire Publish? "The outline" [board]` + rest,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("notices (-want +got):\n%s", diff)
+	}
+	if _, _, ok, err := j.NextNotice(t.Context(), task, "all"); ok || err != nil {
+		t.Errorf("after the last one: %v, %v", ok, err)
+	}
+	if err := j.Redeliver(t.Context(), "other", task, id, 9); err == nil {
+		t.Error("another tenant had a notice delivered again")
+	}
+	if err := j.Redeliver(t.Context(), tenant, task, id, 9); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, ok, err := j.NextNotice(t.Context(), task, "all"); !ok || n.Kind != "expire" || err != nil {
+		t.Errorf("again: %v, %v, %v", n.Kind, ok, err)
+	}
+}
+
+// Notices go with their objective, also those that are due.
+func TestJournal_Purge_notices(t *testing.T) {
+	j := openChannels(t, newClock(), opt.Channel{Name: "all"})
+	s := begin(t, j, newObjective())
+	s.record(planAdded(s.objective, 0, 1), s.atGate(s.task(0, 0), "g1"), s.moved(0, 0, opt.TaskCanceled))
+	before := len(rows(dump(t, j), true, s))
+	s.end(opt.ObjectiveCanceled, 20)
+	for range 2 {
+		if _, err := j.Purge(t.Context(), epoch.Add(time.Hour), 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := rows(dump(t, j), true, s); len(left) != 0 || before == 0 {
+		t.Errorf("of %d rows are left:\n%s", before, strings.Join(left, "\n"))
+	}
+	if due, err := j.PushesDue(t.Context(), 10); len(due) != 0 || err != nil {
+		t.Errorf("due: %v, %v", due, err)
+	}
+}
