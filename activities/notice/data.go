@@ -1,0 +1,142 @@
+package notice
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/template"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Data is what templates show. Its JSON form is the default body of webhooks.
+type Data struct {
+	Notice     opt.NoticeKind `json:"notice"`
+	DeliveryID string         `json:"deliveryId"`
+	At         a2a.Time       `json:"timestamp"`
+	Tenant     string         `json:"tenant"`
+
+	ObjectiveID string `json:"objectiveId"`
+	Objective   string `json:"objectiveName,omitempty"`
+	ContextID   string `json:"contextId"`
+	TaskID      string `json:"taskId"`
+	Task        string `json:"taskName,omitempty"`
+	RequestedBy string `json:"requestedBy,omitempty"`
+
+	Interrupt *opt.Gate `json:"interrupt"` // as clients see it
+	AnswerURL string    `json:"answerUrl,omitempty"`
+}
+
+func newData(n opt.Notice, deliveryID string) Data {
+	return Data{
+		Notice: n.Kind, DeliveryID: deliveryID, At: n.Since, Tenant: n.Tenant,
+		ObjectiveID: n.ObjectiveID, Objective: n.Objective, ContextID: n.ContextID, TaskID: n.TaskID, Task: n.TaskName, RequestedBy: n.Principal,
+		Interrupt: n.Gate.Shown(),
+	}
+}
+
+// headlines begin the titles of notices, by kind.
+var headlines = map[opt.NoticeKind]string{
+	opt.NoticeKind(opt.Remind): "Reminder: ", opt.NoticeKind(opt.Escalate): "Escalated: ", opt.NoticeKind(opt.Reassign): "Reassigned: ",
+	opt.NoticeKind(opt.Expire): "Expired: ",
+}
+
+// Headline returns the notice in one line.
+func (d Data) Headline() string {
+	title := strings.Join(strings.Fields(d.Interrupt.Title), " ")
+	if title == "" {
+		title = d.Task + " waits for an answer"
+	}
+	return headlines[d.Notice] + title
+}
+
+// Object returns what is to be decided on as text, "" if it is large or has several
+// parts.
+func (d Data) Object() string {
+	var text string
+	if json.Unmarshal(d.Interrupt.ArtifactData, &text) == nil {
+		return text
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, d.Interrupt.ArtifactData, "", "  ") != nil {
+		return ""
+	}
+	return out.String()
+}
+
+// Next returns what happens if the gate stays open, and when; "" if nothing does.
+func (d Data) Next() string {
+	next, ok := d.Interrupt.NextStep()
+	if !ok || d.Notice == opt.NoticeKind(opt.Expire) {
+		return ""
+	}
+	what := string(next.Kind)
+	if next.Action != "" {
+		what += " (" + string(next.Action) + ")"
+	}
+	return fmt.Sprintf("%s at %s", what, next.At.Time().UTC().Format("2006-01-02 15:04 MST"))
+}
+
+// functions are those of templates, beside the predefined ones.
+var functions = template.FuncMap{
+	"json": func(v any) (string, error) { // not escaped for HTML
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		err := enc.Encode(v)
+		return strings.TrimSuffix(b.String(), "\n"), err
+	},
+	"cut": func(most int, text string) string { // at most so many characters
+		if r := []rune(text); len(r) > most {
+			return string(r[:max(most-1, 0)]) + "…"
+		}
+		return text
+	},
+}
+
+func parse(name, text string) (*template.Template, error) {
+	return template.New(name).Funcs(functions).Option("missingkey=error").Parse(text)
+}
+
+// show executes a template.
+func show(t *template.Template, d Data) (string, error) {
+	var b strings.Builder
+	err := t.Execute(&b, d)
+	return b.String(), err
+}
+
+// examples returns notices of all kinds, with which templates are tried.
+func examples() []Data {
+	at := a2a.At(time.Date(2026, 3, 1, 9, 30, 4, 0, time.UTC))
+	gates := []opt.Gate{
+		{
+			Kind: opt.Approval, ID: "task-example-1-0:1", TaskID: "task-example-1-0", Title: `Approve the "outline"?`, Description: "It decides\nwhat is written.",
+			ArtifactType: "text/plain", ArtifactData: a2a.DataPart("# Lighthouses\n\t<1> \"Why?\"").Data, Actions: []opt.Action{opt.Accept, opt.Reject},
+			RequestedAt: at, ObjectDigest: "sha256:0f",
+			Ladder: []opt.Step{{Kind: opt.Remind, After: 3600}, {Kind: opt.Expire, After: 7200}},
+		},
+		{
+			Kind: opt.Clarification, ID: "task-example-1-1:1", TaskID: "task-example-1-1",
+			Questions: []opt.Question{{ID: "audience", Question: "Who reads it?"}}, RequestedAt: at,
+		},
+		{Kind: opt.Credential, ID: "task-example-1-2:1", TaskID: "task-example-1-2", Title: "Connect the calendar", RequestedAt: at},
+	}
+	var list []Data
+	for _, kind := range opt.NoticeKinds() {
+		for _, g := range gates {
+			n := opt.Notice{Kind: kind, Tenant: "default", Interrupt: opt.Interrupt{
+				Gate: g, Since: at, TaskID: g.TaskID, TaskName: "Approve", ObjectiveID: "obj-example", Objective: `Write about "lighthouses"`, ContextID: "obj-example",
+				Principal: "ann",
+			}}
+			d := newData(n, g.TaskID+"/notice:example/12")
+			if kind != opt.NoticeKind(opt.Expire) && g.Kind != opt.Credential {
+				d.AnswerURL = "https://agent.example.com/answer/example"
+			}
+			list = append(list, d)
+		}
+	}
+	return list
+}

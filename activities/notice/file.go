@@ -1,0 +1,320 @@
+package notice
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/mail"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/net/http/httpguts"
+
+	"longhaul/opt"
+)
+
+// Load reads a file with channels. env returns the value of a variable that the file
+// names. The error lists everything that is wrong, by line, and has no value of a
+// variable.
+func Load(path string, env func(name string) (string, bool)) ([]Channel, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the channels for notices: %w", err)
+	}
+	f := &file{path: path, env: env}
+	f.read(data)
+	return f.channels, errors.Join(f.wrong...)
+}
+
+// maxFile is the size of a file with channels at the most.
+const maxFile = 1 << 20
+
+// A file is a file with channels while it is read. Reading continues after a
+// mistake.
+type file struct {
+	path     string
+	env      func(string) (string, bool)
+	channels []Channel
+	wrong    []error
+}
+
+func (f *file) fail(line int, format string, args ...any) {
+	f.wrong = append(f.wrong, fmt.Errorf("%s:%d: %s", f.path, max(line, 1), fmt.Sprintf(format, args...)))
+}
+
+// A channelForm has the members of a channel in the file.
+type channelForm struct {
+	Name      string   `yaml:"name"`
+	Kind      string   `yaml:"kind"`
+	When      []string `yaml:"when"`
+	Tenants   []string `yaml:"tenants"`
+	Principal string   `yaml:"principal"`
+	Groups    []string `yaml:"groups"`
+
+	URL         string            `yaml:"url"`
+	Headers     map[string]string `yaml:"headers"`
+	ContentType string            `yaml:"contentType"`
+	Template    string            `yaml:"template"`
+
+	Server   string   `yaml:"server"`
+	TLS      string   `yaml:"tls"`
+	Insecure bool     `yaml:"insecure"`
+	User     string   `yaml:"user"`
+	Password string   `yaml:"password"`
+	From     string   `yaml:"from"`
+	To       []string `yaml:"to"`
+	Subject  string   `yaml:"subject"`
+	Text     string   `yaml:"text"`
+}
+
+// The members of channels: those of every channel, and those of each kind.
+var (
+	common  = []string{"name", "kind", "when", "tenants", "principal", "groups"}
+	special = map[string][]string{
+		"webhook": {"url", "headers", "contentType", "template"},
+		"smtp":    {"server", "tls", "insecure", "user", "password", "from", "to", "subject", "text"},
+	}
+)
+
+func (f *file) read(data []byte) {
+	if len(data) > maxFile {
+		f.fail(1, "the file has more than %d bytes", maxFile)
+		return
+	}
+	var form struct {
+		Channels []yaml.Node `yaml:"channels"`
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(&form); err != nil && !errors.Is(err, io.EOF) {
+		f.syntax(err)
+		return
+	}
+	if len(form.Channels) == 0 {
+		f.fail(1, "the file needs channels: a list with at least one")
+	}
+	for _, n := range form.Channels {
+		f.channel(&n)
+	}
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
+
+// syntax reports an error of the YAML parser.
+func (f *file) syntax(err error) {
+	found := yamlLine.FindAllStringSubmatch(err.Error(), -1)
+	for _, m := range found {
+		line, _ := strconv.Atoi(m[1])
+		problem, _, _ := strings.Cut(m[2], " in type ")
+		f.fail(line, "%s", problem)
+	}
+	if len(found) == 0 {
+		f.fail(1, "%v", err)
+	}
+}
+
+// A channelReader reads one channel of a file.
+type channelReader struct {
+	*file
+	channelForm
+	lines map[string]int // of members
+	start int            // line of the channel
+}
+
+// fail reports what is wrong with a member.
+func (r *channelReader) fail(member, format string, args ...any) {
+	line, ok := r.lines[member]
+	if !ok {
+		line = r.start
+	}
+	r.file.fail(line, "%s: %s", member, fmt.Sprintf(format, args...))
+}
+
+func (f *file) channel(n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		f.fail(n.Line, "a channel must be an object")
+		return
+	}
+	r := &channelReader{file: f, lines: map[string]int{}, start: n.Line}
+	if err := n.Decode(&r.channelForm); err != nil {
+		f.syntax(err)
+		return
+	}
+	mistakes := len(f.wrong)
+	of, known := special[r.Kind]
+	for pair := range slices.Chunk(n.Content, 2) {
+		member := pair[0].Value
+		r.lines[member] = pair[0].Line
+		switch {
+		case slices.Contains(common, member), slices.Contains(of, member), !known:
+		case slices.Contains(slices.Concat(special["webhook"], special["smtp"]), member):
+			r.fail(member, "is no member of a channel of kind %s", r.Kind)
+		default:
+			r.fail(member, "is no member of a channel: those are %s", strings.Join(slices.Concat(common, of), ", "))
+		}
+	}
+	if !known {
+		r.fail("kind", "must be webhook or smtp")
+		return
+	}
+	c := r.channel()
+	if r.Kind == "webhook" {
+		c.to = r.webhook()
+	} else {
+		c.to = r.mailbox()
+	}
+	if len(f.wrong) == mistakes {
+		r.try(c)
+	}
+	f.channels = append(f.channels, c)
+}
+
+var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// channel reads the members of every channel.
+func (r *channelReader) channel() Channel {
+	c := Channel{Channel: opt.Channel{Name: r.Name, Tenants: r.Tenants, Principal: r.Principal, Groups: r.Groups}}
+	switch {
+	case !nameForm.MatchString(r.Name):
+		r.fail("name", "must be 1 to 63 of a-z, 0-9 and -, as in ops-mail")
+	case slices.ContainsFunc(r.channels, func(other Channel) bool { return other.Name == r.Name }):
+		r.fail("name", "another channel has this name")
+	}
+	for _, when := range r.When {
+		kind := opt.NoticeKind(when)
+		if !slices.Contains(opt.NoticeKinds(), kind) {
+			r.fail("when", "%q is no kind of notice: use opened, remind, escalate, reassign, expire", when)
+		}
+		c.When = append(c.When, kind)
+	}
+	if len(r.Tenants) == 0 && (r.Principal != "" || len(r.Groups) > 0) {
+		r.fail("tenants", "is required beside principal or groups, which belong to a tenant; without other settings the tenant is default")
+	}
+	return c
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// expand replaces ${NAME} by the value of a variable.
+func (r *channelReader) expand(member, text string) string {
+	return variable.ReplaceAllStringFunc(text, func(name string) string {
+		name = name[2 : len(name)-1]
+		value, ok := r.env(name)
+		if !ok || value == "" {
+			r.fail(member, "the environment variable %s is not set", name)
+		}
+		return value
+	})
+}
+
+// template reads a template, or its default.
+func (r *channelReader) template(member, text, fallback string) *template.Template {
+	if text == "" {
+		text = fallback
+	}
+	t, err := parse(member, text)
+	if err != nil {
+		r.fail(member, "%v", err)
+	}
+	return t
+}
+
+// ownHeaders are the headers that deliveries set themselves.
+var ownHeaders = []string{"Content-Type", "Content-Length", "Host", "User-Agent", "Transfer-Encoding", "Connection"}
+
+func (r *channelReader) webhook() webhook {
+	w := webhook{url: r.expand("url", r.URL), headers: map[string]string{}, media: r.ContentType}
+	if u, err := url.Parse(w.url); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		r.fail("url", "must be the URL of a webhook, such as https://hooks.example.com/x") // the value may be a secret
+	}
+	for name, value := range r.Headers {
+		w.headers[name] = r.expand("headers", value)
+		switch {
+		case !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(w.headers[name]):
+			r.fail("headers", "%q and its value cannot be a header", name)
+		case strings.HasPrefix(strings.ToLower(name), "x-longhaul-"), slices.ContainsFunc(ownHeaders, func(own string) bool { return strings.EqualFold(own, name) }):
+			r.fail("headers", "%q cannot be chosen; contentType is a member of the channel", name)
+		}
+	}
+	if w.media == "" {
+		w.media = "application/json"
+	}
+	if !httpguts.ValidHeaderFieldValue(w.media) {
+		r.fail("contentType", "cannot be a header")
+	}
+	if r.Template != "" {
+		w.body = r.template("template", r.Template, "")
+	}
+	return w
+}
+
+func (r *channelReader) mailbox() mailbox {
+	m := mailbox{
+		encryption: encryption(r.TLS), user: r.expand("user", r.User), password: r.expand("password", r.Password), from: r.From, to: r.To,
+		subject: r.template("subject", r.Subject, defaultSubject), text: r.template("text", r.Text, defaultText),
+	}
+	r.server(&m)
+	if _, err := mail.ParseAddress(r.From); err != nil {
+		r.fail("from", "must be an address, such as Longhaul <longhaul@example.com>")
+	}
+	for _, to := range r.To {
+		if _, err := mail.ParseAddress(to); err != nil {
+			r.fail("to", "%q is not an address", to)
+		}
+	}
+	if len(r.To) == 0 {
+		r.fail("to", "is required: a list of addresses")
+	}
+	if (m.user == "") != (m.password == "") {
+		r.fail("user", "user and password belong together: set both or none")
+	}
+	return m
+}
+
+// server reads where the server is, and how the connection is encrypted.
+func (r *channelReader) server(m *mailbox) {
+	host, port, err := net.SplitHostPort(r.expand("server", r.Server))
+	if m.port, _ = strconv.Atoi(port); err != nil || host == "" || m.port <= 0 || m.port > 65535 {
+		r.fail("server", "must be host:port, such as smtp.example.com:587")
+	}
+	m.host = host
+	switch m.encryption {
+	case startTLS, fullTLS:
+	case plain:
+		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !r.Insecure {
+			r.fail("tls", "none sends everything readable over the network: use starttls or tls, or insecure: true if the network is protected")
+		}
+	case "":
+		if m.encryption = startTLS; m.port == 465 {
+			m.encryption = fullTLS
+		}
+	default:
+		r.fail("tls", "must be starttls, tls or none")
+	}
+}
+
+// try executes the templates of c with examples of what it may get.
+func (r *channelReader) try(c Channel) {
+	for _, d := range examples() {
+		if len(c.When) > 0 && !slices.Contains(c.When, d.Notice) {
+			continue
+		}
+		if err := c.to.check(d); err != nil {
+			var of template.ExecError
+			member := "template"
+			if errors.As(err, &of) {
+				member = of.Name
+			}
+			r.fail(member, "it cannot show a notice of kind %s about a gate of kind %s: %v", d.Notice, d.Interrupt.Kind, err)
+			return
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package notice_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLoad_mistakes(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"empty", "", "notices.yaml:1: the file needs channels: a list with at least one"},
+		{"no YAML", "channels: [", "notices.yaml:1: did not find expected node content"},
+		{"another member", "channel: []", "notices.yaml:1: field channel not found"},
+		{"no object", "channels:\n- mail", "notices.yaml:2: a channel must be an object"},
+		{"a list for a text", "channels:\n- name: [a]\n  kind: smtp", "notices.yaml:2: cannot unmarshal !!seq into string"},
+		{"no kind", "channels:\n- name: a\n  url: https://example.com", "notices.yaml:2: kind: must be webhook or smtp"},
+		{"a member of the other kind", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  to: [a@example.com]", "notices.yaml:5: to: is no member of a channel of kind webhook"},
+		{"an unknown member", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  uri: x", "notices.yaml:5: uri: is no member of a channel: those are name, kind, when, tenants, principal, groups, url, headers, contentType, template"},
+		{"a name", "channels:\n- name: A b\n  kind: webhook\n  url: https://example.com", "notices.yaml:2: name: must be 1 to 63 of a-z, 0-9 and -, as in ops-mail"},
+		{"a name twice", "channels:\n- {name: a, kind: webhook, url: https://example.com}\n- {name: a, kind: webhook, url: https://example.com}", "notices.yaml:3: name: another channel has this name"},
+		{"a kind of notice", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  when: [closed]", `notices.yaml:5: when: "closed" is no kind of notice: use opened, remind, escalate, reassign, expire`},
+		{"a principal of any tenant", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  principal: ann", "notices.yaml:2: tenants: is required beside principal or groups, which belong to a tenant; without other settings the tenant is default"},
+		{"a URL", "channels:\n- name: a\n  kind: webhook\n  url: example.com", "notices.yaml:4: url: must be the URL of a webhook, such as https://hooks.example.com/x"},
+		{"a variable", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  headers: {X-Key: '${NONE}'}", "notices.yaml:5: headers: the environment variable NONE is not set"},
+		{"a header", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  headers: {X-Key: '${LINES}'}", `notices.yaml:5: headers: "X-Key" and its value cannot be a header`},
+		{"a header of ours", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  headers: {X-Longhaul-Signature: x}", `notices.yaml:5: headers: "X-Longhaul-Signature" cannot be chosen; contentType is a member of the channel`},
+		{"a template", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  template: '{{.Headline'", "notices.yaml:5: template: template: template:1: unclosed action"},
+		{"a template with an unknown member", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  template: '{{.Nothing}}'", `notices.yaml:5: template: it cannot show a notice of kind opened about a gate of kind approval: template: template:1:2: executing "template" at <.Nothing>: can't evaluate field Nothing in type notice.Data`},
+		{"a template without JSON", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  template: '{\"text\": \"{{.Headline}}\"}'", "notices.yaml:5: template: it cannot show a notice of kind opened about a gate of kind approval: template: its output is not JSON: write {{json .Headline}} for a text"},
+		{"a subject", "channels:\n- name: a\n  kind: smtp\n  server: localhost:25\n  from: a@example.com\n  to: [b@example.com]\n  subject: '{{.Nothing}}'", `notices.yaml:7: subject: it cannot show a notice of kind opened about a gate of kind approval: template: subject:1:2: executing "subject" at <.Nothing>: can't evaluate field Nothing in type notice.Data`},
+		{"no server", "channels:\n- name: a\n  kind: smtp\n  server: localhost\n  from: a@example.com\n  to: [b@example.com]", "notices.yaml:4: server: must be host:port, such as smtp.example.com:587"},
+		{"no addresses", "channels:\n- name: a\n  kind: smtp\n  server: localhost:25\n  from: me\n  to: [you]", "notices.yaml:5: from: must be an address, such as Longhaul <longhaul@example.com>\nnotices.yaml:6: to: \"you\" is not an address"},
+		{"no recipient", "channels:\n- name: a\n  kind: smtp\n  server: localhost:25\n  from: a@example.com", "notices.yaml:2: to: is required: a list of addresses"},
+		{"unencrypted", "channels:\n- name: a\n  kind: smtp\n  server: smtp.example.com:25\n  tls: none\n  from: a@example.com\n  to: [b@example.com]", "notices.yaml:5: tls: none sends everything readable over the network: use starttls or tls, or insecure: true if the network is protected"},
+		{"an encryption", "channels:\n- name: a\n  kind: smtp\n  server: smtp.example.com:25\n  tls: yes\n  from: a@example.com\n  to: [b@example.com]", "notices.yaml:5: tls: must be starttls, tls or none"},
+		{"no password", "channels:\n- name: a\n  kind: smtp\n  server: smtp.example.com:25\n  user: ann\n  from: a@example.com\n  to: [b@example.com]", "notices.yaml:5: user: user and password belong together: set both or none"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := load(t, tc.text, "LINES=canary\r\nX: y")
+			if err == nil {
+				t.Fatal("it was accepted")
+			}
+			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The examples in the documentation are accepted, and so they show notices of all
+// kinds as JSON.
+func TestLoad_documentation(t *testing.T) {
+	text, err := os.ReadFile("../../docs/notices.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(text, -1)
+	if len(found) < 3 {
+		t.Fatalf("%d examples", len(found))
+	}
+	for _, m := range found {
+		list, err := load(t, string(m[1]), "SLACK_WEBHOOK=https://hooks.example.com/a", "TEAMS_WEBHOOK=https://hooks.example.com/b", "SMTP_PASSWORD=x", "TICKETS_TOKEN=x")
+		if err != nil || len(list) == 0 || strings.Contains(string(m[1]), "\t") {
+			t.Errorf("%v in\n%s", err, m[1])
+		}
+	}
+}

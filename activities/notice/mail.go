@@ -1,0 +1,230 @@
+package notice
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"net"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"text/template"
+	"time"
+	"unicode"
+
+	"github.com/wneessen/go-mail"
+
+	"longhaul/activities"
+	"longhaul/internal/egress"
+)
+
+// A mailbox gets notices as messages over SMTP: one message to all recipients.
+type mailbox struct {
+	host           string
+	port           int
+	encryption     encryption
+	user, password string
+	from           string
+	to             []string
+	subject, text  *template.Template
+}
+
+// An encryption says how the connection to an SMTP server is encrypted.
+type encryption string
+
+const (
+	startTLS encryption = "starttls" // required, not only used if it is offered
+	fullTLS  encryption = "tls"      // from the first byte
+	plain    encryption = "none"
+)
+
+// mailFor is how long the dialogue with the server may take.
+const mailFor = 20 * time.Second
+
+// defaultSubject and defaultText are the templates of a channel without its own.
+const (
+	defaultSubject = `{{.Headline}}`
+	defaultText    = `{{.Headline}}
+
+Objective: {{.Objective}}
+Task: {{.Task}}
+{{with .Interrupt.Description}}
+{{.}}
+{{end}}{{range .Interrupt.Questions}}
+- {{.Question}}
+{{end}}{{with .Object}}
+To be decided on:
+
+{{cut 8000 .}}
+{{end}}{{with .Next}}
+Without an answer: {{.}}.
+{{end}}{{if .AnswerURL}}
+Answer here, once. The link answers in your name: do not pass it on.
+{{.AnswerURL}}
+{{else if ne .Notice "expire"}}
+To answer: longhaul get {{.TaskID}}
+{{end}}`
+)
+
+func (m mailbox) check(d Data) error {
+	_, err := m.message(d, 1)
+	return err
+}
+
+// message returns the message about a notice. Its id is the same for each attempt.
+func (m mailbox) message(d Data, attempt int) (*mail.Msg, error) {
+	subject, err := show(m.subject, d)
+	if err != nil {
+		return nil, err
+	}
+	text, err := show(m.text, d)
+	if err != nil {
+		return nil, err
+	}
+	msg := mail.NewMsg()
+	if err := errors.Join(msg.From(m.from), msg.To(m.to...)); err != nil {
+		return nil, err
+	}
+	msg.Subject(oneLine(subject))
+	msg.SetDateWithValue(d.At.Time())
+	msg.SetMessageIDWithValue(m.id(d.DeliveryID))
+	msg.SetGenHeaderPreformatted(mail.HeaderReferences, "<"+m.id(d.Interrupt.ID)+">") // so that the notices about a gate are one thread
+	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	msg.SetGenHeader(mail.Header(activities.DeliveryHeader), d.DeliveryID)
+	msg.SetGenHeader(mail.Header(activities.AttemptHeader), strconv.Itoa(attempt))
+	msg.SetBodyString(mail.TypeTextPlain, text)
+	return msg, nil
+}
+
+// id returns an id of a message, made from what it is about.
+func (m mailbox) id(about string) string {
+	sum := sha256.Sum256([]byte(about))
+	_, domain, _ := strings.Cut(m.from, "@")
+	return hex.EncodeToString(sum[:16]) + "@" + strings.Trim(domain, "> ")
+}
+
+// longestSubject is the length of a subject in characters.
+const longestSubject = 200
+
+// oneLine returns text without control characters, so that it cannot begin another
+// header.
+func oneLine(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
+	if r := []rune(text); len(r) > longestSubject {
+		return string(r[:longestSubject]) + "…"
+	}
+	return text
+}
+
+func (m mailbox) send(ctx context.Context, c *Channels, n activities.NoticeAttempt, d Data) activities.Tried {
+	msg, err := m.message(d, n.N)
+	if err != nil {
+		c.failed(n, classTemplate, err)
+		return activities.Tried{Class: classTemplate, Final: true}
+	}
+	ctx, cancel := context.WithTimeout(ctx, mailFor)
+	defer cancel()
+	l := &line{ctx: ctx, tls: &tls.Config{ServerName: m.host, MinVersion: tls.VersionTLS12, RootCAs: c.cfg.Roots}, full: m.encryption == fullTLS}
+	defer l.close()
+	client, err := mail.NewClient(m.host, m.options(l)...)
+	if err != nil {
+		c.failed(n, "internal", err)
+		return activities.Tried{Class: "internal"}
+	}
+	out, err := m.deliver(ctx, client, msg)
+	if err != nil {
+		if ctx.Err() != nil {
+			out = activities.Tried{Class: egress.ClassTimeout}
+		}
+		c.failed(n, out.Class, err)
+	}
+	return out
+}
+
+// A line is the connection to a server. It is closed at the end of ctx, also while
+// the client waits for an answer.
+type line struct {
+	ctx  context.Context
+	tls  *tls.Config
+	full bool // encrypted from the first byte
+	conn net.Conn
+	stop func() bool
+}
+
+func (l *line) dial(ctx context.Context, network, addr string) (conn net.Conn, err error) {
+	if l.full {
+		conn, err = (&tls.Dialer{Config: l.tls}).DialContext(ctx, network, addr)
+	} else {
+		conn, err = new(net.Dialer).DialContext(ctx, network, addr)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.conn, l.stop = conn, context.AfterFunc(l.ctx, func() { _ = conn.Close() })
+	return conn, nil
+}
+
+func (l *line) close() {
+	if l.conn != nil {
+		l.stop()
+		_ = l.conn.Close()
+	}
+}
+
+func (m mailbox) options(l *line) []mail.Option {
+	o := []mail.Option{mail.WithPort(m.port), mail.WithTimeout(mailFor), mail.WithTLSConfig(l.tls), mail.WithDialContextFunc(l.dial)}
+	switch m.encryption {
+	case fullTLS:
+		o = append(o, mail.WithSSL())
+	case startTLS:
+		o = append(o, mail.WithTLSPolicy(mail.TLSMandatory))
+	default:
+		o = append(o, mail.WithTLSPolicy(mail.NoTLS))
+	}
+	if m.user != "" {
+		o = append(o, mail.WithOpportunisticSMTPAuth(mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthPlain, mail.SMTPAuthLogin),
+			mail.WithUsername(m.user), mail.WithPassword(m.password))
+	}
+	return o
+}
+
+// deliver has the server accept a message. What it refuses for good is final; what
+// goes wrong before, such as a wrong password, is about the server and may be
+// repaired.
+func (m mailbox) deliver(ctx context.Context, client *mail.Client, msg *mail.Msg) (activities.Tried, error) {
+	conn, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return activities.Tried{Class: mailClass(err)}, err
+	}
+	err = client.SendWithSMTPClient(conn, msg)
+	_ = client.CloseWithSMTPClient(conn) // the message has been accepted, or not
+	if err == nil || msg.IsDelivered() {
+		return activities.Tried{}, nil
+	}
+	var refused *mail.SendError
+	out := activities.Tried{Class: mailClass(err)}
+	if errors.As(err, &refused) && refused.ErrorCode() != 0 {
+		out = activities.Tried{Class: smtpClass(refused.ErrorCode()), Final: refused.ErrorCode()/100 == 5}
+	}
+	return out, err
+}
+
+// mailClass returns a word for an error that holds nothing of what the server says
+// but its code.
+func mailClass(err error) string {
+	var said *textproto.Error
+	var network net.Error
+	switch class := egress.Class(err); {
+	case errors.As(err, &said):
+		return smtpClass(said.Code)
+	case class != egress.ClassNetwork, errors.As(err, &network):
+		return class
+	case strings.Contains(err.Error(), "STARTTLS"): // go-mail has no error of its own for a server without it
+		return egress.ClassTLS
+	}
+	return egress.ClassNetwork
+}
+
+func smtpClass(code int) string { return "smtp " + strconv.Itoa(code) }

@@ -1,0 +1,116 @@
+// Package notice sends notices about gates to channels: webhooks and mailboxes that
+// the operator names in a file. Use it to tell people who do not watch an inbox that
+// a decision waits for them. [Load] reads the file, and [New] returns what the
+// activities send with.
+package notice
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+// A Linker makes the URLs of answer links.
+type Linker interface {
+	URL(l opt.AnswerLink) (string, error)
+}
+
+// Config says what Channels work with.
+type Config struct {
+	Channels []Channel
+	Sender   activities.Sender // of requests to webhooks
+	Signer   activities.Signer // nil signs nothing
+	Links    Linker            // nil for notices without answer links
+	LinksFor time.Duration     // how long an answer link is valid; zero: 7 days
+	Roots    *x509.CertPool    // of the certificates of SMTP servers; nil means the system's
+	Log      *zap.Logger       // nil discards logs
+}
+
+// Channels send notices. They are safe for concurrent use.
+type Channels struct {
+	cfg    Config
+	byName map[string]Channel
+}
+
+// linksFor is how long an answer link is valid unless Config says it.
+const linksFor = 7 * 24 * time.Hour
+
+// New returns channels.
+func New(cfg Config) *Channels {
+	if cfg.LinksFor == 0 {
+		cfg.LinksFor = linksFor
+	}
+	if cfg.Log == nil {
+		cfg.Log = zap.NewNop()
+	}
+	c := &Channels{cfg, map[string]Channel{}}
+	for _, to := range cfg.Channels {
+		c.byName[to.Name] = to
+	}
+	return c
+}
+
+// A Channel is a channel as the file has it.
+type Channel struct {
+	opt.Channel
+	to target
+}
+
+// A target sends notices to the recipients of one channel.
+type target interface {
+	// check tries the templates with a notice.
+	check(d Data) error
+	send(ctx context.Context, c *Channels, n activities.NoticeAttempt, d Data) activities.Tried
+}
+
+// classTemplate is the class of error of a notice that the template of its channel
+// cannot show.
+const classTemplate = "template"
+
+// Notify implements [activities.Notifier]. Every attempt at a notice has the same
+// content.
+func (c *Channels) Notify(ctx context.Context, n activities.NoticeAttempt) activities.Tried {
+	to, ok := c.byName[n.Channel]
+	if !ok {
+		return activities.Tried{Class: activities.NoChannel}
+	}
+	d := newData(n.Notice, n.ID)
+	if link, ok := c.link(to, n); ok {
+		var err error
+		if d.AnswerURL, err = c.cfg.Links.URL(link); err != nil {
+			c.cfg.Log.Error("Cannot make an answer link", zap.String("taskId", n.TaskID), zap.String("channel", n.Channel), zap.Error(err))
+			return activities.Tried{Class: "internal"}
+		}
+	}
+	return to.to.send(ctx, c, n, d)
+}
+
+// link returns the answer link for a notice: none without a principal who answers,
+// and none if there is nothing to answer.
+func (c *Channels) link(to Channel, n activities.NoticeAttempt) (opt.AnswerLink, bool) {
+	if c.cfg.Links == nil || to.Principal == "" || n.Kind == opt.NoticeKind(opt.Expire) || len(n.Gate.Actions)+len(n.Gate.Questions) == 0 {
+		return opt.AnswerLink{}, false
+	}
+	sum := sha256.Sum256([]byte(n.ID))
+	l := opt.AnswerLink{
+		ID: hex.EncodeToString(sum[:16]), Tenant: n.Tenant, Principal: to.Principal, Groups: to.Groups, GateID: n.Gate.ID, ObjectDigest: n.Gate.ObjectDigest,
+		Expires: a2a.At(n.Since.Time().Add(c.cfg.LinksFor)),
+	}
+	if end := n.Gate.ExpiresAt; !end.IsZero() && end.Millis() < l.Expires.Millis() {
+		l.Expires = end
+	}
+	return l, true
+}
+
+// failed logs the cause of a failure, which the outcome of an attempt does not have.
+func (c *Channels) failed(n activities.NoticeAttempt, class string, err error) {
+	c.cfg.Log.Debug("A notice failed", zap.String("taskId", n.TaskID), zap.String("channel", n.Channel), zap.String("class", class), zap.Error(err))
+}

@@ -1,0 +1,432 @@
+package notice_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/quotedprintable"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/notice"
+	"longhaul/internal/egress"
+	"longhaul/opt"
+)
+
+var at = a2a.At(time.Date(2026, 3, 1, 9, 30, 4, 0, time.UTC))
+
+// attempt returns the second attempt at the notice of a gate that has opened.
+func attempt(channel string) activities.NoticeAttempt {
+	return activities.NoticeAttempt{Channel: channel, ID: "task-x-1-0/notice:" + channel + "/12", N: 2, Notice: opt.Notice{
+		Kind: opt.Opened, Tenant: "acme", Interrupt: opt.Interrupt{
+			Since: at, TaskID: "task-x-1-0", TaskName: "Approve", ObjectiveID: "obj-x", Objective: "Write", ContextID: "ctx", Principal: "ann",
+			Gate: opt.Gate{
+				Kind: opt.Approval, ID: "task-x-1-0:1", TaskID: "task-x-1-0", Title: "Approve the outline?", Actions: []opt.Action{opt.Accept, opt.Reject},
+				Object: []a2a.Part{a2a.TextPart("One <b>.\nTwo.")}, ObjectDigest: "sha256:0f", RequestedAt: at,
+				Ladder: []opt.Step{{Kind: opt.Expire, After: 3600}},
+			},
+		},
+	}}
+}
+
+// load reads channels from text.
+func load(t *testing.T, text string, env ...string) ([]notice.Channel, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "notices.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := notice.Load(path, func(name string) (string, bool) {
+		for _, v := range env {
+			if value, ok := strings.CutPrefix(v, name+"="); ok {
+				return value, true
+			}
+		}
+		return "", false
+	})
+	if err != nil {
+		err = fmt.Errorf("%s", strings.ReplaceAll(err.Error(), filepath.Dir(path)+"/", ""))
+	}
+	return list, err
+}
+
+// open returns the channels of a text.
+func open(t *testing.T, cfg notice.Config, text string, env ...string) *notice.Channels {
+	t.Helper()
+	list, err := load(t, text, env...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Channels = list
+	return notice.New(cfg)
+}
+
+// A receiver keeps the last request.
+type receiver struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(req.Body)
+	r.header, r.body = req.Header, string(body)
+	if r.status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "7")
+	}
+	w.WriteHeader(cmp.Or(r.status, http.StatusOK))
+}
+
+func sender(t *testing.T) *egress.Client {
+	t.Helper()
+	to, err := egress.New(egress.Config{AllowPrivate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(to.Close)
+	return to
+}
+
+// A signer signs with the names of what it signs.
+type signer struct{}
+
+func (signer) Sign(_ context.Context, deliveryID, taskID string, body []byte) (string, error) {
+	return fmt.Sprint(deliveryID, " ", taskID, " ", len(body)), nil
+}
+
+// A linker shows the link in the URL.
+type linker struct{}
+
+func (linker) URL(l opt.AnswerLink) (string, error) {
+	return fmt.Sprintf("https://agent.example.com/answer/%s,%s,%v,%s,%s,%s", l.Tenant, l.Principal, l.Groups, l.GateID, l.ObjectDigest, l.Expires), nil
+}
+
+const hook = `channels: [{name: hook, kind: webhook, url: "${HOOK}", headers: {Authorization: "Bearer ${TOKEN}"}, tenants: [acme], principal: ann, groups: [leads]}]`
+
+func TestChannels_Notify_webhook(t *testing.T) {
+	r := &receiver{}
+	server := httptest.NewServer(r)
+	defer server.Close()
+	c := open(t, notice.Config{Sender: sender(t), Signer: signer{}, Links: linker{}}, hook, "HOOK="+server.URL, "TOKEN=s3cret")
+	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Status: 200}) {
+		t.Errorf("%+v", got)
+	}
+	var body any
+	if err := json.Unmarshal([]byte(r.body), &body); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"notice": "opened", "deliveryId": "task-x-1-0/notice:hook/12", "timestamp": "2026-03-01T09:30:04.000Z", "tenant": "acme", "objectiveId": "obj-x",
+		"objectiveName": "Write", "contextId": "ctx", "taskId": "task-x-1-0", "taskName": "Approve", "requestedBy": "ann",
+		"answerUrl": "https://agent.example.com/answer/acme,ann,[leads],task-x-1-0:1,sha256:0f,2026-03-08T09:30:04.000Z",
+		"interrupt": map[string]any{
+			"kind": "approval", "interruptId": "task-x-1-0:1", "taskId": "task-x-1-0", "title": "Approve the outline?", "artifactType": "text/plain",
+			"artifactData": "One <b>.\nTwo.", "actions": []any{"accept", "reject"}, "requestedAt": "2026-03-01T09:30:04.000Z", "objectDigest": "sha256:0f",
+		},
+	}
+	got, _ := body.(map[string]any)
+	if gate, ok := got["interrupt"].(map[string]any); ok {
+		delete(gate, "ladder") // and its steps, as clients see them
+		delete(gate, "nextStep")
+		delete(gate, "expiresAt")
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("body (-want +got):\n%s", diff)
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "application/json", "Authorization": "Bearer s3cret", "X-Longhaul-Delivery": "task-x-1-0/notice:hook/12", "X-Longhaul-Attempt": "2",
+		"X-Longhaul-Signature": fmt.Sprint("task-x-1-0/notice:hook/12 task-x-1-0 ", len(r.body)),
+	} {
+		if got := r.header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// An answer link ends with the gate, and there is none where nothing can be
+// answered.
+func TestChannels_Notify_link(t *testing.T) {
+	r := &receiver{}
+	server := httptest.NewServer(r)
+	defer server.Close()
+	text := hook + "\n"
+	for name, tc := range map[string]struct {
+		channels string
+		change   func(n *activities.NoticeAttempt)
+		links    notice.Linker
+		want     string // that the URL ends with; "" for no URL
+	}{
+		"week":             {want: ",2026-03-08T09:30:04.000Z"},
+		"the gate expires": {change: func(n *activities.NoticeAttempt) { n.Gate.ExpiresAt = a2a.AtMillis(at.Millis() + 60_000) }, want: ",2026-03-01T09:31:04.000Z"},
+		"expired":          {change: func(n *activities.NoticeAttempt) { n.Kind = opt.NoticeKind(opt.Expire) }},
+		"a credential":     {change: func(n *activities.NoticeAttempt) { n.Gate.Kind, n.Gate.Actions = opt.Credential, nil }},
+		"no principal":     {channels: strings.Replace(text, "principal: ann, ", "", 1)},
+		"no key":           {links: nil, change: func(n *activities.NoticeAttempt) { n.ID = "no key" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := attempt("hook")
+			if tc.change != nil {
+				tc.change(&n)
+			}
+			cfg := notice.Config{Sender: sender(t), Links: linker{}}
+			if n.ID == "no key" {
+				cfg.Links = nil
+			}
+			c := open(t, cfg, cmp.Or(tc.channels, text), "HOOK="+server.URL, "TOKEN=s")
+			if got := c.Notify(t.Context(), n); got.Status != 200 {
+				t.Fatalf("%+v", got)
+			}
+			var d notice.Data
+			if err := json.Unmarshal([]byte(r.body), &d); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(d.AnswerURL, tc.want) || tc.want == "" && d.AnswerURL != "" {
+				t.Errorf("URL %q, want …%s", d.AnswerURL, tc.want)
+			}
+		})
+	}
+}
+
+// What a webhook answers decides about another attempt, as for push deliveries.
+func TestChannels_Notify_outcomes(t *testing.T) {
+	r := &receiver{}
+	server := httptest.NewServer(r)
+	c := open(t, notice.Config{Sender: sender(t)}, hook, "HOOK="+server.URL, "TOKEN=s")
+	for status, want := range map[int]activities.Tried{
+		204: {Status: 204}, 410: {Status: 410}, 503: {Status: 503}, 429: {Status: 429, RetryAfter: 7 * time.Second},
+	} {
+		r.status = status
+		if got := c.Notify(t.Context(), attempt("hook")); got != want {
+			t.Errorf("%d: %+v", status, got)
+		}
+	}
+	server.Close()
+	c = open(t, notice.Config{Sender: sender(t)}, hook, "HOOK="+server.URL, "TOKEN=s")
+	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Class: egress.ClassRefused}) {
+		t.Errorf("down: %+v", got)
+	}
+	if got := c.Notify(t.Context(), attempt("other")); got != (activities.Tried{Class: activities.NoChannel}) {
+		t.Errorf("a channel that was removed: %+v", got)
+	}
+	strict, err := egress.New(egress.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = open(t, notice.Config{Sender: strict}, hook, "HOOK="+server.URL, "TOKEN=s")
+	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Class: egress.ClassDenied, Final: true}) {
+		t.Errorf("an address that is not public: %+v", got)
+	}
+}
+
+// A template that cannot show a notice, other than the examples, is no reason to
+// try again.
+func TestChannels_Notify_template(t *testing.T) {
+	r := &receiver{}
+	server := httptest.NewServer(r)
+	defer server.Close()
+	c := open(t, notice.Config{Sender: sender(t)}, `channels: [{name: hook, kind: webhook, url: "${HOOK}", template: '{"a": "{{.Task}}"}'}]`, "HOOK="+server.URL)
+	n := attempt("hook")
+	if got := c.Notify(t.Context(), n); got != (activities.Tried{Status: 200}) || r.body != `{"a": "Approve"}` {
+		t.Errorf("%+v, %s", got, r.body)
+	}
+	n.TaskName = `Say "no"`
+	if got := c.Notify(t.Context(), n); got != (activities.Tried{Class: "template", Final: true}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func mailTo(s *mailServer, more string) string {
+	return fmt.Sprintf(`channels: [{name: mail, kind: smtp, server: "%s", from: "Longhaul <longhaul@example.com>", to: [ann@example.com, "Bob <bob@example.com>"], %s}]`, s.addr, more)
+}
+
+func TestChannels_Notify_mail(t *testing.T) {
+	s := newMailServer(t)
+	c := open(t, notice.Config{Links: linker{}}, mailTo(s, "tls: none, principal: ann, tenants: [acme]"))
+	for _, kind := range opt.NoticeKinds() {
+		n := attempt("mail")
+		n.Kind = kind
+		if got := c.Notify(t.Context(), n); got != (activities.Tried{}) {
+			t.Errorf("%s: %+v", kind, got)
+		}
+	}
+	want := []string{"", "Reminder: ", "Escalated: ", "Reassigned: ", "Expired: "}
+	for i := range want {
+		want[i] += "Approve the outline?"
+	}
+	if diff := gocmp.Diff(want, s.subjects()); diff != "" {
+		t.Fatalf("subjects (-want +got):\n%s", diff)
+	}
+	m := s.accepted[0]
+	for name, want := range map[string]string{
+		"From": `"Longhaul" <longhaul@example.com>`, "To": `<ann@example.com>, "Bob" <bob@example.com>`, "Auto-Submitted": "auto-generated",
+		"X-Longhaul-Delivery": "task-x-1-0/notice:mail/12", "X-Longhaul-Attempt": "2", "Date": "Sun, 01 Mar 2026 09:30:04 +0000",
+	} {
+		if got := m.Header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if id := m.Header.Get("Message-ID"); !strings.HasSuffix(id, "@example.com>") || id != s.accepted[1].Header.Get("Message-ID") {
+		t.Errorf("the id of the message is %q", id)
+	}
+	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantBody := `Approve the outline?
+
+Objective: Write
+Task: Approve
+
+To be decided on:
+
+One <b>.
+Two.
+
+Without an answer: expire (reject) at 2026-03-01 10:30 UTC.
+
+Answer here, once. The link answers in your name: do not pass it on.
+https://agent.example.com/answer/acme,ann,[],task-x-1-0:1,sha256:0f,2026-03-08T09:30:04.000Z
+`
+	if diff := gocmp.Diff(wantBody, strings.ReplaceAll(string(body), "\r\n", "\n")); diff != "" {
+		t.Errorf("body (-want +got):\n%s", diff)
+	}
+	var recipients []string
+	for _, line := range s.lines[:6] {
+		if to, ok := strings.CutPrefix(line, "RCPT TO:"); ok {
+			recipients = append(recipients, to)
+		}
+	}
+	if diff := gocmp.Diff([]string{"<ann@example.com>", "<bob@example.com>"}, recipients); diff != "" {
+		t.Errorf("recipients (-want +got):\n%s", diff)
+	}
+}
+
+// No text of a gate can add a header, a recipient or another message.
+func TestChannels_Notify_injection(t *testing.T) {
+	s := newMailServer(t)
+	c := open(t, notice.Config{}, mailTo(s, `tls: none, subject: "{{.Interrupt.Title}} {{.Task}}"`))
+	for _, evil := range []string{
+		"Hi\r\nBcc: eve@example.com", "Hi\nBcc: eve@example.com", "Hi\rBcc: eve@example.com", "Hi\r\n\r\nBcc: eve@example.com\r\n.\r\nRCPT TO:<eve@example.com>",
+		"=?utf-8?q?Hi=0D=0ABcc:_eve@example.com?=", "Hi\u2028Bcc: eve@example.com", "Hi\u0085Bcc: eve@example.com", "Hi\x00\x0bBcc: eve@example.com", strings.Repeat("x\r\n ", 2000),
+	} {
+		n := attempt("mail")
+		n.Gate.Title, n.TaskName, n.Gate.Description = evil, evil, evil+"\r\n.\r\nMAIL FROM:<eve@example.com>"
+		if got := c.Notify(t.Context(), n); got != (activities.Tried{}) {
+			t.Fatalf("%q: %+v", evil, got)
+		}
+		m := s.accepted[len(s.accepted)-1]
+		for name := range m.Header {
+			switch name {
+			case "From", "To", "Subject", "Date", "Message-Id", "References", "Mime-Version", "Content-Type", "Content-Transfer-Encoding", "User-Agent", "X-Mailer",
+				"Auto-Submitted", "X-Longhaul-Delivery", "X-Longhaul-Attempt":
+			default:
+				t.Errorf("%.40q adds the header %s", evil, name)
+			}
+		}
+	}
+	for _, line := range s.lines {
+		if strings.Contains(line, "eve@") {
+			t.Errorf("the server was told %q", line)
+		}
+	}
+	if n := len(s.accepted); n != 9 {
+		t.Errorf("%d messages, want 9", n)
+	}
+}
+
+// What the server answers decides about another attempt.
+func TestChannels_Notify_mailOutcomes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		verb, answer string
+		want         activities.Tried
+	}{
+		"greeting, later":     {"", "421 busy", activities.Tried{Class: "smtp 421"}},
+		"greeting, never":     {"", "554 no", activities.Tried{Class: "smtp 554"}}, // the server is repaired, not the message
+		"sender, later":       {"MAIL", "451 later", activities.Tried{Class: "smtp 451"}},
+		"sender, never":       {"MAIL", "550 no", activities.Tried{Class: "smtp 550", Final: true}},
+		"recipient, later":    {"RCPT", "450 greylisted", activities.Tried{Class: "smtp 450"}},
+		"recipient, never":    {"RCPT", "550 5.1.1 no such user", activities.Tried{Class: "smtp 550", Final: true}},
+		"data, later":         {"DATA", "452 full", activities.Tried{Class: "smtp 452"}},
+		"content, later":      {"end of DATA", "451 later", activities.Tried{Class: "smtp 451"}},
+		"content, never":      {"end of DATA", "554 spam", activities.Tried{Class: "smtp 554", Final: true}},
+		"goodbye is no error": {"QUIT", "500 what", activities.Tried{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newMailServer(t)
+			s.set(func() { s.answers[tc.verb] = tc.answer })
+			c := open(t, notice.Config{}, mailTo(s, "tls: none"))
+			if got := c.Notify(t.Context(), attempt("mail")); got != tc.want {
+				t.Errorf("%+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+// A message that was accepted is not sent again, even if the server leaves at once.
+func TestChannels_Notify_mailServerLeaves(t *testing.T) {
+	s := newMailServer(t)
+	s.set(func() { s.leaves = true })
+	c := open(t, notice.Config{}, mailTo(s, "tls: none"))
+	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{}) || len(s.subjects()) != 1 {
+		t.Errorf("%+v, %d messages", got, len(s.subjects()))
+	}
+}
+
+// A server that is down, or does not answer, gets the message later.
+func TestChannels_Notify_mailServerIsDown(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := &mailServer{addr: l.Addr().String()}
+	_ = l.Close()
+	if got := open(t, notice.Config{}, mailTo(down, "tls: none")).Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: egress.ClassRefused}) {
+		t.Errorf("down: %+v", got)
+	}
+	s := newMailServer(t)
+	s.set(func() { s.silent = true })
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if got := open(t, notice.Config{}, mailTo(s, "tls: none")).Notify(ctx, attempt("mail")); got != (activities.Tried{Class: egress.ClassTimeout}) {
+		t.Errorf("silent: %+v", got)
+	}
+}
+
+// With STARTTLS nothing goes out unencrypted, and the certificate is checked.
+func TestChannels_Notify_startTLS(t *testing.T) {
+	s := newMailServer(t)
+	text := mailTo(s, `user: "${USER}", password: "${PASSWORD}"`)
+	env := []string{"USER=ann", "PASSWORD=canary"}
+	c := open(t, notice.Config{Roots: s.roots}, text, env...)
+	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: egress.ClassTLS}) {
+		t.Errorf("without STARTTLS: %+v", got)
+	}
+	s.set(func() { s.offers = []string{"STARTTLS", "AUTH PLAIN"} })
+	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{}) || len(s.accepted) != 1 {
+		t.Errorf("with it: %+v, %d messages", got, len(s.accepted))
+	}
+	if got := open(t, notice.Config{}, text, env...).Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: egress.ClassTLS}) {
+		t.Errorf("an authority that is not known: %+v", got)
+	}
+	for _, line := range s.lines {
+		if strings.HasPrefix(line, "AUTH") != (line == "AUTH PLAIN AGFubgBjYW5hcnk=") {
+			t.Errorf("the server was told %q", line)
+		}
+	}
+	s.set(func() { s.answers["AUTH"] = "535 wrong" })
+	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: "smtp 535"}) {
+		t.Errorf("a wrong password: %+v", got)
+	}
+}

@@ -1,0 +1,101 @@
+package signing_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/signing"
+	"longhaul/opt"
+)
+
+func newLinks(t *testing.T, c *clock, keys ...byte) *signing.Links {
+	t.Helper()
+	var list [][]byte
+	for _, k := range keys {
+		list = append(list, bytes.Repeat([]byte{k}, 32))
+	}
+	l, err := signing.NewLinks(c.read, list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+var link = opt.AnswerLink{
+	ID: "n1", Tenant: "acme", Principal: "ann", Groups: []string{"editors"}, GateID: "task-x-1-0:1", ObjectDigest: "sha256:00", Expires: a2a.At(began.Add(time.Hour)),
+}
+
+func TestLinks(t *testing.T) {
+	c := &clock{began}
+	token, err := newLinks(t, c, 1).Sign(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := newLinks(t, c, 2, 1).Verify(token) // after another key was put first
+	if diff := cmp.Diff(link, got); diff != "" || err != nil {
+		t.Errorf("link (-want +got):\n%s%v", diff, err)
+	}
+	if _, err := newLinks(t, c, 2).Verify(token); !errors.Is(err, signing.ErrLink) {
+		t.Errorf("without its key: %v", err)
+	}
+	c.now = began.Add(time.Hour)
+	if _, err := newLinks(t, c, 1).Verify(token); !errors.Is(err, signing.ErrLinkExpired) {
+		t.Errorf("an hour later: %v", err)
+	}
+	if _, err := newLinks(t, c, 2).Verify(token); !errors.Is(err, signing.ErrLink) {
+		t.Errorf("an hour later, without its key: %v", err)
+	}
+}
+
+// No change of any character makes another link, and other tokens are none.
+func TestLinks_altered(t *testing.T) {
+	l := newLinks(t, &clock{began}, 1)
+	token, err := l.Sign(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range token {
+		for _, with := range []string{"A", "B", "", ".", "AA"} {
+			altered := token[:i] + with + token[i+1:]
+			if got, err := l.Verify(altered); altered != token && err == nil && !cmp.Equal(got, link) {
+				t.Errorf("%s was accepted", altered)
+			}
+		}
+	}
+	head, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.HS256})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := jose.SigningKey{Algorithm: jose.HS256, Key: bytes.Repeat([]byte{1}, 32)}
+	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithHeader("kid", head.Headers[0].KeyID)) // for another purpose
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := jwt.Signed(signer).Claims(jwt.Claims{Subject: "ann", Expiry: jwt.NewNumericDate(began.Add(time.Hour))}).Serialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, payload, _ := strings.Cut(token, ".")
+	for _, wrong := range []string{"", "x", "a.b.c", other, "eyJhbGciOiJub25lIn0." + payload, "eyJhbGciOiJub25lIn0." + strings.Split(payload, ".")[0] + "."} {
+		if _, err := l.Verify(wrong); !errors.Is(err, signing.ErrLink) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+}
+
+func TestNewLinks_mistakes(t *testing.T) {
+	if _, err := signing.NewLinks(nil); err == nil {
+		t.Error("no key was accepted")
+	}
+	if _, err := signing.NewLinks(nil, make([]byte, 16)); err == nil {
+		t.Error("a short key was accepted")
+	}
+}
