@@ -332,3 +332,19 @@ func TestSendMessage_racesWithPush(t *testing.T) {
 
 // hookMine is hook with an id.
 var hookMine = strings.Replace(hook, `{"url"`, `{"id":"mine","url"`, 1)
+
+// No config has the id of a channel for notices.
+func TestCreatePush_idOfChannel(t *testing.T) {
+	s := newService(t, pushOn)
+	s.send(t, "m", "approve")
+	for name, n := range map[string]node{
+		"by the method": s.call(t, "CreateTaskPushNotificationConfig", `{"taskId":"obj-`+u("m")+`","id":"notice:mail","url":"https://example.com/"}`),
+		"in a send": s.call(t, "SendMessage", `{"message":`+message("m2", "approve", "")+`,"configuration":{
+			"taskPushNotificationConfig":{"id":"notice:mail","url":"https://example.com/"}}}`),
+	} {
+		wantCode(t, n, "-32602")
+		if !strings.HasSuffix(field(n), "id") {
+			t.Errorf("%s: field %q: %v", name, field(n), n)
+		}
+	}
+}

@@ -98,7 +98,10 @@ func (s *pushes) CreatePush(ctx context.Context, c *Call, p PushCreateParams) (o
 // idOf returns the id of a config that a client adds: the same for a repeat under
 // the same idempotency key.
 func (s *pushes) idOf(c *Call, config opt.PushConfig, path string) (id string, err error) {
+	_, ofChannel := opt.ChannelIn(config.ID)
 	switch {
+	case ofChannel:
+		return "", invalid(path+"id", "must not begin as the ids of channels for notices do")
 	case config.ID != "" && !plausible(config.ID):
 		return "", invalid(path+"id", "must have no control characters and at most "+strconv.Itoa(MaxID)+" bytes")
 	case config.ID != "":

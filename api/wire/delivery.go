@@ -14,6 +14,7 @@ type delivery struct {
 	State     a2a.TaskState      `json:"state"` // in the words of 0.3 for all versions
 	At        a2a.Time           `json:"timestamp"`
 	Interrupt *deliveryInterrupt `json:"interrupt,omitempty"`
+	Notice    opt.NoticeKind     `json:"notice,omitempty"`
 	Status    opt.DeliveryStatus `json:"status"`
 	Since     a2a.Time           `json:"dueSince"`
 	Tries     int                `json:"tries"`
@@ -54,7 +55,7 @@ func Deliveries(v Version, list []opt.Delivery) any {
 // Delivery returns a delivery. It is the same in all versions.
 func Delivery(_ Version, d opt.Delivery) any {
 	out := delivery{
-		ConfigID: d.ConfigID, Event: d.N, State: d.State, At: d.At, Status: d.Status, Since: d.Since, Tries: d.Tries, Attempts: []deliveryAttempt{},
+		ConfigID: d.ConfigID, Event: d.N, State: d.State, At: d.At, Notice: d.Notice, Status: d.Status, Since: d.Since, Tries: d.Tries, Attempts: []deliveryAttempt{},
 	}
 	if d.GateID != "" {
 		out.Interrupt = &deliveryInterrupt{d.GateKind, d.GateID}

@@ -110,6 +110,7 @@ var owners = map[string][]string{
 	"google.golang.org/grpc/codes":           {"api/grpc", "api/identity", "workflows", "dev/*"},   // of Temporal's answers, not all of which have their own error
 	"github.com/a2aproject":                  {"dev/e2e", "dev/e2e/*"},                             // the official clients are counterparts in tests
 	"github.com/google/uuid":                 {"dev/temporald"},
+	"github.com/wneessen/go-mail":            {"activities/notice"}, // messages over SMTP
 	"github.com/stretchr/testify":            nil,
 	"github.com/golang/mock":                 nil,
 }

@@ -80,7 +80,7 @@ func TestAPISettings_warnCard(t *testing.T) {
 		"loopback":       {apiSettings{Addr: "127.0.0.1:0", GRPCAddr: "[::1]:0"}, nil},
 		"one address":    {apiSettings{Addr: "192.0.2.1:0"}, nil},
 		"every address":  {apiSettings{Addr: ":0", GRPCAddr: "0.0.0.0:0"}, []string{noURL, noGRPC}},
-		"a public URL":   {apiSettings{Addr: "0.0.0.0:0", GRPCAddr: "[::]:0", PublicURL: "https://agent.example.com"}, nil},
+		"a public URL":   {apiSettings{Addr: "0.0.0.0:0", GRPCAddr: "[::]:0", linkSettings: linkSettings{PublicURL: "https://agent.example.com"}}, nil},
 		"gRPC alone":     {apiSettings{Addr: "127.0.0.1:0", GRPCAddr: "[::]:0"}, []string{noGRPC}},
 		"gRPC is public": {apiSettings{Addr: "[::]:0", GRPCAddr: "[::]:0", PublicGRPCAddr: "agent.example.com:443"}, []string{noURL}},
 	} {

@@ -15,7 +15,7 @@ func TestAPISettings_publicGRPC(t *testing.T) {
 		{"", "https://agent.example.com:8443", "agent.example.com:7421"},
 		{"grpc.example.com:443", "https://agent.example.com", "grpc.example.com:443"},
 	} {
-		if got := (apiSettings{PublicGRPCAddr: tt.grpc, PublicURL: tt.public}).publicGRPC(listening); got != tt.want {
+		if got := (apiSettings{PublicGRPCAddr: tt.grpc, linkSettings: linkSettings{PublicURL: tt.public}}).publicGRPC(listening); got != tt.want {
 			t.Errorf("%+v: the card names %s", tt, got)
 		}
 	}

@@ -53,10 +53,11 @@ func checkPush(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx co
 }
 
 // deliveries returns how a worker makes deliveries.
-func deliveries(in *journal.Journal, to *egress.Client, keys *signing.Keeper) *activities.Push {
+func deliveries(in *journal.Journal, to *egress.Client, keys *signing.Keeper, notices activities.Notifier) *activities.Push {
 	p := &activities.Push{
 		Journal: in,
 		Sender:  to,
+		To:      notices,
 		Notice: func(version string, u a2a.StatusUpdate) (string, []byte, error) {
 			return wire.Version(version).Notice(u)
 		},

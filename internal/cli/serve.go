@@ -44,6 +44,9 @@ func (c *apiCommand) Run(p *program) error {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
+		if err := s.notify(noticeSettings{}, c.linkSettings); err != nil {
+			return err
+		}
 		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal); err != nil {
 			return err
 		}
@@ -64,6 +67,8 @@ func (c *apiCommand) Run(p *program) error {
 // workerCommand is "longhaul worker".
 type workerCommand struct {
 	workerSettings
+	noticeSettings
+	linkSettings
 	egressSettings
 	retentionSettings
 	storeSettings
@@ -80,6 +85,9 @@ func (c *workerCommand) Run(p *program) error {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
+		if err := s.notify(c.noticeSettings, c.linkSettings); err != nil {
+			return err
+		}
 		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal); err != nil {
 			return err
 		}
@@ -109,6 +117,7 @@ type embedSettings struct {
 type allSettings struct {
 	apiSettings
 	workerSettings
+	noticeSettings
 	egressSettings
 	retentionSettings
 	storeSettings
@@ -126,6 +135,9 @@ func (c *devCommand) Run(p *program) error {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
+		if err := s.notify(c.noticeSettings, c.linkSettings); err != nil {
+			return err
+		}
 		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace()))
 		if err != nil {
 			return err

@@ -38,7 +38,8 @@ type service struct {
 	journal   *journal.Journal
 	egress    *egress.Client
 	signing   *signing.Keeper // nil for deliveries that are not signed
-	strict    *egress.Client  // by the rules of production, for the test seams
+	notices   notices
+	strict    *egress.Client // by the rules of production, for the test seams
 	temporal  client.Client
 	target    target
 	plain     atomic.Bool    // the namespace has no search attributes of ours, or they are not known yet
@@ -140,7 +141,7 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	if err != nil {
 		return err
 	}
-	if s.journal, err = journal.Open(ctx, journal.Config{Path: path, Sync: store.Sync, Sealer: box, Log: s.log}); err != nil {
+	if s.journal, err = journal.Open(ctx, journal.Config{Path: path, Sync: store.Sync, Sealer: box, Channels: s.notices.forJournal(), Log: s.log}); err != nil {
 		return err
 	}
 	s.onStop(s.journal.Close)
@@ -156,6 +157,12 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	}
 	s.onStop(func() error { s.temporal.Close(); return nil })
 	return nil
+}
+
+// notify reads the channels for notices. It goes before open.
+func (s *service) notify(cfg noticeSettings, links linkSettings) (err error) {
+	s.notices, err = newNotices(cfg, links)
+	return err
 }
 
 // outbound makes the client for URLs of others, and what signs deliveries.
@@ -205,7 +212,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 			Purger:    s.journal,
 			Tasks:     s.journal,
 			Watch:     func(id string) activities.Watch { return s.journal.Watch(id) },
-			Push:      deliveries(s.journal, s.egress, s.signing),
+			Push:      deliveries(s.journal, s.egress, s.signing, s.notices.sender(s.egress, s.signing, s.log)),
 			Log:       s.log,
 		},
 		MaxTasks:  cfg.MaxTasks,

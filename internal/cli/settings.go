@@ -39,8 +39,8 @@ type storeSettings struct {
 type apiSettings struct {
 	pushSettings
 	authSettings
+	linkSettings
 	Addr           string        `help:"Address at which to serve A2A." default:"127.0.0.1:7420" env:"LONGHAUL_ADDR" placeholder:"HOST:PORT"`
-	PublicURL      string        `help:"URL on the agent card; the default is made from --addr." env:"LONGHAUL_PUBLIC_URL" placeholder:"URL"`
 	GRPCAddr       string        `name:"grpc-addr" help:"Address at which to serve A2A 1.0 over gRPC; empty for none." default:"" env:"LONGHAUL_GRPC_ADDR" placeholder:"HOST:PORT"`
 	PublicGRPCAddr string        `name:"public-grpc-addr" help:"Address of gRPC on the agent card; the default is made from --grpc-addr and --public-url." env:"LONGHAUL_PUBLIC_GRPC_ADDR" placeholder:"HOST:PORT"`
 	Agent          string        `help:"Agent that decides about messages: playbooks, or another agent that is built into the program." default:"playbooks" env:"LONGHAUL_AGENT"`

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/activities/notice"
+	"longhaul/internal/egress"
+	"longhaul/internal/seal"
+	"longhaul/internal/signing"
+	"longhaul/opt"
+)
+
+// noticeSettings say whom workers tell about gates.
+type noticeSettings struct {
+	Notices string `help:"File with the channels (webhooks and SMTP) that get notices about gates; see docs/notices.md." env:"LONGHAUL_NOTICES" placeholder:"FILE"`
+}
+
+// linkSettings are about links by which people answer. The API and the workers need
+// the same.
+type linkSettings struct {
+	PublicURL     string        `help:"URL on the agent card, and of answer links; the default for the card is made from --addr." env:"LONGHAUL_PUBLIC_URL" placeholder:"URL"`
+	AnswerKeys    secret        `help:"Keys of answer links: 32 bytes in base64 each, separated by commas. The first signs, all verify. Without any there are no answer links." env:"LONGHAUL_ANSWER_KEYS" placeholder:"KEYS"`
+	AnswerLinkTTL time.Duration `name:"answer-link-ttl" help:"How long an answer link is valid, unless its gate expires before." default:"168h" env:"LONGHAUL_ANSWER_LINK_TTL"`
+}
+
+// links returns what signs and verifies answer links, nil for none.
+func (s linkSettings) links() (*answerLinks, error) {
+	if s.AnswerKeys == "" {
+		return nil, nil
+	}
+	keys, err := seal.Parse(string(s.AnswerKeys))
+	if err != nil {
+		return nil, fmt.Errorf("--answer-keys: %w", err)
+	}
+	signed, err := signing.NewLinks(nil, keys...)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--answer-keys: %w", err)
+	case s.PublicURL == "":
+		return nil, errors.New("--answer-keys needs --public-url: answer links begin with it")
+	case s.AnswerLinkTTL <= 0:
+		return nil, errors.New("--answer-link-ttl must be above 0")
+	}
+	return &answerLinks{signed, strings.TrimSuffix(s.PublicURL, "/")}, nil
+}
+
+// answerLinks makes the URLs of answer links.
+type answerLinks struct {
+	*signing.Links
+	base string
+}
+
+// URL implements [notice.Linker].
+func (l *answerLinks) URL(a opt.AnswerLink) (string, error) {
+	token, err := l.Sign(a)
+	return l.base + "/answer/" + token, err
+}
+
+// A notices is what a service knows of the channels and of answer links.
+type notices struct {
+	channels []notice.Channel
+	links    *answerLinks // nil for none
+	linksFor time.Duration
+}
+
+// newNotices reads the file with the channels and the keys of answer links.
+func newNotices(cfg noticeSettings, links linkSettings) (n notices, err error) {
+	n.linksFor = links.AnswerLinkTTL
+	if n.links, err = links.links(); err == nil && cfg.Notices != "" {
+		n.channels, err = notice.Load(cfg.Notices, os.LookupEnv)
+	}
+	return n, err
+}
+
+// forJournal returns the channels for which the journal makes notices.
+func (n notices) forJournal() (list []opt.Channel) {
+	for _, c := range n.channels {
+		list = append(list, c.Channel)
+	}
+	return list
+}
+
+// sender returns what sends notices.
+func (n notices) sender(to *egress.Client, keys *signing.Keeper, log *zap.Logger) *notice.Channels {
+	cfg := notice.Config{Channels: n.channels, Sender: to, LinksFor: n.linksFor, Log: log}
+	if n.links != nil {
+		cfg.Links = n.links
+	}
+	if keys != nil {
+		cfg.Signer = keys
+	}
+	return notice.New(cfg)
+}
