@@ -2,10 +2,12 @@ package workflows_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/testsuite"
 
 	"longhaul/activities/human"
@@ -48,6 +50,20 @@ func timersOf(env *testsuite.TestWorkflowEnvironment) map[string]bool {
 	return open
 }
 
+// detailsOf returns what Temporal's UI shows as the current details.
+func detailsOf(t *testing.T, env *testsuite.TestWorkflowEnvironment) string {
+	t.Helper()
+	value, err := env.QueryWorkflow("__temporal_workflow_metadata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown sdk.WorkflowMetadata
+	if err := value.Get(&shown); err != nil {
+		t.Fatal(err)
+	}
+	return shown.GetCurrentDetails()
+}
+
 // Each step is taken once, at its time, and the last one fails the task.
 func TestPlan_takesTheStepsOfAGate(t *testing.T) {
 	env, log := newPlanEnv(t)
@@ -55,6 +71,9 @@ func TestPlan_takesTheStepsOfAGate(t *testing.T) {
 	at(env, 2*time.Hour, func() {
 		if len(open) != 1 {
 			t.Errorf("there are %d timers, want that of the next step", len(open))
+		}
+		if got, want := detailsOf(t, env), " · next: escalate at 2026-03-01 13:00 UTC\n"; !strings.Contains(got, want) {
+			t.Errorf("Temporal shows %q, want %q in it", got, want)
 		}
 	})
 	env.ExecuteWorkflow(workflows.Plan, planInput(t, asking(t, laddered)))

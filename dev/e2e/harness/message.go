@@ -3,6 +3,7 @@ package harness
 import (
 	"encoding/json"
 	"strings"
+	"time"
 )
 
 // A Message is a message from a test. ID is required.
@@ -107,6 +108,11 @@ type Gate struct {
 	Kind   string `json:"kind"`
 	TaskID string `json:"taskId"`
 	Title  string `json:"title"`
+	Taken  int    `json:"taken"` // steps of its ladder
+	Next   struct {
+		Kind string    `json:"kind"`
+		At   time.Time `json:"at"`
+	} `json:"nextStep"`
 }
 
 // An Artifact is what a task made, as text.
