@@ -49,7 +49,9 @@ func Rejected(code, message string) Outcome {
 }
 
 // WaitFor is the outcome of a task that needs a person first. The task runs
-// again, as a new round, when the gate has its answer.
+// again, as a new round, when the gate has its answer. The gate may have a ladder: if
+// an approval expires, its answer is accept or reject by [opt.ByTimer]; another gate
+// that expires fails the task.
 func WaitFor(gate opt.Gate) Outcome {
 	return Outcome{State: gate.State(), Gate: &gate}
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -27,15 +28,23 @@ func stepTimer(g *opt.Gate) (timer Timer, ok bool) {
 	if !ok {
 		return Timer{}, false
 	}
-	title := cut(strings.Join(strings.Fields(g.Prompt()), " "), maxSummary)
-	return Timer{Key: stepKey(g), At: next.At, Summary: fmt.Sprintf("%s: %s, step %d of %d", title, next, g.Taken+1, len(g.Ladder))}, true
+	return Timer{Key: stepKey(g), At: next.At, Summary: fmt.Sprintf("%s: %s, step %d of %d", briefly(g), next, g.Taken+1, len(g.Ladder))}, true
+}
+
+// briefly returns the title of g, or its first question, on one line.
+func briefly(g *opt.Gate) string {
+	text := cmp.Or(g.Title, g.Description)
+	if g.Title == "" && len(g.Questions) > 0 {
+		text = g.Questions[0].Question
+	}
+	return cut(strings.Join(strings.Fields(cut(text, 4*maxSummary)), " "), maxSummary)
 }
 
 // atStep returns the task with the gate whose next step has the timer with a key,
 // nil for none.
 func (m tasks) atStep(key string) *opt.Task {
 	for _, t := range m.State.Plan.Waiting() {
-		if timer, ok := stepTimer(t.Gate); ok && timer.Key == key {
+		if _, ok := t.Gate.NextStep(); ok && stepKey(t.Gate) == key {
 			return t
 		}
 	}

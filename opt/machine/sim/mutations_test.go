@@ -62,7 +62,7 @@ var mutations = []mutation{
 	{"each record is the first in its chain", "plan_gate.go", "return s.Chain.Add(d)", "chain := opt.Chain{}\n\treturn chain.Add(d)"},
 	{"a step of a gate is taken at once", "plan_gate_step.go", "At: next.At,", ""},
 	{"a step of a gate is taken twice", "../gate_step.go", "out.Taken++\n", "_ = 0\n"},
-	{"any timer of a gate takes the next step", "plan_gate_step.go", "ok && timer.Key == key", "ok && (timer.Key == key || strings.HasPrefix(key, gateTimer))"},
+	{"any timer of a gate takes the next step", "plan_gate_step.go", "ok && stepKey(t.Gate) == key", "ok && (stepKey(t.Gate) == key || strings.HasPrefix(key, gateTimer))"},
 	{"a step of a gate is left out", "../gate_step.go", "out.Taken++\n", "out.Taken = min(g.Taken+2, len(g.Ladder)-1)\n"},
 	{"a gate has no timer", "plan.go", "w.Timers = append(w.Timers, timer)", "_ = timer"},
 	{"an approval that expires is accepted", "../gate_step.go", "next.Action = Reject", "next.Action = Accept"},
