@@ -84,7 +84,8 @@ type idParams struct {
 	ID string `json:"id"`
 }
 
-// objectives is the part of a Client that calls the methods of the OPT extension.
+// objectives is the part of a Client that calls the methods of the OPT extension, and
+// lists decisions.
 type objectives struct{ *caller }
 
 // CreateObjective creates an objective, which does not start by itself. The call

@@ -101,6 +101,9 @@ func (c checkedChain) last() string {
 	return c.hashes[len(c.hashes)-1]
 }
 
+// ObjectiveID returns the objective of the decisions, "" without any.
+func (c *Chains) ObjectiveID() string { return c.objectiveID }
+
 // Count returns how many decisions were added.
 func (c *Chains) Count() int { return c.position }
 

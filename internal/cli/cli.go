@@ -94,6 +94,8 @@ type commands struct {
 	Watch   watchCommand     `cmd:"" help:"Show what happens to a task until it has ended."`
 	Inbox   inboxCommand     `cmd:"" help:"List the tasks that wait for a person, the oldest first."`
 	Answer  answerCommand    `cmd:"" help:"Answer a waiting task."`
+	Decided decisionsCommand `cmd:"" name:"decisions" help:"List the decisions at the gates of an objective."`
+	Verify  verifyCommand    `cmd:"" help:"Check saved decisions without a server: none was changed, added or removed."`
 	List    listCommand      `cmd:"" help:"List objectives, the newest first."`
 	Get     getCommand       `cmd:"" help:"Show a task, and how to answer it if it waits."`
 	Goal    objectiveCommand `cmd:"" name:"objective" help:"Show an objective with its plans and tasks."`

@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strconv"
+
+	"longhaul/opt"
+)
+
+// DecisionOptions select a page of decisions.
+type DecisionOptions struct {
+	PageSize  int    // zero: the agent's default
+	PageToken string // of a DecisionPage
+}
+
+// A DecisionPage is a page of the decisions at the gates of an objective.
+type DecisionPage struct {
+	Decisions     []opt.Decision
+	Raw           []json.RawMessage // the decisions as they came, for [opt.Chains]
+	Head          opt.DecisionHead  // of all decisions, also those on other pages
+	NextPageToken string            // "" on the last page
+	TotalSize     int               // on all pages
+}
+
+// Decisions returns a page of the decisions of an objective, in the order in which they
+// were recorded. Only a Longhaul server has this list, as with Interrupts.
+func (c objectives) Decisions(ctx context.Context, objectiveID string, o DecisionOptions) (*DecisionPage, error) {
+	query := url.Values{}
+	if o.PageSize > 0 {
+		query.Set("pageSize", strconv.Itoa(o.PageSize))
+	}
+	if o.PageToken != "" {
+		query.Set("pageToken", o.PageToken)
+	}
+	var page struct {
+		Decisions     []json.RawMessage `json:"decisions"`
+		Head          opt.DecisionHead  `json:"head"`
+		NextPageToken string            `json:"nextPageToken"`
+		TotalSize     int               `json:"totalSize"`
+	}
+	path := "/v1/objectives/" + url.PathEscape(objectiveID) + "/decisions"
+	if err := c.page(ctx, path, query, &page); err != nil {
+		return nil, err
+	}
+	out := &DecisionPage{Raw: page.Decisions, Head: page.Head, NextPageToken: page.NextPageToken, TotalSize: page.TotalSize}
+	for _, raw := range page.Decisions {
+		var d opt.Decision
+		if err := decode(path, raw, &d); err != nil {
+			return nil, err
+		}
+		out.Decisions = append(out.Decisions, d)
+	}
+	return out, nil
+}
