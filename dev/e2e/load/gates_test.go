@@ -1,0 +1,262 @@
+package load_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"longhaul/dev/e2e/harness"
+)
+
+var gates = flag.Int("gates", 200, "how many gates TestGates keeps open at a time")
+
+// atOnce is how many requests TestGates makes at a time.
+const atOnce = 40
+
+// TestGates keeps many gates open. It stops the workers, answers all gates, and
+// starts one worker, which has to finish all work. While workers are away, no gate
+// may hold a goroutine or a connection in the API. With -v it prints what a gate
+// costs; -gates opens more of them.
+func TestGates(t *testing.T) {
+	within := 5*time.Minute + time.Duration(*gates)*150*time.Millisecond
+	s := newGateSite(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
+	defer cancel()
+	empty := s.restart(harness.API, harness.Worker)
+	began := time.Now()
+	s.open(ctx, *gates)
+	s.until(ctx, within, "all gates are open", *gates)
+	t.Logf("%d gates are open after %v", *gates, time.Since(began))
+	parked := s.restart(harness.API, harness.Worker)
+	for _, command := range []string{harness.API, harness.Worker} {
+		before, after := empty[command], parked[command]
+		t.Logf("%s: resident memory %d KiB without gates, %d KiB with them: %.2f KiB for each; goroutines %d and %d; files and connections %d and %d",
+			command, before.memory, after.memory, float64(after.memory-before.memory)/float64(*gates), before.goroutines, after.goroutines, before.files, after.files)
+	}
+	most := 2*atOnce + *gates/10 // connections of the test may be open
+	if before, after := empty[harness.API], parked[harness.API]; after.goroutines-before.goroutines > most || after.files-before.files > most {
+		t.Error("the gates hold goroutines or connections in the API")
+	}
+	s.sizes(t)
+
+	s.processes[harness.Worker].Stop()
+	s.answer(ctx, *gates)
+	began = time.Now()
+	s.Start(harness.Worker)
+	s.until(ctx, within, "all gates are closed", 0)
+	harness.Eventually(t, within, "all objectives are completed", func() error {
+		done, err := s.Client().List(ctx, map[string]any{"status": "TASK_STATE_COMPLETED", "pageSize": 1})
+		if err == nil && done.TotalSize < *gates {
+			err = fmt.Errorf("%d of %d", done.TotalSize, *gates)
+		}
+		return err
+	})
+	t.Logf("all work was finished %v after the start of a worker", time.Since(began))
+}
+
+// A gateSite is a site of separate processes, whose objectives wait at a gate.
+type gateSite struct {
+	*harness.Site
+	t         *testing.T
+	processes map[string]*harness.Process
+}
+
+func newGateSite(t *testing.T) *gateSite {
+	t.Helper()
+	book := filepath.Join(t.TempDir(), "book.yaml")
+	const text = `name: gate
+default: true
+skills: [{id: gate, name: Gate, description: Waits for a person, tags: [test]}]
+plans:
+- name: Plan
+  tasks:
+  - {name: Ask, human: {approve: 'Go on?'}}
+`
+	if err := os.WriteFile(book, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &gateSite{harness.NewSite(t, harness.Dev), t, map[string]*harness.Process{}}
+	s.Env = append(s.Env, "LONGHAUL_PLAYBOOKS="+book, "LONGHAUL_REPLY_WAIT=20ms", "LONGHAUL_CALL_TIMEOUT=60s")
+	s.Start(harness.Temporal)
+	for _, command := range []string{harness.API, harness.Worker} {
+		s.processes[command] = s.Start(command)
+	}
+	return s
+}
+
+// A cost is what a process holds.
+type cost struct{ memory, goroutines, files int }
+
+// restart starts processes anew, one after another, and returns what those hold
+// that were there before and have worked, at their end.
+func (s *gateSite) restart(commands ...string) map[string]cost {
+	s.t.Helper()
+	out := map[string]cost{}
+	for _, command := range commands {
+		p := s.processes[command]
+		c := cost{memory: memory(s.t, p), files: files(s.t, p)}
+		if err := syscall.Kill(p.PID(), syscall.SIGQUIT); err != nil { // writes all goroutines to its log
+			s.t.Fatal(err)
+		}
+		<-p.Ended()
+		log, err := os.ReadFile(p.LogPath)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		c.goroutines = bytes.Count(log, []byte("\ngoroutine "))
+		out[command] = c
+		s.processes[command] = s.Start(command)
+	}
+	return out
+}
+
+var resident = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
+
+// memory returns the resident memory of a process, in KiB.
+func memory(t *testing.T, p *harness.Process) (n int) {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
+	found := resident.FindSubmatch(status)
+	if err != nil || found == nil {
+		t.Skipf("memory of processes cannot be read here: %v", err)
+	}
+	_, err = fmt.Sscan(string(found[1]), &n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// files returns how many files and connections a process has open.
+func files(t *testing.T, p *harness.Process) int {
+	t.Helper()
+	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.PID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+// sizes prints the size of the journal.
+func (s *gateSite) sizes(t *testing.T) {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(s.Dir, "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the journal has %.1f KiB for each gate", float64(info.Size())/1024/float64(*gates))
+}
+
+// open sends n requests that wait at a gate.
+func (s *gateSite) open(ctx context.Context, n int) {
+	s.t.Helper()
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	c := s.Client()
+	for i := range n {
+		group.Go(func() error {
+			_, err := c.SendUntil(ctx, harness.Message{ID: fmt.Sprintf("gate-%05d", i), Text: "x"})
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// An inbox is a page of open gates.
+type inbox struct {
+	Interrupts []struct {
+		ID string `json:"interruptId"`
+	} `json:"interrupts"`
+	Next  string `json:"nextPageToken"`
+	Total int    `json:"totalSize"`
+}
+
+// inbox returns a page of the open gates.
+func (s *gateSite) inbox(ctx context.Context, token string) (page inbox, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+"/v1/interrupts?pageSize=100&pageToken="+url.QueryEscape(token), nil)
+	if err != nil {
+		return page, err
+	}
+	return page, do(r, &page)
+}
+
+// until waits until n gates are open.
+func (s *gateSite) until(ctx context.Context, within time.Duration, what string, n int) {
+	s.t.Helper()
+	harness.Eventually(s.t, within, what, func() error {
+		page, err := s.inbox(ctx, "")
+		if err == nil && page.Total != n {
+			err = fmt.Errorf("%d gates are open", page.Total)
+		}
+		return err
+	})
+}
+
+// answer accepts at all gates.
+func (s *gateSite) answer(ctx context.Context, n int) {
+	s.t.Helper()
+	var ids []string
+	for token := ""; ; {
+		page, err := s.inbox(ctx, token)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, i := range page.Interrupts {
+			ids = append(ids, i.ID)
+		}
+		if token = page.Next; token == "" {
+			break
+		}
+	}
+	if len(ids) != n {
+		s.t.Fatalf("the inbox has %d gates, want %d", len(ids), n)
+	}
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for _, id := range ids {
+		group.Go(func() error {
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL()+"/v1/interrupts/"+url.PathEscape(id)+"/answer", strings.NewReader(`{"action":"accept"}`))
+			if err != nil {
+				return err
+			}
+			r.Header.Set("Content-Type", "application/json")
+			return do(r, &struct{}{})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// do sends a request and reads the answer into result.
+func do(r *http.Request, result any) error {
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %s: %s: %s", r.Method, r.URL.Path, res.Status, body)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(body, result)
+}
