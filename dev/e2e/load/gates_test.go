@@ -43,9 +43,9 @@ func TestGates(t *testing.T) {
 	t.Logf("%d gates are open after %v", *gates, time.Since(began))
 	parked := s.restart(harness.API, harness.Worker)
 	for _, command := range []string{harness.API, harness.Worker} {
-		before, after := empty[command], parked[command]
-		t.Logf("%s: resident memory %d KiB without gates, %d KiB with them: %.2f KiB for each; goroutines %d and %d; files and connections %d and %d",
-			command, before.memory, after.memory, float64(after.memory-before.memory)/float64(*gates), before.goroutines, after.goroutines, before.files, after.files)
+		before, after, fresh := empty[command], parked[command], memory(t, s.processes[command])
+		t.Logf("%s: resident memory %d KiB without gates, %d KiB with them (%.2f KiB for each), %d KiB after a restart; goroutines %d and %d; files and connections %d and %d",
+			command, before.memory, after.memory, float64(after.memory-before.memory)/float64(*gates), fresh, before.goroutines, after.goroutines, before.files, after.files)
 	}
 	most := 2*atOnce + *gates/10 // connections of the test may be open
 	if before, after := empty[harness.API], parked[harness.API]; after.goroutines-before.goroutines > most || after.files-before.files > most {
