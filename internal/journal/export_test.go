@@ -49,6 +49,21 @@ func (j *Journal) Dump(ctx context.Context) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
+// Schema returns the mark of the file, the migrations and all tables and indexes, as
+// text.
+func (j *Journal) Schema(ctx context.Context) (text string, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		return c.each(`SELECT (SELECT application_id FROM pragma_application_id) || ' ' || (SELECT group_concat(version) FROM migrations) || ' ' || name || ' ' || COALESCE(sql, '')
+			FROM sqlite_schema ORDER BY name`, nil, func(row scanner) error {
+			var line string
+			err := row.Scan(&line)
+			text += line + "\n"
+			return err
+		})
+	})
+	return text, err
+}
+
 // Check returns the errors that the database finds in its file, or "ok".
 func (j *Journal) Check(ctx context.Context) (result string, err error) {
 	err = j.read(ctx, func(c *conn) error {

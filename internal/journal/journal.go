@@ -30,6 +30,8 @@ type Config struct {
 	Now    func() time.Time // for push configs and deliveries; nil: time.Now
 
 	Channels []opt.Channel // that get notices about gates
+
+	Template *Template // of the tables of a journal in memory, for tests; nil makes them
 }
 
 // A Journal is an open journal. Its methods may be called from any goroutine,

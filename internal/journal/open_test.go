@@ -265,3 +265,45 @@ func TestWriteAheadLog_moves(t *testing.T) {
 		s.record(s.rootMoved(opt.TaskWorking))
 	}
 }
+
+// A journal with a template has the same tables and marks as one that makes them, and
+// no data of others.
+func TestOpen_template(t *testing.T) {
+	template, err := journal.NewTemplate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := template.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	open := func(cfg journal.Config) (schema string, key []byte) {
+		j, err := journal.Open(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = j.Close() }()
+		if key, err = j.Key(t.Context(), "pages"); err == nil {
+			schema, err = j.Schema(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return schema, key
+	}
+	made, key := open(journal.Config{})
+	for range 2 {
+		copied, other := open(journal.Config{Template: template})
+		if diff := cmp.Diff(made, copied); diff != "" {
+			t.Errorf("schema (-made +copied):\n%s", diff)
+		}
+		if bytes.Equal(key, other) {
+			t.Error("two journals have the same key")
+		}
+		key = other
+	}
+	if _, err := journal.Open(t.Context(), journal.Config{Template: template, Path: filepath.Join(t.TempDir(), "x.db")}); err == nil {
+		t.Error("a file takes a template")
+	}
+}

@@ -38,19 +38,23 @@ var syncLevels = map[string]string{"": "FULL", "full": "FULL", "normal": "NORMAL
 
 // A database is a SQLite file, or one in memory.
 type database struct {
-	path string // "" in memory
-	sync string
-	pool *sql.DB
+	path     string // "" in memory
+	dsn      string
+	sync     string
+	template *Template // nil to make the tables
+	pool     *sql.DB
 }
 
 // openDatabase prepares the file of cfg, and makes it if it is missing. It does
 // not read it.
 func openDatabase(cfg Config) (*database, error) {
-	d := &database{path: cfg.Path, sync: syncLevels[cfg.Sync]}
-	if d.sync == "" {
+	d := &database{path: cfg.Path, dsn: "file:/" + rand.Text() + "?vfs=memdb", sync: syncLevels[cfg.Sync], template: cfg.Template}
+	switch {
+	case d.sync == "":
 		return nil, fmt.Errorf(`sync is %q, want "full" or "normal"`, cfg.Sync)
+	case d.path != "" && d.template != nil:
+		return nil, errors.New("a template is only for a journal in memory")
 	}
-	dsn := "file:/" + rand.Text() + "?vfs=memdb"
 	if d.path != "" {
 		if err := touch(d.path); err != nil {
 			return nil, d.explain(err)
@@ -59,10 +63,10 @@ func openDatabase(cfg Config) (*database, error) {
 		if err != nil {
 			return nil, err
 		}
-		dsn = (&url.URL{Scheme: "file", Path: full}).String()
+		d.dsn = (&url.URL{Scheme: "file", Path: full}).String()
 	}
 	var err error
-	if d.pool, err = sql.Open("sqlite", dsn); err != nil {
+	if d.pool, err = sql.Open("sqlite", d.dsn); err != nil {
 		return nil, err
 	}
 	d.pool.SetMaxIdleConns(0) // each has its own settings: do not reuse it
@@ -114,7 +118,13 @@ func (d *database) ready(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = patiently(nil, func() error { return d.claim(c) }); err == nil {
+	if d.template != nil {
+		err = d.template.copyTo(c)
+	}
+	if err == nil {
+		err = patiently(nil, func() error { return d.claim(c) })
+	}
+	if err == nil {
 		err = migrate(c, d.sign)
 	}
 	if err != nil {

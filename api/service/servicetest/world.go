@@ -77,6 +77,9 @@ type World struct {
 	driver
 }
 
+// tables returns the tables of the journals of all worlds of a process.
+var tables = sync.OnceValues(func() (*journal.Template, error) { return journal.NewTemplate(context.Background()) })
+
 // New returns a world, which ends with the test.
 func New(t testing.TB, cfg Config) *World {
 	t.Helper()
@@ -84,8 +87,12 @@ func New(t testing.TB, cfg Config) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
+	template, err := tables()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var w *World
-	j, err := journal.Open(context.Background(), journal.Config{Sealer: box, Now: func() time.Time { return w.Now() }})
+	j, err := journal.Open(context.Background(), journal.Config{Sealer: box, Now: func() time.Time { return w.Now() }, Template: template})
 	if err != nil {
 		t.Fatal(err)
 	}
