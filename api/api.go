@@ -50,6 +50,8 @@ type Config struct {
 	// Web Key Set; nil for deliveries that are not signed.
 	Keys func(ctx context.Context) ([]byte, error)
 
+	Answers AnswerPage // serves answer links below /answer/; nil: there are none
+
 	Heartbeat    time.Duration // between comments on an idle stream; zero: 15 s
 	WriteTimeout time.Duration // of one answer, or one event of a stream; zero: 30 s
 	ReadTimeout  time.Duration // of one request's body; zero: 60 s
@@ -57,6 +59,12 @@ type Config struct {
 
 	Log *zap.Logger      // nil discards logs
 	Now func() time.Time // nil: time.Now
+}
+
+// An AnswerPage serves a request (GET, HEAD or POST) for the answer link with a
+// token, which is all that its sender has to prove.
+type AnswerPage interface {
+	Serve(c *service.Call, w http.ResponseWriter, r *http.Request, token string)
 }
 
 func withDefaults(cfg Config) Config {

@@ -67,6 +67,20 @@ func (s *Server) routes() {
 		}
 	}
 	s.echo.Any(pagePath+"/*", s.servePage)
+	if s.cfg.Answers != nil {
+		for _, verb := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+			s.echo.Add(verb, answerPath+":token", s.serveAnswer)
+		}
+	}
+}
+
+// answerPath is the path of answer links, before their tokens.
+const answerPath = "/answer/"
+
+// serveAnswer serves an answer link.
+func (s *Server) serveAnswer(e echo.Context) error {
+	s.cfg.Answers.Serve(e.Get(callKey).(*service.Call), e.Response(), e.Request(), e.Param("token"))
+	return nil
 }
 
 // public returns the documents that everyone may read.

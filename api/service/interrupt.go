@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -62,6 +63,44 @@ func (s interrupts) ListInterrupts(ctx context.Context, c *Call, p InterruptList
 	last := page.Interrupts[len(page.Interrupts)-1]
 	page.Next, err = s.pages.token(ctx, list, opt.Cursor{At: last.Since, ID: last.TaskID})
 	return page, err
+}
+
+// An OpenInterrupt is an open gate that the caller may answer.
+type OpenInterrupt struct {
+	opt.Interrupt            // without the name of its objective
+	Object        []a2a.Part // what is to be decided on, complete
+}
+
+// ShowInterrupt returns an open gate to a caller who may answer it.
+func (s interrupts) ShowInterrupt(ctx context.Context, c *Call, id string) (OpenInterrupt, error) {
+	taskID, ok := opt.TaskOfGate(id)
+	if !ok {
+		return OpenInterrupt{}, interruptUnknown(id)
+	}
+	v, err := s.messages.read.task(ctx, c, taskID, opt.TaskWant{})
+	if isTaskUnknown(err) {
+		return OpenInterrupt{}, interruptUnknown(id)
+	}
+	if err != nil {
+		return OpenInterrupt{}, err
+	}
+	i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == id })
+	switch {
+	case i < 0:
+		return OpenInterrupt{}, errNotWaiting
+	case !v.Gates[i].Responders.Allow(c.Principal, c.Groups, v.Principal):
+		return OpenInterrupt{}, errNotYours
+	case v.Gates[i].Voted(c.Principal):
+		return OpenInterrupt{}, errHasVoted
+	}
+	out := OpenInterrupt{Interrupt: opt.Interrupt{
+		Gate: *v.Gates[i], Since: v.Task.Status.At, TaskID: taskID, TaskName: v.Name, ObjectiveID: v.ObjectiveID, ContextID: v.Task.ContextID, Principal: v.Principal,
+	}}
+	out.Object, err = a2a.Attach(out.Gate.Object, s.messages.read.content(ctx, v.ObjectiveID))
+	if len(out.Object) == 0 && out.Gate.ArtifactData != nil {
+		out.Object = []a2a.Part{{Data: out.Gate.ArtifactData}}
+	}
+	return out, err
 }
 
 // AnswerInterrupt delivers an answer to a gate, by the rules of a reply to its task.

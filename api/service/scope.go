@@ -79,6 +79,7 @@ var needs = map[string]need{
 
 	"ListInterrupts":  {ReadRuns},
 	"AnswerInterrupt": {RespondApprovals},
+	"ShowInterrupt":   {RespondApprovals}, // on the page of an answer link
 	"ListDecisions":   {ReadRuns},
 
 	"StartSample":      {CreateRuns},

@@ -46,6 +46,9 @@ var rooms = []room{
 	{name: "api/service/servicetest", imports: []string{"a2a", "opt", "opt/machine", "api/service", // an engine for tests
 		"internal/journal", // which records in the real journal
 		"internal/seal"}},  // which has a key for secrets
+	{name: "api/answerpage", imports: []string{"a2a", "opt", "api/service"}, // HTML for those who have an answer link
+		tests: []string{"api", // which serves it
+			"internal/journal", "internal/signing"}}, // which makes the links
 	{name: "api/*", imports: []string{"a2a", "opt", "api/service"}},
 	{name: "client", imports: []string{"a2a", "opt"}},
 

@@ -10,6 +10,10 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/activities/notice"
+	"longhaul/api"
+	"longhaul/api/answerpage"
+	"longhaul/api/quota"
+	apiservice "longhaul/api/service"
 	"longhaul/internal/egress"
 	"longhaul/internal/seal"
 	"longhaul/internal/signing"
@@ -84,6 +88,23 @@ func (n notices) forJournal() (list []opt.Channel) {
 		list = append(list, c.Channel)
 	}
 	return list
+}
+
+// Wrong answer links that one address may send, per second and at once.
+const (
+	wrongLinksPerSecond = 5
+	wrongLinksAtOnce    = 100
+)
+
+// page returns what serves answer links, nil for none.
+func (n notices) page(operations *apiservice.Service, log *zap.Logger) api.AnswerPage {
+	if n.links == nil {
+		return nil
+	}
+	return answerpage.New(answerpage.Config{
+		Service: operations, Links: n.links, Expired: signing.ErrLinkExpired,
+		Wrong: quota.New(quota.Config{Rate: wrongLinksPerSecond, Burst: wrongLinksAtOnce}), Log: log,
+	})
 }
 
 // sender returns what sends notices.

@@ -293,7 +293,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	server := api.New(api.Config{
 		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: publicKeys(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
-		Log: s.log,
+		Answers: s.notices.page(operations, s.log), Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })
 	s.serveHTTP(server, listener, files)

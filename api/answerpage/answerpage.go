@@ -1,0 +1,258 @@
+// Package answerpage serves the pages of answer links: a page for each link, on which
+// its bearer answers one gate, without scripts and without other credentials. Reading
+// a page decides nothing; sending its form does, by the rules of the API.
+package answerpage
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// A Service answers gates. [service.Service] is one.
+type Service interface {
+	Serve(c *service.Call, steps service.Steps) *service.Fault
+	ShowInterrupt(ctx context.Context, c *service.Call, id string) (service.OpenInterrupt, error)
+	AnswerInterrupt(ctx context.Context, c *service.Call, p service.AnswerParams) (service.Answered, error)
+}
+
+// A Verifier reads the tokens of answer links.
+type Verifier interface {
+	Verify(token string) (opt.AnswerLink, error)
+}
+
+// A Config says what a Page works with.
+type Config struct {
+	Service Service
+	Links   Verifier
+	Expired error         // that Links returns about a link that has expired
+	Wrong   service.Quota // of addresses that send links which are not valid; nil: no limits
+	Log     *zap.Logger   // nil discards logs
+}
+
+// A Page serves answer links. It is safe for concurrent use.
+type Page struct {
+	cfg    Config
+	layout *template.Template
+	style  template.CSS
+	policy string // Content-Security-Policy
+}
+
+//go:embed page.html
+var layout string
+
+//go:embed style.css
+var style string
+
+// New returns a page.
+func New(cfg Config) *Page {
+	if cfg.Log == nil {
+		cfg.Log = zap.NewNop()
+	}
+	sum := sha256.Sum256([]byte(style))
+	return &Page{
+		cfg: cfg, layout: template.Must(template.New("page").Parse(layout)), style: template.CSS(style), //nolint:gosec // our own file
+		policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+			"'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+	}
+}
+
+// maxForm is the size of an answer in bytes.
+const maxForm = 1 << 20
+
+// Names of the operations in the table of scopes.
+const (
+	showing   = "ShowInterrupt"
+	answering = "AnswerInterrupt"
+)
+
+// Serve serves a request for the link with a token: GET, HEAD or POST.
+func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, token string) {
+	p.head(w.Header())
+	link, err := p.cfg.Links.Verify(token)
+	if err != nil {
+		p.refuseLink(c, w, r, err)
+		return
+	}
+	if r.Method == http.MethodPost && !sameOrigin(r) {
+		p.write(w, http.StatusForbidden, content{Title: "Not sent from this page", Text: "Open the link again and answer there."})
+		return
+	}
+	caller := service.Caller{Tenant: link.Tenant, Principal: link.Principal, Groups: link.Groups, Scopes: []service.Scope{service.RespondApprovals}}
+	authenticate := func() (service.Caller, error) { return caller, nil }
+	if r.Method == http.MethodPost {
+		p.answer(c, w, r, link, authenticate)
+	} else {
+		p.show(c, w, r, link, authenticate)
+	}
+}
+
+// head sets the headers of every answer.
+func (p *Page) head(h http.Header) {
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", p.policy)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+}
+
+// refuseLink answers a request with a token that is not valid. An address that sends
+// many of them is told to wait.
+func (p *Page) refuseLink(c *service.Call, w http.ResponseWriter, r *http.Request, cause error) {
+	fault := p.cfg.Service.Serve(c, service.Steps{Authenticate: func() (service.Caller, error) {
+		if p.cfg.Wrong == nil {
+			return service.Caller{}, cause
+		}
+		leave, err := p.cfg.Wrong.Call(service.Caller{Principal: network(r.RemoteAddr)})
+		if err != nil {
+			return service.Caller{}, err
+		}
+		leave()
+		return service.Caller{}, cause
+	}})
+	switch {
+	case fault.Kind == service.RateLimited:
+		p.refuse(w, fault)
+	case errors.Is(cause, p.cfg.Expired):
+		p.write(w, http.StatusGone, content{Title: "This link has expired", Text: "Answer in another way, or wait for the next notice."})
+	default:
+		p.write(w, http.StatusNotFound, content{Title: "This link is not valid", Text: "Check that the whole link was copied."})
+	}
+}
+
+// network returns the network that an address is counted with: for IPv6 its /64.
+func network(addr string) string {
+	from, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return ""
+	}
+	ip := from.Addr().Unmap().WithZone("")
+	if ip.Is4() {
+		return ip.String()
+	}
+	prefix, _ := ip.Prefix(64) // the length is valid
+	return prefix.String()
+}
+
+// sameOrigin reports whether a form was sent by the page itself. The token in the
+// path is known to that page alone; this refuses pages that were told it. The origin
+// is "null" where browsers do not say Sec-Fetch-Site, since the page has no referrer.
+func sameOrigin(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin"
+	}
+	origin := r.Header.Get("Origin")
+	u, err := url.Parse(origin)
+	return origin == "" || origin == "null" || err == nil && u.Host == r.Host
+}
+
+// show writes the page with the gate of a link.
+func (p *Page) show(c *service.Call, w http.ResponseWriter, r *http.Request, link opt.AnswerLink, authenticate func() (service.Caller, error)) {
+	var open service.OpenInterrupt
+	fault := p.cfg.Service.Serve(c, service.Steps{
+		Authenticate: authenticate,
+		Read:         func() (string, error) { c.Method = showing; return showing, nil },
+		Handle: func() (err error) {
+			open, err = p.cfg.Service.ShowInterrupt(r.Context(), c, link.GateID)
+			return err
+		},
+	})
+	if fault != nil {
+		p.refuse(w, fault)
+		return
+	}
+	p.write(w, http.StatusOK, newContent(open, link))
+}
+
+// answer delivers an answer.
+func (p *Page) answer(c *service.Call, w http.ResponseWriter, r *http.Request, link opt.AnswerLink, authenticate func() (service.Caller, error)) {
+	var params service.AnswerParams
+	var result service.Answered
+	fault := p.cfg.Service.Serve(c, service.Steps{
+		Authenticate: authenticate,
+		Read: func() (string, error) {
+			c.Method = answering
+			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+			if err := r.ParseForm(); err != nil {
+				return answering, service.Invalid(service.Violation{Field: "form", Description: "cannot be read, or is too large"})
+			}
+			var err error
+			params, err = read(r.PostForm, link)
+			return answering, err
+		},
+		Handle: func() (err error) {
+			taskID, _ := opt.TaskOfGate(link.GateID)
+			c.Answer = &service.Answering{TaskID: taskID, GateID: link.GateID}
+			result, err = p.cfg.Service.AnswerInterrupt(r.Context(), c, params)
+			return err
+		},
+	})
+	switch {
+	case fault != nil:
+		p.refuse(w, fault)
+	case params.Message.Decision.Action == opt.Ask:
+		p.write(w, http.StatusOK, content{Title: "Your question was added", Text: "Nothing is decided yet. Open the link again to answer."})
+	case result.Pending:
+		p.write(w, http.StatusAccepted, content{Title: "Your answer is on its way", Text: "It is stored and counts as soon as the work continues, unless another answer was first."})
+	default:
+		p.write(w, http.StatusOK, content{Title: "Thank you, your answer was recorded", Text: "This link cannot be used again."})
+	}
+}
+
+// refuse writes why a request was refused, without details of the work.
+func (p *Page) refuse(w http.ResponseWriter, f *service.Fault) {
+	if f.Retry > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
+	}
+	switch f.Kind {
+	case service.InvalidParams:
+		if f.Violations[0].Field == usedBefore {
+			p.write(w, http.StatusConflict, content{Title: "This link was used before", Text: "Its first answer counts."})
+			return
+		}
+		p.write(w, http.StatusBadRequest, content{Title: "The answer cannot be used", Text: "Something is missing or wrong: " + f.Violations[0].Description + ". Go back and try again."})
+	case service.Unsupported:
+		p.write(w, http.StatusConflict, content{Title: "Nothing to answer here any more", Text: "It was answered, or is not asked any more."})
+	case service.Forbidden, service.Unauthenticated:
+		p.write(w, http.StatusForbidden, content{Title: "Others answer here now", Text: "The answer was not accepted."})
+	case service.NotFound, service.TaskNotFound:
+		p.write(w, http.StatusNotFound, content{Title: "Nothing to answer here any more", Text: "The work was removed."})
+	case service.RateLimited:
+		p.write(w, http.StatusTooManyRequests, content{Title: "Too many requests", Text: "Try again in a moment."})
+	case service.Unavailable:
+		p.write(w, http.StatusServiceUnavailable, content{Title: "Not available", Text: "Try again in a moment. If you sent an answer, it may have been recorded."})
+	default:
+		p.write(w, http.StatusInternalServerError, content{Title: "Something went wrong", Text: "Try again later."})
+	}
+}
+
+func (p *Page) write(w http.ResponseWriter, status int, c content) {
+	c.Style = p.style
+	var b bytes.Buffer
+	if err := p.layout.Execute(&b, c); err != nil {
+		p.cfg.Log.Error("A page has no HTML", zap.Error(err))
+		b.Reset()
+		status = http.StatusInternalServerError
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // fails only if the client has disconnected
+}

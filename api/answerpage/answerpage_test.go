@@ -1,0 +1,487 @@
+package answerpage_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/a2a"
+	"longhaul/api"
+	"longhaul/api/answerpage"
+	"longhaul/api/service"
+	"longhaul/api/service/servicetest"
+	"longhaul/internal/signing"
+	"longhaul/opt"
+)
+
+// A site is a server with answer links, and work that waits at a gate.
+type site struct {
+	*api.Server
+	world *servicetest.World
+	links *signing.Links
+	logs  *observer.ObservedLogs
+	task  string // that waits
+}
+
+// wrong limits addresses that send wrong links: it refuses after a number of calls.
+type wrong struct{ left int }
+
+func (w *wrong) Call(service.Caller) (func(), error) {
+	if w.left--; w.left < 0 {
+		return nil, service.TooMany(time.Second)
+	}
+	return func() {}, nil
+}
+
+func (w *wrong) Stream(service.Caller) (func(), error) { return func() {}, nil }
+
+// begin returns a site where work waits at a gate.
+func begin(t *testing.T, gate opt.Gate, change ...func(*service.Config, *answerpage.Config)) *site {
+	t.Helper()
+	s := &site{}
+	s.world = servicetest.New(t, servicetest.Config{
+		Planner: func(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
+			return servicetest.Made{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Approve"}}}}}, true
+		},
+		Script: func(w opt.Work) servicetest.Play {
+			if len(w.Replies) == 0 {
+				return servicetest.Play{Outcome: &opt.Outcome{State: gate.State(), Gate: &gate}}
+			}
+			said := w.Replies[len(w.Replies)-1]
+			text := fmt.Sprint(said.Action, " ", said.Feedback, said.DecidedBy, " ", said.Groups)
+			for _, p := range said.Edited {
+				text += " " + *p.Text
+			}
+			for _, a := range said.Answers {
+				text += fmt.Sprintf(" %s=%s", a.ID, a.Answer)
+			}
+			return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: "out", Parts: []a2a.Part{a2a.TextPart(text)}}}}}
+		},
+	})
+	var err error
+	if s.links, err = signing.NewLinks(s.world.Now, bytes.Repeat([]byte{1}, 32)); err != nil {
+		t.Fatal(err)
+	}
+	core, logs := observer.New(zap.InfoLevel)
+	s.logs = logs
+	cfg := service.Config{
+		Engine: s.world, Journal: s.world.Journal(), Watch: s.world.Watch, Agent: agent{}, Card: service.CardInfo{Name: "Longhaul"},
+		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now, Log: zap.New(core),
+	}
+	page := answerpage.Config{Links: s.links, Expired: signing.ErrLinkExpired, Log: cfg.Log}
+	for _, f := range change {
+		f(&cfg, &page)
+	}
+	operations := service.New(cfg)
+	page.Service = operations
+	s.Server = api.New(api.Config{
+		Service: operations, Log: cfg.Log, Now: s.world.Now, Answers: answerpage.New(page),
+		Authenticate: func(r *http.Request) (service.Caller, error) {
+			return servicetest.Caller(r.Header.Get("Authorization"))
+		},
+	})
+	w := s.serve(t, http.MethodPost, "/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"Go"}]}}}`,
+		"Content-Type", "application/json", "A2A-Version", "1.0", "Authorization", "Bearer acme/carl")
+	if w.Code != http.StatusOK {
+		t.Fatalf("send: %s", w.Body)
+	}
+	s.task = "task-" + strings.TrimPrefix(opt.DerivedObjectiveID("acme", "carl", "m"), "obj-") + "-1-0"
+	return s
+}
+
+type agent struct{}
+
+func (agent) Decide(_ context.Context, _ a2a.Message) (service.Decision, error) {
+	return service.Decision{}, nil
+}
+
+// link returns the link for ann that the n-th notice about the gate has.
+func (s *site) link(t *testing.T, n int, change ...func(*opt.AnswerLink)) string {
+	t.Helper()
+	l := opt.AnswerLink{
+		ID: fmt.Sprint("n", n), Tenant: "acme", Principal: "ann", Groups: []string{"editors"}, GateID: opt.GateID(s.task, 1),
+		Expires: a2a.At(s.world.Now().Add(time.Hour)),
+	}
+	if gates := s.gates(t); len(gates) > 0 {
+		l.ObjectDigest = gates[0].ObjectDigest
+	}
+	for _, f := range change {
+		f(&l)
+	}
+	token, err := s.links.Sign(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "/answer/" + token
+}
+
+// serve sends a request; headers are given as name and value in turn.
+func (s *site) serve(t *testing.T, verb, path, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), verb, path, strings.NewReader(body))
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+// post sends a form: names and values in turn.
+func (s *site) post(t *testing.T, path string, form ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	values := url.Values{}
+	for i := 0; i+1 < len(form); i += 2 {
+		values.Set(form[i], form[i+1])
+	}
+	return s.serve(t, http.MethodPost, path, values.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Origin", "null")
+}
+
+// gates returns the open gates of the task.
+func (s *site) gates(t *testing.T) []*opt.Gate {
+	t.Helper()
+	v, err := s.world.Journal().Task(t.Context(), "acme", s.task, opt.TaskWant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Gates
+}
+
+// result returns the state of the task and what came of it.
+func (s *site) result(t *testing.T) string {
+	t.Helper()
+	v, err := s.world.Journal().Task(t.Context(), "acme", s.task, opt.TaskWant{Artifacts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := string(v.State)
+	for _, a := range v.Task.Artifacts {
+		out += ": " + a.Text()
+	}
+	return out
+}
+
+func approval() opt.Gate {
+	return opt.Gate{
+		Kind: opt.Approval, Title: "Publish <it>?", Description: "For the & record", Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask},
+		Object: []a2a.Part{a2a.TextPart("One <script>alert(1)</script>\nTwo </textarea>")},
+	}
+}
+
+func clarification() opt.Gate {
+	return opt.Gate{Kind: opt.Clarification, Title: "Details", Questions: []opt.Question{
+		{ID: "audience", Question: "For whom?"},
+		{ID: "n", Question: "How many?", Schema: json.RawMessage(`{"type":"integer","minimum":1}`)},
+		{ID: "tone", Question: "Which tone?", Schema: json.RawMessage(`{"enum":["plain","formal"]}`)},
+	}}
+}
+
+var title = regexp.MustCompile(`<h1>(.*)</h1>`)
+
+// heading returns the status and the heading of a page.
+func heading(w *httptest.ResponseRecorder) string {
+	m := title.FindStringSubmatch(w.Body.String())
+	if m == nil {
+		return fmt.Sprint(w.Code, " ", w.Body)
+	}
+	return fmt.Sprint(w.Code, " ", m[1])
+}
+
+func want(t *testing.T, what string, w *httptest.ResponseRecorder, wanted string) {
+	t.Helper()
+	if got := heading(w); got != wanted {
+		t.Errorf("%s: %s, want %s", what, got, wanted)
+	}
+}
+
+// Reading the page, however often and by whatever verb or purpose, decides nothing.
+func TestPage_get(t *testing.T) {
+	s := begin(t, approval())
+	path := s.link(t, 1)
+	before := len(s.world.Calls())
+	for _, headers := range [][]string{nil, {"Sec-Purpose", "prefetch"}, {"Purpose", "preview"}, {"Sec-Fetch-Site", "cross-site", "Origin", "https://mail.example.com"}} {
+		want(t, fmt.Sprint("GET ", headers), s.serve(t, http.MethodGet, path, "", headers...), "200 Publish &lt;it&gt;?")
+		if w := s.serve(t, http.MethodHead, path, "", headers...); w.Code != http.StatusOK {
+			t.Errorf("HEAD: %d", w.Code)
+		}
+	}
+	want(t, "GET with an action", s.serve(t, http.MethodGet, path+"?action=accept", ""), "200 Publish &lt;it&gt;?")
+	for _, verb := range []string{http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if w := s.serve(t, verb, path, "action=accept"); w.Code != http.StatusMethodNotAllowed {
+			t.Errorf("%s: %d", verb, w.Code)
+		}
+	}
+	if n := len(s.world.Calls()); n != before || len(s.gates(t)) != 1 {
+		t.Errorf("the engine was called %d times, and %d gates are open", n-before, len(s.gates(t)))
+	}
+}
+
+// The page shows all text as text, has a form for each action, and tells browsers to
+// keep, run and send nothing.
+func TestPage_content(t *testing.T) {
+	s := begin(t, approval())
+	w := s.serve(t, http.MethodGet, s.link(t, 1), "")
+	page := w.Body.String()
+	for _, part := range []string{
+		"One &lt;script&gt;alert(1)&lt;/script&gt;\nTwo &lt;/textarea&gt;</pre>", "For the &amp; record", "You answer as ann.",
+		`value="accept"`, `value="reject"`, `value="refine"`, `value="edit-accept"`, `value="ask"`, `<meta name="viewport"`, `name="robots" content="noindex, nofollow"`,
+	} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %s in\n%s", part, page)
+		}
+	}
+	for _, part := range []string{"<script", "http-equiv", "src=", "href=", "action=\"http", "javascript"} {
+		if strings.Contains(page, part) {
+			t.Errorf("%s in\n%s", part, page)
+		}
+	}
+	for name, value := range map[string]string{
+		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Robots-Tag": "noindex, nofollow",
+		"X-Frame-Options": "DENY", "Content-Type": "text/html; charset=utf-8",
+	} {
+		if got := w.Header().Get(name); got != value {
+			t.Errorf("%s is %q, want %q", name, got, value)
+		}
+	}
+	policy := w.Header().Get("Content-Security-Policy")
+	if !regexp.MustCompile(`^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$`).MatchString(policy) {
+		t.Errorf("policy %q", policy)
+	}
+}
+
+// Each action answers the gate as the principal of the link, by the rules of the API.
+func TestPage_post(t *testing.T) {
+	for name, tc := range map[string]struct {
+		gate opt.Gate
+		form []string
+		page string
+		want string // state of the task and result
+	}{
+		"accept": {approval(), []string{"action", "accept"}, "200 Thank you, your answer was recorded", "completed: accept ann []"},
+		"reject": {approval(), []string{"action", "reject", "feedback", "No.\r\nNever. "}, "200 Thank you, your answer was recorded", "completed: reject No.\nNever.ann []"},
+		"refine": {approval(), []string{"action", "refine", "feedback", "Shorter"}, "200 Thank you, your answer was recorded", "completed: refine Shorterann []"},
+		"edit":   {approval(), []string{"action", "edit-accept", "edited", "Three\r\nFour"}, "200 Thank you, your answer was recorded", "completed: edit-accept ann [] Three\nFour"},
+		"ask":    {approval(), []string{"action", "ask", "question", "Why?"}, "200 Your question was added", "input-required"},
+		"answers": {clarification(), []string{"action", "answer", "answer-0", "Sailors", "answer-1", "3", "answer-2", "plain"},
+			"200 Thank you, your answer was recorded", `completed:  ann [] audience="Sailors" n=3 tone="plain"`},
+
+		"no action":           {approval(), nil, "400 The answer cannot be used", "input-required"},
+		"an unknown action":   {approval(), []string{"action", "explode"}, "400 The answer cannot be used", "input-required"},
+		"refine without text": {approval(), []string{"action", "refine", "feedback", " "}, "400 The answer cannot be used", "input-required"},
+		"ask without text":    {approval(), []string{"action", "ask"}, "400 The answer cannot be used", "input-required"},
+		"not offered": {opt.Gate{Kind: opt.Approval, Actions: []opt.Action{opt.Accept}}, []string{"action", "reject"},
+			"400 The answer cannot be used", "input-required"},
+		"an answer is missing": {clarification(), []string{"action", "answer", "answer-0", "Sailors"}, "400 The answer cannot be used", "input-required"},
+		"no number":            {clarification(), []string{"action", "answer", "answer-0", "Sailors", "answer-1", "few", "answer-2", "plain"}, "400 The answer cannot be used", "input-required"},
+		"answers to approval":  {approval(), []string{"action", "answer", "answer-0", "accept"}, "400 The answer cannot be used", "input-required"},
+		"accept a question":    {clarification(), []string{"action", "accept"}, "400 The answer cannot be used", "input-required"},
+		"too much":             {approval(), []string{"action", "reject", "feedback", strings.Repeat("x", 2<<20)}, "400 The answer cannot be used", "input-required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, tc.gate)
+			w := s.post(t, s.link(t, 1), tc.form...)
+			want(t, "page", w, tc.page)
+			if got := s.result(t); got != tc.want {
+				t.Errorf("the task is %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// A link answers once: a repeat gets the first result, another answer is refused,
+// and a question does not use the link up.
+func TestPage_once(t *testing.T) {
+	s := begin(t, approval())
+	path := s.link(t, 1)
+	for _, question := range []string{"Why?", "Why?", "How?"} {
+		want(t, question, s.post(t, path, "action", "ask", "question", question), "200 Your question was added")
+	}
+	if n := len(s.gates(t)[0].Exchanges); n != 2 {
+		t.Errorf("%d questions, want 2", n)
+	}
+	want(t, "accept", s.post(t, path, "action", "accept"), "200 Thank you, your answer was recorded")
+	want(t, "the same", s.post(t, path, "action", "accept"), "200 Thank you, your answer was recorded")
+	want(t, "another", s.post(t, path, "action", "reject"), "409 This link was used before")
+	want(t, "another notice", s.post(t, s.link(t, 2), "action", "reject"), "409 Nothing to answer here any more")
+	want(t, "the page", s.serve(t, http.MethodGet, path, ""), "409 Nothing to answer here any more")
+	if got, wanted := s.result(t), "completed: accept ann []"; got != wanted {
+		t.Errorf("the task is %q, want %q", got, wanted)
+	}
+}
+
+// At a gate that several have to accept, a link votes once, and cannot change the
+// vote.
+func TestPage_votes(t *testing.T) {
+	g := approval()
+	g.Responders = &opt.Responders{Groups: []string{"editors"}, Accepts: 2}
+	s := begin(t, g)
+	path := s.link(t, 1)
+	want(t, "accept", s.post(t, path, "action", "accept"), "200 Thank you, your answer was recorded")
+	want(t, "reject", s.post(t, path, "action", "reject"), "409 This link was used before")
+	want(t, "by the next notice", s.post(t, s.link(t, 2), "action", "reject"), "409 Nothing to answer here any more")
+	want(t, "the page", s.serve(t, http.MethodGet, path, ""), "409 Nothing to answer here any more")
+	if got := s.gates(t); len(got) != 1 || len(got[0].Votes) != 1 {
+		t.Fatalf("the gate is %+v", got)
+	}
+	want(t, "another principal", s.post(t, s.link(t, 1, func(l *opt.AnswerLink) { l.Principal = "bob" }), "action", "accept"), "200 Thank you, your answer was recorded")
+	if got, wanted := s.result(t), "completed: accept bob [editors]"; got != wanted {
+		t.Errorf("the task is %q, want %q", got, wanted)
+	}
+}
+
+// Links that do not count answer nothing, show nothing of the work, and are logged
+// without their tokens.
+func TestPage_refused(t *testing.T) {
+	other, err := signing.NewLinks(nil, bytes.Repeat([]byte{2}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	restricted := approval()
+	restricted.Responders = &opt.Responders{Groups: []string{"leads"}}
+	for name, tc := range map[string]struct {
+		gate opt.Gate
+		path func(s *site, good string) string
+		page string
+	}{
+		"altered":        {approval(), func(_ *site, good string) string { return good[:len(good)-5] + "AAAAA" }, "404 This link is not valid"},
+		"cut":            {approval(), func(_ *site, good string) string { return good[:40] }, "404 This link is not valid"},
+		"another key":    {approval(), func(s *site, _ string) string { s.links = other; return s.link(t, 1) }, "404 This link is not valid"},
+		"expired":        {approval(), func(s *site, good string) string { s.world.Advance(time.Hour); return good }, "410 This link has expired"},
+		"another tenant": {approval(), func(s *site, _ string) string { return s.link(t, 1, func(l *opt.AnswerLink) { l.Tenant = "rival" }) }, "404 Nothing to answer here any more"},
+		"another gate": {approval(), func(s *site, _ string) string {
+			return s.link(t, 1, func(l *opt.AnswerLink) { l.GateID = opt.GateID(s.task, 2) })
+		}, "409 Nothing to answer here any more"},
+		"no gate":         {approval(), func(s *site, _ string) string { return s.link(t, 1, func(l *opt.AnswerLink) { l.GateID = "x" }) }, "404 Nothing to answer here any more"},
+		"no responder":    {restricted, func(_ *site, good string) string { return good }, "403 Others answer here now"},
+		"a canceled task": {approval(), func(s *site, good string) string { s.cancel(t); return good }, "409 Nothing to answer here any more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, tc.gate)
+			path := tc.path(s, s.link(t, 1))
+			for _, w := range []*httptest.ResponseRecorder{s.serve(t, http.MethodGet, path, ""), s.post(t, path, "action", "accept")} {
+				want(t, "page", w, tc.page)
+				for _, secret := range []string{"Publish", "alert", "record", "obj-", s.task} {
+					if strings.Contains(w.Body.String(), secret) {
+						t.Errorf("%q in\n%s", secret, w.Body)
+					}
+				}
+			}
+			if got := s.result(t); strings.HasPrefix(got, "completed") {
+				t.Errorf("the task is %q", got)
+			}
+			for _, e := range s.logs.All() {
+				if line := fmt.Sprint(e.Message, e.ContextMap()); strings.Contains(line, strings.TrimPrefix(path, "/answer/")) {
+					t.Errorf("the token is in the log: %s", line)
+				}
+			}
+		})
+	}
+}
+
+func (s *site) cancel(t *testing.T) {
+	t.Helper()
+	if err := s.world.Cancel(t.Context(), opt.DerivedObjectiveID("acme", "carl", "m")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A decision about another object than the one that the notice showed is refused.
+func TestPage_anotherObject(t *testing.T) {
+	s := begin(t, approval())
+	w := s.post(t, s.link(t, 1, func(l *opt.AnswerLink) { l.ObjectDigest = "sha256:00" }), "action", "accept")
+	want(t, "page", w, "400 The answer cannot be used")
+	if got := s.result(t); got != "input-required" {
+		t.Errorf("the task is %q", got)
+	}
+}
+
+// Only the page itself may send its form, as far as the browser says so.
+func TestPage_origin(t *testing.T) {
+	for name, tc := range map[string]struct {
+		headers []string
+		sent    bool
+	}{
+		"the page":                      {[]string{"Sec-Fetch-Site", "same-origin", "Origin", "null"}, true},
+		"the page, in an older browser": {[]string{"Origin", "null"}, true},
+		"the same origin":               {[]string{"Origin", "http://example.com"}, true},
+		"no browser":                    {nil, true},
+		"another page":                  {[]string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, false},
+		"another page, older":           {[]string{"Origin", "https://evil.example"}, false},
+		"a neighbour":                   {[]string{"Sec-Fetch-Site", "same-site", "Origin", "https://www.example.com"}, false},
+		"the address bar":               {[]string{"Sec-Fetch-Site", "none"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, approval())
+			w := s.serve(t, http.MethodPost, s.link(t, 1), "action=accept", append(tc.headers, "Content-Type", "application/x-www-form-urlencoded")...)
+			if sent := w.Code == http.StatusOK; sent != tc.sent || sent != (len(s.gates(t)) == 0) {
+				t.Errorf("%s, %d gates are open", heading(w), len(s.gates(t)))
+			}
+		})
+	}
+}
+
+// The principal of a link has its usual limits, and an address that sends wrong links
+// has to wait.
+func TestPage_limits(t *testing.T) {
+	s := begin(t, approval(), func(_ *service.Config, p *answerpage.Config) { p.Wrong = &wrong{left: 2} })
+	good := s.link(t, 1)
+	for _, page := range []string{"404 This link is not valid", "404 This link is not valid", "429 Too many requests"} {
+		w := s.serve(t, http.MethodGet, "/answer/guess", "")
+		want(t, "a wrong link", w, page)
+		if after := w.Header().Get("Retry-After"); (after == "1") != (w.Code == http.StatusTooManyRequests) {
+			t.Errorf("Retry-After is %q", after)
+		}
+	}
+	want(t, "a good one", s.serve(t, http.MethodGet, good, ""), "200 Publish &lt;it&gt;?")
+
+	s = begin(t, approval(), func(c *service.Config, _ *answerpage.Config) { c.Quota = &wrong{left: 1} }) // for the send
+	want(t, "too often", s.post(t, s.link(t, 1), "action", "accept"), "429 Too many requests")
+	if len(s.gates(t)) != 1 {
+		t.Error("a refused request has decided")
+	}
+}
+
+// An answer that no workflow has judged yet, because workers are away, is kept.
+func TestPage_pending(t *testing.T) {
+	s := begin(t, approval())
+	path := s.link(t, 1)
+	s.world.Sleep()
+	want(t, "accept", s.post(t, path, "action", "accept"), "202 Your answer is on its way")
+	s.world.Wake()
+	if got, wanted := s.result(t), "completed: accept ann []"; got != wanted {
+		t.Errorf("the task is %q, want %q", got, wanted)
+	}
+}
+
+// What the page does not show completely, it says so.
+func TestPage_objects(t *testing.T) {
+	g := approval()
+	large := strings.Repeat("0123456789 ", 10_000)
+	site := "https://example.com/a"
+	g.Object = []a2a.Part{a2a.TextPart(large), {Data: json.RawMessage(`{"a":[1,"<b>"]}`)}, {Raw: []byte("abc"), Filename: "x.bin"}, {URL: &site, MediaType: "text/html"}}
+	s := begin(t, g)
+	page := s.serve(t, http.MethodGet, s.link(t, 1), "").Body.String()
+	for _, part := range []string{large, "{\n  &#34;a&#34;: [\n    1,\n    &#34;\\u003cb\\u003e&#34;\n  ]\n}", "x.bin (a file of 3 bytes, which is not shown here)", site, "text/html"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %.40s in the page", part)
+		}
+	}
+	if strings.Contains(page, `value="edit-accept"`) {
+		t.Error("several parts can be edited")
+	}
+	if diff := cmp.Diff("200 Publish &lt;it&gt;?", heading(s.serve(t, http.MethodGet, s.link(t, 1), ""))); diff != "" {
+		t.Error(diff)
+	}
+}
