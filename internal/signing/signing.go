@@ -5,7 +5,7 @@
 //
 // Keys are renewed without a gap. A new key is published for an hour before it
 // signs, longer than receivers keep the list; the former one stays published for
-// a week after.
+// a week after. [Links] signs answer links, with keys of the operator.
 package signing
 
 import (
