@@ -76,7 +76,7 @@ var variable = regexp.MustCompile(`\{\w+\}`)
 // Requests and answers of every path are as described: of calls that succeed, and of
 // those that fail.
 func TestOpenAPI_answers(t *testing.T) {
-	s := newService(t, pushOn)
+	s := newService(t, pushOn, func(c *config) { c.Limits.GateTimeout = 3600 })
 	doc := s.described(t)
 	s.send(t, "m", "approve it")
 	bodies := map[string]string{
