@@ -290,7 +290,7 @@ var principals = []string{"alice", "bob", "carol"}
 var ladders = [][]opt.Step{
 	nil,
 	{{Kind: opt.Remind, After: 1}, {Kind: opt.Escalate, After: 60, To: &opt.Responders{Principals: []string{"carol"}}}, {Kind: opt.Expire, After: 3600}},
-	{{Kind: opt.Reassign, After: 1, To: &opt.Responders{Principals: []string{"bob", "carol"}}}, {Kind: opt.Remind, After: 60}},
+	{{Kind: opt.Reassign, After: 60, To: &opt.Responders{Principals: []string{"bob", "carol"}}}, {Kind: opt.Remind, After: 3600}},
 	{{Kind: opt.Remind, After: 60}, {Kind: opt.Expire, After: 61, Action: opt.Accept}},
 	{{Kind: opt.Expire, After: 3600}},
 }
