@@ -57,6 +57,10 @@ func (h *hooks) NextDelivery(_ context.Context, taskID, configID string) (c opt.
 	return c, d, len(h.left[taskID]) > 0, nil
 }
 
+func (h *hooks) NextNotice(context.Context, string, string) (n opt.Notice, d opt.Delivery, ok bool, err error) {
+	return n, d, false, nil
+}
+
 func (h *hooks) NoteDelivery(_ context.Context, _ opt.PushConfig, d opt.Delivery, _ opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
