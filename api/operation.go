@@ -81,8 +81,13 @@ func byName(operations []*operation) map[string]*operation {
 
 // reply makes an operation of a handler that answers once.
 func reply[P, R any](s *service.Service, read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (R, error), write func(wire.Version, R) any) run {
+	return answering(func(c *service.Call, r *wire.Reader) (P, error) { return params(s, c, r, read) }, handle, write)
+}
+
+// answering is reply with a function that reads and checks the params of a call.
+func answering[P, R any](params func(*service.Call, *wire.Reader) (P, error), handle func(context.Context, *service.Call, P) (R, error), write func(wire.Version, R) any) run {
 	return func(ctx context.Context, c *service.Call, r *wire.Reader) (outcome, error) {
-		p, err := params(s, c, r, read)
+		p, err := params(c, r)
 		if err != nil {
 			return outcome{}, err
 		}

@@ -55,17 +55,9 @@ func page(name string, run run) *operation {
 
 // pageReply is reply for a page, which has no extensions.
 func pageReply[P, R any](read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (R, error), write func(wire.Version, R) any) run {
-	return func(ctx context.Context, c *service.Call, r *wire.Reader) (outcome, error) {
-		p, err := wire.Params(c, r, read, func([]string) error { return nil })
-		if err != nil {
-			return outcome{}, err
-		}
-		result, err := handle(ctx, c, p)
-		if err != nil {
-			return outcome{}, err
-		}
-		return outcome{result: write(r.Version, result)}, nil
-	}
+	return answering(func(c *service.Call, r *wire.Reader) (P, error) {
+		return wire.Params(c, r, read, func([]string) error { return nil })
+	}, handle, write)
 }
 
 // pageBinding is the binding of pages: plain HTTP like rest, but without versions, and with

@@ -116,17 +116,7 @@ func TestQuota_openStream(t *testing.T) {
 // subscribed opens a stream of a task and returns what ends it, and waits for its end.
 func (s *fixture) subscribed(t *testing.T, taskID string) (end func()) {
 	t.Helper()
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+"/a2a/rest/tasks/"+taskID+":subscribe", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("A2A-Version", "1.0")
-	res, err := srv.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	srv, res := s.connected(t.Context(), t, taskID)
 	if _, err := res.Body.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}

@@ -33,20 +33,9 @@ func TestStream_callerRefused(t *testing.T) {
 		}
 	})
 	id := s.send(t, "m", "slow").at("id").String()
-	srv := httptest.NewServer(s)
-	defer srv.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+"/a2a/rest/tasks/"+id+":subscribe", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("A2A-Version", "1.0")
-	res, err := srv.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
+	_, res := s.connected(ctx, t, id)
 	for _, err := range []error{fmt.Errorf("journal: %w", opt.ErrUnavailable), service.TooMany(time.Second)} {
 		refuse(err)
 		from := asked.Load()
@@ -57,4 +46,22 @@ func TestStream_callerRefused(t *testing.T) {
 	if text := string(body); err != nil || !strings.Contains(text, `"TASK_STATE_WORKING"`) || !strings.Contains(text, `"UNAUTHENTICATED"`) || strings.Contains(text, "revoked") {
 		t.Errorf("error %v, stream: %s", err, body)
 	}
+}
+
+// connected opens a stream of a task over a connection.
+func (s *fixture) connected(ctx context.Context, t *testing.T, taskID string) (*httptest.Server, *http.Response) {
+	t.Helper()
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+"/a2a/rest/tasks/"+taskID+":subscribe", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("A2A-Version", "1.0")
+	res, err := srv.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	return srv, res
 }

@@ -55,24 +55,24 @@ func pushConfig(o object) service.PushRequest {
 	return p
 }
 
-// ReadGetPush reads the params of a method that returns a push config.
-func ReadGetPush(r *Reader) service.PushParams {
-	o := r.params()
-	o.tenant()
-	if r.Version == V03 {
-		return service.PushParams{TaskID: o.needText("id"), ID: o.text("pushNotificationConfigId")}
-	}
-	return service.PushParams{TaskID: o.needText("taskId"), ID: o.needText("id")}
-}
+// ReadGetPush reads the params of a method that returns a push config. In 0.3 it may
+// have no id.
+func ReadGetPush(r *Reader) service.PushParams { return pushParams(r, r.Version == V03) }
 
 // ReadDeletePush reads the params of a method that removes a push config.
-func ReadDeletePush(r *Reader) service.PushParams {
+func ReadDeletePush(r *Reader) service.PushParams { return pushParams(r, false) }
+
+func pushParams(r *Reader, optional bool) service.PushParams {
 	o := r.params()
 	o.tenant()
+	task, config, read := "taskId", "id", o.needText
 	if r.Version == V03 {
-		return service.PushParams{TaskID: o.needText("id"), ID: o.needText("pushNotificationConfigId")}
+		task, config = "id", "pushNotificationConfigId"
 	}
-	return service.PushParams{TaskID: o.needText("taskId"), ID: o.needText("id")}
+	if optional {
+		read = o.text
+	}
+	return service.PushParams{TaskID: o.needText(task), ID: read(config)}
 }
 
 // ReadListPushes reads the params of a list of push configs.

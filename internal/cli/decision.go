@@ -34,10 +34,7 @@ func (c *decisionsCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	id := ofGate(c.ID)
-	if ref, ours := opt.ParseID(id); ours {
-		id = ref.ObjectiveID
-	}
+	id := objectiveID(c.ID)
 	all := export{ObjectiveID: id, Decisions: []json.RawMessage{}}
 	var table [][]string
 	for o := (client.DecisionOptions{PageSize: listPage}); ; {

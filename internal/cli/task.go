@@ -32,6 +32,25 @@ func ofGate(id string) string {
 	return id
 }
 
+// objectiveID returns the objective of id, which may be that of a plan, a task or a
+// gate.
+func objectiveID(id string) string {
+	id = ofGate(id)
+	if ref, ours := opt.ParseID(id); ours {
+		return ref.ObjectiveID
+	}
+	return id
+}
+
+// print calls a method and prints its result as JSON.
+func (r remote) print(p *program, method string, params any) error {
+	raw, err := r.client.Call(p.ctx, method, params)
+	if err == nil {
+		rawLine(p.stdout, raw)
+	}
+	return r.explain(err)
+}
+
 // getCommand is "longhaul get".
 type getCommand struct {
 	remoteSettings
@@ -47,11 +66,7 @@ func (c *getCommand) Run(p *program) error {
 	}
 	id := ofGate(c.Task)
 	if c.JSON {
-		raw, err := r.client.Call(p.ctx, "GetTask", map[string]any{"id": id, "historyLength": c.History})
-		if err == nil {
-			rawLine(p.stdout, raw)
-		}
-		return r.explain(err)
+		return r.print(p, "GetTask", map[string]any{"id": id, "historyLength": c.History})
 	}
 	t, err := r.client.Get(p.ctx, id, 0)
 	if err != nil {
@@ -77,11 +92,7 @@ func (c *cancelCommand) Run(p *program) error {
 	}
 	var refused *client.Error
 	if c.JSON {
-		raw, err := r.client.Call(p.ctx, "CancelTask", map[string]any{"id": c.Task})
-		if err == nil {
-			rawLine(p.stdout, raw)
-		}
-		return r.explain(err)
+		return r.print(p, "CancelTask", map[string]any{"id": c.Task})
 	}
 	t, err := r.client.Cancel(p.ctx, c.Task)
 	switch {
@@ -109,10 +120,7 @@ func (c *objectiveCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	id := ofGate(c.ID)
-	if ref, ours := opt.ParseID(id); ours {
-		id = ref.ObjectiveID
-	}
+	id := objectiveID(c.ID)
 	if c.JSON {
 		raw, err := r.client.Call(p.ctx, "objectives/get", map[string]any{"id": id})
 		var result struct {

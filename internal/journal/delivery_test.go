@@ -87,9 +87,7 @@ func TestJournal_Record_retryHasNoConfigs(t *testing.T) {
 // state; one that comes with a message gets what follows.
 func TestJournal_PutPush_deliversTheState(t *testing.T) {
 	c := newClock()
-	j := openPush(t, "", c)
-	s := begin(t, j, newObjective())
-	root := s.objective.ID
+	j, s, root := pushed(t, c)
 	s.record(s.atGate(root, "g1"))
 	put(t, j, config(root, "a"))
 	put(t, j, config(root, "a"))
@@ -145,10 +143,7 @@ func note(t testing.TB, j *journal.Journal, task, config string, s opt.DeliveryS
 
 func TestJournal_NoteDelivery(t *testing.T) {
 	c := newClock()
-	j := openPush(t, "", c)
-	s := begin(t, j, newObjective())
-	root := s.objective.ID
-	put(t, j, config(root, "a"))
+	j, s, root := pushed(t, c, "a")
 	if got := next(t, j, root, "a"); got != "none" {
 		t.Errorf("next %s, want none", got)
 	}
@@ -194,9 +189,7 @@ func TestJournal_NoteDelivery(t *testing.T) {
 
 // The outcome of an attempt that was under way when its config was removed.
 func TestJournal_NoteDelivery_abandoned(t *testing.T) {
-	j := openPush(t, "", newClock())
-	s := begin(t, j, newObjective())
-	root := s.objective.ID
+	j, s, root := pushed(t, newClock())
 	for _, id := range []string{"a", "b"} {
 		put(t, j, config(root, id))
 	}
@@ -218,11 +211,7 @@ func TestJournal_NoteDelivery_abandoned(t *testing.T) {
 
 // A receiver that is gone takes its config with it.
 func TestJournal_NoteDelivery_gone(t *testing.T) {
-	j := openPush(t, "", newClock())
-	s := begin(t, j, newObjective())
-	root := s.objective.ID
-	put(t, j, config(root, "a"))
-	put(t, j, config(root, "b"))
+	j, s, root := pushed(t, newClock(), "a", "b")
 	s.record(s.atGate(root, "g1"), s.rootMoved(opt.TaskCompleted))
 	note(t, j, root, "a", opt.DeliveryAbandoned)
 	wantLines(t, j, root, "a input-required g1 abandoned 1", "b input-required g1 due 0", "a completed  abandoned 0", "b completed  due 0")
@@ -235,10 +224,7 @@ func TestJournal_NoteDelivery_gone(t *testing.T) {
 // gets the state too, and is not removed with its predecessor.
 func TestJournal_NoteDelivery_replaced(t *testing.T) {
 	for _, status := range []opt.DeliveryStatus{opt.DeliveryDone, opt.DeliveryDead, opt.DeliveryAbandoned, opt.DeliveryDue} {
-		j := openPush(t, "", newClock())
-		s := begin(t, j, newObjective())
-		root := s.objective.ID
-		put(t, j, config(root, "a"))
+		j, s, root := pushed(t, newClock(), "a")
 		s.record(s.rootMoved(opt.TaskCompleted))
 		p, d, _, err := j.NextDelivery(t.Context(), root, "a")
 		if err != nil {
@@ -284,11 +270,7 @@ func hand(t testing.TB, j *journal.Journal, keys ...opt.PushKey) {
 
 func TestJournal_PushesDue(t *testing.T) {
 	c := newClock()
-	j := openPush(t, "", c)
-	s := begin(t, j, newObjective())
-	root := s.objective.ID
-	put(t, j, config(root, "a"))
-	put(t, j, config(root, "b"))
+	j, s, root := pushed(t, c, "a", "b")
 	wantDue(t, j)
 	s.record(s.atGate(root, "g1"))
 	wantDue(t, j, "a 2", "b 2")
@@ -330,10 +312,7 @@ func signalled(t testing.TB, j *journal.Journal) bool {
 }
 
 func TestJournal_PushSignal(t *testing.T) {
-	j := openPush(t, "", newClock())
-	s := begin(t, j, newObjective())
-	root := s.objective.ID
-	put(t, j, config(root, "a"))
+	j, s, root := pushed(t, newClock(), "a")
 	s.record(s.rootMoved(opt.TaskWorking))
 	if signalled(t, j) {
 		t.Error("signalled, and nothing is due")

@@ -36,17 +36,20 @@ func openPushWith(t testing.TB, path string, c *clock, key byte) *journal.Journa
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := journal.Open(t.Context(), journal.Config{Path: path, Sync: "normal", Sealer: box, Now: c.Now})
-	if err != nil {
-		t.Fatal(err)
+	return openWith(t, journal.Config{Path: path, Sync: "normal", Sealer: box, Now: c.Now})
+}
+
+// pushed returns a journal with an objective, whose root task has push configs with
+// the given ids.
+func pushed(t testing.TB, c *clock, ids ...string) (j *journal.Journal, s *scribe, root string) {
+	t.Helper()
+	j = openPush(t, "", c)
+	s = begin(t, j, newObjective())
+	root = s.objective.ID
+	for _, id := range ids {
+		put(t, j, config(root, id))
 	}
-	t.Cleanup(func() {
-		preparedOnce(t, j)
-		if err := j.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return j
+	return j, s, root
 }
 
 // config returns a config for a task, with everything set.
@@ -86,10 +89,7 @@ func wantLines(t testing.TB, j *journal.Journal, taskID string, want ...string) 
 
 func TestJournal_PutPush(t *testing.T) {
 	c := newClock()
-	j := openPush(t, "", c)
-	s := begin(t, j, newObjective())
-	root := s.objective.ID
-	put(t, j, config(root, "b"))
+	j, _, root := pushed(t, c, "b")
 	c.forward(time.Second)
 	put(t, j, config(root, "a"))
 	changed := config(root, "b")
@@ -162,9 +162,7 @@ func TestJournal_PutPush_undo(t *testing.T) {
 }
 
 func TestJournal_PutPush_refuses(t *testing.T) {
-	j := openPush(t, "", newClock())
-	s := begin(t, j, newObjective())
-	root := s.objective.ID
+	j, s, root := pushed(t, newClock())
 	for n := range opt.MaxPushes {
 		put(t, j, config(root, fmt.Sprint(n)))
 	}
@@ -197,10 +195,7 @@ func TestJournal_PutPush_refuses(t *testing.T) {
 }
 
 func TestJournal_RemovePush(t *testing.T) {
-	j := openPush(t, "", newClock())
-	s := begin(t, j, newObjective())
-	root := s.objective.ID
-	put(t, j, config(root, "a"))
+	j, s, root := pushed(t, newClock(), "a")
 	s.record(s.rootMoved(opt.TaskFailed))
 	if err := j.RemovePush(t.Context(), "other", root, "a"); !errors.Is(err, opt.ErrUnknown) {
 		t.Errorf("by another tenant: %v, want ErrUnknown", err)
@@ -223,10 +218,7 @@ func TestJournal_RemovePush(t *testing.T) {
 }
 
 func TestJournal_Pushes_otherTenant(t *testing.T) {
-	j := openPush(t, "", newClock())
-	s := begin(t, j, newObjective())
-	root := s.objective.ID
-	put(t, j, config(root, "a"))
+	j, s, root := pushed(t, newClock(), "a")
 	s.record(s.rootMoved(opt.TaskFailed))
 	_, one := j.Push(t.Context(), "other", root, "a")
 	_, all := j.Pushes(t.Context(), "other", root)

@@ -28,7 +28,13 @@ func each(t *testing.T, test func(t *testing.T, open func() *journal.Journal)) {
 
 func openFile(t testing.TB, path string) *journal.Journal {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{Path: path, Sync: "normal"})
+	return openWith(t, journal.Config{Path: path, Sync: "normal"})
+}
+
+// openWith opens a journal that is closed at the end of the test.
+func openWith(t testing.TB, cfg journal.Config) *journal.Journal {
+	t.Helper()
+	j, err := journal.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
