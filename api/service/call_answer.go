@@ -2,6 +2,7 @@ package service
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 
 	"go.uber.org/zap"
@@ -11,9 +12,9 @@ import (
 
 // An Answering says that a call answers a gate, and which one as far as it says so.
 type Answering struct {
-	TaskID string // that the message names
-	GateID string
-	judged bool // a workflow has judged it: then its verdict is in a chain of decisions
+	TaskID  string // that the message names
+	GateID  string
+	inChain bool // a workflow has judged it
 }
 
 // Answers returns what p answers, nil if its message decides nothing.
@@ -28,18 +29,20 @@ func (p SendParams) Answers() *Answering {
 	return a
 }
 
-// judge notes that a workflow has judged the answer. A nil answer stays nil.
-func (a *Answering) judge() {
-	if a != nil {
-		a.judged = true
+// judged notes that a workflow has judged the answer, and returns the error of its
+// verdict. An answer under the id of another one was not judged. a may be nil.
+func (a *Answering) judged(err error) error {
+	if a != nil && !errors.Is(err, opt.ErrConflict) {
+		a.inChain = true
 	}
+	return err
 }
 
 // refuseAnswer logs an answer to a gate that no workflow judges, so that it is in no
 // chain. Content of the answer is not logged, and of the ids only those that are well
 // formed.
 func (s *calls) refuseAnswer(c *Call, f *Fault) {
-	if c.Answer == nil || c.Answer.judged || f.Kind <= RateLimited { // which are no refusals
+	if c.Answer == nil || c.Answer.inChain || f.Kind <= RateLimited { // which are no refusals
 		return
 	}
 	fields := []zap.Field{

@@ -131,8 +131,7 @@ func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 	w := s.cfg.Watch(v.ObjectiveID)
 	j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
 	if ok && err == nil {
-		c.Answer.judge()
-		err = verdict(j, l)
+		err = c.Answer.judged(verdict(j, l))
 	}
 	if !ok || err != nil {
 		w.Close()
@@ -262,8 +261,7 @@ func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Le
 			return false, err
 		}
 		pending = false
-		c.Answer.judge()
-		return true, verdict(j, l)
+		return true, c.Answer.judged(verdict(j, l))
 	})
 	if err != nil || !pending {
 		return false, err

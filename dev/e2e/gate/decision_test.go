@@ -1,0 +1,321 @@
+// Package gate_test has many callers answer one gate of the whole service, and checks
+// what is recorded of that with the program, as an auditor does.
+package gate_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
+)
+
+const book = `name: book
+default: true
+skills: [{id: book, name: N, description: D, tags: [t]}]
+plans:
+- name: P
+  tasks:
+  - {name: Outline, description: say outline}
+  - name: Approve
+    human:
+      approve: Good?
+      object: '{{results "Outline"}}'
+      responders: {groups: [editors], not-requester: true}
+  - {name: Write, description: work 2s}
+`
+
+// An office is a site with callers.
+type office struct {
+	t    *testing.T
+	site *harness.Site
+	keys map[string]string // by caller
+}
+
+func newOffice(t *testing.T) office {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "book.yaml")
+	if err := os.WriteFile(path, []byte(book), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := office{t, harness.NewSite(t, harness.Dev, "--auth", "keys", "--playbooks", path, "--push-signing", "--reply-wait=1m"), map[string]string{}}
+	o.hire("ann", "--scopes", "all")
+	for _, name := range []string{"bob", "carol", "dave", "erin", "frank"} {
+		o.hire(name, "--scopes", "all", "--groups", "editors")
+	}
+	o.hire("mallory", "--scopes", "all")
+	o.hire("reader", "--scopes", "runs:read", "--groups", "editors")
+	o.hire("rival", "--scopes", "all", "--groups", "editors", "--tenant", "rival")
+	return o
+}
+
+// hire makes an API key for a caller.
+func (o office) hire(name string, args ...string) {
+	o.t.Helper()
+	for word := range strings.FieldsSeq(o.program(append([]string{"keys", "create", name, "--data-dir", o.site.Dir}, args...)...)) {
+		if strings.HasPrefix(word, "lh_") {
+			o.keys[name] = word
+		}
+	}
+}
+
+// program runs a command of the program and returns its output.
+func (o office) program(args ...string) string {
+	o.t.Helper()
+	out, err := exec.CommandContext(o.t.Context(), harness.Build(o.t, harness.Dev), args...).CombinedOutput()
+	if err != nil {
+		o.t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func (o office) client(name string) *harness.Client {
+	return o.site.Client().With("Authorization", "Bearer "+o.keys[name])
+}
+
+// page calls a page and returns the status and the body.
+func (o office) page(ctx context.Context, name, verb, path, body string) (int, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, verb, o.site.URL()+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+o.keys[name])
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return res.StatusCode, text, err
+}
+
+// ask begins work and returns its root task at the gate.
+func (o office) ask(ctx context.Context, id string) *harness.Task {
+	o.t.Helper()
+	task, err := o.client("ann").Send(ctx, harness.Message{ID: id, Text: "x", Wait: true})
+	if err != nil || task.Gate == nil {
+		o.t.Fatalf("%+v, %v", task, err)
+	}
+	return task
+}
+
+// An answer is one of many to a gate. Its result is the reason of the refusal, "" if it
+// was accepted.
+type answer struct {
+	who, action, more string
+	byPage            bool
+}
+
+// give gives an answer to a gate.
+func (o office) give(ctx context.Context, a answer, id, gateID string) (refused string, err error) {
+	if a.byPage {
+		status, body, err := o.page(ctx, a.who, http.MethodPost, "/v1/interrupts/"+gateID+"/answer", fmt.Sprintf(`{"action":%q,"messageId":%q%s}`, a.action, id, a.more))
+		if err != nil || status == http.StatusOK {
+			return "", err
+		}
+		var fault struct{ Error string }
+		err = json.Unmarshal(body, &fault)
+		return fault.Error, err
+	}
+	data := map[string]any{}
+	if err := json.Unmarshal([]byte(fmt.Sprintf(`{"interruptId":%q,"action":%q%s}`, gateID, a.action, a.more)), &data); err != nil {
+		return "", err
+	}
+	taskID, _ := opt.TaskOfGate(gateID)
+	_, err = o.client(a.who).Send(ctx, harness.Message{ID: id, TaskID: taskID, Data: data})
+	if code := harness.Code(err); code != 0 {
+		return fmt.Sprint(code), nil
+	}
+	return "", err
+}
+
+// decisions returns the decisions of an objective as the API has them.
+func (o office) decisions(ctx context.Context, id string) (page struct {
+	Decisions []opt.Decision
+	raw       []byte
+}) {
+	o.t.Helper()
+	status, body, err := o.page(ctx, "ann", http.MethodGet, "/v1/objectives/"+id+"/decisions", "")
+	if err != nil || status != http.StatusOK {
+		o.t.Fatalf("status %d, %v: %s", status, err, body)
+	}
+	if err := json.Unmarshal(body, &page); err != nil {
+		o.t.Fatal(err)
+	}
+	page.raw = body
+	return page
+}
+
+// verify checks decisions with the program and the public keys.
+func (o office) verify(ctx context.Context, export []byte, args ...string) string {
+	o.t.Helper()
+	_, keys, err := o.page(ctx, "ann", http.MethodGet, "/.well-known/jwks.json", "")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return o.program(append([]string{"verify", o.saved(export), "--jwks", o.saved(keys)}, args...)...)
+}
+
+func (o office) saved(content []byte) string {
+	o.t.Helper()
+	path := filepath.Join(o.t.TempDir(), "saved.json")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		o.t.Fatal(err)
+	}
+	return path
+}
+
+// refusals returns how many answers the log of a process says were refused before they
+// reached a workflow.
+func refusals(t *testing.T, p *harness.Process) int {
+	t.Helper()
+	log, err := os.ReadFile(p.LogPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(log), "Refused an answer")
+}
+
+// Of fifty answers at the same time, each of its own kind and sender, one has an effect.
+// All others get a typed refusal, and each is in the chain or in the log.
+func TestConcurrentAnswers(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	o := newOffice(t)
+	p := o.site.Start(harness.AllInOne)
+	task := o.ask(ctx, "work")
+	kinds := []answer{{action: "accept"}, {action: "reject", more: `,"feedback":"no"`}, {action: "refine", more: `,"feedback":"shorter"`},
+		{action: "edit-accept", more: `,"editedArtifactData":"mine"`}}
+	const answers = 50
+	results := make([]string, answers)
+	begin := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range answers {
+		a := kinds[i%len(kinds)]
+		a.who, a.byPage = []string{"bob", "carol", "dave", "erin", "frank"}[i%5], i%2 == 0
+		wg.Go(func() {
+			<-begin
+			var err error
+			if results[i], err = o.give(ctx, a, fmt.Sprint("answer-", i), task.Gate.ID); err != nil {
+				t.Errorf("answer %d: %v", i, err)
+			}
+		})
+	}
+	close(begin)
+	wg.Wait()
+	told := map[string]int{}
+	for _, r := range results {
+		told[r]++
+	}
+	if told[""] != 1 || told["-32004"]+told["unsupported_operation"] != answers-1 {
+		t.Errorf("the answers got %v, want one success and refusals that the task does not wait", told)
+	}
+	page := o.decisions(ctx, task.ID)
+	closed := 0
+	for _, d := range page.Decisions {
+		if d.Closed {
+			closed++
+		}
+		if d.Closed != (d.Verdict == opt.Accepted) || d.Verdict != opt.Accepted && d.Verdict != opt.NotWaiting {
+			t.Errorf("decision %d: %s, closed %v", d.N, d.Verdict, d.Closed)
+		}
+	}
+	logged := refusals(t, p)
+	if closed != 1 || len(page.Decisions)+logged != answers {
+		t.Errorf("%d decisions, %d of them closed the gate, and %d are logged", len(page.Decisions), closed, logged)
+	}
+	t.Logf("%d answers were judged by the workflow, %d refused before", len(page.Decisions), logged)
+	if out := o.verify(ctx, page.raw); !strings.Contains(out, "unchanged") || !strings.Contains(out, "is signed") {
+		t.Errorf("verify says %s", out)
+	}
+	p.Stop()
+}
+
+// Answers of those who may not decide, and answers that come late, were altered or are
+// played again, are refused and recorded, and do not change the gate.
+func TestRefusedAnswers(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	o := newOffice(t)
+	p := o.site.Start(harness.AllInOne)
+	task := o.ask(ctx, "work")
+	gate := task.Gate.ID
+	shown := func() string {
+		now, err := o.client("ann").Get(ctx, task.Gate.TaskID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(now.Raw)
+	}
+	before, judged, logged := shown(), 0, 0
+	for i, step := range []struct {
+		answer
+		want   string
+		judged bool
+	}{
+		{answer{who: "ann", action: "accept"}, "-32000", true},     // the requester
+		{answer{who: "mallory", action: "accept"}, "-32000", true}, // not one of the group
+		{answer{who: "mallory", action: "reject", byPage: true}, "permission_denied", true},
+		{answer{who: "bob", action: "accept", more: `,"objectDigest":"sha256:00"`}, "-32602", true}, // altered
+		{answer{who: "rival", action: "accept"}, "-32001", false},                                   // another tenant
+		{answer{who: "rival", action: "accept", byPage: true}, "interrupt_not_found", false},
+		{answer{who: "reader", action: "accept", byPage: true}, "permission_denied", false}, // without the scope
+		{answer{who: "bob", action: "explode"}, "-32602", false},
+	} {
+		got, err := o.give(ctx, step.answer, fmt.Sprint("bad-", i), gate)
+		if err != nil || got != step.want {
+			t.Errorf("%s, %s: %q, %v, want %s", step.who, step.action, got, err, step.want)
+		}
+		if step.judged {
+			judged++
+		} else {
+			logged++
+		}
+		if now := shown(); now != before {
+			t.Errorf("%s, %s: the gate has changed from\n%s\nto\n%s", step.who, step.action, before, now)
+		}
+	}
+	first := o.decisions(ctx, task.ID)
+	good := answer{who: "bob", action: "accept"}
+	for _, id := range []string{"good", "good"} { // and played again
+		if got, err := o.give(ctx, good, id, gate); got != "" || err != nil {
+			t.Errorf("the answer %s got %q, %v", id, got, err)
+		}
+	}
+	altered := answer{who: "bob", action: "reject"}
+	if got, err := o.give(ctx, altered, "good", gate); got == "" || err != nil { // under the same message id
+		t.Errorf("an altered answer got %q, %v", got, err)
+	}
+	if got, err := o.give(ctx, answer{who: "carol", action: "reject"}, "late", gate); got != "-32004" || err != nil {
+		t.Errorf("a late answer got %q, %v", got, err)
+	}
+	judged, logged = judged+1, logged+2 // the late one and the altered one
+	last := o.decisions(ctx, task.ID)
+	if n := refusals(t, p); len(last.Decisions) != judged || n != logged {
+		t.Errorf("%d decisions, want %d; %d are logged, want %d", len(last.Decisions), judged, n, logged)
+	}
+	if d := last.Decisions[len(last.Decisions)-1]; d.DecidedBy != "bob" || !d.Closed {
+		t.Errorf("the last decision is %+v", d)
+	}
+	if out := o.verify(ctx, last.raw, "--earlier", o.saved(first.raw)); !strings.Contains(out, "Nothing is missing") {
+		t.Errorf("verify says %s", out)
+	}
+	changed := strings.Replace(string(last.raw), `"mallory"`, `"bob"`, 1)
+	out, err := exec.CommandContext(ctx, harness.Build(t, harness.Dev), "verify", o.saved([]byte(changed))).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "decision 2: number 2 of ") {
+		t.Errorf("verify of a changed copy: %v, %s", err, out)
+	}
+	p.Stop()
+}
