@@ -144,6 +144,7 @@ func TestListDecisions_answers(t *testing.T) {
 	s.page(t, http.MethodPost, path, `{"action":"accept"}`)
 	s.page(t, http.MethodPost, path, `{"action":"accept"}`) // a repeat
 	s.page(t, http.MethodPost, path, `{"action":"reject"}`) // late
+	s.say(t, "obj-"+u("m"), "m", `{"text":"accept"}`, "")   // under the id of another message
 	var told []string
 	for _, entry := range logs.FilterMessage("Refused an answer").All() {
 		told = append(told, fmt.Sprint(entry.ContextMap()["reason"], " ", entry.ContextMap()["interruptId"]))
@@ -151,7 +152,7 @@ func TestListDecisions_answers(t *testing.T) {
 	gate := " " + gateOf("m")
 	want := []string{
 		"Interrupt not found" + gate, "Permission denied: needs the scope approvals:respond <nil>", "Invalid parameters: action" + gate,
-		"This operation is not supported: the task has ended" + gate,
+		"This operation is not supported: the task has ended" + gate, "Invalid parameters: message.messageId <nil>",
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("the log (-want +got):\n%s", diff)
