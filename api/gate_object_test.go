@@ -30,6 +30,12 @@ func TestGate_showsObject(t *testing.T) {
 			t.Errorf("metadata of %s (-want +got):\n%s", id, diff)
 		}
 	}
+	_, page := s.interrupts(t, "")
+	for member, want := range map[string]string{"artifactData": "Outline", "object": "", "sources": ""} {
+		if got := page.at("interrupts", "0", member).String(); got != want {
+			t.Errorf("%s in the inbox is %q, want %q", member, got, want)
+		}
+	}
 }
 
 // Refine has the object made again with the remark; then the same task asks again.

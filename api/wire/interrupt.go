@@ -83,8 +83,7 @@ func decided(o params, gateID string) json.RawMessage {
 func InterruptPage(_ Version, p service.InterruptPage) any {
 	out := interruptPage{Interrupts: []interrupt{}, Next: p.Next, Size: p.Size, Total: p.Total}
 	for _, i := range p.Interrupts {
-		i.Gate.Next = i.Gate.Shown().Next
-		out.Interrupts = append(out.Interrupts, interrupt{i.Gate, i.TaskName, i.ObjectiveID, i.Objective, i.ContextID, i.Principal})
+		out.Interrupts = append(out.Interrupts, interrupt{*i.Gate.Shown(), i.TaskName, i.ObjectiveID, i.Objective, i.ContextID, i.Principal})
 	}
 	return out
 }

@@ -254,22 +254,26 @@ func (p *printer) ask(open func() []*opt.Gate) {
 	if atGate {
 		key = g.ID
 	}
-	p.put(key, g, s.State, question)
+	p.put(key, g, s, question)
 	for _, g := range open() {
-		p.put(g.ID, g, g.State().A2A(), g.Prompt())
+		p.put(g.ID, g, a2a.TaskStatus{State: g.State().A2A()}, g.Prompt())
 	}
 }
 
-// put prints a question and the commands that answer it, unless it did so before.
-// g is nil if the question has no gate.
-func (p *printer) put(key string, g *opt.Gate, state a2a.TaskState, question string) {
+// put prints a question, the object to decide on and the commands that answer,
+// unless it did so before. g is nil if the question has no gate.
+func (p *printer) put(key string, g *opt.Gate, s a2a.TaskStatus, question string) {
 	if p.asked[key] {
 		return
 	}
 	p.asked[key] = true
 	p.apart = true
-	p.line("%s", p.paint(string(state), p.safe(question)))
+	p.line("%s", p.paint(string(s.State), p.safe(question)))
 	p.apart = true
+	if object := objectText(objectOf(g, s.Message)); object != "" {
+		p.line("%s", p.safe(object))
+		p.apart = true
+	}
 	shown, _ := client.Gate(p.latest.Metadata())
 	if client.ReplyPending(p.latest.Metadata()) && (g == nil || shown != nil && shown.ID == g.ID) {
 		p.line("An answer is already stored; a worker will use it as soon as one is available.")
@@ -278,7 +282,7 @@ func (p *printer) put(key string, g *opt.Gate, state a2a.TaskState, question str
 	if g != nil && g.Next != nil {
 		p.line("Without an answer: %s at %s", g.Next, g.Next.At.Time().UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
-	p.line("The task waits %s\n\n%s", waitsFor(g, state), replyCommands(g, state, p.flags, p.taskID))
+	p.line("The task waits %s\n\n%s", waitsFor(g, s.State), replyCommands(g, s.State, p.flags, p.taskID))
 	p.apart = true
 }
 
