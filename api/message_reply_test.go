@@ -426,6 +426,10 @@ func TestReply_comments(t *testing.T) {
 			if state, id := got.at("status", "state").String(), gate.at("interruptId").String(); state != "TASK_STATE_INPUT_REQUIRED" || id != task+":1" {
 				t.Errorf("the task is %s at %s", state, id)
 			}
+			asks := s.must(t, "GetTask", `{"id":"`+root+`"}`)
+			if diff := cmp.Diff(gate.String(), asks.at("status", "message", "parts", "1", "data").String()); diff != "" {
+				t.Errorf("the message of the root task has another gate (-gate +message):\n%s", diff)
+			}
 			said := gate.at("exchanges")
 			if said.at("0", "question").String() != tc.says || said.at("0", "askedBy").String() != "ann" || said.at("1").String() != "" {
 				t.Errorf("the gate has the exchanges %v", said)

@@ -26,10 +26,7 @@ func present(v opt.TaskView) a2a.Task {
 	for i, m := range t.History {
 		t.History[i] = addressed(m, t)
 	}
-	if t.Status.Message != nil {
-		m := addressed(*t.Status.Message, t)
-		t.Status.Message = &m
-	}
+	t.Status.Message = asked(v)
 	m := place{v.ObjectiveID, v.PlanID, v.Index}.metadata(t.Metadata)
 	if len(v.Dependencies) > 0 {
 		m = m.With(opt.KeyDependencies, v.Dependencies)
@@ -57,6 +54,22 @@ func present(v opt.TaskView) a2a.Task {
 	}
 	t.Metadata = queued(m, v)
 	return t
+}
+
+// asked returns the status message of v with its ids. A root task has no event for
+// comments, votes and steps at the gate that it shows: they are added here.
+func asked(v opt.TaskView) *a2a.Message {
+	t := v.Task
+	if t.Status.Message == nil {
+		return nil
+	}
+	m := addressed(*t.Status.Message, t)
+	for _, g := range v.Gates {
+		if v.IsRoot && v.State.Waiting() && g.ID == m.MessageID {
+			return g.Message(t.ContextID, t.ID)
+		}
+	}
+	return &m
 }
 
 // progressed adds the progress of a root task that works or waits to its metadata,
