@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"mime/quotedprintable"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -21,6 +20,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/notice"
+	"longhaul/activities/notice/noticetest"
 	"longhaul/internal/egress"
 	"longhaul/opt"
 )
@@ -247,12 +247,12 @@ func TestChannels_Notify_template(t *testing.T) {
 	}
 }
 
-func mailTo(s *mailServer, more string) string {
-	return fmt.Sprintf(`channels: [{name: mail, kind: smtp, server: "%s", from: "Longhaul <longhaul@example.com>", to: [ann@example.com, "Bob <bob@example.com>"], %s}]`, s.addr, more)
+func mailTo(s *noticetest.MailServer, more string) string {
+	return fmt.Sprintf(`channels: [{name: mail, kind: smtp, server: "%s", from: "Longhaul <longhaul@example.com>", to: [ann@example.com, "Bob <bob@example.com>"], %s}]`, s.Addr, more)
 }
 
 func TestChannels_Notify_mail(t *testing.T) {
-	s := newMailServer(t)
+	s := noticetest.NewMailServer(t)
 	c := open(t, notice.Config{Links: linker{}}, mailTo(s, "tls: none, principal: ann, tenants: [acme]"))
 	for _, kind := range opt.NoticeKinds() {
 		n := attempt("mail")
@@ -265,10 +265,14 @@ func TestChannels_Notify_mail(t *testing.T) {
 	for i := range want {
 		want[i] += "Approve the outline?"
 	}
-	if diff := gocmp.Diff(want, s.subjects()); diff != "" {
+	var subjects []string
+	for _, m := range s.Accepted() {
+		subjects = append(subjects, m.Subject())
+	}
+	if diff := gocmp.Diff(want, subjects); diff != "" {
 		t.Fatalf("subjects (-want +got):\n%s", diff)
 	}
-	m := s.accepted[0]
+	m := s.Accepted()[0]
 	for name, want := range map[string]string{
 		"From": `"Longhaul" <longhaul@example.com>`, "To": `<ann@example.com>, "Bob" <bob@example.com>`, "Auto-Submitted": "auto-generated",
 		"X-Longhaul-Delivery": "task-x-1-0/notice:mail/12", "X-Longhaul-Attempt": "2", "Date": "Sun, 01 Mar 2026 09:30:04 +0000",
@@ -277,12 +281,8 @@ func TestChannels_Notify_mail(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if id := m.Header.Get("Message-ID"); !strings.HasSuffix(id, "@example.com>") || id != s.accepted[1].Header.Get("Message-ID") {
+	if id := m.Header.Get("Message-ID"); !strings.HasSuffix(id, "@example.com>") || id != s.Accepted()[1].Header.Get("Message-ID") {
 		t.Errorf("the id of the message is %q", id)
-	}
-	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
-	if err != nil {
-		t.Fatal(err)
 	}
 	wantBody := `Approve the outline?
 
@@ -299,11 +299,11 @@ Without an answer: expire (reject) at 2026-03-01 10:30 UTC.
 Answer here, once. The link answers in your name: do not pass it on.
 https://agent.example.com/answer/acme,ann,[],task-x-1-0:1,sha256:0f,2026-03-08T09:30:04.000Z
 `
-	if diff := gocmp.Diff(wantBody, strings.ReplaceAll(string(body), "\r\n", "\n")); diff != "" {
+	if diff := gocmp.Diff(wantBody, m.Text); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
 	var recipients []string
-	for _, line := range s.lines[:6] {
+	for _, line := range s.Lines()[:6] {
 		if to, ok := strings.CutPrefix(line, "RCPT TO:"); ok {
 			recipients = append(recipients, to)
 		}
@@ -315,7 +315,7 @@ https://agent.example.com/answer/acme,ann,[],task-x-1-0:1,sha256:0f,2026-03-08T0
 
 // No text of a gate can add a header, a recipient or another message.
 func TestChannels_Notify_injection(t *testing.T) {
-	s := newMailServer(t)
+	s := noticetest.NewMailServer(t)
 	c := open(t, notice.Config{}, mailTo(s, `tls: none, subject: "{{.Interrupt.Title}} {{.Task}}"`))
 	for _, evil := range []string{
 		"Hi\r\nBcc: eve@example.com", "Hi\nBcc: eve@example.com", "Hi\rBcc: eve@example.com", "Hi\r\n\r\nBcc: eve@example.com\r\n.\r\nRCPT TO:<eve@example.com>",
@@ -326,7 +326,8 @@ func TestChannels_Notify_injection(t *testing.T) {
 		if got := c.Notify(t.Context(), n); got != (activities.Tried{}) {
 			t.Fatalf("%q: %+v", evil, got)
 		}
-		m := s.accepted[len(s.accepted)-1]
+		all := s.Accepted()
+		m := all[len(all)-1]
 		for name := range m.Header {
 			switch name {
 			case "From", "To", "Subject", "Date", "Message-Id", "References", "Mime-Version", "Content-Type", "Content-Transfer-Encoding", "User-Agent", "X-Mailer",
@@ -336,12 +337,12 @@ func TestChannels_Notify_injection(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range s.lines {
+	for _, line := range s.Lines() {
 		if strings.Contains(line, "eve@") {
 			t.Errorf("the server was told %q", line)
 		}
 	}
-	if n := len(s.accepted); n != 9 {
+	if n := len(s.Accepted()); n != 9 {
 		t.Errorf("%d messages, want 9", n)
 	}
 }
@@ -364,8 +365,8 @@ func TestChannels_Notify_mailOutcomes(t *testing.T) {
 		"goodbye is no error": {"QUIT", "500 what", activities.Tried{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newMailServer(t)
-			s.set(func() { s.answers[tc.verb] = tc.answer })
+			s := noticetest.NewMailServer(t)
+			s.Behave(noticetest.Behaviour{Answers: map[string]string{tc.verb: tc.answer}})
 			c := open(t, notice.Config{}, mailTo(s, "tls: none"))
 			if got := c.Notify(t.Context(), attempt("mail")); got != tc.want {
 				t.Errorf("%+v, want %+v", got, tc.want)
@@ -376,11 +377,11 @@ func TestChannels_Notify_mailOutcomes(t *testing.T) {
 
 // A message that was accepted is not sent again, even if the server leaves at once.
 func TestChannels_Notify_mailServerLeaves(t *testing.T) {
-	s := newMailServer(t)
-	s.set(func() { s.leaves = true })
+	s := noticetest.NewMailServer(t)
+	s.Behave(noticetest.Behaviour{Leaves: true})
 	c := open(t, notice.Config{}, mailTo(s, "tls: none"))
-	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{}) || len(s.subjects()) != 1 {
-		t.Errorf("%+v, %d messages", got, len(s.subjects()))
+	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{}) || len(s.Accepted()) != 1 {
+		t.Errorf("%+v, %d messages", got, len(s.Accepted()))
 	}
 }
 
@@ -390,13 +391,13 @@ func TestChannels_Notify_mailServerIsDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	down := &mailServer{addr: l.Addr().String()}
+	down := &noticetest.MailServer{Addr: l.Addr().String()}
 	_ = l.Close()
 	if got := open(t, notice.Config{}, mailTo(down, "tls: none")).Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: egress.ClassRefused}) {
 		t.Errorf("down: %+v", got)
 	}
-	s := newMailServer(t)
-	s.set(func() { s.silent = true })
+	s := noticetest.NewMailServer(t)
+	s.Behave(noticetest.Behaviour{Silent: true})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if got := open(t, notice.Config{}, mailTo(s, "tls: none")).Notify(ctx, attempt("mail")); got != (activities.Tried{Class: egress.ClassTimeout}) {
@@ -406,26 +407,27 @@ func TestChannels_Notify_mailServerIsDown(t *testing.T) {
 
 // With STARTTLS nothing goes out unencrypted, and the certificate is checked.
 func TestChannels_Notify_startTLS(t *testing.T) {
-	s := newMailServer(t)
+	s := noticetest.NewMailServer(t)
 	text := mailTo(s, `user: "${USER}", password: "${PASSWORD}"`)
 	env := []string{"USER=ann", "PASSWORD=canary"}
-	c := open(t, notice.Config{Roots: s.roots}, text, env...)
+	c := open(t, notice.Config{Roots: s.Roots}, text, env...)
 	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: egress.ClassTLS}) {
 		t.Errorf("without STARTTLS: %+v", got)
 	}
-	s.set(func() { s.offers = []string{"STARTTLS", "AUTH PLAIN"} })
-	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{}) || len(s.accepted) != 1 {
-		t.Errorf("with it: %+v, %d messages", got, len(s.accepted))
+	offers := []string{"STARTTLS", "AUTH PLAIN"}
+	s.Behave(noticetest.Behaviour{Offers: offers})
+	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{}) || len(s.Accepted()) != 1 {
+		t.Errorf("with it: %+v, %d messages", got, len(s.Accepted()))
 	}
 	if got := open(t, notice.Config{}, text, env...).Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: egress.ClassTLS}) {
 		t.Errorf("an authority that is not known: %+v", got)
 	}
-	for _, line := range s.lines {
+	for _, line := range s.Lines() {
 		if strings.HasPrefix(line, "AUTH") != (line == "AUTH PLAIN AGFubgBjYW5hcnk=") {
 			t.Errorf("the server was told %q", line)
 		}
 	}
-	s.set(func() { s.answers["AUTH"] = "535 wrong" })
+	s.Behave(noticetest.Behaviour{Offers: offers, Answers: map[string]string{"AUTH": "535 wrong"}})
 	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: "smtp 535"}) {
 		t.Errorf("a wrong password: %+v", got)
 	}

@@ -23,6 +23,9 @@ var rooms = []room{
 		"activities/human",   // playbooks contain its tasks
 		"activities/refuse"}, // the plan for requests that no skill takes
 	},
+	{name: "activities/notice/noticetest"}, // a mail server for tests
+	{name: "activities/notice", imports: []string{"a2a", "opt", "activities", "internal/egress"},
+		tests: []string{"activities/notice/noticetest"}},
 	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"internal/schema"}}, // of questions of plans
 

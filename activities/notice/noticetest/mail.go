@@ -1,4 +1,5 @@
-package notice_test
+// Package noticetest has a mail server for tests of notices.
+package noticetest
 
 import (
 	"bufio"
@@ -6,7 +7,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"mime"
+	"mime/quotedprintable"
 	"net"
 	"net/http/httptest"
 	"net/mail"
@@ -16,23 +19,45 @@ import (
 	"testing"
 )
 
-// A mailServer is an SMTP server on loopback that keeps what it accepts.
-type mailServer struct {
-	addr  string
-	tls   *tls.Config
-	roots *x509.CertPool
+// A MailServer is an SMTP server on loopback that keeps what it accepts. Its answers
+// are those of a server that works, until [MailServer.Behave] changes them.
+type MailServer struct {
+	Addr  string
+	Roots *x509.CertPool // of its certificate
+
+	tls *tls.Config
 
 	mu       sync.Mutex
-	answers  map[string]string // by verb, or "" for the greeting; replaces the usual answer
-	leaves   bool              // closes the connection after it has accepted a message
-	silent   bool              // never greets
-	offers   []string          // extensions
-	lines    []string          // of the clients
-	accepted []*mail.Message
-	bodies   []string
+	how      Behaviour
+	lines    []string
+	accepted []Mail
 }
 
-func newMailServer(t *testing.T) *mailServer {
+// A Behaviour says how a server differs from one that accepts everything.
+type Behaviour struct {
+	Answers map[string]string // by verb, "" for the greeting or "end of DATA"; in place of the usual ones
+	Offers  []string          // extensions
+	Leaves  bool              // it closes the connection after it has accepted a message
+	Silent  bool              // it never greets
+}
+
+// A Mail is a message that was accepted.
+type Mail struct {
+	Header mail.Header
+	Text   string
+}
+
+// Subject returns the subject as people see it.
+func (m Mail) Subject() string {
+	subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
+	if err != nil {
+		return err.Error()
+	}
+	return subject
+}
+
+// NewMailServer starts a server that ends with the test.
+func NewMailServer(t testing.TB) *MailServer {
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
 	web.StartTLS() // for its certificate of 127.0.0.1 and example.com
@@ -41,8 +66,8 @@ func newMailServer(t *testing.T) *mailServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &mailServer{addr: l.Addr().String(), tls: &tls.Config{Certificates: web.TLS.Certificates}, roots: x509.NewCertPool(), answers: map[string]string{}}
-	s.roots.AddCert(web.Certificate())
+	s := &MailServer{Addr: l.Addr().String(), tls: &tls.Config{Certificates: web.TLS.Certificates}, Roots: x509.NewCertPool()}
+	s.Roots.AddCert(web.Certificate())
 	var open sync.WaitGroup
 	ended := make(chan struct{})
 	open.Go(func() {
@@ -75,11 +100,11 @@ func newMailServer(t *testing.T) *mailServer {
 }
 
 // talk serves one connection.
-func (s *mailServer) talk(conn net.Conn) {
+func (s *MailServer) talk(conn net.Conn) {
 	in := bufio.NewReader(conn)
 	say := func(verb, usual string) bool {
 		s.mu.Lock()
-		other, ok := s.answers[verb]
+		other, ok := s.how.Answers[verb]
 		s.mu.Unlock()
 		if ok {
 			usual = other
@@ -88,9 +113,9 @@ func (s *mailServer) talk(conn net.Conn) {
 		return !ok
 	}
 	s.mu.Lock()
-	silent, leaves, offers := s.silent, s.leaves, slices.Clone(s.offers)
+	how, offers := s.how, slices.Clone(s.how.Offers)
 	s.mu.Unlock()
-	if silent {
+	if how.Silent {
 		_, _ = in.ReadString('\n') // until the client has had enough
 		return
 	}
@@ -122,7 +147,7 @@ func (s *mailServer) talk(conn net.Conn) {
 			if s.take(in) {
 				say("end of DATA", "250 accepted")
 			}
-			if leaves {
+			if how.Leaves {
 				return
 			}
 		case "AUTH":
@@ -137,7 +162,7 @@ func (s *mailServer) talk(conn net.Conn) {
 }
 
 // take reads a message, and keeps it if the server accepts it.
-func (s *mailServer) take(in *bufio.Reader) bool {
+func (s *MailServer) take(in *bufio.Reader) bool {
 	var text bytes.Buffer
 	for {
 		line, err := in.ReadString('\n')
@@ -151,35 +176,38 @@ func (s *mailServer) take(in *bufio.Reader) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.answers["end of DATA"] != "" {
+	if s.how.Answers["end of DATA"] != "" {
 		return true
 	}
-	raw := text.String()
 	m, err := mail.ReadMessage(&text)
 	if err != nil {
 		return false
 	}
-	s.accepted, s.bodies = append(s.accepted, m), append(s.bodies, raw)
+	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
+	if err != nil {
+		return false
+	}
+	s.accepted = append(s.accepted, Mail{m.Header, strings.ReplaceAll(string(body), "\r\n", "\n")})
 	return true
 }
 
-// subjects returns those of the accepted messages.
-func (s *mailServer) subjects() (list []string) {
+// Behave changes the server, for connections from now on.
+func (s *MailServer) Behave(b Behaviour) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range s.accepted {
-		subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
-		if err != nil {
-			subject = err.Error()
-		}
-		list = append(list, subject)
-	}
-	return list
+	s.how = b
 }
 
-// set changes the server between connections.
-func (s *mailServer) set(change func()) {
+// Accepted returns the messages that the server has accepted, in order.
+func (s *MailServer) Accepted() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	change()
+	return slices.Clone(s.accepted)
+}
+
+// Lines returns the commands of the clients, without the content of messages.
+func (s *MailServer) Lines() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.lines)
 }
