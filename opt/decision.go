@@ -9,9 +9,13 @@ import (
 	"longhaul/a2a"
 )
 
+// OwnNames is the prefix of names that stand in place of a principal. No caller may
+// have one.
+const OwnNames = "longhaul:"
+
 // ByTimer is in [Decision.DecidedBy] in place of a principal when the time of a gate
 // was over. Such a decision has no MessageID.
-const ByTimer = "longhaul:timer"
+const ByTimer = OwnNames + "timer"
 
 // A Decision is the record of one reply to a gate, accepted or refused, or of a gate
 // that expired. The decisions of one attempt at a plan form a chain: each has the hash

@@ -64,8 +64,11 @@ func (e Event) Decided() *Decided {
 		return nil
 	}
 	out := &Decided{GateID: d.GateID, Action: d.Action, DecidedBy: d.DecidedBy, At: d.DecidedAt}
-	if e.Reply != nil {
+	switch {
+	case e.Reply != nil:
 		out.Feedback = e.Reply.Remark()
+	case e.Step == Expire:
+		out.Feedback = ReasonTimeout
 	}
 	return out
 }

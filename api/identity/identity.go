@@ -20,6 +20,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"longhaul/api/service"
+	"longhaul/opt"
 )
 
 // A Config says which credentials an Authenticator accepts. At least one of Keys,
@@ -77,7 +78,7 @@ var (
 	errNone    = errors.New("no credentials")
 	errMany    = errors.New("more than one credential")
 	errScheme  = errors.New("credentials of a kind that is not accepted")
-	errBadName = errors.New("the tenant or the principal is empty, too long or not plain text")
+	errBadName = errors.New("the tenant or the principal is empty, too long, not plain text or one of the server's own")
 )
 
 // Authenticate returns the caller of a request. The error wraps
@@ -144,9 +145,9 @@ func credential(h http.Header) (string, error) {
 }
 
 // ValidName reports whether a tenant or a principal may have a name: one that can be
-// stored and logged.
+// stored and logged, and is none of the server's own.
 func ValidName(name string) bool {
-	return strings.TrimSpace(name) != "" && len(name) <= 256 && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+	return !strings.HasPrefix(name, opt.OwnNames) && strings.TrimSpace(name) != "" && len(name) <= 256 && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // named returns c if its tenant and its principal have valid names.

@@ -43,7 +43,7 @@ func (c *keysCreateCommand) Run(p *program) error {
 	case len(scopes) == 0:
 		return errors.New("--scopes is empty: such a key may do nothing")
 	case !identity.ValidName(c.Principal) || !identity.ValidName(c.Tenant):
-		return errors.New("the principal and --tenant need a name of up to 256 bytes, without control characters")
+		return errors.New("the principal and --tenant need a name of up to 256 bytes, without control characters, that does not begin with \"longhaul:\"")
 	case c.Expires < 0:
 		return errors.New("--expires must be above 0, or 0 for never")
 	}
