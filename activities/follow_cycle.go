@@ -32,7 +32,7 @@ type cycles struct {
 
 // breaks returns the failure of the task of l if l is part of a cycle of
 // links and is the link that must end. Without this, the objectives of the cycle
-// would wait for each other for ever. Each of their tasks searches separately, so
+// would wait for each other without end. Each of their tasks searches separately, so
 // all must choose the same link: the one to the task with the smallest id. A task
 // in a longer cycle searches again after [FollowFor]; a shorter cycle that shares
 // a link with it has ended by then.

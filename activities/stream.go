@@ -44,7 +44,7 @@ func newStream(ctx context.Context, r Recorder, c contents, w Work, try int) *st
 }
 
 // begin records that the work begins again after a lost worker. If this fails,
-// the event is written with the next ones. The first try has no event of its own:
+// the event is written with the next ones. The first try has no separate event:
 // the move that begins the attempt says it.
 func (s *stream) begin(ctx context.Context) {
 	s.mu.Lock()

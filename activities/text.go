@@ -104,7 +104,7 @@ func (f *filler) fill(v any) (any, error) {
 	return v, nil
 }
 
-// text returns the string that an object stands for.
+// text returns the string that an object contains.
 func (f *filler) text(object map[string]any, pieces any) (string, error) {
 	list, ok := pieces.([]any)
 	if !ok || len(object) != 1 {

@@ -110,7 +110,7 @@ func (c *cards) serve(e echo.Context) error {
 	return c.send(e, v)
 }
 
-// servePure serves the card of 1.0, whatever version a request names, for
+// servePure serves the card of 1.0 for requests of any version, for
 // clients that accept no other card.
 func (c *cards) servePure(e echo.Context) error { return c.send(e, wire.V10) }
 

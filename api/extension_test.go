@@ -46,7 +46,7 @@ func TestExtensions_activation(t *testing.T) {
 	}
 }
 
-// The objective stands beside the task for a client that asked for exactly that.
+// The objective is beside the task for a client that asked for exactly that.
 func TestExtensions_sibling(t *testing.T) {
 	const header = "A2A-Extensions"
 	for name, tc := range map[string]struct {

@@ -76,7 +76,7 @@ func newServiceIn(t *testing.T, alter func(*worldConfig), change ...func(*config
 			BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond,
 			Rand: &counter{},
 		},
-		httpConfig: api.Config{Authenticate: whoever},
+		httpConfig: api.Config{Authenticate: callerOf},
 		Address:    api.Address{BaseURL: "https://agent.example.com/"},
 		Log:        zaptest.NewLogger(t),
 		Now:        world.Now,
@@ -93,8 +93,8 @@ func newServiceIn(t *testing.T, alter func(*worldConfig), change ...func(*config
 	return s
 }
 
-// whoever is the caller that the Authorization header names.
-func whoever(r *http.Request) (service.Caller, error) {
+// callerOf returns the caller that the Authorization header names.
+func callerOf(r *http.Request) (service.Caller, error) {
 	return servicetest.Caller(r.Header.Get("Authorization"))
 }
 

@@ -29,7 +29,7 @@ func TestStream_callerRefused(t *testing.T) {
 			if err := outcome.Load(); err != nil {
 				return service.Caller{}, *err
 			}
-			return whoever(r)
+			return callerOf(r)
 		}
 	})
 	id := s.send(t, "m", "slow").at("id").String()

@@ -6,7 +6,7 @@ import (
 
 const pausedText = "This objective is paused: nothing new begins until a client resumes it."
 
-// stands returns what a task shows of where it stands.
+// stands returns the state of a task, its pause and its status text.
 func stands(task node) string {
 	return task.at("status", "state").String() + " " + task.at("metadata", "longhaul/v1/paused").String() + " " + task.at("status", "message", "parts", "0", "text").String()
 }
@@ -34,7 +34,7 @@ func TestGetTask_paused(t *testing.T) {
 	}
 }
 
-// A task that waits for a person goes on to show the question.
+// A task that waits for a person still shows the question.
 func TestGetTask_pausedAtAGate(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m", "approve").at("id").String()

@@ -19,7 +19,7 @@ const (
 	ObjectivePaused   EventKind = "objective-paused"   // objective: Head: a client has paused it
 	ObjectiveResumed  EventKind = "objective-resumed"  // objective: Head
 	ObjectiveChanged  EventKind = "objective-changed"  // objective: Change, Revision, Head, Text
-	ObjectiveRetried  EventKind = "objective-retried"  // objective: From, To, Attempt, TaskID, Head: a new attempt, with a root task of its own
+	ObjectiveRetried  EventKind = "objective-retried"  // objective: From, To, Attempt, TaskID, Head: a new attempt, with its own root task
 	ObjectiveQueued   EventKind = "objective-queued"   // objective: QueuedAt, Head: it waits for its turn in the context
 	PlanAdded         EventKind = "plan-added"         // objective: PlanID, Plan with its tasks, Replaces
 	PlanChanged       EventKind = "plan-changed"       // objective: PlanID, Change, Text: new name, description, metadata or dependencies

@@ -62,7 +62,7 @@ type Letter struct {
 func (l Letter) Once() string { return cmp.Or(l.Key, l.Message.MessageID) }
 
 // SameContent reports whether digest, which is recorded, is that of a message. Under a
-// key of its own, a message may have another id in each attempt; records from
+// separate key, a message may have another id in each attempt; records from
 // before that rule have the digest of the whole message.
 func SameContent(digest string, m a2a.Message, key string) bool {
 	return digest == m.Digest() || key != "" && digest == m.ContentDigest()

@@ -169,7 +169,7 @@ func (s *objectiveSim) direct() (changed bool) {
 }
 
 // assume directs p to a status, which the objective shows from then on if the plan
-// was at none of its own.
+// was at none itself.
 func (s *objectiveSim) assume(p *opt.Plan, status opt.PlanStatus, reason string) {
 	plan := s.plans[p.ID]
 	if !plan.begun && !plan.report.Status.Ended() { // else its own report is on the way

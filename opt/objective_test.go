@@ -490,7 +490,7 @@ func TestObjective_Apply_changed(t *testing.T) {
 	}
 }
 
-// Repeats of a letter have the same key, whatever their other members are.
+// Repeats of a letter have the same key, with any other members.
 func TestLetter_Once(t *testing.T) {
 	message := a2a.Message{MessageID: "m"}
 	for want, l := range map[string]opt.Letter{"m": {Message: message}, "k": {Message: message, Key: "k"}} {

@@ -18,7 +18,7 @@ import (
 // workflow sends to them, and members say what each does then.
 type floor struct {
 	*testsuite.TestWorkflowEnvironment
-	mu       sync.Mutex // the environment calls from goroutines of its own
+	mu       sync.Mutex // the environment calls from its own goroutines
 	turns    []string
 	members  map[string]func(machine.Turn) error
 	requests map[string]int64 // numbers of the latest of each member
@@ -89,7 +89,7 @@ func TestContext_givesTurnsInOrder(t *testing.T) {
 }
 
 // An objective enters the queue before it is started. The queue waits for its
-// start, but not for ever.
+// start, but not without end.
 func TestContext_waitsForTheStart(t *testing.T) {
 	f := newFloor(t)
 	f.there("c")

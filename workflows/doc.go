@@ -7,15 +7,15 @@
 // and returns the machine's result. The driver (driver.go) gives all inputs that
 // have arrived to the machine, asks the machine what it wants, starts what is
 // missing, stops what is not wanted, and waits for the next input. Its recorder
-// (driver_record.go) writes the machine's events to the journal, with an activity
-// of its own or in the input of a task's activity (they "ride"), and always
+// (driver_record.go) writes the machine's events to the journal, with a separate
+// activity or in the input of a task's activity (they "ride"), and always
 // before others are told of them.
 //
 // Client is the only caller of Temporal's client; the rest of Longhaul sees it as
 // an engine that starts work and sends it messages. Messages and commands are
 // signals; each is answered by an event in the journal.
 //
-// Inputs, results and signals stay in histories for ever: from v0.1.0 on, fields
+// Inputs, results and signals stay in histories: from v0.1.0 on, fields
 // are added, never renamed or reused.
 //
 // A Push workflow makes the deliveries of one push config for as long as some are

@@ -72,7 +72,7 @@ func newDriver(ctx workflow.Context, p part, rec recorder, maxEvents int) *drive
 	d.events = workflow.NewSelector(ctx)
 	nudged := workflow.NewBufferedChannel(ctx, 1)
 	d.events.AddReceive(nudged, func(ch workflow.ReceiveChannel, _ bool) { ch.Receive(d.ctx, nil) })
-	workflow.Go(d.ctx, func(own workflow.Context) { // a closed channel would wake the selector for ever
+	workflow.Go(d.ctx, func(own workflow.Context) { // a closed channel would wake the selector again and again
 		ctx.Done().Receive(own, nil)
 		nudged.SendAsync(true)
 	})

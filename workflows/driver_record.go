@@ -33,7 +33,7 @@ type recorder struct {
 	riding  int64       // of the latest one that rides in an activity that has begun
 	needed  int64       // the latest event that something to be sent waits for
 	carried []opt.Batch // from children, to be written with the next batch
-	writing bool        // an activity of its own is under way
+	writing bool        // a separate activity is under way
 }
 
 // add keeps events, which the machine has numbered, to be written.
@@ -129,7 +129,7 @@ func (r *recorder) advance(d *driver) {
 	})
 }
 
-// insist writes batches on the queue that tasks do not use, and retries for ever.
+// insist writes batches on the queue that tasks do not use, and retries without limit.
 func (r *recorder) insist(d *driver, batches []opt.Batch) {
 	d.events.AddFuture(workflow.ExecuteActivity(workflow.WithActivityOptions(d.ctx, patient()), acts.Record, batches), func(f workflow.Future) {
 		if f.Get(d.ctx, nil) == nil {

@@ -72,7 +72,7 @@ func runOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 	}
 }
 
-// followOptions let Temporal retry Follow for ever: the linked task may take
+// followOptions let Temporal retry Follow without limit: the linked task may take
 // days.
 func followOptions(t *opt.Task) workflow.ActivityOptions {
 	return workflow.ActivityOptions{

@@ -93,7 +93,7 @@ func TestPlan_recordsItsEndItself(t *testing.T) {
 }
 
 // Moves and artifacts of tasks ride in the next activity, which records them before
-// its executor is called: they cost no request of their own.
+// its executor is called: they cost no separate request.
 func TestPlan_ridesInActivities(t *testing.T) {
 	env, log := newPlanEnv(t)
 	var names []string

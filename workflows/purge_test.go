@@ -100,7 +100,7 @@ func TestPurge_continuesAsNew(t *testing.T) {
 	}
 }
 
-// A purge is repeated when the journal cannot be written, but not for ever.
+// A purge is repeated when the journal cannot be written, but not without end.
 func TestPurge_triesAgain(t *testing.T) {
 	for failures, works := range map[int]bool{5: true, 1000: false} {
 		h := &heap{left: 7, fail: failures}

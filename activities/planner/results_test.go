@@ -82,7 +82,7 @@ plans:
 	checkPlans(t, books, "tea")
 }
 
-// FuzzPlaybooks_Plan_results checks that whatever a client sends stays text.
+// FuzzPlaybooks_Plan_results checks that all input of clients stays text.
 func FuzzPlaybooks_Plan_results(f *testing.F) {
 	const file = "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T}, {name: U, input: 'a{{.Message}}b{{results \"T\"}}c'}]}]"
 	books, err := planner.Load(fstest.MapFS{"x.yaml": {Data: []byte(file)}}, "x.yaml")

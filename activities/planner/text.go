@@ -27,7 +27,7 @@ type text struct {
 	uses []string           // arguments of results, "" for none; nil if it is not used
 }
 
-// resultsFunc is the function that stands for results.
+// resultsFunc is the function that inserts results.
 const resultsFunc = "results"
 
 var (
@@ -80,7 +80,7 @@ func (t text) fill(f facts, places map[string]string) (any, error) {
 	if t.uses == nil {
 		return t.render(f)
 	}
-	tmpl, err := t.tmpl.Clone() // the clone gets functions of its own
+	tmpl, err := t.tmpl.Clone() // the clone gets its own functions
 	if err != nil {
 		return nil, plain(err)
 	}

@@ -66,7 +66,7 @@ func newService(t *testing.T, change ...func(*config)) *fixture {
 	}, grpcConfig: apigrpc.Config{MaxMessage: 64 << 10}}
 	cfg.Authenticate = func(r *http.Request) (service.Caller, error) {
 		s.seen = r
-		return whoever(r)
+		return callerOf(r)
 	}
 	for _, f := range change {
 		f(&cfg)
@@ -100,8 +100,8 @@ func (s *fixture) listen(t *testing.T) {
 	})
 }
 
-// whoever is the caller that the Authorization header names.
-func whoever(r *http.Request) (service.Caller, error) {
+// callerOf returns the caller that the Authorization header names.
+func callerOf(r *http.Request) (service.Caller, error) {
 	return servicetest.Caller(r.Header.Get("Authorization"))
 }
 

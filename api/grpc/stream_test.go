@@ -213,7 +213,7 @@ func TestStreams_callerRefused(t *testing.T) {
 			if revoked.Load() {
 				return service.Caller{}, errors.New("revoked")
 			}
-			return whoever(r)
+			return callerOf(r)
 		}
 	})
 	task := s.send(t, "m", "slow")

@@ -228,7 +228,7 @@ func (s *messages) refuseLate(ctx context.Context, c *Call, l opt.Letter, m a2a.
 	}
 	want := opt.TaskWant{History: -1, Scope: opt.ScopeTask}
 	if l.PlanID == "" {
-		want.Scope = opt.ScopeObjective // the root task stands for all tasks
+		want.Scope = opt.ScopeObjective // the root task shows all tasks
 	}
 	v, err := s.cfg.Journal.Task(ctx, c.Tenant, cmp.Or(l.ForTask, l.TaskID), want)
 	if err == nil && askedBefore(v, word) {

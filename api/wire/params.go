@@ -51,8 +51,8 @@ func ReadSend(r *Reader) service.SendParams {
 	return p
 }
 
-// tenant checks the tenant of a 1.0 request. It must be that of the caller, whom
-// the credentials identify.
+// tenant checks the tenant of a 1.0 request. It must be that of the
+// caller, which follows from the credentials.
 func (o params) tenant() {
 	if tenant := o.text("tenant"); o.r.Version == V10 && tenant != "" && tenant != o.r.Tenant {
 		o.wrong("tenant", "is not one of this agent's")

@@ -55,7 +55,7 @@ func do(c opt.Command, n, m int) step {
 	}
 }
 
-// command returns c for an objective, with an id of its own.
+// command returns c for an objective, with its own id.
 func (r *recorder) command(c opt.Command, id string, n, m int) opt.Command {
 	r.commands++
 	c.ID, c.ObjectiveID = fmt.Sprintf("command-%d", r.commands), id

@@ -1,5 +1,5 @@
 // Record records the histories in workflows/testdata: one set for each shape of
-// work. Released code must replay them for ever, so each shape is recorded once;
+// work. Released code must always replay them, so each shape is recorded once;
 // a changed workflow gets new shapes. Run it from the root of the repository:
 //
 //	go run ./dev/record              records shapes that have no history yet

@@ -219,7 +219,7 @@ func (p *printer) artifact(a a2a.Artifact, more bool) {
 }
 
 // render returns parts as text. Texts are joined, since an artifact may have come
-// in pieces; each other part has a line of its own.
+// in pieces; each other part has its own line.
 func render(parts []a2a.Part) string {
 	text := ""
 	for _, part := range parts {

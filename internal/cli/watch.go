@@ -65,7 +65,7 @@ func (s remoteSettings) reach(p *program) (remote, error) {
 	return r, nil
 }
 
-// An exitError ends the program with a code of its own.
+// An exitError ends the program with its own exit code.
 type exitError struct {
 	code int
 	text string

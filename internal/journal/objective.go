@@ -65,7 +65,7 @@ func (r objectiveTable) writeText(e *entry) error {
 	return err
 }
 
-// retry begins a new attempt, with a root task of its own.
+// retry begins a new attempt, with its own root task.
 func (r objectiveTable) retry(e *entry) error {
 	var messageID, digest string
 	if _, err := r.c.get("SELECT message_id, digest FROM objectives WHERE id = $1", args{r.objectiveID}, &messageID, &digest); err != nil {

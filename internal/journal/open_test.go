@@ -247,7 +247,7 @@ func TestClose(t *testing.T) {
 }
 
 // TestWriteAheadLog_moves checks that writes reach the file itself while the
-// journal is open, so that the log does not grow for ever.
+// journal is open, so that the log does not grow without limit.
 func TestWriteAheadLog_moves(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	s := begin(t, openFile(t, path), newObjective())

@@ -125,7 +125,7 @@ func TestPlace_shown(t *testing.T) {
 }
 
 // An objective that a client only works on by hand has not begun: it takes a place
-// behind one that has, and nobody waits for it.
+// behind one that has, and no objective waits for it.
 func TestPlace_byHand(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()

@@ -13,7 +13,7 @@ const (
 	cachedBytes = 16 << 10 // the most content of a kept task
 )
 
-// A taskKey says which task was read, for whom, and how much of it.
+// A taskKey says which task was read, for which tenant, and how much of it.
 type taskKey struct {
 	tenant, id string
 	want       opt.TaskWant
@@ -69,7 +69,7 @@ func (tc *taskCache) drop(k taskKey) {
 	delete(tc.tasks, k)
 }
 
-// detached returns v with slices of its own. Parts and metadata are shared, since
+// detached returns v with its own slices. Parts and metadata are shared, since
 // they are never changed in place.
 func detached(v opt.TaskView) opt.TaskView {
 	v.Task.History = slices.Clone(v.Task.History)

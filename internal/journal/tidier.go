@@ -14,7 +14,7 @@ const (
 	logMost   = 64 << 20               // bytes of write-ahead log after which writers wait
 )
 
-// A tidier keeps the write-ahead log short, in a goroutine of its own so that
+// A tidier keeps the write-ahead log short, in its own goroutine so that
 // writers do not wait.
 type tidier struct {
 	db      *database

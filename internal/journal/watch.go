@@ -20,8 +20,7 @@ type Watch struct {
 }
 
 // C is signalled after a commit of this process or another one. One signal may
-// stand for several commits, and may come without a change: read again after
-// each.
+// come for several commits, or without a change: read again after each.
 func (w *Watch) C() <-chan struct{} { return w.signal }
 
 // Close ends the watch. It may be called more than once.

@@ -156,7 +156,7 @@ func (w *writer) begin() error {
 }
 
 // attempt runs op within a savepoint. broken is set if the whole transaction
-// cannot go on.
+// cannot continue.
 func (w *writer) attempt(op *write) (err, broken error) {
 	if _, broken = w.c.exec("SAVEPOINT one"); broken != nil {
 		return broken, broken

@@ -363,8 +363,8 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// A command for another attempt than the next one to start is too late, whatever
-// revision the client has seen.
+// A command for another attempt than the next one to start is too late, at
+// any revision.
 func TestAdmit_attempt(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -84,7 +84,7 @@ func TestObjective_Handle_reportOfEarlierAttempt(t *testing.T) {
 	}
 }
 
-// That a signal to an earlier attempt at a plan found nobody says nothing about the
+// That a signal to an earlier attempt at a plan found no workflow says nothing about the
 // present one.
 func TestObjective_Handle_signalToEarlierAttempt(t *testing.T) {
 	m, p := retried()

@@ -39,7 +39,7 @@ type Config struct {
 	Planner func(o opt.Objective, request *a2a.Message) (Made, bool)
 	// Sleeps reports whether no worker works on an objective. Nil is for none.
 	Sleeps func(opt.Opening) bool
-	// IdleFor is how long an objective may wait to be started; 0 is for ever.
+	// IdleFor is how long an objective may wait to be started; 0 is no limit.
 	IdleFor time.Duration
 }
 

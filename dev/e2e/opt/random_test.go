@@ -211,7 +211,7 @@ func (s *schedule) underWay(taskID string, round int) bool {
 	return last != nil && last.What == ""
 }
 
-// quiet waits until nothing goes on by itself, and checks that all is as it should
+// quiet waits until nothing continues by itself, and checks that all is as it should
 // be then.
 func (s *schedule) quiet() *story {
 	w := s.journal.Watch(s.id)

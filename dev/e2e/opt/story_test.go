@@ -135,7 +135,7 @@ func (s *story) inPlan(e opt.Event) {
 		s.complain(e, "%v", err)
 	}
 	switch header := s.o.Plan(p.ID); {
-	case e.Kind == opt.PlanRetried && header.Status == opt.PlanFailed: // its objective goes on
+	case e.Kind == opt.PlanRetried && header.Status == opt.PlanFailed: // its objective continues
 		s.again[p.ID] = true
 		s.apply(e)
 	case e.Kind == opt.PlanChanged && e.Change.Dependencies != nil:
@@ -249,7 +249,7 @@ func (s *story) busy() error {
 // byHand reports whether a client has to move t.
 func byHand(t *opt.Task) bool { return t.ByHand || t.Link != "" && !t.Follow }
 
-// A need is something that a client has to do for the work to go on.
+// A need is something that a client has to do before the work can continue.
 type need struct{ what, id string }
 
 // needs lists what an open objective waits for, given that busy returns nil.

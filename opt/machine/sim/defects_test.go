@@ -209,7 +209,7 @@ func TestDefect05_createPlanOnQueued(t *testing.T) {
 }
 
 // Defect 6: of two messages that ask an idle objective for work, one begins it and
-// the other is refused, so that the API gives it a place of its own.
+// the other is refused, so that the API gives it its own place.
 func TestDefect06_twoMessagesToIdle(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		id := s.Open(func(o *opt.Opening) { o.Idle, o.Message = true, nil })
@@ -454,7 +454,7 @@ func TestDefect14_canceledPlan(t *testing.T) {
 	})
 }
 
-// A failed optional plan that a client retries while its objective goes on has ids of
+// A failed optional plan that a client retries while its objective continues has ids of
 // its own for the second attempt.
 func TestRetry_planOfAnObjectiveThatGoesOn(t *testing.T) {
 	tell(t, func(s *sim.Story) {

@@ -84,7 +84,7 @@ func (w temporal) task(r *run, lost bool) {
 }
 
 // channel returns the order of an input among those of one workflow task: signals
-// come first, name by name, whatever has arrived before them.
+// come first, name by name, before all others that have arrived.
 func channel(in machine.Input) int {
 	switch in.(type) {
 	case machine.Letter, machine.Enter:
