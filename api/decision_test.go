@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -206,6 +207,58 @@ func TestListDecisions_pages(t *testing.T) {
 		if status != tt.status || got.at("error").String() != tt.error {
 			t.Errorf("%s: status %d: %v", name, status, got)
 		}
+	}
+}
+
+// A retried plan begins a new chain. Its records name the attempt, and the head counts
+// both.
+func TestListDecisions_retried(t *testing.T) {
+	s := newService(t)
+	root, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
+	s.send(t, "m", "approve")
+	s.say(t, task, "r1", `{"data":{"action":"reject"}}`, "")
+	for _, status := range []string{"submitted", "working"} {
+		s.must(t, "objectives/update", `{"id":"`+root+`","status":"`+status+`"}`)
+	}
+	s.say(t, task+"~2", "r2", `{"data":{"action":"explode"}}`, "")
+	s.say(t, task+"~2", "r3", `{"data":{"action":"accept"}}`, "")
+	page := s.decisions(t, root, "")
+	if diff := cmp.Diff([]string{"ann reject accepted true", "ann accept accepted true"}, verified(t, page)); diff != "" {
+		t.Errorf("decisions (-want +got):\n%s", diff)
+	}
+	for i, attempt := range []string{"1", "2"} {
+		d := page.at("decisions", strconv.Itoa(i))
+		if d.at("attempt").String() != attempt || d.at("n").String() != "1" || d.at("previous").String() != "" {
+			t.Errorf("decision %d: %v", i, d)
+		}
+		if h := page.at("head", "chains", strconv.Itoa(i)); h.at("attempt").String() != attempt || h.at("hash").String() != d.at("hash").String() {
+			t.Errorf("head %d: %v", i, h)
+		}
+	}
+	for id, want := range map[string]string{root: "reject", task: "reject", root + "~2": "accept", task + "~2": "accept"} {
+		got := s.must(t, "GetTask", `{"id":"`+id+`"}`).at("metadata", "openwop", "decision", "action").String()
+		if got != want {
+			t.Errorf("%s shows %q, want %q", id, got, want)
+		}
+	}
+}
+
+// A decision about something else than a question shows is refused, too.
+func TestAnswerInterrupt_objectDigest(t *testing.T) {
+	s := newService(t)
+	s.send(t, "m", "clarify")
+	path := "/v1/interrupts/" + gateOf("m") + "/answer"
+	question := s.must(t, "GetTask", `{"id":"obj-`+u("m")+`"}`).at("metadata", "openwop", "interrupt", "questions", "0", "id").String()
+	body := `{"answers":[{"id":"` + question + `","answer":"Engineers"}]`
+	if status, got := s.page(t, http.MethodPost, path, body+`,"objectDigest":"sha256:00"}`); status != http.StatusBadRequest {
+		t.Errorf("another object: status %d: %v", status, got)
+	}
+	if status, got := s.page(t, http.MethodPost, path, body+`}`); status != http.StatusOK {
+		t.Errorf("status %d: %v", status, got)
+	}
+	want := []string{"ann  other-object", "ann  accepted true"}
+	if diff := cmp.Diff(want, verified(t, s.decisions(t, "obj-"+u("m"), ""))); diff != "" {
+		t.Errorf("decisions (-want +got):\n%s", diff)
 	}
 }
 

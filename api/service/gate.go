@@ -46,6 +46,9 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 		return nil, nil, err
 	}
 	reply := &opt.Reply{GateID: gate.ID, MessageID: m.MessageID}
+	if d != nil {
+		reply.ObjectDigest = d.ObjectDigest
+	}
 	switch {
 	case d == nil && gate.Kind == opt.Credential:
 		return nil, nil, nil // text does not grant an authorization
@@ -66,7 +69,6 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 		return nil, nil, err
 	}
 	reply.Action, reply.Feedback, reply.Refine, reply.Question = d.Action, d.Feedback, d.Refine, d.Question
-	reply.ObjectDigest = d.ObjectDigest
 	switch {
 	case d.Action == opt.Ask && strings.TrimSpace(d.Question) == "":
 		return nil, nil, invalid(d.Field+"question", "is required")

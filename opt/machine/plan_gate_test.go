@@ -1,0 +1,127 @@
+package machine_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// atGate returns a plan under some rules, whose only task waits at a gate that bob and
+// carol have to accept and that expires after a second.
+func atGate(t *testing.T, rules int) *machine.Plan {
+	t.Helper()
+	o := &opt.Objective{ID: objectiveID, Attempt: 1}
+	gate := &opt.Gate{
+		Kind: opt.Approval, Title: "Good?", ArtifactData: json.RawMessage(`"outline"`), Actions: []opt.Action{opt.Accept, opt.Reject, opt.Ask},
+		Responders: &opt.Responders{Groups: []string{"editors"}, Accepts: 2}, Ladder: []opt.Step{{Kind: opt.Expire, After: 1}},
+	}
+	p, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: gate}}}, a2a.AtMillis(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &machine.Plan{State: machine.PlanState{Rules: rules, Plan: *p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
+	m.Handle(a2a.AtMillis(1), machine.Opened{})
+	m.Handle(a2a.AtMillis(1), machine.Begin{})
+	return m
+}
+
+// replied hands a reply to the gate of m to m, and returns the decisions that follow.
+func replied(m *machine.Plan, who string, reply opt.Reply) []*opt.Decision {
+	task := m.State.Plan.Tasks[0].ID
+	if reply.GateID == "" {
+		reply.GateID = task + ":1"
+	}
+	message := a2a.Message{MessageID: fmt.Sprintf("m-%d", m.State.N), Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(string(reply.Action))}}
+	return decided(m.Handle(a2a.AtMillis(7), machine.Letter{Letter: opt.Letter{
+		TaskID: task, Message: message, Principal: who, Groups: []string{"editors", "cooks"}, Reply: &reply,
+	}}))
+}
+
+func decided(events []opt.Event) (out []*opt.Decision) {
+	for _, e := range events {
+		if e.Decision != nil {
+			out = append(out, e.Decision)
+		}
+	}
+	return out
+}
+
+// Each reply gets one record, of any verdict. The chain continues in the next run of the
+// workflow.
+func TestPlan_Handle_decisions(t *testing.T) {
+	m := atGate(t, machine.Rules)
+	task := m.State.Plan.Tasks[0]
+	digest := task.Gate.ObjectDigest
+	var chains opt.Chains
+	for i, step := range []struct {
+		who   string
+		reply opt.Reply
+		want  opt.Decision
+	}{
+		{"bob", opt.Reply{Action: opt.Ask, Question: "Why?"}, opt.Decision{Action: opt.Ask, Verdict: opt.Accepted}},
+		{"bob", opt.Reply{Action: opt.Refine}, opt.Decision{Action: opt.Refine, Verdict: opt.NotOffered}},
+		{"bob", opt.Reply{Action: opt.Accept, ObjectDigest: "x"}, opt.Decision{Action: opt.Accept, Verdict: opt.OtherThing, SeenDigest: "x"}},
+		{"bob", opt.Reply{Action: opt.Accept, ObjectDigest: digest}, opt.Decision{Action: opt.Accept, Verdict: opt.Accepted, SeenDigest: digest}},
+		{"bob", opt.Reply{Action: opt.Accept}, opt.Decision{Action: opt.Accept, Verdict: opt.HasVoted}},
+		{"carol", opt.Reply{Action: opt.Accept}, opt.Decision{Action: opt.Accept, Verdict: opt.Accepted, Closed: true}},
+		{"carol", opt.Reply{Action: opt.Reject}, opt.Decision{Action: opt.Reject, Verdict: opt.NotWaiting}},
+	} {
+		got := replied(m, step.who, step.reply)
+		if len(got) != 1 {
+			t.Fatalf("step %d: %d decisions", i, len(got))
+		}
+		want := step.want
+		want.N, want.ObjectiveID, want.PlanID, want.Attempt, want.TaskID, want.GateID = int64(i+1), objectiveID, plan(1), 1, task.ID, task.ID+":1"
+		want.DecidedBy, want.DecidedAt = step.who, a2a.AtMillis(7)
+		if want.Verdict != opt.NotWaiting { // then the gate is not known any more
+			want.Kind, want.ObjectDigest, want.Groups = opt.Approval, digest, []string{"editors"}
+		}
+		if diff := cmp.Diff(want, *got[0], cmpopts.IgnoreFields(opt.Decision{}, "MessageID", "ReplyDigest", "Previous", "Hash")); diff != "" {
+			t.Errorf("step %d (-want +got):\n%s", i, diff)
+		}
+		if got[0].MessageID == "" || got[0].ReplyDigest == "" {
+			t.Errorf("step %d: %+v", i, got[0])
+		}
+		if err := chains.Add(a2a.DataPart(got[0]).Data); err != nil {
+			t.Errorf("step %d: %v", i, err)
+		}
+		var next machine.PlanState
+		if err := json.Unmarshal(a2a.DataPart(m.State).Data, &next); err != nil {
+			t.Fatal(err)
+		}
+		m = &machine.Plan{State: next}
+	}
+}
+
+// A gate that expires has a record, without a message.
+func TestPlan_Handle_expired(t *testing.T) {
+	m := atGate(t, machine.Rules)
+	task := m.State.Plan.Tasks[0]
+	replied(m, "bob", opt.Reply{Action: opt.Accept})
+	got := decided(m.Handle(a2a.AtMillis(1001), machine.Elapsed{Key: m.Wants().Timers[0].Key}))
+	want := []*opt.Decision{{
+		N: 2, ObjectiveID: objectiveID, PlanID: plan(1), Attempt: 1, TaskID: task.ID, GateID: task.ID + ":1", Kind: opt.Approval,
+		Action: opt.Reject, Verdict: opt.Accepted, Closed: true, DecidedBy: opt.ByTimer, DecidedAt: a2a.AtMillis(1001), ObjectDigest: got[0].ObjectDigest,
+	}}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(opt.Decision{}, "Previous", "Hash")); diff != "" {
+		t.Errorf("decisions (-want +got):\n%s", diff)
+	}
+}
+
+// A run that began under rules without chains makes none, however long it lasts.
+func TestPlan_Handle_earlierRules(t *testing.T) {
+	for rules, want := range map[int]int{0: 0, 1: 0, 2: 1} {
+		m := atGate(t, rules)
+		got := replied(m, "bob", opt.Reply{Action: opt.Accept})
+		if len(got) != want || m.State.Chain.N != int64(want) {
+			t.Errorf("rules %d: %d decisions, chain %+v", rules, len(got), m.State.Chain)
+		}
+	}
+}
