@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -90,6 +91,21 @@ longhaul get --url URL ID`
 	f = newFakeAgent(t, func(w http.ResponseWriter) { http.NotFound(w, nil) })
 	if r := f.run(&inboxCommand{remoteSettings: f.settings()}); r.err == nil || !strings.Contains(r.err.Error(), "only a Longhaul server") {
 		t.Errorf("an agent without the list: %v", r.err)
+	}
+}
+
+// On a terminal the ids are whole and the questions are cut to its width.
+func TestInbox_terminal(t *testing.T) {
+	f := newFakeAgent(t, func(w http.ResponseWriter) {
+		fmt.Fprintf(w, `{"interrupts":[%s],"nextPageToken":"","totalSize":1}`, wireInterrupt(gateID, "approval", "Ship the whole tea tomorrow?", "2"))
+	})
+	v := newTerminal(t, 84, 10)
+	if err := (&inboxCommand{remoteSettings: f.settings()}).Run(&program{ctx: t.Context(), stdout: v.File, stderr: io.Discard}); err != nil {
+		t.Error(err)
+	}
+	row := regexp.MustCompile(`(?m)^task-\S+:1  .*$`).FindString(v.end())
+	if !strings.HasPrefix(row, gateID+"  approval  ") || !strings.Contains(row, "Ship") || !strings.HasSuffix(row, "…") || len([]rune(row)) > 84 {
+		t.Errorf("the row is %q", row)
 	}
 }
 
