@@ -11,7 +11,9 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -20,6 +22,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/service"
+	"longhaul/opt"
 )
 
 func TestSendMessage(t *testing.T) {
@@ -38,6 +41,30 @@ func TestSendMessage(t *testing.T) {
 	answer, err := s.SendMessage(with(t), said("m2", "hello"))
 	if err != nil || answer.GetMessage().GetParts()[0].GetText() != "Hello." || answer.GetMessage().GetRole() != a2apb.Role_ROLE_AGENT {
 		t.Errorf("answer %v, error %v", answer, err)
+	}
+}
+
+// Answers in the extension for people are read from the metadata of a message.
+func TestSendMessage_hitl(t *testing.T) {
+	s := newService(t)
+	root := s.send(t, "m", "slow").GetId()
+	s.world.Gate(taskOf(root), opt.Gate{Kind: opt.Approval, Title: "Publish?", Actions: []opt.Action{opt.Accept, opt.Reject}})
+	reply := func(id string, approval map[string]any) (string, error) {
+		req := said(id, "Rejected")
+		req.Message.TaskId, req.Message.Extensions = root, []string{a2a.ExtensionHITL}
+		req.Message.Metadata = fields(t, map[string]any{a2a.ExtensionHITL: map[string]any{"type": "tool_approval_response", "approvals": []any{approval}}})
+		var head metadata.MD
+		_, err := s.SendMessage(with(t), req, grpc.Header(&head))
+		return strings.Join(head.Get("a2a-extensions"), ","), err
+	}
+	_, err := reply("r1", map[string]any{"id": taskOf(root) + ":1"})
+	wantFault(t, "no approval", err, codes.InvalidArgument, "")
+	active, err := reply("r2", map[string]any{"id": taskOf(root) + ":1", "approved": false, "rejection_reason": "Too long."})
+	if err != nil || active != a2a.ExtensionHITL {
+		t.Fatalf("active %q, error %v", active, err)
+	}
+	if got := s.world.Letters()[0].Reply; got.Action != opt.Reject || got.Feedback != "Too long." {
+		t.Errorf("the reply is %+v", got)
 	}
 }
 
