@@ -126,9 +126,9 @@ func (m mailbox) send(ctx context.Context, c *Channels, n activities.NoticeAttem
 	}
 	ctx, cancel := context.WithTimeout(ctx, mailFor)
 	defer cancel()
-	l := &line{ctx: ctx, tls: &tls.Config{ServerName: m.host, MinVersion: tls.VersionTLS12, RootCAs: c.cfg.Roots}, full: m.encryption == fullTLS}
-	defer l.close()
-	client, err := mail.NewClient(m.host, m.options(l)...)
+	s := &session{ctx: ctx, tls: &tls.Config{ServerName: m.host, MinVersion: tls.VersionTLS12, RootCAs: c.cfg.Roots}, full: m.encryption == fullTLS}
+	defer s.close()
+	client, err := mail.NewClient(m.host, m.options(s)...)
 	if err != nil {
 		c.failed(n, "internal", err)
 		return activities.Tried{Class: "internal"}
@@ -143,9 +143,9 @@ func (m mailbox) send(ctx context.Context, c *Channels, n activities.NoticeAttem
 	return out
 }
 
-// A line is the connection to a server. It is closed at the end of ctx, also while
-// the client waits for an answer.
-type line struct {
+// A session is the connection to a server. It is closed at the end of ctx, also
+// while the client waits for an answer.
+type session struct {
 	ctx  context.Context
 	tls  *tls.Config
 	full bool // encrypted from the first byte
@@ -153,28 +153,28 @@ type line struct {
 	stop func() bool
 }
 
-func (l *line) dial(ctx context.Context, network, addr string) (conn net.Conn, err error) {
-	if l.full {
-		conn, err = (&tls.Dialer{Config: l.tls}).DialContext(ctx, network, addr)
+func (s *session) dial(ctx context.Context, network, addr string) (conn net.Conn, err error) {
+	if s.full {
+		conn, err = (&tls.Dialer{Config: s.tls}).DialContext(ctx, network, addr)
 	} else {
 		conn, err = new(net.Dialer).DialContext(ctx, network, addr)
 	}
 	if err != nil {
 		return nil, err
 	}
-	l.conn, l.stop = conn, context.AfterFunc(l.ctx, func() { _ = conn.Close() })
+	s.conn, s.stop = conn, context.AfterFunc(s.ctx, func() { _ = conn.Close() })
 	return conn, nil
 }
 
-func (l *line) close() {
-	if l.conn != nil {
-		l.stop()
-		_ = l.conn.Close()
+func (s *session) close() {
+	if s.conn != nil {
+		s.stop()
+		_ = s.conn.Close()
 	}
 }
 
-func (m mailbox) options(l *line) []mail.Option {
-	o := []mail.Option{mail.WithPort(m.port), mail.WithTimeout(mailFor), mail.WithTLSConfig(l.tls), mail.WithDialContextFunc(l.dial)}
+func (m mailbox) options(s *session) []mail.Option {
+	o := []mail.Option{mail.WithPort(m.port), mail.WithTimeout(mailFor), mail.WithTLSConfig(s.tls), mail.WithDialContextFunc(s.dial)}
 	switch m.encryption {
 	case fullTLS:
 		o = append(o, mail.WithSSL())

@@ -71,8 +71,8 @@ func New(cfg Config) *Page {
 	}
 }
 
-// maxForm is the size of an answer in bytes.
-const maxForm = 1 << 20
+// maxForm is the size of an answer in bytes, as forms encode it.
+const maxForm = 4 * mostEdited
 
 // Names of the operations in the table of scopes.
 const (

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -206,7 +207,7 @@ func want(t *testing.T, what string, w *httptest.ResponseRecorder, wanted string
 	}
 }
 
-// Reading the page, however often and by whatever verb or purpose, decides nothing.
+// Reading the page decides nothing: several times, by HEAD, or for a preview.
 func TestPage_get(t *testing.T) {
 	s := begin(t, approval())
 	path := s.link(t, 1)
@@ -481,7 +482,39 @@ func TestPage_objects(t *testing.T) {
 	if strings.Contains(page, `value="edit-accept"`) {
 		t.Error("several parts can be edited")
 	}
-	if diff := cmp.Diff("200 Publish &lt;it&gt;?", heading(s.serve(t, http.MethodGet, s.link(t, 1), ""))); diff != "" {
-		t.Error(diff)
+	g.Object = []a2a.Part{a2a.TextPart(strings.Repeat("0123456789 ", 100_000))}
+	s = begin(t, g)
+	page = s.serve(t, http.MethodGet, s.link(t, 1), "").Body.String()
+	if !strings.Contains(page, "Text (1100000 bytes, too large to be shown here)") || strings.Contains(page, "0123456789") {
+		t.Error("a large text is not only named")
+	}
+}
+
+// Of many answers by one link at a time, one counts; those that say the same get its
+// result, and the others are refused.
+func TestPage_concurrent(t *testing.T) {
+	s := begin(t, approval(), func(c *service.Config, _ *answerpage.Config) { c.ReplyWait = time.Minute })
+	path := s.link(t, 1)
+	pages := make(chan string, 20)
+	var posts sync.WaitGroup
+	for i := range cap(pages) {
+		posts.Go(func() {
+			action := []string{"accept", "reject"}[i%2]
+			pages <- action + " " + heading(s.post(t, path, "action", action))
+		})
+	}
+	posts.Wait()
+	close(pages)
+	got := map[string]int{}
+	for page := range pages {
+		got[page]++
+	}
+	first, other := "accept", "reject"
+	if strings.HasPrefix(s.result(t), "completed: reject") {
+		first, other = other, first
+	}
+	want := map[string]int{first + " 200 Thank you, your answer was recorded": 10, other + " 409 This link was used before": 10}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("pages (-want +got):\n%s", diff)
 	}
 }

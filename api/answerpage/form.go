@@ -62,7 +62,7 @@ func newContent(open service.OpenInterrupt, link opt.AnswerLink) content {
 	for _, p := range open.Object {
 		out.Object = append(out.Object, newObject(p))
 	}
-	if len(open.Object) == 1 && open.Object[0].Text != nil && g.Allows(opt.EditAccept) {
+	if len(open.Object) == 1 && open.Object[0].Text != nil && len(*open.Object[0].Text) <= mostEdited && g.Allows(opt.EditAccept) {
 		out.Edits, out.Edited = true, *open.Object[0].Text
 	}
 	if g.Kind == opt.Clarification {
@@ -77,7 +77,14 @@ func newContent(open service.OpenInterrupt, link opt.AnswerLink) content {
 	return c
 }
 
-// newObject returns a part as text. Files are only named.
+// Sizes of texts in bytes: of the parts of an object that are shown, and of one that
+// can be changed in a form.
+const (
+	mostText   = 1 << 20
+	mostEdited = 256 << 10
+)
+
+// newObject returns a part as text. Files, and text that is too large, are only named.
 func newObject(p a2a.Part) object {
 	o := object{Name: strings.TrimSpace(p.Filename + " " + p.MediaType)}
 	switch {
@@ -89,6 +96,10 @@ func newObject(p a2a.Part) object {
 		o.Text, o.HasText = *p.URL, true
 	default:
 		o.Name = fmt.Sprintf("%s (a file of %d bytes, which is not shown here)", cmp.Or(o.Name, "File"), len(p.Raw))
+	}
+	if len(o.Text) > mostText {
+		o.Name = fmt.Sprintf("%s (%d bytes, too large to be shown here)", cmp.Or(o.Name, "Text"), len(o.Text))
+		o.Text, o.HasText = "", false
 	}
 	return o
 }

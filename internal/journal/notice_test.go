@@ -74,7 +74,10 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 	s := begin(t, j, newObjective())
 	task := s.task(0, 0)
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
-	s.record(s.ladder()...)
+	again := s.batch(s.ladder()...)
+	if err := j.Record(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
 	want := []string{
 		"notice:all opened g1 due", "notice:editors opened g1 due", "notice:opened opened g1 due",
 		"notice:all remind g1 due", "notice:editors remind g1 due",
@@ -84,6 +87,12 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, notices(t, j, task)); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
+	}
+	if err := j.Record(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, notices(t, j, task)); diff != "" {
+		t.Errorf("notices after a repeat (-want +got):\n%s", diff)
 	}
 	select {
 	case <-j.PushSignal():
