@@ -131,7 +131,7 @@ type Steps struct {
 // the caller has a scope for the operation, and handles it. It returns a fault if
 // that fails or panics, nil if it succeeds.
 func (s *calls) Serve(c *Call, steps Steps) *Fault {
-	return s.Guard(c, func() (err error) {
+	fault := s.Guard(c, func() (err error) {
 		if err = c.authenticate(steps.Authenticate); err != nil {
 			return err
 		}
@@ -152,6 +152,10 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 		}
 		return steps.Handle()
 	})
+	if fault != nil {
+		s.refuseAnswer(c, fault)
+	}
+	return fault
 }
 
 const longestRefusal = 200 // bytes of the reason in the log, which may quote a token
@@ -182,7 +186,6 @@ func (c *Call) authenticate(authenticate func() (Caller, error)) error {
 func (s *calls) Guard(c *Call, f func() error) *Fault {
 	if err := s.Recover(c, f); err != nil {
 		c.Fault = s.fault(c, err)
-		s.refuseAnswer(c, c.Fault)
 		return c.Fault
 	}
 	return nil
