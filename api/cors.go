@@ -83,7 +83,7 @@ func foreignPages(origins []string) *http.CrossOriginProtection {
 func (p pages) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		switch r := e.Request(); {
-		case p.foreign != nil && !strings.HasPrefix(r.URL.Path, answerPath) && p.foreign.Check(r) != nil: // answer links have a check of their own
+		case p.foreign != nil && !strings.HasPrefix(r.URL.Path, answerPath) && p.foreign.Check(r) != nil: // answer links have their own check
 			return echo.NewHTTPError(http.StatusForbidden)
 		case p.hosts != nil && !p.named(r.Host) && !isProbe(r.URL.Path):
 			return echo.NewHTTPError(http.StatusMisdirectedRequest)

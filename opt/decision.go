@@ -37,8 +37,8 @@ type Decision struct {
 	DecidedAt   a2a.Time `json:"decidedAt"`
 	MessageID   string   `json:"messageId,omitempty"`
 
-	ObjectDigest string `json:"objectDigest,omitempty"` // of what the gate showed
-	SeenDigest   string `json:"seenDigest,omitempty"`   // of what the sender has seen, as the reply says
+	ObjectDigest string `json:"objectDigest,omitempty"` // of the object of the gate
+	SeenDigest   string `json:"seenDigest,omitempty"`   // of the object that the sender has seen, as the reply says
 	ReplyDigest  string `json:"replyDigest,omitempty"`  // of the parts of the message, made as [Gate.Digest] is
 
 	Previous string `json:"previous"` // the Hash before it; "" for the first

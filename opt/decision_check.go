@@ -42,7 +42,7 @@ func (c *Chains) Add(doc json.RawMessage) error {
 	return nil
 }
 
-// add returns what is wrong with the next decision, "" for nothing.
+// add returns the defect of the next decision, "" for none.
 func (c *Chains) add(doc json.RawMessage) string {
 	var d Decision
 	m, err := members(doc)

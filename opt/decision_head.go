@@ -6,8 +6,8 @@ import (
 	"longhaul/a2a"
 )
 
-// A DecisionHead says where the chains of an objective end at a time. Whoever keeps one
-// can prove later that a decision was removed from the end of a chain.
+// A DecisionHead says where the chains of an objective end at a time. A copy of it
+// proves later that a decision was removed from the end of a chain.
 type DecisionHead struct {
 	ObjectiveID string      `json:"objectiveId"`
 	Count       int64       `json:"count"`  // of decisions, in all chains
@@ -25,7 +25,7 @@ type ChainHead struct {
 	Chain
 }
 
-// Statement returns what is signed: h without its signature, as JSON in the canonical
+// Statement returns the signed bytes: h without its signature, as JSON in the canonical
 // form of RFC 8785.
 func (h DecisionHead) Statement() []byte {
 	h.Signature = ""

@@ -137,7 +137,7 @@ func TestChains_finds(t *testing.T) {
 	}
 }
 
-// What was done to the end of a chain is found with a head.
+// A head shows changes at the end of a chain.
 func TestChains_head(t *testing.T) {
 	whole, head := recorded(t)
 	other := head

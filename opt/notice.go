@@ -53,11 +53,11 @@ func (c Channel) Takes(n Notice) bool {
 // channelPrefix begins the ids that channels have among those of push configs.
 const channelPrefix = "notice:"
 
-// ConfigID returns what stands for c in the place of a push config's id: no push
-// config of a client has it.
+// ConfigID returns the id of c in the place of a push config's id. No push config of a
+// client has it.
 func (c Channel) ConfigID() string { return channelPrefix + c.Name }
 
-// ChannelIn returns the name of the channel that an id stands for; ok is false for
+// ChannelIn returns the name of the channel with a [Channel.ConfigID]; ok is false for
 // the id of a push config.
 func ChannelIn(configID string) (name string, ok bool) {
 	return strings.CutPrefix(configID, channelPrefix)
@@ -70,6 +70,6 @@ type AnswerLink struct {
 	Principal    string
 	Groups       []string // of the principal
 	GateID       string
-	ObjectDigest string   // of what the gate showed
+	ObjectDigest string   // of the object of the gate
 	Expires      a2a.Time // from when on it is not accepted
 }

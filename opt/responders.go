@@ -49,7 +49,7 @@ func (r *Responders) Joined(to *Responders) *Responders {
 	return &out
 }
 
-// Replaced returns r with the principals and groups of to in place of its own.
+// Replaced returns r with the principals and groups of to instead.
 func (r *Responders) Replaced(to *Responders) *Responders {
 	var out Responders
 	if r != nil {

@@ -53,7 +53,7 @@ func (d Data) Headline() string {
 	return headlines[d.Notice] + title
 }
 
-// Object returns what is to be decided on as text, "" if it is large or has several
+// Object returns the object of the gate as text, "" if it is large or has several
 // parts.
 func (d Data) Object() string {
 	var text string

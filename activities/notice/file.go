@@ -129,7 +129,7 @@ type channelReader struct {
 	start int            // line of the channel
 }
 
-// fail reports what is wrong with a member.
+// fail reports a defect of a member.
 func (r *channelReader) fail(member, format string, args ...any) {
 	line, ok := r.lines[member]
 	if !ok {
@@ -301,7 +301,7 @@ func (r *channelReader) server(m *mailbox) {
 	}
 }
 
-// try executes the templates of c with examples of what it may get.
+// try executes the templates of c with examples of notices.
 func (r *channelReader) try(c Channel) {
 	for _, d := range examples() {
 		if len(c.When) > 0 && !slices.Contains(c.When, d.Notice) {

@@ -98,7 +98,7 @@ func (m mailbox) message(d Data, attempt int) (*mail.Msg, error) {
 	return msg, nil
 }
 
-// id returns an id of a message, made from what it is about.
+// id returns the id of a message, derived from its subject.
 func (m mailbox) id(about string) string {
 	sum := sha256.Sum256([]byte(about))
 	_, domain, _ := strings.Cut(m.from, "@")
@@ -190,8 +190,8 @@ func (m mailbox) options(s *session) []mail.Option {
 	return o
 }
 
-// deliver has the server accept a message. What it refuses for good is final; what
-// goes wrong before, such as a wrong password, is about the server and may be
+// deliver passes a message to the server. A permanent refusal of the message is final;
+// an earlier failure, such as a wrong password, concerns the server and may be
 // repaired.
 func (m mailbox) deliver(ctx context.Context, client *mail.Client, msg *mail.Msg) (activities.Tried, error) {
 	conn, err := client.DialToSMTPClientWithContext(ctx)
@@ -211,7 +211,7 @@ func (m mailbox) deliver(ctx context.Context, client *mail.Client, msg *mail.Msg
 	return out, err
 }
 
-// mailClass returns a word for an error that holds nothing of what the server says
+// mailClass returns a word for an error, with nothing from the answer of the server
 // but its code.
 func mailClass(err error) string {
 	var said *textproto.Error

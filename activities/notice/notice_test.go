@@ -99,7 +99,7 @@ func sender(t *testing.T) *egress.Client {
 	return to
 }
 
-// A signer signs with the names of what it signs.
+// A signer signs with the names of the signed fields.
 type signer struct{}
 
 func (signer) Sign(_ context.Context, deliveryID, taskID string, body []byte) (string, error) {
@@ -199,7 +199,7 @@ func TestChannels_Notify_link(t *testing.T) {
 	}
 }
 
-// What a webhook answers decides about another attempt, as for push deliveries.
+// The answer of a webhook decides about another attempt, as for push deliveries.
 func TestChannels_Notify_outcomes(t *testing.T) {
 	r := &receiver{}
 	server := httptest.NewServer(r)
@@ -347,7 +347,7 @@ func TestChannels_Notify_injection(t *testing.T) {
 	}
 }
 
-// What the server answers decides about another attempt.
+// The answer of the server decides about another attempt.
 func TestChannels_Notify_mailOutcomes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		verb, answer string

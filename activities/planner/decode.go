@@ -197,8 +197,8 @@ func (s *source) form(n *yaml.Node) (*form, []ref) {
 	return f, s.uses
 }
 
-// waitStep reads a step of what happens while a human task waits. What the steps
-// need of each other and of the task is checked later.
+// waitStep reads a step of the ladder of a human task. Rules between steps, and between
+// a step and its task, are checked later.
 func (s *source) waitStep(n *yaml.Node) waitStep {
 	w := waitStep{line: n.Line}
 	s.object(n, "a step", table{

@@ -35,7 +35,7 @@ type Verifier interface {
 	Verify(token string) (opt.AnswerLink, error)
 }
 
-// A Config says what a Page works with.
+// A Config has the parts and settings of a Page.
 type Config struct {
 	Service Service
 	Links   Verifier

@@ -466,7 +466,7 @@ func TestPage_pending(t *testing.T) {
 	}
 }
 
-// What the page does not show completely, it says so.
+// The page says which objects it does not show completely.
 func TestPage_objects(t *testing.T) {
 	g := approval()
 	large := strings.Repeat("0123456789 ", 10_000)

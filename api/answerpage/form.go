@@ -17,7 +17,7 @@ import (
 	"longhaul/opt"
 )
 
-// A content is what a page shows.
+// A content is the data of a page.
 type content struct {
 	Title, Text string
 	Gate        *gate // nil for a page without forms
@@ -38,7 +38,7 @@ type gate struct {
 	Edited string // the text to change
 }
 
-// An object is a part of what is to be decided on.
+// An object is a part of the object of the gate.
 type object struct {
 	Name, Text string
 	HasText    bool

@@ -26,7 +26,7 @@ type GateDecision struct {
 	Edited   json.RawMessage // of edit-accept
 	Question string          // of ask
 
-	ObjectDigest string // of what the sender has seen; "" if the message does not say it
+	ObjectDigest string // of the object that the sender has seen; "" if the message has none
 }
 
 // answer returns the gate that m is for and the reply in m. The reply is nil if m

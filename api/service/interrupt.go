@@ -68,7 +68,7 @@ func (s interrupts) ListInterrupts(ctx context.Context, c *Call, p InterruptList
 // An OpenInterrupt is an open gate that the caller may answer.
 type OpenInterrupt struct {
 	opt.Interrupt            // without the name of its objective
-	Object        []a2a.Part // what is to be decided on, complete
+	Object        []a2a.Part // the object of the gate, complete
 }
 
 // ShowInterrupt returns an open gate to a caller who may answer it.

@@ -20,7 +20,7 @@ import (
 	"longhaul/opt"
 )
 
-// noticeSettings say whom workers tell about gates.
+// noticeSettings name the channels for notices about gates.
 type noticeSettings struct {
 	Notices string `help:"File with the channels (webhooks and SMTP) that get notices about gates; see docs/notices.md." env:"LONGHAUL_NOTICES" placeholder:"FILE"`
 }
@@ -66,7 +66,7 @@ func (l *answerLinks) URL(a opt.AnswerLink) (string, error) {
 	return l.base + "/answer/" + token, err
 }
 
-// A notices is what a service knows of the channels and of answer links.
+// A notices has the channels of a service and the keys of its answer links.
 type notices struct {
 	channels []notice.Channel
 	links    *answerLinks // nil for none

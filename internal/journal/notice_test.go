@@ -101,7 +101,7 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 	}
 }
 
-// What is done at a gate, or with its task, makes no notice: neither do root tasks.
+// Replies, changes of the task at a gate and root tasks make no notice.
 func TestJournal_Record_noNotice(t *testing.T) {
 	j := openChannels(t, newClock(), opt.Channel{Name: "all"})
 	s := begin(t, j, newObjective())

@@ -1,5 +1,5 @@
 // Package gate_test has many callers answer one gate of the whole service, and checks
-// what is recorded of that with the program, as an auditor does.
+// the recorded decisions with the program, as an auditor does.
 package gate_test
 
 import (
@@ -186,7 +186,7 @@ func refusals(t *testing.T, p *harness.Process) int {
 	return strings.Count(string(log), "Refused an answer")
 }
 
-// Of fifty answers at the same time, each of its own kind and sender, one has an effect.
+// Of fifty concurrent answers, of different kinds and senders, one has an effect.
 // All others get a typed refusal, and each is in the chain or in the log.
 func TestConcurrentAnswers(t *testing.T) {
 	t.Parallel()

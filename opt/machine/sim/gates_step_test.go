@@ -22,7 +22,7 @@ func laddered(s *sim.Story, who *opt.Responders, ladder ...opt.Step) (id string)
 	return id
 }
 
-// after lets hours pass, and then takes what is due.
+// after lets hours pass, and then takes the due steps.
 func after(s *sim.Story, hours int64) {
 	s.Wait(hours * 3600_000)
 	s.Settle()
@@ -122,7 +122,7 @@ func TestGateSteps_reassignDropsVotes(t *testing.T) {
 	})
 }
 
-// An answer stops the ladder, and what is sent back gets one from its beginning.
+// An answer stops the ladder. After refine, the next gate has one from its beginning.
 func TestGateSteps_refineBeginsAnew(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		id := laddered(s, nil, opt.Step{Kind: opt.Remind, After: hour}, opt.Step{Kind: opt.Expire, After: 2 * hour})
@@ -140,7 +140,7 @@ func TestGateSteps_refineBeginsAnew(t *testing.T) {
 	})
 }
 
-// Time goes on while a plan is paused, and after a cancel nothing is taken.
+// Steps are taken while a plan is paused, and none after a cancel.
 func TestGateSteps_pausedAndCanceled(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		ladder := []opt.Step{{Kind: opt.Remind, After: hour}, {Kind: opt.Expire, After: 2 * hour}}
