@@ -48,6 +48,8 @@ func (s linkSettings) links() (*answerLinks, error) {
 		return nil, fmt.Errorf("--answer-keys: %w", err)
 	case s.PublicURL == "":
 		return nil, errors.New("--answer-keys needs --public-url: answer links begin with it")
+	case !isServer(s.PublicURL):
+		return nil, errPublicURL(s.PublicURL)
 	case s.AnswerLinkTTL <= 0:
 		return nil, errors.New("--answer-link-ttl must be above 0")
 	}

@@ -162,6 +162,9 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 // notify reads the channels for notices. It goes before open.
 func (s *service) notify(cfg noticeSettings, links linkSettings) (err error) {
 	s.notices, err = newNotices(cfg, links)
+	if err == nil && s.notices.links != nil && !secureIssuer(links.PublicURL) {
+		s.log.Warn("Answer links cross the network unencrypted: they are credentials. Set --public-url to an https URL", zap.String("publicUrl", links.PublicURL))
+	}
 	return err
 }
 

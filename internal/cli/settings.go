@@ -170,11 +170,20 @@ func (s apiSettings) url(listening net.Addr) (string, error) {
 	if s.PublicURL == "" {
 		return s.scheme() + "://" + listening.String(), nil
 	}
-	u, err := url.Parse(s.PublicURL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("--public-url %q is not the URL of a server, such as https://agent.example.com", s.PublicURL)
+	if !isServer(s.PublicURL) {
+		return "", errPublicURL(s.PublicURL)
 	}
 	return s.PublicURL, nil
+}
+
+// isServer reports whether a URL is that of a server.
+func isServer(rawURL string) bool {
+	u, err := url.Parse(rawURL)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+func errPublicURL(rawURL string) error {
+	return fmt.Errorf("--public-url %q is not the URL of a server, such as https://agent.example.com", rawURL)
 }
 
 // reach refuses settings of authentication that contradict each other, and

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"encoding/base64"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+var key = base64.StdEncoding.EncodeToString(make([]byte, 32))
+
+// Mistakes about notices and answer links end the program before anything begins.
+func TestRun_noticeMistakes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "notices.yaml")
+	if err := os.WriteFile(file, []byte("channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  template: '{{.Nothing}}'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"worker", "--notices", file}, file + ":5: template: "},
+		{[]string{"worker", "--notices", file + "x"}, "read the channels for notices: open " + file + "x"},
+		{[]string{"worker", "--answer-keys", key}, "--answer-keys needs --public-url"},
+		{[]string{"api", "--answer-keys", key}, "--answer-keys needs --public-url"},
+		{[]string{"api", "--answer-keys", key, "--public-url", "agent.example.com"}, "--public-url \"agent.example.com\" is not the URL of a server"},
+		{[]string{"api", "--answer-keys", "c2hvcnQ=", "--public-url", "https://agent.example.com"}, "--answer-keys: key 1 is not 32 bytes in base64"},
+		{[]string{"api", "--answer-keys", key, "--public-url", "https://agent.example.com", "--answer-link-ttl", "0s"}, "--answer-link-ttl must be above 0"},
+	} {
+		var stderr strings.Builder
+		args := append(tc.args, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1")
+		if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 || !strings.Contains(stderr.String(), tc.want) || strings.Contains(stderr.String(), key) {
+			t.Errorf("%v: exit code %d, standard error:\n%s", tc.args, code, stderr.String())
+		}
+	}
+}
+
+// A link is below the public URL, and the API reads what a worker has made.
+func TestAnswerLinks(t *testing.T) {
+	for _, public := range []string{"https://agent.example.com", "https://agent.example.com/", "https://example.com/agent"} {
+		links, err := linkSettings{AnswerKeys: secret(key), PublicURL: public, AnswerLinkTTL: time.Hour}.links()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := opt.AnswerLink{ID: "n", Tenant: "acme", Principal: "ann", GateID: "task-x:1", Expires: a2a.At(time.Now().Add(time.Hour).Truncate(time.Second))}
+		made, err := links.URL(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, ok := strings.CutPrefix(made, strings.TrimSuffix(public, "/")+"/answer/")
+		got, err := links.Verify(token)
+		if diff := cmp.Diff(l, got); !ok || err != nil || diff != "" || token != url.PathEscape(token) {
+			t.Errorf("%s: %v (-want +got):\n%s", made, err, diff)
+		}
+	}
+}
+
+// Without keys there is no page.
+func TestNotices_withoutKeys(t *testing.T) {
+	n, err := newNotices(noticeSettings{}, linkSettings{PublicURL: "https://agent.example.com"})
+	if err != nil || n.page(nil, nil) != nil || n.forJournal() != nil {
+		t.Errorf("%+v, %v", n, err)
+	}
+}
