@@ -40,7 +40,7 @@ func (c *decisionsCommand) Run(p *program) error {
 	for o := (client.DecisionOptions{PageSize: listPage}); ; {
 		page, err := r.client.Decisions(p.ctx, id, o)
 		if err != nil {
-			return r.explain(err)
+			return r.explain(noPage(err, "decisions", "/v1/objectives/ID/decisions"))
 		}
 		all.Decisions, all.Head = append(all.Decisions, page.Raw...), &page.Head
 		for _, d := range page.Decisions {

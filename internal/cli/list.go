@@ -113,10 +113,14 @@ func (c *inboxCommand) Run(p *program) error {
 }
 
 // noInbox adds to err that the agent has no list of open gates, if that is why.
-func noInbox(err error) error {
+func noInbox(err error) error { return noPage(err, "open gates", "/v1/interrupts") }
+
+// noPage adds to err that the agent has no list of things, if that is why.
+func noPage(err error, things, path string) error {
 	var refused *client.Error
-	if errors.As(err, &refused) && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) {
-		return fmt.Errorf("the agent has no list of open gates: only a Longhaul server has it, at /v1/interrupts below --url: %w", err)
+	served := errors.As(err, &refused) && refused.Reason != ""
+	if !served && refused != nil && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) {
+		return fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", things, path, err)
 	}
 	return err
 }
