@@ -287,6 +287,13 @@ func TestRefusedAnswers(t *testing.T) {
 			t.Errorf("%s, %s: the gate has changed from\n%s\nto\n%s", step.who, step.action, before, now)
 		}
 	}
+	agent := map[string]any{"message": map[string]any{
+		"messageId": "agent", "taskId": task.Gate.TaskID, "role": "ROLE_AGENT", "parts": []any{map[string]any{"data": map[string]any{"action": "accept"}}},
+	}}
+	if err := o.client("bob").Call(ctx, "SendMessage", agent, nil); harness.Code(err) != -32602 || shown() != before {
+		t.Errorf("an answer in the role of an agent: %v", err)
+	}
+	logged++
 	first := o.decisions(ctx, task.ID)
 	good := answer{who: "bob", action: "accept"}
 	for _, id := range []string{"good", "good"} { // and played again
