@@ -26,7 +26,7 @@ func TestGates_refine(t *testing.T) {
 		id := refined(s)
 		tasks := s.Objective(id).Plans[0].Tasks
 		outline, gate := tasks[1], tasks[2]
-		s.Expect(tasks[0].Run == 0, "search was made again, though nobody sent it back")
+		s.Expect(tasks[0].Run == 0, "search was made again, though it was not sent back")
 		s.Expect(outline.Run == 2 && outline.State == opt.TaskCompleted, "outline is %s in attempt %d", outline.State, outline.Run)
 		s.Expect(len(outline.Refined) == 1 && outline.Refined[0].Remark() == "better", "outline got %v", outline.Refined)
 		s.Expect(gate.State == opt.TaskInputRequired && gate.Run == 0, "the gate is %s in attempt %d", gate.State, gate.Run)
@@ -59,7 +59,7 @@ func TestGates_refineTellsTheExecutor(t *testing.T) {
 	})
 }
 
-// What a person has edited is what later tasks get, also those that name the task
+// Later tasks get the edited object, also those that name the task
 // that made it first.
 func TestGates_editAccept(t *testing.T) {
 	tell(t, func(s *sim.Story) {
@@ -113,7 +113,7 @@ func TestGates_responders(t *testing.T) {
 		"veto":              {two, []step{{"bob", opt.Accept, opt.Accepted}, {"carol", opt.Reject, opt.Accepted}}, opt.ObjectiveFailed},
 		"without veto":      {lenient, []step{{"bob", opt.Reject, opt.Accepted}, {"alice", opt.Accept, opt.Accepted}, {"carol", opt.Accept, opt.Accepted}}, opt.ObjectiveCompleted},
 		"rejected by two":   {lenient, []step{{"bob", opt.Reject, opt.Accepted}, {"alice", opt.Accept, opt.Accepted}, {"carol", opt.Reject, opt.Accepted}}, opt.ObjectiveFailed},
-		"nobody edits":      {two, []step{{"bob", opt.EditAccept, opt.NotOffered}}, opt.ObjectiveBlocked},
+		"one of two edits":  {two, []step{{"bob", opt.EditAccept, opt.NotOffered}}, opt.ObjectiveBlocked},
 		"not the requester": {&opt.Responders{NotRequester: true}, []step{{"alice", opt.Accept, opt.NotAllowed}, {"bob", opt.Accept, opt.Accepted}}, opt.ObjectiveCompleted},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,4 +176,50 @@ func TestGates_objectDigest(t *testing.T) {
 		s.Rest()
 		s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "the objective is %s", s.Objective(id).Status)
 	})
+}
+
+// A decision at a gate that has closed does not count at the next gate of the task.
+func TestGates_formerGate(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "outline", "!gate")))
+		s.Rest()
+		former := *s.Objective(id).Plans[0].Tasks[1].Gate
+		s.Decide(opt.Refine, "alice")
+		s.Rest()
+		former.ObjectDigest = ""
+		late := s.DecideAt(id, former, opt.Accept, "alice")
+		s.Rest()
+		s.Expect(s.Verdict(id, late) == opt.NotWaiting, "the verdict is %q", s.Verdict(id, late))
+		s.Expect(s.Objective(id).Status == opt.ObjectiveBlocked, "the objective is %s", s.Objective(id).Status)
+	})
+}
+
+// A message without a decision is kept in the gate, which stays open.
+func TestGates_comment(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "outline", "!gate")))
+		s.Rest()
+		m := s.Comment(id, *s.Objective(id).Plans[0].Tasks[1].Gate)
+		s.Rest()
+		gate := s.Objective(id).Plans[0].Tasks[1].Gate
+		s.Expect(gate != nil && len(gate.Exchanges) == 1 && gate.Exchanges[0].MessageID == m, "the gate is %+v", gate)
+	})
+}
+
+// A gate whose object no task can make again does not offer to refine it.
+func TestGates_offersRefine(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tasks []string
+		want  bool
+	}{
+		"with a task that made it": {[]string{"outline", "!gate"}, true},
+		"without one":              {[]string{"!gate"}, false},
+	} {
+		tell(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("plan", tt.tasks...)))
+			s.Rest()
+			gate := s.Objective(id).Plans[0].Tasks[len(tt.tasks)-1].Gate
+			s.Expect(gate.Allows(opt.Refine) == tt.want, "%s: the gate offers %v", name, gate.Actions)
+		})
+	}
 }

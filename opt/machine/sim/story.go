@@ -64,6 +64,15 @@ func (s *Story) Say(objectiveID string, begins bool) string {
 	return l.Message.MessageID
 }
 
+// Comment has a client send a message without a decision to the task at a gate, and
+// returns its id.
+func (s *Story) Comment(objectiveID string, g opt.Gate) string {
+	ref, _ := opt.ParseID(g.TaskID)
+	l := &opt.Letter{ObjectiveID: objectiveID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: "alice", Comment: true, Message: *s.w.clients().message(objectiveID, g.TaskID)}
+	s.w.clients().send(&call{begunAt: s.w.now, objectiveID: objectiveID, to: ref.PlanID, letter: l})
+	return l.Message.MessageID
+}
+
 // Accept has a client accept every gate that is open.
 func (s *Story) Accept() { s.Decide(opt.Accept, "alice") }
 
