@@ -98,7 +98,7 @@ func begin(t *testing.T, gate opt.Gate, change ...func(*service.Config, *answerp
 	if w.Code != http.StatusOK {
 		t.Fatalf("send: %s", w.Body)
 	}
-	s.task = "task-" + strings.TrimPrefix(opt.DerivedObjectiveID("acme", "carl", "m"), "obj-") + "-1-0"
+	s.task = "task-" + regexp.MustCompile(`"obj-(\w+)"`).FindStringSubmatch(w.Body.String())[1] + "-1-0"
 	return s
 }
 
@@ -301,10 +301,17 @@ func TestPage_post(t *testing.T) {
 	}
 }
 
-// A link answers once: a repeat gets the first result, another answer is refused,
-// and a question does not use the link up.
+// A link answers once, whichever messages are repeats elsewhere: a repeat gets the
+// first result, another answer is refused, and a question does not use the link up.
 func TestPage_once(t *testing.T) {
-	s := begin(t, approval())
+	for _, repeats := range []service.Idempotency{service.ByMessageID, service.ByHeader, service.NoRepeats} {
+		t.Run(string(repeats), func(t *testing.T) { answersOnce(t, repeats) })
+	}
+}
+
+func answersOnce(t *testing.T, repeats service.Idempotency) {
+	t.Helper()
+	s := begin(t, approval(), func(c *service.Config, _ *answerpage.Config) { c.Idempotency = repeats })
 	path := s.link(t, 1)
 	for _, question := range []string{"Why?", "Why?", "How?"} {
 		want(t, question, s.post(t, path, "action", "ask", "question", question), "200 Your question was added")

@@ -187,7 +187,7 @@ func read(form url.Values, link opt.AnswerLink) (service.AnswerParams, error) {
 		}
 	}
 	m := a2a.Message{Role: a2a.RoleUser, MessageID: messageID(link, d), Parts: []a2a.Part{a2a.DataPart(said)}}
-	return service.AnswerParams{ID: link.GateID, Message: service.SendParams{Message: m, Decision: d}}, nil
+	return service.AnswerParams{ID: link.GateID, Message: service.SendParams{Message: m, Decision: d, Once: true}}, nil
 }
 
 // answers returns the answers in a form, in the order of the questions.

@@ -34,7 +34,10 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 	if m.ContextID != "" && m.ContextID != v.Task.ContextID {
 		return nil, invalid("message.contextId", "is not that of the task")
 	}
-	key, err := s.ids.letter(c)
+	key := "" // the id of the message
+	if !p.Once {
+		key, err = s.ids.letter(c)
+	}
 	if err != nil {
 		return nil, err
 	}
