@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"longhaul/opt"
 )
 
 // page calls a page; body is for a POST.
@@ -134,6 +136,58 @@ func TestAnswerInterrupt_again(t *testing.T) {
 	status, late := s.page(t, http.MethodPost, path, `{"action":"reject"}`)
 	if status != http.StatusBadRequest || late.at("error").String() != "unsupported_operation" {
 		t.Errorf("another answer: status %d: %v", status, late)
+	}
+}
+
+// An answer that does not count may be given again after a step of the gate, also
+// without a message id.
+func TestAnswerInterrupt_afterStep(t *testing.T) {
+	step := func(minutes int64, kind opt.StepKind, who ...string) opt.Step {
+		return opt.Step{Kind: kind, After: 60 * minutes, To: &opt.Responders{Principals: who}}
+	}
+	for name, tc := range map[string]struct {
+		who    opt.Responders
+		ladder []opt.Step
+		first  int // status
+		votes  int // before the step
+		last   string
+	}{
+		"refused": {opt.Responders{Principals: []string{"bob"}}, []opt.Step{step(1, opt.Escalate, "ann")}, 403, 0, "working"},
+		"a dropped vote": {opt.Responders{Principals: []string{"ann", "bob"}, Accepts: 2},
+			[]opt.Step{step(1, opt.Reassign, "bob", "eve"), step(2, opt.Reassign, "ann", "bob")}, 200, 1, "input-required"},
+		"a vote that counts": {opt.Responders{Principals: []string{"ann", "bob"}, Accepts: 2}, []opt.Step{step(1, opt.Escalate, "eve")}, 200, 1, "input-required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.send(t, "m", "slow work")
+			gate := approval()
+			gate.Responders, gate.Ladder = &tc.who, tc.ladder
+			s.world.Gate("task-"+u("m")+"-1-0", *gate)
+			answer := func(when string, wantStatus int, wantState string) {
+				t.Helper()
+				status, got := s.page(t, http.MethodPost, "/v1/interrupts/"+gateOf("m")+"/answer", `{"action":"accept"}`)
+				if status != wantStatus || got.at("state").String() != wantState {
+					t.Errorf("%s: status %d: %v, want %d %s", when, status, got, wantStatus, wantState)
+				}
+			}
+			votes := func(when string, want int) {
+				t.Helper()
+				_, page := s.interrupts(t, "")
+				if list, _ := page.at("interrupts", "0", "votes").v.([]any); len(list) != want {
+					t.Errorf("%s: %d votes, want %d: %v", when, len(list), want, page)
+				}
+			}
+			state := map[int]string{200: "input-required"}[tc.first]
+			answer("before the step", tc.first, state)
+			answer("again", tc.first, state)
+			votes("before the step", tc.votes)
+			s.world.Advance(2 * time.Minute)
+			answer("after the step", 200, tc.last)
+			answer("again after the step", 200, tc.last)
+			if tc.last == "input-required" {
+				votes("after the step", 1)
+			}
+		})
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
+	"fmt"
 	"slices"
 
 	"longhaul/a2a"
@@ -111,14 +111,16 @@ func (s interrupts) AnswerInterrupt(ctx context.Context, c *Call, p AnswerParams
 	}
 	send := p.Message
 	send.Message.TaskID, send.Gate, send.ReturnAtOnce = taskID, p.ID, true
+	var err error
 	if send.Message.MessageID == "" {
-		sum := sha256.Sum256([]byte(p.ID + send.Message.Digest()))
-		send.Message.MessageID = "answer-" + hex.EncodeToString(sum[:16])
+		send.Message.MessageID, err = s.answerID(ctx, c, p, send.Message)
 	}
-	sent, err := s.messages.SendMessage(ctx, c, send)
-	var fault *Fault
+	var sent Sent
+	if err == nil {
+		sent, err = s.messages.SendMessage(ctx, c, send)
+	}
 	switch {
-	case errors.As(err, &fault) && fault.Kind == TaskNotFound:
+	case isTaskUnknown(err):
 		return Answered{}, interruptUnknown(p.ID)
 	case err != nil:
 		return Answered{}, err
@@ -126,6 +128,41 @@ func (s interrupts) AnswerInterrupt(ctx context.Context, c *Call, p AnswerParams
 	return Answered{
 		ID: p.ID, TaskID: taskID, State: sent.Task.Status.State, Pending: sent.Task.Metadata.Has(opt.KeyReplyPending),
 	}, nil
+}
+
+// answerID returns the id of m, an answer without one. A repeat of an answer that counts
+// has the same id. An answer that does not count, because it was refused or its vote was
+// dropped, may be given again after the next step of the gate: then it has another id.
+func (s interrupts) answerID(ctx context.Context, c *Call, p AnswerParams, m a2a.Message) (string, error) {
+	id := func(taken int) string {
+		about := p.ID + m.Digest()
+		if taken > 0 {
+			about += fmt.Sprint(" ", taken)
+		}
+		sum := sha256.Sum256([]byte(about))
+		return "answer-" + hex.EncodeToString(sum[:16])
+	}
+	v, err := s.messages.read.task(ctx, c, m.TaskID, opt.TaskWant{})
+	if err != nil {
+		return "", err
+	}
+	latest, closed, counts := 0, true, p.Message.Decision != nil && p.Message.Decision.Action == opt.Ask
+	for _, g := range v.Gates {
+		if g.ID == p.ID {
+			latest, closed, counts = g.Taken, false, counts || g.Voted(c.Principal)
+		}
+	}
+	steps := latest
+	if closed {
+		steps, counts = opt.MaxSteps, true
+	}
+	for n := 0; counts && n <= steps; n++ {
+		j, ok, err := s.messages.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, id(n))
+		if err != nil || ok && j.Verdict == opt.Accepted {
+			return id(n), err
+		}
+	}
+	return id(latest), nil
 }
 
 func interruptUnknown(id string) *Fault { return optNotFound("INTERRUPT_NOT_FOUND", "Interrupt", id) }
