@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/opt"
 )
@@ -35,5 +36,22 @@ func TestClient_Decisions(t *testing.T) {
 	}
 	if page.NextPageToken != "p2" || page.TotalSize != 7 || string(page.Raw[0]) != decision {
 		t.Errorf("page %+v", page)
+	}
+}
+
+func TestDecided(t *testing.T) {
+	metadata := func(text string) a2a.Metadata { return a2a.Metadata{opt.KeyInterrupt: []byte(text)} }
+	want := &opt.Decided{GateID: "g:1", Action: opt.Reject, DecidedBy: "ann", At: a2a.AtMillis(1_000), Feedback: "no"}
+	got, ok := client.Decided(metadata(`{"decision":{"interruptId":"g:1","action":"reject","decidedBy":"ann","decidedAt":"1970-01-01T00:00:01.000Z","feedback":"no"}}`))
+	if diff := cmp.Diff(want, got); diff != "" || !ok {
+		t.Errorf("%v (-want +got):\n%s", ok, diff)
+	}
+	for _, m := range []a2a.Metadata{nil, metadata(`{}`), metadata(`[]`), metadata(`{"decision":{}}`), metadata(`{"interrupt":{"interruptId":"g:1"}}`)} {
+		if d, ok := client.Decided(m); ok {
+			t.Errorf("%s has %+v", m, d)
+		}
+	}
+	if g, ok := client.Gate(metadata(`{"decision":{"interruptId":"g:1"}}`)); ok {
+		t.Errorf("a decision is taken for the gate %+v", g)
 	}
 }
