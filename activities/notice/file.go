@@ -195,6 +195,9 @@ func (r *channelReader) channel() Channel {
 		}
 		c.When = append(c.When, kind)
 	}
+	if strings.HasPrefix(r.Principal, opt.OwnNames) {
+		r.fail("principal", "names that begin with %s are the server's own", opt.OwnNames)
+	}
 	if len(r.Tenants) == 0 && (r.Principal != "" || len(r.Groups) > 0) {
 		r.fail("tenants", "is required beside principal or groups, which belong to a tenant; without other settings the tenant is default")
 	}

@@ -23,6 +23,7 @@ func TestLoad_mistakes(t *testing.T) {
 		{"a name twice", "channels:\n- {name: a, kind: webhook, url: https://example.com}\n- {name: a, kind: webhook, url: https://example.com}", "notices.yaml:3: name: another channel has this name"},
 		{"a kind of notice", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  when: [closed]", `notices.yaml:5: when: "closed" is no kind of notice: use opened, remind, escalate, reassign, expire`},
 		{"a principal of any tenant", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  principal: ann", "notices.yaml:2: tenants: is required beside principal or groups, which belong to a tenant; without other settings the tenant is default"},
+		{"a principal of the server", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  tenants: [acme]\n  principal: longhaul:timer", "notices.yaml:6: principal: names that begin with longhaul: are the server's own"},
 		{"a URL", "channels:\n- name: a\n  kind: webhook\n  url: example.com", "notices.yaml:4: url: must be the URL of a webhook, such as https://hooks.example.com/x"},
 		{"a variable", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  headers: {X-Key: '${NONE}'}", "notices.yaml:5: headers: the environment variable NONE is not set"},
 		{"a header", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  headers: {X-Key: '${LINES}'}", `notices.yaml:5: headers: "X-Key" and its value cannot be a header`},

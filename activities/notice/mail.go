@@ -101,7 +101,7 @@ func (m mailbox) message(d Data, attempt int) (*mail.Msg, error) {
 // id returns the id of a message, derived from its subject.
 func (m mailbox) id(about string) string {
 	sum := sha256.Sum256([]byte(about))
-	_, domain, _ := strings.Cut(m.from, "@")
+	domain := m.from[strings.LastIndex(m.from, "@")+1:] // the name may have an @, too
 	return hex.EncodeToString(sum[:16]) + "@" + strings.Trim(domain, "> ")
 }
 

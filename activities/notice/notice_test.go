@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -248,7 +249,7 @@ func TestChannels_Notify_template(t *testing.T) {
 }
 
 func mailTo(s *noticetest.MailServer, more string) string {
-	return fmt.Sprintf(`channels: [{name: mail, kind: smtp, server: "%s", from: "Longhaul <longhaul@example.com>", to: [ann@example.com, "Bob <bob@example.com>"], %s}]`, s.Addr, more)
+	return fmt.Sprintf(`channels: [{name: mail, kind: smtp, server: "%s", from: "\"Longhaul @ home\" <longhaul@example.com>", to: [ann@example.com, "Bob <bob@example.com>"], %s}]`, s.Addr, more)
 }
 
 func TestChannels_Notify_mail(t *testing.T) {
@@ -274,14 +275,14 @@ func TestChannels_Notify_mail(t *testing.T) {
 	}
 	m := s.Accepted()[0]
 	for name, want := range map[string]string{
-		"From": `"Longhaul" <longhaul@example.com>`, "To": `<ann@example.com>, "Bob" <bob@example.com>`, "Auto-Submitted": "auto-generated",
+		"From": `"Longhaul @ home" <longhaul@example.com>`, "To": `<ann@example.com>, "Bob" <bob@example.com>`, "Auto-Submitted": "auto-generated",
 		"X-Longhaul-Delivery": "task-x-1-0/notice:mail/12", "X-Longhaul-Attempt": "2", "Date": "Sun, 01 Mar 2026 09:30:04 +0000",
 	} {
 		if got := m.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if id := m.Header.Get("Message-ID"); !strings.HasSuffix(id, "@example.com>") || id != s.Accepted()[1].Header.Get("Message-ID") {
+	if id := m.Header.Get("Message-ID"); !regexp.MustCompile(`^<[0-9a-f]{32}@example\.com>$`).MatchString(id) || id != s.Accepted()[1].Header.Get("Message-ID") {
 		t.Errorf("the id of the message is %q", id)
 	}
 	wantBody := `Approve the outline?

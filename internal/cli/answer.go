@@ -280,7 +280,7 @@ func (p *printer) put(key string, g *opt.Gate, s a2a.TaskStatus, question string
 		return
 	}
 	if g != nil && g.Next != nil {
-		p.line("Without an answer: %s at %s", g.Next, g.Next.At.Time().UTC().Format("2006-01-02 15:04:05 UTC"))
+		p.line("Without an answer: %s at %s", p.safe(g.Next.String()), g.Next.At.Time().UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
 	p.line("The task waits %s\n\n%s", waitsFor(g, s.State), replyCommands(g, s.State, p.flags, p.taskID))
 	p.apart = true

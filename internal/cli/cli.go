@@ -55,10 +55,10 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	if err := run(ctx, args, stdout, stderr, b); err != nil {
 		var usage *kong.ParseError
 		if errors.As(err, &usage) {
-			fmt.Fprintf(stderr, "longhaul: %v\nSee %s --help.\n", err, named(usage))
+			fmt.Fprintf(stderr, "longhaul: %s\nSee %s --help.\n", visible(err.Error()), named(usage))
 			return 2
 		}
-		fmt.Fprintf(stderr, "longhaul: %v\n", err)
+		fmt.Fprintf(stderr, "longhaul: %s\n", visible(err.Error())) // it may quote an agent or a file
 		var exit *exitError
 		if errors.As(err, &exit) {
 			return exit.ExitCode()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"longhaul/client"
@@ -152,9 +153,9 @@ func (c *verifyCommand) Run(p *program) error {
 			return err
 		}
 	}
-	fmt.Fprintf(p.stdout, "%s: unchanged. Decisions: %d, chains: %d\n", e.ObjectiveID, chains.Count(), len(chains.Heads()))
+	fmt.Fprintf(p.stdout, "%s: unchanged. Decisions: %d, chains: %d\n", inLine(e.ObjectiveID), chains.Count(), len(chains.Heads()))
 	for _, h := range chains.Heads() {
-		fmt.Fprintf(p.stdout, "  %s, attempt %d: %d, the last is %s\n", h.PlanID, h.Attempt, h.N, h.Hash)
+		fmt.Fprintf(p.stdout, "  %s, attempt %d: %d, the last is %s\n", inLine(h.PlanID), h.Attempt, h.N, h.Hash)
 	}
 	switch {
 	case e.Head == nil:
@@ -170,6 +171,10 @@ func (c *verifyCommand) Run(p *program) error {
 	return nil
 }
 
+// inLine returns text from a file on one line, so that nothing in the file looks like
+// the result of the check.
+func inLine(text string) string { return strings.Join(strings.Fields(visible(text)), " ") }
+
 // compare checks that the chains have all decisions that were saved earlier.
 func (c *verifyCommand) compare(chains *opt.Chains, keys [][]byte) (*export, error) {
 	e, _, err := verified(c.Earlier, keys)
@@ -180,7 +185,7 @@ func (c *verifyCommand) compare(chains *opt.Chains, keys [][]byte) (*export, err
 		return nil, fmt.Errorf("%s has no head", c.Earlier)
 	}
 	if err := chains.Reach(*e.Head); err != nil {
-		return nil, fmt.Errorf("compared with %s: %w", c.Earlier, err)
+		return nil, fmt.Errorf("compared with %s: %s", c.Earlier, inLine(err.Error()))
 	}
 	return e, nil
 }
@@ -198,11 +203,11 @@ func verified(name string, keys [][]byte) (*export, *opt.Chains, error) {
 	}
 	e, err := readExport(in)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, fmt.Errorf("%s: %s", name, inLine(err.Error()))
 	}
 	chains, err := e.check(keys)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, fmt.Errorf("%s: %s", name, inLine(err.Error()))
 	}
 	return e, chains, nil
 }

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strconv"
@@ -273,4 +276,17 @@ func objectiveOf(t *testing.T, raw string) *client.Objective {
 		t.Fatal(err)
 	}
 	return &o
+}
+
+// The text of an error may come from an agent: it does not control the terminal.
+func TestRun_visibleErrors(t *testing.T) {
+	f := newFakeAgent(t, func(w http.ResponseWriter) {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"error":"objective_not_found","message":"\u001b[2KNot found\u202e"}`)
+	})
+	var stderr bytes.Buffer
+	code := Run(t.Context(), []string{"decisions", "--url", f.URL, rootID}, io.Discard, &stderr, Build{})
+	if got := stderr.String(); code != 1 || !strings.Contains(got, "[2KNot found") || strings.ContainsAny(got, "\x1b\u202e") {
+		t.Errorf("code %d: %q", code, got)
+	}
 }
