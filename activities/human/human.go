@@ -107,6 +107,8 @@ func (f Form) approval() (*opt.Gate, error) {
 			return nil, fmt.Errorf("there is no action %q: an approval offers some of %s", a, opt.Actions())
 		case !shows && (a == opt.Refine || a == opt.EditAccept):
 			return nil, fmt.Errorf("the action %s needs an object", a)
+		case a == opt.EditAccept && len(f.Actions) > 0 && f.Responders.Several():
+			return nil, fmt.Errorf("the action %s is not possible where several must accept: each of them must accept the same object", a)
 		}
 	}
 	if !slices.Contains(g.Actions, opt.Accept) {

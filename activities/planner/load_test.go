@@ -118,6 +118,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"an object of questions", "…\n  - name: U\n    human: {actions: [accept], questions: [{question: 'Why?'}]}", "x.yaml:8: only an approval has actions"},
 		{"an object of a later task", "…\n  - name: U\n    human: {approve: 'Good?', object: '{{results \"V\"}}'}\n  - name: V", `x.yaml:8: the task "V" does not come before this one`},
 		{"too few responders", "…\n  - name: U\n    human: {approve: 'Good?', responders: {principals: [ann], accepts: 2}}", "x.yaml:8: 1 principals cannot accept 2 times"},
+		{"an edit where several accept", "…\n  - name: U\n    human: {approve: 'Good?', object: '{{results}}', actions: [accept, edit-accept], responders: {accepts: 2}}", "x.yaml:8: the action edit-accept is not possible where several must accept: each of them must accept the same object"},
 		{"several responders to questions", "…\n  - name: U\n    human: {questions: [{question: 'Why?'}], responders: {accepts: 2}}", "x.yaml:8: only an approval takes several responders"},
 		{"an unknown action", "…\n  - name: U\n    human: {approve: 'Good?', actions: [accept, maybe]}", `x.yaml:8: there is no action "maybe": an approval offers some of accept, reject, refine, edit-accept, ask`},
 		{"refine without an object", "…\n  - name: U\n    human: {approve: 'Good?', actions: [accept, refine]}", "x.yaml:8: the action refine needs an object"},

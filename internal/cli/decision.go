@@ -76,7 +76,7 @@ func rowOf(d opt.Decision) []string {
 	if action == "" {
 		action = "-"
 	}
-	return []string{d.DecidedAt.Time().UTC().Format(time.DateTime), d.GateID, d.DecidedBy, action, verdict}
+	return []string{d.DecidedAt.Time().UTC().Format("2006-01-02 15:04:05 MST"), d.GateID, d.DecidedBy, action, verdict}
 }
 
 // check checks the decisions and the head of e, whose signature has to be by one of the
@@ -161,7 +161,7 @@ func (c *verifyCommand) Run(p *program) error {
 	case e.Head == nil:
 		fmt.Fprintln(p.stdout, "There is no head: decisions may be missing at the end.")
 	case len(keys) == 0:
-		fmt.Fprintln(p.stdout, "The head is as they are. Its signature was not checked: see --jwks.")
+		fmt.Fprintf(p.stdout, "The head matches these decisions: none is missing up to %s. Who made the head was not checked: --jwks checks its signature.\n", e.Head.At.Time().UTC().Format(time.RFC3339))
 	default:
 		fmt.Fprintf(p.stdout, "The head of %s is signed.\n", e.Head.At.Time().UTC().Format(time.RFC3339))
 	}

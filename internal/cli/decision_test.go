@@ -60,9 +60,9 @@ func TestDecisions(t *testing.T) {
 	r := f.run(&decisionsCommand{remoteSettings: f.settings(), ID: gateID})
 	want := `
 WHEN GATE WHO ACTION VERDICT
-1970-01-01 00:00:01 ` + gateID + ` eve accept not-allowed
-1970-01-01 00:00:02 ` + gateID + ` eve accept not-allowed
-1970-01-01 00:00:03 ` + gateID + ` ann accept accepted, closed the gate
+1970-01-01 00:00:01 UTC ` + gateID + ` eve accept not-allowed
+1970-01-01 00:00:02 UTC ` + gateID + ` eve accept not-allowed
+1970-01-01 00:00:03 UTC ` + gateID + ` ann accept accepted, closed the gate
 `
 	if diff := cmp.Diff(strings.Fields(want), strings.Fields(r.stdout.String())); diff != "" || r.err != nil {
 		t.Errorf("%v; printed (-want +got):\n%s", r.err, diff)
@@ -139,6 +139,7 @@ func TestVerify(t *testing.T) {
 	whole := exported(3)
 	hash := whole.Head.Chains[0].Hash
 	unchanged := rootID + ": unchanged. Decisions: 3, chains: 1\n  plan-x-1, attempt 1: 3, the last is " + hash + "\n"
+	matches := "The head matches these decisions: none is missing up to 1970-01-02T00:00:00Z. Who made the head was not checked: --jwks checks its signature.\n"
 	with := func(change func(*export)) export {
 		e := exported(3)
 		change(&e)
@@ -150,12 +151,12 @@ func TestVerify(t *testing.T) {
 		keys          []string
 		want, err     string
 	}{
-		"unchanged":   {text: whole.text(t), want: unchanged + "The head is as they are. Its signature was not checked: see --jwks.\n"},
-		"pages":       {text: paged, want: unchanged + "The head is as they are. Its signature was not checked: see --jwks.\n"},
+		"unchanged":   {text: whole.text(t), want: unchanged + matches},
+		"pages":       {text: paged, want: unchanged + matches},
 		"signed":      {text: whole.signed(t, k).text(t), keys: []string{otherKeys, keys}, want: unchanged + "The head of 1970-01-02T00:00:00Z is signed.\n"},
 		"later ones":  {text: whole.signed(t, k).text(t), earlier: exported(2).signed(t, k).text(t), keys: []string{keys}, want: unchanged + "The head of 1970-01-02T00:00:00Z is signed.\nNothing is missing of what was there at 1970-01-02T00:00:00Z.\n"},
 		"no head":     {text: with(func(e *export) { e.Head = nil }).text(t), want: unchanged + "There is no head: decisions may be missing at the end.\n"},
-		"none so far": {text: exported(0).text(t), want: rootID + ": unchanged. Decisions: 0, chains: 0\nThe head is as they are. Its signature was not checked: see --jwks.\n"},
+		"none so far": {text: exported(0).text(t), want: rootID + ": unchanged. Decisions: 0, chains: 0\n" + matches},
 
 		"like a result, and none": {text: `{"objectiveId":"y\u001b[2K\nx: unchanged.","decisions":[]}`, want: "y[2K x: unchanged.: unchanged. Decisions: 0, chains: 0\nThere is no head: decisions may be missing at the end.\n"},
 
