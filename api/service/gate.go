@@ -179,25 +179,12 @@ func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	case len(gate.Questions) != 1:
 		return invalid("message.parts", "must hold a data part with answers to: "+questions(gate))
 	}
-	raw, err := fromText(gate.Questions[0], text)
+	raw, err := schema.FromText(gate.Questions[0].Schema, text)
 	if err != nil {
-		return invalid("message.parts", err.Error())
+		return invalid("message.parts", "the answer to "+gate.Questions[0].ID+": "+err.Error())
 	}
 	reply.Answers = []opt.Answer{{ID: gate.Questions[0].ID, Answer: raw}}
 	return nil
-}
-
-// fromText returns a text as the answer to q: a string, or the JSON in it if only
-// that is valid.
-func fromText(q opt.Question, text string) (json.RawMessage, error) {
-	raw, err := json.Marshal(text)
-	if err == nil {
-		err = checkAnswer(q, raw)
-	}
-	if err != nil && json.Valid([]byte(text)) && checkAnswer(q, json.RawMessage(text)) == nil {
-		return json.RawMessage(text), nil
-	}
-	return raw, err
 }
 
 // byTexts reads the answers to a clarification as texts, in the order of the
@@ -213,7 +200,7 @@ func byTexts(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 			err = checkAnswer(q, list)
 		}
 		if len(texts) == 1 {
-			raw, problem := fromText(q, texts[0])
+			raw, problem := schema.FromText(q.Schema, texts[0])
 			if problem == nil || err != nil {
 				list, err = raw, problem
 			}

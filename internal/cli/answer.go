@@ -13,6 +13,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/client"
+	"longhaul/internal/schema"
 	"longhaul/opt"
 )
 
@@ -21,7 +22,7 @@ type answerCommand struct {
 	remoteSettings
 	Task string            `arg:"" help:"Id of the waiting task or of its gate."`
 	Text []string          `arg:"" optional:"" help:"A decision (accept, reject, refine, edit or ask) and its text, or the answer to the only question."`
-	Set  map[string]string `help:"The answer to one of several questions; may be repeated." placeholder:"ID=ANSWER" mapsep:"none"`
+	Set  map[string]string `help:"The answer to one of several questions; may be repeated. An answer that must be no text is JSON: words=200." placeholder:"ID=ANSWER" mapsep:"none"`
 	File string            `help:"File with what replaces the object of the decision edit: JSON, or else a text." placeholder:"PATH" type:"existingfile"`
 	Say  bool              `help:"The text is an answer, even if it begins with the word of a decision."`
 	Gate string            `help:"Id of the gate, if several are open." placeholder:"ID"`
@@ -99,23 +100,60 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 			return a2a.Message{}, err
 		}
 	case len(c.Set) > 0:
-		for _, id := range slices.Sorted(maps.Keys(c.Set)) {
-			reply.Answers = append(reply.Answers, client.TextAnswer(id, c.Set[id]))
+		g, err := gateAt(ctx, agent, taskID, reply.GateID)
+		if err == nil {
+			reply.Answers, err = c.answers(g)
+		}
+		if err != nil {
+			return a2a.Message{}, err
 		}
 	case text != "" && reply.GateID == "":
 		m := reply.Message(taskID)
 		m.Parts = []a2a.Part{a2a.TextPart(text)}
 		return m, nil
 	case text != "":
-		question, err := onlyQuestion(ctx, agent, taskID, reply.GateID)
+		q, err := onlyQuestion(ctx, agent, taskID, reply.GateID)
 		if err != nil {
 			return a2a.Message{}, err
 		}
-		reply.Answers = []opt.Answer{client.TextAnswer(question, text)}
+		a, err := answerTo(q, text)
+		if err != nil {
+			return a2a.Message{}, err
+		}
+		reply.Answers = []opt.Answer{a}
 	default:
 		return a2a.Message{}, errors.New("say what to answer: accept, reject, refine, edit, ask, a text, or --set ID=ANSWER")
 	}
 	return reply.Message(taskID), nil
+}
+
+// answers returns what --set says, going by the questions of g, which may be nil. The
+// agent refuses answers to other questions.
+func (c *answerCommand) answers(g *opt.Gate) (list []opt.Answer, err error) {
+	for _, id := range slices.Sorted(maps.Keys(c.Set)) {
+		q := opt.Question{ID: id}
+		if g != nil {
+			if i := slices.IndexFunc(g.Questions, func(q opt.Question) bool { return q.ID == id }); i >= 0 {
+				q = g.Questions[i]
+			}
+		}
+		a, err := answerTo(q, c.Set[id])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// answerTo returns a text as the answer to q: JSON, such as a number, where q takes no
+// text.
+func answerTo(q opt.Question, text string) (opt.Answer, error) {
+	raw, err := schema.FromText(q.Schema, text)
+	if err != nil {
+		return opt.Answer{}, fmt.Errorf("the answer to %s is not valid: %w", q.ID, err)
+	}
+	return opt.Answer{ID: q.ID, Answer: raw}, nil
 }
 
 // decide puts the decision into r; ok is false if the answer is none.
@@ -198,21 +236,20 @@ func gateAt(ctx context.Context, agent *client.Client, taskID, gateID string) (*
 	return g, nil
 }
 
-// onlyQuestion returns the id of the question at a gate of a task; gateID may be
-// "".
-func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (string, error) {
+// onlyQuestion returns the question at a gate of a task; gateID may be "".
+func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (q opt.Question, err error) {
 	g, err := gateAt(ctx, agent, taskID, gateID)
 	switch {
 	case err != nil:
-		return "", err
+		return q, err
 	case g == nil:
-		return "", fmt.Errorf("%s does not wait at this gate, or not any more", taskID)
+		return q, fmt.Errorf("%s does not wait at this gate, or not any more", taskID)
 	case g.Kind == opt.Approval:
-		return "", errors.New("the task waits for an approval: answer with accept or reject")
+		return q, errors.New("the task waits for an approval: answer with accept or reject")
 	case len(g.Questions) != 1:
-		return "", errors.New("the task asks more than one question: use --set ID=ANSWER for each")
+		return q, errors.New("the task asks more than one question: use --set ID=ANSWER for each")
 	}
-	return g.Questions[0].ID, nil
+	return g.Questions[0], nil
 }
 
 // answered prints the result of an answer and how to watch the task.

@@ -14,6 +14,11 @@ func stepTask(state, metadata string) string {
 	return strings.Replace(wireTask(state, metadata), `"id":"`+rootID, `"id":"`+stepID, 1)
 }
 
+// typedQuestions is the metadata of a task that waits for the answers to questions.
+func typedQuestions(questions string) string {
+	return `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + gateID + `","taskId":"` + stepID + `","questions":[` + questions + `]}}`
+}
+
 const stepAnswered = "Task " + stepID + ": working\n\nTo see what follows:\n\n  longhaul watch --url URL " + rootID + "\n"
 
 func TestAnswer(t *testing.T) {
@@ -38,7 +43,11 @@ func TestAnswer(t *testing.T) {
 		{"accept at a gate without an object", answerCommand{Task: gateID, Text: []string{"accept"}}, approvalGate, `{"data":{"action":"accept","interruptId":"GATE"}}`},
 		{"accept at another gate than is shown", answerCommand{Task: stepID + ":2", Text: []string{"accept"}}, approval, `{"data":{"action":"accept","interruptId":"` + stepID + `:2"}}`},
 		{"ask", answerCommand{Task: stepID, Text: []string{"ask", "Why?"}}, "", `{"data":{"action":"ask","question":"Why?"}}`},
-		{"several", answerCommand{Task: gateID, Set: map[string]string{"q2": "3", "q1": `"x"`}}, "", `{"data":{"answers":[{"id":"q1","answer":"\"x\""},{"id":"q2","answer":"3"}],"interruptId":"GATE"}}`},
+		{"number at a gate", answerCommand{Task: gateID, Text: []string{"200"}}, typedQuestions(`{"id":"words","question":"How many?","schema":{"type":"integer"}}`), `{"data":{"answers":[{"id":"words","answer":200}],"interruptId":"GATE"}}`},
+		{"several types", answerCommand{Task: gateID, Set: map[string]string{"words": "200", "legal": "true", "name": "true", "tags": `["a"]`, "any": "3"}}, typedQuestions(`{"id":"words","question":"a","schema":{"type":"integer"}},` +
+			`{"id":"legal","question":"b","schema":{"type":"boolean"}},{"id":"name","question":"c","schema":{"type":["string","boolean"]}},{"id":"tags","question":"d","schema":{"type":"array"}},{"id":"any","question":"e"}`),
+			`{"data":{"answers":[{"id":"any","answer":"3"},{"id":"legal","answer":true},{"id":"name","answer":"true"},{"id":"tags","answer":["a"]},{"id":"words","answer":200}],"interruptId":"GATE"}}`},
+		{"several", answerCommand{Task: gateID, Set: map[string]string{"q2": "3", "q1": `"x"`}}, question, `{"data":{"answers":[{"id":"q1","answer":"\"x\""},{"id":"q2","answer":"3"}],"interruptId":"GATE"}}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,6 +104,8 @@ func TestAnswer_refused(t *testing.T) {
 		{"a file to accept", answerCommand{Task: stepID, Text: []string{"accept"}, File: "x"}, nil, "--file is only for"},
 		{"two other kinds", answerCommand{Task: stepID, Set: map[string]string{"a": "b"}, Text: []string{"x"}}, nil, "one kind of answer"},
 		{"text to an approval", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(approvalGate), "accept or reject"},
+		{"a text for a number", answerCommand{Task: gateID, Text: []string{"many"}}, waiting(typedQuestions(`{"id":"words","question":"a","schema":{"type":"integer"}}`)), "the answer to words is not valid: got string, want integer"},
+		{"a text for a boolean", answerCommand{Task: gateID, Set: map[string]string{"legal": `"true"`}}, waiting(typedQuestions(`{"id":"legal","question":"a","schema":{"type":"boolean"}}`)), "the answer to legal is not valid: got string, want boolean"},
 		{"text to two questions", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(two), "--set ID=ANSWER"},
 		{"another gate", answerCommand{Task: stepID + ":2", Text: []string{"ok"}}, waiting(two), "not any more"},
 		{"no gate", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(""), "not any more"},

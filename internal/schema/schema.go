@@ -69,6 +69,27 @@ func (s *Schema) Check(value json.RawMessage) error {
 	return nil
 }
 
+// FromText returns a text as a value that is valid under the schema in raw: a string, or
+// the JSON in the text if only that is valid. Without a schema it is a string.
+func FromText(raw json.RawMessage, text string) (json.RawMessage, error) {
+	value, err := json.Marshal(text)
+	if err != nil || raw == nil {
+		return value, err
+	}
+	s, err := Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("the question has an invalid schema: %w", err)
+	}
+	if err = s.Check(value); err == nil {
+		return value, nil
+	}
+	data := json.RawMessage(strings.TrimSpace(text))
+	if !json.Valid(data) {
+		return nil, err
+	}
+	return data, s.Check(data)
+}
+
 // explain returns the first problem in an error of the library, in one line.
 func explain(err error) string {
 	var wrong *jsonschema.ValidationError

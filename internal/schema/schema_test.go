@@ -50,3 +50,36 @@ func TestParse_refuses(t *testing.T) {
 		}
 	}
 }
+
+// A text is JSON only where the schema takes no text.
+func TestFromText(t *testing.T) {
+	for _, tt := range []struct{ schema, text, want, problem string }{
+		{``, `200`, `"200"`, ""},
+		{`{"type":"integer"}`, ` 200 `, `200`, ""},
+		{`{"type":"boolean"}`, `true`, `true`, ""},
+		{`{"type":"boolean"}`, `"true"`, ``, "want boolean"},
+		{`{"type":"array","items":{"type":"integer"}}`, `[1,2]`, `[1,2]`, ""},
+		{`{"type":"object"}`, `{"a":1}`, `{"a":1}`, ""},
+		{`{"type":["string","integer"]}`, `200`, `"200"`, ""},
+		{`{"type":["null","integer"]}`, `null`, `null`, ""},
+		{`{"enum":["true","false"]}`, `"true"`, `"true"`, ""},
+		{`{"type":"integer"}`, `many`, ``, "want integer"},
+		{`{"type":"integer","minimum":1}`, `0`, ``, "minimum"},
+		{`{`, `0`, ``, "invalid schema"},
+	} {
+		var raw json.RawMessage
+		if tt.schema != "" {
+			raw = json.RawMessage(tt.schema)
+		}
+		got, err := schema.FromText(raw, tt.text)
+		if tt.problem != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.problem) {
+				t.Errorf("%s for %s: %v, want %q", tt.text, tt.schema, err, tt.problem)
+			}
+			continue
+		}
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%s for %s: %s, %v; want %s", tt.text, tt.schema, got, err, tt.want)
+		}
+	}
+}
