@@ -1,0 +1,22 @@
+//go:build unix
+
+package shell
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// inGroup has p run in a new process group, so that a stop reaches the programs
+// that it starts.
+func inGroup(p *exec.Cmd) {
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.Cancel = func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGTERM) }
+}
+
+// killGroup ends what is left of the group of p.
+func killGroup(p *exec.Cmd) {
+	if p.Process != nil {
+		_ = syscall.Kill(-p.Process.Pid, syscall.SIGKILL) // usually there is nothing
+	}
+}

@@ -1,0 +1,116 @@
+package shell
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Command is a program that tasks may run.
+type Command struct {
+	Run      []string      `yaml:"run"`       // the program and templates of its arguments
+	Dir      string        `yaml:"dir"`       // where it runs; "" for a new directory that is removed afterwards
+	Env      []string      `yaml:"env"`       // names of the variables that it inherits
+	Stdin    string        `yaml:"stdin"`     // template of its standard input
+	SendWork bool          `yaml:"send-work"` // its standard input is the work as JSON, as every executor gets it
+	JSON     bool          `yaml:"json"`      // its standard output is JSON
+	Timeout  time.Duration `yaml:"timeout"`   // 0 means 10 minutes
+	Output   int64         `yaml:"output"`    // bytes of standard output at the most; 0 means 1 MiB
+
+	name  string
+	args  []*template.Template
+	stdin *template.Template
+}
+
+// Limits of a command that sets none.
+const (
+	defaultTimeout = 10 * time.Minute
+	defaultOutput  = 1 << 20
+)
+
+// Load reads a file with commands. The error lists everything that is wrong.
+func Load(path string) (map[string]*Command, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the commands: %w", err)
+	}
+	var form struct {
+		Commands map[string]*Command `yaml:"commands"`
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(&form); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(form.Commands) == 0 {
+		return nil, fmt.Errorf("%s: the file needs commands", path)
+	}
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(form.Commands)) {
+		if err := form.Commands[name].prepare(name); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: command %s: %w", path, name, err))
+		}
+	}
+	return form.Commands, errors.Join(wrong...)
+}
+
+// prepare checks c and reads its templates.
+func (c *Command) prepare(name string) error {
+	switch {
+	case c == nil || len(c.Run) == 0 || c.Run[0] == "":
+		return errors.New("needs run: a program and its arguments")
+	case strings.Contains(c.Run[0], "{{"):
+		return errors.New("the program must not be a template")
+	case c.Stdin != "" && c.SendWork:
+		return errors.New("has stdin or send-work, not both")
+	case c.Timeout < 0 || c.Output < 0:
+		return errors.New("has a limit below 0")
+	case c.Dir != "" && !filepath.IsAbs(c.Dir):
+		return fmt.Errorf("dir must be an absolute path, not %q", c.Dir)
+	}
+	c.name = name
+	if c.Timeout == 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.Output == 0 {
+		c.Output = defaultOutput
+	}
+	for i, arg := range c.Run[1:] {
+		t, err := parse(arg)
+		if err != nil {
+			return fmt.Errorf("argument %d: %w", i+1, err)
+		}
+		c.args = append(c.args, t)
+	}
+	if c.Stdin == "" {
+		return nil
+	}
+	var err error
+	if c.stdin, err = parse(c.Stdin); err != nil {
+		return fmt.Errorf("stdin: %w", err)
+	}
+	return nil
+}
+
+// parse reads a template, and tries it. A value that is missing is an error when the
+// result is filled in for a task.
+func parse(text string) (*template.Template, error) {
+	t, err := template.New("").Parse(text)
+	if err == nil {
+		err = t.Execute(io.Discard, facts{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.Option("missingkey=error"), nil
+}

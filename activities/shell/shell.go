@@ -1,0 +1,240 @@
+// Package shell runs commands that the operator lists, as tasks. Use it for
+// programs that are on the worker's machine. A task names a command and gives its
+// input; it cannot run anything else.
+//
+// There is no shell: each argument is a template of its own, and its text is one
+// argument of the program, whatever it contains. A program gets no environment
+// but the variables that its command names.
+//
+// A program that exits with 0 completes the task with its standard output. Another
+// exit code fails the attempt, which is repeated like that of any task.
+package shell
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+)
+
+// Kind is the kind of tasks that the executor runs.
+const Kind = "shell"
+
+// Codes of failures.
+const (
+	CodeInput   = "bad-input"        // the input does not fit the command
+	CodeExit    = "exit"             // the program ended with another code than 0
+	CodeStart   = "not-started"      // the program is missing, or may not be run
+	CodeOutput  = "output-too-large" // there was more standard output than the command allows
+	CodeNotJSON = "not-json"         // the standard output should be JSON and is not
+	CodeTimeout = "command-timeout"  // the program took longer than the command allows
+)
+
+// stopWait is how long a program that was asked to stop may take before it is killed.
+const stopWait = 3 * time.Second
+
+// logged is how many bytes of standard error are logged: the last ones.
+const logged = 4 << 10
+
+// An Executor runs commands. It may be used from any goroutine.
+type Executor struct {
+	Commands map[string]*Command // from [Load]
+	Log      *zap.Logger         // gets the standard error of programs that fail; nil discards it
+}
+
+// input is the input of a task.
+type input struct {
+	Command string         `json:"command"`
+	Values  map[string]any `json:"values"`
+}
+
+// Execute implements [activities.Executor].
+func (e Executor) Execute(ctx context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	var in input
+	d := json.NewDecoder(bytes.NewReader(w.Input))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return activities.Rejected(CodeInput, "The input of the task must have a command and may have values."), nil
+	}
+	c := e.Commands[in.Command]
+	if c == nil {
+		return activities.Rejected(CodeInput, fmt.Sprintf("There is no command %q on this worker.", in.Command)), nil
+	}
+	call, problem := c.call(facts{
+		Values: in.Values, Text: text(w.Messages), Description: w.Description, Objective: w.Objective, Results: results(w.Results),
+		TaskID: w.TaskID, Key: w.Key,
+	})
+	if problem != "" {
+		return activities.Rejected(CodeInput, problem), nil
+	}
+	if c.SendWork {
+		var err error
+		if call.stdin, err = json.Marshal(w); err != nil {
+			return activities.Outcome{}, err
+		}
+	}
+	return e.run(ctx, c, call)
+}
+
+// A call is a command with its arguments.
+type call struct {
+	args  []string
+	stdin []byte
+	env   []string
+}
+
+// run runs a program to its end.
+func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Outcome, error) {
+	limited, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	dir := c.Dir
+	if dir == "" {
+		made, err := os.MkdirTemp("", "longhaul-task-")
+		if err != nil {
+			return activities.Outcome{}, err
+		}
+		defer func() { _ = os.RemoveAll(made) }()
+		dir = made
+	}
+	out, problems := &head{most: c.Output, full: cancel}, &tail{most: logged}
+	p := exec.CommandContext(limited, call.args[0], call.args[1:]...)
+	p.Dir, p.Env, p.Stdin, p.Stdout, p.Stderr = dir, call.env, bytes.NewReader(call.stdin), out, problems
+	p.WaitDelay = stopWait
+	inGroup(p)
+	err := p.Run()
+	killGroup(p) // what the program has left running
+	switch {
+	case ctx.Err() != nil:
+		return activities.Outcome{}, ctx.Err()
+	case out.over:
+		return activities.Failed(CodeOutput, fmt.Sprintf("The command printed more than %d bytes.", c.Output)), nil
+	case limited.Err() != nil:
+		err = &activities.Error{Code: CodeTimeout, Message: fmt.Sprintf("The command took longer than %v.", c.Timeout)}
+	case err == nil:
+		return c.outcome(out.text)
+	default:
+		err = failure(err)
+	}
+	if e.Log != nil {
+		e.Log.Warn("A command failed", zap.String("command", c.name), zap.Error(err), zap.ByteString("stderr", problems.text))
+	}
+	return activities.Outcome{}, err
+}
+
+// failure returns the error of an attempt whose program ended with err. It has
+// nothing of what the program printed.
+func failure(err error) error {
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() > 0:
+		return &activities.Error{Code: fmt.Sprintf("%s-%d", CodeExit, exit.ExitCode()), Message: fmt.Sprintf("The command ended with code %d.", exit.ExitCode())}
+	case errors.As(err, &exit):
+		return &activities.Error{Code: CodeExit, Message: "The command was ended by a signal."}
+	}
+	return &activities.Error{Code: CodeStart, Message: "The command could not be started."}
+}
+
+// outcome returns the outcome of a program that has printed out.
+func (c *Command) outcome(out []byte) (activities.Outcome, error) {
+	part := a2a.TextPart(strings.ToValidUTF8(string(out), "\uFFFD"))
+	if c.JSON {
+		if !json.Valid(out) {
+			return activities.Outcome{}, &activities.Error{Code: CodeNotJSON, Message: "The command did not print JSON."}
+		}
+		part = a2a.Part{Data: json.RawMessage(bytes.TrimSpace(out))}
+	}
+	return activities.Completed(a2a.Artifact{ArtifactID: "output", Name: c.name, Parts: []a2a.Part{part}}), nil
+}
+
+// text returns the text of the latest message that has any.
+func text(messages []a2a.Message) string {
+	for _, m := range slices.Backward(messages) {
+		if t := m.Text(); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// results returns the texts of the artifacts of earlier tasks, in order.
+func results(list []activities.Result) string {
+	var texts []string
+	for _, r := range list {
+		for _, a := range r.Artifacts {
+			if t := (a2a.Message{Parts: a.Parts}).Text(); t != "" {
+				texts = append(texts, t)
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// facts are what the templates of a command may use.
+type facts struct {
+	Values      map[string]any // of the input of the task
+	Text        string         // of the latest message of a client
+	Description string         // of the task
+	Objective   string         // its name
+	Results     string         // texts of the tasks before
+	TaskID, Key string
+}
+
+// call fills in the templates of c. problem says, for clients, why the facts do not
+// fit; "" if they do.
+func (c *Command) call(f facts) (out call, problem string) {
+	for name, v := range f.Values {
+		switch v.(type) {
+		case string, bool, json.Number:
+		default:
+			return call{}, fmt.Sprintf("The value %q must be a text, a number or a boolean.", name)
+		}
+	}
+	out.args = slices.Clone(c.Run[:1])
+	for i, t := range c.args {
+		arg, err := filled(t, f)
+		switch {
+		case err != nil:
+			return call{}, missesValue
+		case strings.ContainsRune(arg, 0):
+			return call{}, fmt.Sprintf("Argument %d has a zero byte.", i+1)
+		case strings.HasPrefix(arg, "-") && !strings.HasPrefix(c.Run[i+1], "-"):
+			return call{}, fmt.Sprintf("Argument %d must not begin with a dash: the program would take it for an option.", i+1)
+		}
+		out.args = append(out.args, arg)
+	}
+	if c.stdin != nil {
+		in, err := filled(c.stdin, f)
+		if err != nil {
+			return call{}, missesValue
+		}
+		out.stdin = []byte(in)
+	}
+	for _, name := range c.Env {
+		if value, ok := os.LookupEnv(name); ok {
+			out.env = append(out.env, name+"="+value)
+		}
+	}
+	out.env = append(out.env, "LONGHAUL_TASK_ID="+f.TaskID, "LONGHAUL_KEY="+f.Key)
+	return out, ""
+}
+
+const missesValue = "The input of the task misses a value that the command needs."
+
+func filled(t *template.Template, f facts) (string, error) {
+	var b strings.Builder
+	err := t.Execute(&b, f)
+	return b.String(), err
+}

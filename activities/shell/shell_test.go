@@ -1,0 +1,205 @@
+//go:build unix
+
+package shell_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/executortest"
+	"longhaul/activities/shell"
+)
+
+const file = `
+commands:
+  say: {run: [printf, '%s|', '{{.Values.text}}', 'n={{.Values.n}}', '{{.Text}}', '{{.Results}}']}
+  repeat: {run: [cat], stdin: '{{.Objective}}: {{.Description}}'}
+  work: {run: [cat], send-work: true, json: true}
+  where: {run: [pwd]}
+  there: {run: [pwd], dir: /}
+  env: {run: [env], env: [SHELL_TEST_SHOWN]}
+  three: {run: [sh, -c, 'echo secret >&2; exit 3']}
+  signal: {run: [sh, -c, 'kill -9 $$']}
+  missing: {run: [/no/such/program]}
+  text: {run: [echo, not JSON], json: true}
+  much: {run: [sh, -c, 'while :; do echo 0123456789; done'], output: 1000}
+  slow: {run: [sleep, '3600'], timeout: 20ms}
+  long: {run: [sleep, '3600']}
+  option: {run: [sort, '--key={{.Values.text}}']}
+  children: {run: [sh, -c, 'echo $$ >&2; (trap "" TERM; sleep 3600) & echo $! > "$0"; wait', '{{.Values.file}}'], timeout: 300ms}
+`
+
+func load(t *testing.T, text string) (map[string]*shell.Command, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "commands.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return shell.Load(path)
+}
+
+func executor(t *testing.T) shell.Executor {
+	t.Helper()
+	commands, err := load(t, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shell.Executor{Commands: commands}
+}
+
+func task(input string) activities.Work { return activities.Work{Input: json.RawMessage(input)} }
+
+func TestExecutor(t *testing.T) {
+	errs := task(`{"command":"three"}`)
+	executortest.Run(t, executortest.Config{
+		Executor: executor(t), Completes: task(`{"command":"there"}`), Fails: task(`{"command":"other"}`), Errs: &errs, Long: task(`{"command":"long"}`),
+		Secrets: []string{"secret"},
+	})
+}
+
+func TestExecutor_Execute(t *testing.T) {
+	t.Setenv("SHELL_TEST_SHOWN", "shown")
+	t.Setenv("SHELL_TEST_HIDDEN", "hidden")
+	e := executor(t)
+	for _, tt := range []struct{ input, want string }{
+		{`{"command":"say","values":{"text":"$(id); 'x' && \"y\" > z","n":7}}`, `$(id); 'x' && "y" > z|n=7|latest|result one` + "\nresult two|"},
+		{`{"command":"repeat"}`, "Objective: Description"},
+		{`{"command":"there"}`, "/\n"},
+		{`{"command":"env"}`, "SHELL_TEST_SHOWN=shown\nLONGHAUL_TASK_ID=task-1\nLONGHAUL_KEY=key-1\n"},
+		{`{"command":"three"}`, "error exit-3: The command ended with code 3."},
+		{`{"command":"signal"}`, "error exit: The command was ended by a signal."},
+		{`{"command":"missing"}`, "error not-started: The command could not be started."},
+		{`{"command":"text"}`, "error not-json: The command did not print JSON."},
+		{`{"command":"slow"}`, "error command-timeout: The command took longer than 20ms."},
+		{`{"command":"much"}`, "failed output-too-large: The command printed more than 1000 bytes."},
+		{`{"command":"say"}`, "rejected bad-input: The input of the task misses a value that the command needs."},
+		{`{"command":"say","values":{"text":"-rf","n":1}}`, "rejected bad-input: Argument 2 must not begin with a dash: the program would take it for an option."},
+		{`{"command":"say","values":{"text":"a\u0000b","n":1}}`, "rejected bad-input: Argument 2 has a zero byte."},
+		{`{"command":"say","values":{"text":["a"],"n":1}}`, `rejected bad-input: The value "text" must be a text, a number or a boolean.`},
+		{`{"command":"other"}`, `rejected bad-input: There is no command "other" on this worker.`},
+		{`{"run":["id"]}`, "rejected bad-input: The input of the task must have a command and may have values."},
+		{``, "rejected bad-input: The input of the task must have a command and may have values."},
+	} {
+		w := task(tt.input)
+		w.TaskID, w.Key, w.Objective, w.Description = "task-1", "key-1", "Objective", "Description"
+		w.Messages = []a2a.Message{{Parts: []a2a.Part{a2a.TextPart("earlier")}}, {Parts: []a2a.Part{a2a.TextPart("latest")}}}
+		for _, text := range []string{"result one", "result two"} {
+			w.Results = append(w.Results, activities.Result{Artifacts: []a2a.Artifact{{Parts: []a2a.Part{a2a.TextPart(text)}}}})
+		}
+		if diff := cmp.Diff(tt.want, outcome(e.Execute(t.Context(), w, nil))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.input, diff)
+		}
+	}
+}
+
+// outcome returns an outcome as text.
+func outcome(o activities.Outcome, err error) string {
+	var failed *activities.Error
+	switch {
+	case errors.As(err, &failed):
+		return "error " + failed.Error()
+	case err != nil:
+		return "error " + err.Error()
+	case o.Code != "":
+		return string(o.State) + " " + o.Code + ": " + o.Message
+	}
+	return a2a.Message{Parts: o.Artifacts[0].Parts}.Text()
+}
+
+// A command that asks for it gets the work, as executors in other languages do.
+func TestExecutor_Execute_work(t *testing.T) {
+	w := task(`{"command":"work"}`)
+	w.Name = "Count"
+	got, err := executor(t).Execute(t.Context(), w, nil)
+	var seen activities.Work
+	if err != nil || json.Unmarshal(got.Artifacts[0].Parts[0].Data, &seen) != nil {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if diff := cmp.Diff(w, seen); diff != "" {
+		t.Errorf("work (-want +got):\n%s", diff)
+	}
+}
+
+// Each task has an empty directory, which is removed.
+func TestExecutor_Execute_directory(t *testing.T) {
+	e := executor(t)
+	var seen []string
+	for range 2 {
+		got, err := e.Execute(t.Context(), task(`{"command":"where"}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := strings.TrimSpace(*got.Artifacts[0].Parts[0].Text)
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s after the task: %v", dir, err)
+		}
+		seen = append(seen, dir)
+	}
+	if seen[0] == seen[1] {
+		t.Errorf("both tasks ran in %s", seen[0])
+	}
+}
+
+// The standard error of a program goes to the log, not to clients.
+func TestExecutor_Execute_log(t *testing.T) {
+	core, logs := observer.New(zap.WarnLevel)
+	e := executor(t)
+	e.Log = zap.New(core)
+	if _, err := e.Execute(t.Context(), task(`{"command":"three"}`), nil); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("error %v", err)
+	}
+	if logs.FilterField(zap.ByteString("stderr", []byte("secret\n"))).Len() != 1 {
+		t.Errorf("log: %v", logs.All())
+	}
+}
+
+// A program that is stopped takes along those that it has started, also if they
+// ignore the signal.
+func TestExecutor_Execute_children(t *testing.T) {
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	_, err := executor(t).Execute(t.Context(), task(`{"command":"children","values":{"file":"`+pidFile+`"}}`), nil)
+	if got := outcome(activities.Outcome{}, err); !strings.HasPrefix(got, "error command-timeout") {
+		t.Fatal(got)
+	}
+	pid, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
+	if err == nil && !strings.Contains(string(stat), ") Z ") {
+		t.Errorf("process %s still runs: %s", pid, stat)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"", "the file needs commands"},
+		{"commands: {a: {rum: [x]}}", "line 1: field rum not found"},
+		{"commands: {a: }", "command a: needs run: a program and its arguments"},
+		{"commands: {a: {run: ['{{.Text}}']}}", "command a: the program must not be a template"},
+		{"commands: {a: {run: [x, '{{.Texd}}']}}", "command a: argument 1: template: :1:2: executing"},
+		{"commands: {a: {run: [x, '{{']}}", "command a: argument 1: template: :1: unclosed action"},
+		{"commands: {a: {run: [x], stdin: '{{', dir: /}}", "command a: stdin: template"},
+		{"commands: {a: {run: [x], stdin: y, send-work: true}}", "command a: has stdin or send-work, not both"},
+		{"commands: {a: {run: [x], dir: here}}", `command a: dir must be an absolute path, not "here"`},
+		{"commands: {a: {run: [x], output: -1}}", "command a: has a limit below 0"},
+		{"commands: {b: {run: []}, a: {run: []}}", "command b: needs run"},
+	} {
+		if _, err := load(t, tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)
+		}
+	}
+	if _, err := shell.Load(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
