@@ -75,6 +75,7 @@ type Gate struct {
 
 	Ladder []Step `json:"ladder,omitempty"` // steps while the gate is open, in order of time
 	Taken  int    `json:"taken,omitempty"`  // how many steps of Ladder have been taken
+	Late   int64  `json:"late,omitempty"`   // milliseconds by which they were late together: the steps left are as much later
 
 	Exchanges []Exchange `json:"exchanges,omitempty"` // questions and comments, oldest first, the last [MostExchanges]
 

@@ -74,30 +74,42 @@ func (g *Gate) NextStep() (next NextStep, ok bool) {
 	return next, true
 }
 
-// after returns the time of a step of g.
-func (g *Gate) after(s Step) a2a.Time { return a2a.AtMillis(g.RequestedAt.Millis() + s.After*1000) }
+// after returns the time of a step of g that is not taken yet.
+func (g *Gate) after(s Step) a2a.Time {
+	return a2a.AtMillis(g.RequestedAt.Millis() + s.After*1000 + g.Late)
+}
 
 // Opened returns g as it is when it opens at a time: with no step taken, and the
 // time at which it expires. A gate without a ladder expires after some seconds if
 // timeout is above 0.
 func (g *Gate) Opened(at a2a.Time, timeout int) Gate {
 	out := *g
-	out.RequestedAt, out.Taken, out.ExpiresAt = at, 0, a2a.Time{}
+	out.RequestedAt, out.Taken, out.Late = at, 0, 0
 	if len(out.Ladder) == 0 && timeout > 0 {
 		out.Ladder = []Step{{Kind: Expire, After: int64(timeout)}}
 	}
-	if last := len(out.Ladder) - 1; last >= 0 && out.Ladder[last].Kind == Expire {
-		out.ExpiresAt = out.after(out.Ladder[last])
-	}
+	out.ExpiresAt = out.expiry()
 	return out
 }
 
-// Stepped returns g after its next step, which must not be an expiry. After a
+// expiry returns the time at which g expires, the zero time if it never does.
+func (g *Gate) expiry() a2a.Time {
+	if last := len(g.Ladder) - 1; last >= 0 && g.Ladder[last].Kind == Expire {
+		return g.after(g.Ladder[last])
+	}
+	return a2a.Time{}
+}
+
+// Stepped returns g after its next step, which must not be an expiry and is taken at
+// a time. If that is late, since no worker ran, the other steps are as much later:
+// people have the time between two steps that the ladder gives them. After a
 // reassignment the votes of principals who may no longer decide do not count, and
 // they may vote again if another of their groups decides now.
-func (g *Gate) Stepped() Gate {
+func (g *Gate) Stepped(at a2a.Time) Gate {
 	out, s := *g, g.Ladder[g.Taken]
 	out.Taken++
+	out.Late += max(0, at.Millis()-g.after(s).Millis())
+	out.ExpiresAt = out.expiry()
 	switch s.Kind {
 	case Escalate:
 		out.Responders = g.Responders.Joined(s.To)

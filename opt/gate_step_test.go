@@ -27,10 +27,11 @@ func TestGate_showsTheNextStep(t *testing.T) {
 			t.Fatal(err)
 		}
 		got = append(got, string(next))
-		if next, _ := g.NextStep(); next.Kind == opt.Expire {
+		step, _ := g.NextStep()
+		if step.Kind == opt.Expire {
 			break
 		}
-		g = g.Stepped()
+		g = g.Stepped(step.At)
 	}
 	want := []string{
 		`{"kind":"remind","at":"1970-01-01T01:00:00.000Z"}`, `{"kind":"escalate","at":"1970-01-01T02:00:00.000Z"}`,
@@ -86,7 +87,7 @@ func TestGate_Stepped(t *testing.T) {
 		{opt.Step{Kind: opt.Reassign, To: to}, names([]string{"ann", "carol"}, []string{"editors", "leads"}), votes},
 	} {
 		before := opt.Gate{Responders: who, Votes: votes, Ladder: []opt.Step{tt.step}}
-		got := before.Stepped()
+		got := before.Stepped(a2a.Time{})
 		if diff := cmp.Diff(tt.want, got.Responders); diff != "" {
 			t.Errorf("%s: responders (-want +got):\n%s", tt.step.Kind, diff)
 		}
@@ -98,10 +99,29 @@ func TestGate_Stepped(t *testing.T) {
 		}
 	}
 	for _, everyone := range []*opt.Responders{nil, {NotRequester: true}} {
-		g := (&opt.Gate{Responders: everyone, Ladder: []opt.Step{{Kind: opt.Escalate, To: leads}}}).Stepped()
+		g := (&opt.Gate{Responders: everyone, Ladder: []opt.Step{{Kind: opt.Escalate, To: leads}}}).Stepped(a2a.Time{})
 		if diff := cmp.Diff(everyone, g.Responders); diff != "" {
 			t.Errorf("an escalation where everyone may answer (-want +got):\n%s", diff)
 		}
+	}
+}
+
+// After a step that is late, people have as much time until the next one as the
+// ladder gives them.
+func TestGate_Stepped_late(t *testing.T) {
+	g := (&opt.Gate{Kind: opt.Approval, Ladder: []opt.Step{
+		{Kind: opt.Remind, After: hour}, {Kind: opt.Escalate, After: 3 * hour, To: leads}, {Kind: opt.Expire, After: 7 * hour},
+	}}).Opened(a2a.AtMillis(0), 0)
+	at := func(hours int64) a2a.Time { return a2a.AtMillis(hours * hour * 1000) }
+	for _, tt := range []struct{ now, next, expires int64 }{{10, 12, 16}, {13, 17, 17}} {
+		g = g.Stepped(at(tt.now))
+		if next, _ := g.NextStep(); next.At != at(tt.next) || g.Shown().ExpiresAt != at(tt.expires) {
+			t.Errorf("after a step at %v the next one is at %v, and it expires at %v, want %v and %v", at(tt.now), next.At, g.ExpiresAt, at(tt.next), at(tt.expires))
+		}
+	}
+	again := g.Opened(at(20), 0)
+	if next, _ := again.NextStep(); next.At != at(21) || again.ExpiresAt != at(27) {
+		t.Errorf("opened again, it steps at %v and expires at %v", next.At, again.ExpiresAt)
 	}
 }
 

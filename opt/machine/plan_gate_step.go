@@ -58,7 +58,7 @@ func (m tasks) takeStep(t *opt.Task) {
 		m.expire(t, next.Action)
 		return
 	}
-	gate := t.Gate.Stepped()
+	gate := t.Gate.Stepped(m.now)
 	m.moveTask(t, t.State, opt.Event{Reason: t.Reason, Gate: &gate, Status: gate.Message(m.State.ContextID, t.A2AID()), Step: next.Kind})
 }
 

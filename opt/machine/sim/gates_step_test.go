@@ -146,7 +146,8 @@ func TestGateSteps_pausedAndCanceled(t *testing.T) {
 		ladder := []opt.Step{{Kind: opt.Remind, After: hour}, {Kind: opt.Expire, After: 2 * hour}}
 		paused, canceled := laddered(s, nil, ladder...), ""
 		s.Send(status(paused, opt.ObjectiveBlocked))
-		after(s, 2)
+		after(s, 1)
+		after(s, 1)
 		s.Rest()
 		s.Expect(s.Objective(paused).Plans[0].Tasks[1].Reason == opt.ReasonTimeout, "the paused task is %+v", s.Objective(paused).Plans[0].Tasks[1])
 		canceled = laddered(s, nil, ladder...)
@@ -157,14 +158,21 @@ func TestGateSteps_pausedAndCanceled(t *testing.T) {
 	})
 }
 
-// Steps that are past due are taken in order, each once.
+// A step that is past due is taken, and those after it keep their distance.
 func TestGateSteps_pastDue(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		to := &opt.Responders{Principals: []string{"bob"}}
-		id := laddered(s, to, opt.Step{Kind: opt.Remind, After: 1}, opt.Step{Kind: opt.Escalate, After: 2, To: to}, opt.Step{Kind: opt.Remind, After: 3}, opt.Step{Kind: opt.Expire, After: 1000 * hour})
-		after(s, 24)
-		g := s.Objective(id).Plans[0].Tasks[1].Gate
-		s.Expect(g != nil && g.Taken == 3, "the gate is %+v", g)
+		id := laddered(s, to, opt.Step{Kind: opt.Remind, After: hour}, opt.Step{Kind: opt.Escalate, After: 3 * hour, To: to}, opt.Step{Kind: opt.Expire, After: 4 * hour})
+		gate := func() *opt.Gate { return s.Objective(id).Plans[0].Tasks[1].Gate }
+		for _, tt := range []struct {
+			wait  int64
+			taken int
+		}{{24, 1}, {1, 1}, {1, 2}} {
+			after(s, tt.wait)
+			s.Expect(gate() != nil && gate().Taken == tt.taken, "after %d hours more the gate is %+v", tt.wait, gate())
+		}
+		after(s, 1)
+		s.Expect(gate() == nil, "the gate is %+v", gate())
 	})
 }
 

@@ -53,6 +53,7 @@ var mutations = []mutation{
 	{"what was sent back is not made again", "plan_object.go", "m.apply(opt.Event{Kind: opt.TasksReopened, Tasks: again})", "_ = again"},
 	{"a task that waits for what it has sent back takes a slot", "../task.go", "t.State == TaskWorking && !t.Awaits()", "t.State == TaskWorking"},
 	{"later tasks get what a person has replaced", "plan_tasks.go", "if e := m.editOf(b); e != nil {", "if e := m.editOf(b); e != nil && false {"},
+	{"a step that is late does not move those after it", "../gate_step.go", "out.Late += max(0, at.Millis()-g.after(s).Millis())", "_ = at"},
 	{"anyone decides at a gate", "plan_gate.go", "reply.Action != opt.Ask && !t.Gate.Responders.Allow", "false && !t.Gate.Responders.Allow"},
 	{"a principal decides twice", "plan_gate.go", "reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy)", "false"},
 	{"one accepts for several", "plan_gate.go", "if !t.Gate.Decides(reply.Action) {", "if false {"},
