@@ -181,7 +181,9 @@ func TestAnswerInterrupt_afterStep(t *testing.T) {
 			answer("before the step", tc.first, state)
 			answer("again", tc.first, state)
 			votes("before the step", tc.votes)
-			s.world.Advance(2 * time.Minute)
+			for range tc.ladder {
+				s.world.Advance(time.Minute)
+			}
 			answer("after the step", 200, tc.last)
 			answer("again after the step", 200, tc.last)
 			if tc.last == "input-required" {

@@ -34,7 +34,7 @@ func (g *Gate) Shown() *Gate {
 	if next, ok := g.NextStep(); ok {
 		out.Next = &next
 	}
-	out.Object, out.Sources, out.Form, out.Late = nil, nil, nil, 0
+	out.Object, out.Sources, out.Form = nil, nil, nil
 	if len(g.Object) == 0 || g.ArtifactData != nil {
 		return &out
 	}
