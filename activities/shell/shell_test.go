@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,7 +37,7 @@ commands:
   slow: {run: [sleep, '3600'], timeout: 20ms}
   long: {run: [sleep, '3600']}
   option: {run: [sort, '--key={{.Values.text}}']}
-  children: {run: [sh, -c, 'echo $$ >&2; (trap "" TERM; sleep 3600) & echo $! > "$0"; wait', '{{.Values.file}}'], timeout: 300ms}
+  children: {run: [sh, -c, '(trap "" TERM; exec sleep 3600 > "$0") & wait', '{{.Values.pipe}}'], timeout: 300ms}
 `
 
 func load(t *testing.T, text string) (map[string]*shell.Command, error) {
@@ -166,18 +167,25 @@ func TestExecutor_Execute_log(t *testing.T) {
 // A program that is stopped takes along those that it has started, also if they
 // ignore the signal.
 func TestExecutor_Execute_children(t *testing.T) {
-	pidFile := filepath.Join(t.TempDir(), "pid")
-	_, err := executor(t).Execute(t.Context(), task(`{"command":"children","values":{"file":"`+pidFile+`"}}`), nil)
-	if got := outcome(activities.Outcome{}, err); !strings.HasPrefix(got, "error command-timeout") {
-		t.Fatal(got)
-	}
-	pid, err := os.ReadFile(pidFile)
-	if err != nil {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
-	if err == nil && !strings.Contains(string(stat), ") Z ") {
-		t.Errorf("process %s still runs: %s", pid, stat)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := os.ReadFile(pipe) // until no process has it open
+		ended <- err
+	}()
+	_, err := executor(t).Execute(t.Context(), task(`{"command":"children","values":{"pipe":"`+pipe+`"}}`), nil)
+	if got := outcome(activities.Outcome{}, err); !strings.HasPrefix(got, "error command-timeout") {
+		t.Error(got)
+	}
+	// If the child was stopped before it opened the pipe, this ends the reader.
+	if f, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+		_ = f.Close()
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
 	"longhaul/activities/refuse"
+	"longhaul/activities/shell"
 	"longhaul/api"
 	"longhaul/api/grpc"
 	apiservice "longhaul/api/service"
@@ -197,6 +198,13 @@ func local(addr string) bool {
 // work starts a worker, and what hands deliveries over.
 func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 	executors := map[string]activities.Executor{"echo": echo.Executor{}, refuse.Kind: refuse.Executor{}}
+	if cfg.Commands != "" {
+		commands, err := shell.Load(cfg.Commands)
+		if err != nil {
+			return err
+		}
+		executors[shell.Kind] = shell.Executor{Commands: commands, Log: s.log.Named("shell")}
+	}
 	maps.Copy(executors, s.build.Executors)
 	known := slices.Sorted(maps.Keys(executors))
 	if err := s.books.Require(func(p *planner.Playbooks) error { return p.CheckExecutors(known...) }); err != nil {
