@@ -104,8 +104,9 @@ type Delivered struct {
 // A pusher makes deliveries.
 type pusher struct {
 	Push
-	log   *zap.Logger
-	hosts *hosts
+	log     *zap.Logger
+	hosts   *hosts
+	outages outages
 }
 
 func newPusher(p *Push, log *zap.Logger) *pusher {
@@ -116,7 +117,7 @@ func newPusher(p *Push, log *zap.Logger) *pusher {
 	if most == 0 {
 		most = perHost
 	}
-	return &pusher{*p, log, &hosts{most: most, used: map[string]int{}}}
+	return &pusher{Push: *p, log: log, hosts: &hosts{most: most, used: map[string]int{}}, outages: outages{open: map[string]bool{}}}
 }
 
 func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, error) {
@@ -148,7 +149,7 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 		out.Wait = wait
 	}
 	if err == nil {
-		p.tell(d, out)
+		p.tell(next, tried, out)
 	}
 	return out, err
 }
@@ -158,6 +159,7 @@ type due struct {
 	opt.Delivery
 	config  opt.PushConfig // of a notice only the names
 	url     string         // attempts to the same host share its places
+	host    string         // for logs
 	attempt func(context.Context) Tried
 }
 
@@ -167,19 +169,7 @@ func (p *pusher) next(ctx context.Context, r DeliverRequest) (next due, ok bool,
 		return p.nextNotice(ctx, r, channel)
 	}
 	c, d, ok, err := p.Journal.NextDelivery(ctx, r.TaskID, r.ConfigID)
-	return due{d, c, c.URL, func(ctx context.Context) Tried { return p.attempt(ctx, c, d) }}, ok, err
-}
-
-// tell logs what a receiver misses from now on: a delivery that is dead, and a
-// config that it has removed.
-func (p *pusher) tell(d opt.Delivery, out Delivered) {
-	fields := []zap.Field{zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.Int64("event", d.N), zap.String("outcome", out.Outcome)}
-	switch {
-	case out.Status == opt.DeliveryDead:
-		p.log.Warn("A delivery is dead", fields...)
-	case out.Status == opt.DeliveryAbandoned && out.Outcome == strconv.Itoa(http.StatusGone):
-		p.log.Info("A receiver has removed its push config", fields...)
-	}
+	return due{d, c, c.URL, host(c.URL), func(ctx context.Context) Tried { return p.attempt(ctx, c, d) }}, ok, err
 }
 
 // attempt sends one request.
@@ -205,7 +195,7 @@ func Send(to Sender, r *http.Request) (Tried, error) {
 	defer cancel()
 	answer, err := to.Do(ctx, r)
 	if err != nil {
-		return Tried{Class: egress.Class(err), Final: egress.Final(err)}, err
+		return Tried{Class: egress.Class(err), Final: egress.Final(err), Rule: egress.Rule(err), Private: egress.Private(err)}, err
 	}
 	stop := time.AfterFunc(drainFor, cancel)
 	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection can be used again
@@ -263,7 +253,16 @@ type Tried struct {
 	Class      string // of the error; "" for none
 	Final      bool   // a repeat would fail in the same way
 	RetryAfter time.Duration
+	Rule       string // that denied the address, for logs; "" for none
+	Private    bool   // --allow-private-egress would allow the address
 }
+
+// failed reports whether the delivery was not accepted.
+func (t Tried) failed() bool { return t.Class != "" || t.Status != 0 && t.Status/100 != 2 }
+
+// gone reports whether the receiver has removed the config of d. A channel is not
+// removed by its receiver.
+func (t Tried) gone(d opt.Delivery) bool { return t.Status == http.StatusGone && d.Notice == "" }
 
 func (t Tried) outcome() string {
 	switch {
@@ -280,9 +279,9 @@ func (t Tried) outcome() string {
 // those that mean "later" end a delivery: a repeat would get the same answer.
 func (t Tried) verdict(r DeliverRequest, d opt.Delivery) (opt.DeliveryStatus, int64) {
 	switch {
-	case t.Status/100 == 2, t.Status == 0 && t.Class == "":
+	case !t.failed():
 		return opt.DeliveryDone, 0
-	case t.Status == http.StatusGone && d.Notice == "": // a channel is not removed
+	case t.gone(d):
 		return opt.DeliveryAbandoned, 0
 	case t.Final:
 		return opt.DeliveryDead, 0

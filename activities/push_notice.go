@@ -10,6 +10,9 @@ import (
 type Notifier interface {
 	// Notify makes one attempt to send a notice.
 	Notify(ctx context.Context, n NoticeAttempt) Tried
+	// Host returns the host that the notices to a channel go to, for logs; "" for a
+	// channel that is not known.
+	Host(channel string) string
 }
 
 // A NoticeAttempt is one attempt to send a notice to a channel.
@@ -33,5 +36,9 @@ func (p *pusher) nextNotice(ctx context.Context, r DeliverRequest, channel strin
 		}
 		return p.To.Notify(ctx, NoticeAttempt{Notice: n, Channel: channel, ID: deliveryID(d), N: d.Tries + 1})
 	}
-	return due{d, opt.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}, "notice://" + channel, send}, ok, err
+	next = due{d, opt.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}, "notice://" + channel, "", send}
+	if p.To != nil {
+		next.host = p.To.Host(channel)
+	}
+	return next, ok, err
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/activities"
 	"longhaul/internal/egress"
@@ -22,6 +25,8 @@ func (c *channels) Notify(_ context.Context, n activities.NoticeAttempt) activit
 	c.got = fmt.Sprint(n.Kind, " ", n.Tenant, " ", n.Channel, " ", n.ID, " ", n.N)
 	return c.result
 }
+
+func (*channels) Host(channel string) string { return channel + ".example.com" }
 
 // told returns a journal with a notice that is due for the channel mail.
 func told() *pushJournal {
@@ -72,5 +77,37 @@ func TestActivities_Deliver_withoutChannels(t *testing.T) {
 	out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"})
 	if err != nil || out.Status != opt.DeliveryDue || out.Outcome != activities.NoChannel {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// The log has the beginning and the end of an outage of a channel, whatever tasks the
+// notices are about, and a delivery that is dead with what would allow its address.
+func TestActivities_Deliver_outage(t *testing.T) {
+	down, up := activities.Tried{Class: egress.ClassRefused}, activities.Tried{Status: 200}
+	denied := activities.Tried{Class: egress.ClassDenied, Final: true, Rule: `scheme: scheme "http"`, Private: true}
+	core, logs := observer.New(zapcore.InfoLevel)
+	j, to := &pushJournal{}, &channels{}
+	a := activities.New(activities.Config{Log: zap.New(core), Push: &activities.Push{Journal: j, To: to, Notice: notice}})
+	for i, result := range []activities.Tried{up, down, down, up, up, down, denied, down, up} {
+		to.result, j.due = result, told().due
+		j.due[0].TaskID = fmt.Sprint("task-", i)
+		if _, err := a.Deliver(t.Context(), activities.DeliverRequest{ConfigID: "notice:mail"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, e := range logs.All() {
+		f := e.ContextMap()
+		got = append(got, fmt.Sprint(e.Level, ": ", e.Message, ": ", f["taskId"], " ", f["configId"], " ", f["host"], " ", f["outcome"], " ", f["rule"], " ", f["allowedBy"]))
+	}
+	want := []string{
+		"warn: Deliveries fail, and are attempted again: task-1 notice:mail mail.example.com refused <nil> <nil>",
+		"info: Deliveries work again: task-3 notice:mail mail.example.com 200 <nil> <nil>",
+		"warn: Deliveries fail, and are attempted again: task-5 notice:mail mail.example.com refused <nil> <nil>",
+		`warn: A delivery is dead: task-6 notice:mail mail.example.com address denied scheme: scheme "http" --allow-private-egress`,
+		"info: Deliveries work again: task-8 notice:mail mail.example.com 200 <nil> <nil>",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("log mismatch (-want +got):\n%s", diff)
 	}
 }

@@ -240,12 +240,13 @@ func TestActivities_Deliver_logs(t *testing.T) {
 		}
 		for _, e := range logs.All() {
 			f := e.ContextMap()
-			got = append(got, fmt.Sprintf("%s: %s %v %v %v %v, %d fields", e.Level, e.Message, f["taskId"], f["configId"], f["event"], f["outcome"], len(f)))
+			got = append(got, fmt.Sprintf("%s: %s: %v %v %v %v %v, %d fields", e.Level, e.Message, f["taskId"], f["configId"], f["event"], f["outcome"], f["host"], len(f)))
 		}
 	}
 	want := []string{
-		"warn: A delivery is dead task my config 7 404, 4 fields",
-		"info: A receiver has removed its push config task my config 7 410, 4 fields",
+		"warn: Deliveries fail, and are attempted again: task my config 7 500 example.com, 5 fields",
+		"warn: A delivery is dead: task my config 7 404 example.com, 5 fields",
+		"info: A receiver has removed its push config: task my config 7 410 example.com, 5 fields",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("log mismatch (-want +got):\n%s", diff)

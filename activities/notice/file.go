@@ -22,14 +22,15 @@ import (
 )
 
 // Load reads a file with channels. env returns the value of a variable that the file
-// names. The error lists everything that is wrong, by line, and has no value of a
-// variable.
-func Load(path string, env func(name string) (string, bool)) ([]Channel, error) {
+// names, and allowed refuses the URL of a webhook that can never be reached; nil allows
+// all. The error lists everything that is wrong, by line, and has no value of a
+// variable, except what allowed says.
+func Load(path string, env func(name string) (string, bool), allowed func(rawURL string) error) ([]Channel, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the channels for notices: %w", err)
 	}
-	f := &file{path: path, env: env}
+	f := &file{path: path, env: env, allowed: allowed}
 	f.read(data)
 	return f.channels, errors.Join(f.wrong...)
 }
@@ -42,6 +43,7 @@ const maxFile = 1 << 20
 type file struct {
 	path     string
 	env      func(string) (string, bool)
+	allowed  func(string) error // nil allows all
 	channels []Channel
 	wrong    []error
 }
@@ -237,6 +239,10 @@ func (r *channelReader) webhook() webhook {
 	w := webhook{url: r.expand("url", r.URL), headers: map[string]string{}, media: r.ContentType}
 	if u, err := url.Parse(w.url); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		r.fail("url", "must be the URL of a webhook, such as https://hooks.example.com/x") // the value may be a secret
+	} else if r.allowed != nil {
+		if err := r.allowed(w.url); err != nil {
+			r.fail("url", "%v", err)
+		}
 	}
 	for name, value := range r.Headers {
 		w.headers[name] = r.expand("headers", value)
@@ -288,7 +294,7 @@ func (r *channelReader) server(m *mailbox) {
 	if m.port, _ = strconv.Atoi(port); err != nil || host == "" || m.port <= 0 || m.port > 65535 {
 		r.fail("server", "must be host:port, such as smtp.example.com:587")
 	}
-	m.host = host
+	m.server = host
 	switch m.encryption {
 	case startTLS, fullTLS:
 	case plain:

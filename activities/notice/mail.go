@@ -22,7 +22,7 @@ import (
 
 // A mailbox gets notices as messages over SMTP: one message to all recipients.
 type mailbox struct {
-	host           string
+	server         string // its host
 	port           int
 	encryption     encryption
 	user, password string
@@ -67,6 +67,8 @@ Answer here, once. The link answers in your name: do not pass it on.
 To answer: longhaul get {{.TaskID}}
 {{end}}`
 )
+
+func (m mailbox) host() string { return m.server }
 
 func (m mailbox) check(d Data) error {
 	_, err := m.message(d, 1)
@@ -126,9 +128,9 @@ func (m mailbox) send(ctx context.Context, c *Channels, n activities.NoticeAttem
 	}
 	ctx, cancel := context.WithTimeout(ctx, mailFor)
 	defer cancel()
-	s := &session{ctx: ctx, tls: &tls.Config{ServerName: m.host, MinVersion: tls.VersionTLS12, RootCAs: c.cfg.Roots}, full: m.encryption == fullTLS}
+	s := &session{ctx: ctx, tls: &tls.Config{ServerName: m.server, MinVersion: tls.VersionTLS12, RootCAs: c.cfg.Roots}, full: m.encryption == fullTLS}
 	defer s.close()
-	client, err := mail.NewClient(m.host, m.options(s)...)
+	client, err := mail.NewClient(m.server, m.options(s)...)
 	if err != nil {
 		c.failed(n, "internal", err)
 		return activities.Tried{Class: "internal"}

@@ -68,6 +68,8 @@ type Channel struct {
 type target interface {
 	// check tries the templates with a notice.
 	check(d Data) error
+	// host returns the host that they are sent to.
+	host() string
 	send(ctx context.Context, c *Channels, n activities.NoticeAttempt, d Data) activities.Tried
 }
 
@@ -91,6 +93,15 @@ func (c *Channels) Notify(ctx context.Context, n activities.NoticeAttempt) activ
 		}
 	}
 	return to.to.send(ctx, c, n, d)
+}
+
+// Host implements [activities.Notifier].
+func (c *Channels) Host(channel string) string {
+	to, ok := c.byName[channel]
+	if !ok {
+		return ""
+	}
+	return to.to.host()
 }
 
 // link returns the answer link for a notice: none without a principal who answers,

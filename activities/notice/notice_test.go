@@ -56,7 +56,7 @@ func load(t *testing.T, text string, env ...string) ([]notice.Channel, error) {
 			}
 		}
 		return "", false
-	})
+	}, nil)
 	if err != nil {
 		err = fmt.Errorf("%s", strings.ReplaceAll(err.Error(), filepath.Dir(path)+"/", ""))
 	}
@@ -226,7 +226,7 @@ func TestChannels_Notify_outcomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = open(t, notice.Config{Sender: strict}, hook, "HOOK="+server.URL, "TOKEN=s")
-	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Class: egress.ClassDenied, Final: true}) {
+	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Class: egress.ClassDenied, Final: true, Rule: `scheme: scheme "http"`, Private: true}) {
 		t.Errorf("an address that is not public: %+v", got)
 	}
 }

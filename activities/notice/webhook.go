@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"text/template"
@@ -34,6 +35,14 @@ func (w webhook) content(d Data) ([]byte, error) {
 		err = errors.New("template: its output is not JSON: write {{json .Headline}} for a text")
 	}
 	return []byte(text), err
+}
+
+func (w webhook) host() string {
+	u, err := url.Parse(w.url)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 func (w webhook) check(d Data) error {

@@ -76,12 +76,29 @@ type notices struct {
 }
 
 // newNotices reads the file with the channels and the keys of answer links.
-func newNotices(cfg noticeSettings, links linkSettings) (n notices, err error) {
+func newNotices(cfg noticeSettings, links linkSettings, reach egressSettings) (n notices, err error) {
 	n.linksFor = links.AnswerLinkTTL
-	if n.links, err = links.links(); err == nil && cfg.Notices != "" {
-		n.channels, err = notice.Load(cfg.Notices, os.LookupEnv)
+	if n.links, err = links.links(); err != nil || cfg.Notices == "" {
+		return n, err
 	}
+	to, err := reach.client()
+	if err != nil {
+		return n, err
+	}
+	defer to.Close()
+	n.channels, err = notice.Load(cfg.Notices, os.LookupEnv, func(rawURL string) error { return webhookAllowed(to.CheckURL(rawURL)) })
 	return n, err
+}
+
+// webhookAllowed returns why a webhook of the operator cannot be reached, and what to do.
+func webhookAllowed(denied error) error {
+	switch {
+	case denied == nil:
+		return nil
+	case egress.Private(denied):
+		return fmt.Errorf("must be an https URL of a public host (%s); for development, %s also allows http, this machine and private networks", egress.Rule(denied), egress.AllowPrivate)
+	}
+	return fmt.Errorf("must be an https URL of a public host, without a user or a fragment, that --egress-deny does not name (%s)", egress.Rule(denied))
 }
 
 // forJournal returns the channels for which the journal makes notices.

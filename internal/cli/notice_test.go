@@ -24,10 +24,19 @@ func TestRun_noticeMistakes(t *testing.T) {
 	if err := os.WriteFile(file, []byte("channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  template: '{{.Nothing}}'\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	private := filepath.Join(t.TempDir(), "private.yaml")
+	text := "channels:\n- name: a\n  kind: webhook\n  url: http://127.0.0.1:9/canary\n- name: b\n  kind: webhook\n  url: https://10.0.0.5/canary\n- name: c\n  kind: webhook\n  url: https://denied.example.com/canary\n"
+	if err := os.WriteFile(private, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const public = ": url: must be an https URL of a public host"
 	for _, tc := range []struct {
 		args []string
 		want string
 	}{
+		{[]string{"worker", "--notices", private}, private + ":4" + public + ` (scheme: scheme "http"); for development, --allow-private-egress also allows http, this machine and private networks`},
+		{[]string{"worker", "--notices", private}, private + ":7" + public + ` (address: address 10.0.0.5); for development, --allow-private-egress also`},
+		{[]string{"worker", "--notices", private, "--allow-private-egress", "--egress-deny", "denied.example.com"}, "longhaul: " + private + ":10" + public + `, without a user or a fragment, that --egress-deny does not name (host: host denied.example.com)`},
 		{[]string{"worker", "--notices", file}, file + ":5: template: "},
 		{[]string{"worker", "--notices", file + "x"}, "read the channels for notices: open " + file + "x"},
 		{[]string{"worker", "--answer-keys", key}, "--answer-keys needs --public-url"},
@@ -38,7 +47,7 @@ func TestRun_noticeMistakes(t *testing.T) {
 	} {
 		var stderr strings.Builder
 		args := append(tc.args, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1")
-		if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 || !strings.Contains(stderr.String(), tc.want) || strings.Contains(stderr.String(), key) {
+		if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 || !strings.Contains(stderr.String(), tc.want) || strings.Contains(stderr.String(), key) || strings.Contains(stderr.String(), "canary") {
 			t.Errorf("%v: exit code %d, standard error:\n%s", tc.args, code, stderr.String())
 		}
 	}
@@ -66,7 +75,7 @@ func TestAnswerLinks(t *testing.T) {
 
 // Without keys there is no page.
 func TestNotices_withoutKeys(t *testing.T) {
-	n, err := newNotices(noticeSettings{}, linkSettings{PublicURL: "https://agent.example.com"})
+	n, err := newNotices(noticeSettings{}, linkSettings{PublicURL: "https://agent.example.com"}, egressSettings{})
 	if err != nil || n.page(nil, nil) != nil || n.forJournal() != nil {
 		t.Errorf("%+v, %v", n, err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"go.uber.org/zap"
 
@@ -20,6 +21,15 @@ type egressSettings struct {
 	EgressDeny         []string `help:"Hosts, addresses and prefixes that are never reached, beside all that are not public; *.example.com means everything below." env:"LONGHAUL_EGRESS_DENY" placeholder:"HOST"`
 	PushSigning        bool     `help:"Sign deliveries to webhooks; the public keys are at /.well-known/jwks.json. Set it for the API and the workers." env:"LONGHAUL_PUSH_SIGNING"`
 	AllowPrivateEgress bool     `help:"For development: webhooks may be http, on this machine and in private networks." env:"LONGHAUL_ALLOW_PRIVATE_EGRESS"`
+}
+
+// client returns a client for the URLs that s allows.
+func (s egressSettings) client() (*egress.Client, error) {
+	c, err := egress.New(egress.Config{AllowPrivate: s.AllowPrivateEgress, Deny: s.EgressDeny})
+	if err != nil {
+		return nil, fmt.Errorf("--egress-%w", err)
+	}
+	return c, nil
 }
 
 // pushSettings say which states of tasks are delivered to clients.

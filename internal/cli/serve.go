@@ -44,7 +44,7 @@ func (c *apiCommand) Run(p *program) error {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
-		if err := s.notify(noticeSettings{}, c.linkSettings); err != nil {
+		if err := s.notify(noticeSettings{}, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
 		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal); err != nil {
@@ -85,7 +85,7 @@ func (c *workerCommand) Run(p *program) error {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
-		if err := s.notify(c.noticeSettings, c.linkSettings); err != nil {
+		if err := s.notify(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
 		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal); err != nil {
@@ -135,7 +135,7 @@ func (c *devCommand) Run(p *program) error {
 		return err
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
-		if err := s.notify(c.noticeSettings, c.linkSettings); err != nil {
+		if err := s.notify(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
 		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace()))

@@ -161,8 +161,8 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 }
 
 // notify reads the channels for notices. It goes before open.
-func (s *service) notify(cfg noticeSettings, links linkSettings) (err error) {
-	s.notices, err = newNotices(cfg, links)
+func (s *service) notify(cfg noticeSettings, links linkSettings, reach egressSettings) (err error) {
+	s.notices, err = newNotices(cfg, links, reach)
 	if err == nil && s.notices.links != nil && !secureIssuer(links.PublicURL) {
 		s.log.Warn("Answer links cross the network unencrypted: they are credentials. Set --public-url to an https URL", zap.String("publicUrl", links.PublicURL))
 	}
@@ -171,9 +171,8 @@ func (s *service) notify(cfg noticeSettings, links linkSettings) (err error) {
 
 // outbound makes the client for URLs of others, and what signs deliveries.
 func (s *service) outbound(cfg egressSettings) (err error) {
-	s.egress, err = egress.New(egress.Config{AllowPrivate: cfg.AllowPrivateEgress, Deny: cfg.EgressDeny})
-	if err != nil {
-		return fmt.Errorf("--egress-%w", err)
+	if s.egress, err = cfg.client(); err != nil {
+		return err
 	}
 	if s.strict, err = egress.New(egress.Config{Deny: cfg.EgressDeny}); err != nil {
 		return fmt.Errorf("--egress-%w", err)

@@ -63,3 +63,12 @@ func Rule(err error) string {
 	}
 	return denied.Rule + ": " + denied.Detail
 }
+
+// AllowPrivate is the flag that sets [Config].AllowPrivate, for messages.
+const AllowPrivate = "--allow-private-egress"
+
+// Private reports whether a request was denied only because AllowPrivate is not set.
+func Private(err error) bool {
+	var denied *Denied
+	return errors.As(err, &denied) && denied.Private
+}

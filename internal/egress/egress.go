@@ -41,6 +41,7 @@ const (
 type Client struct {
 	cfg       Config
 	rules     rules
+	relaxed   rules // that hold with AllowPrivate
 	transport *http.Transport
 }
 
@@ -62,7 +63,11 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("deny: %w", err)
 	}
-	c := &Client{cfg: cfg, rules: rules}
+	relaxed, err := newRules(true, cfg.Deny)
+	if err != nil {
+		return nil, fmt.Errorf("deny: %w", err)
+	}
+	c := &Client{cfg: cfg, rules: rules, relaxed: relaxed}
 	c.transport = &http.Transport{
 		Proxy:                  nil, // a proxy would resolve the name again
 		DialContext:            c.dial,
@@ -86,19 +91,40 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // are not. A name that cannot be resolved now is allowed: each request checks
 // the addresses again.
 func (c *Client) Check(ctx context.Context, rawURL string) error {
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return &Denied{Rule: RuleForm, Detail: "not a URL"} // the error of Parse holds the URL
-	}
-	t, denied := c.checkURL(u)
+	t, denied := c.checkText(rawURL)
 	if denied != nil {
 		return denied
 	}
-	_, err = c.addresses(ctx, t)
-	if errors.As(err, &denied) {
+	if _, err := c.addresses(ctx, t); errors.As(err, &denied) {
 		return denied
 	}
 	return nil
+}
+
+// CheckURL is Check without a look at the addresses of a name: a URL that it refuses can
+// never be reached.
+func (c *Client) CheckURL(rawURL string) error {
+	if _, denied := c.checkText(rawURL); denied != nil {
+		return denied
+	}
+	return nil
+}
+
+func (c *Client) checkText(rawURL string) (target, *Denied) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return target{}, &Denied{Rule: RuleForm, Detail: "not a URL"} // the error of Parse holds the URL
+	}
+	return c.checkURL(u)
+}
+
+func (c *Client) checkURL(u *url.URL) (target, *Denied) {
+	t, denied := c.rules.checkURL(u)
+	if denied != nil {
+		_, still := c.relaxed.checkURL(u)
+		denied.Private = still == nil
+	}
+	return t, denied
 }
 
 // Do sends one request. Every answer is a result, a redirect too. Reading more of
@@ -135,6 +161,7 @@ func (c *Client) addresses(ctx context.Context, t target) ([]netip.Addr, error) 
 	for _, addr := range found {
 		if denied := c.rules.checkAddr(addr); denied != nil {
 			denied.Detail, denied.Now = denied.Detail+" of host "+t.name, true
+			denied.Private = c.relaxed.checkAddr(addr) == nil
 			return nil, denied
 		}
 	}

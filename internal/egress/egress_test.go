@@ -481,3 +481,34 @@ type rebinding struct {
 func (r *rebinding) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
 	return []netip.Addr{netip.MustParseAddr(r.answers[int(r.next.Add(1)-1)%len(r.answers)])}, nil
 }
+
+// CheckURL does not look up names; Private says which refusals AllowPrivate would undo.
+func TestClient_CheckURL(t *testing.T) {
+	c, err := egress.New(egress.Config{Deny: []string{"denied.example.com", "10.1.0.0/16"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, tt := range []struct {
+		url, rule string
+		private   bool
+	}{
+		{"https://public.example.com/", "", false},
+		{"https://loopback.invalid/", "", false},
+		{"http://public.example.com/", `scheme: scheme "http"`, true},
+		{"http://127.0.0.1:8000/", `scheme: scheme "http"`, true},
+		{"https://localhost/", "host: host localhost", true},
+		{"https://10.0.0.5/", "address: address 10.0.0.5", true},
+		{"https://10.1.0.5/", "address: address 10.1.0.5", false},
+		{"http://169.254.169.254/", `scheme: scheme "http"`, false},
+		{"http://denied.example.com/", `scheme: scheme "http"`, false},
+		{"ftp://public.example.com/", `scheme: scheme "ftp"`, false},
+		{"https://user@10.0.0.5/", `user: host "10.0.0.5"`, false},
+		{"https://%zz/", "form: not a URL", false},
+	} {
+		err := c.CheckURL(tt.url)
+		if got := egress.Rule(err); got != tt.rule || egress.Private(err) != tt.private || (err == nil) != (tt.rule == "") {
+			t.Errorf("%s: rule %q, private %t, want %q, %t", tt.url, got, egress.Private(err), tt.rule, tt.private)
+		}
+	}
+}

@@ -17,6 +17,8 @@ type Denied struct {
 	Rule   string // such as "scheme", "host" or "address"
 	Detail string
 	Now    bool // a name has a denied address now: it may get another one
+
+	Private bool // it would be allowed with [Config].AllowPrivate
 }
 
 // Error implements error.
@@ -80,9 +82,9 @@ func newTarget(host string) (target, *Denied) {
 }
 
 // checkURL applies the rules of form, scheme and host to a URL.
-func (c *Client) checkURL(u *url.URL) (target, *Denied) {
+func (r rules) checkURL(u *url.URL) (target, *Denied) {
 	switch {
-	case u.Scheme != "https" && (u.Scheme != "http" || !c.cfg.AllowPrivate):
+	case u.Scheme != "https" && (u.Scheme != "http" || !r.allowPrivate):
 		return target{}, &Denied{Rule: RuleScheme, Detail: "scheme " + strconv.Quote(u.Scheme)}
 	case u.User != nil:
 		return target{}, &Denied{Rule: RuleUser, Detail: "host " + strconv.Quote(u.Hostname())}
@@ -98,7 +100,7 @@ func (c *Client) checkURL(u *url.URL) (target, *Denied) {
 	if err != nil {
 		return target{}, err
 	}
-	return t, c.rules.check(t)
+	return t, r.check(t)
 }
 
 func checkPort(u *url.URL) *Denied {
