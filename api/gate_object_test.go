@@ -85,6 +85,9 @@ func TestGate_editAccept(t *testing.T) {
 
 func TestGate_refusesIncompleteDecisions(t *testing.T) {
 	for name, tc := range map[string]struct{ parts, says string }{
+		"edit to null":            {`{"data":{"action":"edit-accept","editedArtifactData":null}}`, "editedArtifactData: is required"},
+		"edit to an empty text":   {`{"data":{"action":"edit-accept","editedArtifactData":""}}`, "editedArtifactData: is required"},
+		"edit to white space":     {`{"data":{"action":"edit-accept","editedArtifactData":" \n"}}`, "editedArtifactData: is required"},
 		"edit without data":       {`{"data":{"action":"edit-accept"}}`, "editedArtifactData: is required"},
 		"refine without feedback": {`{"data":{"action":"refine"}}`, "refineFeedback: is required"},
 		"an unknown scope":        {`{"data":{"action":"refine","refineFeedback":{"scope":"half","text":"x"}}}`, "whole, section, items"},

@@ -74,12 +74,18 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 		return nil, nil, invalid(d.Field+"question", "is required")
 	case d.Action == opt.Refine && d.Refine == nil && d.Feedback == "":
 		return nil, nil, invalid(d.Field+"refineFeedback", "is required: it says what is to be better")
-	case d.Action == opt.EditAccept && d.Edited == nil:
+	case d.Action == opt.EditAccept && blank(d.Edited):
 		return nil, nil, invalid(d.Field+"editedArtifactData", "is required: it takes the place of what was shown")
 	case d.Action == opt.EditAccept:
 		reply.Edited = []a2a.Part{opt.EditedPart(d.Edited)}
 	}
 	return gate, reply, nil
+}
+
+// blank reports whether JSON is missing, null or a text without visible characters.
+func blank(raw json.RawMessage) bool {
+	var text *string
+	return len(raw) == 0 || json.Unmarshal(raw, &text) == nil && (text == nil || strings.TrimSpace(*text) == "")
 }
 
 func at(open []*opt.Gate, taskID string) []*opt.Gate {

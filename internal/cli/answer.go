@@ -21,9 +21,9 @@ import (
 type answerCommand struct {
 	remoteSettings
 	Task string            `arg:"" help:"Id of the waiting task or of its gate."`
-	Text []string          `arg:"" optional:"" help:"A decision (accept, reject, refine, edit or ask) and its text, or the answer to the only question."`
+	Text []string          `arg:"" optional:"" help:"A decision and its text (accept, reject, refine, ask, or edit-accept, which accepts with another object; edit for short), or the answer to the only question."`
 	Set  map[string]string `help:"The answer to one of several questions; may be repeated. An answer that must be no text is JSON: words=200." placeholder:"ID=ANSWER" mapsep:"none"`
-	File string            `help:"File with what replaces the object of the decision edit: JSON, or else a text." placeholder:"PATH" type:"existingfile"`
+	File string            `help:"File with what replaces the object of the decision edit-accept; - for standard input. Where the object is a text so is this, else it may be JSON." placeholder:"PATH" type:"existingfile"`
 	Say  bool              `help:"The text is an answer, even if it begins with the word of a decision."`
 	Gate string            `help:"Id of the gate, if several are open." placeholder:"ID"`
 	Seen string            `help:"Digest of the object that you have seen. A decision about another object is refused. Default: that of the object now." placeholder:"DIGEST"`
@@ -100,7 +100,7 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 			return a2a.Message{}, err
 		}
 	case len(c.Set) > 0:
-		g, err := gateAt(ctx, agent, taskID, reply.GateID)
+		g, _, err := gateAt(ctx, agent, taskID, reply.GateID)
 		if err == nil {
 			reply.Answers, err = c.answers(g)
 		}
@@ -122,7 +122,7 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 		}
 		reply.Answers = []opt.Answer{a}
 	default:
-		return a2a.Message{}, errors.New("say what to answer: accept, reject, refine, edit, ask, a text, or --set ID=ANSWER")
+		return a2a.Message{}, errors.New("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
 	}
 	return reply.Message(taskID), nil
 }
@@ -169,76 +169,110 @@ func (c *answerCommand) decide(r *client.Reply) (ok bool, err error) {
 		r.Action, r.Refine = opt.Refine, &client.Refinement{Scope: "whole", Text: rest}
 	case "ask":
 		r.Action, r.Question = opt.Ask, rest
-	case "edit":
+	case "edit", "edit-accept":
 		r.Action = opt.EditAccept
-		r.Edited, err = c.edited(rest)
 	default:
 		return false, nil
 	}
-	if rest == "" && (word == "refine" || word == "ask") {
+	switch {
+	case rest == "" && (word == "refine" || word == "ask"):
 		err = fmt.Errorf("say what to %s, such as: longhaul answer %s %s \"…\"", word, c.Task, word)
-	}
-	if c.File != "" && word != "edit" {
-		err = errors.New("--file is only for the decision edit")
+	case c.File != "" && r.Action != opt.EditAccept:
+		err = errors.New("--file is only for the decision edit-accept")
+	case r.Action == opt.EditAccept && rest != "" && c.File != "":
+		err = errors.New("give the edited object as a text or with --file, not both")
+	case r.Action == opt.EditAccept && rest == "" && c.File == "":
+		err = errors.New("say what replaces the object: a text, or --file PATH")
 	}
 	return true, err
 }
 
-// about puts the digest of the object into r, so that it decides about no other object.
+// about puts the digest of the object into r, so that it decides about no other
+// object, and what replaces the object if r edits it.
 func (c *answerCommand) about(ctx context.Context, agent *client.Client, taskID string, r *client.Reply) error {
-	if c.Seen != "" || r.Action == opt.Ask {
-		r.Digest = c.Seen
+	r.Digest = c.Seen
+	if r.Action == opt.Ask || c.Seen != "" && r.Action != opt.EditAccept {
 		return nil
 	}
-	g, err := gateAt(ctx, agent, taskID, r.GateID)
-	if g != nil {
+	var text string
+	if r.Action == opt.EditAccept {
+		var err error
+		if text, err = c.edited(); err != nil {
+			return err
+		}
+	}
+	g, object, err := gateAt(ctx, agent, taskID, r.GateID)
+	if err == nil && r.Action == opt.EditAccept {
+		r.Edited, err = replacement(object, text)
+	}
+	if g != nil && c.Seen == "" {
 		r.Digest = g.ObjectDigest
 	}
 	return err
 }
 
-// edited returns what replaces the object of a gate: JSON as it is, another text as
-// a JSON string.
-func (c *answerCommand) edited(text string) (json.RawMessage, error) {
-	switch {
-	case text != "" && c.File != "":
-		return nil, errors.New("give the edited object as a text or with --file, not both")
-	case c.File != "":
-		raw, err := os.ReadFile(c.File)
+// edited returns what replaces the object of a gate, as it was given.
+func (c *answerCommand) edited() (string, error) {
+	text, from := strings.Join(c.Text[1:], " "), "the text"
+	if c.File != "" {
+		in := io.Reader(os.Stdin)
+		if from = "standard input"; c.File != "-" {
+			f, err := os.Open(c.File)
+			if err != nil {
+				return "", fmt.Errorf("read the edited object: %w", err)
+			}
+			defer f.Close()
+			in, from = f, c.File
+		}
+		raw, err := io.ReadAll(in)
 		if err != nil {
-			return nil, fmt.Errorf("read the edited object: %w", err)
+			return "", fmt.Errorf("read the edited object: %w", err)
 		}
 		text = string(raw)
-	case text == "":
-		return nil, errors.New("say what replaces the object: a text, or --file PATH")
 	}
-	if json.Valid([]byte(text)) {
+	if trimmed := strings.TrimSpace(text); trimmed == "" || trimmed == "null" || trimmed == `""` {
+		return "", fmt.Errorf("%s is empty: say what replaces the object, or send it back with refine", from)
+	}
+	return text, nil
+}
+
+// replacement returns a text as what replaces an object: a JSON string in place of
+// texts, JSON in place of data, and for other objects JSON if the text is that.
+func replacement(object []a2a.Part, text string) (json.RawMessage, error) {
+	texts, data := len(object) > 0, len(object) > 0
+	for _, p := range object {
+		texts, data = texts && p.Text != nil, data && p.Data != nil
+	}
+	switch valid := json.Valid([]byte(text)); {
+	case data && !valid:
+		return nil, errors.New("the object is data, and what replaces it is not JSON. A text is JSON in quotation marks")
+	case valid && !texts:
 		return json.RawMessage(text), nil
 	}
 	return json.Marshal(text)
 }
 
-// gateAt returns the gate at which a task waits, nil if it is another one than gateID
-// names; gateID may be "".
-func gateAt(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, error) {
+// gateAt returns the gate at which a task waits and its object, nil if it is another one
+// than gateID names; gateID may be "".
+func gateAt(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, []a2a.Part, error) {
 	at := taskID // shows the gate
 	if of := ofGate(gateID); of != gateID {
 		at = of
 	}
 	t, err := agent.Get(ctx, at, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	g, ok := client.Gate(t.Metadata)
 	if !ok || gateID != "" && g.ID != gateID {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return g, nil
+	return g, objectOf(g, t.Status.Message), nil
 }
 
 // onlyQuestion returns the question at a gate of a task; gateID may be "".
 func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (q opt.Question, err error) {
-	g, err := gateAt(ctx, agent, taskID, gateID)
+	g, _, err := gateAt(ctx, agent, taskID, gateID)
 	switch {
 	case err != nil:
 		return q, err
@@ -350,7 +384,7 @@ func replyCommands(g *opt.Gate, state a2a.TaskState, flags, taskID string) strin
 			lines += answer + g.ID + " refine \"what to make better\"\n"
 		}
 		if g.Allows(opt.EditAccept) {
-			lines += answer + g.ID + " edit --file edited.json\n"
+			lines += answer + g.ID + " edit-accept --file " + editedName(g) + "\n"
 		}
 		if g.Allows(opt.Ask) {
 			lines += answer + g.ID + " ask \"a question about it\"\n"
@@ -367,4 +401,12 @@ func replyCommands(g *opt.Gate, state a2a.TaskState, flags, taskID string) strin
 		sets += fmt.Sprintf(" --set %s=\"your answer\"", q.ID)
 	}
 	return answer + g.ID + sets + "\n"
+}
+
+// editedName returns the name of a file for an object in place of that of g.
+func editedName(g *opt.Gate) string {
+	if strings.HasPrefix(g.ArtifactType, "text/") || len(g.ArtifactData) > 0 && g.ArtifactData[0] == '"' {
+		return "edited.txt"
+	}
+	return "edited.json"
 }

@@ -3,11 +3,15 @@ package cli
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"longhaul/opt"
 )
 
 func stepTask(state, metadata string) string {
@@ -24,6 +28,8 @@ const stepAnswered = "Task " + stepID + ": working\n\nTo see what follows:\n\n  
 func TestAnswer(t *testing.T) {
 	question := `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + gateID + `","taskId":"` + stepID + `","questions":[{"id":"q1","question":"Which?"}]}}`
 	approval := strings.Replace(approvalGate, `"title"`, `"objectDigest":"sha256:1","title"`, 1)
+	textObject := strings.Replace(approval, `"title"`, `"artifactType":"text/plain","artifactData":"{}","title"`, 1)
+	dataObject := strings.Replace(approval, `"title"`, `"artifactData":{"cups":1},"title"`, 1)
 	tests := []struct {
 		name  string
 		cmd   answerCommand
@@ -39,6 +45,9 @@ func TestAnswer(t *testing.T) {
 		{"refine", answerCommand{Task: stepID, Text: []string{"refine", "Shorter"}}, approval, `{"data":{"action":"refine","refineFeedback":{"scope":"whole","text":"Shorter"},"objectDigest":"sha256:1"}}`},
 		{"edit to JSON", answerCommand{Task: stepID, Text: []string{"edit", `{"cups": 2}`}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":{"cups":2},"objectDigest":"sha256:1"}}`},
 		{"edit to a text", answerCommand{Task: stepID, Text: []string{"edit", "Two cups"}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":"Two cups","objectDigest":"sha256:1"}}`},
+		{"edit-accept", answerCommand{Task: stepID, Text: []string{"edit-accept", `{"cups": 2}`}}, approval, `{"data":{"action":"edit-accept","editedArtifactData":{"cups":2},"objectDigest":"sha256:1"}}`},
+		{"edit a text to what is JSON", answerCommand{Task: stepID, Text: []string{"edit", `{"cups": 2}`}}, textObject, `{"data":{"action":"edit-accept","editedArtifactData":"{\"cups\": 2}","objectDigest":"sha256:1"}}`},
+		{"edit data", answerCommand{Task: stepID, Text: []string{"edit", `"cups"`}, Seen: "sha256:0"}, dataObject, `{"data":{"action":"edit-accept","editedArtifactData":"cups","objectDigest":"sha256:0"}}`},
 		{"accept what was seen before", answerCommand{Task: gateID, Text: []string{"accept"}, Seen: "sha256:0"}, "", `{"data":{"action":"accept","objectDigest":"sha256:0","interruptId":"GATE"}}`},
 		{"accept at a gate without an object", answerCommand{Task: gateID, Text: []string{"accept"}}, approvalGate, `{"data":{"action":"accept","interruptId":"GATE"}}`},
 		{"accept at another gate than is shown", answerCommand{Task: stepID + ":2", Text: []string{"accept"}}, approval, `{"data":{"action":"accept","interruptId":"` + stepID + `:2"}}`},
@@ -90,6 +99,10 @@ func TestAnswer_refused(t *testing.T) {
 	otherObject := func(w http.ResponseWriter) {
 		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"OBJECT_CHANGED"}]}}`)
 	}
+	empty := filepath.Join(t.TempDir(), "empty.txt")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	two := `"openwop":{"interrupt":{"kind":"clarification","interruptId":"` + gateID + `","taskId":"` + stepID + `","questions":[{"id":"q1","question":"a"},{"id":"q2","question":"b"}]}}`
 	tests := []struct {
 		name  string
@@ -101,6 +114,11 @@ func TestAnswer_refused(t *testing.T) {
 		{"a decision and answers", answerCommand{Task: stepID, Text: []string{"accept"}, Set: map[string]string{"a": "b"}}, nil, "one kind of answer"},
 		{"refine without a text", answerCommand{Task: stepID, Text: []string{"refine"}}, nil, "say what to refine"},
 		{"edit without an object", answerCommand{Task: stepID, Text: []string{"edit"}}, nil, "--file PATH"},
+		{"edit to white space", answerCommand{Task: stepID, Text: []string{"edit-accept", " "}}, nil, "the text is empty"},
+		{"edit to an empty text", answerCommand{Task: stepID, Text: []string{"edit", `""`}}, nil, "the text is empty"},
+		{"edit to an empty file", answerCommand{Task: stepID, Text: []string{"edit"}, File: empty}, nil, empty + " is empty"},
+		{"edit with two objects", answerCommand{Task: stepID, Text: []string{"edit", "x"}, File: empty}, nil, "not both"},
+		{"edit data to a text", answerCommand{Task: stepID, Text: []string{"edit", "{cups}"}}, waiting(strings.Replace(approvalGate, `"title"`, `"artifactData":{},"title"`, 1)), "the object is data"},
 		{"a file to accept", answerCommand{Task: stepID, Text: []string{"accept"}, File: "x"}, nil, "--file is only for"},
 		{"two other kinds", answerCommand{Task: stepID, Set: map[string]string{"a": "b"}, Text: []string{"x"}}, nil, "one kind of answer"},
 		{"text to an approval", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(approvalGate), "accept or reject"},
@@ -158,5 +176,49 @@ func TestAnswer_otherGate(t *testing.T) {
 	r := f.run(&answerCommand{remoteSettings: f.settings(), Task: rootID, Gate: otherGateID, Text: []string{"blue"}})
 	if r.err != nil || !strings.Contains(f.calls[0], otherStepID) || !strings.Contains(f.calls[1], `{"id":"q1","answer":"blue"}`) {
 		t.Errorf("%v: called %v", r.err, f.calls)
+	}
+}
+
+// A file in place of an object that is a text is a text, also if it happens to be JSON.
+// The name - is standard input.
+func TestAnswer_editFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "edited.json")
+	if err := os.WriteFile(name, []byte("[1]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ object, file, want string }{
+		{`"artifactData":"Tea"`, name, `"[1]\n"`},
+		{`"artifactData":[2]`, name, `[1]`},
+		{`"artifactData":[2]`, "-", `[1]`},
+	} {
+		if tt.file == "-" {
+			in, err := os.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := os.Stdin
+			os.Stdin = in
+			t.Cleanup(func() { os.Stdin = before; in.Close() })
+		}
+		gate := strings.Replace(approvalGate, `"title"`, tt.object+`,"title"`, 1)
+		f := newFakeAgent(t, sendResult(bareTask(stepID, gate)), sendResult(stepTask("WORKING", "")))
+		f.want(f.run(&answerCommand{remoteSettings: f.settings(), Task: gateID, Text: []string{"edit-accept"}, File: tt.file}), 0, stepAnswered)
+		if got := f.calls[len(f.calls)-1]; !strings.Contains(got, `"editedArtifactData":`+tt.want+`,`) {
+			t.Errorf("%s with %s: sent %s", tt.object, tt.file, got)
+		}
+	}
+}
+
+// The printed command names a file for the kind of object.
+func TestReplyCommands_edit(t *testing.T) {
+	for want, g := range map[string]*opt.Gate{
+		"edit-accept --file edited.txt":  {ArtifactData: []byte(`"Tea"`)},
+		"edit-accept --file edited.txt ": {ArtifactType: "text/markdown"},
+		"edit-accept --file edited.json": {ArtifactData: []byte(`{}`)},
+	} {
+		g.ID, g.Kind, g.Actions = gateID, opt.Approval, []opt.Action{opt.EditAccept}
+		if got := replyCommands(g, g.State().A2A(), "", stepID); !strings.Contains(got, gateID+" "+strings.TrimSpace(want)+"\n") {
+			t.Errorf("printed %q, want %q", got, want)
+		}
 	}
 }
