@@ -445,8 +445,9 @@ func TestReply_comments(t *testing.T) {
 func TestReply_schema(t *testing.T) {
 	for parts, problem := range map[string]string{
 		`{"text":"3"}`: "", `{"data":{"answers":[{"id":"n","answer":3}]}}`: "",
-		`{"text":"three"}`: "want integer",
-		`{"data":{"answers":[{"id":"n","answer":"three"}]}}`: "answers[0].answer: got string, want integer",
+		`{"text":"three"}`: `message.parts: the answer to n is not valid: got string, want integer`,
+		`{"text":"0"}`:     `message.parts: the answer to n is not valid: minimum: got 0, want 1`,
+		`{"data":{"answers":[{"id":"n","answer":"three"}]}}`: `answers[0].answer: the answer to n is not valid: got string, want integer`,
 		`{"data":{"answers":[{"id":"n","answer":0}]}}`:       "minimum",
 	} {
 		s := newService(t)

@@ -187,7 +187,7 @@ func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	}
 	raw, err := schema.FromText(gate.Questions[0].Schema, text)
 	if err != nil {
-		return invalid("message.parts", "the answer to "+gate.Questions[0].ID+": "+err.Error())
+		return misfit("message.parts", gate.Questions[0], err)
 	}
 	reply.Answers = []opt.Answer{{ID: gate.Questions[0].ID, Answer: raw}}
 	return nil
@@ -212,11 +212,16 @@ func byTexts(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 			}
 		}
 		if err != nil {
-			return invalid(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), err.Error())
+			return misfit(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), q, err)
 		}
 		reply.Answers = append(reply.Answers, opt.Answer{ID: q.ID, Answer: list})
 	}
 	return nil
+}
+
+// misfit is the fault of an answer that does not fit the schema of its question.
+func misfit(field string, q opt.Question, err error) error {
+	return invalid(field, fmt.Sprintf("the answer to %s is not valid: %v", q.ID, err))
 }
 
 // checkAnswer returns the first defect of an answer to a question.
@@ -245,7 +250,7 @@ func byAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 		given[a.ID] = true
 		q := gate.Questions[slices.IndexFunc(gate.Questions, func(q opt.Question) bool { return q.ID == a.ID })]
 		if err := checkAnswer(q, a.Answer); err != nil {
-			return invalid(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), err.Error())
+			return misfit(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), q, err)
 		}
 	}
 	if len(given) < len(gate.Questions) {

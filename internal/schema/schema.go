@@ -70,7 +70,8 @@ func (s *Schema) Check(value json.RawMessage) error {
 }
 
 // FromText returns a text as a value that is valid under the schema in raw: a string, or
-// the JSON in the text if only that is valid. Without a schema it is a string.
+// the JSON in the text if only that is valid. Without a schema it is a string. If neither
+// is valid, the error is about the string where the schema takes one, else about the JSON.
 func FromText(raw json.RawMessage, text string) (json.RawMessage, error) {
 	value, err := json.Marshal(text)
 	if err != nil || raw == nil {
@@ -86,6 +87,12 @@ func FromText(raw json.RawMessage, text string) (json.RawMessage, error) {
 	data := json.RawMessage(strings.TrimSpace(text))
 	if !json.Valid(data) {
 		return nil, err
+	}
+	if !strings.HasPrefix(err.Error(), "got string, want ") {
+		if s.Check(data) != nil {
+			return nil, err
+		}
+		return data, nil
 	}
 	return data, s.Check(data)
 }

@@ -65,6 +65,9 @@ func TestFromText(t *testing.T) {
 		{`{"enum":["true","false"]}`, `"true"`, `"true"`, ""},
 		{`{"type":"integer"}`, `many`, ``, "want integer"},
 		{`{"type":"integer","minimum":1}`, `0`, ``, "minimum"},
+		{`{"type":"integer","minimum":100}`, `5`, ``, "minimum: got 5, want 100"},
+		{`{"minLength":2,"type":"string"}`, `5`, ``, "minLength: got 1, want 2"},
+		{`{"minLength":2}`, `5`, `5`, ""},
 		{`{`, `0`, ``, "invalid schema"},
 	} {
 		var raw json.RawMessage
