@@ -79,12 +79,13 @@ func (g *Gate) after(s Step) a2a.Time {
 	return a2a.AtMillis(g.RequestedAt.Millis() + s.After*1000 + g.Late)
 }
 
-// Opened returns g as it is when it opens at a time: with no step taken, and the
-// time at which it expires. A gate without a ladder expires after some seconds if
+// Opened returns g as it is when it opens at a time: with no step taken, no vote and
+// no exchange, and the time at which it expires. A gate without a ladder expires after some seconds if
 // timeout is above 0.
 func (g *Gate) Opened(at a2a.Time, timeout int) Gate {
 	out := *g
 	out.RequestedAt, out.Taken, out.Late = at, 0, 0
+	out.Votes, out.Exchanges, out.Next = nil, nil, nil
 	if len(out.Ladder) == 0 && timeout > 0 {
 		out.Ladder = []Step{{Kind: Expire, After: int64(timeout)}}
 	}

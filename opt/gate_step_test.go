@@ -56,12 +56,14 @@ func TestGate_Opened(t *testing.T) {
 		timeout int
 		want    int64 // when it expires
 	}{{nil, 0, 0}, {nil, hour, hour}, {reminded, hour, 0}, {[]opt.Step{{Kind: opt.Expire, After: 2 * hour}}, hour, 2 * hour}} {
-		g := (&opt.Gate{Ladder: tt.ladder, Taken: 7}).Opened(a2a.AtMillis(5000), tt.timeout)
+		g := (&opt.Gate{
+			Ladder: tt.ladder, Taken: 7, Votes: []opt.Vote{{}}, Exchanges: []opt.Exchange{{}}, Next: &opt.NextStep{},
+		}).Opened(a2a.AtMillis(5000), tt.timeout)
 		want := a2a.Time{}
 		if tt.want > 0 {
 			want = a2a.AtMillis(5000 + tt.want*1000)
 		}
-		if g.ExpiresAt != want || g.Taken != 0 || g.RequestedAt != a2a.AtMillis(5000) {
+		if g.ExpiresAt != want || g.Taken != 0 || len(g.Votes)+len(g.Exchanges) != 0 || g.Next != nil || g.RequestedAt != a2a.AtMillis(5000) {
 			t.Errorf("with %v and %d: %+v", tt.ladder, tt.timeout, g)
 		}
 	}
