@@ -68,3 +68,22 @@ func TestGate_Message(t *testing.T) {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}
 }
+
+func TestGate_Again(t *testing.T) {
+	got := map[int]string{}
+	for _, n := range []int{1, 2, 3, 4, 11, 12, 13, 21, 22, 112} {
+		got[n] = (&opt.Gate{Kind: opt.Approval, ID: opt.GateID("task-x-1-0", n)}).Again()
+	}
+	want := map[int]string{
+		1: "", 2: " (2nd time)", 3: " (3rd time)", 4: " (4th time)", 11: " (11th time)", 12: " (12th time)", 13: " (13th time)", 21: " (21st time)",
+		22: " (22nd time)", 112: " (112th time)",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, g := range []opt.Gate{{Kind: opt.Clarification, ID: "task-x-1-0:2"}, {Kind: opt.Approval}, {Kind: opt.Approval, ID: "x:y"}} {
+		if got := g.Again(); got != "" {
+			t.Errorf("%+v: %q", g, got)
+		}
+	}
+}

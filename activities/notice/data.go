@@ -50,7 +50,7 @@ func (d Data) Headline() string {
 	if title == "" {
 		title = d.Task + " waits for an answer"
 	}
-	return headlines[d.Notice] + title
+	return headlines[d.Notice] + title + d.Interrupt.Again()
 }
 
 // Object returns the object of the gate as text, "" if it is large or has several

@@ -262,10 +262,16 @@ func TestChannels_Notify_mail(t *testing.T) {
 			t.Errorf("%s: %+v", kind, got)
 		}
 	}
+	again := attempt("mail") // after a refinement
+	again.Gate.ID = opt.GateID(again.TaskID, 2)
+	if got := c.Notify(t.Context(), again); got != (activities.Tried{}) {
+		t.Errorf("%+v", got)
+	}
 	want := []string{"", "Reminder: ", "Escalated: ", "Reassigned: ", "Expired: "}
 	for i := range want {
 		want[i] += "Approve the outline?"
 	}
+	want = append(want, "Approve the outline? (2nd time)")
 	var subjects []string
 	for _, m := range s.Accepted() {
 		subjects = append(subjects, m.Subject())
@@ -281,6 +287,9 @@ func TestChannels_Notify_mail(t *testing.T) {
 		if got := m.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+	if got := c.Host("mail") + c.Host("other"); got != "127.0.0.1" {
+		t.Errorf("host %q", got)
 	}
 	if id := m.Header.Get("Message-ID"); !regexp.MustCompile(`^<[0-9a-f]{32}@example\.com>$`).MatchString(id) || id != s.Accepted()[1].Header.Get("Message-ID") {
 		t.Errorf("the id of the message is %q", id)

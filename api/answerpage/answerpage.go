@@ -175,11 +175,14 @@ func (p *Page) show(c *service.Call, w http.ResponseWriter, r *http.Request, lin
 			return err
 		},
 	})
-	if fault != nil {
+	switch {
+	case fault != nil && open.Decided != nil:
+		p.write(w, http.StatusConflict, content{Title: "Nothing to answer here any more", Text: outcome(*open.Decided)})
+	case fault != nil:
 		p.refuse(w, fault)
-		return
+	default:
+		p.write(w, http.StatusOK, newContent(open, link))
 	}
-	p.write(w, http.StatusOK, newContent(open, link))
 }
 
 // answer delivers an answer.

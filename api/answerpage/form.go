@@ -26,13 +26,15 @@ type content struct {
 
 // A gate is an open gate as the page shows it.
 type gate struct {
-	Task, Principal, Expires, Description string
+	Objective, RequestedBy, Task, Principal, Expires, Description string
+
+	Next []string // what happens without an answer
 
 	Object    []object
 	Exchanges []opt.Exchange
 	Questions []question
 
-	Decides, Accepts, Rejects, Refines, Asks bool
+	Accepts, Rejects, Refines, Asks bool
 
 	Edits  bool
 	Edited string // the text to change
@@ -44,21 +46,13 @@ type object struct {
 	HasText    bool
 }
 
-// A question is one of a clarification. Options are the only answers, if there are
-// any.
-type question struct {
-	Text    string
-	Options []string
-}
-
 func newContent(open service.OpenInterrupt, link opt.AnswerLink) content {
 	g := open.Gate
 	out := &gate{
-		Task: cmp.Or(open.TaskName, open.TaskID), Principal: link.Principal, Expires: link.Expires.Time().UTC().Format("2006-01-02 15:04 MST"),
-		Description: g.Description, Exchanges: g.Exchanges,
+		Objective: open.Objective, RequestedBy: open.Principal, Task: cmp.Or(open.TaskName, open.TaskID), Principal: link.Principal, Expires: clock(link.Expires),
+		Next: unanswered(&g), Description: g.Description, Exchanges: g.Exchanges,
 		Accepts: g.Allows(opt.Accept), Rejects: g.Allows(opt.Reject), Refines: g.Allows(opt.Refine), Asks: g.Allows(opt.Ask),
 	}
-	out.Decides = out.Accepts || out.Rejects
 	for _, p := range open.Object {
 		out.Object = append(out.Object, newObject(p))
 	}
@@ -67,10 +61,10 @@ func newContent(open service.OpenInterrupt, link opt.AnswerLink) content {
 	}
 	if g.Kind == opt.Clarification {
 		for _, q := range g.Questions {
-			out.Questions = append(out.Questions, question{q.Question, options(q.Schema)})
+			out.Questions = append(out.Questions, newQuestion(q))
 		}
 	}
-	c := content{Title: cmp.Or(g.Title, "A task waits for an answer"), Gate: out}
+	c := content{Title: cmp.Or(g.Title, "A task waits for an answer") + g.Again(), Gate: out}
 	if len(out.Questions) == 0 && len(g.Actions) == 0 {
 		c.Text = "It cannot be answered here."
 	}
@@ -115,24 +109,6 @@ func indented(data json.RawMessage) string {
 		return string(data)
 	}
 	return out.String()
-}
-
-// options returns the answers that a schema lists, as text; nil if it lists none.
-func options(schema json.RawMessage) (list []string) {
-	var s struct {
-		Type any               `json:"type"`
-		Enum []json.RawMessage `json:"enum"`
-	}
-	if json.Unmarshal(schema, &s) != nil {
-		return nil
-	}
-	if s.Type == "boolean" && len(s.Enum) == 0 {
-		return []string{"true", "false"}
-	}
-	for _, v := range s.Enum {
-		list = append(list, indented(v))
-	}
-	return list
 }
 
 // usedBefore is the member that a fault names if the id of a message was used for
@@ -197,7 +173,7 @@ func answers(form url.Values, need func(name, what string) (string, error)) (lis
 		if !form.Has(name) {
 			break
 		}
-		text, err := need(name, "an answer")
+		text, err := need(name, fmt.Sprintf("answer %d", i+1))
 		if err != nil {
 			return nil, err
 		}

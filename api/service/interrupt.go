@@ -67,11 +67,13 @@ func (s interrupts) ListInterrupts(ctx context.Context, c *Call, p InterruptList
 
 // An OpenInterrupt is an open gate that the caller may answer.
 type OpenInterrupt struct {
-	opt.Interrupt            // without the name of its objective
-	Object        []a2a.Part // the object of the gate, complete
+	opt.Interrupt
+	Object  []a2a.Part   // the object of the gate, complete
+	Decided *opt.Decided // how the gate was closed, beside an error; nil if that is not known
 }
 
-// ShowInterrupt returns an open gate to a caller who may answer it.
+// ShowInterrupt returns an open gate to a caller who may answer it. About one that is
+// closed, the result beside the error may say how.
 func (s interrupts) ShowInterrupt(ctx context.Context, c *Call, id string) (OpenInterrupt, error) {
 	taskID, ok := opt.TaskOfGate(id)
 	if !ok {
@@ -86,6 +88,8 @@ func (s interrupts) ShowInterrupt(ctx context.Context, c *Call, id string) (Open
 	}
 	i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == id })
 	switch {
+	case i < 0 && v.Decided != nil && v.Decided.GateID == id:
+		return OpenInterrupt{Decided: v.Decided}, errNotWaiting
 	case i < 0:
 		return OpenInterrupt{}, errNotWaiting
 	case !v.Gates[i].Responders.Allow(c.Principal, c.Groups, v.Principal):
@@ -93,8 +97,12 @@ func (s interrupts) ShowInterrupt(ctx context.Context, c *Call, id string) (Open
 	case v.Gates[i].Voted(c.Principal):
 		return OpenInterrupt{}, errHasVoted
 	}
+	root, err := s.messages.read.task(ctx, c, v.ObjectiveID, opt.TaskWant{})
+	if err != nil {
+		return OpenInterrupt{}, err
+	}
 	out := OpenInterrupt{Interrupt: opt.Interrupt{
-		Gate: *v.Gates[i], Since: v.Task.Status.At, TaskID: taskID, TaskName: v.Name, ObjectiveID: v.ObjectiveID, ContextID: v.Task.ContextID, Principal: v.Principal,
+		Gate: *v.Gates[i], Since: v.Task.Status.At, TaskID: taskID, TaskName: v.Name, ObjectiveID: v.ObjectiveID, Objective: root.Name, ContextID: v.Task.ContextID, Principal: v.Principal,
 	}}
 	out.Object, err = a2a.Attach(out.Gate.Object, s.messages.read.content(ctx, v.ObjectiveID))
 	if len(out.Object) == 0 && out.Gate.ArtifactData != nil {
