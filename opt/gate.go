@@ -181,6 +181,27 @@ func (g *Gate) Prompt() string {
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
 }
 
+// Again returns " (2nd time)" for an approval that is the second gate of its task, as after
+// a refinement, and so on; "" for the first one and for other gates. It follows the title.
+func (g *Gate) Again() string {
+	n, err := strconv.Atoi(g.ID[strings.LastIndexByte(g.ID, ':')+1:])
+	if g.Kind != Approval || err != nil || n < 2 {
+		return ""
+	}
+	suffix := "th"
+	if tens := n / 10 % 10; tens != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return " (" + strconv.Itoa(n) + suffix + " time)"
+}
+
 // Message returns the status message of taskID, the task at g or the root task
 // above it, when it begins to wait: the prompt as a text part, for clients that do
 // not know gates, the gate as a data part, and the parts of the object.

@@ -38,24 +38,3 @@ func TaskOfGate(gateID string) (taskID string, ok bool) {
 	n, err := strconv.Atoi(gateID[i+1:])
 	return gateID[:i], err == nil && GateID(gateID[:i], n) == gateID
 }
-
-// Again returns " (2nd time)" for an approval that is the second gate of its task, as after
-// a refinement, and so on; "" for the first one and for other gates. It follows the title.
-func (g *Gate) Again() string {
-	n, err := strconv.Atoi(g.ID[strings.LastIndexByte(g.ID, ':')+1:])
-	if g.Kind != Approval || err != nil || n < 2 {
-		return ""
-	}
-	suffix := "th"
-	if tens := n / 10 % 10; tens != 1 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return " (" + strconv.Itoa(n) + suffix + " time)"
-}
