@@ -126,6 +126,19 @@ func TestAnswerInterrupt(t *testing.T) {
 	}
 }
 
+// A text at an approval that is no decision is a comment, and the result says so.
+func TestAnswerInterrupt_comment(t *testing.T) {
+	const note = "The text was added as a comment and decides nothing. To decide, send an action, one of: accept, reject"
+	for body, want := range map[string]string{`{"text":"yes"}`: note, `{"text":"accept"}`: "", `{"action":"accept"}`: ""} {
+		s := newService(t)
+		s.send(t, "m", "approve")
+		status, got := s.page(t, http.MethodPost, "/v1/interrupts/"+gateOf("m")+"/answer", body)
+		if waits := got.at("state").String() == "input-required"; status != http.StatusOK || got.at("note").String() != want || waits != (want != "") {
+			t.Errorf("%s: status %d: %v, want the note %q", body, status, got, want)
+		}
+	}
+}
+
 // The same answer again gets the first result. Another one comes too late.
 func TestAnswerInterrupt_again(t *testing.T) {
 	s := newService(t)

@@ -270,12 +270,17 @@ func questions(gate *opt.Gate) string {
 
 // notOffered is the fault of a decision that the gate does not offer.
 func notOffered(field string, gate *opt.Gate) error {
+	if len(gate.Actions) == 0 {
+		return invalid(field, "no action is possible at this gate")
+	}
+	return invalid(field, "the action must be one of: "+offered(gate))
+}
+
+// offered returns the actions of a gate, separated by commas.
+func offered(gate *opt.Gate) string {
 	var actions []string
 	for _, a := range gate.Actions {
 		actions = append(actions, string(a))
 	}
-	if len(actions) == 0 {
-		return invalid(field, "no action is possible at this gate")
-	}
-	return invalid(field, "the action must be one of: "+strings.Join(actions, ", "))
+	return strings.Join(actions, ", ")
 }

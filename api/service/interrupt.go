@@ -37,6 +37,7 @@ type Answered struct {
 	TaskID  string
 	State   a2a.TaskState // of the task, after the answer
 	Pending bool          // the workflow has not judged it yet
+	Note    string        // why a text has decided nothing; "" if it was an answer
 }
 
 // interrupts lists the gates that are open, and takes answers to them.
@@ -133,9 +134,22 @@ func (s interrupts) AnswerInterrupt(ctx context.Context, c *Call, p AnswerParams
 	case err != nil:
 		return Answered{}, err
 	}
-	return Answered{
-		ID: p.ID, TaskID: taskID, State: sent.Task.Status.State, Pending: sent.Task.Metadata.Has(opt.KeyReplyPending),
-	}, nil
+	out := Answered{ID: p.ID, TaskID: taskID, State: sent.Task.Status.State, Pending: sent.Task.Metadata.Has(opt.KeyReplyPending)}
+	if p.Message.Decision == nil && wordIn(send.Message) == "" {
+		out.Note, err = s.note(ctx, c, taskID, p.ID)
+	}
+	return out, err
+}
+
+// note says that a text at an approval, which is open still, was a comment.
+func (s interrupts) note(ctx context.Context, c *Call, taskID, gateID string) (string, error) {
+	v, err := s.messages.read.task(ctx, c, taskID, opt.TaskWant{})
+	for _, g := range v.Gates {
+		if g.ID == gateID && g.Kind == opt.Approval {
+			return "The text was added as a comment and decides nothing. To decide, send an action, one of: " + offered(g), err
+		}
+	}
+	return "", err
 }
 
 // answerID returns the id of m, an answer without one. A repeat of an answer that counts

@@ -31,6 +31,7 @@ type answered struct {
 	TaskID  string        `json:"taskId"`
 	State   a2a.TaskState `json:"state"` // in the words of 0.3 for all versions
 	Pending bool          `json:"replyPending,omitempty"`
+	Note    string        `json:"note,omitempty"`
 }
 
 // ReadInterruptList reads the params of a list of open gates.
@@ -90,5 +91,5 @@ func InterruptPage(_ Version, p service.InterruptPage) any {
 
 // Answered returns the result of an answer. It is the same in all versions.
 func Answered(_ Version, a service.Answered) any {
-	return answered{a.ID, a.TaskID, a.State, a.Pending}
+	return answered{a.ID, a.TaskID, a.State, a.Pending, a.Note}
 }
