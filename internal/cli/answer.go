@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/client"
@@ -45,7 +46,7 @@ func (c *answerCommand) Run(p *program) error {
 	case client.HasReason(err, client.ReasonObject):
 		return fmt.Errorf("the object at the gate is not the one that you have seen. To look at it:\n\n  longhaul get%s %s", c.flags(), m.TaskID)
 	case errors.As(err, &refused) && refused.Code == client.CodeUnsupported:
-		return fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, err)
+		return c.closed(p.ctx, r.look, m.TaskID, err)
 	case errors.As(err, &refused) && refused.Code == client.CodeInvalidParams && c.Gate == "":
 		return c.which(p.ctx, r.look, m.TaskID, err)
 	case err != nil:
@@ -54,8 +55,31 @@ func (c *answerCommand) Run(p *program) error {
 		rawLine(p.stdout, e.Raw)
 		return nil
 	}
-	answered(p.stdout, e, c.flags())
+	c.answered(p.stdout, e)
 	return nil
+}
+
+// closed returns the error of an answer that came too late or was not awaited: how the
+// gate was closed, and which gate is open now, as far as the task shows that.
+func (c *answerCommand) closed(ctx context.Context, agent *client.Client, taskID string, refused error) error {
+	gateID := c.gateID()
+	at := taskID // shows the gate
+	if of := ofGate(gateID); of != gateID {
+		at = of
+	}
+	err := fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, refused)
+	t, failed := agent.Get(ctx, at, 0)
+	if failed != nil {
+		return err
+	}
+	d, ok := client.Decided(t.Metadata)
+	if ok && (gateID == "" || d.GateID == gateID) {
+		err = fmt.Errorf("the gate is closed: it was %s (%s): %w", decidedText(d, time.Time{}), utc(d.At.Time()), refused)
+	}
+	if g, open := client.Gate(t.Metadata); open && g.ID != gateID && gateID != "" {
+		err = fmt.Errorf("%w\n\nAnother gate is open now: %s\nTo look at it:\n\n  longhaul get%s %s", err, oneLine(g.Prompt(), objectWidth), c.flags(), g.ID)
+	}
+	return err
 }
 
 // which returns the error of an answer that was refused and names no gate: if it
@@ -82,10 +106,7 @@ func (c *answerCommand) which(ctx context.Context, agent *client.Client, taskID 
 
 // message returns the message with the answer.
 func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.Message, error) {
-	taskID, reply := ofGate(c.Task), client.Reply{GateID: c.Gate}
-	if taskID != c.Task && c.Gate == "" {
-		reply.GateID = c.Task
-	}
+	taskID, reply := ofGate(c.Task), client.Reply{GateID: c.gateID()}
 	text := strings.Join(c.Text, " ")
 	decided, err := c.decide(&reply)
 	switch {
@@ -125,6 +146,14 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 		return a2a.Message{}, errors.New("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
 	}
 	return reply.Message(taskID), nil
+}
+
+// gateID returns the id of the gate that the answer is for, "" if it names none.
+func (c *answerCommand) gateID() string {
+	if c.Gate == "" && ofGate(c.Task) != c.Task {
+		return c.Task
+	}
+	return c.Gate
 }
 
 // answers returns what --set says, going by the questions of g, which may be nil. The
@@ -287,7 +316,7 @@ func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID stri
 }
 
 // answered prints the result of an answer and how to watch the task.
-func answered(out io.Writer, e client.Event, flags string) {
+func (c *answerCommand) answered(out io.Writer, e client.Event) {
 	if e.Task == nil {
 		fmt.Fprintln(out, e.Message.Text())
 		return
@@ -297,6 +326,9 @@ func answered(out io.Writer, e client.Event, flags string) {
 		fmt.Fprintf(out, "Task %s: the answer is stored; a worker will use it as soon as one is available.\n", t.ID)
 	} else {
 		fmt.Fprintf(out, "Task %s: %s\n", t.ID, t.Status.State)
+		if text := c.keptOpen(t); text != "" {
+			fmt.Fprintln(out, visible(text))
+		}
 	}
 	id := t.ID
 	if ref, ok := opt.ParseID(id); ok {
@@ -304,109 +336,21 @@ func answered(out io.Writer, e client.Event, flags string) {
 	} else if t.Status.State.Terminal() {
 		return
 	}
-	fmt.Fprintf(out, "\nTo see what follows:\n\n  longhaul watch%s %s\n", flags, id)
+	fmt.Fprintf(out, "\nTo see what follows:\n\n  longhaul watch%s %s\n", c.flags(), id)
 }
 
-// ask implements [display].
-func (p *printer) ask(open func() []*opt.Gate) {
-	s, ok := p.latest.TaskStatus()
-	if !ok || !s.State.Interrupted() {
-		return
+// keptOpen returns why the gate is still open after the answer, "" if it is not.
+func (c *answerCommand) keptOpen(t *a2a.Task) string {
+	var r client.Reply
+	g, open := client.Gate(t.Metadata)
+	if decided, _ := c.decide(&r); !decided || !open || c.gateID() != "" && g.ID != c.gateID() {
+		return ""
 	}
-	g, atGate := client.Gate(p.latest.Metadata())
-	question := ""
-	switch {
-	case atGate:
-		question = g.Prompt()
-	case s.Message != nil:
-		question = s.Message.Text()
+	switch votes := votesText(g); {
+	case r.Action == opt.Ask:
+		return "Your question is kept at the gate, which stays open."
+	case votes != "" && g.Responders.Several():
+		return "Your vote counts. " + votes
 	}
-	key := question + s.At.String()
-	if atGate {
-		key = g.ID
-	}
-	p.put(key, g, s, question)
-	for _, g := range open() {
-		p.put(g.ID, g, a2a.TaskStatus{State: g.State().A2A()}, g.Prompt())
-	}
-}
-
-// put prints a question, the object to decide on and the commands that answer,
-// unless it did so before. g is nil if the question has no gate.
-func (p *printer) put(key string, g *opt.Gate, s a2a.TaskStatus, question string) {
-	if p.asked[key] {
-		return
-	}
-	p.asked[key] = true
-	p.apart = true
-	p.line("%s", p.paint(string(s.State), p.safe(question)))
-	p.apart = true
-	if object := objectText(objectOf(g, s.Message)); object != "" {
-		p.line("%s", p.safe(object))
-		p.apart = true
-	}
-	shown, _ := client.Gate(p.latest.Metadata())
-	if client.ReplyPending(p.latest.Metadata()) && (g == nil || shown != nil && shown.ID == g.ID) {
-		p.line("An answer is already stored; a worker will use it as soon as one is available.")
-		return
-	}
-	if g != nil && g.Next != nil {
-		p.line("Without an answer: %s at %s", p.safe(g.Next.String()), g.Next.At.Time().UTC().Format("2006-01-02 15:04:05 UTC"))
-	}
-	p.line("The task waits %s\n\n%s", waitsFor(g, s.State), replyCommands(g, s.State, p.flags, p.taskID))
-	p.apart = true
-}
-
-func waitsFor(g *opt.Gate, state a2a.TaskState) string {
-	switch {
-	case state == a2a.AuthRequired:
-		return "for an authorization elsewhere. To watch the task:"
-	case g != nil && g.Kind == opt.Approval:
-		return "for a decision. To decide:"
-	}
-	return "for an answer. To answer:"
-}
-
-// replyCommands returns the commands that answer at g, or a task that shows no gate.
-func replyCommands(g *opt.Gate, state a2a.TaskState, flags, taskID string) string {
-	answer := "  longhaul answer" + flags + " "
-	switch {
-	case state == a2a.AuthRequired:
-		return "  longhaul watch" + flags + " " + taskID + "\n"
-	case g == nil:
-		return answer + taskID + " \"your answer\"\n"
-	case g.Kind == opt.Approval:
-		var lines string
-		if g.Allows(opt.Accept) {
-			lines += answer + g.ID + " accept\n"
-		}
-		if g.Allows(opt.Refine) {
-			lines += answer + g.ID + " refine \"what to make better\"\n"
-		}
-		if g.Allows(opt.EditAccept) {
-			lines += answer + g.ID + " edit-accept --file " + editedName(g) + "\n"
-		}
-		if g.Allows(opt.Ask) {
-			lines += answer + g.ID + " ask \"a question about it\"\n"
-		}
-		if g.Allows(opt.Reject) {
-			lines += answer + g.ID + " reject \"what is wrong\"\n"
-		}
-		return lines
-	case len(g.Questions) == 1:
-		return answer + g.ID + " \"your answer\"\n"
-	}
-	var sets string
-	for _, q := range g.Questions {
-		sets += fmt.Sprintf(" --set %s=\"your answer\"", q.ID)
-	}
-	return answer + g.ID + sets + "\n"
-}
-
-// editedName returns the name of a file for an object in place of that of g.
-func editedName(g *opt.Gate) string {
-	if strings.HasPrefix(g.ArtifactType, "text/") || len(g.ArtifactData) > 0 && g.ArtifactData[0] == '"' {
-		return "edited.txt"
-	}
-	return "edited.json"
+	return ""
 }

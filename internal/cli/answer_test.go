@@ -79,6 +79,7 @@ func TestAnswer(t *testing.T) {
 func TestAnswer_printed(t *testing.T) {
 	tests := []struct{ name, result, want string }{
 		{"kept", stepTask("INPUT_REQUIRED", `"longhaul/v1/replyPending":true`), "Task " + stepID + ": the answer is stored; a worker will use it as soon as one is available.\n\nTo see what follows:\n\n  longhaul watch --url URL " + rootID + "\n"},
+		{"a vote", stepTask("INPUT_REQUIRED", strings.Replace(approvalGate, `"title"`, `"responders":{"accepts":2},"votes":[{"action":"accept","decidedBy":"ann"}],"title"`, 1)), "Task " + stepID + ": input-required\nYour vote counts. 1 of 2 have accepted: ann.\n\nTo see what follows:\n\n  longhaul watch --url URL " + rootID + "\n"},
 		{"a task of another agent", `{"task":{"id":"x","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}`, "Task x: working\n\nTo see what follows:\n\n  longhaul watch --url URL x\n"},
 		{"an ended one", `{"task":{"id":"x","contextId":"c","status":{"state":"TASK_STATE_FAILED"}}}`, "Task x: failed\n"},
 		{"a message", `{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"Thanks."}]}}`, "Thanks.\n"},
@@ -128,8 +129,12 @@ func TestAnswer_refused(t *testing.T) {
 		{"another gate", answerCommand{Task: stepID + ":2", Text: []string{"ok"}}, waiting(two), "not any more"},
 		{"no gate", answerCommand{Task: gateID, Text: []string{"ok"}}, waiting(""), "not any more"},
 		{"too late", answerCommand{Task: gateID, Text: []string{"accept"}}, func() *fakeAgent {
-			return newFakeAgent(t, sendResult(bareTask(stepID, "")), sendError(-32004, "This operation is not supported"))
+			return newFakeAgent(t, sendResult(bareTask(stepID, "")), sendError(-32004, "This operation is not supported"), sendResult(bareTask(stepID, "")))
 		}, "does not wait for this answer"},
+		{"closed", answerCommand{Task: gateID, Text: []string{"ask", "Why?"}}, func() *fakeAgent {
+			return newFakeAgent(t, sendError(-32004, "This operation is not supported"), sendResult(bareTask(stepID, `"openwop":{"interrupt":{"kind":"approval","interruptId":"`+stepID+`:2","title":"Now?"},`+
+				`"decision":{"interruptId":"`+gateID+`","action":"refine","decidedBy":"ann","decidedAt":"2026-03-01T09:30:00.000Z","feedback":"shorter"}}`)))
+		}, "the gate is closed: it was sent back by ann: shorter (2026-03-01 09:30:00 UTC): This operation is not supported\n\nAnother gate is open now: Now?\nTo look at it:\n\n  longhaul get --url URL " + stepID + ":2"},
 		{"another object", answerCommand{Task: gateID, Text: []string{"accept"}, Seen: "sha256:0"}, func() *fakeAgent { return newFakeAgent(t, otherObject) }, "longhaul get --url URL " + stepID},
 		{"a digest for a text", answerCommand{Task: gateID, Text: []string{"ok"}, Seen: "sha256:0"}, nil, "--seen is only for"},
 		{"unknown", answerCommand{Task: stepID, Text: []string{"accept"}}, func() *fakeAgent { return newFakeAgent(t, sendError(-32001, "Task not found")) }, "Task not found"},

@@ -24,12 +24,15 @@ type listCommand struct {
 }
 
 func (c *listCommand) Run(p *program) error {
+	if c.Limit < 1 {
+		return errors.New("--limit must be 1 or more")
+	}
 	r, err := c.reach(p)
 	if err != nil {
 		return err
 	}
 	var table [][]string
-	now, left, token := time.Now(), max(1, c.Limit), ""
+	now, left, token := time.Now(), c.Limit, ""
 	for {
 		raw, err := r.client.Call(p.ctx, "objectives/list", client.ObjectiveOptions{Status: opt.ObjectiveStatus(c.Status), PageSize: min(left, listPage), PageToken: token})
 		if err != nil {

@@ -48,6 +48,7 @@ func (l *live) event(e client.Event) {
 	}
 	if s, ok := e.TaskStatus(); ok {
 		l.state = s.State
+		l.decided(e.Metadata())
 	}
 	if e.Message == nil && !l.state.Terminal() {
 		l.printer.event(e) // keeps artifacts and the status
@@ -60,6 +61,17 @@ func (l *live) event(e client.Event) {
 	l.screen.drawn = 0 // stays
 	l.printer.apart, l.printer.tail = true, "\n"
 	l.printer.event(e)
+}
+
+// decided prints above the tree how the latest gate was closed, unless it did so before.
+func (l *live) decided(m a2a.Metadata) {
+	if d, ok := client.Decided(m); !ok || l.printer.closed == d.GateID {
+		return
+	}
+	l.screen.clear()
+	l.printer.apart, l.printer.tail = false, "\n"
+	l.printer.objective = l.objective
+	l.printer.decided(m)
 }
 
 // progress implements [display].
@@ -100,14 +112,14 @@ func (l *live) observe(tasks []a2a.Task) {
 func (l *live) ask(open func() []*opt.Gate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	drawn, asked := l.screen.drawn > 0, len(l.printer.asked)
+	drawn, puts := l.screen.drawn > 0, l.printer.puts
 	l.screen.clear()
 	l.printer.apart, l.printer.tail = true, "\n"
 	l.printer.ask(open)
 	if !drawn {
 		return
 	}
-	if len(l.printer.asked) > asked {
+	if l.printer.puts > puts {
 		fmt.Fprintln(l.printer.out)
 	}
 	l.draw()

@@ -45,7 +45,7 @@ func (s remoteSettings) plain(p *program, raw, quiet bool) display {
 	_, _, terminal := terminalOf(p.stdout)
 	return &printer{
 		out: p.stdout, quiet: quiet, color: colored(p.stdout), terminal: terminal, flags: s.flags(),
-		asked: map[string]bool{}, seen: map[string]string{}, shown: map[string]string{},
+		asked: map[string]bool{}, gates: map[string]*opt.Gate{}, seen: map[string]string{}, shown: map[string]string{},
 	}
 }
 
@@ -73,16 +73,21 @@ type printer struct {
 	terminal bool   // the output is one: control characters of others are removed
 	flags    string // that a command needs to reach the same agent
 
-	taskID string
-	status string            // as it was printed last
-	latest client.Event      // that had the status
-	asked  map[string]bool   // ids of the gates, or questions without a gate, that were printed
-	seen   map[string]string // statuses printed, by id of plan or plan task
-	shown  map[string]string // text of artifacts, by id
-	order  []string          // ids of artifacts
-	open   string            // id of the artifact that is being printed; "" for none
-	apart  bool              // an empty line comes before the next line
-	tail   string            // the last bytes printed, two at the most
+	taskID    string
+	status    string               // as it was printed last
+	latest    client.Event         // that had the status
+	asked     map[string]bool      // ids of the gates, or questions without a gate, that were printed
+	gates     map[string]*opt.Gate // as they were printed last, by the same ids
+	closed    string               // id of the gate that was closed last
+	puts      int                  // how often gates and what is new at them were printed
+	objective *client.Objective    // as it was read last; nil for none
+	dated     bool                 // decisions are printed with their times
+	seen      map[string]string    // statuses printed, by id of plan or plan task
+	shown     map[string]string    // text of artifacts, by id
+	order     []string             // ids of artifacts
+	open      string               // id of the artifact that is being printed; "" for none
+	apart     bool                 // an empty line comes before the next line
+	tail      string               // the last bytes printed, two at the most
 }
 
 func (p *printer) end() {}
@@ -119,6 +124,9 @@ func (p *printer) event(e client.Event) {
 	}
 	if s, ok := e.TaskStatus(); ok {
 		p.latest, p.taskID = e, e.TaskID()
+		if !p.quiet {
+			p.decided(e.Metadata())
+		}
 		p.tell(s)
 	}
 }
@@ -152,6 +160,7 @@ func (p *printer) tell(s a2a.TaskStatus) {
 
 // progress prints what has changed in the plans and their tasks.
 func (p *printer) progress(o *client.Objective) {
+	p.objective = o
 	for _, plan := range o.Plans {
 		line := fmt.Sprintf("%s: %s", p.safe(plan.Name), p.paint(string(plan.Status), string(plan.Status)+because(plan)))
 		if !plan.Status.Ended() {

@@ -72,7 +72,8 @@ func (c *getCommand) Run(p *program) error {
 	if err != nil {
 		return r.explain(err)
 	}
-	show := c.plain(p, false, false)
+	show := c.plain(p, false, false).(*printer)
+	show.dated = true
 	show.event(client.Event{Event: a2a.Event{Task: t}})
 	show.ask(func() []*opt.Gate { return nil })
 	return nil

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/client"
+	"longhaul/opt"
+)
+
+// ask implements [display].
+func (p *printer) ask(open func() []*opt.Gate) {
+	s, ok := p.latest.TaskStatus()
+	if !ok || !s.State.Interrupted() {
+		return
+	}
+	g, atGate := client.Gate(p.latest.Metadata())
+	question := ""
+	switch {
+	case atGate:
+		question = g.Prompt()
+	case s.Message != nil:
+		question = s.Message.Text()
+	}
+	key := question + s.At.String()
+	if atGate {
+		key = g.ID
+	}
+	p.put(key, g, s, question)
+	for _, g := range open() {
+		p.put(g.ID, g, a2a.TaskStatus{State: g.State().A2A()}, g.Prompt())
+	}
+}
+
+// put prints a question, the object to decide on and the commands that answer,
+// unless it did so before. g is nil if the question has no gate.
+func (p *printer) put(key string, g *opt.Gate, s a2a.TaskStatus, question string) {
+	before := p.gates[key]
+	if g != nil {
+		p.gates[key] = g
+	}
+	if p.asked[key] {
+		p.more(before, g)
+		return
+	}
+	p.asked[key] = true
+	p.puts++
+	p.apart = true
+	p.line("%s", p.paint(string(s.State), p.safe(question)))
+	p.apart = true
+	if object := objectText(objectOf(g, s.Message)); object != "" {
+		p.line("%s", p.safe(object))
+		p.apart = true
+	}
+	shown, _ := client.Gate(p.latest.Metadata())
+	if client.ReplyPending(p.latest.Metadata()) && (g == nil || shown != nil && shown.ID == g.ID) {
+		p.line("An answer is already stored; a worker will use it as soon as one is available.")
+		return
+	}
+	if g != nil {
+		p.about(g)
+	}
+	p.line("The task waits %s\n\n%s", waitsFor(g, s.State), replyCommands(g, s.State, p.flags, p.taskID))
+	p.apart = true
+}
+
+// about prints what was said at g, who may answer, the votes and what happens without
+// an answer.
+func (p *printer) about(g *opt.Gate) {
+	if said := saidText(g, 0); said != "" {
+		p.line("%s", p.safe(said))
+		p.apart = true
+	}
+	for _, text := range []string{whoText(g), votesText(g)} {
+		if text != "" {
+			p.line("%s", p.safe(text))
+		}
+	}
+	if g.Next != nil {
+		p.line("Without an answer: %s at %s", p.safe(g.Next.String()), utc(g.Next.At.Time()))
+	}
+}
+
+// more prints what is new at a gate that was printed before.
+func (p *printer) more(before, g *opt.Gate) {
+	if before == nil || g == nil || before.ID != g.ID {
+		return
+	}
+	var texts []string
+	if len(g.Exchanges) > len(before.Exchanges) {
+		texts = append(texts, saidText(g, len(before.Exchanges)))
+	}
+	if len(g.Votes) != len(before.Votes) {
+		texts = append(texts, votesText(g))
+	}
+	if g.Taken > before.Taken {
+		texts = append(texts, stepText(g))
+	}
+	for _, text := range texts {
+		if text != "" {
+			p.line("%s", p.safe(text))
+			p.puts++
+		}
+	}
+}
+
+// nameOf returns the name of the task of a gate, "" if it is not known.
+func (p *printer) nameOf(gateID string) string {
+	if p.objective == nil {
+		return ""
+	}
+	for _, plan := range p.objective.Plans {
+		for _, t := range plan.Tasks {
+			if t.A2ATaskID != "" && t.A2ATaskID == ofGate(gateID) {
+				return t.Name
+			}
+		}
+	}
+	return ""
+}
+
+// decided prints how the latest gate was closed, unless it did so before.
+func (p *printer) decided(m a2a.Metadata) {
+	d, ok := client.Decided(m)
+	if !ok || p.closed == d.GateID {
+		return
+	}
+	p.closed = d.GateID
+	p.puts++
+	name := p.nameOf(d.GateID)
+	var opened time.Time
+	if g := p.gates[d.GateID]; g != nil {
+		opened, name = g.RequestedAt.Time(), cmp.Or(name, g.Title)
+	}
+	text := decidedText(d, opened)
+	if p.dated && !d.At.Time().IsZero() {
+		text += " (" + utc(d.At.Time()) + ")"
+	}
+	if name != "" {
+		text = oneLine(name, objectWidth) + ": " + text
+	} else {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	p.line("%s", p.safe(text))
+}
+
+func waitsFor(g *opt.Gate, state a2a.TaskState) string {
+	switch {
+	case state == a2a.AuthRequired:
+		return "for an authorization elsewhere. To watch the task:"
+	case g != nil && g.Kind == opt.Approval:
+		return "for a decision. To decide:"
+	}
+	return "for an answer. To answer:"
+}
+
+// replyCommands returns the commands that answer at g, or a task that shows no gate.
+func replyCommands(g *opt.Gate, state a2a.TaskState, flags, taskID string) string {
+	answer := "  longhaul answer" + flags + " "
+	switch {
+	case state == a2a.AuthRequired:
+		return "  longhaul watch" + flags + " " + taskID + "\n"
+	case g == nil:
+		return answer + taskID + " \"your answer\"\n"
+	case g.Kind == opt.Approval:
+		var lines string
+		if g.Allows(opt.Accept) {
+			lines += answer + g.ID + " accept\n"
+		}
+		if g.Allows(opt.Refine) {
+			lines += answer + g.ID + " refine \"what to make better\"\n"
+		}
+		if g.Allows(opt.EditAccept) {
+			lines += answer + g.ID + " edit-accept --file " + editedName(g) + "\n"
+		}
+		if g.Allows(opt.Ask) {
+			lines += answer + g.ID + " ask \"a question about it\"\n"
+		}
+		if g.Allows(opt.Reject) {
+			lines += answer + g.ID + " reject \"what is wrong\"\n"
+		}
+		return lines
+	case len(g.Questions) == 1:
+		return answer + g.ID + " \"your answer\"\n"
+	}
+	var sets string
+	for _, q := range g.Questions {
+		sets += fmt.Sprintf(" --set %s=\"your answer\"", q.ID)
+	}
+	return answer + g.ID + sets + "\n"
+}
+
+// editedName returns the name of a file for an object in place of that of g.
+func editedName(g *opt.Gate) string {
+	if strings.HasPrefix(g.ArtifactType, "text/") || len(g.ArtifactData) > 0 && g.ArtifactData[0] == '"' {
+		return "edited.txt"
+	}
+	return "edited.json"
+}

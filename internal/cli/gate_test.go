@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A gate is shown with what was said, who may answer and the votes.
+func TestGet_gate(t *testing.T) {
+	gate := strings.Replace(approvalGate, `"title"`, `"responders":{"principals":["ann","bea"],"groups":["editors"],"notRequester":true,"accepts":2},`+
+		`"votes":[{"action":"accept","decidedBy":"ann"}],"exchanges":[{"question":"Why\ntea?","askedBy":"bea"}],"title"`, 1)
+	f := newFakeAgent(t, sendResult(bareTask(stepID, gate)))
+	f.want(f.run(&getCommand{remoteSettings: f.settings(), Task: gateID}), 0, `
+Task `+stepID+`
+
+Ship it?
+It is for tea
+
+bea: Why tea?
+
+Who may answer: ann, bea or the group editors, but not who requested the work. 2 have to accept.
+1 of 2 have accepted: ann.
+The task waits for a decision. To decide:
+
+  longhaul answer --url URL `+gateID+` accept
+  longhaul answer --url URL `+gateID+` reject "what is wrong"
+`)
+}
+
+// After a gate has closed, a task says who decided and how.
+func TestWatch_decided(t *testing.T) {
+	const decision = `"openwop":{"decision":{"interruptId":"` + gateID + `","action":"reject","decidedBy":"ann","decidedAt":"2026-03-01T09:30:00.000Z","feedback":"not good enough"}}`
+	f := newFakeAgent(t, sendEvents("1 "+wireTask("INPUT_REQUIRED", approvalGate), "2 "+wireStatus("WORKING", "", decision), "3 "+wireStatus("COMPLETED", "", decision)))
+	out := f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID}).stdout.String()
+	if !strings.HasSuffix(out, "\nShip it?: rejected by ann: not good enough\nWorking.\nCompleted.\n") {
+		t.Errorf("printed %s", out)
+	}
+}
+
+func TestDecidedText(t *testing.T) {
+	opened := a2a.AtMillis(1_000)
+	for want, d := range map[string]*opt.Decided{
+		"accepted by ann": {Action: opt.Accept, DecidedBy: "ann"},
+		"answered by ann": {DecidedBy: "ann"},
+		"accepted by timer: no answer came within 15s":    {Action: opt.Accept, DecidedBy: opt.ByTimer, At: a2a.AtMillis(16_000), Feedback: "timeout"},
+		"expired: no answer came within 1 day":            {DecidedBy: opt.ByTimer, At: a2a.AtMillis(86_401_000)},
+		"accepted with changes by ann: it has a new line": {Action: opt.EditAccept, DecidedBy: "ann", Feedback: "it has\na new line"},
+	} {
+		if got := decidedText(d, opened.Time()); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got, want := decidedText(&opt.Decided{Action: opt.Reject, DecidedBy: opt.ByTimer}, time.Time{}), "rejected by timer: no answer came in time"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
