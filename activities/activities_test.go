@@ -173,7 +173,7 @@ func TestRun_leavesNothingBehind(t *testing.T) {
 				env.RegisterActivityWithOptions(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
 					before := goroutines()
 					out, err := acts.Run(ctx, in)
-					if after := goroutines(); after != before {
+					if after := goroutines(); after > before { // one of a bubble before may end meanwhile
 						t.Errorf("%d goroutines before the attempt, %d after it", before, after)
 					}
 					return out, err
