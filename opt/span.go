@@ -2,6 +2,8 @@ package opt
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,4 +24,26 @@ func count(n int64, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// ParseSpan reads a duration as [time.ParseDuration] does. It may begin with days:
+// 7d or 1d12h.
+func ParseSpan(text string) (time.Duration, error) {
+	before, rest, found := strings.Cut(text, "d")
+	if !found {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.ParseUint(before, 10, 16)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no duration such as 90s, 2h or 7d", text)
+	}
+	days := time.Duration(n) * 24 * time.Hour
+	if rest == "" {
+		return days, nil
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is no duration such as 90s, 2h or 7d", text)
+	}
+	return days + d, nil
 }

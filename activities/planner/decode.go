@@ -3,8 +3,6 @@ package planner
 import (
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -158,25 +156,11 @@ func (s *source) seconds(n *yaml.Node) int {
 	return int(d / time.Second)
 }
 
-// wholeSeconds reads a duration, which may begin with days, such as 7d or 1d12h; ok
-// is false if it is not a number of whole seconds above 0.
+// wholeSeconds reads a duration, which may begin with days; ok is false if it is not a
+// number of whole seconds above 0.
 func wholeSeconds(text string) (d time.Duration, ok bool) {
-	var days time.Duration
-	if before, rest, found := strings.Cut(text, "d"); found {
-		n, err := strconv.Atoi(before)
-		if err != nil || n < 0 || n > 10_000 {
-			return 0, false
-		}
-		if days, text = time.Duration(n)*24*time.Hour, rest; text == "" {
-			return days, days > 0
-		}
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return 0, false
-	}
-	d += days
-	return d, d >= time.Second && d%time.Second == 0
+	d, err := opt.ParseSpan(text)
+	return d, err == nil && d >= time.Second && d%time.Second == 0
 }
 
 // form reads the form of a human task, and also returns the tasks that it names.

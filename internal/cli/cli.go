@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"go.temporal.io/sdk/client"
 
 	"longhaul/activities"
 	apiservice "longhaul/api/service"
+	"longhaul/opt"
 )
 
 // Version is the version of this build; the linker may set it.
@@ -86,7 +89,8 @@ type program struct {
 
 // commands are those of every program.
 type commands struct {
-	Config kong.ConfigFlag `help:"Configuration file (YAML): the names of flags without their dashes." env:"LONGHAUL_CONFIG" type:"path" placeholder:"FILE"`
+	Number kong.VersionFlag `name:"version" help:"Show the version."`
+	Config kong.ConfigFlag  `help:"Configuration file (YAML): the names of flags without their dashes." env:"LONGHAUL_CONFIG" type:"path" placeholder:"FILE"`
 
 	API     apiCommand       `cmd:"" help:"Serve A2A; workers do the work."`
 	Worker  workerCommand    `cmd:"" help:"Do the work; any number of workers may run."`
@@ -121,7 +125,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	var exit *int
 	parser, err := kong.New(grammar,
 		kong.Name("longhaul"),
-		kong.Description("An A2A agent server with durable tasks."),
+		kong.Description("An A2A agent server with durable tasks.\n\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 the task waits for a person, 130 stopped with Ctrl-C."),
+		kong.Vars{"version": versionLine()},
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(readDuration)),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exit = &code }),
 		kong.Configuration(fromYAML, defaultConfigFile),
@@ -143,6 +149,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 type versionCommand struct{}
 
 func (versionCommand) Run(p *program) error {
-	_, err := fmt.Fprintln(p.stdout, "longhaul", Version)
+	_, err := fmt.Fprintln(p.stdout, versionLine())
 	return err
+}
+
+func versionLine() string { return "longhaul " + Version }
+
+// readDuration reads a duration, which may begin with days.
+func readDuration(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
+		return err
+	}
+	d, err := opt.ParseSpan(text)
+	if err != nil {
+		return err
+	}
+	target.SetInt(int64(d))
+	return nil
 }

@@ -56,3 +56,26 @@ func TestRun_configHidesSecrets(t *testing.T) {
 		t.Errorf("the secret is printed, or not mentioned:\n%s", got)
 	}
 }
+
+// Durations of settings may have days.
+func TestRun_days(t *testing.T) {
+	for _, tt := range []struct{ value, want string }{{"7d", "idle-ttl: 168h0m0s"}, {"1d12h", "idle-ttl: 36h0m0s"}} {
+		var out, errs strings.Builder
+		if code := Run(t.Context(), []string{"config", "--idle-ttl", tt.value}, &out, &errs, Build{}); code != 0 || !strings.Contains(out.String(), tt.want) {
+			t.Errorf("%s: exit code %d: %s", tt.value, code, errs.String())
+		}
+	}
+	var errs strings.Builder
+	if code := Run(t.Context(), []string{"config", "--idle-ttl", "7x"}, io.Discard, &errs, Build{}); code != 2 {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+}
+
+func TestRun_version(t *testing.T) {
+	for _, arg := range []string{"version", "--version"} {
+		var out strings.Builder
+		if code := Run(t.Context(), []string{arg}, &out, io.Discard, Build{}); code != 0 || out.String() != "longhaul "+Version+"\n" {
+			t.Errorf("%s: exit code %d, %q", arg, code, out.String())
+		}
+	}
+}

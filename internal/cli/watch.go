@@ -101,6 +101,7 @@ func (c *watchCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	c.Task = ofGate(c.Task)
 	ctx, stop := interruptible(p.ctx)
 	defer stop()
 	w := watching{display: c.display(p, r, c.JSON, false), look: r.look, trouble: r.trouble, notes: p.stderr, asks: true, taskID: c.Task, last: c.After}
