@@ -80,7 +80,7 @@ func TestActivities_Deliver_withoutChannels(t *testing.T) {
 	}
 }
 
-// The log has the beginning and the end of an outage of a channel, whatever tasks the
+// The log has the beginning and the end of an outage of a channel, for all tasks the
 // notices are about, and a delivery that is dead with what would allow its address.
 func TestActivities_Deliver_outage(t *testing.T) {
 	down, up := activities.Tried{Class: egress.ClassRefused}, activities.Tried{Status: 200}

@@ -151,7 +151,7 @@ func TestChains_head(t *testing.T) {
 	for name, tt := range map[string]struct {
 		docs        []json.RawMessage
 		head        opt.DecisionHead
-		reach, ends string // what the errors say, "" for none
+		reach, ends string // texts of the errors, "" for none
 	}{
 		"the last one removed":  {whole[:5], head, "missing", "missing"},
 		"a whole chain removed": {second, head, "all decisions of plan-a-1, attempt 1 are missing", "missing"},

@@ -7,7 +7,7 @@ import (
 	"longhaul/a2a"
 )
 
-// A NoticeKind says what a notice tells about a gate: [Opened], or a step that the
+// A NoticeKind is the subject of a notice about a gate: [Opened], or a step that the
 // gate has taken.
 type NoticeKind string
 

@@ -14,7 +14,7 @@ func inGroup(p *exec.Cmd) {
 	p.Cancel = func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGTERM) }
 }
 
-// killGroup ends what is left of the group of p.
+// killGroup ends the programs of the group of p that still run.
 func killGroup(p *exec.Cmd) {
 	if p.Process != nil {
 		_ = syscall.Kill(-p.Process.Pid, syscall.SIGKILL) // usually there is nothing

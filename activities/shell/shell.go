@@ -3,7 +3,7 @@
 // input; it cannot run anything else.
 //
 // There is no shell: each argument is a template of its own, and its text is one
-// argument of the program, whatever it contains. A program gets no environment
+// argument of the program, also with spaces or quotes. A program gets no environment
 // but the variables that its command names.
 //
 // A program that exits with 0 completes the task with its standard output. Another
@@ -115,7 +115,7 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 	p.WaitDelay = stopWait
 	inGroup(p)
 	err := p.Run()
-	killGroup(p) // what the program has left running
+	killGroup(p) // programs that p has started
 	switch {
 	case ctx.Err() != nil:
 		return activities.Outcome{}, ctx.Err()
@@ -135,7 +135,7 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 }
 
 // failure returns the error of an attempt whose program ended with err. It has
-// nothing of what the program printed.
+// nothing of the program's output.
 func failure(err error) error {
 	var exit *exec.ExitError
 	switch {
@@ -182,7 +182,7 @@ func results(list []activities.Result) string {
 	return strings.Join(texts, "\n")
 }
 
-// facts are what the templates of a command may use.
+// facts are the data for the templates of a command.
 type facts struct {
 	Values      map[string]any // of the input of the task
 	Text        string         // of the latest message of a client

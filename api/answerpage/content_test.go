@@ -22,7 +22,7 @@ func facts(page string) (list []string) {
 	return list
 }
 
-// The page says what the answer is for, who waits for it, and what happens without it.
+// The page names the objective, the requester, and the consequence of no answer.
 func TestPage_facts(t *testing.T) {
 	g := approval()
 	g.Ladder = []opt.Step{
@@ -97,7 +97,7 @@ func TestPage_inputs(t *testing.T) {
 	}
 }
 
-// A wrong answer says what is wrong, and with which question.
+// The page of a wrong answer names the question and the mistake.
 func TestPage_wrongAnswer(t *testing.T) {
 	for answer, want := range map[string]string{
 		"0":    "the answer to n is not valid: minimum: got 0, want 1",
@@ -117,7 +117,7 @@ func TestPage_wrongAnswer(t *testing.T) {
 // The page of a gate that is closed says how and when, but not by whom or why.
 func TestPage_closed(t *testing.T) {
 	for name, tc := range map[string]struct {
-		form []string // nil: nobody answers
+		form []string // nil: no answer
 		gate opt.Gate
 		want string
 	}{

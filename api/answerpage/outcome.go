@@ -8,7 +8,7 @@ import (
 // clock returns a time as the pages show it.
 func clock(t a2a.Time) string { return t.Time().UTC().Format("2006-01-02 15:04 MST") }
 
-// steps say what a step means for the reader of a page.
+// steps describe a step for the reader of a page.
 var steps = map[opt.StepKind]string{
 	opt.Remind: "reminders are sent", opt.Escalate: "others may answer, too", opt.Reassign: "others answer, and you may not any more",
 }

@@ -13,7 +13,7 @@ import (
 type question struct {
 	Text, Hint string
 	Options    []string // the only answers, if there are any
-	Boolean    bool     // yes or no. It has no default, so that nobody answers it by accident
+	Boolean    bool     // yes or no. It has no default, which would be an answer by accident
 	Number     bool
 	Step       string // of a number: "1" for whole ones, or "any"
 	Min, Max   string // of a number, "" for none

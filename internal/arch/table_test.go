@@ -66,7 +66,7 @@ var rooms = []room{
 	{name: "internal/arch"},
 	{name: "internal/cli", imports: []string{
 		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
-		"internal/schema", // to send what people type as JSON where a question takes no text
+		"internal/schema", // to send texts of people as JSON where a question takes no text
 	}},
 
 	{name: "cmd/longhaul", imports: []string{"internal/cli"}},

@@ -67,7 +67,7 @@ func (p *printer) put(key string, g *opt.Gate, s a2a.TaskStatus, question string
 	p.apart = true
 }
 
-// about prints what was said at g, who may answer, the votes and what happens without
+// about prints the exchanges at g, who may answer, the votes and the next step without
 // an answer.
 func (p *printer) about(g *opt.Gate) {
 	if said := saidText(g, 0); said != "" {
@@ -84,7 +84,7 @@ func (p *printer) about(g *opt.Gate) {
 	}
 }
 
-// more prints what is new at a gate that was printed before.
+// more prints the changes of a gate that was printed before.
 func (p *printer) more(before, g *opt.Gate) {
 	if before == nil || g == nil || before.ID != g.ID {
 		return

@@ -9,7 +9,7 @@ import (
 	"longhaul/opt"
 )
 
-// A gate is shown with what was said, who may answer and the votes.
+// A gate is shown with its exchanges, responders and votes.
 func TestGet_gate(t *testing.T) {
 	gate := strings.Replace(approvalGate, `"title"`, `"responders":{"principals":["ann","bea"],"groups":["editors"],"notRequester":true,"accepts":2},`+
 		`"votes":[{"action":"accept","decidedBy":"ann"}],"exchanges":[{"question":"Why\ntea?","askedBy":"bea"}],"title"`, 1)

@@ -79,7 +79,7 @@ type printer struct {
 	asked     map[string]bool      // ids of the gates, or questions without a gate, that were printed
 	gates     map[string]*opt.Gate // as they were printed last, by the same ids
 	closed    string               // id of the gate that was closed last
-	puts      int                  // how often gates and what is new at them were printed
+	puts      int                  // how often gates and their changes were printed
 	objective *client.Objective    // as it was read last; nil for none
 	dated     bool                 // decisions are printed with their times
 	seen      map[string]string    // statuses printed, by id of plan or plan task

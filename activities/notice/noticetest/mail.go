@@ -19,7 +19,7 @@ import (
 	"testing"
 )
 
-// A MailServer is an SMTP server on loopback that keeps what it accepts. Its answers
+// A MailServer is an SMTP server on loopback that keeps the mail it accepts. Its answers
 // are those of a server that works, until [MailServer.Behave] changes them.
 type MailServer struct {
 	Addr  string

@@ -29,8 +29,8 @@ const atOnce = 40
 
 // TestGates keeps many gates open. It stops the workers, answers all gates, and
 // starts one worker, which has to finish all work. While workers are away, no gate
-// may hold a goroutine or a connection in the API. With -v it prints what a gate
-// costs; -gates opens more of them.
+// may hold a goroutine or a connection in the API. With -v it prints the cost of a
+// gate; -gates opens more of them.
 func TestGates(t *testing.T) {
 	within := 5*time.Minute + time.Duration(*gates)*150*time.Millisecond
 	s := newGateSite(t)
@@ -98,7 +98,7 @@ plans:
 	return s
 }
 
-// A cost is what a process holds.
+// A cost is the memory, goroutines and files of a process.
 type cost struct{ memory, goroutines, files int }
 
 // restart starts processes anew, one after another, and returns what those hold

@@ -28,7 +28,7 @@ const within = 60 * time.Second
 // answerKey signs the answer links of a site.
 const answerKey = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
 
-// A receiver is a webhook that keeps what it has accepted.
+// A receiver is a webhook that keeps the requests it has accepted.
 type receiver struct {
 	*httptest.Server
 

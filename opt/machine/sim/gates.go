@@ -149,7 +149,7 @@ func (w checks) stepIsDue(g *openGate, e opt.Event) {
 	case (e.Step == opt.Expire) != (e.Gate == nil):
 		w.fail("steps", "%s is open %v after the step %s", w.name(g.ID), e.Gate != nil, e.Step)
 	}
-	if s := g.Ladder[g.steps]; s.Kind == opt.Reassign { // what others have decided does not count any more
+	if s := g.Ladder[g.steps]; s.Kind == opt.Reassign { // votes of others do not count any more
 		w.facts.accepted[g.ID] = slices.DeleteFunc(w.facts.accepted[g.ID], func(by string) bool { return !slices.Contains(s.To.Principals, by) })
 	}
 	g.steps++
