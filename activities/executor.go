@@ -2,6 +2,8 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -19,6 +21,10 @@ import (
 // executor refuses it, Execute returns an [Outcome], not an error. Clients see
 // the text of both, so it must not hold secrets. Many goroutines use an Executor
 // at once.
+//
+// Work that takes long, or whose parts must not be repeated, is done in legs: an
+// outcome of [Continue] or [ParkFor] ends a leg and keeps a memo, and Execute is
+// called again with it.
 type Executor interface {
 	Execute(ctx context.Context, w Work, out Stream) (Outcome, error)
 }
@@ -28,7 +34,7 @@ type Executor interface {
 type (
 	Work    = opt.Work
 	Result  = opt.Result
-	Outcome = opt.Outcome // make one with [Completed], [Failed], [Rejected] or [WaitFor]
+	Outcome = opt.Outcome // make one with [Completed], [Failed], [Rejected], [WaitFor], [Continue] or [ParkFor]
 )
 
 // Completed is the outcome of a task that is done, with what it made. The ids
@@ -54,6 +60,30 @@ func Rejected(code, message string) Outcome {
 // that expires fails the task.
 func WaitFor(gate opt.Gate) Outcome {
 	return Outcome{State: gate.State(), Gate: &gate}
+}
+
+// Continue is the outcome of a leg after which the next one begins at once. What was
+// done so far is safe then: after a crash only the leg that was running is done
+// again. memo is written as JSON and comes back in [Work].
+func Continue(memo any) Outcome { return ParkFor(0, memo, "") }
+
+// ParkFor is the outcome of a leg after which the task waits, without a worker, for d
+// or until a callback arrives, whichever comes first. memo is written as JSON and comes
+// back in [Work]; text tells clients what the task waits for.
+func ParkFor(d time.Duration, memo any, text string) Outcome {
+	out := Outcome{State: opt.TaskWorking, Park: &opt.Park{Wait: d.Milliseconds(), Text: text}}
+	return Keeping(out, memo)
+}
+
+// Keeping returns o with memo, which is written as JSON and comes back in the next
+// [Work] of the task. It panics if memo cannot be written as JSON.
+func Keeping(o Outcome, memo any) Outcome {
+	text, err := json.Marshal(memo)
+	if err != nil {
+		panic(err)
+	}
+	o.Memo = text
+	return o
 }
 
 // A Stream shows what a task makes while it is making it.

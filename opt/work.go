@@ -28,10 +28,17 @@ type Work struct {
 	Replies  []Reply       `json:"replies,omitempty"`  // to the gates this task has opened, oldest first
 	Refined  []Reply       `json:"refined,omitempty"`  // that sent back what this task made before, at gates of later tasks, oldest first
 
-	Round   int    `json:"round"`   // 1, and one more after each gate
-	Attempt int    `json:"attempt"` // within the round: 1, and one more after each failure
-	Key     string `json:"key"`     // idempotency key: the same for every attempt of a round
+	Round   int    `json:"round"`         // 1, and one more after each gate
+	Attempt int    `json:"attempt"`       // within the round: 1, and one more after each failure
+	Leg     int    `json:"leg,omitempty"` // within the attempt: 0, and one more after each park
+	Key     string `json:"key"`           // idempotency key: the same for every attempt of a round
 	Trust   string `json:"contentTrust"`
+
+	Memo        json.RawMessage `json:"memo,omitempty"`        // the latest one that an outcome of this task has left
+	Cancel      bool            `json:"cancel,omitempty"`      // the task is to end: cancel what Memo names, then return an outcome that has ended
+	CallbackURL string          `json:"callbackUrl,omitempty"` // to which others may report on the task; "" if there is none. It is a credential
+	Spent       Usage           `json:"spent,omitzero"`        // by the objective so far, as far as the plan knows
+	SpentHere   Usage           `json:"spentHere,omitzero"`    // by this task so far
 }
 
 // Untrusted is the trust tag of all content from clients.
@@ -54,4 +61,50 @@ type Outcome struct {
 	Message   string         `json:"message,omitempty"`   // the same as text for clients
 	Gate      *Gate          `json:"gate,omitempty"`      // that it waits at; the plan sets its id and times
 	Try       int            `json:"try,omitempty"`       // number of the run of the activity that returned it; more than 1 after a lost worker
+
+	Park     *Park           `json:"park,omitempty"`     // with the state working: it goes on later
+	Memo     json.RawMessage `json:"memo,omitempty"`     // kept for the next Work of the task, through gates and failed attempts; nil keeps the one before
+	OnCancel bool            `json:"onCancel,omitempty"` // with Memo: if the task is canceled, its executor runs once more, with Work.Cancel
+	Usage    *Usage          `json:"usage,omitempty"`    // of this leg
+}
+
+// A Park is how a task goes on later, without a worker in between: its executor runs
+// again, as the next leg of the attempt, when the time is over or a callback that
+// only wakes has arrived. A callback that has an outcome ends the task at once.
+type Park struct {
+	Wait      int64      `json:"wait,omitempty"`      // milliseconds at the most; 0 for at once, or for as long as Elsewhere takes
+	Text      string     `json:"text,omitempty"`      // what the task waits for, for clients; "" says nothing
+	Elsewhere *Elsewhere `json:"elsewhere,omitempty"` // an activity in place of the wait
+}
+
+// Elsewhere is an activity on another task queue, in any language. Its result is the
+// outcome of the task.
+type Elsewhere struct {
+	Queue     string          `json:"queue"`
+	Activity  string          `json:"activity"`            // the type
+	Input     json.RawMessage `json:"input"`               // its one argument
+	Heartbeat int             `json:"heartbeat,omitempty"` // seconds without a heartbeat after which its worker counts as lost; 0 for no heartbeats
+}
+
+// A Usage is what the use of models has cost.
+type Usage struct {
+	Input  int64   `json:"inputTokens,omitempty"`
+	Output int64   `json:"outputTokens,omitempty"`
+	Cost   float64 `json:"cost,omitempty"` // in the currency of the configured prices
+}
+
+// Plus returns the sum of u and v.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.Cost + v.Cost}
+}
+
+// A Callback is what others report on a task to its [Work.CallbackURL]. Without
+// Text, Chunk and Outcome it only wakes a parked task.
+type Callback struct {
+	ID      string   `json:"id"`                // equal for repeats
+	TaskID  string   `json:"taskId"`            // the A2A task
+	Round   int      `json:"round"`             // of the work that the URL was made for
+	Text    string   `json:"text,omitempty"`    // progress, for clients
+	Chunk   *Chunk   `json:"chunk,omitempty"`   // of an artifact, whose id is local to the task
+	Outcome *Outcome `json:"outcome,omitempty"` // ends the round
 }
