@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 )
@@ -24,6 +25,20 @@ func TextPart(text string) Part { return Part{Text: &text} }
 // DataPart returns a part that holds v as JSON. It panics if v cannot be
 // written as JSON, so it is for values of our own types.
 func DataPart(v any) Part { return Part{Data: mustJSON(v)} }
+
+// DataText returns the content of a data part for people: a string as its text, other
+// JSON indented, and what is not JSON as it is.
+func DataText(data json.RawMessage) string {
+	var text string
+	if len(data) > 0 && data[0] == '"' && json.Unmarshal(data, &text) == nil {
+		return text
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, data, "", "  ") != nil {
+		return string(data)
+	}
+	return out.String()
+}
 
 // Members counts the content members of p; a valid part has one.
 func (p Part) Members() int {

@@ -87,6 +87,21 @@ func TestAppendParts(t *testing.T) {
 	}
 }
 
+func TestDataText(t *testing.T) {
+	for _, tt := range []struct{ data, want string }{
+		{`"a \"text\"\n<b>"`, "a \"text\"\n<b>"},
+		{`{"a":1}`, "{\n  \"a\": 1\n}"},
+		{"null", "null"},
+		{"12.50", "12.50"},
+		{`"cut o`, `"cut o`},
+		{"", ""},
+	} {
+		if got := a2a.DataText([]byte(tt.data)); got != tt.want {
+			t.Errorf("DataText(%s) = %q, want %q", tt.data, got, tt.want)
+		}
+	}
+}
+
 func TestMessage_Text(t *testing.T) {
 	url := "https://example.com"
 	parts := []a2a.Part{a2a.TextPart("one"), a2a.DataPart("no text"), a2a.TextPart(""), {URL: &url}, a2a.TextPart("two")}

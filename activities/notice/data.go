@@ -1,7 +1,6 @@
 package notice
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -55,17 +54,7 @@ func (d Data) Headline() string {
 
 // Object returns the object of the gate as text, "" if it is large or has several
 // parts.
-func (d Data) Object() string {
-	var text string
-	if json.Unmarshal(d.Interrupt.ArtifactData, &text) == nil {
-		return text
-	}
-	var out bytes.Buffer
-	if json.Indent(&out, d.Interrupt.ArtifactData, "", "  ") != nil {
-		return ""
-	}
-	return out.String()
-}
+func (d Data) Object() string { return a2a.DataText(d.Interrupt.ArtifactData) }
 
 // Next returns what happens if the gate stays open, and when; "" if nothing does.
 func (d Data) Next() string {

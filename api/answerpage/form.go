@@ -1,11 +1,9 @@
 package answerpage
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -85,7 +83,7 @@ func newObject(p a2a.Part) object {
 	case p.Text != nil:
 		o.Text, o.HasText = *p.Text, true
 	case p.Data != nil:
-		o.Text, o.HasText = indented(p.Data), true
+		o.Text, o.HasText = a2a.DataText(p.Data), true
 	case p.URL != nil:
 		o.Text, o.HasText = *p.URL, true
 	default:
@@ -96,19 +94,6 @@ func newObject(p a2a.Part) object {
 		o.Text, o.HasText = "", false
 	}
 	return o
-}
-
-// indented returns JSON for people: a string as its text.
-func indented(data json.RawMessage) string {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		return text
-	}
-	var out bytes.Buffer
-	if json.Indent(&out, data, "", "  ") != nil {
-		return string(data)
-	}
-	return out.String()
 }
 
 // usedBefore is the member that a fault names if the id of a message was used for

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strings"
 
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -26,7 +27,7 @@ func newQuestion(q opt.Question) question {
 		return out
 	}
 	for _, v := range s.Enum {
-		out.Options = append(out.Options, indented(v))
+		out.Options = append(out.Options, a2a.DataText(v))
 	}
 	switch {
 	case len(out.Options) > 0:

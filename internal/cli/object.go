@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -61,11 +59,7 @@ func partText(p a2a.Part) string {
 	case p.Text != nil:
 		return *p.Text
 	case p.Data != nil:
-		var indented bytes.Buffer
-		if json.Indent(&indented, p.Data, "", "  ") == nil {
-			return indented.String()
-		}
-		return string(p.Data)
+		return a2a.DataText(p.Data)
 	case p.URL != nil:
 		return strings.TrimSpace("(file) " + p.Filename + " " + *p.URL)
 	}
