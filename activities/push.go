@@ -169,7 +169,7 @@ func (p *pusher) next(ctx context.Context, r DeliverRequest) (next due, ok bool,
 		return p.nextNotice(ctx, r, channel)
 	}
 	c, d, ok, err := p.Journal.NextDelivery(ctx, r.TaskID, r.ConfigID)
-	return due{d, c, c.URL, host(c.URL), func(ctx context.Context) Tried { return p.attempt(ctx, c, d) }}, ok, err
+	return due{d, c, c.URL, egress.Host(c.URL), func(ctx context.Context) Tried { return p.attempt(ctx, c, d) }}, ok, err
 }
 
 // attempt sends one request.

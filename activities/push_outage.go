@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"net/url"
 	"sync"
 
 	"go.uber.org/zap"
@@ -53,16 +52,6 @@ func outageKey(d opt.Delivery) string {
 		return d.ConfigID
 	}
 	return d.TaskID + "/" + d.ConfigID
-}
-
-// host returns the host of a URL for logs, "" if there is none. The rest of the URL of a
-// webhook may be a secret.
-func host(rawURL string) string {
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }
 
 // tell logs when deliveries of a config begin to fail and when they work again, and what

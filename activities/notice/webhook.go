@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"text/template"
 	"time"
 
 	"longhaul/activities"
+	"longhaul/internal/egress"
 )
 
 // A webhook gets notices as requests.
@@ -37,13 +37,7 @@ func (w webhook) content(d Data) ([]byte, error) {
 	return []byte(text), err
 }
 
-func (w webhook) host() string {
-	u, err := url.Parse(w.url)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
-}
+func (w webhook) host() string { return egress.Host(w.url) }
 
 func (w webhook) check(d Data) error {
 	_, err := w.content(d)

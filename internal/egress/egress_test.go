@@ -369,6 +369,20 @@ func TestNew_refusesDenyThatMeansNothing(t *testing.T) {
 }
 
 // The text of a refusal is the same for all rules: it is what a client sees.
+func TestHost(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://ann:key@hooks.example.com:8443/secret?token=t": "hooks.example.com",
+		"http://[::1]/":            "::1",
+		"hooks.example.com/secret": "",
+		"https://%zz/":             "",
+		"":                         "",
+	} {
+		if got := egress.Host(url); got != want {
+			t.Errorf("Host(%q) = %q, want %q", url, got, want)
+		}
+	}
+}
+
 func TestDenied_Error(t *testing.T) {
 	t.Parallel()
 	a, b := &egress.Denied{Rule: egress.RuleScheme, Detail: "x"}, &egress.Denied{Rule: egress.RuleAddress, Detail: "y"}

@@ -38,6 +38,16 @@ const (
 	RuleAddress  = "address"  // an address that is denied
 )
 
+// Host returns the host name of a URL for logs, "" if it has none. The rest of the URL
+// may be a secret.
+func Host(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
 // A target is the host of a URL: an address or a name.
 type target struct {
 	addr netip.Addr // the zero value for a name
