@@ -89,8 +89,8 @@ type program struct {
 
 // commands are those of every program.
 type commands struct {
-	Number kong.VersionFlag `name:"version" help:"Show the version."`
-	Config kong.ConfigFlag  `help:"Configuration file (YAML): the names of flags without their dashes." env:"LONGHAUL_CONFIG" type:"path" placeholder:"FILE"`
+	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
+	Config      kong.ConfigFlag  `help:"Configuration file (YAML): the names of flags without their dashes." env:"LONGHAUL_CONFIG" type:"path" placeholder:"FILE"`
 
 	API     apiCommand       `cmd:"" help:"Serve A2A; workers do the work."`
 	Worker  workerCommand    `cmd:"" help:"Do the work; any number of workers may run."`

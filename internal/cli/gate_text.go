@@ -119,11 +119,11 @@ func stepText(g *opt.Gate) string {
 	}
 	switch s := g.Ladder[g.Taken-1]; s.Kind {
 	case opt.Remind:
-		return "A reminder was due: nobody has answered yet."
+		return "A reminder was due: there is no answer yet."
 	case opt.Escalate:
-		return "Nobody has answered yet: " + others(s.To) + " may answer, too."
+		return "There is no answer yet: " + others(s.To) + " may answer, too."
 	case opt.Reassign:
-		return "Nobody has answered yet: " + others(s.To) + " may answer instead."
+		return "There is no answer yet: " + others(s.To) + " may answer instead."
 	}
 	return ""
 }

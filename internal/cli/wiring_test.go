@@ -47,17 +47,17 @@ func TestService_agent(t *testing.T) {
 	if a, err := s.agent("playbooks"); err != nil {
 		t.Errorf("--agent playbooks: %v, error %v", a, err)
 	}
-	_, err := s.agent("nobody")
-	if want := `--agent "nobody": this program has playbooks, actor, clerk`; err == nil || err.Error() != want {
-		t.Errorf("--agent nobody: error %v, want %s", err, want)
+	_, err := s.agent("missing")
+	if want := `--agent "missing": this program has playbooks, actor, clerk`; err == nil || err.Error() != want {
+		t.Errorf("--agent missing: error %v, want %s", err, want)
 	}
 }
 
 // An unknown agent is refused before anything is served.
 func TestRun_unknownAgent(t *testing.T) {
 	var stderr strings.Builder
-	args := []string{"api", "--agent", "nobody", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-	if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 || !strings.Contains(stderr.String(), `--agent "nobody": this program has playbooks`) {
+	args := []string{"api", "--agent", "missing", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
+	if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 || !strings.Contains(stderr.String(), `--agent "missing": this program has playbooks`) {
 		t.Errorf("exit code %d, standard error:\n%s", code, stderr.String())
 	}
 }
