@@ -141,6 +141,7 @@ func (a *Activities) contents(objectiveID string) contents { return contents{a.c
 // execute runs one try at an attempt and records what it streams.
 func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try int) (out Outcome, err error) {
 	defer a.recoverPanic(w.Executor, true, &err)
+	w.Try = try
 	stream := newStream(ctx, a.cfg.Recorder, a.contents(w.ObjectiveID), w, try)
 	began := time.Now()
 	stop := beat(ctx, func() any { return Progress{Task: w.Name, Attempt: w.Attempt, Pieces: stream.pieces(), Since: began} })

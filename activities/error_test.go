@@ -57,6 +57,9 @@ func TestRun_tellsOfOtherTries(t *testing.T) {
 	var told []int // batches when a try began
 	out := tries(t, r, 3, func(ctx context.Context, w activities.Work, s activities.Stream) (activities.Outcome, error) {
 		told = append(told, r.count())
+		if w.Try != len(told) {
+			t.Errorf("the work of try %d says that it is try %d", len(told), w.Try)
+		}
 		if len(told) == 3 {
 			chunk(t, s, "a", "1", true)
 		}

@@ -31,6 +31,7 @@ type Work struct {
 	Round   int    `json:"round"`         // 1, and one more after each gate
 	Attempt int    `json:"attempt"`       // within the round: 1, and one more after each failure
 	Leg     int    `json:"leg,omitempty"` // within the attempt: 0, and one more after each park
+	Try     int    `json:"try,omitempty"` // of the leg: more than 1 if a worker that may have begun it was lost
 	Key     string `json:"key"`           // idempotency key: the same for every attempt of a round
 	Trust   string `json:"contentTrust"`
 
