@@ -1,20 +1,45 @@
 package planner
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/activities"
 	"longhaul/activities/refuse"
 	"longhaul/opt"
 )
 
-// A Fallback says which requests go to the default executor of the workers if no
-// playbook takes them. Others are rejected, with the list of skills.
+// A Fallback says what becomes of requests that no playbook takes. Those that it takes
+// go to its planner, or else to the default executor of the workers. Others are
+// rejected, with the list of skills.
 type Fallback struct {
-	Takes  func(request string) bool
-	Skills []Skill // of the default executor
+	Takes   func(request string) bool
+	Skills  []Skill            // of the planner or the default executor
+	Planner activities.Planner // nil: the plan is one task for the default executor
+	Name    string             // of Planner
+}
+
+// Everything is [Fallback].Takes of a fallback that takes every request.
+func Everything(string) bool { return true }
+
+// Nothing is [Fallback].Takes of a fallback that rejects every request.
+func Nothing(string) bool { return false }
+
+// asks reports whether requests go to a planner.
+func (f *Fallback) asks() bool { return f != nil && f.Planner != nil }
+
+// plan asks the planner.
+func (f *Fallback) plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
+	made, err := f.Planner.Plan(ctx, r)
+	if err != nil {
+		return made, fmt.Errorf("planner %s: %w", f.Name, err)
+	}
+	made.Planner = cmp.Or(made.Planner, "planner "+f.Name)
+	return made, nil
 }
 
 // refusal returns why a request is rejected that no playbook takes, "" if it is

@@ -1,6 +1,8 @@
 package planner_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,4 +68,51 @@ plans: [{name: P, tasks: [{name: T}]}]
 	if planned, err := nothing.Plan(t.Context(), activities.Request{Message: &m}); err != nil || planned.Plans[0].Tasks[0].Description != "No skill takes this message. This agent has no skills." {
 		t.Errorf("without skills: %+v, error %v", planned, err)
 	}
+}
+
+// A planner of the fallback plans what no playbook takes, and plans it again.
+func TestPlaybooks_With_planner(t *testing.T) {
+	poet := &poet{}
+	books := load(t, `
+name: tea
+match: {keywords: [tea]}
+plans: [{name: Brew, tasks: [{name: Boil}]}]
+`).With(planner.Fallback{Takes: planner.Everything, Planner: poet, Name: "poet"})
+	for _, tt := range []struct {
+		text, skill   string
+		keep          bool
+		plan, planner string
+	}{
+		{text: "some tea", plan: "Brew", planner: "playbook tea"},
+		{text: "some tea", keep: true},
+		{text: "Sing a song", plan: "Verses", planner: "planner poet"},
+		{text: "Sing a song", keep: true, plan: "Verses", planner: "planner poet"},
+		{text: "Sing a song", skill: "dance", plan: "Skills", planner: "rules"},
+		{text: "Sing a song", skill: "dance", keep: true},
+	} {
+		m := message(tt.text)
+		if tt.skill != "" {
+			m.Metadata = a2a.Metadata{}.With(planner.KeySkill, tt.skill)
+		}
+		got, err := books.Plan(t.Context(), activities.Request{Message: &m, Keep: tt.keep})
+		plan := ""
+		if len(got.Plans) > 0 {
+			plan = got.Plans[0].Name
+		}
+		if err != nil || plan != tt.plan || got.Planner != tt.planner {
+			t.Errorf("%+v: got %+v, error %v", tt, got, err)
+		}
+	}
+	poet.err = activities.ErrNoPlan
+	m := message("Sing a song")
+	if _, err := books.Plan(t.Context(), activities.Request{Message: &m}); !errors.Is(err, activities.ErrNoPlan) || err.Error() != "planner poet: no plan" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// poet is a planner with one plan for everything.
+type poet struct{ err error }
+
+func (p *poet) Plan(context.Context, activities.Request) (activities.Planned, error) {
+	return activities.Planned{Plans: []opt.PlanSpec{{Name: "Verses", Tasks: []opt.TaskSpec{{Name: "Rhyme"}}}}}, p.err
 }

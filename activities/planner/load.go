@@ -2,9 +2,11 @@ package planner
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 )
@@ -22,12 +24,37 @@ func Load(fsys fs.FS, names ...string) (*Playbooks, error) {
 	return load(names, func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) })
 }
 
+// LoadAll is Load for all *.yaml and *.yml files in fsys, below its directories too, in
+// the order of their paths.
+func LoadAll(fsys fs.FS) (*Playbooks, error) {
+	var names []string
+	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && isPlaybook(name) {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err == nil && len(names) == 0 {
+		err = errors.New("no *.yaml among the files of the program")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load playbooks: %w", err)
+	}
+	return Load(fsys, names...)
+}
+
+// isPlaybook reports whether a file is a playbook by its name.
+func isPlaybook(name string) bool {
+	ext := path.Ext(name)
+	return ext == ".yaml" || ext == ".yml"
+}
+
 // LoadFiles is Load for files by their paths. A directory means the *.yaml and
 // *.yml files in it, in the order of their names.
 func LoadFiles(paths ...string) (*Playbooks, error) {
 	var files []string
-	for _, path := range paths {
-		found, err := expand(path)
+	for _, p := range paths {
+		found, err := expand(p)
 		if err != nil {
 			return nil, fmt.Errorf("load playbooks: %w", err)
 		}
@@ -36,23 +63,23 @@ func LoadFiles(paths ...string) (*Playbooks, error) {
 	return load(files, os.ReadFile)
 }
 
-// expand returns path, or the playbooks in it if it is a directory.
-func expand(path string) ([]string, error) {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return []string{path}, nil // load reports the error
+// expand returns a path, or the playbooks in it if it is a directory.
+func expand(dir string) ([]string, error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return []string{dir}, nil // load reports the error
 	}
-	entries, err := os.ReadDir(path)
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	var files []string
 	for _, e := range entries {
-		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") {
-			files = append(files, filepath.Join(path, e.Name()))
+		if !e.IsDir() && isPlaybook(e.Name()) {
+			files = append(files, filepath.Join(dir, e.Name()))
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("no *.yaml in %s", path)
+		return nil, fmt.Errorf("no *.yaml in %s", dir)
 	}
 	return files, nil
 }

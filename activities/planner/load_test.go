@@ -211,6 +211,9 @@ func TestLoadDir(t *testing.T) {
 	if _, err := planner.LoadFiles(filepath.Join(dir, "gone")); err == nil {
 		t.Error("a directory that is not there was read")
 	}
+	if _, err := planner.LoadAll(fstest.MapFS{"c.txt": {}}); err == nil || err.Error() != "load playbooks: no *.yaml among the files of the program" {
+		t.Errorf("files of a program: got %v", err)
+	}
 	for name, text := range map[string]string{
 		"b.yaml": complete("…\nskills: [{id: b, name: B, description: Is b., tags: [b]}]"),
 		"a.yml":  "name: b\nskills: [{id: a, name: A, description: Is a., tags: [a]}]\nplans: [{name: P, tasks: [{name: T}]}]",

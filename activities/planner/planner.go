@@ -57,17 +57,22 @@ func (p *Playbooks) Skills() []Skill {
 	return out
 }
 
-// Plan implements [activities.Planner]. The same request gets the same plans.
-func (p *Playbooks) Plan(_ context.Context, r activities.Request) (activities.Planned, error) {
-	if r.Keep {
-		return activities.Planned{Reason: "No playbook has better plans than the existing ones."}, nil
-	}
+// Plan implements [activities.Planner]. The same request gets the same plans, unless no
+// playbook matches it and the fallback has a planner.
+func (p *Playbooks) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
 	f := newFacts(r.Name, r.Description, r.Message)
 	b, reason := p.choose(r.Message, f.request())
+	why := ""
 	if b == nil {
-		if why := p.fallback.refusal(r.Message, f.request(), p.Skills()); why != "" {
-			return activities.Planned{Plans: []opt.PlanSpec{refusing(why)}, Planner: b.planner(), Reason: "no skill takes the request"}, nil
-		}
+		why = p.fallback.refusal(r.Message, f.request(), p.Skills())
+	}
+	switch {
+	case b == nil && why == "" && p.fallback.asks():
+		return p.fallback.plan(ctx, r)
+	case r.Keep:
+		return activities.Planned{Reason: "No playbook has better plans than the existing ones."}, nil
+	case why != "":
+		return activities.Planned{Plans: []opt.PlanSpec{refusing(why)}, Planner: b.planner(), Reason: "no skill takes the request"}, nil
 	}
 	specs, err := b.plan(f)
 	return activities.Planned{Plans: specs, Planner: b.planner(), Reason: reason}, err

@@ -3,10 +3,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"reflect"
 	"time"
 
@@ -41,8 +43,15 @@ type Agent interface {
 // value is the program without a Temporal server, and so without the commands dev
 // and temporal.
 type Build struct {
+	Name        string // of the program in its texts, and of the agent unless --agent-name is given; "" means longhaul
+	Description string // of the agent; "" describes Longhaul
+	Version     string // "" means that of Longhaul
+
 	Embed     Embed                          // of the program with a Temporal server
 	Executors map[string]activities.Executor // added to those of every program, or replacing them; by kind
+	Default   string                         // kind of tasks that name no executor; "" means echo
+	Planners  map[string]activities.Planner  // by the names for --planner
+	Playbooks fs.FS                          // replace the bundled one, unless --playbooks is given; nil for none
 	Agents    map[string]Agent               // added to that of the playbooks, by the names for --agent; Executors has what they need
 
 	// Wrappers around parts, for programs that test failures. Nil: no wrapper.
@@ -58,10 +67,10 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	if err := run(ctx, args, stdout, stderr, b); err != nil {
 		var usage *kong.ParseError
 		if errors.As(err, &usage) {
-			fmt.Fprintf(stderr, "longhaul: %s\nSee %s --help.\n", visible(err.Error()), named(usage))
+			fmt.Fprintf(stderr, "%s: %s\nSee %s --help.\n", b.name(), visible(err.Error()), cmp.Or(named(usage), b.name()))
 			return 2
 		}
-		fmt.Fprintf(stderr, "longhaul: %s\n", visible(err.Error())) // it may quote an agent or a file
+		fmt.Fprintf(stderr, "%s: %s\n", b.name(), visible(err.Error())) // it may quote an agent or a file
 		var exit *exitError
 		if errors.As(err, &exit) {
 			return exit.ExitCode()
@@ -71,13 +80,17 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	return 0
 }
 
-// named returns the command that arguments name, so far as they name one.
+// named returns the command that arguments name, "" if they name none.
 func named(usage *kong.ParseError) string {
 	if command := usage.Context.Selected(); command != nil {
 		return command.FullPath()
 	}
-	return "longhaul"
+	return ""
 }
+
+func (b Build) name() string { return cmp.Or(b.Name, "longhaul") }
+
+func (b Build) versionLine() string { return b.name() + " " + cmp.Or(b.Version, Version) }
 
 // A program has what commands need to know of the process.
 type program struct {
@@ -124,9 +137,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	}
 	var exit *int
 	parser, err := kong.New(grammar,
-		kong.Name("longhaul"),
-		kong.Description("An A2A agent server with durable tasks.\n\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 the task waits for a person, 130 stopped with Ctrl-C."),
-		kong.Vars{"version": versionLine()},
+		kong.Name(b.name()),
+		kong.Description(cmp.Or(b.Description, "An A2A agent server with durable tasks.")+"\n\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 the task waits for a person, 130 stopped with Ctrl-C."),
+		kong.Vars{"version": b.versionLine(), "agent": cmp.Or(b.Name, "Longhaul")},
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(readDuration)),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exit = &code }),
@@ -149,11 +162,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 type versionCommand struct{}
 
 func (versionCommand) Run(p *program) error {
-	_, err := fmt.Fprintln(p.stdout, versionLine())
+	_, err := fmt.Fprintln(p.stdout, p.build.versionLine())
 	return err
 }
-
-func versionLine() string { return "longhaul " + Version }
 
 // readDuration reads a duration, which may begin with days.
 func readDuration(ctx *kong.DecodeContext, target reflect.Value) error {

@@ -45,7 +45,7 @@ func TestDocs_playbook(t *testing.T) {
 	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	books, err := workSettings{Playbooks: []string{file}}.load()
+	books, err := workSettings{Playbooks: []string{file}}.load(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestPlaybooks_rejects(t *testing.T) {
 		{workSettings{scripts: true}, "Sing a song", "rejected No skill takes this message. The skills are:\n- research-and-write: "},
 		{workSettings{Fallback: "echo"}, "Sing a song", "completed "},
 	} {
-		books, err := tt.settings.load()
+		books, err := tt.settings.load(nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

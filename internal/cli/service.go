@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 		return err
 	}
 	s.onStop(s.journal.Close)
-	if s.books, err = planner.NewShelf(work.load); err != nil {
+	if s.books, err = planner.NewShelf(func() (*planner.Playbooks, error) { return work.load(s.build.Playbooks, s.planners()) }); err != nil {
 		return err
 	}
 	s.target = temporal
@@ -159,6 +160,9 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	s.onStop(func() error { s.temporal.Close(); return nil })
 	return nil
 }
+
+// planners are those that --planner may name.
+func (s *service) planners() map[string]activities.Planner { return s.build.Planners }
 
 // notify reads the channels for notices. It goes before open.
 func (s *service) notify(cfg noticeSettings, links linkSettings, reach egressSettings) (err error) {
@@ -213,7 +217,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 		Temporal: s.temporal,
 		Activities: activities.Config{
 			Executors: executors,
-			Default:   "echo",
+			Default:   cmp.Or(s.build.Default, "echo"),
 			Planner:   wrapped[activities.Planner](s.books, s.build.Planner),
 			Recorder:  wrapped[activities.Recorder](s.journal, s.build.Recorder),
 			Kept:      s.journal,
@@ -283,7 +287,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		return "", err
 	}
 	who := cfg.authority(s.journal)
-	info := card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
+	info := s.build.card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
 	who.Describe(&info)
 	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Plain: s.plain.Load, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL})
 	operations := apiservice.New(apiservice.Config{

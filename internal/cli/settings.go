@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
 	"longhaul/internal/seal"
@@ -44,7 +46,7 @@ type apiSettings struct {
 	GRPCAddr       string        `name:"grpc-addr" help:"Address at which to serve A2A 1.0 over gRPC; empty for none." default:"" env:"LONGHAUL_GRPC_ADDR" placeholder:"HOST:PORT"`
 	PublicGRPCAddr string        `name:"public-grpc-addr" help:"Address of gRPC on the agent card; the default is made from --grpc-addr and --public-url." env:"LONGHAUL_PUBLIC_GRPC_ADDR" placeholder:"HOST:PORT"`
 	Agent          string        `help:"Agent that decides about messages: playbooks, or another agent that is built into the program." default:"playbooks" env:"LONGHAUL_AGENT"`
-	AgentName      string        `help:"Name on the agent card." default:"Longhaul" env:"LONGHAUL_AGENT_NAME"`
+	AgentName      string        `help:"Name on the agent card." default:"${agent}" env:"LONGHAUL_AGENT_NAME"`
 	Idempotency    string        `help:"Which sends are repeats: those with the same message id or Idempotency-Key header (message-id), those with the same header (header), or none (off)." enum:"message-id,header,off" default:"message-id" env:"LONGHAUL_IDEMPOTENCY"`
 	NoStreaming    bool          `help:"Refuse streaming calls, for networks that cut streams and for conformance kits." env:"LONGHAUL_NO_STREAMING"`
 	NoREST         bool          `name:"no-rest" help:"Serve JSON-RPC alone, not plain HTTP too." env:"LONGHAUL_NO_REST"`
@@ -94,28 +96,42 @@ func (s apiSettings) checkLimits() error {
 // workSettings say how work is planned and done. The API and the worker both need
 // them.
 type workSettings struct {
-	Playbooks []string `help:"Playbook files or directories, which replace the bundled playbook. SIGHUP reloads them." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
+	Playbooks []string `help:"Playbook files or directories, which replace the playbooks of the program. SIGHUP reloads them." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
+	Planner   string   `help:"Planner of messages that no playbook takes: playbooks for none, or another one that the program has. The API and the workers need the same." default:"playbooks" env:"LONGHAUL_PLANNER" placeholder:"NAME"`
 	Fallback  string   `help:"What becomes of messages that no skill takes: they are rejected (reject), or the default executor does them (echo), which only repeats them: for tests. The API and the workers need the same." enum:"reject,echo" default:"reject" env:"LONGHAUL_FALLBACK"`
-	scripts   bool     // the default executor has a skill: it does messages that are scripts for it
+	scripts   bool     // the executor echo has a skill: it does messages that are scripts for it
 }
 
-// load reads the playbooks: those that are named, else the bundled one.
-func (s workSettings) load() (*planner.Playbooks, error) {
-	read := planner.Bundled
-	if len(s.Playbooks) > 0 {
-		read = func() (*planner.Playbooks, error) { return planner.LoadFiles(s.Playbooks...) }
+// load reads the playbooks: those that are named, else those of the program.
+func (s workSettings) load(own fs.FS, planners map[string]activities.Planner) (*planner.Playbooks, error) {
+	books, err := s.read(own)
+	if err != nil {
+		return nil, err
 	}
-	books, err := read()
+	if s.Planner != "" && s.Planner != noPlanner {
+		fallback, err := s.fallback(planners)
+		return books.With(fallback), err
+	}
 	switch {
-	case err != nil || s.Fallback == "echo":
-		return books, err
-	case s.scripts:
+	case s.Fallback == "echo":
+		return books, nil
+	case s.scripts && own == nil:
 		return books.With(planner.Fallback{Takes: echo.IsScript, Skills: []planner.Skill{{
 			ID: "echo", Name: "Echo", Description: "Does what a script says, to try this server: work, ask, approve, say, stream and fail",
 			Tags: []string{"demo"}, Examples: []string{"work 5s; ask Which color?; say done"},
 		}}}), nil
 	}
-	return books.With(planner.Fallback{Takes: func(string) bool { return false }}), nil
+	return books.With(planner.Fallback{Takes: planner.Nothing}), nil
+}
+
+func (s workSettings) read(own fs.FS) (*planner.Playbooks, error) {
+	switch {
+	case len(s.Playbooks) > 0:
+		return planner.LoadFiles(s.Playbooks...)
+	case own != nil:
+		return planner.LoadAll(own)
+	}
+	return planner.Bundled()
 }
 
 // workerSettings say how a worker works.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,11 +51,11 @@ func (p playbooks) Skills() []apiservice.Skill {
 }
 
 // card returns the content of the agent card.
-func card(cfg apiSettings, at api.Address, agent Agent) apiservice.CardInfo {
+func (b Build) card(cfg apiSettings, at api.Address, agent Agent) apiservice.CardInfo {
 	info := apiservice.CardInfo{
 		Name:        cfg.AgentName,
-		Description: "Plans objectives, carries them out and asks people for decisions. The work survives crashes, deploys and disconnects.",
-		Version:     Version,
+		Description: cmp.Or(b.Description, "Plans objectives, carries them out and asks people for decisions. The work survives crashes, deploys and disconnects."),
+		Version:     cmp.Or(b.Version, Version),
 		Interfaces:  at.Interfaces(),
 		InputModes:  []string{"*/*"},
 		OutputModes: []string{"text/plain", "application/json"},
