@@ -25,6 +25,8 @@ func TestExecutor(t *testing.T) {
 		Errs:      &activities.Work{Description: "fail 1"},
 		Waits:     &activities.Work{Description: "approve Ship it?; ask What color?; say Done"},
 		Long:      activities.Work{Description: "work 1h"},
+		Large:     &activities.Work{Description: "say " + strings.Repeat("x", executortest.LargeResult)},
+		Untrusted: &activities.Work{Description: "say " + executortest.Hostile},
 	})
 }
 

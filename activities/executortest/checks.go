@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -14,21 +15,21 @@ import (
 )
 
 func completes(ctx context.Context, cfg Config) error {
-	o, s, err := cfg.do(ctx, cfg.Completes)
-	switch {
+	p, err := cfg.play(ctx, cfg.Completes)
+	switch o := p.Outcome; {
 	case err != nil:
 		return err
 	case o.State != opt.TaskCompleted:
 		return fmt.Errorf("the state is %q, not completed: %s", o.State, o.Message)
-	case len(o.Artifacts) == 0 && len(s.Pieces()) == 0:
+	case len(p.Artifacts) == 0:
 		return errors.New("a completed task has no artifacts")
 	}
 	return nil
 }
 
 func fails(ctx context.Context, cfg Config) error {
-	o, _, err := cfg.do(ctx, cfg.Fails)
-	if err == nil && o.State != opt.TaskFailed && o.State != opt.TaskRejected {
+	p, err := cfg.play(ctx, cfg.Fails)
+	if o := p.Outcome; err == nil && o.State != opt.TaskFailed && o.State != opt.TaskRejected {
 		err = fmt.Errorf("the state is %q, not failed or rejected", o.State)
 	}
 	return err
@@ -38,11 +39,13 @@ func errs(ctx context.Context, cfg Config) error {
 	if cfg.Errs == nil {
 		return nil
 	}
-	_, err := cfg.Executor.Execute(ctx, clone(*cfg.Errs), &Stream{})
-	if err == nil {
-		return errors.New("the attempt ended without an error")
+	_, err := Player{Executor: cfg.Executor, Parked: cfg.Parked}.Play(ctx, *cfg.Errs)
+	var failed *attemptError
+	if !errors.As(err, &failed) {
+		return fmt.Errorf("the attempt ended without an error of Execute: %v", err)
 	}
-	return errors.Join(checkText(err.Error()), cfg.keepsSecrets(err.Error()))
+	said := failed.cause.Error()
+	return errors.Join(checkText(said), cfg.keepsSecrets(said))
 }
 
 // maxRounds ends a task that opens gates without end.
@@ -56,8 +59,8 @@ func waits(ctx context.Context, cfg Config) error {
 	}
 	w := *cfg.Waits
 	for gates := 0; ; gates++ {
-		o, err := cfg.twice(ctx, w)
-		switch {
+		p, err := cfg.twice(ctx, w)
+		switch o := p.Outcome; {
 		case err != nil:
 			return fmt.Errorf("round %d: %w", w.Round, err)
 		case o.Gate == nil && gates == 0:
@@ -67,35 +70,35 @@ func waits(ctx context.Context, cfg Config) error {
 		case gates == maxRounds:
 			return fmt.Errorf("the task still waits after %d replies", gates)
 		}
-		w = next(w, cfg.Reply(*o.Gate))
+		w = next(p.Work, cfg.Reply(*p.Outcome.Gate))
 	}
 }
 
-// next returns the work of the round after a reply.
+// next returns the work of the round after a reply to the gate of w.
 func next(w activities.Work, r opt.Reply) activities.Work {
 	r.GateID = opt.GateID(w.TaskID, w.Round)
 	r.MessageID, r.DecidedBy = fmt.Sprintf("message-%d", w.Round), "somebody"
 	w.Replies = append(w.Replies[:len(w.Replies):len(w.Replies)], r)
 	w.Round++
-	w.Attempt = 1
+	w.Attempt, w.Leg = 1, 0
 	w.Key = key(w)
 	return w
 }
 
-// twice executes w twice, as after a crash, and reports a difference.
-func (cfg Config) twice(ctx context.Context, w activities.Work) (activities.Outcome, error) {
-	o, s, err := cfg.do(ctx, w)
+// twice runs a round twice, as after a crash, and reports a difference.
+func (cfg Config) twice(ctx context.Context, w activities.Work) (Played, error) {
+	p, err := cfg.play(ctx, w)
 	if err != nil {
-		return o, err
+		return p, err
 	}
-	again, stream, err := cfg.do(ctx, w)
+	again, err := cfg.play(ctx, w)
 	if err != nil {
-		return o, fmt.Errorf("the second time: %w", err)
+		return p, fmt.Errorf("the second time: %w", err)
 	}
-	if a, b := made(o, s), made(again, stream); a != b {
-		return o, fmt.Errorf("the second run of the same work has another result:\n%s\n%s", a, b)
+	if a, b := p.made(), again.made(); a != b {
+		return p, fmt.Errorf("the second run of the same work has another result:\n%s\n%s", a, b)
 	}
-	return o, nil
+	return p, nil
 }
 
 func repeats(ctx context.Context, cfg Config) error {
@@ -112,8 +115,8 @@ func isUsedByMany(ctx context.Context, cfg Config) error {
 	var ended sync.WaitGroup
 	for i := range many {
 		ended.Go(func() {
-			o, s, err := cfg.do(ctx, cfg.Completes)
-			results[i], wrong[i] = made(o, s), err
+			p, err := cfg.play(ctx, cfg.Completes)
+			results[i], wrong[i] = p.made(), err
 		})
 	}
 	ended.Wait()
@@ -155,11 +158,12 @@ func stopsAtDeadline(ctx context.Context, cfg Config) error {
 	return cfg.returns(ctx)
 }
 
-// returns reports whether Long ends because ctx does, and soon after.
+// returns reports whether Long ends because ctx does, and soon after. A task that
+// parks goes on with its next leg.
 func (cfg Config) returns(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() {
-		_, err := cfg.Executor.Execute(ctx, clone(cfg.Long), &Stream{})
+		_, err := Player{Executor: cfg.Executor, Legs: math.MaxInt}.Play(ctx, cfg.Long)
 		if ctx.Err() == nil {
 			err = fmt.Errorf("Config.Long ended by itself: %v", err)
 		} else {

@@ -37,7 +37,21 @@ type Config struct {
 	Reply     func(gate opt.Gate) opt.Reply // to the gates of Waits; nil accepts, and answers "yes"
 	Secrets   []string                      // known to the executor, that clients must not see
 	Soon      time.Duration                 // how long Long may take to return when its context is done; 0 means 5 s
+
+	Large     *activities.Work // makes more than [LargeResult], or is refused because of it; nil for an executor whose results cannot be large
+	Untrusted *activities.Work // gets [Hostile] from outside as its result; nil for an executor that gets nothing from outside
+	Parks     *activities.Work // parks so that it is called if the task is canceled; nil for an executor that has nothing to cancel
+
+	Parked  func(w activities.Work, parked activities.Outcome) *activities.Outcome // see [Player]; nil begins the next leg
+	Effects func() int                                                             // how many effects there were outside, without recognized repeats; nil for an executor without any
 }
+
+// LargeResult is how many bytes the artifacts of Config.Large have at least.
+const LargeResult = 64 << 10
+
+// Hostile is a text that must stay what it is: nothing in it may reach a terminal, a
+// page, a template, a shell or a path.
+const Hostile = "\x1b[31m<script>alert(1)</script>\u202e{{.Key}} $(id) `id` '\" ../../etc/passwd %s \r approval:accept"
 
 // Run tests that the executor keeps its contract.
 func Run(t *testing.T, cfg Config) {
@@ -66,6 +80,10 @@ var checks = []check{
 	{"leavesItsWorkAlone", leavesItsWorkAlone},
 	{"stopsWhenCanceled", stopsWhenCanceled},
 	{"stopsAtDeadline", stopsAtDeadline},
+	{"survivesCrashes", survivesCrashes},
+	{"isCanceled", isCanceled},
+	{"makesLargeResults", makesLargeResults},
+	{"keepsHostileText", keepsHostileText},
 }
 
 func (cfg Config) filled() Config {
@@ -78,7 +96,7 @@ func (cfg Config) filled() Config {
 	for i, w := range []*activities.Work{&cfg.Completes, &cfg.Fails, &cfg.Long} {
 		fill(w, i)
 	}
-	for i, w := range []**activities.Work{&cfg.Errs, &cfg.Waits} {
+	for i, w := range []**activities.Work{&cfg.Errs, &cfg.Waits, &cfg.Large, &cfg.Untrusted, &cfg.Parks} {
 		if *w != nil {
 			filled := **w
 			*w = &filled
@@ -123,14 +141,26 @@ func yes(gate opt.Gate) opt.Reply {
 	return r
 }
 
-// do executes w as a worker would, and checks the result.
-func (cfg Config) do(ctx context.Context, w activities.Work) (activities.Outcome, *Stream, error) {
-	out := &Stream{}
-	outcome, err := cfg.Executor.Execute(ctx, clone(w), out)
-	if err != nil {
-		return outcome, out, fmt.Errorf("Execute: %w", err)
+// play runs a round of w. Clients must see no secret in it.
+func (cfg Config) play(ctx context.Context, w activities.Work) (Played, error) {
+	p := Player{Executor: cfg.Executor, Parked: cfg.Parked}
+	return cfg.playWith(ctx, p, w)
+}
+
+func (cfg Config) playWith(ctx context.Context, p Player, w activities.Work) (Played, error) {
+	var leaked error
+	p.Parked = func(w activities.Work, o activities.Outcome) *activities.Outcome {
+		leaked = errors.Join(leaked, cfg.keepsSecrets(string(text([]any{o.Park.Text, o.Artifacts}))))
+		if cfg.Parked == nil {
+			return nil
+		}
+		return cfg.Parked(w, o)
 	}
-	return outcome, out, errors.Join(CheckOutcome(outcome, out), cfg.keepsSecrets(made(outcome, out)))
+	played, err := p.Play(ctx, w)
+	if err != nil {
+		return played, err
+	}
+	return played, errors.Join(leaked, cfg.keepsSecrets(played.made()))
 }
 
 // clone returns a copy of w that shares nothing with it, as one that came
@@ -149,9 +179,4 @@ func text(v any) []byte {
 		panic(err)
 	}
 	return b
-}
-
-// made returns all that clients see of an outcome.
-func made(o activities.Outcome, s *Stream) string {
-	return string(text([]any{o, s.Artifacts()}))
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -48,10 +50,10 @@ func TestRun_findsBrokenPromises(t *testing.T) {
 		"secret in error": {onError(errors.New(`password hunter"2`)), []string{"errs"}},
 		"other each time": {onCompleted(func(o *activities.Outcome) {
 			o.Artifacts[0].Parts = []a2a.Part{a2a.DataPart(count.Add(1))}
-		}), []string{"isUsedByMany", "repeats"}},
+		}), []string{"isUsedByMany", "repeats", "survivesCrashes"}},
 		"secret in an artifact": {onCompleted(func(o *activities.Outcome) {
 			o.Artifacts[0].Name = `hunter"2`
-		}), []string{"completes", "isUsedByMany", "repeats"}},
+		}), []string{"completes", "isUsedByMany", "repeats", "survivesCrashes"}},
 		"changes its work": {changesWork, []string{"leavesItsWorkAlone"}},
 		"deaf":             {deaf(until), []string{"stopsAtDeadline", "stopsWhenCanceled"}},
 	} {
@@ -67,6 +69,96 @@ func TestRun_findsBrokenPromises(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRun_findsBrokenLegs runs the suite on an executor that works in legs, with one
+// mistake each.
+func TestRun_findsBrokenLegs(t *testing.T) {
+	for name, tt := range map[string]struct {
+		broken func(*legs)
+		want   []string
+	}{
+		"good":                     {func(*legs) {}, nil},
+		"effect without a key":     {func(l *legs) { l.keyless = true }, []string{"survivesCrashes"}},
+		"no memo":                  {func(l *legs) { l.forgets = true }, []string{"completes", "isUsedByMany", "keepsHostileText", "makesLargeResults", "repeats", "survivesCrashes", "waits"}},
+		"goes on when canceled":    {func(l *legs) { l.ignoresCancel = true }, []string{"isCanceled"}},
+		"cuts large results":       {func(l *legs) { l.most = 1000 }, []string{"makesLargeResults"}},
+		"changes text of others":   {func(l *legs) { l.trusts = true }, []string{"keepsHostileText"}},
+		"control in a parked text": {func(l *legs) { l.parkText = "\x1b[2J" }, []string{"completes", "isCanceled", "isUsedByMany", "keepsHostileText", "makesLargeResults", "repeats", "stopsAtDeadline", "survivesCrashes", "waits"}},
+		"secret in a parked text":  {func(l *legs) { l.parkText = `hunter"2` }, []string{"completes", "isUsedByMany", "keepsHostileText", "makesLargeResults", "repeats", "survivesCrashes", "waits"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &legs{seen: map[string]bool{}}
+			tt.broken(l)
+			large, hostile, waits, forever := activities.Work{Description: "large"}, activities.Work{Description: "hostile"}, activities.Work{Description: "wait"}, activities.Work{Description: "for ever"}
+			broken := executortest.Broken(t.Context(), executortest.Config{
+				Executor: l, Completes: activities.Work{Description: "small"}, Fails: activities.Work{Description: "fail"}, Long: forever,
+				Waits: &waits, Large: &large, Untrusted: &hostile, Parks: &forever, Effects: l.count, Secrets: []string{`hunter"2`},
+			})
+			got := slices.Sorted(maps.Keys(broken))
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("broken promises (-want +got):\n%s\n%v", diff, broken)
+			}
+		})
+	}
+}
+
+// legs is an executor that orders something in a first leg and gets it in a third.
+type legs struct {
+	keyless, forgets, ignoresCancel, trusts bool
+	most                                    int // bytes of a result; 0 for all
+	parkText                                string
+
+	mu      sync.Mutex
+	seen    map[string]bool // keys of orders
+	effects int
+}
+
+func (l *legs) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.effects
+}
+
+func (l *legs) order(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.keyless || !l.seen[key] {
+		l.effects++
+	}
+	l.seen[key] = true
+}
+
+func (l *legs) Execute(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	var step int
+	if w.Memo != nil && !l.forgets {
+		if err := json.Unmarshal(w.Memo, &step); err != nil {
+			return activities.Outcome{}, err
+		}
+	}
+	switch {
+	case w.Cancel && !l.ignoresCancel:
+		return activities.Failed("canceled", "It was canceled."), nil
+	case w.Description == "fail":
+		return activities.Failed("no", "No."), nil
+	case w.Description == "wait" && step == 2 && w.Replies == nil:
+		return activities.Keeping(approval, step), nil
+	case step < 2 || w.Description == "for ever":
+		if step == 0 {
+			l.order(w.Key)
+		}
+		out := activities.ParkFor(time.Hour, step+1, l.parkText)
+		out.OnCancel = true
+		return out, nil
+	}
+	text := map[string]string{"large": strings.Repeat("x", executortest.LargeResult), "hostile": executortest.Hostile}[w.Description]
+	if l.trusts {
+		text = strings.ReplaceAll(text, "<", "")
+	}
+	if l.most > 0 && len(text) > l.most {
+		text = text[:l.most]
+	}
+	return activities.Completed(a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart(text)}}), nil
 }
 
 func TestCheckOutcome(t *testing.T) {
@@ -101,6 +193,15 @@ func TestCheckOutcome(t *testing.T) {
 		{"failed with a stack", activities.Failed("x", "main.go:12"), nil, `a message for clients must be one line without a stack trace, not "main.go:12"`},
 		{"failed on two lines", activities.Failed("x", "a\nb"), nil, `a message for clients must be one line without a stack trace, not "a\nb"`},
 		{"failed with a gate", activities.Outcome{State: opt.TaskFailed, Gate: &opt.Gate{}}, nil, `an outcome in state "failed" has a gate`},
+		{"failed with a control character", activities.Failed("x", "\x1b[2J"), nil, `the message of a failure has a control character: "\x1b[2J"`},
+		{"parked", activities.ParkFor(time.Hour, 1, "Soon."), pieces("a", false), ""},
+		{"working", activities.Outcome{State: opt.TaskWorking}, nil, `no outcome has the state "working"`},
+		{"parked and failed", activities.Outcome{State: opt.TaskFailed, Code: "x", Message: "X.", Park: &opt.Park{}}, nil, `an outcome in state "failed" parks`},
+		{"parked with a message", activities.Outcome{State: opt.TaskWorking, Message: "x", Park: &opt.Park{}}, nil, "a parked outcome has a failure"},
+		{"parked backwards", activities.ParkFor(-time.Hour, 1, ""), nil, "a task parks for less than nothing"},
+		{"parked elsewhere", activities.Outcome{State: opt.TaskWorking, Park: &opt.Park{Elsewhere: &opt.Elsewhere{}}}, nil, "an activity elsewhere needs a queue, a type and its input as JSON"},
+		{"parked with a wrong artifact", activities.Outcome{State: opt.TaskWorking, Park: &opt.Park{}, Artifacts: make([]a2a.Artifact, 1)}, nil, "an artifact has no id"},
+		{"bad memo", activities.Outcome{State: opt.TaskWorking, Park: &opt.Park{}, Memo: json.RawMessage("{")}, nil, "the memo is not JSON"},
 		{"approval", approval, nil, ""},
 		{"waiting without a gate", activities.Outcome{State: opt.TaskInputRequired}, nil, `an outcome in state "input-required" needs a gate`},
 		{"wrong state", activities.Outcome{State: opt.TaskAuthRequired, Gate: approval.Gate}, nil, `a task at a gate of kind "approval" is "input-required", not "auth-required"`},

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"longhaul/a2a"
 	"longhaul/activities"
@@ -19,7 +20,7 @@ func CheckOutcome(o activities.Outcome, s *Stream) error {
 	if s == nil {
 		s = &Stream{}
 	}
-	streamed := s.check(o.State == opt.TaskCompleted)
+	streamed := errors.Join(s.check(o.State == opt.TaskCompleted), checkMemo(o))
 	switch {
 	case o.State.Waiting():
 		return errors.Join(streamed, checkWaiting(o))
@@ -29,6 +30,8 @@ func CheckOutcome(o activities.Outcome, s *Stream) error {
 		return errors.Join(streamed, checkFailed(o))
 	case o.State == opt.TaskCompleted:
 		return errors.Join(streamed, checkCompleted(o, s))
+	case o.State == opt.TaskWorking && o.Park != nil:
+		return errors.Join(streamed, checkParked(o))
 	}
 	return fmt.Errorf("no outcome has the state %q", o.State)
 }
@@ -82,7 +85,7 @@ func checkFailed(o activities.Outcome) error {
 	case strings.TrimSpace(o.Message) == "":
 		return errors.New("a failure needs a message")
 	}
-	return checkText(o.Message)
+	return errors.Join(checkText(o.Message), checkLine("the message of a failure", o.Message))
 }
 
 // checkText reports why s is no text for clients.
@@ -91,6 +94,26 @@ func checkText(s string) error {
 		return fmt.Errorf("a message for clients must be one line without a stack trace, not %q", s)
 	}
 	return nil
+}
+
+// mostText is how many bytes the texts of an outcome and of a gate may have.
+const mostText = 16 << 10
+
+// checkLine reports why s, which what names, is no short text of visible characters.
+func checkLine(what, s string) error {
+	if len(s) > mostText {
+		return fmt.Errorf("%s has %d bytes", what, len(s))
+	}
+	if i := strings.IndexFunc(s, hidden); i >= 0 {
+		return fmt.Errorf("%s has a control character: %q", what, s[i:min(len(s), i+20)])
+	}
+	return nil
+}
+
+// hidden reports whether r controls a terminal or the direction of text. Line breaks
+// do not.
+func hidden(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Bidi_Control)
 }
 
 func checkWaiting(o activities.Outcome) error {
@@ -115,6 +138,9 @@ func CheckGate(g opt.Gate) error {
 	}
 	if g.ArtifactData != nil && !json.Valid(g.ArtifactData) {
 		return errors.New("the artifact data of a gate is not JSON")
+	}
+	if err := checkLine("the text of a gate", g.Prompt()); err != nil {
+		return err
 	}
 	switch g.Kind {
 	case opt.Approval:

@@ -61,10 +61,11 @@ func executor(t *testing.T) shell.Executor {
 func task(input string) activities.Work { return activities.Work{Input: json.RawMessage(input)} }
 
 func TestExecutor(t *testing.T) {
-	errs := task(`{"command":"three"}`)
+	errs, large, untrusted := task(`{"command":"three"}`), task(`{"command":"repeat"}`), task(`{"command":"repeat"}`)
+	large.Description, untrusted.Description = strings.Repeat("x", executortest.LargeResult), executortest.Hostile
 	executortest.Run(t, executortest.Config{
 		Executor: executor(t), Completes: task(`{"command":"there"}`), Fails: task(`{"command":"other"}`), Errs: &errs, Long: task(`{"command":"long"}`),
-		Secrets: []string{"secret"},
+		Secrets: []string{"secret"}, Large: &large, Untrusted: &untrusted,
 	})
 }
 

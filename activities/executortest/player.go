@@ -1,0 +1,162 @@
+package executortest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+// A Player runs a round of a task as the plan does: leg after leg, each with the memo
+// that the task has left, but without the waits between them. Every leg gets its work
+// from JSON, and its outcome must pass [CheckOutcome].
+type Player struct {
+	Executor activities.Executor
+
+	// Parked is called when the task parks, and may make the event happen that the task
+	// waits for. An outcome that it returns is what a callback or an activity elsewhere
+	// reports, and ends the round. nil begins the next leg.
+	Parked func(w activities.Work, parked activities.Outcome) *activities.Outcome
+
+	Twice bool // runs each leg twice and loses its first result, as in a crash between effect and record
+	Legs  int  // at the most; 0 means 1000
+}
+
+// A Played is a round that has ended.
+type Played struct {
+	Outcome   activities.Outcome // of the last leg
+	Artifacts []a2a.Artifact     // of all legs, streamed or returned; one replaces an earlier one with its id
+	Work      activities.Work    // of the last leg, with the latest memo
+	Legs      int
+}
+
+// Play runs w until an outcome ends the round or ctx is done.
+func (p Player) Play(ctx context.Context, w activities.Work) (Played, error) {
+	most := p.Legs
+	if most == 0 {
+		most = 1000
+	}
+	played := Played{Work: w}
+	for {
+		if played.Legs == most {
+			return played, fmt.Errorf("the task still parks after %d legs", most)
+		}
+		o, err := p.leg(ctx, &played)
+		if err != nil {
+			return played, fmt.Errorf("leg %d: %w", played.Legs-1, err)
+		}
+		if o.Park == nil {
+			return played, nil
+		}
+		if p.Parked != nil {
+			if reported := p.Parked(clone(played.Work), o); reported != nil {
+				played.keep(*reported, nil)
+				return played, CheckOutcome(*reported, nil)
+			}
+		}
+		if o.Park.Elsewhere != nil {
+			return played, errors.New("the task waits for an activity elsewhere: set Player.Parked to report its outcome")
+		}
+		if ctx.Err() != nil {
+			return played, ctx.Err()
+		}
+		played.Work.Leg++
+	}
+}
+
+// An attemptError is an error of Execute.
+type attemptError struct{ cause error }
+
+// Error implements error.
+func (e *attemptError) Error() string { return "Execute: " + e.cause.Error() }
+
+// Unwrap returns the error of Execute.
+func (e *attemptError) Unwrap() error { return e.cause }
+
+// leg runs one leg and keeps what it has left.
+func (p Player) leg(ctx context.Context, played *Played) (activities.Outcome, error) {
+	runs := 1
+	if p.Twice {
+		runs = 2
+	}
+	played.Legs++
+	w := clone(played.Work)
+	for {
+		out := &Stream{}
+		o, err := p.Executor.Execute(ctx, clone(w), out)
+		if err != nil {
+			return o, &attemptError{err}
+		}
+		if err := CheckOutcome(o, out); err != nil {
+			return o, err
+		}
+		if runs--; runs > 0 {
+			w.Try++
+			continue
+		}
+		played.keep(o, out)
+		return o, nil
+	}
+}
+
+// keep adds what an outcome and the stream before it have.
+func (p *Played) keep(o activities.Outcome, s *Stream) {
+	p.Outcome = o
+	if o.Memo != nil {
+		p.Work.Memo = o.Memo
+	}
+	list := o.Artifacts
+	if s != nil {
+		list = slices.Concat(s.Artifacts(), o.Artifacts)
+	}
+	for _, a := range list {
+		i := slices.IndexFunc(p.Artifacts, func(b a2a.Artifact) bool { return a.ArtifactID == b.ArtifactID })
+		if i < 0 {
+			p.Artifacts = append(p.Artifacts, a)
+			continue
+		}
+		p.Artifacts[i] = a
+	}
+}
+
+// made returns all that clients see of a round, as text.
+func (p Played) made() string {
+	o := p.Outcome
+	o.Artifacts, o.Memo, o.Usage = nil, nil, nil
+	return string(text([]any{o, p.Artifacts}))
+}
+
+// checkParked reports what is wrong with the outcome of a leg after which the task
+// goes on.
+func checkParked(o activities.Outcome) error {
+	switch e := o.Park.Elsewhere; {
+	case o.Park.Wait < 0:
+		return errors.New("a task parks for less than nothing")
+	case e != nil && (e.Queue == "" || e.Activity == "" || !json.Valid(e.Input)):
+		return errors.New("an activity elsewhere needs a queue, a type and its input as JSON")
+	case o.Code != "" || o.Message != "":
+		return errors.New("a parked outcome has a failure")
+	}
+	for _, a := range o.Artifacts {
+		if err := checkArtifact(a); err != nil {
+			return err
+		}
+	}
+	return checkLine("the text of a park", o.Park.Text)
+}
+
+// checkMemo reports a memo that cannot come back in the next work.
+func checkMemo(o activities.Outcome) error {
+	if o.Memo != nil && !json.Valid(o.Memo) {
+		return errors.New("the memo is not JSON")
+	}
+	if o.Park != nil && o.State != opt.TaskWorking {
+		return fmt.Errorf("an outcome in state %q parks", o.State)
+	}
+	return nil
+}
