@@ -2,11 +2,6 @@
 // separate Temporal server; the program in dev has one built in.
 package main
 
-import (
-	"context"
-	"os"
+import "longhaul"
 
-	"longhaul/internal/cli"
-)
-
-func main() { os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, cli.Build{})) }
+func main() { longhaul.Main(longhaul.Program{}) }

@@ -1,15 +1,16 @@
-// Package embedded starts the Temporal server of this module for the commands.
+// Package embedded starts the Temporal server of this module in the process. A program
+// with it as its Embed has the commands dev and temporal.
 package embedded
 
 import (
 	"context"
 
+	"longhaul"
 	"longhaul/dev/temporald"
-	"longhaul/internal/cli"
 )
 
-// Start starts the server. It implements [cli.Embed].
-func Start(ctx context.Context, cfg cli.EmbedConfig) (*cli.Embedded, error) {
+// Start starts the server. It is a [longhaul.Embed].
+func Start(ctx context.Context, cfg longhaul.EmbedConfig) (*longhaul.Embedded, error) {
 	temporald.TuneGC()
 	s, err := temporald.Start(ctx, temporald.Config{
 		Dir: cfg.Dir, Addr: cfg.Addr, UIAddr: cfg.UIAddr, Namespace: cfg.Namespace, Retention: cfg.Retention,
@@ -18,5 +19,5 @@ func Start(ctx context.Context, cfg cli.EmbedConfig) (*cli.Embedded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cli.Embedded{Addr: s.Addr(), UIURL: s.UIURL(), Stop: s.Stop}, nil
+	return &longhaul.Embedded{Addr: s.Addr(), UIURL: s.UIURL(), Stop: s.Stop}, nil
 }

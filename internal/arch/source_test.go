@@ -82,6 +82,9 @@ func (s source) lines(from, to token.Pos) int {
 
 // ours returns the room that an import path means, and whether it is ours.
 func ours(importPath string) (room string, ok bool) {
+	if importPath == module {
+		return ".", true
+	}
 	room, ok = strings.CutPrefix(importPath, module+"/")
 	return room, ok
 }

@@ -69,7 +69,10 @@ var rooms = []room{
 		"internal/schema", // to send texts of people as JSON where a question takes no text
 	}},
 
-	{name: "cmd/longhaul", imports: []string{"internal/cli"}},
+	{name: ".", imports: []string{"internal/cli", // the door for programs of others, on its seam
+		"a2a", "activities", "api/service"}}, // whose types are in it
+	{name: "cmd/longhaul", imports: []string{"."}},
+	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/embedded"}}, // modules of their own: what others may import
 	{name: "dev", imports: []string{"internal/cli", "activities", "dev/*"}},
 	{name: "dev/e2e", imports: []string{"*"}}, // the whole service against the embedded server
 	{name: "dev/e2e/*", imports: []string{"*"}},
@@ -77,7 +80,7 @@ var rooms = []room{
 	{name: "dev/record", imports: []string{"*"}}, // runs every shape of work and keeps its history
 	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/service"}, // an agent and its executor
 		tests: []string{"dev/e2e/harness"}},
-	{name: "dev/*", imports: []string{"internal/cli", "dev/*"}},
+	{name: "dev/*", imports: []string{".", "internal/cli", "dev/*"}},
 }
 
 // testers are the rooms that any test may import: the suite for executors, the

@@ -44,7 +44,7 @@ func (c *answerCommand) Run(p *program) error {
 	var refused *client.Error
 	switch {
 	case client.HasReason(err, client.ReasonObject):
-		return fmt.Errorf("the object at the gate is not the one that you have seen. To look at it:\n\n  longhaul get%s %s", c.flags(), m.TaskID)
+		return fmt.Errorf("the object at the gate is not the one that you have seen. To look at it:\n\n  %s %s", c.command("get"), m.TaskID)
 	case errors.As(err, &refused) && refused.Code == client.CodeUnsupported:
 		return c.closed(p.ctx, r.look, m.TaskID, err)
 	case errors.As(err, &refused) && refused.Code == client.CodeInvalidParams && c.Gate == "":
@@ -77,7 +77,7 @@ func (c *answerCommand) closed(ctx context.Context, agent *client.Client, taskID
 		err = fmt.Errorf("the gate is closed: it was %s (%s): %w", decidedText(d, time.Time{}), utc(d.At.Time()), refused)
 	}
 	if g, open := client.Gate(t.Metadata); open && g.ID != gateID && gateID != "" {
-		err = fmt.Errorf("%w\n\nAnother gate is open now: %s\nTo look at it:\n\n  longhaul get%s %s", err, oneLine(g.Prompt(), objectWidth), c.flags(), g.ID)
+		err = fmt.Errorf("%w\n\nAnother gate is open now: %s\nTo look at it:\n\n  %s %s", err, oneLine(g.Prompt(), objectWidth), c.command("get"), g.ID)
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func (c *answerCommand) which(ctx context.Context, agent *client.Client, taskID 
 	}
 	var list string
 	for _, g := range gates {
-		list += "\n" + g.Prompt() + "\n\n" + replyCommands(g, g.State().A2A(), c.flags(), c.Task)
+		list += "\n" + g.Prompt() + "\n\n" + replyCommands(g, g.State().A2A(), c.command, c.Task)
 	}
 	return fmt.Errorf("the task has %d open gates: name one with --gate ID, or answer at one of them:\n%s", len(gates), list)
 }
@@ -205,7 +205,7 @@ func (c *answerCommand) decide(r *client.Reply) (ok bool, err error) {
 	}
 	switch {
 	case rest == "" && (word == "refine" || word == "ask"):
-		err = fmt.Errorf("say what to %s, such as: longhaul answer %s %s \"…\"", word, c.Task, word)
+		err = fmt.Errorf("say what to %s, such as: %s %s %s \"…\"", word, c.command("answer"), c.Task, word)
 	case c.File != "" && r.Action != opt.EditAccept:
 		err = errors.New("--file is only for the decision edit-accept")
 	case r.Action == opt.EditAccept && rest != "" && c.File != "":
@@ -336,7 +336,7 @@ func (c *answerCommand) answered(out io.Writer, e client.Event) {
 	} else if t.Status.State.Terminal() {
 		return
 	}
-	fmt.Fprintf(out, "\nTo see what follows:\n\n  longhaul watch%s %s\n", c.flags(), id)
+	fmt.Fprintf(out, "\nTo see what follows:\n\n  %s %s\n", c.command("watch"), id)
 }
 
 // keptOpen returns why the gate is still open after the answer, "" if it is not.

@@ -222,7 +222,7 @@ func TestReplyCommands_edit(t *testing.T) {
 		"edit-accept --file edited.json": {ArtifactData: []byte(`{}`)},
 	} {
 		g.ID, g.Kind, g.Actions = gateID, opt.Approval, []opt.Action{opt.EditAccept}
-		if got := replyCommands(g, g.State().A2A(), "", stepID); !strings.Contains(got, gateID+" "+strings.TrimSpace(want)+"\n") {
+		if got := replyCommands(g, g.State().A2A(), remoteSettings{}.command, stepID); !strings.Contains(got, gateID+" "+strings.TrimSpace(want)+"\n") {
 			t.Errorf("printed %q, want %q", got, want)
 		}
 	}

@@ -32,7 +32,7 @@ const (
 
 // authSettings say who may call, and how callers prove who they are.
 type authSettings struct {
-	Auth        []string `help:"How callers prove who they are: none, or any of keys (see longhaul keys), oidc and mtls." default:"none" env:"LONGHAUL_AUTH" placeholder:"KIND"`
+	Auth        []string `help:"How callers prove who they are: none, or any of keys (see the command keys), oidc and mtls." default:"none" env:"LONGHAUL_AUTH" placeholder:"KIND"`
 	AllowAnyone bool     `help:"With --auth none: allow unauthenticated access on a non-loopback address." env:"LONGHAUL_ALLOW_ANYONE"`
 
 	OIDCIssuer         string `name:"oidc-issuer" help:"URL of the OpenID Connect provider whose tokens are accepted." env:"LONGHAUL_OIDC_ISSUER" placeholder:"URL"`
@@ -108,7 +108,7 @@ func (s authSettings) mayListen(flag, addr string) error {
 	}
 	if !s.authenticates() && !s.AllowAnyone && !local(addr) {
 		return fmt.Errorf("%s %q can be reached from other machines without authentication: "+
-			"use 127.0.0.1, or have callers authenticated (longhaul keys create, then --auth keys), or --allow-anyone if the network is protected", flag, addr)
+			"use 127.0.0.1, or have callers authenticated (the command keys create, then --auth keys), or --allow-anyone if the network is protected", flag, addr)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (s authSettings) warnNoKeys(log *zap.Logger, keys keyLister) {
 	list, err := keys.APIKeys(context.Background())
 	now := a2a.At(time.Now())
 	if err == nil && !slices.ContainsFunc(list, func(k opt.APIKey) bool { return k.Valid(now) }) {
-		log.Warn("No caller is admitted yet: there is no valid API key in the data directory. Create one with longhaul keys create")
+		log.Warn("No caller is admitted yet: there is no valid API key in the data directory. Create one with the command keys create")
 	}
 }
 

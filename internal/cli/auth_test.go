@@ -21,7 +21,7 @@ import (
 // Settings that contradict each other are refused, with what to do.
 func TestRun_auth(t *testing.T) {
 	for flags, want := range map[string]string{
-		"--addr 0.0.0.0:0":           "have callers authenticated (longhaul keys create, then --auth keys)",
+		"--addr 0.0.0.0:0":           "have callers authenticated (the command keys create, then --auth keys)",
 		"--auth password":            `--auth "password" is not one of the kinds: use none, or a list of keys, oidc and mtls`,
 		"--auth none,keys":           "--auth none excludes the other kinds",
 		"--auth keys --allow-anyone": "--allow-anyone contradicts --auth keys",

@@ -8,66 +8,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"reflect"
 	"time"
 
 	"github.com/alecthomas/kong"
-	"go.temporal.io/sdk/client"
 
-	"longhaul/activities"
-	apiservice "longhaul/api/service"
 	"longhaul/opt"
 )
 
 // Version is the version of this build; the linker may set it.
 var Version = "dev"
 
-// An Embedded is a Temporal server that runs in this process.
-type Embedded struct {
-	Addr  string // that clients dial
-	UIURL string // of its Web UI; "" if it has none
-	Stop  func() error
-}
-
-// An Embed starts the Temporal server that is built into the program.
-type Embed func(ctx context.Context, cfg EmbedConfig) (*Embedded, error)
-
-// An Agent decides about messages, and knows its skills.
-type Agent interface {
-	apiservice.Agent
-	Skills() []apiservice.Skill // for the card
-}
-
-// A Build has what differs between the programs that share the commands. The zero
-// value is the program without a Temporal server, and so without the commands dev
-// and temporal.
-type Build struct {
-	Name        string // of the program in its texts, and of the agent unless --agent-name is given; "" means longhaul
-	Description string // of the agent; "" describes Longhaul
-	Version     string // "" means that of Longhaul
-
-	Embed     Embed                          // of the program with a Temporal server
-	Executors map[string]activities.Executor // added to those of every program, or replacing them; by kind
-	Default   string                         // kind of tasks that name no executor; "" means echo
-	Planners  map[string]activities.Planner  // by the names for --planner
-	Playbooks fs.FS                          // replace the bundled one, unless --playbooks is given; nil for none
-	Agents    map[string]Agent               // added to that of the playbooks, by the names for --agent; Executors has what they need
-
-	// Wrappers around parts, for programs that test failures. Nil: no wrapper.
-	Engine   func(apiservice.Engine) apiservice.Engine
-	Journal  func(apiservice.Journal) apiservice.Journal
-	Recorder func(activities.Recorder) activities.Recorder
-	Planner  func(activities.Planner) activities.Planner
-	Temporal func(*client.Options) // adjusts how Temporal is dialled
-}
-
 // Run runs the program with args and returns its exit code.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) int {
 	if err := run(ctx, args, stdout, stderr, b); err != nil {
 		var usage *kong.ParseError
 		if errors.As(err, &usage) {
-			fmt.Fprintf(stderr, "%s: %s\nSee %s --help.\n", b.name(), visible(err.Error()), cmp.Or(named(usage), b.name()))
+			fmt.Fprintf(stderr, "%s: %s\nSee %s --help.\n", b.name(), visible(err.Error()), cmp.Or(named(usage), b.name().String()))
 			return 2
 		}
 		fmt.Fprintf(stderr, "%s: %s\n", b.name(), visible(err.Error())) // it may quote an agent or a file
@@ -87,10 +44,6 @@ func named(usage *kong.ParseError) string {
 	}
 	return ""
 }
-
-func (b Build) name() string { return cmp.Or(b.Name, "longhaul") }
-
-func (b Build) versionLine() string { return b.name() + " " + cmp.Or(b.Version, Version) }
 
 // A program has what commands need to know of the process.
 type program struct {
@@ -136,11 +89,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 		grammar = &devCommands{}
 	}
 	var exit *int
+	p := &program{ctx: ctx, stdout: stdout, stderr: stderr, build: b}
 	parser, err := kong.New(grammar,
-		kong.Name(b.name()),
+		kong.Name(b.name().String()),
 		kong.Description(cmp.Or(b.Description, "An A2A agent server with durable tasks.")+"\n\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 the task waits for a person, 130 stopped with Ctrl-C."),
 		kong.Vars{"version": b.versionLine(), "agent": cmp.Or(b.Name, "Longhaul")},
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(readDuration)),
+		kong.Bind(p),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exit = &code }),
 		kong.Configuration(fromYAML, defaultConfigFile),
@@ -156,7 +111,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	if err != nil {
 		return err
 	}
-	return parsed.Run(&program{ctx: ctx, stdout: stdout, stderr: stderr, build: b})
+	return parsed.Run()
 }
 
 type versionCommand struct{}

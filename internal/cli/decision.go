@@ -19,7 +19,7 @@ import (
 type decisionsCommand struct {
 	remoteSettings
 	ID   string `arg:"" help:"Id of the objective, or of one of its tasks or gates."`
-	JSON bool   `help:"Print all decisions and their head as JSON, for longhaul verify."`
+	JSON bool   `help:"Print all decisions and their head as JSON, for the command verify."`
 }
 
 // An export is decisions of one objective with their head, as the API has them.
@@ -129,7 +129,7 @@ func signedBy(head opt.DecisionHead, keys [][]byte) error {
 
 // verifyCommand is "longhaul verify".
 type verifyCommand struct {
-	File    string   `arg:"" help:"Decisions as longhaul decisions --json or /v1/objectives/ID/decisions gives them, also several pages one after the other; - for the standard input." placeholder:"FILE"`
+	File    string   `arg:"" help:"Decisions as the command decisions --json or /v1/objectives/ID/decisions gives them, also several pages one after the other; - for the standard input." placeholder:"FILE"`
 	JWKS    []string `name:"jwks" help:"Public keys of the server, from /.well-known/jwks.json: the head must be signed with one of them." placeholder:"FILE"`
 	Earlier string   `help:"Decisions that were saved earlier: none of them may be missing." placeholder:"FILE"`
 }

@@ -35,7 +35,7 @@ func (f yamlFile) Validate(app *kong.Application) error {
 	})
 	for name := range f {
 		if !known[name] {
-			return fmt.Errorf("the configuration file has %q, which is no setting; longhaul config lists them all", name)
+			return fmt.Errorf("the configuration file has %q, which is no setting; the command config lists them all", name)
 		}
 	}
 	return nil

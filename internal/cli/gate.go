@@ -63,7 +63,7 @@ func (p *printer) put(key string, g *opt.Gate, s a2a.TaskStatus, question string
 	if g != nil {
 		p.about(g)
 	}
-	p.line("The task waits %s\n\n%s", waitsFor(g, s.State), replyCommands(g, s.State, p.flags, p.taskID))
+	p.line("The task waits %s\n\n%s", waitsFor(g, s.State), replyCommands(g, s.State, p.command, p.taskID))
 	p.apart = true
 }
 
@@ -158,11 +158,11 @@ func waitsFor(g *opt.Gate, state a2a.TaskState) string {
 }
 
 // replyCommands returns the commands that answer at g, or a task that shows no gate.
-func replyCommands(g *opt.Gate, state a2a.TaskState, flags, taskID string) string {
-	answer := "  longhaul answer" + flags + " "
+func replyCommands(g *opt.Gate, state a2a.TaskState, command func(string) string, taskID string) string {
+	answer := "  " + command("answer") + " "
 	switch {
 	case state == a2a.AuthRequired:
-		return "  longhaul watch" + flags + " " + taskID + "\n"
+		return "  " + command("watch") + " " + taskID + "\n"
 	case g == nil:
 		return answer + taskID + " \"your answer\"\n"
 	case g.Kind == opt.Approval:

@@ -98,7 +98,7 @@ func (c *keysListCommand) Run(p *program) error {
 		return fmt.Errorf("list the API keys: %w", err)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(p.stderr, "There are no API keys in the data directory %s. To make one: longhaul keys create. Another directory: --data-dir\n", c.where())
+		fmt.Fprintf(p.stderr, "There are no API keys in the data directory %s. To make one: %s keys create. Another directory: --data-dir\n", c.where(), p.build.name())
 		return nil
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
@@ -127,7 +127,7 @@ func day(t a2a.Time) string { return t.Time().Format(time.DateOnly) }
 // keysRevokeCommand is "longhaul keys revoke".
 type keysRevokeCommand struct {
 	storeSettings
-	ID string `arg:"" help:"Id of the key, as longhaul keys list shows it."`
+	ID string `arg:"" help:"Id of the key, as the command keys list shows it."`
 }
 
 func (c *keysRevokeCommand) Run(p *program) error {
@@ -137,7 +137,7 @@ func (c *keysRevokeCommand) Run(p *program) error {
 	})
 	switch {
 	case errors.Is(err, opt.ErrUnknown):
-		return fmt.Errorf("there is no API key with this id in the data directory %s: see longhaul keys list", c.where())
+		return fmt.Errorf("there is no API key with this id in the data directory %s: see %s keys list", c.where(), p.build.name())
 	case err != nil:
 		return fmt.Errorf("revoke an API key: %w", err)
 	}

@@ -110,7 +110,7 @@ func (c *inboxCommand) Run(p *program) error {
 		fmt.Fprintln(p.stdout, "Nothing waits for a person.")
 	default:
 		writeTable(p.stdout, []string{"ID", "KIND", "WAITS", "NEXT", "QUESTION"}, table)
-		fmt.Fprintf(p.stdout, "\nTo see one whole, and how to answer it:\n\n  longhaul get%s ID\n", c.flags())
+		fmt.Fprintf(p.stdout, "\nTo see one whole, and how to answer it:\n\n  %s ID\n", c.command("get"))
 	}
 	return nil
 }

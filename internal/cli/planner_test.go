@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -51,32 +49,6 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 		if diff := cmp.Diff(tt.skills, skills); diff != "" {
 			t.Errorf("%+v: skills (-want +got):\n%s", tt.settings, diff)
 		}
-	}
-}
-
-// A program has its own name, version and description.
-func TestRun_named(t *testing.T) {
-	b := Build{Name: "poems", Version: "1.2", Description: "Writes poems."}
-	for _, tt := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"version"}, "poems 1.2\n"},
-		{[]string{"--help"}, "Usage: poems <command>"},
-		{[]string{"--help"}, "Writes poems."},
-		{[]string{"api", "--help"}, `--agent-name="poems"`},
-		{[]string{"bogus"}, "poems: unexpected argument bogus\nSee poems --help."},
-	} {
-		var out strings.Builder
-		Run(t.Context(), tt.args, &out, &out, b)
-		if !strings.Contains(out.String(), tt.want) {
-			t.Errorf("%s: got\n%s\nwant in it\n%s", tt.args, out.String(), tt.want)
-		}
-	}
-	var stderr strings.Builder
-	args := []string{"worker", "--planner", "bard", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-	if code := Run(t.Context(), args, io.Discard, &stderr, b); code != 1 || !strings.Contains(stderr.String(), `poems: --planner "bard"`) {
-		t.Errorf("exit code %d, standard error:\n%s", code, stderr.String())
 	}
 }
 

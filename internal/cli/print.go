@@ -44,7 +44,7 @@ func (s remoteSettings) plain(p *program, raw, quiet bool) display {
 	}
 	_, _, terminal := terminalOf(p.stdout)
 	return &printer{
-		out: p.stdout, quiet: quiet, color: colored(p.stdout), terminal: terminal, flags: s.flags(),
+		out: p.stdout, quiet: quiet, color: colored(p.stdout), terminal: terminal, command: s.command,
 		asked: map[string]bool{}, gates: map[string]*opt.Gate{}, seen: map[string]string{}, shown: map[string]string{},
 	}
 }
@@ -70,8 +70,8 @@ type printer struct {
 	out      io.Writer
 	quiet    bool
 	color    bool
-	terminal bool   // the output is one: control characters of others are removed
-	flags    string // that a command needs to reach the same agent
+	terminal bool                // the output is one: control characters of others are removed
+	command  func(string) string // the begin of a command that reaches the same agent, by its name
 
 	taskID    string
 	status    string               // as it was printed last

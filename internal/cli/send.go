@@ -56,7 +56,7 @@ func (c *sendCommand) Run(p *program) error {
 	case errors.Is(err, context.Canceled) && w.taskID == "":
 		return &exitError{exitInterrupted, "stopped; the message may have arrived. To send the same message again, add --id " + m.MessageID}
 	case err != nil:
-		return w.interrupted(r.explain(err), c.flags())
+		return w.interrupted(r.explain(err), c.command("watch"))
 	case !c.Watch:
 		w.ask(p.ctx)
 	}

@@ -160,13 +160,13 @@ func TestPrinter_color(t *testing.T) {
 	}
 }
 
-func TestRemoteSettings_flags(t *testing.T) {
-	if got := (remoteSettings{URL: defaultURL}).flags(); got != "" {
-		t.Errorf("flags %q for the default", got)
+func TestRemoteSettings_command(t *testing.T) {
+	if got, want := (remoteSettings{URL: defaultURL}).command("get"), "longhaul get"; got != want {
+		t.Errorf("command %q for the default, want %q", got, want)
 	}
-	s := remoteSettings{URL: "https://agent.example.com", Token: "secret", CA: "ca.pem", Cert: "c.pem", CertKey: "k.pem"}
-	if got, want := s.flags(), " --url https://agent.example.com --ca ca.pem --cert c.pem --cert-key k.pem"; got != want {
-		t.Errorf("flags %q, want %q", got, want)
+	s := remoteSettings{URL: "https://agent.example.com", Token: "secret", CA: "ca.pem", Cert: "c.pem", CertKey: "k.pem", program: "poems"}
+	if got, want := s.command("get"), "poems get --url https://agent.example.com --ca ca.pem --cert c.pem --cert-key k.pem"; got != want {
+		t.Errorf("command %q, want %q", got, want)
 	}
 }
 

@@ -160,7 +160,11 @@ func (c *devCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		welcome(p.stdout, url, temporal.UIURL, c.authenticates())
+		agent, err := s.agent(c.Agent)
+		if err != nil {
+			return err
+		}
+		greeting{p.build.name(), url, temporal.UIURL, c.authenticates(), example(agent.Skills())}.print(p.stdout)
 		return s.namespace().retain(ctx, c.TTL)
 	})
 }

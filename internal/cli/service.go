@@ -198,17 +198,26 @@ func local(addr string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// work starts a worker, and what hands deliveries over.
-func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
+// executors returns those of this process by their kinds.
+func (s *service) executors(cfg workerSettings) (map[string]activities.Executor, error) {
 	executors := map[string]activities.Executor{"echo": echo.Executor{}, refuse.Kind: refuse.Executor{}}
 	if cfg.Commands != "" {
 		commands, err := shell.Load(cfg.Commands)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		executors[shell.Kind] = shell.Executor{Commands: commands, Log: s.log.Named("shell")}
 	}
 	maps.Copy(executors, s.build.Executors)
+	return executors, nil
+}
+
+// work starts a worker, and what hands deliveries over.
+func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
+	executors, err := s.executors(cfg)
+	if err != nil {
+		return err
+	}
 	known := slices.Sorted(maps.Keys(executors))
 	if err := s.books.Require(func(p *planner.Playbooks) error { return p.CheckExecutors(known...) }); err != nil {
 		return err

@@ -105,7 +105,7 @@ func (c *cancelCommand) Run(p *program) error {
 		fmt.Fprintf(p.stdout, "Task %s: %s\n", t.ID, t.Status.State)
 		return nil
 	}
-	fmt.Fprintf(p.stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  longhaul watch%s %s\n", t.ID, t.Status.State, c.flags(), t.ID)
+	fmt.Fprintf(p.stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  %s %s\n", t.ID, t.Status.State, c.command("watch"), t.ID)
 	return nil
 }
 

@@ -238,7 +238,7 @@ func TestTree_high(t *testing.T) {
 		"├─ ✓ Research  completed",
 		"└─ ● Writing   working",
 		"   └─ ● Write  working",
-		"… 2 more; longhaul objective obj-aaaaaaaaaaaaaaa…",
+		"… 2 more; the command objective shows all",
 		"[███████████████████░░░░░░░░░░] 2 of 3 tasks, 66%",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {

@@ -61,7 +61,7 @@ func (t tree) lines(o *client.Objective) []string {
 	}
 	out := append([]string{title, state}, t.aligned(branches)...)
 	if left > 0 {
-		out = append(out, oneLine(fmt.Sprintf("… %d more; longhaul objective %s shows all", left, o.ID), t.columns-1))
+		out = append(out, oneLine(fmt.Sprintf("… %d more; the command objective shows all", left), t.columns-1))
 	}
 	return append(out, t.bar(o))
 }

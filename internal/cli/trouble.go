@@ -18,6 +18,7 @@ import (
 // it can be reached again.
 type trouble struct {
 	out      io.Writer
+	program  programName
 	url      string
 	patience time.Duration
 	start    string // how to start an agent; a line
@@ -41,7 +42,7 @@ func (t *trouble) tell(err error, _ time.Duration) {
 		return
 	}
 	t.told = true
-	fmt.Fprintf(t.out, "longhaul: no answer from %s, trying until %s: %v\n", t.url, t.since.Add(t.patience).Format(time.TimeOnly), err)
+	fmt.Fprintf(t.out, "%s: no answer from %s, trying until %s: %v\n", t.program, t.url, t.since.Add(t.patience).Format(time.TimeOnly), err)
 	if !t.heard && errors.Is(err, syscall.ECONNREFUSED) {
 		fmt.Fprint(t.out, t.start)
 	}
@@ -52,7 +53,7 @@ func (t *trouble) over() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.told {
-		fmt.Fprintf(t.out, "longhaul: connected to %s\n", t.url)
+		fmt.Fprintf(t.out, "%s: connected to %s\n", t.program, t.url)
 	}
 	t.heard, t.told, t.count = true, false, 0
 }
@@ -73,7 +74,7 @@ func (r remote) explain(err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED) && !r.trouble.spoken():
 		return fmt.Errorf("nothing serves at %s: %w\n%s", r.trouble.url, err, r.trouble.start)
 	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
-		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; longhaul keys create makes one.", err)
+		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; %s keys create makes one.", err, r.trouble.program)
 	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && strings.HasPrefix(r.trouble.url, "http:"):
 		return fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL.", err)
 	case errors.As(err, &untrusted):
@@ -84,8 +85,9 @@ func (r remote) explain(err error) error {
 
 // howToStart says how to start an agent with this program.
 func (p *program) howToStart() string {
+	name := p.build.name()
 	if p.build.Embed != nil {
-		return "To start everything in one process: longhaul dev. With a Temporal elsewhere: longhaul api and longhaul worker.\n"
+		return fmt.Sprintf("To start everything in one process: %[1]s dev. With a Temporal elsewhere: %[1]s api and %[1]s worker.\n", name)
 	}
-	return "To start one with a Temporal elsewhere: longhaul api and longhaul worker. Everything in one process, from the source: go run ./dev.\n"
+	return fmt.Sprintf("To start one with a Temporal elsewhere: %[1]s api and %[1]s worker. Everything in one process, from the source of Longhaul: go run ./dev.\n", name)
 }

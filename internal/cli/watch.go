@@ -25,13 +25,22 @@ type remoteSettings struct {
 	Cert     string        `help:"File with the certificate to show to the agent (PEM)." env:"LONGHAUL_CERT" placeholder:"FILE"`
 	CertKey  string        `help:"File with the key of --cert (PEM)." env:"LONGHAUL_CERT_KEY" placeholder:"FILE"`
 	Patience time.Duration `help:"How long to repeat calls while the agent cannot be reached." default:"2m" env:"LONGHAUL_PATIENCE"`
+
+	program programName
 }
 
-// flags returns the flags with which a command reaches the same agent, after a
-// space. The token is not repeated: it is a secret.
-func (s remoteSettings) flags() (text string) {
+// AfterApply implements the hook of kong.
+func (s *remoteSettings) AfterApply(p *program) error {
+	s.program = p.build.name()
+	return nil
+}
+
+// command returns the begin of a command line that reaches the same agent: its arguments
+// may follow. The token is not repeated: it is a secret.
+func (s remoteSettings) command(name string) string {
+	text := s.program.String() + " " + name
 	if s.URL != defaultURL {
-		text = " --url " + s.URL
+		text += " --url " + s.URL
 	}
 	for _, f := range []struct{ name, value string }{{"ca", s.CA}, {"cert", s.Cert}, {"cert-key", s.CertKey}} {
 		if f.value != "" {
@@ -54,7 +63,7 @@ func (s remoteSettings) reach(p *program) (remote, error) {
 	if err != nil {
 		return remote{}, err
 	}
-	t := &trouble{out: p.stderr, url: s.URL, patience: s.Patience, start: p.howToStart()}
+	t := &trouble{out: p.stderr, program: s.program, url: s.URL, patience: s.Patience, start: p.howToStart()}
 	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: s.Patience, Retrying: t.tell}
 	if s.Patience == 0 {
 		cfg.Patience = -1
@@ -107,7 +116,7 @@ func (c *watchCommand) Run(p *program) error {
 	w := watching{display: c.display(p, r, c.JSON, false), look: r.look, trouble: r.trouble, notes: p.stderr, asks: true, taskID: c.Task, last: c.After}
 	state, err := w.run(ctx, func(ctx context.Context) events { return r.client.Subscribe(ctx, c.Task, c.After) })
 	if err != nil {
-		return w.interrupted(r.explain(err), c.flags())
+		return w.interrupted(r.explain(err), c.command("watch"))
 	}
 	return exitOf(state)
 }
@@ -296,19 +305,20 @@ func (w *watching) remark() {
 		return
 	}
 	if w.queued {
-		w.display.note(w.notes, "longhaul: the task waits for its turn in its context\n")
+		w.display.note(w.notes, w.trouble.program.String()+": the task waits for its turn in its context\n")
 		return
 	}
-	w.display.note(w.notes, "longhaul: no worker has begun the task yet. It is stored, and begins as soon as a worker runs.\n"+w.trouble.start)
+	w.display.note(w.notes, w.trouble.program.String()+": no worker has begun the task yet. It is stored, and begins as soon as a worker runs.\n"+w.trouble.start)
 }
 
-// interrupted returns err, with what to do about it if the task is known.
-func (w *watching) interrupted(err error, flags string) error {
+// interrupted returns err, with what to do about it if the task is known. watch is the
+// begin of the command that does.
+func (w *watching) interrupted(err error, watch string) error {
 	stopped := errors.Is(err, context.Canceled)
 	if w.taskID == "" || w.last == "" && !stopped {
 		return err
 	}
-	watch := "longhaul watch" + flags + " " + w.taskID
+	watch += " " + w.taskID
 	if w.last != "" {
 		watch += " --after " + w.last
 	}

@@ -3,9 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"go.temporal.io/sdk/log"
 	"go.uber.org/zap"
@@ -84,29 +86,60 @@ func (l sdkLogger) Warn(msg string, fields ...any)  { l.to.Warnw(msg, fields...)
 func (l sdkLogger) Error(msg string, fields ...any) { l.to.Errorw(msg, fields...) }
 func (l sdkLogger) With(fields ...any) log.Logger   { return sdkLogger{l.to.With(fields...)} }
 
-// welcome prints the URLs and a first example. authenticated says that callers need
-// a credential.
-func welcome(out io.Writer, url, uiURL string, authenticated bool) {
-	fmt.Fprintf(out, `
-Longhaul is up.
+// A greeting is what a process with everything in it prints when it is ready.
+type greeting struct {
+	program       programName
+	url, uiURL    string // of A2A, and of Temporal's Web UI; "" for none
+	authenticated bool   // callers need a credential
+	example       string // a message for a skill; "" for none
+}
 
-  A2A          %[1]s
-  Agent card   %[1]s/.well-known/agent-card.json
-`, url)
-	if uiURL != "" {
-		fmt.Fprintf(out, "  Temporal UI  %s\n", uiURL)
+// example returns a message for the first skill that has one, "" if none has.
+func example(skills []apiservice.Skill) string {
+	for _, s := range skills {
+		if len(s.Examples) > 0 {
+			return s.Examples[0]
+		}
+	}
+	return ""
+}
+
+// print prints the URLs and a first example.
+func (g greeting) print(out io.Writer) {
+	fmt.Fprintf(out, `
+%[1]s is up.
+
+  A2A          %[2]s
+  Agent card   %[2]s/.well-known/agent-card.json
+`, strings.ToUpper(g.program.String()[:1])+g.program.String()[1:], g.url)
+	if g.uiURL != "" {
+		fmt.Fprintf(out, "  Temporal UI  %s\n", g.uiURL)
+	}
+	if g.example == "" {
+		return
 	}
 	credential := ""
-	if authenticated {
+	if g.authenticated {
 		credential = ` -H "Authorization: Bearer $LONGHAUL_TOKEN"`
 	}
+	text, err := json.Marshal(g.example)
+	if err != nil {
+		return // it has no text form
+	}
 	fmt.Fprintf(out, `
-Try it:
+Try it, from another terminal:
+
+  %s %s
+
+or with any client:
 
   curl -s %s%s -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d '{
     "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {
-      "message": {"messageId": "hello-1", "role": "ROLE_USER", "parts": [{"text": "Research durable agents and write an article"}]},
+      "message": {"messageId": "hello-1", "role": "ROLE_USER", "parts": [{"text": %s}]},
       "configuration": {"returnImmediately": true}}}'
 
-`, url, credential)
+`, remoteSettings{URL: g.url, program: g.program}.command("send"), quoted(g.example), g.url, credential, strings.ReplaceAll(string(text), "'", `\u0027`))
 }
+
+// quoted returns text as one argument for a shell.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -15,9 +15,9 @@ import (
 )
 
 // The request that the program prints at its start is one of A2A 1.0.
-func TestWelcome(t *testing.T) {
+func TestGreeting(t *testing.T) {
 	var out strings.Builder
-	welcome(&out, "http://127.0.0.1:1", "", false)
+	greeting{url: "http://127.0.0.1:1", example: `Say "it's tea"`}.print(&out)
 	_, rest, _ := strings.Cut(out.String(), "curl -s http://127.0.0.1:1 -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d '")
 	body, _, _ := strings.Cut(rest, "'\n")
 	q, fault := wire.ReadRequest([]byte(body))
@@ -25,15 +25,18 @@ func TestWelcome(t *testing.T) {
 		t.Fatalf("the request is %q: %v", body, fault)
 	}
 	r := q.Reader(wire.V10)
-	if p := wire.ReadSend(r); r.Fault() != nil || !p.ReturnAtOnce || p.Message.Text() == "" {
+	if want := `longhaul send --url http://127.0.0.1:1 'Say "it'\''s tea"'` + "\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("no %s in\n%s", want, out.String())
+	}
+	if p := wire.ReadSend(r); r.Fault() != nil || !p.ReturnAtOnce || p.Message.Text() != `Say "it's tea"` {
 		t.Errorf("the request is %+v: %v", p, r.Fault())
 	}
 }
 
 // Where callers need a credential, the request has one.
-func TestWelcome_authenticated(t *testing.T) {
+func TestGreeting_authenticated(t *testing.T) {
 	var out strings.Builder
-	welcome(&out, "https://127.0.0.1:1", "", true)
+	greeting{program: "poems", url: "https://127.0.0.1:1", authenticated: true, example: "Tea"}.print(&out)
 	if want := `curl -s https://127.0.0.1:1 -H "Authorization: Bearer $LONGHAUL_TOKEN" -H 'Content-Type`; !strings.Contains(out.String(), want) {
 		t.Errorf("no %s in\n%s", want, out.String())
 	}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"go.temporal.io/sdk/client"
+	"go.uber.org/zap"
+
+	"longhaul/activities"
+	apiservice "longhaul/api/service"
+)
+
+// An Embedded is a Temporal server that runs in this process.
+type Embedded struct {
+	Addr  string // that clients dial
+	UIURL string // of its Web UI; "" if it has none
+	Stop  func() error
+}
+
+// An Embed starts the Temporal server that is built into the program.
+type Embed func(ctx context.Context, cfg EmbedConfig) (*Embedded, error)
+
+// An Agent decides about messages, and knows its skills.
+type Agent interface {
+	apiservice.Agent
+	Skills() []apiservice.Skill // for the card
+}
+
+// A Build has what differs between the programs that share the commands. The zero
+// value is the program without a Temporal server, and so without the commands dev
+// and temporal.
+type Build struct {
+	Name        string // of the program in its texts, and of the agent unless --agent-name is given; "" means longhaul
+	Description string // of the agent; "" describes Longhaul
+	Version     string // "" means that of Longhaul
+
+	Embed     Embed                          // of the program with a Temporal server
+	Executors map[string]activities.Executor // added to those of every program, or replacing them; by kind
+	Default   string                         // kind of tasks that name no executor; "" means echo
+	Planners  map[string]activities.Planner  // by the names for --planner
+	Playbooks fs.FS                          // replace the bundled one, unless --playbooks is given; nil for none
+	Agents    map[string]Agent               // added to that of the playbooks, by the names for --agent; Executors has what they need
+
+	// Wrappers around parts, for programs that test failures. Nil: no wrapper.
+	Engine   func(apiservice.Engine) apiservice.Engine
+	Journal  func(apiservice.Journal) apiservice.Journal
+	Recorder func(activities.Recorder) activities.Recorder
+	Planner  func(activities.Planner) activities.Planner
+	Temporal func(*client.Options) // adjusts how Temporal is dialled
+}
+
+// Check reports what is wrong with the playbooks of b: mistakes in them, and executors
+// that the program does not have. others are kinds of executors that flags add.
+func (b Build) Check(others ...string) error {
+	books, err := workSettings{}.load(b.Playbooks, b.Planners)
+	if err != nil {
+		return err
+	}
+	executors, err := newService(zap.NewNop(), b).executors(workerSettings{})
+	if err != nil {
+		return err
+	}
+	return books.CheckExecutors(append(slices.Sorted(maps.Keys(executors)), others...)...)
+}
+
+// A programName is [Build].Name.
+type programName string
+
+func (n programName) String() string { return cmp.Or(string(n), "longhaul") }
+
+func (b Build) name() programName { return programName(b.Name) }
+
+func (b Build) versionLine() string { return b.name().String() + " " + cmp.Or(b.Version, Version) }

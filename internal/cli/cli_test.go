@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+)
+
+// A program has its own name, version and description.
+func TestRun_named(t *testing.T) {
+	b := Build{Name: "poems", Version: "1.2", Description: "Writes poems."}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"version"}, "poems 1.2\n"},
+		{[]string{"--help"}, "Usage: poems <command>"},
+		{[]string{"--help"}, "Writes poems."},
+		{[]string{"api", "--help"}, `--agent-name="poems"`},
+		{[]string{"bogus"}, "poems: unexpected argument bogus\nSee poems --help."},
+	} {
+		var out strings.Builder
+		Run(t.Context(), tt.args, &out, &out, b)
+		if !strings.Contains(out.String(), tt.want) {
+			t.Errorf("%s: got\n%s\nwant in it\n%s", tt.args, out.String(), tt.want)
+		}
+	}
+	var stderr strings.Builder
+	args := []string{"worker", "--planner", "bard", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
+	if code := Run(t.Context(), args, io.Discard, &stderr, b); code != 1 || !strings.Contains(stderr.String(), `poems: --planner "bard"`) {
+		t.Errorf("exit code %d, standard error:\n%s", code, stderr.String())
+	}
+}
+
+// Commands that are printed for people have the name of the program.
+func TestRun_namesItsCommands(t *testing.T) {
+	f := newFakeAgent(t, sendResult(bareTask(stepID, approvalGate)))
+	var out strings.Builder
+	Run(t.Context(), []string{"get", "--url", f.URL, gateID}, &out, io.Discard, Build{Name: "poems"})
+	if want := "\n  poems answer --url " + f.URL + " " + gateID + " accept\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("got\n%s\nwant in it\n%s", out.String(), want)
+	}
+	out.Reset()
+	Run(t.Context(), []string{"get", "--url", "http://127.0.0.1:1", "--patience", "0", gateID}, io.Discard, &out, Build{Name: "poems", Embed: func(context.Context, EmbedConfig) (*Embedded, error) { return nil, nil }})
+	if want := "To start everything in one process: poems dev."; !strings.Contains(out.String(), want) {
+		t.Errorf("got\n%s\nwant in it\n%s", out.String(), want)
+	}
+}

@@ -1,0 +1,111 @@
+// Package longhaul is the door for programs with work of their own: the whole of
+// Longhaul, an A2A agent server with durable tasks, as one function.
+//
+//	//go:embed playbooks
+//	var playbooks embed.FS
+//
+//	func main() {
+//		longhaul.Main(longhaul.Program{
+//			Name:      "press",
+//			Executors: map[string]longhaul.Executor{"publish": publish.Executor{Dir: "public"}},
+//			Playbooks: playbooks,
+//			Embed:     embedded.Start,
+//		})
+//	}
+//
+// The program has every command of longhaul: "dev" runs everything in one process, "api"
+// and "worker" the parts beside a Temporal that runs elsewhere, and "send", "inbox" and
+// "answer" are a client.
+//
+// Work is done by executors, of package [longhaul/activities], and playbooks say which
+// messages lead to which work: see docs/executors.md and docs/playbooks.md. Package
+// [longhaul/activities/executortest] tests an executor. Only a program with Embed has
+// "dev", and is large; package [longhaul/dev/embedded], a module of its own, has the
+// Temporal server for it. The command "new" of longhaul writes such a program.
+package longhaul
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/api/service"
+	"longhaul/internal/cli"
+)
+
+// A Program is what is special about a program. The zero value is longhaul itself.
+type Program struct {
+	Name        string // of the program in its texts, and of the agent unless --agent-name is given; "" means longhaul
+	Version     string // of the program and on the agent card; "" means that of Longhaul
+	Description string // of the agent, on its card; "" describes Longhaul
+
+	Executors map[string]Executor // added to echo, shell and the others of every program, or in place of those; by the name for playbooks
+	Default   string              // name of the executor of tasks that name none; "" means echo
+	Playbooks fs.FS               // whose *.yaml files replace the bundled playbook, unless --playbooks is given; nil for none
+	Planners  map[string]Planner  // plan messages that no playbook takes, if --planner names one of them
+	Agents    map[string]Agent    // decide about messages in place of playbooks, if --agent names one of them
+
+	Embed Embed // starts a Temporal server in the process, for the commands dev and temporal; nil for a program without them
+}
+
+// An Executor runs one kind of task.
+type Executor = activities.Executor
+
+// A Planner turns a message that no playbook takes into plans. If it has the method
+// Skills() [][Skill], the agent card has those, too.
+type Planner = activities.Planner
+
+// An Agent decides what becomes of a message that begins a task, and knows the skills
+// for the agent card. Many goroutines use an Agent at once.
+type Agent interface {
+	Decide(ctx context.Context, m a2a.Message) (Decision, error)
+	Skills() []Skill
+}
+
+// A Decision is what an agent makes of a message: an answer, or plans. Without either
+// the planner of the workers makes the plans.
+type Decision = service.Decision
+
+// A Skill is an entry of the agent card.
+type Skill = service.Skill
+
+// An Embed starts a Temporal server in the process. Package longhaul/dev/embedded has
+// one.
+type (
+	Embed       = cli.Embed
+	EmbedConfig = cli.EmbedConfig
+	Embedded    = cli.Embedded
+)
+
+// Main runs the program with the arguments of the process and ends the process with its
+// exit code. SIGINT and SIGTERM stop it in order, a second one at once; SIGHUP reloads the
+// files of --playbooks.
+func Main(p Program) {
+	os.Exit(Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, p))
+}
+
+// Run runs the program with args until it has ended or ctx is done, and returns its exit
+// code. It is Main for tests.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer, p Program) int {
+	return cli.Run(ctx, args, stdout, stderr, p.build())
+}
+
+// Check returns what is wrong with the playbooks of p, by file and line: mistakes in them,
+// and executors that the program does not have. It starts nothing, so it is for tests.
+// others are executors that flags add, such as shell.
+func (p Program) Check(others ...string) error { return p.build().Check(others...) }
+
+func (p Program) build() cli.Build {
+	agents := map[string]cli.Agent{}
+	for name, agent := range p.Agents {
+		agents[name] = agent
+	}
+	return cli.Build{
+		Name: p.Name, Version: p.Version, Description: p.Description,
+		Executors: p.Executors, Default: p.Default, Playbooks: p.Playbooks, Planners: p.Planners, Agents: agents,
+		Embed: p.Embed,
+	}
+}

@@ -1,0 +1,90 @@
+package longhaul_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"longhaul"
+	"longhaul/a2a"
+	"longhaul/activities"
+)
+
+// shout is an executor that answers in capitals.
+type shout struct{}
+
+func (shout) Execute(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	text := a2a.TextPart(strings.ToUpper(w.Description))
+	return activities.Completed(a2a.Artifact{ArtifactID: "shout", Parts: []a2a.Part{text}}), nil
+}
+
+const playbook = `name: shout
+match: {keywords: [shout]}
+plans: [{name: Shout, tasks: [{name: Shout, executor: shout, description: "{{.Message}}"}]}]
+`
+
+// A program has the commands of longhaul under its own name.
+func Example() {
+	code := longhaul.Run(context.Background(), []string{"version"}, os.Stdout, os.Stderr, longhaul.Program{
+		Name:      "shouter",
+		Version:   "0.1",
+		Executors: map[string]longhaul.Executor{"shout": shout{}},
+	})
+	fmt.Println(code)
+	// Output:
+	// shouter 0.1
+	// 0
+}
+
+func TestProgram_Check(t *testing.T) {
+	executors := map[string]longhaul.Executor{"shout": shout{}}
+	for _, tt := range []struct {
+		name    string
+		program longhaul.Program
+		others  []string
+		want    string
+	}{
+		{name: "longhaul itself"},
+		{"own work", longhaul.Program{Executors: executors, Playbooks: files(playbook)}, nil, ""},
+		{"no executor", longhaul.Program{Playbooks: files(playbook)}, nil, `books/a.yaml:3: there is no executor "shout"; known are echo, refuse`},
+		{"an executor of a flag", longhaul.Program{Playbooks: files(playbook)}, []string{"shout"}, ""},
+		{"mistakes", longhaul.Program{Playbooks: files("name: a\nsteps: []")}, nil, `books/a.yaml:2: a playbook has no member "steps"`},
+		{"no files", longhaul.Program{Playbooks: fstest.MapFS{}}, nil, "load playbooks: no *.yaml among the files of the program"},
+	} {
+		err := tt.program.Check(tt.others...)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func files(text string) fstest.MapFS { return fstest.MapFS{"books/a.yaml": {Data: []byte(text)}} }
+
+// A program without Embed has no command dev; one with it starts its Temporal first.
+func TestRun_embed(t *testing.T) {
+	var stderr strings.Builder
+	if code := longhaul.Run(t.Context(), []string{"dev"}, io.Discard, &stderr, longhaul.Program{Name: "shouter"}); code != 2 || !strings.Contains(stderr.String(), "shouter: unexpected argument dev") {
+		t.Errorf("without: exit code %d\n%s", code, stderr.String())
+	}
+	stderr.Reset()
+	broken := errors.New("no room for a server")
+	p := longhaul.Program{Embed: func(context.Context, longhaul.EmbedConfig) (*longhaul.Embedded, error) { return nil, broken }}
+	if code := longhaul.Run(t.Context(), []string{"dev", "--data-dir", t.TempDir()}, io.Discard, &stderr, p); code != 1 || !strings.Contains(stderr.String(), broken.Error()) {
+		t.Errorf("with: exit code %d\n%s", code, stderr.String())
+	}
+}
+
+// An agent of the program takes the place of playbooks.
+func TestRun_agents(t *testing.T) {
+	var stderr strings.Builder
+	args := []string{"api", "--agent", "clerk", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
+	longhaul.Run(t.Context(), args, io.Discard, &stderr, longhaul.Program{Agents: map[string]longhaul.Agent{"actor": nil}})
+	if want := `--agent "clerk": this program has playbooks, actor`; !strings.Contains(stderr.String(), want) {
+		t.Errorf("got\n%s\nwant in it %s", stderr.String(), want)
+	}
+}
