@@ -64,6 +64,7 @@ type Event struct {
 	Round     int          `json:"round,omitempty"`   // of the work on the task: each gate begins a new one
 	Try       int          `json:"try,omitempty"`     // of the attempt: more than 1 after a lost worker
 	Attempt   int          `json:"attempt,omitempty"` // within the round, or of the objective or plan where it begins one
+	Leg       int          `json:"leg,omitempty"`     // within the attempt
 	Change    *Change      `json:"change,omitempty"`
 	Tasks     []*Task      `json:"tasks,omitempty"`
 	Replaces  []string     `json:"replaces,omitempty"` // plans that end skipped because this plan and those added after it replace them
@@ -88,9 +89,12 @@ type Event struct {
 	Step      StepKind       `json:"step,omitempty"`     // that the gate has taken; Gate is nil after an expiry
 }
 
-// Fence returns a number that rises with the round, attempt and try of the work on
-// a task. An event whose fence is lower than one seen before is out of date.
-func (e Event) Fence() int64 { return int64(e.Round)<<40 | int64(e.Attempt)<<20 | int64(e.Try) }
+// Fence returns a number that rises with the round, attempt, leg and try of the work on
+// a task. An event whose fence is lower than one seen before is out of date. Fences of
+// events from before there were legs are lower.
+func (e Event) Fence() int64 {
+	return int64(e.Round)<<44 | int64(e.Attempt)<<32 | int64(e.Leg)<<12 | int64(e.Try)
+}
 
 // An ObjectiveHead is the part of an objective that changes during the work.
 type ObjectiveHead struct {

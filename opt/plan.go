@@ -180,6 +180,14 @@ func (p *Plan) Doomed() []*Task {
 	return p.Running()
 }
 
+// DoomedAtGates lists the tasks that wait for a person and must end.
+func (p *Plan) DoomedAtGates() []*Task {
+	if !p.closing() {
+		return nil
+	}
+	return waitingTasks(p)
+}
+
 // Settled reports whether the plan and all its tasks have ended, so nothing can
 // change in this attempt.
 func (p *Plan) Settled() bool { return p.Status.Ended() && !p.open() }

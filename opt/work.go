@@ -38,6 +38,7 @@ type Work struct {
 	Memo        json.RawMessage `json:"memo,omitempty"`        // the latest one that an outcome of this task has left
 	Cancel      bool            `json:"cancel,omitempty"`      // the task is to end: cancel what Memo names, then return an outcome that has ended
 	CallbackURL string          `json:"callbackUrl,omitempty"` // to which others may report on the task; "" if there is none. It is a credential
+	WakeURL     string          `json:"wakeUrl,omitempty"`     // the same, for those who may only wake the task
 	Spent       Usage           `json:"spent,omitzero"`        // by the objective so far, as far as the plan knows
 	SpentHere   Usage           `json:"spentHere,omitzero"`    // by this task so far
 }
@@ -92,6 +93,12 @@ type Usage struct {
 	Input  int64   `json:"inputTokens,omitempty"`
 	Output int64   `json:"outputTokens,omitempty"`
 	Cost   float64 `json:"cost,omitempty"` // in the currency of the configured prices
+}
+
+// A Memo is what the executor of a task has left for its next leg.
+type Memo struct {
+	Data     json.RawMessage `json:"data,omitempty"`
+	OnCancel bool            `json:"onCancel,omitempty"` // the executor runs once more if the task is canceled
 }
 
 // Plus returns the sum of u and v.

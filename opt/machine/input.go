@@ -97,7 +97,11 @@ type Failure struct {
 	Code     string // a code
 	Message  string // for clients
 	Canceled bool   // it ended because it was canceled
+	Untaken  bool   // no worker has taken the activity elsewhere in time
 }
+
+// Callback is what others report on a task.
+type Callback struct{ opt.Callback }
 
 // Followed is the result of following a linked task.
 type Followed struct {
@@ -169,6 +173,7 @@ func (ChildEnded) input()   {}
 func (Made) input()         {}
 func (Loaded) input()       {}
 func (Ended) input()        {}
+func (Callback) input()     {}
 func (Followed) input()     {}
 func (Elapsed) input()      {}
 func (Told) input()         {}

@@ -18,25 +18,27 @@ type Plan struct {
 
 // PlanState is all that a plan knows.
 type PlanState struct {
-	Rules     int              `json:"rules"` // version of the rules of the run
-	Plan      opt.Plan         `json:"plan"`
-	N         int64            `json:"n"` // of its latest event
-	Tenant    string           `json:"tenant"`
-	ContextID string           `json:"contextId"`
-	RootID    string           `json:"rootId"`
-	Objective string           `json:"objective"`           // its name
-	Requester string           `json:"requester,omitempty"` // who asked for the objective
-	Request   *a2a.Message     `json:"request,omitempty"`
-	Inputs    []a2a.Artifact   `json:"inputs,omitempty"` // results of the plans before it
-	Notes     []a2a.Message    `json:"notes,omitempty"`  // messages to the root task
-	Heard     int              `json:"heard,omitempty"`  // how many of Notes came from the objective
-	Directive Directive        `json:"directive"`
-	First     *Directed        `json:"first,omitempty"` // the first directive, until the plan has acted upon it
-	Seen      map[string]bool  `json:"seen,omitempty"`  // letters, so that a repeat changes nothing
-	Work      map[string]*Work `json:"work,omitempty"`  // under way, by task id
-	Shown     []string         `json:"shown,omitempty"` // artifacts that the root task shows already
-	Yielded   int64            `json:"yielded,omitempty"`
-	Chain     opt.Chain        `json:"chain,omitzero"` // of the decisions of this attempt
+	Rules     int                  `json:"rules"` // version of the rules of the run
+	Plan      opt.Plan             `json:"plan"`
+	N         int64                `json:"n"` // of its latest event
+	Tenant    string               `json:"tenant"`
+	ContextID string               `json:"contextId"`
+	RootID    string               `json:"rootId"`
+	Objective string               `json:"objective"`           // its name
+	Requester string               `json:"requester,omitempty"` // who asked for the objective
+	Request   *a2a.Message         `json:"request,omitempty"`
+	Inputs    []a2a.Artifact       `json:"inputs,omitempty"` // results of the plans before it
+	Notes     []a2a.Message        `json:"notes,omitempty"`  // messages to the root task
+	Heard     int                  `json:"heard,omitempty"`  // how many of Notes came from the objective
+	Directive Directive            `json:"directive"`
+	First     *Directed            `json:"first,omitempty"` // the first directive, until the plan has acted upon it
+	Seen      map[string]bool      `json:"seen,omitempty"`  // letters, so that a repeat changes nothing
+	Work      map[string]*Work     `json:"work,omitempty"`  // under way, by task id
+	Memos     map[string]opt.Memo  `json:"memos,omitempty"` // of executors, by task id
+	Spent     map[string]opt.Usage `json:"spent,omitempty"` // of models, by task id
+	Shown     []string             `json:"shown,omitempty"` // artifacts that the root task shows already
+	Yielded   int64                `json:"yielded,omitempty"`
+	Chain     opt.Chain            `json:"chain,omitzero"` // of the decisions of this attempt
 
 	Report opt.Report         `json:"report"`           // the latest one, sent or to be sent
 	Known  opt.Report         `json:"known"`            // what the objective knows or assumes
@@ -51,6 +53,7 @@ type PlanState struct {
 func (s *PlanState) Source() string { return opt.RootID(s.Plan.ID, s.Plan.Run) }
 
 func (m *Plan) tasks() tasks { return tasks{m} }
+func (m *Plan) legs() legs   { return legs{m.tasks()} }
 
 // Handle handles one input and returns the events that follow from it.
 func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
@@ -71,6 +74,8 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 		m.tasks().onEnded(in)
 	case Followed:
 		m.tasks().onFollowed(in)
+	case Callback:
+		m.legs().onCallback(in.Callback)
 	case Elapsed:
 		m.tasks().onElapsed(in.Key)
 	case Told:
@@ -191,7 +196,8 @@ func (m *Plan) move(to opt.PlanStatus, reason string) {
 // handled, since one of them may be a pause.
 func (m *Plan) settle(begin bool) {
 	for again := true; again; {
-		again = m.follow()
+		again = m.legs().cancelAtGates()
+		again = m.follow() || again
 		again = m.tasks().endDoomed() || again
 		again = begin && m.tasks().beginReady() || again
 		again = begin && m.tasks().beginWaiting() || again
@@ -291,7 +297,7 @@ func (m *Plan) Wants() Wants {
 		case work.Running:
 			w.Activities = append(w.Activities, Activity{Key: work.key(t), Kind: work.kind(t), Of: t.ID, Stop: work.Stop})
 		case work.Waiting && !work.Due.IsZero():
-			w.Timers = append(w.Timers, Timer{Key: retryTimer + work.key(t), At: work.Due, Summary: "Wait before the next attempt at " + t.Name})
+			w.Timers = append(w.Timers, Timer{Key: retryTimer + work.key(t), At: work.Due, Summary: work.waits(t)})
 		}
 	}
 	settled := s.Plan.Settled()
@@ -323,5 +329,7 @@ func (m *Plan) WorkOf(a Activity) opt.Work {
 	if w.Root {
 		out.RootID = s.RootID
 	}
+	out.Leg, out.Cancel, out.Memo = w.Leg, w.Canceling, s.Memos[t.ID].Data
+	out.SpentHere, out.Spent = s.Spent[t.ID], s.spent()
 	return out
 }

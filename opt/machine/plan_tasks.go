@@ -21,6 +21,15 @@ type Work struct {
 	Due     a2a.Time `json:"due,omitzero"`      // not before; zero for at once
 	Follows int      `json:"follows,omitempty"` // how many Follow activities have ended
 	Root    bool     `json:"root,omitempty"`    // the root task shows what the activity streams
+
+	Leg       int            `json:"leg,omitempty"`       // within the attempt
+	Elsewhere *opt.Elsewhere `json:"elsewhere,omitempty"` // the leg is an activity of others
+	Untaken   int            `json:"untaken,omitempty"`   // how often no worker has taken it in time
+	Woken     bool           `json:"woken,omitempty"`     // a callback has arrived since the leg began
+	Returned  *opt.Outcome   `json:"returned,omitempty"`  // by a callback: the next leg ends with it
+	Callbacks []string       `json:"callbacks,omitempty"` // ids of the latest ones, to know repeats
+	Said      string         `json:"said,omitempty"`      // the latest text about the work
+	Canceling bool           `json:"canceling,omitempty"` // the leg cancels what was begun elsewhere
 }
 
 // tasks is the part of a Plan that runs tasks.
@@ -42,12 +51,25 @@ func (w *Work) key(t *opt.Task) string {
 	if t.Follow {
 		return fmt.Sprintf("%s:follow:%d", t.A2AID(), w.Follows)
 	}
-	return fmt.Sprintf("%s:%d:%d", t.A2AID(), w.Round, w.Attempt)
+	key := fmt.Sprintf("%s:%d:%d", t.A2AID(), w.Round, w.Attempt)
+	if w.Leg > 0 {
+		key += fmt.Sprintf(":%d", w.Leg)
+	}
+	if w.Untaken > 0 {
+		key += fmt.Sprintf(":untaken-%d", w.Untaken)
+	}
+	if w.Canceling {
+		key += ":cancel"
+	}
+	return key
 }
 
 func (w *Work) kind(t *opt.Task) ActivityKind {
-	if t.Follow {
+	switch {
+	case t.Follow:
 		return FollowTask
+	case w.Elsewhere != nil:
+		return Elsewhere
 	}
 	return RunTask
 }
@@ -106,7 +128,7 @@ func (m tasks) beginWaiting() bool {
 			continue
 		}
 		w.Waiting, w.Running, w.Root, any = false, true, m.shows(t), true
-		if w.Attempt > 1 {
+		if w.Attempt > 1 && w.Leg == 0 {
 			m.record(opt.Event{
 				Kind: opt.TaskTried, At: m.now, PlanID: s.Plan.ID, TaskID: t.A2AID(), From: string(t.State), To: string(t.State),
 				Round: w.Round, Attempt: w.Attempt,
@@ -128,12 +150,19 @@ func (m tasks) endDoomed() bool {
 // cancel cancels t, after its activity has ended if there is one. It reports
 // whether that changed anything.
 func (m tasks) cancel(t *opt.Task) bool {
-	if w := m.State.Work[t.ID]; w != nil && w.Running {
+	w := m.State.Work[t.ID]
+	switch {
+	case w != nil && w.Canceling:
+		return false
+	case w != nil && w.Running:
 		changed := !w.Stop
 		w.Stop = true
 		return changed
+	case m.legs().cancels(t):
+		m.legs().cancel(t, w)
+		return true
 	}
-	delete(m.State.Work, t.ID)
+	m.legs().forget(t)
 	m.moveTask(t, opt.TaskCanceled, opt.Event{Reason: string(opt.TaskCanceled)})
 	return true
 }
@@ -173,14 +202,21 @@ func (m tasks) onEnded(in Ended) {
 	stopped := w.Stop
 	w.Running, w.Stop = false, false
 	out := in.Outcome
-	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Try: out.Try}
+	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Try: out.Try}
+	m.legs().remember(t, out)
 	switch {
 	case t.ByHand || t.State.Ended(): // a client has moved or ended it meanwhile
 		delete(m.State.Work, t.ID)
+	case w.Canceling:
+		m.legs().endCanceled(t, in, e)
 	case stopped && (in.Failed != nil || !out.State.Ended()):
-		m.end(t, opt.TaskCanceled, string(opt.TaskCanceled), "", e)
+		m.stopped(t, w, e)
+	case in.Failed != nil && w.Elsewhere != nil:
+		m.legs().failElsewhere(t, w, *in.Failed, e)
 	case in.Failed != nil:
 		m.failAttempt(t, w, *in.Failed)
+	case out.State == opt.TaskWorking && out.Park != nil:
+		m.legs().park(t, w, out, e)
 	case out.State == opt.TaskCompleted:
 		m.complete(t, out.Artifacts, out.Streamed, e)
 	case out.State == opt.TaskFailed || out.State == opt.TaskRejected:
@@ -208,11 +244,30 @@ func (m tasks) failAttempt(t *opt.Task, w *Work, f Failure) {
 		wait = min(2*wait, most)
 	}
 	w.Attempt++
+	w.Leg = 0
 	w.Waiting, w.Due = true, a2a.At(m.now.Time().Add(wait))
+}
+
+// stopped ends t, whose activity was told to stop. If t has begun work elsewhere, that
+// is canceled first.
+func (m tasks) stopped(t *opt.Task, w *Work, e opt.Event) {
+	if m.legs().cancels(t) {
+		m.legs().cancel(t, w)
+		return
+	}
+	m.end(t, opt.TaskCanceled, string(opt.TaskCanceled), "", e)
 }
 
 // complete keeps and shows the artifacts of t, then completes it.
 func (m tasks) complete(t *opt.Task, artifacts []a2a.Artifact, streamed []string, e opt.Event) {
+	m.collect(t, artifacts, streamed, e)
+	m.legs().forget(t)
+	m.moveTask(t, opt.TaskCompleted, e)
+}
+
+// collect keeps and shows artifacts that t has made. The journal has those that were
+// streamed.
+func (m tasks) collect(t *opt.Task, artifacts []a2a.Artifact, streamed []string, e opt.Event) {
 	s := &m.State
 	w := s.Work[t.ID]
 	for _, a := range artifacts {
@@ -222,7 +277,7 @@ func (m tasks) complete(t *opt.Task, artifacts []a2a.Artifact, streamed []string
 			rootID = s.RootID
 		}
 		added := opt.Event{
-			Kind: opt.ArtifactAdded, TaskID: t.A2AID(), RootID: rootID, Round: e.Round, Attempt: e.Attempt, Try: e.Try,
+			Kind: opt.ArtifactAdded, TaskID: t.A2AID(), RootID: rootID, Round: e.Round, Attempt: e.Attempt, Leg: e.Leg, Try: e.Try,
 			Chunk: &opt.Chunk{Artifact: a, Last: true},
 		}
 		if inStream {
@@ -230,12 +285,10 @@ func (m tasks) complete(t *opt.Task, artifacts []a2a.Artifact, streamed []string
 		} else {
 			m.apply(added)
 		}
-		if rootID != "" {
+		if rootID != "" && !slices.Contains(s.Shown, a.ArtifactID) {
 			s.Shown = append(s.Shown, a.ArtifactID)
 		}
 	}
-	delete(s.Work, t.ID)
-	m.moveTask(t, opt.TaskCompleted, e)
 }
 
 // keep changes the plan without an event.
@@ -248,7 +301,7 @@ func (m tasks) keep(e opt.Event) {
 
 // end ends t in a state, with a reason code and a text for clients.
 func (m tasks) end(t *opt.Task, to opt.TaskState, reason, text string, e opt.Event) {
-	delete(m.State.Work, t.ID)
+	m.legs().forget(t)
 	e.Reason = reason
 	if text != "" {
 		e.Status = m.say(t, ":status", text)

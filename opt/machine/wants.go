@@ -19,8 +19,9 @@ type ActivityKind string
 
 // The kinds of activity.
 const (
-	RunTask    ActivityKind = "run"    // Of is the task's id
-	FollowTask ActivityKind = "follow" // Of is the task's id
+	RunTask    ActivityKind = "run"       // Of is the task's id
+	FollowTask ActivityKind = "follow"    // Of is the task's id
+	Elsewhere  ActivityKind = "elsewhere" // Of is the task's id: an activity of others, on another queue
 	MakePlans  ActivityKind = "plan"
 	LoadKept   ActivityKind = "load"
 )

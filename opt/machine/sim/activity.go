@@ -60,8 +60,11 @@ func (w temporal) ran(a *activity, c *choice) machine.Input {
 	if a.asked && c.pick(2) == 0 {
 		return machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "canceled", Message: "It was canceled.", Canceled: true}}
 	}
+	if a.work.Cancel {
+		return canceledElsewhere(a, c)
+	}
 	in := machine.Ended{Key: a.Key}
-	switch c.pick(16) {
+	switch c.pick(20) {
 	case 9, 10:
 		in.Failed = &machine.Failure{Code: "error", Message: "An error."}
 	case 11:
@@ -75,6 +78,8 @@ func (w temporal) ran(a *activity, c *choice) machine.Input {
 	case 15:
 		in.Outcome = opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{Kind: opt.Credential, Title: "Log in.", Actions: []opt.Action{opt.Accept, opt.Ask}}}
 		in.Outcome.Gate.Ladder = [][]opt.Step{nil, {{Kind: opt.Remind, After: 1}, {Kind: opt.Expire, After: 3600}}}[c.pick(2)]
+	case 16, 17, 18, 19:
+		in.Outcome, in.Failed = parked(a, c)
 	default:
 		id := opt.ArtifactID(a.Of, "out")
 		text := fmt.Sprintf("made by %s", a.Key)

@@ -134,6 +134,8 @@ func (w clients) act(c *choice) {
 		w.note(c)
 	case k < 7:
 		w.decide(c)
+	case k == 8:
+		w.report(c)
 	case k == 7 && len(w.calls) > 0:
 		again := *w.calls[c.pick(len(w.calls))]
 		again.begunAt = w.now

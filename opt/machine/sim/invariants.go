@@ -35,6 +35,7 @@ type facts struct {
 	sentBack map[string][]string    // A2A tasks that had made a sent-back object, by the task with the gate
 	chains   map[string]opt.Chain   // of decisions, by source
 	gates    map[string]*openGate   // by the A2A task that waits at it
+	legs     map[string]*leg        // the latest one, by A2A task
 }
 
 func newFacts() facts {
@@ -44,7 +45,7 @@ func newFacts() facts {
 		names: map[string]string{}, commands: map[string]opt.Command{}, refused: map[string]bool{},
 		started: map[string]int{}, made: map[string]int{}, sentBack: map[string][]string{}, sending: map[string][]string{}, accepted: map[string][]string{},
 		chains: map[string]opt.Chain{},
-		gates:  map[string]*openGate{},
+		gates:  map[string]*openGate{}, legs: map[string]*leg{},
 	}
 }
 
@@ -56,6 +57,10 @@ func (w checks) before(r *run, in machine.Input) {
 		f.heard[in.Message.MessageID] = true
 		f.again[in.Message.MessageID] = r.attempt > 0
 		w.beforeReply(r, in)
+	case machine.Callback:
+		w.beforeCallback(in)
+	case machine.Ended:
+		w.beforeEnd(r, in)
 	case machine.Command:
 		f.taken[in.ID], f.commands[in.ID] = r.id, in.Command
 	case machine.Enter:
@@ -83,6 +88,7 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 		w.decidedBySome(r, e)
 		w.chained(r, e)
 		w.stepsInOrder(r, e)
+		w.canceledElsewhere(r, e)
 		switch e.Kind {
 		case opt.PlanStarted:
 			w.facts.started[e.PlanID] = w.facts.events
@@ -171,6 +177,9 @@ func (w checks) beginsActivity(r *run, a *activity) {
 		if a.Kind == machine.FollowTask && p.State.Work[a.Of].Follows > 0 {
 			return // it follows a task that works elsewhere, also during a pause
 		}
+		if w.beginsLeg(p, a); a.work.Cancel {
+			return // of a plan that may be paused or stopping
+		}
 		w.mayRun(r, p, a)
 		w.knowsEverything(r, p, a)
 	}
@@ -203,19 +212,24 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 		w.fail("runs", "%s begins beside %d others", w.name(t.ID), n)
 	}
 	work := s.Work[t.ID]
+	if a.work.Leg > 0 {
+		return
+	}
 	if n := w.facts.attempts[a.work.Key]; a.Kind == machine.RunTask && n+1 != work.Attempt {
 		w.fail("runs", "attempt %d at %s begins after %d", work.Attempt, w.name(t.ID), n)
 	}
-	if ended := w.facts.endedAt[a.work.Key]; a.Kind == machine.RunTask && work.Attempt > 1 && (w.now < ended+1000 || work.Attempt > cmp.Or(t.Attempts, 3)) {
+	tooEarly := w.now < w.facts.endedAt[a.work.Key]+1000 && !w.facts.leg(t.A2AID()).returned
+	if ended := w.facts.endedAt[a.work.Key]; a.Kind == machine.RunTask && work.Attempt > 1 && (tooEarly || work.Attempt > cmp.Or(t.Attempts, 3)) {
 		w.fail("runs", "attempt %d at %s begins %d ms after the one before", work.Attempt, w.name(t.ID), w.now-ended)
 	}
 	w.facts.attempts[a.work.Key] = work.Attempt
 }
 
-// unasked returns how many activities of r run that were not asked to stop.
+// unasked returns how many activities of r run that were not asked to stop and do not
+// cancel work elsewhere.
 func unasked(r *run) (n int) {
 	for _, a := range r.activities {
-		if !a.asked {
+		if !a.asked && !a.work.Cancel {
 			n++
 		}
 	}
@@ -230,7 +244,7 @@ func (w checks) oneWorks(r *run) {
 			continue
 		}
 		for _, a := range other.activities {
-			if a.Kind != machine.LoadKept && !a.asked {
+			if a.Kind != machine.LoadKept && !a.asked && !a.work.Cancel {
 				w.fail("turns", "%s works while %s does", w.name(r.objective), w.name(other.objective))
 			}
 		}

@@ -17,6 +17,7 @@ const (
 	command                  // from the API to an objective; one that retries begins a run
 	enter                    // from the API to a context, whose workflow begins if it does not run
 	start                    // from the API: an objective's workflow begins
+	callback                 // from the API to a plan: what others report on a task
 )
 
 // An op is a message that is sent and not delivered; it may be delivered at any
@@ -43,6 +44,8 @@ func (w temporal) deliver(i int, twice bool) {
 		w.deliverSignal(o, twice)
 	case startChild:
 		w.deliverChild(o)
+	case callback:
+		w.deliverCallback(o, twice)
 	case childEnds:
 		if !o.from.ended {
 			w.arrive(o.from, o.in)

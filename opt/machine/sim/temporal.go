@@ -91,7 +91,7 @@ func channel(in machine.Input) int {
 		return 0
 	case machine.Command, machine.Directed, machine.TurnRequest:
 		return 1
-	case machine.Reported:
+	case machine.Reported, machine.Callback:
 		return 2
 	case machine.Turn:
 		return 3

@@ -1,0 +1,189 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// legs is the part of a Plan for work that is done in legs, and for what others report
+// on it.
+type legs struct{ tasks }
+
+// maxCallbacks is how many ids of callbacks are kept to know repeats.
+const maxCallbacks = 100
+
+// unconfirmed is the text of a task whose work elsewhere could not be canceled.
+const unconfirmed = "The task was canceled. Whether the work that it began elsewhere has ended is not known."
+
+// remember keeps what the executor leaves for its next leg.
+func (m legs) remember(t *opt.Task, out opt.Outcome) {
+	s := &m.State
+	if out.Memo != nil {
+		s.Memos = made(s.Memos)
+		s.Memos[t.ID] = opt.Memo{Data: out.Memo, OnCancel: out.OnCancel}
+	}
+	if out.Usage != nil {
+		s.Spent = made(s.Spent)
+		s.Spent[t.ID] = s.Spent[t.ID].Plus(*out.Usage)
+	}
+}
+
+// forget drops the work on t, which ends.
+func (m legs) forget(t *opt.Task) {
+	delete(m.State.Work, t.ID)
+	delete(m.State.Memos, t.ID)
+}
+
+// spent returns what the plan has spent.
+func (s *PlanState) spent() (sum opt.Usage) {
+	for _, t := range s.Plan.Tasks {
+		sum = sum.Plus(s.Spent[t.ID])
+	}
+	return sum
+}
+
+// park ends a leg of t. The next one begins when the wait is over or a callback
+// arrives; one that has arrived during the leg counts.
+func (m legs) park(t *opt.Task, w *Work, out opt.Outcome, e opt.Event) {
+	m.collect(t, out.Artifacts, out.Streamed, e)
+	if out.Park.Text != "" {
+		m.inform(t, w, out.Park.Text)
+	}
+	w.Leg++
+	if w.Waiting = true; w.Returned == nil {
+		w.Elsewhere = out.Park.Elsewhere
+	}
+	if wait := time.Duration(out.Park.Wait) * time.Millisecond; wait > 0 && w.Elsewhere == nil && !w.Woken {
+		w.Due = a2a.At(m.now.Time().Add(wait))
+	}
+	w.Woken = false
+}
+
+// waits says what the timer of w is for.
+func (w *Work) waits(t *opt.Task) string {
+	if w.Leg > 0 {
+		return "Look at " + t.Name + " again"
+	}
+	return "Wait before the next attempt at " + t.Name
+}
+
+// inform tells clients how the work on t goes, unless they have just been told the
+// same.
+func (m legs) inform(t *opt.Task, w *Work, text string) {
+	if w.Said == text {
+		return
+	}
+	w.Said = text
+	m.moveTask(t, t.State, opt.Event{
+		Reason: t.Reason, Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Status: m.say(t, fmt.Sprintf(":progress-%d", m.State.N), text),
+	})
+}
+
+// failElsewhere fails t, whose activity elsewhere has failed: Temporal has repeated it
+// as often as it may. If only no worker has taken it yet, t waits on.
+func (m legs) failElsewhere(t *opt.Task, w *Work, f Failure, e opt.Event) {
+	if !f.Untaken {
+		m.end(t, opt.TaskFailed, f.Code, f.Message, e)
+		return
+	}
+	w.Untaken++
+	w.Waiting = true
+	m.inform(t, w, fmt.Sprintf("Waiting for a worker of queue %q.", w.Elsewhere.Queue))
+}
+
+// onCallback handles what others report on a task. What comes too late, or again,
+// changes nothing.
+func (m legs) onCallback(c opt.Callback) {
+	t := m.State.Plan.Task(c.TaskID)
+	if t == nil || t.A2AID() != c.TaskID {
+		return
+	}
+	w := m.State.Work[t.ID]
+	if w == nil || w.Round != c.Round || w.Canceling || t.State.Ended() || slices.Contains(w.Callbacks, c.ID) {
+		return
+	}
+	if w.Callbacks = append(w.Callbacks, c.ID); len(w.Callbacks) > maxCallbacks {
+		w.Callbacks = slices.Delete(w.Callbacks, 0, len(w.Callbacks)-maxCallbacks)
+	}
+	if c.Text != "" {
+		m.inform(t, w, c.Text)
+	}
+	if c.Chunk != nil {
+		m.add(t, *c.Chunk)
+	}
+	if c.Outcome != nil && w.Returned == nil {
+		w.Returned = c.Outcome
+	}
+	if c.Outcome != nil || c.Text == "" && c.Chunk == nil {
+		w.wake()
+	}
+}
+
+// wake lets the next leg begin at once. The wait after a failed attempt is cut short
+// only if the next one has nothing to do but to return an outcome.
+func (w *Work) wake() {
+	w.Woken = w.Running
+	if w.Leg > 0 || w.Returned != nil {
+		w.Due = a2a.Time{}
+	}
+}
+
+// add adds a chunk of an artifact that others have sent.
+func (m legs) add(t *opt.Task, c opt.Chunk) {
+	c.Artifact.ArtifactID = opt.ArtifactID(t.A2AID(), c.Artifact.ArtifactID)
+	e := opt.Event{Kind: opt.ArtifactAdded, TaskID: t.A2AID(), Chunk: &c}
+	if m.shows(t) {
+		e.RootID = m.State.RootID
+		if !slices.Contains(m.State.Shown, c.Artifact.ArtifactID) {
+			m.State.Shown = append(m.State.Shown, c.Artifact.ArtifactID)
+		}
+	}
+	m.apply(e)
+}
+
+// cancels reports whether t has begun work elsewhere that its executor can cancel.
+func (m legs) cancels(t *opt.Task) bool { return m.State.Memos[t.ID].OnCancel }
+
+// cancelAtGates cancels what doomed tasks at gates have begun elsewhere, before they
+// end.
+func (m legs) cancelAtGates() (any bool) {
+	for _, t := range m.State.Plan.DoomedAtGates() {
+		if m.cancels(t) {
+			m.cancel(t, nil)
+			any = true
+		}
+	}
+	return any
+}
+
+// cancel begins the leg that cancels the work of t elsewhere. w is the work on t, nil
+// if it waits at a gate.
+func (m legs) cancel(t *opt.Task, w *Work) {
+	if w == nil {
+		w = &Work{Round: t.Gates + 1, Attempt: 1}
+		m.State.Work[t.ID] = w
+	}
+	w.Waiting, w.Due, w.Elsewhere, w.Returned = false, a2a.Time{}, nil, nil
+	w.Running, w.Canceling = true, true
+	if t.State != opt.TaskWorking {
+		m.moveTask(t, opt.TaskWorking, opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg})
+	}
+}
+
+// endCanceled ends t after the leg that cancels. The work elsewhere may have been
+// completed before.
+func (m legs) endCanceled(t *opt.Task, in Ended, e opt.Event) {
+	out, text := in.Outcome, unconfirmed
+	if in.Failed == nil && out.State == opt.TaskCompleted {
+		m.complete(t, out.Artifacts, out.Streamed, e)
+		return
+	}
+	if in.Failed == nil && out.State.Ended() && out.Message != "" {
+		text = out.Message
+	}
+	m.end(t, opt.TaskCanceled, string(opt.TaskCanceled), text, e)
+}

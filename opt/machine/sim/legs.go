@@ -1,0 +1,188 @@
+package sim
+
+import (
+	"fmt"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+)
+
+// A leg is what the invariants know of the latest leg of the work on an A2A task.
+type leg struct {
+	memo     string
+	onCancel bool
+	due      int64 // when the next leg may begin
+	parks    int   // in the attempt
+	canceled bool  // the leg that cancels has ended
+	returned bool  // a callback has brought an outcome
+}
+
+// leg returns the record of an A2A task.
+func (f *facts) leg(taskID string) *leg {
+	if f.legs[taskID] == nil {
+		f.legs[taskID] = &leg{}
+	}
+	return f.legs[taskID]
+}
+
+// beforeEnd notes how a leg ends.
+func (w checks) beforeEnd(r *run, in machine.Ended) {
+	h, ok := r.m.(planHost)
+	if !ok {
+		return
+	}
+	for _, t := range h.State.Plan.Tasks {
+		work := h.State.Work[t.ID]
+		if work == nil || !work.Running || w.keyOf(h, t) != in.Key {
+			continue
+		}
+		l := w.facts.leg(t.A2AID())
+		switch {
+		case in.Failed != nil && !in.Failed.Untaken:
+			l.parks = 0
+		case in.Outcome.Park != nil:
+			l.parks++
+			l.due = w.now + in.Outcome.Park.Wait
+			if work.Woken {
+				l.due = 0
+			}
+		case in.Failed == nil:
+			l.parks = 0
+		}
+		if in.Outcome.Memo != nil {
+			l.memo, l.onCancel = string(in.Outcome.Memo), in.Outcome.OnCancel
+		}
+		l.canceled = l.canceled || work.Canceling
+	}
+}
+
+// keyOf returns the key of the activity that works on t, "" for none.
+func (w checks) keyOf(h planHost, t *opt.Task) string {
+	for _, a := range h.Wants().Activities {
+		if a.Of == t.ID {
+			return a.Key
+		}
+	}
+	return ""
+}
+
+// beforeCallback notes that a callback may wake a task.
+func (w checks) beforeCallback(in machine.Callback) {
+	if in.Outcome != nil || in.Text == "" && in.Chunk == nil {
+		w.facts.leg(in.TaskID).due = 0
+	}
+	if in.Outcome != nil {
+		w.facts.leg(in.TaskID).returned = true
+	}
+}
+
+// beginsLeg: a leg has the memo of the one before it, and begins when the wait is over.
+func (w checks) beginsLeg(h planHost, a *activity) {
+	t := h.State.Plan.Task(a.Of)
+	l := w.facts.leg(t.A2AID())
+	if a.Kind == machine.FollowTask {
+		return
+	}
+	if string(a.work.Memo) != l.memo {
+		w.fail("legs", "%s gets the memo %q, not %q", w.name(a.Key), a.work.Memo, l.memo)
+	}
+	if a.work.Cancel {
+		if !l.onCancel || l.canceled {
+			w.fail("legs", "%s cancels what was not begun, or twice", w.name(a.Key))
+		}
+		return
+	}
+	if a.work.Leg != l.parks {
+		w.fail("legs", "%s is leg %d, after %d parks", w.name(a.Key), a.work.Leg, l.parks)
+	}
+	if a.work.Leg > 0 && w.now < l.due {
+		w.fail("legs", "%s begins %d ms too early", w.name(a.Key), l.due-w.now)
+	}
+}
+
+// canceledElsewhere: a task that is canceled has canceled what it began elsewhere.
+func (w checks) canceledElsewhere(r *run, e opt.Event) {
+	_, plan := r.m.(planHost)
+	if !plan || e.Kind != opt.TaskMoved || e.To != string(opt.TaskCanceled) || e.Reason == opt.ByHand {
+		return
+	}
+	if l := w.facts.leg(e.TaskID); l.onCancel && !l.canceled {
+		w.fail("legs", "%s is canceled, and its work elsewhere is not", w.name(e.TaskID))
+	}
+}
+
+// parked returns a random outcome after which a task goes on later, or the failure of
+// an activity elsewhere that no worker has taken.
+func parked(a *activity, c *choice) (opt.Outcome, *machine.Failure) {
+	if a.Kind == machine.Elsewhere {
+		return opt.Outcome{}, &machine.Failure{Code: "timeout", Message: "No worker.", Untaken: true}
+	}
+	out := opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{Text: "It goes on."}}
+	out.Memo, out.OnCancel = encoded("memo of "+a.Key), c.pick(2) == 0
+	switch c.pick(3) {
+	case 0:
+		out.Park.Wait = 5000
+	case 1:
+		out.Park.Elsewhere = &opt.Elsewhere{Queue: "elsewhere", Activity: "Work"}
+	}
+	return out, nil
+}
+
+// canceledElsewhere returns a random end of the leg that cancels.
+func canceledElsewhere(a *activity, c *choice) machine.Input {
+	in := machine.Ended{Key: a.Key}
+	switch c.pick(3) {
+	case 0:
+		in.Outcome = opt.Outcome{State: opt.TaskFailed, Code: "canceled", Message: "The other agent has canceled its task."}
+	case 1:
+		in.Failed = &machine.Failure{Code: "error", Message: "An error."}
+	default:
+		in.Outcome = opt.Outcome{State: opt.TaskCompleted}
+	}
+	return in
+}
+
+// report has others report on a task that the journal shows as working.
+func (w clients) report(c *choice) {
+	var working []*opt.Task
+	var plans []*opt.Plan
+	for _, id := range w.journal.order {
+		for _, p := range w.journal.rows[id].objective.Plans {
+			for _, t := range p.Tasks {
+				if t.State == opt.TaskWorking {
+					working, plans = append(working, t), append(plans, p)
+				}
+			}
+		}
+	}
+	if len(working) == 0 {
+		w.sendCommand(c)
+		return
+	}
+	i := c.pick(len(working))
+	w.n2++
+	in := opt.Callback{ID: fmt.Sprintf("callback-%d", w.n2), TaskID: working[i].A2AID(), Round: working[i].Gates + 1}
+	switch c.pick(4) {
+	case 0:
+		in.Text = "Half of it is done."
+	case 1:
+		in.Chunk = &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "sent", Parts: []a2a.Part{a2a.TextPart("sent")}}}
+	case 2:
+		in.Outcome = &opt.Outcome{State: opt.TaskCompleted}
+	}
+	w.logf("others report on %s: %s", w.name(in.TaskID), in.ID)
+	w.put(op{kind: callback, to: plans[i].ID, in: machine.Callback{Callback: in}})
+}
+
+// deliverCallback delivers a callback to a plan, if its workflow is there.
+func (w temporal) deliverCallback(o op, twice bool) {
+	if to := w.open(o.to); to != nil {
+		w.arrive(to, sent(o.in))
+	}
+	if twice {
+		again := o
+		again.repeat, again.in = true, sent(o.in)
+		w.put(again)
+	}
+}
