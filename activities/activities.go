@@ -28,6 +28,11 @@ type KeptReader interface {
 	Kept(ctx context.Context, tenant, objectiveID string) (opt.Kept, error)
 }
 
+// Callbacks makes the URLs to which others report on the work on a task.
+type Callbacks interface {
+	URLs(w Work) (callback, wake string)
+}
+
 // Config says what the activities work with.
 type Config struct {
 	Executors map[string]Executor
@@ -41,6 +46,7 @@ type Config struct {
 	Watch     func(objectiveID string) Watch // of what Tasks reads
 	Links     LinkReader                     // nil for a worker that does not look for cycles of links
 	Push      *Push                          // nil for a worker that delivers nothing
+	Callbacks Callbacks                      // nil for a worker that does not know the URL of the API
 	Log       *zap.Logger                    // nil discards logs
 }
 
@@ -107,6 +113,8 @@ type RunInput struct {
 	Work  Work        `json:"work"`
 	Ride  []opt.Batch `json:"ride,omitempty"`  // to be recorded before the work begins
 	Tries int         `json:"tries,omitempty"` // of this attempt that may have begun, besides those that Temporal counts
+
+	Returned *Outcome `json:"returned,omitempty"` // by others: the outcome, in place of one of the executor
 }
 
 // Run lets an executor do a task. A second run, after a lost worker, does it again
@@ -123,7 +131,10 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 		kind = a.cfg.Default
 	}
 	executor, ok := a.cfg.Executors[kind]
-	if !ok {
+	switch {
+	case in.Returned != nil:
+		executor = returned{*in.Returned}
+	case !ok:
 		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", kind)), nil
 	}
 	if w, err = a.contents(w.ObjectiveID).attachWork(ctx, w); err != nil {
@@ -131,6 +142,9 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 	}
 	if w.Input, err = filled(w); err != nil {
 		return Failed("invalid-input", fmt.Sprintf("The input of the task cannot be filled in: %v.", err)), nil
+	}
+	if a.cfg.Callbacks != nil {
+		w.CallbackURL, w.WakeURL = a.cfg.Callbacks.URLs(w)
 	}
 	return a.execute(ctx, executor, w, in.Tries+try(ctx))
 }

@@ -50,7 +50,8 @@ type Config struct {
 	// Web Key Set; nil for deliveries that are not signed.
 	Keys func(ctx context.Context) ([]byte, error)
 
-	Answers AnswerPage // serves answer links below /answer/; nil: there are none
+	Callbacks TokenPage // serves callback URLs below [CallbackPath]: POST; nil: there are none
+	Answers   TokenPage // serves answer links below /answer/: GET, HEAD and POST; nil: there are none
 
 	Heartbeat    time.Duration // between comments on an idle stream; zero: 15 s
 	WriteTimeout time.Duration // of one answer, or one event of a stream; zero: 30 s
@@ -61,9 +62,9 @@ type Config struct {
 	Now func() time.Time // nil: time.Now
 }
 
-// An AnswerPage serves a request (GET, HEAD or POST) for the answer link with a
-// token, which is all that its sender has to prove.
-type AnswerPage interface {
+// A TokenPage serves a request for a URL that ends in a token, which is all that its
+// sender has to prove.
+type TokenPage interface {
 	Serve(c *service.Call, w http.ResponseWriter, r *http.Request, token string)
 }
 

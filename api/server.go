@@ -67,6 +67,9 @@ func (s *Server) routes() {
 		}
 	}
 	s.echo.Any(pagePath+"/*", s.servePage)
+	if s.cfg.Callbacks != nil {
+		s.echo.POST(CallbackPath+":token", s.serveCallback)
+	}
 	if s.cfg.Answers != nil {
 		for _, verb := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 			s.echo.Add(verb, answerPath+":token", s.serveAnswer)
@@ -74,8 +77,17 @@ func (s *Server) routes() {
 	}
 }
 
+// serveCallback serves a callback URL.
+func (s *Server) serveCallback(e echo.Context) error {
+	s.cfg.Callbacks.Serve(e.Get(callKey).(*service.Call), e.Response(), e.Request(), e.Param("token"))
+	return nil
+}
+
 // answerPath is the path of answer links, before their tokens.
 const answerPath = "/answer/"
+
+// CallbackPath is the path of callback URLs, before their tokens.
+const CallbackPath = "/callbacks/"
 
 // serveAnswer serves an answer link.
 func (s *Server) serveAnswer(e echo.Context) error {

@@ -95,6 +95,14 @@ type Usage struct {
 	Cost   float64 `json:"cost,omitempty"` // in the currency of the configured prices
 }
 
+// A CallbackRef says which work a callback URL is for.
+type CallbackRef struct {
+	Tenant string `json:"o"`
+	TaskID string `json:"t"` // the A2A task
+	Round  int    `json:"r"`
+	Wake   bool   `json:"w,omitempty"` // its bearer may only wake the task
+}
+
 // A Memo is what the executor of a task has left for its next leg.
 type Memo struct {
 	Data     json.RawMessage `json:"data,omitempty"`

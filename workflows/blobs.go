@@ -53,12 +53,31 @@ func externalStorage(blobs Blobs) converter.ExternalStorage {
 type ofObjectives struct{ driver blobDriver }
 
 // SelectDriver implements [converter.StorageDriverSelector].
-func (s ofObjectives) SelectDriver(ctx converter.StorageDriverSelectContext, _ *commonpb.Payload) (converter.StorageDriver, error) {
+func (s ofObjectives) SelectDriver(ctx converter.StorageDriverSelectContext, p *commonpb.Payload) (converter.StorageDriver, error) {
+	if _, stays := p.GetMetadata()[staysKey]; stays {
+		return nil, nil
+	}
 	target, ok := ctx.Target.(converter.StorageDriverWorkflowInfo)
 	if _, known := opt.ParseID(target.WorkflowID); !ok || !known {
 		return nil, nil
 	}
 	return s.driver, nil
+}
+
+// staysKey marks payloads that stay in histories, whatever their size.
+const staysKey = "longhaul-stays"
+
+// inHistory is a converter of payloads for workers of others, which cannot read ours
+// from the journal: they stay in the history.
+type inHistory struct{ converter.DataConverter }
+
+// ToPayloads implements [converter.DataConverter].
+func (c inHistory) ToPayloads(values ...any) (*commonpb.Payloads, error) {
+	out, err := c.DataConverter.ToPayloads(values...)
+	for _, p := range out.GetPayloads() {
+		p.Metadata[staysKey] = []byte("1")
+	}
+	return out, err
 }
 
 // Name implements [converter.StorageDriver].

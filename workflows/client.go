@@ -188,6 +188,13 @@ func (c *Client) Tell(ctx context.Context, l opt.Letter) error {
 	return c.signal(ctx, to, LetterSignal, l)
 }
 
+// Callback delivers what others report on a plan task. It is durable once Callback
+// returns nil. opt.ErrEnded means that the workflow of the plan has ended.
+func (c *Client) Callback(ctx context.Context, in opt.Callback) error {
+	ref, _ := opt.ParseID(in.TaskID)
+	return c.signal(ctx, ref.PlanID, CallbackSignal, in)
+}
+
 // Command delivers a command to an objective that has not ended. It is durable
 // once Command returns nil; the answer is an event in the journal. opt.ErrEnded
 // means that the objective's workflow has ended.

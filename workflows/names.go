@@ -19,6 +19,7 @@ const (
 	EnterSignal     = "enter"     // machine.Enter, from the API to a context
 	RequestSignal   = "request"   // machine.TurnRequest, from an objective to its context
 	TurnSignal      = "turn"      // machine.Turn, from a context to an objective
+	CallbackSignal  = "callback"  // opt.Callback, from the API to a plan
 	PushSignal      = "push"      // nothing, from a worker to a push: there may be another delivery
 )
 

@@ -2,10 +2,12 @@ package workflows
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -27,6 +29,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	d := newDriver(ctx, &planPart{m}, rec, in.MaxEvents)
 	on(d, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
 	on(d, DirectiveSignal, func(in machine.Directed) machine.Input { return in })
+	on(d, CallbackSignal, func(c opt.Callback) machine.Input { return machine.Callback{Callback: c} })
 	if !in.Going {
 		d.open()
 	}
@@ -41,17 +44,23 @@ type planPart struct{ *machine.Plan }
 
 func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt.Batch, tries int) (workflow.Future, outcome) {
 	t := p.State.Plan.Task(a.Of)
-	if a.Kind == machine.FollowTask {
+	switch a.Kind {
+	case machine.Elsewhere:
+		return p.elsewhere(ctx, a, t)
+	case machine.FollowTask:
 		link := activities.Link{Tenant: p.State.Tenant, TaskID: t.Link, For: t.A2AID()}
 		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, followOptions(t)), acts.Follow, link)
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return followed(ctx, a.Key, f) }
 	}
 	options := runOptions(t, p.State.Plan.Limits)
 	options.RetryPolicy.MaximumAttempts -= int32(tries)
+	input := activities.RunInput{Work: p.WorkOf(a), Ride: ride, Tries: tries, Returned: p.State.Work[t.ID].Returned}
+	if input.Work.Cancel {
+		options.StartToCloseTimeout, options.RetryPolicy.MaximumAttempts = cancelFor, cancelAttempts
+	}
 	if len(ride) > 0 {
 		options.ScheduleToStartTimeout, options.RetryPolicy.MaximumAttempts = time.Second, 1
 	}
-	input := activities.RunInput{Work: p.WorkOf(a), Ride: ride, Tries: tries}
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.Run, input)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return ended(ctx, a.Key, f) }
 }
@@ -83,6 +92,53 @@ func followOptions(t *opt.Task) workflow.ActivityOptions {
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 5 * time.Second},
 		Summary:             t.Name + ", which is " + t.Link,
 	}
+}
+
+// How long a leg may take that cancels work elsewhere, and how often it may be lost.
+const (
+	cancelFor      = 30 * time.Second
+	cancelAttempts = 3
+)
+
+// elsewhere begins an activity of others on their queue. Temporal repeats it.
+func (p *planPart) elsewhere(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
+	work := p.State.Work[t.ID]
+	ctx = workflow.WithDataConverter(ctx, inHistory{converter.GetDefaultDataConverter()})
+	ctx = workflow.WithActivityOptions(ctx, elsewhereOptions(t, work, p.State.Plan.Limits))
+	f := workflow.ExecuteActivity(ctx, work.Elsewhere.Activity, work.Elsewhere.Input)
+	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
+		var result json.RawMessage
+		if err := f.Get(ctx, &result); err != nil {
+			failure := explain(err)
+			return machine.Ended{Key: a.Key, Failed: &failure}
+		}
+		return machine.Ended{Key: a.Key, Outcome: opt.ReadOutcome(result)}
+	}
+}
+
+// untakenFor is how long an activity elsewhere waits for a worker before clients are
+// told.
+const untakenFor = time.Minute
+
+// elsewhereOptions are the options of an activity of others. It has the attempts, the
+// waits and the timeout of the task.
+func elsewhereOptions(t *opt.Task, w *machine.Work, limits opt.Limits) workflow.ActivityOptions {
+	options := workflow.ActivityOptions{
+		ActivityID:          t.A2AID(),
+		TaskQueue:           w.Elsewhere.Queue,
+		StartToCloseTimeout: time.Duration(cmp.Or(t.Timeout, limits.OrDefault().Timeout)) * time.Second,
+		HeartbeatTimeout:    time.Duration(w.Elsewhere.Heartbeat) * time.Second,
+		WaitForCancellation: w.Elsewhere.Heartbeat > 0, // else its worker does not learn of it
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Duration(cmp.Or(t.Retry.Wait, 1)) * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
+			MaximumAttempts: int32(cmp.Or(t.Attempts, machine.TaskAttempts)), NonRetryableErrorTypes: t.Retry.Except, //nolint:gosec // a small number
+		},
+		Summary: t.Name,
+	}
+	if w.Untaken == 0 {
+		options.ScheduleToStartTimeout = untakenFor
+	}
+	return options
 }
 
 // ended reads the result of an attempt at a task.
@@ -123,6 +179,8 @@ func explain(err error) machine.Failure {
 	switch {
 	case temporal.IsCanceledError(err):
 		return machine.Failure{Code: string(opt.TaskCanceled), Message: "The task was canceled.", Canceled: true}
+	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
+		return machine.Failure{Code: activities.ReasonTimeout, Message: "No worker has taken the task.", Untaken: true}
 	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT:
 		return machine.Failure{Code: activities.ReasonWorkerLost, Message: "One worker after another was lost while it ran the task."}
 	case errors.As(err, &timeout):

@@ -81,6 +81,7 @@ var needs = map[string]need{
 	"AnswerInterrupt": {RespondApprovals},
 	"ShowInterrupt":   {RespondApprovals}, // on the page of an answer link
 	"ListDecisions":   {ReadRuns},
+	"ReportWork":      {CreateRuns}, // to a callback URL
 
 	"StartSample":      {CreateRuns},
 	"CreateSamplePush": {ManageWebhooks},

@@ -100,6 +100,7 @@ type Service struct {
 	taskCommands      // changes of plan tasks, and tasks/cancel
 	interrupts        // open gates, and answers to them
 	decisions         // at gates
+	reports           // of others on work
 
 	engine  Engine
 	journal Journal
@@ -127,6 +128,7 @@ func New(cfg Config) *Service {
 	s.interrupts, s.decisions = interrupts{pages, &s.messages}, decisions{cfg, pages}
 	s.samples = samples{&s.messages, &s.pushes}
 	s.tasks, s.records = tasks{read, pages}, records{read, s.Pushes()}
+	s.reports = reports{cfg, out}
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
 	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
 	s.objectiveCommands, s.taskCommands = objectiveCommands{commands}, taskCommands{commands}

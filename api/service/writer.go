@@ -88,6 +88,20 @@ func (w writer) cancel(ctx context.Context, objectiveID string) error {
 	return w.engine.Cancel(ctx, objectiveID)
 }
 
+// report delivers what others report on a plan task.
+func (w writer) report(ctx context.Context, in opt.Callback) error {
+	ctx, cancel := w.detached(ctx)
+	defer cancel()
+	err := w.engine.Callback(ctx, in)
+	if errors.Is(err, opt.ErrEnded) {
+		return errEnded
+	}
+	if err != nil {
+		return fmt.Errorf("report on %s: %w", in.TaskID, err)
+	}
+	return nil
+}
+
 // tell delivers a letter to a task that the journal shows. An objective whose
 // workflow is missing has ended. The workflow of a plan may also be about to begin.
 func (w writer) tell(ctx context.Context, l opt.Letter) error {

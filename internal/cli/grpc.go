@@ -39,10 +39,13 @@ func (s apiSettings) publicGRPC(listening net.Addr) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// serveGRPC serves over gRPC, too, unless l is nil.
-func (s *service) serveGRPC(cfg grpc.Config, l net.Listener) {
+// serveGRPC serves over gRPC, too, unless l is nil; with TLS unless files is nil.
+func (s *service) serveGRPC(cfg grpc.Config, l net.Listener, files *certificates) {
 	if l == nil {
 		return
+	}
+	if files != nil {
+		cfg.TLS = files.config("h2")
 	}
 	grpcServer := grpc.New(cfg)
 	s.log.Info("Serving A2A over gRPC", zap.Stringer("addr", l.Addr()))

@@ -73,11 +73,12 @@ type notices struct {
 	channels []notice.Channel
 	links    *answerLinks // nil for none
 	linksFor time.Duration
+	base     string // of the URLs of the API, "" if it is not set
 }
 
 // newNotices reads the file with the channels and the keys of answer links.
 func newNotices(cfg noticeSettings, links linkSettings, reach egressSettings) (n notices, err error) {
-	n.linksFor = links.AnswerLinkTTL
+	n.linksFor, n.base = links.AnswerLinkTTL, strings.TrimSuffix(links.PublicURL, "/")
 	if n.links, err = links.links(); err != nil || cfg.Notices == "" {
 		return n, err
 	}
@@ -116,7 +117,7 @@ const (
 )
 
 // page returns what serves answer links, nil for none.
-func (n notices) page(operations *apiservice.Service, log *zap.Logger) api.AnswerPage {
+func (n notices) page(operations *apiservice.Service, log *zap.Logger) api.TokenPage {
 	if n.links == nil {
 		return nil
 	}

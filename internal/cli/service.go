@@ -23,6 +23,7 @@ import (
 	"longhaul/activities/refuse"
 	"longhaul/activities/shell"
 	"longhaul/api"
+	"longhaul/api/callback"
 	"longhaul/api/grpc"
 	apiservice "longhaul/api/service"
 	"longhaul/internal/egress"
@@ -40,6 +41,7 @@ type service struct {
 	journal   *journal.Journal
 	egress    *egress.Client
 	signing   *signing.Keeper // nil for deliveries that are not signed
+	callbacks *callbacks
 	notices   notices
 	strict    *egress.Client // by the rules of production, for the test seams
 	temporal  client.Client
@@ -147,6 +149,7 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 		return err
 	}
 	s.onStop(s.journal.Close)
+	s.callbacks = &callbacks{tokens: signing.Callbacks{Box: box}, base: s.notices.base}
 	if s.books, err = planner.NewShelf(func() (*planner.Playbooks, error) { return work.load(s.build.Playbooks, s.planners()) }); err != nil {
 		return err
 	}
@@ -236,6 +239,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 			Tasks:     s.journal,
 			Watch:     func(id string) activities.Watch { return s.journal.Watch(id) },
 			Push:      deliveries(s.journal, s.egress, s.signing, s.notices.sender(s.egress, s.signing, s.log)),
+			Callbacks: s.callbacks,
 			Log:       s.log,
 		},
 		MaxTasks:  cfg.MaxTasks,
@@ -295,6 +299,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		_ = listener.Close()
 		return "", err
 	}
+	s.callbacks.served(url)
 	who := cfg.authority(s.journal)
 	info := s.build.card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
 	who.Describe(&info)
@@ -316,15 +321,12 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	server := api.New(api.Config{
 		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: publicKeys(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
-		Answers: s.notices.page(operations, s.log), Log: s.log,
+		Answers: s.notices.page(operations, s.log), Callbacks: callback.New(operations, s.callbacks.tokens), Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })
 	s.serveHTTP(server, listener, files)
 	over := grpc.Config{Service: operations, Authenticate: who.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody)}
-	if files != nil {
-		over.TLS = files.config("h2")
-	}
-	s.serveGRPC(over, grpcListener)
+	s.serveGRPC(over, grpcListener, files)
 	cfg.warn(s.log, s.journal)
 	return url, nil
 }

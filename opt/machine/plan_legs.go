@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -93,6 +94,13 @@ func (m legs) failElsewhere(t *opt.Task, w *Work, f Failure, e opt.Event) {
 	w.Untaken++
 	w.Waiting = true
 	m.inform(t, w, fmt.Sprintf("Waiting for a worker of queue %q.", w.Elsewhere.Queue))
+}
+
+// returned notes the outcome of an activity elsewhere. The next leg checks it and keeps
+// its large contents.
+func (m legs) returned(w *Work, out opt.Outcome) {
+	w.Leg++
+	w.Waiting, w.Elsewhere, w.Returned = true, nil, cmp.Or(w.Returned, &out)
 }
 
 // onCallback handles what others report on a task. What comes too late, or again,

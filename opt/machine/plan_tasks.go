@@ -37,7 +37,7 @@ type tasks struct{ *Plan }
 
 // The defaults for tasks.
 const (
-	taskAttempts = 3           // of one round
+	TaskAttempts = 3           // of one round
 	retryWait    = time.Second // before the second attempt, twice as long before each one after that
 	retryMaxWait = time.Minute // between two attempts, unless a task asks for longer
 )
@@ -205,14 +205,16 @@ func (m tasks) onEnded(in Ended) {
 	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Try: out.Try}
 	m.legs().remember(t, out)
 	switch {
+	case w.Canceling && !t.State.Ended():
+		m.legs().endCanceled(t, in, e)
 	case t.ByHand || t.State.Ended(): // a client has moved or ended it meanwhile
 		delete(m.State.Work, t.ID)
-	case w.Canceling:
-		m.legs().endCanceled(t, in, e)
 	case stopped && (in.Failed != nil || !out.State.Ended()):
 		m.stopped(t, w, e)
 	case in.Failed != nil && w.Elsewhere != nil:
 		m.legs().failElsewhere(t, w, *in.Failed, e)
+	case w.Elsewhere != nil:
+		m.legs().returned(w, out)
 	case in.Failed != nil:
 		m.failAttempt(t, w, *in.Failed)
 	case out.State == opt.TaskWorking && out.Park != nil:
@@ -233,7 +235,7 @@ func (m tasks) onEnded(in Ended) {
 
 // failAttempt schedules the next attempt at t, or fails t if there is none.
 func (m tasks) failAttempt(t *opt.Task, w *Work, f Failure) {
-	last := w.Attempt >= cmp.Or(t.Attempts, taskAttempts)
+	last := w.Attempt >= cmp.Or(t.Attempts, TaskAttempts)
 	if last || f.Code == ReasonWorkerLost || slices.Contains(t.Retry.Except, f.Code) {
 		m.end(t, opt.TaskFailed, f.Code, f.Message, opt.Event{Round: w.Round, Attempt: w.Attempt})
 		return

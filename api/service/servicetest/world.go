@@ -61,6 +61,7 @@ type Call struct {
 	Opening  *opt.Opening
 	Letter   *opt.Letter
 	Command  *opt.Command
+	Callback *opt.Callback
 	Canceled string     // id of an objective
 	Entered  string     // likewise
 	Place    opt.Placed // with Entered
@@ -279,6 +280,12 @@ func (w *World) Tell(ctx context.Context, l opt.Letter) error {
 		to = l.PlanID
 	}
 	return w.signal(ctx, "tell", to, machine.Letter{Letter: copied(l)}, Call{Letter: &l})
+}
+
+// Callback implements [service.Engine].
+func (w *World) Callback(ctx context.Context, c opt.Callback) error {
+	ref, _ := opt.ParseID(c.TaskID)
+	return w.signal(ctx, "callback", ref.PlanID, machine.Callback{Callback: copied(c)}, Call{Callback: &c})
 }
 
 // Command implements [service.Engine].

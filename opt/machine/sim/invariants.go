@@ -58,9 +58,9 @@ func (w checks) before(r *run, in machine.Input) {
 		f.again[in.Message.MessageID] = r.attempt > 0
 		w.beforeReply(r, in)
 	case machine.Callback:
-		w.beforeCallback(in)
+		w.legs().beforeCallback(in)
 	case machine.Ended:
-		w.beforeEnd(r, in)
+		w.legs().beforeEnd(r, in)
 	case machine.Command:
 		f.taken[in.ID], f.commands[in.ID] = r.id, in.Command
 	case machine.Enter:
@@ -88,7 +88,7 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 		w.decidedBySome(r, e)
 		w.chained(r, e)
 		w.stepsInOrder(r, e)
-		w.canceledElsewhere(r, e)
+		w.legs().canceledElsewhere(r, e)
 		switch e.Kind {
 		case opt.PlanStarted:
 			w.facts.started[e.PlanID] = w.facts.events
@@ -172,13 +172,16 @@ func (w checks) beginsActivity(r *run, a *activity) {
 	if a.Kind == machine.LoadKept {
 		return
 	}
+	p, ofPlan := r.m.(planHost)
+	if ofPlan {
+		if w.legs().beginsLeg(p, a); a.work.Cancel {
+			return // it ends work, also in a plan that is paused, stops or has no turn
+		}
+	}
 	w.oneWorks(r)
-	if p, ok := r.m.(planHost); ok {
+	if ofPlan {
 		if a.Kind == machine.FollowTask && p.State.Work[a.Of].Follows > 0 {
 			return // it follows a task that works elsewhere, also during a pause
-		}
-		if w.beginsLeg(p, a); a.work.Cancel {
-			return // of a plan that may be paused or stopping
 		}
 		w.mayRun(r, p, a)
 		w.knowsEverything(r, p, a)

@@ -18,6 +18,9 @@ type leg struct {
 	returned bool  // a callback has brought an outcome
 }
 
+// legChecks are the invariants of legs.
+type legChecks struct{ *World }
+
 // leg returns the record of an A2A task.
 func (f *facts) leg(taskID string) *leg {
 	if f.legs[taskID] == nil {
@@ -27,7 +30,7 @@ func (f *facts) leg(taskID string) *leg {
 }
 
 // beforeEnd notes how a leg ends.
-func (w checks) beforeEnd(r *run, in machine.Ended) {
+func (w legChecks) beforeEnd(r *run, in machine.Ended) {
 	h, ok := r.m.(planHost)
 	if !ok {
 		return
@@ -41,6 +44,9 @@ func (w checks) beforeEnd(r *run, in machine.Ended) {
 		switch {
 		case in.Failed != nil && !in.Failed.Untaken:
 			l.parks = 0
+		case in.Failed == nil && work.Elsewhere != nil && (!work.Stop || in.Outcome.State.Ended()):
+			l.parks++
+			l.due = 0
 		case in.Outcome.Park != nil:
 			l.parks++
 			l.due = w.now + in.Outcome.Park.Wait
@@ -58,7 +64,7 @@ func (w checks) beforeEnd(r *run, in machine.Ended) {
 }
 
 // keyOf returns the key of the activity that works on t, "" for none.
-func (w checks) keyOf(h planHost, t *opt.Task) string {
+func (w legChecks) keyOf(h planHost, t *opt.Task) string {
 	for _, a := range h.Wants().Activities {
 		if a.Of == t.ID {
 			return a.Key
@@ -68,7 +74,7 @@ func (w checks) keyOf(h planHost, t *opt.Task) string {
 }
 
 // beforeCallback notes that a callback may wake a task.
-func (w checks) beforeCallback(in machine.Callback) {
+func (w legChecks) beforeCallback(in machine.Callback) {
 	if in.Outcome != nil || in.Text == "" && in.Chunk == nil {
 		w.facts.leg(in.TaskID).due = 0
 	}
@@ -78,7 +84,7 @@ func (w checks) beforeCallback(in machine.Callback) {
 }
 
 // beginsLeg: a leg has the memo of the one before it, and begins when the wait is over.
-func (w checks) beginsLeg(h planHost, a *activity) {
+func (w legChecks) beginsLeg(h planHost, a *activity) {
 	t := h.State.Plan.Task(a.Of)
 	l := w.facts.leg(t.A2AID())
 	if a.Kind == machine.FollowTask {
@@ -102,7 +108,7 @@ func (w checks) beginsLeg(h planHost, a *activity) {
 }
 
 // canceledElsewhere: a task that is canceled has canceled what it began elsewhere.
-func (w checks) canceledElsewhere(r *run, e opt.Event) {
+func (w legChecks) canceledElsewhere(r *run, e opt.Event) {
 	_, plan := r.m.(planHost)
 	if !plan || e.Kind != opt.TaskMoved || e.To != string(opt.TaskCanceled) || e.Reason == opt.ByHand {
 		return
@@ -176,9 +182,9 @@ func (w clients) report(c *choice) {
 }
 
 // deliverCallback delivers a callback to a plan, if its workflow is there.
-func (w temporal) deliverCallback(o op, twice bool) {
-	if to := w.open(o.to); to != nil {
-		w.arrive(to, sent(o.in))
+func (w clients) deliverCallback(o op, twice bool) {
+	if to := w.temporal().open(o.to); to != nil {
+		w.temporal().arrive(to, sent(o.in))
 	}
 	if twice {
 		again := o

@@ -42,7 +42,7 @@ var mutations = []mutation{
 	{"a run hands over before its plans know", "objective.go", "(l.Gone || !l.Directive.TellEnd || l.Told < l.Directive.N)", "(!l.Directive.TellEnd || l.Told < l.Directive.N)"},
 	{"a plan that was replaced goes on", "objective_plans.go", "m.addPlans(plans, old)", "m.addPlans(plans, nil)"},
 	{"an attempt follows on the one before at once", "plan_tasks.go", "w.Waiting, w.Due = true, a2a.At(m.now.Time().Add(wait))", "w.Waiting, w.Running = false, true"},
-	{"a failed attempt is attempted again for ever", "plan_tasks.go", "last := w.Attempt >= cmp.Or(t.Attempts, taskAttempts)", "last := w.Attempt >= 100*cmp.Or(t.Attempts, taskAttempts)"},
+	{"a failed attempt is attempted again for ever", "plan_tasks.go", "last := w.Attempt >= cmp.Or(t.Attempts, TaskAttempts)", "last := w.Attempt >= 100*cmp.Or(t.Attempts, TaskAttempts)"},
 	{"what is canceled works on", "plan_tasks.go", "\tfor _, t := range m.State.Plan.Doomed() {\n\t\tany = m.cancel(t) || any\n\t}\n", ""},
 	{"a plan begins before it is recorded", "objective.go", "N: l.Directive.N, After: l.After}", "N: l.Directive.N}"},
 	{"a former attempt is read before its end is recorded", "objective.go", ", After: s.Ended}", "}"},

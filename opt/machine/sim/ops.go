@@ -45,7 +45,7 @@ func (w temporal) deliver(i int, twice bool) {
 	case startChild:
 		w.deliverChild(o)
 	case callback:
-		w.deliverCallback(o, twice)
+		w.clients().deliverCallback(o, twice)
 	case childEnds:
 		if !o.from.ended {
 			w.arrive(o.from, o.in)

@@ -361,6 +361,8 @@ type checks struct{ *World }
 
 func (w *World) checks() checks { return checks{w} }
 
+func (w *World) legs() legChecks { return legChecks{w} }
+
 // temporal is the part of a World that runs workflows and activities.
 type temporal struct{ *World }
 

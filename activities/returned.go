@@ -1,0 +1,20 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+)
+
+// returned is the executor of a leg that only returns what others have reported: it
+// goes the way of every outcome, so it is checked and its large contents are kept.
+type returned struct{ out Outcome }
+
+// Execute implements [Executor].
+func (r returned) Execute(context.Context, Work, Stream) (Outcome, error) {
+	if problem := r.out.Returns(); problem != "" {
+		return Failed("invalid-outcome", fmt.Sprintf("The task has an outcome that is not allowed: %s.", problem)), nil
+	}
+	return Outcome{
+		State: r.out.State, Artifacts: r.out.Artifacts, Code: r.out.Code, Message: r.out.Message, Gate: r.out.Gate, Usage: r.out.Usage,
+	}, nil
+}

@@ -1,0 +1,140 @@
+// Package callback serves callback URLs: those who work on a task elsewhere report its
+// progress, pieces of its artifacts and its end to them. The token in the URL is their
+// credential; it is for one round of one task.
+package callback
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/api/wire"
+	"longhaul/opt"
+)
+
+// A Service takes reports. [service.Service] is one.
+type Service interface {
+	Serve(c *service.Call, steps service.Steps) *service.Fault
+	ReportWork(ctx context.Context, c *service.Call, in opt.Callback) error
+}
+
+// A Verifier reads the tokens of callback URLs.
+type Verifier interface {
+	Verify(token string) (opt.CallbackRef, error)
+}
+
+// A Page serves callback URLs. It is safe for concurrent use.
+type Page struct {
+	service Service
+	tokens  Verifier
+}
+
+// New returns a page.
+func New(s Service, tokens Verifier) *Page { return &Page{s, tokens} }
+
+// operation is the name of the operation in the table of scopes.
+const operation = "ReportWork"
+
+// maxReport is the size of a report in bytes.
+const maxReport = 1 << 20
+
+// A report is the body of a request. A body without any of its members only wakes the
+// task.
+type report struct {
+	Text     string        `json:"text"`
+	Artifact *a2a.Artifact `json:"artifact"`
+	Append   bool          `json:"append"`
+	Last     bool          `json:"lastChunk"`
+	Outcome  *opt.Outcome  `json:"outcome"`
+}
+
+// Serve serves a POST request for a callback URL. The answer to a durable report is
+// 202.
+func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, token string) {
+	var in opt.Callback
+	ref, invalid := p.tokens.Verify(token)
+	fault := p.service.Serve(c, service.Steps{
+		Authenticate: func() (service.Caller, error) {
+			if invalid != nil {
+				return service.Caller{}, invalid
+			}
+			return service.Caller{Tenant: ref.Tenant, Principal: "callback " + ref.TaskID, Scopes: []service.Scope{service.CreateRuns}}, nil
+		},
+		Read: func() (_ string, err error) {
+			c.Method = operation
+			in, err = read(w, r, ref)
+			return operation, err
+		},
+		Handle: func() error { return p.service.ReportWork(r.Context(), c, in) },
+	})
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if fault == nil {
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = io.WriteString(w, "{}\n")
+		return
+	}
+	status := statusOf(fault)
+	body, err := wire.Marshal(wire.Flat(fault, status))
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte("{}")
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// read reads a report for the work that ref names.
+func read(w http.ResponseWriter, r *http.Request, ref opt.CallbackRef) (opt.Callback, error) {
+	in := opt.Callback{ID: r.Header.Get("Idempotency-Key"), TaskID: ref.TaskID, Round: ref.Round}
+	if in.ID == "" {
+		in.ID = rand.Text()
+	}
+	if len(in.ID) > 255 {
+		return in, service.Invalid(service.Violation{Field: "Idempotency-Key", Description: "must have at most 255 characters"})
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxReport))
+	if ref.Wake {
+		return in, nil // the bearer may say nothing
+	}
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return in, service.Invalid(service.Violation{Field: "body", Description: fmt.Sprintf("must have at most %d bytes: send URLs of large contents", maxReport)})
+	}
+	if err != nil || len(bytes.TrimSpace(body)) == 0 {
+		return in, err
+	}
+	var said report
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&said); err != nil {
+		return in, service.Invalid(service.Violation{Field: "body", Description: "is not a report with text, artifact, append, lastChunk and outcome: " + err.Error()})
+	}
+	in.Text, in.Outcome = said.Text, said.Outcome
+	if said.Artifact != nil {
+		in.Chunk = &opt.Chunk{Artifact: *said.Artifact, Append: said.Append, Last: said.Last}
+	}
+	return in, nil
+}
+
+// statusOf returns the HTTP status of a fault.
+func statusOf(f *service.Fault) int {
+	switch f.Kind {
+	case service.Unauthenticated, service.TaskNotFound:
+		return http.StatusNotFound // a wrong token is a wrong URL
+	case service.Unsupported:
+		return http.StatusGone
+	case service.InvalidParams:
+		return http.StatusBadRequest
+	case service.RateLimited:
+		return http.StatusTooManyRequests
+	case service.Unavailable, service.QueueFull:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
