@@ -1,0 +1,131 @@
+// Package agent hands tasks over to other A2A agents. Use it for work that an agent of
+// another team or company does, over A2A 1.0 or 0.3. The operator lists the agents in a
+// file; a task names one of them. No URL of a client is ever called.
+//
+// A task is handed over once and then followed for as long as it takes, in short legs:
+// choose the interface, send the message, look at the remote task. What is known of the
+// remote task is in the memo, so that neither a crash nor a restart loses it. Between
+// two looks no worker is used: a push notification of the agent ends the wait, or a
+// timer.
+//
+// What an agent says is data. Its artifacts become those of the task, and its questions
+// are put before a person at a gate of the task; the answer goes back to the agent.
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+)
+
+// Kind is the kind of tasks that the executor runs.
+const Kind = "agent"
+
+// Codes of failures and rejections.
+const (
+	CodeInput     = "bad-input"               // the input does not fit
+	CodeUnknown   = "unknown-agent"           // the operator's file has no such agent
+	CodeCard      = "no-common-interface"     // the card offers no interface that is spoken here, or no allowed one
+	CodeHops      = "too-many-hops"           // the work was handed over too often on its way here
+	CodeLoop      = "handoff-loop"            // the work is on its way back to an agent that has handed it over
+	CodeDenied    = "remote-denied"           // the credentials are refused, or egress does not allow the address
+	CodeRefused   = "remote-refused"          // the agent refuses the message
+	CodeRejected  = "rejected_by_remote"      // the remote task was rejected
+	CodeFailed    = "remote-failed"           // the remote task failed
+	CodeCanceled  = "remote-canceled"         // somebody else canceled the remote task
+	CodeLost      = "remote-task-lost"        // the agent does not know the remote task any more
+	CodeTooLarge  = "remote-result-too-large" // there are more artifacts than the operator allows
+	CodeTooLong   = "remote-timeout"          // the agent took longer than the operator allows
+	CodeNoAnswer  = "no-answer"               // a question of the agent was refused, or nobody answered in time
+	CodeAway      = "unreachable"             // the agent could not be reached for too long. This fails the attempt, not the task
+	CodeStopped   = "canceled-confirmed"      // after a cancellation, that the agent confirms
+	CodeNotToldOf = "canceled-unknown"        // after a cancellation, that the agent does not confirm
+)
+
+// A Doer sends requests to URLs of others. [egress.Client] is one.
+type Doer interface {
+	Do(ctx context.Context, r *http.Request) (*http.Response, error)
+}
+
+// Config says which agents there are and how they are reached.
+type Config struct {
+	Agents Agents           // from [Load]
+	HTTP   Doer             // limits the size of an answer
+	Now    func() time.Time // nil means time.Now
+	Log    *zap.Logger      // nil discards logs
+}
+
+// An Executor hands tasks over. It may be used from any goroutine.
+type Executor struct {
+	cfg   Config
+	cards cards
+}
+
+// New returns an executor.
+func New(cfg Config) *Executor {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = zap.NewNop()
+	}
+	return &Executor{cfg: cfg, cards: cards{now: cfg.Now}}
+}
+
+// input is the input of a task.
+type input struct {
+	Agent   string          `json:"agent"`
+	Skill   string          `json:"skill,omitempty"`
+	Message string          `json:"message,omitempty"`
+	Data    json.RawMessage `json:"data,omitempty"`
+	Accept  []string        `json:"accept,omitempty"`
+}
+
+// Execute implements [activities.Executor].
+func (e *Executor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
+	var in input
+	d := json.NewDecoder(bytes.NewReader(w.Input))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil || in.Agent == "" {
+		return activities.Rejected(CodeInput, "The input of the task must have an agent, and may have a skill, a message, data, and accept: a list of media types."), nil
+	}
+	agent := e.cfg.Agents.List[in.Agent]
+	if agent == nil {
+		return activities.Rejected(CodeUnknown, fmt.Sprintf("This worker knows no agent %q: the operator lists agents in the file of --agents.", clean(in.Agent, 64))), nil
+	}
+	h := &handoff{executor: e, agent: agent, input: in, work: w, out: out}
+	if w.Memo != nil {
+		if err := json.Unmarshal(w.Memo, &h.memo); err != nil {
+			return activities.Outcome{}, fmt.Errorf("read the memo of the task: %w", err)
+		}
+	}
+	if w.Cancel {
+		return h.cancel(ctx), nil
+	}
+	o, err := h.leg(ctx)
+	if err == nil {
+		return o, nil
+	}
+	if ctx.Err() != nil {
+		return activities.Outcome{}, ctx.Err()
+	}
+	return h.troubled(err)
+}
+
+// text returns the text of the latest message that has any.
+func text(messages []a2a.Message) string {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if t := messages[i].Text(); t != "" {
+			return t
+		}
+	}
+	return ""
+}

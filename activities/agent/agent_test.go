@@ -1,0 +1,617 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/agent"
+	"longhaul/activities/executortest"
+	"longhaul/internal/egress"
+	"longhaul/opt"
+)
+
+const token = "token-of-the-worker"
+
+// dialects are the ways in which agents speak.
+var dialects = []struct {
+	name, version string
+	rest          bool
+}{{"1.0", "1.0", false}, {"1.0 over plain HTTP", "1.0", true}, {"0.3", "0.3", false}}
+
+func load(t *testing.T, text string) (agent.Agents, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "agents.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"TOKEN": token}
+	return agent.Load(path, agent.Reader{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
+}
+
+// executor returns one that knows f as "other". more are further members of it.
+func executor(t *testing.T, f *fake, more string) *agent.Executor {
+	t.Helper()
+	agents, err := load(t, fmt.Sprintf("agents:\n  other: {url: '%s', headers: {Authorization: 'Bearer ${TOKEN}'}%s}\n", f.URL, more))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return agent.New(agent.Config{Agents: agents, HTTP: client(t)})
+}
+
+func client(t *testing.T) *egress.Client {
+	t.Helper()
+	c, err := egress.New(egress.Config{AllowPrivate: true, MaxAnswer: agent.MaxAnswer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func task(message string) activities.Work {
+	return activities.Work{Input: json.RawMessage(fmt.Sprintf(`{"agent":"other","message":%q}`, message))}
+}
+
+func TestExecutor(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.name, func(t *testing.T) {
+			f, gone := newFake(t, d.version, d.rest), newFake(t, d.version, d.rest)
+			away := executor(t, gone, "")
+			gone.Close()
+			waits, large, hostile, long := task("ask"), task("large"), task("hostile"), task("long")
+			cfg := executortest.Config{
+				Executor: executor(t, f, ""), Completes: task("go"), Fails: task("fail"), Waits: &waits, Long: long,
+				Large: &large, Untrusted: &hostile, Parks: &long, Effects: f.started, Secrets: []string{token},
+			}
+			executortest.Run(t, cfg)
+			unreachable := task("go")
+			t.Run("unreachable", func(t *testing.T) {
+				_, err := away.Execute(t.Context(), unreachable, &executortest.Stream{})
+				if want := "unreachable: Agent other cannot be used. There was no answer: refused."; err == nil || err.Error() != want {
+					t.Errorf("got the error %v, want %q", err, want)
+				}
+			})
+		})
+	}
+}
+
+// play runs a task to its end or its first gate, and shows it.
+func play(t *testing.T, e activities.Executor, w activities.Work) (executortest.Played, string) {
+	t.Helper()
+	if w.TaskID == "" {
+		w.TaskID, w.Round, w.Attempt, w.Key, w.ObjectiveID = "task-1", 1, 1, "task-1:1", "objective-1"
+	}
+	p, err := executortest.Player{Executor: e, Legs: 40}.Play(t.Context(), w)
+	if err != nil {
+		return p, "error " + err.Error()
+	}
+	return p, show(p)
+}
+
+func show(p executortest.Played) string {
+	o := p.Outcome
+	out := []string{string(o.State)}
+	if o.Code != "" {
+		out = append(out, o.Code+": "+o.Message)
+	}
+	if o.Gate != nil {
+		out = append(out, string(o.Gate.Kind), o.Gate.Prompt())
+	}
+	for _, a := range p.Artifacts {
+		out = append(out, a.ArtifactID+"="+a.Text())
+	}
+	return strings.Join(out, "|")
+}
+
+// Each state of a remote task, in each dialect.
+func TestExecutor_states(t *testing.T) {
+	for _, d := range dialects {
+		f := newFake(t, d.version, d.rest)
+		e := executor(t, f, "")
+		for message, want := range map[string]string{
+			"go":        "completed|result=Done: go ",
+			"message":   "completed|answer=Just this.",
+			"silent":    "completed|answer=All is in this message.",
+			"fail":      "failed|remote-failed: Agent other failed: No luck. Really.",
+			"reject":    "rejected|rejected_by_remote: Agent other rejected the task: Not my job.",
+			"gone":      "failed|remote-canceled: The task was canceled at agent other: It gave no reason.",
+			"ask":       "input-required|clarification|Agent other asks: Which color? [31m",
+			"auth":      "auth-required|credential|Agent other needs an authorization\nLog in at https://example.com.",
+			"gate":      "input-required|approval|Agent other asks: Ship it?",
+			"questions": "input-required|clarification|Agent other asks: A?\nB?",
+			"stream":    "completed|text=Hello",
+			"odd":       "error the task still parks after 40 legs",
+		} {
+			w := task(message)
+			w.TaskID, w.Round, w.Attempt, w.Key, w.ObjectiveID = "task-"+message, 1, 1, "task-"+message+":1", "objective-1"
+			if _, got := play(t, e, w); got != want {
+				t.Errorf("%s, %s: got %q, want %q", d.name, message, got, want)
+			}
+		}
+		for _, h := range f.heads {
+			if got, want := h.Get("A2A-Version"), map[string]string{"1.0": "1.0"}[d.version]; got != want || h.Get("Authorization") != "Bearer "+token {
+				t.Fatalf("%s: the headers are %v", d.name, h)
+			}
+		}
+	}
+}
+
+// The answer of a person goes to the remote task in the form that its agent takes.
+func TestExecutor_answers(t *testing.T) {
+	answer := func(id, text string) opt.Reply {
+		return opt.Reply{Answers: []opt.Answer{{ID: id, Answer: json.RawMessage(text)}}}
+	}
+	for _, tt := range []struct {
+		message string
+		reply   opt.Reply
+		want    string
+	}{
+		{"ask", answer("answer", `"blue"`), "completed|result=Done: ask blue"},
+		{"ask", answer("answer", `{"rgb":[0,0,1]}`), `completed|result=Done: ask {"rgb":[0,0,1]}`},
+		{"picky", answer("answer", `"blue"`), "input-required|clarification|Agent other asks: Which color? [31m\nThe agent did not take the last answer: say please [2J"},
+		{"auth", opt.Reply{Feedback: "I did."}, "completed|result=Done: auth I did."},
+		{"auth", opt.Reply{}, "completed|result=Done: auth The authorization was given."},
+		{"gate", opt.Reply{Action: opt.Accept}, `completed|result=Done: gate {"action":"accept","interruptId":"g:1","objectDigest":"d1"}`},
+		{"gate", opt.Reply{Action: opt.Reject, Feedback: "No."}, `completed|result=Done: gate {"action":"reject","feedback":"No.","interruptId":"g:1","objectDigest":"d1"}`},
+		{"questions", answer("a", `"x"`), `completed|result=Done: questions {"answers":[{"id":"a","answer":"x"}],"interruptId":"g:2"}`},
+		{"ask", opt.Reply{DecidedBy: opt.ByTimer, Action: opt.Reject}, "failed|no-answer: Nobody answered what agent other asked."},
+	} {
+		for _, d := range dialects {
+			f := newFake(t, d.version, d.rest)
+			e := executor(t, f, "")
+			p, _ := play(t, e, task(tt.message))
+			w := p.Work
+			tt.reply.GateID = opt.GateID(w.TaskID, w.Round)
+			w.Replies, w.Round, w.Leg, w.Key = []opt.Reply{tt.reply}, 2, 0, "task-1:2"
+			want := tt.want
+			if d.version == "0.3" && strings.Contains(want, "answers") {
+				want = `completed|result=Done: questions {"answers":[{"answer":"x","id":"a"}],"interruptId":"g:2"}`
+			}
+			if _, got := play(t, e, w); strings.ReplaceAll(got, `{"answer":"x","id":"a"}`, `{"id":"a","answer":"x"}`) != strings.ReplaceAll(want, `{"answer":"x","id":"a"}`, `{"id":"a","answer":"x"}`) {
+				t.Errorf("%s, %s: got %q, want %q", d.name, tt.message, got, want)
+			}
+		}
+	}
+}
+
+// A question that the agent does not ask any more gets no answer.
+func TestExecutor_answersOnce(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	e := executor(t, f, "")
+	p, _ := play(t, e, task("ask"))
+	w := p.Work
+	w.Replies, w.Round, w.Leg, w.Key = []opt.Reply{{GateID: opt.GateID(w.TaskID, 1), Answers: []opt.Answer{{ID: "answer", Answer: json.RawMessage(`"blue"`)}}}}, 2, 0, "task-1:2"
+	p, err := executortest.Player{Executor: e, Twice: true}.Play(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := show(p), "completed|result=Done: ask blue"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := len(f.params("send")); got != 2 {
+		t.Errorf("%d messages were sent, want 2", got)
+	}
+}
+
+// A message whose answer was lost is looked for before it is sent again.
+func TestExecutor_findsItsTask(t *testing.T) {
+	for _, d := range dialects {
+		f := newFake(t, d.version, d.rest)
+		lost := false
+		f.drop = func(op string) bool { was := lost; lost = lost || op == "send"; return op == "send" && !was }
+		_, got := play(t, executor(t, f, ""), task("go"))
+		if want := "completed|result=Done: go "; got != want || f.started() != 1 {
+			t.Errorf("%s: got %q with %d remote tasks, want %q with one", d.name, got, f.started(), want)
+		}
+		calls := f.log()
+		again := slices.Contains(calls[1:], "send") // 0.3 cannot list tasks
+		if again != (d.version == "0.3") {
+			t.Errorf("%s: the calls were %v", d.name, calls)
+		}
+	}
+}
+
+// The memo is left before anything is sent, and names the remote task before any wait.
+func TestExecutor_memoComesFirst(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	var at []string
+	w := task("go")
+	w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+	_, err := executortest.Player{Executor: executor(t, f, ""), Parked: func(w activities.Work, o activities.Outcome) *activities.Outcome {
+		var m struct{ MessageID, TaskID string }
+		if err := json.Unmarshal(o.Memo, &m); err != nil {
+			t.Error(err)
+		}
+		at = append(at, fmt.Sprintf("%d calls, message %t, task %q, wait %d, cancel %t", len(f.log()), m.MessageID != "", m.TaskID, o.Park.Wait, o.OnCancel))
+		return nil
+	}}.Play(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`0 calls, message true, task "", wait 0, cancel true`,
+		`1 calls, message true, task "remote-1", wait 0, cancel true`,
+		`3 calls, message true, task "remote-1", wait 1000, cancel true`,
+	}
+	if diff := cmp.Diff(want, at); diff != "" {
+		t.Errorf("parks (-want +got):\n%s", diff)
+	}
+}
+
+// A canceled task cancels the remote one, and says whether that is known.
+func TestExecutor_cancel(t *testing.T) {
+	for _, tt := range []struct {
+		name, message string
+		before        func(*fake)
+		want          string
+	}{
+		{"works", "long", func(*fake) {}, "failed|canceled-confirmed: Agent other confirmed that it canceled the task."},
+		{"completed meanwhile", "long", func(f *fake) { f.tasks["remote-1"].make("late", "Late"); f.tasks["remote-1"].set("completed", "") }, "completed|late=Late"},
+		{"failed meanwhile", "long", func(f *fake) { f.tasks["remote-1"].set("failed", "Oh.") }, "failed|remote-failed: Agent other failed: Oh."},
+		{"asks", "ask", func(*fake) {}, "failed|canceled-confirmed: Agent other confirmed that it canceled the task."},
+	} {
+		f := newFake(t, "1.0", false)
+		e := executor(t, f, "")
+		p, _ := play(t, e, task(tt.message))
+		tt.before(f)
+		w := p.Work
+		w.Cancel = true
+		if _, got := play(t, e, w); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A task that was canceled while its message was on the way is found and canceled.
+func TestExecutor_cancelOfALostAnswer(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	e := executor(t, f, "")
+	w := task("long")
+	w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+	chosen, err := e.Execute(t.Context(), w, &executortest.Stream{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Memo = chosen.Memo
+	if _, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil { // whose result is lost
+		t.Fatal(err)
+	}
+	w.Cancel = true
+	o, err := e.Execute(t.Context(), w, &executortest.Stream{})
+	if err != nil || o.Code != agent.CodeStopped || f.tasks["remote-1"].state != "canceled" {
+		t.Errorf("got %+v, %v, and the remote task is %s", o, err, f.tasks["remote-1"].state)
+	}
+}
+
+// An agent that pushes is asked less often, and gets the callback once.
+func TestExecutor_push(t *testing.T) {
+	for _, d := range dialects {
+		for _, refused := range []bool{false, true} {
+			f := newFake(t, d.version, d.rest)
+			if refused {
+				f.refuse = func(op string) *rpcFault {
+					if op == "push" {
+						return &rpcFault{-32003, "no"}
+					}
+					return nil
+				}
+			}
+			var waits []int64
+			w := task("long")
+			w.TaskID, w.Round, w.Attempt, w.Key, w.CallbackURL = "task-1", 1, 1, "task-1:1", "https://here.example.com/callback/secret"
+			_, _ = executortest.Player{Executor: executor(t, f, ", no-stream: true"), Legs: 9, Parked: func(_ activities.Work, o activities.Outcome) *activities.Outcome {
+				waits = append(waits, o.Park.Wait/1000)
+				return nil
+			}}.Play(t.Context(), w)
+			want, pushes := []int64{0, 0, 15, 30, 60, 120, 240, 300, 300}, []string{w.CallbackURL}
+			if refused {
+				want, pushes = []int64{0, 0, 1, 2, 4, 8, 16, 32, 60}, nil
+			}
+			if diff := cmp.Diff(want, waits); diff != "" {
+				t.Errorf("%s, refused %t: waits in seconds (-want +got):\n%s", d.name, refused, diff)
+			}
+			if diff := cmp.Diff(pushes, f.push); diff != "" {
+				t.Errorf("%s: registered URLs (-want +got):\n%s", d.name, diff)
+			}
+		}
+	}
+}
+
+// Pieces of an artifact are shown while the agent makes them.
+func TestExecutor_stream(t *testing.T) {
+	for _, d := range dialects {
+		f := newFake(t, d.version, d.rest)
+		w := task("stream")
+		w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+		e, pieces := executor(t, f, ""), []string{}
+		for {
+			out := &executortest.Stream{}
+			o, err := e.Execute(t.Context(), w, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range out.Pieces() {
+				pieces = append(pieces, p.Artifact.Text())
+			}
+			if o.Park == nil {
+				break
+			}
+			w.Memo = o.Memo
+		}
+		if diff := cmp.Diff([]string{"Hel", "lo"}, pieces); diff != "" {
+			t.Errorf("%s: pieces (-want +got):\n%s", d.name, diff)
+		}
+	}
+}
+
+// What the card offers decides, and a task stays with what it began with.
+func TestExecutor_chooses(t *testing.T) {
+	both := func(f *fake) func(object) {
+		return func(c object) {
+			c["supportedInterfaces"] = []object{
+				{"url": f.URL + "/old", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"},
+				{"url": "https://elsewhere.example.com/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+				{"url": f.URL + "/a2a", "protocolBinding": "GRPC", "protocolVersion": "1.0"},
+				{"url": f.URL + "/new/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0.1"},
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name, more string
+		card       func(*fake) func(object)
+		want       string
+	}{
+		{"the newer", "", both, "1.0 /new"},
+		{"pinned", `, version: "0.3"`, both, "0.3 /old"},
+		{"pinned to one that is not offered", `, version: "1.0"`, func(f *fake) func(object) {
+			return func(c object) {
+				delete(c, "supportedInterfaces")
+				c["protocolVersion"], c["url"] = "0.3.0", f.URL
+			}
+		}, "no-common-interface: The card of agent other offers no interface of A2A 1.0, which its version in the file of --agents demands."},
+		{"another transport", "", func(f *fake) func(object) {
+			return func(c object) {
+				delete(c, "supportedInterfaces")
+				c["protocolVersion"], c["url"], c["preferredTransport"] = "0.3.0", f.URL+"/grpc", "GRPC"
+				c["additionalInterfaces"] = []object{{"url": f.URL + "/rpc", "transport": "JSONRPC"}}
+			}
+		}, "0.3 /rpc"},
+		{"none", "", func(*fake) func(object) { return func(c object) { delete(c, "supportedInterfaces") } },
+			"no-common-interface: The card of agent other offers no interface of A2A 1.0 or 0.3 over HTTP that is spoken here."},
+		{"a later version", "", func(f *fake) func(object) {
+			return func(c object) {
+				c["supportedInterfaces"] = []object{{"url": f.URL, "protocolBinding": "JSONRPC", "protocolVersion": "2.0"}}
+			}
+		}, "no-common-interface: The card of agent other offers no interface of A2A 1.0 or 0.3 over HTTP that is spoken here."},
+		{"elsewhere", "", func(*fake) func(object) {
+			return func(c object) {
+				c["supportedInterfaces"] = []object{{"url": "https://elsewhere.example.com/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
+			}
+		}, "no-common-interface: The interface of agent other is at another host than its card, or not encrypted: if that is right, list the host in its hosts in the file of --agents."},
+		{"elsewhere, allowed", ", hosts: [elsewhere.example.com]", func(*fake) func(object) {
+			return func(c object) {
+				c["supportedInterfaces"] = []object{{"url": "https://elsewhere.example.com/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
+			}
+		}, "1.0 https://elsewhere.example.com/a2a"},
+	} {
+		f := newFake(t, "1.0", false)
+		f.card = tt.card(f)
+		o, err := executor(t, f, tt.more).Execute(t.Context(), task("go"), &executortest.Stream{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct{ At struct{ URL, Version string } }
+		if err := json.Unmarshal(o.Memo, &m); err != nil {
+			t.Fatal(err)
+		}
+		got := m.At.Version + " " + strings.TrimPrefix(m.At.URL, f.URL)
+		if o.Code != "" {
+			got = o.Code + ": " + o.Message
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A task that began with 1.0 does not go on with 0.3.
+func TestExecutor_neverDowngrades(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	e := executor(t, f, "")
+	w := task("go")
+	w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+	o, err := e.Execute(t.Context(), w, &executortest.Stream{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.version = "0.3"
+	f.refuse = func(string) *rpcFault { return &rpcFault{-32009, "Version not supported"} }
+	w.Memo = o.Memo
+	_, got := play(t, e, w)
+	if want := "failed|remote-refused: Agent other refuses the message: Version not supported"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Hops are counted on the way, and loops are refused.
+func TestExecutor_hops(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	e := executor(t, f, "")
+	w := task("go")
+	var sent json.RawMessage
+	for hop := 1; hop <= 6; hop++ {
+		w.TaskID, w.Round, w.Attempt, w.Key, w.ObjectiveID = fmt.Sprint("task-", hop), 1, 1, fmt.Sprint("key-", hop), fmt.Sprint("objective-", hop)
+		w.Input = json.RawMessage(fmt.Sprintf(`{"agent":"other","message":"go","skill":"skill-%d"}`, hop))
+		_, got := play(t, e, w)
+		want := "completed|result=Done: go "
+		if hop == 6 {
+			want = "failed|too-many-hops: The work was handed over 5 times already, and at most 5 are allowed."
+		}
+		if got != want {
+			t.Fatalf("hop %d: got %q, want %q", hop, got, want)
+		}
+		sends := f.params("send")
+		message := sends[len(sends)-1]["message"].(object)
+		metadata, _ := json.Marshal(message["metadata"])
+		var m a2a.Metadata
+		if err := json.Unmarshal(metadata, &m); err != nil {
+			t.Fatal(err)
+		}
+		sent = m[agent.KeyHops]
+		w.Messages = []a2a.Message{{Metadata: m}}
+	}
+	var hops agent.Hops
+	if err := json.Unmarshal(sent, &hops); err != nil || hops.Hops != 5 || len(hops.To) != 5 {
+		t.Errorf("the last message says %s", sent)
+	}
+	if diff := cmp.Diff([]string{"objective-1", "objective-2", "objective-3", "objective-4", "objective-5"}, hops.Objectives); diff != "" {
+		t.Errorf("objectives (-want +got):\n%s", diff)
+	}
+	w.Messages = []a2a.Message{{Metadata: a2a.Metadata{}.With(agent.KeyHops, agent.Hops{Hops: 1, To: hops.To[:1]})}}
+	w.Input = json.RawMessage(`{"agent":"other","message":"go","skill":"skill-1"}`)
+	if _, got := play(t, e, w); got != "failed|handoff-loop: The work was handed over to agent other already: it would go round in a loop." {
+		t.Errorf("the same skill again: %q", got)
+	}
+}
+
+// What an agent answers in trouble, and what becomes of the task.
+func TestExecutor_trouble(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		status int
+		header http.Header
+		on     string
+		want   string // state, then code or wait in ms
+	}{
+		{"busy at the message", 429, http.Header{"Retry-After": {"7"}}, "send", "working 7000 Agent other asks to wait."},
+		{"busy for long", 503, http.Header{"Retry-After": {"86400"}}, "send", "working 600000 Agent other asks to wait."},
+		{"busy at a look", 503, nil, "get", "working 15000 Agent other asks to wait."},
+		{"no credentials", 401, nil, "send", "failed remote-denied Agent other is not to be used with these credentials or at this address. The answer has HTTP status 401."},
+		{"credentials expire", 401, nil, "get", "working 1000 Agent other cannot be used. The answer has HTTP status 401."},
+		{"broken", 500, nil, "send", "working 1000 Agent other cannot be used. The answer has HTTP status 500."},
+		{"moved", 301, http.Header{"Location": {"http://127.0.0.1:1/"}}, "send", "failed remote-refused Agent other refuses the message: The answer is a redirect, which is not followed: the URL of the agent has changed."},
+		{"not found", 404, nil, "send", "failed remote-refused Agent other refuses the message: The answer has HTTP status 404."},
+	} {
+		f := newFake(t, "1.0", false)
+		e := executor(t, f, "")
+		f.status = func(op string) (int, http.Header) {
+			if op == tt.on {
+				return tt.status, tt.header
+			}
+			return 0, nil
+		}
+		w := task("go")
+		w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+		var o activities.Outcome
+		for range 3 {
+			var err error
+			if o, err = e.Execute(t.Context(), w, &executortest.Stream{}); err != nil {
+				t.Fatal(err)
+			}
+			if w.Memo = o.Memo; o.Park == nil || o.Park.Wait > 0 {
+				break
+			}
+		}
+		got := fmt.Sprintf("%s %s %s", o.State, o.Code, o.Message)
+		if o.Park != nil {
+			got = fmt.Sprintf("%s %d %s", o.State, o.Park.Wait, o.Park.Text)
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// An agent that is away for longer than the patience fails the attempt, and the next
+// attempt goes on with the same remote task.
+func TestExecutor_patience(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	agents, err := load(t, "agents:\n  other: {url: '"+f.URL+"', patience: 10m, max-wait: 1h}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	e := agent.New(agent.Config{Agents: agents, HTTP: client(t), Now: func() time.Time { return now }})
+	away := true
+	f.status = func(op string) (int, http.Header) {
+		if now = now.Add(time.Minute); away && op == "get" {
+			return 502, nil
+		}
+		return 0, nil
+	}
+	p, got := play(t, e, task("go"))
+	if want := "error leg 13: Execute: unreachable: Agent other cannot be used. The answer has HTTP status 502."; got != want {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	away = false
+	p.Work.Attempt, p.Work.Leg = 2, 0
+	if _, got := play(t, e, p.Work); got != "completed|result=Done: go " || f.started() != 1 {
+		t.Errorf("the next attempt: %q, with %d remote tasks", got, f.started())
+	}
+
+	long := task("long")
+	long.TaskID, long.Round, long.Attempt, long.Key = "task-2", 1, 1, "task-2:1"
+	_, got = play(t, e, long)
+	if want := "failed|remote-timeout: Agent other took longer than 1h0m0s."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A task that runs again, after its result was sent back or its failure was retried,
+// begins another remote task.
+func TestExecutor_beginsAgain(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	e := executor(t, f, "")
+	p, _ := play(t, e, task("go"))
+	w := p.Work
+	w.Refined = []opt.Reply{{Action: opt.Refine, Feedback: "Shorter."}}
+	if _, got := play(t, e, w); got != "completed|result=Done: go\n\nShorter. " || f.started() != 2 {
+		t.Errorf("got %q with %d remote tasks", got, f.started())
+	}
+	sends := f.params("send")
+	first, second := sends[0]["message"].(object), sends[1]["message"].(object)
+	if first["messageId"] == second["messageId"] || first["contextId"] != second["contextId"] || words(second) != "go\n\nShorter." {
+		t.Errorf("the messages are %v and %v", first, second)
+	}
+}
+
+// Limits of what an agent makes, and what it may not do to the task.
+func TestExecutor_limits(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	for more, want := range map[string]string{
+		", bytes: 1000":    "failed|remote-result-too-large: The artifacts of agent other have more than the 1000 bytes that the operator allows.",
+		", bytes: 1000000": "completed|large=xxx",
+	} {
+		w := task("large")
+		w.TaskID, w.Round, w.Attempt, w.Key = more, 1, 1, more
+		if _, got := play(t, executor(t, f, more), w); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %.100q, want %q", more, got, want)
+		}
+	}
+}
+
+func TestExecutor_input(t *testing.T) {
+	e := executor(t, newFake(t, "1.0", false), "")
+	for input, want := range map[string]string{
+		``:                            "bad-input",
+		`{}`:                          "bad-input",
+		`{"agent":"other","url":"x"}`: "bad-input",
+		`{"agent":"unknown"}`:         "unknown-agent",
+	} {
+		o, err := e.Execute(t.Context(), activities.Work{Input: json.RawMessage(input)}, &executortest.Stream{})
+		if err != nil || o.State != opt.TaskRejected || o.Code != want {
+			t.Errorf("%s: got %+v, %v, want the code %s", input, o, err, want)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+)
+
+const (
+	pushPoll  = 15 * time.Second // the first wait for an agent that pushes; the later ones grow to longPoll
+	longPoll  = 5 * time.Minute
+	againPoll = 8 // looks after which a question counts as asked again if its answer changed nothing
+)
+
+// follow looks at the remote task, and waits for its next change.
+func (h *handoff) follow(ctx context.Context) (activities.Outcome, error) {
+	m, r := &h.memo, h.remote()
+	h.register(ctx, r)
+	task, err := r.get(ctx, m.TaskID)
+	if err != nil {
+		return activities.Outcome{}, err
+	}
+	m.Down, m.Missing = nil, 0
+	if state := statusDigest(task.Status); state == m.State {
+		m.Polls++
+	} else {
+		m.State, m.Polls = state, 0
+	}
+	changed, problem := h.changed(task)
+	if problem != "" {
+		h.giveUp(ctx)
+		return h.end(activities.Failed(CodeTooLarge, problem)), nil
+	}
+	if o, ended := h.ended(task, changed); ended {
+		return o, nil
+	}
+	if readState(task.Status.State).Interrupted() {
+		if o, asks := h.asks(task, changed); asks {
+			return o, nil
+		}
+	}
+	if m.At.Stream && !h.agent.NoStream && m.Push != "on" {
+		return h.stream(ctx, r, task, changed)
+	}
+	o := h.park(h.pause(), h.status(task.Status))
+	o.Artifacts = changed
+	return o, nil
+}
+
+// register asks the agent, once, to push the states of the remote task.
+func (h *handoff) register(ctx context.Context, r remote) {
+	m := &h.memo
+	if m.Push != "" || !m.At.Push || h.agent.NoPush || h.work.CallbackURL == "" {
+		return
+	}
+	if m.Push = "on"; r.push(ctx, m.TaskID, h.work.CallbackURL) != nil {
+		m.Push = "off" // the task is looked at more often in return
+	}
+}
+
+// pause returns how long to wait before the next look.
+func (h *handoff) pause() time.Duration {
+	if h.memo.Push == "on" {
+		return min(pushPoll<<min(h.memo.Polls, 10), longPoll)
+	}
+	return h.wait(h.memo.Polls + 1)
+}
+
+// status returns the text of a status for clients.
+func (h *handoff) status(s inStatus) string {
+	way := fmt.Sprintf("(handoff %d of at most %d)", h.memo.Hops.Hops, h.executor.cfg.Agents.Hops)
+	if said := clean(said(s), lineMost); said != "" {
+		return fmt.Sprintf("Agent %s: %s %s", h.agent.name, said, way)
+	}
+	if readState(s.State) == "" {
+		return fmt.Sprintf("Agent %s shows the unknown state %q %s.", h.agent.name, clean(s.State, 40), way)
+	}
+	return fmt.Sprintf("Agent %s works on the task %s.", h.agent.name, way)
+}
+
+// said returns the text of the message in a status.
+func said(s inStatus) string {
+	if s.Message == nil {
+		return ""
+	}
+	return a2a.Message{Parts: parts(s.Message.Parts)}.Text()
+}
+
+// changed returns the artifacts of the remote task that the task does not have, or has
+// otherwise. problem says, for clients, which limit they break.
+func (h *handoff) changed(t inTask) (list []a2a.Artifact, problem string) {
+	if len(t.Artifacts) > h.agent.Artifacts {
+		return nil, fmt.Sprintf("Agent %s made %d artifacts; the operator allows %d.", h.agent.name, len(t.Artifacts), h.agent.Artifacts)
+	}
+	bytes := 0
+	for _, in := range t.Artifacts {
+		a := h.artifact(in)
+		content := string(mustJSON(a))
+		if bytes += len(content); bytes > h.agent.Bytes {
+			return nil, fmt.Sprintf("The artifacts of agent %s have more than the %d bytes that the operator allows.", h.agent.name, h.agent.Bytes)
+		}
+		if known := digest(content); len(a.Parts) > 0 && h.memo.Seen[in.ID] != known {
+			h.seen(in.ID, known)
+			list = append(list, a)
+		}
+	}
+	return list, ""
+}
+
+// seen notes the digest of an artifact.
+func (h *handoff) seen(id, known string) {
+	if h.memo.Seen == nil {
+		h.memo.Seen = map[string]string{}
+	}
+	h.memo.Seen[id] = known
+}
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// artifact returns an artifact of the agent as one of the task.
+func (h *handoff) artifact(in inArtifact) a2a.Artifact {
+	a := a2a.Artifact{ArtifactID: in.ID, Name: clean(in.Name, lineMost), Description: clean(in.Description, lineMost), Parts: parts(in.Parts), Metadata: foreign(in.Metadata)}
+	if !idForm.MatchString(in.ID) {
+		a.ArtifactID = "artifact-" + digest(in.ID)
+	}
+	for key, value := range h.origin() {
+		a.Metadata = a.Metadata.With(key, value)
+	}
+	return a
+}
+
+// ended returns the outcome of a remote task that is over.
+func (h *handoff) ended(t inTask, changed []a2a.Artifact) (activities.Outcome, bool) {
+	reason := clean(said(t.Status), lineMost)
+	if reason == "" {
+		reason = "It gave no reason."
+	}
+	switch name := h.agent.name; readState(t.Status.State) {
+	case a2a.Completed:
+		if m := t.Status.Message; m != nil && len(t.Artifacts) == 0 {
+			if list := parts(m.Parts); len(list) > 0 {
+				return h.end(h.said(m)), true
+			}
+		}
+		return h.end(activities.Completed(changed...)), true
+	case a2a.Failed:
+		return h.end(activities.Failed(CodeFailed, fmt.Sprintf("Agent %s failed: %s", name, reason))), true
+	case a2a.Canceled:
+		return h.end(activities.Failed(CodeCanceled, fmt.Sprintf("The task was canceled at agent %s: %s", name, reason))), true
+	case a2a.Rejected:
+		return h.end(activities.Rejected(CodeRejected, fmt.Sprintf("Agent %s rejected the task: %s", name, reason))), true
+	}
+	return activities.Outcome{}, false
+}
+
+// giveUp tells the agent that its task is not needed any more, if it hears it.
+func (h *handoff) giveUp(ctx context.Context) {
+	if h.memo.TaskID != "" {
+		_, _ = h.remote().cancel(ctx, h.memo.TaskID) // the outcome is known without its answer
+	}
+}
+
+const (
+	cancelFor   = 20 * time.Second // how long the leg of a canceled task waits for the agent
+	cancelPause = 500 * time.Millisecond
+)
+
+// cancel cancels the remote task and says what is known of it then.
+func (h *handoff) cancel(ctx context.Context) activities.Outcome {
+	unknown := activities.Failed(CodeNotToldOf, fmt.Sprintf("Agent %s was told to cancel the task, but could not confirm it: its state is unknown.", h.agent.name))
+	m, r := &h.memo, h.remote()
+	ctx, stop := context.WithTimeout(ctx, cancelFor)
+	defer stop()
+	if m.TaskID == "" && m.MessageID != "" && !m.Ended {
+		t, err := r.find(ctx, m.ContextID, m.MessageID)
+		if err != nil || t == nil && r.at.Version != v10 {
+			return unknown
+		}
+		if t != nil {
+			m.TaskID = t.ID
+		}
+	}
+	if m.TaskID == "" || m.Ended {
+		return activities.Failed(CodeStopped, fmt.Sprintf("Agent %s has no open task for it.", h.agent.name))
+	}
+	task, err := r.cancel(ctx, m.TaskID)
+	for {
+		if err == nil {
+			if o, over := h.stopped(task); over {
+				return o
+			}
+		}
+		if !pause(ctx, cancelPause) {
+			return unknown
+		}
+		task, err = r.get(ctx, m.TaskID)
+	}
+}
+
+// stopped returns the outcome of a canceled task if the remote task is over.
+func (h *handoff) stopped(t inTask) (activities.Outcome, bool) {
+	changed, problem := h.changed(t)
+	switch state := readState(t.Status.State); {
+	case state == a2a.Canceled:
+		return activities.Failed(CodeStopped, fmt.Sprintf("Agent %s confirmed that it canceled the task.", h.agent.name)), true
+	case state == a2a.Completed && problem != "":
+		return activities.Failed(CodeTooLarge, problem), true
+	}
+	return h.ended(t, changed)
+}
+
+// pause waits for d, and reports false if ctx is done before.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// prompt returns the question in a status for people.
+func prompt(s inStatus) string {
+	if text := cleanLines(said(s), promptMost); strings.TrimSpace(text) != "" {
+		return text
+	}
+	return "The agent asks for more without saying what for."
+}

@@ -1,0 +1,255 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+// A memo is what a task knows of its remote task. It is in histories: add fields, never
+// rename one.
+type memo struct {
+	At        endpoint `json:"at"`
+	ContextID string   `json:"contextId,omitempty"` // of the remote task; before the first answer the one that is proposed
+	MessageID string   `json:"messageId,omitempty"` // of the message that starts the remote task
+	TaskID    string   `json:"taskId,omitempty"`    // the remote one; "" before the answer to the message
+	Sends     int      `json:"sends,omitempty"`     // messages that have started a remote task of this task
+	Since     int64    `json:"since,omitempty"`     // when this remote task was begun, in ms
+	Hops      Hops     `json:"hops"`
+
+	Sought bool              `json:"sought,omitempty"` // the message may have arrived although there was no answer: look for its task first
+	Push   string            `json:"push,omitempty"`   // "on" or "off" after the attempt to register for push notifications
+	Polls  int               `json:"polls,omitempty"`  // looks without a change
+	State  string            `json:"state,omitempty"`  // digest of the status at the last look
+	Seen   map[string]string `json:"seen,omitempty"`   // digests of artifacts that are in the task, by remote id
+
+	Asked    *question `json:"asked,omitempty"`    // that a gate of the task waits with
+	Answered string    `json:"answered,omitempty"` // digest of the status that was answered
+	Problem  string    `json:"problem,omitempty"`  // why the agent refused the last answer
+
+	Missing int   `json:"missing,omitempty"` // looks at which the agent did not know the task
+	Down    *down `json:"down,omitempty"`    // the agent cannot be reached
+	Ended   bool  `json:"ended,omitempty"`   // the remote task is over: another run of the task starts another one
+}
+
+// A down is a time for which an agent could not be reached.
+type down struct {
+	Round   int   `json:"round"`
+	Attempt int   `json:"attempt"`
+	Since   int64 `json:"since"` // in ms
+	Times   int   `json:"times"`
+}
+
+// A handoff is one leg of a task.
+type handoff struct {
+	executor *Executor
+	agent    *Agent
+	input    input
+	work     activities.Work
+	out      activities.Stream
+	memo     memo
+}
+
+// remote returns what calls the interface of the memo.
+func (h *handoff) remote() remote {
+	r := remote{http: h.executor.cfg.HTTP, agent: h.agent, at: h.memo.At, log: h.executor.cfg.Log}
+	if len(h.work.CallbackURL) >= shortest {
+		r.secrets = []string{h.work.CallbackURL}
+	}
+	return r
+}
+
+func (h *handoff) now() time.Time { return h.executor.cfg.Now() }
+
+// leg does the next thing for the remote task.
+func (h *handoff) leg(ctx context.Context) (activities.Outcome, error) {
+	if h.memo.Ended {
+		h.memo = memo{At: h.memo.At, ContextID: h.memo.ContextID, Sends: h.memo.Sends}
+	}
+	switch m := &h.memo; {
+	case m.MessageID == "":
+		return h.begin(ctx)
+	case !h.agent.allows(m.At.URL):
+		return h.end(activities.Failed(CodeCard, "The operator does not allow the interface of agent "+h.agent.name+" any more.")), nil
+	case h.now().Sub(time.UnixMilli(m.Since)) > h.agent.MaxWait:
+		h.giveUp(ctx)
+		return h.end(activities.Failed(CodeTooLong, fmt.Sprintf("Agent %s took longer than %v.", h.agent.name, h.agent.MaxWait))), nil
+	case m.TaskID == "":
+		return h.start(ctx)
+	case m.Asked != nil && h.work.Round > m.Asked.Round:
+		return h.answer(ctx)
+	}
+	return h.follow(ctx)
+}
+
+// begin chooses the interface and the message id, before anything is sent: whatever
+// happens then, it is known with which ids to look for the remote task.
+func (h *handoff) begin(ctx context.Context) (activities.Outcome, error) {
+	m := &h.memo
+	if m.At.URL == "" {
+		c, err := h.executor.cards.get(ctx, h.remote())
+		if err != nil {
+			return activities.Outcome{}, err
+		}
+		at, problem := h.agent.choose(c)
+		if problem != "" {
+			return h.end(activities.Failed(CodeCard, problem)), nil
+		}
+		m.At = at
+	}
+	way, to := hopsOf(h.work.Messages), digest(m.At.URL, h.input.Skill)
+	switch {
+	case way.Hops >= h.executor.cfg.Agents.Hops:
+		return h.end(activities.Failed(CodeHops, fmt.Sprintf("The work was handed over %d times already, and at most %d are allowed.", way.Hops, h.executor.cfg.Agents.Hops))), nil
+	case slices.Contains(way.To, to), slices.Contains(way.Objectives, h.work.ObjectiveID):
+		return h.end(activities.Failed(CodeLoop, fmt.Sprintf("The work was handed over to agent %s already: it would go round in a loop.", h.agent.name))), nil
+	}
+	m.Sends++
+	m.Hops = way.next(h.work.ObjectiveID, to)
+	m.MessageID = digest(h.work.Tenant, h.work.Key, strconv.Itoa(m.Sends))
+	m.ContextID = cmp.Or(m.ContextID, digest("context", h.work.Tenant, h.work.TaskID, h.agent.name))
+	m.Since = h.now().UnixMilli()
+	return h.park(0, fmt.Sprintf("The task is handed over to agent %s (A2A %s).", h.agent.name, m.At.Version)), nil
+}
+
+// start sends the message, unless the agent has it already.
+func (h *handoff) start(ctx context.Context) (activities.Outcome, error) {
+	m, r := &h.memo, h.remote()
+	if h.work.Try > 1 || h.work.Attempt > 1 || m.Sought {
+		switch t, err := r.find(ctx, m.ContextID, m.MessageID); {
+		case err != nil:
+			return activities.Outcome{}, err
+		case t != nil:
+			m.TaskID, m.ContextID = t.ID, cmp.Or(t.ContextID, m.ContextID)
+			return h.park(0, ""), nil
+		}
+	}
+	got, err := r.send(ctx, h.message(), h.input.Accept)
+	if err != nil {
+		m.Sought = true
+		return activities.Outcome{}, err
+	}
+	m.Down = nil
+	if got.Message != nil {
+		return h.end(h.said(got.Message)), nil
+	}
+	m.TaskID, m.ContextID = got.Task.ID, cmp.Or(got.Task.ContextID, m.ContextID)
+	return h.park(0, fmt.Sprintf("Agent %s has the task.", h.agent.name)), nil
+}
+
+// message returns the message that starts the remote task.
+func (h *handoff) message() outMessage {
+	said := cmp.Or(h.input.Message, h.work.Description, text(h.work.Messages), h.work.Name)
+	for _, r := range h.work.Refined {
+		said += "\n\n" + r.Remark()
+	}
+	m := outMessage{MessageID: h.memo.MessageID, ContextID: h.memo.ContextID, Parts: []outPart{textPart(said)}, Metadata: h.metadata()}
+	if len(h.input.Data) > 0 {
+		m.Parts = append(m.Parts, dataPart(h.input.Data))
+	}
+	return m
+}
+
+// metadata returns the metadata of every message to the agent.
+func (h *handoff) metadata() a2a.Metadata {
+	m := a2a.Metadata{}.With(KeyHops, h.memo.Hops)
+	if h.input.Skill != "" {
+		m = m.With(KeySkill, h.input.Skill)
+	}
+	return m
+}
+
+// said is the outcome of an agent that answers with a message in place of a task.
+func (h *handoff) said(m *inMessage) activities.Outcome {
+	list := parts(m.Parts)
+	if len(list) == 0 {
+		return activities.Failed(CodeFailed, fmt.Sprintf("Agent %s answered with an empty message.", h.agent.name))
+	}
+	return activities.Completed(a2a.Artifact{ArtifactID: "answer", Name: h.agent.name, Parts: list, Metadata: h.origin()})
+}
+
+// origin says in the metadata of an artifact who made it.
+func (h *handoff) origin() a2a.Metadata {
+	return a2a.Metadata{}.With("longhaul/v1/agent", h.agent.name).With("longhaul/v1/contentTrust", opt.Untrusted)
+}
+
+// park is the outcome of a leg. If the task is canceled then, cancel runs.
+func (h *handoff) park(d time.Duration, says string) activities.Outcome {
+	o := activities.ParkFor(d, h.memo, says)
+	o.OnCancel = true
+	return o
+}
+
+// end is the outcome o, after which another run of the task begins with another message.
+func (h *handoff) end(o activities.Outcome) activities.Outcome {
+	h.memo.Ended = true
+	return activities.Keeping(o, h.memo)
+}
+
+// troubled is the outcome of a leg in which a call failed.
+func (h *handoff) troubled(err error) (activities.Outcome, error) {
+	var t *trouble
+	if !errors.As(err, &t) {
+		return activities.Outcome{}, err
+	}
+	m, name := &h.memo, h.agent.name
+	switch {
+	case t.kind == busy:
+		return h.park(t.after, fmt.Sprintf("Agent %s asks to wait.", name)), nil
+	case t.kind == large:
+		return h.end(activities.Failed(CodeTooLarge, fmt.Sprintf("The answer of agent %s is too large.", name))), nil
+	case t.kind == away, t.kind == denied && m.TaskID != "":
+		return h.isDown(t)
+	case t.kind == denied:
+		return h.end(activities.Failed(CodeDenied, fmt.Sprintf("Agent %s is not to be used with these credentials or at this address. %s", name, t.text))), nil
+	case t.code == codeNotFound && m.TaskID != "" && m.Missing < 5:
+		m.Missing++
+		return h.park(time.Duration(m.Missing)*firstPoll, ""), nil
+	case t.code == codeNotFound && m.TaskID != "":
+		return h.end(activities.Failed(CodeLost, fmt.Sprintf("Agent %s does not know the task any more that it was given.", name))), nil
+	}
+	return h.end(activities.Failed(CodeRefused, fmt.Sprintf("Agent %s refuses the message: %s", name, t.text))), nil
+}
+
+// isDown waits for an agent that cannot be reached. The attempt fails when it was away
+// for too long, or at once if it was never reached.
+func (h *handoff) isDown(t *trouble) (activities.Outcome, error) {
+	m, now := &h.memo, h.now()
+	failed := &activities.Error{Code: CodeAway, Message: fmt.Sprintf("Agent %s cannot be used. %s", h.agent.name, t.text)}
+	if m.MessageID == "" {
+		return activities.Outcome{}, failed
+	}
+	if m.Down == nil || m.Down.Round != h.work.Round || m.Down.Attempt != h.work.Attempt {
+		m.Down = &down{Round: h.work.Round, Attempt: h.work.Attempt, Since: now.UnixMilli()}
+	}
+	if now.Sub(time.UnixMilli(m.Down.Since)) > h.agent.Patience {
+		return activities.Outcome{}, failed
+	}
+	m.Down.Times++
+	return h.park(h.wait(m.Down.Times), failed.Message), nil
+}
+
+const firstPoll = time.Second
+
+// wait returns how long to wait before the n-th repeat.
+func (h *handoff) wait(n int) time.Duration {
+	return min(firstPoll<<min(max(n-1, 0), 20), h.agent.Poll)
+}
+
+// statusDigest returns a text that changes when the status of a task does.
+func statusDigest(s inStatus) string {
+	message, err := json.Marshal(s.Message)
+	if err != nil {
+		return ""
+	}
+	return digest(s.State, s.At, string(message))
+}

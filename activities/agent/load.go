@@ -1,0 +1,187 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/net/http/httpguts"
+)
+
+// Agents are the agents to which tasks may be handed over.
+type Agents struct {
+	Hops int               `yaml:"hops"` // how often a piece of work may be handed over at the most, here and on its way here; 0 means 5
+	List map[string]*Agent `yaml:"agents"`
+}
+
+// An Agent is another agent.
+type Agent struct {
+	URL       string            `yaml:"url"`       // of its card if it ends in .json, else the card is at the well-known path below
+	Headers   map[string]string `yaml:"headers"`   // of every request; ${NAME} stands for a variable
+	Version   string            `yaml:"version"`   // of A2A, "1.0" or "0.3"; "" for the best that it offers
+	Hosts     []string          `yaml:"hosts"`     // where its interfaces may be, beside the host of the card
+	NoPush    bool              `yaml:"no-push"`   // do not register for push notifications
+	NoStream  bool              `yaml:"no-stream"` // do not subscribe to the remote task
+	MaxWait   time.Duration     `yaml:"max-wait"`  // for the remote task; 0 means 30 days
+	Poll      time.Duration     `yaml:"poll"`      // between two looks at the remote task at the most; 0 means 1 min
+	Patience  time.Duration     `yaml:"patience"`  // how long the agent may be away before an attempt fails; 0 means 1 h
+	Artifacts int               `yaml:"artifacts"` // of one remote task at the most; 0 means 100
+	Bytes     int               `yaml:"bytes"`     // of all artifacts of one remote task at the most; 0 means 8 MiB
+
+	name    string
+	card    string   // its URL
+	secrets []string // that must not be shown
+}
+
+// Limits of an agent that sets none.
+const (
+	defaultHops      = 5
+	defaultMaxWait   = 30 * 24 * time.Hour
+	defaultPoll      = time.Minute
+	defaultPatience  = time.Hour
+	defaultArtifacts = 100
+	defaultBytes     = 8 << 20
+)
+
+// MaxAnswer is how many bytes an answer of an agent may have, for the client that reads
+// it.
+const MaxAnswer = 16 << 20
+
+// A Reader says what the program knows when it reads the file.
+type Reader struct {
+	Env     func(name string) (string, bool) // values of variables
+	Allowed func(rawURL string) error        // refuses a URL that can never be reached; nil allows all
+}
+
+// Load reads a file with agents. The error lists everything that is wrong, and has no
+// value of a variable.
+func Load(path string, r Reader) (Agents, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Agents{}, fmt.Errorf("read the agents: %w", err)
+	}
+	var out Agents
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(&out); err != nil && !errors.Is(err, io.EOF) {
+		return Agents{}, fmt.Errorf("%s: %w", path, err)
+	}
+	var wrong []error
+	switch {
+	case len(out.List) == 0:
+		return Agents{}, fmt.Errorf("%s: the file needs agents", path)
+	case out.Hops < 0 || out.Hops > 100:
+		wrong = append(wrong, fmt.Errorf("%s: hops must be 1 to 100", path))
+	case out.Hops == 0:
+		out.Hops = defaultHops
+	}
+	for _, name := range slices.Sorted(maps.Keys(out.List)) {
+		if err := out.List[name].prepare(name, r); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: agent %s: %w", path, name, err))
+		}
+	}
+	return out, errors.Join(wrong...)
+}
+
+var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// wellKnown is where the card of an agent is.
+const wellKnown = "/.well-known/agent-card.json"
+
+// prepare checks a and fills in what it leaves out.
+func (a *Agent) prepare(name string, r Reader) error {
+	switch {
+	case !nameForm.MatchString(name):
+		return errors.New("the name must be 1 to 63 of a-z, 0-9 and -")
+	case a == nil || a.URL == "":
+		return errors.New("needs a url: of the agent, or of its card")
+	case a.Version != "" && a.Version != v10 && a.Version != v03:
+		return fmt.Errorf(`version must be "1.0" or "0.3", not %q`, a.Version)
+	case min(a.MaxWait, a.Poll, a.Patience) < 0 || min(a.Artifacts, a.Bytes) < 0:
+		return errors.New("has a limit below 0")
+	case a.Poll > 0 && a.Poll < firstPoll:
+		return fmt.Errorf("poll must be at least %v", firstPoll)
+	}
+	a.name, a.card = name, strings.TrimRight(a.URL, "/")
+	if !strings.HasSuffix(a.card, ".json") {
+		a.card += wellKnown
+	}
+	u, err := url.Parse(a.card)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return errors.New("url must be the URL of an agent, such as https://agent.example.com")
+	}
+	if r.Allowed != nil {
+		if err := r.Allowed(a.card); err != nil {
+			return fmt.Errorf("url %w", err)
+		}
+	}
+	a.MaxWait, a.Poll, a.Patience = or(a.MaxWait, defaultMaxWait), or(a.Poll, defaultPoll), or(a.Patience, defaultPatience)
+	a.Artifacts, a.Bytes = or(a.Artifacts, defaultArtifacts), or(a.Bytes, defaultBytes)
+	return a.headers(r.Env)
+}
+
+func or[T int | time.Duration](v, otherwise T) T {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// ownHeaders are headers that requests set themselves.
+var ownHeaders = []string{"Accept", "Content-Type", "Content-Length", "Host", "User-Agent", "Transfer-Encoding", "Connection", headerVersion}
+
+// shortest is how long a value is at least that is taken out of what an agent says.
+// Shorter ones would change ordinary text.
+const shortest = 6
+
+// headers fills in the variables of the headers.
+func (a *Agent) headers(env func(string) (string, bool)) error {
+	var wrong []error
+	for name, value := range a.Headers {
+		filled := variable.ReplaceAllStringFunc(value, func(v string) string {
+			v = v[2 : len(v)-1]
+			found, ok := env(v)
+			if !ok || found == "" {
+				wrong = append(wrong, fmt.Errorf("headers: the environment variable %s is not set", v))
+			}
+			if len(found) >= shortest {
+				a.secrets = append(a.secrets, found)
+			}
+			return found
+		})
+		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(filled) {
+			wrong = append(wrong, fmt.Errorf("headers: %q and its value cannot be a header", name))
+		}
+		if slices.ContainsFunc(ownHeaders, func(own string) bool { return strings.EqualFold(own, name) }) {
+			wrong = append(wrong, fmt.Errorf("headers: %q cannot be chosen", name))
+		}
+		a.Headers[name] = filled
+	}
+	return errors.Join(wrong...)
+}
+
+// allows reports whether requests with the credentials of a may go to a URL: to the host
+// of its card or another of its hosts, and not unencrypted if the card was encrypted.
+func (a *Agent) allows(rawURL string) bool {
+	card, err := url.Parse(a.card)
+	if err != nil {
+		return false
+	}
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Scheme != "https" && (u.Scheme != "http" || card.Scheme != "http") {
+		return false
+	}
+	host := u.Hostname()
+	return strings.EqualFold(host, card.Hostname()) || slices.ContainsFunc(a.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
+}

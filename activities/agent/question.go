@@ -1,0 +1,221 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/internal/schema"
+	"longhaul/opt"
+)
+
+// A question is what a gate of the task asks for the agent.
+type question struct {
+	Round  int          `json:"round"`            // of the gate
+	Status string       `json:"status"`           // digest of the status that asks
+	Kind   opt.GateKind `json:"kind"`             // of the gate
+	Gate   string       `json:"gate,omitempty"`   // id of the gate at the agent; "" for an agent without gates
+	Digest string       `json:"digest,omitempty"` // of the object that is decided on there
+}
+
+// remoteGate is a gate of another agent as its status message has it: a data part of the
+// OPT extension.
+type remoteGate struct {
+	Kind         opt.GateKind   `json:"kind"`
+	ID           string         `json:"interruptId"`
+	Title        string         `json:"title"`
+	Description  string         `json:"description"`
+	Actions      []opt.Action   `json:"actions"`
+	Questions    []opt.Question `json:"questions"`
+	ObjectDigest string         `json:"objectDigest"`
+}
+
+// mostQuestions is how many questions of an agent a gate has at the most.
+const mostQuestions = 20
+
+// gateIn returns the gate in a status, nil if there is none.
+func gateIn(s inStatus) *remoteGate {
+	if s.Message == nil {
+		return nil
+	}
+	for _, p := range s.Message.Parts {
+		var g remoteGate
+		if p.Data == nil || json.Unmarshal(p.Data, &g) != nil || g.ID == "" {
+			continue
+		}
+		switch {
+		case g.Kind == opt.Approval && slices.Contains(g.Actions, opt.Accept):
+			return &g
+		case g.Kind == opt.Clarification && len(g.Questions) > 0 && len(g.Questions) <= mostQuestions:
+			return &g
+		}
+	}
+	return nil
+}
+
+// asks opens a gate for a remote task that waits for a person, after the artifacts that
+// the task does not have yet. asks is false right after an answer, while the agent still
+// shows the question that was answered.
+func (h *handoff) asks(t inTask, changed []a2a.Artifact) (o activities.Outcome, asks bool) {
+	m := &h.memo
+	if m.State == m.Answered && m.Polls < againPoll {
+		return o, false
+	}
+	if len(changed) > 0 {
+		o := h.park(0, h.status(t.Status))
+		o.Artifacts = changed
+		return o, true
+	}
+	q := &question{Round: h.work.Round, Status: m.State, Kind: opt.Clarification}
+	var gate opt.Gate
+	switch g := gateIn(t.Status); {
+	case readState(t.Status.State) == a2a.AuthRequired:
+		q.Kind = opt.Credential
+		gate = opt.Gate{Kind: opt.Credential, Title: fmt.Sprintf("Agent %s needs an authorization", h.agent.name), Description: prompt(t.Status)}
+	case g != nil:
+		q.Kind, q.Gate, q.Digest = g.Kind, g.ID, g.ObjectDigest
+		gate = h.gate(g, t.Status)
+	default:
+		gate = opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "answer", Question: h.asking() + prompt(t.Status)}}}
+		gate.ArtifactData = dataOf(t.Status)
+	}
+	if m.Problem != "" {
+		gate.Description = strings.TrimSpace("The agent did not take the last answer: " + m.Problem + "\n" + gate.Description)
+	}
+	m.Asked, m.Answered = q, ""
+	waits := activities.Keeping(activities.WaitFor(gate), h.memo)
+	waits.OnCancel = true
+	return waits, true
+}
+
+func (h *handoff) asking() string { return "Agent " + h.agent.name + " asks: " }
+
+// dataOf returns the first data in a status message, for people to see.
+func dataOf(s inStatus) json.RawMessage {
+	if s.Message != nil {
+		for _, p := range s.Message.Parts {
+			if p.Data != nil && len(p.Data) <= promptMost {
+				return p.Data
+			}
+		}
+	}
+	return nil
+}
+
+var questionForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// gate returns a gate of the task for one of the agent. An approval offers accept and
+// reject alone: the other actions need what the agent has.
+func (h *handoff) gate(g *remoteGate, s inStatus) opt.Gate {
+	if g.Kind == opt.Approval {
+		out := opt.Gate{Kind: opt.Approval, Title: h.asking() + clean(g.Title, lineMost), Description: cleanLines(g.Description, promptMost), Actions: []opt.Action{opt.Accept}}
+		if slices.Contains(g.Actions, opt.Reject) {
+			out.Actions = append(out.Actions, opt.Reject)
+		}
+		for _, p := range s.Message.Parts[min(2, len(s.Message.Parts)):] {
+			out.Object = append(out.Object, parts([]inPart{p})...)
+		}
+		return out
+	}
+	out := opt.Gate{Kind: opt.Clarification, Description: cleanLines(g.Description, promptMost)}
+	for i, q := range g.Questions {
+		if !questionForm.MatchString(q.ID) || slices.ContainsFunc(out.Questions, func(other opt.Question) bool { return other.ID == q.ID }) {
+			return opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "answer", Question: h.asking() + prompt(s)}}}
+		}
+		asked := opt.Question{ID: q.ID, Question: cleanLines(q.Question, 2*lineMost)}
+		if i == 0 {
+			asked.Question = h.asking() + asked.Question
+		}
+		if _, err := schema.Parse(q.Schema); q.Schema != nil && err == nil {
+			asked.Schema = q.Schema
+		}
+		out.Questions = append(out.Questions, asked)
+	}
+	return out
+}
+
+// answer sends the answer of a person to the agent. If the agent does not ask that any
+// more, nothing is sent: it has this answer, or asks something else.
+func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
+	m, r, q := &h.memo, h.remote(), *h.memo.Asked
+	reply, ok := h.reply(q)
+	if !ok || reply.DecidedBy == opt.ByTimer {
+		h.giveUp(ctx)
+		return h.end(activities.Failed(CodeNoAnswer, fmt.Sprintf("Nobody answered what agent %s asked.", h.agent.name))), nil
+	}
+	task, err := r.get(ctx, m.TaskID)
+	if err != nil {
+		return activities.Outcome{}, err
+	}
+	if statusDigest(task.Status) != q.Status {
+		m.Asked = nil
+		return h.park(0, ""), nil
+	}
+	said := outMessage{MessageID: digest(h.work.Tenant, h.work.Key, "answer"), ContextID: m.ContextID, TaskID: m.TaskID, Parts: q.parts(reply), Metadata: h.metadata()}
+	_, err = r.send(ctx, said, h.input.Accept)
+	m.Asked, m.Problem = nil, ""
+	var t *trouble
+	switch {
+	case errors.As(err, &t) && t.kind == refused && t.code == codeParams:
+		m.Problem = t.text
+		return h.park(0, ""), nil
+	case err != nil && (t == nil || t.kind != refused):
+		m.Asked = &q
+		return activities.Outcome{}, err
+	}
+	m.Answered, m.Polls, m.Down = q.Status, 0, nil
+	return h.park(0, fmt.Sprintf("Agent %s has the answer.", h.agent.name)), nil
+}
+
+// reply returns the reply to the gate that asked q.
+func (h *handoff) reply(q question) (opt.Reply, bool) {
+	id := opt.GateID(h.work.TaskID, q.Round)
+	for _, r := range slices.Backward(h.work.Replies) {
+		if r.GateID == id {
+			return r, true
+		}
+	}
+	return opt.Reply{}, false
+}
+
+// parts returns what the agent is told: the decision for one of its gates, or the answer
+// in the form in which a person gave it.
+func (q question) parts(r opt.Reply) []outPart {
+	if q.Gate != "" {
+		decision := map[string]any{"interruptId": q.Gate}
+		if q.Kind == opt.Approval {
+			decision["action"] = r.Action
+		} else {
+			decision["answers"] = r.Answers
+		}
+		if r.Feedback != "" {
+			decision["feedback"] = r.Feedback
+		}
+		if q.Digest != "" {
+			decision["objectDigest"] = q.Digest
+		}
+		return []outPart{dataPart(mustJSON(decision))}
+	}
+	var out []outPart
+	for _, a := range r.Answers {
+		var said string
+		if json.Unmarshal(a.Answer, &said) == nil {
+			out = append(out, textPart(said))
+			continue
+		}
+		out = append(out, dataPart(a.Answer))
+	}
+	if r.Feedback != "" {
+		out = append(out, textPart(r.Feedback))
+	}
+	if len(out) == 0 {
+		out = append(out, textPart("The authorization was given."))
+	}
+	return out
+}

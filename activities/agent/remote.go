@@ -1,0 +1,360 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/internal/egress"
+)
+
+const headerVersion = "A2A-Version"
+
+// callFor is how long one call may take.
+const callFor = 30 * time.Second
+
+// A remote calls one interface of an agent.
+type remote struct {
+	http    Doer
+	agent   *Agent
+	at      endpoint
+	secrets []string // beside those of the agent
+	log     *zap.Logger
+}
+
+// A method is one operation, in each binding.
+type method struct {
+	v10, v03 string // of JSON-RPC; "" if the version does not have it
+	verb     string // of plain HTTP
+	path     string // %s is the id of a task
+}
+
+var (
+	methodSend   = method{"SendMessage", "message/send", http.MethodPost, "/message:send"}
+	methodGet    = method{"GetTask", "tasks/get", http.MethodGet, "/tasks/%s"}
+	methodList   = method{"ListTasks", "", http.MethodGet, "/tasks"}
+	methodCancel = method{"CancelTask", "tasks/cancel", http.MethodPost, "/tasks/%s:cancel"}
+	methodWatch  = method{"SubscribeToTask", "tasks/resubscribe", http.MethodPost, "/tasks/%s:subscribe"}
+	methodPush   = method{"CreateTaskPushNotificationConfig", "tasks/pushNotificationConfig/set", http.MethodPost, "/tasks/%s/pushNotificationConfigs"}
+)
+
+// A trouble is why a call has no result. Its text is for clients.
+type trouble struct {
+	kind  troubleKind
+	code  int // of JSON-RPC; 0 if there is none
+	text  string
+	after time.Duration // of busy
+}
+
+type troubleKind int
+
+const (
+	away    troubleKind = iota // the agent cannot be reached, or answers nonsense: a repeat may help
+	busy                       // the agent asks to come again later
+	denied                     // the credentials
+	refused                    // for good
+	large                      // the answer
+)
+
+// Error implements error.
+func (t *trouble) Error() string { return t.text }
+
+// Codes of A2A errors.
+const (
+	codeInternal   = -32603
+	codeParams     = -32602
+	codeNotFound   = -32001
+	codeNotCancel  = -32002
+	codeNoVersion  = -32009
+	codeNoMethod   = -32601
+	codeNotAllowed = -32004
+)
+
+// send sends a message and returns the task or message that answers it.
+func (r remote) send(ctx context.Context, m outMessage, accept []string) (inResult, error) {
+	raw, err := r.call(ctx, methodSend, "", sendParams(r.at, m, accept))
+	if err != nil {
+		return inResult{}, err
+	}
+	out, err := readResult(raw)
+	if err != nil || out.Task == nil && out.Message == nil || out.Task != nil && out.Task.ID == "" {
+		return out, nonsense
+	}
+	return out, nil
+}
+
+// nonsense is the trouble of an answer that is not one of A2A.
+var nonsense = &trouble{kind: away, text: "The answer is not one of A2A."}
+
+func (r remote) get(ctx context.Context, id string) (inTask, error) {
+	return r.task(ctx, methodGet, id, map[string]any{"id": id, "historyLength": 0})
+}
+
+func (r remote) cancel(ctx context.Context, id string) (inTask, error) {
+	return r.task(ctx, methodCancel, id, map[string]any{"id": id})
+}
+
+func (r remote) task(ctx context.Context, m method, id string, params map[string]any) (inTask, error) {
+	raw, err := r.call(ctx, m, id, params)
+	var t inTask
+	if err == nil && (json.Unmarshal(raw, &t) != nil || t.ID != id) {
+		err = nonsense
+	}
+	return t, err
+}
+
+// push registers a URL for the states of a task.
+func (r remote) push(ctx context.Context, id, callback string) error {
+	_, err := r.call(ctx, methodPush, id, pushParams(r.at, id, callback))
+	return err
+}
+
+// find looks for the task that a message has started in a context, nil if there is none.
+// Only 1.0 can say.
+func (r remote) find(ctx context.Context, contextID, messageID string) (*inTask, error) {
+	if r.at.Version != v10 {
+		return nil, nil
+	}
+	raw, err := r.call(ctx, methodList, "", map[string]any{"contextId": contextID, "pageSize": 50, "historyLength": 100})
+	var failed *trouble
+	if errors.As(err, &failed) && failed.kind == refused {
+		return nil, nil // the agent does not list tasks
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Tasks []inTask `json:"tasks"`
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return nil, nonsense
+	}
+	for _, t := range list.Tasks {
+		if t.ID != "" && slices.ContainsFunc(t.History, func(m inMessage) bool { return m.ID == messageID }) {
+			return &t, nil
+		}
+	}
+	return nil, nil
+}
+
+// call calls a method and returns its result. Every error is a [*trouble], except that of
+// ctx.
+func (r remote) call(ctx context.Context, m method, id string, params map[string]any) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, callFor)
+	defer cancel()
+	req, err := r.request(ctx, m, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	_, body, err := r.do(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if r.at.Binding == httpJSON {
+		return body, nil
+	}
+	return opened(body)
+}
+
+// opened returns the result in a response of JSON-RPC.
+func opened(body []byte) (json.RawMessage, error) {
+	var a struct {
+		Result json.RawMessage `json:"result"`
+		Error  *rpcError       `json:"error"`
+	}
+	switch err := json.Unmarshal(body, &a); {
+	case err != nil || a.Error == nil && a.Result == nil:
+		return nil, nonsense
+	case a.Error != nil:
+		return nil, a.Error.trouble()
+	}
+	return a.Result, nil
+}
+
+// request returns the request of a method.
+func (r remote) request(ctx context.Context, m method, id string, params map[string]any) (*http.Request, error) {
+	verb, at := http.MethodPost, r.at.URL
+	if r.at.Tenant != "" {
+		params["tenant"] = r.at.Tenant
+	}
+	var body any = params
+	if r.at.Binding == httpJSON {
+		verb = m.verb
+		if r.at.Tenant != "" {
+			at += "/" + url.PathEscape(r.at.Tenant)
+		}
+		at += strings.Replace(m.path, "%s", url.PathEscape(id), 1)
+		if verb == http.MethodGet {
+			at, body = at+"?"+query(params), nil
+		}
+	} else {
+		name := m.v10
+		if r.at.Version == v03 {
+			name = m.v03
+		}
+		body = map[string]any{"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
+	}
+	var content io.Reader
+	if body != nil {
+		content = bytes.NewReader(mustJSON(body))
+	}
+	req, err := http.NewRequestWithContext(ctx, verb, at, content)
+	if err != nil {
+		return nil, &trouble{kind: refused, text: "The URL of the interface cannot be read."}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if r.at.Version == v10 {
+		req.Header.Set(headerVersion, v10)
+	}
+	return req, nil
+}
+
+func query(params map[string]any) string {
+	values := url.Values{}
+	for key, v := range params {
+		if key != "id" && key != "tenant" {
+			values.Set(key, fmt.Sprint(v))
+		}
+	}
+	return values.Encode()
+}
+
+// do sends a request with the credentials of the agent and reads the answer, without the
+// secrets in it.
+func (r remote) do(ctx context.Context, req *http.Request) (*http.Response, []byte, error) {
+	res, err := r.open(ctx, req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	switch {
+	case errors.Is(err, egress.ErrTooLarge):
+		return nil, nil, &trouble{kind: large, text: "The answer has too many bytes."}
+	case err != nil:
+		return nil, nil, r.broken(ctx, err)
+	}
+	body = r.hide(body)
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return nil, nil, statusTrouble(res, body)
+	}
+	return res, body, nil
+}
+
+// hide returns data of the agent without the secrets that it may know.
+func (r remote) hide(data []byte) []byte {
+	return without(data, slices.Concat(r.agent.secrets, r.secrets))
+}
+
+// open sends a request and returns the answer, whose body the caller closes.
+func (r remote) open(ctx context.Context, req *http.Request) (*http.Response, error) {
+	req.Header.Set("User-Agent", "Longhaul")
+	for name, value := range r.agent.Headers {
+		req.Header.Set(name, value)
+	}
+	res, err := r.http.Do(ctx, req)
+	if err != nil {
+		return nil, r.broken(ctx, err)
+	}
+	return res, nil
+}
+
+// broken returns the trouble of a request that has no answer.
+func (r remote) broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	class := egress.Class(err)
+	r.log.Info("An agent could not be reached", zap.String("agent", r.agent.name), zap.String("class", class), zap.String("rule", egress.Rule(err)))
+	hint := ""
+	if egress.Private(err) {
+		hint = " Set " + egress.AllowPrivate + " if that is intended."
+	}
+	if egress.Final(err) {
+		return &trouble{kind: denied, text: "This server does not send requests to that address." + hint}
+	}
+	return &trouble{kind: away, text: "There was no answer: " + class + "." + hint}
+}
+
+// An rpcError is an error of JSON-RPC, or of plain HTTP.
+type rpcError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Details []struct {
+		Reason string `json:"reason"`
+	} `json:"details"`
+}
+
+// trouble returns what an error means.
+func (e *rpcError) trouble() *trouble {
+	kind := refused
+	if e.Code == codeInternal {
+		kind = away
+	}
+	return &trouble{kind: kind, code: e.Code, text: clean(e.Message, lineMost)}
+}
+
+// reasons are the codes of errors over plain HTTP.
+var reasons = map[string]int{
+	"TASK_NOT_FOUND": codeNotFound, "TASK_NOT_CANCELABLE": codeNotCancel, "UNSUPPORTED_OPERATION": codeNotAllowed, "VERSION_NOT_SUPPORTED": codeNoVersion,
+}
+
+// statusTrouble returns what an HTTP status other than 2xx means.
+func statusTrouble(res *http.Response, body []byte) error {
+	var answer struct {
+		Error rpcError `json:"error"`
+	}
+	_ = json.Unmarshal(body, &answer) // the status says enough
+	t := answer.Error.trouble()
+	if len(answer.Error.Details) > 0 {
+		t.code = reasons[answer.Error.Details[0].Reason]
+	}
+	if t.text == "" {
+		t.text = fmt.Sprintf("The answer has HTTP status %d.", res.StatusCode)
+	}
+	switch status := res.StatusCode; {
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+		t.kind, t.after = busy, retryAfter(res.Header.Get("Retry-After"))
+	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired:
+		t.kind = denied
+	case status == http.StatusRequestTimeout || status >= 500 && t.code == 0:
+		t.kind = away
+	case status < 400:
+		t.kind, t.text = refused, "The answer is a redirect, which is not followed: the URL of the agent has changed."
+	case status == http.StatusBadRequest && t.code == 0:
+		t.kind, t.code = refused, codeParams
+	default:
+		t.kind = refused
+	}
+	return t
+}
+
+// The pauses after an answer that asks for one.
+const (
+	shortestPause = time.Second
+	longestPause  = 10 * time.Minute
+	usualPause    = 15 * time.Second
+)
+
+// retryAfter reads how long to wait.
+func retryAfter(value string) time.Duration {
+	d := usualPause
+	if seconds, err := strconv.Atoi(value); err == nil {
+		d = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(value); err == nil {
+		d = time.Until(at)
+	}
+	return max(shortestPause, min(d, longestPause))
+}

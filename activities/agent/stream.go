@@ -1,0 +1,161 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+)
+
+// streamFor is how long a leg follows the stream of a remote task.
+const streamFor = 30 * time.Second
+
+// A relay shows what a remote task makes while it is making it. The artifacts of the
+// remote task as a whole are read later, so nothing is lost with a broken stream.
+type relay struct {
+	*handoff
+	base  map[string]a2a.Artifact // by remote id, as they were before the stream
+	shown map[string]bool         // remote ids of which something was shown in this leg
+	bytes int
+}
+
+// errEnough ends a stream: the next leg looks at the remote task.
+var errEnough = errors.New("the remote task is to be looked at")
+
+// stream follows the remote task for a while. changed are artifacts that the task does
+// not have.
+func (h *handoff) stream(ctx context.Context, r remote, task inTask, changed []a2a.Artifact) (activities.Outcome, error) {
+	limited, cancel := context.WithTimeout(ctx, streamFor)
+	defer cancel()
+	v := &relay{handoff: h, base: map[string]a2a.Artifact{}, shown: map[string]bool{}}
+	for _, in := range task.Artifacts {
+		v.base[in.ID] = h.artifact(in)
+	}
+	err := r.watch(limited, h.memo.TaskID, v.event)
+	if ctx.Err() != nil {
+		return activities.Outcome{}, ctx.Err()
+	}
+	wait := h.pause()
+	switch t := (*trouble)(nil); {
+	case errors.Is(err, errEnough) && h.memo.Polls < againPoll:
+		wait = 0
+	case errors.Is(err, errEnough): // a stream and a look that never agree
+	case errors.As(err, &t) && t.kind == refused:
+		h.memo.At.Stream = false // the agent does not stream this task
+	case errors.As(err, &t), err == nil, limited.Err() != nil:
+	default:
+		return activities.Outcome{}, err
+	}
+	o := h.park(wait, h.status(task.Status))
+	for _, a := range changed {
+		if !slices.ContainsFunc(task.Artifacts, func(in inArtifact) bool { return v.shown[in.ID] && v.base[in.ID].ArtifactID == a.ArtifactID }) {
+			o.Artifacts = append(o.Artifacts, a)
+		}
+	}
+	return o, nil
+}
+
+// event shows one event of the stream.
+func (v *relay) event(ctx context.Context, e inResult) error {
+	switch {
+	case e.Status != nil:
+		return v.status(e.Status.Status)
+	case e.Task != nil && statusDigest(e.Task.Status) != v.memo.State:
+		return errEnough
+	case e.Update != nil:
+		return v.piece(ctx, *e.Update)
+	}
+	return nil
+}
+
+// status ends the stream if the remote task has ended or waits.
+func (v *relay) status(s inStatus) error {
+	if state := readState(s.State); state.Terminal() || state.Interrupted() {
+		return errEnough
+	}
+	return nil
+}
+
+// piece shows a piece of an artifact. An artifact that is replaced while it is shown is
+// shown again by the next leg.
+func (v *relay) piece(ctx context.Context, p inPiece) error {
+	id := p.Artifact.ID
+	if v.shown[id] && !p.Append {
+		return errEnough
+	}
+	a := v.artifact(p.Artifact)
+	if base, ok := v.base[id]; ok && p.Append && !v.shown[id] {
+		a.Parts = a2a.AppendParts(slices.Clone(base.Parts), a.Parts...)
+	}
+	if len(a.Parts) == 0 {
+		return nil
+	}
+	if v.bytes += len(mustJSON(a)); v.bytes > v.agent.Bytes || len(v.shown) >= v.agent.Artifacts {
+		return errEnough
+	}
+	v.shown[id] = true
+	delete(v.memo.Seen, id)
+	return v.out.Chunk(ctx, a, false)
+}
+
+// watch reads the stream of a task until each returns an error, the stream ends or ctx
+// is done.
+func (r remote) watch(ctx context.Context, id string, each func(context.Context, inResult) error) error {
+	req, err := r.request(ctx, methodWatch, id, map[string]any{"id": id})
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	res, err := r.open(ctx, req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";"); res.StatusCode != 200 || !strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") {
+		return &trouble{kind: refused, text: "The answer is no stream."}
+	}
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, MaxAnswer)
+	var data [][]byte
+	for lines.Scan() {
+		line := lines.Bytes()
+		if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			data = append(data, bytes.Clone(bytes.TrimPrefix(value, []byte(" "))))
+			continue
+		}
+		if len(line) > 0 || data == nil {
+			continue
+		}
+		event, err := r.read(bytes.Join(data, []byte("\n")))
+		if data = nil; err != nil {
+			return err
+		}
+		if err := each(ctx, event); err != nil {
+			return err
+		}
+	}
+	return nil // how it ended does not matter: the remote task is looked at again
+}
+
+// read reads one event.
+func (r remote) read(data []byte) (inResult, error) {
+	raw := json.RawMessage(r.hide(data))
+	if r.at.Binding == jsonRPC {
+		var err error
+		if raw, err = opened(raw); err != nil {
+			return inResult{}, err
+		}
+	}
+	e, err := readResult(raw)
+	if err != nil {
+		return e, nonsense
+	}
+	return e, nil
+}
