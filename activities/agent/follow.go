@@ -45,7 +45,7 @@ func (h *handoff) follow(ctx context.Context) (activities.Outcome, error) {
 		}
 	}
 	if m.At.Stream && !h.agent.NoStream && m.Push != "on" {
-		return h.stream(ctx, r, task, changed)
+		return (&relay{handoff: h}).run(ctx, r, task, changed)
 	}
 	o := h.park(h.pause(), h.status(task.Status))
 	o.Artifacts = changed

@@ -21,8 +21,12 @@ import (
 
 const headerVersion = "A2A-Version"
 
-// callFor is how long one call may take.
-const callFor = 30 * time.Second
+// Limits of a call. Many agents answer a message only when they are done, so the head of
+// an answer may take long.
+const (
+	AnswerFor = time.Minute // until the head of an answer has come, for the client that waits for it
+	callFor   = AnswerFor + 30*time.Second
+)
 
 // A remote calls one interface of an agent.
 type remote struct {

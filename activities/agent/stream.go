@@ -29,12 +29,13 @@ type relay struct {
 // errEnough ends a stream: the next leg looks at the remote task.
 var errEnough = errors.New("the remote task is to be looked at")
 
-// stream follows the remote task for a while. changed are artifacts that the task does
-// not have.
-func (h *handoff) stream(ctx context.Context, r remote, task inTask, changed []a2a.Artifact) (activities.Outcome, error) {
+// run follows the remote task for a while. changed are artifacts that the task does not
+// have.
+func (v *relay) run(ctx context.Context, r remote, task inTask, changed []a2a.Artifact) (activities.Outcome, error) {
 	limited, cancel := context.WithTimeout(ctx, streamFor)
 	defer cancel()
-	v := &relay{handoff: h, base: map[string]a2a.Artifact{}, shown: map[string]bool{}}
+	h := v.handoff
+	v.base, v.shown = map[string]a2a.Artifact{}, map[string]bool{}
 	for _, in := range task.Artifacts {
 		v.base[in.ID] = h.artifact(in)
 	}

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/activities"
+	"longhaul/activities/agent"
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
 	"longhaul/activities/refuse"
@@ -44,6 +45,7 @@ type service struct {
 	callbacks *callbacks
 	notices   notices
 	strict    *egress.Client // by the rules of production, for the test seams
+	agents    *egress.Client // for the agents of others, whose answers may be large
 	temporal  client.Client
 	target    target
 	plain     atomic.Bool    // the namespace has no search attributes of ours, or they are not known yet
@@ -184,10 +186,13 @@ func (s *service) outbound(cfg egressSettings) (err error) {
 	if s.strict, err = egress.New(egress.Config{Deny: cfg.EgressDeny}); err != nil {
 		return fmt.Errorf("--egress-%w", err)
 	}
+	if s.agents, err = cfg.forAgents(); err != nil {
+		return err
+	}
 	if cfg.AllowPrivateEgress {
 		s.log.Warn("--allow-private-egress: clients can have this process send requests to this machine and to private networks. Use it for development alone")
 	}
-	s.onStop(func() error { s.egress.Close(); s.strict.Close(); return nil })
+	s.onStop(func() error { s.egress.Close(); s.strict.Close(); s.agents.Close(); return nil })
 	if cfg.PushSigning {
 		s.signing = signing.New(signing.Config{Store: s.journal})
 	}
@@ -210,6 +215,13 @@ func (s *service) executors(cfg workerSettings) (map[string]activities.Executor,
 			return nil, err
 		}
 		executors[shell.Kind] = shell.Executor{Commands: commands, Log: s.log.Named("shell")}
+	}
+	if cfg.Agents != "" {
+		to, err := handoffs(cfg.Agents, s.agents, s.log.Named("agent"))
+		if err != nil {
+			return nil, err
+		}
+		executors[agent.Kind] = to
 	}
 	maps.Copy(executors, s.build.Executors)
 	return executors, nil
