@@ -65,7 +65,9 @@ var rooms = []room{
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/arch"},
+	{name: "internal/cli/scaffold"}, // the source of a new program
 	{name: "internal/cli", imports: []string{
+		"internal/cli/scaffold",
 		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 		"internal/schema", // to send texts of people as JSON where a question takes no text
 	}},
@@ -103,9 +105,10 @@ var owners = map[string][]string{
 	"github.com/jackc/pgx":          {"internal/journal", "dev/e2e/cluster"},
 	"github.com/pressly/goose":      {"internal/journal"},
 	"github.com/alecthomas/kong":    {"internal/cli"},
-	"github.com/mattn/go-runewidth": {"internal/cli"}, // the width of text on a terminal
-	"golang.org/x/term":             {"internal/cli"}, // the size of a terminal
-	"github.com/creack/pty":         {"internal/cli"}, // pseudo-terminals in its tests
+	"golang.org/x/mod":              {"internal/cli/scaffold"}, // reads and writes go.mod
+	"github.com/mattn/go-runewidth": {"internal/cli"},          // the width of text on a terminal
+	"golang.org/x/term":             {"internal/cli"},          // the size of a terminal
+	"github.com/creack/pty":         {"internal/cli"},          // pseudo-terminals in its tests
 
 	"github.com/openai/openai-go":            {"activities/*"},
 	"github.com/anthropics/anthropic-sdk-go": {"activities/*"},

@@ -72,6 +72,7 @@ type commands struct {
 	Cancel  cancelCommand    `cmd:"" help:"Cancel a task."`
 	Card    cardCommand      `cmd:"" help:"Show the card of an agent: its skills and where it is served."`
 	Keys    keysCommand      `cmd:"" help:"Create, list and revoke API keys."`
+	New     newCommand       `cmd:"" help:"Write the source of a program with work of its own."`
 	Show    configCommand    `cmd:"" name:"config" help:"Show every setting, its value and where it can be set."`
 	Version versionCommand   `cmd:"" help:"Show the version."`
 }

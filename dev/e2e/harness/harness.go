@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -76,6 +77,16 @@ func build(program string) (string, error) {
 		return "", fmt.Errorf("build %s: %w\n%s", program, err, out)
 	}
 	return filepath.Join(dir, filepath.Base(program)), nil
+}
+
+// Go runs the go command in the directory of another module, outside of the workspace.
+func Go(t testing.TB, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go %s in %s: %v\n%s", strings.Join(args, " "), dir, err, out)
+	}
 }
 
 // Eventually calls check, at once and then every few milliseconds, until it

@@ -55,6 +55,19 @@ func NewSite(t testing.TB, program string, args ...string) *Site {
 	return s
 }
 
+// NewSiteIn returns a new site for the program whose source is in dir, which is a module
+// of its own. Its data and logs are there, too, and its processes run there.
+func NewSiteIn(t testing.TB, dir string) *Site {
+	t.Helper()
+	s := &Site{
+		Dir: filepath.Join(dir, ".longhaul"), Addr: freeAddr(t), TemporalAddr: freeAddr(t),
+		t: t, binary: filepath.Join(dir, filepath.Base(dir)),
+	}
+	Go(t, dir, "build", "-ldflags=-s -w", "-o", s.binary, ".")
+	t.Cleanup(s.end)
+	return s
+}
+
 // URL returns the URL of the API.
 func (s *Site) URL() string { return "http://" + s.Addr }
 

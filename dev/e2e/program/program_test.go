@@ -1,0 +1,87 @@
+// Package program_test tests programs of others, as modules outside of this source: what
+// "longhaul new" writes is built, passes its own tests and does its work.
+package program_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"longhaul"
+	"longhaul/dev/e2e/harness"
+)
+
+const within = time.Minute
+
+// A new program has a release approved, also after a crash, and notices files that were
+// changed since.
+func TestNew(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	dir := filepath.Join(t.TempDir(), "press")
+	var stderr strings.Builder
+	if code := longhaul.Run(ctx, []string{"new", dir}, io.Discard, &stderr, longhaul.Program{}); code != 0 {
+		t.Fatalf("longhaul new: exit code %d\n%s", code, stderr.String())
+	}
+	harness.Go(t, dir, "vet", "./...")
+	harness.Go(t, dir, "test", "-vet=off", "-ldflags=-s -w", "./...")
+
+	site := harness.NewSiteIn(t, dir)
+	site.Env = []string{"LONGHAUL_FALLBACK=reject"}
+	all := site.Start(harness.AllInOne)
+	first, second := begin(ctx, t, site, "release-1"), begin(ctx, t, site, "release-2")
+	all.Kill()
+	site.Start(harness.AllInOne)
+	accept(ctx, t, site, first)
+	done := ended(ctx, t, site, first)
+	const sum = "66a045b452102c59d840ec097d59d9467e13a3f34f6494e539ffd32c1bb35f18  hello.txt"
+	if done.State != "COMPLETED" || len(done.Artifacts) != 1 || done.Artifacts[0].Text != sum {
+		t.Errorf("the release ended %s %q with %+v, want the artifact %s", done.State, done.Message, done.Artifacts, sum)
+	}
+
+	if err := os.WriteFile(filepath.Join(dir, "dist", "hello.txt"), []byte("Bye\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	accept(ctx, t, site, second)
+	if done := ended(ctx, t, site, second); done.State != "FAILED" || !strings.Contains(done.Message, "The files are not those that were approved.") {
+		t.Errorf("the release of changed files ended %s %q", done.State, done.Message)
+	}
+}
+
+// begin sends a message and returns the task, which waits for approval.
+func begin(ctx context.Context, t *testing.T, site *harness.Site, id string) *harness.Task {
+	t.Helper()
+	task, err := site.Client().Send(ctx, harness.Message{ID: id, Text: "Release version 1.0", Wait: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if task.Gate == nil || task.Gate.Title != "Release these files?" {
+		t.Fatalf("the task is %s %q, with the gate %+v", task.State, task.Message, task.Gate)
+	}
+	return task
+}
+
+func accept(ctx context.Context, t *testing.T, site *harness.Site, task *harness.Task) {
+	t.Helper()
+	if _, err := site.Client().SendUntil(ctx, harness.Reply("accept-"+task.ID, task.ID, task.Gate.ID, "accept")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended waits for the end of a task.
+func ended(ctx context.Context, t *testing.T, site *harness.Site, of *harness.Task) (task *harness.Task) {
+	t.Helper()
+	harness.Eventually(t, within, "the task has ended", func() (err error) {
+		if task, err = site.Client().Get(ctx, of.ID); err == nil && !task.Ended() {
+			err = fmt.Errorf("it is %s", task.State)
+		}
+		return err
+	})
+	return task
+}

@@ -1,0 +1,60 @@
+package scaffold
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/mod/modfile"
+)
+
+// Modules of Longhaul, and the directory of the second one in the source of the first.
+const (
+	rootModule = "longhaul"
+	devModule  = "dev"
+)
+
+// noVersion stands for a module that is replaced by a directory.
+const noVersion = "v0.0.0"
+
+// goMod returns the go.mod of the program. It requires what the source is tested with, so
+// that a build has to look nothing up.
+func (c Config) goMod() ([]byte, error) {
+	name := filepath.Join(c.Source, devModule, "go.mod")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	tested, err := modfile.Parse(name, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	mod := &modfile.File{}
+	if err := errors.Join(mod.AddModuleStmt(c.Module), mod.AddGoStmt(tested.Go.Version)); err != nil {
+		return nil, err
+	}
+	for _, m := range []struct{ path, dir string }{{rootModule, c.Source}, {rootModule + "/" + devModule, filepath.Join(c.Source, devModule)}} {
+		mod.AddNewRequire(m.path, noVersion, false)
+		if err := mod.AddReplace(m.path, "", m.dir, ""); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range tested.Require {
+		if r.Mod.Path != rootModule {
+			mod.AddNewRequire(r.Mod.Path, r.Mod.Version, true)
+		}
+	}
+	mod.SetRequireSeparateIndirect(mod.Require)
+	mod.Cleanup()
+	return mod.Format()
+}
+
+// IsSource reports whether dir has the source of Longhaul.
+func IsSource(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil || modfile.ModulePath(text) != rootModule {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(dir, devModule, "go.mod"))
+	return err == nil
+}

@@ -1,0 +1,143 @@
+package scaffold_test
+
+import (
+	"flag"
+	"go/format"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/modfile"
+
+	"longhaul/internal/cli/scaffold"
+)
+
+const root = "../../.."
+
+var update = flag.Bool("update", false, "write the files of examples/program")
+
+// The example is what the command new writes, apart from its go.mod: as part of the
+// workspace it needs few requirements.
+func TestFiles_example(t *testing.T) {
+	want, err := scaffold.Files(scaffold.Config{Module: "example.com/release"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, "examples", "program")
+	for name, text := range want {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(string(text), string(got)); diff != "" {
+			t.Errorf("examples/program/%s is not what longhaul new writes (go test ./internal/cli/scaffold -update writes it): mismatch (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestFiles_formatted(t *testing.T) {
+	for _, module := range []string{"example.com/release", "aaa", "zzz.example.com/a-long/path/v2-tool"} {
+		files, err := scaffold.Files(scaffold.Config{Module: module})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range files {
+			if strings.Contains(string(text), "[[") {
+				t.Errorf("%s of %s has a delimiter of templates", name, module)
+			}
+			if filepath.Ext(name) != ".go" {
+				continue
+			}
+			formatted, err := format.Source(text)
+			if diff := cmp.Diff(string(formatted), string(text)); err != nil || diff != "" {
+				t.Errorf("%s of %s: error %v, not formatted (-want +got):\n%s", name, module, err, diff)
+			}
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	source := absolute(t)
+	dir := filepath.Join(t.TempDir(), "deep", "press")
+	names, err := scaffold.Write(scaffold.Config{Dir: dir, Source: source, Module: "example.com/press"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{".gitignore", "README.md", "checksum/checksum.go", "checksum/checksum_test.go", "dist/hello.txt", "go.mod", "go.sum", "main.go", "main_test.go", "playbooks/release.yaml"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("files mismatch (-want +got):\n%s", diff)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := modfile.Parse("go.mod", text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var direct []string
+	for _, r := range mod.Require {
+		if !r.Indirect {
+			direct = append(direct, r.Mod.Path)
+		}
+	}
+	replaced := map[string]string{}
+	for _, r := range mod.Replace {
+		replaced[r.Old.Path] = r.New.Path
+	}
+	if !slices.Equal(direct, []string{"longhaul", "longhaul/dev"}) || mod.Module.Mod.Path != "example.com/press" {
+		t.Errorf("module %s requires %q", mod.Module.Mod.Path, direct)
+	}
+	if diff := cmp.Diff(map[string]string{"longhaul": source, "longhaul/dev": filepath.Join(source, "dev")}, replaced); diff != "" {
+		t.Errorf("replaced modules mismatch (-want +got):\n%s", diff)
+	}
+	if _, err := scaffold.Write(scaffold.Config{Dir: dir, Source: source, Module: "example.com/press"}); err == nil || err.Error() != dir+" is not empty: choose a new directory" {
+		t.Errorf("a second time: error %v", err)
+	}
+}
+
+// Nothing is written if the program could not be built.
+func TestWrite_refuses(t *testing.T) {
+	for _, tt := range []struct{ module, source, want string }{
+		{"a program", absolute(t), `the path of a module, such as example.com/program: malformed import path "a program": invalid char ' '`},
+		{"example.com/press", t.TempDir(), "no such file"},
+	} {
+		dir := filepath.Join(t.TempDir(), "press")
+		_, err := scaffold.Write(scaffold.Config{Dir: dir, Source: tt.source, Module: tt.module})
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want %s", tt.module, err, tt.want)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s: there is a directory", tt.module)
+		}
+	}
+}
+
+func TestIsSource(t *testing.T) {
+	for dir, want := range map[string]bool{root: true, root + "/dev": false, root + "/internal": false, t.TempDir(): false} {
+		if got := scaffold.IsSource(dir); got != want {
+			t.Errorf("IsSource(%s) = %v, want %v", dir, got, want)
+		}
+	}
+}
+
+func absolute(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
