@@ -537,7 +537,7 @@ func TestExecutor_trouble(t *testing.T) {
 // attempt goes on with the same remote task.
 func TestExecutor_patience(t *testing.T) {
 	f := newFake(t, "1.0", false)
-	agents, err := load(t, "agents:\n  other: {url: '"+f.URL+"', patience: 10m, max-wait: 1h}\n")
+	agents, err := load(t, "agents:\n  other: {url: '"+f.URL+"', patience: 10m, max-wait: 30m}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -563,7 +563,7 @@ func TestExecutor_patience(t *testing.T) {
 	long := task("long")
 	long.TaskID, long.Round, long.Attempt, long.Key = "task-2", 1, 1, "task-2:1"
 	_, got = play(t, e, long)
-	if want := "failed|remote-timeout: Agent other took longer than 1h0m0s."; got != want {
+	if want := "failed|remote-timeout: Agent other took longer than 30m0s."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

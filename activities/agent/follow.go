@@ -14,6 +14,7 @@ import (
 const (
 	pushPoll  = 15 * time.Second // the first wait for an agent that pushes; the later ones grow to longPoll
 	longPoll  = 5 * time.Minute
+	quietPoll = 3 // looks without a change after which a stream is not worth a worker
 	againPoll = 8 // looks after which a question counts as asked again if its answer changed nothing
 )
 
@@ -44,7 +45,10 @@ func (h *handoff) follow(ctx context.Context) (activities.Outcome, error) {
 			return o, nil
 		}
 	}
-	if m.At.Stream && !h.agent.NoStream && m.Push != "on" {
+	if len(changed) > 0 {
+		m.Polls = 0
+	}
+	if m.At.Stream && !h.agent.NoStream && m.Push != "on" && m.Polls < quietPoll {
 		return (&relay{handoff: h}).run(ctx, r, task, changed)
 	}
 	o := h.park(h.pause(), h.status(task.Status))

@@ -59,7 +59,7 @@ func newPages(t *testing.T) *pages {
 	t.Helper()
 	p := &pages{reports: make(chan report, 1)}
 	mux := http.NewServeMux()
-	modules := filepath.Join(cached(t, filepath.Join("js", "v10")), "node_modules")
+	modules := filepath.Join(harness.NodePackages(t, filepath.Join("js", "v10")), "node_modules")
 	mux.Handle("GET /modules/", http.StripPrefix("/modules/", http.FileServer(http.Dir(modules))))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFile(w, r, filepath.Join("js", "browser", "page.html"))
