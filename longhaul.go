@@ -84,7 +84,9 @@ type (
 // exit code. SIGINT and SIGTERM stop it in order, a second one at once; SIGHUP reloads the
 // files of --playbooks.
 func Main(p Program) {
-	os.Exit(Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, p))
+	b := p.build()
+	b.Called = os.Args[0]
+	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, b))
 }
 
 // Run runs the program with args until it has ended or ctx is done, and returns its exit

@@ -14,6 +14,7 @@ import (
 
 func main() {
 	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, cli.Build{
+		Called:    os.Args[0],
 		Embed:     embedded.Start,
 		Executors: map[string]activities.Executor{scripted.Kind: scripted.Executor{}},
 		Agents:    map[string]cli.Agent{scripted.Kind: scripted.Agent{}},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.temporal.io/sdk/client"
 	"go.uber.org/zap"
@@ -35,6 +36,7 @@ type Agent interface {
 // and temporal.
 type Build struct {
 	Name        string // of the program in its texts, and of the agent unless --agent-name is given; "" means longhaul
+	Called      string // how the user has called it, as os.Args has it; "" if that is not known
 	Description string // of the agent; "" describes Longhaul
 	Version     string // "" means that of Longhaul
 
@@ -73,5 +75,14 @@ type programName string
 func (n programName) String() string { return cmp.Or(string(n), "longhaul") }
 
 func (b Build) name() programName { return programName(b.Name) }
+
+// command is the name in command lines that people may copy: the path of the program, if
+// they wrote that, so that the shell finds it.
+func (b Build) command() programName {
+	if strings.HasPrefix(b.Called, "./") || strings.HasPrefix(b.Called, "../") {
+		return programName(b.Called)
+	}
+	return b.name()
+}
 
 func (b Build) versionLine() string { return b.name().String() + " " + cmp.Or(b.Version, Version) }

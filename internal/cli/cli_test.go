@@ -35,11 +35,16 @@ func TestRun_named(t *testing.T) {
 
 // Commands that are printed for people have the name of the program.
 func TestRun_namesItsCommands(t *testing.T) {
-	f := newFakeAgent(t, sendResult(bareTask(stepID, approvalGate)))
+	f := newFakeAgent(t, sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(stepID, approvalGate)))
 	var out strings.Builder
 	Run(t.Context(), []string{"get", "--url", f.URL, gateID}, &out, io.Discard, Build{Name: "poems"})
 	if want := "\n  poems answer --url " + f.URL + " " + gateID + " accept\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("got\n%s\nwant in it\n%s", out.String(), want)
+	}
+	out.Reset()
+	Run(t.Context(), []string{"get", "--url", f.URL, gateID}, &out, io.Discard, Build{Name: "poems", Called: "./bin/poems"})
+	if want := "\n  ./bin/poems answer --url "; !strings.Contains(out.String(), want) {
+		t.Errorf("called by a path: got\n%s\nwant in it\n%s", out.String(), want)
 	}
 	out.Reset()
 	Run(t.Context(), []string{"get", "--url", "http://127.0.0.1:1", "--patience", "0", gateID}, io.Discard, &out, Build{Name: "poems", Embed: func(context.Context, EmbedConfig) (*Embedded, error) { return nil, nil }})

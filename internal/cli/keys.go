@@ -98,7 +98,7 @@ func (c *keysListCommand) Run(p *program) error {
 		return fmt.Errorf("list the API keys: %w", err)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(p.stderr, "There are no API keys in the data directory %s. To make one: %s keys create. Another directory: --data-dir\n", c.where(), p.build.name())
+		fmt.Fprintf(p.stderr, "There are no API keys in the data directory %s. To make one: %s keys create. Another directory: --data-dir\n", c.where(), p.build.command())
 		return nil
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
@@ -137,7 +137,7 @@ func (c *keysRevokeCommand) Run(p *program) error {
 	})
 	switch {
 	case errors.Is(err, opt.ErrUnknown):
-		return fmt.Errorf("there is no API key with this id in the data directory %s: see %s keys list", c.where(), p.build.name())
+		return fmt.Errorf("there is no API key with this id in the data directory %s: see %s keys list", c.where(), p.build.command())
 	case err != nil:
 		return fmt.Errorf("revoke an API key: %w", err)
 	}

@@ -164,7 +164,7 @@ func (c *devCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		greeting{p.build.name(), url, temporal.UIURL, c.authenticates(), example(agent.Skills())}.print(p.stdout)
+		greeting{p.build.name(), p.build.command(), url, temporal.UIURL, c.authenticates(), example(agent.Skills())}.print(p.stdout)
 		return s.namespace().retain(ctx, c.TTL)
 	})
 }

@@ -74,7 +74,7 @@ func (r remote) explain(err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED) && !r.trouble.spoken():
 		return fmt.Errorf("nothing serves at %s: %w\n%s", r.trouble.url, err, r.trouble.start)
 	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
-		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; %s keys create makes one.", err, r.trouble.program)
+		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one.", err)
 	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && strings.HasPrefix(r.trouble.url, "http:"):
 		return fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL.", err)
 	case errors.As(err, &untrusted):
@@ -85,7 +85,7 @@ func (r remote) explain(err error) error {
 
 // howToStart says how to start an agent with this program.
 func (p *program) howToStart() string {
-	name := p.build.name()
+	name := p.build.command()
 	if p.build.Embed != nil {
 		return fmt.Sprintf("To start everything in one process: %[1]s dev. With a Temporal elsewhere: %[1]s api and %[1]s worker.\n", name)
 	}

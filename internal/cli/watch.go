@@ -31,7 +31,7 @@ type remoteSettings struct {
 
 // AfterApply implements the hook of kong.
 func (s *remoteSettings) AfterApply(p *program) error {
-	s.program = p.build.name()
+	s.program = p.build.command()
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (s remoteSettings) reach(p *program) (remote, error) {
 	if err != nil {
 		return remote{}, err
 	}
-	t := &trouble{out: p.stderr, program: s.program, url: s.URL, patience: s.Patience, start: p.howToStart()}
+	t := &trouble{out: p.stderr, program: p.build.name(), url: s.URL, patience: s.Patience, start: p.howToStart()}
 	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: s.Patience, Retrying: t.tell}
 	if s.Patience == 0 {
 		cfg.Patience = -1

@@ -88,7 +88,7 @@ func (l sdkLogger) With(fields ...any) log.Logger   { return sdkLogger{l.to.With
 
 // A greeting is what a process with everything in it prints when it is ready.
 type greeting struct {
-	program       programName
+	name, command programName
 	url, uiURL    string // of A2A, and of Temporal's Web UI; "" for none
 	authenticated bool   // callers need a credential
 	example       string // a message for a skill; "" for none
@@ -111,7 +111,7 @@ func (g greeting) print(out io.Writer) {
 
   A2A          %[2]s
   Agent card   %[2]s/.well-known/agent-card.json
-`, strings.ToUpper(g.program.String()[:1])+g.program.String()[1:], g.url)
+`, strings.ToUpper(g.name.String()[:1])+g.name.String()[1:], g.url)
 	if g.uiURL != "" {
 		fmt.Fprintf(out, "  Temporal UI  %s\n", g.uiURL)
 	}
@@ -138,7 +138,7 @@ or with any client:
       "message": {"messageId": "hello-1", "role": "ROLE_USER", "parts": [{"text": %s}]},
       "configuration": {"returnImmediately": true}}}'
 
-`, remoteSettings{URL: g.url, program: g.program}.command("send"), quoted(g.example), g.url, credential, strings.ReplaceAll(string(text), "'", `\u0027`))
+`, remoteSettings{URL: g.url, program: g.command}.command("send"), quoted(g.example), g.url, credential, strings.ReplaceAll(string(text), "'", `\u0027`))
 }
 
 // quoted returns text as one argument for a shell.
