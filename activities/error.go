@@ -42,6 +42,7 @@ const (
 	NoPushError        = "NoPush"
 	WorkerStoppedError = "WorkerStopped"
 	JournalError       = "Journal"
+	RefusedError       = "Refused"
 )
 
 // failure turns the error of an attempt into a final error for Temporal, since

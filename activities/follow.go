@@ -55,31 +55,55 @@ func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err erro
 	if !ok {
 		return goneTask, nil
 	}
-	w := a.cfg.Watch(ref.ObjectiveID)
-	defer w.Close()
-	timer := time.NewTimer(FollowFor)
+	broken := false
+	ended, err := wait{a.cfg.Tasks, a.cfg.Watch, FollowFor}.until(ctx, l.Tenant, l.TaskID, ref.ObjectiveID, func() (_ bool, err error) {
+		out, broken, err = (cycles{a.cfg.Links, a.cfg.Tasks}).breaks(ctx, l)
+		return broken, err
+	})
+	switch {
+	case errors.Is(err, opt.ErrUnknown):
+		return goneTask, nil
+	case err != nil, broken, !ended:
+		return out, err
+	}
+	return a.followed(ctx, l)
+}
+
+// A wait waits for the ends of tasks, each for a time at the most.
+type wait struct {
+	tasks TaskReader
+	watch func(objectiveID string) Watch
+	most  time.Duration
+}
+
+// until reports whether a task of an objective has ended, when it has or the time is
+// up. If the task has not ended yet when the wait begins, open is called first: the
+// wait ends if it returns true or an error. open may be nil. When the worker stops,
+// the error has Temporal repeat the activity on another.
+func (w wait) until(ctx context.Context, tenant, taskID, objectiveID string, open func() (bool, error)) (ended bool, err error) {
+	changes := w.watch(objectiveID)
+	defer changes.Close()
+	timer := time.NewTimer(w.most)
 	defer timer.Stop()
-	for first := true; ; first = false {
-		state, _, err := a.cfg.Tasks.Peek(ctx, l.Tenant, l.TaskID)
-		if errors.Is(err, opt.ErrUnknown) {
-			return goneTask, nil
-		}
+	for {
+		state, _, err := w.tasks.Peek(ctx, tenant, taskID)
 		if err != nil || state.Ended() {
-			return a.followed(ctx, l, err)
+			return err == nil, err
 		}
-		if first {
-			if out, found, err := (cycles{a.cfg.Links, a.cfg.Tasks}).breaks(ctx, l); found || err != nil {
-				return out, err
+		if open != nil {
+			if enough, err := open(); enough || err != nil {
+				return false, err
 			}
+			open = nil
 		}
 		select {
-		case <-w.C():
+		case <-changes.C():
 		case <-timer.C:
-			return Followed{}, nil
+			return false, nil
 		case <-stops(ctx):
-			return Followed{}, errStopped()
+			return false, errStopped()
 		case <-ctx.Done():
-			return Followed{}, ctx.Err()
+			return false, ctx.Err()
 		}
 	}
 }
@@ -88,11 +112,8 @@ func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err erro
 var goneTask = Followed{State: opt.TaskFailed, Message: "The task that stands in for this one does not exist any more."}
 
 // followed returns the result of a task that has ended.
-func (a *Activities) followed(ctx context.Context, l Link, err error) (Followed, error) {
-	var v opt.TaskView
-	if err == nil {
-		v, err = a.cfg.Tasks.Task(ctx, l.Tenant, l.TaskID, opt.TaskWant{Artifacts: true})
-	}
+func (a *Activities) followed(ctx context.Context, l Link) (Followed, error) {
+	v, err := a.cfg.Tasks.Task(ctx, l.Tenant, l.TaskID, opt.TaskWant{Artifacts: true})
 	if err != nil {
 		return Followed{}, fmt.Errorf("follow %s: %w", l.TaskID, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
+	"longhaul/a2a"
 	"longhaul/api"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
@@ -29,6 +30,7 @@ type fixture struct {
 	service *service.Service
 	journal *faultyJournal
 	world   *servicetest.World
+	times   *servicetest.Schedules
 	config  config
 }
 
@@ -60,10 +62,10 @@ func newServiceIn(t *testing.T, alter func(*worldConfig), change ...func(*config
 	alter(&in)
 	world := servicetest.New(t, in)
 	journal := &faultyJournal{Journal: world.Journal()}
-	s := &fixture{world: world, journal: journal}
+	s := &fixture{world: world, journal: journal, times: &servicetest.Schedules{Times: []a2a.Time{a2a.At(servicetest.Start)}}}
 	cfg := config{
 		serviceConfig: service.Config{
-			Engine: world, Journal: journal, Watch: journal.watch, Agent: oracle{},
+			Engine: world, Journal: journal, Watch: journal.watch, Agent: oracle{}, Scheduler: s.times,
 			Card: service.CardInfo{
 				Name: "Longhaul", Description: "Work that survives", Version: "1.2.3",
 				Skills: []service.Skill{{ID: "plan", Name: "Plan", Description: "Breaks an objective into plans and tasks"}},

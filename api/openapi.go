@@ -56,6 +56,14 @@ var summaries = map[string]summary{
 	"AnswerInterrupt": {text: "Answer a task that waits for a person", takes: "Answer", gives: "Answered"},
 	"ListDecisions": {text: "List the decisions at the gates of an objective, as hash chains", gives: "DecisionPage",
 		query: []string{"pageSize", "pageToken"}},
+
+	"ListSchedules":    {text: "List schedules, each with its next times and its latest run", gives: "Schedules"},
+	"CreateSchedule":   {text: "Have objectives started at times", takes: "NewSchedule", gives: "Schedule"},
+	"GetSchedule":      {text: "Get a schedule with its next times and its latest runs", gives: "Schedule"},
+	"UpdateSchedule":   {text: "Change, pause or resume a schedule", takes: "ScheduleChange", gives: "Schedule"},
+	"DeleteSchedule":   {text: "Delete a schedule; objectives that it has started continue", gives: "Empty"},
+	"TriggerSchedule":  {text: "Start an objective of a schedule now", takes: "TriggerRequest", gives: "Triggered"},
+	"BackfillSchedule": {text: "Start the objectives of a schedule for times that have passed", takes: "BackfillRequest", gives: "Backfilled"},
 }
 
 // queryTypes are the types of query parameters that are not strings.
@@ -144,7 +152,7 @@ func (d describer) add(paths object, below string, r route, failed string, param
 	if r.method == "SubscribeToTask" && r.verb == http.MethodGet {
 		operation["operationId"] = r.method + "ByGet" // ids are unique
 	}
-	if about.takes != "" && r.verb == http.MethodPost {
+	if about.takes != "" && r.verb != http.MethodGet {
 		operation["requestBody"] = body(about.takes)
 	}
 	item, known := paths[path].(object)
@@ -158,7 +166,7 @@ func (d describer) add(paths object, below string, r route, failed string, param
 // body describes a body of JSON. A body whose schema requires nothing may be missing.
 func body(schema string) object {
 	content := object{"schema": ref(schema)}
-	return object{"required": schema != "TaskRequest", "content": object{mediaJSON: content, mediaA2A: content}}
+	return object{"required": !slices.Contains([]string{"TaskRequest", "TriggerRequest"}, schema), "content": object{mediaJSON: content, mediaA2A: content}}
 }
 
 // answer describes an answer; schema is "" for any content.

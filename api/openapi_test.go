@@ -87,6 +87,11 @@ func TestOpenAPI_answers(t *testing.T) {
 		"POST /a2a":                   `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}`,
 
 		"POST /v1/interrupts/{id}/answer": `{"action":"accept"}`,
+
+		"POST /v1/schedules":               `{"id":"nightly","text":"write","cron":["0 2 * * *"],"timeZone":"Europe/Berlin","jitter":"1m"}`,
+		"PATCH /v1/schedules/{id}":         `{"paused":true,"note":"holidays"}`,
+		"POST /v1/schedules/{id}/trigger":  `{"overlap":"allow-all"}`,
+		"POST /v1/schedules/{id}/backfill": `{"from":"2026-03-01T00:00:00Z","until":"2026-03-01T09:30:00Z"}`,
 	}
 	queries := map[string]string{"/a2a/rest/tasks": "?pageSize=1&includeArtifacts=true&historyLength=2"}
 	for path, item := range doc.Paths.Map() {
@@ -97,6 +102,10 @@ func TestOpenAPI_answers(t *testing.T) {
 			known := "obj-" + u("m")
 			if strings.Contains(path, "/interrupts/") {
 				known = gateOf("m")
+			}
+			if strings.Contains(path, "/schedules/") {
+				known = "nightly"
+				s.page(t, http.MethodPost, "/v1/schedules", bodies["POST /v1/schedules"], "Content-Type", "application/json") // another request may have deleted it
 			}
 			for _, id := range []string{known, "unknown"} {
 				where := variable.ReplaceAllString(path, id) + queries[path]

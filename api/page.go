@@ -21,6 +21,13 @@ var pageRoutes = routeTable{
 	{http.MethodGet, "interrupts", "ListInterrupts"},
 	{http.MethodPost, "interrupts/{id}/answer", "AnswerInterrupt"},
 	{http.MethodGet, "objectives/{id}/decisions", "ListDecisions"},
+	{http.MethodGet, "schedules", "ListSchedules"},
+	{http.MethodPost, "schedules", "CreateSchedule"},
+	{http.MethodGet, "schedules/{id}", "GetSchedule"},
+	{http.MethodPatch, "schedules/{id}", "UpdateSchedule"},
+	{http.MethodDelete, "schedules/{id}", "DeleteSchedule"},
+	{http.MethodPost, "schedules/{id}/trigger", "TriggerSchedule"},
+	{http.MethodPost, "schedules/{id}/backfill", "BackfillSchedule"},
 }
 
 // samplePath is the path of the seams below pagePath.
@@ -46,6 +53,13 @@ func pageTable(s *service.Service) []*operation {
 		page("ListInterrupts", pageReply(wire.ReadInterruptList, s.ListInterrupts, wire.InterruptPage)),
 		page("AnswerInterrupt", pageReply(wire.ReadAnswer, s.AnswerInterrupt, wire.Answered)),
 		page("ListDecisions", pageReply(wire.ReadDecisionList, s.ListDecisions, wire.DecisionPage)),
+		page("ListSchedules", pageReply(wire.Nothing, s.ListSchedules, wire.ScheduleList)),
+		page("CreateSchedule", pageReply(wire.ReadCreateSchedule, s.CreateSchedule, wire.Schedule)),
+		page("GetSchedule", pageReply(wire.ReadID, s.GetSchedule, wire.Schedule)),
+		page("UpdateSchedule", pageReply(wire.ReadUpdateSchedule, s.UpdateSchedule, wire.Schedule)),
+		page("DeleteSchedule", pageReply(wire.ReadID, s.DeleteSchedule, wire.WriteNothing)),
+		page("TriggerSchedule", pageReply(wire.ReadTrigger, s.TriggerSchedule, wire.Triggered)),
+		page("BackfillSchedule", pageReply(wire.ReadBackfill, s.BackfillSchedule, wire.Backfilled)),
 	}
 }
 

@@ -41,7 +41,7 @@ func (b rest) read(w http.ResponseWriter, r *http.Request) (q request, err error
 // paramsOf returns a reader of the params of a request: those in its path, and in its
 // body or its query. status is for a failure with a special status.
 func paramsOf(w http.ResponseWriter, r *http.Request, path map[string]string, maxBody int64) (reader *wire.Reader, status int, err error) {
-	if r.Method != http.MethodPost { // HEAD is GET: net/http leaves the content out
+	if r.Method != http.MethodPost && r.Method != http.MethodPatch { // HEAD is GET: net/http leaves the content out
 		return wire.ReadQuery(r.URL.RawQuery, path), 0, nil
 	}
 	if r.ContentLength != 0 && !isJSON(r.Header.Get("Content-Type")) {

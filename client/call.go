@@ -147,11 +147,19 @@ func (c *caller) page(ctx context.Context, path string, query url.Values, result
 
 // get reads a document by plain HTTP, once.
 func (c *caller) get(ctx context.Context, path string) (*http.Response, []byte, error) {
+	return c.exchange(ctx, http.MethodGet, path, nil)
+}
+
+// exchange sends a request with JSON, nil for none, by plain HTTP, once.
+func (c *caller) exchange(ctx context.Context, method, path string, content []byte) (*http.Response, []byte, error) {
 	attempt, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	req, err := c.request(attempt, http.MethodGet, path, nil)
+	req, err := c.request(attempt, method, path, bytes.NewReader(content))
 	if err != nil {
 		return nil, nil, err
+	}
+	if content != nil {
+		req.Header.Set("Content-Type", typeJSON)
 	}
 	res, err := c.do(req)
 	switch {

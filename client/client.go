@@ -32,6 +32,7 @@ type Client struct {
 	*caller
 	objectives
 	interrupts
+	schedules
 }
 
 // New returns a client. It connects when it is used.
@@ -50,7 +51,7 @@ func New(cfg Config) *Client {
 	orMinute(&cfg.Timeout)
 	orMinute(&cfg.Silence)
 	c := &caller{cfg: cfg}
-	return &Client{c, objectives{c}, interrupts{c}}
+	return &Client{c, objectives{c}, interrupts{c}, schedules{c}}
 }
 
 func orMinute(d *time.Duration) {

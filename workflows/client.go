@@ -22,6 +22,7 @@ import (
 // ClientConfig says which Temporal a Client talks to.
 type ClientConfig struct {
 	Temporal  client.Client
+	Namespace string        // of Temporal; only Schedules needs it
 	MaxEvents int           // events of history after which a workflow continues as new; 0: the server decides
 	Plain     func() bool   // whether the namespace has no search attributes of ours; nil: it has them
 	Timeout   time.Duration // of one call; 0 means 10 s

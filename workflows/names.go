@@ -11,6 +11,7 @@ const (
 	ContextWorkflow   = "Context"
 	PurgeWorkflow     = "Purge"
 	PushWorkflow      = "Push"
+	ScheduledWorkflow = "Scheduled"
 
 	LetterSignal    = "letter"    // opt.Letter, from the API to an objective or a plan
 	CommandSignal   = "command"   // opt.Command, from the API to an objective
@@ -36,6 +37,10 @@ const RecordQueue = "longhaul-record"
 // PushQueue is the queue of deliveries, so that slow receivers take no slots from
 // tasks.
 const PushQueue = "longhaul-push"
+
+// ScheduleQueue is the queue of the activities of schedules. The processes that serve
+// the API run them: they start objectives by its settings.
+const ScheduleQueue = "longhaul-schedule"
 
 // Search attributes, all of type keyword. The prefix keeps them apart from those of
 // others in a shared namespace.

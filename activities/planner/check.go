@@ -22,8 +22,8 @@ func (s checks) check(b *playbook) {
 	switch {
 	case b.name == "":
 		at(b.line, "a playbook needs a name")
-	case b.rules.empty():
-		at(b.line, "no request can match this playbook: give it match, skills or default: true")
+	case b.rules.empty() && len(b.schedules) == 0:
+		at(b.line, "no request can match this playbook: give it match, skills, schedules or default: true")
 	case len(b.plans) == 0:
 		at(b.line, "a playbook needs plans")
 	}
@@ -33,6 +33,7 @@ func (s checks) check(b *playbook) {
 		s.checkPlan(p)
 	}
 	s.resolve("plan", b.line, plans)
+	s.schedules(b)
 }
 
 func (s checks) checkPlan(p *plan) {

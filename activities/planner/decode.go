@@ -47,6 +47,9 @@ func (s *source) playbook(n *yaml.Node) *playbook {
 		"match":       func(n *yaml.Node) { s.match(n, &b.rules) },
 		"skills":      func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.skills = append(b.skills, s.skill(n)) }) },
 		"plans":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { b.plans = append(b.plans, s.plan(n)) }) },
+		"schedules": func(n *yaml.Node) {
+			s.list(n, func(n *yaml.Node) { b.schedules = append(b.schedules, scheduleReader{s}.schedule(n)) })
+		},
 	})
 	for _, skill := range b.skills {
 		if !slices.Contains(b.rules.skills, skill.ID) {

@@ -82,6 +82,6 @@ func skillOf(m *a2a.Message) (skill string, ok bool) {
 	if m == nil {
 		return "", false
 	}
-	skill, _ = m.Metadata.String(KeySkill)
+	skill, _ = m.Metadata.String(opt.KeySkill)
 	return skill, skill != ""
 }

@@ -39,7 +39,7 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 	for _, tt := range tests {
 		m := message(tt.text)
 		if tt.skill != "" {
-			m.Metadata = a2a.Metadata{}.With(planner.KeySkill, tt.skill)
+			m.Metadata = a2a.Metadata{}.With(opt.KeySkill, tt.skill)
 		}
 		planned, err := strict.Plan(t.Context(), activities.Request{Message: &m})
 		if err != nil || len(planned.Plans) != 1 || len(planned.Plans[0].Tasks) != 1 {
@@ -92,7 +92,7 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 	} {
 		m := message(tt.text)
 		if tt.skill != "" {
-			m.Metadata = a2a.Metadata{}.With(planner.KeySkill, tt.skill)
+			m.Metadata = a2a.Metadata{}.With(opt.KeySkill, tt.skill)
 		}
 		got, err := books.Plan(t.Context(), activities.Request{Message: &m, Keep: tt.keep})
 		plan := ""

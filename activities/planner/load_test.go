@@ -33,7 +33,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"no name", "default: true\nplans:\n- name: P\n  tasks: [{name: T}]", "x.yaml:1: a playbook needs a name"},
 		{"name is empty", "name: ''\ndefault: true", "x.yaml:1: must not be empty"},
 		{"name is a number", "name: 7", "x.yaml:1: must be a text; quotes make one of a number"},
-		{"nothing leads here", "name: a\nplans:\n- name: P\n  tasks: [{name: T}]", "x.yaml:1: no request can match this playbook: give it match, skills or default: true"},
+		{"nothing leads here", "name: a\nplans:\n- name: P\n  tasks: [{name: T}]", "x.yaml:1: no request can match this playbook: give it match, skills, schedules or default: true"},
 		{"no plans", "name: a\ndefault: true", "x.yaml:1: a playbook needs plans"},
 		{"default", "name: a\ndefault: maybe", "x.yaml:2: must be true or false"},
 

@@ -19,11 +19,6 @@ import (
 	"longhaul/opt"
 )
 
-// KeySkill is the metadata key by which a message asks for a skill of the agent
-// card, or for a playbook by its name. With a [Fallback], a message that asks for
-// what does not exist is rejected; without one, the key is then ignored.
-const KeySkill = "longhaul/v1/skill"
-
 // Playbooks are the playbooks of an agent, in the order in which they are tried.
 // They do not change, and many goroutines may use them at once. The zero value
 // has none.
@@ -163,4 +158,16 @@ func (p *Playbooks) CheckExecutors(known ...string) error {
 		}
 	}
 	return wrong.err()
+}
+
+// Schedules returns the schedules that the playbooks declare. Their messages ask for
+// their playbook.
+func (p *Playbooks) Schedules() []opt.Schedule {
+	var out []opt.Schedule
+	for _, b := range p.list {
+		for _, s := range b.schedules {
+			out = append(out, s.Schedule)
+		}
+	}
+	return out
 }

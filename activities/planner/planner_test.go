@@ -119,7 +119,7 @@ plans: [{name: P, tasks: [{name: T}]}]
 	} {
 		m := message(tt.text)
 		if tt.skill != "" {
-			m.Metadata = a2a.Metadata{}.With(planner.KeySkill, tt.skill)
+			m.Metadata = a2a.Metadata{}.With(opt.KeySkill, tt.skill)
 		}
 		name, specs, reason, err := books.Match(m)
 		if name != tt.name || reason != tt.reason || len(specs) != 1 || err != nil {
@@ -173,7 +173,7 @@ func TestPlaybooks_Plan_saysWhy(t *testing.T) {
 	} {
 		m := message(tt.text)
 		if tt.skill != "" {
-			m.Metadata = a2a.Metadata{}.With(planner.KeySkill, tt.skill)
+			m.Metadata = a2a.Metadata{}.With(opt.KeySkill, tt.skill)
 		}
 		got, err := books.Plan(t.Context(), activities.Request{Message: &m})
 		if got.Planner != tt.planner || got.Reason != tt.reason || err != nil || len(got.Plans) != 1 || len(got.Plans[0].Tasks) != tt.tasks {

@@ -17,6 +17,8 @@ type playbook struct {
 	rules  rules
 	skills []Skill
 	plans  []*plan
+
+	schedules []schedule
 }
 
 // A step is what plans and tasks have in common.

@@ -43,13 +43,13 @@ func (i ids) replacedBy(c *Call) string {
 }
 
 // objective returns the id of the objective that a message starts. A repeat gets
-// the same id.
-func (i ids) objective(c *Call, m a2a.Message) (string, error) {
+// the same id; once says that a message with the same id always is a repeat.
+func (i ids) objective(c *Call, m a2a.Message, once bool) (string, error) {
 	key := i.replacedBy(c)
 	switch {
 	case key != "":
 		return opt.DerivedObjectiveID(c.Tenant, c.Principal, key), nil
-	case i.idempotency == ByMessageID:
+	case i.idempotency == ByMessageID, once:
 		return opt.DerivedObjectiveID(c.Tenant, c.Principal, m.MessageID), nil
 	}
 	return i.random()

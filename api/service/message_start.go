@@ -35,7 +35,7 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 			return d, err
 		}
 	}
-	id, err := s.ids.objective(c, m)
+	id, err := s.ids.objective(c, m, p.Once)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +53,9 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 	o := opt.Opening{Objective: s.newObjective(c, p, id), Message: &p.light, Plans: plans}
 	if contextID != "" {
 		o.Objective.ContextID = contextID
+	}
+	for key, value := range p.Metadata {
+		o.Objective.Metadata = o.Objective.Metadata.With(key, value)
 	}
 	for key, value := range map[string]string{opt.KeyPlanner: decision.Planner, opt.KeyReason: decision.Reason} {
 		if value != "" {

@@ -18,11 +18,12 @@ const (
 	CancelRuns       Scope = "runs:cancel"       // stop work, and leave out or replace parts of it
 	RespondApprovals Scope = "approvals:respond" // answer at gates, and declare work completed by hand
 	ManageWebhooks   Scope = "webhooks:manage"   // push configs
+	ManageSchedules  Scope = "schedules:manage"  // make, change, trigger and delete schedules; also needs runs:create where work begins
 )
 
 // Scopes lists all scopes.
 func Scopes() []Scope {
-	return []Scope{CreateRuns, ReadRuns, CancelRuns, RespondApprovals, ManageWebhooks}
+	return []Scope{CreateRuns, ReadRuns, CancelRuns, RespondApprovals, ManageWebhooks, ManageSchedules}
 }
 
 // ParseScopes returns the scopes with the given names; "all" means every
@@ -82,6 +83,14 @@ var needs = map[string]need{
 	"ShowInterrupt":   {RespondApprovals}, // on the page of an answer link
 	"ListDecisions":   {ReadRuns},
 	"ReportWork":      {CreateRuns}, // to a callback URL
+
+	"ListSchedules":    {ReadRuns},
+	"GetSchedule":      {ReadRuns},
+	"CreateSchedule":   {ManageSchedules},
+	"UpdateSchedule":   {ManageSchedules},
+	"DeleteSchedule":   {ManageSchedules},
+	"TriggerSchedule":  {ManageSchedules},
+	"BackfillSchedule": {ManageSchedules},
 
 	"StartSample":      {CreateRuns},
 	"CreateSamplePush": {ManageWebhooks},

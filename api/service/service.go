@@ -33,6 +33,8 @@ type Config struct {
 	Agent   Agent
 	Card    CardInfo
 
+	Scheduler Scheduler // nil: no schedules
+
 	// Extended replaces Card for callers that are not anonymous; nil for none. Its
 	// capabilities are those of Card.
 	Extended *CardInfo
@@ -101,6 +103,8 @@ type Service struct {
 	interrupts        // open gates, and answers to them
 	decisions         // at gates
 	reports           // of others on work
+	schedules         // that start objectives at times
+	scheduledRuns     // what schedules start
 
 	engine  Engine
 	journal Journal
@@ -132,6 +136,8 @@ func New(cfg Config) *Service {
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
 	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
 	s.objectiveCommands, s.taskCommands = objectiveCommands{commands}, taskCommands{commands}
+	s.schedules = schedules{cfg, ids}
+	s.scheduledRuns = scheduledRuns{&s.calls, &s.messages, s.taskCommands, s.schedules}
 	return s
 }
 

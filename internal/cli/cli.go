@@ -10,6 +10,7 @@ import (
 	"io"
 	"reflect"
 	"time"
+	_ "time/tzdata" // of schedules, for machines without time zones
 
 	"github.com/alecthomas/kong"
 
@@ -70,6 +71,7 @@ type commands struct {
 	Get     getCommand       `cmd:"" help:"Show a task, and how to answer it if it waits."`
 	Goal    objectiveCommand `cmd:"" name:"objective" help:"Show an objective with its plans and tasks."`
 	Cancel  cancelCommand    `cmd:"" help:"Cancel a task."`
+	Times   scheduleCommand  `cmd:"" name:"schedule" help:"Make, list, pause, trigger and delete schedules, which start objectives at times."`
 	Card    cardCommand      `cmd:"" help:"Show the card of an agent: its skills and where it is served."`
 	Keys    keysCommand      `cmd:"" help:"Create, list and revoke API keys."`
 	New     newCommand       `cmd:"" help:"Write the source of a program with work of its own."`

@@ -28,7 +28,7 @@ type keysCommand struct {
 type keysCreateCommand struct {
 	storeSettings
 	Principal string        `arg:"" help:"Who calls with the key: a person or a program."`
-	Scopes    []string      `required:"" help:"What the key may do: runs:create, runs:read, runs:cancel, approvals:respond, webhooks:manage, or all." placeholder:"SCOPE"`
+	Scopes    []string      `required:"" help:"What the key may do: runs:create, runs:read, runs:cancel, approvals:respond, webhooks:manage, schedules:manage, or all." placeholder:"SCOPE"`
 	Tenant    string        `help:"Tenant of the principal." default:"default"`
 	Groups    []string      `help:"Groups of the principal." placeholder:"GROUP"`
 	Name      string        `help:"What the key is for." placeholder:"TEXT"`

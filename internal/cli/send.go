@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/activities/planner"
 	"longhaul/client"
+	"longhaul/opt"
 )
 
 // sendCommand is "longhaul send".
@@ -93,7 +93,7 @@ func (c *sendCommand) stream(ctx context.Context, agent *client.Client, m a2a.Me
 func (c *sendCommand) message() (a2a.Message, error) {
 	m := a2a.Message{MessageID: cmp.Or(c.ID, client.NewMessageID()), ContextID: c.Context, TaskID: c.Task, Role: a2a.RoleUser}
 	if c.Playbook != "" {
-		m.Metadata = m.Metadata.With(planner.KeySkill, c.Playbook)
+		m.Metadata = m.Metadata.With(opt.KeySkill, c.Playbook)
 	}
 	if text := strings.Join(c.Text, " "); text != "" {
 		m.Parts = append(m.Parts, a2a.TextPart(text))

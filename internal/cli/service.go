@@ -315,21 +315,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	who := cfg.authority(s.journal)
 	info := s.build.card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
 	who.Describe(&info)
-	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Plain: s.plain.Load, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL})
-	operations := apiservice.New(apiservice.Config{
-		Engine:    wrapped[apiservice.Engine](engine, s.build.Engine),
-		Journal:   wrapped[apiservice.Journal](s.journal, s.build.Journal),
-		Watch:     func(id string) apiservice.Watch { return s.journal.Watch(id) },
-		Agent:     agent,
-		Card:      info,
-		Extended:  cfg.extended(info),
-		Quota:     cfg.quota(),
-		CheckPush: checkPush(cfg.pushSettings, s.egress, s.log), CheckSample: checkPush(cfg.pushSettings, s.strict, s.log), PushStates: cfg.states(),
-		Idempotency:  repeats[cfg.Idempotency],
-		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
-		Limits: cfg.limits(), SignHead: signHead(s.signing),
-		Log: s.log,
-	})
+	operations := s.operations(cfg, temporal, agent, info)
 	server := api.New(api.Config{
 		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: publicKeys(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
@@ -339,8 +325,31 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	s.serveHTTP(server, listener, files)
 	over := grpc.Config{Service: operations, Authenticate: who.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody)}
 	s.serveGRPC(over, grpcListener, files)
+	keepSchedules(s, operations, cfg.Agent == "playbooks")
 	cfg.warn(s.log, s.journal)
 	return url, nil
+}
+
+// operations returns the operations of the API.
+func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent Agent, info apiservice.CardInfo) *apiservice.Service {
+	at := workflows.ClientConfig{
+		Temporal: s.temporal, Namespace: s.target.namespace.value, MaxEvents: temporal.MaxEvents, Plain: s.plain.Load, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL,
+	}
+	return apiservice.New(apiservice.Config{
+		Engine:    wrapped[apiservice.Engine](workflows.NewClient(at), s.build.Engine),
+		Journal:   wrapped[apiservice.Journal](s.journal, s.build.Journal),
+		Watch:     func(id string) apiservice.Watch { return s.journal.Watch(id) },
+		Agent:     agent,
+		Card:      info,
+		Extended:  cfg.extended(info),
+		Quota:     cfg.quota(),
+		Scheduler: workflows.NewSchedules(at),
+		CheckPush: checkPush(cfg.pushSettings, s.egress, s.log), CheckSample: checkPush(cfg.pushSettings, s.strict, s.log), PushStates: cfg.states(),
+		Idempotency:  repeats[cfg.Idempotency],
+		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
+		Limits: cfg.limits(), SignHead: signHead(s.signing),
+		Log: s.log,
+	})
 }
 
 // serveHTTP serves over HTTP, with TLS unless files is nil.

@@ -75,7 +75,7 @@ func (r remote) explain(err error) error {
 		return fmt.Errorf("nothing serves at %s: %w\n%s", r.trouble.url, err, r.trouble.start)
 	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
 		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one.", err)
-	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && strings.HasPrefix(r.trouble.url, "http:"):
+	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.trouble.url, "http:"):
 		return fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL.", err)
 	case errors.As(err, &untrusted):
 		return fmt.Errorf("%w\nTo trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA.", err)

@@ -1,0 +1,85 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"longhaul/opt"
+)
+
+// A Starter starts the objectives of schedules, as a message of their principal does,
+// and cancels them. A repeat of either is harmless. An error that wraps [ErrRefused]
+// is final.
+type Starter interface {
+	// BeginScheduled returns the id of the objective.
+	BeginScheduled(ctx context.Context, run opt.ScheduledRun) (string, error)
+	// CancelScheduled cancels the objective of a run, if it is open.
+	CancelScheduled(ctx context.Context, run opt.ScheduledRun) error
+}
+
+// ErrRefused is wrapped by the error of a request that would be refused again.
+var ErrRefused = errors.New("refused")
+
+// AwaitFor is how long one run of AwaitObjective waits for the end of an objective.
+const AwaitFor = time.Hour
+
+// ScheduleConfig says what the activities of schedules work with.
+type ScheduleConfig struct {
+	Starter Starter
+	Tasks   TaskReader
+	Watch   func(objectiveID string) Watch // of what Tasks reads
+}
+
+// Schedules are the activities of schedules. They run beside the API, which starts
+// objectives by its settings. Workflows name them by method.
+type Schedules struct{ cfg ScheduleConfig }
+
+// NewSchedules returns activities that work with cfg.
+func NewSchedules(cfg ScheduleConfig) *Schedules { return &Schedules{cfg} }
+
+// BeginObjective starts the objective of a run and returns its id. A second run
+// returns the same one.
+func (s *Schedules) BeginObjective(ctx context.Context, run opt.ScheduledRun) (string, error) {
+	stop := beat(ctx, nil)
+	defer stop()
+	id, err := s.cfg.Starter.BeginScheduled(ctx, run)
+	return id, refused(err)
+}
+
+// CancelObjective cancels the objective of a run. It does not wait for its end. A
+// second run changes nothing.
+func (s *Schedules) CancelObjective(ctx context.Context, run opt.ScheduledRun) error {
+	stop := beat(ctx, nil)
+	defer stop()
+	return refused(s.cfg.Starter.CancelScheduled(ctx, run))
+}
+
+// refused returns err, as a final error if a repeat would be refused.
+func refused(err error) error {
+	if errors.Is(err, ErrRefused) {
+		return temporal.NewNonRetryableApplicationError(err.Error(), RefusedError, nil)
+	}
+	return err
+}
+
+// An OpenObjective is an objective whose end is awaited.
+type OpenObjective struct {
+	Tenant      string `json:"tenant"`
+	ObjectiveID string `json:"objectiveId"`
+}
+
+// AwaitObjective waits up to [AwaitFor] for the end of an objective, and reports
+// whether it has ended or is gone. When the worker stops, Temporal repeats it on
+// another. It changes nothing, so a second run is harmless.
+func (s *Schedules) AwaitObjective(ctx context.Context, o OpenObjective) (bool, error) {
+	stop := beat(ctx, nil)
+	defer stop()
+	ended, err := wait{s.cfg.Tasks, s.cfg.Watch, AwaitFor}.until(ctx, o.Tenant, o.ObjectiveID, o.ObjectiveID, nil)
+	if errors.Is(err, opt.ErrUnknown) {
+		return true, nil
+	}
+	return ended, err
+}

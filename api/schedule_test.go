@@ -1,0 +1,362 @@
+package api_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+const nightlyJSON = `{"id":"nightly","text":"write","cron":["0 2 * * *"],"timeZone":"Europe/Berlin","jitter":"90s"}`
+
+// schedule calls a page of schedules, and checks the status of the answer.
+func (s *fixture) schedule(t *testing.T, status int, verb, path, body string, headers ...string) node {
+	t.Helper()
+	got, n := s.page(t, verb, "/v1/schedules"+path, body, append(headers, "Content-Type", "application/json")...)
+	if got != status {
+		t.Errorf("%s %s %s: status %d, want %d: %v", verb, path, body, got, status, n)
+	}
+	return n
+}
+
+// nightly returns the only schedule of a fixture.
+func (s *fixture) nightly(t *testing.T) opt.ScheduleState {
+	t.Helper()
+	state, err := s.times.Schedule(t.Context(), "acme", "nightly")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+func TestSchedules(t *testing.T) {
+	s := newService(t)
+	created := s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
+	want := `{"catchUp":"1h0m0s","createdAt":"2026-03-01T09:30:00.000Z","cron":["0 2 * * *"],"id":"nightly","jitter":"1m30s","missed":0,"next":[],` +
+		`"overlap":"skip","paused":false,"principal":"ann","runs":[],"skipped":0,"text":"write","timeZone":"Europe/Berlin"}`
+	if got := created.String(); got != want {
+		t.Errorf("created %s\nwant %s", got, want)
+	}
+	if again := s.schedule(t, 200, http.MethodPost, "", nightlyJSON); again.String() != want {
+		t.Errorf("a repeat: %v", again)
+	}
+	if n := s.schedule(t, 400, http.MethodPost, "", strings.Replace(nightlyJSON, "write", "read", 1)); n.at("error").String() != "schedule_exists" {
+		t.Errorf("another schedule with the id: %v", n)
+	}
+	if got := s.schedule(t, 200, http.MethodGet, "/nightly", "").String(); got != want {
+		t.Errorf("read %s", got)
+	}
+	if got := s.schedule(t, 200, http.MethodGet, "", "").String(); got != `{"schedules":[`+want+`]}` {
+		t.Errorf("listed %s", got)
+	}
+	changed := s.schedule(t, 200, http.MethodPatch, "/nightly", `{"every":"2h","cron":[],"timeZone":"","overlap":"allow-all","paused":true,"note":"holidays"}`)
+	for member, want := range map[string]string{"every": "2h0m0s", "cron": "", "timeZone": "", "overlap": "allow-all", "paused": "true", "note": "holidays", "text": "write"} {
+		if got := changed.at(member).String(); got != want {
+			t.Errorf("after the change %s is %q, want %q", member, got, want)
+		}
+	}
+	if n := s.schedule(t, 200, http.MethodPatch, "/nightly", `{"paused":false}`); n.at("paused").String() != "false" || n.has("note") {
+		t.Errorf("resumed: %v", n)
+	}
+	s.schedule(t, 200, http.MethodDelete, "/nightly", "")
+	s.schedule(t, 404, http.MethodGet, "/nightly", "")
+	made := s.schedule(t, 200, http.MethodPost, "", `{"text":"write","every":"60s"}`, "Idempotency-Key", "k")
+	again := s.schedule(t, 200, http.MethodPost, "", `{"text":"write","every":"60s"}`, "Idempotency-Key", "k")
+	if id := made.at("id").String(); !strings.HasPrefix(id, "sch-") || again.at("id").String() != id {
+		t.Errorf("without an id: %v, again %v", made, again)
+	}
+}
+
+func TestSchedules_refused(t *testing.T) {
+	for body, field := range map[string]string{
+		`{"every":"1h"}`:                                               "text",
+		`{"text":"write"}`:                                             "cron",
+		`{"text":"write","cron":["0 2 * *"]}`:                          "cron[0]",
+		`{"text":"write","cron":"@daily"}`:                             "cron",
+		`{"text":"write","every":"1.5s"}`:                              "every",
+		`{"text":"write","every":"soon"}`:                              "every",
+		`{"text":"write","every":"1h","catchUp":"1s"}`:                 "catchUp",
+		`{"text":"write","every":"1h","overlap":"kill"}`:               "overlap",
+		`{"text":"write","cron":["@daily"],"timeZone":"Mars/Olympus"}`: "timeZone",
+		`{"text":"write","cron":["@daily"],"timeZone":"Local"}`:        "timeZone",
+		`{"text":"write","every":"1h","from":"soon"}`:                  "from",
+		`{"text":"write","every":"1h","from":"2026-03-02T00:00:00Z","until":"2026-03-01T00:00:00Z"}`: "until",
+		`{"text":"write","every":"1h","id":"playbook:tea:daily"}`:                                    "id",
+		`{"text":"hello","every":"1h"}`:                                                              "text", // the agent answers it
+	} {
+		s := newService(t)
+		n := s.schedule(t, 400, http.MethodPost, "", body)
+		if got := n.at("details", "fieldViolations", "0", "field").String(); got != field {
+			t.Errorf("%s: a mistake in %q, want %q: %v", body, got, field, n)
+		}
+		if len(s.times.Log()) > 0 {
+			t.Errorf("%s: %q", body, s.times.Log())
+		}
+	}
+}
+
+// Schedules belong to a tenant. Only their principal changes what they start, and a
+// caller may make only a schedule whose objectives it may start.
+func TestSchedules_callers(t *testing.T) {
+	const rival, bob = "Bearer rival/ann", "Bearer acme/bob"
+	s := newService(t)
+	s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
+	s.schedule(t, 200, http.MethodPost, "", strings.Replace(nightlyJSON, "nightly", "daily", 1), "Authorization", rival)
+	for _, call := range []struct{ verb, path, body string }{
+		{http.MethodGet, "/nightly", ""}, {http.MethodPatch, "/nightly", `{"paused":true}`}, {http.MethodDelete, "/nightly", ""},
+		{http.MethodPost, "/nightly/trigger", `{}`}, {http.MethodPost, "/nightly/backfill", `{"from":"2026-03-01T00:00:00Z","until":"2026-03-01T01:00:00Z"}`},
+	} {
+		s.schedule(t, 404, call.verb, call.path, call.body, "Authorization", rival)
+	}
+	if n := s.schedule(t, 200, http.MethodGet, "", "", "Authorization", rival); n.at("schedules", "0", "id").String() != "daily" || n.at("schedules", "1").v != nil {
+		t.Errorf("the rival sees %v", n)
+	}
+	for body, status := range map[string]int{`{"paused":true}`: 200, `{"text":"read"}`: 403, `{"every":"5s"}`: 403, `{"overlap":"allow-all"}`: 403} {
+		s.schedule(t, status, http.MethodPatch, "/nightly", body, "Authorization", bob)
+	}
+
+	const create, cancel, manage = service.CreateRuns, service.CancelRuns, service.ManageSchedules
+	for _, tc := range []struct {
+		status           int
+		verb, path, body string
+		has              []service.Scope
+	}{
+		{403, http.MethodPost, "", `{"text":"write","every":"1h"}`, []service.Scope{manage}},
+		{200, http.MethodPost, "", `{"text":"write","every":"1h"}`, []service.Scope{manage, create}},
+		{403, http.MethodPost, "", `{"text":"write","every":"1h","overlap":"cancel-other"}`, []service.Scope{manage, create}},
+		{200, http.MethodPost, "", `{"text":"write","every":"1h","overlap":"cancel-other"}`, []service.Scope{manage, create, cancel}},
+		{403, http.MethodPatch, "/nightly", `{"text":"read"}`, []service.Scope{manage}},
+		{200, http.MethodPatch, "/nightly", `{"paused":true}`, []service.Scope{manage}},
+		{403, http.MethodPatch, "/nightly", `{"paused":false}`, []service.Scope{manage}},
+		{403, http.MethodPost, "/nightly/trigger", `{}`, []service.Scope{manage}},
+		{403, http.MethodPost, "/nightly/trigger", `{"overlap":"cancel-other"}`, []service.Scope{manage, create}},
+		{200, http.MethodPost, "/nightly/trigger", `{}`, []service.Scope{manage, create}},
+		{403, http.MethodPost, "/nightly/backfill", `{"from":"2026-03-01T00:00:00Z","until":"2026-03-01T09:30:00Z"}`, []service.Scope{manage}},
+	} {
+		s.schedule(t, tc.status, tc.verb, tc.path, tc.body, "Authorization", limitedTo(tc.has...))
+	}
+}
+
+// started returns a state with a run whose objective is at a time.
+func started(state opt.ScheduleState, at string) opt.ScheduleState {
+	run := opt.ScheduleRun{ObjectiveID: state.ObjectiveID(at)}
+	if run.At.UnmarshalText([]byte(at)) != nil {
+		panic(at)
+	}
+	state.Runs = append([]opt.ScheduleRun{run}, state.Runs...)
+	return state
+}
+
+// A trigger says what it has started, that nothing was, or that it does not know yet.
+func TestTriggerSchedule(t *testing.T) {
+	s := newService(t)
+	s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
+	const at = "2026-03-01T09:30:00Z"
+	if n := s.schedule(t, 200, http.MethodPost, "/nightly/trigger", ""); n.String() != `{"pending":true,"skipped":false}` {
+		t.Errorf("nothing has happened: %v", n)
+	}
+	s.times.Run = func(state opt.ScheduleState, _ opt.Backfill) opt.ScheduleState {
+		state.Skipped++
+		return state
+	}
+	if n := s.schedule(t, 200, http.MethodPost, "/nightly/trigger", ""); n.String() != `{"pending":false,"skipped":true}` {
+		t.Errorf("skipped: %v", n)
+	}
+	var asked opt.Overlap
+	s.times.Run = func(state opt.ScheduleState, b opt.Backfill) opt.ScheduleState {
+		asked = b.Overlap
+		return started(state, at)
+	}
+	id, err := s.service.BeginScheduled(t.Context(), opt.ScheduledRun{Schedule: s.nightly(t).Schedule, At: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := s.schedule(t, 200, http.MethodPost, "/nightly/trigger", `{"overlap":"allow-all"}`)
+	if n.String() != fmt.Sprintf(`{"pending":false,"run":{"at":"2026-03-01T09:30:00.000Z","objectiveId":%q,"status":"completed"},"skipped":false}`, id) || asked != opt.OverlapAllow {
+		t.Errorf("started with %q: %v", asked, n)
+	}
+	s.times.Run = func(state opt.ScheduleState, _ opt.Backfill) opt.ScheduleState {
+		return started(state, "2026-03-01T09:31:00Z")
+	}
+	if n := s.schedule(t, 200, http.MethodPost, "/nightly/trigger", ""); n.at("run", "failure").String() != "The journal does not know it." {
+		t.Errorf("failed: %v", n)
+	}
+	runs := s.schedule(t, 200, http.MethodGet, "/nightly", "").at("runs")
+	if runs.at("0", "failure").String() == "" || runs.at("1", "status").String() != "completed" {
+		t.Errorf("runs: %v", runs)
+	}
+}
+
+// A backfill lists the objectives that it starts, and those that were started before.
+func TestBackfillSchedule(t *testing.T) {
+	s := newService(t)
+	s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
+	s.times.Times = nil
+	for n := range 600 {
+		s.times.Times = append(s.times.Times, a2a.At(start.Add(time.Duration(n-600)*time.Minute)))
+	}
+	var asked []opt.Backfill
+	s.times.Run = func(state opt.ScheduleState, b opt.Backfill) opt.ScheduleState {
+		asked = append(asked, b)
+		return state
+	}
+	x := s.nightly(t).Schedule
+	done, err := s.service.BeginScheduled(t.Context(), opt.ScheduledRun{Schedule: x, At: "2026-03-01T09:28:00Z"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := s.schedule(t, 200, http.MethodPost, "/nightly/backfill", `{"from":"2026-03-01T09:28:00Z","until":"2026-03-01T09:29:00Z"}`)
+	want := fmt.Sprintf(`{"runs":[{"at":"2026-03-01T09:28:00.000Z","objectiveId":%q,"status":"completed"},{"at":"2026-03-01T09:29:00.000Z","objectiveId":%q}]}`, done, x.ObjectiveID("2026-03-01T09:29:00Z"))
+	if n.String() != want || len(asked) != 1 || asked[0].Overlap != opt.OverlapQueue {
+		t.Errorf("asked for %+v: %v\nwant %s", asked, n, want)
+	}
+	for body, field := range map[string]string{
+		`{"from":"2026-03-01T09:28:00Z"}`:                                 "until",
+		`{"from":"2026-03-01T09:28:00Z","until":"2026-03-01T09:40:00Z"}`:  "until", // in the future
+		`{"from":"2026-03-01T09:28:00Z","until":"2026-03-01T09:27:00Z"}`:  "until",
+		`{"from":"2026-02-01T00:00:00Z","until":"2026-02-02T00:00:00Z"}`:  "from", // nothing there
+		`{"from":"2026-02-01T00:00:00Z","until":"2026-03-01T09:29:00Z"}`:  "from", // too much
+		`{"from":"2026-03-01T09:28:00Z","until":"2026-03-01T09:29:00Zx"}`: "until",
+	} {
+		n := s.schedule(t, 400, http.MethodPost, "/nightly/backfill", body)
+		if got := n.at("details", "fieldViolations", "0", "field").String(); got != field {
+			t.Errorf("%s: a mistake in %q, want %q: %v", body, got, field, n)
+		}
+	}
+	if len(asked) != 1 {
+		t.Errorf("asked for %+v", asked)
+	}
+}
+
+// A schedule starts an objective as a message of its principal does: once for a time,
+// whatever the rules for repeats are.
+func TestBeginScheduled(t *testing.T) {
+	for _, mode := range []service.Idempotency{service.ByMessageID, service.ByHeader, service.NoRepeats} {
+		s := newService(t, func(c *config) { c.Idempotency = mode })
+		x := opt.Schedule{ID: "nightly", Tenant: "acme", Principal: "bob", Name: "The report", Text: "write", Skill: "reports", ContextID: "ctx", CreatedAt: a2a.At(start)}
+		run := opt.ScheduledRun{Schedule: x, At: "2026-03-01T02:00:00Z"}
+		for range 3 {
+			id, err := s.service.BeginScheduled(t.Context(), run)
+			if err != nil || id != x.ObjectiveID(run.At) {
+				t.Fatalf("%q: %s, %v", mode, id, err)
+			}
+		}
+		opened := 0
+		for _, c := range s.world.Calls() {
+			if c.Opening == nil {
+				continue
+			}
+			opened++
+			o, m := c.Opening.Objective, c.Opening.Message
+			schedule, _ := o.Metadata.String(opt.KeySchedule)
+			at, _ := o.Metadata.String(opt.KeyScheduledFor)
+			skill, _ := m.Metadata.String(opt.KeySkill)
+			got := []string{o.Tenant, o.Principal, o.Name, o.ContextID, m.Text(), skill, schedule, at}
+			if diff := cmp.Diff([]string{"acme", "bob", "The report", "ctx", "write", "reports", "nightly", run.At}, got); diff != "" {
+				t.Errorf("%q: opening (-want +got):\n%s", mode, diff)
+			}
+		}
+		if opened != 1 {
+			t.Errorf("%q: %d objectives were started", mode, opened)
+		}
+		run.Schedule.Text = "read"
+		if _, err := s.service.BeginScheduled(t.Context(), run); !isFinal(err) {
+			t.Errorf("%q: another message for the same time: %v", mode, err)
+		}
+	}
+}
+
+func isFinal(err error) bool {
+	var f *service.Fault
+	return errors.As(err, &f) && f.Final()
+}
+
+// What may succeed later is not refused for good.
+func TestBeginScheduled_faults(t *testing.T) {
+	run := func(text string) opt.ScheduledRun {
+		return opt.ScheduledRun{At: "2026-03-01T02:00:00Z", Schedule: opt.Schedule{ID: "nightly", Tenant: "acme", Principal: "ann", Text: text}}
+	}
+	s := newService(t)
+	if _, err := s.service.BeginScheduled(t.Context(), run("hello")); !isFinal(err) {
+		t.Errorf("a message that the agent answers: %v", err)
+	}
+	s.world.Down(opt.ErrUnavailable)
+	if _, err := s.service.BeginScheduled(t.Context(), run("write")); err == nil || isFinal(err) {
+		t.Errorf("without an engine: %v", err)
+	}
+	s.world.Down(nil)
+	if _, err := s.service.BeginScheduled(t.Context(), run("write")); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestCancelScheduled(t *testing.T) {
+	s := newService(t)
+	run := opt.ScheduledRun{At: "2026-03-01T02:00:00Z", Schedule: opt.Schedule{ID: "nightly", Tenant: "acme", Principal: "ann", Text: "slow"}}
+	if err := s.service.CancelScheduled(t.Context(), run); err != nil {
+		t.Errorf("an objective that was not started: %v", err)
+	}
+	id, err := s.service.BeginScheduled(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := s.service.CancelScheduled(t.Context(), run); err != nil {
+			t.Error(err)
+		}
+	}
+	if state := s.call(t, "GetTask", `{"id":"`+id+`"}`).at("result", "status", "state").String(); state != "TASK_STATE_CANCELED" {
+		t.Errorf("the task is %s", state)
+	}
+}
+
+// Schedules of playbooks are made, changed and removed with them. Those of clients are
+// not touched, and a pause survives.
+func TestDeclareSchedules(t *testing.T) {
+	s := newService(t)
+	s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
+	declared := func(name, text string) opt.Schedule {
+		return opt.Schedule{
+			ID: opt.PlaybookScheduleID("tea", name), Playbook: "tea", Tenant: "acme", Principal: "longhaul:schedules", Text: text, Skill: "tea",
+			Times: opt.Times{Every: 60}, Overlap: opt.OverlapSkip, CatchUp: opt.DefaultCatchUp,
+		}
+	}
+	other := declared("daily", "write")
+	other.Principal = "bob"
+	for _, step := range []struct {
+		list []opt.Schedule
+		log  string // of what changes
+	}{
+		{[]opt.Schedule{declared("daily", "write"), declared("weekly", "write")}, "add playbook:tea:daily, add playbook:tea:weekly"},
+		{[]opt.Schedule{declared("daily", "write"), declared("weekly", "write")}, ""},
+		{[]opt.Schedule{declared("daily", "read"), declared("weekly", "write")}, "change playbook:tea:daily"},
+		{[]opt.Schedule{other}, "remove playbook:tea:daily, add playbook:tea:daily, remove playbook:tea:weekly"},
+		{nil, "remove playbook:tea:daily"},
+	} {
+		before := len(s.times.Log())
+		if err := s.service.DeclareSchedules(t.Context(), step.list); err != nil {
+			t.Error(err)
+		}
+		if got := strings.Join(s.times.Log()[before:], ", "); got != step.log {
+			t.Errorf("changes %q, want %q", got, step.log)
+		}
+		if !slices.ContainsFunc(s.times.Log(), func(line string) bool { return line == "remove playbook:tea:weekly" }) {
+			s.schedule(t, 200, http.MethodPatch, "/playbook:tea:weekly", `{"paused":true}`)
+			s.schedule(t, 400, http.MethodPatch, "/playbook:tea:weekly", `{"text":"x"}`)
+			s.schedule(t, 400, http.MethodDelete, "/playbook:tea:weekly", "")
+			if n := s.schedule(t, 200, http.MethodGet, "/playbook:tea:weekly", ""); n.at("paused").String() != "true" || n.at("note").String() != "Declared by the playbook tea" {
+				t.Errorf("after a reload: %v", n)
+			}
+		}
+	}
+	s.nightly(t)
+}

@@ -1,0 +1,147 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// scheduledRuns starts and cancels the objectives of schedules, and keeps the
+// schedules of playbooks.
+type scheduledRuns struct {
+	calls     *calls
+	messages  *messages
+	cancels   taskCommands
+	schedules schedules
+}
+
+// scheduledMessage returns the message that a schedule sends for a time.
+func scheduledMessage(s opt.Schedule, at string) a2a.Message {
+	m := a2a.Message{MessageID: s.MessageID(at), Role: a2a.RoleUser, ContextID: s.ContextID, Parts: []a2a.Part{a2a.TextPart(s.Text)}}
+	if s.Skill != "" {
+		m.Metadata = a2a.Metadata{}.With(opt.KeySkill, s.Skill)
+	}
+	return m
+}
+
+// BeginScheduled starts the objective for a time of a schedule, exactly as a message of
+// its principal does, and returns its id. A repeat returns the same one. An error that
+// is a [*Fault] with Final is the same for a repeat.
+func (s scheduledRuns) BeginScheduled(ctx context.Context, run opt.ScheduledRun) (id string, err error) {
+	p := SendParams{
+		Message: scheduledMessage(run.Schedule, run.At), Once: true, ReturnAtOnce: true, Hints: Hints{SuggestedName: run.Schedule.Name},
+		Metadata: a2a.Metadata{}.With(opt.KeySchedule, run.Schedule.ID).With(opt.KeyScheduledFor, run.At),
+	}
+	return id, s.as(run, "SendMessage", func(c *Call) error {
+		d, err := s.messages.deliver(ctx, c, p)
+		if err != nil {
+			return err
+		}
+		if d.answer != nil {
+			return invalid("text", "was answered by the agent at once: it started no work")
+		}
+		d.watch.Close()
+		id = d.taskID
+		return nil
+	})
+}
+
+// CancelScheduled cancels the objective for a time of a schedule, if it is open.
+func (s scheduledRuns) CancelScheduled(ctx context.Context, run opt.ScheduledRun) error {
+	return s.as(run, "CancelTask", func(c *Call) error {
+		_, err := s.cancels.CancelTask(ctx, c, TaskParams{ID: run.Schedule.ObjectiveID(run.At)})
+		if isTaskUnknown(err) || errors.Is(err, errNotCanceled) {
+			return nil
+		}
+		return err
+	})
+}
+
+// as handles a call of the principal of a schedule, whose rights were checked when the
+// schedule was made.
+func (s scheduledRuns) as(run opt.ScheduledRun, operation string, handle func(*Call) error) error {
+	c := s.calls.NewCall("")
+	c.Method = "schedule " + operation
+	fault := s.calls.Serve(c, Steps{
+		Authenticate: func() (Caller, error) {
+			return Caller{Tenant: run.Schedule.Tenant, Principal: run.Schedule.Principal, Scopes: Scopes()}, nil
+		},
+		Read:   func() (string, error) { return operation, nil },
+		Handle: func() error { return handle(c) },
+	})
+	if fault != nil {
+		s.calls.Log(c, zap.String("schedule", run.Schedule.ID), zap.String("at", run.At), zap.Error(fault))
+		return fault
+	}
+	s.calls.Log(c, zap.String("schedule", run.Schedule.ID), zap.String("at", run.At))
+	return nil
+}
+
+// Final reports whether a repeat of the call would fail in the same way.
+func (f *Fault) Final() bool {
+	switch f.Kind {
+	case Internal, Unavailable, QueueFull, RateLimited:
+		return false
+	}
+	return true
+}
+
+// DeclareSchedules makes the schedules that playbooks declare, changes those that are
+// different, and removes those of playbooks that no playbook declares any more. A
+// paused schedule stays paused. Schedules of clients are not touched. A repeat changes
+// nothing.
+func (s scheduledRuns) DeclareSchedules(ctx context.Context, list []opt.Schedule) error {
+	type key struct{ tenant, id string }
+	wanted := map[key]bool{}
+	var errs []error
+	for _, want := range list {
+		wanted[key{want.Tenant, want.ID}] = true
+		if err := s.declare(ctx, want); err != nil {
+			errs = append(errs, fmt.Errorf("schedule %s: %w", want.ID, err))
+		}
+	}
+	have, err := s.schedules.cfg.Scheduler.Schedules(ctx, "")
+	errs = append(errs, err)
+	for _, h := range have {
+		if h.Playbook == "" || wanted[key{h.Tenant, h.ID}] {
+			continue
+		}
+		if err := s.schedules.cfg.Scheduler.RemoveSchedule(ctx, h.Tenant, h.ID); err != nil && !errors.Is(err, opt.ErrUnknown) {
+			errs = append(errs, fmt.Errorf("schedule %s: %w", h.ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// declare makes a schedule of a playbook, or changes the existing one. That of another
+// principal is removed first.
+func (s scheduledRuns) declare(ctx context.Context, want opt.Schedule) error {
+	keeper := s.schedules.cfg.Scheduler
+	have, err := keeper.Schedule(ctx, want.Tenant, want.ID)
+	switch {
+	case err == nil && have.Principal != want.Principal:
+		if err := keeper.RemoveSchedule(ctx, want.Tenant, want.ID); err != nil {
+			return err
+		}
+		fallthrough
+	case errors.Is(err, opt.ErrUnknown):
+		want.CreatedAt = a2a.At(s.schedules.cfg.Now())
+		err := keeper.AddSchedule(ctx, opt.ScheduleState{Schedule: want, Note: "Declared by the playbook " + want.Playbook})
+		if errors.Is(err, opt.ErrConflict) { // another process was faster
+			return nil
+		}
+		return err
+	case err != nil, sameSchedule(have.Schedule, want):
+		return err
+	}
+	return keeper.ChangeSchedule(ctx, want.Tenant, want.ID, func(state *opt.ScheduleState) error {
+		want.CreatedAt = state.CreatedAt
+		state.Schedule = want
+		return nil
+	})
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/activities"
+	apiservice "longhaul/api/service"
+	"longhaul/opt"
+	"longhaul/worker"
+)
+
+// starter starts the objectives of schedules through the operations of the API.
+type starter struct{ operations *apiservice.Service }
+
+// BeginScheduled implements [activities.Starter].
+func (s starter) BeginScheduled(ctx context.Context, run opt.ScheduledRun) (string, error) {
+	id, err := s.operations.BeginScheduled(ctx, run)
+	return id, refusal(err)
+}
+
+// CancelScheduled implements [activities.Starter].
+func (s starter) CancelScheduled(ctx context.Context, run opt.ScheduledRun) error {
+	return refusal(s.operations.CancelScheduled(ctx, run))
+}
+
+// refusal marks an error that a repeat would get, too.
+func refusal(err error) error {
+	if f, ok := errors.AsType[*apiservice.Fault](err); ok && f.Final() {
+		return fmt.Errorf("%w: %s", activities.ErrRefused, f.Message)
+	}
+	return err
+}
+
+// A scheduleKeeper starts the objectives of schedules, and keeps the schedules that
+// playbooks declare. Neither stops the service when it fails: both are tried again.
+type scheduleKeeper struct {
+	worker  worker.ScheduleConfig
+	declare func(context.Context) error // nil for a service that has no playbooks
+	log     *zap.Logger
+	changed chan struct{} // the playbooks were read again
+}
+
+// keeperPause is how long a scheduleKeeper waits after a failure.
+const keeperPause = 3 * time.Second
+
+// keepSchedules runs a keeper until the service stops.
+func keepSchedules(s *service, operations *apiservice.Service, declares bool) {
+	k := scheduleKeeper{
+		worker: worker.ScheduleConfig{
+			Temporal: s.temporal,
+			Activities: activities.ScheduleConfig{
+				Starter: starter{operations}, Tasks: s.journal, Watch: func(id string) activities.Watch { return s.journal.Watch(id) },
+			},
+			Failed: func(err error) { s.fail(fmt.Errorf("worker for schedules: %w", err)) },
+		},
+		log: s.log, changed: make(chan struct{}, 1),
+	}
+	if declares {
+		k.declare = func(ctx context.Context) error { return operations.DeclareSchedules(ctx, s.books.Books().Schedules()) }
+	}
+	s.onReload(func() {
+		select {
+		case k.changed <- struct{}{}:
+		default: // a change is waiting already
+		}
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		k.run(ctx)
+	}()
+	s.onStop(func() error {
+		cancel()
+		<-ended
+		return nil
+	})
+}
+
+// run works until ctx ends.
+func (k scheduleKeeper) run(ctx context.Context) {
+	w := worker.NewScheduler(k.worker)
+	if !k.until(ctx, "Schedules start nothing from here: Temporal cannot be reached", func(context.Context) error { return w.Start() }) {
+		return
+	}
+	defer w.Stop()
+	if k.declare == nil {
+		<-ctx.Done()
+		return
+	}
+	for k.until(ctx, "Cannot keep the schedules of playbooks", k.declare) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.changed:
+		}
+	}
+}
+
+// until calls do until it succeeds, and logs an error once. It returns false when ctx
+// ends first.
+func (k scheduleKeeper) until(ctx context.Context, failure string, do func(context.Context) error) bool {
+	for last := ""; ; {
+		err := do(ctx)
+		if err == nil || ctx.Err() != nil {
+			return err == nil
+		}
+		if text := err.Error(); text != last {
+			k.log.Warn(failure, zap.Error(err))
+			last = text
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-k.changed: // which may mend it
+		case <-time.After(keeperPause):
+		}
+	}
+}

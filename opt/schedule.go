@@ -1,0 +1,172 @@
+package opt
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"longhaul/a2a"
+)
+
+// A Schedule starts objectives at times, each by the same message of its principal.
+// Its JSON is durable: it is in Temporal's schedules and in histories.
+type Schedule struct {
+	ID        string `json:"id"` // unique in its tenant
+	Tenant    string `json:"tenant"`
+	Principal string `json:"principal"`          // who made it, and whose objectives it starts
+	Playbook  string `json:"playbook,omitempty"` // that declares it; "" for one that a client made
+
+	Name      string `json:"name,omitempty"` // of the objectives; "" for one made from the text
+	Text      string `json:"text"`           // of the message
+	Skill     string `json:"skill,omitempty"`
+	ContextID string `json:"contextId,omitempty"` // "" for a new context each time
+
+	Times     Times    `json:"times"`
+	Overlap   Overlap  `json:"overlap"`
+	CatchUp   int64    `json:"catchUp"` // seconds by which an objective may start late; later ones are left out
+	CreatedAt a2a.Time `json:"createdAt"`
+}
+
+// Times say when a schedule starts objectives.
+type Times struct {
+	Cron     []string `json:"cron,omitempty"`     // as Temporal reads it, without a time zone
+	Every    int64    `json:"every,omitempty"`    // seconds, counted from 1970-01-01T00:00Z; 0 for none
+	TimeZone string   `json:"timeZone,omitempty"` // of Cron; "" for UTC
+	Jitter   int64    `json:"jitter,omitempty"`   // seconds by which a start is delayed at random, at the most
+	From     a2a.Time `json:"from,omitzero"`      // no start before it
+	Until    a2a.Time `json:"until,omitzero"`     // no start after it
+}
+
+// An Overlap says what happens at a time of a schedule while an objective that it has
+// started before is open.
+type Overlap string
+
+// The kinds of Overlap.
+const (
+	OverlapSkip   Overlap = "skip"         // the time is left out
+	OverlapOne    Overlap = "buffer-one"   // one objective waits for the end of the open one; further times are left out
+	OverlapQueue  Overlap = "buffer-all"   // each waits for the end of the one before
+	OverlapCancel Overlap = "cancel-other" // the open one is canceled first
+	OverlapAllow  Overlap = "allow-all"    // it starts beside the others
+)
+
+// Overlaps lists all kinds.
+func Overlaps() []Overlap {
+	return []Overlap{OverlapSkip, OverlapOne, OverlapQueue, OverlapCancel, OverlapAllow}
+}
+
+// Limits of schedules.
+const (
+	MaxScheduleText = 16 << 10
+	MaxCrons        = 20
+	MaxCronLength   = 200
+	MinCatchUp      = 10      // seconds
+	DefaultCatchUp  = 60 * 60 // seconds
+	maxScheduleSpan = 366 * 24 * 60 * 60
+)
+
+var (
+	scheduleIDForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	cronForm       = regexp.MustCompile(`^(@(yearly|monthly|weekly|daily|hourly)|[0-9A-Za-z*/,?-]+( +[0-9A-Za-z*/,?-]+){4,6})$`)
+)
+
+// PlaybookScheduleID returns the id of a schedule that a playbook declares. No client
+// can choose such an id.
+func PlaybookScheduleID(playbook, name string) string { return "playbook:" + playbook + ":" + name }
+
+// ScheduleName reports whether a schedule, or a playbook that declares some, may have
+// a name.
+func ScheduleName(name string) bool { return scheduleIDForm.MatchString(name) }
+
+// Check returns a [*SpecError] about the first member that is wrong. Temporal checks
+// the times further.
+func (s *Schedule) Check() error {
+	id, _ := strings.CutPrefix(s.ID, PlaybookScheduleID(s.Playbook, ""))
+	switch {
+	case !ScheduleName(id):
+		return &SpecError{"id", "must be 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or a digit"}
+	case strings.TrimSpace(s.Text) == "":
+		return &SpecError{"text", "is required: the message that each objective starts with"}
+	case len(s.Text) > MaxScheduleText:
+		return &SpecError{"text", fmt.Sprintf("is longer than %d bytes", MaxScheduleText)}
+	case len(s.Name) > MaxName:
+		return &SpecError{"name", fmt.Sprintf("is longer than %d bytes", MaxName)}
+	case s.CatchUp < MinCatchUp || s.CatchUp > maxScheduleSpan:
+		return &SpecError{"catchUp", "must be from 10s to 366d"}
+	}
+	for _, o := range Overlaps() {
+		if s.Overlap == o {
+			return s.Times.check()
+		}
+	}
+	return &SpecError{"overlap", "must be one of: skip, buffer-one, buffer-all, cancel-other, allow-all"}
+}
+
+func (t Times) check() error {
+	switch {
+	case len(t.Cron) == 0 && t.Every == 0:
+		return &SpecError{"cron", "is required, or every: when does it start objectives?"}
+	case len(t.Cron) > MaxCrons:
+		return &SpecError{"cron", fmt.Sprintf("has more than %d expressions", MaxCrons)}
+	case t.Every < 0 || t.Every > maxScheduleSpan:
+		return &SpecError{"every", "must be from 1s to 366d"}
+	case t.Jitter < 0 || t.Jitter > maxScheduleSpan:
+		return &SpecError{"jitter", "must be from 0s to 366d"}
+	case !t.Until.IsZero() && t.Until.Time().Before(t.From.Time()):
+		return &SpecError{"until", "is before from"}
+	case t.TimeZone != "" && len(t.Cron) == 0:
+		return &SpecError{"timeZone", "is for cron: every counts from 1970-01-01T00:00Z"}
+	}
+	for i, c := range t.Cron {
+		if len(c) > MaxCronLength || !cronForm.MatchString(c) {
+			return &SpecError{fmt.Sprintf("cron[%d]", i),
+				"must have 5 fields (minute, hour, day of the month, month, day of the week), such as \"0 2 * * mon-fri\", or be @hourly, @daily, @weekly, @monthly or @yearly; a year may follow, and seconds come first where a year is"}
+		}
+	}
+	return nil
+}
+
+// MessageID returns the id of the message that s sends for a time, as Temporal writes
+// it. A schedule that was removed and made again is another one.
+func (s *Schedule) MessageID(at string) string {
+	return "schedule:" + s.ID + ":" + strconv.FormatInt(s.CreatedAt.Millis(), 36) + ":" + at
+}
+
+// ObjectiveID returns the id of the objective that s starts for a time, as Temporal
+// writes it.
+func (s *Schedule) ObjectiveID(at string) string {
+	return DerivedObjectiveID(s.Tenant, s.Principal, s.MessageID(at))
+}
+
+// A ScheduleState is a schedule and what Temporal knows of it.
+type ScheduleState struct {
+	Schedule
+	Paused  bool
+	Note    string        // why it is paused, or what it is for
+	Next    []a2a.Time    // times at which it will start objectives, without jitter; none while it is paused
+	Runs    []ScheduleRun // the latest, the newest first
+	Skipped int           // times that were left out because of Overlap
+	Missed  int           // times that were left out because of CatchUp
+}
+
+// A ScheduleRun is a time at which a schedule has started an objective, or tried to.
+type ScheduleRun struct {
+	At          a2a.Time
+	ObjectiveID string
+	Status      ObjectiveStatus // "" while the objective is not in the journal
+	Failure     string          // why it was not started, "" if it was
+}
+
+// A Backfill has a schedule start objectives for times that have passed. Both ends of
+// the span count. The zero value is for now, once.
+type Backfill struct {
+	From, Until a2a.Time
+	Overlap     Overlap // "" for that of the schedule
+}
+
+// A ScheduledRun is one objective that a schedule starts. Its JSON is in histories.
+type ScheduledRun struct {
+	Schedule Schedule `json:"schedule"`
+	At       string   `json:"at"` // the time, as Temporal writes it
+}

@@ -1,0 +1,89 @@
+package opt_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// nightly is a schedule without mistakes.
+func nightly() opt.Schedule {
+	return opt.Schedule{
+		ID: "nightly", Tenant: "acme", Principal: "ann", Text: "Write", Times: opt.Times{Cron: []string{"0 2 * * mon-fri"}},
+		Overlap: opt.OverlapSkip, CatchUp: opt.DefaultCatchUp, CreatedAt: a2a.AtMillis(1),
+	}
+}
+
+func TestSchedule_Check(t *testing.T) {
+	at := func(day int) a2a.Time { return a2a.At(time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC)) }
+	for name, tc := range map[string]struct {
+		change func(s *opt.Schedule)
+		field  string // that is wrong, "" for none
+	}{
+		"right":                   {func(*opt.Schedule) {}, ""},
+		"an interval":             {func(s *opt.Schedule) { s.Times = opt.Times{Every: 1} }, ""},
+		"a macro":                 {func(s *opt.Schedule) { s.Times.Cron = []string{"@daily"} }, ""},
+		"with seconds and a year": {func(s *opt.Schedule) { s.Times.Cron = []string{"*/5 0 2 * * 1-5 2027"} }, ""},
+		"of a playbook": {func(s *opt.Schedule) {
+			s.Playbook, s.ID = "tea", opt.PlaybookScheduleID("tea", "daily")
+		}, ""},
+		"an id of a playbook":     {func(s *opt.Schedule) { s.ID = "playbook:tea:daily" }, "id"},
+		"no id":                   {func(s *opt.Schedule) { s.ID = "" }, "id"},
+		"an id with a slash":      {func(s *opt.Schedule) { s.ID = "a/b" }, "id"},
+		"a blank text":            {func(s *opt.Schedule) { s.Text = " " }, "text"},
+		"a long text":             {func(s *opt.Schedule) { s.Text = strings.Repeat("x", opt.MaxScheduleText+1) }, "text"},
+		"no times":                {func(s *opt.Schedule) { s.Times = opt.Times{} }, "cron"},
+		"four fields":             {func(s *opt.Schedule) { s.Times.Cron = []string{"@daily", "0 2 * *"} }, "cron[1]"},
+		"a time zone in the cron": {func(s *opt.Schedule) { s.Times.Cron = []string{"TZ=UTC 0 2 * * *"} }, "cron[0]"},
+		"an interval in the cron": {func(s *opt.Schedule) { s.Times.Cron = []string{"@every 1h"} }, "cron[0]"},
+		"a zone without cron":     {func(s *opt.Schedule) { s.Times = opt.Times{Every: 60, TimeZone: "Europe/Berlin"} }, "timeZone"},
+		"a negative interval":     {func(s *opt.Schedule) { s.Times.Every = -1 }, "every"},
+		"a negative jitter":       {func(s *opt.Schedule) { s.Times.Jitter = -1 }, "jitter"},
+		"an end before the start": {func(s *opt.Schedule) { s.Times.From, s.Times.Until = at(2), at(1) }, "until"},
+		"a policy that is none":   {func(s *opt.Schedule) { s.Overlap = "terminate" }, "overlap"},
+		"too short a catch-up":    {func(s *opt.Schedule) { s.CatchUp = 1 }, "catchUp"},
+	} {
+		s := nightly()
+		tc.change(&s)
+		err, field := s.Check(), ""
+		var wrong *opt.SpecError
+		if errors.As(err, &wrong) {
+			field = wrong.Field
+		}
+		if field != tc.field || (err == nil) != (field == "") {
+			t.Errorf("%s: %v, want a mistake in %q", name, err, tc.field)
+		}
+	}
+}
+
+// A time of a schedule has one objective, which no other schedule has, and none that was
+// made before under the same id.
+func TestSchedule_ObjectiveID(t *testing.T) {
+	const at = "2026-03-01T02:00:00Z"
+	s := nightly()
+	seen := map[string]string{s.ObjectiveID(at): "itself"}
+	for name, change := range map[string]func(s *opt.Schedule) string{
+		"another time":      func(*opt.Schedule) string { return "2026-03-02T02:00:00Z" },
+		"another id":        func(s *opt.Schedule) string { s.ID = "daily"; return at },
+		"another tenant":    func(s *opt.Schedule) string { s.Tenant = "rival"; return at },
+		"another principal": func(s *opt.Schedule) string { s.Principal = "bob"; return at },
+		"made again":        func(s *opt.Schedule) string { s.CreatedAt = a2a.AtMillis(2); return at },
+	} {
+		other := nightly()
+		when := change(&other)
+		id := other.ObjectiveID(when)
+		if before, twice := seen[id]; twice {
+			t.Errorf("%s has the objective of %s", name, before)
+		}
+		seen[id] = name
+	}
+	changed := nightly()
+	changed.Text, changed.Times = "Read", opt.Times{Every: 60}
+	if changed.ObjectiveID(at) != s.ObjectiveID(at) {
+		t.Error("a change of a schedule changes the objectives of times that have passed")
+	}
+}

@@ -1,0 +1,40 @@
+package worker
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
+	"longhaul/activities"
+	"longhaul/workflows"
+)
+
+// ScheduleConfig says what a worker for schedules works with.
+type ScheduleConfig struct {
+	Temporal   client.Client
+	Activities activities.ScheduleConfig
+	StopAfter  time.Duration // how long running activities may continue when it stops; 0 means 10 s
+	Failed     func(error)   // called when the worker fails for good; may be nil
+}
+
+// awaited is how many objectives of schedules one process waits for at a time. Each is
+// a goroutine that sleeps.
+const awaited = 10_000
+
+// NewScheduler returns a worker that starts the objectives of schedules, beside an API.
+// It has not been started. Any number may run.
+func NewScheduler(cfg ScheduleConfig) worker.Worker {
+	if cfg.StopAfter == 0 {
+		cfg.StopAfter = 10 * time.Second
+	}
+	w := worker.New(cfg.Temporal, workflows.ScheduleQueue, worker.Options{
+		DisableWorkflowWorker:              true,
+		MaxConcurrentActivityExecutionSize: awaited,
+		WorkerStopTimeout:                  cfg.StopAfter,
+		OnFatalError:                       cfg.Failed,
+		MaxHeartbeatThrottleInterval:       time.Second,
+	})
+	w.RegisterActivity(activities.NewSchedules(cfg.Activities))
+	return w
+}

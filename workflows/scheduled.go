@@ -1,0 +1,111 @@
+package workflows
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+var scheduleActs *activities.Schedules
+
+// ScheduledInput is one time of a schedule.
+type ScheduledInput struct {
+	Schedule    opt.Schedule `json:"schedule"`
+	At          string       `json:"at,omitempty"`          // the time; "" for that in the id of the workflow
+	ObjectiveID string       `json:"objectiveId,omitempty"` // that was started, in the runs after the first
+}
+
+// ScheduledResult says what a Scheduled workflow has started.
+type ScheduledResult struct {
+	ObjectiveID string `json:"objectiveId"`
+}
+
+// Scheduled starts the objective for one time of a schedule. It lasts until the
+// objective has ended, so that Temporal's policies for overlapping workflows are
+// policies for objectives, unless the schedule allows overlaps. If it is canceled, it
+// cancels the objective.
+func Scheduled(ctx workflow.Context, in ScheduledInput) (ScheduledResult, error) {
+	if in.At == "" {
+		in.At = runTime(workflow.GetInfo(ctx).WorkflowExecution.ID, in.Schedule)
+	}
+	run := opt.ScheduledRun{Schedule: in.Schedule, At: in.At}
+	if in.ObjectiveID == "" {
+		late, err := lateness(ctx, in.Schedule)
+		if err != nil {
+			return ScheduledResult{}, err
+		}
+		// A cancellation waits until it is known what there is to cancel.
+		starting, _ := workflow.NewDisconnectedContext(ctx)
+		starting = workflow.WithActivityOptions(starting, scheduleOptions("Start the objective", late))
+		if err := workflow.ExecuteActivity(starting, scheduleActs.BeginObjective, run).Get(starting, &in.ObjectiveID); err != nil {
+			return ScheduledResult{}, err
+		}
+	}
+	workflow.SetCurrentDetails(ctx, fmt.Sprintf("Started `%s` for %s of the schedule `%s`.", in.ObjectiveID, in.At, oneLine(in.Schedule.ID)))
+	if in.Schedule.Overlap == opt.OverlapAllow {
+		return ScheduledResult{in.ObjectiveID}, nil
+	}
+	return awaitObjective(ctx, in, run)
+}
+
+// lateness returns how late the objective may still start.
+func lateness(ctx workflow.Context, s opt.Schedule) (time.Duration, error) {
+	left := time.Duration(s.CatchUp)*time.Second - workflow.Now(ctx).Sub(workflow.GetInfo(ctx).WorkflowStartTime)
+	if left <= 0 {
+		return 0, temporal.NewNonRetryableApplicationError("No worker ran in time, so this time of the schedule is left out.", "TooLate", nil)
+	}
+	return left, nil
+}
+
+// awaitObjective waits until the objective of a run has ended.
+func awaitObjective(ctx workflow.Context, in ScheduledInput, run opt.ScheduledRun) (ScheduledResult, error) {
+	options := scheduleOptions("Wait for the end of the objective", 0)
+	options.StartToCloseTimeout = activities.AwaitFor + 10*time.Minute
+	open := activities.OpenObjective{Tenant: in.Schedule.Tenant, ObjectiveID: in.ObjectiveID}
+	waiting := ctx
+	for ended := false; !ended; {
+		waits := workflow.WithActivityOptions(waiting, options)
+		err := workflow.ExecuteActivity(waits, scheduleActs.AwaitObjective, open).Get(waits, &ended)
+		switch {
+		case temporal.IsCanceledError(err) && waiting == ctx:
+			waiting, _ = workflow.NewDisconnectedContext(ctx)
+			cancels := workflow.WithActivityOptions(waiting, scheduleOptions("Cancel the objective", 0))
+			if err := workflow.ExecuteActivity(cancels, scheduleActs.CancelObjective, run).Get(cancels, nil); err != nil {
+				return ScheduledResult{}, err
+			}
+		case err != nil:
+			return ScheduledResult{}, err
+		case !ended && waiting == ctx && workflow.GetInfo(ctx).GetContinueAsNewSuggested():
+			return ScheduledResult{}, workflow.NewContinueAsNewError(ctx, Scheduled, in)
+		}
+	}
+	if waiting != ctx {
+		return ScheduledResult{}, ctx.Err()
+	}
+	return ScheduledResult{in.ObjectiveID}, nil
+}
+
+// scheduleOptions are the options of an activity of schedules, which Temporal repeats
+// until it succeeds or is refused, for a time or without limit.
+func scheduleOptions(summary string, most time.Duration) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		TaskQueue:              ScheduleQueue,
+		ScheduleToCloseTimeout: most,
+		StartToCloseTimeout:    time.Minute,
+		HeartbeatTimeout:       heartbeat,
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second},
+		Summary:                summary,
+	}
+}
+
+// runTime returns the time for which a workflow was started by a schedule. Temporal
+// writes it at the end of the id.
+func runTime(workflowID string, s opt.Schedule) string {
+	return strings.TrimPrefix(workflowID, scheduleID(s.Tenant, s.ID)+"-")
+}
