@@ -51,7 +51,7 @@ func (s *stream) begin(ctx context.Context) {
 	s.n++
 	s.pending = append(s.pending, opt.Event{
 		N: s.n, Kind: opt.TaskTried, At: a2a.At(time.Now()), PlanID: s.work.PlanID, TaskID: s.work.TaskID,
-		From: string(opt.TaskWorking), To: string(opt.TaskWorking), Round: s.work.Round, Attempt: s.work.Attempt, Try: s.try,
+		From: string(opt.TaskWorking), To: string(opt.TaskWorking), Round: s.work.Round, Attempt: s.work.Attempt, Leg: s.work.Leg, Try: s.try,
 	})
 	s.start()
 	s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *stream) add(piece a2a.Artifact, last bool) {
 	s.n++
 	s.pending = append(s.pending, opt.Event{
 		N: s.n, Kind: opt.ArtifactAdded, At: a2a.At(time.Now()), PlanID: s.work.PlanID, TaskID: s.work.TaskID,
-		RootID: s.work.RootID, Round: s.work.Round, Attempt: s.work.Attempt, Try: s.try,
+		RootID: s.work.RootID, Round: s.work.Round, Attempt: s.work.Attempt, Leg: s.work.Leg, Try: s.try,
 		Chunk: &opt.Chunk{Artifact: piece, Append: i >= 0, Last: last},
 	})
 }
@@ -149,11 +149,20 @@ func (s *stream) detach(ctx context.Context) (err error) {
 	return nil
 }
 
+// source returns the source of the events: each leg and each try at it has its own.
+func (s *stream) source() string {
+	name := fmt.Sprintf("%s#%d.%d.%d", s.work.TaskID, s.work.Round, s.work.Attempt, s.try)
+	if s.work.Leg > 0 {
+		name += fmt.Sprintf(".leg-%d", s.work.Leg)
+	}
+	return name
+}
+
 // record writes what is pending.
 func (s *stream) record(ctx context.Context) error {
 	return s.recorder.Record(ctx, opt.Batch{
 		ObjectiveID: s.work.ObjectiveID,
-		Source:      fmt.Sprintf("%s#%d.%d.%d", s.work.TaskID, s.work.Round, s.work.Attempt, s.try),
+		Source:      s.source(),
 		Events:      s.pending,
 	})
 }

@@ -20,9 +20,11 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/agent"
 	"longhaul/activities/echo"
+	"longhaul/activities/elsewhere"
 	"longhaul/activities/planner"
 	"longhaul/activities/refuse"
 	"longhaul/activities/shell"
+	"longhaul/activities/webhook"
 	"longhaul/api"
 	"longhaul/api/callback"
 	"longhaul/api/grpc"
@@ -208,7 +210,7 @@ func local(addr string) bool {
 
 // executors returns those of this process by their kinds.
 func (s *service) executors(cfg workerSettings) (map[string]activities.Executor, error) {
-	executors := map[string]activities.Executor{"echo": echo.Executor{}, refuse.Kind: refuse.Executor{}}
+	executors := map[string]activities.Executor{"echo": echo.Executor{}, elsewhere.Kind: elsewhere.Executor{}, refuse.Kind: refuse.Executor{}}
 	if cfg.Commands != "" {
 		commands, err := shell.Load(cfg.Commands)
 		if err != nil {
@@ -222,6 +224,13 @@ func (s *service) executors(cfg workerSettings) (map[string]activities.Executor,
 			return nil, err
 		}
 		executors[agent.Kind] = to
+	}
+	if cfg.Endpoints != "" {
+		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return webhookAllowed(s.egress.CheckURL(rawURL)) })
+		if err != nil {
+			return nil, err
+		}
+		executors[webhook.Kind] = webhook.Executor{Endpoints: endpoints, Sender: s.egress}
 	}
 	maps.Copy(executors, s.build.Executors)
 	return executors, nil

@@ -140,6 +140,7 @@ type workerSettings struct {
 	MaxPushes int           `help:"Deliveries to webhooks that one worker makes at a time." default:"100" env:"LONGHAUL_MAX_PUSHES"`
 	Commands  string        `help:"File with the commands that tasks with the executor shell may run; see docs/executors.md. Without it there is no such executor." env:"LONGHAUL_COMMANDS" placeholder:"FILE"`
 	Agents    string        `help:"File with the agents to which tasks with the executor agent may be handed over; see docs/handoffs.md. Without it there is no such executor." env:"LONGHAUL_AGENTS" placeholder:"FILE"`
+	Endpoints string        `help:"File with the web services that tasks with the executor http may call; see docs/executors.md. Without it there is no such executor." env:"LONGHAUL_ENDPOINTS" placeholder:"FILE"`
 	StopAfter time.Duration `help:"How long running tasks may continue when a worker stops." default:"10s" env:"LONGHAUL_STOP_AFTER"`
 }
 

@@ -1,0 +1,65 @@
+package elsewhere_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/elsewhere"
+	"longhaul/activities/executortest"
+	"longhaul/opt"
+)
+
+func work(input string) activities.Work { return activities.Work{Input: json.RawMessage(input)} }
+
+// A task parks until the activity has its outcome.
+func TestExecutor_parks(t *testing.T) {
+	w := work(`{"queue":"images","activity":"Resize","heartbeat":"90s","data":{"width":3}}`)
+	w.Key = "key"
+	p := executortest.Player{Executor: elsewhere.Executor{}, Twice: true, Parked: func(w activities.Work, o activities.Outcome) *activities.Outcome {
+		e := *o.Park.Elsewhere
+		var sent activities.Work
+		if err := json.Unmarshal(e.Input, &sent); err != nil {
+			t.Error(err)
+		}
+		if string(sent.Input) != `{"width":3}` || sent.Key != "key" {
+			t.Errorf("the activity gets %s", e.Input)
+		}
+		e.Input = nil
+		if diff := cmp.Diff(opt.Elsewhere{Queue: "images", Activity: "Resize", Heartbeat: 90}, e); diff != "" {
+			t.Errorf("elsewhere (-want +got):\n%s", diff)
+		}
+		done := opt.ReadOutcome(json.RawMessage(`"Resized."`))
+		return &done
+	}}
+	played, err := p.Play(t.Context(), w)
+	if err != nil || played.Outcome.State != opt.TaskCompleted || *played.Artifacts[0].Parts[0].Text != "Resized." {
+		t.Errorf("got %+v, %v", played, err)
+	}
+}
+
+func TestExecutor_rejects(t *testing.T) {
+	large := work(`{"queue":"q","activity":"a"}`)
+	large.Messages = []a2a.Message{{Parts: []a2a.Part{a2a.TextPart(strings.Repeat("x", 2<<20))}}}
+	for name, tt := range map[string]struct {
+		work activities.Work
+		code string
+	}{
+		"no input":              {activities.Work{}, elsewhere.CodeInput},
+		"no queue":              {work(`{"activity":"a"}`), elsewhere.CodeInput},
+		"no activity":           {work(`{"queue":"q"}`), elsewhere.CodeInput},
+		"another member":        {work(`{"queue":"q","activity":"a","url":"u"}`), elsewhere.CodeInput},
+		"no duration":           {work(`{"queue":"q","activity":"a","heartbeat":"often"}`), elsewhere.CodeInput},
+		"too short a time":      {work(`{"queue":"q","activity":"a","heartbeat":"1ms"}`), elsewhere.CodeInput},
+		"too much for Temporal": {large, elsewhere.CodeTooLarge},
+	} {
+		out, err := elsewhere.Executor{}.Execute(t.Context(), tt.work, nil)
+		if err != nil || out.State != opt.TaskRejected || out.Code != tt.code {
+			t.Errorf("%s: got %+v, %v", name, out, err)
+		}
+	}
+}

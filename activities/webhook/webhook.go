@@ -1,0 +1,233 @@
+// Package webhook has tasks done by web services that the operator lists. Use it for
+// work behind an HTTP API that can be told to speak the JSON of executors.
+//
+// A service gets the work of a task in a POST request. It answers with an outcome, or
+// with 202 and reports the outcome later to the callback URL in the work; until then
+// no worker waits.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/internal/egress"
+	"longhaul/opt"
+)
+
+// Kind is the kind of tasks that the executor runs.
+const Kind = "http"
+
+// Codes of failures. An answer with another status than those below has the code
+// "http-" and the status.
+const (
+	CodeInput       = "bad-input"        // the input does not fit
+	CodeUnreachable = "unreachable"      // there was no answer
+	CodeNoCallback  = "no-callback-url"  // the service answered 202, and cannot report to us
+	CodeNoReport    = "no-report"        // the service answered 202, and has not reported in time
+	CodeTooLarge    = "answer-too-large" // the answer is larger than a worker reads
+)
+
+// ours are the headers of a request that an endpoint cannot set.
+var ours = []string{"Content-Type", "Content-Length", "Host", "Idempotency-Key", "Accept"}
+
+// A Sender sends requests. [egress.Client] is one.
+type Sender interface {
+	Do(ctx context.Context, r *http.Request) (*http.Response, error)
+}
+
+// An Executor passes tasks on to web services. It may be used from any goroutine.
+type Executor struct {
+	Endpoints map[string]*Endpoint // from [Load]
+	Sender    Sender
+}
+
+// input is the input of a task.
+type input struct {
+	Endpoint string          `json:"endpoint"`
+	Data     json.RawMessage `json:"data"`
+}
+
+// memo is what a task keeps while its service works.
+type memo struct {
+	Until a2a.Time `json:"until,omitzero"` // the service has accepted the task, and reports its outcome until then
+	Busy  int      `json:"busy,omitempty"` // how often the service has asked to come back later
+}
+
+// Execute implements [activities.Executor].
+func (e Executor) Execute(ctx context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	var in input
+	d := json.NewDecoder(bytes.NewReader(w.Input))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return activities.Rejected(CodeInput, "The input of the task must have an endpoint and may have data."), nil
+	}
+	to := e.Endpoints[in.Endpoint]
+	if to == nil {
+		return activities.Rejected(CodeInput, fmt.Sprintf("There is no endpoint %q on this worker.", in.Endpoint)), nil
+	}
+	var before memo
+	if w.Memo != nil {
+		if err := json.Unmarshal(w.Memo, &before); err != nil {
+			return activities.Outcome{}, fmt.Errorf("read the memo of the task: %w", err)
+		}
+	}
+	w.Input, w.Memo = in.Data, nil
+	if !before.Until.IsZero() && !w.Cancel {
+		return to.awaited(before), nil
+	}
+	answer, err := e.send(ctx, to, w)
+	if err != nil {
+		return activities.Outcome{}, err
+	}
+	if w.Cancel {
+		return canceled(answer), nil
+	}
+	return to.outcome(w, answer, before)
+}
+
+// An answer is an answer of a service.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// send sends the work to a service and reads its answer.
+func (e Executor) send(ctx context.Context, to *Endpoint, w activities.Work) (answer, error) {
+	body, err := json.Marshal(w)
+	if err != nil {
+		return answer{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, to.Timeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(limited, http.MethodPost, to.URL, bytes.NewReader(body))
+	if err != nil {
+		return answer{}, unreachable(to, err)
+	}
+	for name, value := range to.Headers {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/*;q=0.9")
+	r.Header.Set("Idempotency-Key", w.Key)
+	response, err := e.Sender.Do(limited, r)
+	if err != nil {
+		return answer{}, stopped(ctx, unreachable(to, err))
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if errors.Is(err, egress.ErrTooLarge) {
+		return answer{}, &activities.Error{Code: CodeTooLarge, Message: "The answer of the service is too large: it should return URLs of large contents."}
+	}
+	if err != nil {
+		return answer{}, stopped(ctx, unreachable(to, err))
+	}
+	return answer{response.StatusCode, response.Header, text}, nil
+}
+
+// stopped returns the error of ctx if it is done, otherwise err.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// unreachable returns the error of an attempt without an answer. It has nothing of the
+// URL, which may be a secret.
+func unreachable(to *Endpoint, err error) error {
+	class := egress.Class(err)
+	if class == "" {
+		class = "error"
+	}
+	return &activities.Error{Code: CodeUnreachable, Message: fmt.Sprintf("The service %q did not answer (%s).", to.name, class)}
+}
+
+// canceled is the outcome of a task after its service was told that it is canceled.
+func canceled(a answer) activities.Outcome {
+	if a.status < 200 || a.status > 299 {
+		return activities.Failed("canceled", fmt.Sprintf("The task was canceled. Its service answered %d, so whether it has stopped is not known.", a.status))
+	}
+	return activities.Failed("canceled", "The task was canceled, and its service has confirmed that.")
+}
+
+// outcome returns what an answer means.
+func (e *Endpoint) outcome(w activities.Work, a answer, before memo) (activities.Outcome, error) {
+	switch {
+	case a.status == http.StatusAccepted && w.CallbackURL == "":
+		return activities.Failed(CodeNoCallback, "The service answered 202 and cannot report the outcome: the worker needs --public-url."), nil
+	case a.status == http.StatusAccepted:
+		return e.awaited(memo{Until: a2a.At(time.Now().Add(e.Wait))}), nil
+	case a.status == http.StatusNoContent:
+		return activities.Completed(), nil
+	case a.status == http.StatusOK:
+		return returned(a), nil
+	case a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable:
+		if wait, ok := retryAfter(a.header); ok && before.Busy < maxBusy {
+			return activities.ParkFor(wait, memo{Busy: before.Busy + 1}, fmt.Sprintf("%s is busy.", e.name)), nil
+		}
+	case a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout && a.status != http.StatusTooEarly:
+		return activities.Failed(codeOf(a), fmt.Sprintf("The service refuses the task (%d).", a.status)), nil
+	}
+	return activities.Outcome{}, &activities.Error{Code: codeOf(a), Message: fmt.Sprintf("The service answered %d.", a.status)}
+}
+
+// returned reads the outcome in an answer: JSON, or a text that is the result.
+func returned(a answer) activities.Outcome {
+	media, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
+	if media == "application/json" {
+		if !json.Valid(a.body) {
+			return activities.Failed("invalid-outcome", "The service says that its answer is JSON, and it is not.")
+		}
+		out := opt.ReadOutcome(a.body)
+		if problem := out.Returns(); problem != "" {
+			return activities.Failed("invalid-outcome", "The outcome that the service returned is not allowed: "+problem+".")
+		}
+		return out
+	}
+	text, _ := json.Marshal(string(a.body))
+	return opt.ReadOutcome(text)
+}
+
+// awaited is the outcome of a leg of a task that its service has accepted.
+func (e *Endpoint) awaited(m memo) activities.Outcome {
+	left := time.Until(m.Until.Time())
+	if left <= 0 {
+		return activities.Failed(CodeNoReport, fmt.Sprintf("The service has accepted the task, and has reported no outcome within %v.", e.Wait))
+	}
+	out := activities.ParkFor(left, m, fmt.Sprintf("Waiting for %s.", e.name))
+	out.OnCancel = e.Cancel
+	return out
+}
+
+func codeOf(a answer) string { return "http-" + strconv.Itoa(a.status) }
+
+// Limits for services that ask to come back later.
+const (
+	maxBusy  = 100
+	longBusy = time.Hour
+)
+
+// retryAfter reads how long a busy service wants to be left alone.
+func retryAfter(h http.Header) (time.Duration, bool) {
+	text := h.Get("Retry-After")
+	wait := time.Duration(0)
+	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		wait = time.Until(at)
+	} else {
+		return 0, false
+	}
+	return min(max(wait, time.Second), longBusy), true
+}

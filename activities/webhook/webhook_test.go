@@ -1,0 +1,221 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"longhaul/activities"
+	"longhaul/activities/executortest"
+	"longhaul/activities/webhook"
+	"longhaul/internal/egress"
+	"longhaul/opt"
+)
+
+// A server does tasks as their data says.
+type server struct {
+	t    *testing.T
+	mu   sync.Mutex
+	seen map[string]bool // keys of tasks that it has begun
+	over chan struct{}
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var work activities.Work
+	if err := json.NewDecoder(r.Body).Decode(&work); err != nil {
+		s.t.Error(err)
+	}
+	if r.Header.Get("Authorization") != "Bearer "+token || r.Header.Get("Idempotency-Key") != work.Key || work.Key == "" {
+		s.t.Errorf("the headers are %v for the key %s", r.Header, work.Key)
+	}
+	var kind string
+	if err := json.Unmarshal(work.Input, &kind); err != nil {
+		s.t.Error(err)
+	}
+	s.mu.Lock()
+	s.seen[work.Key] = true
+	s.mu.Unlock()
+	s.answer(w, work, kind)
+}
+
+func (s *server) answer(w http.ResponseWriter, work activities.Work, kind string) {
+	write := func(status int, media, body string) {
+		w.Header().Set("Content-Type", media)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+	switch kind {
+	case "now":
+		write(200, "text/plain", "Done.")
+	case "refuse":
+		write(422, "text/plain", "no: "+token)
+	case "break":
+		write(500, "text/plain", token)
+	case "later":
+		write(202, "application/json", "{}")
+	case "hostile":
+		write(200, "text/plain", executortest.Hostile)
+	case "large":
+		write(200, "text/plain", strings.Repeat("x", executortest.LargeResult))
+	case "ask":
+		if len(work.Replies) == 0 {
+			write(200, "application/json", `{"state":"input-required","gate":{"kind":"approval","title":"Go on?","actions":["accept","reject"]}}`)
+			return
+		}
+		write(200, "application/json", `{"state":"completed"}`)
+	case "busy":
+		w.Header().Set("Retry-After", "7")
+		write(503, "text/plain", "")
+	case "not JSON":
+		write(200, "application/json", "<html>")
+	case "working":
+		write(200, "application/json", `{"state":"working","park":{"wait":1}}`)
+	case "cancel it":
+		if work.Cancel {
+			write(200, "application/json", "{}")
+			return
+		}
+		write(202, "application/json", "{}")
+	default:
+		<-s.over
+	}
+}
+
+const token = "s3cret-of-the-service"
+
+func newExecutor(t *testing.T) (webhook.Executor, *server) {
+	t.Helper()
+	s := &server{t: t, seen: map[string]bool{}, over: make(chan struct{})}
+	listening := httptest.NewServer(s)
+	t.Cleanup(listening.Close)
+	t.Cleanup(func() { close(s.over) })
+	file := filepath.Join(t.TempDir(), "endpoints.yaml")
+	text := fmt.Sprintf("endpoints:\n  one:\n    url: %s/tasks\n    cancel: true\n    headers: {Authorization: 'Bearer ${TOKEN}'}\n", listening.URL)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sender, err := egress.New(egress.Config{AllowPrivate: true, MaxAnswer: 2 * executortest.LargeResult})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sender.Close)
+	endpoints, err := webhook.Load(file, environment, sender.CheckURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return webhook.Executor{Endpoints: endpoints, Sender: sender}, s
+}
+
+func environment(name string) (string, bool) { return token, name == "TOKEN" }
+
+func work(kind string) activities.Work {
+	return activities.Work{Input: json.RawMessage(fmt.Sprintf(`{"endpoint":"one","data":%q}`, kind)), CallbackURL: "http://127.0.0.1/callbacks/x"}
+}
+
+func TestExecutor(t *testing.T) {
+	e, s := newExecutor(t)
+	broken, asks, large, hostile, later := work("break"), work("ask"), work("large"), work("hostile"), work("cancel it")
+	executortest.Run(t, executortest.Config{
+		Executor: e, Completes: work("now"), Fails: work("refuse"), Errs: &broken, Long: work("forever"), Waits: &asks,
+		Large: &large, Untrusted: &hostile, Parks: &later, Secrets: []string{token},
+		Effects: func() int {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return len(s.seen)
+		},
+	})
+}
+
+func TestExecutor_answers(t *testing.T) {
+	e, _ := newExecutor(t)
+	for name, tt := range map[string]struct {
+		work  activities.Work
+		state opt.TaskState
+		code  string
+		wait  time.Duration // of the park
+	}{
+		"busy":            {work("busy"), opt.TaskWorking, "", 7 * time.Second},
+		"not JSON":        {work("not JSON"), opt.TaskFailed, "invalid-outcome", 0},
+		"working":         {work("working"), opt.TaskFailed, "invalid-outcome", 0},
+		"later":           {work("later"), opt.TaskWorking, "", 24 * time.Hour},
+		"no callback":     {activities.Work{Input: work("later").Input}, opt.TaskFailed, webhook.CodeNoCallback, 0},
+		"no endpoint":     {activities.Work{Input: json.RawMessage(`{"endpoint":"two"}`)}, opt.TaskRejected, webhook.CodeInput, 0},
+		"no input":        {activities.Work{}, opt.TaskRejected, webhook.CodeInput, 0},
+		"other input":     {activities.Work{Input: json.RawMessage(`{"url":"http://127.0.0.1"}`)}, opt.TaskRejected, webhook.CodeInput, 0},
+		"nothing in time": {with(work("later"), `{"until":"2026-01-01T00:00:00Z"}`), opt.TaskFailed, webhook.CodeNoReport, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := tt.work
+			w.Key = "key"
+			out, err := e.Execute(t.Context(), w, nil)
+			if err != nil || out.State != tt.state || out.Code != tt.code {
+				t.Fatalf("got %+v, %v", out, err)
+			}
+			if tt.wait == 0 != (out.Park == nil) {
+				t.Fatalf("it parks: %+v", out.Park)
+			}
+			if out.Park != nil {
+				if wait := time.Duration(out.Park.Wait) * time.Millisecond; wait > tt.wait || wait < tt.wait-time.Minute {
+					t.Errorf("it waits %v, want about %v", wait, tt.wait)
+				}
+			}
+		})
+	}
+}
+
+func with(w activities.Work, memo string) activities.Work {
+	w.Memo, w.Leg = json.RawMessage(memo), 1
+	return w
+}
+
+// A task that its service has accepted is not sent again when something wakes it.
+func TestExecutor_wakesEarly(t *testing.T) {
+	e, s := newExecutor(t)
+	w := work("later")
+	w.Key = "key"
+	first, err := e.Execute(t.Context(), w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(s.seen, "key")
+	w.Memo, w.Leg = first.Memo, 1
+	out, err := e.Execute(t.Context(), w, nil)
+	if err != nil || out.Park == nil || s.seen["key"] {
+		t.Errorf("got %+v, %v, sent again %v", out, err, s.seen["key"])
+	}
+}
+
+func TestLoad_refuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"endpoints: {}":                               "the file needs endpoints",
+		"endpoints: {one: {}}":                        "url is missing",
+		"endpoints: {one: {url: 'http://10.0.0.1/'}}": "url denied",
+		"endpoints: {one: {url: 'https://example.com', headers: {A: $B}}}":              "header A: the variable B is not set",
+		"endpoints: {one: {url: 'https://example.com', headers: {content-type: text}}}": "header content-type is set by Longhaul",
+		"endpoints: {one: {url: 'https://example.com', headers: {A: \"a\\nb\"}}}":       "header A cannot be sent",
+		"endpoints: {one: {url: 'https://example.com', timeout: -1s}}":                  "must not be negative",
+		"endpoints: {one: {url: 'https://example.com', retries: 3}}":                    "field retries not found",
+	} {
+		file := filepath.Join(t.TempDir(), "endpoints.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := webhook.Load(file, environment, func(rawURL string) error {
+			if strings.HasPrefix(rawURL, "http:") {
+				return fmt.Errorf("denied")
+			}
+			return nil
+		})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

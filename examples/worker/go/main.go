@@ -1,0 +1,54 @@
+// A worker in Go that does not use Longhaul's packages: it counts the words of a text.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+)
+
+// Work is what this worker reads of the work of a task.
+type Work struct {
+	Key   string `json:"key"`
+	Input struct {
+		Text  string `json:"text"`
+		Pause int    `json:"pause"` // milliseconds
+	} `json:"input"`
+}
+
+// countWords gets the work of a task. What it returns is the result, since it has no
+// state; see docs/executors.md for outcomes.
+func countWords(ctx context.Context, w Work) (map[string]int, error) {
+	if w.Input.Text == "" {
+		return nil, temporal.NewNonRetryableApplicationError("The input has no text.", "bad-input", nil)
+	}
+	words := strings.Fields(w.Input.Text)
+	for i := range words {
+		activity.RecordHeartbeat(ctx, i)
+		select {
+		case <-ctx.Done(): // the task is canceled
+			return nil, ctx.Err()
+		case <-time.After(time.Duration(w.Input.Pause) * time.Millisecond):
+		}
+	}
+	return map[string]int{"words": len(words)}, nil
+}
+
+func main() {
+	c, err := client.Dial(client.Options{HostPort: os.Getenv("TEMPORAL_ADDRESS"), Namespace: os.Getenv("TEMPORAL_NAMESPACE")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	w := worker.New(c, "words", worker.Options{DisableWorkflowWorker: true})
+	w.RegisterActivityWithOptions(countWords, activity.RegisterOptions{Name: "countWords"})
+	if err := w.Run(worker.InterruptCh()); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,40 @@
+package signing_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"longhaul/internal/seal"
+	"longhaul/internal/signing"
+	"longhaul/opt"
+)
+
+// Only the key that made a token reads it, and no changed one.
+func TestCallbacks(t *testing.T) {
+	box, err := seal.New(bytes.Repeat([]byte{1}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := seal.New(bytes.Repeat([]byte{2}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := opt.CallbackRef{Tenant: "t", TaskID: "task-a-1-0", Round: 3, Wake: true}
+	token := signing.Callbacks{Box: box}.Token(want)
+	if got, err := (signing.Callbacks{Box: box}).Verify(token); err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := (signing.Callbacks{Box: other}).Verify(token); !errors.Is(err, signing.ErrCallback) {
+		t.Errorf("another key: %v", err)
+	}
+	secret, err := box.Seal([]byte(`{"t":"task-a-1-0"}`), "another context")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range []string{"", "?", token[:len(token)-2], token[:20] + "A" + token[21:], string(secret)} {
+		if _, err := (signing.Callbacks{Box: box}).Verify(wrong); !errors.Is(err, signing.ErrCallback) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+}
