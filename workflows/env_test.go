@@ -22,6 +22,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/echo"
+	"longhaul/activities/elsewhere"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -56,7 +57,7 @@ func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *re
 	env.RegisterWorkflowWithOptions(plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
 	env.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
 	env.RegisterActivity(activities.New(activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "proud": proud{}}, Default: "echo", Planner: onePlan{},
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "proud": proud{}, "counter": counter{}, elsewhere.Kind: elsewhere.Executor{}}, Default: "echo", Planner: onePlan{},
 		Recorder: journal, Kept: journal,
 	}))
 	journal.outside = func(id, signal string, arg any) error {

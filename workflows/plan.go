@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"regexp"
+	"slices"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -110,10 +112,26 @@ func (p *planPart) elsewhere(ctx workflow.Context, a machine.Activity, t *opt.Ta
 		var result json.RawMessage
 		if err := f.Get(ctx, &result); err != nil {
 			failure := explain(err)
+			if failure.Code == activities.ReasonFailed {
+				failure.Code = codeElsewhere(err)
+			}
 			return machine.Ended{Key: a.Key, Failed: &failure}
 		}
 		return machine.Ended{Key: a.Key, Outcome: opt.ReadOutcome(result)}
 	}
+}
+
+// codeForm is what an error type must be to be shown as a code.
+var codeForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+
+// codeElsewhere returns the code of an activity of others that failed: the type of its
+// error, unless that is one of a language for all errors.
+func codeElsewhere(err error) string {
+	var app *temporal.ApplicationError
+	if !errors.As(err, &app) || !codeForm.MatchString(app.Type()) || slices.Contains([]string{"errorString", "wrapError", "Error", "Exception"}, app.Type()) {
+		return activities.ReasonFailed
+	}
+	return app.Type()
 }
 
 // untakenFor is how long an activity elsewhere waits for a worker before clients are

@@ -30,7 +30,8 @@ var rooms = []room{
 		"internal/schema"}}, // of questions of plans
 
 	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "activities"},
-		tests: []string{"worker"}}, // what is registered is what is tested
+		tests: []string{"worker", // what is registered is what is tested
+			"activities/elsewhere"}}, // whose activities plans begin
 	{name: "worker", imports: []string{"workflows", "activities",
 		"opt"}}, // the names of push configs, which its dispatcher hands over
 

@@ -79,6 +79,15 @@ var mutations = []mutation{
 	{"an escalation leaves out those before", "../gate_step.go", "g.Responders.Joined(s.To)", "g.Responders.Replaced(s.To)"},
 	{"votes count after a reassignment", "../gate_step.go", "!out.Responders.names(v.DecidedBy, v.Groups)", "false"},
 	{"a reassignment adds to those before", "../gate_step.go", "g.Responders.Replaced(s.To)", "g.Responders.Joined(s.To)"},
+	{"a leg begins before its wait is over", "plan_legs.go", "w.Due = a2a.At(m.now.Time().Add(wait))", "_ = wait"},
+	{"a callback before the park is lost", "plan_legs.go", "w.Woken = w.Running", "w.Woken = false"},
+	{"a memo is lost", "plan_legs.go", "s.Memos[t.ID] = opt.Memo{Data: out.Memo, OnCancel: out.OnCancel}", "_ = t"},
+	{"a callback counts twice", "plan_legs.go", " || slices.Contains(w.Callbacks, c.ID)", ""},
+	{"a callback for a former round counts", "plan_legs.go", " || w.Round != c.Round", ""},
+	{"work elsewhere is not canceled while the task is parked", "plan_tasks.go", "case m.legs().cancels(t):", "case false:"},
+	{"work elsewhere is not canceled at a gate", "plan.go", "again = m.legs().cancelAtGates()", "again = false"},
+	{"work elsewhere is not canceled after its leg was stopped", "plan_tasks.go", "\tif m.legs().cancels(t) {\n\t\tm.legs().cancel(t, w)\n\t\treturn\n\t}\n", ""},
+	{"an outcome elsewhere is lost", "plan_legs.go", "cmp.Or(w.Returned, &out)", "w.Returned"},
 	{"a link counts as begun by the run that goes on", "objective_plans.go", "next.Own = false", "next.Own = true"},
 }
 

@@ -241,3 +241,14 @@ func Completed(key, taskID string) machine.Input {
 func Waiting(key string, gate opt.Gate) machine.Input {
 	return machine.Ended{Key: key, Outcome: opt.Outcome{State: gate.State(), Gate: &gate}}
 }
+
+// Parked returns the end of a leg after which the task goes on later.
+func Parked(key string, park opt.Park, memo string, onCancel bool) machine.Input {
+	return machine.Ended{Key: key, Outcome: opt.Outcome{State: opt.TaskWorking, Park: &park, Memo: encoded(memo), OnCancel: onCancel}}
+}
+
+// Report has others report on a task.
+func (s *Story) Report(c opt.Callback) {
+	ref, _ := opt.ParseID(c.TaskID)
+	s.w.put(op{kind: callback, to: ref.PlanID, in: machine.Callback{Callback: c}})
+}

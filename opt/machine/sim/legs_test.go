@@ -1,0 +1,188 @@
+package sim_test
+
+import (
+	"slices"
+	"testing"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/machine"
+	"longhaul/opt/machine/sim"
+)
+
+// one opens an objective with one task and lets it begin. It returns the task and the
+// key of its activity.
+func one(s *sim.Story) (task func() *opt.Task, key string) {
+	id := s.Open(given(sim.PlanOf("plan", "draft")))
+	s.Settle()
+	return func() *opt.Task { return s.Objective(id).Plans[0].Tasks[0] }, s.Activities()[0]
+}
+
+func completed() *opt.Outcome {
+	return &opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: "out", Parts: []a2a.Part{a2a.TextPart("reported")}}}}
+}
+
+// ended lists the running activities, which should be these.
+func running(s *sim.Story, want ...string) {
+	s.Expect(slices.Equal(s.Activities(), want), "%v is running, not %v", s.Activities(), want)
+}
+
+// A parked task goes on when its wait is over, with its memo.
+func TestLegs_goOn(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		task, key := one(s)
+		s.End(key, sim.Parked(key, opt.Park{Wait: 60_000, Text: "Waiting for paint."}, "first coat", false))
+		s.Settle()
+		running(s)
+		s.Expect(task().State == opt.TaskWorking, "the task is %s", task().State)
+		s.Wait(59_000)
+		s.Settle()
+		running(s)
+		s.Wait(1_000)
+		s.Settle()
+		running(s, key+":1")
+		s.Expect(string(s.Work(key+":1").Memo) == `"first coat"` && s.Work(key+":1").Leg == 1, "the work is %+v", s.Work(key+":1"))
+	})
+}
+
+// A callback wakes a parked task, also one that parks a moment later. One that has an
+// outcome ends the task by way of a leg that returns it.
+func TestLegs_wake(t *testing.T) {
+	for name, c := range map[string]struct {
+		in    opt.Callback
+		early bool // it arrives while the leg runs
+		wakes bool
+	}{
+		"nothing":         {in: opt.Callback{}, wakes: true},
+		"nothing, early":  {in: opt.Callback{}, early: true, wakes: true},
+		"outcome":         {in: opt.Callback{Outcome: completed()}, wakes: true},
+		"outcome, early":  {in: opt.Callback{Outcome: completed()}, early: true, wakes: true},
+		"progress":        {in: opt.Callback{Text: "Half of it."}},
+		"progress, early": {in: opt.Callback{Text: "Half of it."}, early: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tell(t, func(s *sim.Story) {
+				task, key := one(s)
+				c.in.ID, c.in.TaskID, c.in.Round = "c1", task().A2AID(), 1
+				report := func() { s.Report(c.in); s.Settle() }
+				if c.early {
+					report()
+				}
+				s.End(key, sim.Parked(key, opt.Park{Wait: 60_000}, "", false))
+				s.Settle()
+				if !c.early {
+					report()
+				}
+				if c.wakes {
+					running(s, key+":1")
+				} else {
+					running(s)
+				}
+			})
+		})
+	}
+}
+
+// A report for another round, or about a task at a gate, changes nothing.
+func TestLegs_lateReports(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		task, key := one(s)
+		s.End(key, sim.Waiting(key, opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept}}))
+		s.Settle()
+		s.Report(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Outcome: completed()})
+		s.Settle()
+		s.Expect(task().State == opt.TaskInputRequired, "the task is %s", task().State)
+		s.Accept()
+		s.Settle()
+		s.Report(opt.Callback{ID: "c2", TaskID: task().A2AID(), Round: 1, Outcome: completed()})
+		s.Settle()
+		running(s, s.Activities()...)
+		s.Expect(len(s.Activities()) == 1 && s.Work(s.Activities()[0]).Leg == 0, "a late report began a leg")
+	})
+}
+
+// A chunk that is reported again is added once.
+func TestLegs_repeatedChunk(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		task, _ := one(s)
+		for range 2 {
+			s.Report(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Chunk: &opt.Chunk{
+				Artifact: a2a.Artifact{ArtifactID: "page", Parts: []a2a.Part{a2a.TextPart("line")}}, Append: true,
+			}})
+			s.Settle()
+		}
+		s.Expect(len(task().Artifacts) == 1 && *task().Artifacts[0].Parts[0].Text == "line", "the artifacts are %+v", task().Artifacts)
+	})
+}
+
+// The memo survives a failed attempt and a gate.
+func TestLegs_keepTheMemo(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		_, key := one(s)
+		s.End(key, sim.Parked(key, opt.Park{}, "kept", false))
+		s.Settle()
+		s.End(key+":1", machine.Ended{Key: key + ":1", Failed: &machine.Failure{Code: "error", Message: "No."}})
+		s.Settle()
+		s.Wait(1_000)
+		s.Settle()
+		second := s.Activities()[0]
+		s.Expect(string(s.Work(second).Memo) == `"kept"` && s.Work(second).Attempt == 2 && s.Work(second).Leg == 0, "the work is %+v", s.Work(second))
+		s.End(second, sim.Waiting(second, opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept}}))
+		s.Settle()
+		s.Accept()
+		s.Settle()
+		third := s.Activities()[0]
+		s.Expect(string(s.Work(third).Memo) == `"kept"` && s.Work(third).Round == 2, "the work is %+v", s.Work(third))
+	})
+}
+
+// A task that is canceled while it is parked, at a gate or at work first cancels what
+// it has begun elsewhere.
+func TestLegs_cancel(t *testing.T) {
+	for name, begin := range map[string]func(s *sim.Story, key string){
+		"parked": func(*sim.Story, string) {},
+		"at a gate": func(s *sim.Story, key string) {
+			s.Wait(60_000)
+			s.Settle()
+			s.End(key+":1", sim.Waiting(key+":1", opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept}}))
+			s.Settle()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tell(t, func(s *sim.Story) {
+				task, key := one(s)
+				s.End(key, sim.Parked(key, opt.Park{Wait: 60_000}, "number 7", true))
+				s.Settle()
+				begin(s, key)
+				ref, _ := opt.ParseID(task().ID)
+				s.Send(opt.Command{Kind: opt.CancelTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: task().ID})
+				s.Settle()
+				s.Expect(len(s.Activities()) == 1, "%v is running", s.Activities())
+				last := s.Activities()[0]
+				s.Expect(s.Work(last).Cancel && string(s.Work(last).Memo) == `"number 7"`, "the work is %+v", s.Work(last))
+				s.Expect(!task().State.Ended() && task().Gate == nil, "the task is %s", task().State)
+				s.End(last, machine.Ended{Key: last, Outcome: opt.Outcome{State: opt.TaskFailed, Message: "Number 7 is canceled."}})
+				s.Rest()
+				s.Expect(task().State == opt.TaskCanceled, "the task is %s", task().State)
+			})
+		})
+	}
+}
+
+// A task whose activity elsewhere no worker takes says so once, and waits on.
+func TestLegs_untaken(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		task, key := one(s)
+		s.End(key, sim.Parked(key, opt.Park{Elsewhere: &opt.Elsewhere{Queue: "images", Activity: "Resize"}}, "", false))
+		s.Settle()
+		running(s, key+":1")
+		s.End(key+":1", machine.Ended{Key: key + ":1", Failed: &machine.Failure{Code: "timeout", Untaken: true}})
+		s.Settle()
+		running(s, key+":1:untaken-1")
+		s.End(key+":1:untaken-1", sim.Completed(key+":1:untaken-1", task().A2AID()))
+		s.Settle()
+		s.Expect(len(s.Activities()) == 1 && s.Work(s.Activities()[0]).Leg == 2, "%v is running", s.Activities())
+		s.Rest()
+		s.Expect(task().State == opt.TaskCompleted, "the task is %s", task().State)
+	})
+}
