@@ -96,6 +96,14 @@ func (e Event) Fence() int64 {
 	return int64(e.Round)<<44 | int64(e.Attempt)<<32 | int64(e.Leg)<<12 | int64(e.Try)
 }
 
+// Said returns the text that comes with a move of a task that works, "" for none.
+func (e Event) Said() string {
+	if e.Status == nil || TaskState(e.To) != TaskWorking {
+		return ""
+	}
+	return e.Status.Text()
+}
+
 // An ObjectiveHead is the part of an objective that changes during the work.
 type ObjectiveHead struct {
 	Status   ObjectiveStatus `json:"status"`

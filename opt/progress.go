@@ -1,11 +1,18 @@
 package opt
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
+
+// maxSaid is how much of a report the progress shows, in characters.
+const maxSaid = 200
 
 // A Progress says how much of an objective is done, for clients that know no
 // plans.
 type Progress struct {
 	Text    string // such as "Writing, task 2 of 4"; "" while no task has begun
+	Said    string // what a task of that plan reports of its work, cut to a line; "" for nothing
 	Percent int    // of tasks that have ended
 	Steps   int    // tasks that have begun and tasks that have ended, together
 }
@@ -21,7 +28,7 @@ func ProgressOf(plans []*Plan) *Progress {
 		if plan.Status == PlanSkipped {
 			continue
 		}
-		begun, active := 0, false
+		begun, active, said := 0, false, ""
 		for _, t := range plan.Tasks {
 			all++
 			if t.State.Ended() || plan.Status.Ended() {
@@ -32,9 +39,13 @@ func ProgressOf(plans []*Plan) *Progress {
 				p.Steps++
 			}
 			active = active || t.State != TaskPending && !t.State.Ended()
+			if t.State == TaskWorking && t.Said != "" {
+				said = t.Said
+			}
 		}
 		if begun > 0 && !runs {
 			p.Text, runs = fmt.Sprintf("%s, task %d of %d", plan.Name, begun, len(plan.Tasks)), active
+			p.Said = inLine(said)
 		}
 	}
 	if all == 0 {
@@ -42,4 +53,13 @@ func ProgressOf(plans []*Plan) *Progress {
 	}
 	p.Percent, p.Steps = 100*ended/all, p.Steps+ended
 	return &p
+}
+
+// inLine returns text on one line, cut to what the progress shows.
+func inLine(text string) string {
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) > maxSaid {
+		line = append(line[:maxSaid-1], '…')
+	}
+	return string(line)
 }

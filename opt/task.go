@@ -37,6 +37,8 @@ type Task struct {
 	ByHand    bool           `json:"byHand,omitempty"`  // moved by a client, not by an activity
 	Failure   string         `json:"failure,omitempty"` // text for clients if it failed or was rejected
 	Reason    string         `json:"reason,omitempty"`  // the same as a code
+
+	Said string `json:"-"` // the agent's latest text about the work on it, as far as it is known here
 }
 
 // A2AID returns the id of the A2A task that shows t. Each attempt has its own, since
@@ -87,7 +89,7 @@ func (t *Task) move(e Event) {
 	if e.Gate != nil && (t.Gate == nil || t.Gate.ID != e.Gate.ID) {
 		t.Gates++
 	}
-	t.State, t.Reason, t.Gate = TaskState(e.To), e.Reason, e.Gate
+	t.State, t.Reason, t.Gate, t.Said = TaskState(e.To), e.Reason, e.Gate, e.Said()
 	t.ByHand = t.ByHand || e.Reason == ByHand
 	if (t.State == TaskFailed || t.State == TaskRejected) && e.Status != nil {
 		t.Failure = e.Status.Text()

@@ -250,7 +250,7 @@ func (w work) add(planID string, tasks []*opt.Task) {
 		return
 	}
 	for _, t := range tasks {
-		t := &opt.Task{ID: t.ID, State: t.State, Run: max(t.Run, 1)}
+		t := &opt.Task{ID: t.ID, State: t.State, Run: max(t.Run, 1), Said: t.Said}
 		i := slices.IndexFunc(p.Tasks, func(old *opt.Task) bool { return old.ID == t.ID })
 		switch {
 		case i < 0:
@@ -270,7 +270,7 @@ func (w work) after(e opt.Event) work {
 		w.add(e.PlanID, e.Tasks)
 	case opt.TaskMoved:
 		if ref, ok := opt.ParseID(e.TaskID); ok && ref.TaskID != "" {
-			w.add(ref.PlanID, []*opt.Task{{ID: ref.TaskID, State: opt.TaskState(e.To), Run: ref.Attempt}})
+			w.add(ref.PlanID, []*opt.Task{{ID: ref.TaskID, State: opt.TaskState(e.To), Run: ref.Attempt, Said: e.Said()}})
 		}
 	}
 	if p := w.plan(e.PlanID); p != nil {

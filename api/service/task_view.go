@@ -1,6 +1,8 @@
 package service
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -79,10 +81,12 @@ func progressed(m a2a.Metadata, s a2a.TaskStatus, p *opt.Progress, t a2a.Task) (
 		return m, s
 	}
 	if s.State == a2a.Working && s.Message == nil && p.Text != "" {
-		said := addressed(a2a.Message{
-			MessageID: fmt.Sprintf("%s:progress:%d", t.ID, p.Steps), Role: a2a.RoleAgent,
-			Parts: []a2a.Part{a2a.TextPart(p.Text)},
-		}, t)
+		id, text := fmt.Sprintf("%s:progress:%d", t.ID, p.Steps), p.Text
+		if p.Said != "" {
+			sum := sha256.Sum256([]byte(p.Said))
+			id, text = id+":"+hex.EncodeToString(sum[:4]), text+": "+p.Said
+		}
+		said := addressed(a2a.Message{MessageID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}, t)
 		s.Message = &said
 	}
 	return m.With(opt.KeyProgress, p.Percent), s

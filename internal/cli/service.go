@@ -18,13 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/activities"
-	"longhaul/activities/agent"
-	"longhaul/activities/echo"
-	"longhaul/activities/elsewhere"
 	"longhaul/activities/planner"
-	"longhaul/activities/refuse"
-	"longhaul/activities/shell"
-	"longhaul/activities/webhook"
 	"longhaul/api"
 	"longhaul/api/callback"
 	"longhaul/api/grpc"
@@ -208,48 +202,20 @@ func local(addr string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// executors returns those of this process by their kinds.
-func (s *service) executors(cfg workerSettings) (map[string]activities.Executor, error) {
-	executors := map[string]activities.Executor{"echo": echo.Executor{}, elsewhere.Kind: elsewhere.Executor{}, refuse.Kind: refuse.Executor{}}
-	if cfg.Commands != "" {
-		commands, err := shell.Load(cfg.Commands)
-		if err != nil {
-			return nil, err
-		}
-		executors[shell.Kind] = shell.Executor{Commands: commands, Log: s.log.Named("shell")}
-	}
-	if cfg.Agents != "" {
-		to, err := handoffs(cfg.Agents, s.agents, s.log.Named("agent"))
-		if err != nil {
-			return nil, err
-		}
-		executors[agent.Kind] = to
-	}
-	if cfg.Endpoints != "" {
-		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return webhookAllowed(s.egress.CheckURL(rawURL)) })
-		if err != nil {
-			return nil, err
-		}
-		executors[webhook.Kind] = webhook.Executor{Endpoints: endpoints, Sender: s.egress}
-	}
-	maps.Copy(executors, s.build.Executors)
-	return executors, nil
-}
-
 // work starts a worker, and what hands deliveries over.
 func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
-	executors, err := s.executors(cfg)
+	run, err := executors(s, cfg)
 	if err != nil {
 		return err
 	}
-	known := slices.Sorted(maps.Keys(executors))
+	known := slices.Sorted(maps.Keys(run))
 	if err := s.books.Require(func(p *planner.Playbooks) error { return p.CheckExecutors(known...) }); err != nil {
 		return err
 	}
 	w := worker.New(worker.Config{
 		Temporal: s.temporal,
 		Activities: activities.Config{
-			Executors: executors,
+			Executors: run,
 			Default:   cmp.Or(s.build.Default, "echo"),
 			Planner:   wrapped[activities.Planner](s.books, s.build.Planner),
 			Recorder:  wrapped[activities.Recorder](s.journal, s.build.Recorder),

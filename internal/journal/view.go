@@ -79,18 +79,34 @@ func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 	return nil
 }
 
+// saidOf sets what t reports, if it works. said is its status message, which may be
+// empty.
+func saidOf(t *opt.Task, said []byte) error {
+	if t.State != opt.TaskWorking || len(said) == 0 {
+		return nil
+	}
+	var m a2a.Message
+	err := decode(said, &m)
+	t.Said = m.Text()
+	return err
+}
+
 // progressed adds the progress of the plans under a root task that works or waits.
 func (v *viewRow) progressed(c *conn) error {
 	if v.State == opt.TaskSubmitted {
 		return nil
 	}
 	var plans []*opt.Plan
-	err := c.each(`SELECT p.id, p.name, p.status, t.idx, t.state FROM plans p JOIN tasks t ON t.objective_id = p.objective_id AND t.plan_id = p.id
+	err := c.each(`SELECT p.id, p.name, p.status, t.idx, t.state, t.said FROM plans p JOIN tasks t ON t.objective_id = p.objective_id AND t.plan_id = p.id
 		WHERE p.objective_id = $1 ORDER BY p.position, t.idx, length(t.id), t.id`, args{v.ObjectiveID},
 		func(row scanner) error {
 			var p opt.Plan
 			var t opt.Task
-			if err := row.Scan(&p.ID, &p.Name, &p.Status, &t.Index, &t.State); err != nil {
+			var said []byte
+			if err := row.Scan(&p.ID, &p.Name, &p.Status, &t.Index, &t.State, &said); err != nil {
+				return err
+			}
+			if err := saidOf(&t, said); err != nil {
 				return err
 			}
 			if len(plans) == 0 || plans[len(plans)-1].ID != p.ID {

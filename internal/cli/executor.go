@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"maps"
+	"os"
+
+	"longhaul/activities"
+	"longhaul/activities/agent"
+	"longhaul/activities/echo"
+	"longhaul/activities/elsewhere"
+	"longhaul/activities/refuse"
+	"longhaul/activities/shell"
+	"longhaul/activities/webhook"
+)
+
+// executors returns those of the process of s by their kinds.
+func executors(s *service, cfg workerSettings) (map[string]activities.Executor, error) {
+	all := map[string]activities.Executor{"echo": echo.Executor{}, elsewhere.Kind: elsewhere.Executor{}, refuse.Kind: refuse.Executor{}}
+	if cfg.Commands != "" {
+		commands, err := shell.Load(cfg.Commands)
+		if err != nil {
+			return nil, err
+		}
+		all[shell.Kind] = shell.Executor{Commands: commands, Log: s.log.Named("shell")}
+	}
+	if cfg.Agents != "" {
+		to, err := handoffs(cfg.Agents, s.agents, s.log.Named("agent"))
+		if err != nil {
+			return nil, err
+		}
+		all[agent.Kind] = to
+	}
+	if cfg.Endpoints != "" {
+		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return webhookAllowed(s.egress.CheckURL(rawURL)) })
+		if err != nil {
+			return nil, err
+		}
+		all[webhook.Kind] = webhook.Executor{Endpoints: endpoints, Sender: s.egress}
+	}
+	maps.Copy(all, s.build.Executors)
+	return all, nil
+}
