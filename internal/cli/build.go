@@ -62,11 +62,11 @@ func (b Build) Check(others ...string) error {
 	if err != nil {
 		return err
 	}
-	executors, err := newService(zap.NewNop(), b).executors(workerSettings{})
+	known, err := executors(newService(zap.NewNop(), b), workerSettings{})
 	if err != nil {
 		return err
 	}
-	return books.CheckExecutors(append(slices.Sorted(maps.Keys(executors)), others...)...)
+	return books.CheckExecutors(append(slices.Sorted(maps.Keys(known)), others...)...)
 }
 
 // A programName is [Build].Name.
