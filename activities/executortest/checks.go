@@ -164,10 +164,11 @@ func (cfg Config) returns(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() {
 		_, err := Player{Executor: cfg.Executor, Legs: math.MaxInt}.Play(ctx, cfg.Long)
-		if ctx.Err() == nil {
-			err = fmt.Errorf("Config.Long ended by itself: %v", err)
-		} else {
+		switch {
+		case ctx.Err() != nil, cfg.Quick:
 			err = nil // its result is ignored after a cancellation
+		default:
+			err = fmt.Errorf("Config.Long ended by itself; set Quick if no work takes long: %v", err)
 		}
 		ended <- err
 	}()

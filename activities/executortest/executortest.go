@@ -29,10 +29,11 @@ import (
 // messages that the work leaves out.
 type Config struct {
 	Executor  activities.Executor
-	Completes activities.Work
+	Completes activities.Work               // without a gate: with Replies, if the executor asks first
 	Fails     activities.Work               // with an outcome, not with an error; or is rejected
 	Errs      *activities.Work              // fails each attempt with an error; nil for an executor that never does
 	Long      activities.Work               // does not end by itself while the suite looks
+	Quick     bool                          // no work of the executor takes long: Completes is in place of Long
 	Waits     *activities.Work              // at one gate or more; nil for an executor that never waits
 	Reply     func(gate opt.Gate) opt.Reply // to the gates of Waits; nil accepts, and answers "yes"
 	Secrets   []string                      // known to the executor, that clients must not see
@@ -92,6 +93,9 @@ func (cfg Config) filled() Config {
 	}
 	if cfg.Reply == nil {
 		cfg.Reply = yes
+	}
+	if cfg.Quick {
+		cfg.Long = cfg.Completes
 	}
 	for i, w := range []*activities.Work{&cfg.Completes, &cfg.Fails, &cfg.Long} {
 		fill(w, i)

@@ -71,6 +71,27 @@ func TestRun_findsBrokenPromises(t *testing.T) {
 	}
 }
 
+// An executor without long work needs no Long, but must not be slow.
+func TestRun_quick(t *testing.T) {
+	cfg := config(echo.Executor{})
+	cfg.Long, cfg.Quick = activities.Work{}, true
+	if broken := executortest.Broken(t.Context(), cfg); len(broken) > 0 {
+		t.Errorf("broken promises: %v", broken)
+	}
+	until := make(chan struct{})
+	defer close(until)
+	cfg.Soon = 10 * time.Millisecond
+	cfg.Executor = executor(func(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
+		if _, limited := ctx.Deadline(); limited {
+			<-until
+		}
+		return echo.Executor{}.Execute(ctx, w, out)
+	})
+	if got := slices.Sorted(maps.Keys(executortest.Broken(t.Context(), cfg))); !slices.Equal(got, []string{"stopsAtDeadline"}) {
+		t.Errorf("a slow executor breaks %q", got)
+	}
+}
+
 // TestRun_findsBrokenLegs runs the suite on an executor that works in legs, with one
 // mistake each.
 func TestRun_findsBrokenLegs(t *testing.T) {

@@ -2,13 +2,17 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/a2a"
 	"longhaul/activities"
 	apiservice "longhaul/api/service"
+	"longhaul/opt"
 )
 
 // The planner that --planner names has its skills on the card, after those of playbooks.
@@ -52,11 +56,29 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 	}
 }
 
+// A worker asks the planner about messages that no playbook takes, and carries out its
+// plans. A message for which it has none fails.
+func TestWorkSettings_plannerWorks(t *testing.T) {
+	books, err := workSettings{Planner: "poet"}.load(nil, map[string]activities.Planner{"poet": poet{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"Sing a song": "completed", "Dance": "failed No plan could be made. planner poet: no plan: it is no song"} {
+		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+		if got := strings.TrimSpace(ended(t, books, m)); got != want {
+			t.Errorf("%s: ended %q, want %q", text, got, want)
+		}
+	}
+}
+
 // poet is a planner with a skill.
 type poet struct{}
 
-func (poet) Plan(context.Context, activities.Request) (activities.Planned, error) {
-	return activities.Planned{}, nil
+func (poet) Plan(_ context.Context, r activities.Request) (activities.Planned, error) {
+	if !strings.Contains(r.Message.Text(), "song") {
+		return activities.Planned{}, fmt.Errorf("%w: it is no song", activities.ErrNoPlan)
+	}
+	return activities.Planned{Plans: []opt.PlanSpec{{Name: "Song", Tasks: []opt.TaskSpec{{Name: "Rhyme", Executor: "echo", Description: "say La"}}}}}, nil
 }
 
 func (poet) Skills() []apiservice.Skill { return []apiservice.Skill{{ID: "rhyme"}} }

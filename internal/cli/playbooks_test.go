@@ -183,20 +183,27 @@ func TestPlaybooks_rejects(t *testing.T) {
 		if d, err := (playbooks{shelf(t, books)}).Decide(t.Context(), m); err != nil || d.Plans != nil || d.Answer != nil {
 			t.Fatalf("%s: decided %+v, error %v", tt.text, d, err)
 		}
-		o := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Tenant: "t", Principal: "p", Name: "Test", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1}
-		env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
-		env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: o.ID, TaskQueue: workflows.TaskQueue})
-		env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
-		env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
-		log := &ends{rootID: o.ID}
-		env.RegisterActivity(activities.New(activities.Config{
-			Executors: map[string]activities.Executor{"echo": echo.Executor{}, refuse.Kind: refuse.Executor{}}, Default: "echo", Planner: books, Recorder: log,
-		}))
-		env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &opt.Opening{Objective: o, Message: &m}})
-		if !strings.HasPrefix(log.last, tt.want) {
-			t.Errorf("%+v, %q: ended %q, want %q", tt.settings, tt.text, log.last, tt.want)
+		if got := ended(t, books, m); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%+v, %q: ended %q, want %q", tt.settings, tt.text, got, tt.want)
 		}
 	}
+}
+
+// ended returns the last state of the root task for a message, and its text, after the
+// worker has made and carried out the plans.
+func ended(t *testing.T, books *planner.Playbooks, m a2a.Message) string {
+	t.Helper()
+	o := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Tenant: "t", Principal: "p", Name: "Test", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1}
+	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
+	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: o.ID, TaskQueue: workflows.TaskQueue})
+	env.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
+	env.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
+	log := &ends{rootID: o.ID}
+	env.RegisterActivity(activities.New(activities.Config{
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}, refuse.Kind: refuse.Executor{}}, Default: "echo", Planner: books, Recorder: log,
+	}))
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &opt.Opening{Objective: o, Message: &m}})
+	return log.last
 }
 
 func shelf(t *testing.T, books *planner.Playbooks) *planner.Shelf {
