@@ -86,6 +86,7 @@ func (p Player) leg(ctx context.Context, played *Played) (activities.Outcome, er
 	}
 	played.Legs++
 	w := clone(played.Work)
+	w.Try = max(w.Try, 1)
 	for {
 		out := &Stream{}
 		o, err := p.Executor.Execute(ctx, clone(w), out)
