@@ -26,6 +26,12 @@ var rooms = []room{
 	{name: "activities/notice/noticetest"}, // a mail server for tests
 	{name: "activities/notice", imports: []string{"a2a", "opt", "activities", "internal/egress"},
 		tests: []string{"activities/notice/noticetest"}},
+	{name: "activities/llm/llmtest"}, // a server of models and one of tools, for tests
+	{name: "activities/llm", imports: []string{"a2a", "opt", "activities", "internal/schema",
+		"activities/planner", // playbooks, from which its planner may choose
+		"activities/human",   // plans contain its tasks
+		"activities/refuse"}, // the plan for requests that the model refuses
+		tests: []string{"activities/llm/llmtest"}},
 	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"internal/schema"}}, // of questions of plans
 

@@ -1,0 +1,132 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/openai/openai-go/v3"
+
+	"longhaul/activities"
+)
+
+// Codes of failed attempts whose cause is the model's server.
+const (
+	CodeTimeout     = "model-timeout"     // a turn took longer than the model's timeout
+	CodeUnreachable = "model-unreachable" // there was no connection, or it broke
+	CodeUnavailable = "model-unavailable" // the server has failed
+	CodeDenied      = "model-denied"      // the server refuses the key
+	CodeRequest     = "model-request"     // the server refuses the request
+	CodeAnswer      = "model-answer"      // the answer could not be read
+	CodeBusy        = "model-busy"        // the server was busy for too long
+)
+
+// errCut is the error of a stream that ends before the model has.
+var errCut = &activities.Error{Code: CodeAnswer, Message: "The answer of the model was cut off."}
+
+// errFormat is the error of a server that may not support the schema of an answer.
+var errFormat = errors.New("the model's server refuses a request with a schema")
+
+// A waitError is the error of a server that is busy. It names how long to wait, 0 if
+// it does not say.
+type waitError struct{ wait time.Duration }
+
+// Error implements error.
+func (e *waitError) Error() string { return "the model's server is busy" }
+
+// maxWait is how long the word of a busy server counts at the most.
+const maxWait = time.Hour
+
+// An answered error is one that a model's server has answered with.
+type answered struct {
+	status int
+	header http.Header
+	detail string // untrusted
+}
+
+// answerOf returns what a server has answered with, if that is the cause of err.
+func answerOf(err error) (a answered, ok bool) {
+	var o *openai.Error
+	var c *anthropic.Error
+	switch {
+	case errors.As(err, &o):
+		a.status, a.detail = o.StatusCode, o.Message
+		if o.Response != nil {
+			a.header = o.Response.Header
+		}
+	case errors.As(err, &c):
+		a.status, a.detail = c.StatusCode, c.RawJSON()
+		if c.Response != nil {
+			a.header = c.Response.Header
+		}
+	default:
+		return a, false
+	}
+	return a, a.status >= 300
+}
+
+// explain returns the error of a turn that has failed with err, without anything of the
+// server's answer. schema says that the request had one.
+func explain(ctx context.Context, err error, schema bool) error {
+	var coded *activities.Error
+	if errors.As(err, &coded) {
+		return coded
+	}
+	a, ok := answerOf(err)
+	switch {
+	case ok && schema && (a.status == http.StatusBadRequest || a.status == http.StatusUnprocessableEntity):
+		return errFormat
+	case ok:
+		return a.explain()
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return &activities.Error{Code: CodeTimeout, Message: "The model has taken too long."}
+	case errors.Is(err, errRedirect):
+		return &activities.Error{Code: CodeRequest, Message: "The model's server redirects to another URL."}
+	case ofConnection(err):
+		return &activities.Error{Code: CodeUnreachable, Message: "The model cannot be reached, or the connection broke."}
+	}
+	return &activities.Error{Code: CodeAnswer, Message: "The answer of the model could not be read."}
+}
+
+func (a answered) explain() error {
+	wait, told := retryAfter(a.header, time.Now())
+	switch {
+	case a.status == http.StatusTooManyRequests, a.status >= 500 && told:
+		return &waitError{wait}
+	case a.status >= 500:
+		return &activities.Error{Code: CodeUnavailable, Message: fmt.Sprintf("The model's server has failed with status %d.", a.status)}
+	case a.status == http.StatusUnauthorized || a.status == http.StatusForbidden:
+		return &activities.Error{Code: CodeDenied, Message: "The model's server refuses the key: the operator must correct it."}
+	}
+	return &activities.Error{Code: CodeRequest, Message: fmt.Sprintf("The model's server refuses the request with status %d.", a.status)}
+}
+
+// ofConnection reports whether err comes from the connection, not from what came over
+// it.
+func ofConnection(err error) bool {
+	var sent *url.Error
+	var network net.Error
+	return errors.As(err, &sent) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// retryAfter returns how long a server wants its callers to wait.
+func retryAfter(h http.Header, now time.Time) (wait time.Duration, told bool) {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
+		return min(time.Duration(ms*float64(time.Millisecond)), maxWait), true
+	}
+	text := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(text, 64); err == nil && s >= 0 {
+		return time.Duration(min(s, maxWait.Seconds()) * float64(time.Second)), true
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(at.Sub(now), 0), maxWait), true
+	}
+	return 0, false
+}

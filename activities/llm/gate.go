@@ -1,0 +1,187 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+// gates is the part of a task that asks people.
+type gates struct{ *task }
+
+// open returns the outcome of a leg that asks a person. about is what the gate is about.
+func (t gates) open(about string, g opt.Gate) *activities.Outcome {
+	t.memo.Asked = &asked{About: about, Digest: g.Digest(), Before: len(t.work.Replies)}
+	o := kept(activities.WaitFor(g), t.memo)
+	return &o
+}
+
+// A shown call is what a person sees of a call, and decides on.
+type shownCall struct {
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+func show(t tool, args string) a2a.Part {
+	return a2a.DataPart(shownCall{t.Server, t.Function, json.RawMessage(args)})
+}
+
+// digest returns the digest of a call, as that of the object of its gate.
+func digest(t tool, args string) string { return opt.PartsDigest([]a2a.Part{show(t, args)}) }
+
+// approve asks a person whether a call may be made, or uses the decision. nil means that
+// the next call has a result, or may be made.
+func (t gates) approve(of tool) *activities.Outcome {
+	next := &t.memo.Open[0]
+	now := digest(of, next.Args)
+	why := ""
+	if reply := t.memo.reply(t.work); reply != nil && t.memo.Asked.About == aboutCall {
+		was := t.memo.Asked.Digest
+		t.memo.Asked = nil
+		switch {
+		case was != now, reply.ObjectDigest != "" && reply.ObjectDigest != was:
+			why = "The decision before was about another call."
+		case reply.Action == opt.Accept:
+			t.memo.Accepted = now
+			return nil
+		case reply.Action == opt.EditAccept:
+			if args, ok := edited(of, reply.Edited); ok {
+				next.Args, t.memo.Accepted, t.memo.Edited = args, digest(of, args), true
+				return nil
+			}
+			why = "Only the arguments can be changed, and they must be an object."
+		case reply.DecidedBy == opt.ByTimer:
+			t.memo.answer("No person has decided about the call in time. It was not made.", true)
+			return nil
+		default:
+			t.memo.answer(strings.TrimSpace("A person has rejected the call. It was not made. "+reply.Remark()), true)
+			return nil
+		}
+	}
+	return t.open(aboutCall, opt.Gate{
+		Kind: opt.Approval, Title: fmt.Sprintf("Call the tool %s?", of.title()),
+		Description: strings.TrimSpace("A model wants to call this tool with these arguments. " + why),
+		Actions:     []opt.Action{opt.Accept, opt.Reject, opt.EditAccept},
+		Object:      []a2a.Part{show(of, next.Args)},
+	})
+}
+
+// edited returns the arguments that a person has put in the place of those of a call.
+func edited(of tool, parts []a2a.Part) (args string, ok bool) {
+	if len(parts) != 1 || parts[0].Data == nil {
+		return "", false
+	}
+	var c shownCall
+	if json.Unmarshal(parts[0].Data, &c) != nil || c.Server != of.Server || c.Tool != of.Function || !isObject(c.Arguments) {
+		return "", false
+	}
+	return string(c.Arguments), true
+}
+
+// The answers about a call of which nothing is known.
+const (
+	runAgain = "run again"
+	skip     = "skip"
+	stop     = "stop"
+)
+
+// decide asks a person what to do about a call that may have been made, or uses the
+// answer. nil means that the next call has a result, or may be made again.
+func (t gates) decide(of tool) *activities.Outcome {
+	if reply := t.memo.reply(t.work); reply != nil && t.memo.Asked.About == aboutUnknown {
+		t.memo.Asked = nil
+		switch answered := word(reply); answered {
+		case runAgain:
+			t.memo.Calling = nil
+			return nil
+		case skip:
+			t.memo.answer("It is not known whether the call was made, and it is not repeated. Continue without its result.", true)
+			return nil
+		case stop:
+			o := activities.Failed(CodeUncertain, fmt.Sprintf("The task was stopped: it is not known what became of a call of %s.", of.title()))
+			return &o
+		}
+	}
+	choices, _ := json.Marshal(map[string]any{"type": "string", "enum": []string{runAgain, skip, stop}}) // cannot fail
+	return t.open(aboutUnknown, opt.Gate{
+		Kind: opt.Clarification,
+		Description: fmt.Sprintf("A call of the tool %s was begun, and its result was lost, for example with a worker. The arguments: %s",
+			of.title(), t.memo.Open[0].Args),
+		Questions: []opt.Question{{
+			ID: "unknown", Schema: choices,
+			Question: fmt.Sprintf("It is not known whether the call of %s was made: run again, skip or stop?", of.title()),
+		}},
+	})
+}
+
+// word returns the one answer of a reply.
+func word(r *opt.Reply) (out string) {
+	if len(r.Answers) == 1 {
+		_ = json.Unmarshal(r.Answers[0].Answer, &out) // "" for what is no text
+	}
+	return out
+}
+
+// raise asks a person whether more than over may be spent, or uses the decision. nil
+// means that it may.
+func (t gates) raise(over Budgets) *activities.Outcome {
+	why := ""
+	if reply := t.memo.reply(t.work); reply != nil && t.memo.Asked.About == aboutBudget {
+		t.memo.Asked = nil
+		switch reply.Action {
+		case opt.Accept:
+			t.memo.raise(over.doubled())
+		case opt.EditAccept:
+			var to Budgets
+			if len(reply.Edited) != 1 || json.Unmarshal(reply.Edited[0].Data, &to) != nil {
+				why = " The new budget could not be read."
+				break
+			}
+			t.memo.raise(to)
+		default:
+			o := activities.Failed(CodeBudget, strings.TrimSpace("The budget is spent. "+reply.Remark()))
+			return &o
+		}
+		if again := t.budgets(); again.Task.over(t.work.SpentHere) == (Budget{}) && again.Objective.over(t.work.Spent) == (Budget{}) {
+			return nil
+		}
+	}
+	return t.open(aboutBudget, opt.Gate{
+		Kind: opt.Approval, Title: "Raise the budget?",
+		Description: fmt.Sprintf("The budget is spent: %d tokens%s by this task, %d%s by its plan. Accept to raise it as shown, edit the numbers, or reject to stop the task.%s",
+			t.work.SpentHere.Input+t.work.SpentHere.Output, costOf(t.work.SpentHere), t.work.Spent.Input+t.work.Spent.Output, costOf(t.work.Spent), why),
+		Actions: []opt.Action{opt.Accept, opt.Reject, opt.EditAccept},
+		Object:  []a2a.Part{a2a.DataPart(over.doubled())},
+	})
+}
+
+func costOf(u opt.Usage) string {
+	if u.Cost == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (cost %.2f)", u.Cost)
+}
+
+// doubled returns the budgets that are proposed once b is spent.
+func (b Budgets) doubled() Budgets {
+	return Budgets{b.Task.doubled(), b.Objective.doubled()}
+}
+
+func (b Budget) doubled() Budget { return Budget{2 * b.Tokens, 2 * b.Cost} }
+
+// raise keeps the limits that a person has set.
+func (m *memo) raise(to Budgets) {
+	for into, from := range map[*Budget]Budget{&m.Budget.Task: to.Task, &m.Budget.Objective: to.Objective} {
+		if from.Tokens > 0 {
+			into.Tokens = from.Tokens
+		}
+		if from.Cost > 0 {
+			into.Cost = from.Cost
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/planner"
+	"longhaul/activities/refuse"
+	"longhaul/internal/schema"
+	"longhaul/opt"
+)
+
+// Skill is the id of the skill that a planner adds to the agent card.
+const Skill = "general"
+
+// A Planner plans messages that no playbook takes. The model may choose a skill of a
+// playbook, or make plans of tasks for models, people and the executors that the file
+// allows. It may be used from any goroutine.
+type Planner struct {
+	Models *Models
+	Books  func() Books // the current playbooks; nil for none
+	Log    *zap.Logger  // nil discards
+}
+
+// Books are the playbooks that a planner may choose from.
+type Books interface {
+	Skills() []planner.Skill
+	Plan(ctx context.Context, r activities.Request) (activities.Planned, error)
+}
+
+var _ activities.Planner = Planner{}
+
+// maxTries is how often the model is asked for plans that are valid.
+const maxTries = 3
+
+// maxMessage is how many bytes of a client's text a planner sees.
+const maxMessage = 32 << 10
+
+// Plan implements [activities.Planner]. The text of the request is untrusted: the plans
+// contain nothing but what the file allows, whatever the text says.
+func (p Planner) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
+	if r.Keep {
+		return activities.Planned{Reason: "The existing plans stay."}, nil
+	}
+	if p.Log == nil {
+		p.Log = zap.NewNop()
+	}
+	form := p.Models.Planner
+	d := draft{form: form, skills: p.skills()}
+	q := request{system: d.system(), schema: d.schema(), messages: []message{{By: byUser, Text: question(r)}}}
+	checked, err := schema.Parse(q.schema)
+	if err != nil {
+		return activities.Planned{}, fmt.Errorf("schema of plans: %w", err)
+	}
+	for try := 1; ; try++ {
+		said, err := p.Models.ask(ctx, p.Models.Models[form.Model], q, func(string) error { return nil }, p.Log)
+		switch {
+		case errors.Is(err, errFormat):
+			q.unforced = true
+			continue
+		case err != nil:
+			return activities.Planned{}, err
+		}
+		p.Log.Info("A model has planned", zap.String("objectiveId", r.ObjectiveID), zap.Int64("inputTokens", said.usage.Input), zap.Int64("outputTokens", said.usage.Output), zap.Float64("cost", said.usage.Cost))
+		made, err := p.planned(ctx, r, d, checked, said.text)
+		if err == nil || try == maxTries {
+			return made, err
+		}
+		q.messages = append(q.messages, message{By: byModel, Text: said.text}, message{By: byUser, Text: fmt.Sprintf(
+			"This cannot be used: %v. Answer again, with nothing but the JSON value.", err)})
+	}
+}
+
+// skills lists those of playbooks.
+func (p Planner) skills() []planner.Skill {
+	if p.Books == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(p.Books().Skills()), func(s planner.Skill) bool { return s.ID == Skill })
+}
+
+// question returns the request as data.
+func question(r activities.Request) string {
+	text := ""
+	if r.Message != nil {
+		text = r.Message.Text()
+	}
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
+	}
+	data, _ := json.Marshal(map[string]string{"name": r.Name, "description": r.Description, "message": text}) // cannot fail
+	return "The request, as data:\n" + string(data)
+}
+
+// planned returns what the answer of the model means. An error says what is wrong with
+// the answer, and is final if it comes back from Plan.
+func (p Planner) planned(ctx context.Context, r activities.Request, d draft, checked *schema.Schema, text string) (activities.Planned, error) {
+	value := bare(text)
+	var a proposal
+	if err := checked.Check(value); err != nil {
+		return activities.Planned{}, fmt.Errorf("%w: the answer of the model does not fit: %w", activities.ErrNoPlan, err)
+	}
+	if err := json.Unmarshal(value, &a); err != nil {
+		return activities.Planned{}, fmt.Errorf("%w: the answer of the model does not fit: %w", activities.ErrNoPlan, err)
+	}
+	out := activities.Planned{Planner: "llm " + d.form.Model, Reason: shortened(a.Reason)}
+	var err error
+	switch {
+	case a.Skill != "" && len(a.Plans) == 0:
+		out.Plans, err = p.ofSkill(ctx, r, a.Skill)
+	case a.Refuse != "" && len(a.Plans) == 0:
+		out.Plans = []opt.PlanSpec{{Name: "Refuse", Tasks: []opt.TaskSpec{{Name: "Say why", Description: shortened(a.Refuse), Executor: refuse.Kind}}}}
+		return out, nil
+	default:
+		out.Plans, err = d.plans(a)
+	}
+	if err == nil && d.form.ApprovePlan {
+		out.Plans, err = approved(out.Plans, value)
+	}
+	if err == nil {
+		_, err = (&opt.Objective{ID: r.ObjectiveID}).NewPlans(out.Plans, a2a.Time{})
+	}
+	if err != nil {
+		return activities.Planned{}, fmt.Errorf("%w: %w", activities.ErrNoPlan, err)
+	}
+	return out, nil
+}
+
+// ofSkill returns the plans of a skill of a playbook.
+func (p Planner) ofSkill(ctx context.Context, r activities.Request, skill string) ([]opt.PlanSpec, error) {
+	var m a2a.Message
+	if r.Message != nil {
+		m = *r.Message
+	}
+	m.Metadata = m.Metadata.With(planner.KeySkill, skill)
+	r.Message = &m
+	made, err := p.Books().Plan(ctx, r)
+	return made.Plans, err
+}
+
+// shortened returns a text of the model as people may see it.
+func shortened(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > opt.MaxDescription/4 {
+		text = strings.ToValidUTF8(text[:opt.MaxDescription/4], "") + "…"
+	}
+	return text
+}

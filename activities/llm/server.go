@@ -1,0 +1,151 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zapio"
+)
+
+// keyName is the member of a call's _meta with its idempotency key, for servers that
+// recognise a repeat.
+const keyName = "longhaul/v1/key"
+
+// An unbegunError is the error of a call that was not made.
+type unbegunError struct{ cause error }
+
+// Error implements error.
+func (e *unbegunError) Error() string { return "connect: " + e.cause.Error() }
+
+// Unwrap returns the cause.
+func (e *unbegunError) Unwrap() error { return e.cause }
+
+// with does something with a connection to s. It starts a program and ends it. If there
+// is no connection, the error is an unbegunError.
+func (s *Server) with(ctx context.Context, log *zap.Logger, do func(context.Context, *mcp.ClientSession) error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	client := mcp.NewClient(&mcp.Implementation{Name: "longhaul", Version: "1"}, &mcp.ClientOptions{
+		Capabilities:   &mcp.ClientCapabilities{},
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+	})
+	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: s.client, MaxRetries: -1, DisableStandaloneSSE: true}
+	if len(s.Run) > 0 {
+		said := &zapio.Writer{Log: log, Level: zapcore.DebugLevel}
+		defer func() { _ = said.Close() }()
+		program := exec.CommandContext(ctx, s.Run[0], s.Run[1:]...)
+		program.Env, program.Stderr, program.WaitDelay = append([]string{}, s.env...), said, time.Second
+		transport = &mcp.CommandTransport{Command: program, TerminateDuration: time.Second}
+	}
+	session, err := client.Connect(ctx, transport, nil)
+	if err != nil {
+		return &unbegunError{err}
+	}
+	defer func() { _ = session.Close() }() // a program that does not end is killed
+	return do(ctx, session)
+}
+
+// Bounds of what a server lists.
+const (
+	maxTools       = 128
+	maxDescription = 4 << 10
+	maxSchema      = 16 << 10
+)
+
+// list returns the tools of s.
+func (s *Server) list(ctx context.Context, name string, log *zap.Logger) (out []tool, err error) {
+	err = s.with(ctx, log, func(ctx context.Context, session *mcp.ClientSession) error {
+		for t, err := range session.Tools(ctx, nil) {
+			if err != nil {
+				return err
+			}
+			schema, err := json.Marshal(t.InputSchema)
+			switch {
+			case err != nil || !isObject(schema):
+				schema = json.RawMessage(`{"type":"object"}`)
+			case len(schema) > maxSchema:
+				return fmt.Errorf("the schema of the tool %q has more than %d bytes", t.Name, maxSchema)
+			case len(out) == maxTools:
+				return fmt.Errorf("there are more than %d tools", maxTools)
+			}
+			one := tool{
+				Name: nameOf(name, t.Name), Server: name, Function: t.Name, Schema: schema,
+				Description: strings.ToValidUTF8(t.Description[:min(len(t.Description), maxDescription)], ""),
+			}
+			if a := t.Annotations; a != nil {
+				one.Repeatable = a.ReadOnlyHint || a.IdempotentHint
+			}
+			out = append(out, one)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// call makes one call. failed says that the text is about an error, of which the model
+// is told. An error means that it is not known whether the call was made, unless it is
+// an unbegunError.
+func (s *Server) call(ctx context.Context, of tool, args json.RawMessage, key string, log *zap.Logger) (text string, failed bool, err error) {
+	err = s.with(ctx, log, func(ctx context.Context, session *mcp.ClientSession) error {
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{keyName: key}, Name: of.Function, Arguments: args})
+		var refused *jsonrpc.Error
+		switch {
+		case errors.As(err, &refused) && refused.Code != codeRejected:
+			text, failed = "The server refuses the call: "+refused.Message, true
+		case err != nil:
+			return err
+		case len(result.InputRequests) > 0:
+			text, failed = "The tool asks for more input, which cannot be given here.", true
+		default:
+			text, failed = contents(result), result.IsError
+		}
+		return nil
+	})
+	if len(text) > s.Output {
+		text = strings.ToValidUTF8(text[:s.Output], "") + fmt.Sprintf("\n[The rest of %d bytes was cut.]", len(text))
+	}
+	return text, failed, err
+}
+
+// codeRejected is the code of the SDK's own error for a request that the transport did not
+// carry, or of which it does not know.
+const codeRejected = -32005
+
+// contents returns the result of a call as text.
+func contents(r *mcp.CallToolResult) string {
+	var texts []string
+	for _, c := range r.Content {
+		switch c := c.(type) {
+		case *mcp.TextContent:
+			texts = append(texts, c.Text)
+		case *mcp.ImageContent:
+			texts = append(texts, fmt.Sprintf("[%d bytes of %s]", len(c.Data), c.MIMEType))
+		case *mcp.AudioContent:
+			texts = append(texts, fmt.Sprintf("[%d bytes of %s]", len(c.Data), c.MIMEType))
+		case *mcp.ResourceLink:
+			texts = append(texts, "[link to "+c.URI+"]")
+		case *mcp.EmbeddedResource:
+			if c.Resource != nil && c.Resource.Text != "" {
+				texts = append(texts, c.Resource.Text)
+			} else if c.Resource != nil {
+				texts = append(texts, "[content of "+c.Resource.URI+"]")
+			}
+		}
+	}
+	if len(texts) == 0 && r.StructuredContent != nil {
+		data, err := json.Marshal(r.StructuredContent)
+		if err == nil {
+			return string(data)
+		}
+	}
+	return strings.ToValidUTF8(strings.Join(texts, "\n"), "\uFFFD")
+}

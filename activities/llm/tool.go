@@ -1,0 +1,164 @@
+package llm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/activities"
+	"longhaul/internal/schema"
+)
+
+// list finds the tools that the input names. problem says, for clients, which are not
+// there.
+func (t *task) list(ctx context.Context) (problem string, err error) {
+	listed := map[string][]tool{} // by server
+	t.memo.Tools = []tool{}
+	for _, name := range t.in.Tools {
+		server, function, _ := strings.Cut(name, "/")
+		s := t.Models.Servers[server]
+		if s == nil {
+			return fmt.Sprintf("There is no server %q of tools on this worker.", server), nil
+		}
+		if listed[server] == nil {
+			if listed[server], err = s.list(ctx, server, t.Log); err != nil {
+				t.Log.Warn("A server does not list its tools", zap.String("server", server), zap.Error(err))
+				return "", &activities.Error{Code: CodeTools, Message: fmt.Sprintf("The server %q does not list its tools.", server)}
+			}
+		}
+		found := false
+		for _, one := range listed[server] {
+			if function != one.Function && function != "*" {
+				continue
+			}
+			found = true
+			if !slices.ContainsFunc(t.memo.Tools, func(u tool) bool { return u.Name == one.Name }) {
+				t.memo.Tools = append(t.memo.Tools, one)
+			}
+		}
+		if !found {
+			return fmt.Sprintf("The server %q has no tool %q.", server, function), nil
+		}
+	}
+	return "", nil
+}
+
+var nameForm = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// maxName is how long the name of a tool for a model may be.
+const maxName = 64
+
+// nameOf returns the name of a tool for models, which allow fewer characters than
+// servers do.
+func nameOf(server, function string) string {
+	whole := server + "__" + function
+	name := nameForm.ReplaceAllString(whole, "_")
+	if name == whole && len(name) <= maxName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(whole))
+	return name[:min(len(name), maxName-9)] + "_" + hex.EncodeToString(sum[:4])
+}
+
+// step brings the next call closer to its result. nil, without an error, means that the
+// next call may be looked at.
+func (t *task) step(ctx context.Context) (*activities.Outcome, error) {
+	m := t.memo
+	next := m.Open[0]
+	i := slices.IndexFunc(m.Tools, func(u tool) bool { return u.Name == next.Name })
+	if i < 0 {
+		m.answer("There is no tool with this name.", true)
+		return nil, nil
+	}
+	of := m.Tools[i]
+	server := t.Models.Servers[of.Server]
+	if server == nil || server.policy(of.Function) == Deny {
+		m.answer("This tool may not be called here.", true)
+		return nil, nil
+	}
+	if next.Args == "" {
+		m.Open[0].Args = "{}" // some models leave them out
+		next = m.Open[0]
+	}
+	if problem := of.check(next.Args); problem != "" && m.Accepted == "" {
+		m.answer(problem, true)
+		return nil, nil
+	}
+	now := digest(of, next.Args)
+	if server.policy(of.Function) == Ask && m.Accepted != now {
+		if o := t.gates().approve(of); o != nil || len(m.Open) == 0 || m.Accepted == "" {
+			return o, nil
+		}
+		now = m.Accepted
+	}
+	if of.Repeatable || slices.Contains(server.Repeat, of.Function) {
+		return t.call(ctx, of, server)
+	}
+	switch c := m.Calling; {
+	case c == nil:
+		// The next leg makes the call: then it is known that it may have begun.
+		m.Calling = &calling{Digest: now, Round: t.work.Round, Attempt: t.work.Attempt, Leg: t.work.Leg + 1}
+		o := t.then()
+		return &o, nil
+	case *c == (calling{now, t.work.Round, t.work.Attempt, t.work.Leg}) && t.work.Try <= 1:
+		return t.call(ctx, of, server)
+	}
+	return t.gates().decide(of), nil
+}
+
+// check returns what is wrong with the arguments of a call, for the model.
+func (t tool) check(args string) string {
+	if !isObject(json.RawMessage(args)) {
+		return "The arguments are not a JSON object. The call was not made."
+	}
+	s, err := schema.Parse(t.Schema)
+	if err != nil {
+		return "" // the server checks them
+	}
+	if err := s.Check(json.RawMessage(args)); err != nil {
+		return fmt.Sprintf("The arguments are invalid: %v. The call was not made.", err)
+	}
+	return ""
+}
+
+// maxStarts is how often in a row a server may be unreachable before the model is told.
+const maxStarts = 4
+
+// call makes the next call.
+func (t *task) call(ctx context.Context, of tool, s *Server) (*activities.Outcome, error) {
+	m := t.memo
+	key := fmt.Sprintf("%s:%d", t.work.TaskID, m.Calls)
+	text, failed, err := s.call(ctx, of, json.RawMessage(m.Open[0].Args), key, t.Log)
+	var unbegun *unbegunError
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.As(err, &unbegun) && m.Waits < maxStarts:
+		m.Calling = nil // the call was not made
+		m.Waits++
+		o := kept(activities.ParkFor(time.Second<<m.Waits, nil, fmt.Sprintf("The server %q of tools cannot be reached.", of.Server)), m)
+		return &o, nil
+	case errors.As(err, &unbegun):
+		text, failed = "The server of the tool cannot be reached. The call was not made.", true
+	case err != nil && m.Calling != nil:
+		t.Log.Warn("The result of a call was lost", zap.String("tool", of.title()), zap.Error(err))
+		return t.gates().decide(of), nil
+	case err != nil:
+		text, failed = "The call has failed: its result was lost.", true
+	}
+	if m.Edited {
+		text = "A person has changed the arguments to " + m.Open[0].Args + "\n" + text
+	}
+	m.answer(text, failed)
+	o := t.then()
+	return &o, nil
+}

@@ -1,0 +1,223 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+)
+
+// Bounds of one task.
+const (
+	maxFixes = 2  // how often the model is asked again for an answer that fits the schema
+	maxWaits = 30 // how often in a row the task waits for a busy server
+	maxOpen  = 64 // calls in one message of the model
+)
+
+// turn asks the model for its next message.
+func (t *task) turn(ctx context.Context) (activities.Outcome, error) {
+	if t.memo.Turns >= t.in.MaxTurns {
+		return activities.Failed(CodeTurns, fmt.Sprintf("The model has not come to an end within %d turns.", t.in.MaxTurns)), nil
+	}
+	t.hear()
+	shown := &answer{out: t.out, silent: t.schema != nil}
+	r, err := t.Models.ask(ctx, t.model, t.request(), func(text string) error { return shown.add(ctx, text) }, t.Log)
+	var busy *waitError
+	switch {
+	case errors.Is(err, errFormat):
+		t.memo.Unforced = true
+		return t.then(), nil
+	case errors.As(err, &busy):
+		return t.wait(busy.wait)
+	case err != nil:
+		return activities.Outcome{}, err
+	}
+	if err := shown.end(ctx); err != nil {
+		return activities.Outcome{}, err
+	}
+	t.memo.Turns++
+	t.memo.Waits = 0
+	o, err := t.after(r)
+	o.Usage = &r.usage
+	return o, err
+}
+
+// after returns the outcome of a leg in which the model has said r.
+func (t *task) after(r reply) (activities.Outcome, error) {
+	switch {
+	case r.end == refused:
+		return activities.Failed(CodeRefused, "The model refuses to answer."), nil
+	case r.end == endedLong:
+		return activities.Failed(CodeTooLong, fmt.Sprintf("The answer of the model has more than %d tokens, its maximum.", t.model.MaxOutput)), nil
+	case len(r.calls) > maxOpen:
+		return activities.Failed(CodeTooLong, fmt.Sprintf("The model wants to make more than %d calls at once.", maxOpen)), nil
+	case len(r.calls) > 0:
+		for i := range r.calls {
+			if r.calls[i].ID == "" {
+				r.calls[i].ID = fmt.Sprintf("call-%d-%d", t.memo.Turns, i)
+			}
+		}
+		t.memo.Said = append(t.memo.Said, message{By: byModel, Text: r.text, Calls: r.calls})
+		t.memo.Open = r.calls
+		return t.then(), nil
+	case strings.TrimSpace(r.text) == "":
+		// Not an error: the tokens are spent, and the next turn is bounded.
+		t.memo.Said = append(t.memo.Said, message{By: byUser, Text: "You have said nothing. Give your answer."})
+		return t.then(), nil
+	case t.schema != nil:
+		return t.structured(r.text), nil
+	}
+	return activities.Completed(), nil // with what was streamed
+}
+
+// structured returns the outcome of a leg with an answer that must fit the schema.
+func (t *task) structured(text string) activities.Outcome {
+	value := bare(text)
+	err := t.schema.Check(value)
+	if err == nil {
+		return activities.Completed(a2a.Artifact{ArtifactID: "answer", Name: t.work.Name, Parts: []a2a.Part{{Data: value}}})
+	}
+	if t.memo.Fixes == maxFixes {
+		return activities.Failed(CodeSchema, fmt.Sprintf("The answer of the model does not fit the schema: %v.", err))
+	}
+	t.memo.Fixes++
+	t.memo.Said = append(t.memo.Said, message{By: byModel, Text: text}, message{By: byUser, Text: fmt.Sprintf(
+		"Your answer is not valid under the schema: %v. Answer again, with nothing but the JSON value.", err)})
+	return t.then()
+}
+
+// bare returns the JSON value in the answer of a model, which may be in a fence.
+func bare(text string) json.RawMessage {
+	text = strings.TrimSpace(text)
+	if inner, ok := strings.CutPrefix(text, "```"); ok {
+		inner = strings.TrimPrefix(inner, "json")
+		if inner, ok = strings.CutSuffix(inner, "```"); ok {
+			text = strings.TrimSpace(inner)
+		}
+	}
+	return json.RawMessage(text)
+}
+
+// wait returns the outcome of a leg that has found the model's server busy. d is how long
+// the server wants the task to wait, 0 if it does not say.
+func (t *task) wait(d time.Duration) (activities.Outcome, error) {
+	if t.memo.Waits == maxWaits {
+		return activities.Outcome{}, &activities.Error{Code: CodeBusy, Message: "The model's server is busy for too long."}
+	}
+	if d == 0 {
+		d = min(time.Second<<min(t.memo.Waits, 10), 2*time.Minute)
+	}
+	t.memo.Waits++
+	return kept(activities.ParkFor(d, nil, "The model is busy."), t.memo), nil
+}
+
+// ask has a model make one turn, in the time that it may take. The cost is in the usage.
+func (m *Models) ask(ctx context.Context, of *Model, r request, show func(string) error, log *zap.Logger) (reply, error) {
+	limited, cancel := context.WithTimeout(ctx, of.Timeout)
+	defer cancel()
+	var unshown error
+	out, err := of.chat.turn(limited, r, func(text string) error {
+		unshown = show(text)
+		return unshown
+	})
+	switch {
+	case unshown != nil:
+		return out, unshown
+	case ctx.Err() != nil:
+		return out, ctx.Err()
+	case err != nil:
+		a, _ := answerOf(err)
+		log.Warn("A turn of a model failed", zap.String("model", of.Model), zap.Error(err), zap.Int("status", a.status), zap.String("detail", of.masked(a.detail)))
+		return out, explain(limited, err, r.schema != nil && !r.unforced)
+	}
+	out.usage.Cost = of.cost(out.usage)
+	return out, nil
+}
+
+// masked returns the beginning of a text of the server without the key.
+func (m *Model) masked(text string) string {
+	if m.key != "" {
+		text = strings.ReplaceAll(text, m.key, "…")
+	}
+	return strings.ToValidUTF8(text[:min(len(text), 500)], "")
+}
+
+// An answer streams the text of one turn. The last piece is held back, so that it can
+// say that no other follows.
+type answer struct {
+	out    activities.Stream
+	silent bool // nothing is streamed
+	held   string
+}
+
+func (a *answer) add(ctx context.Context, text string) error {
+	if a.silent || text == "" {
+		return nil
+	}
+	piece := a.held
+	a.held = text
+	return a.chunk(ctx, piece, false)
+}
+
+func (a *answer) end(ctx context.Context) error { return a.chunk(ctx, a.held, true) }
+
+func (a *answer) chunk(ctx context.Context, text string, last bool) error {
+	if text == "" {
+		return nil
+	}
+	return a.out.Chunk(ctx, a2a.Artifact{ArtifactID: "answer", Parts: []a2a.Part{a2a.TextPart(text)}}, last)
+}
+
+// checkBudget returns the outcome of a leg that would spend more than it may, nil if it
+// would not.
+func (t *task) checkBudget() *activities.Outcome {
+	limit := t.budgets()
+	over := Budgets{Task: limit.Task.over(t.work.SpentHere), Objective: limit.Objective.over(t.work.Spent)}
+	if over == (Budgets{}) {
+		return nil
+	}
+	return t.gates().raise(over)
+}
+
+// budgets returns what the task may spend now.
+func (t *task) budgets() Budgets {
+	b := t.Models.Budget
+	if t.in.Budget.Tokens > 0 {
+		b.Task.Tokens = t.in.Budget.Tokens
+	}
+	if t.in.Budget.Cost > 0 {
+		b.Task.Cost = t.in.Budget.Cost
+	}
+	b.Task, b.Objective = b.Task.raised(t.memo.Budget.Task), b.Objective.raised(t.memo.Budget.Objective)
+	return b
+}
+
+// raised returns b with the limits that people have set in its place.
+func (b Budget) raised(to Budget) Budget {
+	if b.Tokens > 0 && to.Tokens > 0 {
+		b.Tokens = to.Tokens
+	}
+	if b.Cost > 0 && to.Cost > 0 {
+		b.Cost = to.Cost
+	}
+	return b
+}
+
+// over returns the limits in b that spent has reached.
+func (b Budget) over(spent opt.Usage) (out Budget) {
+	if b.Tokens > 0 && spent.Input+spent.Output >= b.Tokens {
+		out.Tokens = b.Tokens
+	}
+	if b.Cost > 0 && spent.Cost >= b.Cost {
+		out.Cost = b.Cost
+	}
+	return out
+}
