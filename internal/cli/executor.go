@@ -3,11 +3,13 @@ package cli
 import (
 	"maps"
 	"os"
+	"slices"
 
 	"longhaul/activities"
 	"longhaul/activities/agent"
 	"longhaul/activities/echo"
 	"longhaul/activities/elsewhere"
+	"longhaul/activities/llm"
 	"longhaul/activities/refuse"
 	"longhaul/activities/shell"
 	"longhaul/activities/webhook"
@@ -37,6 +39,9 @@ func executors(s *service, cfg workerSettings) (map[string]activities.Executor, 
 		}
 		all[webhook.Kind] = webhook.Executor{Endpoints: endpoints, Sender: s.egress}
 	}
+	if s.models != nil {
+		all[llm.Kind] = llm.Executor{Models: s.models, Log: s.log.Named("llm")}
+	}
 	maps.Copy(all, s.build.Executors)
-	return all, nil
+	return all, s.models.CheckExecutors(slices.Sorted(maps.Keys(all))...)
 }

@@ -34,7 +34,7 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 		{settings: workSettings{Planner: "poet"}, skills: []string{"brew", "rhyme"}},
 		{settings: workSettings{Planner: "poet", scripts: true}, skills: []string{"brew", "rhyme"}},
 		{settings: workSettings{Planner: "bard"}, err: `--planner "bard": this program has playbooks, clerk, poet`},
-		{settings: workSettings{Planner: "poet", Fallback: "echo"}, err: "--planner and --fallback echo are both for messages that no playbook takes: set one of them"},
+		{settings: workSettings{Planner: "poet", Fallback: "echo"}, err: "--planner, or a planner in the file of --models, and --fallback echo are both for messages that no playbook takes: set one of them"},
 	} {
 		books, err := tt.settings.load(own, planners)
 		if tt.err != "" {

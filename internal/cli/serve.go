@@ -47,6 +47,9 @@ func (c *apiCommand) Run(p *program) error {
 		if err := s.notify(noticeSettings{}, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
+		if err := s.loadModels(c.Models, nil); err != nil {
+			return err
+		}
 		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal); err != nil {
 			return err
 		}
@@ -86,6 +89,9 @@ func (c *workerCommand) Run(p *program) error {
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
 		if err := s.notify(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
+			return err
+		}
+		if err := s.loadModels(c.Models, os.LookupEnv); err != nil {
 			return err
 		}
 		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal); err != nil {
@@ -136,6 +142,9 @@ func (c *devCommand) Run(p *program) error {
 	}
 	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
 		if err := s.notify(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
+			return err
+		}
+		if err := s.loadModels(c.Models, os.LookupEnv); err != nil {
 			return err
 		}
 		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace()))

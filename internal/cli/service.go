@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/activities"
+	"longhaul/activities/llm"
 	"longhaul/activities/planner"
 	"longhaul/api"
 	"longhaul/api/callback"
@@ -46,6 +47,7 @@ type service struct {
 	target    target
 	plain     atomic.Bool    // the namespace has no search attributes of ours, or they are not known yet
 	books     *planner.Shelf // nil for a service without playbooks
+	models    *llm.Models    // nil for a service without models
 	followers []func()       // called after new playbooks were loaded
 	stops     []func() error
 	failed    chan error // the error that ends the service early
@@ -162,8 +164,26 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	return nil
 }
 
+// loadModels reads the file of --models, if there is one. env returns the values of
+// variables; nil for a process that asks no model.
+func (s *service) loadModels(file string, env func(string) (string, bool)) (err error) {
+	if file != "" {
+		s.models, err = llm.Load(file, env)
+	}
+	return err
+}
+
 // planners are those that --planner may name.
-func (s *service) planners() map[string]activities.Planner { return s.build.Planners }
+func (s *service) planners() map[string]activities.Planner {
+	if s.models == nil || s.models.Planner == nil {
+		return s.build.Planners
+	}
+	all := map[string]activities.Planner{llmPlanner: modelPlanner{llm.Planner{
+		Models: s.models, Books: func() llm.Books { return s.books.Books() }, Log: s.log.Named("planner"),
+	}}}
+	maps.Copy(all, s.build.Planners)
+	return all
+}
 
 // notify reads the channels for notices. It goes before open.
 func (s *service) notify(cfg noticeSettings, links linkSettings, reach egressSettings) (err error) {

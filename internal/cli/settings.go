@@ -97,7 +97,8 @@ func (s apiSettings) checkLimits() error {
 // them.
 type workSettings struct {
 	Playbooks []string `help:"Playbook files or directories, which replace the playbooks of the program. SIGHUP reloads them." env:"LONGHAUL_PLAYBOOKS" type:"path" placeholder:"PATH"`
-	Planner   string   `help:"Planner of messages that no playbook takes: playbooks for none, or another one that the program has. The API and the workers need the same." default:"playbooks" env:"LONGHAUL_PLANNER" placeholder:"NAME"`
+	Planner   string   `help:"Planner of messages that no playbook takes: playbooks for none, llm for the one of --models, or another one that the program has. Without it, the one of --models if there is one. The API and the workers need the same." env:"LONGHAUL_PLANNER" placeholder:"NAME"`
+	Models    string   `help:"File with the models and tools that tasks with the executor llm may use, and with the planner llm; see docs/llm.md. Without it there are none. The API and the workers need the same; only the workers need the variables that it names." env:"LONGHAUL_MODELS" placeholder:"FILE"`
 	Fallback  string   `help:"What becomes of messages that no skill takes: they are rejected (reject), or the default executor does them (echo), which only repeats them: for tests. The API and the workers need the same." enum:"reject,echo" default:"reject" env:"LONGHAUL_FALLBACK"`
 	scripts   bool     // the executor echo has a skill: it does messages that are scripts for it
 }
@@ -108,8 +109,8 @@ func (s workSettings) load(own fs.FS, planners map[string]activities.Planner) (*
 	if err != nil {
 		return nil, err
 	}
-	if s.Planner != "" && s.Planner != noPlanner {
-		fallback, err := s.fallback(planners)
+	if name := s.chosen(planners); name != noPlanner {
+		fallback, err := s.fallback(name, planners)
 		return books.With(fallback), err
 	}
 	switch {
