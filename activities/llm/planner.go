@@ -140,7 +140,7 @@ func (p Planner) ofSkill(ctx context.Context, r activities.Request, skill string
 	if r.Message != nil {
 		m = *r.Message
 	}
-	m.Metadata = m.Metadata.With(planner.KeySkill, skill)
+	m.Metadata = m.Metadata.With(opt.KeySkill, skill)
 	r.Message = &m
 	made, err := p.Books().Plan(ctx, r)
 	return made.Plans, err

@@ -37,7 +37,7 @@ func (shelf) Skills() []planner.Skill {
 }
 
 func (shelf) Plan(_ context.Context, r activities.Request) (activities.Planned, error) {
-	skill, _ := r.Message.Metadata.String(planner.KeySkill)
+	skill, _ := r.Message.Metadata.String(opt.KeySkill)
 	return activities.Planned{Plans: []opt.PlanSpec{{Name: "Plan of " + skill, Tasks: []opt.TaskSpec{{Name: "Boil"}}}}}, nil
 }
 
