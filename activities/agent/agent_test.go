@@ -309,12 +309,12 @@ func TestExecutor_push(t *testing.T) {
 			}
 			var waits []int64
 			w := task("long")
-			w.TaskID, w.Round, w.Attempt, w.Key, w.CallbackURL = "task-1", 1, 1, "task-1:1", "https://here.example.com/callback/secret"
+			w.TaskID, w.Round, w.Attempt, w.Key, w.WakeURL = "task-1", 1, 1, "task-1:1", "https://here.example.com/wake/secret"
 			_, _ = executortest.Player{Executor: executor(t, f, ", no-stream: true"), Legs: 9, Parked: func(_ activities.Work, o activities.Outcome) *activities.Outcome {
 				waits = append(waits, o.Park.Wait/1000)
 				return nil
 			}}.Play(t.Context(), w)
-			want, pushes := []int64{0, 0, 15, 30, 60, 120, 240, 300, 300}, []string{w.CallbackURL}
+			want, pushes := []int64{0, 0, 15, 30, 60, 120, 240, 300, 300}, []string{w.WakeURL}
 			if refused {
 				want, pushes = []int64{0, 0, 1, 2, 4, 8, 16, 32, 60}, nil
 			}

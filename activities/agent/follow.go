@@ -59,10 +59,10 @@ func (h *handoff) follow(ctx context.Context) (activities.Outcome, error) {
 // register asks the agent, once, to push the states of the remote task.
 func (h *handoff) register(ctx context.Context, r remote) {
 	m := &h.memo
-	if m.Push != "" || !m.At.Push || h.agent.NoPush || h.work.CallbackURL == "" {
+	if m.Push != "" || !m.At.Push || h.agent.NoPush || h.work.WakeURL == "" {
 		return
 	}
-	if m.Push = "on"; r.push(ctx, m.TaskID, h.work.CallbackURL) != nil {
+	if m.Push = "on"; r.push(ctx, m.TaskID, h.work.WakeURL) != nil {
 		m.Push = "off" // the task is looked at more often in return
 	}
 }

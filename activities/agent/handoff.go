@@ -62,8 +62,10 @@ type handoff struct {
 // remote returns what calls the interface of the memo.
 func (h *handoff) remote() remote {
 	r := remote{http: h.executor.cfg.HTTP, agent: h.agent, at: h.memo.At, log: h.executor.cfg.Log}
-	if len(h.work.CallbackURL) >= shortest {
-		r.secrets = []string{h.work.CallbackURL}
+	for _, secret := range []string{h.work.CallbackURL, h.work.WakeURL} {
+		if len(secret) >= shortest {
+			r.secrets = append(r.secrets, secret)
+		}
 	}
 	return r
 }

@@ -2,6 +2,227 @@
 // and from one Longhaul to another while their processes are killed.
 package handoff_test
 
-import "time"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+)
 
 const within = 2 * time.Minute
+
+// A pair is a desk that hands its work over to writers, both of them Longhauls.
+type pair struct {
+	desk, writers *harness.Site
+}
+
+// newPair returns a pair. tasks are those of the writers; more are members of the
+// writers in the desk's file.
+func newPair(t *testing.T, tasks, more string) pair {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	book := "name: %s\ndefault: true\nskills: [{id: %[1]s, name: N, description: D, tags: [t]}]\nplans:\n- name: P\n  tasks:\n%s"
+	p := pair{harness.NewSite(t, harness.Dev), harness.NewSite(t, harness.Dev)}
+	p.writers.Env = []string{"LONGHAUL_PLAYBOOKS=" + write("writers.yaml", fmt.Sprintf(book, "write", tasks)), "LONGHAUL_ALLOW_PRIVATE_EGRESS=true"}
+	p.desk.Env = []string{
+		"LONGHAUL_PLAYBOOKS=" + write("desk.yaml", fmt.Sprintf(book, "letter", "  - {name: Write, executor: agent, input: {agent: writers, skill: write, message: x}}\n")),
+		"LONGHAUL_AGENTS=" + write("agents.yaml", fmt.Sprintf("agents: {writers: {url: '%s'%s}}\n", p.writers.URL(), more)),
+		"LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUBLIC_URL=" + p.desk.URL(),
+	}
+	return p
+}
+
+// begin sends a message to the desk and returns its root task.
+func (p pair) begin(t *testing.T) string {
+	t.Helper()
+	task, err := p.desk.Client().SendUntil(t.Context(), harness.Message{ID: "m", Text: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task.ID
+}
+
+// await waits until a task is in a state, and returns it.
+func await(t *testing.T, s *harness.Site, id, state string) (task *harness.Task) {
+	t.Helper()
+	harness.Eventually(t, within, "the task is "+state, func() (err error) {
+		if task, err = s.Client().Get(t.Context(), id); err == nil && task.State != state {
+			err = fmt.Errorf("it is %s: %s", task.State, task.Message)
+		}
+		return err
+	})
+	return task
+}
+
+// remote waits until the writers have a task in a state, and returns its id.
+func (p pair) remote(t *testing.T, state string) (id string) {
+	t.Helper()
+	harness.Eventually(t, within, "the writers have a task that is "+state, func() error {
+		list, err := p.writers.Client().List(t.Context(), nil)
+		if err != nil {
+			return err
+		}
+		for _, task := range list.Tasks {
+			if id = task.ID; strings.HasPrefix(id, "obj-") && task.State == state {
+				return nil
+			}
+		}
+		return fmt.Errorf("%d tasks", len(list.Tasks))
+	})
+	return id
+}
+
+// answer answers the question of the desk.
+func (p pair) answer(t *testing.T, root *harness.Task, text string) {
+	t.Helper()
+	harness.Eventually(t, within, "the answer is taken", func() error {
+		_, err := p.desk.Client().Send(t.Context(), harness.Message{ID: "answer", TaskID: root.ID, Text: text})
+		return err
+	})
+}
+
+// completed checks the end: the letter has come up, and the writers wrote once.
+func (p pair) completed(t *testing.T, root, want string) {
+	t.Helper()
+	task := await(t, p.desk, root, "COMPLETED")
+	if len(task.Artifacts) != 1 || task.Artifacts[0].Text != want {
+		t.Errorf("the artifacts are %+v, want %q", task.Artifacts, want)
+	}
+	p.once(t)
+}
+
+// once checks that the writers were given the task once.
+func (p pair) once(t *testing.T) {
+	t.Helper()
+	list, err := p.writers.Client().Objectives(t.Context())
+	if err != nil || len(list) != 1 {
+		t.Errorf("the writers have %d objectives, want 1 (%v)", len(list), err)
+	}
+}
+
+const asks = "  - {name: Draft, description: 'work 1s; ask Which tone?; say Dear neighbors'}\n"
+
+// The question of the writers is in the inbox of the desk, and its answer travels down.
+// The writers know where the work comes from.
+func TestHandoff_question(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, asks, "")
+	p.writers.Start(harness.AllInOne)
+	p.desk.Start(harness.AllInOne)
+	root := await(t, p.desk, p.begin(t), "INPUT_REQUIRED")
+	if want := "Agent writers asks: Which tone?"; root.Gate == nil || root.Gate.Kind != "clarification" || !strings.Contains(root.Message, want) {
+		t.Errorf("the desk asks %q at %+v, want %q", root.Message, root.Gate, want)
+	}
+	remote, err := p.writers.Client().Get(t.Context(), p.remote(t, "INPUT_REQUIRED"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw := string(remote.Raw); !strings.Contains(raw, "urn:longhaul:handoff:v1") || !strings.Contains(raw, root.ID) {
+		t.Errorf("the remote task does not say how it was handed over: %s", raw)
+	}
+	p.answer(t, root, "friendly")
+	p.completed(t, root.ID, "Which tone? friendly\nDear neighbors")
+}
+
+// An approval of the writers is one at the desk, and a rejection there is one here.
+func TestHandoff_approval(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, `  - {name: Draft, description: say Dear neighbors}
+  - {name: Check, dependencies: [Draft], human: {approve: "Good?", object: '{{results "Draft"}}'}}
+  - {name: Send, dependencies: [Check], description: say Sent}
+`, ", no-push: true, no-stream: true")
+	p.writers.Start(harness.AllInOne)
+	p.desk.Start(harness.AllInOne)
+	root := await(t, p.desk, p.begin(t), "INPUT_REQUIRED")
+	if root.Gate == nil || root.Gate.Kind != "approval" || !strings.Contains(root.Message, "Agent writers asks: Good?") || !strings.Contains(string(root.Raw), "Dear neighbors") {
+		t.Fatalf("the desk shows %s", root.Raw)
+	}
+	if _, err := p.desk.Client().Send(t.Context(), harness.Reply("reject", root.ID, root.Gate.ID, "reject")); err != nil {
+		t.Fatal(err)
+	}
+	if failed := await(t, p.desk, root.ID, "FAILED"); !strings.Contains(failed.Message, "Agent writers failed") {
+		t.Errorf("the desk says %q", failed.Message)
+	}
+	p.remote(t, "FAILED")
+	p.once(t)
+}
+
+// The writers are killed while they work and while they wait for the answer.
+func TestHandoff_writersKilled(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, asks, "")
+	w := p.writers.Start(harness.AllInOne)
+	p.desk.Start(harness.AllInOne)
+	id := p.begin(t)
+	p.remote(t, "WORKING")
+	w.Kill()
+	w = p.writers.Start(harness.AllInOne)
+	root := await(t, p.desk, id, "INPUT_REQUIRED")
+	w.Kill()
+	p.answer(t, root, "friendly")
+	await(t, p.desk, id, "WORKING")
+	p.writers.Start(harness.AllInOne)
+	p.completed(t, id, "Which tone? friendly\nDear neighbors")
+}
+
+// The desk is killed while the writers work, while it asks, and right after the answer.
+func TestHandoff_deskKilled(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, asks, "")
+	p.writers.Start(harness.AllInOne)
+	d := p.desk.Start(harness.AllInOne)
+	id := p.begin(t)
+	p.remote(t, "WORKING")
+	d.Kill()
+	p.remote(t, "INPUT_REQUIRED")
+	d = p.desk.Start(harness.AllInOne)
+	root := await(t, p.desk, id, "INPUT_REQUIRED")
+	d.Kill()
+	d = p.desk.Start(harness.AllInOne)
+	p.answer(t, root, "friendly")
+	d.Kill()
+	p.desk.Start(harness.AllInOne)
+	p.completed(t, id, "Which tone? friendly\nDear neighbors")
+}
+
+// A cancellation at the desk cancels the task of the writers, and the desk says whether
+// that is confirmed.
+func TestHandoff_cancel(t *testing.T) {
+	t.Parallel()
+	for _, down := range []bool{false, true} {
+		p := newPair(t, "  - {name: Draft, description: work 1h}\n", "")
+		w := p.writers.Start(harness.AllInOne)
+		d := p.desk.Start(harness.AllInOne)
+		id, want := p.begin(t), "confirmed that it canceled the task"
+		p.remote(t, "WORKING")
+		if down {
+			w.Kill()
+			want = "could not confirm it: its state is unknown"
+		}
+		if _, err := p.desk.Client().Cancel(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		await(t, p.desk, id, "CANCELED")
+		task := await(t, p.desk, "task-"+strings.TrimPrefix(id, "obj-")+"-1-0", "CANCELED")
+		if !strings.Contains(task.Message, want) {
+			t.Errorf("down %t: the canceled task says %q, want %q", down, task.Message, want)
+		}
+		if !down {
+			p.remote(t, "CANCELED")
+			p.once(t)
+			w.Kill()
+		}
+		d.Kill()
+	}
+}
