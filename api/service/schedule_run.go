@@ -69,7 +69,7 @@ func (s scheduledRuns) as(run opt.ScheduledRun, operation string, handle func(*C
 	c.Method = "schedule " + operation
 	fault := s.calls.Serve(c, Steps{
 		Authenticate: func() (Caller, error) {
-			return Caller{Tenant: run.Schedule.Tenant, Principal: run.Schedule.Principal, Scopes: Scopes()}, nil
+			return Caller{Tenant: run.Schedule.Tenant, Principal: run.Schedule.Principal, Scopes: []Scope{CreateRuns, CancelRuns}}, nil
 		},
 		Read:   func() (string, error) { return operation, nil },
 		Handle: func() error { return handle(c) },

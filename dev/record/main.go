@@ -81,6 +81,9 @@ func run(ctx context.Context, dir string, names []string) error {
 	if err := recordPushes(ctx, rec, dir, names); err != nil {
 		return err
 	}
+	if err := recordSchedules(ctx, rec, dir, names); err != nil {
+		return err
+	}
 	if !wanted(dir, purgeShape, names) {
 		return nil
 	}

@@ -56,7 +56,6 @@ func keepSchedules(s *service, operations *apiservice.Service, declares bool) {
 			Activities: activities.ScheduleConfig{
 				Starter: starter{operations}, Tasks: s.journal, Watch: func(id string) activities.Watch { return s.journal.Watch(id) },
 			},
-			Failed: func(err error) { s.fail(fmt.Errorf("worker for schedules: %w", err)) },
 		},
 		log: s.log, changed: make(chan struct{}, 1),
 	}
@@ -82,20 +81,36 @@ func keepSchedules(s *service, operations *apiservice.Service, declares bool) {
 	})
 }
 
-// run works until ctx ends.
+// run works until ctx ends. A worker that fails for good is replaced.
 func (k scheduleKeeper) run(ctx context.Context) {
-	w := worker.NewScheduler(k.worker)
-	if !k.until(ctx, "Schedules start nothing from here: Temporal cannot be reached", func(context.Context) error { return w.Start() }) {
-		return
+	for ctx.Err() == nil {
+		failed := make(chan error, 1)
+		k.worker.Failed = func(err error) {
+			select {
+			case failed <- err:
+			default: // the first error is the cause
+			}
+		}
+		var w interface{ Stop() }
+		if k.until(ctx, "Schedules start nothing from here", func(context.Context) error {
+			started := worker.NewScheduler(k.worker)
+			w = started
+			return started.Start()
+		}) {
+			k.keep(ctx, failed)
+			w.Stop()
+		}
 	}
-	defer w.Stop()
-	if k.declare == nil {
-		<-ctx.Done()
-		return
-	}
-	for k.until(ctx, "Cannot keep the schedules of playbooks", k.declare) {
+}
+
+// keep keeps the schedules of playbooks until ctx ends or the worker has failed.
+func (k scheduleKeeper) keep(ctx context.Context, failed <-chan error) {
+	for k.declare == nil || k.until(ctx, "Cannot keep the schedules of playbooks", k.declare) {
 		select {
 		case <-ctx.Done():
+			return
+		case err := <-failed:
+			k.log.Error("The worker for schedules has failed and is started again", zap.Error(err))
 			return
 		case <-k.changed:
 		}
