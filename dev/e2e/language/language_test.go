@@ -1,0 +1,207 @@
+// Package language_test has tasks done by Temporal workers in other languages, which
+// know nothing of Longhaul but the JSON of its tasks.
+package language_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+)
+
+const within = 3 * time.Minute
+
+// example is the directory with the example of workers.
+const example = "../../../examples/worker"
+
+// newSite returns a site whose messages are tasks for a worker of others.
+func newSite(t *testing.T, playbook string) *harness.Site {
+	t.Helper()
+	path, err := filepath.Abs(playbook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := harness.NewSite(t, harness.Dev, "--playbooks", path)
+	site.Start(harness.AllInOne)
+	return site
+}
+
+// A worker is a process that works for a site.
+type worker struct {
+	t   *testing.T
+	cmd *exec.Cmd
+}
+
+// start runs a worker until the test ends.
+func start(t *testing.T, site *harness.Site, dir, program string, args ...string) *worker {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TEMPORAL_ADDRESS="+site.TemporalAddr, "TEMPORAL_NAMESPACE=default")
+	log := filepath.Join(t.TempDir(), "worker.log")
+	out, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w := &worker{t, cmd}
+	t.Cleanup(func() {
+		w.kill()
+		_ = out.Close()
+		if text, err := os.ReadFile(log); err == nil && t.Failed() {
+			t.Logf("%s:\n%s", program, text)
+		}
+	})
+	return w
+}
+
+// kill ends the worker at once.
+func (w *worker) kill() {
+	_ = w.cmd.Process.Kill()
+	_ = w.cmd.Wait()
+}
+
+// says waits until the root task reports a text that has part in it.
+func says(ctx context.Context, t *testing.T, c *harness.Client, id, part string) {
+	t.Helper()
+	harness.Eventually(t, within, "the task says "+part, func() error {
+		task, err := c.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		if text := task.Message; !strings.Contains(text, part) {
+			return fmt.Errorf("it is %s and says %q", task.State, text)
+		}
+		return nil
+	})
+}
+
+// ends waits for the end of a task.
+func ends(ctx context.Context, t *testing.T, c *harness.Client, id, state string) *harness.Task {
+	t.Helper()
+	var task *harness.Task
+	harness.Eventually(t, within, "the task ends", func() (err error) {
+		if task, err = c.Get(ctx, id); err == nil && !task.Ended() {
+			err = fmt.Errorf("it is %s", task.State)
+		}
+		return err
+	})
+	if task.State != state {
+		t.Fatalf("the task ended %s: %s", task.State, task.Message)
+	}
+	return task
+}
+
+// words returns a message with n words.
+func words(id string, n int) harness.Message {
+	return harness.Message{ID: id, Text: strings.TrimSpace(strings.Repeat("word ", n))}
+}
+
+// A worker in JavaScript is killed in the middle of a task. The next one goes on where
+// the last heartbeat was, and clients see the progress all the time.
+func TestJavaScript_killed(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	site := newSite(t, filepath.Join(example, "playbook.yaml"))
+	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.mjs"))
+	first := start(t, site, dir, "node", "worker.mjs")
+	c := site.Client()
+	root, err := c.Send(ctx, words("m", 8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	says(ctx, t, c, root.ID, "Counted 3 of 8 words.")
+	first.kill()
+	start(t, site, dir, "node", "worker.mjs")
+	task := ends(ctx, t, c, root.ID, "COMPLETED")
+	if len(task.Artifacts) != 1 || !strings.Contains(string(task.Raw), `"words":8`) {
+		t.Errorf("the result is %+v", task.Artifacts)
+	}
+}
+
+// A task that is canceled stops its worker.
+func TestJavaScript_canceled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	site := newSite(t, filepath.Join(example, "playbook.yaml"))
+	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.mjs"))
+	start(t, site, dir, "node", "worker.mjs")
+	c := site.Client()
+	root, err := c.Send(ctx, words("m", 600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	says(ctx, t, c, root.ID, "Counted 1 of 600 words.")
+	if _, err := c.Cancel(ctx, root.ID); err != nil {
+		t.Fatal(err)
+	}
+	ends(ctx, t, c, root.ID, "CANCELED")
+}
+
+// Temporal repeats an activity that fails, as often as the task may be attempted.
+func TestJavaScript_fails(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	file := filepath.Join(t.TempDir(), "playbook.yaml")
+	text := `
+name: flaky
+default: true
+plans:
+- name: Try
+  tasks:
+  - {name: Try, executor: temporal, attempts: 2, input: {queue: flaky, activity: flaky, data: "{{.Message}}"}}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	site := newSite(t, file)
+	start(t, site, harness.NodeProgram(t, example, "flaky.mjs"), "node", "flaky.mjs")
+	c := site.Client()
+	good, err := c.Send(ctx, harness.Message{ID: "good", Text: "good"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if task := ends(ctx, t, c, good.ID, "COMPLETED"); len(task.Artifacts) != 1 || task.Artifacts[0].Text != "Attempt 2." {
+		t.Errorf("the result is %+v", task.Artifacts)
+	}
+	broken, err := c.Send(ctx, harness.Message{ID: "broken", Text: "broken"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if task := ends(ctx, t, c, broken.ID, "FAILED"); !strings.Contains(task.Message, "It is broken.") {
+		t.Errorf("it says %q", task.Message)
+	}
+}
+
+// Clients are told after a minute that no worker has taken a task, which then waits on.
+func TestGo_comesLate(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	site := newSite(t, filepath.Join(example, "playbook.yaml"))
+	binary := filepath.Join(t.TempDir(), "words")
+	harness.Go(t, filepath.Join(example, "go"), "build", "-o", binary, ".")
+	c := site.Client()
+	root, err := c.Send(ctx, words("m", 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	says(ctx, t, c, root.ID, `Waiting for a worker of queue "words".`)
+	start(t, site, "", binary)
+	task := ends(ctx, t, c, root.ID, "COMPLETED")
+	if len(task.Artifacts) != 1 || !strings.Contains(string(task.Raw), `"words":5`) {
+		t.Errorf("the result is %+v", task.Artifacts)
+	}
+}
