@@ -35,19 +35,20 @@ type Callbacks interface {
 
 // Config says what the activities work with.
 type Config struct {
-	Executors map[string]Executor
-	Default   string // the executor of tasks that name none
-	Planner   Planner
-	Recorder  Recorder
-	Kept      KeptReader
-	Blobs     Blobs                          // nil leaves large contents in histories
-	Purger    Purger                         // nil for a worker that cannot purge
-	Tasks     TaskReader                     // that may be linked to plan tasks
-	Watch     func(objectiveID string) Watch // of what Tasks reads
-	Links     LinkReader                     // nil for a worker that does not look for cycles of links
-	Push      *Push                          // nil for a worker that delivers nothing
-	Callbacks Callbacks                      // nil for a worker that does not know the URL of the API
-	Log       *zap.Logger                    // nil discards logs
+	Executors  map[string]Executor
+	Default    string // the executor of tasks that name none
+	Planner    Planner
+	Recorder   Recorder
+	Kept       KeptReader
+	Blobs      Blobs                          // nil leaves large contents in histories
+	Purger     Purger                         // nil for a worker that cannot purge
+	Tasks      TaskReader                     // that may be linked to plan tasks
+	Watch      func(objectiveID string) Watch // of what Tasks reads
+	Links      LinkReader                     // nil for a worker that does not look for cycles of links
+	Heartbeats HeartbeatReader
+	Push       *Push       // nil for a worker that delivers nothing
+	Callbacks  Callbacks   // nil for a worker that does not know the URL of the API
+	Log        *zap.Logger // nil discards logs
 }
 
 // Activities are the activities of a worker. Workflows name them by method.

@@ -95,6 +95,13 @@ type Usage struct {
 	Cost   float64 `json:"cost,omitempty"` // in the currency of the configured prices
 }
 
+// A Beat is what a heartbeat of an activity elsewhere says.
+type Beat struct {
+	Digest string `json:"digest,omitempty"` // of the details; "" if there was no new heartbeat
+	Text   string `json:"text,omitempty"`   // as in a [Callback]
+	Chunk  *Chunk `json:"chunk,omitempty"`
+}
+
 // A CallbackRef says which work a callback URL is for.
 type CallbackRef struct {
 	Tenant string `json:"o"`

@@ -13,6 +13,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"longhaul/opt"
@@ -194,6 +195,27 @@ func (c *Client) Tell(ctx context.Context, l opt.Letter) error {
 func (c *Client) Callback(ctx context.Context, in opt.Callback) error {
 	ref, _ := opt.ParseID(in.TaskID)
 	return c.signal(ctx, ref.PlanID, CallbackSignal, in)
+}
+
+// Heartbeat implements [activities.HeartbeatReader].
+func (c *Client) Heartbeat(ctx context.Context, workflowID, activityID string) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
+	if err != nil {
+		return nil, refusal("read the heartbeats of "+activityID, err)
+	}
+	for _, a := range found.GetPendingActivities() {
+		if a.GetActivityId() != activityID || len(a.GetHeartbeatDetails().GetPayloads()) == 0 {
+			continue
+		}
+		var details json.RawMessage
+		if err := converter.GetDefaultDataConverter().FromPayload(a.GetHeartbeatDetails().GetPayloads()[0], &details); err != nil {
+			return nil, nil // it is not for us
+		}
+		return details, nil
+	}
+	return nil, nil
 }
 
 // Command delivers a command to an objective that has not ended. It is durable

@@ -49,6 +49,8 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 	switch a.Kind {
 	case machine.Elsewhere:
 		return p.elsewhere(ctx, a, t)
+	case machine.WatchTask:
+		return p.watch(ctx, a, t)
 	case machine.FollowTask:
 		link := activities.Link{Tenant: p.State.Tenant, TaskID: t.Link, For: t.A2AID()}
 		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, followOptions(t)), acts.Follow, link)
@@ -118,6 +120,19 @@ func (p *planPart) elsewhere(ctx workflow.Context, a machine.Activity, t *opt.Ta
 			return machine.Ended{Key: a.Key, Failed: &failure}
 		}
 		return machine.Ended{Key: a.Key, Outcome: opt.ReadOutcome(result)}
+	}
+}
+
+// watch begins to read the heartbeats of an activity elsewhere.
+func (p *planPart) watch(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
+	work, options := p.State.Work[t.ID], followOptions(t)
+	options.ActivityID, options.Summary = t.A2AID()+":watch", "The heartbeats of "+t.Name
+	ask := activities.Watching{WorkflowID: p.State.Plan.ID, ActivityID: t.A2AID(), Seen: work.Beat, Times: work.Watches}
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.WatchHeartbeats, ask)
+	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
+		in := machine.Watched{Key: a.Key}
+		_ = f.Get(ctx, &in.Beat) // it says nothing if it was canceled
+		return in
 	}
 }
 

@@ -103,6 +103,12 @@ type Failure struct {
 // Callback is what others report on a task.
 type Callback struct{ opt.Callback }
 
+// Watched is what the heartbeats of an activity elsewhere say.
+type Watched struct {
+	Key string
+	opt.Beat
+}
+
 // Followed is the result of following a linked task.
 type Followed struct {
 	Key       string
@@ -174,6 +180,7 @@ func (Made) input()         {}
 func (Loaded) input()       {}
 func (Ended) input()        {}
 func (Callback) input()     {}
+func (Watched) input()      {}
 func (Followed) input()     {}
 func (Elapsed) input()      {}
 func (Told) input()         {}

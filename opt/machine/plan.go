@@ -76,6 +76,8 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 		m.tasks().onFollowed(in)
 	case Callback:
 		m.legs().onCallback(in.Callback)
+	case Watched:
+		m.legs().onWatched(in)
 	case Elapsed:
 		m.tasks().onElapsed(in.Key)
 	case Told:
@@ -296,6 +298,9 @@ func (m *Plan) Wants() Wants {
 		case work == nil:
 		case work.Running:
 			w.Activities = append(w.Activities, Activity{Key: work.key(t), Kind: work.kind(t), Of: t.ID, Stop: work.Stop})
+			if work.watched() {
+				w.Activities = append(w.Activities, Activity{Key: work.watchKey(t), Kind: WatchTask, Of: t.ID})
+			}
 		case work.Waiting && !work.Due.IsZero():
 			w.Timers = append(w.Timers, Timer{Key: retryTimer + work.key(t), At: work.Due, Summary: work.waits(t)})
 		}

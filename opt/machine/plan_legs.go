@@ -103,6 +103,34 @@ func (m legs) returned(w *Work, out opt.Outcome) {
 	w.Waiting, w.Elsewhere, w.Returned = true, nil, cmp.Or(w.Returned, &out)
 }
 
+// watched reports whether the heartbeats of w are read.
+func (w *Work) watched() bool { return w.Elsewhere != nil && w.Elsewhere.Heartbeat > 0 && !w.Stop }
+
+// watchKey returns the key of the activity that reads the next heartbeat.
+func (w *Work) watchKey(t *opt.Task) string { return fmt.Sprintf("%s:watch-%d", w.key(t), w.Watches) }
+
+// onWatched shows what the heartbeats of an activity elsewhere say.
+func (m legs) onWatched(in Watched) {
+	for _, t := range m.State.Plan.Tasks {
+		w := m.State.Work[t.ID]
+		if w == nil || !w.Running || !w.watched() || w.watchKey(t) != in.Key {
+			continue
+		}
+		w.Watches++
+		if in.Digest == "" {
+			return
+		}
+		w.Beat = in.Digest
+		if in.Text != "" {
+			m.inform(t, w, in.Text)
+		}
+		if in.Chunk != nil {
+			m.add(t, *in.Chunk)
+		}
+		return
+	}
+}
+
 // onCallback handles what others report on a task. What comes too late, or again,
 // changes nothing.
 func (m legs) onCallback(c opt.Callback) {

@@ -25,6 +25,8 @@ type Work struct {
 	Leg       int            `json:"leg,omitempty"`       // within the attempt
 	Elsewhere *opt.Elsewhere `json:"elsewhere,omitempty"` // the leg is an activity of others
 	Untaken   int            `json:"untaken,omitempty"`   // how often no worker has taken it in time
+	Watches   int            `json:"watches,omitempty"`   // how often its heartbeats were read
+	Beat      string         `json:"beat,omitempty"`      // digest of the latest one
 	Woken     bool           `json:"woken,omitempty"`     // a callback has arrived since the leg began
 	Returned  *opt.Outcome   `json:"returned,omitempty"`  // by a callback: the next leg ends with it
 	Callbacks []string       `json:"callbacks,omitempty"` // ids of the latest ones, to know repeats

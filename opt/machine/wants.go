@@ -22,6 +22,7 @@ const (
 	RunTask    ActivityKind = "run"       // Of is the task's id
 	FollowTask ActivityKind = "follow"    // Of is the task's id
 	Elsewhere  ActivityKind = "elsewhere" // Of is the task's id: an activity of others, on another queue
+	WatchTask  ActivityKind = "watch"     // Of is the task's id: reads the heartbeats of its activity elsewhere
 	MakePlans  ActivityKind = "plan"
 	LoadKept   ActivityKind = "load"
 )

@@ -149,25 +149,32 @@ func TestJavaScript_canceled(t *testing.T) {
 	ends(ctx, t, c, root.ID, "CANCELED")
 }
 
+// playbook returns a file with a playbook that has the activity of tests.mjs with a name
+// do each message.
+func playbook(t *testing.T, activity string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "playbook.yaml")
+	text := fmt.Sprintf(`
+name: tests
+default: true
+plans:
+- name: Try
+  tasks:
+  - {name: Try, executor: temporal, attempts: 2, input: {queue: flaky, activity: %s, heartbeat: 5s, data: "{{.Message}}"}}
+`, activity)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // Temporal repeats an activity that fails, as often as the task may be attempted.
 func TestJavaScript_fails(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	file := filepath.Join(t.TempDir(), "playbook.yaml")
-	text := `
-name: flaky
-default: true
-plans:
-- name: Try
-  tasks:
-  - {name: Try, executor: temporal, attempts: 2, input: {queue: flaky, activity: flaky, data: "{{.Message}}"}}
-`
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	site := newSite(t, file)
-	start(t, site, harness.NodeProgram(t, example, "flaky.mjs"), "node", "flaky.mjs")
+	site := newSite(t, playbook(t, "flaky"))
+	start(t, site, harness.NodeProgram(t, example, "tests.mjs"), "node", "tests.mjs")
 	c := site.Client()
 	good, err := c.Send(ctx, harness.Message{ID: "good", Text: "good"})
 	if err != nil {
@@ -183,6 +190,29 @@ plans:
 	if task := ends(ctx, t, c, broken.ID, "FAILED"); !strings.Contains(task.Message, "It is broken.") {
 		t.Errorf("it says %q", task.Message)
 	}
+}
+
+// Clients see what the heartbeats of an activity say.
+func TestJavaScript_beats(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	site := newSite(t, playbook(t, "beats"))
+	start(t, site, harness.NodeProgram(t, example, "tests.mjs"), "node", "tests.mjs")
+	c := site.Client()
+	root, err := c.Send(ctx, harness.Message{ID: "m", Text: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	says(ctx, t, c, root.ID, "Beat ")
+	task, err := c.Get(ctx, root.ID)
+	if err != nil || len(task.Artifacts) != 1 || !strings.HasPrefix(task.Artifacts[0].Text, "beat ") {
+		t.Errorf("the artifacts are %+v, %v", task.Artifacts, err)
+	}
+	if _, err := c.Cancel(ctx, root.ID); err != nil {
+		t.Fatal(err)
+	}
+	ends(ctx, t, c, root.ID, "CANCELED")
 }
 
 // Clients are told after a minute that no worker has taken a task, which then waits on.

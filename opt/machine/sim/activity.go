@@ -26,6 +26,9 @@ func (w temporal) endActivity(r *run, index int, c *choice) {
 		in = machine.Loaded{Key: a.Key, Kept: w.journal.kept(r.id)}
 	case machine.FollowTask:
 		in = w.followed(a, c)
+	case machine.WatchTask:
+		w.arrive(r, watched(a, c))
+		return
 	default:
 		in = w.ran(a, c)
 	}

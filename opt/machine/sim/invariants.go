@@ -169,7 +169,7 @@ func (w checks) turnsInOrder(r *run, h contextHost) {
 
 // beginsActivity checks an activity that is about to begin.
 func (w checks) beginsActivity(r *run, a *activity) {
-	if a.Kind == machine.LoadKept {
+	if a.Kind == machine.LoadKept || a.Kind == machine.WatchTask {
 		return
 	}
 	p, ofPlan := r.m.(planHost)
@@ -232,7 +232,7 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 // cancel work elsewhere.
 func unasked(r *run) (n int) {
 	for _, a := range r.activities {
-		if !a.asked && !a.work.Cancel {
+		if !a.asked && !a.work.Cancel && a.Kind != machine.WatchTask {
 			n++
 		}
 	}

@@ -130,9 +130,18 @@ func parked(a *activity, c *choice) (opt.Outcome, *machine.Failure) {
 	case 0:
 		out.Park.Wait = 5000
 	case 1:
-		out.Park.Elsewhere = &opt.Elsewhere{Queue: "elsewhere", Activity: "Work"}
+		out.Park.Elsewhere = &opt.Elsewhere{Queue: "elsewhere", Activity: "Work", Heartbeat: c.pick(2)}
 	}
 	return out, nil
+}
+
+// watched returns what a heartbeat says.
+func watched(a *activity, c *choice) machine.Input {
+	in := machine.Watched{Key: a.Key}
+	if c.pick(2) == 0 {
+		in.Beat = opt.Beat{Digest: a.Key, Text: "It beats."}
+	}
+	return in
 }
 
 // canceledElsewhere returns a random end of the leg that cancels.

@@ -1,4 +1,4 @@
-// A worker whose activity fails at its first attempt, for the tests of retries.
+// A worker for the tests of retries and heartbeats.
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
@@ -12,6 +12,12 @@ const worker = await Worker.create({
       if (attempt === 1) throw ApplicationFailure.retryable('Busy.', 'busy');
       if (work.input === 'broken') throw ApplicationFailure.retryable('It is broken.', 'broken');
       return `Attempt ${attempt}.`;
+    },
+    async beats() {
+      for (let i = 0; ; i++) {
+        Context.current().heartbeat({ text: `Beat ${i}.`, artifact: { artifactId: 'log', parts: [{ text: `beat ${i}` }] } });
+        await Context.current().sleep(1000);
+      }
     },
   },
 });

@@ -1,0 +1,4 @@
+package activities
+
+// ReadBeat is readBeat, for tests.
+var ReadBeat = readBeat

@@ -1,0 +1,55 @@
+package activities_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"longhaul/activities"
+)
+
+// Texts and artifacts in heartbeats are for clients, all other details for the worker.
+func TestReadBeat(t *testing.T) {
+	for details, want := range map[string]struct {
+		text  string
+		chunk bool
+	}{
+		``:                                      {},
+		`7`:                                     {},
+		`[1]`:                                   {},
+		`{"row":7}`:                             {},
+		`"Half of it."`:                         {"Half of it.", false},
+		`{"text":"Half.","row":7}`:              {"Half.", false},
+		`{"artifact":{"parts":[]}}`:             {},
+		`"` + strings.Repeat("x", 16<<10) + `"`: {},
+		`{"artifact":{"artifactId":"a","parts":[{"text":"x"}]}}`: {"", true},
+		`{"text":3}`: {},
+	} {
+		got := activities.ReadBeat(json.RawMessage(details))
+		if got.Text != want.text || (got.Chunk != nil) != want.chunk || (got.Digest != "") != (want.text != "" || want.chunk) {
+			t.Errorf("%.40s: %+v", details, got)
+		}
+	}
+}
+
+// details are the details of heartbeats, one after another; the last one stays.
+type details struct{ list []string }
+
+func (d *details) Heartbeat(context.Context, string, string) (json.RawMessage, error) {
+	out := d.list[0]
+	if len(d.list) > 1 {
+		d.list = d.list[1:]
+	}
+	return json.RawMessage(out), nil
+}
+
+// A heartbeat that was seen is no news.
+func TestActivities_WatchHeartbeats(t *testing.T) {
+	a := activities.New(activities.Config{Heartbeats: &details{[]string{`"one"`, `7`, `"two"`}}})
+	first := activities.ReadBeat(json.RawMessage(`"one"`))
+	out, err := a.WatchHeartbeats(t.Context(), activities.Watching{WorkflowID: "plan", ActivityID: "task", Seen: first.Digest})
+	if err != nil || out.Text != "two" {
+		t.Errorf("got %+v, %v", out, err)
+	}
+}
