@@ -196,6 +196,16 @@ func (a *Activities) Deliver(ctx context.Context, r DeliverRequest) (out Deliver
 	return a.pusher.deliver(ctx, r)
 }
 
+// WatchHeartbeats returns what the next heartbeat of an activity elsewhere says to
+// clients, or nothing after some minutes without news. It changes nothing, so a second
+// run is harmless.
+func (a *Activities) WatchHeartbeats(ctx context.Context, w Watching) (out opt.Beat, err error) {
+	defer a.recoverPanic("heartbeats", true, &err)
+	stop := beat(ctx, nil)
+	defer stop()
+	return watch(ctx, a.cfg.Heartbeats, w)
+}
+
 // stopping reports whether the worker is stopping.
 func stopping(ctx context.Context) bool {
 	select {

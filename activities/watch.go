@@ -34,13 +34,8 @@ const (
 	watchLonger = 10 // times after which it waits twice as long, three times as long, and so on
 )
 
-// WatchHeartbeats waits up to [FollowFor] for a heartbeat of an activity elsewhere that
-// has news, and returns what it says to clients. It changes nothing, so a second run is
-// harmless.
-func (a *Activities) WatchHeartbeats(ctx context.Context, w Watching) (out opt.Beat, err error) {
-	defer a.recoverPanic("heartbeats", true, &err)
-	stop := beat(ctx, nil)
-	defer stop()
+// watch waits up to [FollowFor] for a heartbeat of an activity elsewhere that has news.
+func watch(ctx context.Context, heartbeats HeartbeatReader, w Watching) (out opt.Beat, err error) {
 	until := time.NewTimer(FollowFor)
 	defer until.Stop()
 	tick := time.NewTicker(min(watchFirst*time.Duration(1+w.Times/watchLonger), watchAtMost))
@@ -55,7 +50,7 @@ func (a *Activities) WatchHeartbeats(ctx context.Context, w Watching) (out opt.B
 		case <-ctx.Done():
 			return opt.Beat{}, ctx.Err()
 		}
-		details, err := a.cfg.Heartbeats.Heartbeat(ctx, w.WorkflowID, w.ActivityID)
+		details, err := heartbeats.Heartbeat(ctx, w.WorkflowID, w.ActivityID)
 		if err != nil {
 			return opt.Beat{}, err
 		}
