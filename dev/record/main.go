@@ -65,7 +65,7 @@ func run(ctx context.Context, dir string, names []string) error {
 		return err
 	}
 	defer stop()
-	for _, sh := range slices.Concat(shapes, changed) {
+	for _, sh := range slices.Concat(shapes, changed, inLegs) {
 		if !wanted(dir, sh.name, names) {
 			continue
 		}
@@ -128,11 +128,15 @@ func startWorker(ctx context.Context, temporal client.Client) (*recorder, func()
 		return nil, nil, err
 	}
 	w := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Kept: j, Purger: j,
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "legs": legs{}}, Heartbeats: workflows.NewClient(workflows.ClientConfig{Temporal: temporal}), Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Kept: j, Purger: j,
 		Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
 		Push: newHooks().delivers(),
 	}})
 	if err := w.Start(); err != nil {
+		return nil, nil, err
+	}
+	stopElsewhere, err := startElsewhere(temporal)
+	if err != nil {
 		return nil, nil, err
 	}
 	r := &recorder{
@@ -141,7 +145,7 @@ func startWorker(ctx context.Context, temporal client.Client) (*recorder, func()
 		long:   workflows.NewClient(workflows.ClientConfig{Temporal: temporal, MaxEvents: 100}),
 		hasty:  workflows.NewClient(workflows.ClientConfig{Temporal: temporal, IdleFor: 3 * time.Second}),
 	}
-	return r, func() { w.Stop(); _ = j.Close() }, nil
+	return r, func() { stopElsewhere(); w.Stop(); _ = j.Close() }, nil
 }
 
 // shape runs one shape to its end and writes the histories of its workflows.

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	sdk "go.temporal.io/sdk/worker"
+
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// inLegs are the shapes of work that goes on in legs.
+var inLegs = []shape{
+	{name: "legs", specs: legged("go on 3")},
+	{name: "legs-failed", specs: legged("go on 2; fail")},
+	{name: "legs-continued", long: true, specs: legged("go on 40")},
+	{name: "parked-reported", specs: legged("park"), steps: []step{
+		parked, report(opt.Callback{ID: "c1", Text: "Half of it."}),
+		report(opt.Callback{ID: "c2", Chunk: &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "part", Parts: []a2a.Part{a2a.TextPart("one")}}}}),
+		report(opt.Callback{ID: "c3", Outcome: &opt.Outcome{State: opt.TaskCompleted}}),
+	}},
+	{name: "parked-woken", specs: legged("park"), steps: []step{parked, report(opt.Callback{ID: "c1"})}},
+	{name: "parked-canceled", specs: legged("park"), steps: []step{parked, cancel}},
+	{name: "parked-canceled-task", specs: append(legged("park"), plan("After", "say never")), steps: []step{parked, cancelTask}},
+	{name: "elsewhere", specs: legged("elsewhere")},
+	{name: "elsewhere-canceled", specs: legged("elsewhere long"), steps: []step{parked, cancel}},
+}
+
+// legged returns a plan with one task for the executor of these shapes.
+func legged(script string) []opt.PlanSpec {
+	p := plan("Legs", script)
+	p.Tasks[0].Executor = "legs"
+	return []opt.PlanSpec{p}
+}
+
+// legs does tasks in legs, as their descriptions say.
+type legs struct{}
+
+func (legs) Execute(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+	var most int
+	if n, _ := fmt.Sscanf(w.Description, "go on %d", &most); n == 1 {
+		switch {
+		case w.Leg < most:
+			return activities.Continue(w.Leg + 1), nil
+		case strings.HasSuffix(w.Description, "fail"):
+			return activities.Failed("told-to", "It was told to fail."), nil
+		}
+		return activities.Completed(), nil
+	}
+	switch {
+	case w.Cancel:
+		return activities.Failed("canceled", "It was canceled elsewhere."), nil
+	case strings.HasPrefix(w.Description, "elsewhere"):
+		return activities.Outcome{State: opt.TaskWorking, Park: &opt.Park{Elsewhere: &opt.Elsewhere{
+			Queue: elsewhereQueue, Activity: "Work", Input: json.RawMessage(fmt.Sprintf("%q", w.Description)), Heartbeat: 5,
+		}}}, nil
+	case w.Leg > 0:
+		return activities.Completed(), nil
+	}
+	out := activities.ParkFor(time.Hour, "number 7", "Waiting for number 7.")
+	out.OnCancel = true
+	return out, nil
+}
+
+// elsewhereQueue is the queue of the worker of others.
+const elsewhereQueue = "recorded-elsewhere"
+
+// startElsewhere starts a worker of others.
+func startElsewhere(temporal client.Client) (stop func(), err error) {
+	w := sdk.New(temporal, elsewhereQueue, sdk.Options{DisableWorkflowWorker: true})
+	w.RegisterActivityWithOptions(workElsewhere, activity.RegisterOptions{Name: "Work"})
+	return w.Stop, w.Start()
+}
+
+// workElsewhere beats for some seconds, or until it is canceled.
+func workElsewhere(ctx context.Context, script string) (string, error) {
+	for i := 0; i < 8 || strings.HasSuffix(script, "long"); i++ {
+		activity.RecordHeartbeat(ctx, map[string]string{"text": fmt.Sprintf("Beat %d.", i/4)})
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+	return "done elsewhere", nil
+}
+
+// parked waits until clients were told what the first task waits for, or what its
+// heartbeats say.
+func parked(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
+	return r.until(ctx, opt.TaskID(opt.PlanID(id, 1), 0), func(v opt.TaskView) bool { return v.Task.Status.Message != nil })
+}
+
+// report has others report on the first task.
+func report(c opt.Callback) step {
+	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
+		c.TaskID, c.Round = opt.TaskID(opt.PlanID(id, 1), 0), 1
+		return engine.Callback(ctx, c)
+	}
+}
