@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -231,5 +233,31 @@ func TestModels_CheckExecutors(t *testing.T) {
 	}
 	if out, err := json.Marshal(m.Models["main"]); err != nil || strings.Contains(string(out)+fmt.Sprint(m.Planner), key) {
 		t.Errorf("the key is in %s, error %v", out, err)
+	}
+}
+
+// The file of the example can be used.
+func TestLoad_example(t *testing.T) {
+	m, err := llm.Load("../../examples/llm/models.yaml", env)
+	if err != nil || m.Planner == nil || len(m.Servers) != 1 {
+		t.Errorf("models %+v, error %v", m, err)
+	}
+}
+
+// The first file in the documentation can be used.
+func TestLoad_documented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/llm.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(doc), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	path := filepath.Join(t.TempDir(), "models.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := llm.Load(path, func(string) (string, bool) { return "x", true })
+	if err != nil || len(m.Models) != 1 || len(m.Servers) != 2 || m.Planner == nil {
+		t.Errorf("models %+v, error %v", m, err)
 	}
 }

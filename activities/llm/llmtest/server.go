@@ -44,10 +44,10 @@ type Request struct {
 // A Message is one of a request.
 type Message struct{ Role, Text string }
 
-// A Server answers each request with the turn that its script returns. It may be used
-// from any goroutine.
+// A Server answers each request with the turn that its script returns. It is an
+// [http.Handler], and may be used from any goroutine.
 type Server struct {
-	URL    string
+	URL    string // of one that [New] has returned
 	script func(n int, r Request) Turn
 
 	mu       sync.Mutex
@@ -58,7 +58,7 @@ type Server struct {
 // New returns a server that ends with the test. n is the number of the request, from 0.
 // The URL of the OpenAI API is that of the server and /v1.
 func New(t testing.TB, script func(n int, r Request) Turn) *Server {
-	s := &Server{script: script, left: make(chan struct{}, 100)}
+	s := NewHandler(script)
 	h := httptest.NewServer(s)
 	s.URL = h.URL
 	t.Cleanup(func() {
@@ -66,6 +66,11 @@ func New(t testing.TB, script func(n int, r Request) Turn) *Server {
 		h.Close()
 	})
 	return s
+}
+
+// NewHandler returns a server for a program that listens itself.
+func NewHandler(script func(n int, r Request) Turn) *Server {
+	return &Server{script: script, left: make(chan struct{}, 100)}
 }
 
 // Turns is a script with one turn after the other; the last one is repeated.
