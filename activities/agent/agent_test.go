@@ -131,6 +131,7 @@ func TestExecutor_states(t *testing.T) {
 			"gate":      "input-required|approval|Agent other asks: Ship it?",
 			"questions": "input-required|clarification|Agent other asks: A?\nB?",
 			"stream":    "completed|text=Hello",
+			"leak":      "failed|remote-failed: Agent other failed: Bearer [credential] is not enough",
 			"odd":       "error the task still parks after 40 legs",
 		} {
 			w := task(message)
@@ -160,6 +161,7 @@ func TestExecutor_answers(t *testing.T) {
 		{"ask", answer("answer", `"blue"`), "completed|result=Done: ask blue"},
 		{"ask", answer("answer", `{"rgb":[0,0,1]}`), `completed|result=Done: ask {"rgb":[0,0,1]}`},
 		{"picky", answer("answer", `"blue"`), "input-required|clarification|Agent other asks: Which color? [31m\nThe agent did not take the last answer: say please [2J"},
+		{"slow", answer("answer", `"blue"`), "completed|result=Late: blue"}, // it shows its question for a while
 		{"auth", opt.Reply{Feedback: "I did."}, "completed|result=Done: auth I did."},
 		{"auth", opt.Reply{}, "completed|result=Done: auth The authorization was given."},
 		{"gate", opt.Reply{Action: opt.Accept}, `completed|result=Done: gate {"action":"accept","interruptId":"g:1","objectDigest":"d1"}`},
@@ -435,6 +437,9 @@ func TestExecutor_neverDowngrades(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if again, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil || messageID(t, again) != messageID(t, o) {
+		t.Errorf("a repeat of the first leg chose another message id: %v", err)
+	}
 	f.version = "0.3"
 	f.refuse = func(string) *rpcFault { return &rpcFault{-32009, "Version not supported"} }
 	w.Memo = o.Memo
@@ -442,6 +447,16 @@ func TestExecutor_neverDowngrades(t *testing.T) {
 	if want := "failed|remote-refused: Agent other refuses the message: Version not supported"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// messageID returns the id of the message that an outcome has chosen.
+func messageID(t *testing.T, o activities.Outcome) string {
+	t.Helper()
+	var m struct{ MessageID string }
+	if err := json.Unmarshal(o.Memo, &m); err != nil || m.MessageID == "" {
+		t.Fatalf("the memo is %s", o.Memo)
+	}
+	return m.MessageID
 }
 
 // Hops are counted on the way, and loops are refused.

@@ -235,8 +235,9 @@ func (f *fake) send(m object) (any, *rpcFault) {
 			return nil, &rpcFault{-32602, "say please\x1b[2J"}
 		}
 		f.by[m["messageId"].(string)] = id
-		t.answers = append(t.answers, said)
-		t.set("working", "")
+		if t.answers = append(t.answers, said); t.word != "slow" {
+			t.set("working", "")
+		}
 		return f.answer(t), nil
 	}
 	word, _, _ := strings.Cut(said, " ")
@@ -300,7 +301,13 @@ func (t *fakeTask) step() {
 	}
 	answered := len(t.answers) > 0
 	switch {
+	case t.word == "slow" && answered && t.looks == 8:
+		t.make("result", "Late: "+strings.Join(t.answers, ", "))
+		t.set("completed", "")
 	case t.state != "working":
+	case t.word == "leak":
+		t.make("result", "You are Bearer "+token)
+		t.set("failed", "Bearer "+token+" is not enough")
 	case t.word == "fail":
 		t.set("failed", "No luck.\nReally.")
 	case t.word == "reject":
@@ -310,7 +317,7 @@ func (t *fakeTask) step() {
 	case t.word == "odd":
 		t.set("dreaming", "")
 	case t.word == "long" || t.word == "stream":
-	case (t.word == "ask" || t.word == "picky") && !answered:
+	case (t.word == "ask" || t.word == "picky" || t.word == "slow") && !answered:
 		t.set("input-required", "Which color?\x1b[31m")
 	case t.word == "auth" && !answered:
 		t.set("auth-required", "Log in at https://example.com.")

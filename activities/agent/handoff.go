@@ -165,7 +165,7 @@ func (h *handoff) message() outMessage {
 func (h *handoff) metadata() a2a.Metadata {
 	m := a2a.Metadata{}.With(KeyHops, h.memo.Hops)
 	if h.input.Skill != "" {
-		m = m.With(KeySkill, h.input.Skill)
+		m = m.With(opt.KeySkill, h.input.Skill)
 	}
 	return m
 }

@@ -13,9 +13,6 @@ import (
 // was handed over on its way.
 const KeyHops = "urn:longhaul:handoff:v1"
 
-// KeySkill is the key in the metadata of a message under which it asks for a skill.
-const KeySkill = "longhaul/v1/skill"
-
 // Hops is the way of a piece of work from server to server. It comes with messages of
 // clients, who can leave it out: it stops mistakes, not attackers.
 type Hops struct {
