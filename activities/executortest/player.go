@@ -24,7 +24,7 @@ type Player struct {
 	Parked func(w activities.Work, parked activities.Outcome) *activities.Outcome
 
 	Twice bool // runs each leg twice and loses its first result, as in a crash between effect and record
-	Legs  int  // at the most; 0 means 1000
+	Legs  int  // at the most; 0 means 300
 }
 
 // A Played is a round that has ended.
@@ -39,7 +39,7 @@ type Played struct {
 func (p Player) Play(ctx context.Context, w activities.Work) (Played, error) {
 	most := p.Legs
 	if most == 0 {
-		most = 1000
+		most = 300
 	}
 	played := Played{Work: w}
 	for {

@@ -196,6 +196,27 @@ func TestHandoff_deskKilled(t *testing.T) {
 	p.completed(t, id, "Which tone? friendly\nDear neighbors")
 }
 
+// Pieces that the writers stream are shown at the desk, and the whole replaces them.
+func TestHandoff_stream(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "  - {name: Draft, description: stream 8 500ms}\n", ", no-push: true")
+	p.writers.Start(harness.AllInOne)
+	p.desk.Start(harness.AllInOne)
+	id := p.begin(t)
+	followed := p.desk.Client().Follow(t.Context(), id, 0)
+	_, err := followed.Until(t.Context(), func(e harness.Event) bool {
+		return strings.Contains(e.Data, "piece 2 of 8") && !strings.Contains(e.Data, "piece 8 of 8")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	for i := range 8 {
+		want += fmt.Sprintf("piece %d of 8\n", i+1)
+	}
+	p.completed(t, id, want)
+}
+
 // A cancellation at the desk cancels the task of the writers, and the desk says whether
 // that is confirmed.
 func TestHandoff_cancel(t *testing.T) {
