@@ -3,20 +3,15 @@
 package main
 
 import (
-	"context"
-	"os"
-
-	"longhaul/activities"
+	"longhaul"
 	"longhaul/dev/embedded"
 	"longhaul/dev/scripted"
-	"longhaul/internal/cli"
 )
 
 func main() {
-	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, cli.Build{
-		Called:    os.Args[0],
+	longhaul.Main(longhaul.Program{
 		Embed:     embedded.Start,
-		Executors: map[string]activities.Executor{scripted.Kind: scripted.Executor{}},
-		Agents:    map[string]cli.Agent{scripted.Kind: scripted.Agent{}},
-	}))
+		Executors: map[string]longhaul.Executor{scripted.Kind: scripted.Executor{}},
+		Agents:    map[string]longhaul.Agent{scripted.Kind: scripted.Agent{}},
+	})
 }
