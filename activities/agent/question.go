@@ -144,7 +144,7 @@ func (h *handoff) gate(g *remoteGate, s inStatus) opt.Gate {
 // more, nothing is sent: it has this answer, or asks something else.
 func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 	m, r, q := &h.memo, h.remote(), *h.memo.Asked
-	reply, ok := h.reply(q)
+	reply, ok := h.reply()
 	if !ok || reply.DecidedBy == opt.ByTimer {
 		h.giveUp(ctx)
 		return h.end(activities.Failed(CodeNoAnswer, fmt.Sprintf("Nobody answered what agent %s asked.", h.agent.name))), nil
@@ -173,15 +173,13 @@ func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 	return h.park(0, fmt.Sprintf("Agent %s has the answer.", h.agent.name)), nil
 }
 
-// reply returns the reply to the gate that asked q.
-func (h *handoff) reply(q question) (opt.Reply, bool) {
-	id := opt.GateID(h.work.TaskID, q.Round)
-	for _, r := range slices.Backward(h.work.Replies) {
-		if r.GateID == id {
-			return r, true
-		}
+// reply returns the reply to the gate that asked last: a round begins with it.
+func (h *handoff) reply() (opt.Reply, bool) {
+	n := len(h.work.Replies)
+	if n == 0 {
+		return opt.Reply{}, false
 	}
-	return opt.Reply{}, false
+	return h.work.Replies[n-1], true
 }
 
 // parts returns what the agent is told: the decision for one of its gates, or the answer

@@ -87,7 +87,7 @@ func (p pair) remote(t *testing.T, state string) (id string) {
 func (p pair) answer(t *testing.T, root *harness.Task, text string) {
 	t.Helper()
 	harness.Eventually(t, within, "the answer is taken", func() error {
-		_, err := p.desk.Client().Send(t.Context(), harness.Message{ID: "answer", TaskID: root.ID, Text: text})
+		_, err := p.desk.Client().Send(t.Context(), harness.Message{ID: "answer-" + text, TaskID: root.ID, Text: text})
 		return err
 	})
 }
@@ -113,11 +113,11 @@ func (p pair) once(t *testing.T) {
 
 const asks = "  - {name: Draft, description: 'work 1s; ask Which tone?; say Dear neighbors'}\n"
 
-// The question of the writers is in the inbox of the desk, and its answer travels down.
+// The questions of the writers are in the inbox of the desk, and the answers travel down.
 // The writers know where the work comes from.
-func TestHandoff_question(t *testing.T) {
+func TestHandoff_questions(t *testing.T) {
 	t.Parallel()
-	p := newPair(t, asks, "")
+	p := newPair(t, "  - {name: Draft, description: 'ask Which tone?; ask How long?; say Dear neighbors'}\n", "")
 	p.writers.Start(harness.AllInOne)
 	p.desk.Start(harness.AllInOne)
 	root := await(t, p.desk, p.begin(t), "INPUT_REQUIRED")
@@ -132,7 +132,15 @@ func TestHandoff_question(t *testing.T) {
 		t.Errorf("the remote task does not say how it was handed over: %s", raw)
 	}
 	p.answer(t, root, "friendly")
-	p.completed(t, root.ID, "Which tone? friendly\nDear neighbors")
+	harness.Eventually(t, within, "the second question is asked", func() error {
+		task, err := p.desk.Client().Get(t.Context(), root.ID)
+		if err == nil && (task.State != "INPUT_REQUIRED" || !strings.Contains(task.Message, "Agent writers asks: How long?")) {
+			err = fmt.Errorf("the task is %s: %s", task.State, task.Message)
+		}
+		return err
+	})
+	p.answer(t, root, "short")
+	p.completed(t, root.ID, "Which tone? friendly\nHow long? short\nDear neighbors")
 }
 
 // An approval of the writers is one at the desk, and a rejection there is one here.
