@@ -59,6 +59,7 @@ type input struct {
 
 // memo is what a task keeps while its service works.
 type memo struct {
+	Round int      `json:"round"`          // that it is about
 	Until a2a.Time `json:"until,omitzero"` // the service has accepted the task, and reports its outcome until then
 	Busy  int      `json:"busy,omitempty"` // how often the service has asked to come back later
 }
@@ -80,6 +81,9 @@ func (e Executor) Execute(ctx context.Context, w activities.Work, _ activities.S
 		if err := json.Unmarshal(w.Memo, &before); err != nil {
 			return activities.Outcome{}, fmt.Errorf("read the memo of the task: %w", err)
 		}
+	}
+	if before.Round != w.Round && !w.Cancel {
+		before = memo{Round: w.Round}
 	}
 	w.Input, w.Memo = in.Data, nil
 	if !before.Until.IsZero() && !w.Cancel {
@@ -167,14 +171,14 @@ func (e *Endpoint) outcome(w activities.Work, a answer, before memo) (activities
 	case a.status == http.StatusAccepted && w.CallbackURL == "":
 		return activities.Failed(CodeNoCallback, "The service answered 202 and cannot report the outcome: the worker needs --public-url."), nil
 	case a.status == http.StatusAccepted:
-		return e.awaited(memo{Until: a2a.At(time.Now().Add(e.Wait))}), nil
+		return e.awaited(memo{Round: w.Round, Until: a2a.At(time.Now().Add(e.Wait))}), nil
 	case a.status == http.StatusNoContent:
 		return activities.Completed(), nil
 	case a.status == http.StatusOK:
 		return returned(a), nil
 	case a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable:
 		if wait, ok := retryAfter(a.header); ok && before.Busy < maxBusy {
-			return activities.ParkFor(wait, memo{Busy: before.Busy + 1}, fmt.Sprintf("%s is busy.", e.name)), nil
+			return activities.ParkFor(wait, memo{Round: w.Round, Busy: before.Busy + 1}, fmt.Sprintf("%s is busy.", e.name)), nil
 		}
 	case a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout && a.status != http.StatusTooEarly:
 		return activities.Failed(codeOf(a), fmt.Sprintf("The service refuses the task (%d).", a.status)), nil

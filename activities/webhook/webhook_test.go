@@ -150,11 +150,11 @@ func TestExecutor_answers(t *testing.T) {
 		"no endpoint":     {activities.Work{Input: json.RawMessage(`{"endpoint":"two"}`)}, opt.TaskRejected, webhook.CodeInput, 0},
 		"no input":        {activities.Work{}, opt.TaskRejected, webhook.CodeInput, 0},
 		"other input":     {activities.Work{Input: json.RawMessage(`{"url":"http://127.0.0.1"}`)}, opt.TaskRejected, webhook.CodeInput, 0},
-		"nothing in time": {with(work("later"), `{"until":"2026-01-01T00:00:00Z"}`), opt.TaskFailed, webhook.CodeNoReport, 0},
+		"nothing in time": {with(work("later"), `{"round":1,"until":"2026-01-01T00:00:00Z"}`), opt.TaskFailed, webhook.CodeNoReport, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := tt.work
-			w.Key = "key"
+			w.Key, w.Round = "key", 1
 			out, err := e.Execute(t.Context(), w, nil)
 			if err != nil || out.State != tt.state || out.Code != tt.code {
 				t.Fatalf("got %+v, %v", out, err)
@@ -180,7 +180,7 @@ func with(w activities.Work, memo string) activities.Work {
 func TestExecutor_wakesEarly(t *testing.T) {
 	e, s := newExecutor(t)
 	w := work("later")
-	w.Key = "key"
+	w.Key, w.Round = "key", 1
 	first, err := e.Execute(t.Context(), w, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -190,6 +190,10 @@ func TestExecutor_wakesEarly(t *testing.T) {
 	out, err := e.Execute(t.Context(), w, nil)
 	if err != nil || out.Park == nil || s.seen["key"] {
 		t.Errorf("got %+v, %v, sent again %v", out, err, s.seen["key"])
+	}
+	w.Round, w.Leg, w.Key = 2, 0, "key-2" // after a gate, with the memo from before
+	if out, err := e.Execute(t.Context(), w, nil); err != nil || out.Park == nil || !s.seen["key-2"] {
+		t.Errorf("the next round: %+v, %v, sent %v", out, err, s.seen["key-2"])
 	}
 }
 

@@ -1,0 +1,232 @@
+// Package webhook_test has tasks done by a web service that accepts them and reports
+// later, while the processes of Longhaul are killed.
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+)
+
+const within = 60 * time.Second
+
+// A work is what a service reads of the work of a task.
+type work struct {
+	Key         string          `json:"key"`
+	CallbackURL string          `json:"callbackUrl"`
+	WakeURL     string          `json:"wakeUrl"`
+	Cancel      bool            `json:"cancel"`
+	Replies     json.RawMessage `json:"replies"`
+}
+
+// A service accepts every task.
+type service struct {
+	*httptest.Server
+	mu   sync.Mutex
+	work []work
+}
+
+func newService(t *testing.T) *service {
+	s := &service{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var got work
+		if err := json.NewDecoder(r.Body).Decode(&got); err != nil || r.Header.Get("Idempotency-Key") != got.Key {
+			t.Errorf("the service gets %+v, %v", got, err)
+		}
+		s.mu.Lock()
+		s.work = append(s.work, got)
+		s.mu.Unlock()
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// next waits for the n-th request.
+func (s *service) next(t *testing.T, n int) (w work) {
+	t.Helper()
+	harness.Eventually(t, within, fmt.Sprintf("request %d", n), func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.work) < n {
+			return fmt.Errorf("there were %d", len(s.work))
+		}
+		w = s.work[n-1]
+		return nil
+	})
+	return w
+}
+
+// report reports on a task, and returns the status of the answer.
+func report(t *testing.T, url, key, body string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader([]byte(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Idempotency-Key", key)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	_, _ = io.Copy(io.Discard, res.Body)
+	return res.StatusCode
+}
+
+// A site is an installation whose messages are tasks for the service.
+type site struct {
+	*harness.Site
+	env string
+}
+
+func newSite(t *testing.T, s *service) site {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	endpoints := write("endpoints.yaml", fmt.Sprintf("endpoints: {shop: {url: '%s/tasks', cancel: true}}\n", s.URL))
+	books := write("playbook.yaml", `
+name: shop
+default: true
+plans:
+- name: Order
+  tasks:
+  - {name: Pack, executor: http, input: {endpoint: shop, data: {order: "{{.Message}}"}}}
+`)
+	made := harness.NewSite(t, harness.Dev, "--playbooks", books, "--allow-private-egress")
+	made.Start(harness.Temporal)
+	return site{made, "LONGHAUL_PUBLIC_URL=" + made.URL() + "\x00LONGHAUL_ENDPOINTS=" + endpoints}
+}
+
+func (s site) start(command string) *harness.Process {
+	return s.Start(command, strings.Split(s.env, "\x00")...)
+}
+
+func until(ctx context.Context, t *testing.T, c *harness.Client, id string, is func(*harness.Task) bool) *harness.Task {
+	t.Helper()
+	var task *harness.Task
+	harness.Eventually(t, within, "the task gets there", func() (err error) {
+		if task, err = c.Get(ctx, id); err == nil && !is(task) {
+			err = fmt.Errorf("it is %s and says %q", task.State, task.Message)
+		}
+		return err
+	})
+	return task
+}
+
+// A service accepts a task. The worker and the API are killed; the service reports while
+// no worker runs, twice each, and nothing is lost or counted twice.
+func TestService_reportsLater(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	shop := newService(t)
+	s := newSite(t, shop)
+	api, worker := s.start(harness.API), s.start(harness.Worker)
+	c := s.Client()
+	root, err := c.Send(ctx, harness.Message{ID: "m", Text: "tea"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := shop.next(t, 1)
+	until(ctx, t, c, root.ID, func(task *harness.Task) bool { return strings.Contains(task.Message, "Waiting for shop.") })
+	worker.Kill()
+	api.Kill()
+	s.start(harness.API)
+	for i := range 2 {
+		for key, body := range map[string]string{
+			"half":  `{"text":"Half of it is packed."}`,
+			"slip":  `{"artifact":{"artifactId":"slip","parts":[{"text":"tea"}]},"append":true}`,
+			"wrong": `{"outcome":{"state":"working"}}`,
+		} {
+			want := http.StatusAccepted
+			if key == "wrong" {
+				want = http.StatusBadRequest
+			}
+			if got := report(t, w.CallbackURL, key, body); got != want {
+				t.Errorf("report %s the time %d: %d, want %d", key, i+1, got, want)
+			}
+		}
+	}
+	if got := report(t, w.WakeURL, "wake", `{"outcome":{"state":"completed"}}`); got != http.StatusAccepted {
+		t.Errorf("a wake: %d", got)
+	}
+	if got := report(t, w.CallbackURL[:len(w.CallbackURL)-3], "forged", `{}`); got != http.StatusNotFound {
+		t.Errorf("a forged URL: %d", got)
+	}
+	s.start(harness.Worker)
+	until(ctx, t, c, root.ID, func(task *harness.Task) bool { return strings.Contains(task.Message, "Half of it is packed.") })
+	if got := report(t, w.CallbackURL, "done", `{"outcome":{"state":"completed","artifacts":[{"artifactId":"bill","parts":[{"data":{"total":3}}]}]}}`); got != http.StatusAccepted {
+		t.Errorf("the outcome: %d", got)
+	}
+	task := until(ctx, t, c, root.ID, (*harness.Task).Ended)
+	if task.State != "COMPLETED" || len(task.Artifacts) != 2 || task.Artifacts[0].Text != "tea" {
+		t.Errorf("the task is %s with %+v", task.State, task.Artifacts)
+	}
+	if got := report(t, w.CallbackURL, "late", `{"text":"More."}`); got != http.StatusGone {
+		t.Errorf("a late report: %d", got)
+	}
+	if n := len(shop.work); n != 1 {
+		t.Errorf("the service got the task %d times", n)
+	}
+}
+
+// A person answers what a service asks, and it gets the task again with the answer. A
+// task that is canceled is canceled at the service, too.
+func TestService_asksAndIsCanceled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	shop := newService(t)
+	s := newSite(t, shop)
+	s.start(harness.API)
+	s.start(harness.Worker)
+	c := s.Client()
+	root, err := c.Send(ctx, harness.Message{ID: "m", Text: "tea"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := shop.next(t, 1)
+	if got := report(t, w.CallbackURL, "ask", `{"outcome":{"state":"input-required","gate":{"kind":"approval","title":"Send it by air?","actions":["accept","reject"]}}}`); got != http.StatusAccepted {
+		t.Fatalf("the question: %d", got)
+	}
+	gate := until(ctx, t, c, root.ID, func(task *harness.Task) bool { return task.Gate != nil }).Gate
+	if _, err := c.Send(ctx, harness.Reply("r", gate.TaskID, gate.ID, "accept")); err != nil {
+		t.Fatal(err)
+	}
+	again := shop.next(t, 2)
+	if again.Key == w.Key || !bytes.Contains(again.Replies, []byte(`"accept"`)) {
+		t.Errorf("the service gets %+v", again)
+	}
+	if got := report(t, w.CallbackURL, "old", `{"outcome":{"state":"failed"}}`); got != http.StatusAccepted {
+		t.Errorf("the outcome of the former round: %d", got)
+	}
+	until(ctx, t, c, root.ID, func(task *harness.Task) bool { return strings.Contains(task.Message, "Waiting for shop.") })
+	if _, err := c.Cancel(ctx, root.ID); err != nil {
+		t.Fatal(err)
+	}
+	if last := shop.next(t, 3); !last.Cancel {
+		t.Errorf("the service is told %+v", last)
+	}
+	if task := until(ctx, t, c, root.ID, (*harness.Task).Ended); task.State != "CANCELED" {
+		t.Errorf("the task is %s", task.State)
+	}
+}
