@@ -82,6 +82,7 @@ var rooms = []room{
 	{name: ".", imports: []string{"internal/cli", // the door for programs of others, on its seam
 		"a2a", "activities", "api/service"}}, // whose types are in it
 	{name: "examples/llm/standin", imports: []string{"activities/llm/llmtest"}}, // stands in for a model and a server of tools
+	{name: "docs/schemas", tests: []string{"a2a", "opt"}},                       // made from these types
 	{name: "cmd/longhaul", imports: []string{"."}},
 	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/embedded"}}, // modules of their own: what others may import
 	{name: "dev", imports: []string{".", "dev/*"}},
@@ -121,10 +122,10 @@ var owners = map[string][]string{
 	"github.com/openai/openai-go":            {"activities/*"},
 	"github.com/anthropics/anthropic-sdk-go": {"activities/*"},
 	"github.com/modelcontextprotocol/go-sdk": {"activities/*", "examples/llm/standin"},
-	"github.com/getkin/kin-openapi":          {"api"},                              // its tests read the description of the API
-	"github.com/go-jose/go-jose":             {"internal/signing", "dev/e2e/push"}, // which verifies as a receiver does
-	"github.com/gowebpki/jcs":                {"a2a"},                              // the canonical form under digests
-	"github.com/santhosh-tekuri/jsonschema":  {"internal/schema", "api"},           // of the card and the API, in tests
+	"github.com/getkin/kin-openapi":          {"api"},                                    // its tests read the description of the API
+	"github.com/go-jose/go-jose":             {"internal/signing", "dev/e2e/push"},       // which verifies as a receiver does
+	"github.com/gowebpki/jcs":                {"a2a"},                                    // the canonical form under digests
+	"github.com/santhosh-tekuri/jsonschema":  {"internal/schema", "api", "docs/schemas"}, // of the card and the API, in tests
 	"github.com/coreos/go-oidc":              {"api/identity"},
 	"github.com/prometheus/client_golang":    {"internal/cli"},
 	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
