@@ -22,5 +22,6 @@ type Report struct {
 	Yielded   int64          `json:"yielded,omitempty"` // the latest permission to begin tasks that it has given up
 	Asks      bool           `json:"asks,omitempty"`    // it has work to start and waits for permission
 	Notes     int            `json:"notes,omitempty"`   // how many notes it has received
+	Spent     Usage          `json:"spent,omitzero"`    // by its tasks
 	Answer    *CommandAnswer `json:"answer,omitempty"`  // to the latest command it received
 }

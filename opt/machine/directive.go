@@ -25,6 +25,8 @@ type Directive struct {
 	Notes   int    `json:"notes,omitempty"`   // number of messages of clients to the root task
 	Command string `json:"command,omitempty"` // id of the command to answer
 	TellEnd bool   `json:"tellEnd,omitempty"` // report the end by signal: the run that began the plan has ended
+
+	Spent opt.Usage `json:"spent,omitzero"` // by the other plans, when this one was started
 }
 
 // assumed returns the status that an objective shows for a plan whose latest

@@ -219,7 +219,9 @@ func (m plans) direct() bool {
 // latest.
 func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	s, o, d := &m.State, &m.State.Objective, l.Directive
-	d.Start = d.Start || start
+	if start && !d.Start {
+		d.Start, d.Spent = true, m.spentBeside(p)
+	}
 	begun := d.Start || p.Started
 	d.Hold = !begun && o.Started && !closed(o) && !o.Met(p)
 	d.Command = ""
@@ -244,6 +246,16 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 		d.Permission = p.Report.Yielded + 1
 	}
 	return d
+}
+
+// spentBeside returns what the plans other than p have spent.
+func (m plans) spentBeside(p *opt.Plan) (sum opt.Usage) {
+	for _, other := range m.State.Objective.Plans {
+		if other != p && other.Report != nil {
+			sum = sum.Plus(other.Report.Spent)
+		}
+	}
+	return sum
 }
 
 // show updates the status that the objective shows for a plan: the requested one

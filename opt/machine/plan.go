@@ -255,6 +255,7 @@ func (m *Plan) asks() bool {
 func (m *Plan) tell() {
 	s := &m.State
 	r := s.Plan.Brief()
+	r.Spent = s.spent()
 	r.Directive, r.Yielded, r.Asks, r.Notes, r.Answer = s.Directive.N, s.Yielded, m.asks(), s.Heard, s.Answer
 	if s.Plan.Settled() {
 		m.conclude(&r)
@@ -335,6 +336,6 @@ func (m *Plan) WorkOf(a Activity) opt.Work {
 		out.RootID = s.RootID
 	}
 	out.Leg, out.Cancel, out.Memo = w.Leg, w.Canceling, s.Memos[t.ID].Data
-	out.SpentHere, out.Spent = s.Spent[t.ID], s.spent()
+	out.SpentHere, out.Spent = s.Spent[t.ID], s.Directive.Spent.Plus(s.spent())
 	return out
 }

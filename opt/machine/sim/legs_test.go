@@ -188,3 +188,22 @@ func TestLegs_untaken(t *testing.T) {
 		s.Expect(task().State == opt.TaskCompleted, "the task is %s", task().State)
 	})
 }
+
+// A task knows what the tasks before it have spent, also those of other plans, and what
+// it has spent itself.
+func TestLegs_spent(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		s.Open(given(sim.PlanOf("one", "a"), sim.PlanOf("two", "b", "c")))
+		for _, want := range [][2]int64{{0, 0}, {7, 0}, {14, 7}, {21, 0}} { // of the objective, of the task
+			s.Settle()
+			key := s.Activities()[0]
+			w := s.Work(key)
+			s.Expect(w.Spent.Input == want[0] && w.SpentHere.Input == want[1], "%s knows of %d and %d, want %v", key, w.Spent.Input, w.SpentHere.Input, want)
+			out := opt.Outcome{State: opt.TaskCompleted, Usage: &opt.Usage{Input: 7}}
+			if want[0] == 7 { // the second activity goes on in another leg
+				out.State, out.Park = opt.TaskWorking, &opt.Park{}
+			}
+			s.End(key, machine.Ended{Key: key, Outcome: out})
+		}
+	})
+}
