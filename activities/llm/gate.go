@@ -111,7 +111,7 @@ func (t gates) decide(of tool) *activities.Outcome {
 	return t.open(aboutUnknown, opt.Gate{
 		Kind: opt.Clarification,
 		Description: fmt.Sprintf("A call of the tool %s was begun, and its result was lost, for example with a worker. The arguments: %s",
-			of.title(), t.memo.Open[0].Args),
+			of.title(), shortened(t.memo.Open[0].Args)),
 		Questions: []opt.Question{{
 			ID: "unknown", Schema: choices,
 			Question: fmt.Sprintf("It is not known whether the call of %s was made: run again, skip or stop?", of.title()),

@@ -1,12 +1,14 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -61,12 +63,8 @@ func (p Planner) Plan(ctx context.Context, r activities.Request) (activities.Pla
 		return activities.Planned{}, fmt.Errorf("schema of plans: %w", err)
 	}
 	for try := 1; ; try++ {
-		said, err := p.Models.ask(ctx, p.Models.Models[form.Model], q, func(string) error { return nil }, p.Log)
-		switch {
-		case errors.Is(err, errFormat):
-			q.unforced = true
-			continue
-		case err != nil:
+		said, err := p.ask(ctx, &q)
+		if err != nil {
 			return activities.Planned{}, err
 		}
 		p.Log.Info("A model has planned", zap.String("objectiveId", r.ObjectiveID), zap.Int64("inputTokens", said.usage.Input), zap.Int64("outputTokens", said.usage.Output), zap.Float64("cost", said.usage.Cost))
@@ -76,6 +74,36 @@ func (p Planner) Plan(ctx context.Context, r activities.Request) (activities.Pla
 		}
 		q.messages = append(q.messages, message{By: byModel, Text: said.text}, message{By: byUser, Text: fmt.Sprintf(
 			"This cannot be used: %v. Answer again, with nothing but the JSON value.", err)})
+	}
+}
+
+// Bounds of the waits for a busy server while a worker plans.
+const (
+	maxPlanWait  = time.Minute
+	maxPlanWaits = 5
+)
+
+// ask asks the model that plans. It waits while the server is busy, and repeats a request
+// without the schema if the server refuses that.
+func (p Planner) ask(ctx context.Context, q *request) (reply, error) {
+	model := p.Models.Models[p.Models.Planner.Model]
+	for waits := 0; ; waits++ {
+		said, err := p.Models.ask(ctx, model, *q, func(string) error { return nil }, p.Log)
+		var busy *waitError
+		switch {
+		case errors.Is(err, errFormat):
+			q.unforced = true
+			continue
+		case !errors.As(err, &busy) || waits == maxPlanWaits:
+			return said, err
+		}
+		timer := time.NewTimer(min(cmp.Or(busy.wait, time.Second<<waits), maxPlanWait))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return said, ctx.Err()
+		}
 	}
 }
 

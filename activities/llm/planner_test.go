@@ -167,15 +167,35 @@ func TestPlanner_approve(t *testing.T) {
 	}
 }
 
-// Existing plans stay, and a server that is busy is asked again later.
-func TestPlanner_other(t *testing.T) {
-	w := newWorld(t, llmtest.Turns(llmtest.Turn{Status: 429}), planning)
-	p := llm.Planner{Models: w.Models}
-	if made, err := p.Plan(t.Context(), activities.Request{Keep: true}); err != nil || len(made.Plans) > 0 || made.Reason == "" {
-		t.Errorf("keep: %+v, error %v", made, err)
+// Existing plans stay.
+func TestPlanner_keep(t *testing.T) {
+	w := newWorld(t, llmtest.Turns(say("x")), planning)
+	made, err := llm.Planner{Models: w.Models}.Plan(t.Context(), activities.Request{Keep: true})
+	if err != nil || len(made.Plans) > 0 || made.Reason == "" || len(w.server.Requests()) > 0 {
+		t.Errorf("made %+v, error %v", made, err)
 	}
-	if _, err := p.Plan(t.Context(), activities.Request{}); err == nil || errors.Is(err, activities.ErrNoPlan) {
-		t.Errorf("busy: error %v", err)
+}
+
+// A busy server is asked again, and one that takes no schema is asked without.
+func TestPlanner_trouble(t *testing.T) {
+	busy := llmtest.Turn{Status: 429, RetryAfter: "0.01"}
+	good := say(`{"reason":"r","refuse":"No."}`)
+	for _, tt := range []struct {
+		name  string
+		turns []llmtest.Turn
+		asked int
+		ok    bool
+	}{
+		{"busy", []llmtest.Turn{busy, busy, good}, 3, true},
+		{"busy for too long", []llmtest.Turn{busy}, 6, false},
+		{"no schema", []llmtest.Turn{{Status: 400}, good}, 2, true},
+		{"down", []llmtest.Turn{{Status: 500}}, 1, false},
+	} {
+		w := newWorld(t, llmtest.Turns(tt.turns...), planning)
+		made, err := llm.Planner{Models: w.Models}.Plan(t.Context(), activities.Request{ObjectiveID: opt.NewObjectiveID([16]byte{})})
+		if n := len(w.server.Requests()); n != tt.asked || (err == nil) != tt.ok || errors.Is(err, activities.ErrNoPlan) {
+			t.Errorf("%s: %d requests, made %+v, error %v", tt.name, n, made, err)
+		}
 	}
 }
 
@@ -230,6 +250,13 @@ func TestModels_CheckExecutors(t *testing.T) {
 	var none *llm.Models
 	if err := none.CheckExecutors(); err != nil {
 		t.Error(err)
+	}
+	path := filepath.Join(t.TempDir(), "models.yaml")
+	if err := os.WriteFile(path, []byte(good+`servers: {s: {url: "http://x", headers: {A: "${NONE}"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := llm.Load(path, nil); err != nil {
+		t.Errorf("without variables: %v", err)
 	}
 	if out, err := json.Marshal(m.Models["main"]); err != nil || strings.Contains(string(out)+fmt.Sprint(m.Planner), key) {
 		t.Errorf("the key is in %s, error %v", out, err)

@@ -3,11 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
 
 	"longhaul/a2a"
 	"longhaul/activities"
@@ -82,3 +85,46 @@ func (poet) Plan(_ context.Context, r activities.Request) (activities.Planned, e
 }
 
 func (poet) Skills() []apiservice.Skill { return []apiservice.Skill{{ID: "rhyme"}} }
+
+// A planner in the file of --models is used without --planner, and has a skill on the
+// card. Without one there is nothing of it.
+func TestWorkSettings_modelPlanner(t *testing.T) {
+	own := fstest.MapFS{"tea.yaml": {Data: []byte(`
+name: tea
+skills: [{id: brew, name: Brew, description: Brews tea, tags: [x]}]
+plans: [{name: Brew, tasks: [{name: Boil}]}]
+`)}}
+	const model = "models: {main: {provider: openai, url: 'http://127.0.0.1:1', model: m, key: NONE}}\n"
+	for _, tt := range []struct {
+		file, flag string
+		skills     []string
+	}{
+		{"", "", []string{"brew"}},
+		{model, "", []string{"brew"}},
+		{model + "planner: {model: main}", "", []string{"brew", "general"}},
+		{model + "planner: {model: main}", "llm", []string{"brew", "general"}},
+		{model + "planner: {model: main}", "playbooks", []string{"brew"}},
+	} {
+		s, path := newService(zap.NewNop(), Build{}), ""
+		if tt.file != "" {
+			path = filepath.Join(t.TempDir(), "models.yaml")
+			if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.loadModels(path, nil); err != nil {
+			t.Fatal(err)
+		}
+		books, err := workSettings{Planner: tt.flag}.load(own, s.planners())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var skills []string
+		for _, k := range books.Skills() {
+			skills = append(skills, k.ID)
+		}
+		if diff := cmp.Diff(tt.skills, skills); diff != "" {
+			t.Errorf("%+v: skills (-want +got):\n%s", tt, diff)
+		}
+	}
+}
