@@ -153,7 +153,7 @@ func (t gates) raise(over Budgets) *activities.Outcome {
 	}
 	return t.open(aboutBudget, opt.Gate{
 		Kind: opt.Approval, Title: "Raise the budget?",
-		Description: fmt.Sprintf("The budget is spent: %d tokens%s by this task, %d%s by its plan. Accept to raise it as shown, edit the numbers, or reject to stop the task.%s",
+		Description: fmt.Sprintf("The budget is spent: %d tokens%s by this task, %d%s by its objective so far. Accept to raise it as shown, edit the numbers, or reject to stop the task.%s",
 			t.work.SpentHere.Input+t.work.SpentHere.Output, costOf(t.work.SpentHere), t.work.Spent.Input+t.work.Spent.Output, costOf(t.work.Spent), why),
 		Actions: []opt.Action{opt.Accept, opt.Reject, opt.EditAccept},
 		Object:  []a2a.Part{a2a.DataPart(over.doubled())},
