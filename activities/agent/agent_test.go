@@ -296,6 +296,35 @@ func TestExecutor_cancelOfALostAnswer(t *testing.T) {
 	}
 }
 
+// An agent that does not list its tasks gets the message again, and cannot confirm the
+// cancellation of a task that nobody knows the id of.
+func TestExecutor_cannotList(t *testing.T) {
+	for _, status := range []int{401, 403, 404, 501} {
+		f := newFake(t, "1.0", false)
+		f.status = func(op string) (int, http.Header) {
+			if op == "list" {
+				return status, nil
+			}
+			return 0, nil
+		}
+		e := executor(t, f, "")
+		w := task("go")
+		w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+		o, err := e.Execute(t.Context(), w, &executortest.Stream{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Memo, w.Cancel = o.Memo, true
+		if o, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil || o.Code != agent.CodeNotToldOf {
+			t.Errorf("%d: a cancellation ends with %+v, %v", status, o, err)
+		}
+		w.Cancel, w.Attempt = false, 2
+		if _, got := play(t, e, w); got != "completed|result=Done: go " {
+			t.Errorf("%d: got %q", status, got)
+		}
+	}
+}
+
 // An agent that pushes is asked less often, and gets the callback once.
 func TestExecutor_push(t *testing.T) {
 	for _, d := range dialects {

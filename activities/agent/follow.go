@@ -181,13 +181,11 @@ func (h *handoff) cancel(ctx context.Context) activities.Outcome {
 	ctx, stop := context.WithTimeout(ctx, cancelFor)
 	defer stop()
 	if m.TaskID == "" && m.MessageID != "" && !m.Ended {
-		t, err := r.find(ctx, m.ContextID, m.MessageID)
-		if err != nil || t == nil && r.at.Version != v10 {
+		t, known, err := r.find(ctx, m.ContextID, m.MessageID)
+		if err != nil || !known {
 			return unknown
 		}
-		if t != nil {
-			m.TaskID = t.ID
-		}
+		m.TaskID = t.ID
 	}
 	if m.TaskID == "" || m.Ended {
 		return activities.Failed(CodeStopped, fmt.Sprintf("Agent %s has no open task for it.", h.agent.name))

@@ -127,10 +127,10 @@ func (h *handoff) begin(ctx context.Context) (activities.Outcome, error) {
 func (h *handoff) start(ctx context.Context) (activities.Outcome, error) {
 	m, r := &h.memo, h.remote()
 	if h.work.Try > 1 || h.work.Attempt > 1 || m.Sought {
-		switch t, err := r.find(ctx, m.ContextID, m.MessageID); {
+		switch t, _, err := r.find(ctx, m.ContextID, m.MessageID); {
 		case err != nil:
 			return activities.Outcome{}, err
-		case t != nil:
+		case t.ID != "":
 			m.TaskID, m.ContextID = t.ID, cmp.Or(t.ContextID, m.ContextID)
 			return h.park(0, ""), nil
 		}

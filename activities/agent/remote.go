@@ -124,32 +124,33 @@ func (r remote) push(ctx context.Context, id, callback string) error {
 	return err
 }
 
-// find looks for the task that a message has started in a context, nil if there is none.
-// Only 1.0 can say.
-func (r remote) find(ctx context.Context, contextID, messageID string) (*inTask, error) {
+// find looks for the task that a message has started in a context. The id is "" if there
+// is none; known is false if the agent does not list its tasks, such as one of 0.3.
+func (r remote) find(ctx context.Context, contextID, messageID string) (t inTask, known bool, err error) {
 	if r.at.Version != v10 {
-		return nil, nil
+		return t, false, nil
 	}
 	raw, err := r.call(ctx, methodList, "", map[string]any{"contextId": contextID, "pageSize": 50, "historyLength": 100})
 	var failed *trouble
-	if errors.As(err, &failed) && failed.kind == refused {
-		return nil, nil // the agent does not list tasks
+	if errors.As(err, &failed) && (failed.kind == refused || failed.kind == denied) {
+		return t, false, nil // if the credentials are wrong, the next call says so
 	}
 	if err != nil {
-		return nil, err
+		return t, false, err
 	}
 	var list struct {
 		Tasks []inTask `json:"tasks"`
 	}
 	if json.Unmarshal(raw, &list) != nil {
-		return nil, nonsense
+		return t, false, nonsense
 	}
-	for _, t := range list.Tasks {
-		if t.ID != "" && slices.ContainsFunc(t.History, func(m inMessage) bool { return m.ID == messageID }) {
-			return &t, nil
-		}
+	i := slices.IndexFunc(list.Tasks, func(t inTask) bool {
+		return t.ID != "" && slices.ContainsFunc(t.History, func(m inMessage) bool { return m.ID == messageID })
+	})
+	if i >= 0 {
+		t = list.Tasks[i]
 	}
-	return nil, nil
+	return t, true, nil
 }
 
 // call calls a method and returns its result. Every error is a [*trouble], except that of
@@ -333,7 +334,7 @@ func statusTrouble(res *http.Response, body []byte) error {
 		t.kind, t.after = busy, retryAfter(res.Header.Get("Retry-After"))
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired:
 		t.kind = denied
-	case status == http.StatusRequestTimeout || status >= 500 && t.code == 0:
+	case status == http.StatusRequestTimeout || status >= 500 && status != http.StatusNotImplemented && t.code == 0:
 		t.kind = away
 	case status < 400:
 		t.kind, t.text = refused, "The answer is a redirect, which is not followed: the URL of the agent has changed."
