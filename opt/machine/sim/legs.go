@@ -15,7 +15,7 @@ type leg struct {
 	due      int64 // when the next leg may begin
 	parks    int   // in the attempt
 	canceled bool  // the leg that cancels has ended
-	returned bool  // a callback has brought an outcome
+	returned bool  // a callback or an activity elsewhere has brought an outcome
 }
 
 // legChecks are the invariants of legs.
@@ -46,7 +46,7 @@ func (w legChecks) beforeEnd(r *run, in machine.Ended) {
 			l.parks = 0
 		case in.Failed == nil && work.Elsewhere != nil && (!work.Stop || in.Outcome.State.Ended()):
 			l.parks++
-			l.due = 0
+			l.due, l.returned = 0, true
 		case in.Outcome.Park != nil:
 			l.parks++
 			l.due = w.now + in.Outcome.Park.Wait
