@@ -1,4 +1,6 @@
 // A worker in Go that does not use Longhaul's packages: it counts the words of a text.
+//
+//	GOWORK=off go run .
 package main
 
 import (
