@@ -19,7 +19,7 @@ import (
 type Endpoint struct {
 	URL     string            `yaml:"url"`
 	Headers map[string]string `yaml:"headers"` // $NAME and ${NAME} stand for variables of the environment
-	Timeout time.Duration     `yaml:"timeout"` // for an answer; 0 means 1 minute
+	Timeout time.Duration     `yaml:"timeout"` // for an answer; 0 means 1 minute; at most [LongestTimeout]
 	Wait    time.Duration     `yaml:"wait"`    // after 202, for the outcome; 0 means 24 hours
 	Cancel  bool              `yaml:"cancel"`  // it is told when a task is canceled
 
@@ -30,6 +30,12 @@ type Endpoint struct {
 const (
 	defaultTimeout = time.Minute
 	defaultWait    = 24 * time.Hour
+)
+
+// Limits for the client that sends the requests.
+const (
+	LongestTimeout = time.Hour // until an answer has come
+	MaxAnswer      = 4 << 20   // bytes of an answer
 )
 
 // Load reads a file with endpoints. lookup reads the environment, and check returns why
@@ -69,6 +75,9 @@ func (e *Endpoint) prepare(name string, lookup func(string) (string, bool), chec
 	}
 	if e.Timeout < 0 || e.Wait < 0 {
 		return errors.New("timeout and wait must not be negative")
+	}
+	if e.Timeout > LongestTimeout {
+		return fmt.Errorf("timeout must be at most %v: a service that needs longer answers 202 and reports the outcome later", LongestTimeout)
 	}
 	e.name = name
 	if e.Timeout == 0 {

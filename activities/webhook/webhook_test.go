@@ -206,6 +206,7 @@ func TestLoad_refuses(t *testing.T) {
 		"endpoints: {one: {url: 'https://example.com', headers: {content-type: text}}}": "header content-type is set by Longhaul",
 		"endpoints: {one: {url: 'https://example.com', headers: {A: \"a\\nb\"}}}":       "header A cannot be sent",
 		"endpoints: {one: {url: 'https://example.com', timeout: -1s}}":                  "must not be negative",
+		"endpoints: {one: {url: 'https://example.com', timeout: 61m}}":                  "must be at most 1h0m0s: a service that needs longer answers 202",
 		"endpoints: {one: {url: 'https://example.com', retries: 3}}":                    "field retries not found",
 	} {
 		file := filepath.Join(t.TempDir(), "endpoints.yaml")

@@ -13,7 +13,14 @@ import (
 	"longhaul/activities/refuse"
 	"longhaul/activities/shell"
 	"longhaul/activities/webhook"
+	"longhaul/internal/egress"
 )
+
+// serviceLimits are those of the client for web services that do tasks. The timeouts of
+// the endpoints are shorter.
+func serviceLimits() egress.Config {
+	return egress.Config{MaxAnswer: webhook.MaxAnswer, Timeout: webhook.LongestTimeout}
+}
 
 // executors returns those of the process of s by their kinds.
 func executors(s *service, cfg workerSettings) (map[string]activities.Executor, error) {
@@ -33,11 +40,11 @@ func executors(s *service, cfg workerSettings) (map[string]activities.Executor, 
 		all[agent.Kind] = to
 	}
 	if cfg.Endpoints != "" {
-		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return webhookAllowed(s.egress.CheckURL(rawURL)) })
+		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return webhookAllowed(s.services.CheckURL(rawURL)) })
 		if err != nil {
 			return nil, err
 		}
-		all[webhook.Kind] = webhook.Executor{Endpoints: endpoints, Sender: s.egress}
+		all[webhook.Kind] = webhook.Executor{Endpoints: endpoints, Sender: s.services}
 	}
 	if s.models != nil {
 		all[llm.Kind] = llm.Executor{Models: s.models, Log: s.log.Named("llm")}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 
 	"go.uber.org/zap"
@@ -13,11 +12,7 @@ import (
 // forAgents returns a client for the agents of others, whose answers may be large and
 // late.
 func (s egressSettings) forAgents() (*egress.Client, error) {
-	c, err := egress.New(egress.Config{AllowPrivate: s.AllowPrivateEgress, Deny: s.EgressDeny, MaxAnswer: agent.MaxAnswer, Timeout: agent.AnswerFor})
-	if err != nil {
-		return nil, fmt.Errorf("--egress-%w", err)
-	}
-	return c, nil
+	return s.with(egress.Config{MaxAnswer: agent.MaxAnswer, Timeout: agent.AnswerFor})
 }
 
 // handoffs returns the executor that hands tasks over to the agents in a file.

@@ -24,8 +24,12 @@ type egressSettings struct {
 }
 
 // client returns a client for the URLs that s allows.
-func (s egressSettings) client() (*egress.Client, error) {
-	c, err := egress.New(egress.Config{AllowPrivate: s.AllowPrivateEgress, Deny: s.EgressDeny})
+func (s egressSettings) client() (*egress.Client, error) { return s.with(egress.Config{}) }
+
+// with returns a client with the given limits for the URLs that s allows.
+func (s egressSettings) with(limits egress.Config) (*egress.Client, error) {
+	limits.AllowPrivate, limits.Deny = s.AllowPrivateEgress, s.EgressDeny
+	c, err := egress.New(limits)
 	if err != nil {
 		return nil, fmt.Errorf("--egress-%w", err)
 	}

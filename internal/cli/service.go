@@ -43,6 +43,7 @@ type service struct {
 	notices   notices
 	strict    *egress.Client // by the rules of production, for the test seams
 	agents    *egress.Client // for the agents of others, whose answers may be large
+	services  *egress.Client // for web services that do tasks, whose answers may be large and late
 	temporal  client.Client
 	target    target
 	plain     atomic.Bool    // the namespace has no search attributes of ours, or they are not known yet
@@ -205,10 +206,13 @@ func (s *service) outbound(cfg egressSettings) (err error) {
 	if s.agents, err = cfg.forAgents(); err != nil {
 		return err
 	}
+	if s.services, err = cfg.with(serviceLimits()); err != nil {
+		return err
+	}
 	if cfg.AllowPrivateEgress {
 		s.log.Warn("--allow-private-egress: clients can have this process send requests to this machine and to private networks. Use it for development alone")
 	}
-	s.onStop(func() error { s.egress.Close(); s.strict.Close(); s.agents.Close(); return nil })
+	s.onStop(func() error { s.egress.Close(); s.strict.Close(); s.agents.Close(); s.services.Close(); return nil })
 	if cfg.PushSigning {
 		s.signing = signing.New(signing.Config{Store: s.journal})
 	}
