@@ -76,6 +76,30 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+// A tenant with all the schedules that it may have gets no other, and an answer to a
+// repeat.
+func TestSchedules_limit(t *testing.T) {
+	s := newService(t)
+	for n := range 199 {
+		x := opt.Schedule{ID: fmt.Sprint("n", n), Tenant: "acme", Principal: "ann"}
+		if err := s.times.AddSchedule(t.Context(), opt.ScheduleState{Schedule: x}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	created := s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
+	if again := s.schedule(t, 200, http.MethodPost, "", nightlyJSON); again.String() != created.String() {
+		t.Errorf("a repeat: %v", again)
+	}
+	for body, want := range map[string]string{
+		strings.Replace(nightlyJSON, "nightly", "daily", 1): "schedule_limit_exceeded",
+		strings.Replace(nightlyJSON, "write", "read", 1):    "schedule_exists",
+	} {
+		if n := s.schedule(t, 400, http.MethodPost, "", body); n.at("error").String() != want {
+			t.Errorf("%s: %v, want %s", body, n, want)
+		}
+	}
+}
+
 func TestSchedules_refused(t *testing.T) {
 	for body, field := range map[string]string{
 		`{"every":"1h"}`:                                               "text",
@@ -91,6 +115,7 @@ func TestSchedules_refused(t *testing.T) {
 		`{"text":"write","every":"1h","from":"soon"}`:                  "from",
 		`{"text":"write","every":"1h","from":"2026-03-02T00:00:00Z","until":"2026-03-01T00:00:00Z"}`: "until",
 		`{"text":"write","every":"1h","id":"playbook:tea:daily"}`:                                    "id",
+		`{"text":"write","every":"1h","id":"playbook::ghost"}`:                                       "id",
 		`{"text":"hello","every":"1h"}`:                                                              "text", // the agent answers it
 	} {
 		s := newService(t)
@@ -111,6 +136,7 @@ func TestSchedules_callers(t *testing.T) {
 	s := newService(t)
 	s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
 	s.schedule(t, 200, http.MethodPost, "", strings.Replace(nightlyJSON, "nightly", "daily", 1), "Authorization", rival)
+	s.schedule(t, 200, http.MethodPost, "", `{"id":"pushy","text":"write","every":"1h","overlap":"cancel-other"}`)
 	for _, call := range []struct{ verb, path, body string }{
 		{http.MethodGet, "/nightly", ""}, {http.MethodPatch, "/nightly", `{"paused":true}`}, {http.MethodDelete, "/nightly", ""},
 		{http.MethodPost, "/nightly/trigger", `{}`}, {http.MethodPost, "/nightly/backfill", `{"from":"2026-03-01T00:00:00Z","until":"2026-03-01T01:00:00Z"}`},
@@ -140,6 +166,9 @@ func TestSchedules_callers(t *testing.T) {
 		{403, http.MethodPost, "/nightly/trigger", `{}`, []service.Scope{manage}},
 		{403, http.MethodPost, "/nightly/trigger", `{"overlap":"cancel-other"}`, []service.Scope{manage, create}},
 		{200, http.MethodPost, "/nightly/trigger", `{}`, []service.Scope{manage, create}},
+		{403, http.MethodPost, "/pushy/trigger", `{}`, []service.Scope{manage, create}},
+		{200, http.MethodPost, "/pushy/trigger", `{"overlap":"skip"}`, []service.Scope{manage, create}},
+		{200, http.MethodPost, "/pushy/trigger", `{}`, []service.Scope{manage, create, cancel}},
 		{403, http.MethodPost, "/nightly/backfill", `{"from":"2026-03-01T00:00:00Z","until":"2026-03-01T09:30:00Z"}`, []service.Scope{manage}},
 	} {
 		s.schedule(t, tc.status, tc.verb, tc.path, tc.body, "Authorization", limitedTo(tc.has...))

@@ -82,7 +82,10 @@ func ScheduleName(name string) bool { return scheduleIDForm.MatchString(name) }
 // Check returns a [*SpecError] about the first member that is wrong. Temporal checks
 // the times further.
 func (s *Schedule) Check() error {
-	id, _ := strings.CutPrefix(s.ID, PlaybookScheduleID(s.Playbook, ""))
+	id := s.ID
+	if s.Playbook != "" {
+		id, _ = strings.CutPrefix(id, PlaybookScheduleID(s.Playbook, ""))
+	}
 	switch {
 	case !ScheduleName(id):
 		return &SpecError{"id", "must be 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or a digit"}

@@ -32,6 +32,7 @@ func TestSchedule_Check(t *testing.T) {
 			s.Playbook, s.ID = "tea", opt.PlaybookScheduleID("tea", "daily")
 		}, ""},
 		"an id of a playbook":     {func(s *opt.Schedule) { s.ID = "playbook:tea:daily" }, "id"},
+		"an id of no playbook":    {func(s *opt.Schedule) { s.ID = "playbook::ghost" }, "id"},
 		"no id":                   {func(s *opt.Schedule) { s.ID = "" }, "id"},
 		"an id with a slash":      {func(s *opt.Schedule) { s.ID = "a/b" }, "id"},
 		"a blank text":            {func(s *opt.Schedule) { s.Text = " " }, "text"},

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,14 +199,10 @@ func (s schedules) CreateSchedule(ctx context.Context, c *Call, p CreateSchedule
 	if err := s.check(ctx, c, &state); err != nil {
 		return opt.ScheduleState{}, err
 	}
-	list, err := s.cfg.Scheduler.Schedules(ctx, c.Tenant)
-	if err == nil && len(list) >= maxSchedules {
-		err = &Fault{Kind: Unsupported, Message: fmt.Sprintf("There are %d schedules already, the most that a tenant may have", maxSchedules), Reason: "SCHEDULE_LIMIT_EXCEEDED"}
-	}
-	if err != nil {
+	if err := s.room(ctx, c, state.ID); err != nil {
 		return opt.ScheduleState{}, err
 	}
-	err = s.cfg.Scheduler.AddSchedule(context.WithoutCancel(ctx), state)
+	err := s.cfg.Scheduler.AddSchedule(context.WithoutCancel(ctx), state)
 	if errors.Is(err, opt.ErrConflict) {
 		return s.existing(ctx, c, state)
 	}
@@ -213,6 +210,19 @@ func (s schedules) CreateSchedule(ctx context.Context, c *Call, p CreateSchedule
 		return opt.ScheduleState{}, err
 	}
 	return s.read(ctx, c, state.ID)
+}
+
+// room refuses another schedule of a tenant that has as many as it may have. An id that
+// is in use is not refused: nothing is added then.
+func (s schedules) room(ctx context.Context, c *Call, id string) error {
+	list, err := s.cfg.Scheduler.Schedules(ctx, c.Tenant)
+	if err != nil || len(list) < maxSchedules {
+		return err
+	}
+	if _, err := s.cfg.Scheduler.Schedule(ctx, c.Tenant, id); !errors.Is(err, opt.ErrUnknown) {
+		return err
+	}
+	return &Fault{Kind: Unsupported, Message: fmt.Sprintf("There are %d schedules already, the most that a tenant may have", maxSchedules), Reason: "SCHEDULE_LIMIT_EXCEEDED"}
 }
 
 // existing returns the schedule that has the id of a new one, if it is the same.
@@ -377,12 +387,11 @@ func (s schedules) mayRun(ctx context.Context, c *Call, p *BackfillParams) (opt.
 	if err := c.may(CreateRuns); err != nil {
 		return opt.ScheduleState{}, err
 	}
-	if p.Backfill.Overlap == opt.OverlapCancel {
-		if err := c.may(CancelRuns); err != nil {
-			return opt.ScheduleState{}, err
-		}
+	state, err := s.read(ctx, c, p.ID)
+	if err == nil && cmp.Or(p.Backfill.Overlap, state.Overlap) == opt.OverlapCancel {
+		err = c.may(CancelRuns)
 	}
-	return s.read(ctx, c, p.ID)
+	return state, err
 }
 
 // BackfillSchedule has a schedule start the objectives for times that have passed, one
