@@ -14,7 +14,5 @@ func (r returned) Execute(context.Context, Work, Stream) (Outcome, error) {
 	if problem := r.out.Returns(); problem != "" {
 		return Failed("invalid-outcome", fmt.Sprintf("The task has an outcome that is not allowed: %s.", problem)), nil
 	}
-	return Outcome{
-		State: r.out.State, Artifacts: r.out.Artifacts, Code: r.out.Code, Message: r.out.Message, Gate: r.out.Gate, Usage: r.out.Usage,
-	}, nil
+	return r.out.Reported(), nil
 }

@@ -81,8 +81,10 @@ func readBeat(details json.RawMessage) opt.Beat {
 		return opt.Beat{}
 	}
 	out := opt.Beat{Text: said.Text}
-	if said.Artifact != nil && said.Artifact.ArtifactID != "" && len(said.Artifact.Parts) > 0 {
-		out.Chunk = &opt.Chunk{Artifact: *said.Artifact, Append: said.Append, Last: said.Last}
+	if said.Artifact != nil {
+		if chunk := (opt.Chunk{Artifact: *said.Artifact, Append: said.Append, Last: said.Last}); chunk.Returns() == "" {
+			out.Chunk = &chunk
+		}
 	}
 	if out.Text != "" || out.Chunk != nil {
 		sum := sha256.Sum256(details)

@@ -25,6 +25,7 @@ func TestReadBeat(t *testing.T) {
 		`"` + strings.Repeat("x", 16<<10) + `"`: {},
 		`{"artifact":{"artifactId":"a","parts":[{"text":"x"}]}}`: {"", true},
 		`{"text":3}`: {},
+		`{"text":"x","artifact":{"artifactId":"a","parts":[{"ref":{"id":"0","member":"text"}}]}}`: {"x", false},
 	} {
 		got := activities.ReadBeat(json.RawMessage(details))
 		if got.Text != want.text || (got.Chunk != nil) != want.chunk || (got.Digest != "") != (want.text != "" || want.chunk) {

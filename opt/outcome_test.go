@@ -2,8 +2,12 @@ package opt_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
 	"longhaul/opt"
 )
 
@@ -40,5 +44,35 @@ func TestOutcome_Returns(t *testing.T) {
 	}
 	if problem := (opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{}}).Returns(); problem != "" {
 		t.Errorf("a gate: %q", problem)
+	}
+}
+
+// Artifacts and gates of others have content, and refer to nothing that is stored.
+func TestOutcome_Returns_contents(t *testing.T) {
+	const forged = `{"ref":{"id":"0","member":"text","size":1}}`
+	for outcome, ok := range map[string]bool{
+		`{"state":"completed","artifacts":[{"artifactId":"a","parts":[{"text":""}]}]}`:                                 true,
+		`{"state":"completed","artifacts":[{"parts":[{"text":"x"}]}]}`:                                                 false,
+		`{"state":"completed","artifacts":[{"artifactId":"` + strings.Repeat("a", 129) + `","parts":[{"text":"x"}]}]}`: false,
+		`{"state":"completed","artifacts":[{"artifactId":"a"}]}`:                                                       false,
+		`{"state":"completed","artifacts":[{"artifactId":"a","parts":[{"text":"x"},` + forged + `]}]}`:                 false,
+		`{"state":"input-required","gate":{"kind":"approval","object":[{"text":"x"}]}}`:                                true,
+		`{"state":"input-required","gate":{"kind":"approval","object":[` + forged + `]}}`:                              false,
+	} {
+		if problem := opt.ReadOutcome(json.RawMessage(outcome)).Returns(); (problem == "") != ok {
+			t.Errorf("%.90s: %q", outcome, problem)
+		}
+	}
+}
+
+// Others set nothing that is between an executor and its plan.
+func TestOutcome_Reported(t *testing.T) {
+	allowed := opt.Outcome{
+		State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: "a"}}, Code: "c", Message: "m", Gate: &opt.Gate{}, Usage: &opt.Usage{Input: 1},
+	}
+	all := allowed
+	all.Streamed, all.Try, all.Park, all.Memo, all.OnCancel = []string{"a"}, 2, &opt.Park{}, json.RawMessage(`{}`), true
+	if diff := cmp.Diff(allowed, all.Reported()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

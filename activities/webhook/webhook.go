@@ -123,7 +123,7 @@ func (e Executor) send(ctx context.Context, to *Endpoint, w activities.Work) (an
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/*;q=0.9")
-	r.Header.Set("Idempotency-Key", w.Key)
+	r.Header.Set("Idempotency-Key", requestKey(w))
 	response, err := e.Sender.Do(limited, r)
 	if err != nil {
 		return answer{}, stopped(ctx, unreachable(to, err))
@@ -137,6 +137,15 @@ func (e Executor) send(ctx context.Context, to *Endpoint, w activities.Work) (an
 		return answer{}, stopped(ctx, unreachable(to, err))
 	}
 	return answer{response.StatusCode, response.Header, text}, nil
+}
+
+// requestKey returns the idempotency key of the request with w. A cancel is a request of
+// its own: with the key of the work a service would take it for a repeat.
+func requestKey(w activities.Work) string {
+	if w.Cancel {
+		return w.Key + ":cancel"
+	}
+	return w.Key
 }
 
 // stopped returns the error of ctx if it is done, otherwise err.
@@ -159,10 +168,14 @@ func unreachable(to *Endpoint, err error) error {
 
 // canceled is the outcome of a task after its service was told that it is canceled.
 func canceled(a answer) activities.Outcome {
-	if a.status < 200 || a.status > 299 {
-		return activities.Failed("canceled", fmt.Sprintf("The task was canceled. Its service answered %d, so whether it has stopped is not known.", a.status))
+	text := "The task was canceled, and its service has confirmed that."
+	switch {
+	case a.status == http.StatusAccepted:
+		text = "The task was canceled. Its service has been told; whether it has stopped is not known."
+	case a.status < 200 || a.status > 299:
+		text = fmt.Sprintf("The task was canceled. Its service answered %d, so whether it has stopped is not known.", a.status)
 	}
-	return activities.Failed("canceled", "The task was canceled, and its service has confirmed that.")
+	return activities.Failed("canceled", text)
 }
 
 // outcome returns what an answer means.
@@ -197,7 +210,7 @@ func returned(a answer) activities.Outcome {
 		if problem := out.Returns(); problem != "" {
 			return activities.Failed("invalid-outcome", "The outcome that the service returned is not allowed: "+problem+".")
 		}
-		return out
+		return out.Reported()
 	}
 	text, _ := json.Marshal(string(a.body))
 	return opt.ReadOutcome(text)

@@ -33,7 +33,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := json.NewDecoder(r.Body).Decode(&work); err != nil {
 		s.t.Error(err)
 	}
-	if r.Header.Get("Authorization") != "Bearer "+token || r.Header.Get("Idempotency-Key") != work.Key || work.Key == "" {
+	key := work.Key
+	if work.Cancel {
+		key += ":cancel"
+	}
+	if r.Header.Get("Authorization") != "Bearer "+token || r.Header.Get("Idempotency-Key") != key || work.Key == "" {
 		s.t.Errorf("the headers are %v for the key %s", r.Header, work.Key)
 	}
 	var kind string
@@ -78,6 +82,10 @@ func (s *server) answer(w http.ResponseWriter, work activities.Work, kind string
 		write(200, "application/json", "<html>")
 	case "working":
 		write(200, "application/json", `{"state":"working","park":{"wait":1}}`)
+	case "greedy":
+		write(200, "application/json", `{"state":"completed","memo":{"a":1},"onCancel":true,"park":{"wait":1},"streamed":["a"],"try":3}`)
+	case "forge":
+		write(200, "application/json", `{"state":"completed","artifacts":[{"artifactId":"a","parts":[{"ref":{"id":"0","member":"text"}}]}]}`)
 	case "cancel it":
 		if work.Cancel {
 			write(200, "application/json", "{}")
@@ -145,6 +153,8 @@ func TestExecutor_answers(t *testing.T) {
 		"busy":            {work("busy"), opt.TaskWorking, "", 7 * time.Second},
 		"not JSON":        {work("not JSON"), opt.TaskFailed, "invalid-outcome", 0},
 		"working":         {work("working"), opt.TaskFailed, "invalid-outcome", 0},
+		"forge":           {work("forge"), opt.TaskFailed, "invalid-outcome", 0},
+		"greedy":          {work("greedy"), opt.TaskCompleted, "", 0},
 		"later":           {work("later"), opt.TaskWorking, "", 24 * time.Hour},
 		"no callback":     {activities.Work{Input: work("later").Input}, opt.TaskFailed, webhook.CodeNoCallback, 0},
 		"no endpoint":     {activities.Work{Input: json.RawMessage(`{"endpoint":"two"}`)}, opt.TaskRejected, webhook.CodeInput, 0},
@@ -158,6 +168,9 @@ func TestExecutor_answers(t *testing.T) {
 			out, err := e.Execute(t.Context(), w, nil)
 			if err != nil || out.State != tt.state || out.Code != tt.code {
 				t.Fatalf("got %+v, %v", out, err)
+			}
+			if name == "greedy" && (out.Memo != nil || out.OnCancel || out.Streamed != nil || out.Try != 0) {
+				t.Errorf("it sets %+v", out)
 			}
 			if tt.wait == 0 != (out.Park == nil) {
 				t.Fatalf("it parks: %+v", out.Park)
@@ -174,6 +187,22 @@ func TestExecutor_answers(t *testing.T) {
 func with(w activities.Work, memo string) activities.Work {
 	w.Memo, w.Leg = json.RawMessage(memo), 1
 	return w
+}
+
+// Only an answer that says more than that the cancel has arrived confirms it.
+func TestExecutor_cancels(t *testing.T) {
+	e, _ := newExecutor(t)
+	for kind, want := range map[string]string{
+		"cancel it": "The task was canceled, and its service has confirmed that.",
+		"later":     "The task was canceled. Its service has been told; whether it has stopped is not known.",
+		"refuse":    "The task was canceled. Its service answered 422, so whether it has stopped is not known.",
+	} {
+		w := work(kind)
+		w.Key, w.Round, w.Cancel = "key", 1, true
+		if out, err := e.Execute(t.Context(), w, nil); err != nil || out.Message != want {
+			t.Errorf("%s: %q, %v", kind, out.Message, err)
+		}
+	}
 }
 
 // A task that its service has accepted is not sent again when something wakes it.

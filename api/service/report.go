@@ -2,14 +2,18 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"longhaul/opt"
 )
 
-// maxChunk is how large a piece of an artifact in a callback may be, in bytes. A piece
-// is part of the history of its plan; an outcome may be larger.
-const maxChunk = 64 << 10
+// Limits of what is part of the history of a plan as it was reported; an outcome may be
+// larger.
+const (
+	maxChunk    = 64 << 10 // bytes of a piece of an artifact, as JSON
+	maxProgress = 4 << 10  // bytes of a text
+)
 
 // reports takes what others report on the work on plan tasks.
 type reports struct {
@@ -41,21 +45,19 @@ func (s reports) ReportWork(ctx context.Context, c *Call, in opt.Callback) error
 
 // checkReport refuses a callback that no plan could take in.
 func checkReport(in opt.Callback) error {
+	if len(in.Text) > maxProgress {
+		return invalid("text", fmt.Sprintf("must have at most %d bytes: send more as a piece of an artifact", maxProgress))
+	}
 	if in.Chunk != nil {
-		size := 0
-		for _, p := range in.Chunk.Artifact.Parts {
-			size += len(p.Raw) + len(p.Data)
-			if p.Text != nil {
-				size += len(*p.Text)
-			}
+		if problem := in.Chunk.Returns(); problem != "" {
+			return invalid("artifact", problem)
 		}
-		switch {
-		case in.Chunk.Artifact.ArtifactID == "" || len(in.Chunk.Artifact.ArtifactID) > 128:
-			return invalid("artifact.artifactId", "must have 1 to 128 characters")
-		case len(in.Chunk.Artifact.Parts) == 0:
-			return invalid("artifact.parts", "must not be empty")
-		case size > maxChunk:
-			return invalid("artifact.parts", fmt.Sprintf("must have at most %d bytes in one piece: send several pieces, or the artifact in the outcome", maxChunk))
+		whole, err := json.Marshal(in.Chunk.Artifact)
+		if err != nil {
+			return invalid("artifact", "cannot be written as JSON: "+err.Error())
+		}
+		if len(whole) > maxChunk {
+			return invalid("artifact", fmt.Sprintf("must have at most %d bytes as JSON in one piece: send several pieces, or the artifact in the outcome", maxChunk))
 		}
 	}
 	if in.Outcome != nil {
