@@ -130,13 +130,16 @@ func word(r *opt.Reply) (out string) {
 // raise asks a person whether more than over may be spent, or uses the decision. nil
 // means that it may.
 func (t gates) raise(over Budgets) *activities.Outcome {
-	why := ""
+	why, shown := "", []a2a.Part{a2a.DataPart(over.doubled())}
 	if reply := t.memo.reply(t.work); reply != nil && t.memo.Asked.About == aboutBudget {
+		was := t.memo.Asked.Digest
 		t.memo.Asked = nil
-		switch reply.Action {
-		case opt.Accept:
+		switch {
+		case reply.Action == opt.Accept && (was != opt.PartsDigest(shown) || reply.ObjectDigest != "" && reply.ObjectDigest != was):
+			why = " The budget has changed since it was shown."
+		case reply.Action == opt.Accept:
 			t.memo.raise(over.doubled())
-		case opt.EditAccept:
+		case reply.Action == opt.EditAccept:
 			var to Budgets
 			if len(reply.Edited) != 1 || json.Unmarshal(reply.Edited[0].Data, &to) != nil {
 				why = " The new budget could not be read."
@@ -156,7 +159,7 @@ func (t gates) raise(over Budgets) *activities.Outcome {
 		Description: fmt.Sprintf("The budget is spent: %d tokens%s by this task, %d%s by its objective so far. Accept to raise it as shown, edit the numbers, or reject to stop the task.%s",
 			t.work.SpentHere.Input+t.work.SpentHere.Output, costOf(t.work.SpentHere), t.work.Spent.Input+t.work.Spent.Output, costOf(t.work.Spent), why),
 		Actions: []opt.Action{opt.Accept, opt.Reject, opt.EditAccept},
-		Object:  []a2a.Part{a2a.DataPart(over.doubled())},
+		Object:  shown,
 	})
 }
 

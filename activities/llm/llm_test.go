@@ -292,6 +292,20 @@ func TestExecutor_trouble(t *testing.T) {
 	}
 }
 
+// The log never has the key, although a server says it.
+func TestExecutor_echoedKey(t *testing.T) {
+	for _, model := range []string{"main", "claude"} {
+		w := newWorld(t, llmtest.Turns(llmtest.Turn{Raw: "event: error\ndata: {\"error\":{\"type\":\"x\",\"message\":\"no " + key + "\"}}\n\n"}))
+		if _, err := w.Execute(t.Context(), work(fmt.Sprintf(`{"model":%q,"prompt":"x"}`, model)), &executortest.Stream{}); err == nil || strings.Contains(err.Error(), key) {
+			t.Errorf("%s: error %v", model, err)
+		}
+		lines := w.log.All()
+		if text := fmt.Sprint(lines); len(lines) == 0 || strings.Contains(text, key) || strings.Contains(fmt.Sprint(lines[0].ContextMap()), key) {
+			t.Errorf("%s: the log has the key, or nothing: %s", model, text)
+		}
+	}
+}
+
 // A turn that takes too long fails the attempt.
 func TestExecutor_slow(t *testing.T) {
 	w := newWorld(t, llmtest.Turns(llmtest.Turn{Text: []string{"It "}, Stall: func() bool { return true }}))

@@ -326,6 +326,23 @@ func TestExecutor_budget(t *testing.T) {
 	}
 }
 
+// An acceptance counts for the budget that was shown, not for another one.
+func TestExecutor_budgetOfAnotherGate(t *testing.T) {
+	w := newWorld(t, llmtest.Turns(say("Done.")), "budget: {task: {tokens: 15}, objective: {tokens: 1000}}")
+	task := work(`{"model":"main","prompt":"x"}`)
+	task.SpentHere = opt.Usage{Input: 15}
+	p := play(t, w.player(), task)
+	task = next(p, opt.Reply{Action: opt.Accept})
+	task.Spent = opt.Usage{Input: 1000}
+	p = play(t, w.player(), task)
+	if g := p.Outcome.Gate; g == nil || string(g.Object[0].Data) != `{"task":{"tokens":30},"objective":{"tokens":2000}}` || !strings.Contains(g.Description, "changed") {
+		t.Fatalf("outcome %+v, gate %+v", p.Outcome, g)
+	}
+	if p = play(t, w.player(), next(p, opt.Reply{Action: opt.Accept})); p.Outcome.State != opt.TaskCompleted {
+		t.Errorf("after the second decision: %+v", p.Outcome)
+	}
+}
+
 // What a turn costs is in its outcome.
 func TestExecutor_cost(t *testing.T) {
 	w := newWorld(t, llmtest.Turns(llmtest.Turn{Text: []string{"x"}, Input: 1_000_000, Output: 200_000}))
