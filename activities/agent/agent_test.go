@@ -388,6 +388,7 @@ func TestExecutor_stream(t *testing.T) {
 
 // What the card offers decides, and a task stays with what it began with.
 func TestExecutor_chooses(t *testing.T) {
+	const elsewhere = "no-common-interface: The interface of agent other is at another host or port than its card, or not encrypted: if that is right, list the host, with the port if it is an unusual one, in its hosts in the file of --agents."
 	both := func(f *fake) func(object) {
 		return func(c object) {
 			c["supportedInterfaces"] = []object{
@@ -429,7 +430,27 @@ func TestExecutor_chooses(t *testing.T) {
 			return func(c object) {
 				c["supportedInterfaces"] = []object{{"url": "https://elsewhere.example.com/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
 			}
-		}, "no-common-interface: The interface of agent other is at another host than its card, or not encrypted: if that is right, list the host in its hosts in the file of --agents."},
+		}, elsewhere},
+		{"another port", "", func(*fake) func(object) {
+			return func(c object) {
+				c["supportedInterfaces"] = []object{{"url": "http://127.0.0.1:1/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
+			}
+		}, elsewhere},
+		{"another port, allowed", ", hosts: ['127.0.0.1:1']", func(*fake) func(object) {
+			return func(c object) {
+				c["supportedInterfaces"] = []object{{"url": "http://127.0.0.1:1/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
+			}
+		}, "1.0 http://127.0.0.1:1/a2a"},
+		{"an allowed host, another port", ", hosts: [elsewhere.example.com]", func(*fake) func(object) {
+			return func(c object) {
+				c["supportedInterfaces"] = []object{{"url": "https://elsewhere.example.com:8443/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
+			}
+		}, elsewhere},
+		{"an allowed host, the default port", ", hosts: [Elsewhere.example.com]", func(*fake) func(object) {
+			return func(c object) {
+				c["supportedInterfaces"] = []object{{"url": "https://elsewhere.example.com:443/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
+			}
+		}, "1.0 https://elsewhere.example.com:443/a2a"},
 		{"elsewhere, allowed", ", hosts: [elsewhere.example.com]", func(*fake) func(object) {
 			return func(c object) {
 				c["supportedInterfaces"] = []object{{"url": "https://elsewhere.example.com/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
@@ -627,6 +648,50 @@ func TestExecutor_beginsAgain(t *testing.T) {
 	first, second := sends[0]["message"].(object), sends[1]["message"].(object)
 	if first["messageId"] == second["messageId"] || first["contextId"] != second["contextId"] || words(second) != "go\n\nShorter." {
 		t.Errorf("the messages are %v and %v", first, second)
+	}
+}
+
+// A later attempt of a task knows nothing of the one before, and uses its context again.
+func TestExecutor_keepsItsContext(t *testing.T) {
+	f := newFake(t, "1.0", false)
+	e := executor(t, f, "")
+	plan := opt.PlanID(opt.DerivedObjectiveID("acme", "ann", "m"), 1)
+	for _, id := range []string{opt.TaskID(plan, 1), opt.RootID(opt.TaskID(plan, 1), 2), opt.TaskID(plan, 2)} {
+		w := task("go")
+		w.TaskID, w.Round, w.Attempt, w.Key = id, 1, 1, id+":1"
+		play(t, e, w)
+	}
+	sends := f.params("send")
+	if len(sends) != 3 {
+		t.Fatalf("%d messages were sent, want 3", len(sends))
+	}
+	first, again, other := sends[0]["message"].(object), sends[1]["message"].(object), sends[2]["message"].(object)
+	if first["contextId"] != again["contextId"] || first["messageId"] == again["messageId"] || first["contextId"] == other["contextId"] {
+		t.Errorf("the messages are %v, %v and, of another task, %v", first, again, other)
+	}
+}
+
+// An agent that replaces an artifact all the time is looked at once a second, one whose
+// task has ended at once.
+func TestExecutor_streamWaits(t *testing.T) {
+	for message, want := range map[string]int64{"replace": 1000, "stream": 0} {
+		f := newFake(t, "1.0", false)
+		var waits []int64
+		w := task(message)
+		w.TaskID, w.Round, w.Attempt, w.Key = "task-1", 1, 1, "task-1:1"
+		_, _ = executortest.Player{Executor: executor(t, f, ""), Legs: 6, Parked: func(_ activities.Work, o activities.Outcome) *activities.Outcome {
+			waits = append(waits, o.Park.Wait)
+			return nil
+		}}.Play(t.Context(), w)
+		if len(waits) < 3 {
+			t.Fatalf("%s: the waits are %v", message, waits)
+		}
+		for _, wait := range waits[2:] { // after the first two there is a remote task
+			if wait != want {
+				t.Errorf("%s: the waits are %v, want %d", message, waits, want)
+				break
+			}
+		}
 	}
 }
 

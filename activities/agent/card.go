@@ -105,7 +105,7 @@ func (a *Agent) choose(c card) (e endpoint, problem string) {
 		case a.Version != "" && a.Version != e.Version:
 			problem = "The card of agent " + a.name + " offers no interface of A2A " + a.Version + ", which its version in the file of --agents demands."
 		case !a.allows(e.URL):
-			problem = "The interface of agent " + a.name + " is at another host than its card, or not encrypted: if that is right, list the host in its hosts in the file of --agents."
+			problem = "The interface of agent " + a.name + " is at another host or port than its card, or not encrypted: if that is right, list the host, with the port if it is an unusual one, in its hosts in the file of --agents."
 		default:
 			return e, ""
 		}

@@ -317,6 +317,9 @@ func (t *fakeTask) step() {
 	case t.word == "odd":
 		t.set("dreaming", "")
 	case t.word == "long" || t.word == "stream":
+	case t.word == "replace":
+		t.artifacts = nil
+		t.make("text", fmt.Sprint("Text ", t.looks))
 	case (t.word == "ask" || t.word == "picky" || t.word == "slow") && !answered:
 		t.set("input-required", "Which color?\x1b[31m")
 	case t.word == "auth" && !answered:
@@ -377,13 +380,17 @@ func (f *fake) watch(w http.ResponseWriter, id any, params object) {
 	f.mu.Lock()
 	send("task", "task", f.shown(t))
 	f.mu.Unlock()
-	if t.word != "stream" {
+	if t.word != "stream" && t.word != "replace" {
 		return
 	}
 	artifact := func(text string) object {
 		return object{"artifactId": "text", "name": "Text", "parts": []object{{"text": text}}}
 	}
 	send("artifactUpdate", "artifact-update", object{"taskId": t.id, "artifact": artifact("Hel")})
+	if t.word == "replace" {
+		send("artifactUpdate", "artifact-update", object{"taskId": t.id, "artifact": artifact("Other")})
+		return
+	}
 	send("artifactUpdate", "artifact-update", object{"taskId": t.id, "artifact": artifact("lo"), "append": true, "lastChunk": true})
 	f.mu.Lock()
 	t.make("text", "Hello")

@@ -118,7 +118,8 @@ func (h *handoff) begin(ctx context.Context) (activities.Outcome, error) {
 	m.Sends++
 	m.Hops = way.next(h.work.ObjectiveID, to)
 	m.MessageID = digest(h.work.Tenant, h.work.Key, strconv.Itoa(m.Sends))
-	m.ContextID = cmp.Or(m.ContextID, digest("context", h.work.Tenant, h.work.TaskID, h.agent.name))
+	ref, _ := opt.ParseID(h.work.TaskID) // a later attempt of the task has no memo, but the same context
+	m.ContextID = cmp.Or(m.ContextID, digest("context", h.work.Tenant, cmp.Or(ref.TaskID, h.work.TaskID), h.agent.name))
 	m.Since = h.now().UnixMilli()
 	return h.park(0, fmt.Sprintf("The task is handed over to agent %s (A2A %s).", h.agent.name, m.At.Version)), nil
 }

@@ -2,10 +2,12 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/url"
 	"os"
 	"regexp"
@@ -28,7 +30,7 @@ type Agent struct {
 	URL       string            `yaml:"url"`       // of its card if it ends in .json, else the card is at the well-known path below
 	Headers   map[string]string `yaml:"headers"`   // of every request; ${NAME} stands for a variable
 	Version   string            `yaml:"version"`   // of A2A, "1.0" or "0.3"; "" for the best that it offers
-	Hosts     []string          `yaml:"hosts"`     // where its interfaces may be, beside the host of the card
+	Hosts     []string          `yaml:"hosts"`     // where its interfaces may be, beside the host and port of the card
 	NoPush    bool              `yaml:"no-push"`   // do not register for push notifications
 	NoStream  bool              `yaml:"no-stream"` // do not subscribe to the remote task
 	MaxWait   time.Duration     `yaml:"max-wait"`  // for the remote task; 0 means 30 days
@@ -172,7 +174,8 @@ func (a *Agent) headers(env func(string) (string, bool)) error {
 }
 
 // allows reports whether requests with the credentials of a may go to a URL: to the host
-// of its card or another of its hosts, and not unencrypted if the card was encrypted.
+// and port of its card or another of its hosts, and not unencrypted if the card was
+// encrypted.
 func (a *Agent) allows(rawURL string) bool {
 	card, err := url.Parse(a.card)
 	if err != nil {
@@ -182,6 +185,15 @@ func (a *Agent) allows(rawURL string) bool {
 	if err != nil || u.Scheme != "https" && (u.Scheme != "http" || card.Scheme != "http") {
 		return false
 	}
-	host := u.Hostname()
-	return strings.EqualFold(host, card.Hostname()) || slices.ContainsFunc(a.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
+	to := address(u.Host, u.Scheme)
+	return to == address(card.Host, card.Scheme) || slices.ContainsFunc(a.Hosts, func(h string) bool { return address(h, u.Scheme) == to })
+}
+
+// address returns a host with its port, that of the scheme if it names none.
+func address(host, scheme string) string {
+	name, port, err := net.SplitHostPort(host)
+	if err != nil { // it has no port
+		name = strings.Trim(host, "[]")
+	}
+	return strings.ToLower(net.JoinHostPort(name, cmp.Or(port, map[string]string{"http": "80", "https": "443"}[scheme])))
 }

@@ -26,8 +26,13 @@ type relay struct {
 	bytes int
 }
 
-// errEnough ends a stream: the next leg looks at the remote task.
-var errEnough = errors.New("the remote task is to be looked at")
+// These errors end a stream: the next leg looks at the remote task, at once if its
+// status has changed. Else an agent could keep a worker busy, with artifacts that it
+// replaces all the time.
+var (
+	errEnough  = errors.New("the remote task is to be looked at")
+	errChanged = errors.New("the status of the remote task has changed")
+)
 
 // run follows the remote task for a while. changed are artifacts that the task does not
 // have.
@@ -45,9 +50,9 @@ func (v *relay) run(ctx context.Context, r remote, task inTask, changed []a2a.Ar
 	}
 	wait := h.pause()
 	switch t := (*trouble)(nil); {
-	case errors.Is(err, errEnough) && h.memo.Polls < againPoll:
+	case errors.Is(err, errChanged):
 		wait = 0
-	case errors.Is(err, errEnough): // a stream and a look that never agree
+	case errors.Is(err, errEnough):
 	case errors.As(err, &t) && t.kind == refused:
 		h.memo.At.Stream = false // the agent does not stream this task
 	case errors.As(err, &t), err == nil, limited.Err() != nil:
@@ -69,7 +74,7 @@ func (v *relay) event(ctx context.Context, e inResult) error {
 	case e.Status != nil:
 		return v.status(e.Status.Status)
 	case e.Task != nil && statusDigest(e.Task.Status) != v.memo.State:
-		return errEnough
+		return errChanged
 	case e.Update != nil:
 		return v.piece(ctx, *e.Update)
 	}
@@ -79,7 +84,7 @@ func (v *relay) event(ctx context.Context, e inResult) error {
 // status ends the stream if the remote task has ended or waits.
 func (v *relay) status(s inStatus) error {
 	if state := readState(s.State); state.Terminal() || state.Interrupted() {
-		return errEnough
+		return errChanged
 	}
 	return nil
 }
