@@ -67,6 +67,10 @@ func (w temporal) ran(a *activity, c *choice) machine.Input {
 		return canceledElsewhere(a, c)
 	}
 	in := machine.Ended{Key: a.Key}
+	if a.returned != nil && c.pick(4) < 3 { // else its worker cannot record it
+		in.Outcome = copied(*a.returned)
+		return in
+	}
 	switch c.pick(20) {
 	case 9, 10:
 		in.Failed = &machine.Failure{Code: "error", Message: "An error."}

@@ -48,6 +48,14 @@ func (h planHost) successor() host                      { return planHost{&machi
 func (h planHost) message(machine.Signal) machine.Input { return h.Message() }
 func (h planHost) target(to string) string              { return to }
 
+// returned returns what others have returned for an activity of the plan.
+func (h planHost) returned(a machine.Activity) *opt.Outcome {
+	if w := h.State.Work[a.Of]; w != nil && a.Kind == machine.RunTask && !w.Canceling {
+		return w.Returned
+	}
+	return nil
+}
+
 type contextHost struct{ *machine.Context }
 
 func (h contextHost) state() any                             { return &h.State }

@@ -181,11 +181,11 @@ func TestLegs_untaken(t *testing.T) {
 		s.End(key+":1", machine.Ended{Key: key + ":1", Failed: &machine.Failure{Code: "timeout", Untaken: true}})
 		s.Settle()
 		running(s, key+":1:untaken-1")
-		s.End(key+":1:untaken-1", sim.Completed(key+":1:untaken-1", task().A2AID()))
+		s.End(key+":1:untaken-1", machine.Ended{Key: key + ":1:untaken-1", Outcome: opt.Outcome{State: opt.TaskFailed, Code: "no-paper", Message: "No paper."}})
 		s.Settle()
 		s.Expect(len(s.Activities()) == 1 && s.Work(s.Activities()[0]).Leg == 2, "%v is running", s.Activities())
 		s.Rest()
-		s.Expect(task().State == opt.TaskCompleted, "the task is %s", task().State)
+		s.Expect(task().State == opt.TaskFailed && task().Reason == "no-paper", "the task is %s, %s", task().State, task().Reason)
 	})
 }
 

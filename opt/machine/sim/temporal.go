@@ -47,6 +47,8 @@ type activity struct {
 	work   opt.Work // of a task
 	asked  bool     // it was asked to stop
 	unsure bool     // one worker was lost with it
+
+	returned *opt.Outcome // with which it ends
 }
 
 // task runs one workflow task: all inputs that have arrived, then the wants. A
@@ -205,6 +207,7 @@ func (w temporal) begin(r *run, wants machine.Wants) {
 			started := &activity{Activity: a}
 			if p, ok := r.m.(planHost); ok {
 				started.work = p.WorkOf(a)
+				started.returned = p.returned(a)
 			}
 			w.checks().beginsActivity(r, started)
 			r.activities = append(r.activities, started)
