@@ -200,7 +200,7 @@ func (a *Activities) Deliver(ctx context.Context, r DeliverRequest) (out Deliver
 // clients, or nothing after some minutes without news. It changes nothing, so a second
 // run is harmless.
 func (a *Activities) WatchHeartbeats(ctx context.Context, w Watching) (out opt.Beat, err error) {
-	defer a.recoverPanic("heartbeats", true, &err)
+	defer a.recoverPanic("heartbeats", false, &err)
 	stop := beat(ctx, nil)
 	defer stop()
 	return watch(ctx, a.cfg.Heartbeats, w)

@@ -1,4 +1,7 @@
 package activities
 
-// ReadBeat is readBeat, for tests.
-var ReadBeat = readBeat
+// Functions for tests.
+var (
+	ReadBeat = readBeat
+	News     = Watching.news
+)

@@ -17,6 +17,8 @@ func checkGate(g *opt.Gate) error {
 		return errors.New("an approval needs actions")
 	case g.Kind == opt.Clarification && len(g.Questions) == 0:
 		return errors.New("a clarification needs questions")
+	case g.Kind != opt.Approval && g.Kind != opt.Clarification && g.Kind != opt.Credential:
+		return fmt.Errorf("there is no gate of kind %q: the kinds are approval, clarification and credential", g.Kind)
 	}
 	for _, a := range g.Actions {
 		if !a.Valid() {

@@ -12,10 +12,15 @@ import (
 	"longhaul/opt"
 )
 
-// A HeartbeatReader reads the details of the latest heartbeat of an activity, nil if it
-// does not run or has none.
+// A HeartbeatReader reads what is known of an activity that has not ended.
 type HeartbeatReader interface {
-	Heartbeat(ctx context.Context, workflowID, activityID string) (json.RawMessage, error)
+	Heartbeat(ctx context.Context, workflowID, activityID string) (Heartbeat, error)
+}
+
+// A Heartbeat is the latest one of an activity.
+type Heartbeat struct {
+	Details    json.RawMessage // nil for none
+	WaitsSince time.Time       // for a worker; zero if one has taken it, or it has ended
 }
 
 // Watching says which heartbeats WatchHeartbeats reads.
@@ -24,6 +29,7 @@ type Watching struct {
 	ActivityID string `json:"activityId"`
 	Seen       string `json:"seen,omitempty"`  // digest of the latest one that was seen
 	Times      int    `json:"times,omitempty"` // how often it was done before
+	Once       bool   `json:"once,omitempty"`  // it has no heartbeats: only whether a worker takes it
 }
 
 // How long WatchHeartbeats waits before it reads: longer and longer, since each result
@@ -34,7 +40,11 @@ const (
 	watchLonger = 10 // times after which it waits twice as long, three times as long, and so on
 )
 
-// watch waits up to [FollowFor] for a heartbeat of an activity elsewhere that has news.
+// UntakenFor is how long an activity elsewhere waits for a worker before clients are
+// told.
+const UntakenFor = time.Minute
+
+// watch waits up to [FollowFor] for news of an activity elsewhere.
 func watch(ctx context.Context, heartbeats HeartbeatReader, w Watching) (out opt.Beat, err error) {
 	until := time.NewTimer(FollowFor)
 	defer until.Stop()
@@ -50,14 +60,30 @@ func watch(ctx context.Context, heartbeats HeartbeatReader, w Watching) (out opt
 		case <-ctx.Done():
 			return opt.Beat{}, ctx.Err()
 		}
-		details, err := heartbeats.Heartbeat(ctx, w.WorkflowID, w.ActivityID)
+		latest, err := heartbeats.Heartbeat(ctx, w.WorkflowID, w.ActivityID)
 		if err != nil {
 			return opt.Beat{}, err
 		}
-		if out = readBeat(details); out.Digest != "" && out.Digest != w.Seen {
+		out, news := w.news(latest, time.Now())
+		if news {
 			return out, nil
 		}
 	}
+}
+
+// news returns what is new, or whether nothing more will be.
+func (w Watching) news(latest Heartbeat, now time.Time) (out opt.Beat, news bool) {
+	switch waits := !latest.WaitsSince.IsZero(); {
+	case waits && now.Sub(latest.WaitsSince) >= UntakenFor:
+		out = opt.Beat{Untaken: true, Digest: "untaken " + latest.WaitsSince.UTC().Format(time.RFC3339Nano)}
+	case waits:
+		return out, false
+	case w.Once:
+		return out, true
+	default:
+		out = readBeat(latest.Details)
+	}
+	return out, out.Digest != "" && out.Digest != w.Seen
 }
 
 // maxBeat is how large the details of a heartbeat may be that clients see, in bytes.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"longhaul/activities"
 )
@@ -37,12 +38,12 @@ func TestReadBeat(t *testing.T) {
 // details are the details of heartbeats, one after another; the last one stays.
 type details struct{ list []string }
 
-func (d *details) Heartbeat(context.Context, string, string) (json.RawMessage, error) {
+func (d *details) Heartbeat(context.Context, string, string) (activities.Heartbeat, error) {
 	out := d.list[0]
 	if len(d.list) > 1 {
 		d.list = d.list[1:]
 	}
-	return json.RawMessage(out), nil
+	return activities.Heartbeat{Details: json.RawMessage(out)}, nil
 }
 
 // A heartbeat that was seen is no news.
@@ -52,5 +53,30 @@ func TestActivities_WatchHeartbeats(t *testing.T) {
 	out, err := a.WatchHeartbeats(t.Context(), activities.Watching{WorkflowID: "plan", ActivityID: "task", Seen: first.Digest})
 	if err != nil || out.Text != "two" {
 		t.Errorf("got %+v, %v", out, err)
+	}
+}
+
+// Clients are told once in each wait that no worker has taken an activity. One without
+// heartbeats is watched until a worker has it.
+func TestWatching_News(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	fresh, long := activities.Heartbeat{WaitsSince: now.Add(-time.Second)}, activities.Heartbeat{WaitsSince: now.Add(-time.Minute)}
+	told, _ := activities.News(activities.Watching{}, long, now)
+	for name, tt := range map[string]struct {
+		w             activities.Watching
+		latest        activities.Heartbeat
+		untaken, news bool
+	}{
+		"just begun":          {activities.Watching{}, fresh, false, false},
+		"for a minute":        {activities.Watching{}, long, true, true},
+		"told already":        {activities.Watching{Seen: told.Digest}, long, true, false},
+		"once, for a minute":  {activities.Watching{Once: true}, long, true, true},
+		"once, just begun":    {activities.Watching{Once: true}, fresh, false, false},
+		"once, taken":         {activities.Watching{Once: true}, activities.Heartbeat{}, false, true},
+		"taken, no heartbeat": {activities.Watching{}, activities.Heartbeat{}, false, false},
+	} {
+		if out, news := activities.News(tt.w, tt.latest, now); out.Untaken != tt.untaken || news != tt.news {
+			t.Errorf("%s: %+v, %v", name, out, news)
+		}
 	}
 }

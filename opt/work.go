@@ -100,6 +100,8 @@ type Beat struct {
 	Digest string `json:"digest,omitempty"` // of the details; "" if there was no new heartbeat
 	Text   string `json:"text,omitempty"`   // as in a [Callback]
 	Chunk  *Chunk `json:"chunk,omitempty"`
+
+	Untaken bool `json:"untaken,omitempty"` // there was none: no worker has taken the activity yet
 }
 
 // A CallbackRef says which work a callback URL is for.

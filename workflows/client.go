@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
+	"longhaul/activities"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -198,24 +199,25 @@ func (c *Client) Callback(ctx context.Context, in opt.Callback) error {
 }
 
 // Heartbeat implements [activities.HeartbeatReader].
-func (c *Client) Heartbeat(ctx context.Context, workflowID, activityID string) (json.RawMessage, error) {
+func (c *Client) Heartbeat(ctx context.Context, workflowID, activityID string) (beat activities.Heartbeat, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
 	if err != nil {
-		return nil, refusal("read the heartbeats of "+activityID, err)
+		return beat, refusal("read the heartbeats of "+activityID, err)
 	}
 	for _, a := range found.GetPendingActivities() {
-		if a.GetActivityId() != activityID || len(a.GetHeartbeatDetails().GetPayloads()) == 0 {
+		if a.GetActivityId() != activityID {
 			continue
 		}
-		var details json.RawMessage
-		if err := converter.GetDefaultDataConverter().FromPayload(a.GetHeartbeatDetails().GetPayloads()[0], &details); err != nil {
-			return nil, nil // it is not for us
+		if a.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED && a.GetScheduledTime() != nil {
+			beat.WaitsSince = a.GetScheduledTime().AsTime()
 		}
-		return details, nil
+		if details := a.GetHeartbeatDetails().GetPayloads(); len(details) > 0 && converter.GetDefaultDataConverter().FromPayload(details[0], &beat.Details) != nil {
+			beat.Details = nil // they are not for us
+		}
 	}
-	return nil, nil
+	return beat, nil
 }
 
 // Command delivers a command to an objective that has not ended. It is durable

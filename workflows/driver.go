@@ -116,7 +116,7 @@ func (d *driver) run() (again bool) {
 			return false
 		case d.leaving && !w.Bound && d.idle() && d.rec.recorded():
 			return true
-		case !d.leaving && w.Done == nil && d.long():
+		case !d.leaving && w.Done == nil && d.long() && (!w.Held || d.veryLong()):
 			d.leaving = true
 			d.put(machine.Leaving{})
 			continue
@@ -308,6 +308,19 @@ func (d *driver) mayEnd() bool {
 func (d *driver) long() bool {
 	info := workflow.GetInfo(d.ctx)
 	return info.GetContinueAsNewSuggested() || d.maxEvents > 0 && info.GetCurrentHistoryLength() > d.maxEvents
+}
+
+// Histories that are held because an activity may take long continue as new only here:
+// Temporal ends those of 51,200 events or 50 MiB.
+const (
+	mostEvents = 40_000
+	mostBytes  = 40 << 20
+)
+
+// veryLong reports whether the history has to continue as new, whatever it waits for.
+func (d *driver) veryLong() bool {
+	info := workflow.GetInfo(d.ctx)
+	return info.GetCurrentHistoryLength() > mostEvents || info.GetCurrentHistorySize() > mostBytes
 }
 
 const (

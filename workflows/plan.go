@@ -58,8 +58,12 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 	}
 	options := runOptions(t, p.State.Plan.Limits)
 	options.RetryPolicy.MaximumAttempts -= int32(tries)
-	input := activities.RunInput{Work: p.WorkOf(a), Ride: ride, Tries: tries, Returned: p.State.Work[t.ID].Returned}
+	input := activities.RunInput{Work: p.WorkOf(a), Ride: ride, Tries: tries}
+	if work := p.State.Work[t.ID]; work.Returning {
+		options.ActivityID, input.Returned = a.Key, work.Returned
+	}
 	if input.Work.Cancel {
+		options.ActivityID = a.Key // the canceled one may not have ended yet
 		options.StartToCloseTimeout, options.RetryPolicy.MaximumAttempts = cancelFor, cancelAttempts
 	}
 	if len(ride) > 0 {
@@ -108,7 +112,7 @@ const (
 func (p *planPart) elsewhere(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
 	work := p.State.Work[t.ID]
 	ctx = workflow.WithDataConverter(ctx, inHistory{converter.GetDefaultDataConverter()})
-	ctx = workflow.WithActivityOptions(ctx, elsewhereOptions(t, work, p.State.Plan.Limits))
+	ctx = workflow.WithActivityOptions(ctx, elsewhereOptions(a.Key, t, work, p.State.Plan.Limits))
 	f := workflow.ExecuteActivity(ctx, work.Elsewhere.Activity, work.Elsewhere.Input)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		var result json.RawMessage
@@ -126,8 +130,8 @@ func (p *planPart) elsewhere(ctx workflow.Context, a machine.Activity, t *opt.Ta
 // watch begins to read the heartbeats of an activity elsewhere.
 func (p *planPart) watch(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
 	work, options := p.State.Work[t.ID], followOptions(t)
-	options.ActivityID, options.Summary = t.A2AID()+":watch", "The heartbeats of "+t.Name
-	ask := activities.Watching{WorkflowID: p.State.Plan.ID, ActivityID: t.A2AID(), Seen: work.Beat, Times: work.Watches}
+	options.ActivityID, options.Summary = a.Key, "The heartbeats of "+t.Name
+	ask := activities.Watching{WorkflowID: p.State.Plan.ID, ActivityID: a.With, Seen: work.Beat, Times: work.Watches, Once: work.Elsewhere.Heartbeat == 0}
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.WatchHeartbeats, ask)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		in := machine.Watched{Key: a.Key}
@@ -149,15 +153,11 @@ func codeElsewhere(err error) string {
 	return app.Type()
 }
 
-// untakenFor is how long an activity elsewhere waits for a worker before clients are
-// told.
-const untakenFor = time.Minute
-
 // elsewhereOptions are the options of an activity of others. It has the attempts, the
 // waits and the timeout of the task.
-func elsewhereOptions(t *opt.Task, w *machine.Work, limits opt.Limits) workflow.ActivityOptions {
-	options := workflow.ActivityOptions{
-		ActivityID:          t.A2AID(),
+func elsewhereOptions(key string, t *opt.Task, w *machine.Work, limits opt.Limits) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		ActivityID:          key,
 		TaskQueue:           w.Elsewhere.Queue,
 		StartToCloseTimeout: time.Duration(cmp.Or(t.Timeout, limits.OrDefault().Timeout)) * time.Second,
 		HeartbeatTimeout:    time.Duration(w.Elsewhere.Heartbeat) * time.Second,
@@ -168,10 +168,6 @@ func elsewhereOptions(t *opt.Task, w *machine.Work, limits opt.Limits) workflow.
 		},
 		Summary: t.Name,
 	}
-	if w.Untaken == 0 {
-		options.ScheduleToStartTimeout = untakenFor
-	}
-	return options
 }
 
 // ended reads the result of an attempt at a task.
@@ -212,8 +208,6 @@ func explain(err error) machine.Failure {
 	switch {
 	case temporal.IsCanceledError(err):
 		return machine.Failure{Code: string(opt.TaskCanceled), Message: "The task was canceled.", Canceled: true}
-	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
-		return machine.Failure{Code: activities.ReasonTimeout, Message: "No worker has taken the task.", Untaken: true}
 	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT:
 		return machine.Failure{Code: activities.ReasonWorkerLost, Message: "One worker after another was lost while it ran the task."}
 	case errors.As(err, &timeout):

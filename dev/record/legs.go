@@ -31,6 +31,10 @@ var inLegs = []shape{
 	{name: "parked-canceled", specs: legged("park"), steps: []step{parked, cancel}},
 	{name: "parked-canceled-task", specs: append(legged("park"), plan("After", "say never")), steps: []step{parked, cancelTask}},
 	{name: "elsewhere", specs: legged("elsewhere")},
+	{name: "elsewhere-reported", specs: legged("elsewhere long"), steps: []step{
+		parked, report(opt.Callback{ID: "c1", Outcome: &opt.Outcome{State: opt.TaskCompleted}}),
+	}},
+	{name: "elsewhere-untaken", specs: legged("elsewhere nowhere"), steps: []step{parked, cancel}},
 	{name: "elsewhere-canceled", specs: legged("elsewhere long"), steps: []step{parked, cancel}},
 }
 
@@ -59,8 +63,12 @@ func (legs) Execute(_ context.Context, w activities.Work, _ activities.Stream) (
 	case w.Cancel:
 		return activities.Failed("canceled", "It was canceled elsewhere."), nil
 	case strings.HasPrefix(w.Description, "elsewhere"):
+		queue := elsewhereQueue
+		if strings.HasSuffix(w.Description, "nowhere") {
+			queue = "recorded-nowhere"
+		}
 		return activities.Outcome{State: opt.TaskWorking, Park: &opt.Park{Elsewhere: &opt.Elsewhere{
-			Queue: elsewhereQueue, Activity: "Work", Input: json.RawMessage(fmt.Sprintf("%q", w.Description)), Heartbeat: 5,
+			Queue: queue, Activity: "Work", Input: json.RawMessage(fmt.Sprintf("%q", w.Description)), Heartbeat: 5,
 		}}}, nil
 	case w.Leg > 0:
 		return activities.Completed(), nil

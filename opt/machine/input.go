@@ -97,7 +97,6 @@ type Failure struct {
 	Code     string // a code
 	Message  string // for clients
 	Canceled bool   // it ended because it was canceled
-	Untaken  bool   // no worker has taken the activity elsewhere in time
 }
 
 // Callback is what others report on a task.

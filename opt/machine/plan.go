@@ -298,9 +298,10 @@ func (m *Plan) Wants() Wants {
 		switch {
 		case work == nil:
 		case work.Running:
-			w.Activities = append(w.Activities, Activity{Key: work.key(t), Kind: work.kind(t), Of: t.ID, Stop: work.Stop})
+			w.Activities = append(w.Activities, Activity{Key: work.key(t), Kind: work.kind(t), Of: t.ID, Stop: work.stops()})
+			w.Held = w.Held || work.Elsewhere != nil && !work.stops()
 			if work.watched() {
-				w.Activities = append(w.Activities, Activity{Key: work.watchKey(t), Kind: WatchTask, Of: t.ID})
+				w.Activities = append(w.Activities, Activity{Key: work.watchKey(t), Kind: WatchTask, Of: t.ID, With: work.key(t)})
 			}
 		case work.Waiting && !work.Due.IsZero():
 			w.Timers = append(w.Timers, Timer{Key: retryTimer + work.key(t), At: work.Due, Summary: work.waits(t)})

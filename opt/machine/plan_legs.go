@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -54,10 +53,12 @@ func (m legs) park(t *opt.Task, w *Work, out opt.Outcome, e opt.Event) {
 	if out.Park.Text != "" {
 		m.inform(t, w, out.Park.Text)
 	}
-	w.Leg++
-	if w.Waiting = true; w.Returned == nil {
-		w.Elsewhere = out.Park.Elsewhere
+	if w.Returned != nil {
+		m.bring(t, w)
+		return
 	}
+	w.Leg++
+	w.Waiting, w.Elsewhere, w.Watches, w.Beat = true, out.Park.Elsewhere, 0, ""
 	if wait := time.Duration(out.Park.Wait) * time.Millisecond; wait > 0 && w.Elsewhere == nil && !w.Woken {
 		w.Due = a2a.At(m.now.Time().Add(wait))
 	}
@@ -84,27 +85,25 @@ func (m legs) inform(t *opt.Task, w *Work, text string) {
 	})
 }
 
-// failElsewhere fails t, whose activity elsewhere has failed: Temporal has repeated it
-// as often as it may. If only no worker has taken it yet, t waits on.
-func (m legs) failElsewhere(t *opt.Task, w *Work, f Failure, e opt.Event) {
-	if !f.Untaken {
-		m.end(t, opt.TaskFailed, f.Code, f.Message, e)
-		return
+// bring begins the leg that ends the round with what others have returned: it checks
+// that and keeps its large contents. It is no new work, so no pause holds it back.
+func (m legs) bring(t *opt.Task, w *Work) {
+	if !w.Waiting { // else the leg before has made room for it
+		w.Leg++
 	}
-	w.Untaken++
-	w.Waiting = true
-	m.inform(t, w, fmt.Sprintf("Waiting for a worker of queue %q.", w.Elsewhere.Queue))
+	w.Waiting, w.Due, w.Elsewhere, w.Woken = false, a2a.Time{}, nil, false
+	w.Running, w.Returning, w.Root = true, true, m.shows(t)
 }
 
-// returned notes the outcome of an activity elsewhere. The next leg checks it and keeps
-// its large contents.
-func (m legs) returned(w *Work, out opt.Outcome) {
-	w.Leg++
-	w.Waiting, w.Elsewhere, w.Returned = true, nil, cmp.Or(w.Returned, &out)
-}
+// stops reports whether the activity of w is to stop: also one elsewhere whose outcome
+// has come by a callback.
+func (w *Work) stops() bool { return w.Stop || w.Elsewhere != nil && w.Returned != nil }
 
-// watched reports whether the heartbeats of w are read.
-func (w *Work) watched() bool { return w.Elsewhere != nil && w.Elsewhere.Heartbeat > 0 && !w.Stop }
+// watched reports whether it is to be seen if a worker takes the activity of w, and
+// what its heartbeats say.
+func (w *Work) watched() bool {
+	return w.Elsewhere != nil && !w.stops() && (w.Elsewhere.Heartbeat > 0 || w.Watches == 0)
+}
 
 // watchKey returns the key of the activity that reads the next heartbeat.
 func (w *Work) watchKey(t *opt.Task) string { return fmt.Sprintf("%s:watch-%d", w.key(t), w.Watches) }
@@ -121,6 +120,9 @@ func (m legs) onWatched(in Watched) {
 			return
 		}
 		w.Beat = in.Digest
+		if in.Untaken {
+			m.inform(t, w, fmt.Sprintf("Waiting for a worker of queue %q.", w.Elsewhere.Queue))
+		}
 		if in.Text != "" {
 			m.inform(t, w, in.Text)
 		}
@@ -151,19 +153,22 @@ func (m legs) onCallback(c opt.Callback) {
 	if c.Chunk != nil {
 		m.add(t, *c.Chunk)
 	}
-	if c.Outcome != nil && w.Returned == nil {
+	switch {
+	case c.Outcome != nil && w.Returned == nil:
 		w.Returned = c.Outcome
-	}
-	if c.Outcome != nil || c.Text == "" && c.Chunk == nil {
+		if w.Waiting {
+			m.bring(t, w)
+		}
+	case c.Text == "" && c.Chunk == nil:
 		w.wake()
 	}
 }
 
-// wake lets the next leg begin at once. The wait after a failed attempt is cut short
-// only if the next one has nothing to do but to return an outcome.
+// wake lets the next leg begin at once. The wait after a failed attempt is not cut
+// short.
 func (w *Work) wake() {
 	w.Woken = w.Running
-	if w.Leg > 0 || w.Returned != nil {
+	if w.Leg > 0 {
 		w.Due = a2a.Time{}
 	}
 }

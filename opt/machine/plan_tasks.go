@@ -24,11 +24,11 @@ type Work struct {
 
 	Leg       int            `json:"leg,omitempty"`       // within the attempt
 	Elsewhere *opt.Elsewhere `json:"elsewhere,omitempty"` // the leg is an activity of others
-	Untaken   int            `json:"untaken,omitempty"`   // how often no worker has taken it in time
 	Watches   int            `json:"watches,omitempty"`   // how often its heartbeats were read
 	Beat      string         `json:"beat,omitempty"`      // digest of the latest one
 	Woken     bool           `json:"woken,omitempty"`     // a callback has arrived since the leg began
-	Returned  *opt.Outcome   `json:"returned,omitempty"`  // by a callback: the next leg ends with it
+	Returned  *opt.Outcome   `json:"returned,omitempty"`  // by others: the next leg ends with it
+	Returning bool           `json:"returning,omitempty"` // that leg runs
 	Callbacks []string       `json:"callbacks,omitempty"` // ids of the latest ones, to know repeats
 	Said      string         `json:"said,omitempty"`      // the latest text about the work
 	Canceling bool           `json:"canceling,omitempty"` // the leg cancels what was begun elsewhere
@@ -56,9 +56,6 @@ func (w *Work) key(t *opt.Task) string {
 	key := fmt.Sprintf("%s:%d:%d", t.A2AID(), w.Round, w.Attempt)
 	if w.Leg > 0 {
 		key += fmt.Sprintf(":%d", w.Leg)
-	}
-	if w.Untaken > 0 {
-		key += fmt.Sprintf(":untaken-%d", w.Untaken)
 	}
 	if w.Canceling {
 		key += ":cancel"
@@ -130,6 +127,7 @@ func (m tasks) beginWaiting() bool {
 			continue
 		}
 		w.Waiting, w.Running, w.Root, any = false, true, m.shows(t), true
+		w.Returning = w.Returned != nil
 		if w.Attempt > 1 && w.Leg == 0 {
 			m.record(opt.Event{
 				Kind: opt.TaskTried, At: m.now, PlanID: s.Plan.ID, TaskID: t.A2AID(), From: string(t.State), To: string(t.State),
@@ -154,8 +152,8 @@ func (m tasks) endDoomed() bool {
 func (m tasks) cancel(t *opt.Task) bool {
 	w := m.State.Work[t.ID]
 	switch {
-	case w != nil && w.Canceling:
-		return false
+	case w != nil && (w.Canceling || w.Returning && w.Running):
+		return false // it ends soon
 	case w != nil && w.Running:
 		changed := !w.Stop
 		w.Stop = true
@@ -205,18 +203,23 @@ func (m tasks) onEnded(in Ended) {
 	w.Running, w.Stop = false, false
 	out := in.Outcome
 	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Try: out.Try}
-	m.legs().remember(t, out)
+	if w.Elsewhere == nil {
+		m.legs().remember(t, out)
+	}
 	switch {
 	case w.Canceling && !t.State.Ended():
 		m.legs().endCanceled(t, in, e)
 	case t.ByHand || t.State.Ended(): // a client has moved or ended it meanwhile
 		delete(m.State.Work, t.ID)
-	case stopped && (in.Failed != nil || !out.State.Ended()):
+	case w.Elsewhere != nil && in.Failed == nil:
+		w.Returned = cmp.Or(w.Returned, &out)
+		m.legs().bring(t, w)
+	case in.Failed != nil && w.Returned != nil && !w.Returning:
+		m.legs().bring(t, w)
+	case stopped && (w.Returned == nil || w.Returning) && (in.Failed != nil || !out.State.Ended()):
 		m.stopped(t, w, e)
-	case in.Failed != nil && w.Elsewhere != nil:
-		m.legs().failElsewhere(t, w, *in.Failed, e)
-	case w.Elsewhere != nil:
-		m.legs().returned(w, out)
+	case in.Failed != nil && w.Elsewhere != nil: // Temporal has repeated it as often as it may
+		m.end(t, opt.TaskFailed, in.Failed.Code, in.Failed.Message, e)
 	case in.Failed != nil:
 		m.failAttempt(t, w, *in.Failed)
 	case out.State == opt.TaskWorking && out.Park != nil:
@@ -248,7 +251,7 @@ func (m tasks) failAttempt(t *opt.Task, w *Work, f Failure) {
 		wait = min(2*wait, most)
 	}
 	w.Attempt++
-	w.Leg = 0
+	w.Leg, w.Woken, w.Returning = 0, false, false
 	w.Waiting, w.Due = true, a2a.At(m.now.Time().Add(wait))
 }
 

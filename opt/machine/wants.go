@@ -12,6 +12,7 @@ type Wants struct {
 	Signals    []Signal
 	Done       *Done // the workflow may end; nil if it may not
 	Bound      bool  // the run may not continue as new yet: a plan must be told first
+	Held       bool  // the run should not continue as new while it can: an activity may take long
 }
 
 // An ActivityKind is the kind of an activity.
@@ -35,7 +36,8 @@ type Activity struct {
 	Kind  ActivityKind
 	Of    string
 	Stop  bool
-	After int64 // it begins once this event is recorded; 0 for at once
+	With  string // of WatchTask: the key of the activity that it is about
+	After int64  // it begins once this event is recorded; 0 for at once
 }
 
 // A Child is a plan whose workflow should run. It begins after event After is

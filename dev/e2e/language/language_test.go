@@ -110,7 +110,7 @@ func words(id string, n int) harness.Message {
 // the last heartbeat was, and clients see the progress all the time.
 func TestJavaScript_killed(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
 	site := newSite(t, filepath.Join(example, "playbook.yaml"))
 	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.mjs"))
@@ -132,7 +132,7 @@ func TestJavaScript_killed(t *testing.T) {
 // A task that is canceled stops its worker.
 func TestJavaScript_canceled(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
 	site := newSite(t, filepath.Join(example, "playbook.yaml"))
 	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.mjs"))
@@ -171,7 +171,7 @@ plans:
 // Temporal repeats an activity that fails, as often as the task may be attempted.
 func TestJavaScript_fails(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
 	site := newSite(t, playbook(t, "flaky"))
 	start(t, site, harness.NodeProgram(t, example, "tests.mjs"), "node", "tests.mjs")
@@ -195,7 +195,7 @@ func TestJavaScript_fails(t *testing.T) {
 // Clients see what the heartbeats of an activity say.
 func TestJavaScript_beats(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
 	site := newSite(t, playbook(t, "beats"))
 	start(t, site, harness.NodeProgram(t, example, "tests.mjs"), "node", "tests.mjs")
@@ -218,7 +218,7 @@ func TestJavaScript_beats(t *testing.T) {
 // Clients are told after a minute that no worker has taken a task, which then waits on.
 func TestGo_comesLate(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
 	site := newSite(t, filepath.Join(example, "playbook.yaml"))
 	binary := filepath.Join(t.TempDir(), "words")

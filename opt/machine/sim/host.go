@@ -50,7 +50,7 @@ func (h planHost) target(to string) string              { return to }
 
 // returned returns what others have returned for an activity of the plan.
 func (h planHost) returned(a machine.Activity) *opt.Outcome {
-	if w := h.State.Work[a.Of]; w != nil && a.Kind == machine.RunTask && !w.Canceling {
+	if w := h.State.Work[a.Of]; w != nil && w.Returning {
 		return w.Returned
 	}
 	return nil

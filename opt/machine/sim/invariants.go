@@ -89,6 +89,7 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 		w.chained(r, e)
 		w.stepsInOrder(r, e)
 		w.legs().canceledElsewhere(r, e)
+		w.legs().isReturned(r, e)
 		switch e.Kind {
 		case opt.PlanStarted:
 			w.facts.started[e.PlanID] = w.facts.events
@@ -103,6 +104,9 @@ func (w checks) after(r *run, in machine.Input, events []opt.Event) {
 		case opt.CommandAnswered:
 			w.answeredOnce(r, e)
 		}
+	}
+	if c, ok := in.(machine.Callback); ok {
+		w.legs().afterCallback(r, c)
 	}
 	switch h := r.m.(type) {
 	case objectiveHost:
@@ -174,8 +178,8 @@ func (w checks) beginsActivity(r *run, a *activity) {
 	}
 	p, ofPlan := r.m.(planHost)
 	if ofPlan {
-		if w.legs().beginsLeg(p, a); a.work.Cancel {
-			return // it ends work, also in a plan that is paused, stops or has no turn
+		if w.legs().beginsLeg(p, a); a.ends() {
+			return // also in a plan that is paused, stops or has no turn
 		}
 	}
 	w.oneWorks(r)
@@ -232,7 +236,7 @@ func (w checks) mayRun(r *run, h planHost, a *activity) {
 // cancel work elsewhere.
 func unasked(r *run) (n int) {
 	for _, a := range r.activities {
-		if !a.asked && !a.work.Cancel && a.Kind != machine.WatchTask {
+		if !a.asked && !a.ends() && a.Kind != machine.WatchTask {
 			n++
 		}
 	}
@@ -247,7 +251,7 @@ func (w checks) oneWorks(r *run) {
 			continue
 		}
 		for _, a := range other.activities {
-			if a.Kind != machine.LoadKept && !a.asked && !a.work.Cancel {
+			if a.Kind != machine.LoadKept && !a.asked && !a.ends() {
 				w.fail("turns", "%s works while %s does", w.name(r.objective), w.name(other.objective))
 			}
 		}

@@ -16,6 +16,7 @@ type leg struct {
 	parks    int   // in the attempt
 	canceled bool  // the leg that cancels has ended
 	returned bool  // a callback or an activity elsewhere has brought an outcome
+	owed     bool  // the round must end with it
 }
 
 // legChecks are the invariants of legs.
@@ -42,21 +43,25 @@ func (w legChecks) beforeEnd(r *run, in machine.Ended) {
 		}
 		l := w.facts.leg(t.A2AID())
 		switch {
-		case in.Failed != nil && !in.Failed.Untaken:
-			l.parks = 0
-		case in.Failed == nil && work.Elsewhere != nil && (!work.Stop || in.Outcome.State.Ended()):
+		case in.Failed == nil && work.Elsewhere != nil, in.Failed != nil && work.Returned != nil && !work.Returning:
 			l.parks++
 			l.due, l.returned = 0, true
+		case in.Failed != nil:
+			l.parks = 0
+			l.owed = l.owed && !work.Returning
 		case in.Outcome.Park != nil:
 			l.parks++
 			l.due = w.now + in.Outcome.Park.Wait
-			if work.Woken {
+			if work.Woken || work.Returned != nil {
 				l.due = 0
 			}
 		case in.Failed == nil:
 			l.parks = 0
 		}
-		if in.Outcome.Memo != nil {
+		if in.Failed == nil && work.Elsewhere == nil && in.Outcome.Park == nil {
+			l.owed = false // it ends in this way
+		}
+		if in.Outcome.Memo != nil && work.Elsewhere == nil {
 			l.memo, l.onCancel = string(in.Outcome.Memo), in.Outcome.OnCancel
 		}
 		l.canceled = l.canceled || work.Canceling
@@ -107,6 +112,30 @@ func (w legChecks) beginsLeg(h planHost, a *activity) {
 	}
 }
 
+// afterCallback notes an outcome that the plan has accepted.
+func (w legChecks) afterCallback(r *run, in machine.Callback) {
+	h, ok := r.m.(planHost)
+	if !ok || in.Outcome == nil {
+		return
+	}
+	if t := h.State.Plan.Task(in.TaskID); t != nil {
+		if work := h.State.Work[t.ID]; work != nil && work.Returned != nil && !work.Canceling {
+			w.facts.leg(in.TaskID).owed = true
+		}
+	}
+}
+
+// isReturned: an outcome that others have returned ends the round.
+func (w legChecks) isReturned(r *run, e opt.Event) {
+	h, plan := r.m.(planHost)
+	if !plan || e.Kind != opt.TaskMoved || !opt.TaskState(e.To).Ended() {
+		return
+	}
+	if l, t := w.facts.leg(e.TaskID), h.State.Plan.Task(e.TaskID); l.owed && !t.ByHand {
+		w.fail("legs", "%s ends %s, and an outcome that was returned is lost", w.name(e.TaskID), e.To)
+	}
+}
+
 // canceledElsewhere: a task that is canceled has canceled what it began elsewhere.
 func (w legChecks) canceledElsewhere(r *run, e opt.Event) {
 	_, plan := r.m.(planHost)
@@ -122,7 +151,7 @@ func (w legChecks) canceledElsewhere(r *run, e opt.Event) {
 // an activity elsewhere that no worker has taken.
 func parked(a *activity, c *choice) (opt.Outcome, *machine.Failure) {
 	if a.Kind == machine.Elsewhere {
-		return opt.Outcome{}, &machine.Failure{Code: "timeout", Message: "No worker.", Untaken: true}
+		return opt.Outcome{}, &machine.Failure{Code: "error", Message: "It failed."}
 	}
 	out := opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{Text: "It goes on."}}
 	out.Memo, out.OnCancel = encoded("memo of "+a.Key), c.pick(2) == 0
@@ -138,8 +167,11 @@ func parked(a *activity, c *choice) (opt.Outcome, *machine.Failure) {
 // watched returns what a heartbeat says.
 func watched(a *activity, c *choice) machine.Input {
 	in := machine.Watched{Key: a.Key}
-	if c.pick(2) == 0 {
+	switch c.pick(3) {
+	case 0:
 		in.Beat = opt.Beat{Digest: a.Key, Text: "It beats."}
+	case 1:
+		in.Beat = opt.Beat{Digest: a.Key, Untaken: true}
 	}
 	return in
 }

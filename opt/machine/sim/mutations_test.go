@@ -87,7 +87,9 @@ var mutations = []mutation{
 	{"work elsewhere is not canceled while the task is parked", "plan_tasks.go", "case m.legs().cancels(t):", "case false:"},
 	{"work elsewhere is not canceled at a gate", "plan.go", "again = m.legs().cancelAtGates()", "again = false"},
 	{"work elsewhere is not canceled after its leg was stopped", "plan_tasks.go", "\tif m.legs().cancels(t) {\n\t\tm.legs().cancel(t, w)\n\t\treturn\n\t}\n", ""},
-	{"an outcome elsewhere is lost", "plan_legs.go", "cmp.Or(w.Returned, &out)", "cmp.Or(w.Returned, nil)"},
+	{"an outcome elsewhere is lost", "plan_tasks.go", "w.Returned = cmp.Or(w.Returned, &out)", "w.Returned = cmp.Or(w.Returned, &opt.Outcome{State: opt.TaskCompleted})"},
+	{"an outcome that a callback has brought is lost when the leg fails", "plan_tasks.go", "case in.Failed != nil && w.Returned != nil && !w.Returning:", "case false:"},
+	{"an outcome that a callback has brought is lost when the leg is stopped", "plan_tasks.go", "stopped && (w.Returned == nil || w.Returning) &&", "stopped &&"},
 	{"a link counts as begun by the run that goes on", "objective_plans.go", "next.Own = false", "next.Own = true"},
 }
 

@@ -51,6 +51,9 @@ type activity struct {
 	returned *opt.Outcome // with which it ends
 }
 
+// ends reports whether a only ends work: it cancels it elsewhere, or returns an outcome.
+func (a *activity) ends() bool { return a.work.Cancel || a.returned != nil }
+
 // task runs one workflow task: all inputs that have arrived, then the wants. A
 // lost task changes nothing, and is repeated later.
 func (w temporal) task(r *run, lost bool) {
