@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -210,8 +211,8 @@ func TestExecutor_answersOnce(t *testing.T) {
 func TestExecutor_findsItsTask(t *testing.T) {
 	for _, d := range dialects {
 		f := newFake(t, d.version, d.rest)
-		lost := false
-		f.drop = func(op string) bool { was := lost; lost = lost || op == "send"; return op == "send" && !was }
+		var lost atomic.Bool
+		f.drop = func(op string) bool { return op == "send" && !lost.Swap(true) }
 		_, got := play(t, executor(t, f, ""), task("go"))
 		if want := "completed|result=Done: go "; got != want || f.started() != 1 {
 			t.Errorf("%s: got %q with %d remote tasks, want %q with one", d.name, got, f.started(), want)
