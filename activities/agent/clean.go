@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,15 +40,4 @@ func cut(s string, most int) string {
 		s = s[:len(s)-1]
 	}
 	return s + "…"
-}
-
-// hidden is what agents see their callers' secrets replaced by.
-var hidden = []byte("[credential]")
-
-// without returns data without secrets: an agent may repeat what it got.
-func without(data []byte, secrets []string) []byte {
-	for _, s := range secrets {
-		data = bytes.ReplaceAll(data, []byte(s), hidden)
-	}
-	return data
 }

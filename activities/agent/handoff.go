@@ -63,7 +63,7 @@ type handoff struct {
 func (h *handoff) remote() remote {
 	r := remote{http: h.executor.cfg.HTTP, agent: h.agent, at: h.memo.At, log: h.executor.cfg.Log}
 	for _, secret := range []string{h.work.CallbackURL, h.work.WakeURL} {
-		if len(secret) >= shortest {
+		if len(secret) >= activities.ShortestSecret {
 			r.secrets = append(r.secrets, secret)
 		}
 	}

@@ -17,6 +17,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/net/http/httpguts"
+
+	"longhaul/activities"
 )
 
 // Agents are the agents to which tasks may be handed over.
@@ -143,10 +145,6 @@ var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 // ownHeaders are headers that requests set themselves.
 var ownHeaders = []string{"Accept", "Content-Type", "Content-Length", "Host", "User-Agent", "Transfer-Encoding", "Connection", headerVersion}
 
-// shortest is how long a value is at least that is taken out of what an agent says.
-// Shorter ones would change ordinary text.
-const shortest = 6
-
 // headers fills in the variables of the headers.
 func (a *Agent) headers(env func(string) (string, bool)) error {
 	var wrong []error
@@ -157,7 +155,7 @@ func (a *Agent) headers(env func(string) (string, bool)) error {
 			if !ok || found == "" {
 				wrong = append(wrong, fmt.Errorf("headers: the environment variable %s is not set", v))
 			}
-			if len(found) >= shortest {
+			if len(found) >= activities.ShortestSecret {
 				a.secrets = append(a.secrets, found)
 			}
 			return found

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/activities"
 	"longhaul/internal/egress"
 )
 
@@ -260,7 +261,7 @@ func (r remote) do(ctx context.Context, req *http.Request) (*http.Response, []by
 
 // hide returns data of the agent without the secrets that it may know.
 func (r remote) hide(data []byte) []byte {
-	return without(data, slices.Concat(r.agent.secrets, r.secrets))
+	return activities.Hide(data, slices.Concat(r.agent.secrets, r.secrets))
 }
 
 // open sends a request and returns the answer, whose body the caller closes.

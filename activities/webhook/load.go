@@ -13,6 +13,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/net/http/httpguts"
+
+	"longhaul/activities"
 )
 
 // An Endpoint is a web service that does tasks.
@@ -23,7 +25,8 @@ type Endpoint struct {
 	Wait    time.Duration     `yaml:"wait"`    // after 202, for the outcome; 0 means 24 hours
 	Cancel  bool              `yaml:"cancel"`  // it is told when a task is canceled
 
-	name string
+	name    string
+	secrets []string // from the environment, that must not be shown
 }
 
 // Limits of an endpoint that sets none.
@@ -92,6 +95,9 @@ func (e *Endpoint) prepare(name string, lookup func(string) (string, bool), chec
 			v, ok := lookup(variable)
 			if !ok && missing == "" {
 				missing = variable
+			}
+			if len(v) >= activities.ShortestSecret {
+				e.secrets = append(e.secrets, v)
 			}
 			return v
 		})

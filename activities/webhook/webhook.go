@@ -188,7 +188,7 @@ func (e *Endpoint) outcome(w activities.Work, a answer, before memo) (activities
 	case a.status == http.StatusNoContent:
 		return activities.Completed(), nil
 	case a.status == http.StatusOK:
-		return returned(a), nil
+		return returned(a, e.secretsOf(w)), nil
 	case a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable:
 		if wait, ok := retryAfter(a.header); ok && before.Busy < maxBusy {
 			return activities.ParkFor(wait, memo{Round: w.Round, Busy: before.Busy + 1}, fmt.Sprintf("%s is busy.", e.name)), nil
@@ -199,20 +199,21 @@ func (e *Endpoint) outcome(w activities.Work, a answer, before memo) (activities
 	return activities.Outcome{}, &activities.Error{Code: codeOf(a), Message: fmt.Sprintf("The service answered %d.", a.status)}
 }
 
-// returned reads the outcome in an answer: JSON, or a text that is the result.
-func returned(a answer) activities.Outcome {
+// returned reads the outcome in an answer: JSON, or a text that is the result. It has
+// none of secrets.
+func returned(a answer, secrets []string) activities.Outcome {
 	media, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
 	if media == "application/json" {
 		if !json.Valid(a.body) {
 			return activities.Failed("invalid-outcome", "The service says that its answer is JSON, and it is not.")
 		}
-		out := opt.ReadOutcome(a.body)
+		out := opt.ReadOutcome(hideInJSON(a.body, secrets))
 		if problem := out.Returns(); problem != "" {
 			return activities.Failed("invalid-outcome", "The outcome that the service returned is not allowed: "+problem+".")
 		}
 		return out.Reported()
 	}
-	text, _ := json.Marshal(string(a.body))
+	text, _ := json.Marshal(string(activities.Hide(a.body, secrets)))
 	return opt.ReadOutcome(text)
 }
 

@@ -47,10 +47,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.seen[work.Key] = true
 	s.mu.Unlock()
-	s.answer(w, work, kind)
+	s.answer(w, r, work, kind)
 }
 
-func (s *server) answer(w http.ResponseWriter, work activities.Work, kind string) {
+func (s *server) answer(w http.ResponseWriter, r *http.Request, work activities.Work, kind string) {
 	write := func(status int, media, body string) {
 		w.Header().Set("Content-Type", media)
 		w.WriteHeader(status)
@@ -82,6 +82,11 @@ func (s *server) answer(w http.ResponseWriter, work activities.Work, kind string
 		write(200, "application/json", "<html>")
 	case "working":
 		write(200, "application/json", `{"state":"working","park":{"wait":1}}`)
+	case "echo text":
+		write(200, "text/plain", r.Header.Get("Authorization")+" "+work.CallbackURL)
+	case "echo JSON":
+		escaped := strings.ReplaceAll(token, "-", `\u002d`)
+		write(200, "application/json", `{"n":1.50,"`+escaped+`":["Bearer `+escaped+`","`+work.CallbackURL+`"]}`)
 	case "greedy":
 		write(200, "application/json", `{"state":"completed","memo":{"a":1},"onCancel":true,"park":{"wait":1},"streamed":["a"],"try":3}`)
 	case "forge":
@@ -140,6 +145,30 @@ func TestExecutor(t *testing.T) {
 			return len(s.seen)
 		},
 	})
+}
+
+// A service that repeats what it got tells clients no credentials.
+func TestExecutor_hidesCredentials(t *testing.T) {
+	e, _ := newExecutor(t)
+	for kind, want := range map[string]string{
+		"echo text": `{"text":"Bearer [credential] [credential]"}`,
+		"echo JSON": `{"data":{"[credential]":["Bearer [credential]","[credential]"],"n":1.50}}`,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			executortest.Run(t, executortest.Config{
+				Executor: e, Completes: work(kind), Fails: work("refuse"), Long: work("forever"), Secrets: []string{token, "/callbacks/x"},
+			})
+		})
+		w := work(kind)
+		w.Key, w.Round = "key", 1
+		out, err := e.Execute(t.Context(), w, nil)
+		if err != nil || len(out.Artifacts) != 1 || len(out.Artifacts[0].Parts) != 1 {
+			t.Fatalf("%s: %+v, %v", kind, out, err)
+		}
+		if got, _ := json.Marshal(out.Artifacts[0].Parts[0]); string(got) != want {
+			t.Errorf("%s: %s, want %s", kind, got, want)
+		}
+	}
 }
 
 func TestExecutor_answers(t *testing.T) {
