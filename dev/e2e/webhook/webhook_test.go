@@ -42,8 +42,13 @@ func newService(t *testing.T) *service {
 	s := &service{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var got work
-		if err := json.NewDecoder(r.Body).Decode(&got); err != nil || r.Header.Get("Idempotency-Key") != got.Key {
-			t.Errorf("the service gets %+v, %v", got, err)
+		err := json.NewDecoder(r.Body).Decode(&got)
+		key := got.Key
+		if got.Cancel {
+			key += ":cancel"
+		}
+		if err != nil || r.Header.Get("Idempotency-Key") != key {
+			t.Errorf("the service gets %+v under the key %q, %v", got, r.Header.Get("Idempotency-Key"), err)
 		}
 		s.mu.Lock()
 		s.work = append(s.work, got)
