@@ -50,8 +50,9 @@ func (s *PlanState) spent() (sum opt.Usage) {
 // arrives; one that has arrived during the leg counts.
 func (m legs) park(t *opt.Task, w *Work, out opt.Outcome, e opt.Event) {
 	m.collect(t, out.Artifacts, out.Streamed, e)
-	if out.Park.Text != "" {
-		m.inform(t, w, out.Park.Text)
+	if text := out.Park.Text; text != "" && text != w.Parked { // else it would hide the progress since then
+		w.Parked = text
+		m.inform(t, w, text)
 	}
 	if w.Returned != nil {
 		m.bring(t, w)

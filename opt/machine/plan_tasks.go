@@ -31,6 +31,7 @@ type Work struct {
 	Returning bool           `json:"returning,omitempty"` // that leg runs
 	Callbacks []string       `json:"callbacks,omitempty"` // ids of the latest ones, to know repeats
 	Said      string         `json:"said,omitempty"`      // the latest text about the work
+	Parked    string         `json:"parked,omitempty"`    // the text of the latest park
 	Canceling bool           `json:"canceling,omitempty"` // the leg cancels what was begun elsewhere
 }
 

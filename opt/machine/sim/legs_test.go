@@ -83,6 +83,33 @@ func TestLegs_wake(t *testing.T) {
 	}
 }
 
+// A task that parks with the same text again keeps the progress that was reported in
+// between.
+func TestLegs_keepTheProgress(t *testing.T) {
+	tell(t, func(s *sim.Story) {
+		task, key := one(s)
+		park := func(key, text string) {
+			s.End(key, sim.Parked(key, opt.Park{Wait: 60_000, Text: text}, "", false))
+			s.Settle()
+		}
+		says := func(want string) {
+			got := s.Said(task().A2AID())
+			s.Expect(got == want, "the task says %q, want %q", got, want)
+		}
+		park(key, "Waiting.")
+		says("Waiting.")
+		s.Report(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Text: "Half of it."})
+		s.Report(opt.Callback{ID: "c2", TaskID: task().A2AID(), Round: 1})
+		s.Settle()
+		park(key+":1", "Waiting.")
+		says("Half of it.")
+		s.Report(opt.Callback{ID: "c3", TaskID: task().A2AID(), Round: 1})
+		s.Settle()
+		park(key+":2", "Waiting for the rest.")
+		says("Waiting for the rest.")
+	})
+}
+
 // A report for another round, or about a task at a gate, changes nothing.
 func TestLegs_lateReports(t *testing.T) {
 	tell(t, func(s *sim.Story) {

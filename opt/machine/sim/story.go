@@ -252,3 +252,12 @@ func (s *Story) Report(c opt.Callback) {
 	ref, _ := opt.ParseID(c.TaskID)
 	s.w.put(op{kind: callback, to: ref.PlanID, in: machine.Callback{Callback: c}})
 }
+
+// Said returns the latest text about the work on a task, as its plan has it.
+func (s *Story) Said(taskID string) string {
+	ref, _ := opt.ParseID(taskID)
+	if h, ok := s.w.latest[ref.PlanID].m.(planHost); ok && h.State.Work[ref.TaskID] != nil {
+		return h.State.Work[ref.TaskID].Said
+	}
+	return ""
+}
