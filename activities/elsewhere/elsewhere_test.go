@@ -16,6 +16,33 @@ import (
 
 func work(input string) activities.Work { return activities.Work{Input: json.RawMessage(input)} }
 
+// TestExecutor plays the worker elsewhere: it returns what the data of the task say.
+func TestExecutor(t *testing.T) {
+	answers := func(data any) activities.Work {
+		text, err := json.Marshal(map[string]any{"queue": "q", "activity": "a", "data": data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return work(string(text))
+	}
+	large, untrusted := answers(strings.Repeat("x", executortest.LargeResult)), answers(executortest.Hostile)
+	asks := answers(map[string]any{"state": "input-required", "gate": map[string]any{"kind": "approval", "title": "Go on?", "actions": []string{"accept"}}})
+	executortest.Run(t, executortest.Config{
+		Executor: elsewhere.Executor{}, Completes: answers("Done."), Fails: work(`{}`), Quick: true, Waits: &asks, Large: &large, Untrusted: &untrusted,
+		Parked: func(_ activities.Work, o activities.Outcome) *activities.Outcome {
+			var sent activities.Work
+			if err := json.Unmarshal(o.Park.Elsewhere.Input, &sent); err != nil {
+				t.Error(err)
+			}
+			out := opt.ReadOutcome(sent.Input)
+			if out.Gate != nil && len(sent.Replies) > 0 {
+				out = opt.ReadOutcome(json.RawMessage(`"Accepted."`))
+			}
+			return &out
+		},
+	})
+}
+
 // A task parks until the activity has its outcome.
 func TestExecutor_parks(t *testing.T) {
 	w := work(`{"queue":"images","activity":"Resize","heartbeat":"90s","data":{"width":3}}`)
