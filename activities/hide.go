@@ -1,10 +1,18 @@
 package activities
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
-// ShortestSecret is how long a secret is at least that [Hide] is for. Shorter ones would
+// shortestSecret is how long a secret is at least that [Hide] is for. Shorter ones would
 // change ordinary text.
-const ShortestSecret = 6
+const shortestSecret = 6
+
+// Secrets returns those of values that [Hide] is for.
+func Secrets(values []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return len(v) < shortestSecret })
+}
 
 // Hide returns data with secrets replaced: those who get a credential may repeat it in
 // what they answer.

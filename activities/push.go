@@ -201,7 +201,8 @@ func Send(to Sender, r *http.Request) (Tried, error) {
 	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection can be used again
 	stop.Stop()
 	_ = answer.Body.Close()
-	return Tried{Status: answer.StatusCode, RetryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now())}, nil
+	wait, _ := egress.RetryAfter(answer.Header, longestAsked)
+	return Tried{Status: answer.StatusCode, RetryAfter: wait}, nil
 }
 
 // request returns the request of a delivery.
@@ -311,16 +312,4 @@ func backoff(failures int, id string) time.Duration {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s %d", id, failures)
 	return wait + wait/5*time.Duration(h.Sum32()%1000)/1000
-}
-
-// retryAfter reads the header of that name: seconds or a date. It returns 0 if it
-// means nothing.
-func retryAfter(value string, now time.Time) time.Duration {
-	wait := time.Duration(0)
-	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
-		wait = time.Duration(n) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
-		wait = at.Sub(now)
-	}
-	return min(max(wait, 0), longestAsked)
 }

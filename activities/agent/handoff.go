@@ -61,13 +61,8 @@ type handoff struct {
 
 // remote returns what calls the interface of the memo.
 func (h *handoff) remote() remote {
-	r := remote{http: h.executor.cfg.HTTP, agent: h.agent, at: h.memo.At, log: h.executor.cfg.Log}
-	for _, secret := range []string{h.work.CallbackURL, h.work.WakeURL} {
-		if len(secret) >= activities.ShortestSecret {
-			r.secrets = append(r.secrets, secret)
-		}
-	}
-	return r
+	secrets := activities.Secrets([]string{h.work.CallbackURL, h.work.WakeURL})
+	return remote{http: h.executor.cfg.HTTP, agent: h.agent, at: h.memo.At, secrets: secrets, log: h.executor.cfg.Log}
 }
 
 func (h *handoff) now() time.Time { return h.executor.cfg.Now() }

@@ -1,24 +1,19 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-	"golang.org/x/net/http/httpguts"
-
 	"longhaul/activities"
+	"longhaul/internal/opfile"
 )
 
 // Agents are the agents to which tasks may be handed over.
@@ -69,15 +64,9 @@ type Reader struct {
 // Load reads a file with agents. The error lists everything that is wrong, and has no
 // value of a variable.
 func Load(path string, r Reader) (Agents, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return Agents{}, fmt.Errorf("read the agents: %w", err)
-	}
 	var out Agents
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(&out); err != nil && !errors.Is(err, io.EOF) {
-		return Agents{}, fmt.Errorf("%s: %w", path, err)
+	if err := opfile.Read(path, "agents", &out); err != nil {
+		return Agents{}, err
 	}
 	var wrong []error
 	switch {
@@ -140,35 +129,14 @@ func or[T int | time.Duration](v, otherwise T) T {
 	return v
 }
 
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
-
-// ownHeaders are headers that requests set themselves.
-var ownHeaders = []string{"Accept", "Content-Type", "Content-Length", "Host", "User-Agent", "Transfer-Encoding", "Connection", headerVersion}
-
 // headers fills in the variables of the headers.
-func (a *Agent) headers(env func(string) (string, bool)) error {
-	var wrong []error
-	for name, value := range a.Headers {
-		filled := variable.ReplaceAllStringFunc(value, func(v string) string {
-			v = v[2 : len(v)-1]
-			found, ok := env(v)
-			if !ok || found == "" {
-				wrong = append(wrong, fmt.Errorf("headers: the environment variable %s is not set", v))
-			}
-			if len(found) >= activities.ShortestSecret {
-				a.secrets = append(a.secrets, found)
-			}
-			return found
-		})
-		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(filled) {
-			wrong = append(wrong, fmt.Errorf("headers: %q and its value cannot be a header", name))
-		}
-		if slices.ContainsFunc(ownHeaders, func(own string) bool { return strings.EqualFold(own, name) }) {
-			wrong = append(wrong, fmt.Errorf("headers: %q cannot be chosen", name))
-		}
-		a.Headers[name] = filled
+func (a *Agent) headers(env opfile.Env) error {
+	filled := env.Headers(a.Headers, "Accept", "User-Agent", headerVersion)
+	a.Headers, a.secrets = filled.Headers, activities.Secrets(filled.Values)
+	if len(filled.Wrong) > 0 {
+		return fmt.Errorf("headers: %w", errors.Join(filled.Wrong...))
 	}
-	return errors.Join(wrong...)
+	return nil
 }
 
 // allows reports whether requests with the credentials of a may go to a URL: to the host

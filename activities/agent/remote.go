@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -332,7 +331,7 @@ func statusTrouble(res *http.Response, body []byte) error {
 	}
 	switch status := res.StatusCode; {
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
-		t.kind, t.after = busy, retryAfter(res.Header.Get("Retry-After"))
+		t.kind, t.after = busy, pauseAfter(res.Header)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired:
 		t.kind = denied
 	case status == http.StatusRequestTimeout || status >= 500 && status != http.StatusNotImplemented && t.code == 0:
@@ -354,13 +353,11 @@ const (
 	usualPause    = 15 * time.Second
 )
 
-// retryAfter reads how long to wait.
-func retryAfter(value string) time.Duration {
-	d := usualPause
-	if seconds, err := strconv.Atoi(value); err == nil {
-		d = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
-		d = time.Until(at)
+// pauseAfter returns how long to wait after an answer.
+func pauseAfter(h http.Header) time.Duration {
+	d, told := egress.RetryAfter(h, longestPause)
+	if !told {
+		d = usualPause
 	}
-	return max(shortestPause, min(d, longestPause))
+	return max(d, shortestPause)
 }

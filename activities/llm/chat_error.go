@@ -15,6 +15,7 @@ import (
 	"github.com/openai/openai-go/v3"
 
 	"longhaul/activities"
+	"longhaul/internal/egress"
 )
 
 // Codes of failed attempts whose cause is the model's server.
@@ -96,7 +97,7 @@ func explain(ctx context.Context, err error, schema bool) error {
 }
 
 func (a answered) explain() error {
-	wait, told := retryAfter(a.header, time.Now())
+	wait, told := retryAfter(a.header)
 	switch {
 	case a.status == http.StatusTooManyRequests, a.status >= 500 && told:
 		return &waitError{wait}
@@ -116,17 +117,11 @@ func ofConnection(err error) bool {
 	return errors.As(err, &sent) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// retryAfter returns how long a server wants its callers to wait.
-func retryAfter(h http.Header, now time.Time) (wait time.Duration, told bool) {
+// retryAfter returns how long a server wants its callers to wait. Some say it in
+// milliseconds.
+func retryAfter(h http.Header) (wait time.Duration, told bool) {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
-		return min(time.Duration(ms*float64(time.Millisecond)), maxWait), true
+		return time.Duration(min(ms, float64(maxWait.Milliseconds())) * float64(time.Millisecond)), true
 	}
-	text := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(text, 64); err == nil && s >= 0 {
-		return time.Duration(min(s, maxWait.Seconds()) * float64(time.Second)), true
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(max(at.Sub(now), 0), maxWait), true
-	}
-	return 0, false
+	return egress.RetryAfter(h, maxWait)
 }

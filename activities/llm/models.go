@@ -1,23 +1,19 @@
 package llm
 
 import (
-	"bytes"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
+	"longhaul/internal/opfile"
 	"longhaul/opt"
 )
 
@@ -100,15 +96,9 @@ const (
 // names; nil leaves all out, for a process that asks no model. The error lists
 // everything that is wrong, and has no value of a variable.
 func Load(path string, env func(name string) (string, bool)) (*Models, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the models: %w", err)
-	}
 	m := &Models{}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(m); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := opfile.Read(path, "models", m); err != nil {
+		return nil, err
 	}
 	wrong := mistakes{path: path, env: env}
 	if len(m.Models) == 0 {
@@ -149,7 +139,7 @@ func (m *Models) checkCost(wrong *mistakes) {
 // mistakes are what is wrong in a file.
 type mistakes struct {
 	path, at string
-	env      func(string) (string, bool)
+	env      opfile.Env
 	list     []error
 	all      *mistakes // of the whole file; nil if this is it
 }
@@ -174,21 +164,11 @@ func (w *mistakes) add(format string, args ...any) {
 
 // value returns that of a variable which must be set.
 func (w *mistakes) value(name string) string {
-	if w.env == nil {
-		return ""
-	}
-	value, ok := w.env(name)
-	if !ok || value == "" {
-		w.add("the environment variable %s is not set", name)
+	value, err := w.env.Value(name)
+	if err != nil {
+		w.add("%v", err)
 	}
 	return value
-}
-
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
-
-// expand replaces ${NAME} by the value of a variable.
-func (w *mistakes) expand(text string) string {
-	return variable.ReplaceAllStringFunc(text, func(name string) string { return w.value(name[2 : len(name)-1]) })
 }
 
 // isURL reports whether a text is the URL of a server.
@@ -273,8 +253,12 @@ func (s *Server) prepare(wrong *mistakes) {
 		}
 	}
 	header := http.Header{}
-	for name, value := range s.Headers {
-		header.Set(name, wrong.expand(value))
+	filled := wrong.env.Headers(s.Headers, "Accept", "Mcp-Session-Id", "Mcp-Protocol-Version")
+	for name, value := range filled.Headers {
+		header.Set(name, value)
+	}
+	for _, err := range filled.Wrong {
+		wrong.add("headers: %v", err)
 	}
 	s.client = newClient(header)
 }

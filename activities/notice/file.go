@@ -1,14 +1,11 @@
 package notice
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/mail"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/net/http/httpguts"
 
+	"longhaul/internal/opfile"
 	"longhaul/opt"
 )
 
@@ -26,23 +24,27 @@ import (
 // all. The error lists everything that is wrong, by line, and has no value of a
 // variable, except what allowed says.
 func Load(path string, env func(name string) (string, bool), allowed func(rawURL string) error) ([]Channel, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the channels for notices: %w", err)
+	var form struct {
+		Channels []yaml.Node `yaml:"channels"`
+	}
+	if err := opfile.Read(path, "channels for notices", &form); err != nil {
+		return nil, err
 	}
 	f := &file{path: path, env: env, allowed: allowed}
-	f.read(data)
+	if len(form.Channels) == 0 {
+		f.fail(1, "the file needs channels: a list with at least one")
+	}
+	for _, n := range form.Channels {
+		f.channel(&n)
+	}
 	return f.channels, errors.Join(f.wrong...)
 }
-
-// maxFile is the size of a file with channels at the most.
-const maxFile = 1 << 20
 
 // A file is a file with channels while it is read. Reading continues after a
 // mistake.
 type file struct {
 	path     string
-	env      func(string) (string, bool)
+	env      opfile.Env
 	allowed  func(string) error // nil allows all
 	channels []Channel
 	wrong    []error
@@ -86,43 +88,6 @@ var (
 	}
 )
 
-func (f *file) read(data []byte) {
-	if len(data) > maxFile {
-		f.fail(1, "the file has more than %d bytes", maxFile)
-		return
-	}
-	var form struct {
-		Channels []yaml.Node `yaml:"channels"`
-	}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(&form); err != nil && !errors.Is(err, io.EOF) {
-		f.syntax(err)
-		return
-	}
-	if len(form.Channels) == 0 {
-		f.fail(1, "the file needs channels: a list with at least one")
-	}
-	for _, n := range form.Channels {
-		f.channel(&n)
-	}
-}
-
-var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
-
-// syntax reports an error of the YAML parser.
-func (f *file) syntax(err error) {
-	found := yamlLine.FindAllStringSubmatch(err.Error(), -1)
-	for _, m := range found {
-		line, _ := strconv.Atoi(m[1])
-		problem, _, _ := strings.Cut(m[2], " in type ")
-		f.fail(line, "%s", problem)
-	}
-	if len(found) == 0 {
-		f.fail(1, "%v", err)
-	}
-}
-
 // A channelReader reads one channel of a file.
 type channelReader struct {
 	*file
@@ -146,8 +111,11 @@ func (f *file) channel(n *yaml.Node) {
 		return
 	}
 	r := &channelReader{file: f, lines: map[string]int{}, start: n.Line}
-	if err := n.Decode(&r.channelForm); err != nil {
-		f.syntax(err)
+	ofKind := func(p opfile.Problem) bool { return p.Member != "" } // which members are known is a matter of the kind, below
+	if wrong := slices.DeleteFunc(opfile.Decode(n, &r.channelForm), ofKind); len(wrong) > 0 {
+		for _, p := range wrong {
+			f.wrong = append(f.wrong, p.In(f.path))
+		}
 		return
 	}
 	mistakes := len(f.wrong)
@@ -206,18 +174,13 @@ func (r *channelReader) channel() Channel {
 	return c
 }
 
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
-
 // expand replaces ${NAME} by the value of a variable.
 func (r *channelReader) expand(member, text string) string {
-	return variable.ReplaceAllStringFunc(text, func(name string) string {
-		name = name[2 : len(name)-1]
-		value, ok := r.env(name)
-		if !ok || value == "" {
-			r.fail(member, "the environment variable %s is not set", name)
-		}
-		return value
-	})
+	filled, _, wrong := r.env.Expand(text)
+	for _, err := range wrong {
+		r.fail(member, "%v", err)
+	}
+	return filled
 }
 
 // template reads a template, or its default.
@@ -232,11 +195,9 @@ func (r *channelReader) template(member, text, fallback string) *template.Templa
 	return t
 }
 
-// ownHeaders are the headers that deliveries set themselves.
-var ownHeaders = []string{"Content-Type", "Content-Length", "Host", "User-Agent", "Transfer-Encoding", "Connection"}
-
 func (r *channelReader) webhook() webhook {
-	w := webhook{url: r.expand("url", r.URL), headers: map[string]string{}, media: r.ContentType}
+	filled := r.env.Headers(r.Headers, "User-Agent", "X-Longhaul-*")
+	w := webhook{url: r.expand("url", r.URL), headers: filled.Headers, media: r.ContentType}
 	if u, err := url.Parse(w.url); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		r.fail("url", "must be the URL of a webhook, such as https://hooks.example.com/x") // the value may be a secret
 	} else if r.allowed != nil {
@@ -244,14 +205,11 @@ func (r *channelReader) webhook() webhook {
 			r.fail("url", "%v", err)
 		}
 	}
-	for name, value := range r.Headers {
-		w.headers[name] = r.expand("headers", value)
-		switch {
-		case !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(w.headers[name]):
-			r.fail("headers", "%q and its value cannot be a header", name)
-		case strings.HasPrefix(strings.ToLower(name), "x-longhaul-"), slices.ContainsFunc(ownHeaders, func(own string) bool { return strings.EqualFold(own, name) }):
-			r.fail("headers", "%q cannot be chosen; contentType is a member of the channel", name)
+	for _, err := range filled.Wrong {
+		if errors.Is(err, opfile.ErrOwn) {
+			err = fmt.Errorf("%w; contentType is a member of the channel", err)
 		}
+		r.fail("headers", "%v", err)
 	}
 	if w.media == "" {
 		w.media = "application/json"

@@ -13,9 +13,9 @@ func TestLoad_mistakes(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"empty", "", "notices.yaml:1: the file needs channels: a list with at least one"},
 		{"no YAML", "channels: [", "notices.yaml:1: did not find expected node content"},
-		{"another member", "channel: []", "notices.yaml:1: field channel not found"},
+		{"another member", "channel: []", `notices.yaml:1: member "channel" is unknown; the members are channels`},
 		{"no object", "channels:\n- mail", "notices.yaml:2: a channel must be an object"},
-		{"a list for a text", "channels:\n- name: [a]\n  kind: smtp", "notices.yaml:2: cannot unmarshal !!seq into string"},
+		{"a list for a text", "channels:\n- name: [a]\n  kind: smtp", "notices.yaml:2: name: must be a text"},
 		{"no kind", "channels:\n- name: a\n  url: https://example.com", "notices.yaml:2: kind: must be webhook or smtp"},
 		{"a member of the other kind", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  to: [a@example.com]", "notices.yaml:5: to: is no member of a channel of kind webhook"},
 		{"an unknown member", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  uri: x", "notices.yaml:5: uri: is no member of a channel: those are name, kind, when, tenants, principal, groups, url, headers, contentType, template"},

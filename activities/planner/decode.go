@@ -11,9 +11,6 @@ import (
 	"longhaul/opt"
 )
 
-// maxFile is the size of a playbook file at the most.
-const maxFile = 1 << 20
-
 // Limits of a task in a playbook.
 const (
 	maxAttempts = 100
@@ -22,10 +19,6 @@ const (
 
 // read returns the playbook in data, nil if it is none.
 func (s *source) read(data []byte) *playbook {
-	if len(data) > maxFile {
-		s.wrong.add(s.file, 1, "the file has more than %d bytes", maxFile)
-		return nil
-	}
 	n, ok := s.document(data)
 	if !ok {
 		return nil

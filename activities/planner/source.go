@@ -1,17 +1,15 @@
 package planner
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"longhaul/internal/opfile"
 )
 
 // problems are the mistakes in playbooks, by file and line.
@@ -38,38 +36,14 @@ func (s *source) fail(n *yaml.Node, format string, args ...any) {
 
 // document parses data, which must be one YAML document.
 func (s *source) document(data []byte) (*yaml.Node, bool) {
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	var doc, more yaml.Node
-	switch err := d.Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		s.wrong.add(s.file, 1, "the file is empty")
-		return nil, false
-	case err != nil:
-		line, problem := syntax(err)
-		s.wrong.add(s.file, min(line, 1+bytes.Count(data, []byte("\n"))), "%s", problem)
-		return nil, false
+	doc, problem := opfile.Parse(data, "playbook")
+	if problem == nil && doc == nil {
+		problem = &opfile.Problem{Line: 1, Text: "the file is empty"}
 	}
-	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
-		s.wrong.add(s.file, max(more.Line, 1), "a file holds one playbook")
-		return nil, false
+	if problem != nil {
+		s.wrong = append(s.wrong, problem.In(s.file))
 	}
-	return doc.Content[0], true
-}
-
-var yamlForm = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
-
-// syntax takes an error of the YAML parser apart. The parser counts the lines of
-// some errors from 0.
-func syntax(err error) (line int, problem string) {
-	m := yamlForm.FindStringSubmatch(err.Error())
-	if m == nil {
-		return 1, err.Error()
-	}
-	line, _ = strconv.Atoi(m[1])
-	if strings.HasPrefix(m[2], "did not find expected ") {
-		line++
-	}
-	return max(line, 1), m[2]
+	return doc, problem == nil
 }
 
 // A table says how to read each member of an object.

@@ -1,19 +1,17 @@
 package shell
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"text/template"
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"longhaul/internal/opfile"
 )
 
 // A Command is a program that tasks may run.
@@ -40,17 +38,11 @@ const (
 
 // Load reads a file with commands. The error lists everything that is wrong.
 func Load(path string) (map[string]*Command, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the commands: %w", err)
-	}
 	var form struct {
 		Commands map[string]*Command `yaml:"commands"`
 	}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(&form); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := opfile.Read(path, "commands", &form); err != nil {
+		return nil, err
 	}
 	if len(form.Commands) == 0 {
 		return nil, fmt.Errorf("%s: the file needs commands", path)

@@ -3,19 +3,14 @@ package webhook
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"longhaul/activities"
 )
 
 // secretsOf returns what a service gets with w that clients must not see.
 func (e *Endpoint) secretsOf(w activities.Work) []string {
-	out := e.secrets[:len(e.secrets):len(e.secrets)]
-	for _, credential := range []string{w.CallbackURL, w.WakeURL} {
-		if credential != "" {
-			out = append(out, credential)
-		}
-	}
-	return out
+	return slices.Concat(e.secrets, activities.Secrets([]string{w.CallbackURL, w.WakeURL}))
 }
 
 // hideInJSON returns JSON without secrets, however its texts are written. JSON without

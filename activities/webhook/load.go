@@ -1,26 +1,20 @@
 package webhook
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
-	"os"
 	"slices"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-	"golang.org/x/net/http/httpguts"
-
 	"longhaul/activities"
+	"longhaul/internal/opfile"
 )
 
 // An Endpoint is a web service that does tasks.
 type Endpoint struct {
 	URL     string            `yaml:"url"`
-	Headers map[string]string `yaml:"headers"` // $NAME and ${NAME} stand for variables of the environment
+	Headers map[string]string `yaml:"headers"` // ${NAME} stands for a variable of the environment
 	Timeout time.Duration     `yaml:"timeout"` // for an answer; 0 means 1 minute; at most [LongestTimeout]
 	Wait    time.Duration     `yaml:"wait"`    // after 202, for the outcome; 0 means 24 hours
 	Cancel  bool              `yaml:"cancel"`  // it is told when a task is canceled
@@ -44,17 +38,11 @@ const (
 // Load reads a file with endpoints. lookup reads the environment, and check returns why
 // a URL cannot be called. The error lists everything that is wrong.
 func Load(path string, lookup func(string) (string, bool), check func(rawURL string) error) (map[string]*Endpoint, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the endpoints: %w", err)
-	}
 	var form struct {
 		Endpoints map[string]*Endpoint `yaml:"endpoints"`
 	}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(&form); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := opfile.Read(path, "endpoints", &form); err != nil {
+		return nil, err
 	}
 	if len(form.Endpoints) == 0 {
 		return nil, fmt.Errorf("%s: the file needs endpoints", path)
@@ -89,27 +77,10 @@ func (e *Endpoint) prepare(name string, lookup func(string) (string, bool), chec
 	if e.Wait == 0 {
 		e.Wait = defaultWait
 	}
-	for _, key := range slices.Sorted(maps.Keys(e.Headers)) {
-		missing := ""
-		value := os.Expand(e.Headers[key], func(variable string) string {
-			v, ok := lookup(variable)
-			if !ok && missing == "" {
-				missing = variable
-			}
-			if len(v) >= activities.ShortestSecret {
-				e.secrets = append(e.secrets, v)
-			}
-			return v
-		})
-		switch {
-		case missing != "":
-			return fmt.Errorf("header %s: the variable %s is not set", key, missing)
-		case !httpguts.ValidHeaderFieldName(key) || !httpguts.ValidHeaderFieldValue(value):
-			return fmt.Errorf("header %s cannot be sent", key)
-		case slices.Contains(ours, http.CanonicalHeaderKey(key)):
-			return fmt.Errorf("header %s is set by Longhaul", key)
-		}
-		e.Headers[key] = value
+	filled := opfile.Env(lookup).Headers(e.Headers, "Accept", "Idempotency-Key")
+	e.Headers, e.secrets = filled.Headers, activities.Secrets(filled.Values)
+	if len(filled.Wrong) > 0 {
+		return fmt.Errorf("headers: %w", errors.Join(filled.Wrong...))
 	}
 	return nil
 }

@@ -37,9 +37,6 @@ const (
 	CodeTooLarge    = "answer-too-large" // the answer is larger than a worker reads
 )
 
-// ours are the headers of a request that an endpoint cannot set.
-var ours = []string{"Content-Type", "Content-Length", "Host", "Idempotency-Key", "Accept"}
-
 // A Sender sends requests. [egress.Client] is one.
 type Sender interface {
 	Do(ctx context.Context, r *http.Request) (*http.Response, error)
@@ -190,8 +187,8 @@ func (e *Endpoint) outcome(w activities.Work, a answer, before memo) (activities
 	case a.status == http.StatusOK:
 		return returned(a, e.secretsOf(w)), nil
 	case a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable:
-		if wait, ok := retryAfter(a.header); ok && before.Busy < maxBusy {
-			return activities.ParkFor(wait, memo{Round: w.Round, Busy: before.Busy + 1}, fmt.Sprintf("%s is busy.", e.name)), nil
+		if wait, ok := egress.RetryAfter(a.header, longBusy); ok && before.Busy < maxBusy {
+			return activities.ParkFor(max(wait, time.Second), memo{Round: w.Round, Busy: before.Busy + 1}, fmt.Sprintf("%s is busy.", e.name)), nil
 		}
 	case a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout && a.status != http.StatusTooEarly:
 		return activities.Failed(codeOf(a), fmt.Sprintf("The service refuses the task (%d).", a.status)), nil
@@ -235,17 +232,3 @@ const (
 	maxBusy  = 100
 	longBusy = time.Hour
 )
-
-// retryAfter reads how long a busy service wants to be left alone.
-func retryAfter(h http.Header) (time.Duration, bool) {
-	text := h.Get("Retry-After")
-	wait := time.Duration(0)
-	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {
-		wait = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		wait = time.Until(at)
-	} else {
-		return 0, false
-	}
-	return min(max(wait, time.Second), longBusy), true
-}

@@ -260,12 +260,12 @@ func TestLoad_refuses(t *testing.T) {
 		"endpoints: {}":                               "the file needs endpoints",
 		"endpoints: {one: {}}":                        "url is missing",
 		"endpoints: {one: {url: 'http://10.0.0.1/'}}": "url denied",
-		"endpoints: {one: {url: 'https://example.com', headers: {A: $B}}}":              "header A: the variable B is not set",
-		"endpoints: {one: {url: 'https://example.com', headers: {content-type: text}}}": "header content-type is set by Longhaul",
-		"endpoints: {one: {url: 'https://example.com', headers: {A: \"a\\nb\"}}}":       "header A cannot be sent",
+		"endpoints: {one: {url: 'https://example.com', headers: {A: '${B}'}}}":          "headers: the environment variable B is not set",
+		"endpoints: {one: {url: 'https://example.com', headers: {content-type: text}}}": `headers: "content-type" cannot be chosen`,
+		"endpoints: {one: {url: 'https://example.com', headers: {A: \"a\\nb\"}}}":       `headers: "A" and its value cannot be a header`,
 		"endpoints: {one: {url: 'https://example.com', timeout: -1s}}":                  "must not be negative",
 		"endpoints: {one: {url: 'https://example.com', timeout: 61m}}":                  "must be at most 1h0m0s: a service that needs longer answers 202",
-		"endpoints: {one: {url: 'https://example.com', retries: 3}}":                    "field retries not found",
+		"endpoints: {one: {url: 'https://example.com', retries: 3}}":                    `endpoints.yaml:1: member "retries" is unknown; the members are url, headers, timeout, wait, cancel`,
 	} {
 		file := filepath.Join(t.TempDir(), "endpoints.yaml")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -20,19 +20,24 @@ var rooms = []room{
 		"internal/egress",   // deliveries go to URLs of others; the classes of their errors
 		"internal/schema"}}, // of questions of executors
 	{name: "activities/planner", imports: []string{"a2a", "opt", "activities", "internal/egress",
+		"internal/opfile",    // playbooks are YAML files, too
 		"activities/human",   // playbooks contain its tasks
 		"activities/refuse"}, // the plan for requests that no skill takes
 	},
 	{name: "activities/notice/noticetest"}, // a mail server for tests
-	{name: "activities/notice", imports: []string{"a2a", "opt", "activities", "internal/egress"},
+	{name: "activities/notice", imports: []string{"a2a", "opt", "activities", "internal/egress",
+		"internal/opfile"}, // the file of channels
 		tests: []string{"activities/notice/noticetest"}},
 	{name: "activities/llm/llmtest"}, // a server of models and one of tools, for tests
 	{name: "activities/llm", imports: []string{"a2a", "opt", "activities", "internal/schema",
+		"internal/egress",    // how long a busy server asks to wait
+		"internal/opfile",    // the file of models
 		"activities/planner", // playbooks, from which its planner may choose
 		"activities/human",   // plans contain its tasks
 		"activities/refuse"}, // the plan for requests that the model refuses
 		tests: []string{"activities/llm/llmtest"}},
 	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
+		"internal/opfile",   // files with commands, endpoints and agents
 		"internal/schema"}}, // of questions of plans
 
 	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "activities"},
@@ -69,6 +74,7 @@ var rooms = []room{
 	{name: "internal/seal"},   // encrypts stored secrets
 	{name: "internal/schema"}, // answers of people
 	{name: "internal/egress"},
+	{name: "internal/opfile"}, // YAML files of operators
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/arch"},

@@ -1,0 +1,85 @@
+// Package opfile reads the YAML files of operators: a mistake is told by file and line,
+// in their words, and secrets come from the environment.
+package opfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile is the size of a file at the most.
+const maxFile = 1 << 20
+
+// A Problem is a mistake in a file.
+type Problem struct {
+	Line   int
+	Text   string
+	Member string // that is unknown; "" for another mistake
+}
+
+// In returns the error of a problem in a file.
+func (p Problem) In(path string) error { return fmt.Errorf("%s:%d: %s", path, p.Line, p.Text) }
+
+// Read reads a file into a struct as [Decode] does. An empty file changes nothing. what
+// names the content of the file in an error. The error lists all mistakes, by line.
+func Read(path, what string, to any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the %s: %w", what, err)
+	}
+	doc, problem := Parse(data, "YAML document")
+	if problem != nil {
+		return problem.In(path)
+	}
+	if doc == nil {
+		return nil
+	}
+	var wrong []error
+	for _, p := range Decode(doc, to) {
+		wrong = append(wrong, p.In(path))
+	}
+	return errors.Join(wrong...)
+}
+
+// Parse returns the YAML document in data, nil if there is none. There must not be two;
+// what names the document in that problem.
+func Parse(data []byte, what string) (*yaml.Node, *Problem) {
+	if len(data) > maxFile {
+		return nil, &Problem{Line: 1, Text: fmt.Sprintf("the file has more than %d bytes", maxFile)}
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, more yaml.Node
+	switch err := d.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		p := syntax(err.Error())
+		p.Line = min(p.Line, 1+bytes.Count(data, []byte("\n")))
+		return nil, &p
+	}
+	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, &Problem{Line: max(more.Line, 1), Text: "a file holds one " + what}
+	}
+	return doc.Content[0], nil
+}
+
+var syntaxForm = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
+
+// syntax takes an error of the YAML parser apart. The parser counts the lines of
+// some errors from 0.
+func syntax(text string) Problem {
+	m := syntaxForm.FindStringSubmatch(text)
+	line, _ := strconv.Atoi(m[1])
+	if strings.HasPrefix(m[2], "did not find expected ") {
+		line++
+	}
+	return Problem{Line: max(line, 1), Text: m[2]}
+}

@@ -1,0 +1,168 @@
+package opfile_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"longhaul/internal/opfile"
+)
+
+type part struct {
+	Name  string        `yaml:"name"`
+	Wait  time.Duration `yaml:"wait"`
+	Count int           `yaml:"count"`
+	Price float64       `yaml:"price"`
+	On    bool          `yaml:"on"`
+	List  []string      `yaml:"list"`
+	Any   any           `yaml:"any"`
+
+	inner int
+}
+
+type form struct {
+	Parts map[string]*part `yaml:"parts"`
+	Nodes []yaml.Node      `yaml:"nodes"`
+	Skip  int              `yaml:"-"`
+}
+
+func read(t *testing.T, text string) (form, error) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out form
+	err := opfile.Read(path, "parts", &out)
+	if err != nil {
+		err = errors.New(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+	}
+	return out, err
+}
+
+func TestRead(t *testing.T) {
+	got, err := read(t, `
+parts:
+  empty:
+  one: &one {name: 7, wait: 90s, count: 3e0, price: 2, on: true, list: [a, b], any: {x: [1]}}
+  two:
+    <<: *one
+    name: two
+  three: *one
+nodes: [a, {b: c}]
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := part{Name: "7", Wait: 90 * time.Second, Count: 3, Price: 2, On: true, List: []string{"a", "b"}, Any: map[string]any{"x": []any{1}}}
+	two, three := one, one
+	two.Name = "two"
+	want := map[string]*part{"empty": nil, "one": &one, "two": &two, "three": &three}
+	if diff := cmp.Diff(want, got.Parts, cmp.AllowUnexported(part{})); diff != "" || len(got.Nodes) != 2 {
+		t.Errorf("parts (-want +got):\n%s%d nodes", diff, len(got.Nodes))
+	}
+	for _, text := range []string{"", "# nothing", "---"} {
+		if got, err := read(t, text); err != nil || got.Parts != nil {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	if err := opfile.Read(filepath.Join(t.TempDir(), "none.yaml"), "parts", &got); !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "read the parts: ") {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestRead_mistakes(t *testing.T) {
+	const members = "; the members are name, wait, count, price, on, list, any"
+	for _, tt := range []struct{ text, want string }{
+		{"part: {}", `x.yaml:1: member "part" is unknown; the members are parts, nodes`},
+		{"parts:\n  a:\n    nome: x\n  b:\n    inner: 1", `x.yaml:3: member "nome" is unknown` + members + "\n" + `x.yaml:5: member "inner" is unknown` + members},
+		{"Skip: 1", `x.yaml:1: member "Skip" is unknown; the members are parts, nodes`},
+		{"parts:\n  a: {on: true}\n  a: {}", `x.yaml:3: member "a" is there twice`},
+		{"parts:\n  a:\n    on: true\n    on: true", `x.yaml:4: member "on" is there twice`},
+		{"parts:\n  a: {any: {b: 1, b: 2}}", `x.yaml:2: mapping key "b" already defined at line 2`},
+		{"parts: {a: {name: [secret]}}", "x.yaml:1: name: must be a text"},
+		{"parts: {a: {wait: secret}}", "x.yaml:1: wait: must be a duration, such as 90s or 2h"},
+		{"parts: {a: {count: 1.5}}", "x.yaml:1: count: must be a whole number"},
+		{"parts: {a: {price: secret}}", "x.yaml:1: price: must be a number"},
+		{"parts: {a: {on: secret}}", "x.yaml:1: on: must be true or false"},
+		{"parts: {a: {list: b}}", "x.yaml:1: list: must be a list"},
+		{"parts: {a: {list: [[b]]}}", "x.yaml:1: list: must be a text"},
+		{"parts: {a: b}", "x.yaml:1: a: must be an object"},
+		{"- a", "x.yaml:1: must be an object"},
+		{"parts:\n  a: {<<: {nome: x}}", `x.yaml:2: member "nome" is unknown` + members},
+		{"parts:\n  a: {<<: [{nome: x}]}", `x.yaml:2: member "nome" is unknown` + members},
+		{"parts:\n  a: &a {any: *a}", "x.yaml:1: anchor 'a' value contains itself"},
+		{"parts: [", "x.yaml:1: did not find expected node content"},
+		{"parts: {}\n---\nparts: {}", "x.yaml:2: a file holds one YAML document"},
+		{strings.Repeat("#", 1<<20+1), "x.yaml:1: the file has more than 1048576 bytes"},
+	} {
+		_, err := read(t, tt.text)
+		if err == nil {
+			t.Errorf("%.80s: it was accepted", tt.text)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
+			t.Errorf("%.80s: error (-want +got):\n%s", tt.text, diff)
+		}
+	}
+}
+
+func env(name string) (string, bool) {
+	value, ok := map[string]string{"KEY": "canary", "LINES": "canary\r\nX: y", "EMPTY": ""}[name]
+	return value, ok
+}
+
+func TestEnv_Expand(t *testing.T) {
+	for _, tt := range []struct {
+		text, want string
+		values     int
+		wrong      string
+	}{
+		{"Bearer ${KEY}", "Bearer canary", 1, ""},
+		{"${KEY}${KEY}", "canarycanary", 2, ""},
+		{"$KEY $$ ${} ${1} ${KEY", "$KEY $$ ${} ${1} ${KEY", 0, ""},
+		{"${KEY} ${NONE} ${EMPTY}", "canary  ", 1, "the environment variable NONE is not set\nthe environment variable EMPTY is not set"},
+	} {
+		got, values, wrong := opfile.Env(env).Expand(tt.text)
+		message := ""
+		if err := errors.Join(wrong...); err != nil {
+			message = err.Error()
+		}
+		if got != tt.want || len(values) != tt.values || message != tt.wrong {
+			t.Errorf("%s: got %q, %d values, %q", tt.text, got, len(values), message)
+		}
+	}
+	if got, _, wrong := opfile.Env(nil).Expand("a${NONE}"); got != "a" || wrong != nil {
+		t.Errorf("without variables: %q, %v", got, wrong)
+	}
+}
+
+func TestEnv_Headers(t *testing.T) {
+	got := opfile.Env(env).Headers(map[string]string{
+		"Authorization": "Bearer ${KEY}", "A b": "x", "C": "${LINES}", "content-type": "x", "Own-thing": "x", "accept": "x", "Accepted": "${NONE}",
+	}, "Accept", "Own-*")
+	var wrong []string
+	for _, err := range got.Wrong {
+		wrong = append(wrong, err.Error())
+		if errors.Is(err, opfile.ErrOwn) != strings.Contains(err.Error(), "chosen") {
+			t.Errorf("%v is or is not ErrOwn", err)
+		}
+	}
+	want := []string{
+		`"A b" and its value cannot be a header`, "the environment variable NONE is not set", `"C" and its value cannot be a header`,
+		`"Own-thing" cannot be chosen`, `"accept" cannot be chosen`, `"content-type" cannot be chosen`,
+	}
+	if diff := cmp.Diff(want, wrong); diff != "" {
+		t.Errorf("mistakes (-want +got):\n%s", diff)
+	}
+	if got.Headers["Authorization"] != "Bearer canary" || len(got.Values) != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
