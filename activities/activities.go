@@ -28,7 +28,7 @@ type KeptReader interface {
 	Kept(ctx context.Context, tenant, objectiveID string) (opt.Kept, error)
 }
 
-// Callbacks makes the URLs to which others report on the work on a task.
+// Callbacks makes the callback URLs of tasks.
 type Callbacks interface {
 	URLs(w Work) (callback, wake string)
 }

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// returned is the executor of a leg that only returns what others have reported: it
-// goes the way of every outcome, so it is checked and its large contents are kept.
+// returned is the executor of a leg that only returns the outcome of a callback or of an
+// activity elsewhere. So the outcome is checked, and its large contents are stored, like
+// those of every other outcome.
 type returned struct{ out Outcome }
 
 // Execute implements [Executor].
@@ -14,5 +15,5 @@ func (r returned) Execute(context.Context, Work, Stream) (Outcome, error) {
 	if problem := r.out.Returns(); problem != "" {
 		return Failed("invalid-outcome", fmt.Sprintf("The task has an outcome that is not allowed: %s.", problem)), nil
 	}
-	return r.out.Reported(), nil
+	return r.out.Allowed(), nil
 }

@@ -9,8 +9,8 @@ import (
 	"longhaul/a2a"
 )
 
-// ReadOutcome reads what others return for a task. An object with a state is an
-// [Outcome]; anything else is the result of a completed task: a text, or data.
+// ReadOutcome reads the result of a worker or web service. An object with a state is an
+// [Outcome]; any other result completes the task, as a text or as data.
 func ReadOutcome(result json.RawMessage) Outcome {
 	result = bytes.TrimSpace(result)
 	var out Outcome
@@ -32,8 +32,8 @@ func ReadOutcome(result json.RawMessage) Outcome {
 	return out
 }
 
-// Returns reports why others may not return o, "" if they may: it must end the round, and
-// have what they make themselves.
+// Returns reports why a callback, worker or web service may not return o, "" if it may: o
+// must end the round, and must not refer to stored contents.
 func (o Outcome) Returns() string {
 	switch {
 	case o.State.Waiting() && o.Gate == nil:
@@ -42,7 +42,7 @@ func (o Outcome) Returns() string {
 		return "its state must be completed, failed, rejected, input-required or auth-required"
 	}
 	for _, a := range o.Artifacts {
-		if problem := reported(a); problem != "" {
+		if problem := artifactProblem(a); problem != "" {
 			return problem
 		}
 	}
@@ -52,23 +52,25 @@ func (o Outcome) Returns() string {
 	return ""
 }
 
-// Reported returns o with the members that others may set, and no more.
-func (o Outcome) Reported() Outcome {
+// Allowed returns o with only the members that callbacks, workers and web services may
+// set.
+func (o Outcome) Allowed() Outcome {
 	return Outcome{State: o.State, Artifacts: o.Artifacts, Code: o.Code, Message: o.Message, Gate: o.Gate, Usage: o.Usage}
 }
 
-// Returns reports why others may not report c, "" if they may.
-func (c Chunk) Returns() string { return reported(c.Artifact) }
+// Returns reports why a callback or a heartbeat may not have c, "" if it may.
+func (c Chunk) Returns() string { return artifactProblem(c.Artifact) }
 
-// maxArtifactID is how many bytes the id of an artifact of others may have.
+// maxArtifactID is the maximum length of the id of such an artifact, in bytes.
 const maxArtifactID = 128
 
-// forged is what is wrong with parts that refer to stored contents. Only the server makes
-// such parts: with one from elsewhere its maker could read what others have stored.
+// forged is the problem of a part that refers to stored contents. Only the server makes
+// such parts: an accepted reference would let its sender read contents of other tasks.
 const forged = "has a part with a ref: it must have text, raw, url or data"
 
-// reported returns what is wrong with an artifact of others, "" if nothing is.
-func reported(a a2a.Artifact) string {
+// artifactProblem returns the problem of an artifact from outside the server, "" if there
+// is none.
+func artifactProblem(a a2a.Artifact) string {
 	switch {
 	case a.ArtifactID == "" || len(a.ArtifactID) > maxArtifactID:
 		return fmt.Sprintf("the artifactId of an artifact must have 1 to %d characters", maxArtifactID)

@@ -66,13 +66,13 @@ func TestOutcome_Returns_contents(t *testing.T) {
 }
 
 // Others set nothing that is between an executor and its plan.
-func TestOutcome_Reported(t *testing.T) {
+func TestOutcome_Allowed(t *testing.T) {
 	allowed := opt.Outcome{
 		State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: "a"}}, Code: "c", Message: "m", Gate: &opt.Gate{}, Usage: &opt.Usage{Input: 1},
 	}
 	all := allowed
 	all.Streamed, all.Try, all.Park, all.Memo, all.OnCancel = []string{"a"}, 2, &opt.Park{}, json.RawMessage(`{}`), true
-	if diff := cmp.Diff(allowed, all.Reported()); diff != "" {
+	if diff := cmp.Diff(allowed, all.Allowed()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

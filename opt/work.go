@@ -37,8 +37,8 @@ type Work struct {
 
 	Memo        json.RawMessage `json:"memo,omitempty"`        // the latest one that an outcome of this task has left
 	Cancel      bool            `json:"cancel,omitempty"`      // the task is to end: cancel what Memo names, then return an outcome that has ended
-	CallbackURL string          `json:"callbackUrl,omitempty"` // to which others may report on the task; "" if there is none. It is a credential
-	WakeURL     string          `json:"wakeUrl,omitempty"`     // the same, for those who may only wake the task
+	CallbackURL string          `json:"callbackUrl,omitempty"` // for callbacks of programs that work on the task; "" if there is none. It is a credential
+	WakeURL     string          `json:"wakeUrl,omitempty"`     // a callback URL that can only wake the task
 	Spent       Usage           `json:"spent,omitzero"`        // by the objective so far, as far as the plan knows
 	SpentHere   Usage           `json:"spentHere,omitzero"`    // by this task so far
 }
@@ -123,8 +123,8 @@ func (u Usage) Plus(v Usage) Usage {
 	return Usage{u.Input + v.Input, u.Output + v.Output, u.Cost + v.Cost}
 }
 
-// A Callback is what others report on a task to its [Work.CallbackURL]. Without
-// Text, Chunk and Outcome it only wakes a parked task.
+// A Callback is a request to the [Work.CallbackURL] of a task: progress, a chunk of an
+// artifact or the outcome. Without Text, Chunk and Outcome it only wakes a parked task.
 type Callback struct {
 	ID      string   `json:"id"`                // equal for repeats
 	TaskID  string   `json:"taskId"`            // the A2A task

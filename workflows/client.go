@@ -191,7 +191,7 @@ func (c *Client) Tell(ctx context.Context, l opt.Letter) error {
 	return c.signal(ctx, to, LetterSignal, l)
 }
 
-// Callback delivers what others report on a plan task. It is durable once Callback
+// Callback delivers a callback to a plan task. It is durable once Callback
 // returns nil. opt.ErrEnded means that the workflow of the plan has ended.
 func (c *Client) Callback(ctx context.Context, in opt.Callback) error {
 	ref, _ := opt.ParseID(in.TaskID)

@@ -2,7 +2,7 @@
 // work behind an HTTP API that can be told to speak the JSON of executors.
 //
 // A service gets the work of a task in a POST request. It answers with an outcome, or
-// with 202 and reports the outcome later to the callback URL in the work; until then
+// with 202 and POSTs the outcome later to the callback URL in the work; until then
 // no worker waits.
 package webhook
 
@@ -32,8 +32,8 @@ const Kind = "http"
 const (
 	CodeInput       = "bad-input"        // the input does not fit
 	CodeUnreachable = "unreachable"      // there was no answer
-	CodeNoCallback  = "no-callback-url"  // the service answered 202, and cannot report to us
-	CodeNoReport    = "no-report"        // the service answered 202, and has not reported in time
+	CodeNoCallback  = "no-callback-url"  // the service answered 202, but the work has no callback URL
+	CodeNoReport    = "no-report"        // the service answered 202, and no outcome arrived in time
 	CodeTooLarge    = "answer-too-large" // the answer is larger than a worker reads
 )
 
@@ -57,7 +57,7 @@ type input struct {
 // memo is what a task keeps while its service works.
 type memo struct {
 	Round int      `json:"round"`          // that it is about
-	Until a2a.Time `json:"until,omitzero"` // the service has accepted the task, and reports its outcome until then
+	Until a2a.Time `json:"until,omitzero"` // the service has accepted the task; the outcome must arrive before this time
 	Busy  int      `json:"busy,omitempty"` // how often the service has asked to come back later
 }
 
@@ -208,7 +208,7 @@ func returned(a answer, secrets []string) activities.Outcome {
 		if problem := out.Returns(); problem != "" {
 			return activities.Failed("invalid-outcome", "The outcome that the service returned is not allowed: "+problem+".")
 		}
-		return out.Reported()
+		return out.Allowed()
 	}
 	text, _ := json.Marshal(string(activities.Hide(a.body, secrets)))
 	return opt.ReadOutcome(text)

@@ -1,6 +1,6 @@
-// Package callback serves callback URLs: those who work on a task elsewhere report its
-// progress, pieces of its artifacts and its end to them. The token in the URL is their
-// credential; it is for one round of one task.
+// Package callback serves callback URLs. Programs that work on a task elsewhere POST
+// callbacks to them: progress, pieces of artifacts and the outcome. The token in the URL
+// is the credential; it is valid for one round of one task.
 package callback
 
 import (
@@ -19,10 +19,10 @@ import (
 	"longhaul/opt"
 )
 
-// A Service takes reports. [service.Service] is one.
+// A Service receives callbacks. [service.Service] implements it.
 type Service interface {
 	Serve(c *service.Call, steps service.Steps) *service.Fault
-	ReportWork(ctx context.Context, c *service.Call, in opt.Callback) error
+	ReceiveCallback(ctx context.Context, c *service.Call, in opt.Callback) error
 }
 
 // A Verifier reads the tokens of callback URLs.
@@ -40,14 +40,13 @@ type Page struct {
 func New(s Service, tokens Verifier) *Page { return &Page{s, tokens} }
 
 // operation is the name of the operation in the table of scopes.
-const operation = "ReportWork"
+const operation = "ReceiveCallback"
 
-// maxReport is the size of a report in bytes.
-const maxReport = 1 << 20
+// maxBody is the largest size of a callback in bytes.
+const maxBody = 1 << 20
 
-// A report is the body of a request. A body without any of its members only wakes the
-// task.
-type report struct {
+// A body is the body of a request. One without any of its members only wakes the task.
+type body struct {
 	Text     string        `json:"text"`
 	Artifact *a2a.Artifact `json:"artifact"`
 	Append   bool          `json:"append"`
@@ -55,8 +54,8 @@ type report struct {
 	Outcome  *opt.Outcome  `json:"outcome"`
 }
 
-// Serve serves a POST request for a callback URL. The answer to a durable report is
-// 202.
+// Serve serves a POST request for a callback URL. The status is 202
+// once the callback is durable.
 func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, token string) {
 	var in opt.Callback
 	ref, invalid := p.tokens.Verify(token)
@@ -72,7 +71,7 @@ func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, to
 			in, err = read(w, r, ref)
 			return operation, err
 		},
-		Handle: func() error { return p.service.ReportWork(r.Context(), c, in) },
+		Handle: func() error { return p.service.ReceiveCallback(r.Context(), c, in) },
 	})
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -90,7 +89,7 @@ func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, to
 	_, _ = w.Write(body)
 }
 
-// read reads a report for the work that ref names.
+// read reads a callback for the work that ref names.
 func read(w http.ResponseWriter, r *http.Request, ref opt.CallbackRef) (opt.Callback, error) {
 	in := opt.Callback{ID: r.Header.Get("Idempotency-Key"), TaskID: ref.TaskID, Round: ref.Round}
 	if in.ID == "" {
@@ -99,25 +98,25 @@ func read(w http.ResponseWriter, r *http.Request, ref opt.CallbackRef) (opt.Call
 	if len(in.ID) > 255 {
 		return in, service.Invalid(service.Violation{Field: "Idempotency-Key", Description: "must have at most 255 characters"})
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxReport))
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if ref.Wake {
-		return in, nil // the bearer may say nothing
+		return in, nil // the bearer may only wake the task
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return in, service.Invalid(service.Violation{Field: "body", Description: fmt.Sprintf("must have at most %d bytes: send URLs of large contents", maxReport)})
+		return in, service.Invalid(service.Violation{Field: "body", Description: fmt.Sprintf("must have at most %d bytes: send URLs of large contents", maxBody)})
 	}
-	if err != nil || len(bytes.TrimSpace(body)) == 0 {
+	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return in, err
 	}
-	var said report
-	decoder := json.NewDecoder(bytes.NewReader(body))
+	var sent body
+	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&said); err != nil {
-		return in, service.Invalid(service.Violation{Field: "body", Description: "is not a report with text, artifact, append, lastChunk and outcome: " + err.Error()})
+	if err := decoder.Decode(&sent); err != nil {
+		return in, service.Invalid(service.Violation{Field: "body", Description: "must be a callback with text, artifact, append, lastChunk and outcome: " + err.Error()})
 	}
-	in.Text, in.Outcome = said.Text, said.Outcome
-	if said.Artifact != nil {
-		in.Chunk = &opt.Chunk{Artifact: *said.Artifact, Append: said.Append, Last: said.Last}
+	in.Text, in.Outcome = sent.Text, sent.Outcome
+	if sent.Artifact != nil {
+		in.Chunk = &opt.Chunk{Artifact: *sent.Artifact, Append: sent.Append, Last: sent.Last}
 	}
 	return in, nil
 }

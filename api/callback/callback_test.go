@@ -17,7 +17,7 @@ import (
 	"longhaul/opt"
 )
 
-// A fake takes reports as a service does, without a quota.
+// A fake receives callbacks like a service, without a quota.
 type fake struct {
 	caller service.Caller
 	got    []opt.Callback
@@ -43,7 +43,7 @@ func (f *fake) Serve(c *service.Call, steps service.Steps) *service.Fault {
 	return &service.Fault{Kind: service.Internal, Message: "Internal error"}
 }
 
-func (f *fake) ReportWork(_ context.Context, _ *service.Call, in opt.Callback) error {
+func (f *fake) ReceiveCallback(_ context.Context, _ *service.Call, in opt.Callback) error {
 	f.got = append(f.got, in)
 	return f.err
 }

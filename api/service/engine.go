@@ -16,7 +16,7 @@ type Engine interface {
 
 	// Tell delivers a message. The verdict on it is recorded in the journal.
 	Tell(ctx context.Context, l opt.Letter) error
-	// Callback delivers what others report on a plan task. What comes too late
+	// Callback delivers a callback to a plan task. One that comes too late
 	// changes nothing.
 	Callback(ctx context.Context, c opt.Callback) error
 	// Command delivers a change to an open objective. The answer is recorded in

@@ -82,7 +82,7 @@ var needs = map[string]need{
 	"AnswerInterrupt": {RespondApprovals},
 	"ShowInterrupt":   {RespondApprovals}, // on the page of an answer link
 	"ListDecisions":   {ReadRuns},
-	"ReportWork":      {CreateRuns}, // to a callback URL
+	"ReceiveCallback": {CreateRuns}, // to a callback URL
 
 	"ListSchedules":    {ReadRuns},
 	"GetSchedule":      {ReadRuns},

@@ -102,7 +102,7 @@ type Service struct {
 	taskCommands      // changes of plan tasks, and tasks/cancel
 	interrupts        // open gates, and answers to them
 	decisions         // at gates
-	reports           // of others on work
+	callbacks         // for work that is done elsewhere
 	schedules         // that start objectives at times
 	scheduledRuns     // what schedules start
 
@@ -132,7 +132,7 @@ func New(cfg Config) *Service {
 	s.interrupts, s.decisions = interrupts{pages, &s.messages}, decisions{cfg, pages}
 	s.samples = samples{&s.messages, &s.pushes}
 	s.tasks, s.records = tasks{read, pages}, records{read, s.Pushes()}
-	s.reports = reports{cfg, out}
+	s.callbacks = callbacks{cfg, out}
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
 	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
 	s.objectiveCommands, s.taskCommands = objectiveCommands{commands}, taskCommands{commands}

@@ -88,8 +88,8 @@ func (w writer) cancel(ctx context.Context, objectiveID string) error {
 	return w.engine.Cancel(ctx, objectiveID)
 }
 
-// report delivers what others report on a plan task.
-func (w writer) report(ctx context.Context, in opt.Callback) error {
+// callback delivers a callback to a plan task.
+func (w writer) callback(ctx context.Context, in opt.Callback) error {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
 	err := w.engine.Callback(ctx, in)
@@ -97,7 +97,7 @@ func (w writer) report(ctx context.Context, in opt.Callback) error {
 		return errEnded
 	}
 	if err != nil {
-		return fmt.Errorf("report on %s: %w", in.TaskID, err)
+		return fmt.Errorf("callback for %s: %w", in.TaskID, err)
 	}
 	return nil
 }

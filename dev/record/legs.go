@@ -23,16 +23,16 @@ var inLegs = []shape{
 	{name: "legs-failed", specs: legged("go on 2; fail")},
 	{name: "legs-continued", long: true, specs: legged("go on 40")},
 	{name: "parked-reported", specs: legged("park"), steps: []step{
-		parked, report(opt.Callback{ID: "c1", Text: "Half of it."}),
-		report(opt.Callback{ID: "c2", Chunk: &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "part", Parts: []a2a.Part{a2a.TextPart("one")}}}}),
-		report(opt.Callback{ID: "c3", Outcome: &opt.Outcome{State: opt.TaskCompleted}}),
+		parked, callback(opt.Callback{ID: "c1", Text: "Half of it."}),
+		callback(opt.Callback{ID: "c2", Chunk: &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "part", Parts: []a2a.Part{a2a.TextPart("one")}}}}),
+		callback(opt.Callback{ID: "c3", Outcome: &opt.Outcome{State: opt.TaskCompleted}}),
 	}},
-	{name: "parked-woken", specs: legged("park"), steps: []step{parked, report(opt.Callback{ID: "c1"})}},
+	{name: "parked-woken", specs: legged("park"), steps: []step{parked, callback(opt.Callback{ID: "c1"})}},
 	{name: "parked-canceled", specs: legged("park"), steps: []step{parked, cancel}},
 	{name: "parked-canceled-task", specs: append(legged("park"), plan("After", "say never")), steps: []step{parked, cancelTask}},
 	{name: "elsewhere", specs: legged("elsewhere")},
 	{name: "elsewhere-reported", specs: legged("elsewhere long"), steps: []step{
-		parked, report(opt.Callback{ID: "c1", Outcome: &opt.Outcome{State: opt.TaskCompleted}}),
+		parked, callback(opt.Callback{ID: "c1", Outcome: &opt.Outcome{State: opt.TaskCompleted}}),
 	}},
 	{name: "elsewhere-untaken", specs: legged("elsewhere nowhere"), steps: []step{parked, cancel}},
 	{name: "elsewhere-canceled", specs: legged("elsewhere long"), steps: []step{parked, cancel}},
@@ -107,8 +107,8 @@ func parked(ctx context.Context, r *recorder, _ *workflows.Client, id string) er
 	return r.until(ctx, opt.TaskID(opt.PlanID(id, 1), 0), func(v opt.TaskView) bool { return v.Task.Status.Message != nil })
 }
 
-// report has others report on the first task.
-func report(c opt.Callback) step {
+// callback sends a callback for the first task.
+func callback(c opt.Callback) step {
 	return func(ctx context.Context, _ *recorder, engine *workflows.Client, id string) error {
 		c.TaskID, c.Round = opt.TaskID(opt.PlanID(id, 1), 0), 1
 		return engine.Callback(ctx, c)

@@ -27,8 +27,8 @@ import (
 
 var update = flag.Bool("update", false, "write the schemas")
 
-// A report is the body of a request to a callback URL.
-type report struct {
+// A callback is the body of a request to a callback URL.
+type callback struct {
 	Text     string        `json:"text,omitempty"`      // progress, for clients
 	Artifact *a2a.Artifact `json:"artifact,omitempty"`  // a piece of an artifact, whose id is local to the task
 	Append   bool          `json:"append,omitempty"`    // the piece goes behind those before it; else it replaces them
@@ -41,9 +41,9 @@ var roots = map[string]struct {
 	title string
 	of    reflect.Type
 }{
-	"work.json":    {"The work of a task, as executors in every language get it", reflect.TypeFor[opt.Work]()},
-	"outcome.json": {"The outcome of a task, as executors in every language return it", reflect.TypeFor[opt.Outcome]()},
-	"report.json":  {"What others report to a callback URL", reflect.TypeFor[report]()},
+	"work.json":     {"The work of a task, as executors in every language get it", reflect.TypeFor[opt.Work]()},
+	"outcome.json":  {"The outcome of a task, as executors in every language return it", reflect.TypeFor[opt.Outcome]()},
+	"callback.json": {"The body of a request to a callback URL", reflect.TypeFor[callback]()},
 }
 
 // others are the members that workers of others may set, for types with more of them.
@@ -237,11 +237,11 @@ func TestSchemas_fit(t *testing.T) {
 		{"outcome.json", `{"artifacts":[]}`, false},
 		{"outcome.json", `{"state":"completed","artifacts":[{"parts":[{"text":"x"}]}]}`, false},
 		{"outcome.json", `{"state":"input-required","gate":{"title":"Go on?"}}`, false},
-		{"report.json", `{"text":"Half of it."}`, true},
-		{"report.json", `{"artifact":{"artifactId":"a","parts":[{"text":"x"}]},"append":true,"lastChunk":true}`, true},
-		{"report.json", `{"outcome":{"state":"failed","code":"no-paper","message":"No paper."}}`, true},
-		{"report.json", `{"outcome":"done"}`, false},
-		{"report.json", `{}`, true},
+		{"callback.json", `{"text":"Half of it."}`, true},
+		{"callback.json", `{"artifact":{"artifactId":"a","parts":[{"text":"x"}]},"append":true,"lastChunk":true}`, true},
+		{"callback.json", `{"outcome":{"state":"failed","code":"no-paper","message":"No paper."}}`, true},
+		{"callback.json", `{"outcome":"done"}`, false},
+		{"callback.json", `{}`, true},
 	} {
 		s, err := jsonschema.NewCompiler().Compile(tt.schema)
 		if err != nil {

@@ -5,8 +5,8 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 
-// report tells clients how the task goes. The URL is in the work.
-async function report(work, body, key) {
+// sendCallback sends progress of the task. The callback URL is in the work.
+async function sendCallback(work, body, key) {
   if (!work.callbackUrl) return; // Longhaul has no public URL
   await fetch(work.callbackUrl, {
     method: 'POST',
@@ -24,7 +24,7 @@ async function countWords(work) {
   let done = heartbeatDetails ?? 0; // a worker before this one may have begun
   for (; done < words.length; done++) {
     Context.current().heartbeat(done);
-    await report(work, { text: `Counted ${done} of ${words.length} words.` }, done);
+    await sendCallback(work, { text: `Counted ${done} of ${words.length} words.` }, done);
     await Context.current().sleep(pause); // throws CancelledFailure when the task is canceled
   }
   return { state: 'completed', artifacts: [{ artifactId: 'count', parts: [{ data: { words: done } }] }] };

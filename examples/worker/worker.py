@@ -14,8 +14,8 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 
-def report(work: dict, body: dict, key: int) -> None:
-    """Tells clients how the task goes. The URL is in the work."""
+def send_callback(work: dict, body: dict, key: int) -> None:
+    """Sends progress of the task. The callback URL is in the work."""
     if not work.get("callbackUrl"):
         return  # Longhaul has no public URL
     headers = {"Content-Type": "application/json", "Idempotency-Key": f"{work['key']}-{key}"}
@@ -33,7 +33,7 @@ async def count_words(work: dict) -> dict:
     done = details[0] if details else 0  # a worker before this one may have begun
     while done < len(words):
         activity.heartbeat(done)
-        await asyncio.to_thread(report, work, {"text": f"Counted {done} of {len(words)} words."}, done)
+        await asyncio.to_thread(send_callback, work, {"text": f"Counted {done} of {len(words)} words."}, done)
         await asyncio.sleep(given.get("pause", 1000) / 1000)  # is canceled with the task
         done += 1
     return {"state": "completed", "artifacts": [{"artifactId": "count", "parts": [{"data": {"words": done}}]}]}

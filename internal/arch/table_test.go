@@ -64,7 +64,7 @@ var rooms = []room{
 	{name: "api/answerpage", imports: []string{"a2a", "opt", "api/service"}, // HTML for those who have an answer link
 		tests: []string{"api", // which serves it
 			"internal/journal", "internal/signing"}}, // which makes the links
-	{name: "api/callback", imports: []string{"a2a", "opt", "api/service", "api/wire"}}, // reports of others on work
+	{name: "api/callback", imports: []string{"a2a", "opt", "api/service", "api/wire"}}, // callbacks are read like messages on the wire
 	{name: "api/*", imports: []string{"a2a", "opt", "api/service"}},
 	{name: "client", imports: []string{"a2a", "opt"}},
 

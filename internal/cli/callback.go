@@ -9,7 +9,7 @@ import (
 	"longhaul/opt"
 )
 
-// callbacks makes the URLs to which others report on work.
+// callbacks makes callback URLs.
 type callbacks struct {
 	tokens signing.Callbacks
 	base   string                 // of the URLs, from --public-url; "" if it is not set

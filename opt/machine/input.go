@@ -99,10 +99,10 @@ type Failure struct {
 	Canceled bool   // it ended because it was canceled
 }
 
-// Callback is what others report on a task.
+// Callback is a callback for a task.
 type Callback struct{ opt.Callback }
 
-// Watched is what the heartbeats of an activity elsewhere say.
+// Watched is the content of a heartbeat of an activity elsewhere.
 type Watched struct {
 	Key string
 	opt.Beat

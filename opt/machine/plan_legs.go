@@ -9,8 +9,7 @@ import (
 	"longhaul/opt"
 )
 
-// legs is the part of a Plan for work that is done in legs, and for what others report
-// on it.
+// legs is the part of a Plan for work that is done in legs, and for callbacks.
 type legs struct{ tasks }
 
 // maxCallbacks is how many ids of callbacks are kept to know repeats.
@@ -134,8 +133,8 @@ func (m legs) onWatched(in Watched) {
 	}
 }
 
-// onCallback handles what others report on a task. What comes too late, or again,
-// changes nothing.
+// onCallback handles a callback for a task. A repeated callback, or one for a round that
+// is over, changes nothing.
 func (m legs) onCallback(c opt.Callback) {
 	t := m.State.Plan.Task(c.TaskID)
 	if t == nil || t.A2AID() != c.TaskID {

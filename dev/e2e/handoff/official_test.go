@@ -154,8 +154,8 @@ func cancels(ctx context.Context, t *testing.T, e activities.Executor) {
 	looks := 0
 	p, _ := executortest.Player{Executor: e, Parked: func(w activities.Work, o activities.Outcome) *activities.Outcome {
 		if looks++; looks == 2 { // the message is sent
-			reported := activities.Failed("enough", "Enough.")
-			return &reported
+			outcome := activities.Failed("enough", "Enough.")
+			return &outcome
 		}
 		return pace(w, o)
 	}}.Play(ctx, work("long"))

@@ -1,5 +1,5 @@
-// Package webhook_test has tasks done by a web service that accepts them and reports
-// later, while the processes of Longhaul are killed.
+// Package webhook_test tests tasks that a web service accepts and ends later by a
+// callback, while the processes of Longhaul are killed.
 package webhook_test
 
 import (
@@ -74,8 +74,8 @@ func (s *service) next(t *testing.T, n int) (w work) {
 	return w
 }
 
-// report reports on a task, and returns the status of the answer.
-func report(t *testing.T, url, key, body string) int {
+// callback sends a callback, and returns the status of the answer.
+func callback(t *testing.T, url, key, body string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader([]byte(body)))
 	if err != nil {
@@ -137,9 +137,9 @@ func until(ctx context.Context, t *testing.T, c *harness.Client, id string, is f
 	return task
 }
 
-// A service accepts a task. The worker and the API are killed; the service reports while
-// no worker runs, twice each, and nothing is lost or counted twice.
-func TestService_reportsLater(t *testing.T) {
+// A service accepts a task. The worker and the API are killed; the service sends each
+// callback twice while no worker runs. No callback is lost or counted twice.
+func TestService_sendsCallbacksLater(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -166,28 +166,28 @@ func TestService_reportsLater(t *testing.T) {
 			if key == "wrong" {
 				want = http.StatusBadRequest
 			}
-			if got := report(t, w.CallbackURL, key, body); got != want {
-				t.Errorf("report %s the time %d: %d, want %d", key, i+1, got, want)
+			if got := callback(t, w.CallbackURL, key, body); got != want {
+				t.Errorf("callback %s the time %d: %d, want %d", key, i+1, got, want)
 			}
 		}
 	}
-	if got := report(t, w.WakeURL, "wake", `{"outcome":{"state":"completed"}}`); got != http.StatusAccepted {
+	if got := callback(t, w.WakeURL, "wake", `{"outcome":{"state":"completed"}}`); got != http.StatusAccepted {
 		t.Errorf("a wake: %d", got)
 	}
-	if got := report(t, w.CallbackURL[:len(w.CallbackURL)-3], "forged", `{}`); got != http.StatusNotFound {
+	if got := callback(t, w.CallbackURL[:len(w.CallbackURL)-3], "forged", `{}`); got != http.StatusNotFound {
 		t.Errorf("a forged URL: %d", got)
 	}
 	s.start(harness.Worker)
 	until(ctx, t, c, root.ID, func(task *harness.Task) bool { return strings.Contains(task.Message, "Half of it is packed.") })
-	if got := report(t, w.CallbackURL, "done", `{"outcome":{"state":"completed","artifacts":[{"artifactId":"bill","parts":[{"data":{"total":3}}]}]}}`); got != http.StatusAccepted {
+	if got := callback(t, w.CallbackURL, "done", `{"outcome":{"state":"completed","artifacts":[{"artifactId":"bill","parts":[{"data":{"total":3}}]}]}}`); got != http.StatusAccepted {
 		t.Errorf("the outcome: %d", got)
 	}
 	task := until(ctx, t, c, root.ID, (*harness.Task).Ended)
 	if task.State != "COMPLETED" || len(task.Artifacts) != 2 || task.Artifacts[0].Text != "tea" {
 		t.Errorf("the task is %s with %+v", task.State, task.Artifacts)
 	}
-	if got := report(t, w.CallbackURL, "late", `{"text":"More."}`); got != http.StatusGone {
-		t.Errorf("a late report: %d", got)
+	if got := callback(t, w.CallbackURL, "late", `{"text":"More."}`); got != http.StatusGone {
+		t.Errorf("a late callback: %d", got)
 	}
 	if n := len(shop.work); n != 1 {
 		t.Errorf("the service got the task %d times", n)
@@ -210,7 +210,7 @@ func TestService_asksAndIsCanceled(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := shop.next(t, 1)
-	if got := report(t, w.CallbackURL, "ask", `{"outcome":{"state":"input-required","gate":{"kind":"approval","title":"Send it by air?","actions":["accept","reject"]}}}`); got != http.StatusAccepted {
+	if got := callback(t, w.CallbackURL, "ask", `{"outcome":{"state":"input-required","gate":{"kind":"approval","title":"Send it by air?","actions":["accept","reject"]}}}`); got != http.StatusAccepted {
 		t.Fatalf("the question: %d", got)
 	}
 	gate := until(ctx, t, c, root.ID, func(task *harness.Task) bool { return task.Gate != nil }).Gate
@@ -221,7 +221,7 @@ func TestService_asksAndIsCanceled(t *testing.T) {
 	if again.Key == w.Key || !bytes.Contains(again.Replies, []byte(`"accept"`)) {
 		t.Errorf("the service gets %+v", again)
 	}
-	if got := report(t, w.CallbackURL, "old", `{"outcome":{"state":"failed"}}`); got != http.StatusAccepted {
+	if got := callback(t, w.CallbackURL, "old", `{"outcome":{"state":"failed"}}`); got != http.StatusAccepted {
 		t.Errorf("the outcome of the former round: %d", got)
 	}
 	until(ctx, t, c, root.ID, func(task *harness.Task) bool { return strings.Contains(task.Message, "Waiting for shop.") })

@@ -135,7 +135,7 @@ func (w clients) act(c *choice) {
 	case k < 7:
 		w.decide(c)
 	case k == 8:
-		w.report(c)
+		w.sendCallback(c)
 	case k == 7 && len(w.calls) > 0:
 		again := *w.calls[c.pick(len(w.calls))]
 		again.begunAt = w.now

@@ -190,8 +190,8 @@ func canceledElsewhere(a *activity, c *choice) machine.Input {
 	return in
 }
 
-// report has others report on a task that the journal shows as working.
-func (w clients) report(c *choice) {
+// sendCallback sends a random callback for a task that the journal shows as working.
+func (w clients) sendCallback(c *choice) {
 	var working []*opt.Task
 	var plans []*opt.Plan
 	for _, id := range w.journal.order {
@@ -218,7 +218,7 @@ func (w clients) report(c *choice) {
 	case 2:
 		in.Outcome = &opt.Outcome{State: opt.TaskCompleted}
 	}
-	w.logf("others report on %s: %s", w.name(in.TaskID), in.ID)
+	w.logf("a callback for %s: %s", w.name(in.TaskID), in.ID)
 	w.put(op{kind: callback, to: plans[i].ID, in: machine.Callback{Callback: in}})
 }
 

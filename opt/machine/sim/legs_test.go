@@ -64,14 +64,14 @@ func TestLegs_wake(t *testing.T) {
 			tell(t, func(s *sim.Story) {
 				task, key := one(s)
 				c.in.ID, c.in.TaskID, c.in.Round = "c1", task().A2AID(), 1
-				report := func() { s.Report(c.in); s.Settle() }
+				callback := func() { s.Callback(c.in); s.Settle() }
 				if c.early {
-					report()
+					callback()
 				}
 				s.End(key, sim.Parked(key, opt.Park{Wait: 60_000}, "", false))
 				s.Settle()
 				if !c.early {
-					report()
+					callback()
 				}
 				if c.wakes {
 					running(s, key+":1")
@@ -83,7 +83,7 @@ func TestLegs_wake(t *testing.T) {
 	}
 }
 
-// A task that parks with the same text again keeps the progress that was reported in
+// A task that parks with the same text again keeps the progress of the callbacks in
 // between.
 func TestLegs_keepTheProgress(t *testing.T) {
 	tell(t, func(s *sim.Story) {
@@ -98,30 +98,30 @@ func TestLegs_keepTheProgress(t *testing.T) {
 		}
 		park(key, "Waiting.")
 		says("Waiting.")
-		s.Report(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Text: "Half of it."})
-		s.Report(opt.Callback{ID: "c2", TaskID: task().A2AID(), Round: 1})
+		s.Callback(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Text: "Half of it."})
+		s.Callback(opt.Callback{ID: "c2", TaskID: task().A2AID(), Round: 1})
 		s.Settle()
 		park(key+":1", "Waiting.")
 		says("Half of it.")
-		s.Report(opt.Callback{ID: "c3", TaskID: task().A2AID(), Round: 1})
+		s.Callback(opt.Callback{ID: "c3", TaskID: task().A2AID(), Round: 1})
 		s.Settle()
 		park(key+":2", "Waiting for the rest.")
 		says("Waiting for the rest.")
 	})
 }
 
-// A report for another round, or about a task at a gate, changes nothing.
-func TestLegs_lateReports(t *testing.T) {
+// A callback for another round, or for a task at a gate, changes nothing.
+func TestLegs_lateCallbacks(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		task, key := one(s)
 		s.End(key, sim.Waiting(key, opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept}}))
 		s.Settle()
-		s.Report(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Outcome: completed()})
+		s.Callback(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Outcome: completed()})
 		s.Settle()
 		s.Expect(task().State == opt.TaskInputRequired, "the task is %s", task().State)
 		s.Accept()
 		s.Settle()
-		s.Report(opt.Callback{ID: "c2", TaskID: task().A2AID(), Round: 1, Outcome: completed()})
+		s.Callback(opt.Callback{ID: "c2", TaskID: task().A2AID(), Round: 1, Outcome: completed()})
 		s.Settle()
 		second := s.Activities()[0]
 		s.End(second, sim.Parked(second, opt.Park{Wait: 60_000}, "", false))
@@ -130,12 +130,12 @@ func TestLegs_lateReports(t *testing.T) {
 	})
 }
 
-// A chunk that is reported again is added once.
+// A chunk of a repeated callback is added once.
 func TestLegs_repeatedChunk(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		task, _ := one(s)
 		for range 2 {
-			s.Report(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Chunk: &opt.Chunk{
+			s.Callback(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Chunk: &opt.Chunk{
 				Artifact: a2a.Artifact{ArtifactID: "page", Parts: []a2a.Part{a2a.TextPart("line")}}, Append: true,
 			}})
 			s.Settle()

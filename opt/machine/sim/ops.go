@@ -17,7 +17,7 @@ const (
 	command                  // from the API to an objective; one that retries begins a run
 	enter                    // from the API to a context, whose workflow begins if it does not run
 	start                    // from the API: an objective's workflow begins
-	callback                 // from the API to a plan: what others report on a task
+	callback                 // from the API to a plan: a callback for a task
 )
 
 // An op is a message that is sent and not delivered; it may be delivered at any

@@ -247,8 +247,8 @@ func Parked(key string, park opt.Park, memo string, onCancel bool) machine.Input
 	return machine.Ended{Key: key, Outcome: opt.Outcome{State: opt.TaskWorking, Park: &park, Memo: encoded(memo), OnCancel: onCancel}}
 }
 
-// Report has others report on a task.
-func (s *Story) Report(c opt.Callback) {
+// Callback delivers a callback for a task.
+func (s *Story) Callback(c opt.Callback) {
 	ref, _ := opt.ParseID(c.TaskID)
 	s.w.put(op{kind: callback, to: ref.PlanID, in: machine.Callback{Callback: c}})
 }

@@ -8,29 +8,28 @@ import (
 	"longhaul/opt"
 )
 
-// Limits of what is part of the history of a plan as it was reported; an outcome may be
-// larger.
+// Limits for callback contents that are stored in the history of a plan. Outcomes may be
+// larger: large parts of them are stored outside the history.
 const (
 	maxChunk    = 64 << 10 // bytes of a piece of an artifact, as JSON
 	maxProgress = 4 << 10  // bytes of a text
 )
 
-// reports takes what others report on the work on plan tasks.
-type reports struct {
+// callbacks is the part of a Service that receives callbacks for plan tasks.
+type callbacks struct {
 	cfg Config
 	out writer
 }
 
-// ReportWork delivers what others report on a plan task. It is durable once ReportWork
-// returns nil. What comes too late for the work that the URL was made for changes
-// nothing.
-func (s reports) ReportWork(ctx context.Context, c *Call, in opt.Callback) error {
-	if err := checkReport(in); err != nil {
+// ReceiveCallback delivers a callback to a plan task. The callback is durable once
+// ReceiveCallback returns nil. A callback for a round that is over changes nothing.
+func (s callbacks) ReceiveCallback(ctx context.Context, c *Call, in opt.Callback) error {
+	if err := checkCallback(in); err != nil {
 		return err
 	}
 	ref, ok := opt.ParseID(in.TaskID)
 	if !ok || ref.PlanID == "" {
-		return fmt.Errorf("report on %q: %w", in.TaskID, opt.ErrUnknown)
+		return fmt.Errorf("callback for %q: %w", in.TaskID, opt.ErrUnknown)
 	}
 	c.about(ref.ObjectiveID, in.TaskID)
 	state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, in.TaskID)
@@ -40,11 +39,11 @@ func (s reports) ReportWork(ctx context.Context, c *Call, in opt.Callback) error
 	case state.Ended():
 		return errEnded
 	}
-	return s.out.report(ctx, in)
+	return s.out.callback(ctx, in)
 }
 
-// checkReport refuses a callback that no plan could take in.
-func checkReport(in opt.Callback) error {
+// checkCallback returns a fault for a callback that a plan cannot store.
+func checkCallback(in opt.Callback) error {
 	if len(in.Text) > maxProgress {
 		return invalid("text", fmt.Sprintf("must have at most %d bytes: send more as a piece of an artifact", maxProgress))
 	}

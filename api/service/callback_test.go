@@ -10,8 +10,8 @@ import (
 	"longhaul/opt"
 )
 
-// Reports that no history should hold are refused before anything else.
-func TestService_ReportWork_refuses(t *testing.T) {
+// Callbacks that must not be stored in a history are refused before the task is looked up.
+func TestService_ReceiveCallback_refuses(t *testing.T) {
 	s := newService(t, service.CardInfo{})
 	piece := func(id string, parts ...a2a.Part) opt.Callback {
 		return opt.Callback{Chunk: &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: id, Parts: parts}}}
@@ -23,7 +23,7 @@ func TestService_ReportWork_refuses(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		in    opt.Callback
-		field string // that is wrong; "" for a report on a task that is not there
+		field string // that is wrong; "" for a valid callback for a task that does not exist
 	}{
 		"text":           {opt.Callback{Text: strings.Repeat("x", 4<<10)}, ""},
 		"long text":      {opt.Callback{Text: strings.Repeat("x", 4<<10+1)}, "text"},
@@ -39,7 +39,7 @@ func TestService_ReportWork_refuses(t *testing.T) {
 		"forged outcome": {done(forged), "outcome"},
 		"empty outcome":  {done(), "outcome"},
 	} {
-		err := s.ReportWork(t.Context(), s.NewCall(""), tt.in)
+		err := s.ReceiveCallback(t.Context(), s.NewCall(""), tt.in)
 		var fault *service.Fault
 		switch {
 		case tt.field == "" && !errors.Is(err, opt.ErrUnknown):
