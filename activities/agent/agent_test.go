@@ -400,6 +400,17 @@ func TestExecutor_chooses(t *testing.T) {
 			}
 		}
 	}
+	offers := func(url, version string) func(*fake) func(object) { // one interface; url "" is that of the fake
+		return func(f *fake) func(object) {
+			at := url
+			if at == "" {
+				at = f.URL
+			}
+			return func(c object) {
+				c["supportedInterfaces"] = []object{{"url": at, "protocolBinding": "JSONRPC", "protocolVersion": version}}
+			}
+		}
+	}
 	for _, tt := range []struct {
 		name, more string
 		card       func(*fake) func(object)
@@ -422,41 +433,13 @@ func TestExecutor_chooses(t *testing.T) {
 		}, "0.3 /rpc"},
 		{"none", "", func(*fake) func(object) { return func(c object) { delete(c, "supportedInterfaces") } },
 			"no-common-interface: The card of agent other offers no interface of A2A 1.0 or 0.3 over HTTP that is spoken here."},
-		{"a later version", "", func(f *fake) func(object) {
-			return func(c object) {
-				c["supportedInterfaces"] = []object{{"url": f.URL, "protocolBinding": "JSONRPC", "protocolVersion": "2.0"}}
-			}
-		}, "no-common-interface: The card of agent other offers no interface of A2A 1.0 or 0.3 over HTTP that is spoken here."},
-		{"elsewhere", "", func(*fake) func(object) {
-			return func(c object) {
-				c["supportedInterfaces"] = []object{{"url": "https://elsewhere.example.com/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
-			}
-		}, elsewhere},
-		{"another port", "", func(*fake) func(object) {
-			return func(c object) {
-				c["supportedInterfaces"] = []object{{"url": "http://127.0.0.1:1/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
-			}
-		}, elsewhere},
-		{"another port, allowed", ", hosts: ['127.0.0.1:1']", func(*fake) func(object) {
-			return func(c object) {
-				c["supportedInterfaces"] = []object{{"url": "http://127.0.0.1:1/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
-			}
-		}, "1.0 http://127.0.0.1:1/a2a"},
-		{"an allowed host, another port", ", hosts: [elsewhere.example.com]", func(*fake) func(object) {
-			return func(c object) {
-				c["supportedInterfaces"] = []object{{"url": "https://elsewhere.example.com:8443/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
-			}
-		}, elsewhere},
-		{"an allowed host, the default port", ", hosts: [Elsewhere.example.com]", func(*fake) func(object) {
-			return func(c object) {
-				c["supportedInterfaces"] = []object{{"url": "https://elsewhere.example.com:443/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
-			}
-		}, "1.0 https://elsewhere.example.com:443/a2a"},
-		{"elsewhere, allowed", ", hosts: [elsewhere.example.com]", func(*fake) func(object) {
-			return func(c object) {
-				c["supportedInterfaces"] = []object{{"url": "https://elsewhere.example.com/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}}
-			}
-		}, "1.0 https://elsewhere.example.com/a2a"},
+		{"a later version", "", offers("", "2.0"), "no-common-interface: The card of agent other offers no interface of A2A 1.0 or 0.3 over HTTP that is spoken here."},
+		{"elsewhere", "", offers("https://elsewhere.example.com/a2a", "1.0"), elsewhere},
+		{"another port", "", offers("http://127.0.0.1:1/a2a", "1.0"), elsewhere},
+		{"another port, allowed", ", hosts: ['127.0.0.1:1']", offers("http://127.0.0.1:1/a2a", "1.0"), "1.0 http://127.0.0.1:1/a2a"},
+		{"an allowed host, another port", ", hosts: [elsewhere.example.com]", offers("https://elsewhere.example.com:8443/a2a", "1.0"), elsewhere},
+		{"an allowed host, the default port", ", hosts: [Elsewhere.example.com]", offers("https://elsewhere.example.com:443/a2a", "1.0"), "1.0 https://elsewhere.example.com:443/a2a"},
+		{"elsewhere, allowed", ", hosts: [elsewhere.example.com]", offers("https://elsewhere.example.com/a2a", "1.0"), "1.0 https://elsewhere.example.com/a2a"},
 	} {
 		f := newFake(t, "1.0", false)
 		f.card = tt.card(f)

@@ -84,16 +84,23 @@ func work(message string) activities.Work {
 	}
 }
 
-// pace waits a moment where a task parks, so that the agent gets to work.
-func pace(_ activities.Work, o activities.Outcome) *activities.Outcome {
-	if o.Park.Wait > 0 {
-		time.Sleep(20 * time.Millisecond)
+// looks has a task that waits for the remote one look at it every few milliseconds, until
+// that is where the task no longer parks or ctx is done.
+func looks(ctx context.Context) func(activities.Work, activities.Outcome) *activities.Outcome {
+	tick := time.Tick(20 * time.Millisecond)
+	return func(_ activities.Work, o activities.Outcome) *activities.Outcome {
+		if o.Park.Wait > 0 {
+			select {
+			case <-ctx.Done(): // the player says so
+			case <-tick:
+			}
+		}
+		return nil
 	}
-	return nil
 }
 
 func play(ctx context.Context, e activities.Executor, w activities.Work) (executortest.Played, string) {
-	p, err := executortest.Player{Executor: e, Parked: pace, Twice: true, Legs: 200}.Play(ctx, w)
+	p, err := executortest.Player{Executor: e, Parked: looks(ctx), Twice: true, Legs: 200}.Play(ctx, w)
 	if err != nil {
 		return p, "error " + err.Error()
 	}
@@ -151,13 +158,13 @@ func cancels(ctx context.Context, t *testing.T, e activities.Executor) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	looks := 0
+	n, look := 0, looks(ctx)
 	p, _ := executortest.Player{Executor: e, Parked: func(w activities.Work, o activities.Outcome) *activities.Outcome {
-		if looks++; looks == 2 { // the message is sent
+		if n++; n == 2 { // the message is sent
 			outcome := activities.Failed("enough", "Enough.")
 			return &outcome
 		}
-		return pace(w, o)
+		return look(w, o)
 	}}.Play(ctx, work("long"))
 	w := p.Work
 	w.Cancel = true

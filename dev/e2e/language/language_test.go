@@ -116,14 +116,11 @@ func TestJavaScript_killed(t *testing.T) {
 	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.mjs"))
 	first := start(t, site, dir, "node", "worker.mjs")
 	c := site.Client()
-	root, err := c.Send(ctx, words("m", 8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	says(ctx, t, c, root.ID, "Counted 3 of 8 words.")
+	root := sent(ctx, t, c, words("m", 8))
+	says(ctx, t, c, root, "Counted 3 of 8 words.")
 	first.kill()
 	start(t, site, dir, "node", "worker.mjs")
-	task := ends(ctx, t, c, root.ID, "COMPLETED")
+	task := ends(ctx, t, c, root, "COMPLETED")
 	if len(task.Artifacts) != 1 || !strings.Contains(string(task.Raw), `"words":8`) {
 		t.Errorf("the result is %+v", task.Artifacts)
 	}
@@ -138,15 +135,12 @@ func TestJavaScript_canceled(t *testing.T) {
 	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.mjs"))
 	start(t, site, dir, "node", "worker.mjs")
 	c := site.Client()
-	root, err := c.Send(ctx, words("m", 600))
-	if err != nil {
+	root := sent(ctx, t, c, words("m", 600))
+	says(ctx, t, c, root, "Counted 1 of 600 words.")
+	if _, err := c.Cancel(ctx, root); err != nil {
 		t.Fatal(err)
 	}
-	says(ctx, t, c, root.ID, "Counted 1 of 600 words.")
-	if _, err := c.Cancel(ctx, root.ID); err != nil {
-		t.Fatal(err)
-	}
-	ends(ctx, t, c, root.ID, "CANCELED")
+	ends(ctx, t, c, root, "CANCELED")
 }
 
 // playbook returns a file with a playbook that has the activity of tests.mjs with a name
@@ -168,26 +162,37 @@ plans:
 	return file
 }
 
+// tried returns a site with a worker for a playbook that has the activity with a name do
+// each message.
+func tried(t *testing.T, activity string) *harness.Site {
+	t.Helper()
+	site := newSite(t, playbook(t, activity))
+	start(t, site, harness.NodeProgram(t, example, "tests.mjs"), "node", "tests.mjs")
+	return site
+}
+
+// sent sends a message and returns the id of its root task.
+func sent(ctx context.Context, t *testing.T, c *harness.Client, m harness.Message) string {
+	t.Helper()
+	root, err := c.Send(ctx, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root.ID
+}
+
 // Temporal repeats an activity that fails, as often as the task may be attempted.
 func TestJavaScript_fails(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
-	site := newSite(t, playbook(t, "flaky"))
-	start(t, site, harness.NodeProgram(t, example, "tests.mjs"), "node", "tests.mjs")
-	c := site.Client()
-	good, err := c.Send(ctx, harness.Message{ID: "good", Text: "good"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if task := ends(ctx, t, c, good.ID, "COMPLETED"); len(task.Artifacts) != 1 || task.Artifacts[0].Text != "Attempt 2." {
+	c := tried(t, "flaky").Client()
+	good := sent(ctx, t, c, harness.Message{ID: "good", Text: "good"})
+	if task := ends(ctx, t, c, good, "COMPLETED"); len(task.Artifacts) != 1 || task.Artifacts[0].Text != "Attempt 2." {
 		t.Errorf("the result is %+v", task.Artifacts)
 	}
-	broken, err := c.Send(ctx, harness.Message{ID: "broken", Text: "broken"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if task := ends(ctx, t, c, broken.ID, "FAILED"); !strings.Contains(task.Message, "It is broken.") {
+	broken := sent(ctx, t, c, harness.Message{ID: "broken", Text: "broken"})
+	if task := ends(ctx, t, c, broken, "FAILED"); !strings.Contains(task.Message, "It is broken.") {
 		t.Errorf("it says %q", task.Message)
 	}
 }
@@ -197,22 +202,17 @@ func TestJavaScript_beats(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
-	site := newSite(t, playbook(t, "beats"))
-	start(t, site, harness.NodeProgram(t, example, "tests.mjs"), "node", "tests.mjs")
-	c := site.Client()
-	root, err := c.Send(ctx, harness.Message{ID: "m", Text: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	says(ctx, t, c, root.ID, "Beat ")
-	task, err := c.Get(ctx, root.ID)
+	c := tried(t, "beats").Client()
+	root := sent(ctx, t, c, harness.Message{ID: "m", Text: "go"})
+	says(ctx, t, c, root, "Beat ")
+	task, err := c.Get(ctx, root)
 	if err != nil || len(task.Artifacts) != 1 || !strings.HasPrefix(task.Artifacts[0].Text, "beat ") {
 		t.Errorf("the artifacts are %+v, %v", task.Artifacts, err)
 	}
-	if _, err := c.Cancel(ctx, root.ID); err != nil {
+	if _, err := c.Cancel(ctx, root); err != nil {
 		t.Fatal(err)
 	}
-	ends(ctx, t, c, root.ID, "CANCELED")
+	ends(ctx, t, c, root, "CANCELED")
 }
 
 // Clients are told after a minute that no worker has taken a task, which then waits on.
@@ -224,13 +224,10 @@ func TestGo_comesLate(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "words")
 	harness.Go(t, filepath.Join(example, "go"), "build", "-o", binary, ".")
 	c := site.Client()
-	root, err := c.Send(ctx, words("m", 5))
-	if err != nil {
-		t.Fatal(err)
-	}
-	says(ctx, t, c, root.ID, `Waiting for a worker of queue "words".`)
+	root := sent(ctx, t, c, words("m", 5))
+	says(ctx, t, c, root, `Waiting for a worker of queue "words".`)
 	start(t, site, "", binary)
-	task := ends(ctx, t, c, root.ID, "COMPLETED")
+	task := ends(ctx, t, c, root, "COMPLETED")
 	if len(task.Artifacts) != 1 || !strings.Contains(string(task.Raw), `"words":5`) {
 		t.Errorf("the result is %+v", task.Artifacts)
 	}
