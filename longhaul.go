@@ -1,5 +1,5 @@
-// Package longhaul is the door for programs with work of their own: the whole of
-// Longhaul, an A2A agent server with durable tasks, as one function.
+// Package longhaul is the API for programs with executors of their own: all of Longhaul,
+// an A2A agent server with durable tasks, as one function.
 //
 //	//go:embed playbooks
 //	var playbooks embed.FS
@@ -36,7 +36,7 @@ import (
 	"longhaul/internal/cli"
 )
 
-// A Program is what is special about a program. The zero value is longhaul itself.
+// A Program has the settings of a custom program. The zero value is longhaul itself.
 type Program struct {
 	Name        string // of the program in its texts, and of the agent unless --agent-name is given; "" means longhaul
 	Version     string // of the program and on the agent card; "" means that of Longhaul
@@ -58,14 +58,14 @@ type Executor = activities.Executor
 // Skills() [][Skill], the agent card has those, too.
 type Planner = activities.Planner
 
-// An Agent decides what becomes of a message that begins a task, and knows the skills
-// for the agent card. Many goroutines use an Agent at once.
+// An Agent decides about messages that begin tasks, and knows the skills for the agent
+// card. Many goroutines use an Agent at once.
 type Agent interface {
 	Decide(ctx context.Context, m a2a.Message) (Decision, error)
 	Skills() []Skill
 }
 
-// A Decision is what an agent makes of a message: an answer, or plans. Without either
+// A Decision is the decision of an agent about a message: an answer, or plans. Without either
 // the planner of the workers makes the plans.
 type Decision = service.Decision
 
@@ -95,8 +95,8 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, p Program
 	return cli.Run(ctx, args, stdout, stderr, p.build())
 }
 
-// Check returns what is wrong with the playbooks of p, by file and line: mistakes in them,
-// and executors that the program does not have. It starts nothing, so it is for tests.
+// Check returns the mistakes in the playbooks of p, by file and line, and executors that
+// they name and the program does not have. It starts nothing, so it is for tests.
 // others are executors that flags add, such as shell.
 func (p Program) Check(others ...string) error { return p.build().Check(others...) }
 

@@ -27,7 +27,7 @@ func TextPart(text string) Part { return Part{Text: &text} }
 func DataPart(v any) Part { return Part{Data: mustJSON(v)} }
 
 // DataText returns the content of a data part for people: a string as its text, other
-// JSON indented, and what is not JSON as it is.
+// JSON indented, and invalid JSON unchanged.
 func DataText(data json.RawMessage) string {
 	var text string
 	if len(data) > 0 && data[0] == '"' && json.Unmarshal(data, &text) == nil {

@@ -115,7 +115,7 @@ type RunInput struct {
 	Ride  []opt.Batch `json:"ride,omitempty"`  // to be recorded before the work begins
 	Tries int         `json:"tries,omitempty"` // of this attempt that may have begun, besides those that Temporal counts
 
-	Returned *Outcome `json:"returned,omitempty"` // by others: the outcome, in place of one of the executor
+	Returned *Outcome `json:"returned,omitempty"` // the outcome of a callback or an activity elsewhere, in place of one of the executor
 }
 
 // Run lets an executor do a task. A second run, after a lost worker, does it again
@@ -196,9 +196,9 @@ func (a *Activities) Deliver(ctx context.Context, r DeliverRequest) (out Deliver
 	return a.pusher.deliver(ctx, r)
 }
 
-// WatchHeartbeats returns what the next heartbeat of an activity elsewhere says to
-// clients, or nothing after some minutes without news. It changes nothing, so a second
-// run is harmless.
+// WatchHeartbeats returns the next text or chunk for clients from the heartbeats of an
+// activity elsewhere, or an empty beat after some minutes without one. It changes
+// nothing, so a second run is harmless.
 func (a *Activities) WatchHeartbeats(ctx context.Context, w Watching) (out opt.Beat, err error) {
 	defer a.recoverPanic("heartbeats", false, &err)
 	stop := beat(ctx, nil)

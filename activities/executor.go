@@ -62,9 +62,8 @@ func WaitFor(gate opt.Gate) Outcome {
 	return Outcome{State: gate.State(), Gate: &gate}
 }
 
-// Continue is the outcome of a leg after which the next one begins at once. What was
-// done so far is safe then: after a crash only the leg that was running is done
-// again. memo is written as JSON and comes back in [Work].
+// Continue is the outcome of a leg after which the next one begins at once. A crash
+// repeats only the leg that was running, not those before it. memo is written as JSON and comes back in [Work].
 func Continue(memo any) Outcome { return ParkFor(0, memo, "") }
 
 // ParkFor is the outcome of a leg after which the task waits, without a worker, for d

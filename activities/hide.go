@@ -14,8 +14,8 @@ func Secrets(values []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return len(v) < shortestSecret })
 }
 
-// Hide returns data with secrets replaced: those who get a credential may repeat it in
-// what they answer.
+// Hide returns data with secrets replaced, since the receiver of a credential may repeat
+// it in its answer.
 func Hide(data []byte, secrets []string) []byte {
 	for _, s := range secrets {
 		data = bytes.ReplaceAll(data, []byte(s), []byte("[credential]"))

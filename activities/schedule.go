@@ -26,7 +26,7 @@ var ErrRefused = errors.New("refused")
 // AwaitFor is how long one run of AwaitObjective waits for the end of an objective.
 const AwaitFor = time.Hour
 
-// ScheduleConfig says what the activities of schedules work with.
+// ScheduleConfig holds the dependencies of the activities of schedules.
 type ScheduleConfig struct {
 	Starter Starter
 	Tasks   TaskReader

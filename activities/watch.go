@@ -12,7 +12,7 @@ import (
 	"longhaul/opt"
 )
 
-// A HeartbeatReader reads what is known of an activity that has not ended.
+// A HeartbeatReader reads the latest heartbeat of an activity that has not ended.
 type HeartbeatReader interface {
 	Heartbeat(ctx context.Context, workflowID, activityID string) (Heartbeat, error)
 }
@@ -28,8 +28,8 @@ type Watching struct {
 	WorkflowID string `json:"workflowId"`
 	ActivityID string `json:"activityId"`
 	Seen       string `json:"seen,omitempty"`  // digest of the latest one that was seen
-	Times      int    `json:"times,omitempty"` // how often it was done before
-	Once       bool   `json:"once,omitempty"`  // it has no heartbeats: only whether a worker takes it
+	Times      int    `json:"times,omitempty"` // number of beats before this watch
+	Once       bool   `json:"once,omitempty"`  // the activity has no heartbeats: wait only until a worker has taken it
 }
 
 // How long WatchHeartbeats waits before it reads: longer and longer, since each result
@@ -44,7 +44,7 @@ const (
 // told.
 const UntakenFor = time.Minute
 
-// watch waits up to [FollowFor] for news of an activity elsewhere.
+// watch waits up to [FollowFor] for the next beat of an activity elsewhere.
 func watch(ctx context.Context, heartbeats HeartbeatReader, w Watching) (out opt.Beat, err error) {
 	until := time.NewTimer(FollowFor)
 	defer until.Stop()
@@ -64,15 +64,15 @@ func watch(ctx context.Context, heartbeats HeartbeatReader, w Watching) (out opt
 		if err != nil {
 			return opt.Beat{}, err
 		}
-		out, news := w.news(latest, time.Now())
-		if news {
+		if out, done := w.news(latest, time.Now()); done {
 			return out, nil
 		}
 	}
 }
 
-// news returns what is new, or whether nothing more will be.
-func (w Watching) news(latest Heartbeat, now time.Time) (out opt.Beat, news bool) {
+// news returns the beat for clients in latest. done reports whether the watch ends: the
+// beat is new, or a worker has taken an activity that has no heartbeats.
+func (w Watching) news(latest Heartbeat, now time.Time) (out opt.Beat, done bool) {
 	switch waits := !latest.WaitsSince.IsZero(); {
 	case waits && now.Sub(latest.WaitsSince) >= UntakenFor:
 		out = opt.Beat{Untaken: true, Digest: "untaken " + latest.WaitsSince.UTC().Format(time.RFC3339Nano)}
@@ -86,12 +86,11 @@ func (w Watching) news(latest Heartbeat, now time.Time) (out opt.Beat, news bool
 	return out, out.Digest != "" && out.Digest != w.Seen
 }
 
-// maxBeat is how large the details of a heartbeat may be that clients see, in bytes.
+// maxBeat is the maximum size in bytes of heartbeat details that clients see.
 const maxBeat = 16 << 10
 
-// readBeat reads what the details of a heartbeat say to clients: a text, or an object
-// with a text or a piece of an artifact, as a callback has it. Other details are for
-// the worker alone.
+// readBeat reads the details of a heartbeat that are for clients: a text, or an object
+// with the text or the artifact of a callback. Other details are only for the worker.
 func readBeat(details json.RawMessage) opt.Beat {
 	var said struct {
 		Text     string        `json:"text"`

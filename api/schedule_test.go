@@ -185,7 +185,8 @@ func started(state opt.ScheduleState, at string) opt.ScheduleState {
 	return state
 }
 
-// A trigger says what it has started, that nothing was, or that it does not know yet.
+// The answer to a trigger has the run that it started, or says that it was skipped or is
+// pending.
 func TestTriggerSchedule(t *testing.T) {
 	s := newService(t)
 	s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
@@ -309,7 +310,7 @@ func isFinal(err error) bool {
 	return errors.As(err, &f) && f.Final()
 }
 
-// What may succeed later is not refused for good.
+// An error that may not happen again is not final.
 func TestBeginScheduled_faults(t *testing.T) {
 	run := func(text string) opt.ScheduledRun {
 		return opt.ScheduledRun{At: "2026-03-01T02:00:00Z", Schedule: opt.Schedule{ID: "nightly", Tenant: "acme", Principal: "ann", Text: text}}
@@ -363,7 +364,7 @@ func TestDeclareSchedules(t *testing.T) {
 	other.Principal = "bob"
 	for _, step := range []struct {
 		list []opt.Schedule
-		log  string // of what changes
+		log  string // of the changes
 	}{
 		{[]opt.Schedule{declared("daily", "write"), declared("weekly", "write")}, "add playbook:tea:daily, add playbook:tea:weekly"},
 		{[]opt.Schedule{declared("daily", "write"), declared("weekly", "write")}, ""},

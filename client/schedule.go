@@ -145,7 +145,7 @@ func (c schedules) changed(ctx context.Context, method, path string, body any) (
 	return readSchedule(raw)
 }
 
-// DeleteSchedule deletes a schedule. What it has started is not affected.
+// DeleteSchedule deletes a schedule. Objectives that it has started are not affected.
 func (c schedules) DeleteSchedule(ctx context.Context, id string) error {
 	return c.submit(ctx, http.MethodDelete, schedulePage(id, ""), nil, &struct{}{})
 }

@@ -11,7 +11,7 @@ import (
 	"longhaul/opt"
 )
 
-// What others return is an outcome if it has a state, and a result otherwise.
+// A returned value with a state is an outcome; any other value is a result.
 func TestReadOutcome(t *testing.T) {
 	for result, want := range map[string]string{
 		``:                               `{"state":"completed"}`,
@@ -32,7 +32,7 @@ func TestReadOutcome(t *testing.T) {
 	}
 }
 
-// Others may end a round, and nothing else.
+// A callback or an external worker can end the round, and not more.
 func TestOutcome_Returns(t *testing.T) {
 	for state, ok := range map[opt.TaskState]bool{
 		opt.TaskCompleted: true, opt.TaskFailed: true, opt.TaskRejected: true, opt.TaskCanceled: false, opt.TaskWorking: false,
@@ -47,7 +47,8 @@ func TestOutcome_Returns(t *testing.T) {
 	}
 }
 
-// Artifacts and gates of others have content, and refer to nothing that is stored.
+// Artifacts and gates from outside must have content, and no references to stored
+// contents.
 func TestOutcome_Returns_contents(t *testing.T) {
 	const forged = `{"ref":{"id":"0","member":"text","size":1}}`
 	for outcome, ok := range map[string]bool{
@@ -65,7 +66,7 @@ func TestOutcome_Returns_contents(t *testing.T) {
 	}
 }
 
-// Others set nothing that is between an executor and its plan.
+// Callbacks and external workers cannot set members for the plan.
 func TestOutcome_Allowed(t *testing.T) {
 	allowed := opt.Outcome{
 		State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: "a"}}, Code: "c", Message: "m", Gate: &opt.Gate{}, Usage: &opt.Usage{Input: 1},

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// maxSaid is how much of a report the progress shows, in characters.
+// maxSaid is the maximum length of Said, in characters.
 const maxSaid = 200
 
 // A Progress says how much of an objective is done, for clients that know no
 // plans.
 type Progress struct {
 	Text    string // such as "Writing, task 2 of 4"; "" while no task has begun
-	Said    string // what a task of that plan reports of its work, cut to a line; "" for nothing
+	Said    string // the progress text of a task of that plan, cut to a line; "" for none
 	Percent int    // of tasks that have ended
 	Steps   int    // tasks that have begun and tasks that have ended, together
 }
@@ -55,7 +55,7 @@ func ProgressOf(plans []*Plan) *Progress {
 	return &p
 }
 
-// inLine returns text on one line, cut to what the progress shows.
+// inLine returns text on one line, cut to maxSaid.
 func inLine(text string) string {
 	line := []rune(strings.Join(strings.Fields(text), " "))
 	if len(line) > maxSaid {

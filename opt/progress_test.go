@@ -18,7 +18,7 @@ func TestProgressOf(t *testing.T) {
 		return p
 	}
 	const pending, working, waiting, done, canceled = opt.TaskPending, opt.TaskWorking, opt.TaskInputRequired, opt.TaskCompleted, opt.TaskCanceled
-	reports := func(text string) *opt.Plan {
+	saying := func(text string) *opt.Plan {
 		p := plan("A", opt.PlanWorking, working, pending)
 		p.Tasks[0].Said = text
 		return p
@@ -33,8 +33,8 @@ func TestProgressOf(t *testing.T) {
 		{"nothing has begun", []*opt.Plan{plan("A", opt.PlanPending, pending)}, &opt.Progress{}},
 		{"the first", []*opt.Plan{plan("A", opt.PlanWorking, working, pending), plan("B", opt.PlanPending, pending)}, &opt.Progress{Text: "A, task 1 of 2", Steps: 1}},
 		{"the second", []*opt.Plan{plan("A", opt.PlanWorking, done, waiting), plan("B", opt.PlanPending, pending)}, &opt.Progress{Text: "A, task 2 of 2", Percent: 33, Steps: 3}},
-		{"a report", []*opt.Plan{reports("Half\nof it.")}, &opt.Progress{Text: "A, task 1 of 2", Said: "Half of it.", Steps: 1}},
-		{"a long report", []*opt.Plan{reports(strings.Repeat("é", 300))}, &opt.Progress{Text: "A, task 1 of 2", Said: strings.Repeat("é", 199) + "…", Steps: 1}},
+		{"a text", []*opt.Plan{saying("Half\nof it.")}, &opt.Progress{Text: "A, task 1 of 2", Said: "Half of it.", Steps: 1}},
+		{"a long text", []*opt.Plan{saying(strings.Repeat("é", 300))}, &opt.Progress{Text: "A, task 1 of 2", Said: strings.Repeat("é", 199) + "…", Steps: 1}},
 		{"between two plans", []*opt.Plan{plan("A", opt.PlanCompleted, done, done), plan("B", opt.PlanWorking, pending)}, &opt.Progress{Text: "A, task 2 of 2", Percent: 66, Steps: 4}},
 		{"two at a time", []*opt.Plan{plan("A", opt.PlanCompleted, done), plan("B", opt.PlanWorking, working, working, pending), plan("C", opt.PlanWorking, working)}, &opt.Progress{Text: "B, task 2 of 3", Percent: 20, Steps: 5}},
 		{"the later one works", []*opt.Plan{plan("A", opt.PlanWorking, done, pending), plan("B", opt.PlanWorking, working, pending)}, &opt.Progress{Text: "B, task 1 of 2", Percent: 25, Steps: 3}},

@@ -14,7 +14,7 @@ import (
 type Schedule struct {
 	ID        string `json:"id"` // unique in its tenant
 	Tenant    string `json:"tenant"`
-	Principal string `json:"principal"`          // who made it, and whose objectives it starts
+	Principal string `json:"principal"`          // its owner; the objectives belong to this principal
 	Playbook  string `json:"playbook,omitempty"` // that declares it; "" for one that a client made
 
 	Name      string `json:"name,omitempty"` // of the objectives; "" for one made from the text
@@ -142,11 +142,11 @@ func (s *Schedule) ObjectiveID(at string) string {
 	return DerivedObjectiveID(s.Tenant, s.Principal, s.MessageID(at))
 }
 
-// A ScheduleState is a schedule and what Temporal knows of it.
+// A ScheduleState is a schedule with its state in Temporal.
 type ScheduleState struct {
 	Schedule
 	Paused  bool
-	Note    string        // why it is paused, or what it is for
+	Note    string        // a note by its owner: why it is paused, or its purpose
 	Next    []a2a.Time    // times at which it will start objectives, without jitter; none while it is paused
 	Runs    []ScheduleRun // the latest, the newest first
 	Skipped int           // times that were left out because of Overlap

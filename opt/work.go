@@ -35,8 +35,8 @@ type Work struct {
 	Key     string `json:"key"`           // idempotency key: the same for every attempt of a round
 	Trust   string `json:"contentTrust"`
 
-	Memo        json.RawMessage `json:"memo,omitempty"`        // the latest one that an outcome of this task has left
-	Cancel      bool            `json:"cancel,omitempty"`      // the task is to end: cancel what Memo names, then return an outcome that has ended
+	Memo        json.RawMessage `json:"memo,omitempty"`        // the latest one of an outcome of this task
+	Cancel      bool            `json:"cancel,omitempty"`      // the task was canceled: cancel the work that Memo names, and return an ended outcome
 	CallbackURL string          `json:"callbackUrl,omitempty"` // for callbacks of programs that work on the task; "" if there is none. It is a credential
 	WakeURL     string          `json:"wakeUrl,omitempty"`     // a callback URL that can only wake the task
 	Spent       Usage           `json:"spent,omitzero"`        // by the objective so far, as far as the plan knows
@@ -64,18 +64,18 @@ type Outcome struct {
 	Gate      *Gate          `json:"gate,omitempty"`      // that it waits at; the plan sets its id and times
 	Try       int            `json:"try,omitempty"`       // number of the run of the activity that returned it; more than 1 after a lost worker
 
-	Park     *Park           `json:"park,omitempty"`     // with the state working: it goes on later
+	Park     *Park           `json:"park,omitempty"`     // with the state working: the next leg runs later
 	Memo     json.RawMessage `json:"memo,omitempty"`     // kept for the next Work of the task, through gates and failed attempts; nil keeps the one before
 	OnCancel bool            `json:"onCancel,omitempty"` // with Memo: if the task is canceled, its executor runs once more, with Work.Cancel
 	Usage    *Usage          `json:"usage,omitempty"`    // of this leg
 }
 
-// A Park is how a task goes on later, without a worker in between: its executor runs
-// again, as the next leg of the attempt, when the time is over or a callback that
-// only wakes has arrived. A callback that has an outcome ends the task at once.
+// A Park is the wait of a task between two legs of an attempt, without a worker. The next
+// leg begins when the time is over or when a callback wakes the task. A callback that has
+// an outcome ends the round at once.
 type Park struct {
 	Wait      int64      `json:"wait,omitempty"`      // milliseconds at the most; 0 for at once, or for as long as Elsewhere takes
-	Text      string     `json:"text,omitempty"`      // what the task waits for, for clients; "" says nothing
+	Text      string     `json:"text,omitempty"`      // tells clients the reason for the wait; "" shows no text
 	Elsewhere *Elsewhere `json:"elsewhere,omitempty"` // an activity in place of the wait
 }
 
@@ -88,14 +88,14 @@ type Elsewhere struct {
 	Heartbeat int             `json:"heartbeat,omitempty"` // seconds without a heartbeat after which its worker counts as lost; 0 for no heartbeats
 }
 
-// A Usage is what the use of models has cost.
+// A Usage counts the tokens and the cost of models.
 type Usage struct {
 	Input  int64   `json:"inputTokens,omitempty"`
 	Output int64   `json:"outputTokens,omitempty"`
 	Cost   float64 `json:"cost,omitempty"` // in the currency of the configured prices
 }
 
-// A Beat is what a heartbeat of an activity elsewhere says.
+// A Beat is the part of a heartbeat of an activity elsewhere that is for clients.
 type Beat struct {
 	Digest string `json:"digest,omitempty"` // of the details; "" if there was no new heartbeat
 	Text   string `json:"text,omitempty"`   // as in a [Callback]
@@ -104,7 +104,7 @@ type Beat struct {
 	Untaken bool `json:"untaken,omitempty"` // there was none: no worker has taken the activity yet
 }
 
-// A CallbackRef says which work a callback URL is for.
+// A CallbackRef names the round of a task that a callback URL is for.
 type CallbackRef struct {
 	Tenant string `json:"o"`
 	TaskID string `json:"t"` // the A2A task
@@ -112,7 +112,7 @@ type CallbackRef struct {
 	Wake   bool   `json:"w,omitempty"` // its bearer may only wake the task
 }
 
-// A Memo is what the executor of a task has left for its next leg.
+// A Memo is the data of an executor for the next leg of its task.
 type Memo struct {
 	Data     json.RawMessage `json:"data,omitempty"`
 	OnCancel bool            `json:"onCancel,omitempty"` // the executor runs once more if the task is canceled

@@ -10,7 +10,7 @@ import (
 	"longhaul/workflows"
 )
 
-// ScheduleConfig says what a worker for schedules works with.
+// ScheduleConfig holds the dependencies of a worker for schedules.
 type ScheduleConfig struct {
 	Temporal   client.Client
 	Activities activities.ScheduleConfig

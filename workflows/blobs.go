@@ -67,8 +67,8 @@ func (s ofObjectives) SelectDriver(ctx converter.StorageDriverSelectContext, p *
 // staysKey marks payloads that stay in histories, whatever their size.
 const staysKey = "longhaul-stays"
 
-// inHistory is a converter of payloads for workers of others, which cannot read ours
-// from the journal: they stay in the history.
+// inHistory is a converter of payloads for external workers. They cannot read the
+// journal, so their payloads stay in the history.
 type inHistory struct{ converter.DataConverter }
 
 // ToPayloads implements [converter.DataConverter].

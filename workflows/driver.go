@@ -317,7 +317,7 @@ const (
 	mostBytes  = 40 << 20
 )
 
-// veryLong reports whether the history has to continue as new, whatever it waits for.
+// veryLong reports whether the run must continue as new, even while activities run.
 func (d *driver) veryLong() bool {
 	info := workflow.GetInfo(d.ctx)
 	return info.GetCurrentHistoryLength() > mostEvents || info.GetCurrentHistorySize() > mostBytes

@@ -108,7 +108,7 @@ const (
 	cancelAttempts = 3
 )
 
-// elsewhere begins an activity of others on their queue. Temporal repeats it.
+// elsewhere begins an activity on the queue of external workers. Temporal repeats it.
 func (p *planPart) elsewhere(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
 	work := p.State.Work[t.ID]
 	ctx = workflow.WithDataConverter(ctx, inHistory{converter.GetDefaultDataConverter()})
@@ -135,15 +135,15 @@ func (p *planPart) watch(ctx workflow.Context, a machine.Activity, t *opt.Task) 
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.WatchHeartbeats, ask)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		in := machine.Watched{Key: a.Key}
-		_ = f.Get(ctx, &in.Beat) // it says nothing if it was canceled
+		_ = f.Get(ctx, &in.Beat) // a canceled watch has no beat
 		return in
 	}
 }
 
-// codeForm is what an error type must be to be shown as a code.
+// codeForm is the form of an error type that is shown as a code.
 var codeForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
-// codeElsewhere returns the code of an activity of others that failed: the type of its
+// codeElsewhere returns the code of an activity elsewhere that failed: the type of its
 // error, unless that is one of a language for all errors.
 func codeElsewhere(err error) string {
 	var app *temporal.ApplicationError
@@ -153,7 +153,7 @@ func codeElsewhere(err error) string {
 	return app.Type()
 }
 
-// elsewhereOptions are the options of an activity of others. It has the attempts, the
+// elsewhereOptions are the options of an activity elsewhere. It has the attempts, the
 // waits and the timeout of the task.
 func elsewhereOptions(key string, t *opt.Task, w *machine.Work, limits opt.Limits) workflow.ActivityOptions {
 	return workflow.ActivityOptions{

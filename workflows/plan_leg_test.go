@@ -91,13 +91,13 @@ func TestPlan_continuesAsNewBetweenLegs(t *testing.T) {
 // A callback wakes a parked task; one that has an outcome ends it.
 func TestPlan_callbacks(t *testing.T) {
 	env, log := newPlanEnv(t)
-	report := func(after time.Duration, c opt.Callback) {
+	callback := func(after time.Duration, c opt.Callback) {
 		c.TaskID, c.Round = taskID, 1
 		at(env, after, func() { env.SignalWorkflow(workflows.CallbackSignal, c) })
 	}
-	report(10*time.Minute, opt.Callback{ID: "c1"})
-	report(20*time.Minute, opt.Callback{ID: "c2", Text: "Nearly done."})
-	report(30*time.Minute, opt.Callback{ID: "c3", Outcome: &opt.Outcome{State: opt.TaskFailed, Code: "broken", Message: "It broke."}})
+	callback(10*time.Minute, opt.Callback{ID: "c1"})
+	callback(20*time.Minute, opt.Callback{ID: "c2", Text: "Nearly done."})
+	callback(30*time.Minute, opt.Callback{ID: "c3", Outcome: &opt.Outcome{State: opt.TaskFailed, Code: "broken", Message: "It broke."}})
 	env.ExecuteWorkflow(workflows.Plan, planInput(t, counting("9")))
 	result(t, env, log)
 	moves := log.moves(taskID)
@@ -108,7 +108,7 @@ func TestPlan_callbacks(t *testing.T) {
 	log.wantHas(t, "task-a-1-0 working", "task-a-1-0 failed broken")
 }
 
-// A stopped plan first has the executor cancel what it began elsewhere.
+// A stopped plan first has the executor cancel its work elsewhere.
 func TestPlan_cancelsElsewhere(t *testing.T) {
 	env, log := newPlanEnv(t)
 	direct(env, 30*time.Minute, machine.Directive{N: 2, Start: true, Stop: "canceled", Leaf: true})
@@ -120,7 +120,7 @@ func TestPlan_cancelsElsewhere(t *testing.T) {
 	}
 }
 
-// An activity of others gets the work, and what it returns is the outcome.
+// An activity elsewhere gets the work and returns the outcome.
 func TestPlan_elsewhere(t *testing.T) {
 	for name, tt := range map[string]struct {
 		does   func(ctx context.Context, w opt.Work) (any, error)

@@ -254,7 +254,7 @@ func (c *Schedules) attributes(s opt.Schedule) temporal.SearchAttributes {
 func scheduleState(d *client.ScheduleDescription) (opt.ScheduleState, error) {
 	a, ok := d.Schedule.Action.(*client.ScheduleWorkflowAction)
 	if !ok || len(a.Args) != 1 {
-		return opt.ScheduleState{}, errors.New("a schedule in Temporal was changed by others: it does not start our workflow")
+		return opt.ScheduleState{}, errors.New("a schedule in Temporal was changed by another program: it does not start our workflow")
 	}
 	var in ScheduledInput
 	payload, _ := a.Args[0].(*commonpb.Payload)

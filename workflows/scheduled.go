@@ -21,7 +21,7 @@ type ScheduledInput struct {
 	ObjectiveID string       `json:"objectiveId,omitempty"` // that was started, in the runs after the first
 }
 
-// ScheduledResult says what a Scheduled workflow has started.
+// ScheduledResult names the objective that a Scheduled workflow has started.
 type ScheduledResult struct {
 	ObjectiveID string `json:"objectiveId"`
 }
@@ -40,7 +40,7 @@ func Scheduled(ctx workflow.Context, in ScheduledInput) (ScheduledResult, error)
 		if err != nil {
 			return ScheduledResult{}, err
 		}
-		// A cancellation waits until it is known what there is to cancel.
+		// A cancellation waits until the id of the objective is known.
 		starting, _ := workflow.NewDisconnectedContext(ctx)
 		starting = workflow.WithActivityOptions(starting, scheduleOptions("Start the objective", late))
 		if err := workflow.ExecuteActivity(starting, scheduleActs.BeginObjective, run).Get(starting, &in.ObjectiveID); err != nil {

@@ -3,13 +3,12 @@
 // file; a task names one of them. No URL of a client is ever called.
 //
 // A task is handed over once and then followed for as long as it takes, in short legs:
-// choose the interface, send the message, look at the remote task. What is known of the
-// remote task is in the memo, so that neither a crash nor a restart loses it. Between
-// two looks no worker is used: a push notification of the agent ends the wait, or a
-// timer.
+// choose the interface, send the message, look at the remote task. The memo holds the
+// state of the remote task, so neither a crash nor a restart loses it. No worker is used
+// between two looks: a push notification of the agent or a timer ends the wait.
 //
-// What an agent says is data. Its artifacts become those of the task, and its questions
-// are put before a person at a gate of the task; the answer goes back to the agent.
+// All content from an agent is data. Its artifacts become those of the task. Its
+// questions open gates of the task, and the answers go back to the agent.
 package agent
 
 import (
@@ -40,11 +39,11 @@ const (
 	CodeRefused   = "remote-refused"          // the agent refuses the message
 	CodeRejected  = "rejected_by_remote"      // the remote task was rejected
 	CodeFailed    = "remote-failed"           // the remote task failed
-	CodeCanceled  = "remote-canceled"         // somebody else canceled the remote task
+	CodeCanceled  = "remote-canceled"         // another caller canceled the remote task
 	CodeLost      = "remote-task-lost"        // the agent does not know the remote task any more
 	CodeTooLarge  = "remote-result-too-large" // there are more artifacts than the operator allows
 	CodeTooLong   = "remote-timeout"          // the agent took longer than the operator allows
-	CodeNoAnswer  = "no-answer"               // a question of the agent was refused, or nobody answered in time
+	CodeNoAnswer  = "no-answer"               // a question of the agent was refused, or had no answer in time
 	CodeAway      = "unreachable"             // the agent could not be reached for too long. This fails the attempt, not the task
 	CodeStopped   = "canceled-confirmed"      // after a cancellation, that the agent confirms
 	CodeNotToldOf = "canceled-unknown"        // after a cancellation, that the agent does not confirm

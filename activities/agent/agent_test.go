@@ -168,7 +168,7 @@ func TestExecutor_answers(t *testing.T) {
 		{"gate", opt.Reply{Action: opt.Accept}, `completed|result=Done: gate {"action":"accept","interruptId":"g:1","objectDigest":"d1"}`},
 		{"gate", opt.Reply{Action: opt.Reject, Feedback: "No."}, `completed|result=Done: gate {"action":"reject","feedback":"No.","interruptId":"g:1","objectDigest":"d1"}`},
 		{"questions", answer("a", `"x"`), `completed|result=Done: questions {"answers":[{"id":"a","answer":"x"}],"interruptId":"g:2"}`},
-		{"ask", opt.Reply{DecidedBy: opt.ByTimer, Action: opt.Reject}, "failed|no-answer: Nobody answered what agent other asked."},
+		{"ask", opt.Reply{DecidedBy: opt.ByTimer, Action: opt.Reject}, "failed|no-answer: The question of agent other was not answered."},
 	} {
 		for _, d := range dialects {
 			f := newFake(t, d.version, d.rest)
@@ -298,7 +298,7 @@ func TestExecutor_cancelOfALostAnswer(t *testing.T) {
 }
 
 // An agent that does not list its tasks gets the message again, and cannot confirm the
-// cancellation of a task that nobody knows the id of.
+// cancellation of a task whose id is unknown.
 func TestExecutor_cannotList(t *testing.T) {
 	for _, status := range []int{401, 403, 404, 501} {
 		f := newFake(t, "1.0", false)
@@ -387,7 +387,7 @@ func TestExecutor_stream(t *testing.T) {
 	}
 }
 
-// What the card offers decides, and a task stays with what it began with.
+// The card decides which interface a task uses. The task keeps that interface.
 func TestExecutor_chooses(t *testing.T) {
 	const elsewhere = "no-common-interface: The interface of agent other is at another host or port than its card, or not encrypted: if that is right, list the host, with the port if it is an unusual one, in its hosts in the file of --agents."
 	both := func(f *fake) func(object) {
@@ -534,7 +534,7 @@ func TestExecutor_hops(t *testing.T) {
 	}
 }
 
-// What an agent answers in trouble, and what becomes of the task.
+// Each error of an agent has a defined effect on the task.
 func TestExecutor_trouble(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -635,7 +635,7 @@ func TestExecutor_beginsAgain(t *testing.T) {
 	}
 }
 
-// A later attempt of a task knows nothing of the one before, and uses its context again.
+// A later attempt of a task has no memo of the one before, but uses the same context.
 func TestExecutor_keepsItsContext(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	e := executor(t, f, "")

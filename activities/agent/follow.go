@@ -95,8 +95,8 @@ func said(s inStatus) string {
 	return a2a.Message{Parts: parts(s.Message.Parts)}.Text()
 }
 
-// changed returns the artifacts of the remote task that the task does not have, or has
-// otherwise. problem says, for clients, which limit they break.
+// changed returns the new and the changed artifacts of the remote task. problem says,
+// for clients, which limit they exceed.
 func (h *handoff) changed(t inTask) (list []a2a.Artifact, problem string) {
 	if len(t.Artifacts) > h.agent.Artifacts {
 		return nil, fmt.Sprintf("Agent %s made %d artifacts; the operator allows %d.", h.agent.name, len(t.Artifacts), h.agent.Artifacts)
@@ -162,7 +162,7 @@ func (h *handoff) ended(t inTask, changed []a2a.Artifact) (activities.Outcome, b
 	return activities.Outcome{}, false
 }
 
-// giveUp tells the agent that its task is not needed any more, if it hears it.
+// giveUp tries to cancel the remote task, whose result is no longer needed.
 func (h *handoff) giveUp(ctx context.Context) {
 	if h.memo.TaskID != "" {
 		_, _ = h.remote().cancel(ctx, h.memo.TaskID) // the outcome is known without its answer
@@ -174,7 +174,7 @@ const (
 	cancelPause = 500 * time.Millisecond
 )
 
-// cancel cancels the remote task and says what is known of it then.
+// cancel cancels the remote task. The outcome says whether the agent has confirmed it.
 func (h *handoff) cancel(ctx context.Context) activities.Outcome {
 	unknown := activities.Failed(CodeNotToldOf, fmt.Sprintf("Agent %s was told to cancel the task, but could not confirm it: its state is unknown.", h.agent.name))
 	m, r := &h.memo, h.remote()
@@ -233,5 +233,5 @@ func prompt(s inStatus) string {
 	if text := cleanLines(said(s), promptMost); strings.TrimSpace(text) != "" {
 		return text
 	}
-	return "The agent asks for more without saying what for."
+	return "The agent asks for input without a question."
 }

@@ -15,8 +15,8 @@ import (
 	"longhaul/opt"
 )
 
-// A memo is what a task knows of its remote task. It is in histories: add fields, never
-// rename one.
+// A memo holds the state of the remote task. It is stored in histories: add fields,
+// never rename one.
 type memo struct {
 	At        endpoint `json:"at"`
 	ContextID string   `json:"contextId,omitempty"` // of the remote task; before the first answer the one that is proposed
@@ -59,7 +59,7 @@ type handoff struct {
 	memo     memo
 }
 
-// remote returns what calls the interface of the memo.
+// remote returns the client for the interface in the memo.
 func (h *handoff) remote() remote {
 	secrets := activities.Secrets([]string{h.work.CallbackURL, h.work.WakeURL})
 	return remote{http: h.executor.cfg.HTTP, agent: h.agent, at: h.memo.At, secrets: secrets, log: h.executor.cfg.Log}
@@ -88,8 +88,8 @@ func (h *handoff) leg(ctx context.Context) (activities.Outcome, error) {
 	return h.follow(ctx)
 }
 
-// begin chooses the interface and the message id, before anything is sent: whatever
-// happens then, it is known with which ids to look for the remote task.
+// begin chooses the interface and the message id before anything is sent, so that the
+// task can look for its remote task by these ids after a crash.
 func (h *handoff) begin(ctx context.Context) (activities.Outcome, error) {
 	m := &h.memo
 	if m.At.URL == "" {

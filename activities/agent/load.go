@@ -55,14 +55,14 @@ const (
 // it.
 const MaxAnswer = 16 << 20
 
-// A Reader says what the program knows when it reads the file.
+// A Reader has the dependencies of [Load].
 type Reader struct {
 	Env     func(name string) (string, bool) // values of variables
 	Allowed func(rawURL string) error        // refuses a URL that can never be reached; nil allows all
 }
 
-// Load reads a file with agents. The error lists everything that is wrong, and has no
-// value of a variable.
+// Load reads a file with agents. The error lists all mistakes, without the values of
+// variables.
 func Load(path string, r Reader) (Agents, error) {
 	var out Agents
 	if err := opfile.Read(path, "agents", &out); err != nil {
@@ -90,7 +90,7 @@ var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 // wellKnown is where the card of an agent is.
 const wellKnown = "/.well-known/agent-card.json"
 
-// prepare checks a and fills in what it leaves out.
+// prepare checks a and sets its defaults.
 func (a *Agent) prepare(name string, r Reader) error {
 	switch {
 	case !nameForm.MatchString(name):

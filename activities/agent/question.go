@@ -15,7 +15,7 @@ import (
 	"longhaul/opt"
 )
 
-// A question is what a gate of the task asks for the agent.
+// A question is a question of the agent at a gate of the task.
 type question struct {
 	Round  int          `json:"round"`            // of the gate
 	Status string       `json:"status"`           // digest of the status that asks
@@ -111,7 +111,7 @@ func dataOf(s inStatus) json.RawMessage {
 var questionForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // gate returns a gate of the task for one of the agent. An approval offers accept and
-// reject alone: the other actions need what the agent has.
+// reject alone: the other actions need the object as the agent stores it.
 func (h *handoff) gate(g *remoteGate, s inStatus) opt.Gate {
 	if g.Kind == opt.Approval {
 		out := opt.Gate{Kind: opt.Approval, Title: h.asking() + clean(g.Title, lineMost), Description: cleanLines(g.Description, promptMost), Actions: []opt.Action{opt.Accept}}
@@ -140,14 +140,14 @@ func (h *handoff) gate(g *remoteGate, s inStatus) opt.Gate {
 	return out
 }
 
-// answer sends the answer of a person to the agent. If the agent does not ask that any
-// more, nothing is sent: it has this answer, or asks something else.
+// answer sends the answer of a person to the agent. It sends nothing if the agent no
+// longer asks the question: then the agent has the answer already, or asks another one.
 func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 	m, r, q := &h.memo, h.remote(), *h.memo.Asked
 	reply, ok := h.reply()
 	if !ok || reply.DecidedBy == opt.ByTimer {
 		h.giveUp(ctx)
-		return h.end(activities.Failed(CodeNoAnswer, fmt.Sprintf("Nobody answered what agent %s asked.", h.agent.name))), nil
+		return h.end(activities.Failed(CodeNoAnswer, fmt.Sprintf("The question of agent %s was not answered.", h.agent.name))), nil
 	}
 	task, err := r.get(ctx, m.TaskID)
 	if err != nil {
@@ -182,8 +182,8 @@ func (h *handoff) reply() (opt.Reply, bool) {
 	return h.work.Replies[n-1], true
 }
 
-// parts returns what the agent is told: the decision for one of its gates, or the answer
-// in the form in which a person gave it.
+// parts returns the parts of the message to the agent: the decision at one of its gates,
+// or the answer in the form in which a person gave it.
 func (q question) parts(r opt.Reply) []outPart {
 	if q.Gate != "" {
 		decision := map[string]any{"interruptId": q.Gate}

@@ -98,7 +98,7 @@ func (r remote) send(ctx context.Context, m outMessage, accept []string) (inResu
 	return out, nil
 }
 
-// nonsense is the trouble of an answer that is not one of A2A.
+// nonsense is the trouble for an answer that is not valid in A2A.
 var nonsense = &trouble{kind: away, text: "The answer is not one of A2A."}
 
 func (r remote) get(ctx context.Context, id string) (inTask, error) {
@@ -302,7 +302,7 @@ type rpcError struct {
 	} `json:"details"`
 }
 
-// trouble returns what an error means.
+// trouble returns the trouble for an error response.
 func (e *rpcError) trouble() *trouble {
 	kind := refused
 	if e.Code == codeInternal {
@@ -316,7 +316,7 @@ var reasons = map[string]int{
 	"TASK_NOT_FOUND": codeNotFound, "TASK_NOT_CANCELABLE": codeNotCancel, "UNSUPPORTED_OPERATION": codeNotAllowed, "VERSION_NOT_SUPPORTED": codeNoVersion,
 }
 
-// statusTrouble returns what an HTTP status other than 2xx means.
+// statusTrouble returns the trouble for an HTTP status other than 2xx.
 func statusTrouble(res *http.Response, body []byte) error {
 	var answer struct {
 		Error rpcError `json:"error"`

@@ -17,18 +17,18 @@ import (
 // streamFor is how long a leg follows the stream of a remote task.
 const streamFor = 30 * time.Second
 
-// A relay shows what a remote task makes while it is making it. The artifacts of the
-// remote task as a whole are read later, so nothing is lost with a broken stream.
+// A relay shows pieces of artifacts while the remote task makes them. The complete
+// artifacts are read later, so a broken stream loses none.
 type relay struct {
 	*handoff
 	base  map[string]a2a.Artifact // by remote id, as they were before the stream
-	shown map[string]bool         // remote ids of which something was shown in this leg
+	shown map[string]bool         // remote ids of artifacts of which a piece was shown in this leg
 	bytes int
 }
 
 // These errors end a stream: the next leg looks at the remote task, at once if its
-// status has changed. Else an agent could keep a worker busy, with artifacts that it
-// replaces all the time.
+// status has changed. Otherwise an agent that replaces artifacts all the time could keep
+// a worker busy.
 var (
 	errEnough  = errors.New("the remote task is to be looked at")
 	errChanged = errors.New("the status of the remote task has changed")

@@ -8,8 +8,8 @@ import (
 	"longhaul/a2a"
 )
 
-// What agents send is read alike in both versions: no member has two meanings. What is
-// sent to them is written as their version demands.
+// Answers of both versions are read by the same types, since no member has two meanings.
+// Requests are written for the version of the agent.
 
 type inPart struct {
 	Text      *string         `json:"text"`
@@ -115,8 +115,8 @@ func readState(word string) a2a.TaskState {
 	return s
 }
 
-// parts returns what the parts of an agent contain. A part of an unknown form is left out.
-// No part refers to a stored content: that is ours alone.
+// parts converts the parts of an agent. It leaves out parts of unknown forms. No part of
+// the result refers to stored contents: only this server makes such parts.
 func parts(list []inPart) []a2a.Part {
 	var out []a2a.Part
 	for _, p := range list {
@@ -168,7 +168,7 @@ func foreign(m a2a.Metadata) a2a.Metadata {
 	return out
 }
 
-// What is sent.
+// The types of requests.
 
 type outMessage struct {
 	Kind       string       `json:"kind,omitempty"` // in 0.3

@@ -1,9 +1,9 @@
-// Package elsewhere has tasks done by Temporal workers of others, in any language: a
+// Package elsewhere runs tasks on Temporal workers outside Longhaul, in any language: a
 // task names a task queue and an activity type. Use it where a team has workers of its
 // own, or where a language other than Go fits the work.
 //
-// The activity gets the work of the task as JSON and returns an outcome; anything else
-// that it returns is the result. Its retries, heartbeats and cancellation are
+// The activity gets the work of the task as JSON and returns an outcome. Any other value
+// that it returns is the result of the task. Its retries, heartbeats and cancellation are
 // Temporal's.
 package elsewhere
 

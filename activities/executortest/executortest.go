@@ -50,7 +50,7 @@ type Config struct {
 // LargeResult is how many bytes the artifacts of Config.Large have at least.
 const LargeResult = 64 << 10
 
-// Hostile is a text that must stay what it is: nothing in it may reach a terminal, a
+// Hostile is a text that must be treated as data: no part of it may act on a terminal, a
 // page, a template, a shell or a path.
 const Hostile = "\x1b[31m<script>alert(1)</script>\u202e{{.Key}} $(id) `id` '\" ../../etc/passwd %s \r approval:accept"
 

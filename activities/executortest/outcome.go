@@ -99,7 +99,7 @@ func checkText(s string) error {
 // mostText is how many bytes the texts of an outcome and of a gate may have.
 const mostText = 16 << 10
 
-// checkLine reports why s, which what names, is no short text of visible characters.
+// checkLine reports why s is not a short text of visible characters. what names s.
 func checkLine(what, s string) error {
 	if len(s) > mostText {
 		return fmt.Errorf("%s has %d bytes", what, len(s))

@@ -19,8 +19,8 @@ type Player struct {
 	Executor activities.Executor
 
 	// Parked is called when the task parks, and may make the event happen that the task
-	// waits for. An outcome that it returns is what a callback or an activity elsewhere
-	// reports, and ends the round. nil begins the next leg.
+	// waits for. A returned outcome stands for that of a callback or an activity
+	// elsewhere, and ends the round. nil begins the next leg.
 	Parked func(w activities.Work, parked activities.Outcome) *activities.Outcome
 
 	Twice bool // runs each leg twice and loses its first result, as in a crash between effect and record
@@ -54,13 +54,13 @@ func (p Player) Play(ctx context.Context, w activities.Work) (Played, error) {
 			return played, nil
 		}
 		if p.Parked != nil {
-			if reported := p.Parked(clone(played.Work), o); reported != nil {
-				played.keep(*reported, nil)
-				return played, CheckOutcome(*reported, nil)
+			if outcome := p.Parked(clone(played.Work), o); outcome != nil {
+				played.keep(*outcome, nil)
+				return played, CheckOutcome(*outcome, nil)
 			}
 		}
 		if o.Park.Elsewhere != nil {
-			return played, errors.New("the task waits for an activity elsewhere: set Player.Parked to report its outcome")
+			return played, errors.New("the task waits for an activity elsewhere: set Player.Parked to return its outcome")
 		}
 		if ctx.Err() != nil {
 			return played, ctx.Err()
@@ -78,7 +78,7 @@ func (e *attemptError) Error() string { return "Execute: " + e.cause.Error() }
 // Unwrap returns the error of Execute.
 func (e *attemptError) Unwrap() error { return e.cause }
 
-// leg runs one leg and keeps what it has left.
+// leg runs one leg and keeps its memo and its artifacts.
 func (p Player) leg(ctx context.Context, played *Played) (activities.Outcome, error) {
 	runs := 1
 	if p.Twice {
@@ -105,7 +105,7 @@ func (p Player) leg(ctx context.Context, played *Played) (activities.Outcome, er
 	}
 }
 
-// keep adds what an outcome and the stream before it have.
+// keep keeps the memo and the artifacts of an outcome, and those of its stream.
 func (p *Played) keep(o activities.Outcome, s *Stream) {
 	p.Outcome = o
 	if o.Memo != nil {
@@ -151,7 +151,7 @@ func checkParked(o activities.Outcome) error {
 	return checkLine("the text of a park", o.Park.Text)
 }
 
-// checkMemo reports a memo that cannot come back in the next work.
+// checkMemo reports a memo that is not JSON.
 func checkMemo(o activities.Outcome) error {
 	if o.Memo != nil && !json.Valid(o.Memo) {
 		return errors.New("the memo is not JSON")

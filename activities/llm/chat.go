@@ -7,7 +7,7 @@ import (
 	"longhaul/opt"
 )
 
-// Who says a message of a conversation.
+// The roles in a conversation.
 const (
 	byUser  = "user"
 	byModel = "model"

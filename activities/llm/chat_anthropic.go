@@ -102,8 +102,8 @@ func (c *claude) params(r request) anthropic.MessageNewParams {
 	return p
 }
 
-// said returns messages with m. The results of the calls of one message are together,
-// with what the user says then, in the message that follows it.
+// said returns messages with m. The results of the calls of one message, and the text of
+// the user after them, are in one message.
 func said(messages []anthropic.MessageParam, m message) []anthropic.MessageParam {
 	var blocks []anthropic.ContentBlockParamUnion
 	switch m.By {
@@ -118,7 +118,7 @@ func said(messages []anthropic.MessageParam, m message) []anthropic.MessageParam
 		for _, c := range m.Calls {
 			args := json.RawMessage(c.Args)
 			if !isObject(args) {
-				args = json.RawMessage("{}") // the result says what was wrong
+				args = json.RawMessage("{}") // the result has the error
 			}
 			blocks = append(blocks, anthropic.NewToolUseBlock(c.ID, args, c.Name))
 		}

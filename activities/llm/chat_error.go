@@ -42,17 +42,17 @@ type waitError struct{ wait time.Duration }
 // Error implements error.
 func (e *waitError) Error() string { return "the model's server is busy" }
 
-// maxWait is how long the word of a busy server counts at the most.
+// maxWait limits the wait that a busy server can ask for.
 const maxWait = time.Hour
 
-// An answered error is one that a model's server has answered with.
+// An answered error is an error response of a model's server.
 type answered struct {
 	status int
 	header http.Header
 	detail string // untrusted
 }
 
-// answerOf returns what a server has answered with, if that is the cause of err.
+// answerOf returns the error response that caused err, if there is one.
 func answerOf(err error) (a answered, ok bool) {
 	var o *openai.Error
 	var c *anthropic.Error
@@ -73,7 +73,7 @@ func answerOf(err error) (a answered, ok bool) {
 	return a, a.status >= 300
 }
 
-// explain returns the error of a turn that has failed with err, without anything of the
+// explain returns the error of a turn that has failed with err, without text from the
 // server's answer. schema says that the request had one.
 func explain(ctx context.Context, err error, schema bool) error {
 	var coded *activities.Error
@@ -109,8 +109,8 @@ func (a answered) explain() error {
 	return &activities.Error{Code: CodeRequest, Message: fmt.Sprintf("The model's server refuses the request with status %d.", a.status)}
 }
 
-// ofConnection reports whether err comes from the connection, not from what came over
-// it.
+// ofConnection reports whether err is an error of the connection, not of the data that
+// it carried.
 func ofConnection(err error) bool {
 	var sent *url.Error
 	var network net.Error

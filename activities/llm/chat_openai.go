@@ -94,7 +94,7 @@ func (o *openAI) params(r request) openai.ChatCompletionNewParams {
 	if o.own {
 		p.MaxCompletionTokens = param.NewOpt(o.model.MaxOutput)
 	} else {
-		p.MaxTokens = param.NewOpt(o.model.MaxOutput) // which more servers know
+		p.MaxTokens = param.NewOpt(o.model.MaxOutput) // more servers support it
 	}
 	for _, t := range r.tools {
 		var schema map[string]any

@@ -13,14 +13,14 @@ import (
 // gates is the part of a task that asks people.
 type gates struct{ *task }
 
-// open returns the outcome of a leg that asks a person. about is what the gate is about.
+// open returns the outcome of a leg that asks a person. about is its subject.
 func (t gates) open(about string, g opt.Gate) *activities.Outcome {
 	t.memo.Asked = &asked{About: about, Digest: g.Digest(), Before: len(t.work.Replies)}
 	o := kept(activities.WaitFor(g), t.memo)
 	return &o
 }
 
-// A shown call is what a person sees of a call, and decides on.
+// A shown call is the object of the gate for a call: the part that a person decides on.
 type shownCall struct {
 	Server    string          `json:"server"`
 	Tool      string          `json:"tool"`
@@ -83,7 +83,7 @@ func edited(of tool, parts []a2a.Part) (args string, ok bool) {
 	return string(c.Arguments), true
 }
 
-// The answers about a call of which nothing is known.
+// The answers to the question about a call with an unknown result.
 const (
 	runAgain = "run again"
 	skip     = "skip"
@@ -103,7 +103,7 @@ func (t gates) decide(of tool) *activities.Outcome {
 			t.memo.answer("It is not known whether the call was made, and it is not repeated. Continue without its result.", true)
 			return nil
 		case stop:
-			o := activities.Failed(CodeUncertain, fmt.Sprintf("The task was stopped: it is not known what became of a call of %s.", of.title()))
+			o := activities.Failed(CodeUncertain, fmt.Sprintf("The task was stopped: the result of a call of %s is unknown.", of.title()))
 			return &o
 		}
 	}
@@ -122,7 +122,7 @@ func (t gates) decide(of tool) *activities.Outcome {
 // word returns the one answer of a reply.
 func word(r *opt.Reply) (out string) {
 	if len(r.Answers) == 1 {
-		_ = json.Unmarshal(r.Answers[0].Answer, &out) // "" for what is no text
+		_ = json.Unmarshal(r.Answers[0].Answer, &out) // "" if it is not a text
 	}
 	return out
 }

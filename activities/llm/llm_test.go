@@ -167,7 +167,7 @@ func TestExecutor(t *testing.T) {
 	}
 }
 
-// A text is streamed as it comes, and the request has what the task says.
+// A text is streamed as it arrives, and the request has the settings of the task.
 func TestExecutor_text(t *testing.T) {
 	w := newWorld(t, llmtest.Turns(say("One ", "two ", "three.")))
 	out := &executortest.Stream{}
@@ -194,7 +194,7 @@ func TestExecutor_text(t *testing.T) {
 	}
 }
 
-// Inputs that no model could do anything with are rejected.
+// Invalid inputs are rejected.
 func TestExecutor_badInput(t *testing.T) {
 	w := newWorld(t, llmtest.Turns(say("x")))
 	for input, want := range map[string]string{
@@ -253,7 +253,7 @@ func TestExecutor_schema(t *testing.T) {
 	}
 }
 
-// What goes wrong with a server is an error of the attempt, a wait or a failure.
+// An error of a server fails the attempt, parks the task or fails the task.
 func TestExecutor_trouble(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -350,7 +350,7 @@ func TestExecutor_turns(t *testing.T) {
 	}
 }
 
-// What clients say while the task works reaches the model.
+// Messages that clients send while the task works reach the model.
 func TestExecutor_hears(t *testing.T) {
 	w := newWorld(t, llmtest.Turns(use("desk__look", `{"text":"x"}`), say("Done.")))
 	p := w.player()

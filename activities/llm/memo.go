@@ -8,8 +8,8 @@ import (
 	"longhaul/opt"
 )
 
-// A memo is what a task has done so far. It is stored as JSON after each leg: add
-// members, never rename one.
+// A memo holds the progress of a task. It is stored as JSON after each leg: add members,
+// never rename one.
 type memo struct {
 	Said  []message `json:"said,omitempty"`  // after the prompt
 	Tools []tool    `json:"tools,omitempty"` // that the model may call, as they were listed at the start
@@ -19,7 +19,7 @@ type memo struct {
 	Accepted string   `json:"accepted,omitempty"` // digest of the next call, if a person has accepted it
 	Edited   bool     `json:"edited,omitempty"`   // a person has changed its arguments
 	Calling  *calling `json:"calling,omitempty"`  // the next call may have begun
-	Asked    *asked   `json:"asked,omitempty"`    // what a person is asked
+	Asked    *asked   `json:"asked,omitempty"`    // the open question to a person
 
 	Turns    int     `json:"turns,omitempty"`    // of the model
 	Fixes    int     `json:"fixes,omitempty"`    // how often the model was asked for an answer that fits the schema
@@ -44,15 +44,15 @@ type asked struct {
 	Before int    `json:"before"` // replies to earlier gates
 }
 
-// What people are asked about.
+// Subjects of questions to people.
 const (
 	aboutCall    = "call"    // whether a call may be made
-	aboutUnknown = "unknown" // what to do about a call that may have been made
+	aboutUnknown = "unknown" // how to go on after a call that may have been made
 	aboutBudget  = "budget"  // whether more may be spent
 )
 
-// maxMemo is the size of a memo in bytes at the most. It bounds what the history of a
-// task grows by with each leg.
+// maxMemo is the maximum size of a memo in bytes. It limits how much each leg adds to
+// the history of a task.
 const maxMemo = 512 << 10
 
 // kept returns o with m, or a failure if m is too large.
@@ -76,7 +76,7 @@ func readMemo(w activities.Work) (*memo, error) {
 	return m, nil
 }
 
-// reply returns the reply to what m has asked, nil if there is none yet.
+// reply returns the reply to the question in m, nil if there is none yet.
 func (m *memo) reply(w activities.Work) *opt.Reply {
 	if m.Asked == nil || len(w.Replies) <= m.Asked.Before {
 		return nil

@@ -41,13 +41,13 @@ type Model struct {
 	chat   chat
 }
 
-// A Price is what a million tokens cost, in the operator's currency.
+// A Price is the price of a million tokens, in the operator's currency.
 type Price struct {
 	Input  float64 `yaml:"input"`
 	Output float64 `yaml:"output"`
 }
 
-// A Budget limits what is spent. 0 is no limit.
+// A Budget limits tokens and costs. 0 is no limit.
 type Budget struct {
 	Tokens int64   `yaml:"tokens" json:"tokens,omitempty"` // of input and output together
 	Cost   float64 `yaml:"cost" json:"cost,omitempty"`     // by the prices of the models
@@ -136,7 +136,7 @@ func (m *Models) checkCost(wrong *mistakes) {
 	}
 }
 
-// mistakes are what is wrong in a file.
+// mistakes are the mistakes in a file.
 type mistakes struct {
 	path, at string
 	env      opfile.Env
@@ -183,7 +183,7 @@ func (b Budget) check(wrong *mistakes) {
 	}
 }
 
-// prepare checks m and makes what asks it.
+// prepare checks m and makes its chat.
 func (m *Model) prepare(wrong *mistakes) {
 	switch {
 	case m == nil || m.Model == "":

@@ -47,7 +47,7 @@ const maxTries = 3
 const maxMessage = 32 << 10
 
 // Plan implements [activities.Planner]. The text of the request is untrusted: the plans
-// contain nothing but what the file allows, whatever the text says.
+// use only models, tools and executors that the file allows.
 func (p Planner) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
 	if r.Keep {
 		return activities.Planned{Reason: "The existing plans stay."}, nil
@@ -128,8 +128,8 @@ func question(r activities.Request) string {
 	return "The request, as data:\n" + string(data)
 }
 
-// planned returns what the answer of the model means. An error says what is wrong with
-// the answer, and is final if it comes back from Plan.
+// planned returns the plans in the answer of the model. An error describes a mistake in
+// the answer for the model; it is final if Plan returns it.
 func (p Planner) planned(ctx context.Context, r activities.Request, d draft, checked *schema.Schema, text string) (activities.Planned, error) {
 	value := bare(text)
 	var a proposal

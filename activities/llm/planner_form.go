@@ -19,7 +19,7 @@ type PlannerForm struct {
 	Executors   map[string]*ExecutorForm `yaml:"executors"`   // that its plans may use, besides models and people
 }
 
-// An ExecutorForm tells a planner what an executor is for.
+// An ExecutorForm describes an executor to a planner.
 type ExecutorForm struct {
 	Description string         `yaml:"description"`
 	Input       map[string]any `yaml:"input"` // JSON Schema of the input of a task

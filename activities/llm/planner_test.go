@@ -147,7 +147,7 @@ func TestPlanner_badAnswers(t *testing.T) {
 	}
 }
 
-// With approvePlan, nothing begins before a person has decided about what was proposed.
+// With approvePlan, no task begins before a person has decided about the proposal.
 func TestPlanner_approve(t *testing.T) {
 	const answer = `{"reason":"r","plans":[{"name":"P","tasks":[{"name":"A","kind":"ask","text":"a"}]},{"name":"Q","after":["P"],"tasks":[{"name":"B","kind":"ask","text":"b"}]}]}`
 	made, _, err := plan(t, planning+"  approvePlan: true\n", answer)

@@ -54,7 +54,7 @@ func (s *Server) with(ctx context.Context, log *zap.Logger, do func(context.Cont
 	return do(ctx, session)
 }
 
-// Bounds of what a server lists.
+// Limits of the list of tools of a server.
 const (
 	maxTools       = 128
 	maxDescription = 4 << 10
@@ -91,9 +91,9 @@ func (s *Server) list(ctx context.Context, name string, log *zap.Logger) (out []
 	return out, err
 }
 
-// call makes one call. failed says that the text is about an error, of which the model
-// is told. An error means that it is not known whether the call was made, unless it is
-// an unbegunError.
+// call makes one call. failed says that the text describes an error, for the
+// model. After an error of call, the call may have been made, unless the error is an
+// unbegunError.
 func (s *Server) call(ctx context.Context, of tool, args json.RawMessage, key string, log *zap.Logger) (text string, failed bool, err error) {
 	err = s.with(ctx, log, func(ctx context.Context, session *mcp.ClientSession) error {
 		result, err := session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{keyName: key}, Name: of.Function, Arguments: args})

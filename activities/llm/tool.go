@@ -115,7 +115,7 @@ func (t *task) step(ctx context.Context) (*activities.Outcome, error) {
 	return t.gates().decide(of), nil
 }
 
-// check returns what is wrong with the arguments of a call, for the model.
+// check returns the mistake in the arguments of a call, for the model.
 func (t tool) check(args string) string {
 	if !isObject(json.RawMessage(args)) {
 		return "The arguments are not a JSON object. The call was not made."

@@ -19,14 +19,14 @@ import (
 	"longhaul/opt"
 )
 
-// told returns what the model was told last.
+// told returns the latest tool result that the model got.
 func told(w world) string {
 	r := w.server.Requests()
 	messages := r[len(r)-1].Messages
 	return messages[len(messages)-1].Text
 }
 
-// The result of a call, or why there is none, is what the model gets.
+// The model gets the result of a call, or the reason why there is none.
 func TestExecutor_calls(t *testing.T) {
 	for _, tt := range []struct{ tool, args, told, calls string }{
 		{"desk/note", `{"text":"x"}`, "noted x", "note x"},
@@ -92,7 +92,7 @@ func TestExecutor_largeResult(t *testing.T) {
 	}
 }
 
-// A tool over standard input and output gets no environment but what the file names.
+// A tool over standard input and output gets only the variables that the file names.
 func TestExecutor_program(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -343,7 +343,7 @@ func TestExecutor_budgetOfAnotherGate(t *testing.T) {
 	}
 }
 
-// What a turn costs is in its outcome.
+// The outcome of a turn has its cost.
 func TestExecutor_cost(t *testing.T) {
 	w := newWorld(t, llmtest.Turns(llmtest.Turn{Text: []string{"x"}, Input: 1_000_000, Output: 200_000}))
 	p := play(t, w.player(), work(`{"model":"claude","prompt":"x"}`))

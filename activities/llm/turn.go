@@ -75,7 +75,7 @@ func (t *task) after(r reply) (activities.Outcome, error) {
 	case t.schema != nil:
 		return t.structured(r.text), nil
 	}
-	return activities.Completed(), nil // with what was streamed
+	return activities.Completed(), nil // with the streamed artifact
 }
 
 // structured returns the outcome of a leg with an answer that must fit the schema.
@@ -187,7 +187,7 @@ func (t *task) checkBudget() *activities.Outcome {
 	return t.gates().raise(over)
 }
 
-// budgets returns what the task may spend now.
+// budgets returns the current budgets of the task.
 func (t *task) budgets() Budgets {
 	b := t.Models.Budget
 	if t.in.Budget.Tokens > 0 {

@@ -13,8 +13,8 @@ import (
 	"longhaul/opt"
 )
 
-// A Fallback says what becomes of requests that no playbook takes. Those that it takes
-// go to its planner, or else to the default executor of the workers. Others are
+// A Fallback handles requests that match no playbook. Requests that it takes go to its
+// planner, or to the default executor of the workers if it has no planner. Others are
 // rejected, with the list of skills.
 type Fallback struct {
 	Takes   func(request string) bool

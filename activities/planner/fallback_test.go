@@ -70,7 +70,7 @@ plans: [{name: P, tasks: [{name: T}]}]
 	}
 }
 
-// A planner of the fallback plans what no playbook takes, and plans it again.
+// The planner of the fallback plans requests that match no playbook, also again.
 func TestPlaybooks_With_planner(t *testing.T) {
 	poet := &poet{}
 	books := load(t, `

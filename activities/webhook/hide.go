@@ -8,7 +8,7 @@ import (
 	"longhaul/activities"
 )
 
-// secretsOf returns what a service gets with w that clients must not see.
+// secretsOf returns the credentials that a service gets with w.
 func (e *Endpoint) secretsOf(w activities.Work) []string {
 	return slices.Concat(e.secrets, activities.Secrets([]string{w.CallbackURL, w.WakeURL}))
 }

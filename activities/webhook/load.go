@@ -36,7 +36,7 @@ const (
 )
 
 // Load reads a file with endpoints. lookup reads the environment, and check returns why
-// a URL cannot be called. The error lists everything that is wrong.
+// a URL cannot be called. The error lists all mistakes.
 func Load(path string, lookup func(string) (string, bool), check func(rawURL string) error) (map[string]*Endpoint, error) {
 	var form struct {
 		Endpoints map[string]*Endpoint `yaml:"endpoints"`
@@ -56,7 +56,7 @@ func Load(path string, lookup func(string) (string, bool), check func(rawURL str
 	return form.Endpoints, errors.Join(wrong...)
 }
 
-// prepare checks e and fills in what it leaves out.
+// prepare checks e and sets its defaults.
 func (e *Endpoint) prepare(name string, lookup func(string) (string, bool), check func(string) error) error {
 	if e == nil || e.URL == "" {
 		return errors.New("url is missing")

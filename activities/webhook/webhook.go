@@ -1,5 +1,5 @@
-// Package webhook has tasks done by web services that the operator lists. Use it for
-// work behind an HTTP API that can be told to speak the JSON of executors.
+// Package webhook runs tasks on web services that the operator lists. Use it for work
+// behind an HTTP API that can use the JSON of executors.
 //
 // A service gets the work of a task in a POST request. It answers with an outcome, or
 // with 202 and POSTs the outcome later to the callback URL in the work; until then
@@ -175,7 +175,7 @@ func canceled(a answer) activities.Outcome {
 	return activities.Failed("canceled", text)
 }
 
-// outcome returns what an answer means.
+// outcome returns the outcome for an answer.
 func (e *Endpoint) outcome(w activities.Work, a answer, before memo) (activities.Outcome, error) {
 	switch {
 	case a.status == http.StatusAccepted && w.CallbackURL == "":

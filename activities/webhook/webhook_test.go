@@ -147,7 +147,7 @@ func TestExecutor(t *testing.T) {
 	})
 }
 
-// A service that repeats what it got tells clients no credentials.
+// Credentials that a service repeats in its answer are hidden from clients.
 func TestExecutor_hidesCredentials(t *testing.T) {
 	e, _ := newExecutor(t)
 	for kind, want := range map[string]string{
@@ -218,7 +218,7 @@ func with(w activities.Work, memo string) activities.Work {
 	return w
 }
 
-// Only an answer that says more than that the cancel has arrived confirms it.
+// Only 200 and 204 confirm a cancel.
 func TestExecutor_cancels(t *testing.T) {
 	e, _ := newExecutor(t)
 	for kind, want := range map[string]string{
@@ -234,7 +234,7 @@ func TestExecutor_cancels(t *testing.T) {
 	}
 }
 
-// A task that its service has accepted is not sent again when something wakes it.
+// A task that its service has accepted is not sent again when a callback wakes it.
 func TestExecutor_wakesEarly(t *testing.T) {
 	e, s := newExecutor(t)
 	w := work("later")

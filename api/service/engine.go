@@ -16,8 +16,8 @@ type Engine interface {
 
 	// Tell delivers a message. The verdict on it is recorded in the journal.
 	Tell(ctx context.Context, l opt.Letter) error
-	// Callback delivers a callback to a plan task. One that comes too late
-	// changes nothing.
+	// Callback delivers a callback to a plan task. One for a round that is
+	// over changes nothing.
 	Callback(ctx context.Context, c opt.Callback) error
 	// Command delivers a change to an open objective. The answer is recorded in
 	// the journal.

@@ -160,7 +160,7 @@ func (s schedules) read(ctx context.Context, c *Call, id string) (opt.ScheduleSt
 	return state, scheduleFault(id, err)
 }
 
-// look adds to the runs of a schedule what has become of them.
+// look adds the results to the runs of a schedule.
 func (s schedules) look(ctx context.Context, c *Call, state *opt.ScheduleState) error {
 	for i := range state.Runs {
 		run := &state.Runs[i]
@@ -213,7 +213,7 @@ func (s schedules) CreateSchedule(ctx context.Context, c *Call, p CreateSchedule
 }
 
 // room refuses another schedule of a tenant that has as many as it may have. An id that
-// is in use is not refused: nothing is added then.
+// is in use is not refused: no schedule is added then.
 func (s schedules) room(ctx context.Context, c *Call, id string) error {
 	list, err := s.cfg.Scheduler.Schedules(ctx, c.Tenant)
 	if err != nil || len(list) < maxSchedules {
@@ -272,7 +272,7 @@ func (s schedules) check(ctx context.Context, c *Call, state *opt.ScheduleState)
 	return nil
 }
 
-// UpdateSchedule changes a schedule. Only its principal may change what it starts,
+// UpdateSchedule changes a schedule. Only its principal may change its message,
 // since the objectives are the principal's. A schedule of a playbook can only be paused
 // and resumed.
 func (s schedules) UpdateSchedule(ctx context.Context, c *Call, p UpdateScheduleParams) (opt.ScheduleState, error) {
@@ -305,7 +305,7 @@ func (s schedules) mayChange(ctx context.Context, c *Call, before opt.ScheduleSt
 	case before.Playbook != "":
 		return declared(before.Schedule)
 	case before.Principal != c.Principal:
-		return &Fault{Kind: Forbidden, Message: "Permission denied: the objectives of this schedule are those of " + before.Principal + ", who alone may change it; others may pause or delete it",
+		return &Fault{Kind: Forbidden, Message: "Permission denied: the objectives of this schedule are those of " + before.Principal + ", who alone may change it; other callers may pause or delete it",
 			Reason: reasonForbidden}
 	}
 	return s.check(ctx, c, after)
@@ -316,7 +316,7 @@ func declared(s opt.Schedule) *Fault {
 	return &Fault{Kind: Unsupported, Message: "The playbook " + s.Playbook + " declares this schedule: change its file", Reason: "SCHEDULE_DECLARED"}
 }
 
-// DeleteSchedule removes a schedule. What it has started is not affected.
+// DeleteSchedule removes a schedule. Objectives that it has started are not affected.
 func (s schedules) DeleteSchedule(ctx context.Context, c *Call, p IDParams) (struct{}, error) {
 	state, err := s.read(ctx, c, p.ID)
 	switch {
@@ -395,8 +395,8 @@ func (s schedules) mayRun(ctx context.Context, c *Call, p *BackfillParams) (opt.
 }
 
 // BackfillSchedule has a schedule start the objectives for times that have passed, one
-// after another unless the params say otherwise, and returns what will have been
-// started: a time for which there was an objective before starts no other.
+// after another unless the params say otherwise, and returns the runs: a
+// time that has an objective already starts no other.
 func (s schedules) BackfillSchedule(ctx context.Context, c *Call, p BackfillParams) ([]opt.ScheduleRun, error) {
 	if p.Backfill.Overlap == "" {
 		p.Backfill.Overlap = opt.OverlapQueue

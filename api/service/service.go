@@ -104,7 +104,7 @@ type Service struct {
 	decisions         // at gates
 	callbacks         // for work that is done elsewhere
 	schedules         // that start objectives at times
-	scheduledRuns     // what schedules start
+	scheduledRuns     // objectives that schedules start
 
 	engine  Engine
 	journal Journal

@@ -16,7 +16,7 @@ type scheduleRun struct {
 	Failure     string              `json:"failure,omitempty"`
 }
 
-// schedule is a schedule with what is known of it.
+// schedule is a schedule with its state.
 type schedule struct {
 	ID        string        `json:"id"`
 	Name      string        `json:"name,omitempty"`

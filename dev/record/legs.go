@@ -78,10 +78,10 @@ func (legs) Execute(_ context.Context, w activities.Work, _ activities.Stream) (
 	return out, nil
 }
 
-// elsewhereQueue is the queue of the worker of others.
+// elsewhereQueue is the queue of the external worker.
 const elsewhereQueue = "recorded-elsewhere"
 
-// startElsewhere starts a worker of others.
+// startElsewhere starts an external worker.
 func startElsewhere(temporal client.Client) (stop func(), err error) {
 	w := sdk.New(temporal, elsewhereQueue, sdk.Options{DisableWorkflowWorker: true})
 	w.RegisterActivityWithOptions(workElsewhere, activity.RegisterOptions{Name: "Work"})
@@ -101,8 +101,7 @@ func workElsewhere(ctx context.Context, script string) (string, error) {
 	return "done elsewhere", nil
 }
 
-// parked waits until clients were told what the first task waits for, or what its
-// heartbeats say.
+// parked waits until the first task shows the text of its park or of a heartbeat.
 func parked(ctx context.Context, r *recorder, _ *workflows.Client, id string) error {
 	return r.until(ctx, opt.TaskID(opt.PlanID(id, 1), 0), func(v opt.TaskView) bool { return v.Task.Status.Message != nil })
 }

@@ -46,8 +46,8 @@ var roots = map[string]struct {
 	"callback.json": {"The body of a request to a callback URL", reflect.TypeFor[callback]()},
 }
 
-// others are the members that workers of others may set, for types with more of them.
-var others = map[string][]string{
+// allowed are the members that external workers may set, for types that have more.
+var allowed = map[string][]string{
 	"Outcome":  {"state", "artifacts", "code", "message", "gate", "usage"},
 	"Gate":     {"kind", "title", "description", "actions", "questions", "object", "artifactId", "responders", "ladder"},
 	"Step":     {"kind", "after", "to", "action"},
@@ -55,7 +55,7 @@ var others = map[string][]string{
 	"Part":     {"text", "raw", "url", "data", "filename", "mediaType", "metadata"},
 }
 
-// required are the members that must be there, where not all that Go always writes are.
+// required are the required members of types in which Go also writes optional ones.
 var required = map[string][]string{"Gate": {"kind"}, "Question": {"id", "question"}}
 
 // An object is a JSON object.
@@ -105,7 +105,7 @@ func (m *maker) members(t reflect.Type) object {
 	members, needed := object{}, []string{}
 	for f := range fieldsOf(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if only := others[t.Name()]; name == "" || name == "-" || only != nil && !slices.Contains(only, name) {
+		if only := allowed[t.Name()]; name == "" || name == "-" || only != nil && !slices.Contains(only, name) {
 			continue
 		}
 		s := m.schema(f.Type)
@@ -215,7 +215,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// What Longhaul writes fits the schemas, and typical mistakes do not.
+// Documents that Longhaul writes are valid under the schemas; typical mistakes are not.
 func TestSchemas_fit(t *testing.T) {
 	gate := `{"kind":"approval","title":"Go on?","actions":["accept","reject"]}`
 	work, err := json.Marshal(opt.Work{

@@ -41,7 +41,7 @@ var rooms = []room{
 		"internal/schema"}}, // of questions of plans
 
 	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "activities"},
-		tests: []string{"worker", // what is registered is what is tested
+		tests: []string{"worker", // tests run the activities as they are registered
 			"activities/elsewhere"}}, // whose activities plans begin
 	{name: "worker", imports: []string{"workflows", "activities",
 		"opt"}}, // the names of push configs, which its dispatcher hands over
@@ -85,12 +85,12 @@ var rooms = []room{
 		"internal/schema", // to send texts of people as JSON where a question takes no text
 	}},
 
-	{name: ".", imports: []string{"internal/cli", // the door for programs of others, on its seam
+	{name: ".", imports: []string{"internal/cli", // the public API for custom programs, on its seam
 		"a2a", "activities", "api/service"}}, // whose types are in it
 	{name: "examples/llm/standin", imports: []string{"activities/llm/llmtest"}}, // stands in for a model and a server of tools
 	{name: "docs/schemas", tests: []string{"a2a", "opt"}},                       // made from these types
 	{name: "cmd/longhaul", imports: []string{"."}},
-	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/embedded"}}, // modules of their own: what others may import
+	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/embedded"}}, // modules of their own: the packages that custom programs may import
 	{name: "dev", imports: []string{".", "dev/*"}},
 	{name: "dev/e2e", imports: []string{"*"}}, // the whole service against the embedded server
 	{name: "dev/e2e/*", imports: []string{"*"}},

@@ -45,7 +45,7 @@ type Build struct {
 	Default   string                         // kind of tasks that name no executor; "" means echo
 	Planners  map[string]activities.Planner  // by the names for --planner
 	Playbooks fs.FS                          // replace the bundled one, unless --playbooks is given; nil for none
-	Agents    map[string]Agent               // added to that of the playbooks, by the names for --agent; Executors has what they need
+	Agents    map[string]Agent               // added to that of the playbooks, by the names for --agent; Executors has the executors that they need
 
 	// Wrappers around parts, for programs that test failures. Nil: no wrapper.
 	Engine   func(apiservice.Engine) apiservice.Engine
@@ -55,8 +55,8 @@ type Build struct {
 	Temporal func(*client.Options) // adjusts how Temporal is dialled
 }
 
-// Check reports what is wrong with the playbooks of b: mistakes in them, and executors
-// that the program does not have. others are kinds of executors that flags add.
+// Check reports mistakes in the playbooks of b, and executors that they name and the
+// program does not have. others are kinds of executors that flags add.
 func (b Build) Check(others ...string) error {
 	books, err := workSettings{}.load(b.Playbooks, b.Planners)
 	if err != nil {

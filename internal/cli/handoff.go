@@ -9,7 +9,7 @@ import (
 	"longhaul/internal/egress"
 )
 
-// forAgents returns a client for the agents of others, whose answers may be large and
+// forAgents returns a client for other A2A agents, whose answers may be large and
 // late.
 func (s egressSettings) forAgents() (*egress.Client, error) {
 	return s.with(egress.Config{MaxAnswer: agent.MaxAnswer, Timeout: agent.AnswerFor})

@@ -87,7 +87,7 @@ func (poet) Plan(_ context.Context, r activities.Request) (activities.Planned, e
 func (poet) Skills() []apiservice.Skill { return []apiservice.Skill{{ID: "rhyme"}} }
 
 // A planner in the file of --models is used without --planner, and has a skill on the
-// card. Without one there is nothing of it.
+// card. Without one the card has no such skill.
 func TestWorkSettings_modelPlanner(t *testing.T) {
 	own := fstest.MapFS{"tea.yaml": {Data: []byte(`
 name: tea

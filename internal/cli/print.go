@@ -70,7 +70,7 @@ type printer struct {
 	out      io.Writer
 	quiet    bool
 	color    bool
-	terminal bool                // the output is one: control characters of others are removed
+	terminal bool                // the output is one: control characters in untrusted texts are removed
 	command  func(string) string // the begin of a command that reaches the same agent, by its name
 
 	taskID    string

@@ -17,7 +17,7 @@ type scheduleCommand struct {
 	Create   scheduleCreateCommand   `cmd:"" help:"Have objectives started at times."`
 	List     scheduleListCommand     `cmd:"" help:"List the schedules with their next times."`
 	Show     scheduleShowCommand     `cmd:"" help:"Show a schedule with its next times and its latest objectives."`
-	Change   scheduleChangeCommand   `cmd:"" help:"Change a schedule: what the flags name; the rest stays."`
+	Change   scheduleChangeCommand   `cmd:"" help:"Change the settings of a schedule that are given as flags."`
 	Pause    schedulePauseCommand    `cmd:"" help:"Pause a schedule: it starts nothing by itself."`
 	Resume   scheduleResumeCommand   `cmd:"" help:"Resume a paused schedule. Times that passed meanwhile are left out."`
 	Trigger  scheduleTriggerCommand  `cmd:"" aliases:"run-now" help:"Start an objective of a schedule now, also of a paused one."`
@@ -194,7 +194,7 @@ func next(s client.Schedule, now time.Time) string {
 	return "in " + span(max(0, s.Next[0].Time().Sub(now)))
 }
 
-// became says what became of a run.
+// became returns the result of a run, for people.
 func became(r client.ScheduleRun) string {
 	switch {
 	case r.Status != "":

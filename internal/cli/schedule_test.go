@@ -21,7 +21,7 @@ const (
 		`"createdAt":"2026-03-01T09:30:00.000Z","next":[],"skipped":0,"missed":0,"runs":[]}`
 )
 
-// Each command makes its requests, and prints what the answers say.
+// Each command makes its requests, and prints the answers.
 func TestSchedule(t *testing.T) {
 	const nextLine = "Schedule nightly starts its next objective at 2926-03-02 02:00:00 CET.\n"
 	for name, tc := range map[string]struct {

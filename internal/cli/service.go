@@ -42,7 +42,7 @@ type service struct {
 	callbacks *callbacks
 	notices   notices
 	strict    *egress.Client // by the rules of production, for the test seams
-	agents    *egress.Client // for the agents of others, whose answers may be large
+	agents    *egress.Client // for other A2A agents, whose answers may be large
 	services  *egress.Client // for web services that do tasks, whose answers may be large and late
 	temporal  client.Client
 	target    target

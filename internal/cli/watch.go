@@ -311,8 +311,8 @@ func (w *watching) remark() {
 	w.display.note(w.notes, w.trouble.program.String()+": no worker has begun the task yet. It is stored, and begins as soon as a worker runs.\n"+w.trouble.start)
 }
 
-// interrupted returns err, with what to do about it if the task is known. watch is the
-// begin of the command that does.
+// interrupted returns err, with the command to continue if the task is known. watch is
+// the beginning of that command.
 func (w *watching) interrupted(err error, watch string) error {
 	stopped := errors.Is(err, context.Canceled)
 	if w.taskID == "" || w.last == "" && !stopped {

@@ -86,7 +86,7 @@ func (l sdkLogger) Warn(msg string, fields ...any)  { l.to.Warnw(msg, fields...)
 func (l sdkLogger) Error(msg string, fields ...any) { l.to.Errorw(msg, fields...) }
 func (l sdkLogger) With(fields ...any) log.Logger   { return sdkLogger{l.to.With(fields...)} }
 
-// A greeting is what a process with everything in it prints when it is ready.
+// A greeting is the text that an all-in-one process prints when it is ready.
 type greeting struct {
 	name, command programName
 	url, uiURL    string // of A2A, and of Temporal's Web UI; "" for none

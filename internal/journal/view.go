@@ -79,7 +79,7 @@ func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 	return nil
 }
 
-// saidOf sets what t reports, if it works. said is its status message, which may be
+// saidOf sets the progress text of t, if it works. said is its status message, which may be
 // empty.
 func saidOf(t *opt.Task, said []byte) error {
 	if t.State != opt.TaskWorking || len(said) == 0 {

@@ -38,7 +38,7 @@ func (c Callbacks) Token(ref opt.CallbackRef) string {
 	return base64.RawURLEncoding.EncodeToString(sealed)
 }
 
-// Verify returns what a token is for. The error is [ErrCallback].
+// Verify returns the ref of a token. The error is [ErrCallback].
 func (c Callbacks) Verify(token string) (ref opt.CallbackRef, err error) {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil {

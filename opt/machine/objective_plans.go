@@ -248,7 +248,7 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	return d
 }
 
-// spentBeside returns what the plans other than p have spent.
+// spentBeside returns the usage of the plans other than p.
 func (m plans) spentBeside(p *opt.Plan) (sum opt.Usage) {
 	for _, other := range m.State.Objective.Plans {
 		if other != p && other.Report != nil {

@@ -18,7 +18,7 @@ const maxCallbacks = 100
 // unconfirmed is the text of a task whose work elsewhere could not be canceled.
 const unconfirmed = "The task was canceled. Whether the work that it began elsewhere has ended is not known."
 
-// remember keeps what the executor leaves for its next leg.
+// remember stores the memo and the usage in an outcome.
 func (m legs) remember(t *opt.Task, out opt.Outcome) {
 	s := &m.State
 	if out.Memo != nil {
@@ -37,7 +37,7 @@ func (m legs) forget(t *opt.Task) {
 	delete(m.State.Memos, t.ID)
 }
 
-// spent returns what the plan has spent.
+// spent returns the usage of the plan.
 func (s *PlanState) spent() (sum opt.Usage) {
 	for _, t := range s.Plan.Tasks {
 		sum = sum.Plus(s.Spent[t.ID])
@@ -65,7 +65,7 @@ func (m legs) park(t *opt.Task, w *Work, out opt.Outcome, e opt.Event) {
 	w.Woken = false
 }
 
-// waits says what the timer of w is for.
+// waits returns the summary of the timer of w.
 func (w *Work) waits(t *opt.Task) string {
 	if w.Leg > 0 {
 		return "Look at " + t.Name + " again"
@@ -73,8 +73,8 @@ func (w *Work) waits(t *opt.Task) string {
 	return "Wait before the next attempt at " + t.Name
 }
 
-// inform tells clients how the work on t goes, unless they have just been told the
-// same.
+// inform shows text to clients as the progress of t, unless it is the latest text
+// already.
 func (m legs) inform(t *opt.Task, w *Work, text string) {
 	if w.Said == text {
 		return
@@ -85,8 +85,9 @@ func (m legs) inform(t *opt.Task, w *Work, text string) {
 	})
 }
 
-// bring begins the leg that ends the round with what others have returned: it checks
-// that and keeps its large contents. It is no new work, so no pause holds it back.
+// bring begins the leg that ends the round with the outcome of a callback or an activity
+// elsewhere: the leg checks the outcome and stores its large contents. A pause does not
+// hold it back, since it is not new work.
 func (m legs) bring(t *opt.Task, w *Work) {
 	if !w.Waiting { // else the leg before has made room for it
 		w.Leg++
@@ -95,12 +96,12 @@ func (m legs) bring(t *opt.Task, w *Work) {
 	w.Running, w.Returning, w.Root = true, true, m.shows(t)
 }
 
-// stops reports whether the activity of w is to stop: also one elsewhere whose outcome
-// has come by a callback.
+// stops reports whether the activity of w should stop. An activity elsewhere also stops
+// when a callback has brought the outcome.
 func (w *Work) stops() bool { return w.Stop || w.Elsewhere != nil && w.Returned != nil }
 
-// watched reports whether it is to be seen if a worker takes the activity of w, and
-// what its heartbeats say.
+// watched reports whether the activity of w is watched: until a worker takes it, and for
+// its heartbeats if it has any.
 func (w *Work) watched() bool {
 	return w.Elsewhere != nil && !w.stops() && (w.Elsewhere.Heartbeat > 0 || w.Watches == 0)
 }
@@ -108,7 +109,7 @@ func (w *Work) watched() bool {
 // watchKey returns the key of the activity that reads the next heartbeat.
 func (w *Work) watchKey(t *opt.Task) string { return fmt.Sprintf("%s:watch-%d", w.key(t), w.Watches) }
 
-// onWatched shows what the heartbeats of an activity elsewhere say.
+// onWatched shows the texts and chunks in heartbeats of an activity elsewhere.
 func (m legs) onWatched(in Watched) {
 	for _, t := range m.State.Plan.Tasks {
 		w := m.State.Work[t.ID]
@@ -173,7 +174,7 @@ func (w *Work) wake() {
 	}
 }
 
-// add adds a chunk of an artifact that others have sent.
+// add adds a chunk of an artifact from a callback or a heartbeat.
 func (m legs) add(t *opt.Task, c opt.Chunk) {
 	c.Artifact.ArtifactID = opt.ArtifactID(t.A2AID(), c.Artifact.ArtifactID)
 	e := opt.Event{Kind: opt.ArtifactAdded, TaskID: t.A2AID(), Chunk: &c}
@@ -189,7 +190,7 @@ func (m legs) add(t *opt.Task, c opt.Chunk) {
 // cancels reports whether t has begun work elsewhere that its executor can cancel.
 func (m legs) cancels(t *opt.Task) bool { return m.State.Memos[t.ID].OnCancel }
 
-// cancelAtGates cancels what doomed tasks at gates have begun elsewhere, before they
+// cancelAtGates cancels the work elsewhere of doomed tasks at gates, before the tasks
 // end.
 func (m legs) cancelAtGates() (any bool) {
 	for _, t := range m.State.Plan.DoomedAtGates() {

@@ -23,16 +23,16 @@ type Work struct {
 	Root    bool     `json:"root,omitempty"`    // the root task shows what the activity streams
 
 	Leg       int            `json:"leg,omitempty"`       // within the attempt
-	Elsewhere *opt.Elsewhere `json:"elsewhere,omitempty"` // the leg is an activity of others
+	Elsewhere *opt.Elsewhere `json:"elsewhere,omitempty"` // the leg is an activity on another queue
 	Watches   int            `json:"watches,omitempty"`   // how often its heartbeats were read
 	Beat      string         `json:"beat,omitempty"`      // digest of the latest one
 	Woken     bool           `json:"woken,omitempty"`     // a callback has arrived since the leg began
-	Returned  *opt.Outcome   `json:"returned,omitempty"`  // by others: the next leg ends with it
+	Returned  *opt.Outcome   `json:"returned,omitempty"`  // by a callback or an activity elsewhere: the next leg ends with it
 	Returning bool           `json:"returning,omitempty"` // that leg runs
 	Callbacks []string       `json:"callbacks,omitempty"` // ids of the latest ones, to know repeats
 	Said      string         `json:"said,omitempty"`      // the latest text about the work
 	Parked    string         `json:"parked,omitempty"`    // the text of the latest park
-	Canceling bool           `json:"canceling,omitempty"` // the leg cancels what was begun elsewhere
+	Canceling bool           `json:"canceling,omitempty"` // the leg cancels the work elsewhere
 }
 
 // tasks is the part of a Plan that runs tasks.

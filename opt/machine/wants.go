@@ -22,7 +22,7 @@ type ActivityKind string
 const (
 	RunTask    ActivityKind = "run"       // Of is the task's id
 	FollowTask ActivityKind = "follow"    // Of is the task's id
-	Elsewhere  ActivityKind = "elsewhere" // Of is the task's id: an activity of others, on another queue
+	Elsewhere  ActivityKind = "elsewhere" // Of is the task's id: an activity on another queue
 	WatchTask  ActivityKind = "watch"     // Of is the task's id: reads the heartbeats of its activity elsewhere
 	MakePlans  ActivityKind = "plan"
 	LoadKept   ActivityKind = "load"

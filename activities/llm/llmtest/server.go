@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// A Turn is what the server answers to one request.
+// A Turn is the answer of the server to one request.
 type Turn struct {
 	Text          []string // pieces, in order
 	Calls         []Call   // of tools
@@ -30,7 +30,7 @@ type Turn struct {
 // A Call is a call of a tool in a turn.
 type Call struct{ Name, Args string }
 
-// A Request is what a caller has asked.
+// A Request is a request of a caller.
 type Request struct {
 	Path     string
 	Header   http.Header
@@ -144,7 +144,7 @@ func read(body []byte) Request {
 		ResponseFormat json.RawMessage `json:"response_format"`
 		OutputConfig   json.RawMessage `json:"output_config"`
 	}
-	_ = json.Unmarshal(body, &form) // a test sees what is missing
+	_ = json.Unmarshal(body, &form) // a test notices a missing member
 	out := Request{Body: string(body), System: text(form.System), Schema: form.ResponseFormat != nil || form.OutputConfig != nil}
 	for _, m := range form.Messages {
 		if m.Role == "system" {

@@ -12,8 +12,8 @@ import (
 	"longhaul/opt"
 )
 
-// Schedules keeps schedules for tests and has no clock: tests say when and what a
-// schedule runs. The zero value has none. It is safe for concurrent use.
+// Schedules keeps schedules for tests and has no clock: tests start the runs of
+// schedules. The zero value has none. It is safe for concurrent use.
 type Schedules struct {
 	// Run is called for each request to run a schedule, and returns the new state of
 	// the schedule. Nil changes nothing.
@@ -28,7 +28,7 @@ type Schedules struct {
 
 var _ service.Scheduler = (*Schedules)(nil)
 
-// Log returns what has changed so far.
+// Log returns the changes so far.
 func (s *Schedules) Log() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,7 @@ func go03(t *testing.T) string {
 	return s.URL
 }
 
-// agent03 does what the first word of a message says.
+// agent03 runs the first word of a message as a command.
 type agent03 struct{}
 
 // Execute implements [a2asrv.AgentExecutor].

@@ -31,7 +31,7 @@ func go10(t *testing.T, rest bool) string {
 	return s.URL
 }
 
-// agent10 does what the first word of a message says.
+// agent10 runs the first word of a message as a command.
 type agent10 struct{}
 
 // Execute implements [a2asrv.AgentExecutor].

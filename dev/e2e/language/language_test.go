@@ -1,5 +1,5 @@
-// Package language_test has tasks done by Temporal workers in other languages, which
-// know nothing of Longhaul but the JSON of its tasks.
+// Package language_test runs tasks on Temporal workers in other languages, which use
+// only the JSON of tasks and no code of Longhaul.
 package language_test
 
 import (
@@ -20,7 +20,7 @@ const within = 3 * time.Minute
 // example is the directory with the example of workers.
 const example = "../../../examples/worker"
 
-// newSite returns a site whose messages are tasks for a worker of others.
+// newSite returns a site whose messages are tasks for an external worker.
 func newSite(t *testing.T, playbook string) *harness.Site {
 	t.Helper()
 	path, err := filepath.Abs(playbook)
@@ -197,7 +197,7 @@ func TestJavaScript_fails(t *testing.T) {
 	}
 }
 
-// Clients see what the heartbeats of an activity say.
+// Clients see the texts in the heartbeats of an activity.
 func TestJavaScript_beats(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*within)

@@ -131,7 +131,7 @@ func (w *world) made() []string {
 	return strings.Fields(strings.ReplaceAll(string(data), " ", ":"))
 }
 
-// work is a script for a plan of one task that calls a tool and then says what it got.
+// work is a script for a plan of one task that calls a tool and then answers with its result.
 // after is called with the turn that follows the call.
 func work(tool string, after func() llmtest.Turn) func(int, llmtest.Request) llmtest.Turn {
 	return func(_ int, r llmtest.Request) llmtest.Turn {
@@ -210,7 +210,7 @@ func TestKilledDuringCall(t *testing.T) {
 	}
 }
 
-// Nothing of a plan that a person rejects begins.
+// No task of a plan that a person rejects begins.
 func TestRejectedPlan(t *testing.T) {
 	t.Parallel()
 	w, _ := begin(t, work("note", func() llmtest.Turn { return llmtest.Turn{} }))

@@ -1,5 +1,5 @@
-// Package program_test tests programs of others, as modules outside of this source: what
-// "longhaul new" writes is built, passes its own tests and does its work.
+// Package program_test tests custom programs as modules outside of this source: the
+// program that "longhaul new" writes is built, passes its own tests and does its work.
 package program_test
 
 import (

@@ -22,7 +22,7 @@ import (
 
 const within = 60 * time.Second
 
-// A work is what a service reads of the work of a task.
+// A work has the members of a task's work that a service reads.
 type work struct {
 	Key         string          `json:"key"`
 	CallbackURL string          `json:"callbackUrl"`
@@ -194,7 +194,7 @@ func TestService_sendsCallbacksLater(t *testing.T) {
 	}
 }
 
-// A person answers what a service asks, and it gets the task again with the answer. A
+// A person answers the question of a service, which gets the task again with the answer. A
 // task that is canceled is canceled at the service, too.
 func TestService_asksAndIsCanceled(t *testing.T) {
 	t.Parallel()

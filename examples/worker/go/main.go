@@ -16,7 +16,7 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// Work is what this worker reads of the work of a task.
+// Work has the members of a task's work that this worker reads.
 type Work struct {
 	Key   string `json:"key"`
 	Input struct {
@@ -25,7 +25,7 @@ type Work struct {
 	} `json:"input"`
 }
 
-// countWords gets the work of a task. What it returns is the result, since it has no
+// countWords gets the work of a task. Its return value is the result, since it has no
 // state; see docs/executors.md for outcomes.
 func countWords(ctx context.Context, w Work) (map[string]int, error) {
 	if w.Input.Text == "" {

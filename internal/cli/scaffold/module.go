@@ -17,8 +17,8 @@ const (
 // noVersion stands for a module that is replaced by a directory.
 const noVersion = "v0.0.0"
 
-// goMod returns the go.mod of the program. It requires what the source is tested with, so
-// that a build has to look nothing up.
+// goMod returns the go.mod of the program. It requires the versions that Longhaul is
+// tested with, so that a build needs no other.
 func (c Config) goMod() ([]byte, error) {
 	name := filepath.Join(c.Source, devModule, "go.mod")
 	text, err := os.ReadFile(name)

@@ -23,7 +23,7 @@ import (
 //go:embed all:template
 var templates embed.FS
 
-// Config says what to write, and where.
+// Config describes the program and its directory.
 type Config struct {
 	Dir    string // which does not exist, or is empty
 	Source string // directory with the source of Longhaul
@@ -62,7 +62,7 @@ func Write(c Config) ([]string, error) {
 	return write(c.Dir, files)
 }
 
-// Files returns what Write writes, except for go.mod and go.sum, by paths with slashes.
+// Files returns the files of Write, except for go.mod and go.sum, by paths with slashes.
 func Files(c Config) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(templates, "template", func(name string, d fs.DirEntry, err error) error {

@@ -19,7 +19,7 @@ const root = "../../.."
 
 var update = flag.Bool("update", false, "write the files of examples/program")
 
-// The example is what the command new writes, apart from its go.mod: as part of the
+// The example is the output of the command new, apart from its go.mod: as part of the
 // workspace it needs few requirements.
 func TestFiles_example(t *testing.T) {
 	want, err := scaffold.Files(scaffold.Config{Module: "example.com/release"})

@@ -48,7 +48,7 @@ func (h planHost) successor() host                      { return planHost{&machi
 func (h planHost) message(machine.Signal) machine.Input { return h.Message() }
 func (h planHost) target(to string) string              { return to }
 
-// returned returns what others have returned for an activity of the plan.
+// returned returns the outcome that an activity of the plan has to return.
 func (h planHost) returned(a machine.Activity) *opt.Outcome {
 	if w := h.State.Work[a.Of]; w != nil && w.Returning {
 		return w.Returned

@@ -8,7 +8,7 @@ import (
 	"longhaul/opt/machine"
 )
 
-// A leg is what the invariants know of the latest leg of the work on an A2A task.
+// A leg is the record of the invariants about the latest leg of an A2A task.
 type leg struct {
 	memo     string
 	onCancel bool
@@ -59,7 +59,7 @@ func (w legChecks) beforeEnd(r *run, in machine.Ended) {
 			l.parks = 0
 		}
 		if in.Failed == nil && work.Elsewhere == nil && in.Outcome.Park == nil {
-			l.owed = false // it ends in this way
+			l.owed = false // the round ends with it
 		}
 		if in.Outcome.Memo != nil && work.Elsewhere == nil {
 			l.memo, l.onCancel = string(in.Outcome.Memo), in.Outcome.OnCancel
@@ -100,7 +100,7 @@ func (w legChecks) beginsLeg(h planHost, a *activity) {
 	}
 	if a.work.Cancel {
 		if !l.onCancel || l.canceled {
-			w.fail("legs", "%s cancels what was not begun, or twice", w.name(a.Key))
+			w.fail("legs", "%s cancels work that was not begun, or cancels twice", w.name(a.Key))
 		}
 		return
 	}
@@ -125,7 +125,7 @@ func (w legChecks) afterCallback(r *run, in machine.Callback) {
 	}
 }
 
-// isReturned: an outcome that others have returned ends the round.
+// isReturned: an outcome of a callback or an activity elsewhere ends the round.
 func (w legChecks) isReturned(r *run, e opt.Event) {
 	h, plan := r.m.(planHost)
 	if !plan || e.Kind != opt.TaskMoved || !opt.TaskState(e.To).Ended() {
@@ -136,7 +136,7 @@ func (w legChecks) isReturned(r *run, e opt.Event) {
 	}
 }
 
-// canceledElsewhere: a task that is canceled has canceled what it began elsewhere.
+// canceledElsewhere: a task that is canceled has canceled its work elsewhere.
 func (w legChecks) canceledElsewhere(r *run, e opt.Event) {
 	_, plan := r.m.(planHost)
 	if !plan || e.Kind != opt.TaskMoved || e.To != string(opt.TaskCanceled) || e.Reason == opt.ByHand {
@@ -164,7 +164,7 @@ func parked(a *activity, c *choice) (opt.Outcome, *machine.Failure) {
 	return out, nil
 }
 
-// watched returns what a heartbeat says.
+// watched returns a random heartbeat.
 func watched(a *activity, c *choice) machine.Input {
 	in := machine.Watched{Key: a.Key}
 	switch c.pick(3) {

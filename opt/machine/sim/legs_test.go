@@ -165,8 +165,8 @@ func TestLegs_keepTheMemo(t *testing.T) {
 	})
 }
 
-// A task that is canceled while it is parked, at a gate or at work first cancels what
-// it has begun elsewhere.
+// A task that is canceled while it is parked, at a gate or at work first cancels its
+// work elsewhere.
 func TestLegs_cancel(t *testing.T) {
 	for name, begin := range map[string]func(s *sim.Story, key string){
 		"parked": func(*sim.Story, string) {},
@@ -216,8 +216,7 @@ func TestLegs_untaken(t *testing.T) {
 	})
 }
 
-// A task knows what the tasks before it have spent, also those of other plans, and what
-// it has spent itself.
+// A task knows the usage of the tasks before it, also those of other plans, and its own.
 func TestLegs_spent(t *testing.T) {
 	tell(t, func(s *sim.Story) {
 		s.Open(given(sim.PlanOf("one", "a"), sim.PlanOf("two", "b", "c")))
