@@ -106,34 +106,47 @@ func words(id string, n int) harness.Message {
 	return harness.Message{ID: id, Text: strings.TrimSpace(strings.Repeat("word ", n))}
 }
 
-// A worker in JavaScript is killed in the middle of a task. The next one goes on where
+// A worker in TypeScript is killed in the middle of a task. The next one goes on where
 // the last heartbeat was, and clients see the progress all the time.
-func TestJavaScript_killed(t *testing.T) {
+func TestTypeScript_killed(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
 	site := newSite(t, filepath.Join(example, "playbook.yaml"))
-	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.mjs"))
-	first := start(t, site, dir, "node", "worker.mjs")
+	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "package.json"))
+	first := start(t, site, dir, "node", "--import", "tsx", "worker.ts")
 	c := site.Client()
 	root := sent(ctx, t, c, words("m", 8))
 	says(ctx, t, c, root, "Counted 3 of 8 words.")
 	first.kill()
-	start(t, site, dir, "node", "worker.mjs")
+	start(t, site, dir, "node", "--import", "tsx", "worker.ts")
 	task := ends(ctx, t, c, root, "COMPLETED")
 	if len(task.Artifacts) != 1 || !strings.Contains(string(task.Raw), `"words":8`) {
 		t.Errorf("the result is %+v", task.Artifacts)
 	}
 }
 
+// The example in TypeScript has no mistakes of types.
+func TestTypeScript_types(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", "node_modules/typescript/bin/tsc",
+		"--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022", "worker.ts")
+	cmd.Dir = harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "package.json"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // A task that is canceled stops its worker.
-func TestJavaScript_canceled(t *testing.T) {
+func TestTypeScript_canceled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
 	site := newSite(t, filepath.Join(example, "playbook.yaml"))
-	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.mjs"))
-	start(t, site, dir, "node", "worker.mjs")
+	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "package.json"))
+	start(t, site, dir, "node", "--import", "tsx", "worker.ts")
 	c := site.Client()
 	root := sent(ctx, t, c, words("m", 600))
 	says(ctx, t, c, root, "Counted 1 of 600 words.")

@@ -1,12 +1,19 @@
-// A worker in JavaScript or TypeScript: it counts the words of a text, slowly.
+// A worker in TypeScript: it counts the words of a text, slowly.
 //
-//   npm install @temporalio/worker @temporalio/activity && node worker.mjs
+//   npm install && npx tsx worker.ts
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 
+// Work is what this worker reads of the work of a task; see docs/schemas/work.json.
+interface Work {
+  key: string;
+  callbackUrl?: string;
+  input?: { text?: string; pause?: number };
+}
+
 // sendCallback sends progress of the task. The callback URL is in the work.
-async function sendCallback(work, body, key) {
+async function sendCallback(work: Work, body: { text: string }, key: number): Promise<void> {
   if (!work.callbackUrl) return; // Longhaul has no public URL
   await fetch(work.callbackUrl, {
     method: 'POST',
@@ -16,16 +23,16 @@ async function sendCallback(work, body, key) {
 }
 
 // countWords gets the work of a task and returns its outcome.
-async function countWords(work) {
+async function countWords(work: Work): Promise<object> {
   const { text, pause = 1000 } = work.input ?? {};
   if (typeof text !== 'string') throw ApplicationFailure.nonRetryable('The input has no text.', 'bad-input');
   const words = text.split(/\s+/).filter(Boolean);
-  const { heartbeatDetails } = Context.current().info;
-  let done = heartbeatDetails ?? 0; // a worker before this one may have begun
+  const context = Context.current();
+  let done: number = context.info.heartbeatDetails ?? 0; // a worker before this one may have begun
   for (; done < words.length; done++) {
-    Context.current().heartbeat(done);
+    context.heartbeat(done);
     await sendCallback(work, { text: `Counted ${done} of ${words.length} words.` }, done);
-    await Context.current().sleep(pause); // throws CancelledFailure when the task is canceled
+    await context.sleep(pause); // throws CancelledFailure when the task is canceled
   }
   return { state: 'completed', artifacts: [{ artifactId: 'count', parts: [{ data: { words: done } }] }] };
 }
