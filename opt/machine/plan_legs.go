@@ -138,7 +138,7 @@ func (m legs) onWatched(in Watched) {
 // is over, changes nothing.
 func (m legs) onCallback(c opt.Callback) {
 	t := m.State.Plan.Task(c.TaskID)
-	if t == nil || t.A2AID() != c.TaskID {
+	if t == nil || t.A2AID() != c.TaskID || t.Link != "" { // a linked task has no callback URL
 		return
 	}
 	w := m.State.Work[t.ID]
