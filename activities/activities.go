@@ -46,9 +46,12 @@ type Config struct {
 	Watch      func(objectiveID string) Watch // of what Tasks reads
 	Links      LinkReader                     // nil for a worker that does not look for cycles of links
 	Heartbeats HeartbeatReader
-	Push       *Push       // nil for a worker that delivers nothing
-	Callbacks  Callbacks   // nil for a worker that does not know the URL of the API
-	Log        *zap.Logger // nil discards logs
+	Push       *Push          // nil for a worker that delivers nothing
+	Callbacks  Callbacks      // nil for a worker that does not know the URL of the API
+	Limits     map[string]int // tasks that run at a time, by kind of executor; others have no limit
+	Slots      Lender         // nil: tasks that wait because of a limit keep their slots
+	StopAfter  time.Duration  // how long running tasks may continue when the worker stops
+	Log        *zap.Logger    // nil discards logs
 }
 
 // Activities are the activities of a worker. Workflows name them by method.
@@ -62,6 +65,7 @@ func New(cfg Config) *Activities {
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
 	}
+	cfg.Executors = limit(cfg.Executors, cfg.Limits, cfg.Slots)
 	return &Activities{cfg, newPusher(cfg.Push, cfg.Log)}
 }
 
@@ -102,7 +106,12 @@ func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err 
 		}
 		r.Message = &whole
 	}
-	planned, err = a.cfg.Planner.Plan(ctx, r)
+	within, cancel := a.untilStopped(ctx)
+	defer cancel()
+	planned, err = a.cfg.Planner.Plan(within, r)
+	if err != nil && stopping(ctx) {
+		return Planned{}, errStopped()
+	}
 	if errors.Is(err, ErrNoPlan) {
 		return Planned{}, temporal.NewNonRetryableApplicationError(err.Error(), NoPlanError, nil)
 	}
@@ -165,7 +174,9 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 	if try > 1 {
 		stream.begin(ctx)
 	}
-	out, err = executor.Execute(ctx, w, stream)
+	within, cancel := a.untilStopped(ctx)
+	defer cancel()
+	out, err = executor.Execute(within, w, stream)
 	switch {
 	case err != nil && stopping(ctx):
 		return Outcome{}, errStopped()
@@ -224,6 +235,31 @@ func stops(ctx context.Context) <-chan struct{} {
 		return nil
 	}
 	return activity.GetWorkerStopChannel(ctx)
+}
+
+// untilStopped returns a context that ends when the worker has been stopping for as long
+// as running tasks may continue. The worker stays for a moment longer, so that Temporal
+// learns at once that the activity has to be repeated elsewhere.
+func (a *Activities) untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
+	stops := stops(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	if stops != nil {
+		go func() {
+			select {
+			case <-ctx.Done():
+				return
+			case <-stops:
+			}
+			timer := time.NewTimer(a.cfg.StopAfter)
+			defer timer.Stop()
+			select {
+			case <-ctx.Done():
+			case <-timer.C:
+				cancel()
+			}
+		}()
+	}
+	return ctx, cancel
 }
 
 // errStopped has Temporal repeat an activity, on another worker.

@@ -290,6 +290,26 @@ func TestRun_workerStops(t *testing.T) {
 	}
 }
 
+// Work that is still running when the worker has been stopping for StopAfter is handed
+// back while the worker can still answer.
+func TestRun_workerStopsAfter(t *testing.T) {
+	stop := make(chan struct{})
+	acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", StopAfter: time.Millisecond, Executors: map[string]activities.Executor{
+		"test": executor(func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
+			close(stop)
+			<-ctx.Done()
+			return activities.Outcome{}, ctx.Err()
+		}),
+	}})
+	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
+	env.SetWorkerStopChannel(stop)
+	env.RegisterActivity(acts)
+	_, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: work})
+	if app := application(t, err); app.Type() != activities.WorkerStoppedError || app.NonRetryable() {
+		t.Errorf("got type %q, non-retryable %t", app.Type(), app.NonRetryable())
+	}
+}
+
 // former holds objectives whose attempt has ended, by tenant and id.
 type former map[string]opt.Kept
 

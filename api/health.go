@@ -30,10 +30,14 @@ func (s readiness) serve(e echo.Context) error {
 	if !ready.All() {
 		code = http.StatusServiceUnavailable
 	}
+	status := word[ready.All()]
+	if ready.Draining {
+		status = "draining"
+	}
 	e.Response().Header().Set("Cache-Control", "no-store")
 	return e.JSON(code, struct {
 		Status  string `json:"status"`
 		Engine  string `json:"engine"`
 		Journal string `json:"journal"`
-	}{word[ready.All()], word[ready.Engine], word[ready.Journal]})
+	}{status, word[ready.Engine], word[ready.Journal]})
 }

@@ -15,6 +15,10 @@ import (
 // half of the connection. If it has disconnected, the second write fails.
 const probeAfter = 100 * time.Millisecond
 
+// streamCut tells the client that a stream ends before its task does: a browser connects
+// again after the time of retry, with the id of the last event. There is no event in it.
+const streamCut = ": this process stops; resume the stream with Last-Event-ID\nretry: 1000\n\n"
+
 // A beat sends comments on an idle stream: at a steady pace, but at once after the
 // client has closed its half of the connection, then at growing intervals.
 type beat struct {
@@ -67,7 +71,10 @@ func (res response) next(events *service.Stream, beat *beat) (string, error) {
 	case errors.Is(err, service.ErrIdle):
 		beat.next()
 		return ": keep-alive\n\n", nil
-	case errors.Is(err, io.EOF), errors.Is(err, service.ErrClosing), err != nil && res.r.Context().Err() != nil:
+	case errors.Is(err, service.ErrClosing):
+		_ = res.write(streamCut) // the stream ends anyway
+		return "", nil
+	case errors.Is(err, io.EOF), err != nil && res.r.Context().Err() != nil:
 		return "", nil
 	case err != nil:
 		return "", err

@@ -3,6 +3,8 @@
 package worker
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -13,14 +15,26 @@ import (
 	"longhaul/workflows"
 )
 
+// A Queue is one of the task queues that a worker can serve.
+type Queue string
+
+// The queues of a worker.
+const (
+	WorkQueue   Queue = "work"   // workflows, and the tasks and plans that they ask for
+	RecordQueue Queue = "record" // the events of workflows, to be written to the journal
+	PushQueue   Queue = "push"   // deliveries to webhooks
+)
+
 // Config says what a worker works with.
 type Config struct {
 	Temporal   client.Client
 	Activities activities.Config
-	MaxTasks   int           // activities at a time; 0 means 200
-	MaxPushes  int           // deliveries at a time; 0 means 100
-	StopAfter  time.Duration // how long running tasks may continue when it stops; 0 means 10 s
-	Failed     func(error)   // called when the worker fails for good; may be nil
+	Queues     []Queue        // that it serves; nil: all. Of each queue there must be a worker
+	MaxTasks   int            // activities of WorkQueue at a time; 0 means 200
+	Limits     map[string]int // tasks at a time, by kind of executor; others have no limit of their own
+	MaxPushes  int            // deliveries at a time; 0 means 100
+	StopAfter  time.Duration  // how long running tasks may continue when it stops; 0 means 10 s
+	Failed     func(error)    // called when the worker fails for good; may be nil
 }
 
 // cachedWorkflows is how many workflows a process keeps in memory; others are
@@ -32,64 +46,79 @@ const cachedWorkflows = 1000
 // it before any worker starts, also before those of an embedded Temporal.
 func LimitMemory() { worker.SetStickyWorkflowCacheSize(cachedWorkflows) }
 
+// handBack is how long a worker that stops waits, after StopAfter, for the last answers
+// of its activities to reach Temporal.
+const handBack = 5 * time.Second
+
 // New returns a worker that has not been started. Tasks that still run after
-// StopAfter are canceled, and another worker runs them again.
+// StopAfter are canceled and handed back: another worker runs them again at once.
 func New(cfg Config) worker.Worker {
-	if cfg.MaxTasks == 0 {
-		cfg.MaxTasks = 200
+	cfg.MaxTasks = cmp.Or(cfg.MaxTasks, 200)
+	cfg.MaxPushes = cmp.Or(cfg.MaxPushes, 100)
+	cfg.StopAfter = cmp.Or(cfg.StopAfter, 10*time.Second)
+	slots := newSlots(cfg.MaxTasks)
+	cfg.Activities.StopAfter, cfg.Activities.Limits, cfg.Activities.Slots = cfg.StopAfter, cfg.Limits, slots
+	a := activities.New(cfg.Activities)
+	serves := func(q Queue) bool { return len(cfg.Queues) == 0 || slices.Contains(cfg.Queues, q) }
+	g := group{}
+	if serves(RecordQueue) {
+		records := worker.New(cfg.Temporal, workflows.RecordQueue, cfg.options())
+		records.RegisterActivity(a.Record)
+		g.all = append(g.all, records)
 	}
-	if cfg.MaxPushes == 0 {
-		cfg.MaxPushes = 100
+	if cfg.Activities.Push != nil && serves(PushQueue) {
+		options := cfg.options()
+		options.MaxConcurrentActivityExecutionSize = cfg.MaxPushes
+		pushes := worker.New(cfg.Temporal, workflows.PushQueue, options)
+		pushes.RegisterActivity(a.Deliver)
+		g.all = append(g.all, pushes)
 	}
-	if cfg.StopAfter == 0 {
-		cfg.StopAfter = 10 * time.Second
+	if serves(WorkQueue) {
+		g.all = append(g.all, cfg.main(a, slots))
 	}
-	w := worker.New(cfg.Temporal, workflows.TaskQueue, worker.Options{
-		MaxConcurrentActivityExecutionSize: cfg.MaxTasks,
-		WorkerStopTimeout:                  cfg.StopAfter,
-		OnFatalError:                       cfg.Failed,
-		// If this worker dies, other workers get its workflows after a second.
-		StickyScheduleToStartTimeout: time.Second,
-		MaxHeartbeatThrottleInterval: time.Second,
-	})
+	g.Worker = g.all[len(g.all)-1]
+	return g
+}
+
+// options are those of a worker without workflows.
+func (cfg Config) options() worker.Options {
+	return worker.Options{DisableWorkflowWorker: true, WorkerStopTimeout: cfg.StopAfter + handBack, OnFatalError: cfg.Failed}
+}
+
+// main returns the worker that serves WorkQueue.
+func (cfg Config) main(a *activities.Activities, slots *slots) worker.Worker {
+	options := cfg.options()
+	options.DisableWorkflowWorker = false
+	// If this worker dies, other workers get its workflows after a second.
+	options.StickyScheduleToStartTimeout = time.Second
+	options.MaxHeartbeatThrottleInterval = time.Second
+	options.Tuner = slots.tuner()
+	// The server says how many polls the load needs.
+	options.WorkflowTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{})
+	options.ActivityTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{})
+	w := worker.New(cfg.Temporal, workflows.TaskQueue, options)
 	w.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Purge, workflow.RegisterOptions{Name: workflows.PurgeWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Push, workflow.RegisterOptions{Name: workflows.PushWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.Scheduled, workflow.RegisterOptions{Name: workflows.ScheduledWorkflow})
-	a := activities.New(cfg.Activities)
 	w.RegisterActivity(a)
-	g := group{Worker: w}
-	records := worker.New(cfg.Temporal, workflows.RecordQueue, worker.Options{
-		DisableWorkflowWorker: true,
-		WorkerStopTimeout:     cfg.StopAfter,
-	})
-	records.RegisterActivity(a.Record)
-	g.others = append(g.others, records)
-	if cfg.Activities.Push != nil {
-		pushes := worker.New(cfg.Temporal, workflows.PushQueue, worker.Options{
-			DisableWorkflowWorker:              true,
-			MaxConcurrentActivityExecutionSize: cfg.MaxPushes,
-			WorkerStopTimeout:                  cfg.StopAfter,
-		})
-		pushes.RegisterActivity(a.Deliver)
-		g.others = append(g.others, pushes)
-	}
-	return g
+	return w
 }
 
-// A group is a worker, and those that record and deliver for its workflows.
+// A group is the workers of all queues that a process serves. That of WorkQueue is the
+// last to start and the first to stop.
 type group struct {
-	worker.Worker
-	others []worker.Worker
+	worker.Worker // the last of all
+	all           []worker.Worker
 }
 
 // Start implements [worker.Worker].
 func (g group) Start() error {
-	for i, w := range append(g.others, g.Worker) {
+	for i, w := range g.all {
 		if err := w.Start(); err != nil {
-			for _, started := range g.others[:i] {
+			for _, started := range g.all[:i] {
 				started.Stop()
 			}
 			return err
@@ -101,8 +130,7 @@ func (g group) Start() error {
 // Stop implements [worker.Worker]. The results of running tasks are still
 // recorded.
 func (g group) Stop() {
-	g.Worker.Stop()
-	for _, w := range g.others {
+	for _, w := range slices.Backward(g.all) {
 		w.Stop()
 	}
 }

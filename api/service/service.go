@@ -17,6 +17,7 @@ import (
 	"crypto/rand"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -110,6 +111,7 @@ type Service struct {
 	journal Journal
 	closing chan struct{} // closed by Close
 	close   sync.Once
+	drains  atomic.Bool // set by Drain
 }
 
 // New returns a service. Close ends its streams.
@@ -151,11 +153,18 @@ func (s *Service) Closing() <-chan struct{} { return s.closing }
 
 const readyTimeout = 3 * time.Second
 
-// Readiness says which parts can accept work now.
-type Readiness struct{ Engine, Journal bool }
+// Drain has the service be not ready for good. It goes on serving: load balancers get
+// time to send requests elsewhere before Close.
+func (s *Service) Drain() { s.drains.Store(true) }
 
-// All reports whether all parts can.
-func (r Readiness) All() bool { return r.Engine && r.Journal }
+// Readiness says which parts can accept work now.
+type Readiness struct {
+	Engine, Journal bool
+	Draining        bool // the process is about to stop
+}
+
+// All reports whether all parts can, and will in a moment.
+func (r Readiness) All() bool { return r.Engine && r.Journal && !r.Draining }
 
 // Ready asks the engine and the journal. It logs the reasons.
 func (s *Service) Ready(ctx context.Context) Readiness {
@@ -168,5 +177,5 @@ func (s *Service) Ready(ctx context.Context) Readiness {
 		}
 		return err == nil
 	}
-	return Readiness{Engine: ask("engine", s.engine.Ready), Journal: ask("journal", s.journal.Ping)}
+	return Readiness{Engine: ask("engine", s.engine.Ready), Journal: ask("journal", s.journal.Ping), Draining: s.drains.Load()}
 }

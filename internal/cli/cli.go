@@ -61,6 +61,7 @@ type commands struct {
 
 	API     apiCommand       `cmd:"" help:"Serve A2A; workers do the work."`
 	Worker  workerCommand    `cmd:"" help:"Do the work; any number of workers may run."`
+	Health  healthCommand    `cmd:"" help:"Ask a process on this machine, or at a URL, whether it is ready; for health checks."`
 	Send    sendCommand      `cmd:"" help:"Send a message to an agent and show the result."`
 	Watch   watchCommand     `cmd:"" help:"Show what happens to a task until it has ended."`
 	Inbox   inboxCommand     `cmd:"" help:"List the tasks that wait for a person, the oldest first."`

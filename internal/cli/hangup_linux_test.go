@@ -70,7 +70,7 @@ func serveForTest(t *testing.T) {
 	out := os.NewFile(3, "out")
 	say := func(text string) { fmt.Fprintln(out, text) }
 	p := &program{ctx: context.Background(), stdout: io.Discard, stderr: io.Discard}
-	err := p.serve(logSettings{LogLevel: "error", LogFormat: "text"}, func(_ context.Context, s *service) (err error) {
+	err := p.serve(logSettings{LogLevel: "error", LogFormat: "text"}, opsSettings{}, func(_ context.Context, s *service) (err error) {
 		core, _ := observer.New(zap.InfoLevel)
 		s.log = zap.New(core, zap.Hooks(func(e zapcore.Entry) error { say(e.Message); return nil }))
 		s.books, err = planner.NewShelf(planner.Bundled)

@@ -39,7 +39,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
 	p := &program{ctx: ctx, stdout: io.Discard, stderr: io.Discard}
 	go func() {
-		ended <- p.serve(logSettings{LogLevel: "error", LogFormat: "text"}, func(ctx context.Context, s *service) (err error) {
+		ended <- p.serve(logSettings{LogLevel: "error", LogFormat: "text"}, opsSettings{}, func(ctx context.Context, s *service) (err error) {
 			defer close(up)
 			s.log = zap.New(core, zap.Hooks(func(e zapcore.Entry) error {
 				if strings.Contains(e.Message, "playbooks") {

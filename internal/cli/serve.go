@@ -35,6 +35,7 @@ type apiCommand struct {
 	temporalSettings
 	elsewhereSettings
 	workSettings
+	opsSettings
 	logSettings
 }
 
@@ -43,7 +44,7 @@ func (c *apiCommand) Run(p *program) error {
 	if err := errors.Join(err, c.reach(), c.checkLimits()); err != nil {
 		return err
 	}
-	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
+	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
 		if err := s.notify(noticeSettings{}, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
@@ -79,6 +80,7 @@ type workerCommand struct {
 	elsewhereSettings
 	waitSettings
 	workSettings
+	opsSettings
 	logSettings
 }
 
@@ -87,7 +89,7 @@ func (c *workerCommand) Run(p *program) error {
 	if err := errors.Join(err, c.check()); err != nil {
 		return err
 	}
-	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
+	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
 		if err := s.notify(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
@@ -130,6 +132,7 @@ type allSettings struct {
 	temporalSettings
 	embedSettings
 	workSettings
+	opsSettings
 	logSettings
 }
 
@@ -140,7 +143,7 @@ func (c *devCommand) Run(p *program) error {
 	if err := errors.Join(c.reach(), c.check(), c.checkLimits()); err != nil {
 		return err
 	}
-	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
+	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
 		if err := s.notify(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
@@ -184,6 +187,7 @@ type temporalCommand struct {
 	storeSettings
 	temporalSettings
 	embedSettings
+	opsSettings
 	logSettings
 }
 
@@ -191,8 +195,11 @@ func (c *temporalCommand) Run(p *program) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	return p.serve(c.logSettings, func(ctx context.Context, s *service) error {
+	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
 		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace()))
+		if err == nil {
+			err = s.watchTemporal(temporal.Addr, c.temporalSettings)
+		}
 		if err == nil {
 			s.log.Info("Temporal is up", zap.String("addr", temporal.Addr), zap.String("ui", temporal.UIURL))
 		}
@@ -209,7 +216,7 @@ func embedConfig(store storeSettings, temporal temporalSettings, ui embedSetting
 
 // serve starts a service and keeps it until the process is told to stop. A
 // second signal ends the process at once. SIGHUP has it read its playbooks again.
-func (p *program) serve(logs logSettings, start func(context.Context, *service) error) error {
+func (p *program) serve(logs logSettings, ops opsSettings, start func(context.Context, *service) error) error {
 	log, err := logs.logger()
 	if err != nil {
 		return err
@@ -224,6 +231,9 @@ func (p *program) serve(logs logSettings, start func(context.Context, *service) 
 	defer leave()
 	worker.LimitMemory()
 	s := newService(log, p.build)
+	if err := errors.Join(serveOps(s, ops), ctx.Err()); err != nil {
+		return err
+	}
 	if err := start(ctx, s); err != nil {
 		_ = s.stop() // the first error is the cause
 		if ctx.Err() != nil {
@@ -231,5 +241,6 @@ func (p *program) serve(logs logSettings, start func(context.Context, *service) 
 		}
 		return err
 	}
+	s.ops.start()
 	return s.wait(ctx, reload)
 }

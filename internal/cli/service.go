@@ -50,12 +50,15 @@ type service struct {
 	books     *planner.Shelf // nil for a service without playbooks
 	models    *llm.Models    // nil for a service without models
 	followers []func()       // called after new playbooks were loaded
+	ops       *opsPage
+	drainFor  time.Duration // between the signal to stop and the stop
+	drains    []func()      // called at the signal to stop
 	stops     []func() error
 	failed    chan error // the error that ends the service early
 }
 
 func newService(log *zap.Logger, b Build) *service {
-	return &service{build: b, log: log, failed: make(chan error, 2)}
+	return &service{build: b, log: log, ops: &opsPage{log: log}, failed: make(chan error, 2)}
 }
 
 // wrapped returns part, within its wrapper if it has one.
@@ -93,6 +96,7 @@ func (s *service) wait(ctx context.Context, reload <-chan struct{}) error {
 	for {
 		select {
 		case <-ctx.Done():
+			s.drain()
 			s.log.Info("Stopping")
 			return s.stop()
 		case err := <-s.failed:
@@ -100,6 +104,19 @@ func (s *service) wait(ctx context.Context, reload <-chan struct{}) error {
 		case <-reload:
 			s.reload()
 		}
+	}
+}
+
+// drain has the process report that it is not ready, and goes on serving until load
+// balancers have noticed that.
+func (s *service) drain() {
+	s.ops.drain()
+	for _, drain := range s.drains {
+		drain()
+	}
+	if s.drainFor > 0 {
+		s.log.Info("Draining: requests are still served, but the process is not ready any more", zap.Duration("for", s.drainFor))
+		time.Sleep(s.drainFor)
 	}
 }
 
@@ -162,6 +179,20 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 		return err
 	}
 	s.onStop(func() error { s.temporal.Close(); return nil })
+	s.ops.add("journal", s.journal.Ping)
+	s.ops.add("engine", workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal}).Ready)
+	return nil
+}
+
+// watchTemporal has the page for operators say whether the Temporal of this process
+// answers.
+func (s *service) watchTemporal(addr string, cfg temporalSettings) error {
+	c, err := workflows.Dial(workflows.DialConfig{Addr: addr, Namespace: cfg.namespaceName(), Local: local(addr), Log: sdkLog(s.log)})
+	if err != nil {
+		return err
+	}
+	s.onStop(func() error { c.Close(); return nil })
+	s.ops.add("engine", workflows.NewClient(workflows.ClientConfig{Temporal: c}).Ready)
 	return nil
 }
 
@@ -233,6 +264,10 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 		return err
 	}
 	known := slices.Sorted(maps.Keys(run))
+	limits, err := cfg.limits(known)
+	if err != nil {
+		return err
+	}
 	if err := s.books.Require(func(p *planner.Playbooks) error { return p.CheckExecutors(known...) }); err != nil {
 		return err
 	}
@@ -254,7 +289,9 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 			Callbacks:  s.callbacks,
 			Log:        s.log,
 		},
+		Queues:    cfg.queues(),
 		MaxTasks:  cfg.MaxTasks,
+		Limits:    limits,
 		MaxPushes: cfg.MaxPushes,
 		StopAfter: cfg.StopAfter,
 		Failed:    func(err error) { s.fail(fmt.Errorf("worker: %w", err)) },
@@ -263,7 +300,9 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 		return fmt.Errorf("start the worker: %w", err)
 	}
 	s.onStop(func() error { w.Stop(); return nil })
-	s.dispatch(temporal)
+	if slices.Contains(cfg.Queues, string(worker.PushQueue)) {
+		s.dispatch(temporal)
+	}
 	return nil
 }
 
@@ -316,6 +355,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	info := s.build.card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
 	who.Describe(&info)
 	operations := s.operations(cfg, temporal, agent, info)
+	s.drainFor, s.drains = cfg.DrainDelay, append(s.drains, operations.Drain)
 	server := api.New(api.Config{
 		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: publicKeys(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"longhaul/activities/planner"
 	"longhaul/internal/seal"
 	"longhaul/opt"
+	"longhaul/worker"
 )
 
 // logSettings configure the log.
@@ -65,6 +68,7 @@ type apiSettings struct {
 	TaskTimeout    time.Duration `help:"How long one attempt at a task may take, unless the task has a timeout." default:"30m" env:"LONGHAUL_TASK_TIMEOUT"`
 	GateTimeout    time.Duration `help:"After how long a question to a person expires, unless its task says what happens while it waits: an approval counts as rejected, other tasks fail. 0 for never." default:"0" env:"LONGHAUL_GATE_TIMEOUT"`
 	IdleTTL        time.Duration `name:"idle-ttl" help:"After how long an objective that was not started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
+	DrainDelay     time.Duration `help:"How long a process that is told to stop goes on serving while it reports that it is not ready, so that load balancers send requests elsewhere before it stops." default:"0s" env:"LONGHAUL_DRAIN_DELAY"`
 	MaxBody        int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
 }
 
@@ -137,12 +141,40 @@ func (s workSettings) read(own fs.FS) (*planner.Playbooks, error) {
 
 // workerSettings say how a worker works.
 type workerSettings struct {
+	Queues    []string      `help:"What this worker serves: work (workflows and their tasks), record (events, for the journal), push (deliveries). Each needs a worker somewhere." enum:"work,record,push" default:"work,record,push" env:"LONGHAUL_QUEUES" placeholder:"QUEUE"`
 	MaxTasks  int           `help:"Tasks that one worker runs at a time." default:"200" env:"LONGHAUL_MAX_TASKS"`
+	Limits    []string      `name:"limit" help:"Tasks of one kind of executor that one worker runs at a time, such as llm=5; repeatable. Others of the kind wait in the worker, in the time that their attempt has." env:"LONGHAUL_LIMIT" placeholder:"KIND=N"`
 	MaxPushes int           `help:"Deliveries to webhooks that one worker makes at a time." default:"100" env:"LONGHAUL_MAX_PUSHES"`
 	Commands  string        `help:"File with the commands that tasks with the executor shell may run; see docs/executors.md. Without it there is no such executor." env:"LONGHAUL_COMMANDS" placeholder:"FILE"`
 	Agents    string        `help:"File with the agents to which tasks with the executor agent may be handed over; see docs/handoffs.md. Without it there is no such executor." env:"LONGHAUL_AGENTS" placeholder:"FILE"`
 	Endpoints string        `help:"File with the web services that tasks with the executor http may call; see docs/executors.md. Without it there is no such executor." env:"LONGHAUL_ENDPOINTS" placeholder:"FILE"`
 	StopAfter time.Duration `help:"How long running tasks may continue when a worker stops." default:"10s" env:"LONGHAUL_STOP_AFTER"`
+}
+
+// queues are those that the worker serves.
+func (s workerSettings) queues() []worker.Queue {
+	var out []worker.Queue
+	for _, q := range s.Queues {
+		out = append(out, worker.Queue(q))
+	}
+	return out
+}
+
+// limits are the tasks at a time by kind of executor, of which known are all.
+func (s workerSettings) limits(known []string) (map[string]int, error) {
+	out := map[string]int{}
+	for _, limit := range s.Limits {
+		kind, text, _ := strings.Cut(limit, "=")
+		n, err := strconv.Atoi(text)
+		switch {
+		case err != nil || n <= 0:
+			return nil, fmt.Errorf("--limit %q is not KIND=N with N above 0, such as llm=5", limit)
+		case !slices.Contains(known, kind):
+			return nil, fmt.Errorf("--limit %q: this worker has the executors %s", limit, strings.Join(known, ", "))
+		}
+		out[kind] = n
+	}
+	return out, nil
 }
 
 // logger returns the log, which goes to standard error.

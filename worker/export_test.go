@@ -1,0 +1,4 @@
+package worker
+
+// NewSlots returns the slots of a worker.
+var NewSlots = newSlots

@@ -1,0 +1,67 @@
+package worker_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	sdk "go.temporal.io/sdk/worker"
+
+	"longhaul/worker"
+)
+
+// A slot that is lent is free for another task; the one that comes back does not wait,
+// and later tasks wait for it.
+func TestSlots_lend(t *testing.T) {
+	s := worker.NewSlots(1)
+	reserve := func() bool { return s.TryReserveSlot(nil) != nil }
+	release := func() { s.ReleaseSlot(nil) }
+	if !reserve() || reserve() {
+		t.Fatal("one slot was not reserved exactly once")
+	}
+	retake := s.Lend()
+	if !reserve() {
+		t.Fatal("a slot that was lent is not free")
+	}
+	s.Lend()() // no more than one is lent
+	if reserve() {
+		t.Fatal("more slots were lent than there are")
+	}
+	retake()
+	release()
+	if reserve() {
+		t.Fatal("a slot is free although the one that was lent was taken back")
+	}
+	release()
+	if !reserve() {
+		t.Fatal("no slot is free after all were released")
+	}
+}
+
+// Who waits for a slot gets the next one, or stops waiting when its context ends.
+func TestSlots_wait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := worker.NewSlots(1)
+		if _, err := s.ReserveSlot(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		got := make(chan *sdk.SlotPermit, 2)
+		wait := func(ctx context.Context) {
+			permit, _ := s.ReserveSlot(ctx, nil)
+			got <- permit
+		}
+		go wait(ctx)
+		synctest.Wait()
+		cancel()
+		if permit := <-got; permit != nil {
+			t.Error("a canceled wait has got a slot")
+		}
+		go wait(t.Context())
+		synctest.Wait()
+		s.ReleaseSlot(nil)
+		if permit := <-got; permit == nil {
+			t.Error("no slot was got after one was released")
+		}
+	})
+}
