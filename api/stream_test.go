@@ -228,8 +228,9 @@ func TestStream_closes(t *testing.T) {
 	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
 	r.event()
 	s.service.Close()
-	if rest := r.states(); rest != nil {
-		t.Errorf("after Close came %v", rest)
+	rest, err := io.ReadAll(r.body)
+	if want := ": this process stops; resume the stream with Last-Event-ID\nretry: 1000\n\n"; err != nil || string(rest) != want {
+		t.Errorf("after Close came %q, %v; want %q", rest, err, want)
 	}
 }
 
