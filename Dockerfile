@@ -1,16 +1,20 @@
-# API and worker. Temporal is a separate server.
-FROM golang:1.26 AS build
+# The program without Temporal: the API, workers and the commands.
+FROM golang:1.26.8-bookworm AS build
 WORKDIR /src
+ENV GOWORK=off CGO_ENABLED=0 GOTOOLCHAIN=local
 COPY go.mod go.sum ./
-RUN GOWORK=off go mod download
+RUN go mod download
 COPY . .
-RUN GOWORK=off CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o /out/longhaul ./cmd/longhaul \
+RUN go build -trimpath -ldflags '-s -w' -o /out/longhaul ./cmd/longhaul \
  && mkdir -p /out/data
 
+# Certificates of authorities, time zones and a user, but no shell.
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /out/longhaul /longhaul
 COPY --from=build --chown=nonroot:nonroot /out/data /data
-ENV LONGHAUL_DATA_DIR=/data
+ENV LONGHAUL_DATA_DIR=/data LONGHAUL_OPS_ADDR=0.0.0.0:9420
 VOLUME /data
-EXPOSE 7420
+USER nonroot
+EXPOSE 7420 7421 9420
+HEALTHCHECK --interval=5s --timeout=6s --start-period=60s CMD ["/longhaul", "health"]
 ENTRYPOINT ["/longhaul"]

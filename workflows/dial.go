@@ -17,7 +17,6 @@ type DialConfig struct {
 	Connection client.Options        // TLS, credentials, headers; its other fields do not count. The zero value has none
 	Local      bool                  // on this machine, so messages are not compressed
 	Log        log.Logger            // nil keeps the SDK's own
-	Metrics    client.MetricsHandler // nil discards the SDK's metrics
 	Blobs      Blobs                 // nil keeps every payload in the histories
 	Adjust     func(*client.Options) // nil leaves the options as they are
 }
@@ -26,7 +25,7 @@ type DialConfig struct {
 // Temporal is available.
 func Dial(cfg DialConfig) (client.Client, error) {
 	options := client.Options{
-		HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, MetricsHandler: cfg.Metrics, DataConverter: dataConverter, ExternalStorage: externalStorage(cfg.Blobs),
+		HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, DataConverter: dataConverter, ExternalStorage: externalStorage(cfg.Blobs),
 		ConnectionOptions: cfg.Connection.ConnectionOptions, Credentials: cfg.Connection.Credentials, HeadersProvider: cfg.Connection.HeadersProvider,
 	}
 	if cfg.Local {

@@ -74,15 +74,14 @@ var rooms = []room{
 	{name: "internal/seal"},   // encrypts stored secrets
 	{name: "internal/schema"}, // answers of people
 	{name: "internal/egress"},
-	{name: "internal/metrics"}, // for Prometheus
-	{name: "internal/opfile"},  // YAML files of operators
+	{name: "internal/opfile"}, // YAML files of operators
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/arch"},
 	{name: "internal/cli/scaffold"}, // the source of a new program
 	{name: "internal/cli", imports: []string{
 		"internal/cli/scaffold",
-		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal", "internal/metrics",
+		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 		"internal/schema", // to send texts of people as JSON where a question takes no text
 	}},
 
@@ -99,6 +98,9 @@ var rooms = []room{
 	{name: "dev/record", imports: []string{"*"}}, // runs every shape of work and keeps its history
 	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/service"}, // an agent and its executor
 		tests: []string{"dev/e2e/harness"}},
+	{name: "dev/binary"},   // builds programs
+	{name: "dev/postgres"}, // finds PostgreSQL
+	{name: "dev/topology", imports: []string{"dev/binary", "dev/postgres"}}, // docker-compose.yml as plain processes
 	{name: "dev/*", imports: []string{".", "internal/cli", "dev/*"}},
 }
 
@@ -108,12 +110,12 @@ var testers = []string{"activities/executortest", "activities/echo", "activities
 
 // owners says which rooms may use each technology. Other rooms use those rooms.
 var owners = map[string][]string{
-	"go.temporal.io/sdk": {"workflows", "activities", "worker", "internal/cli", "dev", "dev/*", "examples/*",
-		"internal/metrics"}, // the SDK's own
+	"go.temporal.io/sdk":              {"workflows", "activities", "worker", "internal/cli", "dev", "dev/*", "examples/*"},
 	"go.temporal.io/api":              {"workflows", "internal/cli", "dev", "dev/*"},
 	"go.temporal.io/server":           {"dev/temporald", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
 	"go.uber.org/fx":                  {"dev/temporald"}, // the server is put together with it
+	"github.com/compose-spec":         {"dev/topology"},  // reads docker-compose.yml
 
 	"github.com/labstack/echo": {"api"},
 
@@ -135,7 +137,7 @@ var owners = map[string][]string{
 	"github.com/gowebpki/jcs":                {"a2a"},                                    // the canonical form under digests
 	"github.com/santhosh-tekuri/jsonschema":  {"internal/schema", "api", "docs/schemas"}, // of the card and the API, in tests
 	"github.com/coreos/go-oidc":              {"api/identity"},
-	"github.com/prometheus/client_golang":    {"internal/metrics"},
+	"github.com/prometheus/client_golang":    {"internal/cli"},
 	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
 	"google.golang.org/grpc":                 {"api/grpc", "api/identity", "dev/*"},                // there in tests
 	"google.golang.org/grpc/codes":           {"api/grpc", "api/identity", "workflows", "dev/*"},   // of Temporal's answers, not all of which have their own error

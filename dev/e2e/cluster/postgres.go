@@ -3,19 +3,18 @@ package cluster
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"net/netip"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver
+
+	"longhaul/dev/postgres"
 )
 
 // databaseUser owns the databases.
@@ -25,7 +24,11 @@ const databaseUser = "temporal"
 // As root it runs as another user, since PostgreSQL refuses root.
 func startPostgres(t testing.TB) netip.AddrPort {
 	t.Helper()
-	at, as := free(t), credential(t)
+	at := free(t)
+	as, err := postgres.Credential()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir, err := os.MkdirTemp("", "longhaul-postgres-") // not below the test's own, which others may not enter
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +40,11 @@ func startPostgres(t testing.TB) netip.AddrPort {
 		}
 	}
 	command := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(program(t, name), args...)
+		path, err := postgres.Program(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(path, args...)
 		cmd.Dir = dir
 		cmd.SysProcAttr = attributes(as)
 		return cmd
@@ -82,40 +89,4 @@ func stop(t testing.TB, server *exec.Cmd, log *os.File) {
 		content, err := os.ReadFile(log.Name())
 		t.Logf("the log of PostgreSQL: %s %v", content, err)
 	}
-}
-
-// credential returns the user that runs PostgreSQL, nil for the current one.
-func credential(t testing.TB) *syscall.Credential {
-	t.Helper()
-	if os.Getuid() != 0 {
-		return nil
-	}
-	found, err := user.Lookup("postgres")
-	if err != nil {
-		found, err = user.Lookup("nobody")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, uidErr := strconv.ParseUint(found.Uid, 10, 32)
-	gid, gidErr := strconv.ParseUint(found.Gid, 10, 32)
-	if err := errors.Join(uidErr, gidErr); err != nil {
-		t.Fatal(err)
-	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-}
-
-// program returns the path of a program of PostgreSQL. Debian keeps them outside
-// the PATH.
-func program(t testing.TB, name string) string {
-	t.Helper()
-	if path, err := exec.LookPath(name); err == nil {
-		return path
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
-	if len(found) == 0 {
-		t.Fatalf("%s is not installed: apt-get install postgresql", name)
-	}
-	slices.Sort(found)
-	return found[len(found)-1]
 }

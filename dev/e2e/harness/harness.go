@@ -10,15 +10,13 @@ package harness
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
+
+	"longhaul/dev/binary"
 )
 
 // Programs that a Site can run.
@@ -35,48 +33,14 @@ const (
 	Temporal = "temporal"
 )
 
-var (
-	buildMu sync.Mutex
-	built   = map[string]string{}
-)
-
-// Build builds a program and returns the path of the binary, once in a test
-// process. The path is the same in all test processes, so that an unchanged
-// program is not linked again; another process may replace it with a newer one.
+// Build builds a program and returns the path of the binary; see [binary.Build].
 func Build(t testing.TB, program string) string {
 	t.Helper()
-	buildMu.Lock()
-	defer buildMu.Unlock()
-	if path := built[program]; path != "" {
-		return path
-	}
-	path, err := build(program)
+	path, err := binary.Build(program)
 	if err != nil {
 		t.Fatal(err)
 	}
-	built[program] = path
 	return path
-}
-
-func build(program string) (string, error) {
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("longhaul-e2e-%d", os.Getuid()))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return "", err
-	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("lock %s: %w", dir, err)
-	}
-	cmd := exec.Command("go", "install", "-buildvcs=false", "-ldflags=-s -w", program)
-	cmd.Env = append(os.Environ(), "GOBIN="+dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", program, err, out)
-	}
-	return filepath.Join(dir, filepath.Base(program)), nil
 }
 
 // Go runs the go command in the directory of another module, outside of the workspace.

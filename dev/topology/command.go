@@ -1,0 +1,26 @@
+package topology
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+)
+
+// bounded runs a command that ctx ends, and returns what it says.
+func bounded(ctx context.Context, cmd *exec.Cmd) (string, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		return out.String(), err
+	case <-ctx.Done():
+		_ = cmd.Process.Kill()
+		<-ended
+		return out.String(), ctx.Err()
+	}
+}

@@ -1,0 +1,81 @@
+// Command starts the services of docker-compose.yml as plain processes; see package
+// topology. It is what scripts/topology runs.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"longhaul/dev/topology"
+)
+
+const usage = `Usage: scripts/topology up [--scale SERVICE=N]...
+
+Starts the services of docker-compose.yml as plain processes on this machine, with
+new data, until Ctrl-C. PostgreSQL and Caddy must be installed.`
+
+// startLimit bounds the start, without the time for building.
+const startLimit = 15 * time.Minute
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	err := run(ctx, os.Args[1:], os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "topology:", err)
+		os.Exit(1)
+	}
+}
+
+// run runs until ctx ends.
+func run(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) == 0 || args[0] != "up" {
+		return errors.New("say what to do\n" + usage)
+	}
+	scale, err := scales(args[1:])
+	if err != nil {
+		return err
+	}
+	starting, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	fmt.Fprintln(out, "Building and starting; the first time takes some minutes.")
+	t, err := topology.Start(starting, topology.Options{Scale: scale, Publish: true, Log: out})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	fmt.Fprintf(out, "\nA2A http://127.0.0.1:7420\nTemporal %s, namespace longhaul\nLogs %s/logs\nCtrl-C stops everything and removes its data.\n",
+		t.Addr("temporal", 7233), t.Dir())
+	<-ctx.Done()
+	fmt.Fprintln(out, "Stopping")
+	return t.Stop()
+}
+
+// scales reads the flags.
+func scales(args []string) (map[string]int, error) {
+	scale := map[string]int{}
+	for i := 0; i < len(args); i++ {
+		value, found := strings.CutPrefix(args[i], "--scale=")
+		if args[i] == "--scale" && i+1 < len(args) {
+			i++
+			value, found = args[i], true
+		}
+		service, number, _ := strings.Cut(value, "=")
+		n, err := strconv.Atoi(number)
+		if !found || err != nil || n < 0 || n > 100 {
+			return nil, fmt.Errorf("%q is not --scale SERVICE=N\n%s", args[i], usage)
+		}
+		scale[service] = n
+	}
+	return scale, nil
+}

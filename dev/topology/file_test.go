@@ -1,0 +1,218 @@
+package topology_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/compose-spec/compose-go/v2/dotenv"
+	"github.com/compose-spec/compose-go/v2/types"
+	"go.yaml.in/yaml/v3"
+
+	"longhaul/dev/topology"
+)
+
+// secrets runs the script that makes .env, into a file of the test.
+func secrets(t *testing.T, checkout string) map[string]string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "env")
+	script := exec.Command(filepath.Join(checkout, "deploy/compose/secrets.sh"), file)
+	if out, err := script.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	made, err := dotenv.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s has mode %v, %v", file, info.Mode(), err)
+	}
+	if out, err := exec.Command(filepath.Join(checkout, "deploy/compose/secrets.sh"), file).CombinedOutput(); err == nil {
+		t.Errorf("the script overwrites secrets: %s", out)
+	}
+	return made
+}
+
+func load(t *testing.T) (project *types.Project, checkout string, variables map[string]string) {
+	t.Helper()
+	checkout, err := topology.Checkout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	variables = secrets(t, checkout)
+	project, err = topology.Load(t.Context(), checkout, variables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return project, checkout, variables
+}
+
+// Without one of the secrets nothing starts, and the message says how to make them.
+func TestFile_secrets(t *testing.T) {
+	_, checkout, variables := load(t)
+	for name := range variables {
+		some := map[string]string{}
+		for other, value := range variables {
+			if other != name {
+				some[other] = value
+			}
+		}
+		if _, err := topology.Load(context.Background(), checkout, some); err == nil || !strings.Contains(err.Error(), "deploy/compose/secrets.sh") {
+			t.Errorf("without %s: %v, want a hint to the script", name, err)
+		}
+	}
+}
+
+// The file has no values of secrets: only references to the variables of .env.
+func TestFile_noSecretLiterals(t *testing.T) {
+	project, checkout, variables := load(t)
+	for name, value := range variables {
+		if len(value) < 32 {
+			t.Errorf("%s has %d characters", name, len(value))
+		}
+	}
+	secret := regexp.MustCompile(`PASSWORD|_PWD|SECRET|TOKEN|KEY`)
+	for _, s := range project.Services {
+		for name, value := range s.Environment {
+			if value != nil && secret.MatchString(name) && !contains(variables, *value) {
+				t.Errorf("%s has %s, and it is not from .env", s.Name, name)
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(checkout, topology.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if url := regexp.MustCompile(`://[^:/\s]+:[^$\s][^@\s]*@`).Find(text); url != nil {
+		t.Errorf("a URL has a password: %s", url)
+	}
+}
+
+func contains(m map[string]string, value string) bool {
+	for _, v := range m {
+		if v == value {
+			return true
+		}
+	}
+	return false
+}
+
+// Temporal runs in the versions that the tests run against.
+func TestFile_versions(t *testing.T) {
+	project, checkout, _ := load(t)
+	mod, err := os.ReadFile(filepath.Join(checkout, "dev/go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for service, module := range map[string]string{
+		"temporal": "go.temporal.io/server", "temporal-schema": "go.temporal.io/server", "temporal-ui": "github.com/temporalio/ui-server/v2",
+	} {
+		found := regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(module) + ` v(\S+)`).FindSubmatch(mod)
+		_, tag, _ := strings.Cut(project.Services[service].Image, ":")
+		if found == nil || string(found[1]) != tag {
+			t.Errorf("%s runs %s, dev/go.mod has %s %s", service, project.Services[service].Image, module, found)
+		}
+	}
+	tagged := regexp.MustCompile(`:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$`)
+	for _, s := range project.Services {
+		if s.Build == nil && !tagged.MatchString(s.Image) {
+			t.Errorf("the image of %s has no version: %s", s.Name, s.Image)
+		}
+	}
+	rootMod, rootErr := os.ReadFile(filepath.Join(checkout, "go.work"))
+	dockerfile, err := os.ReadFile(filepath.Join(checkout, "Dockerfile"))
+	if err != nil || rootErr != nil {
+		t.Fatal(err, rootErr)
+	}
+	version := regexp.MustCompile(`(?m)^go (\S+)`).FindSubmatch(rootMod)
+	if version == nil || !strings.Contains(string(dockerfile), "FROM golang:"+string(version[1])+"-") {
+		t.Errorf("the Dockerfile builds with another Go than that of go.work: %s", version)
+	}
+}
+
+// Every service that runs for long has a health check, starts again after a failure,
+// and is published on loopback only. What it mounts exists.
+func TestFile_services(t *testing.T) {
+	project, _, _ := load(t)
+	ends := []string{"migrate", "temporal-schema"}
+	for _, s := range project.Services {
+		if slices.Contains(ends, s.Name) {
+			if s.Restart != "on-failure:5" {
+				t.Errorf("%s starts again: %q", s.Name, s.Restart)
+			}
+		} else if s.HealthCheck == nil || s.HealthCheck.Disable || len(s.HealthCheck.Test) == 0 || s.Restart != "unless-stopped" {
+			t.Errorf("%s has the health check %v and starts again %q", s.Name, s.HealthCheck, s.Restart)
+		}
+		for _, port := range s.Ports {
+			if port.HostIP != "127.0.0.1" {
+				t.Errorf("%s is published on %q", s.Name, port.HostIP)
+			}
+		}
+		for _, v := range s.Volumes {
+			if _, err := os.Stat(v.Source); v.Type == types.VolumeTypeBind && err != nil {
+				t.Errorf("%s mounts what is not there: %v", s.Name, err)
+			}
+			if v.Type == types.VolumeTypeBind && !v.ReadOnly {
+				t.Errorf("%s may write to %s", s.Name, v.Source)
+			}
+		}
+		for name, d := range s.DependsOn {
+			if slices.Contains(ends, name) != (d.Condition == types.ServiceConditionCompletedSuccessfully) || d.Condition == types.ServiceConditionStarted {
+				t.Errorf("%s starts when %s is %s", s.Name, name, d.Condition)
+			}
+		}
+	}
+}
+
+// Prometheus scrapes services of the file at ports that they have.
+func TestFile_prometheus(t *testing.T) {
+	project, checkout, _ := load(t)
+	text, err := os.ReadFile(filepath.Join(checkout, "deploy/prometheus/prometheus.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Jobs []struct {
+			Name string `yaml:"job_name"`
+			DNS  []struct {
+				Names []string `yaml:"names"`
+				Port  string   `yaml:"port"`
+			} `yaml:"dns_sd_configs"`
+		} `yaml:"scrape_configs"`
+	}
+	if err := yaml.Unmarshal(text, &config); err != nil {
+		t.Fatal(err)
+	}
+	var scraped []string
+	for _, job := range config.Jobs {
+		for _, d := range job.DNS {
+			for _, name := range d.Names {
+				scraped = append(scraped, name)
+				if addr := project.Services[name].Environment["LONGHAUL_OPS_ADDR"]; addr == nil || *addr != "0.0.0.0:"+d.Port {
+					t.Errorf("%s is scraped at port %s", name, d.Port)
+				}
+			}
+		}
+	}
+	slices.Sort(scraped)
+	if want := []string{"api-a", "api-b", "worker"}; !slices.Equal(scraped, want) {
+		t.Errorf("scraped: %v, want %v", scraped, want)
+	}
+}
+
+// A worker has time to stop before Docker kills it.
+func TestFile_grace(t *testing.T) {
+	project, _, _ := load(t)
+	worker := project.Services["worker"]
+	after, err := time.ParseDuration(*worker.Environment["LONGHAUL_STOP_AFTER"])
+	if err != nil || worker.StopGracePeriod == nil || time.Duration(*worker.StopGracePeriod) <= after {
+		t.Errorf("Docker kills a worker after %v, it stops within %v, %v", worker.StopGracePeriod, after, err)
+	}
+}
