@@ -54,7 +54,7 @@ type ofObjectives struct{ driver blobDriver }
 
 // SelectDriver implements [converter.StorageDriverSelector].
 func (s ofObjectives) SelectDriver(ctx converter.StorageDriverSelectContext, p *commonpb.Payload) (converter.StorageDriver, error) {
-	if _, stays := p.GetMetadata()[staysKey]; stays {
+	if _, stays := p.GetMetadata()[staysMark]; stays {
 		return nil, nil
 	}
 	target, ok := ctx.Target.(converter.StorageDriverWorkflowInfo)
@@ -62,22 +62,6 @@ func (s ofObjectives) SelectDriver(ctx converter.StorageDriverSelectContext, p *
 		return nil, nil
 	}
 	return s.driver, nil
-}
-
-// staysKey marks payloads that stay in histories, whatever their size.
-const staysKey = "longhaul-stays"
-
-// inHistory is a converter of payloads for external workers. They cannot read the
-// journal, so their payloads stay in the history.
-type inHistory struct{ converter.DataConverter }
-
-// ToPayloads implements [converter.DataConverter].
-func (c inHistory) ToPayloads(values ...any) (*commonpb.Payloads, error) {
-	out, err := c.DataConverter.ToPayloads(values...)
-	for _, p := range out.GetPayloads() {
-		p.Metadata[staysKey] = []byte("1")
-	}
-	return out, err
 }
 
 // Name implements [converter.StorageDriver].

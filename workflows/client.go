@@ -29,11 +29,15 @@ type ClientConfig struct {
 	Plain     func() bool   // whether the namespace has no search attributes of ours; nil: it has them
 	Timeout   time.Duration // of one call; 0 means 10 s
 	IdleFor   time.Duration // after which an objective that was not started is canceled; 0 for never
+	Cipher    Cipher        // that of Temporal; nil encrypts nothing
 }
 
 // A Client starts, tells and stops work. It is safe for concurrent use. An error
 // wraps opt.ErrUnavailable if the call may be repeated later.
-type Client struct{ cfg ClientConfig }
+type Client struct {
+	cfg  ClientConfig
+	data converter.DataConverter
+}
 
 // NewClient returns a client. A MaxEvents from 1 to 99 counts as 100, since a
 // shorter run could do no work.
@@ -47,7 +51,7 @@ func NewClient(cfg ClientConfig) *Client {
 	if cfg.MaxEvents > 0 {
 		cfg.MaxEvents = max(cfg.MaxEvents, 100)
 	}
-	return &Client{cfg}
+	return &Client{cfg, NewDataConverter(cfg.Cipher)}
 }
 
 // openingMemo is the memo with the opening of an objective, which a repeat of the
@@ -66,7 +70,7 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	options := c.options(o)
-	input := ObjectiveInput{Opening: &o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor()}
+	input := ObjectiveInput{Opening: &o, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(), Encrypted: c.cfg.Cipher != nil}
 	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &taken) {
@@ -113,9 +117,9 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 		Priority:                                 temporal.Priority{FairnessKey: fairnessKey(head.Tenant)},
 	}
 	if !c.cfg.Plain() {
-		options.TypedSearchAttributes = temporal.NewSearchAttributes(
+		options.TypedSearchAttributes = temporal.NewSearchAttributes(append(nameAttribute(head.Name, c.cfg.Cipher != nil),
 			TenantAttribute.ValueSet(head.Tenant), ContextAttribute.ValueSet(head.ContextID),
-			ObjectiveAttribute.ValueSet(head.ID), NameAttribute.ValueSet(shortName(head.Name)), StateAttribute.ValueSet(string(firstState(o))))
+			ObjectiveAttribute.ValueSet(head.ID), StateAttribute.ValueSet(string(firstState(o))))...)
 	}
 	return options
 }
@@ -130,6 +134,15 @@ func firstState(o opt.Opening) opt.TaskState {
 		return opt.TaskSubmitted
 	}
 	return opt.TaskWorking
+}
+
+// nameAttribute returns the search attribute for a name, or none if payloads are
+// encrypted: Temporal has search attributes as plain text.
+func nameAttribute(name string, encrypted bool) []temporal.SearchAttributeUpdate {
+	if encrypted {
+		return nil
+	}
+	return []temporal.SearchAttributeUpdate{NameAttribute.ValueSet(shortName(name))}
 }
 
 // maxName is how long a keyword may be in every visibility store, in bytes.
@@ -149,7 +162,7 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	}
 	var head opt.Objective
 	payload := found.GetWorkflowExecutionInfo().GetMemo().GetFields()[openingMemo]
-	if err := dataConverter.FromPayload(payload, &head); err != nil {
+	if err := c.data.FromPayload(payload, &head); err != nil {
 		return opt.Opening{}, fmt.Errorf("read memo of %s: %w", o.Objective.ID, err)
 	}
 	if head.Digest != o.Objective.Digest && (o.Message == nil || head.Digest != o.Message.Digest()) { // the latter in older memos
@@ -159,7 +172,7 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 		return opt.Opening{}, fmt.Errorf("objective %s: %w", head.ID, opt.ErrEnded)
 	}
 	var plans string
-	if err := dataConverter.FromPayload(found.GetWorkflowExecutionInfo().GetMemo().GetFields()[plansMemo], &plans); err != nil {
+	if err := c.data.FromPayload(found.GetWorkflowExecutionInfo().GetMemo().GetFields()[plansMemo], &plans); err != nil {
 		return opt.Opening{}, fmt.Errorf("read memo of %s: %w", o.Objective.ID, err)
 	}
 	if plans != digestOf(o.Plans) {
@@ -213,7 +226,7 @@ func (c *Client) Heartbeat(ctx context.Context, workflowID, activityID string) (
 		if a.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED && a.GetScheduledTime() != nil {
 			beat.WaitsSince = a.GetScheduledTime().AsTime()
 		}
-		if details := a.GetHeartbeatDetails().GetPayloads(); len(details) > 0 && converter.GetDefaultDataConverter().FromPayload(details[0], &beat.Details) != nil {
+		if details := a.GetHeartbeatDetails().GetPayloads(); len(details) > 0 && c.data.FromPayload(details[0], &beat.Details) != nil {
 			beat.Details = nil // they are not for us
 		}
 	}
@@ -242,7 +255,7 @@ func (c *Client) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) er
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 	options.EnableEagerStart = false
 	input := ObjectiveInput{
-		Retry: &RetryInput{Tenant: o.Tenant, ObjectiveID: o.ID}, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(),
+		Retry: &RetryInput{Tenant: o.Tenant, ObjectiveID: o.ID}, MaxEvents: c.cfg.MaxEvents, Plain: c.cfg.Plain(), IdleFor: c.idleFor(), Encrypted: c.cfg.Cipher != nil,
 	}
 	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, o.ID, CommandSignal, cmd, options, Objective, input)
 	return refusal("retry "+o.ID, err)

@@ -4,11 +4,8 @@ import (
 	"fmt"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 )
-
-var dataConverter = converter.GetDefaultDataConverter()
 
 // DialConfig says where Temporal is.
 type DialConfig struct {
@@ -18,6 +15,7 @@ type DialConfig struct {
 	Local      bool                  // on this machine, so messages are not compressed
 	Log        log.Logger            // nil keeps the SDK's own
 	Blobs      Blobs                 // nil keeps every payload in the histories
+	Cipher     Cipher                // nil encrypts nothing
 	Adjust     func(*client.Options) // nil leaves the options as they are
 }
 
@@ -25,7 +23,8 @@ type DialConfig struct {
 // Temporal is available.
 func Dial(cfg DialConfig) (client.Client, error) {
 	options := client.Options{
-		HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, DataConverter: dataConverter, ExternalStorage: externalStorage(cfg.Blobs),
+		HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, ExternalStorage: externalStorage(cfg.Blobs),
+		DataConverter: NewDataConverter(cfg.Cipher), FailureConverter: NewFailureConverter(cfg.Cipher),
 		ConnectionOptions: cfg.Connection.ConnectionOptions, Credentials: cfg.Connection.Credentials, HeadersProvider: cfg.Connection.HeadersProvider,
 	}
 	if cfg.Local {

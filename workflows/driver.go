@@ -279,13 +279,17 @@ func (d *driver) startActivity(a machine.Activity) {
 	future, read := d.part.activity(ctx, a, ride, tries)
 	d.events.AddFuture(future, func(f workflow.Future) {
 		delete(d.activities, a.Key)
+		err := f.Get(d.ctx, nil)
 		if len(ride) > 0 {
-			err := f.Get(d.ctx, nil)
 			d.rec.arrived(ride, err == nil)
-			if tries, lost := triesOf(err); lost && !c.canceled {
-				d.tries[a.Key] = tries
-				return
-			}
+		}
+		if begun, lost := triesOf(err); lost && len(ride) > 0 && !c.canceled {
+			d.tries[a.Key] = begun
+			return
+		}
+		if unreadable(err) && !c.canceled {
+			d.tries[a.Key] = tries // a worker without the key has not begun
+			return
 		}
 		d.ended[a.Key] = true
 		d.put(read(d.ctx, f))
@@ -343,6 +347,8 @@ func triesOf(err error) (n int, lost bool) {
 		case enumspb.TIMEOUT_TYPE_HEARTBEAT:
 			return 1, true
 		}
+	case unreadable(err):
+		return 0, true
 	case errors.As(err, &app):
 		return 1, !app.NonRetryable()
 	}

@@ -14,6 +14,7 @@ type ObjectiveInput struct {
 	MaxEvents int                     `json:"maxEvents,omitempty"` // events of history after which to continue as new; 0: the server decides
 	Plain     bool                    `json:"plain,omitempty"`     // the namespace has no search attributes of ours
 	IdleFor   int64                   `json:"idleFor,omitempty"`   // seconds after which it is canceled unless it was started; 0 for never
+	Encrypted bool                    `json:"encrypted,omitempty"` // payloads are encrypted, so Temporal's lists show no names
 }
 
 // RetryInput names an objective that has ended, for a command that may retry it.

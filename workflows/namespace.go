@@ -23,6 +23,7 @@ var (
 	ErrNoNamespace = errors.New("the namespace does not exist")
 	ErrDenied      = errors.New("Temporal does not allow it")
 	ErrTLS         = errors.New("no TLS connection")
+	ErrKeys        = errors.New("other processes use other keys for payloads")
 )
 
 // A NamespaceState is what an existing namespace offers.
@@ -32,8 +33,8 @@ type NamespaceState struct {
 }
 
 // Examine reads the state of a namespace, and checks that we may read it and
-// write to it. It changes nothing. An error wraps ErrNoNamespace, ErrDenied or
-// ErrTLS if a repeat would fail in the same way.
+// write to it. It changes nothing. An error wraps ErrNoNamespace, ErrDenied,
+// ErrTLS or ErrKeys if a repeat would fail in the same way.
 func Examine(ctx context.Context, c client.Client, namespace string) (NamespaceState, error) {
 	found, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
 	if err != nil {
@@ -48,6 +49,11 @@ func Examine(ctx context.Context, c client.Client, namespace string) (NamespaceS
 	var none *serviceerror.NotFound
 	if err != nil && !errors.As(err, &none) {
 		return NamespaceState{}, obstacle("write to namespace "+namespace, err)
+	}
+	// The schedule of Retain is in most namespaces, and is encrypted with the latest key.
+	_, err = c.ScheduleClient().GetHandle(ctx, PurgeSchedule).Describe(ctx)
+	if sealed, ok := errors.AsType[*PayloadError](err); ok {
+		return NamespaceState{}, fmt.Errorf("%w: %w", ErrKeys, sealed)
 	}
 	return state, nil
 }

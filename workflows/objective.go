@@ -31,7 +31,7 @@ func Objective(ctx workflow.Context, in ObjectiveInput) (*ObjectiveResult, error
 	}
 	if d.run() {
 		state := m.Successor()
-		return nil, workflow.NewContinueAsNewError(d.ctx, Objective, ObjectiveInput{State: &state, MaxEvents: in.MaxEvents, Plain: in.Plain, IdleFor: in.IdleFor})
+		return nil, workflow.NewContinueAsNewError(d.ctx, Objective, ObjectiveInput{State: &state, MaxEvents: in.MaxEvents, Plain: in.Plain, IdleFor: in.IdleFor, Encrypted: in.Encrypted})
 	}
 	return resultOf(&m.State.Objective)
 }
@@ -110,9 +110,8 @@ func (o *objectivePart) child(ctx workflow.Context, c machine.Child) workflow.Ch
 		StaticDetails:       state.Plan.Description,
 	}
 	if !o.in.Plain {
-		options.TypedSearchAttributes = temporal.NewSearchAttributes(
-			TenantAttribute.ValueSet(head.Tenant), ContextAttribute.ValueSet(head.ContextID), ObjectiveAttribute.ValueSet(head.ID),
-			NameAttribute.ValueSet(shortName(state.Plan.Name)))
+		options.TypedSearchAttributes = temporal.NewSearchAttributes(append(nameAttribute(state.Plan.Name, o.in.Encrypted),
+			TenantAttribute.ValueSet(head.Tenant), ContextAttribute.ValueSet(head.ContextID), ObjectiveAttribute.ValueSet(head.ID))...)
 	}
 	input := PlanInput{State: state, MaxEvents: o.in.MaxEvents, Plain: o.in.Plain}
 	return workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, options), Plan, input)
@@ -130,11 +129,11 @@ func (o *objectivePart) message(s machine.Signal) (workflowID, name string, arg 
 func (o *objectivePart) show(ctx workflow.Context) {
 	root, name := o.State.Objective.Root, o.State.Objective.Name
 	begins := o.shown == opt.TaskSubmitted && root == opt.TaskWorking && o.in.Opening != nil && firstState(*o.in.Opening) == opt.TaskWorking
-	if o.in.Plain || (o.shown == root || begins) && o.named == name {
+	if o.in.Plain || (o.shown == root || begins) && (o.named == name || o.in.Encrypted) {
 		return
 	}
 	o.shown, o.named = root, name
-	if err := workflow.UpsertTypedSearchAttributes(ctx, StateAttribute.ValueSet(string(root)), NameAttribute.ValueSet(shortName(name))); err != nil {
+	if err := workflow.UpsertTypedSearchAttributes(ctx, append(nameAttribute(name, o.in.Encrypted), StateAttribute.ValueSet(string(root)))...); err != nil {
 		workflow.GetLogger(ctx).Warn("Search attributes not set", "error", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -111,8 +110,7 @@ const (
 // elsewhere begins an activity on the queue of external workers. Temporal repeats it.
 func (p *planPart) elsewhere(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
 	work := p.State.Work[t.ID]
-	ctx = workflow.WithDataConverter(ctx, inHistory{converter.GetDefaultDataConverter()})
-	ctx = workflow.WithActivityOptions(ctx, elsewhereOptions(a.Key, t, work, p.State.Plan.Limits))
+	ctx = workflow.WithActivityOptions(keepInHistory(ctx), elsewhereOptions(a.Key, t, work, p.State.Plan.Limits))
 	f := workflow.ExecuteActivity(ctx, work.Elsewhere.Activity, work.Elsewhere.Input)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		var result json.RawMessage

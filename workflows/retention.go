@@ -18,8 +18,9 @@ import (
 // Retain makes the schedule that runs Purge, or changes the existing schedule if
 // it differs, so that the journal keeps ended objectives for ttl. A paused
 // schedule stays paused. With a ttl of 0 the schedule is removed. Many workers
-// may call Retain at the same time.
-func Retain(ctx context.Context, c client.Client, ttl time.Duration) error {
+// may call Retain at the same time. cipher is that of c: after a change of its keys the
+// schedule is encrypted again, so that Examine finds processes without the new key.
+func Retain(ctx context.Context, c client.Client, ttl time.Duration, cipher Cipher) error {
 	if ttl == 0 {
 		return endPurges(ctx, c)
 	}
@@ -30,7 +31,7 @@ func Retain(ctx context.Context, c client.Client, ttl time.Duration) error {
 	if errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
 		err = c.ScheduleClient().GetHandle(ctx, PurgeSchedule).Update(ctx, client.ScheduleUpdateOptions{
 			DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
-				return changed(in.Description.Schedule, want)
+				return changed(in.Description.Schedule, want, cipher)
 			},
 		})
 	}
@@ -69,11 +70,11 @@ func purgeSchedule(ttl time.Duration) client.Schedule {
 
 // changed returns an update of have to want, or temporal.ErrSkipScheduleUpdate if
 // they are the same.
-func changed(have, want client.Schedule) (*client.ScheduleUpdate, error) {
+func changed(have, want client.Schedule, cipher Cipher) (*client.ScheduleUpdate, error) {
 	if have.State.Paused {
 		want.State = have.State
 	}
-	if same(have, want) {
+	if same(have, want, cipher) {
 		return nil, temporal.ErrSkipScheduleUpdate
 	}
 	return &client.ScheduleUpdate{Schedule: &want}, nil
@@ -81,17 +82,17 @@ func changed(have, want client.Schedule) (*client.ScheduleUpdate, error) {
 
 // same reports whether two schedules run the same at the same times. Values that
 // the server has added do not count.
-func same(have, want client.Schedule) bool {
+func same(have, want client.Schedule, cipher Cipher) bool {
 	a, ok := have.Action.(*client.ScheduleWorkflowAction)
 	b := want.Action.(*client.ScheduleWorkflowAction)
 	return ok && len(have.Spec.Intervals) == 1 && have.Spec.Intervals[0] == want.Spec.Intervals[0] && have.Spec.Jitter == want.Spec.Jitter &&
 		len(have.Spec.Calendars) == 0 && a.ID == b.ID && a.Workflow == b.Workflow && a.TaskQueue == b.TaskQueue && a.StaticSummary == b.StaticSummary &&
-		purgeInput(a) == purgeInput(b) && *have.Policy == *want.Policy && have.State.Note == want.State.Note
+		purgeInput(a, cipher) == purgeInput(b, cipher) && *have.Policy == *want.Policy && have.State.Note == want.State.Note
 }
 
 // purgeInput returns the argument of an action: as it was given, or as it came back
 // from the server.
-func purgeInput(a *client.ScheduleWorkflowAction) (in PurgeInput) {
+func purgeInput(a *client.ScheduleWorkflowAction, cipher Cipher) (in PurgeInput) {
 	if len(a.Args) != 1 {
 		return in
 	}
@@ -99,7 +100,9 @@ func purgeInput(a *client.ScheduleWorkflowAction) (in PurgeInput) {
 	case PurgeInput:
 		return arg
 	case *commonpb.Payload:
-		_ = dataConverter.FromPayload(arg, &in) // else it is another schedule
+		if written(arg, cipher) {
+			_ = NewDataConverter(cipher).FromPayload(arg, &in) // else it is another schedule
+		}
 	}
 	return in
 }

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -24,10 +25,16 @@ import (
 // Schedules keeps schedules in Temporal, which alone has them. It is safe for
 // concurrent use. An error wraps opt.ErrUnavailable if the call may be repeated later,
 // and opt.ErrUnknown if there is no such schedule.
-type Schedules struct{ cfg ClientConfig }
+type Schedules struct {
+	cfg  ClientConfig
+	data converter.DataConverter
+}
 
 // NewSchedules returns the schedules in a Temporal.
-func NewSchedules(cfg ClientConfig) *Schedules { return &Schedules{NewClient(cfg).cfg} }
+func NewSchedules(cfg ClientConfig) *Schedules {
+	c := NewClient(cfg)
+	return &Schedules{c.cfg, c.data}
+}
 
 // schedulePrefix begins the ids of our schedules in Temporal.
 const schedulePrefix = "longhaul/"
@@ -60,7 +67,7 @@ func (c *Schedules) described(ctx context.Context, id string) (opt.ScheduleState
 	if err != nil {
 		return opt.ScheduleState{}, scheduleError("read schedule "+id, err)
 	}
-	return scheduleState(d)
+	return c.state(d)
 }
 
 // Schedules returns the schedules of a tenant in the order of their ids; "" stands for
@@ -124,7 +131,7 @@ func (c *Schedules) ChangeSchedule(ctx context.Context, tenant, id string, chang
 	var refused error
 	err := c.handle(ctx, tenant, id).Update(ctx, client.ScheduleUpdateOptions{
 		DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
-			s, err := scheduleState(&in.Description)
+			s, err := c.state(&in.Description)
 			if err == nil {
 				err = change(&s)
 			}
@@ -198,10 +205,13 @@ func (c *Schedules) RunFailure(ctx context.Context, s opt.Schedule, at a2a.Time)
 	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED, enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW:
 		return "", nil
 	}
-	err = c.cfg.Temporal.GetWorkflow(ctx, id, "").Get(ctx, nil)
+	err = c.result(ctx, id)
 	var why *temporal.ApplicationError
 	var late *temporal.TimeoutError
+	var sealed *PayloadError
 	switch {
+	case errors.As(err, &sealed):
+		return "", fmt.Errorf("read a run of schedule %s: %w", s.ID, err)
 	case errors.As(err, &why):
 		return why.Message(), nil
 	case errors.As(err, &late):
@@ -210,6 +220,20 @@ func (c *Schedules) RunFailure(ctx context.Context, s opt.Schedule, at a2a.Time)
 		return "It was stopped in Temporal.", nil
 	}
 	return "", nil
+}
+
+// result returns the error of an ended workflow.
+func (c *Schedules) result(ctx context.Context, id string) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *PayloadError:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
+	return c.cfg.Temporal.GetWorkflow(ctx, id, "").Get(ctx, nil)
 }
 
 func (c *Schedules) handle(ctx context.Context, tenant, id string) client.ScheduleHandle {
@@ -238,7 +262,7 @@ func (c *Schedules) schedule(s opt.ScheduleState) client.Schedule {
 			TypedSearchAttributes: c.attributes(s.Schedule), Priority: temporal.Priority{FairnessKey: fairnessKey(s.Tenant)},
 		},
 		Policy: &client.SchedulePolicies{Overlap: overlaps[s.Overlap], CatchupWindow: time.Duration(s.CatchUp) * time.Second},
-		State:  &client.ScheduleState{Paused: s.Paused, Note: s.Note},
+		State:  &client.ScheduleState{Paused: s.Paused, Note: sealNote(c.cfg.Cipher, s.Note)},
 	}
 }
 
@@ -250,19 +274,23 @@ func (c *Schedules) attributes(s opt.Schedule) temporal.SearchAttributes {
 	return temporal.NewSearchAttributes(TenantAttribute.ValueSet(s.Tenant), NameAttribute.ValueSet(shortName(s.ID)))
 }
 
-// scheduleState returns a schedule that Temporal has described.
-func scheduleState(d *client.ScheduleDescription) (opt.ScheduleState, error) {
+// state returns a schedule that Temporal has described.
+func (c *Schedules) state(d *client.ScheduleDescription) (opt.ScheduleState, error) {
 	a, ok := d.Schedule.Action.(*client.ScheduleWorkflowAction)
 	if !ok || len(a.Args) != 1 {
 		return opt.ScheduleState{}, errors.New("a schedule in Temporal was changed by another program: it does not start our workflow")
 	}
 	var in ScheduledInput
 	payload, _ := a.Args[0].(*commonpb.Payload)
-	if err := dataConverter.FromPayload(payload, &in); err != nil {
+	if err := c.data.FromPayload(payload, &in); err != nil {
+		return opt.ScheduleState{}, fmt.Errorf("read schedule %s: %w", a.ID, err)
+	}
+	note, err := openNote(c.cfg.Cipher, d.Schedule.State.Note)
+	if err != nil {
 		return opt.ScheduleState{}, fmt.Errorf("read schedule %s: %w", a.ID, err)
 	}
 	s := opt.ScheduleState{
-		Schedule: in.Schedule, Paused: d.Schedule.State.Paused, Note: d.Schedule.State.Note,
+		Schedule: in.Schedule, Paused: d.Schedule.State.Paused, Note: note,
 		Skipped: d.Info.NumActionsSkippedOverlap, Missed: d.Info.NumActionsMissedCatchupWindow,
 	}
 	if !s.Paused {

@@ -42,6 +42,7 @@ var rooms = []room{
 
 	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "activities"},
 		tests: []string{"worker", // tests run the activities as they are registered
+			"internal/seal",          // encrypts payloads
 			"activities/elsewhere"}}, // whose activities plans begin
 	{name: "worker", imports: []string{"workflows", "activities",
 		"opt"}}, // the names of push configs, which its dispatcher hands over

@@ -48,7 +48,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 				return nil
 			}))
 			temporal := temporalSettings{TemporalAddr: "127.0.0.1:1", Namespace: "default"} // nothing listens there
-			if err := s.open(ctx, storeSettings{DataDir: t.TempDir(), Sync: "normal"}, workSettings{Playbooks: []string{file}}, temporal.embedded(temporal.TemporalAddr)); err != nil {
+			if err := s.open(ctx, storeSettings{DataDir: t.TempDir(), Sync: "normal"}, workSettings{Playbooks: []string{file}}, temporal.embedded(temporal.TemporalAddr), payloadSettings{}); err != nil {
 				return err
 			}
 			if agent, err = s.agent("playbooks"); err != nil {

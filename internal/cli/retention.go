@@ -48,7 +48,7 @@ const retainTries = 15
 // the service.
 func (n namespace) retain(ctx context.Context, ttl time.Duration) error {
 	for try := 1; ; try++ {
-		err := within(ctx, func(ctx context.Context) error { return workflows.Retain(ctx, n.temporal, ttl) })
+		err := within(ctx, func(ctx context.Context) error { return workflows.Retain(ctx, n.temporal, ttl, n.cipher) })
 		if err == nil {
 			break
 		}

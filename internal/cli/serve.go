@@ -32,6 +32,7 @@ type apiCommand struct {
 	apiSettings
 	egressSettings
 	storeSettings
+	payloadSettings
 	temporalSettings
 	elsewhereSettings
 	workSettings
@@ -51,7 +52,7 @@ func (c *apiCommand) Run(p *program) error {
 		if err := s.loadModels(c.Models, nil); err != nil {
 			return err
 		}
-		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal); err != nil {
+		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal, c.payloadSettings); err != nil {
 			return err
 		}
 		if err := s.check(ctx); err != nil {
@@ -76,6 +77,7 @@ type workerCommand struct {
 	egressSettings
 	retentionSettings
 	storeSettings
+	payloadSettings
 	temporalSettings
 	elsewhereSettings
 	waitSettings
@@ -96,7 +98,7 @@ func (c *workerCommand) Run(p *program) error {
 		if err := s.loadModels(c.Models, os.LookupEnv); err != nil {
 			return err
 		}
-		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal); err != nil {
+		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal, c.payloadSettings); err != nil {
 			return err
 		}
 		if err := s.outbound(c.egressSettings); err != nil {
@@ -129,6 +131,7 @@ type allSettings struct {
 	egressSettings
 	retentionSettings
 	storeSettings
+	payloadSettings
 	temporalSettings
 	embedSettings
 	workSettings
@@ -159,7 +162,10 @@ func (c *devCommand) Run(p *program) error {
 		}
 		work := c.workSettings
 		work.scripts = true
-		if err := s.open(ctx, c.storeSettings, work, c.embedded(temporal.Addr)); err != nil {
+		if err := s.open(ctx, c.storeSettings, work, c.embedded(temporal.Addr), c.payloadSettings); err != nil {
+			return err
+		}
+		if err := s.namespace().checkKeys(ctx); err != nil {
 			return err
 		}
 		if err := s.outbound(c.egressSettings); err != nil {

@@ -45,6 +45,7 @@ type service struct {
 	agents    *egress.Client // for other A2A agents, whose answers may be large
 	services  *egress.Client // for web services that do tasks, whose answers may be large and late
 	temporal  client.Client
+	cipher    workflows.Cipher // of payloads in Temporal; nil encrypts nothing
 	target    target
 	plain     atomic.Bool    // the namespace has no search attributes of ours, or they are not known yet
 	books     *planner.Shelf // nil for a service without playbooks
@@ -154,7 +155,7 @@ func (s *service) embed(ctx context.Context, embed Embed, c EmbedConfig) (*Embed
 }
 
 // open opens the journal, reads the playbooks and connects to Temporal.
-func (s *service) open(ctx context.Context, store storeSettings, work workSettings, temporal target) error {
+func (s *service) open(ctx context.Context, store storeSettings, work workSettings, temporal target, payloads payloadSettings) error {
 	path, err := store.journal()
 	if err != nil {
 		return err
@@ -171,10 +172,13 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	if s.books, err = planner.NewShelf(func() (*planner.Playbooks, error) { return work.load(s.build.Playbooks, s.planners()) }); err != nil {
 		return err
 	}
+	if s.cipher, err = payloads.cipher(); err != nil {
+		return err
+	}
 	s.target = temporal
 	if s.temporal, err = workflows.Dial(workflows.DialConfig{
 		Addr: temporal.addr.value, Namespace: temporal.namespace.value, Connection: temporal.connection, Local: local(temporal.addr.value),
-		Log: sdkLog(s.log), Blobs: s.journal, Adjust: s.build.Temporal,
+		Log: sdkLog(s.log), Blobs: s.journal, Cipher: s.cipher, Adjust: s.build.Temporal,
 	}); err != nil {
 		return err
 	}
@@ -281,7 +285,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 			Kept:       s.journal,
 			Blobs:      s.journal,
 			Links:      s.journal,
-			Heartbeats: workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal}),
+			Heartbeats: workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, Cipher: s.cipher}),
 			Purger:     s.journal,
 			Tasks:      s.journal,
 			Watch:      func(id string) activities.Watch { return s.journal.Watch(id) },
@@ -308,7 +312,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 
 // dispatch hands deliveries that are due to workflows until the service stops.
 func (s *service) dispatch(temporal temporalSettings) {
-	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents})
+	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Cipher: s.cipher})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -374,6 +378,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent Agent, info apiservice.CardInfo) *apiservice.Service {
 	at := workflows.ClientConfig{
 		Temporal: s.temporal, Namespace: s.target.namespace.value, MaxEvents: temporal.MaxEvents, Plain: s.plain.Load, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL,
+		Cipher: s.cipher,
 	}
 	return apiservice.New(apiservice.Config{
 		Engine:    wrapped[apiservice.Engine](workflows.NewClient(at), s.build.Engine),

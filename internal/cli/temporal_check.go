@@ -16,12 +16,13 @@ import (
 // A namespace is the namespace of Temporal that a service works in.
 type namespace struct {
 	temporal client.Client
+	cipher   workflows.Cipher
 	target   target
 	log      *zap.Logger
 }
 
 // namespace returns the namespace that s is connected to.
-func (s *service) namespace() namespace { return namespace{s.temporal, s.target, s.log} }
+func (s *service) namespace() namespace { return namespace{s.temporal, s.cipher, s.target, s.log} }
 
 // await waits until the namespace can be used. An error says what to do: at once
 // if waiting does not help, otherwise after the time of w. If w says so, a missing
@@ -56,6 +57,14 @@ func (n namespace) examine(ctx context.Context) (state workflows.NamespaceState,
 	return state, err
 }
 
+// checkKeys refuses keys for payloads with which others have not encrypted.
+func (n namespace) checkKeys(ctx context.Context) error {
+	if _, err := n.examine(ctx); errors.Is(err, workflows.ErrKeys) {
+		return n.advise(err, week)
+	}
+	return nil
+}
+
 // complete creates the namespace or its search attributes if an examination found
 // that they are missing. It returns nil if nothing is missing, or cannot be
 // created and is not necessary.
@@ -85,7 +94,7 @@ func (n namespace) complete(ctx context.Context, state workflows.NamespaceState,
 
 // final reports whether waiting does not help against an error of Examine.
 func final(err error) bool {
-	return errors.Is(err, workflows.ErrNoNamespace) || errors.Is(err, workflows.ErrDenied) || errors.Is(err, workflows.ErrTLS)
+	return errors.Is(err, workflows.ErrNoNamespace) || errors.Is(err, workflows.ErrDenied) || errors.Is(err, workflows.ErrTLS) || errors.Is(err, workflows.ErrKeys)
 }
 
 // advise adds to the error of an examination what to do.
@@ -98,6 +107,8 @@ func (n namespace) advise(err error, retention time.Duration) error {
 		todo = fmt.Sprintf("create it with %q, or start a worker with --create-namespace", n.target.createCommand(retention))
 	case errors.Is(err, workflows.ErrDenied):
 		todo = "check the name of the namespace, and use credentials that may read and write in it (TEMPORAL_API_KEY or api_key of the profile; TEMPORAL_TLS_CLIENT_CERT_PATH or tls.client_cert_path)"
+	case errors.Is(err, workflows.ErrKeys):
+		todo = "give this process the keys of the others with --payload-keys or --payload-keys-file. A new key goes behind the others everywhere, before any process has it as the first"
 	case errors.Is(err, workflows.ErrTLS) && strings.Contains(err.Error(), "does not look like a TLS handshake"):
 		todo = fmt.Sprintf("the server at this address answers without TLS, which is on here (%s): set TEMPORAL_TLS=false, or correct the address", n.target.tls.from)
 	case errors.Is(err, workflows.ErrTLS):

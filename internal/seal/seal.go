@@ -107,12 +107,17 @@ func Parse(text string) (keys [][]byte, err error) {
 // It makes the file, with one new key, if there is none; several processes may do
 // so at a time. The file is private to its user.
 func File(path string) ([][]byte, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = create(path); err == nil {
-			text, err = os.ReadFile(path)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := create(path); err != nil {
+			return nil, err
 		}
 	}
+	return Read(path)
+}
+
+// Read reads keys from a file in the form of [File].
+func Read(path string) ([][]byte, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

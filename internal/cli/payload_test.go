@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	firstKey  = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
+	secondKey = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="
+)
+
+// Keys in a file and keys in the setting are the same: the first encrypts, all decrypt.
+func TestPayloadSettings(t *testing.T) {
+	old, err := payloadSettings{PayloadKeys: firstKey}.cipher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, text := old.Encrypt([]byte("x"))
+	for _, s := range []payloadSettings{
+		{PayloadKeys: secondKey + "," + firstKey},
+		{PayloadKeysFile: write(t, "keys", secondKey+"\n"+firstKey+"\n")},
+	} {
+		now, err := s.cipher()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := now.Decrypt(id, text); string(got) != "x" || err != nil {
+			t.Errorf("decrypted %q, %v", got, err)
+		}
+		if next, _ := now.Encrypt(nil); next == id {
+			t.Error("the second key encrypts")
+		}
+	}
+	if c, err := (payloadSettings{}).cipher(); c != nil || err != nil {
+		t.Errorf("without keys: %v, %v", c, err)
+	}
+}
+
+// Wrong keys are refused before anything starts, and never shown.
+func TestRun_payloadKeys(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "keys")
+	for _, tt := range []struct{ keys, file, want string }{
+		{"c2hvcnQ=", "", "keys for payloads (--payload-keys): key 1 is not 32 bytes in base64; make one with: openssl rand -base64 32"},
+		{firstKey + "," + firstKey[:8], "", "key 2 is not 32 bytes"},
+		{firstKey, missing, "use one of the two settings"},
+		{"", missing, "no such file"},
+		{"", write(t, "empty", "\n"), "key 1 is not 32 bytes"},
+	} {
+		t.Setenv("LONGHAUL_PAYLOAD_KEYS", tt.keys)
+		t.Setenv("LONGHAUL_PAYLOAD_KEYS_FILE", tt.file)
+		for _, command := range []string{"api", "worker"} {
+			var stderr strings.Builder
+			code := Run(t.Context(), []string{command, "--data-dir", t.TempDir()}, io.Discard, &stderr, Build{})
+			if code != 1 || !strings.Contains(stderr.String(), tt.want) || strings.Contains(stderr.String(), firstKey) {
+				t.Errorf("%s with %q and %q: exit code %d, no %q in\n%s", command, tt.keys, tt.file, code, tt.want, &stderr)
+			}
+		}
+	}
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("the file with keys was made")
+	}
+	t.Setenv("LONGHAUL_PAYLOAD_KEYS", firstKey)
+	t.Setenv("LONGHAUL_PAYLOAD_KEYS_FILE", "")
+	var stdout strings.Builder
+	if code := Run(t.Context(), []string{"config"}, &stdout, io.Discard, Build{}); code != 0 || strings.Contains(stdout.String(), firstKey) {
+		t.Errorf("config: exit code %d, or it shows the key", code)
+	}
+}

@@ -1,0 +1,142 @@
+package workflows_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"google.golang.org/protobuf/proto"
+
+	"longhaul/internal/seal"
+	"longhaul/workflows"
+)
+
+// keys returns a cipher; each byte stands for a key.
+func keys(t testing.TB, first byte, others ...byte) *seal.Box {
+	t.Helper()
+	var list [][]byte
+	for _, b := range append([]byte{first}, others...) {
+		list = append(list, bytes.Repeat([]byte{b}, 32))
+	}
+	box, err := seal.New(list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+// converted returns v as a payload.
+func converted(t testing.TB, c workflows.Cipher, v any) *commonpb.Payload {
+	t.Helper()
+	p, err := workflows.NewDataConverter(c).ToPayload(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Payloads are read with every key, and with encryption off until they are encrypted.
+func TestNewDataConverter(t *testing.T) {
+	const text = "s3cret words"
+	for _, tt := range []struct {
+		name           string
+		writer, reader workflows.Cipher
+		err            error
+	}{
+		{"the same key", keys(t, 1), keys(t, 1), nil},
+		{"rotated", keys(t, 1), keys(t, 2, 1), nil},
+		{"not rotated yet", keys(t, 2, 1), keys(t, 1, 2), nil},
+		{"from before the encryption", nil, keys(t, 1), nil},
+		{"no encryption", nil, nil, nil},
+		{"another key", keys(t, 1), keys(t, 2), seal.ErrKey},
+		{"no key", keys(t, 1), nil, nil},
+	} {
+		p := converted(t, tt.writer, text)
+		if hidden := !bytes.Contains(p.GetData(), []byte("s3cret")); hidden != (tt.writer != nil) {
+			t.Errorf("%s: hidden is %v", tt.name, hidden)
+		}
+		var got string
+		err := workflows.NewDataConverter(tt.reader).FromPayload(p, &got)
+		var sealed *workflows.PayloadError
+		switch fails := tt.err != nil || tt.name == "no key"; {
+		case !fails && (err != nil || got != text):
+			t.Errorf("%s: %q, %v", tt.name, got, err)
+		case fails && (!errors.As(err, &sealed) || !errors.Is(err, tt.err) && tt.err != nil || !strings.Contains(err.Error(), string(p.GetMetadata()["encryption-key-id"]))):
+			t.Errorf("%s: error %v, want one with the id of the key", tt.name, err)
+		}
+	}
+}
+
+// Other programs read this form; it is that of Temporal's samples.
+func TestNewCodec_form(t *testing.T) {
+	p := converted(t, keys(t, 1), "x")
+	if got := string(p.GetMetadata()[converter.MetadataEncoding]); got != "binary/encrypted" {
+		t.Errorf("encoding %q", got)
+	}
+	id := string(p.GetMetadata()["encryption-key-id"])
+	plain, err := keys(t, 1).Decrypt(id, p.GetData())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inner commonpb.Payload
+	if err := proto.Unmarshal(plain, &inner); err != nil || string(inner.GetData()) != `"x"` {
+		t.Errorf("the payload in it is %v, %v", &inner, err)
+	}
+}
+
+// The text of a failure is encrypted, its type is not: retries depend on it.
+func TestNewFailureConverter(t *testing.T) {
+	c := workflows.NewFailureConverter(keys(t, 1))
+	f := c.ErrorToFailure(temporal.NewApplicationErrorWithCause("s3cret", "busy", errors.New("s3cret, too"), "s3cret details"))
+	if text := f.String(); strings.Contains(text, "s3cret") {
+		t.Errorf("the failure is readable: %s", text)
+	}
+	if got := f.GetApplicationFailureInfo().GetType(); got != "busy" {
+		t.Errorf("type %q", got)
+	}
+	if err := c.FailureToError(f); !strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("read again: %v", err)
+	}
+}
+
+// A worker with other keys says so in a form that workers with the right ones can read.
+func TestNewFailureConverter_unreadable(t *testing.T) {
+	var got string
+	err := workflows.NewDataConverter(keys(t, 2)).FromPayload(converted(t, keys(t, 1), "x"), &got)
+	f := workflows.NewFailureConverter(keys(t, 2)).ErrorToFailure(err)
+	var app *temporal.ApplicationError
+	if err := workflows.NewFailureConverter(keys(t, 1)).FailureToError(f); !errors.As(err, &app) || app.Type() != "PayloadUnreadable" || app.NextRetryDelay() == 0 || app.NonRetryable() {
+		t.Errorf("the failure is %v", err)
+	}
+}
+
+// BenchmarkNewDataConverter shows what encryption costs per payload: one of 2 KB is a
+// large task, one of 64 KB the largest that stays in a history.
+func BenchmarkNewDataConverter(b *testing.B) {
+	for _, size := range []struct {
+		name  string
+		bytes int
+	}{{"2KB", 2 << 10}, {"64KB", 64 << 10}} {
+		value := strings.Repeat("x", size.bytes)
+		for _, how := range []struct {
+			name string
+			workflows.Cipher
+		}{{"plain", nil}, {"encrypted", keys(b, 1)}} {
+			b.Run(size.name+"/"+how.name, func(b *testing.B) {
+				b.ReportAllocs()
+				c := workflows.NewDataConverter(how.Cipher)
+				for b.Loop() {
+					p, err := c.ToPayload(value)
+					var got string
+					if err != nil || c.FromPayload(p, &got) != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
