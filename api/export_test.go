@@ -68,7 +68,7 @@ func under(path string, table routeTable) (paths []string) {
 // PageRoutes is Routes for the pages that are not of A2A, and for the seams.
 func PageRoutes() map[string]string {
 	list := map[string]string{}
-	for _, r := range append(append(routeTable{}, pageRoutes...), seamRoutes...) {
+	for _, r := range slices.Concat(pageRoutes, codecRoutes, seamRoutes) {
 		list[r.verb+" "+pagePath+"/"+r.path] = r.method
 	}
 	return list

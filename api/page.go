@@ -30,6 +30,13 @@ var pageRoutes = routeTable{
 	{http.MethodPost, "schedules/{id}/backfill", "BackfillSchedule"},
 }
 
+// codecRoutes are the routes of the codec for Temporal's UI and its command, which fix
+// the ends of the paths. They are served if payloads are encrypted.
+var codecRoutes = routeTable{
+	{http.MethodPost, "codec/encode", "EncodePayloads"},
+	{http.MethodPost, "codec/decode", "DecodePayloads"},
+}
+
 // samplePath is the path of the seams below pagePath.
 const samplePath = "host/sample/a2a/tasks"
 
@@ -47,6 +54,8 @@ func pageTable(s *service.Service) []*operation {
 		page("GetTaskRecord", pageReply(wire.ReadID, s.GetTaskRecord, wire.TaskRecord)),
 		page("StartSample", pageReply(wire.ReadSample, s.StartSample, wire.SampleStarted)),
 		page("CreateSamplePush", pageReply(wire.ReadSamplePush, s.CreateSamplePush, wire.SamplePush)),
+		page("EncodePayloads", pageReply(wire.ReadPayloads, s.EncodePayloads, wire.WritePayloads)),
+		page("DecodePayloads", pageReply(wire.ReadPayloads, s.DecodePayloads, wire.WritePayloads)),
 		page("GetRun", pageReply(wire.ReadID, s.GetRun, wire.Run)),
 		page("ListDeliveries", pageReply(wire.ReadID, s.ListDeliveries, wire.Deliveries)),
 		page("Redeliver", pageReply(wire.ReadDelivery, s.Redeliver, wire.Delivery)),

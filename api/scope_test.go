@@ -66,7 +66,7 @@ func TestScopes_everyOperation(t *testing.T) {
 
 // Every page needs a scope, too.
 func TestScopes_everyPage(t *testing.T) {
-	s := newService(t, func(c *config) { c.TestSeams = true })
+	s := newService(t, func(c *config) { c.TestSeams, c.Codec = true, mirror{} })
 	s.have(t)
 	for route, name := range api.PageRoutes() {
 		scopes, ok := service.Needs(name)

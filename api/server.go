@@ -37,7 +37,10 @@ func New(cfg Config) *Server {
 		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now, maxBody: cfg.MaxBody},
 	}
 	if cfg.TestSeams {
-		s.page.routes = slices.Concat(pageRoutes, seamRoutes)
+		s.page.routes = slices.Concat(s.page.routes, seamRoutes)
+	}
+	if cfg.Service.EncryptsPayloads() {
+		s.page.routes = slices.Concat(s.page.routes, codecRoutes)
 	}
 	s.cards.surface = describer{rest: !cfg.NoREST, pages: pageRoutes, open: s.public()}
 	s.cards.update()

@@ -58,6 +58,8 @@ type Config struct {
 	CheckSample func(ctx context.Context, rawURL string) error
 	PushStates  opt.PushSet // that new push configs deliver
 
+	Codec PayloadCodec // of payloads in Temporal; nil: they are not encrypted
+
 	// SignHead returns a JWS of the head of an objective's decisions. Nil leaves heads
 	// unsigned.
 	SignHead func(ctx context.Context, statement []byte) (string, error)
@@ -106,6 +108,7 @@ type Service struct {
 	callbacks         // for work that is done elsewhere
 	schedules         // that start objectives at times
 	scheduledRuns     // objectives that schedules start
+	payloads          // of Temporal, for people who look into it
 
 	engine  Engine
 	journal Journal
@@ -138,7 +141,7 @@ func New(cfg Config) *Service {
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
 	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
 	s.objectiveCommands, s.taskCommands = objectiveCommands{commands}, taskCommands{commands}
-	s.schedules = schedules{cfg, ids}
+	s.schedules, s.payloads = schedules{cfg, ids}, payloads{cfg.Codec}
 	s.scheduledRuns = scheduledRuns{&s.calls, &s.messages, s.taskCommands, s.schedules}
 	return s
 }

@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+
+	apiservice "longhaul/api/service"
 	"longhaul/internal/seal"
 	"longhaul/workflows"
 )
@@ -32,4 +36,38 @@ func (s payloadSettings) cipher() (workflows.Cipher, error) {
 		return nil, fmt.Errorf("keys for payloads (--payload-keys): %w", err)
 	}
 	return seal.New(keys...)
+}
+
+// A payloadCodec is a codec of the SDK for the API.
+type payloadCodec struct{ converter.PayloadCodec }
+
+// apiCodec returns the codec for the API, nil if payloads are not encrypted.
+func apiCodec(c workflows.Cipher) apiservice.PayloadCodec {
+	if c == nil {
+		return nil
+	}
+	return payloadCodec{workflows.NewCodec(c)}
+}
+
+// Encode implements [apiservice.PayloadCodec].
+func (c payloadCodec) Encode(payloads []apiservice.Payload) ([]apiservice.Payload, error) {
+	return coded(payloads, c.PayloadCodec.Encode)
+}
+
+// Decode implements [apiservice.PayloadCodec].
+func (c payloadCodec) Decode(payloads []apiservice.Payload) ([]apiservice.Payload, error) {
+	return coded(payloads, c.PayloadCodec.Decode)
+}
+
+func coded(payloads []apiservice.Payload, code func([]*commonpb.Payload) ([]*commonpb.Payload, error)) ([]apiservice.Payload, error) {
+	in := make([]*commonpb.Payload, len(payloads))
+	for i, p := range payloads {
+		in[i] = &commonpb.Payload{Metadata: p.Metadata, Data: p.Data}
+	}
+	done, err := code(in)
+	out := make([]apiservice.Payload, len(done))
+	for i, p := range done {
+		out[i] = apiservice.Payload{Metadata: p.GetMetadata(), Data: p.GetData()}
+	}
+	return out, err
 }

@@ -389,6 +389,7 @@ func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent A
 		Extended:  cfg.extended(info),
 		Quota:     cfg.quota(),
 		Scheduler: workflows.NewSchedules(at),
+		Codec:     apiCodec(s.cipher),
 		CheckPush: checkPush(cfg.pushSettings, s.egress, s.log), CheckSample: checkPush(cfg.pushSettings, s.strict, s.log), PushStates: cfg.states(),
 		Idempotency:  repeats[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,

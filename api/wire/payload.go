@@ -1,0 +1,30 @@
+package wire
+
+import (
+	"encoding/json"
+
+	"longhaul/api/service"
+)
+
+// payloadList is a list of payloads as Temporal's UI and its command send it.
+type payloadList struct {
+	Payloads []service.Payload `json:"payloads"`
+}
+
+// ReadPayloads reads a list of payloads.
+func ReadPayloads(r *Reader) []service.Payload {
+	o := r.params()
+	var in []service.Payload
+	raw := o.find("payloads")
+	if raw == nil {
+		o.wrong("payloads", "is required")
+		return nil
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		o.wrong("payloads", "must be a list of payloads: "+err.Error())
+	}
+	return in
+}
+
+// WritePayloads returns a list of payloads.
+func WritePayloads(_ Version, p []service.Payload) any { return payloadList{p} }
