@@ -4,6 +4,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { payloadCodec } from './codec.js';
 
 // Work is what this worker reads of the work of a task; see docs/schemas/work.json.
 interface Work {
@@ -37,11 +38,13 @@ async function countWords(work: Work): Promise<object> {
   return { state: 'completed', artifacts: [{ artifactId: 'count', parts: [{ data: { words: done } }] }] };
 }
 
+const keys = process.env.LONGHAUL_PAYLOAD_KEYS; // those of Longhaul, if it has any
 const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS ?? '127.0.0.1:7233' });
 const worker = await Worker.create({
   connection,
   namespace: process.env.TEMPORAL_NAMESPACE ?? 'default',
   taskQueue: 'words',
   activities: { countWords },
+  dataConverter: keys ? { payloadCodecs: [payloadCodec(keys)] } : undefined,
 });
 await worker.run();

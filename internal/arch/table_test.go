@@ -112,7 +112,7 @@ var testers = []string{"activities/executortest", "activities/echo", "activities
 // owners says which rooms may use each technology. Other rooms use those rooms.
 var owners = map[string][]string{
 	"go.temporal.io/sdk":              {"workflows", "activities", "worker", "internal/cli", "dev", "dev/*", "examples/*"},
-	"go.temporal.io/api":              {"workflows", "internal/cli", "dev", "dev/*"},
+	"go.temporal.io/api":              {"workflows", "internal/cli", "dev", "dev/*", "examples/*"},
 	"go.temporal.io/server":           {"dev/temporald", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
 	"go.uber.org/fx":                  {"dev/temporald"}, // the server is put together with it

@@ -3,7 +3,9 @@
 package language_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,14 +22,15 @@ const within = 3 * time.Minute
 // example is the directory with the example of workers.
 const example = "../../../examples/worker"
 
-// newSite returns a site whose messages are tasks for an external worker.
-func newSite(t *testing.T, playbook string) *harness.Site {
+// newSite returns a site whose messages are tasks for an external worker. Both have env.
+func newSite(t *testing.T, playbook string, env ...string) *harness.Site {
 	t.Helper()
 	path, err := filepath.Abs(playbook)
 	if err != nil {
 		t.Fatal(err)
 	}
 	site := harness.NewSite(t, harness.Dev, "--playbooks", path)
+	site.Env = env
 	site.Start(harness.AllInOne)
 	return site
 }
@@ -43,7 +46,7 @@ func start(t *testing.T, site *harness.Site, dir, program string, args ...string
 	t.Helper()
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TEMPORAL_ADDRESS="+site.TemporalAddr, "TEMPORAL_NAMESPACE=default")
+	cmd.Env = append(append(os.Environ(), site.Env...), "TEMPORAL_ADDRESS="+site.TemporalAddr, "TEMPORAL_NAMESPACE=default")
 	log := filepath.Join(t.TempDir(), "worker.log")
 	out, err := os.Create(log)
 	if err != nil {
@@ -113,7 +116,7 @@ func TestTypeScript_killed(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
 	site := newSite(t, filepath.Join(example, "playbook.yaml"))
-	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "package.json"))
+	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "codec.ts"), filepath.Join(example, "package.json"))
 	first := start(t, site, dir, "node", "--import", "tsx", "worker.ts")
 	c := site.Client()
 	root := sent(ctx, t, c, words("m", 8))
@@ -133,9 +136,31 @@ func TestTypeScript_types(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", "node_modules/typescript/bin/tsc",
 		"--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022", "worker.ts")
-	cmd.Dir = harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "package.json"))
+	cmd.Dir = harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "codec.ts"), filepath.Join(example, "package.json"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Workers in TypeScript and Go have codecs for payloads that are encrypted. The first of
+// two keys encrypts what Longhaul writes, and all of them decrypt.
+func TestEncrypted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
+	defer cancel()
+	keys := []string{base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)), base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32))}
+	binary := filepath.Join(t.TempDir(), "words")
+	harness.Go(t, filepath.Join(example, "go"), "build", "-o", binary, ".")
+	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "codec.ts"), filepath.Join(example, "package.json"))
+	for _, program := range [][]string{{binary}, {"node", "--import", "tsx", "worker.ts"}} {
+		site := newSite(t, filepath.Join(example, "playbook.yaml"), "LONGHAUL_PAYLOAD_KEYS="+keys[0]+","+keys[1])
+		site.Env = []string{"LONGHAUL_PAYLOAD_KEYS=" + keys[1] + ", " + keys[0]}
+		start(t, site, dir, program[0], program[1:]...)
+		c := site.Client()
+		task := ends(ctx, t, c, sent(ctx, t, c, words("m", 3)), "COMPLETED")
+		if !strings.Contains(string(task.Raw), `"words":3`) {
+			t.Errorf("%s: the result is %+v", program[0], task.Artifacts)
+		}
 	}
 }
 
@@ -145,7 +170,7 @@ func TestTypeScript_canceled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
 	defer cancel()
 	site := newSite(t, filepath.Join(example, "playbook.yaml"))
-	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "package.json"))
+	dir := harness.NodeProgram(t, example, filepath.Join(example, "worker.ts"), filepath.Join(example, "codec.ts"), filepath.Join(example, "package.json"))
 	start(t, site, dir, "node", "--import", "tsx", "worker.ts")
 	c := site.Client()
 	root := sent(ctx, t, c, words("m", 600))

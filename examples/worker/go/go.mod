@@ -2,7 +2,10 @@ module example.com/words
 
 go 1.26.0
 
-require go.temporal.io/sdk v1.50.0
+require (
+	go.temporal.io/api v1.63.5
+	go.temporal.io/sdk v1.50.0
+)
 
 require (
 	github.com/davecgh/go-spew v1.1.1 // indirect
@@ -18,7 +21,6 @@ require (
 	github.com/robfig/cron v1.2.0 // indirect
 	github.com/stretchr/objx v0.5.2 // indirect
 	github.com/stretchr/testify v1.10.0 // indirect
-	go.temporal.io/api v1.63.5 // indirect
 	golang.org/x/net v0.58.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect

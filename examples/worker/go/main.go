@@ -12,6 +12,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 )
@@ -44,7 +45,16 @@ func countWords(ctx context.Context, w Work) (map[string]int, error) {
 }
 
 func main() {
-	c, err := client.Dial(client.Options{HostPort: os.Getenv("TEMPORAL_ADDRESS"), Namespace: os.Getenv("TEMPORAL_NAMESPACE")})
+	options := client.Options{HostPort: os.Getenv("TEMPORAL_ADDRESS"), Namespace: os.Getenv("TEMPORAL_NAMESPACE")}
+	if keys := os.Getenv("LONGHAUL_PAYLOAD_KEYS"); keys != "" {
+		codec, err := newCodec(keys)
+		if err != nil {
+			log.Fatal(err)
+		}
+		options.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec)
+		options.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{DataConverter: options.DataConverter, EncodeCommonAttributes: true})
+	}
+	c, err := client.Dial(options)
 	if err != nil {
 		log.Fatal(err)
 	}
