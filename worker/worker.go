@@ -28,6 +28,7 @@ const (
 // Config says what a worker works with.
 type Config struct {
 	Temporal   client.Client
+	Version    Version // the zero value continues the work of any version
 	Activities activities.Config
 	Queues     []Queue        // that it serves; nil: all. Of each queue there must be a worker
 	MaxTasks   int            // activities of WorkQueue at a time; 0 means 200
@@ -35,6 +36,18 @@ type Config struct {
 	MaxPushes  int            // deliveries at a time; 0 means 100
 	StopAfter  time.Duration  // how long running tasks may continue when it stops; 0 means 10 s
 	Failed     func(error)    // called when the worker fails for good; may be nil
+}
+
+// A Version names a build of a worker among those that run at the same time. A plan ends
+// with the version that began it; other workflows continue with the current one.
+type Version struct{ Deployment, BuildID string }
+
+// options returns the version for the SDK.
+func (v Version) options() worker.DeploymentOptions {
+	if v == (Version{}) {
+		return worker.DeploymentOptions{}
+	}
+	return worker.DeploymentOptions{UseVersioning: true, Version: worker.WorkerDeploymentVersion{DeploymentName: v.Deployment, BuildID: v.BuildID}}
 }
 
 // cachedWorkflows is how many workflows a process keeps in memory; others are
@@ -82,7 +95,9 @@ func New(cfg Config) worker.Worker {
 
 // options are those of a worker without workflows.
 func (cfg Config) options() worker.Options {
-	return worker.Options{DisableWorkflowWorker: true, WorkerStopTimeout: cfg.StopAfter + handBack, OnFatalError: cfg.Failed}
+	return worker.Options{
+		DisableWorkflowWorker: true, WorkerStopTimeout: cfg.StopAfter + handBack, OnFatalError: cfg.Failed, DeploymentOptions: cfg.Version.options(),
+	}
 }
 
 // main returns the worker that serves WorkQueue.
@@ -97,14 +112,35 @@ func (cfg Config) main(a *activities.Activities, slots *slots) worker.Worker {
 	options.WorkflowTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{})
 	options.ActivityTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{})
 	w := worker.New(cfg.Temporal, workflows.TaskQueue, options)
-	w.RegisterWorkflowWithOptions(workflows.Objective, workflow.RegisterOptions{Name: workflows.ObjectiveWorkflow})
-	w.RegisterWorkflowWithOptions(workflows.Plan, workflow.RegisterOptions{Name: workflows.PlanWorkflow})
-	w.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
-	w.RegisterWorkflowWithOptions(workflows.Purge, workflow.RegisterOptions{Name: workflows.PurgeWorkflow})
-	w.RegisterWorkflowWithOptions(workflows.Push, workflow.RegisterOptions{Name: workflows.PushWorkflow})
-	w.RegisterWorkflowWithOptions(workflows.Scheduled, workflow.RegisterOptions{Name: workflows.ScheduledWorkflow})
+	cfg.register(w)
 	w.RegisterActivity(a)
 	return w
+}
+
+// register registers the workflows. A version matters only to a worker that has one.
+func (cfg Config) register(w worker.Worker) {
+	for _, kind := range []struct {
+		name  string
+		run   any
+		stays bool // with the version that began it
+	}{
+		{workflows.ObjectiveWorkflow, workflows.Objective, false},
+		{workflows.PlanWorkflow, workflows.Plan, true},
+		{workflows.ContextWorkflow, workflows.Context, false},
+		{workflows.PurgeWorkflow, workflows.Purge, false},
+		{workflows.PushWorkflow, workflows.Push, false},
+		{workflows.ScheduledWorkflow, workflows.Scheduled, false},
+	} {
+		options := workflow.RegisterOptions{Name: kind.name}
+		switch {
+		case cfg.Version == (Version{}):
+		case kind.stays:
+			options.VersioningBehavior = workflow.VersioningBehaviorPinned
+		default:
+			options.VersioningBehavior = workflow.VersioningBehaviorAutoUpgrade
+		}
+		w.RegisterWorkflowWithOptions(kind.run, options)
+	}
 }
 
 // A group is the workers of all queues that a process serves. That of WorkQueue is the

@@ -1,9 +1,10 @@
 // The codec of a Longhaul with --payload-keys; see docs/executors.md.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { temporal } from '@temporalio/proto';
 
-const { Payload: message } = temporal.api.common.v1;
+const proto: typeof import('@temporalio/proto') = createRequire(import.meta.url)('@temporalio/proto');
+const { Payload: message } = proto.temporal.api.common.v1;
 
 // payloadCodec returns the codec for keys in the form of LONGHAUL_PAYLOAD_KEYS: the first
 // encrypts, all decrypt.

@@ -59,25 +59,26 @@ type commands struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
 	Config      kong.ConfigFlag  `help:"Configuration file (YAML): the names of flags without their dashes." env:"LONGHAUL_CONFIG" type:"path" placeholder:"FILE"`
 
-	API     apiCommand       `cmd:"" help:"Serve A2A; workers do the work."`
-	Worker  workerCommand    `cmd:"" help:"Do the work; any number of workers may run."`
-	Health  healthCommand    `cmd:"" help:"Ask a process on this machine, or at a URL, whether it is ready; for health checks."`
-	Send    sendCommand      `cmd:"" help:"Send a message to an agent and show the result."`
-	Watch   watchCommand     `cmd:"" help:"Show what happens to a task until it has ended."`
-	Inbox   inboxCommand     `cmd:"" help:"List the tasks that wait for a person, the oldest first."`
-	Answer  answerCommand    `cmd:"" help:"Answer a waiting task."`
-	Decided decisionsCommand `cmd:"" name:"decisions" help:"List the decisions at the gates of an objective."`
-	Verify  verifyCommand    `cmd:"" help:"Check saved decisions without a server: none was changed, added or removed."`
-	List    listCommand      `cmd:"" help:"List objectives, the newest first."`
-	Get     getCommand       `cmd:"" help:"Show a task, and how to answer it if it waits."`
-	Goal    objectiveCommand `cmd:"" name:"objective" help:"Show an objective with its plans and tasks."`
-	Cancel  cancelCommand    `cmd:"" help:"Cancel a task."`
-	Times   scheduleCommand  `cmd:"" name:"schedule" help:"Make, list, pause, trigger and delete schedules, which start objectives at times."`
-	Card    cardCommand      `cmd:"" help:"Show the card of an agent: its skills and where it is served."`
-	Keys    keysCommand      `cmd:"" help:"Create, list and revoke API keys."`
-	New     newCommand       `cmd:"" help:"Write the source of a program with work of its own."`
-	Show    configCommand    `cmd:"" name:"config" help:"Show every setting, its value and where it can be set."`
-	Version versionCommand   `cmd:"" help:"Show the version."`
+	API     apiCommand        `cmd:"" help:"Serve A2A; workers do the work."`
+	Worker  workerCommand     `cmd:"" help:"Do the work; any number of workers may run."`
+	Health  healthCommand     `cmd:"" help:"Ask a process on this machine, or at a URL, whether it is ready; for health checks."`
+	Send    sendCommand       `cmd:"" help:"Send a message to an agent and show the result."`
+	Watch   watchCommand      `cmd:"" help:"Show what happens to a task until it has ended."`
+	Inbox   inboxCommand      `cmd:"" help:"List the tasks that wait for a person, the oldest first."`
+	Answer  answerCommand     `cmd:"" help:"Answer a waiting task."`
+	Decided decisionsCommand  `cmd:"" name:"decisions" help:"List the decisions at the gates of an objective."`
+	Verify  verifyCommand     `cmd:"" help:"Check saved decisions without a server: none was changed, added or removed."`
+	List    listCommand       `cmd:"" help:"List objectives, the newest first."`
+	Get     getCommand        `cmd:"" help:"Show a task, and how to answer it if it waits."`
+	Goal    objectiveCommand  `cmd:"" name:"objective" help:"Show an objective with its plans and tasks."`
+	Cancel  cancelCommand     `cmd:"" help:"Cancel a task."`
+	Times   scheduleCommand   `cmd:"" name:"schedule" help:"Make, list, pause, trigger and delete schedules, which start objectives at times."`
+	Card    cardCommand       `cmd:"" help:"Show the card of an agent: its skills and where it is served."`
+	Deploy  deploymentCommand `cmd:"" name:"deployment" help:"Show and promote the versions of the workers, for deploys without surprises."`
+	Keys    keysCommand       `cmd:"" help:"Create, list and revoke API keys."`
+	New     newCommand        `cmd:"" help:"Write the source of a program with work of its own."`
+	Show    configCommand     `cmd:"" name:"config" help:"Show every setting, its value and where it can be set."`
+	Version versionCommand    `cmd:"" help:"Show the version."`
 }
 
 // devCommands are those of the program with a Temporal server.

@@ -72,6 +72,7 @@ func (c *apiCommand) Run(p *program) error {
 // workerCommand is "longhaul worker".
 type workerCommand struct {
 	workerSettings
+	versionSettings
 	noticeSettings
 	linkSettings
 	egressSettings
@@ -88,7 +89,8 @@ type workerCommand struct {
 
 func (c *workerCommand) Run(p *program) error {
 	temporal, err := c.elsewhere(c.elsewhereSettings)
-	if err := errors.Join(err, c.check()); err != nil {
+	version, wrong := c.version(p.build)
+	if err := errors.Join(err, wrong, c.check()); err != nil {
 		return err
 	}
 	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
@@ -111,9 +113,10 @@ func (c *workerCommand) Run(p *program) error {
 		s.namespace().report(state)
 		s.namespace().compare(state, c.TTL)
 		s.log.Info("Working", zap.Stringer("at", temporal))
-		if err := s.work(c.workerSettings, c.temporalSettings); err != nil {
+		if err := s.work(c.workerSettings, c.temporalSettings, version); err != nil {
 			return err
 		}
+		s.namespace().warnOfNoVersion(ctx, version)
 		return s.namespace().retain(ctx, c.TTL)
 	})
 }
@@ -171,7 +174,7 @@ func (c *devCommand) Run(p *program) error {
 		if err := s.outbound(c.egressSettings); err != nil {
 			return err
 		}
-		if err := s.work(c.workerSettings, c.temporalSettings); err != nil {
+		if err := s.work(c.workerSettings, c.temporalSettings, worker.Version{}); err != nil {
 			return err
 		}
 		url, err := s.serve(c.apiSettings, c.temporalSettings)

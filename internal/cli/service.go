@@ -262,7 +262,7 @@ func local(addr string) bool {
 }
 
 // work starts a worker, and what hands deliveries over.
-func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
+func (s *service) work(cfg workerSettings, temporal temporalSettings, version worker.Version) error {
 	run, err := executors(s, cfg)
 	if err != nil {
 		return err
@@ -277,6 +277,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings) error {
 	}
 	w := worker.New(worker.Config{
 		Temporal: s.temporal,
+		Version:  version,
 		Activities: activities.Config{
 			Executors:  run,
 			Default:    cmp.Or(s.build.Default, "echo"),
