@@ -27,4 +27,6 @@ func ReadPayloads(r *Reader) []service.Payload {
 }
 
 // WritePayloads returns a list of payloads.
-func WritePayloads(_ Version, p []service.Payload) any { return payloadList{append([]service.Payload{}, p...)} }
+func WritePayloads(_ Version, p []service.Payload) any {
+	return payloadList{append([]service.Payload{}, p...)}
+}
