@@ -79,9 +79,10 @@ var rooms = []room{
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/arch"},
+	{name: "internal/prove"},        // a client of any A2A server: it may not know ours
 	{name: "internal/cli/scaffold"}, // the source of a new program
 	{name: "internal/cli", imports: []string{
-		"internal/cli/scaffold",
+		"internal/cli/scaffold", "internal/prove",
 		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 		"internal/schema", // to send texts of people as JSON where a question takes no text
 	}},

@@ -75,6 +75,7 @@ type commands struct {
 	Times   scheduleCommand   `cmd:"" name:"schedule" help:"Make, list, pause, trigger and delete schedules, which start objectives at times."`
 	Card    cardCommand       `cmd:"" help:"Show the card of an agent: its skills and where it is served."`
 	Deploy  deploymentCommand `cmd:"" name:"deployment" help:"Show and promote the versions of the workers, for deploys without surprises."`
+	Prove   proveCommand      `cmd:"" help:"Kill, restart and cut off an A2A server, any one, and show what it keeps."`
 	Keys    keysCommand       `cmd:"" help:"Create, list and revoke API keys."`
 	New     newCommand        `cmd:"" help:"Write the source of a program with work of its own."`
 	Show    configCommand     `cmd:"" name:"config" help:"Show every setting, its value and where it can be set."`

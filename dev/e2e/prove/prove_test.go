@@ -1,0 +1,78 @@
+// Package prove_test runs "longhaul prove" on Longhaul and on the official Go server.
+package prove_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/internal/prove"
+)
+
+// run runs prove on a server that command starts at the address of site, and returns its
+// scorecard.
+func run(t *testing.T, site *harness.Site, command string) *prove.Scorecard {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, harness.Build(t, harness.Dev), "prove", site.URL(), "--run", command,
+		"--rounds", "1", "--tasks", "10", "--json", "-", "--log", filepath.Join(t.TempDir(), "server.log"),
+		"--message", "work 300ms; stream 6 100ms; say {token}")
+	var out, notes bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &notes
+	err := cmd.Run()
+	var card prove.Scorecard
+	if bad := json.Unmarshal(out.Bytes(), &card); bad != nil {
+		t.Fatalf("prove: %v, and no scorecard: %v\n%s", err, bad, notes.String())
+	}
+	if (err == nil) != card.Clean() {
+		t.Errorf("prove ended with %v, and its scorecard is clean: %t", err, card.Clean())
+	}
+	for _, e := range card.Experiments {
+		t.Logf("%s: %+v, %+v", e.Name, e.Recovery, e.Checks)
+	}
+	return &card
+}
+
+// Nothing that Longhaul has acknowledged is lost, repeated or out of order when it is
+// killed, restarted and cut off.
+func TestProve_longhaul(t *testing.T) {
+	t.Parallel()
+	site := harness.NewSite(t, harness.Dev)
+	card := run(t, site, fmt.Sprintf("exec %s dev --addr %s --temporal-addr %s --temporal-ui-addr '' --data-dir %s --allow-private-egress",
+		harness.Build(t, harness.Dev), site.Addr, site.TemporalAddr, site.Dir))
+	for _, f := range card.Findings {
+		t.Errorf("%s, %s in %s: task %s: %s", f.Check, f.Kind, f.Experiment, f.TaskID, f.Seen)
+	}
+	for _, check := range card.Checks {
+		if n := card.Of(check.Name); n.Cases == 0 {
+			t.Errorf("%q was not checked: %s", check.Title, n.Skipped)
+		}
+	}
+}
+
+// The official server keeps its tasks in memory: prove has to see that a kill loses them
+// all, and that while it runs it loses none and its streams are whole.
+func TestProve_official(t *testing.T) {
+	t.Parallel()
+	site := harness.NewSite(t, harness.Dev)
+	card := run(t, site, fmt.Sprintf("exec %s --addr %s", harness.Build(t, "longhaul/dev/e2e/official/server"), site.Addr))
+	for _, e := range card.Experiments {
+		n := e.Checks["accepted"]
+		if e.Recovery == nil && n.Lost > 0 {
+			t.Errorf("%s: %d tasks are lost though the server ran", e.Name, n.Lost)
+		}
+		if e.Recovery != nil && n.Lost == 0 {
+			t.Errorf("%s: no task is lost though they were in memory", e.Name)
+		}
+	}
+	if n := card.Of("streams"); n.Cases == 0 || !n.Clean() {
+		t.Errorf("streams: %+v, want whole ones", n)
+	}
+}

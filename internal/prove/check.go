@@ -1,0 +1,225 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+const (
+	firstPush = 15 * time.Second // for which the calm experiment waits
+	maxPages  = 500
+	listSlack = 100 * time.Millisecond // by which entries of a list may be out of order
+)
+
+// check compares what the server says now with all that it has ever acknowledged.
+func (r *run) check(ctx context.Context, c *column) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Timeout+callTimeout) // the experiment may have used up its time
+	defer cancel()
+	kept := r.all[:0:0]
+	for _, s := range r.all {
+		if r.checkTask(ctx, c, s) {
+			kept = append(kept, s)
+		}
+	}
+	r.checkList(ctx, c, kept)
+	for _, s := range kept {
+		r.checkOnce(ctx, c, s)
+	}
+	r.checkPushes(ctx, c, kept)
+	r.all = kept
+}
+
+// checkTask checks one task by itself. It reports whether the task is to be checked
+// again after the next experiment.
+func (r *run) checkTask(ctx context.Context, c *column, s *sent) bool {
+	id, l := s.taskID(), s.look()
+	if id == "" {
+		return false // never acknowledged, and refused when it was repeated
+	}
+	c.checked("accepted")
+	t, err := r.wire.get(ctx, id)
+	if hasCode(err, codeNotFound) {
+		c.find(Lost, "accepted", s, "the server said %q before, and now that there is no such task", l.last)
+		return false
+	}
+	if err != nil {
+		c.find(Lost, "accepted", s, "the task cannot be read: %v", err)
+		return true
+	}
+	if l.told == "" {
+		c.checked("finished")
+		c.find(Lost, "finished", s, "still %s after %v", t.state(), r.Timeout)
+		return false
+	}
+	c.checked("kept")
+	if now := t.told(); now != l.told {
+		c.find(Lost, "kept", s, "%s", difference(l.told, now))
+		s.set(func(s *sent) { s.told = now })
+		return true // its end was another one
+	}
+	if !s.fresh() {
+		return true
+	}
+	r.checkEnd(c, s, t)
+	return true
+}
+
+// checkEnd checks a task that has ended since the last experiment.
+func (r *run) checkEnd(c *column, s *sent, t *task) {
+	l := s.look()
+	row := map[taskKind]string{asking: "questions", canceled: "cancels"}[s.kind]
+	if row == "" || row == "cancels" && !l.stopped {
+		row = "finished"
+	}
+	c.checked(row)
+	if want := s.wants(r.usual); t.state() != want {
+		c.find(Lost, row, s, "it is %s, and such a task is to be %s", t.state(), want)
+	}
+	if s.follows != nil {
+		c.checked("streams")
+		for _, p := range s.follows.compare(t) {
+			c.find(p.kind, "streams", s, "%s", p.seen)
+		}
+	}
+}
+
+// difference names the first lines that differ.
+func difference(before, now string) string {
+	a, b := strings.Split(before, "\n"), strings.Split(now, "\n")
+	for i := range max(len(a), len(b)) {
+		x, y := "nothing", "nothing"
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y {
+			return fmt.Sprintf("it had %q, and now %q", short(x), short(y))
+		}
+	}
+	return "it has changed"
+}
+
+func short(s string) string {
+	if len(s) > 120 {
+		return s[:120] + "…"
+	}
+	return s
+}
+
+// checkList reads the whole list of tasks of this run, page by page.
+func (r *run) checkList(ctx context.Context, c *column, known []*sent) {
+	if r.lists != "" {
+		c.skip("lists", r.lists)
+		return
+	}
+	times, byMessage := map[string]int{}, map[string]map[string]bool{}
+	token, last := "", time.Time{}
+	for range maxPages {
+		p, err := r.wire.list(ctx, r.began.Add(-time.Minute), token)
+		if err != nil {
+			c.find(Lost, "lists", nil, "the list cannot be read: %v", err)
+			return
+		}
+		for _, t := range p.Tasks {
+			times[t.ID]++
+			if !last.IsZero() && t.Status.At.Sub(last) > listSlack {
+				c.find(OutOfOrder, "lists", nil, "task %s of %s is behind one of %s, and the newest is to be first", t.ID, clock(t.Status.At.Time), clock(last))
+			}
+			last = t.Status.At.Time
+			for _, m := range t.History {
+				if byMessage[m.ID] == nil {
+					byMessage[m.ID] = map[string]bool{}
+				}
+				byMessage[m.ID][t.ID] = true
+			}
+		}
+		if token = p.Next; token == "" {
+			break
+		}
+	}
+	for _, s := range known {
+		c.checked("lists")
+		switch n := times[s.taskID()]; {
+		case n == 0:
+			c.find(Lost, "lists", s, "get returns the task, and the list does not have it")
+		case n > 1:
+			c.find(Repeated, "lists", s, "the list has the task %d times", n)
+		}
+		for id := range byMessage[s.message.id] {
+			s.named(&task{ID: id})
+		}
+	}
+}
+
+// checkOnce checks that a message is one task, also when it is sent again after its end.
+func (r *run) checkOnce(ctx context.Context, c *column, s *sent) {
+	if !s.fresh() {
+		return
+	}
+	defer s.set(func(s *sent) { s.repeated = true })
+	c.checked("once")
+	if ids := s.known(); len(ids) > 1 {
+		c.find(Repeated, "once", s, "the message became %d tasks: %s", len(ids), strings.Join(ids, ", "))
+		return
+	}
+	if s.kind != plain { // a repeat may ask and stream again
+		return
+	}
+	if t, err := r.wire.send(ctx, s.message); err == nil && t.ID != s.taskID() {
+		c.find(Repeated, "once", s, "the same message, sent again after its task had ended, became the new task %s", t.ID)
+	}
+}
+
+// fresh reports whether s was not checked before.
+func (s *sent) fresh() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.repeated
+}
+
+// checkPushes waits for the ends of tasks to arrive at the webhook.
+func (r *run) checkPushes(ctx context.Context, c *column, known []*sent) {
+	if r.pushes != "" {
+		c.skip("pushes", r.pushes)
+		return
+	}
+	var open []*sent
+	for _, s := range known {
+		if s.message.push != "" && s.look().told != "" {
+			open = append(open, s)
+		}
+	}
+	arrived := func(s *sent) bool { return r.hook.heard(s.message.id, s.look().last) }
+	missing := func() (n int) {
+		for _, s := range open {
+			if !arrived(s) {
+				n++
+			}
+		}
+		return n
+	}
+	within := r.Timeout
+	if c.Name == calmName {
+		within = min(within, firstPush)
+	}
+	r.until(ctx, within, func() bool { return missing() == 0 })
+	if c.Name == calmName && missing() == len(open) {
+		r.pushes = "none arrived while nothing was broken: the server may refuse to call this machine"
+		c.skip("pushes", r.pushes)
+		return
+	}
+	for _, s := range open {
+		c.checked("pushes")
+		if !arrived(s) {
+			c.find(Lost, "pushes", s, "its end, %s, has not arrived within %v", s.look().last, within)
+		}
+		if seen := r.hook.disorder(s.message.id); seen != "" {
+			c.find(OutOfOrder, "pushes", s, "%s", seen)
+		}
+		s.set(func(s *sent) { s.message.push = "" }) // checked
+	}
+}

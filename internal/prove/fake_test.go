@@ -1,0 +1,331 @@
+package prove_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// step is the time between two events of a task.
+const step = 40 * time.Millisecond
+
+// A fake is an A2A server that keeps everything, unless it has a sickness. The events of
+// its tasks follow from the time alone, so they go on while it is down.
+type fake struct {
+	addr     string
+	version  string
+	sickness string
+
+	mu        sync.Mutex
+	server    *http.Server
+	starts    int
+	made      int // tasks
+	tasks     []*fakeTask
+	byMessage map[string]*fakeTask
+}
+
+type fakeTask struct {
+	id, message string
+	asks        bool
+	streamed    bool
+	begun       time.Time
+	answered    time.Time
+	canceled    time.Time
+	frozen      int // events; 0 for a task that goes on
+	mark        string
+}
+
+func newFake(t *testing.T, version, sickness string) *fake {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	f := &fake{addr: l.Addr().String(), version: version, sickness: sickness, byMessage: map[string]*fakeTask{}}
+	t.Cleanup(func() { _ = f.Kill(context.Background()) })
+	return f
+}
+
+func (f *fake) url() string { return "http://" + f.addr }
+
+// Start implements [prove.Server].
+func (f *fake) Start(context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l, err := net.Listen("tcp", f.addr)
+	if err != nil {
+		return err
+	}
+	if f.starts++; f.starts > 1 {
+		f.fallIll()
+	}
+	f.server = &http.Server{Handler: f}
+	go func(s *http.Server) { _ = s.Serve(l) }(f.server)
+	return nil
+}
+
+// fallIll does what the sickness does to tasks at a restart.
+func (f *fake) fallIll() {
+	if f.sickness == "forgets" {
+		f.tasks, f.byMessage = nil, map[string]*fakeTask{}
+	}
+	for _, t := range f.tasks {
+		events := t.events()
+		ended := strings.Contains(events[len(events)-1], `"TASK_STATE_C`)
+		switch {
+		case f.sickness == "stops" && !ended && !t.asks:
+			t.frozen = len(events)
+		case f.sickness == "changes" && ended && !t.streamed: // a stream may have broken before the end
+			t.mark = "other "
+		case f.sickness == "revives":
+			t.canceled = time.Time{}
+		}
+	}
+}
+
+// Kill implements [prove.Server].
+func (f *fake) Kill(context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.server == nil {
+		return nil
+	}
+	return f.server.Close()
+}
+
+// Stop implements [prove.Server].
+func (f *fake) Stop(ctx context.Context) error { return f.Kill(ctx) }
+
+// events are those of t until now, as A2A 1.0 has them.
+func (t *fakeTask) events() (events []string) {
+	at := t.begun
+	status := func(state string) {
+		events = append(events, fmt.Sprintf(`{"statusUpdate":{"taskId":%q,"status":{"state":"TASK_STATE_%s","timestamp":%q}}}`, t.id, state, at.UTC().Format("2006-01-02T15:04:05.000Z")))
+		at = at.Add(step)
+	}
+	chunk := func(i int) {
+		events = append(events, fmt.Sprintf(`{"artifactUpdate":{"taskId":%q,"artifact":{"artifactId":"a","parts":[{"text":%q}]},"append":%t}}`, t.id, t.mark+strconv.Itoa(i)+" ", i > 0))
+		at = at.Add(step)
+	}
+	plan := []func(){func() { status("SUBMITTED") }, func() { status("WORKING") }, func() { chunk(0) }, func() { chunk(1) }, func() { chunk(2) }, func() { status("COMPLETED") }}
+	if t.asks {
+		plan = slices.Insert(plan, 2, func() { status("INPUT_REQUIRED") }, func() {
+			if at = t.answered; at.IsZero() {
+				at = time.Now().Add(time.Hour)
+				return
+			}
+			status("WORKING")
+		})
+	}
+	for _, next := range plan {
+		if now := time.Now(); at.After(now) || t.frozen > 0 && len(events) == t.frozen {
+			break
+		}
+		if !t.canceled.IsZero() && at.After(t.canceled) {
+			at = t.canceled
+			status("CANCELED")
+			break
+		}
+		next()
+	}
+	return events
+}
+
+// snapshot is the task after its events.
+func (t *fakeTask) snapshot() map[string]any {
+	var status, artifact any
+	text := ""
+	for _, raw := range t.events() {
+		var e struct {
+			StatusUpdate   struct{ Status any }
+			ArtifactUpdate struct {
+				Artifact struct{ Parts []struct{ Text string } }
+			}
+		}
+		_ = json.Unmarshal([]byte(raw), &e)
+		if e.StatusUpdate.Status != nil {
+			status = e.StatusUpdate.Status
+		}
+		for _, p := range e.ArtifactUpdate.Artifact.Parts {
+			text += p.Text
+			artifact = []any{map[string]any{"artifactId": "a", "parts": []any{map[string]any{"text": text}}}}
+		}
+	}
+	task := map[string]any{"id": t.id, "status": status, "history": []any{map[string]any{"messageId": t.message, "parts": []any{map[string]any{"text": "x"}}}}}
+	if artifact != nil {
+		task["artifacts"] = artifact
+	}
+	return task
+}
+
+// ServeHTTP implements [http.Handler].
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		card := fmt.Sprintf(`{"name":"fake","version":"1","capabilities":{"streaming":true},"supportedInterfaces":[{"url":"http://elsewhere.example.com/rpc","protocolBinding":"JSONRPC","protocolVersion":%q}]}`, f.version)
+		_, _ = w.Write([]byte(card))
+		return
+	}
+	var q struct {
+		Method string
+		Params struct {
+			ID      string
+			Page    string `json:"pageToken"`
+			Message struct {
+				ID     string `json:"messageId"`
+				TaskID string
+				Parts  []struct{ Text string }
+			}
+		}
+	}
+	_ = json.NewDecoder(r.Body).Decode(&q)
+	var result any
+	f.mu.Lock()
+	t := f.task(q.Params.ID)
+	switch q.Method {
+	case "SendMessage", "SendStreamingMessage", "message/send", "message/stream":
+		m := q.Params.Message
+		if t = f.task(m.TaskID); t != nil {
+			f.answer(t)
+		} else {
+			t = f.accept(m.ID, strings.HasPrefix(m.Parts[0].Text, "ask"))
+			t.streamed = t.streamed || strings.Contains(strings.ToLower(q.Method), "stream")
+		}
+		result = f.shape(t)
+	case "CancelTask", "tasks/cancel":
+		if t.canceled.IsZero() {
+			t.canceled = time.Now()
+		}
+		result = t.snapshot()
+	case "ListTasks", "tasks/list":
+		result = f.list(q.Params.Page)
+	default:
+		if t != nil {
+			result = t.snapshot()
+		}
+	}
+	f.mu.Unlock()
+	switch {
+	case t == nil && result == nil:
+		_, _ = w.Write([]byte(`{"error":{"code":-32001,"message":"no such task"}}`))
+	case strings.Contains(strings.ToLower(q.Method), "stream") || strings.Contains(strings.ToLower(q.Method), "subscribe"):
+		f.stream(w, r, t)
+	default:
+		_ = json.NewEncoder(w).Encode(map[string]any{"result": result})
+	}
+}
+
+func (f *fake) task(id string) *fakeTask {
+	for _, t := range f.tasks {
+		if t.id == id {
+			return t
+		}
+	}
+	return nil
+}
+
+func (f *fake) accept(message string, asks bool) *fakeTask {
+	if t := f.byMessage[message]; t != nil && f.sickness != "doubles" {
+		return t
+	}
+	f.made++
+	t := &fakeTask{id: "task-" + strconv.Itoa(f.made), message: message, asks: asks, begun: time.Now()}
+	f.tasks = append(f.tasks, t)
+	f.byMessage[message] = t
+	return t
+}
+
+func (f *fake) answer(t *fakeTask) {
+	if t.answered.IsZero() && (f.sickness != "deaf" || f.starts == 1) {
+		t.answered = time.Now()
+	}
+}
+
+// shape is the result of a send in each version.
+func (f *fake) shape(t *fakeTask) any {
+	if f.version == "1.0" {
+		return map[string]any{"task": t.snapshot()}
+	}
+	task := t.snapshot()
+	task["kind"] = "task"
+	return task
+}
+
+// list has three tasks on a page.
+func (f *fake) list(token string) any {
+	from, _ := strconv.Atoi(token)
+	sorted := slices.Clone(f.tasks)
+	at := func(t *fakeTask) string {
+		s, _ := t.snapshot()["status"].(map[string]any)
+		return s["timestamp"].(string)
+	}
+	slices.SortStableFunc(sorted, func(a, b *fakeTask) int { return strings.Compare(at(b), at(a)) })
+	switch f.sickness {
+	case "lists backwards":
+		slices.Reverse(sorted)
+	case "lists twice":
+		sorted = append(sorted, sorted...)
+	case "lists too few":
+		sorted = sorted[:len(sorted)-1]
+	}
+	tasks := []any{}
+	for _, t := range sorted[from:min(from+3, len(sorted))] {
+		tasks = append(tasks, t.snapshot())
+	}
+	next := ""
+	if from+3 < len(sorted) {
+		next = strconv.Itoa(from + 3)
+	}
+	return map[string]any{"tasks": tasks, "nextPageToken": next}
+}
+
+// stream sends a snapshot and then each new event.
+func (f *fake) stream(w http.ResponseWriter, r *http.Request, t *fakeTask) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(data any) {
+		raw, _ := json.Marshal(map[string]any{"result": data})
+		fmt.Fprintf(w, "data: %s\n\n", raw)
+		w.(http.Flusher).Flush()
+	}
+	f.mu.Lock()
+	sent := len(t.events())
+	first := f.shape(t)
+	f.mu.Unlock()
+	send(first)
+	tick := time.NewTicker(step / 2)
+	defer tick.Stop()
+	for {
+		f.mu.Lock()
+		events := t.events()
+		f.mu.Unlock()
+		for ; sent < len(events); sent++ {
+			piece := strings.Contains(events[sent], "artifactUpdate") && sent == 4
+			if piece && f.sickness == "streams too little" {
+				continue
+			}
+			send(json.RawMessage(events[sent]))
+			if piece && f.sickness == "streams twice" {
+				send(json.RawMessage(events[sent]))
+			}
+		}
+		if last := events[len(events)-1]; strings.Contains(last, `"TASK_STATE_C`) {
+			if f.sickness == "streams on" {
+				send(json.RawMessage(events[1]))
+			}
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// A fault is what a link does to each of its connections.
+type fault string
+
+const (
+	noFault   fault = ""
+	hangUp    fault = "hang up after the request"
+	halfClose fault = "half-close after the request"
+	delay     fault = "delay both ways"
+)
+
+const (
+	slowBy  = 150 * time.Millisecond
+	soonest = 20 * time.Millisecond // at most so long after a request a link hangs up
+)
+
+var errNoLink = errors.New("the link to the server is down")
+
+// A link is the network between prove and the server, below TLS. It may be broken while
+// connections are open. It is safe for concurrent use.
+type link struct {
+	fault fault
+
+	mu   sync.Mutex
+	down bool
+	open map[*linkConn]bool
+	rand *rand.Rand
+}
+
+func newLink(f fault, seed uint64) *link {
+	return &link{fault: f, open: map[*linkConn]bool{}, rand: rand.New(rand.NewPCG(seed, 1))}
+}
+
+// client returns a client whose connections go through l. Every request of a faulty
+// link has a connection of its own.
+func (l *link) client(like *http.Client) *http.Client {
+	transport := like.Transport.(*http.Transport).Clone()
+	transport.DialContext = l.dial
+	transport.DisableKeepAlives = l.fault != noFault
+	return &http.Client{Transport: transport}
+}
+
+// cut closes all connections as a reset does, and refuses new ones until mend.
+func (l *link) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down = true
+	for c := range l.open {
+		c.reset()
+	}
+}
+
+// mend lets connections through again.
+func (l *link) mend() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down = false
+}
+
+func (l *link) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	l.mu.Lock()
+	down := l.down
+	l.mu.Unlock()
+	if down {
+		return nil, errNoLink
+	}
+	conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &linkConn{Conn: conn, link: l}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.down {
+		c.reset()
+		return nil, errNoLink
+	}
+	l.open[c] = true
+	return c, nil
+}
+
+// soon draws when to hang up.
+func (l *link) soon() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Duration(l.rand.Int64N(int64(soonest)))
+}
+
+// A linkConn is one connection over a link.
+type linkConn struct {
+	net.Conn
+	link  *link
+	broke sync.Once
+}
+
+// Write implements [net.Conn].
+func (c *linkConn) Write(p []byte) (int, error) {
+	if c.link.fault == delay {
+		time.Sleep(slowBy)
+	}
+	n, err := c.Conn.Write(p)
+	switch c.link.fault {
+	case hangUp:
+		c.broke.Do(func() { time.AfterFunc(c.link.soon(), c.reset) })
+	case halfClose:
+		if tcp, ok := c.Conn.(*net.TCPConn); ok {
+			c.broke.Do(func() { time.AfterFunc(c.link.soon(), func() { _ = tcp.CloseWrite() }) })
+		}
+	}
+	return n, err
+}
+
+// Read implements [net.Conn].
+func (c *linkConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if c.link.fault == delay {
+		time.Sleep(slowBy)
+	}
+	return n, err
+}
+
+// Close implements [net.Conn].
+func (c *linkConn) Close() error {
+	c.link.mu.Lock()
+	delete(c.link.open, c)
+	c.link.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// reset closes the connection so that the other side sees an error, not an end.
+func (c *linkConn) reset() {
+	if tcp, ok := c.Conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = c.Conn.Close()
+}

@@ -1,0 +1,221 @@
+package prove
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// A Config says what to prove, and how hard.
+type Config struct {
+	URL      string       // of the agent: its card is below it
+	Protocol string       // "0.3" or "1.0"; "" takes the newest on the card
+	Token    string       // sent as a bearer token; "" sends none
+	HTTP     *http.Client // its Transport must be an *http.Transport
+	Server   Server       // nil leaves out everything but partitions
+	Runs     bool         // Server does not run yet, and is to be stopped at the end
+
+	Kills, Partitions int // how many experiments of the kind
+	Restarts          int
+	Tasks             int           // of each experiment
+	Down              time.Duration // how long the server is down, or the link
+	Timeout           time.Duration // of each experiment
+
+	Message, Ask, Answer string // texts; {token} in them is a new word each time
+
+	PushAddr string // address to listen at for push notifications; "" leaves them out
+	PushURL  string // URL of that address for the server; "" is the address itself
+
+	Seed uint64 // of the random moments; zero draws one
+	Note func(format string, args ...any)
+}
+
+// calmName is the name of the first experiment.
+const calmName = "calm"
+
+// A run is one execution of Run.
+type run struct {
+	Config
+	card *Scorecard
+	rand *rand.Rand
+	wire *wire
+	link *link // of wire
+	hook *webhook
+
+	all   []*sent
+	n     int
+	began time.Time
+
+	usual     map[taskKind]string // states in which tasks end if nothing is broken
+	streaming bool
+	lists     string // why lists are not checked; "" checks them
+	pushes    string // the same of push notifications
+}
+
+// Run proves. The error is about what kept it from proving; what it has found until then
+// is in the scorecard, which is nil if nothing was done.
+func Run(ctx context.Context, cfg Config) (*Scorecard, error) {
+	base, err := url.Parse(cfg.URL)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, fmt.Errorf("%q is not the URL of an agent, such as http://127.0.0.1:7420", cfg.URL)
+	}
+	cfg.Seed = cmp.Or(cfg.Seed, rand.Uint64()>>32+1)
+	r := &run{Config: cfg, rand: rand.New(rand.NewPCG(cfg.Seed, 0)), link: newLink(noFault, cfg.Seed), usual: map[taskKind]string{}, began: time.Now()}
+	r.wire = (&wire{base: base, token: cfg.Token, http: cfg.HTTP, lastID: &atomic.Int64{}}).through(r.link)
+	r.card = &Scorecard{URL: cfg.URL, Began: r.began, Seed: cfg.Seed, Checks: checks}
+	if err := r.open(ctx); err != nil {
+		return nil, err
+	}
+	defer r.close(ctx)
+	err = r.experiments(ctx)
+	r.card.Took = time.Since(r.began).Seconds()
+	return r.card, err
+}
+
+// open starts the server if it is to be started, and reads its card.
+func (r *run) open(ctx context.Context) (err error) {
+	if r.Runs {
+		if _, err := r.wire.card(ctx); err == nil {
+			return fmt.Errorf("something answers at %s already: stop it first, for prove starts the server itself", r.URL)
+		}
+		if err := r.Server.Start(ctx); err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, r.Server.Kill(context.WithoutCancel(ctx)))
+			}
+		}()
+	}
+	card, err := r.ready(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.wire.choose(card, r.Protocol); err != nil {
+		return err
+	}
+	r.card.Agent, r.card.Version, r.card.Protocol = card.Name, card.Version, r.wire.version
+	r.streaming = card.Capabilities.Streaming
+	switch {
+	case !card.Capabilities.Push:
+		r.pushes = "the card declares no push notifications"
+	case r.PushAddr == "":
+		r.pushes = "no address to listen at was given"
+	default:
+		r.hook, err = listen(r.PushAddr, r.PushURL)
+	}
+	return err
+}
+
+func (r *run) close(ctx context.Context) {
+	if r.hook != nil {
+		r.hook.close()
+	}
+	if !r.Runs {
+		return
+	}
+	if err := r.Server.Stop(context.WithoutCancel(ctx)); err != nil {
+		r.Note("Stop the server: %v", err)
+	}
+}
+
+// ready waits until the card can be read, and returns it.
+func (r *run) ready(ctx context.Context) (agentCard, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	for pause := newPause(); ; {
+		card, err := r.wire.card(ctx)
+		if err == nil {
+			return card, nil
+		}
+		if p, ok := r.Server.(*Process); ok && r.Runs && p.Ended() {
+			return card, errors.New("the server ended before it answered: look at what it printed")
+		}
+		pause.next = min(pause.next, 100*time.Millisecond)
+		if !pause.wait(ctx) {
+			return card, fmt.Errorf("the server did not answer within %v: %w", r.Timeout, err)
+		}
+	}
+}
+
+// experiments runs all, the calm one first.
+func (r *run) experiments(ctx context.Context) error {
+	if err := r.one(ctx, calmName, "nothing is broken", r.calm); err != nil {
+		return err
+	}
+	if r.Server != nil {
+		for i := range r.Kills {
+			if err := r.one(ctx, "kill "+strconv.Itoa(i+1), "SIGKILL, and started again", r.killed(r.Server.Kill)); err != nil {
+				return err
+			}
+		}
+		for i := range r.Restarts {
+			err := r.one(ctx, "restart "+strconv.Itoa(i+1), "SIGTERM, and started again", r.killed(r.Server.Stop))
+			if errors.Is(err, errNoStop) {
+				break
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for i := range r.Partitions {
+		if err := r.one(ctx, "partition "+strconv.Itoa(i+1), "the network breaks, the server runs", r.partition); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one runs one experiment within the time-out and checks everything after it.
+func (r *run) one(ctx context.Context, name, what string, play func(context.Context, *column) error) error {
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	r.Note("%s: %s", name, what)
+	c := r.card.begin(name, what)
+	if err := play(ctx, c); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	r.check(ctx, c)
+	c.end()
+	return nil
+}
+
+// compose returns the next message of a kind.
+func (r *run) compose(kind taskKind) *sent {
+	r.n++
+	token := fmt.Sprintf("prove-%x-%d", r.Seed, r.n)
+	pattern := r.Message
+	if kind == asking {
+		pattern = r.Ask
+	}
+	s := &sent{kind: kind, message: message{id: token, text: fill(pattern, token)}}
+	if r.pushes == "" {
+		s.message.push = r.hook.at(token)
+	}
+	if kind == streamed {
+		s.follows = newFollower()
+	}
+	r.all = append(r.all, s)
+	return s
+}
+
+// batch returns messages for one experiment.
+func (r *run) batch(n int) (batch []*sent) {
+	for i := range n {
+		kind := kinds[i%len(kinds)]
+		switch {
+		case kind == streamed && !r.streaming, kind == asking && r.usual[asking] == "", kind == canceled && r.usual[canceled] == "":
+			kind = plain
+		}
+		batch = append(batch, r.compose(kind))
+	}
+	return batch
+}

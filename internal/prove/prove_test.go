@@ -1,0 +1,142 @@
+package prove_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/prove"
+)
+
+func config(f *fake) prove.Config {
+	return prove.Config{
+		URL: f.url(), HTTP: &http.Client{Transport: &http.Transport{}}, Server: f, Runs: true,
+		Kills: 1, Restarts: 1, Partitions: 1, Tasks: 10, Down: 50 * time.Millisecond, Timeout: 4 * time.Second,
+		Message: "work {token}", Ask: "ask {token}", Answer: "yes", Seed: 7, Note: func(string, ...any) {},
+	}
+}
+
+// Each server has one sickness or none, and the kit has to find that and nothing else.
+func TestRun(t *testing.T) {
+	type result struct {
+		version, sickness string
+		want              []string
+		card              *prove.Scorecard
+		err               error
+	}
+	cases := map[string]*result{
+		"healthy":                    {version: "1.0", sickness: "", want: nil},
+		"healthy, 0.3":               {version: "0.3", sickness: "", want: nil},
+		"forgets tasks":              {version: "1.0", sickness: "forgets", want: []string{"accepted lost"}},
+		"stops work":                 {version: "1.0", sickness: "stops", want: []string{"finished lost"}},
+		"changes results":            {version: "1.0", sickness: "changes", want: []string{"kept lost"}},
+		"makes a task twice":         {version: "1.0", sickness: "doubles", want: []string{"once repeated"}},
+		"makes a task twice, 0.3":    {version: "0.3", sickness: "doubles", want: []string{"once repeated"}},
+		"leaves out a piece":         {version: "1.0", sickness: "streams too little", want: []string{"streams lost"}},
+		"sends a piece twice":        {version: "1.0", sickness: "streams twice", want: []string{"streams repeated"}},
+		"sends events after the end": {version: "1.0", sickness: "streams on", want: []string{"streams out-of-order"}},
+		"leaves a task out of lists": {version: "1.0", sickness: "lists too few", want: []string{"lists lost"}},
+		"lists tasks twice":          {version: "1.0", sickness: "lists twice", want: []string{"lists out-of-order", "lists repeated"}},
+		"lists the oldest first":     {version: "1.0", sickness: "lists backwards", want: []string{"lists out-of-order"}},
+		"drops answers":              {version: "1.0", sickness: "deaf", want: []string{"finished lost"}},
+		"revives canceled tasks":     {version: "1.0", sickness: "revives", want: []string{"cancels lost", "kept lost"}},
+	}
+	var all sync.WaitGroup // they wait most of the time
+	for _, tt := range cases {
+		cfg := config(newFake(t, tt.version, tt.sickness))
+		all.Go(func() { tt.card, tt.err = prove.Run(t.Context(), cfg) })
+	}
+	all.Wait()
+	for name, tt := range cases {
+		t.Run(name, func(t *testing.T) {
+			card := tt.card
+			if tt.err != nil {
+				t.Fatal(tt.err)
+			}
+			t.Logf("took %.1f s", card.Took)
+			var got []string
+			for _, f := range card.Findings {
+				if kind := f.Check + " " + string(f.Kind); !slices.Contains(got, kind) {
+					got = append(got, kind)
+				}
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("findings mismatch (-want +got):\n%s\n%+v", diff, card.Findings)
+			}
+			if card.Clean() != (tt.want == nil) {
+				t.Errorf("Clean() = %t", card.Clean())
+			}
+			for _, check := range card.Checks {
+				if n := card.Of(check.Name); n.Cases == 0 && check.Name != "pushes" && tt.sickness == "" {
+					t.Errorf("nothing was checked for %q: %s", check.Name, n.Skipped)
+				}
+			}
+			checkForms(t, card)
+		})
+	}
+}
+
+// checkForms checks that the text names every kind of finding, and that the picture is XML.
+func checkForms(t *testing.T, card *prove.Scorecard) {
+	t.Helper()
+	var text, picture bytes.Buffer
+	if err := errors.Join(card.WriteText(&text), card.WritePicture(&picture)); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range card.Findings[:min(1, len(card.Findings))] {
+		if !strings.Contains(text.String(), f.Seen) {
+			t.Errorf("the text does not say %q:\n%s", f.Seen, text.String())
+		}
+	}
+	if !strings.Contains(text.String(), card.Verdict()) || !strings.Contains(picture.String(), card.Verdict()) {
+		t.Errorf("a form has no verdict:\n%s", text.String())
+	}
+	for d := xml.NewDecoder(&picture); ; {
+		if _, err := d.Token(); err != nil {
+			if !errors.Is(err, io.EOF) {
+				t.Errorf("the picture is no XML: %v", err)
+			}
+			return
+		}
+	}
+}
+
+func TestRun_refuses(t *testing.T) {
+	f := newFake(t, "1.0", "")
+	for name, tt := range map[string]struct {
+		change func(*prove.Config)
+		want   string
+	}{
+		"no URL":              {func(c *prove.Config) { c.URL = "here" }, "is not the URL of an agent"},
+		"nobody there":        {func(c *prove.Config) { c.Server, c.Runs, c.Timeout = nil, false, 50*time.Millisecond }, "did not answer within 50ms"},
+		"a version too old":   {func(c *prove.Config) { c.Protocol = "0.3" }, "has no JSON-RPC interface for A2A 0.3"},
+		"a program that ends": {func(c *prove.Config) { c.Server = &prove.Process{Line: "exit 3", Log: io.Discard} }, "the server ended before it answered"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config(f)
+			tt.change(&cfg)
+			if _, err := prove.Run(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+			if err := f.Kill(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := prove.Run(t.Context(), config(f)); err == nil || !strings.Contains(err.Error(), "stop it first") {
+		t.Errorf("a server runs already: error %v", err)
+	}
+}

@@ -1,0 +1,101 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A webhook receives push notifications for all tasks, each under a path of its own.
+type webhook struct {
+	base   string // URL of it
+	server *http.Server
+	ended  chan error
+
+	mu  sync.Mutex
+	got map[string][]status // by path
+}
+
+// listen starts a webhook. public is its URL for the server, "" for the address itself.
+func listen(addr, public string) (*webhook, error) {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen for push notifications: %w", err)
+	}
+	h := &webhook{base: strings.TrimSuffix(public, "/"), ended: make(chan error, 1), got: map[string][]status{}}
+	if h.base == "" {
+		h.base = "http://" + listener.Addr().String()
+	}
+	h.server = &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	go func() { h.ended <- h.server.Serve(listener) }()
+	return h, nil
+}
+
+// close stops the webhook.
+func (h *webhook) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = h.server.Shutdown(ctx)
+	<-h.ended
+}
+
+// at returns the URL for one task.
+func (h *webhook) at(token string) string { return h.base + "/" + url.PathEscape(token) }
+
+// ServeHTTP implements [http.Handler].
+func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
+	e, wrong := readEvent(body)
+	if err = errors.Join(err, wrong); err != nil {
+		http.Error(w, "this is no A2A push notification: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	token := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	switch {
+	case e.task != nil:
+		h.got[token] = append(h.got[token], e.task.Status)
+	case e.status != nil:
+		h.got[token] = append(h.got[token], e.status.Status)
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// heard reports whether a state has come.
+func (h *webhook) heard(token, state string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.got[token] {
+		if string(s.State) == state {
+			return true
+		}
+	}
+	return false
+}
+
+// disorder returns the first state that came for the first time after a later one; ""
+// for none. Repeats are allowed: delivery is at least once.
+func (h *webhook) disorder(token string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	known := map[status]bool{}
+	var latest status
+	for _, s := range h.got[token] {
+		if !known[s] && (isTerminal(string(latest.State)) || s.At.Before(latest.At.Time)) {
+			return fmt.Sprintf("%s of %s came after %s of %s", s.State, clock(s.At.Time), latest.State, clock(latest.At.Time))
+		}
+		known[s] = true
+		if !s.At.Before(latest.At.Time) {
+			latest = s
+		}
+	}
+	return ""
+}
