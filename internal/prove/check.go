@@ -193,7 +193,7 @@ func (r *run) checkPushes(ctx context.Context, c *column, known []*sent) {
 			open = append(open, s)
 		}
 	}
-	arrived := func(s *sent) bool { return r.hook.heard(s.message.id, s.look().last) }
+	arrived := func(s *sent) bool { return r.hook.heard(s) }
 	missing := func() (n int) {
 		for _, s := range open {
 			if !arrived(s) {
@@ -217,7 +217,7 @@ func (r *run) checkPushes(ctx context.Context, c *column, known []*sent) {
 		if !arrived(s) {
 			c.find(Lost, "pushes", s, "its end, %s, has not arrived within %v", s.look().last, within)
 		}
-		if seen := r.hook.disorder(s.message.id); seen != "" {
+		if seen := r.hook.disorder(s); seen != "" {
 			c.find(OutOfOrder, "pushes", s, "%s", seen)
 		}
 		s.set(func(s *sent) { s.message.push = "" }) // checked

@@ -12,7 +12,7 @@ const (
 	lookEvery  = 100 * time.Millisecond
 	goneAfter  = 2 * time.Second // so long a server that has just started may not know a task
 	askWithin  = 10 * time.Second
-	killWithin = 300 * time.Millisecond // at most so long after the second half is sent
+	killWithin = 80 * time.Millisecond // at most so long after the second half is sent
 )
 
 // calm sends one task of each kind and learns how they end.

@@ -42,7 +42,7 @@ func newFollower() *follower {
 // run follows the task of s from the send on, until it has ended or ctx is done.
 func (f *follower) run(ctx context.Context, w *wire, s *sent) {
 	on := func(e event) { f.hear(e, s) }
-	err := w.follow(ctx, "stream", w.params(s.message), "", on)
+	_ = w.follow(ctx, "stream", w.params(s.message), "", on) // it breaks, or ends with the task
 	f.broke()
 	for pause := newPause(); !f.done(); {
 		if !pause.wait(ctx) {
@@ -52,15 +52,24 @@ func (f *follower) run(ctx context.Context, w *wire, s *sent) {
 		if id == "" && !s.look().gone { // the answer was lost: the message is repeated elsewhere
 			continue
 		}
-		if hasCode(err, codeNotFound) {
+		before := s.look()
+		if before.gone {
 			return
 		}
-		if l := s.look(); l.gone || l.told != "" && err != nil && refused(err) {
-			f.tooLate() // 1.0 refuses to subscribe to a task that has ended
+		heard := f.count()
+		_ = w.follow(ctx, "subscribe", map[string]any{"id": id}, f.last(), on) // it is repeated in any case
+		if before.told != "" && f.count() == heard {
+			f.tooLate() // 1.0 refuses to subscribe to a task that has ended, and get has the rest
 			return
 		}
-		err = w.follow(ctx, "subscribe", map[string]any{"id": id}, f.last(), on)
 	}
+}
+
+// count returns how many events have come.
+func (f *follower) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.events
 }
 
 func (f *follower) done() bool {

@@ -20,7 +20,7 @@ type webhook struct {
 	ended  chan error
 
 	mu  sync.Mutex
-	got map[string][]status // by path
+	got map[string][]status // by path and task
 }
 
 // listen starts a webhook. public is its URL for the server, "" for the address itself.
@@ -62,18 +62,19 @@ func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 	switch {
 	case e.task != nil:
-		h.got[token] = append(h.got[token], e.task.Status)
+		h.got[token+" "+e.task.ID] = append(h.got[token+" "+e.task.ID], e.task.Status)
 	case e.status != nil:
-		h.got[token] = append(h.got[token], e.status.Status)
+		h.got[token+" "+e.status.TaskID] = append(h.got[token+" "+e.status.TaskID], e.status.Status)
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// heard reports whether a state has come.
-func (h *webhook) heard(token, state string) bool {
+// heard reports whether the state of the task of s has come.
+func (h *webhook) heard(s *sent) bool {
+	key, state := s.message.id+" "+s.taskID(), s.look().last
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, s := range h.got[token] {
+	for _, s := range h.got[key] {
 		if string(s.State) == state {
 			return true
 		}
@@ -81,14 +82,15 @@ func (h *webhook) heard(token, state string) bool {
 	return false
 }
 
-// disorder returns the first state that came for the first time after a later one; ""
+// disorder returns the first state of the task of s that came for the first time after a later one; ""
 // for none. Repeats are allowed: delivery is at least once.
-func (h *webhook) disorder(token string) string {
+func (h *webhook) disorder(s *sent) string {
+	key := s.message.id + " " + s.taskID()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	known := map[status]bool{}
 	var latest status
-	for _, s := range h.got[token] {
+	for _, s := range h.got[key] {
 		if !known[s] && (isTerminal(string(latest.State)) || s.At.Before(latest.At.Time)) {
 			return fmt.Sprintf("%s of %s came after %s of %s", s.State, clock(s.At.Time), latest.State, clock(latest.At.Time))
 		}
