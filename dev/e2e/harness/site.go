@@ -68,6 +68,9 @@ func NewSiteIn(t testing.TB, dir string) *Site {
 	return s
 }
 
+// Binary returns the path of the program that the site's processes run.
+func (s *Site) Binary() string { return s.binary }
+
 // URL returns the URL of the API.
 func (s *Site) URL() string { return "http://" + s.Addr }
 

@@ -62,7 +62,7 @@ func (d *drill) worker(version string) *harness.Process {
 func (d *drill) deployment(args ...string) string {
 	d.Helper()
 	args = append([]string{"deployment"}, args...)
-	cmd := exec.CommandContext(d.Context(), harness.Build(d, harness.Dev), append(args, "--deployment", "drill", "--temporal-addr", d.site.TemporalAddr)...)
+	cmd := exec.CommandContext(d.Context(), d.site.Binary(), append(args, "--deployment", "drill", "--temporal-addr", d.site.TemporalAddr)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		d.Fatalf("longhaul %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -74,7 +74,7 @@ func (d *drill) deployment(args ...string) string {
 func (d *drill) promote(version string) {
 	d.Helper()
 	harness.Eventually(d, within, "Temporal knows the workers of "+version, func() error {
-		cmd := exec.CommandContext(d.Context(), harness.Build(d, harness.Dev), "deployment", "promote", version, "--deployment", "drill", "--temporal-addr", d.site.TemporalAddr)
+		cmd := exec.CommandContext(d.Context(), d.site.Binary(), "deployment", "promote", version, "--deployment", "drill", "--temporal-addr", d.site.TemporalAddr)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			err = fmt.Errorf("%w: %s", err, out)
