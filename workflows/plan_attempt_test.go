@@ -107,6 +107,7 @@ func TestPlan_countsAttemptsWithinARound(t *testing.T) {
 // this uses up no attempt. A time-out is an attempt that failed.
 func TestPlan_losesWorkers(t *testing.T) {
 	stopped := temporal.NewApplicationError("The worker stops.", activities.WorkerStoppedError)
+	keyless := temporal.NewApplicationError("The key is missing.", "PayloadUnreadable")
 	for name, tt := range map[string]struct {
 		err     error
 		times   int // that it comes
@@ -119,6 +120,7 @@ func TestPlan_losesWorkers(t *testing.T) {
 		"heartbeat, for ever":  {timeout(heartbeat), 1000, "failed", "worker-lost", 1, 20},
 		"stopped":              {stopped, 5, "completed", "", 1, 6},
 		"stopped, for ever":    {stopped, 1000, "failed", "worker-lost", 1, 20},
+		"no key for payloads":  {keyless, 100, "completed", "", 1, 101}, // however often
 		"no journal":           {journalAway, 5, "completed", "", 1, 6},
 		"executor":             {failed("busy"), 2, "completed", "", 3, 3},
 		"executor, for ever":   {failed("busy"), 1000, "failed", "busy", 3, 3},
