@@ -147,7 +147,9 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 	case !ok:
 		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", kind)), nil
 	}
-	if w, err = a.contents(w.ObjectiveID).attachWork(ctx, w); err != nil {
+	if w, err = a.contents(w.ObjectiveID).attachWork(ctx, w); errors.Is(err, opt.ErrUnknown) {
+		return Failed("content-lost", "A large content that the task works with is lost: only the journal had it."), nil
+	} else if err != nil {
 		return Outcome{}, journalError(err)
 	}
 	if w.Input, err = filled(w); err != nil {

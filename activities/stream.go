@@ -149,11 +149,12 @@ func (s *stream) detach(ctx context.Context) (err error) {
 	return nil
 }
 
-// source returns the source of the events: each leg and each try at it has its own.
-func (s *stream) source() string {
-	name := fmt.Sprintf("%s#%d.%d.%d", s.work.TaskID, s.work.Round, s.work.Attempt, s.try)
-	if s.work.Leg > 0 {
-		name += fmt.Sprintf(".leg-%d", s.work.Leg)
+// SourceOf returns the source of the events of a try at a task: each leg and each try
+// at it has its own.
+func SourceOf(w Work) string {
+	name := fmt.Sprintf("%s#%d.%d.%d", w.TaskID, w.Round, w.Attempt, w.Try)
+	if w.Leg > 0 {
+		name += fmt.Sprintf(".leg-%d", w.Leg)
 	}
 	return name
 }
@@ -162,7 +163,7 @@ func (s *stream) source() string {
 func (s *stream) record(ctx context.Context) error {
 	return s.recorder.Record(ctx, opt.Batch{
 		ObjectiveID: s.work.ObjectiveID,
-		Source:      s.source(),
+		Source:      SourceOf(s.work),
 		Events:      s.pending,
 	})
 }

@@ -105,7 +105,7 @@ func (s interrupts) ShowInterrupt(ctx context.Context, c *Call, id string) (Open
 	out := OpenInterrupt{Interrupt: opt.Interrupt{
 		Gate: *v.Gates[i], Since: v.Task.Status.At, TaskID: taskID, TaskName: v.Name, ObjectiveID: v.ObjectiveID, Objective: root.Name, ContextID: v.Task.ContextID, Principal: v.Principal,
 	}}
-	out.Object, err = a2a.Attach(out.Gate.Object, s.messages.read.content(ctx, v.ObjectiveID))
+	out.Object, err = s.messages.read.parts(ctx, v.ObjectiveID, out.Gate.Object)
 	if len(out.Object) == 0 && out.Gate.ArtifactData != nil {
 		out.Object = []a2a.Part{{Data: out.Gate.ArtifactData}}
 	}

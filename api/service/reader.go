@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"longhaul/a2a"
@@ -114,37 +115,55 @@ func (r reader) show(ctx context.Context, c *Call, v opt.TaskView) (Task, error)
 }
 
 // attach puts large contents back into the parts of a task.
-func (r reader) attach(ctx context.Context, objectiveID string, t *a2a.Task) error {
-	read := r.content(ctx, objectiveID)
-	var err error
+func (r reader) attach(ctx context.Context, objectiveID string, t *a2a.Task) (err error) {
 	for i := range t.History {
-		if t.History[i].Parts, err = a2a.Attach(t.History[i].Parts, read); err != nil {
+		if t.History[i].Parts, err = r.parts(ctx, objectiveID, t.History[i].Parts); err != nil {
 			return err
 		}
 	}
 	t.Artifacts = slices.Clone(t.Artifacts)
 	for i := range t.Artifacts {
-		if t.Artifacts[i].Parts, err = a2a.Attach(t.Artifacts[i].Parts, read); err != nil {
+		if t.Artifacts[i].Parts, err = r.parts(ctx, objectiveID, t.Artifacts[i].Parts); err != nil {
 			return err
 		}
 	}
 	if said := t.Status.Message; said != nil {
-		said.Parts, err = a2a.Attach(said.Parts, read)
+		said.Parts, err = r.parts(ctx, objectiveID, said.Parts)
 	}
 	return err
 }
 
 // attachEvent puts large contents back into the parts of an event.
 func (r reader) attachEvent(ctx context.Context, objectiveID string, e a2a.Event) (err error) {
-	read := r.content(ctx, objectiveID)
 	if e.Status != nil && e.Status.Status.Message != nil {
 		said := e.Status.Status.Message
-		said.Parts, err = a2a.Attach(said.Parts, read)
+		said.Parts, err = r.parts(ctx, objectiveID, said.Parts)
 	}
 	if e.Artifact != nil {
-		e.Artifact.Artifact.Parts, err = a2a.Attach(e.Artifact.Artifact.Parts, read)
+		e.Artifact.Artifact.Parts, err = r.parts(ctx, objectiveID, e.Artifact.Artifact.Parts)
 	}
 	return err
+}
+
+// parts returns parts with their contents in the place of references. A content that is
+// lost, since the journal was rebuilt without it, is replaced by a text that says so.
+func (r reader) parts(ctx context.Context, objectiveID string, parts []a2a.Part) ([]a2a.Part, error) {
+	read := r.content(ctx, objectiveID)
+	out, err := a2a.Attach(parts, read)
+	if !errors.Is(err, opt.ErrUnknown) {
+		return out, err
+	}
+	out = slices.Clone(parts)
+	for i, p := range out {
+		if p.Ref == nil {
+			continue
+		}
+		if _, err := read(p.Ref.ID); errors.Is(err, opt.ErrUnknown) {
+			text := fmt.Sprintf("[%d bytes of content are lost: only the journal had them, and it was rebuilt without them]", p.Ref.Size)
+			out[i] = a2a.Part{Text: &text, Filename: p.Filename, Metadata: p.Metadata}
+		}
+	}
+	return a2a.Attach(out, read)
 }
 
 // content returns a function that reads the contents of an objective.

@@ -102,7 +102,14 @@ func (s streams) open(ctx context.Context, c *Call, start streamStart) (out *Str
 		},
 	}
 	out.knowsOPT = c.knowsOPT()
-	if after, ok := resumeAfter(c, start.after, v); ok {
+	after, ok := resumeAfter(c, start.after, v)
+	if ok {
+		ok, err = s.knows(ctx, v, after)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if ok {
 		out.seq = after
 		switch {
 		case v.IsRoot && after == v.Seq:
@@ -145,6 +152,17 @@ func resumeAfter(c *Call, param *int64, v opt.TaskView) (after int64, ok bool) {
 		param = &n
 	}
 	return *param, *param >= 0 && *param <= v.Seq && (*param < v.Seq || !v.State.Ended())
+}
+
+// knows reports whether event seq is one of those that the journal shows for the
+// objective of v, or 0. If it is not, the client has it from a journal that was lost
+// and rebuilt: the stream begins with a snapshot.
+func (s streams) knows(ctx context.Context, v opt.TaskView, seq int64) (bool, error) {
+	if seq == 0 || seq == v.Seq {
+		return true, nil
+	}
+	next, err := s.read.journal.Events(ctx, v.ObjectiveID, seq-1, 1)
+	return len(next) > 0 && next[0].Seq == seq, err
 }
 
 // Next waits for the next event. It returns io.EOF at the end of the stream,

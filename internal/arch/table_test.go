@@ -78,11 +78,13 @@ var rooms = []room{
 	{name: "internal/opfile"}, // YAML files of operators
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
+	{name: "internal/rebuild", imports: []string{"a2a", "opt", // the journal, compared with Temporal
+		"internal/journal", "workflows"}}, // whose histories tell what was recorded
 	{name: "internal/arch"},
 	{name: "internal/prove"},        // a client of any A2A server: it may not know ours
 	{name: "internal/cli/scaffold"}, // the source of a new program
 	{name: "internal/cli", imports: []string{
-		"internal/cli/scaffold", "internal/prove",
+		"internal/cli/scaffold", "internal/prove", "internal/rebuild",
 		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 		"internal/schema", // to send texts of people as JSON where a question takes no text
 	}},
@@ -112,8 +114,8 @@ var testers = []string{"activities/executortest", "activities/echo", "activities
 
 // owners says which rooms may use each technology. Other rooms use those rooms.
 var owners = map[string][]string{
-	"go.temporal.io/sdk":              {"workflows", "activities", "worker", "internal/cli", "dev", "dev/*", "examples/*"},
-	"go.temporal.io/api":              {"workflows", "internal/cli", "dev", "dev/*", "examples/*"},
+	"go.temporal.io/sdk":              {"workflows", "activities", "worker", "internal/cli", "internal/rebuild", "dev", "dev/*", "examples/*"},
+	"go.temporal.io/api":              {"workflows", "internal/cli", "internal/rebuild", "dev", "dev/*", "examples/*"},
 	"go.temporal.io/server":           {"dev/temporald", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
 	"go.uber.org/fx":                  {"dev/temporald"}, // the server is put together with it

@@ -77,6 +77,7 @@ type commands struct {
 	Deploy  deploymentCommand `cmd:"" name:"deployment" help:"Show and promote the versions of the workers, for deploys without surprises."`
 	Prove   proveCommand      `cmd:"" help:"Kill, restart and cut off an A2A server, any one, and show what it keeps."`
 	Keys    keysCommand       `cmd:"" help:"Create, list and revoke API keys."`
+	Store   journalCommand    `cmd:"" name:"journal" help:"Verify, rebuild or compact the journal: the data that clients see."`
 	New     newCommand        `cmd:"" help:"Write the source of a program with work of its own."`
 	Show    configCommand     `cmd:"" name:"config" help:"Show every setting, its value and where it can be set."`
 	Version versionCommand    `cmd:"" help:"Show the version."`

@@ -49,6 +49,7 @@ type Journal struct {
 	deliveries
 	apiKeys
 	signingKeys
+	keeper
 }
 
 // ErrClosed is wrapped by errors of calls to a journal that was closed.
@@ -70,6 +71,6 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	}
 	return &Journal{
 		s, newProbe(s), newTaskReader(s), objectiveReader{s}, decisionReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
-		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s}, signingKeys{s, cfg.Sealer},
+		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s}, signingKeys{s, cfg.Sealer}, keeper{s},
 	}, nil
 }

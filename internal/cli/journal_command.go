@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"go.uber.org/zap"
+
+	"longhaul/internal/journal"
+	"longhaul/internal/rebuild"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// journalCommand is "longhaul journal".
+type journalCommand struct {
+	Verify  journalVerifyCommand  `cmd:"" help:"Compare the journal with Temporal, and check its file. Exit code 1 if they differ."`
+	Rebuild journalRebuildCommand `cmd:"" help:"Restore in the journal what it lacks and Temporal still has. Work may go on meanwhile."`
+	Compact journalCompactCommand `cmd:"" help:"Give free space in the journal back to the disk. Work waits meanwhile."`
+}
+
+// compareSettings say how the journal is compared with Temporal.
+type compareSettings struct {
+	storeSettings
+	temporalSettings
+	elsewhereSettings
+	payloadSettings
+	retentionSettings
+	Rate     float64 `help:"Requests to Temporal per second, at the most." default:"100" env:"LONGHAUL_REBUILD_RATE"`
+	Parallel int     `help:"Objectives that are read at a time." default:"4" env:"LONGHAUL_REBUILD_PARALLEL"`
+	JSON     bool    `help:"Print the result as JSON."`
+}
+
+// journalVerifyCommand is "longhaul journal verify".
+type journalVerifyCommand struct{ compareSettings }
+
+func (c *journalVerifyCommand) Run(p *program) error {
+	path, err := c.journal()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no journal in %s; %s journal rebuild makes it", c.where(), p.build.command())
+	}
+	return c.compare(p, func(ctx context.Context, j *journal.Journal, cfg rebuild.Config) error {
+		broken, err := j.Damage(ctx)
+		if err != nil {
+			return fmt.Errorf("check the journal: %w", err)
+		}
+		cfg.Settle = 2 * time.Second
+		s, err := rebuild.Verify(ctx, cfg)
+		if err != nil {
+			return fmt.Errorf("compare the journal with Temporal: %w", err)
+		}
+		if err := c.print(p, verification{s, broken}, func(out io.Writer) {
+			for _, line := range broken {
+				fmt.Fprintf(out, "the store is damaged: %s\n", visible(line))
+			}
+			printProblems(out, s)
+			fmt.Fprintf(out, "Objectives in Temporal: %d. Equal in the journal: %d, removed at the end of their time: %d. Problems: %d\n", s.Objectives, s.Equal, s.Expired, s.Found)
+		}); err != nil {
+			return err
+		}
+		if len(broken) > 0 {
+			return errors.New("the journal is damaged: stop all processes that use it, move it away and restore a copy, or let it be rebuilt")
+		}
+		if s.Found > 0 {
+			return fmt.Errorf("the journal differs from Temporal; %s journal rebuild restores what it lacks", p.build.command())
+		}
+		return nil
+	})
+}
+
+// A verification is what verify prints as JSON.
+type verification struct {
+	rebuild.Summary
+	Store []string `json:"store,omitempty"` // damage of the store
+}
+
+// journalRebuildCommand is "longhaul journal rebuild".
+type journalRebuildCommand struct{ compareSettings }
+
+func (c *journalRebuildCommand) Run(p *program) error {
+	return c.compare(p, func(ctx context.Context, j *journal.Journal, cfg rebuild.Config) error {
+		s, err := rebuild.Restore(ctx, cfg)
+		if err != nil {
+			return fmt.Errorf("rebuild the journal (run it again: it goes on where it stopped): %w", err)
+		}
+		if err := c.print(p, s, func(out io.Writer) {
+			printProblems(out, s)
+			fmt.Fprintf(out, "Objectives in Temporal: %d. Restored: %d (%d events), complete before: %d, removed at the end of their time: %d. Problems: %d\n",
+				s.Objectives, s.Restored, s.Events, s.Equal, s.Expired, s.Found)
+		}); err != nil {
+			return err
+		}
+		if s.Found > 0 {
+			return errors.New("not all could be restored")
+		}
+		return nil
+	})
+}
+
+// compare calls f with the journal and what it is compared with.
+func (c *compareSettings) compare(p *program, f func(context.Context, *journal.Journal, rebuild.Config) error) error {
+	temporal, err := c.elsewhere(c.elsewhereSettings)
+	if err := errors.Join(err, c.check()); err != nil {
+		return err
+	}
+	cipher, err := c.cipher()
+	if err != nil {
+		return err
+	}
+	if c.Rate <= 0 || c.Parallel < 1 || c.Parallel > 64 {
+		return errors.New("--rate must be above 0, and --parallel between 1 and 64")
+	}
+	ctx, stop := signal.NotifyContext(p.ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	dialled, err := workflows.Dial(workflows.DialConfig{
+		Addr: temporal.addr.value, Namespace: temporal.namespace.value, Connection: temporal.connection, Local: local(temporal.addr.value),
+		Log: sdkLog(zap.NewNop()), Cipher: cipher, Adjust: p.build.Temporal,
+	})
+	if err != nil {
+		return err
+	}
+	defer dialled.Close()
+	n := namespace{dialled, cipher, temporal, zap.NewNop()}
+	if _, err := n.examine(ctx); err != nil {
+		return n.advise(err, c.ofNamespace())
+	}
+	return c.with(p, func(j *journal.Journal) error {
+		limit := rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Parallel))
+		return f(ctx, j, rebuild.Config{
+			Journal: j, TTL: c.TTL, Parallel: c.Parallel, Progress: progressOn(p.stderr),
+			Histories: workflows.NewHistories(workflows.HistoriesConfig{Temporal: dialled, Cipher: cipher, Blobs: j, Wait: limit.Wait}),
+		})
+	})
+}
+
+// progressOn shows progress in one line of a terminal, and not elsewhere.
+func progressOn(out io.Writer) func(rebuild.Summary) {
+	if _, _, ok := terminalOf(out); !ok {
+		return nil
+	}
+	return func(s rebuild.Summary) {
+		fmt.Fprintf(out, "\r%d objectives, %d restored, %d problems ", s.Objectives, s.Restored, s.Found)
+	}
+}
+
+// print prints a result as JSON, or as text.
+func (c *compareSettings) print(p *program, result any, text func(io.Writer)) error {
+	if _, _, ok := terminalOf(p.stderr); ok {
+		fmt.Fprintln(p.stderr)
+	}
+	if !c.JSON {
+		text(p.stdout)
+		return nil
+	}
+	raw, err := json.Marshal(result)
+	if err == nil {
+		rawLine(p.stdout, raw)
+	}
+	return err
+}
+
+func printProblems(out io.Writer, s rebuild.Summary) {
+	for _, x := range s.Problems {
+		fmt.Fprintf(out, "%s  %s: %s\n", x.ObjectiveID, x.Kind, inLine(x.Detail))
+	}
+	if more := s.Found - len(s.Problems); more > 0 {
+		fmt.Fprintf(out, "and %d more\n", more)
+	}
+}
+
+// journalCompactCommand is "longhaul journal compact".
+type journalCompactCommand struct{ storeSettings }
+
+func (c *journalCompactCommand) Run(p *program) error {
+	return c.with(p, func(j *journal.Journal) error {
+		before, err := j.Size(p.ctx)
+		if err != nil {
+			return fmt.Errorf("measure the journal: %w", err)
+		}
+		fmt.Fprintf(p.stderr, "The journal has %s, of which %s are free. Work waits until this is done.\n", bytesText(before.Bytes), bytesText(before.Free))
+		if err := j.Compact(p.ctx); err != nil {
+			if errors.Is(err, opt.ErrUnavailable) {
+				return fmt.Errorf("compact the journal (nothing has changed; it needs as much free disk as the journal has in use, twice): %w", err)
+			}
+			return fmt.Errorf("compact the journal: %w", err)
+		}
+		after, err := j.Size(p.ctx)
+		if err != nil {
+			return fmt.Errorf("measure the journal: %w", err)
+		}
+		fmt.Fprintf(p.stdout, "%s before, %s now.\n", bytesText(before.Bytes), bytesText(after.Bytes))
+		return nil
+	})
+}
+
+// bytesText returns a number of bytes for people.
+func bytesText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d KiB", (n+1023)/1024)
+}

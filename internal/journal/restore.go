@@ -1,0 +1,190 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A keeper is the part of a Journal that restores what it has lost, and keeps its
+// database in order.
+type keeper struct{ *store }
+
+// Restore records events that the journal has lost, like [Journal.Record], and returns
+// how many it has added. Their places are not known to be those that they had: an
+// added event gets a seq above after, unless it opens the objective, so that no client
+// takes it for another one that had the seq before.
+func (j keeper) Restore(ctx context.Context, after int64, batches ...opt.Batch) (added int, err error) {
+	r, err := newRecording(batches)
+	if err != nil || len(r.batches) == 0 {
+		return 0, err
+	}
+	r.channels = j.channels
+	err = j.writer.submit(ctx, func(c *conn) (err error) {
+		added, err = restoration{r, after}.run(c)
+		return err
+	}, func() {
+		j.watches.tell(r.objectiveID, r.o.seq)
+		if r.due {
+			signal(j.pushed)
+		}
+	})
+	if err != nil {
+		return 0, fmt.Errorf("restore events of %s: %w", r.objectiveID, err)
+	}
+	return added, nil
+}
+
+// A restoration is a recording of events that were lost.
+type restoration struct {
+	*recording
+	after int64
+}
+
+// run applies the batches within a transaction.
+func (r restoration) run(c *conn) (added int, err error) {
+	r.c = c
+	if err := r.open(); err != nil {
+		return 0, err
+	}
+	for _, b := range r.batches {
+		if first := b.entries[0]; first.Kind == opt.ObjectiveOpened && len(b.entries) > 1 {
+			n, err := r.restoreBatch(batch{b.source, b.entries[:1]})
+			if err != nil {
+				return 0, err
+			}
+			added += n
+			b.entries = b.entries[1:]
+		}
+		n, err := r.restoreBatch(b)
+		if err != nil {
+			return 0, err
+		}
+		added += n
+	}
+	if added == 0 {
+		return 0, nil
+	}
+	return added, r.close()
+}
+
+// restoreBatch applies the events of b that are new, and returns how many readers see.
+func (r restoration) restoreBatch(b batch) (added int, err error) {
+	latest, err := r.latest(b.source)
+	if err != nil {
+		return 0, err
+	}
+	before, existed := r.o.seq, r.o.exists
+	if existed && b.entries[len(b.entries)-1].N > latest.last() {
+		r.o.seq = max(before, r.after)
+	}
+	from := r.o.seq
+	if err := r.enterBatch(b); err != nil {
+		return 0, fmt.Errorf("from %s: %w", b.source, err)
+	}
+	if !existed {
+		return int(r.o.seq), nil
+	}
+	if added = int(r.o.seq - from); added == 0 {
+		r.o.seq = before
+	}
+	return added, nil
+}
+
+// A Difference says what the journal does not have of some batches.
+type Difference struct {
+	Missing int      // events
+	Changed []string // events that it has with other content, with their sources
+	Gaps    []string // sources of which the batches lack events before their first that are missing in the journal too
+	Known   []string // sources of which the journal has events
+}
+
+// Compare compares the journal with batches of one objective, without a change.
+func (j keeper) Compare(ctx context.Context, batches ...opt.Batch) (d Difference, err error) {
+	r, err := newRecording(batches)
+	if err != nil || len(r.batches) == 0 {
+		return d, err
+	}
+	err = j.snapshot(ctx, func(c *conn) error {
+		d, r.c = Difference{}, c
+		has := map[string]map[int64]string{} // digests
+		for _, b := range r.batches {
+			if has[b.source] == nil {
+				if has[b.source], err = digests(c, r.objectiveID, b.source); err != nil {
+					return err
+				}
+				if len(has[b.source]) > 0 {
+					d.Known = append(d.Known, b.source)
+				}
+			}
+			d.compare(b, has[b.source])
+		}
+		return nil
+	})
+	return d, err
+}
+
+// compare compares one batch with the digests that the journal has of its source, and
+// adds to these what the batch brings.
+func (d *Difference) compare(b batch, has map[int64]string) {
+	for _, e := range b.entries {
+		digest, there := has[e.N]
+		switch {
+		case !there:
+			d.Missing++
+			if _, before := has[e.N-1]; !before && e.N > 1 && !slices.Contains(d.Gaps, b.source) {
+				d.Gaps = append(d.Gaps, b.source)
+			}
+		case digest != string(e.digest):
+			d.Changed = append(d.Changed, fmt.Sprintf("event %d of %s, %s", e.N, b.source, e.Kind))
+		}
+		has[e.N] = string(e.digest)
+	}
+}
+
+// digests returns the digests of the events of a source, by number, for those that the
+// journal has. Without the objective, it has none.
+func digests(c *conn, objectiveID, source string) (map[int64]string, error) {
+	out := map[int64]string{}
+	err := c.each(`SELECT s.first, s.digests FROM sources s JOIN objectives o ON o.id = s.objective_id
+		WHERE s.objective_id = $1 AND s.source = $2`, args{objectiveID, source}, func(row scanner) error {
+		var n numbers
+		err := row.Scan(&n.first, &n.digests)
+		for digest := range slices.Chunk(n.digests, digestSize) {
+			out[n.first] = string(digest)
+			n.first++
+		}
+		return err
+	})
+	return out, err
+}
+
+// HasBlob reports whether there is a blob.
+func (j blobs) HasBlob(ctx context.Context, objectiveID, id string) (found bool, err error) {
+	err = j.read(ctx, func(c *conn) (err error) {
+		var n int
+		found, err = c.get("SELECT 1 FROM blobs WHERE objective_id = $1 AND id = $2", args{objectiveID, id}, &n)
+		return err
+	})
+	return found, err
+}
+
+// OpenObjectives lists at most limit objectives of all tenants that have not ended, by their ids,
+// after one.
+func (j keeper) OpenObjectives(ctx context.Context, after string, limit int) (list []opt.Objective, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		return c.each("SELECT id, tenant, updated_at FROM objectives WHERE ended = 0 AND id > $1 ORDER BY id"+atMost(2), args{after, limit},
+			func(row scanner) error {
+				var o opt.Objective
+				var at int64
+				err := row.Scan(&o.ID, &o.Tenant, &at)
+				o.UpdatedAt = a2a.AtMillis(at)
+				list = append(list, o)
+				return err
+			})
+	})
+	return list, err
+}

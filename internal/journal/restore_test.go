@@ -1,0 +1,166 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// Events that were restored show the same as those that were recorded, under higher
+// numbers.
+func TestRestore(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s, _, _ := ledger(t, open())
+		lost := openFile(t, "")
+		var batches []opt.Batch
+		for _, e := range s.events() {
+			batches = append(batches, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: []opt.Event{e.Event}})
+		}
+		const after = 1 << 40
+		added, err := lost.Restore(t.Context(), after, batches...)
+		if err != nil || added != len(batches) {
+			t.Fatalf("restored %d of %d events, error %v", added, len(batches), err)
+		}
+		want, err := s.j.Objective(t.Context(), tenant, s.objective.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := lost.Objective(t.Context(), tenant, s.objective.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("objective (-recorded +restored):\n%s", diff)
+		}
+		events, err := lost.Events(t.Context(), s.objective.ID, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range events {
+			want := int64(1)
+			if i > 0 {
+				want = after + int64(i)
+			}
+			if e.Seq != want {
+				t.Errorf("event %d has seq %d, want %d", i, e.Seq, want)
+			}
+		}
+		if added, err := lost.Restore(t.Context(), 2*after, batches...); added != 0 || err != nil {
+			t.Errorf("restored again: %d events, error %v; want none", added, err)
+		}
+		if now, err := lost.Objective(t.Context(), tenant, s.objective.ID); err != nil || cmp.Diff(want, now) != "" {
+			t.Errorf("restored again: error %v\n%s", err, cmp.Diff(want, now))
+		}
+	})
+}
+
+// A source goes on where the restored events end, and not before they are there.
+func TestRestore_sourceGoesOn(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1))
+		lost := openFile(t, "")
+		next := s.batch(s.rootMoved(opt.TaskWorking))
+		if err := lost.Record(t.Context(), next); err == nil {
+			t.Error("recorded an event of an objective that is not there")
+		}
+		var all []opt.Event
+		for _, e := range s.events() {
+			all = append(all, e.Event)
+		}
+		if _, err := lost.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: all[:1]}); err != nil {
+			t.Fatal(err)
+		}
+		if err := lost.Record(t.Context(), next); !errors.Is(err, journal.ErrGap) {
+			t.Errorf("with a gap: error %v, want %v", err, journal.ErrGap)
+		}
+		if _, err := lost.Restore(t.Context(), 1000, opt.Batch{ObjectiveID: s.objective.ID, Source: s.objective.ID, Events: all}); err != nil {
+			t.Fatal(err)
+		}
+		if err := lost.Record(t.Context(), next); err != nil {
+			t.Errorf("after the gap was closed: %v", err)
+		}
+	})
+}
+
+func TestCompare(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1))
+		known := s.events()
+		batch := func(source string, events ...opt.Event) opt.Batch {
+			return opt.Batch{ObjectiveID: s.objective.ID, Source: source, Events: events}
+		}
+		own := s.objective.ID
+		other := known[1].Event
+		other.Reason = "changed"
+		later := s.rootMoved(opt.TaskWorking)
+		later.N = 9
+		for _, tt := range []struct {
+			name    string
+			batches []opt.Batch
+			want    journal.Difference
+		}{
+			{"the same", []opt.Batch{batch(own, known[0].Event, known[1].Event)}, journal.Difference{Known: []string{own}}},
+			{"changed", []opt.Batch{batch(own, known[0].Event, other)}, journal.Difference{Known: []string{own}, Changed: []string{fmt.Sprintf("event 2 of %s, plan-added", own)}}},
+			{"more", []opt.Batch{s.batch(s.rootMoved(opt.TaskWorking))}, journal.Difference{Known: []string{own}, Missing: 1}},
+			{"a gap", []opt.Batch{batch(own, later)}, journal.Difference{Known: []string{own}, Missing: 1, Gaps: []string{own}}},
+			{"another source", []opt.Batch{batch("other", known[0].Event)}, journal.Difference{Missing: 1}},
+		} {
+			got, err := s.j.Compare(t.Context(), tt.batches...)
+			if err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+			}
+		}
+	})
+}
+
+// Compacting gives space back, while others have the journal open, and loses nothing.
+func TestCompact(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j, other := open(), open()
+		s := begin(t, j, newObjective())
+		for i := range 200 {
+			if err := j.WriteBlob(t.Context(), s.objective.ID, fmt.Sprint(i), make([]byte, 64<<10)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kept := begin(t, j, newObjective())
+		s.record(s.rootMoved(opt.TaskWorking))
+		end := s.rootMoved(opt.TaskCompleted)
+		s.record(end, opt.Event{Kind: opt.ObjectiveMoved, To: "completed"})
+		if n, err := j.Purge(t.Context(), at(1<<40).Time(), 10); n != 1 || err != nil {
+			t.Fatalf("purged %d, error %v", n, err)
+		}
+		before, err := j.Size(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		after, err := j.Size(t.Context())
+		if err != nil || before.Free > 0 && after.Bytes > before.Bytes-10<<20 {
+			t.Errorf("%+v before, %+v after, error %v; want 10 MiB less", before, after, err)
+		}
+		watch := other.Watch(kept.objective.ID)
+		defer watch.Close()
+		kept = kept.as("another source", open()) // statements of j would be prepared again
+		kept.record(planAdded(kept.objective, 0, 1))
+		<-watch.C()
+		if _, err := other.Objective(t.Context(), tenant, kept.objective.ID); err != nil {
+			t.Error(err)
+		}
+		if found, err := other.Damage(t.Context()); err != nil || len(found) > 0 {
+			t.Errorf("damage %v, error %v", found, err)
+		}
+	})
+}

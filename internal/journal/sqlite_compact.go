@@ -1,0 +1,41 @@
+package journal
+
+// measure returns the size of the file, without its write-ahead log.
+func (d *database) measure(c *conn) (s Size, err error) {
+	var size, pages, free int64
+	_, err = c.get("SELECT page_size, page_count, freelist_count FROM pragma_page_size, pragma_page_count, pragma_freelist_count", nil, &size, &pages, &free)
+	return Size{Bytes: size * pages, Free: size * free}, err
+}
+
+// check returns what SQLite finds wrong in the file.
+func (d *database) check(c *conn) (found []string, err error) {
+	err = c.each("SELECT integrity_check FROM pragma_integrity_check", nil, func(row scanner) error {
+		var line string
+		err := row.Scan(&line)
+		if line != "ok" {
+			found = append(found, line)
+		}
+		return err
+	})
+	return found, err
+}
+
+// compact writes the file anew. Others may have it open: readers see their state of it
+// until it is done. The copy in between goes into a temporary file, and then through
+// the write-ahead log, so that a crash at any moment leaves the old file or the new one.
+func (d *database) compact(c *conn) error {
+	for _, statement := range []string{
+		"PRAGMA busy_timeout = 10000",
+		"PRAGMA temp_store = FILE", // the copy may be larger than the memory
+		"VACUUM",
+		// The rows of events have got new numbers, by which other processes know which
+		// events they have seen: as after a purge, they look at all.
+		"UPDATE purges SET n = n + 1",
+		"PRAGMA wal_checkpoint(TRUNCATE)",
+	} {
+		if err := c.script(statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}

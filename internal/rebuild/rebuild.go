@@ -1,0 +1,477 @@
+// Package rebuild compares the journal with what Temporal has in the histories of
+// workflows, and restores in the journal what it has lost. It may run while work goes
+// on: the numbers of events make a repeat harmless, and a workflow whose event comes
+// too early for a journal with gaps repeats it until the gap is closed.
+package rebuild
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// Histories read what workflows have recorded.
+type Histories interface {
+	Each(ctx context.Context, f func(objectiveID string) error) error
+	Objective(ctx context.Context, objectiveID string) (*workflows.Chronicle, error)
+}
+
+// Config says what is compared.
+type Config struct {
+	Journal   *journal.Journal
+	Histories Histories
+	TTL       time.Duration // objectives that have ended longer ago may be missing: they were removed; 0 for never
+	Parallel  int           // objectives at a time, at least 1
+	Settle    time.Duration // after which a difference is looked at again, since work goes on; 0 for never
+	Progress  func(Summary) // called now and then, and at the end; nil for never
+}
+
+// Kinds of problems.
+const (
+	Missing    = "missing-objective" // the journal does not have it
+	Incomplete = "missing-events"    // the journal lacks events of it
+	Changed    = "changed-events"    // the journal has other events under the same numbers
+	State      = "state"             // one has ended it, and the other has not
+	StaleGate  = "stale-gate"        // a question is open, and no workflow waits for its answer
+	Unknown    = "unknown-workflow"  // it is open in the journal, and Temporal does not have it
+	Broken     = "broken-decisions"  // decisions were changed, added or removed
+	Lost       = "lost"              // it cannot be restored from Temporal
+	Contents   = "lost-contents"     // large contents, which only the journal had
+	Failed     = "failed"            // it could not be compared or restored
+)
+
+// A Problem is a difference between the journal and Temporal.
+type Problem struct {
+	ObjectiveID string `json:"objectiveId"`
+	Kind        string `json:"kind"`
+	Detail      string `json:"detail"`
+}
+
+// A Summary counts what was compared.
+type Summary struct {
+	Objectives int       `json:"objectives"`        // that Temporal retains
+	Equal      int       `json:"equal"`             // that the journal has as Temporal has them
+	Restored   int       `json:"restored"`          // that were missing, or lacked events
+	Events     int       `json:"events"`            // that were restored
+	Expired    int       `json:"expired,omitempty"` // that were removed at the end of their time
+	Found      int       `json:"found"`             // problems
+	Problems   []Problem `json:"problems"`          // the first of them
+}
+
+const (
+	mostProblems = 10_000 // that are listed
+	mostEvents   = 500    // that are written in one transaction
+)
+
+// A work compares or restores the objectives of one Temporal namespace.
+type work struct {
+	Config
+	restores bool
+	after    int64 // the seq above which events are restored
+
+	mu      sync.Mutex
+	sum     Summary
+	visited map[string]bool
+	shown   time.Time
+}
+
+// Verify compares, and changes nothing.
+func Verify(ctx context.Context, cfg Config) (Summary, error) {
+	w := &work{Config: cfg, visited: map[string]bool{}}
+	err := w.all(ctx)
+	if err == nil {
+		err = w.open(ctx)
+	}
+	return w.end(err)
+}
+
+// Restore restores what the journal lacks. It may be repeated, also after it was
+// interrupted.
+func Restore(ctx context.Context, cfg Config) (Summary, error) {
+	w := &work{Config: cfg, visited: map[string]bool{}, restores: true, after: time.Now().UnixMilli()}
+	return w.end(w.all(ctx))
+}
+
+func (w *work) end(err error) (Summary, error) {
+	slices.SortStableFunc(w.sum.Problems, func(a, b Problem) int {
+		return strings.Compare(a.ObjectiveID+a.Kind+a.Detail, b.ObjectiveID+b.Kind+b.Detail)
+	})
+	return w.sum, err
+}
+
+// all looks at all objectives that Temporal retains, some at a time.
+func (w *work) all(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ids := make(chan string)
+	var workers sync.WaitGroup
+	for range max(1, w.Parallel) {
+		workers.Go(func() {
+			for id := range ids {
+				if err := w.one(ctx, id); err != nil {
+					cancel(err) // the journal, or Temporal, cannot be reached
+				}
+			}
+		})
+	}
+	err := w.Histories.Each(ctx, func(id string) error {
+		select {
+		case ids <- id:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	close(ids)
+	workers.Wait()
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	w.report(true)
+	return err
+}
+
+// one looks at an objective. Its error ends the whole.
+func (w *work) one(ctx context.Context, id string) error {
+	problems, s, err := w.look(ctx, id)
+	if err == nil && len(problems) > 0 && !w.restores && w.Settle > 0 {
+		select { // work goes on meanwhile
+		case <-time.After(w.Settle):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		problems, s, err = w.look(ctx, id)
+	}
+	if err != nil {
+		if ctx.Err() != nil || errors.Is(err, opt.ErrUnavailable) || errors.As(err, new(*workflows.PayloadError)) {
+			return err
+		}
+		problems = append(problems, Problem{id, Failed, err.Error()})
+	}
+	w.mu.Lock()
+	w.visited[id] = true
+	w.sum.Objectives++
+	w.sum.Restored += s.Restored
+	w.sum.Events += s.Events
+	w.sum.Expired += s.Expired
+	if len(problems) == 0 && s.Restored+s.Expired == 0 {
+		w.sum.Equal++
+	}
+	w.add(problems)
+	w.mu.Unlock()
+	w.report(false)
+	return nil
+}
+
+func (w *work) add(problems []Problem) {
+	w.sum.Found += len(problems)
+	w.sum.Problems = append(w.sum.Problems, problems[:min(len(problems), max(0, mostProblems-len(w.sum.Problems)))]...)
+}
+
+// report calls Progress, at most once a second unless it is the last time.
+func (w *work) report(last bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.Progress == nil || !last && time.Since(w.shown) < time.Second {
+		return
+	}
+	w.shown = time.Now()
+	w.Progress(w.sum)
+}
+
+// look compares one objective with its histories, and restores it if that is wanted.
+func (w *work) look(ctx context.Context, id string) ([]Problem, Summary, error) {
+	c, err := w.Histories.Objective(ctx, id)
+	if errors.Is(err, opt.ErrEnded) {
+		return nil, Summary{Expired: 1}, nil // Temporal has removed it meanwhile
+	}
+	if err != nil {
+		return nil, Summary{}, err
+	}
+	o := objective{work: w, Chronicle: c}
+	recorded, made := o.batches()
+	if o.diff, err = w.Journal.Compare(ctx, recorded...); err != nil {
+		return nil, Summary{}, err
+	}
+	if o.made, err = w.Journal.Compare(ctx, made...); err != nil {
+		return nil, Summary{}, err
+	}
+	o.there = len(o.diff.Known) > 0
+	if !o.there && !c.Open && w.TTL > 0 && time.Since(c.EndedAt) > w.TTL {
+		return nil, Summary{Expired: 1}, nil
+	}
+	if w.restores {
+		return o.restore(ctx)
+	}
+	problems, err := o.verify(ctx)
+	return problems, Summary{}, err
+}
+
+// open finds objectives that are open in the journal alone.
+func (w *work) open(ctx context.Context) error {
+	for after := ""; ; {
+		list, err := w.Journal.OpenObjectives(ctx, after, 500)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for _, o := range list {
+			after = o.ID
+			if w.visited[o.ID] {
+				continue
+			}
+			_, err := w.Histories.Objective(ctx, o.ID)
+			switch {
+			case errors.Is(err, opt.ErrEnded):
+				w.add([]Problem{{o.ID, Unknown, "it is open in the journal, and Temporal does not have its workflow"}})
+			case errors.Is(err, opt.ErrUnavailable) || ctx.Err() != nil:
+				return err
+			}
+		}
+	}
+}
+
+// An objective is one that is looked at.
+type objective struct {
+	*work
+	*workflows.Chronicle
+	diff  journal.Difference // from what workflows have recorded
+	made  journal.Difference // from what was made
+	there bool               // the journal has it
+}
+
+// batches returns what workflows have recorded, and what was made in place of the
+// pieces of artifacts.
+func (o *objective) batches() (recorded, made []opt.Batch) {
+	for _, e := range o.Entries {
+		if e.Made {
+			made = append(made, e.Batch)
+		} else {
+			recorded = append(recorded, e.Batch)
+		}
+	}
+	return recorded, made
+}
+
+// missing counts the events that the journal lacks.
+func (o *objective) missing() int {
+	n := o.diff.Missing
+	for _, e := range o.Entries {
+		if e.Made && !slices.Contains(o.made.Known, e.Source) {
+			n += len(e.Events)
+		}
+	}
+	return n
+}
+
+// verify returns how the journal differs.
+func (o *objective) verify(ctx context.Context) (problems []Problem, err error) {
+	add := func(kind, format string, args ...any) {
+		problems = append(problems, Problem{o.ObjectiveID, kind, fmt.Sprintf(format, args...)})
+	}
+	if !o.there {
+		add(Missing, "the journal does not have the objective%s", o.because())
+		return problems, nil
+	}
+	if missing := o.missing(); missing > 0 {
+		add(Incomplete, "the journal lacks %d events%s", missing, o.because())
+	}
+	for _, what := range o.diff.Changed {
+		add(Changed, "the journal has other content in %s", what)
+	}
+	have, err := o.Journal.Objective(ctx, o.Tenant, o.ObjectiveID)
+	if errors.Is(err, opt.ErrUnknown) {
+		return problems, nil // it was removed meanwhile
+	}
+	if err != nil {
+		return nil, err
+	}
+	if have.Status.Ended() == o.Open {
+		add(State, "the journal shows it as %s, and its workflow %s", have.Status, map[bool]string{true: "runs", false: "has ended"}[o.Open])
+	}
+	for _, p := range have.Plans {
+		for _, t := range p.Tasks {
+			if t.Gate != nil && !o.Plans[p.ID] {
+				add(StaleGate, "%s waits for an answer, and the workflow of its plan has ended", t.A2AID())
+			}
+		}
+	}
+	if err := o.decisions(ctx); err != nil {
+		if errors.Is(err, opt.ErrUnavailable) {
+			return nil, err
+		}
+		add(Broken, "%v", err)
+	}
+	return problems, nil
+}
+
+// because says why events may be missing for good.
+func (o *objective) because() string {
+	if len(o.Lost) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(slices.Compact(slices.Sorted(slices.Values(o.Lost))), "; ")
+}
+
+// decisions checks the chains of decisions.
+func (o *objective) decisions(ctx context.Context) error {
+	var chains opt.Chains
+	for after := opt.DecisionCursor(0); ; {
+		page, err := o.Journal.Decisions(ctx, o.Tenant, o.ObjectiveID, after, 100)
+		if errors.Is(err, opt.ErrUnknown) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, d := range page.Decisions {
+			raw, err := json.Marshal(d)
+			if err == nil {
+				err = chains.Add(raw)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if after = page.Last; !page.More {
+			return chains.End(page.Head)
+		}
+	}
+}
+
+// restore records what the journal lacks: all of it, or nothing if that would leave a
+// gap.
+func (o *objective) restore(ctx context.Context) ([]Problem, Summary, error) {
+	if len(o.diff.Changed) > 0 {
+		return []Problem{{o.ObjectiveID, Changed, "the journal has other content in " + strings.Join(o.diff.Changed, "; ")}}, Summary{}, nil
+	}
+	if len(o.diff.Gaps) > 0 {
+		return []Problem{{o.ObjectiveID, Lost, "events of " + strings.Join(o.diff.Gaps, ", ") + " cannot be restored" + o.because()}}, Summary{}, nil
+	}
+	entries, err := o.lacking(ctx)
+	if err != nil {
+		return nil, Summary{}, err
+	}
+	var s Summary
+	var batches []opt.Batch
+	size := 0
+	flush := func() error {
+		n, err := o.Journal.Restore(ctx, o.after, batches...)
+		s.Events += n
+		batches, size = nil, 0
+		return err
+	}
+	for _, b := range entries {
+		if batches, size = append(batches, b), size+len(b.Events); size >= mostEvents {
+			if err := flush(); err != nil {
+				return nil, s, err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return nil, s, err
+	}
+	if s.Events == 0 {
+		return nil, s, nil
+	}
+	s.Restored = 1
+	problems, err := o.contents(ctx)
+	return problems, s, err
+}
+
+// lacking returns the batches to record: all that workflows have recorded, and of those
+// that were made the ones that the journal needs.
+func (o *objective) lacking(ctx context.Context) (batches []opt.Batch, err error) {
+	for _, e := range o.Entries {
+		b := e.Batch
+		if e.Made && slices.Contains(o.made.Known, e.Source) {
+			partial, err := o.partial(ctx, b)
+			if err != nil {
+				return nil, err
+			}
+			if !partial {
+				continue
+			}
+			b.Source += ".restored" // under other numbers than the pieces
+		}
+		batches = append(batches, b)
+	}
+	return batches, nil
+}
+
+// partial reports whether the journal has the artifacts of b, which a task has
+// streamed, only in part: it was restored from a copy that was made meanwhile.
+func (o *objective) partial(ctx context.Context, b opt.Batch) (bool, error) {
+	v, err := o.Journal.Task(ctx, o.Tenant, b.Events[0].TaskID, opt.TaskWant{Artifacts: true})
+	if errors.Is(err, opt.ErrUnknown) || err == nil && v.State.Ended() {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, e := range b.Events {
+		i := slices.IndexFunc(v.Task.Artifacts, func(a a2a.Artifact) bool { return a.ArtifactID == e.Chunk.Artifact.ArtifactID })
+		if i < 0 || !sameParts(v.Task.Artifacts[i].Parts, e.Chunk.Artifact.Parts) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func sameParts(a, b []a2a.Part) bool {
+	x, err := json.Marshal(a)
+	y, other := json.Marshal(b)
+	return err == nil && other == nil && string(x) == string(y)
+}
+
+// contents returns a problem if the journal has lost large contents of the objective.
+func (o *objective) contents(ctx context.Context) ([]Problem, error) {
+	seen := map[string]bool{}
+	lost, size := 0, 0
+	for _, e := range o.Entries {
+		for _, event := range e.Events {
+			for _, p := range partsOf(event) {
+				if p.Ref == nil || seen[p.Ref.ID] {
+					continue
+				}
+				seen[p.Ref.ID] = true
+				found, err := o.Journal.HasBlob(ctx, o.ObjectiveID, p.Ref.ID)
+				if err != nil {
+					return nil, err
+				}
+				if !found {
+					lost, size = lost+1, size+p.Ref.Size
+				}
+			}
+		}
+	}
+	if lost == 0 {
+		return nil, nil
+	}
+	return []Problem{{o.ObjectiveID, Contents, fmt.Sprintf("%d large contents (%d bytes) are lost: only the journal had them", lost, size)}}, nil
+}
+
+// partsOf returns the parts in an event.
+func partsOf(e opt.Event) (parts []a2a.Part) {
+	for _, m := range []*a2a.Message{e.Message, e.Status} {
+		if m != nil {
+			parts = append(parts, m.Parts...)
+		}
+	}
+	if e.Chunk != nil {
+		parts = append(parts, e.Chunk.Artifact.Parts...)
+	}
+	if e.Gate != nil {
+		parts = append(parts, e.Gate.Object...)
+	}
+	return parts
+}
