@@ -10,13 +10,13 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check format vet test-root test-dev staticcheck workflowcheck bench microbench record fuzz build tidy clean
+.PHONY: test check format vet test-root test-dev staticcheck workflowcheck chart bench microbench record fuzz build tidy clean
 
 # All required checks.
 test: format vet test-root test-dev
 
 # Further checks.
-check: test staticcheck workflowcheck
+check: test staticcheck workflowcheck chart
 
 format:
 	@echo "== gofmt"
@@ -47,6 +47,11 @@ staticcheck:
 workflowcheck:
 	@echo "== Determinism of the workflows"
 	$(root) run $(workflowcheck) -test=false -config .workflowcheck.yaml ./workflows/...
+
+# The Helm chart, rendered by Helm's own library, which takes two minutes to build.
+chart:
+	@echo "== Helm chart"
+	cd deploy/helm/check && GOWORK=off go vet ./... && GOWORK=off go test -count=1 ./...
 
 # The cost of an objective compared with bare Temporal; BENCH=-h lists the flags.
 bench:

@@ -102,8 +102,9 @@ var rooms = []room{
 	{name: "dev/record", imports: []string{"*"}}, // runs every shape of work and keeps its history
 	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/service"}, // an agent and its executor
 		tests: []string{"dev/e2e/harness"}},
-	{name: "dev/binary"},   // builds programs
-	{name: "dev/postgres"}, // finds PostgreSQL
+	{name: "deploy/helm/check"}, // renders the Helm chart, in a module of its own
+	{name: "dev/binary"},        // builds programs
+	{name: "dev/postgres"},      // finds PostgreSQL
 	{name: "dev/topology", imports: []string{"dev/binary", "dev/postgres"}}, // docker-compose.yml as plain processes
 	{name: "dev/*", imports: []string{".", "internal/cli", "dev/*"}},
 }

@@ -1,0 +1,379 @@
+// Package check_test renders the Helm chart with Helm's own engine, and checks what
+// comes out against the types of Kubernetes and of KEDA. It is a module of its own:
+// these dependencies take two minutes to build.
+package check_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// least are the values without which nothing is rendered.
+const least = `
+image: {repository: registry.example.com/longhaul, tag: 0.1.0}
+publicURL: https://agent.example.com
+journal: {existingSecret: longhaul-journal}
+secretKeys: {existingSecret: longhaul-keys}
+temporal: {address: "temporal-frontend.temporal:7233"}
+`
+
+func load(t *testing.T) *chart.Chart {
+	t.Helper()
+	c, err := loader.Load("../longhaul")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// render renders the chart with the least values and more.
+func render(t *testing.T, more string) (map[string]string, error) {
+	t.Helper()
+	c := load(t)
+	values := map[string]any{}
+	for _, text := range []string{least, more} {
+		var layer map[string]any
+		if err := yaml.Unmarshal([]byte(text), &layer); err != nil {
+			t.Fatal(err)
+		}
+		values = chartutil.CoalesceTables(layer, values)
+	}
+	all, err := chartutil.ToRenderValues(c, values, chartutil.ReleaseOptions{Name: "prod", Namespace: "agents", IsInstall: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Render(c, all)
+}
+
+// objects are what was rendered, by kind and name.
+type objects map[string]any
+
+// scaledObject is KEDA's ScaledObject, as far as the chart uses it.
+type scaledObject struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name   string            `json:"name"`
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Spec struct {
+		ScaleTargetRef  struct{ Name string } `json:"scaleTargetRef"`
+		MinReplicaCount int32                 `json:"minReplicaCount"`
+		MaxReplicaCount int32                 `json:"maxReplicaCount"`
+		PollingInterval int32                 `json:"pollingInterval"`
+		CooldownPeriod  int32                 `json:"cooldownPeriod"`
+		Triggers        []struct {
+			Type              string                `json:"type"`
+			Metadata          map[string]string     `json:"metadata"`
+			AuthenticationRef struct{ Name string } `json:"authenticationRef"`
+		} `json:"triggers"`
+	} `json:"spec"`
+}
+
+// triggerAuthentication is KEDA's TriggerAuthentication, as far as the chart uses it.
+type triggerAuthentication struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name   string            `json:"name"`
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Spec struct {
+		SecretTargetRef []struct{ Parameter, Name, Key string } `json:"secretTargetRef"`
+	} `json:"spec"`
+}
+
+// kinds are the types of what the chart renders.
+func kinds(kind string) any {
+	switch kind {
+	case "apps/v1 Deployment":
+		return &appsv1.Deployment{}
+	case "v1 Service":
+		return &corev1.Service{}
+	case "v1 ServiceAccount":
+		return &corev1.ServiceAccount{}
+	case "policy/v1 PodDisruptionBudget":
+		return &policyv1.PodDisruptionBudget{}
+	case "autoscaling/v2 HorizontalPodAutoscaler":
+		return &autoscalingv2.HorizontalPodAutoscaler{}
+	case "batch/v1 Job":
+		return &batchv1.Job{}
+	case "networking.k8s.io/v1 NetworkPolicy":
+		return &networkingv1.NetworkPolicy{}
+	case "keda.sh/v1alpha1 ScaledObject":
+		return &scaledObject{}
+	case "keda.sh/v1alpha1 TriggerAuthentication":
+		return &triggerAuthentication{}
+	}
+	return nil
+}
+
+// rendered renders the chart and reads every object strictly: a field that its type
+// does not have fails the test.
+func rendered(t *testing.T, more string) objects {
+	t.Helper()
+	files, err := render(t, more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := objects{}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if !strings.HasSuffix(file, ".yaml") {
+			continue
+		}
+		for text := range strings.SplitSeq("\n"+files[file], "\n---") {
+			if strings.TrimSpace(text) == "" {
+				continue
+			}
+			var head struct {
+				APIVersion, Kind string
+				Metadata         struct{ Name string }
+			}
+			if err := yaml.Unmarshal([]byte(text), &head); err != nil {
+				t.Fatalf("%s: %v\n%s", file, err, text)
+			}
+			object := kinds(head.APIVersion + " " + head.Kind)
+			if object == nil {
+				t.Fatalf("%s: no type for %s %s", file, head.APIVersion, head.Kind)
+			}
+			if err := yaml.UnmarshalStrict([]byte(text), object); err != nil {
+				t.Errorf("%s: %v\n%s", file, err, text)
+			}
+			name := head.Kind + " " + head.Metadata.Name
+			if found[name] != nil {
+				t.Errorf("%s is there twice", name)
+			}
+			found[name] = object
+		}
+	}
+	return found
+}
+
+// get returns an object, which has to be there.
+func get[T any](t *testing.T, all objects, name string) T {
+	t.Helper()
+	object, ok := all[name].(T)
+	if !ok {
+		t.Fatalf("no %s: %v", name, slices.Sorted(maps.Keys(all)))
+	}
+	return object
+}
+
+// variable returns a variable of the first container of a deployment.
+func variable(d *appsv1.Deployment, name string) *corev1.EnvVar {
+	for _, e := range d.Spec.Template.Spec.Containers[0].Env {
+		if e.Name == name {
+			return &e
+		}
+	}
+	return &corev1.EnvVar{}
+}
+
+func TestChart_least(t *testing.T) {
+	all := rendered(t, "")
+	want := []string{
+		"Deployment prod-longhaul-api", "Deployment prod-longhaul-worker", "Job prod-longhaul-migrate", "NetworkPolicy prod-longhaul-api",
+		"NetworkPolicy prod-longhaul-worker", "PodDisruptionBudget prod-longhaul-api", "PodDisruptionBudget prod-longhaul-worker",
+		"Service prod-longhaul-api", "ServiceAccount prod-longhaul",
+	}
+	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
+		t.Errorf("rendered %v, want %v", got, want)
+	}
+	for _, name := range []string{"api", "worker"} {
+		d := get[*appsv1.Deployment](t, all, "Deployment prod-longhaul-"+name)
+		c := d.Spec.Template.Spec.Containers[0]
+		if c.Image != "registry.example.com/longhaul:0.1.0" || !slices.Equal(c.Args, []string{name}) || *d.Spec.Replicas != 2 {
+			t.Errorf("%s runs %d times %s %v", name, *d.Spec.Replicas, c.Image, c.Args)
+		}
+		if c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe.HTTPGet.Path != "/healthz" || c.StartupProbe == nil {
+			t.Errorf("%s has the probes %v %v", name, c.ReadinessProbe, c.LivenessProbe)
+		}
+		if !*c.SecurityContext.ReadOnlyRootFilesystem || !*d.Spec.Template.Spec.SecurityContext.RunAsNonRoot || *d.Spec.Template.Spec.AutomountServiceAccountToken {
+			t.Errorf("%s may do too much: %v", name, c.SecurityContext)
+		}
+	}
+	api := get[*appsv1.Deployment](t, all, "Deployment prod-longhaul-api")
+	if got := variable(api, "LONGHAUL_AUTH").Value; got != "keys" {
+		t.Errorf("the API accepts %q", got)
+	}
+	job := get[*batchv1.Job](t, all, "Job prod-longhaul-migrate")
+	if got := job.Annotations["helm.sh/hook"]; got != "pre-install,pre-upgrade" {
+		t.Errorf("the migration runs at %q", got)
+	}
+}
+
+// Everything secret comes from Secrets that exist.
+func TestChart_secrets(t *testing.T) {
+	all := rendered(t, `
+payloadKeys: {existingSecret: longhaul-payload}
+temporal:
+  apiKey: {existingSecret: temporal-key}
+  tls: {enabled: true, existingSecret: temporal-tls, mutual: true, serverName: temporal.example.com}
+worker: {keda: {enabled: true}}
+`)
+	for _, name := range []string{"api", "worker"} {
+		d := get[*appsv1.Deployment](t, all, "Deployment prod-longhaul-"+name)
+		for variableName, secret := range map[string]string{
+			"LONGHAUL_JOURNAL": "longhaul-journal", "LONGHAUL_SECRET_KEYS": "longhaul-keys", "LONGHAUL_PAYLOAD_KEYS": "longhaul-payload", "TEMPORAL_API_KEY": "temporal-key",
+		} {
+			from := variable(d, variableName).ValueFrom
+			if from == nil || from.SecretKeyRef == nil || from.SecretKeyRef.Name != secret {
+				t.Errorf("%s has %s from %v, want the secret %s", name, variableName, from, secret)
+			}
+		}
+		if got := variable(d, "TEMPORAL_TLS_CLIENT_KEY_PATH").Value; got != "/etc/longhaul/temporal/tls.key" {
+			t.Errorf("%s reads its key from %q", name, got)
+		}
+	}
+	auth := get[*triggerAuthentication](t, all, "TriggerAuthentication prod-longhaul-temporal")
+	var parameters []string
+	for _, r := range auth.Spec.SecretTargetRef {
+		parameters = append(parameters, r.Parameter)
+	}
+	if want := []string{"apiKey", "ca", "cert", "key"}; !slices.Equal(parameters, want) {
+		t.Errorf("KEDA gets %v, want %v", parameters, want)
+	}
+}
+
+// scalerKeys are the settings that the temporal scaler of KEDA 2.21 reads.
+var scalerKeys = []string{
+	"endpoint", "namespace", "activationTargetQueueSize", "targetQueueSize", "taskQueue", "queueTypes", "workerDeploymentName", "workerDeploymentBuildId",
+	"includeRunningWorkflowCount", "workflowTaskQueueForCount", "minConnectTimeout", "enableTLS", "unsafeSsl", "tlsServerName",
+}
+
+func TestChart_versions(t *testing.T) {
+	all := rendered(t, `
+image: {tag: 0.2.0}
+worker:
+  deployment: {name: longhaul, previous: [{tag: 0.1.0, replicas: 1}]}
+  keda: {enabled: true}
+`)
+	for version, name := range map[string]string{"0.2.0": "prod-longhaul-worker-0-2-0", "0.1.0": "prod-longhaul-worker-0-1-0"} {
+		d := get[*appsv1.Deployment](t, all, "Deployment "+name)
+		if got := variable(d, "LONGHAUL_BUILD_ID").Value; got != version {
+			t.Errorf("%s has the build id %q", name, got)
+		}
+		if got := d.Spec.Template.Spec.Containers[0].Image; !strings.HasSuffix(got, ":"+version) {
+			t.Errorf("%s runs %s", name, got)
+		}
+		if d.Spec.Replicas != nil {
+			t.Errorf("%s has %d replicas, which KEDA sets", name, *d.Spec.Replicas)
+		}
+		for label, value := range d.Spec.Selector.MatchLabels {
+			if d.Spec.Template.Labels[label] != value {
+				t.Errorf("%s does not select its pods by %s=%s", name, label, value)
+			}
+		}
+		s := get[*scaledObject](t, all, "ScaledObject "+name)
+		if s.Spec.ScaleTargetRef.Name != name || len(s.Spec.Triggers) != 3 {
+			t.Errorf("the scaler of %s is %+v", name, s.Spec)
+		}
+		if got := s.Spec.Triggers[0].Metadata["workerDeploymentBuildId"]; got != version {
+			t.Errorf("%s scales by the queue of version %q", name, got)
+		}
+		for _, trigger := range s.Spec.Triggers {
+			for key := range trigger.Metadata {
+				if !slices.Contains(scalerKeys, key) {
+					t.Errorf("KEDA does not know %s", key)
+				}
+			}
+		}
+	}
+	one := get[*appsv1.Deployment](t, all, "Deployment prod-longhaul-worker-0-1-0")
+	if one.Spec.Selector.MatchLabels["longhaul.dev/build"] != "0-1-0" {
+		t.Errorf("the versions select the same pods: %v", one.Spec.Selector)
+	}
+}
+
+// Kubernetes gives a worker more time to stop than it takes.
+func TestChart_grace(t *testing.T) {
+	d := get[*appsv1.Deployment](t, rendered(t, "worker: {stopAfterSeconds: 600}"), "Deployment prod-longhaul-worker")
+	if got := *d.Spec.Template.Spec.TerminationGracePeriodSeconds; got != 630 || variable(d, "LONGHAUL_STOP_AFTER").Value != "600s" {
+		t.Errorf("a worker stops within %s and is killed after %ds", variable(d, "LONGHAUL_STOP_AFTER").Value, got)
+	}
+}
+
+func TestChart_options(t *testing.T) {
+	all := rendered(t, `
+api: {autoscaling: {enabled: true}, grpc: false, auth: [oidc, keys], oidc: {issuer: "https://id.example.com", audience: longhaul}, env: {LONGHAUL_MAX_PLANS: 5}}
+env: {LONGHAUL_PLAYBOOKS: /etc/longhaul/playbooks}
+volumes: [{name: playbooks, configMap: {name: playbooks}}]
+volumeMounts: [{name: playbooks, mountPath: /etc/longhaul/playbooks}]
+networkPolicy:
+  apiFrom: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ingress}}}]
+  opsFrom: [{podSelector: {matchLabels: {app: prometheus}}}]
+  egress: [{to: [{ipBlock: {cidr: 10.0.0.0/8}}]}]
+serviceAccount: {create: false}
+migrate: {enabled: false}
+`)
+	api := get[*appsv1.Deployment](t, all, "Deployment prod-longhaul-api")
+	if api.Spec.Replicas != nil || variable(api, "LONGHAUL_AUTH").Value != "oidc,keys" || variable(api, "LONGHAUL_MAX_PLANS").Value != "5" || variable(api, "LONGHAUL_GRPC_ADDR").Value != "" {
+		t.Errorf("the API is %+v", api.Spec)
+	}
+	for _, d := range []string{"api", "worker"} {
+		deployment := get[*appsv1.Deployment](t, all, "Deployment prod-longhaul-"+d)
+		if variable(deployment, "LONGHAUL_PLAYBOOKS").Value != "/etc/longhaul/playbooks" || len(deployment.Spec.Template.Spec.Volumes) != 3 {
+			t.Errorf("%s has no playbooks", d)
+		}
+		policy := get[*networkingv1.NetworkPolicy](t, all, "NetworkPolicy prod-longhaul-"+d)
+		if len(policy.Spec.Egress) != 1 || len(policy.Spec.PolicyTypes) != 2 {
+			t.Errorf("%s may connect to %v", d, policy.Spec.Egress)
+		}
+	}
+	if all["ServiceAccount prod-longhaul"] != nil || all["Job prod-longhaul-migrate"] != nil {
+		t.Error("what is switched off is there")
+	}
+	get[*autoscalingv2.HorizontalPodAutoscaler](t, all, "HorizontalPodAutoscaler prod-longhaul-api")
+}
+
+// Wrong values are refused with their names.
+func TestChart_refusals(t *testing.T) {
+	for more, want := range map[string]string{
+		`publicURL: agent.example.com`:                                      "publicURL",
+		`journal: {existingSecret: ""}`:                                     "existingSecret",
+		`journal: {password: x}`:                                            "password",
+		`temporal: {address: temporal}`:                                     "address",
+		`temporal: {tls: {mutual: true}}`:                                   "tls",
+		`worker: {replica: 3}`:                                              "replica",
+		`worker: {stopAfterSeconds: 60, terminationGracePeriodSeconds: 60}`: "terminationGracePeriodSeconds",
+		`worker: {deployment: {previous: [{tag: "1", replicas: 1}]}}`:       "worker.deployment.name",
+		`env: {LONGHAUL_SECRET_KEYS: x}`:                                    "LONGHAUL_SECRET_KEYS",
+		`api: {auth: [oidc]}`:                                               "api.oidc.issuer",
+		`api: {auth: []}`:                                                   "auth",
+	} {
+		if _, err := render(t, more); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error that names %s", more, err, want)
+		}
+	}
+	c := load(t)
+	if _, err := chartutil.ToRenderValues(c, map[string]any{}, chartutil.ReleaseOptions{Name: "x", Namespace: "x"}, nil); err == nil {
+		t.Error("the chart renders without values")
+	}
+}
+
+// The notes say what to do next.
+func TestChart_notes(t *testing.T) {
+	files, err := render(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"http://prod-longhaul-api.agents:80", "keys create", "networkPolicy.opsFrom"} {
+		if !strings.Contains(files["longhaul/templates/NOTES.txt"], want) {
+			t.Errorf("the notes have no %q:\n%s", want, files["longhaul/templates/NOTES.txt"])
+		}
+	}
+}
