@@ -11,6 +11,7 @@ import (
 // current settings.
 type configCommand struct {
 	allSettings
+	versionSettings
 	elsewhereSettings
 	waitSettings
 }
