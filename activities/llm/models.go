@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"longhaul/internal/opfile"
-	"longhaul/internal/tracing"
 	"longhaul/opt"
 )
 
@@ -288,7 +287,7 @@ func newClient(header http.Header) *http.Client {
 
 var errRedirect = errors.New("the server redirects to another URL: name that one in the file")
 
-// headers sends headers with every request, and its trace.
+// headers sends headers with every request.
 type headers struct {
 	header http.Header
 	to     http.RoundTripper
@@ -296,12 +295,11 @@ type headers struct {
 
 // RoundTrip implements [http.RoundTripper].
 func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	maps.Copy(r.Header, h.header)
-	ctx, span := tracing.Send(r.Context(), r.Header, r.Method+" "+r.URL.Hostname())
-	answer, err := h.to.RoundTrip(r.WithContext(ctx))
-	span.End(err != nil || answer.StatusCode >= http.StatusInternalServerError)
-	return answer, err
+	if len(h.header) > 0 {
+		r = r.Clone(r.Context())
+		maps.Copy(r.Header, h.header)
+	}
+	return h.to.RoundTrip(r)
 }
 
 // isObject reports whether data is a JSON object.

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -44,8 +43,6 @@ type Call struct {
 	Caller
 	RequestID string
 	Rules     Rules
-	TraceID   string     // of its trace, for the log; "" for none
-	Binding   string     // by which it came; "" for plain HTTP
 	Method    string     // its name in the log; "" until it is known
 	OfOPT     bool       // the method is one of the extension
 	Key       string     // the idempotency key that the sender chose, "" for none
@@ -59,9 +56,6 @@ type Call struct {
 	quota               Quota    // nil for a call without limits
 	leave               func()   // ends its place in the quota; nil: it has none
 	presence            presence // of its caller, for a stream
-	operation           string   // "" until it is known to be one of ours
-	streams             bool     // it was answered with a stream
-	observer            Observer
 	began               time.Time
 	objectiveID, taskID string
 	refused             string // why its credentials were refused; for the log alone
@@ -84,23 +78,11 @@ func (c *Call) namesOPT() bool { return slices.Contains(c.Named, a2a.ExtensionOP
 // about notes the ids to log. Only ids that the caller may see go in.
 func (c *Call) about(objectiveID, taskID string) { c.objectiveID, c.taskID = objectiveID, taskID }
 
-// Operation returns the name of the operation that c calls, "other" if it calls none.
-func (c *Call) Operation() string { return cmp.Or(c.operation, otherOperation) }
-
-// About returns what c turned out to be about, for its trace: a name and a value in
-// turns. A value may be empty.
-func (c *Call) About() []string {
-	return []string{
-		"longhaul.request_id", c.RequestID, "longhaul.tenant", c.Tenant, "longhaul.objective_id", c.objectiveID, "longhaul.task_id", c.taskID,
-		"longhaul.outcome", outcomeOf(c.Fault),
-	}
-}
-
 func (c *Call) fields() []zap.Field {
 	fields := []zap.Field{zap.String("requestId", c.RequestID)}
 	for _, f := range []struct{ name, value string }{
 		{"method", c.Method}, {"tenant", c.Tenant}, {"principal", c.Principal}, {"objectiveId", c.objectiveID}, {"taskId", c.taskID},
-		{"refused", c.refused}, {"traceId", c.TraceID},
+		{"refused", c.refused},
 	} {
 		if f.value != "" {
 			fields = append(fields, zap.String(f.name, f.value))
@@ -117,7 +99,6 @@ type calls struct {
 	extensions []Extension
 	quota      Quota
 	recheck    time.Duration // of the callers of open streams
-	observer   Observer
 }
 
 var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
@@ -125,7 +106,7 @@ var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
 // NewCall returns a call that begins now. requestID is the id from the sender; if
 // it is not well-formed, the call gets a random one.
 func (s *calls) NewCall(requestID string) *Call {
-	c := &Call{RequestID: requestID, began: time.Now(), observer: s.observer}
+	c := &Call{RequestID: requestID, began: time.Now()}
 	if requestIDForm.MatchString(requestID) {
 		return c
 	}
@@ -164,7 +145,6 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 			c.Answer = &Answering{} // more is known when its params are read
 		}
 		if err == nil {
-			c.operation = operation
 			err = c.permit(operation)
 		}
 		if err != nil {
@@ -246,13 +226,9 @@ func (s *calls) Activate(c *Call, mentioned []string) error {
 	return nil
 }
 
-// Log logs the result of a call and tells the observer of it: names, codes and ids, never content. more are
+// Log logs the result of a call: names, codes and ids, never content. more are
 // fields of the binding.
 func (s *calls) Log(c *Call, more ...zap.Field) {
-	took := time.Since(c.began)
-	s.log.Info("Served a request", append(append(c.fields(), more...), zap.Duration("took", took))...)
-	if c.streams {
-		took = 0
-	}
-	s.observer.Called(c.Operation(), cmp.Or(c.Binding, bindingHTTP), outcomeOf(c.Fault), took)
+	fields := append(c.fields(), more...)
+	s.log.Info("Served a request", append(fields, zap.Duration("took", time.Since(c.began)))...)
 }

@@ -46,13 +46,7 @@ func (c *Call) streaming(open func() (*Stream, error)) (out *Stream, err error) 
 	if out, err = open(); err != nil {
 		return nil, err
 	}
-	c.streams = true
-	c.observer.Streaming(1)
-	out.leave = func() {
-		leave()
-		c.observer.Streaming(-1)
-	}
-	out.caller = c.presence
+	out.leave, out.caller = leave, c.presence
 	c.left()
 	return out, nil
 }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"longhaul/dev/binary"
-	"longhaul/dev/postgres"
+	"longhaul/internal/pgserver"
 )
 
 // An image says what stands for a container image on this machine.
@@ -82,7 +82,7 @@ func (i image) find(name string, packages map[string]string) (string, error) {
 		return binary.Build(i.programs[name])
 	}
 	if _, own := images[database].programs[name]; own {
-		return postgres.Program(name)
+		return pgserver.Program(name)
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {

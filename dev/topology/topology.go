@@ -15,7 +15,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/dotenv"
 	"github.com/compose-spec/compose-go/v2/types"
 
-	"longhaul/dev/postgres"
+	"longhaul/internal/pgserver"
 )
 
 // Options say what to start, and how it differs from the file.
@@ -192,7 +192,7 @@ func (t *Topology) add(service string) (*Process, error) {
 		Name: name, Service: service, IP: ip, LogPath: filepath.Join(t.dir, "logs", name+".log"), topology: t, spec: spec, image: images[imageName(spec)],
 	}
 	if imageName(spec) == database {
-		if p.as, err = postgres.Credential(); err != nil {
+		if p.as, err = pgserver.Credential(); err != nil {
 			return nil, err
 		}
 	}

@@ -220,7 +220,7 @@ func (s authSettings) warnNoKeys(log *zap.Logger, keys keyLister) {
 	list, err := keys.APIKeys(context.Background())
 	now := a2a.At(time.Now())
 	if err == nil && !slices.ContainsFunc(list, func(k opt.APIKey) bool { return k.Valid(now) }) {
-		log.Warn("No caller is admitted yet: there is no valid API key in the data directory. Create one with the command keys create")
+		log.Warn("No caller is admitted yet: there is no valid API key in the journal. Create one with the command keys create")
 	}
 }
 

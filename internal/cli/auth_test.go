@@ -167,11 +167,11 @@ func TestRun_keys(t *testing.T) {
 	if strings.Contains(list, secret) {
 		t.Errorf("the list shows the secret:\n%s", list)
 	}
-	path, err := storeSettings{DataDir: dir}.journal()
+	cfg, err := storeSettings{DataDir: dir}.journal()
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := journal.Open(t.Context(), journal.Config{Path: path})
+	j, err := journal.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

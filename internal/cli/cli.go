@@ -76,6 +76,7 @@ type commands struct {
 	Card    cardCommand       `cmd:"" help:"Show the card of an agent: its skills and where it is served."`
 	Deploy  deploymentCommand `cmd:"" name:"deployment" help:"Show and promote the versions of the workers, for deploys without surprises."`
 	Prove   proveCommand      `cmd:"" help:"Kill, restart and cut off an A2A server, any one, and show what it keeps."`
+	Migrate migrateCommand    `cmd:"" help:"Make the tables of a journal in PostgreSQL, or bring them up to date."`
 	Keys    keysCommand       `cmd:"" help:"Create, list and revoke API keys."`
 	Store   journalCommand    `cmd:"" name:"journal" help:"Verify, rebuild or compact the journal: the data that clients see."`
 	New     newCommand        `cmd:"" help:"Write the source of a program with work of its own."`

@@ -45,11 +45,11 @@ type compareSettings struct {
 type journalVerifyCommand struct{ compareSettings }
 
 func (c *journalVerifyCommand) Run(p *program) error {
-	path, err := c.journal()
+	cfg, err := c.journal()
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(cfg.Path); cfg.URL == "" && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no journal in %s; %s journal rebuild makes it", c.where(), p.build.command())
 	}
 	return c.compare(p, func(ctx context.Context, j *journal.Journal, cfg rebuild.Config) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -59,30 +58,9 @@ func (c *keysCreateCommand) Run(p *program) error {
 	if err := c.with(p, func(j *journal.Journal) error { return j.AddAPIKey(p.ctx, key) }); err != nil {
 		return fmt.Errorf("create an API key: %w", err)
 	}
-	fmt.Fprintf(p.stderr, "Key %s for %s in tenant %s, for servers with the data directory %s. It is shown only now:\n", key.ID, key.Principal, key.Tenant, c.where())
+	fmt.Fprintf(p.stderr, "Key %s for %s in tenant %s, for servers with %s. It is shown only now:\n", key.ID, key.Principal, key.Tenant, c.where())
 	fmt.Fprintln(p.stdout, text)
 	return nil
-}
-
-// with calls f with the journal of the data directory.
-func (s storeSettings) with(p *program, f func(*journal.Journal) error) error {
-	path, err := s.journal()
-	if err != nil {
-		return err
-	}
-	j, err := journal.Open(p.ctx, journal.Config{Path: path, Sync: s.Sync})
-	if err != nil {
-		return err
-	}
-	return errors.Join(f(j), j.Close())
-}
-
-// where returns the path of the data directory, for people.
-func (s storeSettings) where() string {
-	if path, err := filepath.Abs(s.DataDir); err == nil {
-		return path
-	}
-	return s.DataDir
 }
 
 // keysListCommand is "longhaul keys list".
@@ -98,7 +76,7 @@ func (c *keysListCommand) Run(p *program) error {
 		return fmt.Errorf("list the API keys: %w", err)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(p.stderr, "There are no API keys in the data directory %s. To make one: %s keys create. Another directory: --data-dir\n", c.where(), p.build.command())
+		fmt.Fprintf(p.stderr, "There are no API keys in %s. To make one: %s keys create. Another directory: --data-dir\n", c.where(), p.build.command())
 		return nil
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
@@ -137,7 +115,7 @@ func (c *keysRevokeCommand) Run(p *program) error {
 	})
 	switch {
 	case errors.Is(err, opt.ErrUnknown):
-		return fmt.Errorf("there is no API key with this id in the data directory %s: see %s keys list", c.where(), p.build.command())
+		return fmt.Errorf("there is no API key with this id in %s: see %s keys list", c.where(), p.build.command())
 	case err != nil:
 		return fmt.Errorf("revoke an API key: %w", err)
 	}

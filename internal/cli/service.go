@@ -26,9 +26,7 @@ import (
 	apiservice "longhaul/api/service"
 	"longhaul/internal/egress"
 	"longhaul/internal/journal"
-	"longhaul/internal/metrics"
 	"longhaul/internal/signing"
-	"longhaul/internal/tracing"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -37,6 +35,7 @@ import (
 // order.
 type service struct {
 	build     Build
+	alone     bool // it runs everything, with a Temporal of its own
 	log       *zap.Logger
 	journal   *journal.Journal
 	egress    *egress.Client
@@ -54,18 +53,14 @@ type service struct {
 	models    *llm.Models    // nil for a service without models
 	followers []func()       // called after new playbooks were loaded
 	ops       *opsPage
-	metrics   *metrics.Metrics
-	tracing   *tracing.Provider // nil for no traces
-	drainFor  time.Duration     // between the signal to stop and the stop
-	drains    []func()          // called at the signal to stop
+	drainFor  time.Duration // between the signal to stop and the stop
+	drains    []func()      // called at the signal to stop
 	stops     []func() error
 	failed    chan error // the error that ends the service early
 }
 
 func newService(log *zap.Logger, b Build) *service {
-	s := &service{build: b, log: log, ops: &opsPage{log: log}, failed: make(chan error, 2)}
-	measure(s, cmp.Or(b.Version, Version))
-	return s
+	return &service{build: b, log: log, ops: &opsPage{log: log}, failed: make(chan error, 2)}
 }
 
 // wrapped returns part, within its wrapper if it has one.
@@ -151,7 +146,7 @@ func (s *service) embed(ctx context.Context, embed Embed, c EmbedConfig) (*Embed
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
-	c.Log = s.log
+	c.Log, s.alone = s.log, true
 	e, err := embed(ctx, c)
 	if err != nil {
 		return nil, err
@@ -162,7 +157,7 @@ func (s *service) embed(ctx context.Context, embed Embed, c EmbedConfig) (*Embed
 
 // open opens the journal, reads the playbooks and connects to Temporal.
 func (s *service) open(ctx context.Context, store storeSettings, work workSettings, temporal target, payloads payloadSettings) error {
-	path, err := store.journal()
+	cfg, err := store.journal()
 	if err != nil {
 		return err
 	}
@@ -170,7 +165,8 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	if err != nil {
 		return err
 	}
-	if s.journal, err = journal.Open(ctx, journal.Config{Path: path, Sync: store.Sync, Sealer: box, Channels: s.notices.forJournal(), Log: s.log}); err != nil {
+	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate = box, s.notices.forJournal(), s.log, s.alone
+	if s.journal, err = journal.Open(ctx, cfg); err != nil {
 		return err
 	}
 	s.onStop(s.journal.Close)
@@ -181,14 +177,10 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	if s.cipher, err = payloads.cipher(); err != nil {
 		return err
 	}
-	traces, err := s.tracing.Interceptors()
-	if err != nil {
-		return err
-	}
 	s.target = temporal
 	if s.temporal, err = workflows.Dial(workflows.DialConfig{
 		Addr: temporal.addr.value, Namespace: temporal.namespace.value, Connection: temporal.connection, Local: local(temporal.addr.value),
-		Log: sdkLog(s.log), Metrics: s.metrics.Temporal(), Traces: traces, Blobs: s.journal, Cipher: s.cipher, Adjust: s.build.Temporal,
+		Log: sdkLog(s.log), Blobs: s.journal, Cipher: s.cipher, Adjust: s.build.Temporal,
 	}); err != nil {
 		return err
 	}
@@ -292,8 +284,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 			Executors:  run,
 			Default:    cmp.Or(s.build.Default, "echo"),
 			Planner:    wrapped[activities.Planner](s.books, s.build.Planner),
-			Recorder:   measuredRecorder{wrapped[activities.Recorder](s.journal, s.build.Recorder), s.metrics},
-			Observer:   s.metrics,
+			Recorder:   wrapped[activities.Recorder](s.journal, s.build.Recorder),
 			Kept:       s.journal,
 			Blobs:      s.journal,
 			Links:      s.journal,
@@ -301,7 +292,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 			Purger:     s.journal,
 			Tasks:      s.journal,
 			Watch:      func(id string) activities.Watch { return s.journal.Watch(id) },
-			Push:       deliveries(s, s.notices.sender(s.egress, s.signing, s.log)),
+			Push:       deliveries(s.journal, s.egress, s.signing, s.notices.sender(s.egress, s.signing, s.log)),
 			Callbacks:  s.callbacks,
 			Log:        s.log,
 		},
@@ -375,11 +366,11 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	server := api.New(api.Config{
 		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: publicKeys(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
-		Answers: s.notices.page(operations, s.log), Callbacks: callback.New(operations, s.callbacks.tokens), Tracing: s.tracing, Log: s.log,
+		Answers: s.notices.page(operations, s.log), Callbacks: callback.New(operations, s.callbacks.tokens), Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })
 	s.serveHTTP(server, listener, files)
-	over := grpc.Config{Service: operations, Authenticate: who.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody), Tracing: s.tracing}
+	over := grpc.Config{Service: operations, Authenticate: who.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody)}
 	s.serveGRPC(over, grpcListener, files)
 	keepSchedules(s, operations, cfg.Agent == "playbooks")
 	cfg.warn(s.log, s.journal)
@@ -402,7 +393,6 @@ func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent A
 		Quota:     cfg.quota(),
 		Scheduler: workflows.NewSchedules(at),
 		Codec:     apiCodec(s.cipher),
-		Observer:  s.metrics,
 		CheckPush: checkPush(cfg.pushSettings, s.egress, s.log), CheckSample: checkPush(cfg.pushSettings, s.strict, s.log), PushStates: cfg.states(),
 		Idempotency:  repeats[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,

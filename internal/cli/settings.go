@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"net"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +17,6 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
-	"longhaul/internal/seal"
 	"longhaul/opt"
 	"longhaul/worker"
 )
@@ -32,13 +29,6 @@ type logSettings struct {
 
 // A secret is a setting that is never shown.
 type secret string
-
-// storeSettings say where the journal is.
-type storeSettings struct {
-	DataDir    string `help:"Directory for all data." default:".longhaul" env:"LONGHAUL_DATA_DIR" type:"path"`
-	SecretKeys secret `help:"Keys that encrypt stored secrets: 32 bytes in base64 each, separated by commas. The first encrypts, all decrypt. Without any, the key is in the file secret.key in the data directory, which is made when missing." env:"LONGHAUL_SECRET_KEYS" placeholder:"KEYS"`
-	Sync       string `help:"full: data survives a power cut; normal: faster, but a power cut may lose the last moments." enum:"full,normal" default:"full" env:"LONGHAUL_SYNC"`
-}
 
 // apiSettings say how the API serves.
 type apiSettings struct {
@@ -193,28 +183,6 @@ func (s logSettings) logger() (*zap.Logger, error) {
 	cfg.Sampling = nil
 	cfg.DisableStacktrace = true
 	return cfg.Build()
-}
-
-// journal returns the path of the journal, after making its directory.
-func (s storeSettings) journal() (string, error) {
-	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
-		return "", fmt.Errorf("make the data directory: %w", err)
-	}
-	return filepath.Join(s.DataDir, "journal.db"), nil
-}
-
-// sealer returns what encrypts stored secrets: with the keys of the settings, or
-// else with those in the data directory.
-func (s storeSettings) sealer() (*seal.Box, error) {
-	read := func() ([][]byte, error) { return seal.File(filepath.Join(s.DataDir, "secret.key")) }
-	if s.SecretKeys != "" {
-		read = func() ([][]byte, error) { return seal.Parse(string(s.SecretKeys)) }
-	}
-	keys, err := read()
-	if err != nil {
-		return nil, fmt.Errorf("keys for secrets (--secret-keys): %w", err)
-	}
-	return seal.New(keys...)
 }
 
 // url returns the URL for the card, given the address at which the API listens.

@@ -29,7 +29,7 @@ func (j apiKeys) AddAPIKey(ctx context.Context, k opt.APIKey) error {
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 			k.ID, k.Tenant, k.Principal, groups, scopes, k.Name, k.Hash, k.CreatedAt.Millis(), k.ExpiresAt.Millis(), k.RevokedAt.Millis())
 		return err
-	}, nil)
+	})
 }
 
 // APIKey returns a key, also one that was revoked. The error wraps
@@ -71,7 +71,7 @@ func (j apiKeys) RevokeAPIKey(ctx context.Context, id string, at a2a.Time) error
 			err = fmt.Errorf("API key: %w", opt.ErrUnknown)
 		}
 		return err
-	}, nil)
+	})
 }
 
 func scanAPIKey(row scanner) (k opt.APIKey, err error) {

@@ -20,7 +20,7 @@ func (j blobs) WriteBlob(ctx context.Context, objectiveID, id string, data []byt
 		}
 		_, err := c.exec("INSERT INTO blobs (objective_id, id, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", objectiveID, id, data)
 		return err
-	}, nil)
+	}, objectiveLock(objectiveID))
 }
 
 // ReadBlob returns the data of a blob. The error wraps opt.ErrUnknown if there

@@ -24,14 +24,15 @@ func (j keeper) Size(ctx context.Context) (s Size, err error) {
 // all is well.
 func (j keeper) Damage(ctx context.Context) (found []string, err error) {
 	err = j.read(ctx, func(c *conn) error {
-		found, err = j.db.check(c)
+		found, err = j.db.inspect(c)
 		return err
 	})
 	return found, err
 }
 
-// Compact gives the room of removed data back. Writers wait meanwhile. If it fails, or
-// is interrupted, the journal is as it was.
+// Compact gives the room of removed data back: that of a file to the disk, while writers
+// wait; that in PostgreSQL to new data. If it fails, or is interrupted, the journal is
+// as it was.
 func (j keeper) Compact(ctx context.Context) error {
 	c, err := j.db.connect(ctx, checkpointing)
 	if err != nil {

@@ -5,14 +5,24 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // A conn is one connection, and the statements prepared on it. One goroutine uses
 // it at a time. Statements run to their end even if the caller gives up: each
-// takes microseconds, and canceling one costs the connection.
+// is short, and canceling one costs the connection.
 type conn struct {
-	raw   *sql.Conn
-	stmts map[string]*sql.Stmt // by their text
+	raw      *sql.Conn
+	stmts    map[string]*sql.Stmt // by their text
+	dialect  func(string) string  // makes the text of a statement one of the database; nil if it is one
+	limit    time.Duration        // of one statement; 0 for none
+	snapshot string               // begins a transaction that sees one state
+	used     bool                 // a statement has succeeded since it was borrowed
+	changes  *changes             // of the write that runs
 }
 
 type args = []any
@@ -22,12 +32,41 @@ func (c *conn) prepare(query string) (*sql.Stmt, error) {
 	if s, ok := c.stmts[query]; ok {
 		return s, nil
 	}
-	s, err := c.raw.PrepareContext(context.Background(), query)
+	text := query
+	if c.dialect != nil {
+		text = c.dialect(query)
+	}
+	ctx, end := c.bounded()
+	defer end()
+	s, err := c.raw.PrepareContext(ctx, text)
 	if err != nil {
-		return nil, fmt.Errorf("prepare %q: %w", query, err)
+		return nil, fmt.Errorf("prepare %q: %w", text, err)
 	}
 	c.stmts[query] = s
 	return s, nil
+}
+
+// bounded returns the context of one statement.
+func (c *conn) bounded() (context.Context, context.CancelFunc) {
+	if c.limit == 0 {
+		return context.Background(), func() {}
+	}
+	return context.WithTimeout(context.Background(), c.limit)
+}
+
+// values returns the values of parameters as the database takes them: PostgreSQL has no
+// texts with a NUL. Documents have none, and ids may not have one.
+func (c *conn) values(a args) args {
+	if c.dialect == nil {
+		return a
+	}
+	for i, v := range a {
+		if text, ok := v.(string); ok && strings.ContainsRune(text, 0) {
+			a = slices.Clone(a)
+			a[i] = strings.ReplaceAll(text, "\x00", "\uFFFD")
+		}
+	}
+	return a
 }
 
 // exec runs query and returns the number of rows that it changed.
@@ -36,15 +75,21 @@ func (c *conn) exec(query string, a ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.ExecContext(context.Background(), a...)
+	ctx, end := c.bounded()
+	defer end()
+	r, err := s.ExecContext(ctx, c.values(a)...)
 	if err != nil {
 		return 0, err
 	}
+	c.used = true
 	return r.RowsAffected()
 }
 
 // script runs the statements in text once.
 func (c *conn) script(text string) error {
+	if c.dialect != nil {
+		text = c.dialect(text)
+	}
 	_, err := c.raw.ExecContext(context.Background(), text)
 	return err
 }
@@ -55,7 +100,10 @@ func (c *conn) get(query string, a args, dest ...any) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	err = s.QueryRowContext(context.Background(), a...).Scan(dest...)
+	ctx, end := c.bounded()
+	defer end()
+	err = s.QueryRowContext(ctx, c.values(a)...).Scan(dest...)
+	c.used = c.used || err == nil || errors.Is(err, sql.ErrNoRows)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -68,23 +116,43 @@ func (c *conn) each(query string, a args, scan func(scanner) error) error {
 	if err != nil {
 		return err
 	}
-	rows, err := s.QueryContext(context.Background(), a...)
+	ctx, end := c.bounded()
+	defer end()
+	rows, err := s.QueryContext(ctx, c.values(a)...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
+		c.used = true
 		if err := scan(rows); err != nil {
 			return err
 		}
 	}
+	c.used = c.used || rows.Err() == nil
 	return rows.Err()
+}
+
+// broken reports whether the connection to a server has ended.
+func (c *conn) broken() bool {
+	closed := false
+	err := c.raw.Raw(func(raw any) error {
+		if p, ok := raw.(interface{ Conn() *pgx.Conn }); ok {
+			closed = p.Conn().IsClosed()
+		}
+		return nil
+	})
+	return closed || err != nil
 }
 
 // A scanner is a row.
 type scanner interface{ Scan(dest ...any) error }
 
 func (c *conn) close() error {
+	if c.dialect != nil { // statements end with their connection, which may have been lost
+		_ = c.raw.Close()
+		return nil
+	}
 	var errs []error
 	for _, s := range c.stmts {
 		errs = append(errs, s.Close())

@@ -29,12 +29,18 @@ func TestMain(m *testing.M) {
 	case 1:
 		purgeForEver(child[0])
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if server.Server != nil {
+		if err := server.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	os.Exit(code)
 }
 
 // recordForEver prints a line for everything that was acknowledged.
 func recordForEver(path, objectiveID, name string) {
-	j, err := journal.Open(context.Background(), journal.Config{Path: path})
+	j, err := journal.Open(context.Background(), configAt(path))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -60,8 +66,20 @@ func recordForEver(path, objectiveID, name string) {
 // TestKill kills a process that records, again and again, every other time
 // while this one records too. Everything acknowledged must be there after that.
 func TestKill(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journal.db")
-	s := begin(t, openFile(t, path), newObjective())
+	t.Run("sqlite", func(t *testing.T) { kill(t, filepath.Join(t.TempDir(), "journal.db")) })
+	t.Run("postgres", func(t *testing.T) { kill(t, database(t)) })
+}
+
+// configAt returns the config for a journal in a file or at a URL.
+func configAt(place string) journal.Config {
+	if journal.IsPostgres(place) {
+		return journal.Config{URL: place, Migrate: true}
+	}
+	return journal.Config{Path: place}
+}
+
+func kill(t *testing.T, path string) {
+	s := begin(t, openWith(t, configAt(path)), newObjective())
 	var marks []string
 	for round := range 6 {
 		alone := round%2 == 0
@@ -70,11 +88,11 @@ func TestKill(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else {
-			s.j = openFile(t, path)
+			s.j = openWith(t, configAt(path))
 		}
 		marks = append(marks, killed(t, path, s, round, alone)...)
 		if alone {
-			s.j = openFile(t, path)
+			s.j = openWith(t, configAt(path))
 		}
 		checkAll(t, s, marks)
 		if err := s.j.Close(); err != nil {

@@ -67,7 +67,7 @@ func (r deliveryTable) deliver(e *entry, taskID string, to opt.TaskState) error 
 		WHERE c.objective_id = $1 AND c.task_id = $2 AND (c.states = 'all' OR $8 = 1)
 		ON CONFLICT (objective_id, task_id, config_id, n) DO NOTHING`,
 		r.objectiveID, taskID, r.seq(), string(to.A2A()), e.At.Millis(), kind, gate, number(always.Delivers(to.A2A())))
-	r.due = r.due || n > 0
+	r.c.changes.due = r.c.changes.due || n > 0
 	return err
 }
 
@@ -123,8 +123,8 @@ func (j deliveries) NextDelivery(ctx context.Context, taskID, configID string) (
 // abandoned, p is removed. Recording the same attempt again, or one at a delivery
 // that was removed, changes nothing.
 func (j deliveries) NoteDelivery(ctx context.Context, p opt.PushConfig, d opt.Delivery, a opt.DeliveryAttempt, s opt.DeliveryStatus) (opt.DeliveryStatus, error) {
-	n := &deliveryNote{pushes: j.pushes, p: p, d: d, a: a, status: s, now: j.now().UnixMilli()}
-	if err := j.writer.submit(ctx, n.run, nil); err != nil {
+	n := &deliveryNote{pushes: j.pushes, p: p, d: d, a: a, to: s, now: j.now().UnixMilli()}
+	if err := j.writer.submit(ctx, n.run, objectiveLock(objectiveOf(d.TaskID))); err != nil {
 		return "", fmt.Errorf("note an attempt at a delivery to push config %s: %w", d.ConfigID, err)
 	}
 	return n.status, nil
@@ -136,6 +136,7 @@ type deliveryNote struct {
 	p      opt.PushConfig
 	d      opt.Delivery
 	a      opt.DeliveryAttempt
+	to     opt.DeliveryStatus // after the attempt, as the caller has it
 	status opt.DeliveryStatus // of the delivery after the attempt
 	now    int64
 }
@@ -146,7 +147,8 @@ func (w *deliveryNote) run(c *conn) error {
 	if err != nil {
 		return err
 	}
-	to, gone := w.status, w.status == opt.DeliveryAbandoned
+	to, gone := w.to, w.to == opt.DeliveryAbandoned
+	w.status = w.to
 	if latest != nil && !samePush(*latest, w.p) {
 		to, gone = opt.DeliveryDue, false
 	}
@@ -215,7 +217,7 @@ func (j deliveries) PushesHanded(ctx context.Context, list []opt.PushKey) error 
 			}
 		}
 		return nil
-	}, nil)
+	})
 }
 
 // Deliveries returns the deliveries of a task with their latest attempts, in the
@@ -263,7 +265,6 @@ func (j deliveries) Deliveries(ctx context.Context, tenant, taskID string) (list
 // Redeliver makes a delivery due again, unless it is due. The error wraps
 // [opt.ErrUnknown] if the tenant has no such delivery, or its config is gone.
 func (j deliveries) Redeliver(ctx context.Context, tenant, taskID, configID string, n int64) error {
-	var due bool
 	err := j.writer.submit(ctx, func(c *conn) error {
 		var status opt.DeliveryStatus
 		found, err := c.get(`SELECT d.status FROM deliveries d JOIN objectives o ON o.id = d.objective_id
@@ -278,9 +279,9 @@ func (j deliveries) Redeliver(ctx context.Context, tenant, taskID, configID stri
 		}
 		_, err = c.exec("UPDATE deliveries SET status = 'due', since = $5, handed_at = 0 WHERE objective_id = $1 AND task_id = $2 AND config_id = $3 AND n = $4",
 			objectiveOf(taskID), taskID, configID, n, j.now().UnixMilli())
-		due = err == nil
+		c.changes.due = err == nil
 		return err
-	}, func() { j.tell(due) })
+	}, objectiveLock(objectiveOf(taskID)))
 	if err != nil {
 		return fmt.Errorf("deliver again: %w", err)
 	}

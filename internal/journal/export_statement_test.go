@@ -21,8 +21,11 @@ type Statement struct {
 
 // Statements returns the statements of the writer and of the readers.
 func (j *Journal) Statements(ctx context.Context) (list []Statement, err error) {
+	if _, ok := j.db.(*sqliteFile); !ok {
+		return nil, errors.ErrUnsupported
+	}
 	found := map[string]*Statement{}
-	err = j.writer.submit(ctx, func(c *conn) error { return c.statements(found) }, nil)
+	err = j.writer.submit(ctx, func(c *conn) error { return c.statements(found) })
 	if err != nil {
 		return nil, err
 	}

@@ -66,6 +66,9 @@ func (j *Journal) Schema(ctx context.Context) (text string, err error) {
 
 // Check returns the errors that the database finds in its file, or "ok".
 func (j *Journal) Check(ctx context.Context) (result string, err error) {
+	if _, ok := j.db.(*sqliteFile); !ok {
+		return "ok", nil
+	}
 	err = j.read(ctx, func(c *conn) error {
 		_, err := c.get("PRAGMA integrity_check", nil, &result)
 		return err
@@ -75,7 +78,7 @@ func (j *Journal) Check(ctx context.Context) (result string, err error) {
 
 // Script runs SQL as a write.
 func (j *Journal) Script(ctx context.Context, text string) error {
-	return j.writer.submit(ctx, func(c *conn) error { return c.script(text) }, nil)
+	return j.writer.submit(ctx, func(c *conn) error { return c.script(text) })
 }
 
 // Migrate updates the tables like a program with more migrations: their texts, by
@@ -117,7 +120,7 @@ func (j *Journal) Hold(ctx context.Context) (release func() error) {
 			close(begun)
 			<-end
 			return nil
-		}, nil)
+		})
 	}()
 	<-begun
 	return func() error {
@@ -160,7 +163,7 @@ func (j *Journal) ExplainPurge(ctx context.Context) (string, error) {
 // PurgeStep does as little of Purge as one transaction may.
 func (j *Journal) PurgeStep(ctx context.Context, before time.Time) (done bool, err error) {
 	p := &purge{before: before.UnixMilli(), most: 1}
-	err = j.writer.submit(ctx, p.run, func() { j.watches.gone(p.removed) })
+	err = j.writer.submit(ctx, p.run, purgeLock)
 	return p.done, err
 }
 
@@ -185,4 +188,9 @@ func (j *Journal) explain(ctx context.Context, query string, a args) (string, er
 		})
 	})
 	return strings.Join(steps, "\n"), err
+}
+
+// Notifications returns the texts that tell other processes of changes.
+func Notifications(seqs map[string]int64, gone []string, due bool) ([]string, error) {
+	return notifications([]changes{{seqs: seqs, gone: gone, due: due}})
 }

@@ -1,4 +1,4 @@
-// Package journal is the read model on SQLite: all that clients see of
+// Package journal is the read model on SQLite or PostgreSQL: all that clients see of
 // objectives, plans, tasks, messages and artifacts. Workflows decide and record
 // batches of numbered events, which carry new values. [Journal.Record] writes
 // these into rows and keeps the events, in one transaction; it applies no rules
@@ -23,6 +23,7 @@ import (
 // Config says where a journal is kept.
 type Config struct {
 	Path string      // of the file, made when missing; empty keeps it in memory
+	URL  string      // of a PostgreSQL database, in place of a file
 	Sync string      // "full" survives a power loss; with "normal" one may lose the last moments; empty means "full"
 	Log  *zap.Logger // nil discards logs
 
@@ -31,11 +32,14 @@ type Config struct {
 
 	Channels []opt.Channel // that get notices about gates
 
+	Connections int  // to PostgreSQL, at the most; 0 means DefaultConnections
+	Migrate     bool // bring the tables in PostgreSQL up to date; without it, old ones are refused. A file is always brought up to date
+
 	Template *Template // of the tables of a journal in memory, for tests; nil makes them
 }
 
 // A Journal is an open journal. Its methods may be called from any goroutine,
-// and other processes may have the same file open.
+// and other processes may have the same journal open.
 type Journal struct {
 	*store
 	*probe
@@ -55,9 +59,9 @@ type Journal struct {
 // ErrClosed is wrapped by errors of calls to a journal that was closed.
 var ErrClosed = fmt.Errorf("%w: the journal is closed", opt.ErrUnavailable)
 
-// Open opens the journal of cfg, makes it when missing, and brings its tables up
-// to date. A file of another program, or with tables that this one does not know,
-// is refused. ctx governs the opening only.
+// Open opens the journal of cfg. A file is made when missing, and its tables are
+// brought up to date. A file of another program, or tables that this program cannot
+// work with, are refused. ctx governs the opening only.
 func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()

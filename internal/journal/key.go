@@ -24,7 +24,7 @@ func (j keys) Key(ctx context.Context, name string) ([]byte, error) {
 			}
 			_, err := c.get("SELECT value FROM keys WHERE name = $1", args{name}, &text)
 			return err
-		}, nil)
+		})
 	}
 	if err != nil {
 		return nil, err

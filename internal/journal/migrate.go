@@ -1,12 +1,16 @@
 package journal
 
 import (
+	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
 	"time"
+
+	"go.uber.org/zap"
 )
 
 // Migrations are applied in the order of the number that their names begin
@@ -44,31 +48,43 @@ func known() ([]migration, error) {
 	return out, nil
 }
 
-// migrate updates the tables, or refuses those of a newer program. sign is called
-// when they were changed. Several processes may migrate at a time.
-func migrate(c *conn, sign func(*conn) error) error {
+// breaking ends the name of a migration with whose tables older programs cannot work.
+// After all others they can: a migration adds.
+const breaking = "_breaking"
+
+// migrate runs the missing migrations within a transaction, also one with a number
+// below others that were applied.
+func migrate(c *conn) (changed bool, err error) {
 	list, err := known()
 	if err != nil {
-		return err
+		return false, err
 	}
-	if err := patiently(nil, func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err }); err != nil {
-		return err
-	}
-	changed, err := apply(c, list)
-	if err == nil && changed {
-		err = sign(c)
-	}
-	if err == nil {
-		_, err = c.exec("COMMIT")
-	}
-	if err != nil {
-		_, _ = c.exec("ROLLBACK") // the first error is the cause
-	}
-	return err
+	return apply(c, list)
 }
 
-// apply runs the missing migrations within a transaction, also one with a number
-// below others that were applied.
+// Migrate brings the tables of a journal up to date and returns the names of the
+// migrations that it has applied.
+func Migrate(ctx context.Context, cfg Config) (names []string, err error) {
+	cfg.Migrate = true
+	if cfg.Log == nil {
+		cfg.Log = zap.NewNop()
+	}
+	db, err := openDatabase(cfg)
+	if err != nil {
+		return nil, err
+	}
+	before, err := db.missing(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.close())
+	}
+	c, err := db.ready(ctx)
+	if err == nil {
+		err = c.close()
+	}
+	return before, errors.Join(err, db.close())
+}
+
+// apply is migrate for a list of migrations.
 func apply(c *conn, list []migration) (changed bool, err error) {
 	if _, err := c.exec(`CREATE TABLE IF NOT EXISTS migrations (
 		version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`); err != nil {
@@ -93,26 +109,53 @@ func apply(c *conn, list []migration) (changed bool, err error) {
 	return changed, nil
 }
 
-// applied returns the versions of the migrations of a journal, or an error if
-// this program does not know one of them.
+// applied returns the versions of the migrations of a journal, or an error if this
+// program cannot work with its tables. It can if a newer program has only added.
 func applied(c *conn, list []migration) (have map[int64]bool, err error) {
 	knows := map[int64]bool{}
 	for _, m := range list {
 		knows[m.version] = true
 	}
+	latest := list[len(list)-1].version
 	have = map[int64]bool{}
 	var unknown *migration
 	err = c.each("SELECT version, name FROM migrations ORDER BY version", nil, func(row scanner) error {
 		var m migration
 		err := row.Scan(&m.version, &m.name)
-		if have[m.version] = true; !knows[m.version] {
+		added := m.version > latest && !strings.HasSuffix(m.name, breaking)
+		if have[m.version] = true; !knows[m.version] && !added {
 			unknown = &m
 		}
 		return err
 	})
 	if err == nil && unknown != nil {
 		err = fmt.Errorf("it has tables of version %d (%s), and this program knows up to %d: a newer Longhaul or a build before v0.1.0 has written it; "+
-			"run that program, or give this one a --data-dir of its own", unknown.version, unknown.name, list[len(list)-1].version)
+			"run that program, or give this one a --data-dir or --journal of its own", unknown.version, unknown.name, latest)
 	}
 	return have, err
+}
+
+// tableExists finds out whether there is a table of migrations.
+const tableExists = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
+
+// missing returns the names of the migrations that a journal still needs.
+func missing(c *conn) (names []string, err error) {
+	list, err := known()
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.get(tableExists, nil, new(int))
+	if err != nil {
+		return nil, err
+	}
+	have := map[int64]bool{}
+	if found {
+		have, err = applied(c, list)
+	}
+	for _, m := range list {
+		if !have[m.version] {
+			names = append(names, m.name)
+		}
+	}
+	return names, err
 }

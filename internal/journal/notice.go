@@ -56,7 +56,7 @@ func (r noticeTable) add(e *entry, n opt.Notice) error {
 	if !some {
 		return nil
 	}
-	r.due = true
+	r.c.changes.due = true
 	doc, err := encode(n.Gate.Shown())
 	if err == nil {
 		_, err = r.c.exec("INSERT INTO notices (objective_id, n, gate) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), doc)

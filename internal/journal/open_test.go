@@ -146,7 +146,7 @@ func TestOpen_refused(t *testing.T) {
 	}
 	newer := file("")
 	j := openFile(t, newer)
-	if err := errors.Join(j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later', 0)"), j.Close()); err != nil {
+	if err := errors.Join(j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later_breaking', 0)"), j.Close()); err != nil {
 		t.Fatal(err)
 	}
 	between := file("")
@@ -160,7 +160,7 @@ func TestOpen_refused(t *testing.T) {
 	}{
 		"garbage":            {journal.Config{Path: file(strings.Repeat("not a database ", 500))}, []string{"not a SQLite database", "a file of its own"}},
 		"another program's":  {journal.Config{Path: foreign}, []string{"another program", "a file of its own"}},
-		"newer":              {journal.Config{Path: newer}, []string{"tables of version 9999 (later)", "knows up to ", "a newer Longhaul or a build before v0.1.0", "--data-dir"}},
+		"newer":              {journal.Config{Path: newer}, []string{"tables of version 9999 (later_breaking)", "knows up to ", "a newer Longhaul or a build before v0.1.0", "--data-dir"}},
 		"newer, in between":  {journal.Config{Path: between}, []string{"tables of version -1 (", "a newer Longhaul or a build before v0.1.0", "--data-dir"}},
 		"a directory":        {journal.Config{Path: t.TempDir()}, []string{"is a directory"}},
 		"below a file":       {journal.Config{Path: filepath.Join(file(""), "journal.db")}, []string{"not a directory"}},
@@ -186,7 +186,7 @@ func TestOpen_refused(t *testing.T) {
 func TestOpen_newerMeanwhile(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
-		if err := j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later', 0)"); err != nil {
+		if err := j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later_breaking', 0)"); err != nil {
 			t.Fatal(err)
 		}
 		read := j.Ping(t.Context())

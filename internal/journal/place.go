@@ -23,7 +23,7 @@ func (j queues) Place(ctx context.Context, p opt.Place) (placed opt.Placed, err 
 	err = j.writer.submit(ctx, func(c *conn) (err error) {
 		placed, err = takePlace(c, p)
 		return err
-	}, nil)
+	}, contextLock(p.Tenant, p.ContextID))
 	if err != nil {
 		return opt.Placed{}, fmt.Errorf("take a place in context %s: %w", p.ContextID, err)
 	}
@@ -80,11 +80,33 @@ func ownPlace(c *conn, p opt.Place, q opt.Queue) (queued int64, err error) {
 }
 
 // others returns the other open objectives in the context of p: those that show
-// it, and those that have only taken a place.
+// it, and those that have only taken a place. The places are read first: one whose
+// objective is recorded meanwhile is then seen in both ways, and not in neither.
 func others(c *conn, p opt.Place) (q opt.Queue, err error) {
+	only, err := placesOf(c, p)
+	if err != nil {
+		return q, err
+	}
 	if q, err = queue(c, p.Tenant, p.ContextID); err != nil {
 		return q, err
 	}
+	q.Busy = slices.DeleteFunc(q.Busy, func(root string) bool {
+		id, _ := opt.SplitRoot(root)
+		return id == p.ObjectiveID
+	})
+	q.Waiting += only.Waiting
+	q.Last = a2a.AtMillis(max(q.Last.Millis(), only.Last.Millis()))
+	for _, root := range only.Starts {
+		if !slices.Contains(q.Busy, root) {
+			q.Starts = append(q.Starts, root)
+		}
+	}
+	return q, nil
+}
+
+// placesOf returns the places that others have taken in the context of p, as far as
+// their objectives do not show them yet.
+func placesOf(c *conn, p opt.Place) (q opt.Queue, err error) {
 	err = c.each(`SELECT p.objective_id, p.attempt, p.queued_at FROM places p LEFT JOIN objectives o ON o.id = p.objective_id AND o.attempt >= p.attempt
 		WHERE p.tenant = $1 AND p.context_id = $2 AND p.objective_id <> $3
 			AND (o.id IS NULL OR o.attempt = p.attempt AND o.begun = 0 AND o.queued_at = 0)
@@ -102,9 +124,5 @@ func others(c *conn, p opt.Place) (q opt.Queue, err error) {
 			q.Last = a2a.AtMillis(max(q.Last.Millis(), queued))
 			return err
 		})
-	q.Busy = slices.DeleteFunc(q.Busy, func(root string) bool {
-		id, _ := opt.SplitRoot(root)
-		return id == p.ObjectiveID
-	})
 	return q, err
 }

@@ -42,7 +42,7 @@ func (p *probe) Ping(ctx context.Context) error {
 	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
 		return p.err
 	}
-	err = p.writer.submit(ctx, writeProbe, nil)
+	err = p.writer.submit(ctx, writeProbe, probeLock)
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		p.at, p.err = time.Now(), err // a canceled caller says nothing about the journal
 	}

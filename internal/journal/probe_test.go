@@ -12,7 +12,7 @@ import (
 
 // A journal on a full disk can be read and is not ready.
 func TestPing_full(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
 		s := begin(t, j, newObjective())
 		if err := j.Script(t.Context(), "PRAGMA max_page_count = 1"); err != nil { // no more than there are
@@ -38,7 +38,7 @@ func TestPing_full(t *testing.T) {
 
 // Many calls of Ping write rarely and leave one row.
 func TestPing_often(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
 		began := time.Now()
 		for range 1000 {

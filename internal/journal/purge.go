@@ -44,7 +44,7 @@ func (j *Journal) Purge(ctx context.Context, before time.Time, limit int) (n int
 // purgeSome is one transaction of Purge.
 func (j *Journal) purgeSome(ctx context.Context, before time.Time, most int) (*purge, error) {
 	p := &purge{before: before.UnixMilli(), most: most, turn: purgeTurn}
-	return p, j.writer.submit(ctx, p.run, func() { j.watches.gone(p.removed) })
+	return p, j.writer.submit(ctx, p.run, purgeLock)
 }
 
 // Keep makes Purge treat an objective as changed at a time, since a new attempt
@@ -56,7 +56,7 @@ func (j *Journal) Keep(ctx context.Context, tenant, id string, at a2a.Time) erro
 			err = unknown("objective", id)
 		}
 		return err
-	}, nil)
+	}, objectiveLock(id))
 }
 
 // A purge is one transaction of Purge.
@@ -70,6 +70,7 @@ type purge struct {
 
 // run takes steps until its turn is over, at least one.
 func (p *purge) run(c *conn) error {
+	p.removed, p.done = nil, false
 	deadline := time.Now().Add(p.turn)
 	for steps := 0; ; steps++ {
 		did, err := p.step(c)
@@ -97,11 +98,33 @@ func (p *purge) step(c *conn) (did bool, err error) {
 		ids = append(ids, id)
 		return err
 	})
+	if err == nil {
+		ids, err = p.reserve(c, ids)
+	}
 	if err != nil || len(ids) == 0 {
 		return false, err
 	}
 	p.removed = append(p.removed, ids...)
+	c.changes.gone = p.removed
 	return true, remove(c, ids)
+}
+
+// reserve returns those objectives that no other transaction changes now, nor has
+// changed since they were read.
+func (p *purge) reserve(c *conn, ids []string) (free []string, err error) {
+	for _, id := range ids {
+		ok, err := c.tryLock(objectiveLock(id))
+		if err == nil && ok {
+			ok, err = c.get("SELECT id FROM objectives WHERE id = $1 AND ended = 1 AND updated_at < $2 AND asked_at < $2", args{id, p.before}, &id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			free = append(free, id)
+		}
+	}
+	return free, nil
 }
 
 // endedLongest is the query for the next objectives to remove, at most $2 of
@@ -160,6 +183,9 @@ func sweepAll(c *conn, id string) error {
 	for {
 		found, err := c.get("SELECT objective_id FROM leftovers WHERE objective_id = $1", args{id}, &id)
 		if err != nil || !found {
+			return err
+		}
+		if err := c.lock(purgeLock); err != nil {
 			return err
 		}
 		if _, err := sweep(c); err != nil {

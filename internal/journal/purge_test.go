@@ -182,7 +182,7 @@ func TestPurge_oldestFirst(t *testing.T) {
 
 // TestPurge_plan checks that no statement of a purge reads a whole table.
 func TestPurge_plan(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		steps, err := open().ExplainPurge(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -297,7 +297,7 @@ func TestPurge_wakesWatches(t *testing.T) {
 // TestPurge_rowsAgain checks that another process notices events that reuse the
 // row numbers of the newest, removed rows.
 func TestPurge_rowsAgain(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		here, there := open(), open()
 		for range 10 {
 			s := begin(t, here, newObjective()).end(opt.ObjectiveCompleted, 10)

@@ -51,7 +51,7 @@ func (j pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(contex
 	if err != nil {
 		return nil, err
 	}
-	if err := j.writer.submit(ctx, put.run, func() { put.tell(put.due) }); err != nil {
+	if err := j.writer.submit(ctx, put.run, objectiveLock(put.p.ObjectiveID)); err != nil {
 		return nil, fmt.Errorf("put a push config for %s: %w", p.TaskID, err)
 	}
 	return put.undo, nil
@@ -119,7 +119,7 @@ func (j pushes) RemovePush(ctx context.Context, tenant, taskID, id string) error
 			err = knownTask(c, tenant, taskID)
 		}
 		return err
-	}, nil)
+	}, objectiveLock(objectiveOf(taskID)))
 	if err != nil {
 		return fmt.Errorf("remove push config %s: %w", id, err)
 	}
@@ -139,13 +139,6 @@ func removePush(c *conn, tenant, taskID, id string) (n int64, err error) {
 		return n, err
 	}
 	return n, countPushes(c, objectiveOf(taskID))
-}
-
-// tell signals that deliveries have become due, if they have.
-func (j pushes) tell(due bool) {
-	if due {
-		signal(j.pushed)
-	}
 }
 
 // objectiveOf returns the objective of a task, "" for an id in no form of ours.
@@ -178,10 +171,10 @@ type pushPut struct {
 	now     int64
 	wrote   bool            // it was not there before
 	before  *opt.PushConfig // that it has replaced; nil for none
-	due     bool            // it has made a delivery
 }
 
 func (w *pushPut) run(c *conn) error {
+	w.wrote, w.before = false, nil
 	if _, err := c.exec("DELETE FROM push_configs WHERE pending = 1 AND created_at <= $1", w.now-pendingFor.Milliseconds()); err != nil {
 		return err
 	}
@@ -253,7 +246,7 @@ func (w *pushPut) undo(ctx context.Context) error {
 		}
 		_, err = removePush(c, w.p.Tenant, w.p.TaskID, w.p.ID)
 		return err
-	}, nil)
+	}, objectiveLock(w.p.ObjectiveID))
 }
 
 // current returns the config that is in the place of p, nil for none.
@@ -303,7 +296,7 @@ func (w *pushPut) deliver(c *conn, t pushTask) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'due', $9, 0, 0)
 		ON CONFLICT (objective_id, task_id, config_id, n) DO UPDATE SET status = 'due', since = excluded.since, handed_at = 0`,
 		w.p.ObjectiveID, w.p.TaskID, w.p.ID, t.seq, t.shown, t.at, string(t.gate.Kind), t.gate.ID, w.now)
-	w.due = err == nil
+	c.changes.due = err == nil
 	return err
 }
 

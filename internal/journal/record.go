@@ -24,10 +24,7 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 		return err
 	}
 	r.channels = j.channels
-	err = j.writer.submit(ctx, r.run, func() {
-		j.watches.tell(r.objectiveID, r.o.seq)
-		j.tell(r.due)
-	})
+	err = j.writer.submit(ctx, r.run, objectiveLock(r.objectiveID))
 	if errors.Is(err, ErrContradiction) {
 		j.log.Error("Refused an event that contradicts what was recorded", zap.String("objectiveId", r.objectiveID), zap.Error(err))
 	}
@@ -37,10 +34,10 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 	return nil
 }
 
-// run applies the batches within a transaction.
+// run applies the batches within a transaction. It may run again if the transaction
+// was undone.
 func (r *recording) run(c *conn) error {
-	r.c = c
-	if err := r.open(); err != nil {
+	if err := r.begin(c); err != nil {
 		return err
 	}
 	before := r.o.seq
@@ -52,6 +49,7 @@ func (r *recording) run(c *conn) error {
 	if r.o.seq == before {
 		return nil
 	}
+	c.changes.recorded(r.objectiveID, r.o.seq)
 	return r.close()
 }
 

@@ -192,7 +192,7 @@ func TestRecord_manySources(t *testing.T) {
 // TestRecord_groups commits good batches and bad ones in one transaction: the bad
 // ones change nothing and do not affect the good ones.
 func TestRecord_groups(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
 		const count = 30
 		scribes := make([]*scribe, count)
@@ -230,7 +230,7 @@ func TestRecord_groups(t *testing.T) {
 // TestRecord_broken breaks the transaction of a group. All callers in the group
 // get an error and may try again.
 func TestRecord_broken(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
 		s := begin(t, j, newObjective())
 		before := dump(t, j)
@@ -239,8 +239,8 @@ func TestRecord_broken(t *testing.T) {
 		b := s.batch(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
 		for i, do := range []func() error{
 			func() error { return j.Record(t.Context(), b) },
-			func() error { return j.Script(t.Context(), "ROLLBACK") }, // behind the writer's back
 			func() error { return j.Record(t.Context(), s.as("other", j).batch(s.rootMoved(opt.TaskWorking))) },
+			func() error { return j.Script(t.Context(), "ROLLBACK") }, // behind the writer's back
 		} {
 			go func() { errs <- do() }()
 			for j.Queued() <= i {
@@ -264,7 +264,7 @@ func TestRecord_broken(t *testing.T) {
 // TestRecord_canceled checks the result for a caller that is canceled before or
 // after its write begins.
 func TestRecord_canceled(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
 		s := begin(t, j, newObjective())
 		before := dump(t, j)

@@ -29,7 +29,6 @@ type recording struct {
 	c           *conn
 	o           openObjective
 	known       map[string]numbers // the latest of a source, as far as they were read
-	due         bool               // it has made a delivery
 }
 
 // An openObjective is the state of the objective before the next event.
@@ -46,7 +45,7 @@ type openObjective struct {
 
 // newRecording does the work that can be done before the transaction.
 func newRecording(batches []opt.Batch) (*recording, error) {
-	r := &recording{known: map[string]numbers{}}
+	r := &recording{}
 	for _, b := range batches {
 		if len(b.Events) == 0 {
 			continue
@@ -64,6 +63,12 @@ func newRecording(batches []opt.Batch) (*recording, error) {
 		r.batches = append(r.batches, n)
 	}
 	return r, nil
+}
+
+// begin begins anew, with the state of the objective.
+func (r *recording) begin(c *conn) error {
+	r.c, r.o, r.known = c, openObjective{}, map[string]numbers{}
+	return r.open()
 }
 
 // open reads the state of the objective and of the first source. It ignores the

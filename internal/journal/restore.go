@@ -26,12 +26,7 @@ func (j keeper) Restore(ctx context.Context, after int64, batches ...opt.Batch) 
 	err = j.writer.submit(ctx, func(c *conn) (err error) {
 		added, err = restoration{r, after}.run(c)
 		return err
-	}, func() {
-		j.watches.tell(r.objectiveID, r.o.seq)
-		if r.due {
-			signal(j.pushed)
-		}
-	})
+	}, objectiveLock(r.objectiveID))
 	if err != nil {
 		return 0, fmt.Errorf("restore events of %s: %w", r.objectiveID, err)
 	}
@@ -46,8 +41,7 @@ type restoration struct {
 
 // run applies the batches within a transaction.
 func (r restoration) run(c *conn) (added int, err error) {
-	r.c = c
-	if err := r.open(); err != nil {
+	if err := r.begin(c); err != nil {
 		return 0, err
 	}
 	for _, b := range r.batches {
@@ -68,6 +62,7 @@ func (r restoration) run(c *conn) (added int, err error) {
 	if added == 0 {
 		return 0, nil
 	}
+	c.changes.recorded(r.objectiveID, r.o.seq)
 	return added, r.close()
 }
 

@@ -63,7 +63,7 @@ func (j signingKeys) RenewSigningKey(ctx context.Context, newest string, k opt.S
 		}
 		_, err := c.exec("INSERT INTO signing_keys (id, private, created_at) VALUES ($1, $2, $3)", k.ID, sealed, k.CreatedAt.Millis())
 		return err
-	}, nil)
+	}, signingKeyLock)
 }
 
 // signingContext binds a key to its id.

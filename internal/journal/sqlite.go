@@ -10,8 +10,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"time"
 
+	"go.uber.org/zap"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -21,34 +24,27 @@ import (
 // applicationID marks a SQLite file as a journal: "LHjr".
 const applicationID = 0x4c486a72
 
-// A role is what a connection is for.
-type role string
-
-const (
-	writing       role = "writing"
-	reading       role = "reading"
-	checkpointing role = "checkpointing"
-)
-
 // waits says for how many milliseconds SQLite itself waits for a lock. The writer
 // retries by itself, sooner than SQLite would.
 var waits = map[role]int{writing: 2, reading: 5000, checkpointing: 100}
 
 var syncLevels = map[string]string{"": "FULL", "full": "FULL", "normal": "NORMAL"}
 
-// A database is a SQLite file, or one in memory.
-type database struct {
+// A sqliteFile is a SQLite file, or a database in memory. One connection writes.
+type sqliteFile struct {
 	path     string // "" in memory
 	dsn      string
 	sync     string
 	template *Template // nil to make the tables
 	pool     *sql.DB
+	log      *zap.Logger
+	tidier   *tidier
 }
 
-// openDatabase prepares the file of cfg, and makes it if it is missing. It does
+// openSQLite prepares the file of cfg, and makes it if it is missing. It does
 // not read it.
-func openDatabase(cfg Config) (*database, error) {
-	d := &database{path: cfg.Path, dsn: "file:/" + rand.Text() + "?vfs=memdb", sync: syncLevels[cfg.Sync], template: cfg.Template}
+func openSQLite(cfg Config) (*sqliteFile, error) {
+	d := &sqliteFile{path: cfg.Path, dsn: "file:/" + rand.Text() + "?vfs=memdb", sync: syncLevels[cfg.Sync], template: cfg.Template, log: cfg.Log}
 	switch {
 	case d.sync == "":
 		return nil, fmt.Errorf(`sync is %q, want "full" or "normal"`, cfg.Sync)
@@ -70,6 +66,7 @@ func openDatabase(cfg Config) (*database, error) {
 		return nil, err
 	}
 	d.pool.SetMaxIdleConns(0) // each has its own settings: do not reuse it
+	d.tidier = newTidier(d)
 	return d, nil
 }
 
@@ -86,13 +83,13 @@ func touch(path string) error {
 	return f.Close()
 }
 
-// connect opens a connection for a role.
-func (d *database) connect(ctx context.Context, r role) (*conn, error) {
+// open opens a connection for a role.
+func (d *sqliteFile) open(ctx context.Context, r role) (*conn, error) {
 	raw, err := d.pool.Conn(ctx)
 	if err != nil {
 		return nil, d.explain(err)
 	}
-	c := &conn{raw: raw, stmts: map[string]*sql.Stmt{}}
+	c := &conn{raw: raw, stmts: map[string]*sql.Stmt{}, snapshot: "BEGIN"}
 	settings := []string{
 		fmt.Sprintf("PRAGMA busy_timeout = %d", waits[r]),
 		"PRAGMA synchronous = " + d.sync,
@@ -104,17 +101,16 @@ func (d *database) connect(ctx context.Context, r role) (*conn, error) {
 		settings = append(settings, "PRAGMA query_only = ON")
 	}
 	for _, s := range settings {
-		if err := patiently(nil, func() error { return c.script(s) }); err != nil {
+		if err := patiently(func() error { return c.script(s) }); err != nil {
 			return nil, errors.Join(d.explain(err), c.close())
 		}
 	}
 	return c, nil
 }
 
-// ready makes the file a journal with all its tables, and returns the connection
-// that writes.
-func (d *database) ready(ctx context.Context) (*conn, error) {
-	c, err := d.connect(ctx, writing)
+// ready implements [connector].
+func (d *sqliteFile) ready(ctx context.Context) (*conn, error) {
+	c, err := d.open(ctx, writing)
 	if err != nil {
 		return nil, err
 	}
@@ -122,10 +118,10 @@ func (d *database) ready(ctx context.Context) (*conn, error) {
 		err = d.template.copyTo(c)
 	}
 	if err == nil {
-		err = patiently(nil, func() error { return d.claim(c) })
+		err = patiently(func() error { return d.claim(c) })
 	}
 	if err == nil {
-		err = migrate(c, d.sign)
+		err = d.migrate(c)
 	}
 	if err != nil {
 		return nil, errors.Join(d.explain(err), c.close())
@@ -133,10 +129,34 @@ func (d *database) ready(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// reconnect opens another connection to a journal that is open, unless a newer
-// program has changed its tables meanwhile.
-func (d *database) reconnect(ctx context.Context, r role) (*conn, error) {
-	c, err := d.connect(ctx, r)
+// migrate updates the tables and marks the file as a journal. Several processes may
+// do so at a time.
+func (d *sqliteFile) migrate(c *conn) error {
+	if err := patiently(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err }); err != nil {
+		return err
+	}
+	changed, err := migrate(c)
+	if err == nil && changed {
+		_, err = c.exec("PRAGMA application_id = " + strconv.Itoa(applicationID))
+	}
+	if err == nil {
+		_, err = c.exec("COMMIT")
+	}
+	if err != nil {
+		_, _ = c.exec("ROLLBACK") // the first error is the cause
+	}
+	return err
+}
+
+// size implements [connector].
+func (d *sqliteFile) size() size {
+	return size{writers: 1, readers: max(4, 2*runtime.GOMAXPROCS(0)), group: 256, one: true}
+}
+
+// connect implements [connector]. It fails if a newer program has made the tables
+// unusable meanwhile.
+func (d *sqliteFile) connect(ctx context.Context, r role) (*conn, error) {
+	c, err := d.open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +172,7 @@ func (d *database) reconnect(ctx context.Context, r role) (*conn, error) {
 
 // claim refuses a file that is not a journal, and sets a mode in which readers
 // and a writer work at the same time.
-func (d *database) claim(c *conn) error {
+func (d *sqliteFile) claim(c *conn) error {
 	var id, tables int64
 	// In one statement, so that another process cannot make the tables between.
 	if _, err := c.get("SELECT application_id, (SELECT COUNT(*) FROM sqlite_schema) FROM pragma_application_id", nil, &id, &tables); err != nil {
@@ -172,13 +192,44 @@ func (d *database) claim(c *conn) error {
 	return err
 }
 
-// sign marks the file as a journal, within a transaction.
-func (d *database) sign(c *conn) error {
-	_, err := c.exec("PRAGMA application_id = " + strconv.Itoa(applicationID))
-	return err
+// missing implements [database].
+func (d *sqliteFile) missing(ctx context.Context) ([]string, error) {
+	c, err := d.open(ctx, reading)
+	if err != nil {
+		return nil, err
+	}
+	names, err := missing(c)
+	return names, errors.Join(d.explain(err), c.close())
 }
 
-func (d *database) close() error { return d.pool.Close() }
+func (d *sqliteFile) close() error {
+	d.tidier.stop()
+	return d.pool.Close()
+}
+
+// begin implements [transactor]: there is one lock, for the whole file.
+func (d *sqliteFile) begin(c *conn, _ []string) error {
+	return patiently(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err })
+}
+
+// commit implements [transactor]. In memory it waits for those who read.
+func (d *sqliteFile) commit(c *conn) error {
+	return patiently(func() error { _, err := c.exec("COMMIT"); return err })
+}
+
+// announce implements [transactor]: others look at the file.
+func (d *sqliteFile) announce(*conn, []changes) error { return nil }
+
+// repeats implements [transactor]: begin has waited for the lock.
+func (d *sqliteFile) repeats(*conn, error) bool { return false }
+
+// wrote implements [transactor].
+func (d *sqliteFile) wrote(c *conn, n int) {
+	d.tidier.wrote(n)
+	if err := d.truncate(c); err != nil {
+		d.log.Warn("Emptying the write-ahead log of the journal failed", zap.Error(d.explain(err)))
+	}
+}
 
 // using makes a query use an index of the table before it.
 func using(index string) string { return " INDEXED BY " + index }
@@ -191,7 +242,7 @@ func atMost(n int) string { return " LIMIT $" + strconv.Itoa(n) + " + 0" }
 // removeSome returns the statement that removes at most $1 remaining rows of
 // removed objectives from a table.
 func removeSome(table string) string {
-	return "DELETE FROM " + table + " WHERE rowid IN (SELECT t.rowid FROM leftovers l CROSS JOIN " + table + " t WHERE t.objective_id = l.objective_id" + atMost(1) + ")"
+	return "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE objective_id IN (SELECT objective_id FROM leftovers)" + atMost(1) + ")"
 }
 
 // busy reports whether err says that another connection has the lock.
@@ -220,17 +271,16 @@ var advice = map[int]string{
 	sqlite3.SQLITE_BUSY:     "another process holds its lock for long: look for one that hangs",
 }
 
-// failure wraps errors of the database in [opt.ErrUnavailable], and does not
-// change other errors.
-func (d *database) failure(err error) error {
+// failure implements [diagnoser].
+func (d *sqliteFile) failure(err error) error {
 	if _, ok := advice[primary(err)]; !ok {
 		return err
 	}
 	return d.down(err)
 }
 
-// down wraps err in [opt.ErrUnavailable].
-func (d *database) down(err error) error {
+// down implements [diagnoser].
+func (d *sqliteFile) down(err error) error {
 	if errors.Is(err, opt.ErrUnavailable) {
 		return err
 	}
@@ -238,7 +288,7 @@ func (d *database) down(err error) error {
 }
 
 // explain adds the file, and what to do, to an error about it.
-func (d *database) explain(err error) error {
+func (d *sqliteFile) explain(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -256,61 +306,9 @@ func (d *database) explain(err error) error {
 	return fmt.Errorf("%s: %w (%s)", where, err, hint)
 }
 
-// A follower finds the objectives that other processes have changed.
-type follower struct {
-	c       *conn
-	version int64 // of the data, as this connection counts
-	row     int64 // the last row of events that was looked at
-	purges  int64 // how many there have been
-}
-
-// newFollower returns a follower that has seen everything up to now.
-func newFollower(ctx context.Context, d *database) (*follower, error) {
-	c, err := d.connect(ctx, reading)
-	if err != nil {
-		return nil, err
-	}
-	f := &follower{c: c}
-	if err := f.poll(func(string, int64) {}, func() {}); err != nil {
-		return nil, errors.Join(err, c.close())
-	}
-	return f, nil
-}
-
-// poll calls tell with each objective that has new events since the last poll and
-// with its last seq, or tellAll if it cannot tell which.
-func (f *follower) poll(tell func(objectiveID string, seq int64), tellAll func()) error {
-	var version, last, purges int64
-	if _, err := f.c.get("PRAGMA data_version", nil, &version); err != nil || version == f.version {
-		return err
-	}
-	// In one statement: a purge makes the numbers of rows mean something else.
-	if _, err := f.c.get("SELECT (SELECT COALESCE(MAX(rowid), 0) FROM events), n FROM purges", nil, &last, &purges); err != nil {
-		return err
-	}
-	switch {
-	case f.version == 0: // the first time
-	case purges != f.purges: // rows were removed, and their numbers may have been used again
-		tellAll()
-	default:
-		err := f.c.each("SELECT objective_id, MAX(seq) FROM events WHERE rowid > $1 GROUP BY objective_id", args{f.row}, func(row scanner) error {
-			var id string
-			var seq int64
-			err := row.Scan(&id, &seq)
-			tell(id, seq)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	f.version, f.row, f.purges = version, last, purges
-	return nil
-}
-
 // checkpoint moves what it can from the write-ahead log to the file without
 // blocking others.
-func (d *database) checkpoint(c *conn) error {
+func (d *sqliteFile) checkpoint(c *conn) error {
 	var blocked, length, moved int64
 	_, err := c.get("PRAGMA wal_checkpoint(PASSIVE)", nil, &blocked, &length, &moved)
 	return err
@@ -318,7 +316,7 @@ func (d *database) checkpoint(c *conn) error {
 
 // truncate empties the write-ahead log if it has grown too long. It blocks
 // writers meanwhile, and gives up soon if another connection holds a lock.
-func (d *database) truncate(c *conn) error {
+func (d *sqliteFile) truncate(c *conn) error {
 	if d.path == "" {
 		return nil
 	}
@@ -329,4 +327,20 @@ func (d *database) truncate(c *conn) error {
 	var blocked, length, moved int64
 	_, err = c.get("PRAGMA wal_checkpoint(TRUNCATE)", nil, &blocked, &length, &moved)
 	return err
+}
+
+const (
+	lockWait  = 10 * time.Second       // for the write lock, while another process holds it
+	lockRetry = 500 * time.Microsecond // between two attempts to get it
+)
+
+// patiently repeats do while another connection holds the lock.
+func patiently(do func() error) error {
+	for deadline := time.Now().Add(lockWait); ; {
+		err := do()
+		if !busy(err) || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(lockRetry)
+	}
 }

@@ -1,14 +1,14 @@
 package journal
 
-// measure returns the size of the file, without its write-ahead log.
-func (d *database) measure(c *conn) (s Size, err error) {
+// measure implements [caretaker]: without the write-ahead log.
+func (d *sqliteFile) measure(c *conn) (s Size, err error) {
 	var size, pages, free int64
 	_, err = c.get("SELECT page_size, page_count, freelist_count FROM pragma_page_size, pragma_page_count, pragma_freelist_count", nil, &size, &pages, &free)
 	return Size{Bytes: size * pages, Free: size * free}, err
 }
 
-// check returns what SQLite finds wrong in the file.
-func (d *database) check(c *conn) (found []string, err error) {
+// inspect implements [caretaker].
+func (d *sqliteFile) inspect(c *conn) (found []string, err error) {
 	err = c.each("SELECT integrity_check FROM pragma_integrity_check", nil, func(row scanner) error {
 		var line string
 		err := row.Scan(&line)
@@ -20,10 +20,10 @@ func (d *database) check(c *conn) (found []string, err error) {
 	return found, err
 }
 
-// compact writes the file anew. Others may have it open: readers see their state of it
+// compact implements [caretaker]. It writes the file anew. Others may have it open: readers see their state of it
 // until it is done. The copy in between goes into a temporary file, and then through
 // the write-ahead log, so that a crash at any moment leaves the old file or the new one.
-func (d *database) compact(c *conn) error {
+func (d *sqliteFile) compact(c *conn) error {
 	for _, statement := range []string{
 		"PRAGMA busy_timeout = 10000",
 		"PRAGMA temp_store = FILE", // the copy may be larger than the memory

@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 
 	"go.uber.org/zap"
@@ -13,12 +12,11 @@ import (
 
 // A store is the open database of a journal, which all parts of the journal use.
 type store struct {
-	db      *database
+	db      database
 	log     *zap.Logger
 	writer  *writer
 	readers *pool
 	watches *watches
-	tidier  *tidier
 	pushed  chan struct{} // signalled when a delivery has become due
 	closing sync.Once
 	closed  error
@@ -36,10 +34,9 @@ func openStore(ctx context.Context, cfg Config) (*store, error) {
 		return nil, errors.Join(err, db.close())
 	}
 	s := &store{db: db, log: cfg.Log, pushed: make(chan struct{}, 1), channels: cfg.Channels}
-	s.readers = newPool(max(4, 2*runtime.GOMAXPROCS(0)), func(ctx context.Context) (*conn, error) { return db.reconnect(ctx, reading) })
-	s.watches = newWatches(db, cfg.Log)
-	s.tidier = newTidier(db, cfg.Log)
-	s.writer = newWriter(db, c, cfg.Log, s.tidier.wrote)
+	s.readers = newPool(db.size().readers, func(ctx context.Context) (*conn, error) { return db.connect(ctx, reading) })
+	s.watches = newWatches(db, func() { signal(s.pushed) })
+	s.writer = newWriter(db, c, cfg.Log, s.tell)
 	return s, nil
 }
 
@@ -47,40 +44,69 @@ func openStore(ctx context.Context, cfg Config) (*store, error) {
 // file. It may be called more than once.
 func (s *store) Close() error {
 	s.closing.Do(func() {
-		err := s.writer.stop()
+		s.writer.stop()
 		s.watches.stop()
-		s.tidier.stop()
-		s.closed = errors.Join(err, s.readers.close(), s.db.close())
+		s.closed = errors.Join(s.readers.close(), s.db.close())
 	})
 	return s.closed
+}
+
+// tell signals those of this process who wait for a change.
+func (s *store) tell(ch changes) {
+	for id, seq := range ch.seqs {
+		s.watches.tell(id, seq)
+	}
+	s.watches.gone(ch.gone)
+	if ch.due {
+		signal(s.pushed)
+	}
 }
 
 // read calls f with a connection for reading. Every statement in f sees all
 // earlier commits.
 func (s *store) read(ctx context.Context, f func(*conn) error) error {
-	c, err := s.readers.borrow(ctx)
-	if err != nil {
-		return s.db.failure(err)
-	}
-	defer func() { s.readers.giveBack(c) }()
-	return s.db.failure(f(c))
+	return s.lend(ctx, f)
 }
 
 // snapshot calls f like read, but all of its statements see the same state of
 // the journal.
 func (s *store) snapshot(ctx context.Context, f func(*conn) error) error {
-	c, err := s.readers.borrow(ctx)
-	if err != nil {
-		return s.db.failure(err)
-	}
-	defer func() { s.readers.giveBack(c) }()
-	if _, err = c.exec("BEGIN"); err == nil {
+	return s.lend(ctx, func(c *conn) error {
+		_, err := c.exec(c.snapshot)
+		if err != nil {
+			return err
+		}
+		c.used = false // f has seen nothing
 		err = f(c)
+		if _, end := c.exec("ROLLBACK"); end != nil { // there is nothing to commit
+			err = errors.Join(err, errUnended, end)
+		}
+		return err
+	})
+}
+
+// errUnended is wrapped when a transaction could not be ended.
+var errUnended = errors.New("the transaction has not ended")
+
+// lend calls f with a connection for reading. If that has been lost before f saw
+// anything, f gets another one.
+func (s *store) lend(ctx context.Context, f func(*conn) error) error {
+	for tries := 1; ; tries++ {
+		c, err := s.readers.borrow(ctx)
+		if err != nil {
+			return s.db.failure(err)
+		}
+		c.used = false
+		err = f(c)
+		again := false
+		if err != nil && (errors.Is(err, errUnended) || c.broken()) {
+			again = !c.used && tries <= s.db.size().readers
+			s.log.Warn("Giving up a connection to the journal", zap.Error(errors.Join(err, c.close())))
+			c = nil
+		}
+		s.readers.giveBack(c)
+		if !again {
+			return s.db.failure(err)
+		}
 	}
-	if _, end := c.exec("ROLLBACK"); end != nil { // there is nothing to commit
-		s.log.Warn("Giving up a connection to the journal", zap.Error(end))
-		err = errors.Join(err, end, c.close())
-		c = nil
-	}
-	return s.db.failure(err)
 }

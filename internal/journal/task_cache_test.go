@@ -15,7 +15,7 @@ const viewQuery = "SELECT t.id, t.objective_id, t.plan_id"
 // A repeated read of a task does not read its rows again until a process records
 // an event of its objective.
 func TestTask_again(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		s := rich(t, open(), newObjective())
 		id := s.task(0, 1)
 		s.record(said(id, "", "m-4", opt.Noted), s.moved(0, 1, opt.TaskWorking), s.piece(0, 1, "a", "one", false), s.waits(0, 1, gate(id, opt.Approval, 1)))
@@ -91,7 +91,7 @@ func TestTask_positionMoves(t *testing.T) {
 
 // A large task is read each time, to limit memory.
 func TestTask_large(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())
 		large := said(s.objective.ID, "", "m-1", opt.Noted)
 		large.Message.Parts = []a2a.Part{a2a.TextPart(strings.Repeat("x", 1<<20))}

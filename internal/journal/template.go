@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"go.uber.org/zap"
 	"modernc.org/sqlite"
 )
 
@@ -12,13 +13,13 @@ import (
 // many journals in memory: with it in [Config.Template], Open copies the tables, which
 // is much faster than to make them. It may be used from any goroutine.
 type Template struct {
-	db   *database
+	db   *sqliteFile
 	keep *conn // a database in memory exists as long as a connection to it
 }
 
 // NewTemplate makes a template by all migrations.
 func NewTemplate(ctx context.Context) (*Template, error) {
-	db, err := openDatabase(Config{})
+	db, err := openSQLite(Config{Log: zap.NewNop()})
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,7 @@ const (
 // A tidier keeps the write-ahead log short, in its own goroutine so that
 // writers do not wait.
 type tidier struct {
-	db      *database
-	log     *zap.Logger
+	db      *sqliteFile
 	c       *conn        // nil before its first checkpoint
 	writes  atomic.Int64 // since it last tidied
 	due     chan struct{}
@@ -26,8 +25,8 @@ type tidier struct {
 	stopped chan struct{}
 }
 
-func newTidier(db *database, log *zap.Logger) *tidier {
-	t := &tidier{db: db, log: log, due: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
+func newTidier(db *sqliteFile) *tidier {
+	t := &tidier{db: db, due: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
 	go t.run()
 	return t
 }
@@ -68,13 +67,13 @@ func (t *tidier) tidy() {
 	t.writes.Store(0)
 	var err error
 	if t.c == nil {
-		t.c, err = t.db.connect(context.Background(), checkpointing)
+		t.c, err = t.db.open(context.Background(), checkpointing)
 	}
 	if err == nil {
 		err = t.db.checkpoint(t.c)
 	}
 	if err != nil {
-		t.log.Warn("Moving the write-ahead log into the journal failed", zap.Error(t.db.explain(err)))
+		t.db.log.Warn("Moving the write-ahead log into the journal failed", zap.Error(t.db.explain(err)))
 		t.letGo()
 	}
 }

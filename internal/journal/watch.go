@@ -3,14 +3,7 @@ package journal
 import (
 	"context"
 	"sync"
-	"time"
-
-	"go.uber.org/zap"
 )
-
-// pollEvery is how often a journal looks for commits of other processes while
-// there is a watch.
-const pollEvery = 25 * time.Millisecond
 
 // A Watch signals commits to an objective.
 type Watch struct {
@@ -40,30 +33,30 @@ type topic struct {
 	watching map[*Watch]bool
 }
 
-// watches keeps the watches of a journal and a goroutine that looks for the
-// commits of other processes.
+// watches keeps the watches of a journal and a goroutine in which the database looks
+// for the commits of other processes.
 type watches struct {
-	db      *database
-	log     *zap.Logger
+	pushed  func()        // called when deliveries of other processes became due
 	begin   chan struct{} // there is a first watch
-	quit    chan struct{}
+	leave   context.CancelFunc
 	stopped chan struct{}
 
 	mu     sync.Mutex
 	topics map[string]*topic
 }
 
-func newWatches(db *database, log *zap.Logger) *watches {
-	ws := &watches{
-		db: db, log: log, topics: map[string]*topic{},
-		begin: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
-	}
-	go ws.run()
+func newWatches(db database, pushed func()) *watches {
+	ctx, leave := context.WithCancel(context.Background())
+	ws := &watches{pushed: pushed, topics: map[string]*topic{}, begin: make(chan struct{}, 1), leave: leave, stopped: make(chan struct{})}
+	go func() {
+		defer close(ws.stopped)
+		db.follow(ctx, ws)
+	}()
 	return ws
 }
 
 func (ws *watches) stop() {
-	close(ws.quit)
+	ws.leave()
 	<-ws.stopped
 }
 
@@ -148,53 +141,24 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// run looks for the commits of others while there is a watch.
-func (ws *watches) run() {
-	defer close(ws.stopped)
-	for {
-		select {
-		case <-ws.quit:
-			return
-		case <-ws.begin:
-		}
-		if ws.db.path == "" {
-			continue // no other process can have it open
-		}
-		ws.follow()
+// await waits for a watch; false means that ctx has ended.
+func (ws *watches) await(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-ws.begin:
+		return true
 	}
 }
 
-// follow polls until there is no watch.
-func (ws *watches) follow() {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	var f *follower
-	defer func() {
-		if f != nil {
-			_ = f.c.close()
-		}
-	}()
-	for !ws.idle() {
-		if f == nil {
-			f = ws.newFollower()
-			ws.tellAll() // for commits before f began
-		} else if err := f.poll(ws.tell, ws.tellAll); err != nil {
-			ws.log.Warn("Looking for commits of other processes failed", zap.Error(err))
-			_ = f.c.close()
-			f = nil
-		}
-		select {
-		case <-ws.quit:
-			return
-		case <-tick.C:
-		}
+// watched returns the objectives that are watched, and up to which seq their watches
+// have been told.
+func (ws *watches) watched() map[string]int64 {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	list := make(map[string]int64, len(ws.topics))
+	for id, t := range ws.topics {
+		list[id] = t.seq
 	}
-}
-
-func (ws *watches) newFollower() *follower {
-	f, err := newFollower(context.Background(), ws.db)
-	if err != nil {
-		ws.log.Warn("Looking for commits of other processes failed", zap.Error(err))
-	}
-	return f
+	return list
 }

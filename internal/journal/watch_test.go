@@ -105,7 +105,7 @@ func TestWatch_oneByOne(t *testing.T) {
 // TestWatch_others checks that only watches of changed objectives are signalled.
 // An objective may be watched before it exists.
 func TestWatch_others(t *testing.T) {
-	each(t, func(t *testing.T, open func() *journal.Journal) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		here, there := open(), open()
 		mine, theirs := newObjective(), newObjective()
 		mineHere, mineThere := here.Watch(mine.ID), there.Watch(mine.ID)

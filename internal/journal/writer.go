@@ -3,64 +3,70 @@ package journal
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 )
 
-const (
-	groupMost = 256                    // writes committed together at the most
-	lockWait  = 10 * time.Second       // for the write lock, while another process holds it
-	lockRetry = 500 * time.Microsecond // between two attempts to get it
-)
-
 // A write is one piece of work for the writer.
 type write struct {
-	do        func(*conn) error // all of it takes effect, or nothing
-	committed func()            // called after the commit; may be nil
-	state     atomic.Int32
-	err       error
-	done      chan struct{}
+	do      func(*conn) error // all of it takes effect, or nothing; it may be called again
+	locks   []string          // no other write with one of them runs meanwhile
+	changes changes
+	state   atomic.Int32
+	err     error
+	done    chan struct{}
 }
 
 // The states of a write.
 const (
 	waiting int32 = iota
-	taken         // the writer has begun, so the caller waits for the outcome
+	taken         // a committer has begun, so the caller waits for the outcome
 	dropped       // the caller gave up before that
 )
 
-// A writer owns the connection that writes. It commits all waiting writes in one
-// transaction, each within a savepoint, so that a failed write does not affect
-// the others.
+// A writer takes writes and has them committed.
 type writer struct {
-	db      *database
+	db      database
 	log     *zap.Logger
-	c       *conn // nil after it broke
 	queue   chan *write
-	wrote   func(n int) // tells of commits
+	tell    func(changes) // called after a commit, for each write
 	quit    chan struct{}
 	stopped chan struct{}
 }
 
-func newWriter(db *database, c *conn, log *zap.Logger, wrote func(int)) *writer {
+// newWriter returns a writer with committers, of which the first has the connection c.
+func newWriter(db database, c *conn, log *zap.Logger, tell func(changes)) *writer {
+	size := db.size()
 	w := &writer{
-		db: db, log: log, c: c, wrote: wrote,
-		queue: make(chan *write, groupMost), quit: make(chan struct{}), stopped: make(chan struct{}),
+		db: db, log: log, tell: tell,
+		queue: make(chan *write, size.group), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	go w.run()
+	var all sync.WaitGroup
+	for range size.writers {
+		one := &committer{writer: w, size: size, c: c}
+		c = nil
+		all.Go(one.run)
+	}
+	go func() {
+		all.Wait()
+		close(w.stopped)
+	}()
 	return w
 }
 
 // submit runs do in a transaction and returns after the commit, or returns do's
-// error after undoing its changes. If ctx ends before the writer has begun, do
-// never runs; later than that, submit waits for the outcome.
-func (w *writer) submit(ctx context.Context, do func(*conn) error, committed func()) error {
+// error after undoing its changes. do may run several times, of which one takes
+// effect. If ctx ends before a committer has begun, do never runs; later than that,
+// submit waits for the outcome.
+func (w *writer) submit(ctx context.Context, do func(*conn) error, locks ...string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	op := &write{do: do, committed: committed, done: make(chan struct{})}
+	op := &write{do: do, locks: locks, done: make(chan struct{})}
 	select {
 	case w.queue <- op:
 	case <-ctx.Done():
@@ -84,84 +90,148 @@ func (w *writer) submit(ctx context.Context, do func(*conn) error, committed fun
 	return op.err
 }
 
-// stop lets the writer finish what it has begun, and waits for that.
-func (w *writer) stop() error {
+// stop lets the committers finish what they have begun, and waits for that.
+func (w *writer) stop() {
 	close(w.quit)
 	<-w.stopped
-	if w.c == nil {
-		return nil
-	}
-	return w.c.close()
 }
 
-func (w *writer) run() {
-	defer close(w.stopped)
+// next returns a write that waits, nil if there is none.
+func (w *writer) next() *write {
+	for {
+		select {
+		case op := <-w.queue:
+			if op.state.CompareAndSwap(waiting, taken) {
+				return op
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// A committer owns one connection that writes. It commits waiting writes in one
+// transaction, each within a savepoint, so that a failed write does not affect
+// the others.
+type committer struct {
+	*writer
+	size  size
+	c     *conn    // nil before it is made, and after it broke
+	group []*write // of the transaction
+}
+
+func (w *committer) run() {
+	defer w.close()
 	for {
 		select {
 		case <-w.quit:
 			return
 		case first := <-w.queue:
-			w.answer(w.gather(first))
-			w.tidy()
+			if first.state.CompareAndSwap(waiting, taken) {
+				w.commit(first)
+			}
 		}
 	}
 }
 
-// gather runs first and other waiting writes in one transaction and commits it.
-// With an error none took effect.
-func (w *writer) gather(first *write) (group []*write, err error) {
-	err = w.begin()
-	for op := first; op != nil; op = w.next(len(group)) {
-		if !op.state.CompareAndSwap(waiting, taken) {
-			continue
-		}
-		group = append(group, op)
-		if err == nil {
-			op.err, err = w.attempt(op)
-		}
+const (
+	repeatFor  = 10 * time.Second      // a transaction that was in the way of another, or has lost its connection
+	repeatMost = 50 * time.Millisecond // between two repeats, at the most
+)
+
+// commit runs first and other waiting writes in one transaction, and answers them.
+func (w *committer) commit(first *write) {
+	w.group = append(w.group[:0], first)
+	for op := w.more(); op != nil; op = w.more() {
+		w.group = append(w.group, op)
 	}
-	if err == nil {
-		err = patiently(w.quit, func() error { _, err := w.c.exec("COMMIT"); return err })
+	deadline := time.Now().Add(repeatFor)
+	err, again := w.try()
+	for err != nil && again && time.Now().Before(deadline) && w.rest() {
+		err, again = w.try()
+	}
+	w.answer(err)
+}
+
+// rest waits a moment; false means that the writer is to stop.
+func (w *committer) rest() bool {
+	select {
+	case <-time.After(rand.N(repeatMost)):
+		return true
+	case <-w.quit:
+		return false
+	}
+}
+
+// more returns a write for the group, nil if none waits or the group is full.
+func (w *committer) more() *write {
+	if len(w.group) >= w.size.group {
+		return nil
+	}
+	return w.next()
+}
+
+// try runs the group in one transaction. With an error nothing took effect, or, if the
+// connection broke during the commit, that is not known; again is set if a repeat may
+// succeed.
+func (w *committer) try() (err error, again bool) {
+	if err = w.runAll(); err != nil {
+		again = w.db.repeats(w.c, err)
+	} else {
+		err = w.db.commit(w.c)
 	}
 	if err != nil {
 		w.undo()
 		err = w.db.down(err)
 	}
-	return group, err
+	return err, again
 }
 
-// next returns a write that waits, nil if there is none or the group is full.
-func (w *writer) next(have int) *write {
-	if have >= groupMost {
-		return nil
-	}
-	select {
-	case op := <-w.queue:
-		return op
-	default:
-		return nil
-	}
-}
-
-// begin opens a transaction that holds the write lock.
-func (w *writer) begin() error {
+// runAll begins a transaction and runs the writes of the group in it, and those that
+// come meanwhile if they need no further lock.
+func (w *committer) runAll() (err error) {
 	if w.c == nil {
-		c, err := w.db.reconnect(context.Background(), writing)
-		if err != nil {
+		if w.c, err = w.db.connect(context.Background(), writing); err != nil {
 			return err
 		}
-		w.c = c
 	}
-	return patiently(w.quit, func() error { _, err := w.c.exec("BEGIN IMMEDIATE"); return err })
+	var locks []string
+	for _, op := range w.group {
+		locks = append(locks, op.locks...)
+	}
+	if err = w.db.begin(w.c, locks); err != nil {
+		return err
+	}
+	var list []changes
+	for i := 0; i < len(w.group); i++ {
+		op := w.group[i]
+		if op.err, err = w.attempt(op); err != nil {
+			return err
+		}
+		if op.err == nil {
+			list = append(list, op.changes)
+		}
+		if next := len(w.group); w.size.one && next == i+1 {
+			if op := w.more(); op != nil {
+				w.group = append(w.group, op)
+			}
+		}
+	}
+	return w.db.announce(w.c, list)
 }
 
 // attempt runs op within a savepoint. broken is set if the whole transaction
 // cannot continue.
-func (w *writer) attempt(op *write) (err, broken error) {
+func (w *committer) attempt(op *write) (err, broken error) {
+	op.changes = changes{}
+	w.c.changes = &op.changes
 	if _, broken = w.c.exec("SAVEPOINT one"); broken != nil {
 		return broken, broken
 	}
 	if err = op.do(w.c); err != nil {
+		if w.db.repeats(w.c, err) {
+			return err, err
+		}
 		if _, broken = w.c.exec("ROLLBACK TO one"); broken != nil {
 			return err, errors.Join(err, broken)
 		}
@@ -172,7 +242,7 @@ func (w *writer) attempt(op *write) (err, broken error) {
 
 // undo rolls the transaction back. If that fails it closes the connection, which
 // also rolls back.
-func (w *writer) undo() {
+func (w *committer) undo() {
 	if w.c == nil {
 		return
 	}
@@ -180,14 +250,14 @@ func (w *writer) undo() {
 		return
 	}
 	if err := w.c.close(); err != nil {
-		w.log.Warn("Closing a broken connection to the journal failed", zap.Error(err))
+		w.log.Debug("Closing a broken connection to the journal failed", zap.Error(err))
 	}
 	w.c = nil
 }
 
-// answer returns the outcomes to the callers, then signals the watches.
-func (w *writer) answer(group []*write, err error) {
-	for _, op := range group {
+// answer returns the outcomes to the callers, then tells of the changes.
+func (w *committer) answer(err error) {
+	for _, op := range w.group {
 		op.err = w.db.failure(op.err)
 		if err != nil {
 			op.err = err
@@ -197,35 +267,19 @@ func (w *writer) answer(group []*write, err error) {
 	if err != nil {
 		return
 	}
-	for _, op := range group {
-		if op.err == nil && op.committed != nil {
-			op.committed()
+	for _, op := range w.group {
+		if op.err == nil {
+			w.tell(op.changes)
 		}
 	}
-	w.wrote(len(group))
+	w.db.wrote(w.c, len(w.group))
 }
 
-// tidy empties the write-ahead log if the tidier is too slow.
-func (w *writer) tidy() {
+func (w *committer) close() {
 	if w.c == nil {
 		return
 	}
-	if err := w.db.truncate(w.c); err != nil {
-		w.log.Warn("Emptying the write-ahead log of the journal failed", zap.Error(w.db.explain(err)))
-	}
-}
-
-// patiently repeats do while another connection holds the lock.
-func patiently(quit <-chan struct{}, do func() error) error {
-	for deadline := time.Now().Add(lockWait); ; {
-		err := do()
-		if !busy(err) || time.Now().After(deadline) {
-			return err
-		}
-		select {
-		case <-time.After(lockRetry):
-		case <-quit:
-			return ErrClosed
-		}
+	if err := w.c.close(); err != nil {
+		w.log.Warn("Closing a connection to the journal failed", zap.Error(err))
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"go.temporal.io/server/temporal"
 	"go.temporal.io/server/tools/common/schema"
 	"go.temporal.io/server/tools/sql"
+
+	"longhaul/internal/pgserver"
 )
 
 // serverName is a name in the certificate of the server.
@@ -24,7 +26,7 @@ const serverName = "temporal.test"
 
 // startServer starts Temporal on a database server, and returns the address of its
 // frontend.
-func (c *Cluster) startServer(t testing.TB, database netip.AddrPort) string {
+func (c *Cluster) startServer(t testing.TB, database *pgserver.Server) string {
 	t.Helper()
 	main := prepared(t, database, "temporal", "postgresql/v12/temporal")
 	visibility := prepared(t, database, "temporal_visibility", "postgresql/v12/visibility")
@@ -97,11 +99,11 @@ func (c *Cluster) encryption(t testing.TB) config.RootTLS {
 }
 
 // prepared creates a database with the server's own schema, by its own tool.
-func prepared(t testing.TB, at netip.AddrPort, name, schemaName string) *config.SQL {
+func prepared(t testing.TB, at *pgserver.Server, name, schemaName string) *config.SQL {
 	t.Helper()
 	cfg := func(database string) *config.SQL {
 		return &config.SQL{
-			PluginName: postgresql.PluginNamePGX, ConnectAddr: at.String(), ConnectProtocol: "tcp", User: databaseUser, DatabaseName: database, MaxConns: 20,
+			PluginName: postgresql.PluginNamePGX, ConnectAddr: at.Addr(), ConnectProtocol: "tcp", User: pgserver.User, DatabaseName: database, MaxConns: 20,
 		}
 	}
 	if err := sql.DoCreateDatabase(cfg(name), "postgres", log.NewNoopLogger()); err != nil {

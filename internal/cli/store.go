@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"longhaul/internal/journal"
+	"longhaul/internal/seal"
+)
+
+// storeSettings say where the journal is.
+type storeSettings struct {
+	DataDir            string `help:"Directory for all data." default:".longhaul" env:"LONGHAUL_DATA_DIR" type:"path"`
+	Journal            secret `help:"URL of the PostgreSQL database that keeps the journal, such as postgres://user:password@host:5432/longhaul. All processes need the same. Without it the journal is the file journal.db in the data directory, for processes on one machine." env:"LONGHAUL_JOURNAL" placeholder:"URL"`
+	JournalConnections int    `help:"Connections to PostgreSQL that one process makes at the most." default:"10" env:"LONGHAUL_JOURNAL_CONNECTIONS"`
+	SecretKeys         secret `help:"Keys that encrypt stored secrets: 32 bytes in base64 each, separated by commas. The first encrypts, all decrypt. All processes need the same. Without any, the key is in the file secret.key in the data directory, which is made when missing; with --journal they are needed." env:"LONGHAUL_SECRET_KEYS" placeholder:"KEYS"`
+	Sync               string `help:"full: data survives a power cut; normal: faster, but a power cut may lose the last moments." enum:"full,normal" default:"full" env:"LONGHAUL_SYNC"`
+}
+
+// journal says where the journal is kept, after making the directory of a file.
+func (s storeSettings) journal() (journal.Config, error) {
+	if s.Journal != "" {
+		return journal.Config{URL: string(s.Journal), Connections: s.JournalConnections}, nil
+	}
+	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
+		return journal.Config{}, fmt.Errorf("make the data directory: %w", err)
+	}
+	return journal.Config{Path: filepath.Join(s.DataDir, "journal.db"), Sync: s.Sync}, nil
+}
+
+// with calls f with the journal.
+func (s storeSettings) with(p *program, f func(*journal.Journal) error) error {
+	cfg, err := s.journal()
+	if err != nil {
+		return err
+	}
+	j, err := journal.Open(p.ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(j), j.Close())
+}
+
+// where names the place of the journal, for people.
+func (s storeSettings) where() string {
+	if s.Journal != "" {
+		return "the journal " + journal.Place(string(s.Journal))
+	}
+	if path, err := filepath.Abs(s.DataDir); err == nil {
+		return "the data directory " + path
+	}
+	return "the data directory " + s.DataDir
+}
+
+var errSharedKeys = errors.New("a journal in PostgreSQL needs --secret-keys (LONGHAUL_SECRET_KEYS), with the same value for every process. " +
+	"To make a key: head -c 32 /dev/urandom | base64")
+
+// sealer returns what encrypts stored secrets: with the keys of the settings, or
+// else with those in the data directory.
+func (s storeSettings) sealer() (*seal.Box, error) {
+	if s.Journal != "" && s.SecretKeys == "" {
+		return nil, errSharedKeys
+	}
+	read := func() ([][]byte, error) { return seal.File(filepath.Join(s.DataDir, "secret.key")) }
+	if s.SecretKeys != "" {
+		read = func() ([][]byte, error) { return seal.Parse(string(s.SecretKeys)) }
+	}
+	keys, err := read()
+	if err != nil {
+		return nil, fmt.Errorf("keys for secrets (--secret-keys): %w", err)
+	}
+	return seal.New(keys...)
+}

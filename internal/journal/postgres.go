@@ -1,0 +1,288 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"go.uber.org/zap"
+
+	"longhaul/opt"
+)
+
+const (
+	statementLimit = 15 * time.Second // of one statement, on the server
+	answerLimit    = 20 * time.Second // within which the server answers a statement
+	channel        = "longhaul_journal"
+	// DefaultConnections is the number of connections to PostgreSQL that one process
+	// makes at the most.
+	DefaultConnections = 10
+	leastConnections   = 3
+)
+
+// A postgres is a PostgreSQL database. Several processes write at a time; locks that
+// writes name keep those apart that need it.
+type postgres struct {
+	cfg     *pgx.ConnConfig
+	pool    *sql.DB // makes connections for writing
+	readers *sql.DB // makes connections for reading
+	most    int     // connections
+	migrate bool
+	log     *zap.Logger
+}
+
+// openPostgres prepares connections to the database of cfg.
+func openPostgres(cfg Config) (*postgres, error) {
+	config, err := pgx.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the URL of the journal is not one of PostgreSQL: %w", opt.ErrMalformed, err)
+	}
+	d := &postgres{cfg: config, most: cfg.Connections, migrate: cfg.Migrate, log: cfg.Log}
+	if d.most == 0 {
+		d.most = DefaultConnections
+	}
+	if d.most < leastConnections {
+		return nil, fmt.Errorf("%w: a journal needs at least %d connections", opt.ErrMalformed, leastConnections)
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 5 * time.Second
+	}
+	set := func(c *pgx.ConnConfig, name, value string) {
+		if _, given := c.RuntimeParams[name]; !given {
+			c.RuntimeParams[name] = value
+		}
+	}
+	set(config, "application_name", "longhaul")
+	set(config, "statement_timeout", millis(statementLimit))
+	// A process that hangs must not keep its locks.
+	set(config, "idle_in_transaction_session_timeout", millis(statementLimit))
+	// Every query is a lookup by an index. Plans must not depend on statistics, which new
+	// tables do not have.
+	for _, way := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
+		set(config, way, "off")
+	}
+	reading := config.Copy()
+	set(reading, "default_transaction_read_only", "on")
+	d.pool, d.readers = stdlib.OpenDB(*config), stdlib.OpenDB(*reading)
+	for _, pool := range []*sql.DB{d.pool, d.readers} {
+		pool.SetMaxIdleConns(0) // the journal keeps its connections itself
+	}
+	return d, nil
+}
+
+func millis(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) }
+
+// size implements [connector]. One more connection listens.
+func (d *postgres) size() size {
+	writers := max(1, min(4, (d.most-1)/3))
+	return size{writers: writers, readers: d.most - 1 - writers, group: 64}
+}
+
+// open opens a connection for a role.
+func (d *postgres) open(ctx context.Context, r role) (*conn, error) {
+	pool := d.pool
+	if r == reading {
+		pool = d.readers
+	}
+	raw, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{
+		raw: raw, stmts: map[string]*sql.Stmt{}, dialect: postgresText, limit: answerLimit,
+		snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+	}, nil
+}
+
+// ready implements [connector].
+func (d *postgres) ready(ctx context.Context) (*conn, error) {
+	c, err := d.open(ctx, writing)
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	if d.migrate {
+		err = d.update(c)
+	} else {
+		err = d.check(c)
+	}
+	if err != nil {
+		return nil, errors.Join(d.explain(err), c.close())
+	}
+	return c, nil
+}
+
+// update brings the tables up to date. Several processes may do so at a time.
+func (d *postgres) update(c *conn) error {
+	if err := c.script("SET statement_timeout = 0"); err != nil { // a change of large tables takes long
+		return err
+	}
+	c.limit = 0
+	_, err := c.exec("BEGIN")
+	if err == nil {
+		err = c.lock("migrations")
+	}
+	if err == nil {
+		_, err = migrate(c)
+	}
+	if err == nil {
+		_, err = c.exec("COMMIT")
+	}
+	if err != nil {
+		_, _ = c.exec("ROLLBACK") // the first error is the cause
+		return err
+	}
+	c.limit = answerLimit
+	return c.script("SET statement_timeout = " + millis(statementLimit))
+}
+
+// check refuses a database with old tables, or none.
+func (d *postgres) check(c *conn) error {
+	names, err := missing(c)
+	if err == nil && len(names) > 0 {
+		err = fmt.Errorf("its tables are missing or older than this program, without %s: run the command migrate", strings.Join(names, ", "))
+	}
+	return err
+}
+
+// connect implements [connector].
+func (d *postgres) connect(ctx context.Context, r role) (*conn, error) {
+	c, err := d.open(ctx, r)
+	if err != nil {
+		return nil, d.down(err)
+	}
+	if err := d.check(c); err != nil {
+		return nil, errors.Join(d.down(err), c.close())
+	}
+	return c, nil
+}
+
+// missing implements [database].
+func (d *postgres) missing(ctx context.Context) ([]string, error) {
+	c, err := d.open(ctx, reading)
+	if err != nil {
+		return nil, d.down(err)
+	}
+	names, err := missing(c)
+	if err != nil {
+		err = d.explain(err)
+	}
+	return names, errors.Join(err, c.close())
+}
+
+func (d *postgres) close() error { return errors.Join(d.pool.Close(), d.readers.Close()) }
+
+// begin implements [transactor]. The locks are taken in one order, so that two
+// transactions never wait for each other's locks.
+func (d *postgres) begin(c *conn, locks []string) error {
+	if _, err := c.exec("BEGIN"); err != nil || len(locks) == 0 {
+		return err
+	}
+	numbers := make([]int64, len(locks))
+	for i, name := range locks {
+		numbers[i] = lockNumber(name)
+	}
+	slices.Sort(numbers)
+	_, err := c.exec("SELECT pg_advisory_xact_lock(n) FROM unnest($1::bigint[]) AS n", slices.Compact(numbers))
+	return err
+}
+
+// commit implements [transactor].
+func (d *postgres) commit(c *conn) error {
+	_, err := c.exec("COMMIT")
+	return err
+}
+
+// repeats implements [transactor].
+func (d *postgres) repeats(c *conn, err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code == "40001" || e.Code == "40P01" || away(e.Code) // serialisation failure, deadlock
+	}
+	return c == nil && unreachable(err) || c != nil && c.broken()
+}
+
+// wrote implements [transactor].
+func (d *postgres) wrote(*conn, int) {}
+
+// away reports whether a code of an error says that the server is stopping, starting,
+// or no longer the one that writes.
+func away(code string) bool {
+	return strings.HasPrefix(code, "57P0") || strings.HasPrefix(code, "08") || code == "25006"
+}
+
+// unreachable reports whether err says that there is no connection.
+func unreachable(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network)
+}
+
+// failure implements [diagnoser].
+func (d *postgres) failure(err error) error {
+	var e *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		class := e.Code[:min(2, len(e.Code))]
+		if !away(e.Code) && !slices.Contains([]string{"40", "53", "55", "57", "58", "XX"}, class) {
+			return err
+		}
+	case !unreachable(err) && !pgconn.SafeToRetry(err) && !pgconn.Timeout(err) && !errors.Is(err, sql.ErrConnDone) && !errors.Is(err, errUnended) && !errors.Is(err, net.ErrClosed):
+		return err
+	}
+	return d.down(err)
+}
+
+// down implements [diagnoser].
+func (d *postgres) down(err error) error {
+	if errors.Is(err, opt.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", opt.ErrUnavailable, d.explain(err))
+}
+
+// postgresAdvice says what to do about the codes of errors.
+var postgresAdvice = map[string]string{
+	"28000": "give the user in the URL of the journal the right to log in",
+	"28P01": "correct the password in the URL of the journal",
+	"3D000": "create the database, or correct its name in the URL of the journal",
+	"42501": "make the user in the URL of the journal the owner of the database or of its schema",
+	"53100": "make room on the disk of PostgreSQL",
+	"53300": "raise max_connections of PostgreSQL, or give each process fewer with --journal-connections",
+	"25006": "let the URL of the journal name the server that writes, not a replica",
+}
+
+// Place names the database of a URL, without secrets.
+func Place(rawURL string) string {
+	cfg, err := pgx.ParseConfig(rawURL)
+	if err != nil {
+		return "of PostgreSQL"
+	}
+	return place(cfg)
+}
+
+func place(cfg *pgx.ConnConfig) string {
+	return fmt.Sprintf("%s on %s", cfg.Database, net.JoinHostPort(cfg.Host, fmt.Sprint(cfg.Port)))
+}
+
+// explain adds the database, and what to do, to an error about it.
+func (d *postgres) explain(err error) error {
+	where := "journal " + place(d.cfg)
+	var e *pgconn.PgError
+	if errors.As(err, &e) && postgresAdvice[e.Code] != "" {
+		return fmt.Errorf("%s: %w (%s)", where, err, postgresAdvice[e.Code])
+	}
+	if unreachable(err) && !errors.As(err, &e) {
+		return fmt.Errorf("%s: %w (start PostgreSQL, or correct the URL of the journal)", where, err)
+	}
+	return fmt.Errorf("%s: %w", where, err)
+}

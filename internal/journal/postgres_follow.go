@@ -1,0 +1,164 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"go.uber.org/zap"
+)
+
+const (
+	lookEvery  = 5 * time.Second // at the events of what is watched, in case a notification was lost
+	lookLimit  = 5 * time.Second // for the answer to that
+	notifyMost = 7000            // bytes of one notification, of which PostgreSQL takes 8,000
+	relisten   = time.Second     // after a lost connection
+)
+
+// A notification is sent with a transaction, to all processes.
+type notification struct {
+	Seqs map[string]int64 `json:"seqs,omitempty"` // of the last events, by objective
+	Gone []string         `json:"gone,omitempty"` // objectives that were removed
+	Due  bool             `json:"due,omitempty"`  // deliveries became due
+}
+
+// announce implements [transactor].
+func (d *postgres) announce(c *conn, list []changes) error {
+	texts, err := notifications(list)
+	if err != nil || len(texts) == 0 {
+		return err
+	}
+	_, err = c.exec("SELECT pg_notify('"+channel+"', t) FROM unnest($1::text[]) AS t", texts)
+	return err
+}
+
+// notifications returns the texts of notifications of changes, as few as are possible.
+func notifications(list []changes) (texts []string, err error) {
+	n, size := notification{}, 0
+	flush := func() error {
+		if len(n.Seqs) == 0 && len(n.Gone) == 0 && !n.Due {
+			return nil
+		}
+		text, err := json.Marshal(n)
+		texts = append(texts, string(text))
+		n, size = notification{}, 0
+		return err
+	}
+	add := func(id string, do func()) error {
+		if size += len(id) + 32; size > notifyMost {
+			err := flush()
+			size = len(id) + 32
+			if err != nil {
+				return err
+			}
+		}
+		do()
+		return nil
+	}
+	for _, ch := range list {
+		n.Due = n.Due || ch.due
+		for id, seq := range ch.seqs {
+			err = errors.Join(err, add(id, func() {
+				if n.Seqs == nil {
+					n.Seqs = map[string]int64{}
+				}
+				n.Seqs[id] = max(n.Seqs[id], seq)
+			}))
+		}
+		for _, id := range ch.gone {
+			err = errors.Join(err, add(id, func() { n.Gone = append(n.Gone, id) }))
+		}
+	}
+	return texts, errors.Join(err, flush())
+}
+
+// follow implements [database]: it listens, all the time.
+func (d *postgres) follow(ctx context.Context, ws *watches) {
+	for failed := false; ctx.Err() == nil; {
+		err := d.listen(ctx, ws)
+		if ctx.Err() != nil {
+			return
+		}
+		if !failed {
+			d.log.Warn("Commits of other processes are noticed late: the connection to the journal was lost", zap.Error(d.explain(err)))
+		}
+		failed = true
+		pause(ctx, time.After(relisten))
+	}
+}
+
+// listen tells watches of notifications until the connection is lost.
+func (d *postgres) listen(ctx context.Context, ws *watches) error {
+	c, err := pgx.ConnectConfig(ctx, d.cfg.Copy())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close(context.Background()) }() // nothing is lost
+	if _, err := c.Exec(ctx, "LISTEN "+channel); err != nil {
+		return err
+	}
+	ws.tellAll() // of commits before it listened
+	ws.pushed()
+	for {
+		waiting, end := context.WithTimeout(ctx, lookEvery)
+		note, err := c.WaitForNotification(waiting)
+		end()
+		switch {
+		case err == nil:
+			err = heard(note, ws)
+		case ctx.Err() == nil && pgconn.Timeout(err) && !c.IsClosed():
+			err = d.look(ctx, c, ws)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// heard tells watches of a notification.
+func heard(note *pgconn.Notification, ws *watches) error {
+	var n notification
+	if err := json.Unmarshal([]byte(note.Payload), &n); err != nil {
+		return err
+	}
+	for id, seq := range n.Seqs {
+		ws.tell(id, seq)
+	}
+	ws.gone(n.Gone)
+	if n.Due {
+		ws.pushed()
+	}
+	return nil
+}
+
+// look compares what is watched with the tables. It also finds out whether the
+// connection is alive.
+func (d *postgres) look(ctx context.Context, c *pgx.Conn, ws *watches) error {
+	ctx, end := context.WithTimeout(ctx, lookLimit)
+	defer end()
+	watched := ws.watched()
+	ids := make([]string, 0, len(watched))
+	for id := range watched {
+		ids = append(ids, id)
+	}
+	rows, err := c.Query(ctx, "SELECT id, seq FROM objectives WHERE id = ANY($1)", ids)
+	if err != nil {
+		return err
+	}
+	var id string
+	var seq int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &seq}, func() error {
+		delete(watched, id)
+		ws.tell(id, seq)
+		return nil
+	})
+	for id, told := range watched {
+		if told > 0 && err == nil { // it was there
+			ws.gone([]string{id})
+		}
+	}
+	return err
+}

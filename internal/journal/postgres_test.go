@@ -1,0 +1,269 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"longhaul/internal/journal"
+	"longhaul/internal/pgserver"
+	"longhaul/opt"
+)
+
+// TestPostgres_restarts kills and restarts the server while two processes record and
+// read. Everything acknowledged must be there, in one order, followers miss nothing,
+// and the only errors are those that say to try again.
+func TestPostgres_restarts(t *testing.T) {
+	server, err := pgserver.Start(t.Context(), pgserver.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := server.Create(t.Context(), "journal"); err != nil {
+		t.Fatal(err)
+	}
+	url := server.URL("journal")
+	journals := []*journal.Journal{openURL(t, url), openURL(t, url)}
+	s := begin(t, journals[0], newObjective())
+	done := make(chan struct{})
+	var acknowledged, failed atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 4 {
+		source := s.as(fmt.Sprint("source-", i), journals[i%2])
+		wg.Go(func() { recordOn(t, source, done, &acknowledged, &failed) })
+	}
+	for round, end := range []func() error{server.Kill, server.Stop, server.Kill} {
+		before := acknowledged.Load()
+		for acknowledged.Load() < before+40 {
+			time.Sleep(time.Millisecond)
+		}
+		for range journal.DefaultConnections { // all connections for reading are made
+			s.events()
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := journals[0].Peek(t.Context(), tenant, s.objective.ID); !errors.Is(err, opt.ErrUnavailable) {
+			t.Errorf("round %d: a read without a server: %v, want %v", round, err, opt.ErrUnavailable)
+		}
+		if err := server.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range journals { // all its connections were lost
+			if _, err := j.Events(t.Context(), s.objective.ID, 0, 1); err != nil {
+				t.Errorf("round %d: the first read after the start: %v", round, err)
+			}
+		}
+	}
+	before := acknowledged.Load()
+	for acknowledged.Load() < before+40 {
+		time.Sleep(time.Millisecond)
+	}
+	close(done)
+	wg.Wait()
+	events := s.events()
+	if int64(len(events)) != acknowledged.Load()+1 {
+		t.Errorf("%d events, want the opening and %d that were acknowledged", len(events), acknowledged.Load())
+	}
+	for i, e := range events {
+		if e.Seq != int64(i+1) {
+			t.Fatalf("event %d has seq %d", i, e.Seq)
+		}
+	}
+	follow(t, journals[1], s.objective.ID, len(events))
+	t.Logf("%d events, %d errors that said to try again", len(events), failed.Load())
+}
+
+// recordOn records until done, each event until it is acknowledged.
+func recordOn(t *testing.T, s *scribe, done <-chan struct{}, acknowledged, failed *atomic.Int64) {
+	for {
+		b := s.batch(s.rootMoved(opt.TaskWorking))
+		err := s.j.Record(context.Background(), b)
+		for errors.Is(err, opt.ErrUnavailable) {
+			failed.Add(1)
+			time.Sleep(5 * time.Millisecond)
+			err = s.j.Record(context.Background(), b)
+		}
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		acknowledged.Add(1)
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
+}
+
+// Writes of many objectives in one transaction, in both processes and in opposite
+// orders, do not block each other.
+func TestPostgres_groups(t *testing.T) {
+	url := database(t)
+	journals := []*journal.Journal{openURL(t, url), openURL(t, url)}
+	const objectives, rounds = 20, 10
+	var all []*scribe
+	for range objectives {
+		all = append(all, begin(t, journals[0], newObjective()))
+	}
+	var wg sync.WaitGroup
+	for p, j := range journals {
+		order := slices.Clone(all)
+		if p == 1 {
+			slices.Reverse(order)
+		}
+		for _, s := range order {
+			mine := s.as(fmt.Sprint("process-", p), j)
+			wg.Go(func() {
+				for range rounds {
+					mine.record(mine.rootMoved(opt.TaskWorking))
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for _, s := range all {
+		if n := len(s.events()); n != 1+2*rounds {
+			t.Errorf("%d events, want %d", n, 1+2*rounds)
+		}
+	}
+}
+
+// Deliveries that one process makes due are signalled in others.
+func TestPostgres_pushSignal(t *testing.T) {
+	url := database(t)
+	cfg := journal.Config{URL: url, Migrate: true, Channels: []opt.Channel{{Name: "desk"}}}
+	here, there := openWith(t, cfg), openWith(t, cfg)
+	select { // at the start it looks once
+	case <-there.PushSignal():
+	case <-time.After(patience):
+		t.Fatal("it does not listen")
+	}
+	s := begin(t, here, newObjective())
+	s.record(planAdded(s.objective, 0, 1))
+	asked := s.moved(0, 0, opt.TaskInputRequired)
+	asked.Gate = &opt.Gate{ID: "g-1", Kind: opt.Approval, RequestedAt: at(5)}
+	s.record(asked)
+	select {
+	case <-there.PushSignal():
+	case <-time.After(patience):
+		t.Fatal("the other process was not told")
+	}
+}
+
+// Texts that PostgreSQL does not take are stored without what it does not take.
+func TestPostgres_nul(t *testing.T) {
+	j := openURL(t, database(t))
+	o := newObjective()
+	o.Name = "a\x00b"
+	s := begin(t, j, o)
+	got, err := j.Objective(t.Context(), tenant, o.ID)
+	if err != nil || got.Name != "a\uFFFDb" {
+		t.Errorf("the name is %q, %v", got.Name, err)
+	}
+	said := userMessage("m-2", "zero \x00 byte")
+	s.record(opt.Event{Kind: opt.MessageAdded, TaskID: o.ID, Message: &said, Principal: "ann", Verdict: opt.Noted})
+	if text := s.view(o.ID).Task.History[1].Text(); text != "zero \x00 byte" {
+		t.Errorf("the message is %q", text)
+	}
+}
+
+// The errors of opening say what to do, and show no password.
+func TestPostgres_refused(t *testing.T) {
+	good := database(t)
+	port := good[strings.LastIndex(good, ":"):]
+	port = port[:strings.Index(port, "/")]
+	for name, test := range map[string]struct {
+		cfg  journal.Config
+		want []string
+	}{
+		"no tables":       {journal.Config{URL: good}, []string{"0001_journal", "run the command migrate"}},
+		"no such base":    {journal.Config{URL: strings.Replace(good, "journal_", "nothing_", 1)}, []string{"does not exist", "create the database"}},
+		"no server":       {journal.Config{URL: "postgres://ann:secret@127.0.0.1:1/x?sslmode=disable"}, []string{"journal x on 127.0.0.1:1", "start PostgreSQL"}},
+		"another scheme":  {journal.Config{URL: "mysql://ann:secret@127.0.0.1/x"}, []string{"postgres://"}},
+		"no URL":          {journal.Config{URL: "postgres://ann:secret@127.0.0.1:port/x"}, []string{"not one of PostgreSQL"}},
+		"few connections": {journal.Config{URL: good, Connections: 2}, []string{"at least 3"}},
+		"a file too":      {journal.Config{URL: good, Path: "x"}, []string{"no file"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, err := journal.Open(t.Context(), test.cfg)
+			if err == nil {
+				_ = j.Close()
+				t.Fatal("it was opened")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("%q shows the password", err)
+			}
+		})
+	}
+}
+
+func TestMigrate(t *testing.T) {
+	each := map[string]func(t *testing.T) journal.Config{
+		"sqlite":   func(t *testing.T) journal.Config { return journal.Config{Path: t.TempDir() + "/journal.db"} },
+		"postgres": func(t *testing.T) journal.Config { return journal.Config{URL: database(t)} },
+	}
+	for name, config := range each {
+		t.Run(name, func(t *testing.T) {
+			cfg := config(t)
+			first, err := journal.Migrate(t.Context(), cfg)
+			if err != nil || len(first) < 7 || first[0] != "0001_journal" {
+				t.Errorf("applied %q, %v", first, err)
+			}
+			if again, err := journal.Migrate(t.Context(), cfg); err != nil || len(again) > 0 {
+				t.Errorf("applied %q again, %v", again, err)
+			}
+			begin(t, openWith(t, cfg), newObjective())
+		})
+	}
+}
+
+// TestNotifications sends as few texts as possible, each of a size that PostgreSQL
+// takes.
+func TestNotifications(t *testing.T) {
+	seqs := map[string]int64{}
+	var gone []string
+	for i := range 1000 {
+		seqs[fmt.Sprintf("obj-%026d", i)] = 1_000_000_000 + int64(i)
+		gone = append(gone, fmt.Sprintf("obj-%026d", 5000+i))
+	}
+	texts, err := journal.Notifications(seqs, gone, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(texts, "")
+	for id := range seqs {
+		if strings.Count(all, id) != 1 {
+			t.Errorf("%s is there %d times", id, strings.Count(all, id))
+		}
+	}
+	for _, id := range gone {
+		if strings.Count(all, id) != 1 {
+			t.Errorf("%s is there %d times", id, strings.Count(all, id))
+		}
+	}
+	for _, text := range texts {
+		if len(text) >= 8000 || len(texts) > 1 && len(text) < 1000 {
+			t.Errorf("one of %d texts has %d bytes", len(texts), len(text))
+		}
+	}
+	if none, err := journal.Notifications(nil, nil, false); len(none) > 0 || err != nil {
+		t.Errorf("%q of nothing, %v", none, err)
+	}
+}

@@ -1,0 +1,108 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// pollEvery is how often a journal in a file looks for commits of other processes
+// while there is a watch.
+const pollEvery = 25 * time.Millisecond
+
+// follow implements [database]. It looks while there is a watch.
+func (d *sqliteFile) follow(ctx context.Context, ws *watches) {
+	if d.path == "" {
+		return // no other process can have it open
+	}
+	for ws.await(ctx) {
+		d.followSome(ctx, ws)
+	}
+}
+
+// followSome polls until there is no watch.
+func (d *sqliteFile) followSome(ctx context.Context, ws *watches) {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	var f *follower
+	defer func() {
+		if f != nil {
+			_ = f.c.close()
+		}
+	}()
+	for ; !ws.idle() && ctx.Err() == nil; pause(ctx, tick.C) {
+		var err error
+		if f == nil {
+			f, err = newFollower(ctx, d)
+			ws.tellAll() // of commits before f began
+		} else if err = f.poll(ws.tell, ws.tellAll); err != nil {
+			_ = f.c.close()
+			f = nil
+		}
+		if err != nil {
+			d.log.Warn("Looking for commits of other processes failed", zap.Error(err))
+		}
+	}
+}
+
+// pause waits for c or the end of ctx.
+func pause(ctx context.Context, c <-chan time.Time) {
+	select {
+	case <-ctx.Done():
+	case <-c:
+	}
+}
+
+// A follower finds the objectives that other processes have changed.
+type follower struct {
+	c       *conn
+	version int64 // of the data, as this connection counts
+	row     int64 // the last row of events that was looked at
+	purges  int64 // how many there have been
+}
+
+// newFollower returns a follower that has seen everything up to now.
+func newFollower(ctx context.Context, d *sqliteFile) (*follower, error) {
+	c, err := d.open(ctx, reading)
+	if err != nil {
+		return nil, err
+	}
+	f := &follower{c: c}
+	if err := f.poll(func(string, int64) {}, func() {}); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return f, nil
+}
+
+// poll calls tell with each objective that has new events since the last poll and
+// with its last seq, or tellAll if it cannot tell which.
+func (f *follower) poll(tell func(objectiveID string, seq int64), tellAll func()) error {
+	var version, last, purges int64
+	if _, err := f.c.get("PRAGMA data_version", nil, &version); err != nil || version == f.version {
+		return err
+	}
+	// In one statement: a purge makes the numbers of rows mean something else.
+	if _, err := f.c.get("SELECT (SELECT COALESCE(MAX(rowid), 0) FROM events), n FROM purges", nil, &last, &purges); err != nil {
+		return err
+	}
+	switch {
+	case f.version == 0: // the first time
+	case purges != f.purges: // rows were removed, and their numbers may have been used again
+		tellAll()
+	default:
+		err := f.c.each("SELECT objective_id, MAX(seq) FROM events WHERE rowid > $1 GROUP BY objective_id", args{f.row}, func(row scanner) error {
+			var id string
+			var seq int64
+			err := row.Scan(&id, &seq)
+			tell(id, seq)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	f.version, f.row, f.purges = version, last, purges
+	return nil
+}
