@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,6 +38,10 @@ func main() {
 
 // run runs until ctx ends.
 func run(ctx context.Context, args []string, out io.Writer) error {
+	if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+		fmt.Fprintln(out, usage)
+		return nil
+	}
 	if len(args) == 0 || args[0] != "up" {
 		return errors.New("say what to do\n" + usage)
 	}
