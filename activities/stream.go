@@ -13,6 +13,7 @@ import (
 
 const (
 	streamEvery = 50 * time.Millisecond // between two writes of one stream
+	streamSoon  = 5 * time.Millisecond  // for which a piece waits for others if none was written for a while
 	streamMost  = 64                    // pieces held back at the most
 )
 
@@ -22,8 +23,9 @@ type stream struct {
 	recorder Recorder
 	contents contents
 	work     Work
-	try      int    // of the attempt
-	start    func() // of the writer; only the first call does it
+	try      int           // of the attempt
+	start    func()        // of the writer; only the first call does it
+	wake     chan struct{} // holds one value if something is pending
 	quit     chan struct{}
 	stopping sync.Once
 	writer   sync.WaitGroup
@@ -38,7 +40,7 @@ type stream struct {
 // newStream returns a stream that writes until it is stopped or ctx, the context
 // of the attempt, is done.
 func newStream(ctx context.Context, r Recorder, c contents, w Work, try int) *stream {
-	s := &stream{recorder: r, contents: c, work: w, try: try, quit: make(chan struct{})}
+	s := &stream{recorder: r, contents: c, work: w, try: try, wake: make(chan struct{}, 1), quit: make(chan struct{})}
 	s.start = sync.OnceFunc(func() { s.writer.Go(func() { s.write(ctx) }) })
 	return s
 }
@@ -54,6 +56,7 @@ func (s *stream) begin(ctx context.Context) {
 		From: string(opt.TaskWorking), To: string(opt.TaskWorking), Round: s.work.Round, Attempt: s.work.Attempt, Leg: s.work.Leg, Try: s.try,
 	})
 	s.start()
+	s.rouse()
 	s.mu.Unlock()
 	_ = s.flush(ctx) // kept in s.err
 }
@@ -76,6 +79,7 @@ func (s *stream) Chunk(ctx context.Context, piece a2a.Artifact, last bool) error
 	s.add(piece, last)
 	full := len(s.pending) >= streamMost
 	s.start()
+	s.rouse()
 	s.mu.Unlock()
 	if err == nil && full {
 		err = s.flush(ctx)
@@ -102,19 +106,49 @@ func (s *stream) add(piece a2a.Artifact, last bool) {
 	})
 }
 
-// write flushes at intervals until the stream stops.
+// write flushes until the stream stops: soon after a piece if none was written for a
+// while, otherwise with those that arrive until then.
 func (s *stream) write(ctx context.Context) {
-	tick := time.NewTicker(streamEvery)
-	defer tick.Stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
 		select {
 		case <-s.quit:
 			return
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			_ = s.flush(ctx) // kept in s.err
+		case <-s.wake:
 		}
+		if !s.rest(ctx, timer, streamSoon) {
+			return
+		}
+		if s.flush(ctx) != nil { // kept in s.err
+			s.rouse()
+		}
+		if !s.rest(ctx, timer, streamEvery) {
+			return
+		}
+	}
+}
+
+// rest waits and reports whether the stream goes on.
+func (s *stream) rest(ctx context.Context, timer *time.Timer, d time.Duration) bool {
+	timer.Reset(d)
+	select {
+	case <-s.quit:
+		return false
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// rouse has the writer write what is pending.
+func (s *stream) rouse() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
 	}
 }
 

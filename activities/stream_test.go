@@ -133,7 +133,7 @@ func TestStream_leavesPiecesAlone(t *testing.T) {
 // TestStream_repeatsWhatWasRefused checks that refused events are sent again
 // under the same numbers, so that each piece is recorded once.
 func TestStream_repeatsWhatWasRefused(t *testing.T) {
-	r := &recorder{refuse: 2}
+	r := &recorder{refuse: 3}
 	var told error
 	out, err := run(t, r, work, func(ctx context.Context, _ activities.Work, s activities.Stream) (activities.Outcome, error) {
 		for i := range 3 {

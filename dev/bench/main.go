@@ -1,36 +1,70 @@
-// Bench measures the cost of Longhaul. It runs objectives of one plan with three
-// tasks that do nothing, over HTTP, and bare Temporal workflows of the same
-// shape, on the same embedded server in the same process. Short rounds of both
-// alternate, so that noise affects both equally. It prints tables for
-// docs/performance.md.
+// Bench measures Longhaul, each figure beside a baseline in the same run. Rounds of both
+// sides alternate, so that noise of the machine affects both equally. It prints one table
+// for docs/performance.md and writes one JSON file. All servers are processes of this
+// same program on loopback, except in part a, where both sides share one process.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"time"
-
-	"longhaul/dev/e2e/cost"
 )
 
 // settings say what to run.
 type settings struct {
+	only             string
 	rounds, parallel int
 	alone, together  time.Duration
 	dir, sync        string
+	subscribers      sizes
+	gates            int
+	day              sizes
+	kills            int
+	within           time.Duration
+	json             string
+}
+
+// A part is a group of figures.
+type part struct {
+	name, title string
+	run         func(context.Context, settings, *report) error
+}
+
+var parts = []part{
+	{"a", "one plan of three no-op tasks, beside bare Temporal", measureOverhead},
+	{"b", "get, list and a send that returns at once, beside the official Go server in memory", measureCalls},
+	{"c", "from a change of state to the byte at a subscriber", measureStreams},
+	{"d", "from an answer to the work that goes on", measureAnswers},
+	{"e", "open gates", measureGates},
+	{"f", "kill -9 of the worker and of the API", measureKills},
+	{"g", "a growing day", measureDay},
 }
 
 func main() {
-	var s settings
-	flag.IntVar(&s.rounds, "rounds", 6, "number of rounds; each runs both sides, one at a time and in parallel")
-	flag.DurationVar(&s.alone, "alone", time.Second, "how long a side runs one objective at a time, in each round")
-	flag.DurationVar(&s.together, "together", 2*time.Second, "how long a side runs objectives in parallel, in each round")
-	flag.IntVar(&s.parallel, "parallel", 50, "number of objectives in parallel")
-	flag.StringVar(&s.dir, "dir", os.TempDir(), "directory for both databases, for example /dev/shm to leave out the disk")
+	if len(os.Args) > 1 && (os.Args[1] == serveLonghaul || os.Args[1] == serveOfficial) {
+		serve(os.Args[1], os.Args[2:])
+		return
+	}
+	s := settings{subscribers: sizes{1, 100, 1000}, day: sizes{1000, 20000}}
+	flag.StringVar(&s.only, "only", "", "parts to run, such as a,c; all if empty")
+	flag.IntVar(&s.rounds, "rounds", 4, "number of rounds; each runs both sides")
+	flag.DurationVar(&s.alone, "alone", time.Second, "a, b: how long a side runs one at a time, in each round")
+	flag.DurationVar(&s.together, "together", time.Second, "a, b: how long a side runs in parallel, in each round")
+	flag.IntVar(&s.parallel, "parallel", 50, "a: number of objectives in parallel")
+	flag.Var(&s.subscribers, "subscribers", "c: numbers of subscribers")
+	flag.IntVar(&s.gates, "gates", 100, "e: number of open gates; memory for each needs thousands")
+	flag.IntVar(&s.kills, "kills", 3, "f: how often each process is killed")
+	flag.Var(&s.day, "day", "g: numbers of stored tasks; the first is the baseline of the others")
+	flag.StringVar(&s.dir, "dir", os.TempDir(), "directory for the databases, for example /dev/shm to leave out the disk")
 	flag.StringVar(&s.sync, "sync", "full", "what the databases wait for: full or normal")
+	flag.DurationVar(&s.within, "within", 30*time.Minute, "end with what has been measured after this time")
+	flag.StringVar(&s.json, "json", "bench.json", "file for the figures; empty for none")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -41,42 +75,44 @@ func main() {
 	}
 }
 
+// run runs the parts. A part that fails does not end the others.
 func run(ctx context.Context, s settings) error {
-	dir, err := os.MkdirTemp(s.dir, "longhaul-bench-")
+	chosen, err := choose(s.only)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	service, err := cost.StartService(ctx, dir, s.sync)
-	if err != nil {
+	if s.rounds < 1 || s.parallel < 1 || s.gates < 1 || s.kills < 1 {
+		return errors.New("--rounds, --parallel, --gates and --kills must be 1 or more")
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.within)
+	defer cancel()
+	if s.dir, err = os.MkdirTemp(s.dir, "longhaul-bench-"); err != nil {
 		return err
 	}
-	defer service.Stop()
-	bare, err := cost.StartBare(service.TemporalAddr)
-	if err != nil {
-		return err
+	defer func() { _ = os.RemoveAll(s.dir) }()
+	r := newReport()
+	var failed error
+	for _, p := range chosen {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", p.name, p.title)
+		if err := p.run(ctx, s, r); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name, err))
+		}
 	}
-	defer bare.Stop()
+	return errors.Join(failed, r.write(s.json))
+}
 
-	sides := [2]*side{
-		{name: "bare Temporal", once: bare.Once, log: &bare.Log},
-		{name: "Longhaul", once: service.Once, log: &service.Log},
+// choose returns the parts of a list of their names.
+func choose(only string) ([]part, error) {
+	if only == "" {
+		return parts, nil
 	}
-	for _, side := range sides {
-		if err := side.prepare(ctx, s.parallel); err != nil {
-			return fmt.Errorf("%s: %w", side.name, err)
+	var chosen []part
+	for name := range strings.SplitSeq(only, ",") {
+		i := slices.IndexFunc(parts, func(p part) bool { return p.name == strings.TrimSpace(name) })
+		if i < 0 {
+			return nil, fmt.Errorf("--only %s: there is no part %q, only a to g", only, name)
 		}
+		chosen = append(chosen, parts[i])
 	}
-	fmt.Printf("One objective of 1 plan × 3 no-op tasks, databases in %s, sync %s.\n\n", s.dir, s.sync)
-	loads := []load{{parallel: 1, lasts: s.alone}, {parallel: s.parallel, lasts: s.together}}
-	for _, l := range loads {
-		fmt.Printf("%d at a time, for %v in each round:\n\n", l.parallel, l.lasts)
-		pairs, err := l.measure(ctx, sides, s.rounds)
-		if err != nil {
-			return err
-		}
-		reportRatios(pairs)
-	}
-	reportCounts(sides)
-	return nil
+	return chosen, nil
 }

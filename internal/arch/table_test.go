@@ -125,8 +125,8 @@ var owners = map[string][]string{
 
 	"github.com/labstack/echo": {"api"},
 
-	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"}, // the server keeps its own database; tests read its remains after a crash
-	"modernc.org/sqlite":            {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*"},
+	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/bench"}, // the server keeps its own database; tests read its remains after a crash
+	"modernc.org/sqlite":            {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/bench"},
 	"github.com/jackc/pgx":          {"internal/journal", "internal/pgserver"},
 	"github.com/pressly/goose":      {"internal/journal"},
 	"github.com/alecthomas/kong":    {"internal/cli"},

@@ -36,14 +36,15 @@ func Handler(base string) http.Handler {
 	return mux
 }
 
-// An agent runs the commands of a message: work 1s, stream 6 200ms, ask TEXT, say TEXT.
+// An agent runs the commands of a message: work 1s, stream 6 200ms, stamp 6 200ms, ask TEXT,
+// say TEXT. The answer to a question ends the task.
 type agent struct{}
 
 // Execute implements [a2asrv.AgentExecutor].
 func (agent) Execute(ctx context.Context, c *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
 		if c.StoredTask != nil {
-			_ = yield(a2a.NewArtifactEvent(c, a2a.NewTextPart(said(c.Message))), nil) && yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateCompleted, nil), nil)
+			_ = yield(a2a.NewArtifactEvent(c, a2a.NewTextPart(Stamp()+" "+said(c.Message))), nil) && yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateCompleted, nil), nil)
 			return
 		}
 		if !yield(a2a.NewSubmittedTask(c, c.Message), nil) || !yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateWorking, nil), nil) {
@@ -71,7 +72,11 @@ func run(ctx context.Context, c *a2asrv.ExecutorContext, words []string, yield f
 	case "stream":
 		n, _ := strconv.Atoi(words[1])
 		d, _ := time.ParseDuration(words[len(words)-1])
-		return stream(ctx, c, n, d, yield)
+		return pieces{n, d, func() string { return "piece " }}.show(ctx, c, yield)
+	case "stamp":
+		n, _ := strconv.Atoi(words[1])
+		d, _ := time.ParseDuration(words[len(words)-1])
+		return pieces{n, d, Stamp}.show(ctx, c, yield)
 	case "ask":
 		yield(a2a.NewStatusUpdateEvent(c, a2a.TaskStateInputRequired, a2a.NewMessageForTask(a2a.MessageRoleAgent, c, a2a.NewTextPart(rest))), nil)
 		return false
@@ -81,23 +86,34 @@ func run(ctx context.Context, c *a2asrv.ExecutorContext, words []string, yield f
 	return true
 }
 
-// stream shows an artifact in n pieces.
-func stream(ctx context.Context, c *a2asrv.ExecutorContext, n int, apart time.Duration, yield func(a2a.Event, error) bool) bool {
+// pieces are those of an artifact, and the time from one to the next.
+type pieces struct {
+	n     int
+	apart time.Duration
+	text  func() string
+}
+
+// show reports whether the next command may run.
+func (p pieces) show(ctx context.Context, c *a2asrv.ExecutorContext, yield func(a2a.Event, error) bool) bool {
 	var id a2a.ArtifactID
-	for i := range n {
-		part := a2a.NewTextPart("piece " + strconv.Itoa(i+1) + " ")
+	for i := range p.n {
+		part := a2a.NewTextPart(p.text())
 		e := a2a.NewArtifactUpdateEvent(c, id, part)
 		if i == 0 {
 			e = a2a.NewArtifactEvent(c, part)
 			id = e.Artifact.ID
 		}
-		e.LastChunk = i == n-1
-		if !yield(e, nil) || !pause(ctx, apart) {
+		e.LastChunk = i == p.n-1
+		if !yield(e, nil) || !pause(ctx, p.apart) {
 			return false
 		}
 	}
 	return true
 }
+
+// Stamp is the current time as the text of a piece, by which it is known how late the
+// piece arrives.
+func Stamp() string { return "stamp:" + strconv.FormatInt(time.Now().UnixNano(), 10) + " " }
 
 func pause(ctx context.Context, d time.Duration) bool {
 	select {

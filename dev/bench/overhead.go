@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,6 +14,59 @@ import (
 
 	"longhaul/dev/e2e/cost"
 )
+
+// measureOverhead runs objectives of one plan with three tasks that do nothing, over
+// HTTP, and bare Temporal workflows of the same shape, on the same embedded server.
+func measureOverhead(ctx context.Context, s settings, r *report) error {
+	service, err := cost.StartService(ctx, filepath.Join(s.dir, "overhead"), s.sync)
+	if err != nil {
+		return err
+	}
+	defer service.Stop()
+	bare, err := cost.StartBare(service.TemporalAddr)
+	if err != nil {
+		return err
+	}
+	defer bare.Stop()
+	sides := [2]*side{
+		{name: "bare Temporal", once: bare.Once, log: &bare.Log},
+		{name: "Longhaul", once: service.Once, log: &service.Log},
+	}
+	for _, side := range sides {
+		if err := side.prepare(ctx, s.parallel); err != nil {
+			return fmt.Errorf("%s: %w", side.name, err)
+		}
+	}
+	for _, l := range []load{{parallel: 1, lasts: s.alone}, {parallel: s.parallel, lasts: s.together}} {
+		pairs, err := l.measure(ctx, sides, s.rounds)
+		if err != nil {
+			return err
+		}
+		l.report(r, pairs)
+	}
+	for what, kind := range map[string]cost.Kind{"requests to Temporal": cost.Request, "batches to the journal": cost.Batch} {
+		count := func(k int) []float64 { return []float64{float64(sides[k].median.Count(kind))} }
+		r.add(measured{"a", "one objective: " + what, "count", count(1), count(0), sides[0].name})
+	}
+	return nil
+}
+
+// report adds the figures of one load.
+func (l load) report(r *report, pairs []pair) {
+	figure := func(name, unit string, value func(result) float64) *figure {
+		m := measured{part: "a", name: fmt.Sprintf("%d at a time: %s", l.parallel, name), unit: unit, baseline: "bare Temporal"}
+		for _, p := range pairs {
+			m.base, m.ours = append(m.base, value(p[0])), append(m.ours, value(p[1]))
+		}
+		return r.add(m)
+	}
+	f := figure("rate", "per s", func(r result) float64 { return r.rate })
+	f.aims("ratio ≥ 0.85", f.Ratio >= 0.85)
+	f = figure("p50", "ms", func(r result) float64 { return r.p50 })
+	f.aims("ratio ≤ 1.3", f.Ratio <= 1.3)
+	figure("p95", "ms", func(r result) float64 { return r.p95 })
+	figure("CPU of both sides' process for each", "ms", func(r result) float64 { return r.cpu })
+}
 
 // A side is one of the two that are compared.
 type side struct {
@@ -51,7 +105,6 @@ type pair [2]result
 
 // measure runs rounds of both sides. The side that begins alternates.
 func (l load) measure(ctx context.Context, sides [2]*side, rounds int) ([]pair, error) {
-	reportHead()
 	pairs := make([]pair, rounds)
 	for i := range pairs {
 		for j := range sides {
@@ -61,7 +114,6 @@ func (l load) measure(ctx context.Context, sides [2]*side, rounds int) ([]pair, 
 				return nil, fmt.Errorf("%s: %w", sides[k].name, err)
 			}
 		}
-		reportRound(i, sides, pairs[i])
 	}
 	return pairs, nil
 }

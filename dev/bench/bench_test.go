@@ -1,0 +1,67 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// The benchmark runs all of its parts at the smallest sizes and writes figures. It does
+// not judge them.
+func TestBench(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bench.json")
+	cmd := exec.CommandContext(t.Context(), harness.Build(t, "longhaul/dev/bench"), "-rounds", "1", "-alone", "50ms", "-together", "50ms",
+		"-parallel", "2", "-subscribers", "2", "-gates", "3", "-kills", "1", "-day", "8,40", "-dir", t.TempDir(), "-json", path)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("bench: %v\n%s", err, out)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		CPUs    int
+		Figures []struct {
+			Part, Name, Unit, Baseline string
+			Value, Ratio               float64
+			Rounds                     int
+		}
+	}
+	if err := json.Unmarshal(raw, &report); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int{}
+	for _, f := range report.Figures {
+		found[f.Part]++
+		if f.Name == "" || f.Unit == "" || f.Rounds == 0 || f.Value <= 0 && f.Part != "e" {
+			t.Errorf("not a figure: %+v", f)
+		}
+		if !strings.Contains(string(out), f.Name) {
+			t.Errorf("the table has no %q:\n%s", f.Name, out)
+		}
+	}
+	for _, part := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		if found[part] == 0 {
+			t.Errorf("part %s has no figures:\n%s", part, out)
+		}
+	}
+}
+
+func TestBench_refuses(t *testing.T) {
+	for flags, want := range map[string]string{
+		"-only x":   `there is no part "x"`,
+		"-day 0":    "is not a number of 1 or more",
+		"-rounds 0": "must be 1 or more",
+	} {
+		out, err := exec.CommandContext(t.Context(), harness.Build(t, "longhaul/dev/bench"), strings.Fields(flags)...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: error %v, want %q in\n%s", flags, err, want, out)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	_ "modernc.org/sqlite"
+
+	"longhaul/dev/e2e/harness"
+)
+
+const (
+	dayGets  = 200 // in each round
+	dayLists = 20
+	daySends = 10
+	fillStep = 5000 // objectives in a transaction
+)
+
+// measureDay measures get, list and send while the journal holds more and more tasks. One
+// server for each size runs at the same time, so that rounds alternate.
+func measureDay(ctx context.Context, s settings, r *report) error {
+	var days []*day
+	defer func() {
+		for _, d := range days {
+			d.server.stop()
+		}
+	}()
+	for i, n := range s.day {
+		d, err := newDay(ctx, s, fmt.Sprintf("day-%d", i), n)
+		if err != nil {
+			return fmt.Errorf("%d tasks: %w", n, err)
+		}
+		days = append(days, d)
+	}
+	operations := []struct {
+		name  string
+		round func(context.Context, *day, int) ([]float64, error)
+	}{{"tasks/get", gets}, {"tasks/list, the first page of 50", lists}, {"a send that returns at once", daySend}}
+	for _, o := range operations {
+		values := make([][]float64, len(days))
+		for round := range s.rounds {
+			for i := range days {
+				k := (i + round) % len(days)
+				took, err := o.round(ctx, days[k], round)
+				if err != nil {
+					return fmt.Errorf("%s with %d tasks: %w", o.name, days[k].tasks, err)
+				}
+				values[k] = append(values[k], quantile(took, 0.5))
+			}
+		}
+		for k, d := range days {
+			m := measured{part: "g", name: fmt.Sprintf("%s, %d tasks stored: p50", o.name, d.tasks), unit: "ms", ours: values[k]}
+			if k == 0 {
+				r.add(m)
+				continue
+			}
+			m.base, m.baseline = values[0], fmt.Sprintf("%d tasks", days[0].tasks)
+			f := r.add(m)
+			f.aims("flat: ratio ≤ 1.5", f.Ratio <= 1.5)
+		}
+	}
+	return nil
+}
+
+// A day is a server with many tasks.
+type day struct {
+	tasks  int
+	ids    []string // of some of them
+	client *harness.Client
+	server *server
+}
+
+// newDay makes a journal with tasks and starts a server on it. The server makes one
+// objective of three tasks, the rows of which are then copied under other ids. Events
+// and what only recording needs are not copied: reads and sends do not look at them.
+func newDay(ctx context.Context, s settings, name string, tasks int) (*day, error) {
+	at, err := newSite(s, name)
+	if err != nil {
+		return nil, err
+	}
+	first, err := at.start(ctx, "dev")
+	if err != nil {
+		return nil, err
+	}
+	task, err := at.client().Send(ctx, harness.Message{ID: "model", Text: "x", Wait: true, Plan: harness.NewPlan("Day", "say one", "say two", "say three")})
+	if err == nil && task.State != "COMPLETED" {
+		err = fmt.Errorf("the task to copy is %s", task.State)
+	}
+	first.stop()
+	if err != nil {
+		return nil, err
+	}
+	f := filling{model: strings.TrimPrefix(task.ID, "obj-"), objectives: tasks / 4}
+	if err := f.fill(ctx, filepath.Join(at.dir, "journal.db")); err != nil {
+		return nil, fmt.Errorf("fill the journal: %w", err)
+	}
+	d := &day{tasks: tasks, client: at.client()}
+	for i := range 50 {
+		d.ids = append(d.ids, "obj-"+f.id(i*max(1, f.objectives/50)%max(1, f.objectives)))
+	}
+	d.server, err = at.start(ctx, "dev")
+	return d, err
+}
+
+func gets(ctx context.Context, d *day, _ int) (took []float64, err error) {
+	for i := range dayGets {
+		began := time.Now()
+		if _, err := d.client.Get(ctx, d.ids[i%len(d.ids)]); err != nil {
+			return nil, err
+		}
+		took = append(took, milliseconds(time.Since(began)))
+	}
+	return took, nil
+}
+
+func lists(ctx context.Context, d *day, _ int) (took []float64, err error) {
+	for range dayLists {
+		began := time.Now()
+		if _, err := d.client.List(ctx, map[string]any{"pageSize": 50}); err != nil {
+			return nil, err
+		}
+		took = append(took, milliseconds(time.Since(began)))
+	}
+	return took, nil
+}
+
+func daySend(ctx context.Context, d *day, round int) (took []float64, err error) {
+	for i := range daySends {
+		began := time.Now()
+		id, err := sendOne(ctx, d.client, fmt.Sprintf("day-%d-%d", round, i))
+		if err != nil {
+			return nil, err
+		}
+		took = append(took, milliseconds(time.Since(began)))
+		if err := untilEnded(ctx, d.client, id); err != nil {
+			return nil, err
+		}
+	}
+	return took, nil
+}
+
+// A filling copies the rows of one objective of a journal on SQLite.
+type filling struct {
+	model      string // the part of its ids that other objectives have another of
+	objectives int
+}
+
+// copied are the tables that are copied, and those of their columns that hold times.
+var copied = map[string][]string{
+	"objectives": {"created_at", "updated_at"},
+	"plans":      {"updated_at"},
+	"tasks":      {"status_at"},
+	"messages":   nil,
+	"artifacts":  nil,
+}
+
+// id returns the part of the ids of one copy. It is spread over the index, as random
+// ones are.
+func (f filling) id(n int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyz234567"
+	x := uint64(n+1) * 0x9e3779b97f4a7c15
+	id := make([]byte, len(f.model))
+	for i := range id {
+		id[i] = letters[x&31]
+		if x >>= 5; x == 0 {
+			x = uint64(n + i + 7)
+		}
+	}
+	return fmt.Sprintf("%s%07d", id[:max(0, len(id)-7)], n)
+}
+
+// fill copies until there are enough. The copies are spread over the last day.
+func (f filling) fill(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=synchronous(0)&_pragma=busy_timeout(5000)")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	statements := map[string]string{}
+	for table := range copied {
+		if statements[table], err = f.statement(ctx, db, table); err != nil {
+			return fmt.Errorf("%s: %w", table, err)
+		}
+	}
+	apart := (24 * time.Hour).Milliseconds() / int64(max(1, f.objectives))
+	for from := 0; from < f.objectives; from += fillStep {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		for n := from; n < min(from+fillStep, f.objectives); n++ {
+			for _, table := range []string{"objectives", "plans", "tasks", "messages", "artifacts"} {
+				if _, err := tx.ExecContext(ctx, statements[table], f.id(n), int64(n)*apart); err != nil {
+					_ = tx.Rollback()
+					return fmt.Errorf("%s: %w", table, err)
+				}
+			}
+		}
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+	}
+	_, err = db.ExecContext(ctx, "ANALYZE")
+	return err
+}
+
+// statement copies the rows of the model in one table: with another id in every text,
+// and times that are as much earlier as the second argument says.
+func (f filling) statement(ctx context.Context, db *sql.DB, table string) (string, error) {
+	rows, err := db.QueryContext(ctx, "SELECT name, type FROM pragma_table_info(?)", table)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = rows.Close() }()
+	var names, values []string
+	key := "id"
+	for rows.Next() {
+		var name, kind string
+		if err := rows.Scan(&name, &kind); err != nil {
+			return "", err
+		}
+		names = append(names, name)
+		switch {
+		case slices.Contains(copied[table], name):
+			values = append(values, name+" - ?2")
+		case kind == "TEXT":
+			values = append(values, fmt.Sprintf("replace(%s, '%s', ?1)", name, f.model))
+		default:
+			values = append(values, name)
+		}
+		if name == "objective_id" {
+			key = name
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s = 'obj-%s'", table, strings.Join(names, ", "), strings.Join(values, ", "), table, key, f.model), nil
+}

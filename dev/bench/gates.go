@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"longhaul/dev/e2e/harness"
+)
+
+const (
+	gatesAtOnce = 20
+	gatesEnough = 2000 // for the memory of one to show beside that of the process
+)
+
+// A parted site is Longhaul in processes of its own.
+type parted struct {
+	*site
+	temporal, api, worker *server
+}
+
+func startParted(ctx context.Context, s settings, name string) (p *parted, err error) {
+	at, err := newSite(s, name)
+	if err != nil {
+		return nil, err
+	}
+	p = &parted{site: at}
+	for _, command := range []string{"temporal", "api", "worker"} {
+		started, err := at.start(ctx, command)
+		if err != nil {
+			p.stop()
+			return nil, err
+		}
+		switch command {
+		case "temporal":
+			p.temporal = started
+		case "api":
+			p.api = started
+		default:
+			p.worker = started
+		}
+	}
+	first, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return p, harness.Repeat(first, func(ctx context.Context) error {
+		id, err := sendOne(ctx, p.client(), "first")
+		if err != nil {
+			return err
+		}
+		return untilEnded(ctx, p.client(), id)
+	})
+}
+
+func (p *parted) stop() {
+	for _, s := range []*server{p.worker, p.api, p.temporal} {
+		if s != nil {
+			s.stop()
+		}
+	}
+}
+
+// measureGates opens gates, measures the memory of a gate, and answers all.
+func measureGates(ctx context.Context, s settings, r *report) error {
+	p, err := startParted(ctx, s, "gates")
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	both, stop, err := rivals(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	both[0].server.stop() // only the official one is needed
+	kib := map[string]float64{}
+	took := map[string]float64{}
+	for name, side := range map[string]struct {
+		client    *harness.Client
+		processes []*server
+	}{longhaulName: {p.client(), []*server{p.api, p.worker}}, officialName: {both[1].client, []*server{both[1].server}}} {
+		before := memory(side.processes)
+		ids, err := openGates(ctx, side.client, s.gates)
+		if err != nil {
+			return fmt.Errorf("%s: open gates: %w", name, err)
+		}
+		kib[name] = (memory(side.processes) - before) / float64(s.gates)
+		began := time.Now()
+		if err := answerGates(ctx, side.client, ids); err != nil {
+			return fmt.Errorf("%s: answer gates: %w", name, err)
+		}
+		took[name] = time.Since(began).Seconds()
+	}
+	f := r.add(measured{"e", fmt.Sprintf("%d open gates: memory of API and worker for each", s.gates), "KiB", []float64{kib[longhaulName]}, []float64{kib[officialName]}, officialName})
+	if s.gates >= gatesEnough {
+		f.aims("< 10 KiB", f.Value < 10)
+	} else {
+		f.Aim, f.Note = "< 10 KiB", fmt.Sprintf("not judged below %d gates: the process itself grows", gatesEnough)
+	}
+	r.add(measured{"e", fmt.Sprintf("%d open gates: all are answered and done after", s.gates), "s", []float64{took[longhaulName]}, []float64{took[officialName]}, officialName})
+	return nil
+}
+
+func memory(processes []*server) (kib float64) {
+	for _, p := range processes {
+		kib += p.memory()
+	}
+	return kib
+}
+
+// openGates opens gates and returns their tasks.
+func openGates(ctx context.Context, c *harness.Client, n int) ([]string, error) {
+	ids := make([]string, n)
+	var group errgroup.Group
+	group.SetLimit(gatesAtOnce)
+	for i := range n {
+		group.Go(func() error {
+			task, err := c.SendUntil(ctx, harness.Message{ID: fmt.Sprintf("gate-%d", i), Text: "ask Which color?; say done"})
+			if err == nil {
+				ids[i] = task.ID
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return ids, each(ctx, ids, func(ctx context.Context, id string) error { return untilState(ctx, c, id, "INPUT_REQUIRED") })
+}
+
+// answerGates answers all and waits for the ends of their tasks.
+func answerGates(ctx context.Context, c *harness.Client, ids []string) error {
+	err := each(ctx, ids, func(ctx context.Context, id string) error {
+		_, err := c.SendUntil(ctx, harness.Message{ID: "answer-" + id, TaskID: id, Text: "blue"})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return each(ctx, ids, func(ctx context.Context, id string) error { return untilState(ctx, c, id, "COMPLETED") })
+}
+
+// each does something for every id, a few at a time.
+func each(ctx context.Context, ids []string, do func(context.Context, string) error) error {
+	var group errgroup.Group
+	group.SetLimit(gatesAtOnce)
+	for _, id := range ids {
+		group.Go(func() error { return do(ctx, id) })
+	}
+	return group.Wait()
+}

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"longhaul"
+	"longhaul/a2a"
+	"longhaul/activities"
+	"longhaul/activities/echo"
+	"longhaul/dev/e2e/harness"
+	"longhaul/dev/e2e/official"
+	"longhaul/dev/embedded"
+)
+
+// Words by which this program runs as one of the servers that it measures.
+const (
+	serveLonghaul = "serve-longhaul"
+	serveOfficial = "serve-official"
+)
+
+// serve runs a server until it is killed.
+func serve(which string, args []string) {
+	if which == serveLonghaul {
+		os.Args = append([]string{"longhaul"}, args...)
+		longhaul.Main(longhaul.Program{Embed: embedded.Start, Executors: map[string]longhaul.Executor{"echo": stamping{}}})
+		return
+	}
+	server := &http.Server{Addr: args[0], Handler: official.Handler("http://" + args[0] + "/"), ReadHeaderTimeout: 10 * time.Second}
+	fmt.Fprintln(os.Stderr, server.ListenAndServe())
+	os.Exit(1)
+}
+
+// stamping is the executor echo with one command more: "stamp 10 50ms" adds pieces to
+// an artifact that hold the time at which they were made.
+type stamping struct{ echo.Executor }
+
+var stampCommand = regexp.MustCompile(`(?:work (\S+); )?stamp (\d+) (\S+)`)
+
+// Execute implements [activities.Executor].
+func (e stamping) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
+	script := w.Description
+	if script == "" {
+		script = w.Name
+	}
+	found := stampCommand.FindStringSubmatch(script)
+	if found == nil || strings.HasPrefix(script, "ask") && len(w.Replies) == 0 {
+		w.Description, _, _ = strings.Cut(script, "; stamp")
+		return e.Executor.Execute(ctx, w, out)
+	}
+	before, _ := time.ParseDuration(found[1])
+	n, _ := strconv.Atoi(found[2])
+	apart, _ := time.ParseDuration(found[3])
+	pause(ctx, before)
+	for i := range n {
+		piece := a2a.Artifact{ArtifactID: "stamps", Parts: []a2a.Part{a2a.TextPart(official.Stamp())}}
+		if err := out.Chunk(ctx, piece, i == n-1); err != nil {
+			return activities.Outcome{}, err
+		}
+		pause(ctx, apart)
+	}
+	return activities.Completed(), ctx.Err()
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// A site is one installation of Longhaul, or the official server: where it runs and
+// what it runs with.
+type site struct {
+	dir, addr, temporal string
+	sync                string
+}
+
+func newSite(s settings, name string) (*site, error) {
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	temporal, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	at := &site{dir: filepath.Join(s.dir, name), addr: addr, temporal: temporal, sync: s.sync}
+	return at, os.MkdirAll(at.dir, 0o700)
+}
+
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func (at *site) client() *harness.Client { return harness.NewClient("http://" + at.addr) }
+
+// A server is one process.
+type server struct {
+	*exec.Cmd
+	ended chan struct{}
+}
+
+// start runs a command of Longhaul, or the official server, and waits until it is ready.
+func (at *site) start(ctx context.Context, command string) (*server, error) {
+	args := []string{serveLonghaul, command, "--data-dir", at.dir, "--temporal-addr", at.temporal, "--log-level", "error"}
+	switch command {
+	case "dev":
+		args = append(args, "--addr", at.addr, "--temporal-ui-addr", "", "--sync", at.sync, "--fallback", "echo")
+	case "temporal":
+		args = append(args, "--temporal-ui-addr", "")
+	case "api":
+		args = append(args, "--addr", at.addr, "--fallback", "echo")
+	case "worker":
+		args = append(args, "--fallback", "echo")
+	case serveOfficial:
+		args = []string{serveOfficial, at.addr}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(filepath.Join(at.dir, command+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	p := &server{exec.Command(self, args...), make(chan struct{})}
+	p.Stdout, p.Stderr, p.SysProcAttr = log, log, attributes()
+	if err := errors.Join(p.Start()); err != nil {
+		return nil, err
+	}
+	go func() {
+		_ = p.Wait() // it is killed
+		_ = log.Close()
+		close(p.ended)
+	}()
+	if err := at.ready(ctx, p, command); err != nil {
+		p.kill()
+		text, _ := os.ReadFile(log.Name())
+		return nil, fmt.Errorf("start %s: %w\n%s", command, err, text[max(0, len(text)-1000):])
+	}
+	return p, nil
+}
+
+// ready waits until a process answers, or for a worker until it has begun.
+func (at *site) ready(ctx context.Context, p *server, command string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return harness.Repeat(ctx, func(ctx context.Context) error {
+		select {
+		case <-p.ended:
+			return &harness.RPCError{Message: "it ended"} // which is not repeated
+		default:
+		}
+		switch command {
+		case "worker":
+			return nil // the first task says whether it works
+		case "temporal":
+			conn, err := net.DialTimeout("tcp", at.temporal, time.Second)
+			if err == nil {
+				err = conn.Close()
+			}
+			return err
+		}
+		return answers(ctx, "http://"+at.addr+map[bool]string{true: "/.well-known/agent-card.json", false: "/readyz"}[command == serveOfficial])
+	})
+}
+
+func answers(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", url, res.Status)
+	}
+	return nil
+}
+
+// kill ends the process with SIGKILL.
+func (p *server) kill() {
+	_ = p.Process.Kill()
+	<-p.ended
+}
+
+// stop asks the process to end, and kills it if it does not.
+func (p *server) stop() {
+	_ = p.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(30 * time.Second):
+		p.kill()
+	}
+}
+
+// memory returns the resident memory of the process in KiB; 0 where it cannot be read.
+func (p *server) memory() float64 {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	found := regexp.MustCompile(`RssAnon:\s+(\d+) kB`).FindSubmatch(status)
+	if found == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(string(found[1]))
+	return float64(n)
+}
+
+// A rival is one of two servers that are compared.
+type rival struct {
+	name   string
+	client *harness.Client
+	site   *site
+	server *server
+}
+
+const (
+	longhaulName = "Longhaul"
+	officialName = "official Go server"
+)
+
+// rivals starts Longhaul, all in one process, and the official server.
+func rivals(ctx context.Context, s settings) (both [2]*rival, stop func(), err error) {
+	var started []*server
+	stop = func() {
+		for _, p := range slices.Backward(started) {
+			p.stop()
+		}
+	}
+	for i, r := range []struct{ name, command string }{{longhaulName, "dev"}, {officialName, serveOfficial}} {
+		at, err := newSite(s, fmt.Sprintf("rival-%d-%d", i, time.Now().UnixNano()))
+		if err != nil {
+			stop()
+			return both, nil, err
+		}
+		p, err := at.start(ctx, r.command)
+		if err != nil {
+			stop()
+			return both, nil, err
+		}
+		started = append(started, p)
+		both[i] = &rival{r.name, at.client(), at, p}
+	}
+	return both, stop, nil
+}
+
+// alternate measures n rounds of both; the one that begins alternates. Each returns the
+// values of its rounds by name.
+func alternate(ctx context.Context, n int, both [2]*rival, round func(context.Context, *rival, int) (map[string]float64, error)) (values [2]map[string][]float64, err error) {
+	values = [2]map[string][]float64{{}, {}}
+	for i := range n {
+		for j := range both {
+			k := (i + j) % 2
+			found, err := round(ctx, both[k], i)
+			if err != nil {
+				return values, fmt.Errorf("%s: %w", both[k].name, err)
+			}
+			for name, v := range found {
+				values[k][name] = append(values[k][name], v)
+			}
+		}
+	}
+	return values, nil
+}

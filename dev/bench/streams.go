@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// stamps finds the times in events and artifacts.
+var stamps = regexp.MustCompile(`stamp:(\d+)`)
+
+// measureStreams measures the time from a change to the byte at a subscriber, while many
+// subscribe to the same task.
+func measureStreams(ctx context.Context, s settings, r *report) error {
+	both, stop, err := rivals(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for _, n := range s.subscribers {
+		values, err := alternate(ctx, max(1, s.rounds/2), both, func(ctx context.Context, side *rival, round int) (map[string]float64, error) {
+			return subscribers(ctx, side.client, n, fmt.Sprintf("stream-%d-%d", n, round))
+		})
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("a change to the byte at each of %d subscribers", n)
+		r.add(measured{"c", name + ": p50", "ms", values[0]["p50"], values[1]["p50"], officialName})
+		f := r.add(measured{"c", name + ": p95", "ms", values[0]["p95"], values[1]["p95"], officialName})
+		if n == 100 {
+			f.aims("< 50 ms", f.Value < 50)
+		}
+	}
+	return nil
+}
+
+// subscribers has n clients subscribe to one task and returns how late its changes come.
+func subscribers(ctx context.Context, c *harness.Client, n int, id string) (map[string]float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	settle := time.Duration(n)*3*time.Millisecond + 500*time.Millisecond
+	task, err := c.Send(ctx, harness.Message{ID: id, Text: fmt.Sprintf("work %v; stamp 20 100ms", settle)})
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var late []float64
+	group, ctx := errgroup.WithContext(ctx)
+	for range n {
+		group.Go(func() error {
+			return follow(ctx, c, task.ID, func(line string) {
+				now := time.Now()
+				mu.Lock()
+				defer mu.Unlock()
+				for _, at := range times(line) {
+					late = append(late, milliseconds(now.Sub(at)))
+				}
+			})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if len(late) < n {
+		return nil, fmt.Errorf("%d subscribers got %d changes of 20 each", n, len(late))
+	}
+	return map[string]float64{"p50": quantile(late, 0.5), "p95": quantile(late, 0.95)}, nil
+}
+
+// follow passes on every update of an artifact in the stream of a task, until the stream
+// ends. The client of the harness would not read event ids of others.
+func follow(ctx context.Context, c *harness.Client, id string, on func(line string)) error {
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":%q}}`, id)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+"/", strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("A2A-Version", "1.0")
+	res, err := c.HTTP.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if line := lines.Text(); strings.Contains(line, "artifactUpdate") {
+			on(line)
+		}
+	}
+	return lines.Err()
+}
+
+// times returns the times in a text.
+func times(text string) (list []time.Time) {
+	for _, found := range stamps.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.ParseInt(found[1], 10, 64)
+		list = append(list, time.Unix(0, n))
+	}
+	return list
+}
+
+const answersInRound = 8
+
+// measureAnswers measures the time from an answer to a question until the executor runs
+// again.
+func measureAnswers(ctx context.Context, s settings, r *report) error {
+	both, stop, err := rivals(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	values, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *rival, round int) (map[string]float64, error) {
+		var took []float64
+		for i := range answersInRound {
+			d, err := answerOne(ctx, side.client, fmt.Sprintf("answer-%d-%d", round, i))
+			if err != nil {
+				return nil, err
+			}
+			took = append(took, milliseconds(d))
+		}
+		return map[string]float64{"p50": quantile(took, 0.5), "p95": quantile(took, 0.95)}, nil
+	})
+	if err != nil {
+		return err
+	}
+	r.add(measured{"d", "an answer is sent until the work goes on: p50", "ms", values[0]["p50"], values[1]["p50"], officialName})
+	f := r.add(measured{"d", "an answer is sent until the work goes on: p95", "ms", values[0]["p95"], values[1]["p95"], officialName})
+	f.aims("< 100 ms", f.Value < 100)
+	return nil
+}
+
+// answerOne answers a question and returns how long after that the work went on.
+func answerOne(ctx context.Context, c *harness.Client, id string) (time.Duration, error) {
+	task, err := c.Send(ctx, harness.Message{ID: id, Text: "ask Which color?; stamp 1 0s"})
+	if err != nil {
+		return 0, err
+	}
+	if err := untilState(ctx, c, task.ID, "INPUT_REQUIRED"); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if _, err := c.Send(ctx, harness.Message{ID: id + "-answer", TaskID: task.ID, Text: "blue"}); err != nil {
+		return 0, err
+	}
+	if err := untilEnded(ctx, c, task.ID); err != nil {
+		return 0, err
+	}
+	task, err = c.Get(ctx, task.ID)
+	if err != nil {
+		return 0, err
+	}
+	at := times(string(task.Raw))
+	if len(at) == 0 {
+		return 0, fmt.Errorf("the task ended as %s without going on", task.State)
+	}
+	return at[0].Sub(began), nil
+}
+
+// stateWithin is for thousands of gates that are answered at once.
+const stateWithin = 20 * time.Minute
+
+// untilState waits until a task is in a state.
+func untilState(ctx context.Context, c *harness.Client, id, state string) error {
+	ctx, cancel := context.WithTimeout(ctx, stateWithin)
+	defer cancel()
+	for {
+		task, err := c.Get(ctx, id)
+		if err != nil || task.State == state {
+			return err
+		}
+		if task.Ended() {
+			return fmt.Errorf("task %s is %s, want %s", id, task.State, state)
+		}
+		pause(ctx, 20*time.Millisecond)
+	}
+}
