@@ -53,7 +53,7 @@ chart:
 	@echo "== Helm chart"
 	cd deploy/helm/check && GOWORK=off go vet ./... && GOWORK=off go test -count=1 ./...
 
-# The cost of an objective compared with bare Temporal; BENCH=-h lists the flags.
+# Seven parts, each beside a baseline in the same run; BENCH=-h lists the flags.
 bench:
 	go run ./dev/bench $(BENCH)
 

@@ -132,7 +132,7 @@ func openGates(ctx context.Context, c *harness.Client, n int) ([]string, error) 
 // answerGates answers all and waits for the ends of their tasks.
 func answerGates(ctx context.Context, c *harness.Client, ids []string) error {
 	err := each(ctx, ids, func(ctx context.Context, id string) error {
-		_, err := c.SendUntil(ctx, harness.Message{ID: "answer-" + id, TaskID: id, Text: "blue"})
+		_, err := reply(ctx, c, id)
 		return err
 	})
 	if err != nil {
