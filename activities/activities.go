@@ -51,6 +51,7 @@ type Config struct {
 	Limits     map[string]int // tasks that run at a time, by kind of executor; others have no limit
 	Slots      Lender         // nil: tasks that wait because of a limit keep their slots
 	StopAfter  time.Duration  // how long running tasks may continue when the worker stops
+	Observer   Observer       // nil observes nothing
 	Log        *zap.Logger    // nil discards logs
 }
 
@@ -65,7 +66,10 @@ func New(cfg Config) *Activities {
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
 	}
-	cfg.Executors = limit(cfg.Executors, cfg.Limits, cfg.Slots)
+	if cfg.Observer == nil {
+		cfg.Observer = unobserved{}
+	}
+	cfg.Executors = observed(cfg.Executors, cfg)
 	return &Activities{cfg, newPusher(cfg.Push, cfg.Log)}
 }
 

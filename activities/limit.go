@@ -13,20 +13,10 @@ type Lender interface {
 // is part of the time that an attempt may take.
 type limited struct {
 	Executor
+	kind    string
 	running chan struct{} // has room for as many as may run
 	slots   Lender        // nil: tasks that wait keep their slots
-}
-
-// limit returns the executors, each within its limit.
-func limit(executors map[string]Executor, limits map[string]int, slots Lender) map[string]Executor {
-	out := make(map[string]Executor, len(executors))
-	for kind, e := range executors {
-		out[kind] = e
-		if n := limits[kind]; n > 0 {
-			out[kind] = limited{e, make(chan struct{}, n), slots}
-		}
-	}
-	return out
+	to      Observer
 }
 
 // Execute implements [Executor].
@@ -45,6 +35,8 @@ func (l limited) enter(ctx context.Context) error {
 		return nil
 	default:
 	}
+	l.to.Waiting(l.kind, 1)
+	defer l.to.Waiting(l.kind, -1)
 	if l.slots != nil {
 		defer l.slots.Lend()()
 	}

@@ -47,12 +47,13 @@ type request struct {
 // ofOPT reports whether the operation is one of the extension.
 func (q request) ofOPT() bool { return q.operation != nil && q.operation.opt }
 
-// exchange serves a request that came by a binding.
-func (s *Server) exchange(e echo.Context, b binding) error {
+// exchange serves a request that came by a binding, which has a name for metrics.
+func (s *Server) exchange(e echo.Context, b binding, name string) error {
 	s.pages.allowOrigin(e)
 	c, w := e.Get(callKey).(*service.Call), e.Response()
 	r, closed := withoutHalfClose(e.Request())
 	wire.ReadHeader(c, r.Header)
+	c.Binding = name
 	q := request{version: wire.V03}
 	var out outcome
 	fault := s.service.Serve(c, service.Steps{

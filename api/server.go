@@ -53,7 +53,7 @@ func (s *Server) routes() {
 	s.echo.Pre(plainColons)
 	s.echo.Use(s.observe, s.pages.refuseForeign)
 	for _, path := range []string{"/", "/a2a", "/a2a/"} {
-		s.echo.POST(path, func(e echo.Context) error { return s.exchange(e, s.rpc) })
+		s.echo.POST(path, func(e echo.Context) error { return s.exchange(e, s.rpc, "jsonrpc") })
 		s.echo.OPTIONS(path, func(e echo.Context) error { return s.pages.preflight(e, "OPTIONS, POST") })
 	}
 	for _, p := range s.public() {
@@ -126,7 +126,7 @@ func (s *Server) serveREST(e echo.Context) error {
 		return s.pages.preflight(e, m.verbs())
 	}
 	e.Response().Header().Set("Cache-Control", "no-store")
-	return s.exchange(e, s.rest)
+	return s.exchange(e, s.rest, "rest")
 }
 
 // servePage serves a page that is not of A2A.
@@ -135,7 +135,7 @@ func (s *Server) servePage(e echo.Context) error {
 		return s.pages.preflight(e, m.verbs())
 	}
 	e.Response().Header().Set("Cache-Control", "no-store")
-	return s.exchange(e, s.page)
+	return s.exchange(e, s.page, "page")
 }
 
 // ServeHTTP implements [http.Handler].

@@ -14,6 +14,7 @@ type DialConfig struct {
 	Connection client.Options        // TLS, credentials, headers; its other fields do not count. The zero value has none
 	Local      bool                  // on this machine, so messages are not compressed
 	Log        log.Logger            // nil keeps the SDK's own
+	Metrics    client.MetricsHandler // nil discards the SDK's metrics
 	Blobs      Blobs                 // nil keeps every payload in the histories
 	Cipher     Cipher                // nil encrypts nothing
 	Adjust     func(*client.Options) // nil leaves the options as they are
@@ -23,7 +24,7 @@ type DialConfig struct {
 // Temporal is available.
 func Dial(cfg DialConfig) (client.Client, error) {
 	options := client.Options{
-		HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, ExternalStorage: externalStorage(cfg.Blobs),
+		HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, MetricsHandler: cfg.Metrics, ExternalStorage: externalStorage(cfg.Blobs),
 		DataConverter: NewDataConverter(cfg.Cipher), FailureConverter: NewFailureConverter(cfg.Cipher),
 		ConnectionOptions: cfg.Connection.ConnectionOptions, Credentials: cfg.Connection.Credentials, HeadersProvider: cfg.Connection.HeadersProvider,
 	}

@@ -69,7 +69,7 @@ func (s *Server) serve(ctx context.Context, method, path string, handle func(con
 	r := asHTTP(ctx, path)
 	c := s.service.NewCall(r.Header.Get(wire.HeaderRequestID))
 	wire.ReadHeader(c, r.Header)
-	c.Method, c.Rules = method, wire.V10.Rules()
+	c.Binding, c.Method, c.Rules = "grpc", method, wire.V10.Rules()
 	fault := s.service.Serve(c, service.Steps{
 		Authenticate: func() (service.Caller, error) { return s.cfg.Authenticate(r) },
 		Read: func() (string, error) {

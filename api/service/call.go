@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -43,6 +44,7 @@ type Call struct {
 	Caller
 	RequestID string
 	Rules     Rules
+	Binding   string     // by which it came; "" for plain HTTP
 	Method    string     // its name in the log; "" until it is known
 	OfOPT     bool       // the method is one of the extension
 	Key       string     // the idempotency key that the sender chose, "" for none
@@ -56,6 +58,9 @@ type Call struct {
 	quota               Quota    // nil for a call without limits
 	leave               func()   // ends its place in the quota; nil: it has none
 	presence            presence // of its caller, for a stream
+	operation           string   // "" until it is known to be one of ours
+	streams             bool     // it was answered with a stream
+	observer            Observer
 	began               time.Time
 	objectiveID, taskID string
 	refused             string // why its credentials were refused; for the log alone
@@ -99,6 +104,7 @@ type calls struct {
 	extensions []Extension
 	quota      Quota
 	recheck    time.Duration // of the callers of open streams
+	observer   Observer
 }
 
 var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
@@ -106,7 +112,7 @@ var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
 // NewCall returns a call that begins now. requestID is the id from the sender; if
 // it is not well-formed, the call gets a random one.
 func (s *calls) NewCall(requestID string) *Call {
-	c := &Call{RequestID: requestID, began: time.Now()}
+	c := &Call{RequestID: requestID, began: time.Now(), observer: s.observer}
 	if requestIDForm.MatchString(requestID) {
 		return c
 	}
@@ -145,6 +151,7 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 			c.Answer = &Answering{} // more is known when its params are read
 		}
 		if err == nil {
+			c.operation = operation
 			err = c.permit(operation)
 		}
 		if err != nil {
@@ -226,9 +233,13 @@ func (s *calls) Activate(c *Call, mentioned []string) error {
 	return nil
 }
 
-// Log logs the result of a call: names, codes and ids, never content. more are
+// Log logs the result of a call and tells the observer of it: names, codes and ids, never content. more are
 // fields of the binding.
 func (s *calls) Log(c *Call, more ...zap.Field) {
-	fields := append(c.fields(), more...)
-	s.log.Info("Served a request", append(fields, zap.Duration("took", time.Since(c.began)))...)
+	took := time.Since(c.began)
+	s.log.Info("Served a request", append(append(c.fields(), more...), zap.Duration("took", took))...)
+	if c.streams {
+		took = 0
+	}
+	s.observer.Called(cmp.Or(c.operation, otherOperation), cmp.Or(c.Binding, bindingHTTP), outcomeOf(c.Fault), took)
 }

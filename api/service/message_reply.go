@@ -170,7 +170,7 @@ func (s *messages) handOver(ctx context.Context, c *Call, v opt.TaskView, l opt.
 		d.pending, err = s.judged(ctx, c, v, l, d.watch)
 	}
 	if err == nil && !d.pending && d.gate != "" {
-		err = s.movedOn(ctx, c, d)
+		err = s.movedOn(ctx, c, d, v)
 	}
 	if err != nil {
 		d.watch.Close()
@@ -241,11 +241,15 @@ func (s *messages) refuseLate(ctx context.Context, c *Call, l opt.Letter, m a2a.
 }
 
 // movedOn waits until the task of d does not show the answered gate any more, so
-// that the reply is answered with the task after it.
-func (s *messages) movedOn(ctx context.Context, c *Call, d *delivery) error {
+// that the reply is answered with the task after it. before is the task with the gate.
+func (s *messages) movedOn(ctx context.Context, c *Call, d *delivery, before opt.TaskView) error {
 	return s.wait.await(ctx, d.watch, s.cfg.ReplyWait, func() (bool, error) {
 		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
-		return !shows(v, d.gate) || waitsForOthers(v, d.gate, c.Principal), err
+		closed := err == nil && !shows(v, d.gate)
+		if closed {
+			observeAnswer(s.cfg, before, d.gate)
+		}
+		return closed || waitsForOthers(v, d.gate, c.Principal), err
 	})
 }
 

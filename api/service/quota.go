@@ -46,7 +46,13 @@ func (c *Call) streaming(open func() (*Stream, error)) (out *Stream, err error) 
 	if out, err = open(); err != nil {
 		return nil, err
 	}
-	out.leave, out.caller = leave, c.presence
+	c.streams = true
+	c.observer.Streaming(1)
+	out.leave = func() {
+		leave()
+		c.observer.Streaming(-1)
+	}
+	out.caller = c.presence
 	c.left()
 	return out, nil
 }

@@ -64,6 +64,8 @@ type Config struct {
 	// unsigned.
 	SignHead func(ctx context.Context, statement []byte) (string, error)
 
+	Observer Observer // nil observes nothing
+
 	Log  *zap.Logger      // nil discards logs
 	Now  func() time.Time // nil: time.Now
 	Rand io.Reader        // for ids, safe for concurrent use; nil: crypto/rand
@@ -82,6 +84,9 @@ func withDefaults(cfg Config) Config {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Observer == nil {
+		cfg.Observer = unobserved{}
 	}
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Reader
@@ -128,7 +133,7 @@ func New(cfg Config) *Service {
 		ids   = ids{cfg.Idempotency, cfg.Rand}
 		pages = &pages{journal: cfg.Journal}
 	)
-	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions(cfg.Limits), quota: cfg.Quota, recheck: cfg.Recheck}
+	s.calls = calls{log: cfg.Log, rand: cfg.Rand, extensions: cfg.Card.extensions(cfg.Limits), quota: cfg.Quota, recheck: cfg.Recheck, observer: cfg.Observer}
 	s.cards = newCards(cfg)
 	s.streams = streams{read, wait, cfg.Watch}
 	s.pushes = pushes{cfg: cfg, read: read, out: out, ids: ids, pages: pages}

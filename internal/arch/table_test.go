@@ -77,7 +77,8 @@ var rooms = []room{
 	{name: "internal/seal"},     // encrypts stored secrets
 	{name: "internal/schema"},   // answers of people
 	{name: "internal/egress"},
-	{name: "internal/opfile"}, // YAML files of operators
+	{name: "internal/metrics"}, // for Prometheus
+	{name: "internal/opfile"},  // YAML files of operators
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/rebuild", imports: []string{"a2a", "opt", // the journal, compared with Temporal
@@ -87,7 +88,7 @@ var rooms = []room{
 	{name: "internal/cli/scaffold"}, // the source of a new program
 	{name: "internal/cli", imports: []string{
 		"internal/cli/scaffold", "internal/prove", "internal/rebuild",
-		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
+		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal", "internal/metrics",
 		"internal/schema", // to send texts of people as JSON where a question takes no text
 	}},
 
@@ -143,7 +144,7 @@ var owners = map[string][]string{
 	"github.com/gowebpki/jcs":                {"a2a"},                                    // the canonical form under digests
 	"github.com/santhosh-tekuri/jsonschema":  {"internal/schema", "api", "docs/schemas"}, // of the card and the API, in tests
 	"github.com/coreos/go-oidc":              {"api/identity"},
-	"github.com/prometheus/client_golang":    {"internal/cli"},
+	"github.com/prometheus/client_golang":    {"internal/metrics"},
 	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
 	"google.golang.org/grpc":                 {"api/grpc", "api/identity", "dev/*"},                // there in tests
 	"google.golang.org/grpc/codes":           {"api/grpc", "api/identity", "workflows", "dev/*"},   // of Temporal's answers, not all of which have their own error

@@ -11,7 +11,6 @@ import (
 	"longhaul/activities"
 	"longhaul/api/wire"
 	"longhaul/internal/egress"
-	"longhaul/internal/journal"
 	"longhaul/internal/signing"
 	"longhaul/opt"
 )
@@ -67,17 +66,18 @@ func checkPush(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx co
 }
 
 // deliveries returns how a worker makes deliveries.
-func deliveries(in *journal.Journal, to *egress.Client, keys *signing.Keeper, notices activities.Notifier) *activities.Push {
+func deliveries(s *service, notices activities.Notifier) *activities.Push {
 	p := &activities.Push{
-		Journal: in,
-		Sender:  to,
+		Journal: s.journal,
+		Sender:  s.egress,
 		To:      notices,
+		Tried:   s.metrics.Pushed,
 		Notice: func(version string, u a2a.StatusUpdate) (string, []byte, error) {
 			return wire.Version(version).Notice(u)
 		},
 	}
-	if keys != nil {
-		p.Signer = keys
+	if s.signing != nil {
+		p.Signer = s.signing
 	}
 	return p
 }

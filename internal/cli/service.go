@@ -26,6 +26,7 @@ import (
 	apiservice "longhaul/api/service"
 	"longhaul/internal/egress"
 	"longhaul/internal/journal"
+	"longhaul/internal/metrics"
 	"longhaul/internal/signing"
 	"longhaul/worker"
 	"longhaul/workflows"
@@ -53,6 +54,7 @@ type service struct {
 	models    *llm.Models    // nil for a service without models
 	followers []func()       // called after new playbooks were loaded
 	ops       *opsPage
+	metrics   *metrics.Metrics
 	drainFor  time.Duration // between the signal to stop and the stop
 	drains    []func()      // called at the signal to stop
 	stops     []func() error
@@ -60,7 +62,9 @@ type service struct {
 }
 
 func newService(log *zap.Logger, b Build) *service {
-	return &service{build: b, log: log, ops: &opsPage{log: log}, failed: make(chan error, 2)}
+	s := &service{build: b, log: log, ops: &opsPage{log: log}, failed: make(chan error, 2)}
+	measure(s, cmp.Or(b.Version, Version))
+	return s
 }
 
 // wrapped returns part, within its wrapper if it has one.
@@ -180,7 +184,7 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	s.target = temporal
 	if s.temporal, err = workflows.Dial(workflows.DialConfig{
 		Addr: temporal.addr.value, Namespace: temporal.namespace.value, Connection: temporal.connection, Local: local(temporal.addr.value),
-		Log: sdkLog(s.log), Blobs: s.journal, Cipher: s.cipher, Adjust: s.build.Temporal,
+		Log: sdkLog(s.log), Metrics: s.metrics.Temporal(), Blobs: s.journal, Cipher: s.cipher, Adjust: s.build.Temporal,
 	}); err != nil {
 		return err
 	}
@@ -284,7 +288,8 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 			Executors:  run,
 			Default:    cmp.Or(s.build.Default, "echo"),
 			Planner:    wrapped[activities.Planner](s.books, s.build.Planner),
-			Recorder:   wrapped[activities.Recorder](s.journal, s.build.Recorder),
+			Recorder:   measuredRecorder{wrapped[activities.Recorder](s.journal, s.build.Recorder), s.metrics},
+			Observer:   s.metrics,
 			Kept:       s.journal,
 			Blobs:      s.journal,
 			Links:      s.journal,
@@ -292,7 +297,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 			Purger:     s.journal,
 			Tasks:      s.journal,
 			Watch:      func(id string) activities.Watch { return s.journal.Watch(id) },
-			Push:       deliveries(s.journal, s.egress, s.signing, s.notices.sender(s.egress, s.signing, s.log)),
+			Push:       deliveries(s, s.notices.sender(s.egress, s.signing, s.log)),
 			Callbacks:  s.callbacks,
 			Log:        s.log,
 		},
@@ -393,6 +398,7 @@ func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent A
 		Quota:     cfg.quota(),
 		Scheduler: workflows.NewSchedules(at),
 		Codec:     apiCodec(s.cipher),
+		Observer:  s.metrics,
 		CheckPush: checkPush(cfg.pushSettings, s.egress, s.log), CheckSample: checkPush(cfg.pushSettings, s.strict, s.log), PushStates: cfg.states(),
 		Idempotency:  repeats[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,

@@ -1,0 +1,66 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"longhaul/opt"
+)
+
+// An Observer is told what the executors of a worker do, for its metrics. Many
+// goroutines call it at once.
+type Observer interface {
+	Ran(executor, outcome string, took time.Duration)
+	Running(executor string, change int) // of the number of tasks
+	Waiting(executor string, change int) // of the number of tasks, for the limit of the executor
+}
+
+// observed returns the executors of a worker: those of cfg within their limits, and
+// observed.
+func observed(executors map[string]Executor, cfg Config) map[string]Executor {
+	out := make(map[string]Executor, len(executors))
+	for kind, e := range executors {
+		out[kind] = measured{e, kind, cfg.Observer}
+		if n := cfg.Limits[kind]; n > 0 {
+			out[kind] = limited{out[kind], kind, make(chan struct{}, n), cfg.Slots, cfg.Observer}
+		}
+	}
+	return out
+}
+
+// measured is an executor that tells an observer what it does.
+type measured struct {
+	Executor
+	kind string
+	to   Observer
+}
+
+// Execute implements [Executor].
+func (m measured) Execute(ctx context.Context, w Work, stream Stream) (out Outcome, err error) {
+	began, outcome := time.Now(), "panic"
+	m.to.Running(m.kind, 1)
+	defer func() {
+		m.to.Running(m.kind, -1)
+		m.to.Ran(m.kind, outcome, time.Since(began))
+	}()
+	out, err = m.Executor.Execute(ctx, w, stream)
+	switch {
+	case err != nil && stopping(ctx):
+		outcome = "handed-back"
+	case err != nil && ctx.Err() != nil:
+		outcome = "canceled"
+	case err != nil:
+		outcome = "error"
+	case out.State == opt.TaskWorking:
+		outcome = "leg" // the task continues in another one
+	default:
+		outcome = string(out.State)
+	}
+	return out, err
+}
+
+type unobserved struct{}
+
+func (unobserved) Ran(string, string, time.Duration) {}
+func (unobserved) Running(string, int)               {}
+func (unobserved) Waiting(string, int)               {}

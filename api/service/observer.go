@@ -1,0 +1,53 @@
+package service
+
+import (
+	"slices"
+	"time"
+
+	"longhaul/opt"
+)
+
+// An Observer is told what a service does, for its metrics. Many goroutines call it at
+// once.
+type Observer interface {
+	// Called is told of each request: took is 0 for one that was answered with a stream.
+	Called(operation, binding, outcome string, took time.Duration)
+	Streaming(change int)                       // of the number of open streams
+	Answered(kind string, waited time.Duration) // a gate, whose task works on
+}
+
+// otherOperation stands for requests that reach no operation, such as those for pages,
+// and bindingHTTP for those that come by no binding.
+const (
+	otherOperation = "other"
+	bindingHTTP    = "http"
+)
+
+// outcomeOf returns how a call ended that has a fault, or none, in one word of few.
+func outcomeOf(f *Fault) string {
+	switch {
+	case f == nil:
+		return "ok"
+	case f.Kind == Internal:
+		return "failed"
+	case f.Kind == Unavailable:
+		return "unavailable"
+	case f.Kind <= RateLimited:
+		return "limited"
+	}
+	return "refused"
+}
+
+// observeAnswer tells the observer of a gate of v that an answer has closed.
+func observeAnswer(cfg Config, v opt.TaskView, gateID string) {
+	i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID })
+	if i >= 0 && !v.Gates[i].RequestedAt.IsZero() {
+		cfg.Observer.Answered(string(v.Gates[i].Kind), cfg.Now().Sub(v.Gates[i].RequestedAt.Time()))
+	}
+}
+
+type unobserved struct{}
+
+func (unobserved) Called(string, string, string, time.Duration) {}
+func (unobserved) Streaming(int)                                {}
+func (unobserved) Answered(string, time.Duration)               {}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"longhaul/activities"
+	"longhaul/internal/metrics"
+	"longhaul/opt"
+)
+
+// measuredRecorder is a recorder whose recordings are measured.
+type measuredRecorder struct {
+	activities.Recorder
+	to *metrics.Metrics
+}
+
+// Record implements [activities.Recorder].
+func (r measuredRecorder) Record(ctx context.Context, batches ...opt.Batch) error {
+	began := time.Now()
+	err := r.Recorder.Record(ctx, batches...)
+	r.to.Recorded(time.Since(began), err)
+	if err != nil {
+		return err
+	}
+	for _, b := range batches {
+		for _, e := range b.Events {
+			if e.Kind == opt.TaskMoved {
+				r.to.Moved(e.To)
+			}
+		}
+	}
+	return nil
+}
+
+// gauges reads which parts of a process are ready, for its metrics.
+func (p *opsPage) gauges(ctx context.Context) (map[string]float64, error) {
+	out := map[string]float64{}
+	for part, state := range p.readiness(ctx).Parts {
+		out[part] = 0
+		if state == "ready" {
+			out[part] = 1
+		}
+	}
+	return out, nil
+}
+
+// readyEvery is how often readiness is looked at for metrics, at most.
+const readyEvery = 5 * time.Second
+
+// measure has s keep metrics, which the page for operators shows.
+func measure(s *service, version string) {
+	s.metrics = metrics.New(version)
+	s.ops.metrics = s.metrics.Handler()
+	s.metrics.Add(metrics.Reading{
+		Name: "ready", Help: "1 if the part of the process can be reached and can work, else 0.", Label: "part", Every: readyEvery, Read: s.ops.gauges,
+	})
+}
