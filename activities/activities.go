@@ -100,7 +100,7 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 
 // Plan asks the planner for plans. A second run asks again.
 func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err error) {
-	defer a.recoverPanic("planner", false, &err)
+	defer a.recoverPanic(ctx, "planner", false, &err)
 	stop := beat(ctx, nil)
 	defer stop()
 	if r.Message != nil {
@@ -170,7 +170,8 @@ func (a *Activities) contents(objectiveID string) contents { return contents{a.c
 
 // execute runs one try at an attempt and records what it streams.
 func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try int) (out Outcome, err error) {
-	defer a.recoverPanic(w.Executor, true, &err)
+	ctx = withLog(ctx, w)
+	defer a.recoverPanic(ctx, w.Executor, true, &err)
 	w.Try = try
 	stream := newStream(ctx, a.cfg.Recorder, a.contents(w.ObjectiveID), w, try)
 	began := time.Now()
@@ -209,7 +210,7 @@ func (a *Activities) Deliver(ctx context.Context, r DeliverRequest) (out Deliver
 	if a.cfg.Push == nil {
 		return out, temporal.NewNonRetryableApplicationError("This worker delivers nothing.", NoPushError, nil)
 	}
-	defer a.recoverPanic("delivery", false, &err)
+	defer a.recoverPanic(ctx, "delivery", false, &err)
 	return a.pusher.deliver(ctx, r)
 }
 
@@ -217,7 +218,7 @@ func (a *Activities) Deliver(ctx context.Context, r DeliverRequest) (out Deliver
 // activity elsewhere, or an empty beat after some minutes without one. It changes
 // nothing, so a second run is harmless.
 func (a *Activities) WatchHeartbeats(ctx context.Context, w Watching) (out opt.Beat, err error) {
-	defer a.recoverPanic("heartbeats", false, &err)
+	defer a.recoverPanic(ctx, "heartbeats", false, &err)
 	stop := beat(ctx, nil)
 	defer stop()
 	return watch(ctx, a.cfg.Heartbeats, w)
@@ -276,9 +277,9 @@ func errStopped() error {
 // recoverPanic turns a panic in an executor or a planner into an error without
 // details for clients; the log has the details. A final one is not repeated by
 // Temporal.
-func (a *Activities) recoverPanic(who string, final bool, err *error) {
+func (a *Activities) recoverPanic(ctx context.Context, who string, final bool, err *error) {
 	if p := recover(); p != nil {
-		a.cfg.Log.Error("Recovered a panic", zap.String("in", who), zap.Any("panic", p), zap.Stack("stack"))
+		Log(ctx, a.cfg.Log).Error("Recovered a panic", zap.String("in", who), zap.Any("panic", p), zap.Stack("stack"))
 		*err = temporal.NewApplicationErrorWithOptions("The task stopped unexpectedly.", PanicError, temporal.ApplicationErrorOptions{NonRetryable: final})
 	}
 }

@@ -48,7 +48,7 @@ type Followed struct {
 // stops, Follow returns at once, and Temporal repeats it on another. It changes
 // nothing, so a second run is harmless.
 func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err error) {
-	defer a.recoverPanic("follow", true, &err)
+	defer a.recoverPanic(ctx, "follow", true, &err)
 	stop := beat(ctx, nil)
 	defer stop()
 	ref, ok := opt.ParseID(l.TaskID)

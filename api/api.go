@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/api/service"
+	"longhaul/internal/tracing"
 )
 
 // A Config says what a Server is made of. A field is required unless its
@@ -57,6 +58,8 @@ type Config struct {
 	WriteTimeout time.Duration // of one answer, or one event of a stream; zero: 30 s
 	ReadTimeout  time.Duration // of one request's body; zero: 60 s
 	MaxBody      int64         // bytes of one request; zero: 16 MiB
+
+	Tracing *tracing.Provider // nil: no traces
 
 	Log *zap.Logger      // nil discards logs
 	Now func() time.Time // nil: time.Now

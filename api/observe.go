@@ -9,7 +9,9 @@ import (
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
 
+	"longhaul/api/service"
 	"longhaul/api/wire"
+	"longhaul/internal/tracing"
 )
 
 const callKey = "call" // in echo's context
@@ -22,6 +24,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		c := s.service.NewCall(e.Request().Header.Get(wire.HeaderRequestID))
 		e.Response().Header().Set(wire.HeaderRequestID, c.RequestID)
 		e.Set(callKey, c)
+		span := s.trace(e, c)
 		rc := http.NewResponseController(e.Response())
 		// Without a body net/http already waits for the end of the connection, and
 		// this deadline would look like that end: streams would end, and later
@@ -39,8 +42,23 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 			fields = append(fields, zap.Int("code", wire.Code(c.Fault)))
 		}
 		s.service.Log(c, fields...)
+		span.Name(c.Operation())
+		span.Note(c.About()...)
+		span.End(e.Response().Status >= http.StatusInternalServerError)
 		return nil
 	}
+}
+
+// trace begins the span of a request, unless it is a probe.
+func (s *Server) trace(e echo.Context, c *service.Call) *tracing.Span {
+	if s.cfg.Tracing == nil || e.Path() == healthPath || e.Path() == readyPath {
+		return nil
+	}
+	r := e.Request()
+	ctx, span := s.cfg.Tracing.Request(r.Context(), r.Header, r.Method+" "+e.Path())
+	e.SetRequest(r.WithContext(ctx))
+	c.TraceID = tracing.ID(ctx)
+	return span
 }
 
 // httpError answers requests that did not reach one of our handlers.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/log"
 )
 
@@ -11,20 +12,21 @@ import (
 type DialConfig struct {
 	Addr       string
 	Namespace  string
-	Connection client.Options        // TLS, credentials, headers; its other fields do not count. The zero value has none
-	Local      bool                  // on this machine, so messages are not compressed
-	Log        log.Logger            // nil keeps the SDK's own
-	Metrics    client.MetricsHandler // nil discards the SDK's metrics
-	Blobs      Blobs                 // nil keeps every payload in the histories
-	Cipher     Cipher                // nil encrypts nothing
-	Adjust     func(*client.Options) // nil leaves the options as they are
+	Connection client.Options                  // TLS, credentials, headers; its other fields do not count. The zero value has none
+	Local      bool                            // on this machine, so messages are not compressed
+	Log        log.Logger                      // nil keeps the SDK's own
+	Metrics    client.MetricsHandler           // nil discards the SDK's metrics
+	Traces     []interceptor.ClientInterceptor // that carry traces; nil for none
+	Blobs      Blobs                           // nil keeps every payload in the histories
+	Cipher     Cipher                          // nil encrypts nothing
+	Adjust     func(*client.Options)           // nil leaves the options as they are
 }
 
 // Dial connects to Temporal. It does not wait for Temporal: calls fail until
 // Temporal is available.
 func Dial(cfg DialConfig) (client.Client, error) {
 	options := client.Options{
-		HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, MetricsHandler: cfg.Metrics, ExternalStorage: externalStorage(cfg.Blobs),
+		HostPort: cfg.Addr, Namespace: cfg.Namespace, Logger: cfg.Log, MetricsHandler: cfg.Metrics, Interceptors: cfg.Traces, ExternalStorage: externalStorage(cfg.Blobs),
 		DataConverter: NewDataConverter(cfg.Cipher), FailureConverter: NewFailureConverter(cfg.Cipher),
 		ConnectionOptions: cfg.Connection.ConnectionOptions, Credentials: cfg.Connection.Credentials, HeadersProvider: cfg.Connection.HeadersProvider,
 	}

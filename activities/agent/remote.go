@@ -282,7 +282,7 @@ func (r remote) broken(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	class := egress.Class(err)
-	r.log.Info("An agent could not be reached", zap.String("agent", r.agent.name), zap.String("class", class), zap.String("rule", egress.Rule(err)))
+	activities.Log(ctx, r.log).Info("An agent could not be reached", zap.String("agent", r.agent.name), zap.String("class", class), zap.String("rule", egress.Rule(err)))
 	hint := ""
 	if egress.Private(err) {
 		hint = " Set " + egress.AllowPrivate + " if that is intended."

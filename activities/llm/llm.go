@@ -95,7 +95,7 @@ func (e Executor) Execute(ctx context.Context, w activities.Work, out activities
 	}
 	var coded *activities.Error
 	if errors.As(err, &coded) {
-		e.Log.Warn("A leg failed", zap.String("taskId", w.TaskID), zap.String("model", t.in.Model), zap.String("code", coded.Code))
+		activities.Log(ctx, e.Log).Warn("A leg failed", zap.String("model", t.in.Model), zap.String("code", coded.Code))
 	}
 	return o, err
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"longhaul/internal/opfile"
+	"longhaul/internal/tracing"
 	"longhaul/opt"
 )
 
@@ -287,7 +288,7 @@ func newClient(header http.Header) *http.Client {
 
 var errRedirect = errors.New("the server redirects to another URL: name that one in the file")
 
-// headers sends headers with every request.
+// headers sends headers with every request, and its trace.
 type headers struct {
 	header http.Header
 	to     http.RoundTripper
@@ -295,11 +296,12 @@ type headers struct {
 
 // RoundTrip implements [http.RoundTripper].
 func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
-	if len(h.header) > 0 {
-		r = r.Clone(r.Context())
-		maps.Copy(r.Header, h.header)
-	}
-	return h.to.RoundTrip(r)
+	r = r.Clone(r.Context())
+	maps.Copy(r.Header, h.header)
+	ctx, span := tracing.Send(r.Context(), r.Header, r.Method+" "+r.URL.Hostname())
+	answer, err := h.to.RoundTrip(r.WithContext(ctx))
+	span.End(err != nil || answer.StatusCode >= http.StatusInternalServerError)
+	return answer, err
 }
 
 // isObject reports whether data is a JSON object.

@@ -31,7 +31,7 @@ func (t *task) list(ctx context.Context) (problem string, err error) {
 		}
 		if listed[server] == nil {
 			if listed[server], err = s.list(ctx, server, t.Log); err != nil {
-				t.Log.Warn("A server does not list its tools", zap.String("server", server), zap.Error(err))
+				activities.Log(ctx, t.Log).Warn("A server does not list its tools", zap.String("server", server), zap.Error(err))
 				return "", &activities.Error{Code: CodeTools, Message: fmt.Sprintf("The server %q does not list its tools.", server)}
 			}
 		}
@@ -150,7 +150,7 @@ func (t *task) call(ctx context.Context, of tool, s *Server) (*activities.Outcom
 	case errors.As(err, &unbegun):
 		text, failed = "The server of the tool cannot be reached. The call was not made.", true
 	case err != nil && m.Calling != nil:
-		t.Log.Warn("The result of a call was lost", zap.String("tool", of.title()), zap.Error(err))
+		activities.Log(ctx, t.Log).Warn("The result of a call was lost", zap.String("tool", of.title()), zap.Error(err))
 		return t.gates().decide(of), nil
 	case err != nil:
 		text, failed = "The call has failed: its result was lost.", true

@@ -135,7 +135,7 @@ func (m *Models) ask(ctx context.Context, of *Model, r request, show func(string
 		return out, ctx.Err()
 	case err != nil:
 		a, _ := answerOf(err)
-		log.Warn("A turn of a model failed", zap.String("model", of.Model), zap.String("error", of.masked(err.Error())), zap.Int("status", a.status), zap.String("detail", of.masked(a.detail)))
+		activities.Log(ctx, log).Warn("A turn of a model failed", zap.String("model", of.Model), zap.String("error", of.masked(err.Error())), zap.Int("status", a.status), zap.String("detail", of.masked(a.detail)))
 		return out, explain(limited, err, r.schema != nil && !r.unforced)
 	}
 	out.usage.Cost = of.cost(out.usage)

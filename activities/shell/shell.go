@@ -129,7 +129,7 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 		err = failure(err)
 	}
 	if e.Log != nil {
-		e.Log.Warn("A command failed", zap.String("command", c.name), zap.Error(err), zap.ByteString("stderr", problems.text))
+		activities.Log(ctx, e.Log).Warn("A command failed", zap.String("command", c.name), zap.Error(err), zap.ByteString("stderr", problems.text))
 	}
 	return activities.Outcome{}, err
 }

@@ -24,6 +24,7 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"longhaul/api/service"
+	"longhaul/internal/tracing"
 )
 
 // A Config says what a Server is made of. A field is required unless its
@@ -37,6 +38,8 @@ type Config struct {
 	LenientVersion bool // accept calls without a2a-version
 
 	TLS *tls.Config // nil: without TLS
+
+	Tracing *tracing.Provider // nil: no traces
 
 	Heartbeat  time.Duration // between pings on an idle connection, checks for events on an idle stream, and checks of health for a watcher; zero: 15 s
 	MaxMessage int           // bytes of one request; zero: 16 MiB

@@ -16,6 +16,7 @@ import (
 
 	"longhaul/api/service"
 	"longhaul/api/wire"
+	"longhaul/internal/tracing"
 )
 
 // A current is the call of a context, and the service for it.
@@ -69,6 +70,8 @@ func (s *Server) serve(ctx context.Context, method, path string, handle func(con
 	r := asHTTP(ctx, path)
 	c := s.service.NewCall(r.Header.Get(wire.HeaderRequestID))
 	wire.ReadHeader(c, r.Header)
+	ctx, span := s.cfg.Tracing.Request(ctx, r.Header, method)
+	c.TraceID = tracing.ID(ctx)
 	c.Binding, c.Method, c.Rules = "grpc", method, wire.V10.Rules()
 	fault := s.service.Serve(c, service.Steps{
 		Authenticate: func() (service.Caller, error) { return s.cfg.Authenticate(r) },
@@ -89,6 +92,8 @@ func (s *Server) serve(ctx context.Context, method, path string, handle func(con
 		fields = append(fields, zap.Int("code", wire.Code(fault)))
 	}
 	s.service.Log(c, append(fields, zap.String("outcome", outcome))...)
+	span.Note(c.About()...)
+	span.End(fault != nil && fault.Kind == service.Internal)
 	return c, fault
 }
 

@@ -44,6 +44,7 @@ type Call struct {
 	Caller
 	RequestID string
 	Rules     Rules
+	TraceID   string     // of its trace, for the log; "" for none
 	Binding   string     // by which it came; "" for plain HTTP
 	Method    string     // its name in the log; "" until it is known
 	OfOPT     bool       // the method is one of the extension
@@ -83,11 +84,23 @@ func (c *Call) namesOPT() bool { return slices.Contains(c.Named, a2a.ExtensionOP
 // about notes the ids to log. Only ids that the caller may see go in.
 func (c *Call) about(objectiveID, taskID string) { c.objectiveID, c.taskID = objectiveID, taskID }
 
+// Operation returns the name of the operation that c calls, "other" if it calls none.
+func (c *Call) Operation() string { return cmp.Or(c.operation, otherOperation) }
+
+// About returns what c turned out to be about, for its trace: a name and a value in
+// turns. A value may be empty.
+func (c *Call) About() []string {
+	return []string{
+		"longhaul.request_id", c.RequestID, "longhaul.tenant", c.Tenant, "longhaul.objective_id", c.objectiveID, "longhaul.task_id", c.taskID,
+		"longhaul.outcome", outcomeOf(c.Fault),
+	}
+}
+
 func (c *Call) fields() []zap.Field {
 	fields := []zap.Field{zap.String("requestId", c.RequestID)}
 	for _, f := range []struct{ name, value string }{
 		{"method", c.Method}, {"tenant", c.Tenant}, {"principal", c.Principal}, {"objectiveId", c.objectiveID}, {"taskId", c.taskID},
-		{"refused", c.refused},
+		{"refused", c.refused}, {"traceId", c.TraceID},
 	} {
 		if f.value != "" {
 			fields = append(fields, zap.String(f.name, f.value))
@@ -241,5 +254,5 @@ func (s *calls) Log(c *Call, more ...zap.Field) {
 	if c.streams {
 		took = 0
 	}
-	s.observer.Called(cmp.Or(c.operation, otherOperation), cmp.Or(c.Binding, bindingHTTP), outcomeOf(c.Fault), took)
+	s.observer.Called(c.Operation(), cmp.Or(c.Binding, bindingHTTP), outcomeOf(c.Fault), took)
 }

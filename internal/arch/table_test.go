@@ -18,6 +18,7 @@ var rooms = []room{
 
 	{name: "activities", imports: []string{"a2a", "opt",
 		"internal/egress",   // deliveries go to URLs of others; the classes of their errors
+		"internal/tracing",  // the ids of traces, in logs
 		"internal/schema"}}, // of questions of executors
 	{name: "activities/planner", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"internal/opfile",    // playbooks are YAML files, too
@@ -30,6 +31,7 @@ var rooms = []room{
 		tests: []string{"activities/notice/noticetest"}},
 	{name: "activities/llm/llmtest"}, // a server of models and one of tools, for tests
 	{name: "activities/llm", imports: []string{"a2a", "opt", "activities", "internal/schema",
+		"internal/tracing",   // its requests carry their trace
 		"internal/egress",    // how long a busy server asks to wait
 		"internal/opfile",    // the file of models
 		"activities/planner", // playbooks, from which its planner may choose
@@ -51,10 +53,12 @@ var rooms = []room{
 		"opt/machine",      // what a command may ask for
 		"internal/schema"}, // of answers
 		tests: []string{"internal/journal"}},
-	{name: "api", imports: []string{"a2a", "opt", "api/service", "api/wire"},
+	{name: "api", imports: []string{"a2a", "opt", "api/service", "api/wire",
+		"internal/tracing"}, // a request begins a trace, or continues that of its sender
 		tests: []string{"internal/journal", "client"}},
 	{name: "api/grpc", imports: []string{"a2a", "opt", "api/service",
-		"api/wire"}, // the reader of 1.0, and the names of faults
+		"internal/tracing", // likewise
+		"api/wire"},        // the reader of 1.0, and the names of faults
 		tests: []string{"internal/journal",
 			"api"}}, // what JSON-RPC answers to the same call
 	{name: "api/identity", imports: []string{"a2a", "opt", "api/service"}, // who calls, for both bindings
@@ -76,9 +80,10 @@ var rooms = []room{
 	{name: "internal/pgserver"}, // runs PostgreSQL, for tests and a topology of processes
 	{name: "internal/seal"},     // encrypts stored secrets
 	{name: "internal/schema"},   // answers of people
-	{name: "internal/egress"},
-	{name: "internal/metrics"}, // for Prometheus
-	{name: "internal/opfile"},  // YAML files of operators
+	{name: "internal/egress", imports: []string{"internal/tracing"}}, // requests carry their trace
+	{name: "internal/metrics"},                                       // for Prometheus
+	{name: "internal/tracing"},                                       // OpenTelemetry
+	{name: "internal/opfile"},                                        // YAML files of operators
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/rebuild", imports: []string{"a2a", "opt", // the journal, compared with Temporal
@@ -88,7 +93,8 @@ var rooms = []room{
 	{name: "internal/cli/scaffold"}, // the source of a new program
 	{name: "internal/cli", imports: []string{
 		"internal/cli/scaffold", "internal/prove", "internal/rebuild",
-		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal", "internal/metrics",
+		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
+		"internal/metrics", "internal/tracing",
 		"internal/schema", // to send texts of people as JSON where a question takes no text
 	}},
 
@@ -117,7 +123,8 @@ var testers = []string{"activities/executortest", "activities/echo", "activities
 
 // owners says which rooms may use each technology. Other rooms use those rooms.
 var owners = map[string][]string{
-	"go.temporal.io/sdk":              {"workflows", "activities", "worker", "internal/cli", "internal/rebuild", "dev", "dev/*", "examples/*"},
+	"go.temporal.io/sdk": {"workflows", "activities", "worker", "internal/cli", "internal/rebuild", "dev", "dev/*", "examples/*",
+		"internal/metrics"}, // the SDK's own
 	"go.temporal.io/api":              {"workflows", "internal/cli", "internal/rebuild", "dev", "dev/*", "examples/*"},
 	"go.temporal.io/server":           {"dev/temporald", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
@@ -136,23 +143,26 @@ var owners = map[string][]string{
 	"golang.org/x/term":             {"internal/cli"},          // the size of a terminal
 	"github.com/creack/pty":         {"internal/cli"},          // pseudo-terminals in its tests
 
-	"github.com/openai/openai-go":            {"activities/*"},
-	"github.com/anthropics/anthropic-sdk-go": {"activities/*"},
-	"github.com/modelcontextprotocol/go-sdk": {"activities/*", "examples/llm/standin"},
-	"github.com/getkin/kin-openapi":          {"api"},                                    // its tests read the description of the API
-	"github.com/go-jose/go-jose":             {"internal/signing", "dev/e2e/push"},       // which verifies as a receiver does
-	"github.com/gowebpki/jcs":                {"a2a"},                                    // the canonical form under digests
-	"github.com/santhosh-tekuri/jsonschema":  {"internal/schema", "api", "docs/schemas"}, // of the card and the API, in tests
-	"github.com/coreos/go-oidc":              {"api/identity"},
-	"github.com/prometheus/client_golang":    {"internal/metrics"},
-	"github.com/a2aproject/a2a-go/v2/a2apb":  {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
-	"google.golang.org/grpc":                 {"api/grpc", "api/identity", "dev/*"},                // there in tests
-	"google.golang.org/grpc/codes":           {"api/grpc", "api/identity", "workflows", "dev/*"},   // of Temporal's answers, not all of which have their own error
-	"github.com/a2aproject":                  {"dev/e2e", "dev/e2e/*"},                             // the official clients are counterparts in tests
-	"github.com/google/uuid":                 {"dev/temporald"},
-	"github.com/wneessen/go-mail":            {"activities/notice"}, // messages over SMTP
-	"github.com/stretchr/testify":            nil,
-	"github.com/golang/mock":                 nil,
+	"github.com/openai/openai-go":              {"activities/*"},
+	"github.com/anthropics/anthropic-sdk-go":   {"activities/*"},
+	"github.com/modelcontextprotocol/go-sdk":   {"activities/*", "examples/llm/standin"},
+	"github.com/getkin/kin-openapi":            {"api"},                                    // its tests read the description of the API
+	"github.com/go-jose/go-jose":               {"internal/signing", "dev/e2e/push"},       // which verifies as a receiver does
+	"github.com/gowebpki/jcs":                  {"a2a"},                                    // the canonical form under digests
+	"github.com/santhosh-tekuri/jsonschema":    {"internal/schema", "api", "docs/schemas"}, // of the card and the API, in tests
+	"github.com/coreos/go-oidc":                {"api/identity"},
+	"go.opentelemetry.io":                      {"internal/tracing", "dev/e2e/observe"}, // which receives traces
+	"go.temporal.io/sdk/contrib/opentelemetry": {"internal/tracing"},
+	"go.temporal.io/sdk/interceptor":           {"workflows", "internal/tracing"},
+	"github.com/prometheus/client_golang":      {"internal/metrics"},
+	"github.com/a2aproject/a2a-go/v2/a2apb":    {"api/grpc", "api/identity", "dev/e2e", "dev/e2e/*"}, // the generated service: we use only its messages
+	"google.golang.org/grpc":                   {"api/grpc", "api/identity", "dev/*"},                // there in tests
+	"google.golang.org/grpc/codes":             {"api/grpc", "api/identity", "workflows", "dev/*"},   // of Temporal's answers, not all of which have their own error
+	"github.com/a2aproject":                    {"dev/e2e", "dev/e2e/*"},                             // the official clients are counterparts in tests
+	"github.com/google/uuid":                   {"dev/temporald"},
+	"github.com/wneessen/go-mail":              {"activities/notice"}, // messages over SMTP
+	"github.com/stretchr/testify":              nil,
+	"github.com/golang/mock":                   nil,
 }
 
 // pure are the rooms without side effects: they import only the standard library

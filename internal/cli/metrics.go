@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"os"
 	"time"
 
 	"longhaul/activities"
 	"longhaul/internal/metrics"
+	"longhaul/internal/tracing"
 	"longhaul/opt"
 )
 
@@ -55,4 +58,13 @@ func measure(s *service, version string) {
 	s.metrics.Add(metrics.Reading{
 		Name: "ready", Help: "1 if the part of the process can be reached and can work, else 0.", Label: "part", Every: readyEvery, Read: s.ops.gauges,
 	})
+}
+
+// trace has s send traces, if the environment names a collector.
+func trace(ctx context.Context, s *service) (err error) {
+	if s.tracing, err = tracing.New(ctx, cmp.Or(s.build.Version, Version), os.Getenv); err != nil {
+		return err
+	}
+	s.onStop(s.tracing.Stop)
+	return nil
 }

@@ -240,8 +240,8 @@ func (p *program) serve(logs logSettings, ops opsSettings, start func(context.Co
 	defer leave()
 	worker.LimitMemory()
 	s := newService(log, p.build)
-	if err := errors.Join(serveOps(s, ops), ctx.Err()); err != nil {
-		return err
+	if err := errors.Join(serveOps(s, ops), trace(ctx, s)); err != nil {
+		return errors.Join(err, s.stop())
 	}
 	if err := start(ctx, s); err != nil {
 		_ = s.stop() // the first error is the cause

@@ -28,6 +28,7 @@ import (
 	"longhaul/internal/journal"
 	"longhaul/internal/metrics"
 	"longhaul/internal/signing"
+	"longhaul/internal/tracing"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -55,8 +56,9 @@ type service struct {
 	followers []func()       // called after new playbooks were loaded
 	ops       *opsPage
 	metrics   *metrics.Metrics
-	drainFor  time.Duration // between the signal to stop and the stop
-	drains    []func()      // called at the signal to stop
+	tracing   *tracing.Provider // nil for no traces
+	drainFor  time.Duration     // between the signal to stop and the stop
+	drains    []func()          // called at the signal to stop
 	stops     []func() error
 	failed    chan error // the error that ends the service early
 }
@@ -181,10 +183,14 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	if s.cipher, err = payloads.cipher(); err != nil {
 		return err
 	}
+	traces, err := s.tracing.Interceptors()
+	if err != nil {
+		return err
+	}
 	s.target = temporal
 	if s.temporal, err = workflows.Dial(workflows.DialConfig{
 		Addr: temporal.addr.value, Namespace: temporal.namespace.value, Connection: temporal.connection, Local: local(temporal.addr.value),
-		Log: sdkLog(s.log), Metrics: s.metrics.Temporal(), Blobs: s.journal, Cipher: s.cipher, Adjust: s.build.Temporal,
+		Log: sdkLog(s.log), Metrics: s.metrics.Temporal(), Traces: traces, Blobs: s.journal, Cipher: s.cipher, Adjust: s.build.Temporal,
 	}); err != nil {
 		return err
 	}
@@ -371,11 +377,11 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	server := api.New(api.Config{
 		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: publicKeys(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
-		Answers: s.notices.page(operations, s.log), Callbacks: callback.New(operations, s.callbacks.tokens), Log: s.log,
+		Answers: s.notices.page(operations, s.log), Callbacks: callback.New(operations, s.callbacks.tokens), Tracing: s.tracing, Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })
 	s.serveHTTP(server, listener, files)
-	over := grpc.Config{Service: operations, Authenticate: who.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody)}
+	over := grpc.Config{Service: operations, Authenticate: who.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody), Tracing: s.tracing}
 	s.serveGRPC(over, grpcListener, files)
 	keepSchedules(s, operations, cfg.Agent == "playbooks")
 	cfg.warn(s.log, s.journal)

@@ -11,7 +11,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"time"
+
+	"longhaul/internal/tracing"
 )
 
 // A Resolver finds the addresses of a name. [net.DefaultResolver] is one.
@@ -139,10 +142,15 @@ func (c *Client) Do(ctx context.Context, r *http.Request) (*http.Response, error
 		}
 		return nil, denied
 	}
+	r = r.Clone(ctx)
+	ctx, span := tracing.Send(ctx, r.Header, r.Method+" "+r.URL.Hostname())
 	answer, err := c.transport.RoundTrip(r.WithContext(ctx))
 	if err != nil {
+		span.End(true)
 		return nil, err
 	}
+	span.Note("http.response.status_code", strconv.Itoa(answer.StatusCode))
+	span.End(answer.StatusCode >= http.StatusInternalServerError)
 	answer.Body = &limited{answer.Body, c.cfg.MaxAnswer}
 	return answer, nil
 }
