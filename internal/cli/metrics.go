@@ -60,6 +60,27 @@ func measure(s *service, version string) {
 	})
 }
 
+// depthEvery is how often open work is counted for metrics, at most.
+const depthEvery = 15 * time.Second
+
+// measureDepth has the metrics of s say how much work the journal knows.
+func measureDepth(s *service) {
+	s.metrics.Add(metrics.Reading{
+		Name: "open_work", Help: "Open work of all tenants in the journal: objectives that are queued or working, plan tasks by state, deliveries that are due.",
+		Label: "kind", Every: depthEvery,
+		Read: func(ctx context.Context) (map[string]float64, error) {
+			depth, err := s.journal.Depth(ctx)
+			out := map[string]float64{
+				"objectives-queued": float64(depth.Queued), "objectives-working": float64(depth.Working), "deliveries-due": float64(depth.Deliveries),
+			}
+			for state, n := range depth.Tasks {
+				out["tasks-"+state] = float64(n)
+			}
+			return out, err
+		},
+	})
+}
+
 // trace has s send traces, if the environment names a collector.
 func trace(ctx context.Context, s *service) (err error) {
 	if s.tracing, err = tracing.New(ctx, cmp.Or(s.build.Version, Version), os.Getenv); err != nil {

@@ -196,6 +196,7 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	}
 	s.onStop(func() error { s.temporal.Close(); return nil })
 	s.ops.add("journal", s.journal.Ping)
+	measureDepth(s)
 	s.ops.add("engine", workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal}).Ready)
 	return nil
 }

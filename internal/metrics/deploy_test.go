@@ -117,9 +117,11 @@ func served(t *testing.T) []string {
 	m.Moved("working")
 	m.Recorded(time.Second, nil)
 	m.Pushed("200", time.Second)
-	m.Add(metrics.Reading{Name: "ready", Help: "h", Label: "part", Read: func(context.Context) (map[string]float64, error) {
-		return map[string]float64{"journal": 1}, nil
-	}})
+	for _, name := range []string{"ready", "open_work"} { // as internal/cli adds them
+		m.Add(metrics.Reading{Name: name, Help: "h", Label: "of", Read: func(context.Context) (map[string]float64, error) {
+			return map[string]float64{"one": 1}, nil
+		}})
+	}
 	var all []string
 	for _, line := range scrape(t, m, "") {
 		if !strings.HasPrefix(line, "#") {

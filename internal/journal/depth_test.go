@@ -1,0 +1,32 @@
+package journal_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// What has begun and not ended is counted, in all tenants.
+func TestJournal_Depth(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		want := func(when string, want journal.Depth) {
+			t.Helper()
+			got, err := j.Depth(t.Context())
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%s: %v, depth (-want +got):\n%s", when, err, diff)
+			}
+		}
+		want("at first", journal.Depth{Tasks: map[string]int64{}})
+		queued := newObjective()
+		queued.QueuedAt = at(1)
+		begin(t, j, queued)
+		s := begin(t, j, newObjective())
+		want("two objectives", journal.Depth{Queued: 1, Working: 1, Tasks: map[string]int64{}})
+		s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"}, opt.Event{Kind: opt.ObjectiveMoved, To: "failed", Reason: "failed"})
+		want("one has ended", journal.Depth{Queued: 1, Tasks: map[string]int64{}})
+	})
+}
