@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check format vet test-root test-dev staticcheck workflowcheck chart bench microbench record fuzz build tidy clean
+.PHONY: test check format vet test-root test-dev staticcheck workflowcheck chart bench microbench record fuzz build release tidy clean
 
 # All required checks.
 test: format vet test-root test-dev
@@ -83,6 +83,23 @@ build:
 tidy:
 	$(root) mod tidy
 	cd dev && go mod edit -replace longhaul=../ && { GOWORK=off go mod tidy; status=$$?; go mod edit -dropreplace longhaul; exit $$status; }
+
+# Static binaries of both programs with their checksums, in bin/release. VERSION=v0.1.0 sets
+# the version that they show.
+VERSION   ?= $(shell git describe --tags --always --dirty)
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+release:
+	rm -rf bin/release && mkdir -p bin/release
+	@for platform in $(PLATFORMS); do \
+		export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
+		for program in ./cmd/longhaul ./dev; do \
+			name=longhaul; export GOWORK=off; \
+			if [ $$program = ./dev ]; then name=longhaul-dev; export GOWORK=; fi; \
+			echo "== $$name for $$platform"; \
+			go build -trimpath -ldflags '-s -w -X longhaul/internal/cli.Version=$(VERSION)' -o bin/release/$$name-$$GOOS-$$GOARCH $$program || exit 1; \
+		done; \
+	done
+	cd bin/release && sha256sum longhaul* > SHA256SUMS
 
 clean:
 	rm -rf bin
