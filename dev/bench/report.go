@@ -99,7 +99,7 @@ func (r *report) write(path string) error {
 
 func (f figure) row() string {
 	base, ratio, ratios, met := "", "", "", ""
-	if f.Baseline != "" {
+	if f.BaselineValue != 0 {
 		base = number(f.BaselineValue)
 	}
 	if f.Ratio > 0 {

@@ -14,6 +14,9 @@ import (
 	"time"
 )
 
+// calmTasks is how many tasks the kit makes before it breaks anything.
+const calmTasks = 4
+
 // step is the time between two events of a task.
 const step = 40 * time.Millisecond
 
@@ -82,8 +85,6 @@ func (f *fake) fallIll() {
 		events := t.events()
 		ended := strings.Contains(events[len(events)-1], `"TASK_STATE_C`)
 		switch {
-		case f.sickness == "stops" && !ended && !t.asks:
-			t.frozen = len(events)
 		case f.sickness == "changes" && ended && !t.streamed: // a stream may have broken before the end
 			t.mark = "other "
 		case f.sickness == "revives":
@@ -127,12 +128,13 @@ func (t *fakeTask) events() (events []string) {
 		})
 	}
 	for _, next := range plan {
-		if now := time.Now(); at.After(now) || t.frozen > 0 && len(events) == t.frozen {
-			break
-		}
-		if !t.canceled.IsZero() && at.After(t.canceled) {
+		stuck := t.frozen > 0 && len(events) == t.frozen
+		if !t.canceled.IsZero() && (stuck || at.After(t.canceled)) {
 			at = t.canceled
 			status("CANCELED")
+			break
+		}
+		if stuck || at.After(time.Now()) {
 			break
 		}
 		next()
@@ -238,6 +240,9 @@ func (f *fake) accept(message string, asks bool) *fakeTask {
 	}
 	f.made++
 	t := &fakeTask{id: "task-" + strconv.Itoa(f.made), message: message, asks: asks, begun: time.Now()}
+	if f.sickness == "stops" && f.made > calmTasks && !asks {
+		t.frozen = 2
+	}
 	f.tasks = append(f.tasks, t)
 	f.byMessage[message] = t
 	return t
