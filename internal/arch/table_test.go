@@ -135,7 +135,7 @@ var owners = map[string][]string{
 
 	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/bench"}, // the server keeps its own database; tests read its remains after a crash
 	"modernc.org/sqlite":            {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/bench"},
-	"github.com/jackc/pgx":          {"internal/journal", "internal/pgserver"},
+	"github.com/jackc/pgx":          {"internal/journal", "internal/pgserver", "dev/e2e/crash"},
 	"github.com/pressly/goose":      {"internal/journal"},
 	"github.com/alecthomas/kong":    {"internal/cli"},
 	"golang.org/x/mod":              {"internal/cli/scaffold"}, // reads and writes go.mod

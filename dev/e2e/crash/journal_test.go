@@ -56,6 +56,12 @@ func openJournal(t *testing.T, site *harness.Site) *journal {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	return readJournal(t, db)
+}
+
+// readJournal is openJournal for a database.
+func readJournal(t *testing.T, db *sql.DB) *journal {
+	t.Helper()
 	rows, err := db.Query("SELECT objective_id, seq, doc FROM events ORDER BY objective_id, seq")
 	if err != nil {
 		t.Fatal(err)

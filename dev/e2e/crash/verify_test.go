@@ -85,7 +85,12 @@ func (w *world) check(task *harness.Task, want *expected) {
 func (w *world) checkStopped(all streams) {
 	w.t.Helper()
 	w.site.CheckFiles(w.t)
-	j := openJournal(w.t, w.site)
+	w.checkJournal(all, openJournal(w.t, w.site))
+}
+
+// checkJournal compares streams and what has run with the journal.
+func (w *world) checkJournal(all streams, j *journal) {
+	w.t.Helper()
 	for taskID, events := range all {
 		visible := j.visible(objectiveOf(taskID), taskID)
 		if diff := cmp.Diff(visible, numbers(events, visible)); diff != "" {

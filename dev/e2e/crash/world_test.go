@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 
 	"longhaul/dev/e2e/harness"
 )
@@ -22,10 +23,12 @@ const within = 90 * time.Second
 // A world is a site with the test's records: the acknowledged tasks, their
 // expected ends and their followers. All methods are safe for concurrent use.
 type world struct {
-	t     *testing.T
-	site  *harness.Site
-	c     *harness.Client
-	tally string
+	t        *testing.T
+	site     *harness.Site // nil for a topology
+	c        *harness.Client
+	temporal func(testing.TB) client.Client
+	tally    string
+	push     *desk // gets deliveries
 
 	mu        sync.Mutex
 	tasks     map[string]*expected
@@ -47,7 +50,7 @@ func newWorld(t *testing.T, flags ...string) *world {
 	t.Helper()
 	site := harness.NewSite(t, harness.Victim, flags...)
 	return &world{
-		t: t, site: site, c: site.Client(), tally: filepath.Join(filepath.Dir(site.Dir), "tally"),
+		t: t, site: site, c: site.Client(), temporal: site.Temporal, tally: filepath.Join(filepath.Dir(site.Dir), "tally"),
 		tasks: map[string]*expected{}, next: make(chan struct{}),
 	}
 }
@@ -181,7 +184,7 @@ func (w *world) await(ctx context.Context, rounds int) error {
 // and how many runs continued as new, according to Temporal.
 func (w *world) workflows(kind string) (all, running, renewed int64) {
 	w.t.Helper()
-	c := w.site.Temporal(w.t)
+	c := w.temporal(w.t)
 	defer c.Close()
 	count := func(query string) int64 {
 		n, err := c.CountWorkflow(w.ctx(), &workflowservice.CountWorkflowExecutionsRequest{Query: query})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"time"
 )
@@ -18,6 +19,7 @@ const callTimeout = 200 * time.Second
 // A Client calls the API in A2A 1.0. It is safe for concurrent use.
 type Client struct {
 	URL    string
+	Others []string // URLs of the same service: each call goes to one of all, at random
 	HTTP   *http.Client
 	Header map[string]string // sent with every call; see With
 }
@@ -127,12 +129,20 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	return json.Unmarshal(raw, result)
 }
 
+// any returns one of the URLs of the service.
+func (c *Client) any() string {
+	if n := rand.IntN(1 + len(c.Others)); n > 0 {
+		return c.Others[n-1]
+	}
+	return c.URL
+}
+
 func (c *Client) post(ctx context.Context, method string, params any, header map[string]string) (*http.Response, error) {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+"/", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.any()+"/", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,243 @@
+package crash_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver
+	"go.temporal.io/sdk/client"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/dev/topology"
+)
+
+var (
+	chaosFor        = flag.Duration("chaos", time.Minute, "how long processes are killed")
+	chaosObjectives = flag.Int("objectives", 60, "objectives that begin meanwhile")
+)
+
+// Two API, three workers, Temporal and PostgreSQL are processes of their own. Every
+// few seconds one of them is killed and started again, while objectives of every kind
+// run through random API. All must end as they should, nothing acknowledged is lost or
+// done twice, every reader sees one sequence, and the receiver of deliveries gets the
+// states in order.
+func TestChaos(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), *chaosFor+10*time.Minute)
+	defer cancel()
+	receiver := newDesk(t)
+	w, top := newTopology(ctx, t)
+	w.push = receiver
+	var group sync.WaitGroup
+	group.Go(func() { chaos(ctx, t, w, top) })
+	kinds := slices.Concat(scenarios, []scenario{{"pushed", (*world).pushed}, {"edited", (*world).edited}})
+	for n := range *chaosObjectives {
+		group.Go(func() {
+			s := kinds[n%len(kinds)]
+			if err := s.run(w, ctx, n); err != nil {
+				t.Errorf("objective %d, %s: %v", n, s.name, err)
+			}
+		})
+		select {
+		case <-time.After(*chaosFor / time.Duration(*chaosObjectives+1)):
+		case <-ctx.Done():
+		}
+	}
+	group.Wait()
+	all := w.settle()
+	w.objectives(t)
+	resumes := 0
+	for _, f := range w.followers {
+		resumes += f.Resumes()
+	}
+	t.Logf("%d objectives, %d streams, opened again %d times", len(w.tasks), len(w.followers), resumes)
+	w.checkJournal(all, readJournal(t, openPostgres(t, top)))
+	receiver.check(t, all)
+}
+
+// newTopology starts docker-compose.yml with three workers, and returns a world whose
+// calls go to any API, or to the proxy.
+func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology) {
+	t.Helper()
+	tally := filepath.Join(t.TempDir(), "tally")
+	settings := []string{
+		"LONGHAUL_FALLBACK=echo", "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all", "VICTIM_TALLY=" + tally,
+		"LONGHAUL_REPLY_WAIT=1s", "LONGHAUL_CANCEL_WAIT=1s", "LONGHAUL_CALL_TIMEOUT=5s",
+	}
+	top, err := topology.Start(ctx, topology.Options{
+		Scale: map[string]int{"worker": 3}, Env: map[string][]string{topology.Longhaul: settings},
+		Packages: map[string]string{"longhaul": harness.Victim}, Log: t.Output(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := top.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	c := harness.NewClient("http://" + top.Addr("proxy", 7420))
+	c.Others = []string{"http://" + top.Addr("api-a", 7420), "http://" + top.Addr("api-b", 7420)}
+	return &world{
+		t: t, c: c, tally: tally, tasks: map[string]*expected{}, next: make(chan struct{}),
+		temporal: func(t testing.TB) client.Client {
+			c, err := client.Dial(client.Options{HostPort: top.Addr("temporal", 7233), Namespace: "longhaul"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		},
+	}, top
+}
+
+// chaos kills and starts random processes until the time is over.
+func chaos(ctx context.Context, t *testing.T, w *world, top *topology.Topology) {
+	victims := []string{"api-a-1", "api-b-1", "worker-1", "worker-2", "worker-3", "temporal-1", "postgres-1"}
+	killed := map[string]int{}
+	for end := time.Now().Add(*chaosFor); time.Now().Before(end) && ctx.Err() == nil; {
+		select {
+		case <-time.After(time.Duration(1000+rand.IntN(3000)) * time.Millisecond):
+		case <-ctx.Done():
+		}
+		name := victims[rand.IntN(len(victims))]
+		p := top.Process(name)
+		p.Kill()
+		if err := p.Start(ctx); err != nil {
+			t.Errorf("start %s again: %v", name, err)
+			break
+		}
+		killed[name]++
+		w.nextRound(false)
+	}
+	w.nextRound(true)
+	t.Logf("killed %v", killed)
+}
+
+// openPostgres opens the database of the journal.
+func openPostgres(t *testing.T, top *topology.Topology) *sql.DB {
+	t.Helper()
+	url := *top.Project().Services["migrate"].Environment["LONGHAUL_JOURNAL"]
+	db, err := sql.Open("pgx", strings.Replace(url, "postgres:5432", top.Addr("postgres", 5432), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// pushed asks once, and has its states delivered.
+func (w *world) pushed(ctx context.Context, n int) error {
+	params := map[string]any{
+		"message": map[string]any{
+			"messageId": id(n), "role": "ROLE_USER", "parts": []any{map[string]any{"text": "pushed"}},
+			"metadata": map[string]any{"opt/v1/plan": harness.NewPlan("pushed", "work 50ms", "approve Go on?; "+say(n))},
+		},
+		"configuration": map[string]any{"returnImmediately": true, "taskPushNotificationConfig": map[string]any{"id": "desk", "url": w.push.URL + "/" + id(n)}},
+	}
+	var out struct{ Task *harness.Task }
+	if err := harness.Repeat(ctx, func(ctx context.Context) error { return w.c.Call(ctx, "SendMessage", params, &out) }); err != nil {
+		return fmt.Errorf("send %s: %w", id(n), err)
+	}
+	w.ack(out.Task.ID, completes(n))
+	w.push.expect("/"+id(n), out.Task.ID)
+	f := w.follow(out.Task.ID, 0)
+	return w.answer(ctx, f, planTask(out.Task.ID, 1, 1), 1, decide("accept"))
+}
+
+// edited gets another plan while it waits for a person.
+func (w *world) edited(ctx context.Context, n int) error {
+	f, err := w.begin(ctx, harness.Message{ID: id(n), Text: "edited", Plan: harness.NewPlan("first", "approve Go on?; "+say(n))}, completes(n))
+	if err != nil {
+		return err
+	}
+	_, err = f.Until(ctx, func(e harness.Event) bool {
+		t := e.Task()
+		return e.Gate() != nil || t != nil && t.Gate != nil
+	})
+	if err != nil {
+		return err
+	}
+	err = harness.Repeat(ctx, func(ctx context.Context) error {
+		if o, err := w.c.Objective(ctx, f.TaskID); err != nil || len(o.Plans) > 1 {
+			return err // an earlier call succeeded
+		}
+		_, err := w.c.CreatePlan(ctx, f.TaskID, harness.NewPlan("second", "stream 4 50ms"))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("add a plan to %s: %w", f.TaskID, err)
+	}
+	return w.answer(ctx, f, planTask(f.TaskID, 1, 0), 1, decide("accept"))
+}
+
+// A desk receives deliveries. It refuses every fifth request once.
+type desk struct {
+	*httptest.Server
+	mu    sync.Mutex
+	n     int
+	tasks map[string]string   // by path
+	seen  map[string][]string // states, by path
+}
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{tasks: map[string]string{}, seen: map[string][]string{}}
+	d.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.n++; d.n%5 == 0 {
+			http.Error(rw, "busy", http.StatusServiceUnavailable)
+			return
+		}
+		var event struct {
+			Task         struct{ Status struct{ State string } }
+			StatusUpdate struct{ Status struct{ State string } }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
+			t.Errorf("a delivery: %v", err)
+		}
+		d.seen[r.URL.Path] = append(d.seen[r.URL.Path], strings.TrimPrefix(event.Task.Status.State+event.StatusUpdate.Status.State, "TASK_STATE_"))
+	}))
+	t.Cleanup(d.Close)
+	return d
+}
+
+// expect notes which task's states come to a path.
+func (d *desk) expect(path, taskID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tasks[path] = taskID
+}
+
+// check waits until the states that the stream of each task shows have come, in their
+// order. Repeats are allowed.
+func (d *desk) check(t *testing.T, all streams) {
+	t.Helper()
+	harness.Eventually(t, within, "all deliveries come", func() error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for path, taskID := range d.tasks {
+			want := []string{"SUBMITTED"} // a stream begins after it
+			for _, e := range all[taskID] {
+				if s := e.State(); s != "" {
+					want = append(want, s)
+				}
+			}
+			want, got := slices.Compact(want), slices.Compact(slices.Clone(d.seen[path]))
+			if !slices.Equal(got, want) {
+				return fmt.Errorf("to %s came %v, and the stream shows %v", path, got, want)
+			}
+		}
+		return nil
+	})
+}
