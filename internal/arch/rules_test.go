@@ -93,6 +93,9 @@ func checkDeterminism(s source) (wrong []string) {
 }
 
 func checkNames(s source) []string {
+	if strings.HasPrefix(s.room, "dev/stubs/") {
+		return nil // the packages that they stand in for have these names
+	}
 	for _, name := range []string{path.Base(s.room), s.file.Name.Name} {
 		if slices.Contains(vague, name) {
 			return []string{fmt.Sprintf("%s: the name %q says nothing", s.room, name)}
