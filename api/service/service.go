@@ -179,7 +179,14 @@ func (s *Service) Ready(ctx context.Context) Readiness {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	ask := func(part string, check func(context.Context) error) bool {
-		err := check(ctx)
+		answer := make(chan error, 1) // it may come late
+		go func() { answer <- check(ctx) }()
+		var err error
+		select {
+		case err = <-answer:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 		if err != nil {
 			s.log.Warn("Not ready", zap.String("part", part), zap.Error(err))
 		}

@@ -5,7 +5,10 @@ set -eu
 database() { # user, password, databases
 	user=$1 password=$2
 	shift 2
-	psql -q -v ON_ERROR_STOP=1 -v user="$user" -v password="$password" -U postgres -d postgres <<'END'
+	# Not as arguments, which other processes can see.
+	NEW_USER=$user NEW_PASSWORD=$password psql -q -v ON_ERROR_STOP=1 -U postgres -d postgres <<'END'
+\getenv user NEW_USER
+\getenv password NEW_PASSWORD
 CREATE USER :"user" PASSWORD :'password';
 END
 	for name in "$@"; do

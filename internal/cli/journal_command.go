@@ -24,9 +24,9 @@ import (
 
 // journalCommand is "longhaul journal".
 type journalCommand struct {
-	Verify  journalVerifyCommand  `cmd:"" help:"Compare the journal with Temporal, and check its file. Exit code 1 if they differ."`
+	Verify  journalVerifyCommand  `cmd:"" help:"Compare the journal with Temporal, and check the chains of decisions and the file. Exit code 1 if they differ."`
 	Rebuild journalRebuildCommand `cmd:"" help:"Restore in the journal what it lacks and Temporal still has. Work may go on meanwhile."`
-	Compact journalCompactCommand `cmd:"" help:"Give free space in the journal back to the disk. Work waits meanwhile."`
+	Compact journalCompactCommand `cmd:"" help:"Give free space in the journal back: of a file to the disk, while work waits; in PostgreSQL to new data."`
 }
 
 // compareSettings say how the journal is compared with Temporal.
@@ -190,7 +190,11 @@ func (c *journalCompactCommand) Run(p *program) error {
 		if err != nil {
 			return fmt.Errorf("measure the journal: %w", err)
 		}
-		fmt.Fprintf(p.stderr, "The journal has %s, of which %s are free. Work waits until this is done.\n", bytesText(before.Bytes), bytesText(before.Free))
+		if c.Journal != "" {
+			fmt.Fprintf(p.stderr, "The journal has %s. PostgreSQL keeps the room of removed rows for new ones.\n", bytesText(before.Bytes))
+		} else {
+			fmt.Fprintf(p.stderr, "The journal has %s, of which %s are free. Work waits until this is done.\n", bytesText(before.Bytes), bytesText(before.Free))
+		}
 		if err := j.Compact(p.ctx); err != nil {
 			if errors.Is(err, opt.ErrUnavailable) {
 				return fmt.Errorf("compact the journal (nothing has changed; it needs as much free disk as the journal has in use, twice): %w", err)

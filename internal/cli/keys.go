@@ -76,7 +76,7 @@ func (c *keysListCommand) Run(p *program) error {
 		return fmt.Errorf("list the API keys: %w", err)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(p.stderr, "There are no API keys in %s. To make one: %s keys create. Another directory: --data-dir\n", c.where(), p.build.command())
+		fmt.Fprintf(p.stderr, "There are no API keys in %s. To make one: %s keys create. Another place: --data-dir or --journal\n", c.where(), p.build.command())
 		return nil
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)

@@ -73,18 +73,23 @@ func (p *opsPage) readiness(ctx context.Context) opsReadiness {
 	p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, opsTimeout)
 	defer cancel()
-	var asked sync.WaitGroup
-	errs := make([]error, len(checks))
+	answers := make([]chan error, len(checks)) // a part may answer late
 	for i, c := range checks {
-		asked.Go(func() { errs[i] = c.ask(ctx) })
+		answers[i] = make(chan error, 1)
+		go func() { answers[i] <- c.ask(ctx) }()
 	}
-	asked.Wait()
 	out := opsReadiness{Status: "ready", Parts: map[string]string{}}
 	for i, c := range checks {
 		out.Parts[c.part] = "ready"
-		if errs[i] != nil {
+		var err error
+		select {
+		case err = <-answers[i]:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if err != nil {
 			out.Status, out.Parts[c.part] = "not ready", "not ready"
-			p.log.Warn("Not ready", zap.String("part", c.part), zap.Error(errs[i]))
+			p.log.Warn("Not ready", zap.String("part", c.part), zap.Error(err))
 		}
 	}
 	switch {

@@ -177,6 +177,9 @@ func newPool(size int, open func(context.Context) (*conn, error)) *pool {
 
 // borrow waits for a free connection.
 func (p *pool) borrow(ctx context.Context) (*conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	select {
 	case c := <-p.free:
 		if c != nil {

@@ -76,8 +76,8 @@ func (r deliveryTable) deliver(e *entry, taskID string, to opt.TaskState) error 
 type deliveries struct{ pushes }
 
 // PushSignal returns a channel that is ready once for any number of deliveries that
-// this process has made due. Those of other processes are found by
-// [Journal.PushesDue].
+// became due. Those of other processes signal it in PostgreSQL alone; otherwise
+// [Journal.PushesDue] finds them.
 func (j deliveries) PushSignal() <-chan struct{} { return j.pushed }
 
 const deliveryColumns = `d.objective_id, d.task_id, d.config_id, d.n, d.state, d.at, d.gate_kind, d.gate_id, d.notice, d.status, d.since, d.tries`

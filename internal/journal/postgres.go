@@ -19,8 +19,10 @@ import (
 )
 
 const (
-	statementLimit = 15 * time.Second // of one statement, on the server
-	answerLimit    = 20 * time.Second // within which the server answers a statement
+	lockLimit      = 5 * time.Second  // for the locks of a transaction
+	readLimit      = 8 * time.Second  // of one statement that reads, on the server
+	statementLimit = 15 * time.Second // of any other one
+	answerAfter    = 3 * time.Second  // a limit, a server that is silent is given up
 	channel        = "longhaul_journal"
 	// DefaultConnections is the number of connections to PostgreSQL that one process
 	// makes at the most.
@@ -61,15 +63,19 @@ func openPostgres(cfg Config) (*postgres, error) {
 		}
 	}
 	set(config, "application_name", "longhaul")
+	reading := config.Copy()
 	set(config, "statement_timeout", millis(statementLimit))
+	set(config, "lock_timeout", millis(lockLimit))
+	set(reading, "statement_timeout", millis(readLimit))
 	// A process that hangs must not keep its locks.
 	set(config, "idle_in_transaction_session_timeout", millis(statementLimit))
 	// Every query is a lookup by an index. Plans must not depend on statistics, which new
 	// tables do not have.
 	for _, way := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
 		set(config, way, "off")
+		set(reading, way, "off")
 	}
-	reading := config.Copy()
+	set(reading, "application_name", "longhaul")
 	set(reading, "default_transaction_read_only", "on")
 	d.pool, d.readers = stdlib.OpenDB(*config), stdlib.OpenDB(*reading)
 	for _, pool := range []*sql.DB{d.pool, d.readers} {
@@ -88,16 +94,16 @@ func (d *postgres) size() size {
 
 // open opens a connection for a role.
 func (d *postgres) open(ctx context.Context, r role) (*conn, error) {
-	pool := d.pool
+	pool, limit := d.pool, statementLimit
 	if r == reading {
-		pool = d.readers
+		pool, limit = d.readers, readLimit
 	}
 	raw, err := pool.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &conn{
-		raw: raw, stmts: map[string]*sql.Stmt{}, dialect: postgresText, limit: answerLimit,
+		raw: raw, stmts: map[string]*sql.Stmt{}, dialect: postgresText, limit: limit + answerAfter,
 		snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
 	}, nil
 }
@@ -139,7 +145,7 @@ func (d *postgres) update(c *conn) error {
 		_, _ = c.exec("ROLLBACK") // the first error is the cause
 		return err
 	}
-	c.limit = answerLimit
+	c.limit = statementLimit + answerAfter
 	return c.script("SET statement_timeout = " + millis(statementLimit))
 }
 
@@ -204,7 +210,7 @@ func (d *postgres) commit(c *conn) error {
 func (d *postgres) repeats(c *conn, err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
-		return e.Code == "40001" || e.Code == "40P01" || away(e.Code) // serialisation failure, deadlock
+		return slices.Contains([]string{"40001", "40P01", "55P03"}, e.Code) || away(e.Code) // serialisation failure, deadlock, no lock in time
 	}
 	return c == nil && unreachable(err) || c != nil && c.broken()
 }

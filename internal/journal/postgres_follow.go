@@ -78,11 +78,11 @@ func notifications(list []changes) (texts []string, err error) {
 // follow implements [database]: it listens, all the time.
 func (d *postgres) follow(ctx context.Context, ws *watches) {
 	for failed := false; ctx.Err() == nil; {
-		err := d.listen(ctx, ws)
+		listened, err := d.listen(ctx, ws)
 		if ctx.Err() != nil {
 			return
 		}
-		if !failed {
+		if listened || !failed {
 			d.log.Warn("Commits of other processes are noticed late: the connection to the journal was lost", zap.Error(d.explain(err)))
 		}
 		failed = true
@@ -90,15 +90,19 @@ func (d *postgres) follow(ctx context.Context, ws *watches) {
 	}
 }
 
-// listen tells watches of notifications until the connection is lost.
-func (d *postgres) listen(ctx context.Context, ws *watches) error {
+// listen tells watches of notifications until the connection is lost; listened is set
+// if there was one.
+func (d *postgres) listen(ctx context.Context, ws *watches) (listened bool, err error) {
 	c, err := pgx.ConnectConfig(ctx, d.cfg.Copy())
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = c.Close(context.Background()) }() // nothing is lost
-	if _, err := c.Exec(ctx, "LISTEN "+channel); err != nil {
-		return err
+	asking, end := context.WithTimeout(ctx, lookLimit)
+	_, err = c.Exec(asking, "LISTEN "+channel)
+	end()
+	if err != nil {
+		return false, err
 	}
 	ws.tellAll() // of commits before it listened
 	ws.pushed()
@@ -113,7 +117,7 @@ func (d *postgres) listen(ctx context.Context, ws *watches) error {
 			err = d.look(ctx, c, ws)
 		}
 		if err != nil {
-			return err
+			return true, err
 		}
 	}
 }

@@ -65,20 +65,21 @@ type purge struct {
 	most    int           // objectives to remove
 	turn    time.Duration // after which it ends
 	removed []string      // ids of objectives
+	blocked bool          // others change the next ones now
 	done    bool          // there is nothing left to do
 }
 
 // run takes steps until its turn is over, at least one.
 func (p *purge) run(c *conn) error {
-	p.removed, p.done = nil, false
+	p.removed, p.blocked, p.done = nil, false, false
 	deadline := time.Now().Add(p.turn)
 	for steps := 0; ; steps++ {
 		did, err := p.step(c)
 		if err != nil || !did && steps == 0 {
-			p.done = !did
+			p.done = !did && !p.blocked
 			return err
 		}
-		if p.done = !did; p.done || time.Now().After(deadline) {
+		if p.done = !did && !p.blocked; !did || time.Now().After(deadline) {
 			_, err = c.exec("UPDATE purges SET n = n + 1")
 			return err
 		}
@@ -99,7 +100,9 @@ func (p *purge) step(c *conn) (did bool, err error) {
 		return err
 	})
 	if err == nil {
+		found := len(ids)
 		ids, err = p.reserve(c, ids)
+		p.blocked = found > 0 && len(ids) == 0
 	}
 	if err != nil || len(ids) == 0 {
 		return false, err
@@ -180,16 +183,18 @@ func sweep(c *conn) (did bool, err error) {
 // sweepAll removes the remaining rows of an objective, before another objective
 // gets its id.
 func sweepAll(c *conn, id string) error {
-	for {
-		found, err := c.get("SELECT objective_id FROM leftovers WHERE objective_id = $1", args{id}, &id)
-		if err != nil || !found {
-			return err
-		}
-		if err := c.lock(purgeLock); err != nil {
-			return err
-		}
-		if _, err := sweep(c); err != nil {
+	found, err := c.get("SELECT objective_id FROM leftovers WHERE objective_id = $1", args{id}, &id)
+	if err != nil || !found {
+		return err
+	}
+	if err := c.lock(purgeLock); err != nil {
+		return err
+	}
+	for _, b := range belongings {
+		if _, err := c.exec("DELETE FROM "+b.table+" WHERE objective_id = $1", id); err != nil {
 			return err
 		}
 	}
+	_, err = c.exec("DELETE FROM leftovers WHERE objective_id = $1", id)
+	return err
 }

@@ -20,7 +20,7 @@ import (
 // the start has failed, and was not repeated.
 const pendingFor = 7 * 24 * time.Hour
 
-// A Sealer keeps secrets from those who can read the file of a journal. What Seal
+// A Sealer keeps secrets from those who can read the database of a journal. What Seal
 // returns can be opened only with the same context.
 type Sealer interface {
 	Seal(plain []byte, context string) ([]byte, error)

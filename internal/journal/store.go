@@ -41,7 +41,7 @@ func openStore(ctx context.Context, cfg Config) (*store, error) {
 }
 
 // Close waits for the calls that have begun, refuses later ones, and closes the
-// file. It may be called more than once.
+// database. It may be called more than once.
 func (s *store) Close() error {
 	s.closing.Do(func() {
 		s.writer.stop()
@@ -100,7 +100,8 @@ func (s *store) lend(ctx context.Context, f func(*conn) error) error {
 		err = f(c)
 		again := false
 		if err != nil && (errors.Is(err, errUnended) || c.broken()) {
-			again = !c.used && tries <= s.db.size().readers
+			again = !c.used && tries <= s.db.size().readers && ctx.Err() == nil
+			err = s.db.down(err)
 			s.log.Warn("Giving up a connection to the journal", zap.Error(errors.Join(err, c.close())))
 			c = nil
 		}

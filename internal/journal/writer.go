@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -147,10 +148,24 @@ func (w *committer) commit(first *write) {
 	}
 	deadline := time.Now().Add(repeatFor)
 	err, again := w.try()
-	for err != nil && again && time.Now().Before(deadline) && w.rest() {
+	for first := true; err != nil && again && (first || time.Now().Before(deadline)) && w.rest(); first = false {
 		err, again = w.try()
 	}
+	if err != nil && again && len(w.group) > 1 {
+		w.commitApart()
+		return
+	}
 	w.answer(err)
+}
+
+// commitApart commits each write of the group by itself: one of them waits for a lock
+// that another process keeps.
+func (w *committer) commitApart() {
+	for _, op := range slices.Clone(w.group) {
+		w.group = append(w.group[:0], op)
+		err, _ := w.try()
+		w.answer(err)
+	}
 }
 
 // rest waits a moment; false means that the writer is to stop.

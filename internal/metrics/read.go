@@ -36,9 +36,10 @@ type reader struct {
 	Reading
 	desc *prometheus.Desc
 
-	mu     sync.Mutex
-	at     time.Time
-	values map[string]float64
+	mu      sync.Mutex
+	at      time.Time
+	reading bool
+	values  map[string]float64
 }
 
 // Describe implements [prometheus.Collector].
@@ -59,15 +60,33 @@ func (r *reader) Collect(to chan<- prometheus.Metric) {
 func (r *reader) latest() map[string]float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.at.IsZero() && time.Since(r.at) < r.Every {
+	if r.reading || !r.at.IsZero() && time.Since(r.at) < r.Every {
 		return r.values
 	}
+	r.reading = true
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.read()
+	}()
+	r.mu.Unlock()
+	select {
+	case <-done:
+	case <-time.After(readFor): // the next call gets the values, if there are any
+	}
+	r.mu.Lock()
+	return r.values
+}
+
+// read reads the values. Without an answer there are none.
+func (r *reader) read() {
 	ctx, cancel := context.WithTimeout(context.Background(), readFor)
 	defer cancel()
 	values, err := r.Read(ctx)
 	if err != nil {
 		values = nil
 	}
-	r.at, r.values = time.Now(), values
-	return values
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reading, r.at, r.values = false, time.Now(), values
 }
