@@ -102,7 +102,11 @@ func works(ctx context.Context, t *testing.T, sender, answerer *harness.Client, 
 	if _, err := follower.UntilState(ctx, "INPUT_REQUIRED"); err != nil {
 		t.Fatalf("%s: %v", id, err)
 	}
-	waiting, err := answerer.Get(ctx, task.ID)
+	var waiting *harness.Task
+	err = harness.Repeat(ctx, func(ctx context.Context) (err error) {
+		waiting, err = answerer.Get(ctx, task.ID)
+		return err
+	})
 	if err != nil || waiting.Gate == nil {
 		t.Fatalf("%s: the other API has %+v, %v", id, waiting, err)
 	}
