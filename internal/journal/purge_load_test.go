@@ -49,7 +49,7 @@ func many(t testing.TB, j *journal.Journal, count int) []*scribe {
 	return all
 }
 
-// TestPurge_whileWritersWrite removes thousands of objectives while two processes
+// TestPurge_whileWritersWrite removes ten thousand objectives while two processes
 // write. All acknowledged events must remain, and nothing else.
 func TestPurge_whileWritersWrite(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {

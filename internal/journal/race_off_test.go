@@ -3,4 +3,4 @@
 package journal_test
 
 // crowd is how many objectives make many.
-const crowd = 3_000
+const crowd = 10_000
