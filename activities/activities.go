@@ -134,12 +134,13 @@ type RunInput struct {
 // Run lets an executor do a task. A second run, after a lost worker, does it again
 // with the same key.
 func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err error) {
-	if len(in.Ride) > 0 {
-		if err := a.cfg.Recorder.Record(ctx, in.Ride...); err != nil {
-			return Outcome{}, journalError(err)
-		}
+	w, err := a.ready(ctx, in)
+	switch {
+	case errors.Is(err, errContentLost):
+		return Failed("content-lost", "A large content that the task works with is lost: only the journal had it."), nil
+	case err != nil:
+		return Outcome{}, err
 	}
-	w := in.Work
 	kind := w.Executor
 	if kind == "" {
 		kind = a.cfg.Default
@@ -151,11 +152,6 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 	case !ok:
 		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", kind)), nil
 	}
-	if w, err = a.contents(w.ObjectiveID).attachWork(ctx, w); errors.Is(err, opt.ErrUnknown) {
-		return Failed("content-lost", "A large content that the task works with is lost: only the journal had it."), nil
-	} else if err != nil {
-		return Outcome{}, journalError(err)
-	}
 	if w.Input, err = filled(w); err != nil {
 		return Failed("invalid-input", fmt.Sprintf("The input of the task cannot be filled in: %v.", err)), nil
 	}
@@ -163,6 +159,30 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 		w.CallbackURL, w.WakeURL = a.cfg.Callbacks.URLs(w)
 	}
 	return a.execute(ctx, executor, w, in.Tries+try(ctx))
+}
+
+var errContentLost = errors.New("a large content is lost")
+
+// ready records what rides and adds the large contents to the work. It sends heartbeats
+// meanwhile: if Temporal took the worker for dead while the journal is slow, it would
+// begin the task again, and then both would do the work. It returns the error of ctx if
+// Temporal has given this run up all the same.
+func (a *Activities) ready(ctx context.Context, in RunInput) (Work, error) {
+	stop := beat(ctx, nil)
+	defer stop()
+	if len(in.Ride) > 0 {
+		if err := a.cfg.Recorder.Record(ctx, in.Ride...); err != nil {
+			return Work{}, journalError(err)
+		}
+	}
+	w, err := a.contents(in.Work.ObjectiveID).attachWork(ctx, in.Work)
+	switch {
+	case errors.Is(err, opt.ErrUnknown):
+		return Work{}, errContentLost
+	case err != nil:
+		return Work{}, journalError(err)
+	}
+	return w, ctx.Err()
 }
 
 // contents returns the large contents of an objective.

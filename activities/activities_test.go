@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,6 +149,36 @@ func TestRun_hearsCancellation(t *testing.T) {
 	if err := <-returned; !errors.Is(err, context.Canceled) {
 		t.Errorf("Run returned %v, want %v", err, context.Canceled)
 	}
+}
+
+// A slow journal does not let Temporal take the worker for dead before the executor has
+// begun: heartbeats come while events are recorded.
+func TestRun_beatsWhileTheJournalIsSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var beats atomic.Int64
+		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
+		env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats.Add(1) })
+		acts := activities.New(activities.Config{Recorder: slow{10 * time.Second}, Default: "test", Executors: map[string]activities.Executor{
+			"test": executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+				if beats.Load() == 0 { // the SDK here passes on one in ten seconds
+					t.Error("no heartbeat before the executor began")
+				}
+				return activities.Completed(), nil
+			}),
+		}})
+		env.RegisterActivity(acts)
+		if _, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: work, Ride: []opt.Batch{{}}}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// slow is a journal that takes a time to record.
+type slow struct{ time.Duration }
+
+func (s slow) Record(context.Context, ...opt.Batch) error {
+	<-time.After(s.Duration) // simulated
+	return nil
 }
 
 // TestRun_leavesNothingBehind counts goroutines before and after an attempt that
