@@ -35,7 +35,7 @@ test-root:
 
 # Most of these run programs, which the cache of test results does not notice.
 # One package at a time: several start many processes, and a worker that is silent for
-# three seconds is taken for dead.
+# three seconds counts as lost.
 test-dev:
 	@echo "== Tests against the embedded Temporal server"
 	$(dev) test $(RACE) -count=1 -p 1 -timeout 30m ./...

@@ -164,9 +164,9 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 var errContentLost = errors.New("a large content is lost")
 
 // ready records what rides and adds the large contents to the work. It sends heartbeats
-// meanwhile: if Temporal took the worker for dead while the journal is slow, it would
-// begin the task again, and then both would do the work. It returns the error of ctx if
-// Temporal has given this run up all the same.
+// meanwhile: without them Temporal would start a second run of the task while the journal
+// is slow, and both runs would do the work. It returns the error of ctx if Temporal has
+// timed this run out.
 func (a *Activities) ready(ctx context.Context, in RunInput) (Work, error) {
 	stop := beat(ctx, nil)
 	defer stop()

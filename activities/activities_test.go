@@ -151,8 +151,8 @@ func TestRun_hearsCancellation(t *testing.T) {
 	}
 }
 
-// A slow journal does not let Temporal take the worker for dead before the executor has
-// begun: heartbeats come while events are recorded.
+// Run sends heartbeats while it records events, so a slow journal does not time it out
+// before the executor begins.
 func TestRun_beatsWhileTheJournalIsSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var beats atomic.Int64

@@ -131,7 +131,7 @@ func (s *stream) write(ctx context.Context) {
 	}
 }
 
-// rest waits and reports whether the stream goes on.
+// rest waits; it returns false if the stream has stopped.
 func (s *stream) rest(ctx context.Context, timer *time.Timer, d time.Duration) bool {
 	timer.Reset(d)
 	select {

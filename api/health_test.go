@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A service that is about to stop says so, and goes on serving.
+// A service that is about to stop reports that it drains, and still serves requests.
 func TestReadiness_draining(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)

@@ -47,7 +47,7 @@ type asked struct {
 // Subjects of questions to people.
 const (
 	aboutCall    = "call"    // whether a call may be made
-	aboutUnknown = "unknown" // how to go on after a call that may have been made
+	aboutUnknown = "unknown" // how to continue after a call that may have been made
 	aboutBudget  = "budget"  // whether more may be spent
 )
 

@@ -161,7 +161,7 @@ func (s *Service) Closing() <-chan struct{} { return s.closing }
 
 const readyTimeout = 3 * time.Second
 
-// Drain has the service be not ready for good. It goes on serving: load balancers get
+// Drain makes the service report that it is not ready. It still serves requests: load balancers get
 // time to send requests elsewhere before Close.
 func (s *Service) Drain() { s.drains.Store(true) }
 

@@ -15,7 +15,7 @@ const (
 	gatesEnough = 2000 // for the memory of one to show beside that of the process
 )
 
-// A parted site is Longhaul in processes of its own.
+// A parted site runs Longhaul as separate processes.
 type parted struct {
 	*site
 	temporal, api, worker *server
@@ -141,7 +141,7 @@ func answerGates(ctx context.Context, c *harness.Client, ids []string) error {
 	return each(ctx, ids, func(ctx context.Context, id string) error { return untilState(ctx, c, id, "COMPLETED") })
 }
 
-// each does something for every id, a few at a time.
+// each calls f for every id, with a limit on parallel calls.
 func each(ctx context.Context, ids []string, do func(context.Context, string) error) error {
 	var group errgroup.Group
 	group.SetLimit(gatesAtOnce)

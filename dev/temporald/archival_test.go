@@ -13,12 +13,12 @@ import (
 	"longhaul/dev/temporald"
 )
 
-// The embedded server archives nothing, and nobody can turn that on for a namespace.
+// The embedded server archives nothing, and archival cannot be turned on for a namespace.
 func TestStart_archivesNothing(t *testing.T) {
 	t.Parallel()
 	c := connect(t, start(t, temporald.Config{}))
 	for _, uri := range []string{"gs://bucket/histories", "s3://bucket/histories"} {
-		// The server accepts the request, and leaves the archival as it is.
+		// The server accepts the request and ignores the setting.
 		_, err := c.WorkflowService().UpdateNamespace(t.Context(), &workflowservice.UpdateNamespaceRequest{
 			Namespace: "default",
 			Config:    &namespacepb.NamespaceConfig{HistoryArchivalState: enumspb.ARCHIVAL_STATE_ENABLED, HistoryArchivalUri: uri},

@@ -6,7 +6,7 @@ import (
 	"os/exec"
 )
 
-// bounded runs a command that ctx ends, and returns what it says.
+// bounded runs a command that ctx ends, and returns its output.
 func bounded(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -28,7 +28,7 @@ const Longhaul = "longhaul"
 
 const database = "postgres"
 
-// images are the images of the Compose file that can be played, by name.
+// images are the images of the Compose file that can run as plain processes, by name.
 var images = map[string]image{
 	Longhaul: {
 		programs: map[string]string{"longhaul": "longhaul/cmd/longhaul"}, entrypoint: []string{"/longhaul"},

@@ -18,8 +18,8 @@ import (
 // defaultGrace is the time that Docker gives a container to stop.
 const defaultGrace = 10 * time.Second
 
-// A Process plays one container of a service. It has the same address and the same
-// directories for its whole life. Its methods may be called from any goroutine.
+// A Process runs in place of one container of a service. Its address and directories stay
+// the same after a restart. Its methods may be called from any goroutine.
 type Process struct {
 	Name    string // service and number: worker-2
 	Service string

@@ -154,7 +154,7 @@ func (t *Topology) startService(ctx context.Context, name string) error {
 	return nil
 }
 
-// Plays reports whether a service of the file runs in a topology.
+// Plays reports whether the topology runs a service of the file.
 func (t *Topology) Plays(service string) bool {
 	_, plays := images[imageName(t.project.Services[service])]
 	return plays

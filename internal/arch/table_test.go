@@ -57,7 +57,7 @@ var rooms = []room{
 		"internal/tracing"}, // a request begins a trace, or continues that of its sender
 		tests: []string{"internal/journal", "client"}},
 	{name: "api/grpc", imports: []string{"a2a", "opt", "api/service",
-		"internal/tracing", // likewise
+		"internal/tracing", // whose spans they end
 		"api/wire"},        // the reader of 1.0, and the names of faults
 		tests: []string{"internal/journal",
 			"api"}}, // what JSON-RPC answers to the same call

@@ -18,7 +18,7 @@ type opsSettings struct {
 	OpsAddr string `name:"ops-addr" help:"Address at which to serve /metrics, /healthz and /readyz, without authentication: they show numbers and states, no contents and no ids. Empty for none." env:"LONGHAUL_OPS_ADDR" placeholder:"HOST:PORT"`
 }
 
-// An opsPage is what operators see of a process: whether it is alive and ready, and
+// An opsPage serves operators the state of a process: whether it is alive and ready, and
 // its metrics. It is safe for concurrent use.
 type opsPage struct {
 	log     *zap.Logger

@@ -12,7 +12,7 @@ import (
 	"longhaul/workflows"
 )
 
-// payloadSettings say how what is stored in Temporal is encrypted.
+// payloadSettings configure the encryption of data in Temporal.
 type payloadSettings struct {
 	PayloadKeys     secret `help:"Keys that encrypt everything that is stored in Temporal: 32 bytes in base64 each, separated by commas. The first encrypts, all decrypt. The API and the workers need the same. Without any, nothing is encrypted. See docs/security.md." env:"LONGHAUL_PAYLOAD_KEYS" placeholder:"KEYS"`
 	PayloadKeysFile string `help:"File with the keys of --payload-keys, on one line each." env:"LONGHAUL_PAYLOAD_KEYS_FILE" placeholder:"FILE"`

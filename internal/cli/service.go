@@ -115,7 +115,7 @@ func (s *service) wait(ctx context.Context, reload <-chan struct{}) error {
 	}
 }
 
-// drain has the process report that it is not ready, and goes on serving until load
+// drain makes the process report that it is not ready, and keeps serving until load
 // balancers have noticed that.
 func (s *service) drain() {
 	s.ops.drain()

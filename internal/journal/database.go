@@ -57,8 +57,8 @@ type transactor interface {
 	// announce tells other processes of changes, within the transaction that makes
 	// them.
 	announce(c *conn, list []changes) error
-	// repeats reports whether a transaction that has failed before its commit is to be
-	// repeated: another one was in its way, or the connection has been lost.
+	// repeats reports whether a transaction that failed before its commit should be
+	// repeated: after a deadlock, a lock timeout or a lost connection.
 	repeats(c *conn, err error) bool
 	// wrote is called after n writes were committed on c.
 	wrote(c *conn, n int)
@@ -73,7 +73,7 @@ type diagnoser interface {
 	down(err error) error
 }
 
-// A caretaker looks after what is stored.
+// A caretaker measures, checks and compacts the database.
 type caretaker interface {
 	// measure returns the size of the journal.
 	measure(c *conn) (Size, error)

@@ -81,7 +81,7 @@ func ownPlace(c *conn, p opt.Place, q opt.Queue) (queued int64, err error) {
 
 // others returns the other open objectives in the context of p: those that show
 // it, and those that have only taken a place. The places are read first: one whose
-// objective is recorded meanwhile is then seen in both ways, and not in neither.
+// objective is recorded in between is then counted twice, but never missed.
 func others(c *conn, p opt.Place) (q opt.Queue, err error) {
 	only, err := placesOf(c, p)
 	if err != nil {

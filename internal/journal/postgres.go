@@ -67,7 +67,7 @@ func openPostgres(cfg Config) (*postgres, error) {
 	set(config, "statement_timeout", millis(statementLimit))
 	set(config, "lock_timeout", millis(lockLimit))
 	set(reading, "statement_timeout", millis(readLimit))
-	// A process that hangs must not keep its locks.
+	// A process that hangs must release its locks.
 	set(config, "idle_in_transaction_session_timeout", millis(statementLimit))
 	// Every query is a lookup by an index. Plans must not depend on statistics, which new
 	// tables do not have.

@@ -11,7 +11,7 @@ func (d *postgres) measure(c *conn) (s Size, err error) {
 // inspect implements [caretaker]: PostgreSQL checks its pages as it reads them.
 func (d *postgres) inspect(*conn) ([]string, error) { return nil, nil }
 
-// compact implements [caretaker]. PostgreSQL does the same by itself, sooner or later.
+// compact implements [caretaker]. Autovacuum does the same later.
 func (d *postgres) compact(c *conn) error {
 	for _, statement := range []string{"SET statement_timeout = 0", "VACUUM (ANALYZE)"} {
 		if err := c.script(statement); err != nil {

@@ -139,7 +139,7 @@ func heard(note *pgconn.Notification, ws *watches) error {
 }
 
 // look compares what is watched with the tables. It also finds out whether the
-// connection is alive.
+// connection still works.
 func (d *postgres) look(ctx context.Context, c *pgx.Conn, ws *watches) error {
 	ctx, end := context.WithTimeout(ctx, lookLimit)
 	defer end()

@@ -3,7 +3,7 @@ package journal
 import "hash/fnv"
 
 // lock takes a lock until the end of the transaction. Where a transaction has the lock
-// of the whole journal, there is nothing to take.
+// of the whole journal, it does nothing.
 func (c *conn) lock(name string) error {
 	if c.dialect == nil {
 		return nil

@@ -36,17 +36,26 @@ func TestPostgres_restarts(t *testing.T) {
 	journals := []*journal.Journal{openURL(t, url), openURL(t, url)}
 	s := begin(t, journals[0], newObjective())
 	done := make(chan struct{})
-	var acknowledged, failed atomic.Int64
+	acknowledged := make(chan struct{}) // one value for each event
+	count := 0
+	var failed atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 4 {
 		source := s.as(fmt.Sprint("source-", i), journals[i%2])
-		wg.Go(func() { recordOn(t, source, done, &acknowledged, &failed) })
+		wg.Go(func() { recordOn(t, source, done, acknowledged, &failed) })
+	}
+	await := func() {
+		for range 40 {
+			select {
+			case <-acknowledged:
+				count++
+			case <-time.After(patience):
+				t.Fatal("nothing is recorded")
+			}
+		}
 	}
 	for round, end := range []func() error{server.Kill, server.Stop, server.Kill} {
-		before := acknowledged.Load()
-		for acknowledged.Load() < before+40 {
-			time.Sleep(time.Millisecond)
-		}
+		await()
 		for range journal.DefaultConnections { // all connections for reading are made
 			s.events()
 		}
@@ -65,15 +74,15 @@ func TestPostgres_restarts(t *testing.T) {
 			}
 		}
 	}
-	before := acknowledged.Load()
-	for acknowledged.Load() < before+40 {
-		time.Sleep(time.Millisecond)
-	}
+	await()
 	close(done)
-	wg.Wait()
+	go func() { wg.Wait(); close(acknowledged) }()
+	for range acknowledged {
+		count++
+	}
 	events := s.events()
-	if int64(len(events)) != acknowledged.Load()+1 {
-		t.Errorf("%d events, want the opening and %d that were acknowledged", len(events), acknowledged.Load())
+	if len(events) != count+1 {
+		t.Errorf("%d events, want the opening and %d that were acknowledged", len(events), count)
 	}
 	for i, e := range events {
 		if e.Seq != int64(i+1) {
@@ -84,21 +93,21 @@ func TestPostgres_restarts(t *testing.T) {
 	t.Logf("%d events, %d errors that said to try again", len(events), failed.Load())
 }
 
-// recordOn records until done, each event until it is acknowledged.
-func recordOn(t *testing.T, s *scribe, done <-chan struct{}, acknowledged, failed *atomic.Int64) {
+// recordOn records until done, each event until it is acknowledged. The journal waits
+// before it fails, so repeats need no pause.
+func recordOn(t *testing.T, s *scribe, done <-chan struct{}, acknowledged chan<- struct{}, failed *atomic.Int64) {
 	for {
 		b := s.batch(s.rootMoved(opt.TaskWorking))
 		err := s.j.Record(context.Background(), b)
 		for errors.Is(err, opt.ErrUnavailable) {
 			failed.Add(1)
-			time.Sleep(5 * time.Millisecond)
 			err = s.j.Record(context.Background(), b)
 		}
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		acknowledged.Add(1)
+		acknowledged <- struct{}{}
 		select {
 		case <-done:
 			return
@@ -162,7 +171,7 @@ func TestPostgres_pushSignal(t *testing.T) {
 	}
 }
 
-// Texts that PostgreSQL does not take are stored without what it does not take.
+// NUL characters, which PostgreSQL rejects, are replaced in texts.
 func TestPostgres_nul(t *testing.T) {
 	j := openURL(t, database(t))
 	o := newObjective()

@@ -59,7 +59,7 @@ func TestRestore(t *testing.T) {
 	})
 }
 
-// A source goes on where the restored events end, and not before they are there.
+// A source continues after the restored events, and fails before they are recorded.
 func TestRestore_sourceGoesOn(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())

@@ -136,7 +136,7 @@ func (w *committer) run() {
 }
 
 const (
-	repeatFor  = 10 * time.Second      // a transaction that was in the way of another, or has lost its connection
+	repeatFor  = 10 * time.Second      // after a deadlock or a lost connection
 	repeatMost = 50 * time.Millisecond // between two repeats, at the most
 )
 
@@ -158,8 +158,8 @@ func (w *committer) commit(first *write) {
 	w.answer(err)
 }
 
-// commitApart commits each write of the group by itself: one of them waits for a lock
-// that another process keeps.
+// commitApart commits each write of the group alone, so that one that waits for a lock
+// does not fail the others.
 func (w *committer) commitApart() {
 	for _, op := range slices.Clone(w.group) {
 		w.group = append(w.group[:0], op)

@@ -14,7 +14,7 @@ import (
 
 // Decode reads a node into what a pointer points to, as package yaml does, and returns
 // all that is wrong with it: also members that its structs do not have, and those that
-// are there twice. What is right has been read even then.
+// are duplicated. Correct values have been read before that.
 func Decode(n *yaml.Node, to any) []Problem {
 	err := n.Decode(to)
 	var values *yaml.TypeError
@@ -34,7 +34,7 @@ func Decode(n *yaml.Node, to any) []Problem {
 }
 
 // A check compares nodes with the types of their values. The parser does so too, but
-// says what is wrong with the names of Go types and with parts of the values.
+// describes a mistake with names of Go types and parts of the values.
 type check struct{ problems []Problem }
 
 func (c *check) fail(n *yaml.Node, name, text string) {

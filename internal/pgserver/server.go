@@ -1,6 +1,5 @@
 // Package pgserver runs a PostgreSQL server that is installed on this machine, for
-// tests and for a topology of processes. It listens on loopback and trusts everybody
-// there.
+// tests and for a topology of processes. It listens on loopback, without passwords.
 package pgserver
 
 import (

@@ -24,7 +24,7 @@
 // After each experiment all is checked that was ever acknowledged (package-level table
 // checks). A finding is one of three:
 //
-//   - lost: acknowledged, and then gone, never finished, or not as it was told.
+//   - lost: acknowledged, then missing, never finished, or different from the request.
 //   - repeated: the same message became two tasks, or an event came twice.
 //   - out of order: a state or an event came after one that it belongs before.
 //

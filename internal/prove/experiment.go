@@ -73,7 +73,7 @@ func (r *run) acknowledged(s *sent, t *task) {
 	s.set(func(s *sent) { s.acked = true })
 }
 
-// launch sends messages, all at once, and does with their tasks what their kinds say.
+// launch sends all messages in parallel and handles each task by its kind.
 // group has their beginnings. The streams are done when their tasks have ended.
 func (r *run) launch(ctx context.Context, group *sync.WaitGroup, batch []*sent) (streams *sync.WaitGroup) {
 	streams = &sync.WaitGroup{}

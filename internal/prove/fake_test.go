@@ -20,8 +20,8 @@ const calmTasks = 4
 // step is the time between two events of a task.
 const step = 40 * time.Millisecond
 
-// A fake is an A2A server that keeps everything, unless it has a sickness. The events of
-// its tasks follow from the time alone, so they go on while it is down.
+// A fake is an A2A server that loses nothing, unless it has a fault. The events of its
+// tasks depend on the time alone, so they continue while it is down.
 type fake struct {
 	addr     string
 	version  string
@@ -42,7 +42,7 @@ type fakeTask struct {
 	begun       time.Time
 	answered    time.Time
 	canceled    time.Time
-	frozen      int // events; 0 for a task that goes on
+	frozen      int // events; 0 for a task that continues
 	mark        string
 }
 
@@ -76,7 +76,7 @@ func (f *fake) Start(context.Context) error {
 	return nil
 }
 
-// fallIll does what the sickness does to tasks at a restart.
+// fallIll applies the fault to tasks at a restart.
 func (f *fake) fallIll() {
 	if f.sickness == "forgets" {
 		f.tasks, f.byMessage = nil, map[string]*fakeTask{}

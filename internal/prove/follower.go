@@ -218,7 +218,7 @@ type pause struct{ next time.Duration }
 
 func newPause() *pause { return &pause{20 * time.Millisecond} }
 
-// wait reports whether ctx goes on after a pause.
+// wait pauses; it returns false if ctx ended.
 func (p *pause) wait(ctx context.Context) bool {
 	timer := time.NewTimer(p.next)
 	defer timer.Stop()

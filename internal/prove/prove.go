@@ -59,7 +59,7 @@ type run struct {
 	pushes    string // the same of push notifications
 }
 
-// Run proves. The error is about what kept it from proving; what it has found until then
+// Run runs the experiments. An error says why they stopped early; the findings until then
 // is in the scorecard, which is nil if nothing was done.
 func Run(ctx context.Context, cfg Config) (*Scorecard, error) {
 	base, err := url.Parse(cfg.URL)

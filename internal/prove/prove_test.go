@@ -25,7 +25,7 @@ func config(f *fake) prove.Config {
 	}
 }
 
-// Each server has one sickness or none, and the kit has to find that and nothing else.
+// Each server has one fault or none, and the kit must find exactly that.
 func TestRun(t *testing.T) {
 	type result struct {
 		version, sickness string

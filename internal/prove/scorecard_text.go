@@ -80,7 +80,7 @@ func seconds(s float64) string {
 	return fmt.Sprintf("%.1f s", s)
 }
 
-// writeFindings writes what was seen and why it matters, by check.
+// writeFindings writes each finding with its reason, by check.
 func (s *Scorecard) writeFindings(b *strings.Builder) {
 	for _, check := range s.Checks {
 		if s.Of(check.Name).Clean() {

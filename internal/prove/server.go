@@ -122,7 +122,7 @@ func (c Commands) Stop(ctx context.Context) error {
 	return shell(ctx, c.StopLine)
 }
 
-// shell runs a line and waits for its end, not for what it leaves behind.
+// shell runs a command line and waits for it, not for processes that it starts in the background.
 func shell(ctx context.Context, line string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

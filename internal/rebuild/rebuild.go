@@ -141,7 +141,7 @@ func (w *work) all(ctx context.Context) error {
 	return err
 }
 
-// one looks at an objective. Its error ends the whole.
+// one compares an objective. An error stops the comparison.
 func (w *work) one(ctx context.Context, id string) error {
 	problems, s, err := w.look(ctx, id)
 	if err == nil && len(problems) > 0 && !w.restores && w.Settle > 0 {

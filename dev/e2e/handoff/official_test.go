@@ -91,7 +91,7 @@ func looks(ctx context.Context) func(activities.Work, activities.Outcome) *activ
 	return func(_ activities.Work, o activities.Outcome) *activities.Outcome {
 		if o.Park.Wait > 0 {
 			select {
-			case <-ctx.Done(): // the player says so
+			case <-ctx.Done(): // the suite cancels it
 			case <-tick:
 			}
 		}

@@ -77,7 +77,7 @@ func schedule(t *testing.T, site *harness.Site) {
 	}
 }
 
-// Work goes on with a new key while the old one still decrypts. It also goes on when
+// Work continues with a new key while the old one still decrypts. It also continues when
 // encryption is turned on.
 func TestRotation(t *testing.T) {
 	t.Parallel()

@@ -58,7 +58,7 @@ func TestProve_longhaul(t *testing.T) {
 }
 
 // The official server keeps its tasks in memory: prove has to see that a kill loses them
-// all, and that while it runs it loses none and its streams are whole.
+// all, and that during a rebuild no event is lost and streams are complete.
 func TestProve_official(t *testing.T) {
 	t.Parallel()
 	site := harness.NewSite(t, harness.Dev)

@@ -197,7 +197,7 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// A journal that is lost is rebuilt while the work goes on.
+// A lost journal is rebuilt while work runs.
 func TestRebuild_whileWorkRuns(t *testing.T) {
 	w := newWorld(t)
 	p := w.site.Start(harness.AllInOne)
