@@ -117,11 +117,20 @@ func sends(ctx context.Context, c *harness.Client, prefix string) (map[string]fl
 
 // closedLoop calls something, several at a time, until the time is over.
 func closedLoop(ctx context.Context, lasts time.Duration, call func(context.Context) error) (map[string]float64, error) {
+	took, elapsed, err := together(ctx, callsAtOnce, lasts, call)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]float64{"rate": float64(len(took)) / elapsed.Seconds(), "p50": quantile(took, 0.5), "p95": quantile(took, 0.95)}, nil
+}
+
+// together repeats a call for a time, several at once, and returns how long each took, in
+// milliseconds, and all together.
+func together(ctx context.Context, parallel int, lasts time.Duration, call func(context.Context) error) (took []float64, elapsed time.Duration, err error) {
 	var mu sync.Mutex
-	var took []float64
 	group, ctx := errgroup.WithContext(ctx)
 	began := time.Now()
-	for range callsAtOnce {
+	for range parallel {
 		group.Go(func() error {
 			for time.Since(began) < lasts {
 				start := time.Now()
@@ -135,8 +144,6 @@ func closedLoop(ctx context.Context, lasts time.Duration, call func(context.Cont
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return map[string]float64{"rate": float64(len(took)) / time.Since(began).Seconds(), "p50": quantile(took, 0.5), "p95": quantile(took, 0.95)}, nil
+	err = group.Wait()
+	return took, time.Since(began), err
 }

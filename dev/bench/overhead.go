@@ -6,11 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"longhaul/dev/e2e/cost"
 )
@@ -122,31 +119,15 @@ func (l load) measure(ctx context.Context, sides [2]*side, rounds int) ([]pair, 
 // have ended.
 func (l load) round(ctx context.Context, s *side) (result, error) {
 	runtime.GC() // the garbage of the other side
-	var mu sync.Mutex
-	var took []float64
-	group, ctx := errgroup.WithContext(ctx)
-	cpu, began := cpuTime(), time.Now()
-	for range l.parallel {
-		group.Go(func() error {
-			for time.Since(began) < l.lasts {
-				start := time.Now()
-				if err := s.once(ctx); err != nil {
-					return err
-				}
-				mu.Lock()
-				took = append(took, milliseconds(time.Since(start)))
-				mu.Unlock()
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+	cpu := cpuTime()
+	took, elapsed, err := together(ctx, l.parallel, l.lasts, s.once)
+	if err != nil {
 		return result{}, err
 	}
 	n := float64(len(took))
 	slices.Sort(took)
 	return result{
-		cpu: milliseconds(cpuTime()-cpu) / n, rate: n / time.Since(began).Seconds(),
+		cpu: milliseconds(cpuTime()-cpu) / n, rate: n / elapsed.Seconds(),
 		p50: took[len(took)/2], p95: took[len(took)*95/100],
 	}, nil
 }

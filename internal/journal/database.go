@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -69,8 +70,16 @@ type diagnoser interface {
 	// failure wraps errors of the database in [opt.ErrUnavailable], and does not
 	// change other errors.
 	failure(err error) error
-	// down wraps err in [opt.ErrUnavailable].
-	down(err error) error
+	// explain adds to an error where the database is, and what to do.
+	explain(err error) error
+}
+
+// unavailable wraps err in [opt.ErrUnavailable].
+func unavailable(d diagnoser, err error) error {
+	if errors.Is(err, opt.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", opt.ErrUnavailable, d.explain(err))
 }
 
 // A caretaker measures, checks and compacts the database.

@@ -162,10 +162,10 @@ func (d *postgres) check(c *conn) error {
 func (d *postgres) connect(ctx context.Context, r role) (*conn, error) {
 	c, err := d.open(ctx, r)
 	if err != nil {
-		return nil, d.down(err)
+		return nil, unavailable(d, err)
 	}
 	if err := d.check(c); err != nil {
-		return nil, errors.Join(d.down(err), c.close())
+		return nil, errors.Join(unavailable(d, err), c.close())
 	}
 	return c, nil
 }
@@ -174,7 +174,7 @@ func (d *postgres) connect(ctx context.Context, r role) (*conn, error) {
 func (d *postgres) missing(ctx context.Context) ([]string, error) {
 	c, err := d.open(ctx, reading)
 	if err != nil {
-		return nil, d.down(err)
+		return nil, unavailable(d, err)
 	}
 	names, err := missing(c)
 	if err != nil {
@@ -245,15 +245,7 @@ func (d *postgres) failure(err error) error {
 	case !unreachable(err) && !pgconn.SafeToRetry(err) && !pgconn.Timeout(err) && !errors.Is(err, sql.ErrConnDone) && !errors.Is(err, errUnended) && !errors.Is(err, net.ErrClosed):
 		return err
 	}
-	return d.down(err)
-}
-
-// down implements [diagnoser].
-func (d *postgres) down(err error) error {
-	if errors.Is(err, opt.ErrUnavailable) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", opt.ErrUnavailable, d.explain(err))
+	return unavailable(d, err)
 }
 
 // postgresAdvice says what to do about the codes of errors.
@@ -280,7 +272,7 @@ func place(cfg *pgx.ConnConfig) string {
 	return fmt.Sprintf("%s on %s", cfg.Database, net.JoinHostPort(cfg.Host, fmt.Sprint(cfg.Port)))
 }
 
-// explain adds the database, and what to do, to an error about it.
+// explain implements [diagnoser]. It adds the database, and what to do, to an error about it.
 func (d *postgres) explain(err error) error {
 	where := "journal " + place(d.cfg)
 	var e *pgconn.PgError

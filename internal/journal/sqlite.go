@@ -17,8 +17,6 @@ import (
 	"go.uber.org/zap"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
-
-	"longhaul/opt"
 )
 
 // applicationID marks a SQLite file as a journal: "LHjr".
@@ -165,7 +163,7 @@ func (d *sqliteFile) connect(ctx context.Context, r role) (*conn, error) {
 		_, err = applied(c, list)
 	}
 	if err != nil {
-		return nil, errors.Join(d.down(err), c.close())
+		return nil, errors.Join(unavailable(d, err), c.close())
 	}
 	return c, nil
 }
@@ -276,18 +274,10 @@ func (d *sqliteFile) failure(err error) error {
 	if _, ok := advice[primary(err)]; !ok {
 		return err
 	}
-	return d.down(err)
+	return unavailable(d, err)
 }
 
-// down implements [diagnoser].
-func (d *sqliteFile) down(err error) error {
-	if errors.Is(err, opt.ErrUnavailable) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", opt.ErrUnavailable, d.explain(err))
-}
-
-// explain adds the file, and what to do, to an error about it.
+// explain implements [diagnoser]. It adds the file, and what to do, to an error about it.
 func (d *sqliteFile) explain(err error) error {
 	if err == nil {
 		return nil

@@ -101,7 +101,7 @@ func (s *store) lend(ctx context.Context, f func(*conn) error) error {
 		again := false
 		if err != nil && (errors.Is(err, errUnended) || c.broken()) {
 			again = !c.used && tries <= s.db.size().readers && ctx.Err() == nil
-			err = s.db.down(err)
+			err = unavailable(s.db, err)
 			s.log.Warn("Giving up a connection to the journal", zap.Error(errors.Join(err, c.close())))
 			c = nil
 		}

@@ -197,7 +197,7 @@ func (w *committer) try() (err error, again bool) {
 	}
 	if err != nil {
 		w.undo()
-		err = w.db.down(err)
+		err = unavailable(w.db, err)
 	}
 	return err, again
 }

@@ -57,11 +57,7 @@ func TestChaos(t *testing.T) {
 	group.Wait()
 	all := w.settle()
 	w.objectives(t)
-	resumes := 0
-	for _, f := range w.followers {
-		resumes += f.Resumes()
-	}
-	t.Logf("%d objectives, %d streams, opened again %d times", len(w.tasks), len(w.followers), resumes)
+	t.Logf("%d objectives, %d streams, opened again %d times", len(w.tasks), len(w.followers), w.resumes())
 	w.checkJournal(all, readJournal(t, openPostgres(t, top)))
 	receiver.check(t, all)
 }

@@ -72,12 +72,8 @@ func TestCrash_everythingSurvivesRandomKills(t *testing.T) {
 	group.Wait()
 	all := w.settle()
 	w.objectives(t)
-	resumes := 0
-	for _, f := range w.followers {
-		resumes += f.Resumes()
-	}
 	t.Logf("%d objectives, of which there were at a kill at the most %v; killed at %v; %d streams, opened again %d times",
-		len(w.tasks), most, killed, len(w.followers), resumes)
+		len(w.tasks), most, killed, len(w.followers), w.resumes())
 
 	processes := w.site.Started()
 	processes[len(processes)-1].Stop()

@@ -197,3 +197,11 @@ func (w *world) workflows(kind string) (all, running, renewed int64) {
 	renewed = count(kind + " AND ExecutionStatus = 'ContinuedAsNew'")
 	return count(kind) - renewed, count(kind + " AND ExecutionStatus = 'Running'"), renewed
 }
+
+// resumes returns how often followers have opened their streams again.
+func (w *world) resumes() (n int) {
+	for _, f := range w.followers {
+		n += f.Resumes()
+	}
+	return n
+}

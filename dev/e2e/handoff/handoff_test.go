@@ -4,8 +4,6 @@ package handoff_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,13 +23,7 @@ type pair struct {
 func newPair(t *testing.T, tasks, more string) pair {
 	t.Helper()
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := func(name, text string) string { return harness.WriteFile(t, dir, name, text) }
 	book := "name: %s\ndefault: true\nskills: [{id: %[1]s, name: N, description: D, tags: [t]}]\nplans:\n- name: P\n  tasks:\n%s"
 	p := pair{harness.NewSite(t, harness.Dev), harness.NewSite(t, harness.Dev)}
 	p.writers.Env = []string{"LONGHAUL_PLAYBOOKS=" + write("writers.yaml", fmt.Sprintf(book, "write", tasks)), "LONGHAUL_ALLOW_PRIVATE_EGRESS=true"}

@@ -3,11 +3,22 @@ package harness
 import (
 	"database/sql"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
 	_ "modernc.org/sqlite" // the driver
 )
+
+// WriteFile writes a file of the operator in a directory and returns its path.
+func WriteFile(t testing.TB, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 // CheckFiles has SQLite check every database of the site. No process of the site
 // may run.

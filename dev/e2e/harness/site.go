@@ -45,7 +45,7 @@ func NewSite(t testing.TB, program string, args ...string) *Site {
 		t.Logf("The site is kept in %s", dir)
 	}
 	s := &Site{
-		Dir: filepath.Join(dir, "data"), Addr: freeAddr(t), TemporalAddr: freeAddr(t),
+		Dir: filepath.Join(dir, "data"), Addr: FreeAddr(t), TemporalAddr: FreeAddr(t),
 		t: t, binary: filepath.Join(dir, filepath.Base(program)), args: args,
 	}
 	if err := os.Link(Build(t, program), s.binary); err != nil { // all processes of a site run the same
@@ -60,7 +60,7 @@ func NewSite(t testing.TB, program string, args ...string) *Site {
 func NewSiteIn(t testing.TB, dir string) *Site {
 	t.Helper()
 	s := &Site{
-		Dir: filepath.Join(dir, ".longhaul"), Addr: freeAddr(t), TemporalAddr: freeAddr(t),
+		Dir: filepath.Join(dir, ".longhaul"), Addr: FreeAddr(t), TemporalAddr: FreeAddr(t),
 		t: t, binary: filepath.Join(dir, filepath.Base(dir)),
 	}
 	Go(t, dir, "build", "-ldflags=-s -w", "-o", s.binary, ".")
@@ -154,10 +154,10 @@ func (s *Site) end() {
 	}
 }
 
-// freeAddr returns an unused address on loopback. Its port is below the range
+// FreeAddr returns an unused address on loopback. Its port is below the range
 // that systems assign by themselves, so that it stays free while its process is
 // down.
-func freeAddr(t testing.TB) string {
+func FreeAddr(t testing.TB) string {
 	t.Helper()
 	for range 100 {
 		addr := fmt.Sprintf("127.0.0.1:%d", 15000+rand.IntN(15000))

@@ -10,8 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -86,13 +84,7 @@ func subjects(s *noticetest.MailServer) (list []string) {
 func newSite(t *testing.T, hook *receiver, mail *noticetest.MailServer, gate string) *harness.Site {
 	t.Helper()
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := func(name, text string) string { return harness.WriteFile(t, dir, name, text) }
 	book := write("book.yaml", "name: asks\ndefault: true\nskills: [{id: asks, name: N, description: D, tags: [t]}]\nplans:\n- name: P\n  tasks:\n"+gate)
 	channels := write("notices.yaml", fmt.Sprintf(`channels:
 - {name: hook, kind: webhook, url: "%s"}

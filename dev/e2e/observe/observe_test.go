@@ -6,11 +6,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -46,13 +44,7 @@ func newSite(t *testing.T, to *receiver) (site *harness.Site, told chan string) 
 	}))
 	t.Cleanup(shop.Close)
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := func(name, text string) string { return harness.WriteFile(t, dir, name, text) }
 	books := write("playbook.yaml", `
 name: shop
 default: true
@@ -74,7 +66,7 @@ func TestObserve(t *testing.T) {
 	t.Parallel()
 	collector := newReceiver(t)
 	site, told := newSite(t, collector)
-	ops := freeAddr(t)
+	ops := harness.FreeAddr(t)
 	process := site.Start(harness.AllInOne, "LONGHAUL_OPS_ADDR="+ops)
 	c := site.Client()
 	c.HTTP.Transport = tracing{c.HTTP.Transport}
@@ -170,15 +162,4 @@ func get(t *testing.T, url string) (int, string) {
 		t.Fatal(err)
 	}
 	return res.StatusCode, string(body)
-}
-
-// freeAddr returns an address on loopback that nothing uses now.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

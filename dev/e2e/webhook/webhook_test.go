@@ -10,8 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -100,13 +98,7 @@ type site struct {
 func newSite(t *testing.T, s *service) site {
 	t.Helper()
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := func(name, text string) string { return harness.WriteFile(t, dir, name, text) }
 	endpoints := write("endpoints.yaml", fmt.Sprintf("endpoints: {shop: {url: '%s/tasks', cancel: true}}\n", s.URL))
 	books := write("playbook.yaml", `
 name: shop
