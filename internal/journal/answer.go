@@ -10,7 +10,7 @@ import (
 // none yet.
 func (j eventReader) Answer(ctx context.Context, objectiveID, commandID string) (a opt.CommandAnswer, ok bool, err error) {
 	err = j.read(ctx, func(c *conn) error {
-		var doc []byte
+		var doc content
 		var err error
 		ok, err = c.get(`SELECT e.doc FROM answers a CROSS JOIN objectives o CROSS JOIN events e
 			WHERE a.objective_id = $1 AND a.command_id = $2 AND o.id = a.objective_id AND e.objective_id = a.objective_id AND e.seq = a.seq`,

@@ -61,7 +61,7 @@ func artifacts(c *conn, objectiveID, taskID string) ([]a2a.Artifact, error) {
 		UNION ALL SELECT seq, task_id, doc FROM artifacts WHERE objective_id = $1 AND root_id = $2 AND root_id <> ''`, args{objectiveID, taskID},
 		func(row scanner) error {
 			var p piece
-			var doc []byte
+			var doc content
 			if err := row.Scan(&p.seq, &p.task, &doc); err != nil {
 				return err
 			}

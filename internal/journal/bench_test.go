@@ -113,3 +113,75 @@ func BenchmarkRead(b *testing.B) {
 		return err
 	})
 }
+
+// BenchmarkRecordAll records objectives of two tasks from beginning to end, in a batch each.
+func BenchmarkRecordAll(b *testing.B) {
+	for name, open := range map[string]func(*testing.B) *journal.Journal{
+		"sqlite":   func(b *testing.B) *journal.Journal { return openBench(b, "normal") },
+		"postgres": func(b *testing.B) *journal.Journal { return openURL(b, database(b)) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			j := open(b)
+			b.ReportAllocs()
+			for i := int64(0); b.Loop(); i++ {
+				brief(b, j, i)
+			}
+		})
+	}
+}
+
+// BenchmarkLists reads the first pages of lists from journals with more and more tasks,
+// all of which have ended but a few.
+func BenchmarkLists(b *testing.B) {
+	for _, stored := range []int{1_000, 100_000, 1_000_000} {
+		for _, database := range []struct {
+			name string
+			open func(*testing.B) *journal.Journal
+		}{
+			{"sqlite", func(b *testing.B) *journal.Journal { return openBench(b, "normal") }},
+			{"postgres", func(b *testing.B) *journal.Journal { return openURL(b, database(b)) }},
+		} {
+			b.Run(fmt.Sprintf("%s/tasks=%d", database.name, stored), func(b *testing.B) {
+				if testing.Short() && stored > 100_000 {
+					b.Skip("takes a minute to fill")
+				}
+				benchLists(b, database.open(b), stored)
+			})
+		}
+	}
+}
+
+func benchLists(b *testing.B, j *journal.Journal, stored int) {
+	ctx := b.Context()
+	s := brief(b, j, 1)
+	const tasks = 3 // of an objective
+	if err := j.Fill(ctx, s.objective.ID, stored/tasks, time.Millisecond); err != nil {
+		b.Fatal(err)
+	}
+	begin(b, j, newObjective())
+	list := func(name string, read func() (listed, total int, err error)) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if listed, total, err := read(); err != nil || listed == 0 || total == 0 {
+					b.Fatal(listed, total, err)
+				}
+			}
+		})
+	}
+	for name, f := range map[string]opt.TaskFilter{
+		"all": {}, "completed": {State: a2a.Completed}, "context": {ContextID: s.objective.ContextID}, "submitted": {State: a2a.Submitted},
+	} {
+		f.Limit = 50
+		list("Tasks/"+name, func() (int, int, error) {
+			views, total, err := j.Tasks(ctx, tenant, f)
+			return len(views), total, err
+		})
+	}
+	for name, f := range map[string]opt.ObjectiveFilter{"all": {}, "completed": {Status: opt.ObjectiveCompleted}} {
+		f.Limit = 50
+		list("Objectives/"+name, func() (int, int, error) {
+			found, total, err := j.Objectives(ctx, tenant, f)
+			return len(found), total, err
+		})
+	}
+}

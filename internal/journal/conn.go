@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,6 +24,7 @@ type conn struct {
 	snapshot string               // begins a transaction that sees one state
 	used     bool                 // a statement has succeeded since it was borrowed
 	changes  *changes             // of the write that runs
+	contents contents
 }
 
 type args = []any
@@ -54,11 +56,25 @@ func (c *conn) bounded() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), c.limit)
 }
 
-// values returns the values of parameters as the database takes them: PostgreSQL has no
-// texts with a NUL. Documents have none, and ids may not have one.
-func (c *conn) values(a args) args {
+// values returns the values of parameters as the database takes them: contents may be
+// sealed, and PostgreSQL has no texts with a NUL. Documents have none, and ids may not have
+// one.
+func (c *conn) values(a args) (args, error) {
+	own := false
+	for i, v := range a {
+		if text, ok := v.(content); ok {
+			if !own {
+				a, own = slices.Clone(a), true
+			}
+			stored, err := c.contents.stored(string(text))
+			if err != nil {
+				return nil, err
+			}
+			a[i] = stored
+		}
+	}
 	if c.dialect == nil {
-		return a
+		return a, nil
 	}
 	for i, v := range a {
 		if text, ok := v.(string); ok && strings.ContainsRune(text, 0) {
@@ -66,7 +82,7 @@ func (c *conn) values(a args) args {
 			a[i] = strings.ReplaceAll(text, "\x00", "\uFFFD")
 		}
 	}
-	return a
+	return a, nil
 }
 
 // exec runs query and returns the number of rows that it changed.
@@ -77,7 +93,11 @@ func (c *conn) exec(query string, a ...any) (int64, error) {
 	}
 	ctx, end := c.bounded()
 	defer end()
-	r, err := s.ExecContext(ctx, c.values(a)...)
+	values, err := c.values(a)
+	if err != nil {
+		return 0, err
+	}
+	r, err := s.ExecContext(ctx, values...)
 	if err != nil {
 		return 0, err
 	}
@@ -102,7 +122,14 @@ func (c *conn) get(query string, a args, dest ...any) (ok bool, err error) {
 	}
 	ctx, end := c.bounded()
 	defer end()
-	err = s.QueryRowContext(ctx, c.values(a)...).Scan(dest...)
+	values, err := c.values(a)
+	if err != nil {
+		return false, err
+	}
+	err = s.QueryRowContext(ctx, values...).Scan(dest...)
+	if err == nil {
+		err = c.contents.openAll(dest)
+	}
 	c.used = c.used || err == nil || errors.Is(err, sql.ErrNoRows)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -118,14 +145,18 @@ func (c *conn) each(query string, a args, scan func(scanner) error) error {
 	}
 	ctx, end := c.bounded()
 	defer end()
-	rows, err := s.QueryContext(ctx, c.values(a)...)
+	values, err := c.values(a)
+	if err != nil {
+		return err
+	}
+	rows, err := s.QueryContext(ctx, values...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		c.used = true
-		if err := scan(rows); err != nil {
+		if err := scan(opener{rows, c.contents}); err != nil {
 			return err
 		}
 	}
@@ -147,6 +178,15 @@ func (c *conn) broken() bool {
 
 // A scanner is a row.
 type scanner interface{ Scan(dest ...any) error }
+
+// discard closes a connection that may be within a transaction. It is not used again: a
+// pool would lend it with what its transaction saw.
+func (c *conn) discard() error {
+	if c.dialect != nil {
+		_ = c.raw.Raw(func(any) error { return driver.ErrBadConn })
+	}
+	return c.close()
+}
 
 func (c *conn) close() error {
 	if c.dialect != nil { // statements end with their connection, which may have been lost

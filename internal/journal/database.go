@@ -88,6 +88,8 @@ type caretaker interface {
 	measure(c *conn) (Size, error)
 	// inspect describes damage that the database finds in itself.
 	inspect(c *conn) ([]string, error)
+	// unlimited lets statements on c take as long as they need.
+	unlimited(c *conn) error
 	// compact gives the room of removed data back.
 	compact(c *conn) error
 }
@@ -135,6 +137,8 @@ func contextLock(tenant, contextID string) string {
 
 const (
 	purgeLock      = "purge"
+	tallyLock      = "tallies"
+	foldLock       = "fold tallies"
 	probeLock      = "probe"
 	signingKeyLock = "signing keys"
 )

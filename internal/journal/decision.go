@@ -58,7 +58,7 @@ func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID strin
 }
 
 func scanDecision(row scanner) (seq int64, d opt.Decision, err error) {
-	var doc []byte
+	var doc content
 	err = row.Scan(&seq, &doc)
 	return seq, d, errors.Join(err, decode(doc, &d))
 }

@@ -38,7 +38,7 @@ func (r deliveryTable) move(e *entry) error {
 		return nil
 	}
 	var shown a2a.TaskState
-	var doc []byte
+	var doc content
 	var before, after opt.Gate
 	if _, err := r.c.get("SELECT shown, gate FROM tasks WHERE id = $1", args{e.TaskID}, &shown, &doc); err != nil {
 		return err

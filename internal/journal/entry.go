@@ -13,29 +13,30 @@ import (
 // written, so that the writer does not have to encode JSON.
 type entry struct {
 	opt.Event
-	doc           string // the event as JSON
-	digest        []byte // of that
-	thing         string // the objective, plan or artifact that it adds
-	text          text   // the name and description of the objective or the plan
-	given         string
+	doc           content // the event as JSON
+	digest        []byte  // of that
+	thing         content // the objective, plan or artifact that it adds
+	text          text    // the name and description of the objective or the plan
+	given         content
 	tasks         []newTask
-	message       string
+	message       content
 	messageDigest string
-	status        string
-	gate          string
-	decision      string
-	decided       string // how it has closed a gate
+	status        content
+	gate          content
+	decision      content
+	decided       content // how it has closed a gate
 }
 
 // A text is an [opt.Text] as it goes into the tables.
 type text struct {
-	name, description, metadata, dependencies string
+	name, description, metadata, dependencies content
+	planner                                   string // in the metadata
 }
 
 // A newTask is a task that is added.
 type newTask struct {
 	*opt.Task
-	doc, dependencies, metadata string
+	doc, dependencies, metadata content
 }
 
 // newEntry returns the entry for an event of an objective.
@@ -67,7 +68,7 @@ func newEntry(objectiveID string, e opt.Event) (*entry, error) {
 	if err := errors.Join(d...); err != nil {
 		return nil, fmt.Errorf("%w: %w", opt.ErrMalformed, err)
 	}
-	n.digest = digestOf(n.doc)
+	n.digest = digestOf(string(n.doc))
 	if e.Message != nil {
 		n.messageDigest = opt.DigestUnder(e.Key, *e.Message)
 	}
@@ -97,7 +98,7 @@ func bareTask(t opt.Task) opt.Task {
 type documents []error
 
 // of returns v as JSON, "" if there is false.
-func (d *documents) of(there bool, v any) string {
+func (d *documents) of(there bool, v any) content {
 	if !there {
 		return ""
 	}
@@ -107,8 +108,10 @@ func (d *documents) of(there bool, v any) string {
 }
 
 func (d *documents) text(t *opt.Text) text {
+	planner, _ := t.Metadata.String(opt.KeyPlanner)
 	return text{
-		name: t.Name, description: t.Description,
+		planner: planner,
+		name:    content(t.Name), description: content(t.Description),
 		metadata: d.of(len(t.Metadata) > 0, t.Metadata), dependencies: d.of(len(t.Dependencies) > 0, t.Dependencies),
 	}
 }
@@ -125,20 +128,20 @@ func (d *documents) tasks(list []*opt.Task) []newTask {
 }
 
 // encode returns v as JSON, without escaping HTML.
-func encode(v any) (string, error) {
+func encode(v any) (content, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return "", err
 	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
+	return content(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
 // decode reads what encode wrote; "" leaves v alone.
-func decode(doc []byte, v any) error {
+func decode(doc content, v any) error {
 	if len(doc) == 0 {
 		return nil
 	}
-	return json.Unmarshal(doc, v)
+	return json.Unmarshal([]byte(doc), v)
 }

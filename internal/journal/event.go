@@ -22,7 +22,7 @@ func (j eventReader) Events(ctx context.Context, objectiveID string, seq int64, 
 				AND EXISTS (SELECT 1 FROM objectives WHERE id = $1) ORDER BY seq`+atMost(3), args{objectiveID, seq, limit},
 			func(row scanner) error {
 				var e opt.Recorded
-				var doc []byte
+				var doc content
 				if err := row.Scan(&e.Seq, &doc); err != nil {
 					return err
 				}

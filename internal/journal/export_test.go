@@ -194,3 +194,95 @@ func (j *Journal) explain(ctx context.Context, query string, a args) (string, er
 func Notifications(seqs map[string]int64, gone []string, due bool) ([]string, error) {
 	return notifications([]changes{{seqs: seqs, gone: gone, due: due}})
 }
+
+// Fill copies the rows of an objective, its plans and its tasks, each copy with other ids
+// and times that are earlier by one more step.
+func (j *Journal) Fill(ctx context.Context, objectiveID string, copies int, step time.Duration) error {
+	const most = 20_000 // in a transaction
+	for from := 1; from <= copies; from += most {
+		to := min(from+most-1, copies)
+		err := j.writer.submit(ctx, func(c *conn) (err error) {
+			for _, table := range []string{"objectives", "plans", "tasks"} {
+				err = errors.Join(err, c.fill(ctx, table, objectiveID, [2]int{from, to}, step))
+			}
+			if err == nil && c.dialect != nil {
+				_, err = c.exec(foldTallies, lockNumber(foldLock)) // as after so many writes
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("fill: %w", err)
+		}
+	}
+	return nil
+}
+
+// fill is Fill for the copies of one table from a number to another one.
+func (c *conn) fill(ctx context.Context, table, objectiveID string, numbers [2]int, step time.Duration) error {
+	rows, err := c.raw.QueryContext(ctx, "SELECT * FROM "+table+" LIMIT 0")
+	if err != nil {
+		return err
+	}
+	names, err := rows.Columns()
+	if err := errors.Join(err, rows.Close()); err != nil {
+		return err
+	}
+	model, own := strings.TrimPrefix(objectiveID, "obj-"), "id"
+	if table != "objectives" {
+		own = "objective_id"
+	}
+	values := slices.Clone(names)
+	for i, name := range names {
+		switch name {
+		case "id", "objective_id", "plan_id", "context_id":
+			values[i] = fmt.Sprintf("replace(%s, '%s', '%s' || CAST(k.n AS TEXT))", name, model, model)
+		case "created_at", "updated_at", "status_at":
+			values[i] = fmt.Sprintf("%s - k.n * %d", name, step.Milliseconds())
+		}
+	}
+	return c.script(fmt.Sprintf("INSERT INTO %s (%s) WITH RECURSIVE k (n) AS (SELECT %d UNION ALL SELECT n + 1 FROM k WHERE n < %d) SELECT %s FROM k CROSS JOIN %s WHERE %s = '%s'",
+		table, strings.Join(names, ", "), numbers[0], numbers[1], strings.Join(values, ", "), table, own, objectiveID))
+}
+
+// CountRows counts the rows that "FROM " and the text select.
+func (j *Journal) CountRows(ctx context.Context, from string) (n int, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		_, err := c.get("SELECT COUNT(*) FROM "+from, nil, &n)
+		return err
+	})
+	return n, err
+}
+
+// DropTallies makes the tables what they were before migration 8.
+func (j *Journal) DropTallies(ctx context.Context) error {
+	text := "DROP TABLE tallies; DROP TABLE tally_changes; DELETE FROM migrations WHERE version = 8"
+	for _, table := range []string{"tasks", "objectives"} {
+		for _, trigger := range []string{"counted", "recounted", "uncounted"} {
+			text += "; DROP TRIGGER " + table + "_" + trigger
+			if _, ok := j.db.(*postgres); ok {
+				text += " ON " + table
+			}
+		}
+	}
+	if _, ok := j.db.(*postgres); ok {
+		text += "; DROP FUNCTION tally_task; DROP FUNCTION untally_tasks; DROP FUNCTION tally_objective; DROP FUNCTION untally_objectives"
+	}
+	return j.Script(ctx, text)
+}
+
+// FoldAfter is the number of writes after which tallies are folded.
+const FoldAfter = foldAfter
+
+// SessionRows returns the rows of all sessions, as text.
+func (j *Journal) SessionRows(ctx context.Context) (text string, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		return c.each("SELECT id, secrets FROM sessions", nil, func(row scanner) error {
+			var id string
+			var secrets []byte
+			err := row.Scan(&id, &secrets)
+			text += fmt.Sprintf("%s %s\n", id, secrets)
+			return err
+		})
+	})
+	return text, err
+}

@@ -67,6 +67,9 @@ func (r *heads) fillObjective(e *opt.Event) {
 	case opt.ObjectiveQueued:
 		h.QueuedAt = e.QueuedAt
 	case opt.ObjectiveChanged:
+		if e.Change == nil && e.Text != nil { // of a planner
+			r.text = *e.Text
+		}
 		changeText(&r.text, e.Change)
 		h.Revision = max(h.Revision, e.Revision)
 		text := r.text

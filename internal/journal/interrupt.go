@@ -1,22 +1,28 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
 )
 
-// Interrupts lists the open gates of a tenant, the longest wait first. total counts
-// all that f selects. One that is opened while a client pages is on a later page,
-// and none is missed because of it.
+// Interrupts lists the open gates of a tenant, the longest wait first unless f asks for
+// another order. total counts all that f selects. One that is opened while a client
+// pages through the longest waits is on a later page, and none is missed because of it.
 func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
+	if f.For != nil || f.Text != "" || f.Urgent || f.Kind != "" && j.box.box != nil { // some may be sealed
+		return j.picked(ctx, tenant, f)
+	}
 	where, a := whichInterrupts(tenant, f)
-	const from = " FROM tasks t JOIN objectives o ON o.id = t.objective_id"
 	err = j.snapshot(ctx, func(c *conn) error {
-		if _, err := c.get("SELECT COUNT(*)"+from+where, a, &total); err != nil {
+		if _, err := c.get("SELECT COUNT(*)"+fromInterrupts+where, a, &total); err != nil {
 			return err
 		}
 		if f.After != (opt.Cursor{}) {
@@ -28,21 +34,34 @@ func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.Interru
 			a = append(a, f.Limit)
 			order += atMost(len(a))
 		}
-		return c.each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal"+from+where+order, a, func(row scanner) error {
-			var i opt.Interrupt
-			var at int64
-			var gate []byte
-			err := row.Scan(&i.TaskID, &i.TaskName, &at, &i.ContextID, &gate, &i.ObjectiveID, &i.Objective, &i.Principal)
-			i.Since = a2a.AtMillis(at)
+		return eachInterrupt(c, where+order, a, func(i opt.Interrupt, gate content) error {
+			err := decode(gate, &i.Gate)
 			list = append(list, i)
-			return errors.Join(err, decode(gate, &list[len(list)-1].Gate))
+			return err
 		})
 	})
 	return list, total, err
 }
 
-// whichInterrupts returns the condition for the tasks that f selects. The kind of a
-// gate is the first member of its document.
+const fromInterrupts = " FROM tasks t JOIN objectives o ON o.id = t.objective_id"
+
+// eachInterrupt calls f with the interrupts that rest selects, without their gates, and
+// the documents of those.
+func eachInterrupt(c *conn, rest string, a args, f func(i opt.Interrupt, gate content) error) error {
+	return c.each("SELECT t.id, t.name, t.status_at, t.context_id, t.gate, o.id, o.name, o.principal"+fromInterrupts+rest, a, func(row scanner) error {
+		var i opt.Interrupt
+		var at int64
+		var gate content
+		if err := row.Scan(&i.TaskID, (*content)(&i.TaskName), &at, &i.ContextID, &gate, &i.ObjectiveID, (*content)(&i.Objective), &i.Principal); err != nil {
+			return err
+		}
+		i.Since = a2a.AtMillis(at)
+		return f(i, gate)
+	})
+}
+
+// whichInterrupts returns the condition for the tasks that f selects by columns. The kind
+// of a gate is the first member of its document.
 func whichInterrupts(tenant string, f opt.InterruptFilter) (where string, a args) {
 	where, a = " WHERE t.tenant = $1 AND t.gate <> '' AND t.plan_id <> ''", args{tenant}
 	add := func(column, value string) {
@@ -51,7 +70,8 @@ func whichInterrupts(tenant string, f opt.InterruptFilter) (where string, a args
 	}
 	if f.Kind != "" {
 		begin := `{"kind":"` + string(f.Kind) + `"`
-		add(fmt.Sprintf("substr(t.gate, 1, %d)", len(begin)), begin)
+		a = append(a, begin)
+		where += fmt.Sprintf(" AND (substr(t.gate, 1, %d) = $%d OR substr(t.gate, 1, 1) = '%s')", len(begin), len(a), markStart)
 	}
 	if f.ObjectiveID != "" {
 		add("t.objective_id", f.ObjectiveID)
@@ -60,4 +80,97 @@ func whichInterrupts(tenant string, f opt.InterruptFilter) (where string, a args
 		add("t.context_id", f.ContextID)
 	}
 	return where, a
+}
+
+// A candidate is an interrupt that a filter is applied to, with the parts of its gate
+// that filters and orders look at.
+type candidate struct {
+	opt.Interrupt
+	doc content // the whole gate
+}
+
+// picked is Interrupts with a filter, or an order, that looks into gates: no column has
+// what is in them. It reads all open gates of the tenant.
+func (j taskReader) picked(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
+	where, a := whichInterrupts(tenant, f)
+	words := strings.Fields(strings.ToLower(f.Text))
+	var found []candidate
+	err = j.snapshot(ctx, func(c *conn) error {
+		return eachInterrupt(c, where, a, func(i opt.Interrupt, gate content) error {
+			w := candidate{i, gate}
+			if err := w.look(); err != nil {
+				return err
+			}
+			if (f.Kind == "" || w.Gate.Kind == f.Kind) && (f.For == nil || w.Gate.WaitsFor(*f.For, i.Principal)) && w.says(words) {
+				found = append(found, w)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	total = len(found)
+	slices.SortFunc(found, func(a, b candidate) int { return compareCursors(a.cursor(f.Urgent), b.cursor(f.Urgent)) })
+	if f.After != (opt.Cursor{}) {
+		n, exact := slices.BinarySearchFunc(found, f.After, func(w candidate, at opt.Cursor) int { return compareCursors(w.cursor(f.Urgent), at) })
+		if exact {
+			n++
+		}
+		found = found[n:]
+	}
+	if f.Limit > 0 {
+		found = found[:min(f.Limit, len(found))]
+	}
+	for _, w := range found {
+		w.Gate = opt.Gate{}
+		err = errors.Join(err, decode(w.doc, &w.Gate))
+		list = append(list, w.Interrupt)
+	}
+	return list, total, err
+}
+
+// look reads the parts of the gate of w that filters look at.
+func (w *candidate) look() error {
+	var g struct {
+		Kind        opt.GateKind    `json:"kind"`
+		Title       string          `json:"title"`
+		Description string          `json:"description"`
+		ExpiresAt   a2a.Time        `json:"expiresAt"`
+		Responders  *opt.Responders `json:"responders"`
+		Votes       []opt.Vote      `json:"votes"`
+	}
+	err := decode(w.doc, &g)
+	w.Gate = opt.Gate{Kind: g.Kind, Title: g.Title, Description: g.Description, ExpiresAt: g.ExpiresAt, Responders: g.Responders, Votes: g.Votes}
+	return err
+}
+
+// says reports whether the texts, names and ids of w have all words, in lower case.
+func (w *candidate) says(words []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	text := strings.ToLower(strings.Join([]string{w.Gate.Title, w.Gate.Description, w.TaskName, w.TaskID, w.Objective, w.ObjectiveID, w.ContextID, w.Principal}, "\n"))
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+}
+
+// cursor returns the position of w in its list.
+func (w *candidate) cursor(urgent bool) opt.Cursor {
+	at := opt.Cursor{At: w.Since, ID: w.TaskID}
+	if urgent {
+		at.Due = w.Gate.ExpiresAt
+	}
+	return at
+}
+
+// compareCursors compares positions in lists of interrupts: by the time when they are due,
+// those without one last, then by the wait.
+func compareCursors(a, b opt.Cursor) int {
+	due := func(c opt.Cursor) int64 {
+		if c.Due.IsZero() {
+			return math.MaxInt64
+		}
+		return c.Due.Millis()
+	}
+	return cmp.Or(cmp.Compare(due(a), due(b)), cmp.Compare(a.At.Millis(), b.At.Millis()), strings.Compare(a.ID, b.ID))
 }

@@ -1,13 +1,3 @@
-// Package journal is the read model on SQLite or PostgreSQL: all that clients see of
-// objectives, plans, tasks, messages and artifacts. Workflows decide and record
-// batches of numbered events, which carry new values. [Journal.Record] writes
-// these into rows and keeps the events, in one transaction; it applies no rules
-// of the model. It checks three things: the number of an event within its source,
-// the attempt that an event comes from, and that the subject of an event exists.
-// All reads come from here, so they work while no worker runs.
-//
-// Columns and members of documents are added, never renamed. Nothing else imports
-// database/sql.
 package journal
 
 import (
@@ -27,13 +17,16 @@ type Config struct {
 	Sync string      // "full" survives a power loss; with "normal" one may lose the last moments; empty means "full"
 	Log  *zap.Logger // nil discards logs
 
-	Sealer Sealer           // of the secrets of push configs; nil refuses those
-	Now    func() time.Time // for push configs and deliveries; nil: time.Now
+	Sealer Sealer           // of secrets of push configs and sessions, and of contents; nil refuses those
+	Seal   bool             // seals the contents that are written
+	Now    func() time.Time // for push configs, deliveries and sessions; nil: time.Now
 
 	Channels []opt.Channel // that get notices about gates
 
 	Connections int  // to PostgreSQL, at the most; 0 means DefaultConnections
 	Migrate     bool // bring the tables in PostgreSQL up to date; without it, old ones are refused. A file is always brought up to date
+
+	Observer Observer // nil for none
 
 	Template *Template // of the tables of a journal in memory, for tests; nil makes them
 }
@@ -45,6 +38,7 @@ type Journal struct {
 	*probe
 	taskReader
 	objectiveReader
+	objectiveFinder
 	decisionReader
 	eventReader
 	queues
@@ -53,6 +47,7 @@ type Journal struct {
 	deliveries
 	apiKeys
 	signingKeys
+	sessions
 	keeper
 }
 
@@ -69,12 +64,15 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Observer == nil {
+		cfg.Observer = unobserved{}
+	}
 	s, err := openStore(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	return &Journal{
-		s, newProbe(s), newTaskReader(s), objectiveReader{s}, decisionReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
-		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s}, signingKeys{s, cfg.Sealer}, keeper{s},
+		s, newProbe(s), newTaskReader(s), objectiveReader{s}, objectiveFinder{s}, decisionReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
+		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s}, signingKeys{s, cfg.Sealer}, sessions{s, cfg.Sealer, cfg.Now}, keeper{s},
 	}, nil
 }

@@ -48,7 +48,7 @@ func addWork(c *conn, objectiveID string, t *opt.Task) error {
 		ORDER BY seq`, args{objectiveID, t.A2AID(), string(opt.Noted)},
 		func(row scanner) error {
 			var seq int64
-			var doc []byte
+			var doc content
 			var m a2a.Message
 			err := row.Scan(&seq, &doc)
 			if err == nil {
@@ -62,7 +62,7 @@ func addWork(c *conn, objectiveID string, t *opt.Task) error {
 // request returns the message that began an objective, nil if none did, and the
 // plans that came with it.
 func request(c *conn, objectiveID string) (m *a2a.Message, given []opt.PlanSpec, err error) {
-	var doc, plans []byte
+	var doc, plans content
 	_, err = c.get("SELECT doc FROM messages WHERE objective_id = $1 AND task_id = $1 AND kind = 'opening' ORDER BY seq LIMIT 1", args{objectiveID}, &doc)
 	if err == nil {
 		_, err = c.get("SELECT given FROM objectives WHERE id = $1", args{objectiveID}, &plans)

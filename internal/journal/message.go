@@ -71,7 +71,7 @@ func (c *conn) eachMessage(query string, a args, f func(taskID string, m a2a.Mes
 	return c.each(query, a, func(row scanner) error {
 		var seq int64
 		var taskID string
-		var doc []byte
+		var doc content
 		var m a2a.Message
 		if err := row.Scan(&seq, &taskID, &doc); err != nil {
 			return err

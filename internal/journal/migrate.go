@@ -98,7 +98,7 @@ func apply(c *conn, list []migration) (changed bool, err error) {
 		if have[m.version] {
 			continue
 		}
-		if err := c.script(m.text); err != nil {
+		if err := c.script(ownText(m.text, c.dialect != nil)); err != nil {
 			return false, fmt.Errorf("migration %s: %w", m.name, err)
 		}
 		if _, err := c.exec("INSERT INTO migrations (version, name, applied_at) VALUES ($1, $2, $3)", m.version, m.name, time.Now().UnixMilli()); err != nil {
@@ -107,6 +107,29 @@ func apply(c *conn, list []migration) (changed bool, err error) {
 		changed = true
 	}
 	return changed, nil
+}
+
+// ownText returns the parts of a migration that are for one of the databases. A line
+// "-- for sqlite", "-- for postgres" or "-- for both" begins a part; without one, the
+// text is for both.
+func ownText(text string, postgres bool) string {
+	other := "-- for postgres"
+	if postgres {
+		other = "-- for sqlite"
+	}
+	var own strings.Builder
+	skip := false
+	for line := range strings.Lines(text) {
+		switch part := strings.TrimSpace(line); part {
+		case "-- for sqlite", "-- for postgres", "-- for both":
+			skip = part == other
+		default:
+			if !skip {
+				own.WriteString(line)
+			}
+		}
+	}
+	return own.String()
 }
 
 // applied returns the versions of the migrations of a journal, or an error if this

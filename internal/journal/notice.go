@@ -16,7 +16,7 @@ func (r noticeTable) move(e *entry) error {
 	if len(r.channels) == 0 || e.PlanID == "" || e.Gate == nil && e.Step == "" {
 		return nil
 	}
-	var doc []byte
+	var doc content
 	var before opt.Gate
 	n := opt.Notice{Kind: opt.NoticeKind(e.Step), Tenant: r.o.tenant}
 	_, err := r.c.get("SELECT t.gate, o.principal FROM tasks t JOIN objectives o ON o.id = t.objective_id WHERE t.id = $1",
@@ -74,8 +74,8 @@ func (j deliveries) NextNotice(ctx context.Context, taskID, channel string) (n o
 			WHERE d.objective_id = $1 AND d.task_id = $2 AND d.config_id = $3 AND d.status = 'due' ORDER BY d.n LIMIT 1`,
 			args{objectiveOf(taskID), taskID, opt.Channel{Name: channel}.ConfigID()}, func(row scanner) error {
 				var r deliveryRow
-				var gate []byte
-				err := row.Scan(append(r.columns(), &n.TaskName, &n.Objective, &n.Principal, &n.Tenant, &gate)...)
+				var gate content
+				err := row.Scan(append(r.columns(), (*content)(&n.TaskName), (*content)(&n.Objective), &n.Principal, &n.Tenant, &gate)...)
 				d, ok = r.delivery(), true
 				n.Kind, n.Since, n.TaskID, n.ObjectiveID, n.ContextID = d.Notice, d.At, d.TaskID, d.ObjectiveID, d.ContextID
 				return errors.Join(err, decode(gate, &n.Gate))

@@ -101,6 +101,19 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 	}
 }
 
+// Notices are made for the channels that are there when a gate opens.
+func TestJournal_SetChannels(t *testing.T) {
+	j := openChannels(t, newClock(), opt.Channel{Name: "old"}, opt.Channel{Name: "both"})
+	s := begin(t, j, newObjective())
+	task := s.task(0, 0)
+	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
+	j.SetChannels([]opt.Channel{{Name: "both"}, {Name: "new"}})
+	s.record(s.atGate(task, "g1"))
+	if diff := cmp.Diff([]string{"notice:both opened g1 due", "notice:new opened g1 due"}, notices(t, j, task)); diff != "" {
+		t.Errorf("notices (-want +got):\n%s", diff)
+	}
+}
+
 // Replies, changes of the task at a gate and root tasks make no notice.
 func TestJournal_Record_noNotice(t *testing.T) {
 	j := openChannels(t, newClock(), opt.Channel{Name: "all"})

@@ -28,13 +28,13 @@ func (r objectiveTable) add(e *entry) (bool, error) {
 	_, err := r.c.get(`INSERT INTO objectives
 		(id, tenant, context_id, principal, message_id, digest, created_at, given, doc,
 			status, reason, failure, stopping, started, paused, queued_at, attempt, revision, begun, ended,
-			name, description, metadata, seq, updated_at, asked_at, pushes)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, 0, $24, 0,
+			name, description, metadata, seq, updated_at, asked_at, planner, pushes)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, 0, $24, 0, $25,
 			(SELECT COUNT(*) FROM push_configs WHERE objective_id = $1 AND tenant = $2))
 		RETURNING pushes`, args{
 		o.ID, o.Tenant, o.ContextID, o.Principal, o.MessageID, o.Digest, o.CreatedAt.Millis(), e.given, e.thing,
-		string(o.Status), o.Reason, o.Failure, o.Stopping, number(o.Started), number(o.Paused), o.QueuedAt.Millis(), attempt, o.Revision,
-		number(o.MessageID != ""), number(o.Status.Ended()), e.text.name, e.text.description, e.text.metadata, updated}, &pushes)
+		string(o.Status), o.Reason, content(o.Failure), o.Stopping, number(o.Started), number(o.Paused), o.QueuedAt.Millis(), attempt, o.Revision,
+		number(o.MessageID != ""), number(o.Status.Ended()), e.text.name, e.text.description, e.text.metadata, updated, e.text.planner}, &pushes)
 	if err != nil {
 		return false, err
 	}
@@ -53,15 +53,15 @@ func (r objectiveTable) writeHead(h *opt.ObjectiveHead) error {
 	_, err := r.c.exec(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
 			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14
 		WHERE id = $1`,
-		r.objectiveID, r.o.seq, r.o.updatedAt, string(h.Status), h.Reason, h.Failure, h.Stopping, number(h.Started),
+		r.objectiveID, r.o.seq, r.o.updatedAt, string(h.Status), h.Reason, content(h.Failure), h.Stopping, number(h.Started),
 		number(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, number(h.Started || h.Status.Ended()), number(h.Status.Ended()))
 	return err
 }
 
 // writeText writes the name and description of the objective.
 func (r objectiveTable) writeText(e *entry) error {
-	_, err := r.c.exec("UPDATE objectives SET name = $2, description = $3, metadata = $4 WHERE id = $1",
-		r.objectiveID, e.text.name, e.text.description, e.text.metadata)
+	_, err := r.c.exec("UPDATE objectives SET name = $2, description = $3, metadata = $4, planner = $5 WHERE id = $1",
+		r.objectiveID, e.text.name, e.text.description, e.text.metadata, e.text.planner)
 	return err
 }
 
@@ -105,11 +105,11 @@ func objective(c *conn, tenant, id string) (*opt.Objective, error) {
 func (j objectiveReader) Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (list []*opt.Objective, total int, err error) {
 	from, where, a := whichObjectives(tenant, f)
 	err = j.snapshot(ctx, func(c *conn) error {
-		if _, err := c.get("SELECT COUNT(*) FROM "+from+where, a, &total); err != nil {
+		var err error
+		if total, err = objectiveSubject.count(c, tenant, string(f.Status)); err != nil {
 			return err
 		}
 		page, a := after(where, a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
-		var err error
 		if list, err = objectives(c, from, page, a); err != nil || !f.Plans {
 			return err
 		}
@@ -150,13 +150,13 @@ func objectives(c *conn, from, rest string, a args) (list []*opt.Objective, err 
 }
 
 func scanObjective(row scanner) (*opt.Objective, error) {
-	var doc, metadata, gate []byte
+	var doc, metadata, gate content
 	var h opt.ObjectiveHead
 	var t opt.Text
 	var queued, updated int64
 	var root opt.TaskState
-	err := row.Scan(&doc, &h.Status, &h.Reason, &h.Failure, &h.Stopping, &h.Started, &h.Paused, &queued, &h.Attempt, &h.Revision,
-		&t.Name, &t.Description, &metadata, &updated, &root, &gate)
+	err := row.Scan(&doc, &h.Status, &h.Reason, (*content)(&h.Failure), &h.Stopping, &h.Started, &h.Paused, &queued, &h.Attempt, &h.Revision,
+		(*content)(&t.Name), (*content)(&t.Description), &metadata, &updated, &root, &gate)
 	if err != nil {
 		return nil, err
 	}

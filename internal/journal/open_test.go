@@ -190,8 +190,14 @@ func TestOpen_newerMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		read := j.Ping(t.Context())
-		if err := j.Script(t.Context(), "ROLLBACK"); err == nil { // the writer closes its connection
-			t.Error("the writer did without its transaction")
+		drop := "ROLLBACK" // a committer closes its connection if its transaction has ended
+		if strings.HasSuffix(t.Name(), "/postgres") {
+			drop = "SELECT pg_terminate_backend(pg_backend_pid())"
+		}
+		for range journal.DefaultConnections { // each committer gets one of them
+			if err := j.Script(t.Context(), drop); err == nil {
+				t.Error("the writer did without its transaction")
+			}
 		}
 		written := j.Script(t.Context(), "UPDATE purges SET n = n")
 		for what, err := range map[string]error{"read": read, "written": written} {

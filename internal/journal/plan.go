@@ -96,12 +96,12 @@ func plans(c *conn, where string, a ...any) (list []*opt.Plan, err error) {
 }
 
 func scanPlan(row scanner) (*opt.Plan, error) {
-	var doc, metadata, dependencies []byte
+	var doc, metadata, dependencies content
 	var h opt.PlanHead
 	var t opt.Text
 	var updated int64
 	err := row.Scan(&doc, &h.Status, &h.Reason, &h.Stopping, &h.Started, &h.Paused, &h.Run,
-		&t.Name, &t.Description, &metadata, &dependencies, &updated)
+		(*content)(&t.Name), (*content)(&t.Description), &metadata, &dependencies, &updated)
 	if err != nil {
 		return nil, err
 	}
@@ -143,9 +143,9 @@ func addTasks(c *conn, objectiveID string, to []*opt.Plan) error {
 
 // scanTask reads a task of a plan, and when its state changed.
 func scanTask(row scanner) (t *opt.Task, at int64, err error) {
-	var doc, metadata, dependencies, said, gate []byte
+	var doc, metadata, dependencies, said, gate content
 	var now opt.Task
-	err = row.Scan(&doc, &now.Name, &metadata, &dependencies, &now.Link, &now.Follow, &now.State, &at, &now.Reason, &said, &gate)
+	err = row.Scan(&doc, (*content)(&now.Name), &metadata, &dependencies, &now.Link, &now.Follow, &now.State, &at, &now.Reason, &said, &gate)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,6 +40,8 @@ type postgres struct {
 	most    int     // connections
 	migrate bool
 	log     *zap.Logger
+	to      Observer
+	writes  atomic.Int64 // since this process folded the tallies
 }
 
 // openPostgres prepares connections to the database of cfg.
@@ -47,7 +50,7 @@ func openPostgres(cfg Config) (*postgres, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: the URL of the journal is not one of PostgreSQL: %w", opt.ErrMalformed, err)
 	}
-	d := &postgres{cfg: config, most: cfg.Connections, migrate: cfg.Migrate, log: cfg.Log}
+	d := &postgres{cfg: config, most: cfg.Connections, migrate: cfg.Migrate, log: cfg.Log, to: cfg.Observer}
 	if d.most == 0 {
 		d.most = DefaultConnections
 	}
@@ -69,9 +72,9 @@ func openPostgres(cfg Config) (*postgres, error) {
 	set(reading, "statement_timeout", millis(readLimit))
 	// A process that hangs must release its locks.
 	set(config, "idle_in_transaction_session_timeout", millis(statementLimit))
-	// Every query is a lookup by an index. Plans must not depend on statistics, which new
+	// Every query is a lookup by an index, in its order. Plans must not depend on statistics, which new
 	// tables do not have.
-	for _, way := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
+	for _, way := range []string{"enable_seqscan", "enable_bitmapscan", "enable_sort", "enable_hashjoin", "enable_mergejoin", "jit"} {
 		set(config, way, "off")
 		set(reading, way, "off")
 	}
@@ -131,6 +134,23 @@ func (d *postgres) update(c *conn) error {
 		return err
 	}
 	c.limit = 0
+	err := d.migrateOnce(c)
+	for tries := 1; err != nil && d.repeats(c, err) && tries < migrateTries; tries++ {
+		err = d.migrateOnce(c)
+	}
+	if err != nil {
+		return err
+	}
+	c.limit = statementLimit + answerAfter
+	return c.script("SET statement_timeout = " + millis(statementLimit))
+}
+
+// migrateTries is how often migrations are tried: while others write, they may not get the
+// locks of their tables in time, or be chosen to end a deadlock.
+const migrateTries = 10
+
+// migrateOnce runs the missing migrations in a transaction.
+func (d *postgres) migrateOnce(c *conn) error {
 	_, err := c.exec("BEGIN")
 	if err == nil {
 		err = c.lock("migrations")
@@ -143,10 +163,8 @@ func (d *postgres) update(c *conn) error {
 	}
 	if err != nil {
 		_, _ = c.exec("ROLLBACK") // the first error is the cause
-		return err
 	}
-	c.limit = statementLimit + answerAfter
-	return c.script("SET statement_timeout = " + millis(statementLimit))
+	return err
 }
 
 // check refuses a database with old tables, or none.
@@ -215,8 +233,27 @@ func (d *postgres) repeats(c *conn, err error) bool {
 	return c == nil && unreachable(err) || c != nil && c.broken()
 }
 
-// wrote implements [transactor].
-func (d *postgres) wrote(*conn, int) {}
+// wrote implements [transactor]. It folds the tallies from time to time.
+func (d *postgres) wrote(c *conn, n int) {
+	if d.writes.Add(int64(n)) < foldAfter {
+		return
+	}
+	d.writes.Store(0)
+	if _, err := c.exec(foldTallies, lockNumber(foldLock)); err != nil {
+		d.log.Warn("Adding up the tallies of the journal failed", zap.Error(d.explain(err)))
+	}
+}
+
+// foldAfter is the number of writes of a process after which it folds the tallies.
+const foldAfter = 256
+
+// foldTallies moves the changes of tallies into tallies, and does nothing if another
+// process does so now. Only rows that it removes itself are added, so no number is added
+// twice, and writers and readers do not wait for it.
+const foldTallies = `WITH turn AS (SELECT pg_try_advisory_xact_lock($1::bigint) AS mine),
+	removed AS (DELETE FROM tally_changes WHERE (SELECT mine FROM turn) RETURNING tenant, subject, state, n)
+	INSERT INTO tallies (tenant, subject, state, n) SELECT tenant, subject, state, SUM(n) FROM removed GROUP BY tenant, subject, state
+	ON CONFLICT (tenant, subject, state) DO UPDATE SET n = tallies.n + excluded.n`
 
 // away reports whether a code of an error says that the server is stopping, starting,
 // or no longer the one that writes.

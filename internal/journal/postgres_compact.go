@@ -11,12 +11,16 @@ func (d *postgres) measure(c *conn) (s Size, err error) {
 // inspect implements [caretaker]: PostgreSQL checks its pages as it reads them.
 func (d *postgres) inspect(*conn) ([]string, error) { return nil, nil }
 
+// unlimited implements [caretaker].
+func (d *postgres) unlimited(c *conn) error {
+	c.limit = 0
+	return c.script("SET statement_timeout = 0; SET enable_seqscan = on; SET enable_sort = on; SET enable_bitmapscan = on") // to read whole tables
+}
+
 // compact implements [caretaker]. Autovacuum does the same later.
 func (d *postgres) compact(c *conn) error {
-	for _, statement := range []string{"SET statement_timeout = 0", "VACUUM (ANALYZE)"} {
-		if err := c.script(statement); err != nil {
-			return err
-		}
+	if err := d.unlimited(c); err != nil {
+		return err
 	}
-	return nil
+	return c.script("VACUUM (ANALYZE)")
 }

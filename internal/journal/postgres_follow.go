@@ -112,6 +112,7 @@ func (d *postgres) listen(ctx context.Context, ws *watches) (listened bool, err 
 		end()
 		switch {
 		case err == nil:
+			d.to.Notified()
 			err = heard(note, ws)
 		case ctx.Err() == nil && pgconn.Timeout(err) && !c.IsClosed():
 			err = d.look(ctx, c, ws)
@@ -154,15 +155,19 @@ func (d *postgres) look(ctx context.Context, c *pgx.Conn, ws *watches) error {
 	}
 	var id string
 	var seq int64
+	missed := false
 	_, err = pgx.ForEachRow(rows, []any{&id, &seq}, func() error {
 		delete(watched, id)
+		missed = ws.behind(id, seq) || missed
 		ws.tell(id, seq)
 		return nil
 	})
 	for id, told := range watched {
 		if told > 0 && err == nil { // it was there
+			missed = true
 			ws.gone([]string{id})
 		}
 	}
+	d.to.Looked(missed)
 	return err
 }

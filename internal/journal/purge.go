@@ -17,13 +17,16 @@ const (
 // Purge removes objectives that have ended and did not change after before, with
 // all their data: at most limit of them, the longest unchanged first. It returns
 // how many it has removed, also with an error; fewer than limit mean that no more
-// are left.
+// are left. It also removes the sessions that have expired.
 //
 // Each objective becomes unknown in one step and is complete before that. Its
 // other rows are removed in further short transactions, so that writers do not
 // wait long; if that is interrupted, the next Purge continues it. Several
 // processes may purge at a time.
 func (j *Journal) Purge(ctx context.Context, before time.Time, limit int) (n int, err error) {
+	if err := j.sessions.removeExpired(ctx); err != nil {
+		return 0, fmt.Errorf("remove expired sessions: %w", err)
+	}
 	for {
 		p, err := j.purgeSome(ctx, before, limit-n)
 		if err != nil {

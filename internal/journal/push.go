@@ -211,7 +211,7 @@ type pushTask struct {
 // task reads the task of the config, which need not be there if it is about to
 // begin.
 func (w *pushPut) task(c *conn) (t pushTask, err error) {
-	var gate []byte
+	var gate content
 	t.there, err = c.get(`SELECT t.shown, t.status_at, t.gate, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id
 		WHERE t.id = $1 AND t.tenant = $2`, args{w.p.TaskID, w.p.Tenant}, &t.shown, &t.at, &gate, &t.seq)
 	if err != nil || t.there {

@@ -23,7 +23,7 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 	if err != nil || len(r.batches) == 0 {
 		return err
 	}
-	r.channels = j.channels
+	r.channels = *j.channels.Load()
 	err = j.writer.submit(ctx, r.run, objectiveLock(r.objectiveID))
 	if errors.Is(err, ErrContradiction) {
 		j.log.Error("Refused an event that contradicts what was recorded", zap.String("objectiveId", r.objectiveID), zap.Error(err))

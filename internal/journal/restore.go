@@ -22,7 +22,7 @@ func (j keeper) Restore(ctx context.Context, after int64, batches ...opt.Batch) 
 	if err != nil || len(r.batches) == 0 {
 		return 0, err
 	}
-	r.channels = j.channels
+	r.channels = *j.channels.Load()
 	err = j.writer.submit(ctx, func(c *conn) (err error) {
 		added, err = restoration{r, after}.run(c)
 		return err

@@ -31,9 +31,9 @@ func (v *viewRow) history(c *conn, want opt.TaskWant) (_ []a2a.Message, err erro
 // else in the message that began the objective, or else the scope of the task.
 func scopeOf(c *conn, objectiveID, taskID string) (scope opt.HistoryScope, err error) {
 	err = c.eachMessage(`SELECT seq, task_id, doc FROM messages
-			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND instr(doc, $3) > 0
+			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND `+mayHave("doc", 3)+`
 		UNION ALL SELECT seq, task_id, doc FROM messages
-			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND instr(doc, $3) > 0
+			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND `+mayHave("doc", 3)+`
 		ORDER BY seq`, args{objectiveID, taskID, opt.KeyHistoryScope},
 		func(_ string, m a2a.Message) {
 			if named, ok := m.Metadata.String(opt.KeyHistoryScope); ok && opt.HistoryScope(named).Valid() {

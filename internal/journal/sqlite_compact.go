@@ -20,6 +20,9 @@ func (d *sqliteFile) inspect(c *conn) (found []string, err error) {
 	return found, err
 }
 
+// unlimited implements [caretaker]: statements have no limit.
+func (d *sqliteFile) unlimited(*conn) error { return nil }
+
 // compact implements [caretaker]. It writes the file anew. Others may have it open: readers see their state of it
 // until it is done. The copy in between goes into a temporary file, and then through
 // the write-ahead log, so that a crash at any moment leaves the old file or the new one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 
@@ -13,6 +14,7 @@ import (
 // A store is the open database of a journal, which all parts of the journal use.
 type store struct {
 	db      database
+	box     contents
 	log     *zap.Logger
 	writer  *writer
 	readers *pool
@@ -21,7 +23,7 @@ type store struct {
 	closing sync.Once
 	closed  error
 
-	channels []opt.Channel // for notices
+	channels atomic.Pointer[[]opt.Channel] // for notices
 }
 
 func openStore(ctx context.Context, cfg Config) (*store, error) {
@@ -33,12 +35,18 @@ func openStore(ctx context.Context, cfg Config) (*store, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.close())
 	}
-	s := &store{db: db, log: cfg.Log, pushed: make(chan struct{}, 1), channels: cfg.Channels}
-	s.readers = newPool(db.size().readers, func(ctx context.Context) (*conn, error) { return db.connect(ctx, reading) })
+	box := contents{cfg.Sealer, cfg.Seal}
+	c.contents = box
+	s := &store{db: db, box: box, log: cfg.Log, pushed: make(chan struct{}, 1)}
+	s.SetChannels(cfg.Channels)
+	s.readers = newPool(db.size().readers, func(ctx context.Context) (*conn, error) { return box.connect(ctx, db, reading) })
 	s.watches = newWatches(db, func() { signal(s.pushed) })
-	s.writer = newWriter(db, c, cfg.Log, s.tell)
+	s.writer = newWriter(db, c, cfg, s.tell)
 	return s, nil
 }
+
+// SetChannels replaces the channels for which the journal makes notices.
+func (s *store) SetChannels(list []opt.Channel) { s.channels.Store(&list) }
 
 // Close waits for the calls that have begun, refuses later ones, and closes the
 // database. It may be called more than once.
@@ -102,7 +110,7 @@ func (s *store) lend(ctx context.Context, f func(*conn) error) error {
 		if err != nil && (errors.Is(err, errUnended) || c.broken()) {
 			again = !c.used && tries <= s.db.size().readers && ctx.Err() == nil
 			err = unavailable(s.db, err)
-			s.log.Warn("Giving up a connection to the journal", zap.Error(errors.Join(err, c.close())))
+			s.log.Warn("Giving up a connection to the journal", zap.Error(errors.Join(err, c.discard())))
 			c = nil
 		}
 		s.readers.giveBack(c)

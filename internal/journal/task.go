@@ -30,7 +30,7 @@ func (r taskTable) addRoot(messageID, digest string, at a2a.Time) error {
 func (r taskTable) add(e *entry) error {
 	for _, t := range e.tasks {
 		_, err := r.c.exec(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
-			t.Name, "", "", t.dependencies, t.metadata, t.doc, t.Link, number(t.Follow),
+			content(t.Name), "", "", t.dependencies, t.metadata, t.doc, t.Link, number(t.Follow),
 			string(t.State), string(t.State.A2A()), number(active(t.State)), number(t.State.Ended()), t.Reason, e.At.Millis())
 		if err != nil {
 			return err
@@ -200,17 +200,22 @@ func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.Task
 	return state, seq, err
 }
 
-// Tasks lists tasks, latest state change first. total counts all that f selects.
+// Tasks lists tasks, latest state change first. total counts all that f selects. That
+// takes as long as there are open tasks, or tasks in the context or since the time of f.
 // A task that is added while a client pages is listed once or not at all, and no
 // other is missed because of it.
 func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (views []opt.TaskView, total int, err error) {
 	from, where, a := whichTasks(tenant, f)
-	err = j.snapshot(ctx, func(c *conn) error {
-		if _, err := c.get("SELECT COUNT(*) FROM "+from+where, a, &total); err != nil {
+	err = j.snapshot(ctx, func(c *conn) (err error) {
+		if f.ContextID == "" && f.Since.IsZero() {
+			total, err = taskSubject.count(c, tenant, string(f.State))
+		} else {
+			_, err = c.get("SELECT COUNT(*) FROM "+from+where, a, &total)
+		}
+		if err != nil {
 			return err
 		}
 		page, a := after(where, a, [2]string{"t.status_at", "t.id"}, f.After, f.Limit)
-		var err error
 		views, err = tasks(c, from, page, a, f.Want)
 		return err
 	})

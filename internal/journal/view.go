@@ -20,7 +20,7 @@ type viewRow struct {
 func scanView(row scanner) (viewRow, error) {
 	var v viewRow
 	var at int64
-	var said, gate, decided, dependencies, metadata []byte
+	var said, gate, decided, dependencies, metadata content
 	var ofObjective struct {
 		attempt                           int
 		paused                            bool
@@ -28,8 +28,8 @@ func scanView(row scanner) (viewRow, error) {
 		name, message, digest, stop, plan string
 	}
 	err := row.Scan(&v.Task.ID, &v.ObjectiveID, &v.PlanID, &v.Index, &v.Task.ContextID, &v.State, &at, &v.statusID, &v.Attempt,
-		&v.Name, &v.MessageID, &v.Digest, &said, &gate, &decided, &dependencies, &metadata,
-		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, &ofObjective.name, &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &ofObjective.plan)
+		(*content)(&v.Name), &v.MessageID, &v.Digest, &said, &gate, &decided, &dependencies, &metadata,
+		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, (*content)(&ofObjective.name), &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &ofObjective.plan)
 	if err != nil {
 		return v, err
 	}
@@ -81,7 +81,7 @@ func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 
 // saidOf sets the progress text of t, if it works. said is its status message, which may be
 // empty.
-func saidOf(t *opt.Task, said []byte) error {
+func saidOf(t *opt.Task, said content) error {
 	if t.State != opt.TaskWorking || len(said) == 0 {
 		return nil
 	}
@@ -92,18 +92,23 @@ func saidOf(t *opt.Task, said []byte) error {
 }
 
 // progressed adds the progress of the plans under a root task that works or waits.
-func (v *viewRow) progressed(c *conn) error {
-	if v.State == opt.TaskSubmitted {
-		return nil
+func (v *viewRow) progressed(c *conn) (err error) {
+	if v.State != opt.TaskSubmitted {
+		v.Progress, err = progressOf(c, v.ObjectiveID)
 	}
+	return err
+}
+
+// progressOf returns the progress of the plans of an objective.
+func progressOf(c *conn, objectiveID string) (*opt.Progress, error) {
 	var plans []*opt.Plan
 	err := c.each(`SELECT p.id, p.name, p.status, t.idx, t.state, t.said FROM plans p JOIN tasks t ON t.objective_id = p.objective_id AND t.plan_id = p.id
-		WHERE p.objective_id = $1 ORDER BY p.position, t.idx, length(t.id), t.id`, args{v.ObjectiveID},
+		WHERE p.objective_id = $1 ORDER BY p.position, t.idx, length(t.id), t.id`, args{objectiveID},
 		func(row scanner) error {
 			var p opt.Plan
 			var t opt.Task
-			var said []byte
-			if err := row.Scan(&p.ID, &p.Name, &p.Status, &t.Index, &t.State, &said); err != nil {
+			var said content
+			if err := row.Scan(&p.ID, (*content)(&p.Name), &p.Status, &t.Index, &t.State, &said); err != nil {
 				return err
 			}
 			if err := saidOf(&t, said); err != nil {
@@ -119,8 +124,7 @@ func (v *viewRow) progressed(c *conn) error {
 			at.Tasks = append(at.Tasks, &t)
 			return nil
 		})
-	v.Progress = opt.ProgressOf(plans)
-	return err
+	return opt.ProgressOf(plans), err
 }
 
 // locate finds the active plan and tasks under a root task, and its open gates.
@@ -130,7 +134,7 @@ func (v *viewRow) locate(c *conn) error {
 		func(row scanner) error {
 			var plan string
 			var index int
-			var gate []byte
+			var gate content
 			var g *opt.Gate
 			if err := row.Scan(&plan, &index, &gate); err != nil {
 				return err

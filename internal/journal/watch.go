@@ -127,6 +127,25 @@ func (t *topic) restart() {
 	}
 }
 
+// behind reports whether the watches of an objective have been told of an event before
+// seq, and not of seq.
+func (ws *watches) behind(objectiveID string, seq int64) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	t := ws.topics[objectiveID]
+	return t != nil && t.seq > 0 && t.seq < seq
+}
+
+// count returns how many watches there are.
+func (ws *watches) count() (n int64) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, t := range ws.topics {
+		n += int64(len(t.watching))
+	}
+	return n
+}
+
 func (ws *watches) idle() bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -35,15 +35,18 @@ type writer struct {
 	log     *zap.Logger
 	queue   chan *write
 	tell    func(changes) // called after a commit, for each write
+	to      Observer
+	box     contents
+	waiting atomic.Int64 // writes that no committer has begun
 	quit    chan struct{}
 	stopped chan struct{}
 }
 
 // newWriter returns a writer with committers, of which the first has the connection c.
-func newWriter(db database, c *conn, log *zap.Logger, tell func(changes)) *writer {
+func newWriter(db database, c *conn, cfg Config, tell func(changes)) *writer {
 	size := db.size()
 	w := &writer{
-		db: db, log: log, tell: tell,
+		db: db, log: cfg.Log, to: cfg.Observer, box: contents{cfg.Sealer, cfg.Seal}, tell: tell,
 		queue: make(chan *write, size.group), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	var all sync.WaitGroup
@@ -68,27 +71,39 @@ func (w *writer) submit(ctx context.Context, do func(*conn) error, locks ...stri
 		return err
 	}
 	op := &write{do: do, locks: locks, done: make(chan struct{})}
+	w.waiting.Add(1)
 	select {
 	case w.queue <- op:
 	case <-ctx.Done():
+		w.waiting.Add(-1)
 		return ctx.Err()
 	case <-w.stopped:
+		w.waiting.Add(-1)
 		return ErrClosed
 	}
 	select {
 	case <-op.done:
 		return op.err
 	case <-ctx.Done():
-		if op.state.CompareAndSwap(waiting, dropped) {
+		if w.become(op, dropped) {
 			return ctx.Err()
 		}
 	case <-w.stopped:
-		if op.state.CompareAndSwap(waiting, dropped) {
+		if w.become(op, dropped) {
 			return ErrClosed
 		}
 	}
 	<-op.done
 	return op.err
+}
+
+// become ends the wait of op; false means that another has ended it.
+func (w *writer) become(op *write, state int32) bool {
+	if !op.state.CompareAndSwap(waiting, state) {
+		return false
+	}
+	w.waiting.Add(-1)
+	return true
 }
 
 // stop lets the committers finish what they have begun, and waits for that.
@@ -102,7 +117,7 @@ func (w *writer) next() *write {
 	for {
 		select {
 		case op := <-w.queue:
-			if op.state.CompareAndSwap(waiting, taken) {
+			if w.become(op, taken) {
 				return op
 			}
 		default:
@@ -128,7 +143,7 @@ func (w *committer) run() {
 		case <-w.quit:
 			return
 		case first := <-w.queue:
-			if first.state.CompareAndSwap(waiting, taken) {
+			if w.become(first, taken) {
 				w.commit(first)
 			}
 		}
@@ -190,6 +205,8 @@ func (w *committer) more() *write {
 // connection broke during the commit, that is not known; again is set if a repeat may
 // succeed.
 func (w *committer) try() (err error, again bool) {
+	began := time.Now()
+	defer func() { w.to.Committed(len(w.group), time.Since(began), err) }()
 	if err = w.runAll(); err != nil {
 		again = w.db.repeats(w.c, err)
 	} else {
@@ -206,7 +223,7 @@ func (w *committer) try() (err error, again bool) {
 // come meanwhile if they need no further lock.
 func (w *committer) runAll() (err error) {
 	if w.c == nil {
-		if w.c, err = w.db.connect(context.Background(), writing); err != nil {
+		if w.c, err = w.box.connect(context.Background(), w.db, writing); err != nil {
 			return err
 		}
 	}
@@ -264,7 +281,7 @@ func (w *committer) undo() {
 	if _, err := w.c.exec("ROLLBACK"); err == nil {
 		return
 	}
-	if err := w.c.close(); err != nil {
+	if err := w.c.discard(); err != nil {
 		w.log.Debug("Closing a broken connection to the journal failed", zap.Error(err))
 	}
 	w.c = nil

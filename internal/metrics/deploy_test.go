@@ -116,8 +116,11 @@ func served(t *testing.T) []string {
 	m.Waiting("echo", 1)
 	m.Moved("working")
 	m.Recorded(time.Second, nil)
+	m.Committed(1, time.Second, nil)
+	m.Notified()
+	m.Looked(false)
 	m.Pushed("200", time.Second)
-	for _, name := range []string{"ready", "open_work"} { // as internal/cli adds them
+	for _, name := range []string{"ready", "open_work", "journal_activity"} { // as internal/cli adds them
 		m.Add(metrics.Reading{Name: name, Help: "h", Label: "of", Read: func(context.Context) (map[string]float64, error) {
 			return map[string]float64{"one": 1}, nil
 		}})

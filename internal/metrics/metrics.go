@@ -27,6 +27,11 @@ type Metrics struct {
 	moves        *prometheus.CounterVec
 	recorded     *prometheus.HistogramVec
 
+	commits       *prometheus.HistogramVec
+	commitWrites  prometheus.Histogram
+	notifications prometheus.Counter
+	looks         *prometheus.CounterVec
+
 	pushes       *prometheus.CounterVec
 	pushDuration prometheus.Histogram
 }
@@ -37,6 +42,9 @@ var (
 	slow = []float64{.01, .05, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 6 * 3600}                      // of tasks
 	long = []float64{1, 10, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 86400, 3 * 86400, 7 * 86400.0} // of people
 )
+
+// groups are buckets for the writes of a transaction.
+var groups = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256}
 
 // New returns the metrics of a process of a version.
 func New(version string) *Metrics {
@@ -51,15 +59,27 @@ func New(version string) *Metrics {
 		waiting:         gauges("executor_waiting", "Tasks that wait for the limit of their executor.", "executor"),
 		moves:           counters("task_moves_total", "Moves of tasks that this worker has recorded, by the new state.", "state"),
 		recorded:        histograms("record_seconds", "Durations of the recording of events in the journal.", fast, "outcome"),
-		pushes:          counters("push_attempts_total", "Attempts at deliveries to webhooks and mailboxes, by status or class of error.", "outcome"),
+		commits:         histograms("journal_commit_seconds", "Durations of the journal's transactions that write, with their wait for locks.", fast, "outcome"),
+		commitWrites: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: prefix + "journal_commit_writes", Help: "Writes that the journal commits together.", Buckets: groups,
+		}),
+		notifications: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: prefix + "journal_notifications_total", Help: "Notifications by PostgreSQL about commits of all processes.",
+		}),
+		looks:  counters("journal_looks_total", "Looks at what is watched in PostgreSQL; missed: a notification was lost.", "outcome"),
+		pushes: counters("push_attempts_total", "Attempts at deliveries to webhooks and mailboxes, by status or class of error.", "outcome"),
 		pushDuration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: prefix + "push_attempt_seconds", Help: "Durations of attempts at deliveries.", Buckets: fast,
 		}),
 	}
+	for _, outcome := range []string{lookedInVain, lookMissed} { // alerts need a counter before the first look
+		m.looks.WithLabelValues(outcome)
+	}
 	build := gauges("build_info", "Always 1; the label has the version.", "version")
 	build.WithLabelValues(version).Set(1)
 	m.registry.MustRegister(
-		build, m.requests, m.requestDuration, m.streams, m.gateWait, m.taskDuration, m.running, m.waiting, m.moves, m.recorded, m.pushes, m.pushDuration,
+		build, m.requests, m.requestDuration, m.streams, m.gateWait, m.taskDuration, m.running, m.waiting, m.moves, m.recorded,
+		m.commits, m.commitWrites, m.notifications, m.looks, m.pushes, m.pushDuration,
 		m.temporal, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -126,6 +146,35 @@ func (m *Metrics) Recorded(took time.Duration, err error) {
 		outcome = "failed"
 	}
 	m.recorded.WithLabelValues(outcome).Observe(took.Seconds())
+}
+
+// Committed notes a transaction of the journal.
+func (m *Metrics) Committed(writes int, took time.Duration, err error) {
+	outcome := "ok"
+	if err != nil {
+		outcome = "failed"
+	}
+	m.commits.WithLabelValues(outcome).Observe(took.Seconds())
+	m.commitWrites.Observe(float64(writes))
+}
+
+// Notified counts a notification about commits.
+func (m *Metrics) Notified() { m.notifications.Inc() }
+
+// The outcomes of looks.
+const (
+	lookedInVain = "nothing"
+	lookMissed   = "missed"
+)
+
+// Looked counts a look at what is watched, and whether it has found what no notification
+// told.
+func (m *Metrics) Looked(missed bool) {
+	outcome := lookedInVain
+	if missed {
+		outcome = lookMissed
+	}
+	m.looks.WithLabelValues(outcome).Inc()
 }
 
 // Pushed notes an attempt at a delivery.

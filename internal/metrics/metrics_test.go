@@ -41,6 +41,11 @@ func TestMetrics(t *testing.T) {
 	m.Waiting("echo", 3)
 	m.Moved("working")
 	m.Recorded(time.Second, errors.New("locked"))
+	m.Committed(3, time.Second, nil)
+	m.Committed(1, 2*time.Second, errors.New("locked"))
+	m.Notified()
+	m.Looked(false)
+	m.Looked(true)
 	m.Pushed("503", time.Second)
 	for prefix, want := range map[string][]string{
 		"longhaul_build_info": {`longhaul_build_info{version="v1"} 1`},
@@ -55,8 +60,14 @@ func TestMetrics(t *testing.T) {
 		"longhaul_executor_":                      {`longhaul_executor_running{executor="echo"} 1`, `longhaul_executor_waiting{executor="echo"} 3`},
 		"longhaul_task_moves_total":               {`longhaul_task_moves_total{state="working"} 1`},
 		"longhaul_record_seconds_sum":             {`longhaul_record_seconds_sum{outcome="failed"} 1`},
-		"longhaul_push_attempts_total":            {`longhaul_push_attempts_total{outcome="503"} 1`},
-		"longhaul_push_attempt_seconds_sum":       {"longhaul_push_attempt_seconds_sum 1"},
+		"longhaul_journal_commit_seconds_sum": {
+			`longhaul_journal_commit_seconds_sum{outcome="failed"} 2`, `longhaul_journal_commit_seconds_sum{outcome="ok"} 1`,
+		},
+		"longhaul_journal_commit_writes_sum":   {"longhaul_journal_commit_writes_sum 4"},
+		"longhaul_journal_notifications_total": {"longhaul_journal_notifications_total 1"},
+		"longhaul_journal_looks_total":         {`longhaul_journal_looks_total{outcome="missed"} 1`, `longhaul_journal_looks_total{outcome="nothing"} 1`},
+		"longhaul_push_attempts_total":         {`longhaul_push_attempts_total{outcome="503"} 1`},
+		"longhaul_push_attempt_seconds_sum":    {"longhaul_push_attempt_seconds_sum 1"},
 	} {
 		if diff := cmp.Diff(want, scrape(t, m, prefix)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", prefix, diff)

@@ -111,9 +111,13 @@ func (p *Provider) Request(ctx context.Context, h http.Header, name string) (con
 	if p == nil {
 		return ctx, nil
 	}
-	ctx = w3c.Extract(ctx, propagation.HeaderCarrier(h))
-	ctx, span := p.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer))
+	ctx, span := p.tracer.Start(Received(ctx, h), name, trace.WithSpanKind(trace.SpanKindServer))
 	return ctx, &Span{span}
+}
+
+// Received returns ctx with the trace that a header names.
+func Received(ctx context.Context, h http.Header) context.Context {
+	return w3c.Extract(ctx, propagation.HeaderCarrier(h))
 }
 
 // Send begins the span of a request that goes out, and writes its trace into the header.
@@ -127,6 +131,21 @@ func Send(ctx context.Context, h http.Header, name string) (context.Context, *Sp
 	ctx, span := parent.TracerProvider().Tracer(scope).Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient))
 	w3c.Inject(ctx, propagation.HeaderCarrier(h))
 	return ctx, &Span{span}
+}
+
+// Environment returns the variables that tell a program that is started the trace of ctx,
+// by the names that OpenTelemetry gives them: TRACEPARENT, and TRACESTATE if the trace has
+// a state. Without a trace there are none.
+func Environment(ctx context.Context) []string {
+	var out []string
+	carrier := propagation.MapCarrier{}
+	w3c.Inject(ctx, carrier)
+	for _, name := range w3c.Fields() {
+		if value := carrier.Get(name); value != "" {
+			out = append(out, strings.ToUpper(name)+"="+value)
+		}
+	}
+	return out
 }
 
 // ID returns the id of the trace of ctx, "" if there is none.

@@ -1,0 +1,161 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"longhaul/opt"
+)
+
+// A content is a text that clients, executors or models have written, or a document with
+// such texts. It is a type of its own so that no statement forgets to seal it, and no row
+// is read without opening it: parameters and destinations of this type pass [contents].
+type content string
+
+// What a content in the database begins with says how it is stored. Without one of these
+// it is stored as it is, as all are without encryption.
+const (
+	markStart  = "\x01"                         // no document begins with it
+	sealedMark = markStart + "longhaul sealed " // the rest is sealed; in base64 if it is a text
+	plainMark  = markStart + "longhaul plain "  // the rest is as it is, and begins with a mark
+)
+
+// marked reports whether a text looks as if it were stored in another way.
+func marked(text string) bool {
+	return strings.HasPrefix(text, sealedMark) || strings.HasPrefix(text, plainMark)
+}
+
+// contentsContext binds what is sealed to its use.
+const contentsContext = "longhaul journal content"
+
+// contents seals the contents of a journal on their way into the database, and opens them
+// on their way out.
+type contents struct {
+	box  Sealer // nil opens nothing
+	seal bool   // what is written; what is read is opened in any case
+}
+
+var (
+	errContentKey = fmt.Errorf("%w: content of the journal was sealed with a key that is not here: start with the keys that it was written with, "+
+		"as --secret-keys (LONGHAUL_SECRET_KEYS) or as secret.key in the data directory", opt.ErrUnavailable)
+	errNoContentKey = errors.New("the journal has no key to seal its contents with: give it --secret-keys")
+)
+
+// connect makes a connection whose contents are sealed and opened.
+func (s contents) connect(ctx context.Context, db database, r role) (*conn, error) {
+	c, err := db.connect(ctx, r)
+	if err == nil {
+		c.contents = s
+	}
+	return c, err
+}
+
+// stored returns what is stored for a text.
+func (s contents) stored(text string) (string, error) {
+	switch {
+	case text == "": // conditions of statements and indexes look for it
+		return "", nil
+	case s.seal && s.box == nil:
+		return "", errNoContentKey
+	case s.seal:
+		sealed, err := s.box.Seal([]byte(text), contentsContext)
+		return sealedMark + base64.RawStdEncoding.EncodeToString(sealed), err
+	case marked(text):
+		return plainMark + text, nil
+	}
+	return text, nil
+}
+
+// opened returns the text for what is stored.
+func (s contents) opened(stored string) (string, error) {
+	if rest, ok := strings.CutPrefix(stored, plainMark); ok {
+		return rest, nil
+	}
+	rest, ok := strings.CutPrefix(stored, sealedMark)
+	if !ok {
+		return stored, nil
+	}
+	if s.box == nil {
+		return "", errContentKey
+	}
+	sealed, err := base64.RawStdEncoding.DecodeString(rest)
+	if err != nil {
+		return "", fmt.Errorf("open content of the journal: %w", err)
+	}
+	plain, err := s.box.Open(sealed, contentsContext)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errContentKey, err)
+	}
+	return string(plain), nil
+}
+
+// storedBytes is stored for data of any kind, which is not made a text.
+func (s contents) storedBytes(data []byte) ([]byte, error) {
+	switch {
+	case s.seal && s.box == nil:
+		return nil, errNoContentKey
+	case s.seal:
+		sealed, err := s.box.Seal(data, contentsContext)
+		return append([]byte(sealedMark), sealed...), err
+	case marked(string(data[:min(len(data), len(sealedMark))])):
+		return append([]byte(plainMark), data...), nil
+	}
+	return data, nil
+}
+
+// openedBytes is opened for data of any kind.
+func (s contents) openedBytes(stored []byte) ([]byte, error) {
+	if rest, ok := bytes.CutPrefix(stored, []byte(plainMark)); ok {
+		return rest, nil
+	}
+	rest, ok := bytes.CutPrefix(stored, []byte(sealedMark))
+	if !ok {
+		return stored, nil
+	}
+	if s.box == nil {
+		return nil, errContentKey
+	}
+	plain, err := s.box.Open(rest, contentsContext)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errContentKey, err)
+	}
+	return plain, nil
+}
+
+// openAll opens the destinations of a row that are contents.
+func (s contents) openAll(dest []any) error {
+	for _, d := range dest {
+		if text, ok := d.(*content); ok {
+			plain, err := s.opened(string(*text))
+			if err != nil {
+				return err
+			}
+			*text = content(plain)
+		}
+	}
+	return nil
+}
+
+// An opener is a row whose contents are opened.
+type opener struct {
+	scanner
+	contents
+}
+
+// Scan implements [scanner].
+func (r opener) Scan(dest ...any) error {
+	if err := r.scanner.Scan(dest...); err != nil {
+		return err
+	}
+	return r.openAll(dest)
+}
+
+// mayHave returns a condition for rows whose content in a column may have parameter n in
+// it: all those whose content is sealed. Whoever reads them looks again.
+func mayHave(column string, n int) string {
+	return fmt.Sprintf("(instr(%s, $%d) > 0 OR substr(%s, 1, 1) = '%s')", column, n, column, markStart)
+}

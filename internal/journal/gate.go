@@ -1,0 +1,99 @@
+package journal
+
+import (
+	"context"
+	"errors"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Gate returns a gate of a tenant, open or closed, as it was shown last. The error about
+// another one wraps opt.ErrUnknown.
+func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out opt.GateRecord, err error) {
+	taskID, ok := opt.TaskOfGate(gateID)
+	if !ok {
+		return out, unknown("gate", gateID)
+	}
+	err = j.snapshot(ctx, func(c *conn) error {
+		var at int64
+		var open, said content
+		r := gateRow{opt.GateRecord{Interrupt: opt.Interrupt{TaskID: taskID}}}
+		found, err := c.get(`SELECT t.name, t.status_at, t.context_id, t.gate, t.said, t.state, o.id, o.name, o.principal`+fromInterrupts+
+			" WHERE t.id = $1 AND t.tenant = $2 AND t.plan_id <> ''", args{taskID, tenant},
+			(*content)(&r.TaskName), &at, &r.ContextID, &open, &said, &r.TaskState, &r.ObjectiveID, (*content)(&r.Objective), &r.Principal)
+		if err == nil && !found {
+			err = unknown("gate", gateID)
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.show(c, gateID, open, said); err != nil {
+			return err
+		}
+		if r.Since = r.Gate.RequestedAt; r.Open {
+			r.Since = a2a.AtMillis(at)
+		}
+		err = r.answers(c, gateID)
+		out = r.GateRecord
+		return err
+	})
+	return out, err
+}
+
+// A gateRow is a gate that is being read.
+type gateRow struct{ opt.GateRecord }
+
+// show sets the gate of r: the one that is open, or that of the status message in which
+// the task showed it last.
+func (r *gateRow) show(c *conn, gateID string, open, said content) error {
+	if err := decode(open, &r.Gate); err != nil {
+		return err
+	}
+	if r.Open = r.Gate.ID == gateID; r.Open {
+		return nil
+	}
+	r.Later = r.Gate.ID
+	var m a2a.Message
+	if err := decode(said, &m); err != nil {
+		return err
+	}
+	if m.MessageID != gateID {
+		var doc content
+		found, err := c.get("SELECT doc FROM messages WHERE objective_id = $1 AND message_id = $2 AND principal = '' AND task_id = $3 AND kind = 'status'",
+			args{r.ObjectiveID, gateID, r.TaskID}, &doc)
+		if err == nil && !found {
+			err = unknown("gate", gateID)
+		}
+		if err := errors.Join(err, decode(doc, &m)); err != nil {
+			return err
+		}
+	}
+	g := opt.GateIn(m)
+	if g == nil {
+		return unknown("gate", gateID)
+	}
+	r.Gate = *g
+	return nil
+}
+
+// answers reads the replies to the gate of r, with the decisions that they were recorded
+// as, and counts how often the object of the task was sent back before.
+func (r *gateRow) answers(c *conn, gateID string) error {
+	return c.each(`SELECT d.doc, e.doc FROM decisions d JOIN events e ON e.objective_id = d.objective_id AND e.seq = d.seq
+		WHERE d.objective_id = $1 AND `+mayHave("d.doc", 2)+` ORDER BY d.seq`, args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row scanner) error {
+		var decision, event content
+		var e opt.Event
+		var g opt.GateReply
+		if err := errors.Join(row.Scan(&decision, &event), decode(decision, &g.Decision)); err != nil || g.Decision.TaskID != r.TaskID || g.Decision.GateID != gateID {
+			if g.Decision.TaskID == r.TaskID && g.Decision.Closed && g.Decision.Action == opt.Refine && len(r.Replies) == 0 {
+				r.Refined++
+			}
+			return err
+		}
+		err := decode(event, &e)
+		g.Reply = e.Reply
+		r.Replies = append(r.Replies, g)
+		return err
+	})
+}

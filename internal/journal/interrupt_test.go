@@ -1,0 +1,143 @@
+package journal_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// waitAt begins an objective whose only task waits at a gate since a time. change completes
+// the gate.
+func waitAt(t *testing.T, j *journal.Journal, since int64, name string, change func(*opt.Gate)) string {
+	t.Helper()
+	o := newObjective()
+	o.Name = name
+	s := begin(t, j, o)
+	s.record(planAdded(s.objective, 0, 1))
+	g := gate(s.task(0, 0), opt.Approval, 1)
+	change(g)
+	batch := s.batch(s.waits(0, 0, g))
+	batch.Events[0].At = at(since)
+	if err := j.Record(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	return g.ID
+}
+
+// A filter that looks into gates selects and sorts like one that does not.
+func TestInterrupts_picked(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		never := waitAt(t, j, 10, "Ship the anchor", func(*opt.Gate) {})
+		late := waitAt(t, j, 11, "Paint it", func(g *opt.Gate) { g.ExpiresAt, g.Title = at(900), "Blue %_ or RED?" })
+		bobs := waitAt(t, j, 12, "Sell it", func(g *opt.Gate) { g.Responders = &opt.Responders{Principals: []string{"bob"}} })
+		soon := waitAt(t, j, 13, "Burn it", func(g *opt.Gate) {
+			g.ExpiresAt, g.Responders = at(500), &opt.Responders{Groups: []string{"firemen"}}
+		})
+		voted := waitAt(t, j, 14, "Vote", func(g *opt.Gate) {
+			g.Responders = &opt.Responders{Accepts: 2}
+			g.Votes = []opt.Vote{{Action: opt.Accept, DecidedBy: "ann"}}
+		})
+		ann := &opt.Responder{Principal: "ann", Groups: []string{"firemen"}}
+		for name, test := range map[string]struct {
+			filter opt.InterruptFilter
+			want   []string
+			total  int
+		}{
+			"urgent":         {opt.InterruptFilter{Urgent: true}, []string{soon, late, never, bobs, voted}, 5},
+			"of ann":         {opt.InterruptFilter{For: ann}, []string{never, late, soon}, 3},
+			"of bob":         {opt.InterruptFilter{For: &opt.Responder{Principal: "bob"}, Urgent: true}, []string{late, never, bobs, voted}, 4},
+			"by title":       {opt.InterruptFilter{Text: "red BLUE"}, []string{late}, 1},
+			"no wildcards":   {opt.InterruptFilter{Text: "%_"}, []string{late}, 1},
+			"by objective":   {opt.InterruptFilter{Text: "anchor ship"}, []string{never}, 1},
+			"not both words": {opt.InterruptFilter{Text: "anchor paint"}, nil, 0},
+			"limited":        {opt.InterruptFilter{Urgent: true, Limit: 2}, []string{soon, late}, 5},
+		} {
+			list, total, err := j.Interrupts(t.Context(), tenant, test.filter)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, gatesOf(list)); diff != "" || total != test.total {
+				t.Errorf("%s: %d of %d (-want +got):\n%s", name, len(list), total, diff)
+			}
+		}
+		var paged []string
+		for f := (opt.InterruptFilter{Urgent: true, Limit: 1}); ; {
+			list, _, err := j.Interrupts(t.Context(), tenant, f)
+			if err != nil || len(list) == 0 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
+			last := list[0]
+			paged = append(paged, last.Gate.ID)
+			f.After = opt.Cursor{At: last.Since, ID: last.TaskID, Due: last.Gate.ExpiresAt}
+		}
+		if diff := cmp.Diff([]string{soon, late, never, bobs, voted}, paged); diff != "" {
+			t.Errorf("by page (-want +got):\n%s", diff)
+		}
+		if list, total, err := j.Interrupts(t.Context(), "globex", opt.InterruptFilter{Urgent: true}); len(list) != 0 || total != 0 || err != nil {
+			t.Errorf("another tenant sees %v, %d, %v", list, total, err)
+		}
+	})
+}
+
+func gatesOf(list []opt.Interrupt) (ids []string) {
+	for _, i := range list {
+		ids = append(ids, i.Gate.ID)
+	}
+	return ids
+}
+
+// A gate is read as it was shown last, also when it is closed, with its replies.
+func TestGate(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s, want, _ := ledger(t, open())
+		id := opt.GateID(s.task(0, 0), 1)
+		read := func(tenant, id string) (opt.GateRecord, error) {
+			r, err := s.j.Gate(t.Context(), tenant, id)
+			if err != nil && !errors.Is(err, opt.ErrUnknown) {
+				t.Fatal(err)
+			}
+			return r, err
+		}
+		r, _ := read(tenant, id)
+		var decisions []opt.Decision
+		for _, x := range r.Replies {
+			if x.Reply == nil || x.Reply.DecidedBy != x.Decision.DecidedBy {
+				t.Errorf("the reply of %s is %+v", x.Decision.DecidedBy, x.Reply)
+			}
+			decisions = append(decisions, x.Decision)
+		}
+		if diff := cmp.Diff([]opt.Decision{want[0], want[2], want[3], want[4]}, decisions); diff != "" {
+			t.Errorf("decisions (-want +got):\n%s", diff)
+		}
+		if !r.Open || r.Gate.Title != "Sure?" || r.ObjectiveID != s.objective.ID || r.Principal != s.objective.Principal || r.Closed().Decision.DecidedBy != "ann" {
+			t.Errorf("the open gate is %+v", r)
+		}
+		second := gate(s.task(0, 0), opt.Approval, 2)
+		second.Object = []a2a.Part{a2a.TextPart("new")}
+		s.record(s.waits(0, 0, second))
+		if r, _ := read(tenant, id); r.Open || r.Later != second.ID || r.Gate.Title != "Sure?" || len(r.Replies) != 4 || len(r.Gate.Object) != 0 {
+			t.Errorf("the closed gate is %+v", r)
+		}
+		if r, _ := read(tenant, second.ID); !r.Open || len(r.Replies) != 0 {
+			t.Errorf("the second gate is %+v", r)
+		}
+		s.record(s.moved(0, 0, opt.TaskCompleted))
+		if r, _ := read(tenant, second.ID); r.Open || r.Later != "" || r.TaskState != opt.TaskCompleted || cmp.Diff(second.Object, r.Gate.Object) != "" {
+			t.Errorf("the second gate, closed, is %+v", r)
+		}
+		for _, unknown := range [][2]string{{"globex", id}, {tenant, opt.GateID(s.task(0, 0), 3)}, {tenant, opt.GateID(s.task(1, 0), 1)}, {tenant, "nothing"}, {tenant, opt.GateID(s.objective.ID, 1)}} {
+			if r, err := read(unknown[0], unknown[1]); err == nil {
+				t.Errorf("%v is %+v", unknown, r)
+			}
+		}
+	})
+}

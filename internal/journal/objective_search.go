@@ -1,0 +1,235 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+const (
+	// searchReach is how many objectives a search looks at, unless it says so itself.
+	searchReach = 20_000
+	// countMost is the largest number that a search counts to.
+	countMost = 1000
+)
+
+// An objectiveFinder is the part of a Journal that finds objectives and counts them.
+type objectiveFinder struct{ *store }
+
+// SearchObjectives lists the objectives that f selects, without plans unless f wants
+// them, the newest first. A search that no index answers looks at f.Reach objectives
+// after f.After at the most, so that its cost is bounded: then a page may have fewer than
+// f.Limit objectives, and the next one begins after Reached.
+func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (found opt.ObjectivesFound, err error) {
+	s := newObjectiveSearch(tenant, f)
+	err = j.snapshot(ctx, func(c *conn) error {
+		if err := s.count(c, &found); err != nil {
+			return err
+		}
+		var err error
+		if found.Reached, err = s.reached(c, f.After); err != nil {
+			return err
+		}
+		if found.Objectives, err = s.page(c, found.Reached); err != nil || !f.Plans {
+			return err
+		}
+		for _, o := range found.Objectives {
+			if err := addPlans(c, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// page reads the objectives of a page that looks down to a position.
+func (s *objectiveSearch) page(c *conn, reached opt.Cursor) (list []*opt.Objective, err error) {
+	if s.f.Text == "" {
+		page := s.within(reached)
+		page.rest()
+		where, a := after(page.where, page.a, [2]string{"o.created_at", "o.id"}, s.f.After, s.f.Limit)
+		return objectives(c, s.from, where, a)
+	}
+	ids, err := s.matching(c, reached, s.f.After, s.f.Limit)
+	for _, id := range ids {
+		if err != nil {
+			break
+		}
+		var one []*opt.Objective
+		one, err = objectives(c, "objectives o", " WHERE o.id = $1 AND o.tenant = $2", args{id, s.a[0]})
+		list = append(list, one...)
+	}
+	return list, err
+}
+
+// An objectiveSearch is a query for objectives. Its conditions are those that an index
+// answers; rest adds the others.
+type objectiveSearch struct {
+	f      opt.ObjectiveSearch
+	from   string
+	where  string
+	a      args
+	others []func(*objectiveSearch)
+}
+
+// newObjectiveSearch chooses the index: the database cannot know that few objectives have
+// the same context, and many the same status.
+func newObjectiveSearch(tenant string, f opt.ObjectiveSearch) *objectiveSearch {
+	s := &objectiveSearch{f: f, where: " WHERE o.tenant = $1", a: args{tenant}}
+	index := "objectives_by_time"
+	for _, by := range []struct{ index, column, value string }{
+		{"objectives_by_context", "o.context_id", f.ContextID},
+		{"objectives_by_planner", "o.planner", f.Planner},
+		{"objectives_by_status", "o.status", string(f.Status)},
+	} {
+		switch {
+		case by.value == "":
+		case index == "objectives_by_time":
+			index = by.index
+			s.and(by.column+" = $%d", by.value)
+		default:
+			s.others = append(s.others, func(s *objectiveSearch) { s.and(by.column+" = $%d", by.value) })
+		}
+	}
+	s.from = "objectives o" + using(index)
+	if !f.Since.IsZero() {
+		s.and("o.created_at >= $%d", f.Since.Millis())
+	}
+	if !f.Until.IsZero() {
+		s.and("o.created_at < $%d", f.Until.Millis())
+	}
+	return s
+}
+
+// and adds a condition whose parameter has a value.
+func (s *objectiveSearch) and(condition string, value any) {
+	s.a = append(s.a, value)
+	s.where += " AND " + fmt.Sprintf(condition, len(s.a))
+}
+
+// rest adds the conditions that no index answers.
+func (s *objectiveSearch) rest() {
+	for _, add := range s.others {
+		add(s)
+	}
+}
+
+// matching returns the ids of the objectives after a position, down to another one, that
+// have the text; at most as many as most says, all for 0. Texts may be encrypted in the
+// database, and it changes the case of ASCII letters alone: they are compared here.
+func (s *objectiveSearch) matching(c *conn, reached, from opt.Cursor, most int) (ids []string, err error) {
+	page := s.within(reached)
+	page.rest()
+	where, a := after(page.where, page.a, [2]string{"o.created_at", "o.id"}, from, 0)
+	text := strings.ToLower(s.f.Text)
+	err = c.each("SELECT o.id, o.name, o.description FROM "+s.from+where, a, func(row scanner) error {
+		var id string
+		var name, description content
+		if err := row.Scan(&id, &name, &description); err != nil {
+			return err
+		}
+		if !strings.Contains(id, text) && !strings.Contains(strings.ToLower(string(name)), text) && !strings.Contains(strings.ToLower(string(description)), text) {
+			return nil
+		}
+		if ids = append(ids, id); len(ids) == most {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return ids, err
+}
+
+// errEnough ends the reading of rows.
+var errEnough = errors.New("enough rows")
+
+// within returns a copy of s for the objectives down to a position, all for the zero one.
+func (s *objectiveSearch) within(reached opt.Cursor) *objectiveSearch {
+	page := *s
+	page.a = slices.Clone(s.a)
+	if reached != (opt.Cursor{}) {
+		page.a = append(page.a, reached.At.Millis(), reached.ID)
+		page.where += fmt.Sprintf(" AND (o.created_at, o.id) >= ($%d, $%d)", len(page.a)-1, len(page.a))
+	}
+	return &page
+}
+
+// reached returns the position down to which a page after another position may look, the
+// zero one if it may look at all.
+func (s *objectiveSearch) reached(c *conn, from opt.Cursor) (at opt.Cursor, err error) {
+	if len(s.others) == 0 && s.f.Text == "" {
+		return at, nil
+	}
+	reach := cmp.Or(s.f.Reach, searchReach)
+	where, a := after(s.where, slices.Clone(s.a), [2]string{"o.created_at", "o.id"}, from, 2)
+	var rows []opt.Cursor
+	err = c.each(fmt.Sprintf("SELECT o.created_at, o.id FROM %s%s OFFSET %d", s.from, where, reach-1), a, func(row scanner) error {
+		var ms int64
+		var id string
+		err := row.Scan(&ms, &id)
+		rows = append(rows, opt.Cursor{At: a2a.AtMillis(ms), ID: id})
+		return err
+	})
+	if len(rows) == 2 { // there is another one behind the last that it looks at
+		at = rows[0]
+	}
+	return at, err
+}
+
+// count counts what s finds, down to where the first page looks, and to countMost.
+func (s *objectiveSearch) count(c *conn, found *opt.ObjectivesFound) error {
+	reached, err := s.reached(c, opt.Cursor{})
+	if err != nil {
+		return err
+	}
+	if s.f.Text != "" {
+		ids, err := s.matching(c, reached, opt.Cursor{}, countMost+1)
+		if err != nil {
+			return err
+		}
+		found.Total = len(ids)
+	} else {
+		all := s.within(reached)
+		all.rest()
+		all.a = append(all.a, countMost+1)
+		if _, err := c.get("SELECT COUNT(*) FROM (SELECT 1 FROM "+s.from+all.where+atMost(len(all.a))+") AS found", all.a, &found.Total); err != nil {
+			return err
+		}
+	}
+	found.AtLeast = found.Total > countMost || reached != (opt.Cursor{})
+	found.Total = min(found.Total, countMost)
+	return nil
+}
+
+// Standings returns how far those of the given objectives are that a tenant has.
+func (j objectiveFinder) Standings(ctx context.Context, tenant string, ids []string) (map[string]opt.Standing, error) {
+	out := make(map[string]opt.Standing, len(ids))
+	err := j.snapshot(ctx, func(c *conn) error {
+		for _, id := range ids {
+			var s opt.Standing
+			found, err := c.get(`SELECT (SELECT COUNT(*) FROM tasks WHERE objective_id = $1 AND active = 1 AND gate <> '')
+				FROM objectives WHERE id = $1 AND tenant = $2`, args{id, tenant}, &s.Waiting)
+			if err != nil {
+				return err
+			}
+			if !found {
+				continue
+			}
+			if s.Progress, err = progressOf(c, id); err != nil {
+				return err
+			}
+			out[id] = s
+		}
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,234 @@
+package journal_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// found returns the ids of objectives by their names in a test.
+func found(list []*opt.Objective, names map[string]string) []string {
+	var out []string
+	for _, o := range list {
+		out = append(out, names[o.ID])
+	}
+	return out
+}
+
+func TestSearchObjectives(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		names, ids := map[string]string{}, map[string]string{}
+		for i, o := range []struct{ key, name, description, context, planner string }{
+			{"a", "Write the report", "About 100% of\nsales", "reports", "playbook research"},
+			{"b", "ÜBERGRÖSSE prüfen", "", "", ""},
+			{"c", "Review", "the REPORT of last week", "reports", "planner llm"},
+			{"d", "Übergröße messen", "", "", "playbook research"},
+		} {
+			n := newObjective()
+			n.CreatedAt, n.Name, n.Description = at(int64(i)), o.name, o.description
+			if o.context != "" {
+				n.ContextID = o.context
+			}
+			if o.planner != "" && o.key != "d" {
+				n.Metadata = n.Metadata.With(opt.KeyPlanner, o.planner)
+			}
+			s := begin(t, j, n)
+			if o.key == "d" { // whose plans a worker makes
+				s.record(opt.Event{Kind: opt.ObjectiveChanged, Text: &opt.Text{Name: o.name, Metadata: n.Metadata.With(opt.KeyPlanner, o.planner)}})
+			}
+			if o.key == "c" {
+				s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
+			}
+			names[n.ID], ids[o.key] = o.key, n.ID
+		}
+		foreign := newObjective()
+		foreign.Tenant, foreign.Name, foreign.ContextID = "globex", "The report of others", "reports"
+		begin(t, j, foreign)
+
+		for name, test := range map[string]struct {
+			search opt.ObjectiveSearch
+			want   string
+			total  int
+		}{
+			"all":                    {opt.ObjectiveSearch{}, "d c b a", 4},
+			"in names and texts":     {opt.ObjectiveSearch{Text: "RePort"}, "c a", 2},
+			"no pattern":             {opt.ObjectiveSearch{Text: "100%"}, "a", 1},
+			"over lines":             {opt.ObjectiveSearch{Text: "of\nsales"}, "a", 1},
+			"nothing":                {opt.ObjectiveSearch{Text: "%"}, "a", 1},
+			"umlauts":                {opt.ObjectiveSearch{Text: "übergröße"}, "d", 1},
+			"capital umlauts":        {opt.ObjectiveSearch{Text: "übergrÖSSE"}, "b", 1},
+			"an id":                  {opt.ObjectiveSearch{Text: ids["b"]}, "b", 1},
+			"a context":              {opt.ObjectiveSearch{ContextID: "reports"}, "c a", 2},
+			"a planner":              {opt.ObjectiveSearch{Planner: "playbook research"}, "d a", 2},
+			"a status":               {opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Status: opt.ObjectiveWorking}}, "c", 1},
+			"a status and a context": {opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Status: opt.ObjectiveSubmitted}, ContextID: "reports"}, "a", 1},
+			"all conditions": {opt.ObjectiveSearch{
+				ObjectiveFilter: opt.ObjectiveFilter{Status: opt.ObjectiveSubmitted, Limit: 5, After: opt.Cursor{At: at(9)}}, Text: "report", ContextID: "reports", Planner: "playbook research", Since: at(0), Until: at(1)}, "a", 1},
+			"since":      {opt.ObjectiveSearch{Since: at(2)}, "d c", 2},
+			"until":      {opt.ObjectiveSearch{Until: at(2)}, "b a", 2},
+			"a page":     {opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Limit: 1, After: opt.Cursor{At: at(2), ID: ids["c"]}}, Text: "r"}, "b", 4},
+			"nowhere":    {opt.ObjectiveSearch{ContextID: "nowhere"}, "", 0},
+			"hostile":    {opt.ObjectiveSearch{Text: "'; DROP TABLE objectives; --", ContextID: "'", Planner: "\x00"}, "", 0},
+			"with plans": {opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Plans: true}, Text: "write"}, "a", 1},
+		} {
+			got, err := j.SearchObjectives(t.Context(), tenant, test.search)
+			if err != nil || got.Total != test.total || got.AtLeast || got.Reached != (opt.Cursor{}) {
+				t.Errorf("%s: %d in total, at least %v, reached %v, %v; want %d", name, got.Total, got.AtLeast, got.Reached, err, test.total)
+			}
+			if diff := cmp.Diff(strings.Fields(test.want), found(got.Objectives, names), cmp.Transformer("empty", func(l []string) string { return fmt.Sprint(l) })); diff != "" {
+				t.Errorf("%s mismatch (-want +got):\n%s", name, diff)
+			}
+		}
+	})
+}
+
+// A search that no index answers looks at a part of the journal at a time. All parts
+// together are the journal.
+func TestSearchObjectives_looksAtPartsInTurn(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		var want, got []string
+		for i := range 25 {
+			o := newObjective()
+			o.CreatedAt = at(int64(i / 3)) // some at the same time
+			if i%6 != 0 {
+				o.Name = "Needle"
+				want = append(want, o.ID)
+			}
+			begin(t, j, o)
+		}
+		f := opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Limit: 10}, Text: "needle", Reach: 4}
+		pages := 0
+		for ; pages < 50; pages++ {
+			page, err := j.SearchObjectives(t.Context(), tenant, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !page.AtLeast || page.Total > 4 {
+				t.Errorf("page %d says that there are %d, at least %v", pages, page.Total, page.AtLeast)
+			}
+			for _, o := range page.Objectives {
+				got = append(got, o.ID)
+				f.After = opt.Cursor{At: o.CreatedAt, ID: o.ID}
+			}
+			if len(page.Objectives) < f.Limit {
+				if page.Reached == (opt.Cursor{}) {
+					break
+				}
+				f.After = page.Reached
+			}
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" || pages < 25/4 {
+			t.Errorf("%d pages (-want +got):\n%s", pages, diff)
+		}
+	})
+}
+
+// TestSearchObjectives_useIndexes checks that no search sorts, or reads the whole journal.
+func TestSearchObjectives_useIndexes(t *testing.T) {
+	j := openFile(t, filepath.Join(t.TempDir(), "journal.db"))
+	position := opt.Cursor{At: at(2), ID: "x"}
+	for _, f := range []opt.ObjectiveSearch{
+		{}, {Text: "x"}, {ContextID: "x"}, {Planner: "x"}, {Since: at(1)}, {Since: at(1), Until: at(3), Text: "x", ContextID: "y", Planner: "z"},
+		{ObjectiveFilter: opt.ObjectiveFilter{Status: opt.ObjectiveWorking, After: position}, Text: "x"},
+	} {
+		for _, reached := range []opt.Cursor{{}, position} {
+			index := "objectives_by_time"
+			switch {
+			case f.ContextID != "":
+				index = "objectives_by_context"
+			case f.Planner != "":
+				index = "objectives_by_planner"
+			case f.Status != "":
+				index = "objectives_by_status"
+			}
+			steps, err := j.ExplainSearch(t.Context(), tenant, f, reached)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first, _, _ := strings.Cut(steps, "\n"); !strings.Contains(first, index) || strings.Contains(steps, "TEMP B-TREE") || strings.Contains(steps, "SCAN") {
+				t.Errorf("want a search of %s without sorting, got\n%s", index, steps)
+			}
+		}
+	}
+}
+
+func TestStandings(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		s.record(planAdded(s.objective, 0, 3), s.rootMoved(opt.TaskWorking), s.moved(0, 0, opt.TaskCompleted),
+			s.waits(0, 1, gate(s.task(0, 1), opt.Approval, 1)), s.waits(0, 2, gate(s.task(0, 2), opt.Approval, 1)))
+		bare := begin(t, j, newObjective())
+		foreign := newObjective()
+		foreign.Tenant = "globex"
+		begin(t, j, foreign)
+		got, err := j.Standings(t.Context(), tenant, []string{s.objective.ID, bare.objective.ID, foreign.ID, "obj-nowhere"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]opt.Standing{
+			s.objective.ID:    {Progress: s.view(s.objective.ID).Progress, Waiting: 2},
+			bare.objective.ID: {},
+		}
+		if diff := cmp.Diff(want, got); diff != "" || want[s.objective.ID].Progress == nil {
+			t.Errorf("standings mismatch (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestOverview(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		hours := func(n int) a2a.Time {
+			return a2a.At(epoch.Truncate(time.Hour).Add(time.Duration(n)*time.Hour + time.Minute))
+		}
+		ended := func(tenant string, n int, state opt.TaskState) {
+			o := newObjective()
+			o.Tenant, o.CreatedAt = tenant, hours(n)
+			s := begin(t, j, o)
+			moved := s.rootMoved(state)
+			moved.At = hours(n)
+			s.record(opt.Event{Kind: opt.ObjectiveMoved, To: string(state), At: hours(n)}, moved)
+		}
+		ended(tenant, 0, opt.TaskCompleted) // before
+		ended(tenant, 1, opt.TaskCompleted)
+		ended(tenant, 1, opt.TaskCompleted)
+		ended(tenant, 1, opt.TaskFailed)
+		ended(tenant, 3, opt.TaskCanceled)
+		ended("globex", 3, opt.TaskCompleted)
+		begin(t, j, newObjective())
+		s := begin(t, j, newObjective())
+		s.record(planAdded(s.objective, 0, 2), opt.Event{Kind: opt.ObjectiveMoved, To: "working"}, s.waits(0, 0, gate(s.task(0, 0), opt.Approval, 1)), s.waits(0, 1, gate(s.task(0, 1), opt.Approval, 1)))
+		foreign := newObjective()
+		foreign.Tenant = "globex"
+		f := begin(t, j, foreign)
+		f.record(planAdded(f.objective, 0, 1), f.waits(0, 0, gate(f.task(0, 0), opt.Approval, 1)))
+
+		got, err := j.Overview(t.Context(), tenant, hours(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := func(n int) a2a.Time { return a2a.At(hours(n).Time().Truncate(time.Hour)) }
+		want := opt.Overview{
+			Open:  map[opt.ObjectiveStatus]int{opt.ObjectiveSubmitted: 1, opt.ObjectiveWorking: 1},
+			Gates: 2, Oldest: s.view(s.task(0, 0)).Task.Status.At,
+			Ended: []opt.EndedHour{{At: begun(1), State: a2a.Completed, N: 2}, {At: begun(1), State: a2a.Failed, N: 1}, {At: begun(3), State: a2a.Canceled, N: 1}},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("overview mismatch (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,35 @@
+package journal
+
+import "time"
+
+// An Observer is told what happens inside a journal, for metrics. Its methods are called
+// from several goroutines and return at once.
+type Observer interface {
+	// Committed notes a transaction of some writes that took some time, also one that
+	// failed and is repeated.
+	Committed(writes int, took time.Duration, err error)
+	// Notified notes a notification by PostgreSQL about commits, of this process or another.
+	Notified()
+	// Looked notes a look at what is watched in PostgreSQL. missed is set if it has found
+	// a commit of which no notification came.
+	Looked(missed bool)
+}
+
+// unobserved is the Observer of a journal that has none.
+type unobserved struct{}
+
+func (unobserved) Committed(int, time.Duration, error) {}
+func (unobserved) Notified()                           {}
+func (unobserved) Looked(bool)                         {}
+
+// An Activity says how much a journal does at a moment, for this process.
+type Activity struct {
+	Waiting int64 // writes that have not begun
+	Reads   int64 // connections for reading that are in use
+	Watches int64 // that are open
+}
+
+// Activity returns what the journal does now.
+func (s *store) Activity() Activity {
+	return Activity{Waiting: s.writer.waiting.Load(), Reads: int64(cap(s.readers.free) - len(s.readers.free)), Watches: s.watches.count()}
+}

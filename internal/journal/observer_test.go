@@ -1,0 +1,115 @@
+package journal_test
+
+import (
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// An observed is what a journal has told its observer.
+type observed struct {
+	mu       sync.Mutex
+	commits  []int // writes of transactions that succeeded
+	failed   int
+	notified chan struct{}
+	looks    chan bool
+}
+
+func newObserved() *observed {
+	return &observed{notified: make(chan struct{}, 1000), looks: make(chan bool, 1000)}
+}
+
+func (o *observed) Committed(writes int, took time.Duration, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err != nil || took <= 0 {
+		o.failed++
+		return
+	}
+	o.commits = append(o.commits, writes)
+}
+
+func (o *observed) Notified()          { o.notified <- struct{}{} }
+func (o *observed) Looked(missed bool) { o.looks <- missed }
+
+func (o *observed) reset() (commits []int, failed int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	commits, failed = o.commits, o.failed
+	o.commits, o.failed = nil, 0
+	return commits, failed
+}
+
+// Writes that come while one is committed are committed together.
+func TestObserver_commits(t *testing.T) {
+	to := newObserved()
+	j := openWith(t, journal.Config{Path: filepath.Join(t.TempDir(), "journal.db"), Sync: "normal", Observer: to})
+	s := begin(t, j, newObjective())
+	to.reset()
+	release := j.Hold(t.Context())
+	var wg sync.WaitGroup
+	for range 5 {
+		batch := s.as(newObjective().ID, j).batch(s.rootMoved(opt.TaskWorking))
+		wg.Go(func() {
+			if err := j.Record(t.Context(), batch); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	deadline := time.Now().Add(patience)
+	for j.Activity().Waiting < 5 && time.Now().Before(deadline) {
+		runtime.Gosched()
+	}
+	if now := j.Activity(); now.Waiting != 5 || now.Reads != 0 || now.Watches != 0 {
+		t.Errorf("activity %+v, want 5 writes that wait", now)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	if commits, failed := to.reset(); len(commits) != 1 || commits[0] != 6 || failed != 0 {
+		t.Errorf("commits of %v writes, %d failed, want one of the held write and 5", commits, failed)
+	}
+	watch := j.Watch(s.objective.ID)
+	if now := j.Activity(); now != (journal.Activity{Watches: 1}) {
+		t.Errorf("activity %+v, want a watch", now)
+	}
+	watch.Close()
+	if now := j.Activity(); now != (journal.Activity{}) {
+		t.Errorf("activity %+v, want none", now)
+	}
+}
+
+// A commit without a notification is found by a look, and that is told.
+func TestObserver_notifications(t *testing.T) {
+	url, to := database(t), newObserved()
+	j := openWith(t, journal.Config{URL: url, Migrate: true, Observer: to})
+	s := begin(t, openURL(t, url), newObjective())
+	watch := j.Watch(s.objective.ID)
+	defer watch.Close()
+	s.record(s.rootMoved(opt.TaskWorking))
+	<-watch.C()
+	select {
+	case <-to.notified:
+	case <-time.After(patience):
+		t.Fatal("no notification was observed")
+	}
+	if err := j.Script(t.Context(), "UPDATE objectives SET seq = seq + 1"); err != nil { // tells nobody
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, false} {
+		select {
+		case missed := <-to.looks:
+			if missed != want {
+				t.Errorf("look %d: missed is %v, want %v", i, missed, want)
+			}
+		case <-time.After(patience):
+			t.Fatal("no look was observed")
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package journal
+
+import (
+	"context"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+const hour = 3_600_000 // milliseconds, as in the query below
+
+// Overview returns what the work of a tenant looks like: what is open now, and what has
+// ended since a time. Indexes answer it: the cost grows with what is open and with what
+// has ended since then, not with the journal.
+func (j objectiveFinder) Overview(ctx context.Context, tenant string, since a2a.Time) (v opt.Overview, err error) {
+	err = j.snapshot(ctx, func(c *conn) error {
+		v = opt.Overview{Open: map[opt.ObjectiveStatus]int{}}
+		if err := c.each("SELECT status, COUNT(*) FROM objectives"+using("objectives_by_status")+" WHERE tenant = $1 AND status IN ("+openStatuses+") GROUP BY status", args{tenant}, func(row scanner) error {
+			var status opt.ObjectiveStatus
+			var n int
+			err := row.Scan(&status, &n)
+			v.Open[status] = n
+			return err
+		}); err != nil {
+			return err
+		}
+		var oldest int64
+		if _, err := c.get("SELECT COUNT(*), COALESCE(MIN(status_at), 0) FROM tasks"+using("tasks_waiting")+" WHERE tenant = $1 AND gate <> '' AND plan_id <> ''", args{tenant}, &v.Gates, &oldest); err != nil {
+			return err
+		}
+		v.Oldest = a2a.AtMillis(oldest)
+		return c.each("SELECT status_at / 3600000, shown, COUNT(*) FROM tasks"+using("tasks_ended_roots")+`
+			WHERE tenant = $1 AND length(plan_id) = 0 AND ended = 1 AND status_at >= $2 GROUP BY 1, 2 ORDER BY 1, 2`, args{tenant, since.Millis()}, func(row scanner) error {
+			var at int64
+			var e opt.EndedHour
+			err := row.Scan(&at, &e.State, &e.N)
+			e.At = a2a.AtMillis(at * hour)
+			v.Ended = append(v.Ended, e)
+			return err
+		})
+	})
+	return v, err
+}
+
+// openStatuses lists the statuses of objectives that have not ended, as SQL has them.
+var openStatuses = func() string {
+	var list []string
+	for _, s := range opt.ObjectiveStatuses {
+		if !s.Ended() {
+			list = append(list, "'"+string(s)+"'")
+		}
+	}
+	return strings.Join(list, ", ")
+}()

@@ -1,0 +1,127 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// sessions is the part of a Journal that keeps the sessions of browsers.
+type sessions struct {
+	*store
+	seal Sealer
+	now  func() time.Time
+}
+
+// sessionSecrets are the members of a session that are sealed.
+type sessionSecrets struct {
+	Credential string   `json:"credential"`
+	Refresh    string   `json:"refresh,omitempty"`
+	IDToken    string   `json:"idToken,omitempty"`
+	ValidUntil a2a.Time `json:"validUntil,omitzero"`
+}
+
+// OpenSession keeps a session under a new id. It also removes those that have expired.
+func (j sessions) OpenSession(ctx context.Context, s opt.Session) error {
+	sealed, err := j.sealed(s)
+	if err != nil {
+		return err
+	}
+	return j.writer.submit(ctx, func(c *conn) error {
+		if _, err := c.exec(removeExpired, j.now().UnixMilli()); err != nil {
+			return err
+		}
+		_, err := c.exec("INSERT INTO sessions (id, secrets, renew_at, expires_at) VALUES ($1, $2, $3, $4)",
+			s.ID, sealed, s.RenewAt.Millis(), s.ExpiresAt.Millis())
+		return err
+	})
+}
+
+// Session returns a session that has not expired at a time. The error about another one
+// wraps [opt.ErrUnknown], also about one whose key for secrets is gone.
+func (j sessions) Session(ctx context.Context, id string, now time.Time) (s opt.Session, err error) {
+	var sealed []byte
+	var renew, expires int64
+	found := false
+	err = j.read(ctx, func(c *conn) (err error) {
+		found, err = c.get("SELECT secrets, renew_at, expires_at FROM sessions WHERE id = $1 AND expires_at > $2",
+			args{id, now.UnixMilli()}, &sealed, &renew, &expires)
+		return err
+	})
+	switch {
+	case err != nil:
+		return s, err
+	case !found:
+		return s, fmt.Errorf("session: %w", opt.ErrUnknown)
+	case j.seal == nil:
+		return s, errNoSealer
+	}
+	plain, err := j.seal.Open(sealed, sessionContext(id))
+	if err != nil {
+		return s, fmt.Errorf("open a session: %w: %w", opt.ErrUnknown, err)
+	}
+	var in sessionSecrets
+	if err := json.Unmarshal(plain, &in); err != nil {
+		return s, fmt.Errorf("read a session: %w", err)
+	}
+	return opt.Session{
+		ID: id, Credential: in.Credential, Refresh: in.Refresh, IDToken: in.IDToken, ValidUntil: in.ValidUntil,
+		ExpiresAt: a2a.AtMillis(expires), RenewAt: a2a.AtMillis(renew),
+	}, nil
+}
+
+// RenewSession replaces the credential of a session, all that belongs to it and RenewAt,
+// if RenewAt still is was. It reports whether it was: of several processes that renew a
+// session at a time, one may. A session that was closed stays closed.
+func (j sessions) RenewSession(ctx context.Context, s opt.Session, was a2a.Time) (ok bool, err error) {
+	sealed, err := j.sealed(s)
+	if err != nil {
+		return false, err
+	}
+	err = j.writer.submit(ctx, func(c *conn) error {
+		n, err := c.exec("UPDATE sessions SET secrets = $3, renew_at = $4 WHERE id = $1 AND renew_at = $2", s.ID, was.Millis(), sealed, s.RenewAt.Millis())
+		ok = n > 0
+		return err
+	})
+	return ok, err
+}
+
+// CloseSession removes a session, if it is there.
+func (j sessions) CloseSession(ctx context.Context, id string) error {
+	return j.writer.submit(ctx, func(c *conn) error {
+		_, err := c.exec("DELETE FROM sessions WHERE id = $1", id)
+		return err
+	})
+}
+
+const removeExpired = "DELETE FROM sessions WHERE expires_at <= $1"
+
+// removeExpired removes the sessions that have expired.
+func (j sessions) removeExpired(ctx context.Context) error {
+	return j.writer.submit(ctx, func(c *conn) error {
+		_, err := c.exec(removeExpired, j.now().UnixMilli())
+		return err
+	})
+}
+
+func (j sessions) sealed(s opt.Session) ([]byte, error) {
+	if j.seal == nil {
+		return nil, errNoSealer
+	}
+	plain, err := json.Marshal(sessionSecrets{s.Credential, s.Refresh, s.IDToken, s.ValidUntil})
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := j.seal.Seal(plain, sessionContext(s.ID))
+	if err != nil {
+		return nil, fmt.Errorf("seal a session: %w", err)
+	}
+	return sealed, nil
+}
+
+// sessionContext binds the secrets of a session to its id.
+func sessionContext(id string) string { return fmt.Sprintf("session %q", id) }

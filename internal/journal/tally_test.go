@@ -1,0 +1,263 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+var (
+	allTaskStates = []opt.TaskState{
+		opt.TaskPending, opt.TaskSubmitted, opt.TaskWorking, opt.TaskInputRequired, opt.TaskAuthRequired,
+		opt.TaskCompleted, opt.TaskFailed, opt.TaskCanceled, opt.TaskRejected,
+	}
+	allStatuses = []opt.ObjectiveStatus{
+		opt.ObjectiveSubmitted, opt.ObjectivePlanning, opt.ObjectiveWorking, opt.ObjectiveBlocked,
+		opt.ObjectiveCompleted, opt.ObjectiveFailed, opt.ObjectiveCanceled,
+	}
+	allTenants = []string{tenant, "globex", "initech"}
+)
+
+// A churn makes random changes to objectives of its own.
+type churn struct {
+	t      *testing.T
+	j      *journal.Journal
+	random *rand.Rand
+	living []*scribe
+}
+
+func (c *churn) step() {
+	if len(c.living) == 0 || c.random.IntN(5) == 0 {
+		o := newObjective()
+		o.Tenant = allTenants[c.random.IntN(len(allTenants))]
+		c.living = append(c.living, begin(c.t, c.j, o))
+		return
+	}
+	i := c.random.IntN(len(c.living))
+	s := c.living[i]
+	err := c.j.Record(c.t.Context(), s.batch(c.events(s)...))
+	switch {
+	case errors.Is(err, journal.ErrEarly) || errors.Is(err, journal.ErrGap): // it was removed
+		c.living = append(c.living[:i], c.living[i+1:]...)
+	case err != nil:
+		c.t.Error(err)
+	}
+}
+
+// events returns some changes of s.
+func (c *churn) events(s *scribe) (list []opt.Event) {
+	state := func() opt.TaskState { return allTaskStates[c.random.IntN(len(allTaskStates))] }
+	for range 1 + c.random.IntN(3) {
+		plan := len(s.heads.plans)
+		switch kind := c.random.IntN(6); {
+		case kind == 0 && plan < 3:
+			e := planAdded(s.objective, plan, 3)
+			for _, t := range e.Plan.Tasks {
+				t.State = state()
+			}
+			s.heads.plans[e.PlanID] = e.Plan.Head()
+			list = append(list, e)
+		case kind == 1:
+			status := allStatuses[c.random.IntN(len(allStatuses))]
+			list = append(list, opt.Event{Kind: opt.ObjectiveMoved, To: string(status)})
+		case kind == 2 && s.heads.head.Status.Ended():
+			s.objective.Attempt++
+			list = append(list, opt.Event{Kind: opt.ObjectiveRetried, To: "submitted", Attempt: s.objective.Attempt})
+		case kind < 5 && plan > 0:
+			list = append(list, s.moved(c.random.IntN(plan), c.random.IntN(3), state()))
+		default:
+			list = append(list, s.rootMoved(state()))
+		}
+	}
+	return list
+}
+
+// TestTallies has processes write, move, retry and remove objectives at the same time.
+// At each moment the tallies are those of the rows, and lists tell as many as there are.
+func TestTallies(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		const writers, steps = 6, 150
+		journals := []*journal.Journal{open(), open()}
+		var wg sync.WaitGroup
+		for i := range writers {
+			c := &churn{t: t, j: journals[i%2], random: rand.New(rand.NewPCG(uint64(i), 1))}
+			wg.Go(func() {
+				for range steps {
+					c.step()
+				}
+			})
+		}
+		done, watched := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(watched)
+			for over := false; !over; {
+				select {
+				case <-done:
+					over = true
+				default:
+				}
+				if _, err := journals[1].Purge(t.Context(), time.Now(), 2); err != nil {
+					t.Errorf("purge: %v", err)
+				}
+				if wrong, err := journals[0].Miscounts(t.Context()); err != nil || len(wrong) > 0 {
+					t.Errorf("wrong tallies %+v, error %v", wrong, err)
+				}
+			}
+		}()
+		wg.Wait()
+		close(done)
+		<-watched
+		compareTotals(t, journals[0])
+	})
+}
+
+// compareTotals compares the totals of all lists with the numbers of rows.
+func compareTotals(t *testing.T, j *journal.Journal) {
+	t.Helper()
+	rows := 0
+	compare := func(what string, total int, err error, condition string) {
+		t.Helper()
+		want, counting := j.CountRows(t.Context(), condition)
+		if rows += want; total != want || err != nil || counting != nil {
+			t.Errorf("%s: %d in total, %v, want %d, %v", what, total, err, want, counting)
+		}
+	}
+	for _, tenant := range allTenants {
+		of := fmt.Sprintf(" WHERE tenant = '%s'", tenant)
+		_, total, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{Limit: 1})
+		compare("tasks of "+tenant, total, err, "tasks"+of)
+		for _, state := range allTaskStates[1:] {
+			_, total, err := j.Tasks(t.Context(), tenant, opt.TaskFilter{State: state.A2A(), Limit: 1})
+			compare(fmt.Sprintf("%s tasks of %s", state, tenant), total, err, fmt.Sprintf("tasks%s AND shown = '%s'", of, state))
+		}
+		_, total, err = j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{Limit: 1})
+		compare("objectives of "+tenant, total, err, "objectives"+of)
+		for _, status := range allStatuses {
+			_, total, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{Status: status, Limit: 1})
+			compare(fmt.Sprintf("%s objectives of %s", status, tenant), total, err, fmt.Sprintf("objectives%s AND status = '%s'", of, status))
+		}
+	}
+	if rows == 0 {
+		t.Error("there is nothing to count")
+	}
+}
+
+// A journal that older programs have filled is counted when it gets the tables, and rows
+// that a program without knowledge of them writes are counted too.
+func TestTallies_migration(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := brief(t, j, 1)
+		begin(t, j, newObjective())
+		if err := errors.Join(j.Fill(t.Context(), s.objective.ID, 50, time.Second), j.DropTallies(t.Context()), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+		j = open()
+		compareTotals(t, j)
+		if err := j.Script(t.Context(), "UPDATE tasks SET shown = 'rejected' WHERE plan_id <> ''; DELETE FROM objectives WHERE id LIKE '%7'"); err != nil {
+			t.Fatal(err)
+		}
+		compareTotals(t, j)
+	})
+}
+
+// Processes of the program before may write while another one brings the tables up to date.
+func TestTallies_migrationWhileOthersWrite(t *testing.T) {
+	url := database(t)
+	var churns []*churn
+	for i := range 6 {
+		j := openWith(t, journal.Config{URL: url, Migrate: true, Connections: 3}) // one writes, and is there from the start
+		churns = append(churns, &churn{t: t, j: j, random: rand.New(rand.NewPCG(uint64(i), 2))})
+	}
+	for range 3 {
+		if err := churns[0].j.DropTallies(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		done := make(chan struct{})
+		for _, c := range churns {
+			for range 5 {
+				c.step()
+			}
+			wg.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+						c.step()
+					}
+				}
+			})
+		}
+		_, err := journal.Migrate(t.Context(), journal.Config{URL: url})
+		close(done)
+		wg.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareTotals(t, churns[0].j)
+	}
+}
+
+// The numbers are those of the transaction that changed the rows.
+func TestTallies_undone(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		s := begin(t, j, newObjective())
+		bad := s.batch(s.rootMoved(opt.TaskCompleted), opt.Event{Kind: opt.TaskMoved, TaskID: "task-unknown", To: "completed"})
+		if err := j.Record(t.Context(), bad); !errors.Is(err, journal.ErrEarly) {
+			t.Fatalf("got %v, want %v", err, journal.ErrEarly)
+		}
+		compareTotals(t, j)
+	})
+}
+
+// Recount corrects what a restore without triggers, or a hand, has made wrong.
+func TestRecount(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		brief(t, j, 1)
+		if err := j.Script(t.Context(), "DELETE FROM tallies WHERE subject = 'tasks'; DELETE FROM tally_changes WHERE subject = 'tasks'; INSERT INTO tally_changes VALUES ('acme', 'objectives', 'failed', 4)"); err != nil {
+			t.Fatal(err)
+		}
+		want := []journal.Miscount{
+			{Tenant: tenant, Subject: "objectives", State: "failed", Tallied: 4},
+			{Tenant: tenant, Subject: "tasks", State: "completed", Counted: 3},
+		}
+		got, err := j.Miscounts(t.Context())
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("error %v; mismatch (-want +got):\n%s", err, diff)
+		}
+		for _, want := range []int64{2, 0} {
+			if n, err := j.Recount(t.Context()); n != want || err != nil {
+				t.Errorf("corrected %d, %v, want %d", n, err, want)
+			}
+			compareTotals(t, j)
+		}
+	})
+}
+
+// In PostgreSQL the changes that writers leave are added up from time to time.
+func TestTallies_fold(t *testing.T) {
+	j := openURL(t, database(t))
+	const written = 1200
+	many(t, j, written)
+	left, err := j.CountRows(t.Context(), "tally_changes")
+	if err != nil || left >= 4*journal.FoldAfter {
+		t.Errorf("%d changes are left, %v", left, err)
+	}
+	compareTotals(t, j)
+	_, total, err := j.Objectives(t.Context(), tenant, opt.ObjectiveFilter{Status: opt.ObjectiveCompleted, Limit: 1})
+	if total != written || err != nil {
+		t.Errorf("%d objectives, %v, want %d", total, err, written)
+	}
+}
