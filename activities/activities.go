@@ -1,6 +1,3 @@
-// Package activities has the activities of Longhaul: run a task, make a plan,
-// record events. Users implement its interfaces to add their own work. An
-// activity may run again after a crash, so each says what a second run does.
 package activities
 
 import (
@@ -57,8 +54,9 @@ type Config struct {
 
 // Activities are the activities of a worker. Workflows name them by method.
 type Activities struct {
-	cfg    Config
-	pusher *pusher // nil for a worker that delivers nothing
+	cfg      Config
+	pusher   *pusher // nil for a worker that delivers nothing
+	finished finished
 }
 
 // New returns activities that work with cfg.
@@ -70,7 +68,7 @@ func New(cfg Config) *Activities {
 		cfg.Observer = unobserved{}
 	}
 	cfg.Executors = observed(cfg.Executors, cfg)
-	return &Activities{cfg, newPusher(cfg.Push, cfg.Log)}
+	return &Activities{cfg, newPusher(cfg.Push, cfg.Log), newFinished()}
 }
 
 // ErrNoPlan is wrapped by the error of a planner that can never make a plan for a
@@ -132,8 +130,16 @@ type RunInput struct {
 }
 
 // Run lets an executor do a task. A second run, after a lost worker, does it again
-// with the same key.
+// with the same key. If this worker has done it, and Temporal has lost the outcome, it
+// returns that outcome.
 func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err error) {
+	key := a.finished.key(ctx, in)
+	try := in.Tries + try(ctx)
+	defer func() { a.finished.remember(key, try, out, err) }()
+	if out, ok := a.finished.outcome(key, try); ok {
+		Log(withLog(ctx, in.Work), a.cfg.Log).Info("Returned the outcome of an earlier run, which Temporal did not receive")
+		return out, nil
+	}
 	w, err := a.ready(ctx, in)
 	switch {
 	case errors.Is(err, errContentLost):
@@ -158,7 +164,7 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 	if a.cfg.Callbacks != nil {
 		w.CallbackURL, w.WakeURL = a.cfg.Callbacks.URLs(w)
 	}
-	return a.execute(ctx, executor, w, in.Tries+try(ctx))
+	return a.execute(ctx, executor, w, try)
 }
 
 var errContentLost = errors.New("a large content is lost")

@@ -173,6 +173,46 @@ func TestRun_beatsWhileTheJournalIsSlow(t *testing.T) {
 	})
 }
 
+// A worker does not do a task again whose outcome Temporal did not receive. After a run
+// on another worker it does.
+func TestRun_returnsAnOutcomeThatWasLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
+		runs := 0
+		acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", Executors: map[string]activities.Executor{
+			"test": executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+				if runs++; runs == 1 {
+					return activities.Outcome{}, errors.New("no route") // an error is no outcome
+				}
+				return activities.Completed(artifact("sum", fmt.Sprint("run ", runs))), nil
+			}),
+		}})
+		env.RegisterActivity(acts)
+		next := work
+		next.Key += "-2"
+		for i, run := range []struct {
+			work  activities.Work
+			tries int // before this one
+			want  string
+		}{
+			{work, 0, ""}, {work, 0, "run 2"}, {work, 1, "run 2"}, {work, 2, "run 2"}, {work, 4, "run 3"}, {work, 5, "run 3"}, {next, 0, "run 4"},
+		} {
+			value, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: run.work, Tries: run.tries})
+			var out activities.Outcome
+			if err == nil {
+				err = value.Get(&out)
+			}
+			got := ""
+			if len(out.Artifacts) == 1 {
+				got = *out.Artifacts[0].Parts[0].Text
+			}
+			if got != run.want || (err != nil) != (run.want == "") {
+				t.Errorf("run %d returned %q (%v), want %q", i+1, got, err, run.want)
+			}
+		}
+	})
+}
+
 // slow is a journal that takes a time to record.
 type slow struct{ time.Duration }
 

@@ -112,9 +112,9 @@ func TestRun_triesWithoutAJournal(t *testing.T) {
 // at the end of each try but the n-th, which completes the task.
 func tries(t *testing.T, r *recorder, n int, do executor) (out activities.Outcome) {
 	t.Helper()
-	acts := activities.New(activities.Config{Executors: map[string]activities.Executor{"test": do}, Default: "test", Recorder: r})
 	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()
 	env.RegisterActivityWithOptions(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
+		acts := activities.New(activities.Config{Executors: map[string]activities.Executor{"test": do}, Default: "test", Recorder: r}) // of a new worker
 		out, err := acts.Run(ctx, in)
 		if err == nil && int(activity.GetInfo(ctx).Attempt) < n {
 			err = errors.New("the worker is gone")

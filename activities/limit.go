@@ -13,39 +13,41 @@ type Lender interface {
 // is part of the time that an attempt may take.
 type limited struct {
 	Executor
-	kind    string
-	running chan struct{} // has room for as many as may run
-	slots   Lender        // nil: tasks that wait keep their slots
-	to      Observer
+	kind   string
+	places *places
+	slots  Lender // nil: tasks that wait keep their slots
+	to     Observer
 }
 
 // Execute implements [Executor].
 func (l limited) Execute(ctx context.Context, w Work, out Stream) (Outcome, error) {
-	if err := l.enter(ctx); err != nil {
+	if err := l.enter(ctx, w.Tenant); err != nil {
 		return Outcome{}, err
 	}
-	defer func() { <-l.running }()
+	defer l.places.leave()
 	return l.Executor.Execute(ctx, w, out)
 }
 
-// enter waits until one more task may run.
-func (l limited) enter(ctx context.Context) error {
-	select {
-	case l.running <- struct{}{}:
+// enter waits until one more task of a tenant may run.
+func (l limited) enter(ctx context.Context, tenant string) error {
+	place := l.places.ask(tenant)
+	if place == nil {
 		return nil
-	default:
 	}
 	l.to.Waiting(l.kind, 1)
 	defer l.to.Waiting(l.kind, -1)
 	if l.slots != nil {
 		defer l.slots.Lend()()
 	}
+	var err error
 	select {
-	case l.running <- struct{}{}:
+	case <-place.free:
 		return nil
 	case <-stops(ctx):
-		return errStopped()
+		err = errStopped()
 	case <-ctx.Done():
-		return ctx.Err()
+		err = ctx.Err()
 	}
+	l.places.withdraw(place)
+	return err
 }

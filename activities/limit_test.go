@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/testsuite"
 
 	"longhaul/activities"
@@ -67,6 +68,53 @@ func TestRun_limit(t *testing.T) {
 			if err := <-ended; err != nil {
 				t.Error(err)
 			}
+		}
+	})
+}
+
+// Tenants get the places of an executor in turns, each of them for its tasks in order. One
+// that comes again, or for the first time, does not precede those whose turn it is.
+func TestRun_limitTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next, began := make(chan struct{}), make(chan string, 99)
+		acts := activities.New(activities.Config{
+			Recorder: &recorder{}, Default: "one", Limits: map[string]int{"one": 1},
+			Executors: map[string]activities.Executor{"one": executor(func(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+				began <- w.TaskID
+				<-next
+				return activities.Completed(), nil
+			})},
+		})
+		var got []string
+		send := func(ctx context.Context, tenant string, ids ...string) {
+			for _, id := range ids {
+				w := work
+				w.Tenant, w.TaskID = tenant, id
+				go func() { _, _ = acts.Run(ctx, activities.RunInput{Work: w}) }()
+				synctest.Wait()
+			}
+		}
+		end := func(times int) {
+			for range times {
+				got = append(got, <-began)
+				next <- struct{}{}
+				synctest.Wait()
+			}
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		send(t.Context(), "a", "a0", "a1", "a2", "a3", "a4", "a5")
+		send(gone, "a", "gone")
+		send(t.Context(), "b", "b1", "b2")
+		send(gone, "c", "gone")
+		cancel()
+		end(3)
+		send(t.Context(), "c", "c1")
+		end(3)
+		send(t.Context(), "b", "b3")
+		end(4)
+		want := []string{"a0", "a1", "b1", "a2", "b2", "a3", "c1", "a4", "b3", "a5"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("order of the tasks (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -10,14 +10,16 @@ import (
 // slots are the places for running activities. Unlike those of the SDK they can be
 // lent: a task that waits because its executor has reached its limit needs no place,
 // so the worker may take another task meanwhile. At most as many are lent as there are
-// slots, so that one worker does not take tasks that others could run.
+// slots, so that one worker does not take tasks that others could run. If more tasks
+// wait, one lends its slot as soon as another takes its own back: the worker takes one
+// task for each that ends, and Temporal chooses it among those of all tenants.
 type slots struct {
 	most int
 
-	mu    sync.Mutex
-	used  int
-	lent  int
-	freed chan struct{} // closed, and replaced, when a slot becomes free
+	mu      sync.Mutex
+	taken   int           // slots of the SDK
+	waiting int           // tasks that would lend theirs
+	freed   chan struct{} // closed, and replaced, when a slot becomes free
 }
 
 // slots of the SDK that our workers do not limit on purpose.
@@ -52,26 +54,24 @@ func (s *slots) tuner() worker.WorkerTuner {
 // for one: a task that may run must not hold up others of its executor. So for a
 // moment more slots may be used than there are.
 func (s *slots) Lend() (retake func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.lent == s.most {
-		return func() {}
-	}
-	s.lent++
-	s.free()
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.lent--
-		s.used++
-	}
+	s.change(0, 1)
+	return func() { s.change(0, -1) }
 }
 
-// free frees one slot. s.mu is held.
-func (s *slots) free() {
-	s.used--
-	close(s.freed)
-	s.freed = make(chan struct{})
+// used returns how many slots are in use. s.mu is held.
+func (s *slots) used() int { return s.taken - min(s.waiting, s.most) }
+
+// change changes the numbers of slots that are taken and of tasks that wait.
+func (s *slots) change(taken, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.used()
+	s.taken += taken
+	s.waiting += waiting
+	if s.used() < before {
+		close(s.freed)
+		s.freed = make(chan struct{})
+	}
 }
 
 // ReserveSlot implements [worker.SlotSupplier].
@@ -95,10 +95,10 @@ func (s *slots) ReserveSlot(ctx context.Context, info worker.SlotReservationInfo
 func (s *slots) TryReserveSlot(worker.SlotReservationInfo) *worker.SlotPermit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.used >= s.most {
+	if s.used() >= s.most {
 		return nil
 	}
-	s.used++
+	s.taken++
 	return &worker.SlotPermit{}
 }
 
@@ -106,11 +106,7 @@ func (s *slots) TryReserveSlot(worker.SlotReservationInfo) *worker.SlotPermit {
 func (s *slots) MarkSlotUsed(worker.SlotMarkUsedInfo) {}
 
 // ReleaseSlot implements [worker.SlotSupplier].
-func (s *slots) ReleaseSlot(worker.SlotReleaseInfo) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free()
-}
+func (s *slots) ReleaseSlot(worker.SlotReleaseInfo) { s.change(-1, 0) }
 
 // MaxSlots implements [worker.SlotSupplier].
 func (s *slots) MaxSlots() int { return s.most }

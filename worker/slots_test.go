@@ -38,6 +38,34 @@ func TestSlots_lend(t *testing.T) {
 	}
 }
 
+// While more tasks wait than slots are lent, each task that ends makes room for one of
+// the queue, as it would if none waited.
+func TestSlots_lendOneForEachThatEnds(t *testing.T) {
+	s := worker.NewSlots(2)
+	reserve := func() bool { return s.TryReserveSlot(nil) != nil }
+	var retake []func()
+	for i := range 4 {
+		if !reserve() {
+			t.Fatalf("no slot for task %d", i)
+		}
+		retake = append(retake, s.Lend())
+	}
+	if reserve() {
+		t.Fatal("more slots were lent than there are")
+	}
+	for i, run := range retake {
+		run()
+		if reserve() {
+			t.Fatalf("a slot is free while task %d runs and others wait", i)
+		}
+		s.ReleaseSlot(nil)
+		if !reserve() {
+			t.Fatalf("no slot is free after the end of task %d", i)
+		}
+		s.Lend()
+	}
+}
+
 // Who waits for a slot gets the next one, or stops waiting when its context ends.
 func TestSlots_wait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

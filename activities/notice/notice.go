@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -37,7 +38,7 @@ type Config struct {
 // Channels send notices. They are safe for concurrent use.
 type Channels struct {
 	cfg    Config
-	byName map[string]Channel
+	byName atomic.Pointer[map[string]Channel]
 }
 
 // linksFor is how long an answer link is valid unless Config says it.
@@ -51,11 +52,18 @@ func New(cfg Config) *Channels {
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
 	}
-	c := &Channels{cfg, map[string]Channel{}}
-	for _, to := range cfg.Channels {
-		c.byName[to.Name] = to
-	}
+	c := &Channels{cfg: cfg}
+	c.Replace(cfg.Channels)
 	return c
+}
+
+// Replace replaces the channels. Notices for one that is no longer there fail.
+func (c *Channels) Replace(list []Channel) {
+	byName := map[string]Channel{}
+	for _, to := range list {
+		byName[to.Name] = to
+	}
+	c.byName.Store(&byName)
 }
 
 // A Channel is a channel as the file has it.
@@ -80,7 +88,7 @@ const classTemplate = "template"
 // Notify implements [activities.Notifier]. Every attempt at a notice has the same
 // content.
 func (c *Channels) Notify(ctx context.Context, n activities.NoticeAttempt) activities.Tried {
-	to, ok := c.byName[n.Channel]
+	to, ok := (*c.byName.Load())[n.Channel]
 	if !ok {
 		return activities.Tried{Class: activities.NoChannel}
 	}
@@ -97,7 +105,7 @@ func (c *Channels) Notify(ctx context.Context, n activities.NoticeAttempt) activ
 
 // Host implements [activities.Notifier].
 func (c *Channels) Host(channel string) string {
-	to, ok := c.byName[channel]
+	to, ok := (*c.byName.Load())[channel]
 	if !ok {
 		return ""
 	}

@@ -27,6 +27,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/tracing"
 )
 
 // Kind is the kind of tasks that the executor runs.
@@ -111,7 +112,7 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 	}
 	out, problems := &head{most: c.Output, full: cancel}, &tail{most: logged}
 	p := exec.CommandContext(limited, call.args[0], call.args[1:]...)
-	p.Dir, p.Env, p.Stdin, p.Stdout, p.Stderr = dir, call.env, bytes.NewReader(call.stdin), out, problems
+	p.Dir, p.Env, p.Stdin, p.Stdout, p.Stderr = dir, slices.Concat(call.env, tracing.Environment(ctx)), bytes.NewReader(call.stdin), out, problems
 	p.WaitDelay = stopWait
 	inGroup(p)
 	err := p.Run()

@@ -5,6 +5,7 @@ package shell_test
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/executortest"
 	"longhaul/activities/shell"
+	"longhaul/internal/tracing"
 )
 
 const file = `
@@ -116,6 +118,22 @@ func outcome(o activities.Outcome, err error) string {
 		return string(o.State) + " " + o.Code + ": " + o.Message
 	}
 	return a2a.Message{Parts: o.Artifacts[0].Parts}.Text()
+}
+
+// A program continues the trace of its task, with the state of the trace. Without a trace
+// it has no variable of one.
+func TestExecutor_Execute_trace(t *testing.T) {
+	const id, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	for name, tt := range map[string]struct{ state, want string }{
+		"no state": {"", "TRACEPARENT=00-" + id + "-" + span + "-01\n"},
+		"a state":  {"acme=7", "TRACEPARENT=00-" + id + "-" + span + "-01\nTRACESTATE=acme=7\n"},
+	} {
+		header := http.Header{"Traceparent": {"00-" + id + "-" + span + "-01"}, "Tracestate": {tt.state}}
+		ctx := tracing.Received(t.Context(), header)
+		if got := outcome(executor(t).Execute(ctx, task(`{"command":"env"}`), nil)); got != "LONGHAUL_TASK_ID=\nLONGHAUL_KEY=\n"+tt.want {
+			t.Errorf("%s: the environment is %q", name, got)
+		}
+	}
 }
 
 // A command that asks for it gets the work, as executors in other languages do.

@@ -1,0 +1,27 @@
+// Package activities has the activities of Longhaul: what workflows have done outside of
+// them. Users implement its interfaces to add their own work.
+//
+// An [Executor] does one kind of task: Execute gets [Work], shows what it makes through a
+// [Stream], and returns an [Outcome] or an error, which means that the attempt failed. A
+// [Planner] makes plans for a [Request]. [Activities] are the methods that Temporal calls:
+//
+//	Plan             a planner makes plans
+//	Run              an executor does a task, after the events that ride in its input were recorded
+//	Follow           waits for the state of another A2A task that a task is linked to
+//	Record           writes events to the journal
+//	Load             reads an objective that is to be retried
+//	Deliver          sends a state or a notice to a webhook or a mailbox
+//	WatchHeartbeats  reads what an activity of another program reports
+//	Purge            removes ended objectives from the journal
+//
+// Every activity may run again after a crash, and its comment says what a second run does.
+// While one runs it sends heartbeats, so Temporal notices within seconds that its worker
+// is lost. A worker that stops gives its tasks back: they run elsewhere as the same
+// attempt.
+//
+// [Schedules] has the activities of the queue beside the API, which start scheduled
+// objectives as a client would.
+//
+// The packages below this one are the executors, planners and channels that come with the
+// program. Package executortest is the suite that all executors pass.
+package activities
