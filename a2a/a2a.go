@@ -1,8 +1,3 @@
-// Package a2a is the A2A model: tasks, messages, parts, artifacts and the
-// events of a stream, in the shape of protocol 1.0. It is pure data. Both
-// protocol versions on the wire are translations of it, made by api/wire; the
-// JSON of these types is Longhaul's own and is what histories and the journal
-// hold, so fields may be added to it but never renamed or reused.
 package a2a
 
 // ExtensionOPT is the URI of the Objective-Plan-Task extension.

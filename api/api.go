@@ -1,11 +1,3 @@
-// Package api serves A2A and the OPT extension over HTTP: JSON-RPC in versions 0.3
-// and 1.0, plain HTTP in 1.0, event streams, agent cards and health.
-//
-// The handlers are methods of [service.Service]. Each request goes through
-// [Server.exchange]: the service authenticates the caller; the binding reads
-// which operation is called; the operation reads its parameters, calls the
-// service and writes the result; the binding puts the result, or a fault, into
-// its envelope. Only package api/wire knows that there are two protocol versions.
 package api
 
 import (
@@ -54,6 +46,8 @@ type Config struct {
 	Callbacks TokenPage // serves callback URLs below [CallbackPath]: POST; nil: there are none
 	Answers   TokenPage // serves answer links below /answer/: GET, HEAD and POST; nil: there are none
 
+	Console Console // serves the pages below [ConsolePath]; nil: there are none
+
 	Heartbeat    time.Duration // between comments on an idle stream; zero: 15 s
 	WriteTimeout time.Duration // of one answer, or one event of a stream; zero: 30 s
 	ReadTimeout  time.Duration // of one request's body; zero: 60 s
@@ -69,6 +63,15 @@ type Config struct {
 // sender has to prove.
 type TokenPage interface {
 	Serve(c *service.Call, w http.ResponseWriter, r *http.Request, token string)
+}
+
+// A Console serves pages for people.
+type Console interface {
+	Serve(c *service.Call, w http.ResponseWriter, r *http.Request)
+	// Rewrite turns a request by a page for the events of a task into the one that other
+	// clients send to a path. An error means that the session of the page has ended, or
+	// wraps opt.ErrUnavailable.
+	Rewrite(r *http.Request, path string) (*http.Request, error)
 }
 
 func withDefaults(cfg Config) Config {

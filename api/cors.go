@@ -28,7 +28,7 @@ type pages struct {
 }
 
 // allowOrigin lets a page read the answer if its origin is one of Config.Origins.
-// Cookies are never allowed, since the server does not use them.
+// Cookies are never allowed: only the console reads them, and it serves no other origin.
 func (p pages) allowOrigin(e echo.Context) {
 	h, origin := e.Response().Header(), e.Request().Header.Get("Origin")
 	if len(p.origins) > 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,6 +153,42 @@ func TestAnswerInterrupt_again(t *testing.T) {
 	status, late := s.page(t, http.MethodPost, path, `{"action":"reject"}`)
 	if status != http.StatusBadRequest || late.at("error").String() != "unsupported_operation" {
 		t.Errorf("another answer: status %d: %v", status, late)
+	}
+}
+
+// A caller can have only the gates listed that wait for it: that it may answer, and has not
+// voted at.
+func TestListInterrupts_mine(t *testing.T) {
+	s := newService(t)
+	for id, who := range map[string]*opt.Responders{
+		"all": nil, "ann": {Principals: []string{"ann"}}, "bob": {Principals: []string{"bob"}}, "both": {Principals: []string{"ann", "bob"}, Accepts: 2},
+	} {
+		s.send(t, id, "slow work")
+		gate := approval()
+		gate.Responders = who
+		s.world.Gate("task-"+u(id)+"-1-0", *gate)
+	}
+	mine := func(when string, ids ...string) {
+		t.Helper()
+		var want []string
+		for _, id := range ids {
+			want = append(want, gateOf(id))
+		}
+		got, _ := s.interrupts(t, "?mine=true")
+		slices.Sort(got)
+		slices.Sort(want)
+		wantList(t, when, got, want...)
+	}
+	mine("at first", "all", "ann", "both")
+	if status, got := s.page(t, http.MethodPost, "/v1/interrupts/"+gateOf("both")+"/answer", `{"action":"accept"}`); status != http.StatusOK {
+		t.Fatalf("the vote: %d %v", status, got)
+	}
+	mine("after a vote", "all", "ann")
+	if got, _ := s.interrupts(t, "?mine=false"); len(got) != 4 {
+		t.Errorf("all are %v", got)
+	}
+	if status, got := s.page(t, http.MethodGet, "/v1/interrupts?mine=perhaps", ""); status != http.StatusBadRequest {
+		t.Errorf("mine=perhaps: %d %v", status, got)
 	}
 }
 

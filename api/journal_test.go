@@ -91,6 +91,13 @@ func (j *faultyJournal) Objectives(ctx context.Context, tenant string, f opt.Obj
 	return j.Journal.Objectives(ctx, tenant, f)
 }
 
+func (j *faultyJournal) SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (opt.ObjectivesFound, error) {
+	if err := j.enter(); err != nil {
+		return opt.ObjectivesFound{}, err
+	}
+	return j.Journal.SearchObjectives(ctx, tenant, f)
+}
+
 func (j *faultyJournal) Plan(ctx context.Context, tenant, id string) (*opt.Plan, error) {
 	if err := j.enter(); err != nil {
 		return nil, err

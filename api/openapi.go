@@ -52,7 +52,7 @@ var summaries = map[string]summary{
 	"Redeliver":      {text: "Have a state delivered again", gives: "Delivery"},
 
 	"ListInterrupts": {text: "List the tasks that wait for people, the longest wait first", gives: "InterruptPage",
-		query: []string{"kind", "objectiveId", "contextId", "pageSize", "pageToken"}},
+		query: []string{"kind", "objectiveId", "contextId", "mine", "pageSize", "pageToken"}},
 	"AnswerInterrupt": {text: "Answer a task that waits for a person", takes: "Answer", gives: "Answered"},
 	"ListDecisions": {text: "List the decisions at the gates of an objective, as hash chains", gives: "DecisionPage",
 		query: []string{"pageSize", "pageToken"}},
@@ -67,7 +67,7 @@ var summaries = map[string]summary{
 }
 
 // queryTypes are the types of query parameters that are not strings.
-var queryTypes = map[string]string{"pageSize": "integer", "historyLength": "integer", "includeArtifacts": "boolean"}
+var queryTypes = map[string]string{"pageSize": "integer", "historyLength": "integer", "includeArtifacts": "boolean", "mine": "boolean"}
 
 // A describer makes the OpenAPI description of the surface from the tables of routes.
 type describer struct {

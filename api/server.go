@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/api/service"
+	"longhaul/opt"
 )
 
 // A Server is the service as an http.Handler.
@@ -73,6 +75,11 @@ func (s *Server) routes() {
 	if s.cfg.Callbacks != nil {
 		s.echo.POST(CallbackPath+":token", s.serveCallback)
 	}
+	if s.cfg.Console != nil {
+		s.echo.Any(ConsolePath, s.serveConsole)
+		s.echo.Any(ConsolePath+"/*", s.serveConsole)
+		s.echo.GET(ConsolePath+"/events/:task", s.serveConsoleEvents)
+	}
 	if s.cfg.Answers != nil {
 		for _, verb := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 			s.echo.Add(verb, answerPath+":token", s.serveAnswer)
@@ -84,6 +91,29 @@ func (s *Server) routes() {
 func (s *Server) serveCallback(e echo.Context) error {
 	s.cfg.Callbacks.Serve(e.Get(callKey).(*service.Call), e.Response(), e.Request(), e.Param("token"))
 	return nil
+}
+
+// ConsolePath is the path of the console.
+const ConsolePath = "/console"
+
+// serveConsole serves a page of the console.
+func (s *Server) serveConsole(e echo.Context) error {
+	s.cfg.Console.Serve(e.Get(callKey).(*service.Call), e.Response(), e.Request())
+	return nil
+}
+
+// serveConsoleEvents serves the stream of a task to a page of the console, as it is
+// served to other clients.
+func (s *Server) serveConsoleEvents(e echo.Context) error {
+	r, err := s.cfg.Console.Rewrite(e.Request(), restPath+"/tasks/"+e.Param("task")+":subscribe")
+	switch {
+	case errors.Is(err, opt.ErrUnavailable):
+		return echo.NewHTTPError(http.StatusServiceUnavailable)
+	case err != nil:
+		return echo.NewHTTPError(http.StatusUnauthorized)
+	}
+	e.SetRequest(r)
+	return s.serveREST(e)
 }
 
 // answerPath is the path of answer links, before their tokens.

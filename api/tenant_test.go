@@ -76,7 +76,7 @@ var requests = map[string][]string{
 
 	"objectives/create":  {`{"name":"Mine"}`},
 	"objectives/get":     {`{"id":"OBJECTIVE"}`},
-	"objectives/list":    {`{"pageSize":100}`, `{"status":"submitted","pageSize":100}`},
+	"objectives/list":    {`{"pageSize":100}`, `{"status":"submitted","pageSize":100}`, `{"text":"e","pageSize":100}`, `{"createdAfter":"2020-01-01T00:00:00Z","pageSize":100}`},
 	"objectives/update":  {`{"id":"OBJECTIVE","status":"canceled"}`, `{"id":"OBJECTIVE","name":"Mine"}`, `{"id":"OBJECTIVE","status":"submitted"}`},
 	"objectives/replan":  {`{"objectiveId":"OBJECTIVE","id":"OBJECTIVE"}`},
 	"plans/create":       {`{"objectiveId":"OBJECTIVE","name":"Mine"}`},

@@ -220,6 +220,12 @@ func (g *Gate) Voted(principal string) bool {
 	return slices.ContainsFunc(g.Votes, func(v Vote) bool { return v.DecidedBy == principal })
 }
 
+// WaitsFor reports whether g, of an objective that requester asked for, waits for r: r may
+// decide and has not voted.
+func (g *Gate) WaitsFor(r Responder, requester string) bool {
+	return g.Responders.Allow(r.Principal, r.Groups, requester) && !g.Voted(r.Principal)
+}
+
 // Decides reports whether an action decides at g after the votes there are. Only
 // accept and reject are counted: to send the object back or to ask takes one.
 func (g *Gate) Decides(a Action) bool {

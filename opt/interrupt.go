@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -24,8 +25,59 @@ type InterruptFilter struct {
 	Kind        GateKind
 	ObjectiveID string
 	ContextID   string
-	After       Cursor // the last one of the page before
-	Limit       int    // 0 for no limit
+	For         *Responder // only gates that wait for this one
+	Text        string     // only gates whose texts, names or ids have all words of this, in any case
+	Urgent      bool       // the nearest expiry first; those that never expire are last, the longest wait first
+	After       Cursor     // the last one of the page before
+	Limit       int        // 0 for no limit
+}
+
+// A Responder is someone who may answer gates.
+type Responder struct {
+	Principal string
+	Groups    []string
+}
+
+// A GateRecord is a gate, open or closed, as it was shown last, with all replies to it.
+type GateRecord struct {
+	Interrupt
+	Open      bool
+	TaskState TaskState   // of the task now
+	Refined   int         // how often the object was sent back at earlier gates of the task
+	Later     string      // id of the gate at which the task waits now, if that is another one
+	Replies   []GateReply // in the order in which they were recorded
+}
+
+// A GateReply is a reply to a gate, or its expiry, which has no reply.
+type GateReply struct {
+	Decision Decision
+	Reply    *Reply // nil for an expiry
+}
+
+// Closed returns the reply that has closed the gate, nil if none has.
+func (r *GateRecord) Closed() *GateReply {
+	for i := range r.Replies {
+		if r.Replies[i].Decision.Closed {
+			return &r.Replies[i]
+		}
+	}
+	return nil
+}
+
+// GateIn returns the gate that m, the status message of a task, shows, with its object.
+// It is nil for other messages.
+func GateIn(m a2a.Message) *Gate {
+	if m.Role != a2a.RoleAgent {
+		return nil
+	}
+	for i, p := range m.Parts {
+		var g Gate
+		if p.Data != nil && json.Unmarshal(p.Data, &g) == nil && g.ID != "" && g.ID == m.MessageID {
+			g.Object = m.Parts[i+1:]
+			return &g
+		}
+	}
+	return nil
 }
 
 // TaskOfGate returns the id of the A2A task whose gate has an id; ok is false if no

@@ -1,12 +1,3 @@
-// Package opt is the Objective-Plan-Task model: objectives, plans, tasks and gates,
-// the moves between their states, and the events that follow from a state.
-//
-// It is pure: it reads no clock, draws no random number, starts no goroutine
-// and does no input or output, so the same code decides in a workflow, in a
-// handler and in a test. An objective or plan is the sum of the [Event]s
-// applied to it; Apply is the only code that changes one. Everything here is
-// stored in histories and in the journal, so fields are added, never renamed
-// or reused.
 package opt
 
 import "cmp"

@@ -73,6 +73,52 @@ type ObjectiveFilter struct {
 	Plans  bool // with their plans and tasks
 }
 
+// An ObjectiveSearch selects objectives by more than their status. Zero members select
+// everything.
+type ObjectiveSearch struct {
+	ObjectiveFilter
+	Text      string   // in the name, the description or the id; upper and lower case are alike
+	ContextID string   // of the objective
+	Planner   string   // that made the plans, as the metadata of the objective has it
+	Since     a2a.Time // when it was created, or later
+	Until     a2a.Time // before that it was created
+	Reach     int      // how many objectives to look at, the newest first; 0 for 20,000
+}
+
+// Plain reports whether s selects by the status alone.
+func (s ObjectiveSearch) Plain() bool {
+	return s.Text == "" && s.ContextID == "" && s.Planner == "" && s.Since.IsZero() && s.Until.IsZero()
+}
+
+// ObjectivesFound are the objectives that a search has found.
+type ObjectivesFound struct {
+	Objectives []*Objective
+	Total      int    // on all pages
+	AtLeast    bool   // there may be more than Total
+	Reached    Cursor // the last objective that was looked at, if there are older ones; zero if there are none
+}
+
+// A Standing is how far an open objective is.
+type Standing struct {
+	Progress *Progress // nil while its plans have no tasks
+	Waiting  int       // open gates
+}
+
+// An Overview is what a tenant's work looks like as a whole.
+type Overview struct {
+	Open   map[ObjectiveStatus]int // objectives that have not ended
+	Gates  int                     // that are open
+	Oldest a2a.Time                // since when the longest wait lasts; zero if there is no open gate
+	Ended  []EndedHour             // attempts at objectives that have ended, hour by hour; hours without any are left out
+}
+
+// An EndedHour says how many attempts at objectives ended in an hour, and how.
+type EndedHour struct {
+	At    a2a.Time // when the hour began
+	State a2a.TaskState
+	N     int
+}
+
 // A Queue is the state of a context: the open objectives that have begun, and those
 // that wait for their turn.
 type Queue struct {
@@ -86,10 +132,11 @@ type Queue struct {
 func (q Queue) Idle() bool { return len(q.Busy)+len(q.Starts) == 0 && q.Waiting == 0 }
 
 // A Cursor is a position in a list that is sorted by time, then id, both
-// descending. The zero Cursor is before the first.
+// descending, or in one of urgent interrupts. The zero Cursor is before the first.
 type Cursor struct {
-	At a2a.Time `json:"at"`
-	ID string   `json:"id"`
+	At  a2a.Time `json:"at"`
+	ID  string   `json:"id"`
+	Due a2a.Time `json:"due,omitzero"` // of an interrupt, if the list is sorted by it
 }
 
 // A Judgement is the recorded outcome of a message from a client.

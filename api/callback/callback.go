@@ -42,6 +42,10 @@ func New(s Service, tokens Verifier) *Page { return &Page{s, tokens} }
 // operation is the name of the operation in the table of scopes.
 const operation = "ReceiveCallback"
 
+// unknownURL says what to do about a wrong token.
+const unknownURL = "This callback URL is unknown: send to callbackUrl or wakeUrl of the work, unchanged. " +
+	"If it is unchanged, the keys of the server (--secret-keys) are others than when the URL was made"
+
 // maxBody is the largest size of a callback in bytes.
 const maxBody = 1 << 20
 
@@ -79,6 +83,10 @@ func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, to
 		w.WriteHeader(http.StatusAccepted)
 		_, _ = io.WriteString(w, "{}\n")
 		return
+	}
+	if fault.Kind == service.Unauthenticated {
+		unknown := *fault
+		unknown.Message, fault = unknownURL, &unknown
 	}
 	status := statusOf(fault)
 	body, err := wire.Marshal(wire.Flat(fault, status))

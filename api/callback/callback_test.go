@@ -119,3 +119,10 @@ func TestPage_refuses(t *testing.T) {
 		}
 	}
 }
+
+// An unknown URL says what to do.
+func TestPage_unknownURL(t *testing.T) {
+	if w := post(&fake{}, "else", "{}"); !strings.Contains(w.Body.String(), "send to callbackUrl or wakeUrl of the work, unchanged") {
+		t.Errorf("the answer is %s", w.Body)
+	}
+}

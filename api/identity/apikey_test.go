@@ -64,6 +64,7 @@ func TestAuthenticate_sameRefusal(t *testing.T) {
 		"without a scheme": {"Authorization", good},
 		"two headers":      {"Authorization", "Bearer " + good, "X-API-Key", good},
 		"two keys":         {"X-API-Key", good, "X-API-Key", good},
+		"cookies":          {"Cookie", "longhaul_session=" + good + "; __Host-longhaul_session=" + good},
 	} {
 		if diff := cmp.Diff(want, f.calls(t, headers...)); diff != "" {
 			t.Errorf("%s: answers mismatch (-want +got):\n%s", name, diff)

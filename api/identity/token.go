@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
 	"golang.org/x/time/rate"
 
 	"longhaul/api/service"
@@ -55,9 +56,24 @@ type tokens struct {
 	http *http.Client
 
 	mu     sync.Mutex
-	keys   *currentKeys // nil until the provider has answered
-	failed time.Time    // when it was asked in vain
+	known  *provider // nil until the provider has answered
+	failed time.Time // when it was asked in vain
 	err    error
+}
+
+// A provider is what a provider says about itself, and its keys.
+type provider struct {
+	keys     oidc.KeySet
+	endpoint oauth2.Endpoint
+	about    discovered
+}
+
+// discovered are further members of the document for discovery.
+type discovered struct {
+	KeysURL       string   `json:"jwks_uri"`
+	EndURL        string   `json:"end_session_endpoint"`
+	Scopes        []string `json:"scopes_supported"`
+	SecretMethods []string `json:"token_endpoint_auth_methods_supported"`
 }
 
 func newTokens(cfg Tokens, now func() time.Time) *tokens {
@@ -71,35 +87,40 @@ func (t *tokens) discoveryURL() string {
 
 // check returns the caller with a token.
 func (t *tokens) check(ctx context.Context, text string) (accepted, error) {
-	keys, err := t.provider(ctx)
+	_, claims, err := t.verify(ctx, text, t.Audience)
 	if err != nil {
 		return accepted{}, err
 	}
-	noted := &notedKeys{KeySet: keys}
-	token, err := oidc.NewVerifier(t.Issuer, noted, &oidc.Config{
-		ClientID: t.Audience, SupportedSigningAlgs: algorithms,
-		SkipExpiryCheck: true, // times are checked below, all with the same skew
-	}).Verify(ctx, text)
-	switch {
-	case noted.err != nil:
-		return accepted{}, fmt.Errorf("%w: get the keys of the provider: %w", opt.ErrUnavailable, noted.err)
-	case err != nil:
-		return accepted{}, err
-	}
-	var claims claims
-	if err := token.Claims(&claims); err != nil {
-		return accepted{}, fmt.Errorf("read the claims: %w", err)
-	}
-	now := t.now()
-	if err := claims.checkTimes(now); err != nil {
-		return accepted{}, err
-	}
 	caller, err := t.caller(claims)
-	until := now.Add(trustToken)
+	until := t.now().Add(trustToken)
 	if expires := claims.time("exp").Add(clockSkew); expires.Before(until) {
 		until = expires
 	}
 	return accepted{caller, until}, err
+}
+
+// verify returns a token of the provider for an audience, and its claims.
+func (t *tokens) verify(ctx context.Context, text, audience string) (*oidc.IDToken, claims, error) {
+	p, err := t.provider(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	noted := &notedKeys{KeySet: p.keys}
+	token, err := oidc.NewVerifier(t.Issuer, noted, &oidc.Config{
+		ClientID: audience, SupportedSigningAlgs: algorithms,
+		SkipExpiryCheck: true, // times are checked below, all with the same skew
+	}).Verify(ctx, text)
+	switch {
+	case noted.err != nil:
+		return nil, nil, fmt.Errorf("%w: get the keys of the provider: %w", opt.ErrUnavailable, noted.err)
+	case err != nil:
+		return nil, nil, err
+	}
+	var claims claims
+	if err := token.Claims(&claims); err != nil {
+		return nil, nil, fmt.Errorf("read the claims: %w", err)
+	}
+	return token, claims, claims.checkTimes(t.now())
 }
 
 // caller returns the caller that claims name.
@@ -113,25 +134,23 @@ func (t *tokens) caller(c claims) (service.Caller, error) {
 	return named(caller)
 }
 
-// provider returns the keys of the provider. Its error wraps opt.ErrUnavailable.
-func (t *tokens) provider(ctx context.Context) (oidc.KeySet, error) {
+// provider returns the provider. Its error wraps opt.ErrUnavailable.
+func (t *tokens) provider(ctx context.Context) (*provider, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.keys != nil {
-		return t.keys, nil
+	if t.known != nil {
+		return t.known, nil
 	}
 	if t.err != nil && t.now().Sub(t.failed) < discoverEvery {
 		return nil, t.err
 	}
 	ctx = oidc.ClientContext(context.WithoutCancel(ctx), t.http) // the answer is also for other calls
-	var at struct {
-		KeysURL string `json:"jwks_uri"`
-	}
+	var about discovered
 	p, err := oidc.NewProvider(ctx, t.Issuer)
 	if err == nil {
-		err = p.Claims(&at)
+		err = p.Claims(&about)
 	}
-	if err == nil && at.KeysURL == "" {
+	if err == nil && about.KeysURL == "" {
 		err = errors.New("it names no jwks_uri")
 	}
 	if err != nil {
@@ -139,10 +158,11 @@ func (t *tokens) provider(ctx context.Context) (oidc.KeySet, error) {
 		return nil, t.err
 	}
 	read := func() oidc.KeySet {
-		return oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), t.http), at.KeysURL)
+		return oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), t.http), about.KeysURL)
 	}
-	t.keys, t.err = &currentKeys{read: read, now: t.now, keys: read(), due: t.now().Add(keysFor)}, nil
-	return t.keys, nil
+	keys := &currentKeys{read: read, now: t.now, keys: read(), due: t.now().Add(keysFor)}
+	t.known, t.err = &provider{keys, p.Endpoint(), about}, nil
+	return t.known, nil
 }
 
 // currentKeys are the provider's keys. They are read again now and then: a key set

@@ -17,12 +17,17 @@ const (
 
 // callbacks is the part of a Service that receives callbacks for plan tasks.
 type callbacks struct {
-	cfg Config
-	out writer
+	cfg  Config
+	pace *pacer
 }
 
-// ReceiveCallback delivers a callback to a plan task. The callback is durable once
-// ReceiveCallback returns nil. A callback for a round that is over changes nothing.
+// Flush delivers progress that waits because of its rate. Call it after the last request.
+func (s callbacks) Flush() { s.pace.stop() }
+
+// ReceiveCallback delivers a callback to a plan task. An outcome or a piece of an artifact
+// is durable once ReceiveCallback returns nil. Progress and wakes that come fast may wait
+// in memory, where a later one takes their place. A callback for a round that is over
+// changes nothing.
 func (s callbacks) ReceiveCallback(ctx context.Context, c *Call, in opt.Callback) error {
 	if err := checkCallback(in); err != nil {
 		return err
@@ -39,7 +44,7 @@ func (s callbacks) ReceiveCallback(ctx context.Context, c *Call, in opt.Callback
 	case state.Ended():
 		return errEnded
 	}
-	return s.out.callback(ctx, in)
+	return s.pace.receive(ctx, in)
 }
 
 // checkCallback returns a fault for a callback that a plan cannot store.

@@ -150,6 +150,17 @@ func (s *cards) SetSkills(skills []Skill) {
 	s.skills.Store(&skills)
 }
 
+// Skills returns the skills that the card for the caller has.
+func (s *cards) Skills(c *Call) []Skill {
+	switch {
+	case !c.Anonymous && s.extended != nil && len(s.extended.Skills) > 0:
+		return s.extended.Skills
+	case c.Anonymous && s.info.PrivateSkills:
+		return nil
+	}
+	return *s.skills.Load()
+}
+
 // Streams reports whether the agent supports streams.
 func (s *cards) Streams() bool { return !s.info.NoStreaming }
 

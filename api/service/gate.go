@@ -155,24 +155,9 @@ func askedBefore(v opt.TaskView, a opt.Action) bool {
 		said = append(slices.Clone(said), *v.Task.Status.Message)
 	}
 	return slices.ContainsFunc(said, func(m a2a.Message) bool {
-		g := gateIn(m)
+		g := opt.GateIn(m)
 		return g != nil && g.Allows(a) && !slices.ContainsFunc(v.Gates, func(open *opt.Gate) bool { return open.ID == g.ID })
 	})
-}
-
-// gateIn returns the gate that m, a status message, is about. It is nil for other
-// messages.
-func gateIn(m a2a.Message) *opt.Gate {
-	if m.Role != a2a.RoleAgent {
-		return nil
-	}
-	for _, p := range m.Parts {
-		var g opt.Gate
-		if p.Data != nil && json.Unmarshal(p.Data, &g) == nil && g.ID == m.MessageID {
-			return &g
-		}
-	}
-	return nil
 }
 
 // byText reads plain text as the answer to the only question. Text that is JSON

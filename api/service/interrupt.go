@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -13,7 +14,8 @@ import (
 
 // InterruptListParams are the params of a list of open gates.
 type InterruptListParams struct {
-	Filter    opt.InterruptFilter // without its cursor
+	Filter    opt.InterruptFilter // without its cursor and its responder
+	Mine      bool                // only gates that wait for the caller
 	PageToken string
 }
 
@@ -33,11 +35,12 @@ type AnswerParams struct {
 
 // An Answered is the result of an answer.
 type Answered struct {
-	ID      string
-	TaskID  string
-	State   a2a.TaskState // of the task, after the answer
-	Pending bool          // the workflow has not judged it yet
-	Note    string        // why a text has decided nothing; "" if it was an answer
+	ID        string
+	TaskID    string
+	MessageID string        // of the answer, as it is recorded
+	State     a2a.TaskState // of the task, after the answer
+	Pending   bool          // the workflow has not judged it yet
+	Note      string        // why a text has decided nothing; "" if it was an answer
 }
 
 // interrupts lists the gates that are open, and takes answers to them.
@@ -46,12 +49,19 @@ type interrupts struct {
 	messages *messages
 }
 
-// ListInterrupts returns a page of the open gates of the caller's tenant, the
-// longest wait first.
+// ListInterrupts returns a page of the open gates of the caller's tenant, in the order
+// of the filter.
 func (s interrupts) ListInterrupts(ctx context.Context, c *Call, p InterruptListParams) (InterruptPage, error) {
 	f := p.Filter
 	page := InterruptPage{Size: f.Limit}
 	list := pageOf{kind: "interrupts", tenant: c.Tenant, filter: []string{string(f.Kind), f.ObjectiveID, f.ContextID}}
+	if p.Mine {
+		f.For = &opt.Responder{Principal: c.Principal, Groups: c.Groups}
+		list.filter = append(list.filter, "mine", c.Principal)
+	}
+	if f.Text != "" || f.Urgent {
+		list.filter = append(list.filter, "text", f.Text, strconv.FormatBool(f.Urgent))
+	}
 	var err error
 	if f.After, err = s.pages.cursor(ctx, list, p.PageToken); err != nil {
 		return page, err
@@ -62,7 +72,11 @@ func (s interrupts) ListInterrupts(ctx context.Context, c *Call, p InterruptList
 	}
 	page.Interrupts = page.Interrupts[:f.Limit-1]
 	last := page.Interrupts[len(page.Interrupts)-1]
-	page.Next, err = s.pages.token(ctx, list, opt.Cursor{At: last.Since, ID: last.TaskID})
+	after := opt.Cursor{At: last.Since, ID: last.TaskID}
+	if f.Urgent {
+		after.Due = last.Gate.ExpiresAt
+	}
+	page.Next, err = s.pages.token(ctx, list, after)
 	return page, err
 }
 
@@ -134,7 +148,7 @@ func (s interrupts) AnswerInterrupt(ctx context.Context, c *Call, p AnswerParams
 	case err != nil:
 		return Answered{}, err
 	}
-	out := Answered{ID: p.ID, TaskID: taskID, State: sent.Task.Status.State, Pending: sent.Task.Metadata.Has(opt.KeyReplyPending)}
+	out := Answered{ID: p.ID, TaskID: taskID, MessageID: send.Message.MessageID, State: sent.Task.Status.State, Pending: sent.Task.Metadata.Has(opt.KeyReplyPending)}
 	if p.Message.Decision == nil && wordIn(send.Message) == "" {
 		out.Note, err = s.note(ctx, c, taskID, p.ID)
 	}

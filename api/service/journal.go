@@ -13,6 +13,7 @@ import (
 type Journal interface {
 	TaskReader
 	ObjectiveReader
+	ObjectiveFinder
 	DecisionReader
 	EventReader
 	BlobKeeper
@@ -40,7 +41,7 @@ type TaskReader interface {
 	Peek(ctx context.Context, tenant, id string) (opt.TaskState, int64, error)
 	// Tasks returns a page, and the number of tasks on all pages.
 	Tasks(ctx context.Context, tenant string, f opt.TaskFilter) ([]opt.TaskView, int, error)
-	// Interrupts returns a page of open gates, the longest wait first, and their
+	// Interrupts returns a page of open gates in the order of the filter, and their
 	// number on all pages.
 	Interrupts(ctx context.Context, tenant string, f opt.InterruptFilter) ([]opt.Interrupt, int, error)
 }
@@ -54,11 +55,23 @@ type ObjectiveReader interface {
 	Links(ctx context.Context, tenant, objectiveID string) ([]string, error)
 }
 
+// An ObjectiveFinder finds objectives, and says how far they are.
+type ObjectiveFinder interface {
+	SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (opt.ObjectivesFound, error)
+	// Standings returns how far those of the given objectives are that the tenant has.
+	Standings(ctx context.Context, tenant string, ids []string) (map[string]opt.Standing, error)
+	// Overview returns what the work of the tenant looks like; Ended begins with the
+	// hour of since.
+	Overview(ctx context.Context, tenant string, since a2a.Time) (opt.Overview, error)
+}
+
 // A DecisionReader reads the decisions at gates.
 type DecisionReader interface {
 	// Decisions returns a page of at most limit decisions of an objective after a
 	// position, the first for 0.
 	Decisions(ctx context.Context, tenant, objectiveID string, after opt.DecisionCursor, limit int) (opt.DecisionPage, error)
+	// Gate returns a gate, open or closed, as it was shown last, with the replies to it.
+	Gate(ctx context.Context, tenant, gateID string) (opt.GateRecord, error)
 }
 
 // An EventReader reads the events of an objective. It does not check tenants: use

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"longhaul/a2a"
@@ -23,8 +24,9 @@ type GetObjectiveParams struct {
 
 // ListObjectivesParams are the params of objectives/list.
 type ListObjectivesParams struct {
-	Filter    opt.ObjectiveFilter // without its cursor
+	Filter    opt.ObjectiveSearch // without its cursor
 	Tasks     bool
+	Standings bool // say how far the open ones are
 	PageToken string
 }
 
@@ -40,7 +42,9 @@ type ObjectivePage struct {
 	Objectives   []*opt.Objective
 	Next         string // token of the next page, "" for none
 	Total        int    // on all pages
+	AtLeast      bool   // there may be more than Total
 	Plans, Tasks bool
+	Standings    map[string]opt.Standing // of open objectives, by id; nil unless they were asked for
 }
 
 // objectives creates and reads objectives, and reads plans.
@@ -88,22 +92,55 @@ func (s *objectives) GetObjective(ctx context.Context, c *Call, p GetObjectivePa
 	return ShownObjective{Objective: o, Plans: p.Plans, Tasks: p.Tasks}, err
 }
 
-// ListObjectives returns a page of the caller's objectives, the newest first.
+// ListObjectives returns a page of the objectives of the caller's tenant, the newest
+// first. A page of a search may have fewer of them than it has room for, and even none,
+// and a next page nevertheless.
 func (s *objectives) ListObjectives(ctx context.Context, c *Call, p ListObjectivesParams) (ObjectivePage, error) {
-	page := ObjectivePage{Plans: p.Filter.Plans, Tasks: p.Tasks}
-	list := pageOf{kind: "objectives", tenant: c.Tenant, filter: []string{string(p.Filter.Status)}}
 	f := p.Filter
+	page := ObjectivePage{Plans: f.Plans, Tasks: p.Tasks}
+	list := pageOf{kind: "objectives", tenant: c.Tenant, filter: []string{string(f.Status)}}
+	if !f.Plain() {
+		list.filter = append(list.filter, f.Text, f.ContextID, f.Planner, fmt.Sprint(f.Since.Millis(), f.Until.Millis()))
+	}
 	var err error
 	if f.After, err = s.pages.cursor(ctx, list, p.PageToken); err != nil {
 		return page, err
 	}
 	f.Limit++ // one more tells whether there is a next page
-	page.Objectives, page.Total, err = s.read.journal.Objectives(ctx, c.Tenant, f)
-	if err != nil || len(page.Objectives) < f.Limit {
-		return page, err
+	next, err := s.find(ctx, c, f, &page)
+	if err == nil && len(page.Objectives) == f.Limit {
+		page.Objectives = page.Objectives[:f.Limit-1]
+		last := page.Objectives[len(page.Objectives)-1]
+		next = opt.Cursor{At: last.CreatedAt, ID: last.ID}
 	}
-	page.Objectives = page.Objectives[:f.Limit-1]
-	last := page.Objectives[len(page.Objectives)-1]
-	page.Next, err = s.pages.token(ctx, list, opt.Cursor{At: last.CreatedAt, ID: last.ID})
+	if err == nil && next != (opt.Cursor{}) {
+		page.Next, err = s.pages.token(ctx, list, next)
+	}
+	if err == nil && p.Standings {
+		page.Standings, err = s.standings(ctx, c, page.Objectives)
+	}
 	return page, err
+}
+
+// find reads the objectives of a page. A search returns the position down to which it has
+// looked, if there are older objectives.
+func (s *objectives) find(ctx context.Context, c *Call, f opt.ObjectiveSearch, page *ObjectivePage) (reached opt.Cursor, err error) {
+	if f.Plain() {
+		page.Objectives, page.Total, err = s.read.journal.Objectives(ctx, c.Tenant, f.ObjectiveFilter)
+		return reached, err
+	}
+	found, err := s.read.journal.SearchObjectives(ctx, c.Tenant, f)
+	page.Objectives, page.Total, page.AtLeast = found.Objectives, found.Total, found.AtLeast
+	return found.Reached, err
+}
+
+// standings returns how far those of a list are that are open.
+func (s *objectives) standings(ctx context.Context, c *Call, list []*opt.Objective) (map[string]opt.Standing, error) {
+	var open []string
+	for _, o := range list {
+		if !o.Status.Ended() {
+			open = append(open, o.ID)
+		}
+	}
+	return s.read.journal.Standings(ctx, c.Tenant, open)
 }

@@ -47,7 +47,7 @@ func (s taskCommands) UpdateTaskStatus(ctx context.Context, c *Call, p UpdateTas
 		return ShownTask{}, err
 	}
 	t, err := s.read.planTask(ctx, c, p.ID)
-	if err == nil && t.Task.State.Waiting() && p.State != opt.TaskCanceled {
+	if err == nil && closesGate(t.Task, p.State) {
 		err = c.may(RespondApprovals) // the move closes the gate
 	}
 	if err != nil {

@@ -53,6 +53,7 @@ type Run struct {
 	TaskID      string // of the plan task that is being worked on; "" before and after
 	CompletedAt a2a.Time
 	ErrorCode   string // of a failed run; else ""
+	WorkflowURL string // of its page in the UI of Temporal; "" if that is not known
 	Error       string
 }
 
@@ -60,6 +61,7 @@ type Run struct {
 type records struct {
 	read   reader
 	pushes bool // the agent delivers states
+	links  Links
 }
 
 // GetTaskRecord returns the record of a root task or of a plan task.
@@ -123,7 +125,7 @@ func (s records) GetRun(ctx context.Context, c *Call, p IDParams) (Run, error) {
 	case err != nil:
 		return Run{}, err
 	}
-	r := Run{ID: v.ObjectiveID, Status: runStatus(v)}
+	r := Run{ID: v.ObjectiveID, Status: runStatus(v), WorkflowURL: s.links.Workflow(v.ObjectiveID)}
 	if v.PlanID != "" {
 		r.TaskID = opt.TaskID(v.PlanID, v.Index)
 	}

@@ -79,10 +79,17 @@ var needs = map[string]need{
 	"GetTaskRecord":  {ReadRuns},
 	"GetRun":         {ReadRuns},
 
+	"GetOverview":      {ReadRuns},
+	"PreviewObjective": {CreateRuns},
+
 	"ListInterrupts":  {ReadRuns},
+	"GetInterrupt":    {ReadRuns}, // on the pages of the console
 	"AnswerInterrupt": {RespondApprovals},
 	"ShowInterrupt":   {RespondApprovals}, // on the page of an answer link
 	"ListDecisions":   {ReadRuns},
+	"ListEvents":      {ReadRuns},   // on the pages for people
+	"OutlineTask":     {ReadRuns},   // likewise
+	"ReadContent":     {ReadRuns},   // likewise
 	"ReceiveCallback": {CreateRuns}, // to a callback URL
 
 	"ListSchedules":    {ReadRuns},

@@ -1,14 +1,3 @@
-// Package service has the handlers of A2A and of the OPT extension: one method
-// for each operation, with typed parameters and results. It does not depend on
-// HTTP, JSON-RPC or gRPC; packages api and api/grpc read requests, call a
-// [Service] and write what it returns.
-//
-// A binding makes a [Call] for each request and runs it in [Service.Serve], which
-// authenticates the caller and turns errors into faults. Within that it reads the
-// parameters, turns on the extensions ([Service.Activate]) and calls one operation.
-//
-// Handlers write through the [Engine], read only from the [Journal], and wait
-// until the journal shows the result of a request.
 package service
 
 import (
@@ -64,6 +53,7 @@ type Config struct {
 	// unsigned.
 	SignHead func(ctx context.Context, statement []byte) (string, error)
 
+	Links    Links    // zero: none
 	Observer Observer // nil observes nothing
 
 	Log  *zap.Logger      // nil discards logs
@@ -99,17 +89,20 @@ type Service struct {
 	calls             // the common steps of all calls
 	*cards            // the agent card
 	messages          // message/send and message/stream
+	previews          // of new objectives
 	tasks             // tasks/get and tasks/list
 	streams           // tasks/resubscribe
 	samples           // seams for tests
 	records           // durable records of tasks, and runs
 	objectives        // objectives and plans: create an objective, get and list
+	*overviews        // of all objectives of a tenant
 	objectiveCommands // changes of objectives and plans
 	pushes            // push configs
 	deliveries        // to push configs
 	taskCommands      // changes of plan tasks, and tasks/cancel
 	interrupts        // open gates, and answers to them
 	decisions         // at gates
+	*events           // of objectives
 	callbacks         // for work that is done elsewhere
 	schedules         // that start objectives at times
 	scheduledRuns     // objectives that schedules start
@@ -139,11 +132,14 @@ func New(cfg Config) *Service {
 	s.pushes = pushes{cfg: cfg, read: read, out: out, ids: ids, pages: pages}
 	s.deliveries = deliveries{&s.pushes}
 	s.messages = messages{pushes: s.pushes, cfg: cfg, read: read, out: out, wait: wait, ids: ids, streams: s.streams}
+	s.previews = previews{&s.messages}
 	s.interrupts, s.decisions = interrupts{pages, &s.messages}, decisions{cfg, pages}
+	s.events = &events{read, pages}
 	s.samples = samples{&s.messages, &s.pushes}
-	s.tasks, s.records = tasks{read, pages}, records{read, s.Pushes()}
-	s.callbacks = callbacks{cfg, out}
+	s.tasks, s.records = tasks{read, pages, cfg.Links}, records{read, s.Pushes(), cfg.Links}
+	s.callbacks = callbacks{cfg, newPacer(out.callback, cfg.Log)}
 	s.objectives = objectives{now: cfg.Now, limits: cfg.Limits, ids: ids, read: read, out: out, pages: pages}
+	s.overviews = newOverviews(cfg)
 	commands := &commands{cfg: cfg, read: read, out: out, wait: wait, ids: ids}
 	s.objectiveCommands, s.taskCommands = objectiveCommands{commands}, taskCommands{commands}
 	s.schedules, s.payloads = schedules{cfg, ids}, payloads{cfg.Codec}

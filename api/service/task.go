@@ -15,6 +15,7 @@ type TaskParams struct {
 	After   *int64 // resume a stream after this event
 
 	RequestID string // that the client gave to a cancellation
+	Seen      int64  // of a cancellation of a plan task: the revision that the client saw, 0 for any
 }
 
 // TaskListParams are the params of a list of tasks.
@@ -41,6 +42,7 @@ type Task struct {
 type tasks struct {
 	read  reader
 	pages *pages
+	links Links
 }
 
 // GetTask reads only the journal, so it works while everything else is down.
@@ -49,7 +51,9 @@ func (s *tasks) GetTask(ctx context.Context, c *Call, p TaskParams) (Task, error
 	if err != nil {
 		return Task{}, err
 	}
-	return s.read.show(ctx, c, v)
+	t, err := s.read.show(ctx, c, v)
+	t.Metadata = s.links.in(t.Metadata, v)
+	return t, err
 }
 
 // ListTasks returns a page of the caller's tasks, latest change first. Its tasks

@@ -20,7 +20,7 @@ func (s taskCommands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Ta
 	case v.State == opt.TaskCanceled && c.Rules.SecondCancelFails:
 		return Task{}, errNotCanceled
 	case !v.State.Ended():
-		if err := s.cancel(ctx, c, v); err != nil {
+		if err := s.cancel(ctx, c, v, p.Seen); err != nil {
 			return Task{}, err
 		}
 	}
@@ -37,8 +37,9 @@ func (s taskCommands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Ta
 }
 
 // cancel asks for the end of a task and waits for it for a while. It returns no
-// error if the task has ended meanwhile.
-func (s taskCommands) cancel(ctx context.Context, c *Call, v opt.TaskView) error {
+// error if the task has ended meanwhile. seen is the revision that the client saw, 0 for
+// any; it counts for plan tasks.
+func (s taskCommands) cancel(ctx context.Context, c *Call, v opt.TaskView, seen int64) error {
 	w := s.cfg.Watch(v.ObjectiveID)
 	defer w.Close()
 	ref, _ := opt.ParseID(v.Task.ID)
@@ -46,7 +47,7 @@ func (s taskCommands) cancel(ctx context.Context, c *Call, v opt.TaskView) error
 	if ref.TaskID == "" {
 		err = s.out.cancel(ctx, ref.ObjectiveID)
 	} else {
-		_, err = s.do(ctx, c, opt.Command{Kind: opt.CancelTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: ref.TaskID})
+		_, err = s.do(ctx, c, opt.Command{Kind: opt.CancelTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: ref.TaskID, Seen: seen})
 	}
 	var move *opt.MoveError
 	if err != nil && !errors.As(err, &move) && !errors.Is(err, opt.ErrEnded) && !errors.Is(err, errPlanEnded) && !errors.Is(err, errObjectiveEnded) {

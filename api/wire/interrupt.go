@@ -37,7 +37,7 @@ type answered struct {
 // ReadInterruptList reads the params of a list of open gates.
 func ReadInterruptList(r *Reader) service.InterruptListParams {
 	o := r.params()
-	return service.InterruptListParams{PageToken: o.text("pageToken"), Filter: opt.InterruptFilter{
+	return service.InterruptListParams{PageToken: o.text("pageToken"), Mine: o.flag("mine", false), Filter: opt.InterruptFilter{
 		Kind:        oneOf(o.fields, "kind", opt.Approval, opt.Clarification, opt.Credential),
 		ObjectiveID: o.id("objectiveId"), ContextID: o.id("contextId"), Limit: o.pageSize(taskPage),
 	}}

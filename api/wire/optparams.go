@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"strings"
 
 	"longhaul/a2a"
@@ -22,13 +23,25 @@ func ReadGetObjective(r *Reader) service.GetObjectiveParams {
 	return service.GetObjectiveParams{ID: o.needText("id"), Plans: o.flag("includePlans", true), Tasks: o.flag("includeTasks", true)}
 }
 
+// maxSearch is the longest text to search for, in bytes.
+const maxSearch = 1024
+
 // ReadListObjectives reads the params of objectives/list.
 func ReadListObjectives(r *Reader) service.ListObjectivesParams {
 	o := r.params()
 	status := oneOf(o.fields, "status", opt.ObjectiveStatuses...)
 	plans, tasks := o.flag("includePlans", false), o.flag("includeTasks", false)
+	text, planner := o.text("text"), o.text("planner")
+	for name, value := range map[string]string{"text": text, "planner": planner} {
+		if len(value) > maxSearch {
+			o.wrong(name, fmt.Sprintf("is longer than %d bytes", maxSearch))
+		}
+	}
 	return service.ListObjectivesParams{
-		Filter:    opt.ObjectiveFilter{Status: status, Limit: o.pageSize(objectivePage), Plans: plans},
+		Filter: opt.ObjectiveSearch{
+			ObjectiveFilter: opt.ObjectiveFilter{Status: status, Limit: o.pageSize(objectivePage), Plans: plans},
+			Text:            text, ContextID: o.contextID("contextId"), Planner: planner, Since: o.time("createdAfter"), Until: o.time("createdBefore"),
+		},
 		Tasks:     tasks,
 		PageToken: o.text("pageToken"),
 	}

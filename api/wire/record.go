@@ -26,6 +26,7 @@ type pushRecord struct {
 type run struct {
 	RunID       string            `json:"runId"`
 	WorkflowID  string            `json:"workflowId"`
+	WorkflowURL string            `json:"workflowUrl,omitempty"`
 	Status      service.RunStatus `json:"status"`
 	NodeID      string            `json:"currentNodeId,omitempty"`
 	CompletedAt a2a.Time          `json:"completedAt,omitzero"`
@@ -53,7 +54,7 @@ func TaskRecord(_ Version, r service.TaskRecord) any {
 
 // Run returns a run. It is the same in all versions.
 func Run(_ Version, r service.Run) any {
-	out := run{RunID: r.ID, WorkflowID: r.ID, Status: r.Status, NodeID: r.TaskID, CompletedAt: r.CompletedAt}
+	out := run{RunID: r.ID, WorkflowID: r.ID, WorkflowURL: r.WorkflowURL, Status: r.Status, NodeID: r.TaskID, CompletedAt: r.CompletedAt}
 	if r.ErrorCode != "" {
 		out.Error = &runError{r.ErrorCode, r.Error}
 	}

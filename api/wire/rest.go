@@ -96,7 +96,7 @@ func queryValue(name string, texts []string) json.RawMessage {
 // enum may be named or numbered.
 var (
 	numeric = map[string]bool{"historyLength": true, "history_length": true, "pageSize": true, "page_size": true, "status": true}
-	boolean = map[string]bool{"includeArtifacts": true, "include_artifacts": true}
+	boolean = map[string]bool{"includeArtifacts": true, "include_artifacts": true, "mine": true}
 )
 
 // marshal returns v, which holds nothing but strings, numbers and JSON, as JSON.

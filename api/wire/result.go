@@ -301,8 +301,9 @@ func (Version) ObjectivePage(p service.ObjectivePage) any {
 	return struct {
 		Objectives    []objective `json:"objectives"`
 		TotalSize     int         `json:"totalSize"`
+		AtLeast       bool        `json:"totalSizeIsMinimum,omitempty"`
 		NextPageToken string      `json:"nextPageToken,omitempty"`
-	}{list, p.Total, p.Next}
+	}{list, p.Total, p.AtLeast, p.Next}
 }
 
 // Error returns the error object for f. opt says that the method is one of the

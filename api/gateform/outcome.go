@@ -1,0 +1,77 @@
+package gateform
+
+import (
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Clock returns a time as text, in UTC.
+func Clock(t a2a.Time) string { return t.Time().UTC().Format("2006-01-02 15:04 MST") }
+
+// steps describe a step for the reader of a page.
+var steps = map[opt.StepKind]string{
+	opt.Remind: "reminders are sent", opt.Escalate: "others may answer, too", opt.Reassign: "others answer, and you may not any more",
+}
+
+// Unanswered returns what happens to g without an answer: at its next step, and when it
+// expires.
+func Unanswered(g *opt.Gate) (list []string) {
+	for _, e := range Ahead(g) {
+		if e.At.IsZero() {
+			list = append(list, e.What)
+			continue
+		}
+		list = append(list, Clock(e.At)+": "+e.What)
+	}
+	return list
+}
+
+// A Consequence is what happens to a gate at a time without an answer.
+type Consequence struct {
+	At   a2a.Time // zero: at no time
+	What string
+}
+
+// Ahead returns what happens to g without an answer: at its next step, and when it
+// expires.
+func Ahead(g *opt.Gate) (list []Consequence) {
+	next, ok := g.NextStep()
+	if !ok {
+		return []Consequence{{What: "the task waits, without a deadline"}}
+	}
+	if what, known := steps[next.Kind]; known {
+		list = append(list, Consequence{next.At, what})
+	}
+	if g.ExpiresAt.IsZero() {
+		return list
+	}
+	last, what := g.Ladder[len(g.Ladder)-1], "it is rejected"
+	switch {
+	case g.Kind != opt.Approval:
+		what = "the task fails"
+	case last.Action == opt.Accept:
+		what = "it is accepted"
+	}
+	return append(list, Consequence{g.ExpiresAt, what})
+}
+
+// outcomes say how a gate was decided.
+var outcomes = map[opt.Action]string{
+	opt.Accept: "Accepted", opt.Reject: "Rejected", opt.Refine: "Sent back to be made better", opt.EditAccept: "Accepted with changes", "": "Answered",
+}
+
+// Word returns how an action closes a gate, as a word at the beginning of a sentence.
+func Word(a opt.Action) string { return outcomes[a] }
+
+// Outcome returns how and when a gate was closed: not by whom and with which words, since
+// the bearer of a link may not be one who may read the task.
+func Outcome(d opt.Decided) string {
+	text := outcomes[d.Action]
+	if d.DecidedBy == opt.ByTimer {
+		if text = "Closed"; d.Action != "" {
+			text = outcomes[d.Action]
+		}
+		text += ", since nobody answered in time"
+	}
+	return text + ": " + Clock(d.At) + "."
+}

@@ -1,0 +1,189 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// deliveries records callbacks, and fails as often as it has to.
+type deliveries struct {
+	mu   sync.Mutex
+	fail int
+	err  error
+	got  []opt.Callback
+}
+
+func (d *deliveries) deliver(_ context.Context, in opt.Callback) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fail--; d.fail >= 0 {
+		return d.err
+	}
+	d.got = append(d.got, in)
+	return nil
+}
+
+// all returns what was delivered, in a word each.
+func (d *deliveries) all() (words []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, in := range d.got {
+		switch {
+		case in.Outcome != nil:
+			words = append(words, "outcome")
+		case in.Chunk != nil:
+			words = append(words, "piece")
+		case in.Text == "":
+			words = append(words, "wake")
+		default:
+			words = append(words, in.Text)
+		}
+	}
+	return words
+}
+
+func pace(t *testing.T, run func(t *testing.T, p *service.Pacer, d *deliveries)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := &deliveries{err: fmt.Errorf("signal: %w", opt.ErrUnavailable)}
+		run(t, service.NewPacer(d.deliver, zap.NewNop()), d)
+	})
+}
+
+var said int
+
+// say receives a callback of its own id.
+func say(t *testing.T, p *service.Pacer, in opt.Callback) {
+	t.Helper()
+	in.TaskID, in.Round = "task", 1
+	if in.ID == "" {
+		said++
+		in.ID = fmt.Sprint("id-", said)
+	}
+	if err := p.Receive(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Of many texts few are delivered, the first at once and the last at the end. Pieces and
+// the outcome are all delivered.
+func TestPacer_bounds(t *testing.T) {
+	pace(t, func(t *testing.T, p *service.Pacer, d *deliveries) {
+		const texts = 5000
+		for i := range texts {
+			say(t, p, opt.Callback{Text: fmt.Sprint("text ", i)})
+			if i%50 == 0 {
+				say(t, p, opt.Callback{Chunk: &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("x")}}}})
+			}
+			time.Sleep(4 * time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		got := d.all()
+		pieces := len(slices.DeleteFunc(slices.Clone(got), func(s string) bool { return s != "piece" }))
+		if n := len(got) - pieces; n > 30 || n < 10 || pieces != texts/50 || got[0] != "text 0" || got[len(got)-1] != fmt.Sprint("text ", texts-1) {
+			t.Errorf("%d texts and %d pieces were delivered, the last is %q", n, pieces, got[len(got)-1])
+		}
+		say(t, p, opt.Callback{Text: "soon"}) // waits, and the outcome takes its place
+		say(t, p, opt.Callback{Text: "sooner"})
+		say(t, p, opt.Callback{Outcome: &opt.Outcome{State: opt.TaskCompleted}})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if tail := strings.Join(d.all()[len(got):], ", "); tail != "soon, outcome" {
+			t.Errorf("in the end %s were delivered", tail)
+		}
+	})
+}
+
+// A repeat changes nothing, be it of a callback that waits, of one that another has
+// replaced or of one that was delivered.
+func TestPacer_repeats(t *testing.T) {
+	pace(t, func(t *testing.T, p *service.Pacer, d *deliveries) {
+		for _, id := range []string{"a", "a", "b", "c", "b", "a", "c"} {
+			say(t, p, opt.Callback{ID: id, Text: id})
+		}
+		time.Sleep(time.Second)
+		say(t, p, opt.Callback{ID: "c", Text: "c"})
+		time.Sleep(time.Minute)
+		if got := strings.Join(d.all(), ", "); got != "a, c" {
+			t.Errorf("%s were delivered", got)
+		}
+	})
+}
+
+// Wakes are paced by themselves.
+func TestPacer_wakes(t *testing.T) {
+	pace(t, func(t *testing.T, p *service.Pacer, d *deliveries) {
+		for range 100 {
+			say(t, p, opt.Callback{})
+			say(t, p, opt.Callback{Text: "x"})
+		}
+		time.Sleep(time.Minute)
+		if got := strings.Join(d.all(), ", "); got != "wake, x, wake, x" && got != "wake, x, x, wake" {
+			t.Errorf("%s were delivered", got)
+		}
+	})
+}
+
+// A delivery that fails is reported to the sender, whose repeat is delivered. What has
+// waited is delivered later.
+func TestPacer_failures(t *testing.T) {
+	pace(t, func(t *testing.T, p *service.Pacer, d *deliveries) {
+		d.fail = 1
+		in := opt.Callback{ID: "a", TaskID: "task", Round: 1, Text: "a"}
+		if err := p.Receive(t.Context(), in); err == nil {
+			t.Error("a failed delivery has no error")
+		}
+		say(t, p, in)
+		d.fail = 3
+		say(t, p, opt.Callback{Text: "b"})
+		time.Sleep(time.Minute)
+		if got := strings.Join(d.all(), ", "); got != "a, b" {
+			t.Errorf("%s were delivered", got)
+		}
+	})
+}
+
+// At the end what waits is delivered at once, and nothing waits any more.
+func TestPacer_stop(t *testing.T) {
+	pace(t, func(t *testing.T, p *service.Pacer, d *deliveries) {
+		for _, text := range []string{"a", "b", "c"} {
+			say(t, p, opt.Callback{Text: text})
+		}
+		p.Stop()
+		say(t, p, opt.Callback{Text: "d"})
+		if got := strings.Join(d.all(), ", "); got != "a, c, d" {
+			t.Errorf("%s were delivered", got)
+		}
+	})
+}
+
+// A round without callbacks for some minutes counts from the beginning.
+func TestPacer_forgets(t *testing.T) {
+	pace(t, func(t *testing.T, p *service.Pacer, d *deliveries) {
+		for range 200 {
+			say(t, p, opt.Callback{Text: "x"})
+			time.Sleep(30 * time.Second)
+		}
+		time.Sleep(5 * time.Minute)
+		say(t, p, opt.Callback{Text: "a"})
+		time.Sleep(200 * time.Millisecond)
+		before := len(d.all())
+		say(t, p, opt.Callback{Text: "b"})
+		if after := len(d.all()); after != before+1 {
+			t.Errorf("%d were delivered after %d", after, before)
+		}
+	})
+}

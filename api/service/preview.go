@@ -1,0 +1,49 @@
+package service
+
+import (
+	"context"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// A Preview is what a message would begin. With no answer and an objective without plans,
+// a worker plans the work once it has begun.
+type Preview struct {
+	Answer    *a2a.Message   // that would be sent at once; nothing would begin
+	Objective *opt.Objective // with the plans that are known; nil beside an answer
+	Planner   string         // that made the plans, or must make them; "" if that is not known
+	Reason    string         // for the plans, for people
+}
+
+// previews says what messages would begin.
+type previews struct{ messages *messages }
+
+// PreviewObjective says what a message would begin, and begins nothing. The plans of the
+// objective have other ids, and others may be made if the playbooks change meanwhile.
+func (s previews) PreviewObjective(ctx context.Context, c *Call, p SendParams) (Preview, error) {
+	if err := c.may(CreateRuns); err != nil {
+		return Preview{}, err
+	}
+	if err := acceptMedia(orDefault(s.messages.cfg.Card.InputModes), p.Message); err != nil {
+		return Preview{}, err
+	}
+	id := opt.NewObjectiveID([16]byte{}) // never stored
+	specs, d, err := s.messages.decide(ctx, p, p.Message.ContextID, id)
+	if err != nil {
+		return Preview{}, err
+	}
+	if d.Answer != nil {
+		sent, err := s.messages.answerNow(d.Answer, p.Message.ContextID, id)
+		if err != nil {
+			return Preview{}, err
+		}
+		return Preview{Answer: sent.answer, Planner: d.Planner, Reason: d.Reason}, nil
+	}
+	p.light = p.Message
+	o := s.messages.newObjective(c, p, id)
+	if o.Plans, err = o.NewPlans(specs, o.CreatedAt); err != nil {
+		return Preview{}, err
+	}
+	return Preview{Objective: &o, Planner: d.Planner, Reason: d.Reason}, nil
+}

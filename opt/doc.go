@@ -1,0 +1,25 @@
+// Package opt is the Objective-Plan-Task model: objectives, plans, tasks and gates, the
+// moves between their states, and the events that follow from a state.
+//
+// An [Objective] has plans, a [Plan] has tasks, and a [Task] may wait at a [Gate] for a
+// person. Tables list the moves of their states ([ObjectiveMoves], [PlanMoves]). Every
+// change is an [Event], a fact with new values. Apply is the only code that changes an
+// objective or a plan, which are the sums of their events. Roll-up derives the state of a
+// plan from its tasks and that of an objective from its plans.
+//
+// What clients send is a [Letter] (a message), a [Command] (a change) or a [Reply] (a
+// response at a gate). Each has one answer: a [Judgement] with a verdict, or a
+// [CommandAnswer]. A reply that is judged leaves a [Decision] in a [Chain].
+//
+// What executors get and return is [Work] and an [Outcome]. What the journal records are
+// [Batch]es of events of one source; what it returns are views ([TaskView], [Interrupt],
+// [Queue]) selected by filters.
+//
+// Package machine, below this one, decides which events follow from which input. The
+// workflows, the API and the simulation all use both packages.
+//
+// The package is pure: it reads no clock, draws no random number, starts no goroutine and
+// does no input or output, so the same code decides in a workflow, in a handler and in a
+// test. Everything here is stored in histories and in the journal, so fields are added,
+// never renamed or reused.
+package opt

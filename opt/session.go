@@ -1,0 +1,42 @@
+package opt
+
+import (
+	"fmt"
+
+	"longhaul/a2a"
+)
+
+// A Session is a browser that is signed in to the console. It can do what its credential
+// allows, until it expires or is closed.
+type Session struct {
+	ID         string // the SHA-256 hash of the secret in the browser's cookie
+	Credential string // the API key or token with which its requests are authenticated; stored encrypted
+	Refresh    string // token with which a new credential can be had; "" for none; stored encrypted
+	IDToken    string // names the session at the provider, to end it there; "" for none; stored encrypted
+	ExpiresAt  a2a.Time
+
+	// Of a credential that can be renewed: when that is due, and when it is no longer
+	// accepted. Zero for others.
+	RenewAt, ValidUntil a2a.Time
+}
+
+// A SignIn is one attempt to sign in with an OpenID Connect provider. Its texts are
+// random, and known to the browser and the server alone.
+type SignIn struct {
+	State    string // the answer of the provider belongs to this attempt
+	Nonce    string // so does its ID token
+	Verifier string // with which the code can be exchanged (PKCE)
+}
+
+// A ProviderError is an error that an OpenID Connect provider answered with.
+type ProviderError struct {
+	Code        string // of OAuth 2.0 or OpenID Connect, such as access_denied
+	Description string // by the provider, for people; may be empty
+}
+
+func (e *ProviderError) Error() string {
+	if e.Description == "" {
+		return "the provider answered " + e.Code
+	}
+	return fmt.Sprintf("the provider answered %s: %s", e.Code, e.Description)
+}
