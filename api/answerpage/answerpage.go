@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"longhaul/api/gateform"
 	"longhaul/api/service"
 	"longhaul/opt"
 )
@@ -72,7 +73,7 @@ func New(cfg Config) *Page {
 }
 
 // maxForm is the size of an answer in bytes, as forms encode it.
-const maxForm = 4 * mostEdited
+const maxForm = 4 * gateform.MostEdited
 
 // Names of the operations in the table of scopes.
 const (
@@ -177,7 +178,7 @@ func (p *Page) show(c *service.Call, w http.ResponseWriter, r *http.Request, lin
 	})
 	switch {
 	case fault != nil && open.Decided != nil:
-		p.write(w, http.StatusConflict, content{Title: "Nothing to answer here any more", Text: outcome(*open.Decided)})
+		p.write(w, http.StatusConflict, content{Title: "Nothing to answer here any more", Text: gateform.Outcome(*open.Decided)})
 	case fault != nil:
 		p.refuse(w, fault)
 	default:

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/api/gateform"
 	"longhaul/api/service"
 	"longhaul/opt"
 )
@@ -30,12 +30,7 @@ type gate struct {
 
 	Object    []object
 	Exchanges []opt.Exchange
-	Questions []question
-
-	Accepts, Rejects, Refines, Asks bool
-
-	Edits  bool
-	Edited string // the text to change
+	gateform.Form
 }
 
 // An object is a part of the object of the gate.
@@ -47,20 +42,11 @@ type object struct {
 func newContent(open service.OpenInterrupt, link opt.AnswerLink) content {
 	g := open.Gate
 	out := &gate{
-		Objective: open.Objective, RequestedBy: open.Principal, Task: cmp.Or(open.TaskName, open.TaskID), Principal: link.Principal, Expires: clock(link.Expires),
-		Next: unanswered(&g), Description: g.Description, Exchanges: g.Exchanges,
-		Accepts: g.Allows(opt.Accept), Rejects: g.Allows(opt.Reject), Refines: g.Allows(opt.Refine), Asks: g.Allows(opt.Ask),
+		Objective: open.Objective, RequestedBy: open.Principal, Task: cmp.Or(open.TaskName, open.TaskID), Principal: link.Principal, Expires: gateform.Clock(link.Expires),
+		Next: gateform.Unanswered(&g), Description: g.Description, Exchanges: g.Exchanges, Form: gateform.New(&g, open.Object),
 	}
 	for _, p := range open.Object {
 		out.Object = append(out.Object, newObject(p))
-	}
-	if len(open.Object) == 1 && open.Object[0].Text != nil && len(*open.Object[0].Text) <= mostEdited && g.Allows(opt.EditAccept) {
-		out.Edits, out.Edited = true, *open.Object[0].Text
-	}
-	if g.Kind == opt.Clarification {
-		for _, q := range g.Questions {
-			out.Questions = append(out.Questions, newQuestion(q))
-		}
 	}
 	c := content{Title: cmp.Or(g.Title, "A task waits for an answer") + g.Again(), Gate: out}
 	if len(out.Questions) == 0 && len(g.Actions) == 0 {
@@ -69,12 +55,8 @@ func newContent(open service.OpenInterrupt, link opt.AnswerLink) content {
 	return c
 }
 
-// Sizes of texts in bytes: of the parts of an object that are shown, and of one that
-// can be changed in a form.
-const (
-	mostText   = 1 << 20
-	mostEdited = 256 << 10
-)
+// mostText is the size in bytes up to which a part of an object is shown.
+const mostText = 1 << 20
 
 // newObject returns a part as text. Files, and text that is too large, are only named.
 func newObject(p a2a.Part) object {
@@ -100,74 +82,14 @@ func newObject(p a2a.Part) object {
 // another one.
 const usedBefore = "message.messageId"
 
-// mostQuestions is how many answers a form may have.
-const mostQuestions = 100
-
 // read returns the answer in a form. All decisions by one link have the same message
 // id, so that only the first one counts.
 func read(form url.Values, link opt.AnswerLink) (service.AnswerParams, error) {
-	action := form.Get("action")
-	d := &service.GateDecision{GateID: link.GateID, ObjectDigest: link.ObjectDigest}
-	said := map[string]any{"interruptId": link.GateID}
-	need := func(name, what string) (string, error) {
-		text := strings.ReplaceAll(form.Get(name), "\r\n", "\n") // as forms write the ends of lines
-		if strings.TrimSpace(text) == "" {
-			return "", service.Invalid(service.Violation{Field: name, Description: what + " is empty"})
-		}
-		return text, nil
+	p, err := gateform.Read(form, link.GateID, link.ObjectDigest)
+	if err == nil {
+		p.Message.Message.MessageID, p.Message.Once = messageID(link, p.Message.Decision), true
 	}
-	var err error
-	switch opt.Action(action) {
-	case "answer":
-		d.Texts, err = answers(form, need)
-		said["answers"] = d.Texts
-	case opt.Accept, opt.Reject:
-		d.Action, d.Feedback = opt.Action(action), strings.ReplaceAll(strings.TrimSpace(form.Get("feedback")), "\r\n", "\n")
-	case opt.Refine:
-		d.Action = opt.Refine
-		d.Feedback, err = need("feedback", "what is to be better")
-	case opt.EditAccept:
-		var text string
-		d.Action = opt.EditAccept
-		text, err = need("edited", "the changed text")
-		d.Edited = a2a.DataPart(text).Data
-		said["editedArtifactData"] = text
-	case opt.Ask:
-		d.Action = opt.Ask
-		d.Question, err = need("question", "the question")
-		said["question"] = d.Question
-	default:
-		err = service.Invalid(service.Violation{Field: "action", Description: "the form names no decision"})
-	}
-	if err != nil {
-		return service.AnswerParams{}, err
-	}
-	for name, value := range map[string]string{"action": string(d.Action), "feedback": d.Feedback, "objectDigest": d.ObjectDigest} {
-		if value != "" {
-			said[name] = value
-		}
-	}
-	m := a2a.Message{Role: a2a.RoleUser, MessageID: messageID(link, d), Parts: []a2a.Part{a2a.DataPart(said)}}
-	return service.AnswerParams{ID: link.GateID, Message: service.SendParams{Message: m, Decision: d, Once: true}}, nil
-}
-
-// answers returns the answers in a form, in the order of the questions.
-func answers(form url.Values, need func(name, what string) (string, error)) (list [][]string, err error) {
-	for i := range mostQuestions {
-		name := "answer-" + strconv.Itoa(i)
-		if !form.Has(name) {
-			break
-		}
-		text, err := need(name, fmt.Sprintf("answer %d", i+1))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, []string{text})
-	}
-	if len(list) == 0 {
-		return nil, service.Invalid(service.Violation{Field: "answer-0", Description: "the form has no answers"})
-	}
-	return list, nil
+	return p, err
 }
 
 // messageID returns the id of an answer: the same for all decisions by a link. A

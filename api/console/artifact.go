@@ -1,0 +1,200 @@
+package console
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+)
+
+// Limits of what a page shows of artifacts and messages. What it leaves out can be
+// downloaded.
+const (
+	mostShown   = 4 << 10  // bytes of one part
+	mostOfAll   = 64 << 10 // bytes of all parts on a page
+	mostParts   = 50       // parts on a page
+	mostLetters = 120      // of a name
+)
+
+// A shownArtifact is an artifact as a page shows it.
+type shownArtifact struct {
+	ID, Name, Description string
+	Parts                 []object
+}
+
+// A budget limits what a page shows.
+type budget struct{ bytes, parts int }
+
+func newBudget() *budget { return &budget{mostOfAll, mostParts} }
+
+// artifactsOf returns the artifacts of a task as a page shows them, and how many it leaves out.
+func artifactsOf(v *visit, t a2a.Task, b *budget) (out []shownArtifact, more int) {
+	for n, a := range t.Artifacts {
+		if b.parts <= 0 {
+			more++
+			continue
+		}
+		shown := shownArtifact{ID: "r" + strconv.Itoa(n), Name: artifactName(a), Description: shorten(visible(a.Description), 500)}
+		for i, p := range a.Parts {
+			if b.parts--; b.parts < 0 {
+				break
+			}
+			part := partOf(v.markdown, p, b)
+			part.ID = shown.ID + "-" + strconv.Itoa(i)
+			if part.Link == "" {
+				part.File = downloadPath(t.ID, a.ArtifactID, i)
+			}
+			if part.Image != "" {
+				part.Image = part.File
+			}
+			shown.Parts = append(shown.Parts, part)
+		}
+		out = append(out, shown)
+	}
+	return out, more
+}
+
+func artifactName(a a2a.Artifact) string {
+	if a.Name == "" {
+		return "an artifact"
+	}
+	return "“" + shorten(visible(a.Name), mostLetters) + "”"
+}
+
+// partOf returns a part as a page shows it, without a download. Large contents, to which
+// the part refers, are not read.
+func partOf(m markdown, p a2a.Part, b *budget) object {
+	if p.Ref != nil {
+		o := object{Name: shorten(visible(p.Filename), mostLetters), About: join(shorten(visible(p.MediaType), 40), sizeText(p.Ref.Size))}
+		if p.Ref.Member == "raw" && isImage(mediaType(p)) {
+			o.Image = "image"
+		}
+		return o
+	}
+	o := viewer{Markdown: m}.object(p, max(0, min(mostShown, b.bytes)))
+	b.bytes -= len(o.Text) + len(o.HTML)
+	if o.Text+string(o.HTML) != "" && !o.Cut {
+		o.About = "" // it is all there
+	}
+	return o
+}
+
+// webLink returns an address that pages may lead to, "" for any other.
+func webLink(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+		return ""
+	}
+	return u.String()
+}
+
+func mediaType(p a2a.Part) string {
+	kind, _, _ := mime.ParseMediaType(p.MediaType)
+	return kind
+}
+
+// isImage reports whether pages show content of a type as an image. An SVG image is none:
+// it may have scripts.
+func isImage(mediaType string) bool {
+	switch mediaType {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return true
+	}
+	return false
+}
+
+func downloadPath(taskID, artifactID string, part int) string {
+	return Path + "/artifacts?" + url.Values{"task": {taskID}, "artifact": {artifactID}, "part": {strconv.Itoa(part)}}.Encode()
+}
+
+// A file is content that a browser stores, and never opens as a page.
+type file struct {
+	Name, Type string
+	Data       []byte
+}
+
+// download sends a part of an artifact as a file.
+func download(v *visit) (view, error) {
+	q := v.r.URL.Query()
+	n, err := strconv.Atoi(q.Get("part"))
+	if err != nil {
+		n = -1
+	}
+	p, err := v.cfg.Service.ReadContent(v.r.Context(), v.call, service.ContentParams{TaskID: q.Get("task"), ArtifactID: q.Get("artifact"), Part: n})
+	if err != nil {
+		return view{}, err
+	}
+	return view{File: fileOf(p, fmt.Sprintf("artifact-%d", n+1))}, nil
+}
+
+// fileOf returns a part as a file. Its type says that it is text, an image or neither, and
+// never what a browser would open as a page.
+func fileOf(p a2a.Part, name string) *file {
+	f := &file{Type: "text/plain; charset=utf-8"}
+	extension := ".txt"
+	switch {
+	case p.Raw != nil:
+		f.Data, f.Type, extension = p.Raw, "application/octet-stream", ".bin"
+		if kind := http.DetectContentType(p.Raw); isImage(kind) {
+			f.Type, extension = kind, "."+strings.TrimPrefix(kind, "image/")
+		}
+	case p.Data != nil:
+		f.Data, f.Type, extension = p.Data, "application/json", ".json"
+	case p.Text != nil:
+		f.Data = []byte(*p.Text)
+		if kind := mediaType(p); kind == "text/markdown" {
+			extension = ".md"
+		}
+	case p.URL != nil:
+		f.Data = []byte(*p.URL)
+	}
+	if f.Name = fileName(p.Filename); f.Name == "" {
+		f.Name = name + extension
+	}
+	return f
+}
+
+// fileName returns a name of others as one that is safe in any directory, "" if nothing of
+// it is left.
+func fileName(name string) string {
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune("-_.() ", r):
+			return r
+		case hidden(r), r == '\n', r == '\t':
+			return -1
+		}
+		return '_'
+	}, name)
+	name = strings.Trim(name, ". ")
+	if runes := []rune(name); len(runes) > mostLetters {
+		extension := path.Ext(name)
+		if len(extension) > 10 {
+			extension = ""
+		}
+		name = string(runes[:mostLetters-len([]rune(extension))]) + extension
+	}
+	if strings.Trim(name, "_") == "" {
+		return ""
+	}
+	return name
+}
+
+// writeFile sends a file for a browser to store. Pages may show it as an image.
+func writeFile(w http.ResponseWriter, f *file) {
+	h := w.Header()
+	h.Set("Content-Type", f.Type)
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
+	h.Set("Content-Length", strconv.Itoa(len(f.Data)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(f.Data) // fails only if the client has disconnected
+}

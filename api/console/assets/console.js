@@ -1,0 +1,186 @@
+// Keeps the page current: fetches it again when the server says that it has changed, and
+// changes only what differs, so that focus, selection, open parts and texts that are being
+// written stay as they are.
+
+const banner = document.getElementById("connection");
+let tag = ""; // of the page as it was fetched last
+let fetching = false, again = false;
+let signedOut = false; // nothing more is asked for
+
+// refresh fetches the page and shows what has changed.
+async function refresh() {
+  if (signedOut || document.hidden) return;
+  if (fetching) {
+    again = true;
+    return;
+  }
+  fetching = true;
+  try {
+    const headers = { "X-Console-Refresh": "1" };
+    if (tag) headers["If-None-Match"] = tag;
+    const response = await fetch(location.href, { headers, redirect: "error", cache: "no-store" });
+    if (response.status === 401) {
+      say("You are signed out. Reload the page to sign in again.");
+      signedOut = true;
+      unfollow();
+      clearInterval(poll);
+      return;
+    }
+    if (response.ok) {
+      tag = response.headers.get("ETag") ?? "";
+      show(await response.text());
+    }
+    if (response.ok || response.status === 304) connected();
+    else if (response.status >= 500) lost();
+  } catch {
+    lost();
+  } finally {
+    fetching = false;
+    if (again) {
+      again = false;
+      soon();
+    }
+  }
+}
+
+// show replaces the contents of the page by those of a fresh copy.
+function show(text) {
+  const fresh = new DOMParser().parseFromString(text, "text/html");
+  document.title = fresh.title;
+  if (!fresh.body.dataset.events) delete document.body.dataset.events; // the work has ended
+  morph(document.getElementById("main"), fresh.getElementById("main"));
+  const pages = document.querySelector("nav"), freshPages = fresh.querySelector("nav");
+  if (pages && freshPages) morph(pages, freshPages);
+  localize(document);
+}
+
+// morph makes old like fresh. Children are matched by their ids, others by their place.
+function morph(old, fresh) {
+  if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
+    if (retire(old)) old.before(fresh);
+    else old.replaceWith(fresh);
+    return;
+  }
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.data !== fresh.data) old.data = fresh.data;
+    return;
+  }
+  if (old.localName === "form" && old.dataset.dirty) return; // something was written in it
+  attributes(old, fresh);
+  if (old.localName === "textarea" || old.localName === "select") {
+    if (old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
+    return;
+  }
+  let at = old.firstChild;
+  for (const next of [...fresh.childNodes]) {
+    const known = next.id && [...old.children].find((e) => e.id === next.id);
+    if (known && known !== at) old.insertBefore(known, at);
+    const here = known || at;
+    if (!here || (here.id ?? "") !== (next.id ?? "")) {
+      old.insertBefore(next, here ?? null);
+      continue;
+    }
+    at = here.nextSibling;
+    morph(here, next);
+  }
+  while (at) {
+    const after = at.nextSibling;
+    if (!retire(at)) at.remove();
+    at = after;
+  }
+}
+
+// retire keeps a part of the page with forms that something was written in, although the
+// page has them no more: what was written stays to be copied, and cannot be sent.
+function retire(old) {
+  if (old.nodeType !== Node.ELEMENT_NODE) return false;
+  const forms = [...old.querySelectorAll("form"), ...(old.matches("form") ? [old] : [])];
+  if (!forms.some((form) => form.dataset.dirty)) return false;
+  for (const form of forms) {
+    if (!form.dataset.dirty) (form.closest("details") ?? form).remove();
+    for (const button of form.querySelectorAll("button")) button.disabled = true;
+    form.classList.add("retired");
+  }
+  return true;
+}
+
+// attributes makes the attributes of old those of fresh. Parts that the reader has opened
+// stay open.
+function attributes(old, fresh) {
+  for (const a of [...old.attributes]) {
+    if (!fresh.hasAttribute(a.name) && !(old.localName === "details" && a.name === "open")) old.removeAttribute(a.name);
+  }
+  for (const a of fresh.attributes) {
+    if (old.getAttribute(a.name) !== a.value) old.setAttribute(a.name, a.value);
+  }
+}
+
+// localize shows times in the time zone and the language of the reader.
+const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+function localize(root) {
+  for (const e of root.querySelectorAll("time[datetime]")) {
+    const text = clock.format(new Date(e.dateTime));
+    if (e.textContent !== text) e.textContent = text;
+  }
+}
+
+function say(text) {
+  if (banner.textContent !== text) banner.textContent = text;
+  banner.hidden = !text;
+}
+
+function lost() { say("The connection is lost. Trying again; what you see may be old."); }
+function connected() { say(""); }
+
+// soon refreshes in a moment: many events make one request.
+let timer = 0;
+function soon() {
+  if (!timer) timer = setTimeout(() => { timer = 0; refresh(); }, 250);
+}
+
+// follow refreshes at each event of the work that the page shows, while the page is visible:
+// a browser opens six connections to a server at most, for all its tabs. It connects again
+// by itself and continues after the last event.
+let stream = null;
+function follow() {
+  const url = document.body.dataset.events;
+  if (!url || stream || signedOut || document.hidden) return;
+  const events = stream = new EventSource(url);
+  let open = false;
+  events.onopen = () => {
+    if (open) return;
+    open = true;
+    soon(); // what happened in between
+  };
+  events.onmessage = soon;
+  events.onerror = () => {
+    open = false;
+    soon(); // the stream may have ended with the work
+    if (events.readyState === EventSource.CLOSED || !document.body.dataset.events) {
+      unfollow();
+      setTimeout(follow, 2000);
+    }
+  };
+}
+
+function unfollow() {
+  stream?.close();
+  stream = null;
+}
+
+document.addEventListener("input", (e) => { const form = e.target.closest?.("form"); if (form) form.dataset.dirty = "1"; });
+document.addEventListener("submit", (e) => {
+  for (const button of e.target.querySelectorAll("button")) setTimeout(() => { button.disabled = true; });
+});
+addEventListener("pagehide", unfollow); // browsers keep pages that were left
+addEventListener("pageshow", (e) => { if (e.persisted) location.reload(); });
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) return unfollow();
+  follow();
+  if (document.body.dataset.events || document.body.dataset.refresh) soon();
+});
+
+localize(document);
+follow();
+const every = Number(document.body.dataset.refresh);
+const poll = every ? setInterval(refresh, every * 1000) : 0;

@@ -1,0 +1,127 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// Path is where the console is served.
+const Path = "/console"
+
+// A Config has the parts and settings of a Console. A field is required unless its
+// comment says what the zero value means.
+type Config struct {
+	Service *service.Service
+
+	// Authenticate returns the caller of a request, from its headers or its connection.
+	Authenticate func(*http.Request) (service.Caller, error)
+
+	Sessions Sessions // nil: there is no sign-in
+	NoKeys   bool     // people cannot sign in with API keys
+	Provider Provider // with which people sign in; nil: there is none
+	Secure   bool     // browsers reach the server by https alone
+
+	ProviderName string // of Provider, for people
+	Sealer       Sealer // of what browsers keep while they sign in with Provider; may be nil without one
+
+	Log *zap.Logger      // nil discards logs
+	Now func() time.Time // nil: time.Now
+}
+
+// Sessions keeps the sessions of browsers.
+type Sessions interface {
+	OpenSession(ctx context.Context, s opt.Session) error
+	// Session returns a session that has not expired at a time. The error about another
+	// one wraps opt.ErrUnknown.
+	Session(ctx context.Context, id string, now time.Time) (opt.Session, error)
+	// RenewSession replaces the credential of a session, all that belongs to it and its
+	// RenewAt, if that still is was. It reports whether it was.
+	RenewSession(ctx context.Context, s opt.Session, was a2a.Time) (bool, error)
+	// CloseSession removes a session, if it is there.
+	CloseSession(ctx context.Context, id string) error
+}
+
+// A Console serves the pages. It is safe for concurrent use.
+type Console struct {
+	cfg    Config
+	mux    *http.ServeMux
+	from   credentials
+	own    *http.CrossOriginProtection // refuses forms of other origins
+	views  views
+	assets assets
+
+	markdown markdown
+	badges   badges
+}
+
+// New returns a console.
+func New(cfg Config) *Console {
+	if cfg.Log == nil {
+		cfg.Log = zap.NewNop()
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	k := &Console{cfg: cfg, mux: http.NewServeMux(), own: http.NewCrossOriginProtection(), assets: newAssets(), markdown: newMarkdown()}
+	k.from = credentials{cfg.Sessions, cfg.Provider, cookies{cfg.Secure}, cfg.Log, cfg.Now}
+	k.views = newViews(k.assets)
+	k.routes()
+	return k
+}
+
+type callKey struct{} // of the call in the context of a request
+
+// Serve serves a request below [Path]. The call gets the caller and the outcome.
+func (k *Console) Serve(c *service.Call, w http.ResponseWriter, r *http.Request) {
+	c.Binding = "console"
+	setHeaders(w.Header())
+	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	if k.own.Check(r) != nil {
+		v := k.visit(w, r)
+		v.write(problem{http.StatusForbidden, "Not sent from this page", "Open the page again and try it there."}.view())
+		return
+	}
+	k.mux.ServeHTTP(w, r)
+}
+
+// visit returns the visit of a request.
+func (k *Console) visit(w http.ResponseWriter, r *http.Request) *visit {
+	return &visit{Console: k, call: r.Context().Value(callKey{}).(*service.Call), w: w, r: r}
+}
+
+// Rewrite turns a request of the script for the events of a task into the request that
+// other clients send to path for that stream, with the credential of the session.
+func (k *Console) Rewrite(r *http.Request, path string) (*http.Request, error) {
+	r, err := k.from.of(r)
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.URL.Path, r.URL.RawPath, r.URL.RawQuery = path, "", ""
+	r.Header.Set("A2A-Version", "1.0")
+	r.Header.Set("A2A-Extensions", a2a.ExtensionOPT)
+	return r, nil
+}
+
+// policy is the Content-Security-Policy of the pages: scripts, styles, images and
+// requests of this origin only, and no inline script or style.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// setHeaders sets the headers of every response.
+func setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+}

@@ -1,0 +1,130 @@
+package console_test
+
+import (
+	"bufio"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"longhaul/api/console"
+	"longhaul/opt"
+)
+
+func TestConsole_asksToSignIn(t *testing.T) {
+	s := begin(t, nil)
+	b := s.browser(t)
+	b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+	if p := b.get("/console/inbox?page=2", "Authorization", "Bearer nobody"); p.status != http.StatusSeeOther || p.header.Get("Location") != "/console/sign-in?next=%2Fconsole%2Finbox%3Fpage%3D2" {
+		t.Errorf("a page without a session: %d to %s", p.status, p.header.Get("Location"))
+	}
+	if p := b.get("/console/inbox", "Authorization", "Bearer nobody", "X-Console-Refresh", "1"); p.status != http.StatusUnauthorized {
+		t.Errorf("a refresh without a session: %d, want 401", p.status)
+	}
+}
+
+func TestConsole_signsInAndOut(t *testing.T) {
+	s := begin(t, &opt.Gate{Kind: opt.Approval, Title: "Publish?"})
+	s.send(t, "acme/ann", "Go")
+	s.send(t, "umbrella/eve", "Secret")
+
+	b := s.browser(t)
+	if p := b.post("/console/sign-in", url.Values{"key": {"nobody"}}); p.status != http.StatusUnauthorized || !strings.Contains(p.text, "not valid") {
+		t.Errorf("signing in with a wrong key: %d %s", p.status, p.text)
+	}
+	b = s.signedIn(t, "acme/ann")
+	p := b.get("/console/inbox")
+	if p.status != http.StatusOK || !strings.Contains(p.text, "Publish?") || strings.Contains(p.text, "Secret") {
+		t.Errorf("the inbox of ann: %d %s", p.status, p.text)
+	}
+	if again := b.get("/console/inbox", "If-None-Match", p.header.Get("ETag")); again.status != http.StatusNotModified {
+		t.Errorf("the same page again: %d, want 304", again.status)
+	}
+	b.post("/console/sign-out", nil)
+	if len(s.sessions.list) != 0 {
+		t.Errorf("%d sessions are left after signing out", len(s.sessions.list))
+	}
+}
+
+func TestConsole_leadsToItsOwnPagesOnly(t *testing.T) {
+	s := begin(t, nil)
+	for _, next := range []string{"https://evil.example/console/inbox", "//evil.example/console/inbox", "/elsewhere", "/console/../x", `/\evil.example`} {
+		b := s.browser(t)
+		p := b.post("/console/sign-in", url.Values{"key": {"acme/ann"}, "next": {next}})
+		if p.path != "/console/inbox" || p.status != http.StatusOK {
+			t.Errorf("signing in with next=%s leads to %s (%d)", next, p.path, p.status)
+		}
+	}
+}
+
+// A person who opens a page comes back to it after signing in.
+func TestConsole_leadsBack(t *testing.T) {
+	s := begin(t, nil)
+	for _, path := range []string{"/console/", "/console/objectives", "/console/objectives?text=a+b"} {
+		b := s.browser(t)
+		asked := b.get(path, "Authorization", "Bearer nobody")
+		if asked.path != "/console/sign-in" {
+			t.Fatalf("%s leads to %s", path, asked.path)
+		}
+		next := fields(asked).Get("next")
+		p := b.post("/console/sign-in", url.Values{"key": {"acme/ann"}, "next": {next}})
+		if want, _, _ := strings.Cut(path, "?"); p.path != want || next != path {
+			t.Errorf("%s: the form leads to %q, and it to %s", path, next, p.path)
+		}
+	}
+}
+
+// Pages are private: no browser and no proxy stores them, also not those that did not change.
+func TestConsole_isNotStored(t *testing.T) {
+	s := begin(t, nil)
+	b := s.signedIn(t, "acme/ann")
+	p := b.get("/console/inbox")
+	same := b.get("/console/inbox", "If-None-Match", p.header.Get("ETag"))
+	for name, got := range map[string]page{"a page": p, "the same page": same, "no page": b.get("/console/nothing")} {
+		if control := got.header.Get("Cache-Control"); control != "no-store" {
+			t.Errorf("%s (%d) has Cache-Control: %s", name, got.status, control)
+		}
+	}
+	if same.status != http.StatusNotModified {
+		t.Errorf("the same page again: %d, want 304", same.status)
+	}
+}
+
+func TestConsole_refusesFormsOfOtherOrigins(t *testing.T) {
+	s := begin(t, nil)
+	b := s.browser(t)
+	p := b.post("/console/sign-in", url.Values{"key": {"acme/ann"}}, "Sec-Fetch-Site", "cross-site")
+	if p.status != http.StatusForbidden || len(s.sessions.list) != 0 {
+		t.Errorf("a form of another site: %d, %d sessions", p.status, len(s.sessions.list))
+	}
+}
+
+func TestConsole_setsHeaders(t *testing.T) {
+	s := begin(t, nil)
+	for _, path := range []string{"/console/inbox", "/console/sign-in", "/console/nothing", "/console/assets/console.js"} {
+		h := s.signedIn(t, "acme/ann").get(path).header
+		if !strings.HasPrefix(h.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self';") || h.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s has the headers %v", path, h)
+		}
+	}
+}
+
+func TestConsole_streamsEvents(t *testing.T) {
+	s := begin(t, nil)
+	id := s.send(t, "acme/ann", "Go")
+	b := s.signedIn(t, "acme/ann")
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+console.EventsPath+id, nil)
+	w, err := b.http.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Body.Close() }()
+	lines := bufio.NewScanner(w.Body)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "data:") && strings.Contains(lines.Text(), id) {
+			return
+		}
+	}
+	t.Errorf("the stream (%d) has no event about %s", w.StatusCode, id)
+}

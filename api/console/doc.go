@@ -1,0 +1,25 @@
+// Package console serves the pages for people below /console: what waits for them, the
+// work and its state, and the forms that change it. It needs no build step and works
+// offline: templates, styles and the script are embedded.
+//
+// [Console.Serve] handles every request by the table in route.go. A line of the table
+// names the operation of the service whose scope a caller needs, and a function that
+// takes a [visit] and returns a [view]: the name of a template and its data. Functions
+// read and write only through [service.Service], by the rules of all other clients.
+//
+// A form is answered with a redirect (a view with Location), so that a reload of the page
+// repeats nothing. A form that is refused shows its page again, with the reason.
+//
+// A browser proves who it is with the cookie of a session ([opt.Session]), which holds the
+// credential that was used to sign in. Each request is authenticated with that credential
+// again, so a revoked key ends its sessions. Callers who need no credential, or have a
+// client certificate, need no session.
+//
+// Pages stay current by themselves. The script fetches the page again and changes only
+// what differs ([assets/console.js]): after each event of the stream that other clients
+// use, too ([Console.Rewrite]), or every few seconds. Without scripts all pages work, and
+// show the present state when they are loaded.
+//
+// Everything that callers wrote is shown as text: the templates escape it, the policy of
+// the pages (Content-Security-Policy) allows no script but ours and no other origin.
+package console

@@ -1,0 +1,331 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/api/gateform"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// A gatePage is the data of the page of one gate.
+type gatePage struct {
+	ID, Path    string
+	Title       string
+	Kind        opt.GateKind
+	Description string
+	ObjectiveID string
+	Objective   string
+	ContextID   string
+	Task        string
+	Principal   string
+	Since       a2a.Time
+	Open        bool
+	Ahead       []consequence
+	Who         string // who may answer, "" for everyone
+	Votes       []string
+	Exchanges   []opt.Exchange
+	Refined     string // how often the object was sent back, "" if never
+	Remark      string // with which it was sent back last
+	RemarkBy    string
+	Diff        []comparison
+	Objects     []object
+	MoreObjects int
+	Digest      string
+	Outcome     *outcome // how it was closed, nil if it is open or that is not known
+	Later       string   // path of the gate at which the task waits now, "" for none
+	State       string   // of the task, if the gate is closed and nothing says how
+	Replies     []shownReply
+	Form        *gateform.Form // nil if the caller may not answer
+	Why         string         // why there is no form at an open gate
+	Stored      bool           // an answer of the caller is stored, and no worker has judged it yet
+	Written     written
+}
+
+// A consequence is what happens at a time without an answer.
+type consequence = gateform.Consequence
+
+func aheadOf(g *opt.Gate) []consequence { return gateform.Ahead(g) }
+
+// An outcome is how a gate was closed.
+type outcome struct {
+	Word, By string
+	ByTimer  bool
+	At       a2a.Time
+	Feedback string
+	Answers  []answer
+	Objects  []object // in the place of what was decided on
+	Diff     []comparison
+}
+
+// An answer is one of those to a clarification.
+type answer struct{ Question, Text string }
+
+// A shownReply is a reply that did not close the gate.
+type shownReply struct {
+	By, Word, Verdict string
+	At                a2a.Time
+	Text              string // of the caller's own
+}
+
+// showGate shows a gate, open or closed.
+func showGate(v *visit) (view, error) {
+	s, err := gates{v}.read()
+	if err != nil {
+		return view{}, err
+	}
+	return gates{v}.view(s, written{}), nil
+}
+
+// gates makes the pages of gates.
+type gates struct{ *visit }
+
+// read reads the gate in the path.
+func (v gates) read() (service.ShownInterrupt, error) {
+	return v.cfg.Service.GetInterrupt(v.r.Context(), v.call, v.r.PathValue("gate"))
+}
+
+// view returns the page of a gate. w is what was written in a form that was refused.
+func (v gates) view(s service.ShownInterrupt, w written) view {
+	g := &s.Gate
+	p := gatePage{
+		ID: g.ID, Path: gatePath(g.ID), Title: gateTitle(g), Kind: g.Kind, Description: visible(g.Description),
+		ObjectiveID: s.ObjectiveID, Objective: shorten(visible(cmp.Or(s.Objective, s.ObjectiveID)), titleWidth), ContextID: s.ContextID,
+		Task: shorten(visible(cmp.Or(s.TaskName, s.TaskID)), titleWidth), Principal: visible(s.Principal),
+		Since: s.Since, Open: s.Open, Who: whoAnswers(g.Responders), Votes: votesAt(g), Exchanges: g.Exchanges, Digest: g.ObjectDigest, Written: w,
+	}
+	p.Objects, p.MoreObjects = v.viewer(p.Path, "parts").objects(g.Object)
+	if s.Refined > 0 {
+		p.Refined = "It was sent back " + times(s.Refined) + " before."
+	}
+	if b := s.Before; b != nil && b.Reply.Reply != nil {
+		p.Remark, p.RemarkBy = visible(b.Reply.Reply.Remark()), visible(b.Reply.Decision.DecidedBy)
+		p.Diff = compared(b.Object, g.Object)
+	}
+	if s.Open {
+		p.Ahead = aheadOf(g)
+		v.offer(&p, s)
+	} else {
+		v.close(&p, s)
+	}
+	p.Replies = v.otherReplies(s)
+	out := view{Template: "gate", Title: p.Title, Data: p}
+	if !s.TaskState.Ended() {
+		out.Events = s.TaskID
+	}
+	if closing := s.Closed(); !s.Open && v.unused(s) && closing != nil && closing.Decision.DecidedBy != v.call.Principal {
+		out.Problem = v.beaten(s)
+	}
+	return out
+}
+
+// viewer returns how the parts of an object of a gate are shown. Their files are below
+// path + "/" + section.
+func (v gates) viewer(path, section string) viewer {
+	q := v.r.URL.Query()
+	as := q.Get("as")
+	to := func(name, value string) string {
+		return path + "?" + url.Values{name: {value}}.Encode()
+	}
+	out := viewer{
+		Markdown: v.markdown, ID: section + "-", As: as, AsPath: func(as string) string { return to("as", as) },
+		File: func(i int) string { return path + "/" + section + "/" + strconv.Itoa(i) },
+	}
+	if !q.Has("all") {
+		out.Whole = to("all", "1")
+	}
+	return out
+}
+
+// offer adds to the page of an open gate the forms of those who may answer, or why there
+// are none.
+func (v gates) offer(p *gatePage, s service.ShownInterrupt) {
+	switch {
+	case s.Gate.Kind == opt.Credential:
+		p.Why = "The task waits for an authorization elsewhere. It continues by itself once it has that."
+	case v.waits(s):
+		p.Stored = true
+	case s.MayAnswer:
+		form := gateform.New(&s.Gate, s.Gate.Object)
+		if form.Any() {
+			p.Form = &form
+			return
+		}
+		p.Why = "It cannot be answered here."
+	case !v.has(service.RespondApprovals):
+		p.Why = "You may look at this, and not answer: your key lacks the scope " + string(service.RespondApprovals) + "."
+	case s.Gate.Voted(v.call.Principal):
+		p.Why = "You have answered. The task waits for others."
+	default:
+		p.Why = "Others answer here."
+	}
+}
+
+// close adds to the page of a closed gate how it was closed.
+func (v gates) close(p *gatePage, s service.ShownInterrupt) {
+	if s.Later != "" {
+		p.Later = gatePath(s.Later)
+	}
+	last := s.Closed()
+	if last == nil {
+		p.State = string(s.TaskState)
+		return
+	}
+	d := last.Decision
+	o := &outcome{Word: cmp.Or(gateform.Word(d.Action), string(d.Action)), By: visible(d.DecidedBy), ByTimer: d.DecidedBy == opt.ByTimer, At: d.DecidedAt}
+	if o.ByTimer && d.Action == "" {
+		o.Word = "Closed"
+	}
+	p.Outcome = o
+	r := last.Reply
+	if r == nil {
+		return
+	}
+	o.Feedback = visible(r.Remark())
+	for _, a := range r.Answers {
+		o.Answers = append(o.Answers, answer{questionOf(&s.Gate, a.ID), shownText(a2a.DataText(a.Answer))})
+	}
+	if len(r.Edited) > 0 {
+		o.Objects, _ = v.viewer(p.Path, "edited").objects(r.Edited)
+		o.Diff = compared(s.Gate.Object, r.Edited)
+		for i := range o.Diff {
+			o.Diff[i].ID = "edited-" + o.Diff[i].ID
+		}
+	}
+}
+
+// shownText returns a text of others, cut if it is long.
+func shownText(s string) string {
+	text, cut := beginning(s, mostOfPart)
+	if cut {
+		text += "…"
+	}
+	return visible(text)
+}
+
+// questionOf returns the text of a question of a gate.
+func questionOf(g *opt.Gate, id string) string {
+	for _, q := range g.Questions {
+		if q.ID == id {
+			return visible(cmp.Or(q.Question, q.ID))
+		}
+	}
+	return visible(id)
+}
+
+// verdicts say why a reply did not count.
+var verdicts = map[opt.Verdict]string{
+	opt.NotWaiting: "came too late", opt.NotOffered: "was not one of the actions", opt.NotAllowed: "was not allowed to answer",
+	opt.HasVoted: "had answered before", opt.OtherThing: "had seen another object", opt.TooLate: "came too late",
+}
+
+// otherReplies lists the replies that did not close a gate.
+func (v gates) otherReplies(s service.ShownInterrupt) (out []shownReply) {
+	for _, r := range s.Replies {
+		d := r.Decision
+		if d.Closed {
+			continue
+		}
+		reply := shownReply{By: visible(d.DecidedBy), Word: replyWord(d.Action), Verdict: cmp.Or(verdicts[d.Verdict], "counts"), At: d.DecidedAt}
+		if d.Action == opt.Ask {
+			reply.Verdict = "decides nothing"
+		}
+		if r.Reply != nil && d.DecidedBy == v.call.Principal && d.Verdict != opt.Accepted {
+			reply.Text = shownText(textOfReply(*r.Reply))
+		}
+		out = append(out, reply)
+	}
+	return out
+}
+
+// replyWord returns what a reply asks for.
+func replyWord(a opt.Action) string {
+	if a == "" {
+		return "answer"
+	}
+	return string(a)
+}
+
+// textOfReply returns the words in a reply.
+func textOfReply(r opt.Reply) string {
+	texts := []string{r.Remark(), r.Question}
+	for _, a := range r.Answers {
+		texts = append(texts, a2a.DataText(a.Answer))
+	}
+	for _, p := range r.Edited {
+		text, _ := textIn(p)
+		texts = append(texts, text)
+	}
+	return strings.TrimSpace(strings.Join(texts, "\n"))
+}
+
+// whoAnswers says who may answer, "" for everyone with the scope.
+func whoAnswers(r *opt.Responders) string {
+	if r == nil {
+		return ""
+	}
+	var who []string
+	who = append(who, r.Principals...)
+	for _, g := range r.Groups {
+		who = append(who, "the group "+g)
+	}
+	text := strings.Join(who, ", ")
+	if text == "" && (r.NotRequester || r.Several()) {
+		text = "everyone"
+	}
+	if r.NotRequester {
+		text += ", but not who asked for the work"
+	}
+	if r.Several() {
+		text += fmt.Sprintf("; %d have to accept", r.Accepts)
+		if r.NoVeto {
+			text += fmt.Sprintf(", and %d to reject", r.Accepts)
+		}
+	}
+	return visible(text)
+}
+
+// votesAt lists the votes at a gate.
+func votesAt(g *opt.Gate) (out []string) {
+	for _, v := range g.Votes {
+		out = append(out, visible(v.DecidedBy)+": "+string(v.Action))
+	}
+	return out
+}
+
+// times returns a number of times in words.
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return strconv.Itoa(n) + " times"
+}
+
+// showGatePart sends a part of the object of a gate, or of what took its place.
+func showGatePart(v *visit) (view, error) {
+	s, err := gates{v}.read()
+	if err != nil {
+		return view{}, err
+	}
+	parts := s.Gate.Object
+	if v.r.PathValue("section") == "edited" {
+		parts = nil
+		if last := s.Closed(); last != nil && last.Reply != nil {
+			parts = last.Reply.Edited
+		}
+	}
+	n, err := strconv.Atoi(v.r.PathValue("n"))
+	if err != nil || n < 0 || n >= len(parts) {
+		return problem{http.StatusNotFound, "Not found", "There is no such part."}.view(), nil
+	}
+	return view{File: fileOf(parts[n], fmt.Sprintf("part-%d", n+1))}, nil
+}

@@ -1,0 +1,148 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"longhaul/api/gateform"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// written is what a person wrote in a form that was refused, so that the page keeps it.
+type written struct {
+	Action string
+	values url.Values
+}
+
+// Text returns what was written in a field of the form with an action.
+func (w written) Text(action, field string) string {
+	if w.Action != action {
+		return ""
+	}
+	return w.values.Get(field)
+}
+
+// Is reports whether the form with an action was sent.
+func (w written) Is(action string) bool { return w.Action == action }
+
+// Answer returns what was written as the n-th answer to a clarification.
+func (w written) Answer(n int) string { return w.Text("answer", "answer-"+strconv.Itoa(n)) }
+
+// Kept returns all that was written, for a page that has no form any more.
+func (w written) Kept() (texts []string) {
+	names := []string{"feedback", "edited", "question"}
+	for i := 0; w.values.Has("answer-" + strconv.Itoa(i)); i++ {
+		names = append(names, "answer-"+strconv.Itoa(i))
+	}
+	for _, name := range names {
+		if text := w.values.Get(name); text != "" {
+			texts = append(texts, visible(text))
+		}
+	}
+	return texts
+}
+
+// answerGate delivers an answer. A form that is sent twice is one answer: the service makes
+// the id of a message without one from its content.
+func answerGate(v *visit) (view, error) {
+	id := v.r.PathValue("gate")
+	taskID, _ := opt.TaskOfGate(id)
+	v.call.Answer = &service.Answering{TaskID: taskID, GateID: id}
+	params, err := gateform.Read(v.r.PostForm, id, v.field("digest"))
+	var result service.Answered
+	if err == nil {
+		result, err = v.cfg.Service.AnswerInterrupt(v.r.Context(), v.call, params)
+	}
+	if err == nil {
+		v.badges.drop(badgeKey(v.call.Caller))
+		return view{Location: answeredPath(result)}, nil
+	}
+	if !v.has(service.ReadRuns) {
+		return view{}, err
+	}
+	fault := v.cfg.Service.Guard(v.call, func() error { return err })
+	s, unknown := gates{v}.read()
+	if unknown != nil {
+		return view{}, err
+	}
+	out := gates{v}.view(s, written{v.field("action"), v.r.PostForm})
+	p := problemOf(fault)
+	out.Status, out.Problem = p.Status, gates{v}.refused(s, fault, p)
+	return out, fault
+}
+
+// answeredPath returns the page to show after an answer.
+func answeredPath(a service.Answered) string {
+	if a.Pending {
+		return gatePath(a.ID) + "?" + url.Values{stored: {a.MessageID}}.Encode()
+	}
+	return gatePath(a.ID)
+}
+
+// stored is the query field of the page of a gate with the message id of an answer of the
+// caller that was not judged when it was sent.
+const stored = "stored"
+
+// unused reports whether the page is that of a stored answer that has not counted: it was
+// not judged yet, or it was refused.
+func (v gates) unused(s service.ShownInterrupt) bool {
+	id := v.r.URL.Query().Get(stored)
+	verdict, judged := v.verdict(s, id)
+	return id != "" && (!judged || verdict != opt.Accepted)
+}
+
+// waits reports whether the page is that of a stored answer that is not judged yet.
+func (v gates) waits(s service.ShownInterrupt) bool {
+	id := v.r.URL.Query().Get(stored)
+	_, judged := v.verdict(s, id)
+	return id != "" && !judged
+}
+
+// verdict returns the verdict of a reply of the caller, if there is one.
+func (v gates) verdict(s service.ShownInterrupt, messageID string) (opt.Verdict, bool) {
+	for _, r := range s.Replies {
+		if r.Decision.MessageID == messageID && r.Decision.DecidedBy == v.call.Principal {
+			return r.Decision.Verdict, true
+		}
+	}
+	return "", false
+}
+
+// refused says why an answer was refused.
+func (v gates) refused(s service.ShownInterrupt, f *service.Fault, p problem) string {
+	switch {
+	case !s.Open:
+		return v.beaten(s)
+	case f.Reason == "OBJECT_CHANGED":
+		return "What is to be decided on has changed since you opened the page. Nothing was decided. Look at it as it is now, and answer again."
+	case f.Kind == service.InvalidParams:
+		return p.Text + " Nothing was decided. What you wrote is below."
+	case f.Kind == service.Forbidden:
+		return f.Message + ". Nothing was decided."
+	case f.Kind == service.Unsupported && s.Gate.Voted(v.call.Principal):
+		return "You have answered here before. The task waits for others."
+	case f.Kind == service.Unsupported, p.Status == http.StatusConflict:
+		return f.Message + ". Nothing was decided."
+	}
+	return p.Title + ". " + p.Text
+}
+
+// beaten says that a gate was closed before the answer of the caller.
+func (v gates) beaten(s service.ShownInterrupt) string {
+	last := s.Closed()
+	const unused = " Your answer was not used."
+	if last == nil {
+		return "The task does not wait here any more: it is " + string(s.TaskState) + "." + unused
+	}
+	d := last.Decision
+	word := gateform.Word(d.Action)
+	switch d.DecidedBy {
+	case opt.ByTimer:
+		return "Time was over before your answer came: " + gateform.Outcome(opt.Decided{Action: d.Action, DecidedBy: d.DecidedBy, At: d.DecidedAt}) + unused
+	case v.call.Principal:
+		return "You have answered here already: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
+	}
+	return visible(d.DecidedBy) + " was first: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
+}

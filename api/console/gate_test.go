@@ -1,0 +1,308 @@
+package console_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// approval returns a gate with an object.
+func approval(object ...a2a.Part) *opt.Gate {
+	return &opt.Gate{Kind: opt.Approval, Title: "Publish?", Description: "Read it first.", Object: object, Actions: []opt.Action{opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask}}
+}
+
+// open returns the id of the only gate that is open.
+func (s *site) open(t *testing.T) string {
+	t.Helper()
+	list, total, err := s.world.Journal().Interrupts(t.Context(), "acme", opt.InterruptFilter{})
+	if err != nil || total != 1 {
+		t.Fatalf("%d gates are open, %v", total, err)
+	}
+	return list[0].Gate.ID
+}
+
+// digestIn returns the digest in the forms of a page.
+func digestIn(t *testing.T, p page) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(p.html, `name="digest" value="`)
+	if !ok {
+		t.Fatalf("no form in %s", p.text)
+	}
+	digest, _, _ := strings.Cut(rest, `"`)
+	return digest
+}
+
+// answer sends a form of the page of a gate, as it was loaded before.
+func (b *browser) answer(gate string, p page, fields ...string) page {
+	b.t.Helper()
+	form := url.Values{"digest": {digestIn(b.t, p)}}
+	for i := 0; i < len(fields); i += 2 {
+		form.Set(fields[i], fields[i+1])
+	}
+	return b.post("/console/inbox/"+gate, form)
+}
+
+func contains(t *testing.T, what, text string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s: no %q in\n%s", what, w, text)
+		}
+	}
+}
+
+func lacks(t *testing.T, what, text string, not ...string) {
+	t.Helper()
+	for _, w := range not {
+		if strings.Contains(text, w) {
+			t.Errorf("%s: there is %q in\n%s", what, w, text)
+		}
+	}
+}
+
+// Each action decides, and the page shows at once what was decided, by whom and about
+// which object.
+func TestGate_actions(t *testing.T) {
+	for name, tc := range map[string]struct {
+		form   []string
+		action opt.Action
+		want   []string
+	}{
+		"accept":      {[]string{"action", "accept", "feedback", "Well done"}, opt.Accept, []string{"Accepted by ann", "Well done"}},
+		"reject":      {[]string{"action", "reject", "feedback", "Too long\r\nreally"}, opt.Reject, []string{"Rejected by ann", "Too long really"}},
+		"refine":      {[]string{"action", "refine", "feedback", "Shorter"}, opt.Refine, []string{"Sent back to be made better by ann", "Shorter"}},
+		"edit-accept": {[]string{"action", "edit-accept", "edited", "My own text"}, opt.EditAccept, []string{"Accepted with changes by ann", "As it was accepted", "My own text"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, approval(a2a.TextPart("The draft")))
+			s.send(t, "acme/carl", "Go")
+			gate, b := s.open(t), s.signedIn(t, "acme/ann")
+			before := b.get("/console/inbox/" + gate)
+			contains(t, "the open gate", before.text, "Publish?", "Read it first.", "The draft", "Asked for by carl", "the task waits, without a deadline")
+			after := b.answer(gate, before, tc.form...)
+			if after.status != http.StatusOK || after.path != "/console/inbox/"+gate {
+				t.Fatalf("the answer: %d at %s: %s", after.status, after.path, after.text)
+			}
+			contains(t, "the closed gate", after.text, append(tc.want, "As it was decided on", "The draft")...)
+			lacks(t, "the closed gate", after.html, `name="digest"`)
+			v, err := s.world.Journal().Task(t.Context(), "acme", gate[:strings.LastIndexByte(gate, ':')], opt.TaskWant{})
+			if err != nil || v.Decided == nil || v.Decided.Action != tc.action || v.Decided.DecidedBy != "ann" {
+				t.Errorf("decided: %+v, %v", v.Decided, err)
+			}
+			if again := b.answer(gate, before, tc.form...); again.status != http.StatusOK || !strings.Contains(again.text, tc.want[0]) {
+				t.Errorf("the same form again: %d %s", again.status, again.text)
+			}
+		})
+	}
+}
+
+// Only what the gate offers is on the page.
+func TestGate_offers(t *testing.T) {
+	s := begin(t, &opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept, opt.Reject}})
+	s.send(t, "acme/carl", "Go")
+	p := s.signedIn(t, "acme/ann").get("/console/inbox/" + s.open(t))
+	contains(t, "the page", p.html, `value="accept"`, `value="reject"`)
+	lacks(t, "the page", p.html, `value="refine"`, `value="edit-accept"`, `value="ask"`, `value="answer"`)
+}
+
+// A question stays with the gate, which stays open.
+func TestGate_ask(t *testing.T) {
+	s := begin(t, approval(a2a.TextPart("The draft")))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	p := b.answer(gate, b.get("/console/inbox/"+gate), "action", "ask", "question", "Why <b>now</b>?")
+	contains(t, "the page", p.text, "Said here ann", "Why <b>now</b>?", "Your answer", "decides nothing")
+	if s.open(t) != gate {
+		t.Error("the question has closed the gate")
+	}
+}
+
+func TestGate_clarification(t *testing.T) {
+	g := &opt.Gate{Kind: opt.Clarification, Title: "Some questions", Questions: []opt.Question{
+		{ID: "who", Question: "For whom?"},
+		{ID: "n", Question: "How many?", Schema: json.RawMessage(`{"type":"integer","minimum":1,"maximum":9}`)},
+		{ID: "form", Question: "Which form?", Schema: json.RawMessage(`{"enum":["plain","rich"]}`)},
+		{ID: "sure", Question: "Sure?", Schema: json.RawMessage(`{"type":"boolean"}`)},
+		{ID: "list", Question: "Which ones?", Schema: json.RawMessage(`{"type":"array","items":{"type":"integer"}}`)},
+	}}
+	s := begin(t, g)
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	before := b.get("/console/inbox/" + gate)
+	contains(t, "the form", before.html, `<textarea id="answer-0"`, `<input type="number" id="answer-1"`, `min="1" max="9"`, `<option value="rich">rich</option>`,
+		`<input type="radio" name="answer-3" value="false" required>`, "as JSON")
+	answers := []string{"action", "answer", "answer-0", "Sailors", "answer-1", "12", "answer-2", "rich", "answer-3", "false", "answer-4", "[1, 2]"}
+	wrong := b.answer(gate, before, answers...)
+	if wrong.status != http.StatusBadRequest {
+		t.Errorf("a wrong answer: %d", wrong.status)
+	}
+	contains(t, "the refused form", wrong.text, "the answer to n is not valid: maximum: got 12, want 9", "Sailors", "[1, 2]")
+	contains(t, "the refused form", wrong.html, `value="12"`, `<option selected value="rich">`, `value="false" required checked>`)
+	answers[5] = "3"
+	after := b.answer(gate, wrong, answers...)
+	contains(t, "the closed gate", after.text, "Answered by ann", "For whom? Sailors", "How many? 3", "Which form? rich", "Sure? false", "Which ones? [ 1, 2 ]")
+}
+
+// Of two people who answer at once, one wins, and the other is told who and keeps the text.
+func TestGate_secondAnswer(t *testing.T) {
+	s := begin(t, approval(a2a.TextPart("The draft")))
+	s.send(t, "acme/carl", "Go")
+	gate := s.open(t)
+	ann, bob := s.signedIn(t, "acme/ann"), s.signedIn(t, "acme/bob")
+	annSaw, bobSaw := ann.get("/console/inbox/"+gate), bob.get("/console/inbox/"+gate)
+	ann.answer(gate, annSaw, "action", "accept")
+	p := bob.answer(gate, bobSaw, "action", "reject", "feedback", "A long reason")
+	if p.status != http.StatusConflict {
+		t.Errorf("the second answer: %d", p.status)
+	}
+	contains(t, "the second answer", p.text, "ann was first: Accepted at", "Your answer was not used.", "What you wrote A long reason", "Accepted by ann")
+	own := ann.answer(gate, annSaw, "action", "reject", "feedback", "Changed my mind")
+	contains(t, "another answer of the first", own.text, "You have answered here already: Accepted at", "Changed my mind")
+}
+
+// A gate that expired meanwhile says so.
+func TestGate_expired(t *testing.T) {
+	g := approval(a2a.TextPart("The draft"))
+	g.Ladder = []opt.Step{{Kind: opt.Remind, After: 60}, {Kind: opt.Expire, After: 3600}}
+	s := begin(t, g)
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	before := b.get("/console/inbox/" + gate)
+	contains(t, "the open gate", before.text, "reminders are sent", "it is rejected")
+	s.world.Advance(time.Minute)
+	s.world.Advance(time.Hour)
+	p := b.answer(gate, before, "action", "accept", "feedback", "Yes")
+	contains(t, "the late answer", p.text, "Time was over before your answer came: Rejected, since nobody answered in time", "What you wrote Yes")
+	contains(t, "the page", b.get("/console/inbox/"+gate).text, "Rejected, since nobody answered in time")
+}
+
+// An answer about another object than the gate shows decides nothing.
+func TestGate_otherObject(t *testing.T) {
+	s := begin(t, approval(a2a.TextPart("The draft")))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	p := b.post("/console/inbox/"+gate, url.Values{"digest": {"sha256:00"}, "action": {"refine"}, "feedback": {"Shorter, please"}})
+	contains(t, "the page", p.text, "What is to be decided on has changed since you opened the page. Nothing was decided.", "Shorter, please")
+	contains(t, "the page", p.html, `id="refine-form" open`)
+	if s.open(t) != gate {
+		t.Error("the answer has closed the gate")
+	}
+}
+
+// An answer without a worker is stored, and the page says so. If another one was first in
+// the end, the page says that.
+func TestGate_pending(t *testing.T) {
+	s := begin(t, approval(a2a.TextPart("The draft")))
+	s.send(t, "acme/carl", "Go")
+	gate := s.open(t)
+	ann, bob := s.signedIn(t, "acme/ann"), s.signedIn(t, "acme/bob")
+	saw := ann.get("/console/inbox/" + gate)
+	s.world.Sleep()
+	p := ann.answer(gate, saw, "action", "accept")
+	contains(t, "the stored answer", p.text, "Your answer is stored.")
+	lacks(t, "the stored answer", p.html, `value="accept"`)
+	other := bob.answer(gate, saw, "action", "reject", "feedback", "No, since")
+	s.world.Wake()
+	contains(t, "the winner", ann.get("/console/inbox/"+gate+"?"+p.query).text, "Accepted by ann")
+	late := bob.get("/console/inbox/" + gate + "?" + other.query).text
+	contains(t, "the other", late, "ann was first: Accepted at", "No, since", "came too late")
+	lacks(t, "the winner", ann.get("/console/inbox/"+gate).text, "No, since")
+}
+
+// The page of a stored answer says so only until the answer is judged, also at a gate that
+// stays open then.
+func TestGate_pendingVote(t *testing.T) {
+	g := approval(a2a.TextPart("The draft"))
+	g.Responders = &opt.Responders{Accepts: 2}
+	s := begin(t, g)
+	s.send(t, "acme/carl", "Go")
+	gate, ann, bob := s.open(t), s.signedIn(t, "acme/ann"), s.signedIn(t, "acme/bob")
+	saw := ann.get("/console/inbox/" + gate)
+	page := func(of page) string { return ann.get(of.path + "?" + of.query).text }
+
+	s.world.Sleep()
+	asked := ann.answer(gate, saw, "action", "ask", "question", "Why?")
+	contains(t, "the stored question", page(asked), "Your answer is stored.")
+	s.world.Wake()
+	lacks(t, "the question", page(asked), "Your answer is stored.")
+	s.world.Sleep()
+	voted := ann.answer(gate, saw, "action", "accept")
+	contains(t, "the stored vote", page(voted), "Your answer is stored.")
+	s.world.Wake()
+	contains(t, "the vote", page(voted), "Votes ann: accept", "You have answered. The task waits for others.")
+	s.world.Sleep()
+	refused := ann.answer(gate, saw, "action", "accept", "feedback", "Once more")
+	s.world.Wake()
+	contains(t, "the second vote", page(refused), "You have answered. The task waits for others.", "had answered before")
+	bob.answer(gate, bob.get("/console/inbox/"+gate), "action", "accept")
+	contains(t, "the vote after the second one", page(voted), "Accepted by bob")
+	lacks(t, "the vote after the second one", page(voted), "was not used")
+}
+
+// The page shows who may answer, and the votes; after a vote it says that others are
+// missing.
+func TestGate_votes(t *testing.T) {
+	g := approval(a2a.TextPart("The draft"))
+	g.Actions = []opt.Action{opt.Accept, opt.Reject}
+	g.Responders = &opt.Responders{Principals: []string{"ann", "bob", "dan"}, NotRequester: true, Accepts: 2}
+	s := begin(t, g)
+	s.send(t, "acme/carl", "Go")
+	gate := s.open(t)
+	ann, bob, carl := s.signedIn(t, "acme/ann"), s.signedIn(t, "acme/bob"), s.signedIn(t, "acme/carl")
+	contains(t, "the page of carl", carl.get("/console/inbox/"+gate).text, "ann, bob, dan, but not who asked for the work; 2 have to accept", "Others answer here.")
+	p := ann.answer(gate, ann.get("/console/inbox/"+gate), "action", "accept")
+	contains(t, "the page of ann", p.text, "Votes ann: accept", "You have answered. The task waits for others.")
+	contains(t, "the page of bob", bob.answer(gate, bob.get("/console/inbox/"+gate), "action", "accept").text, "Accepted by bob", "Other replies", "ann")
+	contains(t, "the inbox of carl", carl.get("/console/inbox").text, "Nothing waits for you.")
+}
+
+// A caller who may only read sees the gate and no form, and cannot send one.
+func TestGate_readOnly(t *testing.T) {
+	s := begin(t, approval(a2a.TextPart("The draft")))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/rita runs:read")
+	p := b.get("/console/inbox/" + gate)
+	contains(t, "the page", p.text, "The draft", "lacks the scope approvals:respond")
+	lacks(t, "the page", p.html, `value="accept"`, "(1)")
+	contains(t, "the inbox", b.get("/console/inbox").text, "Publish?")
+	if p := b.post("/console/inbox/"+gate, url.Values{"action": {"accept"}}); p.status != http.StatusForbidden {
+		t.Errorf("an answer: %d %s", p.status, p.text)
+	}
+	if s.open(t) != gate {
+		t.Error("the gate was closed")
+	}
+}
+
+func TestGate_otherTenant(t *testing.T) {
+	s := begin(t, approval(a2a.TextPart("The draft"), a2a.Part{Raw: []byte("x")}))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "umbrella/eve")
+	for _, p := range []page{b.get("/console/inbox/" + gate), b.get("/console/inbox/" + gate + "/parts/1"), b.post("/console/inbox/"+gate, url.Values{"action": {"accept"}}), b.get("/console/inbox/nothing:1")} {
+		if p.status != http.StatusNotFound || strings.Contains(p.text, "draft") {
+			t.Errorf("%d %s", p.status, p.text)
+		}
+	}
+	if s.open(t) != gate {
+		t.Error("the gate was closed")
+	}
+}
+
+// An object that comes back after it was sent back is compared with the former one.
+func TestGate_refined(t *testing.T) {
+	s := begin(t, approval(a2a.TextPart("Dear all,\nthe fair is on Monday.\nBring your own cups.\nYours")))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	b.answer(gate, b.get("/console/inbox/"+gate), "action", "refine", "feedback", "It is on Tuesday")
+	s.world.Gate(gate[:strings.LastIndexByte(gate, ':')], *approval(a2a.TextPart("Dear all,\nthe fair is on Tuesday.\nBring your own cups.\nBring friends.\nYours")))
+	p := b.get("/console/inbox/" + s.open(t))
+	contains(t, "the page", p.text, "Publish? (2nd time)", "It was sent back once before.", "Sent back by ann It is on Tuesday", "What has changed since then")
+	contains(t, "the comparison", p.html, `<div class="removed"><span class="sign" aria-hidden="true">−</span><span class="unseen">removed: </span><span>the fair is on </span><mark>Monday</mark><span>.</span></div>`,
+		`<span>the fair is on </span><mark>Tuesday</mark><span>.</span></div>`, `<span>Bring friends.</span></div>`, `<div class="same"><span class="sign" aria-hidden="true"> </span><span>Dear all,</span></div>`)
+	contains(t, "the first gate", b.get("/console/inbox/"+gate).text, "Sent back to be made better by ann", "the fair is on Monday.", "The task waits again")
+}

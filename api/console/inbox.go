@@ -1,0 +1,115 @@
+package console
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// inboxSize is how many gates a page of the inbox shows.
+const inboxSize = 50
+
+// An inbox is the data of the page with open gates.
+type inbox struct {
+	Mine, CanAnswer bool // only gates that wait for the caller; the caller has the scope to answer
+	Text            string
+	Objective       string // id of the only objective, "" for all
+	Context         string // likewise of the context
+	Cards           []card
+	Total           int
+	Next            string // path of the next page, "" for none
+	MinePath        string // paths of both filters
+	AllPath         string
+}
+
+// A card is an open gate in the inbox.
+type card struct {
+	ID, Path        string
+	Title           string
+	Objective, Task string
+	Principal       string
+	Since, Due      a2a.Time
+	Ending          string // what happens when it is due
+	Late            bool   // it is due within the hour
+}
+
+// showInbox shows the gates that are open: the nearest deadline first, then the longest
+// wait.
+func showInbox(v *visit) (view, error) {
+	q := v.r.URL.Query()
+	in := inbox{
+		Text: shorten(q.Get("text"), mostSearched), Objective: q.Get("objective"), Context: q.Get("context"), CanAnswer: v.has(service.RespondApprovals),
+	}
+	in.Mine = in.CanAnswer && q.Get("show") != "all"
+	in.MinePath, in.AllPath = in.path("mine", ""), in.path("all", "")
+	page, err := v.cfg.Service.ListInterrupts(v.r.Context(), v.call, service.InterruptListParams{
+		Filter: opt.InterruptFilter{Urgent: true, Text: in.Text, ObjectiveID: in.Objective, ContextID: in.Context, Limit: inboxSize},
+		Mine:   in.Mine, PageToken: q.Get("page"),
+	})
+	for _, i := range page.Interrupts {
+		in.Cards = append(in.Cards, cardOf(i, v.cfg.Now()))
+	}
+	in.Total = page.Total
+	if page.Next != "" {
+		in.Next = in.path(in.show(), page.Next)
+	}
+	return view{Template: "inbox", Title: "Inbox", Refresh: 5, Data: in}, err
+}
+
+// mostSearched is the longest text to search for.
+const mostSearched = 200
+
+// show returns the filter that the page has now.
+func (in inbox) show() string {
+	if in.Mine {
+		return "mine"
+	}
+	return "all"
+}
+
+// path returns the path of the inbox with a filter and the token of a page.
+func (in inbox) path(show, page string) string {
+	q := url.Values{"show": {show}}
+	for name, value := range map[string]string{"text": in.Text, "objective": in.Objective, "context": in.Context, "page": page} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return Path + "/inbox?" + q.Encode()
+}
+
+// Filtered reports whether the page leaves out gates that a search does not find.
+func (in inbox) Filtered() bool { return in.Text+in.Objective+in.Context != "" }
+
+// cardOf returns an open gate as the inbox shows it.
+func cardOf(i opt.Interrupt, now time.Time) card {
+	c := card{
+		ID: i.Gate.ID, Path: gatePath(i.Gate.ID), Title: gateTitle(&i.Gate), Objective: shorten(visible(i.Objective), titleWidth), Task: shorten(visible(i.TaskName), titleWidth),
+		Principal: shorten(visible(i.Principal), titleWidth), Since: i.Since, Due: i.Gate.ExpiresAt,
+	}
+	if !c.Due.IsZero() {
+		ahead := aheadOf(&i.Gate)
+		c.Ending = ahead[len(ahead)-1].What
+		c.Late = c.Due.Millis()-now.UnixMilli() < time.Hour.Milliseconds()
+	}
+	return c
+}
+
+// titleWidth is the width of a title in a list.
+const titleWidth = 160
+
+// gateTitle returns the title of a gate, with how many times it was asked.
+func gateTitle(g *opt.Gate) string {
+	title := g.Title
+	if title == "" && len(g.Questions) > 0 {
+		title = g.Questions[0].Question
+	}
+	if title = shorten(visible(title), titleWidth); strings.TrimSpace(title) == "" {
+		title = "A task waits for an answer"
+	}
+	return title + g.Again()
+}

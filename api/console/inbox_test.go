@@ -1,0 +1,111 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"longhaul/a2a"
+	"longhaul/api/service/servicetest"
+	"longhaul/opt"
+)
+
+// desk begins a site where the gate of an objective depends on the message that began it.
+func desk(t *testing.T, gates map[string]*opt.Gate) *site {
+	t.Helper()
+	return beginWorld(t, servicetest.Config{
+		Planner: func(o opt.Objective, m *a2a.Message) (servicetest.Made, bool) {
+			return servicetest.Made{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: m.Text()}}}}}, true
+		},
+		Script: func(w opt.Work) servicetest.Play {
+			g := gates[w.Name]
+			return servicetest.Play{Outcome: &opt.Outcome{State: g.State(), Gate: g}}
+		},
+	})
+}
+
+// titles returns the titles of the cards of a page of the inbox.
+func titles(p page) (list []string) {
+	for _, part := range strings.Split(p.html, "<h2><a href=")[1:] {
+		_, rest, _ := strings.Cut(part, "<bdi>")
+		title, _, _ := strings.Cut(rest, "</bdi>")
+		list = append(list, title)
+	}
+	return list
+}
+
+// The inbox has what waits for the caller: the nearest deadline first, then the longest
+// wait. It finds gates by text, by objective and by context.
+func TestInbox(t *testing.T) {
+	gate := func(title string, change func(*opt.Gate)) *opt.Gate {
+		g := &opt.Gate{Kind: opt.Approval, Title: title, Actions: []opt.Action{opt.Accept, opt.Reject}}
+		change(g)
+		return g
+	}
+	s := desk(t, map[string]*opt.Gate{
+		"one":   gate("Oldest", func(*opt.Gate) {}),
+		"two":   gate("Later", func(g *opt.Gate) { g.Ladder = []opt.Step{{Kind: opt.Expire, After: 7200}} }),
+		"three": gate("For bob", func(g *opt.Gate) { g.Responders = &opt.Responders{Principals: []string{"bob"}} }),
+		"four":  gate("Soon", func(g *opt.Gate) { g.Ladder = []opt.Step{{Kind: opt.Expire, After: 60, Action: opt.Accept}} }),
+		"five":  gate("Newest", func(*opt.Gate) {}),
+	})
+	ids := map[string]string{}
+	for _, text := range []string{"one", "two", "three", "four", "five"} {
+		ids[text] = s.send(t, "acme/carl", text)
+	}
+	ann := s.signedIn(t, "acme/ann")
+	mine := ann.get("/console/inbox")
+	contains(t, "the page", mine.html, "<title>(4) Inbox", `<span class="count">4<`)
+	contains(t, "the page", mine.text, "4 waiting", "then it is accepted")
+	for path, want := range map[string][]string{
+		"/console/inbox":                                          {"Soon", "Later", "Oldest", "Newest"},
+		"/console/inbox?show=all":                                 {"Soon", "Later", "Oldest", "For bob", "Newest"},
+		"/console/inbox?text=LATER+two":                           {"Later"},
+		"/console/inbox?text=bob":                                 nil,
+		"/console/inbox?show=all&text=bob":                        {"For bob"},
+		"/console/inbox?objective=" + url.QueryEscape(ids["one"]): {"Oldest"},
+		"/console/inbox?context=nowhere":                          nil,
+	} {
+		if diff := cmp.Diff(want, titles(ann.get(path))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+	contains(t, "the inbox of bob", s.signedIn(t, "acme/bob").get("/console/inbox").text, "5 waiting")
+	contains(t, "the inbox of another tenant", s.signedIn(t, "umbrella/eve").get("/console/inbox").text, "Nothing waits for you.")
+}
+
+// A page of the inbox leads to the next one, until all were shown once.
+func TestInbox_pages(t *testing.T) {
+	s := begin(t, &opt.Gate{Kind: opt.Approval, Title: "Publish?", Actions: []opt.Action{opt.Accept}})
+	want := map[string]bool{}
+	for i := range 60 {
+		id := s.send(t, "acme/carl", "m"+strings.Repeat("x", i))
+		want[id] = true
+	}
+	b := s.signedIn(t, "acme/ann")
+	got, n := map[string]bool{}, 0
+	for path := "/console/inbox"; path != ""; n++ {
+		p := b.get(path)
+		if p.status != http.StatusOK || n > 2 {
+			t.Fatalf("page %d: %d", n, p.status)
+		}
+		for _, part := range strings.Split(p.html, `<li id="gate-`)[1:] {
+			id, _, _ := strings.Cut(part, `"`)
+			if got[id] {
+				t.Errorf("%s is there twice", id)
+			}
+			got[id] = true
+		}
+		path = ""
+		if _, rest, more := strings.Cut(p.html, `<p><a href="/console/inbox?page=`); more {
+			token, _, _ := strings.Cut(rest, `"`)
+			path = "/console/inbox?page=" + strings.ReplaceAll(token, "&amp;", "&")
+		}
+	}
+	if len(got) != len(want) || n != 2 {
+		t.Errorf("%d gates on %d pages, want %d on 2", len(got), n, len(want))
+	}
+}

@@ -1,0 +1,152 @@
+package console
+
+import (
+	"html/template"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"longhaul/a2a"
+)
+
+// Sizes in bytes of what a page shows of the parts of an object.
+const (
+	mostOfPart  = 16 << 10  // of one part
+	mostOfParts = 64 << 10  // of all parts
+	mostOfWhole = 200 << 10 // of all parts, if the reader asks for all
+	manyParts   = 100       // how many parts are shown
+)
+
+// An object is a part of what is to be decided on, or of a result, as a page shows it: by
+// the template "object". One of Text, HTML, Image and Link is set, or none for a file that
+// can only be stored.
+type object struct {
+	ID    string // of its element
+	Name  string
+	About string // its type and size
+	Text  string
+	HTML  template.HTML // of Markdown
+	Image string        // path of the image
+	Link  string        // to another site
+	File  string        // path for storing it, "" for none
+	Cut   bool          // Text or HTML is only the beginning
+	Whole string        // path of the page with all of it, "" for none
+	Other string        // path of the page with the source of Markdown, or with a text as Markdown
+	Shown bool          // as Markdown, so Other has the source
+}
+
+// A viewer says how a page shows parts.
+type viewer struct {
+	Markdown markdown
+	ID       string           // of the elements, before the number of the part
+	File     func(int) string // path for storing the n-th part
+	Whole    string           // path of the page with all of the parts, "" on that page
+	As       string           // how texts without a type are shown: "markdown", "text" or ""
+	AsPath   func(as string) string
+}
+
+// objects returns parts as a page shows them, and how many it leaves out.
+func (v viewer) objects(parts []a2a.Part) (out []object, more int) {
+	one, left := mostOfPart, mostOfParts
+	if v.Whole == "" {
+		one, left = mostOfWhole, mostOfWhole
+	}
+	for i, p := range parts {
+		if i == manyParts {
+			return out, len(parts) - i
+		}
+		o := v.object(p, min(one, left))
+		o.ID = v.ID + strconv.Itoa(i)
+		if o.Link == "" {
+			o.File = v.File(i)
+		}
+		if o.Image != "" {
+			o.Image = o.File
+		}
+		if o.Cut {
+			o.Whole = v.Whole
+		}
+		left -= len(o.Text) + len(o.HTML)
+		left = max(left, 0)
+		out = append(out, o)
+	}
+	return out, 0
+}
+
+// object returns a part with at most some bytes of it.
+func (v viewer) object(p a2a.Part, most int) object {
+	o := object{Name: shorten(visible(p.Filename), mostLetters), About: mediaType(p)}
+	text, kind := "", v.kind(p)
+	switch {
+	case p.Raw != nil:
+		o.About = join(o.About, sizeText(len(p.Raw)))
+		if isImage(http.DetectContentType(p.Raw)) {
+			o.Image = "image"
+		}
+		return o
+	case p.URL != nil:
+		if o.Link = webLink(*p.URL); o.Link != "" {
+			o.Text = shorten(visible(*p.URL), 200)
+			return o
+		}
+		text = *p.URL
+	case p.Data != nil:
+		text = a2a.DataText(p.Data)
+	case p.Text != nil:
+		text = *p.Text
+	}
+	o.About = join(o.About, sizeText(len(text)))
+	whole := len(text)
+	text, o.Cut = beginning(text, most)
+	if o.Cut {
+		o.About = join(o.About, "the first "+sizeText(len(text))+" of "+sizeText(whole)+" are shown")
+	}
+	if kind == asMarkdown {
+		if html, err := v.Markdown.html(text); err == nil && len(html) <= 4*mostOfPart {
+			o.HTML, o.Shown, o.Other = html, true, v.other(asText)
+			return o
+		}
+	}
+	o.Text = visible(text)
+	if p.Text != nil {
+		o.Other = v.other(asMarkdown)
+	}
+	return o
+}
+
+// How texts are shown.
+const (
+	asText     = "text"
+	asMarkdown = "markdown"
+)
+
+// kind returns how a part with text is shown.
+func (v viewer) kind(p a2a.Part) string {
+	extension := strings.ToLower(path.Ext(p.Filename))
+	switch {
+	case p.Text == nil:
+		return asText
+	case v.As == asText, v.As == asMarkdown:
+		return v.As
+	case mediaType(p) == "text/markdown", mediaType(p) == "" && (extension == ".md" || extension == ".markdown"):
+		return asMarkdown
+	}
+	return asText
+}
+
+// other returns the path of the page that shows texts in another way.
+func (v viewer) other(as string) string {
+	if v.AsPath == nil {
+		return ""
+	}
+	return v.AsPath(as)
+}
+
+// join joins parts of a text about something, of which the first may be empty.
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + ", " + b
+}

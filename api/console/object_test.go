@@ -1,0 +1,135 @@
+package console_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"longhaul/a2a"
+)
+
+var png, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+
+func text(s, media, name string) a2a.Part {
+	return a2a.Part{Text: &s, MediaType: media, Filename: name}
+}
+
+func link(s string) a2a.Part { return a2a.Part{URL: &s} }
+
+// elements returns the elements of the main part of a page with their attributes.
+func elements(t *testing.T, page string) (list []string) {
+	t.Helper()
+	_, main, ok := strings.Cut(page, `<main id="main"`)
+	if !ok {
+		t.Fatal("the page has no main part")
+	}
+	for z := html.NewTokenizer(strings.NewReader(main)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return list
+		case html.StartTagToken, html.SelfClosingTagToken:
+			token := z.Token()
+			list = append(list, token.Data)
+			for _, a := range token.Attr {
+				list = append(list, token.Data+"."+a.Key+"="+a.Val)
+			}
+		}
+	}
+}
+
+// Content of others has no effect in a page: no elements, no attributes, no addresses of
+// its own.
+func TestObject_hostile(t *testing.T) {
+	const script = `<script>alert(1)</script>`
+	hostile := "# Title\n" + script + "\n\n<img src=x onerror=alert(1)> <b style=\"color:red\">b</b>\n\n" +
+		"[a](javascript:alert(1)) [b](data:text/html,x) [c](//evil.example) [d](https://ok.example/x) [e](jAvAsCrIpT&colon;alert(1)) <javascript:alert(1)> <https://auto.example>\n\n" +
+		"![pixel](https://spy.example/p.png) [ref]\n\n[ref]: javascript:alert(2)\n\nHidden \u202etxt\u202c &#x202e;entity\n\n<!-- comment -->\n\n<svg onload=alert(1)>\n"
+	svg := a2a.Part{Raw: []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`), MediaType: "image/png", Filename: "../../etc/\u202egnp.svg"}
+	page := a2a.Part{Raw: []byte("<html>" + script), MediaType: "text/html", Filename: "a\"b\r\nc.html"}
+	s := begin(t, approval(text(hostile, "text/markdown", ""), text(script+" \u202e x", "", script), a2a.DataPart(map[string]string{"k": script}), svg, page,
+		link("javascript:alert(1)"), link("https://ok.example/<y>")))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	for _, path := range []string{"", "?as=markdown", "?as=text", "?all=1"} {
+		p := b.get("/console/inbox/" + gate + path)
+		if p.status != http.StatusOK {
+			t.Fatalf("%s: %d", path, p.status)
+		}
+		for _, e := range elements(t, p.html) {
+			name, value, isAttribute := strings.Cut(e, "=")
+			switch _, attribute, _ := strings.Cut(name, "."); {
+			case !isAttribute && regexp.MustCompile(`^(script|svg|iframe|object|embed|b|base|link|style)$`).MatchString(e):
+				t.Errorf("%s: there is an element %s", path, e)
+			case strings.HasPrefix(attribute, "on"), attribute == "style":
+				t.Errorf("%s: there is an attribute %s", path, e)
+			case name == "a.href" && !regexp.MustCompile(`^(/console/|\?|#|https://(ok|auto|spy)\.example)`).MatchString(value), name == "img.src" && !strings.HasPrefix(value, "/console/"):
+				t.Errorf("%s: there is an address %s", path, e)
+			}
+		}
+		if strings.ContainsAny(p.html, "\u202e\u202c") || strings.Contains(strings.ToLower(p.html), "&#x202e") {
+			t.Errorf("%s: characters that change the direction are invisible", path)
+		}
+	}
+	p := b.get("/console/inbox/" + gate)
+	contains(t, "the page", p.html, "<h3>Title</h3>", `<a rel="noreferrer noopener" href="https://ok.example/x">d</a>`, `<a rel="noreferrer noopener" href="https://spy.example/p.png">Image: pixel</a>`, "‹U+202E›")
+	for n, want := range map[string][2]string{"3": {"application/octet-stream", "attachment; filename=gnp.svg"}, "4": {"application/octet-stream", "attachment; "}, "1": {"text/plain; charset=utf-8", "attachment; "}} {
+		h := b.get("/console/inbox/" + gate + "/parts/" + n).header
+		if h.Get("Content-Type") != want[0] || !strings.HasPrefix(h.Get("Content-Disposition"), want[1]) || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" {
+			t.Errorf("part %s has the headers %v", n, h)
+		}
+	}
+	for _, n := range []string{"7", "-1", "x"} {
+		if p := b.get("/console/inbox/" + gate + "/parts/" + n); p.status != http.StatusNotFound {
+			t.Errorf("part %s: %d", n, p.status)
+		}
+	}
+}
+
+// The address of a link is the one that its Markdown means, and is judged as that.
+func TestObject_addressesInMarkdown(t *testing.T) {
+	source := `[a](https://a.example/?x=1&amp;y=2) [b](https://b.example/a\_b\(c) [c](https&colon;//c.example/) ![d](https://d.example/?x&#61;1&#x26;y) [e](javascript&#58;alert(1))`
+	s := begin(t, approval(text(source, "text/markdown", "")))
+	s.send(t, "acme/carl", "Go")
+	p := s.signedIn(t, "acme/ann").get("/console/inbox/" + s.open(t))
+	contains(t, "the page", p.html, `href="https://a.example/?x=1&amp;y=2">a</a>`, `href="https://b.example/a_b(c">b</a>`, `href="https://c.example/">c</a>`,
+		`href="https://d.example/?x=1&amp;y">Image: d</a>`, "e (javascript:alert(1))")
+}
+
+// Images are shown by their content, all else is a file.
+func TestObject_images(t *testing.T) {
+	s := begin(t, approval(a2a.Part{Raw: png, MediaType: "application/x-other", Filename: "dot.png"}, a2a.Part{Raw: []byte("no image"), MediaType: "image/png"}))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	p := b.get("/console/inbox/" + gate)
+	path := "/console/inbox/" + strings.ReplaceAll(gate, ":", "%3A") + "/parts/0"
+	contains(t, "the page", strings.ReplaceAll(p.html, ":1/parts", "%3A1/parts"), `<img src="`+path+`" alt="Image dot.png"`)
+	if n := strings.Count(p.html, "<img"); n != 1 {
+		t.Errorf("%d images, want 1", n)
+	}
+	if image := b.get(path); image.html != string(png) || image.header.Get("Content-Type") != "image/png" {
+		t.Errorf("the image has the headers %v", image.header)
+	}
+}
+
+// A large text is cut: the page stays small, and all of it is one step away.
+func TestObject_large(t *testing.T) {
+	large := strings.Repeat("0123456789 abcdef\n", 60_000)
+	s := begin(t, approval(text(large, "text/plain", "big.txt"), text(strings.Repeat("[x](http://a.example) ", 20_000), "text/markdown", "")))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	p := b.get("/console/inbox/" + gate)
+	if len(p.html) > 300<<10 {
+		t.Errorf("the page has %d bytes", len(p.html))
+	}
+	contains(t, "the page", p.text, "Show all", "Download", "the first 16.0 KiB of 1.0 MiB are shown")
+	if whole := b.get("/console/inbox/" + gate + "?all=1"); len(whole.html) < 200<<10 || len(whole.html) > 1<<20 {
+		t.Errorf("the page with all of it has %d bytes", len(whole.html))
+	}
+	if file := b.get("/console/inbox/" + gate + "/parts/0"); file.html != large || file.header.Get("Content-Disposition") != "attachment; filename=big.txt" {
+		t.Errorf("the file has %d bytes and the headers %v", len(file.html), file.header)
+	}
+}

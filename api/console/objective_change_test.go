@@ -1,0 +1,386 @@
+package console_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// sendIn is send in a context.
+func (s *site) sendIn(t *testing.T, as, contextID, text string) string {
+	t.Helper()
+	return s.say(t, as, `{"messageId":"m-`+text+`","contextId":"`+contextID+`","role":"ROLE_USER","parts":[{"text":"`+text+`"}]}`)
+}
+
+// answer answers the gate of an objective as a caller.
+func (s *site) answer(t *testing.T, as, id, action string) {
+	t.Helper()
+	s.say(t, as, `{"messageId":"m-`+action+`","taskId":"`+id+`","role":"ROLE_USER","parts":[{"data":{"action":"`+action+`"}}]}`)
+}
+
+// say sends a message as a caller, and returns the id of its task.
+func (s *site) say(t *testing.T, as, message string) string {
+	t.Helper()
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/a2a/rest/message:send", strings.NewReader(`{"message":`+message+`}`))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("A2A-Version", "1.0")
+	r.Header.Set("Authorization", "Bearer "+as)
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Body.Close() }()
+	var answer struct {
+		Task struct{ ID string }
+	}
+	if err := json.NewDecoder(w.Body).Decode(&answer); err != nil || answer.Task.ID == "" {
+		t.Fatalf("%s: %d, %v", message, w.StatusCode, err)
+	}
+	return answer.Task.ID
+}
+
+// A sentForm is a form of a page as a browser would send it.
+type sentForm struct {
+	action string
+	values url.Values
+	dos    []string // the names of its buttons
+}
+
+// form returns the form of a page with an id.
+func (p page) form(t *testing.T, id string) (sentForm, bool) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(p.html))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		if n.Data == "form" && attribute(n, "id") == id {
+			return readForm(n), true
+		}
+	}
+	return sentForm{}, false
+}
+
+func readForm(form *html.Node) sentForm {
+	out := sentForm{attribute(form, "action"), url.Values{}, nil}
+	for n := range form.Descendants() {
+		name := attribute(n, "name")
+		switch {
+		case n.Data == "button":
+			out.dos = append(out.dos, attribute(n, "value"))
+		case n.Data == "textarea" && n.FirstChild != nil:
+			out.values.Add(name, n.FirstChild.Data)
+		case n.Data == "input" && (attribute(n, "type") != "checkbox" || has(n, "checked")):
+			out.values.Add(name, attribute(n, "value"))
+		}
+	}
+	return out
+}
+
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func has(n *html.Node, key string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
+}
+
+// press opens a page, fills in a form of it with fields (names and values in turns), and
+// presses a button.
+func (b *browser) press(path, form, do string, fields ...string) page {
+	b.t.Helper()
+	return b.send(b.get(path), form, do, fields...)
+}
+
+// send fills in a form of a page and presses a button.
+func (b *browser) send(p page, form, do string, fields ...string) page {
+	b.t.Helper()
+	f, ok := p.form(b.t, form)
+	if !ok || !slices.Contains(f.dos, do) {
+		b.t.Fatalf("%s has no button %s in form %s: %v %s", p.path, do, form, f.dos, p.text)
+	}
+	f.values.Set("do", do)
+	for i := 0; i < len(fields); i += 2 {
+		f.values.Del(fields[i])
+		for value := range strings.SplitSeq(fields[i+1], "|") {
+			f.values.Add(fields[i], value)
+		}
+	}
+	return b.post(f.action, f.values)
+}
+
+func TestChange_objective(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A", "B")})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	b.press(path, "change", "pause").wants(t, "Paused: running tasks finish", "blocked", "Resume")
+	if f, _ := b.get(path).form(t, "change"); slices.Contains(f.dos, "pause") {
+		t.Error("a paused objective can be paused")
+	}
+	b.press(path, "change", "resume").wants(t, "Resumed.", "working")
+	b.press(path, "text", "text", "name", "Another name", "description", "And a text").wants(t, "The text was changed.", "Another name", "And a text")
+	b.press(path, "add-plan", "add-plan", "name", "Second", "tasks", "One\r\n\r\n Two ", "optional", "1").wants(t, "The plan was added.", "Second", "1. One", "2. Two", "optional")
+	b.press(path, "p1-add-task", "add-task", "name", "C", "description", "More", "executor", "agent", "after", "1, 2").wants(t, "The tasks were added.", "3. C", "after 1, 2")
+	b.press(path, "add-plan", "add-plan", "name", "Third", "after", "1").wants(t, "Third", "waits for “P”")
+	b.press(path, "p3-order", "order", "after", "1|2").wants(t, "The order was changed.", "waits for “P” , “Second”")
+	b.press(path, "p3-change", "skip").wants(t, "Skipped.", "skipped")
+	b.press(path, "replan", "replan", "reason", "Because").wants(t, "New plans are being made.")
+	b.press(path, "change", "cancel").wants(t, "Canceled.", "canceled", "Retry", "!Declare")
+	b.press(path, "change", "retry").wants(t, "A new attempt has begun.", "working")
+	b.press(path, "change", "fail").wants(t, "Declared failed.", "The objective was declared failed.")
+	b.press(path, "change", "retry-planned").wants(t, "A new attempt has begun, with new plans.")
+	b.press(path, "change", "complete").wants(t, "Declared completed.", "!Retry")
+}
+
+func TestChange_plan(t *testing.T) {
+	optional := a2a.Metadata{}.With(opt.KeyOptional, true)
+	s, id := planned(t, opt.PlanSpec{Name: "P", Metadata: optional, Tasks: tasksNamed("A")}, opt.PlanSpec{Name: "Q", Tasks: tasksNamed("B")})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	b.press(path, "p1-change", "pause").wants(t, "Paused:", "Resume")
+	b.press(path, "p1-change", "resume").wants(t, "Resumed.")
+	b.press(path, "p1-change", "fail").wants(t, "Declared failed.", "Retry now")
+	b.press(path, "p1-change", "retry-later").wants(t, "It is tried again when it is its turn.")
+	b.press(path, "p2-change", "complete").wants(t, "Declared completed.")
+}
+
+func TestChange_task(t *testing.T) {
+	optional := a2a.Metadata{}.With(opt.KeyOptional, true)
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: []opt.TaskSpec{{Name: "A", Metadata: optional}, {Name: "B"}, {Name: "C"}, {Name: "D"}}})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	b.press(path+"?task=1-0", "change", "skip").wants(t, "Skipped.", "canceled")
+	b.press(path+"?task=1-1", "change", "complete").wants(t, "Declared completed.", "completed", "moved by hand", "!Cancel this task")
+	b.press(path+"?task=1-2", "change", "complete").wants(t, "completed")
+	b.press(path+"?task=1-3", "change", "cancel").wants(t, "Canceled.", "canceled")
+	b.get(path).wants(t, "failed", "Retry")
+	if p := b.get(path + "?task=1-0"); strings.Contains(p.html, "<button name=") {
+		t.Errorf("a task that has ended can be changed: %s", p.html)
+	}
+}
+
+// Another client is faster: the page says so, shows the present state and keeps what was
+// written, which can be sent again.
+func TestChange_stale(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	old := b.get(path)
+	task := b.get(path + "?task=1-0")
+	s.signedIn(t, "acme/bob").press(path, "change", "pause")
+	p := b.send(old, "p1-add-task", "add-task", "name", "My <b>task", "description", "Do it")
+	p.wants(t, "Another change was faster", "is at revision 2 now, and the form was opened at revision 1", "Resume")
+	f, _ := p.form(t, "p1-add-task")
+	if p.status != http.StatusConflict || f.values.Get("name") != "My <b>task" || f.values.Get("description") != "Do it" || !strings.Contains(p.html, `<details id="p1-add-task-form" open>`) {
+		t.Errorf("%d: %v", p.status, f)
+	}
+	if n := len(s.world.Objective(id).Plans[0].Tasks); n != 1 {
+		t.Errorf("the plan has %d tasks", n)
+	}
+	b.send(p, "p1-add-task", "add-task").wants(t, "The tasks were added.", "2. My <b>task")
+	b.send(task, "change", "cancel").wants(t, "Another change was faster", "working")
+	b.send(old, "change", "cancel").wants(t, "Another change was faster", "!Canceled.")
+	if s.world.Objective(id).Status.Ended() {
+		t.Error("a form with an old revision has canceled the objective")
+	}
+}
+
+// A form that is sent twice counts once.
+func TestChange_twice(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	p := b.get(path)
+	for range 2 {
+		b.send(p, "p1-add-task", "add-task", "name", "B").wants(t, "The tasks were added.")
+	}
+	if n := len(s.world.Objective(id).Plans[0].Tasks); n != 2 {
+		t.Errorf("the plan has %d tasks, want 2", n)
+	}
+}
+
+// While the engine does not answer, nothing is lost: the same form can be sent again.
+func TestChange_unavailable(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	s.world.Down(opt.ErrUnavailable)
+	p := b.press(path, "p1-add-task", "add-task", "name", "B")
+	p.wants(t, "It is not known whether the change was made.")
+	s.world.Down(nil)
+	b.send(p, "p1-add-task", "add-task").wants(t, "The tasks were added.", "2. B")
+}
+
+// A new attempt that begins and cannot be started says both, until it is started.
+func TestChange_retryNotStarted(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	b.press(path, "change", "cancel").wants(t, "Canceled.")
+	s.world.Before(func(_ context.Context, name string) error {
+		if name == "command" {
+			return opt.ErrUnavailable
+		}
+		return nil
+	})
+	p := b.press(path, "change", "retry")
+	p.wants(t, "A new attempt has begun.", "The new attempt waits: it was not started. Start it here.", "!Nothing was changed", "!It is not known")
+	s.world.Down(nil)
+	if o := s.world.Objective(id); o.Attempt != 2 || o.Started {
+		t.Errorf("the objective is in attempt %d, started: %v", o.Attempt, o.Started)
+	}
+	b.send(p, "change", "start").wants(t, "Started.", "working", "!waits: it was not started")
+	b.get(path+"?"+p.query).wants(t, "working", "!waits: it was not started")
+}
+
+func TestChange_invalid(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	p := b.press(path, "p1-add-task", "add-task", "name", "B", "after", "7")
+	p.wants(t, "Nothing was changed.")
+	if f, _ := p.form(t, "p1-add-task"); p.status != http.StatusBadRequest || f.values.Get("after") != "7" {
+		t.Errorf("%d: %v", p.status, f)
+	}
+	b.press(path, "p1-add-task", "add-task", "name", "B", "after", "one").wants(t, "numbers of tasks")
+	b.press(path, "add-plan", "add-plan", "name", " ").wants(t, "Nothing was changed.")
+	old := b.get(path)
+	for _, broken := range []url.Values{{}, {"do": {"pause"}}, {"do": {"pause"}, "key": {"k"}, "revision": {"x"}}, {"do": {"nothing"}, "key": {"k"}, "revision": {"1"}}} {
+		if got := b.post(path, broken); got.status != http.StatusBadRequest {
+			t.Errorf("%v: %d", broken, got.status)
+		}
+	}
+	if after := s.world.Objective(id); after.Revision != 1 {
+		t.Errorf("%s is at revision %d", old.path, after.Revision)
+	}
+}
+
+// A page offers what the scopes of the caller allow, and nothing else; a form that was not
+// offered is refused.
+func TestChange_scopes(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	path := "/console/objectives/" + id
+	all := []string{"pause", "complete", "fail", "cancel", "replan", "add-plan", "text", "skip", "add-task"}
+	for scopes, want := range map[string][]string{
+		"runs:read":                   nil,
+		"runs:read runs:create":       {"pause", "add-plan", "text", "add-task"},
+		"runs:read runs:cancel":       {"fail", "cancel"},
+		"runs:read approvals:respond": {"complete"},
+		"all":                         {"pause", "complete", "fail", "cancel", "replan", "add-plan", "text", "add-task"},
+	} {
+		b := s.signedIn(t, "acme/bob "+scopes)
+		for _, at := range []string{path, path + "?task=1-0"} {
+			p := b.get(at)
+			offered := map[string]bool{}
+			for _, m := range regexp.MustCompile(`<button [^>]*value="([a-z-]+)"`).FindAllStringSubmatch(p.html, -1) {
+				offered[m[1]] = true
+			}
+			if at != path {
+				want = slices.DeleteFunc(slices.Clone(want), func(do string) bool { return do != "fail" && do != "cancel" && do != "complete" })
+			}
+			for _, do := range all {
+				if offered[do] != slices.Contains(want, do) {
+					t.Errorf("%s with %s: is %s offered? %v", at, scopes, do, offered[do])
+				}
+			}
+		}
+	}
+	full, reader := s.signedIn(t, "acme/ann").get(path), s.signedIn(t, "acme/bob runs:read")
+	for _, form := range []string{"change", "text", "replan", "add-plan", "p1-change", "p1-add-task"} {
+		f, _ := full.form(t, form)
+		f.values.Set("do", f.dos[0])
+		if got := reader.post(f.action, f.values); got.status != http.StatusForbidden {
+			t.Errorf("%s by a reader: %d %s", form, got.status, got.text)
+		}
+		if got := s.signedIn(t, "other/eve").post(f.action, f.values); got.status != http.StatusNotFound {
+			t.Errorf("%s by another tenant: %d %s", form, got.status, got.text)
+		}
+	}
+	if o := s.world.Objective(id); o.Revision != 1 {
+		t.Errorf("the objective is at revision %d", o.Revision)
+	}
+}
+
+// A change that a plan has not confirmed in time is told as such.
+func TestChange_unconfirmed(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	p, before := b.get(path), len(s.world.Commands())
+	s.world.SleepOn(opt.PlanID(id, 1))
+	answer := make(chan page, 1)
+	go func() { answer <- b.send(p, "change", "pause") }()
+	w := s.world.Watch(id)
+	defer w.Close()
+	for len(s.world.Commands()) == before {
+		select {
+		case <-w.C():
+		case <-t.Context().Done():
+			t.Fatal("no command came")
+		}
+	}
+	s.world.Advance(time.Minute)
+	(<-answer).wants(t, "Paused:", "1 plan had not confirmed the change when it was answered, and follows as soon as it can.")
+}
+
+var href = regexp.MustCompile(` href="([^"]*)"`)
+
+// The page that answers to a refused form is at the address of the form, which often has no
+// page of its own: it stays as it is, and its links lead to the pages that they name.
+func TestChange_refusedPage(t *testing.T) {
+	s := begin(t, &opt.Gate{Kind: opt.Approval, Title: "Publish?", Actions: []opt.Action{opt.Accept}})
+	id := s.send(t, "acme/ann", "Go")
+	s.answer(t, "acme/ann", opt.TaskID(opt.PlanID(id, 1), 0), "accept")
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	b.press(path, "p1-add-task", "add-task", "name", "B", "after", "1")
+	objective, task := b.get(path), b.get(path+"?task=1-0")
+	if !strings.Contains(objective.html, "data-refresh") || !strings.Contains(task.html, "data-refresh") {
+		t.Fatal("the pages do not refresh themselves")
+	}
+	s.signedIn(t, "acme/bob").press(path, "text", "text", "name", "Other")
+	for name, p := range map[string]page{
+		"the state": b.send(objective, "change", "pause"), "a text": b.send(objective, "text", "text", "name", "Third"),
+		"a plan": b.send(objective, "add-plan", "add-plan", "name", "Q"), "a task": b.send(task, "change", "cancel"),
+	} {
+		if p.status != http.StatusConflict || strings.Contains(p.html, "data-events") || strings.Contains(p.html, "data-refresh") {
+			t.Errorf("%s: %d, and the page refreshes itself: %s", name, p.status, p.text)
+		}
+		tasks := 0
+		for _, link := range href.FindAllStringSubmatch(p.html, -1) {
+			to := html.UnescapeString(link[1])
+			if strings.Contains(to, "?task=") {
+				tasks++
+			}
+			if strings.HasPrefix(to, "#") || strings.HasPrefix(to, "http") {
+				continue
+			}
+			if got := b.get(strings.TrimPrefix(resolve(t, p.path, to), s.URL)); got.status != http.StatusOK {
+				t.Errorf("%s: the link to %s leads to %d", name, to, got.status)
+			}
+		}
+		if tasks == 0 {
+			t.Errorf("%s: no link leads to a task", name)
+		}
+	}
+}
+
+// resolve returns the address that a link on the page at a path leads to.
+func resolve(t *testing.T, path, link string) string {
+	t.Helper()
+	base, err := url.Parse(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := base.Parse(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to.String()
+}

@@ -1,0 +1,282 @@
+package console_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/service/servicetest"
+	"longhaul/opt"
+)
+
+// planned returns a site whose objectives get plans, and the id of an objective of ann.
+// Tasks run until the test ends them.
+func planned(t *testing.T, plans ...opt.PlanSpec) (*site, string) {
+	t.Helper()
+	s := beginWorld(t, servicetest.Config{Planner: func(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
+		return servicetest.Made{Plans: plans}, true
+	}})
+	return s, s.send(t, "acme/ann", "Go")
+}
+
+// tasksNamed returns tasks with names, and no dependencies.
+func tasksNamed(names ...string) (out []opt.TaskSpec) {
+	for _, name := range names {
+		out = append(out, opt.TaskSpec{Name: name})
+	}
+	return out
+}
+
+func task(id string, plan, n int) string { return opt.TaskID(opt.PlanID(id, plan), n) }
+
+// wants checks that the text of a page has some texts and lacks others, which begin with !.
+func (p page) wants(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		unwanted, not := strings.CutPrefix(text, "!")
+		if strings.Contains(p.text, unwanted) == not {
+			t.Errorf("%s (%d): is %q there? %v: %s", p.path, p.status, unwanted, not, p.text)
+		}
+	}
+}
+
+func TestObjective(t *testing.T) {
+	s, id := planned(t,
+		opt.PlanSpec{Name: "Gather", Description: "From everywhere.", Tasks: []opt.TaskSpec{
+			{Name: "Ask", Executor: "agent"}, {Name: "Look", Metadata: a2a.Metadata{}.With(opt.KeyOptional, true)}, {Name: "Sum up"}}},
+		opt.PlanSpec{Name: "Publish", Dependencies: []string{"plan-0"}, Tasks: tasksNamed("Print")})
+	b := s.signedIn(t, "acme/ann")
+	b.get("/console/objectives/"+id).wants(t, "Go", "working", "ann", "Gather", "From everywhere.", "1. Ask", "agent", "Publish", "waits for “Gather”", "waits for other plans", "Done 0 %")
+	s.world.Complete(task(id, 1, 0), a2a.Artifact{ArtifactID: "a", Name: "Answers", Parts: []a2a.Part{a2a.TextPart("All is well.")}})
+	s.world.Fail(task(id, 1, 1), "broken", "Nobody looked.")
+	p := b.get("/console/objectives/" + id)
+	p.wants(t, "2. Look failed Nobody looked. optional", "Is failed: broken. Nobody looked.", "Made “Answers”", "!Results")
+	s.world.Gate(task(id, 1, 2), opt.Gate{Kind: opt.Approval, Title: "Publish this?", Actions: []opt.Action{opt.Accept}})
+	p = b.get("/console/objectives/" + id)
+	p.wants(t, "Waits for people Publish this?", "Waits for an answer: Publish this?")
+	if !strings.Contains(p.html, `href="/console/inbox/task-`) {
+		t.Errorf("no link leads to the gate: %s", p.html)
+	}
+	if !strings.Contains(p.html, `data-events="/console/events/`+id+`"`) {
+		t.Error("the page does not follow the events of its root task")
+	}
+	for path, workflow := range map[string]string{"": id, "?task=1-0": opt.PlanID(id, 1)} {
+		if p := b.get("/console/objectives/" + id + path); !strings.Contains(p.html, `href="https://temporal.example.com/namespaces/default/workflows/`+workflow+`"`) {
+			t.Errorf("%q has no link to its workflow", path)
+		}
+	}
+	if again := b.get("/console/objectives/"+id, "If-None-Match", p.header.Get("ETag")); again.status != http.StatusNotModified {
+		t.Errorf("the same page again: %d, want 304", again.status)
+	}
+	s.signedIn(t, "other/eve").get("/console/objectives/"+id).wants(t, "Not found", "!Gather")
+	for _, path := range []string{"?task=1-0", "/timeline"} {
+		if got := s.signedIn(t, "other/eve").get("/console/objectives/" + id + path); got.status != http.StatusNotFound {
+			t.Errorf("%s of another tenant: %d", path, got.status)
+		}
+	}
+	for _, path := range []string{"/console/objectives/x", "/console/objectives/" + id + "?task=9-9", "/console/objectives/" + strings.Repeat("x", 300)} {
+		if got := b.get(path); got.status != http.StatusNotFound {
+			t.Errorf("%s: %d, want 404", path, got.status)
+		}
+	}
+}
+
+func TestObjective_waitsInQueue(t *testing.T) {
+	s, _ := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	first := s.send(t, "acme/ann", "One")
+	o := s.world.Objective(first)
+	second := s.sendIn(t, "acme/ann", o.ContextID, "Two")
+	s.signedIn(t, "acme/ann").get("/console/objectives/"+second).wants(t, "submitted", "Place in the queue 1, since", "Start", "Cancel…")
+}
+
+func TestObjective_attempts(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: []opt.TaskSpec{{Name: "A", Attempts: 2}, {Name: "B"}}})
+	b := s.signedIn(t, "acme/ann")
+	s.world.FailAttempt(task(id, 1, 0), "busy", "Too busy.")
+	s.world.Advance(time.Hour)
+	b.get("/console/objectives/"+id+"?task=1-0").wants(t, "A", "Attempt 2", "Attempt 2 begins", "Before B")
+	s.world.Fail(task(id, 1, 0), "broken", "It is broken.")
+	p := b.get("/console/objectives/" + id)
+	p.wants(t, "failed", "It is broken.", "Retry", "!Pause", "!Cancel…")
+	if strings.Contains(p.html, "data-events") {
+		t.Error("the page of an objective that has ended follows events")
+	}
+	p = b.press("/console/objectives/"+id, "change", "retry")
+	p.wants(t, "A new attempt has begun.", "working", "Attempt 2", "Pause")
+	if !strings.Contains(p.html, `data-events="/console/events/`+id+`~2"`) {
+		t.Error("the page does not follow the new root task")
+	}
+	b.get("/console/objectives/"+id+"?task=1-0").wants(t, "Attempt at the objective 2", "It is broken.")
+}
+
+func TestObjective_replanned(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "Old", Tasks: tasksNamed("A")})
+	b := s.signedIn(t, "acme/ann")
+	b.press("/console/objectives/"+id, "replan", "replan").wants(t, "New plans are being made.", "other plans replace it", "replaces 1 plan")
+}
+
+// What callers write is text: no element, no script, no change of direction.
+func TestObjective_hostileNames(t *testing.T) {
+	evil := "<script>alert(1)</script>\u202eevil\" onload=\"x"
+	s, id := planned(t, opt.PlanSpec{Name: evil, Description: evil, Tasks: []opt.TaskSpec{{Name: evil, Description: evil, Executor: evil}}})
+	s.world.Complete(task(id, 1, 0), a2a.Artifact{ArtifactID: evil + "/../x", Name: evil, Description: evil, Parts: []a2a.Part{
+		a2a.TextPart("<img src=x onerror=alert(1)>"), {URL: new("javascript:alert(1)")}, {URL: new("javascript://x/%0aalert(1)")}, {URL: new("https://example.com/a b")},
+		{Raw: []byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`), MediaType: "image/svg+xml", Filename: "../../" + evil + ".svg"},
+	}})
+	b := s.signedIn(t, "acme/ann")
+	for _, path := range []string{"", "?task=1-0", "/timeline"} {
+		p := b.get("/console/objectives/" + id + path)
+		if n := strings.Count(p.html, "<script"); n != 1 {
+			t.Errorf("%s has %d scripts", path, n)
+		}
+		for _, wrong := range []string{"<img", "\u202e", `href="javascript`, " onload=\"x", "alert(1)</script>"} {
+			if strings.Contains(p.html, wrong) {
+				t.Errorf("%s has %q", path, wrong)
+			}
+		}
+		if p.status != http.StatusOK {
+			t.Errorf("%s: %d", path, p.status)
+		}
+	}
+	p := b.get("/console/objectives/" + id)
+	p.wants(t, "‹U+202E›", `<img src=x onerror=alert(1)>`, "javascript:alert(1)", "https://example.com/a b")
+	file := b.get(downloads(p)[len(downloads(p))-1])
+	if got := file.header.Get("Content-Disposition"); !safeName.MatchString(got) {
+		t.Errorf("the file is sent with %s", got)
+	}
+	if file.header.Get("Content-Type") != "application/octet-stream" || file.header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("an SVG image is sent with %v", file.header)
+	}
+}
+
+var safeName = regexp.MustCompile(`^attachment; filename="?[\p{L}\d_.() -]+"?$`)
+
+var downloadForm = regexp.MustCompile(`href="(/console/artifacts\?[^"]*)"`)
+
+// downloads returns the paths of the downloads of a page.
+func downloads(p page) (out []string) {
+	for _, m := range downloadForm.FindAllStringSubmatch(p.html, -1) {
+		out = append(out, html.UnescapeString(m[1]))
+	}
+	return out
+}
+
+func TestArtifacts(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	image := []byte("\x89PNG\r\n\x1a\n and more")
+	long := strings.Repeat("long text ", 2000)
+	s.world.Complete(task(id, 1, 0), a2a.Artifact{ArtifactID: "a", Name: "All", Parts: []a2a.Part{
+		a2a.TextPart("short"), a2a.TextPart(long), {Text: new("# Bold **words**"), MediaType: "text/markdown", Filename: "notes.md"}, a2a.DataPart(map[string]int{"n": 1}), {Raw: image, Filename: "picture.png"}, {Raw: []byte{0, 1, 2}, Filename: "data"},
+	}})
+	b := s.signedIn(t, "acme/ann")
+	p := b.get("/console/objectives/" + id)
+	p.wants(t, "Results “All” short", `{ "n": 1 }`, "19.5 KiB", "!"+long)
+	if !strings.Contains(p.html, `<img src="/console/artifacts?`) {
+		t.Errorf("the image is not shown: %s", p.html)
+	}
+	if !strings.Contains(p.html, "<strong>words</strong>") {
+		t.Errorf("the Markdown is not shown as such: %s", p.html)
+	}
+	for i, want := range []struct{ kind, name, content string }{
+		{"text/plain; charset=utf-8", "artifact-1.txt", "short"}, {"text/plain; charset=utf-8", "artifact-2.txt", long},
+		{"text/plain; charset=utf-8", "notes.md", "# Bold **words**"},
+		{"application/json", "artifact-4.json", `{"n":1}`}, {"image/png", "picture.png", string(image)}, {"application/octet-stream", "data", "\x00\x01\x02"},
+	} {
+		path := downloads(p)[i]
+		got := b.get(path)
+		if got.html != want.content || got.header.Get("Content-Type") != want.kind || got.header.Get("Content-Disposition") != "attachment; filename="+want.name {
+			t.Errorf("part %d: %d %v", i, got.status, got.header)
+		}
+		if got := s.signedIn(t, "other/eve").get(path); got.status != http.StatusNotFound {
+			t.Errorf("part %d for another tenant: %d", i, got.status)
+		}
+		if got := b.get(strings.ReplaceAll(path, "part=", "part=9")); got.status != http.StatusNotFound {
+			t.Errorf("a part that is not there: %d", got.status)
+		}
+	}
+}
+
+// Decisions are in the timeline, and in a list with their hashes.
+func TestTimeline_decisions(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A", "B")})
+	for n, answer := range []opt.Action{opt.Accept, opt.Reject} {
+		taskID := task(id, 1, n)
+		g := opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept, opt.Reject}}
+		s.world.Gate(taskID, g)
+		s.answer(t, "acme/bob", id, string(answer))
+		s.world.Complete(taskID)
+	}
+	b := s.signedIn(t, "acme/ann")
+	b.get("/console/objectives/"+id+"/timeline").wants(t, "A : bob decided: accept", "B : bob decided: reject", "Waits for an answer: Go on?", "Decisions, in their order", "accept, accepted 1-0 sha256:")
+	b.get("/console/objectives/"+id+"?task=1-0").wants(t, "bob decided: accept", "!bob decided: reject")
+	b.get("/console/objectives/"+id+"?task=1-1").wants(t, "bob decided: reject", "!bob decided: accept")
+}
+
+func TestTimeline(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed(slices.Repeat([]string{"A"}, 50)...)})
+	for n := range 50 {
+		s.world.Complete(task(id, 1, n), a2a.Artifact{ArtifactID: "a", Name: fmt.Sprint("secret-", n), Parts: []a2a.Part{a2a.TextPart("hidden content")}})
+	}
+	b := s.signedIn(t, "acme/ann")
+	p, seen, pages := b.get("/console/objectives/"+id+"/timeline"), 0, 0
+	last := int64(1 << 60)
+	for {
+		p.wants(t, "!hidden content")
+		for _, m := range regexp.MustCompile(`<li id="e(\d+)"`).FindAllStringSubmatch(p.html, -1) {
+			var n int64
+			if _, err := fmt.Sscan(m[1], &n); err != nil || n >= last {
+				t.Fatalf("event %s comes after %d", m[1], last)
+			}
+			last, seen = n, seen+1
+		}
+		pages++
+		next := regexp.MustCompile(`<a href="(\?page=[^"]*)">Earlier`).FindStringSubmatch(p.html)
+		if next == nil {
+			break
+		}
+		p = b.get("/console/objectives/" + id + "/timeline" + next[1])
+	}
+	p.wants(t, "ann asked for it", "Plan “P” was added")
+	if seen < 150 || pages < 3 || last != 1 {
+		t.Errorf("%d events on %d pages, down to %d", seen, pages, last)
+	}
+	if got := b.get("/console/objectives/" + id + "/timeline?page=x"); got.status != http.StatusBadRequest {
+		t.Errorf("a wrong page token: %d", got.status)
+	}
+}
+
+// The largest objective has a page of a limited size. The log has the time.
+func TestObjective_large(t *testing.T) {
+	var plans []opt.PlanSpec
+	for p := range 10 {
+		plan := opt.PlanSpec{Name: fmt.Sprintf("Plan %d of the large objective", p)}
+		for n := range 50 {
+			task := opt.TaskSpec{Name: fmt.Sprintf("Task %d writes a chapter of the book", n), Executor: "agent"}
+			if n > 0 && n%5 == 0 {
+				for b := n - 5; b < n; b++ {
+					task.Dependencies = append(task.Dependencies, fmt.Sprint("task-", b))
+				}
+			}
+			plan.Tasks = append(plan.Tasks, task)
+		}
+		plans = append(plans, plan)
+	}
+	s, id := planned(t, plans...)
+	b := s.signedIn(t, "acme/ann")
+	b.get("/console/objectives/" + id)
+	began := time.Now()
+	p := b.get("/console/objectives/" + id)
+	t.Logf("%d bytes in %v", len(p.html), time.Since(began))
+	if p.status != http.StatusOK || strings.Count(p.html, `<tr id="t`) != 500 || strings.Count(p.html, `<use href="#n-`) != 500 {
+		t.Errorf("status %d, %d rows, %d nodes", p.status, strings.Count(p.html, `<tr id="t`), strings.Count(p.html, `<use href="#n-`))
+	}
+	if len(p.html) > 300<<10 {
+		t.Errorf("%d bytes", len(p.html))
+	}
+}

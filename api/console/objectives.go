@@ -1,0 +1,157 @@
+package console
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// objectivesSize is how many objectives a page of the list shows.
+const objectivesSize = 50
+
+// An objectivesFilter is what the list of objectives is to show, as the fields of its form
+// have it.
+type objectivesFilter struct {
+	Text, Status, Context, Planner string
+	From, To                       string // days of UTC, both included
+}
+
+// filterOf reads the filter from the query of a page.
+func filterOf(q url.Values) objectivesFilter {
+	get := func(name string) string { return strings.TrimSpace(q.Get(name)) }
+	return objectivesFilter{Text: get("text"), Status: get("status"), Context: get("context"), Planner: get("planner"), From: get("from"), To: get("to")}
+}
+
+// query returns the query of the page with f, after a page with a token unless that is "".
+func (f objectivesFilter) query(page string) string {
+	q := url.Values{}
+	for _, field := range [][2]string{
+		{"text", f.Text}, {"status", f.Status}, {"context", f.Context}, {"planner", f.Planner}, {"from", f.From}, {"to", f.To}, {"page", page},
+	} {
+		if field[1] != "" {
+			q.Set(field[0], field[1])
+		}
+	}
+	return "?" + q.Encode()
+}
+
+// More reports whether f uses the fields that the form hides at first.
+func (f objectivesFilter) More() bool { return f.Context+f.Planner+f.From+f.To != "" }
+
+// search returns f as the service takes it.
+func (f objectivesFilter) search() (s opt.ObjectiveSearch, err error) {
+	s = opt.ObjectiveSearch{ObjectiveFilter: opt.ObjectiveFilter{Limit: objectivesSize}, Text: f.Text, ContextID: f.Context, Planner: f.Planner}
+	var wrong []service.Violation
+	if s.Status = opt.ObjectiveStatus(f.Status); f.Status != "" && !s.Status.Valid() {
+		wrong = append(wrong, service.Violation{Field: "State", Description: "is not one of the list"})
+	}
+	if len(f.Text) > service.MaxID || len(f.Context) > service.MaxID || len(f.Planner) > service.MaxID {
+		wrong = append(wrong, service.Violation{Field: "The search", Description: "is too long"})
+	}
+	day := func(field, text string, add int) (at a2a.Time) {
+		if text == "" {
+			return at
+		}
+		d, err := time.Parse(time.DateOnly, text)
+		if err != nil || d.Year() < 1970 || d.Year() > 9998 {
+			wrong = append(wrong, service.Violation{Field: field, Description: "is not a day such as 2026-05-31"})
+			return at
+		}
+		return a2a.At(d.AddDate(0, 0, add))
+	}
+	s.Since, s.Until = day("From", f.From, 0), day("To", f.To, 1)
+	if len(wrong) > 0 {
+		return s, service.Invalid(wrong...)
+	}
+	return s, nil
+}
+
+// objectives is the data of the page with the list of objectives.
+type objectives struct {
+	objectivesFilter
+	Filtered bool
+	Statuses []opt.ObjectiveStatus
+	Rows     []objectiveRow
+	Total    int
+	AtLeast  bool
+	First    string // query of the first page, "" on that
+	Next     string // of the next page, "" for none
+	May      bool   // begin work
+}
+
+// An objectiveRow is a line of the list.
+type objectiveRow struct {
+	*opt.Objective
+	opt.Standing
+	State      shownState
+	Planner    string
+	OfPlanner  string // query of the list of those with the same planner
+	InContext  string // likewise of the same context, "" for an objective that is alone there
+	InProgress string // the progress in words
+}
+
+// showObjectives shows the objectives that the query selects, the newest first.
+func showObjectives(v *visit) (view, error) {
+	q := v.r.URL.Query()
+	data := objectives{objectivesFilter: filterOf(q), Statuses: opt.ObjectiveStatuses, May: v.has(service.CreateRuns)}
+	out := view{Template: "objectives", Title: "Objectives", Refresh: 5}
+	search, err := data.search()
+	if err != nil {
+		return out, err
+	}
+	page, err := v.cfg.Service.ListObjectives(v.r.Context(), v.call, service.ListObjectivesParams{Filter: search, PageToken: q.Get("page"), Standings: true})
+	if err != nil {
+		return out, err
+	}
+	data.Filtered = data.query("") != "?"
+	data.Total, data.AtLeast = page.Total, page.AtLeast
+	if page.Next != "" {
+		data.Next = data.query(page.Next)
+	}
+	if q.Get("page") != "" {
+		data.First = data.query("")
+	}
+	for _, o := range page.Objectives {
+		data.Rows = append(data.Rows, rowOf(o, page.Standings[o.ID]))
+	}
+	out.Data = data
+	return out, nil
+}
+
+// rowOf returns the line about an objective.
+func rowOf(o *opt.Objective, s opt.Standing) objectiveRow {
+	row := objectiveRow{Objective: o, Standing: s, State: objectiveState(o, s.Waiting)}
+	if row.Planner, _ = o.Metadata.String(opt.KeyPlanner); row.Planner != "" {
+		row.OfPlanner = objectivesFilter{Planner: row.Planner}.query("")
+	}
+	if o.ContextID != o.ID {
+		row.InContext = objectivesFilter{Context: o.ContextID}.query("")
+	}
+	if s.Progress != nil {
+		row.InProgress = s.Progress.Text
+	}
+	return row
+}
+
+// objectiveState returns how the state of an objective with open gates is shown in a list.
+func objectiveState(o *opt.Objective, waiting int) shownState {
+	switch {
+	case o.Status.Ended():
+		return stateOf(o.Status)
+	case o.Stopping != "":
+		return shownState{"stopping", "canceled"}
+	case o.Paused:
+		return shownState{"paused", "pending"}
+	case waiting > 0:
+		return shownState{"waiting", "waiting"}
+	case !o.QueuedAt.IsZero():
+		return shownState{"queued", "pending"}
+	case o.Status == opt.ObjectivePlanning:
+		return shownState{"planning", "working"}
+	}
+	return stateOf(o.Status)
+}

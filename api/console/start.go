@@ -1,0 +1,272 @@
+package console
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// maxRequest is the longest text of a new objective in characters.
+const maxRequest = 100_000
+
+// A startForm is the data of the page for new objectives, as it was filled in.
+type startForm struct {
+	ID      string // of the message: sent again, it begins nothing new
+	Name    string
+	Text    string
+	Skill   string
+	Context string
+	Review  bool   // pause the work, so that its plan can be read first
+	Seen    string // digest of the plans that were shown; "" for none
+
+	Skills  []service.Skill
+	Preview *service.Preview // nil before it was asked for
+	Tree    *tree
+	Plans   []previewPlan
+	Answer  string // of the agent, in the preview
+}
+
+// A previewPlan is a plan of a preview.
+type previewPlan struct {
+	*opt.Plan
+	Key   string
+	After []string // names of the plans that it waits for
+	Tasks []previewTask
+}
+
+// A previewTask is a task of a preview.
+type previewTask struct {
+	*opt.Task
+	Key   string
+	After []string // names of the tasks that it waits for
+}
+
+// showStart shows an empty form, or one for the skill or the example of a link.
+func showStart(v *visit) (view, error) {
+	q := v.r.URL.Query()
+	f := startForm{ID: newMessageID(), Text: q.Get("text"), Skill: q.Get("skill"), Context: q.Get("context")}
+	return v.startView(f), nil
+}
+
+// newMessageID returns a new id of a message.
+func newMessageID() string {
+	var unique [16]byte
+	_, _ = rand.Read(unique[:]) // never fails
+	return "console-" + hex.EncodeToString(unique[:])
+}
+
+// startView returns the page with a form.
+func (v *visit) startView(f startForm) view {
+	f.Skills = v.cfg.Service.Skills(v.call)
+	return view{Template: "start", Title: "New objective", Data: f}
+}
+
+// startForm reads the form of a request.
+func (v *visit) startForm() (f startForm, m a2a.Message, err error) {
+	f = startForm{
+		ID: v.field("message"), Name: strings.TrimSpace(v.field("name")), Text: v.field("text"), Skill: v.field("skill"),
+		Context: strings.TrimSpace(v.field("context")), Review: v.field("review") != "", Seen: v.field("seen"),
+	}
+	if !strings.HasPrefix(f.ID, "console-") || len(f.ID) > service.MaxID {
+		f.ID = newMessageID()
+	}
+	var wrong []service.Violation
+	add := func(field, problem string) {
+		wrong = append(wrong, service.Violation{Field: field, Description: problem})
+	}
+	switch {
+	case strings.TrimSpace(f.Text) == "":
+		add("The text", "is missing: say what is to be done")
+	case len(f.Text) > maxRequest:
+		add("The text", "is longer than 100,000 bytes")
+	}
+	if len([]rune(f.Name)) > maxName || strings.ContainsFunc(f.Name, control) {
+		add("The name", "is longer than 200 characters, or has control characters")
+	}
+	if len(f.Context) > service.MaxID || strings.ContainsFunc(f.Context, control) {
+		add("The context", "is not an id")
+	}
+	if len(wrong) > 0 {
+		return f, m, service.Invalid(wrong...)
+	}
+	m = a2a.Message{MessageID: f.ID, ContextID: f.Context, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(f.Text)}}
+	if f.Skill != "" {
+		m.Metadata = m.Metadata.With(opt.KeySkill, f.Skill)
+	}
+	return f, m, nil
+}
+
+// maxName is the longest name of an objective in characters.
+const maxName = 200
+
+func control(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }
+
+// params returns the message of f as the service takes it. The name is a suggestion of
+// the metadata, too, which playbooks use.
+func (f startForm) params(m a2a.Message) service.SendParams {
+	if f.Name != "" {
+		m.Metadata = m.Metadata.With(opt.KeySuggestedName, f.Name)
+	}
+	return service.SendParams{Message: m, Hints: service.Hints{SuggestedName: f.Name}, Once: true, ReturnAtOnce: true}
+}
+
+// previewStart shows the plan of a new objective before it begins.
+func previewStart(v *visit) (view, error) {
+	f, m, err := v.startForm()
+	if err == nil && v.r.PostForm.Has("change") { // back from the preview
+		return v.startView(f), nil
+	}
+	if err == nil {
+		err = v.preview(&f, f.params(m))
+	}
+	return v.startRefused(f, err)
+}
+
+// startRefused returns the page with a form that may have been refused: what was written
+// in it stays. Its message keeps its id, so that the form can be sent again, unless another
+// request has used the id.
+func (v *visit) startRefused(f startForm, err error) (view, error) {
+	if err == nil {
+		return v.startView(f), nil
+	}
+	fault := v.cfg.Service.Guard(v.call, func() error { return err })
+	p := problemOf(fault)
+	text := p.Title + ". " + p.Text
+	switch {
+	case errors.Is(err, opt.ErrConflict):
+		f.ID, p.Status = newMessageID(), http.StatusConflict
+		text = "This form was sent before with another request, which has begun an objective: the list of objectives shows it. " +
+			"This request has begun nothing. Start it if you want both."
+	case fault.Kind == service.Unavailable && f.Preview != nil: // it was sent
+		text = "It is not known whether the objective has begun. Start it again in a moment: it begins once at most."
+	case fault.Kind == service.Unavailable:
+		text = "The plan cannot be shown for the moment. This try has begun nothing: try again in a moment."
+	}
+	out := v.startView(f)
+	out.Status, out.Problem = p.Status, text
+	return out, fault
+}
+
+// preview adds to f what its message would begin.
+func (v *visit) preview(f *startForm, p service.SendParams) error {
+	seen, err := v.cfg.Service.PreviewObjective(v.r.Context(), v.call, p)
+	if err != nil {
+		return err
+	}
+	f.Preview, f.Seen = &seen, digestOfPreview(seen)
+	if seen.Answer != nil {
+		f.Answer = seen.Answer.Text()
+		return nil
+	}
+	f.Tree = treeOf(seen.Objective)
+	for i, plan := range seen.Objective.Plans {
+		f.Plans = append(f.Plans, previewOf(seen.Objective, plan, i))
+	}
+	return nil
+}
+
+// digestOfPreview returns a digest of the plans of a preview.
+func digestOfPreview(seen service.Preview) string {
+	if seen.Objective == nil || len(seen.Objective.Plans) == 0 {
+		return ""
+	}
+	var plans []opt.Plan
+	for _, p := range seen.Objective.Plans {
+		plan := *p
+		plan.CreatedAt, plan.UpdatedAt = a2a.Time{}, a2a.Time{}
+		plans = append(plans, plan)
+	}
+	data, _ := json.Marshal(plans) // plans are stored as JSON
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16])
+}
+
+// previewOf returns a plan of a preview. Without dependencies, plans and tasks run in
+// their order.
+func previewOf(o *opt.Objective, p *opt.Plan, i int) previewPlan {
+	out := previewPlan{Plan: p, Key: planKey(p)}
+	for _, id := range p.Dependencies {
+		if before := o.Plan(id); before != nil {
+			out.After = append(out.After, before.Name)
+		}
+	}
+	if !o.Unordered() && i > 0 {
+		out.After = []string{o.Plans[i-1].Name}
+	}
+	for _, t := range p.Tasks {
+		task := previewTask{Task: t, Key: taskKey(t)}
+		before := p.Before(t)
+		if !p.Unordered() && t.Index > 0 {
+			before = p.Tasks[t.Index-1 : t.Index]
+		}
+		for _, b := range before {
+			task.After = append(task.After, b.Name)
+		}
+		out.Tasks = append(out.Tasks, task)
+	}
+	return out
+}
+
+// start begins an objective. If it would have other plans than the page has shown, it
+// shows these first.
+func start(v *visit) (view, error) {
+	f, m, err := v.startForm()
+	if err != nil {
+		return v.startRefused(f, err)
+	}
+	p, seen := f.params(m), f.Seen
+	if err := v.preview(&f, p); err != nil {
+		return v.startRefused(f, err)
+	}
+	if f.Seen != seen {
+		out := v.startView(f)
+		out.Status, out.Problem = http.StatusConflict, "The plan has changed since you saw it. This is the present one."
+		return out, nil
+	}
+	sent, err := v.cfg.Service.SendMessage(v.r.Context(), v.call, p)
+	if err != nil {
+		return v.startRefused(f, err)
+	}
+	if sent.Task == nil { // nothing has begun: the agent has answered
+		f.Preview, f.Answer = &service.Preview{Answer: sent.Message}, sent.Message.Text()
+		return v.startView(f), nil
+	}
+	id := sent.Task.ID
+	if ref, ok := opt.ParseID(id); ok {
+		id = ref.ObjectiveID
+	}
+	if f.Review && len(f.Plans) == 0 {
+		pause := service.UpdateObjectiveParams{ID: id, Status: opt.ObjectiveBlocked}
+		fault := v.cfg.Service.Guard(v.call, func() error {
+			_, err := v.cfg.Service.UpdateObjective(v.r.Context(), v.call, pause)
+			return err
+		})
+		if fault != nil { // what has begun stays
+			return view{Location: Path + "/objectives/" + id + "?" + unpaused + "=1"}, nil
+		}
+	}
+	return view{Location: Path + "/objectives/" + id}, nil
+}
+
+// unpaused is the query field of the page of an objective that was to be paused at once,
+// and perhaps was not.
+const unpaused = "unpaused"
+
+// unpausedText says that an objective was not paused at once, "" for one that is paused.
+func unpausedText(o *opt.Objective) string {
+	switch {
+	case o.Paused:
+		return ""
+	case o.Status.Ended():
+		return "The objective was not paused: it ended before that."
+	}
+	return "The objective has begun and was not paused. Pause it here, if its work is to wait until you have read the plan."
+}

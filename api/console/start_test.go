@@ -1,0 +1,235 @@
+package console_test
+
+import (
+	"context"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// planning is an agent. It knows the plan for texts that begin with "Approve" or name the
+// skill "demo", answers "Hello" at once, and leaves the rest to a worker. With an error it
+// decides nothing.
+type planning struct{ err error }
+
+func (p planning) Decide(_ context.Context, m a2a.Message) (service.Decision, error) {
+	skill, _ := m.Metadata.String(opt.KeySkill)
+	switch {
+	case p.err != nil:
+		return service.Decision{}, p.err
+	case m.Text() == "Hello":
+		return service.Decision{Answer: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("Good day")}}, Planner: "rules"}, nil
+	case skill == "demo", strings.HasPrefix(m.Text(), "Approve"):
+		gate := &opt.Gate{Kind: opt.Approval, Title: "Publish it?"}
+		return service.Decision{Planner: "playbook demo", Reason: "it says so", Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{
+			{Name: m.Text(), Executor: "llm", Description: "With care"}, {Name: "Check", Executor: "human", Ask: gate},
+		}}}}, nil
+	}
+	return service.Decision{Reason: "no playbook matches"}, nil
+}
+
+var hiddenField = regexp.MustCompile(`<input type="hidden" name="([a-z]+)" value="([^"]*)"`)
+
+// fields returns the hidden fields of the form of a page.
+func fields(p page) url.Values {
+	out := url.Values{}
+	for _, m := range hiddenField.FindAllStringSubmatch(p.html, -1) {
+		out.Set(m[1], html.UnescapeString(m[2]))
+	}
+	return out
+}
+
+func TestStart_showsThePlanFirst(t *testing.T) {
+	s := beginWork(t, planning{}, service.Skill{ID: "demo", Name: "Demo", Description: "Shows it", Examples: []string{"Approve & go"}})
+	b := s.signedIn(t, "acme/ann")
+	form := b.get("/console/new")
+	if !strings.Contains(form.html, `<option value="demo">Demo</option>`) || !strings.Contains(form.html, "text=Approve%20%26%20go") {
+		t.Fatalf("the form: %s", form.html)
+	}
+	filled := fields(form)
+	filled.Set("text", "Write a text\r\nof two lines")
+	filled.Set("skill", "demo")
+	filled.Set("name", "A text")
+	preview := b.post("/console/new", filled)
+	for _, part := range []string{"Made by playbook demo : it says so", "Write a text", "Executor llm", "Check", "Asks a person to approve: Publish it?", "Executor human · after Write a text"} {
+		if !strings.Contains(preview.text, part) {
+			t.Errorf("the preview does not show %q: %s", part, preview.text)
+		}
+	}
+	if tasks := strings.Count(preview.html, `href="#t`); tasks != 2 || strings.Count(preview.html, `<li id="t`) != 2 {
+		t.Errorf("the drawing of the preview leads to %d tasks", tasks)
+	}
+	if len(s.world.Openings()) != 0 {
+		t.Fatal("the preview has begun an objective")
+	}
+	sent := fields(preview)
+	began := b.post("/console/new/start", sent)
+	again := b.post("/console/new/start", sent)
+	openings := s.world.Openings()
+	if len(openings) != 1 || began.path != "/console/objectives/"+openings[0].Objective.ID || again.path != began.path {
+		t.Fatalf("%d objectives have begun; the page leads to %s, then to %s", len(openings), began.path, again.path)
+	}
+	o := openings[0].Objective
+	if o.Name != "A text" || o.Tenant != "acme" || o.Principal != "ann" || openings[0].Message.Text() != "Write a text\nof two lines" || len(openings[0].Plans) != 1 {
+		t.Errorf("the objective is %+v with the message %q and %d plans", o, openings[0].Message.Text(), len(openings[0].Plans))
+	}
+	back := b.post("/console/new", url.Values{"text": {"Write"}, "skill": {"demo"}, "change": {"1"}})
+	if !strings.Contains(back.html, ">Write</textarea>") || !strings.Contains(back.html, `<option value="demo" selected>`) {
+		t.Errorf("the form again: %s", back.html)
+	}
+}
+
+func TestStart_showsAPlanThatHasChanged(t *testing.T) {
+	s := beginWork(t, planning{})
+	b := s.signedIn(t, "acme/ann")
+	p := b.post("/console/new/start", url.Values{"text": {"Approve it"}, "seen": {"0123"}, "message": {"console-1"}})
+	if p.status != http.StatusConflict || !strings.Contains(p.text, "The plan has changed") || len(s.world.Openings()) != 0 {
+		t.Fatalf("%d: %s", p.status, p.text)
+	}
+	if p = b.post("/console/new/start", fields(p)); len(s.world.Openings()) != 1 {
+		t.Errorf("the present plan does not begin: %d %s", p.status, p.text)
+	}
+}
+
+func TestStart_answersAtOnce(t *testing.T) {
+	s := beginWork(t, planning{})
+	b := s.signedIn(t, "acme/ann")
+	for _, path := range []string{"/console/new", "/console/new/start"} {
+		p := b.post(path, url.Values{"text": {"Hello"}})
+		if p.status != http.StatusOK || !strings.Contains(p.text, "Good day") || strings.Contains(p.html, ">Start</button>") {
+			t.Errorf("%s: %d %s", path, p.status, p.text)
+		}
+	}
+	if len(s.world.Openings()) != 0 {
+		t.Error("an objective has begun")
+	}
+}
+
+func TestStart_pausesForReview(t *testing.T) {
+	s := beginWork(t, planning{})
+	b := s.signedIn(t, "acme/ann")
+	preview := b.post("/console/new", url.Values{"text": {"Think about it"}})
+	if !strings.Contains(preview.text, "A worker makes the plan once the objective has begun: no playbook matches") && !strings.Contains(preview.text, "A worker makes the plan once the objective has begun : no playbook matches") {
+		t.Fatalf("the preview: %s", preview.text)
+	}
+	for _, review := range []bool{false, true} {
+		form := b.post("/console/new", url.Values{"text": {"Think about it"}})
+		sent := fields(form)
+		if review {
+			sent.Set("review", "1")
+		}
+		b.post("/console/new/start", sent)
+		openings := s.world.Openings()
+		if o := s.world.Objective(openings[len(openings)-1].Objective.ID); o.Paused != review {
+			t.Errorf("review %v: the objective is paused: %v", review, o.Paused)
+		}
+	}
+}
+
+// A pause that fails is no secret: the objective has begun, and its page says that it was
+// not paused, until it is.
+func TestStart_pauseFails(t *testing.T) {
+	s := beginWork(t, planning{})
+	b := s.signedIn(t, "acme/ann")
+	sent := fields(b.post("/console/new", url.Values{"text": {"Think about it"}}))
+	sent.Set("review", "1")
+	s.world.Before(func(_ context.Context, name string) error {
+		if name == "command" {
+			return opt.ErrUnavailable
+		}
+		return nil
+	})
+	p := b.post("/console/new/start", sent)
+	s.world.Down(nil)
+	openings := s.world.Openings()
+	if len(openings) != 1 || p.status != http.StatusOK || p.path != "/console/objectives/"+openings[0].Objective.ID {
+		t.Fatalf("%d objectives have begun; the page is %d %s", len(openings), p.status, p.path)
+	}
+	contains(t, "the page", p.html, `role="alert">The objective has begun and was not paused. Pause it here`)
+	again := b.post("/console/new/start", sent)
+	if len(s.world.Openings()) != 1 || again.path != p.path || !s.world.Objective(openings[0].Objective.ID).Paused {
+		t.Fatalf("again: %d %s", again.status, again.path)
+	}
+	lacks(t, "the page after the pause", again.text, "was not paused")
+	lacks(t, "the first page after the pause", b.get(p.path+"?unpaused=1").text, "was not paused")
+}
+
+// A form that is sent while the service is unavailable keeps what was written and its
+// message, so that it can be sent again.
+func TestStart_unavailable(t *testing.T) {
+	s := beginWork(t, planning{})
+	b := s.signedIn(t, "acme/ann")
+	sent := fields(b.post("/console/new", url.Values{"text": {"Think about it"}, "name": {"A name"}}))
+	s.world.Down(opt.ErrUnavailable)
+	p := b.post("/console/new/start", sent)
+	if p.status != http.StatusServiceUnavailable {
+		t.Errorf("the status is %d", p.status)
+	}
+	contains(t, "the page", p.text, "It is not known whether the objective has begun.", "Think about it")
+	if kept := fields(p); kept.Encode() != sent.Encode() {
+		t.Fatalf("the form had %v and has %v", sent, kept)
+	}
+	s.world.Down(nil)
+	if p = b.post("/console/new/start", fields(p)); p.status != http.StatusOK || len(s.world.Openings()) != 1 {
+		t.Errorf("again: %d %s", p.status, p.text)
+	}
+}
+
+// A form that shows a plan which cannot be made keeps what was written.
+func TestStart_noPreview(t *testing.T) {
+	s := beginWork(t, planning{err: opt.ErrUnavailable})
+	b := s.signedIn(t, "acme/ann")
+	for _, path := range []string{"/console/new", "/console/new/start"} {
+		p := b.post(path, url.Values{"text": {"Think about it"}, "message": {"console-1"}})
+		if p.status != http.StatusServiceUnavailable || fields(p).Get("message") != "console-1" {
+			t.Errorf("%s: %d with the fields %v", path, p.status, fields(p))
+		}
+		contains(t, path, p.html, "This try has begun nothing", ">Think about it</textarea>")
+	}
+}
+
+// A form that was sent before with another request says so, and can be sent as another one.
+func TestStart_sentBefore(t *testing.T) {
+	s := beginWork(t, planning{})
+	b := s.signedIn(t, "acme/ann")
+	first := fields(b.post("/console/new", url.Values{"text": {"Think about it"}}))
+	b.post("/console/new/start", first)
+	first.Set("text", "Think about that")
+	p := b.post("/console/new/start", first)
+	if p.status != http.StatusConflict || len(s.world.Openings()) != 1 {
+		t.Fatalf("%d; %d objectives have begun", p.status, len(s.world.Openings()))
+	}
+	contains(t, "the page", p.text, "This form was sent before with another request", "Think about that")
+	if p = b.post("/console/new/start", fields(p)); p.status != http.StatusOK || len(s.world.Openings()) != 2 {
+		t.Errorf("again: %d %s; %d objectives have begun", p.status, p.text, len(s.world.Openings()))
+	}
+}
+
+func TestStart_refusals(t *testing.T) {
+	s := beginWork(t, planning{})
+	b := s.signedIn(t, "acme/ann")
+	for name, form := range map[string]url.Values{
+		"no text":          {"text": {" \n"}, "name": {"Kept"}},
+		"a long text":      {"text": {strings.Repeat("x", 100_001)}, "name": {"Kept"}},
+		"a long name":      {"text": {"Go"}, "name": {"Kept" + strings.Repeat("x", 200)}},
+		"a strange name":   {"text": {"Go"}, "name": {"Kept\x1b"}},
+		"a strange thread": {"text": {"Go"}, "name": {"Kept"}, "context": {"\x07"}},
+	} {
+		for _, path := range []string{"/console/new", "/console/new/start"} {
+			p := b.post(path, form)
+			if p.status != http.StatusBadRequest || !strings.Contains(p.html, `value="Kept`) || !strings.Contains(p.html, `role="alert"`) {
+				t.Errorf("%s at %s: %d %.300s", name, path, p.status, p.text)
+			}
+		}
+	}
+	if len(s.world.Openings()) != 0 {
+		t.Error("an objective has begun")
+	}
+}

@@ -1,0 +1,84 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// visible returns a text of others with its invisible control characters written out,
+// such as those that change the direction of what follows. Line breaks and tabs stay.
+func visible(s string) string {
+	if !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			fmt.Fprintf(&b, "‹U+%04X›", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func hidden(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u00ad' || r == '\u2028' || r == '\u2029')
+}
+
+// shorten returns the beginning of a text in one line, as wide as a number of Latin
+// letters, with an ellipsis if more follows.
+func shorten(s string, width int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	taken, cut := 0, 0
+	for i, r := range s {
+		taken += widthOf(r)
+		if taken <= width-1 {
+			cut = i + len(string(r))
+		}
+		if taken > width {
+			return strings.TrimSpace(s[:cut]) + "…"
+		}
+	}
+	return s
+}
+
+// widthOf returns how many Latin letters are as wide as r, about.
+func widthOf(r rune) int {
+	switch {
+	case unicode.Is(unicode.Mn, r):
+		return 0
+	case r >= 0x1100 || unicode.IsUpper(r) && (r == 'M' || r == 'W'):
+		return 2
+	}
+	return 1
+}
+
+// beginning returns at most a number of bytes of a text, in whole characters; cut says
+// that more follows.
+func beginning(s string, most int) (text string, cut bool) {
+	if len(s) <= most {
+		return s, false
+	}
+	return strings.ToValidUTF8(s[:most], ""), true
+}
+
+// sizeText returns a number of bytes for people.
+func sizeText(n int) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+// counted returns a number with a noun, which has an s for more than one.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

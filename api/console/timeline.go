@@ -1,0 +1,281 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// timelineSize is how many events a page of a timeline shows.
+const timelineSize = 50
+
+// A moment is one line of a timeline.
+type moment struct {
+	Seq  int64
+	At   a2a.Time
+	Text string
+	Task string // address of the plan task that it is about, "" for none
+	Name string // of that task
+	Gate string // id of the gate that it has opened, "" for none
+}
+
+// A timeline is the data of the page with the events of an objective.
+type timeline struct {
+	Objective *opt.Objective
+	Moments   []moment
+	Next      string // token of the page with earlier events, "" for none
+	Decisions service.DecisionPage
+	Earlier   bool // it is not the first page
+}
+
+// showTimeline shows what has happened to an objective, the latest first, and the
+// decisions at its gates.
+func showTimeline(v *visit) (view, error) {
+	shown, err := v.cfg.Service.GetObjective(v.r.Context(), v.call, service.GetObjectiveParams{ID: v.r.PathValue("id"), Plans: true, Tasks: true})
+	if err != nil {
+		return view{}, err
+	}
+	o, q := shown.Objective, v.r.URL.Query()
+	page, err := v.cfg.Service.ListEvents(v.r.Context(), v.call, service.EventListParams{ObjectiveID: o.ID, Limit: timelineSize, PageToken: q.Get("page")})
+	if err != nil {
+		return view{}, err
+	}
+	decisions, err := v.cfg.Service.ListDecisions(v.r.Context(), v.call, service.DecisionListParams{ObjectiveID: o.ID, Limit: timelineSize, PageToken: q.Get("decisions")})
+	out := view{Template: "timeline", Title: "Timeline of " + visible(o.Name), Data: timeline{o, momentsOf(o, page.Events), page.Next, decisions, q.Get("page") != ""}}
+	if q.Get("page") == "" {
+		out.Events, out.Refresh = eventsOf(o), refreshEvery
+	}
+	return out, err
+}
+
+// momentsOf returns the lines of a timeline for events.
+func momentsOf(o *opt.Objective, events []opt.Recorded) []moment {
+	var out []moment
+	for _, r := range events {
+		e := r.Event
+		m := moment{Seq: r.Seq, At: e.At, Text: happened(o, e)}
+		if id := eventTask(e); id != "" {
+			m.Task, m.Name = taskPath(o.ID, keyOfTask(id)), nameOfTask(o, id)
+		}
+		if e.Gate != nil && e.PlanID != "" {
+			m.Gate = e.Gate.ID
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// eventTask returns the id of the plan task that e is about, "" for none.
+func eventTask(e opt.Event) string {
+	for _, id := range []string{e.ForTask, e.TaskID} {
+		if ref, ok := opt.ParseID(id); ok && ref.TaskID != "" {
+			return ref.TaskID
+		}
+	}
+	return ""
+}
+
+// nameOfTask returns the name of a plan task, "" if o has none with the id.
+func nameOfTask(o *opt.Objective, id string) string {
+	ref, _ := opt.ParseID(id)
+	if p := o.Plan(ref.PlanID); p != nil {
+		if t := p.Task(ref.TaskID); t != nil {
+			return t.Name
+		}
+	}
+	return ""
+}
+
+// nameOfPlan returns the name of a plan in quotation marks.
+func nameOfPlan(o *opt.Objective, id string) string {
+	if p := o.Plan(id); p != nil {
+		return "“" + shorten(visible(p.Name), titleLetters) + "”"
+	}
+	return "a plan"
+}
+
+// happened returns what an event tells, in plain words. A timeline names its task.
+func happened(o *opt.Objective, e opt.Event) string {
+	switch e.Kind {
+	case opt.ObjectiveOpened, opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveChanged,
+		opt.ObjectiveRetried, opt.ObjectiveQueued:
+		return objectiveHappened(o, e)
+	case opt.PlanAdded, opt.PlanChanged, opt.PlanRetried, opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanMoved, opt.PlanStopping,
+		opt.TasksAdded, opt.TasksReopened:
+		return planHappened(nameOfPlan(o, e.PlanID), e)
+	case opt.TaskMoved:
+		return taskMoved(e)
+	case opt.TaskTried:
+		return fmt.Sprintf("Attempt %d begins%s", e.Attempt, because(e))
+	case opt.TaskLinked:
+		return "Another task stands in for it: " + visible(e.Link)
+	case opt.ArtifactAdded:
+		return "Made " + artifactName(e.Chunk.Artifact)
+	case opt.MessageAdded:
+		return messageHappened(e)
+	case opt.CommandAnswered:
+		return "A change was refused: " + e.Answer.Refusal.Error()
+	}
+	return string(e.Kind)
+}
+
+func objectiveHappened(o *opt.Objective, e opt.Event) string {
+	switch e.Kind {
+	case opt.ObjectiveOpened:
+		return visible(o.Principal) + " asked for it"
+	case opt.ObjectiveStopping:
+		return "The objective is being stopped, and will be " + e.Reason + because(e)
+	case opt.ObjectivePaused:
+		return "The objective was paused"
+	case opt.ObjectiveResumed:
+		return "The objective was resumed"
+	case opt.ObjectiveChanged:
+		return "The name, the description or the metadata of the objective was changed"
+	case opt.ObjectiveRetried:
+		return fmt.Sprintf("Attempt %d at the objective begins", e.Attempt)
+	case opt.ObjectiveQueued:
+		return "The objective waits for its turn in its context"
+	}
+	return "The objective is " + e.To + after(e.Reason) + because(e)
+}
+
+func planHappened(name string, e opt.Event) string {
+	switch e.Kind {
+	case opt.PlanAdded:
+		if len(e.Replaces) > 0 {
+			return fmt.Sprintf("Plan %s was added and replaces %s", name, counted(len(e.Replaces), "plan"))
+		}
+		return "Plan " + name + " was added"
+	case opt.PlanChanged:
+		return "The text or the order of plan " + name + " was changed"
+	case opt.PlanRetried:
+		return fmt.Sprintf("Attempt %d at plan %s begins", e.Attempt, name)
+	case opt.PlanStarted:
+		return "Plan " + name + " may begin its tasks"
+	case opt.PlanPaused:
+		return "Plan " + name + " was paused"
+	case opt.PlanResumed:
+		return "Plan " + name + " was resumed"
+	case opt.PlanStopping:
+		return "Plan " + name + " is being stopped" + after(e.Reason)
+	case opt.TasksAdded:
+		return counted(len(e.Tasks), "task") + " were added to plan " + name
+	case opt.TasksReopened:
+		return counted(len(e.Tasks), "task") + " of plan " + name + " make their results again"
+	}
+	return "Plan " + name + " is " + e.To + after(e.Reason)
+}
+
+func taskMoved(e opt.Event) string {
+	switch {
+	case e.Step == opt.Expire:
+		return "The time of its question was over: " + e.To
+	case e.Step != "":
+		return "Its question waits too long: " + string(e.Step)
+	case e.Gate != nil:
+		return "Waits for an answer: " + shorten(visible(titleOfGate(e.Gate)), titleLetters)
+	case e.To == string(opt.TaskWorking) && e.Attempt > 1:
+		return fmt.Sprintf("Is working, attempt %d", e.Attempt)
+	}
+	return "Is " + stateOf(opt.TaskState(e.To)).Word + after(e.Reason) + because(e)
+}
+
+func messageHappened(e opt.Event) string {
+	who := visible(e.Principal)
+	if d := e.Decision; d != nil {
+		who = visible(d.DecidedBy)
+		switch {
+		case d.DecidedBy == opt.ByTimer:
+			return "No answer came in time: " + string(d.Action)
+		case d.Verdict != opt.Accepted:
+			return "An answer of " + who + " was refused: " + verdictText(d.Verdict)
+		case d.Action != "":
+			return who + " decided: " + string(d.Action)
+		}
+		return who + " answered"
+	}
+	if e.Verdict.Kept() || e.Verdict == "" {
+		if who == "" {
+			return "A message of the agent"
+		}
+		return who + " wrote a message"
+	}
+	return "A message of " + who + " was refused: " + verdictText(e.Verdict)
+}
+
+// verdictText says why a message was refused.
+func verdictText(v opt.Verdict) string {
+	switch v {
+	case opt.NotWaiting:
+		return "the task did not wait for it"
+	case opt.NotOffered:
+		return "the question does not offer this action"
+	case opt.NotAllowed:
+		return "others decide there"
+	case opt.HasVoted:
+		return "the same person has decided there before"
+	case opt.OtherThing:
+		return "it was about something other than what was shown"
+	case opt.NotIdle:
+		return "the objective had begun already"
+	case opt.TooLate:
+		return "the task had ended"
+	}
+	return string(v)
+}
+
+// after returns a reason to add to a sentence, "" for none.
+func after(reason string) string {
+	if text := reasonText(reason); text != "" {
+		return ": " + text
+	}
+	return ""
+}
+
+// because returns the text that comes with an event to add to a sentence, "" for none.
+func because(e opt.Event) string {
+	if e.Status == nil {
+		return ""
+	}
+	text := strings.TrimSpace(e.Status.Text())
+	if text == "" {
+		return ""
+	}
+	return ". " + shorten(visible(text), 200)
+}
+
+// reasonText says in plain words what a reason means.
+func reasonText(reason string) string {
+	if text, ok := reasons[reason]; ok {
+		return text
+	}
+	return visible(reason)
+}
+
+// reasons has the reasons of states in plain words.
+var reasons = map[string]string{
+	opt.BlockedByDependencies: "waits for other plans",
+	opt.BlockedByInput:        "waits for an answer",
+	opt.BlockedByAuth:         "waits for an authorization",
+	opt.BlockedByOperator:     "paused",
+	opt.BlockedByPlan:         "one of its plans is paused",
+	opt.NothingToDo:           "has no open plan, and waits for a new one",
+	opt.NothingCompleted:      "only optional plans were left, and they failed",
+	opt.Replanned:             "other plans replace it",
+	opt.Replanning:            "new plans are made",
+	opt.ObjectiveEnded:        "the objective was declared completed",
+	opt.Terminated:            "an operator ended its workflow",
+	opt.Expired:               "it was not started in time",
+	opt.ReasonRejected:        "the agent rejected a task",
+	opt.ReasonTimeout:         "no answer came in time",
+	opt.ByHand:                "moved by hand",
+	opt.ReasonLinked:          "as the task that stands in for it",
+	opt.SentBack:              "sent back, and made again",
+	opt.PausedByClient:        "by a client",
+	opt.PausedByObjective:     "with its objective",
+	string(opt.PlanFailed):    "stopped, since the work has failed",
+	string(opt.TaskCanceled):  "stopped by a cancellation",
+}

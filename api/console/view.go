@@ -1,0 +1,126 @@
+package console
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/opt"
+)
+
+// A view is a page that is to be shown, or a redirect.
+type view struct {
+	Location string // redirect to this path of the console, or to the provider; the rest is not used
+	File     *file  // to be stored; the rest is not used
+
+	Status   int    // of HTTP; 0 for 200
+	Template string // name of a file in templates, without its ending
+	Title    string
+	Data     any // for the template
+
+	Events  string // id of the A2A task whose events tell that the page has changed; "" for none
+	Refresh int    // seconds after which the page may have changed; 0 for never
+
+	Done    string // what a form has done, shown once
+	Problem string // why a form was refused, shown above the page
+}
+
+// A frame is the data of the layout around a view.
+type frame struct {
+	view
+	service.Caller
+	Session bool // the browser is signed in, and can sign out
+	Waiting int  // how many gates wait for the caller
+	Path    string
+	Assets  assets
+}
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// views has the templates by name, each with the layout around it.
+type views map[string]*template.Template
+
+func newViews(a assets) views {
+	layout := template.Must(template.New("layout").Funcs(functions(a)).ParseFS(templateFiles, "templates/layout.html", "templates/_*.html"))
+	files, _ := fs.Glob(templateFiles, "templates/[a-z]*.html") // the pattern is valid
+	out := views{}
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name != "layout" {
+			out[name] = template.Must(template.Must(layout.Clone()).ParseFS(templateFiles, file))
+		}
+	}
+	return out
+}
+
+func (v views) execute(w io.Writer, f frame) error {
+	t, ok := v[f.Template]
+	if !ok {
+		return fmt.Errorf("there is no template %q", f.Template)
+	}
+	return t.ExecuteTemplate(w, "layout.html", f)
+}
+
+// functions are the functions of the templates.
+func functions(a assets) template.FuncMap {
+	return template.FuncMap{
+		"asset":   a.url,
+		"time":    timeOf,
+		"state":   stateOf,
+		"within":  func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
+		"console": func(path string) string { return Path + path },
+		"visible": visible,
+		"shorten": shorten,
+		"taskKey": keyOfTask,
+		"task":    taskPath,
+		"inbox":   gatePath,
+		"states":  func() []string { return classes },
+		"gate":    func(g *opt.Gate) string { return shorten(visible(titleOfGate(g)), titleLetters) },
+	}
+}
+
+// A shownTime is a time for the template _time, which the script shows in the time zone
+// of the reader.
+type shownTime struct{ Machine, People string }
+
+func timeOf(t a2a.Time) shownTime {
+	if t.IsZero() {
+		return shownTime{}
+	}
+	at := time.UnixMilli(t.Millis()).UTC()
+	return shownTime{at.Format(time.RFC3339), at.Format("2 Jan 2006, 15:04 UTC")}
+}
+
+// A shownState is a state for the template _state: a word, and the class of its badge.
+type shownState struct{ Word, Class string }
+
+// classes lists the classes of states.
+var classes = []string{"pending", "working", "waiting", "completed", "failed", "canceled"}
+
+// stateOf returns how a state of an objective, a plan or a task is shown.
+func stateOf(state any) shownState {
+	word := fmt.Sprint(state)
+	switch opt.TaskState(word) {
+	case opt.TaskWorking:
+		return shownState{word, "working"}
+	case opt.TaskInputRequired:
+		return shownState{"waiting", "waiting"}
+	case opt.TaskCompleted:
+		return shownState{word, "completed"}
+	case opt.TaskFailed, opt.TaskRejected:
+		return shownState{word, "failed"}
+	case opt.TaskAuthRequired:
+		return shownState{"waiting", "waiting"}
+	case opt.TaskCanceled, opt.TaskState(opt.PlanSkipped):
+		return shownState{word, "canceled"}
+	}
+	return shownState{word, "pending"}
+}

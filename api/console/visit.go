@@ -1,0 +1,130 @@
+package console
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/a2a"
+	"longhaul/api/service"
+)
+
+// A visit is one request for a page. It is for one goroutine.
+type visit struct {
+	*Console
+	call *service.Call
+	w    http.ResponseWriter
+	r    *http.Request
+}
+
+// maxForm is the largest form in bytes.
+const maxForm = 1 << 20
+
+// refreshHeader is the header of requests by the script, which follows no redirects to
+// the page for signing in.
+const refreshHeader = "X-Console-Refresh"
+
+// authenticate returns the caller: that of the session if there is one, else that of the
+// request itself. Calls of the console know the extension. A session whose credential is
+// refused is closed: a page that is left open does not send the credential again and again.
+func (v *visit) authenticate() (service.Caller, error) {
+	r, err := v.from.of(v.r)
+	if err != nil {
+		return service.Caller{}, err
+	}
+	v.call.Active = []string{a2a.ExtensionOPT}
+	caller, err := v.cfg.Authenticate(r)
+	if refusesCredential(err) {
+		v.from.end(v.r)
+	}
+	return caller, err
+}
+
+// readForm reads the form of a request with one into its PostForm.
+func (v *visit) readForm() error {
+	if v.r.Method != http.MethodPost {
+		return nil
+	}
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
+	if err := v.r.ParseForm(); err != nil {
+		return service.Invalid(service.Violation{Field: "form", Description: "cannot be read, or is larger than 1 MiB"})
+	}
+	return nil
+}
+
+// field returns a field of the form, without the carriage returns that browsers add.
+func (v *visit) field(name string) string {
+	return strings.ReplaceAll(v.r.PostForm.Get(name), "\r\n", "\n")
+}
+
+// refusal returns the page that says why a request was refused.
+func (v *visit) refusal(f *service.Fault) view {
+	if f.Kind == service.Unauthenticated && v.cfg.Sessions != nil && v.r.Method == http.MethodGet && v.r.Header.Get(refreshHeader) == "" {
+		to := url.Values{"next": {v.r.URL.RequestURI()}}
+		if signedIn(v) {
+			to.Set("ended", "1")
+			v.from.cookies.set(v, sessionCookie, "", -1)
+		}
+		return view{Location: signInPath + "?" + to.Encode()}
+	}
+	if f.Kind == service.Unauthenticated && v.cfg.Sessions == nil {
+		return problem{http.StatusUnauthorized, "You are not signed in", "Your browser has to show a client certificate that this server accepts."}.view()
+	}
+	if f.Retry > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
+	}
+	return problemOf(f).view()
+}
+
+// write writes a page or a redirect. The script gets 304 for a page that has not changed.
+func (v *visit) write(out view) {
+	if out.Location != "" {
+		redirect(v.w, out.Location)
+		return
+	}
+	if out.File != nil {
+		writeFile(v.w, out.File)
+		return
+	}
+	if v.r.Method != http.MethodGet {
+		out.Events, out.Refresh = "", 0 // the script would fetch another page: this one answers to a form
+	}
+	var b bytes.Buffer
+	if err := v.views.execute(&b, frame{view: out, Caller: v.call.Caller, Session: signedIn(v), Waiting: v.badges.of(v), Path: v.r.URL.Path, Assets: v.assets}); err != nil {
+		v.cfg.Log.Error("A page has no HTML", zap.String("template", out.Template), zap.Error(err))
+		http.Error(v.w, "Something went wrong. Try again later.", http.StatusInternalServerError)
+		return
+	}
+	h := v.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	if out.Status == 0 {
+		sum := sha256.Sum256(b.Bytes())
+		tag := `"` + hex.EncodeToString(sum[:12]) + `"`
+		h.Set("ETag", tag)
+		if v.r.Header.Get("If-None-Match") == tag {
+			v.w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		out.Status = http.StatusOK
+	}
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	v.w.WriteHeader(out.Status)
+	_, _ = v.w.Write(b.Bytes()) // fails only if the client has disconnected
+}
+
+// redirect sends the browser to a path of the console, or to the provider, with GET.
+func redirect(w http.ResponseWriter, to string) {
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// has reports whether the caller has a scope.
+func (v *visit) has(s service.Scope) bool { return slices.Contains(v.call.Scopes, s) }
