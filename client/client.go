@@ -1,9 +1,3 @@
-// Package client talks A2A 1.0 over JSON-RPC, and the Objective-Plan-Task
-// extension, to an agent such as Longhaul.
-//
-// While the agent cannot be reached, idempotent calls are repeated, and a stream
-// resumes where its connection broke: a restart of the agent causes no error. An
-// error in an answer of the agent is an [*Error].
 package client
 
 import (

@@ -24,6 +24,7 @@ type InterruptOptions struct {
 	Kind        opt.GateKind
 	ObjectiveID string
 	ContextID   string
+	Mine        bool   // only those that wait for the caller
 	PageSize    int    // zero: the agent's default
 	PageToken   string // of an InterruptPage
 }
@@ -52,6 +53,9 @@ func (c interrupts) Interrupts(ctx context.Context, o InterruptOptions) (*Interr
 		if value != "" {
 			query.Set(name, value)
 		}
+	}
+	if o.Mine {
+		query.Set("mine", "true")
 	}
 	if o.PageSize > 0 {
 		query.Set("pageSize", strconv.Itoa(o.PageSize))

@@ -110,6 +110,11 @@ func (c objectives) GetObjective(ctx context.Context, id string) (*Objective, er
 // ObjectiveOptions select objectives. Zero members select everything.
 type ObjectiveOptions struct {
 	Status    opt.ObjectiveStatus `json:"status,omitempty"`
+	Text      string              `json:"text,omitempty"` // in the name, the description or the id
+	ContextID string              `json:"contextId,omitempty"`
+	Planner   string              `json:"planner,omitempty"`     // that made the plans, such as "playbook research"
+	Since     a2a.Time            `json:"createdAfter,omitzero"` // created then or later
+	Until     a2a.Time            `json:"createdBefore,omitzero"`
 	PageSize  int                 `json:"pageSize,omitzero"` // zero: the agent's default
 	PageToken string              `json:"pageToken,omitempty"`
 	Plans     bool                `json:"includePlans,omitempty"`
@@ -119,8 +124,9 @@ type ObjectiveOptions struct {
 // An ObjectivePage is a page of a list of objectives.
 type ObjectivePage struct {
 	Objectives    []Objective `json:"objectives"`
-	TotalSize     int         `json:"totalSize"`     // on all pages
-	NextPageToken string      `json:"nextPageToken"` // "" on the last page
+	TotalSize     int         `json:"totalSize"`          // on all pages
+	AtLeast       bool        `json:"totalSizeIsMinimum"` // there may be more than TotalSize
+	NextPageToken string      `json:"nextPageToken"`      // "" on the last page; a page of a search may have one and no objectives
 }
 
 // ListObjectives returns a page of objectives, the newest first.

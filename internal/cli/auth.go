@@ -43,6 +43,10 @@ type authSettings struct {
 	OIDCGroupsClaim    string `name:"oidc-groups-claim" help:"Claim with the groups." default:"groups" env:"LONGHAUL_OIDC_GROUPS_CLAIM" placeholder:"CLAIM"`
 	OIDCScopesClaim    string `name:"oidc-scopes-claim" help:"Claim with the scopes." default:"scope" env:"LONGHAUL_OIDC_SCOPES_CLAIM" placeholder:"CLAIM"`
 
+	OIDCClientID     string   `name:"oidc-client-id" help:"Id of this server as a client of the OpenID Connect provider, so that people can sign in to the console there. Without it they cannot." env:"LONGHAUL_OIDC_CLIENT_ID" placeholder:"ID"`
+	OIDCClientSecret secret   `name:"oidc-client-secret" help:"Secret of --oidc-client-id; empty for a public client." env:"LONGHAUL_OIDC_CLIENT_SECRET" placeholder:"SECRET"`
+	OIDCClientScopes []string `name:"oidc-client-scopes" help:"Scopes to ask the provider for when people sign in, beside openid and, if the provider has it, offline_access." env:"LONGHAUL_OIDC_CLIENT_SCOPES" placeholder:"SCOPE"`
+
 	TLSCert      string   `name:"tls-cert" help:"File with the certificate of the server and its chain (PEM), for HTTP and gRPC. It is read again when it changes." env:"LONGHAUL_TLS_CERT" placeholder:"FILE"`
 	TLSKey       string   `name:"tls-key" help:"File with the key of --tls-cert (PEM)." env:"LONGHAUL_TLS_KEY" placeholder:"FILE"`
 	ClientCA     string   `name:"client-ca" help:"File with the authorities of client certificates (PEM), for --auth mtls." env:"LONGHAUL_CLIENT_CA" placeholder:"FILE"`
@@ -81,6 +85,8 @@ func (s authSettings) checkAuth() error {
 	refuse(s.accepts(authOIDC) && (s.OIDCIssuer == "" || s.OIDCAudience == ""), "--auth oidc needs --oidc-issuer and --oidc-audience")
 	refuse(s.OIDCIssuer != "" && !s.accepts(authOIDC), "--oidc-issuer has no effect: add oidc to --auth")
 	refuse(s.OIDCIssuer != "" && !secureIssuer(s.OIDCIssuer), "--oidc-issuer %q is not an https URL", s.OIDCIssuer)
+	refuse(s.OIDCClientID != "" && !s.accepts(authOIDC), "--oidc-client-id has no effect: add oidc to --auth")
+	refuse(s.OIDCClientID == "" && (s.OIDCClientSecret != "" || len(s.OIDCClientScopes) > 0), "--oidc-client-secret and --oidc-client-scopes have no effect without --oidc-client-id")
 	refuse((s.TLSCert == "") != (s.TLSKey == ""), "--tls-cert and --tls-key belong together: set both or none")
 	refuse(s.accepts(authMTLS) && (s.TLSCert == "" || s.ClientCA == ""), "--auth mtls needs --tls-cert, --tls-key and --client-ca")
 	refuse(s.ClientCA != "" && !s.accepts(authMTLS), "--client-ca has no effect: add mtls to --auth")

@@ -84,5 +84,3 @@ func (b Build) command() programName {
 	}
 	return b.name()
 }
-
-func (b Build) versionLine() string { return b.name().String() + " " + cmp.Or(b.Version, Version) }

@@ -17,9 +17,6 @@ import (
 	"longhaul/opt"
 )
 
-// Version is the version of this build; the linker may set it.
-var Version = "dev"
-
 // Run runs the program with args and returns its exit code.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) int {
 	if err := run(ctx, args, stdout, stderr, b); err != nil {
@@ -81,6 +78,8 @@ type commands struct {
 	Store   journalCommand    `cmd:"" name:"journal" help:"Verify, rebuild or compact the journal: the data that clients see."`
 	New     newCommand        `cmd:"" help:"Write the source of a program with work of its own."`
 	Show    configCommand     `cmd:"" name:"config" help:"Show every setting, its value and where it can be set."`
+	Shell   completionCommand `cmd:"" name:"completion" help:"Print a script that completes commands, flags and their values: source <(${program} completion bash)."`
+	Man     manCommand        `cmd:"" help:"Print or write the manual pages: ${program} man send | man -l -"`
 	Version versionCommand    `cmd:"" help:"Show the version."`
 }
 
@@ -92,25 +91,11 @@ type devCommands struct {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) error {
-	var grammar any = &commands{}
-	if b.Embed != nil {
-		grammar = &devCommands{}
-	}
 	var exit *int
 	p := &program{ctx: ctx, stdout: stdout, stderr: stderr, build: b}
-	parser, err := kong.New(grammar,
-		kong.Name(b.name().String()),
-		kong.Description(cmp.Or(b.Description, "An A2A agent server with durable tasks.")+"\n\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 the task waits for a person, 130 stopped with Ctrl-C."),
-		kong.Vars{"version": b.versionLine(), "agent": cmp.Or(b.Name, "Longhaul")},
-		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(readDuration)),
-		kong.Bind(p),
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { exit = &code }),
-		kong.Configuration(fromYAML, defaultConfigFile),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	)
+	parser, err := newParser(p, kong.Exit(func(code int) { exit = &code }))
 	if err != nil {
-		return fmt.Errorf("build the command line: %w", err)
+		return err
 	}
 	parsed, err := parser.Parse(args)
 	if exit != nil {
@@ -122,11 +107,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	return parsed.Run()
 }
 
-type versionCommand struct{}
-
-func (versionCommand) Run(p *program) error {
-	_, err := fmt.Fprintln(p.stdout, p.build.versionLine())
-	return err
+// newParser returns the parser of the arguments of p.
+func newParser(p *program, exit kong.Option) (*kong.Kong, error) {
+	var grammar any = &commands{}
+	if p.build.Embed != nil {
+		grammar = &devCommands{}
+	}
+	b := p.build
+	parser, err := kong.New(grammar,
+		kong.Name(b.name().String()),
+		kong.Description(cmp.Or(b.Description, "An A2A agent server with durable tasks.")+"\n\nExit codes: 0 done, 1 failed, 2 wrong arguments, 3 the task waits for a person, 130 stopped with Ctrl-C."),
+		kong.Vars{"version": b.versionLine(), "agent": cmp.Or(b.Name, "Longhaul"), "program": b.name().String()},
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(readDuration)),
+		kong.Bind(p),
+		kong.Writers(p.stdout, p.stderr),
+		exit,
+		kong.Configuration(fromYAML, defaultConfigFile),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("build the command line: %w", err)
+	}
+	return parser, nil
 }
 
 // readDuration reads a duration, which may begin with days.

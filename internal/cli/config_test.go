@@ -70,12 +70,3 @@ func TestRun_days(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }
-
-func TestRun_version(t *testing.T) {
-	for _, arg := range []string{"version", "--version"} {
-		var out strings.Builder
-		if code := Run(t.Context(), []string{arg}, &out, io.Discard, Build{}); code != 0 || out.String() != "longhaul "+Version+"\n" {
-			t.Errorf("%s: exit code %d, %q", arg, code, out.String())
-		}
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -39,22 +38,6 @@ func checkDeployment(name string) error {
 		return fmt.Errorf("--deployment %q must not have dots, colons or quotation marks, or begin with __", name)
 	}
 	return nil
-}
-
-// id returns what tells a build from others: its version, with the commit if it has no
-// version of its own.
-func (b Build) id() string {
-	id := cmp.Or(b.Version, Version)
-	info, ok := debug.ReadBuildInfo()
-	if id != "dev" || !ok {
-		return id
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return id + "-" + s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return id
 }
 
 // deploymentCommand is "longhaul deployment".

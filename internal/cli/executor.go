@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"longhaul/activities"
 	"longhaul/activities/agent"
 	"longhaul/activities/echo"
 	"longhaul/activities/elsewhere"
 	"longhaul/activities/llm"
+	"longhaul/activities/planner"
 	"longhaul/activities/refuse"
 	"longhaul/activities/shell"
 	"longhaul/activities/webhook"
@@ -51,4 +54,23 @@ func executors(s *service, cfg workerSettings) (map[string]activities.Executor, 
 	}
 	maps.Copy(all, s.build.Executors)
 	return all, s.models.CheckExecutors(slices.Sorted(maps.Keys(all))...)
+}
+
+// checkExecutors reports tasks of playbooks whose executor is not one of known. If it is
+// one that needs a file, the error names the flag.
+func checkExecutors(p *planner.Playbooks, known []string) error {
+	missing := p.CheckExecutors(known...)
+	if missing == nil {
+		return nil
+	}
+	err := missing
+	for _, need := range []struct{ kind, flag string }{
+		{agent.Kind, "--agents"}, {llm.Kind, "--models"}, {shell.Kind, "--commands"}, {webhook.Kind, "--endpoints"},
+	} {
+		with := p.CheckExecutors(append(slices.Clone(known), need.kind)...)
+		if with == nil || strings.Count(with.Error(), "\n") < strings.Count(missing.Error(), "\n") { // each problem is a line
+			err = fmt.Errorf("%w\nthe executor %s needs a file: name it with %s", err, need.kind, need.flag)
+		}
+	}
+	return err
 }

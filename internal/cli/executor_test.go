@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"go.uber.org/zap"
 
 	"longhaul/activities"
+	"longhaul/activities/planner"
 	"longhaul/activities/webhook"
 	"longhaul/opt"
 )
@@ -45,5 +47,23 @@ func TestExecutors_webServices(t *testing.T) {
 	}
 	if got := serviceLimits(); got.Timeout < webhook.LongestTimeout || got.MaxAnswer < webhook.MaxAnswer {
 		t.Errorf("the limits are %+v", got)
+	}
+}
+
+// A playbook with an executor that needs a file names the flag of the file.
+func TestCheckExecutors(t *testing.T) {
+	books, err := planner.LoadAll(fstest.MapFS{"a.yaml": {Data: []byte("name: a\ndefault: true\nplans:\n- name: p\n  tasks:\n  - {name: one, executor: shell}\n  - {name: two, executor: shout}\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = checkExecutors(books, []string{"echo"})
+	if err == nil || !strings.Contains(err.Error(), `there is no executor "shell"`) || !strings.HasSuffix(err.Error(), "\nthe executor shell needs a file: name it with --commands") {
+		t.Errorf("error %v", err)
+	}
+	if err := checkExecutors(books, []string{"shell"}); err == nil || strings.Contains(err.Error(), "needs a file") {
+		t.Errorf("with shell: error %v", err)
+	}
+	if err := checkExecutors(books, []string{"shell", "shout"}); err != nil {
+		t.Errorf("with all: error %v", err)
 	}
 }

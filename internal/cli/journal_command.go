@@ -62,9 +62,16 @@ func (c *journalVerifyCommand) Run(p *program) error {
 		if err != nil {
 			return fmt.Errorf("compare the journal with Temporal: %w", err)
 		}
-		if err := c.print(p, verification{s, broken}, func(out io.Writer) {
+		wrong, err := j.Miscounts(ctx)
+		if err != nil {
+			return fmt.Errorf("count what the journal has: %w", err)
+		}
+		if err := c.print(p, verification{s, broken, wrong}, func(out io.Writer) {
 			for _, line := range broken {
 				fmt.Fprintf(out, "the store is damaged: %s\n", visible(line))
+			}
+			for _, m := range wrong {
+				fmt.Fprintf(out, "lists count %d %s %s of the tenant %s, and there are %d\n", m.Tallied, visible(m.State), m.Subject, inLine(m.Tenant), m.Counted)
 			}
 			printProblems(out, s)
 			fmt.Fprintf(out, "Objectives in Temporal: %d. Equal in the journal: %d, removed at the end of their time: %d. Problems: %d\n", s.Objectives, s.Equal, s.Expired, s.Found)
@@ -77,6 +84,9 @@ func (c *journalVerifyCommand) Run(p *program) error {
 		if s.Found > 0 {
 			return fmt.Errorf("the journal differs from Temporal; %s journal rebuild restores what it lacks", p.build.command())
 		}
+		if len(wrong) > 0 {
+			return fmt.Errorf("lists tell wrong totals; %s journal rebuild corrects them", p.build.command())
+		}
 		return nil
 	})
 }
@@ -84,7 +94,8 @@ func (c *journalVerifyCommand) Run(p *program) error {
 // A verification is what verify prints as JSON.
 type verification struct {
 	rebuild.Summary
-	Store []string `json:"store,omitempty"` // damage of the store
+	Store     []string           `json:"store,omitempty"`     // damage of the store
+	Miscounts []journal.Miscount `json:"miscounts,omitempty"` // totals of lists that are wrong
 }
 
 // journalRebuildCommand is "longhaul journal rebuild".
@@ -96,8 +107,15 @@ func (c *journalRebuildCommand) Run(p *program) error {
 		if err != nil {
 			return fmt.Errorf("rebuild the journal (run it again: it goes on where it stopped): %w", err)
 		}
-		if err := c.print(p, s, func(out io.Writer) {
+		corrected, err := j.Recount(ctx)
+		if err != nil {
+			return fmt.Errorf("correct the totals of lists (run it again): %w", err)
+		}
+		if err := c.print(p, restoration{s, corrected}, func(out io.Writer) {
 			printProblems(out, s)
+			if corrected > 0 {
+				fmt.Fprintf(out, "Totals of lists that were wrong, and are right now: %d\n", corrected)
+			}
 			fmt.Fprintf(out, "Objectives in Temporal: %d. Restored: %d (%d events), complete before: %d, removed at the end of their time: %d. Problems: %d\n",
 				s.Objectives, s.Restored, s.Events, s.Equal, s.Expired, s.Found)
 		}); err != nil {
@@ -108,6 +126,12 @@ func (c *journalRebuildCommand) Run(p *program) error {
 		}
 		return nil
 	})
+}
+
+// A restoration is what rebuild prints as JSON.
+type restoration struct {
+	rebuild.Summary
+	Recounted int64 `json:"recounted,omitempty"` // totals of lists that were wrong
 }
 
 // compare calls f with the journal and what it is compared with.

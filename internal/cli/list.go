@@ -75,6 +75,7 @@ type inboxCommand struct {
 	remoteSettings
 	Kind      string `help:"Only gates of this kind." enum:",approval,clarification,credential" default:"" placeholder:"KIND"`
 	Objective string `help:"Only gates of this objective." placeholder:"ID"`
+	Mine      bool   `help:"Only gates that wait for you: that you may answer, and at which you have not voted."`
 	JSON      bool   `help:"Print each gate as a line of JSON, as /v1/interrupts has it."`
 }
 
@@ -85,7 +86,7 @@ func (c *inboxCommand) Run(p *program) error {
 	}
 	var table [][]string
 	now := time.Now()
-	for o := (client.InterruptOptions{Kind: opt.GateKind(c.Kind), ObjectiveID: c.Objective, PageSize: listPage}); ; {
+	for o := (client.InterruptOptions{Kind: opt.GateKind(c.Kind), ObjectiveID: c.Objective, Mine: c.Mine, PageSize: listPage}); ; {
 		page, err := r.client.Interrupts(p.ctx, o)
 		if err != nil {
 			return r.explain(noInbox(err))

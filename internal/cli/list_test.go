@@ -77,7 +77,7 @@ func TestInbox(t *testing.T) {
 		}
 	}
 	f := newFakeAgent(t, pages()...)
-	r := f.run(&inboxCommand{remoteSettings: f.settings(), Kind: "approval", Objective: rootID})
+	r := f.run(&inboxCommand{remoteSettings: f.settings(), Kind: "approval", Objective: rootID, Mine: true})
 	got := regexp.MustCompile(`\d+ days`).ReplaceAllString(strings.ReplaceAll(r.stdout.String(), f.URL, "URL"), "DAYS")
 	want := `ID KIND WAITS NEXT QUESTION
 ` + otherGateID + ` clarification DAYS - Which color?
@@ -87,7 +87,7 @@ longhaul get --url URL ID`
 	if diff := cmp.Diff(strings.Fields(want), strings.Fields(got)); diff != "" || r.err != nil {
 		t.Errorf("%v; printed mismatch (-want +got):\n%s", r.err, diff)
 	}
-	query := "GET /v1/interrupts?kind=approval&objectiveId=" + rootID + "&pageSize=100"
+	query := "GET /v1/interrupts?kind=approval&mine=true&objectiveId=" + rootID + "&pageSize=100"
 	if diff := cmp.Diff([]string{query, strings.Replace(query, "&pageSize=100", "&pageSize=100&pageToken=p+2", 1)}, f.calls); diff != "" {
 		t.Errorf("calls mismatch (-want +got):\n%s", diff)
 	}

@@ -81,6 +81,21 @@ func measureDepth(s *service) {
 	})
 }
 
+// activityEvery is how often the activity of the journal is read for metrics, at most.
+const activityEvery = time.Second
+
+// measureActivity has the metrics of s say what the journal of this process does now.
+func measureActivity(s *service) {
+	s.metrics.Add(metrics.Reading{
+		Name: "journal_activity", Help: "What the journal of this process does: writes that wait, reads, and watches of streams and others that wait for changes.",
+		Label: "kind", Every: activityEvery,
+		Read: func(context.Context) (map[string]float64, error) {
+			now := s.journal.Activity()
+			return map[string]float64{"writes-waiting": float64(now.Waiting), "reads": float64(now.Reads), "watches": float64(now.Watches)}, nil
+		},
+	})
+}
+
 // trace has s send traces, if the environment names a collector.
 func trace(ctx context.Context, s *service) (err error) {
 	if s.tracing, err = tracing.New(ctx, cmp.Or(s.build.Version, Version), os.Getenv); err != nil {

@@ -73,7 +73,9 @@ type notices struct {
 	channels []notice.Channel
 	links    *answerLinks // nil for none
 	linksFor time.Duration
-	base     string // of the URLs of the API, "" if it is not set
+	base     string                           // of the URLs of the API, "" if it is not set
+	again    func() ([]notice.Channel, error) // reads the file again; nil without a file
+	to       *notice.Channels                 // what sends; nil in a process that sends none
 }
 
 // newNotices reads the file with the channels and the keys of answer links.
@@ -82,13 +84,35 @@ func newNotices(cfg noticeSettings, links linkSettings, reach egressSettings) (n
 	if n.links, err = links.links(); err != nil || cfg.Notices == "" {
 		return n, err
 	}
-	to, err := reach.client()
-	if err != nil {
-		return n, err
+	n.again = func() ([]notice.Channel, error) {
+		to, err := reach.client()
+		if err != nil {
+			return nil, err
+		}
+		defer to.Close()
+		return notice.Load(cfg.Notices, os.LookupEnv, func(rawURL string) error { return webhookAllowed(to.CheckURL(rawURL)) })
 	}
-	defer to.Close()
-	n.channels, err = notice.Load(cfg.Notices, os.LookupEnv, func(rawURL string) error { return webhookAllowed(to.CheckURL(rawURL)) })
+	n.channels, err = n.again()
 	return n, err
+}
+
+// reloadNotices reads the file with the channels again, if there is one. Notices that were
+// made go to the channels of their names.
+func reloadNotices(s *service) {
+	if s.notices.again == nil {
+		return
+	}
+	list, err := s.notices.again()
+	if err != nil {
+		s.log.Error("Kept the channels for notices from before", zap.Error(err))
+		return
+	}
+	s.notices.channels = list
+	if s.notices.to != nil { // first, since the journal makes notices for new ones at once
+		s.notices.to.Replace(list)
+	}
+	s.journal.SetChannels(s.notices.forJournal())
+	s.log.Info("Read the channels for notices again", zap.Int("channels", len(list)))
 }
 
 // webhookAllowed returns why a webhook of the operator cannot be reached, and what to do.

@@ -11,8 +11,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/a2a"
+	"longhaul/internal/journal"
 	"longhaul/opt"
 )
 
@@ -78,5 +81,40 @@ func TestNotices_withoutKeys(t *testing.T) {
 	n, err := newNotices(noticeSettings{}, linkSettings{PublicURL: "https://agent.example.com"}, egressSettings{})
 	if err != nil || n.page(nil, nil) != nil || n.forJournal() != nil {
 		t.Errorf("%+v, %v", n, err)
+	}
+}
+
+// A reload replaces the channels, unless the file has a mistake.
+func TestService_reload_notices(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "notices.yaml")
+	write := func(name, url string) {
+		if err := os.WriteFile(file, []byte("channels:\n- {name: "+name+", kind: webhook, url: '"+url+"'}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old", "https://old.example.com")
+	core, logs := observer.New(zap.InfoLevel)
+	s := newService(zap.New(core), Build{})
+	if err := s.notify(noticeSettings{Notices: file}, linkSettings{}, egressSettings{}); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if s.journal, err = journal.Open(t.Context(), journal.Config{Channels: s.notices.forJournal()}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.journal.Close() })
+	s.notices.to = s.notices.sender(nil, nil, s.log)
+	for _, step := range []struct{ name, url, log, has, lacks string }{
+		{"new", "https://new.example.com", "Read the channels for notices again", "new", "old"},
+		{"wrong", "no URL", "Kept the channels for notices from before", "new", "wrong"},
+	} {
+		write(step.name, step.url)
+		s.reload()
+		if s.notices.to.Host(step.has) == "" || s.notices.to.Host(step.lacks) != "" || len(s.notices.channels) != 1 || s.notices.channels[0].Name != step.has {
+			t.Errorf("after %s: the channels are %+v", step.name, s.notices.channels)
+		}
+		if logs.FilterMessage(step.log).Len() != 1 {
+			t.Errorf("after %s: the log is %v", step.name, logs.All())
+		}
 	}
 }

@@ -162,12 +162,13 @@ func (p *printer) tell(s a2a.TaskStatus) {
 func (p *printer) progress(o *client.Objective) {
 	p.objective = o
 	for _, plan := range o.Plans {
-		line := fmt.Sprintf("%s: %s", p.safe(plan.Name), p.paint(string(plan.Status), string(plan.Status)+because(plan)))
+		status, reason := shownStatus(plan)
+		line := fmt.Sprintf("%s: %s", p.safe(plan.Name), p.paint(status, status+reason))
 		if !plan.Status.Ended() {
 			p.changed(plan.ID, string(plan.Status), string(opt.PlanPending), line)
 		}
 		for _, t := range plan.Tasks {
-			p.changed(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", p.safe(plan.Name), p.safe(t.Name), p.paint(string(t.Status), string(t.Status))))
+			p.changed(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", p.safe(plan.Name), p.safe(t.Name), p.paint(string(t.Status), string(t.Status)+p.safe(whyFailed(t)))))
 		}
 		if plan.Status.Ended() {
 			p.changed(plan.ID, string(plan.Status), "", line)
@@ -187,13 +188,27 @@ func (p *printer) changed(id, status, first, line string) {
 	}
 }
 
-// because returns why a plan is blocked or failed.
-func because(p client.Plan) string {
+// shownStatus returns the status of a plan, and why it is blocked or failed. Plans have no
+// status for a cancellation: one that was canceled has failed for that reason.
+func shownStatus(p client.Plan) (status, reason string) {
 	keys := map[opt.PlanStatus]string{opt.PlanBlocked: opt.KeyBlockedReason, opt.PlanFailed: opt.KeyFailureReason}
-	if reason, ok := p.Metadata.String(keys[p.Status]); ok {
-		return " (" + reason + ")"
+	why, ok := p.Metadata.String(keys[p.Status])
+	switch {
+	case ok && p.Status == opt.PlanFailed && why == string(opt.ObjectiveCanceled):
+		return why, ""
+	case ok:
+		reason = " (" + why + ")"
 	}
-	return ""
+	return string(p.Status), reason
+}
+
+// whyFailed returns why a task failed, "" if it did not.
+func whyFailed(t client.PlanTask) string {
+	why, ok := t.Metadata.String(opt.KeyFailureReason)
+	if !ok || t.Status != opt.TaskFailed {
+		return ""
+	}
+	return " (" + why + ")"
 }
 
 // artifact prints the new part of an artifact.

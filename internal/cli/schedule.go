@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -301,6 +302,9 @@ func (c *scheduleChangeCommand) Run(p *program) error {
 		return err
 	}
 	change.Text = strings.Join(c.Text, " ")
+	if reflect.ValueOf(change).IsZero() {
+		return errors.New("say what to change: flags such as --every 2h, or a new text; " + c.program.String() + " schedule change --help lists them")
+	}
 	switch { // they take each other's place
 	case len(c.Cron) > 0 && c.Every == "":
 		change.Every = "0s"

@@ -185,7 +185,7 @@ func (c *devCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		greeting{p.build.name(), p.build.command(), url, temporal.UIURL, c.authenticates(), example(agent.Skills())}.print(p.stdout)
+		greeting{p.build.name(), p.build.command(), url, temporal.UIURL, c.authenticates(), !c.NoConsole, example(agent.Skills())}.print(p.stdout)
 		return s.namespace().retain(ctx, c.TTL)
 	})
 }

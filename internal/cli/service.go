@@ -27,6 +27,7 @@ import (
 	"longhaul/internal/egress"
 	"longhaul/internal/journal"
 	"longhaul/internal/metrics"
+	"longhaul/internal/seal"
 	"longhaul/internal/signing"
 	"longhaul/internal/tracing"
 	"longhaul/worker"
@@ -37,9 +38,11 @@ import (
 // order.
 type service struct {
 	build     Build
-	alone     bool // it runs everything, with a Temporal of its own
+	alone     bool   // it runs everything, with a Temporal of its own
+	uiURL     string // of the UI of that Temporal; "" for none
 	log       *zap.Logger
 	journal   *journal.Journal
+	box       *seal.Box // of stored secrets
 	egress    *egress.Client
 	signing   *signing.Keeper // nil for deliveries that are not signed
 	callbacks *callbacks
@@ -131,9 +134,15 @@ func (s *service) drain() {
 // onReload registers follow, which is called after new playbooks were loaded.
 func (s *service) onReload(follow func()) { s.followers = append(s.followers, follow) }
 
-// reload reads the playbooks again, if the service has any. Running objectives
-// are not affected: their plans are in their histories.
+// reload reads again what SIGHUP has a process read again.
 func (s *service) reload() {
+	s.reloadBooks()
+	reloadNotices(s)
+}
+
+// reloadBooks reads the playbooks again, if the service has any. Running objectives
+// are not affected: their plans are in their histories.
+func (s *service) reloadBooks() {
 	if s.books == nil {
 		return
 	}
@@ -157,6 +166,7 @@ func (s *service) embed(ctx context.Context, embed Embed, c EmbedConfig) (*Embed
 	if err != nil {
 		return nil, err
 	}
+	s.uiURL = e.UIURL
 	s.onStop(e.Stop)
 	return e, nil
 }
@@ -171,7 +181,9 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	if err != nil {
 		return err
 	}
+	s.box = box
 	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate = box, s.notices.forJournal(), s.log, s.alone
+	cfg.Observer = s.metrics
 	if s.journal, err = journal.Open(ctx, cfg); err != nil {
 		return err
 	}
@@ -197,6 +209,7 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	s.onStop(func() error { s.temporal.Close(); return nil })
 	s.ops.add("journal", s.journal.Ping)
 	measureDepth(s)
+	measureActivity(s)
 	s.ops.add("engine", workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal}).Ready)
 	return nil
 }
@@ -285,9 +298,10 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 	if err != nil {
 		return err
 	}
-	if err := s.books.Require(func(p *planner.Playbooks) error { return p.CheckExecutors(known...) }); err != nil {
+	if err := s.books.Require(func(p *planner.Playbooks) error { return checkExecutors(p, known) }); err != nil {
 		return err
 	}
+	s.notices.to = s.notices.sender(s.egress, s.signing, s.log)
 	w := worker.New(worker.Config{
 		Temporal: s.temporal,
 		Version:  version,
@@ -304,7 +318,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 			Purger:     s.journal,
 			Tasks:      s.journal,
 			Watch:      func(id string) activities.Watch { return s.journal.Watch(id) },
-			Push:       deliveries(s, s.notices.sender(s.egress, s.signing, s.log)),
+			Push:       deliveries(s, s.notices.to),
 			Callbacks:  s.callbacks,
 			Log:        s.log,
 		},
@@ -350,6 +364,10 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	if err != nil {
 		return "", err
 	}
+	links, err := cfg.links(s.uiURL, s.target.namespace.value)
+	if err != nil {
+		return "", err
+	}
 	listener, err := net.Listen("tcp", cfg.Addr)
 	if err != nil {
 		return "", fmt.Errorf("listen at %s (choose another with --addr): %w", cfg.Addr, err)
@@ -373,11 +391,13 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	who := cfg.authority(s.journal)
 	info := s.build.card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
 	who.Describe(&info)
-	operations := s.operations(cfg, temporal, agent, info)
+	operations := s.operations(cfg, temporal, agent, info, links)
+	s.onStop(func() error { operations.Flush(); return nil })
 	s.drainFor, s.drains = cfg.DrainDelay, append(s.drains, operations.Drain)
 	server := api.New(api.Config{
 		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
 		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: publicKeys(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
+		Console: consolePages(s, cfg, operations, who, url),
 		Answers: s.notices.page(operations, s.log), Callbacks: callback.New(operations, s.callbacks.tokens), Tracing: s.tracing, Log: s.log,
 	})
 	s.onReload(func() { server.SetSkills(agent.Skills()) })
@@ -390,7 +410,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 }
 
 // operations returns the operations of the API.
-func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent Agent, info apiservice.CardInfo) *apiservice.Service {
+func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent Agent, info apiservice.CardInfo, links apiservice.Links) *apiservice.Service {
 	at := workflows.ClientConfig{
 		Temporal: s.temporal, Namespace: s.target.namespace.value, MaxEvents: temporal.MaxEvents, Plain: s.plain.Load, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL,
 		Cipher: s.cipher,
@@ -406,6 +426,7 @@ func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent A
 		Scheduler: workflows.NewSchedules(at),
 		Codec:     apiCodec(s.cipher),
 		Observer:  s.metrics,
+		Links:     links,
 		CheckPush: checkPush(cfg.pushSettings, s.egress, s.log), CheckSample: checkPush(cfg.pushSettings, s.strict, s.log), PushStates: cfg.states(),
 		Idempotency:  repeats[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
+	apiservice "longhaul/api/service"
 	"longhaul/opt"
 	"longhaul/worker"
 )
@@ -43,6 +45,7 @@ type apiSettings struct {
 	Idempotency    string        `help:"Which sends are repeats: those with the same message id or Idempotency-Key header (message-id), those with the same header (header), or none (off)." enum:"message-id,header,off" default:"message-id" env:"LONGHAUL_IDEMPOTENCY"`
 	NoStreaming    bool          `help:"Refuse streaming calls, for networks that cut streams and for conformance kits." env:"LONGHAUL_NO_STREAMING"`
 	NoREST         bool          `name:"no-rest" help:"Serve JSON-RPC alone, not plain HTTP too." env:"LONGHAUL_NO_REST"`
+	NoConsole      bool          `name:"no-console" help:"Do not serve the pages for people under /console." env:"LONGHAUL_NO_CONSOLE"`
 	TestSeams      bool          `name:"test-seams" help:"Serve the seams of the OpenWOP conformance suite under /v1/host/sample. Only for tests." env:"OPENWOP_TEST_SEAMS"`
 	Lenient        bool          `name:"lenient-version" help:"Accept A2A 1.0 method names without an A2A-Version header." env:"LONGHAUL_LENIENT_VERSION"`
 	Origins        []string      `help:"Origins of web pages that may call the API, such as https://app.example.com, or *." env:"LONGHAUL_ORIGINS" placeholder:"ORIGIN"`
@@ -59,6 +62,8 @@ type apiSettings struct {
 	GateTimeout    time.Duration `help:"After how long a question to a person expires, unless its task says what happens while it waits: an approval counts as rejected, other tasks fail. 0 for never." default:"0" env:"LONGHAUL_GATE_TIMEOUT"`
 	IdleTTL        time.Duration `name:"idle-ttl" help:"After how long an objective that was not started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
 	DrainDelay     time.Duration `help:"How long a process that is told to stop goes on serving while it reports that it is not ready, so that load balancers send requests elsewhere before it stops." default:"0s" env:"LONGHAUL_DRAIN_DELAY"`
+	TemporalUIURL  string        `name:"temporal-ui-url" help:"URL of Temporal's UI, such as https://temporal.example.com: tasks and runs then show the page of their workflow. In dev, the default is that of the embedded one." env:"LONGHAUL_TEMPORAL_UI_URL" placeholder:"URL"`
+	TraceURL       string        `name:"trace-url" help:"URL that finds the traces of an objective, with {id} for its id, such as https://traces.example.com/search?tag=longhaul.objective_id%3D{id}: tasks then show it." env:"LONGHAUL_TRACE_URL" placeholder:"URL"`
 	MaxBody        int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`
 }
 
@@ -68,6 +73,19 @@ func (s apiSettings) limits() opt.Limits {
 		Plans: s.MaxPlans, Tasks: s.MaxPlanTasks, Parallel: s.MaxParallel, Timeout: max(1, int(s.TaskTimeout/time.Second)),
 		GateTimeout: int(s.GateTimeout / time.Second),
 	}
+}
+
+// links are those to pages for operators. ui is the URL of the UI in this process, "" for
+// none.
+func (s apiSettings) links(ui, namespace string) (apiservice.Links, error) {
+	if s.TemporalUIURL != "" && !isServer(s.TemporalUIURL) {
+		return apiservice.Links{}, fmt.Errorf("--temporal-ui-url %q is not the URL of a page, such as https://temporal.example.com", s.TemporalUIURL)
+	}
+	at, err := url.Parse(s.TraceURL)
+	if s.TraceURL != "" && (err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || !strings.Contains(s.TraceURL, apiservice.TraceID)) {
+		return apiservice.Links{}, fmt.Errorf("--trace-url %q is not a URL with {id}, such as https://traces.example.com/search?tag=longhaul.objective_id%%3D{id}", s.TraceURL)
+	}
+	return apiservice.Links{UI: cmp.Or(s.TemporalUIURL, ui), Namespace: namespace, Traces: s.TraceURL}, nil
 }
 
 // checkLimits refuses limits that are too low, or too high.
@@ -211,6 +229,9 @@ func errPublicURL(rawURL string) error {
 func (s apiSettings) reach() error {
 	if err := s.checkAuth(); err != nil {
 		return err
+	}
+	if s.OIDCClientID != "" && s.PublicURL == "" && everywhere(s.Addr) {
+		return errors.New("--oidc-client-id needs --public-url: the provider sends browsers back to it")
 	}
 	err := s.mayListen("--addr", s.Addr)
 	if err == nil && s.GRPCAddr != "" {

@@ -16,24 +16,30 @@ type storeSettings struct {
 	Journal            secret `help:"URL of the PostgreSQL database that keeps the journal, such as postgres://user:password@host:5432/longhaul. All processes need the same. Without it the journal is the file journal.db in the data directory, for processes on one machine." env:"LONGHAUL_JOURNAL" placeholder:"URL"`
 	JournalConnections int    `help:"Connections to PostgreSQL that one process makes at the most." default:"10" env:"LONGHAUL_JOURNAL_CONNECTIONS"`
 	SecretKeys         secret `help:"Keys that encrypt stored secrets: 32 bytes in base64 each, separated by commas. The first encrypts, all decrypt. All processes need the same. Without any, the key is in the file secret.key in the data directory, which is made when missing; with --journal they are needed." env:"LONGHAUL_SECRET_KEYS" placeholder:"KEYS"`
+	EncryptJournal     bool   `help:"Encrypt the contents of the journal with the keys of --secret-keys, or that in secret.key: messages, artifacts, events, names, failures. All processes need the same. See docs/security.md." env:"LONGHAUL_ENCRYPT_JOURNAL"`
 	Sync               string `help:"full: data survives a power cut; normal: faster, but a power cut may lose the last moments." enum:"full,normal" default:"full" env:"LONGHAUL_SYNC"`
 }
 
 // journal says where the journal is kept, after making the directory of a file.
 func (s storeSettings) journal() (journal.Config, error) {
 	if s.Journal != "" {
-		return journal.Config{URL: string(s.Journal), Connections: s.JournalConnections}, nil
+		return journal.Config{URL: string(s.Journal), Connections: s.JournalConnections, Seal: s.EncryptJournal}, nil
 	}
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return journal.Config{}, fmt.Errorf("make the data directory: %w", err)
 	}
-	return journal.Config{Path: filepath.Join(s.DataDir, "journal.db"), Sync: s.Sync}, nil
+	return journal.Config{Path: filepath.Join(s.DataDir, "journal.db"), Sync: s.Sync, Seal: s.EncryptJournal}, nil
 }
 
 // with calls f with the journal.
 func (s storeSettings) with(p *program, f func(*journal.Journal) error) error {
 	cfg, err := s.journal()
 	if err != nil {
+		return err
+	}
+	if box, err := s.sealer(); err == nil {
+		cfg.Sealer = box
+	} else if !errors.Is(err, errSharedKeys) { // without keys, what is not encrypted can be read
 		return err
 	}
 	j, err := journal.Open(p.ctx, cfg)

@@ -76,6 +76,10 @@ func (c *getCommand) Run(p *program) error {
 	show.dated = true
 	show.event(client.Event{Event: a2a.Event{Task: t}})
 	show.ask(func() []*opt.Gate { return nil })
+	if at, ok := t.Metadata.String("longhaul/v1/workflowUrl"); ok {
+		show.apart = true
+		show.line("Workflow: %s", show.safe(at))
+	}
 	return nil
 }
 

@@ -75,7 +75,8 @@ func (t tree) branches(o *client.Objective, show func(client.Plan, client.PlanTa
 		if i == len(o.Plans)-1 {
 			lead, below = "└─ ", "   "
 		}
-		out = append(out, branch{lead, p.Name, string(p.Status), strings.TrimPrefix(because(p), " ")})
+		status, reason := shownStatus(p)
+		out = append(out, branch{lead, p.Name, status, strings.TrimPrefix(reason, " ")})
 		var tasks []client.PlanTask
 		for _, task := range p.Tasks {
 			if show(p, task) {
@@ -102,6 +103,9 @@ func (t tree) detail(task client.PlanTask) string {
 	}
 	if times.attempt > 1 {
 		words = append(words, fmt.Sprintf("attempt %d", times.attempt))
+	}
+	if why := whyFailed(task); why != "" {
+		words = append(words, strings.TrimPrefix(why, " "))
 	}
 	return strings.Join(words, "  ")
 }

@@ -91,6 +91,7 @@ type greeting struct {
 	name, command programName
 	url, uiURL    string // of A2A, and of Temporal's Web UI; "" for none
 	authenticated bool   // callers need a credential
+	console       bool   // its pages are served
 	example       string // a message for a skill; "" for none
 }
 
@@ -112,6 +113,9 @@ func (g greeting) print(out io.Writer) {
   A2A          %[2]s
   Agent card   %[2]s/.well-known/agent-card.json
 `, strings.ToUpper(g.name.String()[:1])+g.name.String()[1:], g.url)
+	if g.console {
+		fmt.Fprintf(out, "  Console      %s/console/\n", g.url)
+	}
 	if g.uiURL != "" {
 		fmt.Fprintf(out, "  Temporal UI  %s\n", g.uiURL)
 	}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/alecthomas/kong"
+
+	"longhaul/internal/cli/completion"
+	"longhaul/internal/cli/manual"
+)
+
+// completionCommand is "longhaul completion".
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
+	Name  string `help:"Name that you call the program by. Default: the name of its file." placeholder:"NAME"`
+}
+
+func (c *completionCommand) Run(p *program, parsed *kong.Context) error {
+	name := cmp.Or(c.Name, filepath.Base(cmp.Or(p.build.Called, p.build.name().String())))
+	var script bytes.Buffer
+	if err := completion.Write(&script, c.Shell, parsed.Model.Node, name); err != nil {
+		return err
+	}
+	_, err := script.WriteTo(p.stdout)
+	return err
+}
+
+// manCommand is "longhaul man".
+type manCommand struct {
+	Command string `arg:"" optional:"" help:"Command that the page is about, such as send. Default: the program itself."`
+	Dir     string `help:"Write the pages about the program and all its commands into this directory." type:"path" placeholder:"DIR"`
+}
+
+func (c *manCommand) Run(p *program, parsed *kong.Context) error {
+	of := p.build.release()
+	m := manual.Manual{App: parsed.Model.Node, Version: of.version, Date: of.date(), Files: []manual.File{
+		{Name: defaultConfigFile, Help: "Settings: the names of flags without their dashes. It is read from the working directory; --config names another."},
+		{Name: ".longhaul", Help: "The data of processes on this machine: the journal, if it is a file, keys, and the database of the built-in Temporal. --data-dir names another directory."},
+	}}
+	if c.Dir == "" {
+		return m.Write(p.stdout, c.Command)
+	}
+	if c.Command != "" {
+		return fmt.Errorf("--dir writes all pages: name no command with it")
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return fmt.Errorf("make the directory for pages: %w", err)
+	}
+	for _, name := range m.Pages() {
+		var page bytes.Buffer
+		if err := m.Write(&page, name); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(c.Dir, m.FileName(name)), page.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("write a page: %w", err)
+		}
+	}
+	return nil
+}

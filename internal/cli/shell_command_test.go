@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The script is for the name by which the user has called the program.
+func TestRun_completion(t *testing.T) {
+	embed := func(context.Context, EmbedConfig) (*Embedded, error) { return nil, nil }
+	for _, tt := range []struct {
+		build Build
+		args  []string
+		want  string
+	}{
+		{Build{}, nil, "complete -F _longhaul longhaul\n"},
+		{Build{Name: "poems", Called: "./bin/poems-dev", Embed: embed}, nil, "complete -F _poems_dev poems-dev\n"},
+		{Build{Called: "/tmp/x"}, []string{"--name", "lh"}, "complete -F _lh lh\n"},
+		{Build{Embed: embed}, nil, "commands='dev temporal api "},
+	} {
+		var out, errs strings.Builder
+		code := Run(t.Context(), append([]string{"completion", "bash"}, tt.args...), &out, &errs, tt.build)
+		if code != 0 || !strings.Contains(out.String(), tt.want) {
+			t.Errorf("%+v %s: exit code %d, %s; want %q in\n%s", tt.build, tt.args, code, errs.String(), tt.want, out.String())
+		}
+	}
+}
+
+// One page about the program and one about each command, which are valid.
+func TestRun_man(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "man1")
+	var out, errs strings.Builder
+	if code := Run(t.Context(), []string{"man", "--dir", dir}, &out, &errs, Build{Name: "poems", Version: "1.2"}); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	if err != nil || len(files) < 20 || !slices.Contains(files, filepath.Join(dir, "poems.1")) || !slices.Contains(files, filepath.Join(dir, "poems-send.1")) {
+		t.Fatalf("files %v, error %v", files, err)
+	}
+	found, err := exec.Command("mandoc", append([]string{"-T", "lint", "-W", "warning"}, files...)...).CombinedOutput()
+	for line := range strings.Lines(string(found)) {
+		if !strings.Contains(line, "missing date") { // tests have no commit
+			t.Errorf("%s (%v)", line, err)
+		}
+	}
+	if len(found) == 0 && err != nil {
+		t.Errorf("mandoc: %v; on Debian: apt-get install mandoc", err)
+	}
+	if code := Run(t.Context(), []string{"man", "send"}, &out, &errs, Build{Name: "poems"}); code != 0 || !strings.Contains(out.String(), ".SH NAME\npoems\\-send \\- send a message") {
+		t.Errorf("exit code %d:\n%s%s", code, out.String(), errs.String())
+	}
+	for _, args := range [][]string{{"man", "bogus"}, {"man", "send", "--dir", dir}} {
+		errs.Reset()
+		if code := Run(t.Context(), args, io.Discard, &errs, Build{}); code != 1 || !strings.Contains(errs.String(), "name ") {
+			t.Errorf("%s: exit code %d: %s", args, code, errs.String())
+		}
+	}
+}
