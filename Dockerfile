@@ -5,7 +5,10 @@ ENV GOWORK=off CGO_ENABLED=0 GOTOOLCHAIN=local
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN go build -trimpath -ldflags '-s -w' -o /out/longhaul ./cmd/longhaul \
+# What "longhaul version" shows; the commit is not in the build context.
+ARG VERSION=dev COMMIT= TIME=
+RUN go build -trimpath -ldflags "-s -w -X longhaul/internal/cli.Version=$VERSION -X longhaul/internal/cli.Commit=$COMMIT -X longhaul/internal/cli.Time=$TIME" \
+    -o /out/longhaul ./cmd/longhaul \
  && mkdir -p /out/data
 
 # Certificates of authorities, time zones and a user, but no shell.
@@ -14,7 +17,8 @@ COPY --from=build /out/longhaul /longhaul
 COPY --from=build --chown=nonroot:nonroot /out/data /data
 ENV LONGHAUL_DATA_DIR=/data LONGHAUL_OPS_ADDR=0.0.0.0:9420
 VOLUME /data
-USER nonroot
+# By number, as Kubernetes checks it: the user nonroot.
+USER 65532:65532
 EXPOSE 7420 7421 9420
 HEALTHCHECK --interval=5s --timeout=6s --start-period=60s CMD ["/longhaul", "health"]
 ENTRYPOINT ["/longhaul"]

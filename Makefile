@@ -10,13 +10,13 @@ FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check format vet test-root test-dev staticcheck workflowcheck chart bench microbench record fuzz build release tidy clean
+.PHONY: test check format vet test-root test-dev staticcheck workflowcheck chart test-release bench microbench record fuzz build release tidy clean
 
 # All required checks.
 test: format vet test-root test-dev
 
 # Further checks.
-check: test staticcheck workflowcheck chart
+check: test staticcheck workflowcheck chart test-release
 
 format:
 	@echo "== gofmt"
@@ -55,6 +55,11 @@ chart:
 	@echo "== Helm chart"
 	cd deploy/helm/check && GOWORK=off go vet ./... && GOWORK=off go test -count=1 ./...
 
+# What "make release" does with programs, on a small one.
+test-release:
+	@echo "== Release"
+	cd deploy/release && GOWORK=off go vet . && GOWORK=off go test -count=1 .
+
 # Seven parts, each beside a baseline in the same run; BENCH=-h lists the flags.
 bench:
 	go run ./dev/bench $(BENCH)
@@ -86,10 +91,15 @@ tidy:
 	$(root) mod tidy
 	cd dev && go mod edit -replace longhaul=../ && { GOWORK=off go mod tidy; status=$$?; go mod edit -dropreplace longhaul; exit $$status; }
 
-# Static binaries of both programs with their checksums, in bin/release. VERSION=v0.1.0 sets
-# the version that they show.
+# What is published, in bin/release: static binaries of both programs, archives of them with
+# manual pages and completions, SBOMs, images for Linux, and the checksums of all. The same
+# commit makes the same files. VERSION=v0.1.0 sets the version that the programs show;
+# PLATFORMS must have the platform of this machine.
 VERSION   ?= $(shell git describe --tags --always --dirty)
+COMMIT    ?= $(shell git rev-parse HEAD)
+TIME      ?= $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+linked    := longhaul/internal/cli
 release:
 	rm -rf bin/release && mkdir -p bin/release
 	@for platform in $(PLATFORMS); do \
@@ -98,10 +108,13 @@ release:
 			name=longhaul; export GOWORK=off; \
 			if [ $$program = ./dev ]; then name=longhaul-dev; export GOWORK=; fi; \
 			echo "== $$name for $$platform"; \
-			go build -trimpath -ldflags '-s -w -X longhaul/internal/cli.Version=$(VERSION)' -o bin/release/$$name-$$GOOS-$$GOARCH $$program || exit 1; \
+			go build -trimpath -buildvcs=false -ldflags '-s -w -X $(linked).Version=$(VERSION) -X $(linked).Commit=$(COMMIT) -X $(linked).Time=$(TIME)' \
+				-o bin/release/$$name-$$GOOS-$$GOARCH $$program || exit 1; \
 		done; \
 	done
-	cd bin/release && sha256sum longhaul* > SHA256SUMS
+	@echo "== Archives, SBOMs, images, checksums"
+	cd deploy/release && GOWORK=off go run . -root ../.. -dir ../../bin/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(TIME)' -platforms '$(PLATFORMS)'
+	cd deploy/release && GOWORK=off go test -count=1 . -args -published ../../bin/release
 
 clean:
 	rm -rf bin
