@@ -40,6 +40,7 @@ var rooms = []room{
 		tests: []string{"activities/llm/llmtest"}},
 	{name: "activities/*", imports: []string{"a2a", "opt", "activities", "internal/egress",
 		"internal/opfile",   // files with commands, endpoints and agents
+		"internal/tracing",  // programs that tasks start continue their trace
 		"internal/schema"}}, // of questions of plans
 
 	{name: "workflows", imports: []string{"a2a", "opt", "opt/machine", "activities"},
@@ -61,14 +62,21 @@ var rooms = []room{
 		"api/wire"},        // the reader of 1.0, and the names of faults
 		tests: []string{"internal/journal",
 			"api"}}, // what JSON-RPC answers to the same call
+	{name: "api/identity/identitytest"}, // an OpenID Connect provider for tests
 	{name: "api/identity", imports: []string{"a2a", "opt", "api/service"}, // who calls, for both bindings
 		tests: []string{"internal/journal", "api", "api/grpc"}}, // their answers to wrong credentials
 	{name: "api/service/servicetest", imports: []string{"a2a", "opt", "opt/machine", "api/service", // an engine for tests
 		"internal/journal", // which records in the real journal
 		"internal/seal"}},  // which has a key for secrets
-	{name: "api/answerpage", imports: []string{"a2a", "opt", "api/service"}, // HTML for those who have an answer link
+	{name: "api/answerpage", imports: []string{"a2a", "opt", "api/service", "api/gateform"}, // HTML for those who have an answer link
 		tests: []string{"api", // which serves it
 			"internal/journal", "internal/signing"}}, // which makes the links
+	{name: "api/gateform", imports: []string{"a2a", "opt", "api/service"}}, // for both pages with forms for gates
+	{name: "api/console", imports: []string{"a2a", "opt", "api/service", "api/gateform"}, // the pages for people
+		tests: []string{"api", // which serves them
+			"internal/journal",
+			"api/identity", "api/identity/identitytest", // with which people sign in
+			"internal/seal"}}, // which seals what browsers keep meanwhile
 	{name: "api/callback", imports: []string{"a2a", "opt", "api/service", "api/wire"}}, // callbacks are read like messages on the wire
 	{name: "api/*", imports: []string{"a2a", "opt", "api/service"}},
 	{name: "client", imports: []string{"a2a", "opt"}},
@@ -89,10 +97,12 @@ var rooms = []room{
 	{name: "internal/rebuild", imports: []string{"a2a", "opt", // the journal, compared with Temporal
 		"internal/journal", "workflows"}}, // whose histories tell what was recorded
 	{name: "internal/arch"},
-	{name: "internal/prove"},        // a client of any A2A server: it may not know ours
-	{name: "internal/cli/scaffold"}, // the source of a new program
+	{name: "internal/prove"},          // a client of any A2A server: it may not know ours
+	{name: "internal/cli/scaffold"},   // the source of a new program
+	{name: "internal/cli/completion"}, // scripts for shells
+	{name: "internal/cli/manual"},     // manual pages
 	{name: "internal/cli", imports: []string{
-		"internal/cli/scaffold", "internal/prove", "internal/rebuild",
+		"internal/cli/scaffold", "internal/cli/completion", "internal/cli/manual", "internal/prove", "internal/rebuild",
 		"a2a", "opt", "activities", "activities/*", "workflows", "worker", "api", "api/*", "client", "internal/journal", "internal/egress", "internal/signing", "internal/seal",
 		"internal/metrics", "internal/tracing",
 		"internal/schema", // to send texts of people as JSON where a question takes no text
@@ -101,7 +111,8 @@ var rooms = []room{
 	{name: ".", imports: []string{"internal/cli", // the public API for custom programs, on its seam
 		"a2a", "activities", "api/service"}}, // whose types are in it
 	{name: "examples/llm/standin", imports: []string{"activities/llm/llmtest"}}, // stands in for a model and a server of tools
-	{name: "docs/schemas", tests: []string{"a2a", "opt"}},                       // made from these types
+	{name: "docs"}, // its tests read the documents
+	{name: "docs/schemas", tests: []string{"a2a", "opt"}}, // made from these types
 	{name: "cmd/longhaul", imports: []string{"."}},
 	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/embedded"}}, // modules of their own: the packages that custom programs may import
 	{name: "dev", imports: []string{".", "dev/*"}},
@@ -111,6 +122,7 @@ var rooms = []room{
 	{name: "dev/record", imports: []string{"*"}}, // runs every shape of work and keeps its history
 	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/service"}, // an agent and its executor
 		tests: []string{"dev/e2e/harness"}},
+	{name: "deploy/release"},    // makes what is published of programs, in a module of its own
 	{name: "deploy/helm/check"}, // renders the Helm chart, in a module of its own
 	{name: "dev/binary"},        // builds programs
 	{name: "dev/topology", imports: []string{"dev/binary", "internal/pgserver"}}, // docker-compose.yml as plain processes
@@ -128,20 +140,28 @@ var owners = map[string][]string{
 	"go.temporal.io/api":              {"workflows", "internal/cli", "internal/rebuild", "dev", "dev/*", "examples/*"},
 	"go.temporal.io/server":           {"dev/temporald", "dev/e2e/cluster"}, // in the program, and as operators run it
 	"github.com/temporalio/ui-server": {"dev/temporald"},
-	"go.uber.org/fx":                  {"dev/temporald"}, // the server is put together with it
-	"github.com/compose-spec":         {"dev/topology"},  // reads docker-compose.yml
+	"go.uber.org/fx":                  {"dev/temporald"},   // the server is put together with it
+	"github.com/compose-spec":         {"dev/topology"},    // reads docker-compose.yml
+	"github.com/chromedp":             {"dev/e2e/console"}, // a browser for the console
+
+	"github.com/google/go-containerregistry": {"deploy/release"}, // images without Docker
+	"github.com/CycloneDX":                   {"deploy/release"}, // the form of SBOMs
+	"golang.org/x/crypto/x509roots":          {"deploy/release"}, // the authorities in the image
 
 	"github.com/labstack/echo": {"api"},
+
+	"github.com/yuin/goldmark":         {"api/console"}, // Markdown in what is to be decided on
+	"github.com/aymanbagabas/go-udiff": {"api/console"}, // how an object differs from the former one
 
 	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/bench"}, // the server keeps its own database; tests read its remains after a crash
 	"modernc.org/sqlite":            {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/bench"},
 	"github.com/jackc/pgx":          {"internal/journal", "internal/pgserver", "dev/e2e/crash"},
 	"github.com/pressly/goose":      {"internal/journal"},
-	"github.com/alecthomas/kong":    {"internal/cli"},
-	"golang.org/x/mod":              {"internal/cli/scaffold"}, // reads and writes go.mod
-	"github.com/mattn/go-runewidth": {"internal/cli"},          // the width of text on a terminal
-	"golang.org/x/term":             {"internal/cli"},          // the size of a terminal
-	"github.com/creack/pty":         {"internal/cli"},          // pseudo-terminals in its tests
+	"github.com/alecthomas/kong":    {"internal/cli", "internal/cli/*"}, // whose model of the commands scripts and pages show
+	"golang.org/x/mod":              {"internal/cli/scaffold"},          // reads and writes go.mod
+	"github.com/mattn/go-runewidth": {"internal/cli"},                   // the width of text on a terminal
+	"golang.org/x/term":             {"internal/cli"},                   // the size of a terminal
+	"github.com/creack/pty":         {"internal/cli"},                   // pseudo-terminals in its tests
 
 	"github.com/openai/openai-go":              {"activities/*"},
 	"github.com/anthropics/anthropic-sdk-go":   {"activities/*"},
@@ -150,7 +170,8 @@ var owners = map[string][]string{
 	"github.com/go-jose/go-jose":               {"internal/signing", "dev/e2e/push"},       // which verifies as a receiver does
 	"github.com/gowebpki/jcs":                  {"a2a"},                                    // the canonical form under digests
 	"github.com/santhosh-tekuri/jsonschema":    {"internal/schema", "api", "docs/schemas"}, // of the card and the API, in tests
-	"github.com/coreos/go-oidc":                {"api/identity"},
+	"github.com/coreos/go-oidc":                {"api/identity", "api/identity/identitytest"},
+	"golang.org/x/oauth2":                      {"api/identity"},                        // sign-in of people
 	"go.opentelemetry.io":                      {"internal/tracing", "dev/e2e/observe"}, // which receives traces
 	"go.temporal.io/sdk/contrib/opentelemetry": {"internal/tracing"},
 	"go.temporal.io/sdk/interceptor":           {"workflows", "internal/tracing"},

@@ -64,7 +64,10 @@ func (c *Cluster) startServer(t testing.TB, database *pgserver.Server) string {
 		}),
 		temporal.ForServices(temporal.DefaultServices),
 		temporal.WithStaticHosts(hosts),
-		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{dynamicconfig.EnableServerVersionCheck.Key(): false}), // it must not contact its vendor
+		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
+			dynamicconfig.EnableServerVersionCheck.Key():                     false, // it must not contact its vendor
+			dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): 1000,  // of 10: tests look often, and would use up what the programs need
+		}),
 		temporal.WithLogger(log.NewNoopLogger()),
 		temporal.WithCustomMetricsHandler(metrics.NoopMetricsHandler),
 		temporal.WithAuthorizer(authorization.NewDefaultAuthorizer()),

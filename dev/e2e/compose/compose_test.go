@@ -58,6 +58,7 @@ func TestTopology(t *testing.T) {
 	a, b := harness.NewClient("http://"+top.Addr("api-a", 7420)), harness.NewClient("http://"+top.Addr("api-b", 7420))
 
 	works(ctx, t, proxy, b, "first")
+	overGRPC(ctx, t, top.Addr("proxy", 7421))
 
 	if err := top.Scale(ctx, "worker", 2); err != nil {
 		t.Fatal(err)

@@ -79,6 +79,7 @@ func (e Event) Gate() *Gate {
 
 // A Stream is an open stream of events.
 type Stream struct {
+	from   string // the address of the server
 	body   io.ReadCloser
 	lines  *bufio.Reader
 	cancel context.CancelFunc
@@ -110,7 +111,7 @@ func (c *Client) stream(ctx context.Context, method string, params any, header m
 		return nil, err
 	}
 	if res.StatusCode == http.StatusOK && strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		return &Stream{body: res.Body, lines: bufio.NewReader(res.Body), cancel: cancel}, nil
+		return &Stream{from: res.Request.URL.Host, body: res.Body, lines: bufio.NewReader(res.Body), cancel: cancel}, nil
 	}
 	defer cancel()
 	defer res.Body.Close()
@@ -153,8 +154,20 @@ func (s *Stream) Close() {
 	s.body.Close()
 }
 
+// An EarlyEnd is the end of a stream before that of its task, without a broken connection.
+// A client resumes such a stream.
+type EarlyEnd struct {
+	TaskID string
+	From   string // the address of the server
+	Events int    // that came before
+}
+
+func (e *EarlyEnd) Error() string {
+	return fmt.Sprintf("the stream of %s from %s ended after %d events, before the task", e.TaskID, e.From, e.Events)
+}
+
 // All returns the events of a task after one, up to the one that ends it. The
-// task must have ended.
+// task must have ended. The error is an [EarlyEnd] if the stream ends before.
 func (c *Client) All(ctx context.Context, taskID string, after int64) ([]Event, error) {
 	s, err := c.Subscribe(ctx, taskID, after)
 	if err != nil {
@@ -165,6 +178,9 @@ func (c *Client) All(ctx context.Context, taskID string, after int64) ([]Event, 
 	for {
 		e, err := s.Next()
 		if errors.Is(err, io.EOF) {
+			if len(all) == 0 && after == 0 || len(all) > 0 && !ended(all[len(all)-1].State()) {
+				return all, &EarlyEnd{taskID, s.from, len(all)}
+			}
 			return all, nil
 		}
 		if err != nil {

@@ -115,6 +115,7 @@ func (w *world) run(command string, out any) (failed bool) {
 	w.Helper()
 	args := []string{"journal", command, "--data-dir", w.site.Dir, "--json"}
 	cmd := exec.CommandContext(w.Context(), harness.Build(w.T, harness.Dev), append(args, "--temporal-addr", w.site.TemporalAddr)...)
+	cmd.Env = append(os.Environ(), w.site.Env...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	text, err := cmd.Output()

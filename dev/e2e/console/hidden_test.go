@@ -1,0 +1,58 @@
+package console_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// watchStreams counts the streams that a page opens and closes.
+const watchStreams = `window.streams = { opened: 0, closed: 0 };
+{
+	const close = EventSource.prototype.close;
+	EventSource.prototype.close = function () { streams.closed++; close.call(this); };
+	window.EventSource = class extends EventSource { constructor(url) { super(url); streams.opened++; } };
+}
+null`
+
+// setHidden hides the page, as another tab in front of it does, or shows it again.
+const setHidden = `Object.defineProperty(document, "hidden", { configurable: true, get: () => %v });
+document.dispatchEvent(new Event("visibilitychange"));
+null`
+
+// A page that is hidden holds no connection to the server, of which a browser has six for
+// all its tabs. Once it is visible it shows what has happened.
+func testHidden(t *testing.T, o *office) {
+	gate := o.begin(t, "Write notes about hiding")
+	a, b := o.enter(t, "ann"), o.enter(t, "bob")
+	a.open("/console/inbox/" + gate)
+	b.open("/console/inbox/" + gate)
+	b.sees("Your answer")
+	b.run(watchStreams)
+	b.run(fmt.Sprintf(setHidden, true))
+	b.streams("closed", 1)
+	a.click("button", "Accept")
+	a.sees("Accepted by ann")
+	if strings.Contains(b.text(), "Accepted by ann") {
+		t.Error("a hidden page was fetched again")
+	}
+	b.run(fmt.Sprintf(setHidden, false))
+	b.sees("Accepted by ann")
+	b.streams("opened", 1)
+}
+
+// run runs a script in the page.
+func (b *tab) run(script string) {
+	b.t.Helper()
+	if _, err := eval[any](b, script); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// streams fails unless the page has "opened" or "closed" so many streams since it was watched.
+func (b *tab) streams(what string, want int) {
+	b.t.Helper()
+	if got, err := eval[int](b, "streams."+what); err != nil || got != want {
+		b.t.Errorf("the page has %s %d streams, want %d: %v", what, got, want, err)
+	}
+}

@@ -1,0 +1,34 @@
+package console_test
+
+import (
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// The inbox shows a new gate without a reload, and drops it once it was answered elsewhere.
+func testInbox(t *testing.T, o *office) {
+	b := o.enter(t, "ann")
+	b.open("/console/inbox")
+	b.misses("Print the poster?")
+	id, gate := o.ask(t, "poster", harness.NewPlan("Poster", "approve Print the poster?", "say printed"))
+	b.sees("Print the poster?")
+
+	if _, err := o.as("ann").Send(t.Context(), harness.Reply("poster-yes", id, gate, "accept")); err != nil {
+		t.Fatal(err)
+	}
+	b.misses("Print the poster?")
+}
+
+// ask starts an objective of ann and returns its id and that of the gate at which it waits.
+func (o *office) ask(t *testing.T, id string, plan *harness.Plan) (task, gate string) {
+	t.Helper()
+	waiting, err := o.as("ann").Send(t.Context(), harness.Message{ID: id, Text: id, Plan: plan, Wait: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if waiting.Gate == nil {
+		t.Fatalf("%s does not wait at a gate: %s", id, waiting.Raw)
+	}
+	return waiting.ID, waiting.Gate.ID
+}

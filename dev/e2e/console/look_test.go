@@ -1,0 +1,171 @@
+package console_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// sizes are the windows in which pages are looked at: a phone and a desk.
+var sizes = []struct {
+	name          string
+	width, height int64
+}{{"narrow", 360, 780}, {"wide", 1280, 900}}
+
+// schemes are the settings of people for colours.
+var schemes = []string{"light", "dark"}
+
+// A violation is a rule of axe-core that a page breaks.
+type violation struct {
+	ID, Help string
+	Nodes    []struct {
+		HTML           string
+		FailureSummary string
+	}
+}
+
+func (v violation) String() string {
+	text := fmt.Sprintf("%s: %s (%d elements)", v.ID, v.Help, len(v.Nodes))
+	for _, n := range v.Nodes[:min(3, len(v.Nodes))] {
+		text += fmt.Sprintf("\n\t%.300s\n\t%s", n.HTML, strings.ReplaceAll(n.FailureSummary, "\n", " "))
+	}
+	return text
+}
+
+// axe returns the source of axe-core.
+func (o *office) axe(t *testing.T) string {
+	t.Helper()
+	if o.rules == "" {
+		source, err := os.ReadFile(filepath.Join(harness.NodePackages(t, "js"), "node_modules", "axe-core", "axe.min.js"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.rules = string(source)
+	}
+	return o.rules
+}
+
+// look checks the page that the tab shows, at each size and with each scheme of colours:
+// nothing is wider than the window, and axe-core finds no violation of WCAG 2 A and AA. It
+// takes pictures of what it sees.
+func (b *tab) look(name string) {
+	b.t.Helper()
+	defer b.paint("light")
+	for _, size := range sizes {
+		b.resize(size.width, size.height)
+		for _, scheme := range schemes {
+			b.paint(scheme)
+			at := fmt.Sprintf("%s %s %s", name, size.name, scheme)
+			b.shot(strings.ReplaceAll(at, " ", "-"))
+			b.fits(at)
+			b.obeys(at)
+		}
+	}
+}
+
+// paint sets the scheme of colours that the person prefers.
+func (b *tab) paint(scheme string) {
+	b.t.Helper()
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+}
+
+// widest is a script that names what is wider than the window, except inside of regions
+// that scroll.
+const widest = `(() => {
+	const scrolls = (e) => e && (/auto|scroll|hidden|clip/.test(getComputedStyle(e).overflowX) && e !== document.documentElement && e !== document.body || scrolls(e.parentElement));
+	const wide = [...document.body.querySelectorAll("*")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e.parentElement) && !e.closest("svg svg, svg *"));
+	return [document.documentElement.scrollWidth - innerWidth, ...wide.slice(0, 3).map((e) => e.outerHTML.slice(0, 200))].map(String);
+})()`
+
+func (b *tab) fits(at string) {
+	b.t.Helper()
+	found, err := eval[[]string](b, widest)
+	if err != nil {
+		b.t.Errorf("%s: measure the page: %v", at, err)
+		return
+	}
+	if found[0] != "0" && !strings.HasPrefix(found[0], "-") {
+		b.t.Errorf("%s: the page is %s px wider than the window: %s", at, found[0], strings.Join(found[1:], "\n\t"))
+	}
+}
+
+func (b *tab) obeys(at string) {
+	b.t.Helper()
+	if known, _ := eval[bool](b, `typeof axe === "object"`); !known {
+		if _, err := eval[any](b, b.office.axe(b.t)+"; null"); err != nil {
+			b.t.Fatalf("%s: load axe-core: %v", at, err)
+		}
+	}
+	out, err := eval[string](b, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa"], resultTypes: ["violations"]}).then((r) => JSON.stringify(r.violations))`)
+	var list []violation
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &list)
+	}
+	if err != nil {
+		b.t.Errorf("%s: axe-core: %v", at, err)
+	}
+	for _, v := range list {
+		b.t.Errorf("%s: %s", at, v)
+	}
+}
+
+// shown names the directory for the pictures of the manual.
+var shown = flag.String("pictures", "", "write the pictures of docs/console.md into this `directory`")
+
+// inManual are the pages that the manual shows, by their names.
+var inManual = []string{"overview", "gate", "objective"}
+
+// publish writes a picture of the page for the manual, if it is to be written.
+func (b *tab) publish(name string) {
+	b.t.Helper()
+	if *shown == "" || !slices.Contains(inManual, name) {
+		return
+	}
+	b.resize(800, 600)
+	if _, err := eval[any](b, `document.getElementById("tree-title")?.scrollIntoView(); null`); err != nil {
+		b.t.Error(err)
+	}
+	data := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{}).Data
+	if len(data) > 60<<10 {
+		b.t.Errorf("the picture of %s has %d KiB", name, len(data)>>10)
+	}
+	if err := os.WriteFile(filepath.Join(*shown, "console-"+name+".png"), data, 0o644); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// Each page can be read and used at each size and with each scheme of colors.
+func testLook(t *testing.T, o *office) {
+	id, _ := o.ask(t, "look", &harness.Plan{Name: "Look", Tasks: []harness.PlanTask{
+		{Name: "Measure", Description: "say 4 m"}, {Name: "Saw", Description: "fail", Metadata: harness.Optional()},
+		{Name: "Paint", Description: "say red", Dependencies: []string{"task-0"}}, {Name: "Approve", Description: "approve Is it even?", Dependencies: []string{"task-1", "task-2"}},
+		{Name: "Ship", Description: "say shipped", Dependencies: []string{"task-3"}},
+	}})
+	gate := o.begin(t, "Write notes about looks")
+	b := o.enter(t, "ann")
+	for _, at := range []struct{ name, path string }{
+		{"overview", "/console/"}, {"objectives", "/console/objectives"}, {"new", "/console/new?text=Write+notes"}, {"inbox", "/console/inbox"}, {"gate", "/console/inbox/" + gate}, {"objective", "/console/objectives/" + id}, {"timeline", "/console/objectives/" + id + "/timeline"},
+	} {
+		b.open(at.path)
+		b.look(at.name)
+		b.publish(at.name)
+	}
+	b.allow("status of 404")
+	b.open("/console/no-page")
+	b.look("nothing")
+	out := o.newTab(t)
+	out.open("/console/sign-in")
+	out.look("sign-in")
+}

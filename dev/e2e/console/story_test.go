@@ -1,0 +1,224 @@
+package console_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// From a request to its result: the plan before the start, the drawing that follows the
+// work, the question in the inbox, and the end.
+func testStory(t *testing.T, o *office) {
+	b := o.enter(t, "ann")
+	b.open("/console/")
+	b.click("link", "New objective")
+	b.fill("What is to be done", "Write notes about tea")
+	b.click("button", "Show the plan")
+	b.sees("Draft", "Approve the notes", "Publish the notes?", "Publish")
+	b.click("button", "Start")
+	b.at("/console/objectives/")
+	b.sees("Write notes about tea", "working")
+	marked := b.marked()
+	b.clickFirst("link", "Publish the notes?") // once the draft is done, without a reload
+	b.at("/console/inbox/")
+	if !marked {
+		t.Error("the page of the objective was loaded again while it was watched")
+	}
+	b.sees("Tea is **hot**.", "Waits since", "ann")
+
+	b.click("link", "Inbox")
+	b.click("link", "Publish the notes?")
+	b.click("button", "Accept")
+	b.sees("Accepted by ann", "Tea is **hot**.")
+	b.click("link", "Write notes about tea")
+	b.at("/console/objectives/")
+	b.sees("completed")
+	b.misses("Waits for people")
+}
+
+// marked marks the document, so that a test notices when it is replaced by another, and
+// waits until the page shows a state that it did not show before.
+func (b *tab) marked() (same bool) {
+	b.t.Helper()
+	if _, err := eval[any](b, `document.documentElement.dataset.mark = "1"; null`); err != nil {
+		b.t.Fatal(err)
+	}
+	b.sees("Waits for people")
+	same, err := eval[bool](b, `document.documentElement.dataset.mark === "1"`)
+	return same && err == nil
+}
+
+// What was decided on is shown beside what it was before, and can be changed by hand.
+func testRefine(t *testing.T, o *office) {
+	gate := o.begin(t, "Write notes about refining")
+	b := o.enter(t, "bob")
+	b.open("/console/inbox/" + gate)
+	b.click("link", "Show as Markdown")
+	b.sees("Tea is hot.")
+	b.click("DisclosureTriangle", "Send back…")
+	b.fill("What is to be better", "Say how it tastes.")
+	b.click("button", "Send back")
+	b.at("/console/inbox/")
+	b.sees("Sent back to be made better by bob")
+	b.open("/console/inbox")
+	b.click("link", "Publish the notes? (2nd time)")
+	b.sees("What has changed since then", "Mind: Say how it tastes.")
+
+	b.click("DisclosureTriangle", "Ask…")
+	b.fill("Your question, which decides nothing", "Is it green tea?")
+	b.click("button", "Ask")
+	b.sees("Said here", "Is it green tea?", "Your answer")
+
+	b.click("DisclosureTriangle", "Change and accept…")
+	b.fill("The text", "Tea is lukewarm.")
+	b.click("button", "Accept the changed text")
+	b.sees("by bob", "As it was accepted", "Tea is lukewarm.", "Tea is **hot**.")
+	b.look("gate-edited")
+}
+
+// begin starts an objective of ann from a text and returns the gate at which it waits.
+func (o *office) begin(t *testing.T, text string) (gate string) {
+	t.Helper()
+	waiting, err := o.as("ann").Send(t.Context(), harness.Message{ID: strings.ReplaceAll(text, " ", "-"), Text: text, Wait: true})
+	if err != nil || waiting.Gate == nil {
+		t.Fatalf("%s does not wait at a gate: %+v, %v", text, waiting, err)
+	}
+	return waiting.Gate.ID
+}
+
+// A gate that expires while people look at it says so, and takes no late answer.
+func testExpiry(t *testing.T, o *office) {
+	gate := o.begin(t, "An urgent question")
+	b := o.enter(t, "bob")
+	b.open("/console/inbox/" + gate)
+	b.sees("Is it urgent?", "Without an answer")
+	b.sees("since nobody answered in time")
+	b.misses("Your answer")
+}
+
+// Of two people who answer at once one decides. The other is told who was first, and keeps
+// the text.
+func testRivals(t *testing.T, o *office) {
+	gate := o.begin(t, "Write notes about rivals")
+	a, b := o.enter(t, "ann"), o.enter(t, "bob")
+	b.allow("status of 409")
+	for _, tab := range []*tab{a, b} {
+		tab.open("/console/inbox/" + gate)
+		tab.sees("Your answer")
+	}
+	b.click("DisclosureTriangle", "Reject…")
+	b.fill("Why (optional)", "Too short.")
+	stop := b.holdRefresh()
+	a.click("button", "Accept")
+	a.sees("Accepted by ann")
+	b.click("button", "Reject")
+	b.sees("ann was first", "Accepted", "Too short.")
+	stop()
+	b.look("gate-beaten")
+}
+
+// holdRefresh keeps the page as it is, as if its events were late, until stop is called.
+func (b *tab) holdRefresh() (stop func()) {
+	b.t.Helper()
+	if _, err := eval[any](b, `window.held = window.fetch; window.fetch = () => new Promise(() => {}); null`); err != nil {
+		b.t.Fatal(err)
+	}
+	return func() {
+		if _, err := eval[any](b, `window.held && (window.fetch = window.held); null`); err != nil {
+			b.t.Error(err)
+		}
+	}
+}
+
+// Questions are answered in the fields that their schemas ask for.
+func testQuestions(t *testing.T, o *office) {
+	id, gate := o.ask(t, "questions", harness.NewPlan("Questions", "ask What color?", "say colored"))
+	b := o.enter(t, "ann")
+	b.open("/console/inbox/" + gate)
+	b.fill("What color?", "Blue, as the sea")
+	b.click("button", "Send the answers")
+	b.sees("by ann", "Blue, as the sea")
+	b.open("/console/objectives/" + id)
+	b.sees("completed")
+}
+
+// Work is changed while it runs: paused and resumed, with another task; a form that was
+// opened before another change is told so.
+func testSteering(t *testing.T, o *office) {
+	task, err := o.as("ann").Send(t.Context(), harness.Message{ID: "steering", Text: "steering", Plan: harness.NewPlan("Steering", "work 4s", "approve Go on?")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := o.enter(t, "ann")
+	b.allow("status of 409")
+	path := "/console/objectives/" + task.ID
+	b.open(path)
+	b.clickFirst("button", "Pause")
+	b.sees("Paused: running tasks finish")
+	b.clickFirst("button", "Resume")
+	b.sees("Resumed.")
+
+	b.clickFirst("DisclosureTriangle", "Add a task…")
+	b.fillFirst("Name", "Sweep the floor")
+	b.click("button", "Add the task")
+	b.sees("Sweep the floor")
+
+	other := o.enter(t, "bob")
+	other.open(path)
+	other.allow("status of 409")
+	other.clickFirst("DisclosureTriangle", "Add a task…")
+	stop := other.holdRefresh()
+	other.fillFirst("Name", "Close the door")
+	b.clickFirst("button", "Pause")
+	b.sees("Paused: running tasks finish")
+	other.click("button", "Add the task")
+	other.sees("Another change was faster")
+	stop()
+	if kept := other.value("Close the door"); !kept {
+		t.Error("what was written is lost")
+	}
+	other.click("button", "Add the task")
+	other.await(func() error {
+		if !strings.Contains(other.text(), "Close the door") || strings.Contains(other.text(), "Another change") {
+			return fmt.Errorf("the task was not added: %.600s", other.text())
+		}
+		return nil
+	})
+	b.sees("Close the door") // and so has the present revision
+	b.clickFirst("DisclosureTriangle", "Cancel…")
+	b.clickFirst("button", "Cancel")
+	b.sees("canceled")
+}
+
+// value reports whether a field of the page holds a text.
+func (b *tab) value(text string) bool {
+	b.t.Helper()
+	holds, err := eval[bool](b, fmt.Sprintf(`[...document.querySelectorAll("input, textarea")].some((e) => e.value === %q)`, text))
+	return holds && err == nil
+}
+
+// Who may only read is offered no forms.
+func testReader(t *testing.T, o *office) {
+	id, gate := o.ask(t, "reading", harness.NewPlan("Reading", "approve May it be read?", "say read"))
+	b := o.enter(t, "reader")
+	for _, path := range []string{"/console/", "/console/inbox", "/console/inbox/" + gate, "/console/objectives", "/console/objectives/" + id} {
+		b.open(path)
+		for _, name := range b.names("button") {
+			if name != "Sign out" && name != "Search" {
+				t.Errorf("%s offers %q to one who may only read", path, name)
+			}
+		}
+	}
+}
+
+// order has ann ask for something, and opens its page.
+func (o *office) order(b *tab, text string) {
+	b.t.Helper()
+	task, err := o.as("ann").Send(b.t.Context(), harness.Message{ID: strings.ReplaceAll(text, " ", "-"), Text: text})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.open("/console/objectives/" + task.ID)
+}

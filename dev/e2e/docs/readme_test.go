@@ -1,0 +1,177 @@
+// Package docs_test runs the commands of README.md as a new user would.
+package docs_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// section returns the commands of a section of README.md: its indented lines, of which
+// those that continue a command are joined with it.
+func section(t *testing.T, heading string) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, ok := strings.Cut(string(text), "\n"+heading+"\n")
+	if !ok {
+		t.Fatalf("README.md has no section %q", heading)
+	}
+	after, _, _ = strings.Cut(after, "\n#")
+	var commands []string
+	within := false // a command that continues
+	for line := range strings.Lines(after) {
+		code, ok := strings.CutPrefix(line, "    ")
+		if !ok {
+			continue
+		}
+		if within {
+			commands[len(commands)-1] += code
+		} else {
+			commands = append(commands, code)
+		}
+		whole := commands[len(commands)-1]
+		within = strings.Count(whole, "'")%2 == 1 || strings.HasPrefix(whole, "for ") && !strings.Contains(whole, "\ndone")
+	}
+	if len(commands) < 4 {
+		t.Fatalf("%q has only %d commands", heading, len(commands))
+	}
+	return commands
+}
+
+// A shell is a shell in which a reader enters commands.
+type shell struct {
+	t     *testing.T
+	in    io.Writer
+	out   *bufio.Scanner
+	names *strings.Replacer // of what the reader has to put in
+	n     int
+}
+
+// newShell returns a shell in an empty directory with the program in it.
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Symlink(harness.Build(t, harness.Dev), dir+"/program"); err != nil {
+		t.Fatal(err)
+	}
+	addr := harness.FreeAddr(t)
+	cmd := exec.Command("bash")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LONGHAUL_ADDR="+addr, "LONGHAUL_URL=http://"+addr, "LONGHAUL_TEMPORAL_UI_ADDR=", "COLUMNS=200")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the shell and the server
+		_ = cmd.Wait()
+	})
+	return &shell{t: t, in: in, out: bufio.NewScanner(out), names: strings.NewReplacer("127.0.0.1:7420", addr, "go build -o longhaul ./dev", "cp -L program longhaul")}
+}
+
+// run enters a command and returns what it prints.
+func (s *shell) run(command string, wantCode int) string {
+	s.t.Helper()
+	s.n++
+	command = strings.TrimSuffix(s.names.Replace(command), "\n")
+	end := fmt.Sprintf("end of command %d:", s.n)
+	if _, err := fmt.Fprintf(s.in, "%s\ncode=$?; echo; echo '%s' $code\n", command, end); err != nil {
+		s.t.Fatal(err)
+	}
+	timer := time.AfterFunc(2*time.Minute, func() { s.t.Errorf("%s did not end", command); _ = s.in.(io.Closer).Close() })
+	defer timer.Stop()
+	var printed strings.Builder
+	for s.out.Scan() {
+		if code, ok := strings.CutPrefix(s.out.Text(), end+" "); ok {
+			if code != fmt.Sprint(wantCode) {
+				s.t.Fatalf("%s\nexit code %s, want %d:\n%s", command, code, wantCode, printed.String())
+			}
+			return printed.String()
+		}
+		printed.WriteString(s.out.Text() + "\n")
+	}
+	s.t.Fatalf("%s\nthe shell has ended: %s", command, printed.String())
+	return ""
+}
+
+var (
+	gateID = regexp.MustCompile(`task-[a-z0-9]+-\d+-\d+:\d+`)
+	taskID = regexp.MustCompile(`obj-[a-z0-9]+`)
+)
+
+// The tour of README.md: an approval survives kill -9, is answered, and the task ends.
+func TestReadme_tour(t *testing.T) {
+	s := newShell(t)
+	var gate, task string
+	for _, command := range section(t, "## A tour") {
+		code := 0
+		if strings.HasPrefix(command, "./longhaul send") {
+			code = 3 // it waits for a person
+		}
+		if strings.Contains(command, "GATE-ID") && gate == "" || strings.Contains(command, "TASK-ID") && task == "" {
+			t.Fatalf("before %s\nno command has printed the ids", command)
+		}
+		if strings.HasPrefix(command, "kill") {
+			s.run(command+"\nwait $! 2>/dev/null; true", 0) // until its port is free
+			continue
+		}
+		out := s.run(strings.NewReplacer("GATE-ID", gate, "TASK-ID", task).Replace(command), code)
+		if id := gateID.FindString(out); strings.Contains(command, "inbox") {
+			gate = id
+		}
+		if id := taskID.FindString(out); strings.Contains(command, "send") && id != "" {
+			if task != "" && task != id {
+				t.Errorf("the same message has begun %s and %s", task, id)
+			}
+			task = id
+		}
+		if strings.Contains(command, "watch") && !strings.Contains(out, "completed") {
+			t.Errorf("the task has not ended:\n%s", out)
+		}
+	}
+	if task == "" || gate == "" {
+		t.Errorf("the tour names the task %q and the gate %q", task, gate)
+	}
+}
+
+// The commands for steering work are answered with a result, in their order.
+func TestReadme_steering(t *testing.T) {
+	s := newShell(t)
+	s.run("cp -L program longhaul; ./longhaul dev >server.log 2>&1 &", 0)
+	task := taskID.FindString(s.run(`./longhaul send --id steer "ask Which color?"`, 3))
+	if task == "" {
+		t.Fatal("send has printed no id")
+	}
+	for _, command := range section(t, "### Steering work") {
+		out := s.run(strings.ReplaceAll(command, "TASK-ID", task), 0)
+		answers := json.NewDecoder(strings.NewReader(out))
+		for answers.More() {
+			var answer struct{ Result, Error json.RawMessage }
+			if err := answers.Decode(&answer); err != nil || answer.Result == nil {
+				t.Fatalf("%s\n%v: %s", command, err, out)
+			}
+		}
+	}
+}

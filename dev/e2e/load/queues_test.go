@@ -1,0 +1,137 @@
+package load_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// Workers share the queues: one does the work, another one writes events and makes
+// deliveries. What no worker serves waits.
+func TestQueues(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	delivered := make(chan bool, 99)
+	desk := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { delivered <- true }))
+	t.Cleanup(desk.Close)
+	site, tally := newTallied(t, "LONGHAUL_ALLOW_PRIVATE_EGRESS=true")
+	site.Start(harness.Temporal)
+	site.Start(harness.API)
+	c := site.Client()
+
+	others := site.Start(harness.Worker, "LONGHAUL_QUEUES=record,push")
+	task, err := c.Send(ctx, harness.Message{ID: "first", Text: "say done"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	push := map[string]any{"taskId": task.ID, "id": "desk", "url": desk.URL}
+	if err := c.Call(ctx, "CreateTaskPushNotificationConfig", push, nil); err != nil {
+		t.Fatal(err)
+	}
+	others.Stop()
+	if list := tallied(t, tally); len(list) != 0 {
+		t.Errorf("a worker without the queue for work did %+v", list)
+	}
+
+	// This worker has one slot, which a long task uses: others' events wait for the other queue.
+	work := site.Start(harness.Worker, "LONGHAUL_QUEUES=work", "LONGHAUL_MAX_TASKS=1")
+	if _, err := c.Follow(ctx, task.ID, 0).UntilState(ctx, "COMPLETED"); err != nil {
+		t.Fatal(err)
+	}
+	if len(delivered) != 0 {
+		t.Error("a worker without the queue for deliveries made one")
+	}
+	if _, err := c.Send(ctx, harness.Message{ID: "long", Text: "work 1h"}); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, time.Minute, "the long task runs", func() error {
+		if n := len(tallied(t, tally)); n != 3 {
+			return fmt.Errorf("%d lines", n)
+		}
+		return nil
+	})
+	others = site.Start(harness.Worker, "LONGHAUL_QUEUES=record,push")
+	waits, err := c.Send(ctx, harness.Message{ID: "waits", Text: "say done"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Cancel(ctx, waits.ID); err != nil { // its end is recorded while the slot is in use
+		t.Fatal(err)
+	}
+	if _, err := c.Follow(ctx, waits.ID, 0).UntilState(ctx, "CANCELED"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-delivered:
+	case <-ctx.Done():
+		t.Error("no worker made the delivery")
+	}
+	for _, l := range tallied(t, tally) {
+		if l.PID != work.PID() {
+			t.Errorf("process %d ran %s, want %d", l.PID, l.Key, work.PID())
+		}
+	}
+}
+
+// A worker runs no more tasks of an executor at a time than --limit says, against the
+// real queue.
+func TestLimit(t *testing.T) {
+	const most, tasks = 3, 20
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	site, tally := newTallied(t, fmt.Sprint("LONGHAUL_LIMIT=echo=", most))
+	site.Start(harness.AllInOne)
+	c := site.Client()
+	var ids []string
+	for i := range tasks {
+		task, err := c.Send(ctx, harness.Message{ID: fmt.Sprint("m-", i), Text: "work 200ms; say done"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, task.ID)
+	}
+	for _, id := range ids {
+		if _, err := c.Follow(ctx, id, 0).UntilState(ctx, "COMPLETED"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := tallied(t, tally)
+	slices.SortStableFunc(list, func(a, b harness.TallyLine) int { return a.At.Compare(b.At) })
+	now, busiest := 0, 0
+	for _, l := range list {
+		if l.What == "begin" {
+			now++
+		} else {
+			now--
+		}
+		busiest = max(busiest, now)
+	}
+	if len(list) != 2*tasks || busiest != most {
+		t.Errorf("%d tasks ran at a time, in %d lines; want %d, in %d", busiest, len(list), most, 2*tasks)
+	}
+}
+
+// newTallied returns a site that records each run of a task in a file.
+func newTallied(t *testing.T, env string) (site *harness.Site, tally string) {
+	t.Helper()
+	tally = filepath.Join(t.TempDir(), "tally")
+	site = harness.NewSite(t, harness.Victim)
+	site.Env = []string{"VICTIM_TALLY=" + tally, "LONGHAUL_CALL_TIMEOUT=60s", env}
+	return site, tally
+}
+
+func tallied(t *testing.T, path string) []harness.TallyLine {
+	t.Helper()
+	list, err := harness.ReadTally(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}

@@ -1,0 +1,182 @@
+package load_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+var queued = flag.Int("queued", 200, "tasks of the large tenant in TestTenants")
+
+const (
+	tenantSlots = 4               // tasks at a time
+	tenantJob   = 1000            // milliseconds that a task of the large tenant waits, on average
+	tenantFew   = 5               // tasks of the small tenant
+	tenantWaits = 6 * tenantSlots // tasks that one of the small tenant may wait for; a worker takes up to 80
+)
+
+// A tenant with a few tasks does not wait for the many of another one, be it that the
+// worker has no slot or that the executor has reached its limit. Processes have time to
+// spare here: only tasks wait.
+func TestTenants(t *testing.T) {
+	for name, flags := range map[string][]string{
+		"slots": {"--max-tasks", fmt.Sprint(tenantSlots)},
+		"limit": {"--limit", fmt.Sprint("echo=", tenantSlots), "--max-tasks", fmt.Sprint(10 * tenantSlots)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newTenants(t, flags...)
+			alone, _ := h.few("alone")
+			h.many(*queued)
+			beside, most := h.few("beside")
+			t.Logf("the small tenant waits %v beside %d tasks of another (median of %d), and %v alone: %.1f times as long; at most %d other tasks began before one of its own",
+				beside, *queued, tenantFew, alone, beside.Seconds()/alone.Seconds(), most)
+			if left := h.left(); most > tenantWaits || left < tenantWaits {
+				t.Errorf("%d tasks of the large tenant began before one of the small tenant, and %d are left; want at most %d, and no fewer left",
+					most, left, tenantWaits)
+			}
+		})
+	}
+}
+
+// tenants are two tenants of one service.
+type tenants struct {
+	t            *testing.T
+	ctx          context.Context
+	site         *harness.Site
+	tally        string
+	large, small *harness.Client
+	own          map[string]bool // objectives of the small tenant
+}
+
+func newTenants(t *testing.T, flags ...string) *tenants {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	t.Cleanup(cancel)
+	site := harness.NewSite(t, harness.Victim, slices.Concat(patience, flags)...)
+	h := &tenants{t: t, ctx: ctx, site: site, tally: filepath.Join(t.TempDir(), "tally"), own: map[string]bool{}}
+	site.Env = []string{"VICTIM_TALLY=" + h.tally, "LONGHAUL_AUTH=keys", "LONGHAUL_RATE_LIMIT=0", "LONGHAUL_MAX_CALLS=0", "LONGHAUL_MAX_STREAMS=0"}
+	site.Start(harness.AllInOne)
+	client := func(tenant string) *harness.Client {
+		out, err := exec.CommandContext(ctx, site.Binary(), "keys", "create", tenant, "--tenant", tenant, "--scopes", "all", "--data-dir", site.Dir).Output()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return site.Client().With("Authorization", "Bearer "+strings.TrimSpace(string(out)))
+	}
+	h.large, h.small = client("large"), client("small")
+	return h
+}
+
+// many has the large tenant begin tasks, and returns when nothing but these tasks waits.
+func (h *tenants) many(n int) {
+	h.t.Helper()
+	var all sync.WaitGroup
+	ids := make(chan int)
+	for range 8 {
+		all.Go(func() {
+			for i := range ids {
+				if _, err := h.large.SendUntil(h.ctx, harness.Message{ID: fmt.Sprint("many-", i), Text: fmt.Sprintf("work %dms; say done", tenantJob/2+rand.IntN(tenantJob))}); err != nil {
+					h.t.Error(err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		ids <- i
+	}
+	close(ids)
+	all.Wait()
+	temporal := h.site.Temporal(h.t)
+	defer temporal.Close()
+	harness.Eventually(h.t, 5*time.Minute, "all plans of the large tenant have begun", func() error {
+		begun, err := temporal.CountWorkflow(h.ctx, &workflowservice.CountWorkflowExecutionsRequest{
+			Query: fmt.Sprintf("WorkflowType = %q AND LonghaulTenant = 'large'", workflows.PlanWorkflow),
+		})
+		if err == nil && begun.GetCount() < int64(n) {
+			err = fmt.Errorf("%d of %d have", begun.GetCount(), n)
+		}
+		return err
+	})
+}
+
+// few has the small tenant do tasks one after another. It returns the median of the times
+// from the message to the beginning of the task, and how many tasks of others began
+// in that time at the most.
+func (h *tenants) few(name string) (median time.Duration, most int) {
+	h.t.Helper()
+	var waits []time.Duration
+	for i := range tenantFew {
+		sent := time.Now()
+		task, err := h.small.SendUntil(h.ctx, harness.Message{ID: fmt.Sprint(name, "-", i), Text: "work 1ms; say done"})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		h.own[objective(h.t, task.ID)] = true
+		if _, err := h.small.Follow(h.ctx, task.ID, 0).UntilState(h.ctx, "COMPLETED"); err != nil {
+			h.t.Fatal(err)
+		}
+		others := 0
+		for _, l := range h.begins() {
+			switch {
+			case l.At.Before(sent):
+			case objective(h.t, l.Key) == objective(h.t, task.ID):
+				waits, most = append(waits, l.At.Sub(sent)), max(most, others)
+			case len(waits) == i:
+				others++
+			}
+		}
+	}
+	if len(waits) != tenantFew {
+		h.t.Fatalf("%d tasks of the small tenant began, want %d", len(waits), tenantFew)
+	}
+	slices.Sort(waits)
+	return waits[len(waits)/2], most
+}
+
+// left returns how many tasks of the large tenant have not begun.
+func (h *tenants) left() int {
+	begun := 0
+	for _, l := range h.begins() {
+		if !h.own[objective(h.t, l.Key)] {
+			begun++
+		}
+	}
+	return *queued - begun
+}
+
+// begins lists the beginnings of tasks in order.
+func (h *tenants) begins() []harness.TallyLine {
+	h.t.Helper()
+	list, err := harness.ReadTally(h.tally)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	list = slices.DeleteFunc(list, func(l harness.TallyLine) bool { return l.What != "begin" })
+	slices.SortStableFunc(list, func(a, b harness.TallyLine) int { return a.At.Compare(b.At) })
+	return list
+}
+
+// objective returns the objective of a task, or of the key of a round.
+func objective(t *testing.T, id string) string {
+	t.Helper()
+	id, _, _ = strings.Cut(id, ":")
+	ref, ok := opt.ParseID(id)
+	if !ok {
+		t.Fatalf("%q is no id of ours", id)
+	}
+	return ref.ObjectiveID
+}

@@ -1,0 +1,174 @@
+package rebuild_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"longhaul/dev/e2e/harness"
+	"longhaul/internal/pgserver"
+)
+
+// A store is where a journal is, with what docs/operations.md says about its backup.
+type store interface {
+	settings() []string           // of the processes
+	backup(w *world)              // while they run
+	restore(w *world) (now store) // while they do not run
+}
+
+// A journal that is restored from a backup lacks what is newer, and a rebuild adds it. Gates
+// that were opened before the backup and after it can still be answered.
+func TestRestore(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) store{
+		"sqlite":   func(t *testing.T) store { return &sqliteStore{copy: filepath.Join(t.TempDir(), "copy.db")} },
+		"postgres": newPostgresStore,
+	} {
+		t.Run(name, func(t *testing.T) {
+			journal := open(t)
+			w := newWorld(t)
+			w.site.Env = journal.settings()
+			p := w.site.Start(harness.AllInOne)
+			w.send(harness.Message{ID: "done", Plan: harness.NewPlan("done", "say one", "say two")}, "COMPLETED")
+			w.send(harness.Message{ID: "gate", Plan: harness.NewPlan("gate", "say before", "approve it; say approved")}, "INPUT_REQUIRED")
+			w.send(harness.Message{ID: "open", Plan: harness.NewPlan("open", "approve first", "say between", "approve second; say end")}, "INPUT_REQUIRED")
+			journal.backup(w)
+
+			newer := len(w.tasks)
+			w.send(harness.Message{ID: "later", Plan: harness.NewPlan("later", "say three")}, "COMPLETED")
+			w.send(harness.Message{ID: "later-gate", Plan: harness.NewPlan("later-gate", "approve that; say so")}, "INPUT_REQUIRED")
+			w.passes("open") // its second gate is newer, too
+			shown := w.shown()
+			p.Kill()
+
+			w.site.Env = journal.restore(w).settings()
+			temporal := w.site.Start(harness.Temporal)
+			var s summary
+			if !w.run("verify", &s) || s.Found == 0 {
+				t.Errorf("before the rebuild: %+v, want missing objectives", s)
+			}
+			if w.run("rebuild", &s) || s.Restored != len(w.tasks)-newer+1 {
+				t.Errorf("rebuilt: %+v, want %d new objectives and one with news", s, len(w.tasks)-newer)
+			}
+			if w.run("verify", &s) || s.Equal != len(w.tasks) {
+				t.Errorf("verified: %+v, want %d equal objectives", s, len(w.tasks))
+			}
+			temporal.Stop()
+
+			w.site.Start(harness.AllInOne)
+			for id, before := range shown {
+				if after := w.shown()[id]; after != before {
+					t.Errorf("%s was\n%s\nand is\n%s", id, before, after)
+				}
+			}
+			w.finish()
+			for _, id := range w.tasks {
+				w.until(id, "COMPLETED")
+			}
+			if w.run("verify", &s) || s.Equal != len(w.tasks) {
+				t.Errorf("in the end: %+v, want %d equal objectives", s, len(w.tasks))
+			}
+		})
+	}
+}
+
+// passes answers the gate of the latest task of w.gates with two of them, and waits until
+// it waits at the next.
+func (w *world) passes(key string) {
+	w.Helper()
+	id := w.tasks[2]
+	task, err := w.c.Get(w.Context(), id)
+	if err != nil || task.Gate == nil {
+		w.Fatalf("%s: no gate: %v", id, err)
+	}
+	first := task.Gate.ID
+	if _, err := w.c.SendUntil(w.Context(), harness.Reply(key+"-first", id, first, "accept")); err != nil {
+		w.Fatal(err)
+	}
+	harness.Eventually(w.T, within, "the next gate", func() error {
+		task, err := w.c.Get(w.Context(), id)
+		if err == nil && (task.Gate == nil || task.Gate.ID == first) {
+			err = fmt.Errorf("it is %s", task.State)
+		}
+		return err
+	})
+}
+
+func command(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+type sqliteStore struct{ copy string }
+
+func (s *sqliteStore) settings() []string { return nil }
+
+func (s *sqliteStore) backup(w *world) {
+	command(w.T, "sqlite3", filepath.Join(w.site.Dir, "journal.db"), fmt.Sprintf(".backup '%s'", s.copy))
+}
+
+func (s *sqliteStore) restore(w *world) store {
+	w.lose()
+	data, err := os.ReadFile(s.copy)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(w.site.Dir, "journal.db"), data, 0o600)
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return s
+}
+
+type postgresStore struct {
+	server   *pgserver.Server
+	database string
+	dump     string
+}
+
+func newPostgresStore(t *testing.T) store {
+	t.Helper()
+	server, err := pgserver.Start(t.Context(), pgserver.Config{Settings: []string{"fsync=off"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := &postgresStore{server, "journal", filepath.Join(t.TempDir(), "journal.dump")}
+	if err := server.Create(t.Context(), s.database); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *postgresStore) settings() []string {
+	return []string{"LONGHAUL_JOURNAL=" + s.server.URL(s.database), "LONGHAUL_SECRET_KEYS=" + strings.Repeat("A", 43) + "="}
+}
+
+func (s *postgresStore) backup(w *world) {
+	command(w.T, program(w.T, "pg_dump"), "-Fc", "-f", s.dump, s.server.URL(s.database))
+}
+
+func (s *postgresStore) restore(w *world) store {
+	now := &postgresStore{s.server, "restored", s.dump}
+	if err := s.server.Create(w.Context(), now.database); err != nil {
+		w.Fatal(err)
+	}
+	command(w.T, program(w.T, "pg_restore"), "--no-owner", "-d", s.server.URL(now.database), s.dump)
+	return now
+}
+
+func program(t *testing.T, name string) string {
+	t.Helper()
+	path, err := pgserver.Program(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
