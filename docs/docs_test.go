@@ -1,0 +1,173 @@
+// Package docs_test checks the documents: their examples can be read, and their links
+// lead somewhere.
+package docs_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A document is a file in Markdown.
+type document struct {
+	path   string // from the root of the repository
+	lines  []string
+	blocks []block
+}
+
+// A block is a piece of code between fences.
+type block struct {
+	line     int // of its first line, from 1
+	language string
+	text     string
+}
+
+// documents returns the documents of the repository.
+func documents(t *testing.T) []document {
+	t.Helper()
+	root := os.DirFS("..")
+	var list []document
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "bin"):
+			return fs.SkipDir
+		case path.Ext(name) != ".md" || strings.Contains(name, "testdata/"):
+			return nil
+		}
+		data, err := fs.ReadFile(root, name)
+		list = append(list, read(name, string(data)))
+		return err
+	})
+	if err != nil || len(list) < 10 {
+		t.Fatalf("%d documents, %v", len(list), err)
+	}
+	return list
+}
+
+func read(name, text string) document {
+	d := document{path: name, lines: strings.Split(text, "\n")}
+	var open *block
+	for i, line := range d.lines {
+		language, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && open == nil:
+			open = &block{line: i + 2, language: strings.TrimSpace(language)}
+		case fence:
+			d.blocks = append(d.blocks, *open)
+			open = nil
+		case open != nil:
+			open.text += line + "\n"
+		}
+	}
+	return d
+}
+
+// Every block of JSON is one value or several, and every block of YAML can be read.
+func TestDocuments_examplesCanBeRead(t *testing.T) {
+	checked := 0
+	for _, d := range documents(t) {
+		for _, b := range d.blocks {
+			var err error
+			switch b.language {
+			case "json":
+				err = readJSON(b.text)
+			case "yaml":
+				err = yaml.Unmarshal([]byte(b.text), new(any))
+			default:
+				continue
+			}
+			checked++
+			if err != nil {
+				t.Errorf("%s:%d: %s: %v", d.path, b.line, b.language, err)
+			}
+		}
+	}
+	if checked < 15 {
+		t.Errorf("only %d examples were found", checked)
+	}
+}
+
+func readJSON(text string) error {
+	values := json.NewDecoder(strings.NewReader(text))
+	for {
+		var value any
+		switch err := values.Decode(&value); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+var (
+	link   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	inline = regexp.MustCompile("`[^`]*`")
+	notID  = regexp.MustCompile(`[^\p{L}\p{N}\- _]`)
+)
+
+// Links to files of the repository, and to headings in documents, lead to something.
+func TestDocuments_linksLeadSomewhere(t *testing.T) {
+	list := documents(t)
+	checked := 0
+	for _, d := range list {
+		for i, line := range d.lines {
+			for _, found := range link.FindAllStringSubmatch(inline.ReplaceAllString(line, ""), -1) {
+				target, heading, _ := strings.Cut(found[1], "#")
+				if strings.Contains(target, ":") {
+					continue // another site
+				}
+				checked++
+				to := d.path
+				if target != "" {
+					to = path.Join(path.Dir(d.path), target)
+				}
+				if _, err := os.Stat("../" + to); err != nil {
+					t.Errorf("%s:%d: there is no %s", d.path, i+1, to)
+					continue
+				}
+				if heading != "" && path.Ext(to) == ".md" && !has(list, to, heading) {
+					t.Errorf("%s:%d: %s has no heading #%s", d.path, i+1, to, heading)
+				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d links were found", checked)
+	}
+}
+
+// has reports whether a document has a heading with an anchor.
+func has(list []document, name, anchor string) bool {
+	i := slices.IndexFunc(list, func(d document) bool { return d.path == name })
+	return i >= 0 && slices.ContainsFunc(list[i].lines, func(line string) bool {
+		title := strings.TrimLeft(line, "#")
+		return title != line && strings.HasPrefix(title, " ") && anchorOf(title) == anchor
+	})
+}
+
+// anchorOf returns the anchor that web sites give to a heading.
+func anchorOf(title string) string {
+	return strings.ReplaceAll(notID.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), ""), " ", "-")
+}
+
+func TestRead(t *testing.T) {
+	d := read("a.md", "# A `b`: c!\n```json\n{\"a\": 1}\n{}\n```\n```yaml\na: [\n```\n")
+	if len(d.blocks) != 2 || readJSON(d.blocks[0].text) != nil || readJSON("{") == nil || d.blocks[1].line != 7 {
+		t.Errorf("%+v", d.blocks)
+	}
+	if !has([]document{d}, "a.md", "a-b-c") || has([]document{d}, "a.md", "b") {
+		t.Error("the anchor of the heading is another one")
+	}
+}
