@@ -117,6 +117,7 @@ func (r *run) steer(ctx context.Context, s *sent) {
 			return s.look().asked || isTerminal(t.state())
 		})
 	case canceled:
+		s.set(func(s *sent) { s.tried = true })
 		if t, err := r.wire.cancel(ctx, s.taskID()); err == nil {
 			s.looked(t)
 			s.set(func(s *sent) { s.stopped = t.state() == "canceled" || !isTerminal(t.state()) })

@@ -205,6 +205,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "CancelTask", "tasks/cancel":
 		if t.canceled.IsZero() {
 			t.canceled = time.Now()
+			if f.sickness == "loses answers" && f.made > calmTasks {
+				f.mu.Unlock()
+				panic(http.ErrAbortHandler)
+			}
 		}
 		result = t.snapshot()
 	case "ListTasks", "tasks/list":

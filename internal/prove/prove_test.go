@@ -36,6 +36,7 @@ func TestRun(t *testing.T) {
 	cases := map[string]*result{
 		"healthy":                    {version: "1.0", sickness: "", want: nil},
 		"healthy, 0.3":               {version: "0.3", sickness: "", want: nil},
+		"cancels, unanswered":        {version: "1.0", sickness: "loses answers", want: nil},
 		"forgets tasks":              {version: "1.0", sickness: "forgets", want: []string{"accepted lost"}},
 		"stops work":                 {version: "1.0", sickness: "stops", want: []string{"finished lost"}},
 		"changes results":            {version: "1.0", sickness: "changes", want: []string{"kept lost"}},

@@ -30,7 +30,8 @@ type sent struct {
 	ids      []string // of tasks that answers to this message have named, the first first
 	acked    bool     // before anything was broken
 	asked    bool     // it was seen waiting for its answer
-	stopped  bool     // a cancellation was acknowledged
+	tried    bool     // a cancellation was sent
+	stopped  bool     // one was acknowledged
 	gone     bool     // the server says that there is no such task
 	last     string   // state that was told last
 	told     string   // once it had ended
@@ -105,15 +106,15 @@ func (s *sent) mark(t *task) {
 
 // A look is a copy of what is known of a sent.
 type look struct {
-	acked, asked, stopped, gone bool
-	last, told                  string
-	ended, moved                time.Time
+	acked, asked, tried, stopped, gone bool
+	last, told                         string
+	ended, moved                       time.Time
 }
 
 func (s *sent) look() look {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return look{s.acked, s.asked, s.stopped, s.gone, s.last, s.told, s.ended, s.moved}
+	return look{s.acked, s.asked, s.tried, s.stopped, s.gone, s.last, s.told, s.ended, s.moved}
 }
 
 func (s *sent) set(change func(*sent)) {
@@ -124,8 +125,9 @@ func (s *sent) set(change func(*sent)) {
 
 // wants returns the state in which the task should end, going by the usual ends.
 func (s *sent) wants(usual map[taskKind]string) string {
+	l := s.look()
 	switch {
-	case s.look().stopped:
+	case l.stopped, l.tried && l.last == "canceled": // one without an answer may have arrived
 		return "canceled"
 	case s.kind == asking && usual[asking] != "":
 		return usual[asking]
