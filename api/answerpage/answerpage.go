@@ -83,7 +83,8 @@ const (
 
 // Serve serves a request for the link with a token: GET, HEAD or POST.
 func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, token string) {
-	p.head(w.Header())
+	gateform.SetHeaders(w.Header(), p.policy, "no-referrer")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	link, err := p.cfg.Links.Verify(token)
 	if err != nil {
 		p.refuseLink(c, w, r, err)
@@ -100,19 +101,6 @@ func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, to
 	} else {
 		p.show(c, w, r, link, authenticate)
 	}
-}
-
-// head sets the headers of every answer.
-func (p *Page) head(h http.Header) {
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", p.policy)
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY")
-	h.Set("X-Robots-Tag", "noindex, nofollow")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
 // refuseLink answers a request with a token that is not valid. An address that sends

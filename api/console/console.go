@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
+	"longhaul/api/gateform"
 	"longhaul/api/service"
 	"longhaul/opt"
 )
@@ -81,7 +82,7 @@ type callKey struct{} // of the call in the context of a request
 // Serve serves a request below [Path]. The call gets the caller and the outcome.
 func (k *Console) Serve(c *service.Call, w http.ResponseWriter, r *http.Request) {
 	c.Binding = "console"
-	setHeaders(w.Header())
+	gateform.SetHeaders(w.Header(), policy, "same-origin")
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	if k.own.Check(r) != nil {
 		v := k.visit(w, r)
@@ -113,15 +114,3 @@ func (k *Console) Rewrite(r *http.Request, path string) (*http.Request, error) {
 // policy is the Content-Security-Policy of the pages: scripts, styles, images and
 // requests of this origin only, and no inline script or style.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-
-// setHeaders sets the headers of every response.
-func setHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "same-origin")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY")
-	h.Set("X-Robots-Tag", "noindex, nofollow")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-}

@@ -74,23 +74,7 @@ func beginWorld(t *testing.T, world servicetest.Config, change ...func(*console.
 // send sends a message as a caller, such as "acme/ann", and returns the id of its task.
 func (s *site) send(t *testing.T, as, text string) string {
 	t.Helper()
-	body := `{"message":{"messageId":"m-` + url.PathEscape(text) + `","role":"ROLE_USER","parts":[{"text":"` + text + `"}]}}`
-	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/a2a/rest/message:send", strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("A2A-Version", "1.0")
-	r.Header.Set("Authorization", "Bearer "+as)
-	w, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = w.Body.Close() }()
-	answer, _ := io.ReadAll(w.Body)
-	_, rest, _ := strings.Cut(string(answer), `"id":"`)
-	id, _, ok := strings.Cut(rest, `"`)
-	if !ok {
-		t.Fatalf("send: %d %s", w.StatusCode, answer)
-	}
-	return id
+	return s.say(t, as, `{"messageId":"m-`+url.PathEscape(text)+`","role":"ROLE_USER","parts":[{"text":"`+text+`"}]}`)
 }
 
 // A browser keeps cookies and follows redirects within the site.

@@ -1,6 +1,7 @@
 // Package gateform has what all pages with forms for gates share: which forms a gate
 // gets ([New]), how they ask its questions, what the page says about its deadline and
-// its outcome, and the answer that a form holds ([Read]). It writes no HTML.
+// its outcome, the answer that a form holds ([Read]), and the headers of the pages
+// ([SetHeaders]). It writes no HTML.
 package gateform
 
 import (

@@ -77,6 +77,12 @@ func say(t *testing.T, p *service.Pacer, in opt.Callback) {
 	}
 }
 
+// simulate waits for a duration of simulated time: in a synctest bubble, time passes as
+// soon as all goroutines wait.
+func simulate(d time.Duration) {
+	<-time.After(d)
+}
+
 // Of many texts few are delivered, the first at once and the last at the end. Pieces and
 // the outcome are all delivered.
 func TestPacer_bounds(t *testing.T) {
@@ -87,9 +93,9 @@ func TestPacer_bounds(t *testing.T) {
 			if i%50 == 0 {
 				say(t, p, opt.Callback{Chunk: &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("x")}}}})
 			}
-			time.Sleep(4 * time.Millisecond)
+			simulate(4 * time.Millisecond)
 		}
-		time.Sleep(time.Minute)
+		simulate(time.Minute)
 		synctest.Wait()
 		got := d.all()
 		pieces := len(slices.DeleteFunc(slices.Clone(got), func(s string) bool { return s != "piece" }))
@@ -99,7 +105,7 @@ func TestPacer_bounds(t *testing.T) {
 		say(t, p, opt.Callback{Text: "soon"}) // waits, and the outcome takes its place
 		say(t, p, opt.Callback{Text: "sooner"})
 		say(t, p, opt.Callback{Outcome: &opt.Outcome{State: opt.TaskCompleted}})
-		time.Sleep(time.Minute)
+		simulate(time.Minute)
 		synctest.Wait()
 		if tail := strings.Join(d.all()[len(got):], ", "); tail != "soon, outcome" {
 			t.Errorf("in the end %s were delivered", tail)
@@ -114,9 +120,9 @@ func TestPacer_repeats(t *testing.T) {
 		for _, id := range []string{"a", "a", "b", "c", "b", "a", "c"} {
 			say(t, p, opt.Callback{ID: id, Text: id})
 		}
-		time.Sleep(time.Second)
+		simulate(time.Second)
 		say(t, p, opt.Callback{ID: "c", Text: "c"})
-		time.Sleep(time.Minute)
+		simulate(time.Minute)
 		if got := strings.Join(d.all(), ", "); got != "a, c" {
 			t.Errorf("%s were delivered", got)
 		}
@@ -130,7 +136,7 @@ func TestPacer_wakes(t *testing.T) {
 			say(t, p, opt.Callback{})
 			say(t, p, opt.Callback{Text: "x"})
 		}
-		time.Sleep(time.Minute)
+		simulate(time.Minute)
 		if got := strings.Join(d.all(), ", "); got != "wake, x, wake, x" && got != "wake, x, x, wake" {
 			t.Errorf("%s were delivered", got)
 		}
@@ -149,7 +155,7 @@ func TestPacer_failures(t *testing.T) {
 		say(t, p, in)
 		d.fail = 3
 		say(t, p, opt.Callback{Text: "b"})
-		time.Sleep(time.Minute)
+		simulate(time.Minute)
 		if got := strings.Join(d.all(), ", "); got != "a, b" {
 			t.Errorf("%s were delivered", got)
 		}
@@ -175,11 +181,11 @@ func TestPacer_forgets(t *testing.T) {
 	pace(t, func(t *testing.T, p *service.Pacer, d *deliveries) {
 		for range 200 {
 			say(t, p, opt.Callback{Text: "x"})
-			time.Sleep(30 * time.Second)
+			simulate(30 * time.Second)
 		}
-		time.Sleep(5 * time.Minute)
+		simulate(5 * time.Minute)
 		say(t, p, opt.Callback{Text: "a"})
-		time.Sleep(200 * time.Millisecond)
+		simulate(200 * time.Millisecond)
 		before := len(d.all())
 		say(t, p, opt.Callback{Text: "b"})
 		if after := len(d.all()); after != before+1 {

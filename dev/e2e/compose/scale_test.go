@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -38,13 +37,13 @@ func TestScale(t *testing.T) {
 	c := harness.NewClient(url)
 
 	one := run(ctx, t, c, "one", jobs)
-	if busy := mostAtATime(t, tally, 0); busy > slots {
+	if busy := harness.MostAtOnce(lines(t, tally)); busy > slots {
 		t.Errorf("one worker ran %d tasks at a time, want at most %d", busy, slots)
 	}
 	must(t, top.Scale(ctx, "worker", 4))
 	before := len(lines(t, tally))
 	four := run(ctx, t, c, "four", jobs)
-	if busy := mostAtATime(t, tally, before); busy <= 2*slots || busy > 4*slots {
+	if busy := harness.MostAtOnce(lines(t, tally)[before:]); busy <= 2*slots || busy > 4*slots {
 		t.Errorf("four workers ran %d tasks at a time, want more than %d and at most %d", busy, 2*slots, 4*slots)
 	}
 	t.Logf("%d tasks of %d ms: one worker %v, four workers %v: %.1f times as fast", jobs, job, one, four, one.Seconds()/four.Seconds())
@@ -77,22 +76,4 @@ func lines(t *testing.T, tally string) []harness.TallyLine {
 		t.Fatal(err)
 	}
 	return list
-}
-
-// mostAtATime returns how many tasks ran at a time, at the most, after some lines of
-// the tally.
-func mostAtATime(t *testing.T, tally string, after int) (most int) {
-	t.Helper()
-	now := 0
-	list := lines(t, tally)[after:]
-	slices.SortStableFunc(list, func(a, b harness.TallyLine) int { return a.At.Compare(b.At) })
-	for _, l := range list {
-		if l.What == "begin" {
-			now++
-		} else {
-			now--
-		}
-		most = max(most, now)
-	}
-	return most
 }

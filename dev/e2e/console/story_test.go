@@ -57,25 +57,27 @@ func testRefine(t *testing.T, o *office) {
 	b.open("/console/inbox/" + gate)
 	b.click("link", "Show as Markdown")
 	b.sees("Tea is hot.")
-	b.click("DisclosureTriangle", "Send back…")
-	b.fill("What is to be better", "Say how it tastes.")
-	b.click("button", "Send back")
+	b.submit("Send back…", "What is to be better", "Say how it tastes.", "Send back")
 	b.at("/console/inbox/")
 	b.sees("Sent back to be made better by bob")
 	b.open("/console/inbox")
 	b.click("link", "Publish the notes? (2nd time)")
 	b.sees("What has changed since then", "Mind: Say how it tastes.")
 
-	b.click("DisclosureTriangle", "Ask…")
-	b.fill("Your question, which decides nothing", "Is it green tea?")
-	b.click("button", "Ask")
+	b.submit("Ask…", "Your question, which decides nothing", "Is it green tea?", "Ask")
 	b.sees("Said here", "Is it green tea?", "Your answer")
 
-	b.click("DisclosureTriangle", "Change and accept…")
-	b.fill("The text", "Tea is lukewarm.")
-	b.click("button", "Accept the changed text")
+	b.submit("Change and accept…", "The text", "Tea is lukewarm.", "Accept the changed text")
 	b.sees("by bob", "As it was accepted", "Tea is lukewarm.", "Tea is **hot**.")
 	b.look("gate-edited")
+}
+
+// submit opens a form that is folded, fills in its field and presses its button.
+func (b *tab) submit(form, field, text, button string) {
+	b.t.Helper()
+	b.click("DisclosureTriangle", form)
+	b.fill(field, text)
+	b.click("button", button)
 }
 
 // begin starts an objective of ann from a text and returns the gate at which it waits.

@@ -46,6 +46,20 @@ func ReadTally(path string) ([]TallyLine, error) {
 	return lines, nil
 }
 
+// MostAtOnce returns how many of the runs in lines ran at the same time, at most.
+func MostAtOnce(lines []TallyLine) (most int) {
+	running := 0
+	for _, l := range slices.SortedStableFunc(slices.Values(lines), func(a, b TallyLine) int { return a.At.Compare(b.At) }) {
+		if l.What == "begin" {
+			running++
+		} else {
+			running--
+		}
+		most = max(most, running)
+	}
+	return most
+}
+
 // A Round has the attempts at a task between two gates, in the order of their
 // beginnings. An attempt whose worker was lost begins again under the same
 // number.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -103,16 +102,7 @@ func TestLimit(t *testing.T) {
 		}
 	}
 	list := tallied(t, tally)
-	slices.SortStableFunc(list, func(a, b harness.TallyLine) int { return a.At.Compare(b.At) })
-	now, busiest := 0, 0
-	for _, l := range list {
-		if l.What == "begin" {
-			now++
-		} else {
-			now--
-		}
-		busiest = max(busiest, now)
-	}
+	busiest := harness.MostAtOnce(list)
 	if len(list) != 2*tasks || busiest != most {
 		t.Errorf("%d tasks ran at a time, in %d lines; want %d, in %d", busiest, len(list), most, 2*tasks)
 	}
