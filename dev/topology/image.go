@@ -26,7 +26,10 @@ type image struct {
 // Longhaul is the image of our own program.
 const Longhaul = "longhaul"
 
-const database = "postgres"
+const (
+	database = "postgres"
+	proxy    = "caddy"
+)
 
 // images are the images of the Compose file that can run as plain processes, by name.
 var images = map[string]image{
@@ -45,8 +48,8 @@ var images = map[string]image{
 		programs: map[string]string{"postgres": "", "initdb": "", "psql": "", "createdb": "", "pg_isready": ""},
 		command:  []string{"postgres"}, stop: syscall.SIGINT,
 	},
-	"caddy": {
-		programs: map[string]string{"caddy": ""}, command: []string{"caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"},
+	proxy: {
+		programs: map[string]string{proxy: ""}, command: []string{proxy, "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"},
 		env: map[string]string{"XDG_DATA_HOME": "/data", "XDG_CONFIG_HOME": "/config"}, volumes: []string{"/data", "/config"},
 	},
 }

@@ -196,6 +196,11 @@ func (t *Topology) add(service string) (*Process, error) {
 			return nil, err
 		}
 	}
+	if imageName(spec) == proxy {
+		if p.image.env, err = proxyEnvironment(p.image.env); err != nil {
+			return nil, err
+		}
+	}
 	if err := errors.Join(p.image.install(t.bin(), t.options.Packages), os.MkdirAll(p.dir(), 0o700)); err != nil {
 		return nil, err
 	}

@@ -157,11 +157,11 @@ var owners = map[string][]string{
 	"modernc.org/sqlite":            {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/bench"},
 	"github.com/jackc/pgx":          {"internal/journal", "internal/pgserver", "dev/e2e/crash"},
 	"github.com/pressly/goose":      {"internal/journal"},
-	"github.com/alecthomas/kong":    {"internal/cli", "internal/cli/*"}, // whose model of the commands scripts and pages show
-	"golang.org/x/mod":              {"internal/cli/scaffold"},          // reads and writes go.mod
-	"github.com/mattn/go-runewidth": {"internal/cli"},                   // the width of text on a terminal
-	"golang.org/x/term":             {"internal/cli"},                   // the size of a terminal
-	"github.com/creack/pty":         {"internal/cli"},                   // pseudo-terminals in its tests
+	"github.com/alecthomas/kong":    {"internal/cli", "internal/cli/*"},        // whose model of the commands scripts and pages show
+	"golang.org/x/mod":              {"internal/cli/scaffold", "dev/topology"}, // reads and writes go.mod; compares versions
+	"github.com/mattn/go-runewidth": {"internal/cli"},                          // the width of text on a terminal
+	"golang.org/x/term":             {"internal/cli"},                          // the size of a terminal
+	"github.com/creack/pty":         {"internal/cli"},                          // pseudo-terminals in its tests
 
 	"github.com/openai/openai-go":              {"activities/*"},
 	"github.com/anthropics/anthropic-sdk-go":   {"activities/*"},

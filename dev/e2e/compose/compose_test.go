@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -59,6 +60,7 @@ func TestTopology(t *testing.T) {
 
 	works(ctx, t, proxy, b, "first")
 	overGRPC(ctx, t, top.Addr("proxy", 7421))
+	readsWhole(ctx, t, proxy, "first")
 
 	if err := top.Scale(ctx, "worker", 2); err != nil {
 		t.Fatal(err)
@@ -117,6 +119,25 @@ func works(ctx context.Context, t *testing.T, sender, answerer *harness.Client, 
 	if _, err := follower.UntilState(ctx, "COMPLETED"); err != nil {
 		t.Fatalf("%s: %v", id, err)
 	}
+}
+
+// readsWhole reads one stream thousands of times through the proxy. None ends early: a proxy
+// that sends a request on before it has read the end of it cuts one in a thousand off.
+func readsWhole(ctx context.Context, t *testing.T, proxy *harness.Client, id string) {
+	t.Helper()
+	task, err := proxy.SendUntil(ctx, harness.Message{ID: id, Text: "x", Plan: harness.NewPlan("plan", "say one", "approve Go on?; say two")})
+	must(t, err)
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for range 1000 {
+				if _, err := proxy.All(ctx, task.ID, 0); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	readers.Wait()
 }
 
 // ends stops everything, and nothing is left.

@@ -154,20 +154,8 @@ func (s *Stream) Close() {
 	s.body.Close()
 }
 
-// An EarlyEnd is the end of a stream before that of its task, without a broken connection.
-// A client resumes such a stream.
-type EarlyEnd struct {
-	TaskID string
-	From   string // the address of the server
-	Events int    // that came before
-}
-
-func (e *EarlyEnd) Error() string {
-	return fmt.Sprintf("the stream of %s from %s ended after %d events, before the task", e.TaskID, e.From, e.Events)
-}
-
 // All returns the events of a task after one, up to the one that ends it. The
-// task must have ended. The error is an [EarlyEnd] if the stream ends before.
+// task must have ended; it is an error if the stream ends before.
 func (c *Client) All(ctx context.Context, taskID string, after int64) ([]Event, error) {
 	s, err := c.Subscribe(ctx, taskID, after)
 	if err != nil {
@@ -179,7 +167,7 @@ func (c *Client) All(ctx context.Context, taskID string, after int64) ([]Event, 
 		e, err := s.Next()
 		if errors.Is(err, io.EOF) {
 			if len(all) == 0 && after == 0 || len(all) > 0 && !ended(all[len(all)-1].State()) {
-				return all, &EarlyEnd{taskID, s.from, len(all)}
+				return all, fmt.Errorf("the stream of %s from %s ended after %d events, before the task", taskID, s.from, len(all))
 			}
 			return all, nil
 		}
