@@ -6,6 +6,8 @@ const banner = document.getElementById("connection");
 let tag = ""; // of the page as it was fetched last
 let fetching = false, again = false;
 let signedOut = false; // nothing more is asked for
+let pressed = false; // a button of the mouse or a finger is down
+let late = ""; // the fresh copy that waits for the release
 
 // refresh fetches the page and shows what has changed.
 async function refresh() {
@@ -43,18 +45,36 @@ async function refresh() {
   }
 }
 
-// show replaces the contents of the page by those of a fresh copy.
+// show replaces the contents of the page by those of a fresh copy. While a button of the
+// mouse or a finger is down it waits: what was pressed must still be there at the release,
+// or the click is lost or hits something else.
 function show(text) {
+  late = pressed ? text : "";
+  if (pressed) return;
   const fresh = new DOMParser().parseFromString(text, "text/html");
   document.title = fresh.title;
-  if (!fresh.body.dataset.events) delete document.body.dataset.events; // the work has ended
   morph(document.getElementById("main"), fresh.getElementById("main"));
   const pages = document.querySelector("nav"), freshPages = fresh.querySelector("nav");
   if (pages && freshPages) morph(pages, freshPages);
   localize(document);
+  const url = fresh.body.dataset.events;
+  if (url === document.body.dataset.events) return;
+  if (url) document.body.dataset.events = url; // a new attempt has begun
+  else delete document.body.dataset.events; // the work has ended
+  unfollow();
+  follow();
 }
 
-// morph makes old like fresh. Children are matched by their ids, others by their place.
+addEventListener("pointerdown", () => { pressed = true; }, true);
+for (const end of ["pointerup", "pointercancel", "dragend", "change", "keydown", "blur"]) addEventListener(end, release, true);
+addEventListener("pointermove", (e) => { if (!e.buttons) release(); }, true); // the release was outside, as in an open select
+function release() {
+  if (!pressed) return;
+  pressed = false;
+  setTimeout(() => { if (late && !pressed) show(late); }); // after the click
+}
+
+// morph makes old like fresh.
 function morph(old, fresh) {
   if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
     if (retire(old)) old.before(fresh);
@@ -71,22 +91,55 @@ function morph(old, fresh) {
     if (old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
     return;
   }
-  let at = old.firstChild;
-  for (const next of [...fresh.childNodes]) {
-    const known = next.id && [...old.children].find((e) => e.id === next.id);
-    if (known && known !== at) old.insertBefore(known, at);
-    const here = known || at;
-    if (!here || (here.id ?? "") !== (next.id ?? "")) {
-      old.insertBefore(next, here ?? null);
+  children(old, fresh);
+}
+
+// keyed returns the children of a node by their ids; those without one by their kind and
+// class, and their number among these. So a part that comes or goes leaves its neighbours
+// what they are, with their focus and what is open in them.
+function keyed(parent) {
+  const all = new Map(), numbers = new Map();
+  for (const node of parent.childNodes) {
+    if (node.id && !all.has("#" + node.id)) {
+      all.set("#" + node.id, node);
       continue;
     }
-    at = here.nextSibling;
-    morph(here, next);
+    const kind = node.nodeName + "." + (node.getAttribute?.("class") ?? "");
+    const n = numbers.get(kind) ?? 0;
+    numbers.set(kind, n + 1);
+    all.set(kind + " " + n, node);
   }
-  while (at) {
-    const after = at.nextSibling;
-    if (!retire(at)) at.remove();
-    at = after;
+  return all;
+}
+
+// children makes the children of old those of fresh. Elements that stay are not moved
+// unless their order has changed: one that is moved would lose the focus.
+function children(old, fresh) {
+  const known = keyed(old), wanted = keyed(fresh), kept = new Set();
+  for (const [key, node] of known) {
+    if (wanted.has(key)) continue;
+    if (retire(node)) kept.add(node);
+    else node.remove();
+  }
+  let at = old.firstChild;
+  const skip = () => { while (at && kept.has(at)) at = at.nextSibling; };
+  for (const [key, next] of wanted) {
+    const here = known.get(key);
+    skip();
+    while (here && here !== at && at?.nodeType === Node.TEXT_NODE) { // texts make room: theirs is the next place
+      const text = at;
+      at = at.nextSibling;
+      text.remove();
+      skip();
+    }
+    if (!here) {
+      old.insertBefore(next, at);
+      continue;
+    }
+    if (here === at) at = at.nextSibling;
+    else if (old.moveBefore && here.isConnected) old.moveBefore(here, at);
+    else old.insertBefore(here, at);
+    morph(here, next);
   }
 }
 

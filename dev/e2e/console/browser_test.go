@@ -32,7 +32,7 @@ func startBrowser(t *testing.T) context.Context {
 	for _, flag := range []string{"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync", "disable-dev-shm-usage", "disable-background-timer-throttling", "disable-renderer-backgrounding", "disable-extensions", "hide-scrollbars"} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
-	allocated, stop := chromedp.NewExecAllocator(context.Background(), append(options, chromedp.Flag("lang", "en-GB"))...)
+	allocated, stop := chromedp.NewExecAllocator(context.Background(), append(options, chromedp.Flag("lang", "en-GB"), chromedp.WSURLReadTimeout(within))...)
 	ctx, cancel := chromedp.NewContext(allocated)
 	t.Cleanup(func() {
 		_ = chromedp.Cancel(ctx) // waits for the end of the processes
@@ -62,6 +62,30 @@ type tab struct {
 // watchPolicy is a script for each page that reports violations of its policy.
 const watchPolicy = `addEventListener("securitypolicyviolation", (e) => console.error("The policy refuses " + e.violatedDirective + " " + e.blockedURI + " " + e.sample));`
 
+// holdFetch is a script for each page with which a test can keep the page as it is, as if its
+// requests were slow.
+const holdFetch = `{
+	const real = window.fetch;
+	let gate = null, open = null;
+	window.asked = 0;   // requests that are on their way
+	window.fetched = 0; // requests that the page has had the answers of
+	window.hold = () => { gate ??= new Promise((done) => { open = done; }); };
+	window.unhold = () => { open?.(); gate = open = null; };
+	window.fetch = async (...args) => {
+		await gate;
+		asked++;
+		const done = () => setTimeout(() => { asked--; fetched++; });
+		try {
+			const r = await real(...args);
+			r.clone().text().then(done, done);
+			return r;
+		} catch (e) {
+			done();
+			throw e;
+		}
+	};
+}`
+
 // newTab opens an empty tab.
 func (o *office) newTab(t *testing.T) *tab {
 	t.Helper()
@@ -73,7 +97,9 @@ func (o *office) newTab(t *testing.T) *tab {
 	b.allow("status of 400 (Bad Request) " + o.site.URL() + "/console/events/") // a stream of work that ended before it began
 	call(b, log.Enable, cdp.Empty{})
 	call(b, network.Enable, network.EnableParams{})
-	call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchPolicy})
+	for _, script := range []string{watchPolicy, holdFetch} {
+		call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+	}
 	t.Cleanup(func() {
 		if t.Failed() {
 			b.shot("failed")

@@ -9,20 +9,22 @@ import (
 )
 
 // controls is a script that lists what the keyboard has to reach, in the order of the page.
-const controls = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")]
-	.filter((e) => e.checkVisibility({visibilityProperty: true}) && !e.disabled && !(e.type === "radio" && !e.checked && e.form?.querySelector("[name='" + e.name + "']:checked")))
-	.map((e, i) => { e.dataset.stop = i; return i + " " + e.outerHTML.slice(0, 120); })`
+// It keeps the elements: attributes of tests go when the page is refreshed.
+const controls = `(window.stops = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")]
+	.filter((e) => e.checkVisibility({visibilityProperty: true}) && !e.disabled && !(e.type === "radio" && !e.checked && e.form?.querySelector("[name='" + e.name + "']:checked"))))
+	.map((e, i) => i + " " + e.outerHTML.slice(0, 120))`
 
 // focused is a script that describes the control that has the focus, and how it shows it.
 const focused = `(() => {
 	const e = document.activeElement, style = getComputedStyle(e);
-	return [e.dataset?.stop ?? "", style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2 ? "unseen" : "seen", e.outerHTML.slice(0, 120)];
+	return [String(stops.indexOf(e)), style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2 ? "unseen" : "seen", e.outerHTML.slice(0, 120)];
 })()`
 
 // tabs presses Tab until all controls of the page had the focus, each visibly and in their
 // order.
 func (b *tab) tabs() {
 	b.t.Helper()
+	defer b.holdRefresh()()
 	all, err := eval[[]string](b, controls)
 	if err != nil || len(all) == 0 {
 		b.t.Fatalf("the page has no controls: %v", err)
@@ -37,7 +39,7 @@ func (b *tab) tabs() {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		if at[0] == "" || slices.Contains(reached, at[0]) {
+		if at[0] == "-1" || slices.Contains(reached, at[0]) {
 			break
 		}
 		if at[1] != "seen" {

@@ -69,8 +69,11 @@ func (b *tab) measure(name string) {
 			performance.clearResourceTimings();
 			const r = await fetch(location.href, {cache: "no-store"});
 			const size = new TextEncoder().encode(await r.text()).length;
-			await new Promise((done) => setTimeout(done)); // the times are noted after the contents
-			const [times] = performance.getEntriesByName(location.href, "resource");
+			let times;
+			while (!times) { // they are noted after the contents
+				await new Promise((done) => setTimeout(done));
+				[times] = performance.getEntriesByName(location.href, "resource");
+			}
 			all.push({Status: r.status, Size: size, Took: times.responseStart - times.requestStart});
 		}
 		return all;

@@ -60,6 +60,7 @@ func (o *office) axe(t *testing.T) string {
 // takes pictures of what it sees.
 func (b *tab) look(name string) {
 	b.t.Helper()
+	defer b.holdRefresh()() // so that all of it is about one state
 	defer b.paint("light")
 	for _, size := range sizes {
 		b.resize(size.width, size.height)

@@ -121,19 +121,6 @@ func testRivals(t *testing.T, o *office) {
 	b.look("gate-beaten")
 }
 
-// holdRefresh keeps the page as it is, as if its events were late, until stop is called.
-func (b *tab) holdRefresh() (stop func()) {
-	b.t.Helper()
-	if _, err := eval[any](b, `window.held = window.fetch; window.fetch = () => new Promise(() => {}); null`); err != nil {
-		b.t.Fatal(err)
-	}
-	return func() {
-		if _, err := eval[any](b, `window.held && (window.fetch = window.held); null`); err != nil {
-			b.t.Error(err)
-		}
-	}
-}
-
 // Questions are answered in the fields that their schemas ask for.
 func testQuestions(t *testing.T, o *office) {
 	id, gate := o.ask(t, "questions", harness.NewPlan("Questions", "ask What color?", "say colored"))

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,14 +32,10 @@ func (b *tab) reload() {
 	do(b, "reload", chromedp.Reload())
 }
 
-// path returns the path of the page that the tab shows.
+// path returns the path of the page that the tab shows, "" between two pages.
 func (b *tab) path() string {
-	b.t.Helper()
-	u, err := url.Parse(do(b, "location", chromedp.Location()))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return u.Path
+	path, _ := eval[string](b, `location.pathname`)
+	return path
 }
 
 // eval evaluates an expression in the page, which may be a promise.
@@ -214,6 +209,9 @@ func (b *tab) first(role, name string) (cdp.BackendNodeID, error) {
 	return 0, fmt.Errorf("no %s is named %q, among %v", role, name, all)
 }
 
+// clickNode clicks on an element. Pages change while they are used: what is pressed is
+// looked at before the release, which alone makes it a click, since the page stays as it is
+// in between.
 func (b *tab) clickNode(n cdp.BackendNodeID) error {
 	if _, err := try(b, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: n}); err != nil {
 		return err
@@ -226,8 +224,38 @@ func (b *tab) clickNode(n cdp.BackendNodeID) error {
 		return errors.New("the element has no place on the page")
 	}
 	q := at.Quads[0] // the corners, from the left top in the direction of the clock
-	do(b, "click", chromedp.MouseClickXY((q[0]+q[4])/2, (q[1]+q[5])/2))
+	x, y := (q[0]+q[4])/2, (q[1]+q[5])/2
+	b.mouse(chromedp.MousePressed, x, y)
+	if err := b.covers(n, x, y); err != nil {
+		b.mouse(chromedp.MouseReleased, -1, -1) // beside the page: no click
+		return err
+	}
+	b.mouse(chromedp.MouseReleased, x, y)
 	return nil
+}
+
+// mouse presses or releases the button of the mouse.
+func (b *tab) mouse(event input.DispatchMouseEventType, x, y float64) {
+	b.t.Helper()
+	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: event, X: x, Y: y, Button: input.MouseButtonLeft, ClickCount: 1})
+}
+
+// covers fails unless an element is what the page shows at a place.
+func (b *tab) covers(n cdp.BackendNodeID, x, y float64) error {
+	node, err := try(b, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n})
+	if err != nil {
+		return err
+	}
+	at := fmt.Sprintf(`function () { const e = document.elementFromPoint(%f, %f); return this.contains(e) ? "" : (e?.outerHTML ?? "nothing").slice(0, 200); }`, x, y)
+	r, err := try(b, runtime.CallFunctionOn, runtime.CallFunctionOnParams{FunctionDeclaration: at, ObjectID: node.Object.ObjectID, ReturnByValue: new(true)})
+	var other string
+	if err == nil {
+		err = json.Unmarshal(r.Result.Value, &other)
+	}
+	if err == nil && other != "" {
+		err = fmt.Errorf("the mouse is on %s", other)
+	}
+	return err
 }
 
 // fill replaces the text of a field.
@@ -239,10 +267,11 @@ func (b *tab) fill(label, text string) {
 // fillFirst replaces the text of the first field with a label.
 func (b *tab) fillFirst(label, text string) {
 	b.t.Helper()
-	n, err := b.first("textbox", label)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	var n cdp.BackendNodeID
+	b.await(func() (err error) {
+		n, err = b.first("textbox", label)
+		return err
+	})
 	b.write(n, text)
 }
 
@@ -256,6 +285,30 @@ func (b *tab) write(field cdp.BackendNodeID, text string) {
 		return
 	}
 	call(b, input.InsertText, input.InsertTextParams{Text: text})
+}
+
+// holdRefresh keeps the page as it is, as if its events were late, until stop is called.
+func (b *tab) holdRefresh() (stop func()) {
+	b.t.Helper()
+	b.run(`hold(); null`)
+	b.await(func() error {
+		if n, err := eval[int](b, `asked`); err != nil || n > 0 {
+			return fmt.Errorf("%d requests of the page are on their way: %w", n, err)
+		}
+		return nil
+	})
+	return func() {
+		b.t.Helper()
+		b.run(`unhold(); null`)
+	}
+}
+
+// run runs a script in the page.
+func (b *tab) run(script string) {
+	b.t.Helper()
+	if _, err := eval[any](b, script); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // press presses a key.

@@ -1,0 +1,84 @@
+package console_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"longhaul/dev/e2e/harness"
+)
+
+// A page does not change between the press of a button and its release: the click would be
+// lost, or hit what has come to its place.
+func testPressed(t *testing.T, o *office) {
+	id, gate := o.ask(t, "pressed", harness.NewPlan("Pressed", "approve Press it?", "say pressed"))
+	b := o.enter(t, "bob")
+	b.open("/console/inbox/" + gate)
+	b.sees("Your answer")
+	b.holdRefresh()() // what follows the opening of the page is over
+	b.mouse(chromedp.MousePressed, 2, 400)
+	before, err := eval[int](b, `fetched`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.as("ann").Send(t.Context(), harness.Reply("pressed-yes", id, gate, "accept")); err != nil {
+		t.Fatal(err)
+	}
+	b.await(func() error {
+		if n, err := eval[int](b, `fetched`); err != nil || n == before {
+			return fmt.Errorf("the page was not fetched: %w", err)
+		}
+		return nil
+	})
+	if _, err := b.find("button", "Accept"); err != nil {
+		t.Errorf("the page has changed under a pressed button: %v", err)
+	}
+	b.mouse(chromedp.MouseReleased, 2, 400)
+	b.sees("Accepted by ann")
+}
+
+// A part of the page that goes leaves the others what they are: with their focus, and open.
+func testStays(t *testing.T, o *office) {
+	id, gate := o.ask(t, "stays", harness.NewPlan("Stays", "approve Does it stay?", "work 5m"))
+	b := o.enter(t, "ann")
+	b.open("/console/objectives/" + id)
+	b.sees("Waits for people")
+	b.click("DisclosureTriangle", "Replan…")
+	b.run(`window.stays = document.activeElement; null`)
+	if _, err := o.as("ann").Send(t.Context(), harness.Reply("stays-yes", id, gate, "accept")); err != nil {
+		t.Fatal(err)
+	}
+	b.misses("Waits for people")
+	if same, err := eval[bool](b, `stays.localName === "summary" && document.activeElement === stays && stays.closest("details").open`); err != nil || !same {
+		at, _ := eval[string](b, `document.activeElement.outerHTML.slice(0, 200)`)
+		t.Errorf("the focus is on %s, or the form has closed: %v", at, err)
+	}
+	b.clickFirst("DisclosureTriangle", "Cancel…")
+	b.clickFirst("button", "Cancel")
+	b.sees("canceled")
+}
+
+// A page of work that has ended follows a new attempt that another client begins, and its
+// stream.
+func testRetried(t *testing.T, o *office) {
+	id, gate := o.ask(t, "retried", harness.NewPlan("Retried", "approve Once more?"))
+	b, other := o.enter(t, "ann"), o.enter(t, "bob")
+	other.open("/console/inbox/" + gate)
+	other.click("DisclosureTriangle", "Reject…")
+	other.click("button", "Reject")
+	other.sees("Rejected by bob")
+	b.open("/console/objectives/" + id)
+	b.sees("failed", "Retry")
+	b.misses("Waits for people")
+	b.holdRefresh()()
+	b.run(watchStreams)
+
+	other.open("/console/objectives/" + id)
+	other.clickFirst("button", "Retry")
+	other.sees("A new attempt has begun")
+	b.run(fmt.Sprintf(setHidden, true)) // or it is fetched after some seconds
+	b.run(fmt.Sprintf(setHidden, false))
+	b.sees("Waits for people", "Once more?")
+	b.streams("opened", 1)
+}
