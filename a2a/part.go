@@ -3,6 +3,7 @@ package a2a
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -69,6 +70,33 @@ func AppendParts(parts []Part, piece ...Part) []Part {
 // plain reports whether p is text and nothing else.
 func (p Part) plain() bool {
 	return p.Text != nil && p.Filename == "" && p.MediaType == "" && len(p.Metadata) == 0
+}
+
+// String returns p on one line, for people. A long content is cut.
+func (p Part) String() string {
+	switch {
+	case p.Text != nil:
+		return cut(*p.Text)
+	case p.URL != nil:
+		return *p.URL
+	case p.Data != nil:
+		return cut(string(p.Data))
+	case p.Raw != nil:
+		return fmt.Sprintf("%d bytes of %s", len(p.Raw), p.kind())
+	case p.Ref != nil:
+		return "content that is stored apart, " + p.kind()
+	}
+	return "nothing"
+}
+
+func (p Part) kind() string {
+	switch {
+	case p.Filename != "":
+		return p.Filename
+	case p.MediaType != "":
+		return p.MediaType
+	}
+	return "unknown type"
 }
 
 func textOf(parts []Part) string {

@@ -14,10 +14,11 @@ import (
 	"longhaul/a2a"
 )
 
-// Header names, as A2A 1.0 spells them.
+// Header names, the first two as A2A 1.0 spells them.
 const (
 	headerVersion    = "A2A-Version"
 	headerExtensions = "A2A-Extensions"
+	headerKey        = "Idempotency-Key" // ours
 )
 
 const (
@@ -68,11 +69,28 @@ func (c *caller) again(ctx context.Context, once func() error) error {
 	}
 }
 
+// change calls a method that changes something: without a key once, with a key until it
+// answers or Config.Patience ends. The agent answers a repeat with the same key as it
+// answered the first call.
+func (c *caller) change(ctx context.Context, key, method string, params, result any) error {
+	if key == "" {
+		return c.call(ctx, method, params, result)
+	}
+	return c.again(ctx, func() error { return c.send(ctx, http.Header{headerKey: {key}}, method, params, result) })
+}
+
 // call calls a method once and reads its result.
 func (c *caller) call(ctx context.Context, method string, params, result any) error {
+	return c.send(ctx, http.Header{}, method, params, result)
+}
+
+// send is call with headers beside those of every call.
+func (c *caller) send(ctx context.Context, header http.Header, method string, params, result any) error {
 	attempt, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	res, err := c.post(attempt, method, params, http.Header{"Accept": {typeJSON}})
+	header = header.Clone()
+	header.Set("Accept", typeJSON)
+	res, err := c.post(attempt, method, params, header)
 	if err == nil {
 		defer func() { _ = res.Body.Close() }()
 		var raw json.RawMessage

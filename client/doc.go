@@ -8,8 +8,13 @@
 // their tasks, open gates, decisions and schedules have methods of the same kind.
 // [Client.Call] calls any other method.
 //
+// The usual sequence is [Client.Send], or [Client.CreateObjective] and [Client.Start]; then
+// [Client.Wait], which returns when the task has ended or waits for a person, and
+// [Client.Answer], after which the work continues.
+//
 // While the agent cannot be reached, calls that may be repeated are repeated, for
-// [Config.Patience]: a message has an id, by which the agent recognizes it. A stream
+// [Config.Patience]: a message has an id, by which the agent recognizes it, and a change
+// may have a key. A stream
 // resumes after the last event that was received, where its connection broke. So a
 // restart of the agent causes no error. An error in an answer of the agent is an [*Error];
 // [HasReason] reports whether it has a reason.

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -49,13 +51,20 @@ type PlanTask struct {
 
 // NewObjective asks for an objective.
 type NewObjective struct {
+	// Key makes the call safe to repeat: a second call with the same key and content
+	// returns the first objective, and CreateObjective repeats it while the agent cannot be
+	// reached. Store the key before the call, and a program that crashed meanwhile creates
+	// no second objective. Keys are the caller's own. "": the call is made once.
+	Key string `json:"-"`
+
 	Name        string       `json:"name"`
 	Description string       `json:"description,omitempty"`
 	Metadata    a2a.Metadata `json:"metadata,omitempty"`
 }
 
-// NewPlan asks for a plan.
+// NewPlan asks for a plan. Key is like that of NewObjective.
 type NewPlan struct {
+	Key          string        `json:"-"`
 	ObjectiveID  string        `json:"objectiveId"`
 	Name         string        `json:"name"`
 	Description  string        `json:"description,omitempty"`
@@ -88,11 +97,12 @@ type idParams struct {
 // lists decisions.
 type objectives struct{ *caller }
 
-// CreateObjective creates an objective, which does not start by itself. The call
-// is not repeated, since a repeat would create a second objective.
+// CreateObjective creates an objective, which does not start by itself: see [Client.Start].
+// It is repeated only if o has a Key, since a repeat without one would create a second
+// objective.
 func (c objectives) CreateObjective(ctx context.Context, o NewObjective) (*Objective, error) {
 	var r objectiveResult
-	if err := c.call(ctx, "objectives/create", o, &r); err != nil {
+	if err := c.change(ctx, o.Key, "objectives/create", o, &r); err != nil {
 		return nil, err
 	}
 	return r.Objective, nil
@@ -138,11 +148,27 @@ func (c objectives) ListObjectives(ctx context.Context, o ObjectiveOptions) (*Ob
 	return &page, nil
 }
 
-// CreatePlan adds a plan to an objective. Like CreateObjective it is not
-// repeated.
+// Start has the agent work on an objective that waits to be started, and returns it. The
+// task to wait for has the id of the objective. Starting an objective that works already
+// changes nothing, so the call is repeated while the agent cannot be reached; one that has
+// ended is refused with the Reason [ReasonMove].
+func (c objectives) Start(ctx context.Context, objectiveID string) (*Objective, error) {
+	var r objectiveResult
+	change := objectiveChange{objectiveID, ObjectiveChange{Status: opt.ObjectiveWorking}}
+	if err := c.change(ctx, NewKey(), "objectives/update", change, &r); err != nil {
+		return nil, err
+	}
+	return r.Objective, nil
+}
+
+// NewKey returns a random, unique key for a call.
+func NewKey() string { return "key-" + strings.ToLower(rand.Text()) }
+
+// CreatePlan adds a plan to an objective. Like CreateObjective it is repeated only if p
+// has a Key.
 func (c objectives) CreatePlan(ctx context.Context, p NewPlan) (*Plan, error) {
 	var r planResult
-	if err := c.call(ctx, "plans/create", p, &r); err != nil {
+	if err := c.change(ctx, p.Key, "plans/create", p, &r); err != nil {
 		return nil, err
 	}
 	return r.Plan, nil
@@ -158,8 +184,9 @@ func (c objectives) GetPlan(ctx context.Context, id string) (*Plan, error) {
 }
 
 // An ObjectiveChange says what to change of an objective. Zero members change
-// nothing.
+// nothing. Key is like that of NewObjective.
 type ObjectiveChange struct {
+	Key         string              `json:"-"`
 	Name        string              `json:"name,omitempty"`
 	Description *string             `json:"description,omitempty"`
 	Status      opt.ObjectiveStatus `json:"status,omitempty"`
@@ -168,11 +195,12 @@ type ObjectiveChange struct {
 }
 
 // UpdateObjective changes an objective. If Seen is not zero and the objective has
-// another revision, the error has the Reason [ReasonStale]. Like all changes it
-// is not repeated, since another client may have made a change meanwhile.
+// another revision, the error has the Reason [ReasonStale]. It is repeated only if
+// the change has a Key: the agent then recognizes it, also if another client has made a
+// change meanwhile.
 func (c objectives) UpdateObjective(ctx context.Context, id string, change ObjectiveChange) (*Objective, error) {
 	var r objectiveResult
-	if err := c.call(ctx, "objectives/update", objectiveChange{id, change}, &r); err != nil {
+	if err := c.change(ctx, change.Key, "objectives/update", objectiveChange{id, change}, &r); err != nil {
 		return nil, err
 	}
 	return r.Objective, nil
@@ -187,8 +215,10 @@ func (c objectives) Replan(ctx context.Context, id, reason string) (*Objective, 
 	return r.Objective, nil
 }
 
-// A PlanChange says what to change of a plan. Zero members change nothing.
+// A PlanChange says what to change of a plan. Zero members change nothing. Key is like
+// that of NewObjective.
 type PlanChange struct {
+	Key          string         `json:"-"`
 	Name         string         `json:"name,omitempty"`
 	Description  *string        `json:"description,omitempty"`
 	Status       opt.PlanStatus `json:"status,omitempty"`
@@ -201,7 +231,7 @@ type PlanChange struct {
 // objective.
 func (c objectives) UpdatePlan(ctx context.Context, id string, change PlanChange) (*Plan, error) {
 	var r planResult
-	if err := c.call(ctx, "plans/update", planChange{id, change}, &r); err != nil {
+	if err := c.change(ctx, change.Key, "plans/update", planChange{id, change}, &r); err != nil {
 		return nil, err
 	}
 	return r.Plan, nil

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"iter"
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/opt"
 )
 
 // SendOptions say how to send a message.
@@ -66,6 +68,30 @@ func (c *Client) Send(ctx context.Context, m a2a.Message, o SendOptions) (Event,
 		return Event{}, err
 	}
 	return readEvent("", raw)
+}
+
+// Answer sends r to a waiting task and returns the task as it then is; "" is the task of
+// the gate that r names. While the agent cannot be reached, the same answer is sent again,
+// and counts once. An answer that is stored but not judged yet shows in [ReplyPending].
+//
+// The error is an [*Error] with [CodeUnsupported] if the task does not wait or the gate was
+// closed meanwhile, with [CodeInvalidParams] if the gate does not take such an answer, and
+// with the Reason [ReasonObject] if r has a Digest and the object has changed.
+func (c *Client) Answer(ctx context.Context, taskID string, r Reply) (*a2a.Task, error) {
+	if taskID == "" {
+		taskID, _ = opt.TaskOfGate(r.GateID)
+	}
+	if taskID == "" {
+		return nil, errors.New("an answer needs the id of its task, or of a gate")
+	}
+	e, err := c.Send(ctx, r.Message(taskID), SendOptions{ReturnImmediately: true, Retry: true})
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Task == nil:
+		return nil, errors.New("the agent answered with a message and no task")
+	}
+	return e.Task, nil
 }
 
 // Stream sends a message, like Send, and yields what happens: either one message,

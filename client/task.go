@@ -32,6 +32,32 @@ func (c *Client) task(ctx context.Context, method string, params any) (*a2a.Task
 	return t.model(), nil
 }
 
+// Wait waits until a task has ended or waits for a person, and returns it. Restarts of the
+// agent do not disturb it, as with [Client.Subscribe]. A task whose answer is stored but not
+// judged yet still works. To wait for less than ctx allows, give ctx a deadline: the task
+// is not affected.
+func (c *Client) Wait(ctx context.Context, taskID string) (*a2a.Task, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for e, err := range c.Subscribe(ctx, taskID, "") {
+		if err != nil {
+			return nil, err
+		}
+		s, ok := e.TaskStatus()
+		if !ok || !s.State.Terminal() && !s.State.Interrupted() {
+			continue
+		}
+		t, err := c.Get(ctx, taskID, -1)
+		switch {
+		case err != nil:
+			return nil, err
+		case t.Status.State.Terminal(), t.Status.State.Interrupted() && !ReplyPending(t.Metadata):
+			return t, nil
+		}
+	}
+	return c.Get(ctx, taskID, -1)
+}
+
 // ListOptions select tasks. Zero members select everything.
 type ListOptions struct {
 	ContextID string

@@ -25,10 +25,20 @@ func (s wireState) MarshalText() ([]byte, error) {
 func (s *wireState) UnmarshalText(text []byte) error {
 	word := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(string(text), statePrefix)), "_", "-")
 	if !a2a.TaskState(word).Valid() {
-		return fmt.Errorf("%q is not a task state", text)
+		return fmt.Errorf("%q is not a task state, which must be one of: %s", text, states())
 	}
 	*s = wireState(word)
 	return nil
+}
+
+// states returns the states as version 1.0 writes them.
+func states() string {
+	words := make([]string, len(a2a.TaskStates))
+	for i, s := range a2a.TaskStates {
+		word, _ := wireState(s).MarshalText()
+		words[i] = string(word)
+	}
+	return strings.Join(words, ", ")
 }
 
 type wireRole a2a.Role

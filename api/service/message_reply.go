@@ -299,7 +299,7 @@ func verdict(j opt.Judgement, l opt.Letter) error {
 	case j.Verdict == opt.TooLate:
 		return errEnded
 	case j.Verdict == opt.NotOffered:
-		return invalid("message.parts", "the action is not one of those that the gate offers")
+		return invalid("message.parts", "the gate does not offer this action any more: get the task, whose gate lists its actions")
 	}
 	return nil
 }

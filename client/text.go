@@ -1,0 +1,79 @@
+package client
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String returns o on one line, for people.
+func (o Objective) String() string {
+	return work("objective", o.ID, o.Name, string(o.Status)) + counted(len(o.Plans), "plan")
+}
+
+// String returns p on one line, for people.
+func (p Plan) String() string {
+	return work("plan", p.ID, p.Name, string(p.Status)) + counted(len(p.Tasks), "task")
+}
+
+// String returns t on one line, for people.
+func (t PlanTask) String() string { return work("task", t.ID, t.Name, string(t.Status)) }
+
+// String returns i on one line, for people: its id, what it asks, and what may be decided.
+func (i Interrupt) String() string {
+	text := "gate " + i.ID + ": " + strings.Join(strings.Fields(i.Prompt()), " ")
+	if len(i.Actions) == 0 {
+		return text
+	}
+	actions := make([]string, len(i.Actions))
+	for n, a := range i.Actions {
+		actions[n] = string(a)
+	}
+	return text + " (" + strings.Join(actions, ", ") + ")"
+}
+
+// String returns s on one line, for people.
+func (s Schedule) String() string {
+	when := s.Cron
+	if s.Every != "" {
+		when = append(when[:len(when):len(when)], "every "+s.Every)
+	}
+	text := "schedule " + s.ID + ": " + strings.Join(when, "; ")
+	switch {
+	case s.Paused:
+		return text + ", paused"
+	case len(s.Next) > 0:
+		return text + ", next at " + s.Next[0].String()
+	}
+	return text
+}
+
+// String returns r on one line, for people.
+func (r ScheduleRun) String() string {
+	if r.Failure != "" {
+		return r.At.String() + ": " + r.Failure
+	}
+	return r.At.String() + ": " + work("objective", r.ObjectiveID, "", string(r.Status))
+}
+
+func work(kind, id, name, status string) string {
+	text := kind
+	for _, word := range []string{id, name} {
+		if word != "" {
+			text += " " + word
+		}
+	}
+	if status == "" {
+		return text
+	}
+	return text + ": " + status
+}
+
+func counted(n int, what string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return ", 1 " + what
+	}
+	return fmt.Sprintf(", %d %ss", n, what)
+}
