@@ -53,6 +53,13 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 		if diff := cmp.Diff(opt.TaskSpec{Description: tt.want, Executor: tt.executor}, opt.TaskSpec{Description: got, Executor: task.Executor}); diff != "" {
 			t.Errorf("%s: mismatch (-want +got):\n%s", tt.name, diff)
 		}
+		refusal := ""
+		if tt.executor == "refuse" {
+			refusal = tt.want
+		}
+		if got := strict.Refusal(m); got != refusal {
+			t.Errorf("%s: the refusal is %q, want %q", tt.name, got, refusal)
+		}
 	}
 	m := message("Sing a song")
 	planned, err := books.Plan(t.Context(), activities.Request{Message: &m})

@@ -95,6 +95,17 @@ func (p *Playbooks) Match(m a2a.Message) (name string, specs []opt.PlanSpec, rea
 	return name, specs, reason, err
 }
 
+// Refusal returns why a worker will reject m, "" if it will not: neither a playbook nor the
+// fallback takes it.
+func (p *Playbooks) Refusal(m a2a.Message) string {
+	suggested, _ := m.Metadata.String(opt.KeySuggestedName)
+	f := newFacts(suggested, "", &m)
+	if b, _ := p.choose(&m, f.request()); b != nil {
+		return ""
+	}
+	return p.fallback.refusal(&m, f.request(), p.Skills())
+}
+
 // plan makes the plans of b, which is nil for a request that no playbook matches.
 func (b *playbook) plan(f facts) ([]opt.PlanSpec, error) {
 	if b == nil {

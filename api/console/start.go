@@ -231,6 +231,11 @@ func start(v *visit) (view, error) {
 		out.Status, out.Problem = http.StatusConflict, "The plan has changed since you saw it. This is the present one."
 		return out, nil
 	}
+	if f.Preview.Refusal != "" { // it was sent without its page, or the playbooks have changed
+		out := v.startView(f)
+		out.Status = http.StatusConflict
+		return out, nil
+	}
 	sent, err := v.cfg.Service.SendMessage(v.r.Context(), v.call, p)
 	if err != nil {
 		return v.startRefused(f, err)

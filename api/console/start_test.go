@@ -17,7 +17,10 @@ import (
 // planning is an agent. It knows the plan for texts that begin with "Approve" or name the
 // skill "demo", answers "Hello" at once, and leaves the rest to a worker. With an error it
 // decides nothing.
-type planning struct{ err error }
+type planning struct {
+	err  error
+	deaf *bool // the worker refuses everything, if it is true; nil: it does not
+}
 
 func (p planning) Decide(_ context.Context, m a2a.Message) (service.Decision, error) {
 	skill, _ := m.Metadata.String(opt.KeySkill)
@@ -32,7 +35,11 @@ func (p planning) Decide(_ context.Context, m a2a.Message) (service.Decision, er
 			{Name: m.Text(), Executor: "llm", Description: "With care"}, {Name: "Check", Executor: "human", Ask: gate},
 		}}}}, nil
 	}
-	return service.Decision{Reason: "no playbook matches"}, nil
+	d := service.Decision{Reason: "no playbook matches"}
+	if p.deaf != nil && *p.deaf {
+		d.Refusal = "No skill takes this message. The skills are:\n- demo: Shows it"
+	}
+	return d, nil
 }
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([a-z]+)" value="([^"]*)"`)
@@ -209,6 +216,25 @@ func TestStart_sentBefore(t *testing.T) {
 	contains(t, "the page", p.text, "This form was sent before with another request", "Think about that")
 	if p = b.post("/console/new/start", fields(p)); p.status != http.StatusOK || len(s.world.Openings()) != 2 {
 		t.Errorf("again: %d %s; %d objectives have begun", p.status, p.text, len(s.world.Openings()))
+	}
+}
+
+// What a worker would refuse is not offered to be started, and not begun either if a page
+// from before is sent.
+func TestStart_refusedWork(t *testing.T) {
+	deaf := false
+	s := beginWork(t, planning{deaf: &deaf})
+	b := s.signedIn(t, "acme/ann")
+	before := b.post("/console/new", url.Values{"text": {"Dance"}})
+	contains(t, "the page before", before.html, `<button class="primary">Start</button>`)
+	deaf = true
+	for path, form := range map[string]url.Values{"/console/new": {"text": {"Dance"}}, "/console/new/start": fields(before)} {
+		p := b.post(path, form)
+		contains(t, path, p.text, "The agent refuses this request.", "No skill takes this message. The skills are: - demo: Shows it", "Dance", "Change the request")
+		lacks(t, path, p.html, ">Start<", "Pause it at once", "makes the plan once")
+	}
+	if len(s.world.Openings()) != 0 {
+		t.Error("an objective has begun")
 	}
 }
 

@@ -19,4 +19,5 @@ type Decision struct {
 	Plans   []opt.PlanSpec // if they are already known
 	Planner string         // the planner that made the plans or must make them
 	Reason  string         // for people
+	Refusal string         // why a worker will reject the work, for people; "" if it will not, or that is not known
 }

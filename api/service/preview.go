@@ -14,6 +14,7 @@ type Preview struct {
 	Objective *opt.Objective // with the plans that are known; nil beside an answer
 	Planner   string         // that made the plans, or must make them; "" if that is not known
 	Reason    string         // for the plans, for people
+	Refusal   string         // why the work would be rejected once it has begun, for people; "" if that is not known
 }
 
 // previews says what messages would begin.
@@ -45,5 +46,5 @@ func (s previews) PreviewObjective(ctx context.Context, c *Call, p SendParams) (
 	if o.Plans, err = o.NewPlans(specs, o.CreatedAt); err != nil {
 		return Preview{}, err
 	}
-	return Preview{Objective: &o, Planner: d.Planner, Reason: d.Reason}, nil
+	return Preview{Objective: &o, Planner: d.Planner, Reason: d.Reason, Refusal: d.Refusal}, nil
 }

@@ -180,11 +180,16 @@ func TestPlaybooks_rejects(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(tt.text)}}
-		if d, err := (playbooks{shelf(t, books)}).Decide(t.Context(), m); err != nil || d.Plans != nil || d.Answer != nil {
+		d, err := playbooks{shelf(t, books)}.Decide(t.Context(), m)
+		if err != nil || d.Plans != nil || d.Answer != nil {
 			t.Fatalf("%s: decided %+v, error %v", tt.text, d, err)
 		}
-		if got := ended(t, books, m); !strings.HasPrefix(got, tt.want) {
+		got := ended(t, books, m)
+		if !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%+v, %q: ended %q, want %q", tt.settings, tt.text, got, tt.want)
+		}
+		if why, _ := strings.CutPrefix(got, "rejected "); strings.HasPrefix(got, "rejected ") != (d.Refusal != "") || d.Refusal != "" && d.Refusal != why {
+			t.Errorf("%+v, %q: ended %q, but the API expects the refusal %q", tt.settings, tt.text, got, d.Refusal)
 		}
 	}
 }

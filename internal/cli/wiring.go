@@ -29,14 +29,15 @@ type playbooks struct{ shelf *planner.Shelf }
 // is trivial, it is answered at once. Other messages without a playbook, and
 // those whose playbook cannot be filled in, go to the planner of the worker.
 func (p playbooks) Decide(_ context.Context, m a2a.Message) (apiservice.Decision, error) {
-	name, plans, reason, err := p.shelf.Books().Match(m)
+	books := p.shelf.Books()
+	name, plans, reason, err := books.Match(m)
 	answer, trivial := planner.Rules{}.Answer(m)
 	switch {
 	case trivial && err == nil && name == "":
 		said := a2a.Message{MessageID: "answer-" + m.Digest(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(answer)}}
 		return apiservice.Decision{Answer: &said, Planner: "rules"}, nil
 	case errors.Is(err, activities.ErrNoPlan) || err == nil && name == "":
-		return apiservice.Decision{Reason: reason}, nil
+		return apiservice.Decision{Reason: reason, Refusal: books.Refusal(m)}, nil
 	case err != nil:
 		return apiservice.Decision{}, err
 	}
