@@ -20,7 +20,10 @@ import (
 	"longhaul/workflows"
 )
 
-var queued = flag.Int("queued", 200, "tasks of the large tenant in TestTenants")
+var (
+	queued = flag.Int("queued", 200, "tasks of the large tenant in TestTenants")
+	each   = flag.Int("each", 1, "tasks of each of its objectives")
+)
 
 const (
 	tenantSlots = 4               // tasks at a time
@@ -89,13 +92,18 @@ func (h *tenants) many(n int) {
 	for range 8 {
 		all.Go(func() {
 			for i := range ids {
-				if _, err := h.large.SendUntil(h.ctx, harness.Message{ID: fmt.Sprint("many-", i), Text: fmt.Sprintf("work %dms; say done", tenantJob/2+rand.IntN(tenantJob))}); err != nil {
+				tasks := make([]string, *each)
+				for k := range tasks {
+					tasks[k] = fmt.Sprintf("work %dms; say done", tenantJob/2+rand.IntN(tenantJob))
+				}
+				if _, err := h.large.SendUntil(h.ctx, harness.Message{ID: fmt.Sprint("many-", i), Text: "many", Plan: harness.NewPlan("many", tasks...).Unordered()}); err != nil {
 					h.t.Error(err)
 				}
 			}
 		})
 	}
-	for i := range n {
+	objectives := n / *each
+	for i := range objectives {
 		ids <- i
 	}
 	close(ids)
@@ -106,8 +114,8 @@ func (h *tenants) many(n int) {
 		begun, err := temporal.CountWorkflow(h.ctx, &workflowservice.CountWorkflowExecutionsRequest{
 			Query: fmt.Sprintf("WorkflowType = %q AND LonghaulTenant = 'large'", workflows.PlanWorkflow),
 		})
-		if err == nil && begun.GetCount() < int64(n) {
-			err = fmt.Errorf("%d of %d have", begun.GetCount(), n)
+		if err == nil && begun.GetCount() < int64(objectives) {
+			err = fmt.Errorf("%d of %d have", begun.GetCount(), objectives)
 		}
 		return err
 	})

@@ -3,6 +3,7 @@
 package rebuild_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,10 +22,14 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/journal"
+	"longhaul/internal/seal"
 	"longhaul/opt"
 )
 
-const within = 60 * time.Second
+const (
+	within  = 60 * time.Second
+	request = "Please do it" // the text of messages
+)
 
 // A world is a service with work of every kind.
 type world struct {
@@ -35,8 +40,9 @@ type world struct {
 	gates []string // those that wait at a gate
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, env ...string) *world {
 	site := harness.NewSite(t, harness.Dev, "--max-events", "100")
+	site.Env = env
 	return &world{T: t, site: site, c: site.Client()}
 }
 
@@ -44,7 +50,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) send(m harness.Message, state string) {
 	w.Helper()
 	if m.Text == "" {
-		m.Text = "Please do it"
+		m.Text = request
 	}
 	task, err := w.c.SendUntil(w.Context(), m)
 	if err != nil {
@@ -155,9 +161,15 @@ func (w *world) lose() string {
 	return kept
 }
 
-// A journal that is lost while nothing runs is rebuilt, and shows the same.
+// A journal that is lost while nothing runs is rebuilt, and shows the same. It is
+// encrypted if the lost one was.
 func TestRebuild(t *testing.T) {
-	w := newWorld(t)
+	t.Run("plain", func(t *testing.T) { testRebuild(t, true) })
+	t.Run("encrypted", func(t *testing.T) { testRebuild(t, false, "LONGHAUL_ENCRYPT_JOURNAL=true") })
+}
+
+func testRebuild(t *testing.T, readable bool, env ...string) {
+	w := newWorld(t, env...)
 	p := w.site.Start(harness.AllInOne)
 	w.work()
 	var s summary
@@ -183,9 +195,12 @@ func TestRebuild(t *testing.T) {
 		t.Errorf("rebuilt again: %+v, want nothing", s)
 	}
 	w.compare(kept)
+	w.keeps(readable)
 	temporal.Stop()
 
 	w.site.Start(harness.AllInOne)
+	w.compact()
+	w.keeps(readable)
 	for id, before := range shown {
 		if diff := cmp.Diff(before, w.shown()[id]); diff != "" && !strings.Contains(diff, "content are lost") {
 			t.Errorf("%s (-before +rebuilt):\n%s", id, diff)
@@ -195,6 +210,32 @@ func TestRebuild(t *testing.T) {
 	w.finish()
 	if w.run("verify", &s) || s.Equal != len(w.tasks) {
 		t.Errorf("in the end: %+v, want %d equal objectives", s, len(w.tasks))
+	}
+}
+
+// keeps checks whether the files of the journal have the text of messages.
+func (w *world) keeps(readable bool) {
+	w.Helper()
+	found := false
+	for _, end := range []string{"", "-wal"} {
+		data, err := os.ReadFile(filepath.Join(w.site.Dir, "journal.db"+end))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			w.Fatal(err)
+		}
+		found = found || bytes.Contains(data, []byte(request))
+	}
+	if found != readable {
+		w.Errorf("the text of messages is readable in the files of the journal: %t", found)
+	}
+}
+
+// compact gives free space of the journal back.
+func (w *world) compact() {
+	w.Helper()
+	cmd := exec.CommandContext(w.Context(), harness.Build(w.T, harness.Dev), "journal", "compact", "--data-dir", w.site.Dir)
+	cmd.Env = append(os.Environ(), w.site.Env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.Errorf("journal compact: %v\n%s", err, out)
 	}
 }
 
@@ -287,7 +328,15 @@ func (w *world) compare(kept string) {
 
 func (w *world) open(path string) *journal.Journal {
 	w.Helper()
-	j, err := journal.Open(w.Context(), journal.Config{Path: path})
+	keys, err := seal.File(filepath.Join(w.site.Dir, "secret.key"))
+	if err != nil {
+		w.Fatal(err)
+	}
+	box, err := seal.New(keys...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	j, err := journal.Open(w.Context(), journal.Config{Path: path, Sealer: box})
 	if err != nil {
 		w.Fatal(err)
 	}
