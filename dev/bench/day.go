@@ -9,29 +9,40 @@ import (
 	"strings"
 	"time"
 
-	_ "modernc.org/sqlite"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver
+	_ "modernc.org/sqlite"             // another one
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/pgserver"
 )
 
 const (
-	dayGets  = 200 // in each round
-	dayLists = 20
-	daySends = 10
-	fillStep = 5000 // objectives in a transaction
+	dayGets   = 200 // in each round
+	dayLists  = 20
+	daySends  = 10
+	dayWrites = 60   // sends before the first round
+	fillStep  = 5000 // objectives in a transaction
 )
 
 // measureDay measures get, list and send while the journal holds more and more tasks. One
 // server for each size runs at the same time, so that rounds alternate.
 func measureDay(ctx context.Context, s settings, r *report) error {
 	var days []*day
+	var databases *pgserver.Server // nil for files
+	if s.postgres {
+		var err error
+		if databases, err = pgserver.Start(ctx, pgserver.Config{}); err != nil {
+			return err
+		}
+		defer func() { _ = databases.Close() }()
+	}
 	defer func() {
 		for _, d := range days {
 			d.server.stop()
 		}
 	}()
 	for i, n := range s.day {
-		d, err := newDay(ctx, s, fmt.Sprintf("day-%d", i), n)
+		d, err := newDay(ctx, s, databases, fmt.Sprintf("day_%d", i), n)
 		if err != nil {
 			return fmt.Errorf("%d tasks: %w", n, err)
 		}
@@ -54,7 +65,7 @@ func measureDay(ctx context.Context, s settings, r *report) error {
 			}
 		}
 		for k, d := range days {
-			m := measured{part: "g", name: fmt.Sprintf("%s, %d tasks stored: p50", o.name, d.tasks), unit: "ms", ours: values[k]}
+			m := measured{part: "g", name: fmt.Sprintf("%s, %d tasks stored%s: p50", o.name, d.tasks, where(s)), unit: "ms", ours: values[k]}
 			if k == 0 {
 				r.add(m)
 				continue
@@ -65,6 +76,13 @@ func measureDay(ctx context.Context, s settings, r *report) error {
 		}
 	}
 	return nil
+}
+
+func where(s settings) string {
+	if s.postgres {
+		return " in PostgreSQL"
+	}
+	return ""
 }
 
 // A day is a server with many tasks.
@@ -78,10 +96,18 @@ type day struct {
 // newDay makes a journal with tasks and starts a server on it. The server makes one
 // objective of three tasks, the rows of which are then copied under other ids. Events
 // and what only recording needs are not copied: reads and sends do not look at them.
-func newDay(ctx context.Context, s settings, name string, tasks int) (*day, error) {
+func newDay(ctx context.Context, s settings, databases *pgserver.Server, name string, tasks int) (*day, error) {
 	at, err := newSite(s, name)
 	if err != nil {
 		return nil, err
+	}
+	f := filling{dialect: inSQLite, url: "file:" + filepath.Join(at.dir, "journal.db") + "?_pragma=synchronous(0)&_pragma=busy_timeout(5000)"}
+	if databases != nil {
+		if err := databases.Create(ctx, name); err != nil {
+			return nil, err
+		}
+		f = filling{dialect: inPostgreSQL, url: databases.URL(name)}
+		at.env = []string{"LONGHAUL_JOURNAL=" + f.url, "LONGHAUL_SECRET_KEYS=" + strings.Repeat("A", 43) + "="}
 	}
 	first, err := at.start(ctx, "dev")
 	if err != nil {
@@ -95,16 +121,25 @@ func newDay(ctx context.Context, s settings, name string, tasks int) (*day, erro
 	if err != nil {
 		return nil, err
 	}
-	f := filling{model: strings.TrimPrefix(task.ID, "obj-"), objectives: tasks / 4}
-	if err := f.fill(ctx, filepath.Join(at.dir, "journal.db")); err != nil {
+	f.model, f.objectives = strings.TrimPrefix(task.ID, "obj-"), tasks/4
+	if err := f.fill(ctx); err != nil {
 		return nil, fmt.Errorf("fill the journal: %w", err)
 	}
 	d := &day{tasks: tasks, client: at.client()}
 	for i := range 50 {
 		d.ids = append(d.ids, "obj-"+f.id(i*max(1, f.objectives/50)%max(1, f.objectives)))
 	}
-	d.server, err = at.start(ctx, "dev")
-	return d, err
+	if d.server, err = at.start(ctx, "dev"); err != nil {
+		return nil, err
+	}
+	if databases != nil { // the server folds what triggers have counted after some hundred writes
+		for round := range dayWrites / daySends {
+			if _, err := daySend(ctx, d, -1-round); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d, nil
 }
 
 func gets(ctx context.Context, d *day, _ int) (took []float64, err error) {
@@ -144,11 +179,28 @@ func daySend(ctx context.Context, d *day, round int) (took []float64, err error)
 	return took, nil
 }
 
-// A filling copies the rows of one objective of a journal on SQLite.
+// A filling copies the rows of one objective of a journal.
 type filling struct {
+	dialect
+	url        string
 	model      string // the part of its ids that other objectives have another of
 	objectives int
 }
+
+// A dialect is how a filling speaks to a database.
+type dialect struct {
+	driver  string
+	columns string // a query for the names and types of the columns of a table
+	copy    string // a row with the columns id and ago, from the parameters
+}
+
+var (
+	inSQLite     = dialect{"sqlite", "SELECT name, lower(type) FROM pragma_table_info($1)", "(SELECT $1 AS id, $2 AS ago)"}
+	inPostgreSQL = dialect{
+		"pgx", "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = $1 AND table_schema = current_schema()",
+		"(SELECT $1::text AS id, $2::bigint AS ago)",
+	}
+)
 
 // copied are the tables that are copied, and those of their columns that hold times.
 var copied = map[string][]string{
@@ -175,8 +227,8 @@ func (f filling) id(n int) string {
 }
 
 // fill copies until there are enough. The copies are spread over the last day.
-func (f filling) fill(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=synchronous(0)&_pragma=busy_timeout(5000)")
+func (f filling) fill(ctx context.Context) error {
+	db, err := sql.Open(f.driver, f.url)
 	if err != nil {
 		return err
 	}
@@ -212,7 +264,7 @@ func (f filling) fill(ctx context.Context, path string) error {
 // statement copies the rows of the model in one table: with another id in every text,
 // and times that are as much earlier as the second argument says.
 func (f filling) statement(ctx context.Context, db *sql.DB, table string) (string, error) {
-	rows, err := db.QueryContext(ctx, "SELECT name, type FROM pragma_table_info(?)", table)
+	rows, err := db.QueryContext(ctx, f.columns, table)
 	if err != nil {
 		return "", err
 	}
@@ -227,11 +279,11 @@ func (f filling) statement(ctx context.Context, db *sql.DB, table string) (strin
 		names = append(names, name)
 		switch {
 		case slices.Contains(copied[table], name):
-			values = append(values, name+" - ?2")
-		case kind == "TEXT":
-			values = append(values, fmt.Sprintf("replace(%s, '%s', ?1)", name, f.model))
+			values = append(values, "m."+name+" - c.ago")
+		case kind == "text":
+			values = append(values, fmt.Sprintf("replace(m.%s, '%s', c.id)", name, f.model))
 		default:
-			values = append(values, name)
+			values = append(values, "m."+name)
 		}
 		if name == "objective_id" {
 			key = name
@@ -240,5 +292,6 @@ func (f filling) statement(ctx context.Context, db *sql.DB, table string) (strin
 	if err := rows.Err(); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s = 'obj-%s'", table, strings.Join(names, ", "), strings.Join(values, ", "), table, key, f.model), nil
+	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS m, %s AS c WHERE m.%s = 'obj-%s'",
+		table, strings.Join(names, ", "), strings.Join(values, ", "), table, f.copy, key, f.model), nil
 }

@@ -25,6 +25,7 @@ type settings struct {
 	subscribers      sizes
 	gates            int
 	day              sizes
+	postgres         bool
 	kills            int
 	within           time.Duration
 	json             string
@@ -61,6 +62,7 @@ func main() {
 	flag.IntVar(&s.gates, "gates", 100, "e: number of open gates; memory for each needs thousands")
 	flag.IntVar(&s.kills, "kills", 3, "f: how often each process is killed")
 	flag.Var(&s.day, "day", "g: numbers of stored tasks; the first is the baseline of the others")
+	flag.BoolVar(&s.postgres, "postgres", false, "g: keep the journal in PostgreSQL, a server of its own, in place of SQLite")
 	flag.StringVar(&s.dir, "dir", os.TempDir(), "directory for the databases, for example /dev/shm to leave out the disk")
 	flag.StringVar(&s.sync, "sync", "full", "what the databases wait for: full or normal")
 	flag.DurationVar(&s.within, "within", 30*time.Minute, "end with what has been measured after this time")

@@ -88,6 +88,7 @@ func pause(ctx context.Context, d time.Duration) {
 type site struct {
 	dir, addr, temporal string
 	sync                string
+	env                 []string // KEY=value, for its processes
 }
 
 func newSite(s settings, name string) (*site, error) {
@@ -144,6 +145,7 @@ func (at *site) start(ctx context.Context, command string) (*server, error) {
 	}
 	p := &server{exec.Command(self, args...), make(chan struct{})}
 	p.Stdout, p.Stderr, p.SysProcAttr = log, log, attributes()
+	p.Env = append(os.Environ(), at.env...)
 	if err := errors.Join(p.Start()); err != nil {
 		return nil, err
 	}

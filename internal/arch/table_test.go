@@ -155,7 +155,7 @@ var owners = map[string][]string{
 
 	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/bench"}, // the server keeps its own database; tests read its remains after a crash
 	"modernc.org/sqlite":            {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/bench"},
-	"github.com/jackc/pgx":          {"internal/journal", "internal/pgserver", "dev/e2e/crash"},
+	"github.com/jackc/pgx":          {"internal/journal", "internal/pgserver", "dev/e2e/crash", "dev/bench"},
 	"github.com/pressly/goose":      {"internal/journal"},
 	"github.com/alecthomas/kong":    {"internal/cli", "internal/cli/*"},        // whose model of the commands scripts and pages show
 	"golang.org/x/mod":              {"internal/cli/scaffold", "dev/topology"}, // reads and writes go.mod; compares versions

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -53,7 +54,7 @@ func NewPlan(name string, scripts ...string) *Plan {
 func (p *Plan) Unordered() *Plan {
 	last := len(p.Tasks) - 1
 	for i := range last {
-		p.Tasks[last].Dependencies = append(p.Tasks[last].Dependencies, "task-"+string(rune('0'+i)))
+		p.Tasks[last].Dependencies = append(p.Tasks[last].Dependencies, fmt.Sprint("task-", i))
 	}
 	return p
 }
