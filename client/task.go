@@ -51,11 +51,19 @@ func (c *Client) Wait(ctx context.Context, taskID string) (*a2a.Task, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case t.Status.State.Terminal(), t.Status.State.Interrupted() && !ReplyPending(t.Metadata):
+		case t.Status.State.Terminal(), waits(t):
 			return t, nil
 		}
 	}
 	return c.Get(ctx, taskID, -1)
+}
+
+// waits reports whether t waits for a person. A root task shows its former state for a
+// moment after its gate was closed.
+func waits(t *a2a.Task) bool {
+	_, open := Gate(t.Metadata)
+	_, closed := Decided(t.Metadata)
+	return t.Status.State.Interrupted() && !ReplyPending(t.Metadata) && (open || !closed)
 }
 
 // ListOptions select tasks. Zero members select everything.

@@ -13,6 +13,8 @@ import (
 
 const judging = `{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_INPUT_REQUIRED","timestamp":"2026-03-01T09:30:00.000Z"},"metadata":{"longhaul/v1/replyPending":true}}`
 
+const closed = `{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_INPUT_REQUIRED","timestamp":"2026-03-01T09:30:00.000Z"},"metadata":{"openwop":{"decision":{"interruptId":"g"}}}}`
+
 func TestClient_Wait(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -23,6 +25,7 @@ func TestClient_Wait(t *testing.T) {
 		{"waits for a person", []string{snapshot("1", "WORKING") + update("2", "INPUT_REQUIRED"), task("INPUT_REQUIRED")}, "task t1: input-required"},
 		{"waits for an authorization", []string{snapshot("1", "AUTH_REQUIRED"), task("AUTH_REQUIRED")}, "task t1: auth-required"},
 		{"was answered meanwhile", []string{snapshot("1", "INPUT_REQUIRED") + update("2", "WORKING") + update("3", "FAILED"), task("WORKING"), task("FAILED")}, "task t1: failed"},
+		{"its gate was closed a moment ago", []string{snapshot("1", "INPUT_REQUIRED") + update("2", "COMPLETED"), closed, task("COMPLETED")}, "task t1: completed"},
 		{"an answer is not judged yet", []string{snapshot("1", "INPUT_REQUIRED") + update("2", "COMPLETED"), judging, task("COMPLETED")}, "task t1: completed"},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,275 @@
+package docs_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A table is a table of a document: the cells of its rows, with its heading.
+type table [][]string
+
+// tables returns the tables below a heading, up to the next heading of any level.
+func tables(t *testing.T, name, heading string) (list []table) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("%s has no section %q", name, heading)
+	}
+	section, _, _ = strings.Cut(section, "\n##")
+	for _, block := range strings.Split(section, "\n\n") {
+		lines := strings.Split(strings.TrimSpace(block), "\n")
+		if !strings.HasPrefix(lines[0], "|") || len(lines) < 3 {
+			continue
+		}
+		var rows table
+		for _, line := range lines[2:] {
+			cells := strings.Split(strings.Trim(line, "|"), " | ")
+			for i, cell := range cells {
+				cells[i] = strings.TrimSpace(cell)
+			}
+			rows = append(rows, cells)
+		}
+		list = append(list, rows)
+	}
+	if list == nil {
+		t.Fatalf("%s: %q has no table", name, heading)
+	}
+	return list
+}
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// words returns what stands between backquotes in the given columns of tables.
+func words(list []table, columns ...int) (out []string) {
+	for _, rows := range list {
+		for _, row := range rows {
+			for _, c := range columns {
+				if c >= len(row) {
+					continue
+				}
+				for _, m := range quoted.FindAllStringSubmatch(row[c], -1) {
+					out = append(out, m[1])
+				}
+			}
+		}
+	}
+	return out
+}
+
+// compare reports what is only in the code, and what is only in the document.
+func compare(t *testing.T, what string, code, document []string) {
+	t.Helper()
+	if len(code) < 5 {
+		t.Fatalf("%s: only %d were found in the code", what, len(code))
+	}
+	for _, x := range code {
+		if !slices.Contains(document, x) {
+			t.Errorf("%s: %s is not in docs/api.md", what, x)
+		}
+	}
+	for _, x := range document {
+		if !slices.Contains(code, x) {
+			t.Errorf("%s: docs/api.md has %s, which is not in the code", what, x)
+		}
+	}
+}
+
+// files returns the parsed Go files below directories of the repository, without tests.
+func files(t *testing.T, dirs ...string) (list []*ast.File) {
+	t.Helper()
+	for _, dir := range dirs {
+		err := fs.WalkDir(os.DirFS("../"+dir), ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), path.Join("..", dir, name), nil, 0)
+			list = append(list, f)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// literals returns the strings in code that match a pattern, each once.
+func literals(list []*ast.File, pattern string) (out []string) {
+	match := regexp.MustCompile("^(?:" + pattern + ")$")
+	for _, f := range list {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				if s, err := strconv.Unquote(l.Value); err == nil && match.MatchString(s) {
+					out = append(out, s)
+				}
+			}
+			return true
+		})
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// source returns a file of the repository.
+func source(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// submatches returns the groups of each match, separated by spaces.
+func submatches(text, pattern string) (out []string) {
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		out = append(out, strings.Join(m[1:], " "))
+	}
+	return out
+}
+
+// Every method of A2A and of the extension is in the tables, under all its names.
+func TestAPI_methods(t *testing.T) {
+	operations := source(t, "api/operation.go")
+	var document []string
+	a2a, opt := tables(t, "api.md", "Methods of A2A"), tables(t, "api.md", "Methods of OPT")
+	for _, row := range a2a[0] {
+		document = append(document, strings.Trim(row[0], "`")+" "+strings.Trim(row[1], "`"))
+	}
+	compare(t, "methods of A2A", submatches(operations, `core\("([^"]+)", "([^"]+)"`), document)
+	compare(t, "methods of OPT", submatches(operations, `extension\("([^"]+)"`), words(opt, 0))
+}
+
+// Every route is in the tables, with the method that it calls.
+func TestAPI_routes(t *testing.T) {
+	const line = `\{http\.Method(\w+), "([^"]+)", "(\w+)"\}`
+	var code, document []string
+	for _, route := range submatches(source(t, "api/rest_route.go"), line) {
+		verb, rest, _ := strings.Cut(route, " ")
+		code = append(code, strings.ToUpper(verb)+" "+rest)
+	}
+	for _, row := range tables(t, "api.md", "Methods of A2A")[0] {
+		for _, m := range quoted.FindAllStringSubmatch(row[2], -1) {
+			document = append(document, m[1]+" "+strings.Trim(row[1], "`"))
+		}
+	}
+	compare(t, "routes of plain HTTP", code, document)
+
+	pages, _, ok := strings.Cut(source(t, "api/page.go"), "const samplePath")
+	if !ok {
+		t.Fatal("api/page.go has no samplePath, which ends the routes that are documented")
+	}
+	code = nil
+	for _, page := range submatches(pages, `\{http\.Method(\w+), "([^"]+)"`) {
+		verb, rest, _ := strings.Cut(page, " ")
+		code = append(code, strings.ToUpper(verb)+" /v1/"+rest)
+	}
+	compare(t, "pages", code, words(tables(t, "api.md", "Pages beside A2A"), 0))
+}
+
+// The scopes of each operation are those that the service asks for.
+func TestAPI_scopes(t *testing.T) {
+	text := source(t, "api/service/scope.go")
+	names := map[string]string{}
+	for _, m := range regexp.MustCompile(`(\w+)\s+Scope = "([^"]+)"`).FindAllStringSubmatch(text, -1) {
+		names[m[1]] = m[2]
+	}
+	needs := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^\t"([^"]+)":\s+\{([^}]+)\}`).FindAllStringSubmatch(text, -1) {
+		var scopes []string
+		for _, word := range strings.Split(m[2], ", ") {
+			scopes = append(scopes, "`"+names[word]+"`")
+		}
+		needs[m[1]] = strings.Join(scopes, ", ")
+	}
+	needs["GetExtendedAgentCard"] = "any"
+	operations := map[string]string{}
+	for _, m := range regexp.MustCompile(`\{http\.Method(\w+), "([^"]+)", "(\w+)"\}`).FindAllStringSubmatch(source(t, "api/page.go"), -1) {
+		operations[strings.ToUpper(m[1])+" /v1/"+m[2]] = m[3]
+	}
+	checked := 0
+	check := func(name, scopes string) {
+		checked++
+		if want, ok := needs[name]; !ok || scopes != want {
+			t.Errorf("docs/api.md: %s has the scopes %s, want %s", name, scopes, want)
+		}
+	}
+	for _, row := range tables(t, "api.md", "Methods of A2A")[0] {
+		check(strings.Trim(row[1], "`"), row[3])
+	}
+	for _, row := range tables(t, "api.md", "Methods of OPT")[0] {
+		check(strings.Trim(row[0], "`"), row[2])
+	}
+	for _, row := range tables(t, "api.md", "Pages beside A2A")[0] {
+		check(operations[strings.Trim(row[0], "`")], row[2])
+	}
+	if checked < 35 {
+		t.Errorf("only %d operations were checked", checked)
+	}
+}
+
+// Every metadata key in the code has a line, and the other way round.
+func TestAPI_metadata(t *testing.T) {
+	code := literals(files(t, "a2a", "opt", "api", "activities", "workflows", "client", "internal"), `(opt|longhaul)/v1/[A-Za-z]+`)
+	compare(t, "metadata keys", append(code, "openwop"), words(tables(t, "api.md", "Metadata"), 0))
+}
+
+// Every reason of an error has a line, and the other way round.
+func TestAPI_reasons(t *testing.T) {
+	code := literals(files(t, "api/service"), `[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|UNAVAILABLE|UNAUTHENTICATED`)
+	for _, m := range submatches(source(t, "api/wire/fault.go"), `(?:reason|plain): "([A-Z_]+)"`) {
+		code = append(code, m)
+	}
+	rows := tables(t, "api.md", "Errors")
+	compare(t, "reasons", code, words(rows, 0))
+
+	// The codes of kinds with a reason of their own are those of the table in the code.
+	for _, row := range rows[0] {
+		reason := strings.Trim(row[0], "`")
+		line := regexp.MustCompile(`code: ([-\w]+), http: http\.Status(\w+), .*"` + reason + `"\}`).FindStringSubmatch(source(t, "api/wire/fault.go"))
+		if line == nil {
+			continue
+		}
+		if code := strings.NewReplacer("codeInvalidParams", "-32602", "codeNotFound", "-32000").Replace(line[1]); row[1] != code {
+			t.Errorf("docs/api.md: %s has the code %s, want %s", reason, row[1], code)
+		}
+	}
+}
+
+// Every header of ours and of A2A has a line, and the other way round.
+func TestAPI_headers(t *testing.T) {
+	code := submatches(source(t, "api/wire/header.go"), `Header\w+\s+= "([^"]+)"`)
+	code = append(code, submatches(source(t, "activities/push.go"), `\w+Header\s+= "([^"]+)"`)...)
+	code = append(code, submatches(source(t, "activities/push.go"), `Header\.Set\("([^"]*A2A-N[^"]*)"`)...)
+	code = append(code, submatches(source(t, "api/response.go"), `Set\("(Retry-After|WWW-Authenticate|X-[^"]+)"`)...)
+	compare(t, "headers", code, words(tables(t, "api.md", "Headers"), 0))
+}
+
+// Every document that anyone may read is in the table.
+func TestAPI_documents(t *testing.T) {
+	_, list, _ := strings.Cut(source(t, "api/server.go"), "func (s *Server) public()")
+	list, _, _ = strings.Cut(list, "\n}")
+	named := strings.Join(words(tables(t, "api.md", "Addresses"), 0), " ") + " "
+	found := submatches(list, `"(/?[\w./-]*(?:\.well-known|openapi)[\w./-]*)"`)
+	if len(found) < 6 {
+		t.Fatalf("only %d documents were found: %v", len(found), found)
+	}
+	for _, document := range found {
+		if !strings.Contains(named, document+" ") {
+			t.Errorf("%s is not in docs/api.md", document)
+		}
+	}
+}
