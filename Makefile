@@ -62,7 +62,7 @@ test-release:
 
 # Seven parts, each beside a baseline in the same run; BENCH=-h lists the flags.
 bench:
-	go run ./dev/bench $(BENCH)
+	go run ./dev/cmd/bench $(BENCH)
 
 # The cost of the parts.
 microbench:
@@ -70,7 +70,7 @@ microbench:
 
 # Record histories for shapes of work that have none yet.
 record:
-	go run ./dev/record
+	go run ./dev/cmd/record
 
 # Run each fuzz test for FUZZTIME; go runs one at a time.
 fuzz:

@@ -9,7 +9,7 @@
 //			Name:      "press",
 //			Executors: map[string]longhaul.Executor{"publish": publish.Executor{Dir: "public"}},
 //			Playbooks: playbooks,
-//			Embed:     embedded.Start,
+//			Embed:     temporald.Embed,
 //		})
 //	}
 //
@@ -20,7 +20,7 @@
 // Work is done by executors, of package [longhaul/activities], and playbooks say which
 // messages lead to which work: see docs/executors.md and docs/playbooks.md. Package
 // [longhaul/activities/executortest] tests an executor. Only a program with Embed has
-// "dev", and is large; package [longhaul/dev/embedded], a module of its own, has the
+// "dev", and is large; package [longhaul/dev/temporald], a module of its own, has the
 // Temporal server for it. The command "new" of longhaul writes such a program.
 package longhaul
 
@@ -72,7 +72,7 @@ type Decision = service.Decision
 // A Skill is an entry of the agent card.
 type Skill = service.Skill
 
-// An Embed starts a Temporal server in the process. Package longhaul/dev/embedded has
+// An Embed starts a Temporal server in the process. Package longhaul/dev/temporald has
 // one.
 type (
 	Embed       = cli.Embed

@@ -4,13 +4,13 @@ package main
 
 import (
 	"longhaul"
-	"longhaul/dev/embedded"
 	"longhaul/dev/scripted"
+	"longhaul/dev/temporald"
 )
 
 func main() {
 	longhaul.Main(longhaul.Program{
-		Embed:     embedded.Start,
+		Embed:     temporald.Embed,
 		Executors: map[string]longhaul.Executor{scripted.Kind: scripted.Executor{}},
 		Agents:    map[string]longhaul.Agent{scripted.Kind: scripted.Agent{}},
 	})

@@ -13,7 +13,7 @@ import (
 )
 
 // Workflows that older code began continue with this code, so every history in
-// testdata must replay. dev/record records them.
+// testdata must replay. dev/cmd/record records them.
 func TestReplay(t *testing.T) {
 	entries, err := os.ReadDir("testdata")
 	if err != nil && !os.IsNotExist(err) {

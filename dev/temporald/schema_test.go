@@ -49,23 +49,23 @@ func TestStart_afterMovingDirectoryAside(t *testing.T) {
 func TestStart_resumesAfterKill(t *testing.T) {
 	t.Parallel()
 	cfg := temporald.Config{Dir: t.TempDir()}
-	victim := exec.CommandContext(t.Context(), os.Args[0])
-	victim.Env = append(os.Environ(), victimDir+"="+cfg.Dir)
-	out, err := victim.StdoutPipe()
+	killed := exec.CommandContext(t.Context(), os.Args[0])
+	killed.Env = append(os.Environ(), killedDir+"="+cfg.Dir)
+	out, err := killed.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := victim.Start(); err != nil {
+	if err := killed.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		t.Fatalf("the victim said %q, %v", line, err)
+		t.Fatalf("the killed said %q, %v", line, err)
 	}
-	refused(t, cfg, cfg.Dir, fmt.Sprint("in use by process ", victim.Process.Pid))
-	if err := victim.Process.Kill(); err != nil {
+	refused(t, cfg, cfg.Dir, fmt.Sprint("in use by process ", killed.Process.Pid))
+	if err := killed.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	victim.Wait()
+	killed.Wait()
 
 	c := connect(t, start(t, cfg))
 	serve(t, c)
@@ -77,13 +77,13 @@ func TestStart_resumesAfterKill(t *testing.T) {
 	}
 }
 
-// victimDir is the variable that makes this program be killed in the directory
+// killedDir is the variable that makes this program be killed in the directory
 // it names, instead of running the tests.
-const victimDir = "TEMPORALD_TEST_VICTIM_DIR"
+const killedDir = "TEMPORALD_TEST_KILLED_DIR"
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(victimDir); dir != "" {
-		if err := beVictim(context.Background(), dir); err != nil {
+	if dir := os.Getenv(killedDir); dir != "" {
+		if err := waitForKill(context.Background(), dir); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -91,9 +91,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beVictim starts a workflow and waits to be killed. It keeps no reference to its
+// waitForKill starts a workflow and waits to be killed. It keeps no reference to its
 // Server on purpose: the server must keep running.
-func beVictim(ctx context.Context, dir string) error {
+func waitForKill(ctx context.Context, dir string) error {
 	s, err := temporald.Start(ctx, temporald.Config{Dir: dir})
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"longhaul"
-	"longhaul/dev/embedded"
+	"longhaul/dev/temporald"
 
 	"example.com/release/checksum"
 )
@@ -24,6 +24,6 @@ func program(dir string) longhaul.Program {
 		Description: "Has the files of a release approved, and checks that they are still those.",
 		Executors:   map[string]longhaul.Executor{"checksum": checksum.Executor{Files: os.DirFS(dir)}},
 		Playbooks:   playbooks,
-		Embed:       embedded.Start, // for the command dev: a Temporal server in this process
+		Embed:       temporald.Embed, // for the command dev: a Temporal server in this process
 	}
 }

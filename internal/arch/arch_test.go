@@ -84,7 +84,7 @@ func TestRules(t *testing.T) {
 		{"longhaul.go", `import "longhaul/internal/cli"`, ""},
 		{"longhaul.go", `import "longhaul/internal/journal"`, ". imports internal/journal"},
 		{"api/send.go", `import "longhaul"`, "api imports ."},
-		{"examples/program/main.go", `import ("longhaul"; "longhaul/dev/embedded")`, ""},
+		{"examples/program/main.go", `import ("longhaul"; "longhaul/dev/temporald")`, ""},
 		{"examples/program/main.go", `import "longhaul/internal/cli"`, "examples/program imports internal/cli"},
 
 		{"api/send.go", `import "github.com/labstack/echo/v4"`, ""},

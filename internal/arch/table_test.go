@@ -114,12 +114,12 @@ var rooms = []room{
 	{name: "docs"}, // its tests read the documents
 	{name: "docs/schemas", tests: []string{"a2a", "opt"}}, // made from these types
 	{name: "cmd/longhaul", imports: []string{"."}},
-	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/embedded"}}, // modules of their own: the packages that custom programs may import
+	{name: "examples/*", imports: []string{".", "a2a", "opt", "activities", "activities/*", "dev/temporald"}}, // modules of their own: the packages that custom programs may import
 	{name: "dev", imports: []string{".", "dev/*"}},
 	{name: "dev/e2e", imports: []string{"*"}}, // the whole service against the embedded server
 	{name: "dev/e2e/*", imports: []string{"*"}},
-	{name: "dev/bench", imports: []string{"*"}},  // measures it
-	{name: "dev/record", imports: []string{"*"}}, // runs every shape of work and keeps its history
+	{name: "dev/cmd/bench", imports: []string{"*"}},  // measures it
+	{name: "dev/cmd/record", imports: []string{"*"}}, // runs every shape of work and keeps its history
 	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/service"}, // an agent and its executor
 		tests: []string{"dev/e2e/harness"}},
 	{name: "deploy/release"},    // makes what is published of programs, in a module of its own
@@ -153,9 +153,9 @@ var owners = map[string][]string{
 	"github.com/yuin/goldmark":         {"api/console"}, // Markdown in what is to be decided on
 	"github.com/aymanbagabas/go-udiff": {"api/console"}, // how an object differs from the former one
 
-	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/bench"}, // the server keeps its own database; tests read its remains after a crash
-	"modernc.org/sqlite":            {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/bench"},
-	"github.com/jackc/pgx":          {"internal/journal", "internal/pgserver", "dev/e2e/crash", "dev/bench"},
+	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"}, // the server keeps its own database; tests read its remains after a crash
+	"modernc.org/sqlite":            {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"},
+	"github.com/jackc/pgx":          {"internal/journal", "internal/pgserver", "dev/e2e/crash", "dev/cmd/bench"},
 	"github.com/pressly/goose":      {"internal/journal"},
 	"github.com/alecthomas/kong":    {"internal/cli", "internal/cli/*"},        // whose model of the commands scripts and pages show
 	"golang.org/x/mod":              {"internal/cli/scaffold", "dev/topology"}, // reads and writes go.mod; compares versions

@@ -25,9 +25,9 @@ func TestScale(t *testing.T) {
 	tally := filepath.Join(t.TempDir(), "tally")
 	top, err := topology.Start(ctx, topology.Options{
 		Env: map[string][]string{topology.Longhaul: {
-			"LONGHAUL_FALLBACK=echo", fmt.Sprint("LONGHAUL_MAX_TASKS=", slots), "VICTIM_TALLY=" + tally,
+			"LONGHAUL_FALLBACK=echo", fmt.Sprint("LONGHAUL_MAX_TASKS=", slots), "CRASHABLE_TALLY=" + tally,
 		}},
-		Packages: map[string]string{"longhaul": harness.Victim}, Log: t.Output(),
+		Packages: map[string]string{"longhaul": harness.Crashable}, Log: t.Output(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
-	"longhaul/dev/embedded"
+	"longhaul/dev/temporald"
 	"longhaul/internal/cli"
 )
 
@@ -40,7 +40,7 @@ func StartService(ctx context.Context, dir, sync string) (*Service, error) {
 	}
 	s := &Service{TemporalAddr: temporal, client: harness.NewClient("http://" + addr)}
 	ctx, s.cancel = context.WithCancel(ctx)
-	build := cli.Build{Embed: embedded.Start, Temporal: s.Log.Adjust, Journal: s.Log.Journal, Recorder: s.Log.Recorder}
+	build := cli.Build{Embed: temporald.Embed, Temporal: s.Log.Adjust, Journal: s.Log.Journal, Recorder: s.Log.Recorder}
 	args := []string{"dev", "--addr", addr, "--temporal-addr", temporal, "--temporal-ui-addr", "", "--data-dir", dir, "--sync", sync, "--log-level", "error", "--fallback", "echo"}
 	s.ended.Go(func() {
 		defer s.cancel()

@@ -68,12 +68,12 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 	t.Helper()
 	tally := filepath.Join(t.TempDir(), "tally")
 	settings := []string{
-		"LONGHAUL_FALLBACK=echo", "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all", "VICTIM_TALLY=" + tally,
+		"LONGHAUL_FALLBACK=echo", "LONGHAUL_ALLOW_PRIVATE_EGRESS=true", "LONGHAUL_PUSH_TRANSITIONS=all", "CRASHABLE_TALLY=" + tally,
 		"LONGHAUL_REPLY_WAIT=1s", "LONGHAUL_CANCEL_WAIT=1s", "LONGHAUL_CALL_TIMEOUT=5s",
 	}
 	top, err := topology.Start(ctx, topology.Options{
 		Scale: map[string]int{"worker": 3}, Env: map[string][]string{topology.Longhaul: settings},
-		Packages: map[string]string{"longhaul": harness.Victim}, Log: t.Output(),
+		Packages: map[string]string{"longhaul": harness.Crashable}, Log: t.Output(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -99,14 +99,14 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 
 // chaos kills and starts random processes until the time is over.
 func chaos(ctx context.Context, t *testing.T, w *world, top *topology.Topology) {
-	victims := []string{"api-a-1", "api-b-1", "worker-1", "worker-2", "worker-3", "temporal-1", "postgres-1"}
+	processes := []string{"api-a-1", "api-b-1", "worker-1", "worker-2", "worker-3", "temporal-1", "postgres-1"}
 	killed := map[string]int{}
 	for end := time.Now().Add(*chaosFor); time.Now().Before(end) && ctx.Err() == nil; {
 		select {
 		case <-time.After(time.Duration(1000+rand.IntN(3000)) * time.Millisecond):
 		case <-ctx.Done():
 		}
-		name := victims[rand.IntN(len(victims))]
+		name := processes[rand.IntN(len(processes))]
 		p := top.Process(name)
 		p.Kill()
 		if err := p.Start(ctx); err != nil {

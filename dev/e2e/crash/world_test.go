@@ -45,10 +45,10 @@ type expected struct {
 	text  string // of its first artifact, "" for any
 }
 
-// newWorld returns a world whose processes run the victim with these flags.
+// newWorld returns a world whose processes run the crashable with these flags.
 func newWorld(t *testing.T, flags ...string) *world {
 	t.Helper()
-	site := harness.NewSite(t, harness.Victim, flags...)
+	site := harness.NewSite(t, harness.Crashable, flags...)
 	return &world{
 		t: t, site: site, c: site.Client(), temporal: site.Temporal, tally: filepath.Join(filepath.Dir(site.Dir), "tally"),
 		tasks: map[string]*expected{}, next: make(chan struct{}),
@@ -65,7 +65,7 @@ func (w *world) start(command, point string) *harness.Process {
 
 func (w *world) launch(command, point string) *harness.Process {
 	w.t.Helper()
-	return w.site.Launch(command, "VICTIM_TALLY="+w.tally, "VICTIM_POINT="+point)
+	return w.site.Launch(command, "CRASHABLE_TALLY="+w.tally, "CRASHABLE_POINT="+point)
 }
 
 // ctx returns the test's context with a bound.

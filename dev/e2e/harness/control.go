@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A Control decides when tasks of a victim continue whose script begins with
+// A Control decides when tasks of a crashable continue whose script begins with
 // "await <door>", and planners for objectives whose description begins so. Its
 // methods may be called from any goroutine.
 type Control struct {
@@ -30,7 +30,7 @@ type door struct {
 	changed chan struct{} // closed, and replaced, at each arrival or departure
 }
 
-// NewControl returns a control for victims that are started with its Env. It ends
+// NewControl returns a control for processes that are started with its Env. It ends
 // with the test.
 func NewControl(t testing.TB) *Control {
 	c := &Control{doors: map[string]*door{}}
@@ -42,8 +42,8 @@ func NewControl(t testing.TB) *Control {
 	return c
 }
 
-// Env tells a victim where c is.
-func (c *Control) Env() string { return "VICTIM_CONTROL=" + c.server.URL }
+// Env tells a crashable where c is.
+func (c *Control) Env() string { return "CRASHABLE_CONTROL=" + c.server.URL }
 
 // door returns a door, with the lock held.
 func (c *Control) door(name string) *door {

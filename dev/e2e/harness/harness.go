@@ -21,8 +21,8 @@ import (
 
 // Programs that a Site can run.
 const (
-	Dev    = "longhaul/dev"            // the all-in-one program
-	Victim = "longhaul/dev/e2e/victim" // the same, which records what runs and kills itself on request
+	Dev       = "longhaul/dev"               // the all-in-one program
+	Crashable = "longhaul/dev/e2e/crashable" // the same, which records what runs and kills itself on request
 )
 
 // Commands of the programs.

@@ -53,7 +53,7 @@ func TestSite(t *testing.T) {
 // A control holds back a task and a planner, and notices when their work is
 // stopped.
 func TestControl(t *testing.T) {
-	site := harness.NewSite(t, harness.Victim)
+	site := harness.NewSite(t, harness.Crashable)
 	control := harness.NewControl(t)
 	p := site.Start(harness.AllInOne, control.Env())
 	c := site.Client()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A TallyLine is one line of the file in which [Victim] records runs of
+// A TallyLine is one line of the file in which [Crashable] records runs of
 // executors.
 type TallyLine struct {
 	Key     string // of a round of a task: <task>:<round>

@@ -112,8 +112,8 @@ func TestLimit(t *testing.T) {
 func newTallied(t *testing.T, env string) (site *harness.Site, tally string) {
 	t.Helper()
 	tally = filepath.Join(t.TempDir(), "tally")
-	site = harness.NewSite(t, harness.Victim)
-	site.Env = []string{"VICTIM_TALLY=" + tally, "LONGHAUL_CALL_TIMEOUT=60s", env}
+	site = harness.NewSite(t, harness.Crashable)
+	site.Env = []string{"CRASHABLE_TALLY=" + tally, "LONGHAUL_CALL_TIMEOUT=60s", env}
 	return site, tally
 }
 

@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"longhaul/dev/e2e/harness"
-	"longhaul/dev/embedded"
+	"longhaul/dev/temporald"
 	"longhaul/internal/cli"
 )
 
@@ -65,7 +65,7 @@ func startHere(t *testing.T, times *taskTimes) *harness.Client {
 		return l.Addr().String()
 	}
 	addr := free()
-	build := cli.Build{Embed: embedded.Start, Temporal: func(o *client.Options) { o.MetricsHandler = times }}
+	build := cli.Build{Embed: temporald.Embed, Temporal: func(o *client.Options) { o.MetricsHandler = times }}
 	args := append([]string{"dev", "--addr", addr, "--temporal-addr", free(), "--temporal-ui-addr", "", "--data-dir", t.TempDir(), "--log-level", "error"}, patience...)
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended sync.WaitGroup

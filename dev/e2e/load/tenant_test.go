@@ -69,9 +69,9 @@ func newTenants(t *testing.T, flags ...string) *tenants {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	t.Cleanup(cancel)
-	site := harness.NewSite(t, harness.Victim, slices.Concat(patience, flags)...)
+	site := harness.NewSite(t, harness.Crashable, slices.Concat(patience, flags)...)
 	h := &tenants{t: t, ctx: ctx, site: site, tally: filepath.Join(t.TempDir(), "tally"), own: map[string]bool{}}
-	site.Env = []string{"VICTIM_TALLY=" + h.tally, "LONGHAUL_AUTH=keys", "LONGHAUL_RATE_LIMIT=0", "LONGHAUL_MAX_CALLS=0", "LONGHAUL_MAX_STREAMS=0"}
+	site.Env = []string{"CRASHABLE_TALLY=" + h.tally, "LONGHAUL_AUTH=keys", "LONGHAUL_RATE_LIMIT=0", "LONGHAUL_MAX_CALLS=0", "LONGHAUL_MAX_STREAMS=0"}
 	site.Start(harness.AllInOne)
 	client := func(tenant string) *harness.Client {
 		out, err := exec.CommandContext(ctx, site.Binary(), "keys", "create", tenant, "--tenant", tenant, "--scopes", "all", "--data-dir", site.Dir).Output()

@@ -87,10 +87,10 @@ type service struct {
 
 func start(t *testing.T) *service {
 	t.Helper()
-	site := harness.NewSite(t, harness.Victim, flags...)
+	site := harness.NewSite(t, harness.Crashable, flags...)
 	s := &service{site: site, tally: filepath.Join(filepath.Dir(site.Dir), "tally"), plain: site.Client(), control: harness.NewControl(t)}
 	s.c = s.plain.With("A2A-Extensions", harness.Extension)
-	s.process = site.Start(harness.AllInOne, "VICTIM_TALLY="+s.tally, s.control.Env())
+	s.process = site.Start(harness.AllInOne, "CRASHABLE_TALLY="+s.tally, s.control.Env())
 	var err error
 	if s.journal, err = journal.Open(t.Context(), journal.Config{Path: filepath.Join(site.Dir, "journal.db")}); err != nil {
 		t.Fatal(err)

@@ -253,8 +253,8 @@ func TestPush_killedAtPoints(t *testing.T) {
 	for _, point := range []string{"engine-started", "accepted", "outcome-before-record:2", "mid-record:2", "recorded:1", "recorded:2", "recorded:3"} {
 		t.Run(point, func(t *testing.T) {
 			r := newReceiver(t)
-			site := harness.NewSite(t, harness.Victim, "--allow-private-egress")
-			p := site.Start(harness.AllInOne, "VICTIM_POINT="+point)
+			site := harness.NewSite(t, harness.Crashable, "--allow-private-egress")
+			p := site.Start(harness.AllInOne, "CRASHABLE_POINT="+point)
 			c := site.Client()
 			var client sync.WaitGroup
 			ids := make(chan string, 1)

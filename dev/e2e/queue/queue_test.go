@@ -41,9 +41,9 @@ func newRoom(t *testing.T, limit time.Duration, flags ...string) *room {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
-	site := harness.NewSite(t, harness.Victim, flags...)
+	site := harness.NewSite(t, harness.Crashable, flags...)
 	r := &room{t: t, ctx: ctx, site: site, tally: filepath.Join(t.TempDir(), "tally"), Client: site.Client()}
-	site.Env = append(patience, "VICTIM_TALLY="+r.tally)
+	site.Env = append(patience, "CRASHABLE_TALLY="+r.tally)
 	return r
 }
 

@@ -266,7 +266,7 @@ func TestSchedule_overlap(t *testing.T) {
 // Processes are killed while they start objectives. Each time of a schedule has one
 // objective nevertheless, and none is missing.
 func TestSchedule_crash(t *testing.T) {
-	in := newInstallation(t, harness.Victim)
+	in := newInstallation(t, harness.Crashable)
 	api := in.site.Launch(harness.API) // it waits for Temporal
 	in.site.Start(harness.Temporal)
 	worker := in.site.Start(harness.Worker)
@@ -275,7 +275,7 @@ func TestSchedule_crash(t *testing.T) {
 	in.completes("tick", 2)
 	api.Stop()
 	for _, point := range []string{"engine-started:2", "accepted:3"} {
-		killed := in.site.Launch(harness.API, "VICTIM_POINT="+point)
+		killed := in.site.Launch(harness.API, "CRASHABLE_POINT="+point)
 		select {
 		case <-killed.Ended():
 		case <-time.After(within):

@@ -1,8 +1,8 @@
-// Victim is Longhaul in one process with hooks for tests: it kills itself at a
+// Crashable is Longhaul in one process with hooks for tests: it kills itself at a
 // point that the environment names, records each run of an executor in a file,
 // and lets the test decide when tasks and planners continue.
 //
-// VICTIM_POINT is the name of a point, followed by ":3" for the third time that
+// CRASHABLE_POINT is the name of a point, followed by ":3" for the third time that
 // it is reached:
 //
 //	engine-started         Temporal has the work, the journal does not
@@ -13,9 +13,9 @@
 //	recorded               it was written, and the workflow has not heard
 //	streamed               pieces of an artifact were written, their task still runs
 //
-// VICTIM_TALLY is the path of the file. See [tally].
+// CRASHABLE_TALLY is the path of the file. See [tally].
 //
-// VICTIM_CONTROL is the URL of the test's control. See [control].
+// CRASHABLE_CONTROL is the URL of the test's control. See [control].
 package main
 
 import (
@@ -24,19 +24,19 @@ import (
 
 	"longhaul/activities"
 	"longhaul/activities/echo"
-	"longhaul/dev/embedded"
+	"longhaul/dev/temporald"
 	"longhaul/internal/cli"
 )
 
 func main() {
-	at := newPoint(os.Getenv("VICTIM_POINT"))
-	build := cli.Build{Embed: embedded.Start, Engine: at.engine, Journal: at.journal, Recorder: at.recorder}
+	at := newPoint(os.Getenv("CRASHABLE_POINT"))
+	build := cli.Build{Embed: temporald.Embed, Engine: at.engine, Journal: at.journal, Recorder: at.recorder}
 	var executor activities.Executor = echo.Executor{}
-	if url := os.Getenv("VICTIM_CONTROL"); url != "" {
+	if url := os.Getenv("CRASHABLE_CONTROL"); url != "" {
 		executor = patient{executor, control{url}}
 		build.Planner = func(p activities.Planner) activities.Planner { return patientPlanner{p, control{url}} }
 	}
-	if path := os.Getenv("VICTIM_TALLY"); path != "" {
+	if path := os.Getenv("CRASHABLE_TALLY"); path != "" {
 		executor = tally{executor, path}
 	}
 	build.Executors = map[string]activities.Executor{"echo": executor}

@@ -2,8 +2,8 @@
 // work. Released code must always replay them, so each shape is recorded once;
 // a changed workflow gets new shapes. Run it from the root of the repository:
 //
-//	go run ./dev/record              records shapes that have no history yet
-//	go run ./dev/record gate dag     records these alone, if they have none
+//	go run ./dev/cmd/record              records shapes that have no history yet
+//	go run ./dev/cmd/record gate dag     records these alone, if they have none
 //
 // An existing history is never overwritten. To record a shape again that was
 // never released, remove its files first.

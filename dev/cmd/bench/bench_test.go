@@ -15,7 +15,7 @@ import (
 // not judge them.
 func TestBench(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bench.json")
-	cmd := exec.CommandContext(t.Context(), harness.Build(t, "longhaul/dev/bench"), "-rounds", "1", "-alone", "50ms", "-together", "50ms",
+	cmd := exec.CommandContext(t.Context(), harness.Build(t, "longhaul/dev/cmd/bench"), "-rounds", "1", "-alone", "50ms", "-together", "50ms",
 		"-parallel", "2", "-subscribers", "2", "-gates", "3", "-kills", "1", "-day", "8,40", "-dir", t.TempDir(), "-json", path)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -59,7 +59,7 @@ func TestBench_refuses(t *testing.T) {
 		"-day 0":    "is not a number of 1 or more",
 		"-rounds 0": "must be 1 or more",
 	} {
-		out, err := exec.CommandContext(t.Context(), harness.Build(t, "longhaul/dev/bench"), strings.Fields(flags)...).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), harness.Build(t, "longhaul/dev/cmd/bench"), strings.Fields(flags)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) {
 			t.Errorf("%s: error %v, want %q in\n%s", flags, err, want, out)
 		}

@@ -22,7 +22,7 @@ import (
 	"longhaul/activities/echo"
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/e2e/official"
-	"longhaul/dev/embedded"
+	"longhaul/dev/temporald"
 )
 
 // Words by which this program runs as one of the servers that it measures.
@@ -35,7 +35,7 @@ const (
 func serve(which string, args []string) {
 	if which == serveLonghaul {
 		os.Args = append([]string{"longhaul"}, args...)
-		longhaul.Main(longhaul.Program{Embed: embedded.Start, Executors: map[string]longhaul.Executor{"echo": stamping{}}})
+		longhaul.Main(longhaul.Program{Embed: temporald.Embed, Executors: map[string]longhaul.Executor{"echo": stamping{}}})
 		return
 	}
 	server := &http.Server{Addr: args[0], Handler: official.Handler("http://" + args[0] + "/"), ReadHeaderTimeout: 10 * time.Second}
