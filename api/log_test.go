@@ -75,3 +75,14 @@ func TestLog_refusedCredentials(t *testing.T) {
 		t.Errorf("the log has %v", entry)
 	}
 }
+
+// At the level info, requests are not logged.
+func TestLog_quiet(t *testing.T) {
+	core, logs := observer.New(zapcore.InfoLevel)
+	s := newService(t, func(c *config) { c.Log = zap.New(core) })
+	s.call(t, "GetTask", `{"id":"x"}`)
+	s.get(t, "/healthz")
+	if n := logs.Len(); n != 0 {
+		t.Errorf("%d lines: %v", n, logs.All())
+	}
+}

@@ -55,6 +55,8 @@ func parseOne(verb, rest string) (command, bool) {
 		return c, rest == "" || len(words) < 3 && number(words[0], &c.count)
 	case "work":
 		return c, len(words) == 1 && span(words[0], &c.duration)
+	case "write":
+		return c, len(words) == 1 && span(words[0], &c.duration) && c.duration <= maxWork/(2*maxPoints)
 	case "stream":
 		c.duration = 10 * time.Millisecond
 		ok := len(words) > 0 && len(words) < 3 && number(words[0], &c.count)

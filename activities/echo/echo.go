@@ -10,6 +10,7 @@
 //	fail              fail for good
 //	panic             panic
 //	stream 5 100ms    show five pieces of an artifact, that far apart
+//	write 400ms       show an article along the outline in the input, its pieces that far apart
 //	approve Ship it?  wait for a person's approval; a rejection fails the task
 //	ask What color?  wait for a person's answer
 //	say Hello         answer with this text
@@ -84,6 +85,8 @@ func (r *run) do(ctx context.Context, c command) (*activities.Outcome, error) {
 		panic("echo was told to")
 	case "stream":
 		return nil, r.stream(ctx, c)
+	case "write":
+		return nil, r.write(ctx, c)
 	case "approve", "ask":
 		return r.gate(c), nil
 	case "say":

@@ -190,3 +190,25 @@ func TestIsScript(t *testing.T) {
 		}
 	}
 }
+
+// An article has the points of its outline.
+func TestExecutor_Execute_write(t *testing.T) {
+	for _, tt := range []struct{ outline, want string }{
+		{`"Outline for \"Tea\"\n1. Where it comes from\n2) How it works\nIt also covers cups\n"`,
+			"# Tea\n\n## Where it comes from\n\nThe encyclopedia gives it a chapter of its own. It has more dates than a reader needs, and all that matter.\n" +
+				"\n## How it works\n\nThe survey asked two hundred people about it. Most knew less than they had thought, and said so.\n\nIt also covers cups\n"},
+		{`"Lamps\nKeepers"`, "\n## Lamps\n\nThe encyclopedia gives it a chapter of its own. It has more dates than a reader needs, and all that matter.\n" +
+			"\n## Keepers\n\nThe survey asked two hundred people about it. Most knew less than they had thought, and said so.\n"},
+		{`""`, "There is no outline to write along.\n"},
+	} {
+		s := &executortest.Stream{}
+		_, err := echo.Executor{}.Execute(t.Context(), activities.Work{Description: "write 0s", Input: json.RawMessage(tt.outline)}, s)
+		got := ""
+		for _, p := range s.Pieces() {
+			got += p.Artifact.Text()
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%s: error %v\n%s\nwant\n%s", tt.outline, err, got, tt.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -325,7 +326,7 @@ func perform(t *testing.T, specs []opt.PlanSpec) (took time.Duration, gates int)
 				continue
 			}
 			began := time.Now()
-			out, err := echo.Executor{}.Execute(t.Context(), activities.Work{Name: task.Name, Description: task.Description, Attempt: 1}, &executortest.Stream{})
+			out, err := echo.Executor{}.Execute(t.Context(), activities.Work{Name: task.Name, Description: task.Description, Input: json.RawMessage(`"1. Here\n2. Now\n3. Next"`), Attempt: 1}, &executortest.Stream{})
 			took += time.Since(began)
 			if err != nil || out.State != opt.TaskCompleted {
 				t.Errorf("task %q: got %+v, error %v", task.Name, out, err)

@@ -53,7 +53,7 @@ type (
 func newService(t *testing.T, change ...func(*config)) *fixture {
 	t.Helper()
 	world := servicetest.New(t, servicetest.Config{Planner: onePlan, Script: play})
-	core, logs := observer.New(zap.InfoLevel)
+	core, logs := observer.New(zap.DebugLevel)
 	s := &fixture{world: world, logs: logs}
 	cfg := config{serviceConfig: service.Config{
 		Engine: world, Journal: world.Journal(), Watch: world.Watch, Agent: oracle{},

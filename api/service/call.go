@@ -247,10 +247,14 @@ func (s *calls) Activate(c *Call, mentioned []string) error {
 }
 
 // Log logs the result of a call and tells the observer of it: names, codes and ids, never content. more are
-// fields of the binding.
+// fields of the binding. Calls that have failed were logged with the reason before, so this is for those who look
+// closely, unless credentials were refused.
 func (s *calls) Log(c *Call, more ...zap.Field) {
-	took := time.Since(c.began)
-	s.log.Info("Served a request", append(append(c.fields(), more...), zap.Duration("took", took))...)
+	took, level := time.Since(c.began), zap.DebugLevel
+	if c.refused != "" {
+		level = zap.InfoLevel
+	}
+	s.log.Log(level, "Served a request", append(append(c.fields(), more...), zap.Duration("took", took))...)
 	if c.streams {
 		took = 0
 	}

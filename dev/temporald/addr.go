@@ -1,11 +1,13 @@
 package temporald
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"syscall"
+	"time"
 
 	"go.temporal.io/server/common/primitives"
 )
@@ -28,12 +30,12 @@ func (a addrs) byService() map[primitives.ServiceName]netip.AddrPort {
 
 // chooseAddrs finds addresses for cfg: those that it names, and free ports for
 // the internal services.
-func chooseAddrs(cfg Config) (a addrs, err error) {
-	if a.frontend, err = chooseAddr(cfg.Addr, addrFlag); err != nil {
+func chooseAddrs(ctx context.Context, cfg Config) (a addrs, err error) {
+	if a.frontend, err = chooseAddr(ctx, cfg.Addr, addrFlag); err != nil {
 		return a, err
 	}
 	if cfg.UIAddr != "" {
-		if a.ui, err = chooseAddr(cfg.UIAddr, uiFlag); err != nil {
+		if a.ui, err = chooseAddr(ctx, cfg.UIAddr, uiFlag); err != nil {
 			return a, err
 		}
 	}
@@ -47,8 +49,9 @@ func chooseAddrs(cfg Config) (a addrs, err error) {
 
 // chooseAddr returns the loopback address that s means, with a port that was free
 // a moment ago. The servers take addresses, not listeners, and end the process if
-// they cannot listen. So this checks the port first.
-func chooseAddr(s, flag string) (netip.AddrPort, error) {
+// they cannot listen. So this checks the port first. A port that is in use may become
+// free within freeWithin, as that of a process that was killed a moment ago.
+func chooseAddr(ctx context.Context, s, flag string) (netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil {
 		return netip.AddrPort{}, fmt.Errorf("%s: want host:port: %w", flag, err)
@@ -64,15 +67,28 @@ func chooseAddr(s, flag string) (netip.AddrPort, error) {
 		return freeAddr(at.Addr())
 	}
 
-	l, err := net.Listen("tcp", at.String())
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return at, fmt.Errorf("address %v is already in use: choose another with %s", at, flag)
-	}
-	if err != nil {
-		return at, fmt.Errorf("%s: %w", flag, err)
-	}
-	return at, l.Close()
+	ctx, cancel := context.WithTimeout(ctx, freeWithin)
+	defer cancel()
+	var failed error
+	_ = poll(ctx, func() error { // its error is that of the time
+		l, err := net.Listen("tcp", at.String())
+		if errors.Is(err, syscall.EADDRINUSE) {
+			failed = fmt.Errorf("address %v is already in use, maybe by another server of Longhaul: stop that one, or choose another address with %s", at, flag)
+			return failed
+		}
+		if failed = nil; err != nil {
+			failed = fmt.Errorf("%s: %w", flag, err)
+			return nil // waiting does not help
+		}
+		failed = l.Close()
+		return nil
+	})
+	return at, failed
 }
+
+// freeWithin is how long a start waits for an address or a directory that another process
+// still has.
+const freeWithin = 3 * time.Second
 
 // freeAddr returns an address at ip with a free port that the system assigns to
 // no other process for about a minute. A connection that the listening side

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // lock locks dir for one Server. The lock ends with its process, so a crash
@@ -24,6 +25,10 @@ func lock(dir string) (unlock func() error, err error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
+	for end := time.Now().Add(freeWithin); errors.Is(err, syscall.EWOULDBLOCK) && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond) // its holder may have been killed a moment ago
+		err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
+	}
 	if err == nil {
 		// For the message below only; the lock does not depend on it.
 		err = os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	tlog "go.temporal.io/server/common/log"
 	"go.uber.org/zap"
@@ -17,6 +19,25 @@ var expected = map[string]bool{
 		"To enable Nexus, follow these instructions: https://github.com/temporalio/temporal/blob/main/docs/architecture/nexus.md#enabling-nexus.": true,
 }
 
+// expectedBegin are the first words of such messages that have more words.
+var expectedBegin = []string{
+	"TrailerToContextMetadataInterceptor", // about metadata between the services, which nothing here reads
+	"GetHistory page size is larger than threshold",
+}
+
+// fullTexts are texts in errors of SQLite and the system when a file cannot grow.
+var fullTexts = []string{"database or disk is full", "no space left on device", "disk quota exceeded"}
+
+// fullSaid explains them. The server logs a hundred errors for each moment without space.
+const fullSaid = "The disk is full: Temporal cannot store the work. Free some space: the work waits, and continues by itself"
+
+const (
+	refused    = "connection refused" // of services that begin one after the other
+	refusedFor = 5 * time.Second      // after the start of the first
+	repeatsFor = 10 * time.Second     // the same message is logged once within this time
+	fullFor    = time.Minute          // the disk is reported as full once within this time
+)
+
 // departures are texts in errors that only say that a worker or the server stops.
 // Several layers log each of them.
 var departures = []string{"context canceled", "shard closed"}
@@ -26,16 +47,18 @@ var departures = []string{"context canceled", "shard closed"}
 // fatalError, so that a start can fail.
 func serverLogger(log *zap.Logger) (logger tlog.Logger, quiet func(zapcore.Level)) {
 	level := zap.NewAtomicLevelAt(zap.WarnLevel)
+	state := &quietState{since: time.Now(), last: map[string]time.Time{}}
 	return tlog.NewZapLogger(log.WithOptions(
-		zap.WrapCore(func(c zapcore.Core) zapcore.Core { return quietCore{c, level} }),
+		zap.WrapCore(func(c zapcore.Core) zapcore.Core { return quietCore{c, level, state} }),
 		zap.WithFatalHook(fatalHook{}),
 	)), level.SetLevel
 }
 
-// quietCore drops expected messages.
+// quietCore drops expected messages, the many messages about a full disk, and repeats.
 type quietCore struct {
 	zapcore.Core
 	level zap.AtomicLevel
+	state *quietState
 }
 
 func (c quietCore) Enabled(l zapcore.Level) bool {
@@ -43,29 +66,89 @@ func (c quietCore) Enabled(l zapcore.Level) bool {
 }
 
 func (c quietCore) With(fields []zapcore.Field) zapcore.Core {
-	return quietCore{c.Core.With(fields), c.level}
+	return quietCore{c.Core.With(fields), c.level, c.state}
 }
 
 func (c quietCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if !c.Enabled(e.Level) || expected[e.Message] {
+	begins := func(words string) bool { return strings.HasPrefix(e.Message, words) }
+	if !c.Enabled(e.Level) || expected[e.Message] || slices.ContainsFunc(expectedBegin, begins) {
 		return ce
 	}
 	return ce.AddCore(e, c)
 }
 
-// Write, unlike Check, sees the fields, so it drops departures.
+// Write, unlike Check, sees the fields, so it drops messages by their error.
 func (c quietCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
-	if err := errorOf(fields); err != nil {
-		isIn := func(text string) bool { return strings.Contains(err.Error(), text) }
-		if slices.ContainsFunc(departures, isIn) {
-			return nil
-		}
+	switch c.state.about(e, errorOf(fields)) {
+	case dropped:
+		return nil
+	case full:
+		e.Level, e.Message, e.Stack, fields = zap.ErrorLevel, fullSaid, "", nil
 	}
+	fields = slices.DeleteFunc(slices.Clone(fields), func(f zapcore.Field) bool { return f.Key == "logging-call-at" })
 	if ce := c.Core.Check(e, nil); ce != nil {
 		ce.Write(fields...)
 	}
 	return nil
 }
+
+// A fate is what becomes of a message.
+type fate int
+
+const (
+	logged  fate = iota
+	dropped      // not logged
+	full         // logged as what fullSaid says
+)
+
+// A quietState knows what was logged. It is safe for concurrent use.
+type quietState struct {
+	since time.Time // when the server began to start
+
+	mu     sync.Mutex
+	last   map[string]time.Time // when a message was logged, by its text and its error
+	full   time.Time            // when the disk was full last
+	stated time.Time            // when that was logged last
+}
+
+// about returns what becomes of the message e with an error, which may be nil.
+func (s *quietState) about(e zapcore.Entry, err error) fate {
+	if e.Level > zap.ErrorLevel {
+		return logged
+	}
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	has := func(part string) bool { return strings.Contains(text, part) }
+	if slices.ContainsFunc(departures, has) || has(refused) && e.Time.Sub(s.since) < refusedFor {
+		return dropped
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.ContainsFunc(fullTexts, has) {
+		s.full = e.Time
+		if e.Time.Sub(s.stated) < fullFor {
+			return dropped
+		}
+		s.stated = e.Time
+		return full
+	}
+	if e.Time.Sub(s.full) < repeatsFor { // it follows from that
+		return dropped
+	}
+	if key := e.Message + "\x00" + text; e.Time.Sub(s.last[key]) < repeatsFor {
+		return dropped
+	} else if len(s.last) >= mostKept {
+		s.last = map[string]time.Time{key: e.Time}
+	} else {
+		s.last[key] = e.Time
+	}
+	return logged
+}
+
+// mostKept is how many messages a quietState remembers.
+const mostKept = 1000
 
 // errorOf returns the error among the fields, or nil.
 func errorOf(fields []zapcore.Field) error {

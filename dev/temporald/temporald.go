@@ -88,7 +88,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 // start does the work of Start. It pushes the cleanup of each step on down at
 // once.
 func (s *Server) start(ctx context.Context, cfg Config, down *cleanups) error {
-	at, err := chooseAddrs(cfg)
+	at, err := chooseAddrs(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -113,9 +113,9 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 	case err != nil:
 		return a2a.Message{}, err
 	case text != "" && len(c.Set) > 0:
-		return a2a.Message{}, errors.New("give one kind of answer: a decision, a text, or --set")
+		return a2a.Message{}, misuse("give one kind of answer: a decision, a text, or --set")
 	case c.Seen != "" && !decided:
-		return a2a.Message{}, errors.New("--seen is only for a decision about an object")
+		return a2a.Message{}, misuse("--seen is only for a decision about an object")
 	case decided:
 		if err := c.about(ctx, agent, taskID, &reply); err != nil {
 			return a2a.Message{}, err
@@ -143,7 +143,7 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 		}
 		reply.Answers = []opt.Answer{a}
 	default:
-		return a2a.Message{}, errors.New("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
+		return a2a.Message{}, misuse("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
 	}
 	return reply.Message(taskID), nil
 }
@@ -205,13 +205,13 @@ func (c *answerCommand) decide(r *client.Reply) (ok bool, err error) {
 	}
 	switch {
 	case rest == "" && (word == "refine" || word == "ask"):
-		err = fmt.Errorf("say what to %s, such as: %s %s %s \"…\"", word, c.command("answer"), c.Task, word)
+		err = misuse("say what to %s, such as: %s %s %s \"…\"", word, c.command("answer"), c.Task, word)
 	case c.File != "" && r.Action != opt.EditAccept:
-		err = errors.New("--file is only for the decision edit-accept")
+		err = misuse("--file is only for the decision edit-accept")
 	case r.Action == opt.EditAccept && rest != "" && c.File != "":
-		err = errors.New("give the edited object as a text or with --file, not both")
+		err = misuse("give the edited object as a text or with --file, not both")
 	case r.Action == opt.EditAccept && rest == "" && c.File == "":
-		err = errors.New("say what replaces the object: a text, or --file PATH")
+		err = misuse("say what replaces the object: a text, or --file PATH")
 	}
 	return true, err
 }
@@ -260,7 +260,7 @@ func (c *answerCommand) edited() (string, error) {
 		text = string(raw)
 	}
 	if trimmed := strings.TrimSpace(text); trimmed == "" || trimmed == "null" || trimmed == `""` {
-		return "", fmt.Errorf("%s is empty: say what replaces the object, or send it back with refine", from)
+		return "", misuse("%s is empty: say what replaces the object, or send it back with refine", from)
 	}
 	return text, nil
 }
@@ -274,7 +274,7 @@ func replacement(object []a2a.Part, text string) (json.RawMessage, error) {
 	}
 	switch valid := json.Valid([]byte(text)); {
 	case data && !valid:
-		return nil, errors.New("the object is data, and what replaces it is not JSON. A text is JSON in quotation marks")
+		return nil, misuse("the object is data, and what replaces it is not JSON. A text is JSON in quotation marks")
 	case valid && !texts:
 		return json.RawMessage(text), nil
 	}
@@ -308,9 +308,9 @@ func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID stri
 	case g == nil:
 		return q, fmt.Errorf("%s does not wait at this gate, or not any more", taskID)
 	case g.Kind == opt.Approval:
-		return q, errors.New("the task waits for an approval: answer with accept or reject")
+		return q, misuse("the task waits for an approval: answer with accept or reject")
 	case len(g.Questions) != 1:
-		return q, errors.New("the task asks more than one question: use --set ID=ANSWER for each")
+		return q, misuse("the task asks more than one question: use --set ID=ANSWER for each")
 	}
 	return g.Questions[0], nil
 }

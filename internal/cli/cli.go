@@ -20,10 +20,8 @@ import (
 // Run runs the program with args and returns its exit code.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) int {
 	if err := run(ctx, args, stdout, stderr, b); err != nil {
-		var usage *kong.ParseError
-		if errors.As(err, &usage) {
-			fmt.Fprintf(stderr, "%s: %s\nSee %s --help.\n", b.name(), visible(err.Error()), cmp.Or(named(usage), b.name().String()))
-			return 2
+		if b.showUsage(stderr, err) {
+			return exitUsage
 		}
 		fmt.Fprintf(stderr, "%s: %s\n", b.name(), visible(err.Error())) // it may quote an agent or a file
 		var exit *exitError
@@ -33,14 +31,6 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 		return 1
 	}
 	return 0
-}
-
-// named returns the command that arguments name, "" if they name none.
-func named(usage *kong.ParseError) string {
-	if command := usage.Context.Selected(); command != nil {
-		return command.FullPath()
-	}
-	return ""
 }
 
 // A program has what commands need to know of the process.
@@ -81,6 +71,7 @@ type commands struct {
 	Shell   completionCommand `cmd:"" name:"completion" help:"Print a script that completes commands, flags and their values: source <(${program} completion bash)."`
 	Man     manCommand        `cmd:"" help:"Print or write the manual pages: ${program} man send | man -l -"`
 	Version versionCommand    `cmd:"" help:"Show the version."`
+	Help    helpCommand       `cmd:"" help:"Show the commands, or the flags of one."`
 }
 
 // devCommands are those of the program with a Temporal server.
@@ -97,6 +88,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	if err != nil {
 		return err
 	}
+	if err := checkCommand(parser.Model, args); err != nil {
+		return err
+	}
 	parsed, err := parser.Parse(args)
 	if exit != nil {
 		return nil // help was shown
@@ -104,7 +98,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	if err != nil {
 		return err
 	}
-	return parsed.Run()
+	return inCommand(parsed, parsed.Run())
 }
 
 // newParser returns the parser of the arguments of p.

@@ -18,7 +18,7 @@ func TestRun_named(t *testing.T) {
 		{[]string{"--help"}, "Usage: poems <command>"},
 		{[]string{"--help"}, "Writes poems."},
 		{[]string{"api", "--help"}, `--agent-name="poems"`},
-		{[]string{"bogus"}, "poems: unexpected argument bogus\nSee poems --help."},
+		{[]string{"bogus"}, "poems: there is no command bogus\nSee poems --help."},
 	} {
 		var out strings.Builder
 		Run(t.Context(), tt.args, &out, &out, b)

@@ -25,7 +25,7 @@ type versionSettings struct {
 func (s versionSettings) version(b Build) (worker.Version, error) {
 	switch {
 	case s.Deployment == "" && s.BuildID != "":
-		return worker.Version{}, errors.New("--build-id needs --deployment, which names the deployment that it is a version of")
+		return worker.Version{}, misuse("--build-id needs --deployment, which names the deployment that it is a version of")
 	case s.Deployment == "":
 		return worker.Version{}, nil
 	}
@@ -35,7 +35,7 @@ func (s versionSettings) version(b Build) (worker.Version, error) {
 // checkDeployment refuses names that Temporal does not take.
 func checkDeployment(name string) error {
 	if strings.ContainsAny(name, ".:'") || strings.HasPrefix(name, "__") {
-		return fmt.Errorf("--deployment %q must not have dots, colons or quotation marks, or begin with __", name)
+		return misuse("--deployment %q must not have dots, colons or quotation marks, or begin with __", name)
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ type deploymentSettings struct {
 // use calls f with the deployment.
 func (s deploymentSettings) use(p *program, f func(context.Context, workflows.Deployment) error) error {
 	if s.Deployment == "" {
-		return errors.New("name the deployment with --deployment or LONGHAUL_DEPLOYMENT, as for its workers")
+		return misuse("name the deployment with --deployment or LONGHAUL_DEPLOYMENT, as for its workers")
 	}
 	to, err := s.elsewhere(s.elsewhereSettings)
 	if err := errors.Join(err, checkDeployment(s.Deployment)); err != nil {
@@ -122,7 +122,7 @@ type deploymentPromoteCommand struct {
 
 func (c *deploymentPromoteCommand) Run(p *program) error {
 	if c.Percent < 0 || c.Percent > 100 {
-		return errors.New("--percent must be between 0 and 100")
+		return misuse("--percent must be between 0 and 100")
 	}
 	return c.use(p, func(ctx context.Context, d workflows.Deployment) error {
 		if err := d.Promote(ctx, c.BuildID, c.Percent); err != nil {

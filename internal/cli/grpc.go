@@ -18,9 +18,9 @@ func (s apiSettings) listenGRPC() (net.Listener, string, error) {
 	if s.GRPCAddr == "" {
 		return nil, "", nil
 	}
-	l, err := net.Listen("tcp", s.GRPCAddr)
+	l, err := listen(s.GRPCAddr, "--grpc-addr")
 	if err != nil {
-		return nil, "", fmt.Errorf("listen at %s (choose another with --grpc-addr): %w", s.GRPCAddr, err)
+		return nil, "", err
 	}
 	return l, s.publicGRPC(l.Addr()), nil
 }

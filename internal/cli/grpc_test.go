@@ -48,7 +48,7 @@ func TestAPISettings_listenGRPC(t *testing.T) {
 	if addr != l.Addr().String() {
 		t.Errorf("the card names %s, and %s is listened at", addr, l.Addr())
 	}
-	if _, _, err := (apiSettings{GRPCAddr: addr}).listenGRPC(); err == nil || !strings.Contains(err.Error(), "choose another with --grpc-addr") {
+	if _, _, err := (apiSettings{GRPCAddr: addr}).listenGRPC(); err == nil || !strings.Contains(err.Error(), "choose another address with --grpc-addr") {
 		t.Errorf("a taken address: error %v", err)
 	}
 }

@@ -145,7 +145,7 @@ func (c *compareSettings) compare(p *program, f func(context.Context, *journal.J
 		return err
 	}
 	if c.Rate <= 0 || c.Parallel < 1 || c.Parallel > 64 {
-		return errors.New("--rate must be above 0, and --parallel between 1 and 64")
+		return misuse("--rate must be above 0, and --parallel between 1 and 64")
 	}
 	ctx, stop := signal.NotifyContext(p.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -38,13 +38,13 @@ func (c *keysCreateCommand) Run(p *program) error {
 	scopes, err := apiservice.ParseScopes(c.Scopes)
 	switch {
 	case err != nil:
-		return fmt.Errorf("--scopes: %w", err)
+		return misuse("--scopes: %v", err)
 	case len(scopes) == 0:
-		return errors.New("--scopes is empty: such a key may do nothing")
+		return misuse("--scopes is empty: such a key may do nothing")
 	case !identity.ValidName(c.Principal) || !identity.ValidName(c.Tenant):
-		return errors.New("the principal and --tenant need a name of up to 256 bytes, without control characters, that does not begin with \"longhaul:\"")
+		return misuse("the principal and --tenant need a name of up to 256 bytes, without control characters, that does not begin with \"longhaul:\"")
 	case c.Expires < 0:
-		return errors.New("--expires must be above 0, or 0 for never")
+		return misuse("--expires must be above 0, or 0 for never")
 	}
 	now := time.Now()
 	key := opt.APIKey{Tenant: c.Tenant, Principal: c.Principal, Groups: c.Groups, Name: c.Name, CreatedAt: a2a.At(now)}

@@ -43,7 +43,7 @@ func TestRun_limitTooLow(t *testing.T) {
 		name, _, _ := strings.Cut(flag, "=")
 		var stderr strings.Builder
 		args := []string{"api", flag, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-		if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 || !strings.Contains(stderr.String(), name) {
+		if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), name) {
 			t.Errorf("%s: exit code %d, standard error:\n%s", flag, code, stderr.String())
 		}
 	}

@@ -25,7 +25,7 @@ type listCommand struct {
 
 func (c *listCommand) Run(p *program) error {
 	if c.Limit < 1 {
-		return errors.New("--limit must be 1 or more")
+		return misuse("--limit must be 1 or more")
 	}
 	r, err := c.reach(p)
 	if err != nil {

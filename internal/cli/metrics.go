@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"longhaul/activities"
@@ -34,6 +35,18 @@ func (r measuredRecorder) Record(ctx context.Context, batches ...opt.Batch) erro
 		}
 	}
 	return nil
+}
+
+// counted is an observer of executors that counts the tasks that run.
+type counted struct {
+	activities.Observer
+	running *atomic.Int64
+}
+
+// Running implements [activities.Observer].
+func (c counted) Running(executor string, change int) {
+	c.running.Add(int64(change))
+	c.Observer.Running(executor, change)
 }
 
 // gauges reads which parts of a process are ready, for its metrics.

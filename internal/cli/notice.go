@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -47,11 +46,11 @@ func (s linkSettings) links() (*answerLinks, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--answer-keys: %w", err)
 	case s.PublicURL == "":
-		return nil, errors.New("--answer-keys needs --public-url: answer links begin with it")
+		return nil, misuse("--answer-keys needs --public-url: answer links begin with it")
 	case !isServer(s.PublicURL):
 		return nil, errPublicURL(s.PublicURL)
 	case s.AnswerLinkTTL <= 0:
-		return nil, errors.New("--answer-link-ttl must be above 0")
+		return nil, misuse("--answer-link-ttl must be above 0")
 	}
 	return &answerLinks{signed, strings.TrimSuffix(s.PublicURL, "/")}, nil
 }

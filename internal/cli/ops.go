@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -133,9 +132,9 @@ func serveOps(s *service, cfg opsSettings) error {
 	if cfg.OpsAddr == "" {
 		return nil
 	}
-	listener, err := net.Listen("tcp", cfg.OpsAddr)
+	listener, err := listen(cfg.OpsAddr, "--ops-addr")
 	if err != nil {
-		return fmt.Errorf("listen at %s (choose another with --ops-addr): %w", cfg.OpsAddr, err)
+		return err
 	}
 	server := &http.Server{
 		Handler: s.ops, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10,

@@ -95,15 +95,15 @@ func (c *proveCommand) config(p *program) (prove.Config, *printed, error) {
 	}
 	switch {
 	case c.Rounds < 1 || c.Rounds > maxProveRounds:
-		return cfg, out, fmt.Errorf("--rounds must be between 1 and %d", maxProveRounds)
+		return cfg, out, misuse("--rounds must be between 1 and %d", maxProveRounds)
 	case c.Tasks < 2 || c.Tasks > maxProveTasks:
-		return cfg, out, fmt.Errorf("--tasks must be between 2 and %d", maxProveTasks)
+		return cfg, out, misuse("--tasks must be between 2 and %d", maxProveTasks)
 	case c.Timeout <= 0 || c.Down < 0:
-		return cfg, out, errors.New("--timeout must be above zero, and --down not below it")
+		return cfg, out, misuse("--timeout must be above zero, and --down not below it")
 	case c.Run_ != "" && (c.Kill != "" || c.Start != "" || c.Stop != ""):
-		return cfg, out, errors.New("--run starts and kills the server itself: leave out --kill, --start and --stop")
+		return cfg, out, misuse("--run starts and kills the server itself: leave out --kill, --start and --stop")
 	case (c.Kill == "") != (c.Start == ""), c.Stop != "" && c.Kill == "":
-		return cfg, out, errors.New("--kill and --start belong together: prove kills the server and has to start it again")
+		return cfg, out, misuse("--kill and --start belong together: prove kills the server and has to start it again")
 	case c.Run_ != "":
 		if err := out.open(c.Log); err != nil {
 			return cfg, out, err

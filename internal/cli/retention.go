@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -20,7 +19,7 @@ type retentionSettings struct {
 // check refuses a TTL between 0 and a second.
 func (s retentionSettings) check() error {
 	if s.TTL != 0 && s.TTL < time.Second {
-		return fmt.Errorf("--ttl %v is too short: want 0, to keep ended objectives for ever, or at least 1s", s.TTL)
+		return misuse("--ttl %v is too short: want 0, to keep ended objectives for ever, or at least 1s", s.TTL)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func TestRun_ttlTooShort(t *testing.T) {
 	for _, ttl := range []string{"999ms", "-1h"} {
 		var stderr strings.Builder
 		args := []string{"worker", "--ttl=" + ttl, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-		if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 || !strings.Contains(stderr.String(), "--ttl") {
+		if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), "--ttl") {
 			t.Errorf("--ttl %s: exit code %d, standard error:\n%s", ttl, code, stderr.String())
 		}
 	}

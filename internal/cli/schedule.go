@@ -61,7 +61,7 @@ func instant(flag, text string) (*a2a.Time, error) {
 	}
 	var at a2a.Time
 	if at.UnmarshalText([]byte(text)) != nil {
-		return nil, fmt.Errorf("%s %q is not a time such as 2026-12-01T02:00:00Z or 2026-12-01T02:00:00+01:00", flag, text)
+		return nil, misuse("%s %q is not a time such as 2026-12-01T02:00:00Z or 2026-12-01T02:00:00+01:00", flag, text)
 	}
 	return &at, nil
 }
@@ -81,7 +81,7 @@ func (c *scheduleCreateCommand) Run(p *program) error {
 		return err
 	}
 	if len(c.Cron) == 0 && c.Every == "" {
-		return errors.New("say when: --cron '0 2 * * *' or --every 2h")
+		return misuse("say when: --cron '0 2 * * *' or --every 2h")
 	}
 	r, err := c.reach(p)
 	if err != nil {
@@ -303,7 +303,7 @@ func (c *scheduleChangeCommand) Run(p *program) error {
 	}
 	change.Text = strings.Join(c.Text, " ")
 	if reflect.ValueOf(change).IsZero() {
-		return errors.New("say what to change: flags such as --every 2h, or a new text; " + c.program.String() + " schedule change --help lists them")
+		return misuse("say what to change: flags such as --every 2h, or a new text")
 	}
 	switch { // they take each other's place
 	case len(c.Cron) > 0 && c.Every == "":

@@ -36,10 +36,10 @@ func TestSchedule(t *testing.T) {
 			[]string{`POST /v1/schedules {"id":"nightly","text":"Write the report","skill":"reports","cron":["0 2 * * mon-fri"],"timeZone":"Europe/Berlin","jitter":"90s","from":"2026-02-28T23:00:00.000Z","paused":true,"note":"n"}`},
 			nextLine,
 		},
-		"create without times":    {"create nightly Write", nil, nil, "longhaul: say when: --cron '0 2 * * *' or --every 2h\n"},
-		"change without a change": {"change nightly", nil, nil, "longhaul: say what to change: flags such as --every 2h, or a new text; longhaul schedule change --help lists them\n"},
+		"create without times":    {"create nightly Write", nil, nil, "longhaul: say when: --cron '0 2 * * *' or --every 2h\nSee longhaul schedule create --help.\n"},
+		"change without a change": {"change nightly", nil, nil, "longhaul: say what to change: flags such as --every 2h, or a new text\nSee longhaul schedule change --help.\n"},
 		"create with a wrong time": {"create nightly Write --every 1h --until soon", nil, nil,
-			"longhaul: --until \"soon\" is not a time such as 2026-12-01T02:00:00Z or 2026-12-01T02:00:00+01:00\n"},
+			"longhaul: --until \"soon\" is not a time such as 2026-12-01T02:00:00Z or 2026-12-01T02:00:00+01:00\nSee longhaul schedule create --help.\n"},
 		"create refused": {"create nightly Write --every 1h", []string{`400 {"error":"invalid_params","message":"Invalid parameters: every: is odd"}`},
 			[]string{`POST /v1/schedules {"id":"nightly","text":"Write","every":"1h"}`}, "longhaul: Invalid parameters: every: is odd (INVALID_PARAMS)\n"},
 		"list": {"list", []string{`{"schedules":[` + wireNightly + `,` + wirePaused + `]}`}, []string{"GET /v1/schedules "}, `

@@ -100,7 +100,7 @@ func (c *sendCommand) message() (a2a.Message, error) {
 	}
 	for _, data := range c.Data {
 		if !json.Valid([]byte(data)) {
-			return m, fmt.Errorf("--data %s is not JSON", data)
+			return m, misuse("--data %s is not JSON", data)
 		}
 		m.Parts = append(m.Parts, a2a.Part{Data: json.RawMessage(data)})
 	}
@@ -112,7 +112,7 @@ func (c *sendCommand) message() (a2a.Message, error) {
 		m.Parts = append(m.Parts, a2a.Part{Raw: raw, Filename: filepath.Base(path), MediaType: mediaType(path)})
 	}
 	if len(m.Parts) == 0 {
-		return m, errors.New("say what to send: a text, --data or --file")
+		return m, misuse("say what to send: a text, --data or --file")
 	}
 	return m, nil
 }

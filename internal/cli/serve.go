@@ -52,15 +52,16 @@ func (c *apiCommand) Run(p *program) error {
 		if err := s.loadModels(c.Models, nil); err != nil {
 			return err
 		}
+		if err := s.outbound(c.egressSettings); err != nil {
+			return err
+		}
 		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal, c.payloadSettings); err != nil {
 			return err
 		}
 		if err := s.check(ctx); err != nil {
 			return err
 		}
-		if err := s.outbound(c.egressSettings); err != nil {
-			return err
-		}
+		s.sign(c.egressSettings)
 		url, err := s.serve(c.apiSettings, c.temporalSettings)
 		if err == nil {
 			s.log.Info("Serving A2A", zap.String("url", url))
@@ -100,12 +101,13 @@ func (c *workerCommand) Run(p *program) error {
 		if err := s.loadModels(c.Models, os.LookupEnv); err != nil {
 			return err
 		}
-		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal, c.payloadSettings); err != nil {
-			return err
-		}
 		if err := s.outbound(c.egressSettings); err != nil {
 			return err
 		}
+		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal, c.payloadSettings); err != nil {
+			return err
+		}
+		s.sign(c.egressSettings)
 		state, err := s.namespace().await(ctx, c.waitSettings, c.ofNamespace())
 		if err != nil {
 			return err
@@ -156,6 +158,14 @@ func (c *devCommand) Run(p *program) error {
 		if err := s.loadModels(c.Models, os.LookupEnv); err != nil {
 			return err
 		}
+		work := c.workSettings
+		work.scripts = true
+		if err := s.outbound(c.egressSettings); err != nil {
+			return err
+		}
+		if err := s.checkBooks(c.allSettings, work); err != nil {
+			return err
+		}
 		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace()))
 		if err != nil {
 			return err
@@ -163,17 +173,13 @@ func (c *devCommand) Run(p *program) error {
 		if addr := os.Getenv("TEMPORAL_ADDRESS"); addr != "" {
 			s.log.Warn("TEMPORAL_ADDRESS has no effect: this command uses the embedded Temporal; api and worker use others", zap.String("address", addr))
 		}
-		work := c.workSettings
-		work.scripts = true
 		if err := s.open(ctx, c.storeSettings, work, c.embedded(temporal.Addr), c.payloadSettings); err != nil {
 			return err
 		}
 		if err := s.namespace().checkKeys(ctx); err != nil {
 			return err
 		}
-		if err := s.outbound(c.egressSettings); err != nil {
-			return err
-		}
+		s.sign(c.egressSettings)
 		if err := s.work(c.workerSettings, c.temporalSettings, worker.Version{}); err != nil {
 			return err
 		}

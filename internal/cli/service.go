@@ -60,6 +60,8 @@ type service struct {
 	ops       *opsPage
 	metrics   *metrics.Metrics
 	tracing   *tracing.Provider // nil for no traces
+	running   atomic.Int64      // tasks that executors of this process work on
+	stopAfter time.Duration     // how long they may continue at the stop
 	drainFor  time.Duration     // between the signal to stop and the stop
 	drains    []func()          // called at the signal to stop
 	stops     []func() error
@@ -108,7 +110,7 @@ func (s *service) wait(ctx context.Context, reload <-chan struct{}) error {
 		select {
 		case <-ctx.Done():
 			s.drain()
-			s.log.Info("Stopping")
+			s.logStop()
 			return s.stop()
 		case err := <-s.failed:
 			return errors.Join(err, s.stop())
@@ -116,6 +118,16 @@ func (s *service) wait(ctx context.Context, reload <-chan struct{}) error {
 			s.reload()
 		}
 	}
+}
+
+// logStop logs what the stop waits for.
+func (s *service) logStop() {
+	if n := s.running.Load(); n > 0 {
+		s.log.Info("Stopping: running tasks may end first, and other work resumes at the next start. A second Ctrl-C stops at once, without loss",
+			zap.Int64("tasks", n), zap.Duration("atMost", s.stopAfter))
+		return
+	}
+	s.log.Info("Stopping")
 }
 
 // drain makes the process report that it is not ready, and keeps serving until load
@@ -183,7 +195,7 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	}
 	s.box = box
 	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate = box, s.notices.forJournal(), s.log, s.alone
-	cfg.Observer = s.metrics
+	cfg.Observer, cfg.Recorded = s.metrics, workLog{s.log}.recorded
 	if s.journal, err = journal.Open(ctx, cfg); err != nil {
 		return err
 	}
@@ -256,7 +268,7 @@ func (s *service) notify(cfg noticeSettings, links linkSettings, reach egressSet
 	return err
 }
 
-// outbound makes the client for URLs of others, and what signs deliveries.
+// outbound makes the clients for URLs of others.
 func (s *service) outbound(cfg egressSettings) (err error) {
 	if s.egress, err = cfg.client(); err != nil {
 		return err
@@ -274,10 +286,27 @@ func (s *service) outbound(cfg egressSettings) (err error) {
 		s.log.Warn("--allow-private-egress: clients can have this process send requests to this machine and to private networks. Use it for development alone")
 	}
 	s.onStop(func() error { s.egress.Close(); s.strict.Close(); s.agents.Close(); s.services.Close(); return nil })
+	return nil
+}
+
+// sign makes what signs deliveries. It goes after open.
+func (s *service) sign(cfg egressSettings) {
 	if cfg.PushSigning {
 		s.signing = signing.New(signing.Config{Store: s.journal})
 	}
-	return nil
+}
+
+// checkBooks reports mistakes in playbooks before anything is started.
+func (s *service) checkBooks(cfg allSettings, work workSettings) error {
+	books, err := work.load(s.build.Playbooks, s.planners())
+	if err != nil {
+		return err
+	}
+	run, err := executors(s, cfg.workerSettings)
+	if err != nil {
+		return err
+	}
+	return errors.Join(checkExecutors(books, slices.Sorted(maps.Keys(run))), books.CheckLimits(cfg.apiSettings.limits()))
 }
 
 // local reports whether an address is on this machine.
@@ -310,7 +339,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 			Default:    cmp.Or(s.build.Default, "echo"),
 			Planner:    wrapped[activities.Planner](s.books, s.build.Planner),
 			Recorder:   measuredRecorder{wrapped[activities.Recorder](s.journal, s.build.Recorder), s.metrics},
-			Observer:   s.metrics,
+			Observer:   counted{s.metrics, &s.running},
 			Kept:       s.journal,
 			Blobs:      s.journal,
 			Links:      s.journal,
@@ -332,6 +361,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}
+	s.stopAfter = cfg.StopAfter
 	s.onStop(func() error { w.Stop(); return nil })
 	if slices.Contains(cfg.Queues, string(worker.PushQueue)) {
 		s.dispatch(temporal)
@@ -368,9 +398,9 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	if err != nil {
 		return "", err
 	}
-	listener, err := net.Listen("tcp", cfg.Addr)
+	listener, err := listen(cfg.Addr, "--addr")
 	if err != nil {
-		return "", fmt.Errorf("listen at %s (choose another with --addr): %w", cfg.Addr, err)
+		return "", err
 	}
 	url, err := cfg.url(listener.Addr())
 	if err != nil {

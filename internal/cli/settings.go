@@ -79,11 +79,11 @@ func (s apiSettings) limits() opt.Limits {
 // none.
 func (s apiSettings) links(ui, namespace string) (apiservice.Links, error) {
 	if s.TemporalUIURL != "" && !isServer(s.TemporalUIURL) {
-		return apiservice.Links{}, fmt.Errorf("--temporal-ui-url %q is not the URL of a page, such as https://temporal.example.com", s.TemporalUIURL)
+		return apiservice.Links{}, misuse("--temporal-ui-url %q is not the URL of a page, such as https://temporal.example.com", s.TemporalUIURL)
 	}
 	at, err := url.Parse(s.TraceURL)
 	if s.TraceURL != "" && (err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || !strings.Contains(s.TraceURL, apiservice.TraceID)) {
-		return apiservice.Links{}, fmt.Errorf("--trace-url %q is not a URL with {id}, such as https://traces.example.com/search?tag=longhaul.objective_id%%3D{id}", s.TraceURL)
+		return apiservice.Links{}, misuse("--trace-url %q is not a URL with {id}, such as https://traces.example.com/search?tag=longhaul.objective_id%%3D{id}", s.TraceURL)
 	}
 	return apiservice.Links{UI: cmp.Or(s.TemporalUIURL, ui), Namespace: namespace, Traces: s.TraceURL}, nil
 }
@@ -96,11 +96,11 @@ func (s apiSettings) checkLimits() error {
 		value int
 	}{{"max-plans", s.MaxPlans}, {"max-plan-tasks", s.MaxPlanTasks}, {"max-parallel", s.MaxParallel}, {"task-timeout", int(s.TaskTimeout)}} {
 		if l.value <= 0 {
-			wrong = append(wrong, fmt.Errorf("--%s must be above 0", l.flag))
+			wrong = append(wrong, misuse("--%s must be above 0", l.flag))
 		}
 	}
 	if s.GateTimeout != 0 && (s.GateTimeout < time.Second || s.GateTimeout > opt.MaxStepAfter*time.Second) {
-		wrong = append(wrong, errors.New("--gate-timeout must be 0 for never, or between 1s and 8784h (366 days)"))
+		wrong = append(wrong, misuse("--gate-timeout must be 0 for never, or between 1s and 8784h (366 days)"))
 	}
 	return errors.Join(wrong...)
 }
@@ -176,7 +176,7 @@ func (s workerSettings) limits(known []string) (map[string]int, error) {
 		n, err := strconv.Atoi(text)
 		switch {
 		case err != nil || n <= 0:
-			return nil, fmt.Errorf("--limit %q is not KIND=N with N above 0, such as llm=5", limit)
+			return nil, misuse("--limit %q is not KIND=N with N above 0, such as llm=5", limit)
 		case !slices.Contains(known, kind):
 			return nil, fmt.Errorf("--limit %q: this worker has the executors %s", limit, strings.Join(known, ", "))
 		}
@@ -221,7 +221,7 @@ func isServer(rawURL string) bool {
 }
 
 func errPublicURL(rawURL string) error {
-	return fmt.Errorf("--public-url %q is not the URL of a server, such as https://agent.example.com", rawURL)
+	return misuse("--public-url %q is not the URL of a server, such as https://agent.example.com", rawURL)
 }
 
 // reach refuses settings of authentication that contradict each other, and

@@ -56,7 +56,7 @@ func TestRun_man(t *testing.T) {
 	}
 	for _, args := range [][]string{{"man", "bogus"}, {"man", "send", "--dir", dir}} {
 		errs.Reset()
-		if code := Run(t.Context(), args, io.Discard, &errs, Build{}); code != 1 || !strings.Contains(errs.String(), "name ") {
+		if code := Run(t.Context(), args, io.Discard, &errs, Build{}); code != 2 || !strings.Contains(errs.String(), "name ") {
 			t.Errorf("%s: exit code %d: %s", args, code, errs.String())
 		}
 	}

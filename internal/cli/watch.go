@@ -59,6 +59,9 @@ type remote struct {
 
 // reach returns the agent that the settings name. It does not connect yet.
 func (s remoteSettings) reach(p *program) (remote, error) {
+	if !isServer(s.URL) {
+		return remote{}, misuse("%q is not the URL of an agent, such as https://agent.example.com", s.URL)
+	}
 	http, err := s.http()
 	if err != nil {
 		return remote{}, err

@@ -26,7 +26,8 @@ type Config struct {
 	Connections int  // to PostgreSQL, at the most; 0 means DefaultConnections
 	Migrate     bool // bring the tables in PostgreSQL up to date; without it, old ones are refused. A file is always brought up to date
 
-	Observer Observer // nil for none
+	Observer Observer       // nil for none
+	Recorded func(Recorded) // is called after each Record that has added events, also from several goroutines; nil for nothing
 
 	Template *Template // of the tables of a journal in memory, for tests; nil makes them
 }

@@ -3,6 +3,7 @@ package journal_test
 import (
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -111,5 +112,37 @@ func TestObserver_notifications(t *testing.T) {
 		case <-time.After(patience):
 			t.Fatal("no look was observed")
 		}
+	}
+}
+
+// Each event is told once, however often it is recorded, and not if it was refused.
+func TestRecord_tells(t *testing.T) {
+	var told []journal.Recorded
+	j := openWith(t, journal.Config{Path: filepath.Join(t.TempDir(), "journal.db"), Sync: "normal", Recorded: func(r journal.Recorded) { told = append(told, r) }})
+	s := begin(t, j, newObjective())
+	first := s.batch(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
+	second := s.batch(s.moved(0, 0, opt.TaskCompleted))
+	both := opt.Batch{ObjectiveID: first.ObjectiveID, Source: first.Source, Events: append(first.Events[1:2:2], second.Events...)}
+	for _, b := range []opt.Batch{first, first, both, second} {
+		if err := j.Record(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := s.batch(s.moved(0, 0, opt.TaskWorking))
+	late.Events[0].N++
+	if err := j.Record(t.Context(), late); err == nil {
+		t.Error("a gap was recorded")
+	}
+	var got []opt.EventKind
+	for i, r := range told {
+		if r.ObjectiveID != s.objective.ID || i > 0 && (r.Tenant != s.objective.Tenant || r.CreatedAt != s.objective.CreatedAt.Millis()) {
+			t.Errorf("told %+v", r)
+		}
+		for _, e := range r.Events {
+			got = append(got, e.Kind)
+		}
+	}
+	if want := []opt.EventKind{opt.ObjectiveOpened, opt.PlanAdded, opt.TaskMoved, opt.TaskMoved}; len(told) != 3 || !slices.Equal(got, want) {
+		t.Errorf("told %d times of %s, want 3 times of %s", len(told), got, want)
 	}
 }

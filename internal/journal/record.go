@@ -31,7 +31,18 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 	if err != nil {
 		return fmt.Errorf("record events of %s: %w", r.objectiveID, err)
 	}
+	if j.recorded != nil && len(r.fresh) > 0 {
+		j.recorded(Recorded{r.objectiveID, r.o.tenant, r.o.createdAt, r.fresh})
+	}
 	return nil
+}
+
+// Recorded is what one call of Record has added: events that were not recorded before.
+type Recorded struct {
+	ObjectiveID string
+	Tenant      string // "" if the objective did not exist before
+	CreatedAt   int64  // of the objective, in milliseconds; 0 if it did not exist before
+	Events      []opt.Event
 }
 
 // run applies the batches within a transaction. It may run again if the transaction
@@ -104,6 +115,7 @@ func (r *recording) enter(e *entry) error {
 	}
 	_, err = r.c.exec("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), e.doc)
 	r.o.seq++
+	r.fresh = append(r.fresh, e.Event)
 	return err
 }
 

@@ -29,6 +29,7 @@ type recording struct {
 	c           *conn
 	o           openObjective
 	known       map[string]numbers // the latest of a source, as far as they were read
+	fresh       []opt.Event        // that were added
 }
 
 // An openObjective is the state of the objective before the next event.
@@ -37,7 +38,8 @@ type openObjective struct {
 	contextID string
 	seq       int64
 	attempt   int
-	pushes    int // configs
+	pushes    int   // configs
+	createdAt int64 // 0 before it is opened
 	updatedAt int64
 	exists    bool
 	head      *opt.ObjectiveHead // to be written; nil if it has not changed
@@ -67,7 +69,7 @@ func newRecording(batches []opt.Batch) (*recording, error) {
 
 // begin begins anew, with the state of the objective.
 func (r *recording) begin(c *conn) error {
-	r.c, r.o, r.known = c, openObjective{}, map[string]numbers{}
+	r.c, r.o, r.known, r.fresh = c, openObjective{}, map[string]numbers{}, nil
 	return r.open()
 }
 
@@ -76,11 +78,11 @@ func (r *recording) begin(c *conn) error {
 func (r *recording) open() (err error) {
 	first := r.batches[0].source
 	var n numbers
-	r.o.exists, err = r.c.get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.pushes, o.updated_at, COALESCE(s.first, 1), s.digests
+	r.o.exists, err = r.c.get(`SELECT o.tenant, o.context_id, o.seq, o.attempt, o.pushes, o.created_at, o.updated_at, COALESCE(s.first, 1), s.digests
 		FROM objectives o LEFT JOIN sources s ON s.objective_id = $1 AND s.source = $2
 			AND s.first = (SELECT MAX(first) FROM sources WHERE objective_id = $1 AND source = $2)
 		WHERE o.id = $1`,
-		args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.pushes, &r.o.updatedAt, &n.first, &n.digests)
+		args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.pushes, &r.o.createdAt, &r.o.updatedAt, &n.first, &n.digests)
 	if r.o.exists {
 		r.known[first] = n
 	}

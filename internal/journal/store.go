@@ -24,6 +24,7 @@ type store struct {
 	closed  error
 
 	channels atomic.Pointer[[]opt.Channel] // for notices
+	recorded func(Recorded)                // nil for nothing
 }
 
 func openStore(ctx context.Context, cfg Config) (*store, error) {
@@ -37,7 +38,7 @@ func openStore(ctx context.Context, cfg Config) (*store, error) {
 	}
 	box := contents{cfg.Sealer, cfg.Seal}
 	c.contents = box
-	s := &store{db: db, box: box, log: cfg.Log, pushed: make(chan struct{}, 1)}
+	s := &store{db: db, box: box, log: cfg.Log, pushed: make(chan struct{}, 1), recorded: cfg.Recorded}
 	s.SetChannels(cfg.Channels)
 	s.readers = newPool(db.size().readers, func(ctx context.Context) (*conn, error) { return box.connect(ctx, db, reading) })
 	s.watches = newWatches(db, func() { signal(s.pushed) })

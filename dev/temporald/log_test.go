@@ -1,0 +1,46 @@
+package temporald_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/server/common/log/tag"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/dev/temporald"
+)
+
+// The server's log is told once what matters: no expected messages, no repeats, and one
+// line about a full disk in place of a hundred.
+func TestServerLogger(t *testing.T) {
+	core, logs := observer.New(zap.DebugLevel)
+	log, _ := temporald.ServerLogger(zap.New(core))
+	for range 3 {
+		log.Warn("TrailerToContextMetadataInterceptor: Trailer had metadata but context not wrapped")
+		log.Warn("GetHistory page size is larger than threshold")
+		log.Error("error", tag.Error(errors.New("dial tcp 127.0.0.1:1: connect: connection refused")))
+		log.Error("error", tag.Error(errors.New("context canceled")))
+		log.Warn("Something new", tag.Error(errors.New("this")))
+	}
+	log.Warn("Something new", tag.Error(errors.New("that")))
+	for range 3 {
+		log.Error("Operation failed", tag.Error(errors.New("Failed to commit: database or disk is full (13)")))
+		log.Error("Operation failed", tag.Error(errors.New("write: no space left on device")))
+		log.Error("Queue reader unable to retrieve tasks", tag.Error(errors.New("shard status unknown")))
+	}
+	var got []string
+	for _, e := range logs.All() {
+		got = append(got, fmt.Sprint(e.Level, " ", e.Message, " ", e.ContextMap()))
+	}
+	want := []string{
+		"warn Something new map[error:this]",
+		"warn Something new map[error:that]",
+		"error The disk is full: Temporal cannot store the work. Free some space: the work waits, and continues by itself map[]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("log mismatch (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"time"
+)
+
+// freeWithin is how long a start waits for a port that another process still has: one
+// that was killed a moment ago may not have ended yet.
+const freeWithin = 3 * time.Second
+
+// listen listens at an address that a flag has set. A port that is in use is waited for.
+func listen(addr, flag string) (net.Listener, error) {
+	deadline := time.Now().Add(freeWithin)
+	for {
+		l, err := net.Listen("tcp", addr)
+		switch {
+		case err == nil:
+			return l, nil
+		case !errors.Is(err, syscall.EADDRINUSE):
+			return nil, fmt.Errorf("listen at %s (choose another with %s): %w", addr, flag, err)
+		case time.Now().After(deadline):
+			return nil, fmt.Errorf("listen at %s: the address is in use, maybe by another server of Longhaul: stop that one, or choose another address with %s", addr, flag)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}

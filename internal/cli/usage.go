@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// exitUsage is the exit code for wrong arguments.
+const exitUsage = 2
+
+// A usageError says that the arguments of a command are wrong, or that one is missing.
+type usageError struct {
+	text    string
+	command string // with the program; "" for that alone
+}
+
+func (e *usageError) Error() string { return e.text }
+
+// misuse returns a [usageError].
+func misuse(format string, args ...any) error {
+	return &usageError{text: fmt.Sprintf(format, args...)}
+}
+
+// inCommand returns err, which the command that was parsed has returned: a usageError in
+// it names the command.
+func inCommand(parsed *kong.Context, err error) error {
+	var wrong *usageError
+	if errors.As(err, &wrong) && wrong.command == "" && parsed.Selected() != nil {
+		wrong.command = parsed.Selected().FullPath()
+	}
+	return err
+}
+
+// showUsage prints an error of the arguments, with the help that lists the right ones.
+// ok is false for another error.
+func (b Build) showUsage(stderr io.Writer, err error) (ok bool) {
+	var wrong *usageError
+	var unparsed *kong.ParseError
+	command := ""
+	switch {
+	case errors.As(err, &wrong):
+		command = wrong.command
+	case errors.As(err, &unparsed):
+		if selected := unparsed.Context.Selected(); selected != nil {
+			command = selected.FullPath()
+		}
+	default:
+		return false
+	}
+	fmt.Fprintf(stderr, "%s: %s\nSee %s --help.\n", b.name(), visible(err.Error()), cmp.Or(command, b.name().String()))
+	return true
+}
+
+// checkCommand returns an error if the first of args is no command of app, with the names
+// that are most like it. Without it, the default command would refuse the word.
+func checkCommand(app *kong.Application, args []string) error {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return nil
+	}
+	names := []string{}
+	for _, c := range app.Children {
+		names = append(names, c.Name)
+	}
+	if slices.Contains(names, args[0]) {
+		return nil
+	}
+	text := fmt.Sprintf("there is no command %s", args[0])
+	if like := nearest(args[0], names); len(like) > 0 {
+		text += ". Did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return &usageError{text: text, command: app.Name}
+}
+
+// nearest returns the names that are most like word, none if all differ too much.
+func nearest(word string, names []string) (out []string) {
+	least := min(2, (len(word)+1)/2)
+	for _, name := range names {
+		d := distance(word, name)
+		if len(word) > 1 && strings.HasPrefix(name, word) {
+			d = 0
+		}
+		if d < least {
+			least, out = d, nil
+		}
+		if d == least {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// distance returns how many letters have to be added, removed, replaced or exchanged with
+// the next one to make b of a.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	rows := make([][]int, len(x)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(y)+1)
+		rows[i][0] = i
+	}
+	for j := range y {
+		rows[0][j+1] = j + 1
+	}
+	for i := 1; i <= len(x); i++ {
+		for j := 1; j <= len(y); j++ {
+			differs := 1
+			if x[i-1] == y[j-1] {
+				differs = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+differs)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(x)][len(y)]
+}
+
+// helpCommand is "longhaul help".
+type helpCommand struct {
+	Command []string `arg:"" optional:"" help:"Command, such as send or keys create. Default: all commands."`
+}
+
+func (c *helpCommand) Run(p *program) error {
+	return run(p.ctx, append(slices.Clone(c.Command), "--help"), p.stdout, p.stderr, p.build)
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+)
+
+// Wrong arguments end every command with the exit code 2, and it says where to look.
+func TestRun_wrongArguments(t *testing.T) {
+	f := newFakeAgent(t)
+	dir := t.TempDir()
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"send", "--url", f.URL}, "longhaul: say what to send: a text, --data or --file\nSee longhaul send --help.\n"},
+		{[]string{"send", "--url", f.URL, "--data", "{x"}, "--data {x is not JSON"},
+		{[]string{"send", "--url", "nonsense", "hi"}, "is not the URL of an agent"},
+		{[]string{"answer", "--url", f.URL, gateID}, "say what to answer: accept, reject"},
+		{[]string{"answer", "--url", f.URL, gateID, "refine"}, "say what to refine"},
+		{[]string{"answer", "--url", f.URL, gateID, "edit"}, "say what replaces the object"},
+		{[]string{"keys", "create", "ann", "--scopes", "bogus", "--data-dir", dir}, "unknown scope \"bogus\""},
+		{[]string{"keys", "create", "ann", "--scopes", "all", "--expires=-1h", "--data-dir", dir}, "--expires must be above 0"},
+		{[]string{"man", "nope"}, "no manual page about \"nope\""},
+		{[]string{"list", "--url", f.URL, "--limit", "0"}, "--limit must be 1 or more"},
+		{[]string{"schedule", "create", "nightly", "hi", "--url", f.URL}, "say when: --cron"},
+		{[]string{"worker", "--max-tasks", "many"}, "--max-tasks"},
+		{[]string{"help", "nope"}, "there is no command nope\nSee longhaul --help."},
+	} {
+		var stdout, stderr strings.Builder
+		code := Run(t.Context(), tt.args, &stdout, &stderr, Build{})
+		if code != 2 || !strings.Contains(stderr.String(), tt.want) || !strings.Contains(stderr.String(), "\nSee longhaul ") {
+			t.Errorf("%s: exit code %d, want 2; it says\n%s\nwant in it\n%s", tt.args, code, stderr.String(), tt.want)
+		}
+	}
+}
+
+// A mistyped command names the nearest one, in both programs.
+func TestRun_mistyped(t *testing.T) {
+	embed := func(context.Context, EmbedConfig) (*Embedded, error) { panic("it was started") }
+	for _, b := range []Build{{}, {Embed: embed}} {
+		for word, want := range map[string]string{
+			"sned": "longhaul: there is no command sned. Did you mean send?\nSee longhaul --help.\n",
+			"inbx": "Did you mean inbox?", "anwser": "Did you mean answer?", "objectives": "Did you mean objective?", "sched": "Did you mean schedule?",
+			"frobnicate": "longhaul: there is no command frobnicate\nSee",
+		} {
+			var stderr strings.Builder
+			if code := Run(t.Context(), []string{word, "x"}, io.Discard, &stderr, b); code != 2 || !strings.Contains(stderr.String(), want) {
+				t.Errorf("%s: exit code %d\n%s\nwant in it\n%s", word, code, stderr.String(), want)
+			}
+		}
+	}
+}
+
+// The command help shows what the flag --help shows.
+func TestRun_help(t *testing.T) {
+	show := func(args ...string) string {
+		t.Helper()
+		var stdout, stderr strings.Builder
+		if code := Run(t.Context(), args, &stdout, &stderr, Build{}); code != 0 {
+			t.Fatalf("%s: exit code %d\n%s", args, code, stderr.String())
+		}
+		return stdout.String()
+	}
+	if all := show("help"); all != show("--help") || !strings.Contains(all, "Exit codes: 0 done, 1 failed, 2 wrong arguments") {
+		t.Errorf("help shows\n%s", all)
+	}
+	for _, command := range [][]string{{"send"}, {"keys", "create"}} {
+		got, want := show(append([]string{"help"}, command...)...), show(append(command, "--help")...)
+		if got != want || !strings.Contains(got, "Usage: longhaul "+strings.Join(command, " ")) {
+			t.Errorf("help %s shows\n%s\nwant\n%s", command, got, want)
+		}
+	}
+}

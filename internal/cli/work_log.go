@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+
+	"longhaul/internal/journal"
+	"longhaul/opt"
+)
+
+// A workLog logs what happens to objectives and gates, as the journal records it: each
+// event once, in the process that has recorded it. It logs ids and codes, no content.
+type workLog struct{ log *zap.Logger }
+
+// recorded logs what is new in the journal.
+func (l workLog) recorded(r journal.Recorded) {
+	for _, e := range r.Events {
+		if e.Decision != nil {
+			l.decided(*e.Decision)
+		}
+		switch {
+		case e.Kind == opt.ObjectiveOpened:
+			l.log.Info("Objective begun", zap.String("objective", r.ObjectiveID), zap.String("principal", e.Objective.Principal))
+		case e.Kind == opt.ObjectiveRetried:
+			l.log.Info("Objective retried", zap.String("objective", r.ObjectiveID), zap.Int("attempt", e.Attempt))
+		case e.Kind == opt.ObjectiveMoved && opt.ObjectiveStatus(e.To).Ended():
+			l.ended(r, e)
+		case e.Kind == opt.TaskMoved && e.PlanID != "" && e.Gate != nil && e.From != e.To:
+			l.log.Info("Gate opened", zap.String("gate", e.Gate.ID), zap.String("kind", string(e.Gate.Kind)))
+		case e.Kind == opt.TaskMoved && e.Gate != nil && e.Step != "":
+			l.log.Info("Gate still open", zap.String("gate", e.Gate.ID), zap.String("step", string(e.Step)))
+		}
+	}
+}
+
+// ended logs the end of an objective. A failure is a warning.
+func (l workLog) ended(r journal.Recorded, e opt.Event) {
+	fields := []zap.Field{zap.String("objective", r.ObjectiveID), zap.String("state", e.To)}
+	if e.Reason != "" {
+		fields = append(fields, zap.String("reason", e.Reason))
+	}
+	if r.CreatedAt != 0 {
+		fields = append(fields, zap.Duration("took", e.At.Time().Sub(time.UnixMilli(r.CreatedAt)).Round(time.Millisecond)))
+	}
+	level := zap.InfoLevel
+	if opt.ObjectiveStatus(e.To) == opt.ObjectiveFailed {
+		level = zap.WarnLevel
+	}
+	l.log.Log(level, "Objective ended", fields...)
+}
+
+// decided logs a decision, or that the time for one is over.
+func (l workLog) decided(d opt.Decision) {
+	fields := []zap.Field{zap.String("gate", d.GateID), zap.String("by", d.DecidedBy)}
+	if d.Action != "" {
+		fields = append(fields, zap.String("action", string(d.Action)))
+	}
+	switch {
+	case d.Verdict != opt.Accepted:
+		l.log.Info("Decision refused", append(fields, zap.String("verdict", string(d.Verdict)))...)
+	case !d.Closed:
+		l.log.Info("Decision counted, gate still open", fields...)
+	case d.DecidedBy == opt.ByTimer:
+		l.log.Info("Gate closed: its time is over", fields...)
+	default:
+		l.log.Info("Gate closed", fields...)
+	}
+}
