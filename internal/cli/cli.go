@@ -20,7 +20,7 @@ import (
 // Run runs the program with args and returns its exit code.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) int {
 	if err := run(ctx, args, stdout, stderr, b); err != nil {
-		if b.showUsage(stderr, err) {
+		if showUsage(stderr, b.name(), err) {
 			return exitUsage
 		}
 		fmt.Fprintf(stderr, "%s: %s\n", b.name(), visible(err.Error())) // it may quote an agent or a file

@@ -39,7 +39,7 @@ func inCommand(parsed *kong.Context, err error) error {
 
 // showUsage prints an error of the arguments, with the help that lists the right ones.
 // ok is false for another error.
-func (b Build) showUsage(stderr io.Writer, err error) (ok bool) {
+func showUsage(stderr io.Writer, name programName, err error) (ok bool) {
 	var wrong *usageError
 	var unparsed *kong.ParseError
 	command := ""
@@ -53,7 +53,7 @@ func (b Build) showUsage(stderr io.Writer, err error) (ok bool) {
 	default:
 		return false
 	}
-	fmt.Fprintf(stderr, "%s: %s\nSee %s --help.\n", b.name(), visible(err.Error()), cmp.Or(command, b.name().String()))
+	fmt.Fprintf(stderr, "%s: %s\nSee %s --help.\n", name, visible(err.Error()), cmp.Or(command, name.String()))
 	return true
 }
 
