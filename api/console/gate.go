@@ -174,7 +174,7 @@ func (v gates) close(p *gatePage, s service.ShownInterrupt) {
 	}
 	last := s.Closed()
 	if last == nil {
-		p.State = string(s.TaskState)
+		p.State = s.TaskState.Look().Word
 		return
 	}
 	d := last.Decision

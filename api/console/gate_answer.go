@@ -134,7 +134,7 @@ func (v gates) beaten(s service.ShownInterrupt) string {
 	last := s.Closed()
 	const unused = " Your answer was not used."
 	if last == nil {
-		return "The task does not wait here any more: it is " + string(s.TaskState) + "." + unused
+		return "The task does not wait here any more: it is " + s.TaskState.Look().Word + "." + unused
 	}
 	d := last.Decision
 	word := gateform.Word(d.Action)

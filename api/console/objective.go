@@ -23,6 +23,7 @@ const (
 // An objectivePage is the data of the page of an objective.
 type objectivePage struct {
 	*opt.Objective
+	Look     opt.Look
 	Reason   string // of the state, in plain words
 	Skill    string // "" for none
 	Schedule string // id of the schedule that has started it, "" for none
@@ -47,6 +48,7 @@ type link struct{ Text, URL string }
 // A planSection is a plan in the list of plans and tasks.
 type planSection struct {
 	*opt.Plan
+	Look   opt.Look
 	Key    string
 	Reason string
 	After  []string // names of the plans that it waits for
@@ -103,7 +105,8 @@ func objectiveView(v *visit, id string, refused *refusedForm) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	p := objectivePage{Objective: o, Reason: reasonText(o.Reason), Tree: treeOf(o), Moments: momentsOf(o, events.Events)}
+	look := opt.LookOf(o)
+	p := objectivePage{Objective: o, Look: look, Reason: whyStage(look.Word, o.Reason), Tree: treeOf(o), Moments: momentsOf(o, events.Events)}
 	p.Schedule, _ = o.Metadata.String(opt.KeySchedule)
 	p.Skill, _ = o.Metadata.String(opt.KeySkill)
 	_ = root.Metadata.Decode(opt.KeyQueuePosition, &p.Position) // stays 0
@@ -133,7 +136,8 @@ func eventsOf(o *opt.Objective) string {
 }
 
 func sectionOf(o *opt.Objective, p *opt.Plan, forms forms) planSection {
-	s := planSection{Plan: p, Key: planKey(p), Reason: reasonText(p.Reason), planForms: forms.ofPlan(p)}
+	look := opt.LookOfPlan(p)
+	s := planSection{Plan: p, Look: look, Key: planKey(p), Reason: whyStage(look.Word, p.Reason), planForms: forms.ofPlan(p)}
 	for _, id := range p.Dependencies {
 		s.After = append(s.After, nameOfPlan(o, id))
 	}

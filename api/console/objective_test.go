@@ -92,7 +92,7 @@ func TestObjective_waitsInQueue(t *testing.T) {
 	first := s.send(t, "acme/ann", "One")
 	o := s.world.Objective(first)
 	second := s.sendIn(t, "acme/ann", o.ContextID, "Two")
-	s.signedIn(t, "acme/ann").get("/console/objectives/"+second).wants(t, "submitted", "Place in the queue 1, since", "Start", "Cancel…")
+	s.signedIn(t, "acme/ann").get("/console/objectives/"+second).wants(t, "queued", "Place in the queue 1, since", "Start", "Cancel…")
 }
 
 func TestObjective_attempts(t *testing.T) {

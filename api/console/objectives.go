@@ -87,7 +87,7 @@ type objectives struct {
 type objectiveRow struct {
 	*opt.Objective
 	opt.Standing
-	State      shownState
+	Look       opt.Look
 	Planner    string
 	OfPlanner  string // query of the list of those with the same planner
 	InContext  string // likewise of the same context, "" for an objective that is alone there
@@ -124,7 +124,7 @@ func showObjectives(v *visit) (view, error) {
 
 // rowOf returns the line about an objective.
 func rowOf(o *opt.Objective, s opt.Standing) objectiveRow {
-	row := objectiveRow{Objective: o, Standing: s, State: objectiveState(o, s.Waiting)}
+	row := objectiveRow{Objective: o, Standing: s, Look: opt.LookOf(o)}
 	if row.Planner, _ = o.Metadata.String(opt.KeyPlanner); row.Planner != "" {
 		row.OfPlanner = objectivesFilter{Planner: row.Planner}.query("")
 	}
@@ -135,23 +135,4 @@ func rowOf(o *opt.Objective, s opt.Standing) objectiveRow {
 		row.InProgress = s.Progress.Text
 	}
 	return row
-}
-
-// objectiveState returns how the state of an objective with open gates is shown in a list.
-func objectiveState(o *opt.Objective, waiting int) shownState {
-	switch {
-	case o.Status.Ended():
-		return stateOf(o.Status)
-	case o.Stopping != "":
-		return shownState{"stopping", "canceled"}
-	case o.Paused:
-		return shownState{"paused", "pending"}
-	case waiting > 0:
-		return shownState{"waiting", "waiting"}
-	case !o.QueuedAt.IsZero():
-		return shownState{"queued", "pending"}
-	case o.Status == opt.ObjectivePlanning:
-		return shownState{"planning", "working"}
-	}
-	return stateOf(o.Status)
 }

@@ -21,7 +21,7 @@ type overview struct {
 
 // A statusCount is a bar with the number of objectives in a status.
 type statusCount struct {
-	shownState
+	opt.Look
 	Status opt.ObjectiveStatus
 	N      int
 	Width  int // of the bar, of 100
@@ -41,25 +41,13 @@ func showOverview(v *visit) (view, error) {
 	for _, s := range opt.ObjectiveStatuses {
 		if !s.Ended() {
 			n := seen.Open[s]
-			data.Open = append(data.Open, statusCount{openState(s), s, n, (100*n + most - 1) / most})
+			data.Open = append(data.Open, statusCount{opt.Stage{Status: string(s)}.Look(), s, n, (100*n + most - 1) / most})
 		}
 	}
 	for _, h := range data.Hours.List {
 		data.Completed, data.Failed, data.Canceled = data.Completed+h.Completed, data.Failed+h.Failed, data.Canceled+h.Canceled
 	}
 	return view{Template: "overview", Title: "Overview", Refresh: 5, Data: data}, nil
-}
-
-// openState returns how a status is shown in the overview, which does not know why
-// objectives are blocked.
-func openState(s opt.ObjectiveStatus) shownState {
-	switch s {
-	case opt.ObjectivePlanning:
-		return shownState{string(s), "working"}
-	case opt.ObjectiveBlocked:
-		return shownState{string(s), "waiting"}
-	}
-	return stateOf(s)
 }
 
 // The sizes of the picture of the hours. It fits a phone.

@@ -17,9 +17,10 @@ type moment struct {
 	Seq  int64
 	At   a2a.Time
 	Text string
-	Task string // address of the plan task that it is about, "" for none
-	Name string // of that task
-	Gate string // id of the gate that it has opened, "" for none
+	Task string   // address of the plan task that it is about, "" for none
+	Name string   // of that task
+	Gate string   // id of the gate that it has opened, "" for none
+	Kind opt.Kind // of the state that it has led to, "" for none
 }
 
 // A timeline is the data of the page with the events of an objective.
@@ -57,6 +58,9 @@ func momentsOf(o *opt.Objective, events []opt.Recorded) []moment {
 	for _, r := range events {
 		e := r.Event
 		m := moment{Seq: r.Seq, At: e.At, Text: happened(o, e)}
+		if e.Kind == opt.ObjectiveMoved || e.Kind == opt.PlanMoved || e.Kind == opt.TaskMoved {
+			m.Kind = opt.Stage{Status: e.To, Reason: e.Reason}.Look().Kind
+		}
 		if id := eventTask(e); id != "" {
 			m.Task, m.Name = taskPath(o.ID, keyOfTask(id)), nameOfTask(o, id)
 		}
@@ -139,7 +143,7 @@ func objectiveHappened(o *opt.Objective, e opt.Event) string {
 	case opt.ObjectiveQueued:
 		return "The objective waits for its turn in its context"
 	}
-	return "The objective is " + e.To + after(e.Reason) + because(e)
+	return "The objective is " + stageText(e) + because(e)
 }
 
 func planHappened(name string, e opt.Event) string {
@@ -166,13 +170,35 @@ func planHappened(name string, e opt.Event) string {
 	case opt.TasksReopened:
 		return counted(len(e.Tasks), "task") + " of plan " + name + " make their results again"
 	}
-	return "Plan " + name + " is " + e.To + after(e.Reason)
+	return "Plan " + name + " is " + stageText(e)
+}
+
+// stageText returns the word for the state to which an event moves an objective or a plan,
+// and the reason.
+func stageText(e opt.Event) string {
+	word := opt.Stage{Status: e.To, Reason: e.Reason}.Look().Word
+	switch reason := whyStage(word, e.Reason); {
+	case strings.HasPrefix(reason, "for "):
+		return word + " " + reason
+	case reason != "":
+		return word + ": " + reason
+	}
+	return word
+}
+
+// whyStage returns the reason of a state in plain words, "" if the word for the state says
+// it.
+func whyStage(word, reason string) string {
+	if text := reasonText(reason); text != word {
+		return text
+	}
+	return ""
 }
 
 func taskMoved(e opt.Event) string {
 	switch {
 	case e.Step == opt.Expire:
-		return "The time of its question was over: " + e.To
+		return "The time of its question was over: " + opt.TaskState(e.To).Look().Word
 	case e.Step != "":
 		return "Its question waits too long: " + string(e.Step)
 	case e.Gate != nil:
@@ -180,7 +206,7 @@ func taskMoved(e opt.Event) string {
 	case e.To == string(opt.TaskWorking) && e.Attempt > 1:
 		return fmt.Sprintf("Is working, attempt %d", e.Attempt)
 	}
-	return "Is " + stateOf(opt.TaskState(e.To)).Word + after(e.Reason) + because(e)
+	return "Is " + opt.TaskState(e.To).Look().Word + after(e.Reason) + because(e)
 }
 
 func messageHappened(e opt.Event) string {
@@ -258,8 +284,8 @@ func reasonText(reason string) string {
 // reasons has the reasons of states in plain words.
 var reasons = map[string]string{
 	opt.BlockedByDependencies: "waits for other plans",
-	opt.BlockedByInput:        "waits for an answer",
-	opt.BlockedByAuth:         "waits for an authorization",
+	opt.BlockedByInput:        "for an answer",
+	opt.BlockedByAuth:         "for an authorization",
 	opt.BlockedByOperator:     "paused",
 	opt.BlockedByPlan:         "one of its plans is paused",
 	opt.NothingToDo:           "has no open plan, and waits for a new one",

@@ -73,19 +73,19 @@ func treeOf(o *opt.Objective) *tree {
 
 // planIn returns the drawing of a plan in its block.
 func planIn(p *opt.Plan, b block, inner drawing) treePlan {
-	word := stateOf(p.Status)
+	look := opt.LookOfPlan(p)
 	letters := (b.W - 40) / 8
 	out := treePlan{
-		block: b, Key: planKey(p), Title: titleOf(p.Name, word.Word, p.Optional()), Name: shorten(visible(p.Name), letters),
-		Class: word.Class, Optional: p.Optional(),
+		block: b, Key: planKey(p), Title: titleOf(p.Name, look.Word, p.Optional()), Name: shorten(visible(p.Name), letters),
+		Class: string(look.Kind), Optional: p.Optional(),
 	}
 	x, y := b.X+(b.W-inner.W)/2, b.Y+planHead
 	out.Lines = pathOf(inner.Lines, x, y)
 	for i, t := range p.Tasks {
-		at, word := inner.Blocks[i], stateOf(t.State)
+		at, look := inner.Blocks[i], t.State.Look()
 		out.Tasks = append(out.Tasks, treeTask{
-			X: at.X + x, Y: at.Y + y, Key: taskKey(t), Title: titleOf(t.Name, word.Word, t.Optional()),
-			Name: shorten(visible(t.Name), taskLetters), Class: word.Class, Optional: t.Optional(),
+			X: at.X + x, Y: at.Y + y, Key: taskKey(t), Title: titleOf(t.Name, look.Word, t.Optional()),
+			Name: shorten(visible(t.Name), taskLetters), Class: string(look.Kind), Optional: t.Optional(),
 		})
 	}
 	return out

@@ -74,7 +74,7 @@ func functions(a assets) template.FuncMap {
 	return template.FuncMap{
 		"asset":   a.url,
 		"time":    timeOf,
-		"state":   stateOf,
+		"state":   func(s string) opt.Look { return opt.TaskState(s).Look() },
 		"within":  func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
 		"console": func(path string) string { return Path + path },
 		"visible": visible,
@@ -82,7 +82,7 @@ func functions(a assets) template.FuncMap {
 		"taskKey": keyOfTask,
 		"task":    taskPath,
 		"inbox":   gatePath,
-		"states":  func() []string { return classes },
+		"states":  func() []opt.Kind { return opt.Kinds },
 		"gate":    func(g *opt.Gate) string { return shorten(visible(titleOfGate(g)), titleLetters) },
 	}
 }
@@ -97,30 +97,4 @@ func timeOf(t a2a.Time) shownTime {
 	}
 	at := time.UnixMilli(t.Millis()).UTC()
 	return shownTime{at.Format(time.RFC3339), at.Format("2 Jan 2006, 15:04 UTC")}
-}
-
-// A shownState is a state for the template _state: a word, and the class of its badge.
-type shownState struct{ Word, Class string }
-
-// classes lists the classes of states.
-var classes = []string{"pending", "working", "waiting", "completed", "failed", "canceled"}
-
-// stateOf returns how a state of an objective, a plan or a task is shown.
-func stateOf(state any) shownState {
-	word := fmt.Sprint(state)
-	switch opt.TaskState(word) {
-	case opt.TaskWorking:
-		return shownState{word, "working"}
-	case opt.TaskInputRequired:
-		return shownState{"waiting", "waiting"}
-	case opt.TaskCompleted:
-		return shownState{word, "completed"}
-	case opt.TaskFailed, opt.TaskRejected:
-		return shownState{word, "failed"}
-	case opt.TaskAuthRequired:
-		return shownState{"waiting", "waiting"}
-	case opt.TaskCanceled, opt.TaskState(opt.PlanSkipped):
-		return shownState{word, "canceled"}
-	}
-	return shownState{word, "pending"}
 }

@@ -325,7 +325,7 @@ func (c *answerCommand) answered(out io.Writer, e client.Event) {
 	if client.ReplyPending(t.Metadata) {
 		fmt.Fprintf(out, "Task %s: the answer is stored; a worker will use it as soon as one is available.\n", t.ID)
 	} else {
-		fmt.Fprintf(out, "Task %s: %s\n", t.ID, t.Status.State)
+		fmt.Fprintf(out, "Task %s: %s\n", t.ID, opt.TaskState(t.Status.State).Look().Word)
 		if text := c.keptOpen(t); text != "" {
 			fmt.Fprintln(out, visible(text))
 		}

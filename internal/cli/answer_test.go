@@ -79,7 +79,7 @@ func TestAnswer(t *testing.T) {
 func TestAnswer_printed(t *testing.T) {
 	tests := []struct{ name, result, want string }{
 		{"kept", stepTask("INPUT_REQUIRED", `"longhaul/v1/replyPending":true`), "Task " + stepID + ": the answer is stored; a worker will use it as soon as one is available.\n\nTo see what follows:\n\n  longhaul watch --url URL " + rootID + "\n"},
-		{"a vote", stepTask("INPUT_REQUIRED", strings.Replace(approvalGate, `"title"`, `"responders":{"accepts":2},"votes":[{"action":"accept","decidedBy":"ann"}],"title"`, 1)), "Task " + stepID + ": input-required\nYour vote counts. 1 of 2 have accepted: ann.\n\nTo see what follows:\n\n  longhaul watch --url URL " + rootID + "\n"},
+		{"a vote", stepTask("INPUT_REQUIRED", strings.Replace(approvalGate, `"title"`, `"responders":{"accepts":2},"votes":[{"action":"accept","decidedBy":"ann"}],"title"`, 1)), "Task " + stepID + ": waiting\nYour vote counts. 1 of 2 have accepted: ann.\n\nTo see what follows:\n\n  longhaul watch --url URL " + rootID + "\n"},
 		{"a task of another agent", `{"task":{"id":"x","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}`, "Task x: working\n\nTo see what follows:\n\n  longhaul watch --url URL x\n"},
 		{"an ended one", `{"task":{"id":"x","contextId":"c","status":{"state":"TASK_STATE_FAILED"}}}`, "Task x: failed\n"},
 		{"a message", `{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"Thanks."}]}}`, "Thanks.\n"},

@@ -49,7 +49,7 @@ func (p *printer) put(key string, g *opt.Gate, s a2a.TaskStatus, question string
 	p.asked[key] = true
 	p.puts++
 	p.apart = true
-	p.line("%s", p.paint(string(s.State), p.safe(question)))
+	p.line("%s", p.paint(opt.TaskState(s.State).Look().Kind, p.safe(question)))
 	p.apart = true
 	if object := objectText(objectOf(g, s.Message)); object != "" {
 		p.line("%s", p.safe(object))

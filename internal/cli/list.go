@@ -53,7 +53,7 @@ func (c *listCommand) Run(p *program) error {
 			if c.JSON {
 				rawLine(p.stdout, raw)
 			}
-			table = append(table, []string{o.ID, string(o.Status), span(now.Sub(o.UpdatedAt.Time())) + " ago", o.Name})
+			table = append(table, []string{o.ID, lookOf(&o).Word, span(now.Sub(o.UpdatedAt.Time())) + " ago", o.Name})
 		}
 		left, token = left-len(page.Objectives), page.NextPageToken
 		if token == "" || left <= 0 || len(page.Objectives) == 0 {

@@ -170,9 +170,9 @@ func TestObjective(t *testing.T) {
 		f.want(f.run(&objectiveCommand{remoteSettings: f.settings(), ID: id}), 0, `
 Tea
 `+rootID+`  working
-├─ ? Research    blocked         (input)
+├─ ◇ Research    waiting
 │  ├─ ✓ Search   completed
-│  └─ ? Approve  input-required
+│  └─ ◇ Approve  waiting
 └─ ○ Writing     pending
    └─ ○ Write    pending
 [██████████░░░░░░░░░░░░░░░░░░░░] 1 of 3 tasks, 33%

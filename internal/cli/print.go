@@ -153,7 +153,7 @@ func (p *printer) tell(s a2a.TaskStatus) {
 	case p.quiet && s.State.Terminal():
 		p.line("%s", text)
 	case text != "":
-		p.say("%s", p.paint(string(s.State), text))
+		p.say("%s", p.paint(opt.TaskState(s.State).Look().Kind, text))
 	}
 	p.status = text
 }
@@ -162,13 +162,14 @@ func (p *printer) tell(s a2a.TaskStatus) {
 func (p *printer) progress(o *client.Objective) {
 	p.objective = o
 	for _, plan := range o.Plans {
-		status, reason := shownStatus(plan)
-		line := fmt.Sprintf("%s: %s", p.safe(plan.Name), p.paint(status, status+reason))
+		look, reason := shownStatus(plan)
+		line := fmt.Sprintf("%s: %s", p.safe(plan.Name), p.paint(look.Kind, look.Word+reason))
 		if !plan.Status.Ended() {
 			p.changed(plan.ID, string(plan.Status), string(opt.PlanPending), line)
 		}
 		for _, t := range plan.Tasks {
-			p.changed(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", p.safe(plan.Name), p.safe(t.Name), p.paint(string(t.Status), string(t.Status)+p.safe(whyFailed(t)))))
+			look := t.Status.Look()
+			p.changed(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", p.safe(plan.Name), p.safe(t.Name), p.paint(look.Kind, look.Word+p.safe(whyFailed(t)))))
 		}
 		if plan.Status.Ended() {
 			p.changed(plan.ID, string(plan.Status), "", line)
@@ -188,18 +189,25 @@ func (p *printer) changed(id, status, first, line string) {
 	}
 }
 
-// shownStatus returns the status of a plan, and why it is blocked or failed. Plans have no
-// status for a cancellation: one that was canceled has failed for that reason.
-func shownStatus(p client.Plan) (status, reason string) {
+// lookOf returns how the state of an objective is read.
+func lookOf(o *client.Objective) opt.Look {
+	s := opt.Stage{Status: string(o.Status), Paused: o.Metadata.Has(opt.KeyPaused), Queued: o.Metadata.Has("longhaul/v1/queuedAt"), Stopping: o.Metadata.Has("longhaul/v1/stopping")}
+	if o.Status == opt.ObjectiveBlocked {
+		s.Reason, _ = o.Metadata.String(opt.KeyBlockedReason)
+	}
+	return s.Look()
+}
+
+// shownStatus returns how the state of a plan is read, and why it is blocked or failed unless
+// the word says it.
+func shownStatus(p client.Plan) (look opt.Look, reason string) {
 	keys := map[opt.PlanStatus]string{opt.PlanBlocked: opt.KeyBlockedReason, opt.PlanFailed: opt.KeyFailureReason}
-	why, ok := p.Metadata.String(keys[p.Status])
-	switch {
-	case ok && p.Status == opt.PlanFailed && why == string(opt.ObjectiveCanceled):
-		return why, ""
-	case ok:
+	why, _ := p.Metadata.String(keys[p.Status])
+	look = opt.Stage{Status: string(p.Status), Reason: why, Paused: p.Metadata.Has(opt.KeyPaused)}.Look()
+	if why != "" && look.Word == string(p.Status) {
 		reason = " (" + why + ")"
 	}
-	return string(p.Status), reason
+	return look, reason
 }
 
 // whyFailed returns why a task failed, "" if it did not.
@@ -291,14 +299,13 @@ func (p *printer) write(text string) {
 	p.tail = p.tail[max(0, len(p.tail)-2):]
 }
 
-// colors are those of statuses that stand out.
-var colors = map[string]string{
-	"completed": "32", "failed": "31", "rejected": "31", "canceled": "31", "blocked": "33",
-	"input-required": "33", "auth-required": "33", "pending": "2", "skipped": "2",
+// colors are those of the kinds of states.
+var colors = map[opt.Kind]string{
+	opt.LooksCompleted: "32", opt.LooksFailed: "31", opt.LooksWaiting: "33", opt.LooksWorking: "34", opt.LooksPending: "2", opt.LooksCanceled: "2",
 }
 
-func (p *printer) paint(status, text string) string {
-	if c := colors[status]; c != "" && p.color {
+func (p *printer) paint(kind opt.Kind, text string) string {
+	if c := colors[kind]; c != "" && p.color {
 		return "\x1b[" + c + "m" + text + "\x1b[0m"
 	}
 	return text

@@ -147,7 +147,7 @@ func TestPrinter_color(t *testing.T) {
 	if got := p.paint("failed", "x"); got != "\x1b[31mx\x1b[0m" {
 		t.Errorf("painted %q", got)
 	}
-	if got := p.paint("working", "x"); got != "x" {
+	if got := p.paint("unknown", "x"); got != "x" {
 		t.Errorf("painted %q", got)
 	}
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))

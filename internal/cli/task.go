@@ -106,10 +106,10 @@ func (c *cancelCommand) Run(p *program) error {
 	case err != nil:
 		return r.explain(err)
 	case t.Status.State.Terminal():
-		fmt.Fprintf(p.stdout, "Task %s: %s\n", t.ID, t.Status.State)
+		fmt.Fprintf(p.stdout, "Task %s: %s\n", t.ID, opt.TaskState(t.Status.State).Look().Word)
 		return nil
 	}
-	fmt.Fprintf(p.stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  %s %s\n", t.ID, t.Status.State, c.command("watch"), t.ID)
+	fmt.Fprintf(p.stdout, "Task %s: it is being canceled, and is %s until its work has stopped. To see that:\n\n  %s %s\n", t.ID, opt.TaskState(t.Status.State).Look().Word, c.command("watch"), t.ID)
 	return nil
 }
 

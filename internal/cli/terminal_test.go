@@ -236,8 +236,8 @@ func TestTree_high(t *testing.T) {
 	want := []string{
 		"Tea", rootID + "  working",
 		"├─ ✓ Research  completed",
-		"└─ ● Writing   working",
-		"   └─ ● Write  working",
+		"└─ ◉ Writing   working",
+		"   └─ ◉ Write  working",
 		"… 2 more; the command objective shows all",
 		"[███████████████████░░░░░░░░░░] 2 of 3 tasks, 66%",
 	}

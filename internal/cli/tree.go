@@ -35,20 +35,23 @@ type tree struct {
 	columns, rows int
 	now           time.Time
 	times         map[string]timing // by id of plan task
-	paint         func(status, text string) string
+	paint         func(kind opt.Kind, text string) string
 }
 
 // A branch is a line of a tree before it is cut to the width.
 type branch struct {
-	lead, name, status, detail string
+	lead, name string
+	look       opt.Look
+	detail     string
 }
 
-func (b branch) right() string { return strings.TrimRight(padded(b.status, 14)+"  "+b.detail, " ") }
+func (b branch) right() string { return strings.TrimRight(padded(b.look.Word, 14)+"  "+b.detail, " ") }
 
 // lines returns the tree of o, at most rows-1 lines of columns-1 columns.
 func (t tree) lines(o *client.Objective) []string {
 	title := oneLine(o.Name, t.columns-1)
-	state := t.paint(string(o.Status), oneLineKept(o.ID+"  "+string(o.Status), t.columns-1))
+	look := lookOf(o)
+	state := t.paint(look.Kind, oneLineKept(o.ID+"  "+look.Word, t.columns-1))
 	room := t.rows - 5 // title, state, bar, the count of omitted lines, and the line of the cursor
 	branches, left := t.branches(o, func(client.Plan, client.PlanTask) bool { return true }), 0
 	if len(branches) > room {
@@ -75,8 +78,8 @@ func (t tree) branches(o *client.Objective, show func(client.Plan, client.PlanTa
 		if i == len(o.Plans)-1 {
 			lead, below = "└─ ", "   "
 		}
-		status, reason := shownStatus(p)
-		out = append(out, branch{lead, p.Name, status, strings.TrimPrefix(reason, " ")})
+		look, reason := shownStatus(p)
+		out = append(out, branch{lead, p.Name, look, strings.TrimPrefix(reason, " ")})
 		var tasks []client.PlanTask
 		for _, task := range p.Tasks {
 			if show(p, task) {
@@ -88,7 +91,7 @@ func (t tree) branches(o *client.Objective, show func(client.Plan, client.PlanTa
 			if j == len(tasks)-1 {
 				lead = below + "└─ "
 			}
-			out = append(out, branch{lead, task.Name, string(task.Status), t.detail(task)})
+			out = append(out, branch{lead, task.Name, task.Status.Look(), t.detail(task)})
 		}
 	}
 	return out
@@ -110,12 +113,6 @@ func (t tree) detail(task client.PlanTask) string {
 	return strings.Join(words, "  ")
 }
 
-// marks are the signs of statuses.
-var marks = map[string]string{
-	"completed": "✓", "failed": "✗", "rejected": "✗", "canceled": "–", "skipped": "–",
-	"working": "●", "submitted": "●", "blocked": "?", "input-required": "?", "auth-required": "?",
-}
-
 // aligned returns branches as lines, with their statuses below each other.
 func (t tree) aligned(branches []branch) []string {
 	names, rights := 0, 0
@@ -126,14 +123,10 @@ func (t tree) aligned(branches []branch) []string {
 	names = min(names, max(16, t.columns-1-2-rights))
 	var out []string
 	for _, b := range branches {
-		mark := marks[b.status]
-		if mark == "" {
-			mark = "○"
-		}
 		name := oneLine(b.name, names-runewidth.StringWidth(b.lead)-2)
 		name = padded(name, names-runewidth.StringWidth(b.lead)-2)
 		right := oneLineKept(b.right(), t.columns-1-names-2)
-		out = append(out, b.lead+t.paint(b.status, mark)+" "+name+"  "+t.paint(b.status, right))
+		out = append(out, b.lead+t.paint(b.look.Kind, b.look.Kind.Sign())+" "+name+"  "+t.paint(b.look.Kind, right))
 	}
 	return out
 }

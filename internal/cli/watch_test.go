@@ -200,9 +200,9 @@ Task obj-aaaaaaaaaaaaaaaaaaaaaaaaaa
 Research: working
 Research / Search: working
 Working.
-Research: blocked (input)
+Research: waiting
 Research / Search: completed
-Research / Approve: input-required
+Research / Approve: waiting
 
 Ship it?
 It is for tea
@@ -275,9 +275,9 @@ func TestWatch_twoGates(t *testing.T) {
 	f.want(r, 0, `
 Task `+rootID+`
 
-Research: blocked (input)
-Research / Approve: input-required
-Research / Ask: input-required
+Research: waiting
+Research / Approve: waiting
+Research / Ask: waiting
 `+twoQuestions+`
 Completed.
 `)

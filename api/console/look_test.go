@@ -1,0 +1,33 @@
+package console_test
+
+import (
+	"fmt"
+	"testing"
+
+	"longhaul/opt"
+)
+
+// A state has the same word, sign and color on all pages: in lists, drawings and timelines.
+func TestState_sameEverywhere(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	b, page := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	check := func(word, kind string) {
+		t.Helper()
+		badge := fmt.Sprintf(`<span class="state %s">%s</span>`, kind, word)
+		contains(t, "the list", b.get("/console/objectives").html, badge)
+		contains(t, "the page", b.get(page).html, `<p class="lead">`+badge)
+	}
+	drawn := func(word, kind string) {
+		t.Helper()
+		check(word, kind)
+		contains(t, "the drawing", b.get(page).html, fmt.Sprintf(`<title>P: %s</title>`, word), `#i-`+kind+`"`)
+	}
+	drawn("working", "working")
+	s.world.Gate(task(id, 1, 0), opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept}})
+	drawn("waiting", "waiting")
+	all := b.get(page + "/timeline")
+	all.wants(t, "The objective is waiting for an answer", "Plan “P” is waiting for an answer", "!blocked")
+	contains(t, "the timeline", all.html, `<span class="state waiting" aria-hidden="true"></span> <bdi>The objective is waiting`)
+	b.press(page, "change", "pause")
+	check("paused", "pending")
+}
