@@ -17,8 +17,7 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// section returns the commands of a section of README.md: its indented lines, of which
-// those that continue a command are joined with it.
+// section returns the commands of a section of README.md.
 func section(t *testing.T, heading string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../../README.md")
@@ -30,7 +29,16 @@ func section(t *testing.T, heading string) []string {
 		t.Fatalf("README.md has no section %q", heading)
 	}
 	after, _, _ = strings.Cut(after, "\n#")
-	var commands []string
+	commands := commandsOf(after)
+	if len(commands) < 4 {
+		t.Fatalf("%q has only %d commands", heading, len(commands))
+	}
+	return commands
+}
+
+// commandsOf returns the commands of a text: its indented lines, of which those that
+// continue a command are joined with it.
+func commandsOf(after string) (commands []string) {
 	within := false // a command that continues
 	for line := range strings.Lines(after) {
 		code, ok := strings.CutPrefix(line, "    ")
@@ -43,10 +51,8 @@ func section(t *testing.T, heading string) []string {
 			commands = append(commands, code)
 		}
 		whole := commands[len(commands)-1]
-		within = strings.Count(whole, "'")%2 == 1 || strings.HasPrefix(whole, "for ") && !strings.Contains(whole, "\ndone")
-	}
-	if len(commands) < 4 {
-		t.Fatalf("%q has only %d commands", heading, len(commands))
+		within = strings.Count(whole, "'")%2 == 1 || strings.HasPrefix(whole, "for ") && !strings.Contains(whole, "\ndone") ||
+			strings.Contains(whole, "<<'END'\n") && !strings.HasSuffix(whole, "\nEND\n")
 	}
 	return commands
 }
