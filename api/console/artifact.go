@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/json"
 	"fmt"
 	"mime"
 	"net/http"
@@ -78,12 +79,25 @@ func partOf(m markdown, p a2a.Part, b *budget) object {
 		}
 		return o
 	}
+	if p.Text != nil {
+		p = readable(p)
+	}
 	o := viewer{Markdown: m}.object(p, max(0, min(mostShown, b.bytes)))
 	b.bytes -= len(o.Text) + len(o.HTML)
 	if o.Text+string(o.HTML) != "" && !o.Cut {
 		o.About = "" // it is all there
 	}
 	return o
+}
+
+// readable returns a part with a text; one that is a JSON object or list has a line for each
+// of its members.
+func readable(p a2a.Part) a2a.Part {
+	text := strings.TrimSpace(*p.Text)
+	if (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && len(text) <= mostOfAll && json.Valid([]byte(text)) {
+		p.Text = new(a2a.DataText(json.RawMessage(text)))
+	}
+	return p
 }
 
 // webLink returns an address that pages may lead to, "" for any other.

@@ -18,6 +18,7 @@ import (
 type gatePage struct {
 	ID, Path    string
 	Title       string
+	Asked       string // the title with its line breaks, "" if Title has all of it
 	Kind        opt.GateKind
 	Description string
 	ObjectiveID string
@@ -99,6 +100,9 @@ func (v gates) view(s service.ShownInterrupt, w written) view {
 		ObjectiveID: s.ObjectiveID, Objective: shorten(visible(cmp.Or(s.Objective, s.ObjectiveID)), titleWidth), ContextID: s.ContextID,
 		Task: shorten(visible(cmp.Or(s.TaskName, s.TaskID)), titleWidth), Principal: visible(s.Principal),
 		Since: s.Since, Open: s.Open, Who: whoAnswers(g.Responders), Votes: votesAt(g), Exchanges: g.Exchanges, Digest: g.ObjectDigest, Written: w,
+	}
+	if whole := strings.TrimSpace(visible(g.Title)); whole != shorten(whole, titleWidth) {
+		p.Asked = shownText(whole)
 	}
 	p.Objects, p.MoreObjects = v.viewer(p.Path, "parts").objects(g.Object)
 	if s.Refined > 0 {

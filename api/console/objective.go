@@ -75,6 +75,9 @@ type shownMessage struct {
 
 // showObjective shows an objective, or one of its tasks if the address names one.
 func showObjective(v *visit) (view, error) {
+	if to := pageOf(v.r.PathValue("id")); to != "" {
+		return view{Location: to}, nil
+	}
 	if key := v.r.URL.Query().Get("task"); key != "" {
 		return taskView(v, v.r.PathValue("id"), key, nil)
 	}
@@ -87,6 +90,19 @@ func showObjective(v *visit) (view, error) {
 		out.Problem = unstartedText(p.Objective)
 	}
 	return out, err
+}
+
+// pageOf returns the address of the page for an id that is not that of an objective: that of
+// a later attempt, a plan or a task. It returns "" for any other.
+func pageOf(id string) string {
+	switch ref, ok := opt.ParseID(id); {
+	case !ok, ref.ObjectiveID == id:
+		return ""
+	case ref.TaskID != "":
+		return taskPath(ref.ObjectiveID, keyOfTask(ref.TaskID))
+	default:
+		return objectivePath(ref.ObjectiveID)
+	}
 }
 
 // objectiveView returns the page of an objective. refused is a form that was refused, whose

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -52,6 +53,7 @@ type refusedForm struct {
 	id     string // of its element
 	values url.Values
 	fault  *service.Fault
+	reused bool // it was sent before with other contents, as from another tab
 	same   bool // the result is unknown: a repeat has to have the same key and revision
 }
 
@@ -144,7 +146,7 @@ func changing(v *visit, formID, back string, page func(*refusedForm) (view, erro
 		}
 		return view{Location: withQuery(back, c.query)}, nil
 	case fault.Kind == service.InvalidState, fault.Kind == service.InvalidParams, fault.Kind == service.Unavailable:
-		return page(&refusedForm{formID, v.r.PostForm, fault, fault.Kind == service.Unavailable})
+		return page(&refusedForm{id: formID, values: v.r.PostForm, fault: fault, reused: errors.Is(err, opt.ErrConflict), same: fault.Kind == service.Unavailable})
 	}
 	return view{}, fault
 }
@@ -169,8 +171,12 @@ var errAction = service.Invalid(service.Violation{Field: "do", Description: "nam
 // finish adds to a page what a form has done, or why it was refused.
 func finish(v *visit, out view, refused *refusedForm) view {
 	if refused != nil {
+		v.retryAfter(refused.fault)
 		p := problemOf(refused.fault)
 		out.Status, out.Problem = p.Status, refusalText(refused.fault, p)
+		if refused.reused {
+			out.Status, out.Problem = http.StatusConflict, reusedText
+		}
 		return out
 	}
 	q := v.r.URL.Query()
@@ -186,6 +192,10 @@ func finish(v *visit, out view, refused *refusedForm) view {
 	}
 	return out
 }
+
+// reusedText says that a form was sent before with other contents.
+const reusedText = "You have sent this form before with other contents, for example in another tab. That change counts; this one was not made. " +
+	"The page shows the present state and what you wrote: look at it, and send the form again."
 
 // refusalText says why a form was refused, and what to do.
 func refusalText(f *service.Fault, p problem) string {

@@ -40,6 +40,9 @@ func taskView(v *visit, id, key string, refused *refusedForm) (view, error) {
 		return view{}, unknownTask(key)
 	}
 	page := taskPage{Task: t, Objective: o, Plan: p, Key: key, Note: noteOf(t)}
+	if t.Failure != "" {
+		page.Note = excerpt(visible(t.Failure), 4000)
+	}
 	for i, other := range p.Tasks {
 		row := taskRow{Task: other, Key: taskKey(other), Number: i + 1}
 		for _, b := range p.Before(t) {

@@ -83,14 +83,21 @@ func (k *Console) page(to route) http.HandlerFunc {
 				Handle: show,
 			})
 		}
-		if fault != nil && out.Problem == "" {
-			out = v.refusal(fault)
+		if fault != nil {
+			v.retryAfter(fault)
+			if out.Problem == "" {
+				out = v.refusal(fault)
+			}
 		}
 		v.write(out)
 	}
 }
 
-// showUnknown answers requests for paths that are not in the table.
-func showUnknown(*visit) (view, error) {
+// showUnknown answers requests for paths that are not in the table. For callers who are
+// signed in the page leads on.
+func showUnknown(v *visit) (view, error) {
+	if caller, err := v.authenticate(); err == nil {
+		v.call.Caller = caller
+	}
 	return problem{http.StatusNotFound, "Not found", "There is no such page."}.view(), nil
 }

@@ -70,6 +70,7 @@ func admit(v *visit, s opt.Session, next, problem string) (view, error) {
 		out.Status = http.StatusServiceUnavailable
 		return out, nil
 	case fault != nil && fault.Kind == service.RateLimited:
+		v.retryAfter(fault)
 		out := signInPage(v, next, "Too many wrong keys were sent from your address. Wait a moment, then try again.")
 		out.Status = http.StatusTooManyRequests
 		return out, nil

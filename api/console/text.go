@@ -44,6 +44,17 @@ func shorten(s string, width int) string {
 	return s
 }
 
+// excerpt returns the beginning of a text with its line breaks, at most a number of bytes,
+// with an ellipsis if more follows.
+func excerpt(s string, most int) string {
+	s = strings.TrimSpace(s)
+	text, cut := beginning(s, most)
+	if cut {
+		return strings.TrimSpace(text) + "…"
+	}
+	return s
+}
+
 // widthOf returns how many Latin letters are as wide as r, about.
 func widthOf(r rune) int {
 	switch {

@@ -35,6 +35,9 @@ type timeline struct {
 // showTimeline shows what has happened to an objective, the latest first, and the
 // decisions at its gates.
 func showTimeline(v *visit) (view, error) {
+	if ref, ok := opt.ParseID(v.r.PathValue("id")); ok && ref.ObjectiveID != v.r.PathValue("id") {
+		return view{Location: objectivePath(ref.ObjectiveID) + "/timeline"}, nil
+	}
 	shown, err := v.cfg.Service.GetObjective(v.r.Context(), v.call, service.GetObjectiveParams{ID: v.r.PathValue("id"), Plans: true, Tasks: true})
 	if err != nil {
 		return view{}, err

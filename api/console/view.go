@@ -79,6 +79,7 @@ func functions(a assets) template.FuncMap {
 		"console": func(path string) string { return Path + path },
 		"visible": visible,
 		"shorten": shorten,
+		"excerpt": excerpt,
 		"taskKey": keyOfTask,
 		"task":    taskPath,
 		"inbox":   gatePath,
@@ -89,12 +90,12 @@ func functions(a assets) template.FuncMap {
 
 // A shownTime is a time for the template _time, which the script shows in the time zone
 // of the reader.
-type shownTime struct{ Machine, People string }
+type shownTime struct{ Machine, People, Exact string }
 
 func timeOf(t a2a.Time) shownTime {
 	if t.IsZero() {
 		return shownTime{}
 	}
 	at := time.UnixMilli(t.Millis()).UTC()
-	return shownTime{at.Format(time.RFC3339), at.Format("2 Jan 2006, 15:04 UTC")}
+	return shownTime{at.Format(time.RFC3339), at.Format("2 Jan 2006, 15:04 UTC"), at.Format("2 Jan 2006, 15:04:05 UTC")}
 }

@@ -78,10 +78,15 @@ func (v *visit) refusal(f *service.Fault) view {
 	if f.Kind == service.Unauthenticated && v.cfg.Sessions == nil {
 		return problem{http.StatusUnauthorized, "You are not signed in", "Your browser has to show a client certificate that this server accepts."}.view()
 	}
+	return problemOf(f).view()
+}
+
+// retryAfter tells the browser when a repeat of a refused request may succeed, if the service
+// says so.
+func (v *visit) retryAfter(f *service.Fault) {
 	if f.Retry > 0 {
 		v.w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
 	}
-	return problemOf(f).view()
 }
 
 // write writes a page or a redirect. The script gets 304 for a page that has not changed.

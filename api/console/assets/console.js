@@ -170,9 +170,10 @@ function attributes(old, fresh) {
 
 // localize shows times in the time zone and the language of the reader.
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }); // in timelines
 function localize(root) {
   for (const e of root.querySelectorAll("time[datetime]")) {
-    const text = clock.format(new Date(e.dateTime));
+    const text = (e.hasAttribute("data-exact") ? exact : clock).format(new Date(e.dateTime));
     if (e.textContent !== text) e.textContent = text;
   }
 }
