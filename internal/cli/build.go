@@ -5,6 +5,8 @@ import (
 	"context"
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -77,10 +79,17 @@ func (n programName) String() string { return cmp.Or(string(n), "longhaul") }
 func (b Build) name() programName { return programName(b.Name) }
 
 // command is the name in command lines that people may copy: the path of the program, if
-// they wrote that, so that the shell finds it.
+// they wrote that, so that the shell finds it, or "go run" with its directory.
 func (b Build) command() programName {
-	if strings.HasPrefix(b.Called, "./") || strings.HasPrefix(b.Called, "../") {
-		return programName(b.Called)
+	dir, file := filepath.Split(b.Called)
+	switch {
+	case dir == "":
+		return b.name()
+	case strings.Contains(dir, "/go-build") && strings.HasSuffix(dir, "/exe/"): // of go run
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			return programName("go run ./" + file)
+		}
+		return "go run ."
 	}
-	return b.name()
+	return programName(b.Called)
 }

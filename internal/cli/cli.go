@@ -39,6 +39,7 @@ type program struct {
 	stdout io.Writer
 	stderr io.Writer
 	build  Build
+	files  usedFiles // of configuration
 }
 
 // commands are those of every program.
@@ -96,7 +97,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 		return nil // help was shown
 	}
 	if err != nil {
-		return err
+		return p.files.at(err)
 	}
 	return inCommand(parsed, parsed.Run())
 }
@@ -116,7 +117,7 @@ func newParser(p *program, exit kong.Option) (*kong.Kong, error) {
 		kong.Bind(p),
 		kong.Writers(p.stdout, p.stderr),
 		exit,
-		kong.Configuration(fromYAML, defaultConfigFile),
+		kong.Configuration(p.files.read, defaultConfigFile),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {

@@ -46,6 +46,14 @@ func TestRun_namesItsCommands(t *testing.T) {
 	if want := "\n  ./bin/poems answer --url "; !strings.Contains(out.String(), want) {
 		t.Errorf("called by a path: got\n%s\nwant in it\n%s", out.String(), want)
 	}
+	for called, want := range map[string]programName{
+		"poems": "poems", "./poems": "./poems", "/opt/poems": "/opt/poems", "bin/poems": "bin/poems",
+		"/tmp/go-build123/b001/exe/completion": "go run ./completion", "/tmp/go-build123/b001/exe/press": "go run .",
+	} {
+		if got := (Build{Name: "poems", Called: called}).command(); got != want {
+			t.Errorf("called as %s: commands begin with %s, want %s", called, got, want)
+		}
+	}
 	out.Reset()
 	Run(t.Context(), []string{"get", "--url", "http://127.0.0.1:1", "--patience", "0", gateID}, io.Discard, &out, Build{Name: "poems", Embed: func(context.Context, EmbedConfig) (*Embedded, error) { return nil, nil }})
 	if want := "To start everything in one process: poems dev."; !strings.Contains(out.String(), want) {

@@ -70,3 +70,24 @@ func TestRun_days(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }
+
+// A mistake in the configuration file is named with the file and the line.
+func TestRun_configFileMistakes(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"addr: 127.0.0.1:1\nmax-plan: 7\n", ":2: the configuration file has \"max-plan\", which is no setting; did you mean max-plans?"},
+		{"# settings\n\nmax-plans: many\n", ":3: --max-plans: expected a valid 64 bit int but got \"many\""},
+		{"log-level: info\nidle-ttl: 7x\n", ":2: --idle-ttl: "},
+		{"addr: [\n", ":1: did not find expected node content"},
+		{"- addr\n", ":1: a configuration file has the names of settings"},
+		{"sync: full\nsync: normal\n", ":2: sync is in line 1 already"},
+	} {
+		file := filepath.Join(t.TempDir(), "longhaul.yaml")
+		if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var errs strings.Builder
+		if code := Run(t.Context(), []string{"config", "--config", file}, io.Discard, &errs, Build{}); code == 0 || !strings.Contains(errs.String(), file+tt.want) {
+			t.Errorf("%s: exit code %d: %s\nwant in it %s", tt.text, code, errs.String(), file+tt.want)
+		}
+	}
+}

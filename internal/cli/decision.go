@@ -69,6 +69,9 @@ func (c *decisionsCommand) Run(p *program) error {
 
 func rowOf(d opt.Decision) []string {
 	verdict := string(d.Verdict)
+	if d.Verdict == opt.Accepted { // as a decision, whatever it decides
+		verdict = "counted"
+	}
 	if d.Closed {
 		verdict += ", closed the gate"
 	}

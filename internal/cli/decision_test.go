@@ -62,7 +62,7 @@ func TestDecisions(t *testing.T) {
 WHEN GATE WHO ACTION VERDICT
 1970-01-01 00:00:01 UTC ` + gateID + ` eve accept not-allowed
 1970-01-01 00:00:02 UTC ` + gateID + ` eve accept not-allowed
-1970-01-01 00:00:03 UTC ` + gateID + ` ann accept accepted, closed the gate
+1970-01-01 00:00:03 UTC ` + gateID + ` ann accept counted, closed the gate
 `
 	if diff := cmp.Diff(strings.Fields(want), strings.Fields(r.stdout.String())); diff != "" || r.err != nil {
 		t.Errorf("%v; printed (-want +got):\n%s", r.err, diff)

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
@@ -14,39 +17,108 @@ const defaultConfigFile = "longhaul.yaml"
 
 // A yamlFile gives flags the values of a configuration file. Flags on the command
 // line and the environment override it.
-type yamlFile map[string]any
+type yamlFile struct {
+	name    string
+	members map[string]yaml.Node // values by the name of the flag
+	lines   map[string]int       // of their names
+}
 
-func fromYAML(r io.Reader) (kong.Resolver, error) {
-	f := yamlFile{}
-	if err := yaml.NewDecoder(r).Decode(&f); err != nil && err != io.EOF {
-		return nil, fmt.Errorf("read configuration: %w", err)
+// usedFiles are the configuration files of a run, in which its errors name lines.
+type usedFiles []*yamlFile
+
+// read reads a configuration file. It is a [kong.ConfigurationLoader].
+func (u *usedFiles) read(r io.Reader) (kong.Resolver, error) {
+	f := &yamlFile{name: defaultConfigFile, members: map[string]yaml.Node{}, lines: map[string]int{}}
+	if file, ok := r.(interface{ Name() string }); ok {
+		f.name = file.Name()
 	}
+	var doc yaml.Node
+	if err := yaml.NewDecoder(r).Decode(&doc); err != nil && err != io.EOF {
+		text := strings.TrimPrefix(err.Error(), "yaml: ")
+		if rest, ok := strings.CutPrefix(text, "line "); ok {
+			return nil, fmt.Errorf("%s:%s", f.name, rest)
+		}
+		return nil, fmt.Errorf("%s: %s", f.name, text)
+	}
+	if len(doc.Content) == 0 {
+		return f, nil
+	}
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("%s:%d: a configuration file has the names of settings with their values, such as addr: 127.0.0.1:7420", f.name, root.Line)
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		name := root.Content[i]
+		if line, twice := f.lines[name.Value]; twice {
+			return nil, fmt.Errorf("%s:%d: %s is in line %d already", f.name, name.Line, name.Value, line)
+		}
+		f.members[name.Value], f.lines[name.Value] = *root.Content[i+1], name.Line
+	}
+	*u = append(*u, f)
 	return f, nil
 }
 
+// at returns err, and the line of the setting that it is about if a file has that.
+func (u usedFiles) at(err error) error {
+	var wrong *kong.ParseError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	flag, _, _ := strings.Cut(strings.TrimPrefix(wrong.Error(), "--"), ":")
+	flag, _, _ = strings.Cut(flag, " ")
+	flag, _, _ = strings.Cut(flag, "=")
+	for _, f := range u {
+		if line, ok := f.lines[flag]; ok && strings.HasPrefix(wrong.Error(), "--") {
+			return &fileError{fmt.Sprintf("%s:%d", f.name, line), wrong}
+		}
+	}
+	return err
+}
+
+// A fileError is an error of a value in a configuration file.
+type fileError struct {
+	where string
+	err   error
+}
+
+func (e *fileError) Error() string { return e.where + ": " + e.err.Error() }
+func (e *fileError) Unwrap() error { return e.err }
+
 // Validate refuses members that are no flag of any command.
-func (f yamlFile) Validate(app *kong.Application) error {
-	known := map[string]bool{}
+func (f *yamlFile) Validate(app *kong.Application) error {
+	known := []string{}
 	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {
-			known[flag.Name] = true
+			known = append(known, flag.Name)
 		}
 		return next(nil)
 	})
-	for name := range f {
-		if !known[name] {
-			return fmt.Errorf("the configuration file has %q, which is no setting; the command config lists them all", name)
+	for name, line := range f.lines {
+		if !slices.Contains(known, name) {
+			text := fmt.Sprintf("%s:%d: the configuration file has %q, which is no setting", f.name, line, name)
+			if like := nearest(name, known); len(like) > 0 {
+				text += "; did you mean " + like[0] + "?"
+			}
+			return errors.New(text + ". The command config lists them all")
 		}
 	}
 	return nil
 }
 
 // Resolve implements [kong.Resolver].
-func (f yamlFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+func (f *yamlFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, name := range flag.Envs {
 		if _, set := os.LookupEnv(name); set {
 			return nil, nil
 		}
 	}
-	return f[flag.Name], nil
+	node, ok := f.members[flag.Name]
+	if !ok {
+		return nil, nil
+	}
+	var value any
+	if err := node.Decode(&value); err != nil {
+		return nil, fmt.Errorf("%s:%d: %s", f.name, node.Line, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	return value, nil
 }

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -242,4 +244,23 @@ func (s *ends) Record(_ context.Context, batches ...opt.Batch) error {
 		}
 	}
 	return nil
+}
+
+// Mistakes in playbooks are reported before Temporal is started.
+func TestDev_checksPlaybooksFirst(t *testing.T) {
+	for text, want := range map[string]string{
+		"name: a\nplan: []\n": "a.yaml:2: ",
+		"name: a\ndefault: true\nplans:\n- name: P\n  tasks: [{name: T, executor: nope}]\n": "nope",
+	} {
+		file := filepath.Join(t.TempDir(), "a.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var stderr strings.Builder
+		embed := func(context.Context, EmbedConfig) (*Embedded, error) { return nil, errors.New("Temporal was started") }
+		args := []string{"dev", "--playbooks", file, "--data-dir", t.TempDir(), "--addr", "127.0.0.1:0"}
+		if code := Run(t.Context(), args, io.Discard, &stderr, Build{Embed: embed}); code != 1 || !strings.Contains(stderr.String(), want) || strings.Contains(stderr.String(), "was started") {
+			t.Errorf("exit code %d: %s\nwant in it %s", code, stderr.String(), want)
+		}
+	}
 }

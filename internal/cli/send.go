@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"longhaul/a2a"
 	"longhaul/client"
@@ -19,7 +21,7 @@ import (
 // sendCommand is "longhaul send".
 type sendCommand struct {
 	remoteSettings
-	Text     []string `arg:"" optional:"" help:"Text of the message."`
+	Text     []string `arg:"" optional:"" help:"Text of the message; - for standard input."`
 	Playbook string   `help:"Playbook or skill that the message is for." placeholder:"NAME"`
 	Watch    bool     `help:"Continue to watch while the task waits for a person, until it has ended." xor:"output"`
 	ID       string   `help:"Id of the message. A repeat with the same id is the same message." placeholder:"ID"`
@@ -95,7 +97,11 @@ func (c *sendCommand) message() (a2a.Message, error) {
 	if c.Playbook != "" {
 		m.Metadata = m.Metadata.With(opt.KeySkill, c.Playbook)
 	}
-	if text := strings.Join(c.Text, " "); text != "" {
+	text, err := c.text(os.Stdin)
+	if err != nil {
+		return m, err
+	}
+	if text != "" {
 		m.Parts = append(m.Parts, a2a.TextPart(text))
 	}
 	for _, data := range c.Data {
@@ -115,6 +121,23 @@ func (c *sendCommand) message() (a2a.Message, error) {
 		return m, misuse("say what to send: a text, --data or --file")
 	}
 	return m, nil
+}
+
+// text returns the text of the message, which may be on standard input, in.
+func (c *sendCommand) text(in io.Reader) (string, error) {
+	if len(c.Text) != 1 || c.Text[0] != "-" {
+		return strings.Join(c.Text, " "), nil
+	}
+	raw, err := io.ReadAll(in)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read the message from standard input: %w", err)
+	case !utf8.Valid(raw):
+		return "", misuse("standard input is no text: send it as a file, with --file")
+	case strings.TrimSpace(string(raw)) == "":
+		return "", misuse("standard input is empty: say what to send")
+	}
+	return strings.TrimRight(string(raw), "\r\n"), nil
 }
 
 // mediaType returns the media type of a file, going by its name.

@@ -192,3 +192,29 @@ func TestRun_separators(t *testing.T) {
 		}
 	}
 }
+
+// The text may come from standard input.
+func TestSendCommand_text(t *testing.T) {
+	for _, tt := range []struct{ in, want, err string }{
+		{"Write about tea.\nTwo pages.\n", "Write about tea.\nTwo pages.", ""},
+		{" \n", "", "standard input is empty"},
+		{"\xff\xfe", "", "send it as a file"},
+	} {
+		path := filepath.Join(t.TempDir(), "in")
+		if err := os.WriteFile(path, []byte(tt.in), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		got, err := (&sendCommand{Text: []string{"-"}}).text(in)
+		if got != tt.want || (tt.err == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%q: text %q, error %v; want %q, %q", tt.in, got, err, tt.want, tt.err)
+		}
+	}
+	if got, err := (&sendCommand{Text: []string{"a", "-"}}).text(nil); got != "a -" || err != nil {
+		t.Errorf("text %q, error %v", got, err)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -191,9 +193,26 @@ func (c *devCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		greeting{p.build.name(), p.build.command(), url, temporal.UIURL, c.authenticates(), !c.NoConsole, example(agent.Skills())}.print(p.stdout)
+		greeting{
+			p.build.name(), p.build.command(), url, temporal.UIURL, c.authenticates(), c.newKey(p.build.command()), !c.NoConsole, example(agent.Skills()),
+		}.print(p.stdout)
 		return s.namespace().retain(ctx, c.TTL)
 	})
+}
+
+// newKey is a command that prints a new API key, "" if callers need none.
+func (s allSettings) newKey(program programName) string {
+	if !slices.Contains(s.Auth, "keys") {
+		return ""
+	}
+	text := program.String() + " keys create me --scopes all"
+	if usual, err := filepath.Abs(".longhaul"); err != nil || s.DataDir != usual {
+		text += " --data-dir " + quoted(s.DataDir)
+	}
+	if s.Journal != "" {
+		text += " --journal \"$LONGHAUL_JOURNAL\"" // it may have a password
+	}
+	return text
 }
 
 // temporalCommand is "longhaul temporal".

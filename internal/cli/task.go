@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,7 +81,27 @@ func (c *getCommand) Run(p *program) error {
 		show.apart = true
 		show.line("Workflow: %s", show.safe(at))
 	}
+	if id := laterAttempt(p.ctx, r.look, t); id != "" {
+		show.apart = true
+		show.line("The objective was retried. Its latest attempt:\n\n  %s %s", c.command("get"), id)
+	}
 	return nil
+}
+
+// laterAttempt returns the root task of the latest attempt at the objective of t, "" if t is
+// no root task or that of the latest one.
+func laterAttempt(ctx context.Context, agent *client.Client, t *a2a.Task) (latest string) {
+	ref, ours := opt.ParseID(t.ID)
+	if !ours || t.ID != opt.RootID(ref.ObjectiveID, ref.Attempt) || !t.Status.State.Terminal() {
+		return ""
+	}
+	for n := max(ref.Attempt, 1) + 1; ; n++ {
+		id := opt.RootID(ref.ObjectiveID, n)
+		if _, err := agent.Get(ctx, id, 0); err != nil {
+			return latest
+		}
+		latest = id
+	}
 }
 
 // cancelCommand is "longhaul cancel".

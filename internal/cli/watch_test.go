@@ -447,3 +447,23 @@ func TestWatching_remark(t *testing.T) {
 		}
 	}
 }
+
+// An attempt that is not the latest names that one.
+func TestGetCommand_retried(t *testing.T) {
+	task := func(id string) string {
+		return strings.NewReplacer("INPUT_REQUIRED", "FAILED").Replace(bareTask(id, ""))
+	}
+	unknown := sendError(-32001, "Task not found")
+	var out strings.Builder
+	f := newFakeAgent(t, sendResult(task(rootID)), sendResult(task(rootID+"~2")), sendResult(task(rootID+"~3")), unknown)
+	Run(t.Context(), []string{"get", "--url", f.URL, rootID}, &out, io.Discard, Build{})
+	if want := "\nThe objective was retried. Its latest attempt:\n\n  longhaul get --url " + f.URL + " " + rootID + "~3\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("got\n%s\nwant in it\n%s", out.String(), want)
+	}
+	out.Reset()
+	f = newFakeAgent(t, sendResult(task(rootID+"~3")), unknown)
+	Run(t.Context(), []string{"get", "--url", f.URL, rootID + "~3"}, &out, io.Discard, Build{})
+	if strings.Contains(out.String(), "latest") {
+		t.Errorf("the latest attempt: got\n%s", out.String())
+	}
+}

@@ -105,6 +105,7 @@ type greeting struct {
 	name, command programName
 	url, uiURL    string // of A2A, and of Temporal's Web UI; "" for none
 	authenticated bool   // callers need a credential
+	newKey        string // command that prints a new API key; "" if there are only other credentials
 	console       bool   // its pages are served
 	example       string // a message for a skill; "" for none
 }
@@ -136,9 +137,13 @@ func (g greeting) print(out io.Writer) {
 	if g.example == "" {
 		return
 	}
-	credential := ""
+	credential, how := "", ""
 	if g.authenticated {
 		credential = ` -H "Authorization: Bearer $LONGHAUL_TOKEN"`
+		how = "  export LONGHAUL_TOKEN=TOKEN    # an access token of the OpenID Connect provider\n"
+	}
+	if g.newKey != "" {
+		how = "  export LONGHAUL_TOKEN=$(" + g.newKey + ")    # a new API key; commands send what this variable has\n"
 	}
 	text, err := json.Marshal(g.example)
 	if err != nil {
@@ -147,7 +152,7 @@ func (g greeting) print(out io.Writer) {
 	fmt.Fprintf(out, `
 Try it, from another terminal:
 
-  %s %s
+%s  %s %s
 
 or with any client:
 
@@ -156,7 +161,7 @@ or with any client:
       "message": {"messageId": "hello-1", "role": "ROLE_USER", "parts": [{"text": %s}]},
       "configuration": {"returnImmediately": true}}}'
 
-`, remoteSettings{URL: g.url, program: g.command}.command("send"), quoted(g.example), g.url, credential, strings.ReplaceAll(string(text), "'", `\u0027`))
+`, how, remoteSettings{URL: g.url, program: g.command}.command("send"), quoted(g.example), g.url, credential, strings.ReplaceAll(string(text), "'", `\u0027`))
 }
 
 // quoted returns text as one argument for a shell.

@@ -36,7 +36,10 @@ func TestGreeting(t *testing.T) {
 // Where callers need a credential, the request has one.
 func TestGreeting_authenticated(t *testing.T) {
 	var out strings.Builder
-	greeting{name: "poems", url: "https://127.0.0.1:1", authenticated: true, example: "Tea"}.print(&out)
+	greeting{name: "poems", url: "https://127.0.0.1:1", authenticated: true, newKey: "poems keys create me", example: "Tea"}.print(&out)
+	if want := "\n  export LONGHAUL_TOKEN=$(poems keys create me)    # "; !strings.Contains(out.String(), want) {
+		t.Errorf("no %s in\n%s", want, out.String())
+	}
 	if want := `curl -s https://127.0.0.1:1 -H "Authorization: Bearer $LONGHAUL_TOKEN" -H 'Content-Type`; !strings.Contains(out.String(), want) {
 		t.Errorf("no %s in\n%s", want, out.String())
 	}
