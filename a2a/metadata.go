@@ -16,15 +16,15 @@ func (m Metadata) With(key string, v any) Metadata {
 	return c
 }
 
-// String returns the string under key; ok is false if there is none or it is
-// of another type.
+// String returns the string under key; ok is false if there is none or its value has
+// another type.
 func (m Metadata) String(key string) (s string, ok bool) {
 	ok = m.Decode(key, &s) == nil && m.Has(key)
 	return s, ok
 }
 
-// Bool returns the boolean under key, false if there is none or it is of
-// another type.
+// Bool returns the boolean under key, false if there is none or its value has another
+// type.
 func (m Metadata) Bool(key string) bool {
 	var b bool
 	return m.Decode(key, &b) == nil && b

@@ -92,8 +92,8 @@ func TestTime_zero(t *testing.T) {
 	}
 }
 
-// FuzzTime checks that what is read is written in the one form of the wire,
-// and read again as the same.
+// FuzzTime checks that a time that was read is written in the only form of the wire, and
+// that the written form is read as the same time.
 func FuzzTime(f *testing.F) {
 	f.Add("2026-02-15T12:00:00.123456789+02:30")
 	f.Add("0000-01-01T00:00:00Z")

@@ -271,8 +271,8 @@ func stops(ctx context.Context) <-chan struct{} {
 }
 
 // untilStopped returns a context that ends when the worker has been stopping for as long
-// as running tasks may continue. The worker stays for a moment longer, so that Temporal
-// learns at once that the activity has to be repeated elsewhere.
+// as running tasks may continue. The worker stays for a moment longer, so that it can
+// report to Temporal at once that another worker has to repeat the activity.
 func (a *Activities) untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 	stops := stops(ctx)
 	ctx, cancel := context.WithCancel(ctx)

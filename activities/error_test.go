@@ -82,7 +82,7 @@ func TestRun_tellsOfOtherTries(t *testing.T) {
 	}
 }
 
-// A try that follows on one of another activity is told with its own number.
+// A try that follows one of another activity is recorded with its own number.
 func TestRun_triesOfAnotherActivity(t *testing.T) {
 	r := &recorder{}
 	cfg := activities.Config{Recorder: r, Default: "test", Executors: map[string]activities.Executor{

@@ -68,7 +68,7 @@ func Continue(memo any) Outcome { return ParkFor(0, memo, "") }
 
 // ParkFor is the outcome of a leg after which the task waits, without a worker, for d
 // or until a callback arrives, whichever comes first. memo is written as JSON and comes
-// back in [Work]; text tells clients what the task waits for.
+// back in [Work]; text is the reason for the wait, for clients.
 func ParkFor(d time.Duration, memo any, text string) Outcome {
 	out := Outcome{State: opt.TaskWorking, Park: &opt.Park{Wait: d.Milliseconds(), Text: text}}
 	return Keeping(out, memo)

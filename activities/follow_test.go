@@ -25,7 +25,7 @@ type shelf struct {
 	err    error
 	looks  int
 	view   opt.TaskView
-	change chan struct{} // told of a change
+	change chan struct{} // signaled on a change
 	closed int
 }
 

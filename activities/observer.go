@@ -7,7 +7,7 @@ import (
 	"longhaul/opt"
 )
 
-// An Observer is told what the executors of a worker do, for its metrics. Many
+// An Observer receives what the executors of a worker do, for its metrics. Many
 // goroutines call it at once.
 type Observer interface {
 	Ran(executor, outcome string, took time.Duration)
@@ -28,7 +28,7 @@ func observed(executors map[string]Executor, cfg Config) map[string]Executor {
 	return out
 }
 
-// measured is an executor that tells an observer what it does.
+// measured is an executor that reports its runs to an observer.
 type measured struct {
 	Executor
 	kind string

@@ -48,8 +48,8 @@ type Signer interface {
 type Push struct {
 	Journal PushJournal
 	Sender  Sender
-	// Notice returns the body that tells of a status in a version of the protocol,
-	// and its media type.
+	// Notice returns the body that reports a status in a version of the protocol, and its
+	// media type.
 	Notice  func(version string, u a2a.StatusUpdate) (mediaType string, body []byte, err error)
 	Signer  Signer                                 // nil signs nothing
 	To      Notifier                               // nil for a worker without channels for notices
@@ -149,7 +149,7 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 		out.Wait = wait
 	}
 	if err == nil {
-		p.tell(next, tried, out)
+		p.report(next, tried, out)
 	}
 	return out, err
 }

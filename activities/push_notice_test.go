@@ -28,8 +28,8 @@ func (c *channels) Notify(_ context.Context, n activities.NoticeAttempt) activit
 
 func (*channels) Host(channel string) string { return channel + ".example.com" }
 
-// told returns a journal with a notice that is due for the channel mail.
-func told() *pushJournal {
+// noticeDue returns a journal with a notice that is due for the channel mail.
+func noticeDue() *pushJournal {
 	j := waiting()
 	j.due[0].ConfigID, j.due[0].Notice = "notice:mail", opt.Opened
 	return j
@@ -54,7 +54,7 @@ func TestActivities_Deliver_notices(t *testing.T) {
 		"an address in vain":  {tried: activities.Tried{Class: egress.ClassDenied}, status: opt.DeliveryDue, noted: "7:3 0 address denied due"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j, to := told(), &channels{result: tt.tried}
+			j, to := noticeDue(), &channels{result: tt.tried}
 			a := activities.New(activities.Config{Push: &activities.Push{Journal: j, To: to, Notice: notice}})
 			out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail", N: 7, Failures: 1, Elapsed: tt.hours * 3600})
 			if err != nil || out.Status != tt.status || out.Notice != opt.Opened || (out.Wait > 0) != (tt.status == opt.DeliveryDue) {
@@ -72,7 +72,7 @@ func TestActivities_Deliver_notices(t *testing.T) {
 
 // A worker without channels leaves a notice to another worker.
 func TestActivities_Deliver_withoutChannels(t *testing.T) {
-	j := told()
+	j := noticeDue()
 	a := activities.New(activities.Config{Push: &activities.Push{Journal: j, Notice: notice}})
 	out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"})
 	if err != nil || out.Status != opt.DeliveryDue || out.Outcome != activities.NoChannel {
@@ -89,7 +89,7 @@ func TestActivities_Deliver_outage(t *testing.T) {
 	j, to := &pushJournal{}, &channels{}
 	a := activities.New(activities.Config{Log: zap.New(core), Push: &activities.Push{Journal: j, To: to, Notice: notice}})
 	for i, result := range []activities.Tried{up, down, down, up, up, down, denied, down, up} {
-		to.result, j.due = result, told().due
+		to.result, j.due = result, noticeDue().due
 		j.due[0].TaskID = fmt.Sprint("task-", i)
 		if _, err := a.Deliver(t.Context(), activities.DeliverRequest{ConfigID: "notice:mail"}); err != nil {
 			t.Fatal(err)

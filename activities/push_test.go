@@ -204,7 +204,7 @@ func TestActivities_Deliver_waits(t *testing.T) {
 		name        string
 		r           receiver
 		in          activities.DeliverRequest
-		least, most time.Duration // 0 for a delivery that is given up
+		least, most time.Duration // 0 for a delivery that is not tried any more
 	}{
 		{"first", receiver{status: 500}, activities.DeliverRequest{}, time.Second, 1200 * time.Millisecond},
 		{"fourth", receiver{status: 500}, activities.DeliverRequest{N: 7, Failures: 3, Elapsed: 7}, 8 * time.Second, 9600 * time.Millisecond},

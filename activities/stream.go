@@ -144,7 +144,7 @@ func (s *stream) rest(ctx context.Context, timer *time.Timer, d time.Duration) b
 	}
 }
 
-// rouse has the writer write what is pending.
+// rouse has the writer write the pending pieces.
 func (s *stream) rouse() {
 	select {
 	case s.wake <- struct{}{}:
@@ -152,7 +152,7 @@ func (s *stream) rouse() {
 	}
 }
 
-// flush writes what is pending. Pieces that could not be written stay pending.
+// flush writes the pending pieces. Pieces that could not be written stay pending.
 func (s *stream) flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +193,7 @@ func SourceOf(w Work) string {
 	return name
 }
 
-// record writes what is pending.
+// record writes the pending pieces.
 func (s *stream) record(ctx context.Context) error {
 	return s.recorder.Record(ctx, opt.Batch{
 		ObjectiveID: s.work.ObjectiveID,

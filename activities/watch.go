@@ -40,8 +40,8 @@ const (
 	watchLonger = 10 // times after which it waits twice as long, three times as long, and so on
 )
 
-// UntakenFor is how long an activity elsewhere waits for a worker before clients are
-// told.
+// UntakenFor is how long an activity elsewhere waits for a worker before clients see a
+// notice about it.
 const UntakenFor = time.Minute
 
 // watch waits up to [FollowFor] for the next beat of an activity elsewhere.

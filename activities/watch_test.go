@@ -56,7 +56,7 @@ func TestActivities_WatchHeartbeats(t *testing.T) {
 	}
 }
 
-// Clients are told once in each wait that no worker has taken an activity. One without
+// Clients see once in each wait that no worker has taken an activity. One without
 // heartbeats is watched until a worker has it.
 func TestWatching_News(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)

@@ -447,7 +447,7 @@ func TestChanges_allowedMoves(t *testing.T) {
 	}
 }
 
-// A dependency on something that is not there is refused with what is.
+// A dependency on an unknown plan or task is refused, and the error lists the known ones.
 func TestChanges_unknownDependency(t *testing.T) {
 	first, second := opt.TaskID(planID, 0), opt.TaskID(planID, 1)
 	const say = "there is no "

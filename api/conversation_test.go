@@ -22,11 +22,12 @@ import (
 var update = flag.Bool("update", false, "rewrite the replies in testdata")
 
 // Each file in testdata is a conversation: requests, and after each the reply
-// that must come, byte for byte but for the indentation of JSON. A request begins
-// with its method, path and headers, then a blank line, then its body; without a
-// method it is the body of a POST to /a2a, and the header V10 means "A2A-Version:
-// 1.0". In the files whose names begin with "push", push is on. In a request U(m-1) is the common part of the ids of the work that the
-// message m-1 began. A section named "setup" changes the state of the engine.
+// that must come, byte for byte except the indentation of JSON. A request begins with its
+// method, path and headers, then a blank line, then its body; without a method it is the
+// body of a POST to /a2a, and the header V10 means "A2A-Version: 1.0". In the files whose
+// names begin with "push", push is on. In a request U(m-1) is the common part of the ids
+// of the work that the message m-1 began. A section named "setup" changes the state of
+// the engine.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {

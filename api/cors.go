@@ -54,7 +54,8 @@ func public(handler echo.HandlerFunc) echo.HandlerFunc {
 // publicVerbs are the verbs of a public document.
 const publicVerbs = "GET, HEAD, OPTIONS"
 
-// publicPreflight tells a browser what any page may send to a public document.
+// publicPreflight answers a browser's preflight: what any page may send to a public
+// document.
 func publicPreflight(e echo.Context) error {
 	h := e.Response().Header()
 	h.Set("Allow", publicVerbs)
@@ -111,7 +112,8 @@ func (p pages) named(host string) bool {
 // host name.
 func isProbe(path string) bool { return path == healthPath || path == readyPath }
 
-// preflight tells a browser what its page may send to a path that accepts verbs.
+// preflight answers a browser's preflight: what its page may send to a path that accepts
+// verbs.
 func (p pages) preflight(e echo.Context, verbs string) error {
 	p.allowOrigin(e)
 	h := e.Response().Header()

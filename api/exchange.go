@@ -65,7 +65,7 @@ func (s *Server) exchange(e echo.Context, b binding, name string) error {
 			return caller, err
 		},
 		Read: func() (name string, err error) {
-			q, err = b.read(w.Unwrap(), r) // net/http's own writer: MaxBytesReader tells it to close the connection
+			q, err = b.read(w.Unwrap(), r) // net/http's own writer: MaxBytesReader has it close the connection
 			c.Method, c.OfOPT, c.Rules = q.method, q.ofOPT(), q.version.Rules()
 			if err == nil {
 				name = q.operation.names[wire.V10]

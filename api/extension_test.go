@@ -66,8 +66,8 @@ func TestExtensions_sibling(t *testing.T) {
 	}
 }
 
-// What is required is asked for before anything else, and nothing is written
-// without it.
+// A required extension is checked before anything else, and nothing is written without
+// it.
 func TestExtensions_required(t *testing.T) {
 	s := newService(t, func(c *config) {
 		c.Card.OPTRequired = true

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An observed keeps what an observer is told.
+// An observed keeps the calls of an observer.
 type observed struct {
 	mu      sync.Mutex
 	calls   []string
@@ -39,8 +39,8 @@ func (o *observed) Answered(kind string, _ time.Duration) {
 	o.gates = append(o.gates, kind)
 }
 
-// An observer is told of requests by names that clients do not choose, of gates that
-// were answered, and of open streams.
+// An observer is called for requests, with names that clients do not choose, for gates
+// that were answered, and for open streams.
 func TestObserver(t *testing.T) {
 	o := &observed{}
 	s := newService(t, func(c *config) { c.Observer = o })

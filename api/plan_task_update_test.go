@@ -160,7 +160,7 @@ func TestLinkTask_follows(t *testing.T) {
 	}
 }
 
-// The answer about a plan task that is not there says what was looked for.
+// The error about an unknown plan task says which ids are valid.
 func TestPlanTask_notFound(t *testing.T) {
 	s := newService(t)
 	s.have(t)
@@ -174,8 +174,7 @@ func TestPlanTask_notFound(t *testing.T) {
 	}
 }
 
-// Links that form a cycle are refused, since they would wait for each other for
-// ever.
+// Links that form a cycle are refused, since they would always wait for each other.
 func TestLinkTask_cycles(t *testing.T) {
 	s := newService(t)
 	link := func(id, to string) node {

@@ -44,7 +44,7 @@ func (m *meter) String() string {
 	return fmt.Sprintf("%d calls, %d streams, %d at most", m.calls, m.streams, m.most)
 }
 
-// A caller above its limits is told when to try again, in every form of answer.
+// The error for a caller above its limits says when to try again, in every form of answer.
 func TestQuota_refusal(t *testing.T) {
 	m := &meter{callsFull: true}
 	s := newService(t, func(c *config) { c.Quota = m })
@@ -71,8 +71,8 @@ func TestQuota_refusal(t *testing.T) {
 	}
 }
 
-// A stream that is refused delivers nothing. Every place is given up, also after
-// a failure.
+// A stream that is refused delivers nothing. Every place is released, also after a
+// failure.
 func TestQuota_places(t *testing.T) {
 	m := &meter{streamsFull: true}
 	s := newService(t, func(c *config) { c.Quota = m })

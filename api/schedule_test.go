@@ -268,7 +268,7 @@ func TestBackfillSchedule(t *testing.T) {
 }
 
 // A schedule starts an objective as a message of its principal does: once for a time,
-// whatever the rules for repeats are.
+// with any rules for repeats.
 func TestBeginScheduled(t *testing.T) {
 	for _, mode := range []service.Idempotency{service.ByMessageID, service.ByHeader, service.NoRepeats} {
 		s := newService(t, func(c *config) { c.Idempotency = mode })

@@ -15,8 +15,8 @@ import (
 // half of the connection. If it has disconnected, the second write fails.
 const probeAfter = 100 * time.Millisecond
 
-// streamCut tells the client that a stream ends before its task does: a browser connects
-// again after the time of retry, with the id of the last event. There is no event in it.
+// streamCut is the end of a stream whose task has not ended: a browser connects again
+// after the time of retry, with the id of the last event. There is no event in it.
 const streamCut = ": this process stops; resume the stream with Last-Event-ID\nretry: 1000\n\n"
 
 // A beat sends comments on an idle stream: at a steady pace, but at once after the

@@ -74,8 +74,8 @@ func TestStream_hierarchyFromAnywhere(t *testing.T) {
 	}
 }
 
-// Clients without the extension are told the progress of the root task as tasks
-// begin and end, and reads show the same.
+// Clients without the extension get the progress of the root task as tasks begin and end,
+// and reads show the same.
 func TestStream_progress(t *testing.T) {
 	s := newService(t)
 	url := s.listen(t)

@@ -224,7 +224,7 @@ func decode(method string, raw json.RawMessage, result any) error {
 	return nil
 }
 
-// isType reports whether the content of res is of a media type.
+// isType reports whether the content of res has a media type.
 func isType(res *http.Response, want string) bool {
 	got, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	return strings.EqualFold(strings.TrimSpace(got), want)

@@ -13,7 +13,7 @@ type StepKind string
 
 // The kinds of step.
 const (
-	Remind   StepKind = "remind"   // the responders are told again
+	Remind   StepKind = "remind"   // the responders get another notice
 	Escalate StepKind = "escalate" // others may answer as well
 	Reassign StepKind = "reassign" // others may answer, in place of those before
 	Expire   StepKind = "expire"   // the gate is decided without an answer

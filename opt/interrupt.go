@@ -32,7 +32,7 @@ type InterruptFilter struct {
 	Limit       int        // 0 for no limit
 }
 
-// A Responder is someone who may answer gates.
+// A Responder may answer gates.
 type Responder struct {
 	Principal string
 	Groups    []string

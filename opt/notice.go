@@ -20,8 +20,7 @@ func NoticeKinds() []NoticeKind {
 	return []NoticeKind{Opened, NoticeKind(Remind), NoticeKind(Escalate), NoticeKind(Reassign), NoticeKind(Expire)}
 }
 
-// A Notice tells the recipients of a channel about a gate, as it was at that
-// moment.
+// A Notice informs the recipients of a channel about a gate, as it was at that moment.
 type Notice struct {
 	Interrupt
 	Kind   NoticeKind
@@ -33,7 +32,7 @@ type Notice struct {
 type Channel struct {
 	Name      string
 	When      []NoticeKind // nil for all
-	Tenants   []string     // whose gates it tells about; nil for all
+	Tenants   []string     // for whose gates it sends notices; nil for all
 	Principal string       // who reads it; "" for none in particular
 	Groups    []string     // of those who read it
 }

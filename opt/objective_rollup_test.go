@@ -87,7 +87,7 @@ func TestObjective_Next_nothingToDo(t *testing.T) {
 	check("once it was skipped", opt.NothingToDo)
 }
 
-// The text of a failure tells clients what failed, and why.
+// The text of a failure says what failed, and why.
 func TestObjective_Next_failureText(t *testing.T) {
 	for _, tt := range []struct {
 		name, plans string

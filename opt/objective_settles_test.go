@@ -55,7 +55,7 @@ type simPlan struct {
 	report          opt.Report
 	sent            []opt.Report // not arrived yet
 	known           opt.Report   // the latest that has arrived, or what the objective has asked for since
-	begun, directed bool         // it was started, and the objective has told it to start
+	begun, directed bool         // it was started, and the objective has directed it to start
 	retries         int
 	gates, hands    int // how often it has waited, and how often a client has moved its tasks before it was started
 }
@@ -192,7 +192,7 @@ func fresh(r opt.Report) bool {
 	return r.Status == opt.PlanPending || r.Status == opt.PlanBlocked && r.Reason == opt.BlockedByDependencies
 }
 
-// show updates what the objective knows of p from the latest report.
+// show updates the objective's copy of p from the latest report.
 func (s *objectiveSim) show(p *opt.Plan) {
 	plan := s.plans[p.ID]
 	show(p, plan.known)
@@ -424,7 +424,7 @@ func (s *objectiveSim) retry(p *opt.Plan) {
 	s.apply(opt.Event{Kind: opt.PlanRetried, PlanID: p.ID, Attempt: p.NextRun(2)})
 }
 
-// stopPlan ends a plan that was told to stop.
+// stopPlan ends a plan that was directed to stop.
 func (s *objectiveSim) stopPlan(plan *simPlan) {
 	if plan.report.Status == opt.PlanWorking {
 		s.send(plan, opt.PlanFailed, s.o.Stopping)

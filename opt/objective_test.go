@@ -517,7 +517,7 @@ func come(t *testing.T, o *opt.Objective) (all []opt.Event) {
 	return all
 }
 
-// show updates what an objective knows of p from r, as machine.Objective does.
+// show updates the copy of p in an objective from r, as machine.Objective does.
 func show(p *opt.Plan, r opt.Report) {
 	p.Report, p.Status, p.Reason, p.Paused = &r, r.Status, r.Reason, r.Paused
 	p.Started = p.Started || r.Started

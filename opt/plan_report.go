@@ -2,8 +2,8 @@ package opt
 
 import "longhaul/a2a"
 
-// A Report is what an objective knows of one of its plans: the state of the plan,
-// never a step of it. A later report has a larger number.
+// A Report is the state of a plan for its objective, never a step. A later report has a
+// larger number.
 type Report struct {
 	N         int64          `json:"n"`
 	Attempt   int            `json:"attempt,omitempty"`   // of the plan; a report of an earlier one comes too late
@@ -19,7 +19,7 @@ type Report struct {
 	Closing   bool           `json:"closing,omitempty"` // it has ended, and some of its tasks are still stopping
 	Results   []a2a.Artifact `json:"results,omitempty"` // once it has ended
 	Shown     []string       `json:"shown,omitempty"`   // ids of Results that the root task already shows
-	Yielded   int64          `json:"yielded,omitempty"` // the latest permission to begin tasks that it has given up
+	Yielded   int64          `json:"yielded,omitempty"` // the latest permission to begin tasks that it has yielded
 	Asks      bool           `json:"asks,omitempty"`    // it has work to start and waits for permission
 	Notes     int            `json:"notes,omitempty"`   // how many notes it has received
 	Spent     Usage          `json:"spent,omitzero"`    // by its tasks

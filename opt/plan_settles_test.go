@@ -45,8 +45,8 @@ type planSim struct {
 	before  map[string]bool     // tasks that were dispatched
 	back    map[string]bool     // tasks that work again after a gate
 	paused  map[string]bool     // who has paused it
-	stopped opt.PlanStatus      // the status when it was told to stop, "" if it was not
-	why     string              // it was told to stop
+	stopped opt.PlanStatus      // the status when it was directed to stop, "" if it was not
+	why     string              // it was directed to stop
 	ended   opt.PlanStatus      // the status that a client ended it with, "" if none did
 	meddled bool                // a client has moved tasks by hand
 	ends    map[string][]opt.TaskState
@@ -213,7 +213,7 @@ func (s *planSim) happenings() (out []func()) {
 	return out
 }
 
-// end ends a running task, mostly as canceled if it was told to stop.
+// end ends a running task, mostly as canceled if it was directed to stop.
 func (s *planSim) end(task *opt.Task) {
 	to := opt.TaskCompleted
 	switch doomed := slices.Contains(s.p.Doomed(), task); {

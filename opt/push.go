@@ -52,7 +52,7 @@ const (
 	PushAll   PushSet = "all" // also the begin of the work
 )
 
-// Delivers reports whether a task that has reached a state tells its receivers.
+// Delivers reports whether a task that has reached a state sends it to its receivers.
 func (s PushSet) Delivers(state a2a.TaskState) bool {
 	return s == PushAll || state.Terminal() || state.Interrupted()
 }
@@ -84,7 +84,7 @@ type DeliveryStatus string
 const (
 	DeliveryDue       DeliveryStatus = "due"
 	DeliveryDone      DeliveryStatus = "delivered"
-	DeliveryDead      DeliveryStatus = "dead"      // given up; a client may have it delivered again
+	DeliveryDead      DeliveryStatus = "dead"      // not tried any more; a client may have it delivered again
 	DeliveryAbandoned DeliveryStatus = "abandoned" // its config was removed
 )
 

@@ -11,7 +11,7 @@ import (
 type Session struct {
 	ID         string // the SHA-256 hash of the secret in the browser's cookie
 	Credential string // the API key or token with which its requests are authenticated; stored encrypted
-	Refresh    string // token with which a new credential can be had; "" for none; stored encrypted
+	Refresh    string // token that renews the credential; "" for none; stored encrypted
 	IDToken    string // names the session at the provider, to end it there; "" for none; stored encrypted
 	ExpiresAt  a2a.Time
 

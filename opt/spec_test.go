@@ -252,7 +252,7 @@ func wantSpecError(t *testing.T, err error, field string) {
 	}
 }
 
-// snapshot returns all there is of v.
+// snapshot returns all of v.
 func snapshot(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.MarshalIndent(v, "", " ")

@@ -66,7 +66,7 @@ type Outcome struct {
 
 	Park     *Park           `json:"park,omitempty"`     // with the state working: the next leg runs later
 	Memo     json.RawMessage `json:"memo,omitempty"`     // kept for the next Work of the task, through gates and failed attempts; nil keeps the one before
-	OnCancel bool            `json:"onCancel,omitempty"` // with Memo: if the task is canceled, its executor runs once more, with Work.Cancel
+	OnCancel bool            `json:"onCancel,omitempty"` // with Memo: if the task is canceled, its executor runs again, with Work.Cancel
 	Usage    *Usage          `json:"usage,omitempty"`    // of this leg
 }
 
@@ -75,7 +75,7 @@ type Outcome struct {
 // an outcome ends the round at once.
 type Park struct {
 	Wait      int64      `json:"wait,omitempty"`      // milliseconds at the most; 0 for at once, or for as long as Elsewhere takes
-	Text      string     `json:"text,omitempty"`      // tells clients the reason for the wait; "" shows no text
+	Text      string     `json:"text,omitempty"`      // the reason for the wait, for clients; "" shows no text
 	Elsewhere *Elsewhere `json:"elsewhere,omitempty"` // an activity in place of the wait
 }
 
@@ -115,7 +115,7 @@ type CallbackRef struct {
 // A Memo is the data of an executor for the next leg of its task.
 type Memo struct {
 	Data     json.RawMessage `json:"data,omitempty"`
-	OnCancel bool            `json:"onCancel,omitempty"` // the executor runs once more if the task is canceled
+	OnCancel bool            `json:"onCancel,omitempty"` // the executor runs again if the task is canceled
 }
 
 // Plus returns the sum of u and v.

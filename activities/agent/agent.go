@@ -1,6 +1,6 @@
 // Package agent hands tasks over to other A2A agents. Use it for work that an agent of
 // another team or company does, over A2A 1.0 or 0.3. The operator lists the agents in a
-// file; a task names one of them. No URL of a client is ever called.
+// file; a task names one of them. It never calls a URL of a client.
 //
 // A task is handed over once and then followed for as long as it takes, in short legs:
 // choose the interface, send the message, look at the remote task. The memo holds the

@@ -461,7 +461,7 @@ func TestExecutor_chooses(t *testing.T) {
 	}
 }
 
-// A task that began with 1.0 does not go on with 0.3.
+// A task that began with 1.0 does not continue with 0.3.
 func TestExecutor_neverDowngrades(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	e := executor(t, f, "")
@@ -583,7 +583,7 @@ func TestExecutor_trouble(t *testing.T) {
 }
 
 // An agent that is away for longer than the patience fails the attempt, and the next
-// attempt goes on with the same remote task.
+// attempt continues with the same remote task.
 func TestExecutor_patience(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	agents, err := load(t, "agents:\n  other: {url: '"+f.URL+"', patience: 10m, max-wait: 30m}\n")

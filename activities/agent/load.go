@@ -25,7 +25,7 @@ type Agents struct {
 // An Agent is another agent.
 type Agent struct {
 	URL       string            `yaml:"url"`       // of its card if it ends in .json, else the card is at the well-known path below
-	Headers   map[string]string `yaml:"headers"`   // of every request; ${NAME} stands for a variable
+	Headers   map[string]string `yaml:"headers"`   // of every request; ${NAME} is replaced by a variable
 	Version   string            `yaml:"version"`   // of A2A, "1.0" or "0.3"; "" for the best that it offers
 	Hosts     []string          `yaml:"hosts"`     // where its interfaces may be, beside the host and port of the card
 	NoPush    bool              `yaml:"no-push"`   // do not register for push notifications

@@ -355,8 +355,8 @@ const (
 
 // pauseAfter returns how long to wait after an answer.
 func pauseAfter(h http.Header) time.Duration {
-	d, told := egress.RetryAfter(h, longestPause)
-	if !told {
+	d, ok := egress.RetryAfter(h, longestPause)
+	if !ok {
 		d = usualPause
 	}
 	return max(d, shortestPause)

@@ -158,8 +158,8 @@ func stopsAtDeadline(ctx context.Context, cfg Config) error {
 	return cfg.returns(ctx)
 }
 
-// returns reports whether Long ends because ctx does, and soon after. A task that
-// parks goes on with its next leg.
+// returns reports whether Long ends because ctx does, and soon after. A task that parks
+// continues with its next leg.
 func (cfg Config) returns(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() {

@@ -14,8 +14,8 @@ import (
 	"longhaul/opt"
 )
 
-// CheckOutcome reports what is wrong with an outcome and with the stream before
-// it; s may be nil.
+// CheckOutcome reports the mistakes in an outcome and in the stream before it; s may be
+// nil.
 func CheckOutcome(o activities.Outcome, s *Stream) error {
 	if s == nil {
 		s = &Stream{}
@@ -128,7 +128,7 @@ func checkWaiting(o activities.Outcome) error {
 	return CheckGate(*o.Gate)
 }
 
-// CheckGate reports what is wrong with a gate that an executor opens.
+// CheckGate reports the mistakes in a gate that an executor opens.
 func CheckGate(g opt.Gate) error {
 	if g.ID != "" || g.TaskID != "" || !g.RequestedAt.IsZero() || !g.ExpiresAt.IsZero() || g.Taken != 0 {
 		return errors.New("an executor must not set the id, the times or the taken steps of a gate")

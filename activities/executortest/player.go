@@ -19,7 +19,7 @@ type Player struct {
 	Executor activities.Executor
 
 	// Parked is called when the task parks, and may make the event happen that the task
-	// waits for. A returned outcome stands for that of a callback or an activity
+	// waits for. A returned outcome takes the place of that of a callback or an activity
 	// elsewhere, and ends the round. nil begins the next leg.
 	Parked func(w activities.Work, parked activities.Outcome) *activities.Outcome
 
@@ -132,8 +132,8 @@ func (p Played) made() string {
 	return string(text([]any{o, p.Artifacts}))
 }
 
-// checkParked reports what is wrong with the outcome of a leg after which the task
-// goes on.
+// checkParked reports the mistakes in the outcome of a leg after which the task
+// continues.
 func checkParked(o activities.Outcome) error {
 	switch e := o.Park.Elsewhere; {
 	case o.Park.Wait < 0:

@@ -34,7 +34,7 @@ func (s *Stream) Chunk(_ context.Context, piece a2a.Artifact, last bool) error {
 	return s.Err
 }
 
-// Pieces lists what was streamed so far, in order.
+// Pieces lists the pieces that were streamed so far, in order.
 func (s *Stream) Pieces() []Piece {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,8 +56,7 @@ func (s *Stream) Artifacts() []a2a.Artifact {
 	return out
 }
 
-// check reports what is wrong with the pieces, given that all have come if the
-// task is done.
+// check reports the mistakes in the pieces. With done, no piece may be missing.
 func (s *Stream) check(done bool) error {
 	var errs []error
 	ended := map[string]bool{}

@@ -82,7 +82,7 @@ type Policy string
 const (
 	Allow Policy = "allow" // it is called
 	Ask   Policy = "ask"   // a person decides first
-	Deny  Policy = "deny"  // the model is told that it may not
+	Deny  Policy = "deny"  // the model gets an error that says so
 )
 
 // Limits of models and servers that set none.

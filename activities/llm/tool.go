@@ -130,7 +130,8 @@ func (t tool) check(args string) string {
 	return ""
 }
 
-// maxStarts is how often in a row a server may be unreachable before the model is told.
+// maxStarts is how often in a row a server may be unreachable before the model gets an
+// error.
 const maxStarts = 4
 
 // call makes the next call.

@@ -19,8 +19,8 @@ import (
 	"longhaul/opt"
 )
 
-// told returns the latest tool result that the model got.
-func told(w world) string {
+// lastResult returns the latest tool result that the model got.
+func lastResult(w world) string {
 	r := w.server.Requests()
 	messages := r[len(r)-1].Messages
 	return messages[len(messages)-1].Text
@@ -28,7 +28,7 @@ func told(w world) string {
 
 // The model gets the result of a call, or the reason why there is none.
 func TestExecutor_calls(t *testing.T) {
-	for _, tt := range []struct{ tool, args, told, calls string }{
+	for _, tt := range []struct{ tool, args, result, calls string }{
 		{"desk/note", `{"text":"x"}`, "noted x", "note x"},
 		{"desk/look", `{"text":"x"}`, "seen x", "look x"},
 		{"desk/fail", `{"text":"x"}`, "the tool has failed", "fail x"},
@@ -42,8 +42,8 @@ func TestExecutor_calls(t *testing.T) {
 				name := strings.Replace(tt.tool, "/", "__", 1)
 				w := newWorld(t, llmtest.Turns(use(name, tt.args), say("Done.")))
 				p := play(t, w.player(), work(fmt.Sprintf(`{"model":%q,"prompt":"x","tools":[%q]}`, model, tt.tool)))
-				if p.Outcome.State != opt.TaskCompleted || answerOf(p) != "Done." || told(w) != tt.told {
-					t.Errorf("outcome %+v; the model was told %q", p.Outcome, told(w))
+				if p.Outcome.State != opt.TaskCompleted || answerOf(p) != "Done." || lastResult(w) != tt.result {
+					t.Errorf("outcome %+v; the model got %q", p.Outcome, lastResult(w))
 				}
 				if got := strings.Join(w.tools.Calls(), ", "); got != tt.calls {
 					t.Errorf("calls: %s, want %s", got, tt.calls)
@@ -60,8 +60,8 @@ func TestExecutor_calls(t *testing.T) {
 func TestExecutor_brokenArguments(t *testing.T) {
 	w := newWorld(t, llmtest.Turns(use("desk__note", `{"text":`), say("Done.")))
 	p := play(t, w.player(), work(`{"model":"main","prompt":"x","tools":["desk/note"]}`))
-	if want := "The arguments are not a JSON object. The call was not made."; told(w) != want || p.Outcome.State != opt.TaskCompleted {
-		t.Errorf("outcome %+v; the model was told %q", p.Outcome, told(w))
+	if want := "The arguments are not a JSON object. The call was not made."; lastResult(w) != want || p.Outcome.State != opt.TaskCompleted {
+		t.Errorf("outcome %+v; the model got %q", p.Outcome, lastResult(w))
 	}
 }
 
@@ -78,8 +78,8 @@ func TestExecutor_severalCalls(t *testing.T) {
 	if diff := cmp.Diff([]string{"task-1:0", "task-1:2", "task-1:3"}, w.tools.Keys()); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
-	if want := "noted a\nThere is no tool with this name.\nseen b\nnoted c"; told(w) != want || p.Legs != 7 {
-		t.Errorf("%d legs; the model was told %q", p.Legs, told(w))
+	if want := "noted a\nThere is no tool with this name.\nseen b\nnoted c"; lastResult(w) != want || p.Legs != 7 {
+		t.Errorf("%d legs; the model got %q", p.Legs, lastResult(w))
 	}
 }
 
@@ -87,7 +87,7 @@ func TestExecutor_severalCalls(t *testing.T) {
 func TestExecutor_largeResult(t *testing.T) {
 	w := newWorld(t, llmtest.Turns(use("desk__large", `{"text":"x"}`), say("Done.")))
 	play(t, w.player(), work(`{"model":"main","prompt":"x","tools":["desk/large"]}`))
-	if got := told(w); len(got) > 33<<10 || !strings.HasSuffix(got, "[The rest of 100000 bytes was cut.]") {
+	if got := lastResult(w); len(got) > 33<<10 || !strings.HasSuffix(got, "[The rest of 100000 bytes was cut.]") {
 		t.Errorf("%d bytes: …%s", len(got), got[len(got)-50:])
 	}
 }
@@ -117,7 +117,7 @@ func TestExecutor_program(t *testing.T) {
 }
 
 // A server that cannot be reached when the task begins fails the attempt; one that
-// cannot be reached later has the task wait, and then the model is told.
+// cannot be reached later has the task wait, and then the model gets an error.
 func TestExecutor_serverGone(t *testing.T) {
 	w := newWorld(t, llmtest.Turns(use("desk__note", `{"text":"x"}`), say("Done.")))
 	_, err := w.Execute(t.Context(), work(`{"model":"main","prompt":"x","tools":["gone/note"]}`), &executortest.Stream{})
@@ -140,9 +140,9 @@ func TestExecutor_serverGone(t *testing.T) {
 		return nil
 	}
 	played := play(t, p, task)
-	if len(waits) != 4 || waits[0] != `2000The server "gone" of tools cannot be reached.` || told(w) != "The server of the tool cannot be reached. The call was not made." ||
+	if len(waits) != 4 || waits[0] != `2000The server "gone" of tools cannot be reached.` || lastResult(w) != "The server of the tool cannot be reached. The call was not made." ||
 		played.Outcome.State != opt.TaskCompleted || len(w.tools.Calls()) != 0 {
-		t.Errorf("waits %q; told %q; %+v", waits, told(w), played.Outcome)
+		t.Errorf("waits %q; the model got %q; %+v", waits, lastResult(w), played.Outcome)
 	}
 }
 
@@ -151,9 +151,9 @@ const asking = `{"model":"main","prompt":"x","tools":["guarded/note"]}`
 
 func TestExecutor_ask(t *testing.T) {
 	for _, tt := range []struct {
-		name        string
-		reply       opt.Reply
-		told, calls string
+		name          string
+		reply         opt.Reply
+		result, calls string
 	}{
 		{"accept", opt.Reply{Action: opt.Accept}, "noted x", "note x"},
 		{"reject", opt.Reply{Action: opt.Reject, Feedback: "Not on Sundays."}, "A person has rejected the call. It was not made. Not on Sundays.", ""},
@@ -172,8 +172,8 @@ func TestExecutor_ask(t *testing.T) {
 			}
 			tt.reply.ObjectDigest = g.Digest()
 			p = play(t, w.player(), next(p, tt.reply))
-			if p.Outcome.State != opt.TaskCompleted || told(w) != tt.told || strings.Join(w.tools.Calls(), ", ") != tt.calls {
-				t.Errorf("outcome %+v; calls %q; the model was told %q", p.Outcome, w.tools.Calls(), told(w))
+			if p.Outcome.State != opt.TaskCompleted || lastResult(w) != tt.result || strings.Join(w.tools.Calls(), ", ") != tt.calls {
+				t.Errorf("outcome %+v; calls %q; the model got %q", p.Outcome, w.tools.Calls(), lastResult(w))
 			}
 		})
 	}
@@ -224,7 +224,7 @@ func TestExecutor_crash(t *testing.T) {
 		tool, answer string
 		calls        string // "" for a gate
 		state        opt.TaskState
-		told         string
+		result       string
 	}{
 		{"desk/look", "", "look x, look x", opt.TaskCompleted, "seen x"},
 		{"again/note", "", "note x, note x", opt.TaskCompleted, "noted x"},
@@ -251,8 +251,8 @@ func TestExecutor_crash(t *testing.T) {
 				p.Twice = false
 				played = play(t, p, next(played, opt.Reply{Answers: []opt.Answer{{ID: g.Questions[0].ID, Answer: answer}}}))
 			}
-			if got := strings.Join(w.tools.Calls(), ", "); got != tt.calls || played.Outcome.State != tt.state || told(w) != tt.told {
-				t.Errorf("calls %q, told %q, outcome %+v", got, told(w), played.Outcome)
+			if got := strings.Join(w.tools.Calls(), ", "); got != tt.calls || played.Outcome.State != tt.state || lastResult(w) != tt.result {
+				t.Errorf("calls %q, the model got %q, outcome %+v", got, lastResult(w), played.Outcome)
 			}
 		})
 	}

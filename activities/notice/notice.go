@@ -1,7 +1,7 @@
 // Package notice sends notices about gates to channels: webhooks and mailboxes that
-// the operator names in a file. Use it to tell people who do not watch an inbox that
-// a decision waits for them. [Load] reads the file, and [New] returns what the
-// activities send with.
+// the operator names in a file. Use it to reach people who do not watch an inbox when a
+// decision waits for them. [Load] reads the file, and [New] returns what the activities
+// send with.
 package notice
 
 import (

@@ -15,8 +15,7 @@ import (
 // checks is the part of a source that checks a playbook which was read.
 type checks struct{ *source }
 
-// check finds what is wrong with a playbook as a whole, and resolves its
-// dependencies.
+// check finds the mistakes in a playbook as a whole, and resolves its dependencies.
 func (s checks) check(b *playbook) {
 	at := func(line int, format string, args ...any) { s.wrong.add(s.file, line, format, args...) }
 	switch {

@@ -13,8 +13,8 @@ import (
 	"longhaul/activities/planner"
 )
 
-// TestLoad_refuses has a file with one mistake or more for each error. "…" stands
-// for the six lines that most files need.
+// TestLoad_refuses has a file with one mistake or more for each error. "…" is replaced by
+// the six lines that most files need.
 func TestLoad_refuses(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
 		{"empty", "", "x.yaml:1: the file is empty"},

@@ -119,8 +119,7 @@ func listed(request string) []string {
 	return items
 }
 
-// told returns the steps of a sentence that begins with "first" or continues with
-// "then".
+// told returns the steps that a sentence with "first" or "then" lists.
 func told(request string) []string {
 	text := strings.Join(strings.Fields(request), " ")
 	if !starts.MatchString(text) && !strings.Contains(strings.ToLower(text), " then ") {

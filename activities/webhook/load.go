@@ -14,10 +14,10 @@ import (
 // An Endpoint is a web service that does tasks.
 type Endpoint struct {
 	URL     string            `yaml:"url"`
-	Headers map[string]string `yaml:"headers"` // ${NAME} stands for a variable of the environment
+	Headers map[string]string `yaml:"headers"` // ${NAME} is replaced by a variable of the environment
 	Timeout time.Duration     `yaml:"timeout"` // for an answer; 0 means 1 minute; at most [LongestTimeout]
 	Wait    time.Duration     `yaml:"wait"`    // after 202, for the outcome; 0 means 24 hours
-	Cancel  bool              `yaml:"cancel"`  // it is told when a task is canceled
+	Cancel  bool              `yaml:"cancel"`  // gets a request when a task is canceled
 
 	name    string
 	secrets []string // from the environment, that must not be shown

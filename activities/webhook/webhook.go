@@ -163,7 +163,7 @@ func unreachable(to *Endpoint, err error) error {
 	return &activities.Error{Code: CodeUnreachable, Message: fmt.Sprintf("The service %q did not answer (%s).", to.name, class)}
 }
 
-// canceled is the outcome of a task after its service was told that it is canceled.
+// canceled is the outcome of a task after its service was informed that it is canceled.
 func canceled(a answer) activities.Outcome {
 	text := "The task was canceled, and its service has confirmed that."
 	switch {

@@ -103,8 +103,8 @@ func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, to
 	}
 }
 
-// refuseLink answers a request with a token that is not valid. An address that sends
-// many of them is told to wait.
+// refuseLink answers a request with a token that is not valid. An address that sends many
+// of them has to wait.
 func (p *Page) refuseLink(c *service.Call, w http.ResponseWriter, r *http.Request, cause error) {
 	fault := p.cfg.Service.Serve(c, service.Steps{Authenticate: func() (service.Caller, error) {
 		if p.cfg.Wrong == nil {

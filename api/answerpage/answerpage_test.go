@@ -229,8 +229,8 @@ func TestPage_get(t *testing.T) {
 	}
 }
 
-// The page shows all text as text, has a form for each action, and tells browsers to
-// keep, run and send nothing.
+// The page shows all text as text, has a form for each action, and its headers forbid
+// browsers to keep, run and send anything.
 func TestPage_content(t *testing.T) {
 	s := begin(t, approval())
 	w := s.serve(t, http.MethodGet, s.link(t, 1), "")

@@ -184,7 +184,7 @@ func marked(rows []row, like row, list, words []string, marks []bool) []row {
 	return append(rows, line)
 }
 
-// words returns the words of lines, what is between them, and the ends of lines.
+// words returns the words of lines, the text between them, and the ends of lines.
 func words(list []string) (out []string) {
 	for i, l := range list {
 		if i > 0 {

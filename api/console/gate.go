@@ -61,7 +61,7 @@ type outcome struct {
 	At       a2a.Time
 	Feedback string
 	Answers  []answer
-	Objects  []object // in the place of what was decided on
+	Objects  []object // in the place of the object of the decision
 	Diff     []comparison
 }
 
@@ -92,7 +92,7 @@ func (v gates) read() (service.ShownInterrupt, error) {
 	return v.cfg.Service.GetInterrupt(v.r.Context(), v.call, v.r.PathValue("gate"))
 }
 
-// view returns the page of a gate. w is what was written in a form that was refused.
+// view returns the page of a gate. w has the input of a form that was refused.
 func (v gates) view(s service.ShownInterrupt, w written) view {
 	g := &s.Gate
 	p := gatePage{

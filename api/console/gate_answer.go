@@ -16,7 +16,7 @@ type written struct {
 	values url.Values
 }
 
-// Text returns what was written in a field of the form with an action.
+// Text returns the input in a field of the form with an action.
 func (w written) Text(action, field string) string {
 	if w.Action != action {
 		return ""
@@ -27,7 +27,7 @@ func (w written) Text(action, field string) string {
 // Is reports whether the form with an action was sent.
 func (w written) Is(action string) bool { return w.Action == action }
 
-// Answer returns what was written as the n-th answer to a clarification.
+// Answer returns the input for the n-th answer to a clarification.
 func (w written) Answer(n int) string { return w.Text("answer", "answer-"+strconv.Itoa(n)) }
 
 // Kept returns all that was written, for a page that has no form any more.

@@ -66,8 +66,8 @@ func lacks(t *testing.T, what, text string, not ...string) {
 	}
 }
 
-// Each action decides, and the page shows at once what was decided, by whom and about
-// which object.
+// Each action decides, and the page shows the decision at once, with its author and its
+// object.
 func TestGate_actions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		form   []string
@@ -149,7 +149,8 @@ func TestGate_clarification(t *testing.T) {
 	contains(t, "the closed gate", after.text, "Answered by ann", "For whom? Sailors", "How many? 3", "Which form? rich", "Sure? false", "Which ones? [ 1, 2 ]")
 }
 
-// Of two people who answer at once, one wins, and the other is told who and keeps the text.
+// Of two people who answer at once, one decides. The other sees who it was and keeps the
+// text.
 func TestGate_secondAnswer(t *testing.T) {
 	s := begin(t, approval(a2a.TextPart("The draft")))
 	s.send(t, "acme/carl", "Go")

@@ -64,7 +64,7 @@ func (n inertNodes) link(w util.BufWriter, _ []byte, node ast.Node, entering boo
 	return ast.WalkContinue, nil
 }
 
-// image writes a link to an image, since to load it would tell its server who looks at it.
+// image writes a link to an image, since loading it would show its server who looks at it.
 func (n inertNodes) image(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	to := addressIn(node.(*ast.Image).Destination)
 	if entering {
@@ -79,8 +79,8 @@ func (n inertNodes) image(w util.BufWriter, _ []byte, node ast.Node, entering bo
 	return ast.WalkContinue, nil
 }
 
-// addressIn returns the address that the destination of a link or an image stands for,
-// without the escapes and the character references of Markdown.
+// addressIn returns the address in the destination of a link or an image, with the
+// escapes and the character references of Markdown resolved.
 func addressIn(destination []byte) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(destination))))
 }

@@ -18,9 +18,8 @@ const (
 	manyParts   = 100       // how many parts are shown
 )
 
-// An object is a part of what is to be decided on, or of a result, as a page shows it: by
-// the template "object". One of Text, HTML, Image and Link is set, or none for a file that
-// can only be stored.
+// An object is a part of the object of a gate, or of a result, for the template "object".
+// One of Text, HTML, Image and Link is set, or none for a file that can only be stored.
 type object struct {
 	ID    string // of its element
 	Name  string

@@ -142,8 +142,8 @@ func objectiveView(v *visit, id string, refused *refusedForm) (view, error) {
 	return finish(v, view{Template: "objective", Title: visible(o.Name), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
 }
 
-// eventsOf returns the id of the task whose events tell that o has changed, "" for one
-// that has ended.
+// eventsOf returns the id of the task whose events report the changes of o, "" if o has
+// ended.
 func eventsOf(o *opt.Objective) string {
 	if o.Settled() {
 		return ""

@@ -27,7 +27,7 @@ type changeForm struct {
 	values   url.Values
 }
 
-// Value returns what was written in a field of a form that was refused.
+// Value returns the input in a field of a form that was refused.
 func (f changeForm) Value(field string) string { return f.values.Get(field) }
 
 // Chosen reports whether a box with a value was checked in a form that was refused.

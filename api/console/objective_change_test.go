@@ -172,8 +172,8 @@ func TestChange_task(t *testing.T) {
 	}
 }
 
-// Another client is faster: the page says so, shows the present state and keeps what was
-// written, which can be sent again.
+// Another client is faster: the page says so, shows the present state and keeps the
+// input, which can be sent again.
 func TestChange_stale(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
@@ -309,7 +309,7 @@ func TestChange_scopes(t *testing.T) {
 	}
 }
 
-// A change that a plan has not confirmed in time is told as such.
+// The page says that a plan has not confirmed a change in time.
 func TestChange_unconfirmed(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id

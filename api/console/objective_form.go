@@ -72,7 +72,7 @@ func (f forms) ofTask(p *opt.Plan, t *opt.Task) taskForms {
 	return taskForms{f.form("change", "/tasks/"+taskKey(t), taskButtons(p, t)...)}
 }
 
-// choices lists the plans that p, nil for a new one, may be told to wait for.
+// choices lists the plans that p, nil for a new one, may depend on.
 func (f forms) choices(p *opt.Plan, form changeForm) (out []planChoice) {
 	for _, q := range f.o.Plans {
 		if q == p {

@@ -14,7 +14,7 @@ type taskPage struct {
 	Plan      *opt.Plan
 	Key       string
 	Note      string
-	Stopping  bool // it was told to stop, and has not ended
+	Stopping  bool // it was asked to stop, and has not ended
 	Before    []taskRow
 	After     []taskRow
 	Running   int // number of the attempt that runs, 0 for none

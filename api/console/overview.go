@@ -27,7 +27,7 @@ type statusCount struct {
 	Width  int // of the bar, of 100
 }
 
-// showOverview shows what runs, what waits, and what has ended in the last day.
+// showOverview shows the work that runs, waits, or has ended in the last day.
 func showOverview(v *visit) (view, error) {
 	seen, err := v.cfg.Service.GetOverview(v.r.Context(), v.call)
 	if err != nil {
@@ -57,7 +57,7 @@ const (
 	hourStep, hourWidth     = 14, 10
 )
 
-// hours is the picture of what has ended, hour by hour.
+// hours is the picture of the work that has ended, hour by hour.
 type hours struct {
 	W, H, Top, Base int
 	Most            int // in one hour, as high as the tallest bar
@@ -109,7 +109,8 @@ func hoursOf(seen service.OverviewOf) hours {
 	return out
 }
 
-// stack makes the parts of the bar: what is there is seen, if it is little.
+// stack makes the parts of the bar. A part that is not empty is visible, even if it is
+// small.
 func (h *endedHour) stack(most int) {
 	base := hoursBase
 	for _, part := range []struct {

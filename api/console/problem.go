@@ -40,7 +40,7 @@ func problemOf(f *service.Fault) problem {
 	return problem{http.StatusInternalServerError, "Something went wrong", "Try again later. The log of the server has the reason."}
 }
 
-// invalidText returns what is wrong with the fields of a form.
+// invalidText describes the mistakes in the fields of a form.
 func invalidText(f *service.Fault) string {
 	if len(f.Violations) == 0 {
 		return f.Message + "."

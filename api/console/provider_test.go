@@ -166,7 +166,7 @@ func TestProvider_replay(t *testing.T) {
 	}
 }
 
-// The cookie with an attempt tells nothing, and cannot be made by others.
+// The cookie with an attempt has no readable content, and others cannot make one.
 func TestProvider_attempt(t *testing.T) {
 	l, _ := beginProvider(t)
 	b := l.careful(t)

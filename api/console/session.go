@@ -19,7 +19,7 @@ import (
 
 const (
 	sessionAge = 12 * time.Hour // for which a browser stays signed in
-	endedAge   = 12 * time.Hour // for which it is told after that why it has to sign in again
+	endedAge   = 12 * time.Hour // for which it then gets the reason why it has to sign in again
 )
 
 var errNoSession = errors.New("the session has ended")
@@ -158,7 +158,7 @@ func newSecret() string {
 }
 
 // openSession stores a session, in place of the one that the browser has, and sets its
-// cookie. The secret is new each time, so that one that others know is of no use.
+// cookie. The secret is new each time, so that a secret that others know is useless.
 func openSession(v *visit, s opt.Session) error {
 	if err := closeSession(v); err != nil {
 		return err

@@ -361,7 +361,7 @@ func TestConsole_hosts(t *testing.T) {
 	}
 }
 
-// A browser with a client certificate needs no session; one without is told to show it.
+// A browser with a client certificate needs no session; one without is asked for it.
 func TestConsole_certificate(t *testing.T) {
 	who := identity.New(identity.Config{Certificates: &identity.Certificates{Tenant: "acme", Scopes: service.Scopes()}})
 	s := begin(t, nil, func(c *console.Config) { c.Authenticate, c.Sessions, c.NoKeys = who.Authenticate, nil, true })

@@ -130,8 +130,8 @@ func previewStart(v *visit) (view, error) {
 	return v.startRefused(f, err)
 }
 
-// startRefused returns the page with a form that may have been refused: what was written
-// in it stays. Its message keeps its id, so that the form can be sent again, unless another
+// startRefused returns the page with a form that may have been refused, and keeps its
+// input. Its message keeps its id, so that the form can be sent again, unless another
 // request has used the id.
 func (v *visit) startRefused(f startForm, err error) (view, error) {
 	if err == nil {
@@ -254,7 +254,7 @@ func start(v *visit) (view, error) {
 			_, err := v.cfg.Service.UpdateObjective(v.r.Context(), v.call, pause)
 			return err
 		})
-		if fault != nil { // what has begun stays
+		if fault != nil { // the objective has begun and stays
 			return view{Location: Path + "/objectives/" + id + "?" + unpaused + "=1"}, nil
 		}
 	}

@@ -168,8 +168,8 @@ func TestStart_pauseFails(t *testing.T) {
 	lacks(t, "the first page after the pause", b.get(p.path+"?unpaused=1").text, "was not paused")
 }
 
-// A form that is sent while the service is unavailable keeps what was written and its
-// message, so that it can be sent again.
+// A form that is sent while the service is unavailable keeps its input and its message,
+// so that it can be sent again.
 func TestStart_unavailable(t *testing.T) {
 	s := beginWork(t, planning{})
 	b := s.signedIn(t, "acme/ann")
@@ -189,7 +189,7 @@ func TestStart_unavailable(t *testing.T) {
 	}
 }
 
-// A form that shows a plan which cannot be made keeps what was written.
+// A form that shows a plan which cannot be made keeps its input.
 func TestStart_noPreview(t *testing.T) {
 	s := beginWork(t, planning{err: opt.ErrUnavailable})
 	b := s.signedIn(t, "acme/ann")

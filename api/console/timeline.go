@@ -32,8 +32,8 @@ type timeline struct {
 	Earlier   bool // it is not the first page
 }
 
-// showTimeline shows what has happened to an objective, the latest first, and the
-// decisions at its gates.
+// showTimeline shows the events of an objective, the latest first, and the decisions at
+// its gates.
 func showTimeline(v *visit) (view, error) {
 	if ref, ok := opt.ParseID(v.r.PathValue("id")); ok && ref.ObjectiveID != v.r.PathValue("id") {
 		return view{Location: objectivePath(ref.ObjectiveID) + "/timeline"}, nil
@@ -104,7 +104,7 @@ func nameOfPlan(o *opt.Objective, id string) string {
 	return "a plan"
 }
 
-// happened returns what an event tells, in plain words. A timeline names its task.
+// happened describes an event in plain words. A timeline names its task.
 func happened(o *opt.Objective, e opt.Event) string {
 	switch e.Kind {
 	case opt.ObjectiveOpened, opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveChanged,

@@ -25,7 +25,7 @@ type view struct {
 	Title    string
 	Data     any // for the template
 
-	Events  string // id of the A2A task whose events tell that the page has changed; "" for none
+	Events  string // id of the A2A task whose events report changes of the page; "" for none
 	Refresh int    // seconds after which the page may have changed; 0 for never
 
 	Done    string // what a form has done, shown once

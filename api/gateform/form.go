@@ -26,7 +26,7 @@ type Form struct {
 	Accepts, Rejects, Refines, Asks bool
 
 	Edits     bool
-	EditsJSON bool   // what is changed is JSON, not text
+	EditsJSON bool   // Edited is JSON, not text
 	Edited    string // the text to change
 }
 

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// codec is the usual codec, but for the same message it always writes the same bytes:
-// the usual one writes the entries of maps in random order.
+// codec is the usual codec, except that it always writes the same bytes for the same
+// message. The usual one writes the entries of maps in random order.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2(encproto.Name)} }

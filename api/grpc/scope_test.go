@@ -61,7 +61,7 @@ func (s *fixture) wantScope(t *testing.T, method string, call func(ctx context.C
 	wantFault(t, method, err, codes.PermissionDenied, "PERMISSION_DENIED")
 }
 
-// A caller above its limits is told when to try again.
+// The error for a caller above its limits says when to try again.
 func TestQuota(t *testing.T) {
 	s := newService(t, func(c *config) { c.Quota = full{} })
 	_, err := s.ListTasks(with(t), &a2apb.ListTasksRequest{})

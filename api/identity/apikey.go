@@ -56,8 +56,8 @@ type keys struct {
 
 var errKey = errors.New("the API key is unknown, wrong, revoked or expired")
 
-// check returns the caller with a key. All checks are made in each case, so that
-// the time they take does not tell which one failed.
+// check returns the caller with a key. All checks are made in each case, so that the time
+// they take does not show which one failed.
 func (k *keys) check(ctx context.Context, text string) (accepted, error) {
 	id := KeyID(text)
 	secret := strings.TrimPrefix(strings.TrimPrefix(text, keyPrefix+id), "_")

@@ -57,7 +57,7 @@ type tokens struct {
 
 	mu     sync.Mutex
 	known  *provider // nil until the provider has answered
-	failed time.Time // when it was asked in vain
+	failed time.Time // the last request that failed
 	err    error
 }
 

@@ -274,8 +274,8 @@ func TestAuthenticate_withdrawnKey(t *testing.T) {
 	}
 }
 
-// While the provider cannot be reached, callers are told to try again, and API
-// keys work. When it is back, tokens do too.
+// While the provider cannot be reached, callers get an error that asks them to try again,
+// and API keys work. When it is back, tokens do too.
 func TestAuthenticate_providerDown(t *testing.T) {
 	p := newProvider(t)
 	p.down.Store(true)

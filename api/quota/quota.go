@@ -26,8 +26,8 @@ type Config struct {
 // forgotten first, and counted from zero when it returns.
 const principalsMost = 10_000
 
-// retry is how long a principal is told to wait for one of its calls or streams
-// to end.
+// retry is how long a principal has to wait before it tries again, for one of its calls
+// or streams to end.
 const retry = time.Second
 
 // A Quota limits principals. It is safe for concurrent use.

@@ -15,8 +15,7 @@ var (
 	other = service.Caller{Tenant: "other", Principal: "ann"}
 )
 
-// wantWait checks how long a caller is told to wait; 0 is for a call that was
-// admitted.
+// wantWait checks how long a caller has to wait; 0 is for a call that was admitted.
 func wantWait(t *testing.T, what string, err error, want time.Duration) {
 	t.Helper()
 	var fault *service.Fault

@@ -9,7 +9,7 @@ import (
 
 // An Agent decides how a message is handled.
 type Agent interface {
-	// Decide starts nothing: the message may be sent later, once more, or never.
+	// Decide starts nothing: the message may be sent later, again, or never.
 	Decide(ctx context.Context, m a2a.Message) (Decision, error)
 }
 

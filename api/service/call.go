@@ -180,8 +180,8 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 
 const longestRefusal = 200 // bytes of the reason in the log, which may quote a token
 
-// authenticate sets the caller of c. Callers are not told why their credentials are
-// refused; the log is.
+// authenticate sets the caller of c. Only the log has the reason why credentials are
+// refused, never the answer.
 func (c *Call) authenticate(authenticate func() (Caller, error)) error {
 	caller, err := authenticate()
 	_, ready := errors.AsType[*Fault](err)
@@ -246,9 +246,9 @@ func (s *calls) Activate(c *Call, mentioned []string) error {
 	return nil
 }
 
-// Log logs the result of a call and tells the observer of it: names, codes and ids, never content. more are
-// fields of the binding. Calls that have failed were logged with the reason before, so this is for those who look
-// closely, unless credentials were refused.
+// Log logs the result of a call and reports it to the observer: names, codes and ids,
+// never content. more are fields of the binding. The level is debug, since failed calls
+// were logged with the reason before, and info if credentials were refused.
 func (s *calls) Log(c *Call, more ...zap.Field) {
 	took, level := time.Since(c.began), zap.DebugLevel
 	if c.refused != "" {

@@ -35,7 +35,7 @@ func (d *deliveries) deliver(_ context.Context, in opt.Callback) error {
 	return nil
 }
 
-// all returns what was delivered, in a word each.
+// all returns the deliveries, in a word each.
 func (d *deliveries) all() (words []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -143,8 +143,8 @@ func TestPacer_wakes(t *testing.T) {
 	})
 }
 
-// A delivery that fails is reported to the sender, whose repeat is delivered. What has
-// waited is delivered later.
+// A delivery that fails is reported to the sender, whose repeat is delivered. The
+// callbacks that waited are delivered later.
 func TestPacer_failures(t *testing.T) {
 	pace(t, func(t *testing.T, p *service.Pacer, d *deliveries) {
 		d.fail = 1
@@ -162,7 +162,7 @@ func TestPacer_failures(t *testing.T) {
 	})
 }
 
-// At the end what waits is delivered at once, and nothing waits any more.
+// Stop delivers the callbacks that wait at once, and later ones do not wait.
 func TestPacer_stop(t *testing.T) {
 	pace(t, func(t *testing.T, p *service.Pacer, d *deliveries) {
 		for _, text := range []string{"a", "b", "c"} {

@@ -12,7 +12,7 @@
 // letters and commands, and read only from the [Journal]. After a write they wait until
 // the journal shows its result: the verdict on a reply, the answer to a command, the end
 // of the work or a question. A [Stream] reads the events of the journal as they are
-// recorded; a [Watch] tells it that there are some.
+// recorded; a [Watch] signals new ones.
 //
 // The parts of [Service] have the operations of one kind of thing, over the same reader
 // (reader.go), writer (writer.go) and waiter (wait.go). An [Agent] decides whether a

@@ -14,7 +14,7 @@ import (
 type Engine interface {
 	Starter
 
-	// Tell delivers a message. The verdict on it is recorded in the journal.
+	// Tell delivers a letter. The verdict on it is recorded in the journal.
 	Tell(ctx context.Context, l opt.Letter) error
 	// Callback delivers a callback to a plan task. One for a round that is
 	// over changes nothing.

@@ -23,7 +23,7 @@ type EventPage struct {
 	Next   string         // token of the next page, with earlier events; "" for none
 }
 
-// events lists what has happened to an objective.
+// events lists the events of an objective.
 type events struct {
 	read  reader
 	pages *pages
@@ -33,9 +33,9 @@ type events struct {
 // may then be short, or empty, and have a next one.
 const eventWindows = 20
 
-// ListEvents returns a page of the events of an objective, the latest first. They tell
-// what has happened without content: messages, artifacts and objects are left out, and
-// events that tell people nothing more.
+// ListEvents returns a page of the events of an objective, the latest first. They have no
+// content: messages, artifacts and objects are left out. Events without information for
+// people are left out, too.
 func (s *events) ListEvents(ctx context.Context, c *Call, p EventListParams) (EventPage, error) {
 	var page EventPage
 	missing := optNotFound("OBJECTIVE_NOT_FOUND", "Objective", p.ObjectiveID)
@@ -89,9 +89,9 @@ func (s *events) earlier(ctx context.Context, p EventListParams, before int64) (
 	return out, before, nil
 }
 
-// tells reports whether people learn anything from e: not from further pieces of an
-// artifact, from the moves of a root task, which follow the objective, and from the
-// bookkeeping of changes.
+// tells reports whether e has information for people. Further pieces of an artifact,
+// moves of a root task, which follow the objective, and the bookkeeping of changes have
+// none.
 func tells(e opt.Event) bool {
 	switch e.Kind {
 	case opt.ArtifactAdded:

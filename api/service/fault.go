@@ -124,7 +124,7 @@ var (
 
 const otherObject = "objectDigest is not that of what the gate shows: get the task again and look at it"
 
-// retryDelay is how long clients are told to wait before they try again.
+// retryDelay is how long clients should wait before they try again.
 const retryDelay = 2 * time.Second
 
 // TooMany returns the fault of a sender that calls too often, or makes too many

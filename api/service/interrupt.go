@@ -66,7 +66,7 @@ func (s interrupts) ListInterrupts(ctx context.Context, c *Call, p InterruptList
 	if f.After, err = s.pages.cursor(ctx, list, p.PageToken); err != nil {
 		return page, err
 	}
-	f.Limit++ // one more tells whether there is a next page
+	f.Limit++ // one more shows whether there is a next page
 	if page.Interrupts, page.Total, err = s.pages.journal.Interrupts(ctx, c.Tenant, f); err != nil || len(page.Interrupts) < f.Limit {
 		return page, err
 	}

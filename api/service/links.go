@@ -15,7 +15,7 @@ const keyWorkflowURL = "longhaul/v1/workflowUrl"
 // keyTraceURL is the key in a task's metadata for the traces of its objective.
 const keyTraceURL = "longhaul/v1/traceUrl"
 
-// TraceID is the part of [Links.Traces] that stands for the id of an objective.
+// TraceID is the part of [Links.Traces] that is replaced by the trace id of an objective.
 const TraceID = "{id}"
 
 // Links make URLs of pages for people who operate the service. The zero value has none.

@@ -143,8 +143,8 @@ func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 	return &delivery{taskID: v.Task.ID, watch: w}, nil
 }
 
-// tell delivers a letter and waits a short time for the verdict on it and for the
-// task to change. A push config is stored before that.
+// tell stores a push config, delivers a letter, and waits a short time for the verdict on
+// it and for the task to change.
 func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter, push *PushRequest) (*delivery, error) {
 	undo, err := s.pushes.attach(ctx, c, push, v.Task.ID, l.Once())
 	if err != nil {

@@ -106,7 +106,7 @@ func (s *objectives) ListObjectives(ctx context.Context, c *Call, p ListObjectiv
 	if f.After, err = s.pages.cursor(ctx, list, p.PageToken); err != nil {
 		return page, err
 	}
-	f.Limit++ // one more tells whether there is a next page
+	f.Limit++ // one more shows whether there is a next page
 	next, err := s.find(ctx, c, f, &page)
 	if err == nil && len(page.Objectives) == f.Limit {
 		page.Objectives = page.Objectives[:f.Limit-1]

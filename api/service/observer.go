@@ -7,17 +7,17 @@ import (
 	"longhaul/opt"
 )
 
-// An Observer is told what a service does, for its metrics. Many goroutines call it at
+// An Observer receives what a service does, for its metrics. Many goroutines call it at
 // once.
 type Observer interface {
-	// Called is told of each request: took is 0 for one that was answered with a stream.
+	// Called is called for each request. took is 0 for one that was answered with a stream.
 	Called(operation, binding, outcome string, took time.Duration)
 	Streaming(change int)                       // of the number of open streams
 	Answered(kind string, waited time.Duration) // a gate, whose task works on
 }
 
-// otherOperation stands for requests that reach no operation, such as those for pages,
-// and bindingHTTP for those that come by no binding.
+// otherOperation is the operation of requests that reach none, such as those for pages.
+// bindingHTTP is the binding of requests that use none.
 const (
 	otherOperation = "other"
 	bindingHTTP    = "http"
@@ -38,7 +38,7 @@ func outcomeOf(f *Fault) string {
 	return "refused"
 }
 
-// observeAnswer tells the observer of a gate of v that an answer has closed.
+// observeAnswer reports a gate of v that an answer has closed to the observer.
 func observeAnswer(cfg Config, v opt.TaskView, gateID string) {
 	i := slices.IndexFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID })
 	if i >= 0 && !v.Gates[i].RequestedAt.IsZero() {

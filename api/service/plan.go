@@ -37,7 +37,7 @@ func (s *objectives) GetPlan(ctx context.Context, c *Call, p GetPlanParams) (Sho
 	return ShownPlan{Plan: plan, Tasks: p.Tasks}, err
 }
 
-// checkPlans reports what is wrong with the first plans of an objective. field is
+// checkPlans reports the mistakes in the first plans of an objective. field is
 // their path in the request; it may hold a %d.
 func checkPlans(limits opt.Limits, field string, specs []opt.PlanSpec) error {
 	some := opt.Objective{ID: opt.NewObjectiveID([16]byte{}), Limits: limits} // the id does not matter

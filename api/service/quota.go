@@ -20,7 +20,7 @@ func (c *Call) enter(q Quota) (err error) {
 	return err
 }
 
-// left gives up the place of the call. It may be called more than once.
+// left releases the place of the call. It may be called more than once.
 func (c *Call) left() {
 	if c.leave != nil {
 		c.leave()

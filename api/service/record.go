@@ -29,8 +29,8 @@ type PushRecord struct {
 	TokenFingerprint string // "" for a config without a token
 }
 
-// RunStatus is the status of a run: the state of an objective in words that tell
-// more than those of A2A.
+// RunStatus is the status of a run: the state of an objective, in more detail than the
+// states of A2A.
 type RunStatus string
 
 // The statuses of runs.

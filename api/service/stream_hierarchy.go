@@ -126,10 +126,9 @@ func (h *hierarchy) metadata(told change, at place) a2a.Metadata {
 	return m
 }
 
-// advanced reports whether clients without the extension are told the progress: if
-// it has changed, while the root task works. A question must not be repeated, since
-// it would end their streams. The end of the last task is told by that of the root
-// task.
+// advanced reports whether clients without the extension get the progress: if it has
+// changed, while the root task works. A question must not be repeated, since it would end
+// their streams. The end of the root task also reports the end of the last task.
 func (h *hierarchy) advanced(before *opt.Progress) bool {
 	if h.root.State != a2a.Working || h.root.Message != nil || h.paused || h.progress == nil || h.progress.Text == "" || h.progress.Percent == 100 {
 		return false

@@ -66,7 +66,7 @@ func (s *tasks) ListTasks(ctx context.Context, c *Call, p TaskListParams) (TaskP
 	if f.After, err = s.pages.cursor(ctx, list, p.PageToken); err != nil {
 		return page, err
 	}
-	f.Limit++ // one more tells whether there is a next page
+	f.Limit++ // one more shows whether there is a next page
 	views, total, err := s.read.journal.Tasks(ctx, c.Tenant, f)
 	if err != nil {
 		return page, err

@@ -21,7 +21,7 @@ func (w waiter) await(ctx context.Context, watch Watch, wait time.Duration, chec
 		select {
 		case <-watch.C():
 		case <-timer.C:
-			last = true // check once more, in case a change was not announced
+			last = true // check again, in case a change was not announced
 		case <-w.closing:
 			return nil
 		case <-ctx.Done():

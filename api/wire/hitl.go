@@ -17,7 +17,7 @@ const (
 // readHITL returns the decision that m has in the extension [a2a.ExtensionHITL], nil
 // if there is none. Its ids are those of gates. "Clients must require both" the URI in
 // the extensions of a message and the payload in its metadata: a payload without the
-// URI is reported, so that its sender does not believe to have decided.
+// URI is reported, since its sender would believe to have decided otherwise.
 func readHITL(r *Reader, m a2a.Message) *service.GateDecision {
 	if !m.Metadata.Has(a2a.ExtensionHITL) {
 		return nil

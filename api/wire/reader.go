@@ -38,7 +38,7 @@ func NewReader(v Version, params json.RawMessage) *Reader {
 	return &Reader{Version: v, raw: params}
 }
 
-// Fault returns what was wrong with the params that were read, nil if nothing.
+// Fault returns the error in the params that were read, nil if there is none.
 func (r *Reader) Fault() *service.Fault {
 	if len(r.violations) == 0 {
 		return nil

@@ -158,8 +158,8 @@ func (v Version) Event(e service.StreamEvent) any {
 // noticeTypes are the media types of the bodies of deliveries.
 var noticeTypes = map[Version]string{V03: "application/json", V10: "application/a2a+json"}
 
-// Notice returns the body of a delivery that tells a client of v about a status,
-// and its media type.
+// Notice returns the body of a delivery that reports a status to a client of v, and its
+// media type.
 func (v Version) Notice(u a2a.StatusUpdate) (mediaType string, body []byte, err error) {
 	body, err = json.Marshal(v.Event(service.StreamEvent{Event: a2a.Event{Status: &u}}))
 	return noticeTypes[v], body, err

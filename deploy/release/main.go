@@ -1,4 +1,4 @@
-// Release makes what is published of programs that are built: for each an SBOM and an
+// Release makes the published files for programs that are built: for each an SBOM and an
 // archive with its manual pages and completions, images for Linux, and the checksums of
 // all. It is a module of its own, so that no program gets the libraries for images.
 //
@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// A release has what is known of the source.
+// A release has the data of the source.
 type release struct {
 	dir     string // with the programs, and for the result
 	root    string // of the source

@@ -28,8 +28,8 @@ import (
 // small program.
 var published = flag.String("published", "", "directory with a release to test")
 
-// A small program stands in for both: it prints what the release asks for, who it is and
-// what is in its file system.
+// A small program takes the place of both: it prints the output that the release asks
+// for, its user, and the contents of its file system.
 const standIn = `package main
 
 import (

@@ -114,7 +114,7 @@ func serverConfig(s stores, at addrs) *config.Config {
 	}
 }
 
-// services tells each service where to listen.
+// services returns the addresses at which the services listen.
 func (a addrs) services() map[string]config.Service {
 	all := make(map[string]config.Service)
 	for name, at := range a.byService() {
@@ -125,8 +125,8 @@ func (a addrs) services() map[string]config.Service {
 	return all
 }
 
-// hosts tells each service the addresses of the others, so that no gossip
-// protocol is needed, which would take ports and a second at the start.
+// hosts returns the addresses of all services for each of them. This replaces the gossip
+// protocol, which would take ports and a second at the start.
 func (a addrs) hosts() map[primitives.ServiceName]static.Hosts {
 	all := make(map[primitives.ServiceName]static.Hosts)
 	for name, at := range a.byService() {

@@ -19,8 +19,8 @@ import (
 // syncLevels are SQLite's synchronous levels, by Config.Sync.
 var syncLevels = map[string]string{"full": "2", "normal": "1"}
 
-// stores are the two databases of a server. Visibility, which is what lists
-// read, has its own so that it does not share a write lock with the histories.
+// stores are the two databases of a server. Visibility, which lists read, has its own so
+// that it does not share a write lock with the histories.
 type stores struct {
 	main, visibility *config.SQL
 }

@@ -46,8 +46,7 @@ type Config struct {
 	Log       *zap.Logger   // gets the server's warnings and errors; nil discards them
 
 	// SearchAttributes of the namespace. Those that an existing namespace lacks
-	// are added; one that exists with another type is an error. None is ever
-	// removed.
+	// are added; one that exists with another type is an error. None is removed.
 	SearchAttributes map[string]enumspb.IndexedValueType
 }
 

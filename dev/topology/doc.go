@@ -1,10 +1,10 @@
 // Package topology starts what docker-compose.yml describes without containers: each
 // service as a plain process on loopback. "scripts/topology up" and tests use it.
 //
-// The file is read with the loader of Compose. Each image stands for programs of
-// this machine: ours and Temporal's are built from the versions in go.mod, those of
-// PostgreSQL and Caddy must be installed. Images that are not in the table, such as
-// that of Grafana, are left out.
+// The file is read with the loader of Compose. Each image is replaced by programs of this
+// machine: ours and Temporal's are built from the versions in go.mod, those of PostgreSQL
+// and Caddy must be installed. Images that are not in the table, such as that of Grafana,
+// are left out.
 //
 // Commands, environments and health checks are taken as they stand. Each process
 // gets an address of its own in 127.0.0.0/8, so that it may use the ports of the

@@ -13,7 +13,7 @@ import (
 	"longhaul/internal/pgserver"
 )
 
-// An image says what stands for a container image on this machine.
+// An image names the programs that replace a container image on this machine.
 type image struct {
 	programs   map[string]string // name in the image: a package to build, or "" for a program that is installed
 	entrypoint []string
@@ -55,7 +55,7 @@ var images = map[string]image{
 }
 
 // install puts the programs of an image into the directory bin, under their names in
-// the image. packages replaces what is built.
+// the image. packages replaces the packages that are built.
 func (i image) install(bin string, packages map[string]string) error {
 	for _, name := range names(i.programs) {
 		to := filepath.Join(bin, name)

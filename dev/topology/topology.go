@@ -211,7 +211,7 @@ func (t *Topology) add(service string) (*Process, error) {
 	return p, nil
 }
 
-// words returns what a process needs to know of the others, with the lock held. The
+// words returns the translator of addresses and paths for a process, with the lock held. The
 // maps are shared: processes that are added later are in them, too.
 func (t *Topology) words(p *Process) (translator, error) {
 	w := translator{ip: p.IP, hosts: t.hosts, paths: map[string]string{}, published: map[string]string{}}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A rule returns what is wrong with a file.
+// A rule returns the mistakes in a file.
 type rule func(source) []string
 
 // rules holds all of them, by name.
@@ -130,8 +130,8 @@ func checkSizes(s source) (wrong []string) {
 	return wrong
 }
 
-// checkTypes returns what is wrong with the types of all sources: those with too
-// many methods, or with methods in too many files.
+// checkTypes returns the types of all sources that have too many methods, or methods in
+// too many files.
 func checkTypes(sources []source) (wrong []string) {
 	methods, files := map[string]int{}, map[string]int{}
 	for _, s := range sources {

@@ -95,7 +95,7 @@ var rooms = []room{
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/rebuild", imports: []string{"a2a", "opt", // the journal, compared with Temporal
-		"internal/journal", "workflows"}}, // whose histories tell what was recorded
+		"internal/journal", "workflows"}}, // whose histories contain the recorded events
 	{name: "internal/arch"},
 	{name: "internal/prove"},          // a client of any A2A server: it may not know ours
 	{name: "internal/cli/scaffold"},   // the source of a new program
@@ -122,7 +122,7 @@ var rooms = []room{
 	{name: "dev/cmd/record", imports: []string{"*"}}, // runs every shape of work and keeps its history
 	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/service"}, // an agent and its executor
 		tests: []string{"dev/e2e/harness"}},
-	{name: "deploy/release"},    // makes what is published of programs, in a module of its own
+	{name: "deploy/release"},    // makes the published files of programs, in a module of its own
 	{name: "deploy/helm/check"}, // renders the Helm chart, in a module of its own
 	{name: "dev/binary"},        // builds programs
 	{name: "dev/topology", imports: []string{"dev/binary", "internal/pgserver"}}, // docker-compose.yml as plain processes
@@ -150,7 +150,7 @@ var owners = map[string][]string{
 
 	"github.com/labstack/echo": {"api"},
 
-	"github.com/yuin/goldmark":         {"api/console"}, // Markdown in what is to be decided on
+	"github.com/yuin/goldmark":         {"api/console"}, // Markdown in objects of gates
 	"github.com/aymanbagabas/go-udiff": {"api/console"}, // how an object differs from the former one
 
 	"database/sql":                  {"internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"}, // the server keeps its own database; tests read its remains after a crash

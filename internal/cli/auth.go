@@ -105,8 +105,8 @@ func secureIssuer(issuer string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && local(net.JoinHostPort(u.Hostname(), "0")))
 }
 
-// mayListen refuses an address outside loopback at which callers are not
-// authenticated, unless --allow-anyone is set.
+// mayListen refuses an address outside loopback where callers are not authenticated,
+// unless --allow-anyone is set.
 func (s authSettings) mayListen(flag, addr string) error {
 	_, _, err := net.SplitHostPort(addr)
 	if err != nil {

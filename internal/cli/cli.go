@@ -33,7 +33,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	return 0
 }
 
-// A program has what commands need to know of the process.
+// A program has what commands need from the process.
 type program struct {
 	ctx    context.Context
 	stdout io.Writer

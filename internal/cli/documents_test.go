@@ -53,7 +53,7 @@ func TestDocuments_commands(t *testing.T) {
 }
 
 // words returns the words of arguments as a shell splits them, up to the end of the
-// command. An ellipsis stands for more arguments.
+// command. An ellipsis means that more arguments may follow.
 func words(t *testing.T, arguments string) []string {
 	t.Helper()
 	arguments = strings.ReplaceAll(arguments, "…", "")

@@ -64,7 +64,7 @@ func TestServe_onATerminal(t *testing.T) {
 	}
 }
 
-// serveForTest runs an empty service until it is told to stop, and writes its log
+// serveForTest runs an empty service until it gets a signal to stop, and writes its log
 // messages to descriptor 3.
 func serveForTest(t *testing.T) {
 	out := os.NewFile(3, "out")

@@ -23,7 +23,7 @@ type healthCommand struct {
 	Timeout time.Duration `help:"How long to wait for the answer." default:"5s"`
 }
 
-// Run asks once. Its error is one line that says what is wrong.
+// Run asks once. Its error is one line with the reason.
 func (c *healthCommand) Run(p *program) error {
 	from, err := c.url()
 	if err != nil {

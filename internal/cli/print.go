@@ -127,7 +127,7 @@ func (p *printer) event(e client.Event) {
 		if !p.quiet {
 			p.decided(e.Metadata())
 		}
-		p.tell(s)
+		p.showStatus(s)
 	}
 }
 
@@ -137,8 +137,8 @@ var words = map[a2a.TaskState]string{
 	a2a.Failed: "Failed.", a2a.Canceled: "Canceled.", a2a.Rejected: "Rejected.",
 }
 
-// tell prints a status unless it was the last one printed.
-func (p *printer) tell(s a2a.TaskStatus) {
+// showStatus prints a status unless it was the last one printed.
+func (p *printer) showStatus(s a2a.TaskStatus) {
 	text := words[s.State]
 	if s.Message != nil && text != "" {
 		text = strings.TrimSpace(text + " " + p.safe(s.Message.Text()))
@@ -158,7 +158,7 @@ func (p *printer) tell(s a2a.TaskStatus) {
 	p.status = text
 }
 
-// progress prints what has changed in the plans and their tasks.
+// progress prints the changes of the plans and their tasks.
 func (p *printer) progress(o *client.Objective) {
 	p.objective = o
 	for _, plan := range o.Plans {
@@ -281,7 +281,7 @@ func (p *printer) say(format string, args ...any) {
 	}
 }
 
-// line prints whole lines, below what was printed before.
+// line prints whole lines, below the lines before.
 func (p *printer) line(format string, args ...any) {
 	if p.tail != "" && !strings.HasSuffix(p.tail, "\n") {
 		p.write("\n")

@@ -50,7 +50,7 @@ func (s pushSettings) states() opt.PushSet {
 }
 
 // checkPush returns what checks the URLs of push configs, nil if there may be
-// none. The log has the rule that refuses a URL, which the client is not told.
+// none. Only the log has the rule that refuses a URL, not the answer to the client.
 func checkPush(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx context.Context, rawURL string) error {
 	if cfg.NoPush {
 		return nil

@@ -248,7 +248,7 @@ func embedConfig(store storeSettings, temporal temporalSettings, ui embedSetting
 	}
 }
 
-// serve starts a service and keeps it until the process is told to stop. A
+// serve starts a service and runs it until the process gets a signal to stop. A
 // second signal ends the process at once. SIGHUP has it read its playbooks again.
 func (p *program) serve(logs logSettings, ops opsSettings, start func(context.Context, *service) error) error {
 	log, err := logs.logger()
@@ -271,7 +271,7 @@ func (p *program) serve(logs logSettings, ops opsSettings, start func(context.Co
 	if err := start(ctx, s); err != nil {
 		_ = s.stop() // the first error is the cause
 		if ctx.Err() != nil {
-			return nil // the process was told to stop during the start
+			return nil // the process got a signal to stop during the start
 		}
 		return err
 	}

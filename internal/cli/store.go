@@ -39,7 +39,7 @@ func (s storeSettings) with(p *program, f func(*journal.Journal) error) error {
 	}
 	if box, err := s.sealer(); err == nil {
 		cfg.Sealer = box
-	} else if !errors.Is(err, errSharedKeys) { // without keys, what is not encrypted can be read
+	} else if !errors.Is(err, errSharedKeys) { // without keys, only unencrypted data can be read
 		return err
 	}
 	j, err := journal.Open(p.ctx, cfg)

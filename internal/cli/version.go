@@ -74,8 +74,8 @@ func (r release) String() string {
 
 func (b Build) versionLine() string { return b.name().String() + " " + b.release().String() }
 
-// id returns what tells a build from others: its version, with the commit if it has no
-// version of its own.
+// id identifies a build: by its version, and by the commit if it has no version of its
+// own.
 func (b Build) id() string {
 	r := b.release()
 	if r.version != "dev" || r.commit == "" {

@@ -275,7 +275,7 @@ func openGates(ctx context.Context, agent *client.Client, o *client.Objective) (
 	return gates, nil
 }
 
-// progress reads the plans and shows what has changed. It ignores errors, since
+// progress reads the plans and shows the changes. It ignores errors, since
 // this output is not essential.
 func (w *watching) progress(ctx context.Context) {
 	if w.objectiveID == "" {

@@ -166,7 +166,7 @@ func (f *fakeAgent) settings() remoteSettings {
 	return remoteSettings{URL: f.URL, Patience: time.Minute}
 }
 
-// want compares what was printed, with the agent's URL written as URL.
+// want compares the output, in which the agent's URL is written as URL.
 func (f *fakeAgent) want(r *commandRun, code int, stdout string) {
 	f.t.Helper()
 	got := strings.ReplaceAll(r.stdout.String(), f.URL, "URL")

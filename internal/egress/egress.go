@@ -228,7 +228,7 @@ func (l *limited) Read(p []byte) (int, error) {
 		return 0, ErrTooLarge
 	}
 	if int64(len(p)) > l.left+1 {
-		p = p[:l.left+1] // one more byte, to tell the end from more
+		p = p[:l.left+1] // one more byte, to detect a body that is too long
 	}
 	n, err := l.ReadCloser.Read(p)
 	l.left -= int64(n)

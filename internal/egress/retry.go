@@ -7,9 +7,9 @@ import (
 )
 
 // RetryAfter returns how long a server wants its callers to wait, by the header
-// Retry-After in an answer: 0 or more, and at the most what is given. told is false if it
-// does not say, or nothing that can be understood.
-func RetryAfter(h http.Header, most time.Duration) (wait time.Duration, told bool) {
+// Retry-After in an answer: 0 or more, and at the most the given maximum. ok is false if
+// the header is missing or malformed.
+func RetryAfter(h http.Header, most time.Duration) (wait time.Duration, ok bool) {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds >= 0 { // some servers send fractions
 		return time.Duration(min(seconds, most.Seconds()) * float64(time.Second)), true

@@ -15,7 +15,7 @@ func TestRetryAfter(t *testing.T) {
 		for _, tt := range []struct {
 			text string
 			want time.Duration
-			told bool
+			ok   bool
 		}{
 			{"7", 7 * time.Second, true},
 			{"0", 0, true},
@@ -30,9 +30,9 @@ func TestRetryAfter(t *testing.T) {
 			{"NaN", 0, false},
 			{"soon", 0, false},
 		} {
-			wait, told := egress.RetryAfter(http.Header{"Retry-After": {tt.text}}, time.Hour)
-			if wait != tt.want || told != tt.told {
-				t.Errorf("%s: got %v, %v, want %v, %v", tt.text, wait, told, tt.want, tt.told)
+			wait, ok := egress.RetryAfter(http.Header{"Retry-After": {tt.text}}, time.Hour)
+			if wait != tt.want || ok != tt.ok {
+				t.Errorf("%s: got %v, %v, want %v, %v", tt.text, wait, ok, tt.want, tt.ok)
 			}
 		}
 	})

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Denied is the error for a URL or an address that the rules refuse. Its text is
-// the same for all rules, so that a client learns nothing about the network from
-// it. Rule and Detail are for logs; they hold no part of the URL but its host.
+// Denied is the error for a URL or an address that the rules refuse. Its text is the same
+// for all rules, so that it reveals nothing about the network to a client. Rule and
+// Detail are for logs; they hold no part of the URL but its host.
 type Denied struct {
 	Rule   string // such as "scheme", "host" or "address"
 	Detail string

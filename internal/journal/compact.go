@@ -8,7 +8,7 @@ import (
 // A Size says how much room a journal takes, in bytes.
 type Size struct {
 	Bytes int64
-	Free  int64 // of Bytes, for new data; 0 if the database does not tell
+	Free  int64 // of Bytes, for new data; 0 if the database does not report it
 }
 
 // Size returns the size of the journal.

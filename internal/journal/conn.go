@@ -14,8 +14,8 @@ import (
 )
 
 // A conn is one connection, and the statements prepared on it. One goroutine uses
-// it at a time. Statements run to their end even if the caller gives up: each
-// is short, and canceling one costs the connection.
+// it at a time. Statements run to their end even if the caller's context ends: each is
+// short, and canceling one costs the connection.
 type conn struct {
 	raw      *sql.Conn
 	stmts    map[string]*sql.Stmt // by their text

@@ -29,14 +29,14 @@ func marked(text string) bool {
 	return strings.HasPrefix(text, sealedMark) || strings.HasPrefix(text, plainMark)
 }
 
-// contentsContext binds what is sealed to its use.
+// contentsContext binds sealed contents to their use.
 const contentsContext = "longhaul journal content"
 
 // contents seals the contents of a journal on their way into the database, and opens them
 // on their way out.
 type contents struct {
 	box  Sealer // nil opens nothing
-	seal bool   // what is written; what is read is opened in any case
+	seal bool   // new contents; stored ones are opened in any case
 }
 
 var (
@@ -54,7 +54,7 @@ func (s contents) connect(ctx context.Context, db database, r role) (*conn, erro
 	return c, err
 }
 
-// stored returns what is stored for a text.
+// stored returns the stored form of a text.
 func (s contents) stored(text string) (string, error) {
 	switch {
 	case text == "": // conditions of statements and indexes look for it
@@ -70,7 +70,7 @@ func (s contents) stored(text string) (string, error) {
 	return text, nil
 }
 
-// opened returns the text for what is stored.
+// opened returns the text of a stored form.
 func (s contents) opened(stored string) (string, error) {
 	if rest, ok := strings.CutPrefix(stored, plainMark); ok {
 		return rest, nil
@@ -155,7 +155,7 @@ func (r opener) Scan(dest ...any) error {
 }
 
 // mayHave returns a condition for rows whose content in a column may have parameter n in
-// it: all those whose content is sealed. Whoever reads them looks again.
+// it: all those whose content is sealed. The code that reads them checks again.
 func mayHave(column string, n int) string {
 	return fmt.Sprintf("(instr(%s, $%d) > 0 OR substr(%s, 1, 1) = '%s')", column, n, column, markStart)
 }

@@ -27,7 +27,7 @@ type database interface {
 
 	// missing returns the names of the migrations that the journal still needs.
 	missing(ctx context.Context) ([]string, error)
-	// follow tells watches of the commits of other processes, until ctx ends.
+	// follow signals watches on commits of other processes, until ctx ends.
 	follow(ctx context.Context, ws *watches)
 	close() error
 }
@@ -55,7 +55,7 @@ type transactor interface {
 	// whichever process, runs until this one has ended.
 	begin(c *conn, locks []string) error
 	commit(c *conn) error
-	// announce tells other processes of changes, within the transaction that makes
+	// announce notifies other processes of changes, within the transaction that makes
 	// them.
 	announce(c *conn, list []changes) error
 	// repeats reports whether a transaction that failed before its commit should be

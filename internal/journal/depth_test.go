@@ -9,7 +9,7 @@ import (
 	"longhaul/opt"
 )
 
-// What has begun and not ended is counted, in all tenants.
+// Work that has begun and not ended is counted, in all tenants.
 func TestJournal_Depth(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()

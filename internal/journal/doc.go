@@ -17,9 +17,10 @@
 //	PostgreSQL   a few committers; a write takes advisory locks of its objective or
 //	             context, always in the same order (postgres_lock.go)
 //
-// After a commit the watches (watch.go) of the objectives that changed are told. Changes
-// by other processes arrive by a look at the file (sqlite_follower.go) or by notifications
-// of the server, with a look every few seconds in case one is lost (postgres_follow.go).
+// After a commit the watches (watch.go) of the objectives that changed are signaled.
+// Changes by other processes arrive by a look at the file (sqlite_follower.go) or by
+// notifications of the server, with a look every few seconds in case one is lost
+// (postgres_follow.go).
 //
 // Each part of [Journal] has the reads or writes of one kind of thing, on the same store.
 // Large contents, secrets and keys have tables of their own; secrets are sealed.

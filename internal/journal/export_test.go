@@ -112,7 +112,7 @@ func (j *Journal) ProbeRows(ctx context.Context) (n int, err error) {
 }
 
 // Hold makes the writer wait, within a transaction, until release is called.
-// What is recorded meanwhile becomes part of that transaction.
+// Writes in the meantime become part of that transaction.
 func (j *Journal) Hold(ctx context.Context) (release func() error) {
 	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
@@ -190,7 +190,7 @@ func (j *Journal) explain(ctx context.Context, query string, a args) (string, er
 	return strings.Join(steps, "\n"), err
 }
 
-// Notifications returns the texts that tell other processes of changes.
+// Notifications returns the texts that notify other processes of changes.
 func Notifications(seqs map[string]int64, gone []string, due bool) ([]string, error) {
 	return notifications([]changes{{seqs: seqs, gone: gone, due: due}})
 }

@@ -89,8 +89,8 @@ type candidate struct {
 	doc content // the whole gate
 }
 
-// picked is Interrupts with a filter, or an order, that looks into gates: no column has
-// what is in them. It reads all open gates of the tenant.
+// picked is Interrupts with a filter, or an order, by data inside of gates, for which
+// there are no columns. It reads all open gates of the tenant.
 func (j taskReader) picked(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
 	where, a := whichInterrupts(tenant, f)
 	words := strings.Fields(strings.ToLower(f.Text))

@@ -321,7 +321,7 @@ func (w *world) decided() opt.Objective {
 	return o
 }
 
-// check compares the rows with what was decided.
+// check compares the rows with the decisions.
 func (w *world) check(when string) {
 	w.t.Helper()
 	kept := w.kept()

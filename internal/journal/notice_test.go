@@ -129,7 +129,7 @@ func TestJournal_Record_noNotice(t *testing.T) {
 	}
 }
 
-// A principal who requested the work is not told where the requester may not
+// A principal who requested the work gets no notice of a gate that the requester may not
 // answer.
 func TestJournal_Record_notRequester(t *testing.T) {
 	j := openChannels(t, newClock(), opt.Channel{Name: "ann", Principal: "ann"}, opt.Channel{Name: "bob", Principal: "bob"})

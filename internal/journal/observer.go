@@ -2,7 +2,7 @@ package journal
 
 import "time"
 
-// An Observer is told what happens inside a journal, for metrics. Its methods are called
+// An Observer receives what happens inside a journal, for metrics. Its methods are called
 // from several goroutines and return at once.
 type Observer interface {
 	// Committed notes a transaction of some writes that took some time, also one that
@@ -10,8 +10,8 @@ type Observer interface {
 	Committed(writes int, took time.Duration, err error)
 	// Notified notes a notification by PostgreSQL about commits, of this process or another.
 	Notified()
-	// Looked notes a look at what is watched in PostgreSQL. missed is set if it has found
-	// a commit of which no notification came.
+	// Looked notes a check of the watched objectives in PostgreSQL. missed is set if it
+	// has found a commit without a notification.
 	Looked(missed bool)
 }
 

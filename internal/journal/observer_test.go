@@ -12,7 +12,7 @@ import (
 	"longhaul/opt"
 )
 
-// An observed is what a journal has told its observer.
+// An observed keeps the calls of a journal to its observer.
 type observed struct {
 	mu       sync.Mutex
 	commits  []int // writes of transactions that succeeded
@@ -86,7 +86,7 @@ func TestObserver_commits(t *testing.T) {
 	}
 }
 
-// A commit without a notification is found by a look, and that is told.
+// A check finds a commit without a notification, and the observer gets that.
 func TestObserver_notifications(t *testing.T) {
 	url, to := database(t), newObserved()
 	j := openWith(t, journal.Config{URL: url, Migrate: true, Observer: to})
@@ -100,7 +100,7 @@ func TestObserver_notifications(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("no notification was observed")
 	}
-	if err := j.Script(t.Context(), "UPDATE objectives SET seq = seq + 1"); err != nil { // tells nobody
+	if err := j.Script(t.Context(), "UPDATE objectives SET seq = seq + 1"); err != nil { // without a notification
 		t.Fatal(err)
 	}
 	for i, want := range []bool{true, false} {

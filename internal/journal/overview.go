@@ -10,9 +10,9 @@ import (
 
 const hour = 3_600_000 // milliseconds, as in the query below
 
-// Overview returns what the work of a tenant looks like: what is open now, and what has
-// ended since a time. Indexes answer it: the cost grows with what is open and with what
-// has ended since then, not with the journal.
+// Overview counts the work of a tenant: the open objectives, and those that have ended
+// since a time. It reads indexes: the cost grows with these objectives, not with the
+// journal.
 func (j objectiveFinder) Overview(ctx context.Context, tenant string, since a2a.Time) (v opt.Overview, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
 		v = opt.Overview{Open: map[opt.ObjectiveStatus]int{}}

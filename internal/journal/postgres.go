@@ -23,7 +23,7 @@ const (
 	lockLimit      = 5 * time.Second  // for the locks of a transaction
 	readLimit      = 8 * time.Second  // of one statement that reads, on the server
 	statementLimit = 15 * time.Second // of any other one
-	answerAfter    = 3 * time.Second  // a limit, a server that is silent is given up
+	answerAfter    = 3 * time.Second  // a limit, a server that is silent counts as lost
 	channel        = "longhaul_journal"
 	// DefaultConnections is the number of connections to PostgreSQL that one process
 	// makes at the most.

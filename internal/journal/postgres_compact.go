@@ -1,7 +1,7 @@
 package journal
 
 // measure implements [caretaker]: the tables with their indexes. PostgreSQL does not
-// tell how much of it is free.
+// report how much of it is free.
 func (d *postgres) measure(c *conn) (s Size, err error) {
 	_, err = c.get(`SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
 		JOIN pg_class m ON m.oid = to_regclass('migrations') AND m.relnamespace = c.relnamespace WHERE c.relkind = 'r'`, nil, &s.Bytes)

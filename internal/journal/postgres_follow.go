@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	lookEvery  = 5 * time.Second // at the events of what is watched, in case a notification was lost
+	lookEvery  = 5 * time.Second // at the events of watched objectives, in case a notification was lost
 	lookLimit  = 5 * time.Second // for the answer to that
 	notifyMost = 7000            // bytes of one notification, of which PostgreSQL takes 8,000
 	relisten   = time.Second     // after a lost connection
@@ -90,7 +90,7 @@ func (d *postgres) follow(ctx context.Context, ws *watches) {
 	}
 }
 
-// listen tells watches of notifications until the connection is lost; listened is set
+// listen signals watches on notifications until the connection is lost; listened is set
 // if there was one.
 func (d *postgres) listen(ctx context.Context, ws *watches) (listened bool, err error) {
 	c, err := pgx.ConnectConfig(ctx, d.cfg.Copy())
@@ -123,7 +123,7 @@ func (d *postgres) listen(ctx context.Context, ws *watches) (listened bool, err 
 	}
 }
 
-// heard tells watches of a notification.
+// heard signals watches on a notification.
 func heard(note *pgconn.Notification, ws *watches) error {
 	var n notification
 	if err := json.Unmarshal([]byte(note.Payload), &n); err != nil {
@@ -139,7 +139,7 @@ func heard(note *pgconn.Notification, ws *watches) error {
 	return nil
 }
 
-// look compares what is watched with the tables. It also finds out whether the
+// look compares the watched objectives with the tables. It also finds out whether the
 // connection still works.
 func (d *postgres) look(ctx context.Context, c *pgx.Conn, ws *watches) error {
 	ctx, end := context.WithTimeout(ctx, lookLimit)

@@ -67,7 +67,7 @@ func newRecording(batches []opt.Batch) (*recording, error) {
 	return r, nil
 }
 
-// begin begins anew, with the state of the objective.
+// begin begins again, with the state of the objective.
 func (r *recording) begin(c *conn) error {
 	r.c, r.o, r.known, r.fresh = c, openObjective{}, map[string]numbers{}, nil
 	return r.open()

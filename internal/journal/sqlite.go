@@ -304,8 +304,8 @@ func (d *sqliteFile) checkpoint(c *conn) error {
 	return err
 }
 
-// truncate empties the write-ahead log if it has grown too long. It blocks
-// writers meanwhile, and gives up soon if another connection holds a lock.
+// truncate empties the write-ahead log if it has grown too long. It blocks writers
+// meanwhile, and soon returns an error if another connection holds a lock.
 func (d *sqliteFile) truncate(c *conn) error {
 	if d.path == "" {
 		return nil

@@ -23,9 +23,10 @@ func (d *sqliteFile) inspect(c *conn) (found []string, err error) {
 // unlimited implements [caretaker]: statements have no limit.
 func (d *sqliteFile) unlimited(*conn) error { return nil }
 
-// compact implements [caretaker]. It writes the file anew. Others may have it open: readers see their state of it
-// until it is done. The copy in between goes into a temporary file, and then through
-// the write-ahead log, so that a crash at any moment leaves the old file or the new one.
+// compact implements [caretaker]. It writes the whole file again. Others may have it
+// open: readers see their state of it until it is done. The copy in between goes into a
+// temporary file, and then through the write-ahead log, so that a crash at any moment
+// leaves the old file or the new one.
 func (d *sqliteFile) compact(c *conn) error {
 	for _, statement := range []string{
 		"PRAGMA busy_timeout = 10000",

@@ -77,7 +77,7 @@ func newFollower(ctx context.Context, d *sqliteFile) (*follower, error) {
 }
 
 // poll calls tell with each objective that has new events since the last poll and
-// with its last seq, or tellAll if it cannot tell which.
+// with its last seq, or tellAll if it does not know which.
 func (f *follower) poll(tell func(objectiveID string, seq int64), tellAll func()) error {
 	var version, last, purges int64
 	if _, err := f.c.get("PRAGMA data_version", nil, &version); err != nil || version == f.version {

@@ -60,7 +60,7 @@ func (s *store) Close() error {
 	return s.closed
 }
 
-// tell signals those of this process who wait for a change.
+// tell signals those in this process that wait for a change.
 func (s *store) tell(ch changes) {
 	for id, seq := range ch.seqs {
 		s.watches.tell(id, seq)

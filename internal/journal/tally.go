@@ -10,7 +10,7 @@ import (
 	"longhaul/opt"
 )
 
-// A subject is what is counted: the rows of a table, by a column with their state. Those
+// A subject is a table whose rows are counted, by a column with their state. Those
 // in a state that is not open are counted in the table tallies, which triggers keep
 // (migrations/0008_tallies.sql has the same states).
 type subject struct {
@@ -78,7 +78,7 @@ func (j keeper) Miscounts(ctx context.Context) (list []Miscount, err error) {
 }
 
 // Recount corrects the tallies of all tenants, and returns how many were wrong. Others
-// may write meanwhile: it adds what is missing, as one statement finds it.
+// may write meanwhile: it adds the difference that one statement finds.
 func (j keeper) Recount(ctx context.Context) (wrong int64, err error) {
 	err = j.unhurried(ctx, func(c *conn) (err error) {
 		if err = j.db.begin(c, []string{tallyLock}); err != nil {

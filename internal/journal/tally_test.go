@@ -81,7 +81,7 @@ func (c *churn) events(s *scribe) (list []opt.Event) {
 }
 
 // TestTallies has processes write, move, retry and remove objectives at the same time.
-// At each moment the tallies are those of the rows, and lists tell as many as there are.
+// At each moment the tallies agree with the rows, and the totals of lists are correct.
 func TestTallies(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		const writers, steps = 6, 150

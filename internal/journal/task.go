@@ -51,7 +51,7 @@ func (r taskTable) link(e *entry) error {
 // active reports whether a plan task in state s is being worked on.
 func active(s opt.TaskState) bool { return s != opt.TaskPending && !s.Ended() }
 
-// A taskRow is what recording knows of a task.
+// A taskRow is the data of a task that recording needs.
 type taskRow struct {
 	planID    string
 	ended     bool

@@ -36,7 +36,7 @@ type taskCache struct {
 	tasks map[taskKey]cachedTask
 }
 
-// get returns what is kept under k.
+// get returns the value under k.
 func (tc *taskCache) get(k taskKey) (cachedTask, bool) {
 	tc.mu.Lock()
 	defer tc.mu.Unlock()

@@ -29,7 +29,7 @@ func (j *Journal) Watch(objectiveID string) *Watch {
 
 // A topic is a watched objective.
 type topic struct {
-	seq      int64 // up to which its watches have been told
+	seq      int64 // of the latest event for which its watches were signaled
 	watching map[*Watch]bool
 }
 
@@ -84,7 +84,7 @@ func (ws *watches) remove(w *Watch) {
 	}
 }
 
-// tell signals the watches of an objective if they have not been told of seq.
+// tell signals the watches of an objective if they have not been signaled for seq.
 func (ws *watches) tell(objectiveID string, seq int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -127,8 +127,8 @@ func (t *topic) restart() {
 	}
 }
 
-// behind reports whether the watches of an objective have been told of an event before
-// seq, and not of seq.
+// behind reports whether the watches of an objective have been signaled for an event
+// before seq, and not for seq.
 func (ws *watches) behind(objectiveID string, seq int64) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -170,8 +170,8 @@ func (ws *watches) await(ctx context.Context) bool {
 	}
 }
 
-// watched returns the objectives that are watched, and up to which seq their watches
-// have been told.
+// watched returns the objectives that are watched, and up to which seq their watches have
+// been signaled.
 func (ws *watches) watched() map[string]int64 {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -26,7 +26,7 @@ type write struct {
 const (
 	waiting int32 = iota
 	taken         // a committer has begun, so the caller waits for the outcome
-	dropped       // the caller gave up before that
+	dropped       // the caller's context ended before that
 )
 
 // A writer takes writes and has them committed.
@@ -287,7 +287,7 @@ func (w *committer) undo() {
 	w.c = nil
 }
 
-// answer returns the outcomes to the callers, then tells of the changes.
+// answer returns the outcomes to the callers, then announces the changes.
 func (w *committer) answer(err error) {
 	for _, op := range w.group {
 		op.err = w.db.failure(op.err)

@@ -72,7 +72,7 @@ func New(version string) *Metrics {
 			Name: prefix + "push_attempt_seconds", Help: "Durations of attempts at deliveries.", Buckets: fast,
 		}),
 	}
-	for _, outcome := range []string{lookedInVain, lookMissed} { // alerts need a counter before the first look
+	for _, outcome := range []string{lookNothing, lookMissed} { // alerts need a counter before the first look
 		m.looks.WithLabelValues(outcome)
 	}
 	build := gauges("build_info", "Always 1; the label has the version.", "version")
@@ -163,14 +163,14 @@ func (m *Metrics) Notified() { m.notifications.Inc() }
 
 // The outcomes of looks.
 const (
-	lookedInVain = "nothing"
-	lookMissed   = "missed"
+	lookNothing = "nothing"
+	lookMissed  = "missed"
 )
 
-// Looked counts a look at what is watched, and whether it has found what no notification
-// told.
+// Looked counts a check of the watched objectives, and whether it has found a commit
+// without a notification.
 func (m *Metrics) Looked(missed bool) {
-	outcome := lookedInVain
+	outcome := lookNothing
 	if missed {
 		outcome = lookMissed
 	}

@@ -1,5 +1,5 @@
-// Package opfile reads the YAML files of operators: a mistake is told by file and line,
-// in their words, and secrets come from the environment.
+// Package opfile reads the YAML files of operators: errors name file and line, in the
+// words of operators, and secrets come from the environment.
 package opfile
 
 import (

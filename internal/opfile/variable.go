@@ -30,7 +30,7 @@ func (e Env) Value(name string) (string, error) {
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // Expand replaces each ${NAME} in a text by the value of a variable, and also returns
-// these values. Nothing else stands for a variable. No error has a value.
+// these values. Nothing else is replaced by a variable. No error has a value.
 func (e Env) Expand(text string) (filled string, values []string, wrong []error) {
 	filled = variable.ReplaceAllStringFunc(text, func(found string) string {
 		value, err := e.Value(found[2 : len(found)-1])

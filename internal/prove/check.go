@@ -13,7 +13,7 @@ const (
 	listSlack = 100 * time.Millisecond // by which entries of a list may be out of order
 )
 
-// check compares what the server says now with all that it has ever acknowledged.
+// check compares the present answers of the server with all that it has acknowledged.
 func (r *run) check(ctx context.Context, c *column) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Timeout+callTimeout) // the experiment may have used up its time
 	defer cancel()
@@ -48,15 +48,15 @@ func (r *run) checkTask(ctx context.Context, c *column, s *sent) bool {
 		c.find(Lost, "accepted", s, "the task cannot be read: %v", err)
 		return true
 	}
-	if l.told == "" {
+	if l.final == "" {
 		c.checked("finished")
 		c.find(Lost, "finished", s, "still %s after %v", t.state(), r.Timeout)
 		return false
 	}
 	c.checked("kept")
-	if now := t.told(); now != l.told {
-		c.find(Lost, "kept", s, "%s", difference(l.told, now))
-		s.set(func(s *sent) { s.told = now })
+	if now := t.final(); now != l.final {
+		c.find(Lost, "kept", s, "%s", difference(l.final, now))
+		s.set(func(s *sent) { s.final = now })
 		return true // its end was another one
 	}
 	if !s.fresh() {
@@ -189,7 +189,7 @@ func (r *run) checkPushes(ctx context.Context, c *column, known []*sent) {
 	}
 	var open []*sent
 	for _, s := range known {
-		if s.message.push != "" && s.look().told != "" {
+		if s.message.push != "" && s.look().final != "" {
 			open = append(open, s)
 		}
 	}

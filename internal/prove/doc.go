@@ -21,7 +21,7 @@
 //
 // A message whose answer did not arrive is sent again with the same message id, and a
 // stream that broke is subscribed to again, with the last event id if there was one.
-// After each experiment all is checked that was ever acknowledged (package-level table
+// After each experiment, all that was acknowledged is checked (package-level table
 // checks). A finding is one of three:
 //
 //   - lost: acknowledged, then missing, never finished, or different from the request.

@@ -75,8 +75,9 @@ type task struct {
 
 func (t *task) state() string { return string(t.Status.State) }
 
-// told is what a client was told about a task that has ended: what may not change.
-func (t *task) told() string {
+// final returns what a client has received about a task that has ended, which may not
+// change.
+func (t *task) final() string {
 	var b strings.Builder
 	b.WriteString(t.state())
 	for _, a := range t.Artifacts {

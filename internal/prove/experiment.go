@@ -15,7 +15,7 @@ const (
 	killWithin = 80 * time.Millisecond // at most so long after the second half is sent
 )
 
-// calm sends one task of each kind and learns how they end.
+// calm sends one task of each kind and notes how they end.
 func (r *run) calm(ctx context.Context, c *column) error {
 	first := r.compose(plain)
 	c.Sent = 1
@@ -31,7 +31,7 @@ func (r *run) calm(ctx context.Context, c *column) error {
 	r.acknowledged(first, t)
 	r.settle(ctx, first)
 	l := first.look()
-	if l.told == "" {
+	if l.final == "" {
 		return fmt.Errorf("the task of the message %q has not ended within %v: it is %s. Give a --message whose task ends by itself", first.message.text, r.Timeout, l.last)
 	}
 	r.usual[plain] = l.last
@@ -207,11 +207,11 @@ func (r *run) end(streams ...*sync.WaitGroup) {
 func (rec *Recovery) count(open []*sent, began time.Time) {
 	for _, s := range open {
 		l := s.look()
-		if !l.acked || l.told != "" && l.ended.Before(began) {
+		if !l.acked || l.final != "" && l.ended.Before(began) {
 			continue
 		}
 		rec.Open++
-		if l.told == "" {
+		if l.final == "" {
 			rec.Never++
 			continue
 		}

@@ -15,7 +15,7 @@ type follower struct {
 	ids       map[string]bool
 	state     string
 	at        time.Time
-	late      bool // it broke, and the task had ended before it could go on: get has the rest
+	late      bool // it broke, and the task had ended before it could continue: get has the rest
 	artifacts map[string]*heard
 	problems  []problem
 	events    int
@@ -23,7 +23,7 @@ type follower struct {
 	ended     bool
 }
 
-// A heard is an artifact as a stream told it.
+// A heard is an artifact as a stream sent it.
 type heard struct {
 	text string
 	last bool // its last chunk has come
@@ -58,7 +58,7 @@ func (f *follower) run(ctx context.Context, w *wire, s *sent) {
 		}
 		heard := f.count()
 		_ = w.follow(ctx, "subscribe", map[string]any{"id": id}, f.last(), on) // it is repeated in any case
-		if before.told != "" && f.count() == heard {
+		if before.final != "" && f.count() == heard {
 			f.tooLate() // 1.0 refuses to subscribe to a task that has ended, and get has the rest
 			return
 		}
@@ -131,7 +131,7 @@ func (f *follower) hear(e event, s *sent) {
 	f.ended = isTerminal(f.state)
 }
 
-// snapshot replaces what was heard: a task at the begin of a stream is the whole task.
+// snapshot replaces the artifacts: a task at the begin of a stream is the whole task.
 func (f *follower) snapshot(t *task) {
 	f.status(t.Status)
 	f.artifacts = map[string]*heard{}
@@ -194,7 +194,7 @@ func (f *follower) compare(t *task) []problem {
 		f.problem(Lost, "the stream ended in state %q, and the task as %s", f.state, t.state())
 	}
 	if f.ended && f.state != t.state() {
-		f.problem(OutOfOrder, "the stream told the end %s, and get says %s", f.state, t.state())
+		f.problem(OutOfOrder, "the stream reported the end %s, and get says %s", f.state, t.state())
 	}
 	for _, a := range t.Artifacts {
 		h := f.artifacts[a.ID]

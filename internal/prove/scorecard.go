@@ -69,7 +69,7 @@ func (c *Counts) add(o Counts) {
 type Recovery struct {
 	Down  float64 `json:"downSeconds"`     // from the end of the server to its start, which prove chose
 	Ready float64 `json:"readySeconds"`    // from the start to the first answer
-	First float64 `json:"firstSeconds"`    // to the first open task that went on
+	First float64 `json:"firstSeconds"`    // to the first open task that continued
 	All   float64 `json:"allSeconds"`      // to the end of the last open task
 	Open  int     `json:"openTasks"`       // tasks that had been acknowledged and were open at the end of the server
 	Never int     `json:"neverEndedTasks"` // tasks of them that did not end in time, or were lost

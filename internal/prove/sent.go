@@ -33,8 +33,8 @@ type sent struct {
 	tried    bool     // a cancellation was sent
 	stopped  bool     // one was acknowledged
 	gone     bool     // the server says that there is no such task
-	last     string   // state that was told last
-	told     string   // once it had ended
+	last     string   // state that the server reported last
+	final    string   // once it had ended
 	ended    time.Time
 	moved    time.Time // first change that was seen after mark
 	marked   string    // state and time at mark
@@ -72,7 +72,7 @@ func (s *sent) known() []string {
 	return append([]string(nil), s.ids...)
 }
 
-// looked notes the state of the task as the server has just told it.
+// looked notes the state of the task as the server has just reported it.
 func (s *sent) looked(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,8 +83,8 @@ func (s *sent) looked(t *task) {
 	if now := stateAt(t); s.marked != "" && s.moved.IsZero() && now != s.marked {
 		s.moved = time.Now()
 	}
-	if isTerminal(s.last) && s.told == "" {
-		s.told, s.ended = t.told(), time.Now()
+	if isTerminal(s.last) && s.final == "" {
+		s.final, s.ended = t.final(), time.Now()
 	}
 }
 
@@ -104,17 +104,17 @@ func (s *sent) mark(t *task) {
 	s.marked = stateAt(t)
 }
 
-// A look is a copy of what is known of a sent.
+// A look is a copy of the present data of a sent.
 type look struct {
 	acked, asked, tried, stopped, gone bool
-	last, told                         string
+	last, final                        string
 	ended, moved                       time.Time
 }
 
 func (s *sent) look() look {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return look{s.acked, s.asked, s.tried, s.stopped, s.gone, s.last, s.told, s.ended, s.moved}
+	return look{s.acked, s.asked, s.tried, s.stopped, s.gone, s.last, s.final, s.ended, s.moved}
 }
 
 func (s *sent) set(change func(*sent)) {

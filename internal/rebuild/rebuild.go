@@ -1,7 +1,7 @@
 // Package rebuild compares the journal with what Temporal has in the histories of
-// workflows, and restores in the journal what it has lost. It may run while work goes
-// on: the numbers of events make a repeat harmless, and a workflow whose event comes
-// too early for a journal with gaps repeats it until the gap is closed.
+// workflows, and restores in the journal what it has lost. It may run while work
+// continues: the numbers of events make a repeat harmless, and a workflow whose event
+// comes too early for a journal with gaps repeats it until the gap is closed.
 package rebuild
 
 import (
@@ -26,13 +26,13 @@ type Histories interface {
 	Objective(ctx context.Context, objectiveID string) (*workflows.Chronicle, error)
 }
 
-// Config says what is compared.
+// Config has the sources and settings of a comparison.
 type Config struct {
 	Journal   *journal.Journal
 	Histories Histories
 	TTL       time.Duration // objectives that have ended longer ago may be missing: they were removed; 0 for never
 	Parallel  int           // objectives at a time, at least 1
-	Settle    time.Duration // after which a difference is looked at again, since work goes on; 0 for never
+	Settle    time.Duration // after which a difference is looked at again, since work continues; 0 for never
 	Progress  func(Summary) // called now and then, and at the end; nil for never
 }
 
@@ -57,7 +57,7 @@ type Problem struct {
 	Detail      string `json:"detail"`
 }
 
-// A Summary counts what was compared.
+// A Summary counts the results of comparisons.
 type Summary struct {
 	Objectives int       `json:"objectives"`        // that Temporal retains
 	Equal      int       `json:"equal"`             // that the journal has as Temporal has them
@@ -145,7 +145,7 @@ func (w *work) all(ctx context.Context) error {
 func (w *work) one(ctx context.Context, id string) error {
 	problems, s, err := w.look(ctx, id)
 	if err == nil && len(problems) > 0 && !w.restores && w.Settle > 0 {
-		select { // work goes on meanwhile
+		select { // work continues meanwhile
 		case <-time.After(w.Settle):
 		case <-ctx.Done():
 			return ctx.Err()
@@ -245,12 +245,12 @@ type objective struct {
 	*work
 	*workflows.Chronicle
 	diff  journal.Difference // from what workflows have recorded
-	made  journal.Difference // from what was made
+	made  journal.Difference // from the events that were made
 	there bool               // the journal has it
 }
 
-// batches returns what workflows have recorded, and what was made in place of the
-// pieces of artifacts.
+// batches returns the batches that workflows have recorded, and those that were made in
+// place of the pieces of artifacts.
 func (o *objective) batches() (recorded, made []opt.Batch) {
 	for _, e := range o.Entries {
 		if e.Made {

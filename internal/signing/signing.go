@@ -1,7 +1,7 @@
-// Package signing signs deliveries to webhooks and statements about decisions, so
-// that others can tell that they come from this installation and are unchanged. A
-// [Keeper] signs with keys that all processes share through a [Store], and publishes
-// their public parts.
+// Package signing signs deliveries to webhooks and statements about decisions, so that
+// others can verify that they come from this installation and are unchanged. A [Keeper]
+// signs with keys that all processes share through a [Store], and publishes their public
+// parts.
 //
 // Keys are renewed without a gap. A new key is published for an hour before it
 // signs, longer than receivers keep the list; the former one stays published for

@@ -133,9 +133,9 @@ func Send(ctx context.Context, h http.Header, name string) (context.Context, *Sp
 	return ctx, &Span{span}
 }
 
-// Environment returns the variables that tell a program that is started the trace of ctx,
-// by the names that OpenTelemetry gives them: TRACEPARENT, and TRACESTATE if the trace has
-// a state. Without a trace there are none.
+// Environment returns the variables that pass the trace of ctx to a program that is
+// started, by the names that OpenTelemetry gives them: TRACEPARENT, and TRACESTATE if the
+// trace has a state. Without a trace there are none.
 func Environment(ctx context.Context) []string {
 	var out []string
 	carrier := propagation.MapCarrier{}

@@ -57,7 +57,7 @@ type Settings struct {
 	Down      bool   // it answers 502
 }
 
-// A grant is what a code or a refresh token stands for.
+// A grant is the data of a code or of a refresh token.
 type grant struct{ nonce, challenge, redirect string }
 
 // New starts a provider, which stops at the end of the test.
@@ -146,7 +146,7 @@ func (p *Provider) grant(g grant) string {
 	return text
 }
 
-// take returns what a code or a refresh token stands for, once.
+// take returns the grant of a code or of a refresh token, once.
 func (p *Provider) take(text string) (grant, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -51,7 +51,7 @@ type driver struct {
 
 	asleep   bool
 	sleeping map[string]bool // ids of objectives and plans
-	stubborn bool            // tasks do not stop when they are told to
+	stubborn bool            // tasks do not stop when they are asked to
 	runs     map[string]*run
 	order    []string // ids of runs, in the order in which they began
 
@@ -183,7 +183,8 @@ func (d *driver) record(b opt.Batch) {
 	}
 }
 
-// reconcile begins what is wanted and does not run, and stops what is not wanted.
+// reconcile begins the wanted tasks that do not run, and stops the running ones that are
+// not wanted.
 func (d *driver) reconcile(r *run) {
 	wants := r.m.Wants()
 	for _, a := range slices.Clone(r.activities) {

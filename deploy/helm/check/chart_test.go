@@ -59,7 +59,7 @@ func render(t *testing.T, more string) (map[string]string, error) {
 	return engine.Render(c, all)
 }
 
-// objects are what was rendered, by kind and name.
+// objects are the rendered objects, by kind and name.
 type objects map[string]any
 
 // scaledObject is KEDA's ScaledObject, as far as the chart uses it.

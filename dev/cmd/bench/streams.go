@@ -141,7 +141,7 @@ func measureAnswers(ctx context.Context, s settings, r *report) error {
 	return nil
 }
 
-// answerOne answers a question and returns how long after that the work went on.
+// answerOne answers a question and returns how long after that the work continued.
 func answerOne(ctx context.Context, c *harness.Client, id string) (time.Duration, error) {
 	task, err := c.Send(ctx, harness.Message{ID: id, Text: "ask Which color?; stamp 1 0s"})
 	if err != nil {

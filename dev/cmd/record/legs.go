@@ -17,7 +17,7 @@ import (
 	"longhaul/workflows"
 )
 
-// inLegs are the shapes of work that goes on in legs.
+// inLegs are the shapes of work that runs in legs.
 var inLegs = []shape{
 	{name: "legs", specs: legged("go on 3")},
 	{name: "legs-failed", specs: legged("go on 2; fail")},

@@ -35,7 +35,7 @@ type row struct {
 	binding string // that it must choose from the card
 	start   func(t *testing.T) dial
 
-	// The client cannot tell why a stream was refused. Over JSON-RPC, Go 2.4.0
+	// The client cannot report why a stream was refused. Over JSON-RPC, Go 2.4.0
 	// does not read the body of an answer with a status other than 200, and takes
 	// one with 200 that is no stream for a stream without events.
 	silent bool

@@ -55,7 +55,7 @@ func (p *jsPeer) card() card { return p.seen }
 func (p *jsPeer) activated() string { return p.noted().Activated }
 func (p *jsPeer) chosen() string    { return bindingAt(p.noted().Path) }
 
-// noted returns what is known of the last response.
+// noted returns the notes of the last response.
 func (p *jsPeer) noted() (out struct{ Activated, Path string }) {
 	if err := p.node.call(p.t.Context(), "noted", args{Peer: p.name}, &out); err != nil {
 		p.t.Error(err)

@@ -113,7 +113,7 @@ func (v *visit) extension() {
 	}
 }
 
-// objective checks that the extension is on and has told of the objective.
+// objective checks that the extension is on and has shown the objective.
 func (v *visit) objective(p peer, t task) {
 	v.Helper()
 	o, _ := t.Metadata["opt/v1/objective"].(map[string]any)

@@ -108,8 +108,8 @@ func (v *visit) refused(err, want error) {
 	}
 }
 
-// streamRefused checks that a stream was refused, and with which error unless the
-// client cannot tell.
+// streamRefused checks that a stream was refused, and with which error if the client
+// reports it.
 func (v *visit) streamRefused(in iter.Seq2[event, error], want error) {
 	v.Helper()
 	events, err := read(in)

@@ -9,7 +9,7 @@ import (
 )
 
 // hostile are texts that would do something, or deceive, if a page did not show them as
-// text. Each has the word that tells that it is shown.
+// text. Each has the word that shows that it is visible.
 var hostile = []struct{ name, text string }{
 	{"script", `inert-1 <script>alert(1)</script><img src=x onerror=alert(2)>`},
 	{"svg", `inert-2 <svg onload=alert(3)><a href="javascript:alert(4)">press</a></svg>`},

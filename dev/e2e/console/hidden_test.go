@@ -21,7 +21,7 @@ document.dispatchEvent(new Event("visibilitychange"));
 null`
 
 // A page that is hidden holds no connection to the server, of which a browser has six for
-// all its tabs. Once it is visible it shows what has happened.
+// all its tabs. Once it is visible it shows the changes since then.
 func testHidden(t *testing.T, o *office) {
 	gate := o.begin(t, "Write notes about hiding")
 	a, b := o.enter(t, "ann"), o.enter(t, "bob")

@@ -82,8 +82,8 @@ func (b *tab) paint(scheme string) {
 	}})
 }
 
-// widest is a script that names what is wider than the window, except inside of regions
-// that scroll.
+// widest is a script that names the elements that are wider than the window, except
+// inside of regions that scroll.
 const widest = `(() => {
 	const scrolls = (e) => e && (/auto|scroll|hidden|clip/.test(getComputedStyle(e).overflowX) && e !== document.documentElement && e !== document.body || scrolls(e.parentElement));
 	const wide = [...document.body.querySelectorAll("*")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e.parentElement) && !e.closest("svg svg, svg *"));

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// People sign in with their key, are told when it is wrong, sign out, and are told when
-// their session has ended.
+// People sign in with their key, see when it is wrong, sign out, and see when their
+// session has ended.
 func testSigning(t *testing.T, o *office) {
 	b := o.newTab(t)
 	b.allow("status of 401")

@@ -50,7 +50,7 @@ func (b *tab) marked() (same bool) {
 	return same && err == nil
 }
 
-// What was decided on is shown beside what it was before, and can be changed by hand.
+// The object of a gate is shown beside its former version, and can be changed by hand.
 func testRefine(t *testing.T, o *office) {
 	gate := o.begin(t, "Write notes about refining")
 	b := o.enter(t, "bob")
@@ -100,7 +100,7 @@ func testExpiry(t *testing.T, o *office) {
 	b.misses("Your answer")
 }
 
-// Of two people who answer at once one decides. The other is told who was first, and keeps
+// Of two people who answer at once one decides. The other sees who was first, and keeps
 // the text.
 func testRivals(t *testing.T, o *office) {
 	gate := o.begin(t, "Write notes about rivals")
@@ -134,7 +134,7 @@ func testQuestions(t *testing.T, o *office) {
 }
 
 // Work is changed while it runs: paused and resumed, with another task; a form that was
-// opened before another change is told so.
+// opened before another change says so.
 func testSteering(t *testing.T, o *office) {
 	task, err := o.as("ann").Send(t.Context(), harness.Message{ID: "steering", Text: "steering", Plan: harness.NewPlan("Steering", "work 4s", "approve Go on?")})
 	if err != nil {

@@ -94,7 +94,7 @@ func (b *tab) at(prefix string) {
 	})
 }
 
-// await repeats a check until it succeeds. What is wrong is said only at the end.
+// await repeats a check until it succeeds. The failure is reported only at the end.
 func (b *tab) await(check func() error) {
 	b.t.Helper()
 	harness.Eventually(b.t, within, "the page is as it should be", check)

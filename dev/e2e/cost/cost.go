@@ -31,7 +31,7 @@ type Step struct {
 // other requests when they are sent.
 type Cost []Step
 
-// Count returns how many steps are of a kind.
+// Count returns the number of steps of a kind.
 func (c Cost) Count(kind Kind) (n int) {
 	for _, step := range c {
 		if step.Kind == kind {

@@ -140,8 +140,8 @@ func (l *Log) replied(step *Step, req, reply any, err error) {
 	}
 }
 
-// learn remembers of which type a task is and returns the type, "" if reply is
-// no task, as an empty poll.
+// learn remembers the type of a task and returns it, "" if reply is no task, such as that
+// to an empty poll.
 func (l *Log) learn(reply any) string {
 	task, ok := reply.(interface{ GetTaskToken() []byte })
 	if !ok || len(task.GetTaskToken()) == 0 {

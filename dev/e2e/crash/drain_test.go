@@ -11,7 +11,7 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// A worker is told to stop in the middle of a task. It hands the task back: another
+// A worker gets a signal to stop in the middle of a task. It hands the task back: another
 // worker begins it again at once, as the same attempt, and not because the first one
 // was missed.
 func TestDrain_worker(t *testing.T) {

@@ -132,8 +132,8 @@ func (j *journal) visible(objectiveID, taskID string) []int64 {
 	return out
 }
 
-// numbers lists the numbers of events. Besides the visible ones, a stream may tell
-// the progress of a root task with the number of an event of one of its tasks.
+// numbers lists the numbers of events. Besides the visible ones, a stream may report the
+// progress of a root task with the number of an event of one of its tasks.
 func numbers(events []harness.Event, visible []int64) []int64 {
 	var out []int64
 	for _, e := range events {

@@ -88,7 +88,7 @@ func (w *world) checkStopped(all streams) {
 	w.checkJournal(all, openJournal(w.t, w.site))
 }
 
-// checkJournal compares streams and what has run with the journal.
+// checkJournal compares streams and runs with the journal.
 func (w *world) checkJournal(all streams, j *journal) {
 	w.t.Helper()
 	for taskID, events := range all {

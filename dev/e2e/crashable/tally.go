@@ -14,8 +14,7 @@ import (
 //
 //	<key> <attempt> <process id> <nanoseconds since the epoch> begin|end|error
 //
-// What was written survives a kill of the process, which is all that the tests
-// need.
+// The written lines survive a kill of the process, which is all that the tests need.
 type tally struct {
 	activities.Executor
 	path string

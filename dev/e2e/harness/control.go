@@ -24,7 +24,7 @@ type Control struct {
 // A door holds back tasks and planners.
 type door struct {
 	open    chan struct{} // closed when it is open
-	behind  string        // what is to be done then
+	behind  string        // the action once it is open
 	knocked []string      // keys of rounds and ids of objectives that came
 	left    int           // how many of them left before it opened
 	changed chan struct{} // closed, and replaced, at each arrival or departure
@@ -42,7 +42,7 @@ func NewControl(t testing.TB) *Control {
 	return c
 }
 
-// Env tells a crashable where c is.
+// Env is the variable with the address of c, for a crashable program.
 func (c *Control) Env() string { return "CRASHABLE_CONTROL=" + c.server.URL }
 
 // door returns a door, with the lock held.

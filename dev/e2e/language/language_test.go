@@ -109,7 +109,7 @@ func words(id string, n int) harness.Message {
 	return harness.Message{ID: id, Text: strings.TrimSpace(strings.Repeat("word ", n))}
 }
 
-// A worker in TypeScript is killed in the middle of a task. The next one goes on where
+// A worker in TypeScript is killed in the middle of a task. The next one continues where
 // the last heartbeat was, and clients see the progress all the time.
 func TestTypeScript_killed(t *testing.T) {
 	t.Parallel()
@@ -253,7 +253,7 @@ func TestJavaScript_beats(t *testing.T) {
 	ends(ctx, t, c, root, "CANCELED")
 }
 
-// Clients are told after a minute that no worker has taken a task, which then waits on.
+// Clients see after a minute that no worker has taken a task, which continues to wait.
 func TestGo_comesLate(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*within)

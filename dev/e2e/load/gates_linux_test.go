@@ -101,8 +101,8 @@ plans:
 // A cost is the memory, goroutines and files of a process.
 type cost struct{ memory, goroutines, files int }
 
-// restart starts processes anew, one after another, and returns what those hold
-// that were there before and have worked, at their end.
+// restart stops processes and starts them again, one after another. It returns what the
+// former ones held at their end, after their work.
 func (s *gateSite) restart(commands ...string) map[string]cost {
 	s.t.Helper()
 	out := map[string]cost{}

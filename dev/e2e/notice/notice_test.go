@@ -1,5 +1,5 @@
-// Package notice_test has the service tell people about gates, by a webhook and by
-// mail, and takes their answers from links, while its processes are killed.
+// Package notice_test has the service send notices about gates, by a webhook and by mail,
+// and answers them by links, while its processes are killed.
 package notice_test
 
 import (
@@ -224,7 +224,7 @@ func TestNotice_answerLink(t *testing.T) {
 	}
 }
 
-// Each step of a gate is told once, in order, to those who may answer then.
+// Each step of a gate causes one notice, in order, to those who may answer then.
 func TestNotice_ladder(t *testing.T) {
 	t.Parallel()
 	hook, mail := newReceiver(t), noticetest.NewMailServer(t)

@@ -32,8 +32,8 @@ func (tr tracing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return tr.to.RoundTrip(r)
 }
 
-// A site whose messages are tasks for a web service, which keeps the traces that it is
-// told.
+// A site whose messages are tasks for a web service, which keeps the traces that it
+// receives.
 func newSite(t *testing.T, to *receiver) (site *harness.Site, told chan string) {
 	t.Helper()
 	told = make(chan string, 9)

@@ -56,10 +56,10 @@ func (s *service) hear(ctx context.Context, id string, st *story) error {
 	return err
 }
 
-// ran lists wrong runs of the tasks of a story. Each dispatched task runs once,
-// and once more for each answer; another attempt runs only after one that failed,
-// and another try of an attempt only if an event says so, since Temporal treated
-// the worker as lost. Nothing else runs.
+// ran lists wrong runs of the tasks of a story. Each dispatched task runs once, and again
+// for each answer; another attempt runs only after one that failed, and another try of an
+// attempt only if an event says so, since Temporal treated the worker as lost. Nothing
+// else runs.
 func (s *story) ran(runs map[string]harness.Round) (wrong []error) {
 	for key, r := range runs {
 		task, round, err := harness.SplitKey(key)

@@ -68,7 +68,7 @@ type schedule struct {
 // A reader follows a root task.
 type reader struct {
 	*harness.Follower
-	fresh bool // from the task as it was then, which cannot be had once it has ended
+	fresh bool // from the task as it was then, which is not possible once it has ended
 }
 
 func newSchedule(c *client, seed, n uint64) *schedule {
@@ -240,7 +240,7 @@ func (s *schedule) quiet() *story {
 	}
 }
 
-// compare says how clients are shown something else than events tell.
+// compare reports a difference between the answers to clients and the events.
 func (s *schedule) compare(st *story) error {
 	o := s.get(s.id)
 	shown := []string{o.Status}
@@ -257,7 +257,7 @@ func (s *schedule) compare(st *story) error {
 	return nil
 }
 
-// check fails the test for what is wrong with a story at rest.
+// check fails the test if a story that has settled is wrong.
 func (s *schedule) check(st *story) {
 	s.Helper()
 	if err := errors.Join(append(st.wrong, st.agrees())...); err != nil {
@@ -265,7 +265,7 @@ func (s *schedule) check(st *story) {
 	}
 }
 
-// events lists what has happened, for a failure.
+// events lists the events, for a failure.
 func (s *schedule) events() string {
 	events, err := s.journal.Events(s.ctx, s.id, 0, 0)
 	if err != nil {

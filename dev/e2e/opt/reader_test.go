@@ -58,8 +58,8 @@ type told struct {
 	}
 }
 
-// told checks that the changes in the events of a stream fit together, and
-// returns the resulting statuses.
+// told checks that the changes in the events of a stream are consistent, and returns the
+// resulting statuses.
 func (s *schedule) told(whole []harness.Event) map[string]string {
 	is := map[string]string{}
 	revision := int64(0)

@@ -114,7 +114,7 @@ func TestRotation(t *testing.T) {
 		t.Error("a history that begins with the old key can be read without it")
 	}
 	process.Stop()
-	refused(t, site, env(oldKey)) // it was not told of the new key
+	refused(t, site, env(oldKey)) // it did not get the new key
 }
 
 // refused checks that a process with wrong keys does not start, and says why.
@@ -130,8 +130,8 @@ func refused(t *testing.T, site *harness.Site, setting string) {
 }
 
 // A worker with a wrong key loses nothing: signals that arrive meanwhile, tasks and
-// results wait for one with the right key. Without the schedule that removes ended work
-// nothing tells the worker at the start.
+// results wait for one with the right key. Without the schedule that removes ended work,
+// nothing signals the worker at the start.
 func TestWrongKey(t *testing.T) {
 	t.Parallel()
 	site := newSite(t)

@@ -19,8 +19,8 @@ type store interface {
 	restore(w *world) (now store) // while they do not run
 }
 
-// A journal that is restored from a backup lacks what is newer, and a rebuild adds it. Gates
-// that were opened before the backup and after it can still be answered.
+// A journal that is restored from a backup lacks newer events, and a rebuild adds them.
+// Gates that were opened before the backup and after it can still be answered.
 func TestRestore(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) store{
 		"sqlite":   func(t *testing.T) store { return &sqliteStore{copy: filepath.Join(t.TempDir(), "copy.db")} },

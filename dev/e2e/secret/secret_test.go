@@ -29,7 +29,7 @@ func TestSecrets(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		switch {
 		case r.URL.Path == "/refuses":
-			http.Error(w, "echo: "+r.Header.Get("Authorization"), http.StatusForbidden) // an answer that tells them
+			http.Error(w, "echo: "+r.Header.Get("Authorization"), http.StatusForbidden) // an answer that repeats them
 		case delivered.Add(1) == 1:
 			http.Error(w, r.Header.Get("A2A-Notification-Token"), http.StatusInternalServerError)
 		}

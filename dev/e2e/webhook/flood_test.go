@@ -45,7 +45,7 @@ func TestService_sendsManyCallbacks(t *testing.T) {
 	last := fmt.Sprintf("Packed %d of %d.", callbacks, callbacks)
 	until(ctx, t, c, root.ID, func(task *harness.Task) bool { return strings.Contains(task.Message, last) })
 
-	// An API that is told to stop delivers what waits.
+	// An API that gets a signal to stop delivers the callbacks that wait.
 	send("soon", `{"text":"Nearly sent."}`)
 	send("sooner", `{"text":"Nearly there."}`)
 	api.Stop()

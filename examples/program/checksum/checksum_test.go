@@ -17,8 +17,8 @@ const list = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824  
 
 var files = fstest.MapFS{"docs/empty.txt": {}, "a.txt": {Data: []byte("hello")}}
 
-// The executor keeps the contract of all executors: it may run again, stops when it is
-// told to, and so on.
+// The executor keeps the contract of all executors: it may run again, stops when its
+// context ends, and so on.
 func TestExecutor(t *testing.T) {
 	executortest.Run(t, executortest.Config{
 		Executor:  executor{},

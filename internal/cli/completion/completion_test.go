@@ -147,7 +147,7 @@ func script(t *testing.T, shell, name string) string {
 	return out.String()
 }
 
-// zshStubs stand for the parts of zsh that only run while a person types.
+// zshStubs replace the parts of zsh that only run while a person types.
 const zshStubs = `
 compdef() { }
 compset() { }

@@ -91,8 +91,8 @@ func (p *page) words(v *kong.Value) {
 	}
 }
 
-// placeholder stands for the value of a flag. The default is written elsewhere, so it is
-// not used for that.
+// placeholder returns the name of the value of a flag. The default is written elsewhere,
+// so it is not used for that.
 func placeholder(f *kong.Flag) string {
 	if f.PlaceHolder != "" {
 		return f.PlaceHolder

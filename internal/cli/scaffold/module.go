@@ -14,7 +14,7 @@ const (
 	devModule  = "dev"
 )
 
-// noVersion stands for a module that is replaced by a directory.
+// noVersion is the version of a module that is replaced by a directory.
 const noVersion = "v0.0.0"
 
 // goMod returns the go.mod of the program. It requires the versions that Longhaul is
