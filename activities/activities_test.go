@@ -132,7 +132,7 @@ func TestRun_hearsCancellation(t *testing.T) {
 	acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", Executors: map[string]activities.Executor{
 		"test": executor(func(ctx context.Context, _ activities.Work, _ activities.Stream) (activities.Outcome, error) {
 			<-ctx.Done()
-			return activities.Outcome{}, errors.New("told to stop")
+			return activities.Outcome{}, errors.New("asked to stop")
 		}),
 	}})
 	env := (&testsuite.WorkflowTestSuite{}).NewTestWorkflowEnvironment()

@@ -90,7 +90,7 @@ type Stream interface {
 	// Chunk adds a piece of an artifact, whose id is local to the task. The first
 	// piece of an artifact in an attempt replaces the artifact; last says that no
 	// piece follows. Pieces may be held back for a moment and written together;
-	// the end of the attempt writes the rest. A completed outcome includes what
-	// was streamed, so it need not repeat it.
+	// the end of the attempt writes the rest. A completed outcome includes the streamed
+	// pieces and need not repeat them.
 	Chunk(ctx context.Context, piece a2a.Artifact, last bool) error
 }

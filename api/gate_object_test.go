@@ -100,7 +100,7 @@ func TestGate_refusesIncompleteDecisions(t *testing.T) {
 				t.Errorf("message is %q, want one that says %q", got, tc.says)
 			}
 			if n := len(s.world.Letters()); n != 0 {
-				t.Errorf("the engine was told %d letters", n)
+				t.Errorf("the engine got %d letters", n)
 			}
 		})
 	}
@@ -176,7 +176,7 @@ func TestGate_objectDigest(t *testing.T) {
 		t.Errorf("after the refusal the gate is about %q", got)
 	}
 	if n := accept("r3", second); n.has("error") {
-		t.Errorf("the decision about what is shown is refused: %v", n)
+		t.Errorf("the decision about the present object is refused: %v", n)
 	}
 	wantArtifact(t, s, root, "From: Outline, shorter")
 }

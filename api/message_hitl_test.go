@@ -125,7 +125,7 @@ func TestHITL_refused(t *testing.T) {
 					t.Errorf("message is %q, want one that says %q", got, tc.says)
 				}
 				if got := s.world.Letters(); len(got) != 0 {
-					t.Errorf("the engine was told %v", got)
+					t.Errorf("the engine got %v", got)
 				}
 			})
 		}

@@ -130,7 +130,7 @@ func TestReply_refused(t *testing.T) {
 				t.Errorf("message is %q, which names actions that are not offered", got)
 			}
 			if got := s.world.Letters(); len(got) != 0 {
-				t.Errorf("the engine was told %v", got)
+				t.Errorf("the engine got %v", got)
 			}
 		})
 	}
@@ -149,7 +149,7 @@ func TestReply_otherTenant(t *testing.T) {
 			answers = append(answers, strings.ReplaceAll(n.String(), id, "ID"))
 		}
 		if answers[0] != answers[1] {
-			t.Errorf("%s tells them apart:\n%s\n%s", method, answers[0], answers[1])
+			t.Errorf("%s distinguishes them:\n%s\n%s", method, answers[0], answers[1])
 		}
 	}
 	if n := len(s.world.Calls()); n != 1 {
@@ -188,7 +188,7 @@ func TestReply_firstWins(t *testing.T) {
 	}
 	wantCode(t, s.say(t, "obj-"+u("m"), winner, `{"data":{"action":"reject"}}`, ""), "-32602")
 	if len(s.world.Letters()) != told {
-		t.Error("a repeat was told to the engine")
+		t.Error("the engine got a repeat")
 	}
 }
 
@@ -241,7 +241,7 @@ func TestReply_wordTooLate(t *testing.T) {
 				t.Errorf("code is %q, want %q: %v", got, tc.code, n)
 			}
 			if refused := len(s.world.Letters()) == told; refused != (tc.code != "") {
-				t.Errorf("the engine was told: %v", !refused)
+				t.Errorf("the engine got: %v", !refused)
 			}
 		})
 	}
@@ -455,7 +455,7 @@ func TestReply_schema(t *testing.T) {
 		n := s.say(t, "obj-"+u("m"), "r", parts, "")
 		if problem == "" {
 			if letters := s.world.Letters(); n.has("error") || string(letters[0].Reply.Answers[0].Answer) != "3" {
-				t.Errorf("%s is answered with %v, the engine was told %v", parts, n, letters)
+				t.Errorf("%s is answered with %v, the engine got %v", parts, n, letters)
 			}
 			continue
 		}

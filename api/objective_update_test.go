@@ -142,7 +142,7 @@ func TestObjectiveUpdate_pausesAtAGate(t *testing.T) {
 	}
 	s.update(t, objectiveID, "working")
 	if _, running := s.running(taskID); !running {
-		t.Error("the task does not go on")
+		t.Error("the task does not continue")
 	}
 }
 

@@ -235,7 +235,7 @@ func TestREST_streamBreaks(t *testing.T) {
 		t.Errorf("the last event is %+v", e)
 	}
 	if e, ok := r.next(); ok {
-		t.Errorf("the stream goes on: %+v", e)
+		t.Errorf("the stream continues: %+v", e)
 	}
 }
 

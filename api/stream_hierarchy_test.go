@@ -128,7 +128,7 @@ func TestStream_progress(t *testing.T) {
 		t.Errorf("the stream mismatch (-want +got):\n%s", diff)
 	}
 	if got := live.all(); len(got) == 0 || shows(got[len(got)-1].data.at("result", "statusUpdate")) != wantTold[len(wantTold)-1] {
-		t.Errorf("the stream that began late tells %v", got)
+		t.Errorf("the stream that began late shows %v", got)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestStream_paused(t *testing.T) {
 	}
 	on, off := " TASK_STATE_WORKING true "+pausedText, " TASK_STATE_WORKING  "
 	if got := strings.Join(lines, "\n"); !strings.Contains(got, "objective"+on+"\nplan"+on) || !strings.Contains(got, "objective"+off+"\nplan"+off) {
-		t.Errorf("the stream tells\n%s", got)
+		t.Errorf("the stream shows\n%s", got)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestStream_noHierarchy(t *testing.T) {
 	for id, headers := range map[string][]string{objectiveID: nil, objectiveID + "~2": nil, taskID: {"A2A-Extensions", a2a.ExtensionOPT}} {
 		for _, e := range open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, append(headers, "Last-Event-ID", "0")...).all() {
 			if u := e.data.at("result", "statusUpdate"); u.at("metadata").has("opt/v1/event") || u.at("taskId").String() != id {
-				t.Errorf("%s is told %v", id, u)
+				t.Errorf("%s gets %v", id, u)
 			}
 		}
 	}

@@ -347,7 +347,7 @@ func TestStream_failsLate(t *testing.T) {
 			t.Errorf("the last event is %v", e.data)
 		}
 		if _, ok := rd.next(); ok {
-			t.Error("the stream goes on")
+			t.Error("the stream continues")
 		}
 	}
 }

@@ -15,7 +15,7 @@ func TestCancel_planTask(t *testing.T) {
 		t.Errorf("state is %s", got)
 	}
 	if got := s.world.Commands(); len(got) != 1 || got[0].Kind != opt.CancelTask {
-		t.Errorf("the engine was told %v", got)
+		t.Errorf("the engine got %v", got)
 	}
 }
 

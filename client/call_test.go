@@ -154,7 +154,7 @@ func TestClient_repeats(t *testing.T) {
 		t.Errorf("Get: %v", err)
 	}
 	if told != 7 {
-		t.Errorf("told of %d repeats, want 7", told)
+		t.Errorf("%d repeats were reported, want 7", told)
 	}
 
 	cfg.HTTP = &http.Client{Transport: &refusing{left: 1}}

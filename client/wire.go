@@ -131,7 +131,7 @@ func readEvent(id string, raw json.RawMessage) (Event, error) {
 		e.Status = &a2a.StatusUpdate{TaskID: u.TaskID, ContextID: u.ContextID, Status: u.Status.model(), Metadata: u.Metadata}
 	}
 	if e.Event == (a2a.Event{}) {
-		return Event{}, fmt.Errorf("read an event: it is of no known kind")
+		return Event{}, fmt.Errorf("read an event: its kind is unknown")
 	}
 	return e, nil
 }

@@ -58,7 +58,7 @@ func TestRefusal(t *testing.T) {
 		t.Errorf("refusal %v is no SpecError", &tests[1].refusal)
 	}
 	if err := (&opt.Refusal{Code: "later"}).Unwrap(); err != nil {
-		t.Errorf("a code of a later version stands for %v", err)
+		t.Errorf("a code of a later version means %v", err)
 	}
 }
 

@@ -100,6 +100,6 @@ func TestObjective_Next_replacedPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	if next := o.Next(o.UpdatedAt); next != nil {
-		t.Errorf("the new attempt goes on with %+v", next)
+		t.Errorf("the new attempt continues with %+v", next)
 	}
 }

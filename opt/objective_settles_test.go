@@ -540,7 +540,7 @@ func (s *objectiveSim) checkFailure(e opt.Event) {
 		}
 	}
 	if got := e.Status.Text(); got != want || s.o.Failure != want {
-		s.t.Errorf("clients are told %q, %q, want %q", got, s.o.Failure, want)
+		s.t.Errorf("clients see %q, %q, want %q", got, s.o.Failure, want)
 	}
 }
 

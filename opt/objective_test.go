@@ -112,8 +112,8 @@ func TestObjective_Next(t *testing.T) {
 		{"a plan at a credential", "blocked!/auth pending", nil, "blocked auth", "working"},
 		{"a plan at a gate while another works", "blocked!/input working! pending:0", nil, "working", "working"},
 		{"a plan at a gate while another can start", "blocked!/input pending pending:0", nil, "working", "working"},
-		{"a plan was told to start", "pending!", nil, "working", "working"},
-		{"a plan that was held was told to start", "completed! blocked!/dependencies:0", nil, "working", "working"},
+		{"a plan was directed to start", "pending!", nil, "working", "working"},
+		{"a plan that was held was directed to start", "completed! blocked!/dependencies:0", nil, "working", "working"},
 		{"back from a gate", "working!", func(o *opt.Objective) { o.Status, o.Reason = opt.ObjectiveBlocked, "input" }, "working", "working"},
 		{"the only plan is paused", "blocked!/operator", nil, "blocked plan-paused", "working"},
 		{"one paused, one at a gate", "blocked!/operator blocked!/input pending:0", nil, "blocked input", "working"},
@@ -349,7 +349,7 @@ func TestObjective_Next_failure(t *testing.T) {
 		show(o.Plans[s.plan], s.report)
 		for _, e := range come(t, o) {
 			if opt.TaskState(e.To) == opt.TaskFailed && e.Status.Text() != "It took too long." {
-				t.Errorf("clients are told %q", e.Status.Text())
+				t.Errorf("clients see %q", e.Status.Text())
 			}
 		}
 	}

@@ -228,7 +228,7 @@ func TestPlan_Apply_tasksAdded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e.Tasks[0].State != opt.TaskPending || p.Tasks[1].State != opt.TaskWorking {
-		t.Errorf("the event tells of a task that is %s, the plan has one that is %s", e.Tasks[0].State, p.Tasks[1].State)
+		t.Errorf("the event has a task that is %s, the plan has one that is %s", e.Tasks[0].State, p.Tasks[1].State)
 	}
 }
 

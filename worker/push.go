@@ -86,7 +86,7 @@ func (d Dispatcher) round(ctx context.Context) error {
 	for {
 		due, err := d.Outbox.PushesDue(ctx, dispatchAtOnce)
 		if err != nil {
-			return fmt.Errorf("read what is due: %w", err)
+			return fmt.Errorf("read due deliveries: %w", err)
 		}
 		for i, k := range due {
 			err := d.To.Push(ctx, k)
@@ -99,7 +99,7 @@ func (d Dispatcher) round(ctx context.Context) error {
 			}
 		}
 		if err := d.Outbox.PushesHanded(ctx, due); err != nil {
-			return fmt.Errorf("note what was handed over: %w", err)
+			return fmt.Errorf("note handed over deliveries: %w", err)
 		}
 		if len(due) < dispatchAtOnce {
 			return nil

@@ -176,7 +176,7 @@ const (
 
 // cancel cancels the remote task. The outcome says whether the agent has confirmed it.
 func (h *handoff) cancel(ctx context.Context) activities.Outcome {
-	unknown := activities.Failed(CodeNotToldOf, fmt.Sprintf("Agent %s was told to cancel the task, but could not confirm it: its state is unknown.", h.agent.name))
+	unknown := activities.Failed(CodeNotToldOf, fmt.Sprintf("Agent %s was asked to cancel the task, but could not confirm it: its state is unknown.", h.agent.name))
 	m, r := &h.memo, h.remote()
 	ctx, stop := context.WithTimeout(ctx, cancelFor)
 	defer stop()

@@ -138,7 +138,7 @@ func TestPlanner_badAnswers(t *testing.T) {
 			continue
 		}
 		if told := server.Requests()[1].Messages[2].Text; !strings.Contains(told, tt.told) {
-			t.Errorf("%s: the model was told %q", tt.answer, told)
+			t.Errorf("%s: the model got %q", tt.answer, told)
 		}
 		_, server, err = plan(t, planning, tt.answer)
 		if n := len(server.Requests()); !errors.Is(err, activities.ErrNoPlan) || n != 3 {

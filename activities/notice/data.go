@@ -102,7 +102,7 @@ func examples() []Data {
 	at := a2a.At(time.Date(2026, 3, 1, 9, 30, 4, 0, time.UTC))
 	gates := []opt.Gate{
 		{
-			Kind: opt.Approval, ID: "task-example-1-0:1", TaskID: "task-example-1-0", Title: `Approve the "outline"?`, Description: "It decides\nwhat is written.",
+			Kind: opt.Approval, ID: "task-example-1-0:1", TaskID: "task-example-1-0", Title: `Approve the "outline"?`, Description: "It decides\nthe text.",
 			ArtifactType: "text/plain", ArtifactData: a2a.DataPart("# Lighthouses\n\t<1> \"Why?\"").Data, Actions: []opt.Action{opt.Accept, opt.Reject},
 			RequestedAt: at, ObjectDigest: "sha256:0f",
 			Ladder: []opt.Step{{Kind: opt.Remind, After: 3600}, {Kind: opt.Expire, After: 7200}},

@@ -349,7 +349,7 @@ func TestChannels_Notify_injection(t *testing.T) {
 	}
 	for _, line := range s.Lines() {
 		if strings.Contains(line, "eve@") {
-			t.Errorf("the server was told %q", line)
+			t.Errorf("the server got %q", line)
 		}
 	}
 	if n := len(s.Accepted()); n != 9 {
@@ -434,7 +434,7 @@ func TestChannels_Notify_startTLS(t *testing.T) {
 	}
 	for _, line := range s.Lines() {
 		if strings.HasPrefix(line, "AUTH") != (line == "AUTH PLAIN AGFubgBjYW5hcnk=") {
-			t.Errorf("the server was told %q", line)
+			t.Errorf("the server got %q", line)
 		}
 	}
 	s.Behave(noticetest.Behaviour{Offers: offers, Answers: map[string]string{"AUTH": "535 wrong"}})

@@ -168,7 +168,7 @@ func canceled(a answer) activities.Outcome {
 	text := "The task was canceled, and its service has confirmed that."
 	switch {
 	case a.status == http.StatusAccepted:
-		text = "The task was canceled. Its service has been told; whether it has stopped is not known."
+		text = "The task was canceled. Its service was informed; it is not known whether it has stopped."
 	case a.status < 200 || a.status > 299:
 		text = fmt.Sprintf("The task was canceled. Its service answered %d, so whether it has stopped is not known.", a.status)
 	}

@@ -223,7 +223,7 @@ func TestExecutor_cancels(t *testing.T) {
 	e, _ := newExecutor(t)
 	for kind, want := range map[string]string{
 		"cancel it": "The task was canceled, and its service has confirmed that.",
-		"later":     "The task was canceled. Its service has been told; whether it has stopped is not known.",
+		"later":     "The task was canceled. Its service was informed; it is not known whether it has stopped.",
 		"refuse":    "The task was canceled. Its service answered 422, so whether it has stopped is not known.",
 	} {
 		w := work(kind)

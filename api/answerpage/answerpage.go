@@ -141,9 +141,9 @@ func network(addr string) string {
 	return prefix.String()
 }
 
-// sameOrigin reports whether a form was sent by the page itself. The token in the
-// path is known to that page alone; this refuses pages that were told it. The origin
-// is "null" where browsers do not say Sec-Fetch-Site, since the page has no referrer.
+// sameOrigin reports whether a form was sent by the page itself. Only that page has the
+// token in its path; other pages that know it are refused. The origin is "null" where
+// browsers do not say Sec-Fetch-Site, since the page has no referrer.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin"

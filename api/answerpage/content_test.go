@@ -126,8 +126,8 @@ func TestPage_closed(t *testing.T) {
 		"refined":  {[]string{"action", "refine", "feedback", "canary"}, approval(), "Sent back to be made better"},
 		"edited":   {[]string{"action", "edit-accept", "edited", "canary"}, approval(), "Accepted with changes"},
 		"answered": {[]string{"action", "answer", "answer-0", "canary", "answer-1", "3", "answer-2", "plain"}, clarification(), "Answered"},
-		"expired":  {nil, with(approval(), opt.Step{Kind: opt.Expire, After: 60}), "Rejected, since nobody answered in time"},
-		"too late": {nil, with(clarification(), opt.Step{Kind: opt.Expire, After: 60}), "Closed, since nobody answered in time"},
+		"expired":  {nil, with(approval(), opt.Step{Kind: opt.Expire, After: 60}), "Rejected, since no answer came in time"},
+		"too late": {nil, with(clarification(), opt.Step{Kind: opt.Expire, After: 60}), "Closed, since no answer came in time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := begin(t, tc.gate)

@@ -116,7 +116,7 @@ func (v gates) refused(s service.ShownInterrupt, f *service.Fault, p problem) st
 	case !s.Open:
 		return v.beaten(s)
 	case f.Reason == "OBJECT_CHANGED":
-		return "What is to be decided on has changed since you opened the page. Nothing was decided. Look at it as it is now, and answer again."
+		return "The object has changed since you opened the page. Nothing was decided. Look at it as it is now, and answer again."
 	case f.Kind == service.InvalidParams:
 		return p.Text + " Nothing was decided. What you wrote is below."
 	case f.Kind == service.Forbidden:

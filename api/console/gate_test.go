@@ -179,8 +179,8 @@ func TestGate_expired(t *testing.T) {
 	s.world.Advance(time.Minute)
 	s.world.Advance(time.Hour)
 	p := b.answer(gate, before, "action", "accept", "feedback", "Yes")
-	contains(t, "the late answer", p.text, "Time was over before your answer came: Rejected, since nobody answered in time", "What you wrote Yes")
-	contains(t, "the page", b.get("/console/inbox/"+gate).text, "Rejected, since nobody answered in time")
+	contains(t, "the late answer", p.text, "Time was over before your answer came: Rejected, since no answer came in time", "What you wrote Yes")
+	contains(t, "the page", b.get("/console/inbox/"+gate).text, "Rejected, since no answer came in time")
 }
 
 // An answer about another object than the gate shows decides nothing.
@@ -189,7 +189,7 @@ func TestGate_otherObject(t *testing.T) {
 	s.send(t, "acme/carl", "Go")
 	gate, b := s.open(t), s.signedIn(t, "acme/ann")
 	p := b.post("/console/inbox/"+gate, url.Values{"digest": {"sha256:00"}, "action": {"refine"}, "feedback": {"Shorter, please"}})
-	contains(t, "the page", p.text, "What is to be decided on has changed since you opened the page. Nothing was decided.", "Shorter, please")
+	contains(t, "the page", p.text, "The object has changed since you opened the page. Nothing was decided.", "Shorter, please")
 	contains(t, "the page", p.html, `id="refine-form" open`)
 	if s.open(t) != gate {
 		t.Error("the answer has closed the gate")
@@ -302,7 +302,7 @@ func TestGate_refined(t *testing.T) {
 	b.answer(gate, b.get("/console/inbox/"+gate), "action", "refine", "feedback", "It is on Tuesday")
 	s.world.Gate(gate[:strings.LastIndexByte(gate, ':')], *approval(a2a.TextPart("Dear all,\nthe fair is on Tuesday.\nBring your own cups.\nBring friends.\nYours")))
 	p := b.get("/console/inbox/" + s.open(t))
-	contains(t, "the page", p.text, "Publish? (2nd time)", "It was sent back once before.", "Sent back by ann It is on Tuesday", "What has changed since then")
+	contains(t, "the page", p.text, "Publish? (2nd time)", "It was sent back once before.", "Sent back by ann It is on Tuesday", "Changes since then")
 	contains(t, "the comparison", p.html, `<div class="removed"><span class="sign" aria-hidden="true">−</span><span class="unseen">removed: </span><span>the fair is on </span><mark>Monday</mark><span>.</span></div>`,
 		`<span>the fair is on </span><mark>Tuesday</mark><span>.</span></div>`, `<span>Bring friends.</span></div>`, `<div class="same"><span class="sign" aria-hidden="true"> </span><span>Dear all,</span></div>`)
 	contains(t, "the first gate", b.get("/console/inbox/"+gate).text, "Sent back to be made better by ann", "the fair is on Monday.", "The task waits again")

@@ -84,7 +84,7 @@ func (v *visit) startForm() (f startForm, m a2a.Message, err error) {
 	}
 	switch {
 	case strings.TrimSpace(f.Text) == "":
-		add("The text", "is missing: say what is to be done")
+		add("The text", "is missing: describe the work")
 	case len(f.Text) > maxRequest:
 		add("The text", "is longer than 100,000 bytes")
 	}

@@ -247,7 +247,7 @@ func verdictText(v opt.Verdict) string {
 	case opt.HasVoted:
 		return "the same person has decided there before"
 	case opt.OtherThing:
-		return "it was about something other than what was shown"
+		return "it was about another object than the one shown"
 	case opt.NotIdle:
 		return "the objective had begun already"
 	case opt.TooLate:

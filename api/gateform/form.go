@@ -83,7 +83,7 @@ func Read(form url.Values, gateID, objectDigest string) (service.AnswerParams, e
 		d.Action, d.Feedback = opt.Action(action), strings.TrimSpace(text(form, "feedback"))
 	case opt.Refine:
 		d.Action = opt.Refine
-		d.Feedback, err = need("feedback", "what is to be better")
+		d.Feedback, err = need("feedback", "what should be better")
 	case opt.EditAccept:
 		var text string
 		d.Action = opt.EditAccept

@@ -71,7 +71,7 @@ func Outcome(d opt.Decided) string {
 		if text = "Closed"; d.Action != "" {
 			text = outcomes[d.Action]
 		}
-		text += ", since nobody answered in time"
+		text += ", since no answer came in time"
 	}
 	return text + ": " + Clock(d.At) + "."
 }

@@ -73,9 +73,9 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 	case d.Action == opt.Ask && strings.TrimSpace(d.Question) == "":
 		return nil, nil, invalid(d.Field+"question", "is required")
 	case d.Action == opt.Refine && d.Refine == nil && d.Feedback == "":
-		return nil, nil, invalid(d.Field+"refineFeedback", "is required: it says what is to be better")
+		return nil, nil, invalid(d.Field+"refineFeedback", "is required: it says what should be better")
 	case d.Action == opt.EditAccept && blank(d.Edited):
-		return nil, nil, invalid(d.Field+"editedArtifactData", "is required: it takes the place of what was shown")
+		return nil, nil, invalid(d.Field+"editedArtifactData", "is required: it replaces the object")
 	case d.Action == opt.EditAccept:
 		reply.Edited = []a2a.Part{opt.EditedPart(d.Edited)}
 	}

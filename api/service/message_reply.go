@@ -74,7 +74,7 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 	if err := s.out.keep(ctx, v.ObjectiveID, p.blobs); err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, c, v, letter, p.Push)
+	return s.sendLetter(ctx, c, v, letter, p.Push)
 }
 
 // mayTell refuses a letter for which the caller lacks the scope: a reply needs
@@ -143,9 +143,9 @@ func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 	return &delivery{taskID: v.Task.ID, watch: w}, nil
 }
 
-// tell stores a push config, delivers a letter, and waits a short time for the verdict on
+// sendLetter stores a push config, delivers a letter, and waits a short time for the verdict on
 // it and for the task to change.
-func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter, push *PushRequest) (*delivery, error) {
+func (s *messages) sendLetter(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter, push *PushRequest) (*delivery, error) {
 	undo, err := s.pushes.attach(ctx, c, push, v.Task.ID, l.Once())
 	if err != nil {
 		return nil, err
@@ -159,13 +159,13 @@ func (s *messages) tell(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 	return d, undo(err)
 }
 
-// handOver is tell without the push config.
+// handOver is sendLetter without the push config.
 func (s *messages) handOver(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
 	d := &delivery{taskID: v.Task.ID, watch: s.cfg.Watch(v.ObjectiveID)}
 	if l.Reply != nil && l.Reply.Action != opt.Ask {
 		d.gate = l.Reply.GateID
 	}
-	err := s.out.tell(ctx, l)
+	err := s.out.sendLetter(ctx, l)
 	if err == nil {
 		d.pending, err = s.judged(ctx, c, v, l, d.watch)
 	}

@@ -181,7 +181,7 @@ func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objec
 	if l.QueuedAt, err = s.out.place(ctx, *o); err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, c, v, l, p.Push)
+	return s.sendLetter(ctx, c, v, l, p.Push)
 }
 
 // errNotIdle is returned for a message to an idle objective that another message

@@ -102,9 +102,9 @@ func (w writer) callback(ctx context.Context, in opt.Callback) error {
 	return nil
 }
 
-// tell delivers a letter to a task that the journal shows. An objective whose
+// sendLetter delivers a letter to a task that the journal shows. An objective whose
 // workflow is missing has ended. The workflow of a plan may also be about to begin.
-func (w writer) tell(ctx context.Context, l opt.Letter) error {
+func (w writer) sendLetter(ctx context.Context, l opt.Letter) error {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
 	err := w.engine.Tell(ctx, l)
@@ -116,7 +116,7 @@ func (w writer) tell(ctx context.Context, l opt.Letter) error {
 		return errEnded
 	}
 	if err != nil {
-		return fmt.Errorf("tell %s: %w", l.ObjectiveID, err)
+		return fmt.Errorf("deliver a letter to %s: %w", l.ObjectiveID, err)
 	}
 	return nil
 }

@@ -224,7 +224,7 @@ func TestImage(t *testing.T) {
 		}
 	}
 	if s, err := os.Stat(filepath.Join(root, "data")); err != nil || s.Sys().(*syscall.Stat_t).Uid != user {
-		t.Errorf("the data directory belongs to someone else: %+v, error %v", s, err)
+		t.Errorf("the data directory has another owner: %+v, error %v", s, err)
 	}
 	if n := strings.Count(read(t, filepath.Join(root, "etc/ssl/certs/ca-certificates.crt")), "BEGIN CERTIFICATE"); n < 80 {
 		t.Errorf("%d certificates", n)

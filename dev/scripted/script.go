@@ -33,7 +33,7 @@ const long = 3 * time.Second
 var script = []act{
 	// For 1.0, by its scenarios.
 	{prefix: "tck-message-response", answer: "Direct message response"},
-	{prefix: "tck-input-required", asks: "What is to be done?"},
+	{prefix: "tck-input-required", asks: "What should be done?"},
 	{prefix: "tck-reject-task", refuses: "The task was rejected."},
 	{prefix: "tck-artifact-text", makes: artifact(a2a.TextPart("Generated text content"))},
 	{prefix: "tck-artifact-file-url", makes: artifact(a2a.Part{URL: ptr("https://example.com/output.txt"), Filename: "output.txt", MediaType: "text/plain"})},

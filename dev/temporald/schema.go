@@ -116,7 +116,7 @@ func writeStamp(dir string) error {
 // for SQLite, and a server that finds other tables than it expects fails while it
 // runs.
 func checkStamp(dir string) error {
-	const advice = "use the longhaul version that matches, or move the directory aside to start afresh"
+	const advice = "use the longhaul version that matches, or move the directory aside to start with an empty one"
 	b, err := os.ReadFile(filepath.Join(dir, versionFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the files in %s do not say which Temporal server made them (no %s there), and this is %s: %s",
@@ -203,7 +203,7 @@ func checkDatabase(path, table string) error {
 		err = fmt.Errorf("it has no table %s", table)
 	}
 	if err != nil {
-		return fmt.Errorf("%s is not a database of Temporal: %w; restore it, or move the directory aside to start afresh", path, err)
+		return fmt.Errorf("%s is not a database of Temporal: %w; restore it, or move the directory aside to start with an empty one", path, err)
 	}
 	return nil
 }

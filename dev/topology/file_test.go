@@ -157,7 +157,7 @@ func TestFile_services(t *testing.T) {
 		}
 		for _, v := range s.Volumes {
 			if _, err := os.Stat(v.Source); v.Type == types.VolumeTypeBind && err != nil {
-				t.Errorf("%s mounts what is not there: %v", s.Name, err)
+				t.Errorf("%s mounts a missing file: %v", s.Name, err)
 			}
 			if v.Type == types.VolumeTypeBind && !v.ReadOnly {
 				t.Errorf("%s may write to %s", s.Name, v.Source)

@@ -40,7 +40,7 @@ func load(repository fs.FS) (sources []source, err error) {
 			return err
 		}
 		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, name, text, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}

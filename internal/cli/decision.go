@@ -125,7 +125,7 @@ func signedBy(head opt.DecisionHead, keys [][]byte) error {
 		return fmt.Errorf("the head: %w", err)
 	}
 	if !bytes.Equal(statement, head.Statement()) {
-		return errors.New("the head was changed: it is not what was signed")
+		return errors.New("the head was changed: its signature does not match")
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (c *verifyCommand) Run(p *program) error {
 		fmt.Fprintf(p.stdout, "The head of %s is signed.\n", e.Head.At.Time().UTC().Format(time.RFC3339))
 	}
 	if earlier != nil {
-		fmt.Fprintf(p.stdout, "Nothing is missing of what was there at %s.\n", earlier.Head.At.Time().UTC().Format(time.RFC3339))
+		fmt.Fprintf(p.stdout, "All decisions of %s are still there.\n", earlier.Head.At.Time().UTC().Format(time.RFC3339))
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ func TestVerify(t *testing.T) {
 		"unchanged":   {text: whole.text(t), want: unchanged + matches},
 		"pages":       {text: paged, want: unchanged + matches},
 		"signed":      {text: whole.signed(t, k).text(t), keys: []string{otherKeys, keys}, want: unchanged + "The head of 1970-01-02T00:00:00Z is signed.\n"},
-		"later ones":  {text: whole.signed(t, k).text(t), earlier: exported(2).signed(t, k).text(t), keys: []string{keys}, want: unchanged + "The head of 1970-01-02T00:00:00Z is signed.\nNothing is missing of what was there at 1970-01-02T00:00:00Z.\n"},
+		"later ones":  {text: whole.signed(t, k).text(t), earlier: exported(2).signed(t, k).text(t), keys: []string{keys}, want: unchanged + "The head of 1970-01-02T00:00:00Z is signed.\nAll decisions of 1970-01-02T00:00:00Z are still there.\n"},
 		"no head":     {text: with(func(e *export) { e.Head = nil }).text(t), want: unchanged + "There is no head: decisions may be missing at the end.\n"},
 		"none so far": {text: exported(0).text(t), want: rootID + ": unchanged. Decisions: 0, chains: 0\n" + matches},
 

@@ -25,7 +25,7 @@ import (
 // journalCommand is "longhaul journal".
 type journalCommand struct {
 	Verify  journalVerifyCommand  `cmd:"" help:"Compare the journal with Temporal, and check the chains of decisions and the file. Exit code 1 if they differ."`
-	Rebuild journalRebuildCommand `cmd:"" help:"Restore in the journal what it lacks and Temporal still has. Work may go on meanwhile."`
+	Rebuild journalRebuildCommand `cmd:"" help:"Restore in the journal what it lacks and Temporal still has. Work may continue meanwhile."`
 	Compact journalCompactCommand `cmd:"" help:"Give free space in the journal back: of a file to the disk, while work waits; in PostgreSQL to new data."`
 }
 
@@ -85,7 +85,7 @@ func (c *journalVerifyCommand) Run(p *program) error {
 			return fmt.Errorf("the journal differs from Temporal; %s journal rebuild restores what it lacks", p.build.command())
 		}
 		if len(wrong) > 0 {
-			return fmt.Errorf("lists tell wrong totals; %s journal rebuild corrects them", p.build.command())
+			return fmt.Errorf("lists show wrong totals; %s journal rebuild corrects them", p.build.command())
 		}
 		return nil
 	})
@@ -105,7 +105,7 @@ func (c *journalRebuildCommand) Run(p *program) error {
 	return c.compare(p, func(ctx context.Context, j *journal.Journal, cfg rebuild.Config) error {
 		s, err := rebuild.Restore(ctx, cfg)
 		if err != nil {
-			return fmt.Errorf("rebuild the journal (run it again: it goes on where it stopped): %w", err)
+			return fmt.Errorf("rebuild the journal (run it again: it continues where it stopped): %w", err)
 		}
 		corrected, err := j.Recount(ctx)
 		if err != nil {

@@ -14,7 +14,7 @@ func TestRetentionSettings(t *testing.T) {
 	} {
 		s := retentionSettings{TTL: ttl}
 		if got := s.ofNamespace(); got != want || s.check() != nil {
-			t.Errorf("--ttl %v: a namespace keeps what has ended for %v, want %v; error %v", ttl, got, want, s.check())
+			t.Errorf("--ttl %v: a namespace keeps ended work for %v, want %v; error %v", ttl, got, want, s.check())
 		}
 	}
 }

@@ -61,7 +61,7 @@ type apiSettings struct {
 	TaskTimeout    time.Duration `help:"How long one attempt at a task may take, unless the task has a timeout." default:"30m" env:"LONGHAUL_TASK_TIMEOUT"`
 	GateTimeout    time.Duration `help:"After how long a question to a person expires, unless its task says what happens while it waits: an approval counts as rejected, other tasks fail. 0 for never." default:"0" env:"LONGHAUL_GATE_TIMEOUT"`
 	IdleTTL        time.Duration `name:"idle-ttl" help:"After how long an objective that was not started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
-	DrainDelay     time.Duration `help:"How long a process that is told to stop goes on serving while it reports that it is not ready, so that load balancers send requests elsewhere before it stops." default:"0s" env:"LONGHAUL_DRAIN_DELAY"`
+	DrainDelay     time.Duration `help:"How long a process that gets a signal to stop continues to serve while it reports that it is not ready, so that load balancers send requests elsewhere before it stops." default:"0s" env:"LONGHAUL_DRAIN_DELAY"`
 	TemporalUIURL  string        `name:"temporal-ui-url" help:"URL of Temporal's UI, such as https://temporal.example.com: tasks and runs then show the page of their workflow. In dev, the default is that of the embedded one." env:"LONGHAUL_TEMPORAL_UI_URL" placeholder:"URL"`
 	TraceURL       string        `name:"trace-url" help:"URL that finds the traces of an objective, with {id} for its id, such as https://traces.example.com/search?tag=longhaul.objective_id%3D{id}: tasks then show it." env:"LONGHAUL_TRACE_URL" placeholder:"URL"`
 	MaxBody        int64         `help:"Largest request, in bytes." default:"16777216" env:"LONGHAUL_MAX_BODY"`

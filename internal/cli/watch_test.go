@@ -387,7 +387,7 @@ longhaul: no answer from http://h, trying until TIME: dial: connection refused
 longhaul: connected to http://h
 `
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("told mismatch (-want +got):\n%s", diff)
+		t.Errorf("printed lines (-want +got):\n%s", diff)
 	}
 }
 

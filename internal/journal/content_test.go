@@ -139,7 +139,7 @@ func TestSeal(t *testing.T) {
 		}
 		plain := sing(t, p.open(false))
 		if raw := p.raw(); !bytes.Contains(raw, []byte(canary)) {
-			t.Error("the content is not found in what is not sealed")
+			t.Error("the content is not found where it is not sealed")
 		}
 		// Both kinds of rows are read by all that have the key.
 		for _, keys := range [][]byte{{1}, {2, 1}} {

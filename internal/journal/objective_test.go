@@ -157,7 +157,7 @@ func TestSnapshot(t *testing.T) {
 			v := reader.view(writer.objective.ID)
 			got := fmt.Sprint(pieces(v.Task.Artifacts), " pieces, ", len(v.Task.History), " messages, ", len(v.Gates), " gates")
 			if want := told(reader.events(), v.Seq); got != want {
-				t.Fatalf("at seq %d: %s, the events tell of %s", v.Seq, got, want)
+				t.Fatalf("at seq %d: %s, the events have %s", v.Seq, got, want)
 			}
 		}
 	})

@@ -171,7 +171,7 @@ func TestPostgres_pushSignal(t *testing.T) {
 	select {
 	case <-there.PushSignal():
 	case <-time.After(patience):
-		t.Fatal("the other process was not told")
+		t.Fatal("the other process got no notification")
 	}
 }
 

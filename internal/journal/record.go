@@ -26,7 +26,7 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 	r.channels = *j.channels.Load()
 	err = j.writer.submit(ctx, r.run, objectiveLock(r.objectiveID))
 	if errors.Is(err, ErrContradiction) {
-		j.log.Error("Refused an event that contradicts what was recorded", zap.String("objectiveId", r.objectiveID), zap.Error(err))
+		j.log.Error("Refused an event that contradicts a recorded one", zap.String("objectiveId", r.objectiveID), zap.Error(err))
 	}
 	if err != nil {
 		return fmt.Errorf("record events of %s: %w", r.objectiveID, err)

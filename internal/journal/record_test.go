@@ -249,7 +249,7 @@ func TestRecord_broken(t *testing.T) {
 		}
 		for _, err := range []error{release(), <-errs, <-errs, <-errs} {
 			if !errors.Is(err, opt.ErrUnavailable) {
-				t.Errorf("told %v, want %v", err, opt.ErrUnavailable)
+				t.Errorf("signaled %v, want %v", err, opt.ErrUnavailable)
 			}
 		}
 		if diff := cmp.Diff(before, dump(t, j)); diff != "" {

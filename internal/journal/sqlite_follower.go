@@ -76,9 +76,9 @@ func newFollower(ctx context.Context, d *sqliteFile) (*follower, error) {
 	return f, nil
 }
 
-// poll calls tell with each objective that has new events since the last poll and
-// with its last seq, or tellAll if it does not know which.
-func (f *follower) poll(tell func(objectiveID string, seq int64), tellAll func()) error {
+// poll calls found with each objective that has new events since the last poll and with
+// its last seq, or foundAll if it does not know which.
+func (f *follower) poll(found func(objectiveID string, seq int64), foundAll func()) error {
 	var version, last, purges int64
 	if _, err := f.c.get("PRAGMA data_version", nil, &version); err != nil || version == f.version {
 		return err
@@ -90,13 +90,13 @@ func (f *follower) poll(tell func(objectiveID string, seq int64), tellAll func()
 	switch {
 	case f.version == 0: // the first time
 	case purges != f.purges: // rows were removed, and their numbers may have been used again
-		tellAll()
+		foundAll()
 	default:
 		err := f.c.each("SELECT objective_id, MAX(seq) FROM events WHERE rowid > $1 GROUP BY objective_id", args{f.row}, func(row scanner) error {
 			var id string
 			var seq int64
 			err := row.Scan(&id, &seq)
-			tell(id, seq)
+			found(id, seq)
 			return err
 		})
 		if err != nil {

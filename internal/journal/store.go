@@ -111,7 +111,7 @@ func (s *store) lend(ctx context.Context, f func(*conn) error) error {
 		if err != nil && (errors.Is(err, errUnended) || c.broken()) {
 			again = !c.used && tries <= s.db.size().readers && ctx.Err() == nil
 			err = unavailable(s.db, err)
-			s.log.Warn("Giving up a connection to the journal", zap.Error(errors.Join(err, c.discard())))
+			s.log.Warn("Closing a connection to the journal", zap.Error(errors.Join(err, c.discard())))
 			c = nil
 		}
 		s.readers.giveBack(c)

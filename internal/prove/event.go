@@ -47,7 +47,7 @@ type artifact struct {
 	Parts []part `json:"parts"`
 }
 
-// text joins the parts, so that it is the same whatever pieces they came in.
+// text joins the parts, so that it does not depend on the pieces in which they came.
 func text(parts []part) string {
 	var b strings.Builder
 	for _, p := range parts {

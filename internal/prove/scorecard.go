@@ -26,14 +26,14 @@ type Check struct {
 // checks in the order of the scorecard.
 var checks = []Check{
 	{"accepted", "An accepted task is still there", "The client has the id and waits for a task that no longer exists. It cannot know whether the work was done."},
-	{"finished", "Accepted work is finished", "The server took the work on and did not do it. Someone has to notice and send it again."},
+	{"finished", "Accepted work is finished", "The server took the work on and did not do it. A person has to notice and send it again."},
 	{"kept", "A result stays as it was told", "Results, history or state that clients have seen were changed or dropped afterwards."},
 	{"once", "A repeated message is one task", "A client that got no answer can only send again. If that makes a second task, the work is done, and paid for, twice."},
 	{"streams", "Streams are whole and in order", "A client that puts a result together from a stream has another one than the server, or shows states that are not true."},
 	{"lists", "Lists have each task once", "A client that finds its work through the list misses some, or does it twice."},
-	{"questions", "Questions survive and take answers", "A person is asked and answers, and the answer reaches nobody."},
-	{"cancels", "A cancellation holds", "Work that a client has stopped goes on, or comes back."},
-	{"pushes", "Webhooks get each end, in order", "A client that waits for a webhook waits for ever, or acts on an old state."},
+	{"questions", "Questions survive and take answers", "A person is asked and answers, and the answer is lost."},
+	{"cancels", "A cancellation holds", "Work that a client has stopped continues, or comes back."},
+	{"pushes", "Webhooks get each end, in order", "A client that waits for a webhook never continues, or acts on an old state."},
 }
 
 // A Finding is something that a client could not rely on.

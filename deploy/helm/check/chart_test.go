@@ -335,7 +335,7 @@ migrate: {enabled: false}
 		}
 	}
 	if all["ServiceAccount prod-longhaul"] != nil || all["Job prod-longhaul-migrate"] != nil {
-		t.Error("what is switched off is there")
+		t.Error("a part that is switched off is there")
 	}
 	get[*autoscalingv2.HorizontalPodAutoscaler](t, all, "HorizontalPodAutoscaler prod-longhaul-api")
 }

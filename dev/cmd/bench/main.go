@@ -41,7 +41,7 @@ var parts = []part{
 	{"a", "one plan of three no-op tasks, beside bare Temporal", measureOverhead},
 	{"b", "get, list and a send that returns at once, beside the official Go server in memory", measureCalls},
 	{"c", "from a change of state to the byte at a subscriber", measureStreams},
-	{"d", "from an answer to the work that goes on", measureAnswers},
+	{"d", "from an answer to the work that continues", measureAnswers},
 	{"e", "open gates", measureGates},
 	{"f", "kill -9 of the worker and of the API", measureKills},
 	{"g", "a growing day", measureDay},
@@ -65,7 +65,7 @@ func main() {
 	flag.BoolVar(&s.postgres, "postgres", false, "g: keep the journal in PostgreSQL, a server of its own, in place of SQLite")
 	flag.StringVar(&s.dir, "dir", os.TempDir(), "directory for the databases, for example /dev/shm to leave out the disk")
 	flag.StringVar(&s.sync, "sync", "full", "what the databases wait for: full or normal")
-	flag.DurationVar(&s.within, "within", 30*time.Minute, "end with what has been measured after this time")
+	flag.DurationVar(&s.within, "within", 30*time.Minute, "end after this time, with the results so far")
 	flag.StringVar(&s.json, "json", "bench.json", "file for the figures; empty for none")
 	flag.Parse()
 

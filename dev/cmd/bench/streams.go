@@ -135,8 +135,8 @@ func measureAnswers(ctx context.Context, s settings, r *report) error {
 	if err != nil {
 		return err
 	}
-	r.add(measured{"d", "an answer is sent until the work goes on: p50", "ms", values[0]["p50"], values[1]["p50"], officialName})
-	f := r.add(measured{"d", "an answer is sent until the work goes on: p95", "ms", values[0]["p95"], values[1]["p95"], officialName})
+	r.add(measured{"d", "an answer is sent until the work continues: p50", "ms", values[0]["p50"], values[1]["p50"], officialName})
+	f := r.add(measured{"d", "an answer is sent until the work continues: p95", "ms", values[0]["p95"], values[1]["p95"], officialName})
 	f.aims("< 100 ms", f.Value < 100)
 	return nil
 }
@@ -163,7 +163,7 @@ func answerOne(ctx context.Context, c *harness.Client, id string) (time.Duration
 	}
 	at := times(string(task.Raw))
 	if len(at) == 0 {
-		return 0, fmt.Errorf("the task ended as %s without going on", task.State)
+		return 0, fmt.Errorf("the task ended as %s without continuing", task.State)
 	}
 	return at[0].Sub(began), nil
 }

@@ -14,7 +14,7 @@ func testStory(t *testing.T, o *office) {
 	b := o.enter(t, "ann")
 	b.open("/console/")
 	b.click("link", "New objective")
-	b.fill("What is to be done", "Write notes about tea")
+	b.fill("What should be done", "Write notes about tea")
 	b.click("button", "Show the plan")
 	b.sees("Draft", "Approve the notes", "Publish the notes?", "Publish")
 	b.click("button", "Start")
@@ -57,12 +57,12 @@ func testRefine(t *testing.T, o *office) {
 	b.open("/console/inbox/" + gate)
 	b.click("link", "Show as Markdown")
 	b.sees("Tea is hot.")
-	b.submit("Send back…", "What is to be better", "Say how it tastes.", "Send back")
+	b.submit("Send back…", "What should be better", "Say how it tastes.", "Send back")
 	b.at("/console/inbox/")
 	b.sees("Sent back to be made better by bob")
 	b.open("/console/inbox")
 	b.click("link", "Publish the notes? (2nd time)")
-	b.sees("What has changed since then", "Mind: Say how it tastes.")
+	b.sees("Changes since then", "Mind: Say how it tastes.")
 
 	b.submit("Ask…", "Your question, which decides nothing", "Is it green tea?", "Ask")
 	b.sees("Said here", "Is it green tea?", "Your answer")
@@ -96,7 +96,7 @@ func testExpiry(t *testing.T, o *office) {
 	b := o.enter(t, "bob")
 	b.open("/console/inbox/" + gate)
 	b.sees("Is it urgent?", "Without an answer")
-	b.sees("since nobody answered in time")
+	b.sees("since no answer came in time")
 	b.misses("Your answer")
 }
 
@@ -166,7 +166,7 @@ func testSteering(t *testing.T, o *office) {
 	other.sees("Another change was faster")
 	stop()
 	if kept := other.value("Close the door"); !kept {
-		t.Error("what was written is lost")
+		t.Error("the input is lost")
 	}
 	other.click("button", "Add the task")
 	other.await(func() error {

@@ -53,7 +53,7 @@ func TestCrash_namedPoints(t *testing.T) {
 			all := w.settle()
 			w.objectives(t)
 			if task, err := w.c.Get(w.ctx(), streaming); err != nil || len(task.Artifacts) != 1 || task.Artifacts[0].Text != pieces(4) {
-				t.Errorf("what was streamed is %+v, %v", task, err)
+				t.Errorf("the streamed artifacts are %+v, %v", task, err)
 			}
 			p.Stop()
 			w.checkStopped(all)

@@ -122,12 +122,12 @@ func (w *world) objectives(t *testing.T) {
 		if w.tasks[o.ID] == nil {
 			unknown++
 			if o.Status != "submitted" {
-				t.Errorf("nobody was told of objective %s, which is %s", o.ID, o.Status)
+				t.Errorf("no client has seen objective %s, which is %s", o.ID, o.Status)
 			}
 		}
 	}
 	if unknown > w.lost {
-		t.Errorf("nobody was told of %d objectives; at most %d may be so", unknown, w.lost)
+		t.Errorf("no client has seen %d objectives; at most %d may be so", unknown, w.lost)
 	}
 	if got, want := len(list)-unknown, len(w.tasks); got != want {
 		t.Errorf("the journal has %d of %d objectives", got, want)

@@ -69,7 +69,7 @@ func TestOfficialServers(t *testing.T) {
 		r := server.Requests()
 		last := r[len(r)-1].Messages
 		if told := last[len(last)-1].Text; p.Outcome.State != opt.TaskCompleted || !strings.HasPrefix(told, tt.told) {
-			t.Errorf("%s: the model was told %q; %+v", tt.tool, told, p.Outcome)
+			t.Errorf("%s: the model got %q; %+v", tt.tool, told, p.Outcome)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (c *client) addPlans() {
 	c.ran(c.becomes(o.ID, "completed completed[completed] completed[completed] completed[completed]"), 1, 1, 1)
 	_, err := c.c.CreatePlan(c.ctx, o.ID, late)
 	if harness.Code(err) != -32001 || harness.Reason(err) != "INVALID_STATE_TRANSITION" {
-		c.Errorf("a plan for what has ended: %v", err)
+		c.Errorf("a plan for an objective that has ended: %v", err)
 	}
 }
 
@@ -233,7 +233,7 @@ func (c *client) retry() {
 			want = strings.Replace(want, `"metadata":{`, by, 1)
 		}
 		if now := c.root(was.ID, 1); string(now.Raw) != want {
-			c.Errorf("what had ended is\n%s\nwant\n%s", now.Raw, want)
+			c.Errorf("the task that had ended is\n%s\nwant\n%s", now.Raw, want)
 		}
 	}
 	if _, err := c.c.Send(c.ctx, harness.Message{ID: c.Name(), TaskID: o.ID, Text: "hello"}); harness.Code(err) != -32004 {

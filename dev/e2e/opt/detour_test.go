@@ -109,7 +109,7 @@ func (c *client) resumes() {
 	}
 	var got []string
 	for _, e := range events {
-		var t told
+		var t streamed
 		if err := json.Unmarshal([]byte(e.Data), &t); err != nil {
 			c.Fatal(err)
 		}

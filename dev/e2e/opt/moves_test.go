@@ -83,7 +83,7 @@ func (tb table[S]) pause(c *client, thing subject, status S) {
 		o := c.get(objectiveOf(thing.id))
 		shown, _ := metadataOf(o, thing.id)["longhaul/v1/paused"].(bool)
 		if got := statusIn(o, thing.id); got != string(status) || shown != paused {
-			c.Errorf("told to be %s it is %s, paused: %v", to, got, shown)
+			c.Errorf("directed to be %s it is %s, paused: %v", to, got, shown)
 		}
 	}
 }

@@ -223,7 +223,7 @@ func (s *schedule) quiet() *story {
 		st.runs = s.underWay
 		busy := st.busy()
 		if busy == nil && s.begun == st.o.Attempt && !st.o.Started && !st.o.Status.Ended() {
-			busy = errors.New("the objective was told to begin")
+			busy = errors.New("the objective was directed to begin")
 		}
 		if busy == nil && len(st.wrong) == 0 {
 			busy = s.compare(st)

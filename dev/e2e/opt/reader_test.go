@@ -32,7 +32,7 @@ func (s *schedule) read(root string, last bool) {
 	if want := harness.After(whole, after); err != nil || harness.Differ(want, rest) != "" {
 		s.Errorf("%s, resumed after %d: %v, %d events of %d", root, after, err, len(rest), len(want))
 	}
-	is := s.told(whole)
+	is := s.statuses(whole)
 	if !last {
 		return
 	}
@@ -44,8 +44,8 @@ func (s *schedule) read(root string, last bool) {
 	}
 }
 
-// A told is the change in an event of a stream.
-type told struct {
+// A streamed is the change in an event of a stream.
+type streamed struct {
 	Result struct {
 		StatusUpdate struct {
 			Metadata struct {
@@ -58,13 +58,13 @@ type told struct {
 	}
 }
 
-// told checks that the changes in the events of a stream are consistent, and returns the
-// resulting statuses.
-func (s *schedule) told(whole []harness.Event) map[string]string {
+// statuses checks that the changes in the events of a stream are consistent, and returns
+// the resulting statuses.
+func (s *schedule) statuses(whole []harness.Event) map[string]string {
 	is := map[string]string{}
 	revision := int64(0)
 	for _, e := range whole {
-		var t told
+		var t streamed
 		if err := json.Unmarshal([]byte(e.Data), &t); err != nil {
 			s.Fatal(err)
 		}
@@ -73,10 +73,10 @@ func (s *schedule) told(whole []harness.Event) map[string]string {
 			continue
 		}
 		if was, ok := is[event.ID]; ok && event.From != was {
-			s.Errorf("event %d of %s tells that %s was %s, which was %s", e.ID, s.id, event.ID, event.From, was)
+			s.Errorf("event %d of %s says that %s was %s, which was %s", e.ID, s.id, event.ID, event.From, was)
 		}
 		if event.Revision < revision {
-			s.Errorf("event %d of %s tells of revision %d after %d", e.ID, s.id, event.Revision, revision)
+			s.Errorf("event %d of %s has revision %d after %d", e.ID, s.id, event.Revision, revision)
 		}
 		is[event.ID], revision = event.To, event.Revision
 		if event.Kind == "plan" && event.From == "failed" && event.To == "pending" { // its tasks go with it

@@ -222,7 +222,7 @@ func (c *client) cancelTask() {
 	c.stopped(door)
 	c.ran(c.becomes(o.ID, "completed completed[canceled completed]"), 1, 1)
 	if _, err := c.c.Cancel(c.ctx, o.ID); harness.Code(err) != -32002 {
-		c.Errorf("canceling what is completed: %v", err)
+		c.Errorf("canceling a completed task: %v", err)
 	}
 }
 

@@ -222,7 +222,7 @@ func (s *story) busy() error {
 		case s.o.Plan(p.ID).Stopping != "" && !p.Status.Ended():
 			return fmt.Errorf("plan %s is being stopped", p.ID)
 		case len(next) > 0:
-			return fmt.Errorf("plan %s goes on with %s", p.ID, describe(next))
+			return fmt.Errorf("plan %s continues with %s", p.ID, describe(next))
 		case len(p.Ready()) > 0:
 			return fmt.Errorf("plan %s begins %s", p.ID, describe(p.Ready()))
 		}
@@ -235,7 +235,7 @@ func (s *story) busy() error {
 	}
 	switch next := s.o.Next(now); {
 	case len(next) > 0:
-		return fmt.Errorf("the objective goes on with %s", describe(next))
+		return fmt.Errorf("the objective continues with %s", describe(next))
 	case len(s.o.Startable()) > 0, len(s.o.Held()) > 0:
 		return fmt.Errorf("the objective starts %s and holds %s", describe(s.o.Startable()), describe(s.o.Held()))
 	case s.o.Status == opt.ObjectivePlanning:

@@ -96,7 +96,7 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	if task := await(t, c, before.ID, "COMPLETED"); len(task.Artifacts) != 1 || task.Artifacts[0].Text != "old" {
-		t.Errorf("what was begun before made %+v", task.Artifacts)
+		t.Errorf("the work that was begun before made %+v", task.Artifacts)
 	}
 	p.Stop()
 }

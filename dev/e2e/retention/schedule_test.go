@@ -90,7 +90,7 @@ func TestRetention_schedule(t *testing.T) {
 	temporal := site.Start(harness.Temporal, "LONGHAUL_TTL=2h")
 	c := dial(t, site)
 	if got := retention(t, c); got != 2*time.Hour {
-		t.Errorf("the namespace keeps what has ended for %v, want 2h", got)
+		t.Errorf("the namespace keeps ended work for %v, want 2h", got)
 	}
 
 	var workers []*harness.Process
@@ -126,7 +126,7 @@ func TestRetention_schedule(t *testing.T) {
 
 	site.Start(harness.Temporal, "LONGHAUL_TTL=30m") // Temporal accepts no less than an hour
 	if got := retention(t, dial(t, site)); got != time.Hour {
-		t.Errorf("the namespace keeps what has ended for %v, want 1h", got)
+		t.Errorf("the namespace keeps ended work for %v, want 1h", got)
 	}
 }
 

@@ -221,7 +221,7 @@ func TestService_asksAndIsCanceled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if last := shop.next(t, 3); !last.Cancel {
-		t.Errorf("the service is told %+v", last)
+		t.Errorf("the service gets %+v", last)
 	}
 	if task := until(ctx, t, c, root.ID, (*harness.Task).Ended); task.State != "CANCELED" {
 		t.Errorf("the task is %s", task.State)
