@@ -9,8 +9,8 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// A page does not change between the press of a button and its release: the click would be
-// lost, or hit what has come to its place.
+// A page does not change between the press of a button and its release: the click would
+// be lost, or hit another element.
 func testPressed(t *testing.T, o *office) {
 	id, gate := o.ask(t, "pressed", harness.NewPlan("Pressed", "approve Press it?", "say pressed"))
 	b := o.enter(t, "bob")

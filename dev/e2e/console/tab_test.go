@@ -209,9 +209,9 @@ func (b *tab) first(role, name string) (cdp.BackendNodeID, error) {
 	return 0, fmt.Errorf("no %s is named %q, among %v", role, name, all)
 }
 
-// clickNode clicks on an element. Pages change while they are used: what is pressed is
-// looked at before the release, which alone makes it a click, since the page stays as it is
-// in between.
+// clickNode clicks on an element. Pages change while they are used, but not between a
+// press and its release. So the pressed element is checked after the press, and only the
+// release makes it a click.
 func (b *tab) clickNode(n cdp.BackendNodeID) error {
 	if _, err := try(b, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: n}); err != nil {
 		return err
