@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// longestText is the most characters of a content that a text for people has.
+// longestText is the largest number of characters of a content in a text for people.
 const longestText = 200
 
 // String returns t on one line, for people: its id, state and status message.

@@ -11,9 +11,9 @@ import (
 // finishedMost is how many outcomes a worker remembers.
 const finishedMost = 1000
 
-// finished remembers the outcomes of the tasks that this worker has run. Temporal runs a
-// task again whose outcome did not reach it, because it was down when the task ended. That
-// run returns the outcome without doing the work again, if it is in the same process.
+// finished remembers the outcomes of the tasks that this worker has run. If Temporal was
+// down when a task ended, it has no outcome and runs the task again. In the same process,
+// that run returns the outcome without doing the work again.
 type finished struct {
 	outcomes *lru.Cache[string, ended]
 }
@@ -29,7 +29,7 @@ func newFinished() finished {
 	return finished{outcomes}
 }
 
-// key returns what repeats of a run have in common, "" for a run that is always done: one
+// key returns a key that repeats of a run share, "" for a run that is always done: one
 // that only returns an outcome or cancels work elsewhere. A workflow that an operator has
 // reset does its work again.
 func (finished) key(ctx context.Context, in RunInput) string {
@@ -40,8 +40,9 @@ func (finished) key(ctx context.Context, in RunInput) string {
 	return fmt.Sprint(run.ID, " ", run.RunID, " ", in.Work.Key, " ", in.Work.Attempt, " ", in.Work.Leg)
 }
 
-// outcome returns the outcome that the run before try has returned. If another worker has
-// begun a run since, the journal has what that one streamed, and the work is done again.
+// outcome returns the outcome of the run before try. It returns none if another worker
+// has begun a run since: the journal then has the pieces which that one streamed, so the
+// work is done again.
 func (f finished) outcome(key string, try int) (Outcome, bool) {
 	e, ok := f.outcomes.Get(key)
 	return e.Outcome, ok && e.run == try-1

@@ -69,7 +69,7 @@ func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err erro
 	return a.followed(ctx, l)
 }
 
-// A wait waits for the ends of tasks, each for a time at the most.
+// A wait waits for the ends of tasks, each for a time at most.
 type wait struct {
 	tasks TaskReader
 	watch func(objectiveID string) Watch

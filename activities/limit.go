@@ -2,9 +2,9 @@ package activities
 
 import "context"
 
-// A Lender has the places for running activities in a worker.
+// A Lender has the slots of a worker.
 type Lender interface {
-	// Lend gives the place of a task to another one until retake is called.
+	// Lend gives the slot of a task to another one until retake is called.
 	Lend() (retake func())
 }
 
@@ -13,10 +13,10 @@ type Lender interface {
 // is part of the time that an attempt may take.
 type limited struct {
 	Executor
-	kind   string
-	places *places
-	slots  Lender // nil: tasks that wait keep their slots
-	to     Observer
+	kind    string
+	permits *permits
+	slots   Lender // nil: tasks that wait keep their slots
+	to      Observer
 }
 
 // Execute implements [Executor].
@@ -24,14 +24,14 @@ func (l limited) Execute(ctx context.Context, w Work, out Stream) (Outcome, erro
 	if err := l.enter(ctx, w.Tenant); err != nil {
 		return Outcome{}, err
 	}
-	defer l.places.leave()
+	defer l.permits.release()
 	return l.Executor.Execute(ctx, w, out)
 }
 
 // enter waits until one more task of a tenant may run.
 func (l limited) enter(ctx context.Context, tenant string) error {
-	place := l.places.ask(tenant)
-	if place == nil {
+	permit := l.permits.acquire(tenant)
+	if permit == nil {
 		return nil
 	}
 	l.to.Waiting(l.kind, 1)
@@ -41,13 +41,13 @@ func (l limited) enter(ctx context.Context, tenant string) error {
 	}
 	var err error
 	select {
-	case <-place.free:
+	case <-permit.free:
 		return nil
 	case <-stops(ctx):
 		err = errStopped()
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	l.places.withdraw(place)
+	l.permits.withdraw(permit)
 	return err
 }

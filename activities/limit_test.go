@@ -72,7 +72,7 @@ func TestRun_limit(t *testing.T) {
 	})
 }
 
-// Tenants get the places of an executor in turns, each of them for its tasks in order. One
+// Tenants get the permits of an executor in turns, each of them for its tasks in order. One
 // that comes again, or for the first time, does not precede those whose turn it is.
 func TestRun_limitTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

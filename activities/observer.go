@@ -22,7 +22,7 @@ func observed(executors map[string]Executor, cfg Config) map[string]Executor {
 	for kind, e := range executors {
 		out[kind] = measured{e, kind, cfg.Observer}
 		if n := cfg.Limits[kind]; n > 0 {
-			out[kind] = limited{out[kind], kind, newPlaces(n), cfg.Slots, cfg.Observer}
+			out[kind] = limited{out[kind], kind, newPermits(n), cfg.Slots, cfg.Observer}
 		}
 	}
 	return out

@@ -158,7 +158,7 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 type due struct {
 	opt.Delivery
 	config  opt.PushConfig // of a notice only the names
-	url     string         // attempts to the same host share its places
+	url     string         // attempts to the same host share its permits
 	host    string         // for logs
 	attempt func(context.Context) Tried
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // hosts count the attempts that are under way, so that one slow receiver does not
-// hold all places for deliveries.
+// hold all permits for deliveries.
 type hosts struct {
 	most int
 
@@ -15,7 +15,7 @@ type hosts struct {
 	used map[string]int // by host
 }
 
-// enter takes a place at the host of a URL until leave is called. ok is false if
+// enter takes a permit for the host of a URL until leave is called. ok is false if
 // there is none.
 func (h *hosts) enter(rawURL string) (leave func(), ok bool) {
 	host := ""

@@ -260,7 +260,7 @@ func TestActivities_Deliver_idle(t *testing.T) {
 	}
 }
 
-// One slow host does not take all places: more attempts at it wait, longer each
+// One slow host does not take all permits: more attempts at it wait, longer each
 // time; attempts at other hosts are not delayed.
 func TestActivities_Deliver_limitsHosts(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})

@@ -14,7 +14,7 @@ import (
 const (
 	streamEvery = 50 * time.Millisecond // between two writes of one stream
 	streamSoon  = 5 * time.Millisecond  // for which a piece waits for others if none was written for a while
-	streamMost  = 64                    // pieces held back at the most
+	streamMost  = 64                    // pieces held back at most
 )
 
 // A stream is the [Stream] of one attempt. It numbers the pieces, writes them to

@@ -71,7 +71,7 @@ func TestQuota_refusal(t *testing.T) {
 	}
 }
 
-// A stream that is refused delivers nothing. Every place is released, also after a
+// A stream that is refused delivers nothing. Every permit is released, also after a
 // failure.
 func TestQuota_places(t *testing.T) {
 	m := &meter{streamsFull: true}

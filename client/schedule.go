@@ -175,7 +175,7 @@ func (c schedules) BackfillSchedule(ctx context.Context, id string, from, until 
 	return out.Runs, err
 }
 
-// submit sends a change to a page beside A2A, once. A nil body is none.
+// submit sends a change to a page beside A2A, once. With nil the request has no body.
 func (c schedules) submit(ctx context.Context, method, path string, body, result any) error {
 	var content []byte
 	if body != nil {

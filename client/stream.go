@@ -28,7 +28,7 @@ type stream struct {
 }
 
 // open calls a method that answers with a stream. after is sent as the id of
-// the last event that is known; "" is none.
+// the last event that is known, unless it is "".
 func (c *caller) open(ctx context.Context, method string, params any, after string) (*stream, error) {
 	s := &stream{limit: c.cfg.Silence}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)

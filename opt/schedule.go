@@ -33,7 +33,7 @@ type Times struct {
 	Cron     []string `json:"cron,omitempty"`     // as Temporal reads it, without a time zone
 	Every    int64    `json:"every,omitempty"`    // seconds, counted from 1970-01-01T00:00Z; 0 for none
 	TimeZone string   `json:"timeZone,omitempty"` // of Cron; "" for UTC
-	Jitter   int64    `json:"jitter,omitempty"`   // seconds by which a start is delayed at random, at the most
+	Jitter   int64    `json:"jitter,omitempty"`   // seconds by which a start is delayed at random, at most
 	From     a2a.Time `json:"from,omitzero"`      // no start before it
 	Until    a2a.Time `json:"until,omitzero"`     // no start after it
 }

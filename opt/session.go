@@ -15,16 +15,16 @@ type Session struct {
 	IDToken    string // names the session at the provider, to end it there; "" for none; stored encrypted
 	ExpiresAt  a2a.Time
 
-	// Of a credential that can be renewed: when that is due, and when it is no longer
-	// accepted. Zero for others.
+	// The times when a credential that can be renewed is due, and when it is no longer
+	// accepted. Zero for other credentials.
 	RenewAt, ValidUntil a2a.Time
 }
 
 // A SignIn is one attempt to sign in with an OpenID Connect provider. Its texts are
 // random, and known to the browser and the server alone.
 type SignIn struct {
-	State    string // the answer of the provider belongs to this attempt
-	Nonce    string // so does its ID token
+	State    string // ties the answer of the provider to this attempt
+	Nonce    string // ties the ID token to this attempt
 	Verifier string // with which the code can be exchanged (PKCE)
 }
 

@@ -74,7 +74,7 @@ type Outcome struct {
 // leg begins when the time is over or when a callback wakes the task. A callback that has
 // an outcome ends the round at once.
 type Park struct {
-	Wait      int64      `json:"wait,omitempty"`      // milliseconds at the most; 0 for at once, or for as long as Elsewhere takes
+	Wait      int64      `json:"wait,omitempty"`      // milliseconds at most; 0 for at once, or for as long as Elsewhere takes
 	Text      string     `json:"text,omitempty"`      // the reason for the wait, for clients; "" shows no text
 	Elsewhere *Elsewhere `json:"elsewhere,omitempty"` // an activity in place of the wait
 }

@@ -29,10 +29,9 @@ type Deliverer interface {
 	Push(ctx context.Context, k opt.PushKey) error
 }
 
-// A Dispatcher hands deliveries that are due to a Deliverer. Any number may run,
-// in any processes: a delivery that two of them hand over is made once, and one
-// that is handed over by a process that dies before it notes so is handed over
-// again.
+// A Dispatcher hands deliveries that are due to a Deliverer. Any number may run, in any
+// processes. A delivery that two of them hand over is made once. A process may end before
+// it has noted that it handed a delivery over; then the delivery is handed over again.
 type Dispatcher struct {
 	Outbox Outbox
 	To     Deliverer

@@ -7,8 +7,8 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// slots are the places for running activities. Unlike those of the SDK they can be
-// lent: a task that waits because its executor has reached its limit needs no place,
+// slots are the rights to run activities. Unlike those of the SDK they can be
+// lent: a task that waits because its executor has reached its limit needs no slot,
 // so the worker may take another task meanwhile. At most as many are lent as there are
 // slots, so that one worker does not take tasks that others could run. If more tasks
 // wait, one lends its slot as soon as another takes its own back: the worker takes one

@@ -18,7 +18,7 @@ import (
 
 // Agents are the agents to which tasks may be handed over.
 type Agents struct {
-	Hops int               `yaml:"hops"` // how often a piece of work may be handed over at the most, here and on its way here; 0 means 5
+	Hops int               `yaml:"hops"` // how often a piece of work may be handed over at most, here and on its way here; 0 means 5
 	List map[string]*Agent `yaml:"agents"`
 }
 
@@ -31,10 +31,10 @@ type Agent struct {
 	NoPush    bool              `yaml:"no-push"`   // do not register for push notifications
 	NoStream  bool              `yaml:"no-stream"` // do not subscribe to the remote task
 	MaxWait   time.Duration     `yaml:"max-wait"`  // for the remote task; 0 means 30 days
-	Poll      time.Duration     `yaml:"poll"`      // between two looks at the remote task at the most; 0 means 1 min
+	Poll      time.Duration     `yaml:"poll"`      // between two looks at the remote task at most; 0 means 1 min
 	Patience  time.Duration     `yaml:"patience"`  // how long the agent may be away before an attempt fails; 0 means 1 h
-	Artifacts int               `yaml:"artifacts"` // of one remote task at the most; 0 means 100
-	Bytes     int               `yaml:"bytes"`     // of all artifacts of one remote task at the most; 0 means 8 MiB
+	Artifacts int               `yaml:"artifacts"` // of one remote task at most; 0 means 100
+	Bytes     int               `yaml:"bytes"`     // of all artifacts of one remote task at most; 0 means 8 MiB
 
 	name    string
 	card    string   // its URL

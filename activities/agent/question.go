@@ -36,7 +36,7 @@ type remoteGate struct {
 	ObjectDigest string         `json:"objectDigest"`
 }
 
-// mostQuestions is how many questions of an agent a gate has at the most.
+// mostQuestions is how many questions of an agent a gate has at most.
 const mostQuestions = 20
 
 // gateIn returns the gate in a status, nil if there is none.

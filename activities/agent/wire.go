@@ -142,7 +142,7 @@ func parts(list []inPart) []a2a.Part {
 	return out
 }
 
-// decoded returns the bytes of a base64 text in any of its forms, nil if it is none.
+// decoded returns the bytes of a base64 text in any of its forms, nil for any other text.
 func decoded(text string) []byte {
 	text = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(text), "=")
 	b, err := base64.RawStdEncoding.DecodeString(text)

@@ -24,7 +24,7 @@ type Player struct {
 	Parked func(w activities.Work, parked activities.Outcome) *activities.Outcome
 
 	Twice bool // runs each leg twice and loses its first result, as in a crash between effect and record
-	Legs  int  // at the most; 0 means 300
+	Legs  int  // at most; 0 means 300
 }
 
 // A Played is a round that has ended.

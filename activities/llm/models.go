@@ -34,7 +34,7 @@ type Model struct {
 	Model     string        `yaml:"model"`     // its id at the server
 	Key       string        `yaml:"key"`       // name of the variable with the API key; "" for none
 	Price     Price         `yaml:"price"`     // of its use
-	MaxOutput int64         `yaml:"maxOutput"` // tokens of one turn at the most; 0 means 4096
+	MaxOutput int64         `yaml:"maxOutput"` // tokens of one turn at most; 0 means 4096
 	Timeout   time.Duration `yaml:"timeout"`   // of one turn; 0 means 5 minutes
 
 	key    string
@@ -69,7 +69,7 @@ type Server struct {
 	Tools   map[string]Policy `yaml:"tools"`   // by tool, "*" for those without a policy
 	Repeat  []string          `yaml:"repeat"`  // tools that may be called again when it is unknown what became of a call
 	Timeout time.Duration     `yaml:"timeout"` // of one call; 0 means 1 minute
-	Output  int               `yaml:"output"`  // bytes of a result at the most; 0 means 32 KiB
+	Output  int               `yaml:"output"`  // bytes of a result at most; 0 means 32 KiB
 
 	env    []string
 	client *http.Client

@@ -17,7 +17,7 @@ const (
 	maxTimeout  = 30 * 24 * time.Hour
 )
 
-// read returns the playbook in data, nil if it is none.
+// read returns the playbook in data, nil if data is not a playbook.
 func (s *source) read(data []byte) *playbook {
 	n, ok := s.document(data)
 	if !ok {

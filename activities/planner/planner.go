@@ -95,8 +95,7 @@ func (p *Playbooks) Match(m a2a.Message) (name string, specs []opt.PlanSpec, rea
 	return name, specs, reason, err
 }
 
-// Refusal returns why a worker will reject m, "" if it will not: neither a playbook nor the
-// fallback takes it.
+// Refusal returns why a worker will reject m, "" if a playbook or the fallback takes it.
 func (p *Playbooks) Refusal(m a2a.Message) string {
 	suggested, _ := m.Metadata.String(opt.KeySuggestedName)
 	f := newFacts(suggested, "", &m)

@@ -14,7 +14,7 @@ import (
 // [facts], in a small part of text/template: fields, if, the functions and, or,
 // not, eq, ne, and
 //
-//	short 60 .Message   one line, up to a semicolon, of 60 characters at the most
+//	short 60 .Message   one line, up to a semicolon, of 60 characters at most
 //
 // short keeps the text of a client from becoming a second echo command. The input
 // of a task, and the text of an approval, may also use

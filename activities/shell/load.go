@@ -23,7 +23,7 @@ type Command struct {
 	SendWork bool          `yaml:"send-work"` // its standard input is the work as JSON, as every executor gets it
 	JSON     bool          `yaml:"json"`      // its standard output is JSON
 	Timeout  time.Duration `yaml:"timeout"`   // 0 means 10 minutes
-	Output   int64         `yaml:"output"`    // bytes of standard output at the most; 0 means 1 MiB
+	Output   int64         `yaml:"output"`    // bytes of standard output at most; 0 means 1 MiB
 
 	name  string
 	args  []*template.Template

@@ -114,8 +114,8 @@ func mediaType(p a2a.Part) string {
 	return kind
 }
 
-// isImage reports whether pages show content of a type as an image. An SVG image is none:
-// it may have scripts.
+// isImage reports whether pages show content of a type as an image. An SVG image is not
+// shown: it may have scripts.
 func isImage(mediaType string) bool {
 	switch mediaType {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":

@@ -22,13 +22,13 @@ type badges struct {
 	counts map[string]badge
 }
 
-// A badge is a number of gates as it was at a time.
+// A badge is the number of gates at a time.
 type badge struct {
 	n  int
 	at time.Time
 }
 
-// get returns the number of a caller if it is young.
+// get returns the number of a caller unless it is too old.
 func (b *badges) get(caller string, now time.Time) (n int, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,15 +47,15 @@ func (b *badges) put(caller string, n int, now time.Time) {
 	b.counts[caller] = badge{n, now}
 }
 
-// drop forgets the number of a caller, who has answered.
+// drop removes the number of a caller who has answered.
 func (b *badges) drop(caller string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.counts, caller)
 }
 
-// of returns how many gates wait for the caller of v. It is 0 for callers who may not list
-// or answer them, and if the journal does not say.
+// of returns how many gates wait for the caller of v. It is 0 for callers who may not
+// list or answer them, and if the journal returns an error.
 func (b *badges) of(v *visit) int {
 	if !v.has(service.ReadRuns) || !v.has(service.RespondApprovals) {
 		return 0

@@ -39,11 +39,11 @@ type Config struct {
 // Sessions keeps the sessions of browsers.
 type Sessions interface {
 	OpenSession(ctx context.Context, s opt.Session) error
-	// Session returns a session that has not expired at a time. The error about another
-	// one wraps opt.ErrUnknown.
+	// Session returns a session that has not expired at a time. For an unknown or expired
+	// one the error wraps opt.ErrUnknown.
 	Session(ctx context.Context, id string, now time.Time) (opt.Session, error)
 	// RenewSession replaces the credential of a session, all that belongs to it and its
-	// RenewAt, if that still is was. It reports whether it was.
+	// RenewAt, if its RenewAt is still was. It reports whether it has replaced them.
 	RenewSession(ctx context.Context, s opt.Session, was a2a.Time) (bool, error)
 	// CloseSession removes a session, if it is there.
 	CloseSession(ctx context.Context, id string) error

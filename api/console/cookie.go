@@ -18,7 +18,7 @@ type cookies struct {
 }
 
 // name returns the name of a cookie in the browser. With __Host-, other servers of the
-// same domain cannot set it, nor can answers without encryption.
+// same domain and unencrypted answers cannot set it.
 func (k cookies) name(cookie string) string {
 	if k.secure {
 		return "__Host-" + cookie
@@ -36,8 +36,8 @@ func (k cookies) read(r *http.Request, cookie string) string {
 }
 
 // set has a browser keep a cookie for some time; a negative one removes it. A proxy may
-// say that its own connection is encrypted: who lies about that gets a cookie that is
-// sent less often.
+// say that its own connection is encrypted. A false claim only means that the browser
+// sends the cookie less often.
 func (k cookies) set(v *visit, cookie, value string, age time.Duration) {
 	c := &http.Cookie{
 		Name: k.name(cookie), Value: value, Path: Path, MaxAge: int(age / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode,

@@ -22,8 +22,7 @@ const (
 	keyHeader = "X-API-Key"
 )
 
-// A KeyReader has the API keys. The error about an unknown id wraps
-// opt.ErrUnknown.
+// A KeyReader has the API keys. For an unknown id the error wraps opt.ErrUnknown.
 type KeyReader interface {
 	APIKey(ctx context.Context, id string) (opt.APIKey, error)
 }

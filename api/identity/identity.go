@@ -145,7 +145,7 @@ func credential(h http.Header) (string, error) {
 }
 
 // ValidName reports whether a tenant or a principal may have a name: one that can be
-// stored and logged, and is none of the server's own.
+// stored and logged, and that the server does not use itself.
 func ValidName(name string) bool {
 	return !strings.HasPrefix(name, opt.OwnNames) && strings.TrimSpace(name) != "" && len(name) <= 256 && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }

@@ -38,7 +38,7 @@ type SignIn struct {
 	http   *http.Client
 }
 
-// SignIn returns what signs people in with the provider. The configuration of a has
+// SignIn returns the SignIn for the provider. The configuration of a has
 // Tokens.
 func (a *Authenticator) SignIn(c Client) *SignIn {
 	return &SignIn{a.tokens, c, &http.Client{Timeout: providerTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
@@ -92,8 +92,8 @@ func (s *SignIn) Finish(ctx context.Context, in opt.SignIn, code string) (opt.Se
 	return s.session(ctx, opt.Session{IDToken: id}, got)
 }
 
-// Renew returns a session with a new credential, had with its refresh token. The errors
-// are those of Finish.
+// Renew returns a session with a new credential, for which it uses the refresh token. The
+// errors are those of Finish.
 func (s *SignIn) Renew(ctx context.Context, of opt.Session) (opt.Session, error) {
 	p, err := s.tokens.provider(ctx)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *SignIn) context(ctx context.Context) context.Context {
 	return oidc.ClientContext(context.WithoutCancel(ctx), s.http)
 }
 
-// session returns a session with what the provider has answered. Its credential is the
+// session returns a session with the answer of the provider. Its credential is the
 // access token if callers may use that, else the ID token.
 func (s *SignIn) session(ctx context.Context, before opt.Session, got *oauth2.Token) (opt.Session, error) {
 	next := before

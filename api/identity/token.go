@@ -41,8 +41,8 @@ const (
 	refreshAtOnce   = 5
 )
 
-// algorithms are the accepted ones. A key of the provider can verify nothing that
-// was signed with a shared secret, and a token without a signature is none.
+// algorithms are the accepted ones. Keys of the provider are public, so algorithms with a
+// shared secret are not among them. Tokens without a signature are refused.
 var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA,
 }
@@ -61,7 +61,7 @@ type tokens struct {
 	err    error
 }
 
-// A provider is what a provider says about itself, and its keys.
+// A provider is the description that a provider publishes of itself, and its keys.
 type provider struct {
 	keys     oidc.KeySet
 	endpoint oauth2.Endpoint

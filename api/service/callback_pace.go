@@ -16,8 +16,8 @@ import (
 // signal in the history of a plan, and a program may send thousands. The first of a round
 // are delivered at once, later ones after pauses that grow up to paceMost. One that
 // arrives during a pause waits in memory for its end, and takes the place of the one that
-// waits already: the latest state wins. What brings an outcome or a piece of an artifact
-// is not paced.
+// waits already: the latest state wins. Callbacks with an outcome or a piece of an
+// artifact are not paced.
 //
 // It is safe for concurrent use.
 type pacer struct {
@@ -96,7 +96,7 @@ func (p *pacer) supersede(in opt.Callback) {
 	}
 }
 
-// drop forgets what waits.
+// drop removes the callback that waits.
 func (e *pace) drop() {
 	if e.waiting != nil {
 		e.timer.Stop()
@@ -144,7 +144,8 @@ func (e *pace) count(now time.Time) {
 	e.next = now.Add(min(time.Duration(e.sent)*paceStep, paceMost))
 }
 
-// undo has the repeat of a callback delivered that could not be.
+// undo removes the note of a callback that could not be delivered, so that its repeat is
+// delivered.
 func (p *pacer) undo(key paceKey, id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,12 +156,13 @@ func (p *pacer) undo(key paceKey, id string) {
 	}
 }
 
-// arm has what waits delivered after a while. p.mu is held.
+// arm has the callback that waits delivered after a while. p.mu is held.
 func (p *pacer) arm(key paceKey, e *pace, after time.Duration) {
 	e.timer = time.AfterFunc(after, func() { p.send(key) })
 }
 
-// send delivers what waits. What cannot be delivered waits on, unless it is out of date.
+// send delivers the callback that waits. If that fails, the callback continues to wait,
+// unless it is out of date.
 func (p *pacer) send(key paceKey) {
 	p.mu.Lock()
 	e := p.paces[key]
@@ -203,8 +205,8 @@ func (p *pacer) sweep(now time.Time) {
 	}
 }
 
-// stop delivers at once what waits, all at a time: with an engine that cannot be reached
-// it takes no longer than one call. Callbacks that come later do not wait.
+// stop delivers the callbacks that wait at once, all in parallel: if the engine cannot be
+// reached, this takes no longer than one call. Callbacks that come later do not wait.
 func (p *pacer) stop() {
 	p.mu.Lock()
 	p.stopped = true

@@ -113,8 +113,8 @@ func TestPacer_bounds(t *testing.T) {
 	})
 }
 
-// A repeat changes nothing, be it of a callback that waits, of one that another has
-// replaced or of one that was delivered.
+// A repeat of a callback changes nothing, if it waits, if another one has replaced it,
+// and if it was delivered.
 func TestPacer_repeats(t *testing.T) {
 	pace(t, func(t *testing.T, p *service.Pacer, d *deliveries) {
 		for _, id := range []string{"a", "a", "b", "c", "b", "a", "c"} {

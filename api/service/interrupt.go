@@ -40,7 +40,7 @@ type Answered struct {
 	MessageID string        // of the answer, as it is recorded
 	State     a2a.TaskState // of the task, after the answer
 	Pending   bool          // the workflow has not judged it yet
-	Note      string        // why a text has decided nothing; "" if it was an answer
+	Note      string        // why a text is no decision; "" if it was an answer
 }
 
 // interrupts lists the gates that are open, and takes answers to them.

@@ -19,7 +19,7 @@ type ShownInterrupt struct {
 }
 
 // A GateBefore is the gate before another one of the same task, at which the object was
-// sent back to be made better.
+// sent back for changes.
 type GateBefore struct {
 	ID     string
 	Object []a2a.Part

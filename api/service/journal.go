@@ -60,8 +60,7 @@ type ObjectiveFinder interface {
 	SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (opt.ObjectivesFound, error)
 	// Standings returns how far those of the given objectives are that the tenant has.
 	Standings(ctx context.Context, tenant string, ids []string) (map[string]opt.Standing, error)
-	// Overview returns what the work of the tenant looks like; Ended begins with the
-	// hour of since.
+	// Overview counts the work of the tenant; Ended begins with the hour of since.
 	Overview(ctx context.Context, tenant string, since a2a.Time) (opt.Overview, error)
 }
 

@@ -22,7 +22,7 @@ const TraceID = "{id}"
 type Links struct {
 	UI        string // base URL of Temporal's UI; "" for none
 	Namespace string // of Temporal
-	Traces    string // URL that finds the traces of the objective in the place of [TraceID]; "" for none
+	Traces    string // URL of the traces of an objective, with [TraceID] in the place of its trace id; "" for none
 }
 
 // Workflow returns the URL of a workflow, "" if the UI is not known.

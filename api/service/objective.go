@@ -93,8 +93,8 @@ func (s *objectives) GetObjective(ctx context.Context, c *Call, p GetObjectivePa
 }
 
 // ListObjectives returns a page of the objectives of the caller's tenant, the newest
-// first. A page of a search may have fewer of them than it has room for, and even none,
-// and a next page nevertheless.
+// first. A page of a search may have fewer of them than its size, or none, although there
+// is a next page.
 func (s *objectives) ListObjectives(ctx context.Context, c *Call, p ListObjectivesParams) (ObjectivePage, error) {
 	f := p.Filter
 	page := ObjectivePage{Plans: f.Plans, Tasks: p.Tasks}

@@ -9,7 +9,7 @@ type Quota interface {
 	Stream(c Caller) (leave func(), err error)
 }
 
-// enter takes a place in the quota of the caller, until left. An anonymous caller
+// enter takes a permit from the quota of the caller, until left. An anonymous caller
 // has none: all of them share one principal.
 func (c *Call) enter(q Quota) (err error) {
 	if q == nil || c.Anonymous {
@@ -20,7 +20,7 @@ func (c *Call) enter(q Quota) (err error) {
 	return err
 }
 
-// left releases the place of the call. It may be called more than once.
+// left releases the permit of the call. It may be called more than once.
 func (c *Call) left() {
 	if c.leave != nil {
 		c.leave()
@@ -28,8 +28,8 @@ func (c *Call) left() {
 	}
 }
 
-// streaming calls open with a place for a stream, in which the place of the call
-// ends. The stream has the place until it is closed. The place is taken first: a
+// streaming calls open with a permit for a stream, and then releases the permit of the
+// call. The stream has its permit until it is closed. The permit is taken first, so that a
 // send that is refused for it delivers nothing.
 func (c *Call) streaming(open func() (*Stream, error)) (out *Stream, err error) {
 	leave := func() {}

@@ -150,7 +150,7 @@ func (o object) checkText(name, description string) {
 }
 
 // checkName reports a text under key that cannot be a name, which is one line of
-// visible characters. An empty one is none.
+// visible characters. An empty text counts as missing.
 func (o object) checkName(key, name string) {
 	at := strings.IndexFunc(name, formats)
 	switch {

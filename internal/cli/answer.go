@@ -185,7 +185,7 @@ func answerTo(q opt.Question, text string) (opt.Answer, error) {
 	return opt.Answer{ID: q.ID, Answer: raw}, nil
 }
 
-// decide puts the decision into r; ok is false if the answer is none.
+// decide puts the decision into r; ok is false if the answer is no decision.
 func (c *answerCommand) decide(r *client.Reply) (ok bool, err error) {
 	if c.Say || len(c.Text) == 0 {
 		return false, nil

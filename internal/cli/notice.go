@@ -74,7 +74,7 @@ type notices struct {
 	linksFor time.Duration
 	base     string                           // of the URLs of the API, "" if it is not set
 	again    func() ([]notice.Channel, error) // reads the file again; nil without a file
-	to       *notice.Channels                 // what sends; nil in a process that sends none
+	to       *notice.Channels                 // the sender; nil in a process that sends no notices
 }
 
 // newNotices reads the file with the channels and the keys of answer links.

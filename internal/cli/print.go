@@ -87,7 +87,7 @@ type printer struct {
 	order     []string             // ids of artifacts
 	open      string               // id of the artifact that is being printed; "" for none
 	apart     bool                 // an empty line comes before the next line
-	tail      string               // the last bytes printed, two at the most
+	tail      string               // the last bytes printed, two at most
 }
 
 func (p *printer) end() {}

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// terminalOf returns w as a terminal, and what measures it; ok is false if it is
-// none.
+// terminalOf returns w as a terminal, and what measures it; ok is false if it is no
+// terminal.
 func terminalOf(w io.Writer) (f *os.File, size func() (columns, rows int), ok bool) {
 	f, ok = w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

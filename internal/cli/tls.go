@@ -25,7 +25,7 @@ type certificates struct {
 
 	mu      sync.Mutex
 	looked  time.Time
-	stamp   string // of the files that were read last, also without success
+	stamp   string // of the files at the latest attempt to read them
 	current *tls.Config
 }
 

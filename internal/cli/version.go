@@ -19,7 +19,7 @@ var (
 type release struct {
 	version string
 	commit  string // "" if it is not known
-	time    string // of the commit, as RFC 3339 has it; "" if it is not known
+	time    string // of the commit, in the form of RFC 3339; "" if it is not known
 	changed bool   // the source had changes that the commit does not have
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // RetryAfter returns how long a server wants its callers to wait, by the header
-// Retry-After in an answer: 0 or more, and at the most the given maximum. ok is false if
+// Retry-After in an answer: 0 or more, and at most the given maximum. ok is false if
 // the header is missing or malformed.
 func RetryAfter(h http.Header, most time.Duration) (wait time.Duration, ok bool) {
 	text := h.Get("Retry-After")

@@ -19,7 +19,7 @@ import (
 type conn struct {
 	raw      *sql.Conn
 	stmts    map[string]*sql.Stmt // by their text
-	dialect  func(string) string  // makes the text of a statement one of the database; nil if it is one
+	dialect  func(string) string  // translates the text of a statement for the database; nil changes nothing
 	limit    time.Duration        // of one statement; 0 for none
 	snapshot string               // begins a transaction that sees one state
 	used     bool                 // a statement has succeeded since it was borrowed

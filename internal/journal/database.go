@@ -45,7 +45,7 @@ type connector interface {
 // A size says how many connections a journal uses.
 type size struct {
 	writers, readers int
-	group            int  // writes that are committed together, at the most
+	group            int  // writes that are committed together, at most
 	one              bool // a transaction has the lock of the whole journal: further writes may join it
 }
 

@@ -8,8 +8,8 @@ import (
 	"longhaul/opt"
 )
 
-// Gate returns a gate of a tenant, open or closed, as it was shown last. The error about
-// another one wraps opt.ErrUnknown.
+// Gate returns a gate of a tenant, open or closed, as it was shown last. For an unknown
+// gate the error wraps opt.ErrUnknown.
 func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out opt.GateRecord, err error) {
 	taskID, ok := opt.TaskOfGate(gateID)
 	if !ok {

@@ -23,7 +23,7 @@ type Config struct {
 
 	Channels []opt.Channel // that get notices about gates
 
-	Connections int  // to PostgreSQL, at the most; 0 means DefaultConnections
+	Connections int  // to PostgreSQL, at most; 0 means DefaultConnections
 	Migrate     bool // bring the tables in PostgreSQL up to date; without it, old ones are refused. A file is always brought up to date
 
 	Observer Observer       // nil for none

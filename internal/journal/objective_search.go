@@ -24,8 +24,8 @@ type objectiveFinder struct{ *store }
 
 // SearchObjectives lists the objectives that f selects, without plans unless f wants
 // them, the newest first. A search that no index answers looks at f.Reach objectives
-// after f.After at the most, so that its cost is bounded: then a page may have fewer than
-// f.Limit objectives, and the next one begins after Reached.
+// after f.After at most, which bounds its cost. Such a page may have fewer than f.Limit
+// objectives, and the next one begins after Reached.
 func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f opt.ObjectiveSearch) (found opt.ObjectivesFound, err error) {
 	s := newObjectiveSearch(tenant, f)
 	err = j.snapshot(ctx, func(c *conn) error {

@@ -26,7 +26,7 @@ const (
 	answerAfter    = 3 * time.Second  // a limit, a server that is silent counts as lost
 	channel        = "longhaul_journal"
 	// DefaultConnections is the number of connections to PostgreSQL that one process
-	// makes at the most.
+	// makes at most.
 	DefaultConnections = 10
 	leastConnections   = 3
 )

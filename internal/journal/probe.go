@@ -23,7 +23,7 @@ type probe struct {
 func newProbe(s *store) *probe { return &probe{store: s, turn: make(chan struct{}, 1)} }
 
 // Ping reports whether the journal can be read, and whether it can be written: a
-// small write is tried once a second at the most.
+// small write is tried once a second at most.
 func (p *probe) Ping(ctx context.Context) error {
 	err := p.read(ctx, func(c *conn) error {
 		var n int64

@@ -115,8 +115,8 @@ func (p *purge) step(c *conn) (did bool, err error) {
 	return true, remove(c, ids)
 }
 
-// reserve returns those objectives that no other transaction changes now, nor has
-// changed since they were read.
+// reserve returns those objectives that no other transaction changes now or has changed
+// since they were read.
 func (p *purge) reserve(c *conn, ids []string) (free []string, err error) {
 	for _, id := range ids {
 		ok, err := c.tryLock(objectiveLock(id))

@@ -41,8 +41,8 @@ func (j sessions) OpenSession(ctx context.Context, s opt.Session) error {
 	})
 }
 
-// Session returns a session that has not expired at a time. The error about another one
-// wraps [opt.ErrUnknown], also about one whose key for secrets is gone.
+// Session returns a session that has not expired at a time. For an unknown or expired
+// one, and for one whose key for secrets is gone, the error wraps [opt.ErrUnknown].
 func (j sessions) Session(ctx context.Context, id string, now time.Time) (s opt.Session, err error) {
 	var sealed []byte
 	var renew, expires int64

@@ -34,7 +34,7 @@ func (s subject) isOpen() string {
 	return s.state + " IN ('" + strings.Join(s.open, "', '") + "')"
 }
 
-// tallied returns an expression for what tallies say of the rows of tenant $1.
+// tallied returns an expression for the number of rows of tenant $1 in tallies.
 func (s subject) tallied(and string) string {
 	where := " WHERE tenant = $1 AND subject = '" + s.table + "'" + and
 	return "(SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM tallies" + where + ") + (SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM tally_changes" + where + ")"
@@ -54,7 +54,7 @@ func (s subject) count(c *conn, tenant, state string) (n int, err error) {
 	return n, err
 }
 
-// A Miscount is a number in the tallies that is not that of the rows.
+// A Miscount is a number in the tallies that differs from the number of rows.
 type Miscount struct {
 	Tenant  string `json:"tenant"`
 	Subject string `json:"subject"` // tasks or objectives

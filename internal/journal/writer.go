@@ -152,7 +152,7 @@ func (w *committer) run() {
 
 const (
 	repeatFor  = 10 * time.Second      // after a deadlock or a lost connection
-	repeatMost = 50 * time.Millisecond // between two repeats, at the most
+	repeatMost = 50 * time.Millisecond // between two repeats, at most
 )
 
 // commit runs first and other waiting writes in one transaction, and answers them.

@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFile is the size of a file at the most.
+// maxFile is the size of a file at most.
 const maxFile = 1 << 20
 
 // A Problem is a mistake in a file.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/message"
 )
 
-// MaxSize is the size of a schema in bytes at the most.
+// MaxSize is the size of a schema in bytes at most.
 const MaxSize = 64 << 10
 
 // A Schema is a JSON Schema, of draft 2020-12 unless it names another one. It is

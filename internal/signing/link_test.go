@@ -55,7 +55,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// No change of any character makes another link, and other tokens are none.
+// A token with any character changed is not valid, and neither are other tokens.
 func TestLinks_altered(t *testing.T) {
 	l := newLinks(t, &clock{began}, 1)
 	token, err := l.Sign(link)

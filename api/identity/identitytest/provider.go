@@ -1,5 +1,5 @@
-// Package identitytest has an OpenID Connect provider for tests. It lets everyone in who
-// asks, and is strict about what clients send.
+// Package identitytest has an OpenID Connect provider for tests. It signs in every user,
+// and is strict about the requests of clients.
 package identitytest
 
 import (

@@ -49,7 +49,7 @@ type Play struct {
 	Outcome *opt.Outcome // nil: it runs until the test ends it
 }
 
-// Made is the result of a planner. An empty failure is none.
+// Made is the result of a planner. An empty Failure means success.
 type Made struct {
 	Plans                    []opt.PlanSpec
 	Planner, Reason, Failure string

@@ -82,9 +82,8 @@ func (s *Site) Client() *Client {
 }
 
 // Hide declares secrets that the test gives to the service, or gets from it once.
-// From now on no answer to a client of the site may have one, and at the end of
-// the test no file of the site may, be it a log or a database. Otherwise the test
-// fails.
+// The test fails if an answer to a client of the site has one from now on, or if a file
+// of the site, such as a log or a database, has one at the end of the test.
 func (s *Site) Hide(texts ...string) {
 	s.secrets.mu.Lock()
 	defer s.secrets.mu.Unlock()

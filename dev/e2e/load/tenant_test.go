@@ -32,9 +32,9 @@ const (
 	tenantWaits = 6 * tenantSlots // tasks that one of the small tenant may wait for; a worker takes up to 80
 )
 
-// A tenant with a few tasks does not wait for the many of another one, be it that the
-// worker has no slot or that the executor has reached its limit. Processes have time to
-// spare here: only tasks wait.
+// A tenant with a few tasks does not wait for the many tasks of another one, if the
+// worker has no free slot and if the executor has reached its limit. Processes have time
+// to spare here: only tasks wait.
 func TestTenants(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"slots": {"--max-tasks", fmt.Sprint(tenantSlots)},
@@ -123,7 +123,7 @@ func (h *tenants) many(n int) {
 
 // few has the small tenant do tasks one after another. It returns the median of the times
 // from the message to the beginning of the task, and how many tasks of others began
-// in that time at the most.
+// in that time at most.
 func (h *tenants) few(name string) (median time.Duration, most int) {
 	h.t.Helper()
 	var waits []time.Duration

@@ -5,57 +5,57 @@ import (
 	"sync"
 )
 
-// places are the places of an executor with a limit. Tenants get free places in turns, so
+// permits are the permits of an executor with a limit. Tenants get free permits in turns, so
 // that a tenant with a few tasks does not wait for all those of another one. It may be
 // used from any goroutine.
-type places struct {
+type permits struct {
 	mu      sync.Mutex
 	free    int
 	turn    int64    // the latest that was given
 	waiting []*queue // of tenants, in the order of their turns; those with the same turn in the order of arrival
 }
 
-// A queue is the tasks of one tenant that wait.
+// A queue has the tasks of one tenant that wait.
 type queue struct {
 	tenant string
 	turn   int64
-	tasks  []*place
+	tasks  []*permit
 }
 
-// A place is what a task waits for.
-type place struct {
+// A permit is the right of a task to run, which it may have to wait for.
+type permit struct {
 	tenant string
 	free   chan struct{} // closed when the task may run
 }
 
-func newPlaces(n int) *places { return &places{free: n} }
+func newPermits(n int) *permits { return &permits{free: n} }
 
-// ask takes a place for a task, or returns what it has to wait for.
-func (p *places) ask(tenant string) *place {
+// acquire takes a permit for a task and returns nil, or returns one that the task has to wait for.
+func (p *permits) acquire(tenant string) *permit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.free > 0 { // then none waits
 		p.free--
 		return nil
 	}
-	out := &place{tenant, make(chan struct{})}
+	out := &permit{tenant, make(chan struct{})}
 	if i := p.of(tenant); i >= 0 {
 		p.waiting[i].tasks = append(p.waiting[i].tasks, out)
 		return out
 	}
 	// One turn after the latest, like a tenant that has just had its turn: tenants that
 	// come and go do not keep others from theirs.
-	p.insert(&queue{tenant, p.turn + 1, []*place{out}})
+	p.insert(&queue{tenant, p.turn + 1, []*permit{out}})
 	return out
 }
 
 // of returns the index of a tenant's queue, -1 if it has none.
-func (p *places) of(tenant string) int {
+func (p *permits) of(tenant string) int {
 	return slices.IndexFunc(p.waiting, func(q *queue) bool { return q.tenant == tenant })
 }
 
 // insert puts q behind all queues with the same turn.
-func (p *places) insert(q *queue) {
+func (p *permits) insert(q *queue) {
 	i := len(p.waiting)
 	for i > 0 && p.waiting[i-1].turn > q.turn {
 		i--
@@ -63,8 +63,8 @@ func (p *places) insert(q *queue) {
 	p.waiting = slices.Insert(p.waiting, i, q)
 }
 
-// leave gives a place back: to the first task of the tenant whose turn it is.
-func (p *places) leave() {
+// release gives a permit to the first task of the tenant whose turn it is, or makes it free.
+func (p *permits) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.waiting) == 0 {
@@ -81,9 +81,9 @@ func (p *places) leave() {
 	}
 }
 
-// withdraw ends the wait of a task. If it has got the place at the same moment, another
+// withdraw ends the wait of a task. If it has got the permit at the same moment, another
 // one gets it.
-func (p *places) withdraw(w *place) {
+func (p *permits) withdraw(w *permit) {
 	p.mu.Lock()
 	i := p.of(w.tenant)
 	at := -1
@@ -92,7 +92,7 @@ func (p *places) withdraw(w *place) {
 	}
 	if at < 0 {
 		p.mu.Unlock()
-		p.leave()
+		p.release()
 		return
 	}
 	defer p.mu.Unlock()
