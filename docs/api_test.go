@@ -69,7 +69,7 @@ func words(list []table, columns ...int) (out []string) {
 	return out
 }
 
-// compare reports what is only in the code, and what is only in the document.
+// compare reports names that are only in the code, and names that are only in the document.
 func compare(t *testing.T, what string, code, document []string) {
 	t.Helper()
 	if len(code) < 5 {

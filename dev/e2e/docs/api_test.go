@@ -18,7 +18,7 @@ import (
 	"longhaul/dev/e2e/harness"
 )
 
-// An example is a request of a document, with what is answered.
+// An example is a request of a document, with its answer.
 type example struct {
 	line     int
 	request  string
@@ -57,7 +57,7 @@ func examples(t *testing.T, name string) (list []example) {
 	return list
 }
 
-// A reader of a document sends its examples, and keeps what the names in it stand for.
+// A reader of a document sends its examples, and keeps the values of the names in it.
 type reader struct {
 	url   string
 	names map[string]string
@@ -65,7 +65,7 @@ type reader struct {
 
 var placeholder = regexp.MustCompile(`\b[A-Z]+(-[A-Z]+)*-ID\b`)
 
-// send sends a request and returns what is answered: one value, or those of the events.
+// send sends a request and returns the answer: one value, or those of the events.
 func (r reader) send(t *testing.T, text string) []any {
 	t.Helper()
 	text = placeholder.ReplaceAllStringFunc(text, func(name string) string {
