@@ -37,14 +37,14 @@ var mannered = []struct{ pattern, plain string }{
 // plainHere are uses of these words that stay, each with its reason.
 var plainHere = []struct{ path, text, reason string }{
 	{"activities/echo/", "told to", "the answers of this test double are in recorded histories"},
-	{"dev/record/", "o on", "texts of tasks in recorded histories"},
-	{"dev/record/legs.go", "told to fail", "the answer of the test double in recorded histories"},
-	{"dev/e2e/victim/control.go", "told to fail", "as the test double says it"},
+	{"dev/cmd/record/", "o on", "texts of tasks in recorded histories"},
+	{"dev/cmd/record/legs.go", "told to fail", "the answer of the test double in recorded histories"},
+	{"dev/e2e/crashable/control.go", "told to fail", "as the test double says it"},
 	{"activities/planner/rules.go", "what is", "the questions that the planner understands"},
 	{"internal/prove/scorecard.go", "as it was told", "the title of a row in published scorecards"},
 	{"internal/cli/gate.go", `"what is wrong"`, "stands in a command for the words of a person"},
 	{"client/retry.go", "gave up after", "the usual words for the end of retries"},
-	{"dev/e2e/victim/main.go", "told", "the name of a point"},
+	{"dev/e2e/crashable/main.go", "told", "the name of a point"},
 }
 
 // foreign are the words that may stay in rooms whose files are only changed together with
