@@ -36,7 +36,7 @@ type Stage struct {
 	Reason   string // of the status
 	Paused   bool
 	Queued   bool // it waits for its turn in its context
-	Stopping bool // it has not ended, and was told to
+	Stopping bool // it was asked to end, and has not ended yet
 }
 
 // looks are the states as people read them, if nothing else is to be said of them. A blocked

@@ -7,7 +7,7 @@ import (
 	"longhaul/opt"
 )
 
-// Each state has a word of its kind, and what is to be said of it beside its status wins
+// Each state has a word of its kind, and Paused, Queued and Stopping precede its status
 // until it has ended.
 func TestStage_Look(t *testing.T) {
 	for _, tt := range []struct {

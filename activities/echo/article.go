@@ -16,7 +16,7 @@ const maxPoints = 50
 var sentences = [][2]string{
 	{"The encyclopedia gives it a chapter of its own.", "It has more dates than a reader needs, and all that matter."},
 	{"The survey asked two hundred people about it.", "Most knew less than they had thought, and said so."},
-	{"In the interview, this is the part where the tape ran out.", "What is left of it is the best part of the article."},
+	{"In the interview, this is the part where the tape ran out.", "The rest of it is the best part of the article."},
 }
 
 // article returns the pieces of an article along an outline: a title, and a heading with

@@ -101,7 +101,7 @@ const (
 	full         // logged as what fullSaid says
 )
 
-// A quietState knows what was logged. It is safe for concurrent use.
+// A quietState remembers the logged messages. It is safe for concurrent use.
 type quietState struct {
 	since time.Time // when the server began to start
 

@@ -13,8 +13,8 @@ import (
 	"longhaul/dev/temporald"
 )
 
-// The server's log is told once what matters: no expected messages, no repeats, and one
-// line about a full disk in place of a hundred.
+// The server's log gets each important message once: no expected messages, no repeats,
+// and one line about a full disk in place of a hundred.
 func TestServerLogger(t *testing.T) {
 	core, logs := observer.New(zap.DebugLevel)
 	log, _ := temporald.ServerLogger(zap.New(core))

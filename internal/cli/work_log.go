@@ -13,7 +13,7 @@ import (
 // event once, in the process that has recorded it. It logs ids and codes, no content.
 type workLog struct{ log *zap.Logger }
 
-// recorded logs what is new in the journal.
+// recorded logs new events of the journal.
 func (l workLog) recorded(r journal.Recorded) {
 	for _, e := range r.Events {
 		if e.Decision != nil {

@@ -31,7 +31,7 @@ func TestWorkLog(t *testing.T) {
 		{Kind: opt.TaskMoved, TaskID: "task-x", PlanID: "plan-x", From: "working", To: "input-required", Gate: gate},
 		{Kind: opt.TaskMoved, TaskID: "obj-x", From: "working", To: "input-required", Gate: gate},                                             // the root task shows it, too
 		{Kind: opt.TaskMoved, TaskID: "task-x", PlanID: "plan-x", From: "input-required", To: "input-required", Gate: gate},                   // it has a vote
-		{Kind: opt.TaskMoved, TaskID: "task-x", PlanID: "plan-x", From: "input-required", To: "input-required", Gate: gate, Step: opt.Remind}, // nobody has answered
+		{Kind: opt.TaskMoved, TaskID: "task-x", PlanID: "plan-x", From: "input-required", To: "input-required", Gate: gate, Step: opt.Remind}, // without an answer yet
 		{Kind: opt.MessageAdded, Decision: decided(opt.Decision{DecidedBy: "bob", Action: opt.Accept, Verdict: opt.NotAllowed})},
 		{Kind: opt.MessageAdded, Decision: decided(opt.Decision{DecidedBy: "cat", Action: opt.Accept, Verdict: opt.Accepted})},
 		{Kind: opt.MessageAdded, Decision: decided(opt.Decision{DecidedBy: "ann", Action: opt.Accept, Verdict: opt.Accepted, Closed: true})},

@@ -115,10 +115,10 @@ func TestObserver_notifications(t *testing.T) {
 	}
 }
 
-// Each event is told once, however often it is recorded, and not if it was refused.
-func TestRecord_tells(t *testing.T) {
-	var told []journal.Recorded
-	j := openWith(t, journal.Config{Path: filepath.Join(t.TempDir(), "journal.db"), Sync: "normal", Recorded: func(r journal.Recorded) { told = append(told, r) }})
+// Each event is announced once, even if it is recorded again, and not if it was refused.
+func TestRecord_announces(t *testing.T) {
+	var announced []journal.Recorded
+	j := openWith(t, journal.Config{Path: filepath.Join(t.TempDir(), "journal.db"), Sync: "normal", Recorded: func(r journal.Recorded) { announced = append(announced, r) }})
 	s := begin(t, j, newObjective())
 	first := s.batch(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	second := s.batch(s.moved(0, 0, opt.TaskCompleted))
@@ -134,15 +134,15 @@ func TestRecord_tells(t *testing.T) {
 		t.Error("a gap was recorded")
 	}
 	var got []opt.EventKind
-	for i, r := range told {
+	for i, r := range announced {
 		if r.ObjectiveID != s.objective.ID || i > 0 && (r.Tenant != s.objective.Tenant || r.CreatedAt != s.objective.CreatedAt.Millis()) {
-			t.Errorf("told %+v", r)
+			t.Errorf("announced %+v", r)
 		}
 		for _, e := range r.Events {
 			got = append(got, e.Kind)
 		}
 	}
-	if want := []opt.EventKind{opt.ObjectiveOpened, opt.PlanAdded, opt.TaskMoved, opt.TaskMoved}; len(told) != 3 || !slices.Equal(got, want) {
-		t.Errorf("told %d times of %s, want 3 times of %s", len(told), got, want)
+	if want := []opt.EventKind{opt.ObjectiveOpened, opt.PlanAdded, opt.TaskMoved, opt.TaskMoved}; len(announced) != 3 || !slices.Equal(got, want) {
+		t.Errorf("announced %d times of %s, want 3 times of %s", len(announced), got, want)
 	}
 }
