@@ -81,7 +81,7 @@ func (v *visit) refusal(f *service.Fault) view {
 	return problemOf(f).view()
 }
 
-// retryAfter tells the browser when a repeat of a refused request may succeed, if the service
+// retryAfter says to the browser when a repeat of a refused request may succeed, if the service
 // says so.
 func (v *visit) retryAfter(f *service.Fault) {
 	if f.Retry > 0 {
