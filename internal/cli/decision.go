@@ -69,7 +69,7 @@ func (c *decisionsCommand) Run(p *program) error {
 
 func rowOf(d opt.Decision) []string {
 	verdict := string(d.Verdict)
-	if d.Verdict == opt.Accepted { // as a decision, with any verdict
+	if d.Verdict == opt.Accepted { // it counts, with any action
 		verdict = "counted"
 	}
 	if d.Closed {
