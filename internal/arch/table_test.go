@@ -118,8 +118,9 @@ var rooms = []room{
 	{name: "dev", imports: []string{".", "dev/*"}},
 	{name: "dev/e2e", imports: []string{"*"}}, // the whole service against the embedded server
 	{name: "dev/e2e/*", imports: []string{"*"}},
-	{name: "dev/cmd/bench", imports: []string{"*"}},  // measures it
-	{name: "dev/cmd/record", imports: []string{"*"}}, // runs every shape of work and keeps its history
+	{name: "dev/cmd/bench", imports: []string{"*"}},              // measures it
+	{name: "dev/cmd/record", imports: []string{"*"}},             // runs every shape of work and keeps its history
+	{name: "dev/cmd/recording", imports: []string{"dev/binary"}}, // runs the program and draws what it prints
 	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/service"}, // an agent and its executor
 		tests: []string{"dev/e2e/harness"}},
 	{name: "deploy/release"},    // makes the published files of programs, in a module of its own
