@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -169,5 +170,29 @@ func TestRead(t *testing.T) {
 	}
 	if !has([]document{d}, "a.md", "a-b-c") || has([]document{d}, "a.md", "b") {
 		t.Error("the anchor of the heading is another one")
+	}
+}
+
+// widest is the most characters of a line. Lines of tables and of code cannot be broken.
+const widest = 120
+
+func TestDocuments_linesFit(t *testing.T) {
+	prose := 0
+	for _, d := range documents(t) {
+		code := false
+		for i, line := range d.lines {
+			fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+			code = code != fence
+			if code || fence || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "![") {
+				continue
+			}
+			prose++
+			if n := utf8.RuneCountInString(line); n > widest {
+				t.Errorf("%s:%d: the line has %d characters, more than %d", d.path, i+1, n, widest)
+			}
+		}
+	}
+	if prose < 1000 {
+		t.Errorf("only %d lines were checked", prose)
 	}
 }
