@@ -1,11 +1,16 @@
 package console_test
 
 import (
+	"encoding/json"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
 
+	"longhaul/a2a"
 	"longhaul/dev/e2e/harness"
+	"longhaul/opt"
 )
 
 // hostile are texts that would do something, or deceive, if a page did not show them as
@@ -36,13 +41,84 @@ func testAttack(t *testing.T, o *office) {
 		}
 		for _, path := range []string{
 			"/console/inbox", "/console/inbox/" + task.Gate.ID, "/console/objectives/" + task.ID, "/console/objectives/" + task.ID + "/timeline", "/console/objectives",
+			"/console/objectives/" + task.ID + "?task=1-0", "/console/objectives/" + task.ID + "?task=1-1",
 		} {
 			b.open(path)
 			b.sees(strings.Fields(h.text)[0])
 			b.isInert(path)
 		}
+		for text, want := range map[string]string{script + " notes": "Publish the notes?", script: "A worker makes the plan once the objective has begun"} {
+			b.open("/console/new?text=" + url.QueryEscape(text))
+			b.click("button", "Show the plan")
+			b.sees(strings.Fields(h.text)[0], want)
+			b.isInert("the preview of " + h.name)
+		}
+	}
+	o.attackByFiles(t, b)
+}
+
+// hostileParts are parts of results that would do something if a page opened them, showed
+// them as what they say they are, or led where they say.
+func hostileParts() []a2a.Part {
+	const svg, page = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(10)"><script>alert(11)</script></svg>`, `<!DOCTYPE html><script>alert(12)</script><h1>taken over</h1>`
+	name := "inert-9 \u202egnp.exe\u202c \"><img src=x onerror=alert(13)> ../../etc/passwd\r\nX-Evil: 1"
+	parts := []a2a.Part{
+		{Raw: []byte(svg), Filename: name + ".svg", MediaType: "image/svg+xml"},
+		{Raw: []byte(svg), Filename: "inert-10.png", MediaType: "image/png"},
+		{Raw: []byte(page), Filename: "inert-11.html", MediaType: "text/html"},
+		{Text: new(page), Filename: "inert-12.html", MediaType: "text/html"},
+		{Text: new(svg), Filename: "inert-13.svg", MediaType: "image/svg+xml"},
+		{Text: new("[press](javascript:alert(14)) <img src=x onerror=alert(15)> ![see](data:image/svg+xml,x)"), Filename: "inert-14.md", MediaType: "text/markdown"},
+		{Data: []byte(`{"inert-15": "</pre><script>alert(16)</script>\u202e"}`), MediaType: `application/json"><script>alert(17)</script>`},
+	}
+	for _, address := range []string{"javascript:alert(18)", "JaVaScRiPt:alert(19)", " javascript:alert(20)", "data:text/html,<script>alert(21)</script>", "https://user:pass@elsewhere.invalid/", "//elsewhere.invalid/", "https://elsewhere.invalid/\u202egnp.exe"} {
+		parts = append(parts, a2a.Part{URL: new(address), Filename: "inert-16 " + address, MediaType: "text/html"})
+	}
+	return parts
+}
+
+// attackByFiles has hostile files and addresses as results and as the object of a question,
+// recorded as they are: the service refuses some of them.
+func (o *office) attackByFiles(t *testing.T, b *tab) {
+	t.Helper()
+	gate := o.begin(t, "Write notes about attacks")
+	ref, _ := opt.ParseID(gate[:strings.LastIndexByte(gate, ':')])
+	unique := strings.TrimPrefix(ref.ObjectiveID, "obj-")
+	other := unique[:len(unique)-6] + "attack"
+	parts, err := json.Marshal(hostileParts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft := regexp.MustCompile(`\[\{"text":"# Tea[^}]*\}\]`)
+	o.record(t, ref.ObjectiveID, "obj-"+other, 0, func(events string) string {
+		if len(draft.FindAllString(events, -1)) < 2 {
+			t.Fatalf("no result and no object in %s", events)
+		}
+		return draft.ReplaceAllLiteralString(strings.ReplaceAll(events, unique, other), string(parts))
+	})
+	objective := "/console/objectives/obj-" + other
+	question := "/console/inbox/" + strings.ReplaceAll(gate, unique, other)
+	for _, path := range []string{objective, objective + "?task=1-0", objective + "?task=1-1", objective + "/timeline", question, question + "?as=markdown", question + "?as=text", question + "?all=1"} {
+		b.open(path)
+		if strings.HasSuffix(path, "1-0") || strings.HasPrefix(path, question) {
+			b.sees("inert-9", "inert-10.png", "inert-12.html", "inert-15", "inert-16")
+		}
+		b.isInert(path)
+		files, err := eval[[]string](b, downloads)
+		if err != nil || len(files) > 0 {
+			t.Errorf("%s has files that a browser may open: %q, %v", path, files, err)
+		}
 	}
 }
+
+// downloads is a script that lists the files of a page that a browser would not store, or
+// would run.
+const downloads = `Promise.all([...new Set([...document.querySelectorAll("a[download], img")].map((e) => e.href ?? e.src))].map(async (url) => {
+	const r = await fetch(url), h = (name) => r.headers.get(name) ?? "";
+	const stored = h("Content-Disposition").startsWith("attachment") && !/[\u202a-\u202e]|%E2%80%AE|X-Evil:/i.test(h("Content-Disposition")) && h("X-Evil") === "";
+	const inert = /^(text\/plain|application\/octet-stream|application\/json|image\/(png|jpeg|gif|webp))(;|$)/.test(h("Content-Type")) && h("X-Content-Type-Options") === "nosniff" && h("Content-Security-Policy").includes("sandbox");
+	return r.ok && stored && inert ? "" : url + ": " + r.status + " " + h("Content-Disposition") + " " + h("Content-Type");
+})).then((all) => all.filter(Boolean))`
 
 // oneLine returns what a name may have of a text: names have no control characters.
 func oneLine(text string) string {

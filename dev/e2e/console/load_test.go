@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -94,40 +95,63 @@ func (b *tab) measure(name string) {
 // each minute.
 func (o *office) copies(t *testing.T, id string, n int) {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{Path: filepath.Join(o.site.Dir, "journal.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer j.Close()
-	recorded, err := j.Events(t.Context(), id, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
 	began := time.Now()
 	unique := strings.TrimPrefix(id, "obj-")
 	var group errgroup.Group
 	group.SetLimit(64)
+	j, text := o.recorded(t, id)
+	defer j.Close()
 	for i := range n {
+		other := fmt.Sprintf("%s%06x", unique[:len(unique)-6], i)
 		group.Go(func() error {
-			other := fmt.Sprintf("%s%06x", unique[:len(unique)-6], i)
-			batch := opt.Batch{ObjectiveID: "obj-" + other, Source: "copy"}
-			var list []opt.Recorded
-			if err := json.Unmarshal([]byte(strings.ReplaceAll(string(text), unique, other)), &list); err != nil {
-				return err
-			}
-			for at, r := range list {
-				r.Event.N, r.Event.At = int64(at+1), a2a.At(r.Event.At.Time().Add(-time.Duration(i)*time.Minute))
-				batch.Events = append(batch.Events, r.Event)
-			}
-			return j.Record(t.Context(), batch)
+			return recordAs(t.Context(), j, "obj-"+other, time.Duration(i)*time.Minute, strings.ReplaceAll(text, unique, other))
 		})
 	}
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d copies with %d events took %v", n, len(recorded), time.Since(began).Round(time.Millisecond))
+	t.Logf("%d copies of %s took %v", n, id, time.Since(began).Round(time.Millisecond))
+}
+
+// record records the events of an objective again for another one, as change returns them.
+func (o *office) record(t *testing.T, id, other string, ago time.Duration, change func(events string) string) {
+	t.Helper()
+	j, text := o.recorded(t, id)
+	defer j.Close()
+	if err := recordAs(t.Context(), j, other, ago, change(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// recorded opens the journal of the site, and returns the events of an objective in it as
+// JSON.
+func (o *office) recorded(t *testing.T, id string) (*journal.Journal, string) {
+	t.Helper()
+	j, err := journal.Open(t.Context(), journal.Config{Path: filepath.Join(o.site.Dir, "journal.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := j.Events(t.Context(), id, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j, string(text)
+}
+
+// recordAs records events for an objective, as if they had happened some time before.
+func recordAs(ctx context.Context, j *journal.Journal, id string, ago time.Duration, events string) error {
+	batch := opt.Batch{ObjectiveID: id, Source: "copy"}
+	var list []opt.Recorded
+	if err := json.Unmarshal([]byte(events), &list); err != nil {
+		return err
+	}
+	for at, r := range list {
+		r.Event.N, r.Event.At = int64(at+1), a2a.At(r.Event.At.Time().Add(-ago))
+		batch.Events = append(batch.Events, r.Event)
+	}
+	return j.Record(ctx, batch)
 }
