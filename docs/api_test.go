@@ -77,12 +77,12 @@ func compare(t *testing.T, what string, code, document []string) {
 	}
 	for _, x := range code {
 		if !slices.Contains(document, x) {
-			t.Errorf("%s: %s is not in docs/api.md", what, x)
+			t.Errorf("%s: %s is not in the document", what, x)
 		}
 	}
 	for _, x := range document {
 		if !slices.Contains(code, x) {
-			t.Errorf("%s: docs/api.md has %s, which is not in the code", what, x)
+			t.Errorf("%s: the document has %s, which is not in the code", what, x)
 		}
 	}
 }

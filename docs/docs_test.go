@@ -5,6 +5,8 @@ package docs_test
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/token"
 	"io"
 	"io/fs"
 	"os"
@@ -195,4 +197,70 @@ func TestDocuments_linesFit(t *testing.T) {
 	if prose < 1000 {
 		t.Errorf("only %d lines were checked", prose)
 	}
+}
+
+// The messages in docs/troubleshooting.md are in the code: the texts between the parts
+// that vary.
+func TestTroubleshooting_messages(t *testing.T) {
+	var code strings.Builder
+	for _, text := range literals(files(t, "a2a", "opt", "api", "activities", "workflows", "worker", "client", "internal", "dev/temporald"), `(?s).*`) {
+		code.WriteString(text + "\n")
+	}
+	all := code.String()
+	checked := 0
+	text := source(t, "docs/troubleshooting.md")
+	for _, section := range strings.Split(text, "\n## ")[1:] {
+		title, rest, _ := strings.Cut(section, "\n")
+		if !strings.Contains(rest, "\n| message |") {
+			continue
+		}
+		for _, message := range words(tables(t, "troubleshooting.md", title), 0) {
+			for _, part := range strings.Split(message, "…") {
+				part = strings.Trim(part, " ,.:()")
+				if len(part) < 6 || part == "FILE:LINE" {
+					continue
+				}
+				checked++
+				if !strings.Contains(all, part) {
+					t.Errorf("docs/troubleshooting.md: %q of %q is not in the code", part, message)
+				}
+			}
+		}
+	}
+	if checked < 40 {
+		t.Errorf("only %d texts were checked", checked)
+	}
+}
+
+// The codes of failed tasks are those that executors return.
+func TestTroubleshooting_codes(t *testing.T) {
+	var code []string
+	for _, f := range files(t, "activities") {
+		ast.Inspect(f, func(n ast.Node) bool {
+			var value ast.Expr
+			switch n := n.(type) {
+			case *ast.ValueSpec:
+				if strings.HasPrefix(n.Names[0].Name, "Code") && len(n.Values) == 1 {
+					value = n.Values[0]
+				}
+			case *ast.CallExpr:
+				switch f := n.Fun.(type) {
+				case *ast.Ident:
+					if (f.Name == "Failed" || f.Name == "Rejected") && len(n.Args) > 0 {
+						value = n.Args[0]
+					}
+				case *ast.SelectorExpr:
+					if (f.Sel.Name == "Failed" || f.Sel.Name == "Rejected") && len(n.Args) > 0 {
+						value = n.Args[0]
+					}
+				}
+			}
+			if l, ok := value.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				code = append(code, strings.Trim(l.Value, `"`))
+			}
+			return true
+		})
+	}
+	slices.Sort(code)
+	compare(t, "codes of failed tasks", slices.Compact(code), words(tables(t, "troubleshooting.md", "A task fails"), 0))
 }
