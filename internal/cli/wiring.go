@@ -84,20 +84,23 @@ type sdkLogger struct{ to *zap.SugaredLogger }
 
 func (l sdkLogger) Debug(string, ...any)            {}
 func (l sdkLogger) Info(msg string, fields ...any)  { l.to.Debugw(msg, fields...) }
-func (l sdkLogger) Warn(msg string, fields ...any)  { l.to.Warnw(msg, fields...) }
-func (l sdkLogger) Error(msg string, fields ...any) { l.level(fields)(msg, fields...) }
+func (l sdkLogger) Warn(msg string, fields ...any)  { l.level(fields, l.to.Warnw)(msg, fields...) }
+func (l sdkLogger) Error(msg string, fields ...any) { l.level(fields, l.to.Errorw)(msg, fields...) }
 func (l sdkLogger) With(fields ...any) log.Logger   { return sdkLogger{l.to.With(fields...)} }
 
-// level returns what logs an error: an attempt that ends because its worker stops is no
-// mistake, and another worker continues it.
-func (l sdkLogger) level(fields []any) func(string, ...any) {
+// level returns what logs a message, usually log: an attempt that ends because its worker
+// stops is no mistake, and another worker continues it. One that was canceled is none either.
+func (l sdkLogger) level(fields []any, log func(string, ...any)) func(string, ...any) {
 	for _, f := range fields {
 		err, _ := f.(error)
 		if app, ok := errors.AsType[*temporal.ApplicationError](err); ok && app.Type() == activities.WorkerStoppedError {
 			return l.to.Debugw
 		}
+		if errors.Is(err, context.Canceled) || temporal.IsCanceledError(err) {
+			return l.to.Debugw
+		}
 	}
-	return l.to.Errorw
+	return log
 }
 
 // A greeting is the text that an all-in-one process prints when it is ready.

@@ -2,13 +2,18 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/temporal"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/a2a"
+	"longhaul/activities"
 	"longhaul/api"
 	apiservice "longhaul/api/service"
 	"longhaul/api/wire"
@@ -85,3 +90,19 @@ func (clerk) Decide(context.Context, a2a.Message) (apiservice.Decision, error) {
 }
 
 func (clerk) Skills() []apiservice.Skill { return []apiservice.Skill{{ID: "filing"}} }
+
+// Attempts that were canceled, or that end because the worker stops, are logged for those
+// who look closely.
+func TestSDKLog(t *testing.T) {
+	core, logs := observer.New(zap.InfoLevel)
+	log := sdkLog(zap.New(core))
+	for _, err := range []error{context.Canceled, temporal.NewCanceledError(), temporal.NewApplicationError("The worker stops.", activities.WorkerStoppedError)} {
+		log.Error("Activity error.", "Error", err)
+		log.Warn("RecordActivityHeartbeat with error", "Error", err)
+	}
+	log.Error("Activity error.", "Error", errors.New("lost"))
+	log.Warn("Slow")
+	if n := logs.Len(); n != 2 {
+		t.Errorf("%d lines, want 2: %v", n, logs.All())
+	}
+}
