@@ -73,8 +73,9 @@ func openPostgres(cfg Config) (*postgres, error) {
 	// A process that hangs must release its locks.
 	set(config, "idle_in_transaction_session_timeout", millis(statementLimit))
 	// Every query is a lookup by an index, in its order. Plans must not depend on statistics, which new
-	// tables do not have.
-	for _, way := range []string{"enable_seqscan", "enable_bitmapscan", "enable_sort", "enable_hashjoin", "enable_mergejoin", "jit"} {
+	// tables do not have. A node that remembers rows ("memoize") begins with space for all rows of its
+	// table, which takes longer than a page of a list.
+	for _, way := range []string{"enable_seqscan", "enable_bitmapscan", "enable_sort", "enable_hashjoin", "enable_mergejoin", "enable_memoize", "jit"} {
 		set(config, way, "off")
 		set(reading, way, "off")
 	}

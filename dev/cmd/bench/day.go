@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -138,6 +139,7 @@ func newDay(ctx context.Context, s settings, databases *pgserver.Server, name st
 				return nil, err
 			}
 		}
+		return d, f.clean(ctx)
 	}
 	return d, nil
 }
@@ -259,6 +261,17 @@ func (f filling) fill(ctx context.Context) error {
 	}
 	_, err = db.ExecContext(ctx, "ANALYZE")
 	return err
+}
+
+// clean does what PostgreSQL does by itself every minute: it removes the rows that were
+// folded, a million of which no day has at once.
+func (f filling) clean(ctx context.Context) error {
+	db, err := sql.Open(f.driver, f.url)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, "VACUUM ANALYZE")
+	return errors.Join(err, db.Close())
 }
 
 // statement copies the rows of the model in one table: with another id in every text,
