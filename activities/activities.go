@@ -99,7 +99,7 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 // Plan asks the planner for plans. A second run asks again.
 func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err error) {
 	defer a.recoverPanic(ctx, "planner", false, &err)
-	stop := beat(ctx, nil)
+	stop := sendHeartbeats(ctx, nil)
 	defer stop()
 	if r.Message != nil {
 		whole := *r.Message
@@ -174,7 +174,7 @@ var errContentLost = errors.New("a large content is lost")
 // is slow, and both runs would do the work. It returns the error of ctx if Temporal has
 // timed this run out.
 func (a *Activities) ready(ctx context.Context, in RunInput) (Work, error) {
-	stop := beat(ctx, nil)
+	stop := sendHeartbeats(ctx, nil)
 	defer stop()
 	if len(in.Ride) > 0 {
 		if err := a.cfg.Recorder.Record(ctx, in.Ride...); err != nil {
@@ -201,7 +201,7 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 	w.Try = try
 	stream := newStream(ctx, a.cfg.Recorder, a.contents(w.ObjectiveID), w, try)
 	began := time.Now()
-	stop := beat(ctx, func() any { return Progress{Task: w.Name, Attempt: w.Attempt, Pieces: stream.pieces(), Since: began} })
+	stop := sendHeartbeats(ctx, func() any { return Progress{Task: w.Name, Attempt: w.Attempt, Pieces: stream.pieces(), Since: began} })
 	defer stop()
 	defer stream.stop()
 	if try > 1 {
@@ -241,11 +241,11 @@ func (a *Activities) Deliver(ctx context.Context, r DeliverRequest) (out Deliver
 }
 
 // WatchHeartbeats returns the next text or chunk for clients from the heartbeats of an
-// activity elsewhere, or an empty beat after some minutes without one. It changes
+// activity elsewhere, or an empty heartbeat after some minutes without one. It changes
 // nothing, so a second run is harmless.
 func (a *Activities) WatchHeartbeats(ctx context.Context, w Watching) (out opt.Beat, err error) {
 	defer a.recoverPanic(ctx, "heartbeats", false, &err)
-	stop := beat(ctx, nil)
+	stop := sendHeartbeats(ctx, nil)
 	defer stop()
 	return watch(ctx, a.cfg.Heartbeats, w)
 }

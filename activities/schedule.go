@@ -43,7 +43,7 @@ func NewSchedules(cfg ScheduleConfig) *Schedules { return &Schedules{cfg} }
 // BeginObjective starts the objective of a run and returns its id. A second run
 // returns the same one.
 func (s *Schedules) BeginObjective(ctx context.Context, run opt.ScheduledRun) (string, error) {
-	stop := beat(ctx, nil)
+	stop := sendHeartbeats(ctx, nil)
 	defer stop()
 	id, err := s.cfg.Starter.BeginScheduled(ctx, run)
 	return id, refused(err)
@@ -52,7 +52,7 @@ func (s *Schedules) BeginObjective(ctx context.Context, run opt.ScheduledRun) (s
 // CancelObjective cancels the objective of a run. It does not wait for its end. A
 // second run changes nothing.
 func (s *Schedules) CancelObjective(ctx context.Context, run opt.ScheduledRun) error {
-	stop := beat(ctx, nil)
+	stop := sendHeartbeats(ctx, nil)
 	defer stop()
 	return refused(s.cfg.Starter.CancelScheduled(ctx, run))
 }
@@ -75,7 +75,7 @@ type OpenObjective struct {
 // whether it has ended or is gone. When the worker stops, Temporal repeats it on
 // another. It changes nothing, so a second run is harmless.
 func (s *Schedules) AwaitObjective(ctx context.Context, o OpenObjective) (bool, error) {
-	stop := beat(ctx, nil)
+	stop := sendHeartbeats(ctx, nil)
 	defer stop()
 	ended, err := wait{s.cfg.Tasks, s.cfg.Watch, AwaitFor}.until(ctx, o.Tenant, o.ObjectiveID, o.ObjectiveID, nil)
 	if errors.Is(err, opt.ErrUnknown) {

@@ -19,16 +19,16 @@ const probeAfter = 100 * time.Millisecond
 // after the time of retry, with the id of the last event. There is no event in it.
 const streamCut = ": this process stops; resume the stream with Last-Event-ID\nretry: 1000\n\n"
 
-// A beat sends comments on an idle stream: at a steady pace, but at once after the
+// A heartbeat sends comments on an idle stream: at a steady pace, but at once after the
 // client has closed its half of the connection, then at growing intervals.
-type beat struct {
+type heartbeat struct {
 	*time.Timer
 	closed context.Context
 	every  time.Duration
 	probe  time.Duration
 }
 
-func (b *beat) next() {
+func (b *heartbeat) next() {
 	if b.closed.Err() == nil {
 		b.Reset(b.every)
 		return
@@ -41,9 +41,9 @@ func (b *beat) next() {
 // that accepts no data for WriteTimeout is disconnected; it can resume.
 func (res response) stream(events *service.Stream) {
 	defer events.Close()
-	beat := &beat{Timer: time.NewTimer(res.s.cfg.Heartbeat), closed: res.closed, every: res.s.cfg.Heartbeat, probe: probeAfter}
-	defer beat.Stop()
-	defer context.AfterFunc(res.closed, func() { beat.Reset(0) })()
+	timer := &heartbeat{Timer: time.NewTimer(res.s.cfg.Heartbeat), closed: res.closed, every: res.s.cfg.Heartbeat, probe: probeAfter}
+	defer timer.Stop()
+	defer context.AfterFunc(res.closed, func() { timer.Reset(0) })()
 	res.head(mediaStream)
 	res.w.WriteHeader(http.StatusOK)
 	if res.write("") != nil { // sends the header at once, also if there is no event yet
@@ -52,7 +52,7 @@ func (res response) stream(events *service.Stream) {
 	for {
 		var text string
 		fault := res.s.service.Guard(res.call, func() (err error) {
-			text, err = res.next(events, beat)
+			text, err = res.next(events, timer)
 			return err
 		})
 		if fault != nil {
@@ -65,11 +65,11 @@ func (res response) stream(events *service.Stream) {
 }
 
 // next returns the text of the next event, "" at the end of the stream.
-func (res response) next(events *service.Stream, beat *beat) (string, error) {
-	e, err := events.Next(res.r.Context(), beat.C)
+func (res response) next(events *service.Stream, timer *heartbeat) (string, error) {
+	e, err := events.Next(res.r.Context(), timer.C)
 	switch {
 	case errors.Is(err, service.ErrIdle):
-		beat.next()
+		timer.next()
 		return ": keep-alive\n\n", nil
 	case errors.Is(err, service.ErrClosing):
 		_ = res.write(streamCut) // the stream ends anyway

@@ -563,15 +563,15 @@ func places(o *opt.Objective, plans []*opt.Plan) string {
 func TestObjective_skippedByHand(t *testing.T) {
 	o := objectiveOf(t, "pending pending")
 	unstarted(o)
-	hear := func(i int, r opt.Report) {
+	report := func(i int, r opt.Report) {
 		t.Helper()
 		show(o.Plans[i], r)
 	}
-	hear(0, opt.Report{N: 1, Status: opt.PlanSkipped, ByHand: true})
+	report(0, opt.Report{N: 1, Status: opt.PlanSkipped, ByHand: true})
 	if events := o.Next(a2a.Time{}); len(events) != 0 || o.Status != opt.ObjectiveSubmitted {
 		t.Errorf("once a plan was skipped, the objective is %s and %v follows", o.Status, events)
 	}
-	hear(1, opt.Report{N: 1, Status: opt.PlanWorking, Reason: opt.ByHand, ByHand: true})
+	report(1, opt.Report{N: 1, Status: opt.PlanWorking, Reason: opt.ByHand, ByHand: true})
 	if events := o.Next(a2a.Time{}); len(events) == 0 {
 		t.Error("once a plan works by hand, nothing follows")
 	}
@@ -581,16 +581,16 @@ func TestObjective_skippedByHand(t *testing.T) {
 func TestObjective_waitsForClosingPlans(t *testing.T) {
 	for _, status := range []opt.PlanStatus{opt.PlanFailed, opt.PlanCompleted} {
 		o := objectiveOf(t, "working! completed!")
-		hear := func(r opt.Report) {
+		report := func(r opt.Report) {
 			t.Helper()
 			show(o.Plans[0], r)
 			come(t, o)
 		}
-		hear(opt.Report{N: 1, Status: status, Closing: true})
+		report(opt.Report{N: 1, Status: status, Closing: true})
 		if o.Status != opt.ObjectiveWorking || o.Root != opt.TaskWorking {
 			t.Errorf("while a plan that is %s stops, the objective is %s and its root task %s", status, o.Status, o.Root)
 		}
-		hear(opt.Report{N: 2, Status: status})
+		report(opt.Report{N: 2, Status: status})
 		if string(o.Status) != string(status) {
 			t.Errorf("once a plan that is %s has stopped, the objective is %s", status, o.Status)
 		}

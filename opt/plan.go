@@ -306,7 +306,7 @@ func (p *Plan) applyTask(e Event) error {
 	case ArtifactAdded:
 		t.keep(*e.Chunk)
 	case MessageAdded:
-		t.hear(e)
+		t.onEvent(e)
 	}
 	p.UpdatedAt = e.At
 	return nil

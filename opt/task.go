@@ -96,7 +96,7 @@ func (t *Task) move(e Event) {
 	}
 }
 
-func (t *Task) hear(e Event) {
+func (t *Task) onEvent(e Event) {
 	switch e.Verdict {
 	case Accepted:
 		if e.Reply.Action == Ask {

@@ -201,8 +201,8 @@ func (t *task) prompt() string {
 	return text
 }
 
-// hear gives the model the messages of clients since its last turn.
-func (t *task) hear() {
+// giveMessages gives the model the messages of clients since its last turn.
+func (t *task) giveMessages() {
 	m, all := t.memo, t.work.Messages
 	if m.Turns > 0 && m.Heard < len(all) {
 		for _, said := range all[m.Heard:] {

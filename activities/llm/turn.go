@@ -27,7 +27,7 @@ func (t *task) turn(ctx context.Context) (activities.Outcome, error) {
 	if t.memo.Turns >= t.in.MaxTurns {
 		return activities.Failed(CodeTurns, fmt.Sprintf("The model has not come to an end within %d turns.", t.in.MaxTurns)), nil
 	}
-	t.hear()
+	t.giveMessages()
 	shown := &answer{out: t.out, silent: t.schema != nil}
 	r, err := t.Models.ask(ctx, t.model, t.request(), func(text string) error { return shown.add(ctx, text) }, t.Log)
 	var busy *waitError

@@ -128,15 +128,15 @@ func stream[P any](
 }
 
 // send sends events to the end of the stream, or until the client disconnects. On
-// every beat it looks for events without a notification.
+// at every heartbeat it looks for events without a notification.
 func send(ctx context.Context, events *service.Stream, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
 	now := currentOf(ctx)
-	beat := time.NewTicker(now.heartbeat)
-	defer beat.Stop()
+	timer := time.NewTicker(now.heartbeat)
+	defer timer.Stop()
 	err := to.SendHeader(header(now.call))
 	for err == nil {
 		var e service.StreamEvent
-		e, err = events.Next(ctx, beat.C)
+		e, err = events.Next(ctx, timer.C)
 		switch {
 		case errors.Is(err, service.ErrIdle):
 			err = nil

@@ -28,7 +28,7 @@ func TestAPISettings_limits(t *testing.T) {
 func TestServe_playbookAboveTheLimits(t *testing.T) {
 	s := &service{log: zap.NewNop()}
 	var err error
-	if s.books, err = planner.NewShelf(planner.Bundled); err != nil {
+	if s.books, err = planner.NewPlaybookSet(planner.Bundled); err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.serve(apiSettings{Agent: "playbooks", Addr: "127.0.0.1:-1", MaxPlans: 1, MaxPlanTasks: 50}, temporalSettings{})

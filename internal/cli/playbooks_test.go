@@ -144,14 +144,14 @@ func (s *shown) Record(_ context.Context, batches ...opt.Batch) error {
 	defer s.mu.Unlock()
 	for _, b := range batches {
 		for _, e := range b.Events {
-			s.hear(b.Source, e)
+			s.onEvent(b.Source, e)
 		}
 	}
 	return nil
 }
 
-// hear handles an event. It may come more than once.
-func (s *shown) hear(source string, e opt.Event) {
+// onEvent handles an event. It may come more than once.
+func (s *shown) onEvent(source string, e opt.Event) {
 	key := fmt.Sprint(source, " ", e.N)
 	if s.heard[key] {
 		return
@@ -182,7 +182,7 @@ func TestPlaybooks_rejects(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(tt.text)}}
-		d, err := playbooks{shelf(t, books)}.Decide(t.Context(), m)
+		d, err := playbooks{playbookSet(t, books)}.Decide(t.Context(), m)
 		if err != nil || d.Plans != nil || d.Answer != nil {
 			t.Fatalf("%s: decided %+v, error %v", tt.text, d, err)
 		}
@@ -213,9 +213,9 @@ func ended(t *testing.T, books *planner.Playbooks, m a2a.Message) string {
 	return log.last
 }
 
-func shelf(t *testing.T, books *planner.Playbooks) *planner.Shelf {
+func playbookSet(t *testing.T, books *planner.Playbooks) *planner.PlaybookSet {
 	t.Helper()
-	s, err := planner.NewShelf(func() (*planner.Playbooks, error) { return books, nil })
+	s, err := planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,10 +53,10 @@ type service struct {
 	temporal  client.Client
 	cipher    workflows.Cipher // of payloads in Temporal; nil encrypts nothing
 	target    target
-	plain     atomic.Bool    // the namespace has no search attributes of ours, or they are not known yet
-	books     *planner.Shelf // nil for a service without playbooks
-	models    *llm.Models    // nil for a service without models
-	followers []func()       // called after new playbooks were loaded
+	plain     atomic.Bool          // the namespace has no search attributes of ours, or they are not known yet
+	books     *planner.PlaybookSet // nil for a service without playbooks
+	models    *llm.Models          // nil for a service without models
+	followers []func()             // called after new playbooks were loaded
 	ops       *opsPage
 	metrics   *metrics.Metrics
 	tracing   *tracing.Provider // nil for no traces
@@ -201,7 +201,7 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	}
 	s.onStop(s.journal.Close)
 	s.callbacks = &callbacks{tokens: signing.Callbacks{Box: box}, base: s.notices.base}
-	if s.books, err = planner.NewShelf(func() (*planner.Playbooks, error) { return work.load(s.build.Playbooks, s.planners()) }); err != nil {
+	if s.books, err = planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return work.load(s.build.Playbooks, s.planners()) }); err != nil {
 		return err
 	}
 	if s.cipher, err = payloads.cipher(); err != nil {

@@ -24,13 +24,13 @@ import (
 var repeats = map[string]apiservice.Idempotency{"message-id": apiservice.ByMessageID, "header": apiservice.ByHeader, "off": apiservice.NoRepeats}
 
 // playbooks is the agent that decides with the current playbooks.
-type playbooks struct{ shelf *planner.Shelf }
+type playbooks struct{ set *planner.PlaybookSet }
 
 // Decide implements [apiservice.Agent]. If no playbook matches a message and it
 // is trivial, it is answered at once. Other messages without a playbook, and
 // those whose playbook cannot be filled in, go to the planner of the worker.
 func (p playbooks) Decide(_ context.Context, m a2a.Message) (apiservice.Decision, error) {
-	books := p.shelf.Books()
+	books := p.set.Books()
 	name, plans, reason, err := books.Match(m)
 	answer, trivial := planner.Rules{}.Answer(m)
 	switch {
@@ -48,7 +48,7 @@ func (p playbooks) Decide(_ context.Context, m a2a.Message) (apiservice.Decision
 // Skills implements [Agent].
 func (p playbooks) Skills() []apiservice.Skill {
 	var skills []apiservice.Skill
-	for _, s := range p.shelf.Books().Skills() {
+	for _, s := range p.set.Books().Skills() {
 		skills = append(skills, apiservice.Skill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples})
 	}
 	return skills

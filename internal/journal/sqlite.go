@@ -30,13 +30,13 @@ var syncLevels = map[string]string{"": "FULL", "full": "FULL", "normal": "NORMAL
 
 // A sqliteFile is a SQLite file, or a database in memory. One connection writes.
 type sqliteFile struct {
-	path     string // "" in memory
-	dsn      string
-	sync     string
-	template *Template // nil to make the tables
-	pool     *sql.DB
-	log      *zap.Logger
-	tidier   *tidier
+	path         string // "" in memory
+	dsn          string
+	sync         string
+	template     *Template // nil to make the tables
+	pool         *sql.DB
+	log          *zap.Logger
+	checkpointer *checkpointer
 }
 
 // openSQLite prepares the file of cfg, and makes it if it is missing. It does
@@ -64,7 +64,7 @@ func openSQLite(cfg Config) (*sqliteFile, error) {
 		return nil, err
 	}
 	d.pool.SetMaxIdleConns(0) // each has its own settings: do not reuse it
-	d.tidier = newTidier(d)
+	d.checkpointer = newCheckpointer(d)
 	return d, nil
 }
 
@@ -99,7 +99,7 @@ func (d *sqliteFile) open(ctx context.Context, r role) (*conn, error) {
 		settings = append(settings, "PRAGMA query_only = ON")
 	}
 	for _, s := range settings {
-		if err := patiently(func() error { return c.script(s) }); err != nil {
+		if err := retryBusy(func() error { return c.script(s) }); err != nil {
 			return nil, errors.Join(d.explain(err), c.close())
 		}
 	}
@@ -116,7 +116,7 @@ func (d *sqliteFile) ready(ctx context.Context) (*conn, error) {
 		err = d.template.copyTo(c)
 	}
 	if err == nil {
-		err = patiently(func() error { return d.claim(c) })
+		err = retryBusy(func() error { return d.claim(c) })
 	}
 	if err == nil {
 		err = d.migrate(c)
@@ -130,7 +130,7 @@ func (d *sqliteFile) ready(ctx context.Context) (*conn, error) {
 // migrate updates the tables and marks the file as a journal. Several processes may
 // do so at a time.
 func (d *sqliteFile) migrate(c *conn) error {
-	if err := patiently(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err }); err != nil {
+	if err := retryBusy(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err }); err != nil {
 		return err
 	}
 	changed, err := migrate(c)
@@ -201,18 +201,18 @@ func (d *sqliteFile) missing(ctx context.Context) ([]string, error) {
 }
 
 func (d *sqliteFile) close() error {
-	d.tidier.stop()
+	d.checkpointer.stop()
 	return d.pool.Close()
 }
 
 // begin implements [transactor]: there is one lock, for the whole file.
 func (d *sqliteFile) begin(c *conn, _ []string) error {
-	return patiently(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err })
+	return retryBusy(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err })
 }
 
 // commit implements [transactor]. In memory it waits for those who read.
 func (d *sqliteFile) commit(c *conn) error {
-	return patiently(func() error { _, err := c.exec("COMMIT"); return err })
+	return retryBusy(func() error { _, err := c.exec("COMMIT"); return err })
 }
 
 // announce implements [transactor]: others look at the file.
@@ -223,7 +223,7 @@ func (d *sqliteFile) repeats(*conn, error) bool { return false }
 
 // wrote implements [transactor].
 func (d *sqliteFile) wrote(c *conn, n int) {
-	d.tidier.wrote(n)
+	d.checkpointer.wrote(n)
 	if err := d.truncate(c); err != nil {
 		d.log.Warn("Emptying the write-ahead log of the journal failed", zap.Error(d.explain(err)))
 	}
@@ -324,8 +324,8 @@ const (
 	lockRetry = 500 * time.Microsecond // between two attempts to get it
 )
 
-// patiently repeats do while another connection holds the lock.
-func patiently(do func() error) error {
+// retryBusy repeats do while another connection holds the lock.
+func retryBusy(do func() error) error {
 	for deadline := time.Now().Add(lockWait); ; {
 		err := do()
 		if !busy(err) || time.Now().After(deadline) {

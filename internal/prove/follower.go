@@ -41,7 +41,7 @@ func newFollower() *follower {
 
 // run follows the task of s from the send on, until it has ended or ctx is done.
 func (f *follower) run(ctx context.Context, w *wire, s *sent) {
-	on := func(e event) { f.hear(e, s) }
+	on := func(e event) { f.onEvent(e, s) }
 	_ = w.follow(ctx, "stream", w.params(s.message), "", on) // it breaks, or ends with the task
 	f.broke()
 	for pause := newPause(); !f.done(); {
@@ -107,8 +107,8 @@ func (f *follower) problem(kind Kind, format string, args ...any) {
 	f.problems = append(f.problems, problem{kind, fmt.Sprintf(format, args...)})
 }
 
-// hear takes an event in.
-func (f *follower) hear(e event, s *sent) {
+// onEvent takes an event in.
+func (f *follower) onEvent(e event, s *sent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.events++

@@ -91,7 +91,7 @@ func (o *office) newTab(t *testing.T) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(o.browser, chromedp.WithNewBrowserContext())
 	b := &tab{t: t, office: o, ctx: ctx}
-	if err := chromedp.Listen(ctx, b.hear); err != nil {
+	if err := chromedp.Listen(ctx, b.onEvent); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
 	b.allow("status of 400 (Bad Request) " + o.site.URL() + "/console/events/") // a stream of work that ended before it began
@@ -141,8 +141,8 @@ func do[T any](b *tab, what string, action chromedp.Action[T]) T {
 	return r
 }
 
-// hear handles the events of the tab. It must not wait.
-func (b *tab) hear(event any) {
+// onEvent handles the events of the tab. It must not wait.
+func (b *tab) onEvent(event any) {
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
 		b.fault("a script failed: " + e.ExceptionDetails.Text)

@@ -33,7 +33,7 @@ func (s *service) audit(t *testing.T) {
 	tasks := 0
 	for _, o := range all {
 		st := newStory()
-		if err := s.hear(t.Context(), o.ID, st); err != nil {
+		if err := s.readStory(t.Context(), o.ID, st); err != nil {
 			t.Fatal(err)
 		}
 		st.wrong = append(st.wrong, st.ran(byObjective[o.ID])...)
@@ -49,8 +49,8 @@ func (s *service) audit(t *testing.T) {
 	t.Logf("%d objectives, %d tasks dispatched, %d rounds of them run", len(all), tasks, len(runs))
 }
 
-// hear reads the events of an objective into a story.
-func (s *service) hear(ctx context.Context, id string, st *story) error {
+// readStory reads the events of an objective into a story.
+func (s *service) readStory(ctx context.Context, id string, st *story) error {
 	events, err := s.journal.Events(ctx, id, 0, 0)
 	st.tell(events)
 	return err

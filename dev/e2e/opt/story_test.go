@@ -68,7 +68,7 @@ func (s *story) take(e opt.Event) {
 		s.plans[e.PlanID] = &plan
 		s.apply(e)
 	case opt.MessageAdded:
-		s.hear(e)
+		s.onEvent(e)
 	case opt.TaskTried:
 		s.tries[fmt.Sprintf("%s:%d:%d", e.TaskID, e.Round, e.Attempt)]++
 	case opt.TaskMoved:
@@ -105,8 +105,8 @@ func (s *story) moveRoot(e opt.Event) {
 	s.apply(e)
 }
 
-// hear counts the replies that were accepted.
-func (s *story) hear(e opt.Event) {
+// onEvent counts the replies that were accepted.
+func (s *story) onEvent(e opt.Event) {
 	if e.Verdict != opt.Accepted {
 		return
 	}

@@ -44,7 +44,7 @@ const (
 // notice about it.
 const UntakenFor = time.Minute
 
-// watch waits up to [FollowFor] for the next beat of an activity elsewhere.
+// watch waits up to [FollowFor] for the next heartbeat of an activity elsewhere.
 func watch(ctx context.Context, heartbeats HeartbeatReader, w Watching) (out opt.Beat, err error) {
 	until := time.NewTimer(FollowFor)
 	defer until.Stop()
@@ -70,8 +70,8 @@ func watch(ctx context.Context, heartbeats HeartbeatReader, w Watching) (out opt
 	}
 }
 
-// news returns the beat for clients in latest. done reports whether the watch ends: the
-// beat is new, or a worker has taken an activity that has no heartbeats.
+// news returns the heartbeat for clients in latest. done reports whether the watch ends: the
+// heartbeat is new, or a worker has taken an activity that has no heartbeats.
 func (w Watching) news(latest Heartbeat, now time.Time) (out opt.Beat, done bool) {
 	switch waits := !latest.WaitsSince.IsZero(); {
 	case waits && now.Sub(latest.WaitsSince) >= UntakenFor:

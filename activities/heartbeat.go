@@ -17,10 +17,10 @@ type Progress struct {
 	Since   time.Time `json:"since"`
 }
 
-// beat reports that the activity is alive until stop is called, so that a dead
+// sendHeartbeats reports that the activity is alive until stop is called, so that a dead
 // worker is noticed within seconds and ctx is canceled within seconds. progress
 // returns the details of a heartbeat; nil for none.
-func beat(ctx context.Context, progress func() any) (stop func()) {
+func sendHeartbeats(ctx context.Context, progress func() any) (stop func()) {
 	if !activity.IsActivity(ctx) {
 		return func() {}
 	}

@@ -14,9 +14,9 @@ const (
 	logMost   = 64 << 20               // bytes of write-ahead log after which writers wait
 )
 
-// A tidier keeps the write-ahead log short, in its own goroutine so that
+// A checkpointer keeps the write-ahead log short, in its own goroutine so that
 // writers do not wait.
-type tidier struct {
+type checkpointer struct {
 	db      *sqliteFile
 	c       *conn        // nil before its first checkpoint
 	writes  atomic.Int64 // since it last tidied
@@ -25,25 +25,25 @@ type tidier struct {
 	stopped chan struct{}
 }
 
-func newTidier(db *sqliteFile) *tidier {
-	t := &tidier{db: db, due: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
+func newCheckpointer(db *sqliteFile) *checkpointer {
+	t := &checkpointer{db: db, due: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
 	go t.run()
 	return t
 }
 
-// wrote adds n writes, after which t may tidy.
-func (t *tidier) wrote(n int) {
+// wrote adds n writes, after which t may checkpoint.
+func (t *checkpointer) wrote(n int) {
 	if t.writes.Add(int64(n)) >= tidyAfter {
 		signal(t.due)
 	}
 }
 
-func (t *tidier) stop() {
+func (t *checkpointer) stop() {
 	close(t.quit)
 	<-t.stopped
 }
 
-func (t *tidier) run() {
+func (t *checkpointer) run() {
 	defer close(t.stopped)
 	defer t.letGo()
 	for {
@@ -53,7 +53,7 @@ func (t *tidier) run() {
 		case <-t.due:
 		}
 		if t.db.path != "" {
-			t.tidy()
+			t.checkpoint()
 		}
 		select {
 		case <-t.quit:
@@ -63,7 +63,7 @@ func (t *tidier) run() {
 	}
 }
 
-func (t *tidier) tidy() {
+func (t *checkpointer) checkpoint() {
 	t.writes.Store(0)
 	var err error
 	if t.c == nil {
@@ -78,7 +78,7 @@ func (t *tidier) tidy() {
 	}
 }
 
-func (t *tidier) letGo() {
+func (t *checkpointer) letGo() {
 	if t.c != nil {
 		_ = t.c.close() // nothing is lost
 		t.c = nil

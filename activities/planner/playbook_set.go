@@ -8,10 +8,10 @@ import (
 	"longhaul/activities"
 )
 
-// A Shelf holds the current playbooks, and can read them again while they are
+// A PlaybookSet holds the current playbooks, and can read them again while they are
 // used. Plans that were made before do not change. Many goroutines may use a
-// Shelf at once.
-type Shelf struct {
+// PlaybookSet at once.
+type PlaybookSet struct {
 	read  func() (*Playbooks, error)
 	books atomic.Pointer[Playbooks]
 
@@ -19,21 +19,21 @@ type Shelf struct {
 	checks []func(*Playbooks) error
 }
 
-var _ activities.Planner = (*Shelf)(nil)
+var _ activities.Planner = (*PlaybookSet)(nil)
 
-// NewShelf returns a shelf with the playbooks that read returns, now and at each
+// NewPlaybookSet returns a set with the playbooks that read returns, now and at each
 // Reload.
-func NewShelf(read func() (*Playbooks, error)) (*Shelf, error) {
-	s := &Shelf{read: read}
+func NewPlaybookSet(read func() (*Playbooks, error)) (*PlaybookSet, error) {
+	s := &PlaybookSet{read: read}
 	return s, s.Reload()
 }
 
 // Books returns the current playbooks.
-func (s *Shelf) Books() *Playbooks { return s.books.Load() }
+func (s *PlaybookSet) Books() *Playbooks { return s.books.Load() }
 
 // Require returns the error of check for the current playbooks. If it is nil,
 // Reload accepts only playbooks for which check returns nil, too.
-func (s *Shelf) Require(check func(*Playbooks) error) error {
+func (s *PlaybookSet) Require(check func(*Playbooks) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := check(s.Books())
@@ -45,7 +45,7 @@ func (s *Shelf) Require(check func(*Playbooks) error) error {
 
 // Reload reads the playbooks again. If they have mistakes, the current ones stay,
 // and the error lists the mistakes by file and line.
-func (s *Shelf) Reload() error {
+func (s *PlaybookSet) Reload() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	books, err := s.read()
@@ -62,6 +62,6 @@ func (s *Shelf) Reload() error {
 }
 
 // Plan implements [activities.Planner].
-func (s *Shelf) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
+func (s *PlaybookSet) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
 	return s.Books().Plan(ctx, r)
 }

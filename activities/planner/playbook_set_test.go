@@ -12,59 +12,59 @@ import (
 )
 
 // Playbooks with mistakes are refused, and the current ones stay.
-func TestShelf(t *testing.T) {
+func TestPlaybookSet(t *testing.T) {
 	file, unreadable := "", errors.New("no")
-	shelf, err := planner.NewShelf(func() (*planner.Playbooks, error) {
+	set, err := planner.NewPlaybookSet(func() (*planner.Playbooks, error) {
 		if file == "" {
 			return nil, unreadable
 		}
 		return load(t, file), nil
 	})
 	if !errors.Is(err, unreadable) {
-		t.Fatalf("a shelf without playbooks: error %v", err)
+		t.Fatalf("a set without playbooks: error %v", err)
 	}
 	named := func(name, executor string) string {
 		return fmt.Sprintf("name: a\ndefault: true\nplans: [{name: %s, tasks: [{name: T, executor: %s}]}]", name, executor)
 	}
 	check := func(when, want string) {
 		t.Helper()
-		got, err := shelf.Plan(t.Context(), activities.Request{Name: "x"})
+		got, err := set.Plan(t.Context(), activities.Request{Name: "x"})
 		if err != nil || got.Plans[0].Name != want {
 			t.Errorf("%s: plans %+v, error %v; want %s", when, got, err, want)
 		}
 	}
 	file = named("first", "echo")
-	if err := shelf.Reload(); err != nil {
+	if err := set.Reload(); err != nil {
 		t.Fatal(err)
 	}
 	check("at first", "first")
-	if err := shelf.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("htpp") }); err == nil {
+	if err := set.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("htpp") }); err == nil {
 		t.Error("Require accepted a check that fails")
 	}
-	if err := shelf.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("echo") }); err != nil {
+	if err := set.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("echo") }); err != nil {
 		t.Error(err)
 	}
 	file = named("second", "htpp")
-	if err := shelf.Reload(); err == nil || err.Error() != `0.yaml:3: there is no executor "htpp"; known are echo` {
+	if err := set.Reload(); err == nil || err.Error() != `0.yaml:3: there is no executor "htpp"; known are echo` {
 		t.Errorf("with another executor: error %v", err)
 	}
 	check("with another executor", "first")
 	file = ""
-	if err := shelf.Reload(); !errors.Is(err, unreadable) {
+	if err := set.Reload(); !errors.Is(err, unreadable) {
 		t.Errorf("without a file: error %v", err)
 	}
 	check("without a file", "first")
 	file = named("third", "echo")
-	if err := shelf.Reload(); err != nil {
+	if err := set.Reload(); err != nil {
 		t.Error(err)
 	}
 	check("mended", "third")
 }
 
 // Playbooks are used while they are replaced.
-func TestShelf_isUsedByMany(t *testing.T) {
+func TestPlaybookSet_isUsedByMany(t *testing.T) {
 	books := load(t, "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T}]}]")
-	shelf, err := planner.NewShelf(func() (*planner.Playbooks, error) { return books, nil })
+	set, err := planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,10 +72,10 @@ func TestShelf_isUsedByMany(t *testing.T) {
 	for range 4 {
 		ended.Go(func() {
 			for range 100 {
-				if err := shelf.Reload(); err != nil {
+				if err := set.Reload(); err != nil {
 					t.Error(err)
 				}
-				if got, err := shelf.Plan(context.WithoutCancel(t.Context()), activities.Request{Name: "x"}); err != nil || len(got.Plans) != 1 {
+				if got, err := set.Plan(context.WithoutCancel(t.Context()), activities.Request{Name: "x"}); err != nil || len(got.Plans) != 1 {
 					t.Errorf("plans %+v, error %v", got, err)
 				}
 			}

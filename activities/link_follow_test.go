@@ -19,8 +19,8 @@ import (
 
 const linkedID = "task-bbbbbbbbbbbbbbbbbbbbbbbbbb-1-0"
 
-// A shelf holds the states of one task, one for each read.
-type shelf struct {
+// A stateReader holds the states of one task, one for each read.
+type stateReader struct {
 	states []opt.TaskState // the last one stays
 	err    error
 	looks  int
@@ -29,7 +29,7 @@ type shelf struct {
 	closed int
 }
 
-func (s *shelf) Peek(_ context.Context, tenant, id string) (opt.TaskState, int64, error) {
+func (s *stateReader) Peek(_ context.Context, tenant, id string) (opt.TaskState, int64, error) {
 	if tenant != "t" || id != linkedID {
 		return "", 0, fmt.Errorf("task %s: %w", id, opt.ErrUnknown)
 	}
@@ -37,7 +37,7 @@ func (s *shelf) Peek(_ context.Context, tenant, id string) (opt.TaskState, int64
 	return s.states[min(s.looks, len(s.states))-1], 0, s.err
 }
 
-func (s *shelf) Task(_ context.Context, _, _ string, want opt.TaskWant) (opt.TaskView, error) {
+func (s *stateReader) Task(_ context.Context, _, _ string, want opt.TaskWant) (opt.TaskView, error) {
 	if !want.Artifacts {
 		s.view.Task.Artifacts = nil
 	}
@@ -45,11 +45,11 @@ func (s *shelf) Task(_ context.Context, _, _ string, want opt.TaskWant) (opt.Tas
 	return s.view, s.err
 }
 
-func (s *shelf) C() <-chan struct{} { return s.change }
-func (s *shelf) Close()             { s.closed++ }
+func (s *stateReader) C() <-chan struct{} { return s.change }
+func (s *stateReader) Close()             { s.closed++ }
 
-// follow follows the task on a shelf.
-func follow(ctx context.Context, s *shelf, l activities.Link) (activities.Followed, error) {
+// follow follows the task with a stateReader.
+func follow(ctx context.Context, s *stateReader, l activities.Link) (activities.Followed, error) {
 	s.change = make(chan struct{}, 1)
 	s.change <- struct{}{}
 	return activities.New(activities.Config{Tasks: s, Watch: func(id string) activities.Watch {
@@ -80,7 +80,7 @@ func TestFollow_ends(t *testing.T) {
 		"another's": {other, []opt.TaskState{opt.TaskCompleted}, nil, gone},
 		"no id":     {activities.Link{Tenant: "t", TaskID: "x", For: taskID}, nil, nil, gone},
 	} {
-		s := &shelf{states: tt.states}
+		s := &stateReader{states: tt.states}
 		s.view.Task.Artifacts, s.view.Task.Status.Message = []a2a.Artifact{artifact("1-0-echo", "text")}, tt.said
 		got, err := follow(t.Context(), s, tt.link)
 		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
@@ -99,7 +99,7 @@ func TestFollow_ends(t *testing.T) {
 // changed.
 func TestFollow_waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{states: []opt.TaskState{opt.TaskWorking}}
+		s := &stateReader{states: []opt.TaskState{opt.TaskWorking}}
 		began := time.Now()
 		got, err := follow(t.Context(), s, link)
 		if err != nil || got.State != "" || time.Since(began) != activities.FollowFor || s.looks != 2 {
@@ -111,11 +111,11 @@ func TestFollow_waits(t *testing.T) {
 func TestFollow_fails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := follow(ctx, &shelf{states: []opt.TaskState{opt.TaskWorking}}, link); !errors.Is(err, context.Canceled) {
+	if _, err := follow(ctx, &stateReader{states: []opt.TaskState{opt.TaskWorking}}, link); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	down := errors.New("down")
-	if _, err := follow(t.Context(), &shelf{states: []opt.TaskState{opt.TaskWorking}, err: down}, link); !errors.Is(err, down) {
+	if _, err := follow(t.Context(), &stateReader{states: []opt.TaskState{opt.TaskWorking}, err: down}, link); !errors.Is(err, down) {
 		t.Errorf("without a journal: %v", err)
 	}
 }
@@ -126,7 +126,7 @@ func TestFollow_workerStops(t *testing.T) {
 	background, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	stop := make(chan struct{})
-	s := &shelf{states: []opt.TaskState{opt.TaskWorking}, change: make(chan struct{})}
+	s := &stateReader{states: []opt.TaskState{opt.TaskWorking}, change: make(chan struct{})}
 	acts := activities.New(activities.Config{Tasks: s, Watch: func(string) activities.Watch {
 		close(stop)
 		return s
