@@ -15,6 +15,6 @@
 // recorded; a [Watch] signals new ones.
 //
 // The parts of [Service] have the operations of one kind of thing, over the same reader
-// (reader.go), writer (writer.go) and waiter (wait.go). An [Agent] decides whether a
+// (reader.go), writer (writer.go) and waiter (waiter.go). An [Agent] decides whether a
 // message is answered at once or begins work, and by which plan.
 package service
