@@ -132,14 +132,24 @@ type RunInput struct {
 // Run lets an executor do a task. A second run, after a lost worker, does it again
 // with the same key. If this worker has done it, and Temporal has lost the outcome, it
 // returns that outcome.
-func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err error) {
+func (a *Activities) Run(ctx context.Context, in RunInput) (Outcome, error) {
 	key := a.finished.key(ctx, in)
 	try := in.Tries + try(ctx)
-	defer func() { a.finished.remember(key, try, out, err) }()
-	if out, ok := a.finished.outcome(key, try); ok {
+	out, ok := a.finished.outcome(key, in.Work, try)
+	if ok {
 		Log(withLog(ctx, in.Work), a.cfg.Log).Info("Returned the outcome of an earlier run, which Temporal did not receive")
-		return out, nil
+	} else {
+		var err error
+		if out, err = a.do(ctx, in, try); err != nil {
+			return Outcome{}, err
+		}
 	}
+	a.finished.remember(key, in.Work, try, out) // not deferred: a run that panics has no outcome
+	return out, nil
+}
+
+// do does one try at an attempt, from what rides to the outcome.
+func (a *Activities) do(ctx context.Context, in RunInput, try int) (Outcome, error) {
 	w, err := a.ready(ctx, in)
 	switch {
 	case errors.Is(err, errContentLost):

@@ -213,6 +213,73 @@ func TestRun_returnsAnOutcomeThatWasLost(t *testing.T) {
 	})
 }
 
+// A run that panics has no outcome to remember: the next one does the task.
+func TestRun_remembersNoPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
+		acts := activities.New(activities.Config{Recorder: &panicsOnce{}, Default: "test", Executors: map[string]activities.Executor{"test": named("done")}})
+		env.RegisterActivity(acts)
+		in := activities.RunInput{Work: work, Ride: []opt.Batch{{}}}
+		if _, err := env.ExecuteActivity(acts.Run, in); err == nil {
+			t.Fatal("the journal did not panic")
+		}
+		in.Tries = 1
+		value, err := env.ExecuteActivity(acts.Run, in)
+		var out activities.Outcome
+		if err == nil {
+			err = value.Get(&out)
+		}
+		if err != nil || out.Code != "done" {
+			t.Errorf("the run after a panic returned %+v, %v", out, err)
+		}
+	})
+}
+
+// panicsOnce is a journal that panics at the first recording.
+type panicsOnce struct{ panicked bool }
+
+func (p *panicsOnce) Record(context.Context, ...opt.Batch) error {
+	if !p.panicked {
+		p.panicked = true
+		panic("once")
+	}
+	return nil
+}
+
+// What a worker remembers is bounded: one outcome of each task and round, and none above
+// 64 KiB.
+func TestRun_remembersLittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
+		runs := 0
+		acts := activities.New(activities.Config{Recorder: &recorder{}, Default: "test", Executors: map[string]activities.Executor{
+			"test": executor(func(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
+				runs++
+				if w.Attempt == 3 {
+					return activities.Failed("large", strings.Repeat("x", 64<<10)), nil
+				}
+				return activities.Failed(fmt.Sprint("run ", runs), "No."), nil
+			}),
+		}})
+		env.RegisterActivity(acts)
+		for i, run := range []struct {
+			attempt, leg, tries int
+			want                int // runs of the executor afterwards
+		}{
+			{1, 0, 0, 1}, {1, 0, 1, 1}, // remembered
+			{1, 1, 0, 2}, {1, 1, 1, 2}, {1, 0, 2, 3}, // the next leg takes the place
+			{2, 0, 0, 4}, {2, 0, 1, 4}, {1, 0, 1, 5}, // the next attempt, too
+			{3, 0, 0, 6}, {3, 0, 1, 7}, // too large
+		} {
+			w := work
+			w.Attempt, w.Leg = run.attempt, run.leg
+			if _, err := env.ExecuteActivity(acts.Run, activities.RunInput{Work: w, Tries: run.tries}); err != nil || runs != run.want {
+				t.Errorf("call %d: %d runs, want %d; error %v", i+1, runs, run.want, err)
+			}
+		}
+	})
+}
+
 // slow is a journal that takes a time to record.
 type slow struct{ time.Duration }
 

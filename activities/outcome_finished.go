@@ -2,26 +2,31 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"go.temporal.io/sdk/activity"
 )
 
-// finishedMost is how many outcomes a worker remembers.
-const finishedMost = 1000
+// Limits of what a worker remembers.
+const (
+	finishedMost = 1000     // outcomes
+	finishedSize = 64 << 10 // bytes of an outcome as JSON
+)
 
 // finished remembers the outcomes of the tasks that this worker has run. If Temporal was
 // down when a task ended, it has no outcome and runs the task again. In the same process,
-// that run returns the outcome without doing the work again.
+// that run returns the outcome without doing the work again. An outcome above finishedSize
+// is not remembered: its task runs again.
 type finished struct {
 	outcomes *lru.Cache[string, ended]
 }
 
-// ended is the outcome of a task, and the latest run that returned it.
+// ended is the latest outcome of a round of a task, and the run that returned it.
 type ended struct {
 	Outcome
-	run int
+	attempt, leg, try int
 }
 
 func newFinished() finished {
@@ -29,7 +34,7 @@ func newFinished() finished {
 	return finished{outcomes}
 }
 
-// key returns a key that repeats of a run share, "" for a run that is always done: one
+// key returns a key that all runs of a round share, "" for a run that is always done: one
 // that only returns an outcome or cancels work elsewhere. A workflow that an operator has
 // reset does its work again.
 func (finished) key(ctx context.Context, in RunInput) string {
@@ -37,20 +42,28 @@ func (finished) key(ctx context.Context, in RunInput) string {
 		return ""
 	}
 	run := activity.GetInfo(ctx).WorkflowExecution
-	return fmt.Sprint(run.ID, " ", run.RunID, " ", in.Work.Key, " ", in.Work.Attempt, " ", in.Work.Leg)
+	return fmt.Sprint(run.ID, " ", run.RunID, " ", in.Work.Key)
 }
 
-// outcome returns the outcome of the run before try. It returns none if another worker
-// has begun a run since: the journal then has the pieces which that one streamed, so the
-// work is done again.
-func (f finished) outcome(key string, try int) (Outcome, bool) {
+// outcome returns the outcome of the run of the same leg before try. It returns none if
+// another worker has begun a run since: the journal then has the pieces which that one
+// streamed, so the work is done again.
+func (f finished) outcome(key string, w Work, try int) (Outcome, bool) {
 	e, ok := f.outcomes.Get(key)
-	return e.Outcome, ok && e.run == try-1
+	if !ok || e.attempt != w.Attempt || e.leg != w.Leg || e.try != try-1 {
+		return Outcome{}, false
+	}
+	return e.Outcome, true
 }
 
-// remember keeps the outcome that a run returns, unless it has failed.
-func (f finished) remember(key string, try int, out Outcome, err error) {
-	if key != "" && err == nil {
-		f.outcomes.Add(key, ended{out, try})
+// remember keeps the outcome that a run returns, in place of an earlier one of its round.
+func (f finished) remember(key string, w Work, try int, out Outcome) {
+	if key == "" {
+		return
 	}
+	if doc, err := json.Marshal(out); err != nil || len(doc) > finishedSize {
+		f.outcomes.Remove(key)
+		return
+	}
+	f.outcomes.Add(key, ended{out, w.Attempt, w.Leg, try})
 }
