@@ -70,7 +70,7 @@ func formsOf(v *visit, o *opt.Objective, refused *refusedForm) forms { return fo
 // page stays the same, and that a form which is sent twice counts once.
 func (f forms) form(id, path string, buttons ...button) changeForm {
 	out := changeForm{ID: id, Action: Path + "/objectives/" + url.PathEscape(f.o.ID) + path, Revision: f.o.Revision, Buttons: f.offered(buttons)}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %s", f.o.ID, f.o.Revision, f.o.UpdatedAt.Millis(), f.latest(), id, f.call.Principal))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %s %s", f.o.ID, f.o.Revision, f.o.UpdatedAt.Millis(), f.latest(), path, id, f.call.Principal))
 	out.Key = "console-" + hex.EncodeToString(sum[:12])
 	if r := f.refused; r != nil {
 		out.Key = "console-" + rand.Text() // a refusal may be recorded under the former one
@@ -122,8 +122,9 @@ type change struct {
 var errForm = service.Invalid(service.Violation{Field: "form", Description: "is incomplete: open the page again"})
 
 // changing makes a change that a form asks for. formID is the id of the form's element, page
-// shows the page of the form again if the change is refused, and apply makes it and
-// returns how many plans had not confirmed it. back is the address of the page.
+// shows the page of the form again if the change is refused, to callers who may read it,
+// and apply makes it and returns how many plans had not confirmed it. back is the address
+// of the page.
 func changing(v *visit, formID, back string, page func(*refusedForm) (view, error), apply func(change) (int, error)) (view, error) {
 	v.call.OfOPT = true
 	c := change{visit: v, objective: v.r.PathValue("id"), do: v.field("do"), query: url.Values{}}
@@ -145,6 +146,8 @@ func changing(v *visit, formID, back string, page func(*refusedForm) (view, erro
 			c.query.Set("unconfirmed", strconv.Itoa(unconfirmed))
 		}
 		return view{Location: withQuery(back, c.query)}, nil
+	case !v.has(service.ReadRuns):
+		return view{}, fault
 	case fault.Kind == service.InvalidState, fault.Kind == service.InvalidParams, fault.Kind == service.Unavailable:
 		return page(&refusedForm{id: formID, values: v.r.PostForm, fault: fault, reused: errors.Is(err, opt.ErrConflict), same: fault.Kind == service.Unavailable})
 	}

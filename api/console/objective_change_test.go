@@ -309,6 +309,80 @@ func TestChange_scopes(t *testing.T) {
 	}
 }
 
+// limited returns a browser that has signed in with a key that perhaps may read nothing.
+func (s *site) limited(t *testing.T, key string) *browser {
+	t.Helper()
+	b := s.browser(t)
+	b.post("/console/sign-in", url.Values{"key": {key}})
+	return b
+}
+
+// The form of a task has buttons for several scopes: one of them is not enough to cancel.
+func TestChange_cancelTaskScope(t *testing.T) {
+	optional := a2a.Metadata{}.With(opt.KeyOptional, true)
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: []opt.TaskSpec{{Name: "A"}, {Name: "B", Metadata: optional}}})
+	ann, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	sent := map[string]sentForm{}
+	for do, key := range map[string]string{"cancel": "1-0", "skip": "1-1"} {
+		f, _ := ann.get(path+"?task="+key).form(t, "change")
+		if !slices.Contains(f.dos, do) {
+			t.Fatalf("task %s has no button %s: %v", key, do, f.dos)
+		}
+		f.values.Set("do", do)
+		sent[do] = f
+	}
+	for _, scope := range []string{"runs:create", "approvals:respond"} {
+		for do, f := range sent {
+			for _, scopes := range []string{scope, "runs:read " + scope} {
+				got := s.limited(t, "acme/bob "+scopes).post(f.action, f.values)
+				if got.status != http.StatusForbidden || !strings.Contains(got.text, "runs:cancel") {
+					t.Errorf("%s with %s: %d %s", do, scopes, got.status, got.text)
+				}
+			}
+		}
+	}
+	for _, task := range s.world.Objective(id).Plans[0].Tasks {
+		if task.State.Ended() {
+			t.Errorf("%s is %s", task.Name, task.State)
+		}
+	}
+}
+
+// A form that is refused shows nothing of the objective to a caller who may not read it.
+func TestChange_refusedWithoutReading(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "Secret plan", Tasks: tasksNamed("Secret task")})
+	ann, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	text, _ := ann.get(path).form(t, "text")
+	text.values.Set("do", "text")
+	task, _ := ann.get(path+"?task=1-0").form(t, "change")
+	task.values.Set("do", "nothing")
+	ann.press(path, "text", "text", "name", "Secret name")
+	for scopes, reads := range map[string]bool{"runs:create": false, "runs:create runs:read": true} {
+		b := s.limited(t, "acme/bob "+scopes)
+		for want, f := range map[int]sentForm{http.StatusConflict: text, http.StatusBadRequest: task} {
+			if got := b.post(f.action, f.values); got.status != want || strings.Contains(got.text, "Secret") != reads {
+				t.Errorf("%s with %s: %d %s", f.action, scopes, got.status, got.text)
+			}
+		}
+	}
+}
+
+// Forms for several tasks, and for the objective, are several forms.
+func TestChange_sameButtonElsewhere(t *testing.T) {
+	optional := a2a.Metadata{}.With(opt.KeyOptional, true)
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: []opt.TaskSpec{{Name: "A", Metadata: optional}, {Name: "B", Metadata: optional}}})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	keys := map[string]string{}
+	for _, at := range []string{path, path + "?task=1-0", path + "?task=1-1"} {
+		f, _ := b.get(at).form(t, "change")
+		key := f.values.Get("key")
+		if other, ok := keys[key]; ok || key == "" {
+			t.Errorf("the forms of %s and of %s have the key %q", other, at, key)
+		}
+		keys[key] = at
+	}
+}
+
 // The page says that a plan has not confirmed a change in time.
 func TestChange_unconfirmed(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})

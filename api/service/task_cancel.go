@@ -12,6 +12,9 @@ import (
 // time for it. The request is durable: a task that has not stopped by then stops
 // later, and its metadata says so.
 func (s taskCommands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Task, error) {
+	if err := c.may(CancelRuns); err != nil {
+		return Task{}, err
+	}
 	c.TakeKey(p.RequestID)
 	v, err := s.read.task(ctx, c, p.ID, opt.TaskWant{})
 	switch {
