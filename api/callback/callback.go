@@ -58,8 +58,8 @@ type body struct {
 	Outcome  *opt.Outcome  `json:"outcome"`
 }
 
-// Serve serves a POST request for a callback URL. The status is 202
-// once the callback is durable.
+// Serve serves a POST request for a callback URL. The status is 202 once the callback is
+// durable, or, for progress and wakes that come fast, waits in memory.
 func (p *Page) Serve(c *service.Call, w http.ResponseWriter, r *http.Request, token string) {
 	var in opt.Callback
 	ref, invalid := p.tokens.Verify(token)

@@ -19,6 +19,9 @@ import (
 // waits already: the latest state wins. Callbacks with an outcome or a piece of an
 // artifact are not paced.
 //
+// A pacer knows only the callbacks of its own process, and those that wait are lost with
+// it: progress may be lost or shown late.
+//
 // It is safe for concurrent use.
 type pacer struct {
 	deliver func(ctx context.Context, in opt.Callback) error
@@ -26,6 +29,7 @@ type pacer struct {
 
 	mu      sync.Mutex
 	paces   map[paceKey]*pace
+	arrived int64 // callbacks so far
 	swept   time.Time
 	sending sync.WaitGroup
 	stopped bool
@@ -48,11 +52,27 @@ type paceKey struct {
 
 // A pace is the state of one key.
 type pace struct {
-	seen    []string // ids of callbacks that were received, so that a repeat changes nothing
-	sent    int      // deliveries
-	next    time.Time
-	waiting *opt.Callback
-	timer   *time.Timer // runs while waiting is not nil
+	seen      []string             // ids of callbacks that were received, so that a repeat changes nothing
+	handovers map[string]*handover // by the id of the callback
+	sent      int                  // deliveries
+	news      int64                // the number of the latest callback that was delivered
+	next      time.Time
+	waiting   *arrival
+	timer     *time.Timer // runs while waiting is not nil
+}
+
+// An arrival is a callback with its number in the order in which they came.
+type arrival struct {
+	opt.Callback
+	n int64
+}
+
+// A handover is the delivery of a callback whose sender waits for the result. Repeats of
+// the callback wait for it, too.
+type handover struct {
+	done chan struct{}
+	err  error // once done is closed
+	gone bool  // it failed because its sender has gone
 }
 
 func newPacer(deliver func(context.Context, opt.Callback) error, log *zap.Logger) *pacer {
@@ -64,60 +84,110 @@ func keyOf(in opt.Callback) (key paceKey, ok bool) {
 	return paceKey{in.TaskID, in.Round, in.Text == ""}, in.Chunk == nil && in.Outcome == nil
 }
 
-// receive delivers a callback, or has it wait.
-func (p *pacer) receive(ctx context.Context, in opt.Callback) error {
-	key, paced := keyOf(in)
+// receive delivers a callback, or has it wait. A repeat of one that is being delivered
+// gets the same result.
+func (p *pacer) receive(ctx context.Context, sent opt.Callback) error {
+	key, paced := keyOf(sent)
+	in := p.arrive(sent)
 	if !paced {
-		err := p.deliver(ctx, in)
+		err := p.deliver(ctx, sent)
 		if err == nil {
 			p.supersede(in)
 		}
 		return err
 	}
-	if p.waits(key, in) {
-		return nil
+	for {
+		h, first := p.note(key, in)
+		if h == nil {
+			return nil
+		}
+		if first {
+			return p.handOver(ctx, key, h, in)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-h.done:
+		}
+		if !h.gone {
+			return h.err
+		}
 	}
-	err := p.deliver(ctx, in)
-	if err != nil {
-		p.undo(key, in.ID)
+}
+
+// arrive gives a callback its number.
+func (p *pacer) arrive(in opt.Callback) arrival {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.arrived++
+	return arrival{in, p.arrived}
+}
+
+// handOver delivers a callback while its sender waits.
+func (p *pacer) handOver(ctx context.Context, key paceKey, h *handover, in arrival) error {
+	h.err = opt.ErrUnavailable // unless deliver returns
+	defer func() { p.handedOver(key, h, in, ctx.Err() != nil) }()
+	h.err = p.deliver(ctx, in.Callback)
+	return h.err
+}
+
+// handedOver notes the result of a handover. After a failure the callback is forgotten, so
+// that its repeat is delivered.
+func (p *pacer) handedOver(key paceKey, h *handover, in arrival, gone bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.paces[key]
+	delete(e.handovers, in.ID)
+	if h.err == nil {
+		e.delivered(in.n)
+	} else {
+		h.gone = gone
+		e.seen = slices.DeleteFunc(e.seen, func(s string) bool { return s == in.ID })
+		e.sent--
+		e.next = time.Now()
 	}
-	return err
+	close(h.done)
 }
 
 // supersede drops progress that is older than a piece or an outcome with news.
-func (p *pacer) supersede(in opt.Callback) {
+func (p *pacer) supersede(in arrival) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, wakes := range []bool{false, true} {
 		key := paceKey{in.TaskID, in.Round, wakes}
 		if e := p.paces[key]; e != nil && (in.Outcome != nil || in.Text != "" && !wakes) {
-			e.drop()
+			e.delivered(in.n)
 		}
 	}
 }
 
-// drop removes the callback that waits.
-func (e *pace) drop() {
-	if e.waiting != nil {
+// delivered notes that clients have the n-th callback, and drops an older one that waits.
+func (e *pace) delivered(n int64) {
+	e.news = max(e.news, n)
+	if e.waiting != nil && e.waiting.n < n {
 		e.timer.Stop()
 		e.waiting = nil
 	}
 }
 
-// waits notes a callback. It reports whether the callback needs no delivery now: it
-// waits, or it is a repeat.
-func (p *pacer) waits(key paceKey, in opt.Callback) bool {
+// note notes a callback. It returns its handover, and whether that is still to be made:
+// a repeat gets the one that has begun. It returns nil if there is nothing to deliver now:
+// the callback waits, or is a repeat of one that was received.
+func (p *pacer) note(key paceKey, in arrival) (h *handover, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	p.sweep(now)
 	e := p.paces[key]
 	if e == nil {
-		e = &pace{}
+		e = &pace{handovers: map[string]*handover{}}
 		p.paces[key] = e
 	}
+	if h := e.handovers[in.ID]; h != nil {
+		return h, false
+	}
 	if slices.Contains(e.seen, in.ID) {
-		return true
+		return nil, false
 	}
 	if e.seen = append(e.seen, in.ID); len(e.seen) > seenMost {
 		e.seen = slices.Delete(e.seen, 0, len(e.seen)-seenMost)
@@ -125,14 +195,16 @@ func (p *pacer) waits(key paceKey, in opt.Callback) bool {
 	switch {
 	case e.waiting != nil:
 		e.waiting = &in
-		return true
+		return nil, false
 	case now.Before(e.next) && !p.stopped:
 		e.waiting = &in
 		p.arm(key, e, e.next.Sub(now))
-		return true
+		return nil, false
 	}
 	e.count(now)
-	return false
+	h = &handover{done: make(chan struct{})}
+	e.handovers[in.ID] = h
+	return h, true
 }
 
 // seenMost is how many ids of callbacks are kept for one key.
@@ -144,25 +216,13 @@ func (e *pace) count(now time.Time) {
 	e.next = now.Add(min(time.Duration(e.sent)*paceStep, paceMost))
 }
 
-// undo removes the note of a callback that could not be delivered, so that its repeat is
-// delivered.
-func (p *pacer) undo(key paceKey, id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if e := p.paces[key]; e != nil {
-		e.seen = slices.DeleteFunc(e.seen, func(s string) bool { return s == id })
-		e.sent--
-		e.next = time.Time{}
-	}
-}
-
 // arm has the callback that waits delivered after a while. p.mu is held.
 func (p *pacer) arm(key paceKey, e *pace, after time.Duration) {
 	e.timer = time.AfterFunc(after, func() { p.send(key) })
 }
 
 // send delivers the callback that waits. If that fails, the callback continues to wait,
-// unless it is out of date.
+// unless a newer one was delivered or waits.
 func (p *pacer) send(key paceKey) {
 	p.mu.Lock()
 	e := p.paces[key]
@@ -176,17 +236,18 @@ func (p *pacer) send(key paceKey) {
 	p.sending.Add(1)
 	p.mu.Unlock()
 	defer p.sending.Done()
-	err := p.deliver(context.Background(), in)
-	if err == nil || errors.Is(err, errEnded) {
-		return
-	}
+	err := p.deliver(context.Background(), in.Callback)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err == nil || errors.Is(err, errEnded) {
+		e.news = max(e.news, in.n)
+		return
+	}
 	if p.stopped || !errors.Is(err, opt.ErrUnavailable) {
 		p.log.Warn("Dropped the progress of a task", zap.String("taskId", in.TaskID), zap.Error(err))
 		return
 	}
-	if e.waiting == nil {
+	if e.waiting == nil && e.news < in.n {
 		e.waiting = &in
 		p.arm(key, e, paceRetry)
 	}
@@ -199,7 +260,7 @@ func (p *pacer) sweep(now time.Time) {
 	}
 	p.swept = now
 	for key, e := range p.paces {
-		if e.waiting == nil && now.Sub(e.next) > paceForget {
+		if e.waiting == nil && len(e.handovers) == 0 && now.Sub(e.next) > paceForget {
 			delete(p.paces, key)
 		}
 	}

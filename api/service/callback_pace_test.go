@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -160,6 +161,114 @@ func TestPacer_failures(t *testing.T) {
 			t.Errorf("%s were delivered", got)
 		}
 	})
+}
+
+// A callback that waited and could not be delivered takes no place of a newer one.
+func TestPacer_latestWins(t *testing.T) {
+	piece := &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("x")}}}
+	for name, tt := range map[string]struct {
+		newer opt.Callback
+		slow  bool // the newer one is still on its way when the older one fails
+		fails bool // the newer one
+		want  string
+	}{
+		"a text":                 {newer: opt.Callback{Text: "new"}, want: "first, new"},
+		"a slow text":            {newer: opt.Callback{Text: "new"}, slow: true, want: "first, new"},
+		"a text that fails":      {newer: opt.Callback{Text: "new"}, slow: true, fails: true, want: "first, old"},
+		"a piece with a text":    {newer: opt.Callback{Text: "new", Chunk: piece}, want: "first, piece"},
+		"a slow piece with text": {newer: opt.Callback{Text: "new", Chunk: piece}, slow: true, want: "first, piece"},
+		"a piece without a text": {newer: opt.Callback{Chunk: piece}, want: "first, piece, old"},
+		"an outcome":             {newer: opt.Callback{Outcome: &opt.Outcome{State: opt.TaskCompleted}}, want: "first, outcome"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d, away := &deliveries{}, fmt.Errorf("signal: %w", opt.ErrUnavailable)
+				olds := 0
+				p := service.NewPacer(func(ctx context.Context, in opt.Callback) error {
+					switch {
+					case in.Text == "old":
+						if olds++; olds == 1 {
+							simulate(time.Second)
+							return away
+						}
+					case in.ID == "new" && tt.slow:
+						simulate(time.Second)
+						if tt.fails {
+							return away
+						}
+					}
+					return d.deliver(ctx, in)
+				}, zap.NewNop())
+				say(t, p, opt.Callback{Text: "first"})
+				say(t, p, opt.Callback{Text: "old"}) // is delivered after 0.1 s, which fails after 1.1 s
+				simulate(500 * time.Millisecond)
+				in := tt.newer
+				in.ID, in.TaskID, in.Round = "new", "task", 1
+				if err := p.Receive(t.Context(), in); (err != nil) != tt.fails {
+					t.Error(err)
+				}
+				simulate(time.Minute)
+				if got := strings.Join(d.all(), ", "); got != tt.want {
+					t.Errorf("%s were delivered, want %s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// A repeat of a callback that is being delivered gets the result of that delivery, or
+// makes its own if the first sender has gone.
+func TestPacer_repeatsMeanwhile(t *testing.T) {
+	broken := errors.New("broken")
+	for name, tt := range map[string]struct {
+		err  error // of the first delivery
+		gone bool  // its sender
+		want string
+	}{
+		"succeeds":       {nil, false, "a"},
+		"fails":          {broken, false, ""},
+		"sender is gone": {nil, true, "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d, calls := &deliveries{}, 0
+				p := service.NewPacer(func(ctx context.Context, in opt.Callback) error {
+					if calls++; calls == 1 {
+						select {
+						case <-ctx.Done():
+							return ctx.Err()
+						case <-time.After(time.Second):
+						}
+						if tt.err != nil {
+							return tt.err
+						}
+					}
+					return d.deliver(ctx, in)
+				}, zap.NewNop())
+				in := opt.Callback{ID: "a", TaskID: "task", Round: 1, Text: "a"}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				first := make(chan error, 1)
+				go func() { first <- p.Receive(ctx, in) }()
+				synctest.Wait()
+				repeat := make(chan error, 1)
+				go func() { repeat <- p.Receive(t.Context(), in) }()
+				synctest.Wait()
+				if tt.gone {
+					cancel()
+				}
+				if err := <-first; (err != nil) != (tt.err != nil || tt.gone) {
+					t.Errorf("the first ended with %v", err)
+				}
+				if err := <-repeat; !errors.Is(err, tt.err) {
+					t.Errorf("the repeat ended with %v, want %v", err, tt.err)
+				}
+				if got := strings.Join(d.all(), ", "); got != tt.want {
+					t.Errorf("%q were delivered, want %q", got, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // Stop delivers the callbacks that wait at once, and later ones do not wait.

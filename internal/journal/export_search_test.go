@@ -15,3 +15,9 @@ func (j *Journal) ExplainSearch(ctx context.Context, tenant string, f opt.Object
 	where, a := after(page.where, page.a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
 	return j.explain(ctx, selectObjectives(s.from, where), a)
 }
+
+// DropConsole makes the tables what they were before migration 10.
+func (j *Journal) DropConsole(ctx context.Context) error {
+	return j.Script(ctx, `DROP INDEX objectives_by_context; DROP INDEX objectives_by_planner; DROP INDEX tasks_ended_roots;
+		ALTER TABLE objectives DROP COLUMN planner; DELETE FROM migrations WHERE version = 10`)
+}
