@@ -27,6 +27,7 @@ type Client struct {
 	objectives
 	interrupts
 	schedules
+	answers *answers
 }
 
 // New returns a client. It connects when it is used.
@@ -45,7 +46,7 @@ func New(cfg Config) *Client {
 	orMinute(&cfg.Timeout)
 	orMinute(&cfg.Silence)
 	c := &caller{cfg: cfg}
-	return &Client{c, objectives{c}, interrupts{c}, schedules{c}}
+	return &Client{c, objectives{c}, interrupts{c}, schedules{c}, &answers{}}
 }
 
 func orMinute(d *time.Duration) {

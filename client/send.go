@@ -72,7 +72,8 @@ func (c *Client) Send(ctx context.Context, m a2a.Message, o SendOptions) (Event,
 
 // Answer sends r to a waiting task and returns the task as it then is; "" is the task of
 // the gate that r names. While the agent cannot be reached, the same answer is sent again,
-// and counts once. An answer that is stored but not judged yet shows in [ReplyPending].
+// and counts once. If no worker is available, the answer is stored: the task that is
+// returned shows [ReplyPending], and [Client.Wait] of this client waits for the verdict.
 //
 // The error is an [*Error] with [CodeUnsupported] if the task does not wait or the gate was
 // closed meanwhile, with [CodeInvalidParams] if the gate does not take such an answer, and
@@ -84,13 +85,15 @@ func (c *Client) Answer(ctx context.Context, taskID string, r Reply) (*a2a.Task,
 	if taskID == "" {
 		return nil, errors.New("an answer needs the id of its task, or of a gate")
 	}
-	e, err := c.Send(ctx, r.Message(taskID), SendOptions{ReturnImmediately: true, Retry: true})
+	m := r.Message(taskID)
+	e, err := c.Send(ctx, m, SendOptions{ReturnImmediately: true, Retry: true})
 	switch {
 	case err != nil:
 		return nil, err
 	case e.Task == nil:
 		return nil, errors.New("the agent answered with a message and no task")
 	}
+	c.answers.note(r.GateID, m, e.Task)
 	return e.Task, nil
 }
 

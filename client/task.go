@@ -33,9 +33,10 @@ func (c *Client) task(ctx context.Context, method string, params any) (*a2a.Task
 }
 
 // Wait waits until a task has ended or waits for a person, and returns it. Restarts of the
-// agent do not disturb it, as with [Client.Subscribe]. A task whose answer is stored but not
-// judged yet still works. To wait for less than ctx allows, give ctx a deadline: the task
-// is not affected.
+// agent do not disturb it, as with [Client.Subscribe]. A gate to which this client has sent
+// an answer that is not judged yet is not waited at: Wait returns after the verdict, with
+// the same gate if the answer was refused. To wait for less than ctx allows, give ctx a
+// deadline: the task is not affected.
 func (c *Client) Wait(ctx context.Context, taskID string) (*a2a.Task, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -48,6 +49,9 @@ func (c *Client) Wait(ctx context.Context, taskID string) (*a2a.Task, error) {
 			continue
 		}
 		t, err := c.Get(ctx, taskID, -1)
+		if err == nil {
+			t, err = c.afterAnswer(ctx, t)
+		}
 		switch {
 		case err != nil:
 			return nil, err
@@ -63,7 +67,7 @@ func (c *Client) Wait(ctx context.Context, taskID string) (*a2a.Task, error) {
 func waits(t *a2a.Task) bool {
 	_, open := Gate(t.Metadata)
 	_, closed := Decided(t.Metadata)
-	return t.Status.State.Interrupted() && !ReplyPending(t.Metadata) && (open || !closed)
+	return t.Status.State.Interrupted() && (open || !closed)
 }
 
 // ListOptions select tasks. Zero members select everything.

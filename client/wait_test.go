@@ -1,17 +1,18 @@
 package client_test
 
 import (
+	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/client"
 	"longhaul/opt"
 )
-
-const judging = `{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_INPUT_REQUIRED","timestamp":"2026-03-01T09:30:00.000Z"},"metadata":{"longhaul/v1/replyPending":true}}`
 
 const closed = `{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_INPUT_REQUIRED","timestamp":"2026-03-01T09:30:00.000Z"},"metadata":{"openwop":{"decision":{"interruptId":"g"}}}}`
 
@@ -26,7 +27,6 @@ func TestClient_Wait(t *testing.T) {
 		{"waits for an authorization", []string{snapshot("1", "AUTH_REQUIRED"), task("AUTH_REQUIRED")}, "task t1: auth-required"},
 		{"was answered meanwhile", []string{snapshot("1", "INPUT_REQUIRED") + update("2", "WORKING") + update("3", "FAILED"), task("WORKING"), task("FAILED")}, "task t1: failed"},
 		{"its gate was closed a moment ago", []string{snapshot("1", "INPUT_REQUIRED") + update("2", "COMPLETED"), closed, task("COMPLETED")}, "task t1: completed"},
-		{"an answer is not judged yet", []string{snapshot("1", "INPUT_REQUIRED") + update("2", "COMPLETED"), judging, task("COMPLETED")}, "task t1: completed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -42,6 +42,72 @@ func TestClient_Wait(t *testing.T) {
 				t.Errorf("%d calls, want %d: %v", len(a.seen()), want, a.seen())
 			}
 		})
+	}
+}
+
+const asking = `{"id":"obj-istkxireyiphs2uer5o4tzwx3m","contextId":"c1","status":{"state":"TASK_STATE_INPUT_REQUIRED","timestamp":"2026-03-01T09:30:00.000Z"},"metadata":{"openwop":{"interrupt":{"kind":"approval","interruptId":"task-istkxireyiphs2uer5o4tzwx3m-1-0:1"}}PENDING}}`
+
+// While no worker runs an answer is stored, and reads show the same open gate: Wait returns
+// once the answer is judged, also if it was refused, of which the stream says nothing.
+func TestClient_Wait_afterAnAnswer(t *testing.T) {
+	open, stored := strings.Replace(asking, "PENDING", "", 1), strings.Replace(asking, "PENDING", `,"longhaul/v1/replyPending":true`, 1)
+	done := strings.ReplaceAll(task("COMPLETED"), "t1", "obj-istkxireyiphs2uer5o4tzwx3m")
+	decisions := func(messageID string) http.HandlerFunc {
+		list := text(http.StatusOK, "application/json", `{"decisions":[{"messageId":"other"},{"messageId":"`+messageID+`"}],"totalSize":2}`)
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/v1/objectives/obj-istkxireyiphs2uer5o4tzwx3m/decisions" {
+				t.Errorf("decisions of %s", r.URL.Path)
+			}
+			list(w, r)
+		}
+	}
+	for name, verdict := range map[string]struct {
+		after string
+		want  string
+	}{
+		"accepted": {done, "task obj-istkxireyiphs2uer5o4tzwx3m: completed"},
+		"refused":  {open, "task obj-istkxireyiphs2uer5o4tzwx3m: input-required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAgent(t, result(`{"task":`+stored+`}`))
+			c := a.client()
+			answered, err := c.Answer(t.Context(), "obj-istkxireyiphs2uer5o4tzwx3m", client.Reply{GateID: "task-istkxireyiphs2uer5o4tzwx3m-1-0:1", Action: opt.Accept})
+			if err != nil || !client.ReplyPending(answered.Metadata) {
+				t.Fatalf("%v, %v", answered, err)
+			}
+			_, rest, _ := strings.Cut(a.seen()[0], `"messageId":"`)
+			messageID, _, _ := strings.Cut(rest, `"`)
+			a.answers = []http.HandlerFunc{
+				events(event("1", `{"task":`+open+`}`)), result(open), decisions("another"), result(open), decisions(messageID), result(verdict.after),
+			}
+			if got, err := c.Wait(t.Context(), "obj-istkxireyiphs2uer5o4tzwx3m"); err != nil || got.String() != verdict.want {
+				t.Errorf("%v, %v, want %s", got, err, verdict.want)
+			}
+			if n := len(a.seen()); n != 7 {
+				t.Errorf("%d calls: %q", n, a.seen())
+			}
+			if name == "accepted" {
+				return
+			}
+			a.answers = []http.HandlerFunc{events(event("1", `{"task":`+open+`}`)), result(open)}
+			if got, err := c.Wait(t.Context(), "obj-istkxireyiphs2uer5o4tzwx3m"); err != nil || got.String() != verdict.want {
+				t.Errorf("after the verdict: %v, %v", got, err)
+			}
+		})
+	}
+}
+
+// The wait for a verdict ends with its context.
+func TestClient_Wait_afterAnAnswerCanceled(t *testing.T) {
+	open, stored := strings.Replace(asking, "PENDING", "", 1), strings.Replace(asking, "PENDING", `,"longhaul/v1/replyPending":true`, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	a := newAgent(t, result(`{"task":`+stored+`}`), events(event("1", `{"task":`+open+`}`)), result(open), text(http.StatusOK, "application/json", `{"decisions":[]}`))
+	c := client.New(client.Config{URL: a.URL, Backoff: func(int) time.Duration { cancel(); return time.Hour }})
+	if _, err := c.Answer(ctx, "", client.Reply{GateID: "task-istkxireyiphs2uer5o4tzwx3m-1-0:1", Action: opt.Accept}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Wait(ctx, "obj-istkxireyiphs2uer5o4tzwx3m"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 
