@@ -15,8 +15,8 @@ import (
 	"longhaul/api/service"
 )
 
-// Limits of what a page shows of artifacts and messages. What it leaves out can be
-// downloaded.
+// Limits of what a page shows of artifacts and messages. The parts of artifacts can be
+// downloaded where they are shown.
 const (
 	mostShown   = 4 << 10  // bytes of one part
 	mostOfAll   = 64 << 10 // bytes of all parts on a page
@@ -28,6 +28,7 @@ const (
 type shownArtifact struct {
 	ID, Name, Description string
 	Parts                 []object
+	More                  int // parts that are not shown
 }
 
 // A budget limits what a page shows.
@@ -45,6 +46,7 @@ func artifactsOf(v *visit, t a2a.Task, b *budget) (out []shownArtifact, more int
 		shown := shownArtifact{ID: "r" + strconv.Itoa(n), Name: artifactName(a), Description: shorten(visible(a.Description), 500)}
 		for i, p := range a.Parts {
 			if b.parts--; b.parts < 0 {
+				shown.More = len(a.Parts) - i
 				break
 			}
 			part := partOf(v.markdown, p, b)

@@ -130,19 +130,26 @@ func (v gates) view(s service.ShownInterrupt, w written) view {
 }
 
 // viewer returns how the parts of an object of a gate are shown. Their files are below
-// path + "/" + section.
+// path + "/" + section. A link to another way of showing them keeps the rest as it is.
 func (v gates) viewer(path, section string) viewer {
 	q := v.r.URL.Query()
-	as := q.Get("as")
-	to := func(name, value string) string {
-		return path + "?" + url.Values{name: {value}}.Encode()
+	as, all := q.Get("as"), q.Has("all")
+	to := func(as string, all bool) string {
+		query := url.Values{}
+		if as == asText || as == asMarkdown {
+			query.Set("as", as)
+		}
+		if all {
+			query.Set("all", "1")
+		}
+		return path + "?" + query.Encode()
 	}
 	out := viewer{
-		Markdown: v.markdown, ID: section + "-", As: as, AsPath: func(as string) string { return to("as", as) },
+		Markdown: v.markdown, ID: section + "-", As: as, AsPath: func(as string) string { return to(as, all) },
 		File: func(i int) string { return path + "/" + section + "/" + strconv.Itoa(i) },
 	}
-	if !q.Has("all") {
-		out.Whole = to("all", "1")
+	if !all {
+		out.Whole = to(as, true)
 	}
 	return out
 }

@@ -108,7 +108,7 @@ func (v viewer) object(p a2a.Part, most int) object {
 		}
 	}
 	o.Text = visible(text)
-	if p.Text != nil {
+	if p.Text != nil && kind == asText {
 		o.Other = v.other(asMarkdown)
 	}
 	return o

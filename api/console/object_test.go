@@ -115,6 +115,35 @@ func TestObject_images(t *testing.T) {
 	}
 }
 
+// The links of a page keep how it shows texts, and how much of them.
+func TestObject_ways(t *testing.T) {
+	s := begin(t, approval(text(strings.Repeat("word ", 6000), "", ""), text("> "+strings.Repeat("word ", 20), "", "")))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	path := "/console/inbox/" + gate
+	at := func(query string) string {
+		return `href="/console/inbox/` + strings.ReplaceAll(gate, ":", "%3A") + query + `"`
+	}
+	for query, want := range map[string][]string{
+		"":                   {at("?all=1"), at("?as=markdown")},
+		"?as=markdown":       {at("?all=1&amp;as=markdown"), at("?as=text")},
+		"?all=1":             {at("?all=1&amp;as=markdown")},
+		"?all=1&as=markdown": {at("?all=1&amp;as=text")},
+		"?as=other":          {at("?all=1"), at("?as=markdown")},
+	} {
+		contains(t, "the page "+query, strings.ReplaceAll(b.get(path+query).html, ":1?", "%3A1?"), want...)
+	}
+}
+
+// A Markdown text that is too large to be shown as such is shown as it is, without a link
+// that would show the same.
+func TestObject_noOtherWay(t *testing.T) {
+	s := begin(t, approval(text(strings.Repeat("[x](http://a.example) ", 2_000), "text/markdown", "")))
+	s.send(t, "acme/carl", "Go")
+	p := s.signedIn(t, "acme/ann").get("/console/inbox/" + s.open(t) + "?all=1")
+	p.wants(t, "[x](http://a.example)", "!Show as Markdown", "!Show the source")
+}
+
 // A large text is cut: the page stays small, and all of it is one step away.
 func TestObject_large(t *testing.T) {
 	large := strings.Repeat("0123456789 abcdef\n", 60_000)

@@ -71,6 +71,7 @@ type shownMessage struct {
 	Task     string // address of the task that it is about, "" for the objective
 	Name     string // of that task
 	Parts    []object
+	More     int // parts that are not shown
 }
 
 // showObjective shows an objective, or one of its tasks if the address names one.
@@ -198,11 +199,13 @@ func messagesOf(v *visit, o *opt.Objective, list []a2a.Message, b *budget) []sho
 			if p.Data != nil && m.Text() != "" {
 				continue // the same for programs
 			}
-			if b.parts--; b.parts >= 0 {
-				part := partOf(v.markdown, p, b)
-				part.ID, part.Image = "m"+shown.ID+"-"+strconv.Itoa(n), "" // only artifacts can be downloaded
-				shown.Parts = append(shown.Parts, part)
+			if b.parts--; b.parts < 0 {
+				shown.More++
+				continue
 			}
+			part := partOf(v.markdown, p, b)
+			part.ID, part.Image = "m"+shown.ID+"-"+strconv.Itoa(n), "" // only artifacts can be downloaded
+			shown.Parts = append(shown.Parts, part)
 		}
 		out = append(out, shown)
 	}

@@ -208,6 +208,7 @@ func TestChange_twice(t *testing.T) {
 	if n := len(s.world.Objective(id).Plans[0].Tasks); n != 2 {
 		t.Errorf("the plan has %d tasks, want 2", n)
 	}
+	b.get(path+"/timeline").wants(t, "1 task was added to plan “P”")
 }
 
 // While the engine does not answer, nothing is lost: the same form can be sent again.

@@ -167,6 +167,23 @@ func downloads(p page) (out []string) {
 	return out
 }
 
+// The page counts the parts that it leaves out.
+func TestArtifacts_many(t *testing.T) {
+	many := func(name string, n int) a2a.Artifact {
+		a := a2a.Artifact{ArtifactID: name, Name: name}
+		for i := range n {
+			a.Parts = append(a.Parts, a2a.TextPart(fmt.Sprint(name, i)))
+		}
+		return a
+	}
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	s.world.Complete(task(id, 1, 0), many("first", 40), many("second", 20), many("third", 1))
+	b := s.signedIn(t, "acme/ann")
+	for _, path := range []string{"", "?task=1-0"} {
+		b.get("/console/objectives/"+id+path).wants(t, "first39", "second9", "!second10", "10 more parts are not shown.", "1 more is not shown here", "!third0")
+	}
+}
+
 func TestArtifacts(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	image := []byte("\x89PNG\r\n\x1a\n and more")

@@ -74,13 +74,26 @@ func (f objectivesFilter) search() (s opt.ObjectiveSearch, err error) {
 type objectives struct {
 	objectivesFilter
 	Filtered bool
-	Statuses []opt.ObjectiveStatus
+	Statuses []statusChoice
 	Rows     []objectiveRow
 	Total    int
 	AtLeast  bool
 	First    string // query of the first page, "" on that
 	Next     string // of the next page, "" for none
 	May      bool   // begin work
+}
+
+// A statusChoice is a status by which the list can be filtered.
+type statusChoice struct {
+	opt.Look
+	Status opt.ObjectiveStatus
+}
+
+func statusChoices() (out []statusChoice) {
+	for _, s := range opt.ObjectiveStatuses {
+		out = append(out, statusChoice{lookOfStatus(s), s})
+	}
+	return out
 }
 
 // An objectiveRow is a line of the list.
@@ -97,7 +110,7 @@ type objectiveRow struct {
 // showObjectives shows the objectives that the query selects, the newest first.
 func showObjectives(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	data := objectives{objectivesFilter: filterOf(q), Statuses: opt.ObjectiveStatuses, May: v.has(service.CreateRuns)}
+	data := objectives{objectivesFilter: filterOf(q), Statuses: statusChoices(), May: v.has(service.CreateRuns)}
 	out := view{Template: "objectives", Title: "Objectives", Refresh: 5}
 	search, err := data.search()
 	if err != nil {

@@ -41,13 +41,22 @@ func showOverview(v *visit) (view, error) {
 	for _, s := range opt.ObjectiveStatuses {
 		if !s.Ended() {
 			n := seen.Open[s]
-			data.Open = append(data.Open, statusCount{opt.Stage{Status: string(s)}.Look(), s, n, (100*n + most - 1) / most})
+			data.Open = append(data.Open, statusCount{lookOfStatus(s), s, n, (100*n + most - 1) / most})
 		}
 	}
 	for _, h := range data.Hours.List {
 		data.Completed, data.Failed, data.Canceled = data.Completed+h.Completed, data.Failed+h.Failed, data.Canceled+h.Canceled
 	}
 	return view{Template: "overview", Title: "Overview", Refresh: 5, Data: data}, nil
+}
+
+// lookOfStatus returns how pages show a status without its reason.
+func lookOfStatus(s opt.ObjectiveStatus) opt.Look {
+	look := opt.Stage{Status: string(s)}.Look()
+	if s == opt.ObjectiveBlocked {
+		look.Word = "waiting or paused"
+	}
+	return look
 }
 
 // The sizes of the picture of the hours. It fits a phone.

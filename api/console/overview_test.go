@@ -31,7 +31,7 @@ func TestOverview(t *testing.T) {
 	}
 	s.later()
 	p := b.get("/console/")
-	for _, part := range []string{"1 waits for an answer the longest since", "2 completed in the last 24 hours", "1 failed in", "1 canceled in", "planning 1", "blocked 1", "working 0"} {
+	for _, part := range []string{"1 waits for an answer the longest since", "2 completed in the last 24 hours", "1 failed in", "1 canceled in", "planning 1", "waiting or paused 1", "working 0"} {
 		if !strings.Contains(p.text, part) {
 			t.Errorf("the overview does not show %q: %s", part, p.text)
 		}
@@ -53,7 +53,7 @@ func TestOverview_isOfOneTenant(t *testing.T) {
 	s.send(t, "umbrella/eve", "Approve it")
 	s.end(t, "umbrella", opt.TaskCompleted, time.Hour)
 	s.signedIn(t, "umbrella/eve").get("/console/")
-	if p := s.signedIn(t, "acme/ann").get("/console/"); !strings.Contains(p.text, "0 wait for") || !strings.Contains(p.text, "0 completed in") || !strings.Contains(p.text, "blocked 0") {
+	if p := s.signedIn(t, "acme/ann").get("/console/"); !strings.Contains(p.text, "0 wait for") || !strings.Contains(p.text, "0 completed in") || !strings.Contains(p.text, "waiting or paused 0") {
 		t.Errorf("the overview counts the work of others: %s", p.text)
 	}
 }

@@ -231,7 +231,13 @@ func TestProvider_down(t *testing.T) {
 	if !b.works() {
 		t.Error("the session does not work while its token is valid")
 	}
-	l.world.Advance(time.Minute)
+	down(false)
+	l.world.Advance(16 * time.Second) // three requests of the provider, 5 seconds each, may take 15
+	if !b.works() || p.Renewals() != 0 {
+		t.Errorf("%d renewals while a former one may still be under way", p.Renewals())
+	}
+	down(true)
+	l.world.Advance(44 * time.Second)
 	if got := b.get("/console/inbox"); got.status != http.StatusServiceUnavailable {
 		t.Errorf("after its token has expired: %d %s", got.status, got.text)
 	}
@@ -239,7 +245,7 @@ func TestProvider_down(t *testing.T) {
 		t.Errorf("to a provider that is known: %d", got.status)
 	}
 	down(false)
-	l.world.Advance(15 * time.Second)
+	l.world.Advance(30 * time.Second)
 	if !b.works() {
 		t.Error("the session does not work when the provider is up again")
 	}

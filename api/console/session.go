@@ -74,7 +74,7 @@ func (c credentials) end(r *http.Request) {
 // How the credential of a session is renewed: by one request, which others wait for if
 // the old credential has expired. A renewal that was interrupted is tried again later.
 const (
-	renewTime  = 15 * time.Second // longer than the provider may take
+	renewTime  = 30 * time.Second // longer than the provider may take: three requests, 5 seconds each
 	renewWaits = 50
 	renewWait  = 100 * time.Millisecond
 )

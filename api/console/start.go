@@ -14,7 +14,7 @@ import (
 	"longhaul/opt"
 )
 
-// maxRequest is the longest text of a new objective in characters.
+// maxRequest is the longest text of a new objective in bytes.
 const maxRequest = 100_000
 
 // A startForm is the data of the page for new objectives, as it was filled in.

@@ -169,8 +169,14 @@ func planHappened(name string, e opt.Event) string {
 	case opt.PlanStopping:
 		return "Plan " + name + " is being stopped" + after(e.Reason)
 	case opt.TasksAdded:
+		if len(e.Tasks) == 1 {
+			return "1 task was added to plan " + name
+		}
 		return counted(len(e.Tasks), "task") + " were added to plan " + name
 	case opt.TasksReopened:
+		if len(e.Tasks) == 1 {
+			return "1 task of plan " + name + " makes its results again"
+		}
 		return counted(len(e.Tasks), "task") + " of plan " + name + " make their results again"
 	}
 	return "Plan " + name + " is " + stageText(e)

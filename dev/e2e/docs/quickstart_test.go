@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// The commands of docs/quickstart.md work in their order: an approval survives kill -9, a
-// playbook of the reader's own is carried out, and a program of the reader's own is
-// written. TestNew of dev/e2e/program builds and runs such a program.
+// The commands of the first three sections of docs/quickstart.md, and `longhaul new` of the
+// last, work in their order: an approval survives kill -9, a playbook of the reader's own is
+// carried out, and a program of the reader's own is written. TestNew of dev/e2e/program
+// builds and runs such a program.
 func TestQuickstart(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/quickstart.md")
 	if err != nil {
