@@ -54,3 +54,26 @@ func (c objectives) Decisions(ctx context.Context, objectiveID string, o Decisio
 	}
 	return out, nil
 }
+
+// hasDecision reports whether an answer to a gate has a verdict.
+func (c objectives) hasDecision(ctx context.Context, gateID, messageID string) (bool, error) {
+	taskID, _ := opt.TaskOfGate(gateID)
+	ref, ok := opt.ParseID(taskID)
+	if !ok {
+		return true, nil // another agent's, which has no such list
+	}
+	for o := (DecisionOptions{}); ; {
+		page, err := c.Decisions(ctx, ref.ObjectiveID, o)
+		if err != nil {
+			return false, err
+		}
+		for _, d := range page.Decisions {
+			if d.MessageID == messageID {
+				return true, nil
+			}
+		}
+		if o.PageToken = page.NextPageToken; o.PageToken == "" {
+			return false, nil
+		}
+	}
+}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"longhaul/a2a"
 )
@@ -60,6 +61,36 @@ func (c *Client) Wait(ctx context.Context, taskID string) (*a2a.Task, error) {
 		}
 	}
 	return c.Get(ctx, taskID, -1)
+}
+
+// afterAnswer returns t, or if it waits at a gate to which c has sent an answer that is not
+// judged yet, the task once it is judged or the task does not wait there any more. The
+// list of decisions has every verdict, whereas a stream says nothing about a refusal.
+func (c *Client) afterAnswer(ctx context.Context, t *a2a.Task) (*a2a.Task, error) {
+	for attempt := 1; waits(t); attempt++ {
+		gateID := gateOf(t)
+		messageID := c.answers.at(gateID)
+		if messageID == "" {
+			return t, nil
+		}
+		judged, err := c.hasDecision(ctx, gateID, messageID)
+		if err != nil {
+			return nil, err
+		}
+		if judged {
+			c.answers.judged(gateID, messageID)
+		} else {
+			select {
+			case <-time.After(c.cfg.Backoff(attempt)):
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		if t, err = c.Get(ctx, t.ID, -1); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
 }
 
 // waits reports whether t waits for a person. A root task shows its former state for a
