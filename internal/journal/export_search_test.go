@@ -21,3 +21,16 @@ func (j *Journal) DropConsole(ctx context.Context) error {
 	return j.Script(ctx, `DROP INDEX objectives_by_context; DROP INDEX objectives_by_planner; DROP INDEX tasks_ended_roots;
 		ALTER TABLE objectives DROP COLUMN planner; DELETE FROM migrations WHERE version = 10`)
 }
+
+// PlannerColumn returns the planners of all objectives, oldest first.
+func (j *Journal) PlannerColumn(ctx context.Context) (planners []string, err error) {
+	err = j.read(ctx, func(c *conn) error {
+		return c.each("SELECT planner FROM objectives ORDER BY created_at", nil, func(row scanner) error {
+			var planner string
+			err := row.Scan(&planner)
+			planners = append(planners, planner)
+			return err
+		})
+	})
+	return planners, err
+}
