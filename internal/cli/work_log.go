@@ -10,7 +10,8 @@ import (
 )
 
 // A workLog logs what happens to objectives and gates, as the journal records it: each
-// event once, in the process that has recorded it. It logs ids and codes, no content.
+// event at most once, in the process that has recorded it: one that is killed after the
+// commit logs nothing. It logs ids and codes, no content.
 type workLog struct{ log *zap.Logger }
 
 // recorded logs new events of the journal.

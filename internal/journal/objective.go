@@ -38,7 +38,7 @@ func (r objectiveTable) add(e *entry) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	r.o = openObjective{tenant: o.Tenant, contextID: o.ContextID, attempt: attempt, pushes: pushes, updatedAt: updated, exists: true}
+	r.o = openObjective{tenant: o.Tenant, contextID: o.ContextID, attempt: attempt, pushes: pushes, createdAt: o.CreatedAt.Millis(), updatedAt: updated, exists: true}
 	if err := r.tasks().addRoot(o.MessageID, o.Digest, e.At); err != nil {
 		return true, err
 	}

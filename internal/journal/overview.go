@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -10,13 +9,13 @@ import (
 
 const hour = 3_600_000 // milliseconds, as in the query below
 
-// Overview counts the work of a tenant: the open objectives, and those that have ended
-// since a time. It reads indexes: the cost grows with these objectives, not with the
-// journal.
+// Overview counts the work of a tenant: the open objectives, and the attempts at
+// objectives that have ended since a time; an objective that was retried counts more than
+// once. It reads indexes: the cost grows with these attempts, not with the journal.
 func (j objectiveFinder) Overview(ctx context.Context, tenant string, since a2a.Time) (v opt.Overview, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
 		v = opt.Overview{Open: map[opt.ObjectiveStatus]int{}}
-		if err := c.each("SELECT status, COUNT(*) FROM objectives"+using("objectives_by_status")+" WHERE tenant = $1 AND status IN ("+openStatuses+") GROUP BY status", args{tenant}, func(row scanner) error {
+		if err := c.each("SELECT status, COUNT(*) FROM objectives"+using("objectives_by_status")+" WHERE tenant = $1 AND "+objectiveSubject.isOpen()+" GROUP BY status", args{tenant}, func(row scanner) error {
 			var status opt.ObjectiveStatus
 			var n int
 			err := row.Scan(&status, &n)
@@ -42,14 +41,3 @@ func (j objectiveFinder) Overview(ctx context.Context, tenant string, since a2a.
 	})
 	return v, err
 }
-
-// openStatuses lists the statuses of objectives that have not ended, as SQL has them.
-var openStatuses = func() string {
-	var list []string
-	for _, s := range opt.ObjectiveStatuses {
-		if !s.Ended() {
-			list = append(list, "'"+string(s)+"'")
-		}
-	}
-	return strings.Join(list, ", ")
-}()

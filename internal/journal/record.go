@@ -32,7 +32,7 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 		return fmt.Errorf("record events of %s: %w", r.objectiveID, err)
 	}
 	if j.recorded != nil && len(r.fresh) > 0 {
-		j.recorded(Recorded{r.objectiveID, r.o.tenant, r.o.createdAt, r.fresh})
+		j.recorded(Recorded{r.objectiveID, r.o.createdAt, r.fresh})
 	}
 	return nil
 }
@@ -40,8 +40,7 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 // Recorded is what one call of Record has added: events that were not recorded before.
 type Recorded struct {
 	ObjectiveID string
-	Tenant      string // "" if the objective did not exist before
-	CreatedAt   int64  // of the objective, in milliseconds; 0 if it did not exist before
+	CreatedAt   int64 // of the objective, in milliseconds
 	Events      []opt.Event
 }
 

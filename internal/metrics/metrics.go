@@ -155,7 +155,9 @@ func (m *Metrics) Committed(writes int, took time.Duration, err error) {
 		outcome = "failed"
 	}
 	m.commits.WithLabelValues(outcome).Observe(took.Seconds())
-	m.commitWrites.Observe(float64(writes))
+	if err == nil {
+		m.commitWrites.Observe(float64(writes))
+	}
 }
 
 // Notified counts a notification about commits.
