@@ -15,8 +15,9 @@
 //	Purge            removes ended objectives from the journal
 //
 // Every activity may run again after a crash, and its comment says what a second run does.
-// While one runs it sends heartbeats, so Temporal notices within seconds that its worker
-// is lost. A worker that stops gives its tasks back: they run elsewhere as the same
+// Those that may take long send heartbeats, so Temporal notices within seconds that their
+// worker is lost: Plan, Run, Follow, WatchHeartbeats and Purge. Record, Load and Deliver
+// send none. A worker that stops gives its tasks back: they run elsewhere as the same
 // attempt.
 //
 // [Schedules] has the activities of the queue beside the API, which start scheduled

@@ -247,8 +247,9 @@ func (s *calls) Activate(c *Call, mentioned []string) error {
 }
 
 // Log logs the result of a call and reports it to the observer: names, codes and ids,
-// never content. more are fields of the binding. The level is debug, since failed calls
-// were logged with the reason before, and info if credentials were refused.
+// never content. more are fields of the binding. The level is debug, also for a call that
+// was refused, and info if its credentials were. Only unavailable services and internal
+// errors were logged before, with the reason, at warn and error.
 func (s *calls) Log(c *Call, more ...zap.Field) {
 	took, level := time.Since(c.began), zap.DebugLevel
 	if c.refused != "" {

@@ -15,14 +15,14 @@ const keyWorkflowURL = "longhaul/v1/workflowUrl"
 // keyTraceURL is the key in a task's metadata for the traces of its objective.
 const keyTraceURL = "longhaul/v1/traceUrl"
 
-// TraceID is the part of [Links.Traces] that is replaced by the trace id of an objective.
+// TraceID is the part of [Links.Traces] that is replaced by the id of the objective.
 const TraceID = "{id}"
 
 // Links make URLs of pages for people who operate the service. The zero value has none.
 type Links struct {
 	UI        string // base URL of Temporal's UI; "" for none
 	Namespace string // of Temporal
-	Traces    string // URL of the traces of an objective, with [TraceID] in the place of its trace id; "" for none
+	Traces    string // URL of the traces of an objective, with [TraceID] in the place of its id; "" for none
 }
 
 // Workflow returns the URL of a workflow, "" if the UI is not known.

@@ -59,7 +59,7 @@ func TestStart_resumesAfterKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		t.Fatalf("the killed said %q, %v", line, err)
+		t.Fatalf("the process said %q, %v", line, err)
 	}
 	refused(t, cfg, cfg.Dir, fmt.Sprint("in use by process ", killed.Process.Pid))
 	if err := killed.Process.Kill(); err != nil {

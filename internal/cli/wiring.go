@@ -88,8 +88,8 @@ func (l sdkLogger) Warn(msg string, fields ...any)  { l.level(fields, l.to.Warnw
 func (l sdkLogger) Error(msg string, fields ...any) { l.level(fields, l.to.Errorw)(msg, fields...) }
 func (l sdkLogger) With(fields ...any) log.Logger   { return sdkLogger{l.to.With(fields...)} }
 
-// level returns what logs a message, usually log: an attempt that ends because its worker
-// stops is no mistake, and another worker continues it. One that was canceled is none either.
+// level returns what logs a message, usually log. Neither a canceled attempt nor one that
+// its stopping worker hands back is an error.
 func (l sdkLogger) level(fields []any, log func(string, ...any)) func(string, ...any) {
 	for _, f := range fields {
 		err, _ := f.(error)

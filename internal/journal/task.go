@@ -200,8 +200,8 @@ func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.Task
 	return state, seq, err
 }
 
-// Tasks lists tasks, latest state change first. total counts all that f selects. That
-// takes as long as there are open tasks, or tasks in the context or since the time of f.
+// Tasks lists tasks, latest state change first. total counts all that f selects. Its cost
+// grows with the number of open tasks, or of tasks in the context or since f.Since.
 // A task that is added while a client pages is listed once or not at all, and no
 // other is missed because of it.
 func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (views []opt.TaskView, total int, err error) {
