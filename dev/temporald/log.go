@@ -28,7 +28,8 @@ var expectedBegin = []string{
 // fullTexts are texts in errors of SQLite and the system when a file cannot grow.
 var fullTexts = []string{"database or disk is full", "no space left on device", "disk quota exceeded"}
 
-// fullSaid explains them. The server logs a hundred errors for each moment without space.
+// fullSaid explains them. The server logs a hundred errors for each moment without space,
+// and the log says how many were dropped.
 const fullSaid = "The disk is full: Temporal cannot store the work. Free some space: the work waits, and continues by itself"
 
 const (
@@ -79,17 +80,28 @@ func (c quietCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.Che
 
 // Write, unlike Check, sees the fields, so it drops messages by their error.
 func (c quietCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
-	switch c.state.about(e, errorOf(fields)) {
-	case dropped:
-		return nil
-	case full:
-		e.Level, e.Message, e.Stack, fields = zap.ErrorLevel, fullSaid, "", nil
+	what, n := c.state.about(e, errorOf(fields))
+	var left []zapcore.Field
+	if n > 0 {
+		left = []zapcore.Field{zap.Int("dropped", n)}
 	}
-	fields = slices.DeleteFunc(slices.Clone(fields), func(f zapcore.Field) bool { return f.Key == "logging-call-at" })
+	switch {
+	case what == dropped:
+		return nil
+	case what == full:
+		e.Level, e.Message, e.Stack, fields = zap.ErrorLevel, fullSaid, "", left
+	case n > 0:
+		c.pass(zapcore.Entry{Level: e.Level, Time: e.Time, LoggerName: e.LoggerName, Message: "Dropped messages about a full disk"}, left)
+	}
+	c.pass(e, slices.DeleteFunc(slices.Clone(fields), func(f zapcore.Field) bool { return f.Key == "logging-call-at" }))
+	return nil
+}
+
+// pass logs a message.
+func (c quietCore) pass(e zapcore.Entry, fields []zapcore.Field) {
 	if ce := c.Core.Check(e, nil); ce != nil {
 		ce.Write(fields...)
 	}
-	return nil
 }
 
 // A fate is what becomes of a message.
@@ -109,12 +121,14 @@ type quietState struct {
 	last   map[string]time.Time // when a message was logged, by its text and its error
 	full   time.Time            // when the disk was full last
 	stated time.Time            // when that was logged last
+	left   int                  // messages about the full disk that were dropped since, and not counted in the log
 }
 
-// about returns what becomes of the message e with an error, which may be nil.
-func (s *quietState) about(e zapcore.Entry, err error) fate {
+// about returns what becomes of the message e with an error, which may be nil, and how
+// many dropped messages about a full disk are to be logged with it.
+func (s *quietState) about(e zapcore.Entry, err error) (what fate, left int) {
 	if e.Level > zap.ErrorLevel {
-		return logged
+		return logged, 0
 	}
 	text := ""
 	if err != nil {
@@ -122,29 +136,37 @@ func (s *quietState) about(e zapcore.Entry, err error) fate {
 	}
 	has := func(part string) bool { return strings.Contains(text, part) }
 	if slices.ContainsFunc(departures, has) || has(refused) && e.Time.Sub(s.since) < refusedFor {
-		return dropped
+		return dropped, 0
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if slices.ContainsFunc(fullTexts, has) {
 		s.full = e.Time
 		if e.Time.Sub(s.stated) < fullFor {
-			return dropped
+			s.left++
+			return dropped, 0
 		}
 		s.stated = e.Time
-		return full
-	}
-	if e.Time.Sub(s.full) < repeatsFor { // it follows from that
-		return dropped
+		return full, s.counted()
 	}
 	if key := e.Message + "\x00" + text; e.Time.Sub(s.last[key]) < repeatsFor {
-		return dropped
+		return dropped, 0
 	} else if len(s.last) >= mostKept {
 		s.last = map[string]time.Time{key: e.Time}
 	} else {
 		s.last[key] = e.Time
 	}
-	return logged
+	if e.Time.Sub(s.full) < repeatsFor { // there may be more
+		return logged, 0
+	}
+	return logged, s.counted()
+}
+
+// counted returns the number of dropped messages, and begins to count again.
+func (s *quietState) counted() int {
+	n := s.left
+	s.left = 0
+	return n
 }
 
 // mostKept is how many messages a quietState remembers.

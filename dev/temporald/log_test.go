@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/server/common/log/tag"
@@ -17,7 +18,8 @@ import (
 // and one line about a full disk in place of a hundred.
 func TestServerLogger(t *testing.T) {
 	core, logs := observer.New(zap.DebugLevel)
-	log, _ := temporald.ServerLogger(zap.New(core))
+	now := &clock{Time: time.Now()}
+	log, _ := temporald.ServerLogger(zap.New(core, zap.WithClock(now)))
 	for range 3 {
 		log.Warn("TrailerToContextMetadataInterceptor: Trailer had metadata but context not wrapped")
 		log.Warn("GetHistory page size is larger than threshold")
@@ -29,8 +31,15 @@ func TestServerLogger(t *testing.T) {
 	for range 3 {
 		log.Error("Operation failed", tag.Error(errors.New("Failed to commit: database or disk is full (13)")))
 		log.Error("Operation failed", tag.Error(errors.New("write: no space left on device")))
-		log.Error("Queue reader unable to retrieve tasks", tag.Error(errors.New("shard status unknown")))
+		log.Error("Queue reader unable to retrieve tasks", tag.Error(errors.New("shard status unknown"))) // may have another cause
 	}
+	for range 2 {
+		now.Time = now.Add(time.Minute)
+		log.Error("Operation failed", tag.Error(errors.New("write: no space left on device")))
+		log.Error("Operation failed", tag.Error(errors.New("write: no space left on device")))
+	}
+	now.Time = now.Add(time.Minute)
+	log.Warn("Something new", tag.Error(errors.New("this")))
 	var got []string
 	for _, e := range logs.All() {
 		got = append(got, fmt.Sprint(e.Level, " ", e.Message, " ", e.ContextMap()))
@@ -39,8 +48,19 @@ func TestServerLogger(t *testing.T) {
 		"warn Something new map[error:this]",
 		"warn Something new map[error:that]",
 		"error The disk is full: Temporal cannot store the work. Free some space: the work waits, and continues by itself map[]",
+		"error Queue reader unable to retrieve tasks map[error:shard status unknown]",
+		"error The disk is full: Temporal cannot store the work. Free some space: the work waits, and continues by itself map[dropped:5]",
+		"error The disk is full: Temporal cannot store the work. Free some space: the work waits, and continues by itself map[dropped:1]",
+		"warn Dropped messages about a full disk map[dropped:1]",
+		"warn Something new map[error:this]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("log mismatch (-want +got):\n%s", diff)
 	}
 }
+
+// clock is the time of a log.
+type clock struct{ time.Time }
+
+func (c *clock) Now() time.Time                         { return c.Time }
+func (c *clock) NewTicker(d time.Duration) *time.Ticker { return time.NewTicker(d) }
