@@ -85,13 +85,14 @@ var rooms = []room{
 		tests: []string{"opt/machine", // whose events it stores
 			"internal/seal",       // which seals its secrets
 			"internal/pgserver"}}, // on which it is kept
-	{name: "internal/pgserver"}, // runs PostgreSQL, for tests and a topology of processes
-	{name: "internal/seal"},     // encrypts stored secrets
-	{name: "internal/schema"},   // answers of people
-	{name: "internal/egress", imports: []string{"internal/tracing"}}, // requests carry their trace
-	{name: "internal/metrics"},                                       // for Prometheus
-	{name: "internal/tracing"},                                       // OpenTelemetry
-	{name: "internal/opfile"},                                        // YAML files of operators
+	{name: "internal/freeport"},                                         // for servers that tests and tools start
+	{name: "internal/pgserver", imports: []string{"internal/freeport"}}, // runs PostgreSQL, for tests and a topology of processes
+	{name: "internal/seal"},                                             // encrypts stored secrets
+	{name: "internal/schema"},                                           // answers of people
+	{name: "internal/egress", imports: []string{"internal/tracing"}},    // requests carry their trace
+	{name: "internal/metrics"},                                          // for Prometheus
+	{name: "internal/tracing"},                                          // OpenTelemetry
+	{name: "internal/opfile"},                                           // YAML files of operators
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/rebuild", imports: []string{"a2a", "opt", // the journal, compared with Temporal
@@ -118,9 +119,9 @@ var rooms = []room{
 	{name: "dev", imports: []string{".", "dev/*"}},
 	{name: "dev/e2e", imports: []string{"*"}}, // the whole service against the embedded server
 	{name: "dev/e2e/*", imports: []string{"*"}},
-	{name: "dev/cmd/bench", imports: []string{"*"}},              // measures it
-	{name: "dev/cmd/record", imports: []string{"*"}},             // runs every shape of work and keeps its history
-	{name: "dev/cmd/recording", imports: []string{"dev/binary"}}, // runs the program and draws what it prints
+	{name: "dev/cmd/bench", imports: []string{"*"}},                                   // measures it
+	{name: "dev/cmd/record", imports: []string{"*"}},                                  // runs every shape of work and keeps its history
+	{name: "dev/cmd/recording", imports: []string{"dev/binary", "internal/freeport"}}, // runs the program and draws what it prints
 	{name: "dev/scripted", imports: []string{"a2a", "opt", "activities", "api/service"}, // an agent and its executor
 		tests: []string{"dev/e2e/harness"}},
 	{name: "deploy/release"},    // makes the published files of programs, in a module of its own

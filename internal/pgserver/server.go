@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"longhaul/internal/freeport"
 )
 
 // User owns the server and may do everything.
@@ -64,9 +66,11 @@ func Start(ctx context.Context, cfg Config) (s *Server, err error) {
 	if s.as, err = Credential(); err != nil {
 		return s, err
 	}
-	if s.port, err = freePort(); err != nil {
+	addr, err := freeport.Addr()
+	if err != nil {
 		return s, err
 	}
+	s.port = int(addr.Port())
 	if cfg.Dir == "" {
 		if s.temp, err = os.MkdirTemp("", "longhaul-postgres-"); err != nil {
 			return s, err
@@ -248,12 +252,4 @@ func Credential() (*syscall.Credential, error) {
 	uid, uidErr := strconv.ParseUint(found.Uid, 10, 32)
 	gid, gidErr := strconv.ParseUint(found.Gid, 10, 32)
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr)
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }

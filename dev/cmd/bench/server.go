@@ -23,6 +23,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/e2e/official"
 	"longhaul/dev/temporald"
+	"longhaul/internal/freeport"
 )
 
 // Words by which this program runs as one of the servers that it measures.
@@ -92,24 +93,16 @@ type site struct {
 }
 
 func newSite(s settings, name string) (*site, error) {
-	addr, err := freeAddr()
+	addr, err := freeport.Addr()
 	if err != nil {
 		return nil, err
 	}
-	temporal, err := freeAddr()
+	temporal, err := freeport.Addr()
 	if err != nil {
 		return nil, err
 	}
-	at := &site{dir: filepath.Join(s.dir, name), addr: addr, temporal: temporal, sync: s.sync}
+	at := &site{dir: filepath.Join(s.dir, name), addr: addr.String(), temporal: temporal.String(), sync: s.sync}
 	return at, os.MkdirAll(at.dir, 0o700)
-}
-
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 func (at *site) client() *harness.Client { return harness.NewClient("http://" + at.addr) }

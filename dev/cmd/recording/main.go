@@ -11,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -21,6 +20,7 @@ import (
 	"time"
 
 	"longhaul/dev/binary"
+	"longhaul/internal/freeport"
 )
 
 func main() {
@@ -48,25 +48,17 @@ func run(ctx context.Context, out string) error {
 	if err := os.Symlink(program, dir+"/longhaul"); err != nil {
 		return err
 	}
-	addr, err := freeAddr()
+	addr, err := freeport.Addr()
 	if err != nil {
 		return err
 	}
-	s := &session{ctx: ctx, dir: dir, url: "http://" + addr, began: time.Now(), ids: map[string]string{}}
-	s.env = append(os.Environ(), "LONGHAUL_ADDR="+addr, "LONGHAUL_URL="+s.url, "LONGHAUL_TEMPORAL_UI_ADDR=", "COLUMNS=100", "NO_COLOR=1")
+	s := &session{ctx: ctx, dir: dir, url: "http://" + addr.String(), began: time.Now(), ids: map[string]string{}}
+	s.env = append(os.Environ(), "LONGHAUL_ADDR="+addr.String(), "LONGHAUL_URL="+s.url, "LONGHAUL_TEMPORAL_UI_ADDR=", "COLUMNS=100", "NO_COLOR=1")
 	defer s.stop()
 	if err := s.play(); err != nil {
 		return err
 	}
 	return os.WriteFile(out, []byte(draw(s.lines)), 0o644)
-}
-
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // A session is a shell session: commands, and the lines that they print.

@@ -10,7 +10,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"net"
 	"net/netip"
 	"os"
 	"strings"
@@ -24,6 +23,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/server/common/authorization"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"longhaul/internal/freeport"
 )
 
 // A Cluster is a running Temporal.
@@ -183,12 +184,11 @@ func eventually(t testing.TB, what string, check func(context.Context) error) {
 // free returns an address on loopback with a free port.
 func free(t testing.TB) netip.AddrPort {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return netip.MustParseAddrPort(l.Addr().String())
+	return addr
 }
 
 // silent is a logger for the SDK that discards everything.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strconv"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/temporald"
 	"longhaul/internal/cli"
+	"longhaul/internal/freeport"
 )
 
 // A Service is Longhaul, all in this process.
@@ -30,18 +30,18 @@ type Service struct {
 // StartService starts Longhaul with its databases in dir and waits until it has
 // completed an objective. sync is what the databases wait for: full or normal.
 func StartService(ctx context.Context, dir, sync string) (*Service, error) {
-	addr, err := freeAddr()
+	addr, err := freeport.Addr()
 	if err != nil {
 		return nil, err
 	}
-	temporal, err := freeAddr()
+	temporal, err := freeport.Addr()
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{TemporalAddr: temporal, client: harness.NewClient("http://" + addr)}
+	s := &Service{TemporalAddr: temporal.String(), client: harness.NewClient("http://" + addr.String())}
 	ctx, s.cancel = context.WithCancel(ctx)
 	build := cli.Build{Embed: temporald.Embed, Temporal: s.Log.Adjust, Journal: s.Log.Journal, Recorder: s.Log.Recorder}
-	args := []string{"dev", "--addr", addr, "--temporal-addr", temporal, "--temporal-ui-addr", "", "--data-dir", dir, "--sync", sync, "--log-level", "error", "--fallback", "echo"}
+	args := []string{"dev", "--addr", addr.String(), "--temporal-addr", temporal.String(), "--temporal-ui-addr", "", "--data-dir", dir, "--sync", sync, "--log-level", "error", "--fallback", "echo"}
 	s.ended.Go(func() {
 		defer s.cancel()
 		cli.Run(ctx, args, io.Discard, os.Stderr, build)
@@ -53,15 +53,6 @@ func StartService(ctx context.Context, dir, sync string) (*Service, error) {
 		return nil, fmt.Errorf("start Longhaul: %w", err)
 	}
 	return s, nil
-}
-
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String(), nil
 }
 
 // Stop stops the service and waits until it has stopped.

@@ -316,7 +316,7 @@ func TestRefusedAnswers(t *testing.T) {
 	if d := last.Decisions[len(last.Decisions)-1]; d.DecidedBy != "bob" || !d.Closed {
 		t.Errorf("the last decision is %+v", d)
 	}
-	if out := o.verify(ctx, last.raw, "--earlier", o.saved(first.raw)); !strings.Contains(out, "Nothing is missing") {
+	if out := o.verify(ctx, last.raw, "--earlier", o.saved(first.raw)); !strings.Contains(out, "are still there") {
 		t.Errorf("verify says %s", out)
 	}
 	changed := strings.Replace(string(last.raw), `"mallory"`, `"bob"`, 1)

@@ -2,14 +2,14 @@ package harness
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
 	"go.temporal.io/sdk/client"
+
+	"longhaul/internal/freeport"
 )
 
 // A Site is one installation: a data directory and the addresses of its
@@ -153,21 +153,15 @@ func (s *Site) end() {
 	}
 }
 
-// FreeAddr returns an unused address on loopback. Its port is below the range
-// that systems assign by themselves, so that it stays free while its process is
-// down.
+// FreeAddr returns an address on loopback at which nothing listens. It stays free while
+// its process is down.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
-	for range 100 {
-		addr := fmt.Sprintf("127.0.0.1:%d", 15000+rand.IntN(15000))
-		l, err := net.Listen("tcp", addr)
-		if err == nil {
-			l.Close()
-			return addr
-		}
+	addr, err := freeport.Addr()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no free port")
-	return ""
+	return addr.String()
 }
 
 // Temporal returns a client of the Temporal server that the site's processes use,

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -56,17 +55,9 @@ func TestWorkflowTasks(t *testing.T) {
 // startHere starts the service in this process, with times of its workflow tasks.
 func startHere(t *testing.T, times *taskTimes) *harness.Client {
 	t.Helper()
-	free := func() string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }()
-		return l.Addr().String()
-	}
-	addr := free()
+	addr := harness.FreeAddr(t)
 	build := cli.Build{Embed: temporald.Embed, Temporal: func(o *client.Options) { o.MetricsHandler = times }}
-	args := append([]string{"dev", "--addr", addr, "--temporal-addr", free(), "--temporal-ui-addr", "", "--data-dir", t.TempDir(), "--log-level", "error"}, patience...)
+	args := append([]string{"dev", "--addr", addr, "--temporal-addr", harness.FreeAddr(t), "--temporal-ui-addr", "", "--data-dir", t.TempDir(), "--log-level", "error"}, patience...)
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() { cli.Run(ctx, args, io.Discard, t.Output(), build) })
