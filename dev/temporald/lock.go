@@ -4,6 +4,7 @@ package temporald
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,12 +12,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
-	"time"
 )
 
 // lock locks dir for one Server. The lock ends with its process, so a crash
-// leaves nothing to clean up.
-func lock(dir string) (unlock func() error, err error) {
+// leaves nothing to clean up. A lock that another process has is waited for, until ctx ends.
+func lock(ctx context.Context, dir string) (unlock func() error, err error) {
 	path := filepath.Join(dir, lockFile)
 	// Not an os.File: the garbage collector would close it if its Server is not
 	// referenced any more, while the server still runs.
@@ -24,10 +24,16 @@ func lock(dir string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
-	for end := time.Now().Add(freeWithin); errors.Is(err, syscall.EWOULDBLOCK) && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond) // its holder may have been killed a moment ago
-		err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
+	within, cancel := context.WithTimeout(ctx, freeWithin)
+	defer cancel()
+	_ = poll(within, func() error { // its error is that of the time
+		if err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+			return err // its holder may have been killed a moment ago
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, errors.Join(context.Cause(ctx), syscall.Close(fd))
 	}
 	if err == nil {
 		// For the message below only; the lock does not depend on it.

@@ -3,6 +3,7 @@ package temporald_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,6 +44,22 @@ func TestStart_afterMovingDirectoryAside(t *testing.T) {
 	moved := connect(t, start(t, temporald.Config{Dir: dir + ".aside"}))
 	if _, err := moved.DescribeWorkflowExecution(t.Context(), "old", ""); err != nil {
 		t.Errorf("the moved directory lost its workflow: %v", err)
+	}
+}
+
+// A directory that another server uses is not waited for once the start is canceled.
+func TestLock_canceled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	unlock, err := temporald.Lock(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := temporald.Lock(ctx, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }
 

@@ -1,6 +1,7 @@
 package temporald
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -26,7 +27,7 @@ type stores struct {
 }
 
 // openStores prepares the databases of cfg, in its directory or in memory.
-func openStores(cfg Config, down *cleanups) (stores, error) {
+func openStores(ctx context.Context, cfg Config, down *cleanups) (stores, error) {
 	if cfg.Dir == "" {
 		return memoryStores()
 	}
@@ -37,7 +38,7 @@ func openStores(cfg Config, down *cleanups) (stores, error) {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return stores{}, fmt.Errorf("make the directory of Temporal: %w", err)
 	}
-	unlock, err := lock(dir)
+	unlock, err := lock(ctx, dir)
 	if err != nil {
 		return stores{}, err
 	}

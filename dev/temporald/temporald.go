@@ -91,7 +91,7 @@ func (s *Server) start(ctx context.Context, cfg Config, down *cleanups) error {
 	if err != nil {
 		return err
 	}
-	stores, err := openStores(cfg, down)
+	stores, err := openStores(ctx, cfg, down)
 	if err != nil {
 		return err
 	}

@@ -14,11 +14,11 @@ import (
 
 // listenGRPC listens at the address of gRPC, and returns the address for the
 // card. Both are empty if gRPC is off.
-func (s apiSettings) listenGRPC() (net.Listener, string, error) {
+func (s apiSettings) listenGRPC(ctx context.Context) (net.Listener, string, error) {
 	if s.GRPCAddr == "" {
 		return nil, "", nil
 	}
-	l, err := listen(s.GRPCAddr, "--grpc-addr")
+	l, err := listen(ctx, s.GRPCAddr, "--grpc-addr")
 	if err != nil {
 		return nil, "", err
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -37,10 +39,10 @@ func TestRun_reach(t *testing.T) {
 }
 
 func TestAPISettings_listenGRPC(t *testing.T) {
-	if l, addr, err := (apiSettings{}).listenGRPC(); l != nil || addr != "" || err != nil {
+	if l, addr, err := (apiSettings{}).listenGRPC(t.Context()); l != nil || addr != "" || err != nil {
 		t.Errorf("off: %v, %q, error %v", l, addr, err)
 	}
-	l, addr, err := apiSettings{GRPCAddr: "127.0.0.1:0"}.listenGRPC()
+	l, addr, err := apiSettings{GRPCAddr: "127.0.0.1:0"}.listenGRPC(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,12 @@ func TestAPISettings_listenGRPC(t *testing.T) {
 	if addr != l.Addr().String() {
 		t.Errorf("the card names %s, and %s is listened at", addr, l.Addr())
 	}
-	if _, _, err := (apiSettings{GRPCAddr: addr}).listenGRPC(); err == nil || !strings.Contains(err.Error(), "choose another address with --grpc-addr") {
+	if _, _, err := (apiSettings{GRPCAddr: addr}).listenGRPC(t.Context()); err == nil || !strings.Contains(err.Error(), "choose another address with --grpc-addr") {
 		t.Errorf("a taken address: error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := (apiSettings{GRPCAddr: addr}).listenGRPC(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a taken address, at the end of the process: error %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -12,8 +13,9 @@ import (
 // that was killed a moment ago may not have ended yet.
 const freeWithin = 3 * time.Second
 
-// listen listens at an address that a flag has set. A port that is in use is waited for.
-func listen(addr, flag string) (net.Listener, error) {
+// listen listens at an address that a flag has set. A port that is in use is waited for,
+// until ctx ends.
+func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
 	deadline := time.Now().Add(freeWithin)
 	for {
 		l, err := net.Listen("tcp", addr)
@@ -25,6 +27,10 @@ func listen(addr, flag string) (net.Listener, error) {
 		case time.Now().After(deadline):
 			return nil, fmt.Errorf("listen at %s: the address is in use, maybe by another server of Longhaul: stop that one, or choose another address with %s", addr, flag)
 		}
-		time.Sleep(50 * time.Millisecond)
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("listen at %s: %w", addr, context.Cause(ctx))
+		}
 	}
 }

@@ -128,11 +128,11 @@ func (p *opsPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveOps serves the page for operators until everything else has stopped.
-func serveOps(s *service, cfg opsSettings) error {
+func serveOps(ctx context.Context, s *service, cfg opsSettings) error {
 	if cfg.OpsAddr == "" {
 		return nil
 	}
-	listener, err := listen(cfg.OpsAddr, "--ops-addr")
+	listener, err := listen(ctx, cfg.OpsAddr, "--ops-addr")
 	if err != nil {
 		return err
 	}

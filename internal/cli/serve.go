@@ -64,7 +64,7 @@ func (c *apiCommand) Run(p *program) error {
 			return err
 		}
 		s.sign(c.egressSettings)
-		url, err := s.serve(c.apiSettings, c.temporalSettings)
+		url, err := s.serve(ctx, c.apiSettings, c.temporalSettings)
 		if err == nil {
 			s.log.Info("Serving A2A", zap.String("url", url))
 		}
@@ -185,7 +185,7 @@ func (c *devCommand) Run(p *program) error {
 		if err := s.work(c.workerSettings, c.temporalSettings, worker.Version{}); err != nil {
 			return err
 		}
-		url, err := s.serve(c.apiSettings, c.temporalSettings)
+		url, err := s.serve(ctx, c.apiSettings, c.temporalSettings)
 		if err != nil {
 			return err
 		}
@@ -265,8 +265,12 @@ func (p *program) serve(logs logSettings, ops opsSettings, start func(context.Co
 	defer leave()
 	worker.LimitMemory()
 	s := newService(log, p.build)
-	if err := errors.Join(serveOps(s, ops), trace(ctx, s)); err != nil {
-		return errors.Join(err, s.stop())
+	if err := errors.Join(serveOps(ctx, s, ops), trace(ctx, s)); err != nil {
+		err = errors.Join(err, s.stop())
+		if ctx.Err() != nil {
+			return nil // the process got a signal to stop during the start
+		}
+		return err
 	}
 	if err := start(ctx, s); err != nil {
 		_ = s.stop() // the first error is the cause

@@ -386,7 +386,7 @@ func (s *service) dispatch(temporal temporalSettings) {
 }
 
 // serve starts the API and returns its URL.
-func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, error) {
+func (s *service) serve(ctx context.Context, cfg apiSettings, temporal temporalSettings) (string, error) {
 	agent, err := s.agent(cfg.Agent)
 	if err == nil && cfg.Agent == "playbooks" {
 		err = s.books.Require(func(p *planner.Playbooks) error { return p.CheckLimits(cfg.limits()) })
@@ -398,7 +398,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 	if err != nil {
 		return "", err
 	}
-	listener, err := listen(cfg.Addr, "--addr")
+	listener, err := listen(ctx, cfg.Addr, "--addr")
 	if err != nil {
 		return "", err
 	}
@@ -407,7 +407,7 @@ func (s *service) serve(cfg apiSettings, temporal temporalSettings) (string, err
 		_ = listener.Close()
 		return "", err
 	}
-	grpcListener, grpcAddr, err := cfg.listenGRPC()
+	grpcListener, grpcAddr, err := cfg.listenGRPC(ctx)
 	if err != nil {
 		_ = listener.Close()
 		return "", err
