@@ -15,10 +15,17 @@
 //	Purge            removes ended objectives from the journal
 //
 // Every activity may run again after a crash, and its comment says what a second run does.
-// Those that may take long send heartbeats, so Temporal notices within seconds that their
-// worker is lost: Plan, Run, Follow, WatchHeartbeats and Purge. Record, Load and Deliver
-// send none. A worker that stops gives its tasks back: they run elsewhere as the same
-// attempt.
+// Those that may take long send heartbeats (heartbeat.go), so Temporal notices within
+// seconds that their worker is lost: Plan, Run, Follow, WatchHeartbeats and Purge. Record,
+// Load and Deliver send none. Temporal then runs the activity again elsewhere, by the
+// options that the workflow gave it (for Run: runOptions in package workflows); a task runs
+// again as the same attempt. A worker that stops gives its tasks back, with the same effect.
+//
+// An executor with a limit ([Config.Limits]) runs a task that has a permit (limit.go).
+// Tenants that wait get free permits one after another (limit_permits.go).
+//
+// [Push] makes deliveries: push.go builds, signs and sends a request, and decides after
+// each attempt whether there is another one, and when. The Push workflow waits in between.
 //
 // [Schedules] has the activities of the queue beside the API, which start scheduled
 // objectives as a client would.

@@ -5,9 +5,10 @@ import (
 	"sync"
 )
 
-// permits are the permits of an executor with a limit. Tenants get free permits in turns, so
-// that a tenant with a few tasks does not wait for all those of another one. It may be
-// used from any goroutine.
+// permits are the permits of an executor with a limit. Free permits go to the waiting
+// tenants one after another (round-robin), so that a tenant with a few tasks does not wait
+// for all those of another one. A turn here is the number of a tenant's round, not the turn
+// in a context. It may be used from any goroutine.
 type permits struct {
 	mu      sync.Mutex
 	free    int

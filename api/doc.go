@@ -12,7 +12,8 @@
 //	the binding puts the result, or a fault, into its envelope
 //
 // A binding is a form of calls and answers. A stream (sse.go) sends each event as the
-// binding writes it. Only package api/wire knows that there are two protocol versions.
+// binding writes it; package service decides where a resumed stream continues. Only
+// package api/wire knows that there are two protocol versions.
 // Package api/grpc is the same over gRPC.
 //
 // Requests for callback URLs, answer links and the console go to packages below this one,

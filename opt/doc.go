@@ -5,7 +5,8 @@
 // person. Tables list the moves of their states ([ObjectiveMoves], [PlanMoves]). Every
 // change is an [Event], a fact with new values. Apply is the only code that changes an
 // objective or a plan, which are the sums of their events. Roll-up derives the state of a
-// plan from its tasks and that of an objective from its plans.
+// plan from its tasks and that of an objective from its plans. [Objective.Startable] lists
+// the plans that may start now, [Plan.Ready] the tasks.
 //
 // What clients send is a [Letter] (a message), a [Command] (a change) or a [Reply] (a
 // response at a gate). Each has one answer: a [Judgement] with a verdict, or a

@@ -80,7 +80,9 @@ func (o *Objective) Leaf(p *Plan) bool {
 	return !slices.ContainsFunc(o.Plans, func(q *Plan) bool { return slices.Contains(q.Dependencies, p.ID) })
 }
 
-// Startable lists the plans that may start now, in list order.
+// Startable lists the plans that may start now, in list order. Without dependencies one
+// plan runs at a time. With them as many run as the limit allows; a plan that waits at a
+// gate counts. It does not look at other objectives of the context.
 func (o *Objective) Startable() []*Plan {
 	if !o.Started || o.Stopping != "" || o.Status.Ended() || o.Paused || o.replanning() || o.broken() != nil {
 		return nil
@@ -95,7 +97,7 @@ func (o *Objective) Startable() []*Plan {
 		case p.Status.Ended(), p.Stopping != "" && !p.Started:
 		case p.Started:
 			free--
-		case p.Paused, !o.turn(i): // a plan paused before its turn starts when it is resumed
+		case p.Paused, !o.turn(i): // a plan that was paused before it could start, starts when it is resumed
 		case len(out) < free:
 			out = append(out, p)
 		}
@@ -103,7 +105,8 @@ func (o *Objective) Startable() []*Plan {
 	return out[:max(0, min(len(out), free))]
 }
 
-// turn reports whether the plans before the plan at index i are done.
+// turn reports whether the plans that the plan at index i waits for are done. It has
+// nothing to do with the turn in a context.
 func (o *Objective) turn(i int) bool {
 	if o.Unordered() {
 		return !o.held(o.Plans[i])

@@ -1,5 +1,8 @@
 // Package worker makes a Temporal worker that runs Longhaul's workflows and
 // activities. Any number of workers may run, on any machines.
+//
+// [New] makes one for the queues that it serves. Its slots (slots.go) limit the activities
+// that run at a time. A [Dispatcher] (push.go) hands deliveries that are due to workflows.
 package worker
 
 import (

@@ -12,7 +12,12 @@
 // letters and commands, and read only from the [Journal]. After a write they wait until
 // the journal shows its result: the verdict on a reply, the answer to a command, the end
 // of the work or a question. A [Stream] reads the events of the journal as they are
-// recorded; a [Watch] signals new ones.
+// recorded; a [Watch] signals new ones. A client that names its last event gets those
+// after it (resumeAfter in stream.go).
+//
+// A message begins work (message_start.go) or is for a task (message_reply.go). What it
+// begins has an id that is made from the caller and the id of the message (id.go), so a
+// repeat finds the same work.
 //
 // The parts of [Service] have the operations of one kind of thing, over the same reader
 // (reader.go), writer (writer.go) and waiter (waiter.go). An [Agent] decides whether a

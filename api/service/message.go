@@ -71,7 +71,8 @@ type messages struct {
 	pushes  pushes
 }
 
-// A delivery is the result of delivering a message: an answer, or a task.
+// A delivery is the result of delivering a message: an answer, or a task. Deliveries to
+// push configs are another thing: delivery.go.
 type delivery struct {
 	answer  *a2a.Message // the whole answer; nothing else is set
 	taskID  string       // that the message began or was for
