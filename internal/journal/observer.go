@@ -11,7 +11,7 @@ type Observer interface {
 	// Notified notes a notification by PostgreSQL about commits, of this process or another.
 	Notified()
 	// Looked notes a check of the watched objectives in PostgreSQL. missed is set if it
-	// has found a commit without a notification.
+	// has found a commit without a notification, which may be on its way.
 	Looked(missed bool)
 }
 

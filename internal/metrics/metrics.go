@@ -66,7 +66,7 @@ func New(version string) *Metrics {
 		notifications: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: prefix + "journal_notifications_total", Help: "Notifications by PostgreSQL about commits of all processes.",
 		}),
-		looks:  counters("journal_looks_total", "Checks of watched objectives in PostgreSQL; missed: a notification was lost.", "outcome"),
+		looks:  counters("journal_looks_total", "Checks of watched objectives in PostgreSQL; missed: a commit had no notification until then.", "outcome"),
 		pushes: counters("push_attempts_total", "Attempts at deliveries to webhooks and mailboxes, by status or class of error.", "outcome"),
 		pushDuration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: prefix + "push_attempt_seconds", Help: "Durations of attempts at deliveries.", Buckets: fast,
