@@ -167,7 +167,8 @@ func (s *session) command(code int, text string) error {
 		ended <- cmd.Wait()
 		_ = write.Close()
 	}()
-	for printed := bufio.NewScanner(read); printed.Scan(); {
+	printed := bufio.NewScanner(read)
+	for printed.Scan() {
 		said := strings.ReplaceAll(printed.Text(), " --url "+s.url, "")
 		s.add(said, output)
 		for name, form := range map[string]*regexp.Regexp{"GATE": gateID, "TASK": taskID} {
@@ -176,7 +177,11 @@ func (s *session) command(code int, text string) error {
 			}
 		}
 	}
+	_ = read.CloseWithError(printed.Err()) // or the command would wait for a reader for ever
 	err := <-ended
+	if err := printed.Err(); err != nil {
+		return fmt.Errorf("read what %s prints: %w", text, err)
+	}
 	var failed *exec.ExitError
 	switch {
 	case errors.As(err, &failed) && failed.ExitCode() == code, err == nil && code == 0:
