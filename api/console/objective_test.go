@@ -184,6 +184,17 @@ func TestArtifacts_many(t *testing.T) {
 	}
 }
 
+// So are those of a message.
+func TestMessages_manyParts(t *testing.T) {
+	s, _ := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+	parts := make([]string, 51)
+	for i := range parts {
+		parts[i] = fmt.Sprintf(`{"text":"part%d"}`, i)
+	}
+	id := s.say(t, "acme/ann", `{"messageId":"many","role":"ROLE_USER","parts":[`+strings.Join(parts, ",")+`]}`)
+	s.signedIn(t, "acme/ann").get("/console/objectives/"+id).wants(t, "part49", "1 more part is not shown.")
+}
+
 func TestArtifacts(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
 	image := []byte("\x89PNG\r\n\x1a\n and more")
