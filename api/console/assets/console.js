@@ -85,7 +85,10 @@ function morph(old, fresh) {
     if (old.data !== fresh.data) old.data = fresh.data;
     return;
   }
-  if (old.localName === "form" && old.dataset.dirty) return; // something was written in it
+  if (old.localName === "form" && old.dataset.dirty) { // something was written in it
+    if (old.classList.contains("retired")) revive(old, fresh);
+    return;
+  }
   attributes(old, fresh);
   if (old.localName === "textarea" || old.localName === "select") {
     if (old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
@@ -155,6 +158,17 @@ function retire(old) {
     form.classList.add("retired");
   }
   return true;
+}
+
+// revive makes a form that was retired one that can be sent, since the page has it again:
+// about the present state, with what was written.
+function revive(form, fresh) {
+  form.classList.remove("retired");
+  for (const button of form.querySelectorAll("button")) button.disabled = false;
+  for (const field of fresh.querySelectorAll("input[type=hidden]")) {
+    const own = form.querySelector(`input[type=hidden][name="${CSS.escape(field.name)}"]`);
+    if (own) own.value = field.value;
+  }
 }
 
 // attributes makes the attributes of old those of fresh. Parts that the reader has opened

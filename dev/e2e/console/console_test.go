@@ -46,6 +46,7 @@ func TestConsole(t *testing.T) {
 		{"pressed", testPressed},
 		{"stays", testStays},
 		{"retried", testRetried},
+		{"revived", testRevived},
 		{"questions", testQuestions},
 		{"steers", testSteering},
 		{"reader", testReader},

@@ -59,6 +59,40 @@ func testStays(t *testing.T, o *office) {
 	b.sees("canceled")
 }
 
+// A form that was written in, and that the page did not have for a while, can be sent once
+// the page has it again.
+func testRevived(t *testing.T, o *office) {
+	id, _ := o.ask(t, "revived", harness.NewPlan("Revived", "approve Live again?"))
+	b, other := o.enter(t, "ann"), o.enter(t, "bob")
+	b.open("/console/objectives/" + id)
+	b.clickFirst("DisclosureTriangle", "Add a plan…")
+	b.fillFirst("Name", "A later plan")
+	b.fillFirst("Tasks, one on each line", "Sweep")
+	other.open("/console/objectives/" + id)
+	other.clickFirst("DisclosureTriangle", "Cancel…")
+	other.clickFirst("button", "Cancel")
+	other.sees("Canceled.")
+	b.sees("Retry")
+	b.retired(1)
+	other.open("/console/objectives/" + id)
+	other.clickFirst("button", "Retry")
+	other.sees("A new attempt has begun")
+	b.retired(0)
+	b.click("button", "Add the plan")
+	b.sees("The plan was added.", "A later plan", "Sweep")
+}
+
+// retired waits until the page keeps so many forms that cannot be sent.
+func (b *tab) retired(want int) {
+	b.t.Helper()
+	b.await(func() error {
+		if n, err := eval[int](b, `document.querySelectorAll("form.retired").length`); err != nil || n != want {
+			return fmt.Errorf("%d forms cannot be sent, want %d: %w", n, want, err)
+		}
+		return nil
+	})
+}
+
 // A page of work that has ended follows a new attempt that another client begins, and its
 // stream.
 func testRetried(t *testing.T, o *office) {
@@ -71,14 +105,15 @@ func testRetried(t *testing.T, o *office) {
 	b.open("/console/objectives/" + id)
 	b.sees("failed", "Retry")
 	b.misses("Waits for people")
-	b.holdRefresh()()
+	stop := b.holdRefresh() // it would be fetched after some seconds, and open its stream before it is hidden
 	b.run(watchStreams)
 
 	other.open("/console/objectives/" + id)
 	other.clickFirst("button", "Retry")
 	other.sees("A new attempt has begun")
-	b.run(fmt.Sprintf(setHidden, true)) // or it is fetched after some seconds
+	b.run(fmt.Sprintf(setHidden, true)) // once it is shown again, it is fetched at once
 	b.run(fmt.Sprintf(setHidden, false))
+	stop()
 	b.sees("Waits for people", "Once more?")
 	b.streams("opened", 1)
 }

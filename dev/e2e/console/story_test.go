@@ -92,8 +92,8 @@ func (o *office) begin(t *testing.T, text string) (gate string) {
 
 // A gate that expires while people look at it says so, and takes no late answer.
 func testExpiry(t *testing.T, o *office) {
+	b := o.enter(t, "bob") // before the time begins
 	gate := o.begin(t, "An urgent question")
-	b := o.enter(t, "bob")
 	b.open("/console/inbox/" + gate)
 	b.sees("Is it urgent?", "Without an answer")
 	b.sees("since no answer came in time")
