@@ -54,7 +54,7 @@ plans:
   - {name: Pack, executor: http, input: {endpoint: shop, data: {order: "{{.Message}}"}}}
 `)
 	endpoints := write("endpoints.yaml", fmt.Sprintf("endpoints: {shop: {url: '%s/tasks'}}\n", shop.URL))
-	site = harness.NewSite(t, harness.Dev, "--playbooks", books, "--allow-private-egress", "--endpoints", endpoints, "--log-format=json")
+	site = harness.NewSite(t, harness.Dev, "--playbooks", books, "--allow-private-egress", "--endpoints", endpoints, "--log-format=json", "--log-level=debug")
 	site.Env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + to.URL, "OTEL_BSP_SCHEDULE_DELAY=100"}
 	return site, told
 }
