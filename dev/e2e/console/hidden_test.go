@@ -35,6 +35,8 @@ func testHidden(t *testing.T, o *office) {
 	a.click("button", "Accept")
 	a.sees("Accepted by ann")
 	shown.sees("Accepted by ann") // without a reload: the event has come
+	a.click("link", "Write notes about hiding")
+	a.sees("completed") // a second later, after more events
 	if n := b.requests(); n != before {
 		t.Errorf("a hidden page was fetched %d times", n-before)
 	}
