@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
@@ -115,16 +116,22 @@ func (o *office) newTab(t *testing.T) *tab {
 // call calls a command of the browser.
 func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	b.t.Helper()
-	r, err := try(b, command, params)
+	ctx, cancel := context.WithTimeout(b.ctx, within)
+	defer cancel()
+	r, err := chromedp.Call(ctx, command, params)
 	if err != nil {
 		b.t.Fatalf("%s: %v", command.Method, err)
 	}
 	return r
 }
 
+// answerWithin is how long a check waits for the browser before it is repeated: a command
+// that meets the end of a page may get no answer.
+const answerWithin = 15 * time.Second
+
 // try is call that may fail, for checks that are repeated.
 func try[P, R any](b *tab, command cdp.Command[P, R], params P) (R, error) {
-	ctx, cancel := context.WithTimeout(b.ctx, within)
+	ctx, cancel := context.WithTimeout(b.ctx, answerWithin)
 	defer cancel()
 	return chromedp.Call(ctx, command, params)
 }

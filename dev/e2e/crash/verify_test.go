@@ -1,6 +1,7 @@
 package crash_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -35,7 +36,11 @@ func (w *world) settle() streams {
 		w.resume(f.TaskID, all[f.TaskID])
 	}
 	for id, want := range w.tasks {
-		task, err := w.c.Get(w.ctx(), id)
+		var task *harness.Task
+		err := harness.Repeat(w.ctx(), func(ctx context.Context) (err error) { // a proxy may not know yet that processes are back
+			task, err = w.c.Get(ctx, id)
+			return err
+		})
 		if err != nil {
 			w.t.Errorf("acknowledged, and lost: %s: %v", id, err)
 			continue
@@ -113,7 +118,11 @@ func objectiveOf(taskID string) string {
 // objectives, and those of calls with an unknown result.
 func (w *world) objectives(t *testing.T) {
 	t.Helper()
-	list, err := w.c.Objectives(w.ctx())
+	var list []harness.Objective
+	err := harness.Repeat(w.ctx(), func(ctx context.Context) (err error) {
+		list, err = w.c.Objectives(ctx)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
