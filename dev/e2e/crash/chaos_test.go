@@ -55,11 +55,37 @@ func TestChaos(t *testing.T) {
 		}
 	}
 	group.Wait()
+	steady(ctx, t, "http://"+top.Addr("proxy", 7420))
 	all := w.settle()
 	w.objectives(t)
 	t.Logf("%d objectives, %d streams, opened again %d times", len(w.tasks), len(w.followers), w.resumes())
 	w.checkJournal(all, readJournal(t, openPostgres(t, top)))
 	receiver.check(t, all)
+}
+
+// proxyForgets is longer than a health check of the proxy takes and counts. One that began
+// while a process was down may end much later, and leaves the proxy without that process.
+const proxyForgets = 6 * time.Second
+
+// steady waits until the proxy at url has answered all calls for so long. Reads after that
+// must succeed at the first try.
+func steady(ctx context.Context, t *testing.T, url string) {
+	t.Helper()
+	proxy := harness.NewClient(url)
+	var since time.Time
+	harness.Eventually(t, within, "the proxy knows the processes", func() error {
+		if err := proxy.Call(ctx, "objectives/list", map[string]any{"pageSize": 1}, nil); err != nil {
+			since = time.Time{}
+			return err
+		}
+		if since.IsZero() {
+			since = time.Now()
+		}
+		if d := time.Since(since); d < proxyForgets {
+			return fmt.Errorf("it has answered for %v", d)
+		}
+		return nil
+	})
 }
 
 // newTopology starts docker-compose.yml with three workers, and returns a world whose

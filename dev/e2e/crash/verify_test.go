@@ -1,7 +1,6 @@
 package crash_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -36,11 +35,7 @@ func (w *world) settle() streams {
 		w.resume(f.TaskID, all[f.TaskID])
 	}
 	for id, want := range w.tasks {
-		var task *harness.Task
-		err := harness.Repeat(w.ctx(), func(ctx context.Context) (err error) { // a proxy may not know yet that processes are back
-			task, err = w.c.Get(ctx, id)
-			return err
-		})
+		task, err := w.c.Get(w.ctx(), id)
 		if err != nil {
 			w.t.Errorf("acknowledged, and lost: %s: %v", id, err)
 			continue
@@ -118,11 +113,7 @@ func objectiveOf(taskID string) string {
 // objectives, and those of calls with an unknown result.
 func (w *world) objectives(t *testing.T) {
 	t.Helper()
-	var list []harness.Objective
-	err := harness.Repeat(w.ctx(), func(ctx context.Context) (err error) {
-		list, err = w.c.Objectives(ctx)
-		return err
-	})
+	list, err := w.c.Objectives(w.ctx())
 	if err != nil {
 		t.Fatal(err)
 	}

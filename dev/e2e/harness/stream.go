@@ -155,14 +155,9 @@ func (s *Stream) Close() {
 }
 
 // All returns the events of a task after one, up to the one that ends it. The
-// task must have ended. One stream shows them: it is opened again while the server is
-// unavailable, and it is an error if it ends before the task.
+// task must have ended; it is an error if the stream ends before.
 func (c *Client) All(ctx context.Context, taskID string, after int64) ([]Event, error) {
-	var s *Stream
-	err := Repeat(ctx, func(ctx context.Context) (err error) {
-		s, err = c.Subscribe(ctx, taskID, after)
-		return err
-	})
+	s, err := c.Subscribe(ctx, taskID, after)
 	if err != nil {
 		return nil, err
 	}
