@@ -52,7 +52,7 @@ func (c counted) Running(executor string, change int) {
 // gauges reads which parts of a process are ready, for its metrics.
 func (p *opsPage) gauges(ctx context.Context) (map[string]float64, error) {
 	out := map[string]float64{}
-	for part, state := range p.readiness(ctx).Parts {
+	for part, state := range p.readiness(ctx, nil).Parts {
 		out[part] = 0
 		if state == "ready" {
 			out[part] = 1

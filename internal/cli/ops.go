@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -65,11 +66,12 @@ type opsReadiness struct {
 	Parts  map[string]string `json:"parts,omitempty"` // ready or not ready, by part
 }
 
-// readiness asks all parts at once. The log has the reasons.
-func (p *opsPage) readiness(ctx context.Context) opsReadiness {
+// readiness asks the named parts at once, or all without a name. The log has the reasons.
+func (p *opsPage) readiness(ctx context.Context, parts []string) opsReadiness {
 	p.mu.Lock()
-	checks, started, draining := p.checks, p.started, p.draining
+	checks, started, draining := slices.Clone(p.checks), p.started, p.draining
 	p.mu.Unlock()
+	checks = slices.DeleteFunc(checks, func(c opsCheck) bool { return len(parts) > 0 && !slices.Contains(parts, c.part) })
 	ctx, cancel := context.WithTimeout(ctx, opsTimeout)
 	defer cancel()
 	answers := make([]chan error, len(checks)) // a part may answer late
@@ -89,6 +91,11 @@ func (p *opsPage) readiness(ctx context.Context) opsReadiness {
 		if err != nil {
 			out.Status, out.Parts[c.part] = "not ready", "not ready"
 			p.log.Warn("Not ready", zap.String("part", c.part), zap.Error(err))
+		}
+	}
+	for _, part := range parts {
+		if out.Parts[part] == "" {
+			out.Status, out.Parts[part] = "not ready", "unknown"
 		}
 	}
 	switch {
@@ -115,7 +122,7 @@ func (p *opsPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/healthz":
 		answer(http.StatusOK, map[string]string{"status": "ok"})
 	case r.URL.Path == "/readyz":
-		code, ready := http.StatusOK, p.readiness(r.Context())
+		code, ready := http.StatusOK, p.readiness(r.Context(), r.URL.Query()["part"])
 		if ready.Status != "ready" {
 			code = http.StatusServiceUnavailable
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -55,6 +56,30 @@ func TestOpsPage(t *testing.T) {
 				t.Errorf("health --alive: exit code %d, output %q", code, stdout)
 			}
 		})
+	}
+}
+
+// A probe that asks for one part gets the state of that alone: reads work without an engine.
+// A process that drains is not ready for it, and one that has no such part neither.
+func TestOpsPage_part(t *testing.T) {
+	page := &opsPage{log: zap.NewNop()}
+	page.add("journal", func(context.Context) error { return nil })
+	page.add("engine", func(context.Context) error { return errors.New("refused") })
+	page.start()
+	ask := func(part string) string {
+		w := httptest.NewRecorder()
+		page.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz?part="+part, nil))
+		return fmt.Sprint(w.Code, " ", strings.TrimSpace(w.Body.String()))
+	}
+	got := []string{ask("journal"), ask("engine"), ask("jurnal")}
+	page.drain()
+	got = append(got, ask("journal"))
+	want := []string{
+		`200 {"status":"ready","parts":{"journal":"ready"}}`, `503 {"status":"not ready","parts":{"engine":"not ready"}}`,
+		`503 {"status":"not ready","parts":{"jurnal":"unknown"}}`, `503 {"status":"draining","parts":{"journal":"ready"}}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 }
 

@@ -199,7 +199,7 @@ func TestChart_least(t *testing.T) {
 		if c.Image != "registry.example.com/longhaul:0.1.0" || !slices.Equal(c.Args, []string{name}) || *d.Spec.Replicas != 2 {
 			t.Errorf("%s runs %d times %s %v", name, *d.Spec.Replicas, c.Image, c.Args)
 		}
-		if c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe.HTTPGet.Path != "/healthz" || c.StartupProbe == nil {
+		if c.ReadinessProbe.HTTPGet.Path != map[string]string{"api": "/readyz?part=journal", "worker": "/readyz"}[name] || c.LivenessProbe.HTTPGet.Path != "/healthz" || c.StartupProbe == nil {
 			t.Errorf("%s has the probes %v %v", name, c.ReadinessProbe, c.LivenessProbe)
 		}
 		if !*c.SecurityContext.ReadOnlyRootFilesystem || !*d.Spec.Template.Spec.SecurityContext.RunAsNonRoot || *d.Spec.Template.Spec.AutomountServiceAccountToken {
