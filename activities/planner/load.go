@@ -106,21 +106,27 @@ func load(names []string, read func(string) ([]byte, error)) (*Playbooks, error)
 	return p, nil
 }
 
-// compare reports what two playbooks have and only one may have.
+// compare reports names, skills and defaults that several playbooks have.
 func (p *Playbooks) compare(wrong *problems) {
 	for i, b := range p.list {
 		for _, before := range p.list[:i] {
-			if b.name == before.name {
-				wrong.add(b.file, b.line, "%s also has the name %q", before.file, b.name)
-			}
-			if b.rules.fallback && before.rules.fallback {
-				wrong.add(b.file, b.line, "%s is also the default", before.file)
-			}
-			for _, skill := range b.rules.skills {
-				if slices.Contains(before.rules.skills, skill) {
-					wrong.add(b.file, b.line, "%s also has the skill %q", before.file, skill)
-				}
-			}
+			b.compare(before, wrong)
+		}
+	}
+}
+
+// compare reports the name and the skills that b has in common with another playbook, and
+// if both are the default.
+func (b *playbook) compare(before *playbook, wrong *problems) {
+	if b.name == before.name {
+		wrong.add(b.file, b.line, "%s also has the name %q", before.file, b.name)
+	}
+	if b.rules.fallback && before.rules.fallback {
+		wrong.add(b.file, b.line, "%s is also the default", before.file)
+	}
+	for _, skill := range b.rules.skills {
+		if slices.Contains(before.rules.skills, skill) {
+			wrong.add(b.file, b.line, "%s also has the skill %q", before.file, skill)
 		}
 	}
 }

@@ -110,36 +110,29 @@ func short(s string) string {
 	return s
 }
 
-// checkList reads the whole list of tasks of this run, page by page.
+// checkList checks the whole list of tasks of this run: its order, that it has each known
+// task once, and that no message has become several tasks.
 func (r *run) checkList(ctx context.Context, c *column, known []*sent) {
 	if r.lists != "" {
 		c.skip("lists", r.lists)
 		return
 	}
-	times, byMessage := map[string]int{}, map[string]map[string]bool{}
-	token, last := "", time.Time{}
-	for range maxPages {
-		p, err := r.wire.list(ctx, r.began.Add(-time.Minute), token)
-		if err != nil {
-			c.find(Lost, "lists", nil, "the list cannot be read: %v", err)
-			return
+	tasks, err := r.listAll(ctx)
+	times, byMessage := map[string]int{}, map[string][]string{} // ids of tasks, by message in their histories
+	last := time.Time{}
+	for _, t := range tasks {
+		times[t.ID]++
+		if !last.IsZero() && t.Status.At.Sub(last) > listSlack {
+			c.find(OutOfOrder, "lists", nil, "task %s of %s is behind one of %s, and the newest is to be first", t.ID, clock(t.Status.At.Time), clock(last))
 		}
-		for _, t := range p.Tasks {
-			times[t.ID]++
-			if !last.IsZero() && t.Status.At.Sub(last) > listSlack {
-				c.find(OutOfOrder, "lists", nil, "task %s of %s is behind one of %s, and the newest is to be first", t.ID, clock(t.Status.At.Time), clock(last))
-			}
-			last = t.Status.At.Time
-			for _, m := range t.History {
-				if byMessage[m.ID] == nil {
-					byMessage[m.ID] = map[string]bool{}
-				}
-				byMessage[m.ID][t.ID] = true
-			}
+		last = t.Status.At.Time
+		for _, m := range t.History {
+			byMessage[m.ID] = append(byMessage[m.ID], t.ID)
 		}
-		if token = p.Next; token == "" {
-			break
-		}
+	}
+	if err != nil {
+		c.find(Lost, "lists", nil, "the list cannot be read: %v", err)
+		return
 	}
 	for _, s := range known {
 		c.checked("lists")
@@ -149,10 +142,27 @@ func (r *run) checkList(ctx context.Context, c *column, known []*sent) {
 		case n > 1:
 			c.find(Repeated, "lists", s, "the list has the task %d times", n)
 		}
-		for id := range byMessage[s.message.id] {
+		for _, id := range byMessage[s.message.id] {
 			s.named(&task{ID: id})
 		}
 	}
+}
+
+// listAll returns the tasks on all pages of the list of tasks of this run. With an error
+// these are the tasks on the pages before it.
+func (r *run) listAll(ctx context.Context) (tasks []task, err error) {
+	token := ""
+	for range maxPages {
+		p, err := r.wire.list(ctx, r.began.Add(-time.Minute), token)
+		if err != nil {
+			return tasks, err
+		}
+		tasks = append(tasks, p.Tasks...)
+		if token = p.Next; token == "" {
+			break
+		}
+	}
+	return tasks, nil
 }
 
 // checkOnce checks that a message is one task, also when it is sent again after its end.

@@ -435,29 +435,35 @@ func sameParts(a, b []a2a.Part) bool {
 
 // contents returns a problem if the journal has lost large contents of the objective.
 func (o *objective) contents(ctx context.Context) ([]Problem, error) {
-	seen := map[string]bool{}
 	lost, size := 0, 0
-	for _, e := range o.Entries {
-		for _, event := range e.Events {
-			for _, p := range partsOf(event) {
-				if p.Ref == nil || seen[p.Ref.ID] {
-					continue
-				}
-				seen[p.Ref.ID] = true
-				found, err := o.Journal.HasBlob(ctx, o.ObjectiveID, p.Ref.ID)
-				if err != nil {
-					return nil, err
-				}
-				if !found {
-					lost, size = lost+1, size+p.Ref.Size
-				}
-			}
+	for id, n := range o.blobs() {
+		found, err := o.Journal.HasBlob(ctx, o.ObjectiveID, id)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			lost, size = lost+1, size+n
 		}
 	}
 	if lost == 0 {
 		return nil, nil
 	}
 	return []Problem{{o.ObjectiveID, Contents, fmt.Sprintf("%d large contents (%d bytes) are lost: only the journal had them", lost, size)}}, nil
+}
+
+// blobs returns the sizes of the large contents that events refer to, by their ids.
+func (o *objective) blobs() map[string]int {
+	sizes := map[string]int{}
+	for _, e := range o.Entries {
+		for _, event := range e.Events {
+			for _, p := range partsOf(event) {
+				if p.Ref != nil {
+					sizes[p.Ref.ID] = p.Ref.Size
+				}
+			}
+		}
+	}
+	return sizes
 }
 
 // partsOf returns the parts in an event.
