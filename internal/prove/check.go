@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	firstPush = 15 * time.Second // for which the calm experiment waits
-	maxPages  = 500
-	listSlack = 100 * time.Millisecond // by which entries of a list may be out of order
+	firstPushWait = 15 * time.Second // for which the calm experiment waits
+	maxPages      = 500
+	listSlack     = 100 * time.Millisecond // by which entries of a list may be out of order
 )
 
 // check compares the present answers of the server with all that it has acknowledged.
@@ -33,13 +33,13 @@ func (r *run) check(ctx context.Context, c *column) {
 
 // checkTask checks one task by itself. It reports whether the task is to be checked
 // again after the next experiment.
-func (r *run) checkTask(ctx context.Context, c *column, s *sent) bool {
-	id, l := s.taskID(), s.look()
+func (r *run) checkTask(ctx context.Context, c *column, s *sentTask) bool {
+	id, l := s.taskID(), s.snapshot()
 	if id == "" {
 		return false // never acknowledged, and refused when it was repeated
 	}
 	c.checked("accepted")
-	t, err := r.wire.get(ctx, id)
+	t, err := r.client.get(ctx, id)
 	if hasCode(err, codeNotFound) {
 		c.find(Lost, "accepted", s, "the server said %q before, and now that there is no such task", l.last)
 		return false
@@ -56,10 +56,10 @@ func (r *run) checkTask(ctx context.Context, c *column, s *sent) bool {
 	c.checked("kept")
 	if now := t.final(); now != l.final {
 		c.find(Lost, "kept", s, "%s", difference(l.final, now))
-		s.set(func(s *sent) { s.final = now })
+		s.update(func(s *sentTask) { s.final = now })
 		return true // its end was another one
 	}
-	if !s.fresh() {
+	if !s.isNew() {
 		return true
 	}
 	r.checkEnd(c, s, t)
@@ -67,19 +67,19 @@ func (r *run) checkTask(ctx context.Context, c *column, s *sent) bool {
 }
 
 // checkEnd checks a task that has ended since the last experiment.
-func (r *run) checkEnd(c *column, s *sent, t *task) {
-	l := s.look()
+func (r *run) checkEnd(c *column, s *sentTask, t *task) {
+	l := s.snapshot()
 	row := map[taskKind]string{asking: "questions", canceled: "cancels"}[s.kind]
-	if row == "" || row == "cancels" && !l.stopped {
+	if row == "" || row == "cancels" && !l.cancelAcknowledged {
 		row = "finished"
 	}
 	c.checked(row)
-	if want := s.wants(r.usual); t.state() != want {
+	if want := s.wantedState(r.usualEnds); t.state() != want {
 		c.find(Lost, row, s, "it is %s, and such a task is to be %s", t.state(), want)
 	}
-	if s.follows != nil {
+	if s.follower != nil {
 		c.checked("streams")
-		for _, p := range s.follows.compare(t) {
+		for _, p := range s.follower.compare(t) {
 			c.find(p.kind, "streams", s, "%s", p.seen)
 		}
 	}
@@ -97,13 +97,13 @@ func difference(before, now string) string {
 			y = b[i]
 		}
 		if x != y {
-			return fmt.Sprintf("it had %q, and now %q", short(x), short(y))
+			return fmt.Sprintf("it had %q, and now %q", shortText(x), shortText(y))
 		}
 	}
 	return "it has changed"
 }
 
-func short(s string) string {
+func shortText(s string) string {
 	if len(s) > 120 {
 		return s[:120] + "…"
 	}
@@ -112,7 +112,7 @@ func short(s string) string {
 
 // checkList checks the whole list of tasks of this run: its order, that it has each known
 // task once, and that no message has become several tasks.
-func (r *run) checkList(ctx context.Context, c *column, known []*sent) {
+func (r *run) checkList(ctx context.Context, c *column, known []*sentTask) {
 	if r.lists != "" {
 		c.skip("lists", r.lists)
 		return
@@ -123,7 +123,7 @@ func (r *run) checkList(ctx context.Context, c *column, known []*sent) {
 	for _, t := range tasks {
 		times[t.ID]++
 		if !last.IsZero() && t.Status.At.Sub(last) > listSlack {
-			c.find(OutOfOrder, "lists", nil, "task %s of %s is behind one of %s, and the newest is to be first", t.ID, clock(t.Status.At.Time), clock(last))
+			c.find(OutOfOrder, "lists", nil, "task %s of %s is behind one of %s, and the newest is to be first", t.ID, clockText(t.Status.At.Time), clockText(last))
 		}
 		last = t.Status.At.Time
 		for _, m := range t.History {
@@ -143,7 +143,7 @@ func (r *run) checkList(ctx context.Context, c *column, known []*sent) {
 			c.find(Repeated, "lists", s, "the list has the task %d times", n)
 		}
 		for _, id := range byMessage[s.message.id] {
-			s.named(&task{ID: id})
+			s.noteTask(&task{ID: id})
 		}
 	}
 }
@@ -153,7 +153,7 @@ func (r *run) checkList(ctx context.Context, c *column, known []*sent) {
 func (r *run) listAll(ctx context.Context) (tasks []task, err error) {
 	token := ""
 	for range maxPages {
-		p, err := r.wire.list(ctx, r.began.Add(-time.Minute), token)
+		p, err := r.client.list(ctx, r.began.Add(-time.Minute), token)
 		if err != nil {
 			return tasks, err
 		}
@@ -166,44 +166,44 @@ func (r *run) listAll(ctx context.Context) (tasks []task, err error) {
 }
 
 // checkOnce checks that a message is one task, also when it is sent again after its end.
-func (r *run) checkOnce(ctx context.Context, c *column, s *sent) {
-	if !s.fresh() {
+func (r *run) checkOnce(ctx context.Context, c *column, s *sentTask) {
+	if !s.isNew() {
 		return
 	}
-	defer s.set(func(s *sent) { s.repeated = true })
+	defer s.update(func(s *sentTask) { s.repeated = true })
 	c.checked("once")
-	if ids := s.known(); len(ids) > 1 {
+	if ids := s.taskIDs(); len(ids) > 1 {
 		c.find(Repeated, "once", s, "the message became %d tasks: %s", len(ids), strings.Join(ids, ", "))
 		return
 	}
 	if s.kind != plain { // a repeat may ask and stream again
 		return
 	}
-	if t, err := r.wire.send(ctx, s.message); err == nil && t.ID != s.taskID() {
+	if t, err := r.client.send(ctx, s.message); err == nil && t.ID != s.taskID() {
 		c.find(Repeated, "once", s, "the same message, sent again after its task had ended, became the new task %s", t.ID)
 	}
 }
 
-// fresh reports whether s was not checked before.
-func (s *sent) fresh() bool {
+// isNew reports whether no earlier check has sent the message of s again.
+func (s *sentTask) isNew() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.repeated
 }
 
 // checkPushes waits for the ends of tasks to arrive at the webhook.
-func (r *run) checkPushes(ctx context.Context, c *column, known []*sent) {
+func (r *run) checkPushes(ctx context.Context, c *column, known []*sentTask) {
 	if r.pushes != "" {
 		c.skip("pushes", r.pushes)
 		return
 	}
-	var open []*sent
+	var open []*sentTask
 	for _, s := range known {
-		if s.message.push != "" && s.look().final != "" {
+		if s.message.push != "" && s.snapshot().final != "" {
 			open = append(open, s)
 		}
 	}
-	arrived := func(s *sent) bool { return r.hook.heard(s) }
+	arrived := func(s *sentTask) bool { return r.webhook.received(s) }
 	missing := func() (n int) {
 		for _, s := range open {
 			if !arrived(s) {
@@ -214,9 +214,9 @@ func (r *run) checkPushes(ctx context.Context, c *column, known []*sent) {
 	}
 	within := r.Timeout
 	if c.Name == calmName {
-		within = min(within, firstPush)
+		within = min(within, firstPushWait)
 	}
-	r.until(ctx, within, func() bool { return missing() == 0 })
+	r.pollUntil(ctx, within, func() bool { return missing() == 0 })
 	if c.Name == calmName && missing() == len(open) {
 		r.pushes = "none arrived while nothing was broken: the server may refuse to call this machine"
 		c.skip("pushes", r.pushes)
@@ -225,11 +225,11 @@ func (r *run) checkPushes(ctx context.Context, c *column, known []*sent) {
 	for _, s := range open {
 		c.checked("pushes")
 		if !arrived(s) {
-			c.find(Lost, "pushes", s, "its end, %s, has not arrived within %v", s.look().last, within)
+			c.find(Lost, "pushes", s, "its end, %s, has not arrived within %v", s.snapshot().last, within)
 		}
-		if seen := r.hook.disorder(s); seen != "" {
+		if seen := r.webhook.firstOutOfOrder(s); seen != "" {
 			c.find(OutOfOrder, "pushes", s, "%s", seen)
 		}
-		s.set(func(s *sent) { s.message.push = "" }) // checked
+		s.update(func(s *sentTask) { s.message.push = "" }) // checked
 	}
 }

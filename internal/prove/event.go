@@ -168,7 +168,7 @@ func readStream(from io.Reader, on func(event)) error {
 }
 
 func readElement(id string, data []byte, on func(event)) error {
-	raw, err := openAnswer(data)
+	raw, err := parseAnswer(data)
 	if err != nil {
 		return err
 	}

@@ -9,127 +9,128 @@ import (
 )
 
 const (
-	lookEvery  = 100 * time.Millisecond
-	goneAfter  = 2 * time.Second // so long a server that has just started may not know a task
-	askWithin  = 10 * time.Second
-	killWithin = 80 * time.Millisecond // at most so long after the second half is sent
+	pollEvery      = 100 * time.Millisecond
+	unknownFor     = 2 * time.Second // for which a server that has just started may not know a task
+	questionWithin = 10 * time.Second
+	killWithin     = 80 * time.Millisecond // from sending the second half until the kill, at most
 )
 
 // calm sends one task of each kind and notes how they end.
 func (r *run) calm(ctx context.Context, c *column) error {
-	first := r.compose(plain)
+	first := r.newSent(plain)
 	c.Sent = 1
-	t, err := r.wire.send(ctx, first.message)
-	if refused(err) && first.message.push != "" {
+	t, err := r.client.send(ctx, first.message)
+	if isRefusal(err) && first.message.push != "" {
 		r.pushes = "the server refuses the webhook: " + err.Error()
 		first.message.push = ""
-		t, err = r.wire.send(ctx, first.message)
+		t, err = r.client.send(ctx, first.message)
 	}
 	if err != nil {
 		return fmt.Errorf("send %q: %w", first.message.text, err)
 	}
-	r.acknowledged(first, t)
-	r.settle(ctx, first)
-	l := first.look()
+	r.noteAcknowledged(first, t)
+	r.finishTask(ctx, first)
+	l := first.snapshot()
 	if l.final == "" {
 		return fmt.Errorf("the task of the message %q has not ended within %v: it is %s. Give a --message whose task ends by itself", first.message.text, r.Timeout, l.last)
 	}
-	r.usual[plain] = l.last
-	batch := []*sent{r.compose(asking), r.compose(canceled)}
+	r.usualEnds[plain] = l.last
+	batch := []*sentTask{r.newSent(asking), r.newSent(canceled)}
 	if r.streaming {
-		batch = append(batch, r.compose(streamed))
+		batch = append(batch, r.newSent(streamed))
 	}
 	c.Sent += len(batch)
-	r.usual[asking], r.usual[canceled] = r.usual[plain], "canceled"
+	r.usualEnds[asking], r.usualEnds[canceled] = r.usualEnds[plain], "canceled"
 	var group sync.WaitGroup
-	streams := r.launch(ctx, &group, batch)
+	streams := r.startAll(ctx, &group, batch)
 	group.Wait()
-	r.settleAll(ctx, batch)
+	r.finishAll(ctx, batch)
 	streams.Wait()
-	if asks := batch[0].look(); asks.asked {
-		r.usual[asking] = asks.last
+	if asks := batch[0].snapshot(); asks.asked {
+		r.usualEnds[asking] = asks.last
 	} else {
-		r.usual[asking] = ""
+		r.usualEnds[asking] = ""
 		c.skip("questions", fmt.Sprintf("the task of --ask-message %q asked nothing and is %s", batch[0].message.text, asks.last))
 	}
-	if l := batch[1].look(); !l.stopped {
-		r.usual[canceled] = ""
+	if l := batch[1].snapshot(); !l.cancelAcknowledged {
+		r.usualEnds[canceled] = ""
 		c.skip("cancels", "a working task could not be canceled: it is "+l.last)
 	}
 	if !r.streaming {
 		c.skip("streams", "the card declares no streaming")
 	}
-	if _, err := r.wire.list(ctx, r.began, ""); err != nil {
+	if _, err := r.client.list(ctx, r.began, ""); err != nil {
 		r.lists = "the server has no list: " + err.Error()
 	}
-	c.Acknowledged = r.count(batch) + 1
+	c.Acknowledged = r.countAcknowledged(batch) + 1
 	return nil
 }
 
-// acknowledged notes an answer to the message of s.
-func (r *run) acknowledged(s *sent, t *task) {
-	s.named(t)
-	s.looked(t)
-	s.set(func(s *sent) { s.acked = true })
+// noteAcknowledged notes an answer to the message of s.
+func (r *run) noteAcknowledged(s *sentTask, t *task) {
+	s.noteTask(t)
+	s.noteState(t)
+	s.update(func(s *sentTask) { s.acknowledged = true })
 }
 
-// launch sends all messages in parallel and handles each task by its kind.
-// group has their beginnings. The streams are done when their tasks have ended.
-func (r *run) launch(ctx context.Context, group *sync.WaitGroup, batch []*sent) (streams *sync.WaitGroup) {
+// startAll sends all messages in parallel and handles each task by its kind. group waits
+// until all were started, streams for the end of the streams.
+func (r *run) startAll(ctx context.Context, group *sync.WaitGroup, batch []*sentTask) (streams *sync.WaitGroup) {
 	streams = &sync.WaitGroup{}
 	for _, s := range batch {
 		if s.kind == streamed {
-			streams.Go(func() { s.follows.run(ctx, r.wire, s) })
+			streams.Go(func() { s.follower.run(ctx, r.client, s) })
 		}
 		group.Go(func() { r.start(ctx, s) })
 	}
 	return streams
 }
 
-// start sends the message of s once and takes its task to where it is to be broken.
-func (r *run) start(ctx context.Context, s *sent) {
+// start sends the message of s once, and brings its task into the state in which the
+// experiment breaks something.
+func (r *run) start(ctx context.Context, s *sentTask) {
 	if s.kind == streamed {
-		r.until(ctx, askWithin, func() bool { return s.taskID() != "" || s.follows.broken() })
+		r.pollUntil(ctx, questionWithin, func() bool { return s.taskID() != "" || s.follower.hasBroken() })
 		if s.taskID() != "" {
-			s.set(func(s *sent) { s.acked = true })
+			s.update(func(s *sentTask) { s.acknowledged = true })
 		}
 		return
 	}
-	t, err := r.wire.send(ctx, s.message)
+	t, err := r.client.send(ctx, s.message)
 	if err != nil {
 		return
 	}
-	r.acknowledged(s, t)
-	r.steer(ctx, s)
+	r.noteAcknowledged(s, t)
+	r.askOrCancel(ctx, s)
 }
 
-// steer waits for the question of a task that asks, and cancels one that is to be
+// askOrCancel waits for the question of a task that asks, and cancels one that is to be
 // canceled.
-func (r *run) steer(ctx context.Context, s *sent) {
+func (r *run) askOrCancel(ctx context.Context, s *sentTask) {
 	switch s.kind {
 	case asking:
-		r.until(ctx, askWithin, func() bool {
-			t, err := r.wire.get(ctx, s.taskID())
+		r.pollUntil(ctx, questionWithin, func() bool {
+			t, err := r.client.get(ctx, s.taskID())
 			if err != nil {
 				return true
 			}
-			s.looked(t)
-			return s.look().asked || isTerminal(t.state())
+			s.noteState(t)
+			return s.snapshot().asked || isTerminal(t.state())
 		})
 	case canceled:
-		s.set(func(s *sent) { s.tried = true })
-		if t, err := r.wire.cancel(ctx, s.taskID()); err == nil {
-			s.looked(t)
-			s.set(func(s *sent) { s.stopped = t.state() == "canceled" || !isTerminal(t.state()) })
+		s.update(func(s *sentTask) { s.cancelSent = true })
+		if t, err := r.client.cancel(ctx, s.taskID()); err == nil {
+			s.noteState(t)
+			s.update(func(s *sentTask) { s.cancelAcknowledged = t.state() == "canceled" || !isTerminal(t.state()) })
 		}
 	}
 }
 
-// until looks every now and then until done, the time is over or ctx is.
-func (r *run) until(ctx context.Context, within time.Duration, done func() bool) {
+// pollUntil calls done at intervals until it returns true, the time is over or ctx ends.
+func (r *run) pollUntil(ctx context.Context, within time.Duration, done func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for !done() {
 		select {
@@ -140,34 +141,34 @@ func (r *run) until(ctx context.Context, within time.Duration, done func() bool)
 	}
 }
 
-// count returns how many messages were acknowledged.
-func (r *run) count(batch []*sent) (n int) {
+// countAcknowledged returns how many messages were acknowledged.
+func (r *run) countAcknowledged(batch []*sentTask) (n int) {
 	for _, s := range batch {
-		if s.look().acked {
+		if s.snapshot().acknowledged {
 			n++
 		}
 	}
 	return n
 }
 
-// killed returns an experiment that ends the server in the middle of work.
-func (r *run) killed(end func(context.Context) error) func(context.Context, *column) error {
+// serverEnds returns an experiment that ends the server in the middle of work.
+func (r *run) serverEnds(end func(context.Context) error) func(context.Context, *column) error {
 	return func(ctx context.Context, c *column) error {
 		batch := r.batch(r.Tasks)
 		c.Sent = len(batch)
 		before, during := batch[:len(batch)/2], batch[len(batch)/2:]
 		var group sync.WaitGroup
-		early := r.launch(ctx, &group, before)
+		early := r.startAll(ctx, &group, before)
 		group.Wait()
 		for _, s := range before {
-			if t, err := r.wire.get(ctx, s.taskID()); err == nil {
-				s.looked(t)
-				s.mark(t)
+			if t, err := r.client.get(ctx, s.taskID()); err == nil {
+				s.noteState(t)
+				s.markState(t)
 			}
 		}
 		var rush sync.WaitGroup
-		late := r.launch(ctx, &rush, during)
-		wait(ctx, time.Duration(r.rand.Int64N(int64(killWithin))))
+		late := r.startAll(ctx, &rush, during)
+		sleep(ctx, time.Duration(r.rand.Int64N(int64(killWithin))))
 		recovery := &Recovery{Down: r.Down.Seconds()}
 		failed := end(ctx)
 		if errors.Is(failed, errNoStop) {
@@ -177,7 +178,7 @@ func (r *run) killed(end func(context.Context) error) func(context.Context, *col
 			recovery.Note = failed.Error()
 		}
 		rush.Wait()
-		wait(ctx, r.Down)
+		sleep(ctx, r.Down)
 		began := time.Now()
 		if err := r.Server.Start(ctx); err != nil {
 			return err
@@ -186,28 +187,28 @@ func (r *run) killed(end func(context.Context) error) func(context.Context, *col
 			return fmt.Errorf("after the server was started again: %w", err)
 		}
 		recovery.Ready = time.Since(began).Seconds()
-		c.Acknowledged = r.count(batch)
-		r.settleAll(ctx, batch)
-		r.end(early, late)
-		recovery.count(before, began)
+		c.Acknowledged = r.countAcknowledged(batch)
+		r.finishAll(ctx, batch)
+		r.waitForStreams(early, late)
+		recovery.setTimes(before, began)
 		c.Recovery = recovery
 		return nil
 	}
 }
 
-// end waits for streams. Those whose task has ended end by themselves; the others with
-// the time-out of the experiment.
-func (r *run) end(streams ...*sync.WaitGroup) {
+// waitForStreams waits for the end of streams: with their task, or with the time-out of the
+// experiment.
+func (r *run) waitForStreams(streams ...*sync.WaitGroup) {
 	for _, s := range streams {
 		s.Wait()
 	}
 }
 
-// count fills in how long tasks took that were open when the server ended.
-func (rec *Recovery) count(open []*sent, began time.Time) {
+// setTimes fills in how long tasks took that were open when the server ended.
+func (rec *Recovery) setTimes(open []*sentTask, began time.Time) {
 	for _, s := range open {
-		l := s.look()
-		if !l.acked || l.final != "" && l.ended.Before(began) {
+		l := s.snapshot()
+		if !l.acknowledged || l.final != "" && l.ended.Before(began) {
 			continue
 		}
 		rec.Open++
@@ -216,8 +217,8 @@ func (rec *Recovery) count(open []*sent, began time.Time) {
 			continue
 		}
 		first := l.ended
-		if !l.moved.IsZero() && l.moved.Before(first) {
-			first = l.moved
+		if !l.changedAt.IsZero() && l.changedAt.Before(first) {
+			first = l.changedAt
 		}
 		if took := first.Sub(began).Seconds(); rec.First == 0 || took < rec.First {
 			rec.First = took
@@ -226,8 +227,8 @@ func (rec *Recovery) count(open []*sent, began time.Time) {
 	}
 }
 
-// wait lets d go by.
-func wait(ctx context.Context, d time.Duration) {
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -236,48 +237,48 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// settleAll takes tasks to their ends.
-func (r *run) settleAll(ctx context.Context, batch []*sent) {
+// finishAll takes tasks to their ends.
+func (r *run) finishAll(ctx context.Context, batch []*sentTask) {
 	var group sync.WaitGroup
 	for _, s := range batch {
-		group.Go(func() { r.settle(ctx, s) })
+		group.Go(func() { r.finishTask(ctx, s) })
 	}
 	group.Wait()
 }
 
-// settle takes one task to its end: it repeats the message if its answer was lost,
+// finishTask takes one task to its end: it repeats the message if its answer was lost,
 // cancels and answers, and looks until the task has ended, is gone, or ctx is done.
-func (r *run) settle(ctx context.Context, s *sent) {
+func (r *run) finishTask(ctx context.Context, s *sentTask) {
 	var missing time.Time // since when the server says that there is no such task
 	answered := false
-	r.until(ctx, r.Timeout, func() bool {
+	r.pollUntil(ctx, r.Timeout, func() bool {
 		if s.taskID() == "" {
-			t, err := r.wire.send(ctx, s.message)
+			t, err := r.client.send(ctx, s.message)
 			if err == nil {
-				s.named(t)
+				s.noteTask(t)
 			}
-			s.set(func(s *sent) { s.gone = refused(err) })
-			return refused(err)
+			s.update(func(s *sentTask) { s.gone = isRefusal(err) })
+			return isRefusal(err)
 		}
-		t, err := r.wire.get(ctx, s.taskID())
+		t, err := r.client.get(ctx, s.taskID())
 		switch {
 		case hasCode(err, codeNotFound):
 			if missing.IsZero() {
 				missing = time.Now()
 			}
-			gone := time.Since(missing) > goneAfter
-			s.set(func(s *sent) { s.gone = gone })
+			gone := time.Since(missing) > unknownFor
+			s.update(func(s *sentTask) { s.gone = gone })
 			return gone
 		case err != nil:
 			return false
 		}
 		missing = time.Time{}
-		s.looked(t)
+		s.noteState(t)
 		switch {
 		case isTerminal(t.state()):
 			return true
-		case s.kind == canceled && !s.look().stopped:
-			r.steer(ctx, s)
+		case s.kind == canceled && !s.snapshot().cancelAcknowledged:
+			r.askOrCancel(ctx, s)
 		case s.kind == asking && t.state() == "input-required" && !answered:
 			answered = r.answer(ctx, s)
 		}
@@ -287,12 +288,12 @@ func (r *run) settle(ctx context.Context, s *sent) {
 
 // answer answers the question of s, twice with the same message id, as a client does
 // whose first answer got no answer.
-func (r *run) answer(ctx context.Context, s *sent) bool {
-	m := message{id: s.message.id + "-answer", taskID: s.taskID(), text: fill(r.Answer, s.message.id)}
-	if _, err := r.wire.send(ctx, m); err != nil {
+func (r *run) answer(ctx context.Context, s *sentTask) bool {
+	m := message{id: s.message.id + "-answer", taskID: s.taskID(), text: withToken(r.Answer, s.message.id)}
+	if _, err := r.client.send(ctx, m); err != nil {
 		return false
 	}
-	_, _ = r.wire.send(ctx, m) // may be refused: the question is closed
+	_, _ = r.client.send(ctx, m) // may be refused: the question is closed
 	return true
 }
 
@@ -300,7 +301,7 @@ func (r *run) answer(ctx context.Context, s *sent) bool {
 func (r *run) partition(ctx context.Context, c *column) error {
 	batch := r.batch(r.Tasks)
 	c.Sent = len(batch)
-	var streamers, others []*sent
+	var streamers, others []*sentTask
 	for _, s := range batch {
 		if s.kind == streamed {
 			streamers = append(streamers, s)
@@ -309,49 +310,49 @@ func (r *run) partition(ctx context.Context, c *column) error {
 		}
 	}
 	var group sync.WaitGroup
-	streams := r.launch(ctx, &group, streamers)
+	streams := r.startAll(ctx, &group, streamers)
 	for i, s := range others {
-		group.Go(func() { r.struggle(ctx, s, i) })
+		group.Go(func() { r.sendThroughFault(ctx, s, i) })
 	}
 	group.Wait()
-	wait(ctx, time.Duration(r.rand.Int64N(int64(killWithin))))
+	sleep(ctx, time.Duration(r.rand.Int64N(int64(killWithin))))
 	r.link.cut()
-	wait(ctx, r.Down)
-	r.link.mend()
-	c.Acknowledged = r.count(batch)
-	r.settleAll(ctx, batch)
-	r.end(streams)
+	sleep(ctx, r.Down)
+	r.link.restore()
+	c.Acknowledged = r.countAcknowledged(batch)
+	r.finishAll(ctx, batch)
+	r.waitForStreams(streams)
 	return nil
 }
 
-// struggle sends one message through a bad network, in one of several ways.
-func (r *run) struggle(ctx context.Context, s *sent, way int) {
+// sendThroughFault sends one message through a bad network, in one of several ways.
+func (r *run) sendThroughFault(ctx context.Context, s *sentTask, way int) {
 	faults := []fault{hangUp, delay, halfClose, noFault}
-	bad := r.wire.through(newLink(faults[way%len(faults)], r.Seed+uint64(way)))
+	bad := r.client.overLink(newLink(faults[way%len(faults)], r.Seed+uint64(way)))
 	defer bad.http.CloseIdleConnections()
 	once := func(ctx context.Context, w *wire) {
 		if t, err := w.send(ctx, s.message); err == nil {
-			r.acknowledged(s, t)
+			r.noteAcknowledged(s, t)
 		}
 	}
 	switch faults[way%len(faults)] {
 	case noFault: // twice at the same time
 		var twins sync.WaitGroup
 		twins.Go(func() { once(ctx, bad) })
-		twins.Go(func() { once(ctx, r.wire) })
+		twins.Go(func() { once(ctx, r.client) })
 		twins.Wait()
 	case delay: // the client is impatient: it asks again while the first request is on its way
-		impatient, cancel := context.WithTimeout(ctx, slowBy+soonest)
+		impatient, cancel := context.WithTimeout(ctx, slowBy+maxHangUpDelay)
 		once(impatient, bad)
 		cancel()
-		once(ctx, r.wire)
+		once(ctx, r.client)
 	default:
 		once(ctx, bad)
 		if s.taskID() == "" {
-			once(ctx, r.wire)
+			once(ctx, r.client)
 		}
 	}
 	if s.taskID() != "" {
-		r.steer(ctx, s)
+		r.askOrCancel(ctx, s)
 	}
 }

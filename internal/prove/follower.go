@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A follower subscribes to one task, again whenever the stream breaks, and puts together
-// what it hears.
+// A follower subscribes to one task, again whenever the stream breaks, and assembles the
+// artifacts that it receives.
 type follower struct {
 	mu        sync.Mutex
 	lastID    string
@@ -16,15 +16,15 @@ type follower struct {
 	state     string
 	at        time.Time
 	late      bool // it broke, and the task had ended before it could continue: get has the rest
-	artifacts map[string]*heard
+	artifacts map[string]*streamedArtifact
 	problems  []problem
 	events    int
 	breaks    int
 	ended     bool
 }
 
-// A heard is an artifact as a stream sent it.
-type heard struct {
+// A streamedArtifact is an artifact as a stream sent it.
+type streamedArtifact struct {
 	text string
 	last bool // its last chunk has come
 }
@@ -36,30 +36,30 @@ type problem struct {
 }
 
 func newFollower() *follower {
-	return &follower{ids: map[string]bool{}, artifacts: map[string]*heard{}}
+	return &follower{ids: map[string]bool{}, artifacts: map[string]*streamedArtifact{}}
 }
 
 // run follows the task of s from the send on, until it has ended or ctx is done.
-func (f *follower) run(ctx context.Context, w *wire, s *sent) {
+func (f *follower) run(ctx context.Context, w *wire, s *sentTask) {
 	on := func(e event) { f.onEvent(e, s) }
 	_ = w.follow(ctx, "stream", w.params(s.message), "", on) // it breaks, or ends with the task
-	f.broke()
+	f.noteBreak()
 	for pause := newPause(); !f.done(); {
 		if !pause.wait(ctx) {
 			return
 		}
 		id := s.taskID()
-		if id == "" && !s.look().gone { // the answer was lost: the message is repeated elsewhere
+		if id == "" && !s.snapshot().gone { // the answer was lost: the message is repeated elsewhere
 			continue
 		}
-		before := s.look()
+		before := s.snapshot()
 		if before.gone {
 			return
 		}
-		heard := f.count()
+		events := f.count()
 		_ = w.follow(ctx, "subscribe", map[string]any{"id": id}, f.last(), on) // it is repeated in any case
-		if before.final != "" && f.count() == heard {
-			f.tooLate() // 1.0 refuses to subscribe to a task that has ended, and get has the rest
+		if before.final != "" && f.count() == events {
+			f.noteLate() // 1.0 refuses to subscribe to a task that has ended, and get has the rest
 			return
 		}
 	}
@@ -78,20 +78,20 @@ func (f *follower) done() bool {
 	return f.ended
 }
 
-func (f *follower) tooLate() {
+func (f *follower) noteLate() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.late = true
 }
 
-// broken reports whether the stream has ended at least once.
-func (f *follower) broken() bool {
+// hasBroken reports whether the stream has ended at least once.
+func (f *follower) hasBroken() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.breaks > 0
 }
 
-func (f *follower) broke() {
+func (f *follower) noteBreak() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.breaks++
@@ -103,56 +103,56 @@ func (f *follower) last() string {
 	return f.lastID
 }
 
-func (f *follower) problem(kind Kind, format string, args ...any) {
+func (f *follower) addProblem(kind Kind, format string, args ...any) {
 	f.problems = append(f.problems, problem{kind, fmt.Sprintf(format, args...)})
 }
 
-// onEvent takes an event in.
-func (f *follower) onEvent(e event, s *sent) {
+// onEvent applies an event of the stream of s.
+func (f *follower) onEvent(e event, s *sentTask) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.events++
 	if e.id != "" {
 		if f.ids[e.id] && e.task == nil {
-			f.problem(Repeated, "event %s came twice in one stream", e.id)
+			f.addProblem(Repeated, "event %s came twice in one stream", e.id)
 		}
 		f.ids[e.id], f.lastID = true, e.id
 	}
 	switch {
 	case e.task != nil:
-		s.named(e.task)
-		f.snapshot(e.task)
-		s.looked(e.task)
+		s.noteTask(e.task)
+		f.onTask(e.task)
+		s.noteState(e.task)
 	case e.status != nil:
-		f.status(e.status.Status)
+		f.onStatus(e.status.Status)
 	case e.artifact != nil:
-		f.chunk(*e.artifact)
+		f.onArtifact(*e.artifact)
 	}
 	f.ended = isTerminal(f.state)
 }
 
-// snapshot replaces the artifacts: a task at the begin of a stream is the whole task.
-func (f *follower) snapshot(t *task) {
-	f.status(t.Status)
-	f.artifacts = map[string]*heard{}
+// onTask replaces the artifacts: a task at the begin of a stream is the whole task.
+func (f *follower) onTask(t *task) {
+	f.onStatus(t.Status)
+	f.artifacts = map[string]*streamedArtifact{}
 	for _, a := range t.Artifacts {
-		f.artifacts[a.ID] = &heard{text: text(a.Parts)}
+		f.artifacts[a.ID] = &streamedArtifact{text: text(a.Parts)}
 	}
 }
 
-func (f *follower) status(s status) {
+func (f *follower) onStatus(s status) {
 	now := string(s.State)
 	if isTerminal(f.state) {
 		if now != f.state {
-			f.problem(OutOfOrder, "%s came after the task had ended as %s", now, f.state)
+			f.addProblem(OutOfOrder, "%s came after the task had ended as %s", now, f.state)
 		}
 		return
 	}
 	switch {
 	case now == "submitted" && f.state != "" && f.state != "submitted":
-		f.problem(OutOfOrder, "submitted came after %s", f.state)
+		f.addProblem(OutOfOrder, "submitted came after %s", f.state)
 	case !s.At.IsZero() && s.At.Before(f.at):
-		f.problem(OutOfOrder, "%s of %s came after %s of %s", now, clock(s.At.Time), f.state, clock(f.at))
+		f.addProblem(OutOfOrder, "%s of %s came after %s of %s", now, clockText(s.At.Time), f.state, clockText(f.at))
 	}
 	f.state = now
 	if s.At.After(f.at) {
@@ -160,22 +160,22 @@ func (f *follower) status(s status) {
 	}
 }
 
-func clock(t time.Time) string { return t.UTC().Format("15:04:05.000") }
+func clockText(t time.Time) string { return t.UTC().Format("15:04:05.000") }
 
-// chunk adds a piece of an artifact, by the rules of the protocol.
-func (f *follower) chunk(u artifactUpdate) {
+// onArtifact adds a piece of an artifact, by the rules of the protocol.
+func (f *follower) onArtifact(u artifactUpdate) {
 	if isTerminal(f.state) {
-		f.problem(OutOfOrder, "a piece of artifact %s came after the task had ended", u.Artifact.ID)
+		f.addProblem(OutOfOrder, "a piece of artifact %s came after the task had ended", u.Artifact.ID)
 	}
 	a := f.artifacts[u.Artifact.ID]
 	switch {
 	case !u.Append:
-		a = &heard{}
+		a = &streamedArtifact{}
 	case a == nil:
-		f.problem(Lost, "a piece is to be added to artifact %s, whose begin did not come", u.Artifact.ID)
-		a = &heard{}
+		f.addProblem(Lost, "a piece is to be added to artifact %s, whose begin did not come", u.Artifact.ID)
+		a = &streamedArtifact{}
 	case a.last:
-		f.problem(Repeated, "a piece of artifact %s came after its last one", u.Artifact.ID)
+		f.addProblem(Repeated, "a piece of artifact %s came after its last one", u.Artifact.ID)
 	}
 	a.text += text(u.Artifact.Parts)
 	a.last = u.LastChunk
@@ -191,23 +191,23 @@ func (f *follower) compare(t *task) []problem {
 		return f.problems
 	}
 	if !f.ended {
-		f.problem(Lost, "the stream ended in state %q, and the task as %s", f.state, t.state())
+		f.addProblem(Lost, "the stream ended in state %q, and the task as %s", f.state, t.state())
 	}
 	if f.ended && f.state != t.state() {
-		f.problem(OutOfOrder, "the stream reported the end %s, and get says %s", f.state, t.state())
+		f.addProblem(OutOfOrder, "the stream reported the end %s, and get says %s", f.state, t.state())
 	}
 	for _, a := range t.Artifacts {
 		h := f.artifacts[a.ID]
 		switch whole := text(a.Parts); {
 		case !f.ended:
 		case h == nil:
-			f.problem(Lost, "artifact %s did not come", a.ID)
+			f.addProblem(Lost, "artifact %s did not come", a.ID)
 		case len(h.text) < len(whole):
-			f.problem(Lost, "artifact %s came with %d of %d characters", a.ID, len(h.text), len(whole))
+			f.addProblem(Lost, "artifact %s came with %d of %d characters", a.ID, len(h.text), len(whole))
 		case len(h.text) > len(whole):
-			f.problem(Repeated, "artifact %s came with %d characters, and has %d", a.ID, len(h.text), len(whole))
+			f.addProblem(Repeated, "artifact %s came with %d characters, and has %d", a.ID, len(h.text), len(whole))
 		case h.text != whole:
-			f.problem(OutOfOrder, "artifact %s came with other content than it has", a.ID)
+			f.addProblem(OutOfOrder, "artifact %s came with other content than it has", a.ID)
 		}
 	}
 	return f.problems

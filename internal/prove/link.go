@@ -21,8 +21,8 @@ const (
 )
 
 const (
-	slowBy  = 150 * time.Millisecond
-	soonest = 20 * time.Millisecond // at most so long after a request a link hangs up
+	slowBy         = 150 * time.Millisecond
+	maxHangUpDelay = 20 * time.Millisecond // from a request until a link hangs up, at most
 )
 
 var errNoLink = errors.New("the link to the server is down")
@@ -51,7 +51,7 @@ func (l *link) client(like *http.Client) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// cut closes all connections as a reset does, and refuses new ones until mend.
+// cut closes all connections as a reset does, and refuses new ones until restore.
 func (l *link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,8 +61,8 @@ func (l *link) cut() {
 	}
 }
 
-// mend lets connections through again.
-func (l *link) mend() {
+// restore lets connections through again.
+func (l *link) restore() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.down = false
@@ -90,18 +90,18 @@ func (l *link) dial(ctx context.Context, network, addr string) (net.Conn, error)
 	return c, nil
 }
 
-// soon draws when to hang up.
-func (l *link) soon() time.Duration {
+// hangUpDelay returns a random time from a request until its connection is reset.
+func (l *link) hangUpDelay() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return time.Duration(l.rand.Int64N(int64(soonest)))
+	return time.Duration(l.rand.Int64N(int64(maxHangUpDelay)))
 }
 
 // A linkConn is one connection over a link.
 type linkConn struct {
 	net.Conn
-	link  *link
-	broke sync.Once
+	link      *link
+	breakOnce sync.Once
 }
 
 // Write implements [net.Conn].
@@ -112,10 +112,10 @@ func (c *linkConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	switch c.link.fault {
 	case hangUp:
-		c.broke.Do(func() { time.AfterFunc(c.link.soon(), c.reset) })
+		c.breakOnce.Do(func() { time.AfterFunc(c.link.hangUpDelay(), c.reset) })
 	case halfClose:
 		if tcp, ok := c.Conn.(*net.TCPConn); ok {
-			c.broke.Do(func() { time.AfterFunc(c.link.soon(), func() { _ = tcp.CloseWrite() }) })
+			c.breakOnce.Do(func() { time.AfterFunc(c.link.hangUpDelay(), func() { _ = tcp.CloseWrite() }) })
 		}
 	}
 	return n, err

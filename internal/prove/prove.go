@@ -43,17 +43,17 @@ const calmName = "calm"
 // A run is one execution of Run.
 type run struct {
 	Config
-	card *Scorecard
-	rand *rand.Rand
-	wire *wire
-	link *link // of wire
-	hook *webhook
+	card    *Scorecard
+	rand    *rand.Rand
+	client  *wire
+	link    *link // of wire
+	webhook *webhook
 
-	all   []*sent
+	all   []*sentTask
 	n     int
 	began time.Time
 
-	usual     map[taskKind]string // states in which tasks end if nothing is broken
+	usualEnds map[taskKind]string // states in which tasks end if nothing is broken
 	streaming bool
 	lists     string // why lists are not checked; "" checks them
 	pushes    string // the same of push notifications
@@ -67,8 +67,8 @@ func Run(ctx context.Context, cfg Config) (*Scorecard, error) {
 		return nil, fmt.Errorf("%q is not the URL of an agent, such as http://127.0.0.1:7420", cfg.URL)
 	}
 	cfg.Seed = cmp.Or(cfg.Seed, rand.Uint64()>>32+1)
-	r := &run{Config: cfg, rand: rand.New(rand.NewPCG(cfg.Seed, 0)), link: newLink(noFault, cfg.Seed), usual: map[taskKind]string{}, began: time.Now()}
-	r.wire = (&wire{base: base, token: cfg.Token, http: cfg.HTTP, lastID: &atomic.Int64{}}).through(r.link)
+	r := &run{Config: cfg, rand: rand.New(rand.NewPCG(cfg.Seed, 0)), link: newLink(noFault, cfg.Seed), usualEnds: map[taskKind]string{}, began: time.Now()}
+	r.client = (&wire{base: base, token: cfg.Token, http: cfg.HTTP, lastID: &atomic.Int64{}}).overLink(r.link)
 	r.card = &Scorecard{URL: cfg.URL, Began: r.began, Seed: cfg.Seed, Checks: checks}
 	if err := r.open(ctx); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func Run(ctx context.Context, cfg Config) (*Scorecard, error) {
 // open starts the server if it is to be started, and reads its card.
 func (r *run) open(ctx context.Context) (err error) {
 	if r.Runs {
-		if _, err := r.wire.card(ctx); err == nil {
+		if _, err := r.client.card(ctx); err == nil {
 			return fmt.Errorf("something answers at %s already: stop it first, for prove starts the server itself", r.URL)
 		}
 		if err := r.Server.Start(ctx); err != nil {
@@ -98,10 +98,10 @@ func (r *run) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.wire.choose(card, r.Protocol); err != nil {
+	if err := r.client.useCard(card, r.Protocol); err != nil {
 		return err
 	}
-	r.card.Agent, r.card.Version, r.card.Protocol = card.Name, card.Version, r.wire.version
+	r.card.Agent, r.card.Version, r.card.Protocol = card.Name, card.Version, r.client.version
 	r.streaming = card.Capabilities.Streaming
 	switch {
 	case !card.Capabilities.Push:
@@ -109,14 +109,14 @@ func (r *run) open(ctx context.Context) (err error) {
 	case r.PushAddr == "":
 		r.pushes = "no address to listen at was given"
 	default:
-		r.hook, err = listen(r.PushAddr, r.PushURL)
+		r.webhook, err = listenWebhook(r.PushAddr, r.PushURL)
 	}
 	return err
 }
 
 func (r *run) close(ctx context.Context) {
-	if r.hook != nil {
-		r.hook.close()
+	if r.webhook != nil {
+		r.webhook.close()
 	}
 	if !r.Runs {
 		return
@@ -131,7 +131,7 @@ func (r *run) ready(ctx context.Context) (agentCard, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	for pause := newPause(); ; {
-		card, err := r.wire.card(ctx)
+		card, err := r.client.card(ctx)
 		if err == nil {
 			return card, nil
 		}
@@ -147,17 +147,17 @@ func (r *run) ready(ctx context.Context) (agentCard, error) {
 
 // experiments runs all, the calm one first.
 func (r *run) experiments(ctx context.Context) error {
-	if err := r.one(ctx, calmName, "nothing is broken", r.calm); err != nil {
+	if err := r.runExperiment(ctx, calmName, "nothing is broken", r.calm); err != nil {
 		return err
 	}
 	if r.Server != nil {
 		for i := range r.Kills {
-			if err := r.one(ctx, "kill "+strconv.Itoa(i+1), "SIGKILL, and started again", r.killed(r.Server.Kill)); err != nil {
+			if err := r.runExperiment(ctx, "kill "+strconv.Itoa(i+1), "SIGKILL, and started again", r.serverEnds(r.Server.Kill)); err != nil {
 				return err
 			}
 		}
 		for i := range r.Restarts {
-			err := r.one(ctx, "restart "+strconv.Itoa(i+1), "SIGTERM, and started again", r.killed(r.Server.Stop))
+			err := r.runExperiment(ctx, "restart "+strconv.Itoa(i+1), "SIGTERM, and started again", r.serverEnds(r.Server.Stop))
 			if errors.Is(err, errNoStop) {
 				break
 			}
@@ -167,15 +167,15 @@ func (r *run) experiments(ctx context.Context) error {
 		}
 	}
 	for i := range r.Partitions {
-		if err := r.one(ctx, "partition "+strconv.Itoa(i+1), "the network breaks, the server runs", r.partition); err != nil {
+		if err := r.runExperiment(ctx, "partition "+strconv.Itoa(i+1), "the network breaks, the server runs", r.partition); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// one runs one experiment within the time-out and checks everything after it.
-func (r *run) one(ctx context.Context, name, what string, play func(context.Context, *column) error) error {
+// runExperiment runs one experiment within the time-out and checks everything after it.
+func (r *run) runExperiment(ctx context.Context, name, what string, play func(context.Context, *column) error) error {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	r.Note("%s: %s", name, what)
@@ -188,34 +188,34 @@ func (r *run) one(ctx context.Context, name, what string, play func(context.Cont
 	return nil
 }
 
-// compose returns the next message of a kind.
-func (r *run) compose(kind taskKind) *sent {
+// newSent returns the next message of a kind.
+func (r *run) newSent(kind taskKind) *sentTask {
 	r.n++
 	token := fmt.Sprintf("prove-%x-%d", r.Seed, r.n)
 	pattern := r.Message
 	if kind == asking {
 		pattern = r.Ask
 	}
-	s := &sent{kind: kind, message: message{id: token, text: fill(pattern, token)}}
+	s := &sentTask{kind: kind, message: message{id: token, text: withToken(pattern, token)}}
 	if r.pushes == "" {
-		s.message.push = r.hook.at(token)
+		s.message.push = r.webhook.urlFor(token)
 	}
 	if kind == streamed {
-		s.follows = newFollower()
+		s.follower = newFollower()
 	}
 	r.all = append(r.all, s)
 	return s
 }
 
 // batch returns messages for one experiment.
-func (r *run) batch(n int) (batch []*sent) {
+func (r *run) batch(n int) (batch []*sentTask) {
 	for i := range n {
 		kind := kinds[i%len(kinds)]
 		switch {
-		case kind == streamed && !r.streaming, kind == asking && r.usual[asking] == "", kind == canceled && r.usual[canceled] == "":
+		case kind == streamed && !r.streaming, kind == asking && r.usualEnds[asking] == "", kind == canceled && r.usualEnds[canceled] == "":
 			kind = plain
 		}
-		batch = append(batch, r.compose(kind))
+		batch = append(batch, r.newSent(kind))
 	}
 	return batch
 }

@@ -147,7 +147,7 @@ func (c *column) skip(check, why string) {
 }
 
 // find adds a finding. The same finding again is not counted.
-func (c *column) find(kind Kind, check string, s *sent, format string, args ...any) {
+func (c *column) find(kind Kind, check string, s *sentTask, format string, args ...any) {
 	f := Finding{Kind: kind, Check: check, Experiment: c.Name, TaskID: s.taskID(), Seen: fmt.Sprintf(format, args...)}
 	if c.seen[f] {
 		return

@@ -58,7 +58,7 @@ func (s *Scorecard) writeRecovery(b *strings.Builder) {
 	for _, e := range s.Experiments {
 		fmt.Fprintf(t, "%s\t%d\t%d\t", e.Name, e.Sent, e.Acknowledged)
 		if r := e.Recovery; r != nil {
-			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s", r.Open, seconds(r.Ready), seconds(r.First), seconds(r.All), r.note())
+			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s", r.Open, seconds(r.Ready), seconds(r.First), seconds(r.All), r.noteText())
 		}
 		fmt.Fprintln(t)
 	}
@@ -66,7 +66,7 @@ func (s *Scorecard) writeRecovery(b *strings.Builder) {
 	b.WriteString("Open are tasks that were acknowledged and had not ended when the server did. The times are from its start.\n\n")
 }
 
-func (r *Recovery) note() string {
+func (r *Recovery) noteText() string {
 	if r.Never > 0 {
 		return fmt.Sprintf("%d never ended", r.Never)
 	}
@@ -93,7 +93,7 @@ func (s *Scorecard) writeFindings(b *strings.Builder) {
 				continue
 			}
 			if shown[f.Kind]++; shown[f.Kind] <= shownFindings {
-				fmt.Fprintf(b, "  %s, in %s%s: %s\n", strings.ReplaceAll(string(f.Kind), "-", " "), f.Experiment, of(f.TaskID), f.Seen)
+				fmt.Fprintf(b, "  %s, in %s%s: %s\n", strings.ReplaceAll(string(f.Kind), "-", " "), f.Experiment, taskSuffix(f.TaskID), f.Seen)
 			}
 		}
 		for _, k := range []Kind{Lost, Repeated, OutOfOrder} {
@@ -105,7 +105,7 @@ func (s *Scorecard) writeFindings(b *strings.Builder) {
 	}
 }
 
-func of(taskID string) string {
+func taskSuffix(taskID string) string {
 	if taskID == "" {
 		return ""
 	}

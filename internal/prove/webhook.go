@@ -19,17 +19,17 @@ type webhook struct {
 	server *http.Server
 	ended  chan error
 
-	mu  sync.Mutex
-	got map[string][]status // by path and task
+	mu     sync.Mutex
+	states map[string][]status // by path and task
 }
 
-// listen starts a webhook. public is its URL for the server, "" for the address itself.
-func listen(addr, public string) (*webhook, error) {
+// listenWebhook starts a webhook. public is its URL for the server, "" for the address itself.
+func listenWebhook(addr, public string) (*webhook, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen for push notifications: %w", err)
 	}
-	h := &webhook{base: strings.TrimSuffix(public, "/"), ended: make(chan error, 1), got: map[string][]status{}}
+	h := &webhook{base: strings.TrimSuffix(public, "/"), ended: make(chan error, 1), states: map[string][]status{}}
 	if h.base == "" {
 		h.base = "http://" + listener.Addr().String()
 	}
@@ -46,8 +46,8 @@ func (h *webhook) close() {
 	<-h.ended
 }
 
-// at returns the URL for one task.
-func (h *webhook) at(token string) string { return h.base + "/" + url.PathEscape(token) }
+// urlFor returns the URL for one task.
+func (h *webhook) urlFor(token string) string { return h.base + "/" + url.PathEscape(token) }
 
 // ServeHTTP implements [http.Handler].
 func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -62,19 +62,19 @@ func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 	switch {
 	case e.task != nil:
-		h.got[token+" "+e.task.ID] = append(h.got[token+" "+e.task.ID], e.task.Status)
+		h.states[token+" "+e.task.ID] = append(h.states[token+" "+e.task.ID], e.task.Status)
 	case e.status != nil:
-		h.got[token+" "+e.status.TaskID] = append(h.got[token+" "+e.status.TaskID], e.status.Status)
+		h.states[token+" "+e.status.TaskID] = append(h.states[token+" "+e.status.TaskID], e.status.Status)
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// heard reports whether the state of the task of s has come.
-func (h *webhook) heard(s *sent) bool {
-	key, state := s.message.id+" "+s.taskID(), s.look().last
+// received reports whether the state of the task of s has come.
+func (h *webhook) received(s *sentTask) bool {
+	key, state := s.message.id+" "+s.taskID(), s.snapshot().last
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, s := range h.got[key] {
+	for _, s := range h.states[key] {
 		if string(s.State) == state {
 			return true
 		}
@@ -82,17 +82,17 @@ func (h *webhook) heard(s *sent) bool {
 	return false
 }
 
-// disorder returns the first state of the task of s that came for the first time after a later one; ""
+// firstOutOfOrder returns the first state of the task of s that came for the first time after a later one; ""
 // for none. Repeats are allowed: delivery is at least once.
-func (h *webhook) disorder(s *sent) string {
+func (h *webhook) firstOutOfOrder(s *sentTask) string {
 	key := s.message.id + " " + s.taskID()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	known := map[status]bool{}
 	var latest status
-	for _, s := range h.got[key] {
+	for _, s := range h.states[key] {
 		if !known[s] && (isTerminal(string(latest.State)) || s.At.Before(latest.At.Time)) {
-			return fmt.Sprintf("%s of %s came after %s of %s", s.State, clock(s.At.Time), latest.State, clock(latest.At.Time))
+			return fmt.Sprintf("%s of %s came after %s of %s", s.State, clockText(s.At.Time), latest.State, clockText(latest.At.Time))
 		}
 		known[s] = true
 		if !s.At.Before(latest.At.Time) {

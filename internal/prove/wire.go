@@ -43,9 +43,9 @@ type rpcError struct {
 
 func (e *rpcError) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e.Code) }
 
-// refused reports whether the server has answered with an error, and not with one that
+// isRefusal reports whether the server has answered with an error, and not with one that
 // says that it cannot answer now.
-func refused(err error) bool {
+func isRefusal(err error) bool {
 	var rpc *rpcError
 	return errors.As(err, &rpc) && rpc.Code != -32603 && (rpc.Code > -32000 || rpc.Code <= -32001)
 }
@@ -105,8 +105,8 @@ type wire struct {
 	lastID  *atomic.Int64
 }
 
-// through returns a wire to the same server over another link.
-func (w *wire) through(l *link) *wire {
+// overLink returns a wire to the same server over another link.
+func (w *wire) overLink(l *link) *wire {
 	other := *w
 	other.http = l.client(w.http)
 	return &other
@@ -134,8 +134,8 @@ func (w *wire) card(ctx context.Context) (c agentCard, err error) {
 	return c, nil
 }
 
-// choose takes version and path from the card. The host stays the one that the user gave.
-func (w *wire) choose(c agentCard, want string) error {
+// useCard takes version and path from the card. The host stays the one that the user gave.
+func (w *wire) useCard(c agentCard, want string) error {
 	version, at, err := c.endpoint(want)
 	if err != nil {
 		return err
@@ -199,15 +199,15 @@ func readAnswer(res *http.Response) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	raw, err := openAnswer(body)
+	raw, err := parseAnswer(body)
 	if raw == nil && err == nil {
 		return nil, fmt.Errorf("the answer is %s and no JSON-RPC", res.Status)
 	}
 	return raw, err
 }
 
-// openAnswer returns the result or the error of an answer in JSON-RPC; neither if it is none.
-func openAnswer(body []byte) (json.RawMessage, error) {
+// parseAnswer returns the result or the error of an answer in JSON-RPC; neither if it is none.
+func parseAnswer(body []byte) (json.RawMessage, error) {
 	var a struct {
 		Result json.RawMessage `json:"result"`
 		Error  *rpcError       `json:"error"`

@@ -1,0 +1,139 @@
+package prove
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A taskKind says what prove does with a task.
+type taskKind string
+
+const (
+	plain    taskKind = "sent"
+	streamed taskKind = "streamed"
+	asking   taskKind = "asking"
+	canceled taskKind = "canceled"
+)
+
+// kinds are the kinds of the tasks of an experiment, one after another.
+var kinds = []taskKind{plain, streamed, asking, canceled, streamed}
+
+// A sentTask is one message of prove and its task. It is safe for concurrent use.
+type sentTask struct {
+	kind     taskKind
+	message  message
+	follower *follower // nil unless streamed
+
+	mu                 sync.Mutex
+	ids                []string // of tasks in answers to this message, in the order of their arrival
+	acknowledged       bool     // before anything was broken
+	asked              bool     // it was seen waiting for its answer
+	cancelSent         bool     // a cancellation was sent
+	cancelAcknowledged bool     // one was acknowledged
+	gone               bool     // the server says that there is no such task
+	last               string   // state that the server reported last
+	final              string   // once it had ended
+	ended              time.Time
+	changedAt          time.Time // when the first change after markState was seen
+	markedState        string    // the state when markState was called; "" before
+	repeated           bool      // its message was sent again after its end
+}
+
+func (s *sentTask) taskID() string {
+	if s == nil {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.ids) == 0 {
+		return ""
+	}
+	return s.ids[0]
+}
+
+// noteTask notes a task that an answer to the message has named.
+func (s *sentTask) noteTask(t *task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range s.ids {
+		if id == t.ID {
+			return
+		}
+	}
+	s.ids = append(s.ids, t.ID)
+}
+
+// taskIDs returns all tasks that answers have named.
+func (s *sentTask) taskIDs() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.ids...)
+}
+
+// noteState notes the state of the task as the server has just reported it.
+func (s *sentTask) noteState(t *task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = t.state()
+	if s.last == "input-required" {
+		s.asked = true
+	}
+	if now := stateAt(t); s.markedState != "" && s.changedAt.IsZero() && now != s.markedState {
+		s.changedAt = time.Now()
+	}
+	if isTerminal(s.last) && s.final == "" {
+		s.final, s.ended = t.final(), time.Now()
+	}
+}
+
+func stateAt(t *task) string {
+	return fmt.Sprint(t.Status.State, t.Status.At, len(t.Artifacts), len(t.History), func() (n int) {
+		for _, a := range t.Artifacts {
+			n += len(text(a.Parts))
+		}
+		return n
+	}())
+}
+
+// markState begins to look for a change after t.
+func (s *sentTask) markState(t *task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.markedState = stateAt(t)
+}
+
+// A sentSnapshot is a copy of the data of a sentTask at one moment.
+type sentSnapshot struct {
+	acknowledged, asked, cancelSent, cancelAcknowledged, gone bool
+	last, final                                               string
+	ended, changedAt                                          time.Time
+}
+
+func (s *sentTask) snapshot() sentSnapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return sentSnapshot{s.acknowledged, s.asked, s.cancelSent, s.cancelAcknowledged, s.gone, s.last, s.final, s.ended, s.changedAt}
+}
+
+func (s *sentTask) update(change func(*sentTask)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s)
+}
+
+// wantedState returns the state in which the task should end, going by the usual ends.
+func (s *sentTask) wantedState(usual map[taskKind]string) string {
+	l := s.snapshot()
+	switch {
+	case l.cancelAcknowledged, l.cancelSent && l.last == "canceled": // one without an answer may have arrived
+		return "canceled"
+	case s.kind == asking && usual[asking] != "":
+		return usual[asking]
+	}
+	return usual[plain]
+}
+
+// withToken puts a token into the text of a message.
+func withToken(pattern, token string) string { return strings.ReplaceAll(pattern, "{token}", token) }
