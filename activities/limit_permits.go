@@ -7,19 +7,18 @@ import (
 
 // permits are the permits of an executor with a limit. Free permits go to the waiting
 // tenants one after another (round-robin), so that a tenant with a few tasks does not wait
-// for all those of another one. A turn here is the number of a tenant's round, not the turn
-// in a context. It may be used from any goroutine.
+// for all those of another one. It may be used from any goroutine.
 type permits struct {
 	mu      sync.Mutex
 	free    int
-	turn    int64    // the latest that was given
-	waiting []*queue // of tenants, in the order of their turns; those with the same turn in the order of arrival
+	round   int64    // the latest in which one was given
+	waiting []*queue // of tenants, in the order of their rounds, then of arrival
 }
 
 // A queue has the tasks of one tenant that wait.
 type queue struct {
 	tenant string
-	turn   int64
+	round  int64
 	tasks  []*permit
 }
 
@@ -44,9 +43,9 @@ func (p *permits) acquire(tenant string) *permit {
 		p.waiting[i].tasks = append(p.waiting[i].tasks, out)
 		return out
 	}
-	// One turn after the latest, like a tenant that has just had its turn: tenants that
-	// come and go do not keep others from theirs.
-	p.insert(&queue{tenant, p.turn + 1, []*permit{out}})
+	// One round after the latest, like a tenant that has just got a permit: tenants that
+	// come and go do not delay the others.
+	p.insert(&queue{tenant, p.round + 1, []*permit{out}})
 	return out
 }
 
@@ -55,16 +54,16 @@ func (p *permits) of(tenant string) int {
 	return slices.IndexFunc(p.waiting, func(q *queue) bool { return q.tenant == tenant })
 }
 
-// insert puts q behind all queues with the same turn.
+// insert puts q behind all queues with the same round.
 func (p *permits) insert(q *queue) {
 	i := len(p.waiting)
-	for i > 0 && p.waiting[i-1].turn > q.turn {
+	for i > 0 && p.waiting[i-1].round > q.round {
 		i--
 	}
 	p.waiting = slices.Insert(p.waiting, i, q)
 }
 
-// release gives a permit to the first task of the tenant whose turn it is, or makes it free.
+// release gives a permit to the first task of the next tenant, or makes it free.
 func (p *permits) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,10 +73,10 @@ func (p *permits) release() {
 	}
 	q := p.waiting[0]
 	p.waiting = slices.Delete(p.waiting, 0, 1)
-	p.turn = q.turn
+	p.round = q.round
 	close(q.tasks[0].free)
 	if q.tasks = slices.Delete(q.tasks, 0, 1); len(q.tasks) > 0 {
-		q.turn++
+		q.round++
 		p.insert(q)
 	}
 }

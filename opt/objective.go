@@ -97,7 +97,7 @@ func (o *Objective) Startable() []*Plan {
 		case p.Status.Ended(), p.Stopping != "" && !p.Started:
 		case p.Started:
 			free--
-		case p.Paused, !o.turn(i): // a plan that was paused before it could start, starts when it is resumed
+		case p.Paused, !o.mayFollow(i): // a plan that was paused before it could start, starts when it is resumed
 		case len(out) < free:
 			out = append(out, p)
 		}
@@ -105,9 +105,8 @@ func (o *Objective) Startable() []*Plan {
 	return out[:max(0, min(len(out), free))]
 }
 
-// turn reports whether the plans that the plan at index i waits for are done. It has
-// nothing to do with the turn in a context.
-func (o *Objective) turn(i int) bool {
+// mayFollow reports whether the plans that the plan at index i waits for are done.
+func (o *Objective) mayFollow(i int) bool {
 	if o.Unordered() {
 		return !o.held(o.Plans[i])
 	}

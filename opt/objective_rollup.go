@@ -85,7 +85,7 @@ func (o *Objective) stuck() bool {
 	waits := false
 	for i, p := range o.Plans {
 		blocked := p.Status == PlanBlocked && p.Reason != BlockedByDependencies
-		if !p.Status.Ended() && !blocked && (p.Status == PlanWorking || o.turn(i)) {
+		if !p.Status.Ended() && !blocked && (p.Status == PlanWorking || o.mayFollow(i)) {
 			return false
 		}
 		waits = waits || blocked

@@ -32,7 +32,7 @@ type ClientConfig struct {
 	Cipher    Cipher        // that of Temporal; nil encrypts nothing
 }
 
-// A Client starts, tells and stops work. It is safe for concurrent use. An error
+// A Client starts work, sends it messages and stops it. It is safe for concurrent use. An error
 // wraps opt.ErrUnavailable if the call may be repeated later.
 type Client struct {
 	cfg  ClientConfig
@@ -194,9 +194,9 @@ func digestOf(plans []opt.PlanSpec) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Tell delivers a letter. It is durable once Tell returns nil, whether or not a
+// Letter delivers a letter. It is durable once Letter returns nil, whether or not a
 // worker runs. opt.ErrEnded means that the receiver's workflow has ended.
-func (c *Client) Tell(ctx context.Context, l opt.Letter) error {
+func (c *Client) Letter(ctx context.Context, l opt.Letter) error {
 	to := l.ObjectiveID
 	if l.PlanID != "" {
 		to = l.PlanID

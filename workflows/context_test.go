@@ -33,7 +33,7 @@ func newFloor(t *testing.T) *floor {
 		defer f.mu.Unlock()
 		turn := arg.(machine.Turn)
 		if signal != workflows.TurnSignal || turn.Tenant != "t" {
-			t.Errorf("%s is told %s of %q", id, signal, turn.Tenant)
+			t.Errorf("%s gets %s of %q", id, signal, turn.Tenant)
 		}
 		f.turns = append(f.turns, fmt.Sprint(id, " ", turn.Held))
 		if member := f.members[id]; member != nil {

@@ -100,7 +100,7 @@ func (c *contextPart) describe(ctx workflow.Context) {
 func howToAnswer(g *opt.Gate) string {
 	switch g.Kind {
 	case opt.Credential:
-		return "goes on once it has been authorized elsewhere"
+		return "continues once it has been authorized elsewhere"
 	case opt.Clarification:
 		return "answer: `longhaul answer " + g.TaskID + " TEXT`"
 	}

@@ -5,11 +5,11 @@
 //
 // The three workflows are alike. Each makes its machine, passes it to a driver
 // and returns the machine's result. The driver (driver.go) gives all inputs that
-// have arrived to the machine, asks the machine what it wants, starts what is
-// missing, stops what is not wanted, and waits for the next input. Its recorder
+// have arrived to the machine, asks the machine what it wants, starts missing
+// work, stops unwanted work, and waits for the next input. Its recorder
 // (driver_record.go) writes the machine's events to the journal, with a separate
 // activity or in the input of a task's activity (they "ride"), and always
-// before others are told of them.
+// before it sends others anything about them.
 //
 // Client is the only caller of Temporal's client; the rest of Longhaul sees it as
 // an engine that starts work and sends it messages. Messages and commands are

@@ -43,7 +43,7 @@ type driver struct {
 	rec    recorder
 
 	inbox      []machine.Input
-	canceled   bool             // the machine has been told of the cancellation
+	canceled   bool             // the machine has got the cancellation
 	activities map[string]*call // by key
 	tries      map[string]int   // that may have begun, by key: activities that begin again, without a ride
 	timers     map[string]workflow.CancelFunc
@@ -149,9 +149,9 @@ func (d *driver) take() {
 
 func (d *driver) handle(now a2a.Time, in machine.Input) { d.rec.add(d.part.Handle(now, in)...) }
 
-// reconcile starts what is wanted and does not run, and stops what runs and is
-// not wanted. A run that is about to continue as new starts nothing, except an
-// activity that has to be started again: the next run would not know of its tries.
+// reconcile starts wanted work that does not run, and stops unwanted work. A run that
+// is about to continue as new starts nothing, except an activity that has to be started
+// again: the next run would not have the number of its tries.
 func (d *driver) reconcile(w machine.Wants) {
 	d.stopUnwanted(w)
 	for _, s := range w.Signals {
@@ -257,7 +257,7 @@ func (d *driver) send(s machine.Signal) {
 	d.signals[s.To] = true
 	d.events.AddFuture(workflow.SignalExternalWorkflow(d.ctx, workflowID, "", name, arg), func(f workflow.Future) {
 		delete(d.signals, s.To)
-		d.put(machine.Told{To: s.To, N: s.N, Gone: f.Get(d.ctx, nil) != nil})
+		d.put(machine.Delivered{To: s.To, N: s.N, Gone: f.Get(d.ctx, nil) != nil})
 	})
 }
 

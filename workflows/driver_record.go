@@ -120,23 +120,23 @@ func (r *recorder) advance(d *driver) {
 	}
 	batches := r.batches()
 	r.writing = true
-	d.events.AddFuture(workflow.ExecuteActivity(workflow.WithActivityOptions(d.ctx, soon()), acts.Record, batches), func(f workflow.Future) {
+	d.events.AddFuture(workflow.ExecuteActivity(workflow.WithActivityOptions(d.ctx, firstRecordOptions()), acts.Record, batches), func(f workflow.Future) {
 		if f.Get(d.ctx, nil) == nil {
 			r.written(batches)
 			return
 		}
-		r.insist(d, batches)
+		r.recordUntilDone(d, batches)
 	})
 }
 
-// insist writes batches on the queue that tasks do not use, and retries without limit.
-func (r *recorder) insist(d *driver, batches []opt.Batch) {
-	d.events.AddFuture(workflow.ExecuteActivity(workflow.WithActivityOptions(d.ctx, patient()), acts.Record, batches), func(f workflow.Future) {
+// recordUntilDone writes batches on the queue that tasks do not use, and retries without limit.
+func (r *recorder) recordUntilDone(d *driver, batches []opt.Batch) {
+	d.events.AddFuture(workflow.ExecuteActivity(workflow.WithActivityOptions(d.ctx, repeatedRecordOptions()), acts.Record, batches), func(f workflow.Future) {
 		if f.Get(d.ctx, nil) == nil {
 			r.written(batches)
 			return
 		}
-		r.insist(d, batches) // no event is dropped
+		r.recordUntilDone(d, batches) // no event is dropped
 	})
 }
 
@@ -164,9 +164,9 @@ func (r *recorder) recordNow(ctx workflow.Context) {
 
 const recordNowLimit = 80 * time.Millisecond
 
-// soon are the options of the first try to record: on the queue of tasks, if a
+// firstRecordOptions are the options of the first try to record: on the queue of tasks, if a
 // worker is free within a second.
-func soon() workflow.ActivityOptions {
+func firstRecordOptions() workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		ScheduleToStartTimeout: time.Second,
 		StartToCloseTimeout:    2 * time.Second,
@@ -175,9 +175,9 @@ func soon() workflow.ActivityOptions {
 	}
 }
 
-// patient are the options of further tries to record: on the queue for records,
+// repeatedRecordOptions are the options of further tries to record: on the queue for records,
 // repeated until one succeeds.
-func patient() workflow.ActivityOptions {
+func repeatedRecordOptions() workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		TaskQueue:           RecordQueue,
 		StartToCloseTimeout: 5 * time.Second,

@@ -22,10 +22,10 @@ import (
 // A fact is an event that a history shows as recorded, or about to be.
 type fact struct {
 	opt.Event
-	at      time.Time // when it was recorded, as nearly as the history tells
+	at      time.Time // when it was recorded, as nearly as the history shows
 	certain bool      // the history shows that it was recorded then
 	place   int       // of its batch among those that were recorded at once
-	made    bool      // it stands for pieces of an artifact that no history has
+	made    bool      // it takes the place of pieces of an artifact that no history has
 }
 
 // A runLog is what the history of one run of an objective or a plan says.
@@ -298,7 +298,7 @@ func (r payloadReader) read(ctx context.Context, p *commonpb.Payload, v any) err
 	return r.data.FromPayload(p, v)
 }
 
-// whole returns the payload that a reference stands for, or p if it is none.
+// whole returns the payload behind a reference, or p if it is none.
 func (r payloadReader) whole(ctx context.Context, p *commonpb.Payload) (*commonpb.Payload, error) {
 	var ref sdkpb.ExternalStorageReference
 	name := string(ref.ProtoReflect().Descriptor().FullName())

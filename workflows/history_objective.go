@@ -54,7 +54,7 @@ func NewHistories(cfg HistoriesConfig) *Histories {
 type Chronicle struct {
 	ObjectiveID string
 	Tenant      string
-	Entries     []Entry         // in the order in which they were recorded, as nearly as the histories tell
+	Entries     []Entry         // in the order in which they were recorded, as nearly as the histories show
 	Open        bool            // its workflow runs
 	EndedAt     time.Time       // of the workflow; zero if Open
 	Plans       map[string]bool // whether the workflow of a plan runs, by the id of the plan
@@ -64,7 +64,7 @@ type Chronicle struct {
 // An Entry holds events of one source that follow on each other.
 type Entry struct {
 	opt.Batch
-	Made bool // they stand for the pieces of artifacts, which no history has
+	Made bool // they take the place of the pieces of artifacts, which no history has
 }
 
 // Each calls f with the id of every objective that Temporal retains. An objective that
@@ -166,7 +166,7 @@ func (h *Histories) attempts(ctx context.Context, objectiveID string) ([]*runLog
 }
 
 // chain reads a run and those that it continues, the oldest first. An empty runID
-// stands for the latest.
+// means the latest.
 func (h *Histories) chain(ctx context.Context, workflowID, runID string) ([]*runLog, error) {
 	r, err := h.run(ctx, workflowID, runID)
 	if err != nil {
@@ -290,7 +290,7 @@ func merged(runs []*runLog) (entries []Entry) {
 	return entries
 }
 
-// before reports whether f tells better than g when the event was recorded.
+// before reports whether f shows better than g when the event was recorded.
 func (f fact) before(g fact) bool {
 	if f.certain != g.certain {
 		return f.certain

@@ -119,7 +119,7 @@ func TestObjective_answersAPauseAtItsDeadline(t *testing.T) {
 	t.Errorf("no answer in\n%v", log.lines)
 }
 
-// A run that continues as new passes on what is outstanding: commands that no
+// A run that continues as new passes outstanding work on: commands that no
 // plan has answered, and plans whose start Temporal has not confirmed.
 func TestObjective_continuesAsNew(t *testing.T) {
 	env, log := newEnv(t)
@@ -162,7 +162,7 @@ func deaf(ctx workflow.Context, _ workflows.PlanInput) (workflows.PlanResult, er
 	return workflows.PlanResult{}, workflow.Sleep(ctx, 5*time.Hour)
 }
 
-// A run that wants to continue as new waits until its plans have begun, and tells
+// A run that wants to continue as new waits until its plans have begun, and directs
 // them to report their end by signal: the next run cannot begin them again.
 func TestObjective_continuesAsNewOnceAPlanHasBegun(t *testing.T) {
 	env, _ := newEnvWith(t, deaf)
@@ -172,13 +172,13 @@ func TestObjective_continuesAsNewOnceAPlanHasBegun(t *testing.T) {
 	})
 	command(env, time.Hour, "c1", opt.Command{Kind: opt.CreatePlan, Plan: &plan})
 	run(env, unplanned())
-	wantTold(t, continued[workflows.ObjectiveInput](t, env))
+	wantDirected(t, continued[workflows.ObjectiveInput](t, env))
 }
 
-// wantTold checks that the first plan was told to report its end by signal.
-func wantTold(t *testing.T, next workflows.ObjectiveInput) {
+// wantDirected checks that the first plan was directed to report its end by signal.
+func wantDirected(t *testing.T, next workflows.ObjectiveInput) {
 	t.Helper()
-	if link := next.State.Links[0]; !link.Begun || link.Own || !link.Directive.TellEnd || link.Told < link.Directive.N {
+	if link := next.State.Links[0]; !link.Begun || link.Own || !link.Directive.ReportEnd || link.Delivered < link.Directive.N {
 		t.Fatalf("the link is %+v", link)
 	}
 }
@@ -195,7 +195,7 @@ func handedOver(t *testing.T, o opt.Opening) (*testsuite.TestWorkflowEnvironment
 	})
 	run(env, o)
 	next := continued[workflows.ObjectiveInput](t, env)
-	wantTold(t, next)
+	wantDirected(t, next)
 	env, after := newEnv(t)
 	after.numbers = log.numbers
 	return env, after, next

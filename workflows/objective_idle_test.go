@@ -91,7 +91,7 @@ func TestObjective_waitsForItsTurn(t *testing.T) {
 	var wants []machine.TurnWant
 	log.outside = func(id, signal string, arg any) error {
 		if signal != workflows.RequestSignal {
-			t.Errorf("%s is told by %s", id, signal)
+			t.Errorf("%s gets %s", id, signal)
 			return nil
 		}
 		request := arg.(machine.TurnRequest)

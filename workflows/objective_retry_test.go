@@ -49,7 +49,7 @@ func TestObjective_retries(t *testing.T) {
 	finished(t, env)
 	log.wantHas(t, "objective-retried", "answered c1", "task-a-1-1~2 completed", "plan-a-1 completed", "task-a-2-0~2 completed", "plan-a-2 completed", "objective completed", "obj-a~2 completed")
 	if log.has("task-a-1-0~2 working") || log.has("task-a-1-0 working") {
-		t.Errorf("what was completed ran again:\n%v", log.lines)
+		t.Errorf("a completed task ran again:\n%v", log.lines)
 	}
 	var attempts []int
 	for _, e := range log.events {

@@ -34,8 +34,8 @@ func TestObjective_runsPlansInOrder(t *testing.T) {
 	log.want(t, opt.PlanID(objectiveID, 2), "plan-started", "plan-a-2 working", "task-a-2-0 working", "task-a-2-0 made 2-0-echo", "task-a-2-0 completed", "plan-a-2 completed")
 }
 
-// An event is in the journal before others are told of it.
-func TestObjective_recordsBeforeItTells(t *testing.T) {
+// An event is in the journal before others get a message about it.
+func TestObjective_recordsBeforeItSends(t *testing.T) {
 	env, log := newEnv(t)
 	env.SetOnChildWorkflowStartedListener(func(*workflow.Info, workflow.Context, converter.EncodedValues) {
 		if !log.has("added plan-a-1") {
@@ -45,7 +45,7 @@ func TestObjective_recordsBeforeItTells(t *testing.T) {
 	deliver := log.outside
 	log.outside = func(id, signal string, arg any) error {
 		if !log.has("task-a-1-0 input-required") {
-			t.Error("the objective is told of a gate that the journal does not have")
+			t.Error("the objective gets a gate that the journal does not have")
 		}
 		return deliver(id, signal, arg)
 	}

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A Cipher encrypts what is stored in Temporal. It is safe for concurrent use.
+// A Cipher encrypts payloads in Temporal. It is safe for concurrent use.
 type Cipher interface {
 	// Encrypt returns the id of the key, and a nonce with the ciphertext behind it.
 	Encrypt(plain []byte) (keyID string, text []byte)
@@ -74,7 +74,7 @@ func (c codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 }
 
 // Decode implements [converter.PayloadCodec]. Payloads that are not encrypted stay as they
-// are: encryption can be turned on while work goes on.
+// are: encryption can be turned on while work runs.
 func (c codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(payloads))
 	for i, p := range payloads {
@@ -146,7 +146,7 @@ func (d dataConverter) WithWorkflowContext(ctx converter.WorkflowContext) conver
 	return d.inWorkflow
 }
 
-// staysKey marks contexts whose payloads stay in histories, whatever their size.
+// staysKey marks contexts whose payloads stay in histories at any size.
 type staysKey struct{}
 
 // keepInHistory returns a context for external workers. They cannot read the journal,

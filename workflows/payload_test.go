@@ -15,7 +15,7 @@ import (
 	"longhaul/workflows"
 )
 
-// keys returns a cipher; each byte stands for a key.
+// keys returns a cipher; each byte makes a key.
 func keys(t testing.TB, first byte, others ...byte) *seal.Box {
 	t.Helper()
 	var list [][]byte

@@ -25,7 +25,7 @@ func Plan(ctx workflow.Context, in PlanInput) (PlanResult, error) {
 	s.Seen, s.Work = filled(s.Seen), filled(s.Work)
 	rec := recorder{
 		objectiveID: s.Plan.ObjectiveID, source: s.Source(), last: s.N, done: s.N,
-		rides: func() bool { return !s.Alone && !s.Directive.TellEnd }, // else no workflow reads the result
+		rides: func() bool { return !s.Alone && !s.Directive.ReportEnd }, // else no workflow reads the result
 	}
 	d := newDriver(ctx, &planPart{m}, rec, in.MaxEvents)
 	on(d, LetterSignal, func(l opt.Letter) machine.Input { return machine.Letter{Letter: l} })
@@ -159,7 +159,7 @@ func elsewhereOptions(key string, t *opt.Task, w *machine.Work, limits opt.Limit
 		TaskQueue:           w.Elsewhere.Queue,
 		StartToCloseTimeout: time.Duration(cmp.Or(t.Timeout, limits.OrDefault().Timeout)) * time.Second,
 		HeartbeatTimeout:    time.Duration(w.Elsewhere.Heartbeat) * time.Second,
-		WaitForCancellation: w.Elsewhere.Heartbeat > 0, // else its worker does not learn of it
+		WaitForCancellation: w.Elsewhere.Heartbeat > 0, // else its worker does not notice it
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Duration(cmp.Or(t.Retry.Wait, 1)) * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
 			MaximumAttempts: int32(cmp.Or(t.Attempts, machine.TaskAttempts)), NonRetryableErrorTypes: t.Retry.Except, //nolint:gosec // a small number

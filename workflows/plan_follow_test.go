@@ -61,7 +61,7 @@ func TestPlan_followsALinkedTask(t *testing.T) {
 			env, log, in := linked(t, activities.Followed{}, activities.Followed{}, tt.comes)
 			env.ExecuteWorkflow(workflows.Plan, in)
 			if report := result(t, env, log); report.Failure != tt.text {
-				t.Errorf("clients are told %q, want %q", report.Failure, tt.text)
+				t.Errorf("clients see %q, want %q", report.Failure, tt.text)
 			}
 			log.want(t, planID, append([]string{"plan-started", "plan-a-1 working", "task-a-1-0 working"}, tt.want...)...)
 		})
@@ -127,7 +127,7 @@ func TestPlan_followsAfterALostWorker(t *testing.T) {
 			in.State.Plan.Tasks[0].Link, in.State.Plan.Tasks[0].Follow = otherID, true
 			runs := 0
 			env.OnActivity("Follow", anyArg, anyArg).Return(func(context.Context, activities.Link) (activities.Followed, error) {
-				if runs++; runs < 9 { // the environment gives up after 10
+				if runs++; runs < 9 { // the environment stops after 10
 					return activities.Followed{}, tt.err
 				}
 				return activities.Followed{State: opt.TaskCompleted}, nil

@@ -121,7 +121,7 @@ func TestPlan_tellsWhatIsNew(t *testing.T) {
 		report := arg.(machine.Reported).Report
 		told = append(told, string(report.Status)+" "+report.Reason)
 		if id != objectiveID || signal != workflows.ReportSignal {
-			t.Errorf("%s is told by %s", id, signal)
+			t.Errorf("%s gets %s", id, signal)
 		}
 		return nil
 	}

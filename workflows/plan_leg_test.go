@@ -51,7 +51,7 @@ func counting(to string) opt.PlanSpec {
 	return spec
 }
 
-// A task goes on in legs, with durable waits in between and no activity meanwhile.
+// A task continues in legs, with durable waits in between and no activity meanwhile.
 func TestPlan_legs(t *testing.T) {
 	env, log := newPlanEnv(t)
 	env.ExecuteWorkflow(workflows.Plan, planInput(t, counting("3")))
@@ -65,11 +65,11 @@ func TestPlan_legs(t *testing.T) {
 		}
 	}
 	if got := fmt.Sprint(said); got != "[Counted to 1. Counted to 2. Counted to 3.]" {
-		t.Errorf("clients were told %s", got)
+		t.Errorf("clients saw %s", got)
 	}
 }
 
-// A parked task goes on in the next run, at the same time and with its memo.
+// A parked task continues in the next run, at the same time and with its memo.
 func TestPlan_continuesAsNewBetweenLegs(t *testing.T) {
 	env, log := newPlanEnv(t)
 	at(env, 90*time.Minute, func() {

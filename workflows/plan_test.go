@@ -74,18 +74,18 @@ func TestPlan_recordsItsEndItself(t *testing.T) {
 					return tt.told
 				}
 				if told++; !log.has("plan-a-1 completed") {
-					t.Error("the objective is told of an end that the journal does not have")
+					t.Error("the objective gets an end that the journal does not have")
 				}
 				env.SignalWorkflowSkippingWorkflowTask(workflows.LetterSignal, opt.Letter{ObjectiveID: objectiveID, PlanID: planID, TaskID: taskID, Message: message("late", "x"), Principal: "p"})
 				return tt.told
 			}
 			in := planInput(t, planOf("say one"))
-			in.State.First.Directive.TellEnd = tt.tellEnd
+			in.State.First.Directive.ReportEnd = tt.tellEnd
 			env.ExecuteWorkflow(workflows.Plan, in)
 			finished(t, env)
 			var out workflows.PlanResult
 			if err := env.GetWorkflowResult(&out); err != nil || len(out.Ride) > 0 || told != 1 {
-				t.Errorf("%d batches ride, the end was told %d times, error %v", len(out.Ride), told, err)
+				t.Errorf("%d batches ride, the end was reported %d times, error %v", len(out.Ride), told, err)
 			}
 			log.wantHas(t, "plan-a-1 completed", "task-a-1-0 late too-late")
 		})
@@ -133,7 +133,7 @@ func rideAndComplete(ctx context.Context, log *recording, in activities.RunInput
 
 // If no worker takes an activity in which events ride, the worker is lost, or the
 // journal refuses them, they are recorded separately and the activity begins again
-// without them, as the same attempt. It knows of the try that may have begun.
+// without them, as the same attempt. It counts the try that may have begun.
 func TestPlan_beginsWithoutWhatRides(t *testing.T) {
 	for name, tt := range map[string]struct {
 		err   error

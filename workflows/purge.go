@@ -13,7 +13,7 @@ import (
 
 // PurgeInput says what a Purge workflow removes.
 type PurgeInput struct {
-	TTL     int64    `json:"ttl"`               // seconds for which what has ended is kept; at least 1
+	TTL     int64    `json:"ttl"`               // seconds for which ended objectives are kept; at least 1
 	Before  a2a.Time `json:"before,omitzero"`   // from the run before: objectives that did not change after it are removed
 	Removed int64    `json:"removed,omitempty"` // by the runs before
 }

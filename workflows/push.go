@@ -108,7 +108,7 @@ func (p *push) deliver(ctx workflow.Context) (idle bool, err error) {
 	return done.Idle, nil
 }
 
-// note keeps what the next attempt has to know of the last one.
+// note keeps what the next attempt needs of the last one.
 func (p *push) note(began a2a.Time, done activities.Delivered) {
 	busy := p.state.Busy + 1
 	p.state.Busy = 0

@@ -70,7 +70,7 @@ func (c *Schedules) described(ctx context.Context, id string) (opt.ScheduleState
 	return c.state(d)
 }
 
-// Schedules returns the schedules of a tenant in the order of their ids; "" stands for
+// Schedules returns the schedules of a tenant in the order of their ids; "" means
 // all tenants. A schedule that was added a moment ago may be missing.
 func (c *Schedules) Schedules(ctx context.Context, tenant string) ([]opt.ScheduleState, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)

@@ -166,7 +166,7 @@ func TestScheduled_repeatsStart(t *testing.T) {
 	}
 }
 
-// A start that does not succeed within the catch-up of the schedule is given up.
+// A start that does not succeed within the catch-up of the schedule is not repeated any more.
 func TestScheduled_givesUp(t *testing.T) {
 	o := &office{}
 	for range 100 {

@@ -14,8 +14,8 @@ import (
 type Engine interface {
 	Starter
 
-	// Tell delivers a letter. The verdict on it is recorded in the journal.
-	Tell(ctx context.Context, l opt.Letter) error
+	// Letter delivers a letter. The verdict on it is recorded in the journal.
+	Letter(ctx context.Context, l opt.Letter) error
 	// Callback delivers a callback to a plan task. One for a round that is
 	// over changes nothing.
 	Callback(ctx context.Context, c opt.Callback) error

@@ -71,9 +71,8 @@ type messages struct {
 	pushes  pushes
 }
 
-// A delivery is the result of delivering a message: an answer, or a task. Deliveries to
-// push configs are another thing: delivery.go.
-type delivery struct {
+// A receipt is the result of delivering a message: an answer, or a task.
+type receipt struct {
 	answer  *a2a.Message // the whole answer; nothing else is set
 	taskID  string       // that the message began or was for
 	watch   Watch        // of its objective, attached before anything was written
@@ -136,8 +135,8 @@ func (s *messages) stream(ctx context.Context, c *Call, p SendParams) (*Stream, 
 }
 
 // deliver delivers a message to new work or to the task that it names. It is
-// durable when deliver returns nil. The caller closes the watch of the delivery.
-func (s *messages) deliver(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
+// durable when deliver returns nil. The caller closes the watch of the receipt.
+func (s *messages) deliver(ctx context.Context, c *Call, p SendParams) (*receipt, error) {
 	if err := s.pushes.checkInline(ctx, c, p.Push); err != nil {
 		return nil, err
 	}
@@ -152,7 +151,7 @@ func (s *messages) deliver(ctx context.Context, c *Call, p SendParams) (*deliver
 // settle waits until the task of d has ended or waits for a person, not counting
 // the gate that was just answered. It stops after the blocking wait, counted from
 // the beginning of the call.
-func (s *messages) settle(ctx context.Context, c *Call, d *delivery) error {
+func (s *messages) settle(ctx context.Context, c *Call, d *receipt) error {
 	return s.wait.await(ctx, d.watch, s.cfg.BlockingWait-time.Since(c.began), func() (bool, error) {
 		state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, d.taskID)
 		if err != nil || !state.Waiting() || d.gate == "" {

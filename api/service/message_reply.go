@@ -17,7 +17,7 @@ import (
 // An ended task refuses messages, and a repeated message gets its first answer. A
 // reply may end its task before the client gets the answer, so a repeat is looked
 // up first.
-func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
+func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*receipt, error) {
 	m := p.Message
 	hint, err := s.hinted(ctx, c, p)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 	}
 	letter, err := compose(v, p, forTask)
 	if err == nil {
-		err = mayTell(c, letter)
+		err = mayWrite(c, letter)
 	}
 	if err != nil {
 		return nil, err
@@ -77,9 +77,9 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*delive
 	return s.sendLetter(ctx, c, v, letter, p.Push)
 }
 
-// mayTell refuses a letter for which the caller lacks the scope: a reply needs
+// mayWrite refuses a letter for which the caller lacks the scope: a reply needs
 // another one than a note.
-func mayTell(c *Call, l opt.Letter) error {
+func mayWrite(c *Call, l opt.Letter) error {
 	switch {
 	case l.Reply != nil:
 		return c.may(RespondApprovals)
@@ -130,7 +130,7 @@ func (s *messages) hinted(ctx context.Context, c *Call, p SendParams) (string, e
 
 // said returns the task of a letter that was judged before, or the error that it
 // got. Both are nil if it was not judged.
-func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
+func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*receipt, error) {
 	w := s.cfg.Watch(v.ObjectiveID)
 	j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
 	if ok && err == nil {
@@ -140,12 +140,12 @@ func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Lett
 		w.Close()
 		return nil, err
 	}
-	return &delivery{taskID: v.Task.ID, watch: w}, nil
+	return &receipt{taskID: v.Task.ID, watch: w}, nil
 }
 
 // sendLetter stores a push config, delivers a letter, and waits a short time for the verdict on
 // it and for the task to change.
-func (s *messages) sendLetter(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter, push *PushRequest) (*delivery, error) {
+func (s *messages) sendLetter(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter, push *PushRequest) (*receipt, error) {
 	undo, err := s.pushes.attach(ctx, c, push, v.Task.ID, l.Once())
 	if err != nil {
 		return nil, err
@@ -160,8 +160,8 @@ func (s *messages) sendLetter(ctx context.Context, c *Call, v opt.TaskView, l op
 }
 
 // handOver is sendLetter without the push config.
-func (s *messages) handOver(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*delivery, error) {
-	d := &delivery{taskID: v.Task.ID, watch: s.cfg.Watch(v.ObjectiveID)}
+func (s *messages) handOver(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*receipt, error) {
+	d := &receipt{taskID: v.Task.ID, watch: s.cfg.Watch(v.ObjectiveID)}
 	if l.Reply != nil && l.Reply.Action != opt.Ask {
 		d.gate = l.Reply.GateID
 	}
@@ -242,7 +242,7 @@ func (s *messages) refuseLate(ctx context.Context, c *Call, l opt.Letter, m a2a.
 
 // movedOn waits until the task of d does not show the answered gate any more, so
 // that the reply is answered with the task after it. before is the task with the gate.
-func (s *messages) movedOn(ctx context.Context, c *Call, d *delivery, before opt.TaskView) error {
+func (s *messages) movedOn(ctx context.Context, c *Call, d *receipt, before opt.TaskView) error {
 	return s.wait.await(ctx, d.watch, s.cfg.ReplyWait, func() (bool, error) {
 		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
 		closed := err == nil && !shows(v, d.gate)

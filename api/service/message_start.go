@@ -18,7 +18,7 @@ const keyClientObjective = "opt/v1/clientObjectiveId"
 // begin delivers a message that names no task. It starts the objective of its
 // context if that waits to be started; else it begins new work, or is answered at
 // once. A repeated message finds the task that it began.
-func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery, error) {
+func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*receipt, error) {
 	if err := c.may(CreateRuns); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*delivery,
 		}
 		return nil, err
 	}
-	return &delivery{taskID: id, watch: w}, nil
+	return &receipt{taskID: id, watch: w}, nil
 }
 
 // startInContext starts an objective, behind the open ones of its context. Its push
@@ -99,7 +99,7 @@ func (s *messages) startInContext(ctx context.Context, c *Call, o opt.Opening, p
 // beganOnce returns the ended task that a repeated message began. If the journal
 // has removed the task, the error is that it is unknown; the message does not
 // begin new work.
-func (s *messages) beganOnce(ctx context.Context, c *Call, id string, m a2a.Message) (*delivery, error) {
+func (s *messages) beganOnce(ctx context.Context, c *Call, id string, m a2a.Message) (*receipt, error) {
 	d, err := s.begun(ctx, c, id, m)
 	if d == nil && err == nil {
 		err = TaskUnknown(id)
@@ -159,7 +159,7 @@ func (s *messages) idleOf(ctx context.Context, c *Call, contextID, once string) 
 }
 
 // wake starts an objective that waits to be started, by sending it the message.
-func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objective) (*delivery, error) {
+func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objective) (*receipt, error) {
 	if p.Hints.BringsPlans() {
 		return nil, invalid("message.metadata", "has a plan for an existing objective; add it with plans/create")
 	}
@@ -191,13 +191,13 @@ var errNotIdle = errors.New("the objective is not idle")
 // begun returns the task that a repeated message began, nil if the message is
 // new. A blocking repeat waits like the first send, so that a client whose
 // connection broke can continue to wait.
-func (s *messages) begun(ctx context.Context, c *Call, id string, m a2a.Message) (*delivery, error) {
+func (s *messages) begun(ctx context.Context, c *Call, id string, m a2a.Message) (*receipt, error) {
 	w := s.cfg.Watch(id)
 	v, err := s.cfg.Journal.Task(ctx, c.Tenant, id, opt.TaskWant{})
 	switch {
 	case err == nil && opt.SameContent(v.Digest, m, s.ids.replacedBy(c)):
 		c.about(id, id)
-		return &delivery{taskID: id, watch: w}, nil
+		return &receipt{taskID: id, watch: w}, nil
 	case err == nil:
 		err = opt.ErrConflict
 	case errors.Is(err, opt.ErrUnknown):
@@ -239,7 +239,7 @@ func planned(h Hints) ([]opt.PlanSpec, string) {
 
 // answerNow returns the agent's answer. It is not stored, so ids that the agent
 // left out are derived from those of the message.
-func (s *messages) answerNow(answer *a2a.Message, contextID, id string) (*delivery, error) {
+func (s *messages) answerNow(answer *a2a.Message, contextID, id string) (*receipt, error) {
 	if len(answer.Parts) == 0 {
 		return nil, errAgentAnswer
 	}
@@ -254,7 +254,7 @@ func (s *messages) answerNow(answer *a2a.Message, contextID, id string) (*delive
 	if m.ContextID == "" {
 		m.ContextID = "ctx-" + unique
 	}
-	return &delivery{answer: &m}, nil
+	return &receipt{answer: &m}, nil
 }
 
 // newObjective returns the first state of the objective that a message begins.

@@ -107,10 +107,10 @@ func (w writer) callback(ctx context.Context, in opt.Callback) error {
 func (w writer) sendLetter(ctx context.Context, l opt.Letter) error {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
-	err := w.engine.Tell(ctx, l)
+	err := w.engine.Letter(ctx, l)
 	for n := 0; errors.Is(err, opt.ErrEnded) && l.PlanID != "" && n < goneTries; n++ {
 		time.Sleep(goneWait)
-		err = w.engine.Tell(ctx, l)
+		err = w.engine.Letter(ctx, l)
 	}
 	if errors.Is(err, opt.ErrEnded) {
 		return errEnded

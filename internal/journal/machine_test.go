@@ -164,7 +164,7 @@ func (w *world) objectiveSteps() (steps []func()) {
 			if w.open[s.To] {
 				w.decidePlan(s.To, w.objective.Message(s.To))
 			}
-			w.decide(machine.Told{To: s.To, N: s.N})
+			w.decide(machine.Delivered{To: s.To, N: s.N})
 		})
 	}
 	for _, timer := range wants.Timers {
@@ -183,7 +183,7 @@ func (w *world) planSteps(id string) (steps []func()) {
 		steps = append(steps, func() {
 			n := p.State.Report.N
 			w.decide(p.Message())
-			w.decidePlan(id, machine.Told{To: w.id, N: n})
+			w.decidePlan(id, machine.Delivered{To: w.id, N: n})
 		})
 	}
 	for _, timer := range wants.Timers {

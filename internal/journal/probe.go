@@ -15,12 +15,12 @@ const (
 // and keeps the result of writing for probeEvery.
 type probe struct {
 	*store
-	turn chan struct{} // holds a value while a caller looks at the members below
+	busy chan struct{} // holds a value while a caller looks at the members below
 	at   time.Time     // of the last outcome
 	err  error
 }
 
-func newProbe(s *store) *probe { return &probe{store: s, turn: make(chan struct{}, 1)} }
+func newProbe(s *store) *probe { return &probe{store: s, busy: make(chan struct{}, 1)} }
 
 // Ping reports whether the journal can be read, and whether it can be written: a
 // small write is tried once a second at most.
@@ -34,11 +34,11 @@ func (p *probe) Ping(ctx context.Context) error {
 		return err
 	}
 	select {
-	case p.turn <- struct{}{}:
+	case p.busy <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-p.turn }()
+	defer func() { <-p.busy }()
 	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
 		return p.err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	purgeTurn  = 10 * time.Millisecond // after which a purge lets writers continue
+	purgeTime  = 10 * time.Millisecond // after which a purge lets writers continue
 	purgePause = 5 * time.Millisecond  // during which other processes get the lock
 	atOnce     = 8                     // objectives that become unknown in one step
 )
@@ -46,7 +46,7 @@ func (j *Journal) Purge(ctx context.Context, before time.Time, limit int) (n int
 
 // purgeSome is one transaction of Purge.
 func (j *Journal) purgeSome(ctx context.Context, before time.Time, most int) (*purge, error) {
-	p := &purge{before: before.UnixMilli(), most: most, turn: purgeTurn}
+	p := &purge{before: before.UnixMilli(), most: most, limit: purgeTime}
 	return p, j.writer.submit(ctx, p.run, purgeLock)
 }
 
@@ -66,16 +66,16 @@ func (j *Journal) Keep(ctx context.Context, tenant, id string, at a2a.Time) erro
 type purge struct {
 	before  int64
 	most    int           // objectives to remove
-	turn    time.Duration // after which it ends
+	limit   time.Duration // after which it ends
 	removed []string      // ids of objectives
 	blocked bool          // others change the next ones now
 	done    bool          // there is nothing left to do
 }
 
-// run takes steps until its turn is over, at least one.
+// run takes steps until its time is over, at least one.
 func (p *purge) run(c *conn) error {
 	p.removed, p.blocked, p.done = nil, false, false
-	deadline := time.Now().Add(p.turn)
+	deadline := time.Now().Add(p.limit)
 	for steps := 0; ; steps++ {
 		did, err := p.step(c)
 		if err != nil || !did && steps == 0 {

@@ -11,8 +11,8 @@ import (
 
 // A Context gives the turn in a context to one objective at a time, in the order
 // of their places. It runs only while several objectives use the context: the
-// first objective of a context begins without it, and is told when others come.
-// It is for one goroutine.
+// first objective of a context begins without it, and gets a message when others
+// enter. It is for one goroutine.
 type Context struct {
 	State ContextState
 
@@ -33,18 +33,18 @@ type ContextState struct {
 
 // A Member is an objective that uses the context.
 type Member struct {
-	ID      string   `json:"id"`
-	Attempt int      `json:"attempt,omitempty"`
-	Request int64    `json:"request,omitempty"` // number of its latest request
-	At      a2a.Time `json:"at,omitzero"`       // of its place
-	Entered bool     `json:"entered,omitempty"` // the API has entered it, rather than others behind it
-	Joined  bool     `json:"joined,omitempty"`  // it began when it was alone, and must be told of others
-	Begun   bool     `json:"begun,omitempty"`   // likewise; if its workflow does not exist, it has ended
-	Silent  bool     `json:"silent,omitempty"`  // likewise, and has not reported yet whether it works
-	Turn    Turn     `json:"turn,omitzero"`     // the latest message to it
-	Told    int64    `json:"told,omitempty"`    // number of the latest delivered message
-	Tries   int      `json:"tries,omitempty"`   // of messages that found no workflow
-	RetryAt a2a.Time `json:"retryAt,omitzero"`
+	ID        string   `json:"id"`
+	Attempt   int      `json:"attempt,omitempty"`
+	Request   int64    `json:"request,omitempty"` // number of its latest request
+	At        a2a.Time `json:"at,omitzero"`       // of its place
+	Entered   bool     `json:"entered,omitempty"` // the API has entered it, rather than others behind it
+	Joined    bool     `json:"joined,omitempty"`  // it began when it was alone, and needs a message about the others
+	Begun     bool     `json:"begun,omitempty"`   // likewise; if its workflow does not exist, it has ended
+	Silent    bool     `json:"silent,omitempty"`  // likewise, and has not reported yet whether it works
+	Turn      Turn     `json:"turn,omitzero"`     // the latest message to it
+	Delivered int64    `json:"told,omitempty"`    // number of the latest delivered message
+	Tries     int      `json:"tries,omitempty"`   // of messages that found no workflow
+	RetryAt   a2a.Time `json:"retryAt,omitzero"`
 }
 
 // An objective enters before it is started, so that none is missing. If its
@@ -72,8 +72,8 @@ func (m *Context) Handle(now a2a.Time, in Input) []opt.Event {
 		m.onRequest(in)
 	case Elapsed:
 		m.onElapsed(in.Key)
-	case Told:
-		m.onTold(in)
+	case Delivered:
+		m.onDelivered(in)
 	}
 	m.grant()
 	m.address()
@@ -193,29 +193,30 @@ func (m *Context) grant() {
 func (m *Context) address() {
 	s := &m.State
 	if h := s.Holder; h != nil && !m.silent() && !(h.Turn.Held && h.Turn.Request == h.Request) {
-		m.tell(h, true)
+		m.notify(h, true)
 	}
 	for _, r := range s.Resting {
 		if r.Joined && r.Turn.N == 0 {
-			m.tell(r, false)
+			m.notify(r, false)
 		}
 	}
 }
 
-func (m *Context) tell(to *Member, held bool) {
+// notify makes a new message to a member.
+func (m *Context) notify(to *Member, held bool) {
 	m.State.Turns = max(m.State.Turns+1, m.now.Millis()) // higher than those of an earlier workflow of the context
 	to.Turn = Turn{Attempt: to.Attempt, N: m.State.Turns, Request: to.Request, Held: held, Tenant: m.State.Tenant}
 	to.Tries, to.RetryAt = 0, a2a.Time{}
 }
 
-// onTold notes that a member has its message, or that its workflow does not
+// onDelivered notes that a member has its message, or that its workflow does not
 // exist, since it was never started or has ended.
-func (m *Context) onTold(in Told) {
+func (m *Context) onDelivered(in Delivered) {
 	member := m.member(in.To)
 	switch {
 	case member == nil || in.N < member.Turn.N:
 	case !in.Gone:
-		member.Told, member.Joined = in.N, false
+		member.Delivered, member.Joined = in.N, false
 	default:
 		m.missing(member)
 	}
@@ -237,7 +238,7 @@ func (m *Context) onElapsed(key string) {
 	for _, member := range append(slices.Clone(s.Resting), s.Holder) {
 		if member != nil && !member.RetryAt.IsZero() && retryKey(member) == key {
 			tries := member.Tries
-			m.tell(member, member == s.Holder)
+			m.notify(member, member == s.Holder)
 			member.Tries = tries
 		}
 	}
@@ -265,7 +266,7 @@ func (w *Wants) add(to *Member) {
 	switch {
 	case !to.RetryAt.IsZero():
 		w.Timers = append(w.Timers, Timer{Key: retryKey(to), At: to.RetryAt, Summary: "Wait for the objective to begin"})
-	case to.Turn.N > to.Told:
+	case to.Turn.N > to.Delivered:
 		w.Signals = append(w.Signals, Signal{To: to.ID, N: to.Turn.N})
 	}
 }

@@ -33,7 +33,7 @@ func TestContext_Handle_enterOfHolder(t *testing.T) {
 	for attempt, holder := range map[int]string{1: objectiveID, 2: other} {
 		m := machine.NewContext("t", "c")
 		m.Handle(now, machine.Enter{ObjectiveID: other, Attempt: 1, At: a2a.AtMillis(900), Starting: []string{objectiveID}})
-		m.Handle(now, machine.Told{To: objectiveID, N: m.State.Turns, Gone: true})
+		m.Handle(now, machine.Delivered{To: objectiveID, N: m.State.Turns, Gone: true})
 		m.Handle(now, machine.Enter{ObjectiveID: objectiveID, Attempt: attempt, At: a2a.AtMillis(950)})
 		if got := m.State.Holder; got.ID != holder || got.Turn.Attempt != 1 || !got.RetryAt.IsZero() {
 			t.Errorf("attempt %d: %+v has the turn", attempt, got)

@@ -20,11 +20,11 @@ type Directive struct {
 	Shared     bool  `json:"shared,omitempty"`     // others use the context: it begins tasks only with permission
 	Permission int64 `json:"permission,omitempty"` // the latest one; valid until the plan yields it
 
-	Leaf    bool   `json:"leaf,omitempty"` // its results are also those of the objective
-	Name    string `json:"name,omitempty"`
-	Notes   int    `json:"notes,omitempty"`   // number of messages of clients to the root task
-	Command string `json:"command,omitempty"` // id of the command to answer
-	TellEnd bool   `json:"tellEnd,omitempty"` // report the end by signal: the run that began the plan has ended
+	Leaf      bool   `json:"leaf,omitempty"` // its results are also those of the objective
+	Name      string `json:"name,omitempty"`
+	Notes     int    `json:"notes,omitempty"`   // number of messages of clients to the root task
+	Command   string `json:"command,omitempty"` // id of the command to answer
+	ReportEnd bool   `json:"tellEnd,omitempty"` // report the end by signal: the run that began the plan has ended
 
 	Spent opt.Usage `json:"spent,omitzero"` // by the other plans, when this one was started
 }

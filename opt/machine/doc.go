@@ -8,8 +8,8 @@
 // report, an elapsed timer, the outcome of a call) and returns the events that
 // follow. Wants returns everything that should now run or be known outside:
 // activities, child workflows, timers, signals, and whether the workflow may end.
-// It is a state, not a list of steps: the driver in package workflows starts what
-// is missing and stops what is not wanted. Calling Wants changes nothing.
+// It is a state, not a list of steps: the driver in package workflows starts
+// missing work and stops unwanted work. Calling Wants changes nothing.
 //
 // The machines send each other states, too:
 //

@@ -120,9 +120,9 @@ type Followed struct {
 // Elapsed says that a timer has elapsed.
 type Elapsed struct{ Key string }
 
-// Told says that the N-th message to a workflow was delivered, or that the
+// Delivered says that the N-th message to a workflow was delivered, or that the
 // workflow does not exist.
-type Told struct {
+type Delivered struct {
 	To   string
 	N    int64
 	Gone bool
@@ -182,7 +182,7 @@ func (Callback) input()     {}
 func (Watched) input()      {}
 func (Followed) input()     {}
 func (Elapsed) input()      {}
-func (Told) input()         {}
+func (Delivered) input()    {}
 func (Turn) input()         {}
 func (TurnRequest) input()  {}
 func (Enter) input()        {}

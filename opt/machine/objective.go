@@ -46,7 +46,7 @@ type ObjectiveState struct {
 	Leaving  bool            `json:"leaving,omitempty"` // the run is about to continue as new
 }
 
-// A Link is what an objective knows of the workflow of one of its plans, in
+// A Link is the state of the workflow of one of the plans of an objective, in
 // addition to the plan's latest report.
 type Link struct {
 	PlanID    string    `json:"planId"`
@@ -58,7 +58,7 @@ type Link struct {
 	Own       bool      `json:"own,omitempty"` // this run began it, and gets its result
 	Directive Directive `json:"directive"`
 	Changed   int64     `json:"changed,omitempty"` // event with which Directive took its value
-	Told      int64     `json:"told,omitempty"`    // number of the latest delivered directive
+	Delivered int64     `json:"told,omitempty"`    // number of the latest delivered directive
 	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and this run will get its result
 }
 
@@ -166,8 +166,8 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 		m.onTurn(in)
 	case Elapsed:
 		m.plans().onElapsed(in.Key)
-	case Told:
-		m.plans().onTold(in)
+	case Delivered:
+		m.plans().onDelivered(in)
 	case Leaving:
 		m.State.Leaving = true
 	}
@@ -392,12 +392,12 @@ func (m *Objective) Wants() Wants {
 		switch {
 		case !l.Begun && l.RetryAt.IsZero():
 			w.Children = append(w.Children, Child{PlanID: l.PlanID, Attempt: p.Run, Try: l.Try, N: l.Directive.N, After: l.After})
-		case l.Begun && !p.Over() && l.Directive.N > l.Told:
+		case l.Begun && !p.Over() && l.Directive.N > l.Delivered:
 			w.Signals = append(w.Signals, Signal{To: l.PlanID, N: l.Directive.N, After: l.Changed})
 		}
-		w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !l.Directive.TellEnd || l.Told < l.Directive.N)
+		w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !l.Directive.ReportEnd || l.Delivered < l.Directive.N)
 	}
-	if s.Turn.N > s.Turn.Told {
+	if s.Turn.N > s.Turn.Delivered {
 		w.Signals = append(w.Signals, Signal{To: ToContext, N: s.Turn.N, After: s.Turn.After})
 	}
 	if m.done() {
@@ -411,5 +411,5 @@ func (m *Objective) Wants() Wants {
 func (m *Objective) done() bool {
 	s := &m.State
 	open := slices.ContainsFunc(s.Links, func(l *Link) bool { return !l.Begun || !s.Objective.Plan(l.PlanID).Over() })
-	return s.Objective.Settled() && !open && s.Current == nil && len(s.Commands) == 0 && s.Turn.N == s.Turn.Told
+	return s.Objective.Settled() && !open && s.Current == nil && len(s.Commands) == 0 && s.Turn.N == s.Turn.Delivered
 }

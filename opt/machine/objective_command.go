@@ -308,7 +308,7 @@ func (m commands) retryObjective(kept *Kept, c opt.Command) {
 		}
 	}
 	s.Notes, s.IdleSince, s.Idle = nil, m.now, true
-	s.Turn.Held, s.Turn.Want, s.Turn.Grant = false, "", 0 // a shared context must be told of this attempt
+	s.Turn.Held, s.Turn.Want, s.Turn.Grant = false, "", 0 // a shared context needs a request for this attempt
 	m.revise(nil)
 	if !c.QueuedAt.IsZero() {
 		m.queue(c.QueuedAt)

@@ -240,7 +240,7 @@ func (m plans) desired(l *Link, p *opt.Plan, start bool) Directive {
 	if begun {
 		d.Notes = len(s.Notes)
 	}
-	d.TellEnd = d.TellEnd || s.Leaving && l.Begun && l.Own
+	d.ReportEnd = d.ReportEnd || s.Leaving && l.Begun && l.Own
 	d.Shared = s.Turn.Shared
 	if d.Shared && m.mayWork() && begun && d.Permission <= p.Report.Yielded && (d.Permission == 0 || p.Report.Asks) {
 		d.Permission = p.Report.Yielded + 1
@@ -300,7 +300,7 @@ func (m plans) onChild(in Input) {
 	switch in := in.(type) {
 	case ChildStarted:
 		if l := m.attempt(in.PlanID, in.Attempt); l != nil && !l.Begun {
-			l.Begun, l.Own, l.Start, l.Told = true, true, nil, in.N
+			l.Begun, l.Own, l.Start, l.Delivered = true, true, nil, in.N
 		}
 	case ChildRefused:
 		if l := m.attempt(in.PlanID, in.Attempt); l != nil && !l.Begun {
@@ -351,19 +351,19 @@ func (m plans) movePlan(p *opt.Plan, to opt.PlanStatus, reason string) {
 	m.apply(opt.Event{Kind: opt.PlanMoved, PlanID: p.ID, From: string(p.Status), To: string(to), Reason: reason})
 }
 
-// onTold notes that a directive or a request was delivered, or that its receiver
+// onDelivered notes that a directive or a request was delivered, or that its receiver
 // does not exist. A missing plan that had to report its end by signal was ended
 // by an operator, since it would have reported before.
-func (m plans) onTold(in Told) {
+func (m plans) onDelivered(in Delivered) {
 	if in.To == ToContext {
-		m.onTurnTold(in)
+		m.onRequestDelivered(in)
 		return
 	}
 	l := m.link(in.To)
-	if l == nil || !l.Begun || in.N <= l.Told { // it was for an earlier attempt
+	if l == nil || !l.Begun || in.N <= l.Delivered { // it was for an earlier attempt
 		return
 	}
-	l.Told = max(l.Told, in.N)
+	l.Delivered = max(l.Delivered, in.N)
 	l.Gone = in.Gone && l.Own
 	if in.Gone && !l.Own && !m.State.Objective.Plan(l.PlanID).Over() {
 		m.lost(l)

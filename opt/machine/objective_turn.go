@@ -13,13 +13,13 @@ const ToContext = "context"
 // TurnState is the state of an objective in the queue of its context. An
 // objective that is alone in its context needs no turn.
 type TurnState struct {
-	Shared bool     `json:"shared,omitempty"` // it works only with the turn
-	Held   bool     `json:"held,omitempty"`   // it has the turn
-	Want   TurnWant `json:"want,omitempty"`   // of the latest request
-	N      int64    `json:"n,omitempty"`      // of the latest request
-	After  int64    `json:"after,omitempty"`  // event that must be recorded before the request is sent
-	Told   int64    `json:"told,omitempty"`   // number of the latest delivered request
-	Grant  int64    `json:"grant,omitempty"`  // of the latest turn that has arrived
+	Shared    bool     `json:"shared,omitempty"` // it works only with the turn
+	Held      bool     `json:"held,omitempty"`   // it has the turn
+	Want      TurnWant `json:"want,omitempty"`   // of the latest request
+	N         int64    `json:"n,omitempty"`      // of the latest request
+	After     int64    `json:"after,omitempty"`  // event that must be recorded before the request is sent
+	Delivered int64    `json:"told,omitempty"`   // number of the latest delivered request
+	Grant     int64    `json:"grant,omitempty"`  // of the latest turn that has arrived
 }
 
 // mayWork reports whether the objective may begin anything.
@@ -112,11 +112,11 @@ func (m *Objective) resting() bool {
 	return !active && len(o.Startable()) == 0
 }
 
-// onTurnTold notes that a request was delivered. If the context's workflow does
+// onRequestDelivered notes that a request was delivered. If the context's workflow does
 // not exist, an operator has ended it: then the objective is alone.
-func (m *Objective) onTurnTold(in Told) {
+func (m *Objective) onRequestDelivered(in Delivered) {
 	t := &m.State.Turn
-	t.Told = max(t.Told, in.N)
+	t.Delivered = max(t.Delivered, in.N)
 	if in.Gone && t.Want != WantLeave {
 		t.Shared, t.Held, t.Grant = false, false, 0 // a new context numbers its turns from 1
 	}

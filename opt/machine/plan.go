@@ -40,12 +40,12 @@ type PlanState struct {
 	Yielded   int64                `json:"yielded,omitempty"`
 	Chain     opt.Chain            `json:"chain,omitzero"` // of the decisions of this attempt
 
-	Report opt.Report         `json:"report"`           // the latest one, sent or to be sent
-	Known  opt.Report         `json:"known"`            // what the objective knows or assumes
-	After  int64              `json:"after,omitempty"`  // event that must be recorded before Report is sent
-	Told   int64              `json:"told,omitempty"`   // number of the latest delivered report
-	Alone  bool               `json:"alone,omitempty"`  // the objective's workflow has ended
-	Answer *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
+	Report    opt.Report         `json:"report"`           // the latest one, sent or to be sent
+	Known     opt.Report         `json:"known"`            // what the objective knows or assumes
+	After     int64              `json:"after,omitempty"`  // event that must be recorded before Report is sent
+	Delivered int64              `json:"told,omitempty"`   // number of the latest delivered report
+	Alone     bool               `json:"alone,omitempty"`  // the objective's workflow has ended
+	Answer    *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
 }
 
 // Source returns the source of the events. Each attempt at a plan has its own,
@@ -80,8 +80,8 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 		m.legs().onWatched(in)
 	case Elapsed:
 		m.tasks().onElapsed(in.Key)
-	case Told:
-		m.onTold(in)
+	case Delivered:
+		m.onDelivered(in)
 	}
 	_, begin := in.(Begin)
 	m.settle(begin)
@@ -139,14 +139,14 @@ func (m *Plan) onDirected(in Directed) {
 	if d.Name != "" {
 		s.Plan.Name = d.Name
 	}
-	m.obey(d)
+	m.applyDirective(d)
 	if in.Command != nil && (s.Answer == nil || s.Answer.CommandID != in.Command.ID) {
 		s.Answer = m.onCommand(*in.Command)
 	}
 }
 
-// obey brings the plan to the state that d wants.
-func (m *Plan) obey(d Directive) {
+// applyDirective changes the plan to the state in d.
+func (m *Plan) applyDirective(d Directive) {
 	p := &m.State.Plan
 	if d.Stop != "" {
 		m.stop(d.Stop)
@@ -205,7 +205,7 @@ func (m *Plan) settle(begin bool) {
 		again = begin && m.tasks().beginWaiting() || again
 		again = m.yield() || again
 	}
-	m.tell()
+	m.makeReport()
 }
 
 // follow makes the status of the plan follow its tasks.
@@ -250,9 +250,9 @@ func (m *Plan) asks() bool {
 	})
 }
 
-// tell makes a report if it has news for the objective, or if the objective has
+// makeReport makes a report if it has news for the objective, or if the objective has
 // asked for a confirmation.
-func (m *Plan) tell() {
+func (m *Plan) makeReport() {
 	s := &m.State
 	r := s.Plan.Brief()
 	r.Spent = s.spent()
@@ -277,13 +277,13 @@ func (m *Plan) conclude(r *opt.Report) {
 	r.Results, r.Shown = m.State.Plan.Results(), m.State.Shown
 }
 
-// onTold notes that a report was delivered, or that the objective's workflow has
+// onDelivered notes that a report was delivered, or that the objective's workflow has
 // ended.
-func (m *Plan) onTold(in Told) {
+func (m *Plan) onDelivered(in Delivered) {
 	if in.Gone {
 		m.State.Alone = true
 	}
-	m.State.Told = max(m.State.Told, in.N)
+	m.State.Delivered = max(m.State.Delivered, in.N)
 }
 
 // Wants returns what should run or be known outside.
@@ -308,8 +308,8 @@ func (m *Plan) Wants() Wants {
 		}
 	}
 	settled := s.Plan.Settled()
-	untold := s.Report.N > s.Told && !s.Alone && s.Report.N > 0
-	if untold && (!settled || s.Directive.TellEnd) {
+	untold := s.Report.N > s.Delivered && !s.Alone && s.Report.N > 0
+	if untold && (!settled || s.Directive.ReportEnd) {
 		w.Signals = append(w.Signals, Signal{To: s.Plan.ObjectiveID, N: s.Report.N, After: s.After})
 	}
 	if settled && len(w.Signals) == 0 && !m.tasks().working() {

@@ -59,9 +59,9 @@ func (m *Plan) onLetter(l opt.Letter) {
 		m.vote(t, reply)
 		return
 	}
-	heard := e
-	heard.TaskID = t.A2AID()
-	m.tasks().keep(heard)
+	accepted := e
+	accepted.TaskID = t.A2AID()
+	m.tasks().applyUnrecorded(accepted)
 	m.decide(t, reply, l.Message)
 }
 
@@ -146,7 +146,7 @@ func (m *Plan) note(l opt.Letter, e opt.Event) {
 	default:
 		kept := e
 		kept.TaskID = t.A2AID()
-		m.tasks().keep(kept)
+		m.tasks().applyUnrecorded(kept)
 	}
 	m.record(e)
 	if text := l.Message.Text(); e.Verdict == opt.Noted && t != nil && t.Gate != nil && t.Gate.Kind == opt.Approval && text != "" {

@@ -71,7 +71,7 @@ func (m tasks) expire(t *opt.Task, action opt.Action) {
 	closing := opt.Event{Step: opt.Expire, Decision: m.expired(t, action)}
 	switch {
 	case t.Ask == nil && t.Gate.Kind == opt.Approval:
-		m.keep(opt.Event{Kind: opt.MessageAdded, TaskID: t.A2AID(), Reply: &reply, Verdict: opt.Accepted})
+		m.applyUnrecorded(opt.Event{Kind: opt.MessageAdded, TaskID: t.A2AID(), Reply: &reply, Verdict: opt.Accepted})
 		w := &Work{Round: t.Gates + 1, Attempt: 1, Waiting: true}
 		m.State.Work[t.ID] = w
 		closing.Round, closing.Attempt = w.Round, w.Attempt

@@ -54,7 +54,7 @@ func (m legs) park(t *opt.Task, w *Work, out opt.Outcome, e opt.Event) {
 		m.inform(t, w, text)
 	}
 	if w.Returned != nil {
-		m.bring(t, w)
+		m.beginReturning(t, w)
 		return
 	}
 	w.Leg++
@@ -85,10 +85,10 @@ func (m legs) inform(t *opt.Task, w *Work, text string) {
 	})
 }
 
-// bring begins the leg that ends the round with the outcome of a callback or an activity
+// beginReturning begins the leg that ends the round with the outcome of a callback or an activity
 // elsewhere: the leg checks the outcome and stores its large contents. A pause does not
 // hold it back, since it is not new work.
-func (m legs) bring(t *opt.Task, w *Work) {
+func (m legs) beginReturning(t *opt.Task, w *Work) {
 	if !w.Waiting { // else the leg before has made room for it
 		w.Leg++
 	}
@@ -158,7 +158,7 @@ func (m legs) onCallback(c opt.Callback) {
 	case c.Outcome != nil && w.Returned == nil:
 		w.Returned = c.Outcome
 		if w.Waiting {
-			m.bring(t, w)
+			m.beginReturning(t, w)
 		}
 	case c.Text == "" && c.Chunk == nil:
 		w.wake()

@@ -16,7 +16,7 @@ type Work struct {
 	Round   int      `json:"round"`             // begins at 1 and rises by one with each gate
 	Attempt int      `json:"attempt"`           // within the round
 	Running bool     `json:"running,omitempty"` // an activity does it
-	Stop    bool     `json:"stop,omitempty"`    // the activity was told to stop
+	Stop    bool     `json:"stop,omitempty"`    // the activity is being stopped
 	Waiting bool     `json:"waiting,omitempty"` // it begins when the plan may begin tasks, not before Due
 	Due     a2a.Time `json:"due,omitzero"`      // not before; zero for at once
 	Follows int      `json:"follows,omitempty"` // how many Follow activities have ended
@@ -214,9 +214,9 @@ func (m tasks) onEnded(in Ended) {
 		delete(m.State.Work, t.ID)
 	case w.Elsewhere != nil && in.Failed == nil:
 		w.Returned = cmp.Or(w.Returned, &out)
-		m.legs().bring(t, w)
+		m.legs().beginReturning(t, w)
 	case in.Failed != nil && w.Returned != nil && !w.Returning:
-		m.legs().bring(t, w)
+		m.legs().beginReturning(t, w)
 	case stopped && (w.Returned == nil || w.Returning) && (in.Failed != nil || !out.State.Ended()):
 		m.stopped(t, w, e)
 	case in.Failed != nil && w.Elsewhere != nil: // Temporal has repeated it as often as it may
@@ -256,8 +256,8 @@ func (m tasks) failAttempt(t *opt.Task, w *Work, f Failure) {
 	w.Waiting, w.Due = true, a2a.At(m.now.Time().Add(wait))
 }
 
-// stopped ends t, whose activity was told to stop. If t has begun work elsewhere, that
-// is canceled first.
+// stopped ends t, whose activity was stopped. If t has begun work elsewhere, that is
+// canceled first.
 func (m tasks) stopped(t *opt.Task, w *Work, e opt.Event) {
 	if m.legs().cancels(t) {
 		m.legs().cancel(t, w)
@@ -289,7 +289,7 @@ func (m tasks) collect(t *opt.Task, artifacts []a2a.Artifact, streamed []string,
 			Chunk: &opt.Chunk{Artifact: a, Last: true},
 		}
 		if inStream {
-			m.keep(added) // the journal has it
+			m.applyUnrecorded(added) // the journal has it
 		} else {
 			m.apply(added)
 		}
@@ -299,8 +299,8 @@ func (m tasks) collect(t *opt.Task, artifacts []a2a.Artifact, streamed []string,
 	}
 }
 
-// keep changes the plan without an event.
-func (m tasks) keep(e opt.Event) {
+// applyUnrecorded changes the plan without an event.
+func (m tasks) applyUnrecorded(e opt.Event) {
 	e.At = m.now
 	if err := m.State.Plan.Apply(e); err != nil {
 		panic(err)

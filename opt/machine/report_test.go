@@ -89,7 +89,7 @@ func TestObjective_Handle_reportOfEarlierAttempt(t *testing.T) {
 func TestObjective_Handle_signalToEarlierAttempt(t *testing.T) {
 	m, p := retried()
 	now := a2a.AtMillis(2)
-	m.Handle(now, machine.Told{To: p.ID, N: 5, Gone: true})
+	m.Handle(now, machine.Delivered{To: p.ID, N: 5, Gone: true})
 	if p.Status != opt.PlanPending || m.State.Objective.Status != opt.ObjectiveSubmitted {
 		t.Errorf("the plan is %s (%s), the objective %s", p.Status, p.Reason, m.State.Objective.Status)
 	}

@@ -11,7 +11,7 @@ type Wants struct {
 	Timers     []Timer
 	Signals    []Signal
 	Done       *Done // the workflow may end; nil if it may not
-	Bound      bool  // the run may not continue as new yet: a plan must be told first
+	Bound      bool  // the run may not continue as new yet: a plan needs a directive first
 	Held       bool  // the run should not continue as new while it can: an activity may take long
 }
 

@@ -199,7 +199,7 @@ func (d *driver) reconcile(r *run) {
 		if receiver != nil {
 			receiver.inbox = append(receiver.inbox, in)
 		}
-		r.inbox = append(r.inbox, machine.Told{To: s.To, N: s.N, Gone: receiver == nil})
+		r.inbox = append(r.inbox, machine.Delivered{To: s.To, N: s.N, Gone: receiver == nil})
 	}
 	for _, c := range wants.Children {
 		if key := (machine.Child{PlanID: c.PlanID, Attempt: c.Attempt, Try: c.Try}); !r.children[key] {

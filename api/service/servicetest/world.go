@@ -273,8 +273,8 @@ func (w *World) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 
 func (w *World) idleFor() int64 { return int64(w.cfg.IdleFor / time.Second) }
 
-// Tell implements [service.Engine].
-func (w *World) Tell(ctx context.Context, l opt.Letter) error {
+// Letter implements [service.Engine].
+func (w *World) Letter(ctx context.Context, l opt.Letter) error {
 	to := l.ObjectiveID
 	if l.PlanID != "" {
 		to = l.PlanID

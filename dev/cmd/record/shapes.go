@@ -189,7 +189,7 @@ func replyAgain(n, m, gate int, answer opt.Reply) step {
 		if gate > 1 {
 			text = fmt.Sprintf("reply-%d", gate)
 		}
-		return engine.Tell(ctx, opt.Letter{
+		return engine.Letter(ctx, opt.Letter{
 			ObjectiveID: id, PlanID: opt.PlanID(id, n), TaskID: task, Message: message(text, "here"), Principal: principal, Reply: &answer,
 		})
 	}
@@ -213,7 +213,7 @@ func notes(n int, text ...string) []step {
 			if len(text) > 0 {
 				m = message(fmt.Sprintf("note-%d", i), text[0])
 			}
-			if err := engine.Tell(ctx, opt.Letter{ObjectiveID: id, TaskID: id, Message: m, Principal: principal, Begins: len(text) > 0}); err != nil {
+			if err := engine.Letter(ctx, opt.Letter{ObjectiveID: id, TaskID: id, Message: m, Principal: principal, Begins: len(text) > 0}); err != nil {
 				return err
 			}
 			return r.judged(ctx, id, m.MessageID)

@@ -63,8 +63,8 @@ func (e engine) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	return out, err
 }
 
-func (e engine) Tell(ctx context.Context, l opt.Letter) error {
-	err := e.Engine.Tell(ctx, l)
+func (e engine) Letter(ctx context.Context, l opt.Letter) error {
+	err := e.Engine.Letter(ctx, l)
 	if err == nil {
 		e.at.pass("told")
 	}

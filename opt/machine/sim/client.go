@@ -66,10 +66,10 @@ func (w clients) deliverCall(o op, twice bool) {
 	case enter:
 		if to == nil {
 			id := w.journal.rows[c.objectiveID].objective.ContextID
-			maps.DeleteFunc(w.used, func(key string, _ bool) bool { return strings.HasPrefix(key, o.to+" ") }) // it begins anew
+			maps.DeleteFunc(w.used, func(key string, _ bool) bool { return strings.HasPrefix(key, o.to+" ") }) // it begins again
 			to = w.temporal().newRun(o.to, "", contextHost{machine.NewContext(tenant, id)})
 		}
-		w.logf("the API tells %s that %s comes, behind %s", w.name(o.to), w.name(c.objectiveID), w.names(slices.Concat(c.ahead.begun, c.ahead.starting)))
+		w.logf("the API enters in %s: %s, behind %s", w.name(o.to), w.name(c.objectiveID), w.names(slices.Concat(c.ahead.begun, c.ahead.starting)))
 		w.temporal().arrive(to, sent(o.in))
 		if !o.repeat {
 			w.sendOn(c)
@@ -219,7 +219,7 @@ func (w clients) tasks(c *choice) []opt.TaskSpec {
 		t := opt.TaskSpec{Name: fmt.Sprintf("task %d", w.specs)}
 		switch (shape>>2 + i*3) % 8 {
 		case 5:
-			t.Ask = &opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept, opt.Reject}}
+			t.Ask = &opt.Gate{Kind: opt.Approval, Title: "Continue?", Actions: []opt.Action{opt.Accept, opt.Reject}}
 			if i > 0 {
 				t.Ask = aboutResults("Good?", opt.AllResults)
 				t.Ask.Responders = []*opt.Responders{nil, {NotRequester: true}, {Principals: []string{"alice", "bob"}, Accepts: 2}}[shape%3]

@@ -11,10 +11,10 @@ import (
 	"longhaul/opt/machine/sim"
 )
 
-// tell plays a story and fails the test if an invariant breaks in it.
-func tell(t *testing.T, play func(*sim.Story)) {
+// play plays a story and fails the test if an invariant breaks in it.
+func play(t *testing.T, story func(*sim.Story)) {
 	t.Helper()
-	if r := sim.Tell(play); r.Problem != "" {
+	if r := sim.Play(story); r.Problem != "" {
 		t.Errorf("%s\n%s", strings.Join(r.Script, "\n"), r.Problem)
 	}
 }
@@ -34,7 +34,7 @@ func status(id string, to opt.ObjectiveStatus) opt.Command {
 // skipped. At each moment of the start.
 func TestDefect01_replanRightAfterStart(t *testing.T) {
 	for moment := range 18 {
-		tell(t, func(s *sim.Story) {
+		play(t, func(s *sim.Story) {
 			id := s.Open(given(sim.PlanOf("old", "a", "b")))
 			for range moment {
 				s.Step()
@@ -56,7 +56,7 @@ func TestDefect01_replanRightAfterStart(t *testing.T) {
 // Defect 1: a replan that races with a resume.
 func TestDefect01_replanRacesWithResume(t *testing.T) {
 	for _, first := range []bool{true, false} {
-		tell(t, func(s *sim.Story) {
+		play(t, func(s *sim.Story) {
 			id := s.Open(given(sim.PlanOf("old", "a", "b")))
 			s.Settle()
 			s.Send(status(id, opt.ObjectiveBlocked))
@@ -80,7 +80,7 @@ func TestDefect01_replanRacesWithResume(t *testing.T) {
 // Defect 2: a pause at any moment of the start is in force once it is answered.
 func TestDefect02_pauseRightAfterStart(t *testing.T) {
 	for moment := range 16 {
-		tell(t, func(s *sim.Story) {
+		play(t, func(s *sim.Story) {
 			id := s.Open(given(sim.PlanOf("plan", "a", "b", "c", "d")))
 			for range moment {
 				s.Step()
@@ -100,7 +100,7 @@ func TestDefect02_pauseRightAfterStart(t *testing.T) {
 // Defect 2: a pause that is repeated, since the plans did not confirm the first one in
 // time, is answered once they have.
 func TestDefect02_pauseRepeated(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "a", "b")))
 		s.DeliverLast()
 		s.Alone(id) // the workflow of the plan is to begin, and has not
@@ -121,7 +121,7 @@ func TestDefect02_pauseRepeated(t *testing.T) {
 // A report that arrives together with the start of its plan is handled, though
 // signals come first.
 func TestReport_beforeTheStart(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "?ok")))
 		s.DeliverLast()
 		s.Alone(id)
@@ -136,7 +136,7 @@ func TestReport_beforeTheStart(t *testing.T) {
 // Defect 3: a pause while a gate is open holds the plan after the answer. The
 // question and the pause both show.
 func TestDefect03_pauseWhileGateIsOpen(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "?ok", "after")))
 		s.Rest()
 		c := s.Send(status(id, opt.ObjectiveBlocked))
@@ -155,7 +155,7 @@ func TestDefect03_pauseWhileGateIsOpen(t *testing.T) {
 // plan that came with it.
 func TestDefect04_retryWithoutPlans(t *testing.T) {
 	for _, plans := range [][]opt.PlanSpec{nil, {sim.PlanOf("given", "a")}} {
-		tell(t, func(s *sim.Story) {
+		play(t, func(s *sim.Story) {
 			s.Open(given(sim.PlanOf("first", "?wait")))
 			s.Settle()
 			id := s.Open(given(plans...))
@@ -177,7 +177,7 @@ func TestDefect04_retryWithoutPlans(t *testing.T) {
 
 // Defect 4: failed → planning without plans asks the planner.
 func TestDefect04_failedToPlanning(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(nothing)
 		s.Settle()
 		key := s.Activities()[0]
@@ -195,7 +195,7 @@ func TestDefect04_failedToPlanning(t *testing.T) {
 // Defect 5: a plan that is created on a queued message does not take the place of
 // its own request.
 func TestDefect05_createPlanOnQueued(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		s.Open(given(sim.PlanOf("first", "a")))
 		s.Settle()
 		id := s.Open(nothing)
@@ -211,7 +211,7 @@ func TestDefect05_createPlanOnQueued(t *testing.T) {
 // Defect 6: of two messages that ask an idle objective for work, one begins it and
 // the other is refused, so that the API gives it its own place.
 func TestDefect06_twoMessagesToIdle(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(func(o *opt.Opening) { o.Idle, o.Message = true, nil })
 		s.Settle()
 		first, second := s.Say(id, true), s.Say(id, true)
@@ -225,7 +225,7 @@ func TestDefect06_twoMessagesToIdle(t *testing.T) {
 // Defect 7: an objective with nothing to do shows that, gives its turn back and
 // accepts a replan.
 func TestDefect07_nothingToDo(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(func(o *opt.Opening) { o.Message = nil })
 		s.Settle()
 		other := s.Open(given(sim.PlanOf("other", "a")))
@@ -241,7 +241,7 @@ func TestDefect07_nothingToDo(t *testing.T) {
 
 // Defect 8: a message to the root task reaches the later tasks of a running plan.
 func TestDefect08_messageReachesLaterTasks(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "a", "b")))
 		s.Settle()
 		m := s.Say(id, false)
@@ -257,7 +257,7 @@ func TestDefect08_messageReachesLaterTasks(t *testing.T) {
 // Defect 9: a replan of an objective that waits for its turn begins nothing while
 // another works, and a retried one shows its place.
 func TestDefect09_replanOfQueued(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		s.Open(given(sim.PlanOf("first", "a")))
 		s.Settle()
 		id := s.Open(given(sim.PlanOf("second", "b")))
@@ -290,11 +290,11 @@ func byHand(s *sim.Story) (id string) {
 }
 
 // Defect 9: an objective of which a client has moved a task by hand waits for its turn
-// when it is planned anew or started, also out of a pause.
+// when it is planned again or started, also out of a pause.
 func TestDefect09_startByHandWaits(t *testing.T) {
 	for _, pause := range []bool{false, true} {
 		for _, start := range []opt.Command{{Kind: opt.Replan}, {Kind: opt.UpdateObjective, Status: "planning"}, {Kind: opt.UpdateObjective, Status: "working"}} {
-			tell(t, func(s *sim.Story) {
+			play(t, func(s *sim.Story) {
 				id := byHand(s)
 				if pause {
 					s.Settle()
@@ -316,7 +316,7 @@ func TestDefect09_startByHandWaits(t *testing.T) {
 // Defect 9: an objective that was paused while it waited for its turn does not begin
 // with the turn, and leaves it to others.
 func TestDefect09_pausedInTheQueue(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		s.Open(given(sim.PlanOf("first", "a")))
 		s.Settle()
 		id := s.Open(given(sim.PlanOf("second", "b")))
@@ -343,7 +343,7 @@ func TestDefect09_pausedInTheQueue(t *testing.T) {
 // Defect 14: an objective whose only plan a client has worked on by hand, paused and
 // skipped is not shown as blocked by that pause.
 func TestDefect14_skippedByHand(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := byHand(s)
 		planID := opt.PlanID(id, 1)
 		s.Settle()
@@ -363,7 +363,7 @@ func TestDefect10_limitOfPlans(t *testing.T) {
 	for i := range plans {
 		plans[i] = sim.PlanOf("plan", "a")
 	}
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(given(plans...))
 		s.Settle()
 		another := sim.PlanOf("another", "b")
@@ -382,7 +382,7 @@ func TestDefect10_limitOfPlans(t *testing.T) {
 // Defect 11: a command that is repeated under its id is applied once, also when it
 // retries an objective whose workflow has ended twice.
 func TestDefect11_repeatedCommand(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "?wait")))
 		s.Rest()
 		add := opt.Command{ID: "add", Kind: opt.AddTasks, ObjectiveID: id, PlanID: opt.PlanID(id, 1), Tasks: []opt.TaskSpec{{Name: "more"}}}
@@ -406,7 +406,7 @@ func TestDefect11_repeatedCommand(t *testing.T) {
 
 // Defect 12: plans in list order get the results of the plan before.
 func TestDefect12_resultsOfThePlanBefore(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		s.Open(given(sim.PlanOf("one", "a"), sim.PlanOf("two", "b")))
 		s.Settle()
 		key := s.Activities()[0]
@@ -421,7 +421,7 @@ func TestDefect12_resultsOfThePlanBefore(t *testing.T) {
 // shown; after a replan its planner is shown.
 func TestDefect14_explanations(t *testing.T) {
 	for _, failure := range []string{"", "The planner is broken."} {
-		tell(t, func(s *sim.Story) {
+		play(t, func(s *sim.Story) {
 			id := s.Open(given(sim.PlanOf("old", "a", "b")))
 			s.Settle()
 			s.Send(opt.Command{Kind: opt.Replan, ObjectiveID: id})
@@ -444,7 +444,7 @@ func TestDefect14_explanations(t *testing.T) {
 
 // Defect 14: plans that are stopped have a reason.
 func TestDefect14_canceledPlan(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "a")))
 		s.Settle()
 		s.Send(status(id, opt.ObjectiveCompleted))
@@ -457,7 +457,7 @@ func TestDefect14_canceledPlan(t *testing.T) {
 // A failed optional plan that a client retries while its objective continues has ids of
 // its own for the second attempt.
 func TestRetry_planOfAnObjectiveThatGoesOn(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		first := sim.PlanOf("first", "a")
 		first.Metadata, first.Tasks[0].Attempts = a2a.Metadata{}.With(opt.KeyOptional, true), 1
 		id := s.Open(given(first, sim.PlanOf("second", "?wait")))

@@ -67,7 +67,7 @@ func (w checks) gateIsNew(r *run, e opt.Event) {
 	for _, id := range e.Gate.Sources {
 		t := h.State.Plan.Task(id)
 		if slices.Contains(w.facts.sentBack[e.TaskID], t.A2AID()) {
-			w.fail("gates", "%s opens with what was sent back", w.name(e.Gate.ID))
+			w.fail("gates", "%s opens with results that were sent back", w.name(e.Gate.ID))
 		}
 		if !t.State.Ended() {
 			w.fail("gates", "%s opens before %s has ended", w.name(e.Gate.ID), w.name(t.ID))

@@ -32,7 +32,7 @@ const hour = 3600
 
 // A gate is shown with its next step until the last one is taken, which closes it.
 func TestGateSteps_runToTheEnd(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		who := &opt.Responders{Principals: []string{"alice"}}
 		id := laddered(s, who, opt.Step{Kind: opt.Remind, After: hour}, opt.Step{Kind: opt.Escalate, After: 2 * hour, To: &opt.Responders{Principals: []string{"bob"}}},
 			opt.Step{Kind: opt.Expire, After: 48 * hour})
@@ -57,7 +57,7 @@ func TestGateSteps_runToTheEnd(t *testing.T) {
 
 // An approval expires into accept only if its ladder says so.
 func TestGateSteps_expireAccepts(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := laddered(s, nil, opt.Step{Kind: opt.Expire, After: hour, Action: opt.Accept})
 		after(s, 1)
 		s.Rest()
@@ -67,7 +67,7 @@ func TestGateSteps_expireAccepts(t *testing.T) {
 
 // Who is named by an escalation may answer from then on, and not before.
 func TestGateSteps_escalate(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := laddered(s, &opt.Responders{Principals: []string{"alice"}}, opt.Step{Kind: opt.Escalate, After: hour, To: &opt.Responders{Principals: []string{"bob"}}})
 		gate := s.Objective(id).Plans[0].Tasks[1].Gate
 		early := s.DecideAt(id, *gate, opt.Accept, "bob")
@@ -83,7 +83,7 @@ func TestGateSteps_escalate(t *testing.T) {
 // Where everyone may answer, an escalation is only a reminder, and a reassignment
 // names who may.
 func TestGateSteps_everyone(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		bob := &opt.Responders{Principals: []string{"bob"}}
 		id := laddered(s, nil, opt.Step{Kind: opt.Escalate, After: hour, To: bob}, opt.Step{Kind: opt.Reassign, After: 2 * hour, To: bob})
 		after(s, 1)
@@ -100,7 +100,7 @@ func TestGateSteps_everyone(t *testing.T) {
 // After a reassignment the votes of those who may no longer decide do not count,
 // and the others do.
 func TestGateSteps_reassignDropsVotes(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		who := &opt.Responders{Principals: []string{"alice", "bob"}, Accepts: 2}
 		to := &opt.Responders{Principals: []string{"bob", "carol"}}
 		for _, first := range []string{"alice", "bob"} {
@@ -124,7 +124,7 @@ func TestGateSteps_reassignDropsVotes(t *testing.T) {
 
 // An answer stops the ladder. After refine, the next gate has one from its beginning.
 func TestGateSteps_refineBeginsAnew(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := laddered(s, nil, opt.Step{Kind: opt.Remind, After: hour}, opt.Step{Kind: opt.Expire, After: 2 * hour})
 		after(s, 1)
 		s.Decide(opt.Refine, "alice")
@@ -142,7 +142,7 @@ func TestGateSteps_refineBeginsAnew(t *testing.T) {
 
 // Steps are taken while a plan is paused, and none after a cancel.
 func TestGateSteps_pausedAndCanceled(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		ladder := []opt.Step{{Kind: opt.Remind, After: hour}, {Kind: opt.Expire, After: 2 * hour}}
 		paused, canceled := laddered(s, nil, ladder...), ""
 		s.Send(status(paused, opt.ObjectiveBlocked))
@@ -160,7 +160,7 @@ func TestGateSteps_pausedAndCanceled(t *testing.T) {
 
 // A step that is past due is taken, and those after it keep their distance.
 func TestGateSteps_pastDue(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		to := &opt.Responders{Principals: []string{"bob"}}
 		id := laddered(s, to, opt.Step{Kind: opt.Remind, After: hour}, opt.Step{Kind: opt.Escalate, After: 3 * hour, To: to}, opt.Step{Kind: opt.Expire, After: 4 * hour})
 		gate := func() *opt.Gate { return s.Objective(id).Plans[0].Tasks[1].Gate }
@@ -188,7 +188,7 @@ func TestGateSteps_executor(t *testing.T) {
 		{opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "q", Question: "Why?"}}, Ladder: []opt.Step{{Kind: opt.Expire, After: hour}}}, nil},
 		{opt.Gate{Kind: opt.Credential, Title: "Log in.", Ladder: []opt.Step{{Kind: opt.Expire, After: hour}}}, nil},
 	} {
-		tell(t, func(s *sim.Story) {
+		play(t, func(s *sim.Story) {
 			id := s.Open(given(sim.PlanOf("plan", "outline")))
 			s.Settle()
 			s.End(s.Activities()[0], sim.Waiting(s.Activities()[0], tt.gate))
@@ -213,7 +213,7 @@ func TestGateSteps_executor(t *testing.T) {
 
 // A limit on the time at gates counts where no ladder is set.
 func TestGateSteps_limit(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(func(o *opt.Opening) {
 			given(sim.PlanOf("plan", "?gate"))(o)
 			o.Objective.Limits.GateTimeout = hour

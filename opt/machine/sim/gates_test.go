@@ -22,7 +22,7 @@ func refined(s *sim.Story) (id string) {
 // An object that is sent back is made again by another A2A task, which gets the remark.
 // Then the gate opens again with the new object.
 func TestGates_refine(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := refined(s)
 		tasks := s.Objective(id).Plans[0].Tasks
 		outline, gate := tasks[1], tasks[2]
@@ -45,7 +45,7 @@ func TestGates_refine(t *testing.T) {
 
 // The task that makes an object again gets the remark in its work.
 func TestGates_refineTellsTheExecutor(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		s.Open(given(sim.PlanOf("plan", "outline", "!gate")))
 		s.Rest()
 		s.Decide(opt.Refine, "alice")
@@ -62,7 +62,7 @@ func TestGates_refineTellsTheExecutor(t *testing.T) {
 // Later tasks get the edited object, also those that name the task
 // that made it first.
 func TestGates_editAccept(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		plan := sim.PlanOf("plan", "outline", "!gate", "draft", "review")
 		plan.Tasks[3].Uses = []string{"task-0"}
 		s.Open(given(plan))
@@ -82,7 +82,7 @@ func TestGates_editAccept(t *testing.T) {
 
 // A plan that is canceled while something is made again ends.
 func TestGates_canceledWhileSentBack(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "outline", "!gate")))
 		s.Rest()
 		s.Decide(opt.Refine, "alice")
@@ -117,7 +117,7 @@ func TestGates_responders(t *testing.T) {
 		"not the requester": {&opt.Responders{NotRequester: true}, []step{{"alice", opt.Accept, opt.NotAllowed}, {"bob", opt.Accept, opt.Accepted}}, opt.ObjectiveCompleted},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tell(t, func(s *sim.Story) {
+			play(t, func(s *sim.Story) {
 				plan := sim.PlanOf("plan", "outline", "!gate")
 				plan.Tasks[1].Ask.Responders = tt.who
 				id := s.Open(given(plan))
@@ -136,7 +136,7 @@ func TestGates_responders(t *testing.T) {
 
 // A change by hand takes the place of no decision that a gate reserves for some.
 func TestGates_respondersByHand(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		plan := sim.PlanOf("plan", "outline", "!gate", "draft")
 		plan.Tasks[1].Ask.Responders = &opt.Responders{Principals: []string{"bob"}}
 		id := s.Open(given(plan))
@@ -162,7 +162,7 @@ func TestGates_respondersByHand(t *testing.T) {
 // A decision about something else than the gate shows is refused, and decides
 // nothing.
 func TestGates_objectDigest(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "outline", "!gate")))
 		s.Rest()
 		shown := *s.Objective(id).Plans[0].Tasks[1].Gate
@@ -180,7 +180,7 @@ func TestGates_objectDigest(t *testing.T) {
 
 // A decision at a gate that has closed does not count at the next gate of the task.
 func TestGates_formerGate(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "outline", "!gate")))
 		s.Rest()
 		former := *s.Objective(id).Plans[0].Tasks[1].Gate
@@ -196,7 +196,7 @@ func TestGates_formerGate(t *testing.T) {
 
 // A message without a decision is kept in the gate, which stays open.
 func TestGates_comment(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "outline", "!gate")))
 		s.Rest()
 		m := s.Comment(id, *s.Objective(id).Plans[0].Tasks[1].Gate)
@@ -215,7 +215,7 @@ func TestGates_offersRefine(t *testing.T) {
 		"with a task that made it": {[]string{"outline", "!gate"}, true},
 		"without one":              {[]string{"!gate"}, false},
 	} {
-		tell(t, func(s *sim.Story) {
+		play(t, func(s *sim.Story) {
 			id := s.Open(given(sim.PlanOf("plan", tt.tasks...)))
 			s.Rest()
 			gate := s.Objective(id).Plans[0].Tasks[len(tt.tasks)-1].Gate

@@ -153,7 +153,7 @@ func (w checks) turnsInOrder(r *run, h contextHost) {
 	member := func(id string) bool {
 		return slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting), func(m *machine.Member) bool { return m.ID == id })
 	}
-	rests := func(id string) bool { // it gave up its turn before it got it
+	rests := func(id string) bool { // it released its turn before it got it
 		return slices.ContainsFunc(s.Resting, func(m *machine.Member) bool { return m.ID == id })
 	}
 	holds := func(id string) bool { return s.Holder != nil && s.Holder.ID == id }
@@ -268,13 +268,13 @@ func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 	o := &w.latest[r.objective].m.(objectiveHost).State
 	for _, note := range o.Notes[:min(h.State.Directive.Notes, len(o.Notes))] {
 		if !slices.ContainsFunc(a.work.Messages, func(m a2a.Message) bool { return m.MessageID == note.MessageID }) {
-			w.fail("notes", "%s is not told %s", w.name(a.Key), note.MessageID)
+			w.fail("notes", "%s does not get %s", w.name(a.Key), note.MessageID)
 		}
 	}
 	said := map[string]bool{}
 	for _, m := range a.work.Messages {
 		if said[m.MessageID] {
-			w.fail("notes", "%s is told %s twice", w.name(a.Key), m.MessageID)
+			w.fail("notes", "%s gets %s twice", w.name(a.Key), m.MessageID)
 		}
 		said[m.MessageID] = true
 	}
@@ -285,7 +285,7 @@ func (w checks) knowsEverything(r *run, h planHost, a *activity) {
 	before := w.latest[o.Objective.Plans[i-1].ID]
 	byClient := func(c opt.Command) bool { return c.PlanID == r.id && c.Status == string(opt.PlanWorking) }
 	if before == nil || slices.ContainsFunc(slices.Collect(maps.Values(w.facts.commands)), byClient) {
-		return // a client may start a plan before the objective knows of the end of the one before
+		return // a client may start a plan before the objective has the end of the one before
 	}
 	plan := &before.m.(planHost).State.Plan
 	inTime := w.facts.made[plan.ID] < w.facts.started[r.id]

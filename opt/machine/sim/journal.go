@@ -186,7 +186,7 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 	}
 }
 
-// An ahead lists what is before an objective that takes a place in the queue of a
+// An ahead lists the objectives before one that takes a place in the queue of a
 // context.
 type ahead struct {
 	since    a2a.Time // since when it waits, zero if the context is free

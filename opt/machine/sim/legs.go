@@ -147,13 +147,13 @@ func (w legChecks) canceledElsewhere(r *run, e opt.Event) {
 	}
 }
 
-// parked returns a random outcome after which a task goes on later, or the failure of
+// parked returns a random outcome after which a task continues later, or the failure of
 // an activity elsewhere that no worker has taken.
 func parked(a *activity, c *choice) (opt.Outcome, *machine.Failure) {
 	if a.Kind == machine.Elsewhere {
 		return opt.Outcome{}, &machine.Failure{Code: "error", Message: "It failed."}
 	}
-	out := opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{Text: "It goes on."}}
+	out := opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{Text: "It continues."}}
 	out.Memo, out.OnCancel = encoded("memo of "+a.Key), c.pick(2) == 0
 	switch c.pick(3) {
 	case 0:

@@ -27,9 +27,9 @@ func running(s *sim.Story, want ...string) {
 	s.Expect(slices.Equal(s.Activities(), want), "%v is running, not %v", s.Activities(), want)
 }
 
-// A parked task goes on when its wait is over, with its memo.
-func TestLegs_goOn(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+// A parked task continues when its wait is over, with its memo.
+func TestLegs_continue(t *testing.T) {
+	play(t, func(s *sim.Story) {
 		task, key := one(s)
 		s.End(key, sim.Parked(key, opt.Park{Wait: 60_000, Text: "Waiting for paint."}, "first coat", false))
 		s.Settle()
@@ -61,7 +61,7 @@ func TestLegs_wake(t *testing.T) {
 		"progress, early": {in: opt.Callback{Text: "Half of it."}, early: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tell(t, func(s *sim.Story) {
+			play(t, func(s *sim.Story) {
 				task, key := one(s)
 				c.in.ID, c.in.TaskID, c.in.Round = "c1", task().A2AID(), 1
 				callback := func() { s.Callback(c.in); s.Settle() }
@@ -86,7 +86,7 @@ func TestLegs_wake(t *testing.T) {
 // A task that parks with the same text again keeps the progress of the callbacks in
 // between.
 func TestLegs_keepTheProgress(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		task, key := one(s)
 		park := func(key, text string) {
 			s.End(key, sim.Parked(key, opt.Park{Wait: 60_000, Text: text}, "", false))
@@ -112,7 +112,7 @@ func TestLegs_keepTheProgress(t *testing.T) {
 
 // A callback for another round, or for a task at a gate, changes nothing.
 func TestLegs_lateCallbacks(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		task, key := one(s)
 		s.End(key, sim.Waiting(key, opt.Gate{Kind: opt.Approval, Title: "Good?", Actions: []opt.Action{opt.Accept}}))
 		s.Settle()
@@ -132,7 +132,7 @@ func TestLegs_lateCallbacks(t *testing.T) {
 
 // A chunk of a repeated callback is added once.
 func TestLegs_repeatedChunk(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		task, _ := one(s)
 		for range 2 {
 			s.Callback(opt.Callback{ID: "c1", TaskID: task().A2AID(), Round: 1, Chunk: &opt.Chunk{
@@ -146,7 +146,7 @@ func TestLegs_repeatedChunk(t *testing.T) {
 
 // The memo survives a failed attempt and a gate.
 func TestLegs_keepTheMemo(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		_, key := one(s)
 		s.End(key, sim.Parked(key, opt.Park{}, "kept", false))
 		s.Settle()
@@ -178,7 +178,7 @@ func TestLegs_cancel(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tell(t, func(s *sim.Story) {
+			play(t, func(s *sim.Story) {
 				task, key := one(s)
 				s.End(key, sim.Parked(key, opt.Park{Wait: 60_000}, "number 7", true))
 				s.Settle()
@@ -200,7 +200,7 @@ func TestLegs_cancel(t *testing.T) {
 
 // A task whose activity elsewhere no worker takes says so once, and waits on.
 func TestLegs_untaken(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		task, key := one(s)
 		s.End(key, sim.Parked(key, opt.Park{Elsewhere: &opt.Elsewhere{Queue: "images", Activity: "Resize"}}, "", false))
 		s.Settle()
@@ -218,7 +218,7 @@ func TestLegs_untaken(t *testing.T) {
 
 // A task knows the usage of the tasks before it, also those of other plans, and its own.
 func TestLegs_spent(t *testing.T) {
-	tell(t, func(s *sim.Story) {
+	play(t, func(s *sim.Story) {
 		s.Open(given(sim.PlanOf("one", "a"), sim.PlanOf("two", "b", "c")))
 		for _, want := range [][2]int64{{0, 0}, {7, 0}, {14, 7}, {21, 0}} { // of the objective, of the task
 			s.Settle()
@@ -226,7 +226,7 @@ func TestLegs_spent(t *testing.T) {
 			w := s.Work(key)
 			s.Expect(w.Spent.Input == want[0] && w.SpentHere.Input == want[1], "%s knows of %d and %d, want %v", key, w.Spent.Input, w.SpentHere.Input, want)
 			out := opt.Outcome{State: opt.TaskCompleted, Usage: &opt.Usage{Input: 7}}
-			if want[0] == 7 { // the second activity goes on in another leg
+			if want[0] == 7 { // the second activity continues in another leg
 				out.State, out.Park = opt.TaskWorking, &opt.Park{}
 			}
 			s.End(key, machine.Ended{Key: key, Outcome: out})

@@ -70,7 +70,7 @@ func (w temporal) deliverSignal(o op, twice bool) {
 		w.logf("%s is not there to hear %s from %s", w.name(o.to), w.say(o.in), w.name(o.from.id))
 	}
 	if !o.repeat && !o.from.ended {
-		w.arrive(o.from, machine.Told{To: o.signal.To, N: o.signal.N, Gone: to == nil})
+		w.arrive(o.from, machine.Delivered{To: o.signal.To, N: o.signal.N, Gone: to == nil})
 	}
 }
 

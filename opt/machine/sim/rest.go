@@ -61,7 +61,7 @@ func (w checks) restsForReason(r *run, s *machine.ObjectiveState) {
 	case o.Reason == opt.BlockedByInput && !waits(opt.BlockedByInput), o.Reason == opt.BlockedByAuth && !waits(opt.BlockedByAuth):
 		bad("no person is asked")
 	case o.Reason == opt.BlockedByDependencies:
-		bad("no plan that it waits for goes on")
+		bad("no plan that it waits for continues")
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 // checked in it, too.
 type Story struct{ w *World }
 
-// Tell plays a story, and then finishes the world as [Run] does.
-func Tell(play func(*Story)) Result {
+// Play plays a story, and then finishes the world as [Run] does.
+func Play(play func(*Story)) Result {
 	w := newWorld(true)
 	return w.result(func() {
 		w.replays = true
@@ -242,7 +242,7 @@ func Waiting(key string, gate opt.Gate) machine.Input {
 	return machine.Ended{Key: key, Outcome: opt.Outcome{State: gate.State(), Gate: &gate}}
 }
 
-// Parked returns the end of a leg after which the task goes on later.
+// Parked returns the end of a leg after which the task continues later.
 func Parked(key string, park opt.Park, memo string, onCancel bool) machine.Input {
 	return machine.Ended{Key: key, Outcome: opt.Outcome{State: opt.TaskWorking, Park: &park, Memo: encoded(memo), OnCancel: onCancel}}
 }

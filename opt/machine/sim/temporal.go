@@ -119,7 +119,7 @@ func (w temporal) lose(r *run, now a2a.Time) {
 func (w temporal) handle(r *run, now a2a.Time, in machine.Input, t *taken) {
 	w.checks().before(r, in)
 	events := r.m.Handle(now, in)
-	if told, ok := in.(machine.Told); ok {
+	if told, ok := in.(machine.Delivered); ok {
 		delete(r.waiting, told.To)
 	}
 	switch in := in.(type) {
@@ -141,7 +141,7 @@ func (w temporal) handle(r *run, now a2a.Time, in machine.Input, t *taken) {
 	w.checks().after(r, in, events)
 }
 
-// reconcile begins what is wanted and does not run, and stops what is not wanted.
+// reconcile begins wanted work that does not run, and stops unwanted work.
 func (w temporal) reconcile(r *run, now a2a.Time, t *taken) {
 	w.handleBegin(r, now, t)
 	wants := r.m.Wants()

@@ -156,7 +156,7 @@ const (
 	aTimer
 )
 
-// things lists what is possible now, beginning with what takes the least time.
+// things lists the possible events, beginning with what takes the least time.
 func (w *World) things() []thing {
 	var out []thing
 	for _, r := range w.runs {
@@ -278,15 +278,15 @@ func (w *World) nextTimer() int64 {
 	return next
 }
 
-// finishAll has clients do what the objectives wait for, then cancels what is
-// still open. Then every workflow must have ended.
+// finishAll has clients do what the objectives wait for, then cancels the
+// open ones. Then every workflow must have ended.
 func (w *World) finishAll() {
 	w.logf("helpful clients finish what waits for them")
 	for range 4 {
 		w.help()
 		w.settle()
 	}
-	w.logf("clients cancel what is open")
+	w.logf("clients cancel the open objectives")
 	for _, id := range w.journal.order {
 		if !w.journal.rows[id].objective.Status.Ended() {
 			w.n2++
