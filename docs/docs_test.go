@@ -235,12 +235,12 @@ func TestTroubleshooting_messages(t *testing.T) {
 // The codes of failed tasks are those that executors return.
 func TestTroubleshooting_codes(t *testing.T) {
 	var code []string
-	for _, f := range files(t, "activities") {
+	for _, f := range files(t, "activities", "opt") {
 		ast.Inspect(f, func(n ast.Node) bool {
 			var value ast.Expr
 			switch n := n.(type) {
 			case *ast.ValueSpec:
-				if strings.HasPrefix(n.Names[0].Name, "Code") && len(n.Values) == 1 {
+				if name := n.Names[0].Name; (strings.HasPrefix(name, "Code") || strings.HasPrefix(name, "Reason")) && len(n.Values) == 1 {
 					value = n.Values[0]
 				}
 			case *ast.CallExpr:

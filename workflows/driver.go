@@ -329,9 +329,15 @@ func (d *driver) veryLong() bool {
 
 const (
 	workflowTaskTimeout = 3 * time.Second
-	heartbeat           = 3 * time.Second // without one, the worker is dead
+	heartbeatTimeout    = 3 * time.Second // of activities that belong to no objective: without a heartbeat for so long, the worker is lost
 	lostWorkers         = 20              // that one attempt at a task may cost
 )
+
+// workerTimeout returns after how long without a heartbeat the worker of an activity is
+// lost.
+func workerTimeout(l opt.Limits) time.Duration {
+	return time.Duration(l.OrDefault().WorkerTimeout) * time.Second
+}
 
 // triesOf returns how many tries at an activity may have begun if err says that it
 // has to be repeated: its worker was lost or stops, the journal could not be

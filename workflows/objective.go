@@ -87,7 +87,7 @@ func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []o
 		}
 	}
 	request := activities.Request{ObjectiveID: head.ID, Tenant: head.Tenant, Name: head.Name, Description: head.Description, Message: o.State.Request, Keep: o.State.Making.Keep}
-	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, planOptions(head.Name)), acts.Plan, request)
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, planOptions(head.Name, head.Limits)), acts.Plan, request)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		var planned activities.Planned
 		in := machine.Made{Key: a.Key}
@@ -138,10 +138,10 @@ func (o *objectivePart) show(ctx workflow.Context) {
 	}
 }
 
-func planOptions(name string) workflow.ActivityOptions {
+func planOptions(name string, limits opt.Limits) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Minute,
-		HeartbeatTimeout:    heartbeat,
+		HeartbeatTimeout:    workerTimeout(limits),
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5},
 		Summary:             "Plan: " + name,
 	}

@@ -52,7 +52,7 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 		return p.watch(ctx, a, t)
 	case machine.FollowTask:
 		link := activities.Link{Tenant: p.State.Tenant, TaskID: t.Link, For: t.A2AID()}
-		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, followOptions(t)), acts.Follow, link)
+		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, followOptions(t, p.State.Plan.Limits)), acts.Follow, link)
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return followed(ctx, a.Key, f) }
 	}
 	options := runOptions(t, p.State.Plan.Limits)
@@ -78,7 +78,7 @@ func runOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		ActivityID:          t.A2AID(),
 		StartToCloseTimeout: time.Duration(cmp.Or(t.Timeout, limits.OrDefault().Timeout)) * time.Second,
-		HeartbeatTimeout:    heartbeat,
+		HeartbeatTimeout:    workerTimeout(limits),
 		WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 5 * time.Second, MaximumAttempts: lostWorkers,
@@ -90,11 +90,11 @@ func runOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 
 // followOptions let Temporal retry Follow without limit: the linked task may take
 // days.
-func followOptions(t *opt.Task) workflow.ActivityOptions {
+func followOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		ActivityID:          t.A2AID(),
 		StartToCloseTimeout: 3 * activities.FollowFor,
-		HeartbeatTimeout:    heartbeat,
+		HeartbeatTimeout:    workerTimeout(limits),
 		WaitForCancellation: true,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 5 * time.Second},
 		Summary:             t.Name + ", which is " + t.Link,
@@ -127,7 +127,7 @@ func (p *planPart) elsewhere(ctx workflow.Context, a machine.Activity, t *opt.Ta
 
 // watch begins to read the heartbeats of an activity elsewhere.
 func (p *planPart) watch(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
-	work, options := p.State.Work[t.ID], followOptions(t)
+	work, options := p.State.Work[t.ID], followOptions(t, p.State.Plan.Limits)
 	options.ActivityID, options.Summary = a.Key, "The heartbeats of "+t.Name
 	ask := activities.Watching{WorkflowID: p.State.Plan.ID, ActivityID: a.With, Seen: work.Beat, Times: work.Watches, Once: work.Elsewhere.Heartbeat == 0}
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.WatchHeartbeats, ask)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"longhaul/activities"
@@ -21,6 +23,24 @@ const (
 	startToClose    = enumspb.TIMEOUT_TYPE_START_TO_CLOSE
 	heartbeat       = enumspb.TIMEOUT_TYPE_HEARTBEAT
 )
+
+// A worker that is silent for longer than the limits of the objective allow is lost.
+func TestPlan_workerTimeout(t *testing.T) {
+	for limit, want := range map[int]time.Duration{0: 3 * time.Second, 20: 20 * time.Second} {
+		got := map[string]time.Duration{}
+		o := opening()
+		o.Plans, o.Objective.Limits.WorkerTimeout = nil, limit
+		env, _ := newEnv(t)
+		env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+			got[info.ActivityType.Name] = info.HeartbeatTimeout
+		})
+		env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &o})
+		finished(t, env)
+		if got["Plan"] != want || got["Run"] != want {
+			t.Errorf("with the limit %d, workers may be silent for %v, want %v while they plan and run", limit, got, want)
+		}
+	}
+}
 
 func timeout(kind enumspb.TimeoutType) error { return temporal.NewTimeoutError(kind, nil) }
 

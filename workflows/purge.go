@@ -38,7 +38,7 @@ func Purge(ctx workflow.Context, in PurgeInput) (PurgeResult, error) {
 	}
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Hour,
-		HeartbeatTimeout:    heartbeat,
+		HeartbeatTimeout:    heartbeatTimeout,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 20},
 		Summary:             "Remove ended objectives",
 	})

@@ -98,7 +98,7 @@ func scheduleOptions(summary string, most time.Duration) workflow.ActivityOption
 		TaskQueue:              ScheduleQueue,
 		ScheduleToCloseTimeout: most,
 		StartToCloseTimeout:    time.Minute,
-		HeartbeatTimeout:       heartbeat,
+		HeartbeatTimeout:       heartbeatTimeout,
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second},
 		Summary:                summary,
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 func TestAPISettings_limits(t *testing.T) {
-	got := apiSettings{MaxPlans: 3, MaxPlanTasks: 7, MaxParallel: 2, TaskTimeout: 90 * time.Second, GateTimeout: 48 * time.Hour}.limits()
-	if diff := cmp.Diff(opt.Limits{Plans: 3, Tasks: 7, Parallel: 2, Timeout: 90, GateTimeout: 172_800}, got); diff != "" {
+	got := apiSettings{MaxPlans: 3, MaxPlanTasks: 7, MaxParallel: 2, TaskTimeout: 90 * time.Second, GateTimeout: 48 * time.Hour, WorkerTimeout: 8 * time.Second}.limits()
+	if diff := cmp.Diff(opt.Limits{Plans: 3, Tasks: 7, Parallel: 2, Timeout: 90, GateTimeout: 172_800, WorkerTimeout: 8}, got); diff != "" {
 		t.Errorf("limits mismatch (-want +got):\n%s", diff)
 	}
 	if got := (apiSettings{TaskTimeout: time.Millisecond}).limits().Timeout; got != 1 {
@@ -39,7 +39,7 @@ func TestServe_playbookAboveTheLimits(t *testing.T) {
 
 // A limit that is too low is refused.
 func TestRun_limitTooLow(t *testing.T) {
-	for _, flag := range []string{"--max-plans=0", "--max-plan-tasks=-1", "--max-parallel=0", "--task-timeout=0s", "--gate-timeout=-1h", "--gate-timeout=10ms", "--gate-timeout=9000h"} {
+	for _, flag := range []string{"--max-plans=0", "--max-plan-tasks=-1", "--max-parallel=0", "--task-timeout=0s", "--gate-timeout=-1h", "--gate-timeout=10ms", "--gate-timeout=9000h", "--worker-timeout=1s", "--worker-timeout=1h"} {
 		name, _, _ := strings.Cut(flag, "=")
 		var stderr strings.Builder
 		args := []string{"api", flag, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}

@@ -60,6 +60,7 @@ type apiSettings struct {
 	MaxParallel    int           `help:"Tasks of one plan, or plans of one objective, that run at a time where dependencies are declared." default:"4" env:"LONGHAUL_MAX_PARALLEL"`
 	TaskTimeout    time.Duration `help:"How long one attempt at a task may take, unless the task has a timeout." default:"30m" env:"LONGHAUL_TASK_TIMEOUT"`
 	GateTimeout    time.Duration `help:"After how long a question to a person expires, unless its task says what happens while it waits: an approval counts as rejected, other tasks fail. 0 for never." default:"0" env:"LONGHAUL_GATE_TIMEOUT"`
+	WorkerTimeout  time.Duration `help:"After how long without a sign of life a worker counts as lost, so that its tasks run on another one. More for machines that may be overloaded for that long." default:"3s" env:"LONGHAUL_WORKER_TIMEOUT"`
 	IdleTTL        time.Duration `name:"idle-ttl" help:"After how long an objective that was not started is canceled; 0 for never." default:"720h" env:"LONGHAUL_IDLE_TTL"`
 	DrainDelay     time.Duration `help:"How long a process that gets a signal to stop continues to serve while it reports that it is not ready, so that load balancers send requests elsewhere before it stops." default:"0s" env:"LONGHAUL_DRAIN_DELAY"`
 	TemporalUIURL  string        `name:"temporal-ui-url" help:"URL of Temporal's UI, such as https://temporal.example.com: tasks and runs then show the page of their workflow. In dev, the default is that of the embedded one." env:"LONGHAUL_TEMPORAL_UI_URL" placeholder:"URL"`
@@ -71,7 +72,7 @@ type apiSettings struct {
 func (s apiSettings) limits() opt.Limits {
 	return opt.Limits{
 		Plans: s.MaxPlans, Tasks: s.MaxPlanTasks, Parallel: s.MaxParallel, Timeout: max(1, int(s.TaskTimeout/time.Second)),
-		GateTimeout: int(s.GateTimeout / time.Second),
+		GateTimeout: int(s.GateTimeout / time.Second), WorkerTimeout: int(s.WorkerTimeout / time.Second),
 	}
 }
 
@@ -101,6 +102,9 @@ func (s apiSettings) checkLimits() error {
 	}
 	if s.GateTimeout != 0 && (s.GateTimeout < time.Second || s.GateTimeout > opt.MaxStepAfter*time.Second) {
 		wrong = append(wrong, misuse("--gate-timeout must be 0 for never, or between 1s and 8784h (366 days)"))
+	}
+	if s.WorkerTimeout < 2*time.Second || s.WorkerTimeout > 10*time.Minute { // workers report once a second
+		wrong = append(wrong, misuse("--worker-timeout must be between 2s and 10m"))
 	}
 	return errors.Join(wrong...)
 }
