@@ -53,6 +53,7 @@ func article(outline string) (pieces []string) {
 		n++
 		pieces = append(pieces, fmt.Sprintf("\n## %s\n\n%s", heading, said[0]), " "+said[1]+"\n")
 	}
+	pieces[0] = strings.TrimPrefix(pieces[0], "\n") // there may be no title
 	return pieces
 }
 

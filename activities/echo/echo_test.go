@@ -197,7 +197,7 @@ func TestExecutor_Execute_write(t *testing.T) {
 		{`"Outline for \"Tea\"\n1. Where it comes from\n2) How it works\nIt also covers cups\n"`,
 			"# Tea\n\n## Where it comes from\n\nThe encyclopedia gives it a chapter of its own. It has more dates than a reader needs, and all that matter.\n" +
 				"\n## How it works\n\nThe survey asked two hundred people about it. Most knew less than they had thought, and said so.\n\nIt also covers cups\n"},
-		{`"Lamps\nKeepers"`, "\n## Lamps\n\nThe encyclopedia gives it a chapter of its own. It has more dates than a reader needs, and all that matter.\n" +
+		{`"Lamps\nKeepers"`, "## Lamps\n\nThe encyclopedia gives it a chapter of its own. It has more dates than a reader needs, and all that matter.\n" +
 			"\n## Keepers\n\nThe survey asked two hundred people about it. Most knew less than they had thought, and said so.\n"},
 		{`""`, "There is no outline to write along.\n"},
 	} {

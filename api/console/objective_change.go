@@ -219,6 +219,6 @@ var doneTexts = map[string]string{
 	"start": "Started.", "pause": "Paused: running tasks finish, and nothing new begins.", "resume": "Resumed.", "plan": "Plans are being made.",
 	"cancel": "Canceled.", "complete": "Declared completed.", "fail": "Declared failed.", "retry": "A new attempt has begun.",
 	"retry-planned": "A new attempt has begun, with new plans.", "retry-later": "It is tried again when it is its turn.",
-	"skip": "Skipped.", "replan": "New plans are being made.", "add-plan": "The plan was added.", "add-task": "The tasks were added.",
+	"skip": "Skipped.", "replan": "New plans are being made.", "add-plan": "The plan was added.", "add-task": "Added to the plan.",
 	"order": "The order was changed.", "text": "The text was changed.",
 }

@@ -135,7 +135,7 @@ func TestChange_objective(t *testing.T) {
 	b.press(path, "change", "resume").wants(t, "Resumed.", "working")
 	b.press(path, "text", "text", "name", "Another name", "description", "And a text").wants(t, "The text was changed.", "Another name", "And a text")
 	b.press(path, "add-plan", "add-plan", "name", "Second", "tasks", "One\r\n\r\n Two ", "optional", "1").wants(t, "The plan was added.", "Second", "1. One", "2. Two", "optional")
-	b.press(path, "p1-add-task", "add-task", "name", "C", "description", "More", "executor", "agent", "after", "1, 2").wants(t, "The tasks were added.", "3. C", "after 1, 2")
+	b.press(path, "p1-add-task", "add-task", "name", "C", "description", "More", "executor", "agent", "after", "1, 2").wants(t, "Added to the plan.", "3. C", "after 1, 2")
 	b.press(path, "add-plan", "add-plan", "name", "Third", "after", "1").wants(t, "Third", "waits for “P”")
 	b.press(path, "p3-order", "order", "after", "1|2").wants(t, "The order was changed.", "waits for “P” , “Second”")
 	b.press(path, "p3-change", "skip").wants(t, "Skipped.", "skipped")
@@ -189,7 +189,7 @@ func TestChange_stale(t *testing.T) {
 	if n := len(s.world.Objective(id).Plans[0].Tasks); n != 1 {
 		t.Errorf("the plan has %d tasks", n)
 	}
-	b.send(p, "p1-add-task", "add-task").wants(t, "The tasks were added.", "2. My <b>task")
+	b.send(p, "p1-add-task", "add-task").wants(t, "Added to the plan.", "2. My <b>task")
 	b.send(task, "change", "cancel").wants(t, "Another change was faster", "working")
 	b.send(old, "change", "cancel").wants(t, "Another change was faster", "!Canceled.")
 	if s.world.Objective(id).Status.Ended() {
@@ -203,7 +203,7 @@ func TestChange_twice(t *testing.T) {
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
 	p := b.get(path)
 	for range 2 {
-		b.send(p, "p1-add-task", "add-task", "name", "B").wants(t, "The tasks were added.")
+		b.send(p, "p1-add-task", "add-task", "name", "B").wants(t, "Added to the plan.")
 	}
 	if n := len(s.world.Objective(id).Plans[0].Tasks); n != 2 {
 		t.Errorf("the plan has %d tasks, want 2", n)
@@ -219,7 +219,7 @@ func TestChange_unavailable(t *testing.T) {
 	p := b.press(path, "p1-add-task", "add-task", "name", "B")
 	p.wants(t, "It is not known whether the change was made.")
 	s.world.Down(nil)
-	b.send(p, "p1-add-task", "add-task").wants(t, "The tasks were added.", "2. B")
+	b.send(p, "p1-add-task", "add-task").wants(t, "Added to the plan.", "2. B")
 }
 
 // A new attempt that begins and cannot be started says both, until it is started.

@@ -91,5 +91,5 @@ func TestChange_inAnotherTab(t *testing.T) {
 	}
 	p.wants(t, "You have sent this form before with other contents", "!was used before", "2. First", "!3. Second")
 	contains(t, "the form", p.html, `value="Second"`)
-	b.send(p, "p1-add-task", "add-task").wants(t, "The tasks were added.", "2. First", "3. Second")
+	b.send(p, "p1-add-task", "add-task").wants(t, "Added to the plan.", "2. First", "3. Second")
 }

@@ -93,7 +93,7 @@ func (s authSettings) checkAuth() error {
 	refuse(s.RateLimit < 0 || s.RateBurst < 0 || s.MaxCalls < 0 || s.MaxStreams < 0,
 		"--rate-limit, --rate-burst, --max-calls and --max-streams must be above 0, or 0 for no limit")
 	if _, err := apiservice.ParseScopes(s.ClientScopes); err != nil {
-		wrong = append(wrong, fmt.Errorf("--client-scopes: %w", err))
+		wrong = append(wrong, misuse("--client-scopes: %v", err))
 	}
 	return errors.Join(wrong...)
 }
@@ -110,10 +110,10 @@ func secureIssuer(issuer string) bool {
 func (s authSettings) mayListen(flag, addr string) error {
 	_, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("%s %q is not an address, such as 127.0.0.1:7420", flag, addr)
+		return misuse("%s %q is not an address, such as 127.0.0.1:7420", flag, addr)
 	}
 	if !s.authenticates() && !s.AllowAnyone && !local(addr) {
-		return fmt.Errorf("%s %q can be reached from other machines without authentication: "+
+		return misuse("%s %q can be reached from other machines without authentication: "+
 			"use 127.0.0.1, or have callers authenticated (the command keys create, then --auth keys), or --allow-anyone if the network is protected", flag, addr)
 	}
 	return nil

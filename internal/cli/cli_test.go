@@ -28,7 +28,7 @@ func TestRun_named(t *testing.T) {
 	}
 	var stderr strings.Builder
 	args := []string{"worker", "--planner", "bard", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-	if code := Run(t.Context(), args, io.Discard, &stderr, b); code != 1 || !strings.Contains(stderr.String(), `poems: --planner "bard"`) {
+	if code := Run(t.Context(), args, io.Discard, &stderr, b); code != 2 || !strings.Contains(stderr.String(), `poems: --planner "bard"`) {
 		t.Errorf("exit code %d, standard error:\n%s", code, stderr.String())
 	}
 }

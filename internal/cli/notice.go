@@ -39,12 +39,12 @@ func (s linkSettings) links() (*answerLinks, error) {
 	}
 	keys, err := seal.Parse(string(s.AnswerKeys))
 	if err != nil {
-		return nil, fmt.Errorf("--answer-keys: %w", err)
+		return nil, misuse("--answer-keys: %v", err)
 	}
 	signed, err := signing.NewLinks(nil, keys...)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("--answer-keys: %w", err)
+		return nil, misuse("--answer-keys: %v", err)
 	case s.PublicURL == "":
 		return nil, misuse("--answer-keys needs --public-url: answer links begin with it")
 	case !isServer(s.PublicURL):

@@ -24,7 +24,7 @@ func (s payloadSettings) cipher() (workflows.Cipher, error) {
 	var err error
 	switch {
 	case s.PayloadKeys != "" && s.PayloadKeysFile != "":
-		err = errors.New("there are keys in the file of --payload-keys-file, too: use one of the two settings")
+		err = misuse("there are keys in the file of --payload-keys-file, too: use one of the two settings")
 	case s.PayloadKeys != "":
 		keys, err = seal.Parse(string(s.PayloadKeys))
 	case s.PayloadKeysFile != "":

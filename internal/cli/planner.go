@@ -53,9 +53,9 @@ func (s workSettings) fallback(name string, planners map[string]activities.Plann
 	switch {
 	case chosen == nil:
 		known := append([]string{noPlanner}, slices.Sorted(maps.Keys(planners))...)
-		return planner.Fallback{}, fmt.Errorf("--planner %q: this program has %s", name, strings.Join(known, ", "))
+		return planner.Fallback{}, misuse("--planner %q: this program has %s", name, strings.Join(known, ", "))
 	case s.Fallback == "echo":
-		return planner.Fallback{}, errors.New("--planner, or a planner in the file of --models, and --fallback echo are both for messages that no playbook takes: set one of them")
+		return planner.Fallback{}, misuse("--planner, or a planner in the file of --models, and --fallback echo are both for messages that no playbook takes: set one of them")
 	}
 	out := planner.Fallback{Takes: planner.Everything, Planner: chosen, Name: name}
 	if p, ok := chosen.(skilled); ok {

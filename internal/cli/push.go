@@ -30,7 +30,7 @@ func (s egressSettings) with(limits egress.Config) (*egress.Client, error) {
 	limits.AllowPrivate, limits.Deny = s.AllowPrivateEgress, s.EgressDeny
 	c, err := egress.New(limits)
 	if err != nil {
-		return nil, fmt.Errorf("--egress-%w", err)
+		return nil, misuse("--egress-%v", err)
 	}
 	return c, nil
 }

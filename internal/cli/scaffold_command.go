@@ -24,7 +24,7 @@ func (c *newCommand) Run(p *program) error {
 		return err
 	}
 	if below, err := filepath.Rel(source, c.Dir); err == nil && filepath.IsLocal(below) {
-		return fmt.Errorf("%s is in the source of Longhaul, whose go.work does not have the new module: choose a directory outside", c.Dir)
+		return misuse("%s is in the source of Longhaul, whose go.work does not have the new module: choose a directory outside", c.Dir)
 	}
 	if c.Module == "" {
 		c.Module = "example.com/" + filepath.Base(c.Dir)
@@ -44,7 +44,7 @@ func (c *newCommand) Run(p *program) error {
 func (c *newCommand) source() (string, error) {
 	if c.Source != "" {
 		if !scaffold.IsSource(c.Source) {
-			return "", fmt.Errorf("--longhaul %s: the source of Longhaul is not there", c.Source)
+			return "", misuse("--longhaul %s: the source of Longhaul is not there", c.Source)
 		}
 		return c.Source, nil
 	}
@@ -60,7 +60,7 @@ func (c *newCommand) source() (string, error) {
 	if source, ok := around(dir); ok {
 		return source, nil
 	}
-	return "", errors.New("the source of Longhaul is neither where this program was built nor around the working directory: name its directory with --longhaul DIR")
+	return "", misuse("the source of Longhaul is neither where this program was built nor around the working directory: name its directory with --longhaul DIR")
 }
 
 // around returns the source of Longhaul that dir is in.

@@ -274,7 +274,7 @@ func (s *service) outbound(cfg egressSettings) (err error) {
 		return err
 	}
 	if s.strict, err = egress.New(egress.Config{Deny: cfg.EgressDeny}); err != nil {
-		return fmt.Errorf("--egress-%w", err)
+		return misuse("--egress-%v", err)
 	}
 	if s.agents, err = cfg.forAgents(); err != nil {
 		return err
@@ -494,5 +494,5 @@ func (s *service) agent(name string) (Agent, error) {
 		return a, nil
 	}
 	known := append([]string{"playbooks"}, slices.Sorted(maps.Keys(s.build.Agents))...)
-	return nil, fmt.Errorf("--agent %q: this program has %s", name, strings.Join(known, ", "))
+	return nil, misuse("--agent %q: this program has %s", name, strings.Join(known, ", "))
 }

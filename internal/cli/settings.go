@@ -134,7 +134,7 @@ func (s workSettings) load(own fs.FS, planners map[string]activities.Planner) (*
 		return books, nil
 	case s.scripts && own == nil:
 		return books.With(planner.Fallback{Takes: echo.IsScript, Skills: []planner.Skill{{
-			ID: "echo", Name: "Echo", Description: "Does what a script says, to try this server: work, ask, approve, say, stream and fail",
+			ID: "echo", Name: "Echo", Description: "Does what a script says, to try this server: work, ask, approve, say, stream, write and fail",
 			Tags: []string{"demo"}, Examples: []string{"work 5s; ask Which color?; say done"},
 		}}}), nil
 	}
@@ -182,7 +182,7 @@ func (s workerSettings) limits(known []string) (map[string]int, error) {
 		case err != nil || n <= 0:
 			return nil, misuse("--limit %q is not KIND=N with N above 0, such as llm=5", limit)
 		case !slices.Contains(known, kind):
-			return nil, fmt.Errorf("--limit %q: this worker has the executors %s", limit, strings.Join(known, ", "))
+			return nil, misuse("--limit %q: this worker has the executors %s", limit, strings.Join(known, ", "))
 		}
 		out[kind] = n
 	}
@@ -235,7 +235,7 @@ func (s apiSettings) reach() error {
 		return err
 	}
 	if s.OIDCClientID != "" && s.PublicURL == "" && everywhere(s.Addr) {
-		return errors.New("--oidc-client-id needs --public-url: the provider sends browsers back to it")
+		return misuse("--oidc-client-id needs --public-url: the provider sends browsers back to it")
 	}
 	err := s.mayListen("--addr", s.Addr)
 	if err == nil && s.GRPCAddr != "" {

@@ -60,7 +60,7 @@ func (s storeSettings) where() string {
 	return "the data directory " + s.DataDir
 }
 
-var errSharedKeys = errors.New("a journal in PostgreSQL needs --secret-keys (LONGHAUL_SECRET_KEYS), with the same value for every process. " +
+var errSharedKeys = misuse("a journal in PostgreSQL needs --secret-keys (LONGHAUL_SECRET_KEYS), with the same value for every process. " +
 	"To make a key: head -c 32 /dev/urandom | base64")
 
 // sealer returns what encrypts stored secrets: with the keys of the settings, or

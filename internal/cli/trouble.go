@@ -23,46 +23,46 @@ type trouble struct {
 	patience time.Duration
 	start    string // how to start an agent; a line
 
-	mu    sync.Mutex
-	heard bool // of the agent, at least once
-	told  bool // since it was last heard of
-	count int  // of failures in a row
-	since time.Time
+	mu      sync.Mutex
+	reached bool // the agent has answered, at least once
+	printed bool // since its latest answer
+	count   int  // of failures in a row
+	since   time.Time
 }
 
-// tell notes a failure. It prints nothing for a single failure after the agent was
-// heard of, since proxies cut streams now and then.
-func (t *trouble) tell(err error, _ time.Duration) {
+// failed notes a failure. It prints nothing for a single failure after an answer of the
+// agent, since proxies cut streams now and then.
+func (t *trouble) failed(err error, _ time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.count++; t.count == 1 {
 		t.since = time.Now()
 	}
-	if t.told || t.heard && t.count < 2 {
+	if t.printed || t.reached && t.count < 2 {
 		return
 	}
-	t.told = true
+	t.printed = true
 	fmt.Fprintf(t.out, "%s: no answer from %s, trying until %s: %v\n", t.program, t.url, t.since.Add(t.patience).Format(time.TimeOnly), err)
-	if !t.heard && errors.Is(err, syscall.ECONNREFUSED) {
+	if !t.reached && errors.Is(err, syscall.ECONNREFUSED) {
 		fmt.Fprint(t.out, t.start)
 	}
 }
 
-// over notes that the agent has answered.
-func (t *trouble) over() {
+// answered notes that the agent has answered.
+func (t *trouble) answered() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.told {
+	if t.printed {
 		fmt.Fprintf(t.out, "%s: connected to %s\n", t.program, t.url)
 	}
-	t.heard, t.told, t.count = true, false, 0
+	t.reached, t.printed, t.count = true, false, 0
 }
 
-// spoken reports whether the present trouble was printed.
-func (t *trouble) spoken() bool {
+// wasPrinted reports whether the present trouble was printed.
+func (t *trouble) wasPrinted() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.told
+	return t.printed
 }
 
 // explain returns err with what to do about it, if that is known and was not
@@ -71,7 +71,7 @@ func (r remote) explain(err error) error {
 	var refused *client.Error
 	var untrusted x509.UnknownAuthorityError
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED) && !r.trouble.spoken():
+	case errors.Is(err, syscall.ECONNREFUSED) && !r.trouble.wasPrinted():
 		return fmt.Errorf("nothing serves at %s: %w\n%s", r.trouble.url, err, r.trouble.start)
 	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
 		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one.", err)

@@ -67,7 +67,7 @@ func (s remoteSettings) reach(p *program) (remote, error) {
 		return remote{}, err
 	}
 	t := &trouble{out: p.stderr, program: p.build.name(), url: s.URL, patience: s.Patience, start: p.howToStart()}
-	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: s.Patience, Retrying: t.tell}
+	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: s.Patience, Retrying: t.failed}
 	if s.Patience == 0 {
 		cfg.Patience = -1
 	}
@@ -103,9 +103,10 @@ func exitOf(state a2a.TaskState) error {
 // watchCommand is "longhaul watch".
 type watchCommand struct {
 	remoteSettings
-	Task  string `arg:"" help:"Id of the task."`
-	After string `help:"Show only events after this one." placeholder:"SEQ"`
-	JSON  bool   `help:"Print each event as a line of JSON, as the agent sent it."`
+	Task         string `arg:"" help:"Id of the task."`
+	After        string `help:"Show only events after this one." placeholder:"SEQ"`
+	UntilWaiting bool   `help:"End also when the task waits for a person, with the exit code 3, as send does."`
+	JSON         bool   `help:"Print each event as a line of JSON, as the agent sent it."`
 }
 
 func (c *watchCommand) Run(p *program) error {
@@ -116,7 +117,7 @@ func (c *watchCommand) Run(p *program) error {
 	c.Task = ofGate(c.Task)
 	ctx, stop := interruptible(p.ctx)
 	defer stop()
-	w := watching{display: c.display(p, r, c.JSON, false), look: r.look, trouble: r.trouble, notes: p.stderr, asks: true, taskID: c.Task, last: c.After}
+	w := watching{display: c.display(p, r, c.JSON, false), look: r.look, trouble: r.trouble, notes: p.stderr, asks: true, untilWaiting: c.UntilWaiting, taskID: c.Task, last: c.After}
 	state, err := w.run(ctx, func(ctx context.Context) events { return r.client.Subscribe(ctx, c.Task, c.After) })
 	if err != nil {
 		return w.interrupted(r.explain(err), c.command("watch"))
@@ -126,12 +127,13 @@ func (c *watchCommand) Run(p *program) error {
 
 // watching shows the events of one task.
 type watching struct {
-	display display
-	look    *client.Client
-	trouble *trouble
-	notes   io.Writer        // for notes that belong to no task; nil for none
-	asks    bool             // ask at once, not when the stream is over
-	tick    <-chan time.Time // when to read the plans again; nil: every second
+	display      display
+	look         *client.Client
+	trouble      *trouble
+	notes        io.Writer        // for notes that belong to no task; nil for none
+	asks         bool             // ask at once, not when the stream is over
+	untilWaiting bool             // stop when the task waits for a person
+	tick         <-chan time.Time // when to read the plans again; nil: every second
 
 	taskID      string
 	contextID   string
@@ -191,7 +193,7 @@ func (w *watching) run(ctx context.Context, stream func(context.Context) events)
 			case a.err != nil:
 				return w.state, a.err
 			}
-			if w.show(ctx, a.event); !w.asks && w.state == a2a.AuthRequired {
+			if w.show(ctx, a.event); w.untilWaiting && w.state.Interrupted() || !w.asks && w.state == a2a.AuthRequired {
 				return w.state, nil
 			}
 		}
@@ -199,7 +201,7 @@ func (w *watching) run(ctx context.Context, stream func(context.Context) events)
 }
 
 func (w *watching) show(ctx context.Context, e client.Event) {
-	w.trouble.over()
+	w.trouble.answered()
 	if e.ID != "" {
 		w.last = e.ID
 	}

@@ -283,6 +283,21 @@ Completed.
 `)
 }
 
+// With --until-waiting a command in a script gets the control back at a gate.
+func TestWatch_untilWaiting(t *testing.T) {
+	f := newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("INPUT_REQUIRED", "Ship it?", approvalGate), "3 "+wireStatus("COMPLETED", "", "")),
+		sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion)))
+	f.objective = []string{twoGates}
+	f.want(f.run(&watchCommand{remoteSettings: f.settings(), Task: rootID, UntilWaiting: true}), 3, `
+Task `+rootID+`
+
+Working.
+Research: waiting
+Research / Approve: waiting
+Research / Ask: waiting
+`+twoQuestions)
+}
+
 func TestSend_twoGates(t *testing.T) {
 	f := newFakeAgent(t, sendEvents("1 "+wireTask("INPUT_REQUIRED", approvalGate)),
 		sendResult(bareTask(stepID, approvalGate)), sendResult(bareTask(otherStepID, otherQuestion)))
@@ -370,15 +385,15 @@ func TestTrouble(t *testing.T) {
 	var out bytes.Buffer
 	tr := &trouble{out: &out, url: "http://h", start: "Start one.\n"}
 	refused := fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
-	tr.tell(refused, 0) // never heard of: at once, with what to do
-	tr.tell(refused, 0)
-	tr.over()
-	tr.tell(errors.New("EOF"), 0) // a single failure
-	tr.over()
+	tr.failed(refused, 0) // never heard of: at once, with what to do
+	tr.failed(refused, 0)
+	tr.answered()
+	tr.failed(errors.New("EOF"), 0) // a single failure
+	tr.answered()
 	for range 3 {
-		tr.tell(refused, 0)
+		tr.failed(refused, 0)
 	}
-	tr.over()
+	tr.answered()
 	got := regexp.MustCompile(`\d\d:\d\d:\d\d`).ReplaceAllString(out.String(), "TIME")
 	want := `longhaul: no answer from http://h, trying until TIME: dial: connection refused
 Start one.

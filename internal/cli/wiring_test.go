@@ -68,7 +68,7 @@ func TestService_agent(t *testing.T) {
 func TestRun_unknownAgent(t *testing.T) {
 	var stderr strings.Builder
 	args := []string{"api", "--agent", "missing", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1"}
-	if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 || !strings.Contains(stderr.String(), `--agent "missing": this program has playbooks`) {
+	if code := Run(t.Context(), args, io.Discard, &stderr, Build{}); code != 2 || !strings.Contains(stderr.String(), `--agent "missing": this program has playbooks`) {
 		t.Errorf("exit code %d, standard error:\n%s", code, stderr.String())
 	}
 }
