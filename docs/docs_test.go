@@ -199,6 +199,26 @@ func TestDocuments_linesFit(t *testing.T) {
 	}
 }
 
+// The functions and types in docs/architecture.md are in the files that it names.
+func TestArchitecture_functions(t *testing.T) {
+	named := regexp.MustCompile("`(\\w+)`(?: and `(\\w+)`)? in \\[[^\\]]*\\]\\(\\.\\./([^)]+\\.go)\\)")
+	checked := 0
+	for _, m := range named.FindAllStringSubmatch(source(t, "docs/architecture.md"), -1) {
+		for _, name := range m[1:3] {
+			if name == "" {
+				continue
+			}
+			checked++
+			if !regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type )` + name + `\b`).MatchString(source(t, m[3])) {
+				t.Errorf("docs/architecture.md: %s is not in %s", name, m[3])
+			}
+		}
+	}
+	if checked < 15 {
+		t.Errorf("only %d names were checked", checked)
+	}
+}
+
 // The messages in docs/troubleshooting.md are in the code: the texts between the parts
 // that vary.
 func TestTroubleshooting_messages(t *testing.T) {

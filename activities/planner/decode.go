@@ -147,7 +147,7 @@ func (s *source) retry(n *yaml.Node) (r opt.Retry, attempts int) {
 func (s *source) seconds(n *yaml.Node) int {
 	d, ok := wholeSeconds(n.Value)
 	if !ok || d > maxTimeout {
-		s.fail(n, "must be a duration of whole seconds, such as 90s or 2h, of 720h at the most")
+		s.fail(n, "must be a duration of whole seconds, such as 90s, 2h or 7d, of 720h at the most")
 	}
 	return int(d / time.Second)
 }

@@ -92,7 +92,7 @@ var rooms = []room{
 	{name: "internal/egress", imports: []string{"internal/tracing"}},    // requests carry their trace
 	{name: "internal/metrics"},                                          // for Prometheus
 	{name: "internal/tracing"},                                          // OpenTelemetry
-	{name: "internal/opfile"},                                           // YAML files of operators
+	{name: "internal/opfile", imports: []string{"opt"}},                 // YAML files of operators; durations in days
 	{name: "internal/signing", imports: []string{"a2a", "opt"}, // signs deliveries
 		tests: []string{"internal/journal", "internal/seal"}}, // which keep its keys
 	{name: "internal/rebuild", imports: []string{"a2a", "opt", // the journal, compared with Temporal

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"longhaul/opt"
 )
 
 // Decode reads a node into what a pointer points to, as package yaml does, and returns
@@ -25,6 +27,10 @@ func Decode(n *yaml.Node, to any) []Problem {
 	}
 	c := &check{}
 	c.value("", n, reflect.TypeOf(to))
+	if c.days {
+		values = nil
+		errors.As(n.Decode(to), &values)
+	}
 	if len(c.problems) == 0 && values != nil { // such as a key twice in a value of any form
 		for _, text := range values.Errors {
 			c.problems = append(c.problems, syntax(text))
@@ -35,7 +41,10 @@ func Decode(n *yaml.Node, to any) []Problem {
 
 // A check compares nodes with the types of their values. The parser does so too, but
 // describes a mistake with names of Go types and parts of the values.
-type check struct{ problems []Problem }
+type check struct {
+	problems []Problem
+	days     bool // a duration in days was written in hours, which the parser can read
+}
 
 func (c *check) fail(n *yaml.Node, name, text string) {
 	if name != "" {
@@ -44,7 +53,10 @@ func (c *check) fail(n *yaml.Node, name, text string) {
 	c.problems = append(c.problems, Problem{Line: max(n.Line, 1), Text: text})
 }
 
-var anyNode = reflect.TypeFor[yaml.Node]()
+var (
+	anyNode   = reflect.TypeFor[yaml.Node]()
+	durations = reflect.TypeFor[time.Duration]()
+)
 
 // value checks a value of the member with a name.
 func (c *check) value(name string, n *yaml.Node, t reflect.Type) {
@@ -70,8 +82,21 @@ func (c *check) value(name string, n *yaml.Node, t reflect.Type) {
 		for _, item := range n.Content {
 			c.value(name, item, t.Elem())
 		}
+	case t == durations:
+		c.duration(name, n)
 	case n.Decode(reflect.New(t).Interface()) != nil, isInt(t) && hasFraction(n):
 		c.fail(n, name, "must be "+form(t))
+	}
+}
+
+// duration checks a duration.
+func (c *check) duration(name string, n *yaml.Node) {
+	d, err := opt.ParseSpan(n.Value)
+	switch {
+	case err != nil || n.Kind != yaml.ScalarNode:
+		c.fail(n, name, "must be a duration, such as 90s, 2h or 7d")
+	case strings.Contains(n.Value, "d"):
+		n.Value, c.days = d.String(), true
 	}
 }
 
@@ -138,8 +163,6 @@ func hasFraction(n *yaml.Node) bool {
 // form says what a value of a type is.
 func form(t reflect.Type) string {
 	switch {
-	case t == reflect.TypeFor[time.Duration]():
-		return "a duration, such as 90s or 2h"
 	case t.Kind() == reflect.String:
 		return "a text"
 	case t.Kind() == reflect.Bool:

@@ -56,6 +56,7 @@ parts:
     <<: *one
     name: two
   three: *one
+  days: {<<: *one, wait: 1d12h}
 nodes: [a, {b: c}]
 `)
 	if err != nil {
@@ -63,8 +64,9 @@ nodes: [a, {b: c}]
 	}
 	one := part{Name: "7", Wait: 90 * time.Second, Count: 3, Price: 2, On: true, List: []string{"a", "b"}, Any: map[string]any{"x": []any{1}}}
 	two, three := one, one
-	two.Name = "two"
-	want := map[string]*part{"empty": nil, "one": &one, "two": &two, "three": &three}
+	days := one
+	two.Name, days.Wait = "two", 36*time.Hour
+	want := map[string]*part{"empty": nil, "one": &one, "two": &two, "three": &three, "days": &days}
 	if diff := cmp.Diff(want, got.Parts, cmp.AllowUnexported(part{})); diff != "" || len(got.Nodes) != 2 {
 		t.Errorf("parts (-want +got):\n%s%d nodes", diff, len(got.Nodes))
 	}
@@ -88,7 +90,9 @@ func TestRead_mistakes(t *testing.T) {
 		{"parts:\n  a:\n    on: true\n    on: true", `x.yaml:4: member "on" is there twice`},
 		{"parts:\n  a: {any: {b: 1, b: 2}}", `x.yaml:2: mapping key "b" already defined at line 2`},
 		{"parts: {a: {name: [secret]}}", "x.yaml:1: name: must be a text"},
-		{"parts: {a: {wait: secret}}", "x.yaml:1: wait: must be a duration, such as 90s or 2h"},
+		{"parts: {a: {wait: secret}}", "x.yaml:1: wait: must be a duration, such as 90s, 2h or 7d"},
+		{"parts: {a: {wait: 7}}", "x.yaml:1: wait: must be a duration, such as 90s, 2h or 7d"},
+		{"parts: {a: {wait: [7d]}}", "x.yaml:1: wait: must be a duration, such as 90s, 2h or 7d"},
 		{"parts: {a: {count: 1.5}}", "x.yaml:1: count: must be a whole number"},
 		{"parts: {a: {price: secret}}", "x.yaml:1: price: must be a number"},
 		{"parts: {a: {on: secret}}", "x.yaml:1: on: must be true or false"},
