@@ -49,6 +49,17 @@ type Command struct {
 	Attempt     int         `json:"attempt,omitempty"` // likewise: the attempt at the objective that has this place, also if it is free; 0 for any
 }
 
+// String returns c on one line, for people: its kind and what it changes.
+func (c Command) String() string {
+	about := c.ObjectiveID
+	for _, id := range []string{c.PlanID, c.TaskID} {
+		if id != "" {
+			about = id
+		}
+	}
+	return oneLine(string(c.Kind), about, "", c.Status, "")
+}
+
 // Starts reports whether c may start an objective that was not started, or begin work
 // on it again.
 func (c Command) Starts() bool {

@@ -89,6 +89,15 @@ type Event struct {
 	Step      StepKind       `json:"step,omitempty"`     // that the gate has taken; Gate is nil after an expiry
 }
 
+// String returns e on one line, for people: its number and kind, and what moved where.
+func (e Event) String() string {
+	about := e.TaskID
+	if about == "" {
+		about = e.PlanID
+	}
+	return fmt.Sprint(e.N, " ", oneLine(string(e.Kind), about, "", e.To, e.Reason))
+}
+
 // Fence returns a number that rises with the round, attempt, leg and try of the work on
 // a task. An event whose fence is lower than one seen before is out of date. Fences of
 // events from before there were legs are lower.

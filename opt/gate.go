@@ -82,6 +82,9 @@ type Gate struct {
 	Next *NextStep `json:"nextStep,omitempty"` // only in what [Gate.Shown] returns
 }
 
+// String returns g on one line, for people: its kind, its id and what it asks.
+func (g Gate) String() string { return oneLine(string(g.Kind)+" gate", g.ID, "", g.Prompt(), "") }
+
 // An Exchange is a question or a comment at a gate. The gate stays open.
 type Exchange struct {
 	Question  string   `json:"question"`

@@ -39,6 +39,11 @@ type Objective struct {
 	RootGate string    `json:"rootGate,omitempty"` // the gate that the root task shows
 }
 
+// String returns o on one line, for people.
+func (o Objective) String() string {
+	return oneLine("objective", o.ID, o.Name, string(o.Status), o.Reason)
+}
+
 // Replanning is the reason of an objective in planning whose open plans are to be
 // replaced.
 const Replanning = "replan"

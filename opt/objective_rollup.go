@@ -54,7 +54,7 @@ func (o *Objective) wants() (ObjectiveStatus, string) {
 	case !open && anyPlan(o, PlanFailed): // only optional plans, and none of them was completed
 		return ObjectiveFailed, NothingCompleted
 	case o.Paused:
-		return ObjectiveBlocked, o.pausedBy()
+		return ObjectiveBlocked, pausedBy(o.Plans)
 	case !o.Started && o.stuck():
 		return ObjectiveBlocked, o.blockedBy()
 	case !o.Started:
@@ -111,10 +111,10 @@ func (o *Objective) canProceed() bool {
 	})
 }
 
-// pausedBy returns the reason of a paused objective: that of a plan that waits for a
+// pausedBy returns the reason of a paused objective with plans: that of a plan that waits for a
 // person if there is one, since the pause is shown beside it.
-func (o *Objective) pausedBy() string {
-	for _, p := range o.Plans {
+func pausedBy(plans []*Plan) string {
+	for _, p := range plans {
 		if p.Status == PlanBlocked && (p.Reason == BlockedByInput || p.Reason == BlockedByAuth) {
 			return p.Reason
 		}

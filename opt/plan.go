@@ -36,6 +36,9 @@ type Plan struct {
 	Report *Report `json:"report,omitempty"`
 }
 
+// String returns p on one line, for people.
+func (p Plan) String() string { return oneLine("plan", p.ID, p.Name, string(p.Status), p.Reason) }
+
 // Head returns the members of p that change while it is worked on.
 func (p *Plan) Head() *PlanHead {
 	return &PlanHead{Status: p.Status, Reason: p.Reason, Stopping: p.Stopping, Started: p.Started, Paused: p.Paused, Run: p.Run}

@@ -66,7 +66,7 @@ func (p *Plan) wants() (PlanStatus, string) {
 	case !p.Started && len(waitingTasks(p)) == 0:
 		return PlanWorking, ByHand // a client moves its tasks by hand, and none is under way
 	default:
-		return PlanBlocked, p.blockedBy()
+		return PlanBlocked, blockedBy(p.Tasks)
 	}
 }
 
@@ -101,7 +101,7 @@ func (p *Plan) OnHold() bool { return p.Paused || p.ObjectivePaused }
 // there is one and nothing runs, since the pause is shown beside it.
 func heldBy(p *Plan) string {
 	if len(waitingTasks(p)) > 0 && len(p.Running()) == 0 {
-		return p.blockedBy()
+		return blockedBy(p.Tasks)
 	}
 	return BlockedByOperator
 }
@@ -148,8 +148,9 @@ func (p *Plan) why() string {
 	}
 }
 
-func (p *Plan) blockedBy() string {
-	if slices.ContainsFunc(p.Tasks, func(t *Task) bool { return t.State == TaskInputRequired }) {
+// blockedBy returns the reason of a plan whose tasks wait for a person.
+func blockedBy(tasks []*Task) string {
+	if slices.ContainsFunc(tasks, func(t *Task) bool { return t.State == TaskInputRequired }) {
 		return BlockedByInput
 	}
 	return BlockedByAuth

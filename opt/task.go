@@ -41,6 +41,9 @@ type Task struct {
 	Said string `json:"-"` // the agent's latest text about the work on it, as far as it is known here
 }
 
+// String returns t on one line, for people.
+func (t Task) String() string { return oneLine("task", t.ID, t.Name, string(t.State), t.Reason) }
+
 // A2AID returns the id of the A2A task that shows t. Each attempt has its own, since
 // an A2A task never leaves a final state.
 func (t *Task) A2AID() string { return RootID(t.ID, t.Run) }

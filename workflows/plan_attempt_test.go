@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
 
 	"longhaul/activities"
 	"longhaul/opt"
@@ -25,17 +26,29 @@ const (
 )
 
 // A worker that is silent for longer than the limits of the objective allow is lost.
-func TestPlan_workerTimeout(t *testing.T) {
+func TestWorkerTimeout(t *testing.T) {
 	for limit, want := range map[int]time.Duration{0: 3 * time.Second, 20: 20 * time.Second} {
 		got := map[string]time.Duration{}
+		listen := func(env *testsuite.TestWorkflowEnvironment) {
+			env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+				if info.HeartbeatTimeout > 0 {
+					got[info.ActivityType.Name] = info.HeartbeatTimeout
+				}
+			})
+		}
+		objective, _ := newEnv(t)
+		listen(objective)
 		o := opening()
-		o.Plans, o.Objective.Limits.WorkerTimeout = nil, limit
-		env, _ := newEnv(t)
-		env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
-			got[info.ActivityType.Name] = info.HeartbeatTimeout
-		})
-		env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &o})
-		finished(t, env)
+		o.Objective.Limits.WorkerTimeout = limit
+		objective.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &o})
+		finished(t, objective)
+
+		plan, _ := newPlanEnv(t)
+		listen(plan)
+		in := planInput(t, planOf("say one"))
+		in.State.Plan.Limits.WorkerTimeout = limit
+		plan.ExecuteWorkflow(workflows.Plan, in)
+		finished(t, plan)
 		if got["Plan"] != want || got["Run"] != want {
 			t.Errorf("with the limit %d, workers may be silent for %v, want %v while they plan and run", limit, got, want)
 		}

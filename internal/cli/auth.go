@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -73,7 +72,7 @@ func (s authSettings) checkAuth() error {
 	var wrong []error
 	refuse := func(bad bool, text string, args ...any) {
 		if bad {
-			wrong = append(wrong, fmt.Errorf(text, args...))
+			wrong = append(wrong, misuse(text, args...))
 		}
 	}
 	for _, kind := range s.Auth {

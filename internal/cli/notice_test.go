@@ -50,7 +50,7 @@ func TestRun_noticeMistakes(t *testing.T) {
 	} {
 		var stderr strings.Builder
 		want := 1 // a file
-		if strings.HasPrefix(tc.want, "--answer-keys needs") || strings.HasPrefix(tc.want, "--answer-link-ttl") || strings.HasPrefix(tc.want, "--public-url") {
+		if strings.HasPrefix(tc.want, "--answer-keys") || strings.HasPrefix(tc.want, "--answer-link-ttl") || strings.HasPrefix(tc.want, "--public-url") {
 			want = 2
 		}
 		args := append(tc.args, "--data-dir", t.TempDir(), "--temporal-addr", "127.0.0.1:1")

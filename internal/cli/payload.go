@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 
 	commonpb "go.temporal.io/api/common/v1"

@@ -23,8 +23,8 @@ func TestNew(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{dir, "--longhaul", t.TempDir()}, 1, "the source of Longhaul is not there"},
-		{[]string{filepath.Join(source, "press")}, 1, "whose go.work does not have the new module: choose a directory outside"},
+		{[]string{dir, "--longhaul", t.TempDir()}, 2, "the source of Longhaul is not there"},
+		{[]string{filepath.Join(source, "press")}, 2, "whose go.work does not have the new module: choose a directory outside"},
 		{[]string{dir, "--module", "my press"}, 1, "the path of a module, such as example.com/program"},
 		{[]string{dir, "--module", "example.com/daily-press"}, 0, "  playbooks/release.yaml\n\nIt is built with the source of Longhaul in " + source + ". To start it:\n\n  cd " + dir + "\n  go build -o daily-press . && ./daily-press dev\n"},
 		{[]string{dir}, 1, dir + " is not empty"},
