@@ -18,7 +18,7 @@ func (r artifactTable) add(e *entry) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if t.late(e) {
+	if t.isLate(e) {
 		return false, nil
 	}
 	if e.Fence() > t.fence {
@@ -33,7 +33,7 @@ func (r artifactTable) add(e *entry) (bool, error) {
 		}
 	}
 	_, err = r.c.exec("INSERT INTO artifacts (objective_id, seq, task_id, root_id, artifact_id, doc) VALUES ($1, $2, $3, $4, $5, $6)",
-		r.objectiveID, r.seq(), e.TaskID, e.RootID, e.Chunk.Artifact.ArtifactID, e.thing)
+		r.objectiveID, r.seq(), e.TaskID, e.RootID, e.Chunk.Artifact.ArtifactID, e.added)
 	return true, err
 }
 
@@ -49,7 +49,7 @@ func (r artifactTable) replace(e *entry) (replaced bool, err error) {
 	if _, err = r.c.exec("DELETE FROM artifacts"+these+" AND seq > $4", append(key, first)...); err != nil {
 		return false, err
 	}
-	_, err = r.c.exec("UPDATE artifacts SET doc = $5, root_id = $6"+these+" AND seq = $4", append(key, first, e.thing, e.RootID)...)
+	_, err = r.c.exec("UPDATE artifacts SET doc = $5, root_id = $6"+these+" AND seq = $4", append(key, first, e.added, e.RootID)...)
 	return true, err
 }
 

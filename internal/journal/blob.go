@@ -14,12 +14,12 @@ type blobs struct{ *store }
 // the data is, so writing a blob again changes nothing. The objective need not
 // be recorded yet.
 func (j blobs) WriteBlob(ctx context.Context, objectiveID, id string, data []byte) error {
-	stored, err := j.box.storedBytes(data)
+	stored, err := j.box.toStoredBytes(data)
 	if err != nil {
 		return fmt.Errorf("write a blob of %s: %w", objectiveID, err)
 	}
 	return j.writer.submit(ctx, func(c *conn) error {
-		if err := sweepAll(c, objectiveID); err != nil {
+		if err := removeAllRemaining(c, objectiveID); err != nil {
 			return err
 		}
 		_, err := c.exec("INSERT INTO blobs (objective_id, id, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", objectiveID, id, stored)
@@ -37,7 +37,7 @@ func (j blobs) ReadBlob(ctx context.Context, objectiveID, id string) ([]byte, er
 			return fmt.Errorf("blob %s of %s: %w", id, objectiveID, opt.ErrUnknown)
 		}
 		if err == nil {
-			data, err = j.box.openedBytes(data)
+			data, err = j.box.fromStoredBytes(data)
 		}
 		return err
 	})

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	tidyAfter = 256                    // writes
-	tidyPause = 250 * time.Millisecond // between two checkpoints
-	logMost   = 64 << 20               // bytes of write-ahead log after which writers wait
+	checkpointAfter = 256                    // writes
+	checkpointPause = 250 * time.Millisecond // between two checkpoints
+	maxLog          = 64 << 20               // bytes of write-ahead log after which writers wait
 )
 
 // A checkpointer keeps the write-ahead log short, in its own goroutine so that
@@ -31,9 +31,9 @@ func newCheckpointer(db *sqliteFile) *checkpointer {
 	return t
 }
 
-// wrote adds n writes, after which t may checkpoint.
-func (t *checkpointer) wrote(n int) {
-	if t.writes.Add(int64(n)) >= tidyAfter {
+// addWrites adds n writes, after which t may checkpoint.
+func (t *checkpointer) addWrites(n int) {
+	if t.writes.Add(int64(n)) >= checkpointAfter {
 		signal(t.due)
 	}
 }
@@ -45,7 +45,7 @@ func (t *checkpointer) stop() {
 
 func (t *checkpointer) run() {
 	defer close(t.stopped)
-	defer t.letGo()
+	defer t.releaseConn()
 	for {
 		select {
 		case <-t.quit:
@@ -58,7 +58,7 @@ func (t *checkpointer) run() {
 		select {
 		case <-t.quit:
 			return
-		case <-time.After(tidyPause):
+		case <-time.After(checkpointPause):
 		}
 	}
 }
@@ -74,11 +74,11 @@ func (t *checkpointer) checkpoint() {
 	}
 	if err != nil {
 		t.db.log.Warn("Moving the write-ahead log into the journal failed", zap.Error(t.db.explain(err)))
-		t.letGo()
+		t.releaseConn()
 	}
 }
 
-func (t *checkpointer) letGo() {
+func (t *checkpointer) releaseConn() {
 	if t.c != nil {
 		_ = t.c.close() // nothing is lost
 		t.c = nil

@@ -12,7 +12,7 @@ type Size struct {
 }
 
 // Size returns the size of the journal.
-func (j keeper) Size(ctx context.Context) (s Size, err error) {
+func (j maintenance) Size(ctx context.Context) (s Size, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		s, err = j.db.measure(c)
 		return err
@@ -22,7 +22,7 @@ func (j keeper) Size(ctx context.Context) (s Size, err error) {
 
 // Damage looks for damage of the database and describes what it has found, nothing if
 // all is well.
-func (j keeper) Damage(ctx context.Context) (found []string, err error) {
+func (j maintenance) Damage(ctx context.Context) (found []string, err error) {
 	err = j.read(ctx, func(c *conn) error {
 		found, err = j.db.inspect(c)
 		return err
@@ -33,7 +33,7 @@ func (j keeper) Damage(ctx context.Context) (found []string, err error) {
 // Compact gives the room of removed data back: that of a file to the disk, while writers
 // wait; that in PostgreSQL to new data. If it fails, or is interrupted, the journal is
 // as it was.
-func (j keeper) Compact(ctx context.Context) error {
+func (j maintenance) Compact(ctx context.Context) error {
 	c, err := j.db.connect(ctx, checkpointing)
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (c *conn) values(a args) (args, error) {
 			if !own {
 				a, own = slices.Clone(a), true
 			}
-			stored, err := c.contents.stored(string(text))
+			stored, err := c.contents.toStored(string(text))
 			if err != nil {
 				return nil, err
 			}
@@ -237,8 +237,8 @@ func (p *pool) borrow(ctx context.Context) (*conn, error) {
 	return c, err
 }
 
-// giveBack returns c to the pool; a nil c lets the pool make a new one.
-func (p *pool) giveBack(c *conn) { p.free <- c }
+// release returns a borrowed connection; nil has the pool make a new one.
+func (p *pool) release(c *conn) { p.free <- c }
 
 // close waits until every loan has ended and closes the connections.
 func (p *pool) close() error {

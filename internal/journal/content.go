@@ -16,16 +16,16 @@ import (
 // is read without opening it: parameters and destinations of this type pass [contents].
 type content string
 
-// What a content in the database begins with says how it is stored. Without one of these
-// it is stored as it is, as all are without encryption.
+// The beginning of a content in the database says how it is stored. A content without one of
+// these marks is stored as it is, and without encryption all are.
 const (
 	markStart  = "\x01"                         // no document begins with it
 	sealedMark = markStart + "longhaul sealed " // the rest is sealed; in base64 if it is a text
 	plainMark  = markStart + "longhaul plain "  // the rest is as it is, and begins with a mark
 )
 
-// marked reports whether a text looks as if it were stored in another way.
-func marked(text string) bool {
+// hasMark reports whether a text begins like one that is not stored as it is.
+func hasMark(text string) bool {
 	return strings.HasPrefix(text, sealedMark) || strings.HasPrefix(text, plainMark)
 }
 
@@ -54,8 +54,8 @@ func (s contents) connect(ctx context.Context, db database, r role) (*conn, erro
 	return c, err
 }
 
-// stored returns the stored form of a text.
-func (s contents) stored(text string) (string, error) {
+// toStored returns the stored form of a text.
+func (s contents) toStored(text string) (string, error) {
 	switch {
 	case text == "": // conditions of statements and indexes look for it
 		return "", nil
@@ -64,14 +64,14 @@ func (s contents) stored(text string) (string, error) {
 	case s.seal:
 		sealed, err := s.box.Seal([]byte(text), contentsContext)
 		return sealedMark + base64.RawStdEncoding.EncodeToString(sealed), err
-	case marked(text):
+	case hasMark(text):
 		return plainMark + text, nil
 	}
 	return text, nil
 }
 
-// opened returns the text of a stored form.
-func (s contents) opened(stored string) (string, error) {
+// fromStored returns the text of a stored form.
+func (s contents) fromStored(stored string) (string, error) {
 	if rest, ok := strings.CutPrefix(stored, plainMark); ok {
 		return rest, nil
 	}
@@ -93,22 +93,22 @@ func (s contents) opened(stored string) (string, error) {
 	return string(plain), nil
 }
 
-// storedBytes is stored for data of any kind, which is not made a text.
-func (s contents) storedBytes(data []byte) ([]byte, error) {
+// toStoredBytes is toStored for data of any kind. The result is not made a text.
+func (s contents) toStoredBytes(data []byte) ([]byte, error) {
 	switch {
 	case s.seal && s.box == nil:
 		return nil, errNoContentKey
 	case s.seal:
 		sealed, err := s.box.Seal(data, contentsContext)
 		return append([]byte(sealedMark), sealed...), err
-	case marked(string(data[:min(len(data), len(sealedMark))])):
+	case hasMark(string(data[:min(len(data), len(sealedMark))])):
 		return append([]byte(plainMark), data...), nil
 	}
 	return data, nil
 }
 
-// openedBytes is opened for data of any kind.
-func (s contents) openedBytes(stored []byte) ([]byte, error) {
+// fromStoredBytes is fromStored for data of any kind.
+func (s contents) fromStoredBytes(stored []byte) ([]byte, error) {
 	if rest, ok := bytes.CutPrefix(stored, []byte(plainMark)); ok {
 		return rest, nil
 	}
@@ -130,7 +130,7 @@ func (s contents) openedBytes(stored []byte) ([]byte, error) {
 func (s contents) openAll(dest []any) error {
 	for _, d := range dest {
 		if text, ok := d.(*content); ok {
-			plain, err := s.opened(string(*text))
+			plain, err := s.fromStored(string(*text))
 			if err != nil {
 				return err
 			}
@@ -154,8 +154,8 @@ func (r opener) Scan(dest ...any) error {
 	return r.openAll(dest)
 }
 
-// mayHave returns a condition for rows whose content in a column may have parameter n in
-// it: all those whose content is sealed. The code that reads them checks again.
-func mayHave(column string, n int) string {
+// contentCondition returns a condition for rows whose content in a column contains parameter
+// n, or is sealed. The code that reads them compares the opened content.
+func contentCondition(column string, n int) string {
 	return fmt.Sprintf("(instr(%s, $%d) > 0 OR substr(%s, 1, 1) = '%s')", column, n, column, markStart)
 }

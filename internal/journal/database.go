@@ -23,12 +23,12 @@ type database interface {
 	connector
 	transactor
 	diagnoser
-	caretaker
+	maintainer
 
 	// missing returns the names of the migrations that the journal still needs.
 	missing(ctx context.Context) ([]string, error)
 	// follow signals watches on commits of other processes, until ctx ends.
-	follow(ctx context.Context, ws *watches)
+	signalCommits(ctx context.Context, ws *watches)
 	close() error
 }
 
@@ -46,7 +46,7 @@ type connector interface {
 type size struct {
 	writers, readers int
 	group            int  // writes that are committed together, at most
-	one              bool // a transaction has the lock of the whole journal: further writes may join it
+	singleWriter     bool // a transaction locks the whole journal, so further writes may join it
 }
 
 // A transactor carries out the steps around writes.
@@ -60,9 +60,9 @@ type transactor interface {
 	announce(c *conn, list []changes) error
 	// repeats reports whether a transaction that failed before its commit should be
 	// repeated: after a deadlock, a lock timeout or a lost connection.
-	repeats(c *conn, err error) bool
+	mayRepeat(c *conn, err error) bool
 	// wrote is called after n writes were committed on c.
-	wrote(c *conn, n int)
+	afterCommit(c *conn, n int)
 }
 
 // A diagnoser makes errors of the database understandable.
@@ -82,8 +82,8 @@ func unavailable(d diagnoser, err error) error {
 	return fmt.Errorf("%w: %w", opt.ErrUnavailable, d.explain(err))
 }
 
-// A caretaker measures, checks and compacts the database.
-type caretaker interface {
+// A maintainer measures, checks and compacts the database.
+type maintainer interface {
 	// measure returns the size of the journal.
 	measure(c *conn) (Size, error)
 	// inspect describes damage that the database finds in itself.

@@ -41,7 +41,7 @@ func (j decisionReader) Decisions(ctx context.Context, tenant, objectiveID strin
 		if err != nil {
 			return err
 		}
-		err = c.each("SELECT seq, doc FROM decisions WHERE objective_id = $1 AND seq > $2 ORDER BY seq"+atMost(3), args{objectiveID, int64(after), limit + 1},
+		err = c.each("SELECT seq, doc FROM decisions WHERE objective_id = $1 AND seq > $2 ORDER BY seq"+limitParam(3), args{objectiveID, int64(after), limit + 1},
 			func(row scanner) error {
 				seq, d, err := scanDecision(row)
 				if p.More = len(p.Decisions) == limit; !p.More {

@@ -66,7 +66,7 @@ func (r deliveryTable) deliver(e *entry, taskID string, to opt.TaskState) error 
 		SELECT c.objective_id, c.task_id, c.id, $3, $4, $5, $6, $7, 'due', $5, 0, 0 FROM push_configs c
 		WHERE c.objective_id = $1 AND c.task_id = $2 AND (c.states = 'all' OR $8 = 1)
 		ON CONFLICT (objective_id, task_id, config_id, n) DO NOTHING`,
-		r.objectiveID, taskID, r.seq(), string(to.A2A()), e.At.Millis(), kind, gate, number(always.Delivers(to.A2A())))
+		r.objectiveID, taskID, r.seq(), string(to.A2A()), e.At.Millis(), kind, gate, boolNumber(always.Delivers(to.A2A())))
 	r.c.changes.due = r.c.changes.due || n > 0
 	return err
 }
@@ -188,10 +188,10 @@ func (w *deliveryNote) attempt(c *conn, key args) error {
 // not handed over, or not within ten minutes. Those that wait longest come first.
 func (j deliveries) PushesDue(ctx context.Context, limit int) (list []opt.PushKey, err error) {
 	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+using("deliveries_due")+`
+		return c.each("SELECT d.task_id, d.config_id, MAX(d.n), o.tenant FROM deliveries d"+indexedBy("deliveries_due")+`
 			JOIN objectives o ON o.id = d.objective_id
 			WHERE d.status = 'due' AND d.handed_at <= $1
-			GROUP BY d.task_id, d.config_id, o.tenant ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+atMost(2),
+			GROUP BY d.task_id, d.config_id, o.tenant ORDER BY MIN(d.handed_at), MIN(d.since), d.task_id, d.config_id`+limitParam(2),
 			args{j.now().Add(-handedFor).UnixMilli(), limit}, func(row scanner) error {
 				var k opt.PushKey
 				err := row.Scan(&k.TaskID, &k.ConfigID, &k.N, &k.Tenant)
@@ -230,12 +230,12 @@ func (j deliveries) Deliveries(ctx context.Context, tenant, taskID string) (list
 	}
 	index := map[key]int{}
 	err = j.snapshot(ctx, func(c *conn) error {
-		if err := knownTask(c, tenant, taskID); err != nil {
+		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
 		a := args{objectiveOf(taskID), taskID}
 		err := c.each("SELECT "+deliveryColumns+`, t.context_id FROM (SELECT * FROM deliveries WHERE objective_id = $1 AND task_id = $2
-				ORDER BY n DESC, config_id`+atMost(3)+`) d JOIN tasks t ON t.id = d.task_id ORDER BY d.n, d.config_id`, append(a, mostShown),
+				ORDER BY n DESC, config_id`+limitParam(3)+`) d JOIN tasks t ON t.id = d.task_id ORDER BY d.n, d.config_id`, append(a, mostShown),
 			func(row scanner) error {
 				var r deliveryRow
 				err := row.Scan(r.columns()...)

@@ -15,9 +15,9 @@ type entry struct {
 	opt.Event
 	doc           content // the event as JSON
 	digest        []byte  // of that
-	thing         content // the objective, plan or artifact that it adds
+	added         content // the objective, plan or artifact that it adds
 	text          text    // the name and description of the objective or the plan
-	given         content
+	givenPlans    content // that came with the message
 	tasks         []newTask
 	message       content
 	messageDigest string
@@ -48,22 +48,22 @@ func newEntry(objectiveID string, e opt.Event) (*entry, error) {
 		return nil, fmt.Errorf("%w of kind %s: it is about another objective", opt.ErrMalformed, e.Kind)
 	}
 	var d documents
-	n := &entry{Event: e, doc: d.of(true, e), given: d.of(len(e.Given) > 0, e.Given)}
-	n.status, n.gate, n.message = d.of(e.Status != nil, e.Status), d.of(e.Gate != nil, e.Gate), d.of(e.Message != nil, e.Message)
+	n := &entry{Event: e, doc: d.encode(true, e), givenPlans: d.encode(len(e.Given) > 0, e.Given)}
+	n.status, n.gate, n.message = d.encode(e.Status != nil, e.Status), d.encode(e.Gate != nil, e.Gate), d.encode(e.Message != nil, e.Message)
 	decided := e.Decided()
-	n.decision, n.decided = d.of(e.Decision != nil, e.Decision), d.of(decided != nil, decided)
+	n.decision, n.decided = d.encode(e.Decision != nil, e.Decision), d.encode(decided != nil, decided)
 	switch e.Kind {
 	case opt.ObjectiveOpened:
-		n.thing, n.text = d.of(true, bareObjective(*e.Objective)), d.text(e.Objective.Text())
+		n.added, n.text = d.encode(true, bareObjective(*e.Objective)), d.text(e.Objective.Text())
 	case opt.PlanAdded:
-		n.thing, n.text = d.of(true, barePlan(*e.Plan)), d.text(e.Plan.Text())
+		n.added, n.text = d.encode(true, barePlan(*e.Plan)), d.text(e.Plan.Text())
 		n.tasks = d.tasks(e.Plan.Tasks)
 	case opt.ObjectiveChanged, opt.PlanChanged:
 		n.text = d.text(e.Text)
 	case opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
 		n.tasks = d.tasks(e.Tasks)
 	case opt.ArtifactAdded:
-		n.thing = d.of(true, e.Chunk.Artifact)
+		n.added = d.encode(true, e.Chunk.Artifact)
 	}
 	if err := errors.Join(d...); err != nil {
 		return nil, fmt.Errorf("%w: %w", opt.ErrMalformed, err)
@@ -97,9 +97,9 @@ func bareTask(t opt.Task) opt.Task {
 // documents collects the errors of making documents.
 type documents []error
 
-// of returns v as JSON, "" if there is false.
-func (d *documents) of(there bool, v any) content {
-	if !there {
+// encode returns v as JSON, "" if exists is false.
+func (d *documents) encode(exists bool, v any) content {
+	if !exists {
 		return ""
 	}
 	doc, err := encode(v)
@@ -112,7 +112,7 @@ func (d *documents) text(t *opt.Text) text {
 	return text{
 		planner: planner,
 		name:    content(t.Name), description: content(t.Description),
-		metadata: d.of(len(t.Metadata) > 0, t.Metadata), dependencies: d.of(len(t.Dependencies) > 0, t.Dependencies),
+		metadata: d.encode(len(t.Metadata) > 0, t.Metadata), dependencies: d.encode(len(t.Dependencies) > 0, t.Dependencies),
 	}
 }
 
@@ -120,8 +120,8 @@ func (d *documents) tasks(list []*opt.Task) []newTask {
 	var out []newTask
 	for _, t := range list {
 		out = append(out, newTask{
-			Task: t, doc: d.of(true, bareTask(*t)),
-			dependencies: d.of(len(t.Dependencies) > 0, t.Dependencies), metadata: d.of(len(t.Metadata) > 0, t.Metadata),
+			Task: t, doc: d.encode(true, bareTask(*t)),
+			dependencies: d.encode(len(t.Dependencies) > 0, t.Dependencies), metadata: d.encode(len(t.Metadata) > 0, t.Metadata),
 		})
 	}
 	return out

@@ -19,7 +19,7 @@ func (j eventReader) Events(ctx context.Context, objectiveID string, seq int64, 
 	}
 	err = j.read(ctx, func(c *conn) error {
 		return c.each(`SELECT seq, doc FROM events WHERE objective_id = $1 AND seq > $2
-				AND EXISTS (SELECT 1 FROM objectives WHERE id = $1) ORDER BY seq`+atMost(3), args{objectiveID, seq, limit},
+				AND EXISTS (SELECT 1 FROM objectives WHERE id = $1) ORDER BY seq`+limitParam(3), args{objectiveID, seq, limit},
 			func(row scanner) error {
 				var e opt.Recorded
 				var doc content

@@ -10,9 +10,9 @@ import (
 // looks down to a position.
 func (j *Journal) ExplainSearch(ctx context.Context, tenant string, f opt.ObjectiveSearch, reached opt.Cursor) (string, error) {
 	s := newObjectiveSearch(tenant, f)
-	page := s.within(reached)
-	page.rest()
-	where, a := after(page.where, page.a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
+	page := s.downTo(reached)
+	page.addFilters()
+	where, a := pageAfter(page.where, page.a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
 	return j.explain(ctx, selectObjectives(s.from, where), a)
 }
 

@@ -31,7 +31,7 @@ func (j *Journal) Statements(ctx context.Context) (list []Statement, err error) 
 	}
 	for range cap(j.readers.free) {
 		c := <-j.readers.free // waits until it is not in use
-		defer j.readers.giveBack(c)
+		defer j.readers.release(c)
 		if c != nil {
 			err = errors.Join(err, c.statements(found))
 		}

@@ -84,7 +84,7 @@ func (j *Journal) Script(ctx context.Context, text string) error {
 // Migrate updates the tables like a program with more migrations: their texts, by
 // number.
 func (j *Journal) Migrate(ctx context.Context, more map[int64]string) error {
-	list, err := known()
+	list, err := allMigrations()
 	if err != nil {
 		return err
 	}
@@ -134,15 +134,15 @@ func (j *Journal) Queued() int { return len(j.writer.queue) }
 
 // ExplainTasks returns the database's plan for the query of a page.
 func (j *Journal) ExplainTasks(ctx context.Context, tenant string, f opt.TaskFilter) (string, error) {
-	from, where, a := whichTasks(tenant, f)
-	page, a := after(where, a, [2]string{"t.status_at", "t.id"}, f.After, f.Limit)
+	from, where, a := taskCondition(tenant, f)
+	page, a := pageAfter(where, a, [2]string{"t.status_at", "t.id"}, f.After, f.Limit)
 	return j.explain(ctx, selectViews(from, page), a)
 }
 
 // ExplainObjectives is ExplainTasks for objectives.
 func (j *Journal) ExplainObjectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (string, error) {
-	from, where, a := whichObjectives(tenant, f)
-	page, a := after(where, a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
+	from, where, a := objectiveCondition(tenant, f)
+	page, a := pageAfter(where, a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
 	return j.explain(ctx, selectObjectives(from, page), a)
 }
 
@@ -153,8 +153,8 @@ func (j *Journal) ExplainPurge(ctx context.Context) (string, error) {
 		steps, failed := j.explain(ctx, statement, nil)
 		text, err = text+"\n"+steps, errors.Join(err, failed)
 	}
-	for _, b := range belongings {
-		steps, failed := j.explain(ctx, removeSome(b.table), args{b.most})
+	for _, b := range dependentTables {
+		steps, failed := j.explain(ctx, removeRemainingSQL(b.table), args{b.most})
 		text, err = text+"\n"+steps, errors.Join(err, failed)
 	}
 	return text, err

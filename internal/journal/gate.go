@@ -17,18 +17,18 @@ func (j decisionReader) Gate(ctx context.Context, tenant, gateID string) (out op
 	}
 	err = j.snapshot(ctx, func(c *conn) error {
 		var at int64
-		var open, said content
+		var open, status content
 		r := gateRow{opt.GateRecord{Interrupt: opt.Interrupt{TaskID: taskID}}}
 		found, err := c.get(`SELECT t.name, t.status_at, t.context_id, t.gate, t.said, t.state, o.id, o.name, o.principal`+fromInterrupts+
 			" WHERE t.id = $1 AND t.tenant = $2 AND t.plan_id <> ''", args{taskID, tenant},
-			(*content)(&r.TaskName), &at, &r.ContextID, &open, &said, &r.TaskState, &r.ObjectiveID, (*content)(&r.Objective), &r.Principal)
+			(*content)(&r.TaskName), &at, &r.ContextID, &open, &status, &r.TaskState, &r.ObjectiveID, (*content)(&r.Objective), &r.Principal)
 		if err == nil && !found {
 			err = unknown("gate", gateID)
 		}
 		if err != nil {
 			return err
 		}
-		if err := r.show(c, gateID, open, said); err != nil {
+		if err := r.show(c, gateID, open, status); err != nil {
 			return err
 		}
 		if r.Since = r.Gate.RequestedAt; r.Open {
@@ -46,7 +46,7 @@ type gateRow struct{ opt.GateRecord }
 
 // show sets the gate of r: the one that is open, or that of the status message in which
 // the task showed it last.
-func (r *gateRow) show(c *conn, gateID string, open, said content) error {
+func (r *gateRow) show(c *conn, gateID string, open, status content) error {
 	if err := decode(open, &r.Gate); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r *gateRow) show(c *conn, gateID string, open, said content) error {
 	}
 	r.Later = r.Gate.ID
 	var m a2a.Message
-	if err := decode(said, &m); err != nil {
+	if err := decode(status, &m); err != nil {
 		return err
 	}
 	if m.MessageID != gateID {
@@ -81,7 +81,7 @@ func (r *gateRow) show(c *conn, gateID string, open, said content) error {
 // as, and counts how often the object of the task was sent back before.
 func (r *gateRow) answers(c *conn, gateID string) error {
 	return c.each(`SELECT d.doc, e.doc FROM decisions d JOIN events e ON e.objective_id = d.objective_id AND e.seq = d.seq
-		WHERE d.objective_id = $1 AND `+mayHave("d.doc", 2)+` ORDER BY d.seq`, args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row scanner) error {
+		WHERE d.objective_id = $1 AND `+contentCondition("d.doc", 2)+` ORDER BY d.seq`, args{r.ObjectiveID, `"taskId":"` + r.TaskID + `"`}, func(row scanner) error {
 		var decision, event content
 		var e opt.Event
 		var g opt.GateReply

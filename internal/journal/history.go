@@ -31,9 +31,9 @@ func (v *viewRow) history(c *conn, want opt.TaskWant) (_ []a2a.Message, err erro
 // else in the message that began the objective, or else the scope of the task.
 func scopeOf(c *conn, objectiveID, taskID string) (scope opt.HistoryScope, err error) {
 	err = c.eachMessage(`SELECT seq, task_id, doc FROM messages
-			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND `+mayHave("doc", 3)+`
+			WHERE objective_id = $1 AND (task_id = $2 OR kind = 'opening') AND kept = 1 AND kind <> 'status' AND `+contentCondition("doc", 3)+`
 		UNION ALL SELECT seq, task_id, doc FROM messages
-			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND `+mayHave("doc", 3)+`
+			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1 AND `+contentCondition("doc", 3)+`
 		ORDER BY seq`, args{objectiveID, taskID, opt.KeyHistoryScope},
 		func(_ string, m a2a.Message) {
 			if named, ok := m.Metadata.String(opt.KeyHistoryScope); ok && opt.HistoryScope(named).Valid() {
@@ -55,17 +55,17 @@ func wideHistory(c *conn, v *viewRow, planID string, most int) ([]a2a.Message, e
 		WHERE objective_id = $1 AND kept = 1 AND (kind <> 'status' OR message_id <> $2) AND ($3 = '' OR task_id = $4
 			OR task_id IN (SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $3)
 			OR for_task IN (SELECT id FROM tasks WHERE objective_id = $1 AND plan_id = $3))
-		ORDER BY seq DESC`+atMost(5), args{v.ObjectiveID, v.statusID, planID, v.Task.ID, 2 * most},
+		ORDER BY seq DESC`+limitParam(5), args{v.ObjectiveID, v.statusID, planID, v.Task.ID, 2 * most},
 		func(taskID string, m a2a.Message) {
 			m.TaskID = cmp.Or(m.TaskID, taskID)
 			list = append(list, m)
 		})
 	slices.Reverse(list)
-	said := map[string]bool{}
+	listed := map[string]bool{}
 	list = slices.DeleteFunc(list, func(m a2a.Message) bool {
-		again := m.Role == a2a.RoleAgent && said[m.MessageID]
-		said[m.MessageID] = said[m.MessageID] || m.Role == a2a.RoleAgent
-		return again
+		repeated := m.Role == a2a.RoleAgent && listed[m.MessageID]
+		listed[m.MessageID] = listed[m.MessageID] || m.Role == a2a.RoleAgent
+		return repeated
 	})
 	return list[max(0, len(list)-most):], err
 }

@@ -18,9 +18,9 @@ import (
 // pages through the longest waits is on a later page, and none is missed because of it.
 func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
 	if f.For != nil || f.Text != "" || f.Urgent || f.Kind != "" && j.box.box != nil { // some may be sealed
-		return j.picked(ctx, tenant, f)
+		return j.filteredInterrupts(ctx, tenant, f)
 	}
-	where, a := whichInterrupts(tenant, f)
+	where, a := interruptCondition(tenant, f)
 	err = j.snapshot(ctx, func(c *conn) error {
 		if _, err := c.get("SELECT COUNT(*)"+fromInterrupts+where, a, &total); err != nil {
 			return err
@@ -32,7 +32,7 @@ func (j taskReader) Interrupts(ctx context.Context, tenant string, f opt.Interru
 		order := " ORDER BY t.status_at, t.id"
 		if f.Limit > 0 {
 			a = append(a, f.Limit)
-			order += atMost(len(a))
+			order += limitParam(len(a))
 		}
 		return eachInterrupt(c, where+order, a, func(i opt.Interrupt, gate content) error {
 			err := decode(gate, &i.Gate)
@@ -60,9 +60,9 @@ func eachInterrupt(c *conn, rest string, a args, f func(i opt.Interrupt, gate co
 	})
 }
 
-// whichInterrupts returns the condition for the tasks that f selects by columns. The kind
+// interruptCondition returns the condition for the tasks that f selects by columns. The kind
 // of a gate is the first member of its document.
-func whichInterrupts(tenant string, f opt.InterruptFilter) (where string, a args) {
+func interruptCondition(tenant string, f opt.InterruptFilter) (where string, a args) {
 	where, a = " WHERE t.tenant = $1 AND t.gate <> '' AND t.plan_id <> ''", args{tenant}
 	add := func(column, value string) {
 		a = append(a, value)
@@ -89,19 +89,19 @@ type candidate struct {
 	doc content // the whole gate
 }
 
-// picked is Interrupts with a filter, or an order, by data inside of gates, for which
-// there are no columns. It reads all open gates of the tenant.
-func (j taskReader) picked(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
-	where, a := whichInterrupts(tenant, f)
+// filteredInterrupts is Interrupts with a filter, or an order, by data inside of gates, for
+// which there are no columns. It reads all open gates of the tenant.
+func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f opt.InterruptFilter) (list []opt.Interrupt, total int, err error) {
+	where, a := interruptCondition(tenant, f)
 	words := strings.Fields(strings.ToLower(f.Text))
 	var found []candidate
 	err = j.snapshot(ctx, func(c *conn) error {
 		return eachInterrupt(c, where, a, func(i opt.Interrupt, gate content) error {
 			w := candidate{i, gate}
-			if err := w.look(); err != nil {
+			if err := w.readGate(); err != nil {
 				return err
 			}
-			if (f.Kind == "" || w.Gate.Kind == f.Kind) && (f.For == nil || w.Gate.WaitsFor(*f.For, i.Principal)) && w.says(words) {
+			if (f.Kind == "" || w.Gate.Kind == f.Kind) && (f.For == nil || w.Gate.WaitsFor(*f.For, i.Principal)) && w.containsWords(words) {
 				found = append(found, w)
 			}
 			return nil
@@ -130,8 +130,8 @@ func (j taskReader) picked(ctx context.Context, tenant string, f opt.InterruptFi
 	return list, total, err
 }
 
-// look reads the parts of the gate of w that filters look at.
-func (w *candidate) look() error {
+// readGate reads the parts of the gate of w that filters look at.
+func (w *candidate) readGate() error {
 	var g struct {
 		Kind        opt.GateKind    `json:"kind"`
 		Title       string          `json:"title"`
@@ -145,8 +145,8 @@ func (w *candidate) look() error {
 	return err
 }
 
-// says reports whether the texts, names and ids of w have all words, in lower case.
-func (w *candidate) says(words []string) bool {
+// containsWords reports whether the texts, names and ids of w have all words, in lower case.
+func (w *candidate) containsWords(words []string) bool {
 	if len(words) == 0 {
 		return true
 	}

@@ -49,7 +49,7 @@ type Journal struct {
 	apiKeys
 	signingKeys
 	sessions
-	keeper
+	maintenance
 }
 
 // ErrClosed is wrapped by errors of calls to a journal that was closed.
@@ -74,6 +74,6 @@ func Open(ctx context.Context, cfg Config) (*Journal, error) {
 	}
 	return &Journal{
 		s, newProbe(s), newTaskReader(s), objectiveReader{s}, objectiveFinder{s}, decisionReader{s}, eventReader{s}, queues{s}, blobs{s}, keys{s},
-		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s}, signingKeys{s, cfg.Sealer}, sessions{s, cfg.Sealer, cfg.Now}, keeper{s},
+		deliveries{pushes{s, cfg.Sealer, cfg.Now}}, apiKeys{s}, signingKeys{s, cfg.Sealer}, sessions{s, cfg.Sealer, cfg.Now}, maintenance{s},
 	}, nil
 }

@@ -7,9 +7,9 @@ import (
 	"longhaul/opt"
 )
 
-// after completes the query of the page after c, newest first: it adds the
+// pageAfter completes the query of the page after c, newest first: it adds the
 // condition, the order by the columns of time and id, and the limit.
-func after(where string, a args, order [2]string, c opt.Cursor, limit int) (string, args) {
+func pageAfter(where string, a args, order [2]string, c opt.Cursor, limit int) (string, args) {
 	at, id := order[0], order[1]
 	if c != (opt.Cursor{}) {
 		a = append(a, c.At.Millis(), c.ID)
@@ -19,15 +19,15 @@ func after(where string, a args, order [2]string, c opt.Cursor, limit int) (stri
 		limit = math.MaxInt32
 	}
 	a = append(a, limit)
-	return where + fmt.Sprintf(" ORDER BY %s DESC, %s DESC", at, id) + atMost(len(a)), a
+	return where + fmt.Sprintf(" ORDER BY %s DESC, %s DESC", at, id) + limitParam(len(a)), a
 }
 
 // unknown is the error about a thing that does not exist or belongs to another
 // tenant.
 func unknown(what, id string) error { return fmt.Errorf("%s %s: %w", what, id, opt.ErrUnknown) }
 
-// number returns b as both databases store it.
-func number(b bool) int {
+// boolNumber returns b as both databases store it.
+func boolNumber(b bool) int {
 	if b {
 		return 1
 	}

@@ -12,9 +12,9 @@ import (
 
 // The kinds of messages in the tables. The values are stored.
 const (
-	opening = "opening" // it began an attempt at an objective
-	said    = "said"    // a client sent it to a task
-	status  = "status"  // of a former status of the agent
+	openingMessage = "opening" // it began an attempt at an objective
+	sentMessage    = "said"    // a client sent it to a task
+	formerStatus   = "status"  // of a former status of the agent
 )
 
 // A messageTable is the part of a recording that writes messages.
@@ -24,22 +24,22 @@ func (r messageTable) add(e *entry) error {
 	if _, err := r.tasks().read(e.TaskID); err != nil {
 		return err
 	}
-	return r.keep(e, said, e.TaskID, e.messageDigest)
+	return r.insert(e, sentMessage, e.TaskID, e.messageDigest)
 }
 
-// keep adds the message of e to a task. Of messages with the same id,
+// insert adds the message of e to a task. Of messages with the same id,
 // sender and task, the first stays.
-func (r messageTable) keep(e *entry, kind, taskID, digest string) error {
+func (r messageTable) insert(e *entry, kind, taskID, digest string) error {
 	_, err := r.c.exec(`INSERT INTO messages
 		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
-		r.objectiveID, r.seq(), taskID, e.ForTask, kind, number(e.Verdict.Kept()), e.Principal, cmp.Or(e.Key, e.Message.MessageID),
+		r.objectiveID, r.seq(), taskID, e.ForTask, kind, boolNumber(e.Verdict.Kept()), e.Principal, cmp.Or(e.Key, e.Message.MessageID),
 		digest, string(e.Verdict), e.message)
 	return err
 }
 
-// keepStatus adds the status message of a task, which is about to be replaced.
-func (r messageTable) keepStatus(taskID string) error {
+// insertStatus adds the status message of a task, which is about to be replaced.
+func (r messageTable) insertStatus(taskID string) error {
 	_, err := r.c.exec(`INSERT INTO messages
 		(objective_id, seq, task_id, for_task, kind, kept, principal, message_id, digest, verdict, doc)
 		SELECT objective_id, status_seq, id, '', 'status', 1, '', status_id, '', '', said FROM tasks WHERE id = $1
@@ -60,7 +60,7 @@ func history(c *conn, objectiveID, taskID, current string, most int) ([]a2a.Mess
 			WHERE objective_id = $1 AND task_id = $2 AND kept = 1 AND (kind <> 'status' OR message_id <> $3)
 		UNION ALL SELECT seq, task_id, doc FROM messages
 			WHERE objective_id = $1 AND for_task = $2 AND for_task <> '' AND task_id <> $2 AND kept = 1
-		ORDER BY seq DESC`+atMost(4), args{objectiveID, taskID, current, most},
+		ORDER BY seq DESC`+limitParam(4), args{objectiveID, taskID, current, most},
 		func(_ string, m a2a.Message) { list = append(list, m) })
 	slices.Reverse(list)
 	return list, err

@@ -25,8 +25,8 @@ type migration struct {
 	text    string
 }
 
-// known lists the migrations of this program, oldest first.
-func known() ([]migration, error) {
+// allMigrations lists the migrations of this program, oldest first.
+func allMigrations() ([]migration, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ const breaking = "_breaking"
 // migrate runs the missing migrations within a transaction, also one with a number
 // below others that were applied.
 func migrate(c *conn) (changed bool, err error) {
-	list, err := known()
+	list, err := allMigrations()
 	if err != nil {
 		return false, err
 	}
@@ -90,7 +90,7 @@ func apply(c *conn, list []migration) (changed bool, err error) {
 		version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`); err != nil {
 		return false, err
 	}
-	have, err := applied(c, list)
+	have, err := appliedMigrations(c, list)
 	if err != nil {
 		return false, err
 	}
@@ -132,9 +132,9 @@ func ownText(text string, postgres bool) string {
 	return own.String()
 }
 
-// applied returns the versions of the migrations of a journal, or an error if this
+// appliedMigrations returns the versions of the migrations of a journal, or an error if this
 // program cannot work with its tables. It can if a newer program has only added.
-func applied(c *conn, list []migration) (have map[int64]bool, err error) {
+func appliedMigrations(c *conn, list []migration) (have map[int64]bool, err error) {
 	knows := map[int64]bool{}
 	for _, m := range list {
 		knows[m.version] = true
@@ -161,9 +161,9 @@ func applied(c *conn, list []migration) (have map[int64]bool, err error) {
 // tableExists finds out whether there is a table of migrations.
 const tableExists = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
 
-// missing returns the names of the migrations that a journal still needs.
-func missing(c *conn) (names []string, err error) {
-	list, err := known()
+// missingMigrations returns the names of the migrations that a journal still needs.
+func missingMigrations(c *conn) (names []string, err error) {
+	list, err := allMigrations()
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func missing(c *conn) (names []string, err error) {
 	}
 	have := map[int64]bool{}
 	if found {
-		have, err = applied(c, list)
+		have, err = appliedMigrations(c, list)
 	}
 	for _, m := range list {
 		if !have[m.version] {

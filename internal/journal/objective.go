@@ -19,7 +19,7 @@ func (r objectiveTable) add(e *entry) (bool, error) {
 		return false, nil
 	}
 	o := e.Objective
-	if err := sweepAll(r.c, o.ID); err != nil {
+	if err := removeAllRemaining(r.c, o.ID); err != nil {
 		return false, err
 	}
 	attempt := max(o.Attempt, 1)
@@ -32,9 +32,9 @@ func (r objectiveTable) add(e *entry) (bool, error) {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, 0, $24, 0, $25,
 			(SELECT COUNT(*) FROM push_configs WHERE objective_id = $1 AND tenant = $2))
 		RETURNING pushes`, args{
-		o.ID, o.Tenant, o.ContextID, o.Principal, o.MessageID, o.Digest, o.CreatedAt.Millis(), e.given, e.thing,
-		string(o.Status), o.Reason, content(o.Failure), o.Stopping, number(o.Started), number(o.Paused), o.QueuedAt.Millis(), attempt, o.Revision,
-		number(o.MessageID != ""), number(o.Status.Ended()), e.text.name, e.text.description, e.text.metadata, updated, e.text.planner}, &pushes)
+		o.ID, o.Tenant, o.ContextID, o.Principal, o.MessageID, o.Digest, o.CreatedAt.Millis(), e.givenPlans, e.added,
+		string(o.Status), o.Reason, content(o.Failure), o.Stopping, boolNumber(o.Started), boolNumber(o.Paused), o.QueuedAt.Millis(), attempt, o.Revision,
+		boolNumber(o.MessageID != ""), boolNumber(o.Status.Ended()), e.text.name, e.text.description, e.text.metadata, updated, e.text.planner}, &pushes)
 	if err != nil {
 		return false, err
 	}
@@ -45,7 +45,7 @@ func (r objectiveTable) add(e *entry) (bool, error) {
 	if err := r.deliveries().begin(e, o.RootID()); err != nil || e.Message == nil {
 		return true, err
 	}
-	return true, r.messages().keep(e, opening, opt.RootID(o.ID, attempt), cmp.Or(o.Digest, e.messageDigest))
+	return true, r.messages().insert(e, openingMessage, opt.RootID(o.ID, attempt), cmp.Or(o.Digest, e.messageDigest))
 }
 
 // writeHead writes the head of the objective.
@@ -53,8 +53,8 @@ func (r objectiveTable) writeHead(h *opt.ObjectiveHead) error {
 	_, err := r.c.exec(`UPDATE objectives SET seq = $2, updated_at = $3, status = $4, reason = $5, failure = $6, stopping = $7, started = $8,
 			paused = $9, queued_at = $10, attempt = $11, revision = $12, begun = $13, ended = $14
 		WHERE id = $1`,
-		r.objectiveID, r.o.seq, r.o.updatedAt, string(h.Status), h.Reason, content(h.Failure), h.Stopping, number(h.Started),
-		number(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, number(h.Started || h.Status.Ended()), number(h.Status.Ended()))
+		r.objectiveID, r.o.seq, r.o.updatedAt, string(h.Status), h.Reason, content(h.Failure), h.Stopping, boolNumber(h.Started),
+		boolNumber(h.Paused), h.QueuedAt.Millis(), h.Attempt, h.Revision, boolNumber(h.Started || h.Status.Ended()), boolNumber(h.Status.Ended()))
 	return err
 }
 
@@ -103,13 +103,13 @@ func objective(c *conn, tenant, id string) (*opt.Objective, error) {
 // Objectives lists objectives without plans unless f wants them, the newest
 // first. total counts all that f selects.
 func (j objectiveReader) Objectives(ctx context.Context, tenant string, f opt.ObjectiveFilter) (list []*opt.Objective, total int, err error) {
-	from, where, a := whichObjectives(tenant, f)
+	from, where, a := objectiveCondition(tenant, f)
 	err = j.snapshot(ctx, func(c *conn) error {
 		var err error
 		if total, err = objectiveSubject.count(c, tenant, string(f.Status)); err != nil {
 			return err
 		}
-		page, a := after(where, a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
+		page, a := pageAfter(where, a, [2]string{"o.created_at", "o.id"}, f.After, f.Limit)
 		if list, err = objectives(c, from, page, a); err != nil || !f.Plans {
 			return err
 		}
@@ -123,11 +123,11 @@ func (j objectiveReader) Objectives(ctx context.Context, tenant string, f opt.Ob
 	return list, total, err
 }
 
-func whichObjectives(tenant string, f opt.ObjectiveFilter) (from, where string, a args) {
+func objectiveCondition(tenant string, f opt.ObjectiveFilter) (from, where string, a args) {
 	if f.Status == "" {
-		return "objectives o" + using("objectives_by_time"), " WHERE o.tenant = $1", args{tenant}
+		return "objectives o" + indexedBy("objectives_by_time"), " WHERE o.tenant = $1", args{tenant}
 	}
-	return "objectives o" + using("objectives_by_status"), " WHERE o.tenant = $1 AND o.status = $2", args{tenant, string(f.Status)}
+	return "objectives o" + indexedBy("objectives_by_status"), " WHERE o.tenant = $1 AND o.status = $2", args{tenant, string(f.Status)}
 }
 
 // selectObjectives returns the query for objectives from the table, which

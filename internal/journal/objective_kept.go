@@ -26,13 +26,13 @@ func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (
 			}
 		}
 		kept.Objective = *o
-		if kept.Request, kept.Given, err = request(c, o.ID); err != nil {
+		if kept.Request, kept.Given, err = openingRequest(c, o.ID); err != nil {
 			return err
 		}
-		if kept.Recorded, err = recorded(c, o.ID); err != nil {
+		if kept.Recorded, err = lastNumbers(c, o.ID); err != nil {
 			return err
 		}
-		return handled(c, &kept)
+		return addHandled(c, &kept)
 	})
 	return kept, err
 }
@@ -59,9 +59,9 @@ func addWork(c *conn, objectiveID string, t *opt.Task) error {
 		})
 }
 
-// request returns the message that began an objective, nil if none did, and the
+// openingRequest returns the message that began an objective, nil if none did, and the
 // plans that came with it.
-func request(c *conn, objectiveID string) (m *a2a.Message, given []opt.PlanSpec, err error) {
+func openingRequest(c *conn, objectiveID string) (m *a2a.Message, given []opt.PlanSpec, err error) {
 	var doc, plans content
 	_, err = c.get("SELECT doc FROM messages WHERE objective_id = $1 AND task_id = $1 AND kind = 'opening' ORDER BY seq LIMIT 1", args{objectiveID}, &doc)
 	if err == nil {
@@ -70,8 +70,8 @@ func request(c *conn, objectiveID string) (m *a2a.Message, given []opt.PlanSpec,
 	return m, given, errors.Join(err, decode(doc, &m), decode(plans, &given))
 }
 
-// recorded returns the number of the last event of an objective, by source.
-func recorded(c *conn, objectiveID string) (map[string]int64, error) {
+// lastNumbers returns the number of the last event of an objective, by source.
+func lastNumbers(c *conn, objectiveID string) (map[string]int64, error) {
 	last := map[string]int64{}
 	err := c.each("SELECT source, first, digests FROM sources WHERE objective_id = $1 ORDER BY source, first", args{objectiveID}, func(row scanner) error {
 		var source string
@@ -83,9 +83,9 @@ func recorded(c *conn, objectiveID string) (map[string]int64, error) {
 	return last, err
 }
 
-// handled adds to kept which commands the objective has answered, and which
+// addHandled adds to kept which commands the objective has answered, and which
 // letters it has judged.
-func handled(c *conn, kept *opt.Kept) error {
+func addHandled(c *conn, kept *opt.Kept) error {
 	err := c.each("SELECT command_id FROM answers WHERE objective_id = $1 ORDER BY command_id", args{kept.Objective.ID}, func(row scanner) error {
 		var id string
 		err := row.Scan(&id)

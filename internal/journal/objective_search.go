@@ -52,9 +52,9 @@ func (j objectiveFinder) SearchObjectives(ctx context.Context, tenant string, f 
 // page reads the objectives of a page that looks down to a position.
 func (s *objectiveSearch) page(c *conn, reached opt.Cursor) (list []*opt.Objective, err error) {
 	if s.f.Text == "" {
-		page := s.within(reached)
-		page.rest()
-		where, a := after(page.where, page.a, [2]string{"o.created_at", "o.id"}, s.f.After, s.f.Limit)
+		page := s.downTo(reached)
+		page.addFilters()
+		where, a := pageAfter(page.where, page.a, [2]string{"o.created_at", "o.id"}, s.f.After, s.f.Limit)
 		return objectives(c, s.from, where, a)
 	}
 	ids, err := s.matching(c, reached, s.f.After, s.f.Limit)
@@ -72,11 +72,11 @@ func (s *objectiveSearch) page(c *conn, reached opt.Cursor) (list []*opt.Objecti
 // An objectiveSearch is a query for objectives. Its conditions are those that an index
 // answers; rest adds the others.
 type objectiveSearch struct {
-	f      opt.ObjectiveSearch
-	from   string
-	where  string
-	a      args
-	others []func(*objectiveSearch)
+	f       opt.ObjectiveSearch
+	from    string
+	where   string
+	a       args
+	filters []func(*objectiveSearch)
 }
 
 // newObjectiveSearch chooses the index: the database cannot know that few objectives have
@@ -93,30 +93,30 @@ func newObjectiveSearch(tenant string, f opt.ObjectiveSearch) *objectiveSearch {
 		case by.value == "":
 		case index == "objectives_by_time":
 			index = by.index
-			s.and(by.column+" = $%d", by.value)
+			s.addCondition(by.column+" = $%d", by.value)
 		default:
-			s.others = append(s.others, func(s *objectiveSearch) { s.and(by.column+" = $%d", by.value) })
+			s.filters = append(s.filters, func(s *objectiveSearch) { s.addCondition(by.column+" = $%d", by.value) })
 		}
 	}
-	s.from = "objectives o" + using(index)
+	s.from = "objectives o" + indexedBy(index)
 	if !f.Since.IsZero() {
-		s.and("o.created_at >= $%d", f.Since.Millis())
+		s.addCondition("o.created_at >= $%d", f.Since.Millis())
 	}
 	if !f.Until.IsZero() {
-		s.and("o.created_at < $%d", f.Until.Millis())
+		s.addCondition("o.created_at < $%d", f.Until.Millis())
 	}
 	return s
 }
 
-// and adds a condition whose parameter has a value.
-func (s *objectiveSearch) and(condition string, value any) {
+// addCondition adds a condition whose parameter has a value.
+func (s *objectiveSearch) addCondition(condition string, value any) {
 	s.a = append(s.a, value)
 	s.where += " AND " + fmt.Sprintf(condition, len(s.a))
 }
 
-// rest adds the conditions that no index answers.
-func (s *objectiveSearch) rest() {
-	for _, add := range s.others {
+// addFilters adds the conditions that no index answers.
+func (s *objectiveSearch) addFilters() {
+	for _, add := range s.filters {
 		add(s)
 	}
 }
@@ -125,9 +125,9 @@ func (s *objectiveSearch) rest() {
 // have the text; at most as many as most says, all for 0. Texts may be encrypted in the
 // database, and it changes the case of ASCII letters alone: they are compared here.
 func (s *objectiveSearch) matching(c *conn, reached, from opt.Cursor, most int) (ids []string, err error) {
-	page := s.within(reached)
-	page.rest()
-	where, a := after(page.where, page.a, [2]string{"o.created_at", "o.id"}, from, 0)
+	page := s.downTo(reached)
+	page.addFilters()
+	where, a := pageAfter(page.where, page.a, [2]string{"o.created_at", "o.id"}, from, 0)
 	text := strings.ToLower(s.f.Text)
 	err = c.each("SELECT o.id, o.name, o.description FROM "+s.from+where, a, func(row scanner) error {
 		var id string
@@ -152,8 +152,8 @@ func (s *objectiveSearch) matching(c *conn, reached, from opt.Cursor, most int) 
 // errEnough ends the reading of rows.
 var errEnough = errors.New("enough rows")
 
-// within returns a copy of s for the objectives down to a position, all for the zero one.
-func (s *objectiveSearch) within(reached opt.Cursor) *objectiveSearch {
+// downTo returns a copy of s for the objectives down to a position, all for the zero one.
+func (s *objectiveSearch) downTo(reached opt.Cursor) *objectiveSearch {
 	page := *s
 	page.a = slices.Clone(s.a)
 	if reached != (opt.Cursor{}) {
@@ -166,11 +166,11 @@ func (s *objectiveSearch) within(reached opt.Cursor) *objectiveSearch {
 // reached returns the position down to which a page after another position may look, the
 // zero one if it may look at all.
 func (s *objectiveSearch) reached(c *conn, from opt.Cursor) (at opt.Cursor, err error) {
-	if len(s.others) == 0 && s.f.Text == "" {
+	if len(s.filters) == 0 && s.f.Text == "" {
 		return at, nil
 	}
 	reach := cmp.Or(s.f.Reach, searchReach)
-	where, a := after(s.where, slices.Clone(s.a), [2]string{"o.created_at", "o.id"}, from, 2)
+	where, a := pageAfter(s.where, slices.Clone(s.a), [2]string{"o.created_at", "o.id"}, from, 2)
 	var rows []opt.Cursor
 	err = c.each(fmt.Sprintf("SELECT o.created_at, o.id FROM %s%s OFFSET %d", s.from, where, reach-1), a, func(row scanner) error {
 		var ms int64
@@ -198,10 +198,10 @@ func (s *objectiveSearch) count(c *conn, found *opt.ObjectivesFound) error {
 		}
 		found.Total = len(ids)
 	} else {
-		all := s.within(reached)
-		all.rest()
+		all := s.downTo(reached)
+		all.addFilters()
 		all.a = append(all.a, countMost+1)
-		if _, err := c.get("SELECT COUNT(*) FROM (SELECT 1 FROM "+s.from+all.where+atMost(len(all.a))+") AS found", all.a, &found.Total); err != nil {
+		if _, err := c.get("SELECT COUNT(*) FROM (SELECT 1 FROM "+s.from+all.where+limitParam(len(all.a))+") AS found", all.a, &found.Total); err != nil {
 			return err
 		}
 	}

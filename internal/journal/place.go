@@ -39,7 +39,7 @@ func takePlace(c *conn, p opt.Place) (placed opt.Placed, err error) {
 	if err != nil || shown && queued == 0 {
 		return placed, err
 	}
-	q, err := others(c, p)
+	q, err := otherOpen(c, p)
 	if err != nil {
 		return placed, err
 	}
@@ -79,11 +79,11 @@ func ownPlace(c *conn, p opt.Place, q opt.Queue) (queued int64, err error) {
 	return max(p.At.Millis(), q.Last.Millis()+1), nil
 }
 
-// others returns the other open objectives in the context of p: those that show
+// otherOpen returns the other open objectives in the context of p: those that show
 // it, and those that have only taken a place. The places are read first: one whose
 // objective is recorded in between is then counted twice, but never missed.
-func others(c *conn, p opt.Place) (q opt.Queue, err error) {
-	only, err := placesOf(c, p)
+func otherOpen(c *conn, p opt.Place) (q opt.Queue, err error) {
+	only, err := otherPlaces(c, p)
 	if err != nil {
 		return q, err
 	}
@@ -104,9 +104,9 @@ func others(c *conn, p opt.Place) (q opt.Queue, err error) {
 	return q, nil
 }
 
-// placesOf returns the places that others have taken in the context of p, as far as
+// otherPlaces returns the places that others have taken in the context of p, as far as
 // their objectives do not show them yet.
-func placesOf(c *conn, p opt.Place) (q opt.Queue, err error) {
+func otherPlaces(c *conn, p opt.Place) (q opt.Queue, err error) {
 	err = c.each(`SELECT p.objective_id, p.attempt, p.queued_at FROM places p LEFT JOIN objectives o ON o.id = p.objective_id AND o.attempt >= p.attempt
 		WHERE p.tenant = $1 AND p.context_id = $2 AND p.objective_id <> $3
 			AND (o.id IS NULL OR o.attempt = p.attempt AND o.begun = 0 AND o.queued_at = 0)

@@ -20,7 +20,7 @@ func (r planTable) add(e *entry) error {
 			name, description, metadata, dependencies, updated_at)
 		VALUES ($1, $2, $3, (SELECT COUNT(*) FROM plans WHERE objective_id = $2), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 		ON CONFLICT (id) DO NOTHING`,
-		p.ID, r.objectiveID, r.o.tenant, e.thing, string(p.Status), p.Reason, p.Stopping, number(p.Started), number(p.Paused), p.Run,
+		p.ID, r.objectiveID, r.o.tenant, e.added, string(p.Status), p.Reason, p.Stopping, boolNumber(p.Started), boolNumber(p.Paused), p.Run,
 		e.text.name, e.text.description, e.text.metadata, e.text.dependencies, p.UpdatedAt.Millis())
 	if err != nil {
 		return err
@@ -34,8 +34,8 @@ func (r planTable) writeHead(e *entry) error {
 	h := e.PlanHead
 	n, err := r.c.exec(`UPDATE plans SET status = $3, reason = $4, stopping = $5, started = $6, paused = $7, run = $8, updated_at = $9
 		WHERE id = $1 AND objective_id = $2`,
-		e.PlanID, r.objectiveID, string(h.Status), h.Reason, h.Stopping, number(h.Started), number(h.Paused), h.Run, e.At.Millis())
-	return r.there(e, n, err)
+		e.PlanID, r.objectiveID, string(h.Status), h.Reason, h.Stopping, boolNumber(h.Started), boolNumber(h.Paused), h.Run, e.At.Millis())
+	return r.requireRow(e, n, err)
 }
 
 // writeText writes the name, description and dependencies of a plan.
@@ -44,11 +44,11 @@ func (r planTable) writeText(e *entry) error {
 		WHERE id = $1 AND objective_id = $2`,
 		e.PlanID, r.objectiveID, e.text.name, e.text.description, e.text.metadata, e.text.dependencies, e.At.Millis())
 	r.o.updatedAt = e.At.Millis()
-	return r.there(e, n, err)
+	return r.requireRow(e, n, err)
 }
 
-// there returns err, or an error if no row was changed.
-func (r planTable) there(e *entry, rows int64, err error) error {
+// requireRow returns err, or an error if no row was changed.
+func (r planTable) requireRow(e *entry, rows int64, err error) error {
 	if err == nil && rows == 0 {
 		err = fmt.Errorf("plan %s is not there: %w", e.PlanID, ErrEarly)
 	}
@@ -143,15 +143,15 @@ func addTasks(c *conn, objectiveID string, to []*opt.Plan) error {
 
 // scanTask reads a task of a plan, and when its state changed.
 func scanTask(row scanner) (t *opt.Task, at int64, err error) {
-	var doc, metadata, dependencies, said, gate content
+	var doc, metadata, dependencies, statusDoc, gate content
 	var now opt.Task
-	err = row.Scan(&doc, (*content)(&now.Name), &metadata, &dependencies, &now.Link, &now.Follow, &now.State, &at, &now.Reason, &said, &gate)
+	err = row.Scan(&doc, (*content)(&now.Name), &metadata, &dependencies, &now.Link, &now.Follow, &now.State, &at, &now.Reason, &statusDoc, &gate)
 	if err != nil {
 		return nil, 0, err
 	}
 	t = new(opt.Task)
 	var status a2a.Message
-	err = errors.Join(decode(doc, t), decode(metadata, &t.Metadata), decode(dependencies, &t.Dependencies), decode(said, &status), decode(gate, &t.Gate))
+	err = errors.Join(decode(doc, t), decode(metadata, &t.Metadata), decode(dependencies, &t.Dependencies), decode(statusDoc, &status), decode(gate, &t.Gate))
 	if err != nil {
 		return nil, 0, err
 	}

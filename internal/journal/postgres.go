@@ -136,7 +136,7 @@ func (d *postgres) update(c *conn) error {
 	}
 	c.limit = 0
 	err := d.migrateOnce(c)
-	for tries := 1; err != nil && d.repeats(c, err) && tries < migrateTries; tries++ {
+	for tries := 1; err != nil && d.mayRepeat(c, err) && tries < migrateTries; tries++ {
 		err = d.migrateOnce(c)
 	}
 	if err != nil {
@@ -170,7 +170,7 @@ func (d *postgres) migrateOnce(c *conn) error {
 
 // check refuses a database with old tables, or none.
 func (d *postgres) check(c *conn) error {
-	names, err := missing(c)
+	names, err := missingMigrations(c)
 	if err == nil && len(names) > 0 {
 		err = fmt.Errorf("its tables are missing or older than this program, without %s: run the command migrate", strings.Join(names, ", "))
 	}
@@ -195,7 +195,7 @@ func (d *postgres) missing(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, unavailable(d, err)
 	}
-	names, err := missing(c)
+	names, err := missingMigrations(c)
 	if err != nil {
 		err = d.explain(err)
 	}
@@ -225,17 +225,17 @@ func (d *postgres) commit(c *conn) error {
 	return err
 }
 
-// repeats implements [transactor].
-func (d *postgres) repeats(c *conn, err error) bool {
+// mayRepeat implements [transactor].
+func (d *postgres) mayRepeat(c *conn, err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
-		return slices.Contains([]string{"40001", "40P01", "55P03"}, e.Code) || away(e.Code) // serialisation failure, deadlock, no lock in time
+		return slices.Contains([]string{"40001", "40P01", "55P03"}, e.Code) || isServerGone(e.Code) // serialisation failure, deadlock, no lock in time
 	}
-	return c == nil && unreachable(err) || c != nil && c.broken()
+	return c == nil && isUnreachable(err) || c != nil && c.broken()
 }
 
-// wrote implements [transactor]. It folds the tallies from time to time.
-func (d *postgres) wrote(c *conn, n int) {
+// afterCommit implements [transactor]. It folds the tallies from time to time.
+func (d *postgres) afterCommit(c *conn, n int) {
 	if d.writes.Add(int64(n)) < foldAfter {
 		return
 	}
@@ -256,14 +256,14 @@ const foldTallies = `WITH turn AS (SELECT pg_try_advisory_xact_lock($1::bigint) 
 	INSERT INTO tallies (tenant, subject, state, n) SELECT tenant, subject, state, SUM(n) FROM removed GROUP BY tenant, subject, state
 	ON CONFLICT (tenant, subject, state) DO UPDATE SET n = tallies.n + excluded.n`
 
-// away reports whether a code of an error says that the server is stopping, starting,
+// isServerGone reports whether a code of an error says that the server is stopping, starting,
 // or no longer the one that writes.
-func away(code string) bool {
+func isServerGone(code string) bool {
 	return strings.HasPrefix(code, "57P0") || strings.HasPrefix(code, "08") || code == "25006"
 }
 
-// unreachable reports whether err says that there is no connection.
-func unreachable(err error) bool {
+// isUnreachable reports whether err says that there is no connection.
+func isUnreachable(err error) bool {
 	var connect *pgconn.ConnectError
 	var network net.Error
 	return errors.As(err, &connect) || errors.As(err, &network)
@@ -277,10 +277,10 @@ func (d *postgres) failure(err error) error {
 		return nil
 	case errors.As(err, &e):
 		class := e.Code[:min(2, len(e.Code))]
-		if !away(e.Code) && !slices.Contains([]string{"40", "53", "55", "57", "58", "XX"}, class) {
+		if !isServerGone(e.Code) && !slices.Contains([]string{"40", "53", "55", "57", "58", "XX"}, class) {
 			return err
 		}
-	case !unreachable(err) && !pgconn.SafeToRetry(err) && !pgconn.Timeout(err) && !errors.Is(err, sql.ErrConnDone) && !errors.Is(err, errUnended) && !errors.Is(err, net.ErrClosed):
+	case !isUnreachable(err) && !pgconn.SafeToRetry(err) && !pgconn.Timeout(err) && !errors.Is(err, sql.ErrConnDone) && !errors.Is(err, errUnended) && !errors.Is(err, net.ErrClosed):
 		return err
 	}
 	return unavailable(d, err)
@@ -317,7 +317,7 @@ func (d *postgres) explain(err error) error {
 	if errors.As(err, &e) && postgresAdvice[e.Code] != "" {
 		return fmt.Errorf("%s: %w (%s)", where, err, postgresAdvice[e.Code])
 	}
-	if unreachable(err) && !errors.As(err, &e) {
+	if isUnreachable(err) && !errors.As(err, &e) {
 		return fmt.Errorf("%s: %w (start PostgreSQL, or correct the URL of the journal)", where, err)
 	}
 	return fmt.Errorf("%s: %w", where, err)

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	lookEvery  = 5 * time.Second // at the events of watched objectives, in case a notification was lost
-	lookLimit  = 5 * time.Second // for the answer to that
-	notifyMost = 7000            // bytes of one notification, of which PostgreSQL takes 8,000
-	relisten   = time.Second     // after a lost connection
+	checkEvery    = 5 * time.Second // at the events of watched objectives, in case a notification was lost
+	checkLimit    = 5 * time.Second // for the answer to that
+	notifyMost    = 7000            // bytes of one notification, of which PostgreSQL takes 8,000
+	relistenAfter = time.Second     // after a lost connection
 )
 
 // A notification is sent with a transaction, to all processes.
@@ -75,8 +75,8 @@ func notifications(list []changes) (texts []string, err error) {
 	return texts, errors.Join(err, flush())
 }
 
-// follow implements [database]: it listens, all the time.
-func (d *postgres) follow(ctx context.Context, ws *watches) {
+// signalCommits implements [database]: it listens, all the time.
+func (d *postgres) signalCommits(ctx context.Context, ws *watches) {
 	for failed := false; ctx.Err() == nil; {
 		listened, err := d.listen(ctx, ws)
 		if ctx.Err() != nil {
@@ -86,7 +86,7 @@ func (d *postgres) follow(ctx context.Context, ws *watches) {
 			d.log.Warn("Commits of other processes are noticed late: the connection to the journal was lost", zap.Error(d.explain(err)))
 		}
 		failed = true
-		pause(ctx, time.After(relisten))
+		pause(ctx, time.After(relistenAfter))
 	}
 }
 
@@ -98,24 +98,24 @@ func (d *postgres) listen(ctx context.Context, ws *watches) (listened bool, err 
 		return false, err
 	}
 	defer func() { _ = c.Close(context.Background()) }() // nothing is lost
-	asking, end := context.WithTimeout(ctx, lookLimit)
+	asking, end := context.WithTimeout(ctx, checkLimit)
 	_, err = c.Exec(asking, "LISTEN "+channel)
 	end()
 	if err != nil {
 		return false, err
 	}
-	ws.tellAll() // of commits before it listened
+	ws.notifyAll() // of commits before it listened
 	ws.pushed()
 	for {
-		waiting, end := context.WithTimeout(ctx, lookEvery)
+		waiting, end := context.WithTimeout(ctx, checkEvery)
 		note, err := c.WaitForNotification(waiting)
 		end()
 		switch {
 		case err == nil:
 			d.to.Notified()
-			err = heard(note, ws)
+			err = onNotification(note, ws)
 		case ctx.Err() == nil && pgconn.Timeout(err) && !c.IsClosed():
-			err = d.look(ctx, c, ws)
+			err = d.checkWatched(ctx, c, ws)
 		}
 		if err != nil {
 			return true, err
@@ -123,26 +123,26 @@ func (d *postgres) listen(ctx context.Context, ws *watches) (listened bool, err 
 	}
 }
 
-// heard signals watches on a notification.
-func heard(note *pgconn.Notification, ws *watches) error {
+// onNotification signals watches on a notification.
+func onNotification(note *pgconn.Notification, ws *watches) error {
 	var n notification
 	if err := json.Unmarshal([]byte(note.Payload), &n); err != nil {
 		return err
 	}
 	for id, seq := range n.Seqs {
-		ws.tell(id, seq)
+		ws.notify(id, seq)
 	}
-	ws.gone(n.Gone)
+	ws.notifyRemoved(n.Gone)
 	if n.Due {
 		ws.pushed()
 	}
 	return nil
 }
 
-// look compares the watched objectives with the tables. It also finds out whether the
+// checkWatched compares the watched objectives with the tables. It also finds out whether the
 // connection still works.
-func (d *postgres) look(ctx context.Context, c *pgx.Conn, ws *watches) error {
-	ctx, end := context.WithTimeout(ctx, lookLimit)
+func (d *postgres) checkWatched(ctx context.Context, c *pgx.Conn, ws *watches) error {
+	ctx, end := context.WithTimeout(ctx, checkLimit)
 	defer end()
 	watched := ws.watched()
 	ids := make([]string, 0, len(watched))
@@ -158,14 +158,14 @@ func (d *postgres) look(ctx context.Context, c *pgx.Conn, ws *watches) error {
 	missed := false
 	_, err = pgx.ForEachRow(rows, []any{&id, &seq}, func() error {
 		delete(watched, id)
-		missed = ws.behind(id, seq) || missed
-		ws.tell(id, seq)
+		missed = ws.isBehind(id, seq) || missed
+		ws.notify(id, seq)
 		return nil
 	})
-	for id, told := range watched {
-		if told > 0 && err == nil { // it was there
+	for id, notified := range watched {
+		if notified > 0 && err == nil { // it was there
 			missed = true
-			ws.gone([]string{id})
+			ws.notifyRemoved([]string{id})
 		}
 	}
 	d.to.Looked(missed)

@@ -15,7 +15,7 @@ const (
 // and keeps the result of writing for probeEvery.
 type probe struct {
 	*store
-	busy chan struct{} // holds a value while a caller looks at the members below
+	busy chan struct{} // holds a value while a caller uses the members below
 	at   time.Time     // of the last outcome
 	err  error
 }

@@ -46,7 +46,7 @@ func (j *Journal) Purge(ctx context.Context, before time.Time, limit int) (n int
 
 // purgeSome is one transaction of Purge.
 func (j *Journal) purgeSome(ctx context.Context, before time.Time, most int) (*purge, error) {
-	p := &purge{before: before.UnixMilli(), most: most, limit: purgeTime}
+	p := &purge{before: before.UnixMilli(), most: most, maxTime: purgeTime}
 	return p, j.writer.submit(ctx, p.run, purgeLock)
 }
 
@@ -66,16 +66,16 @@ func (j *Journal) Keep(ctx context.Context, tenant, id string, at a2a.Time) erro
 type purge struct {
 	before  int64
 	most    int           // objectives to remove
-	limit   time.Duration // after which it ends
+	maxTime time.Duration // of one run
 	removed []string      // ids of objectives
 	blocked bool          // others change the next ones now
 	done    bool          // there is nothing left to do
 }
 
-// run takes steps until its time is over, at least one.
+// run takes steps for maxTime, at least one.
 func (p *purge) run(c *conn) error {
 	p.removed, p.blocked, p.done = nil, false, false
-	deadline := time.Now().Add(p.limit)
+	deadline := time.Now().Add(p.maxTime)
 	for steps := 0; ; steps++ {
 		did, err := p.step(c)
 		if err != nil || !did && steps == 0 {
@@ -92,7 +92,7 @@ func (p *purge) run(c *conn) error {
 // step removes some remaining rows of removed objectives, or some objectives; did
 // is false if there are neither.
 func (p *purge) step(c *conn) (did bool, err error) {
-	if did, err = sweep(c); did || err != nil {
+	if did, err = removeRemaining(c); did || err != nil {
 		return did, err
 	}
 	var ids []string
@@ -135,8 +135,8 @@ func (p *purge) reserve(c *conn, ids []string) (free []string, err error) {
 
 // endedLongest is the query for the next objectives to remove, at most $2 of
 // those that did not change after $1.
-var endedLongest = "SELECT id FROM objectives" + using("objectives_ended") + ` WHERE ended = 1
-	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + atMost(2)
+var endedLongest = "SELECT id FROM objectives" + indexedBy("objectives_ended") + ` WHERE ended = 1
+	AND updated_at < $1 AND asked_at < $1 ORDER BY updated_at, id` + limitParam(2)
 
 // removals make the objectives in leftovers unknown, with their plans, tasks,
 // places and push configs.
@@ -164,18 +164,18 @@ func remove(c *conn, ids []string) error {
 	return nil
 }
 
-// belongings are the tables with the remaining rows of objectives, and how many
+// dependentTables are the tables with the remaining rows of objectives, and how many
 // rows are removed at once: few if rows are large.
-var belongings = []struct {
+var dependentTables = []struct {
 	table string
 	most  int
 }{{"events", 100}, {"messages", 100}, {"artifacts", 100}, {"answers", 100}, {"sources", 100}, {"deliveries", 100}, {"attempts", 100}, {"decisions", 100}, {"notices", 100}, {"blobs", 1}}
 
-// sweep removes some remaining rows of removed objectives; did is false if none
+// removeRemaining removes some remaining rows of removed objectives; did is false if none
 // remain.
-func sweep(c *conn) (did bool, err error) {
-	for _, b := range belongings {
-		if n, err := c.exec(removeSome(b.table), b.most); n > 0 || err != nil {
+func removeRemaining(c *conn) (did bool, err error) {
+	for _, b := range dependentTables {
+		if n, err := c.exec(removeRemainingSQL(b.table), b.most); n > 0 || err != nil {
 			return true, err
 		}
 	}
@@ -183,9 +183,9 @@ func sweep(c *conn) (did bool, err error) {
 	return n > 0, err
 }
 
-// sweepAll removes the remaining rows of an objective, before another objective
+// removeAllRemaining removes the remaining rows of an objective, before another objective
 // gets its id.
-func sweepAll(c *conn, id string) error {
+func removeAllRemaining(c *conn, id string) error {
 	found, err := c.get("SELECT objective_id FROM leftovers WHERE objective_id = $1", args{id}, &id)
 	if err != nil || !found {
 		return err
@@ -193,7 +193,7 @@ func sweepAll(c *conn, id string) error {
 	if err := c.lock(purgeLock); err != nil {
 		return err
 	}
-	for _, b := range belongings {
+	for _, b := range dependentTables {
 		if _, err := c.exec("DELETE FROM "+b.table+" WHERE objective_id = $1", id); err != nil {
 			return err
 		}

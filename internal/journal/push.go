@@ -47,7 +47,7 @@ type pushes struct {
 // undo removes p or restores the replaced config. It changes nothing if p was stored
 // before, or was changed since.
 func (j pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(context.Context) error, err error) {
-	put, err := j.put(ctx, p)
+	put, err := j.newPushPut(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func (j pushes) PutPush(ctx context.Context, p opt.PushConfig) (undo func(contex
 	return put.undo, nil
 }
 
-// put returns the way of a config into the tables.
-func (j pushes) put(ctx context.Context, p opt.PushConfig) (*pushPut, error) {
+// newPushPut does the work for PutPush that can be done before its transaction.
+func (j pushes) newPushPut(ctx context.Context, p opt.PushConfig) (*pushPut, error) {
 	ref, ok := opt.ParseID(p.TaskID)
 	if !ok {
 		return nil, unknown("task", p.TaskID)
@@ -80,7 +80,7 @@ func (j pushes) put(ctx context.Context, p opt.PushConfig) (*pushPut, error) {
 // such config, or the task is another tenant's.
 func (j pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.PushConfig, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
-		if err := knownTask(c, tenant, taskID); err != nil {
+		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
 		list, err := j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 AND c.id = $3", args{objectiveOf(taskID), taskID, id})
@@ -100,7 +100,7 @@ func (j pushes) Push(ctx context.Context, tenant, taskID, id string) (p opt.Push
 // tenants are unknown.
 func (j pushes) Pushes(ctx context.Context, tenant, taskID string) (list []opt.PushConfig, err error) {
 	err = j.snapshot(ctx, func(c *conn) error {
-		if err := knownTask(c, tenant, taskID); err != nil {
+		if err := requireTask(c, tenant, taskID); err != nil {
 			return err
 		}
 		list, err = j.configs(c, " WHERE c.objective_id = $1 AND c.task_id = $2 ORDER BY c.created_at, c.id", args{objectiveOf(taskID), taskID})
@@ -116,7 +116,7 @@ func (j pushes) RemovePush(ctx context.Context, tenant, taskID, id string) error
 	err := j.writer.submit(ctx, func(c *conn) error {
 		n, err := removePush(c, tenant, taskID, id)
 		if err == nil && n == 0 {
-			err = knownTask(c, tenant, taskID)
+			err = requireTask(c, tenant, taskID)
 		}
 		return err
 	}, objectiveLock(objectiveOf(taskID)))
@@ -147,8 +147,8 @@ func objectiveOf(taskID string) string {
 	return ref.ObjectiveID
 }
 
-// knownTask returns an error if a tenant has no task with an id.
-func knownTask(c *conn, tenant, id string) error {
+// requireTask returns an error if a tenant has no task with an id.
+func requireTask(c *conn, tenant, id string) error {
 	found, err := c.get("SELECT id FROM tasks WHERE id = $1 AND tenant = $2", args{id, tenant}, &id)
 	if err == nil && !found {
 		err = unknown("task", id)
@@ -186,7 +186,7 @@ func (w *pushPut) run(c *conn) error {
 	if err != nil || before != nil && samePush(*before, w.p) {
 		return err
 	}
-	if err := w.write(c, !task.there); err != nil {
+	if err := w.write(c, !task.exists); err != nil {
 		return err
 	}
 	w.wrote, w.before = true, before
@@ -201,20 +201,20 @@ func (w *pushPut) run(c *conn) error {
 
 // A pushTask is the state of the task of a config.
 type pushTask struct {
-	there bool
-	shown string
-	at    int64
-	gate  opt.Gate
-	seq   int64 // of the last event of the objective
+	exists bool
+	shown  string
+	at     int64
+	gate   opt.Gate
+	seq    int64 // of the last event of the objective
 }
 
 // task reads the task of the config, which need not be there if it is about to
 // begin.
 func (w *pushPut) task(c *conn) (t pushTask, err error) {
 	var gate content
-	t.there, err = c.get(`SELECT t.shown, t.status_at, t.gate, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id
+	t.exists, err = c.get(`SELECT t.shown, t.status_at, t.gate, o.seq FROM tasks t JOIN objectives o ON o.id = t.objective_id
 		WHERE t.id = $1 AND t.tenant = $2`, args{w.p.TaskID, w.p.Tenant}, &t.shown, &t.at, &gate, &t.seq)
-	if err != nil || t.there {
+	if err != nil || t.exists {
 		return t, errors.Join(err, decode(gate, &t.gate))
 	}
 	begun, err := c.get("SELECT id FROM objectives WHERE id = $1", args{w.p.ObjectiveID}, new(string))
@@ -232,7 +232,7 @@ func (w *pushPut) undo(ctx context.Context) error {
 	var old *pushPut
 	if w.before != nil {
 		var err error
-		if old, err = w.put(ctx, *w.before); err != nil {
+		if old, err = w.newPushPut(ctx, *w.before); err != nil {
 			return err
 		}
 	}
@@ -279,7 +279,7 @@ func (w *pushPut) write(c *conn, pending bool) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT (objective_id, task_id, id) DO UPDATE SET principal = excluded.principal, version = excluded.version, states = excluded.states,
 			url = excluded.url, scheme = excluded.scheme, secrets = excluded.secrets, fingerprint = excluded.fingerprint`,
-		w.p.ObjectiveID, w.p.TaskID, w.p.ID, w.p.Tenant, number(pending), w.p.Principal, w.p.Version, string(w.p.States), w.p.URL, w.p.Scheme,
+		w.p.ObjectiveID, w.p.TaskID, w.p.ID, w.p.Tenant, boolNumber(pending), w.p.Principal, w.p.Version, string(w.p.States), w.p.URL, w.p.Scheme,
 		w.secrets, w.p.Fingerprint, max(w.now, last+1))
 	return err
 }

@@ -30,7 +30,7 @@ func queue(c *conn, tenant, contextID string) (q opt.Queue, err error) {
 		return q, err
 	}
 	q.Last = a2a.AtMillis(last)
-	err = c.each("SELECT id, attempt FROM objectives"+using("objectives_busy")+`
+	err = c.each("SELECT id, attempt FROM objectives"+indexedBy("objectives_busy")+`
 		WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id`,
 		args{tenant, contextID}, func(row scanner) error {
 			var id string
@@ -42,9 +42,9 @@ func queue(c *conn, tenant, contextID string) (q opt.Queue, err error) {
 	return q, err
 }
 
-// queued adds to the view of a root task its position in the queue of its
+// addQueuePosition adds to the view of a root task its position in the queue of its
 // context.
-func (v *viewRow) queued(c *conn) error {
+func (v *viewRow) addQueuePosition(c *conn) error {
 	if v.QueuedAt.IsZero() {
 		return nil
 	}

@@ -31,8 +31,8 @@ func (j *Journal) Record(ctx context.Context, batches ...opt.Batch) error {
 	if err != nil {
 		return fmt.Errorf("record events of %s: %w", r.objectiveID, err)
 	}
-	if j.recorded != nil && len(r.fresh) > 0 {
-		j.recorded(Recorded{r.objectiveID, r.o.createdAt, r.fresh})
+	if j.recorded != nil && len(r.added) > 0 {
+		j.recorded(Recorded{r.objectiveID, r.o.createdAt, r.added})
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func (r *recording) run(c *conn) error {
 	}
 	before := r.o.seq
 	for _, b := range r.batches {
-		if err := r.enterBatch(b); err != nil {
+		if err := r.recordBatch(b); err != nil {
 			return fmt.Errorf("from %s: %w", b.source, err)
 		}
 	}
@@ -72,9 +72,9 @@ func (r *recording) close() error {
 	return err
 }
 
-// enterBatch applies the events of b that are new.
-func (r *recording) enterBatch(b batch) error {
-	latest, err := r.latest(b.source)
+// recordBatch applies the events of b that are new.
+func (r *recording) recordBatch(b batch) error {
+	latest, err := r.latestNumbers(b.source)
 	if err != nil {
 		return err
 	}
@@ -82,27 +82,27 @@ func (r *recording) enterBatch(b batch) error {
 	if first > last+1 {
 		return fmt.Errorf("event %d follows on event %d: %w", first, last, ErrGap)
 	}
-	fresh := b.entries
+	missing := b.entries
 	if first <= last {
-		known := min(int(last-first)+1, len(fresh))
-		if err := r.compare(b.source, fresh[:known]); err != nil {
+		known := min(int(last-first)+1, len(missing))
+		if err := r.checkRepeats(b.source, missing[:known]); err != nil {
 			return err
 		}
-		fresh = fresh[known:]
+		missing = missing[known:]
 	}
-	for _, e := range fresh {
-		if err := r.enter(e); err != nil {
+	for _, e := range missing {
+		if err := r.recordEvent(e); err != nil {
 			return fmt.Errorf("event %d, %s: %w", e.N, e.Kind, err)
 		}
 	}
-	if len(fresh) == 0 {
+	if len(missing) == 0 {
 		return nil
 	}
-	return r.keepNumbers(b.source, fresh)
+	return r.storeNumbers(b.source, missing)
 }
 
-// enter applies e and appends it to the events.
-func (r *recording) enter(e *entry) error {
+// recordEvent applies e and appends it to the events.
+func (r *recording) recordEvent(e *entry) error {
 	kept, err := r.apply(e)
 	if err != nil || !kept {
 		return err
@@ -114,7 +114,7 @@ func (r *recording) enter(e *entry) error {
 	}
 	_, err = r.c.exec("INSERT INTO events (objective_id, seq, doc) VALUES ($1, $2, $3)", r.objectiveID, r.seq(), e.doc)
 	r.o.seq++
-	r.fresh = append(r.fresh, e.Event)
+	r.added = append(r.added, e.Event)
 	return err
 }
 
@@ -150,7 +150,7 @@ func (r *recording) apply(e *entry) (kept bool, err error) {
 	case opt.TaskMoved:
 		return true, r.tasks().move(e)
 	case opt.TaskTried:
-		return r.tasks().try(e)
+		return r.tasks().addTry(e)
 	case opt.ArtifactAdded:
 		return r.artifacts().add(e)
 	case opt.MessageAdded:

@@ -23,13 +23,13 @@ var (
 
 // A recording is batches of one objective on their way into the tables.
 type recording struct {
-	objectiveID string
-	batches     []batch
-	channels    []opt.Channel // for notices
-	c           *conn
-	o           openObjective
-	known       map[string]numbers // the latest of a source, as far as they were read
-	fresh       []opt.Event        // that were added
+	objectiveID  string
+	batches      []batch
+	channels     []opt.Channel // for notices
+	c            *conn
+	o            openObjective
+	knownNumbers map[string]numbers // the latest of a source, as far as they were read
+	added        []opt.Event        // that were added
 }
 
 // An openObjective is the state of the objective before the next event.
@@ -69,7 +69,7 @@ func newRecording(batches []opt.Batch) (*recording, error) {
 
 // begin begins again, with the state of the objective.
 func (r *recording) begin(c *conn) error {
-	r.c, r.o, r.known, r.fresh = c, openObjective{}, map[string]numbers{}, nil
+	r.c, r.o, r.knownNumbers, r.added = c, openObjective{}, map[string]numbers{}, nil
 	return r.open()
 }
 
@@ -84,7 +84,7 @@ func (r *recording) open() (err error) {
 		WHERE o.id = $1`,
 		args{r.objectiveID, first}, &r.o.tenant, &r.o.contextID, &r.o.seq, &r.o.attempt, &r.o.pushes, &r.o.createdAt, &r.o.updatedAt, &n.first, &n.digests)
 	if r.o.exists {
-		r.known[first] = n
+		r.knownNumbers[first] = n
 	}
 	return err
 }

@@ -9,15 +9,15 @@ import (
 	"longhaul/opt"
 )
 
-// A keeper is the part of a Journal that restores what it has lost, and keeps its
-// database in order.
-type keeper struct{ *store }
+// maintenance is the part of a Journal that restores lost events, and checks, corrects and
+// compacts the database.
+type maintenance struct{ *store }
 
 // Restore records events that the journal has lost, like [Journal.Record], and returns
 // how many it has added. Their places are not known to be those that they had: an
 // added event gets a seq above after, unless it opens the objective, so that no client
 // takes it for another one that had the seq before.
-func (j keeper) Restore(ctx context.Context, after int64, batches ...opt.Batch) (added int, err error) {
+func (j maintenance) Restore(ctx context.Context, after int64, batches ...opt.Batch) (added int, err error) {
 	r, err := newRecording(batches)
 	if err != nil || len(r.batches) == 0 {
 		return 0, err
@@ -68,7 +68,7 @@ func (r restoration) run(c *conn) (added int, err error) {
 
 // restoreBatch applies the events of b that are new, and returns how many readers see.
 func (r restoration) restoreBatch(b batch) (added int, err error) {
-	latest, err := r.latest(b.source)
+	latest, err := r.latestNumbers(b.source)
 	if err != nil {
 		return 0, err
 	}
@@ -77,7 +77,7 @@ func (r restoration) restoreBatch(b batch) (added int, err error) {
 		r.o.seq = max(before, r.after)
 	}
 	from := r.o.seq
-	if err := r.enterBatch(b); err != nil {
+	if err := r.recordBatch(b); err != nil {
 		return 0, fmt.Errorf("from %s: %w", b.source, err)
 	}
 	if !existed {
@@ -98,7 +98,7 @@ type Difference struct {
 }
 
 // Compare compares the journal with batches of one objective, without a change.
-func (j keeper) Compare(ctx context.Context, batches ...opt.Batch) (d Difference, err error) {
+func (j maintenance) Compare(ctx context.Context, batches ...opt.Batch) (d Difference, err error) {
 	r, err := newRecording(batches)
 	if err != nil || len(r.batches) == 0 {
 		return d, err
@@ -169,9 +169,9 @@ func (j blobs) HasBlob(ctx context.Context, objectiveID, id string) (found bool,
 
 // OpenObjectives lists at most limit objectives of all tenants that have not ended, by their ids,
 // after one.
-func (j keeper) OpenObjectives(ctx context.Context, after string, limit int) (list []opt.Objective, err error) {
+func (j maintenance) OpenObjectives(ctx context.Context, after string, limit int) (list []opt.Objective, err error) {
 	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT id, tenant, updated_at FROM objectives WHERE ended = 0 AND id > $1 ORDER BY id"+atMost(2), args{after, limit},
+		return c.each("SELECT id, tenant, updated_at FROM objectives WHERE ended = 0 AND id > $1 ORDER BY id"+limitParam(2), args{after, limit},
 			func(row scanner) error {
 				var o opt.Objective
 				var at int64

@@ -33,9 +33,9 @@ func digestOf(doc string) []byte {
 	return sum[:digestSize]
 }
 
-// latest returns the latest numbers of a source, at least its last one.
-func (r *recording) latest(source string) (numbers, error) {
-	n, read := r.known[source]
+// latestNumbers returns the latest numbers of a source, at least its last one.
+func (r *recording) latestNumbers(source string) (numbers, error) {
+	n, read := r.knownNumbers[source]
 	if read || !r.o.exists {
 		return n, nil
 	}
@@ -44,9 +44,9 @@ func (r *recording) latest(source string) (numbers, error) {
 	return n, err
 }
 
-// keepNumbers notes that a source has recorded entries.
-func (r *recording) keepNumbers(source string, entries []*entry) error {
-	n, err := r.latest(source)
+// storeNumbers notes that a source has recorded entries.
+func (r *recording) storeNumbers(source string, entries []*entry) error {
+	n, err := r.latestNumbers(source)
 	if err != nil {
 		return err
 	}
@@ -57,15 +57,15 @@ func (r *recording) keepNumbers(source string, entries []*entry) error {
 	for _, e := range entries {
 		n.digests = append(n.digests, e.digest...)
 	}
-	r.known[source] = n
+	r.knownNumbers[source] = n
 	_, err = r.c.exec(`INSERT INTO sources (objective_id, source, first, digests) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (objective_id, source, first) DO UPDATE SET digests = excluded.digests`, r.objectiveID, source, n.first, n.digests)
 	return err
 }
 
-// compare returns an error if a source has recorded other events than entries
+// checkRepeats returns an error if a source has recorded other events than entries
 // under their numbers.
-func (r *recording) compare(source string, entries []*entry) error {
+func (r *recording) checkRepeats(source string, entries []*entry) error {
 	known := map[int64][]byte{} // by number
 	err := r.c.each("SELECT first, digests FROM sources WHERE objective_id = $1 AND source = $2", args{r.objectiveID, source}, func(row scanner) error {
 		var n numbers

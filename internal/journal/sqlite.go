@@ -22,9 +22,9 @@ import (
 // applicationID marks a SQLite file as a journal: "LHjr".
 const applicationID = 0x4c486a72
 
-// waits says for how many milliseconds SQLite itself waits for a lock. The writer
+// busyTimeouts says for how many milliseconds SQLite itself waits for a lock. The writer
 // retries by itself, sooner than SQLite would.
-var waits = map[role]int{writing: 2, reading: 5000, checkpointing: 100}
+var busyTimeouts = map[role]int{writing: 2, reading: 5000, checkpointing: 100}
 
 var syncLevels = map[string]string{"": "FULL", "full": "FULL", "normal": "NORMAL"}
 
@@ -50,7 +50,7 @@ func openSQLite(cfg Config) (*sqliteFile, error) {
 		return nil, errors.New("a template is only for a journal in memory")
 	}
 	if d.path != "" {
-		if err := touch(d.path); err != nil {
+		if err := createFile(d.path); err != nil {
 			return nil, d.explain(err)
 		}
 		full, err := filepath.Abs(d.path)
@@ -68,9 +68,9 @@ func openSQLite(cfg Config) (*sqliteFile, error) {
 	return d, nil
 }
 
-// touch makes the file and its directory, private to the user. It fails early if
+// createFile makes the file and its directory, private to the user. It fails early if
 // they cannot be used.
-func touch(path string) error {
+func createFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (d *sqliteFile) open(ctx context.Context, r role) (*conn, error) {
 	}
 	c := &conn{raw: raw, stmts: map[string]*sql.Stmt{}, snapshot: "BEGIN"}
 	settings := []string{
-		fmt.Sprintf("PRAGMA busy_timeout = %d", waits[r]),
+		fmt.Sprintf("PRAGMA busy_timeout = %d", busyTimeouts[r]),
 		"PRAGMA synchronous = " + d.sync,
 		"PRAGMA wal_autocheckpoint = 0", // the checkpointer does it
 		"PRAGMA cache_size = -16000",    // KiB
@@ -99,7 +99,7 @@ func (d *sqliteFile) open(ctx context.Context, r role) (*conn, error) {
 		settings = append(settings, "PRAGMA query_only = ON")
 	}
 	for _, s := range settings {
-		if err := retryBusy(func() error { return c.script(s) }); err != nil {
+		if err := repeatWhileBusy(func() error { return c.script(s) }); err != nil {
 			return nil, errors.Join(d.explain(err), c.close())
 		}
 	}
@@ -116,7 +116,7 @@ func (d *sqliteFile) ready(ctx context.Context) (*conn, error) {
 		err = d.template.copyTo(c)
 	}
 	if err == nil {
-		err = retryBusy(func() error { return d.claim(c) })
+		err = repeatWhileBusy(func() error { return d.checkFile(c) })
 	}
 	if err == nil {
 		err = d.migrate(c)
@@ -130,7 +130,7 @@ func (d *sqliteFile) ready(ctx context.Context) (*conn, error) {
 // migrate updates the tables and marks the file as a journal. Several processes may
 // do so at a time.
 func (d *sqliteFile) migrate(c *conn) error {
-	if err := retryBusy(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err }); err != nil {
+	if err := repeatWhileBusy(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err }); err != nil {
 		return err
 	}
 	changed, err := migrate(c)
@@ -148,7 +148,7 @@ func (d *sqliteFile) migrate(c *conn) error {
 
 // size implements [connector].
 func (d *sqliteFile) size() size {
-	return size{writers: 1, readers: max(4, 2*runtime.GOMAXPROCS(0)), group: 256, one: true}
+	return size{writers: 1, readers: max(4, 2*runtime.GOMAXPROCS(0)), group: 256, singleWriter: true}
 }
 
 // connect implements [connector]. It fails if a newer program has made the tables
@@ -158,9 +158,9 @@ func (d *sqliteFile) connect(ctx context.Context, r role) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := known()
+	list, err := allMigrations()
 	if err == nil {
-		_, err = applied(c, list)
+		_, err = appliedMigrations(c, list)
 	}
 	if err != nil {
 		return nil, errors.Join(unavailable(d, err), c.close())
@@ -168,9 +168,9 @@ func (d *sqliteFile) connect(ctx context.Context, r role) (*conn, error) {
 	return c, nil
 }
 
-// claim refuses a file that is not a journal, and sets a mode in which readers
-// and a writer work at the same time.
-func (d *sqliteFile) claim(c *conn) error {
+// checkFile refuses the database of another program, and sets a mode in which readers and a
+// writer work at the same time.
+func (d *sqliteFile) checkFile(c *conn) error {
 	var id, tables int64
 	// In one statement, so that another process cannot make the tables between.
 	if _, err := c.get("SELECT application_id, (SELECT COUNT(*) FROM sqlite_schema) FROM pragma_application_id", nil, &id, &tables); err != nil {
@@ -196,7 +196,7 @@ func (d *sqliteFile) missing(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := missing(c)
+	names, err := missingMigrations(c)
 	return names, errors.Join(d.explain(err), c.close())
 }
 
@@ -207,49 +207,49 @@ func (d *sqliteFile) close() error {
 
 // begin implements [transactor]: there is one lock, for the whole file.
 func (d *sqliteFile) begin(c *conn, _ []string) error {
-	return retryBusy(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err })
+	return repeatWhileBusy(func() error { _, err := c.exec("BEGIN IMMEDIATE"); return err })
 }
 
 // commit implements [transactor]. In memory it waits for those who read.
 func (d *sqliteFile) commit(c *conn) error {
-	return retryBusy(func() error { _, err := c.exec("COMMIT"); return err })
+	return repeatWhileBusy(func() error { _, err := c.exec("COMMIT"); return err })
 }
 
 // announce implements [transactor]: others look at the file.
 func (d *sqliteFile) announce(*conn, []changes) error { return nil }
 
-// repeats implements [transactor]: begin has waited for the lock.
-func (d *sqliteFile) repeats(*conn, error) bool { return false }
+// mayRepeat implements [transactor]: begin has waited for the lock.
+func (d *sqliteFile) mayRepeat(*conn, error) bool { return false }
 
-// wrote implements [transactor].
-func (d *sqliteFile) wrote(c *conn, n int) {
-	d.checkpointer.wrote(n)
+// afterCommit implements [transactor].
+func (d *sqliteFile) afterCommit(c *conn, n int) {
+	d.checkpointer.addWrites(n)
 	if err := d.truncate(c); err != nil {
 		d.log.Warn("Emptying the write-ahead log of the journal failed", zap.Error(d.explain(err)))
 	}
 }
 
-// using makes a query use an index of the table before it.
-func using(index string) string { return " INDEXED BY " + index }
+// indexedBy makes a query use an index of the table before it.
+func indexedBy(index string) string { return " INDEXED BY " + index }
 
-// atMost returns the clause that ends a query after as many rows as its nth
-// parameter says. The planner looks into a bare parameter, and so SQLite would
-// prepare the statement again at each run; it does not look into a sum.
-func atMost(n int) string { return " LIMIT $" + strconv.Itoa(n) + " + 0" }
+// limitParam returns a LIMIT clause with the nth parameter of a query. The planner looks
+// into a bare parameter, and so SQLite would prepare the statement again at each run; it
+// does not look into a sum.
+func limitParam(n int) string { return " LIMIT $" + strconv.Itoa(n) + " + 0" }
 
-// removeSome returns the statement that removes at most $1 remaining rows of
+// removeRemainingSQL returns the statement that removes at most $1 remaining rows of
 // removed objectives from a table.
-func removeSome(table string) string {
-	return "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE objective_id IN (SELECT objective_id FROM leftovers)" + atMost(1) + ")"
+func removeRemainingSQL(table string) string {
+	return "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE objective_id IN (SELECT objective_id FROM leftovers)" + limitParam(1) + ")"
 }
 
-// busy reports whether err says that another connection has the lock.
-func busy(err error) bool {
-	return primary(err) == sqlite3.SQLITE_BUSY
+// isBusy reports whether err says that another connection has the lock.
+func isBusy(err error) bool {
+	return resultCode(err) == sqlite3.SQLITE_BUSY
 }
 
-// primary returns SQLite's result code in err, 0 if there is none.
-func primary(err error) int {
+// resultCode returns SQLite's result code in err, 0 if there is none.
+func resultCode(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return 0
@@ -271,7 +271,7 @@ var advice = map[int]string{
 
 // failure implements [diagnoser].
 func (d *sqliteFile) failure(err error) error {
-	if _, ok := advice[primary(err)]; !ok {
+	if _, ok := advice[resultCode(err)]; !ok {
 		return err
 	}
 	return unavailable(d, err)
@@ -286,7 +286,7 @@ func (d *sqliteFile) explain(err error) error {
 	if d.path == "" {
 		where = "journal in memory"
 	}
-	hint := advice[primary(err)]
+	hint := advice[resultCode(err)]
 	if errors.Is(err, fs.ErrPermission) {
 		hint = advice[sqlite3.SQLITE_PERM]
 	}
@@ -311,7 +311,7 @@ func (d *sqliteFile) truncate(c *conn) error {
 		return nil
 	}
 	info, err := os.Stat(d.path + "-wal")
-	if err != nil || info.Size() < logMost {
+	if err != nil || info.Size() < maxLog {
 		return err
 	}
 	var blocked, length, moved int64
@@ -321,16 +321,16 @@ func (d *sqliteFile) truncate(c *conn) error {
 
 const (
 	lockWait  = 10 * time.Second       // for the write lock, while another process holds it
-	lockRetry = 500 * time.Microsecond // between two attempts to get it
+	lockPause = 500 * time.Microsecond // between two attempts to get it
 )
 
-// retryBusy repeats do while another connection holds the lock.
-func retryBusy(do func() error) error {
+// repeatWhileBusy repeats do while another connection holds the lock.
+func repeatWhileBusy(do func() error) error {
 	for deadline := time.Now().Add(lockWait); ; {
 		err := do()
-		if !busy(err) || time.Now().After(deadline) {
+		if !isBusy(err) || time.Now().After(deadline) {
 			return err
 		}
-		time.Sleep(lockRetry)
+		time.Sleep(lockPause)
 	}
 }

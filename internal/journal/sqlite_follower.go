@@ -12,18 +12,18 @@ import (
 // while there is a watch.
 const pollEvery = 25 * time.Millisecond
 
-// follow implements [database]. It looks while there is a watch.
-func (d *sqliteFile) follow(ctx context.Context, ws *watches) {
+// signalCommits implements [database]. It looks while there is a watch.
+func (d *sqliteFile) signalCommits(ctx context.Context, ws *watches) {
 	if d.path == "" {
 		return // no other process can have it open
 	}
 	for ws.await(ctx) {
-		d.followSome(ctx, ws)
+		d.pollWhileWatched(ctx, ws)
 	}
 }
 
-// followSome polls until there is no watch.
-func (d *sqliteFile) followSome(ctx context.Context, ws *watches) {
+// pollWhileWatched polls until there is no watch.
+func (d *sqliteFile) pollWhileWatched(ctx context.Context, ws *watches) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	var f *follower
@@ -36,8 +36,8 @@ func (d *sqliteFile) followSome(ctx context.Context, ws *watches) {
 		var err error
 		if f == nil {
 			f, err = newFollower(ctx, d)
-			ws.tellAll() // of commits before f began
-		} else if err = f.poll(ws.tell, ws.tellAll); err != nil {
+			ws.notifyAll() // of commits before f began
+		} else if err = f.poll(ws.notify, ws.notifyAll); err != nil {
 			_ = f.c.close()
 			f = nil
 		}

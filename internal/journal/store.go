@@ -13,15 +13,15 @@ import (
 
 // A store is the open database of a journal, which all parts of the journal use.
 type store struct {
-	db      database
-	box     contents
-	log     *zap.Logger
-	writer  *writer
-	readers *pool
-	watches *watches
-	pushed  chan struct{} // signalled when a delivery has become due
-	closing sync.Once
-	closed  error
+	db       database
+	box      contents
+	log      *zap.Logger
+	writer   *writer
+	readers  *pool
+	watches  *watches
+	pushed   chan struct{} // signalled when a delivery has become due
+	closing  sync.Once
+	closeErr error
 
 	channels atomic.Pointer[[]opt.Channel] // for notices
 	recorded func(Recorded)                // nil for nothing
@@ -42,7 +42,7 @@ func openStore(ctx context.Context, cfg Config) (*store, error) {
 	s.SetChannels(cfg.Channels)
 	s.readers = newPool(db.size().readers, func(ctx context.Context) (*conn, error) { return box.connect(ctx, db, reading) })
 	s.watches = newWatches(db, func() { signal(s.pushed) })
-	s.writer = newWriter(db, c, cfg, s.tell)
+	s.writer = newWriter(db, c, cfg, s.signalChanges)
 	return s, nil
 }
 
@@ -55,17 +55,17 @@ func (s *store) Close() error {
 	s.closing.Do(func() {
 		s.writer.stop()
 		s.watches.stop()
-		s.closed = errors.Join(s.readers.close(), s.db.close())
+		s.closeErr = errors.Join(s.readers.close(), s.db.close())
 	})
-	return s.closed
+	return s.closeErr
 }
 
-// tell signals those in this process that wait for a change.
-func (s *store) tell(ch changes) {
+// signalChanges signals those in this process that wait for a change.
+func (s *store) signalChanges(ch changes) {
 	for id, seq := range ch.seqs {
-		s.watches.tell(id, seq)
+		s.watches.notify(id, seq)
 	}
-	s.watches.gone(ch.gone)
+	s.watches.notifyRemoved(ch.gone)
 	if ch.due {
 		signal(s.pushed)
 	}
@@ -74,13 +74,13 @@ func (s *store) tell(ch changes) {
 // read calls f with a connection for reading. Every statement in f sees all
 // earlier commits.
 func (s *store) read(ctx context.Context, f func(*conn) error) error {
-	return s.lend(ctx, f)
+	return s.withReader(ctx, f)
 }
 
 // snapshot calls f like read, but all of its statements see the same state of
 // the journal.
 func (s *store) snapshot(ctx context.Context, f func(*conn) error) error {
-	return s.lend(ctx, func(c *conn) error {
+	return s.withReader(ctx, func(c *conn) error {
 		_, err := c.exec(c.snapshot)
 		if err != nil {
 			return err
@@ -97,9 +97,9 @@ func (s *store) snapshot(ctx context.Context, f func(*conn) error) error {
 // errUnended is wrapped when a transaction could not be ended.
 var errUnended = errors.New("the transaction has not ended")
 
-// lend calls f with a connection for reading. If that has been lost before f saw
-// anything, f gets another one.
-func (s *store) lend(ctx context.Context, f func(*conn) error) error {
+// withReader calls f with a connection for reading. If the connection was lost before f read
+// anything, f is called again with another one.
+func (s *store) withReader(ctx context.Context, f func(*conn) error) error {
 	for tries := 1; ; tries++ {
 		c, err := s.readers.borrow(ctx)
 		if err != nil {
@@ -107,15 +107,15 @@ func (s *store) lend(ctx context.Context, f func(*conn) error) error {
 		}
 		c.used = false
 		err = f(c)
-		again := false
+		repeat := false
 		if err != nil && (errors.Is(err, errUnended) || c.broken()) {
-			again = !c.used && tries <= s.db.size().readers && ctx.Err() == nil
+			repeat = !c.used && tries <= s.db.size().readers && ctx.Err() == nil
 			err = unavailable(s.db, err)
 			s.log.Warn("Closing a connection to the journal", zap.Error(errors.Join(err, c.discard())))
 			c = nil
 		}
-		s.readers.giveBack(c)
-		if !again {
+		s.readers.release(c)
+		if !repeat {
 			return s.db.failure(err)
 		}
 	}

@@ -10,9 +10,8 @@ import (
 	"longhaul/opt"
 )
 
-// A subject is a table whose rows are counted, by a column with their state. Those
-// in a state that is not open are counted in the table tallies, which triggers keep
-// (migrations/0008_tallies.sql has the same states).
+// A subject is a table whose rows are counted by state. Triggers count the rows in states
+// that are not open in the table tallies (migrations/0008_tallies.sql has the same states).
 type subject struct {
 	table, state, index string
 	open                []string
@@ -29,27 +28,27 @@ var (
 	}
 )
 
-// isOpen returns the condition for rows that are counted one by one.
-func (s subject) isOpen() string {
+// openCondition returns the condition for rows that are counted one by one.
+func (s subject) openCondition() string {
 	return s.state + " IN ('" + strings.Join(s.open, "', '") + "')"
 }
 
-// tallied returns an expression for the number of rows of tenant $1 in tallies.
-func (s subject) tallied(and string) string {
+// talliedCount returns an expression for the number of rows of tenant $1 in tallies.
+func (s subject) talliedCount(and string) string {
 	where := " WHERE tenant = $1 AND subject = '" + s.table + "'" + and
 	return "(SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM tallies" + where + ") + (SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM tally_changes" + where + ")"
 }
 
 // count returns how many rows a tenant has, in a state unless that is "".
 func (s subject) count(c *conn, tenant, state string) (n int, err error) {
-	one := "(SELECT COUNT(*) FROM " + s.table + using(s.index) + " WHERE tenant = $1 AND "
+	one := "(SELECT COUNT(*) FROM " + s.table + indexedBy(s.index) + " WHERE tenant = $1 AND "
 	switch {
 	case state == "":
-		_, err = c.get("SELECT "+s.tallied("")+" + "+one+s.isOpen()+")", args{tenant}, &n)
+		_, err = c.get("SELECT "+s.talliedCount("")+" + "+one+s.openCondition()+")", args{tenant}, &n)
 	case slices.Contains(s.open, state):
 		_, err = c.get("SELECT "+one+s.state+" = $2)", args{tenant, state}, &n)
 	default:
-		_, err = c.get("SELECT "+s.tallied(" AND state = $2"), args{tenant, state}, &n)
+		_, err = c.get("SELECT "+s.talliedCount(" AND state = $2"), args{tenant, state}, &n)
 	}
 	return n, err
 }
@@ -65,8 +64,8 @@ type Miscount struct {
 
 // Miscounts compares the tallies of all tenants with the rows, in one state of the
 // journal. There are none unless rows were changed while triggers were off.
-func (j keeper) Miscounts(ctx context.Context) (list []Miscount, err error) {
-	err = j.unhurried(ctx, func(c *conn) error {
+func (j maintenance) Miscounts(ctx context.Context) (list []Miscount, err error) {
+	err = j.withUnlimitedConn(ctx, func(c *conn) error {
 		return c.each("SELECT tenant, subject, state, tallied, counted FROM "+miscounts+" ORDER BY tenant, subject, state", nil, func(row scanner) error {
 			var m Miscount
 			err := row.Scan(&m.Tenant, &m.Subject, &m.State, &m.Tallied, &m.Counted)
@@ -79,8 +78,8 @@ func (j keeper) Miscounts(ctx context.Context) (list []Miscount, err error) {
 
 // Recount corrects the tallies of all tenants, and returns how many were wrong. Others
 // may write meanwhile: it adds the difference that one statement finds.
-func (j keeper) Recount(ctx context.Context) (wrong int64, err error) {
-	err = j.unhurried(ctx, func(c *conn) (err error) {
+func (j maintenance) Recount(ctx context.Context) (wrong int64, err error) {
+	err = j.withUnlimitedConn(ctx, func(c *conn) (err error) {
 		if err = j.db.begin(c, []string{tallyLock}); err != nil {
 			return err
 		}
@@ -94,8 +93,8 @@ func (j keeper) Recount(ctx context.Context) (wrong int64, err error) {
 	return wrong, err
 }
 
-// unhurried calls f with a connection of its own, whose statements may take long.
-func (j keeper) unhurried(ctx context.Context, f func(*conn) error) error {
+// withUnlimitedConn calls f with a connection of its own, whose statements may take long.
+func (j maintenance) withUnlimitedConn(ctx context.Context, f func(*conn) error) error {
 	c, err := j.db.connect(ctx, checkpointing)
 	if err != nil {
 		return err
@@ -111,11 +110,11 @@ func (j keeper) unhurried(ctx context.Context, f func(*conn) error) error {
 var miscounts = `(SELECT tenant, subject, state, CAST(SUM(tallied) AS BIGINT) AS tallied, CAST(SUM(counted) AS BIGINT) AS counted FROM (
 		SELECT tenant, subject, state, n AS tallied, 0 AS counted FROM tallies
 		UNION ALL SELECT tenant, subject, state, n, 0 FROM tally_changes
-		UNION ALL ` + taskSubject.ended() + `
-		UNION ALL ` + objectiveSubject.ended() + `) AS numbers
+		UNION ALL ` + taskSubject.endedQuery() + `
+		UNION ALL ` + objectiveSubject.endedQuery() + `) AS numbers
 	GROUP BY tenant, subject, state HAVING SUM(tallied) <> SUM(counted)) AS wrong`
 
-// ended returns a query that counts the rows that are not open.
-func (s subject) ended() string {
-	return "SELECT tenant, '" + s.table + "', " + s.state + ", 0, COUNT(*) FROM " + s.table + " WHERE NOT " + s.isOpen() + " GROUP BY tenant, " + s.state
+// endedQuery returns a query that counts the rows that are not open.
+func (s subject) endedQuery() string {
+	return "SELECT tenant, '" + s.table + "', " + s.state + ", 0, COUNT(*) FROM " + s.table + " WHERE NOT " + s.openCondition() + " GROUP BY tenant, " + s.state
 }

@@ -30,8 +30,8 @@ func (r taskTable) addRoot(messageID, digest string, at a2a.Time) error {
 func (r taskTable) add(e *entry) error {
 	for _, t := range e.tasks {
 		_, err := r.c.exec(insertTask, t.A2AID(), r.objectiveID, e.PlanID, t.Index, r.o.tenant, r.o.contextID,
-			content(t.Name), "", "", t.dependencies, t.metadata, t.doc, t.Link, number(t.Follow),
-			string(t.State), string(t.State.A2A()), number(active(t.State)), number(t.State.Ended()), t.Reason, e.At.Millis())
+			content(t.Name), "", "", t.dependencies, t.metadata, t.doc, t.Link, boolNumber(t.Follow),
+			string(t.State), string(t.State.A2A()), boolNumber(isActive(t.State)), boolNumber(t.State.Ended()), t.Reason, e.At.Millis())
 		if err != nil {
 			return err
 		}
@@ -41,15 +41,15 @@ func (r taskTable) add(e *entry) error {
 
 // link notes which task stands in for another.
 func (r taskTable) link(e *entry) error {
-	n, err := r.c.exec("UPDATE tasks SET link = $3, follow = $4 WHERE id = $1 AND objective_id = $2", e.TaskID, r.objectiveID, e.Link, number(e.Follow))
+	n, err := r.c.exec("UPDATE tasks SET link = $3, follow = $4 WHERE id = $1 AND objective_id = $2", e.TaskID, r.objectiveID, e.Link, boolNumber(e.Follow))
 	if err == nil && n == 0 {
 		err = fmt.Errorf("task %s is not there: %w", e.TaskID, ErrEarly)
 	}
 	return err
 }
 
-// active reports whether a plan task in state s is being worked on.
-func active(s opt.TaskState) bool { return s != opt.TaskPending && !s.Ended() }
+// isActive reports whether a plan task in state s is being worked on.
+func isActive(s opt.TaskState) bool { return s != opt.TaskPending && !s.Ended() }
 
 // A taskRow is the data of a task that recording needs.
 type taskRow struct {
@@ -70,10 +70,10 @@ func (r taskTable) read(id string) (t taskRow, err error) {
 	return t, err
 }
 
-// late reports whether e, from an attempt at t, comes too late: the task has
+// isLate reports whether e, from an attempt at t, comes too late: the task has
 // ended, or a later attempt has recorded something. An event that comes from no
 // attempt has no fence.
-func (t taskRow) late(e *entry) bool { return t.ended || e.Fence() != 0 && e.Fence() < t.fence }
+func (t taskRow) isLate(e *entry) bool { return t.ended || e.Fence() != 0 && e.Fence() < t.fence }
 
 // move moves a plan task or a root task. The replaced status message becomes
 // part of the history, at its own seq.
@@ -93,7 +93,7 @@ func (r taskTable) move(e *entry) error {
 	if statusID == t.statusID {
 		statusSeq = t.statusSeq
 	} else if t.statusID != "" {
-		if err := r.messages().keepStatus(e.TaskID); err != nil {
+		if err := r.messages().insertStatus(e.TaskID); err != nil {
 			return err
 		}
 	}
@@ -104,15 +104,15 @@ func (r taskTable) move(e *entry) error {
 	_, err = r.c.exec(`UPDATE tasks SET state = $2, shown = $3, active = $4, ended = $5, reason = $6, attempt = $7, fence = $8,
 			status_at = $9, status_seq = $10, status_id = $11, said = $12, gate = $13
 		WHERE id = $1`,
-		e.TaskID, e.To, string(to.A2A()), number(t.planID != "" && active(to)), number(to.Ended()), e.Reason, e.Attempt, max(t.fence, e.Fence()),
+		e.TaskID, e.To, string(to.A2A()), boolNumber(t.planID != "" && isActive(to)), boolNumber(to.Ended()), e.Reason, e.Attempt, max(t.fence, e.Fence()),
 		at, statusSeq, statusID, e.status, e.gate)
 	return err
 }
 
-// try notes a new try at a task, unless the event comes too late.
-func (r taskTable) try(e *entry) (bool, error) {
+// addTry notes a new try at a task, unless the event comes too late.
+func (r taskTable) addTry(e *entry) (bool, error) {
 	t, err := r.read(e.TaskID)
-	if err != nil || t.late(e) {
+	if err != nil || t.isLate(e) {
 		return false, err
 	}
 	return true, r.showAttempt(e)
@@ -138,7 +138,7 @@ func newTaskReader(s *store) taskReader {
 // objectives of other tenants have none.
 func (j taskReader) Links(ctx context.Context, tenant, objectiveID string) (links []string, err error) {
 	err = j.read(ctx, func(c *conn) error {
-		return c.each("SELECT link FROM tasks"+using("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
+		return c.each("SELECT link FROM tasks"+indexedBy("tasks_linked")+" WHERE objective_id = $1 AND tenant = $2 AND follow = 1 AND ended = 0 ORDER BY id",
 			args{objectiveID, tenant}, func(row scanner) error {
 				var link string
 				err := row.Scan(&link)
@@ -205,7 +205,7 @@ func (j taskReader) Peek(ctx context.Context, tenant, id string) (state opt.Task
 // A task that is added while a client pages is listed once or not at all, and no
 // other is missed because of it.
 func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) (views []opt.TaskView, total int, err error) {
-	from, where, a := whichTasks(tenant, f)
+	from, where, a := taskCondition(tenant, f)
 	err = j.snapshot(ctx, func(c *conn) (err error) {
 		if f.ContextID == "" && f.Since.IsZero() {
 			total, err = taskSubject.count(c, tenant, string(f.State))
@@ -215,17 +215,17 @@ func (j taskReader) Tasks(ctx context.Context, tenant string, f opt.TaskFilter) 
 		if err != nil {
 			return err
 		}
-		page, a := after(where, a, [2]string{"t.status_at", "t.id"}, f.After, f.Limit)
+		page, a := pageAfter(where, a, [2]string{"t.status_at", "t.id"}, f.After, f.Limit)
 		views, err = tasks(c, from, page, a, f.Want)
 		return err
 	})
 	return views, total, err
 }
 
-// whichTasks returns the table and the condition for the tasks that f selects. It
+// taskCondition returns the table and the condition for the tasks that f selects. It
 // names the index: the database cannot know that few tasks have the same context
 // and many the same state.
-func whichTasks(tenant string, f opt.TaskFilter) (from, where string, a args) {
+func taskCondition(tenant string, f opt.TaskFilter) (from, where string, a args) {
 	index := "tasks_by_time"
 	where, a = " WHERE t.tenant = $1", args{tenant}
 	add := func(condition string, value any) {
@@ -243,7 +243,7 @@ func whichTasks(tenant string, f opt.TaskFilter) (from, where string, a args) {
 	if !f.Since.IsZero() {
 		add("t.status_at >=", f.Since.Millis())
 	}
-	return "tasks t" + using(index), where, a
+	return "tasks t" + indexedBy(index), where, a
 }
 
 // selectViews returns the query for tasks from the table, which scanView reads.

@@ -14,7 +14,7 @@ import (
 // is much faster than to make them. It may be used from any goroutine.
 type Template struct {
 	db   *sqliteFile
-	keep *conn // a database in memory exists as long as a connection to it
+	conn *conn // a database in memory exists as long as a connection to it
 }
 
 // NewTemplate makes a template by all migrations.
@@ -31,7 +31,7 @@ func NewTemplate(ctx context.Context) (*Template, error) {
 }
 
 // Close frees the memory of t.
-func (t *Template) Close() error { return errors.Join(t.keep.close(), t.db.close()) }
+func (t *Template) Close() error { return errors.Join(t.conn.close(), t.db.close()) }
 
 // copyTo copies the tables to an empty database.
 func (t *Template) copyTo(c *conn) error {

@@ -20,7 +20,7 @@ type viewRow struct {
 func scanView(row scanner) (viewRow, error) {
 	var v viewRow
 	var at int64
-	var said, gate, decided, dependencies, metadata content
+	var status, gate, decided, dependencies, metadata content
 	var ofObjective struct {
 		attempt                           int
 		paused                            bool
@@ -28,14 +28,14 @@ func scanView(row scanner) (viewRow, error) {
 		name, message, digest, stop, plan string
 	}
 	err := row.Scan(&v.Task.ID, &v.ObjectiveID, &v.PlanID, &v.Index, &v.Task.ContextID, &v.State, &at, &v.statusID, &v.Attempt,
-		(*content)(&v.Name), &v.MessageID, &v.Digest, &said, &gate, &decided, &dependencies, &metadata,
+		(*content)(&v.Name), &v.MessageID, &v.Digest, &status, &gate, &decided, &dependencies, &metadata,
 		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, (*content)(&ofObjective.name), &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &ofObjective.plan)
 	if err != nil {
 		return v, err
 	}
 	v.Task.Status = a2a.TaskStatus{State: v.State.A2A(), At: a2a.AtMillis(at)}
 	var g *opt.Gate
-	err = errors.Join(decode(said, &v.Task.Status.Message), decode(gate, &g), decode(decided, &v.Decided), decode(dependencies, &v.Dependencies), decode(metadata, &v.Task.Metadata))
+	err = errors.Join(decode(status, &v.Task.Status.Message), decode(gate, &g), decode(decided, &v.Decided), decode(dependencies, &v.Dependencies), decode(metadata, &v.Task.Metadata))
 	if v.IsRoot = v.PlanID == ""; v.IsRoot {
 		v.present = v.Index == ofObjective.attempt
 		v.Index, v.Name = 0, ofObjective.name
@@ -60,7 +60,7 @@ func scanView(row scanner) (viewRow, error) {
 // complete adds to v the parts from other rows.
 func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 	if v.present && !v.State.Ended() {
-		if err := errors.Join(v.locate(c), v.queued(c), v.progressed(c)); err != nil {
+		if err := errors.Join(v.locate(c), v.addQueuePosition(c), v.addProgress(c)); err != nil {
 			return err
 		}
 	}
@@ -79,20 +79,20 @@ func (v *viewRow) complete(c *conn, want opt.TaskWant) error {
 	return nil
 }
 
-// saidOf sets the progress text of t, if it works. said is its status message, which may be
-// empty.
-func saidOf(t *opt.Task, said content) error {
-	if t.State != opt.TaskWorking || len(said) == 0 {
+// setProgressText sets the progress text of a working task from its status message, which may
+// be empty.
+func setProgressText(t *opt.Task, status content) error {
+	if t.State != opt.TaskWorking || len(status) == 0 {
 		return nil
 	}
 	var m a2a.Message
-	err := decode(said, &m)
+	err := decode(status, &m)
 	t.Said = m.Text()
 	return err
 }
 
-// progressed adds the progress of the plans under a root task that works or waits.
-func (v *viewRow) progressed(c *conn) (err error) {
+// addProgress adds the progress of the plans under a root task that works or waits.
+func (v *viewRow) addProgress(c *conn) (err error) {
 	if v.State != opt.TaskSubmitted {
 		v.Progress, err = progressOf(c, v.ObjectiveID)
 	}
@@ -107,11 +107,11 @@ func progressOf(c *conn, objectiveID string) (*opt.Progress, error) {
 		func(row scanner) error {
 			var p opt.Plan
 			var t opt.Task
-			var said content
-			if err := row.Scan(&p.ID, (*content)(&p.Name), &p.Status, &t.Index, &t.State, &said); err != nil {
+			var status content
+			if err := row.Scan(&p.ID, (*content)(&p.Name), &p.Status, &t.Index, &t.State, &status); err != nil {
 				return err
 			}
-			if err := saidOf(&t, said); err != nil {
+			if err := setProgressText(&t, status); err != nil {
 				return err
 			}
 			if len(plans) == 0 || plans[len(plans)-1].ID != p.ID {

@@ -37,8 +37,8 @@ type topic struct {
 // for the commits of other processes.
 type watches struct {
 	pushed  func()        // called when deliveries of other processes became due
-	begin   chan struct{} // there is a first watch
-	leave   context.CancelFunc
+	first   chan struct{} // signaled when a watch was added
+	cancel  context.CancelFunc
 	stopped chan struct{}
 
 	mu     sync.Mutex
@@ -46,17 +46,17 @@ type watches struct {
 }
 
 func newWatches(db database, pushed func()) *watches {
-	ctx, leave := context.WithCancel(context.Background())
-	ws := &watches{pushed: pushed, topics: map[string]*topic{}, begin: make(chan struct{}, 1), leave: leave, stopped: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	ws := &watches{pushed: pushed, topics: map[string]*topic{}, first: make(chan struct{}, 1), cancel: cancel, stopped: make(chan struct{})}
 	go func() {
 		defer close(ws.stopped)
-		db.follow(ctx, ws)
+		db.signalCommits(ctx, ws)
 	}()
 	return ws
 }
 
 func (ws *watches) stop() {
-	ws.leave()
+	ws.cancel()
 	<-ws.stopped
 }
 
@@ -69,7 +69,7 @@ func (ws *watches) add(w *Watch) {
 		ws.topics[w.objective] = t
 	}
 	t.watching[w] = true
-	signal(ws.begin)
+	signal(ws.first)
 }
 
 func (ws *watches) remove(w *Watch) {
@@ -84,8 +84,8 @@ func (ws *watches) remove(w *Watch) {
 	}
 }
 
-// tell signals the watches of an objective if they have not been signaled for seq.
-func (ws *watches) tell(objectiveID string, seq int64) {
+// notify signals the watches of an objective if they have not been signaled for seq.
+func (ws *watches) notify(objectiveID string, seq int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	t := ws.topics[objectiveID]
@@ -98,38 +98,38 @@ func (ws *watches) tell(objectiveID string, seq int64) {
 	}
 }
 
-// tellAll signals every watch.
-func (ws *watches) tellAll() {
+// notifyAll signals every watch.
+func (ws *watches) notifyAll() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for _, t := range ws.topics {
-		t.restart()
+		t.notifyAgain()
 	}
 }
 
-// gone signals the watches of objectives that were removed.
-func (ws *watches) gone(objectiveIDs []string) {
+// notifyRemoved signals the watches of objectives that were removed.
+func (ws *watches) notifyRemoved(objectiveIDs []string) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for _, id := range objectiveIDs {
 		if t := ws.topics[id]; t != nil {
-			t.restart()
+			t.notifyAgain()
 		}
 	}
 }
 
-// restart signals the watches of t in any case: the objective may have been
-// removed and recorded again from its first event.
-func (t *topic) restart() {
+// notifyAgain signals the watches of t, and forgets for which event: the objective may have
+// been removed and recorded again from its first event.
+func (t *topic) notifyAgain() {
 	t.seq = 0
 	for w := range t.watching {
 		signal(w.signal)
 	}
 }
 
-// behind reports whether the watches of an objective have been signaled for an event
-// before seq, and not for seq.
-func (ws *watches) behind(objectiveID string, seq int64) bool {
+// isBehind reports whether the watches of an objective were signaled for an earlier event
+// than seq, and not for seq.
+func (ws *watches) isBehind(objectiveID string, seq int64) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	t := ws.topics[objectiveID]
@@ -165,7 +165,7 @@ func (ws *watches) await(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-ws.begin:
+	case <-ws.first:
 		return true
 	}
 }

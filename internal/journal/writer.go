@@ -31,22 +31,22 @@ const (
 
 // A writer takes writes and has them committed.
 type writer struct {
-	db      database
-	log     *zap.Logger
-	queue   chan *write
-	tell    func(changes) // called after a commit, for each write
-	to      Observer
-	box     contents
-	waiting atomic.Int64 // writes that no committer has begun
-	quit    chan struct{}
-	stopped chan struct{}
+	db       database
+	log      *zap.Logger
+	queue    chan *write
+	onCommit func(changes) // called after a commit, for each write
+	to       Observer
+	box      contents
+	waiting  atomic.Int64 // writes that no committer has begun
+	quit     chan struct{}
+	stopped  chan struct{}
 }
 
 // newWriter returns a writer with committers, of which the first has the connection c.
 func newWriter(db database, c *conn, cfg Config, tell func(changes)) *writer {
 	size := db.size()
 	w := &writer{
-		db: db, log: cfg.Log, to: cfg.Observer, box: contents{cfg.Sealer, cfg.Seal}, tell: tell,
+		db: db, log: cfg.Log, to: cfg.Observer, box: contents{cfg.Sealer, cfg.Seal}, onCommit: tell,
 		queue: make(chan *write, size.group), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	var all sync.WaitGroup
@@ -85,11 +85,11 @@ func (w *writer) submit(ctx context.Context, do func(*conn) error, locks ...stri
 	case <-op.done:
 		return op.err
 	case <-ctx.Done():
-		if w.become(op, dropped) {
+		if w.setState(op, dropped) {
 			return ctx.Err()
 		}
 	case <-w.stopped:
-		if w.become(op, dropped) {
+		if w.setState(op, dropped) {
 			return ErrClosed
 		}
 	}
@@ -97,8 +97,8 @@ func (w *writer) submit(ctx context.Context, do func(*conn) error, locks ...stri
 	return op.err
 }
 
-// become ends the wait of op; false means that another has ended it.
-func (w *writer) become(op *write, state int32) bool {
+// setState moves a waiting op to another state. It returns false if op was not waiting.
+func (w *writer) setState(op *write, state int32) bool {
 	if !op.state.CompareAndSwap(waiting, state) {
 		return false
 	}
@@ -117,7 +117,7 @@ func (w *writer) next() *write {
 	for {
 		select {
 		case op := <-w.queue:
-			if w.become(op, taken) {
+			if w.setState(op, taken) {
 				return op
 			}
 		default:
@@ -143,7 +143,7 @@ func (w *committer) run() {
 		case <-w.quit:
 			return
 		case first := <-w.queue:
-			if w.become(first, taken) {
+			if w.setState(first, taken) {
 				w.commit(first)
 			}
 		}
@@ -155,22 +155,23 @@ const (
 	repeatMost = 50 * time.Millisecond // between two repeats, at most
 )
 
-// commit runs first and other waiting writes in one transaction, and answers them.
+// commit runs first and other waiting writes in one transaction, and returns their outcomes to
+// the callers.
 func (w *committer) commit(first *write) {
 	w.group = append(w.group[:0], first)
-	for op := w.more(); op != nil; op = w.more() {
+	for op := w.nextForGroup(); op != nil; op = w.nextForGroup() {
 		w.group = append(w.group, op)
 	}
 	deadline := time.Now().Add(repeatFor)
-	err, again := w.try()
-	for first := true; err != nil && again && (first || time.Now().Before(deadline)) && w.rest(); first = false {
-		err, again = w.try()
+	err, repeatable := w.runAndCommit()
+	for first := true; err != nil && repeatable && (first || time.Now().Before(deadline)) && w.pause(); first = false {
+		err, repeatable = w.runAndCommit()
 	}
-	if err != nil && again && len(w.group) > 1 {
+	if err != nil && repeatable && len(w.group) > 1 {
 		w.commitApart()
 		return
 	}
-	w.answer(err)
+	w.finishGroup(err)
 }
 
 // commitApart commits each write of the group alone, so that one that waits for a lock
@@ -178,13 +179,13 @@ func (w *committer) commit(first *write) {
 func (w *committer) commitApart() {
 	for _, op := range slices.Clone(w.group) {
 		w.group = append(w.group[:0], op)
-		err, _ := w.try()
-		w.answer(err)
+		err, _ := w.runAndCommit()
+		w.finishGroup(err)
 	}
 }
 
-// rest waits a moment; false means that the writer is to stop.
-func (w *committer) rest() bool {
+// pause waits a random time before a repeat. It returns false if the writer is to stop.
+func (w *committer) pause() bool {
 	select {
 	case <-time.After(rand.N(repeatMost)):
 		return true
@@ -193,22 +194,22 @@ func (w *committer) rest() bool {
 	}
 }
 
-// more returns a write for the group, nil if none waits or the group is full.
-func (w *committer) more() *write {
+// nextForGroup returns a write for the group, nil if none waits or the group is full.
+func (w *committer) nextForGroup() *write {
 	if len(w.group) >= w.size.group {
 		return nil
 	}
 	return w.next()
 }
 
-// try runs the group in one transaction. With an error nothing took effect, or, if the
-// connection broke during the commit, that is not known; again is set if a repeat may
-// succeed.
-func (w *committer) try() (err error, again bool) {
+// runAndCommit runs the group in one transaction. With an error nothing took effect, except
+// that the result of a commit is unknown if the connection broke during it. repeatable is
+// set if a repeat may succeed.
+func (w *committer) runAndCommit() (err error, repeatable bool) {
 	began := time.Now()
 	defer func() { w.to.Committed(len(w.group), time.Since(began), err) }()
-	if err = w.runAll(); err != nil {
-		again = w.db.repeats(w.c, err)
+	if err = w.runGroup(); err != nil {
+		repeatable = w.db.mayRepeat(w.c, err)
 	} else {
 		err = w.db.commit(w.c)
 	}
@@ -216,12 +217,12 @@ func (w *committer) try() (err error, again bool) {
 		w.undo()
 		err = unavailable(w.db, err)
 	}
-	return err, again
+	return err, repeatable
 }
 
-// runAll begins a transaction and runs the writes of the group in it, and those that
+// runGroup begins a transaction and runs the writes of the group in it, and those that
 // come meanwhile if they need no further lock.
-func (w *committer) runAll() (err error) {
+func (w *committer) runGroup() (err error) {
 	if w.c == nil {
 		if w.c, err = w.box.connect(context.Background(), w.db, writing); err != nil {
 			return err
@@ -237,14 +238,14 @@ func (w *committer) runAll() (err error) {
 	var list []changes
 	for i := 0; i < len(w.group); i++ {
 		op := w.group[i]
-		if op.err, err = w.attempt(op); err != nil {
+		if op.err, err = w.runInSavepoint(op); err != nil {
 			return err
 		}
 		if op.err == nil {
 			list = append(list, op.changes)
 		}
-		if next := len(w.group); w.size.one && next == i+1 {
-			if op := w.more(); op != nil {
+		if next := len(w.group); w.size.singleWriter && next == i+1 {
+			if op := w.nextForGroup(); op != nil {
 				w.group = append(w.group, op)
 			}
 		}
@@ -252,16 +253,16 @@ func (w *committer) runAll() (err error) {
 	return w.db.announce(w.c, list)
 }
 
-// attempt runs op within a savepoint. broken is set if the whole transaction
-// cannot continue.
-func (w *committer) attempt(op *write) (err, broken error) {
+// runInSavepoint runs op within a savepoint. err is the error of op; with broken the whole
+// transaction cannot continue.
+func (w *committer) runInSavepoint(op *write) (err, broken error) {
 	op.changes = changes{}
 	w.c.changes = &op.changes
 	if _, broken = w.c.exec("SAVEPOINT one"); broken != nil {
 		return broken, broken
 	}
 	if err = op.do(w.c); err != nil {
-		if w.db.repeats(w.c, err) {
+		if w.db.mayRepeat(w.c, err) {
 			return err, err
 		}
 		if _, broken = w.c.exec("ROLLBACK TO one"); broken != nil {
@@ -287,8 +288,8 @@ func (w *committer) undo() {
 	w.c = nil
 }
 
-// answer returns the outcomes to the callers, then announces the changes.
-func (w *committer) answer(err error) {
+// finishGroup returns the outcomes to the callers, then announces the changes.
+func (w *committer) finishGroup(err error) {
 	for _, op := range w.group {
 		op.err = w.db.failure(op.err)
 		if err != nil {
@@ -301,10 +302,10 @@ func (w *committer) answer(err error) {
 	}
 	for _, op := range w.group {
 		if op.err == nil {
-			w.tell(op.changes)
+			w.onCommit(op.changes)
 		}
 	}
-	w.db.wrote(w.c, len(w.group))
+	w.db.afterCommit(w.c, len(w.group))
 }
 
 func (w *committer) close() {
