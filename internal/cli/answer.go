@@ -32,7 +32,7 @@ type answerCommand struct {
 }
 
 func (c *answerCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
@@ -46,25 +46,25 @@ func (c *answerCommand) Run(p *program) error {
 	case client.HasReason(err, client.ReasonObject):
 		return fmt.Errorf("the object at the gate is not the one that you have seen. To look at it:\n\n  %s %s", c.command("get"), m.TaskID)
 	case errors.As(err, &refused) && refused.Code == client.CodeUnsupported:
-		return c.closed(p.ctx, r.look, m.TaskID, err)
+		return c.closedError(p.ctx, r.noRepeat, m.TaskID, err)
 	case errors.As(err, &refused) && refused.Code == client.CodeInvalidParams && c.Gate == "":
-		return c.which(p.ctx, r.look, m.TaskID, err)
+		return c.ambiguousError(p.ctx, r.noRepeat, m.TaskID, err)
 	case err != nil:
 		return r.explain(err)
 	case c.JSON:
 		rawLine(p.stdout, e.Raw)
 		return nil
 	}
-	c.answered(p.stdout, e)
+	c.printResult(p.stdout, e)
 	return nil
 }
 
-// closed returns the error of an answer that came too late or was not awaited: how the
-// gate was closed, and which gate is open now, as far as the task shows that.
-func (c *answerCommand) closed(ctx context.Context, agent *client.Client, taskID string, refused error) error {
+// closedError returns the error of an answer to a task that does not wait for it. It says how
+// the gate was closed, and which gate is open now, as far as the task shows that.
+func (c *answerCommand) closedError(ctx context.Context, agent *client.Client, taskID string, refused error) error {
 	gateID := c.gateID()
 	at := taskID // shows the gate
-	if of := ofGate(gateID); of != gateID {
+	if of := taskIDOf(gateID); of != gateID {
 		at = of
 	}
 	err := fmt.Errorf("%s does not wait for this answer, or not any more: %w", c.Task, refused)
@@ -82,9 +82,9 @@ func (c *answerCommand) closed(ctx context.Context, agent *client.Client, taskID
 	return err
 }
 
-// which returns the error of an answer that was refused and names no gate: if it
-// was for a root task under which several gates are open, how to name one.
-func (c *answerCommand) which(ctx context.Context, agent *client.Client, taskID string, refused error) error {
+// ambiguousError returns the error of an answer that was refused and names no gate. If several
+// gates are open under its task, the error says how to name one.
+func (c *answerCommand) ambiguousError(ctx context.Context, agent *client.Client, taskID string, refused error) error {
 	ref, ours := opt.ParseID(taskID)
 	if !ours || ref.TaskID != "" {
 		return refused
@@ -106,22 +106,22 @@ func (c *answerCommand) which(ctx context.Context, agent *client.Client, taskID 
 
 // message returns the message with the answer.
 func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.Message, error) {
-	taskID, reply := ofGate(c.Task), client.Reply{GateID: c.gateID()}
+	taskID, reply := taskIDOf(c.Task), client.Reply{GateID: c.gateID()}
 	text := strings.Join(c.Text, " ")
-	decided, err := c.decide(&reply)
+	decided, err := c.setDecision(&reply)
 	switch {
 	case err != nil:
 		return a2a.Message{}, err
 	case text != "" && len(c.Set) > 0:
-		return a2a.Message{}, misuse("give one kind of answer: a decision, a text, or --set")
+		return a2a.Message{}, newUsageError("give one kind of answer: a decision, a text, or --set")
 	case c.Seen != "" && !decided:
-		return a2a.Message{}, misuse("--seen is only for a decision about an object")
+		return a2a.Message{}, newUsageError("--seen is only for a decision about an object")
 	case decided:
-		if err := c.about(ctx, agent, taskID, &reply); err != nil {
+		if err := c.setObject(ctx, agent, taskID, &reply); err != nil {
 			return a2a.Message{}, err
 		}
 	case len(c.Set) > 0:
-		g, _, err := gateAt(ctx, agent, taskID, reply.GateID)
+		g, _, err := readGate(ctx, agent, taskID, reply.GateID)
 		if err == nil {
 			reply.Answers, err = c.answers(g)
 		}
@@ -143,14 +143,14 @@ func (c *answerCommand) message(ctx context.Context, agent *client.Client) (a2a.
 		}
 		reply.Answers = []opt.Answer{a}
 	default:
-		return a2a.Message{}, misuse("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
+		return a2a.Message{}, newUsageError("say what to answer: accept, reject, refine, edit-accept, ask, a text, or --set ID=ANSWER")
 	}
 	return reply.Message(taskID), nil
 }
 
 // gateID returns the id of the gate that the answer is for, "" if it names none.
 func (c *answerCommand) gateID() string {
-	if c.Gate == "" && ofGate(c.Task) != c.Task {
+	if c.Gate == "" && taskIDOf(c.Task) != c.Task {
 		return c.Task
 	}
 	return c.Gate
@@ -185,8 +185,8 @@ func answerTo(q opt.Question, text string) (opt.Answer, error) {
 	return opt.Answer{ID: q.ID, Answer: raw}, nil
 }
 
-// decide puts the decision into r; ok is false if the answer is no decision.
-func (c *answerCommand) decide(r *client.Reply) (ok bool, err error) {
+// setDecision sets the decision of r; ok is false if the answer is no decision.
+func (c *answerCommand) setDecision(r *client.Reply) (ok bool, err error) {
 	if c.Say || len(c.Text) == 0 {
 		return false, nil
 	}
@@ -205,20 +205,20 @@ func (c *answerCommand) decide(r *client.Reply) (ok bool, err error) {
 	}
 	switch {
 	case rest == "" && (word == "refine" || word == "ask"):
-		err = misuse("say what to %s, such as: %s %s %s \"…\"", word, c.command("answer"), c.Task, word)
+		err = newUsageError("say what to %s, such as: %s %s %s \"…\"", word, c.command("answer"), c.Task, word)
 	case c.File != "" && r.Action != opt.EditAccept:
-		err = misuse("--file is only for the decision edit-accept")
+		err = newUsageError("--file is only for the decision edit-accept")
 	case r.Action == opt.EditAccept && rest != "" && c.File != "":
-		err = misuse("give the edited object as a text or with --file, not both")
+		err = newUsageError("give the edited object as a text or with --file, not both")
 	case r.Action == opt.EditAccept && rest == "" && c.File == "":
-		err = misuse("say what replaces the object: a text, or --file PATH")
+		err = newUsageError("say what replaces the object: a text, or --file PATH")
 	}
 	return true, err
 }
 
-// about puts the digest of the object into r, so that it decides about no other
-// object, and what replaces the object if r edits it.
-func (c *answerCommand) about(ctx context.Context, agent *client.Client, taskID string, r *client.Reply) error {
+// setObject sets the digest of the object in r, so that r cannot decide about another object,
+// and the replacement of the object if r edits it.
+func (c *answerCommand) setObject(ctx context.Context, agent *client.Client, taskID string, r *client.Reply) error {
 	r.Digest = c.Seen
 	if r.Action == opt.Ask || c.Seen != "" && r.Action != opt.EditAccept {
 		return nil
@@ -226,13 +226,13 @@ func (c *answerCommand) about(ctx context.Context, agent *client.Client, taskID 
 	var text string
 	if r.Action == opt.EditAccept {
 		var err error
-		if text, err = c.edited(); err != nil {
+		if text, err = c.replacementText(); err != nil {
 			return err
 		}
 	}
-	g, object, err := gateAt(ctx, agent, taskID, r.GateID)
+	g, object, err := readGate(ctx, agent, taskID, r.GateID)
 	if err == nil && r.Action == opt.EditAccept {
-		r.Edited, err = replacement(object, text)
+		r.Edited, err = replacementJSON(object, text)
 	}
 	if g != nil && c.Seen == "" {
 		r.Digest = g.ObjectDigest
@@ -240,8 +240,8 @@ func (c *answerCommand) about(ctx context.Context, agent *client.Client, taskID 
 	return err
 }
 
-// edited returns what replaces the object of a gate, as it was given.
-func (c *answerCommand) edited() (string, error) {
+// replacementText returns the replacement of the object of a gate, as the user gave it.
+func (c *answerCommand) replacementText() (string, error) {
 	text, from := strings.Join(c.Text[1:], " "), "the text"
 	if c.File != "" {
 		in := io.Reader(os.Stdin)
@@ -260,32 +260,32 @@ func (c *answerCommand) edited() (string, error) {
 		text = string(raw)
 	}
 	if trimmed := strings.TrimSpace(text); trimmed == "" || trimmed == "null" || trimmed == `""` {
-		return "", misuse("%s is empty: say what replaces the object, or send it back with refine", from)
+		return "", newUsageError("%s is empty: say what replaces the object, or send it back with refine", from)
 	}
 	return text, nil
 }
 
-// replacement returns a text as what replaces an object: a JSON string in place of
-// texts, JSON in place of data, and for other objects JSON if the text is that.
-func replacement(object []a2a.Part, text string) (json.RawMessage, error) {
+// replacementJSON returns the replacement of an object as JSON: a string if the object is text,
+// the text itself if the object is data, and for other objects the text itself if it is JSON.
+func replacementJSON(object []a2a.Part, text string) (json.RawMessage, error) {
 	texts, data := len(object) > 0, len(object) > 0
 	for _, p := range object {
 		texts, data = texts && p.Text != nil, data && p.Data != nil
 	}
 	switch valid := json.Valid([]byte(text)); {
 	case data && !valid:
-		return nil, misuse("the object is data, and what replaces it is not JSON. A text is JSON in quotation marks")
+		return nil, newUsageError("the object is data, and what replaces it is not JSON. A text is JSON in quotation marks")
 	case valid && !texts:
 		return json.RawMessage(text), nil
 	}
 	return json.Marshal(text)
 }
 
-// gateAt returns the gate at which a task waits and its object, nil if it is another one
-// than gateID names; gateID may be "".
-func gateAt(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, []a2a.Part, error) {
+// readGate returns the gate at which a task waits, and its object. It returns nil if gateID is
+// not "" and names another gate.
+func readGate(ctx context.Context, agent *client.Client, taskID, gateID string) (*opt.Gate, []a2a.Part, error) {
 	at := taskID // shows the gate
-	if of := ofGate(gateID); of != gateID {
+	if of := taskIDOf(gateID); of != gateID {
 		at = of
 	}
 	t, err := agent.Get(ctx, at, 0)
@@ -301,22 +301,22 @@ func gateAt(ctx context.Context, agent *client.Client, taskID, gateID string) (*
 
 // onlyQuestion returns the question at a gate of a task; gateID may be "".
 func onlyQuestion(ctx context.Context, agent *client.Client, taskID, gateID string) (q opt.Question, err error) {
-	g, _, err := gateAt(ctx, agent, taskID, gateID)
+	g, _, err := readGate(ctx, agent, taskID, gateID)
 	switch {
 	case err != nil:
 		return q, err
 	case g == nil:
 		return q, fmt.Errorf("%s does not wait at this gate, or not any more", taskID)
 	case g.Kind == opt.Approval:
-		return q, misuse("the task waits for an approval: answer with accept or reject")
+		return q, newUsageError("the task waits for an approval: answer with accept or reject")
 	case len(g.Questions) != 1:
-		return q, misuse("the task asks more than one question: use --set ID=ANSWER for each")
+		return q, newUsageError("the task asks more than one question: use --set ID=ANSWER for each")
 	}
 	return g.Questions[0], nil
 }
 
-// answered prints the result of an answer and how to watch the task.
-func (c *answerCommand) answered(out io.Writer, e client.Event) {
+// printResult prints the result of an answer and how to watch the task.
+func (c *answerCommand) printResult(out io.Writer, e client.Event) {
 	if e.Task == nil {
 		fmt.Fprintln(out, e.Message.Text())
 		return
@@ -326,7 +326,7 @@ func (c *answerCommand) answered(out io.Writer, e client.Event) {
 		fmt.Fprintf(out, "Task %s: the answer is stored; a worker will use it as soon as one is available.\n", t.ID)
 	} else {
 		fmt.Fprintf(out, "Task %s: %s\n", t.ID, opt.TaskState(t.Status.State).Look().Word)
-		if text := c.keptOpen(t); text != "" {
+		if text := c.openReason(t); text != "" {
 			fmt.Fprintln(out, visible(text))
 		}
 	}
@@ -339,11 +339,11 @@ func (c *answerCommand) answered(out io.Writer, e client.Event) {
 	fmt.Fprintf(out, "\nTo see what follows:\n\n  %s %s\n", c.command("watch"), id)
 }
 
-// keptOpen returns why the gate is still open after the answer, "" if it is not.
-func (c *answerCommand) keptOpen(t *a2a.Task) string {
+// openReason returns why the gate is still open after the answer, "" if it is not.
+func (c *answerCommand) openReason(t *a2a.Task) string {
 	var r client.Reply
 	g, open := client.Gate(t.Metadata)
-	if decided, _ := c.decide(&r); !decided || !open || c.gateID() != "" && g.ID != c.gateID() {
+	if decided, _ := c.setDecision(&r); !decided || !open || c.gateID() != "" && g.ID != c.gateID() {
 		return ""
 	}
 	switch votes := votesText(g); {

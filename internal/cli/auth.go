@@ -72,7 +72,7 @@ func (s authSettings) checkAuth() error {
 	var wrong []error
 	refuse := func(bad bool, text string, args ...any) {
 		if bad {
-			wrong = append(wrong, misuse(text, args...))
+			wrong = append(wrong, newUsageError(text, args...))
 		}
 	}
 	for _, kind := range s.Auth {
@@ -92,7 +92,7 @@ func (s authSettings) checkAuth() error {
 	refuse(s.RateLimit < 0 || s.RateBurst < 0 || s.MaxCalls < 0 || s.MaxStreams < 0,
 		"--rate-limit, --rate-burst, --max-calls and --max-streams must be above 0, or 0 for no limit")
 	if _, err := apiservice.ParseScopes(s.ClientScopes); err != nil {
-		wrong = append(wrong, misuse("--client-scopes: %v", err))
+		wrong = append(wrong, newUsageError("--client-scopes: %v", err))
 	}
 	return errors.Join(wrong...)
 }
@@ -101,18 +101,18 @@ func (s authSettings) checkAuth() error {
 // way: it has an https URL, or is on this machine.
 func secureIssuer(issuer string) bool {
 	u, err := url.Parse(issuer)
-	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && local(net.JoinHostPort(u.Hostname(), "0")))
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && isLocal(net.JoinHostPort(u.Hostname(), "0")))
 }
 
-// mayListen refuses an address outside loopback where callers are not authenticated,
+// checkListen refuses an address outside loopback where callers are not authenticated,
 // unless --allow-anyone is set.
-func (s authSettings) mayListen(flag, addr string) error {
+func (s authSettings) checkListen(flag, addr string) error {
 	_, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return misuse("%s %q is not an address, such as 127.0.0.1:7420", flag, addr)
+		return newUsageError("%s %q is not an address, such as 127.0.0.1:7420", flag, addr)
 	}
-	if !s.authenticates() && !s.AllowAnyone && !local(addr) {
-		return misuse("%s %q can be reached from other machines without authentication: "+
+	if !s.authenticates() && !s.AllowAnyone && !isLocal(addr) {
+		return newUsageError("%s %q can be reached from other machines without authentication: "+
 			"use 127.0.0.1, or have callers authenticated (the command keys create, then --auth keys), or --allow-anyone if the network is protected", flag, addr)
 	}
 	return nil
@@ -128,7 +128,7 @@ type authority interface {
 // authority returns what the settings ask for. keys are those of the journal.
 func (s authSettings) authority(keys identity.KeyReader) authority {
 	if !s.authenticates() {
-		return everyone{}
+		return anonymousAuthority{}
 	}
 	var cfg identity.Config
 	if s.accepts(authKeys) {
@@ -147,19 +147,19 @@ func (s authSettings) authority(keys identity.KeyReader) authority {
 	return identity.New(cfg)
 }
 
-// everyone accepts every request as the same caller. It is for servers that only
+// anonymousAuthority accepts every request as the same caller. It is for servers that only
 // this machine, or a protected network, can reach.
-type everyone struct{}
+type anonymousAuthority struct{}
 
-func (everyone) Authenticate(*http.Request) (apiservice.Caller, error) {
+func (anonymousAuthority) Authenticate(*http.Request) (apiservice.Caller, error) {
 	return apiservice.Caller{Tenant: "default", Principal: "local", Scopes: apiservice.Scopes(), Anonymous: true}, nil
 }
 
-func (everyone) Challenge() string { return "" }
+func (anonymousAuthority) Challenge() string { return "" }
 
-func (everyone) Describe(*apiservice.CardInfo) {}
+func (anonymousAuthority) Describe(*apiservice.CardInfo) {}
 
-// warn warns of what leaves the server open, or closed to all.
+// warn logs a warning for each setting with which anyone, or no one, can call.
 func (s apiSettings) warn(log *zap.Logger, keys keyLister) {
 	s.warnAuth(log)
 	s.warnCard(log)
@@ -171,9 +171,9 @@ type keyLister interface {
 	APIKeys(ctx context.Context) ([]opt.APIKey, error)
 }
 
-// warnAuth warns of what leaves a server open.
+// warnAuth logs a warning for each setting with which anyone can call.
 func (s apiSettings) warnAuth(log *zap.Logger) {
-	exposed := !local(s.Addr) || s.GRPCAddr != "" && !local(s.GRPCAddr)
+	exposed := !isLocal(s.Addr) || s.GRPCAddr != "" && !isLocal(s.GRPCAddr)
 	switch at := zap.String("addr", cmp.Or(s.Addr, s.GRPCAddr)); {
 	case exposed && !s.authenticates():
 		log.Warn("ANYONE WHO CAN REACH THIS ADDRESS MAY READ, START AND CANCEL ALL WORK: set --auth unless the network is protected", at)
@@ -182,22 +182,22 @@ func (s apiSettings) warnAuth(log *zap.Logger) {
 	}
 }
 
-// warnCard warns of an agent card with addresses that mean every interface, and so
-// lead clients on other machines nowhere.
+// warnCard logs a warning if the agent card has an address that means every interface: clients
+// on other machines cannot use it.
 func (s apiSettings) warnCard(log *zap.Logger) {
 	if s.PublicURL != "" {
 		return
 	}
-	if everywhere(s.Addr) {
+	if allInterfaces(s.Addr) {
 		log.Warn("The agent card has no URL that clients on other machines can use: set --public-url", zap.String("addr", s.Addr))
 	}
-	if s.GRPCAddr != "" && s.PublicGRPCAddr == "" && everywhere(s.GRPCAddr) {
+	if s.GRPCAddr != "" && s.PublicGRPCAddr == "" && allInterfaces(s.GRPCAddr) {
 		log.Warn("The agent card has no address of gRPC that clients on other machines can use: set --public-grpc-addr", zap.String("addr", s.GRPCAddr))
 	}
 }
 
-// everywhere reports whether addr means all interfaces of the machine.
-func everywhere(addr string) bool {
+// allInterfaces reports whether addr means all interfaces of the machine.
+func allInterfaces(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	ip := net.ParseIP(host)
 	return err == nil && (host == "" || ip != nil && ip.IsUnspecified())
@@ -229,9 +229,9 @@ func (s authSettings) warnNoKeys(log *zap.Logger, keys keyLister) {
 	}
 }
 
-// extended returns the content of the card for authenticated callers: that of the
+// extendedCard returns the content of the card for authenticated callers: that of the
 // card, with all skills. It is nil without authentication.
-func (s authSettings) extended(info apiservice.CardInfo) *apiservice.CardInfo {
+func (s authSettings) extendedCard(info apiservice.CardInfo) *apiservice.CardInfo {
 	if !s.authenticates() {
 		return nil
 	}

@@ -59,7 +59,7 @@ func TestAPISettings_reach(t *testing.T) {
 		"gRPC over plain TCP":  {apiSettings{Addr: "127.0.0.1:0", GRPCAddr: ":0", authSettings: authSettings{Auth: []string{"keys"}}}, "unencrypted"},
 		"keys and TLS":         {apiSettings{Addr: ":0", authSettings: authSettings{Auth: []string{"keys"}, TLSCert: "a", TLSKey: "b"}}, ""},
 	} {
-		if err := tc.settings.reach(); err != nil {
+		if err := tc.settings.checkAccess(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		core, logs := observer.New(zap.WarnLevel)
@@ -133,7 +133,7 @@ func TestAuthority_describe(t *testing.T) {
 		if oidc, ok := info.Schemes["oidc"]; ok && oidc.OpenIDConnectURL != "https://id.example.com/.well-known/openid-configuration" {
 			t.Errorf("scheme %+v", oidc)
 		}
-		extended := s.extended(info)
+		extended := s.extendedCard(info)
 		if (extended == nil) != (len(tc.want) == 0) || extended != nil && extended.Skills != nil {
 			t.Errorf("%v: extended card %+v", tc.auth, extended)
 		}

@@ -33,7 +33,7 @@ type Agent interface {
 	Skills() []apiservice.Skill // for the card
 }
 
-// A Build has what differs between the programs that share the commands. The zero
+// A Build holds the differences between the programs that share the commands. The zero
 // value is the program without a Temporal server, and so without the commands dev
 // and temporal.
 type Build struct {
@@ -60,7 +60,7 @@ type Build struct {
 // Check reports mistakes in the playbooks of b, and executors that they name and the
 // program does not have. others are kinds of executors that flags add.
 func (b Build) Check(others ...string) error {
-	books, err := workSettings{}.load(b.Playbooks, b.Planners)
+	books, err := workSettings{}.loadPlaybooks(b.Playbooks, b.Planners)
 	if err != nil {
 		return err
 	}

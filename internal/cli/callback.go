@@ -13,17 +13,17 @@ import (
 type callbacks struct {
 	tokens signing.Callbacks
 	base   string                 // of the URLs, from --public-url; "" if it is not set
-	own    atomic.Pointer[string] // of the API in this process, which takes its place; nil for none
+	ownURL atomic.Pointer[string] // base of the API in this process, used if base is ""; nil for none
 }
 
-// served notes the URL of the API in this process.
-func (c *callbacks) served(url string) { c.own.Store(&url) }
+// setOwnURL sets the URL of the API in this process.
+func (c *callbacks) setOwnURL(url string) { c.ownURL.Store(&url) }
 
 // URLs implements [activities.Callbacks]. A worker that does not know the URL of the
 // API has none.
 func (c *callbacks) URLs(w activities.Work) (callback, wake string) {
 	base := c.base
-	if own := c.own.Load(); base == "" && own != nil {
+	if own := c.ownURL.Load(); base == "" && own != nil {
 		base = *own
 	}
 	if base == "" {

@@ -99,7 +99,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, b Build) 
 	if err != nil {
 		return p.files.at(err)
 	}
-	return inCommand(parsed, parsed.Run())
+	return withCommand(parsed, parsed.Run())
 }
 
 // newParser returns the parser of the arguments of p.

@@ -30,13 +30,13 @@ func (c *configCommand) Run(p *program, parsed *kong.Context) error {
 		return err
 	}
 	fmt.Fprint(p.stdout, "\n# Temporal for api and worker, and what set it:\n")
-	for _, line := range temporal.lines() {
+	for _, line := range temporal.describe() {
 		fmt.Fprintf(p.stdout, "#   %s\n", line)
 	}
 	return nil
 }
 
-// yamlValue writes the value of a flag as YAML on one line.
+// yamlValue returns the value of a flag as YAML on one line.
 func yamlValue(v any) string {
 	switch v := v.(type) {
 	case secret:

@@ -25,15 +25,15 @@ func consolePages(s *service, cfg apiSettings, operations *apiservice.Service, w
 		pages.Sessions = s.journal
 	}
 	if a, ok := who.(*identity.Authenticator); ok && cfg.OIDCClientID != "" {
-		pages.Provider, pages.ProviderName, pages.Sealer = a.SignIn(cfg.client(base)), hostOf(cfg.OIDCIssuer), s.box
+		pages.Provider, pages.ProviderName, pages.Sealer = a.SignIn(cfg.providerClient(base)), hostOf(cfg.OIDCIssuer), s.sealer
 		s.log.Info("People sign in to the console with the OpenID Connect provider, which has to know these URLs of the client",
 			zap.String("redirect", base+console.CallbackPath), zap.String("signedOut", base+console.SignedOutPath))
 	}
 	return console.New(pages)
 }
 
-// client returns this server as the provider knows it. base is its URL.
-func (s authSettings) client(base string) identity.Client {
+// providerClient returns this server as the provider knows it. base is its URL.
+func (s authSettings) providerClient(base string) identity.Client {
 	return identity.Client{
 		ID: s.OIDCClientID, Secret: string(s.OIDCClientSecret), Scopes: s.OIDCClientScopes,
 		RedirectURL: base + console.CallbackPath, SignedOutURL: base + console.SignedOutPath,

@@ -24,7 +24,7 @@ func TestConsolePages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	s := &service{log: zap.NewNop(), journal: j, box: box}
+	s := &service{log: zap.NewNop(), journal: j, sealer: box}
 	operations := apiservice.New(apiservice.Config{Journal: j})
 	defer operations.Close()
 	const keys, provider = "API key", "id.example.com"
@@ -56,10 +56,10 @@ func TestConsolePages(t *testing.T) {
 			t.Errorf("%s: the page has %q:\n%s", name, tc.not, w.Body)
 		}
 	}
-	if pages := consolePages(s, apiSettings{NoConsole: true}, operations, everyone{}, ""); pages != nil {
+	if pages := consolePages(s, apiSettings{NoConsole: true}, operations, anonymousAuthority{}, ""); pages != nil {
 		t.Error("there is a console in spite of --no-console")
 	}
-	if got := (authSettings{OIDCClientID: "longhaul", OIDCClientSecret: "s"}).client("https://agent.example.com"); got.RedirectURL != "https://agent.example.com/console/oidc/callback" ||
+	if got := (authSettings{OIDCClientID: "longhaul", OIDCClientSecret: "s"}).providerClient("https://agent.example.com"); got.RedirectURL != "https://agent.example.com/console/oidc/callback" ||
 		got.SignedOutURL != "https://agent.example.com/console/sign-in" || got.ID != "longhaul" || got.Secret != "s" {
 		t.Errorf("the client of the provider: %+v", got)
 	}

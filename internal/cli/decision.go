@@ -22,8 +22,8 @@ type decisionsCommand struct {
 	JSON bool   `help:"Print all decisions and their head as JSON, for the command verify."`
 }
 
-// An export is decisions of one objective with their head, as the API has them.
-type export struct {
+// A decisionExport holds decisions of one objective and their head, in the form of the API.
+type decisionExport struct {
 	ObjectiveID string            `json:"objectiveId"`
 	Decisions   []json.RawMessage `json:"decisions"`
 	Head        *opt.DecisionHead `json:"head,omitempty"`
@@ -31,17 +31,17 @@ type export struct {
 }
 
 func (c *decisionsCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
-	id := objectiveID(c.ID)
-	all := export{ObjectiveID: id, Decisions: []json.RawMessage{}}
+	id := objectiveIDOf(c.ID)
+	all := decisionExport{ObjectiveID: id, Decisions: []json.RawMessage{}}
 	var table [][]string
 	for o := (client.DecisionOptions{PageSize: listPage}); ; {
 		page, err := r.client.Decisions(p.ctx, id, o)
 		if err != nil {
-			return r.explain(noPage(err, "decisions", "/v1/objectives/ID/decisions"))
+			return r.explain(explainNoPage(err, "decisions", "/v1/objectives/ID/decisions"))
 		}
 		all.Decisions, all.Head = append(all.Decisions, page.Raw...), &page.Head
 		for _, d := range page.Decisions {
@@ -84,7 +84,7 @@ func rowOf(d opt.Decision) []string {
 
 // check checks the decisions and the head of e, whose signature has to be by one of the
 // given sets of public keys; without any, it is not looked at.
-func (e export) check(keys [][]byte) (*opt.Chains, error) {
+func (e decisionExport) check(keys [][]byte) (*opt.Chains, error) {
 	var chains opt.Chains
 	for _, d := range e.Decisions {
 		if err := chains.Add(d); err != nil {
@@ -103,11 +103,11 @@ func (e export) check(keys [][]byte) (*opt.Chains, error) {
 	if err := chains.End(*e.Head); err != nil {
 		return nil, err
 	}
-	return &chains, signedBy(*e.Head, keys)
+	return &chains, checkSignature(*e.Head, keys)
 }
 
-// signedBy checks the signature of a head.
-func signedBy(head opt.DecisionHead, keys [][]byte) error {
+// checkSignature checks the signature of a head.
+func checkSignature(head opt.DecisionHead, keys [][]byte) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -146,19 +146,19 @@ func (c *verifyCommand) Run(p *program) error {
 		}
 		keys = append(keys, set)
 	}
-	e, chains, err := verified(c.File, keys)
+	e, chains, err := verifyFile(c.File, keys)
 	if err != nil {
 		return err
 	}
-	var earlier *export
+	var earlier *decisionExport
 	if c.Earlier != "" {
-		if earlier, err = c.compare(chains, keys); err != nil {
+		if earlier, err = c.compareEarlier(chains, keys); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(p.stdout, "%s: unchanged. Decisions: %d, chains: %d\n", inLine(e.ObjectiveID), chains.Count(), len(chains.Heads()))
+	fmt.Fprintf(p.stdout, "%s: unchanged. Decisions: %d, chains: %d\n", onOneLine(e.ObjectiveID), chains.Count(), len(chains.Heads()))
 	for _, h := range chains.Heads() {
-		fmt.Fprintf(p.stdout, "  %s, attempt %d: %d, the last is %s\n", inLine(h.PlanID), h.Attempt, h.N, h.Hash)
+		fmt.Fprintf(p.stdout, "  %s, attempt %d: %d, the last is %s\n", onOneLine(h.PlanID), h.Attempt, h.N, h.Hash)
 	}
 	switch {
 	case e.Head == nil:
@@ -174,13 +174,13 @@ func (c *verifyCommand) Run(p *program) error {
 	return nil
 }
 
-// inLine returns text from a file on one line, so that nothing in the file looks like
-// the result of the check.
-func inLine(text string) string { return strings.Join(strings.Fields(visible(text)), " ") }
+// onOneLine returns text from a file on one line, so that no text of the file can look like a
+// result of the check.
+func onOneLine(text string) string { return strings.Join(strings.Fields(visible(text)), " ") }
 
-// compare checks that the chains have all decisions that were saved earlier.
-func (c *verifyCommand) compare(chains *opt.Chains, keys [][]byte) (*export, error) {
-	e, _, err := verified(c.Earlier, keys)
+// compareEarlier checks that the chains have all decisions that were saved earlier.
+func (c *verifyCommand) compareEarlier(chains *opt.Chains, keys [][]byte) (*decisionExport, error) {
+	e, _, err := verifyFile(c.Earlier, keys)
 	switch {
 	case err != nil:
 		return nil, err
@@ -188,13 +188,13 @@ func (c *verifyCommand) compare(chains *opt.Chains, keys [][]byte) (*export, err
 		return nil, fmt.Errorf("%s has no head", c.Earlier)
 	}
 	if err := chains.Reach(*e.Head); err != nil {
-		return nil, fmt.Errorf("compared with %s: %s", c.Earlier, inLine(err.Error()))
+		return nil, fmt.Errorf("compared with %s: %s", c.Earlier, onOneLine(err.Error()))
 	}
 	return e, nil
 }
 
-// verified reads the decisions in a file and checks them.
-func verified(name string, keys [][]byte) (*export, *opt.Chains, error) {
+// verifyFile reads the decisions in a file and checks them.
+func verifyFile(name string, keys [][]byte) (*decisionExport, *opt.Chains, error) {
 	in := io.Reader(os.Stdin)
 	if name != "-" {
 		f, err := os.Open(name)
@@ -206,22 +206,22 @@ func verified(name string, keys [][]byte) (*export, *opt.Chains, error) {
 	}
 	e, err := readExport(in)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %s", name, inLine(err.Error()))
+		return nil, nil, fmt.Errorf("%s: %s", name, onOneLine(err.Error()))
 	}
 	chains, err := e.check(keys)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %s", name, inLine(err.Error()))
+		return nil, nil, fmt.Errorf("%s: %s", name, onOneLine(err.Error()))
 	}
 	return e, chains, nil
 }
 
 // readExport reads pages of decisions, one after the other. The head is that of the last
 // one, which was read after the others.
-func readExport(in io.Reader) (*export, error) {
-	all := &export{}
+func readExport(in io.Reader) (*decisionExport, error) {
+	all := &decisionExport{}
 	d := json.NewDecoder(in)
 	for pages := 0; ; pages++ {
-		var page export
+		var page decisionExport
 		err := d.Decode(&page)
 		switch {
 		case errors.Is(err, io.EOF) && pages == 0:

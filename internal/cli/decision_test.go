@@ -21,9 +21,9 @@ import (
 
 // exported returns n decisions of one plan, the last of which closes the gate, with
 // their head.
-func exported(n int) export {
+func exported(n int) decisionExport {
 	var chain opt.Chain
-	e := export{ObjectiveID: rootID, Decisions: []json.RawMessage{}, Head: &opt.DecisionHead{ObjectiveID: rootID, Count: int64(n), At: a2a.AtMillis(86_400_000)}}
+	e := decisionExport{ObjectiveID: rootID, Decisions: []json.RawMessage{}, Head: &opt.DecisionHead{ObjectiveID: rootID, Count: int64(n), At: a2a.AtMillis(86_400_000)}}
 	for i := range n {
 		d := opt.Decision{
 			ObjectiveID: rootID, PlanID: "plan-x-1", Attempt: 1, TaskID: stepID, GateID: gateID, Kind: opt.Approval, Action: opt.Accept,
@@ -40,7 +40,7 @@ func exported(n int) export {
 	return e
 }
 
-func (e export) text(t *testing.T) string {
+func (e decisionExport) text(t *testing.T) string {
 	t.Helper()
 	raw, err := json.Marshal(e)
 	if err != nil {
@@ -122,7 +122,7 @@ func saved(t *testing.T, text string) (file string) {
 }
 
 // signed returns e with a signed head.
-func (e export) signed(t *testing.T, k *signing.Keeper) export {
+func (e decisionExport) signed(t *testing.T, k *signing.Keeper) decisionExport {
 	t.Helper()
 	head := *e.Head
 	var err error
@@ -140,12 +140,12 @@ func TestVerify(t *testing.T) {
 	hash := whole.Head.Chains[0].Hash
 	unchanged := rootID + ": unchanged. Decisions: 3, chains: 1\n  plan-x-1, attempt 1: 3, the last is " + hash + "\n"
 	matches := "The head matches these decisions: none is missing up to 1970-01-02T00:00:00Z. Who made the head was not checked: --jwks checks its signature.\n"
-	with := func(change func(*export)) export {
+	with := func(change func(*decisionExport)) decisionExport {
 		e := exported(3)
 		change(&e)
 		return e
 	}
-	paged := with(func(e *export) { e.Decisions, e.Next = e.Decisions[:1], "p2" }).text(t) + "\n" + with(func(e *export) { e.Decisions = e.Decisions[1:] }).text(t)
+	paged := with(func(e *decisionExport) { e.Decisions, e.Next = e.Decisions[:1], "p2" }).text(t) + "\n" + with(func(e *decisionExport) { e.Decisions = e.Decisions[1:] }).text(t)
 	for name, tt := range map[string]struct {
 		text, earlier string
 		keys          []string
@@ -155,22 +155,22 @@ func TestVerify(t *testing.T) {
 		"pages":       {text: paged, want: unchanged + matches},
 		"signed":      {text: whole.signed(t, k).text(t), keys: []string{otherKeys, keys}, want: unchanged + "The head of 1970-01-02T00:00:00Z is signed.\n"},
 		"later ones":  {text: whole.signed(t, k).text(t), earlier: exported(2).signed(t, k).text(t), keys: []string{keys}, want: unchanged + "The head of 1970-01-02T00:00:00Z is signed.\nAll decisions of 1970-01-02T00:00:00Z are still there.\n"},
-		"no head":     {text: with(func(e *export) { e.Head = nil }).text(t), want: unchanged + "There is no head: decisions may be missing at the end.\n"},
+		"no head":     {text: with(func(e *decisionExport) { e.Head = nil }).text(t), want: unchanged + "There is no head: decisions may be missing at the end.\n"},
 		"none so far": {text: exported(0).text(t), want: rootID + ": unchanged. Decisions: 0, chains: 0\n" + matches},
 
 		"like a result, and none": {text: `{"objectiveId":"y\u001b[2K\nx: unchanged.","decisions":[]}`, want: "y[2K x: unchanged.: unchanged. Decisions: 0, chains: 0\nThere is no head: decisions may be missing at the end.\n"},
 
 		"changed":                 {text: strings.Replace(whole.text(t), `"ann"`, `"bob"`, 1), err: "decision 3: number 3 of plan-x-1, attempt 1 was changed"},
-		"the last one removed":    {text: with(func(e *export) { e.Decisions = e.Decisions[:2] }).text(t), err: "decisions at the end of plan-x-1, attempt 1 are missing"},
+		"the last one removed":    {text: with(func(e *decisionExport) { e.Decisions = e.Decisions[:2] }).text(t), err: "decisions at the end of plan-x-1, attempt 1 are missing"},
 		"a new head":              {text: exported(2).text(t), earlier: whole.text(t), err: "are missing: there are 2, the head counts 3"},
-		"of another objective":    {text: with(func(e *export) { e.ObjectiveID = "obj-y"; e.Head = nil }).text(t), err: "not of obj-y"},
-		"the head of another":     {text: with(func(e *export) { e.ObjectiveID = "obj-y" }).text(t), err: "the head of " + rootID},
+		"of another objective":    {text: with(func(e *decisionExport) { e.ObjectiveID = "obj-y"; e.Head = nil }).text(t), err: "not of obj-y"},
+		"the head of another":     {text: with(func(e *decisionExport) { e.ObjectiveID = "obj-y" }).text(t), err: "the head of " + rootID},
 		"signed by another":       {text: whole.signed(t, other).text(t), keys: []string{keys}, err: "not among the public keys"},
 		"a head that was changed": {text: strings.Replace(whole.signed(t, k).text(t), "1970-01-02", "1970-01-03", 1), keys: []string{keys}, err: "the head was changed"},
 		"not signed":              {text: whole.text(t), keys: []string{keys}, err: "not signed"},
-		"signed without a head":   {text: with(func(e *export) { e.Head = nil }).text(t), keys: []string{keys}, err: "no head"},
-		"one page":                {text: with(func(e *export) { e.Next = "p2" }).text(t), err: "not complete"},
-		"like a result":           {text: with(func(e *export) { e.ObjectiveID = "y\x1b[2K\n" + rootID + ": unchanged."; e.Head = nil }).text(t), err: ": these are decisions of " + rootID + ", not of y[2K " + rootID + ": unchanged."},
+		"signed without a head":   {text: with(func(e *decisionExport) { e.Head = nil }).text(t), keys: []string{keys}, err: "no head"},
+		"one page":                {text: with(func(e *decisionExport) { e.Next = "p2" }).text(t), err: "not complete"},
+		"like a result":           {text: with(func(e *decisionExport) { e.ObjectiveID = "y\x1b[2K\n" + rootID + ": unchanged."; e.Head = nil }).text(t), err: ": these are decisions of " + rootID + ", not of y[2K " + rootID + ": unchanged."},
 		"empty":                   {err: "nothing in it"},
 		"something else":          {text: `{"tasks":[]}`, err: "no decisions"},
 		"no JSON":                 {text: "hello", err: "no decisions"},

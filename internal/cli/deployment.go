@@ -25,7 +25,7 @@ type versionSettings struct {
 func (s versionSettings) version(b Build) (worker.Version, error) {
 	switch {
 	case s.Deployment == "" && s.BuildID != "":
-		return worker.Version{}, misuse("--build-id needs --deployment, which names the deployment that it is a version of")
+		return worker.Version{}, newUsageError("--build-id needs --deployment, which names the deployment that it is a version of")
 	case s.Deployment == "":
 		return worker.Version{}, nil
 	}
@@ -35,7 +35,7 @@ func (s versionSettings) version(b Build) (worker.Version, error) {
 // checkDeployment refuses names that Temporal does not take.
 func checkDeployment(name string) error {
 	if strings.ContainsAny(name, ".:'") || strings.HasPrefix(name, "__") {
-		return misuse("--deployment %q must not have dots, colons or quotation marks, or begin with __", name)
+		return newUsageError("--deployment %q must not have dots, colons or quotation marks, or begin with __", name)
 	}
 	return nil
 }
@@ -54,17 +54,17 @@ type deploymentSettings struct {
 	elsewhereSettings
 }
 
-// use calls f with the deployment.
-func (s deploymentSettings) use(p *program, f func(context.Context, workflows.Deployment) error) error {
+// withDeployment calls f with the deployment.
+func (s deploymentSettings) withDeployment(p *program, f func(context.Context, workflows.Deployment) error) error {
 	if s.Deployment == "" {
-		return misuse("name the deployment with --deployment or LONGHAUL_DEPLOYMENT, as for its workers")
+		return newUsageError("name the deployment with --deployment or LONGHAUL_DEPLOYMENT, as for its workers")
 	}
 	to, err := s.elsewhere(s.elsewhereSettings)
 	if err := errors.Join(err, checkDeployment(s.Deployment)); err != nil {
 		return err
 	}
 	temporal, err := workflows.Dial(workflows.DialConfig{
-		Addr: to.addr.value, Namespace: to.namespace.value, Connection: to.connection, Local: local(to.addr.value), Log: sdkLog(zap.NewNop()), Adjust: p.build.Temporal,
+		Addr: to.addr.value, Namespace: to.namespace.value, Connection: to.connection, Local: isLocal(to.addr.value), Log: sdkLog(zap.NewNop()), Adjust: p.build.Temporal,
 	})
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (s deploymentSettings) use(p *program, f func(context.Context, workflows.De
 type deploymentListCommand struct{ deploymentSettings }
 
 func (c *deploymentListCommand) Run(p *program) error {
-	return c.use(p, func(ctx context.Context, d workflows.Deployment) error {
+	return c.withDeployment(p, func(ctx context.Context, d workflows.Deployment) error {
 		versions, err := d.Versions(ctx)
 		if err != nil {
 			return err
@@ -92,14 +92,14 @@ func (c *deploymentListCommand) Run(p *program) error {
 		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "BUILD\tSINCE\tSTATE\tOPEN PLANS")
 		for _, v := range versions {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%d\n", v.BuildID, v.Since.UTC().Format("2006-01-02 15:04"), stateOf(v), v.Plans)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d\n", v.BuildID, v.Since.UTC().Format("2006-01-02 15:04"), versionState(v), v.Plans)
 		}
 		return table.Flush()
 	})
 }
 
-// stateOf says what a version is for.
-func stateOf(v workflows.Version) string {
+// versionState returns the role of a version in a word, for people.
+func versionState(v workflows.Version) string {
 	switch {
 	case v.Current:
 		return "current"
@@ -122,9 +122,9 @@ type deploymentPromoteCommand struct {
 
 func (c *deploymentPromoteCommand) Run(p *program) error {
 	if c.Percent < 0 || c.Percent > 100 {
-		return misuse("--percent must be between 0 and 100")
+		return newUsageError("--percent must be between 0 and 100")
 	}
-	return c.use(p, func(ctx context.Context, d workflows.Deployment) error {
+	return c.withDeployment(p, func(ctx context.Context, d workflows.Deployment) error {
 		if err := d.Promote(ctx, c.BuildID, c.Percent); err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ type deploymentMoveCommand struct {
 }
 
 func (c *deploymentMoveCommand) Run(p *program) error {
-	return c.use(p, func(ctx context.Context, d workflows.Deployment) error {
+	return c.withDeployment(p, func(ctx context.Context, d workflows.Deployment) error {
 		moved, err := d.Move(ctx, c.From, c.To)
 		if err != nil {
 			return fmt.Errorf("after %d plans: %w", moved, err)

@@ -36,14 +36,14 @@ func executors(s *service, cfg workerSettings) (map[string]activities.Executor, 
 		all[shell.Kind] = shell.Executor{Commands: commands, Log: s.log.Named("shell")}
 	}
 	if cfg.Agents != "" {
-		to, err := handoffs(cfg.Agents, s.agents, s.log.Named("agent"))
+		to, err := handoffExecutor(cfg.Agents, s.agents, s.log.Named("agent"))
 		if err != nil {
 			return nil, err
 		}
 		all[agent.Kind] = to
 	}
 	if cfg.Endpoints != "" {
-		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return webhookAllowed(s.services.CheckURL(rawURL)) })
+		endpoints, err := webhook.Load(cfg.Endpoints, os.LookupEnv, func(rawURL string) error { return webhookDenied(s.services.CheckURL(rawURL)) })
 		if err != nil {
 			return nil, err
 		}

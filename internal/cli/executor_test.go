@@ -33,7 +33,7 @@ func TestExecutors_webServices(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newService(zap.NewNop(), Build{})
-	if err := s.outbound(egressSettings{AllowPrivateEgress: true}); err != nil {
+	if err := s.openClients(egressSettings{AllowPrivateEgress: true}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.stop() })

@@ -11,8 +11,8 @@ import (
 	"longhaul/opt"
 )
 
-// ask implements [display].
-func (p *printer) ask(open func() []*opt.Gate) {
+// showWaiting implements [display].
+func (p *printer) showWaiting(open func() []*opt.Gate) {
 	s, ok := p.latest.TaskStatus()
 	if !ok || !s.State.Interrupted() {
 		return
@@ -29,69 +29,69 @@ func (p *printer) ask(open func() []*opt.Gate) {
 	if atGate {
 		key = g.ID
 	}
-	p.put(key, g, s, question)
+	p.printGate(key, g, s, question)
 	for _, g := range open() {
-		p.put(g.ID, g, a2a.TaskStatus{State: g.State().A2A()}, g.Prompt())
+		p.printGate(g.ID, g, a2a.TaskStatus{State: g.State().A2A()}, g.Prompt())
 	}
 }
 
-// put prints a question, the object to decide on and the commands that answer,
-// unless it did so before. g is nil if the question has no gate.
-func (p *printer) put(key string, g *opt.Gate, s a2a.TaskStatus, question string) {
+// printGate prints a question, the object to decide on and the commands that answer. For a gate
+// that was printed before, it prints only the changes. g is nil if the question has no gate.
+func (p *printer) printGate(key string, g *opt.Gate, s a2a.TaskStatus, question string) {
 	before := p.gates[key]
 	if g != nil {
 		p.gates[key] = g
 	}
 	if p.asked[key] {
-		p.more(before, g)
+		p.printChanges(before, g)
 		return
 	}
 	p.asked[key] = true
-	p.puts++
-	p.apart = true
-	p.line("%s", p.paint(opt.TaskState(s.State).Look().Kind, p.safe(question)))
-	p.apart = true
+	p.gatePrints++
+	p.blankLine = true
+	p.printLines("%s", p.paint(opt.TaskState(s.State).Look().Kind, p.sanitize(question)))
+	p.blankLine = true
 	if object := objectText(objectOf(g, s.Message)); object != "" {
-		p.line("%s", p.safe(object))
-		p.apart = true
+		p.printLines("%s", p.sanitize(object))
+		p.blankLine = true
 	}
 	shown, _ := client.Gate(p.latest.Metadata())
 	if client.ReplyPending(p.latest.Metadata()) && (g == nil || shown != nil && shown.ID == g.ID) {
-		p.line("An answer is already stored; a worker will use it as soon as one is available.")
+		p.printLines("An answer is already stored; a worker will use it as soon as one is available.")
 		return
 	}
 	if g != nil {
-		p.about(g)
+		p.printDetails(g)
 	}
-	p.line("The task waits %s\n\n%s", waitsFor(g, s.State), replyCommands(g, s.State, p.command, p.taskID))
-	p.apart = true
+	p.printLines("The task waits %s\n\n%s", waitsFor(g, s.State), replyCommands(g, s.State, p.command, p.taskID))
+	p.blankLine = true
 }
 
-// about prints the exchanges at g, who may answer, the votes and the next step without
+// printDetails prints the exchanges at g, who may answer, the votes and the next step without
 // an answer.
-func (p *printer) about(g *opt.Gate) {
-	if said := saidText(g, 0); said != "" {
-		p.line("%s", p.safe(said))
-		p.apart = true
+func (p *printer) printDetails(g *opt.Gate) {
+	if exchanges := exchangesText(g, 0); exchanges != "" {
+		p.printLines("%s", p.sanitize(exchanges))
+		p.blankLine = true
 	}
 	for _, text := range []string{whoText(g), votesText(g)} {
 		if text != "" {
-			p.line("%s", p.safe(text))
+			p.printLines("%s", p.sanitize(text))
 		}
 	}
 	if g.Next != nil {
-		p.line("Without an answer: %s at %s", p.safe(g.Next.String()), utc(g.Next.At.Time()))
+		p.printLines("Without an answer: %s at %s", p.sanitize(g.Next.String()), utc(g.Next.At.Time()))
 	}
 }
 
-// more prints the changes of a gate that was printed before.
-func (p *printer) more(before, g *opt.Gate) {
+// printChanges prints the changes of a gate that was printed before.
+func (p *printer) printChanges(before, g *opt.Gate) {
 	if before == nil || g == nil || before.ID != g.ID {
 		return
 	}
 	var texts []string
 	if len(g.Exchanges) > len(before.Exchanges) {
-		texts = append(texts, saidText(g, len(before.Exchanges)))
+		texts = append(texts, exchangesText(g, len(before.Exchanges)))
 	}
 	if len(g.Votes) != len(before.Votes) {
 		texts = append(texts, votesText(g))
@@ -101,20 +101,20 @@ func (p *printer) more(before, g *opt.Gate) {
 	}
 	for _, text := range texts {
 		if text != "" {
-			p.line("%s", p.safe(text))
-			p.puts++
+			p.printLines("%s", p.sanitize(text))
+			p.gatePrints++
 		}
 	}
 }
 
-// nameOf returns the name of the task of a gate, "" if it is not known.
-func (p *printer) nameOf(gateID string) string {
+// taskName returns the name of the task of a gate, "" if it is not known.
+func (p *printer) taskName(gateID string) string {
 	if p.objective == nil {
 		return ""
 	}
 	for _, plan := range p.objective.Plans {
 		for _, t := range plan.Tasks {
-			if t.A2ATaskID != "" && t.A2ATaskID == ofGate(gateID) {
+			if t.A2ATaskID != "" && t.A2ATaskID == taskIDOf(gateID) {
 				return t.Name
 			}
 		}
@@ -122,21 +122,21 @@ func (p *printer) nameOf(gateID string) string {
 	return ""
 }
 
-// decided prints how the latest gate was closed, unless it did so before.
-func (p *printer) decided(m a2a.Metadata) {
+// printDecided prints once how the latest gate was closed.
+func (p *printer) printDecided(m a2a.Metadata) {
 	d, ok := client.Decided(m)
 	if !ok || p.closed == d.GateID {
 		return
 	}
 	p.closed = d.GateID
-	p.puts++
-	name := p.nameOf(d.GateID)
+	p.gatePrints++
+	name := p.taskName(d.GateID)
 	var opened time.Time
 	if g := p.gates[d.GateID]; g != nil {
 		opened, name = g.RequestedAt.Time(), cmp.Or(name, g.Title)
 	}
 	text := decidedText(d, opened)
-	if p.dated && !d.At.Time().IsZero() {
+	if p.showTimes && !d.At.Time().IsZero() {
 		text += " (" + utc(d.At.Time()) + ")"
 	}
 	if name != "" {
@@ -144,7 +144,7 @@ func (p *printer) decided(m a2a.Metadata) {
 	} else {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
-	p.line("%s", p.safe(text))
+	p.printLines("%s", p.sanitize(text))
 }
 
 func waitsFor(g *opt.Gate, state a2a.TaskState) string {

@@ -10,14 +10,14 @@ import (
 	"longhaul/opt"
 )
 
-// saidAtMost is how many exchanges of a gate are shown, the latest.
-const saidAtMost = 5
+// maxExchanges is how many exchanges of a gate are shown, the latest.
+const maxExchanges = 5
 
-// saidText returns the exchanges of g that are after the first n for people, one on a
+// exchangesText returns the exchanges of g that are after the first n for people, one on a
 // line, "" for none.
-func saidText(g *opt.Gate, n int) string {
+func exchangesText(g *opt.Gate, n int) string {
 	var b strings.Builder
-	if n = max(n, len(g.Exchanges)-saidAtMost); n > 0 && n < len(g.Exchanges) && len(g.Exchanges) > saidAtMost {
+	if n = max(n, len(g.Exchanges)-maxExchanges); n > 0 && n < len(g.Exchanges) && len(g.Exchanges) > maxExchanges {
 		fmt.Fprintf(&b, "… %d earlier ones: see the history of the task\n", n)
 	}
 	for _, e := range g.Exchanges[min(n, len(g.Exchanges)):] {
@@ -81,14 +81,14 @@ func votesText(g *opt.Gate) string {
 	var texts []string
 	for _, a := range []opt.Action{opt.Accept, opt.EditAccept, opt.Reject} {
 		if names := by[a]; len(names) > 0 {
-			texts = append(texts, fmt.Sprintf("%d of %d have %s: %s.", len(names), need, done[a], strings.Join(names, ", ")))
+			texts = append(texts, fmt.Sprintf("%d of %d have %s: %s.", len(names), need, participles[a], strings.Join(names, ", ")))
 		}
 	}
 	return strings.Join(texts, " ")
 }
 
-// done are the actions as participles.
-var done = map[opt.Action]string{
+// participles say what an action did to a gate.
+var participles = map[opt.Action]string{
 	opt.Accept: "accepted", opt.Reject: "rejected", opt.Refine: "sent back", opt.EditAccept: "accepted with changes", "": "answered",
 }
 
@@ -96,7 +96,7 @@ var done = map[opt.Action]string{
 // it was opened, the zero value if that is not known.
 func decidedText(d *opt.Decided, opened time.Time) string {
 	if d.DecidedBy != opt.ByTimer {
-		text := cmp.Or(done[d.Action], string(d.Action)) + " by " + cmp.Or(d.DecidedBy, "anonymous")
+		text := cmp.Or(participles[d.Action], string(d.Action)) + " by " + cmp.Or(d.DecidedBy, "anonymous")
 		if d.Feedback != "" {
 			text += ": " + oneLine(d.Feedback, objectWidth)
 		}
@@ -104,7 +104,7 @@ func decidedText(d *opt.Decided, opened time.Time) string {
 	}
 	text := "expired"
 	if d.Action != "" {
-		text = cmp.Or(done[d.Action], string(d.Action)) + " by timer"
+		text = cmp.Or(participles[d.Action], string(d.Action)) + " by timer"
 	}
 	if opened.IsZero() {
 		return text + ": no answer came in time"
@@ -121,15 +121,15 @@ func stepText(g *opt.Gate) string {
 	case opt.Remind:
 		return "A reminder was due: there is no answer yet."
 	case opt.Escalate:
-		return "There is no answer yet: " + others(s.To) + " may answer, too."
+		return "There is no answer yet: " + respondersText(s.To) + " may answer, too."
 	case opt.Reassign:
-		return "There is no answer yet: " + others(s.To) + " may answer instead."
+		return "There is no answer yet: " + respondersText(s.To) + " may answer instead."
 	}
 	return ""
 }
 
-// others names the principals and groups of a step.
-func others(r *opt.Responders) string {
+// respondersText names the principals and groups of a step.
+func respondersText(r *opt.Responders) string {
 	if r == nil {
 		return "others"
 	}

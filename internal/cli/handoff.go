@@ -9,15 +9,15 @@ import (
 	"longhaul/internal/egress"
 )
 
-// forAgents returns a client for other A2A agents, whose answers may be large and
+// agentClient returns a client for other A2A agents, whose answers may be large and
 // late.
-func (s egressSettings) forAgents() (*egress.Client, error) {
-	return s.with(egress.Config{MaxAnswer: agent.MaxAnswer, Timeout: agent.AnswerFor})
+func (s egressSettings) agentClient() (*egress.Client, error) {
+	return s.clientWith(egress.Config{MaxAnswer: agent.MaxAnswer, Timeout: agent.AnswerFor})
 }
 
-// handoffs returns the executor that hands tasks over to the agents in a file.
-func handoffs(path string, to *egress.Client, log *zap.Logger) (*agent.Executor, error) {
-	agents, err := agent.Load(path, agent.Reader{Env: os.LookupEnv, Allowed: func(rawURL string) error { return webhookAllowed(to.CheckURL(rawURL)) }})
+// handoffExecutor returns the executor that hands tasks over to the agents in a file.
+func handoffExecutor(path string, to *egress.Client, log *zap.Logger) (*agent.Executor, error) {
+	agents, err := agent.Load(path, agent.Reader{Env: os.LookupEnv, Allowed: func(rawURL string) error { return webhookDenied(to.CheckURL(rawURL)) }})
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func serveForTest(t *testing.T) {
 	err := p.serve(logSettings{LogLevel: "error", LogFormat: "text"}, opsSettings{}, func(_ context.Context, s *service) (err error) {
 		core, _ := observer.New(zap.InfoLevel)
 		s.log = zap.New(core, zap.Hooks(func(e zapcore.Entry) error { say(e.Message); return nil }))
-		s.books, err = planner.NewPlaybookSet(planner.Bundled)
+		s.playbooks, err = planner.NewPlaybookSet(planner.Bundled)
 		say("up")
 		return err
 	})

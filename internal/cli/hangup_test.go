@@ -54,7 +54,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 			if agent, err = s.agent("playbooks"); err != nil {
 				return err
 			}
-			url, err = s.serve(ctx, apiSettings{Addr: "127.0.0.1:0", Agent: "playbooks", AgentName: "Test"}, temporal)
+			url, err = s.startAPI(ctx, apiSettings{Addr: "127.0.0.1:0", Agent: "playbooks", AgentName: "Test"}, temporal)
 			return err
 		})
 	}()

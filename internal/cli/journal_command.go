@@ -50,7 +50,7 @@ func (c *journalVerifyCommand) Run(p *program) error {
 		return err
 	}
 	if _, err := os.Stat(cfg.Path); cfg.URL == "" && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no journal in %s; %s journal rebuild makes it", c.where(), p.build.command())
+		return fmt.Errorf("there is no journal in %s; %s journal rebuild makes it", c.location(), p.build.command())
 	}
 	return c.compare(p, func(ctx context.Context, j *journal.Journal, cfg rebuild.Config) error {
 		broken, err := j.Damage(ctx)
@@ -71,7 +71,7 @@ func (c *journalVerifyCommand) Run(p *program) error {
 				fmt.Fprintf(out, "the store is damaged: %s\n", visible(line))
 			}
 			for _, m := range wrong {
-				fmt.Fprintf(out, "lists count %d %s %s of the tenant %s, and there are %d\n", m.Tallied, visible(m.State), m.Subject, inLine(m.Tenant), m.Counted)
+				fmt.Fprintf(out, "lists count %d %s %s of the tenant %s, and there are %d\n", m.Tallied, visible(m.State), m.Subject, onOneLine(m.Tenant), m.Counted)
 			}
 			printProblems(out, s)
 			fmt.Fprintf(out, "Objectives in Temporal: %d. Equal in the journal: %d, removed at the end of their time: %d. Problems: %d\n", s.Objectives, s.Equal, s.Expired, s.Found)
@@ -145,12 +145,12 @@ func (c *compareSettings) compare(p *program, f func(context.Context, *journal.J
 		return err
 	}
 	if c.Rate <= 0 || c.Parallel < 1 || c.Parallel > 64 {
-		return misuse("--rate must be above 0, and --parallel between 1 and 64")
+		return newUsageError("--rate must be above 0, and --parallel between 1 and 64")
 	}
 	ctx, stop := signal.NotifyContext(p.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	dialled, err := workflows.Dial(workflows.DialConfig{
-		Addr: temporal.addr.value, Namespace: temporal.namespace.value, Connection: temporal.connection, Local: local(temporal.addr.value),
+		Addr: temporal.addr.value, Namespace: temporal.namespace.value, Connection: temporal.connection, Local: isLocal(temporal.addr.value),
 		Log: sdkLog(zap.NewNop()), Cipher: cipher, Adjust: p.build.Temporal,
 	})
 	if err != nil {
@@ -159,19 +159,20 @@ func (c *compareSettings) compare(p *program, f func(context.Context, *journal.J
 	defer dialled.Close()
 	n := namespace{dialled, cipher, temporal, zap.NewNop()}
 	if _, err := n.examine(ctx); err != nil {
-		return n.advise(err, c.ofNamespace())
+		return n.withAdvice(err, c.namespaceTTL())
 	}
-	return c.with(p, func(j *journal.Journal) error {
+	return c.withJournal(p, func(j *journal.Journal) error {
 		limit := rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Parallel))
 		return f(ctx, j, rebuild.Config{
-			Journal: j, TTL: c.TTL, Parallel: c.Parallel, Progress: progressOn(p.stderr),
+			Journal: j, TTL: c.TTL, Parallel: c.Parallel, Progress: progressPrinter(p.stderr),
 			Histories: workflows.NewHistories(workflows.HistoriesConfig{Temporal: dialled, Cipher: cipher, Blobs: j, Wait: limit.Wait}),
 		})
 	})
 }
 
-// progressOn shows progress in one line of a terminal, and not elsewhere.
-func progressOn(out io.Writer) func(rebuild.Summary) {
+// progressPrinter returns a function that shows progress in one line of a terminal. It prints
+// nothing if out is no terminal.
+func progressPrinter(out io.Writer) func(rebuild.Summary) {
 	if _, _, ok := terminalOf(out); !ok {
 		return nil
 	}
@@ -198,7 +199,7 @@ func (c *compareSettings) print(p *program, result any, text func(io.Writer)) er
 
 func printProblems(out io.Writer, s rebuild.Summary) {
 	for _, x := range s.Problems {
-		fmt.Fprintf(out, "%s  %s: %s\n", x.ObjectiveID, x.Kind, inLine(x.Detail))
+		fmt.Fprintf(out, "%s  %s: %s\n", x.ObjectiveID, x.Kind, onOneLine(x.Detail))
 	}
 	if more := s.Found - len(s.Problems); more > 0 {
 		fmt.Fprintf(out, "and %d more\n", more)
@@ -209,7 +210,7 @@ func printProblems(out io.Writer, s rebuild.Summary) {
 type journalCompactCommand struct{ storeSettings }
 
 func (c *journalCompactCommand) Run(p *program) error {
-	return c.with(p, func(j *journal.Journal) error {
+	return c.withJournal(p, func(j *journal.Journal) error {
 		before, err := j.Size(p.ctx)
 		if err != nil {
 			return fmt.Errorf("measure the journal: %w", err)

@@ -38,13 +38,13 @@ func (c *keysCreateCommand) Run(p *program) error {
 	scopes, err := apiservice.ParseScopes(c.Scopes)
 	switch {
 	case err != nil:
-		return misuse("--scopes: %v", err)
+		return newUsageError("--scopes: %v", err)
 	case len(scopes) == 0:
-		return misuse("--scopes is empty: such a key may do nothing")
+		return newUsageError("--scopes is empty: such a key may do nothing")
 	case !identity.ValidName(c.Principal) || !identity.ValidName(c.Tenant):
-		return misuse("the principal and --tenant need a name of up to 256 bytes, without control characters, that does not begin with \"longhaul:\"")
+		return newUsageError("the principal and --tenant need a name of up to 256 bytes, without control characters, that does not begin with \"longhaul:\"")
 	case c.Expires < 0:
-		return misuse("--expires must be above 0, or 0 for never")
+		return newUsageError("--expires must be above 0, or 0 for never")
 	}
 	now := time.Now()
 	key := opt.APIKey{Tenant: c.Tenant, Principal: c.Principal, Groups: c.Groups, Name: c.Name, CreatedAt: a2a.At(now)}
@@ -55,10 +55,10 @@ func (c *keysCreateCommand) Run(p *program) error {
 		key.ExpiresAt = a2a.At(now.Add(c.Expires))
 	}
 	text := identity.NewKey(&key)
-	if err := c.with(p, func(j *journal.Journal) error { return j.AddAPIKey(p.ctx, key) }); err != nil {
+	if err := c.withJournal(p, func(j *journal.Journal) error { return j.AddAPIKey(p.ctx, key) }); err != nil {
 		return fmt.Errorf("create an API key: %w", err)
 	}
-	fmt.Fprintf(p.stderr, "Key %s for %s in tenant %s, for servers with %s. It is shown only now:\n", key.ID, key.Principal, key.Tenant, c.where())
+	fmt.Fprintf(p.stderr, "Key %s for %s in tenant %s, for servers with %s. It is shown only now:\n", key.ID, key.Principal, key.Tenant, c.location())
 	fmt.Fprintln(p.stdout, text)
 	return nil
 }
@@ -68,7 +68,7 @@ type keysListCommand struct{ storeSettings }
 
 func (c *keysListCommand) Run(p *program) error {
 	var list []opt.APIKey
-	err := c.with(p, func(j *journal.Journal) (err error) {
+	err := c.withJournal(p, func(j *journal.Journal) (err error) {
 		list, err = j.APIKeys(p.ctx)
 		return err
 	})
@@ -76,7 +76,7 @@ func (c *keysListCommand) Run(p *program) error {
 		return fmt.Errorf("list the API keys: %w", err)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(p.stderr, "There are no API keys in %s. To make one: %s keys create. Another place: --data-dir or --journal\n", c.where(), p.build.command())
+		fmt.Fprintf(p.stderr, "There are no API keys in %s. To make one: %s keys create. Another place: --data-dir or --journal\n", c.location(), p.build.command())
 		return nil
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
@@ -110,12 +110,12 @@ type keysRevokeCommand struct {
 
 func (c *keysRevokeCommand) Run(p *program) error {
 	id := identity.KeyID(c.ID)
-	err := c.with(p, func(j *journal.Journal) error {
+	err := c.withJournal(p, func(j *journal.Journal) error {
 		return j.RevokeAPIKey(context.WithoutCancel(p.ctx), id, a2a.At(time.Now()))
 	})
 	switch {
 	case errors.Is(err, opt.ErrUnknown):
-		return fmt.Errorf("there is no API key with this id in %s: see %s keys list", c.where(), p.build.command())
+		return fmt.Errorf("there is no API key with this id in %s: see %s keys list", c.location(), p.build.command())
 	case err != nil:
 		return fmt.Errorf("revoke an API key: %w", err)
 	}

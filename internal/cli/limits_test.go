@@ -28,10 +28,10 @@ func TestAPISettings_limits(t *testing.T) {
 func TestServe_playbookAboveTheLimits(t *testing.T) {
 	s := &service{log: zap.NewNop()}
 	var err error
-	if s.books, err = planner.NewPlaybookSet(planner.Bundled); err != nil {
+	if s.playbooks, err = planner.NewPlaybookSet(planner.Bundled); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.serve(t.Context(), apiSettings{Agent: "playbooks", Addr: "127.0.0.1:-1", MaxPlans: 1, MaxPlanTasks: 50}, temporalSettings{})
+	_, err = s.startAPI(t.Context(), apiSettings{Agent: "playbooks", Addr: "127.0.0.1:-1", MaxPlans: 1, MaxPlanTasks: 50}, temporalSettings{})
 	if err == nil || !strings.Contains(err.Error(), "--max-plans") {
 		t.Errorf("error %v, want one that names --max-plans", err)
 	}

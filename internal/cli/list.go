@@ -25,9 +25,9 @@ type listCommand struct {
 
 func (c *listCommand) Run(p *program) error {
 	if c.Limit < 1 {
-		return misuse("--limit must be 1 or more")
+		return newUsageError("--limit must be 1 or more")
 	}
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (c *listCommand) Run(p *program) error {
 			if c.JSON {
 				rawLine(p.stdout, raw)
 			}
-			table = append(table, []string{o.ID, lookOf(&o).Word, span(now.Sub(o.UpdatedAt.Time())) + " ago", o.Name})
+			table = append(table, []string{o.ID, lookOf(&o).Word, durationText(now.Sub(o.UpdatedAt.Time())) + " ago", o.Name})
 		}
 		left, token = left-len(page.Objectives), page.NextPageToken
 		if token == "" || left <= 0 || len(page.Objectives) == 0 {
@@ -80,7 +80,7 @@ type inboxCommand struct {
 }
 
 func (c *inboxCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (c *inboxCommand) Run(p *program) error {
 	for o := (client.InterruptOptions{Kind: opt.GateKind(c.Kind), ObjectiveID: c.Objective, Mine: c.Mine, PageSize: listPage}); ; {
 		page, err := r.client.Interrupts(p.ctx, o)
 		if err != nil {
-			return r.explain(noInbox(err))
+			return r.explain(explainNoInbox(err))
 		}
 		for i, g := range page.Interrupts {
 			if c.JSON {
@@ -97,9 +97,9 @@ func (c *inboxCommand) Run(p *program) error {
 			}
 			next := "-"
 			if g.Next != nil {
-				next = fmt.Sprintf("%s in %s", g.Next, span(max(0, g.Next.At.Time().Sub(now))))
+				next = fmt.Sprintf("%s in %s", g.Next, durationText(max(0, g.Next.At.Time().Sub(now))))
 			}
-			table = append(table, []string{g.ID, string(g.Kind), span(now.Sub(g.RequestedAt.Time())), next, g.Prompt()})
+			table = append(table, []string{g.ID, string(g.Kind), durationText(now.Sub(g.RequestedAt.Time())), next, g.Prompt()})
 		}
 		if o.PageToken = page.NextPageToken; o.PageToken == "" || len(page.Interrupts) == 0 {
 			break
@@ -116,11 +116,11 @@ func (c *inboxCommand) Run(p *program) error {
 	return nil
 }
 
-// noInbox adds to err that the agent has no list of open gates, if that is why.
-func noInbox(err error) error { return noPage(err, "open gates", "/v1/interrupts") }
+// explainNoInbox adds to err that the agent has no list of open gates, if that is the cause.
+func explainNoInbox(err error) error { return explainNoPage(err, "open gates", "/v1/interrupts") }
 
-// noPage adds to err that the agent has no list of things, if that is why.
-func noPage(err error, things, path string) error {
+// explainNoPage adds to err that the agent has no list of things, if that is the cause.
+func explainNoPage(err error, things, path string) error {
 	var refused *client.Error
 	served := errors.As(err, &refused) && refused.Reason != ""
 	if !served && refused != nil && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) {
@@ -142,7 +142,7 @@ func writeTable(out io.Writer, head []string, rows [][]string) {
 	for _, row := range append([][]string{head}, rows...) {
 		line, used := "", 0
 		for i, cell := range row[:len(row)-1] {
-			line += padded(visible(cell), widths[i]) + "  "
+			line += padRight(visible(cell), widths[i]) + "  "
 			used += widths[i] + 2
 		}
 		room := 1 << 20

@@ -59,7 +59,7 @@ func raw(t *testing.T, id string) string {
 // A wireInterrupt is an element of the list of open gates.
 func wireInterrupt(id, kind, question, day string) string {
 	return fmt.Sprintf(`{"kind":%q,"interruptId":%q,"taskId":%q,"title":%q,"requestedAt":"2026-03-0%sT09:30:00.000Z","taskName":"Approve","objectiveId":%q,"contextId":%q}`,
-		kind, id, ofGate(id), question, day, rootID, rootID)
+		kind, id, taskIDOf(id), question, day, rootID, rootID)
 }
 
 // The inbox has all pages of open gates, in the order of the agent.

@@ -48,7 +48,7 @@ func (l *live) event(e client.Event) {
 	}
 	if s, ok := e.TaskStatus(); ok {
 		l.state = s.State
-		l.decided(e.Metadata())
+		l.printDecided(e.Metadata())
 	}
 	if e.Message == nil && !l.state.Terminal() {
 		l.printer.event(e) // keeps artifacts and the status
@@ -59,19 +59,19 @@ func (l *live) event(e client.Event) {
 		l.draw()
 	}
 	l.screen.drawn = 0 // stays
-	l.printer.apart, l.printer.tail = true, "\n"
+	l.printer.blankLine, l.printer.tail = true, "\n"
 	l.printer.event(e)
 }
 
-// decided prints above the tree how the latest gate was closed, unless it did so before.
-func (l *live) decided(m a2a.Metadata) {
+// printDecided prints once, above the tree, how the latest gate was closed.
+func (l *live) printDecided(m a2a.Metadata) {
 	if d, ok := client.Decided(m); !ok || l.printer.closed == d.GateID {
 		return
 	}
 	l.screen.clear()
-	l.printer.apart, l.printer.tail = false, "\n"
+	l.printer.blankLine, l.printer.tail = false, "\n"
 	l.printer.objective = l.objective
-	l.printer.decided(m)
+	l.printer.printDecided(m)
 }
 
 // progress implements [display].
@@ -84,7 +84,7 @@ func (l *live) progress(o *client.Objective) {
 	}
 }
 
-// observe notes the times and the attempts of tasks.
+// observe records the times and the attempts of tasks.
 func (l *live) observe(tasks []a2a.Task) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,25 +108,25 @@ func (l *live) observe(tasks []a2a.Task) {
 	}
 }
 
-// ask implements [display]. The question goes above the tree.
-func (l *live) ask(open func() []*opt.Gate) {
+// showWaiting implements [display]. The question goes above the tree.
+func (l *live) showWaiting(open func() []*opt.Gate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	drawn, puts := l.screen.drawn > 0, l.printer.puts
+	drawn, puts := l.screen.drawn > 0, l.printer.gatePrints
 	l.screen.clear()
-	l.printer.apart, l.printer.tail = true, "\n"
-	l.printer.ask(open)
+	l.printer.blankLine, l.printer.tail = true, "\n"
+	l.printer.showWaiting(open)
 	if !drawn {
 		return
 	}
-	if l.printer.puts > puts {
+	if l.printer.gatePrints > puts {
 		fmt.Fprintln(l.printer.out)
 	}
 	l.draw()
 }
 
 // note implements [display].
-func (l *live) note(out io.Writer, text string) { fmt.Fprint(l.notes(out), text) }
+func (l *live) note(out io.Writer, text string) { fmt.Fprint(l.aboveTree(out), text) }
 
 // end implements [display]. The drawn lines stay.
 func (l *live) end() {
@@ -153,15 +153,15 @@ func (l *live) draw() {
 	l.screen.draw(lines)
 }
 
-// notes returns a writer to out that keeps the tree below the written lines.
-func (l *live) notes(out io.Writer) io.Writer { return aside{l, out} }
+// aboveTree returns a writer to out that keeps the tree below the written lines.
+func (l *live) aboveTree(out io.Writer) io.Writer { return treeWriter{l, out} }
 
-type aside struct {
+type treeWriter struct {
 	live *live
 	out  io.Writer
 }
 
-func (a aside) Write(p []byte) (int, error) {
+func (a treeWriter) Write(p []byte) (int, error) {
 	a.live.mu.Lock()
 	defer a.live.mu.Unlock()
 	drawn := a.live.screen.drawn > 0

@@ -37,14 +37,14 @@ func (r measuredRecorder) Record(ctx context.Context, batches ...opt.Batch) erro
 	return nil
 }
 
-// counted is an observer of executors that counts the tasks that run.
-type counted struct {
+// runningCounter is an observer of executors that counts the tasks that run.
+type runningCounter struct {
 	activities.Observer
 	running *atomic.Int64
 }
 
 // Running implements [activities.Observer].
-func (c counted) Running(executor string, change int) {
+func (c runningCounter) Running(executor string, change int) {
 	c.running.Add(int64(change))
 	c.Observer.Running(executor, change)
 }
@@ -61,11 +61,11 @@ func (p *opsPage) gauges(ctx context.Context) (map[string]float64, error) {
 	return out, nil
 }
 
-// readyEvery is how often readiness is looked at for metrics, at most.
+// readyEvery is the shortest time between two checks of readiness for metrics.
 const readyEvery = 5 * time.Second
 
-// measure has s keep metrics, which the page for operators shows.
-func measure(s *service, version string) {
+// startMetrics makes the metrics of s and adds them to the page for operators.
+func startMetrics(s *service, version string) {
 	s.metrics = metrics.New(version)
 	s.ops.metrics = s.metrics.Handler()
 	s.metrics.Add(metrics.Reading{
@@ -73,11 +73,11 @@ func measure(s *service, version string) {
 	})
 }
 
-// depthEvery is how often open work is counted for metrics, at most.
+// depthEvery is the shortest time between two counts of open work for metrics.
 const depthEvery = 15 * time.Second
 
-// measureDepth has the metrics of s say how much work the journal knows.
-func measureDepth(s *service) {
+// addDepthMetrics adds to the metrics of s how much open work the journal has.
+func addDepthMetrics(s *service) {
 	s.metrics.Add(metrics.Reading{
 		Name: "open_work", Help: "Open work of all tenants in the journal: objectives that are queued or working, plan tasks by state, deliveries that are due.",
 		Label: "kind", Every: depthEvery,
@@ -94,11 +94,12 @@ func measureDepth(s *service) {
 	})
 }
 
-// activityEvery is how often the activity of the journal is read for metrics, at most.
+// activityEvery is the shortest time between two reads of the activity of the journal for
+// metrics.
 const activityEvery = time.Second
 
-// measureActivity has the metrics of s say what the journal of this process does now.
-func measureActivity(s *service) {
+// addActivityMetrics adds to the metrics of s what the journal of this process does now.
+func addActivityMetrics(s *service) {
 	s.metrics.Add(metrics.Reading{
 		Name: "journal_activity", Help: "What the journal of this process does: writes that wait, reads, and watches of streams and others that wait for changes.",
 		Label: "kind", Every: activityEvery,
@@ -109,8 +110,8 @@ func measureActivity(s *service) {
 	})
 }
 
-// trace has s send traces, if the environment names a collector.
-func trace(ctx context.Context, s *service) (err error) {
+// startTracing makes s send traces, if the environment names a collector.
+func startTracing(ctx context.Context, s *service) (err error) {
 	if s.tracing, err = tracing.New(ctx, cmp.Or(s.build.Version, Version), os.Getenv); err != nil {
 		return err
 	}

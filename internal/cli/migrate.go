@@ -39,9 +39,9 @@ func (c *migrateCommand) Run(p *program) error {
 	case err != nil:
 		return fmt.Errorf("update the tables: %w", err)
 	case len(applied) == 0:
-		fmt.Fprintf(p.stdout, "The tables in %s are up to date.\n", c.where())
+		fmt.Fprintf(p.stdout, "The tables in %s are up to date.\n", c.location())
 	default:
-		fmt.Fprintf(p.stdout, "Updated the tables in %s: %s.\n", c.where(), strings.Join(applied, ", "))
+		fmt.Fprintf(p.stdout, "Updated the tables in %s: %s.\n", c.location(), strings.Join(applied, ", "))
 	}
 	return nil
 }

@@ -39,18 +39,18 @@ func (s linkSettings) links() (*answerLinks, error) {
 	}
 	keys, err := seal.Parse(string(s.AnswerKeys))
 	if err != nil {
-		return nil, misuse("--answer-keys: %v", err)
+		return nil, newUsageError("--answer-keys: %v", err)
 	}
 	signed, err := signing.NewLinks(nil, keys...)
 	switch {
 	case err != nil:
-		return nil, misuse("--answer-keys: %v", err)
+		return nil, newUsageError("--answer-keys: %v", err)
 	case s.PublicURL == "":
-		return nil, misuse("--answer-keys needs --public-url: answer links begin with it")
+		return nil, newUsageError("--answer-keys needs --public-url: answer links begin with it")
 	case !isServer(s.PublicURL):
 		return nil, errPublicURL(s.PublicURL)
 	case s.AnswerLinkTTL <= 0:
-		return nil, misuse("--answer-link-ttl must be above 0")
+		return nil, newUsageError("--answer-link-ttl must be above 0")
 	}
 	return &answerLinks{signed, strings.TrimSuffix(s.PublicURL, "/")}, nil
 }
@@ -73,7 +73,7 @@ type notices struct {
 	links    *answerLinks // nil for none
 	linksFor time.Duration
 	base     string                           // of the URLs of the API, "" if it is not set
-	again    func() ([]notice.Channel, error) // reads the file again; nil without a file
+	reread   func() ([]notice.Channel, error) // reads the file again; nil without a file
 	to       *notice.Channels                 // the sender; nil in a process that sends no notices
 }
 
@@ -83,25 +83,25 @@ func newNotices(cfg noticeSettings, links linkSettings, reach egressSettings) (n
 	if n.links, err = links.links(); err != nil || cfg.Notices == "" {
 		return n, err
 	}
-	n.again = func() ([]notice.Channel, error) {
+	n.reread = func() ([]notice.Channel, error) {
 		to, err := reach.client()
 		if err != nil {
 			return nil, err
 		}
 		defer to.Close()
-		return notice.Load(cfg.Notices, os.LookupEnv, func(rawURL string) error { return webhookAllowed(to.CheckURL(rawURL)) })
+		return notice.Load(cfg.Notices, os.LookupEnv, func(rawURL string) error { return webhookDenied(to.CheckURL(rawURL)) })
 	}
-	n.channels, err = n.again()
+	n.channels, err = n.reread()
 	return n, err
 }
 
 // reloadNotices reads the file with the channels again, if there is one. Notices that were
 // made go to the channels of their names.
 func reloadNotices(s *service) {
-	if s.notices.again == nil {
+	if s.notices.reread == nil {
 		return
 	}
-	list, err := s.notices.again()
+	list, err := s.notices.reread()
 	if err != nil {
 		s.log.Error("Kept the channels for notices from before", zap.Error(err))
 		return
@@ -114,8 +114,9 @@ func reloadNotices(s *service) {
 	s.log.Info("Read the channels for notices again", zap.Int("channels", len(list)))
 }
 
-// webhookAllowed returns why a webhook of the operator cannot be reached, and what to do.
-func webhookAllowed(denied error) error {
+// webhookDenied returns the error for a webhook of the operator that egress denies: the rule,
+// and what to do. It is nil for nil.
+func webhookDenied(denied error) error {
 	switch {
 	case denied == nil:
 		return nil

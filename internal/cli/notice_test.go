@@ -99,7 +99,7 @@ func TestService_reload_notices(t *testing.T) {
 	write("old", "https://old.example.com")
 	core, logs := observer.New(zap.InfoLevel)
 	s := newService(zap.New(core), Build{})
-	if err := s.notify(noticeSettings{Notices: file}, linkSettings{}, egressSettings{}); err != nil {
+	if err := s.loadNotices(noticeSettings{Notices: file}, linkSettings{}, egressSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	var err error

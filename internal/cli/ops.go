@@ -30,28 +30,28 @@ type opsPage struct {
 	draining bool
 }
 
-// An opsCheck asks a part on which the work of a process depends.
+// An opsCheck checks a part on which the work of a process depends.
 type opsCheck struct {
-	part string
-	ask  func(context.Context) error
+	part  string
+	check func(context.Context) error
 }
 
-// add has p check a part. Until Start has returned the process is not ready anyway.
-func (p *opsPage) add(part string, ask func(context.Context) error) {
+// addCheck adds a part to check. Before markStarted the process is not ready in any case.
+func (p *opsPage) addCheck(part string, ask func(context.Context) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.checks = append(p.checks, opsCheck{part, ask})
 }
 
-// start notes that all parts of the process run.
-func (p *opsPage) start() {
+// markStarted records that all parts of the process run.
+func (p *opsPage) markStarted() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.started = true
 }
 
-// drain has the process be not ready from now on.
-func (p *opsPage) drain() {
+// markDraining makes the process report that it is not ready.
+func (p *opsPage) markDraining() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.draining = true
@@ -66,7 +66,8 @@ type opsReadiness struct {
 	Parts  map[string]string `json:"parts,omitempty"` // ready or not ready, by part
 }
 
-// readiness asks the named parts at once, or all without a name. The log has the reasons.
+// readiness checks the named parts, or all parts without a name, in parallel. It logs why a
+// part is not ready.
 func (p *opsPage) readiness(ctx context.Context, parts []string) opsReadiness {
 	p.mu.Lock()
 	checks, started, draining := slices.Clone(p.checks), p.started, p.draining
@@ -77,7 +78,7 @@ func (p *opsPage) readiness(ctx context.Context, parts []string) opsReadiness {
 	answers := make([]chan error, len(checks)) // a part may answer late
 	for i, c := range checks {
 		answers[i] = make(chan error, 1)
-		go func() { answers[i] <- c.ask(ctx) }()
+		go func() { answers[i] <- c.check(ctx) }()
 	}
 	out := opsReadiness{Status: "ready", Parts: map[string]string{}}
 	for i, c := range checks {

@@ -25,15 +25,15 @@ func TestOpsPage(t *testing.T) {
 		body, health    string
 	}{
 		"starting": {up, up, nil, 503, `{"status":"starting","parts":{"engine":"ready","journal":"ready"}}`, "starting"},
-		"ready":    {up, up, []func(*opsPage){(*opsPage).start}, 200, `{"status":"ready","parts":{"engine":"ready","journal":"ready"}}`, ""},
-		"no engine": {up, down, []func(*opsPage){(*opsPage).start}, 503, `{"status":"not ready","parts":{"engine":"not ready","journal":"ready"}}`,
+		"ready":    {up, up, []func(*opsPage){(*opsPage).markStarted}, 200, `{"status":"ready","parts":{"engine":"ready","journal":"ready"}}`, ""},
+		"no engine": {up, down, []func(*opsPage){(*opsPage).markStarted}, 503, `{"status":"not ready","parts":{"engine":"not ready","journal":"ready"}}`,
 			"not ready: engine cannot be reached or cannot work; the log of the process says why"},
-		"draining": {up, up, []func(*opsPage){(*opsPage).start, (*opsPage).drain}, 503, `{"status":"draining","parts":{"engine":"ready","journal":"ready"}}`, "draining"},
+		"draining": {up, up, []func(*opsPage){(*opsPage).markStarted, (*opsPage).markDraining}, 503, `{"status":"draining","parts":{"engine":"ready","journal":"ready"}}`, "draining"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page := &opsPage{log: zap.NewNop()}
-			page.add("journal", test.journal)
-			page.add("engine", test.engine)
+			page.addCheck("journal", test.journal)
+			page.addCheck("engine", test.engine)
 			for _, step := range test.steps {
 				step(page)
 			}
@@ -63,16 +63,16 @@ func TestOpsPage(t *testing.T) {
 // A process that drains is not ready for it, and one that has no such part neither.
 func TestOpsPage_part(t *testing.T) {
 	page := &opsPage{log: zap.NewNop()}
-	page.add("journal", func(context.Context) error { return nil })
-	page.add("engine", func(context.Context) error { return errors.New("refused") })
-	page.start()
+	page.addCheck("journal", func(context.Context) error { return nil })
+	page.addCheck("engine", func(context.Context) error { return errors.New("refused") })
+	page.markStarted()
 	ask := func(part string) string {
 		w := httptest.NewRecorder()
 		page.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz?part="+part, nil))
 		return fmt.Sprint(w.Code, " ", strings.TrimSpace(w.Body.String()))
 	}
 	got := []string{ask("journal"), ask("engine"), ask("jurnal")}
-	page.drain()
+	page.markDraining()
 	got = append(got, ask("journal"))
 	want := []string{
 		`200 {"status":"ready","parts":{"journal":"ready"}}`, `503 {"status":"not ready","parts":{"engine":"not ready"}}`,

@@ -14,52 +14,52 @@ import (
 	"longhaul/client"
 )
 
-// trouble prints that an agent cannot be reached, until when it is tried, and that
-// it can be reached again.
-type trouble struct {
-	out      io.Writer
-	program  programName
-	url      string
-	patience time.Duration
-	start    string // how to start an agent; a line
+// An outage prints that an agent cannot be reached and until when calls are repeated, and
+// later that it can be reached again.
+type outage struct {
+	out       io.Writer
+	program   programName
+	url       string
+	patience  time.Duration
+	startHint string // how to start an agent; a line
 
-	mu      sync.Mutex
-	reached bool // the agent has answered, at least once
-	printed bool // since its latest answer
-	count   int  // of failures in a row
-	since   time.Time
+	mu       sync.Mutex
+	reached  bool // the agent has answered at least once
+	printed  bool // the present outage was printed
+	failures int  // of failures in a row
+	since    time.Time
 }
 
-// failed notes a failure. It prints nothing for a single failure after an answer of the
+// failed records a failure. It prints nothing for a single failure after an answer of the
 // agent, since proxies cut streams now and then.
-func (t *trouble) failed(err error, _ time.Duration) {
+func (t *outage) failed(err error, _ time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.count++; t.count == 1 {
+	if t.failures++; t.failures == 1 {
 		t.since = time.Now()
 	}
-	if t.printed || t.reached && t.count < 2 {
+	if t.printed || t.reached && t.failures < 2 {
 		return
 	}
 	t.printed = true
 	fmt.Fprintf(t.out, "%s: no answer from %s, trying until %s: %v\n", t.program, t.url, t.since.Add(t.patience).Format(time.TimeOnly), err)
 	if !t.reached && errors.Is(err, syscall.ECONNREFUSED) {
-		fmt.Fprint(t.out, t.start)
+		fmt.Fprint(t.out, t.startHint)
 	}
 }
 
-// answered notes that the agent has answered.
-func (t *trouble) answered() {
+// recovered records that the agent has answered.
+func (t *outage) recovered() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.printed {
 		fmt.Fprintf(t.out, "%s: connected to %s\n", t.program, t.url)
 	}
-	t.reached, t.printed, t.count = true, false, 0
+	t.reached, t.printed, t.failures = true, false, 0
 }
 
-// wasPrinted reports whether the present trouble was printed.
-func (t *trouble) wasPrinted() bool {
+// wasPrinted reports whether the present outage was printed.
+func (t *outage) wasPrinted() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.printed
@@ -71,11 +71,11 @@ func (r remote) explain(err error) error {
 	var refused *client.Error
 	var untrusted x509.UnknownAuthorityError
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED) && !r.trouble.wasPrinted():
-		return fmt.Errorf("nothing serves at %s: %w\n%s", r.trouble.url, err, r.trouble.start)
+	case errors.Is(err, syscall.ECONNREFUSED) && !r.outage.wasPrinted():
+		return fmt.Errorf("nothing serves at %s: %w\n%s", r.outage.url, err, r.outage.startHint)
 	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
 		return fmt.Errorf("%w\nGive a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one.", err)
-	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.trouble.url, "http:"):
+	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.outage.url, "http:"):
 		return fmt.Errorf("%w\nA server with TLS answers so: try https instead of http in --url or LONGHAUL_URL.", err)
 	case errors.As(err, &untrusted):
 		return fmt.Errorf("%w\nTo trust the authority of this certificate, name a file with it: --ca or LONGHAUL_CA.", err)

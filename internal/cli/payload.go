@@ -23,7 +23,7 @@ func (s payloadSettings) cipher() (workflows.Cipher, error) {
 	var err error
 	switch {
 	case s.PayloadKeys != "" && s.PayloadKeysFile != "":
-		err = misuse("there are keys in the file of --payload-keys-file, too: use one of the two settings")
+		err = newUsageError("there are keys in the file of --payload-keys-file, too: use one of the two settings")
 	case s.PayloadKeys != "":
 		keys, err = seal.Parse(string(s.PayloadKeys))
 	case s.PayloadKeysFile != "":
@@ -50,15 +50,15 @@ func apiCodec(c workflows.Cipher) apiservice.PayloadCodec {
 
 // Encode implements [apiservice.PayloadCodec].
 func (c payloadCodec) Encode(payloads []apiservice.Payload) ([]apiservice.Payload, error) {
-	return coded(payloads, c.PayloadCodec.Encode)
+	return convertPayloads(payloads, c.PayloadCodec.Encode)
 }
 
 // Decode implements [apiservice.PayloadCodec].
 func (c payloadCodec) Decode(payloads []apiservice.Payload) ([]apiservice.Payload, error) {
-	return coded(payloads, c.PayloadCodec.Decode)
+	return convertPayloads(payloads, c.PayloadCodec.Decode)
 }
 
-func coded(payloads []apiservice.Payload, code func([]*commonpb.Payload) ([]*commonpb.Payload, error)) ([]apiservice.Payload, error) {
+func convertPayloads(payloads []apiservice.Payload, code func([]*commonpb.Payload) ([]*commonpb.Payload, error)) ([]apiservice.Payload, error) {
 	in := make([]*commonpb.Payload, len(payloads))
 	for i, p := range payloads {
 		in[i] = &commonpb.Payload{Metadata: p.Metadata, Data: p.Data}

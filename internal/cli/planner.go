@@ -33,8 +33,8 @@ func (modelPlanner) Skills() []apiservice.Skill {
 	}}
 }
 
-// chosen returns the name of the planner for messages that no playbook takes.
-func (s workSettings) chosen(planners map[string]activities.Planner) string {
+// plannerName returns the name of the planner for messages that no playbook takes.
+func (s workSettings) plannerName(planners map[string]activities.Planner) string {
 	_, model := planners[llmPlanner].(modelPlanner)
 	switch {
 	case s.Planner != "":
@@ -51,9 +51,9 @@ func (s workSettings) fallback(name string, planners map[string]activities.Plann
 	switch {
 	case chosen == nil:
 		known := append([]string{noPlanner}, slices.Sorted(maps.Keys(planners))...)
-		return planner.Fallback{}, misuse("--planner %q: this program has %s", name, strings.Join(known, ", "))
+		return planner.Fallback{}, newUsageError("--planner %q: this program has %s", name, strings.Join(known, ", "))
 	case s.Fallback == "echo":
-		return planner.Fallback{}, misuse("--planner, or a planner in the file of --models, and --fallback echo are both for messages that no playbook takes: set one of them")
+		return planner.Fallback{}, newUsageError("--planner, or a planner in the file of --models, and --fallback echo are both for messages that no playbook takes: set one of them")
 	}
 	out := planner.Fallback{Takes: planner.Everything, Planner: chosen, Name: name}
 	if p, ok := chosen.(skilled); ok {

@@ -39,7 +39,7 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 		{settings: workSettings{Planner: "bard"}, err: `--planner "bard": this program has playbooks, clerk, poet`},
 		{settings: workSettings{Planner: "poet", Fallback: "echo"}, err: "--planner, or a planner in the file of --models, and --fallback echo are both for messages that no playbook takes: set one of them"},
 	} {
-		books, err := tt.settings.load(own, planners)
+		books, err := tt.settings.loadPlaybooks(own, planners)
 		if tt.err != "" {
 			if err == nil || err.Error() != tt.err {
 				t.Errorf("%+v: error %v, want %s", tt.settings, err, tt.err)
@@ -62,7 +62,7 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 // A worker asks the planner about messages that no playbook takes, and carries out its
 // plans. A message for which it has none fails.
 func TestWorkSettings_plannerWorks(t *testing.T) {
-	books, err := workSettings{Planner: "poet"}.load(nil, map[string]activities.Planner{"poet": poet{}})
+	books, err := workSettings{Planner: "poet"}.loadPlaybooks(nil, map[string]activities.Planner{"poet": poet{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 		if err := s.loadModels(path, nil); err != nil {
 			t.Fatal(err)
 		}
-		books, err := workSettings{Planner: tt.flag}.load(own, s.planners())
+		books, err := workSettings{Planner: tt.flag}.loadPlaybooks(own, s.planners())
 		if err != nil {
 			t.Fatal(err)
 		}

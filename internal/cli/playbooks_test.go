@@ -47,7 +47,7 @@ func TestDocs_playbook(t *testing.T) {
 	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	books, err := workSettings{Playbooks: []string{file}}.load(nil, nil)
+	books, err := workSettings{Playbooks: []string{file}}.loadPlaybooks(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestPlaybooks_rejects(t *testing.T) {
 		{workSettings{scripts: true}, "Sing a song", "rejected No skill takes this message. The skills are:\n- research-and-write: "},
 		{workSettings{Fallback: "echo"}, "Sing a song", "completed "},
 	} {
-		books, err := tt.settings.load(nil, nil)
+		books, err := tt.settings.loadPlaybooks(nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ import (
 type display interface {
 	event(e client.Event)
 	progress(o *client.Objective)
-	// ask prints what the task waits for, once, and the same for all open gates.
-	ask(open func() []*opt.Gate)
+	// showWaiting prints what the task waits for, and each open gate, once.
+	showWaiting(open func() []*opt.Gate)
 	// note prints text that is not about the task to out.
 	note(out io.Writer, text string)
 	end()
@@ -33,7 +33,7 @@ func (s remoteSettings) display(p *program, r remote, raw, quiet bool) display {
 	}
 	inner := s.plain(p, false, true).(*printer)
 	l := newLive(f, width, inner)
-	r.trouble.out = l.notes(p.stderr)
+	r.outage.out = l.aboveTree(p.stderr)
 	return l
 }
 
@@ -59,9 +59,9 @@ func (d rawDisplay) event(e client.Event) {
 	}
 }
 
-func (rawDisplay) progress(*client.Objective) {}
-func (rawDisplay) ask(func() []*opt.Gate)     {}
-func (rawDisplay) end()                       {}
+func (rawDisplay) progress(*client.Objective)     {}
+func (rawDisplay) showWaiting(func() []*opt.Gate) {}
+func (rawDisplay) end()                           {}
 
 func (rawDisplay) note(out io.Writer, text string) { fmt.Fprint(out, text) }
 
@@ -73,30 +73,30 @@ type printer struct {
 	terminal bool                // the output is one: control characters in untrusted texts are removed
 	command  func(string) string // the begin of a command that reaches the same agent, by its name
 
-	taskID    string
-	status    string               // as it was printed last
-	latest    client.Event         // that had the status
-	asked     map[string]bool      // ids of the gates, or questions without a gate, that were printed
-	gates     map[string]*opt.Gate // as they were printed last, by the same ids
-	closed    string               // id of the gate that was closed last
-	puts      int                  // how often gates and their changes were printed
-	objective *client.Objective    // as it was read last; nil for none
-	dated     bool                 // decisions are printed with their times
-	seen      map[string]string    // statuses printed, by id of plan or plan task
-	shown     map[string]string    // text of artifacts, by id
-	order     []string             // ids of artifacts
-	open      string               // id of the artifact that is being printed; "" for none
-	apart     bool                 // an empty line comes before the next line
-	tail      string               // the last bytes printed, two at most
+	taskID       string
+	status       string               // as it was printed last
+	latest       client.Event         // that had the status
+	asked        map[string]bool      // ids of the gates, or questions without a gate, that were printed
+	gates        map[string]*opt.Gate // as they were printed last, by the same ids
+	closed       string               // id of the gate that was closed last
+	gatePrints   int                  // how often gates and their changes were printed
+	objective    *client.Objective    // as it was read last; nil for none
+	showTimes    bool                 // decisions are printed with their times
+	seen         map[string]string    // statuses printed, by id of plan or plan task
+	shown        map[string]string    // text of artifacts, by id
+	order        []string             // ids of artifacts
+	openArtifact string               // id of the artifact that is being printed; "" for none
+	blankLine    bool                 // an empty line comes before the next line
+	tail         string               // the last bytes printed, two at most
 }
 
 func (p *printer) end() {}
 
 func (p *printer) note(out io.Writer, text string) { fmt.Fprint(out, text) }
 
-// safe returns text without characters that control a terminal, if the output is
+// sanitize returns text without characters that control a terminal, if the output is
 // one.
-func (p *printer) safe(text string) string {
+func (p *printer) sanitize(text string) string {
 	if !p.terminal {
 		return text
 	}
@@ -106,14 +106,14 @@ func (p *printer) safe(text string) string {
 func (p *printer) event(e client.Event) {
 	switch {
 	case e.Message != nil:
-		p.line("%s", p.safe(e.Message.Text()))
+		p.printLines("%s", p.sanitize(e.Message.Text()))
 	case e.Artifact != nil:
 		p.artifact(e.Artifact.Artifact, e.Artifact.Append)
 	case e.Task != nil:
 		if p.taskID != e.Task.ID {
 			p.taskID = e.Task.ID
-			p.say("Task %s", e.Task.ID)
-			p.apart = true
+			p.printProgress("Task %s", e.Task.ID)
+			p.blankLine = true
 		}
 		if o, ok := client.ObjectiveOf(e.Task.Metadata); ok {
 			p.progress(o)
@@ -125,35 +125,35 @@ func (p *printer) event(e client.Event) {
 	if s, ok := e.TaskStatus(); ok {
 		p.latest, p.taskID = e, e.TaskID()
 		if !p.quiet {
-			p.decided(e.Metadata())
+			p.printDecided(e.Metadata())
 		}
 		p.showStatus(s)
 	}
 }
 
-// words are the states as sentences. ask prints those of waiting.
-var words = map[a2a.TaskState]string{
+// stateSentences are the states as sentences. showWaiting prints the states of waiting.
+var stateSentences = map[a2a.TaskState]string{
 	a2a.Submitted: "Submitted.", a2a.Working: "Working.", a2a.Completed: "Completed.",
 	a2a.Failed: "Failed.", a2a.Canceled: "Canceled.", a2a.Rejected: "Rejected.",
 }
 
 // showStatus prints a status unless it was the last one printed.
 func (p *printer) showStatus(s a2a.TaskStatus) {
-	text := words[s.State]
+	text := stateSentences[s.State]
 	if s.Message != nil && text != "" {
-		text = strings.TrimSpace(text + " " + p.safe(s.Message.Text()))
+		text = strings.TrimSpace(text + " " + p.sanitize(s.Message.Text()))
 	}
 	switch {
 	case text == p.status:
 		return
 	case p.quiet && s.State == a2a.Completed:
 		for _, id := range p.order {
-			p.line("%s", p.shown[id])
+			p.printLines("%s", p.shown[id])
 		}
 	case p.quiet && s.State.Terminal():
-		p.line("%s", text)
+		p.printLines("%s", text)
 	case text != "":
-		p.say("%s", p.paint(opt.TaskState(s.State).Look().Kind, text))
+		p.printProgress("%s", p.paint(opt.TaskState(s.State).Look().Kind, text))
 	}
 	p.status = text
 }
@@ -163,29 +163,30 @@ func (p *printer) progress(o *client.Objective) {
 	p.objective = o
 	for _, plan := range o.Plans {
 		look, reason := shownStatus(plan)
-		line := fmt.Sprintf("%s: %s", p.safe(plan.Name), p.paint(look.Kind, look.Word+reason))
+		line := fmt.Sprintf("%s: %s", p.sanitize(plan.Name), p.paint(look.Kind, look.Word+reason))
 		if !plan.Status.Ended() {
-			p.changed(plan.ID, string(plan.Status), string(opt.PlanPending), line)
+			p.printChange(plan.ID, string(plan.Status), string(opt.PlanPending), line)
 		}
 		for _, t := range plan.Tasks {
 			look := t.Status.Look()
-			p.changed(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", p.safe(plan.Name), p.safe(t.Name), p.paint(look.Kind, look.Word+p.safe(whyFailed(t)))))
+			p.printChange(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", p.sanitize(plan.Name), p.sanitize(t.Name), p.paint(look.Kind, look.Word+p.sanitize(failureReason(t)))))
 		}
 		if plan.Status.Ended() {
-			p.changed(plan.ID, string(plan.Status), "", line)
+			p.printChange(plan.ID, string(plan.Status), "", line)
 		}
 	}
 }
 
-// changed prints a line if the status differs from the last one, or from first.
-func (p *printer) changed(id, status, first, line string) {
+// printChange prints a line if the status of a plan or plan task differs from the one printed
+// last, or from first if none was printed.
+func (p *printer) printChange(id, status, first, line string) {
 	before, ok := p.seen[id]
 	if !ok {
 		before = first
 	}
 	p.seen[id] = status
 	if status != before {
-		p.say("%s", line)
+		p.printProgress("%s", line)
 	}
 }
 
@@ -210,8 +211,8 @@ func shownStatus(p client.Plan) (look opt.Look, reason string) {
 	return look, reason
 }
 
-// whyFailed returns why a task failed, "" if it did not.
-func whyFailed(t client.PlanTask) string {
+// failureReason returns why a task failed, "" if it did not.
+func failureReason(t client.PlanTask) string {
 	why, ok := t.Metadata.String(opt.KeyFailureReason)
 	if !ok || t.Status != opt.TaskFailed {
 		return ""
@@ -221,7 +222,7 @@ func whyFailed(t client.PlanTask) string {
 
 // artifact prints the new part of an artifact.
 func (p *printer) artifact(a a2a.Artifact, more bool) {
-	text, before := p.safe(render(a.Parts)), p.shown[a.ArtifactID]
+	text, before := p.sanitize(partsText(a.Parts)), p.shown[a.ArtifactID]
 	_, known := p.shown[a.ArtifactID]
 	if !known {
 		p.order = append(p.order, a.ArtifactID)
@@ -238,21 +239,21 @@ func (p *printer) artifact(a a2a.Artifact, more bool) {
 	if !grown {
 		rest = whole
 	}
-	if p.open != a.ArtifactID || !grown {
+	if p.openArtifact != a.ArtifactID || !grown {
 		name := a.Name
 		if name == "" {
 			name = a.ArtifactID
 		}
-		p.apart = true
-		p.say("[%s]", p.safe(name))
-		p.open, p.apart = a.ArtifactID, true
+		p.blankLine = true
+		p.printProgress("[%s]", p.sanitize(name))
+		p.openArtifact, p.blankLine = a.ArtifactID, true
 	}
 	p.write(rest)
 }
 
-// render returns parts as text. Texts are joined, since an artifact may have come
+// partsText returns parts as text. Texts are joined, since an artifact may have come
 // in pieces; each other part has its own line.
-func render(parts []a2a.Part) string {
+func partsText(parts []a2a.Part) string {
 	text := ""
 	for _, part := range parts {
 		if part.Text != nil {
@@ -274,22 +275,22 @@ func render(parts []a2a.Part) string {
 	return text
 }
 
-// say prints a line of progress, unless the printer is quiet.
-func (p *printer) say(format string, args ...any) {
+// printProgress prints a line of progress, unless the printer is quiet.
+func (p *printer) printProgress(format string, args ...any) {
 	if !p.quiet {
-		p.line(format, args...)
+		p.printLines(format, args...)
 	}
 }
 
-// line prints whole lines, below the lines before.
-func (p *printer) line(format string, args ...any) {
+// printLines prints whole lines, below the lines before.
+func (p *printer) printLines(format string, args ...any) {
 	if p.tail != "" && !strings.HasSuffix(p.tail, "\n") {
 		p.write("\n")
 	}
-	if p.apart && p.tail != "" && p.tail != "\n\n" {
+	if p.blankLine && p.tail != "" && p.tail != "\n\n" {
 		p.write("\n")
 	}
-	p.open, p.apart = "", false
+	p.openArtifact, p.blankLine = "", false
 	p.write(strings.TrimSuffix(fmt.Sprintf(format, args...), "\n") + "\n")
 }
 

@@ -81,9 +81,9 @@ func (c *proveCommand) Run(p *program) error {
 	return nil
 }
 
-func (c *proveCommand) config(p *program) (prove.Config, *printed, error) {
-	out := &printed{}
-	http, err := remoteSettings{URL: c.Agent, CA: c.CA, Cert: c.Cert, CertKey: c.CertKey}.http()
+func (c *proveCommand) config(p *program) (prove.Config, *serverOutput, error) {
+	out := &serverOutput{}
+	http, err := remoteSettings{URL: c.Agent, CA: c.CA, Cert: c.Cert, CertKey: c.CertKey}.httpClient()
 	if err != nil {
 		return prove.Config{}, out, err
 	}
@@ -95,15 +95,15 @@ func (c *proveCommand) config(p *program) (prove.Config, *printed, error) {
 	}
 	switch {
 	case c.Rounds < 1 || c.Rounds > maxProveRounds:
-		return cfg, out, misuse("--rounds must be between 1 and %d", maxProveRounds)
+		return cfg, out, newUsageError("--rounds must be between 1 and %d", maxProveRounds)
 	case c.Tasks < 2 || c.Tasks > maxProveTasks:
-		return cfg, out, misuse("--tasks must be between 2 and %d", maxProveTasks)
+		return cfg, out, newUsageError("--tasks must be between 2 and %d", maxProveTasks)
 	case c.Timeout <= 0 || c.Down < 0:
-		return cfg, out, misuse("--timeout must be above zero, and --down not below it")
+		return cfg, out, newUsageError("--timeout must be above zero, and --down not below it")
 	case c.Run_ != "" && (c.Kill != "" || c.Start != "" || c.Stop != ""):
-		return cfg, out, misuse("--run starts and kills the server itself: leave out --kill, --start and --stop")
+		return cfg, out, newUsageError("--run starts and kills the server itself: leave out --kill, --start and --stop")
 	case (c.Kill == "") != (c.Start == ""), c.Stop != "" && c.Kill == "":
-		return cfg, out, misuse("--kill and --start belong together: prove kills the server and has to start it again")
+		return cfg, out, newUsageError("--kill and --start belong together: prove kills the server and has to start it again")
 	case c.Run_ != "":
 		if err := out.open(c.Log); err != nil {
 			return cfg, out, err
@@ -142,9 +142,9 @@ func (c *proveCommand) write(p *program, card *prove.Scorecard) error {
 	return os.WriteFile(c.Picture, picture.Bytes(), 0o644)
 }
 
-// printed is what a server prints: its last lines, and all of it in a file if there is
+// serverOutput is what a server prints: its last lines, and all of it in a file if there is
 // one.
-type printed struct {
+type serverOutput struct {
 	mu   sync.Mutex
 	file io.WriteCloser
 	last []byte
@@ -152,7 +152,7 @@ type printed struct {
 
 const printedTail = 2000 // bytes
 
-func (o *printed) open(path string) (err error) {
+func (o *serverOutput) open(path string) (err error) {
 	if path != "" {
 		if o.file, err = os.Create(path); err != nil {
 			return fmt.Errorf("open the file of --log: %w", err)
@@ -162,7 +162,7 @@ func (o *printed) open(path string) (err error) {
 }
 
 // Write implements [io.Writer].
-func (o *printed) Write(p []byte) (int, error) {
+func (o *serverOutput) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last = append(o.last, p...)
@@ -175,13 +175,13 @@ func (o *printed) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (o *printed) tail() string {
+func (o *serverOutput) tail() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return string(bytes.TrimSpace(o.last))
 }
 
-func (o *printed) close() {
+func (o *serverOutput) close() {
 	if o.file != nil {
 		_ = o.file.Close() // it is a log
 	}

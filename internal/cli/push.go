@@ -22,14 +22,14 @@ type egressSettings struct {
 }
 
 // client returns a client for the URLs that s allows.
-func (s egressSettings) client() (*egress.Client, error) { return s.with(egress.Config{}) }
+func (s egressSettings) client() (*egress.Client, error) { return s.clientWith(egress.Config{}) }
 
-// with returns a client with the given limits for the URLs that s allows.
-func (s egressSettings) with(limits egress.Config) (*egress.Client, error) {
+// clientWith returns a client with the given limits for the URLs that s allows.
+func (s egressSettings) clientWith(limits egress.Config) (*egress.Client, error) {
 	limits.AllowPrivate, limits.Deny = s.AllowPrivateEgress, s.EgressDeny
 	c, err := egress.New(limits)
 	if err != nil {
-		return nil, misuse("--egress-%v", err)
+		return nil, newUsageError("--egress-%v", err)
 	}
 	return c, nil
 }
@@ -48,9 +48,9 @@ func (s pushSettings) states() opt.PushSet {
 	return opt.PushWaits
 }
 
-// checkPush returns what checks the URLs of push configs, nil if there may be
-// none. Only the log has the rule that refuses a URL, not the answer to the client.
-func checkPush(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx context.Context, rawURL string) error {
+// pushChecker returns a function that checks the URLs of push configs, nil if push configs are
+// off. The rule that refuses a URL is logged, and not in the answer to the client.
+func pushChecker(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx context.Context, rawURL string) error {
 	if cfg.NoPush {
 		return nil
 	}
@@ -64,8 +64,8 @@ func checkPush(cfg pushSettings, to *egress.Client, log *zap.Logger) func(ctx co
 	}
 }
 
-// deliveries returns how a worker makes deliveries.
-func deliveries(s *service, notices activities.Notifier) *activities.Push {
+// newPush returns the parts with which a worker makes deliveries.
+func newPush(s *service, notices activities.Notifier) *activities.Push {
 	p := &activities.Push{
 		Journal: s.journal,
 		Sender:  s.egress,
@@ -81,16 +81,16 @@ func deliveries(s *service, notices activities.Notifier) *activities.Push {
 	return p
 }
 
-// signHead returns what signs the heads of decisions, nil without keys.
-func signHead(k *signing.Keeper) func(ctx context.Context, statement []byte) (string, error) {
+// headSigner returns a function that signs the heads of decisions, nil without keys.
+func headSigner(k *signing.Keeper) func(ctx context.Context, statement []byte) (string, error) {
 	if k == nil {
 		return nil
 	}
 	return k.SignStatement
 }
 
-// publicKeys returns what reads the public keys of a keeper, nil for none.
-func publicKeys(k *signing.Keeper) func(ctx context.Context) ([]byte, error) {
+// keyReader returns a function that reads the public keys of k, nil without keys.
+func keyReader(k *signing.Keeper) func(ctx context.Context) ([]byte, error) {
 	if k == nil {
 		return nil
 	}

@@ -19,7 +19,7 @@ type retentionSettings struct {
 // check refuses a TTL between 0 and a second.
 func (s retentionSettings) check() error {
 	if s.TTL != 0 && s.TTL < time.Second {
-		return misuse("--ttl %v is too short: want 0, to keep ended objectives for ever, or at least 1s", s.TTL)
+		return newUsageError("--ttl %v is too short: want 0, to keep ended objectives for ever, or at least 1s", s.TTL)
 	}
 	return nil
 }
@@ -30,28 +30,28 @@ const (
 	week           = 7 * 24 * time.Hour // if the journal keeps everything, which Temporal cannot
 )
 
-// ofNamespace returns how long our namespace keeps ended workflows: as long as
+// namespaceTTL returns how long our namespace keeps ended workflows: as long as
 // the journal, if Temporal allows it.
-func (s retentionSettings) ofNamespace() time.Duration {
+func (s retentionSettings) namespaceTTL() time.Duration {
 	if s.TTL == 0 {
 		return week
 	}
 	return max(s.TTL, leastRetention)
 }
 
-// retainTries is how often to try to make the schedule: it takes some seconds
+// purgeScheduleTries is how often to try to make the schedule: it takes some seconds
 // until all servers of Temporal know a new namespace.
-const retainTries = 15
+const purgeScheduleTries = 15
 
-// retain makes the schedule that removes ended objectives. A failure does not stop
+// createPurgeSchedule makes the schedule that removes ended objectives. A failure does not stop
 // the service.
-func (n namespace) retain(ctx context.Context, ttl time.Duration) error {
+func (n namespace) createPurgeSchedule(ctx context.Context, ttl time.Duration) error {
 	for try := 1; ; try++ {
-		err := within(ctx, func(ctx context.Context) error { return workflows.Retain(ctx, n.temporal, ttl, n.cipher) })
+		err := withTimeout(ctx, func(ctx context.Context) error { return workflows.Retain(ctx, n.temporal, ttl, n.cipher) })
 		if err == nil {
 			break
 		}
-		if try == retainTries || never(err) {
+		if try == purgeScheduleTries || isRefused(err) {
 			n.log.Warn("Ended objectives will not be removed", zap.String("namespace", n.target.namespace.value), zap.Error(err))
 			break
 		}
@@ -64,15 +64,15 @@ func (n namespace) retain(ctx context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// within limits the time of a call to Temporal.
-func within(ctx context.Context, call func(context.Context) error) error {
+// withTimeout calls Temporal with a time limit.
+func withTimeout(ctx context.Context, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	return call(ctx)
 }
 
-// never reports whether Temporal refused a request for good.
-func never(err error) bool {
+// isRefused reports whether Temporal would refuse a repeat of the request, too.
+func isRefused(err error) bool {
 	var denied *serviceerror.PermissionDenied
 	var unknown *serviceerror.Unimplemented
 	var invalid *serviceerror.InvalidArgument

@@ -13,7 +13,7 @@ func TestRetentionSettings(t *testing.T) {
 		0: 7 * day, time.Second: time.Hour, 90 * time.Minute: 90 * time.Minute, 7 * day: 7 * day, 400 * day: 400 * day,
 	} {
 		s := retentionSettings{TTL: ttl}
-		if got := s.ofNamespace(); got != want || s.check() != nil {
+		if got := s.namespaceTTL(); got != want || s.check() != nil {
 			t.Errorf("--ttl %v: a namespace keeps ended work for %v, want %v; error %v", ttl, got, want, s.check())
 		}
 	}

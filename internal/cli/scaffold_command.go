@@ -23,7 +23,7 @@ func (c *newCommand) Run(p *program) error {
 		return err
 	}
 	if below, err := filepath.Rel(source, c.Dir); err == nil && filepath.IsLocal(below) {
-		return misuse("%s is in the source of Longhaul, whose go.work does not have the new module: choose a directory outside", c.Dir)
+		return newUsageError("%s is in the source of Longhaul, whose go.work does not have the new module: choose a directory outside", c.Dir)
 	}
 	if c.Module == "" {
 		c.Module = "example.com/" + filepath.Base(c.Dir)
@@ -43,7 +43,7 @@ func (c *newCommand) Run(p *program) error {
 func (c *newCommand) source() (string, error) {
 	if c.Source != "" {
 		if !scaffold.IsSource(c.Source) {
-			return "", misuse("--longhaul %s: the source of Longhaul is not there", c.Source)
+			return "", newUsageError("--longhaul %s: the source of Longhaul is not there", c.Source)
 		}
 		return c.Source, nil
 	}
@@ -56,14 +56,14 @@ func (c *newCommand) source() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if source, ok := around(dir); ok {
+	if source, ok := findSource(dir); ok {
 		return source, nil
 	}
-	return "", misuse("the source of Longhaul is neither where this program was built nor around the working directory: name its directory with --longhaul DIR")
+	return "", newUsageError("the source of Longhaul is neither where this program was built nor around the working directory: name its directory with --longhaul DIR")
 }
 
-// around returns the source of Longhaul that dir is in.
-func around(dir string) (source string, ok bool) {
+// findSource returns the source of Longhaul that dir is in.
+func findSource(dir string) (source string, ok bool) {
 	for !scaffold.IsSource(dir) {
 		if dir == filepath.Dir(dir) {
 			return "", false

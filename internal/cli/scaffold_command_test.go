@@ -44,7 +44,7 @@ func TestAround(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]string{source: source, filepath.Join(source, "docs"): source, filepath.Join(source, "dev", "e2e"): source, t.TempDir(): ""} {
-		if got, ok := around(dir); got != want || ok != (want != "") {
+		if got, ok := findSource(dir); got != want || ok != (want != "") {
 			t.Errorf("around %s: %q, %v, want %q", dir, got, ok, want)
 		}
 	}

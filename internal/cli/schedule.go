@@ -49,19 +49,19 @@ func (s scheduleSettings) change() (client.ScheduleChange, error) {
 		Skill: s.Playbook, Name: s.Name, ContextID: s.Context, Note: s.Note,
 	}
 	var errFrom, errUntil error
-	out.From, errFrom = instant("--from", s.From)
-	out.Until, errUntil = instant("--until", s.Until)
+	out.From, errFrom = parseTime("--from", s.From)
+	out.Until, errUntil = parseTime("--until", s.Until)
 	return out, errors.Join(errFrom, errUntil)
 }
 
-// instant reads the time of a flag, nil for an empty one.
-func instant(flag, text string) (*a2a.Time, error) {
+// parseTime reads the time of a flag, nil for an empty one.
+func parseTime(flag, text string) (*a2a.Time, error) {
 	if text == "" {
 		return nil, nil
 	}
 	var at a2a.Time
 	if at.UnmarshalText([]byte(text)) != nil {
-		return nil, misuse("%s %q is not a time such as 2026-12-01T02:00:00Z or 2026-12-01T02:00:00+01:00", flag, text)
+		return nil, newUsageError("%s %q is not a time such as 2026-12-01T02:00:00Z or 2026-12-01T02:00:00+01:00", flag, text)
 	}
 	return &at, nil
 }
@@ -81,9 +81,9 @@ func (c *scheduleCreateCommand) Run(p *program) error {
 		return err
 	}
 	if len(c.Cron) == 0 && c.Every == "" {
-		return misuse("say when: --cron '0 2 * * *' or --every 2h")
+		return newUsageError("say when: --cron '0 2 * * *' or --every 2h")
 	}
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (c *scheduleCreateCommand) Run(p *program) error {
 	}
 	s, err := r.client.CreateSchedule(p.ctx, c.ID, change)
 	if err != nil {
-		return r.explain(noSchedules(err))
+		return r.explain(explainNoSchedules(err))
 	}
 	printNext(p, c.remoteSettings, s)
 	return nil
@@ -107,15 +107,15 @@ func printNext(p *program, s remoteSettings, x *client.Schedule) {
 	case len(x.Next) == 0:
 		fmt.Fprintf(p.stdout, "Schedule %s has no next time.\n", x.ID)
 	default:
-		fmt.Fprintf(p.stdout, "Schedule %s starts its next objective at %s.\n", x.ID, moment(x.Next[0], x.TimeZone))
+		fmt.Fprintf(p.stdout, "Schedule %s starts its next objective at %s.\n", x.ID, timeText(x.Next[0], x.TimeZone))
 	}
 }
 
-// noSchedules adds to err that the agent has no schedules, if that is why.
-func noSchedules(err error) error { return noPage(err, "schedules", "/v1/schedules") }
+// explainNoSchedules adds to err that the agent has no schedules, if that is the cause.
+func explainNoSchedules(err error) error { return explainNoPage(err, "schedules", "/v1/schedules") }
 
-// moment writes a time for people, in a time zone.
-func moment(at a2a.Time, zone string) string {
+// timeText returns a time for people, in a time zone.
+func timeText(at a2a.Time, zone string) string {
 	in, err := time.LoadLocation(zone)
 	if err != nil {
 		in = time.UTC
@@ -130,13 +130,13 @@ type scheduleListCommand struct {
 }
 
 func (c *scheduleListCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
 	list, err := r.client.Schedules(p.ctx)
 	if err != nil {
-		return r.explain(noSchedules(err))
+		return r.explain(explainNoSchedules(err))
 	}
 	var table [][]string
 	now := time.Now()
@@ -146,9 +146,9 @@ func (c *scheduleListCommand) Run(p *program) error {
 		}
 		latest := "-"
 		if len(s.Runs) > 0 {
-			latest = fmt.Sprintf("%s, %s ago", became(s.Runs[0]), span(now.Sub(s.Runs[0].At.Time())))
+			latest = fmt.Sprintf("%s, %s ago", runText(s.Runs[0]), durationText(now.Sub(s.Runs[0].At.Time())))
 		}
-		table = append(table, []string{s.ID, times(s), next(s, now), latest, cmp.Or(s.Name, s.Text)})
+		table = append(table, []string{s.ID, timesText(s), nextText(s, now), latest, cmp.Or(s.Name, s.Text)})
 	}
 	switch {
 	case c.JSON:
@@ -160,17 +160,17 @@ func (c *scheduleListCommand) Run(p *program) error {
 	return nil
 }
 
-// times says when a schedule starts objectives.
-func times(s client.Schedule) string {
+// timesText says when a schedule starts objectives.
+func timesText(s client.Schedule) string {
 	parts := s.Cron
 	if s.Every != "" {
-		parts = append(parts[:len(parts):len(parts)], "every "+short(s.Every))
+		parts = append(parts[:len(parts):len(parts)], "every "+shortDuration(s.Every))
 	}
 	return strings.TrimSpace(strings.Join(parts, "; ") + " " + s.TimeZone)
 }
 
-// short writes a duration as people do: 2h in place of 2h0m0s.
-func short(duration string) string {
+// shortDuration returns a duration without the parts that are zero: 2h in place of 2h0m0s.
+func shortDuration(duration string) string {
 	d, err := time.ParseDuration(duration)
 	switch {
 	case err != nil:
@@ -185,18 +185,18 @@ func short(duration string) string {
 	return text
 }
 
-func next(s client.Schedule, now time.Time) string {
+func nextText(s client.Schedule, now time.Time) string {
 	switch {
 	case s.Paused:
 		return "paused"
 	case len(s.Next) == 0:
 		return "never"
 	}
-	return "in " + span(max(0, s.Next[0].Time().Sub(now)))
+	return "in " + durationText(max(0, s.Next[0].Time().Sub(now)))
 }
 
-// became returns the result of a run, for people.
-func became(r client.ScheduleRun) string {
+// runText returns the result of a run, for people.
+func runText(r client.ScheduleRun) string {
 	switch {
 	case r.Status != "":
 		return string(r.Status)
@@ -214,14 +214,14 @@ type scheduleShowCommand struct {
 }
 
 func (c *scheduleShowCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
 	s, err := r.client.Schedule(p.ctx, c.ID)
 	switch {
 	case err != nil:
-		return r.explain(noSchedules(err))
+		return r.explain(explainNoSchedules(err))
 	case c.JSON:
 		rawLine(p.stdout, s.Raw)
 		return nil
@@ -236,32 +236,32 @@ func (c *scheduleShowCommand) Run(p *program) error {
 	line("name", s.Name)
 	line("playbook", s.Skill)
 	line("context", s.ContextID)
-	line("when", times(*s))
-	line("jitter", short(s.Jitter))
+	line("when", timesText(*s))
+	line("jitter", shortDuration(s.Jitter))
 	for _, bound := range []struct {
 		name string
 		at   a2a.Time
 	}{{"from", s.From}, {"until", s.Until}} {
 		if !bound.at.IsZero() {
-			line(bound.name, moment(bound.at, s.TimeZone))
+			line(bound.name, timeText(bound.at, s.TimeZone))
 		}
 	}
 	line("overlap", string(s.Overlap))
-	line("catch-up", short(s.CatchUp))
+	line("catch-up", shortDuration(s.CatchUp))
 	line("principal", s.Principal)
 	line("declared", s.Playbook)
 	line("note", s.Note)
 	line("skipped", fmt.Sprint(s.Skipped))
 	line("missed", fmt.Sprint(s.Missed))
-	c.history(p, s)
+	c.printHistory(p, s)
 	return nil
 }
 
 // shownTimes is how many of the next times are shown.
 const shownTimes = 5
 
-// history prints the next times and the latest runs of a schedule.
-func (c *scheduleShowCommand) history(p *program, s *client.Schedule) {
+// printHistory prints the next times and the latest runs of a schedule.
+func (c *scheduleShowCommand) printHistory(p *program, s *client.Schedule) {
 	switch {
 	case s.Paused:
 		fmt.Fprintf(p.stdout, "\nPaused. To resume it: %s %s\n", c.command("schedule resume"), s.ID)
@@ -270,7 +270,7 @@ func (c *scheduleShowCommand) history(p *program, s *client.Schedule) {
 	default:
 		fmt.Fprintf(p.stdout, "\nNext\n")
 		for _, at := range s.Next[:min(shownTimes, len(s.Next))] {
-			fmt.Fprintf(p.stdout, "  %s\n", moment(at, s.TimeZone))
+			fmt.Fprintf(p.stdout, "  %s\n", timeText(at, s.TimeZone))
 		}
 	}
 	if len(s.Runs) == 0 {
@@ -279,11 +279,11 @@ func (c *scheduleShowCommand) history(p *program, s *client.Schedule) {
 	fmt.Fprintln(p.stdout)
 	var table [][]string
 	for _, run := range s.Runs {
-		state := became(run)
+		state := runText(run)
 		if run.Failure != "" {
 			state += ": " + run.Failure
 		}
-		table = append(table, []string{moment(run.At, s.TimeZone), run.ObjectiveID, state})
+		table = append(table, []string{timeText(run.At, s.TimeZone), run.ObjectiveID, state})
 	}
 	writeTable(p.stdout, []string{"TIME", "OBJECTIVE", "STATUS"}, table)
 }
@@ -303,7 +303,7 @@ func (c *scheduleChangeCommand) Run(p *program) error {
 	}
 	change.Text = strings.Join(c.Text, " ")
 	if reflect.ValueOf(change).IsZero() {
-		return misuse("say what to change: flags such as --every 2h, or a new text")
+		return newUsageError("say what to change: flags such as --every 2h, or a new text")
 	}
 	switch { // they take each other's place
 	case len(c.Cron) > 0 && c.Every == "":
@@ -319,13 +319,13 @@ func (c *scheduleChangeCommand) Run(p *program) error {
 
 // updateSchedule changes a schedule and says when it starts its next objective.
 func updateSchedule(p *program, s remoteSettings, id string, change client.ScheduleChange) error {
-	r, err := s.reach(p)
+	r, err := s.newRemote(p)
 	if err != nil {
 		return err
 	}
 	x, err := r.client.UpdateSchedule(p.ctx, id, change)
 	if err != nil {
-		return r.explain(noSchedules(err))
+		return r.explain(explainNoSchedules(err))
 	}
 	printNext(p, s, x)
 	return nil
@@ -365,14 +365,14 @@ type scheduleTriggerCommand struct {
 }
 
 func (c *scheduleTriggerCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
 	t, err := r.client.TriggerSchedule(p.ctx, c.ID, opt.Overlap(c.Overlap))
 	switch {
 	case err != nil:
-		return r.explain(noSchedules(err))
+		return r.explain(explainNoSchedules(err))
 	case t.Skipped:
 		return fmt.Errorf("nothing was started: an objective of schedule %s is open. To start one beside it: %s %s --overlap allow-all", c.ID, c.command("schedule trigger"), c.ID)
 	case t.Run != nil && t.Run.Failure != "":
@@ -395,11 +395,11 @@ type scheduleBackfillCommand struct {
 }
 
 func (c *scheduleBackfillCommand) Run(p *program) error {
-	from, err := instant("--from", c.From)
+	from, err := parseTime("--from", c.From)
 	if err != nil {
 		return err
 	}
-	until, err := instant("--until", c.Until)
+	until, err := parseTime("--until", c.Until)
 	if err != nil {
 		return err
 	}
@@ -407,22 +407,22 @@ func (c *scheduleBackfillCommand) Run(p *program) error {
 		now := a2a.At(time.Now())
 		until = &now
 	}
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
 	x, err := r.client.Schedule(p.ctx, c.ID)
 	if err != nil {
-		return r.explain(noSchedules(err))
+		return r.explain(explainNoSchedules(err))
 	}
 	runs, err := r.client.BackfillSchedule(p.ctx, c.ID, *from, *until, opt.Overlap(c.Overlap))
 	if err != nil {
-		return r.explain(noSchedules(err))
+		return r.explain(explainNoSchedules(err))
 	}
 	var starts [][]string
 	for _, run := range runs {
 		if run.Status == "" {
-			starts = append(starts, []string{moment(run.At, x.TimeZone), run.ObjectiveID})
+			starts = append(starts, []string{timeText(run.At, x.TimeZone), run.ObjectiveID})
 		}
 	}
 	if known := len(runs) - len(starts); known > 0 {
@@ -444,12 +444,12 @@ type scheduleDeleteCommand struct {
 }
 
 func (c *scheduleDeleteCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
 	if err := r.client.DeleteSchedule(p.ctx, c.ID); err != nil {
-		return r.explain(noSchedules(err))
+		return r.explain(explainNoSchedules(err))
 	}
 	fmt.Fprintf(p.stdout, "Schedule %s is deleted. Objectives that it has started continue.\n", c.ID)
 	return nil

@@ -20,16 +20,16 @@ type starter struct{ operations *apiservice.Service }
 // BeginScheduled implements [activities.Starter].
 func (s starter) BeginScheduled(ctx context.Context, run opt.ScheduledRun) (string, error) {
 	id, err := s.operations.BeginScheduled(ctx, run)
-	return id, refusal(err)
+	return id, markRefused(err)
 }
 
 // CancelScheduled implements [activities.Starter].
 func (s starter) CancelScheduled(ctx context.Context, run opt.ScheduledRun) error {
-	return refusal(s.operations.CancelScheduled(ctx, run))
+	return markRefused(s.operations.CancelScheduled(ctx, run))
 }
 
-// refusal marks an error that a repeat would get, too.
-func refusal(err error) error {
+// markRefused marks an error that a repeat would get, too.
+func markRefused(err error) error {
 	if f, ok := errors.AsType[*apiservice.Fault](err); ok && f.Final() {
 		return fmt.Errorf("%w: %s", activities.ErrRefused, f.Message)
 	}
@@ -48,8 +48,8 @@ type scheduleKeeper struct {
 // keeperPause is how long a scheduleKeeper waits after a failure.
 const keeperPause = 3 * time.Second
 
-// keepSchedules runs a keeper until the service stops.
-func keepSchedules(s *service, operations *apiservice.Service, declares bool) {
+// startScheduleKeeper starts a keeper, which runs until the service stops.
+func startScheduleKeeper(s *service, operations *apiservice.Service, declares bool) {
 	k := scheduleKeeper{
 		worker: worker.ScheduleConfig{
 			Temporal: s.temporal,
@@ -60,7 +60,9 @@ func keepSchedules(s *service, operations *apiservice.Service, declares bool) {
 		log: s.log, changed: make(chan struct{}, 1),
 	}
 	if declares {
-		k.declare = func(ctx context.Context) error { return operations.DeclareSchedules(ctx, s.books.Books().Schedules()) }
+		k.declare = func(ctx context.Context) error {
+			return operations.DeclareSchedules(ctx, s.playbooks.Books().Schedules())
+		}
 	}
 	s.onReload(func() {
 		select {
@@ -92,20 +94,21 @@ func (k scheduleKeeper) run(ctx context.Context) {
 			}
 		}
 		var w interface{ Stop() }
-		if k.until(ctx, "Schedules start nothing from here", func(context.Context) error {
+		if k.untilSuccess(ctx, "Schedules start nothing from here", func(context.Context) error {
 			started := worker.NewScheduler(k.worker)
 			w = started
 			return started.Start()
 		}) {
-			k.keep(ctx, failed)
+			k.declareSchedules(ctx, failed)
 			w.Stop()
 		}
 	}
 }
 
-// keep keeps the schedules of playbooks until ctx ends or the worker has failed.
-func (k scheduleKeeper) keep(ctx context.Context, failed <-chan error) {
-	for k.declare == nil || k.until(ctx, "Cannot keep the schedules of playbooks", k.declare) {
+// declareSchedules makes the schedules of playbooks, and again after each change of the
+// playbooks, until ctx ends or the worker has failed.
+func (k scheduleKeeper) declareSchedules(ctx context.Context, failed <-chan error) {
+	for k.declare == nil || k.untilSuccess(ctx, "Cannot keep the schedules of playbooks", k.declare) {
 		select {
 		case <-ctx.Done():
 			return
@@ -117,9 +120,9 @@ func (k scheduleKeeper) keep(ctx context.Context, failed <-chan error) {
 	}
 }
 
-// until calls do until it succeeds, and logs an error once. It returns false when ctx
+// untilSuccess calls do until it succeeds, and logs an error once. It returns false when ctx
 // ends first.
-func (k scheduleKeeper) until(ctx context.Context, failure string, do func(context.Context) error) bool {
+func (k scheduleKeeper) untilSuccess(ctx context.Context, failure string, do func(context.Context) error) bool {
 	for last := ""; ; {
 		err := do(ctx)
 		if err == nil || ctx.Err() != nil {

@@ -39,7 +39,7 @@ func (c *sendCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ func (c *sendCommand) Run(p *program) error {
 	}
 	ctx, stop := interruptible(p.ctx)
 	defer stop()
-	w := watching{display: c.display(p, r, c.JSON, c.Quiet), look: r.look, trouble: r.trouble, notes: p.stderr, asks: c.Watch}
-	state, err := w.run(ctx, func(ctx context.Context) events { return c.stream(ctx, r.client, m) })
+	w := taskWatcher{display: c.display(p, r, c.JSON, c.Quiet), noRepeat: r.noRepeat, outage: r.outage, notes: p.stderr, askAtOnce: c.Watch}
+	state, err := w.run(ctx, func(ctx context.Context) eventStream { return c.stream(ctx, r.client, m) })
 	switch {
 	case errors.Is(err, context.Canceled) && w.taskID == "":
 		return &exitError{exitInterrupted, "stopped; the message may have arrived. To send the same message again, add --id " + m.MessageID}
@@ -62,12 +62,12 @@ func (c *sendCommand) Run(p *program) error {
 	case !c.Watch:
 		w.ask(p.ctx)
 	}
-	return exitOf(state)
+	return exitForState(state)
 }
 
 // stream sends m and returns what happens: until the task has ended or waits for a
 // person, or with --watch always until it has ended.
-func (c *sendCommand) stream(ctx context.Context, agent *client.Client, m a2a.Message) events {
+func (c *sendCommand) stream(ctx context.Context, agent *client.Client, m a2a.Message) eventStream {
 	sent := agent.Stream(ctx, m, client.SendOptions{Retry: true})
 	if !c.Watch {
 		return sent
@@ -106,7 +106,7 @@ func (c *sendCommand) message() (a2a.Message, error) {
 	}
 	for _, data := range c.Data {
 		if !json.Valid([]byte(data)) {
-			return m, misuse("--data %s is not JSON", data)
+			return m, newUsageError("--data %s is not JSON", data)
 		}
 		m.Parts = append(m.Parts, a2a.Part{Data: json.RawMessage(data)})
 	}
@@ -118,7 +118,7 @@ func (c *sendCommand) message() (a2a.Message, error) {
 		m.Parts = append(m.Parts, a2a.Part{Raw: raw, Filename: filepath.Base(path), MediaType: mediaType(path)})
 	}
 	if len(m.Parts) == 0 {
-		return m, misuse("say what to send: a text, --data or --file")
+		return m, newUsageError("say what to send: a text, --data or --file")
 	}
 	return m, nil
 }
@@ -133,9 +133,9 @@ func (c *sendCommand) text(in io.Reader) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("read the message from standard input: %w", err)
 	case !utf8.Valid(raw):
-		return "", misuse("standard input is no text: send it as a file, with --file")
+		return "", newUsageError("standard input is no text: send it as a file, with --file")
 	case strings.TrimSpace(string(raw)) == "":
-		return "", misuse("standard input is empty: say what to send")
+		return "", newUsageError("standard input is empty: say what to send")
 	}
 	return strings.TrimRight(string(raw), "\r\n"), nil
 }

@@ -44,27 +44,27 @@ type apiCommand struct {
 
 func (c *apiCommand) Run(p *program) error {
 	temporal, err := c.elsewhere(c.elsewhereSettings)
-	if err := errors.Join(err, c.reach(), c.checkLimits()); err != nil {
+	if err := errors.Join(err, c.checkAccess(), c.checkLimits()); err != nil {
 		return err
 	}
 	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
-		if err := s.notify(noticeSettings{}, c.linkSettings, c.egressSettings); err != nil {
+		if err := s.loadNotices(noticeSettings{}, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
 		if err := s.loadModels(c.Models, nil); err != nil {
 			return err
 		}
-		if err := s.outbound(c.egressSettings); err != nil {
+		if err := s.openClients(c.egressSettings); err != nil {
 			return err
 		}
 		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal, c.payloadSettings); err != nil {
 			return err
 		}
-		if err := s.check(ctx); err != nil {
+		if err := s.checkNamespace(ctx); err != nil {
 			return err
 		}
-		s.sign(c.egressSettings)
-		url, err := s.serve(ctx, c.apiSettings, c.temporalSettings)
+		s.openSigning(c.egressSettings)
+		url, err := s.startAPI(ctx, c.apiSettings, c.temporalSettings)
 		if err == nil {
 			s.log.Info("Serving A2A", zap.String("url", url))
 		}
@@ -97,31 +97,31 @@ func (c *workerCommand) Run(p *program) error {
 		return err
 	}
 	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
-		if err := s.notify(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
+		if err := s.loadNotices(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
 		if err := s.loadModels(c.Models, os.LookupEnv); err != nil {
 			return err
 		}
-		if err := s.outbound(c.egressSettings); err != nil {
+		if err := s.openClients(c.egressSettings); err != nil {
 			return err
 		}
 		if err := s.open(ctx, c.storeSettings, c.workSettings, temporal, c.payloadSettings); err != nil {
 			return err
 		}
-		s.sign(c.egressSettings)
-		state, err := s.namespace().await(ctx, c.waitSettings, c.ofNamespace())
+		s.openSigning(c.egressSettings)
+		state, err := s.namespace().await(ctx, c.waitSettings, c.namespaceTTL())
 		if err != nil {
 			return err
 		}
-		s.namespace().report(state)
-		s.namespace().compare(state, c.TTL)
+		s.namespace().logMissing(state)
+		s.namespace().warnRetention(state, c.TTL)
 		s.log.Info("Working", zap.Stringer("at", temporal))
-		if err := s.work(c.workerSettings, c.temporalSettings, version); err != nil {
+		if err := s.startWorker(c.workerSettings, c.temporalSettings, version); err != nil {
 			return err
 		}
 		s.namespace().warnOfNoVersion(ctx, version)
-		return s.namespace().retain(ctx, c.TTL)
+		return s.namespace().createPurgeSchedule(ctx, c.TTL)
 	})
 }
 
@@ -150,11 +150,11 @@ type allSettings struct {
 type devCommand struct{ allSettings }
 
 func (c *devCommand) Run(p *program) error {
-	if err := errors.Join(c.reach(), c.check(), c.checkLimits()); err != nil {
+	if err := errors.Join(c.checkAccess(), c.check(), c.checkLimits()); err != nil {
 		return err
 	}
 	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
-		if err := s.notify(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
+		if err := s.loadNotices(c.noticeSettings, c.linkSettings, c.egressSettings); err != nil {
 			return err
 		}
 		if err := s.loadModels(c.Models, os.LookupEnv); err != nil {
@@ -162,13 +162,13 @@ func (c *devCommand) Run(p *program) error {
 		}
 		work := c.workSettings
 		work.scripts = true
-		if err := s.outbound(c.egressSettings); err != nil {
+		if err := s.openClients(c.egressSettings); err != nil {
 			return err
 		}
-		if err := s.checkBooks(c.allSettings, work); err != nil {
+		if err := s.checkPlaybooks(c.allSettings, work); err != nil {
 			return err
 		}
-		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace()))
+		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.namespaceTTL()))
 		if err != nil {
 			return err
 		}
@@ -181,11 +181,11 @@ func (c *devCommand) Run(p *program) error {
 		if err := s.namespace().checkKeys(ctx); err != nil {
 			return err
 		}
-		s.sign(c.egressSettings)
-		if err := s.work(c.workerSettings, c.temporalSettings, worker.Version{}); err != nil {
+		s.openSigning(c.egressSettings)
+		if err := s.startWorker(c.workerSettings, c.temporalSettings, worker.Version{}); err != nil {
 			return err
 		}
-		url, err := s.serve(ctx, c.apiSettings, c.temporalSettings)
+		url, err := s.startAPI(ctx, c.apiSettings, c.temporalSettings)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (c *devCommand) Run(p *program) error {
 		greeting{
 			p.build.name(), p.build.command(), url, temporal.UIURL, c.authenticates(), c.newKey(p.build.command()), !c.NoConsole, example(agent.Skills()),
 		}.print(p.stdout)
-		return s.namespace().retain(ctx, c.TTL)
+		return s.namespace().createPurgeSchedule(ctx, c.TTL)
 	})
 }
 
@@ -207,7 +207,7 @@ func (s allSettings) newKey(program programName) string {
 	}
 	text := program.String() + " keys create me --scopes all"
 	if usual, err := filepath.Abs(".longhaul"); err != nil || s.DataDir != usual {
-		text += " --data-dir " + quoted(s.DataDir)
+		text += " --data-dir " + shellQuoted(s.DataDir)
 	}
 	if s.Journal != "" {
 		text += " --journal \"$LONGHAUL_JOURNAL\"" // it may have a password
@@ -230,9 +230,9 @@ func (c *temporalCommand) Run(p *program) error {
 		return err
 	}
 	return p.serve(c.logSettings, c.opsSettings, func(ctx context.Context, s *service) error {
-		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.ofNamespace()))
+		temporal, err := s.embed(ctx, p.build.Embed, embedConfig(c.storeSettings, c.temporalSettings, c.embedSettings, c.namespaceTTL()))
 		if err == nil {
-			err = s.watchTemporal(temporal.Addr, c.temporalSettings)
+			err = s.addTemporalCheck(temporal.Addr, c.temporalSettings)
 		}
 		if err == nil {
 			s.log.Info("Temporal is up", zap.String("addr", temporal.Addr), zap.String("ui", temporal.UIURL))
@@ -265,7 +265,7 @@ func (p *program) serve(logs logSettings, ops opsSettings, start func(context.Co
 	defer leave()
 	worker.LimitMemory()
 	s := newService(log, p.build)
-	if err := errors.Join(serveOps(ctx, s, ops), trace(ctx, s)); err != nil {
+	if err := errors.Join(serveOps(ctx, s, ops), startTracing(ctx, s)); err != nil {
 		err = errors.Join(err, s.stop())
 		if ctx.Err() != nil {
 			return nil // the process got a signal to stop during the start
@@ -279,6 +279,6 @@ func (p *program) serve(logs logSettings, ops opsSettings, start func(context.Co
 		}
 		return err
 	}
-	s.ops.start()
+	s.ops.markStarted()
 	return s.wait(ctx, reload)
 }

@@ -37,45 +37,45 @@ import (
 // A service is what one process runs. It stops what it has started, in reverse
 // order.
 type service struct {
-	build     Build
-	alone     bool   // it runs everything, with a Temporal of its own
-	uiURL     string // of the UI of that Temporal; "" for none
-	log       *zap.Logger
-	journal   *journal.Journal
-	box       *seal.Box // of stored secrets
-	egress    *egress.Client
-	signing   *signing.Keeper // nil for deliveries that are not signed
-	callbacks *callbacks
-	notices   notices
-	strict    *egress.Client // by the rules of production, for the test seams
-	agents    *egress.Client // for other A2A agents, whose answers may be large
-	services  *egress.Client // for web services that do tasks, whose answers may be large and late
-	temporal  client.Client
-	cipher    workflows.Cipher // of payloads in Temporal; nil encrypts nothing
-	target    target
-	plain     atomic.Bool          // the namespace has no search attributes of ours, or they are not known yet
-	books     *planner.PlaybookSet // nil for a service without playbooks
-	models    *llm.Models          // nil for a service without models
-	followers []func()             // called after new playbooks were loaded
-	ops       *opsPage
-	metrics   *metrics.Metrics
-	tracing   *tracing.Provider // nil for no traces
-	running   atomic.Int64      // tasks that executors of this process work on
-	stopAfter time.Duration     // how long they may continue at the stop
-	drainFor  time.Duration     // between the signal to stop and the stop
-	drains    []func()          // called at the signal to stop
-	stops     []func() error
-	failed    chan error // the error that ends the service early
+	build              Build
+	allInOne           bool   // the process runs everything, Temporal included
+	uiURL              string // of the UI of that Temporal; "" for none
+	log                *zap.Logger
+	journal            *journal.Journal
+	sealer             *seal.Box // of stored secrets
+	egress             *egress.Client
+	signing            *signing.Keeper // nil for deliveries that are not signed
+	callbacks          *callbacks
+	notices            notices
+	strictEgress       *egress.Client // by the rules of production, for the test seams
+	agents             *egress.Client // for other A2A agents, whose answers may be large
+	services           *egress.Client // for web services that do tasks, whose answers may be large and late
+	temporal           client.Client
+	cipher             workflows.Cipher // of payloads in Temporal; nil encrypts nothing
+	target             target
+	noSearchAttributes atomic.Bool          // the namespace has no search attributes of ours, or they are not known yet
+	playbooks          *planner.PlaybookSet // nil for a service without playbooks
+	models             *llm.Models          // nil for a service without models
+	reloadHooks        []func()             // called after new playbooks were loaded
+	ops                *opsPage
+	metrics            *metrics.Metrics
+	tracing            *tracing.Provider // nil for no traces
+	running            atomic.Int64      // tasks that executors of this process work on
+	stopAfter          time.Duration     // how long they may continue at the stop
+	drainFor           time.Duration     // between the signal to stop and the stop
+	drainHooks         []func()          // called at the signal to stop
+	stopHooks          []func() error
+	failed             chan error // the error that ends the service early
 }
 
 func newService(log *zap.Logger, b Build) *service {
 	s := &service{build: b, log: log, ops: &opsPage{log: log}, failed: make(chan error, 2)}
-	measure(s, cmp.Or(b.Version, Version))
+	startMetrics(s, cmp.Or(b.Version, Version))
 	return s
 }
 
-// wrapped returns part, within its wrapper if it has one.
-func wrapped[T any](part T, wrapper func(T) T) T {
+// wrap returns part, within its wrapper if it has one.
+func wrap[T any](part T, wrapper func(T) T) T {
 	if wrapper == nil {
 		return part
 	}
@@ -83,15 +83,15 @@ func wrapped[T any](part T, wrapper func(T) T) T {
 }
 
 // onStop registers stop, which is called at the end.
-func (s *service) onStop(stop func() error) { s.stops = append(s.stops, stop) }
+func (s *service) onStop(stop func() error) { s.stopHooks = append(s.stopHooks, stop) }
 
 // stop stops everything.
 func (s *service) stop() error {
 	var errs []error
-	for i := len(s.stops) - 1; i >= 0; i-- {
-		errs = append(errs, s.stops[i]())
+	for i := len(s.stopHooks) - 1; i >= 0; i-- {
+		errs = append(errs, s.stopHooks[i]())
 	}
-	s.stops = nil
+	s.stopHooks = nil
 	return errors.Join(errs...)
 }
 
@@ -120,7 +120,7 @@ func (s *service) wait(ctx context.Context, reload <-chan struct{}) error {
 	}
 }
 
-// logStop logs what the stop waits for.
+// logStop logs how many tasks the stop waits for.
 func (s *service) logStop() {
 	if n := s.running.Load(); n > 0 {
 		s.log.Info("Stopping: running tasks may end first, and other work resumes at the next start. A second Ctrl-C stops at once, without loss",
@@ -133,8 +133,8 @@ func (s *service) logStop() {
 // drain makes the process report that it is not ready, and keeps serving until load
 // balancers have noticed that.
 func (s *service) drain() {
-	s.ops.drain()
-	for _, drain := range s.drains {
+	s.ops.markDraining()
+	for _, drain := range s.drainHooks {
 		drain()
 	}
 	if s.drainFor > 0 {
@@ -144,25 +144,25 @@ func (s *service) drain() {
 }
 
 // onReload registers follow, which is called after new playbooks were loaded.
-func (s *service) onReload(follow func()) { s.followers = append(s.followers, follow) }
+func (s *service) onReload(follow func()) { s.reloadHooks = append(s.reloadHooks, follow) }
 
 // reload reads again what SIGHUP has a process read again.
 func (s *service) reload() {
-	s.reloadBooks()
+	s.reloadPlaybooks()
 	reloadNotices(s)
 }
 
-// reloadBooks reads the playbooks again, if the service has any. Running objectives
+// reloadPlaybooks reads the playbooks again, if the service has any. Running objectives
 // are not affected: their plans are in their histories.
-func (s *service) reloadBooks() {
-	if s.books == nil {
+func (s *service) reloadPlaybooks() {
+	if s.playbooks == nil {
 		return
 	}
-	if err := s.books.Reload(); err != nil {
+	if err := s.playbooks.Reload(); err != nil {
 		s.log.Error("Kept the playbooks from before", zap.Error(err))
 		return
 	}
-	for _, follow := range s.followers {
+	for _, follow := range s.reloadHooks {
 		follow()
 	}
 	s.log.Info("Read the playbooks again")
@@ -173,7 +173,7 @@ func (s *service) embed(ctx context.Context, embed Embed, c EmbedConfig) (*Embed
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
-	c.Log, s.alone = s.log, true
+	c.Log, s.allInOne = s.log, true
 	e, err := embed(ctx, c)
 	if err != nil {
 		return nil, err
@@ -193,15 +193,15 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	if err != nil {
 		return err
 	}
-	s.box = box
-	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate = box, s.notices.forJournal(), s.log, s.alone
-	cfg.Observer, cfg.Recorded = s.metrics, workLog{s.log}.recorded
+	s.sealer = box
+	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate = box, s.notices.forJournal(), s.log, s.allInOne
+	cfg.Observer, cfg.Recorded = s.metrics, workLog{s.log}.logRecorded
 	if s.journal, err = journal.Open(ctx, cfg); err != nil {
 		return err
 	}
 	s.onStop(s.journal.Close)
 	s.callbacks = &callbacks{tokens: signing.Callbacks{Box: box}, base: s.notices.base}
-	if s.books, err = planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return work.load(s.build.Playbooks, s.planners()) }); err != nil {
+	if s.playbooks, err = planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return work.loadPlaybooks(s.build.Playbooks, s.planners()) }); err != nil {
 		return err
 	}
 	if s.cipher, err = payloads.cipher(); err != nil {
@@ -213,28 +213,27 @@ func (s *service) open(ctx context.Context, store storeSettings, work workSettin
 	}
 	s.target = temporal
 	if s.temporal, err = workflows.Dial(workflows.DialConfig{
-		Addr: temporal.addr.value, Namespace: temporal.namespace.value, Connection: temporal.connection, Local: local(temporal.addr.value),
+		Addr: temporal.addr.value, Namespace: temporal.namespace.value, Connection: temporal.connection, Local: isLocal(temporal.addr.value),
 		Log: sdkLog(s.log), Metrics: s.metrics.Temporal(), Traces: traces, Blobs: s.journal, Cipher: s.cipher, Adjust: s.build.Temporal,
 	}); err != nil {
 		return err
 	}
 	s.onStop(func() error { s.temporal.Close(); return nil })
-	s.ops.add("journal", s.journal.Ping)
-	measureDepth(s)
-	measureActivity(s)
-	s.ops.add("engine", workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal}).Ready)
+	s.ops.addCheck("journal", s.journal.Ping)
+	addDepthMetrics(s)
+	addActivityMetrics(s)
+	s.ops.addCheck("engine", workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal}).Ready)
 	return nil
 }
 
-// watchTemporal has the page for operators say whether the Temporal of this process
-// answers.
-func (s *service) watchTemporal(addr string, cfg temporalSettings) error {
-	c, err := workflows.Dial(workflows.DialConfig{Addr: addr, Namespace: cfg.namespaceName(), Local: local(addr), Log: sdkLog(s.log)})
+// addTemporalCheck adds to the page for operators whether the Temporal of this process answers.
+func (s *service) addTemporalCheck(addr string, cfg temporalSettings) error {
+	c, err := workflows.Dial(workflows.DialConfig{Addr: addr, Namespace: cfg.namespaceName(), Local: isLocal(addr), Log: sdkLog(s.log)})
 	if err != nil {
 		return err
 	}
 	s.onStop(func() error { c.Close(); return nil })
-	s.ops.add("engine", workflows.NewClient(workflows.ClientConfig{Temporal: c}).Ready)
+	s.ops.addCheck("engine", workflows.NewClient(workflows.ClientConfig{Temporal: c}).Ready)
 	return nil
 }
 
@@ -253,14 +252,14 @@ func (s *service) planners() map[string]activities.Planner {
 		return s.build.Planners
 	}
 	all := map[string]activities.Planner{llmPlanner: modelPlanner{llm.Planner{
-		Models: s.models, Books: func() llm.Books { return s.books.Books() }, Log: s.log.Named("planner"),
+		Models: s.models, Books: func() llm.Books { return s.playbooks.Books() }, Log: s.log.Named("planner"),
 	}}}
 	maps.Copy(all, s.build.Planners)
 	return all
 }
 
-// notify reads the channels for notices. It goes before open.
-func (s *service) notify(cfg noticeSettings, links linkSettings, reach egressSettings) (err error) {
+// loadNotices reads the channels for notices. Call it before open.
+func (s *service) loadNotices(cfg noticeSettings, links linkSettings, reach egressSettings) (err error) {
 	s.notices, err = newNotices(cfg, links, reach)
 	if err == nil && s.notices.links != nil && !secureIssuer(links.PublicURL) {
 		s.log.Warn("Answer links cross the network unencrypted: they are credentials. Set --public-url to an https URL", zap.String("publicUrl", links.PublicURL))
@@ -268,37 +267,43 @@ func (s *service) notify(cfg noticeSettings, links linkSettings, reach egressSet
 	return err
 }
 
-// outbound makes the clients for URLs of others.
-func (s *service) outbound(cfg egressSettings) (err error) {
+// openClients makes the clients for URLs of others.
+func (s *service) openClients(cfg egressSettings) (err error) {
 	if s.egress, err = cfg.client(); err != nil {
 		return err
 	}
-	if s.strict, err = egress.New(egress.Config{Deny: cfg.EgressDeny}); err != nil {
-		return misuse("--egress-%v", err)
+	if s.strictEgress, err = egress.New(egress.Config{Deny: cfg.EgressDeny}); err != nil {
+		return newUsageError("--egress-%v", err)
 	}
-	if s.agents, err = cfg.forAgents(); err != nil {
+	if s.agents, err = cfg.agentClient(); err != nil {
 		return err
 	}
-	if s.services, err = cfg.with(serviceLimits()); err != nil {
+	if s.services, err = cfg.clientWith(serviceLimits()); err != nil {
 		return err
 	}
 	if cfg.AllowPrivateEgress {
 		s.log.Warn("--allow-private-egress: clients can have this process send requests to this machine and to private networks. Use it for development alone")
 	}
-	s.onStop(func() error { s.egress.Close(); s.strict.Close(); s.agents.Close(); s.services.Close(); return nil })
+	s.onStop(func() error {
+		s.egress.Close()
+		s.strictEgress.Close()
+		s.agents.Close()
+		s.services.Close()
+		return nil
+	})
 	return nil
 }
 
-// sign makes what signs deliveries. It goes after open.
-func (s *service) sign(cfg egressSettings) {
+// openSigning makes the keeper of the keys that sign deliveries. Call it after open.
+func (s *service) openSigning(cfg egressSettings) {
 	if cfg.PushSigning {
 		s.signing = signing.New(signing.Config{Store: s.journal})
 	}
 }
 
-// checkBooks reports mistakes in playbooks before anything is started.
-func (s *service) checkBooks(cfg allSettings, work workSettings) error {
-	books, err := work.load(s.build.Playbooks, s.planners())
+// checkPlaybooks reports mistakes in playbooks before anything is started.
+func (s *service) checkPlaybooks(cfg allSettings, work workSettings) error {
+	books, err := work.loadPlaybooks(s.build.Playbooks, s.planners())
 	if err != nil {
 		return err
 	}
@@ -309,15 +314,15 @@ func (s *service) checkBooks(cfg allSettings, work workSettings) error {
 	return errors.Join(checkExecutors(books, slices.Sorted(maps.Keys(run))), books.CheckLimits(cfg.apiSettings.limits()))
 }
 
-// local reports whether an address is on this machine.
-func local(addr string) bool {
+// isLocal reports whether an address is on this machine.
+func isLocal(addr string) bool {
 	host, _, _ := net.SplitHostPort(addr)
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// work starts a worker, and what hands deliveries over.
-func (s *service) work(cfg workerSettings, temporal temporalSettings, version worker.Version) error {
+// startWorker starts a worker, and the dispatcher of deliveries if it serves them.
+func (s *service) startWorker(cfg workerSettings, temporal temporalSettings, version worker.Version) error {
 	run, err := executors(s, cfg)
 	if err != nil {
 		return err
@@ -327,7 +332,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 	if err != nil {
 		return err
 	}
-	if err := s.books.Require(func(p *planner.Playbooks) error { return checkExecutors(p, known) }); err != nil {
+	if err := s.playbooks.Require(func(p *planner.Playbooks) error { return checkExecutors(p, known) }); err != nil {
 		return err
 	}
 	s.notices.to = s.notices.sender(s.egress, s.signing, s.log)
@@ -337,9 +342,9 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 		Activities: activities.Config{
 			Executors:  run,
 			Default:    cmp.Or(s.build.Default, "echo"),
-			Planner:    wrapped[activities.Planner](s.books, s.build.Planner),
-			Recorder:   measuredRecorder{wrapped[activities.Recorder](s.journal, s.build.Recorder), s.metrics},
-			Observer:   counted{s.metrics, &s.running},
+			Planner:    wrap[activities.Planner](s.playbooks, s.build.Planner),
+			Recorder:   measuredRecorder{wrap[activities.Recorder](s.journal, s.build.Recorder), s.metrics},
+			Observer:   runningCounter{s.metrics, &s.running},
 			Kept:       s.journal,
 			Blobs:      s.journal,
 			Links:      s.journal,
@@ -347,7 +352,7 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 			Purger:     s.journal,
 			Tasks:      s.journal,
 			Watch:      func(id string) activities.Watch { return s.journal.Watch(id) },
-			Push:       deliveries(s, s.notices.to),
+			Push:       newPush(s, s.notices.to),
 			Callbacks:  s.callbacks,
 			Log:        s.log,
 		},
@@ -364,13 +369,13 @@ func (s *service) work(cfg workerSettings, temporal temporalSettings, version wo
 	s.stopAfter = cfg.StopAfter
 	s.onStop(func() error { w.Stop(); return nil })
 	if slices.Contains(cfg.Queues, string(worker.PushQueue)) {
-		s.dispatch(temporal)
+		s.startDispatcher(temporal)
 	}
 	return nil
 }
 
-// dispatch hands deliveries that are due to workflows until the service stops.
-func (s *service) dispatch(temporal temporalSettings) {
+// startDispatcher starts to hand deliveries that are due to workflows, until the service stops.
+func (s *service) startDispatcher(temporal temporalSettings) {
 	engine := workflows.NewClient(workflows.ClientConfig{Temporal: s.temporal, MaxEvents: temporal.MaxEvents, Cipher: s.cipher})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -385,11 +390,11 @@ func (s *service) dispatch(temporal temporalSettings) {
 	})
 }
 
-// serve starts the API and returns its URL.
-func (s *service) serve(ctx context.Context, cfg apiSettings, temporal temporalSettings) (string, error) {
+// startAPI starts the API and returns its URL.
+func (s *service) startAPI(ctx context.Context, cfg apiSettings, temporal temporalSettings) (string, error) {
 	agent, err := s.agent(cfg.Agent)
 	if err == nil && cfg.Agent == "playbooks" {
-		err = s.books.Require(func(p *planner.Playbooks) error { return p.CheckLimits(cfg.limits()) })
+		err = s.playbooks.Require(func(p *planner.Playbooks) error { return p.CheckLimits(cfg.limits()) })
 	}
 	if err != nil {
 		return "", err
@@ -417,16 +422,16 @@ func (s *service) serve(ctx context.Context, cfg apiSettings, temporal temporalS
 		_ = listener.Close()
 		return "", err
 	}
-	s.callbacks.served(url)
+	s.callbacks.setOwnURL(url)
 	who := cfg.authority(s.journal)
 	info := s.build.card(cfg, api.Address{BaseURL: url, NoREST: cfg.NoREST, GRPC: grpcAddr}, agent)
 	who.Describe(&info)
 	operations := s.operations(cfg, temporal, agent, info, links)
 	s.onStop(func() error { operations.Flush(); return nil })
-	s.drainFor, s.drains = cfg.DrainDelay, append(s.drains, operations.Drain)
+	s.drainFor, s.drainHooks = cfg.DrainDelay, append(s.drainHooks, operations.Drain)
 	server := api.New(api.Config{
 		Service: operations, Authenticate: who.Authenticate, Challenge: who.Challenge(), MaxBody: cfg.MaxBody,
-		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: publicKeys(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
+		NoREST: cfg.NoREST, TestSeams: cfg.TestSeams, Keys: keyReader(s.signing), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Console: consolePages(s, cfg, operations, who, url),
 		Answers: s.notices.page(operations, s.log), Callbacks: callback.New(operations, s.callbacks.tokens), Tracing: s.tracing, Log: s.log,
 	})
@@ -434,7 +439,7 @@ func (s *service) serve(ctx context.Context, cfg apiSettings, temporal temporalS
 	s.serveHTTP(server, listener, files)
 	over := grpc.Config{Service: operations, Authenticate: who.Authenticate, LenientVersion: cfg.Lenient, MaxMessage: int(cfg.MaxBody), Tracing: s.tracing}
 	s.serveGRPC(over, grpcListener, files)
-	keepSchedules(s, operations, cfg.Agent == "playbooks")
+	startScheduleKeeper(s, operations, cfg.Agent == "playbooks")
 	cfg.warn(s.log, s.journal)
 	return url, nil
 }
@@ -442,25 +447,25 @@ func (s *service) serve(ctx context.Context, cfg apiSettings, temporal temporalS
 // operations returns the operations of the API.
 func (s *service) operations(cfg apiSettings, temporal temporalSettings, agent Agent, info apiservice.CardInfo, links apiservice.Links) *apiservice.Service {
 	at := workflows.ClientConfig{
-		Temporal: s.temporal, Namespace: s.target.namespace.value, MaxEvents: temporal.MaxEvents, Plain: s.plain.Load, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL,
+		Temporal: s.temporal, Namespace: s.target.namespace.value, MaxEvents: temporal.MaxEvents, Plain: s.noSearchAttributes.Load, Timeout: cfg.CallTimeout, IdleFor: cfg.IdleTTL,
 		Cipher: s.cipher,
 	}
 	return apiservice.New(apiservice.Config{
-		Engine:    wrapped[apiservice.Engine](workflows.NewClient(at), s.build.Engine),
-		Journal:   wrapped[apiservice.Journal](s.journal, s.build.Journal),
+		Engine:    wrap[apiservice.Engine](workflows.NewClient(at), s.build.Engine),
+		Journal:   wrap[apiservice.Journal](s.journal, s.build.Journal),
 		Watch:     func(id string) apiservice.Watch { return s.journal.Watch(id) },
 		Agent:     agent,
 		Card:      info,
-		Extended:  cfg.extended(info),
+		Extended:  cfg.extendedCard(info),
 		Quota:     cfg.quota(),
 		Scheduler: workflows.NewSchedules(at),
 		Codec:     apiCodec(s.cipher),
 		Observer:  s.metrics,
 		Links:     links,
-		CheckPush: checkPush(cfg.pushSettings, s.egress, s.log), CheckSample: checkPush(cfg.pushSettings, s.strict, s.log), PushStates: cfg.states(),
-		Idempotency:  repeats[cfg.Idempotency],
+		CheckPush: pushChecker(cfg.pushSettings, s.egress, s.log), CheckSample: pushChecker(cfg.pushSettings, s.strictEgress, s.log), PushStates: cfg.states(),
+		Idempotency:  idempotencyModes[cfg.Idempotency],
 		BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, CancelWait: cfg.CancelWait, CallTimeout: cfg.CallTimeout, MaxQueue: cfg.MaxQueue,
-		Limits: cfg.limits(), SignHead: signHead(s.signing),
+		Limits: cfg.limits(), SignHead: headSigner(s.signing),
 		Log: s.log,
 	})
 }
@@ -488,11 +493,11 @@ func (s *service) serveHTTP(server *api.Server, l net.Listener, files *certifica
 // agent returns the agent with a name.
 func (s *service) agent(name string) (Agent, error) {
 	if name == "playbooks" {
-		return playbooks{s.books}, nil
+		return playbooks{s.playbooks}, nil
 	}
 	if a := s.build.Agents[name]; a != nil {
 		return a, nil
 	}
 	known := append([]string{"playbooks"}, slices.Sorted(maps.Keys(s.build.Agents))...)
-	return nil, misuse("--agent %q: this program has %s", name, strings.Join(known, ", "))
+	return nil, newUsageError("--agent %q: this program has %s", name, strings.Join(known, ", "))
 }

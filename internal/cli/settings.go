@@ -80,11 +80,11 @@ func (s apiSettings) limits() opt.Limits {
 // none.
 func (s apiSettings) links(ui, namespace string) (apiservice.Links, error) {
 	if s.TemporalUIURL != "" && !isServer(s.TemporalUIURL) {
-		return apiservice.Links{}, misuse("--temporal-ui-url %q is not the URL of a page, such as https://temporal.example.com", s.TemporalUIURL)
+		return apiservice.Links{}, newUsageError("--temporal-ui-url %q is not the URL of a page, such as https://temporal.example.com", s.TemporalUIURL)
 	}
 	at, err := url.Parse(s.TraceURL)
 	if s.TraceURL != "" && (err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || !strings.Contains(s.TraceURL, apiservice.TraceID)) {
-		return apiservice.Links{}, misuse("--trace-url %q is not a URL with {id}, such as https://traces.example.com/search?tag=longhaul.objective_id%%3D{id}", s.TraceURL)
+		return apiservice.Links{}, newUsageError("--trace-url %q is not a URL with {id}, such as https://traces.example.com/search?tag=longhaul.objective_id%%3D{id}", s.TraceURL)
 	}
 	return apiservice.Links{UI: cmp.Or(s.TemporalUIURL, ui), Namespace: namespace, Traces: s.TraceURL}, nil
 }
@@ -97,14 +97,14 @@ func (s apiSettings) checkLimits() error {
 		value int
 	}{{"max-plans", s.MaxPlans}, {"max-plan-tasks", s.MaxPlanTasks}, {"max-parallel", s.MaxParallel}, {"task-timeout", int(s.TaskTimeout)}} {
 		if l.value <= 0 {
-			wrong = append(wrong, misuse("--%s must be above 0", l.flag))
+			wrong = append(wrong, newUsageError("--%s must be above 0", l.flag))
 		}
 	}
 	if s.GateTimeout != 0 && (s.GateTimeout < time.Second || s.GateTimeout > opt.MaxStepAfter*time.Second) {
-		wrong = append(wrong, misuse("--gate-timeout must be 0 for never, or between 1s and 8784h (366 days)"))
+		wrong = append(wrong, newUsageError("--gate-timeout must be 0 for never, or between 1s and 8784h (366 days)"))
 	}
 	if s.WorkerTimeout < 2*time.Second || s.WorkerTimeout > 10*time.Minute { // workers report once a second
-		wrong = append(wrong, misuse("--worker-timeout must be between 2s and 10m"))
+		wrong = append(wrong, newUsageError("--worker-timeout must be between 2s and 10m"))
 	}
 	return errors.Join(wrong...)
 }
@@ -119,13 +119,13 @@ type workSettings struct {
 	scripts   bool     // the executor echo has a skill: it does messages that are scripts for it
 }
 
-// load reads the playbooks: those that are named, else those of the program.
-func (s workSettings) load(own fs.FS, planners map[string]activities.Planner) (*planner.Playbooks, error) {
-	books, err := s.read(own)
+// loadPlaybooks reads the playbooks that the settings name, else those of the program.
+func (s workSettings) loadPlaybooks(own fs.FS, planners map[string]activities.Planner) (*planner.Playbooks, error) {
+	books, err := s.readPlaybooks(own)
 	if err != nil {
 		return nil, err
 	}
-	if name := s.chosen(planners); name != noPlanner {
+	if name := s.plannerName(planners); name != noPlanner {
 		fallback, err := s.fallback(name, planners)
 		return books.With(fallback), err
 	}
@@ -141,7 +141,7 @@ func (s workSettings) load(own fs.FS, planners map[string]activities.Planner) (*
 	return books.With(planner.Fallback{Takes: planner.Nothing}), nil
 }
 
-func (s workSettings) read(own fs.FS) (*planner.Playbooks, error) {
+func (s workSettings) readPlaybooks(own fs.FS) (*planner.Playbooks, error) {
 	switch {
 	case len(s.Playbooks) > 0:
 		return planner.LoadFiles(s.Playbooks...)
@@ -180,9 +180,9 @@ func (s workerSettings) limits(known []string) (map[string]int, error) {
 		n, err := strconv.Atoi(text)
 		switch {
 		case err != nil || n <= 0:
-			return nil, misuse("--limit %q is not KIND=N with N above 0, such as llm=5", limit)
+			return nil, newUsageError("--limit %q is not KIND=N with N above 0, such as llm=5", limit)
 		case !slices.Contains(known, kind):
-			return nil, misuse("--limit %q: this worker has the executors %s", limit, strings.Join(known, ", "))
+			return nil, newUsageError("--limit %q: this worker has the executors %s", limit, strings.Join(known, ", "))
 		}
 		out[kind] = n
 	}
@@ -225,21 +225,21 @@ func isServer(rawURL string) bool {
 }
 
 func errPublicURL(rawURL string) error {
-	return misuse("--public-url %q is not the URL of a server, such as https://agent.example.com", rawURL)
+	return newUsageError("--public-url %q is not the URL of a server, such as https://agent.example.com", rawURL)
 }
 
-// reach refuses settings of authentication that contradict each other, and
+// checkAccess refuses settings of authentication that contradict each other, and
 // addresses outside loopback at which callers are not authenticated.
-func (s apiSettings) reach() error {
+func (s apiSettings) checkAccess() error {
 	if err := s.checkAuth(); err != nil {
 		return err
 	}
-	if s.OIDCClientID != "" && s.PublicURL == "" && everywhere(s.Addr) {
-		return misuse("--oidc-client-id needs --public-url: the provider sends browsers back to it")
+	if s.OIDCClientID != "" && s.PublicURL == "" && allInterfaces(s.Addr) {
+		return newUsageError("--oidc-client-id needs --public-url: the provider sends browsers back to it")
 	}
-	err := s.mayListen("--addr", s.Addr)
+	err := s.checkListen("--addr", s.Addr)
 	if err == nil && s.GRPCAddr != "" {
-		err = s.mayListen("--grpc-addr", s.GRPCAddr)
+		err = s.checkListen("--grpc-addr", s.GRPCAddr)
 	}
 	return err
 }

@@ -44,13 +44,13 @@ func (c *manCommand) Run(p *program, parsed *kong.Context) error {
 		{Name: ".longhaul", Help: "The data of processes on this machine: the journal, if it is a file, keys, and the database of the built-in Temporal. --data-dir names another directory."},
 	}}
 	if c.Command != "" && !slices.Contains(m.Pages(), c.Command) {
-		return misuse("no manual page about %q: name one of the commands %s", c.Command, strings.Join(m.Pages()[1:], ", "))
+		return newUsageError("no manual page about %q: name one of the commands %s", c.Command, strings.Join(m.Pages()[1:], ", "))
 	}
 	if c.Dir == "" {
 		return m.Write(p.stdout, c.Command)
 	}
 	if c.Command != "" {
-		return misuse("--dir writes all pages: name no command with it")
+		return newUsageError("--dir writes all pages: name no command with it")
 	}
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return fmt.Errorf("make the directory for pages: %w", err)

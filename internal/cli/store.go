@@ -31,8 +31,8 @@ func (s storeSettings) journal() (journal.Config, error) {
 	return journal.Config{Path: filepath.Join(s.DataDir, "journal.db"), Sync: s.Sync, Seal: s.EncryptJournal}, nil
 }
 
-// with calls f with the journal.
-func (s storeSettings) with(p *program, f func(*journal.Journal) error) error {
+// withJournal calls f with the journal.
+func (s storeSettings) withJournal(p *program, f func(*journal.Journal) error) error {
 	cfg, err := s.journal()
 	if err != nil {
 		return err
@@ -49,8 +49,8 @@ func (s storeSettings) with(p *program, f func(*journal.Journal) error) error {
 	return errors.Join(f(j), j.Close())
 }
 
-// where names the place of the journal, for people.
-func (s storeSettings) where() string {
+// location returns where the journal is, for people.
+func (s storeSettings) location() string {
 	if s.Journal != "" {
 		return "the journal " + journal.Place(string(s.Journal))
 	}
@@ -60,7 +60,7 @@ func (s storeSettings) where() string {
 	return "the data directory " + s.DataDir
 }
 
-var errSharedKeys = misuse("a journal in PostgreSQL needs --secret-keys (LONGHAUL_SECRET_KEYS), with the same value for every process. " +
+var errSharedKeys = newUsageError("a journal in PostgreSQL needs --secret-keys (LONGHAUL_SECRET_KEYS), with the same value for every process. " +
 	"To make a key: head -c 32 /dev/urandom | base64")
 
 // sealer returns what encrypts stored secrets: with the keys of the settings, or

@@ -23,8 +23,8 @@ func rawLine(out io.Writer, raw json.RawMessage) {
 	}
 }
 
-// ofGate returns the task of id, which may be that of a gate.
-func ofGate(id string) string {
+// taskIDOf returns the task of id, which may be that of a gate.
+func taskIDOf(id string) string {
 	if i := strings.LastIndexByte(id, ':'); i > 0 {
 		if _, ours := opt.ParseID(id[:i]); ours {
 			return id[:i]
@@ -33,18 +33,18 @@ func ofGate(id string) string {
 	return id
 }
 
-// objectiveID returns the objective of id, which may be that of a plan, a task or a
+// objectiveIDOf returns the objective of id, which may be that of a plan, a task or a
 // gate.
-func objectiveID(id string) string {
-	id = ofGate(id)
+func objectiveIDOf(id string) string {
+	id = taskIDOf(id)
 	if ref, ours := opt.ParseID(id); ours {
 		return ref.ObjectiveID
 	}
 	return id
 }
 
-// print calls a method and prints its result as JSON.
-func (r remote) print(p *program, method string, params any) error {
+// callAndPrint calls a method and prints its result as JSON.
+func (r remote) callAndPrint(p *program, method string, params any) error {
 	raw, err := r.client.Call(p.ctx, method, params)
 	if err == nil {
 		rawLine(p.stdout, raw)
@@ -61,29 +61,29 @@ type getCommand struct {
 }
 
 func (c *getCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
-	id := ofGate(c.Task)
+	id := taskIDOf(c.Task)
 	if c.JSON {
-		return r.print(p, "GetTask", map[string]any{"id": id, "historyLength": c.History})
+		return r.callAndPrint(p, "GetTask", map[string]any{"id": id, "historyLength": c.History})
 	}
 	t, err := r.client.Get(p.ctx, id, 0)
 	if err != nil {
 		return r.explain(err)
 	}
 	show := c.plain(p, false, false).(*printer)
-	show.dated = true
+	show.showTimes = true
 	show.event(client.Event{Event: a2a.Event{Task: t}})
-	show.ask(func() []*opt.Gate { return nil })
+	show.showWaiting(func() []*opt.Gate { return nil })
 	if at, ok := t.Metadata.String("longhaul/v1/workflowUrl"); ok {
-		show.apart = true
-		show.line("Workflow: %s", show.safe(at))
+		show.blankLine = true
+		show.printLines("Workflow: %s", show.sanitize(at))
 	}
-	if id := laterAttempt(p.ctx, r.look, t); id != "" {
-		show.apart = true
-		show.line("The objective was retried. Its latest attempt:\n\n  %s %s", c.command("get"), id)
+	if id := laterAttempt(p.ctx, r.noRepeat, t); id != "" {
+		show.blankLine = true
+		show.printLines("The objective was retried. Its latest attempt:\n\n  %s %s", c.command("get"), id)
 	}
 	return nil
 }
@@ -112,13 +112,13 @@ type cancelCommand struct {
 }
 
 func (c *cancelCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
 	var refused *client.Error
 	if c.JSON {
-		return r.print(p, "CancelTask", map[string]any{"id": c.Task})
+		return r.callAndPrint(p, "CancelTask", map[string]any{"id": c.Task})
 	}
 	t, err := r.client.Cancel(p.ctx, c.Task)
 	switch {
@@ -142,11 +142,11 @@ type objectiveCommand struct {
 }
 
 func (c *objectiveCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
-	id := objectiveID(c.ID)
+	id := objectiveIDOf(c.ID)
 	if c.JSON {
 		raw, err := r.client.Call(p.ctx, "objectives/get", map[string]any{"id": id})
 		var result struct {
@@ -179,7 +179,7 @@ type cardCommand struct {
 }
 
 func (c *cardCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}

@@ -79,8 +79,8 @@ func (s temporalSettings) elsewhere(e elsewhereSettings) (target, error) {
 	}
 	inFile := fmt.Sprintf("profile %s in %s", name, file)
 	t := target{
-		addr:      first(setting{s.TemporalAddr, "temporal-addr"}, setting{merged.Address, origin(inFile, "TEMPORAL_ADDRESS")}, setting{defaultTemporalAddr, "default"}),
-		namespace: first(setting{s.Namespace, "namespace"}, setting{merged.Namespace, origin(inFile, "TEMPORAL_NAMESPACE")}, setting{defaultNamespace, "default"}),
+		addr:      firstSet(setting{s.TemporalAddr, "temporal-addr"}, setting{merged.Address, origin(inFile, "TEMPORAL_ADDRESS")}, setting{defaultTemporalAddr, "default"}),
+		namespace: firstSet(setting{s.Namespace, "namespace"}, setting{merged.Namespace, origin(inFile, "TEMPORAL_NAMESPACE")}, setting{defaultNamespace, "default"}),
 		apiKey:    setting{"none", "default"},
 		tls:       setting{"off", "default"},
 	}
@@ -129,8 +129,8 @@ func encryption(c *tls.Config) string {
 	return kind
 }
 
-// first returns the first setting that has a value.
-func first(settings ...setting) setting {
+// firstSet returns the first setting that has a value.
+func firstSet(settings ...setting) setting {
 	i := slices.IndexFunc(settings, func(s setting) bool { return s.value != "" })
 	return settings[i]
 }
@@ -160,8 +160,8 @@ func (t target) String() string {
 	return s
 }
 
-// lines describe the target for the command config, without secrets.
-func (t target) lines() []string {
+// describe returns the target as lines for the command config, without secrets.
+func (t target) describe() []string {
 	lines := []string{}
 	for _, part := range []struct {
 		name string

@@ -33,24 +33,24 @@ func (n namespace) await(ctx context.Context, w waitSettings, retention time.Dur
 	for {
 		state, err := n.examine(ctx)
 		if w.CreateNamespace {
-			err = n.complete(ctx, state, err, retention)
+			err = n.createMissing(ctx, state, err, retention)
 		}
-		if err == nil || final(err) {
-			return state, n.advise(err, retention)
+		if err == nil || isFinal(err) {
+			return state, n.withAdvice(err, retention)
 		}
 		n.log.Warn("Waiting for Temporal", zap.Error(err))
 		select {
 		case <-ctx.Done():
 			return state, ctx.Err()
 		case <-end.C:
-			return state, n.advise(fmt.Errorf("no success within %v: %w", w.TemporalWait, err), retention)
+			return state, n.withAdvice(fmt.Errorf("no success within %v: %w", w.TemporalWait, err), retention)
 		case <-time.After(time.Second):
 		}
 	}
 }
 
 func (n namespace) examine(ctx context.Context) (state workflows.NamespaceState, err error) {
-	err = within(ctx, func(ctx context.Context) error {
+	err = withTimeout(ctx, func(ctx context.Context) error {
 		state, err = workflows.Examine(ctx, n.temporal, n.target.namespace.value)
 		return err
 	})
@@ -60,17 +60,17 @@ func (n namespace) examine(ctx context.Context) (state workflows.NamespaceState,
 // checkKeys refuses keys for payloads with which others have not encrypted.
 func (n namespace) checkKeys(ctx context.Context) error {
 	if _, err := n.examine(ctx); errors.Is(err, workflows.ErrKeys) {
-		return n.advise(err, week)
+		return n.withAdvice(err, week)
 	}
 	return nil
 }
 
-// complete creates the namespace or its search attributes if an examination found
+// createMissing creates the namespace or its search attributes if an examination found
 // that they are missing. It returns nil if nothing is missing, or cannot be
 // created and is not necessary.
-func (n namespace) complete(ctx context.Context, state workflows.NamespaceState, found error, retention time.Duration) error {
+func (n namespace) createMissing(ctx context.Context, state workflows.NamespaceState, found error, retention time.Duration) error {
 	name := n.target.namespace.value
-	return within(ctx, func(ctx context.Context) error {
+	return withTimeout(ctx, func(ctx context.Context) error {
 		switch {
 		case errors.Is(found, workflows.ErrNoNamespace):
 			if err := workflows.CreateNamespace(ctx, n.temporal, name, retention); err != nil {
@@ -81,7 +81,7 @@ func (n namespace) complete(ctx context.Context, state workflows.NamespaceState,
 			return found
 		}
 		err := workflows.AddSearchAttributes(ctx, n.temporal, name, state.Missing)
-		if err != nil && (final(err) || never(err)) {
+		if err != nil && (isFinal(err) || isRefused(err)) {
 			n.log.Warn("Cannot add search attributes", zap.Error(err))
 			return nil
 		}
@@ -92,13 +92,13 @@ func (n namespace) complete(ctx context.Context, state workflows.NamespaceState,
 	})
 }
 
-// final reports whether waiting does not help against an error of Examine.
-func final(err error) bool {
+// isFinal reports whether waiting cannot resolve an error of Examine.
+func isFinal(err error) bool {
 	return errors.Is(err, workflows.ErrNoNamespace) || errors.Is(err, workflows.ErrDenied) || errors.Is(err, workflows.ErrTLS) || errors.Is(err, workflows.ErrKeys)
 }
 
-// advise adds to the error of an examination what to do.
-func (n namespace) advise(err error, retention time.Duration) error {
+// withAdvice adds to an error of Examine what to do.
+func (n namespace) withAdvice(err error, retention time.Duration) error {
 	var todo string
 	switch {
 	case err == nil:
@@ -121,42 +121,42 @@ func (n namespace) advise(err error, retention time.Duration) error {
 	return fmt.Errorf("%v: %w; %s", n.target, err, todo)
 }
 
-// report logs what the namespace lacks, and what to run. Nothing of it stops the
-// work.
-func (n namespace) report(state workflows.NamespaceState) {
+// logMissing logs what the namespace lacks, and the command that adds it. The service works
+// without it.
+func (n namespace) logMissing(state workflows.NamespaceState) {
 	if len(state.Missing) > 0 {
 		n.log.Warn("Temporal has not all search attributes, so its lists do not show tenants, contexts and states. Add them and start the API again",
 			zap.Strings("missing", state.Missing), zap.String("run", n.target.attributesCommand(state.Missing)))
 	}
 }
 
-// compare warns if the namespace keeps ended workflows for a shorter time than
+// warnRetention warns if the namespace keeps ended workflows for a shorter time than
 // the journal. Then Temporal's UI shows less than the journal.
-func (n namespace) compare(state workflows.NamespaceState, ttl time.Duration) {
+func (n namespace) warnRetention(state workflows.NamespaceState, ttl time.Duration) {
 	if state.Retention < ttl {
 		n.log.Warn("Temporal keeps ended workflows for a shorter time than --ttl",
 			zap.Duration("retention", state.Retention), zap.Duration("ttl", ttl), zap.String("run", n.target.retentionCommand(ttl)))
 	}
 }
 
-// check examines the namespace for an API, which serves reads while Temporal
+// checkNamespace examines the namespace for an API, which serves reads while Temporal
 // cannot be reached: then check returns nil and continues until Temporal answers. An
 // error says what to do.
-func (s *service) check(ctx context.Context) error {
-	s.plain.Store(true)
+func (s *service) checkNamespace(ctx context.Context) error {
+	s.noSearchAttributes.Store(true)
 	n := s.namespace()
 	state, err := n.examine(ctx)
-	if err == nil || final(err) {
-		s.settle(state)
-		return n.advise(err, week)
+	if err == nil || isFinal(err) {
+		s.useSearchAttributes(state)
+		return n.withAdvice(err, week)
 	}
-	s.log.Warn("Only reads work until Temporal answers", zap.Error(n.advise(err, week)))
+	s.log.Warn("Only reads work until Temporal answers", zap.Error(n.withAdvice(err, week)))
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	s.onStop(func() error { cancel(); <-done; return nil })
 	go func() {
 		defer close(done)
-		for err != nil && !final(err) {
+		for err != nil && !isFinal(err) {
 			select {
 			case <-ctx.Done():
 				return
@@ -165,17 +165,17 @@ func (s *service) check(ctx context.Context) error {
 			state, err = n.examine(ctx)
 		}
 		if err != nil {
-			s.fail(n.advise(err, week))
+			s.fail(n.withAdvice(err, week))
 			return
 		}
 		s.log.Info("Temporal answers")
-		s.settle(state)
+		s.useSearchAttributes(state)
 	}()
 	return nil
 }
 
-// settle has new objectives use the search attributes if the namespace has them.
-func (s *service) settle(state workflows.NamespaceState) {
-	s.plain.Store(len(state.Missing) > 0)
-	s.namespace().report(state)
+// useSearchAttributes makes new objectives use the search attributes if the namespace has them.
+func (s *service) useSearchAttributes(state workflows.NamespaceState) {
+	s.noSearchAttributes.Store(len(state.Missing) > 0)
+	s.namespace().logMissing(state)
 }

@@ -8,21 +8,20 @@ import (
 	"time"
 )
 
-// The commands that messages name. Temporal Cloud has its own tool for what
-// concerns a namespace.
+// The commands below are for messages. Temporal Cloud has its own tool for namespaces.
 
 func (t target) createCommand(retention time.Duration) string {
 	if t.cloud() {
 		return fmt.Sprintf("tcld namespace create --namespace %s --region REGION --retention-days %d", t.namespace.value, days(retention))
 	}
-	return fmt.Sprintf("temporal operator namespace create --namespace %s --retention %s%s", t.namespace.value, hours(retention), t.where())
+	return fmt.Sprintf("temporal operator namespace create --namespace %s --retention %s%s", t.namespace.value, hours(retention), t.toolFlags())
 }
 
 func (t target) retentionCommand(retention time.Duration) string {
 	if t.cloud() {
 		return fmt.Sprintf("tcld namespace retention set --namespace %s --retention-days %d", t.namespace.value, days(retention))
 	}
-	return fmt.Sprintf("temporal operator namespace update --namespace %s --retention %s%s", t.namespace.value, hours(retention), t.where())
+	return fmt.Sprintf("temporal operator namespace update --namespace %s --retention %s%s", t.namespace.value, hours(retention), t.toolFlags())
 }
 
 func (t target) attributesCommand(names []string) string {
@@ -38,12 +37,12 @@ func (t target) attributesCommand(names []string) string {
 	for _, name := range names {
 		fmt.Fprintf(&b, " --name %s --type Keyword", name)
 	}
-	return b.String() + t.where()
+	return b.String() + t.toolFlags()
 }
 
-// where returns the flags with which Temporal's own tool finds the same server. It
+// toolFlags returns the flags with which Temporal's own tool finds the same server. It
 // reads the same variables and profiles, but not our settings.
-func (t target) where() string {
+func (t target) toolFlags() string {
 	flags := ""
 	if t.profile != "" {
 		flags = " --profile " + t.profile

@@ -74,7 +74,7 @@ namespace = "work"
 			for i, name := range []string{"address", "namespace", "tls", "api key"} {
 				lines = append(lines, fmt.Sprintf("%-10s ", name)+strings.ReplaceAll(tt.want[i], "FILE", file))
 			}
-			if diff := cmp.Diff(lines, got.lines()); diff != "" {
+			if diff := cmp.Diff(lines, got.describe()); diff != "" {
 				t.Errorf("the target (-want +got):\n%s", diff)
 			}
 		})

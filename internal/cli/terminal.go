@@ -52,8 +52,8 @@ func oneLine(text string, width int) string {
 	return runewidth.Truncate(strings.Join(strings.Fields(visible(text)), " "), width, "…")
 }
 
-// padded returns text with spaces up to width columns.
-func padded(text string, width int) string { return runewidth.FillRight(text, width) }
+// padRight returns text with spaces up to width columns.
+func padRight(text string, width int) string { return runewidth.FillRight(text, width) }
 
 // A screen is the lower part of a terminal, which is drawn again and again.
 type screen struct {

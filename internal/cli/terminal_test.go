@@ -261,7 +261,7 @@ func TestDisplay_plain(t *testing.T) {
 	} {
 		t.Setenv("TERM", tt.term)
 		t.Setenv("NO_COLOR", tt.noColor)
-		d := remoteSettings{}.display(&program{stdout: terminal.File}, remote{trouble: &trouble{}}, tt.raw, tt.quiet)
+		d := remoteSettings{}.display(&program{stdout: terminal.File}, remote{outage: &outage{}}, tt.raw, tt.quiet)
 		_, isLive := d.(*live)
 		if isLive != tt.live || colored(terminal.File) != tt.colored {
 			t.Errorf("%+v: live %v, coloured %v", tt, isLive, colored(terminal.File))

@@ -13,20 +13,20 @@ import (
 	"go.uber.org/zap"
 )
 
-// lookEvery is how often the files of certificates are looked at, at most.
-const lookEvery = time.Second
+// checkFilesEvery is the shortest time between two checks of the files of certificates.
+const checkFilesEvery = time.Second
 
-// certificates are the files of a TLS server. They are read again when they have
-// changed; while they cannot be read, those from before are used.
+// certificates are the files of a TLS server. They are read again when they have changed. While
+// they cannot be read, the last valid ones are used.
 type certificates struct {
 	cert, key, clientCA string // clientCA is "" for no client certificates
 	log                 *zap.Logger
 	now                 func() time.Time
 
-	mu      sync.Mutex
-	looked  time.Time
-	stamp   string // of the files at the latest attempt to read them
-	current *tls.Config
+	mu        sync.Mutex
+	checkedAt time.Time
+	stamp     string // of the files at the latest attempt to read them
+	current   *tls.Config
 }
 
 // certificates reads the files of the settings. It returns nil for a server
@@ -40,7 +40,7 @@ func (s authSettings) certificates(log *zap.Logger) (*certificates, error) {
 	if c.current, err = c.read(); err != nil {
 		return nil, err
 	}
-	c.looked, c.stamp = c.now(), c.stamps()
+	c.checkedAt, c.stamp = c.now(), c.fileStamps()
 	return c, nil
 }
 
@@ -61,11 +61,11 @@ func (c *certificates) latest() *tls.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	if now.Sub(c.looked) < lookEvery {
+	if now.Sub(c.checkedAt) < checkFilesEvery {
 		return c.current
 	}
-	c.looked = now
-	stamp := c.stamps()
+	c.checkedAt = now
+	stamp := c.fileStamps()
 	if stamp == c.stamp {
 		return c.current
 	}
@@ -80,8 +80,8 @@ func (c *certificates) latest() *tls.Config {
 	return read
 }
 
-// stamps returns a text that changes when the files change.
-func (c *certificates) stamps() (text string) {
+// fileStamps returns a text that changes when the files change.
+func (c *certificates) fileStamps() (text string) {
 	for _, path := range []string{c.cert, c.key, c.clientCA} {
 		if info, err := os.Stat(path); err == nil {
 			text += fmt.Sprintln(info.ModTime().UnixNano(), info.Size())
@@ -114,9 +114,9 @@ func (c *certificates) read() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// http returns a client that trusts the authorities of the settings too, and shows
+// httpClient returns a client that trusts the authorities of the settings too, and shows
 // their certificate.
-func (s remoteSettings) http() (*http.Client, error) {
+func (s remoteSettings) httpClient() (*http.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	transport.TLSClientConfig = cfg

@@ -118,24 +118,24 @@ func TestCertificates_reload(t *testing.T) {
 			t.Errorf("the certificate is that of %q, want %q", got, name)
 		}
 	}
-	now = now.Add(lookEvery)
+	now = now.Add(checkFilesEvery)
 	want("first")
 	changed("second", time.Hour)
 	want("first")
-	now = now.Add(lookEvery)
+	now = now.Add(checkFilesEvery)
 	want("second")
 	if err := os.WriteFile(s.TLSKey, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		now = now.Add(lookEvery)
+		now = now.Add(checkFilesEvery)
 		want("second")
 	}
 	if n := logs.FilterMessage("Kept the certificates from before").Len(); n != 1 {
 		t.Errorf("broken files were logged %d times", n)
 	}
 	changed("third", 2*time.Hour)
-	now = now.Add(lookEvery)
+	now = now.Add(checkFilesEvery)
 	want("third")
 }
 
@@ -167,7 +167,7 @@ func TestService_serveHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newService(zap.NewNop(), Build{})
-	server := api.New(api.Config{Service: apiservice.New(apiservice.Config{Card: apiservice.CardInfo{Name: "Longhaul"}}), Authenticate: everyone{}.Authenticate})
+	server := api.New(api.Config{Service: apiservice.New(apiservice.Config{Card: apiservice.CardInfo{Name: "Longhaul"}}), Authenticate: anonymousAuthority{}.Authenticate})
 	s.serveHTTP(server, l, files)
 	defer func() {
 		if err := s.stop(); err != nil {
@@ -223,7 +223,7 @@ func TestRemoteSettings_http(t *testing.T) {
 		{"authority", remoteSettings{CA: settings.TLSCert}, http.StatusUnauthorized},
 		{"authority and certificate", remoteSettings{CA: settings.TLSCert, Cert: client.TLSCert, CertKey: client.TLSKey}, http.StatusOK},
 	} {
-		c, err := tc.settings.http()
+		c, err := tc.settings.httpClient()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func TestRemoteSettings_http(t *testing.T) {
 		"it has no certificate":      {CA: settings.TLSKey},
 		"read --cert and --cert-key": {Cert: client.TLSCert},
 	} {
-		if _, err := s.http(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.httpClient(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

@@ -18,9 +18,9 @@ type timing struct {
 	attempt int
 }
 
-// took returns how long the task has worked and waited; ok is false if that is not
+// duration returns how long the task has worked and waited; ok is false if that is not
 // known.
-func (t timing) took(now time.Time) (d time.Duration, ok bool) {
+func (t timing) duration(now time.Time) (d time.Duration, ok bool) {
 	if t.began.IsZero() {
 		return 0, false
 	}
@@ -45,7 +45,9 @@ type branch struct {
 	detail     string
 }
 
-func (b branch) right() string { return strings.TrimRight(padded(b.look.Word, 14)+"  "+b.detail, " ") }
+func (b branch) right() string {
+	return strings.TrimRight(padRight(b.look.Word, 14)+"  "+b.detail, " ")
+}
 
 // lines returns the tree of o, at most rows-1 lines of columns-1 columns.
 func (t tree) lines(o *client.Objective) []string {
@@ -62,7 +64,7 @@ func (t tree) lines(o *client.Objective) []string {
 		branches = branches[:max(0, min(len(branches), room))]
 		left = all - len(branches)
 	}
-	out := append([]string{title, state}, t.aligned(branches)...)
+	out := append([]string{title, state}, t.align(branches)...)
 	if left > 0 {
 		out = append(out, oneLine(fmt.Sprintf("… %d more; the command objective shows all", left), t.columns-1))
 	}
@@ -101,20 +103,20 @@ func (t tree) branches(o *client.Objective, show func(client.Plan, client.PlanTa
 func (t tree) detail(task client.PlanTask) string {
 	var words []string
 	times := t.times[task.ID]
-	if d, ok := times.took(t.now); ok {
-		words = append(words, span(d))
+	if d, ok := times.duration(t.now); ok {
+		words = append(words, durationText(d))
 	}
 	if times.attempt > 1 {
 		words = append(words, fmt.Sprintf("attempt %d", times.attempt))
 	}
-	if why := whyFailed(task); why != "" {
+	if why := failureReason(task); why != "" {
 		words = append(words, strings.TrimPrefix(why, " "))
 	}
 	return strings.Join(words, "  ")
 }
 
-// aligned returns branches as lines, with their statuses below each other.
-func (t tree) aligned(branches []branch) []string {
+// align returns branches as lines, with their statuses below each other.
+func (t tree) align(branches []branch) []string {
 	names, rights := 0, 0
 	for _, b := range branches {
 		names = max(names, columnsOf(b.lead)+2+columnsOf(b.name))
@@ -124,7 +126,7 @@ func (t tree) aligned(branches []branch) []string {
 	var out []string
 	for _, b := range branches {
 		name := oneLine(b.name, names-runewidth.StringWidth(b.lead)-2)
-		name = padded(name, names-runewidth.StringWidth(b.lead)-2)
+		name = padRight(name, names-runewidth.StringWidth(b.lead)-2)
 		right := oneLineKept(b.right(), t.columns-1-names-2)
 		out = append(out, b.lead+t.paint(b.look.Kind, b.look.Kind.Sign())+" "+name+"  "+t.paint(b.look.Kind, right))
 	}
@@ -138,7 +140,7 @@ func oneLineKept(text string, width int) string {
 
 // bar returns a bar that shows how much of o is done.
 func (t tree) bar(o *client.Objective) string {
-	done, all := doneOf(o)
+	done, all := countDone(o)
 	if all == 0 {
 		return "no plans yet"
 	}
@@ -151,9 +153,9 @@ func (t tree) bar(o *client.Objective) string {
 	return "[" + strings.Repeat("█", full) + strings.Repeat("░", width-full) + "] " + text
 }
 
-// doneOf returns how many tasks of o are completed, and how many there are.
+// countDone returns how many tasks of o are completed, and how many there are.
 // Skipped plans do not count.
-func doneOf(o *client.Objective) (done, all int) {
+func countDone(o *client.Objective) (done, all int) {
 	for _, p := range o.Plans {
 		if p.Status == opt.PlanSkipped {
 			continue
@@ -168,8 +170,8 @@ func doneOf(o *client.Objective) (done, all int) {
 	return done, all
 }
 
-// span returns a duration for people.
-func span(d time.Duration) string {
+// durationText returns a duration for people.
+func durationText(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1fs", d.Seconds())

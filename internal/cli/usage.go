@@ -22,14 +22,14 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.text }
 
-// misuse returns a [usageError].
-func misuse(format string, args ...any) error {
+// newUsageError returns a [usageError].
+func newUsageError(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
-// inCommand returns err, which the command that was parsed has returned: a usageError in
-// it names the command.
-func inCommand(parsed *kong.Context, err error) error {
+// withCommand returns err, an error of the parsed command. It sets the command of a usageError
+// in err.
+func withCommand(parsed *kong.Context, err error) error {
 	var wrong *usageError
 	if errors.As(err, &wrong) && wrong.command == "" && parsed.Selected() != nil {
 		wrong.command = parsed.Selected().FullPath()
@@ -71,17 +71,17 @@ func checkCommand(app *kong.Application, args []string) error {
 		return nil
 	}
 	text := fmt.Sprintf("there is no command %s", args[0])
-	if like := nearest(args[0], names); len(like) > 0 {
+	if like := similarNames(args[0], names); len(like) > 0 {
 		text += ". Did you mean " + strings.Join(like, " or ") + "?"
 	}
 	return &usageError{text: text, command: app.Name}
 }
 
-// nearest returns the names that are most like word, none if all differ too much.
-func nearest(word string, names []string) (out []string) {
+// similarNames returns the names that are most like word, none if all differ too much.
+func similarNames(word string, names []string) (out []string) {
 	least := min(2, (len(word)+1)/2)
 	for _, name := range names {
-		d := distance(word, name)
+		d := editDistance(word, name)
 		if len(word) > 1 && strings.HasPrefix(name, word) {
 			d = 0
 		}
@@ -95,9 +95,9 @@ func nearest(word string, names []string) (out []string) {
 	return out
 }
 
-// distance returns how many letters have to be added, removed, replaced or exchanged with
+// editDistance returns how many letters have to be added, removed, replaced or exchanged with
 // the next one to make b of a.
-func distance(a, b string) int {
+func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	rows := make([][]int, len(x)+1)
 	for i := range rows {

@@ -52,28 +52,28 @@ func (s remoteSettings) command(name string) string {
 
 // A remote is an agent elsewhere.
 type remote struct {
-	client  *client.Client
-	look    *client.Client // does not repeat calls
-	trouble *trouble
+	client   *client.Client
+	noRepeat *client.Client // does not repeat calls
+	outage   *outage
 }
 
-// reach returns the agent that the settings name. It does not connect yet.
-func (s remoteSettings) reach(p *program) (remote, error) {
+// newRemote returns the agent that the settings name. It does not connect yet.
+func (s remoteSettings) newRemote(p *program) (remote, error) {
 	if !isServer(s.URL) {
-		return remote{}, misuse("%q is not the URL of an agent, such as https://agent.example.com", s.URL)
+		return remote{}, newUsageError("%q is not the URL of an agent, such as https://agent.example.com", s.URL)
 	}
-	http, err := s.http()
+	http, err := s.httpClient()
 	if err != nil {
 		return remote{}, err
 	}
-	t := &trouble{out: p.stderr, program: p.build.name(), url: s.URL, patience: s.Patience, start: p.howToStart()}
+	t := &outage{out: p.stderr, program: p.build.name(), url: s.URL, patience: s.Patience, startHint: p.howToStart()}
 	cfg := client.Config{URL: s.URL, Token: s.Token, HTTP: http, Patience: s.Patience, Retrying: t.failed}
 	if s.Patience == 0 {
 		cfg.Patience = -1
 	}
-	r := remote{client: client.New(cfg), trouble: t}
+	r := remote{client: client.New(cfg), outage: t}
 	cfg.Patience, cfg.Retrying = -1, nil
-	r.look = client.New(cfg)
+	r.noRepeat = client.New(cfg)
 	return r, nil
 }
 
@@ -88,9 +88,9 @@ func (e *exitError) Error() string { return e.text }
 // ExitCode returns the code to end the program with.
 func (e *exitError) ExitCode() int { return e.code }
 
-// exitOf returns the exit code for the last state of a task: 0 if it completed, 3
+// exitForState returns the exit code for the last state of a task: 0 if it completed, 3
 // if it waits for a person, 1 if it ended in another way.
-func exitOf(state a2a.TaskState) error {
+func exitForState(state a2a.TaskState) error {
 	switch {
 	case state.Interrupted():
 		return &exitError{3, "the task waits for a person"}
@@ -110,28 +110,28 @@ type watchCommand struct {
 }
 
 func (c *watchCommand) Run(p *program) error {
-	r, err := c.reach(p)
+	r, err := c.newRemote(p)
 	if err != nil {
 		return err
 	}
-	c.Task = ofGate(c.Task)
+	c.Task = taskIDOf(c.Task)
 	ctx, stop := interruptible(p.ctx)
 	defer stop()
-	w := watching{display: c.display(p, r, c.JSON, false), look: r.look, trouble: r.trouble, notes: p.stderr, asks: true, untilWaiting: c.UntilWaiting, taskID: c.Task, last: c.After}
-	state, err := w.run(ctx, func(ctx context.Context) events { return r.client.Subscribe(ctx, c.Task, c.After) })
+	w := taskWatcher{display: c.display(p, r, c.JSON, false), noRepeat: r.noRepeat, outage: r.outage, notes: p.stderr, askAtOnce: true, untilWaiting: c.UntilWaiting, taskID: c.Task, last: c.After}
+	state, err := w.run(ctx, func(ctx context.Context) eventStream { return r.client.Subscribe(ctx, c.Task, c.After) })
 	if err != nil {
 		return w.interrupted(r.explain(err), c.command("watch"))
 	}
-	return exitOf(state)
+	return exitForState(state)
 }
 
-// watching shows the events of one task.
-type watching struct {
+// A taskWatcher shows the events of one task.
+type taskWatcher struct {
 	display      display
-	look         *client.Client
-	trouble      *trouble
+	noRepeat     *client.Client
+	outage       *outage
 	notes        io.Writer        // for notes that belong to no task; nil for none
-	asks         bool             // ask at once, not when the stream is over
+	askAtOnce    bool             // show questions at once, not when the stream is over
 	untilWaiting bool             // stop when the task waits for a person
 	tick         <-chan time.Time // when to read the plans again; nil: every second
 
@@ -146,10 +146,10 @@ type watching struct {
 	state       a2a.TaskState
 }
 
-// events are the events of a stream.
-type events = iter.Seq2[client.Event, error]
+// An eventStream yields the events of a stream.
+type eventStream = iter.Seq2[client.Event, error]
 
-type arrival struct {
+type streamItem struct {
 	event client.Event
 	err   error
 }
@@ -157,9 +157,9 @@ type arrival struct {
 // run shows events until there are no more, and returns the last state of the
 // task. It leaves the stream of a send when an authorization is needed, since
 // that may take long.
-func (w *watching) run(ctx context.Context, stream func(context.Context) events) (a2a.TaskState, error) {
+func (w *taskWatcher) run(ctx context.Context, stream func(context.Context) eventStream) (a2a.TaskState, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	arrivals := make(chan arrival)
+	arrivals := make(chan streamItem)
 	defer func() {
 		cancel()
 		for range arrivals { // until the goroutine has ended
@@ -170,7 +170,7 @@ func (w *watching) run(ctx context.Context, stream func(context.Context) events)
 		defer close(arrivals)
 		for e, err := range stream(ctx) {
 			select {
-			case arrivals <- arrival{e, err}:
+			case arrivals <- streamItem{e, err}:
 			case <-ctx.Done():
 				return
 			}
@@ -185,7 +185,7 @@ func (w *watching) run(ctx context.Context, stream func(context.Context) events)
 		select {
 		case <-w.tick:
 			w.progress(ctx)
-			w.remark()
+			w.printIdle()
 		case a, ok := <-arrivals:
 			switch {
 			case !ok:
@@ -193,15 +193,15 @@ func (w *watching) run(ctx context.Context, stream func(context.Context) events)
 			case a.err != nil:
 				return w.state, a.err
 			}
-			if w.show(ctx, a.event); w.untilWaiting && w.state.Interrupted() || !w.asks && w.state == a2a.AuthRequired {
+			if w.show(ctx, a.event); w.untilWaiting && w.state.Interrupted() || !w.askAtOnce && w.state == a2a.AuthRequired {
 				return w.state, nil
 			}
 		}
 	}
 }
 
-func (w *watching) show(ctx context.Context, e client.Event) {
-	w.trouble.answered()
+func (w *taskWatcher) show(ctx context.Context, e client.Event) {
+	w.outage.recovered()
 	if e.ID != "" {
 		w.last = e.ID
 	}
@@ -229,7 +229,7 @@ func (w *watching) show(ctx context.Context, e client.Event) {
 	if s, ok := e.TaskStatus(); ok {
 		w.state = s.State
 		w.queued = e.Metadata().Has(opt.KeyQueuePosition)
-		if w.asks {
+		if w.askAtOnce {
 			w.ask(ctx)
 		}
 	}
@@ -237,12 +237,12 @@ func (w *watching) show(ctx context.Context, e client.Event) {
 
 // ask shows what the task waits for, and the questions of other gates that are
 // open under it. Like progress it ignores errors.
-func (w *watching) ask(ctx context.Context) {
+func (w *taskWatcher) ask(ctx context.Context) {
 	if w.objective == nil && w.state.Interrupted() {
 		w.progress(ctx)
 	}
-	w.display.ask(func() []*opt.Gate {
-		gates, _ := openGates(ctx, w.look, w.objective)
+	w.display.showWaiting(func() []*opt.Gate {
+		gates, _ := openGates(ctx, w.noRepeat, w.objective)
 		return gates
 	})
 }
@@ -279,17 +279,17 @@ func openGates(ctx context.Context, agent *client.Client, o *client.Objective) (
 
 // progress reads the plans and shows the changes. It ignores errors, since
 // this output is not essential.
-func (w *watching) progress(ctx context.Context) {
+func (w *taskWatcher) progress(ctx context.Context) {
 	if w.objectiveID == "" {
 		return
 	}
-	o, err := w.look.GetObjective(ctx, w.objectiveID)
+	o, err := w.noRepeat.GetObjective(ctx, w.objectiveID)
 	if err != nil {
 		return
 	}
 	w.objective = o
 	if l, ok := w.display.(*live); ok && w.contextID != "" {
-		if page, err := w.look.List(ctx, client.ListOptions{ContextID: w.contextID, PageSize: 100}); err == nil {
+		if page, err := w.noRepeat.List(ctx, client.ListOptions{ContextID: w.contextID, PageSize: 100}); err == nil {
 			l.observe(page.Tasks)
 		}
 	}
@@ -299,9 +299,9 @@ func (w *watching) progress(ctx context.Context) {
 // idleTicks is after how many ticks without a beginning watching says so.
 const idleTicks = 5
 
-// remark prints once that no worker has begun the task, or that an objective before
-// it has the turn.
-func (w *watching) remark() {
+// printIdle prints once that no worker has begun the task, or that another objective of its
+// context has the turn.
+func (w *taskWatcher) printIdle() {
 	if w.state != a2a.Submitted || w.notes == nil {
 		w.idle = 0
 		return
@@ -310,15 +310,15 @@ func (w *watching) remark() {
 		return
 	}
 	if w.queued {
-		w.display.note(w.notes, w.trouble.program.String()+": the task waits for its turn in its context\n")
+		w.display.note(w.notes, w.outage.program.String()+": the task waits for its turn in its context\n")
 		return
 	}
-	w.display.note(w.notes, w.trouble.program.String()+": no worker has begun the task yet. It is stored, and begins as soon as a worker runs.\n"+w.trouble.start)
+	w.display.note(w.notes, w.outage.program.String()+": no worker has begun the task yet. It is stored, and begins as soon as a worker runs.\n"+w.outage.startHint)
 }
 
 // interrupted returns err, with the command to continue if the task is known. watch is
 // the beginning of that command.
-func (w *watching) interrupted(err error, watch string) error {
+func (w *taskWatcher) interrupted(err error, watch string) error {
 	stopped := errors.Is(err, context.Canceled)
 	if w.taskID == "" || w.last == "" && !stopped {
 		return err

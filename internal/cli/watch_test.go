@@ -353,14 +353,14 @@ func TestWatching_tick(t *testing.T) {
 	settings := f.settings()
 	p := &program{ctx: t.Context(), stderr: io.Discard}
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := settings.reach(p)
+	r, err := settings.newRemote(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tick, out := make(chan time.Time, 1), &printedThen{cancel: cancel}
-	w := watching{display: &printer{out: out, asked: map[string]bool{}, seen: map[string]string{}}, look: r.look, trouble: r.trouble, tick: tick, objectiveID: rootID}
+	w := taskWatcher{display: &printer{out: out, asked: map[string]bool{}, seen: map[string]string{}}, noRepeat: r.noRepeat, outage: r.outage, tick: tick, objectiveID: rootID}
 	tick <- time.Time{}
-	_, err = w.run(ctx, func(ctx context.Context) events {
+	_, err = w.run(ctx, func(ctx context.Context) eventStream {
 		return func(func(client.Event, error) bool) { <-ctx.Done() }
 	})
 	if got := out.String(); !errors.Is(err, context.Canceled) || !strings.Contains(got, "Research / Search: working\n") {
@@ -383,17 +383,17 @@ func (p *printedThen) Write(b []byte) (int, error) {
 
 func TestTrouble(t *testing.T) {
 	var out bytes.Buffer
-	tr := &trouble{out: &out, url: "http://h", start: "Start one.\n"}
+	tr := &outage{out: &out, url: "http://h", startHint: "Start one.\n"}
 	refused := fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
 	tr.failed(refused, 0) // never heard of: at once, with what to do
 	tr.failed(refused, 0)
-	tr.answered()
+	tr.recovered()
 	tr.failed(errors.New("EOF"), 0) // a single failure
-	tr.answered()
+	tr.recovered()
 	for range 3 {
 		tr.failed(refused, 0)
 	}
-	tr.answered()
+	tr.recovered()
 	got := regexp.MustCompile(`\d\d:\d\d:\d\d`).ReplaceAllString(out.String(), "TIME")
 	want := `longhaul: no answer from http://h, trying until TIME: dial: connection refused
 Start one.
@@ -453,9 +453,9 @@ func TestWatching_remark(t *testing.T) {
 		{"working", a2a.Working, false, ""},
 	} {
 		var out bytes.Buffer
-		w := watching{display: rawDisplay{}, notes: &out, trouble: &trouble{start: "Start one.\n"}, state: tt.state, queued: tt.queued}
+		w := taskWatcher{display: rawDisplay{}, notes: &out, outage: &outage{startHint: "Start one.\n"}, state: tt.state, queued: tt.queued}
 		for range 3 * idleTicks {
-			w.remark()
+			w.printIdle()
 		}
 		if got := out.String(); got != tt.want {
 			t.Errorf("%s: said %q, want %q", tt.name, got, tt.want)

@@ -20,8 +20,8 @@ import (
 	apiservice "longhaul/api/service"
 )
 
-// repeats are the values of --idempotency.
-var repeats = map[string]apiservice.Idempotency{"message-id": apiservice.ByMessageID, "header": apiservice.ByHeader, "off": apiservice.NoRepeats}
+// idempotencyModes are the values of --idempotency.
+var idempotencyModes = map[string]apiservice.Idempotency{"message-id": apiservice.ByMessageID, "header": apiservice.ByHeader, "off": apiservice.NoRepeats}
 
 // playbooks is the agent that decides with the current playbooks.
 type playbooks struct{ set *planner.PlaybookSet }
@@ -35,8 +35,8 @@ func (p playbooks) Decide(_ context.Context, m a2a.Message) (apiservice.Decision
 	answer, trivial := planner.Rules{}.Answer(m)
 	switch {
 	case trivial && err == nil && name == "":
-		said := a2a.Message{MessageID: "answer-" + m.Digest(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(answer)}}
-		return apiservice.Decision{Answer: &said, Planner: "rules"}, nil
+		answer := a2a.Message{MessageID: "answer-" + m.Digest(), Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(answer)}}
+		return apiservice.Decision{Answer: &answer, Planner: "rules"}, nil
 	case errors.Is(err, activities.ErrNoPlan) || err == nil && name == "":
 		return apiservice.Decision{Reason: reason, Refusal: books.Refusal(m)}, nil
 	case err != nil:
@@ -164,8 +164,8 @@ or with any client:
       "message": {"messageId": "hello-1", "role": "ROLE_USER", "parts": [{"text": %s}]},
       "configuration": {"returnImmediately": true}}}'
 
-`, how, remoteSettings{URL: g.url, program: g.command}.command("send"), quoted(g.example), g.url, credential, strings.ReplaceAll(string(text), "'", `\u0027`))
+`, how, remoteSettings{URL: g.url, program: g.command}.command("send"), shellQuoted(g.example), g.url, credential, strings.ReplaceAll(string(text), "'", `\u0027`))
 }
 
-// quoted returns text as one argument for a shell.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// shellQuoted returns text as one argument for a shell.
+func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -9,16 +9,16 @@ import (
 	"longhaul/opt"
 )
 
-// A workLog logs what happens to objectives and gates, as the journal records it: each
-// event at most once, in the process that has recorded it: one that is killed after the
-// commit logs nothing. It logs ids and codes, no content.
+// A workLog logs the recorded events of objectives and gates: each at most once, in the process
+// that recorded it. A process that is killed after the commit logs nothing. The log has ids and
+// codes, no content.
 type workLog struct{ log *zap.Logger }
 
-// recorded logs new events of the journal.
-func (l workLog) recorded(r journal.Recorded) {
+// logRecorded logs new events of the journal.
+func (l workLog) logRecorded(r journal.Recorded) {
 	for _, e := range r.Events {
 		if e.Decision != nil {
-			l.decided(*e.Decision)
+			l.logDecision(*e.Decision)
 		}
 		switch {
 		case e.Kind == opt.ObjectiveOpened:
@@ -26,7 +26,7 @@ func (l workLog) recorded(r journal.Recorded) {
 		case e.Kind == opt.ObjectiveRetried:
 			l.log.Info("Objective retried", zap.String("objective", r.ObjectiveID), zap.Int("attempt", e.Attempt))
 		case e.Kind == opt.ObjectiveMoved && opt.ObjectiveStatus(e.To).Ended():
-			l.ended(r, e)
+			l.logEnd(r, e)
 		case e.Kind == opt.TaskMoved && e.PlanID != "" && e.Gate != nil && e.From != e.To:
 			l.log.Info("Gate opened", zap.String("gate", e.Gate.ID), zap.String("kind", string(e.Gate.Kind)))
 		case e.Kind == opt.TaskMoved && e.Gate != nil && e.Step != "":
@@ -35,8 +35,8 @@ func (l workLog) recorded(r journal.Recorded) {
 	}
 }
 
-// ended logs the end of an objective. A failure is a warning.
-func (l workLog) ended(r journal.Recorded, e opt.Event) {
+// logEnd logs the end of an objective. A failure is a warning.
+func (l workLog) logEnd(r journal.Recorded, e opt.Event) {
 	fields := []zap.Field{zap.String("objective", r.ObjectiveID), zap.String("state", e.To)}
 	if e.Reason != "" {
 		fields = append(fields, zap.String("reason", e.Reason))
@@ -51,8 +51,8 @@ func (l workLog) ended(r journal.Recorded, e opt.Event) {
 	l.log.Log(level, "Objective ended", fields...)
 }
 
-// decided logs a decision, or that the time for one is over.
-func (l workLog) decided(d opt.Decision) {
+// logDecision logs a decision, or that the time for one is over.
+func (l workLog) logDecision(d opt.Decision) {
 	fields := []zap.Field{zap.String("gate", d.GateID), zap.String("by", d.DecidedBy)}
 	if d.Action != "" {
 		fields = append(fields, zap.String("action", string(d.Action)))

@@ -24,7 +24,7 @@ func TestWorkLog(t *testing.T) {
 		return &d
 	}
 	began := time.UnixMilli(1_000)
-	workLog{zap.New(core)}.recorded(journal.Recorded{ObjectiveID: "obj-x", CreatedAt: began.UnixMilli(), Events: []opt.Event{
+	workLog{zap.New(core)}.logRecorded(journal.Recorded{ObjectiveID: "obj-x", CreatedAt: began.UnixMilli(), Events: []opt.Event{
 		{Kind: opt.ObjectiveOpened, Objective: &opt.Objective{Principal: "ann", Name: "canary"}},
 		{Kind: opt.ObjectiveMoved, From: "submitted", To: "working"},
 		{Kind: opt.TaskMoved, TaskID: "task-x", PlanID: "plan-x", From: "pending", To: "working"},

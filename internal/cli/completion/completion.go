@@ -34,7 +34,7 @@ func Write(w io.Writer, shell string, app *kong.Node, name string) error {
 	if err != nil {
 		return fmt.Errorf("read the template of the script: %w", err)
 	}
-	return t.Execute(w, script{Name: name, Func: identifier(name), Commands: commands(app, "")})
+	return t.Execute(w, script{Name: name, Func: identifier(name), Commands: commandsBelow(app, "")})
 }
 
 // A script is what the templates show.
@@ -87,10 +87,10 @@ func (v value) Spec() string {
 	return spec
 }
 
-// commands returns n and everything below it that is not hidden. A command with
+// commandsBelow returns n and everything below it that is not hidden. A command with
 // aliases is there once for each of its names.
-func commands(n *kong.Node, path string) []command {
-	c := command{Path: path, Flags: flags(n)}
+func commandsBelow(n *kong.Node, path string) []command {
+	c := command{Path: path, Flags: flagsOf(n)}
 	for _, p := range n.Positional {
 		v := valueOf(p)
 		v.Many = p.IsCumulative()
@@ -103,15 +103,15 @@ func commands(n *kong.Node, path string) []command {
 		}
 		c.Children = append(c.Children, child{sub.Name, summary(sub.Help)})
 		for _, name := range append([]string{sub.Name}, sub.Aliases...) {
-			below = append(below, commands(sub, strings.TrimSpace(path+" "+name))...)
+			below = append(below, commandsBelow(sub, strings.TrimSpace(path+" "+name))...)
 		}
 	}
 	return append([]command{c}, below...)
 }
 
-// flags returns the flags that may follow n: its own, those of the commands above it,
+// flagsOf returns the flags that may follow n: its own, those of the commands above it,
 // and those of the command that runs if none is named.
-func flags(n *kong.Node) []flag {
+func flagsOf(n *kong.Node) []flag {
 	groups := n.AllFlags(true)
 	if d := n.DefaultCmd; d != nil && d.Tag.Default == "withargs" {
 		groups = append(groups, d.Flags)

@@ -26,7 +26,7 @@ type File struct{ Name, Help string }
 // the program itself is "".
 func (m Manual) Pages() []string {
 	pages := []string{""}
-	for _, c := range visible(m.App) {
+	for _, c := range shownCommands(m.App) {
 		pages = append(pages, c.Name)
 	}
 	return pages
@@ -69,7 +69,7 @@ func (m Manual) title(command string) string {
 func (m Manual) program(out *page) {
 	first, rest, _ := strings.Cut(m.App.Help, "\n\n")
 	out.section("NAME")
-	out.text(m.App.Name + " - " + short(first))
+	out.text(m.App.Name + " - " + shortHelp(first))
 	out.section("SYNOPSIS")
 	out.synopsis(m.App.Name, "<command> [flags]")
 	out.section("DESCRIPTION")
@@ -77,7 +77,7 @@ func (m Manual) program(out *page) {
 	out.macro(".PP")
 	out.text(rest)
 	out.section("COMMANDS")
-	for _, c := range visible(m.App) {
+	for _, c := range shownCommands(m.App) {
 		out.macro(".TP")
 		out.macro(`.BR ` + escape(m.title(c.Name)) + ` (1)`)
 		out.text(c.Help)
@@ -102,13 +102,13 @@ func (m Manual) program(out *page) {
 // command writes the page about a command, and those below it.
 func (m Manual) command(out *page, n *kong.Node) {
 	out.section("NAME")
-	out.text(m.title(n.Name) + " - " + short(n.Help))
+	out.text(m.title(n.Name) + " - " + shortHelp(n.Help))
 	out.section("SYNOPSIS")
-	for i, c := range leaves(n) {
+	for i, c := range leafCommands(n) {
 		if i > 0 {
 			out.macro(".br")
 		}
-		out.synopsis(name(c), usage(c))
+		out.synopsis(fullName(c), usageLine(c))
 	}
 	out.section("DESCRIPTION")
 	out.text(n.Help)
@@ -124,8 +124,8 @@ func (m Manual) command(out *page, n *kong.Node) {
 		}
 	} else {
 		out.section("COMMANDS")
-		for _, c := range leaves(n) {
-			out.macro(".SS \"" + escape(strings.Join(strings.Fields(name(c))[1:], " ")) + `"`)
+		for _, c := range leafCommands(n) {
+			out.macro(".SS \"" + escape(strings.Join(strings.Fields(fullName(c))[1:], " ")) + `"`)
 			out.text(c.Help)
 			if len(c.Aliases) > 0 {
 				out.text("Also: " + strings.Join(c.Aliases, ", ") + ".")
@@ -138,29 +138,29 @@ func (m Manual) command(out *page, n *kong.Node) {
 	out.macro(".BR " + escape(m.App.Name) + " (1)")
 }
 
-// visible returns the commands below n that the help shows.
-func visible(n *kong.Node) []*kong.Node {
+// shownCommands returns the commands below n that the help shows.
+func shownCommands(n *kong.Node) []*kong.Node {
 	return slices.DeleteFunc(slices.Clone(n.Children), func(c *kong.Node) bool { return c.Hidden })
 }
 
-// leaves returns n, or the commands below it that do something.
-func leaves(n *kong.Node) []*kong.Node {
+// leafCommands returns n, or the commands below it that do something.
+func leafCommands(n *kong.Node) []*kong.Node {
 	if n.Leaf() {
 		return []*kong.Node{n}
 	}
 	return n.Leaves(true)
 }
 
-// name is the name of a command with those above it.
-func name(n *kong.Node) string {
+// fullName is the name of a command with those above it.
+func fullName(n *kong.Node) string {
 	if n.Parent == nil {
 		return n.Name
 	}
-	return name(n.Parent) + " " + n.Name
+	return fullName(n.Parent) + " " + n.Name
 }
 
-// usage is what may follow the name of a command.
-func usage(n *kong.Node) string {
+// usageLine is what may follow the name of a command.
+func usageLine(n *kong.Node) string {
 	var parts []string
 	for _, a := range n.Positional {
 		parts = append(parts, a.Summary())
@@ -173,9 +173,9 @@ func usage(n *kong.Node) string {
 	return strings.Join(append(parts, "[flags]"), " ")
 }
 
-// short is a help text as it follows the name of a page: its first sentence, without a
+// shortHelp is a help text as it follows the name of a page: its first sentence, without a
 // full stop and without a capital at its beginning.
-func short(help string) string {
+func shortHelp(help string) string {
 	help, _, _ = strings.Cut(help, ". ")
 	help = strings.TrimSuffix(help, ".")
 	if len(help) > 1 && strings.ToLower(help[1:2]) == help[1:2] {

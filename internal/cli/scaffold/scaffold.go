@@ -56,7 +56,7 @@ func Write(c Config) ([]string, error) {
 	if files["go.sum"], err = os.ReadFile(filepath.Join(c.Source, devModule, "go.sum")); err != nil {
 		return nil, err
 	}
-	if err := vacant(c.Dir); err != nil {
+	if err := checkEmpty(c.Dir); err != nil {
 		return nil, err
 	}
 	return write(c.Dir, files)
@@ -88,8 +88,8 @@ func Files(c Config) (map[string][]byte, error) {
 	return files, err
 }
 
-// vacant refuses a directory that has something in it.
-func vacant(dir string) error {
+// checkEmpty refuses a directory that has something in it.
+func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
