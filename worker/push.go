@@ -55,7 +55,7 @@ func (d Dispatcher) Run(ctx context.Context) {
 	}
 	failed := false
 	for {
-		err := d.round(ctx)
+		err := d.handOverDue(ctx)
 		pause := d.Every
 		signal := d.Outbox.PushSignal()
 		switch {
@@ -80,8 +80,8 @@ func (d Dispatcher) Run(ctx context.Context) {
 	}
 }
 
-// round hands over everything that is due.
-func (d Dispatcher) round(ctx context.Context) error {
+// handOverDue hands over all deliveries that are due.
+func (d Dispatcher) handOverDue(ctx context.Context) error {
 	for {
 		due, err := d.Outbox.PushesDue(ctx, dispatchAtOnce)
 		if err != nil {

@@ -18,9 +18,9 @@ type ScheduleConfig struct {
 	Failed     func(error)   // called when the worker fails for good; may be nil
 }
 
-// awaited is how many objectives of schedules one process waits for at a time. Each is
+// maxAwaited is how many objectives of schedules one process waits for at a time. Each is
 // a goroutine that sleeps.
-const awaited = 10_000
+const maxAwaited = 10_000
 
 // NewScheduler returns a worker that starts the objectives of schedules, beside an API.
 // It has not been started. Any number may run.
@@ -30,7 +30,7 @@ func NewScheduler(cfg ScheduleConfig) worker.Worker {
 	}
 	w := worker.New(cfg.Temporal, workflows.ScheduleQueue, worker.Options{
 		DisableWorkflowWorker:              true,
-		MaxConcurrentActivityExecutionSize: awaited,
+		MaxConcurrentActivityExecutionSize: maxAwaited,
 		WorkerStopTimeout:                  cfg.StopAfter,
 		OnFatalError:                       cfg.Failed,
 		MaxHeartbeatThrottleInterval:       time.Second,

@@ -18,11 +18,11 @@ type slots struct {
 
 	mu      sync.Mutex
 	taken   int           // slots of the SDK
-	waiting int           // tasks that would lend theirs
+	waiting int           // tasks that wait, and may lend their slots
 	freed   chan struct{} // closed, and replaced, when a slot becomes free
 }
 
-// slots of the SDK that our workers do not limit on purpose.
+// Slots of the SDK, which our workers do not limit on purpose.
 const (
 	workflowSlots = 1000 // as the SDK has it
 	localSlots    = 1000
@@ -50,19 +50,19 @@ func (s *slots) tuner() worker.WorkerTuner {
 	return tuner
 }
 
-// Lend frees the slot of a task that waits. retake takes a slot back, without waiting
-// for one: a task that may run must not hold up others of its executor. So for a
-// moment more slots may be used than there are.
+// Lend frees the slot of a task that waits. retake takes a slot again at once, even if none is
+// free, since a task with a permit must not delay others of its executor. For a moment more
+// slots may be in use than there are.
 func (s *slots) Lend() (retake func()) {
-	s.change(0, 1)
-	return func() { s.change(0, -1) }
+	s.add(0, 1)
+	return func() { s.add(0, -1) }
 }
 
 // used returns how many slots are in use. s.mu is held.
 func (s *slots) used() int { return s.taken - min(s.waiting, s.most) }
 
-// change changes the numbers of slots that are taken and of tasks that wait.
-func (s *slots) change(taken, waiting int) {
+// add adds to the numbers of slots that are taken and of tasks that wait.
+func (s *slots) add(taken, waiting int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.used()
@@ -106,7 +106,7 @@ func (s *slots) TryReserveSlot(worker.SlotReservationInfo) *worker.SlotPermit {
 func (s *slots) MarkSlotUsed(worker.SlotMarkUsedInfo) {}
 
 // ReleaseSlot implements [worker.SlotSupplier].
-func (s *slots) ReleaseSlot(worker.SlotReleaseInfo) { s.change(-1, 0) }
+func (s *slots) ReleaseSlot(worker.SlotReleaseInfo) { s.add(-1, 0) }
 
 // MaxSlots implements [worker.SlotSupplier].
 func (s *slots) MaxSlots() int { return s.most }

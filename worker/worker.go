@@ -62,9 +62,9 @@ const cachedWorkflows = 1000
 // it before any worker starts, also before those of an embedded Temporal.
 func LimitMemory() { worker.SetStickyWorkflowCacheSize(cachedWorkflows) }
 
-// handBack is how long a worker that stops waits, after StopAfter, for the last answers
+// handBackWait is how long a worker that stops waits, after StopAfter, for the last answers
 // of its activities to reach Temporal.
-const handBack = 5 * time.Second
+const handBackWait = 5 * time.Second
 
 // New returns a worker that has not been started. Tasks that still run after
 // StopAfter are canceled and handed back: another worker runs them again at once.
@@ -90,7 +90,7 @@ func New(cfg Config) worker.Worker {
 		g.all = append(g.all, pushes)
 	}
 	if serves(WorkQueue) {
-		g.all = append(g.all, cfg.main(a, slots))
+		g.all = append(g.all, cfg.workWorker(a, slots))
 	}
 	g.Worker = g.all[len(g.all)-1]
 	return g
@@ -99,12 +99,12 @@ func New(cfg Config) worker.Worker {
 // options are those of a worker without workflows.
 func (cfg Config) options() worker.Options {
 	return worker.Options{
-		DisableWorkflowWorker: true, WorkerStopTimeout: cfg.StopAfter + handBack, OnFatalError: cfg.Failed, DeploymentOptions: cfg.Version.options(),
+		DisableWorkflowWorker: true, WorkerStopTimeout: cfg.StopAfter + handBackWait, OnFatalError: cfg.Failed, DeploymentOptions: cfg.Version.options(),
 	}
 }
 
-// main returns the worker that serves WorkQueue.
-func (cfg Config) main(a *activities.Activities, slots *slots) worker.Worker {
+// workWorker returns the worker that serves WorkQueue.
+func (cfg Config) workWorker(a *activities.Activities, slots *slots) worker.Worker {
 	options := cfg.options()
 	options.DisableWorkflowWorker = false
 	// If this worker dies, other workers get its workflows after a second.

@@ -151,7 +151,7 @@ func (c *Client) Do(ctx context.Context, r *http.Request) (*http.Response, error
 	}
 	span.Note("http.response.status_code", strconv.Itoa(answer.StatusCode))
 	span.End(answer.StatusCode >= http.StatusInternalServerError)
-	answer.Body = &limited{answer.Body, c.cfg.MaxAnswer}
+	answer.Body = &limitedBody{answer.Body, c.cfg.MaxAnswer}
 	return answer, nil
 }
 
@@ -216,14 +216,14 @@ func (c *Client) connect(ctx context.Context, timeout time.Duration, network, ad
 // ErrTooLarge is the error of reading an answer that is larger than MaxAnswer.
 var ErrTooLarge = errors.New("the answer is too large")
 
-// limited is a body with a limit.
-type limited struct {
+// limitedBody is a body with a limit.
+type limitedBody struct {
 	io.ReadCloser
 	left int64
 }
 
 // Read implements [io.Reader].
-func (l *limited) Read(p []byte) (int, error) {
+func (l *limitedBody) Read(p []byte) (int, error) {
 	if l.left < 0 {
 		return 0, ErrTooLarge
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Prefixes of addresses that are denied. private are allowed for development.
+// Prefixes of addresses that are denied. Those in private are allowed for development.
 var (
 	private = prefixes(
 		"10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
 		"::1/128", "fc00::/7",
 	)
-	never = prefixes(
+	alwaysDenied = prefixes(
 		"0.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4",
 		"168.63.129.16/32",                                            // the metadata service of a cloud, at a public address
 		"100.100.100.200/32", "fd00:ec2::254/128", "fd20:ce::254/128", // those of others, at private addresses
@@ -29,8 +29,8 @@ var (
 // Names of hosts that are denied; one that begins with a dot means everything
 // below.
 var (
-	privateNames = []string{"localhost", ".localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"}
-	neverNames   = []string{"metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"}
+	privateNames      = []string{"localhost", ".localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"}
+	alwaysDeniedNames = []string{"metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"}
 )
 
 func prefixes(texts ...string) (out []netip.Prefix) {
@@ -50,7 +50,7 @@ type rules struct {
 // newRules returns the rules with what else is denied: names of hosts, of which
 // "*.example.com" means everything below, addresses and prefixes.
 func newRules(allowPrivate bool, deny []string) (rules, error) {
-	r := rules{allowPrivate: allowPrivate, names: slices.Clone(neverNames), prefixes: slices.Clone(never)}
+	r := rules{allowPrivate: allowPrivate, names: slices.Clone(alwaysDeniedNames), prefixes: slices.Clone(alwaysDenied)}
 	if !allowPrivate {
 		r.names, r.prefixes = append(r.names, privateNames...), append(r.prefixes, private...)
 	}
@@ -98,15 +98,15 @@ func (r rules) checkAddr(addr netip.Addr) *Denied {
 		return denied
 	}
 	addr = addr.Unmap()
-	if within(addr, r.prefixes) {
+	if inPrefixes(addr, r.prefixes) {
 		return denied
 	}
-	if addr.Is6() && !public.Contains(addr) && (!r.allowPrivate || !within(addr, private)) {
+	if addr.Is6() && !public.Contains(addr) && (!r.allowPrivate || !inPrefixes(addr, private)) {
 		return denied
 	}
 	return nil
 }
 
-func within(addr netip.Addr, prefixes []netip.Prefix) bool {
+func inPrefixes(addr netip.Addr, prefixes []netip.Prefix) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
 }

@@ -54,9 +54,9 @@ type target struct {
 	name string     // in lower case and ASCII, without the dot at its end
 }
 
-// numeric matches what resolvers may read as a part of an IPv4 address: a decimal,
+// numericPart matches what resolvers may read as a part of an IPv4 address: a decimal,
 // octal or hexadecimal number.
-var numeric = regexp.MustCompile(`^(?:[0-9]+|0[xX][0-9a-fA-F]*)$`)
+var numericPart = regexp.MustCompile(`^(?:[0-9]+|0[xX][0-9a-fA-F]*)$`)
 
 // newTarget reads a host, as it is in a URL without port and brackets.
 func newTarget(host string) (target, *Denied) {
@@ -79,7 +79,7 @@ func newTarget(host string) (target, *Denied) {
 	switch {
 	case last == "" || strings.HasPrefix(name, ".") || strings.Contains(name, ".."):
 		return target{}, &Denied{Rule: RuleForm, Detail: "host " + strconv.Quote(host)}
-	case !numeric.MatchString(last):
+	case !numericPart.MatchString(last):
 		return target{name: name}, nil
 	}
 	// A name that ends in a number must be an address. Resolvers also read forms such

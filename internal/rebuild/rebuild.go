@@ -32,7 +32,7 @@ type Config struct {
 	Histories Histories
 	TTL       time.Duration // objectives that have ended longer ago may be missing: they were removed; 0 for never
 	Parallel  int           // objectives at a time, at least 1
-	Settle    time.Duration // after which a difference is looked at again, since work continues; 0 for never
+	Settle    time.Duration // after which a difference is checked again, since work continues; 0 for never
 	Progress  func(Summary) // called now and then, and at the end; nil for never
 }
 
@@ -73,8 +73,8 @@ const (
 	mostEvents   = 500    // that are written in one transaction
 )
 
-// A work compares or restores the objectives of one Temporal namespace.
-type work struct {
+// A comparison compares or restores the objectives of one Temporal namespace.
+type comparison struct {
 	Config
 	restores bool
 	after    int64 // the seq above which events are restored
@@ -82,35 +82,35 @@ type work struct {
 	mu      sync.Mutex
 	sum     Summary
 	visited map[string]bool
-	shown   time.Time
+	shownAt time.Time
 }
 
 // Verify compares, and changes nothing.
 func Verify(ctx context.Context, cfg Config) (Summary, error) {
-	w := &work{Config: cfg, visited: map[string]bool{}}
-	err := w.all(ctx)
+	w := &comparison{Config: cfg, visited: map[string]bool{}}
+	err := w.compareAll(ctx)
 	if err == nil {
-		err = w.open(ctx)
+		err = w.findOpen(ctx)
 	}
-	return w.end(err)
+	return w.result(err)
 }
 
 // Restore restores what the journal lacks. It may be repeated, also after it was
 // interrupted.
 func Restore(ctx context.Context, cfg Config) (Summary, error) {
-	w := &work{Config: cfg, visited: map[string]bool{}, restores: true, after: time.Now().UnixMilli()}
-	return w.end(w.all(ctx))
+	w := &comparison{Config: cfg, visited: map[string]bool{}, restores: true, after: time.Now().UnixMilli()}
+	return w.result(w.compareAll(ctx))
 }
 
-func (w *work) end(err error) (Summary, error) {
+func (w *comparison) result(err error) (Summary, error) {
 	slices.SortStableFunc(w.sum.Problems, func(a, b Problem) int {
 		return strings.Compare(a.ObjectiveID+a.Kind+a.Detail, b.ObjectiveID+b.Kind+b.Detail)
 	})
 	return w.sum, err
 }
 
-// all looks at all objectives that Temporal retains, some at a time.
-func (w *work) all(ctx context.Context) error {
+// compareAll compares all objectives that Temporal retains, several in parallel.
+func (w *comparison) compareAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ids := make(chan string)
@@ -118,7 +118,7 @@ func (w *work) all(ctx context.Context) error {
 	for range max(1, w.Parallel) {
 		workers.Go(func() {
 			for id := range ids {
-				if err := w.one(ctx, id); err != nil {
+				if err := w.compareObjective(ctx, id); err != nil {
 					cancel(err) // the journal, or Temporal, cannot be reached
 				}
 			}
@@ -137,20 +137,21 @@ func (w *work) all(ctx context.Context) error {
 	if err == nil {
 		err = context.Cause(ctx)
 	}
-	w.report(true)
+	w.showProgress(true)
 	return err
 }
 
-// one compares an objective. An error stops the comparison.
-func (w *work) one(ctx context.Context, id string) error {
-	problems, s, err := w.look(ctx, id)
+// compareObjective compares or restores an objective. Verify repeats a comparison with
+// differences after Settle. An error stops the whole comparison.
+func (w *comparison) compareObjective(ctx context.Context, id string) error {
+	problems, s, err := w.compareOnce(ctx, id)
 	if err == nil && len(problems) > 0 && !w.restores && w.Settle > 0 {
 		select { // work continues meanwhile
 		case <-time.After(w.Settle):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		problems, s, err = w.look(ctx, id)
+		problems, s, err = w.compareOnce(ctx, id)
 	}
 	if err != nil {
 		if ctx.Err() != nil || errors.Is(err, opt.ErrUnavailable) || errors.As(err, new(*workflows.PayloadError)) {
@@ -169,28 +170,29 @@ func (w *work) one(ctx context.Context, id string) error {
 	}
 	w.add(problems)
 	w.mu.Unlock()
-	w.report(false)
+	w.showProgress(false)
 	return nil
 }
 
-func (w *work) add(problems []Problem) {
+func (w *comparison) add(problems []Problem) {
 	w.sum.Found += len(problems)
 	w.sum.Problems = append(w.sum.Problems, problems[:min(len(problems), max(0, mostProblems-len(w.sum.Problems)))]...)
 }
 
-// report calls Progress, at most once a second unless it is the last time.
-func (w *work) report(last bool) {
+// showProgress calls Progress at most once a second, and always at the end.
+func (w *comparison) showProgress(last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.Progress == nil || !last && time.Since(w.shown) < time.Second {
+	if w.Progress == nil || !last && time.Since(w.shownAt) < time.Second {
 		return
 	}
-	w.shown = time.Now()
+	w.shownAt = time.Now()
 	w.Progress(w.sum)
 }
 
-// look compares one objective with its histories, and restores it if that is wanted.
-func (w *work) look(ctx context.Context, id string) ([]Problem, Summary, error) {
+// compareOnce compares an objective with its histories once, and restores it if restores is
+// set.
+func (w *comparison) compareOnce(ctx context.Context, id string) ([]Problem, Summary, error) {
 	c, err := w.Histories.Objective(ctx, id)
 	if errors.Is(err, opt.ErrEnded) {
 		return nil, Summary{Expired: 1}, nil // Temporal has removed it meanwhile
@@ -198,16 +200,16 @@ func (w *work) look(ctx context.Context, id string) ([]Problem, Summary, error) 
 	if err != nil {
 		return nil, Summary{}, err
 	}
-	o := objective{work: w, Chronicle: c}
+	o := objective{comparison: w, Chronicle: c}
 	recorded, made := o.batches()
-	if o.diff, err = w.Journal.Compare(ctx, recorded...); err != nil {
+	if o.recordedDiff, err = w.Journal.Compare(ctx, recorded...); err != nil {
 		return nil, Summary{}, err
 	}
-	if o.made, err = w.Journal.Compare(ctx, made...); err != nil {
+	if o.madeDiff, err = w.Journal.Compare(ctx, made...); err != nil {
 		return nil, Summary{}, err
 	}
-	o.there = len(o.diff.Known) > 0
-	if !o.there && !c.Open && w.TTL > 0 && time.Since(c.EndedAt) > w.TTL {
+	o.exists = len(o.recordedDiff.Known) > 0
+	if !o.exists && !c.Open && w.TTL > 0 && time.Since(c.EndedAt) > w.TTL {
 		return nil, Summary{Expired: 1}, nil
 	}
 	if w.restores {
@@ -217,8 +219,8 @@ func (w *work) look(ctx context.Context, id string) ([]Problem, Summary, error) 
 	return problems, Summary{}, err
 }
 
-// open finds objectives that are open in the journal alone.
-func (w *work) open(ctx context.Context) error {
+// findOpen finds objectives that are open in the journal alone.
+func (w *comparison) findOpen(ctx context.Context) error {
 	for after := ""; ; {
 		list, err := w.Journal.OpenObjectives(ctx, after, 500)
 		if err != nil || len(list) == 0 {
@@ -240,13 +242,13 @@ func (w *work) open(ctx context.Context) error {
 	}
 }
 
-// An objective is one that is looked at.
+// An objective is the comparison of one objective.
 type objective struct {
-	*work
+	*comparison
 	*workflows.Chronicle
-	diff  journal.Difference // from what workflows have recorded
-	made  journal.Difference // from the events that were made
-	there bool               // the journal has it
+	recordedDiff journal.Difference // from what workflows have recorded
+	madeDiff     journal.Difference // from the events that were made
+	exists       bool               // the journal has it
 }
 
 // batches returns the batches that workflows have recorded, and those that were made in
@@ -262,11 +264,11 @@ func (o *objective) batches() (recorded, made []opt.Batch) {
 	return recorded, made
 }
 
-// missing counts the events that the journal lacks.
-func (o *objective) missing() int {
-	n := o.diff.Missing
+// countMissing counts the events that the journal lacks.
+func (o *objective) countMissing() int {
+	n := o.recordedDiff.Missing
 	for _, e := range o.Entries {
-		if e.Made && !slices.Contains(o.made.Known, e.Source) {
+		if e.Made && !slices.Contains(o.madeDiff.Known, e.Source) {
 			n += len(e.Events)
 		}
 	}
@@ -278,14 +280,14 @@ func (o *objective) verify(ctx context.Context) (problems []Problem, err error) 
 	add := func(kind, format string, args ...any) {
 		problems = append(problems, Problem{o.ObjectiveID, kind, fmt.Sprintf(format, args...)})
 	}
-	if !o.there {
-		add(Missing, "the journal does not have the objective%s", o.because())
+	if !o.exists {
+		add(Missing, "the journal does not have the objective%s", o.missingReason())
 		return problems, nil
 	}
-	if missing := o.missing(); missing > 0 {
-		add(Incomplete, "the journal lacks %d events%s", missing, o.because())
+	if missing := o.countMissing(); missing > 0 {
+		add(Incomplete, "the journal lacks %d events%s", missing, o.missingReason())
 	}
-	for _, what := range o.diff.Changed {
+	for _, what := range o.recordedDiff.Changed {
 		add(Changed, "the journal has other content in %s", what)
 	}
 	have, err := o.Journal.Objective(ctx, o.Tenant, o.ObjectiveID)
@@ -305,7 +307,7 @@ func (o *objective) verify(ctx context.Context) (problems []Problem, err error) 
 			}
 		}
 	}
-	if err := o.decisions(ctx); err != nil {
+	if err := o.checkDecisions(ctx); err != nil {
 		if errors.Is(err, opt.ErrUnavailable) {
 			return nil, err
 		}
@@ -314,16 +316,16 @@ func (o *objective) verify(ctx context.Context) (problems []Problem, err error) 
 	return problems, nil
 }
 
-// because says why events may be missing for good.
-func (o *objective) because() string {
+// missingReason returns why events may be lost in both places.
+func (o *objective) missingReason() string {
 	if len(o.Lost) == 0 {
 		return ""
 	}
 	return ": " + strings.Join(slices.Compact(slices.Sorted(slices.Values(o.Lost))), "; ")
 }
 
-// decisions checks the chains of decisions.
-func (o *objective) decisions(ctx context.Context) error {
+// checkDecisions checks the chains of decisions.
+func (o *objective) checkDecisions(ctx context.Context) error {
 	var chains opt.Chains
 	for after := opt.DecisionCursor(0); ; {
 		page, err := o.Journal.Decisions(ctx, o.Tenant, o.ObjectiveID, after, 100)
@@ -351,13 +353,13 @@ func (o *objective) decisions(ctx context.Context) error {
 // restore records what the journal lacks: all of it, or nothing if that would leave a
 // gap.
 func (o *objective) restore(ctx context.Context) ([]Problem, Summary, error) {
-	if len(o.diff.Changed) > 0 {
-		return []Problem{{o.ObjectiveID, Changed, "the journal has other content in " + strings.Join(o.diff.Changed, "; ")}}, Summary{}, nil
+	if len(o.recordedDiff.Changed) > 0 {
+		return []Problem{{o.ObjectiveID, Changed, "the journal has other content in " + strings.Join(o.recordedDiff.Changed, "; ")}}, Summary{}, nil
 	}
-	if len(o.diff.Gaps) > 0 {
-		return []Problem{{o.ObjectiveID, Lost, "events of " + strings.Join(o.diff.Gaps, ", ") + " cannot be restored" + o.because()}}, Summary{}, nil
+	if len(o.recordedDiff.Gaps) > 0 {
+		return []Problem{{o.ObjectiveID, Lost, "events of " + strings.Join(o.recordedDiff.Gaps, ", ") + " cannot be restored" + o.missingReason()}}, Summary{}, nil
 	}
-	entries, err := o.lacking(ctx)
+	entries, err := o.missingBatches(ctx)
 	if err != nil {
 		return nil, Summary{}, err
 	}
@@ -384,17 +386,17 @@ func (o *objective) restore(ctx context.Context) ([]Problem, Summary, error) {
 		return nil, s, nil
 	}
 	s.Restored = 1
-	problems, err := o.contents(ctx)
+	problems, err := o.checkContents(ctx)
 	return problems, s, err
 }
 
-// lacking returns the batches to record: all that workflows have recorded, and of those
+// missingBatches returns the batches to record: all that workflows have recorded, and of those
 // that were made the ones that the journal needs.
-func (o *objective) lacking(ctx context.Context) (batches []opt.Batch, err error) {
+func (o *objective) missingBatches(ctx context.Context) (batches []opt.Batch, err error) {
 	for _, e := range o.Entries {
 		b := e.Batch
-		if e.Made && slices.Contains(o.made.Known, e.Source) {
-			partial, err := o.partial(ctx, b)
+		if e.Made && slices.Contains(o.madeDiff.Known, e.Source) {
+			partial, err := o.isPartial(ctx, b)
 			if err != nil {
 				return nil, err
 			}
@@ -408,9 +410,9 @@ func (o *objective) lacking(ctx context.Context) (batches []opt.Batch, err error
 	return batches, nil
 }
 
-// partial reports whether the journal has the artifacts of b, which a task has
+// isPartial reports whether the journal has the artifacts of b, which a task has
 // streamed, only in part: it was restored from a copy that was made meanwhile.
-func (o *objective) partial(ctx context.Context, b opt.Batch) (bool, error) {
+func (o *objective) isPartial(ctx context.Context, b opt.Batch) (bool, error) {
 	v, err := o.Journal.Task(ctx, o.Tenant, b.Events[0].TaskID, opt.TaskWant{Artifacts: true})
 	if errors.Is(err, opt.ErrUnknown) || err == nil && v.State.Ended() {
 		return false, nil
@@ -433,8 +435,8 @@ func sameParts(a, b []a2a.Part) bool {
 	return err == nil && other == nil && string(x) == string(y)
 }
 
-// contents returns a problem if the journal has lost large contents of the objective.
-func (o *objective) contents(ctx context.Context) ([]Problem, error) {
+// checkContents returns a problem if the journal has lost large contents of the objective.
+func (o *objective) checkContents(ctx context.Context) ([]Problem, error) {
 	lost, size := 0, 0
 	for id, n := range o.blobs() {
 		found, err := o.Journal.HasBlob(ctx, o.ObjectiveID, id)

@@ -67,7 +67,7 @@ func New(keys ...[]byte) (*Box, error) {
 // Seal encrypts plain. Only [Box.Open] with the same context opens it.
 func (b *Box) Seal(plain []byte, context string) ([]byte, error) {
 	head := bytes.Clone(b.first)
-	return b.keys[string(head)].Seal(head, nil, plain, bound(head, context)), nil
+	return b.keys[string(head)].Seal(head, nil, plain, boundData(head, context)), nil
 }
 
 // Open returns the secret that was sealed with the same context. The error is [ErrKey] or
@@ -81,15 +81,15 @@ func (b *Box) Open(sealed []byte, context string) ([]byte, error) {
 	if aead == nil {
 		return nil, ErrKey
 	}
-	plain, err := aead.Open(nil, nil, text, bound(head, context))
+	plain, err := aead.Open(nil, nil, text, boundData(head, context))
 	if err != nil {
 		return nil, ErrBroken
 	}
 	return plain, nil
 }
 
-// bound returns the data that a sealed text is bound to.
-func bound(head []byte, context string) []byte { return append(bytes.Clone(head), context...) }
+// boundData returns the data that a sealed text is bound to.
+func boundData(head []byte, context string) []byte { return append(bytes.Clone(head), context...) }
 
 // Parse reads keys from text: base64, separated by commas.
 func Parse(text string) (keys [][]byte, err error) {

@@ -55,7 +55,7 @@ func NewLinks(now func() time.Time, keys ...[]byte) (*Links, error) {
 // forAnswers is the audience of answer links, so that no other token is one.
 const forAnswers = "longhaul answer"
 
-// linkClaims are what an answer link says.
+// linkClaims are the claims of an answer link.
 type linkClaims struct {
 	jwt.Claims
 	Tenant string   `json:"tenant"`

@@ -31,11 +31,11 @@ import (
 
 // Times in the life of a key.
 const (
-	lead   = time.Hour           // published before it signs
-	life   = 30 * 24 * time.Hour // until the next one is made
-	keep   = 7 * 24 * time.Hour  // published after the next one signs
-	valid  = 5 * time.Minute     // a signature
-	cached = time.Minute         // the list of keys in this process
+	publishBefore     = time.Hour           // for which a key is published before it signs
+	keyLifetime       = 30 * 24 * time.Hour // of a key, until the next one is made
+	publishAfter      = 7 * 24 * time.Hour  // for which a key stays published after the next one signs
+	signatureLifetime = 5 * time.Minute     // of a signature
+	cacheTime         = time.Minute         // of the list of keys in this process
 )
 
 // A Store keeps the keys.
@@ -58,9 +58,9 @@ type Config struct {
 type Keeper struct {
 	cfg Config
 
-	mu   sync.Mutex
-	keys []key     // the oldest first
-	read time.Time // when keys were read
+	mu     sync.Mutex
+	keys   []key     // the oldest first
+	readAt time.Time // when keys were read
 }
 
 // A key is a key that can sign.
@@ -78,7 +78,7 @@ func New(cfg Config) *Keeper {
 	return &Keeper{cfg: cfg}
 }
 
-// Claims are what a signature says.
+// Claims are the claims of a signature.
 type Claims struct {
 	jwt.Claims        // jti is the id of the delivery, sub the id of the task
 	BodySHA256 string `json:"body_sha256"` // digest of the body, in base64url without padding
@@ -91,14 +91,14 @@ func (k *Keeper) Sign(ctx context.Context, deliveryID, taskID string, body []byt
 	if err != nil {
 		return "", err
 	}
-	signer, err := keys[signs(keys, now)].signer("JWT")
+	signer, err := keys[signingKeyIndex(keys, now)].signer("JWT")
 	if err != nil {
 		return "", fmt.Errorf("sign a delivery: %w", err)
 	}
 	sum := sha256.Sum256(body)
 	return jwt.Signed(signer).Claims(Claims{
 		jwt.Claims{
-			Issuer: k.cfg.Issuer, Subject: taskID, ID: deliveryID, IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(valid)),
+			Issuer: k.cfg.Issuer, Subject: taskID, ID: deliveryID, IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(signatureLifetime)),
 		},
 		base64.RawURLEncoding.EncodeToString(sum[:]),
 	}).Serialize()
@@ -113,7 +113,7 @@ func (k *Keeper) PublicKeys(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
-	for _, key := range keys[ended(keys, now):] {
+	for _, key := range keys[countExpired(keys, now):] {
 		set.Keys = append(set.Keys, jose.JSONWebKey{Key: key.private.Public(), KeyID: key.id, Algorithm: string(jose.ES256), Use: "sig"})
 	}
 	return json.Marshal(set)
@@ -126,11 +126,11 @@ const CacheFor = 5 * time.Minute
 func (k *Keeper) current(ctx context.Context, now time.Time) ([]key, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.keys) > 0 && now.Before(k.read.Add(cached)) && !due(k.keys, now) {
+	if len(k.keys) > 0 && now.Before(k.readAt.Add(cacheTime)) && !needsNewKey(k.keys, now) {
 		return k.keys, nil
 	}
 	keys, err := k.load(ctx)
-	if err == nil && due(keys, now) {
+	if err == nil && needsNewKey(keys, now) {
 		if err = k.renew(ctx, keys, now); err == nil {
 			keys, err = k.load(ctx)
 		}
@@ -141,7 +141,7 @@ func (k *Keeper) current(ctx context.Context, now time.Time) ([]key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signing keys: %w", err)
 	}
-	k.keys, k.read = keys, now
+	k.keys, k.readAt = keys, now
 	return keys, nil
 }
 
@@ -174,30 +174,30 @@ func (k *Keeper) renew(ctx context.Context, keys []key, now time.Time) error {
 	}
 	newest, remove := "", []string(nil)
 	for i, key := range keys {
-		if newest = key.id; i < ended(keys, now) {
+		if newest = key.id; i < countExpired(keys, now) {
 			remove = append(remove, key.id)
 		}
 	}
 	return k.cfg.Store.RenewSigningKey(ctx, newest, opt.SigningKey{ID: rand.Text(), Private: secret, CreatedAt: a2a.At(now)}, remove)
 }
 
-// due reports whether it is time for a new key.
-func due(keys []key, now time.Time) bool {
-	return len(keys) == 0 || !now.Before(keys[len(keys)-1].created.Add(life))
+// needsNewKey reports whether it is time for a new key.
+func needsNewKey(keys []key, now time.Time) bool {
+	return len(keys) == 0 || !now.Before(keys[len(keys)-1].created.Add(keyLifetime))
 }
 
-// signs returns the index of the key that signs: the newest that was published
+// signingKeyIndex returns the index of the key that signs: the newest that was published
 // long enough. The very first one signs at once.
-func signs(keys []key, now time.Time) int {
+func signingKeyIndex(keys []key, now time.Time) int {
 	for i := len(keys) - 1; i > 0; i-- {
-		if !now.Before(keys[i].created.Add(lead)) {
+		if !now.Before(keys[i].created.Add(publishBefore)) {
 			return i
 		}
 	}
 	return 0
 }
 
-// ended returns how many of the keys are no longer published.
-func ended(keys []key, now time.Time) int {
-	return signs(keys, now.Add(-keep))
+// countExpired returns how many of the keys are no longer published.
+func countExpired(keys []key, now time.Time) int {
+	return signingKeyIndex(keys, now.Add(-publishAfter))
 }

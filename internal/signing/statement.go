@@ -21,7 +21,7 @@ func (k *Keeper) SignStatement(ctx context.Context, statement []byte) (string, e
 	if err != nil {
 		return "", err
 	}
-	signer, err := keys[signs(keys, now)].signer(statementType)
+	signer, err := keys[signingKeyIndex(keys, now)].signer(statementType)
 	if err != nil {
 		return "", fmt.Errorf("sign a statement: %w", err)
 	}
