@@ -6,8 +6,8 @@ import (
 	"longhaul/a2a"
 )
 
-// answers are the answers of a client that the agent has stored and not judged, as far as
-// the client knows. They have the ids of their messages, by gate.
+// answers holds the ids of a client's messages with answers that the agent has stored and not
+// judged, by gate, as far as the client knows.
 type answers struct {
 	mu      sync.Mutex
 	pending map[string]string
@@ -30,15 +30,15 @@ func (a *answers) note(gateID string, m a2a.Message, t *a2a.Task) {
 	a.pending[gateID] = m.MessageID
 }
 
-// at returns the id of the message with the pending answer to a gate, "" for none.
-func (a *answers) at(gateID string) string {
+// pendingMessage returns the id of the message with the pending answer to a gate, "" for none.
+func (a *answers) pendingMessage(gateID string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.pending[gateID]
 }
 
-// judged forgets the answer in a message.
-func (a *answers) judged(gateID, messageID string) {
+// forget removes the pending answer with the id of a message.
+func (a *answers) forget(gateID, messageID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.pending[gateID] == messageID {

@@ -51,16 +51,16 @@ type caller struct {
 
 // repeat calls an idempotent method until it answers or Config.Patience ends.
 func (c *caller) repeat(ctx context.Context, method string, params, result any) error {
-	return c.again(ctx, func() error { return c.call(ctx, method, params, result) })
+	return c.repeatCall(ctx, func() error { return c.call(ctx, method, params, result) })
 }
 
-// again calls an idempotent function until it succeeds, fails for good, or
+// repeatCall calls an idempotent function until it succeeds or fails permanently, or
 // Config.Patience ends.
-func (c *caller) again(ctx context.Context, once func() error) error {
+func (c *caller) repeatCall(ctx context.Context, once func() error) error {
 	r := c.retry()
 	for {
 		err := once()
-		if err == nil || !transient(err) {
+		if err == nil || !isTransient(err) {
 			return err
 		}
 		if err := r.wait(ctx, err); err != nil {
@@ -69,14 +69,14 @@ func (c *caller) again(ctx context.Context, once func() error) error {
 	}
 }
 
-// change calls a method that changes something: without a key once, with a key until it
+// callWithKey calls a method that changes something: without a key once, with a key until it
 // answers or Config.Patience ends. The agent answers a repeat with the same key as it
 // answered the first call.
-func (c *caller) change(ctx context.Context, key, method string, params, result any) error {
+func (c *caller) callWithKey(ctx context.Context, key, method string, params, result any) error {
 	if key == "" {
 		return c.call(ctx, method, params, result)
 	}
-	return c.again(ctx, func() error { return c.send(ctx, http.Header{headerKey: {key}}, method, params, result) })
+	return c.repeatCall(ctx, func() error { return c.send(ctx, http.Header{headerKey: {key}}, method, params, result) })
 }
 
 // call calls a method once and reads its result.
@@ -149,7 +149,7 @@ func (c *caller) page(ctx context.Context, path string, query url.Values, result
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	return c.again(ctx, func() error {
+	return c.repeatCall(ctx, func() error {
 		res, body, err := c.get(ctx, path)
 		switch {
 		case err != nil:
@@ -207,10 +207,10 @@ func readAnswer(res *http.Response) (json.RawMessage, error) {
 	if json.Unmarshal(body, &a) != nil || a.Error == nil && a.Result == nil {
 		return nil, notA2A(res)
 	}
-	return a.open(res)
+	return a.result(res)
 }
 
-func (a answer) open(res *http.Response) (json.RawMessage, error) {
+func (a answer) result(res *http.Response) (json.RawMessage, error) {
 	if a.Error != nil {
 		return nil, a.Error.asError(res)
 	}

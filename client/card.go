@@ -87,7 +87,7 @@ func (c *Card) OPT() (p OPTParams, ok bool) {
 // Card returns the agent's card.
 func (c *Client) Card(ctx context.Context) (*Card, error) {
 	var card Card
-	err := c.again(ctx, func() error {
+	err := c.repeatCall(ctx, func() error {
 		res, body, err := c.get(ctx, "/.well-known/agent-card.json")
 		switch {
 		case err != nil:

@@ -42,14 +42,14 @@ func New(cfg Config) *Client {
 	if cfg.Retrying == nil {
 		cfg.Retrying = func(error, time.Duration) {}
 	}
-	orMinute(&cfg.Patience)
-	orMinute(&cfg.Timeout)
-	orMinute(&cfg.Silence)
+	defaultToMinute(&cfg.Patience)
+	defaultToMinute(&cfg.Timeout)
+	defaultToMinute(&cfg.Silence)
 	c := &caller{cfg: cfg}
 	return &Client{c, objectives{c}, interrupts{c}, schedules{c}, &answers{}}
 }
 
-func orMinute(d *time.Duration) {
+func defaultToMinute(d *time.Duration) {
 	if *d == 0 {
 		*d = time.Minute
 	}

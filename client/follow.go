@@ -20,21 +20,21 @@ type follower struct {
 	send      *sendParams // begins the stream; nil for a subscription
 	mayResend bool
 
-	taskID string // "" until the agent names it
-	after  string // id of the last event
-	state  a2a.TaskState
-	asked  bool // the last event was the task, which needed input and had no pending reply
-	over   bool // the stream is complete
+	taskID          string // "" until the agent names it
+	after           string // id of the last event
+	state           a2a.TaskState
+	endedAtQuestion bool // the last event was the task, which needs input and has no pending reply
+	complete        bool // the stream is complete
 }
 
 // run yields events until the stream is over.
 func (f *follower) run(ctx context.Context, yield func(Event, error) bool) {
 	for {
 		err := f.connect(ctx, yield)
-		if f.over {
+		if f.complete {
 			return
 		}
-		if transient(err) && (f.mayResend || !f.sending()) {
+		if isTransient(err) && (f.mayResend || !f.sending()) {
 			err = f.retry.wait(ctx, err)
 		}
 		if err != nil {
@@ -51,7 +51,7 @@ func (f *follower) connect(ctx context.Context, yield func(Event, error) bool) e
 	if err != nil {
 		var refused *Error
 		if !f.sending() && errors.As(err, &refused) && refused.Code == CodeUnsupported {
-			return f.last(ctx, yield, err)
+			return f.yieldEnded(ctx, yield, err)
 		}
 		return err
 	}
@@ -59,19 +59,19 @@ func (f *follower) connect(ctx context.Context, yield func(Event, error) bool) e
 	for n, sending := 0, f.sending(); ; n++ {
 		e, err := s.next()
 		if err != nil {
-			return f.broke(ctx, yield, err, n, sending)
+			return f.onBreak(ctx, yield, err, n, sending)
 		}
-		f.note(e)
-		f.over = !yield(e, nil) || f.ends(e, sending)
-		if f.over {
+		f.noteEvent(e)
+		f.complete = !yield(e, nil) || f.isLast(e, sending)
+		if f.complete {
 			return nil
 		}
 	}
 }
 
-// ends reports whether e is the last event of the stream. sending says that e
+// isLast reports whether e is the last event of the stream. sending says that e
 // answers the message.
-func (f *follower) ends(e Event, sending bool) bool {
+func (f *follower) isLast(e Event, sending bool) bool {
 	switch {
 	case e.Message != nil, f.state.Terminal():
 		return true
@@ -82,21 +82,21 @@ func (f *follower) ends(e Event, sending bool) bool {
 	// before the reply and with changes of its plans. Then the stream continues;
 	// otherwise the agent ends it.
 	_, around := ChangeOf(e.Metadata())
-	return e.Status != nil && !around || f.asked && !sending
+	return e.Status != nil && !around || f.endedAtQuestion && !sending
 }
 
-// broke handles a connection that yielded n events and then failed with err.
-func (f *follower) broke(ctx context.Context, yield func(Event, error) bool, err error, n int, sending bool) error {
+// onBreak handles a connection that failed with err after n events.
+func (f *follower) onBreak(ctx context.Context, yield func(Event, error) bool, err error, n int, sending bool) error {
 	cut := errors.Is(err, io.EOF)
 	switch {
-	case cut && sending && f.asked:
-		f.over = true
+	case cut && sending && f.endedAtQuestion:
+		f.complete = true
 		return nil
 	case cut && n == 0 && !sending:
-		return f.last(ctx, yield, errCut)
+		return f.yieldEnded(ctx, yield, errCut)
 	case cut:
 		return errCut
-	case f.asked:
+	case f.endedAtQuestion:
 		f.after = "" // get the task again, to see whether it still needs input
 	}
 	return err
@@ -112,17 +112,17 @@ func (f *follower) open(ctx context.Context) (*stream, error) {
 // sending reports whether the message must still be sent, as far as f knows.
 func (f *follower) sending() bool { return f.send != nil && f.taskID == "" }
 
-// note remembers the position after e.
-func (f *follower) note(e Event) {
+// noteEvent records the position after e, and what e says of the task.
+func (f *follower) noteEvent(e Event) {
 	before := f.state
 	if id := e.TaskID(); id != "" && f.taskID == "" {
 		f.taskID = id
 	}
 	if s, ok := e.TaskStatus(); ok {
 		f.state = s.State
-		f.asked = e.Task != nil && s.State == a2a.InputRequired && !ReplyPending(e.Metadata())
+		f.endedAtQuestion = e.Task != nil && s.State == a2a.InputRequired && !ReplyPending(e.Metadata())
 	}
-	f.retry.heard()
+	f.retry.answered()
 	if f.state != before || e.ID != f.after {
 		f.retry.progress()
 	}
@@ -131,9 +131,9 @@ func (f *follower) note(e Event) {
 	}
 }
 
-// last yields the task if it has ended, since then it has no stream. Otherwise it
-// returns err.
-func (f *follower) last(ctx context.Context, yield func(Event, error) bool, err error) error {
+// yieldEnded yields the task if it has ended: an ended task has no stream. Otherwise it returns
+// err.
+func (f *follower) yieldEnded(ctx context.Context, yield func(Event, error) bool, err error) error {
 	var raw json.RawMessage
 	if err := f.c.call(ctx, "GetTask", taskParams{ID: f.taskID, HistoryLength: historyLength(0)}, &raw); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (f *follower) last(ctx context.Context, yield func(Event, error) bool, err 
 	case !e.Task.Status.State.Terminal():
 		return err
 	}
-	f.over = true
+	f.complete = true
 	yield(e, nil)
 	return nil
 }

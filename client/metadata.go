@@ -95,12 +95,12 @@ func ChangeOf(m a2a.Metadata) (c Change, ok bool) {
 // ObjectiveOf returns the objective in the metadata of a task or a message; ok
 // is false if there is none.
 func ObjectiveOf(m a2a.Metadata) (o *Objective, ok bool) {
-	return object[Objective](m, opt.KeyObjective)
+	return decodeObject[Objective](m, opt.KeyObjective)
 }
 
 // PlanOf returns the plan in the metadata of a message; ok is false if there is
 // none.
-func PlanOf(m a2a.Metadata) (p *Plan, ok bool) { return object[Plan](m, opt.KeyPlan) }
+func PlanOf(m a2a.Metadata) (p *Plan, ok bool) { return decodeObject[Plan](m, opt.KeyPlan) }
 
 // In returns a copy of m that holds o, for a message that is about it.
 func (o Objective) In(m a2a.Metadata) a2a.Metadata { return m.With(opt.KeyObjective, o) }
@@ -108,7 +108,7 @@ func (o Objective) In(m a2a.Metadata) a2a.Metadata { return m.With(opt.KeyObject
 // In returns a copy of m that holds p, for a message that asks to work by it.
 func (p Plan) In(m a2a.Metadata) a2a.Metadata { return m.With(opt.KeyPlan, p) }
 
-func object[T any](m a2a.Metadata, key string) (*T, bool) {
+func decodeObject[T any](m a2a.Metadata, key string) (*T, bool) {
 	var members map[string]json.RawMessage
 	if m.Decode(key, &members) != nil || members == nil {
 		return nil, false

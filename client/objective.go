@@ -102,7 +102,7 @@ type objectives struct{ *caller }
 // objective.
 func (c objectives) CreateObjective(ctx context.Context, o NewObjective) (*Objective, error) {
 	var r objectiveResult
-	if err := c.change(ctx, o.Key, "objectives/create", o, &r); err != nil {
+	if err := c.callWithKey(ctx, o.Key, "objectives/create", o, &r); err != nil {
 		return nil, err
 	}
 	return r.Objective, nil
@@ -155,7 +155,7 @@ func (c objectives) ListObjectives(ctx context.Context, o ObjectiveOptions) (*Ob
 func (c objectives) Start(ctx context.Context, objectiveID string) (*Objective, error) {
 	var r objectiveResult
 	change := objectiveChange{objectiveID, ObjectiveChange{Status: opt.ObjectiveWorking}}
-	if err := c.change(ctx, NewKey(), "objectives/update", change, &r); err != nil {
+	if err := c.callWithKey(ctx, NewKey(), "objectives/update", change, &r); err != nil {
 		return nil, err
 	}
 	return r.Objective, nil
@@ -168,7 +168,7 @@ func NewKey() string { return "key-" + strings.ToLower(rand.Text()) }
 // has a Key.
 func (c objectives) CreatePlan(ctx context.Context, p NewPlan) (*Plan, error) {
 	var r planResult
-	if err := c.change(ctx, p.Key, "plans/create", p, &r); err != nil {
+	if err := c.callWithKey(ctx, p.Key, "plans/create", p, &r); err != nil {
 		return nil, err
 	}
 	return r.Plan, nil
@@ -200,7 +200,7 @@ type ObjectiveChange struct {
 // change meanwhile.
 func (c objectives) UpdateObjective(ctx context.Context, id string, change ObjectiveChange) (*Objective, error) {
 	var r objectiveResult
-	if err := c.change(ctx, change.Key, "objectives/update", objectiveChange{id, change}, &r); err != nil {
+	if err := c.callWithKey(ctx, change.Key, "objectives/update", objectiveChange{id, change}, &r); err != nil {
 		return nil, err
 	}
 	return r.Objective, nil
@@ -231,7 +231,7 @@ type PlanChange struct {
 // objective.
 func (c objectives) UpdatePlan(ctx context.Context, id string, change PlanChange) (*Plan, error) {
 	var r planResult
-	if err := c.change(ctx, change.Key, "plans/update", planChange{id, change}, &r); err != nil {
+	if err := c.callWithKey(ctx, change.Key, "plans/update", planChange{id, change}, &r); err != nil {
 		return nil, err
 	}
 	return r.Plan, nil

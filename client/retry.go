@@ -17,21 +17,21 @@ type brokenError struct{ err error }
 func (e *brokenError) Error() string { return e.err.Error() }
 func (e *brokenError) Unwrap() error { return e.err }
 
-// transient reports whether a call that failed with err may succeed later.
-func transient(err error) bool {
+// isTransient reports whether a call that failed with err may succeed later.
+func isTransient(err error) bool {
 	var answered *Error
 	var broken *brokenError
 	switch {
 	case errors.As(err, &answered):
 		return answered.Retryable()
 	case errors.As(err, &broken):
-		return !hopeless(broken.err)
+		return !isPermanent(broken.err)
 	}
 	return false
 }
 
-// hopeless reports whether a connection would fail again in the same way.
-func hopeless(err error) bool {
+// isPermanent reports whether another connection would fail in the same way.
+func isPermanent(err error) bool {
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	switch {
@@ -47,15 +47,15 @@ func hopeless(err error) bool {
 type retry struct {
 	c       *caller
 	attempt int       // since there was progress
-	since   time.Time // of the first failure since the agent was last heard of; zero if there is none
+	since   time.Time // of the first failure since the agent's latest answer; zero if there is none
 }
 
 func (c *caller) retry() *retry { return &retry{c: c} }
 
-// heard notes that the agent has answered.
-func (r *retry) heard() { r.since = time.Time{} }
+// answered records that the agent has answered.
+func (r *retry) answered() { r.since = time.Time{} }
 
-// progress notes that the agent has sent something new.
+// progress records that the agent has sent something new.
 func (r *retry) progress() { r.attempt = 0 }
 
 // wait waits before the next attempt, after one that failed with failure. If

@@ -138,7 +138,7 @@ func (c schedules) UpdateSchedule(ctx context.Context, id string, s ScheduleChan
 
 func (c schedules) changed(ctx context.Context, method, path string, body any) (*Schedule, error) {
 	var raw json.RawMessage
-	err := c.again(ctx, func() error { return c.submit(ctx, method, path, body, &raw) })
+	err := c.repeatCall(ctx, func() error { return c.submit(ctx, method, path, body, &raw) })
 	if err != nil {
 		return nil, err
 	}

@@ -18,13 +18,13 @@ var errSilent = errors.New("the stream sent nothing for too long")
 
 // A stream is one connection that events come from.
 type stream struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	quiet  *time.Timer
-	limit  time.Duration
-	res    *http.Response
-	lines  *bufio.Scanner
-	id     string // of the last event that had one
+	ctx          context.Context
+	cancel       context.CancelCauseFunc
+	silenceTimer *time.Timer
+	limit        time.Duration
+	res          *http.Response
+	lines        *bufio.Scanner
+	id           string // of the last event that had one
 }
 
 // open calls a method that answers with a stream. after is sent as the id of
@@ -32,25 +32,25 @@ type stream struct {
 func (c *caller) open(ctx context.Context, method string, params any, after string) (*stream, error) {
 	s := &stream{limit: c.cfg.Silence}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	s.quiet = time.AfterFunc(s.limit, func() { s.cancel(errSilent) })
+	s.silenceTimer = time.AfterFunc(s.limit, func() { s.cancel(errSilent) })
 	header := http.Header{"Accept": {typeStream}}
 	if after != "" {
 		header.Set("Last-Event-ID", after)
 	}
 	var err error
 	if s.res, err = c.post(s.ctx, method, params, header); err == nil {
-		err = s.begin()
+		err = s.checkHeader()
 	}
 	if err != nil {
-		err = s.why(err)
+		err = s.causeOf(err)
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// begin checks that the answer is a stream.
-func (s *stream) begin() error {
+// checkHeader checks that the answer is a stream.
+func (s *stream) checkHeader() error {
 	if !isType(s.res, typeStream) {
 		if _, err := readAnswer(s.res); err != nil {
 			return err
@@ -62,11 +62,11 @@ func (s *stream) begin() error {
 	return nil
 }
 
-// Read implements [io.Reader] for the scanner. All data counts as a sign of life,
-// also comments.
+// Read implements [io.Reader] for the scanner. Any data, also a comment, shows that the
+// connection works.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.res.Body.Read(p)
-	s.quiet.Reset(s.limit)
+	s.silenceTimer.Reset(s.limit)
 	return n, err
 }
 
@@ -80,7 +80,7 @@ func (s *stream) next() (Event, error) {
 	if err := json.Unmarshal(data, &a); err != nil {
 		return Event{}, fmt.Errorf("read an event: %w", err)
 	}
-	raw, err := a.open(s.res)
+	raw, err := a.result(s.res)
 	if err != nil {
 		return Event{}, err
 	}
@@ -112,13 +112,13 @@ func (s *stream) data() ([]byte, error) {
 	case errors.Is(err, bufio.ErrTooLong):
 		return nil, fmt.Errorf("an event has more than %d bytes", maxAnswer)
 	case err != nil:
-		return nil, s.why(&brokenError{err})
+		return nil, s.causeOf(&brokenError{err})
 	}
 	return nil, io.EOF
 }
 
-// why returns the cause of err, such as a time-out that closed the connection.
-func (s *stream) why(err error) error {
+// causeOf returns the cause of err, such as a time-out that closed the connection.
+func (s *stream) causeOf(err error) error {
 	var broken *brokenError
 	switch {
 	case !errors.As(err, &broken) || s.ctx.Err() == nil:
@@ -130,7 +130,7 @@ func (s *stream) why(err error) error {
 }
 
 func (s *stream) close() {
-	s.quiet.Stop()
+	s.silenceTimer.Stop()
 	s.cancel(nil)
 	if s.res != nil {
 		_ = s.res.Body.Close()

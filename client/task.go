@@ -56,7 +56,7 @@ func (c *Client) Wait(ctx context.Context, taskID string) (*a2a.Task, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case t.Status.State.Terminal(), waits(t):
+		case t.Status.State.Terminal(), waitsForPerson(t):
 			return t, nil
 		}
 	}
@@ -67,9 +67,9 @@ func (c *Client) Wait(ctx context.Context, taskID string) (*a2a.Task, error) {
 // judged yet, the task once it is judged or the task does not wait there any more. The
 // list of decisions has every verdict, whereas a stream says nothing about a refusal.
 func (c *Client) afterAnswer(ctx context.Context, t *a2a.Task) (*a2a.Task, error) {
-	for attempt := 1; waits(t); attempt++ {
+	for attempt := 1; waitsForPerson(t); attempt++ {
 		gateID := gateOf(t)
-		messageID := c.answers.at(gateID)
+		messageID := c.answers.pendingMessage(gateID)
 		if messageID == "" {
 			return t, nil
 		}
@@ -78,7 +78,7 @@ func (c *Client) afterAnswer(ctx context.Context, t *a2a.Task) (*a2a.Task, error
 			return nil, err
 		}
 		if judged {
-			c.answers.judged(gateID, messageID)
+			c.answers.forget(gateID, messageID)
 		} else {
 			select {
 			case <-time.After(c.cfg.Backoff(attempt)):
@@ -93,9 +93,9 @@ func (c *Client) afterAnswer(ctx context.Context, t *a2a.Task) (*a2a.Task, error
 	return t, nil
 }
 
-// waits reports whether t waits for a person. A root task shows its former state for a
+// waitsForPerson reports whether t waits for a person. A root task shows its former state for a
 // moment after its gate was closed.
-func waits(t *a2a.Task) bool {
+func waitsForPerson(t *a2a.Task) bool {
 	_, open := Gate(t.Metadata)
 	_, closed := Decided(t.Metadata)
 	return t.Status.State.Interrupted() && (open || !closed)

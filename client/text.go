@@ -7,16 +7,16 @@ import (
 
 // String returns o on one line, for people.
 func (o Objective) String() string {
-	return work("objective", o.ID, o.Name, string(o.Status)) + counted(len(o.Plans), "plan")
+	return itemText("objective", o.ID, o.Name, string(o.Status)) + countText(len(o.Plans), "plan")
 }
 
 // String returns p on one line, for people.
 func (p Plan) String() string {
-	return work("plan", p.ID, p.Name, string(p.Status)) + counted(len(p.Tasks), "task")
+	return itemText("plan", p.ID, p.Name, string(p.Status)) + countText(len(p.Tasks), "task")
 }
 
 // String returns t on one line, for people.
-func (t PlanTask) String() string { return work("task", t.ID, t.Name, string(t.Status)) }
+func (t PlanTask) String() string { return itemText("task", t.ID, t.Name, string(t.Status)) }
 
 // String returns i on one line, for people: its id, what it asks, and what may be decided.
 func (i Interrupt) String() string {
@@ -52,10 +52,10 @@ func (r ScheduleRun) String() string {
 	if r.Failure != "" {
 		return r.At.String() + ": " + r.Failure
 	}
-	return r.At.String() + ": " + work("objective", r.ObjectiveID, "", string(r.Status))
+	return r.At.String() + ": " + itemText("objective", r.ObjectiveID, "", string(r.Status))
 }
 
-func work(kind, id, name, status string) string {
+func itemText(kind, id, name, status string) string {
 	text := kind
 	for _, word := range []string{id, name} {
 		if word != "" {
@@ -68,7 +68,7 @@ func work(kind, id, name, status string) string {
 	return text + ": " + status
 }
 
-func counted(n int, what string) string {
+func countText(n int, what string) string {
 	switch n {
 	case 0:
 		return ""
