@@ -56,7 +56,7 @@ type Config struct {
 type Activities struct {
 	cfg      Config
 	pusher   *pusher // nil for a worker that delivers nothing
-	finished finished
+	finished outcomeCache
 }
 
 // New returns activities that work with cfg.
@@ -67,12 +67,12 @@ func New(cfg Config) *Activities {
 	if cfg.Observer == nil {
 		cfg.Observer = unobserved{}
 	}
-	cfg.Executors = observed(cfg.Executors, cfg)
-	return &Activities{cfg, newPusher(cfg.Push, cfg.Log), newFinished()}
+	cfg.Executors = observeExecutors(cfg.Executors, cfg)
+	return &Activities{cfg, newPusher(cfg.Push, cfg.Log), newOutcomeCache()}
 }
 
-// ErrNoPlan is wrapped by the error of a planner that can never make a plan for a
-// request.
+// ErrNoPlan is wrapped by the error of a planner that cannot make a plan for a request. It is
+// final.
 var ErrNoPlan = errors.New("no plan")
 
 // Record writes batches to the journal. A second run changes nothing.
@@ -111,7 +111,7 @@ func (a *Activities) Plan(ctx context.Context, r Request) (planned Planned, err 
 	within, cancel := a.untilStopped(ctx)
 	defer cancel()
 	planned, err = a.cfg.Planner.Plan(within, r)
-	if err != nil && stopping(ctx) {
+	if err != nil && isStopping(ctx) {
 		return Planned{}, errStopped()
 	}
 	if errors.Is(err, ErrNoPlan) {
@@ -140,7 +140,7 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (Outcome, error) {
 		Log(withLog(ctx, in.Work), a.cfg.Log).Info("Returned the outcome of an earlier run, which Temporal did not receive")
 	} else {
 		var err error
-		if out, err = a.do(ctx, in, try); err != nil {
+		if out, err = a.runTry(ctx, in, try); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -148,9 +148,10 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (Outcome, error) {
 	return out, nil
 }
 
-// do does one try at an attempt, from what rides to the outcome.
-func (a *Activities) do(ctx context.Context, in RunInput, try int) (Outcome, error) {
-	w, err := a.ready(ctx, in)
+// runTry does one try at an attempt: it records what rides, runs the task and returns the
+// outcome.
+func (a *Activities) runTry(ctx context.Context, in RunInput, try int) (Outcome, error) {
+	w, err := a.prepareRun(ctx, in)
 	switch {
 	case errors.Is(err, errContentLost):
 		return Failed("content-lost", "A large content that the task works with is lost: only the journal had it."), nil
@@ -164,11 +165,11 @@ func (a *Activities) do(ctx context.Context, in RunInput, try int) (Outcome, err
 	executor, ok := a.cfg.Executors[kind]
 	switch {
 	case in.Returned != nil:
-		executor = returned{*in.Returned}
+		executor = returnedOutcome{*in.Returned}
 	case !ok:
 		return Failed("unknown-executor", fmt.Sprintf("No worker here runs tasks of kind %q.", kind)), nil
 	}
-	if w.Input, err = filled(w); err != nil {
+	if w.Input, err = fillInput(w); err != nil {
 		return Failed("invalid-input", fmt.Sprintf("The input of the task cannot be filled in: %v.", err)), nil
 	}
 	if a.cfg.Callbacks != nil {
@@ -179,11 +180,11 @@ func (a *Activities) do(ctx context.Context, in RunInput, try int) (Outcome, err
 
 var errContentLost = errors.New("a large content is lost")
 
-// ready records what rides and adds the large contents to the work. It sends heartbeats
+// prepareRun records what rides and adds the large contents to the work. It sends heartbeats
 // meanwhile: without them Temporal would start a second run of the task while the journal
 // is slow, and both runs would do the work. It returns the error of ctx if Temporal has
 // timed this run out.
-func (a *Activities) ready(ctx context.Context, in RunInput) (Work, error) {
+func (a *Activities) prepareRun(ctx context.Context, in RunInput) (Work, error) {
 	stop := sendHeartbeats(ctx, nil)
 	defer stop()
 	if len(in.Ride) > 0 {
@@ -221,14 +222,14 @@ func (a *Activities) execute(ctx context.Context, executor Executor, w Work, try
 	defer cancel()
 	out, err = executor.Execute(within, w, stream)
 	switch {
-	case err != nil && stopping(ctx):
+	case err != nil && isStopping(ctx):
 		return Outcome{}, errStopped()
 	case err != nil && ctx.Err() != nil:
 		return Outcome{}, ctx.Err() // Temporal takes this error as a cancellation
 	case err != nil && errors.As(err, new(*recordError)): // which the executor has passed on
 		return Outcome{}, journalError(err)
 	case err != nil:
-		return Outcome{}, failure(err)
+		return Outcome{}, finalFailure(err)
 	}
 	if problem := checkGate(out.Gate); problem != nil {
 		out = Failed("invalid-gate", fmt.Sprintf("The task opened an invalid gate: %v.", problem))
@@ -257,23 +258,23 @@ func (a *Activities) WatchHeartbeats(ctx context.Context, w Watching) (out opt.B
 	defer a.recoverPanic(ctx, "heartbeats", false, &err)
 	stop := sendHeartbeats(ctx, nil)
 	defer stop()
-	return watch(ctx, a.cfg.Heartbeats, w)
+	return watchHeartbeat(ctx, a.cfg.Heartbeats, w)
 }
 
-// stopping reports whether the worker is stopping.
-func stopping(ctx context.Context) bool {
+// isStopping reports whether the worker is stopping.
+func isStopping(ctx context.Context) bool {
 	select {
-	case <-stops(ctx):
+	case <-stopSignal(ctx):
 		return true
 	default:
 		return false
 	}
 }
 
-// stops returns a channel that is closed when the worker begins to stop, nil
+// stopSignal returns a channel that is closed when the worker begins to stop, nil
 // outside of an activity. The context of an activity ends only after the worker
 // has waited for it.
-func stops(ctx context.Context) <-chan struct{} {
+func stopSignal(ctx context.Context) <-chan struct{} {
 	if !activity.IsActivity(ctx) {
 		return nil
 	}
@@ -284,7 +285,7 @@ func stops(ctx context.Context) <-chan struct{} {
 // as running tasks may continue. The worker stays for a moment longer, so that it can
 // report to Temporal at once that another worker has to repeat the activity.
 func (a *Activities) untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
-	stops := stops(ctx)
+	stops := stopSignal(ctx)
 	ctx, cancel := context.WithCancel(ctx)
 	if stops != nil {
 		go func() {
@@ -305,7 +306,7 @@ func (a *Activities) untilStopped(ctx context.Context) (context.Context, context
 	return ctx, cancel
 }
 
-// errStopped has Temporal repeat an activity, on another worker.
+// errStopped returns an error that makes Temporal repeat an activity on another worker.
 func errStopped() error {
 	return temporal.NewApplicationError("The worker stops.", WorkerStoppedError)
 }

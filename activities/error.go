@@ -45,9 +45,9 @@ const (
 	RefusedError       = "Refused"
 )
 
-// failure turns the error of an attempt into a final error for Temporal, since
+// finalFailure turns the error of an attempt into a final error for Temporal, since
 // the plan decides about the next attempt.
-func failure(err error) error {
+func finalFailure(err error) error {
 	kind, text := ExecutorError, err.Error()
 	var coded *Error
 	if errors.As(err, &coded) && coded.Code != "" {
@@ -70,7 +70,7 @@ func (e *recordError) Unwrap() error { return e.cause }
 // refuses for good fail the attempt.
 func journalError(err error) error {
 	if errors.Is(err, opt.ErrConflict) || errors.Is(err, opt.ErrMalformed) {
-		return failure(fmt.Errorf("the journal refuses what the task has streamed: %w", err))
+		return finalFailure(fmt.Errorf("the journal refuses what the task has streamed: %w", err))
 	}
 	return temporal.NewApplicationErrorWithCause("The journal cannot be reached.", JournalError, err)
 }

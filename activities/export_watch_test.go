@@ -2,6 +2,6 @@ package activities
 
 // Functions for tests.
 var (
-	ReadBeat = readBeat
-	News     = Watching.news
+	ReadBeat = readHeartbeat
+	News     = Watching.newHeartbeat
 )

@@ -27,7 +27,7 @@ func sendHeartbeats(ctx context.Context, progress func() any) (stop func()) {
 	done := make(chan struct{})
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		tick := time.NewTicker(beatEvery)
+		tick := time.NewTicker(heartbeatEvery)
 		defer tick.Stop()
 		for {
 			select {
@@ -58,4 +58,4 @@ func try(ctx context.Context) int {
 	return int(activity.GetInfo(ctx).Attempt)
 }
 
-const beatEvery = time.Second
+const heartbeatEvery = time.Second

@@ -44,8 +44,8 @@ const (
 // notice about it.
 const UntakenFor = time.Minute
 
-// watch waits up to [FollowFor] for the next heartbeat of an activity elsewhere.
-func watch(ctx context.Context, heartbeats HeartbeatReader, w Watching) (out opt.Beat, err error) {
+// watchHeartbeat waits up to [FollowFor] for the next heartbeat of an activity elsewhere.
+func watchHeartbeat(ctx context.Context, heartbeats HeartbeatReader, w Watching) (out opt.Beat, err error) {
 	until := time.NewTimer(FollowFor)
 	defer until.Stop()
 	tick := time.NewTicker(min(watchFirst*time.Duration(1+w.Times/watchLonger), watchAtMost))
@@ -55,7 +55,7 @@ func watch(ctx context.Context, heartbeats HeartbeatReader, w Watching) (out opt
 		case <-tick.C:
 		case <-until.C:
 			return opt.Beat{}, nil
-		case <-stops(ctx):
+		case <-stopSignal(ctx):
 			return opt.Beat{}, errStopped()
 		case <-ctx.Done():
 			return opt.Beat{}, ctx.Err()
@@ -64,15 +64,15 @@ func watch(ctx context.Context, heartbeats HeartbeatReader, w Watching) (out opt
 		if err != nil {
 			return opt.Beat{}, err
 		}
-		if out, done := w.news(latest, time.Now()); done {
+		if out, done := w.newHeartbeat(latest, time.Now()); done {
 			return out, nil
 		}
 	}
 }
 
-// news returns the heartbeat for clients in latest. done reports whether the watch ends: the
+// newHeartbeat returns the heartbeat for clients in latest. done is set if the watch ends: the
 // heartbeat is new, or a worker has taken an activity that has no heartbeats.
-func (w Watching) news(latest Heartbeat, now time.Time) (out opt.Beat, done bool) {
+func (w Watching) newHeartbeat(latest Heartbeat, now time.Time) (out opt.Beat, done bool) {
 	switch waits := !latest.WaitsSince.IsZero(); {
 	case waits && now.Sub(latest.WaitsSince) >= UntakenFor:
 		out = opt.Beat{Untaken: true, Digest: "untaken " + latest.WaitsSince.UTC().Format(time.RFC3339Nano)}
@@ -81,17 +81,17 @@ func (w Watching) news(latest Heartbeat, now time.Time) (out opt.Beat, done bool
 	case w.Once:
 		return out, true
 	default:
-		out = readBeat(latest.Details)
+		out = readHeartbeat(latest.Details)
 	}
 	return out, out.Digest != "" && out.Digest != w.Seen
 }
 
-// maxBeat is the maximum size in bytes of heartbeat details that clients see.
-const maxBeat = 16 << 10
+// maxHeartbeat is the maximum size in bytes of heartbeat details that clients see.
+const maxHeartbeat = 16 << 10
 
-// readBeat reads the details of a heartbeat that are for clients: a text, or an object
+// readHeartbeat reads the details of a heartbeat that are for clients: a text, or an object
 // with the text or the artifact of a callback. Other details are only for the worker.
-func readBeat(details json.RawMessage) opt.Beat {
+func readHeartbeat(details json.RawMessage) opt.Beat {
 	var said struct {
 		Text     string        `json:"text"`
 		Artifact *a2a.Artifact `json:"artifact"`
@@ -99,7 +99,7 @@ func readBeat(details json.RawMessage) opt.Beat {
 		Last     bool          `json:"lastChunk"`
 	}
 	details = bytes.TrimSpace(details)
-	if len(details) == 0 || len(details) > maxBeat {
+	if len(details) == 0 || len(details) > maxHeartbeat {
 		return opt.Beat{}
 	}
 	if json.Unmarshal(details, &said.Text) != nil && (details[0] != '{' || json.Unmarshal(details, &said) != nil) {

@@ -8,10 +8,10 @@ type Lender interface {
 	Lend() (retake func())
 }
 
-// limited is an executor that runs a limited number of tasks at a time in this process.
+// limitedExecutor is an executor that runs a limited number of tasks at a time in this process.
 // Others wait: they keep their worker, as a heartbeat says, but not their slot. The wait
 // is part of the time that an attempt may take.
-type limited struct {
+type limitedExecutor struct {
 	Executor
 	kind    string
 	permits *permits
@@ -20,16 +20,16 @@ type limited struct {
 }
 
 // Execute implements [Executor].
-func (l limited) Execute(ctx context.Context, w Work, out Stream) (Outcome, error) {
-	if err := l.enter(ctx, w.Tenant); err != nil {
+func (l limitedExecutor) Execute(ctx context.Context, w Work, out Stream) (Outcome, error) {
+	if err := l.acquire(ctx, w.Tenant); err != nil {
 		return Outcome{}, err
 	}
 	defer l.permits.release()
 	return l.Executor.Execute(ctx, w, out)
 }
 
-// enter waits until one more task of a tenant may run.
-func (l limited) enter(ctx context.Context, tenant string) error {
+// acquire waits for a permit to run a task of a tenant.
+func (l limitedExecutor) acquire(ctx context.Context, tenant string) error {
 	permit := l.permits.acquire(tenant)
 	if permit == nil {
 		return nil
@@ -43,7 +43,7 @@ func (l limited) enter(ctx context.Context, tenant string) error {
 	select {
 	case <-permit.free:
 		return nil
-	case <-stops(ctx):
+	case <-stopSignal(ctx):
 		err = errStopped()
 	case <-ctx.Done():
 		err = ctx.Err()

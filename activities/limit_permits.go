@@ -39,7 +39,7 @@ func (p *permits) acquire(tenant string) *permit {
 		return nil
 	}
 	out := &permit{tenant, make(chan struct{})}
-	if i := p.of(tenant); i >= 0 {
+	if i := p.queueIndex(tenant); i >= 0 {
 		p.waiting[i].tasks = append(p.waiting[i].tasks, out)
 		return out
 	}
@@ -49,8 +49,8 @@ func (p *permits) acquire(tenant string) *permit {
 	return out
 }
 
-// of returns the index of a tenant's queue, -1 if it has none.
-func (p *permits) of(tenant string) int {
+// queueIndex returns the index of a tenant's queue, -1 if it has none.
+func (p *permits) queueIndex(tenant string) int {
 	return slices.IndexFunc(p.waiting, func(q *queue) bool { return q.tenant == tenant })
 }
 
@@ -85,7 +85,7 @@ func (p *permits) release() {
 // one gets it.
 func (p *permits) withdraw(w *permit) {
 	p.mu.Lock()
-	i := p.of(w.tenant)
+	i := p.queueIndex(w.tenant)
 	at := -1
 	if i >= 0 {
 		at = slices.Index(p.waiting[i].tasks, w)

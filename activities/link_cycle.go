@@ -21,8 +21,8 @@ type LinkReader interface {
 // cycle.
 const ReasonLinkCycle = "link-cycle"
 
-// maxWalk is how many objectives one search for a cycle visits.
-const maxWalk = 1000
+// maxVisited is how many objectives one search for a cycle visits.
+const maxVisited = 1000
 
 // cycles finds cycles of links between tasks.
 type cycles struct {
@@ -30,17 +30,16 @@ type cycles struct {
 	tasks TaskReader
 }
 
-// breaks returns the failure of the task of l if l is part of a cycle of
-// links and is the link that must end. Without this, the objectives of the cycle
-// would wait for each other without end. Each of their tasks searches separately, so
-// all must choose the same link: the one to the task with the smallest id. A task
-// in a longer cycle searches again after [FollowFor]; a shorter cycle that shares
-// a link with it has ended by then.
-func (c cycles) breaks(ctx context.Context, l Link) (out Followed, found bool, err error) {
+// failure returns the failure of the task of l if l is part of a cycle of links and is the link
+// that ends the cycle. Without it, the objectives of the cycle would wait for each other for
+// ever. Each of their tasks searches separately, so all choose the same link: the one to the
+// task with the smallest id. A task in a longer cycle searches again after [FollowFor]; a
+// shorter cycle that shares a link with it has ended by then.
+func (c cycles) failure(ctx context.Context, l Link) (out Followed, found bool, err error) {
 	if c.links == nil {
 		return out, false, nil
 	}
-	cycle, err := c.find(ctx, l)
+	cycle, err := c.findPath(ctx, l)
 	if err != nil || len(cycle) == 0 || slices.Min(cycle) != l.TaskID {
 		return out, false, err
 	}
@@ -48,43 +47,43 @@ func (c cycles) breaks(ctx context.Context, l Link) (out Followed, found bool, e
 	return Followed{State: opt.TaskFailed, Code: ReasonLinkCycle, Message: text}, true, nil
 }
 
-// A step is a link on the path from one objective to the next.
-type step struct {
+// A pathLink is a link on the path from one objective to the next.
+type pathLink struct {
 	taskID string // that is followed
-	before *step
+	before *pathLink
 }
 
-// find returns the linked tasks on the shortest path from the task of l back to
+// findPath returns the linked tasks on the shortest path from the task of l back to
 // its objective, nil if there is none.
-func (c cycles) find(ctx context.Context, l Link) ([]string, error) {
+func (c cycles) findPath(ctx context.Context, l Link) ([]string, error) {
 	own, ok := opt.ParseID(l.For)
 	if !ok {
 		return nil, nil
 	}
 	seen := map[string]bool{}
-	for queue := []*step{{taskID: l.TaskID}}; len(queue) > 0 && len(seen) < maxWalk; queue = queue[1:] {
+	for queue := []*pathLink{{taskID: l.TaskID}}; len(queue) > 0 && len(seen) < maxVisited; queue = queue[1:] {
 		at := queue[0]
 		ref, ok := opt.ParseID(at.taskID)
 		switch {
 		case !ok || seen[ref.ObjectiveID]:
 			continue
 		case ref.ObjectiveID == own.ObjectiveID:
-			return at.way(), nil
+			return at.path(), nil
 		}
 		seen[ref.ObjectiveID] = true
-		links, err := c.open(ctx, l.Tenant, ref.ObjectiveID)
+		links, err := c.openLinks(ctx, l.Tenant, ref.ObjectiveID)
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range links {
-			queue = append(queue, &step{id, at})
+			queue = append(queue, &pathLink{id, at})
 		}
 	}
 	return nil, nil
 }
 
-// way lists the linked tasks on the path to s, in order.
-func (s *step) way() []string {
+// path lists the linked tasks on the path to s, in order.
+func (s *pathLink) path() []string {
 	var out []string
 	for ; s != nil; s = s.before {
 		out = append(out, s.taskID)
@@ -93,9 +92,9 @@ func (s *step) way() []string {
 	return out
 }
 
-// open lists the tasks that an objective waits for. Links to tasks that have
+// openLinks lists the tasks that an objective waits for. Links to tasks that have
 // ended are left out: the tasks that follow those are about to end.
-func (c cycles) open(ctx context.Context, tenant, objectiveID string) ([]string, error) {
+func (c cycles) openLinks(ctx context.Context, tenant, objectiveID string) ([]string, error) {
 	links, err := c.links.Links(ctx, tenant, objectiveID)
 	if errors.Is(err, opt.ErrUnknown) {
 		return nil, nil

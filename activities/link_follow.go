@@ -56,8 +56,8 @@ func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err erro
 		return goneTask, nil
 	}
 	broken := false
-	ended, err := wait{a.cfg.Tasks, a.cfg.Watch, FollowFor}.until(ctx, l.Tenant, l.TaskID, ref.ObjectiveID, func() (_ bool, err error) {
-		out, broken, err = (cycles{a.cfg.Links, a.cfg.Tasks}).breaks(ctx, l)
+	ended, err := taskWaiter{a.cfg.Tasks, a.cfg.Watch, FollowFor}.waitForEnd(ctx, l.Tenant, l.TaskID, ref.ObjectiveID, func() (_ bool, err error) {
+		out, broken, err = (cycles{a.cfg.Links, a.cfg.Tasks}).failure(ctx, l)
 		return broken, err
 	})
 	switch {
@@ -66,21 +66,21 @@ func (a *Activities) Follow(ctx context.Context, l Link) (out Followed, err erro
 	case err != nil, broken, !ended:
 		return out, err
 	}
-	return a.followed(ctx, l)
+	return a.followedResult(ctx, l)
 }
 
-// A wait waits for the ends of tasks, each for a time at most.
-type wait struct {
+// A taskWaiter waits for tasks to end, for each at most a given time.
+type taskWaiter struct {
 	tasks TaskReader
 	watch func(objectiveID string) Watch
 	most  time.Duration
 }
 
-// until reports whether a task of an objective has ended, when it has or the time is
-// up. If the task has not ended yet when the wait begins, open is called first: the
-// wait ends if it returns true or an error. open may be nil. When the worker stops,
-// the error has Temporal repeat the activity on another.
-func (w wait) until(ctx context.Context, tenant, taskID, objectiveID string, open func() (bool, error)) (ended bool, err error) {
+// waitForEnd waits until a task of an objective has ended, or the time is up, and reports
+// whether it has ended. If the task has not ended when the wait begins, open is called first:
+// the wait ends if open returns true or an error. open may be nil. When the worker stops, the
+// error makes Temporal repeat the activity on another worker.
+func (w taskWaiter) waitForEnd(ctx context.Context, tenant, taskID, objectiveID string, open func() (bool, error)) (ended bool, err error) {
 	changes := w.watch(objectiveID)
 	defer changes.Close()
 	timer := time.NewTimer(w.most)
@@ -100,7 +100,7 @@ func (w wait) until(ctx context.Context, tenant, taskID, objectiveID string, ope
 		case <-changes.C():
 		case <-timer.C:
 			return false, nil
-		case <-stops(ctx):
+		case <-stopSignal(ctx):
 			return false, errStopped()
 		case <-ctx.Done():
 			return false, ctx.Err()
@@ -111,8 +111,8 @@ func (w wait) until(ctx context.Context, tenant, taskID, objectiveID string, ope
 // goneTask is the result of following a task that was removed from the journal.
 var goneTask = Followed{State: opt.TaskFailed, Message: "The task that stands in for this one does not exist any more."}
 
-// followed returns the result of a task that has ended.
-func (a *Activities) followed(ctx context.Context, l Link) (Followed, error) {
+// followedResult returns the result of a task that has ended.
+func (a *Activities) followedResult(ctx context.Context, l Link) (Followed, error) {
 	v, err := a.cfg.Tasks.Task(ctx, l.Tenant, l.TaskID, opt.TaskWant{Artifacts: true})
 	if err != nil {
 		return Followed{}, fmt.Errorf("follow %s: %w", l.TaskID, err)
@@ -122,7 +122,7 @@ func (a *Activities) followed(ctx context.Context, l Link) (Followed, error) {
 		out.Message = v.Task.Status.Message.Text()
 	}
 	if v.State == opt.TaskCompleted {
-		if out.Artifacts, err = a.adopt(ctx, l, v); err != nil {
+		if out.Artifacts, err = a.copyArtifacts(ctx, l, v); err != nil {
 			return Followed{}, fmt.Errorf("follow %s: %w", l.TaskID, err)
 		}
 		for i := range out.Artifacts {
@@ -132,9 +132,9 @@ func (a *Activities) followed(ctx context.Context, l Link) (Followed, error) {
 	return out, nil
 }
 
-// adopt returns the artifacts of v. It stores their large contents again for the
+// copyArtifacts returns the artifacts of v. It stores their large contents again for the
 // objective of the plan task, since each objective has its own blobs.
-func (a *Activities) adopt(ctx context.Context, l Link, v opt.TaskView) ([]a2a.Artifact, error) {
+func (a *Activities) copyArtifacts(ctx context.Context, l Link, v opt.TaskView) ([]a2a.Artifact, error) {
 	whole, err := a.contents(v.ObjectiveID).attachAll(ctx, v.Task.Artifacts)
 	if err != nil {
 		return nil, err

@@ -15,28 +15,28 @@ type Observer interface {
 	Waiting(executor string, change int) // of the number of tasks, for the limit of the executor
 }
 
-// observed returns the executors of a worker: those of cfg within their limits, and
+// observeExecutors returns the executors of a worker: those of cfg within their limits, and
 // observed.
-func observed(executors map[string]Executor, cfg Config) map[string]Executor {
+func observeExecutors(executors map[string]Executor, cfg Config) map[string]Executor {
 	out := make(map[string]Executor, len(executors))
 	for kind, e := range executors {
-		out[kind] = measured{e, kind, cfg.Observer}
+		out[kind] = measuredExecutor{e, kind, cfg.Observer}
 		if n := cfg.Limits[kind]; n > 0 {
-			out[kind] = limited{out[kind], kind, newPermits(n), cfg.Slots, cfg.Observer}
+			out[kind] = limitedExecutor{out[kind], kind, newPermits(n), cfg.Slots, cfg.Observer}
 		}
 	}
 	return out
 }
 
-// measured is an executor that reports its runs to an observer.
-type measured struct {
+// measuredExecutor is an executor that reports its runs to an observer.
+type measuredExecutor struct {
 	Executor
 	kind string
 	to   Observer
 }
 
 // Execute implements [Executor].
-func (m measured) Execute(ctx context.Context, w Work, stream Stream) (out Outcome, err error) {
+func (m measuredExecutor) Execute(ctx context.Context, w Work, stream Stream) (out Outcome, err error) {
 	began, outcome := time.Now(), "panic"
 	m.to.Running(m.kind, 1)
 	defer func() {
@@ -45,7 +45,7 @@ func (m measured) Execute(ctx context.Context, w Work, stream Stream) (out Outco
 	}()
 	out, err = m.Executor.Execute(ctx, w, stream)
 	switch {
-	case err != nil && stopping(ctx):
+	case err != nil && isStopping(ctx):
 		outcome = "handed-back"
 	case err != nil && ctx.Err() != nil:
 		outcome = "canceled"

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// returned is the executor of a leg that only returns the outcome of a callback or of an
+// returnedOutcome is the executor of a leg that only returns the outcome of a callback or of an
 // activity elsewhere. So the outcome is checked, and its large contents are stored, like
 // those of every other outcome.
-type returned struct{ out Outcome }
+type returnedOutcome struct{ out Outcome }
 
 // Execute implements [Executor].
-func (r returned) Execute(context.Context, Work, Stream) (Outcome, error) {
+func (r returnedOutcome) Execute(context.Context, Work, Stream) (Outcome, error) {
 	if problem := r.out.Returns(); problem != "" {
 		return Failed("invalid-outcome", fmt.Sprintf("The task has an outcome that is not allowed: %s.", problem)), nil
 	}

@@ -66,15 +66,15 @@ const (
 
 // Limits of deliveries.
 const (
-	attemptFor   = 10 * time.Second // one attempt
-	retryFor     = 24 * time.Hour   // all attempts at one delivery
-	firstWait    = time.Second      // before the second attempt; it doubles with each
-	longestWait  = 5 * time.Minute
-	longestAsked = time.Hour   // that a receiver may ask for with Retry-After
-	busyMost     = 6           // the host was busy so often: the wait doubles no more
-	drainFor     = time.Second // time to discard the body of an answer
-	perHost      = 20
-	busyOutcome  = "waits for other deliveries to the same host"
+	attemptFor       = 10 * time.Second // one attempt
+	retryFor         = 24 * time.Hour   // all attempts at one delivery
+	firstWait        = time.Second      // before the second attempt; it doubles with each
+	longestWait      = 5 * time.Minute
+	longestAsked     = time.Hour   // that a receiver may ask for with Retry-After
+	maxBusyDoublings = 6           // the host was busy so often: the wait doubles no more
+	drainFor         = time.Second // time to discard the body of an answer
+	perHost          = 20
+	busyOutcome      = "waits for other deliveries to the same host"
 )
 
 // A DeliverRequest is the input of Deliver: the config, and the outcome of the
@@ -121,15 +121,15 @@ func newPusher(p *Push, log *zap.Logger) *pusher {
 }
 
 func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, error) {
-	next, ok, err := p.next(ctx, r)
+	next, ok, err := p.nextDue(ctx, r)
 	if err != nil || !ok {
 		return Delivered{Idle: !ok}, err
 	}
 	c, d := next.config, next.Delivery
 	out := Delivered{N: d.N, State: d.State, Notice: d.Notice, Status: opt.DeliveryDue}
-	leave, ok := p.hosts.enter(next.url)
+	leave, ok := p.hosts.acquire(next.url)
 	if !ok {
-		out.Busy, out.Outcome, out.Wait = true, busyOutcome, backoff(min(r.Busy+2, busyMost), deliveryID(d)).Milliseconds()
+		out.Busy, out.Outcome, out.Wait = true, busyOutcome, backoff(min(r.Busy+2, maxBusyDoublings), deliveryID(d)).Milliseconds()
 		return out, nil
 	}
 	defer leave()
@@ -142,20 +142,20 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 		p.Tried(tried.outcome(), time.Since(began))
 	}
 	a := opt.DeliveryAttempt{N: d.Tries + 1, At: a2a.At(began), Status: tried.Status, Error: tried.Class}
-	verdict, wait := tried.verdict(r, d)
+	verdict, wait := tried.nextStatus(r, d)
 	out.Outcome = tried.outcome()
 	out.Status, err = p.Journal.NoteDelivery(ctx, c, d, a, verdict)
 	if out.Status == opt.DeliveryDue {
 		out.Wait = wait
 	}
 	if err == nil {
-		p.report(next, tried, out)
+		p.logOutage(next, tried, out)
 	}
 	return out, err
 }
 
-// A due is a delivery that an attempt is made at.
-type due struct {
+// A dueDelivery is a delivery that an attempt is made at.
+type dueDelivery struct {
 	opt.Delivery
 	config  opt.PushConfig // of a notice only the names
 	url     string         // attempts to the same host share its permits
@@ -163,13 +163,13 @@ type due struct {
 	attempt func(context.Context) Tried
 }
 
-// next returns the earliest delivery that is due; ok is false if there is none.
-func (p *pusher) next(ctx context.Context, r DeliverRequest) (next due, ok bool, err error) {
+// nextDue returns the earliest delivery that is due; ok is false if there is none.
+func (p *pusher) nextDue(ctx context.Context, r DeliverRequest) (next dueDelivery, ok bool, err error) {
 	if channel, is := opt.ChannelIn(r.ConfigID); is {
 		return p.nextNotice(ctx, r, channel)
 	}
 	c, d, ok, err := p.Journal.NextDelivery(ctx, r.TaskID, r.ConfigID)
-	return due{d, c, c.URL, egress.Host(c.URL), func(ctx context.Context) Tried { return p.attempt(ctx, c, d) }}, ok, err
+	return dueDelivery{d, c, c.URL, egress.Host(c.URL), func(ctx context.Context) Tried { return p.attempt(ctx, c, d) }}, ok, err
 }
 
 // attempt sends one request.
@@ -275,10 +275,10 @@ func (t Tried) outcome() string {
 	return strconv.Itoa(t.Status)
 }
 
-// verdict returns the status of a delivery after an attempt and, if it is still
+// nextStatus returns the status of a delivery after an attempt and, if it is still
 // due, the milliseconds until the next one. Other answers of the 4xx class than
 // those that mean "later" end a delivery: a repeat would get the same answer.
-func (t Tried) verdict(r DeliverRequest, d opt.Delivery) (opt.DeliveryStatus, int64) {
+func (t Tried) nextStatus(r DeliverRequest, d opt.Delivery) (opt.DeliveryStatus, int64) {
 	switch {
 	case !t.failed():
 		return opt.DeliveryDone, 0

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// hosts count the attempts that are under way, so that one slow receiver does not
-// hold all permits for deliveries.
+// hosts limits the attempts in progress at each host, so that one slow receiver does not take
+// all permits for deliveries.
 type hosts struct {
 	most int
 
@@ -15,9 +15,9 @@ type hosts struct {
 	used map[string]int // by host
 }
 
-// enter takes a permit for the host of a URL until leave is called. ok is false if
-// there is none.
-func (h *hosts) enter(rawURL string) (leave func(), ok bool) {
+// acquire takes a permit for the host of a URL until release is called. ok is false if none is
+// free.
+func (h *hosts) acquire(rawURL string) (release func(), ok bool) {
 	host := ""
 	if u, err := url.Parse(rawURL); err == nil {
 		host = strings.ToLower(u.Hostname())

@@ -28,7 +28,7 @@ type NoticeAttempt struct {
 const NoChannel = "channel not configured"
 
 // nextNotice is next for a channel.
-func (p *pusher) nextNotice(ctx context.Context, r DeliverRequest, channel string) (next due, ok bool, err error) {
+func (p *pusher) nextNotice(ctx context.Context, r DeliverRequest, channel string) (next dueDelivery, ok bool, err error) {
 	n, d, ok, err := p.Journal.NextNotice(ctx, r.TaskID, channel)
 	send := func(ctx context.Context) Tried {
 		if p.To == nil {
@@ -36,7 +36,7 @@ func (p *pusher) nextNotice(ctx context.Context, r DeliverRequest, channel strin
 		}
 		return p.To.Notify(ctx, NoticeAttempt{Notice: n, Channel: channel, ID: deliveryID(d), N: d.Tries + 1})
 	}
-	next = due{d, opt.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}, "notice://" + channel, "", send}
+	next = dueDelivery{d, opt.PushConfig{TaskID: d.TaskID, ID: d.ConfigID}, "notice://" + channel, "", send}
 	if p.To != nil {
 		next.host = p.To.Host(channel)
 	}

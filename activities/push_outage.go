@@ -54,9 +54,9 @@ func outageKey(d opt.Delivery) string {
 	return d.TaskID + "/" + d.ConfigID
 }
 
-// report logs when deliveries of a config begin to fail and when they work again, and
+// logOutage logs when deliveries of a config begin to fail and when they work again, and
 // what a receiver misses: a delivery that is dead, and a config that it has removed.
-func (p *pusher) report(next due, tried Tried, out Delivered) {
+func (p *pusher) logOutage(next dueDelivery, tried Tried, out Delivered) {
 	d, key := next.Delivery, outageKey(next.Delivery)
 	fields := []zap.Field{
 		zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.Int64("event", d.N), zap.String("outcome", out.Outcome), zap.String("host", next.host),

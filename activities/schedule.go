@@ -46,7 +46,7 @@ func (s *Schedules) BeginObjective(ctx context.Context, run opt.ScheduledRun) (s
 	stop := sendHeartbeats(ctx, nil)
 	defer stop()
 	id, err := s.cfg.Starter.BeginScheduled(ctx, run)
-	return id, refused(err)
+	return id, finalIfRefused(err)
 }
 
 // CancelObjective cancels the objective of a run. It does not wait for its end. A
@@ -54,11 +54,11 @@ func (s *Schedules) BeginObjective(ctx context.Context, run opt.ScheduledRun) (s
 func (s *Schedules) CancelObjective(ctx context.Context, run opt.ScheduledRun) error {
 	stop := sendHeartbeats(ctx, nil)
 	defer stop()
-	return refused(s.cfg.Starter.CancelScheduled(ctx, run))
+	return finalIfRefused(s.cfg.Starter.CancelScheduled(ctx, run))
 }
 
-// refused returns err, as a final error if a repeat would be refused.
-func refused(err error) error {
+// finalIfRefused returns err, as a final error if a repeat would be refused.
+func finalIfRefused(err error) error {
 	if errors.Is(err, ErrRefused) {
 		return temporal.NewNonRetryableApplicationError(err.Error(), RefusedError, nil)
 	}
@@ -77,7 +77,7 @@ type OpenObjective struct {
 func (s *Schedules) AwaitObjective(ctx context.Context, o OpenObjective) (bool, error) {
 	stop := sendHeartbeats(ctx, nil)
 	defer stop()
-	ended, err := wait{s.cfg.Tasks, s.cfg.Watch, AwaitFor}.until(ctx, o.Tenant, o.ObjectiveID, o.ObjectiveID, nil)
+	ended, err := taskWaiter{s.cfg.Tasks, s.cfg.Watch, AwaitFor}.waitForEnd(ctx, o.Tenant, o.ObjectiveID, o.ObjectiveID, nil)
 	if errors.Is(err, opt.ErrUnknown) {
 		return true, nil
 	}

@@ -56,7 +56,7 @@ func (s *stream) begin(ctx context.Context) {
 		From: string(opt.TaskWorking), To: string(opt.TaskWorking), Round: s.work.Round, Attempt: s.work.Attempt, Leg: s.work.Leg, Try: s.try,
 	})
 	s.start()
-	s.rouse()
+	s.wakeWriter()
 	s.mu.Unlock()
 	_ = s.flush(ctx) // kept in s.err
 }
@@ -79,7 +79,7 @@ func (s *stream) Chunk(ctx context.Context, piece a2a.Artifact, last bool) error
 	s.add(piece, last)
 	full := len(s.pending) >= streamMost
 	s.start()
-	s.rouse()
+	s.wakeWriter()
 	s.mu.Unlock()
 	if err == nil && full {
 		err = s.flush(ctx)
@@ -119,20 +119,20 @@ func (s *stream) write(ctx context.Context) {
 			return
 		case <-s.wake:
 		}
-		if !s.rest(ctx, timer, streamSoon) {
+		if !s.pause(ctx, timer, streamSoon) {
 			return
 		}
 		if s.flush(ctx) != nil { // kept in s.err
-			s.rouse()
+			s.wakeWriter()
 		}
-		if !s.rest(ctx, timer, streamEvery) {
+		if !s.pause(ctx, timer, streamEvery) {
 			return
 		}
 	}
 }
 
-// rest waits; it returns false if the stream has stopped.
-func (s *stream) rest(ctx context.Context, timer *time.Timer, d time.Duration) bool {
+// pause waits for d. It returns false if the stream has stopped.
+func (s *stream) pause(ctx context.Context, timer *time.Timer, d time.Duration) bool {
 	timer.Reset(d)
 	select {
 	case <-s.quit:
@@ -144,8 +144,8 @@ func (s *stream) rest(ctx context.Context, timer *time.Timer, d time.Duration) b
 	}
 }
 
-// rouse has the writer write the pending pieces.
-func (s *stream) rouse() {
+// wakeWriter makes the writer write the pending pieces.
+func (s *stream) wakeWriter() {
 	select {
 	case s.wake <- struct{}{}:
 	default:

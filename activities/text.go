@@ -35,8 +35,8 @@ type Text []Piece
 // A Piece is a part of a Text.
 type Piece = opt.Piece
 
-// named is the JSON of a piece that is no literal.
-type named struct {
+// pieceJSON is the JSON of a piece that is no literal.
+type pieceJSON struct {
 	Results string `json:"results"`
 }
 
@@ -45,14 +45,14 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	pieces := make([]any, len(t))
 	for i, p := range t {
 		if pieces[i] = p.Literal; p.Results != "" {
-			pieces[i] = named{p.Results}
+			pieces[i] = pieceJSON{p.Results}
 		}
 	}
 	return json.Marshal(map[string]any{KeyText: pieces})
 }
 
-// filled returns the input of w with strings in the place of texts.
-func filled(w Work) (json.RawMessage, error) {
+// fillInput returns the input of w with strings in the place of texts.
+func fillInput(w Work) (json.RawMessage, error) {
 	if !bytes.Contains(w.Input, []byte(KeyText)) {
 		return w.Input, nil
 	}
@@ -62,7 +62,7 @@ func filled(w Work) (json.RawMessage, error) {
 	if err := d.Decode(&input); err != nil {
 		return nil, err
 	}
-	f := filler{work: w, room: maxText}
+	f := filler{work: w, bytesLeft: maxText}
 	input, err := f.fill(input)
 	if err != nil {
 		return nil, err
@@ -76,8 +76,8 @@ func filled(w Work) (json.RawMessage, error) {
 
 // A filler fills in one input.
 type filler struct {
-	work Work
-	room int // bytes that results may still take
+	work      Work
+	bytesLeft int // bytes that results may still take
 }
 
 // fill walks v in the same order each time, so that every attempt gets the same
@@ -152,11 +152,11 @@ func (f *filler) results(name string) (string, error) {
 		}
 	}
 	text := strings.Join(texts, "\n")
-	if len(text) > f.room {
-		text = strings.ToValidUTF8(text[:f.room], "") + "…"
-		f.room = 0
+	if len(text) > f.bytesLeft {
+		text = strings.ToValidUTF8(text[:f.bytesLeft], "") + "…"
+		f.bytesLeft = 0
 		return text, nil
 	}
-	f.room -= len(text)
+	f.bytesLeft -= len(text)
 	return text, nil
 }

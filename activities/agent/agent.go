@@ -2,8 +2,8 @@
 // another team or company does, over A2A 1.0 or 0.3. The operator lists the agents in a
 // file; a task names one of them. It never calls a URL of a client.
 //
-// A task is handed over once and then followed for as long as it takes, in short legs:
-// choose the interface, send the message, look at the remote task. The memo holds the
+// A task is handed over once and then followed until it ends, in short legs: choose the
+// interface, send the message, poll the remote task. The memo holds the
 // state of the remote task, so neither a crash nor a restart loses it. No worker is used
 // between two looks: a push notification of the agent or a timer ends the wait.
 //
@@ -64,8 +64,8 @@ type Config struct {
 
 // An Executor hands tasks over. It may be used from any goroutine.
 type Executor struct {
-	cfg   Config
-	cards cards
+	cfg       Config
+	cardCache cardCache
 }
 
 // New returns an executor.
@@ -76,7 +76,7 @@ func New(cfg Config) *Executor {
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
 	}
-	return &Executor{cfg: cfg, cards: cards{now: cfg.Now}}
+	return &Executor{cfg: cfg, cardCache: cardCache{now: cfg.Now}}
 }
 
 // input is the input of a task.
@@ -98,7 +98,7 @@ func (e *Executor) Execute(ctx context.Context, w activities.Work, out activitie
 	}
 	agent := e.cfg.Agents.List[in.Agent]
 	if agent == nil {
-		return activities.Rejected(CodeUnknown, fmt.Sprintf("This worker knows no agent %q: the operator lists agents in the file of --agents.", clean(in.Agent, 64))), nil
+		return activities.Rejected(CodeUnknown, fmt.Sprintf("This worker knows no agent %q: the operator lists agents in the file of --agents.", cleanLine(in.Agent, 64))), nil
 	}
 	h := &handoff{executor: e, agent: agent, input: in, work: w, out: out}
 	if w.Memo != nil {
@@ -107,7 +107,7 @@ func (e *Executor) Execute(ctx context.Context, w activities.Work, out activitie
 		}
 	}
 	if w.Cancel {
-		return h.cancel(ctx), nil
+		return h.cancelRemote(ctx), nil
 	}
 	o, err := h.leg(ctx)
 	if err == nil {
@@ -116,7 +116,7 @@ func (e *Executor) Execute(ctx context.Context, w activities.Work, out activitie
 	if ctx.Err() != nil {
 		return activities.Outcome{}, ctx.Err()
 	}
-	return h.troubled(err)
+	return h.onCallError(err)
 }
 
 // text returns the text of the latest message that has any.

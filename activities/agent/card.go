@@ -96,9 +96,9 @@ func majorMinor(version string) string {
 	return m[1]
 }
 
-// choose returns the best interface of a card that the operator allows. problem says, for
-// clients, why there is none.
-func (a *Agent) choose(c card) (e endpoint, problem string) {
+// chooseEndpoint returns the best interface of a card that the operator allows. problem
+// says, for clients, why there is none.
+func (a *Agent) chooseEndpoint(c card) (e endpoint, problem string) {
 	problem = "The card of agent " + a.name + " offers no interface of A2A 1.0 or 0.3 over HTTP that is spoken here."
 	for _, e := range c.endpoints() {
 		switch {
@@ -120,8 +120,8 @@ const (
 	cardSize   = 1 << 20
 )
 
-// cards keeps the cards of agents for a while.
-type cards struct {
+// cardCache keeps the cards of agents for a while.
+type cardCache struct {
 	now func() time.Time
 
 	mu    sync.Mutex
@@ -134,7 +134,7 @@ type knownCard struct {
 }
 
 // get returns the card of an agent.
-func (c *cards) get(ctx context.Context, r remote) (card, error) {
+func (c *cardCache) get(ctx context.Context, r remote) (card, error) {
 	at := r.agent.card
 	c.mu.Lock()
 	k, ok := c.known[at]
@@ -144,7 +144,7 @@ func (c *cards) get(ctx context.Context, r remote) (card, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return card{}, &trouble{kind: refused, text: "The URL of the card cannot be read."}
+		return card{}, &callError{kind: refused, text: "The URL of the card cannot be read."}
 	}
 	req.Header.Set("Accept", "application/json")
 	res, body, err := r.do(ctx, req)
@@ -153,7 +153,7 @@ func (c *cards) get(ctx context.Context, r remote) (card, error) {
 	case err != nil:
 		return card{}, err
 	case len(body) > cardSize || json.Unmarshal(body, &fresh.card) != nil:
-		return card{}, &trouble{kind: away, text: "The card is not a JSON object of up to 1 MiB."}
+		return card{}, &callError{kind: unreachable, text: "The card is not a JSON object of up to 1 MiB."}
 	}
 	fresh.until = fresh.until.Add(freshFor(res.Header))
 	c.mu.Lock()

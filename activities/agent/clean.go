@@ -8,13 +8,13 @@ import (
 
 // Lengths of texts of an agent that clients see outside of artifacts, in bytes.
 const (
-	lineMost   = 300
-	promptMost = 4 << 10
+	maxLine   = 300
+	maxPrompt = 4 << 10
 )
 
-// clean returns a text of an agent as one line of visible characters.
-func clean(s string, most int) string {
-	return cut(strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+// cleanLine returns a text of an agent as one line of visible characters.
+func cleanLine(s string, most int) string {
+	return truncate(strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return ' '
 		}
@@ -26,12 +26,12 @@ func clean(s string, most int) string {
 func cleanLines(s string, most int) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, l := range lines {
-		lines[i] = clean(l, most)
+		lines[i] = cleanLine(l, most)
 	}
-	return cut(strings.TrimSpace(strings.Join(lines, "\n")), most)
+	return truncate(strings.TrimSpace(strings.Join(lines, "\n")), most)
 }
 
-func cut(s string, most int) string {
+func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	pushPoll  = 15 * time.Second // the first wait for an agent that pushes; the later ones grow to longPoll
-	longPoll  = 5 * time.Minute
-	quietPoll = 3 // looks without a change after which a stream is not worth a worker
-	againPoll = 8 // looks after which a question counts as asked again if its answer changed nothing
+	firstPushPoll      = 15 * time.Second // the first wait for an agent that pushes; the later ones grow to longPoll
+	longPoll           = 5 * time.Minute
+	streamAfterPolls   = 3 // polls without a change after which no worker follows the stream
+	askAgainAfterPolls = 8 // polls without a change after an answer, after which the question counts as asked again
 )
 
-// follow looks at the remote task, and waits for its next change.
-func (h *handoff) follow(ctx context.Context) (activities.Outcome, error) {
+// pollTask reads the remote task once, and returns the outcome or parks until the next poll.
+func (h *handoff) pollTask(ctx context.Context) (activities.Outcome, error) {
 	m, r := &h.memo, h.remote()
-	h.register(ctx, r)
+	h.registerPush(ctx, r)
 	task, err := r.get(ctx, m.TaskID)
 	if err != nil {
 		return activities.Outcome{}, err
@@ -32,72 +32,72 @@ func (h *handoff) follow(ctx context.Context) (activities.Outcome, error) {
 	} else {
 		m.State, m.Polls = state, 0
 	}
-	changed, problem := h.changed(task)
+	changed, problem := h.changedArtifacts(task)
 	if problem != "" {
-		h.giveUp(ctx)
+		h.abandonRemote(ctx)
 		return h.end(activities.Failed(CodeTooLarge, problem)), nil
 	}
-	if o, ended := h.ended(task, changed); ended {
+	if o, ended := h.endOutcome(task, changed); ended {
 		return o, nil
 	}
 	if readState(task.Status.State).Interrupted() {
-		if o, asks := h.asks(task, changed); asks {
+		if o, asks := h.openGate(task, changed); asks {
 			return o, nil
 		}
 	}
 	if len(changed) > 0 {
 		m.Polls = 0
 	}
-	if m.At.Stream && !h.agent.NoStream && m.Push != "on" && m.Polls < quietPoll {
+	if m.At.Stream && !h.agent.NoStream && m.Push != "on" && m.Polls < streamAfterPolls {
 		return (&relay{handoff: h}).run(ctx, r, task, changed)
 	}
-	o := h.park(h.pause(), h.status(task.Status))
+	o := h.park(h.nextPoll(), h.status(task.Status))
 	o.Artifacts = changed
 	return o, nil
 }
 
-// register asks the agent, once, to push the states of the remote task.
-func (h *handoff) register(ctx context.Context, r remote) {
+// registerPush asks the agent, once, to push the states of the remote task.
+func (h *handoff) registerPush(ctx context.Context, r remote) {
 	m := &h.memo
 	if m.Push != "" || !m.At.Push || h.agent.NoPush || h.work.WakeURL == "" {
 		return
 	}
 	if m.Push = "on"; r.push(ctx, m.TaskID, h.work.WakeURL) != nil {
-		m.Push = "off" // the task is looked at more often in return
+		m.Push = "off" // the task is polled more often instead
 	}
 }
 
-// pause returns how long to wait before the next look.
-func (h *handoff) pause() time.Duration {
+// nextPoll returns how long to wait before the next poll.
+func (h *handoff) nextPoll() time.Duration {
 	if h.memo.Push == "on" {
-		return min(pushPoll<<min(h.memo.Polls, 10), longPoll)
+		return min(firstPushPoll<<min(h.memo.Polls, 10), longPoll)
 	}
-	return h.wait(h.memo.Polls + 1)
+	return h.repeatWait(h.memo.Polls + 1)
 }
 
 // status returns the text of a status for clients.
 func (h *handoff) status(s inStatus) string {
 	way := fmt.Sprintf("(handoff %d of at most %d)", h.memo.Hops.Hops, h.executor.cfg.Agents.Hops)
-	if said := clean(said(s), lineMost); said != "" {
+	if said := cleanLine(statusText(s), maxLine); said != "" {
 		return fmt.Sprintf("Agent %s: %s %s", h.agent.name, said, way)
 	}
 	if readState(s.State) == "" {
-		return fmt.Sprintf("Agent %s shows the unknown state %q %s.", h.agent.name, clean(s.State, 40), way)
+		return fmt.Sprintf("Agent %s shows the unknown state %q %s.", h.agent.name, cleanLine(s.State, 40), way)
 	}
 	return fmt.Sprintf("Agent %s works on the task %s.", h.agent.name, way)
 }
 
-// said returns the text of the message in a status.
-func said(s inStatus) string {
+// statusText returns the text of the message in a status.
+func statusText(s inStatus) string {
 	if s.Message == nil {
 		return ""
 	}
 	return a2a.Message{Parts: parts(s.Message.Parts)}.Text()
 }
 
-// changed returns the new and the changed artifacts of the remote task. problem says,
+// changedArtifacts returns the new and the changed artifacts of the remote task. problem says,
 // for clients, which limit they exceed.
-func (h *handoff) changed(t inTask) (list []a2a.Artifact, problem string) {
+func (h *handoff) changedArtifacts(t inTask) (list []a2a.Artifact, problem string) {
 	if len(t.Artifacts) > h.agent.Artifacts {
 		return nil, fmt.Sprintf("Agent %s made %d artifacts; the operator allows %d.", h.agent.name, len(t.Artifacts), h.agent.Artifacts)
 	}
@@ -109,15 +109,15 @@ func (h *handoff) changed(t inTask) (list []a2a.Artifact, problem string) {
 			return nil, fmt.Sprintf("The artifacts of agent %s have more than the %d bytes that the operator allows.", h.agent.name, h.agent.Bytes)
 		}
 		if known := digest(content); len(a.Parts) > 0 && h.memo.Seen[in.ID] != known {
-			h.seen(in.ID, known)
+			h.noteSeen(in.ID, known)
 			list = append(list, a)
 		}
 	}
 	return list, ""
 }
 
-// seen notes the digest of an artifact.
-func (h *handoff) seen(id, known string) {
+// noteSeen records the digest of an artifact that the task has.
+func (h *handoff) noteSeen(id, known string) {
 	if h.memo.Seen == nil {
 		h.memo.Seen = map[string]string{}
 	}
@@ -128,19 +128,19 @@ var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // artifact returns an artifact of the agent as one of the task.
 func (h *handoff) artifact(in inArtifact) a2a.Artifact {
-	a := a2a.Artifact{ArtifactID: in.ID, Name: clean(in.Name, lineMost), Description: clean(in.Description, lineMost), Parts: parts(in.Parts), Metadata: foreign(in.Metadata)}
+	a := a2a.Artifact{ArtifactID: in.ID, Name: cleanLine(in.Name, maxLine), Description: cleanLine(in.Description, maxLine), Parts: parts(in.Parts), Metadata: foreignMetadata(in.Metadata)}
 	if !idForm.MatchString(in.ID) {
 		a.ArtifactID = "artifact-" + digest(in.ID)
 	}
-	for key, value := range h.origin() {
+	for key, value := range h.originMetadata() {
 		a.Metadata = a.Metadata.With(key, value)
 	}
 	return a
 }
 
-// ended returns the outcome of a remote task that is over.
-func (h *handoff) ended(t inTask, changed []a2a.Artifact) (activities.Outcome, bool) {
-	reason := clean(said(t.Status), lineMost)
+// endOutcome returns the outcome of a remote task that is over.
+func (h *handoff) endOutcome(t inTask, changed []a2a.Artifact) (activities.Outcome, bool) {
+	reason := cleanLine(statusText(t.Status), maxLine)
 	if reason == "" {
 		reason = "It gave no reason."
 	}
@@ -148,7 +148,7 @@ func (h *handoff) ended(t inTask, changed []a2a.Artifact) (activities.Outcome, b
 	case a2a.Completed:
 		if m := t.Status.Message; m != nil && len(t.Artifacts) == 0 {
 			if list := parts(m.Parts); len(list) > 0 {
-				return h.end(h.said(m)), true
+				return h.end(h.messageOutcome(m)), true
 			}
 		}
 		return h.end(activities.Completed(changed...)), true
@@ -162,8 +162,8 @@ func (h *handoff) ended(t inTask, changed []a2a.Artifact) (activities.Outcome, b
 	return activities.Outcome{}, false
 }
 
-// giveUp tries to cancel the remote task, whose result is no longer needed.
-func (h *handoff) giveUp(ctx context.Context) {
+// abandonRemote tries to cancel the remote task, whose result is no longer needed.
+func (h *handoff) abandonRemote(ctx context.Context) {
 	if h.memo.TaskID != "" {
 		_, _ = h.remote().cancel(ctx, h.memo.TaskID) // the outcome is known without its answer
 	}
@@ -174,8 +174,8 @@ const (
 	cancelPause = 500 * time.Millisecond
 )
 
-// cancel cancels the remote task. The outcome says whether the agent has confirmed it.
-func (h *handoff) cancel(ctx context.Context) activities.Outcome {
+// cancelRemote cancels the remote task. The outcome says whether the agent has confirmed it.
+func (h *handoff) cancelRemote(ctx context.Context) activities.Outcome {
 	unknown := activities.Failed(CodeNotToldOf, fmt.Sprintf("Agent %s was asked to cancel the task, but could not confirm it: its state is unknown.", h.agent.name))
 	m, r := &h.memo, h.remote()
 	ctx, stop := context.WithTimeout(ctx, cancelFor)
@@ -193,31 +193,31 @@ func (h *handoff) cancel(ctx context.Context) activities.Outcome {
 	task, err := r.cancel(ctx, m.TaskID)
 	for {
 		if err == nil {
-			if o, over := h.stopped(task); over {
+			if o, over := h.stopOutcome(task); over {
 				return o
 			}
 		}
-		if !pause(ctx, cancelPause) {
+		if !sleep(ctx, cancelPause) {
 			return unknown
 		}
 		task, err = r.get(ctx, m.TaskID)
 	}
 }
 
-// stopped returns the outcome of a canceled task if the remote task is over.
-func (h *handoff) stopped(t inTask) (activities.Outcome, bool) {
-	changed, problem := h.changed(t)
+// stopOutcome returns the outcome of a canceled task if the remote task is over.
+func (h *handoff) stopOutcome(t inTask) (activities.Outcome, bool) {
+	changed, problem := h.changedArtifacts(t)
 	switch state := readState(t.Status.State); {
 	case state == a2a.Canceled:
 		return activities.Failed(CodeStopped, fmt.Sprintf("Agent %s confirmed that it canceled the task.", h.agent.name)), true
 	case state == a2a.Completed && problem != "":
 		return activities.Failed(CodeTooLarge, problem), true
 	}
-	return h.ended(t, changed)
+	return h.endOutcome(t, changed)
 }
 
-// pause waits for d, and reports false if ctx is done before.
-func pause(ctx context.Context, d time.Duration) bool {
+// sleep waits for d. It returns false if ctx ends before.
+func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -230,7 +230,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // prompt returns the question in a status for people.
 func prompt(s inStatus) string {
-	if text := cleanLines(said(s), promptMost); strings.TrimSpace(text) != "" {
+	if text := cleanLines(statusText(s), maxPrompt); strings.TrimSpace(text) != "" {
 		return text
 	}
 	return "The agent asks for input without a question."

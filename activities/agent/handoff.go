@@ -28,21 +28,21 @@ type memo struct {
 
 	Sought bool              `json:"sought,omitempty"` // the message may have arrived although there was no answer: look for its task first
 	Push   string            `json:"push,omitempty"`   // "on" or "off" after the attempt to register for push notifications
-	Polls  int               `json:"polls,omitempty"`  // looks without a change
-	State  string            `json:"state,omitempty"`  // digest of the status at the last look
+	Polls  int               `json:"polls,omitempty"`  // polls without a change
+	State  string            `json:"state,omitempty"`  // digest of the status at the latest poll
 	Seen   map[string]string `json:"seen,omitempty"`   // digests of artifacts that are in the task, by remote id
 
 	Asked    *question `json:"asked,omitempty"`    // that a gate of the task waits with
 	Answered string    `json:"answered,omitempty"` // digest of the status that was answered
 	Problem  string    `json:"problem,omitempty"`  // why the agent refused the last answer
 
-	Missing int   `json:"missing,omitempty"` // looks at which the agent did not know the task
-	Down    *down `json:"down,omitempty"`    // the agent cannot be reached
-	Ended   bool  `json:"ended,omitempty"`   // the remote task is over: another run of the task starts another one
+	Missing int       `json:"missing,omitempty"` // polls at which the agent did not know the task
+	Down    *downtime `json:"down,omitempty"`    // the agent cannot be reached
+	Ended   bool      `json:"ended,omitempty"`   // the remote task is over: another run of the task starts another one
 }
 
-// A down is a time for which an agent could not be reached.
-type down struct {
+// A downtime is a time for which an agent could not be reached.
+type downtime struct {
 	Round   int   `json:"round"`
 	Attempt int   `json:"attempt"`
 	Since   int64 `json:"since"` // in ms
@@ -67,37 +67,37 @@ func (h *handoff) remote() remote {
 
 func (h *handoff) now() time.Time { return h.executor.cfg.Now() }
 
-// leg does the next thing for the remote task.
+// leg runs the leg that the memo asks for.
 func (h *handoff) leg(ctx context.Context) (activities.Outcome, error) {
 	if h.memo.Ended {
 		h.memo = memo{At: h.memo.At, ContextID: h.memo.ContextID, Sends: h.memo.Sends}
 	}
 	switch m := &h.memo; {
 	case m.MessageID == "":
-		return h.begin(ctx)
+		return h.chooseEndpoint(ctx)
 	case !h.agent.allows(m.At.URL):
 		return h.end(activities.Failed(CodeCard, "The operator does not allow the interface of agent "+h.agent.name+" any more.")), nil
 	case h.now().Sub(time.UnixMilli(m.Since)) > h.agent.MaxWait:
-		h.giveUp(ctx)
+		h.abandonRemote(ctx)
 		return h.end(activities.Failed(CodeTooLong, fmt.Sprintf("Agent %s took longer than %v.", h.agent.name, h.agent.MaxWait))), nil
 	case m.TaskID == "":
-		return h.start(ctx)
+		return h.startRemote(ctx)
 	case m.Asked != nil && h.work.Round > m.Asked.Round:
 		return h.answer(ctx)
 	}
-	return h.follow(ctx)
+	return h.pollTask(ctx)
 }
 
-// begin chooses the interface and the message id before anything is sent, so that the
+// chooseEndpoint chooses the interface and the message id before anything is sent, so that the
 // task can look for its remote task by these ids after a crash.
-func (h *handoff) begin(ctx context.Context) (activities.Outcome, error) {
+func (h *handoff) chooseEndpoint(ctx context.Context) (activities.Outcome, error) {
 	m := &h.memo
 	if m.At.URL == "" {
-		c, err := h.executor.cards.get(ctx, h.remote())
+		c, err := h.executor.cardCache.get(ctx, h.remote())
 		if err != nil {
 			return activities.Outcome{}, err
 		}
-		at, problem := h.agent.choose(c)
+		at, problem := h.agent.chooseEndpoint(c)
 		if problem != "" {
 			return h.end(activities.Failed(CodeCard, problem)), nil
 		}
@@ -111,7 +111,7 @@ func (h *handoff) begin(ctx context.Context) (activities.Outcome, error) {
 		return h.end(activities.Failed(CodeLoop, fmt.Sprintf("The work was handed over to agent %s already: it would go round in a loop.", h.agent.name))), nil
 	}
 	m.Sends++
-	m.Hops = way.next(h.work.ObjectiveID, to)
+	m.Hops = way.withHop(h.work.ObjectiveID, to)
 	m.MessageID = digest(h.work.Tenant, h.work.Key, strconv.Itoa(m.Sends))
 	ref, _ := opt.ParseID(h.work.TaskID) // a later attempt of the task has no memo, but the same context
 	m.ContextID = cmp.Or(m.ContextID, digest("context", h.work.Tenant, cmp.Or(ref.TaskID, h.work.TaskID), h.agent.name))
@@ -119,8 +119,8 @@ func (h *handoff) begin(ctx context.Context) (activities.Outcome, error) {
 	return h.park(0, fmt.Sprintf("The task is handed over to agent %s (A2A %s).", h.agent.name, m.At.Version)), nil
 }
 
-// start sends the message, unless the agent has it already.
-func (h *handoff) start(ctx context.Context) (activities.Outcome, error) {
+// startRemote sends the message, unless the agent has it already.
+func (h *handoff) startRemote(ctx context.Context) (activities.Outcome, error) {
 	m, r := &h.memo, h.remote()
 	if h.work.Try > 1 || h.work.Attempt > 1 || m.Sought {
 		switch t, _, err := r.find(ctx, m.ContextID, m.MessageID); {
@@ -138,7 +138,7 @@ func (h *handoff) start(ctx context.Context) (activities.Outcome, error) {
 	}
 	m.Down = nil
 	if got.Message != nil {
-		return h.end(h.said(got.Message)), nil
+		return h.end(h.messageOutcome(got.Message)), nil
 	}
 	m.TaskID, m.ContextID = got.Task.ID, cmp.Or(got.Task.ContextID, m.ContextID)
 	return h.park(0, fmt.Sprintf("Agent %s has the task.", h.agent.name)), nil
@@ -166,17 +166,17 @@ func (h *handoff) metadata() a2a.Metadata {
 	return m
 }
 
-// said is the outcome of an agent that answers with a message in place of a task.
-func (h *handoff) said(m *inMessage) activities.Outcome {
+// messageOutcome is the outcome of an agent that answers with a message in place of a task.
+func (h *handoff) messageOutcome(m *inMessage) activities.Outcome {
 	list := parts(m.Parts)
 	if len(list) == 0 {
 		return activities.Failed(CodeFailed, fmt.Sprintf("Agent %s answered with an empty message.", h.agent.name))
 	}
-	return activities.Completed(a2a.Artifact{ArtifactID: "answer", Name: h.agent.name, Parts: list, Metadata: h.origin()})
+	return activities.Completed(a2a.Artifact{ArtifactID: "answer", Name: h.agent.name, Parts: list, Metadata: h.originMetadata()})
 }
 
-// origin says in the metadata of an artifact who made it.
-func (h *handoff) origin() a2a.Metadata {
+// originMetadata returns the metadata of an artifact, which names the agent that made it.
+func (h *handoff) originMetadata() a2a.Metadata {
 	return a2a.Metadata{}.With("longhaul/v1/agent", h.agent.name).With("longhaul/v1/contentTrust", opt.Untrusted)
 }
 
@@ -193,9 +193,9 @@ func (h *handoff) end(o activities.Outcome) activities.Outcome {
 	return activities.Keeping(o, h.memo)
 }
 
-// troubled is the outcome of a leg in which a call failed.
-func (h *handoff) troubled(err error) (activities.Outcome, error) {
-	var t *trouble
+// onCallError is the outcome of a leg in which a call failed.
+func (h *handoff) onCallError(err error) (activities.Outcome, error) {
+	var t *callError
 	if !errors.As(err, &t) {
 		return activities.Outcome{}, err
 	}
@@ -203,10 +203,10 @@ func (h *handoff) troubled(err error) (activities.Outcome, error) {
 	switch {
 	case t.kind == busy:
 		return h.park(t.after, fmt.Sprintf("Agent %s asks to wait.", name)), nil
-	case t.kind == large:
+	case t.kind == tooLarge:
 		return h.end(activities.Failed(CodeTooLarge, fmt.Sprintf("The answer of agent %s is too large.", name))), nil
-	case t.kind == away, t.kind == denied && m.TaskID != "":
-		return h.isDown(t)
+	case t.kind == unreachable, t.kind == denied && m.TaskID != "":
+		return h.onUnreachable(t)
 	case t.kind == denied:
 		return h.end(activities.Failed(CodeDenied, fmt.Sprintf("Agent %s is not to be used with these credentials or at this address. %s", name, t.text))), nil
 	case t.code == codeNotFound && m.TaskID != "" && m.Missing < 5:
@@ -218,28 +218,28 @@ func (h *handoff) troubled(err error) (activities.Outcome, error) {
 	return h.end(activities.Failed(CodeRefused, fmt.Sprintf("Agent %s refuses the message: %s", name, t.text))), nil
 }
 
-// isDown waits for an agent that cannot be reached. The attempt fails when it was away
-// for too long, or at once if it was never reached.
-func (h *handoff) isDown(t *trouble) (activities.Outcome, error) {
+// onUnreachable parks the task while the agent cannot be reached. The attempt fails when that
+// lasts too long, or at once if the agent was never reached.
+func (h *handoff) onUnreachable(t *callError) (activities.Outcome, error) {
 	m, now := &h.memo, h.now()
 	failed := &activities.Error{Code: CodeAway, Message: fmt.Sprintf("Agent %s cannot be used. %s", h.agent.name, t.text)}
 	if m.MessageID == "" {
 		return activities.Outcome{}, failed
 	}
 	if m.Down == nil || m.Down.Round != h.work.Round || m.Down.Attempt != h.work.Attempt {
-		m.Down = &down{Round: h.work.Round, Attempt: h.work.Attempt, Since: now.UnixMilli()}
+		m.Down = &downtime{Round: h.work.Round, Attempt: h.work.Attempt, Since: now.UnixMilli()}
 	}
 	if now.Sub(time.UnixMilli(m.Down.Since)) > h.agent.Patience {
 		return activities.Outcome{}, failed
 	}
 	m.Down.Times++
-	return h.park(h.wait(m.Down.Times), failed.Message), nil
+	return h.park(h.repeatWait(m.Down.Times), failed.Message), nil
 }
 
 const firstPoll = time.Second
 
-// wait returns how long to wait before the n-th repeat.
-func (h *handoff) wait(n int) time.Duration {
+// repeatWait returns how long to wait before the n-th repeat.
+func (h *handoff) repeatWait(n int) time.Duration {
 	return min(firstPoll<<min(max(n-1, 0), 20), h.agent.Poll)
 }
 

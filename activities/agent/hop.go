@@ -21,23 +21,23 @@ type Hops struct {
 	To         []string `json:"to"`         // a digest for each agent and skill that it was handed over to
 }
 
-// hopsMost is how many entries are read of a list in Hops.
-const hopsMost = 100
+// maxHopList is how many entries are read of a list in Hops.
+const maxHopList = 100
 
 // hopsOf returns the longest way in messages.
 func hopsOf(messages []a2a.Message) Hops {
 	var longest Hops
 	for _, m := range messages {
 		var h Hops
-		if m.Metadata.Decode(KeyHops, &h) == nil && h.Hops > longest.Hops && len(h.Objectives) <= hopsMost && len(h.To) <= hopsMost {
+		if m.Metadata.Decode(KeyHops, &h) == nil && h.Hops > longest.Hops && len(h.Objectives) <= maxHopList && len(h.To) <= maxHopList {
 			longest = h
 		}
 	}
 	return longest
 }
 
-// next returns h with another hop.
-func (h Hops) next(objectiveID, to string) Hops {
+// withHop returns h with another hop.
+func (h Hops) withHop(objectiveID, to string) Hops {
 	return Hops{h.Hops + 1, append(slices.Clone(h.Objectives), objectiveID), append(slices.Clone(h.To), to)}
 }
 

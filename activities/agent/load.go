@@ -31,8 +31,8 @@ type Agent struct {
 	NoPush    bool              `yaml:"no-push"`   // do not register for push notifications
 	NoStream  bool              `yaml:"no-stream"` // do not subscribe to the remote task
 	MaxWait   time.Duration     `yaml:"max-wait"`  // for the remote task; 0 means 30 days
-	Poll      time.Duration     `yaml:"poll"`      // between two looks at the remote task at most; 0 means 1 min
-	Patience  time.Duration     `yaml:"patience"`  // how long the agent may be away before an attempt fails; 0 means 1 h
+	Poll      time.Duration     `yaml:"poll"`      // longest time between two polls of the remote task; 0 means 1 min
+	Patience  time.Duration     `yaml:"patience"`  // how long the agent may be unreachable before an attempt fails; 0 means 1 h
 	Artifacts int               `yaml:"artifacts"` // of one remote task at most; 0 means 100
 	Bytes     int               `yaml:"bytes"`     // of all artifacts of one remote task at most; 0 means 8 MiB
 
@@ -117,12 +117,12 @@ func (a *Agent) prepare(name string, r Reader) error {
 			return fmt.Errorf("url %w", err)
 		}
 	}
-	a.MaxWait, a.Poll, a.Patience = or(a.MaxWait, defaultMaxWait), or(a.Poll, defaultPoll), or(a.Patience, defaultPatience)
-	a.Artifacts, a.Bytes = or(a.Artifacts, defaultArtifacts), or(a.Bytes, defaultBytes)
+	a.MaxWait, a.Poll, a.Patience = orDefault(a.MaxWait, defaultMaxWait), orDefault(a.Poll, defaultPoll), orDefault(a.Patience, defaultPatience)
+	a.Artifacts, a.Bytes = orDefault(a.Artifacts, defaultArtifacts), orDefault(a.Bytes, defaultBytes)
 	return a.headers(r.Env)
 }
 
-func or[T int | time.Duration](v, otherwise T) T {
+func orDefault[T int | time.Duration](v, otherwise T) T {
 	if v == 0 {
 		return otherwise
 	}

@@ -36,8 +36,8 @@ type remoteGate struct {
 	ObjectDigest string         `json:"objectDigest"`
 }
 
-// mostQuestions is how many questions of an agent a gate has at most.
-const mostQuestions = 20
+// maxQuestions is how many questions of an agent a gate has at most.
+const maxQuestions = 20
 
 // gateIn returns the gate in a status, nil if there is none.
 func gateIn(s inStatus) *remoteGate {
@@ -52,19 +52,19 @@ func gateIn(s inStatus) *remoteGate {
 		switch {
 		case g.Kind == opt.Approval && slices.Contains(g.Actions, opt.Accept):
 			return &g
-		case g.Kind == opt.Clarification && len(g.Questions) > 0 && len(g.Questions) <= mostQuestions:
+		case g.Kind == opt.Clarification && len(g.Questions) > 0 && len(g.Questions) <= maxQuestions:
 			return &g
 		}
 	}
 	return nil
 }
 
-// asks opens a gate for a remote task that waits for a person, after the artifacts that
+// openGate opens a gate for a remote task that waits for a person, after the artifacts that
 // the task does not have yet. asks is false right after an answer, while the agent still
 // shows the question that was answered.
-func (h *handoff) asks(t inTask, changed []a2a.Artifact) (o activities.Outcome, asks bool) {
+func (h *handoff) openGate(t inTask, changed []a2a.Artifact) (o activities.Outcome, asks bool) {
 	m := &h.memo
-	if m.State == m.Answered && m.Polls < againPoll {
+	if m.State == m.Answered && m.Polls < askAgainAfterPolls {
 		return o, false
 	}
 	if len(changed) > 0 {
@@ -82,7 +82,7 @@ func (h *handoff) asks(t inTask, changed []a2a.Artifact) (o activities.Outcome, 
 		q.Kind, q.Gate, q.Digest = g.Kind, g.ID, g.ObjectDigest
 		gate = h.gate(g, t.Status)
 	default:
-		gate = opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "answer", Question: h.asking() + prompt(t.Status)}}}
+		gate = opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "answer", Question: h.askPrefix() + prompt(t.Status)}}}
 		gate.ArtifactData = dataOf(t.Status)
 	}
 	if m.Problem != "" {
@@ -94,13 +94,13 @@ func (h *handoff) asks(t inTask, changed []a2a.Artifact) (o activities.Outcome, 
 	return waits, true
 }
 
-func (h *handoff) asking() string { return "Agent " + h.agent.name + " asks: " }
+func (h *handoff) askPrefix() string { return "Agent " + h.agent.name + " asks: " }
 
 // dataOf returns the first data in a status message, for people to see.
 func dataOf(s inStatus) json.RawMessage {
 	if s.Message != nil {
 		for _, p := range s.Message.Parts {
-			if p.Data != nil && len(p.Data) <= promptMost {
+			if p.Data != nil && len(p.Data) <= maxPrompt {
 				return p.Data
 			}
 		}
@@ -114,7 +114,7 @@ var questionForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 // reject alone: the other actions need the object as the agent stores it.
 func (h *handoff) gate(g *remoteGate, s inStatus) opt.Gate {
 	if g.Kind == opt.Approval {
-		out := opt.Gate{Kind: opt.Approval, Title: h.asking() + clean(g.Title, lineMost), Description: cleanLines(g.Description, promptMost), Actions: []opt.Action{opt.Accept}}
+		out := opt.Gate{Kind: opt.Approval, Title: h.askPrefix() + cleanLine(g.Title, maxLine), Description: cleanLines(g.Description, maxPrompt), Actions: []opt.Action{opt.Accept}}
 		if slices.Contains(g.Actions, opt.Reject) {
 			out.Actions = append(out.Actions, opt.Reject)
 		}
@@ -123,14 +123,14 @@ func (h *handoff) gate(g *remoteGate, s inStatus) opt.Gate {
 		}
 		return out
 	}
-	out := opt.Gate{Kind: opt.Clarification, Description: cleanLines(g.Description, promptMost)}
+	out := opt.Gate{Kind: opt.Clarification, Description: cleanLines(g.Description, maxPrompt)}
 	for i, q := range g.Questions {
 		if !questionForm.MatchString(q.ID) || slices.ContainsFunc(out.Questions, func(other opt.Question) bool { return other.ID == q.ID }) {
-			return opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "answer", Question: h.asking() + prompt(s)}}}
+			return opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "answer", Question: h.askPrefix() + prompt(s)}}}
 		}
-		asked := opt.Question{ID: q.ID, Question: cleanLines(q.Question, 2*lineMost)}
+		asked := opt.Question{ID: q.ID, Question: cleanLines(q.Question, 2*maxLine)}
 		if i == 0 {
-			asked.Question = h.asking() + asked.Question
+			asked.Question = h.askPrefix() + asked.Question
 		}
 		if _, err := schema.Parse(q.Schema); q.Schema != nil && err == nil {
 			asked.Schema = q.Schema
@@ -146,7 +146,7 @@ func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 	m, r, q := &h.memo, h.remote(), *h.memo.Asked
 	reply, ok := h.reply()
 	if !ok || reply.DecidedBy == opt.ByTimer {
-		h.giveUp(ctx)
+		h.abandonRemote(ctx)
 		return h.end(activities.Failed(CodeNoAnswer, fmt.Sprintf("The question of agent %s was not answered.", h.agent.name))), nil
 	}
 	task, err := r.get(ctx, m.TaskID)
@@ -157,10 +157,10 @@ func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 		m.Asked = nil
 		return h.park(0, ""), nil
 	}
-	said := outMessage{MessageID: digest(h.work.Tenant, h.work.Key, "answer"), ContextID: m.ContextID, TaskID: m.TaskID, Parts: q.parts(reply), Metadata: h.metadata()}
+	said := outMessage{MessageID: digest(h.work.Tenant, h.work.Key, "answer"), ContextID: m.ContextID, TaskID: m.TaskID, Parts: q.answerParts(reply), Metadata: h.metadata()}
 	_, err = r.send(ctx, said, h.input.Accept)
 	m.Asked, m.Problem = nil, ""
-	var t *trouble
+	var t *callError
 	switch {
 	case errors.As(err, &t) && t.kind == refused && t.code == codeParams:
 		m.Problem = t.text
@@ -182,9 +182,9 @@ func (h *handoff) reply() (opt.Reply, bool) {
 	return h.work.Replies[n-1], true
 }
 
-// parts returns the parts of the message to the agent: the decision at one of its gates,
+// answerParts returns the parts of the message to the agent: the decision at one of its gates,
 // or the answer in the form in which a person gave it.
-func (q question) parts(r opt.Reply) []outPart {
+func (q question) answerParts(r opt.Reply) []outPart {
 	if q.Gate != "" {
 		decision := map[string]any{"interruptId": q.Gate}
 		if q.Kind == opt.Approval {

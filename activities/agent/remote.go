@@ -53,26 +53,26 @@ var (
 	methodPush   = method{"CreateTaskPushNotificationConfig", "tasks/pushNotificationConfig/set", http.MethodPost, "/tasks/%s/pushNotificationConfigs"}
 )
 
-// A trouble is why a call has no result. Its text is for clients.
-type trouble struct {
-	kind  troubleKind
+// A callError is the error of a call to the agent. Its text is for clients.
+type callError struct {
+	kind  callErrorKind
 	code  int // of JSON-RPC; 0 if there is none
 	text  string
 	after time.Duration // of busy
 }
 
-type troubleKind int
+type callErrorKind int
 
 const (
-	away    troubleKind = iota // the agent cannot be reached, or answers nonsense: a repeat may help
-	busy                       // the agent asks to come again later
-	denied                     // the credentials
-	refused                    // for good
-	large                      // the answer
+	unreachable callErrorKind = iota // the agent cannot be reached, or its answer is not valid: a repeat may succeed
+	busy                             // the agent asks for a later repeat
+	denied                           // the credentials
+	refused                          // for good
+	tooLarge                         // the answer
 )
 
 // Error implements error.
-func (t *trouble) Error() string { return t.text }
+func (t *callError) Error() string { return t.text }
 
 // Codes of A2A errors.
 const (
@@ -93,13 +93,13 @@ func (r remote) send(ctx context.Context, m outMessage, accept []string) (inResu
 	}
 	out, err := readResult(raw)
 	if err != nil || out.Task == nil && out.Message == nil || out.Task != nil && out.Task.ID == "" {
-		return out, nonsense
+		return out, errNotA2A
 	}
 	return out, nil
 }
 
-// nonsense is the trouble for an answer that is not valid in A2A.
-var nonsense = &trouble{kind: away, text: "The answer is not one of A2A."}
+// errNotA2A is the error for an answer that is not valid in A2A.
+var errNotA2A = &callError{kind: unreachable, text: "The answer is not one of A2A."}
 
 func (r remote) get(ctx context.Context, id string) (inTask, error) {
 	return r.task(ctx, methodGet, id, map[string]any{"id": id, "historyLength": 0})
@@ -113,7 +113,7 @@ func (r remote) task(ctx context.Context, m method, id string, params map[string
 	raw, err := r.call(ctx, m, id, params)
 	var t inTask
 	if err == nil && (json.Unmarshal(raw, &t) != nil || t.ID != id) {
-		err = nonsense
+		err = errNotA2A
 	}
 	return t, err
 }
@@ -131,7 +131,7 @@ func (r remote) find(ctx context.Context, contextID, messageID string) (t inTask
 		return t, false, nil
 	}
 	raw, err := r.call(ctx, methodList, "", map[string]any{"contextId": contextID, "pageSize": 50, "historyLength": 100})
-	var failed *trouble
+	var failed *callError
 	if errors.As(err, &failed) && (failed.kind == refused || failed.kind == denied) {
 		return t, false, nil // if the credentials are wrong, the next call says so
 	}
@@ -142,7 +142,7 @@ func (r remote) find(ctx context.Context, contextID, messageID string) (t inTask
 		Tasks []inTask `json:"tasks"`
 	}
 	if json.Unmarshal(raw, &list) != nil {
-		return t, false, nonsense
+		return t, false, errNotA2A
 	}
 	i := slices.IndexFunc(list.Tasks, func(t inTask) bool {
 		return t.ID != "" && slices.ContainsFunc(t.History, func(m inMessage) bool { return m.ID == messageID })
@@ -153,7 +153,7 @@ func (r remote) find(ctx context.Context, contextID, messageID string) (t inTask
 	return t, true, nil
 }
 
-// call calls a method and returns its result. Every error is a [*trouble], except that of
+// call calls a method and returns its result. Every error is a [*callError], except that of
 // ctx.
 func (r remote) call(ctx context.Context, m method, id string, params map[string]any) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, callFor)
@@ -170,20 +170,20 @@ func (r remote) call(ctx context.Context, m method, id string, params map[string
 	if r.at.Binding == httpJSON {
 		return body, nil
 	}
-	return opened(body)
+	return parseRPC(body)
 }
 
-// opened returns the result in a response of JSON-RPC.
-func opened(body []byte) (json.RawMessage, error) {
+// parseRPC returns the result in a response of JSON-RPC.
+func parseRPC(body []byte) (json.RawMessage, error) {
 	var a struct {
 		Result json.RawMessage `json:"result"`
 		Error  *rpcError       `json:"error"`
 	}
 	switch err := json.Unmarshal(body, &a); {
 	case err != nil || a.Error == nil && a.Result == nil:
-		return nil, nonsense
+		return nil, errNotA2A
 	case a.Error != nil:
-		return nil, a.Error.trouble()
+		return nil, a.Error.callError()
 	}
 	return a.Result, nil
 }
@@ -217,7 +217,7 @@ func (r remote) request(ctx context.Context, m method, id string, params map[str
 	}
 	req, err := http.NewRequestWithContext(ctx, verb, at, content)
 	if err != nil {
-		return nil, &trouble{kind: refused, text: "The URL of the interface cannot be read."}
+		return nil, &callError{kind: refused, text: "The URL of the interface cannot be read."}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if r.at.Version == v10 {
@@ -247,13 +247,13 @@ func (r remote) do(ctx context.Context, req *http.Request) (*http.Response, []by
 	body, err := io.ReadAll(res.Body)
 	switch {
 	case errors.Is(err, egress.ErrTooLarge):
-		return nil, nil, &trouble{kind: large, text: "The answer has too many bytes."}
+		return nil, nil, &callError{kind: tooLarge, text: "The answer has too many bytes."}
 	case err != nil:
-		return nil, nil, r.broken(ctx, err)
+		return nil, nil, r.requestError(ctx, err)
 	}
 	body = r.hide(body)
 	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return nil, nil, statusTrouble(res, body)
+		return nil, nil, statusError(res, body)
 	}
 	return res, body, nil
 }
@@ -271,13 +271,13 @@ func (r remote) open(ctx context.Context, req *http.Request) (*http.Response, er
 	}
 	res, err := r.http.Do(ctx, req)
 	if err != nil {
-		return nil, r.broken(ctx, err)
+		return nil, r.requestError(ctx, err)
 	}
 	return res, nil
 }
 
-// broken returns the trouble of a request that has no answer.
-func (r remote) broken(ctx context.Context, err error) error {
+// requestError returns the error of a request without an answer.
+func (r remote) requestError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
@@ -288,9 +288,9 @@ func (r remote) broken(ctx context.Context, err error) error {
 		hint = " Set " + egress.AllowPrivate + " if that is intended."
 	}
 	if egress.Final(err) {
-		return &trouble{kind: denied, text: "This server does not send requests to that address." + hint}
+		return &callError{kind: denied, text: "This server does not send requests to that address." + hint}
 	}
-	return &trouble{kind: away, text: "There was no answer: " + class + "." + hint}
+	return &callError{kind: unreachable, text: "There was no answer: " + class + "." + hint}
 }
 
 // An rpcError is an error of JSON-RPC, or of plain HTTP.
@@ -302,13 +302,13 @@ type rpcError struct {
 	} `json:"details"`
 }
 
-// trouble returns the trouble for an error response.
-func (e *rpcError) trouble() *trouble {
+// callError returns the error for an error response.
+func (e *rpcError) callError() *callError {
 	kind := refused
 	if e.Code == codeInternal {
-		kind = away
+		kind = unreachable
 	}
-	return &trouble{kind: kind, code: e.Code, text: clean(e.Message, lineMost)}
+	return &callError{kind: kind, code: e.Code, text: cleanLine(e.Message, maxLine)}
 }
 
 // reasons are the codes of errors over plain HTTP.
@@ -316,13 +316,13 @@ var reasons = map[string]int{
 	"TASK_NOT_FOUND": codeNotFound, "TASK_NOT_CANCELABLE": codeNotCancel, "UNSUPPORTED_OPERATION": codeNotAllowed, "VERSION_NOT_SUPPORTED": codeNoVersion,
 }
 
-// statusTrouble returns the trouble for an HTTP status other than 2xx.
-func statusTrouble(res *http.Response, body []byte) error {
+// statusError returns the error for an HTTP status other than 2xx.
+func statusError(res *http.Response, body []byte) error {
 	var answer struct {
 		Error rpcError `json:"error"`
 	}
 	_ = json.Unmarshal(body, &answer) // the status says enough
-	t := answer.Error.trouble()
+	t := answer.Error.callError()
 	if len(answer.Error.Details) > 0 {
 		t.code = reasons[answer.Error.Details[0].Reason]
 	}
@@ -335,7 +335,7 @@ func statusTrouble(res *http.Response, body []byte) error {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired:
 		t.kind = denied
 	case status == http.StatusRequestTimeout || status >= 500 && status != http.StatusNotImplemented && t.code == 0:
-		t.kind = away
+		t.kind = unreachable
 	case status < 400:
 		t.kind, t.text = refused, "The answer is a redirect, which is not followed: the URL of the agent has changed."
 	case status == http.StatusBadRequest && t.code == 0:

@@ -26,9 +26,8 @@ type relay struct {
 	bytes int
 }
 
-// These errors end a stream: the next leg looks at the remote task, at once if its
-// status has changed. Otherwise an agent that replaces artifacts all the time could keep
-// a worker busy.
+// These errors end a stream: the next leg polls the remote task, at once if its status has
+// changed. Without errEnough an agent that keeps replacing artifacts could occupy a worker.
 var (
 	errEnough  = errors.New("the remote task is to be looked at")
 	errChanged = errors.New("the status of the remote task has changed")
@@ -48,8 +47,8 @@ func (v *relay) run(ctx context.Context, r remote, task inTask, changed []a2a.Ar
 	if ctx.Err() != nil {
 		return activities.Outcome{}, ctx.Err()
 	}
-	wait := h.pause()
-	switch t := (*trouble)(nil); {
+	wait := h.nextPoll()
+	switch t := (*callError)(nil); {
 	case errors.Is(err, errChanged):
 		wait = 0
 	case errors.Is(err, errEnough):
@@ -125,7 +124,7 @@ func (r remote) watch(ctx context.Context, id string, each func(context.Context,
 	}
 	defer func() { _ = res.Body.Close() }()
 	if kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";"); res.StatusCode != 200 || !strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") {
-		return &trouble{kind: refused, text: "The answer is no stream."}
+		return &callError{kind: refused, text: "The answer is no stream."}
 	}
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, MaxAnswer)
@@ -147,7 +146,7 @@ func (r remote) watch(ctx context.Context, id string, each func(context.Context,
 			return err
 		}
 	}
-	return nil // how it ended does not matter: the remote task is looked at again
+	return nil // how it ended does not matter: the next leg polls the remote task
 }
 
 // read reads one event.
@@ -155,13 +154,13 @@ func (r remote) read(data []byte) (inResult, error) {
 	raw := json.RawMessage(r.hide(data))
 	if r.at.Binding == jsonRPC {
 		var err error
-		if raw, err = opened(raw); err != nil {
+		if raw, err = parseRPC(raw); err != nil {
 			return inResult{}, err
 		}
 	}
 	e, err := readResult(raw)
 	if err != nil {
-		return e, nonsense
+		return e, errNotA2A
 	}
 	return e, nil
 }

@@ -120,7 +120,7 @@ func readState(word string) a2a.TaskState {
 func parts(list []inPart) []a2a.Part {
 	var out []a2a.Part
 	for _, p := range list {
-		made := a2a.Part{Filename: p.Filename, MediaType: p.MediaType, Metadata: foreign(p.Metadata)}
+		made := a2a.Part{Filename: p.Filename, MediaType: p.MediaType, Metadata: foreignMetadata(p.Metadata)}
 		raw, url := p.Raw, p.URL
 		if f := p.File; f != nil {
 			raw, url, made.Filename, made.MediaType = f.Bytes, f.URI, f.Name, f.MediaType
@@ -152,9 +152,9 @@ func decoded(text string) []byte {
 	return append([]byte{}, b...)
 }
 
-// foreign returns metadata of an agent without the keys by which this server knows its
+// foreignMetadata returns metadata of an agent without the keys by which this server knows its
 // own.
-func foreign(m a2a.Metadata) a2a.Metadata {
+func foreignMetadata(m a2a.Metadata) a2a.Metadata {
 	var out a2a.Metadata
 	for key, value := range m {
 		if key == "openwop" || strings.HasPrefix(key, "opt/") || strings.HasPrefix(key, "longhaul/") {
@@ -190,8 +190,9 @@ type outPart struct {
 func textPart(s string) outPart             { return outPart{Text: &s} }
 func dataPart(data json.RawMessage) outPart { return outPart{Data: data} }
 
-// as writes m for a version. In 0.3 data is an object: other data is in its member value.
-func (m outMessage) as(version string) outMessage {
+// forVersion returns m for a version. In 0.3 data is an object: other data is in its member
+// value.
+func (m outMessage) forVersion(version string) outMessage {
 	m.Role = "ROLE_USER"
 	if version == v10 {
 		return m
@@ -228,7 +229,7 @@ func sendParams(e endpoint, m outMessage, accept []string) map[string]any {
 	if len(accept) > 0 {
 		cfg["acceptedOutputModes"] = accept
 	}
-	return map[string]any{"message": m.as(e.Version), "configuration": cfg}
+	return map[string]any{"message": m.forVersion(e.Version), "configuration": cfg}
 }
 
 // pushParams returns the params of a push config of a task.

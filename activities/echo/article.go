@@ -69,9 +69,9 @@ func point(line string) string {
 	return ""
 }
 
-// write shows the article along the input, piece by piece.
-func (r *run) write(ctx context.Context, c command) error {
-	r.silent = true
+// writeArticle shows the article along the input, piece by piece.
+func (r *run) writeArticle(ctx context.Context, c command) error {
+	r.sayOnly = true
 	pieces := article(plainText(r.work.Input))
 	for i, text := range pieces {
 		if i > 0 {

@@ -52,29 +52,29 @@ func parseOne(verb, rest string) (command, bool) {
 		return c, rest == ""
 	case "fail":
 		c.text = strings.Join(words[min(1, len(words)):], " ")
-		return c, rest == "" || len(words) < 3 && number(words[0], &c.count)
+		return c, rest == "" || len(words) < 3 && parseCount(words[0], &c.count)
 	case "work":
-		return c, len(words) == 1 && span(words[0], &c.duration)
+		return c, len(words) == 1 && parseDuration(words[0], &c.duration)
 	case "write":
-		return c, len(words) == 1 && span(words[0], &c.duration) && c.duration <= maxWork/(2*maxPoints)
+		return c, len(words) == 1 && parseDuration(words[0], &c.duration) && c.duration <= maxWork/(2*maxPoints)
 	case "stream":
 		c.duration = 10 * time.Millisecond
-		ok := len(words) > 0 && len(words) < 3 && number(words[0], &c.count)
+		ok := len(words) > 0 && len(words) < 3 && parseCount(words[0], &c.count)
 		if ok && len(words) == 2 {
-			ok = span(words[1], &c.duration)
+			ok = parseDuration(words[1], &c.duration)
 		}
 		return c, ok && c.duration <= maxWork/time.Duration(c.count)
 	}
 	return c, false
 }
 
-func number(word string, n *int) bool {
+func parseCount(word string, n *int) bool {
 	v, err := strconv.Atoi(word)
 	*n = v
 	return err == nil && v > 0 && v <= maxCount
 }
 
-func span(word string, d *time.Duration) bool {
+func parseDuration(word string, d *time.Duration) bool {
 	v, err := time.ParseDuration(word)
 	*d = v
 	return err == nil && v >= 0 && v <= maxWork

@@ -42,7 +42,7 @@ type Executor struct{}
 func (Executor) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
 	r := run{work: w, out: out, replies: w.Replies}
 	for _, c := range parse(script(w)) {
-		if outcome, err := r.do(ctx, c); err != nil || outcome != nil {
+		if outcome, err := r.runCommand(ctx, c); err != nil || outcome != nil {
 			return deref(outcome), err
 		}
 	}
@@ -70,12 +70,12 @@ type run struct {
 	work    activities.Work
 	out     activities.Stream
 	replies []opt.Reply // not used up yet
-	said    []string
-	silent  bool // answer only with what "say" commands say
+	texts   []string
+	sayOnly bool // answer only with what "say" commands say
 }
 
-// do runs one command. A non-nil outcome ends the run.
-func (r *run) do(ctx context.Context, c command) (*activities.Outcome, error) {
+// runCommand runs one command. A non-nil outcome ends the run.
+func (r *run) runCommand(ctx context.Context, c command) (*activities.Outcome, error) {
 	switch c.verb {
 	case "work":
 		return nil, pause(ctx, c.duration)
@@ -86,17 +86,17 @@ func (r *run) do(ctx context.Context, c command) (*activities.Outcome, error) {
 	case "stream":
 		return nil, r.stream(ctx, c)
 	case "write":
-		return nil, r.write(ctx, c)
+		return nil, r.writeArticle(ctx, c)
 	case "approve", "ask":
 		return r.gate(c), nil
 	case "say":
-		r.said = append(r.said, c.text)
+		r.texts = append(r.texts, c.text)
 	case "heed":
 		for _, reply := range r.work.Refined {
-			r.said = append(r.said, c.text+" "+reply.Remark())
+			r.texts = append(r.texts, c.text+" "+reply.Remark())
 		}
 	case "pass":
-		r.silent = true
+		r.sayOnly = true
 	}
 	return nil, nil
 }
@@ -116,7 +116,7 @@ func (r *run) fail(c command) (*activities.Outcome, error) {
 }
 
 func (r *run) stream(ctx context.Context, c command) error {
-	r.silent = true
+	r.sayOnly = true
 	for i := range c.count {
 		if i > 0 {
 			if err := pause(ctx, c.duration); err != nil {
@@ -148,7 +148,7 @@ func (r *run) gate(c command) *activities.Outcome {
 		return &out
 	case len(reply.Answers) > 0:
 		for _, a := range reply.Answers {
-			r.said = append(r.said, c.text+" "+plainText(a.Answer))
+			r.texts = append(r.texts, c.text+" "+plainText(a.Answer))
 		}
 	}
 	return nil
@@ -165,11 +165,11 @@ func plainText(value json.RawMessage) string {
 }
 
 func (r *run) result() activities.Outcome {
-	if r.silent && len(r.said) == 0 {
+	if r.sayOnly && len(r.texts) == 0 {
 		return activities.Completed()
 	}
-	text := strings.Join(r.said, "\n")
-	if len(r.said) == 0 {
+	text := strings.Join(r.texts, "\n")
+	if len(r.texts) == 0 {
 		text = script(r.work)
 		if input := plainText(r.work.Input); input != "" {
 			text += "\n" + input

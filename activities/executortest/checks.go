@@ -59,7 +59,7 @@ func waits(ctx context.Context, cfg Config) error {
 	}
 	w := *cfg.Waits
 	for gates := 0; ; gates++ {
-		p, err := cfg.twice(ctx, w)
+		p, err := cfg.playTwice(ctx, w)
 		switch o := p.Outcome; {
 		case err != nil:
 			return fmt.Errorf("round %d: %w", w.Round, err)
@@ -70,12 +70,12 @@ func waits(ctx context.Context, cfg Config) error {
 		case gates == maxRounds:
 			return fmt.Errorf("the task still waits after %d replies", gates)
 		}
-		w = next(p.Work, cfg.Reply(*p.Outcome.Gate))
+		w = nextRound(p.Work, cfg.Reply(*p.Outcome.Gate))
 	}
 }
 
-// next returns the work of the round after a reply to the gate of w.
-func next(w activities.Work, r opt.Reply) activities.Work {
+// nextRound returns the work of the round after a reply to the gate of w.
+func nextRound(w activities.Work, r opt.Reply) activities.Work {
 	r.GateID = opt.GateID(w.TaskID, w.Round)
 	r.MessageID, r.DecidedBy = fmt.Sprintf("message-%d", w.Round), "somebody"
 	w.Replies = append(w.Replies[:len(w.Replies):len(w.Replies)], r)
@@ -85,8 +85,8 @@ func next(w activities.Work, r opt.Reply) activities.Work {
 	return w
 }
 
-// twice runs a round twice, as after a crash, and reports a difference.
-func (cfg Config) twice(ctx context.Context, w activities.Work) (Played, error) {
+// playTwice runs a round twice, as after a crash, and reports a difference.
+func (cfg Config) playTwice(ctx context.Context, w activities.Work) (Played, error) {
 	p, err := cfg.play(ctx, w)
 	if err != nil {
 		return p, err
@@ -95,28 +95,28 @@ func (cfg Config) twice(ctx context.Context, w activities.Work) (Played, error) 
 	if err != nil {
 		return p, fmt.Errorf("the second time: %w", err)
 	}
-	if a, b := p.made(), again.made(); a != b {
+	if a, b := p.visibleText(), again.visibleText(); a != b {
 		return p, fmt.Errorf("the second run of the same work has another result:\n%s\n%s", a, b)
 	}
 	return p, nil
 }
 
 func repeats(ctx context.Context, cfg Config) error {
-	_, completed := cfg.twice(ctx, cfg.Completes)
-	_, failed := cfg.twice(ctx, cfg.Fails)
+	_, completed := cfg.playTwice(ctx, cfg.Completes)
+	_, failed := cfg.playTwice(ctx, cfg.Fails)
 	return errors.Join(completed, failed)
 }
 
-// many is how many goroutines use the executor at once.
-const many = 8
+// parallelRuns is how many goroutines use the executor at once.
+const parallelRuns = 8
 
 func isUsedByMany(ctx context.Context, cfg Config) error {
-	results, wrong := make([]string, many), make([]error, many)
+	results, wrong := make([]string, parallelRuns), make([]error, parallelRuns)
 	var ended sync.WaitGroup
-	for i := range many {
+	for i := range parallelRuns {
 		ended.Go(func() {
 			p, err := cfg.play(ctx, cfg.Completes)
-			results[i], wrong[i] = p.made(), err
+			results[i], wrong[i] = p.visibleText(), err
 		})
 	}
 	ended.Wait()
@@ -149,18 +149,18 @@ func leavesItsWorkAlone(ctx context.Context, cfg Config) error {
 func stopsWhenCanceled(ctx context.Context, cfg Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
-	return cfg.returns(ctx)
+	return cfg.checkReturn(ctx)
 }
 
 func stopsAtDeadline(ctx context.Context, cfg Config) error {
 	ctx, cancel := context.WithTimeout(ctx, 250*time.Millisecond) // after which Long has begun on a busy machine, too
 	defer cancel()
-	return cfg.returns(ctx)
+	return cfg.checkReturn(ctx)
 }
 
-// returns reports whether Long ends because ctx does, and soon after. A task that parks
+// checkReturn reports whether Long ends because ctx does, and soon after. A task that parks
 // continues with its next leg.
-func (cfg Config) returns(ctx context.Context) error {
+func (cfg Config) checkReturn(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() {
 		_, err := Player{Executor: cfg.Executor, Legs: math.MaxInt}.Play(ctx, cfg.Long)

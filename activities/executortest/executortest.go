@@ -92,7 +92,7 @@ func (cfg Config) filled() Config {
 		cfg.Soon = 5 * time.Second
 	}
 	if cfg.Reply == nil {
-		cfg.Reply = yes
+		cfg.Reply = defaultReply
 	}
 	if cfg.Quick {
 		cfg.Long = cfg.Completes
@@ -133,8 +133,8 @@ func fill(w *activities.Work, n int) {
 
 func key(w activities.Work) string { return fmt.Sprintf("%s:%d", w.TaskID, w.Round) }
 
-// yes returns a reply that accepts an approval and answers "yes" to questions.
-func yes(gate opt.Gate) opt.Reply {
+// defaultReply returns a reply that accepts an approval and answers "yes" to questions.
+func defaultReply(gate opt.Gate) opt.Reply {
 	var r opt.Reply
 	if len(gate.Actions) > 0 {
 		r.Action = gate.Actions[0]
@@ -164,7 +164,7 @@ func (cfg Config) playWith(ctx context.Context, p Player, w activities.Work) (Pl
 	if err != nil {
 		return played, err
 	}
-	return played, errors.Join(leaked, cfg.keepsSecrets(played.made()))
+	return played, errors.Join(leaked, cfg.keepsSecrets(played.visibleText()))
 }
 
 // clone returns a copy of w that shares nothing with it, as one that came

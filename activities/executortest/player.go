@@ -55,7 +55,7 @@ func (p Player) Play(ctx context.Context, w activities.Work) (Played, error) {
 		}
 		if p.Parked != nil {
 			if outcome := p.Parked(clone(played.Work), o); outcome != nil {
-				played.keep(*outcome, nil)
+				played.addOutcome(*outcome, nil)
 				return played, CheckOutcome(*outcome, nil)
 			}
 		}
@@ -100,13 +100,13 @@ func (p Player) leg(ctx context.Context, played *Played) (activities.Outcome, er
 			w.Try++
 			continue
 		}
-		played.keep(o, out)
+		played.addOutcome(o, out)
 		return o, nil
 	}
 }
 
-// keep keeps the memo and the artifacts of an outcome, and those of its stream.
-func (p *Played) keep(o activities.Outcome, s *Stream) {
+// addOutcome stores the memo and the artifacts of an outcome, and the artifacts of its stream.
+func (p *Played) addOutcome(o activities.Outcome, s *Stream) {
 	p.Outcome = o
 	if o.Memo != nil {
 		p.Work.Memo = o.Memo
@@ -125,8 +125,8 @@ func (p *Played) keep(o activities.Outcome, s *Stream) {
 	}
 }
 
-// made returns all that clients see of a round, as text.
-func (p Played) made() string {
+// visibleText returns all that clients see of a round, as text.
+func (p Played) visibleText() string {
 	o := p.Outcome
 	o.Artifacts, o.Memo, o.Usage = nil, nil, nil
 	return string(text([]any{o, p.Artifacts}))

@@ -15,24 +15,24 @@ import (
 // survivesCrashes runs a task, and another one like it whose legs all crash once
 // before their results are recorded. Both must end alike and have as many effects.
 func survivesCrashes(ctx context.Context, cfg Config) error {
-	whole, effects, err := cfg.counted(ctx, Player{Executor: cfg.Executor}, 20)
+	whole, effects, err := cfg.countEffects(ctx, Player{Executor: cfg.Executor}, 20)
 	if err != nil {
 		return err
 	}
-	crashed, more, err := cfg.counted(ctx, Player{Executor: cfg.Executor, Twice: true}, 21)
+	crashed, more, err := cfg.countEffects(ctx, Player{Executor: cfg.Executor, Twice: true}, 21)
 	switch {
 	case err != nil:
 		return fmt.Errorf("with a crash in each leg: %w", err)
-	case whole.made() != crashed.made():
-		return fmt.Errorf("crashes between effect and record change the result:\n%s\n%s", whole.made(), crashed.made())
+	case whole.visibleText() != crashed.visibleText():
+		return fmt.Errorf("crashes between effect and record change the result:\n%s\n%s", whole.visibleText(), crashed.visibleText())
 	case effects != more:
 		return fmt.Errorf("crashes between effect and record turn %d effects into %d", effects, more)
 	}
 	return nil
 }
 
-// counted plays Completes as the n-th task, and counts its effects.
-func (cfg Config) counted(ctx context.Context, p Player, n int) (Played, int, error) {
+// countEffects plays Completes as the n-th task, and counts its effects.
+func (cfg Config) countEffects(ctx context.Context, p Player, n int) (Played, int, error) {
 	w := clone(cfg.Completes)
 	w.TaskID = opt.TaskID(w.PlanID, n)
 	w.Key = key(w)
@@ -129,5 +129,5 @@ func keepsHostileText(ctx context.Context, cfg Config) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the text from outside is not in the artifacts as it was: %s", p.made())
+	return fmt.Errorf("the text from outside is not in the artifacts as it was: %s", p.visibleText())
 }

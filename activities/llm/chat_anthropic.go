@@ -97,14 +97,14 @@ func (c *claude) params(r request) anthropic.MessageNewParams {
 		_ = json.Unmarshal(r.schema, &p.OutputConfig.Format.Schema) // a schema that is no object stays in the system prompt
 	}
 	for _, m := range r.messages {
-		p.Messages = said(p.Messages, m)
+		p.Messages = appendMessage(p.Messages, m)
 	}
 	return p
 }
 
-// said returns messages with m. The results of the calls of one message, and the text of
-// the user after them, are in one message.
-func said(messages []anthropic.MessageParam, m message) []anthropic.MessageParam {
+// appendMessage returns messages with m. The results of the calls of one message, and the
+// text of the user after them, are in one message.
+func appendMessage(messages []anthropic.MessageParam, m message) []anthropic.MessageParam {
 	var blocks []anthropic.ContentBlockParamUnion
 	switch m.By {
 	case byTool:

@@ -45,15 +45,15 @@ func (e *waitError) Error() string { return "the model's server is busy" }
 // maxWait limits the wait that a busy server can ask for.
 const maxWait = time.Hour
 
-// An answered error is an error response of a model's server.
-type answered struct {
+// A serverError is an error response of a model's server.
+type serverError struct {
 	status int
 	header http.Header
 	detail string // untrusted
 }
 
-// answerOf returns the error response that caused err, if there is one.
-func answerOf(err error) (a answered, ok bool) {
+// serverErrorIn returns the error response that caused err, if there is one.
+func serverErrorIn(err error) (a serverError, ok bool) {
 	var o *openai.Error
 	var c *anthropic.Error
 	switch {
@@ -80,7 +80,7 @@ func explain(ctx context.Context, err error, schema bool) error {
 	if errors.As(err, &coded) {
 		return coded
 	}
-	a, ok := answerOf(err)
+	a, ok := serverErrorIn(err)
 	switch {
 	case ok && schema && (a.status == http.StatusBadRequest || a.status == http.StatusUnprocessableEntity):
 		return errFormat
@@ -90,13 +90,13 @@ func explain(ctx context.Context, err error, schema bool) error {
 		return &activities.Error{Code: CodeTimeout, Message: "The model has taken too long."}
 	case errors.Is(err, errRedirect):
 		return &activities.Error{Code: CodeRequest, Message: "The model's server redirects to another URL."}
-	case ofConnection(err):
+	case isConnectionError(err):
 		return &activities.Error{Code: CodeUnreachable, Message: "The model cannot be reached, or the connection broke."}
 	}
 	return &activities.Error{Code: CodeAnswer, Message: "The answer of the model could not be read."}
 }
 
-func (a answered) explain() error {
+func (a serverError) explain() error {
 	wait, told := retryAfter(a.header)
 	switch {
 	case a.status == http.StatusTooManyRequests, a.status >= 500 && told:
@@ -109,9 +109,9 @@ func (a answered) explain() error {
 	return &activities.Error{Code: CodeRequest, Message: fmt.Sprintf("The model's server refuses the request with status %d.", a.status)}
 }
 
-// ofConnection reports whether err is an error of the connection, not of the data that
+// isConnectionError reports whether err is an error of the connection, not of the data that
 // it carried.
-func ofConnection(err error) bool {
+func isConnectionError(err error) bool {
 	var sent *url.Error
 	var network net.Error
 	return errors.As(err, &sent) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF)

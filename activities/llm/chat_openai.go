@@ -45,7 +45,7 @@ func (o *openAI) turn(ctx context.Context, r request, show func(string) error) (
 		}
 		for _, c := range chunk.Choices {
 			out.text += c.Delta.Content
-			out.calls = added(out.calls, c.Delta.ToolCalls)
+			out.calls = addPieces(out.calls, c.Delta.ToolCalls)
 			if c.Delta.Refusal != "" || c.FinishReason == "content_filter" {
 				out.end = refused
 			}
@@ -67,8 +67,8 @@ func (o *openAI) turn(ctx context.Context, r request, show func(string) error) (
 	return out, nil
 }
 
-// added returns calls with more pieces. A piece of a call has its index.
-func added(calls []call, pieces []openai.ChatCompletionChunkChoiceDeltaToolCall) []call {
+// addPieces returns calls with more pieces. A piece of a call has its index.
+func addPieces(calls []call, pieces []openai.ChatCompletionChunkChoiceDeltaToolCall) []call {
 	for _, p := range pieces {
 		i := int(p.Index)
 		if i < 0 || i > len(calls) {

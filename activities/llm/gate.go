@@ -16,7 +16,7 @@ type gates struct{ *task }
 // open returns the outcome of a leg that asks a person. about is its subject.
 func (t gates) open(about string, g opt.Gate) *activities.Outcome {
 	t.memo.Asked = &asked{About: about, Digest: g.Digest(), Before: len(t.work.Replies)}
-	o := kept(activities.WaitFor(g), t.memo)
+	o := withMemo(activities.WaitFor(g), t.memo)
 	return &o
 }
 
@@ -34,9 +34,9 @@ func show(t tool, args string) a2a.Part {
 // digest returns the digest of a call, as that of the object of its gate.
 func digest(t tool, args string) string { return opt.PartsDigest([]a2a.Part{show(t, args)}) }
 
-// approve asks a person whether a call may be made, or uses the decision. nil means that
+// askApproval asks a person whether a call may be made, or uses the decision. nil means that
 // the next call has a result, or may be made.
-func (t gates) approve(of tool) *activities.Outcome {
+func (t gates) askApproval(of tool) *activities.Outcome {
 	next := &t.memo.Open[0]
 	now := digest(of, next.Args)
 	why := ""
@@ -50,7 +50,7 @@ func (t gates) approve(of tool) *activities.Outcome {
 			t.memo.Accepted = now
 			return nil
 		case reply.Action == opt.EditAccept:
-			if args, ok := edited(of, reply.Edited); ok {
+			if args, ok := editedArgs(of, reply.Edited); ok {
 				next.Args, t.memo.Accepted, t.memo.Edited = args, digest(of, args), true
 				return nil
 			}
@@ -71,8 +71,8 @@ func (t gates) approve(of tool) *activities.Outcome {
 	})
 }
 
-// edited returns the arguments that a person has put in the place of those of a call.
-func edited(of tool, parts []a2a.Part) (args string, ok bool) {
+// editedArgs returns the arguments that a person has put in the place of those of a call.
+func editedArgs(of tool, parts []a2a.Part) (args string, ok bool) {
 	if len(parts) != 1 || parts[0].Data == nil {
 		return "", false
 	}
@@ -90,12 +90,12 @@ const (
 	stop     = "stop"
 )
 
-// decide asks a person what to do about a call that may have been made, or uses the
+// askUnknown asks a person what to do about a call that may have been made, or uses the
 // answer. nil means that the next call has a result, or may be made again.
-func (t gates) decide(of tool) *activities.Outcome {
+func (t gates) askUnknown(of tool) *activities.Outcome {
 	if reply := t.memo.reply(t.work); reply != nil && t.memo.Asked.About == aboutUnknown {
 		t.memo.Asked = nil
-		switch answered := word(reply); answered {
+		switch answered := onlyAnswer(reply); answered {
 		case runAgain:
 			t.memo.Calling = nil
 			return nil
@@ -119,17 +119,17 @@ func (t gates) decide(of tool) *activities.Outcome {
 	})
 }
 
-// word returns the one answer of a reply.
-func word(r *opt.Reply) (out string) {
+// onlyAnswer returns the one answer of a reply.
+func onlyAnswer(r *opt.Reply) (out string) {
 	if len(r.Answers) == 1 {
 		_ = json.Unmarshal(r.Answers[0].Answer, &out) // "" if it is not a text
 	}
 	return out
 }
 
-// raise asks a person whether more than over may be spent, or uses the decision. nil
+// askBudget asks a person whether more than over may be spent, or uses the decision. nil
 // means that it may.
-func (t gates) raise(over Budgets) *activities.Outcome {
+func (t gates) askBudget(over Budgets) *activities.Outcome {
 	why, shown := "", []a2a.Part{a2a.DataPart(over.doubled())}
 	if reply := t.memo.reply(t.work); reply != nil && t.memo.Asked.About == aboutBudget {
 		was := t.memo.Asked.Digest
@@ -138,32 +138,32 @@ func (t gates) raise(over Budgets) *activities.Outcome {
 		case reply.Action == opt.Accept && (was != opt.PartsDigest(shown) || reply.ObjectDigest != "" && reply.ObjectDigest != was):
 			why = " The budget has changed since it was shown."
 		case reply.Action == opt.Accept:
-			t.memo.raise(over.doubled())
+			t.memo.setBudgets(over.doubled())
 		case reply.Action == opt.EditAccept:
 			var to Budgets
 			if len(reply.Edited) != 1 || json.Unmarshal(reply.Edited[0].Data, &to) != nil {
 				why = " The new budget could not be read."
 				break
 			}
-			t.memo.raise(to)
+			t.memo.setBudgets(to)
 		default:
 			o := activities.Failed(CodeBudget, strings.TrimSpace("The budget is spent. "+reply.Remark()))
 			return &o
 		}
-		if again := t.budgets(); again.Task.over(t.work.SpentHere) == (Budget{}) && again.Objective.over(t.work.Spent) == (Budget{}) {
+		if again := t.budgets(); again.Task.exceeded(t.work.SpentHere) == (Budget{}) && again.Objective.exceeded(t.work.Spent) == (Budget{}) {
 			return nil
 		}
 	}
 	return t.open(aboutBudget, opt.Gate{
 		Kind: opt.Approval, Title: "Raise the budget?",
 		Description: fmt.Sprintf("The budget is spent: %d tokens%s by this task, %d%s by its objective so far. Accept to raise it as shown, edit the numbers, or reject to stop the task.%s",
-			t.work.SpentHere.Input+t.work.SpentHere.Output, costOf(t.work.SpentHere), t.work.Spent.Input+t.work.Spent.Output, costOf(t.work.Spent), why),
+			t.work.SpentHere.Input+t.work.SpentHere.Output, costText(t.work.SpentHere), t.work.Spent.Input+t.work.Spent.Output, costText(t.work.Spent), why),
 		Actions: []opt.Action{opt.Accept, opt.Reject, opt.EditAccept},
 		Object:  shown,
 	})
 }
 
-func costOf(u opt.Usage) string {
+func costText(u opt.Usage) string {
 	if u.Cost == 0 {
 		return ""
 	}
@@ -177,8 +177,8 @@ func (b Budgets) doubled() Budgets {
 
 func (b Budget) doubled() Budget { return Budget{2 * b.Tokens, 2 * b.Cost} }
 
-// raise keeps the limits that a person has set.
-func (m *memo) raise(to Budgets) {
+// setBudgets stores the limits that a person has set.
+func (m *memo) setBudgets(to Budgets) {
 	for into, from := range map[*Budget]Budget{&m.Budget.Task: to.Task, &m.Budget.Objective: to.Objective} {
 		if from.Tokens > 0 {
 			into.Tokens = from.Tokens

@@ -139,7 +139,7 @@ func (t *task) read() (problem string) {
 // leg does one step, and those before it that have no effect outside of the memo.
 func (t *task) leg(ctx context.Context) (activities.Outcome, error) {
 	if len(t.in.Tools) > 0 && t.memo.Tools == nil {
-		problem, err := t.list(ctx)
+		problem, err := t.listTools(ctx)
 		switch {
 		case err != nil:
 			return activities.Outcome{}, err
@@ -148,7 +148,7 @@ func (t *task) leg(ctx context.Context) (activities.Outcome, error) {
 		}
 	}
 	for len(t.memo.Open) > 0 {
-		o, err := t.step(ctx)
+		o, err := t.advanceCall(ctx)
 		if o != nil || err != nil {
 			return *cmp.Or(o, &activities.Outcome{}), err
 		}
@@ -161,8 +161,8 @@ func (t *task) leg(ctx context.Context) (activities.Outcome, error) {
 
 func (t *task) gates() gates { return gates{t} }
 
-// then returns the outcome of a leg after which the next one begins.
-func (t *task) then() activities.Outcome { return kept(activities.Continue(nil), t.memo) }
+// nextLeg returns the outcome of a leg after which the next one begins.
+func (t *task) nextLeg() activities.Outcome { return withMemo(activities.Continue(nil), t.memo) }
 
 // system is the first message to the model.
 const system = `You do one task of a larger plan. Do what the task asks and nothing else.
@@ -201,8 +201,8 @@ func (t *task) prompt() string {
 	return text
 }
 
-// giveMessages gives the model the messages of clients since its last turn.
-func (t *task) giveMessages() {
+// addMessages gives the model the messages of clients since its last turn.
+func (t *task) addMessages() {
 	m, all := t.memo, t.work.Messages
 	if m.Turns > 0 && m.Heard < len(all) {
 		for _, said := range all[m.Heard:] {

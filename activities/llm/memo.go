@@ -55,8 +55,8 @@ const (
 // the history of a task.
 const maxMemo = 512 << 10
 
-// kept returns o with m, or a failure if m is too large.
-func kept(o activities.Outcome, m *memo) activities.Outcome {
+// withMemo returns o with m, or a failure if m is too large.
+func withMemo(o activities.Outcome, m *memo) activities.Outcome {
 	o = activities.Keeping(o, m)
 	if len(o.Memo) > maxMemo {
 		return activities.Failed(CodeTooLong, fmt.Sprintf("The conversation with the model has more than %d bytes.", maxMemo))

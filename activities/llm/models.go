@@ -106,19 +106,19 @@ func Load(path string, env func(name string) (string, bool)) (*Models, error) {
 		wrong.add("the file needs models")
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Models)) {
-		m.Models[name].prepare(wrong.of("model " + name))
+		m.Models[name].prepare(wrong.part("model " + name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Servers)) {
 		if !serverForm.MatchString(name) {
 			wrong.add("server %q: a name has 1 to 32 of a-z, 0-9 and -", name)
 		}
-		m.Servers[name].prepare(wrong.of("server " + name))
+		m.Servers[name].prepare(wrong.part("server " + name))
 	}
-	m.Budget.Task.check(wrong.of("budget: task"))
-	m.Budget.Objective.check(wrong.of("budget: objective"))
+	m.Budget.Task.check(wrong.part("budget: task"))
+	m.Budget.Objective.check(wrong.part("budget: objective"))
 	if len(wrong.list) == 0 {
 		m.checkCost(&wrong)
-		m.Planner.prepare(m, wrong.of("planner"))
+		m.Planner.prepare(m, wrong.part("planner"))
 	}
 	return m, errors.Join(wrong.list...)
 }
@@ -145,13 +145,13 @@ type mistakes struct {
 	all      *mistakes // of the whole file; nil if this is it
 }
 
-// of returns the mistakes of a part of the file, or of a part of that.
-func (w *mistakes) of(part string) *mistakes {
-	return &mistakes{path: w.path, at: w.at + part + ": ", env: w.env, all: w.whole()}
+// part returns the mistakes of a part of the file, or of a part of that.
+func (w *mistakes) part(part string) *mistakes {
+	return &mistakes{path: w.path, at: w.at + part + ": ", env: w.env, all: w.root()}
 }
 
-// whole returns the mistakes of the whole file.
-func (w *mistakes) whole() *mistakes {
+// root returns the mistakes of the whole file.
+func (w *mistakes) root() *mistakes {
 	if w.all == nil {
 		return w
 	}
@@ -159,7 +159,7 @@ func (w *mistakes) whole() *mistakes {
 }
 
 func (w *mistakes) add(format string, args ...any) {
-	all := w.whole()
+	all := w.root()
 	all.list = append(all.list, fmt.Errorf("%s: %s%s", w.path, w.at, fmt.Sprintf(format, args...)))
 }
 
@@ -310,8 +310,8 @@ func isObject(data json.RawMessage) bool {
 	return json.Unmarshal(data, &object) == nil && object != nil
 }
 
-// named lists names for an error.
-func named[T any](of map[string]T) string {
+// listNames lists names for an error.
+func listNames[T any](of map[string]T) string {
 	if len(of) == 0 {
 		return "none"
 	}

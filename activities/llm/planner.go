@@ -68,7 +68,7 @@ func (p Planner) Plan(ctx context.Context, r activities.Request) (activities.Pla
 			return activities.Planned{}, err
 		}
 		p.Log.Info("A model has planned", zap.String("objectiveId", r.ObjectiveID), zap.Int64("inputTokens", said.usage.Input), zap.Int64("outputTokens", said.usage.Output), zap.Float64("cost", said.usage.Cost))
-		made, err := p.planned(ctx, r, d, checked, said.text)
+		made, err := p.parsePlans(ctx, r, d, checked, said.text)
 		if err == nil || try == maxTries {
 			return made, err
 		}
@@ -128,10 +128,10 @@ func question(r activities.Request) string {
 	return "The request, as data:\n" + string(data)
 }
 
-// planned returns the plans in the answer of the model. An error describes a mistake in
+// parsePlans returns the plans in the answer of the model. An error describes a mistake in
 // the answer for the model; it is final if Plan returns it.
-func (p Planner) planned(ctx context.Context, r activities.Request, d draft, checked *schema.Schema, text string) (activities.Planned, error) {
-	value := bare(text)
+func (p Planner) parsePlans(ctx context.Context, r activities.Request, d draft, checked *schema.Schema, text string) (activities.Planned, error) {
+	value := jsonIn(text)
 	var a proposal
 	if err := checked.Check(value); err != nil {
 		return activities.Planned{}, fmt.Errorf("%w: the answer of the model does not fit: %w", activities.ErrNoPlan, err)
@@ -143,7 +143,7 @@ func (p Planner) planned(ctx context.Context, r activities.Request, d draft, che
 	var err error
 	switch {
 	case a.Skill != "" && len(a.Plans) == 0:
-		out.Plans, err = p.ofSkill(ctx, r, a.Skill)
+		out.Plans, err = p.skillPlans(ctx, r, a.Skill)
 	case a.Refuse != "" && len(a.Plans) == 0:
 		out.Plans = []opt.PlanSpec{{Name: "Refuse", Tasks: []opt.TaskSpec{{Name: "Say why", Description: shortened(a.Refuse), Executor: refuse.Kind}}}}
 		return out, nil
@@ -151,7 +151,7 @@ func (p Planner) planned(ctx context.Context, r activities.Request, d draft, che
 		out.Plans, err = d.plans(a)
 	}
 	if err == nil && d.form.ApprovePlan {
-		out.Plans, err = approved(out.Plans, value)
+		out.Plans, err = approvalFirst(out.Plans, value)
 	}
 	if err == nil {
 		_, err = (&opt.Objective{ID: r.ObjectiveID}).NewPlans(out.Plans, a2a.Time{})
@@ -162,8 +162,8 @@ func (p Planner) planned(ctx context.Context, r activities.Request, d draft, che
 	return out, nil
 }
 
-// ofSkill returns the plans of a skill of a playbook.
-func (p Planner) ofSkill(ctx context.Context, r activities.Request, skill string) ([]opt.PlanSpec, error) {
+// skillPlans returns the plans of a skill of a playbook.
+func (p Planner) skillPlans(ctx context.Context, r activities.Request, skill string) ([]opt.PlanSpec, error) {
 	var m a2a.Message
 	if r.Message != nil {
 		m = *r.Message

@@ -49,9 +49,9 @@ var kinds = []string{kindModel, kindApprove, kindAsk}
 
 // Limits of a proposal.
 const (
-	mostPlans = 5
-	mostTasks = 20
-	mostText  = 8 << 10
+	maxPlans = 5
+	maxTasks = 20
+	maxText  = 8 << 10
 )
 
 // A draft turns proposals into plans.
@@ -90,7 +90,7 @@ Kinds of tasks:
 // schema is that of proposals.
 func (d draft) schema() json.RawMessage {
 	type object = map[string]any
-	text := object{"type": "string", "minLength": 1, "maxLength": mostText}
+	text := object{"type": "string", "minLength": 1, "maxLength": maxText}
 	name := object{"type": "string", "minLength": 1, "maxLength": 100}
 	names := object{"type": "array", "items": name}
 	task := object{"name": name, "kind": object{"enum": slices.Concat(kinds, slices.Sorted(maps.Keys(d.form.Executors)))}, "text": text, "after": names}
@@ -105,9 +105,9 @@ func (d draft) schema() json.RawMessage {
 	}
 	plan := closed(object{
 		"name": name, "after": names,
-		"tasks": object{"type": "array", "minItems": 1, "maxItems": mostTasks, "items": closed(task, "name", "kind")},
+		"tasks": object{"type": "array", "minItems": 1, "maxItems": maxTasks, "items": closed(task, "name", "kind")},
 	}, "name", "tasks")
-	all := object{"reason": text, "refuse": text, "plans": object{"type": "array", "maxItems": mostPlans, "items": plan}}
+	all := object{"reason": text, "refuse": text, "plans": object{"type": "array", "maxItems": maxPlans, "items": plan}}
 	if len(d.skills) > 0 {
 		var ids []string
 		for _, s := range d.skills {
@@ -180,7 +180,7 @@ func (d draft) tasks(p proposedPlan, later bool) (out []opt.TaskSpec, err error)
 		if ordered && i > 0 {
 			before = []string{"task-" + strconv.Itoa(i-1)}
 		}
-		if err := d.fill(&spec, t, made(before, p.Tasks), later || len(before) > 0); err != nil {
+		if err := d.fill(&spec, t, withResults(before, p.Tasks), later || len(before) > 0); err != nil {
 			return nil, fmt.Errorf("task %q: %w", t.Name, err)
 		}
 		out = append(out, spec)
@@ -188,8 +188,8 @@ func (d draft) tasks(p proposedPlan, later bool) (out []opt.TaskSpec, err error)
 	return out, nil
 }
 
-// made returns those of the tasks that have results which a person can decide on.
-func made(tasks []string, of []proposedTask) (out []string) {
+// withResults returns those of the tasks that have results which a person can decide on.
+func withResults(tasks []string, of []proposedTask) (out []string) {
 	for _, name := range tasks {
 		i, err := strconv.Atoi(strings.TrimPrefix(name, "task-"))
 		if err == nil && of[i].Kind != kindApprove && of[i].Kind != kindAsk {
@@ -236,9 +236,9 @@ func (d draft) fill(spec *opt.TaskSpec, t proposedTask, objects []string, result
 	return err
 }
 
-// approved returns plans after one in which a person decides about them, as they were
+// approvalFirst returns plans after one in which a person decides about them, as they were
 // proposed.
-func approved(plans []opt.PlanSpec, proposal json.RawMessage) ([]opt.PlanSpec, error) {
+func approvalFirst(plans []opt.PlanSpec, proposal json.RawMessage) ([]opt.PlanSpec, error) {
 	gate, err := human.Form{Approve: "Start this plan?", Description: "A model has proposed it. Nothing begins before the decision; to reject it ends the task."}.Gate()
 	if err != nil {
 		return nil, err

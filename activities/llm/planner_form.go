@@ -38,17 +38,17 @@ func (p *PlannerForm) prepare(m *Models, wrong *mistakes) {
 	}
 	for _, name := range []string{p.Model, p.TaskModel} {
 		if m.Models[name] == nil {
-			wrong.add("there is no model %q: the file has %s", name, named(m.Models))
+			wrong.add("there is no model %q: the file has %s", name, listNames(m.Models))
 		}
 	}
 	for _, name := range p.Tools {
 		server, _, whole := strings.Cut(name, "/")
 		if !whole || m.Servers[server] == nil {
-			wrong.add("tool %q: must be server/tool, of one of the servers %s", name, named(m.Servers))
+			wrong.add("tool %q: must be server/tool, of one of the servers %s", name, listNames(m.Servers))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Executors)) {
-		p.Executors[name].prepare(wrong.of("executor " + name))
+		p.Executors[name].prepare(wrong.part("executor " + name))
 		if slices.Contains(kinds, name) {
 			wrong.add("executor %s: plans can have its tasks anyway", name)
 		}

@@ -16,22 +16,22 @@ import (
 	"go.uber.org/zap/zapio"
 )
 
-// keyName is the member of a call's _meta with its idempotency key, for servers that
+// metaKey is the member of a call's _meta with its idempotency key, for servers that
 // recognise a repeat.
-const keyName = "longhaul/v1/key"
+const metaKey = "longhaul/v1/key"
 
-// An unbegunError is the error of a call that was not made.
-type unbegunError struct{ cause error }
+// A notStartedError is the error of a call that was not made.
+type notStartedError struct{ cause error }
 
 // Error implements error.
-func (e *unbegunError) Error() string { return "connect: " + e.cause.Error() }
+func (e *notStartedError) Error() string { return "connect: " + e.cause.Error() }
 
 // Unwrap returns the cause.
-func (e *unbegunError) Unwrap() error { return e.cause }
+func (e *notStartedError) Unwrap() error { return e.cause }
 
-// with does something with a connection to s. It starts a program and ends it. If there
-// is no connection, the error is an unbegunError.
-func (s *Server) with(ctx context.Context, log *zap.Logger, do func(context.Context, *mcp.ClientSession) error) error {
+// withSession calls do with a connection to s. If s is a program, it is started before and ended
+// after that. If there is no connection, the error is a notStartedError.
+func (s *Server) withSession(ctx context.Context, log *zap.Logger, do func(context.Context, *mcp.ClientSession) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	client := mcp.NewClient(&mcp.Implementation{Name: "longhaul", Version: "1"}, &mcp.ClientOptions{
@@ -48,7 +48,7 @@ func (s *Server) with(ctx context.Context, log *zap.Logger, do func(context.Cont
 	}
 	session, err := client.Connect(ctx, transport, nil)
 	if err != nil {
-		return &unbegunError{err}
+		return &notStartedError{err}
 	}
 	defer func() { _ = session.Close() }() // a program that does not end is killed
 	return do(ctx, session)
@@ -63,7 +63,7 @@ const (
 
 // list returns the tools of s.
 func (s *Server) list(ctx context.Context, name string, log *zap.Logger) (out []tool, err error) {
-	err = s.with(ctx, log, func(ctx context.Context, session *mcp.ClientSession) error {
+	err = s.withSession(ctx, log, func(ctx context.Context, session *mcp.ClientSession) error {
 		for t, err := range session.Tools(ctx, nil) {
 			if err != nil {
 				return err
@@ -93,10 +93,10 @@ func (s *Server) list(ctx context.Context, name string, log *zap.Logger) (out []
 
 // call makes one call. failed says that the text describes an error, for the
 // model. After an error of call, the call may have been made, unless the error is an
-// unbegunError.
+// notStartedError.
 func (s *Server) call(ctx context.Context, of tool, args json.RawMessage, key string, log *zap.Logger) (text string, failed bool, err error) {
-	err = s.with(ctx, log, func(ctx context.Context, session *mcp.ClientSession) error {
-		result, err := session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{keyName: key}, Name: of.Function, Arguments: args})
+	err = s.withSession(ctx, log, func(ctx context.Context, session *mcp.ClientSession) error {
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{metaKey: key}, Name: of.Function, Arguments: args})
 		var refused *jsonrpc.Error
 		switch {
 		case errors.As(err, &refused) && refused.Code != codeRejected:

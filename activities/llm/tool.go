@@ -18,9 +18,9 @@ import (
 	"longhaul/internal/schema"
 )
 
-// list finds the tools that the input names. problem says, for clients, which are not
+// listTools finds the tools that the input names. problem says, for clients, which are not
 // there.
-func (t *task) list(ctx context.Context) (problem string, err error) {
+func (t *task) listTools(ctx context.Context) (problem string, err error) {
 	listed := map[string][]tool{} // by server
 	t.memo.Tools = []tool{}
 	for _, name := range t.in.Tools {
@@ -69,9 +69,9 @@ func nameOf(server, function string) string {
 	return name[:min(len(name), maxName-9)] + "_" + hex.EncodeToString(sum[:4])
 }
 
-// step brings the next call closer to its result. nil, without an error, means that the
-// next call may be looked at.
-func (t *task) step(ctx context.Context) (*activities.Outcome, error) {
+// advanceCall does the next step of the first open call. If it returns neither an outcome
+// nor an error, it is to be called again for the calls that are still open.
+func (t *task) advanceCall(ctx context.Context) (*activities.Outcome, error) {
 	m := t.memo
 	next := m.Open[0]
 	i := slices.IndexFunc(m.Tools, func(u tool) bool { return u.Name == next.Name })
@@ -95,7 +95,7 @@ func (t *task) step(ctx context.Context) (*activities.Outcome, error) {
 	}
 	now := digest(of, next.Args)
 	if server.policy(of.Function) == Ask && m.Accepted != now {
-		if o := t.gates().approve(of); o != nil || len(m.Open) == 0 || m.Accepted == "" {
+		if o := t.gates().askApproval(of); o != nil || len(m.Open) == 0 || m.Accepted == "" {
 			return o, nil
 		}
 		now = m.Accepted
@@ -107,12 +107,12 @@ func (t *task) step(ctx context.Context) (*activities.Outcome, error) {
 	case c == nil:
 		// The next leg makes the call: then it is known that it may have begun.
 		m.Calling = &calling{Digest: now, Round: t.work.Round, Attempt: t.work.Attempt, Leg: t.work.Leg + 1}
-		o := t.then()
+		o := t.nextLeg()
 		return &o, nil
 	case *c == (calling{now, t.work.Round, t.work.Attempt, t.work.Leg}) && t.work.Try <= 1:
 		return t.call(ctx, of, server)
 	}
-	return t.gates().decide(of), nil
+	return t.gates().askUnknown(of), nil
 }
 
 // check returns the mistake in the arguments of a call, for the model.
@@ -139,20 +139,20 @@ func (t *task) call(ctx context.Context, of tool, s *Server) (*activities.Outcom
 	m := t.memo
 	key := fmt.Sprintf("%s:%d", t.work.TaskID, m.Calls)
 	text, failed, err := s.call(ctx, of, json.RawMessage(m.Open[0].Args), key, t.Log)
-	var unbegun *unbegunError
+	var unbegun *notStartedError
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.As(err, &unbegun) && m.Waits < maxStarts:
 		m.Calling = nil // the call was not made
 		m.Waits++
-		o := kept(activities.ParkFor(time.Second<<m.Waits, nil, fmt.Sprintf("The server %q of tools cannot be reached.", of.Server)), m)
+		o := withMemo(activities.ParkFor(time.Second<<m.Waits, nil, fmt.Sprintf("The server %q of tools cannot be reached.", of.Server)), m)
 		return &o, nil
 	case errors.As(err, &unbegun):
 		text, failed = "The server of the tool cannot be reached. The call was not made.", true
 	case err != nil && m.Calling != nil:
 		activities.Log(ctx, t.Log).Warn("The result of a call was lost", zap.String("tool", of.title()), zap.Error(err))
-		return t.gates().decide(of), nil
+		return t.gates().askUnknown(of), nil
 	case err != nil:
 		text, failed = "The call has failed: its result was lost.", true
 	}
@@ -160,6 +160,6 @@ func (t *task) call(ctx context.Context, of tool, s *Server) (*activities.Outcom
 		text = "A person has changed the arguments to " + m.Open[0].Args + "\n" + text
 	}
 	m.answer(text, failed)
-	o := t.then()
+	o := t.nextLeg()
 	return &o, nil
 }

@@ -27,14 +27,14 @@ func (t *task) turn(ctx context.Context) (activities.Outcome, error) {
 	if t.memo.Turns >= t.in.MaxTurns {
 		return activities.Failed(CodeTurns, fmt.Sprintf("The model has not come to an end within %d turns.", t.in.MaxTurns)), nil
 	}
-	t.giveMessages()
+	t.addMessages()
 	shown := &answer{out: t.out, silent: t.schema != nil}
 	r, err := t.Models.ask(ctx, t.model, t.request(), func(text string) error { return shown.add(ctx, text) }, t.Log)
 	var busy *waitError
 	switch {
 	case errors.Is(err, errFormat):
 		t.memo.Unforced = true
-		return t.then(), nil
+		return t.nextLeg(), nil
 	case errors.As(err, &busy):
 		return t.wait(busy.wait)
 	case err != nil:
@@ -45,13 +45,13 @@ func (t *task) turn(ctx context.Context) (activities.Outcome, error) {
 	}
 	t.memo.Turns++
 	t.memo.Waits = 0
-	o, err := t.after(r)
+	o, err := t.afterReply(r)
 	o.Usage = &r.usage
 	return o, err
 }
 
-// after returns the outcome of a leg in which the model has said r.
-func (t *task) after(r reply) (activities.Outcome, error) {
+// afterReply returns the outcome of a leg in which the model has replied with r.
+func (t *task) afterReply(r reply) (activities.Outcome, error) {
 	switch {
 	case r.end == refused:
 		return activities.Failed(CodeRefused, "The model refuses to answer."), nil
@@ -67,11 +67,11 @@ func (t *task) after(r reply) (activities.Outcome, error) {
 		}
 		t.memo.Said = append(t.memo.Said, message{By: byModel, Text: r.text, Calls: r.calls})
 		t.memo.Open = r.calls
-		return t.then(), nil
+		return t.nextLeg(), nil
 	case strings.TrimSpace(r.text) == "":
 		// Not an error: the tokens are spent, and the next turn is bounded.
 		t.memo.Said = append(t.memo.Said, message{By: byUser, Text: "You have said nothing. Give your answer."})
-		return t.then(), nil
+		return t.nextLeg(), nil
 	case t.schema != nil:
 		return t.structured(r.text), nil
 	}
@@ -80,7 +80,7 @@ func (t *task) after(r reply) (activities.Outcome, error) {
 
 // structured returns the outcome of a leg with an answer that must fit the schema.
 func (t *task) structured(text string) activities.Outcome {
-	value := bare(text)
+	value := jsonIn(text)
 	err := t.schema.Check(value)
 	if err == nil {
 		return activities.Completed(a2a.Artifact{ArtifactID: "answer", Name: t.work.Name, Parts: []a2a.Part{{Data: value}}})
@@ -91,11 +91,11 @@ func (t *task) structured(text string) activities.Outcome {
 	t.memo.Fixes++
 	t.memo.Said = append(t.memo.Said, message{By: byModel, Text: text}, message{By: byUser, Text: fmt.Sprintf(
 		"Your answer is not valid under the schema: %v. Answer again, with nothing but the JSON value.", err)})
-	return t.then()
+	return t.nextLeg()
 }
 
-// bare returns the JSON value in the answer of a model, which may be in a fence.
-func bare(text string) json.RawMessage {
+// jsonIn returns the JSON value in the answer of a model, which may be in a fence.
+func jsonIn(text string) json.RawMessage {
 	text = strings.TrimSpace(text)
 	if inner, ok := strings.CutPrefix(text, "```"); ok {
 		inner = strings.TrimPrefix(inner, "json")
@@ -116,7 +116,7 @@ func (t *task) wait(d time.Duration) (activities.Outcome, error) {
 		d = min(time.Second<<min(t.memo.Waits, 10), 2*time.Minute)
 	}
 	t.memo.Waits++
-	return kept(activities.ParkFor(d, nil, "The model is busy."), t.memo), nil
+	return withMemo(activities.ParkFor(d, nil, "The model is busy."), t.memo), nil
 }
 
 // ask has a model make one turn, in the time that it may take. The cost is in the usage.
@@ -134,7 +134,7 @@ func (m *Models) ask(ctx context.Context, of *Model, r request, show func(string
 	case ctx.Err() != nil:
 		return out, ctx.Err()
 	case err != nil:
-		a, _ := answerOf(err)
+		a, _ := serverErrorIn(err)
 		activities.Log(ctx, log).Warn("A turn of a model failed", zap.String("model", of.Model), zap.String("error", of.masked(err.Error())), zap.Int("status", a.status), zap.String("detail", of.masked(a.detail)))
 		return out, explain(limited, err, r.schema != nil && !r.unforced)
 	}
@@ -180,11 +180,11 @@ func (a *answer) chunk(ctx context.Context, text string, last bool) error {
 // would not.
 func (t *task) checkBudget() *activities.Outcome {
 	limit := t.budgets()
-	over := Budgets{Task: limit.Task.over(t.work.SpentHere), Objective: limit.Objective.over(t.work.Spent)}
+	over := Budgets{Task: limit.Task.exceeded(t.work.SpentHere), Objective: limit.Objective.exceeded(t.work.Spent)}
 	if over == (Budgets{}) {
 		return nil
 	}
-	return t.gates().raise(over)
+	return t.gates().askBudget(over)
 }
 
 // budgets returns the current budgets of the task.
@@ -196,12 +196,12 @@ func (t *task) budgets() Budgets {
 	if t.in.Budget.Cost > 0 {
 		b.Task.Cost = t.in.Budget.Cost
 	}
-	b.Task, b.Objective = b.Task.raised(t.memo.Budget.Task), b.Objective.raised(t.memo.Budget.Objective)
+	b.Task, b.Objective = b.Task.override(t.memo.Budget.Task), b.Objective.override(t.memo.Budget.Objective)
 	return b
 }
 
-// raised returns b with the limits that people have set in its place.
-func (b Budget) raised(to Budget) Budget {
+// override returns b with its limits replaced by those that are set in to.
+func (b Budget) override(to Budget) Budget {
 	if b.Tokens > 0 && to.Tokens > 0 {
 		b.Tokens = to.Tokens
 	}
@@ -211,8 +211,8 @@ func (b Budget) raised(to Budget) Budget {
 	return b
 }
 
-// over returns the limits in b that spent has reached.
-func (b Budget) over(spent opt.Usage) (out Budget) {
+// exceeded returns the limits in b that spent has reached.
+func (b Budget) exceeded(spent opt.Usage) (out Budget) {
 	if b.Tokens > 0 && spent.Input+spent.Output >= b.Tokens {
 		out.Tokens = b.Tokens
 	}

@@ -86,12 +86,12 @@ var functions = template.FuncMap{
 	},
 }
 
-func parse(name, text string) (*template.Template, error) {
+func parseTemplate(name, text string) (*template.Template, error) {
 	return template.New(name).Funcs(functions).Option("missingkey=error").Parse(text)
 }
 
-// show executes a template.
-func show(t *template.Template, d Data) (string, error) {
+// executeTemplate returns the text that t makes of d.
+func executeTemplate(t *template.Template, d Data) (string, error) {
 	var b strings.Builder
 	err := t.Execute(&b, d)
 	return b.String(), err

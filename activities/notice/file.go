@@ -81,8 +81,8 @@ type channelForm struct {
 
 // The members of channels: those of every channel, and those of each kind.
 var (
-	common  = []string{"name", "kind", "when", "tenants", "principal", "groups"}
-	special = map[string][]string{
+	commonMembers = []string{"name", "kind", "when", "tenants", "principal", "groups"}
+	kindMembers   = map[string][]string{
 		"webhook": {"url", "headers", "contentType", "template"},
 		"smtp":    {"server", "tls", "insecure", "user", "password", "from", "to", "subject", "text"},
 	}
@@ -119,16 +119,16 @@ func (f *file) channel(n *yaml.Node) {
 		return
 	}
 	mistakes := len(f.wrong)
-	of, known := special[r.Kind]
+	of, known := kindMembers[r.Kind]
 	for pair := range slices.Chunk(n.Content, 2) {
 		member := pair[0].Value
 		r.lines[member] = pair[0].Line
 		switch {
-		case slices.Contains(common, member), slices.Contains(of, member), !known:
-		case slices.Contains(slices.Concat(special["webhook"], special["smtp"]), member):
+		case slices.Contains(commonMembers, member), slices.Contains(of, member), !known:
+		case slices.Contains(slices.Concat(kindMembers["webhook"], kindMembers["smtp"]), member):
 			r.fail(member, "is no member of a channel of kind %s", r.Kind)
 		default:
-			r.fail(member, "is no member of a channel: those are %s", strings.Join(slices.Concat(common, of), ", "))
+			r.fail(member, "is no member of a channel: those are %s", strings.Join(slices.Concat(commonMembers, of), ", "))
 		}
 	}
 	if !known {
@@ -188,7 +188,7 @@ func (r *channelReader) template(member, text, fallback string) *template.Templa
 	if text == "" {
 		text = fallback
 	}
-	t, err := parse(member, text)
+	t, err := parseTemplate(member, text)
 	if err != nil {
 		r.fail(member, "%v", err)
 	}

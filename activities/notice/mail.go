@@ -77,11 +77,11 @@ func (m mailbox) check(d Data) error {
 
 // message returns the message about a notice. Its id is the same for each attempt.
 func (m mailbox) message(d Data, attempt int) (*mail.Msg, error) {
-	subject, err := show(m.subject, d)
+	subject, err := executeTemplate(m.subject, d)
 	if err != nil {
 		return nil, err
 	}
-	text, err := show(m.text, d)
+	text, err := executeTemplate(m.text, d)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func oneLine(text string) string {
 func (m mailbox) send(ctx context.Context, c *Channels, n activities.NoticeAttempt, d Data) activities.Tried {
 	msg, err := m.message(d, n.N)
 	if err != nil {
-		c.failed(n, classTemplate, err)
+		c.logFailure(n, classTemplate, err)
 		return activities.Tried{Class: classTemplate, Final: true}
 	}
 	ctx, cancel := context.WithTimeout(ctx, mailFor)
@@ -132,7 +132,7 @@ func (m mailbox) send(ctx context.Context, c *Channels, n activities.NoticeAttem
 	defer s.close()
 	client, err := mail.NewClient(m.server, m.options(s)...)
 	if err != nil {
-		c.failed(n, "internal", err)
+		c.logFailure(n, "internal", err)
 		return activities.Tried{Class: "internal"}
 	}
 	out, err := m.deliver(ctx, client, msg)
@@ -140,7 +140,7 @@ func (m mailbox) send(ctx context.Context, c *Channels, n activities.NoticeAttem
 		if ctx.Err() != nil {
 			out = activities.Tried{Class: egress.ClassTimeout}
 		}
-		c.failed(n, out.Class, err)
+		c.logFailure(n, out.Class, err)
 	}
 	return out
 }

@@ -129,7 +129,7 @@ func (c *Channels) link(to Channel, n activities.NoticeAttempt) (opt.AnswerLink,
 	return l, true
 }
 
-// failed logs the cause of a failure, which the outcome of an attempt does not have.
-func (c *Channels) failed(n activities.NoticeAttempt, class string, err error) {
+// logFailure logs the cause of a failure, which the outcome of an attempt does not have.
+func (c *Channels) logFailure(n activities.NoticeAttempt, class string, err error) {
 	c.cfg.Log.Debug("A notice failed", zap.String("taskId", n.TaskID), zap.String("channel", n.Channel), zap.String("class", class), zap.Error(err))
 }

@@ -30,7 +30,7 @@ func (w webhook) content(d Data) ([]byte, error) {
 	if w.body == nil {
 		return json.Marshal(d)
 	}
-	text, err := show(w.body, d)
+	text, err := executeTemplate(w.body, d)
 	if err == nil && strings.HasSuffix(w.media, "json") && !json.Valid([]byte(text)) {
 		err = errors.New("template: its output is not JSON: write {{json .Headline}} for a text")
 	}
@@ -49,17 +49,17 @@ func (w webhook) send(ctx context.Context, c *Channels, n activities.NoticeAttem
 	defer cancel()
 	body, err := w.content(d)
 	if err != nil {
-		c.failed(n, classTemplate, err)
+		c.logFailure(n, classTemplate, err)
 		return activities.Tried{Class: classTemplate, Final: true}
 	}
 	r, err := w.request(ctx, c.cfg.Signer, n, body)
 	if err != nil {
-		c.failed(n, "internal", err)
+		c.logFailure(n, "internal", err)
 		return activities.Tried{Class: "internal"}
 	}
 	out, err := activities.Send(c.cfg.Sender, r)
 	if err != nil {
-		c.failed(n, out.Class, err)
+		c.logFailure(n, out.Class, err)
 	}
 	return out
 }

@@ -64,7 +64,7 @@ func (s checks) resolveUses(p *plan, index map[string]int) {
 	for i, t := range p.tasks {
 		t.places = map[string]string{}
 		for _, r := range t.uses {
-			n, ok := find("task", r.to, index, len(p.tasks))
+			n, ok := stepIndex("task", r.to, index, len(p.tasks))
 			switch {
 			case !ok:
 				s.wrong.add(s.file, r.line, "there is no task %q here", r.to)
@@ -105,9 +105,9 @@ func (p *plan) before(i int) map[int]bool {
 
 var indexForm = regexp.MustCompile(`^(task|plan)-(\d+)$`)
 
-// find returns the index of the step that a reference names, by its name or as
+// stepIndex returns the index of the step that a reference names, by its name or as
 // "task-0".
-func find(kind, to string, index map[string]int, steps int) (n int, ok bool) {
+func stepIndex(kind, to string, index map[string]int, steps int) (n int, ok bool) {
 	n, ok = index[to]
 	if m := indexForm.FindStringSubmatch(to); m != nil && m[1] == kind {
 		var err error
@@ -120,10 +120,10 @@ func find(kind, to string, index map[string]int, steps int) (n int, ok bool) {
 // resolve turns the dependencies of steps into indexes, as in opt, and returns
 // the indexes of steps by their names. line is the line of their list.
 func (s checks) resolve(kind string, line int, steps []*step) map[string]int {
-	index := s.names(kind, steps)
+	index := s.indexNames(kind, steps)
 	for i, p := range steps {
 		for _, r := range p.refs {
-			n, ok := find(kind, r.to, index, len(steps))
+			n, ok := stepIndex(kind, r.to, index, len(steps))
 			switch {
 			case !ok:
 				s.wrong.add(s.file, r.line, "there is no %s %q here", kind, r.to)
@@ -134,14 +134,14 @@ func (s checks) resolve(kind string, line int, steps []*step) map[string]int {
 			}
 		}
 	}
-	if circular(steps) {
+	if hasCycle(steps) {
 		s.wrong.add(s.file, line, "the dependencies of the %ss form a cycle", kind)
 	}
 	return index
 }
 
-// names returns the index of each step by its name in the file.
-func (s checks) names(kind string, steps []*step) map[string]int {
+// indexNames returns the index of each step by its name in the file.
+func (s checks) indexNames(kind string, steps []*step) map[string]int {
 	index := map[string]int{}
 	for i, p := range steps {
 		name := p.name.raw
@@ -160,8 +160,8 @@ func (s checks) names(kind string, steps []*step) map[string]int {
 	return index
 }
 
-// circular reports whether the dependencies of steps lead back to one of them.
-func circular(steps []*step) bool {
+// hasCycle reports whether the dependencies of steps lead back to one of them.
+func hasCycle(steps []*step) bool {
 	spec := opt.PlanSpec{Name: "check"}
 	for _, p := range steps {
 		t := opt.TaskSpec{Name: "check"}

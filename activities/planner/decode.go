@@ -62,7 +62,7 @@ func (s *source) match(n *yaml.Node, r *rules) {
 
 func (s *source) keyword(n *yaml.Node) string {
 	k := s.str(n)
-	if k != "" && fold(k) == fold("") {
+	if k != "" && foldText(k) == foldText("") {
 		s.fail(n, "a keyword needs a letter or a digit")
 	}
 	return k

@@ -23,9 +23,9 @@ type facts struct {
 var factNames = []string{"Message", "Name", "Description"}
 
 func newFacts(name, description string, m *a2a.Message) facts {
-	f := facts{Name: clip(name), Description: clip(description)}
+	f := facts{Name: clipText(name), Description: clipText(description)}
 	if m != nil {
-		f.Message = clip(m.Text())
+		f.Message = clipText(m.Text())
 	}
 	if f.Name == "" {
 		f.Name = shorten(oneLine(f.Message), nameLength)
@@ -44,8 +44,8 @@ func (f facts) request() string {
 	return ""
 }
 
-// clip cuts s to the length that a description may have.
-func clip(s string) string {
+// clipText cuts s to the length that a description may have.
+func clipText(s string) string {
 	if len(s) > opt.MaxDescription {
 		s = strings.ToValidUTF8(s[:opt.MaxDescription], "")
 	}

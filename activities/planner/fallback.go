@@ -29,8 +29,8 @@ func Everything(string) bool { return true }
 // Nothing is [Fallback].Takes of a fallback that rejects every request.
 func Nothing(string) bool { return false }
 
-// asks reports whether requests go to a planner.
-func (f *Fallback) asks() bool { return f != nil && f.Planner != nil }
+// hasPlanner reports whether requests go to a planner.
+func (f *Fallback) hasPlanner() bool { return f != nil && f.Planner != nil }
 
 // plan asks the planner.
 func (f *Fallback) plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
@@ -58,7 +58,7 @@ func (f *Fallback) refusal(m *a2a.Message, request string, skills []Skill) strin
 		return ""
 	}
 	if len(skills) == 0 {
-		return clip(why + " This agent has no skills.")
+		return clipText(why + " This agent has no skills.")
 	}
 	var list []string
 	for _, s := range skills {
@@ -68,11 +68,11 @@ func (f *Fallback) refusal(m *a2a.Message, request string, skills []Skill) strin
 		}
 		list = append(list, line)
 	}
-	return clip(why + " The skills are:\n" + strings.Join(list, "\n"))
+	return clipText(why + " The skills are:\n" + strings.Join(list, "\n"))
 }
 
-// refusing is the plan for a request that is rejected.
-func refusing(why string) opt.PlanSpec {
+// refusalPlan is the plan for a request that is rejected.
+func refusalPlan(why string) opt.PlanSpec {
 	return opt.PlanSpec{Name: "Skills", Tasks: []opt.TaskSpec{{Name: "Find a skill", Description: why, Executor: refuse.Kind}}}
 }
 

@@ -99,15 +99,15 @@ func load(names []string, read func(string) ([]byte, error)) (*Playbooks, error)
 		}
 		wrong = append(wrong, s.wrong...)
 	}
-	p.compare(&wrong)
+	p.checkUnique(&wrong)
 	if err := wrong.err(); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// compare reports names, skills and defaults that several playbooks have.
-func (p *Playbooks) compare(wrong *problems) {
+// checkUnique reports names, skills and defaults that several playbooks have.
+func (p *Playbooks) checkUnique(wrong *problems) {
 	for i, b := range p.list {
 		for _, before := range p.list[:i] {
 			b.compare(before, wrong)

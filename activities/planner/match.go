@@ -32,10 +32,10 @@ func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 	if skill, asked := skillOf(m); asked && p.fallback != nil {
 		return nil, fmt.Sprintf("no playbook has the skill %q", skill)
 	}
-	words := fold(request)
+	words := foldText(request)
 	for _, b := range p.list {
 		for _, k := range b.rules.keywords {
-			if strings.Contains(words, fold(k)) {
+			if strings.Contains(words, foldText(k)) {
 				return b, fmt.Sprintf("keyword %q", k)
 			}
 		}
@@ -72,8 +72,8 @@ func (p *Playbooks) bySkill(m *a2a.Message) (*playbook, string) {
 	return nil, ""
 }
 
-// fold makes texts comparable word by word: " one two ".
-func fold(s string) string {
+// foldText makes texts comparable word by word: " one two ".
+func foldText(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark)
 	})

@@ -62,12 +62,12 @@ func (p *Playbooks) Plan(ctx context.Context, r activities.Request) (activities.
 		why = p.fallback.refusal(r.Message, f.request(), p.Skills())
 	}
 	switch {
-	case b == nil && why == "" && p.fallback.asks():
+	case b == nil && why == "" && p.fallback.hasPlanner():
 		return p.fallback.plan(ctx, r)
 	case r.Keep:
 		return activities.Planned{Reason: "No playbook has better plans than the existing ones."}, nil
 	case why != "":
-		return activities.Planned{Plans: []opt.PlanSpec{refusing(why)}, Planner: b.planner(), Reason: "no skill takes the request"}, nil
+		return activities.Planned{Plans: []opt.PlanSpec{refusalPlan(why)}, Planner: b.planner(), Reason: "no skill takes the request"}, nil
 	}
 	specs, err := b.plan(f)
 	return activities.Planned{Plans: specs, Planner: b.planner(), Reason: reason}, err
@@ -124,11 +124,11 @@ func fallback(f facts) opt.PlanSpec {
 	if steps := (Rules{}).Steps(f.request()); len(steps) > 0 {
 		plan := opt.PlanSpec{Name: name}
 		for _, step := range steps {
-			plan.Tasks = append(plan.Tasks, opt.TaskSpec{Name: shorten(oneLine(step), nameLength), Description: clip(step)})
+			plan.Tasks = append(plan.Tasks, opt.TaskSpec{Name: shorten(oneLine(step), nameLength), Description: clipText(step)})
 		}
 		return plan
 	}
-	task := opt.TaskSpec{Name: name, Description: clip(f.request())}
+	task := opt.TaskSpec{Name: name, Description: clipText(f.request())}
 	for _, label := range []string{f.Name, f.request()} {
 		if label = oneLine(label); label != "" {
 			task.Name = shorten(label, nameLength)

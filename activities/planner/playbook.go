@@ -113,7 +113,7 @@ func (t *task) spec(f facts, unnamed string) (opt.TaskSpec, error) {
 	spec := opt.TaskSpec{
 		Name: name, Description: description, Dependencies: t.dependencies, Metadata: t.metadata(),
 		Executor: t.executor, Attempts: t.attempts, Timeout: t.timeout, Retry: t.retry,
-		Uses: t.used(),
+		Uses: t.usedTasks(),
 	}
 	if t.form != nil {
 		spec.Executor = human.Executor
@@ -123,7 +123,7 @@ func (t *task) spec(f facts, unnamed string) (opt.TaskSpec, error) {
 	if t.input == nil {
 		return spec, nil
 	}
-	input, err := fill(t.input, f, t.places)
+	input, err := fillValue(t.input, f, t.places)
 	if err != nil {
 		return opt.TaskSpec{}, err
 	}
@@ -131,8 +131,8 @@ func (t *task) spec(f facts, unnamed string) (opt.TaskSpec, error) {
 	return spec, err
 }
 
-// used lists the tasks that the input names, as in opt.
-func (t *task) used() []string {
+// usedTasks lists the tasks that the input names, as in opt.
+func (t *task) usedTasks() []string {
 	var out []string
 	for _, r := range t.uses {
 		out = append(out, t.places[r.to])
@@ -150,7 +150,7 @@ func (s *step) texts(f facts, unnamed string) (name, description string, err err
 		name = unnamed
 	}
 	description, err = s.description.render(f)
-	return name, clip(description), err
+	return name, clipText(description), err
 }
 
 func (s *step) metadata() a2a.Metadata {

@@ -26,7 +26,7 @@ func (Rules) Answer(m a2a.Message) (text string, ok bool) {
 		return "", false
 	}
 	said := strings.TrimSpace(*m.Parts[0].Text)
-	sum := strings.TrimSpace(strings.TrimSuffix(asking.ReplaceAllString(said, ""), "?"))
+	sum := strings.TrimSpace(strings.TrimSuffix(questionPrefix.ReplaceAllString(said, ""), "?"))
 	sum = strings.TrimSpace(strings.TrimSuffix(sum, "="))
 	value, ok := calculate(sum)
 	if !ok {
@@ -36,8 +36,8 @@ func (Rules) Answer(m a2a.Message) (text string, ok bool) {
 }
 
 var (
-	asking  = regexp.MustCompile(`(?i)^(what is|what's|how much is|calculate|compute)\s+`)
-	numbers = regexp.MustCompile(`^[0-9+\-*/(). ]{3,80}$`)
+	questionPrefix = regexp.MustCompile(`(?i)^(what is|what's|how much is|calculate|compute)\s+`)
+	numbers        = regexp.MustCompile(`^[0-9+\-*/(). ]{3,80}$`)
 )
 
 // calculate works out an expression of numbers with + - * / and parentheses,
@@ -92,9 +92,9 @@ func evaluate(e ast.Expr) (constant.Value, bool) {
 // numbers or bullets, or "first …, then …, finally …". It is empty for a request
 // that names fewer than two, or more than a plan may have by default.
 func (Rules) Steps(request string) []string {
-	steps := listed(request)
+	steps := stepsInList(request)
 	if len(steps) < 2 {
-		steps = told(request)
+		steps = stepsInSentence(request)
 	}
 	if len(steps) < 2 || len(steps) > (opt.Limits{}).OrDefault().Tasks {
 		return nil
@@ -103,13 +103,13 @@ func (Rules) Steps(request string) []string {
 }
 
 var (
-	bullet = regexp.MustCompile(`^\s*(?:\d{1,2}[.)]|[-*•])\s+(\S.*)$`)
-	order  = regexp.MustCompile(`(?i)(?:^|[.,;]\s*|\s+and\s+|\s+)(?:first|then|after that|afterwards|next|finally|lastly)\b[,:]?\s+`)
-	starts = regexp.MustCompile(`(?i)^(?:please\s+)?first\b`)
+	bullet    = regexp.MustCompile(`^\s*(?:\d{1,2}[.)]|[-*•])\s+(\S.*)$`)
+	orderWord = regexp.MustCompile(`(?i)(?:^|[.,;]\s*|\s+and\s+|\s+)(?:first|then|after that|afterwards|next|finally|lastly)\b[,:]?\s+`)
+	firstWord = regexp.MustCompile(`(?i)^(?:please\s+)?first\b`)
 )
 
-// listed returns the items of a list with numbers or bullets.
-func listed(request string) []string {
+// stepsInList returns the items of a list with numbers or bullets.
+func stepsInList(request string) []string {
 	var items []string
 	for line := range strings.Lines(request) {
 		if m := bullet.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
@@ -119,14 +119,14 @@ func listed(request string) []string {
 	return items
 }
 
-// told returns the steps that a sentence with "first" or "then" lists.
-func told(request string) []string {
+// stepsInSentence returns the steps in a sentence with "first" or "then".
+func stepsInSentence(request string) []string {
 	text := strings.Join(strings.Fields(request), " ")
-	if !starts.MatchString(text) && !strings.Contains(strings.ToLower(text), " then ") {
+	if !firstWord.MatchString(text) && !strings.Contains(strings.ToLower(text), " then ") {
 		return nil
 	}
 	var steps []string
-	for _, step := range order.Split(strings.TrimPrefix(text, "Please "), -1) {
+	for _, step := range orderWord.Split(strings.TrimPrefix(text, "Please "), -1) {
 		if step = strings.Trim(step, " .,;"); step != "" {
 			steps = append(steps, step)
 		}

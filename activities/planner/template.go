@@ -35,7 +35,7 @@ func (c *checker) node(n parse.Node) error {
 		return errors.Join(c.node(n.Pipe), c.node(n.List))
 	case *parse.PipeNode:
 		if len(n.Decl) > 0 {
-			return refused(n)
+			return errNotAllowed(n)
 		}
 		return checkAll(c, n.Cmds)
 	case *parse.CommandNode:
@@ -48,7 +48,7 @@ func (c *checker) node(n parse.Node) error {
 	case *parse.IdentifierNode:
 		return c.function(n)
 	}
-	return refused(n)
+	return errNotAllowed(n)
 }
 
 func (c *checker) function(n *parse.IdentifierNode) error {
@@ -56,7 +56,7 @@ func (c *checker) function(n *parse.IdentifierNode) error {
 	case slices.Contains(allowedFuncs, n.Ident):
 		return nil
 	case n.Ident != resultsFunc:
-		return refused(n)
+		return errNotAllowed(n)
 	case !c.input:
 		return errors.New("results can be used only in the input of a task and in an approval: nothing else waits for results")
 	}
@@ -87,7 +87,7 @@ func (c *checker) results(names []parse.Node) error {
 	return nil
 }
 
-func refused(n parse.Node) error {
+func errNotAllowed(n parse.Node) error {
 	return fmt.Errorf("%s is not allowed in a template", shorten(oneLine(n.String()), nameLength))
 }
 

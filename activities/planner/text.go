@@ -44,7 +44,7 @@ func parseText(raw string, input bool) (text, error) {
 	tmpl, err := template.New("text").Funcs(templateFuncs).Parse(raw)
 	switch {
 	case err != nil:
-		return text{}, plain(err)
+		return text{}, withoutPosition(err)
 	case len(tmpl.Templates()) > 1:
 		return text{}, errors.New("templates cannot be defined here")
 	case tmpl.Tree == nil:
@@ -69,7 +69,7 @@ func (t text) render(f facts) (string, error) {
 	}
 	var b strings.Builder
 	if err := t.tmpl.Execute(&b, f); err != nil {
-		return "", plain(err)
+		return "", withoutPosition(err)
 	}
 	return b.String(), nil
 }
@@ -82,7 +82,7 @@ func (t text) fill(f facts, places map[string]string) (any, error) {
 	}
 	tmpl, err := t.tmpl.Clone() // the clone gets its own functions
 	if err != nil {
-		return nil, plain(err)
+		return nil, withoutPosition(err)
 	}
 	var p pieces
 	tmpl.Funcs(template.FuncMap{resultsFunc: func(name ...string) string {
@@ -94,7 +94,7 @@ func (t text) fill(f facts, places map[string]string) (any, error) {
 		return ""
 	}})
 	if err := tmpl.Execute(&p, f); err != nil {
-		return nil, plain(err)
+		return nil, withoutPosition(err)
 	}
 	return p.value(), nil
 }
@@ -157,9 +157,9 @@ func (p *pieces) value() any {
 	return p.text
 }
 
-// plain removes the position in the text from an error of text/template: the
+// withoutPosition removes the position in the text from an error of text/template: the
 // reader has the line of the file.
-func plain(err error) error { return errors.New(whereForm.ReplaceAllString(err.Error(), "")) }
+func withoutPosition(err error) error { return errors.New(whereForm.ReplaceAllString(err.Error(), "")) }
 
 // short returns the first line of s, up to a semicolon, in n characters at the
 // most.

@@ -67,7 +67,7 @@ func (s *source) scalar(n *yaml.Node) any {
 
 // json reads a value without templates, as JSON.
 func (s *source) json(n *yaml.Node) json.RawMessage {
-	v, err := fill(s.value(n), facts{}, nil)
+	v, err := fillValue(s.value(n), facts{}, nil)
 	if err != nil {
 		s.fail(n, "%v", err)
 	}
@@ -98,9 +98,9 @@ func (s *source) inputText(n *yaml.Node) text {
 	return t
 }
 
-// fill returns v, which value has read, with its texts for a request. places has
+// fillValue returns v, which value has read, with its texts for a request. places has
 // the tasks that they name.
-func fill(v any, f facts, places map[string]string) (any, error) {
+func fillValue(v any, f facts, places map[string]string) (any, error) {
 	var err error
 	switch v := v.(type) {
 	case text:
@@ -108,7 +108,7 @@ func fill(v any, f facts, places map[string]string) (any, error) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, member := range v {
-			if out[k], err = fill(member, f, places); err != nil {
+			if out[k], err = fillValue(member, f, places); err != nil {
 				return nil, err
 			}
 		}
@@ -116,7 +116,7 @@ func fill(v any, f facts, places map[string]string) (any, error) {
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			if out[i], err = fill(item, f, places); err != nil {
+			if out[i], err = fillValue(item, f, places); err != nil {
 				return nil, err
 			}
 		}

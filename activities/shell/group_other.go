@@ -4,6 +4,6 @@ package shell
 
 import "os/exec"
 
-func inGroup(*exec.Cmd) {}
+func setGroup(*exec.Cmd) {}
 
 func killGroup(*exec.Cmd) {}

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// inGroup has p run in a new process group, so that a stop reaches the programs
+// setGroup has p run in a new process group, so that a stop reaches the programs
 // that it starts.
-func inGroup(p *exec.Cmd) {
+func setGroup(p *exec.Cmd) {
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.Cancel = func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGTERM) }
 }

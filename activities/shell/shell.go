@@ -46,8 +46,8 @@ const (
 // stopWait is how long a program that was asked to stop may take before it is killed.
 const stopWait = 3 * time.Second
 
-// logged is how many bytes of standard error are logged: the last ones.
-const logged = 4 << 10
+// maxLoggedBytes is how many bytes of standard error are logged, from its end.
+const maxLoggedBytes = 4 << 10
 
 // An Executor runs commands. It may be used from any goroutine.
 type Executor struct {
@@ -110,11 +110,11 @@ func (e Executor) run(ctx context.Context, c *Command, call call) (activities.Ou
 		defer func() { _ = os.RemoveAll(made) }()
 		dir = made
 	}
-	out, problems := &head{most: c.Output, full: cancel}, &tail{most: logged}
+	out, problems := &head{most: c.Output, full: cancel}, &tail{most: maxLoggedBytes}
 	p := exec.CommandContext(limited, call.args[0], call.args[1:]...)
 	p.Dir, p.Env, p.Stdin, p.Stdout, p.Stderr = dir, slices.Concat(call.env, tracing.Environment(ctx)), bytes.NewReader(call.stdin), out, problems
 	p.WaitDelay = stopWait
-	inGroup(p)
+	setGroup(p)
 	err := p.Run()
 	killGroup(p) // programs that p has started
 	switch {
@@ -205,10 +205,10 @@ func (c *Command) call(f facts) (out call, problem string) {
 	}
 	out.args = slices.Clone(c.Run[:1])
 	for i, t := range c.args {
-		arg, err := filled(t, f)
+		arg, err := executeTemplate(t, f)
 		switch {
 		case err != nil:
-			return call{}, missesValue
+			return call{}, missingValueText
 		case strings.ContainsRune(arg, 0):
 			return call{}, fmt.Sprintf("Argument %d has a zero byte.", i+1)
 		case strings.HasPrefix(arg, "-") && !strings.HasPrefix(c.Run[i+1], "-"):
@@ -217,9 +217,9 @@ func (c *Command) call(f facts) (out call, problem string) {
 		out.args = append(out.args, arg)
 	}
 	if c.stdin != nil {
-		in, err := filled(c.stdin, f)
+		in, err := executeTemplate(c.stdin, f)
 		if err != nil {
-			return call{}, missesValue
+			return call{}, missingValueText
 		}
 		out.stdin = []byte(in)
 	}
@@ -232,9 +232,9 @@ func (c *Command) call(f facts) (out call, problem string) {
 	return out, ""
 }
 
-const missesValue = "The input of the task misses a value that the command needs."
+const missingValueText = "The input of the task misses a value that the command needs."
 
-func filled(t *template.Template, f facts) (string, error) {
+func executeTemplate(t *template.Template, f facts) (string, error) {
 	var b strings.Builder
 	err := t.Execute(&b, f)
 	return b.String(), err

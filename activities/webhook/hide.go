@@ -22,7 +22,7 @@ func hideInJSON(body []byte, secrets []string) []byte {
 	if err := d.Decode(&v); err != nil {
 		return body
 	}
-	h := hiding{secrets: secrets}
+	h := secretHider{secrets: secrets}
 	v = h.value(v)
 	if !h.found {
 		return body
@@ -31,13 +31,13 @@ func hideInJSON(body []byte, secrets []string) []byte {
 	return out
 }
 
-// hiding replaces secrets in the texts of a JSON value.
-type hiding struct {
+// secretHider replaces secrets in the texts of a JSON value.
+type secretHider struct {
 	secrets []string
 	found   bool
 }
 
-func (h *hiding) value(v any) any {
+func (h *secretHider) value(v any) any {
 	switch v := v.(type) {
 	case string:
 		return h.text(v)
@@ -55,7 +55,7 @@ func (h *hiding) value(v any) any {
 	return v
 }
 
-func (h *hiding) text(s string) string {
+func (h *secretHider) text(s string) string {
 	out := string(activities.Hide([]byte(s), h.secrets))
 	h.found = h.found || out != s
 	return out

@@ -84,14 +84,14 @@ func (e Executor) Execute(ctx context.Context, w activities.Work, _ activities.S
 	}
 	w.Input, w.Memo = in.Data, nil
 	if !before.Until.IsZero() && !w.Cancel {
-		return to.awaited(before), nil
+		return to.waitOutcome(before), nil
 	}
 	answer, err := e.send(ctx, to, w)
 	if err != nil {
 		return activities.Outcome{}, err
 	}
 	if w.Cancel {
-		return canceled(answer), nil
+		return cancelOutcome(answer), nil
 	}
 	return to.outcome(w, answer, before)
 }
@@ -123,7 +123,7 @@ func (e Executor) send(ctx context.Context, to *Endpoint, w activities.Work) (an
 	r.Header.Set("Idempotency-Key", requestKey(w))
 	response, err := e.Sender.Do(limited, r)
 	if err != nil {
-		return answer{}, stopped(ctx, unreachable(to, err))
+		return answer{}, contextError(ctx, unreachable(to, err))
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
@@ -131,7 +131,7 @@ func (e Executor) send(ctx context.Context, to *Endpoint, w activities.Work) (an
 		return answer{}, &activities.Error{Code: CodeTooLarge, Message: "The answer of the service is too large: it should return URLs of large contents."}
 	}
 	if err != nil {
-		return answer{}, stopped(ctx, unreachable(to, err))
+		return answer{}, contextError(ctx, unreachable(to, err))
 	}
 	return answer{response.StatusCode, response.Header, text}, nil
 }
@@ -145,8 +145,8 @@ func requestKey(w activities.Work) string {
 	return w.Key
 }
 
-// stopped returns the error of ctx if it is done, otherwise err.
-func stopped(ctx context.Context, err error) error {
+// contextError returns the error of ctx if it is done, otherwise err.
+func contextError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -163,8 +163,9 @@ func unreachable(to *Endpoint, err error) error {
 	return &activities.Error{Code: CodeUnreachable, Message: fmt.Sprintf("The service %q did not answer (%s).", to.name, class)}
 }
 
-// canceled is the outcome of a task after its service was informed that it is canceled.
-func canceled(a answer) activities.Outcome {
+// cancelOutcome returns the outcome of a canceled task from its service's answer to the
+// cancellation.
+func cancelOutcome(a answer) activities.Outcome {
 	text := "The task was canceled, and its service has confirmed that."
 	switch {
 	case a.status == http.StatusAccepted:
@@ -181,24 +182,24 @@ func (e *Endpoint) outcome(w activities.Work, a answer, before memo) (activities
 	case a.status == http.StatusAccepted && w.CallbackURL == "":
 		return activities.Failed(CodeNoCallback, "The service answered 202 and cannot report the outcome: the worker needs --public-url."), nil
 	case a.status == http.StatusAccepted:
-		return e.awaited(memo{Round: w.Round, Until: a2a.At(time.Now().Add(e.Wait))}), nil
+		return e.waitOutcome(memo{Round: w.Round, Until: a2a.At(time.Now().Add(e.Wait))}), nil
 	case a.status == http.StatusNoContent:
 		return activities.Completed(), nil
 	case a.status == http.StatusOK:
-		return returned(a, e.secretsOf(w)), nil
+		return readOutcome(a, e.secretsOf(w)), nil
 	case a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable:
 		if wait, ok := egress.RetryAfter(a.header, longBusy); ok && before.Busy < maxBusy {
 			return activities.ParkFor(max(wait, time.Second), memo{Round: w.Round, Busy: before.Busy + 1}, fmt.Sprintf("%s is busy.", e.name)), nil
 		}
 	case a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout && a.status != http.StatusTooEarly:
-		return activities.Failed(codeOf(a), fmt.Sprintf("The service refuses the task (%d).", a.status)), nil
+		return activities.Failed(httpCode(a), fmt.Sprintf("The service refuses the task (%d).", a.status)), nil
 	}
-	return activities.Outcome{}, &activities.Error{Code: codeOf(a), Message: fmt.Sprintf("The service answered %d.", a.status)}
+	return activities.Outcome{}, &activities.Error{Code: httpCode(a), Message: fmt.Sprintf("The service answered %d.", a.status)}
 }
 
-// returned reads the outcome in an answer: JSON, or a text that is the result. It has
+// readOutcome reads the outcome in an answer: JSON, or a text that is the result. It has
 // none of secrets.
-func returned(a answer, secrets []string) activities.Outcome {
+func readOutcome(a answer, secrets []string) activities.Outcome {
 	media, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
 	if media == "application/json" {
 		if !json.Valid(a.body) {
@@ -214,8 +215,8 @@ func returned(a answer, secrets []string) activities.Outcome {
 	return opt.ReadOutcome(text)
 }
 
-// awaited is the outcome of a leg of a task that its service has accepted.
-func (e *Endpoint) awaited(m memo) activities.Outcome {
+// waitOutcome returns the outcome of a leg after which the task waits for its service.
+func (e *Endpoint) waitOutcome(m memo) activities.Outcome {
 	left := time.Until(m.Until.Time())
 	if left <= 0 {
 		return activities.Failed(CodeNoReport, fmt.Sprintf("The service has accepted the task, and has reported no outcome within %v.", e.Wait))
@@ -225,7 +226,7 @@ func (e *Endpoint) awaited(m memo) activities.Outcome {
 	return out
 }
 
-func codeOf(a answer) string { return "http-" + strconv.Itoa(a.status) }
+func httpCode(a answer) string { return "http-" + strconv.Itoa(a.status) }
 
 // Limits for services that ask to come back later.
 const (

@@ -27,10 +27,10 @@ type MailServer struct {
 
 	tls *tls.Config
 
-	mu       sync.Mutex
-	how      Behaviour
-	lines    []string
-	accepted []Mail
+	mu        sync.Mutex
+	behaviour Behaviour
+	lines     []string
+	accepted  []Mail
 }
 
 // A Behaviour says how a server differs from one that accepts everything.
@@ -87,7 +87,7 @@ func NewMailServer(t testing.TB) *MailServer {
 					}
 				})
 				defer close(stop)
-				s.talk(conn)
+				s.serveConn(conn)
 			})
 		}
 	})
@@ -99,12 +99,12 @@ func NewMailServer(t testing.TB) *MailServer {
 	return s
 }
 
-// talk serves one connection.
-func (s *MailServer) talk(conn net.Conn) {
+// serveConn serves one connection.
+func (s *MailServer) serveConn(conn net.Conn) {
 	in := bufio.NewReader(conn)
 	say := func(verb, usual string) bool {
 		s.mu.Lock()
-		other, ok := s.how.Answers[verb]
+		other, ok := s.behaviour.Answers[verb]
 		s.mu.Unlock()
 		if ok {
 			usual = other
@@ -113,7 +113,7 @@ func (s *MailServer) talk(conn net.Conn) {
 		return !ok
 	}
 	s.mu.Lock()
-	how, offers := s.how, slices.Clone(s.how.Offers)
+	how, offers := s.behaviour, slices.Clone(s.behaviour.Offers)
 	s.mu.Unlock()
 	if how.Silent {
 		_, _ = in.ReadString('\n') // until the client has had enough
@@ -144,7 +144,7 @@ func (s *MailServer) talk(conn net.Conn) {
 			if !say(verb, "354 go ahead") {
 				continue
 			}
-			if s.take(in) {
+			if s.readMessage(in) {
 				say("end of DATA", "250 accepted")
 			}
 			if how.Leaves {
@@ -161,8 +161,8 @@ func (s *MailServer) talk(conn net.Conn) {
 	}
 }
 
-// take reads a message, and keeps it if the server accepts it.
-func (s *MailServer) take(in *bufio.Reader) bool {
+// readMessage reads a message, and keeps it if the server accepts it.
+func (s *MailServer) readMessage(in *bufio.Reader) bool {
 	var text bytes.Buffer
 	for {
 		line, err := in.ReadString('\n')
@@ -176,7 +176,7 @@ func (s *MailServer) take(in *bufio.Reader) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.how.Answers["end of DATA"] != "" {
+	if s.behaviour.Answers["end of DATA"] != "" {
 		return true
 	}
 	m, err := mail.ReadMessage(&text)
@@ -195,7 +195,7 @@ func (s *MailServer) take(in *bufio.Reader) bool {
 func (s *MailServer) Behave(b Behaviour) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.how = b
+	s.behaviour = b
 }
 
 // Accepted returns the messages that the server has accepted, in order.
