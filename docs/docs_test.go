@@ -252,6 +252,19 @@ func TestTroubleshooting_messages(t *testing.T) {
 	}
 }
 
+// Troubleshooting says for every reason of an error what to do.
+func TestTroubleshooting_reasons(t *testing.T) {
+	reasons := words(tables(t, "api.md", "Errors"), 0)
+	for _, reason := range reasons {
+		if reason != "A2A_PUSH_EGRESS_DENIED" && !strings.Contains(source(t, "docs/troubleshooting.md"), "`"+reason+"`") { // that is only in tests
+			t.Errorf("docs/troubleshooting.md has no %s", reason)
+		}
+	}
+	if len(reasons) < 30 {
+		t.Errorf("only %d reasons were checked", len(reasons))
+	}
+}
+
 // The codes of failed tasks are those that executors return.
 func TestTroubleshooting_codes(t *testing.T) {
 	var code []string
