@@ -56,11 +56,11 @@ type Call struct {
 	Answer    *Answering // nil if it is not known to answer a gate
 	Fault     *Fault     // that it failed with
 
-	quota               Quota    // nil for a call without limits
-	leave               func()   // ends its place in the quota; nil: it has none
-	presence            presence // of its caller, for a stream
-	operation           string   // "" until it is known to be one of ours
-	streams             bool     // it was answered with a stream
+	quota               Quota       // nil for a call without limits
+	leave               func()      // ends its place in the quota; nil: it has none
+	callerCheck         callerCheck // of its caller, for a stream
+	operation           string      // "" until it is known to be one of ours
+	streams             bool        // it was answered with a stream
 	observer            Observer
 	began               time.Time
 	objectiveID, taskID string
@@ -81,14 +81,14 @@ func (c *Call) knowsOPT() bool { return slices.Contains(c.Active, a2a.ExtensionO
 // namesOPT reports whether the client named the extension for the whole request.
 func (c *Call) namesOPT() bool { return slices.Contains(c.Named, a2a.ExtensionOPT) }
 
-// about notes the ids to log. Only ids that the caller may see go in.
-func (c *Call) about(objectiveID, taskID string) { c.objectiveID, c.taskID = objectiveID, taskID }
+// setIDs sets the ids to log, all of which the caller may see.
+func (c *Call) setIDs(objectiveID, taskID string) { c.objectiveID, c.taskID = objectiveID, taskID }
 
 // Operation returns the name of the operation that c calls, "other" if it calls none.
 func (c *Call) Operation() string { return cmp.Or(c.operation, otherOperation) }
 
-// About returns what c turned out to be about, for its trace: a name and a value in
-// turns. A value may be empty.
+// About returns the ids of the objective and the task of c for its trace: names, each followed
+// by its value, which may be empty.
 func (c *Call) About() []string {
 	return []string{
 		"longhaul.request_id", c.RequestID, "longhaul.tenant", c.Tenant, "longhaul.objective_id", c.objectiveID, "longhaul.task_id", c.taskID,
@@ -154,11 +154,11 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 		if err = c.authenticate(steps.Authenticate); err != nil {
 			return err
 		}
-		c.presence = presence{steps.Authenticate, c.Caller, s.recheck, time.Now()}
-		if err := c.enter(s.quota); err != nil {
+		c.callerCheck = callerCheck{steps.Authenticate, c.Caller, s.recheck, time.Now()}
+		if err := c.enterQuota(s.quota); err != nil {
 			return err
 		}
-		defer c.left()
+		defer c.leaveQuota()
 		operation, err := steps.Read()
 		if operation == "AnswerInterrupt" {
 			c.Answer = &Answering{} // more is known when its params are read
@@ -173,7 +173,7 @@ func (s *calls) Serve(c *Call, steps Steps) *Fault {
 		return steps.Handle()
 	})
 	if fault != nil {
-		s.refuseAnswer(c, fault)
+		s.logRefusedAnswer(c, fault)
 	}
 	return fault
 }

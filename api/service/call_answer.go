@@ -10,11 +10,12 @@ import (
 	"longhaul/opt"
 )
 
-// An Answering says that a call answers a gate, and which one as far as it says so.
+// An Answering says that a call answers a gate. Its fields are empty as far as the call
+// does not name the gate.
 type Answering struct {
-	TaskID  string // that the message names
-	GateID  string
-	inChain bool // a workflow has judged it
+	TaskID           string // that the message names
+	GateID           string
+	judgedByWorkflow bool // a workflow has judged the answer, so it is in a chain
 }
 
 // Answers returns what p answers, nil if its message decides nothing.
@@ -23,7 +24,7 @@ func (p SendParams) Answers() *Answering {
 	switch {
 	case p.Decision != nil:
 		a.GateID = cmp.Or(p.Gate, p.Decision.GateID)
-	case p.BadDecision == nil && p.Gate == "" && (a.TaskID == "" || wordIn(p.Message) == ""):
+	case p.BadDecision == nil && p.Gate == "" && (a.TaskID == "" || decisionWord(p.Message) == ""):
 		return nil
 	}
 	return a
@@ -33,16 +34,16 @@ func (p SendParams) Answers() *Answering {
 // verdict. An answer under the id of another one was not judged. a may be nil.
 func (a *Answering) judged(err error) error {
 	if a != nil && !errors.Is(err, opt.ErrConflict) {
-		a.inChain = true
+		a.judgedByWorkflow = true
 	}
 	return err
 }
 
-// refuseAnswer logs an answer to a gate that no workflow judges, so that it is in no
+// logRefusedAnswer logs an answer to a gate that no workflow judges, so that it is in no
 // chain. Content of the answer is not logged, and of the ids only those that are well
 // formed.
-func (s *calls) refuseAnswer(c *Call, f *Fault) {
-	if c.Answer == nil || c.Answer.inChain || f.Kind <= RateLimited { // which are no refusals
+func (s *calls) logRefusedAnswer(c *Call, f *Fault) {
+	if c.Answer == nil || c.Answer.judgedByWorkflow || f.Kind <= RateLimited { // which are no refusals
 		return
 	}
 	fields := []zap.Field{

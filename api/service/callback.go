@@ -36,7 +36,7 @@ func (s callbacks) ReceiveCallback(ctx context.Context, c *Call, in opt.Callback
 	if !ok || ref.PlanID == "" {
 		return fmt.Errorf("callback for %q: %w", in.TaskID, opt.ErrUnknown)
 	}
-	c.about(ref.ObjectiveID, in.TaskID)
+	c.setIDs(ref.ObjectiveID, in.TaskID)
 	state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, in.TaskID)
 	switch {
 	case err != nil:

@@ -27,12 +27,12 @@ type pacer struct {
 	deliver func(ctx context.Context, in opt.Callback) error
 	log     *zap.Logger
 
-	mu      sync.Mutex
-	paces   map[paceKey]*pace
-	arrived int64 // callbacks so far
-	swept   time.Time
-	sending sync.WaitGroup
-	stopped bool
+	mu       sync.Mutex
+	paces    map[paceKey]*pace
+	arrived  int64 // callbacks so far
+	forgotAt time.Time
+	sending  sync.WaitGroup
+	stopped  bool
 }
 
 // Limits of a pacer.
@@ -52,13 +52,13 @@ type paceKey struct {
 
 // A pace is the state of one key.
 type pace struct {
-	seen      []string             // ids of callbacks that were received, so that a repeat changes nothing
-	handovers map[string]*handover // by the id of the callback
-	sent      int                  // deliveries
-	news      int64                // the number of the latest callback that was delivered
-	next      time.Time
-	waiting   *arrival
-	timer     *time.Timer // runs while waiting is not nil
+	receivedIDs   []string             // ids of callbacks that were received, so that a repeat changes nothing
+	handovers     map[string]*handover // by the id of the callback
+	sent          int                  // deliveries
+	lastDelivered int64                // the number of the latest callback that was delivered
+	next          time.Time
+	waiting       *arrival
+	timer         *time.Timer // runs while waiting is not nil
 }
 
 // An arrival is a callback with its number in the order in which they came.
@@ -72,32 +72,32 @@ type arrival struct {
 type handover struct {
 	done chan struct{}
 	err  error // once done is closed
-	gone bool  // it failed because its sender has gone
+	gone bool  // it failed because its sender has disconnected
 }
 
 func newPacer(deliver func(context.Context, opt.Callback) error, log *zap.Logger) *pacer {
 	return &pacer{deliver: deliver, log: log, paces: map[paceKey]*pace{}}
 }
 
-// keyOf returns the key of a callback; ok is false for one that is not paced.
-func keyOf(in opt.Callback) (key paceKey, ok bool) {
+// paceKeyOf returns the key of a callback; ok is false for one that is not paced.
+func paceKeyOf(in opt.Callback) (key paceKey, ok bool) {
 	return paceKey{in.TaskID, in.Round, in.Text == ""}, in.Chunk == nil && in.Outcome == nil
 }
 
 // receive delivers a callback, or has it wait. A repeat of one that is being delivered
 // gets the same result.
 func (p *pacer) receive(ctx context.Context, sent opt.Callback) error {
-	key, paced := keyOf(sent)
-	in := p.arrive(sent)
+	key, paced := paceKeyOf(sent)
+	in := p.number(sent)
 	if !paced {
 		err := p.deliver(ctx, sent)
 		if err == nil {
-			p.supersede(in)
+			p.dropOlder(in)
 		}
 		return err
 	}
 	for {
-		h, first := p.note(key, in)
+		h, first := p.register(key, in)
 		if h == nil {
 			return nil
 		}
@@ -115,8 +115,8 @@ func (p *pacer) receive(ctx context.Context, sent opt.Callback) error {
 	}
 }
 
-// arrive gives a callback its number.
-func (p *pacer) arrive(in opt.Callback) arrival {
+// number gives a callback the next number.
+func (p *pacer) number(in opt.Callback) arrival {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.arrived++
@@ -126,58 +126,59 @@ func (p *pacer) arrive(in opt.Callback) arrival {
 // handOver delivers a callback while its sender waits.
 func (p *pacer) handOver(ctx context.Context, key paceKey, h *handover, in arrival) error {
 	h.err = opt.ErrUnavailable // unless deliver returns
-	defer func() { p.handedOver(key, h, in, ctx.Err() != nil) }()
+	defer func() { p.finishHandover(key, h, in, ctx.Err() != nil) }()
 	h.err = p.deliver(ctx, in.Callback)
 	return h.err
 }
 
-// handedOver notes the result of a handover. After a failure the callback is forgotten, so
+// finishHandover notes the result of a handover. After a failure the callback is forgotten, so
 // that its repeat is delivered.
-func (p *pacer) handedOver(key paceKey, h *handover, in arrival, gone bool) {
+func (p *pacer) finishHandover(key paceKey, h *handover, in arrival, gone bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.paces[key]
 	delete(e.handovers, in.ID)
 	if h.err == nil {
-		e.delivered(in.n)
+		e.noteDelivered(in.n)
 	} else {
 		h.gone = gone
-		e.seen = slices.DeleteFunc(e.seen, func(s string) bool { return s == in.ID })
+		e.receivedIDs = slices.DeleteFunc(e.receivedIDs, func(s string) bool { return s == in.ID })
 		e.sent--
 		e.next = time.Now()
 	}
 	close(h.done)
 }
 
-// supersede drops progress that is older than a piece or an outcome with news.
-func (p *pacer) supersede(in arrival) {
+// dropOlder drops waiting progress that is older than a piece or an outcome that is
+// delivered now.
+func (p *pacer) dropOlder(in arrival) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, wakes := range []bool{false, true} {
 		key := paceKey{in.TaskID, in.Round, wakes}
 		if e := p.paces[key]; e != nil && (in.Outcome != nil || in.Text != "" && !wakes) {
-			e.delivered(in.n)
+			e.noteDelivered(in.n)
 		}
 	}
 }
 
-// delivered notes that clients have the n-th callback, and drops an older one that waits.
-func (e *pace) delivered(n int64) {
-	e.news = max(e.news, n)
+// noteDelivered records the delivery of the n-th callback, and drops an older one that waits.
+func (e *pace) noteDelivered(n int64) {
+	e.lastDelivered = max(e.lastDelivered, n)
 	if e.waiting != nil && e.waiting.n < n {
 		e.timer.Stop()
 		e.waiting = nil
 	}
 }
 
-// note notes a callback. It returns its handover, and whether that is still to be made:
-// a repeat gets the one that has begun. It returns nil if there is nothing to deliver now:
-// the callback waits, or is a repeat of one that was received.
-func (p *pacer) note(key paceKey, in arrival) (h *handover, first bool) {
+// register records a callback and returns its handover. first is set if the caller has to
+// make the handover; a repeat gets the one that has begun. The handover is nil if there is
+// nothing to deliver now: the callback waits, or repeats one that was delivered.
+func (p *pacer) register(key paceKey, in arrival) (h *handover, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	p.sweep(now)
+	p.forgetIdle(now)
 	e := p.paces[key]
 	if e == nil {
 		e = &pace{handovers: map[string]*handover{}}
@@ -186,11 +187,11 @@ func (p *pacer) note(key paceKey, in arrival) (h *handover, first bool) {
 	if h := e.handovers[in.ID]; h != nil {
 		return h, false
 	}
-	if slices.Contains(e.seen, in.ID) {
+	if slices.Contains(e.receivedIDs, in.ID) {
 		return nil, false
 	}
-	if e.seen = append(e.seen, in.ID); len(e.seen) > seenMost {
-		e.seen = slices.Delete(e.seen, 0, len(e.seen)-seenMost)
+	if e.receivedIDs = append(e.receivedIDs, in.ID); len(e.receivedIDs) > maxReceivedIDs {
+		e.receivedIDs = slices.Delete(e.receivedIDs, 0, len(e.receivedIDs)-maxReceivedIDs)
 	}
 	switch {
 	case e.waiting != nil:
@@ -198,26 +199,26 @@ func (p *pacer) note(key paceKey, in arrival) (h *handover, first bool) {
 		return nil, false
 	case now.Before(e.next) && !p.stopped:
 		e.waiting = &in
-		p.arm(key, e, e.next.Sub(now))
+		p.startTimer(key, e, e.next.Sub(now))
 		return nil, false
 	}
-	e.count(now)
+	e.countDelivery(now)
 	h = &handover{done: make(chan struct{})}
 	e.handovers[in.ID] = h
 	return h, true
 }
 
-// seenMost is how many ids of callbacks are kept for one key.
-const seenMost = 100
+// maxReceivedIDs is how many ids of callbacks are kept for one key.
+const maxReceivedIDs = 100
 
-// count notes a delivery.
-func (e *pace) count(now time.Time) {
+// countDelivery counts a delivery, and sets when the next one may follow.
+func (e *pace) countDelivery(now time.Time) {
 	e.sent++
 	e.next = now.Add(min(time.Duration(e.sent)*paceStep, paceMost))
 }
 
-// arm has the callback that waits delivered after a while. p.mu is held.
-func (p *pacer) arm(key paceKey, e *pace, after time.Duration) {
+// startTimer starts the timer after which the waiting callback is delivered. p.mu is held.
+func (p *pacer) startTimer(key paceKey, e *pace, after time.Duration) {
 	e.timer = time.AfterFunc(after, func() { p.send(key) })
 }
 
@@ -232,7 +233,7 @@ func (p *pacer) send(key paceKey) {
 	}
 	in := *e.waiting
 	e.waiting = nil
-	e.count(time.Now())
+	e.countDelivery(time.Now())
 	p.sending.Add(1)
 	p.mu.Unlock()
 	defer p.sending.Done()
@@ -240,25 +241,25 @@ func (p *pacer) send(key paceKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err == nil || errors.Is(err, errEnded) {
-		e.news = max(e.news, in.n)
+		e.lastDelivered = max(e.lastDelivered, in.n)
 		return
 	}
 	if p.stopped || !errors.Is(err, opt.ErrUnavailable) {
 		p.log.Warn("Dropped the progress of a task", zap.String("taskId", in.TaskID), zap.Error(err))
 		return
 	}
-	if e.waiting == nil && e.news < in.n {
+	if e.waiting == nil && e.lastDelivered < in.n {
 		e.waiting = &in
-		p.arm(key, e, paceRetry)
+		p.startTimer(key, e, paceRetry)
 	}
 }
 
-// sweep forgets rounds without callbacks. p.mu is held.
-func (p *pacer) sweep(now time.Time) {
-	if now.Sub(p.swept) < paceForget {
+// forgetIdle forgets rounds without callbacks. p.mu is held.
+func (p *pacer) forgetIdle(now time.Time) {
+	if now.Sub(p.forgotAt) < paceForget {
 		return
 	}
-	p.swept = now
+	p.forgotAt = now
 	for key, e := range p.paces {
 		if e.waiting == nil && len(e.handovers) == 0 && now.Sub(e.next) > paceForget {
 			delete(p.paces, key)

@@ -27,15 +27,15 @@ type commands struct {
 	ids  ids
 }
 
-// do has the objective of cmd apply it, and returns the answer. A refusal is an
-// error. A command that would change nothing is answered without the objective.
+// perform sends cmd to its objective and returns the answer. A refusal is an error. A command
+// that would change nothing is answered here, without the objective.
 //
 // A command that came too late was not applied, and never will be. A repeat of
 // the request uses the next id for its key.
-func (s *commands) do(ctx context.Context, c *Call, cmd opt.Command) (opt.CommandAnswer, error) {
+func (s *commands) perform(ctx context.Context, c *Call, cmd opt.Command) (opt.CommandAnswer, error) {
 	key, err := s.ids.key(c)
 	if err == nil {
-		cmd, err = s.sign(c, cmd)
+		cmd, err = s.withDigest(c, cmd)
 	}
 	if err != nil {
 		return opt.CommandAnswer{}, err
@@ -46,32 +46,32 @@ func (s *commands) do(ctx context.Context, c *Call, cmd opt.Command) (opt.Comman
 	defer w.Close()
 	for n := 0; ; n++ {
 		cmd.ID = s.ids.command(c, key, n)
-		a, err := s.try(ctx, c, w, cmd)
+		a, err := s.deliverAndWait(ctx, c, w, cmd)
 		switch late := errors.Is(err, errLate); {
 		case errors.Is(err, errUnchanged):
 			return opt.CommandAnswer{Unchanged: true}, nil
 		case errors.Is(err, errUnanswered), late && s.cfg.Now().After(cmd.Deadline.Time()):
-			return a, unanswered(key)
+			return a, unansweredFault(key)
 		case !late:
 			return a, err
 		}
 	}
 }
 
-// try delivers a command, unless it has an answer, and waits for the answer.
-func (s *commands) try(ctx context.Context, c *Call, w Watch, cmd opt.Command) (opt.CommandAnswer, error) {
-	if a, ok, err := s.answered(ctx, cmd); ok || err != nil {
+// deliverAndWait delivers a command, unless it has an answer, and waits for the answer.
+func (s *commands) deliverAndWait(ctx context.Context, c *Call, w Watch, cmd opt.Command) (opt.CommandAnswer, error) {
+	if a, ok, err := s.readAnswer(ctx, cmd); ok || err != nil {
 		return a, err
 	}
 	if err := s.deliver(ctx, c, w, cmd); err != nil {
 		return opt.CommandAnswer{}, err
 	}
-	return s.answer(ctx, w, cmd)
+	return s.waitForAnswer(ctx, w, cmd)
 }
 
-// sign sets the digest of cmd, by which a repeat is recognized, and the time
-// until which this call waits for it.
-func (s *commands) sign(c *Call, cmd opt.Command) (opt.Command, error) {
+// withDigest returns cmd with its digest, by which a repeat is recognized, and the time until
+// which this call waits for its answer.
+func (s *commands) withDigest(c *Call, cmd opt.Command) (opt.Command, error) {
 	digest, err := digestOf(cmd)
 	cmd.Digest, cmd.Principal = digest, c.Principal
 	wait := s.cfg.CallTimeout
@@ -109,7 +109,7 @@ func (s *commands) deliver(ctx context.Context, c *Call, w Watch, cmd opt.Comman
 	for n := 0; ; n++ {
 		o, err := s.read.objective(ctx, c, cmd.ObjectiveID)
 		if err == nil {
-			err = admit(o, cmd)
+			err = checkPossible(o, cmd)
 		}
 		if err == nil {
 			err = s.send(ctx, o, cmd)
@@ -126,9 +126,9 @@ func (s *commands) deliver(ctx context.Context, c *Call, w Watch, cmd opt.Comman
 	}
 }
 
-// admit refuses a command that is impossible in the current state.
-func admit(o *opt.Objective, cmd opt.Command) error {
-	err := judge(o, cmd)
+// checkPossible refuses a command that is impossible in the current state.
+func checkPossible(o *opt.Objective, cmd opt.Command) error {
+	err := machineRefusal(o, cmd)
 	switch {
 	case err != nil:
 		return refusal(o, cmd, opt.RefusalOf(err))
@@ -138,8 +138,9 @@ func admit(o *opt.Objective, cmd opt.Command) error {
 	return nil
 }
 
-// judge returns what the machines say to a command.
-func judge(o *opt.Objective, cmd opt.Command) error {
+// machineRefusal returns the error with which the machines refuse a command, nil if they
+// accept it.
+func machineRefusal(o *opt.Objective, cmd opt.Command) error {
 	p := o.Plan(cmd.PlanID)
 	err := machine.Admit(o, cmd)
 	if err == nil && p != nil && (cmd.Kind != opt.UpdatePlan || !p.Status.Ended()) {
@@ -154,7 +155,7 @@ func allowed(o *opt.Objective, cmd opt.Command) []string {
 	var words []string
 	try := func(from, to string) {
 		asked := opt.Command{Kind: cmd.Kind, ObjectiveID: cmd.ObjectiveID, PlanID: cmd.PlanID, TaskID: cmd.TaskID, Status: to}
-		if to != from && judge(o, asked) == nil {
+		if to != from && machineRefusal(o, asked) == nil {
 			words = append(words, to)
 		}
 	}
@@ -186,7 +187,7 @@ func (s *commands) send(ctx context.Context, o *opt.Objective, cmd opt.Command) 
 		if retries {
 			head.Attempt++
 		}
-		placed, err := s.out.place(ctx, head)
+		placed, err := s.out.enterQueue(ctx, head)
 		if err != nil {
 			return err
 		}
@@ -205,14 +206,14 @@ func (s *commands) send(ctx context.Context, o *opt.Objective, cmd opt.Command) 
 	return s.cfg.Engine.Retry(ctx, head, cmd)
 }
 
-// answer waits for the answer to a command that was delivered. Without an answer
+// waitForAnswer waits for the answer to a command that was delivered. Without an answer
 // in time, the result is unknown: a repeat under its id is safe, and gets the
 // answer when there is one.
-func (s *commands) answer(ctx context.Context, w Watch, cmd opt.Command) (a opt.CommandAnswer, err error) {
+func (s *commands) waitForAnswer(ctx context.Context, w Watch, cmd opt.Command) (a opt.CommandAnswer, err error) {
 	found := false
 	deadline, _ := ctx.Deadline()
-	err = s.wait.await(ctx, w, time.Until(deadline)-lastLook, func() (bool, error) {
-		a, found, err = s.answered(ctx, cmd)
+	err = s.wait.await(ctx, w, time.Until(deadline)-lastReadTime, func() (bool, error) {
+		a, found, err = s.readAnswer(ctx, cmd)
 		return found, err
 	})
 	if err == nil && !found {
@@ -221,11 +222,11 @@ func (s *commands) answer(ctx context.Context, w Watch, cmd opt.Command) (a opt.
 	return a, err
 }
 
-// lastLook is the time that is reserved for a last read of the answer.
-const lastLook = 200 * time.Millisecond
+// lastReadTime is reserved for a last read of the answer, before the time is up.
+const lastReadTime = 200 * time.Millisecond
 
-// answered returns the answer to a command if there is one. A refusal is an error.
-func (s *commands) answered(ctx context.Context, cmd opt.Command) (a opt.CommandAnswer, ok bool, err error) {
+// readAnswer returns the answer to a command if there is one. A refusal is an error.
+func (s *commands) readAnswer(ctx context.Context, cmd opt.Command) (a opt.CommandAnswer, ok bool, err error) {
 	a, ok, err = s.cfg.Journal.Answer(ctx, cmd.ObjectiveID, cmd.ID)
 	switch {
 	case err != nil || !ok:
@@ -238,9 +239,9 @@ func (s *commands) answered(ctx context.Context, cmd opt.Command) (a opt.Command
 	return a, true, nil
 }
 
-// unanswered returns the fault of a request whose result is unknown. key is the
+// unansweredFault returns the fault of a request whose result is unknown. key is the
 // key under which it is safe to repeat the request.
-func unanswered(key string) *Fault {
+func unansweredFault(key string) *Fault {
 	return &Fault{
 		Kind: Unavailable, Reason: reasonUnavailable, Retry: retryDelay,
 		Message: "The result of the change is unknown: repeat it with the requestId of this error as Idempotency-Key header or metadata " + opt.KeyRequestID,
@@ -278,8 +279,8 @@ func refusal(o *opt.Objective, cmd opt.Command, r *opt.Refusal) error {
 	return r.Unwrap()
 }
 
-// settled waits until the objective has ended, at most for wait.
-func (s *commands) settled(ctx context.Context, c *Call, id string, wait time.Duration) error {
+// waitForEnd waits until the objective has ended, at most for wait.
+func (s *commands) waitForEnd(ctx context.Context, c *Call, id string, wait time.Duration) error {
 	w := s.cfg.Watch(id)
 	defer w.Close()
 	return s.wait.await(ctx, w, wait, func() (bool, error) {

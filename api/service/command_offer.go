@@ -12,10 +12,10 @@ import (
 // objective decides again when the change arrives.
 func Offers(c *Call, o *opt.Objective, cmd opt.Command) bool {
 	p := o.Plan(cmd.PlanID)
-	if c.may(scopesOf(o, p, cmd)...) != nil || cmd.Kind == opt.MoveTask && closed(o) {
+	if c.requireScopes(scopesOf(o, p, cmd)...) != nil || cmd.Kind == opt.MoveTask && isClosed(o) {
 		return false
 	}
-	return judge(o, cmd) == nil && !machine.Unchanged(o, p, cmd)
+	return machineRefusal(o, cmd) == nil && !machine.Unchanged(o, p, cmd)
 }
 
 // scopesOf returns the scopes that a change needs.

@@ -35,7 +35,7 @@ type decisions struct {
 func (s decisions) ListDecisions(ctx context.Context, c *Call, p DecisionListParams) (DecisionPage, error) {
 	page := DecisionPage{Size: p.Limit}
 	missing := optNotFound("OBJECTIVE_NOT_FOUND", "Objective", p.ObjectiveID)
-	if !plausible(p.ObjectiveID) {
+	if !isValidID(p.ObjectiveID) {
 		return page, missing
 	}
 	list := pageOf{kind: "decisions", tenant: c.Tenant, filter: []string{p.ObjectiveID}}
@@ -56,7 +56,7 @@ func (s decisions) ListDecisions(ctx context.Context, c *Call, p DecisionListPar
 	if err != nil {
 		return page, err
 	}
-	c.about(p.ObjectiveID, "")
+	c.setIDs(p.ObjectiveID, "")
 	page.Decisions, page.Head = found.Decisions, found.Head
 	page.Head.At = a2a.At(s.cfg.Now())
 	if s.cfg.SignHead != nil {

@@ -43,7 +43,7 @@ func (s deliveries) Redeliver(ctx context.Context, c *Call, p DeliveryParams) (o
 		return opt.Delivery{}, invalid("event", "must be the number of an event, as the list of deliveries shows it")
 	}
 	missing := &Fault{Kind: NotFound, Message: "Delivery not found, or its push config is gone", Reason: reasonNoDelivery}
-	if !plausible(p.ConfigID) {
+	if !isValidID(p.ConfigID) {
 		return opt.Delivery{}, missing
 	}
 	detached, cancel := s.pushes.out.detached(ctx)

@@ -74,13 +74,13 @@ func (s *events) earlier(ctx context.Context, p EventListParams, before int64) (
 			return nil, 0, err
 		}
 		for _, e := range slices.Backward(window) {
-			if e.Seq >= before || !tells(e.Event) || !concerns(e.Event, p.TaskID) {
+			if e.Seq >= before || !isForPeople(e.Event) || !isAbout(e.Event, p.TaskID) {
 				continue
 			}
 			if len(out) == p.Limit {
 				return out, out[len(out)-1].Seq, nil
 			}
-			out = append(out, opt.Recorded{Seq: e.Seq, Event: outline(e.Event)})
+			out = append(out, opt.Recorded{Seq: e.Seq, Event: withoutContent(e.Event)})
 		}
 		if before = after + 1; before <= 1 {
 			return out, before, nil
@@ -89,10 +89,10 @@ func (s *events) earlier(ctx context.Context, p EventListParams, before int64) (
 	return out, before, nil
 }
 
-// tells reports whether e has information for people. Further pieces of an artifact,
+// isForPeople reports whether e informs people. Later pieces of an artifact,
 // moves of a root task, which follow the objective, and the bookkeeping of changes have
 // none.
-func tells(e opt.Event) bool {
+func isForPeople(e opt.Event) bool {
 	switch e.Kind {
 	case opt.ArtifactAdded:
 		return e.Chunk != nil && !e.Chunk.Append && e.PlanID != ""
@@ -106,8 +106,8 @@ func tells(e opt.Event) bool {
 	return true
 }
 
-// concerns reports whether e is about a plan task, in any attempt; "" is for all.
-func concerns(e opt.Event, taskID string) bool {
+// isAbout reports whether e is about a plan task, in any attempt; "" is for all.
+func isAbout(e opt.Event, taskID string) bool {
 	if taskID == "" {
 		return true
 	}
@@ -120,8 +120,8 @@ func concerns(e opt.Event, taskID string) bool {
 	return slices.ContainsFunc(e.Tasks, func(t *opt.Task) bool { return t.ID == want.TaskID })
 }
 
-// outline returns e without content. The text of a failure stays: the task shows it.
-func outline(e opt.Event) opt.Event {
+// withoutContent returns e without content. The text of a failure stays: the task shows it.
+func withoutContent(e opt.Event) opt.Event {
 	out := opt.Event{
 		N: e.N, Kind: e.Kind, At: e.At, PlanID: e.PlanID, TaskID: e.TaskID, From: e.From, To: e.To, Reason: e.Reason, Cause: e.Cause,
 		Round: e.Round, Try: e.Try, Attempt: e.Attempt, Leg: e.Leg, Replaces: e.Replaces, Link: e.Link, Revision: e.Revision,

@@ -33,7 +33,7 @@ type GateDecision struct {
 // decides nothing: then it is a note, to the task at the gate if there is one.
 func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*opt.Gate, *opt.Reply, error) {
 	if forTask != "" {
-		open = at(open, forTask)
+		open = gatesOf(open, forTask)
 	}
 	switch {
 	case d == nil && len(open) == 0:
@@ -41,7 +41,7 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 	case len(open) == 0:
 		return nil, nil, errNotWaiting
 	}
-	gate, err := pick(open, d)
+	gate, err := pickGate(open, d)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,19 +53,19 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 	case d == nil && gate.Kind == opt.Credential:
 		return nil, nil, nil // text does not grant an authorization
 	case d == nil && gate.Kind == opt.Approval:
-		return byWord(reply, gate, m)
+		return readDecisionWord(reply, gate, m)
 	case d == nil:
-		return gate, reply, byText(reply, gate, m)
+		return gate, reply, readTextAnswer(reply, gate, m)
 	case gate.Kind == opt.Clarification && d.Texts != nil:
-		return gate, reply, byTexts(reply, gate, d)
+		return gate, reply, readTextAnswers(reply, gate, d)
 	case gate.Kind == opt.Clarification:
-		return gate, reply, byAnswers(reply, gate, d)
+		return gate, reply, readAnswers(reply, gate, d)
 	case d.Answers != nil, d.Texts != nil:
 		return nil, nil, notOffered(d.Field+"answers", gate)
 	case !gate.Allows(d.Action):
 		return nil, nil, notOffered(d.Field+cmp.Or(d.Member, "action"), gate)
 	}
-	if err := oneDecision(m, d.Action); err != nil {
+	if err := conflictingDecision(m, d.Action); err != nil {
 		return nil, nil, err
 	}
 	reply.Action, reply.Feedback, reply.Refine, reply.Question = d.Action, d.Feedback, d.Refine, d.Question
@@ -74,7 +74,7 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 		return nil, nil, invalid(d.Field+"question", "is required")
 	case d.Action == opt.Refine && d.Refine == nil && d.Feedback == "":
 		return nil, nil, invalid(d.Field+"refineFeedback", "is required: it says what should be better")
-	case d.Action == opt.EditAccept && blank(d.Edited):
+	case d.Action == opt.EditAccept && isBlank(d.Edited):
 		return nil, nil, invalid(d.Field+"editedArtifactData", "is required: it replaces the object")
 	case d.Action == opt.EditAccept:
 		reply.Edited = []a2a.Part{opt.EditedPart(d.Edited)}
@@ -82,18 +82,18 @@ func answer(open []*opt.Gate, m a2a.Message, d *GateDecision, forTask string) (*
 	return gate, reply, nil
 }
 
-// blank reports whether JSON is missing, null or a text without visible characters.
-func blank(raw json.RawMessage) bool {
+// isBlank reports whether JSON is missing, null or a text without visible characters.
+func isBlank(raw json.RawMessage) bool {
 	var text *string
 	return len(raw) == 0 || json.Unmarshal(raw, &text) == nil && (text == nil || strings.TrimSpace(*text) == "")
 }
 
-func at(open []*opt.Gate, taskID string) []*opt.Gate {
+func gatesOf(open []*opt.Gate, taskID string) []*opt.Gate {
 	return slices.DeleteFunc(slices.Clone(open), func(g *opt.Gate) bool { return g.TaskID != taskID })
 }
 
-// pick returns the gate that a decision is for: the one it names, or the only one.
-func pick(open []*opt.Gate, d *GateDecision) (*opt.Gate, error) {
+// pickGate returns the gate that a decision is for: the one it names, or the only one.
+func pickGate(open []*opt.Gate, d *GateDecision) (*opt.Gate, error) {
 	if d != nil && d.GateID != "" {
 		for _, g := range open {
 			if g.ID == d.GateID {
@@ -112,22 +112,22 @@ func pick(open []*opt.Gate, d *GateDecision) (*opt.Gate, error) {
 	return nil, invalid("message.parts", "must say in interruptId which of these it is for: "+strings.Join(ids, ", "))
 }
 
-// byWord returns the decision in plain text: only accept or reject, and nothing
-// else. All other text is a comment, which decides nothing; but one of these words
-// as a part among others is refused, since its sender believes to have decided.
-func byWord(reply *opt.Reply, gate *opt.Gate, m a2a.Message) (*opt.Gate, *opt.Reply, error) {
-	reply.Action = wordIn(m)
+// readDecisionWord reads a message whose text is exactly accept or reject as a decision. Any
+// other text is a comment, which decides nothing. A message with one of these words as one of
+// several parts is refused, since its sender believes to have decided.
+func readDecisionWord(reply *opt.Reply, gate *opt.Gate, m a2a.Message) (*opt.Gate, *opt.Reply, error) {
+	reply.Action = decisionWord(m)
 	if reply.Action != "" && gate.Allows(reply.Action) {
 		return gate, reply, nil
 	}
-	if slices.ContainsFunc(m.Parts, func(p a2a.Part) bool { return wordIn(a2a.Message{Parts: []a2a.Part{p}}) != "" }) {
+	if slices.ContainsFunc(m.Parts, func(p a2a.Part) bool { return decisionWord(a2a.Message{Parts: []a2a.Part{p}}) != "" }) {
 		return nil, nil, notOffered("message.parts", gate)
 	}
 	return gate, nil, nil
 }
 
-// wordIn returns the decision that is the whole text of m, "" if there is none.
-func wordIn(m a2a.Message) opt.Action {
+// decisionWord returns the decision that is the whole text of m, "" if there is none.
+func decisionWord(m a2a.Message) opt.Action {
 	word := opt.Action(strings.ToLower(strings.TrimSpace(m.Text())))
 	if len(m.Parts) == 1 && (word == opt.Accept || word == opt.Reject) {
 		return word
@@ -135,11 +135,11 @@ func wordIn(m a2a.Message) opt.Action {
 	return ""
 }
 
-// oneDecision returns the fault of a message with a decision whose text is another
+// conflictingDecision returns the fault of a message with a decision whose text is another
 // one.
-func oneDecision(m a2a.Message, decided opt.Action) error {
+func conflictingDecision(m a2a.Message, decided opt.Action) error {
 	for i, p := range m.Parts {
-		word := wordIn(a2a.Message{Parts: []a2a.Part{p}})
+		word := decisionWord(a2a.Message{Parts: []a2a.Part{p}})
 		if word != "" && word != decided {
 			return invalid(fmt.Sprintf("message.parts[%d]", i), "is a second decision; send one")
 		}
@@ -147,9 +147,9 @@ func oneDecision(m a2a.Message, decided opt.Action) error {
 	return nil
 }
 
-// askedBefore reports whether the conversation of v shows a gate that offered an action
+// wasOffered reports whether the conversation of v shows a gate that offered an action
 // and is not open any more.
-func askedBefore(v opt.TaskView, a opt.Action) bool {
+func wasOffered(v opt.TaskView, a opt.Action) bool {
 	said := v.Task.History
 	if v.Task.Status.Message != nil {
 		said = append(slices.Clone(said), *v.Task.Status.Message)
@@ -160,9 +160,9 @@ func askedBefore(v opt.TaskView, a opt.Action) bool {
 	})
 }
 
-// byText reads plain text as the answer to the only question. Text that is JSON
+// readTextAnswer reads plain text as the answer to the only question. Text that is JSON
 // counts as that if the question takes no text.
-func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
+func readTextAnswer(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	text := strings.TrimSpace(m.Text())
 	switch {
 	case text == "":
@@ -172,15 +172,15 @@ func byText(reply *opt.Reply, gate *opt.Gate, m a2a.Message) error {
 	}
 	raw, err := schema.FromText(gate.Questions[0].Schema, text)
 	if err != nil {
-		return misfit("message.parts", gate.Questions[0], err)
+		return schemaMismatch("message.parts", gate.Questions[0], err)
 	}
 	reply.Answers = []opt.Answer{{ID: gate.Questions[0].ID, Answer: raw}}
 	return nil
 }
 
-// byTexts reads the answers to a clarification as texts, in the order of the
+// readTextAnswers reads the answers to a clarification as texts, in the order of the
 // questions. Several texts are an array; one is an array if only that is valid.
-func byTexts(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
+func readTextAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 	if len(d.Texts) != len(gate.Questions) {
 		return invalid(d.Field+"answers", "must answer, in this order, "+questions(gate))
 	}
@@ -197,15 +197,15 @@ func byTexts(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 			}
 		}
 		if err != nil {
-			return misfit(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), q, err)
+			return schemaMismatch(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), q, err)
 		}
 		reply.Answers = append(reply.Answers, opt.Answer{ID: q.ID, Answer: list})
 	}
 	return nil
 }
 
-// misfit is the fault of an answer that does not fit the schema of its question.
-func misfit(field string, q opt.Question, err error) error {
+// schemaMismatch is the fault of an answer that does not fit the schema of its question.
+func schemaMismatch(field string, q opt.Question, err error) error {
 	return invalid(field, fmt.Sprintf("the answer to %s is not valid: %v", q.ID, err))
 }
 
@@ -221,8 +221,8 @@ func checkAnswer(q opt.Question, answer json.RawMessage) error {
 	return s.Check(answer)
 }
 
-// byAnswers reads the answers to a clarification: one for each question.
-func byAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
+// readAnswers reads the answers to a clarification: one for each question.
+func readAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 	if d.Answers == nil {
 		return invalid(d.Field+"answers", "is required: the task waits for answers to "+questions(gate))
 	}
@@ -235,7 +235,7 @@ func byAnswers(reply *opt.Reply, gate *opt.Gate, d *GateDecision) error {
 		given[a.ID] = true
 		q := gate.Questions[slices.IndexFunc(gate.Questions, func(q opt.Question) bool { return q.ID == a.ID })]
 		if err := checkAnswer(q, a.Answer); err != nil {
-			return misfit(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), q, err)
+			return schemaMismatch(fmt.Sprintf("%sanswers[%d].answer", d.Field, i), q, err)
 		}
 	}
 	if len(given) < len(gate.Questions) {

@@ -22,9 +22,9 @@ const (
 // MaxID is the longest id that a request may hold, in bytes.
 const MaxID = 256
 
-// plausible reports whether an id may be looked up: databases handle other ids
+// isValidID reports whether an id may be looked up: databases handle other ids
 // differently.
-func plausible(id string) bool {
+func isValidID(id string) bool {
 	return len(id) <= MaxID && !strings.ContainsFunc(id, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
 
@@ -34,8 +34,8 @@ type ids struct {
 	rand        io.Reader
 }
 
-// replacedBy returns the key that replaces the id of a message, "" for none.
-func (i ids) replacedBy(c *Call) string {
+// replacingKey returns the key that replaces the id of a message, "" for none.
+func (i ids) replacingKey(c *Call) string {
 	if i.idempotency == NoRepeats || c.Key == "" {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (i ids) replacedBy(c *Call) string {
 // objective returns the id of the objective that a message starts. A repeat gets
 // the same id; once says that a message with the same id always is a repeat.
 func (i ids) objective(c *Call, m a2a.Message, once bool) (string, error) {
-	key := i.replacedBy(c)
+	key := i.replacingKey(c)
 	switch {
 	case key != "":
 		return opt.DerivedObjectiveID(c.Tenant, c.Principal, key), nil
@@ -58,7 +58,7 @@ func (i ids) objective(c *Call, m a2a.Message, once bool) (string, error) {
 // letter returns the key by which a repeated message to a task is recognized, ""
 // for the id of the message.
 func (i ids) letter(c *Call) (string, error) {
-	key := i.replacedBy(c)
+	key := i.replacingKey(c)
 	switch {
 	case key != "":
 		return key, nil

@@ -149,14 +149,14 @@ func (s interrupts) AnswerInterrupt(ctx context.Context, c *Call, p AnswerParams
 		return Answered{}, err
 	}
 	out := Answered{ID: p.ID, TaskID: taskID, MessageID: send.Message.MessageID, State: sent.Task.Status.State, Pending: sent.Task.Metadata.Has(opt.KeyReplyPending)}
-	if p.Message.Decision == nil && wordIn(send.Message) == "" {
-		out.Note, err = s.note(ctx, c, taskID, p.ID)
+	if p.Message.Decision == nil && decisionWord(send.Message) == "" {
+		out.Note, err = s.commentNote(ctx, c, taskID, p.ID)
 	}
 	return out, err
 }
 
-// note says that a text at an approval, which is open still, was a comment.
-func (s interrupts) note(ctx context.Context, c *Call, taskID, gateID string) (string, error) {
+// commentNote returns the note that a text was a comment, if its approval is still open.
+func (s interrupts) commentNote(ctx context.Context, c *Call, taskID, gateID string) (string, error) {
 	v, err := s.messages.read.task(ctx, c, taskID, opt.TaskWant{})
 	for _, g := range v.Gates {
 		if g.ID == gateID && g.Kind == opt.Approval {

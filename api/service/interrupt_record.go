@@ -33,16 +33,16 @@ func (s interrupts) GetInterrupt(ctx context.Context, c *Call, id string) (Shown
 	if out.GateRecord, err = s.record(ctx, c, id); err != nil {
 		return out, err
 	}
-	c.about(out.ObjectiveID, out.TaskID)
+	c.setIDs(out.ObjectiveID, out.TaskID)
 	out.MayAnswer = out.Open && slices.Contains(c.Scopes, RespondApprovals) &&
 		out.Gate.WaitsFor(opt.Responder{Principal: c.Principal, Groups: c.Groups}, out.Principal)
-	out.Before, err = s.sentBack(ctx, c, id)
+	out.Before, err = s.gateBefore(ctx, c, id)
 	return out, err
 }
 
 // record reads a gate with its contents.
 func (s interrupts) record(ctx context.Context, c *Call, id string) (opt.GateRecord, error) {
-	if taskID, ok := opt.TaskOfGate(id); !ok || !plausible(taskID) {
+	if taskID, ok := opt.TaskOfGate(id); !ok || !isValidID(taskID) {
 		return opt.GateRecord{}, interruptUnknown(id)
 	}
 	r, err := s.messages.cfg.Journal.Gate(ctx, c.Tenant, id)
@@ -71,8 +71,8 @@ func (s interrupts) record(ctx context.Context, c *Call, id string) (opt.GateRec
 	return r, nil
 }
 
-// sentBack returns the gate before one with an id if its object was sent back there.
-func (s interrupts) sentBack(ctx context.Context, c *Call, id string) (*GateBefore, error) {
+// gateBefore returns the gate before one with an id if its object was sent back there.
+func (s interrupts) gateBefore(ctx context.Context, c *Call, id string) (*GateBefore, error) {
 	taskID, _ := opt.TaskOfGate(id)
 	n, err := strconv.Atoi(id[strings.LastIndexByte(id, ':')+1:])
 	if err != nil || n < 2 {

@@ -93,7 +93,7 @@ func (s *messages) SendMessage(ctx context.Context, c *Call, p SendParams) (Sent
 	}
 	defer d.watch.Close()
 	if !p.ReturnAtOnce && !d.pending {
-		if err := s.settle(ctx, c, d); err != nil {
+		if err := s.waitForWork(ctx, c, d); err != nil {
 			return Sent{}, err
 		}
 	}
@@ -143,22 +143,22 @@ func (s *messages) deliver(ctx context.Context, c *Call, p SendParams) (*receipt
 	p.light = p.Message
 	p.light.Parts, p.blobs = a2a.Detach(p.Message.Parts)
 	if p.Message.TaskID == "" && p.Hints.TaskID == "" {
-		return s.begin(ctx, c, p)
+		return s.deliverNew(ctx, c, p)
 	}
-	return s.converse(ctx, c, p)
+	return s.deliverToTask(ctx, c, p)
 }
 
-// settle waits until the task of d has ended or waits for a person, not counting
+// waitForWork waits until the task of d has ended or waits for a person, not counting
 // the gate that was just answered. It stops after the blocking wait, counted from
 // the beginning of the call.
-func (s *messages) settle(ctx context.Context, c *Call, d *receipt) error {
+func (s *messages) waitForWork(ctx context.Context, c *Call, d *receipt) error {
 	return s.wait.await(ctx, d.watch, s.cfg.BlockingWait-time.Since(c.began), func() (bool, error) {
 		state, _, err := s.cfg.Journal.Peek(ctx, c.Tenant, d.taskID)
 		if err != nil || !state.Waiting() || d.gate == "" {
 			return state.Ended() || state.Waiting(), err
 		}
 		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
-		return v.State.Ended() || v.State.Waiting() && !shows(v, d.gate), err
+		return v.State.Ended() || v.State.Waiting() && !showsGate(v, d.gate), err
 	})
 }
 
@@ -174,16 +174,16 @@ func acceptMedia(accepted []string, m a2a.Message) error {
 		case err != nil:
 			return ErrMediaType
 		case p.Text != nil && strings.HasPrefix(media, "text/"), p.Data != nil && media == "application/json":
-		case !takes(accepted, media):
+		case !acceptsMedia(accepted, media):
 			return ErrMediaType
 		}
 	}
 	return nil
 }
 
-// takes reports whether a media type is accepted; accepted types may be wildcards
+// acceptsMedia reports whether a media type is accepted; accepted types may be wildcards
 // like image/* and */*.
-func takes(accepted []string, media string) bool {
+func acceptsMedia(accepted []string, media string) bool {
 	kind, _, _ := strings.Cut(media, "/")
 	for _, a := range accepted {
 		if a == media || a == "*/*" || a == kind+"/*" {

@@ -11,19 +11,19 @@ import (
 	"longhaul/opt"
 )
 
-// converse delivers a message that names a task: a reply to a gate, or a note. It
+// deliverToTask delivers a message that names a task: a reply to a gate, or a note. It
 // checks what it can; the workflow decides.
 //
 // An ended task refuses messages, and a repeated message gets its first answer. A
 // reply may end its task before the client gets the answer, so a repeat is looked
 // up first.
-func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*receipt, error) {
+func (s *messages) deliverToTask(ctx context.Context, c *Call, p SendParams) (*receipt, error) {
 	m := p.Message
-	hint, err := s.hinted(ctx, c, p)
+	hint, err := s.hintedTask(ctx, c, p)
 	if err != nil {
 		return nil, err
 	}
-	taskID, forTask, err := address(m.TaskID, hint)
+	taskID, forTask, err := resolveAddress(m.TaskID, hint)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*receip
 	if err != nil {
 		return nil, err
 	}
-	if d, err := s.said(ctx, c, v, opt.Letter{Key: key, Message: p.light}); d != nil || err != nil {
+	if d, err := s.judgedBefore(ctx, c, v, opt.Letter{Key: key, Message: p.light}); d != nil || err != nil {
 		return d, err
 	}
 	if v.State.Ended() {
@@ -50,7 +50,7 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*receip
 	if err := acceptMedia(orDefault(s.cfg.Card.InputModes), m); err != nil {
 		return nil, err
 	}
-	letter, err := compose(v, p, forTask)
+	letter, err := newLetter(v, p, forTask)
 	if err == nil {
 		err = mayWrite(c, letter)
 	}
@@ -67,11 +67,11 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*receip
 	if letter.Reply != nil {
 		edited, more := a2a.Detach(letter.Reply.Edited)
 		letter.Reply.Edited = edited
-		if err := s.out.keep(ctx, v.ObjectiveID, more); err != nil {
+		if err := s.out.storeBlobs(ctx, v.ObjectiveID, more); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.out.keep(ctx, v.ObjectiveID, p.blobs); err != nil {
+	if err := s.out.storeBlobs(ctx, v.ObjectiveID, p.blobs); err != nil {
 		return nil, err
 	}
 	return s.sendLetter(ctx, c, v, letter, p.Push)
@@ -82,17 +82,17 @@ func (s *messages) converse(ctx context.Context, c *Call, p SendParams) (*receip
 func mayWrite(c *Call, l opt.Letter) error {
 	switch {
 	case l.Reply != nil:
-		return c.may(RespondApprovals)
+		return c.requireScopes(RespondApprovals)
 	case l.Comment: // by those who may decide, or talk to the task
 		return nil
 	}
-	return c.may(CreateRuns)
+	return c.requireScopes(CreateRuns)
 }
 
-// address returns the task that a message is addressed to, and the plan task
+// resolveAddress returns the task that a message is addressed to, and the plan task
 // under it that it is for, or "". The metadata key may name the task itself, or a
 // plan task under the root task.
-func address(taskID, hint string) (to, forTask string, err error) {
+func resolveAddress(taskID, hint string) (to, forTask string, err error) {
 	if taskID == "" || taskID == hint {
 		return hint, "", nil
 	}
@@ -107,9 +107,9 @@ func address(taskID, hint string) (to, forTask string, err error) {
 	return taskID, hint, nil
 }
 
-// hinted returns the A2A task of the plan task that the metadata of a message
+// hintedTask returns the A2A task of the plan task that the metadata of a message
 // names. A plan task is another A2A task in each attempt.
-func (s *messages) hinted(ctx context.Context, c *Call, p SendParams) (string, error) {
+func (s *messages) hintedTask(ctx context.Context, c *Call, p SendParams) (string, error) {
 	hint := p.Hints.TaskID
 	ref, ok := opt.ParseID(hint)
 	if !ok || hint != ref.TaskID || hint == p.Message.TaskID {
@@ -128,13 +128,13 @@ func (s *messages) hinted(ctx context.Context, c *Call, p SendParams) (string, e
 	return hint, nil
 }
 
-// said returns the task of a letter that was judged before, or the error that it
-// got. Both are nil if it was not judged.
-func (s *messages) said(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*receipt, error) {
+// judgedBefore returns the task of a letter that was judged before, or the error of its
+// verdict. Both are nil if the letter was not judged.
+func (s *messages) judgedBefore(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*receipt, error) {
 	w := s.cfg.Watch(v.ObjectiveID)
 	j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
 	if ok && err == nil {
-		err = c.Answer.judged(verdict(j, l))
+		err = c.Answer.judged(verdictError(j, l))
 	}
 	if !ok || err != nil {
 		w.Close()
@@ -150,27 +150,27 @@ func (s *messages) sendLetter(ctx context.Context, c *Call, v opt.TaskView, l op
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.handOver(ctx, c, v, l)
+	d, err := s.deliverLetter(ctx, c, v, l)
 	if errors.Is(err, errEnded) { // perhaps because of the same letter, which another call has handed over
-		if said, failed := s.said(ctx, c, v, l); said != nil || failed != nil {
-			d, err = said, failed
+		if before, failed := s.judgedBefore(ctx, c, v, l); before != nil || failed != nil {
+			d, err = before, failed
 		}
 	}
 	return d, undo(err)
 }
 
-// handOver is sendLetter without the push config.
-func (s *messages) handOver(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*receipt, error) {
+// deliverLetter is sendLetter without the push config.
+func (s *messages) deliverLetter(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter) (*receipt, error) {
 	d := &receipt{taskID: v.Task.ID, watch: s.cfg.Watch(v.ObjectiveID)}
 	if l.Reply != nil && l.Reply.Action != opt.Ask {
 		d.gate = l.Reply.GateID
 	}
 	err := s.out.sendLetter(ctx, l)
 	if err == nil {
-		d.pending, err = s.judged(ctx, c, v, l, d.watch)
+		d.pending, err = s.waitForVerdict(ctx, c, v, l, d.watch)
 	}
 	if err == nil && !d.pending && d.gate != "" {
-		err = s.movedOn(ctx, c, d, v)
+		err = s.waitForMove(ctx, c, d, v)
 	}
 	if err != nil {
 		d.watch.Close()
@@ -179,8 +179,8 @@ func (s *messages) handOver(ctx context.Context, c *Call, v opt.TaskView, l opt.
 	return d, nil
 }
 
-// compose makes the letter for a message to a workflow.
-func compose(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
+// newLetter returns the letter for a message to a task.
+func newLetter(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 	m := p.Message
 	l := opt.Letter{ObjectiveID: v.ObjectiveID, TaskID: v.Task.ID, Message: p.light}
 	if ref, ok := opt.ParseID(v.Task.ID); ok && ref.TaskID != "" {
@@ -225,7 +225,7 @@ func compose(v opt.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 // gate of the task offered before it was closed: the sender must not believe that
 // the decision counted.
 func (s *messages) refuseLate(ctx context.Context, c *Call, l opt.Letter, m a2a.Message) error {
-	word := wordIn(m)
+	word := decisionWord(m)
 	if l.Reply != nil || word == "" {
 		return nil
 	}
@@ -234,18 +234,18 @@ func (s *messages) refuseLate(ctx context.Context, c *Call, l opt.Letter, m a2a.
 		want.Scope = opt.ScopeObjective // the root task shows all tasks
 	}
 	v, err := s.cfg.Journal.Task(ctx, c.Tenant, cmp.Or(l.ForTask, l.TaskID), want)
-	if err == nil && askedBefore(v, word) {
+	if err == nil && wasOffered(v, word) {
 		err = errNotWaiting
 	}
 	return err
 }
 
-// movedOn waits until the task of d does not show the answered gate any more, so
-// that the reply is answered with the task after it. before is the task with the gate.
-func (s *messages) movedOn(ctx context.Context, c *Call, d *receipt, before opt.TaskView) error {
+// waitForMove waits until the task of d no longer shows the answered gate, so that the client
+// gets the task as it is after its reply. before is the task with the gate.
+func (s *messages) waitForMove(ctx context.Context, c *Call, d *receipt, before opt.TaskView) error {
 	return s.wait.await(ctx, d.watch, s.cfg.ReplyWait, func() (bool, error) {
 		v, err := s.cfg.Journal.Task(ctx, c.Tenant, d.taskID, opt.TaskWant{})
-		closed := err == nil && !shows(v, d.gate)
+		closed := err == nil && !showsGate(v, d.gate)
 		if closed {
 			observeAnswer(s.cfg, before, d.gate)
 		}
@@ -258,9 +258,9 @@ func waitsForOthers(v opt.TaskView, gateID, principal string) bool {
 	return slices.ContainsFunc(v.Gates, func(g *opt.Gate) bool { return g.ID == gateID && g.Voted(principal) })
 }
 
-// judged waits for the verdict on a message and returns an error if the message
+// waitForVerdict waits for the verdict on a message and returns an error if the message
 // was refused. pending is true if there is no verdict in time.
-func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter, w Watch) (pending bool, err error) {
+func (s *messages) waitForVerdict(ctx context.Context, c *Call, v opt.TaskView, l opt.Letter, w Watch) (pending bool, err error) {
 	pending = true
 	err = s.wait.await(ctx, w, s.cfg.ReplyWait, func() (bool, error) {
 		j, ok, err := s.cfg.Journal.Judgement(ctx, v.ObjectiveID, c.Principal, l.Once())
@@ -268,7 +268,7 @@ func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Le
 			return false, err
 		}
 		pending = false
-		return true, c.Answer.judged(verdict(j, l))
+		return true, c.Answer.judged(verdictError(j, l))
 	})
 	if err != nil || !pending {
 		return false, err
@@ -280,9 +280,9 @@ func (s *messages) judged(ctx context.Context, c *Call, v opt.TaskView, l opt.Le
 	return true, err
 }
 
-// verdict returns the error of a judgement for the sender of l: nil if l was
+// verdictError returns the error of a judgement for the sender of l: nil if l was
 // accepted.
-func verdict(j opt.Judgement, l opt.Letter) error {
+func verdictError(j opt.Judgement, l opt.Letter) error {
 	switch {
 	case !opt.SameContent(j.Digest, l.Message, l.Key):
 		return opt.ErrConflict

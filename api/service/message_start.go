@@ -15,11 +15,11 @@ import (
 // client gave it.
 const keyClientObjective = "opt/v1/clientObjectiveId"
 
-// begin delivers a message that names no task. It starts the objective of its
+// deliverNew delivers a message that names no task. It starts the objective of its
 // context if that waits to be started; else it begins new work, or is answered at
 // once. A repeated message finds the task that it began.
-func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*receipt, error) {
-	if err := c.may(CreateRuns); err != nil {
+func (s *messages) deliverNew(ctx context.Context, c *Call, p SendParams) (*receipt, error) {
+	if err := c.requireScopes(CreateRuns); err != nil {
 		return nil, err
 	}
 	m := p.Message
@@ -31,7 +31,7 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*receipt, 
 		return nil, err
 	}
 	if idle != nil {
-		if d, err := s.wake(ctx, c, p, idle); !errors.Is(err, errNotIdle) {
+		if d, err := s.startIdle(ctx, c, p, idle); !errors.Is(err, errNotIdle) {
 			return d, err
 		}
 	}
@@ -39,16 +39,16 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*receipt, 
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.begun(ctx, c, id, p.light)
+	d, err := s.findBegun(ctx, c, id, p.light)
 	if d != nil || err != nil {
 		return d, err
 	}
-	plans, decision, err := s.decide(ctx, p, contextID, id)
+	plans, decision, err := s.askAgent(ctx, p, contextID, id)
 	if err != nil {
 		return nil, err
 	}
 	if decision.Answer != nil {
-		return s.answerNow(decision.Answer, contextID, id)
+		return s.agentAnswer(decision.Answer, contextID, id)
 	}
 	o := opt.Opening{Objective: s.newObjective(c, p, id), Message: &p.light, Plans: plans}
 	if contextID != "" {
@@ -63,14 +63,14 @@ func (s *messages) begin(ctx context.Context, c *Call, p SendParams) (*receipt, 
 		}
 	}
 	w := s.cfg.Watch(id)
-	err = s.out.keep(ctx, id, p.blobs)
+	err = s.out.storeBlobs(ctx, id, p.blobs)
 	if err == nil {
 		err = s.startInContext(ctx, c, o, p.Push)
 	}
 	if err != nil {
 		w.Close()
 		if errors.Is(err, opt.ErrEnded) {
-			return s.beganOnce(ctx, c, id, p.light)
+			return s.findEnded(ctx, c, id, p.light)
 		}
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *messages) startInContext(ctx context.Context, c *Call, o opt.Opening, p
 	if o.Objective.ContextID != o.Objective.ID {
 		ctx, cancel := s.out.detached(ctx)
 		defer cancel()
-		queuedAt, err := s.out.place(ctx, o.Objective)
+		queuedAt, err := s.out.enterQueue(ctx, o.Objective)
 		if err != nil {
 			return err
 		}
@@ -96,11 +96,11 @@ func (s *messages) startInContext(ctx context.Context, c *Call, o opt.Opening, p
 	return undo(err)
 }
 
-// beganOnce returns the ended task that a repeated message began. If the journal
+// findEnded returns the ended task that a repeated message began. If the journal
 // has removed the task, the error is that it is unknown; the message does not
 // begin new work.
-func (s *messages) beganOnce(ctx context.Context, c *Call, id string, m a2a.Message) (*receipt, error) {
-	d, err := s.begun(ctx, c, id, m)
+func (s *messages) findEnded(ctx context.Context, c *Call, id string, m a2a.Message) (*receipt, error) {
+	d, err := s.findBegun(ctx, c, id, m)
 	if d == nil && err == nil {
 		err = TaskUnknown(id)
 	}
@@ -112,7 +112,7 @@ func (s *messages) beganOnce(ctx context.Context, c *Call, id string, m a2a.Mess
 // not started, or was started by this message.
 func (s *messages) contextOf(ctx context.Context, c *Call, p SendParams) (string, *opt.Objective, error) {
 	contextID := p.Message.ContextID
-	if h := p.Hints.Objective; h != nil && h.ID != "" && plausible(h.ID) {
+	if h := p.Hints.Objective; h != nil && h.ID != "" && isValidID(h.ID) {
 		o, err := s.cfg.Journal.Objective(ctx, c.Tenant, h.ID)
 		switch {
 		case errors.Is(err, opt.ErrUnknown): // a new objective, which keeps the client's id as metadata
@@ -131,14 +131,14 @@ func (s *messages) contextOf(ctx context.Context, c *Call, p SendParams) (string
 	if err != nil {
 		return "", nil, err
 	}
-	idle, err := s.idleOf(ctx, c, contextID, opt.Letter{Key: key, Message: p.light}.Once())
+	idle, err := s.findIdle(ctx, c, contextID, opt.Letter{Key: key, Message: p.light}.Once())
 	return contextID, idle, err
 }
 
-// idleOf returns the first objective of a context, if it is from
+// findIdle returns the first objective of a context, if it is from
 // objectives/create and was not started, or was started by this message. Its id
 // is that of the context.
-func (s *messages) idleOf(ctx context.Context, c *Call, contextID, once string) (*opt.Objective, error) {
+func (s *messages) findIdle(ctx context.Context, c *Call, contextID, once string) (*opt.Objective, error) {
 	if _, ok := opt.ParseID(contextID); !ok {
 		return nil, nil
 	}
@@ -148,18 +148,18 @@ func (s *messages) idleOf(ctx context.Context, c *Call, contextID, once string) 
 		return nil, nil
 	case err != nil, o.MessageID != "": // a message created and started it
 		return nil, err
-	case !o.Started && !closed(o) && o.QueuedAt.IsZero():
+	case !o.Started && !isClosed(o) && o.QueuedAt.IsZero():
 		return o, nil
 	}
-	_, said, err := s.cfg.Journal.Judgement(ctx, o.ID, c.Principal, once)
-	if !said || err != nil {
+	_, judged, err := s.cfg.Journal.Judgement(ctx, o.ID, c.Principal, once)
+	if !judged || err != nil {
 		return nil, err
 	}
 	return o, nil
 }
 
-// wake starts an objective that waits to be started, by sending it the message.
-func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objective) (*receipt, error) {
+// startIdle sends a message to an objective that waits to be started, which starts it.
+func (s *messages) startIdle(ctx context.Context, c *Call, p SendParams, o *opt.Objective) (*receipt, error) {
 	if p.Hints.BringsPlans() {
 		return nil, invalid("message.metadata", "has a plan for an existing objective; add it with plans/create")
 	}
@@ -172,13 +172,13 @@ func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objec
 		return nil, err
 	}
 	l := opt.Letter{ObjectiveID: o.ID, TaskID: v.Task.ID, Message: p.light, Principal: c.Principal, Key: key, Begins: true}
-	if d, err := s.said(ctx, c, v, l); d != nil || err != nil {
+	if d, err := s.judgedBefore(ctx, c, v, l); d != nil || err != nil {
 		return d, err
 	}
-	if err := s.out.keep(ctx, o.ID, p.blobs); err != nil {
+	if err := s.out.storeBlobs(ctx, o.ID, p.blobs); err != nil {
 		return nil, err
 	}
-	if l.QueuedAt, err = s.out.place(ctx, *o); err != nil {
+	if l.QueuedAt, err = s.out.enterQueue(ctx, *o); err != nil {
 		return nil, err
 	}
 	return s.sendLetter(ctx, c, v, l, p.Push)
@@ -188,15 +188,15 @@ func (s *messages) wake(ctx context.Context, c *Call, p SendParams, o *opt.Objec
 // has started meanwhile: the message begins new work.
 var errNotIdle = errors.New("the objective is not idle")
 
-// begun returns the task that a repeated message began, nil if the message is
+// findBegun returns the task that a repeated message began, nil if the message is
 // new. A blocking repeat waits like the first send, so that a client whose
 // connection broke can continue to wait.
-func (s *messages) begun(ctx context.Context, c *Call, id string, m a2a.Message) (*receipt, error) {
+func (s *messages) findBegun(ctx context.Context, c *Call, id string, m a2a.Message) (*receipt, error) {
 	w := s.cfg.Watch(id)
 	v, err := s.cfg.Journal.Task(ctx, c.Tenant, id, opt.TaskWant{})
 	switch {
-	case err == nil && opt.SameContent(v.Digest, m, s.ids.replacedBy(c)):
-		c.about(id, id)
+	case err == nil && opt.SameContent(v.Digest, m, s.ids.replacingKey(c)):
+		c.setIDs(id, id)
 		return &receipt{taskID: id, watch: w}, nil
 	case err == nil:
 		err = opt.ErrConflict
@@ -207,11 +207,11 @@ func (s *messages) begun(ctx context.Context, c *Call, id string, m a2a.Message)
 	return nil, err
 }
 
-// decide asks the agent how to handle a message, unless the message has plans.
+// askAgent asks the agent how to handle a message, unless the message has plans.
 // The agent sees the message with its context; the message is stored as it was
 // sent.
-func (s *messages) decide(ctx context.Context, p SendParams, contextID, id string) ([]opt.PlanSpec, Decision, error) {
-	if plans, field := planned(p.Hints); len(plans) > 0 {
+func (s *messages) askAgent(ctx context.Context, p SendParams, contextID, id string) ([]opt.PlanSpec, Decision, error) {
+	if plans, field := givenPlans(p.Hints); len(plans) > 0 {
 		return plans, Decision{}, checkPlans(s.cfg.Limits, field, plans)
 	}
 	m := p.Message
@@ -226,8 +226,8 @@ func (s *messages) decide(ctx context.Context, p SendParams, contextID, id strin
 	return d.Plans, d, nil
 }
 
-// planned returns the plans in a message, and their path in it.
-func planned(h Hints) ([]opt.PlanSpec, string) {
+// givenPlans returns the plans in a message, and their path in it.
+func givenPlans(h Hints) ([]opt.PlanSpec, string) {
 	switch {
 	case h.Plan != nil:
 		return []opt.PlanSpec{*h.Plan}, "message.metadata." + opt.KeyPlan + "."
@@ -237,9 +237,9 @@ func planned(h Hints) ([]opt.PlanSpec, string) {
 	return nil, ""
 }
 
-// answerNow returns the agent's answer. It is not stored, so ids that the agent
-// left out are derived from those of the message.
-func (s *messages) answerNow(answer *a2a.Message, contextID, id string) (*receipt, error) {
+// agentAnswer returns the agent's answer to a message. It is not stored: ids that the agent
+// left out are derived from the ids of the message, so that a repeat gets the same.
+func (s *messages) agentAnswer(answer *a2a.Message, contextID, id string) (*receipt, error) {
 	if len(answer.Parts) == 0 {
 		return nil, errAgentAnswer
 	}
@@ -263,7 +263,7 @@ func (s *messages) newObjective(c *Call, p SendParams, id string) opt.Objective 
 	o := opt.Objective{
 		ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal,
 		Name: p.Hints.SuggestedName, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
-		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: opt.DigestUnder(s.ids.replacedBy(c), p.light), Limits: s.cfg.Limits,
+		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: opt.DigestUnder(s.ids.replacingKey(c), p.light), Limits: s.cfg.Limits,
 	}
 	if h := p.Hints.Objective; h != nil {
 		o.Description, o.Metadata = h.Description, h.Metadata

@@ -78,7 +78,7 @@ func (s *objectives) CreateObjective(ctx context.Context, c *Call, p CreateObjec
 			CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, Limits: s.limits,
 		},
 	}
-	c.about(id, "")
+	c.setIDs(id, "")
 	o, err = s.out.start(ctx, o)
 	if errors.Is(err, opt.ErrEnded) { // the objective of the first request, which has ended
 		return s.read.objective(ctx, c, id)

@@ -26,19 +26,19 @@ type objectiveCommands struct{ *commands }
 // UpdateObjective changes an objective. The only change of an ended objective is
 // a new attempt.
 func (s objectiveCommands) UpdateObjective(ctx context.Context, c *Call, p UpdateObjectiveParams) (ShownObjective, error) {
-	if err := c.may(scopesOfChange(string(p.Status), !p.Change.Empty())...); err != nil {
+	if err := c.requireScopes(scopesOfChange(string(p.Status), !p.Change.Empty())...); err != nil {
 		return ShownObjective{}, err
 	}
 	cmd := opt.Command{Kind: opt.UpdateObjective, ObjectiveID: p.ID, Seen: p.Seen, Status: string(p.Status)}
 	if !p.Change.Empty() {
 		cmd.Change = &p.Change
 	}
-	answer, err := s.do(ctx, c, cmd)
+	answer, err := s.perform(ctx, c, cmd)
 	if err != nil {
 		return ShownObjective{}, err
 	}
 	if p.Status.Ended() {
-		if err := s.settled(ctx, c, p.ID, s.cfg.CancelWait); err != nil {
+		if err := s.waitForEnd(ctx, c, p.ID, s.cfg.CancelWait); err != nil {
 			return ShownObjective{}, err
 		}
 	}
@@ -49,11 +49,11 @@ func (s objectiveCommands) UpdateObjective(ctx context.Context, c *Call, p Updat
 // Replan has plans made that replace those that have not ended. The answer shows
 // the objective during the planning.
 func (s objectiveCommands) Replan(ctx context.Context, c *Call, p ReplanParams) (ShownObjective, error) {
-	if err := c.may(CreateRuns, CancelRuns); err != nil { // it also ends the open plans
+	if err := c.requireScopes(CreateRuns, CancelRuns); err != nil { // it also ends the open plans
 		return ShownObjective{}, err
 	}
 	cmd := opt.Command{Kind: opt.Replan, ObjectiveID: p.ID, Seen: p.Seen, Text: p.Reason}
-	answer, err := s.do(ctx, c, cmd)
+	answer, err := s.perform(ctx, c, cmd)
 	if err != nil {
 		return ShownObjective{}, err
 	}

@@ -31,7 +31,7 @@ type AddTasksParams struct {
 // CreatePlan adds a plan to an objective and returns it. The plan runs when the
 // objective has been started and it is the plan's turn.
 func (s objectiveCommands) CreatePlan(ctx context.Context, c *Call, p CreatePlanParams) (*opt.Plan, error) {
-	answer, err := s.do(ctx, c, opt.Command{
+	answer, err := s.perform(ctx, c, opt.Command{
 		Kind: opt.CreatePlan, ObjectiveID: p.ObjectiveID, Seen: p.Seen, Plan: &p.Plan, Start: p.Plan.Metadata.Bool(opt.KeyAutoStart),
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func (s objectiveCommands) CreatePlan(ctx context.Context, c *Call, p CreatePlan
 
 // UpdatePlan changes a plan. The only change of a failed plan is a new attempt.
 func (s objectiveCommands) UpdatePlan(ctx context.Context, c *Call, p UpdatePlanParams) (ShownPlan, error) {
-	if err := c.may(scopesOfChange(string(p.Status), !p.Change.Empty())...); err != nil {
+	if err := c.requireScopes(scopesOfChange(string(p.Status), !p.Change.Empty())...); err != nil {
 		return ShownPlan{}, err
 	}
 	cmd := opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Seen: p.Seen, Status: string(p.Status)}
@@ -69,7 +69,7 @@ func (s objectiveCommands) changePlan(ctx context.Context, c *Call, cmd opt.Comm
 		return ShownPlan{}, err
 	}
 	cmd.ObjectiveID = o.ID
-	answer, err := s.do(ctx, c, cmd)
+	answer, err := s.perform(ctx, c, cmd)
 	if err != nil {
 		return ShownPlan{}, err
 	}

@@ -29,7 +29,7 @@ type taskCommands struct{ *commands }
 func (s taskCommands) LinkTask(ctx context.Context, c *Call, p LinkTaskParams) (ShownTask, error) {
 	t, err := s.read.planTask(ctx, c, p.ID)
 	if err == nil && t.Task.Ask != nil {
-		err = c.may(RespondApprovals) // the other task would take the place of the answer
+		err = c.requireScopes(RespondApprovals) // the other task would take the place of the answer
 	}
 	if err != nil {
 		return ShownTask{}, err
@@ -43,17 +43,17 @@ func (s taskCommands) LinkTask(ctx context.Context, c *Call, p LinkTaskParams) (
 
 // UpdateTaskStatus moves a plan task by hand. The plan and the objective follow.
 func (s taskCommands) UpdateTaskStatus(ctx context.Context, c *Call, p UpdateTaskStatusParams) (ShownTask, error) {
-	if err := c.may(scopesOfChange(string(p.State), false)...); err != nil {
+	if err := c.requireScopes(scopesOfChange(string(p.State), false)...); err != nil {
 		return ShownTask{}, err
 	}
 	t, err := s.read.planTask(ctx, c, p.ID)
 	if err == nil && closesGate(t.Task, p.State) {
-		err = c.may(RespondApprovals) // the move closes the gate
+		err = c.requireScopes(RespondApprovals) // the move closes the gate
 	}
 	if err != nil {
 		return ShownTask{}, err
 	}
-	if t.Task.State != p.State && closed(t.Objective) {
+	if t.Task.State != p.State && isClosed(t.Objective) {
 		return ShownTask{}, invalidMove(&opt.MoveError{From: string(t.Task.State), To: string(p.State)}, nil)
 	}
 	return s.changeTask(ctx, c, t, opt.Command{Kind: opt.MoveTask, Seen: p.Seen, Status: string(p.State), Text: p.Message})
@@ -62,7 +62,7 @@ func (s taskCommands) UpdateTaskStatus(ctx context.Context, c *Call, p UpdateTas
 // changeTask sends a command about a plan task, and returns the task after it.
 func (s taskCommands) changeTask(ctx context.Context, c *Call, t ShownTask, cmd opt.Command) (ShownTask, error) {
 	cmd.ObjectiveID, cmd.PlanID, cmd.TaskID = t.Objective.ID, t.Plan.ID, t.Task.ID
-	if _, err := s.do(ctx, c, cmd); err != nil {
+	if _, err := s.perform(ctx, c, cmd); err != nil {
 		return ShownTask{}, err
 	}
 	return s.read.planTask(ctx, c, t.Task.ID)
@@ -91,21 +91,21 @@ func (s taskCommands) mayStandIn(ctx context.Context, c *Call, t ShownTask, link
 	case v.Task.ContextID == t.Objective.ContextID && !v.State.Ended():
 		return false, invalid("a2aTaskId", "has not ended and is in the same context, where one objective works at a time")
 	}
-	cycle, err := s.leadsTo(ctx, c, ref.ObjectiveID, t.Objective.ID)
+	cycle, err := s.followsTasksOf(ctx, c, ref.ObjectiveID, t.Objective.ID)
 	if err == nil && cycle {
 		err = invalid("a2aTaskId", "follows a task of this objective: the links would form a cycle")
 	}
 	return err == nil, err
 }
 
-// linksMost bounds the objectives that are visited to find a cycle of links.
-const linksMost = 1000
+// maxLinked bounds the objectives that are visited to find a cycle of links.
+const maxLinked = 1000
 
-// leadsTo reports whether open tasks of an objective follow tasks of another,
-// directly or not.
-func (s taskCommands) leadsTo(ctx context.Context, c *Call, from, to string) (bool, error) {
+// followsTasksOf reports whether open tasks of the objective from follow tasks of the objective
+// to, directly or not.
+func (s taskCommands) followsTasksOf(ctx context.Context, c *Call, from, to string) (bool, error) {
 	open, seen := []string{from}, map[string]bool{from: true}
-	for len(open) > 0 && len(seen) <= linksMost {
+	for len(open) > 0 && len(seen) <= maxLinked {
 		links, err := s.cfg.Journal.Links(ctx, c.Tenant, open[0])
 		if err != nil {
 			return false, err
@@ -125,5 +125,5 @@ func (s taskCommands) leadsTo(ctx context.Context, c *Call, from, to string) (bo
 	return false, nil
 }
 
-// closed reports whether nothing of o can be changed in this attempt.
-func closed(o *opt.Objective) bool { return o.Status.Ended() || o.Stopping != "" }
+// isClosed reports whether nothing of o can be changed in this attempt.
+func isClosed(o *opt.Objective) bool { return o.Status.Ended() || o.Stopping != "" }

@@ -23,19 +23,19 @@ type previews struct{ messages *messages }
 // PreviewObjective says what a message would begin, and begins nothing. The plans of the
 // objective have other ids, and others may be made if the playbooks change meanwhile.
 func (s previews) PreviewObjective(ctx context.Context, c *Call, p SendParams) (Preview, error) {
-	if err := c.may(CreateRuns); err != nil {
+	if err := c.requireScopes(CreateRuns); err != nil {
 		return Preview{}, err
 	}
 	if err := acceptMedia(orDefault(s.messages.cfg.Card.InputModes), p.Message); err != nil {
 		return Preview{}, err
 	}
 	id := opt.NewObjectiveID([16]byte{}) // never stored
-	specs, d, err := s.messages.decide(ctx, p, p.Message.ContextID, id)
+	specs, d, err := s.messages.askAgent(ctx, p, p.Message.ContextID, id)
 	if err != nil {
 		return Preview{}, err
 	}
 	if d.Answer != nil {
-		sent, err := s.messages.answerNow(d.Answer, p.Message.ContextID, id)
+		sent, err := s.messages.agentAnswer(d.Answer, p.Message.ContextID, id)
 		if err != nil {
 			return Preview{}, err
 		}

@@ -102,22 +102,22 @@ func (s *pushes) idOf(c *Call, config opt.PushConfig, path string) (id string, e
 	switch {
 	case ofChannel:
 		return "", invalid(path+"id", "must not begin as the ids of channels for notices do")
-	case config.ID != "" && !plausible(config.ID):
+	case config.ID != "" && !isValidID(config.ID):
 		return "", invalid(path+"id", "must have no control characters and at most "+strconv.Itoa(MaxID)+" bytes")
 	case config.ID != "":
 		return config.ID, nil
 	case c.Rules.DefaultPush:
 		return defaultPush, nil
 	case c.Key != "":
-		return derivedPush(c, config.TaskID, "key:"+c.Key), nil
+		return derivedPushID(c, config.TaskID, "key:"+c.Key), nil
 	}
 	id, err = s.ids.random()
 	return "push-" + strings.TrimPrefix(id, "obj-"), err
 }
 
-// derivedPush returns the id of a config of a task that a request made, which has
+// derivedPushID returns the id of a config of a task that a request made, which has
 // a key.
-func derivedPush(c *Call, taskID, key string) string {
+func derivedPushID(c *Call, taskID, key string) string {
 	return "push-" + strings.TrimPrefix(opt.DerivedObjectiveID(c.Tenant, c.Principal, "push:"+taskID+":"+key), "obj-")
 }
 
@@ -127,16 +127,16 @@ func (s *pushes) GetPush(ctx context.Context, c *Call, p PushParams) (opt.PushCo
 	if err != nil {
 		return opt.PushConfig{}, err
 	}
-	if i := find(c, list, p.ID); i >= 0 {
+	if i := configIndex(c, list, p.ID); i >= 0 {
 		return list[i], nil
 	}
 	return opt.PushConfig{}, &Fault{Kind: TaskNotFound, Message: "Task not found: the task has no such push notification config"}
 }
 
-// find returns the place of the config with an id in a list, -1 for none. Where
+// configIndex returns the index of the config with an id in a list, -1 for none. Where
 // versions allow configs without an id, the id of the task or an empty id finds
 // that config; an empty id finds the oldest config if all have ids.
-func find(c *Call, list []opt.PushConfig, id string) int {
+func configIndex(c *Call, list []opt.PushConfig, id string) int {
 	called := func(id string) int {
 		return slices.IndexFunc(list, func(p opt.PushConfig) bool { return p.ID == id })
 	}
@@ -195,7 +195,7 @@ func (s *pushes) DeletePush(ctx context.Context, c *Call, p PushParams) (struct{
 	if err != nil {
 		return struct{}{}, err
 	}
-	i := find(c, list, p.ID)
+	i := configIndex(c, list, p.ID)
 	if i < 0 {
 		return struct{}{}, nil
 	}
@@ -265,7 +265,7 @@ func (s *pushes) checkInline(ctx context.Context, c *Call, r *PushRequest) error
 	if r == nil {
 		return nil
 	}
-	if err := c.may(ManageWebhooks); err != nil {
+	if err := c.requireScopes(ManageWebhooks); err != nil {
 		return err
 	}
 	_, err := s.check(ctx, c, *r)
@@ -288,7 +288,7 @@ func (s *pushes) attach(ctx context.Context, c *Call, r *PushRequest, taskID, ke
 	}
 	p.TaskID, p.Inline = taskID, true
 	if p.ID == "" && !c.Rules.DefaultPush {
-		p.ID = derivedPush(c, taskID, key)
+		p.ID = derivedPushID(c, taskID, key)
 	} else if p.ID, err = s.idOf(c, p, r.Path); err != nil {
 		return none, err
 	}
@@ -297,7 +297,7 @@ func (s *pushes) attach(ctx context.Context, c *Call, r *PushRequest, taskID, ke
 		return none, err
 	}
 	return func(err error) error {
-		if !refuses(err) {
+		if !hasNoEffect(err) {
 			return err
 		}
 		ctx, cancel := s.out.detached(ctx)
@@ -309,10 +309,9 @@ func (s *pushes) attach(ctx context.Context, c *Call, r *PushRequest, taskID, ke
 	}, nil
 }
 
-// refuses reports whether err says for certain that a message has no effect.
-// opt.ErrEnded is no such error: the message is a repeat of one that began work,
-// which has ended.
-func refuses(err error) bool {
+// hasNoEffect reports whether err means for certain that a message has no effect. opt.ErrEnded
+// does not: the message repeats one that began work, which has ended.
+func hasNoEffect(err error) bool {
 	var fault *Fault
 	return errors.As(err, &fault) || errors.Is(err, errNotIdle) || errors.Is(err, opt.ErrConflict)
 }

@@ -19,8 +19,8 @@ func queueFull(contextID string, limit int) *Fault {
 	}
 }
 
-// queued adds its position in the queue to the metadata of a root task.
-func queued(m a2a.Metadata, v opt.TaskView) a2a.Metadata {
+// withQueuePosition adds its position in the queue to the metadata of a root task.
+func withQueuePosition(m a2a.Metadata, v opt.TaskView) a2a.Metadata {
 	if v.QueuedAt.IsZero() {
 		return m
 	}

@@ -9,9 +9,9 @@ type Quota interface {
 	Stream(c Caller) (leave func(), err error)
 }
 
-// enter takes a permit from the quota of the caller, until left. An anonymous caller
-// has none: all of them share one principal.
-func (c *Call) enter(q Quota) (err error) {
+// enterQuota takes a permit from the quota of the caller, until leaveQuota. An anonymous caller
+// has no quota: all anonymous callers share one principal.
+func (c *Call) enterQuota(q Quota) (err error) {
 	if q == nil || c.Anonymous {
 		return nil
 	}
@@ -20,8 +20,8 @@ func (c *Call) enter(q Quota) (err error) {
 	return err
 }
 
-// left releases the permit of the call. It may be called more than once.
-func (c *Call) left() {
+// leaveQuota releases the permit of the call. It may be called more than once.
+func (c *Call) leaveQuota() {
 	if c.leave != nil {
 		c.leave()
 		c.leave = nil
@@ -52,7 +52,7 @@ func (c *Call) streaming(open func() (*Stream, error)) (out *Stream, err error) 
 		leave()
 		c.observer.Streaming(-1)
 	}
-	out.caller = c.presence
-	c.left()
+	out.callerCheck = c.callerCheck
+	c.leaveQuota()
 	return out, nil
 }

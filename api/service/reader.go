@@ -17,7 +17,7 @@ type reader struct{ journal Journal }
 // task reads a task that the caller names. An id that cannot be valid is unknown,
 // and does not reach the journal.
 func (r reader) task(ctx context.Context, c *Call, id string, want opt.TaskWant) (opt.TaskView, error) {
-	if !plausible(id) {
+	if !isValidID(id) {
 		return opt.TaskView{}, TaskUnknown(id)
 	}
 	v, err := r.journal.Task(ctx, c.Tenant, id, want)
@@ -25,7 +25,7 @@ func (r reader) task(ctx context.Context, c *Call, id string, want opt.TaskWant)
 		return opt.TaskView{}, TaskUnknown(id)
 	}
 	if err == nil {
-		c.about(v.ObjectiveID, id)
+		c.setIDs(v.ObjectiveID, id)
 	}
 	return v, err
 }
@@ -33,7 +33,7 @@ func (r reader) task(ctx context.Context, c *Call, id string, want opt.TaskWant)
 // objective reads an objective that the caller names.
 func (r reader) objective(ctx context.Context, c *Call, id string) (*opt.Objective, error) {
 	missing := optNotFound("OBJECTIVE_NOT_FOUND", "Objective", id)
-	if !plausible(id) {
+	if !isValidID(id) {
 		return nil, missing
 	}
 	o, err := r.journal.Objective(ctx, c.Tenant, id)
@@ -41,7 +41,7 @@ func (r reader) objective(ctx context.Context, c *Call, id string) (*opt.Objecti
 		return nil, missing
 	}
 	if err == nil {
-		c.about(id, "")
+		c.setIDs(id, "")
 	}
 	return o, err
 }
@@ -64,7 +64,7 @@ func (r reader) plan(ctx context.Context, c *Call, id string) (*opt.Objective, *
 	if p == nil {
 		return nil, nil, missing
 	}
-	c.about(o.ID, "")
+	c.setIDs(o.ID, "")
 	return o, p, nil
 }
 
@@ -87,7 +87,7 @@ func (r reader) planTask(ctx context.Context, c *Call, id string) (ShownTask, er
 	if !ok {
 		return ShownTask{}, missing
 	}
-	c.about(o.ID, t.Task.A2AID())
+	c.setIDs(o.ID, t.Task.A2AID())
 	return t, nil
 }
 
@@ -102,7 +102,7 @@ func taskIn(o *opt.Objective, planID, id string) (ShownTask, bool) {
 
 // show returns a task in the form for the caller.
 func (r reader) show(ctx context.Context, c *Call, v opt.TaskView) (Task, error) {
-	t := Task{Task: present(v)}
+	t := Task{Task: toTask(v)}
 	if err := r.attach(ctx, v.ObjectiveID, &t.Task); err != nil {
 		return t, err
 	}
@@ -127,8 +127,8 @@ func (r reader) attach(ctx context.Context, objectiveID string, t *a2a.Task) (er
 			return err
 		}
 	}
-	if said := t.Status.Message; said != nil {
-		said.Parts, err = r.parts(ctx, objectiveID, said.Parts)
+	if message := t.Status.Message; message != nil {
+		message.Parts, err = r.parts(ctx, objectiveID, message.Parts)
 	}
 	return err
 }
@@ -136,8 +136,8 @@ func (r reader) attach(ctx context.Context, objectiveID string, t *a2a.Task) (er
 // attachEvent puts large contents back into the parts of an event.
 func (r reader) attachEvent(ctx context.Context, objectiveID string, e a2a.Event) (err error) {
 	if e.Status != nil && e.Status.Status.Message != nil {
-		said := e.Status.Status.Message
-		said.Parts, err = r.parts(ctx, objectiveID, said.Parts)
+		message := e.Status.Status.Message
+		message.Parts, err = r.parts(ctx, objectiveID, message.Parts)
 	}
 	if e.Artifact != nil {
 		e.Artifact.Artifact.Parts, err = r.parts(ctx, objectiveID, e.Artifact.Artifact.Parts)

@@ -83,7 +83,7 @@ func (s records) GetTaskRecord(ctx context.Context, c *Call, p IDParams) (TaskRe
 // push returns the oldest push config of a task, nil for none and for a caller who may
 // not see it.
 func (s records) push(ctx context.Context, c *Call, taskID string) (*PushRecord, error) {
-	if !s.pushes || c.may(ManageWebhooks) != nil {
+	if !s.pushes || c.requireScopes(ManageWebhooks) != nil {
 		return nil, nil
 	}
 	list, err := s.read.journal.Pushes(ctx, c.Tenant, taskID)

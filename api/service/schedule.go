@@ -133,7 +133,7 @@ func (s schedules) ListSchedules(ctx context.Context, c *Call, _ struct{}) ([]op
 	for i := range list {
 		if err == nil && len(list[i].Runs) > 0 {
 			list[i].Runs = list[i].Runs[:1]
-			err = s.look(ctx, c, &list[i])
+			err = s.addRunResults(ctx, c, &list[i])
 		}
 	}
 	return list, err
@@ -143,7 +143,7 @@ func (s schedules) ListSchedules(ctx context.Context, c *Call, _ struct{}) ([]op
 func (s schedules) GetSchedule(ctx context.Context, c *Call, p IDParams) (opt.ScheduleState, error) {
 	state, err := s.read(ctx, c, p.ID)
 	if err == nil {
-		err = s.look(ctx, c, &state)
+		err = s.addRunResults(ctx, c, &state)
 	}
 	return state, err
 }
@@ -153,15 +153,15 @@ func (s schedules) read(ctx context.Context, c *Call, id string) (opt.ScheduleSt
 	if s.cfg.Scheduler == nil {
 		return opt.ScheduleState{}, errNoSchedules
 	}
-	if !scheduleIDLike(id) {
+	if !isScheduleID(id) {
 		return opt.ScheduleState{}, scheduleUnknown(id)
 	}
 	state, err := s.cfg.Scheduler.Schedule(ctx, c.Tenant, id)
 	return state, scheduleFault(id, err)
 }
 
-// look adds the results to the runs of a schedule.
-func (s schedules) look(ctx context.Context, c *Call, state *opt.ScheduleState) error {
+// addRunResults adds the results to the runs of a schedule.
+func (s schedules) addRunResults(ctx context.Context, c *Call, state *opt.ScheduleState) error {
 	for i := range state.Runs {
 		run := &state.Runs[i]
 		o, err := s.cfg.Journal.Objective(ctx, c.Tenant, run.ObjectiveID)
@@ -199,7 +199,7 @@ func (s schedules) CreateSchedule(ctx context.Context, c *Call, p CreateSchedule
 	if err := s.check(ctx, c, &state); err != nil {
 		return opt.ScheduleState{}, err
 	}
-	if err := s.room(ctx, c, state.ID); err != nil {
+	if err := s.checkRoom(ctx, c, state.ID); err != nil {
 		return opt.ScheduleState{}, err
 	}
 	err := s.cfg.Scheduler.AddSchedule(context.WithoutCancel(ctx), state)
@@ -212,9 +212,9 @@ func (s schedules) CreateSchedule(ctx context.Context, c *Call, p CreateSchedule
 	return s.read(ctx, c, state.ID)
 }
 
-// room refuses another schedule of a tenant that has as many as it may have. An id that
-// is in use is not refused: no schedule is added then.
-func (s schedules) room(ctx context.Context, c *Call, id string) error {
+// checkRoom refuses a new schedule of a tenant that has the most it may have. An id that is
+// in use is not refused: no schedule is added then.
+func (s schedules) checkRoom(ctx context.Context, c *Call, id string) error {
 	list, err := s.cfg.Scheduler.Schedules(ctx, c.Tenant)
 	if err != nil || len(list) < maxSchedules {
 		return err
@@ -246,11 +246,11 @@ func sameSchedule(a, b opt.Schedule) bool {
 // check refuses a schedule that is wrong, or that its caller could not carry out by
 // hand.
 func (s schedules) check(ctx context.Context, c *Call, state *opt.ScheduleState) error {
-	if err := c.may(CreateRuns); err != nil {
+	if err := c.requireScopes(CreateRuns); err != nil {
 		return err
 	}
 	if state.Overlap == opt.OverlapCancel {
-		if err := c.may(CancelRuns); err != nil {
+		if err := c.requireScopes(CancelRuns); err != nil {
 			return err
 		}
 	}
@@ -299,7 +299,7 @@ func (s schedules) mayChange(ctx context.Context, c *Call, before opt.ScheduleSt
 	switch {
 	case sameSchedule(before.Schedule, after.Schedule):
 		if before.Paused && !after.Paused {
-			return c.may(CreateRuns)
+			return c.requireScopes(CreateRuns)
 		}
 		return nil
 	case before.Playbook != "":
@@ -342,15 +342,15 @@ func (s schedules) TriggerSchedule(ctx context.Context, c *Call, p BackfillParam
 	if len(before.Runs) > 0 {
 		latest = before.Runs[0]
 	}
-	return s.started(ctx, c, before, latest)
+	return s.waitForRun(ctx, c, before, latest)
 }
 
 // triggerPoll is how often a trigger looks for its effect.
 const triggerPoll = 100 * time.Millisecond
 
-// started waits until a schedule has a run after latest that is in the journal, or has
+// waitForRun waits until a schedule has a run after latest that is in the journal, or has
 // left out one.
-func (s schedules) started(ctx context.Context, c *Call, before opt.ScheduleState, latest opt.ScheduleRun) (Triggered, error) {
+func (s schedules) waitForRun(ctx context.Context, c *Call, before opt.ScheduleState, latest opt.ScheduleRun) (Triggered, error) {
 	var out Triggered
 	timeout := time.NewTimer(s.cfg.ReplyWait)
 	defer timeout.Stop()
@@ -361,7 +361,7 @@ func (s schedules) started(ctx context.Context, c *Call, before opt.ScheduleStat
 			return out, err
 		case len(now.Runs) > 0 && now.Runs[0].ObjectiveID != latest.ObjectiveID:
 			now.Runs = now.Runs[:1]
-			if err := s.look(ctx, c, &now); err != nil {
+			if err := s.addRunResults(ctx, c, &now); err != nil {
 				return out, err
 			}
 			if out.Run = now.Runs[0]; out.Run.Status != "" || out.Run.Failure != "" {
@@ -384,12 +384,12 @@ func (s schedules) started(ctx context.Context, c *Call, before opt.ScheduleStat
 // mayRun checks a request to start objectives beside the times, and returns the
 // schedule.
 func (s schedules) mayRun(ctx context.Context, c *Call, p *BackfillParams) (opt.ScheduleState, error) {
-	if err := c.may(CreateRuns); err != nil {
+	if err := c.requireScopes(CreateRuns); err != nil {
 		return opt.ScheduleState{}, err
 	}
 	state, err := s.read(ctx, c, p.ID)
 	if err == nil && cmp.Or(p.Backfill.Overlap, state.Overlap) == opt.OverlapCancel {
-		err = c.may(CancelRuns)
+		err = c.requireScopes(CancelRuns)
 	}
 	return state, err
 }
@@ -423,14 +423,14 @@ func (s schedules) BackfillSchedule(ctx context.Context, c *Call, p BackfillPara
 	for _, at := range times {
 		state.Runs = append(state.Runs, opt.ScheduleRun{At: at, ObjectiveID: state.ObjectiveID(at.Time().Format(time.RFC3339))})
 	}
-	if err := s.known(ctx, c, state.Runs); err != nil {
+	if err := s.addStatuses(ctx, c, state.Runs); err != nil {
 		return nil, err
 	}
 	return state.Runs, scheduleFault(p.ID, s.cfg.Scheduler.RunSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, p.Backfill))
 }
 
-// known adds their status to the runs whose objectives are in the journal.
-func (s schedules) known(ctx context.Context, c *Call, runs []opt.ScheduleRun) error {
+// addStatuses adds their status to the runs whose objectives are in the journal.
+func (s schedules) addStatuses(ctx context.Context, c *Call, runs []opt.ScheduleRun) error {
 	for i := range runs {
 		o, err := s.cfg.Journal.Objective(ctx, c.Tenant, runs[i].ObjectiveID)
 		switch {
@@ -443,8 +443,8 @@ func (s schedules) known(ctx context.Context, c *Call, runs []opt.ScheduleRun) e
 	return nil
 }
 
-// scheduleIDLike reports whether a schedule may have an id.
-func scheduleIDLike(id string) bool {
+// isScheduleID reports whether an id is valid for a schedule.
+func isScheduleID(id string) bool {
 	name, _ := strings.CutPrefix(id, "playbook:")
 	playbook, name, of := strings.Cut(name, ":")
 	return opt.ScheduleName(playbook) && (!of || opt.ScheduleName(name))

@@ -37,7 +37,7 @@ func (s scheduledRuns) BeginScheduled(ctx context.Context, run opt.ScheduledRun)
 		Message: scheduledMessage(run.Schedule, run.At), Once: true, ReturnAtOnce: true, Hints: Hints{SuggestedName: run.Schedule.Name},
 		Metadata: a2a.Metadata{}.With(opt.KeySchedule, run.Schedule.ID).With(opt.KeyScheduledFor, run.At),
 	}
-	return id, s.as(run, "SendMessage", func(c *Call) error {
+	return id, s.callAs(run, "SendMessage", func(c *Call) error {
 		d, err := s.messages.deliver(ctx, c, p)
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func (s scheduledRuns) BeginScheduled(ctx context.Context, run opt.ScheduledRun)
 
 // CancelScheduled cancels the objective for a time of a schedule, if it is open.
 func (s scheduledRuns) CancelScheduled(ctx context.Context, run opt.ScheduledRun) error {
-	return s.as(run, "CancelTask", func(c *Call) error {
+	return s.callAs(run, "CancelTask", func(c *Call) error {
 		_, err := s.cancels.CancelTask(ctx, c, TaskParams{ID: run.Schedule.ObjectiveID(run.At)})
 		if isTaskUnknown(err) || errors.Is(err, errNotCanceled) {
 			return nil
@@ -62,9 +62,9 @@ func (s scheduledRuns) CancelScheduled(ctx context.Context, run opt.ScheduledRun
 	})
 }
 
-// as handles a call of the principal of a schedule, whose rights were checked when the
-// schedule was made.
-func (s scheduledRuns) as(run opt.ScheduledRun, operation string, handle func(*Call) error) error {
+// callAs handles a call with the rights of the principal of a schedule. They were checked
+// when the schedule was made.
+func (s scheduledRuns) callAs(run opt.ScheduledRun, operation string, handle func(*Call) error) error {
 	c := s.calls.NewCall("")
 	c.Method = "schedule " + operation
 	fault := s.calls.Serve(c, Steps{

@@ -139,8 +139,8 @@ func (c *Call) permit(operation string) error {
 	return nil
 }
 
-// may refuses a caller who lacks one of the given scopes.
-func (c *Call) may(scopes ...Scope) error {
+// requireScopes refuses a caller who lacks one of the given scopes.
+func (c *Call) requireScopes(scopes ...Scope) error {
 	for _, s := range scopes {
 		if !slices.Contains(c.Scopes, s) {
 			return missingScope(s)

@@ -108,11 +108,11 @@ type Service struct {
 	scheduledRuns     // objectives that schedules start
 	payloads          // of Temporal, for people who look into it
 
-	engine  Engine
-	journal Journal
-	closing chan struct{} // closed by Close
-	close   sync.Once
-	drains  atomic.Bool // set by Drain
+	engine   Engine
+	journal  Journal
+	closing  chan struct{} // closed by Close
+	close    sync.Once
+	draining atomic.Bool // set by Drain
 }
 
 // New returns a service. Close ends its streams.
@@ -159,7 +159,7 @@ const readyTimeout = 3 * time.Second
 
 // Drain makes the service report that it is not ready. It still serves requests: load balancers get
 // time to send requests elsewhere before Close.
-func (s *Service) Drain() { s.drains.Store(true) }
+func (s *Service) Drain() { s.draining.Store(true) }
 
 // Readiness says which parts can accept work now.
 type Readiness struct {
@@ -188,5 +188,5 @@ func (s *Service) Ready(ctx context.Context) Readiness {
 		}
 		return err == nil
 	}
-	return Readiness{Engine: ask("engine", s.engine.Ready), Journal: ask("journal", s.journal.Ping), Draining: s.drains.Load()}
+	return Readiness{Engine: ask("engine", s.engine.Ready), Journal: ask("journal", s.journal.Ping), Draining: s.draining.Load()}
 }

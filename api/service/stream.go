@@ -35,14 +35,14 @@ type Stream struct {
 	hierarchy   *hierarchy               // nil for a stream of a plan task
 	knowsOPT    bool                     // the client understands the extension
 
-	caller   presence
-	leave    func()       // ends its place in the quota of the caller; nil for none
-	first    *StreamEvent // sent before all others; nil for a resumed stream
-	page     []opt.Recorded
-	seq      int64 // of the last event read from a page
-	notified bool  // by the watch, and the journal was not read since
-	over     bool  // the task has ended: no later event will be recorded
-	done     bool  // nothing is sent any more, except first
+	callerCheck callerCheck
+	leave       func()       // ends its place in the quota of the caller; nil for none
+	first       *StreamEvent // sent before all others; nil for a resumed stream
+	page        []opt.Recorded
+	seq         int64 // of the last event read from a page
+	notified    bool  // by the watch, and the journal was not read since
+	over        bool  // the task has ended: no later event will be recorded
+	done        bool  // nothing more is sent, except first
 }
 
 // A StreamEvent is one event of a stream.
@@ -104,7 +104,7 @@ func (s streams) open(ctx context.Context, c *Call, start streamStart) (out *Str
 	out.knowsOPT = c.knowsOPT()
 	after, ok := resumeAfter(c, start.after, v)
 	if ok {
-		ok, err = s.knows(ctx, v, after)
+		ok, err = s.hasEvent(ctx, v, after)
 	}
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (s streams) open(ctx context.Context, c *Call, start streamStart) (out *Str
 		t.Metadata = t.Metadata.With(opt.KeyReplyPending, true)
 	}
 	out.first, out.seq = &StreamEvent{Event: a2a.Event{Task: &t.Task}, Seq: v.Seq, Objective: t.Objective}, v.Seq
-	needsInput := t.Status.State == a2a.InputRequired && !start.pending && !shows(v, start.gate)
+	needsInput := t.Status.State == a2a.InputRequired && !start.pending && !showsGate(v, start.gate)
 	out.done = out.over || start.send && needsInput
 	return out, nil
 }
@@ -154,10 +154,10 @@ func resumeAfter(c *Call, param *int64, v opt.TaskView) (after int64, ok bool) {
 	return *param, *param >= 0 && *param <= v.Seq && (*param < v.Seq || !v.State.Ended())
 }
 
-// knows reports whether event seq is one of those that the journal shows for the
+// hasEvent reports whether event seq is one of those that the journal shows for the
 // objective of v, or 0. If it is not, the client has it from a journal that was lost
 // and rebuilt: the stream begins with a snapshot.
-func (s streams) knows(ctx context.Context, v opt.TaskView, seq int64) (bool, error) {
+func (s streams) hasEvent(ctx context.Context, v opt.TaskView, seq int64) (bool, error) {
 	if seq == 0 || seq == v.Seq {
 		return true, nil
 	}
@@ -177,7 +177,7 @@ func (s *Stream) Next(ctx context.Context, idle <-chan time.Time) (StreamEvent, 
 		if s.wait.isClosing() {
 			return StreamEvent{}, ErrClosing
 		}
-		if err := s.caller.check(); err != nil {
+		if err := s.callerCheck.check(); err != nil {
 			return StreamEvent{}, err
 		}
 		for len(s.page) > 0 {
@@ -217,10 +217,10 @@ func (s *Stream) event(e opt.Event) (out a2a.Event, ok bool) {
 	before := s.hierarchy.progress
 	u, changed := s.update(s.hierarchy, e)
 	switch {
-	case changed && (s.knowsOPT || s.hierarchy.advanced(before)):
+	case changed && (s.knowsOPT || s.hierarchy.progressChanged(before)):
 		return a2a.Event{Status: u}, true
 	case ok && out.Status != nil:
-		s.hierarchy.progressOn(out.Status, s)
+		s.hierarchy.addProgress(out.Status, s)
 	}
 	return out, ok
 }

@@ -28,7 +28,7 @@ func (s *Stream) status(e opt.Event) *a2a.StatusUpdate {
 		Status: a2a.TaskStatus{State: opt.TaskState(e.To).A2A(), At: e.At},
 	}
 	if e.Status != nil {
-		m := addressed(*e.Status, a2a.Task{ID: s.taskID, ContextID: s.contextID})
+		m := withTaskIDs(*e.Status, a2a.Task{ID: s.taskID, ContextID: s.contextID})
 		u.Status.Message = &m
 	}
 	if e.Gate == nil {

@@ -21,7 +21,7 @@ type hierarchy struct {
 	revision int64
 	status   string            // of the objective
 	plans    map[string]string // status by id
-	work     work              // of which progress is the progress
+	work     planStates        // from which progress is computed
 	progress *opt.Progress
 
 	paused    bool            // by a client
@@ -56,7 +56,7 @@ func (s *Stream) hierarchyIn(ctx context.Context, v opt.TaskView, o *opt.Objecti
 		return s.hierarchyAfter(ctx, v.Seq)
 	}
 	v.Paused, v.Progress, v.Decided = false, nil, nil
-	shown := present(v)
+	shown := toTask(v)
 	h := &hierarchy{
 		id: o.ID, attempt: o.Attempt, revision: o.Revision, status: string(o.Status), plans: map[string]string{},
 		work: newWork(o.Plans), paused: o.Paused, root: shown.Status, interrupt: shown.Metadata[opt.KeyInterrupt],
@@ -95,7 +95,7 @@ func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool
 		h.moveRoot(s.status(e))
 		return nil, false
 	}
-	told, at, ok := h.apply(e)
+	ch, at, ok := h.apply(e)
 	if h.work = h.work.after(e); ok {
 		h.progress = opt.ProgressOf(h.work)
 	}
@@ -104,21 +104,21 @@ func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool
 	}
 	u = &a2a.StatusUpdate{TaskID: s.taskID, ContextID: s.contextID, Status: h.root, Metadata: place{objectiveID: h.id}.metadata(nil)}
 	if s.knowsOPT {
-		u.Metadata = h.metadata(told, at)
+		u.Metadata = h.metadata(ch, at)
 	}
-	h.progressOn(u, s)
+	h.addProgress(u, s)
 	if h.paused && !h.root.State.Terminal() {
 		u.Metadata = u.Metadata.With(opt.KeyPaused, true)
-		u.Status = paused(h.root, a2a.Task{ID: s.taskID, ContextID: s.contextID})
+		u.Status = pausedStatus(h.root, a2a.Task{ID: s.taskID, ContextID: s.contextID})
 	}
 	return u, true
 }
 
 // metadata returns the metadata of an update for clients with the extension.
-func (h *hierarchy) metadata(told change, at place) a2a.Metadata {
-	m := at.metadata(nil).With(opt.KeyEvent, told)
-	if told.Kind == "plan" {
-		m = place{objectiveID: h.id}.metadata(nil).With(opt.KeyPlanID, at.planID).With(opt.KeyEvent, told)
+func (h *hierarchy) metadata(ch change, at place) a2a.Metadata {
+	m := at.metadata(nil).With(opt.KeyEvent, ch)
+	if ch.Kind == "plan" {
+		m = place{objectiveID: h.id}.metadata(nil).With(opt.KeyPlanID, at.planID).With(opt.KeyEvent, ch)
 	}
 	if h.interrupt != nil {
 		m = m.With(opt.KeyInterrupt, h.interrupt)
@@ -126,22 +126,22 @@ func (h *hierarchy) metadata(told change, at place) a2a.Metadata {
 	return m
 }
 
-// advanced reports whether clients without the extension get the progress: if it has
+// progressChanged reports whether clients without the extension get the progress: if it has
 // changed, while the root task works. A question must not be repeated, since it would end
 // their streams. The end of the root task also reports the end of the last task.
-func (h *hierarchy) advanced(before *opt.Progress) bool {
+func (h *hierarchy) progressChanged(before *opt.Progress) bool {
 	if h.root.State != a2a.Working || h.root.Message != nil || h.paused || h.progress == nil || h.progress.Text == "" || h.progress.Percent == 100 {
 		return false
 	}
 	return before == nil || *before != *h.progress
 }
 
-// progressOn adds the progress to an update of the root task.
-func (h *hierarchy) progressOn(u *a2a.StatusUpdate, s *Stream) {
+// addProgress adds the progress to an update of the root task.
+func (h *hierarchy) addProgress(u *a2a.StatusUpdate, s *Stream) {
 	if ref, ours := opt.ParseID(s.taskID); !ours || ref.Attempt != h.attempt {
 		return
 	}
-	u.Metadata, u.Status = progressed(u.Metadata, u.Status, h.progress, a2a.Task{ID: s.taskID, ContextID: s.contextID})
+	u.Metadata, u.Status = withProgress(u.Metadata, u.Status, h.progress, a2a.Task{ID: s.taskID, ContextID: s.contextID})
 }
 
 // moveRoot applies an update of the root task. The time of its status is that of
@@ -160,41 +160,41 @@ func (h *hierarchy) begin(attempt int, at a2a.Time) {
 
 // apply applies e to h, and returns the change and its place; ok is false if
 // clients do not see it.
-func (h *hierarchy) apply(e opt.Event) (told change, at place, ok bool) {
+func (h *hierarchy) apply(e opt.Event) (ch change, at place, ok bool) {
 	at = place{objectiveID: h.id}
 	switch e.Kind {
 	case opt.ObjectiveOpened:
 		h.begin(e.Objective.Attempt, e.At)
 		h.revision = e.Objective.Revision
-		told = h.moved("objective", h.id, &h.status, "", string(e.Objective.Status))
+		ch = h.changeStatus("objective", h.id, &h.status, "", string(e.Objective.Status))
 	case opt.ObjectiveRetried:
 		h.begin(e.Attempt, e.At)
-		told = h.moved("objective", h.id, &h.status, e.From, string(opt.ObjectiveSubmitted))
+		ch = h.changeStatus("objective", h.id, &h.status, e.From, string(opt.ObjectiveSubmitted))
 	case opt.ObjectiveMoved:
-		told = h.moved("objective", h.id, &h.status, e.From, e.To)
+		ch = h.changeStatus("objective", h.id, &h.status, e.From, e.To)
 	case opt.ObjectivePaused, opt.ObjectiveResumed:
 		h.paused = e.Kind == opt.ObjectivePaused
-		told = h.moved("objective", h.id, &h.status, "", h.status)
+		ch = h.changeStatus("objective", h.id, &h.status, "", h.status)
 	case opt.ObjectiveChanged:
 		h.revision = max(h.revision, e.Revision)
-		told = h.moved("objective", h.id, &h.status, "", h.status)
+		ch = h.changeStatus("objective", h.id, &h.status, "", h.status)
 	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanPaused, opt.PlanResumed, opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
 		at.planID = e.PlanID
-		told = h.plan(e)
+		ch = h.plan(e)
 	case opt.TaskMoved, opt.TaskLinked:
 		ref, _ := opt.ParseID(e.TaskID)
 		if ref.TaskID == "" {
-			return told, at, false // the root task of an earlier attempt
+			return ch, at, false // the root task of an earlier attempt
 		}
 		at = placeOf(h.id, e.TaskID)
-		told = change{"task", ref.TaskID, e.From, cmp.Or(e.To, string(opt.TaskPending)), h.revision}
+		ch = change{"task", ref.TaskID, e.From, cmp.Or(e.To, string(opt.TaskPending)), h.revision}
 		if e.Kind == opt.TaskLinked {
-			told.From = told.To
+			ch.From = ch.To
 		}
 	default:
-		return told, at, false
+		return ch, at, false
 	}
-	return told, at, true
+	return ch, at, true
 }
 
 func (h *hierarchy) plan(e opt.Event) change {
@@ -208,23 +208,23 @@ func (h *hierarchy) plan(e opt.Event) change {
 	case opt.PlanRetried:
 		to = string(opt.PlanPending)
 	}
-	told := h.moved("plan", e.PlanID, &status, e.From, to)
+	ch := h.changeStatus("plan", e.PlanID, &status, e.From, to)
 	h.plans[e.PlanID] = status
-	return told
+	return ch
 }
 
-// moved changes a status, and returns the change.
-func (h *hierarchy) moved(kind, id string, status *string, from, to string) change {
-	told := change{kind, id, cmp.Or(from, *status), to, h.revision}
+// changeStatus changes a status, and returns the change.
+func (h *hierarchy) changeStatus(kind, id string, status *string, from, to string) change {
+	ch := change{kind, id, cmp.Or(from, *status), to, h.revision}
 	*status = to
-	return told
+	return ch
 }
 
-// work is the plans of an objective with their tasks, as far as the progress needs
-// them.
-type work []*opt.Plan
+// planStates are the plans of an objective and their tasks, with the fields from which the
+// progress is computed.
+type planStates []*opt.Plan
 
-func newWork(plans []*opt.Plan) (w work) {
+func newWork(plans []*opt.Plan) (w planStates) {
 	for _, p := range plans {
 		w = append(w, &opt.Plan{ID: p.ID, Name: p.Name, Status: p.Status})
 		w.add(p.ID, p.Tasks)
@@ -232,7 +232,7 @@ func newWork(plans []*opt.Plan) (w work) {
 	return w
 }
 
-func (w work) plan(id string) *opt.Plan {
+func (w planStates) plan(id string) *opt.Plan {
 	for _, p := range w {
 		if p.ID == id {
 			return p
@@ -243,7 +243,7 @@ func (w work) plan(id string) *opt.Plan {
 
 // add adds tasks to a plan, or replaces them. The end of an earlier attempt at a task
 // may come after its latest one was added, and changes nothing.
-func (w work) add(planID string, tasks []*opt.Task) {
+func (w planStates) add(planID string, tasks []*opt.Task) {
 	p := w.plan(planID)
 	if p == nil {
 		return
@@ -261,7 +261,7 @@ func (w work) add(planID string, tasks []*opt.Task) {
 }
 
 // after returns the work after an event.
-func (w work) after(e opt.Event) work {
+func (w planStates) after(e opt.Event) planStates {
 	switch e.Kind {
 	case opt.PlanAdded:
 		return append(w, newWork([]*opt.Plan{e.Plan})...)

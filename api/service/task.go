@@ -80,7 +80,7 @@ func (s *tasks) ListTasks(ctx context.Context, c *Call, p TaskListParams) (TaskP
 		}
 	}
 	for _, v := range views {
-		t := present(v)
+		t := toTask(v)
 		if !f.Want.Artifacts {
 			t.Artifacts = nil
 		}

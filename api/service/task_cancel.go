@@ -12,7 +12,7 @@ import (
 // time for it. The request is durable: a task that has not stopped by then stops
 // later, and its metadata says so.
 func (s taskCommands) CancelTask(ctx context.Context, c *Call, p TaskParams) (Task, error) {
-	if err := c.may(CancelRuns); err != nil {
+	if err := c.requireScopes(CancelRuns); err != nil {
 		return Task{}, err
 	}
 	c.TakeKey(p.RequestID)
@@ -50,7 +50,7 @@ func (s taskCommands) cancel(ctx context.Context, c *Call, v opt.TaskView, seen 
 	if ref.TaskID == "" {
 		err = s.out.cancel(ctx, ref.ObjectiveID)
 	} else {
-		_, err = s.do(ctx, c, opt.Command{Kind: opt.CancelTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: ref.TaskID, Seen: seen})
+		_, err = s.perform(ctx, c, opt.Command{Kind: opt.CancelTask, ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: ref.TaskID, Seen: seen})
 	}
 	var move *opt.MoveError
 	if err != nil && !errors.As(err, &move) && !errors.Is(err, opt.ErrEnded) && !errors.Is(err, errPlanEnded) && !errors.Is(err, errObjectiveEnded) {

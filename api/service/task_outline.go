@@ -21,7 +21,7 @@ func (s *tasks) OutlineTask(ctx context.Context, c *Call, p TaskParams) (Task, e
 	if err != nil {
 		return Task{}, err
 	}
-	t := present(v)
+	t := toTask(v)
 	t.Metadata = s.links.in(t.Metadata, v)
 	return Task{Task: t}, nil
 }

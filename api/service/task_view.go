@@ -20,15 +20,15 @@ const keyStopping = "longhaul/v1/stopping"
 // for the id of the root task of the latest one.
 const keyRetriedBy = "longhaul/v1/retriedBy"
 
-// present returns a view as an A2A task: its messages have its ids, and its
-// metadata has its place in the objective and its gate.
-func present(v opt.TaskView) a2a.Task {
+// toTask returns a view as an A2A task: its messages have the ids of the task, and its metadata
+// has its position in the objective and its gate.
+func toTask(v opt.TaskView) a2a.Task {
 	t := v.Task
 	t.History = slices.Clone(t.History)
 	for i, m := range t.History {
-		t.History[i] = addressed(m, t)
+		t.History[i] = withTaskIDs(m, t)
 	}
-	t.Status.Message = asked(v)
+	t.Status.Message = statusMessage(v)
 	m := place{v.ObjectiveID, v.PlanID, v.Index}.metadata(t.Metadata)
 	if len(v.Dependencies) > 0 {
 		m = m.With(opt.KeyDependencies, v.Dependencies)
@@ -49,23 +49,23 @@ func present(v opt.TaskView) a2a.Task {
 	if v.RetriedBy != "" {
 		m = m.With(keyRetriedBy, v.RetriedBy)
 	}
-	m, t.Status = progressed(m, t.Status, v.Progress, t)
+	m, t.Status = withProgress(m, t.Status, v.Progress, t)
 	if v.Paused {
 		m = m.With(opt.KeyPaused, true)
-		t.Status = paused(t.Status, t)
+		t.Status = pausedStatus(t.Status, t)
 	}
-	t.Metadata = queued(m, v)
+	t.Metadata = withQueuePosition(m, v)
 	return t
 }
 
-// asked returns the status message of v with its ids. A root task has no event for
+// statusMessage returns the status message of v with its ids. A root task has no event for
 // comments, votes and steps at the gate that it shows: they are added here.
-func asked(v opt.TaskView) *a2a.Message {
+func statusMessage(v opt.TaskView) *a2a.Message {
 	t := v.Task
 	if t.Status.Message == nil {
 		return nil
 	}
-	m := addressed(*t.Status.Message, t)
+	m := withTaskIDs(*t.Status.Message, t)
 	for _, g := range v.Gates {
 		if v.IsRoot && v.State.Waiting() && g.ID == m.MessageID {
 			return g.Message(t.ContextID, t.ID)
@@ -74,9 +74,9 @@ func asked(v opt.TaskView) *a2a.Message {
 	return &m
 }
 
-// progressed adds the progress of a root task that works or waits to its metadata,
+// withProgress adds the progress of a root task that works or waits to its metadata,
 // and to its status if that has no message.
-func progressed(m a2a.Metadata, s a2a.TaskStatus, p *opt.Progress, t a2a.Task) (a2a.Metadata, a2a.TaskStatus) {
+func withProgress(m a2a.Metadata, s a2a.TaskStatus, p *opt.Progress, t a2a.Task) (a2a.Metadata, a2a.TaskStatus) {
 	if p == nil || s.State != a2a.Working && !s.State.Interrupted() {
 		return m, s
 	}
@@ -86,19 +86,19 @@ func progressed(m a2a.Metadata, s a2a.TaskStatus, p *opt.Progress, t a2a.Task) (
 			sum := sha256.Sum256([]byte(p.Said))
 			id, text = id+":"+hex.EncodeToString(sum[:4]), text+": "+p.Said
 		}
-		said := addressed(a2a.Message{MessageID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}, t)
+		said := withTaskIDs(a2a.Message{MessageID: id, Role: a2a.RoleAgent, Parts: []a2a.Part{a2a.TextPart(text)}}, t)
 		s.Message = &said
 	}
 	return m.With(opt.KeyProgress, p.Percent), s
 }
 
-// paused returns the status of a root task whose objective a client has paused. A
+// pausedStatus returns the status of a root task whose objective a client has paused. A
 // question that waits for an answer stays.
-func paused(s a2a.TaskStatus, t a2a.Task) a2a.TaskStatus {
+func pausedStatus(s a2a.TaskStatus, t a2a.Task) a2a.TaskStatus {
 	if s.State.Terminal() || s.State.Interrupted() {
 		return s
 	}
-	m := addressed(a2a.Message{
+	m := withTaskIDs(a2a.Message{
 		MessageID: t.ID + ":paused", Role: a2a.RoleAgent,
 		Parts: []a2a.Part{a2a.TextPart("This objective is paused: nothing new begins until a client resumes it.")},
 	}, t)
@@ -106,10 +106,10 @@ func paused(s a2a.TaskStatus, t a2a.Task) a2a.TaskStatus {
 	return s
 }
 
-// shows reports whether v still shows a gate: the gate is open, or its question
+// showsGate reports whether v still shows a gate: the gate is open, or its question
 // is the task's status. A plan and its objective move one after the other, so a
 // root task may show a gate that is closed.
-func shows(v opt.TaskView, gateID string) bool {
+func showsGate(v opt.TaskView, gateID string) bool {
 	if gateID == "" || !v.State.Waiting() {
 		return false
 	}
@@ -124,9 +124,9 @@ type interrupt struct {
 	Decision  *opt.Decided `json:"decision,omitempty"`  // how the latest one was closed
 }
 
-// addressed returns m with the ids of its task. Messages are stored as they were
+// withTaskIDs returns m with the ids of its task. Messages are stored as they were
 // sent, so a client may have left the ids out.
-func addressed(m a2a.Message, t a2a.Task) a2a.Message {
+func withTaskIDs(m a2a.Message, t a2a.Task) a2a.Message {
 	if m.ContextID == "" {
 		m.ContextID = t.ContextID
 	}

@@ -46,8 +46,8 @@ func (w writer) start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	return o, nil
 }
 
-// keep stores contents that are too large for histories.
-func (w writer) keep(ctx context.Context, objectiveID string, blobs a2a.Blobs) error {
+// storeBlobs stores contents that are too large for histories.
+func (w writer) storeBlobs(ctx context.Context, objectiveID string, blobs a2a.Blobs) error {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
 	for _, id := range slices.Sorted(maps.Keys(blobs)) {
@@ -58,11 +58,11 @@ func (w writer) keep(ctx context.Context, objectiveID string, blobs a2a.Blobs) e
 	return nil
 }
 
-// place takes a place in the context of o before o is started, so that two
-// services cannot both find the context free. If the objective must wait, it
-// enters the queue; place returns since when it waits, zero if it need not.
-func (w writer) place(ctx context.Context, o opt.Objective) (a2a.Time, error) {
-	placed, err := w.take(ctx, o)
+// enterQueue takes a place in the context of o before o is started, so that two services cannot
+// both find the context free. If the objective must wait, it enters the queue, and enterQueue
+// returns since when it waits; else the time is zero.
+func (w writer) enterQueue(ctx context.Context, o opt.Objective) (a2a.Time, error) {
+	placed, err := w.takePlace(ctx, o)
 	if err == nil && !placed.QueuedAt.IsZero() {
 		o.QueuedAt = placed.QueuedAt
 		err = w.engine.Enter(ctx, o, placed)
@@ -70,8 +70,8 @@ func (w writer) place(ctx context.Context, o opt.Objective) (a2a.Time, error) {
 	return placed.QueuedAt, err
 }
 
-// take takes a place in the context of o.
-func (w writer) take(ctx context.Context, o opt.Objective) (opt.Placed, error) {
+// takePlace takes a place in the context of o.
+func (w writer) takePlace(ctx context.Context, o opt.Objective) (opt.Placed, error) {
 	placed, err := w.journal.Place(ctx, opt.Place{
 		Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: o.Attempt, At: a2a.At(w.now()), Limit: w.queue,
 	})

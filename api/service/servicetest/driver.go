@@ -14,8 +14,8 @@ import (
 	"longhaul/opt/machine"
 )
 
-// A host is a machine and the inputs that its signals carry.
-type host interface {
+// A machineHost is a machine and the inputs that its signals carry.
+type machineHost interface {
 	Handle(a2a.Time, machine.Input) []opt.Event
 	Wants() machine.Wants
 	message(s machine.Signal) (to string, in machine.Input)
@@ -25,21 +25,21 @@ type objectiveHost struct{ *machine.Objective }
 
 func (h objectiveHost) message(s machine.Signal) (string, machine.Input) {
 	if s.To == machine.ToContext {
-		return contextRun(h.State.Objective.Tenant, h.State.Objective.ContextID), copied(h.Request())
+		return contextRun(h.State.Objective.Tenant, h.State.Objective.ContextID), deepCopy(h.Request())
 	}
-	return s.To, copied(h.Message(s.To))
+	return s.To, deepCopy(h.Message(s.To))
 }
 
 type planHost struct{ *machine.Plan }
 
 func (h planHost) message(s machine.Signal) (string, machine.Input) {
-	return s.To, copied(h.Message())
+	return s.To, deepCopy(h.Message())
 }
 
 type contextHost struct{ *machine.Context }
 
 func (h contextHost) message(s machine.Signal) (string, machine.Input) {
-	return s.To, copied(h.Message(s.To))
+	return s.To, deepCopy(h.Message(s.To))
 }
 
 func contextRun(tenant, contextID string) string { return "context " + tenant + " " + contextID }
@@ -49,11 +49,11 @@ type driver struct {
 	cfg     Config
 	journal *journal.Journal
 
-	asleep   bool
-	sleeping map[string]bool // ids of objectives and plans
-	stubborn bool            // tasks do not stop when they are asked to
-	runs     map[string]*run
-	order    []string // ids of runs, in the order in which they began
+	noWorkers    bool
+	stoppedIDs   map[string]bool // ids of objectives and plans
+	ignoreCancel bool            // tasks do not stop when they are asked to
+	runs         map[string]*run
+	order        []string // ids of runs, in the order in which they began
 
 	clock sync.Mutex
 	now   time.Time
@@ -69,7 +69,7 @@ func (d *driver) Now() time.Time {
 	return d.now
 }
 
-func (d *driver) pass(by time.Duration) a2a.Time {
+func (d *driver) advance(by time.Duration) a2a.Time {
 	d.clock.Lock()
 	defer d.clock.Unlock()
 	d.now = d.now.Add(by)
@@ -79,11 +79,11 @@ func (d *driver) pass(by time.Duration) a2a.Time {
 // A run is one machine, and what it has begun.
 type run struct {
 	id         string
-	m          host
+	m          machineHost
 	objective  string // whose rows its events change; "" for a context
 	parent     string // id of the run that gets its result
 	attempt    int    // of a plan
-	fresh      bool   // Opened is to be handled
+	isNew      bool   // Opened is to be handled
 	inbox      []machine.Input
 	activities []machine.Activity // that run
 	children   map[machine.Child]bool
@@ -92,7 +92,7 @@ type run struct {
 	pieces     map[string]int64 // of artifacts that were streamed, by source
 }
 
-func (d *driver) begin(id string, m host) *run {
+func (d *driver) begin(id string, m machineHost) *run {
 	r := &run{id: id, m: m, children: map[machine.Child]bool{}, ended: map[string]bool{}, elapsed: map[string]bool{}, pieces: map[string]int64{}}
 	if ref, ok := opt.ParseID(id); ok {
 		r.objective = ref.ObjectiveID
@@ -120,16 +120,16 @@ func (r *run) streamed(source string) int64 {
 	return r.pieces[source]
 }
 
-// settle handles all inputs and their consequences.
-func (d *driver) settle() {
+// runAll handles all inputs and their consequences.
+func (d *driver) runAll() {
 	for again := true; again; {
 		again = false
 		for _, id := range slices.Clone(d.order) {
-			if r := d.runs[id]; r != nil && !d.asleep && !d.sleeping[r.id] {
+			if r := d.runs[id]; r != nil && !d.noWorkers && !d.stoppedIDs[r.id] {
 				again = d.task(r) || again
 			}
 		}
-		again = d.followed() || again
+		again = d.endFollowing() || again
 	}
 }
 
@@ -137,12 +137,12 @@ func (d *driver) settle() {
 // that have arrived, records the events, and begins and stops what the machine
 // wants.
 func (d *driver) task(r *run) bool {
-	if !r.fresh && len(r.inbox) == 0 {
+	if !r.isNew && len(r.inbox) == 0 {
 		return false
 	}
-	now := d.pass(tick)
-	if r.fresh {
-		r.fresh = false
+	now := d.advance(tick)
+	if r.isNew {
+		r.isNew = false
 		opened := now
 		if o, ok := r.m.(objectiveHost); ok {
 			opened = o.State.Objective.CreatedAt
@@ -178,7 +178,7 @@ func (d *driver) handle(r *run, now a2a.Time, in machine.Input) {
 }
 
 func (d *driver) record(b opt.Batch) {
-	if err := d.journal.Record(context.Background(), copied(b)); err != nil {
+	if err := d.journal.Record(context.Background(), deepCopy(b)); err != nil {
 		panic(fmt.Sprintf("record events of %s: %v", b.Source, err))
 	}
 }
@@ -189,7 +189,7 @@ func (d *driver) reconcile(r *run) {
 	wants := r.m.Wants()
 	for _, a := range slices.Clone(r.activities) {
 		i := slices.IndexFunc(wants.Activities, func(x machine.Activity) bool { return x.Key == a.Key })
-		if (i < 0 || wants.Activities[i].Stop) && !d.stubborn {
+		if (i < 0 || wants.Activities[i].Stop) && !d.ignoreCancel {
 			r.end(a.Key, canceled(a.Key))
 		}
 	}
@@ -226,9 +226,9 @@ func (d *driver) child(r *run, c machine.Child) {
 		r.inbox = append(r.inbox, machine.ChildRefused{PlanID: c.PlanID, Attempt: c.Attempt})
 		return
 	}
-	state := copied(r.m.(objectiveHost).ChildState(c.PlanID))
+	state := deepCopy(r.m.(objectiveHost).ChildState(c.PlanID))
 	p := d.begin(c.PlanID, planHost{&machine.Plan{State: state}})
-	p.parent, p.attempt, p.fresh = r.id, c.Attempt, true
+	p.parent, p.attempt, p.isNew = r.id, c.Attempt, true
 	r.inbox = append(r.inbox, machine.ChildStarted{PlanID: c.PlanID, Attempt: c.Attempt, N: c.N})
 }
 
@@ -236,7 +236,7 @@ func (d *driver) child(r *run, c machine.Child) {
 func (d *driver) close(r *run) {
 	d.remove(r.id)
 	if parent := d.runs[r.parent]; parent != nil {
-		report := copied(r.m.(planHost).State.Report)
+		report := deepCopy(r.m.(planHost).State.Report)
 		parent.inbox = append(parent.inbox, machine.ChildEnded{PlanID: r.id, Attempt: r.attempt, Report: &report})
 	}
 }
@@ -257,13 +257,13 @@ func (d *driver) activity(r *run, a machine.Activity) {
 		if err != nil {
 			panic(err)
 		}
-		r.end(a.Key, machine.Loaded{Key: a.Key, Kept: copied(kept)})
+		r.end(a.Key, machine.Loaded{Key: a.Key, Kept: deepCopy(kept)})
 	case machine.RunTask:
 		if d.cfg.Script == nil {
 			return
 		}
 		work := r.m.(planHost).WorkOf(a)
-		play := d.cfg.Script(copied(work))
+		play := d.cfg.Script(deepCopy(work))
 		d.stream(r, work, play.Chunks)
 		if play.Outcome != nil {
 			r.end(a.Key, machine.Ended{Key: a.Key, Outcome: finished(work.TaskID, *play.Outcome)})
@@ -291,7 +291,7 @@ func (d *driver) stream(r *run, work opt.Work, chunks []opt.Chunk) {
 // finished returns an outcome as its activity would: the ids of its artifacts are
 // unique in the objective.
 func finished(taskID string, out opt.Outcome) opt.Outcome {
-	out = copied(out)
+	out = deepCopy(out)
 	for i := range out.Artifacts {
 		out.Artifacts[i].ArtifactID = opt.ArtifactID(taskID, out.Artifacts[i].ArtifactID)
 	}
@@ -302,9 +302,9 @@ func finished(taskID string, out opt.Outcome) opt.Outcome {
 	return out
 }
 
-// followed gives plans the ends of the tasks that they follow.
-func (d *driver) followed() (any bool) {
-	if d.asleep {
+// endFollowing sends plans the ends of the tasks that they follow.
+func (d *driver) endFollowing() (any bool) {
+	if d.noWorkers {
 		return false
 	}
 	for _, id := range d.order {
@@ -320,7 +320,7 @@ func (d *driver) followed() (any bool) {
 			link := p.State.Plan.Task(a.Of).Link
 			v, err := d.journal.Task(context.Background(), p.State.Tenant, link, opt.TaskWant{Artifacts: true})
 			if err == nil && v.State.Ended() {
-				r.end(a.Key, machine.Followed{Key: a.Key, State: v.State, Artifacts: copied(v.Task.Artifacts)})
+				r.end(a.Key, machine.Followed{Key: a.Key, State: v.State, Artifacts: deepCopy(v.Task.Artifacts)})
 				any = true
 			}
 		}
@@ -328,9 +328,9 @@ func (d *driver) followed() (any bool) {
 	return any
 }
 
-// copied returns a value that shares no memory with v: it goes through JSON, as
+// deepCopy returns a value that shares no memory with v: it goes through JSON, as
 // between two workflows.
-func copied[T any](v T) T {
+func deepCopy[T any](v T) T {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -359,8 +359,8 @@ func (d *driver) running(taskID string) (*run, *machine.Activity) {
 	return nil, nil
 }
 
-// elapse fires the next due timer of r.
-func (d *driver) elapse(r *run) bool {
+// fireNextTimer fires the next due timer of r.
+func (d *driver) fireNextTimer(r *run) bool {
 	for _, timer := range r.m.Wants().Timers {
 		if !r.elapsed[timer.Key] && !timer.At.Time().After(d.Now()) {
 			r.elapsed[timer.Key] = true

@@ -104,7 +104,7 @@ func New(t testing.TB, cfg Config) *World {
 	})
 	w = &World{
 		t: t, openings: map[string]opt.Opening{},
-		driver: driver{cfg: cfg, journal: j, now: Start, sleeping: map[string]bool{}, runs: map[string]*run{}},
+		driver: driver{cfg: cfg, journal: j, now: Start, stoppedIDs: map[string]bool{}, runs: map[string]*run{}},
 	}
 	return w
 }
@@ -132,22 +132,22 @@ func (w *World) Down(err error) {
 func (w *World) Sleep() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asleep = true
+	w.noWorkers = true
 }
 
 // Wake starts the workers, which handle the kept inputs.
 func (w *World) Wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asleep, w.sleeping = false, map[string]bool{}
-	w.settle()
+	w.noWorkers, w.stoppedIDs = false, map[string]bool{}
+	w.runAll()
 }
 
 // SleepOn stops the work on one objective or plan.
 func (w *World) SleepOn(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sleeping[id] = true
+	w.stoppedIDs[id] = true
 }
 
 // WakeOnly starts the workers, except for the objectives and plans of
@@ -155,15 +155,15 @@ func (w *World) SleepOn(id string) {
 func (w *World) WakeOnly() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asleep = false
-	w.settle()
+	w.noWorkers = false
+	w.runAll()
 }
 
 // Stubborn makes canceled tasks run until the test ends them.
 func (w *World) Stubborn() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stubborn = true
+	w.ignoreCancel = true
 }
 
 // Calls returns what the engine has accepted so far.
@@ -260,14 +260,14 @@ func (w *World) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 		}
 		return o.As(there.Objective), nil
 	}
-	w.openings[id] = copied(o)
-	w.calls = append(w.calls, Call{Opening: new(copied(o))})
+	w.openings[id] = deepCopy(o)
+	w.calls = append(w.calls, Call{Opening: new(deepCopy(o))})
 	if w.cfg.Sleeps != nil && w.cfg.Sleeps(o) {
-		w.sleeping[id] = true
+		w.stoppedIDs[id] = true
 	}
-	r := w.begin(id, objectiveHost{machine.NewObjective(copied(o), w.idleFor())})
-	r.fresh = true
-	w.settle()
+	r := w.begin(id, objectiveHost{machine.NewObjective(deepCopy(o), w.idleFor())})
+	r.isNew = true
+	w.runAll()
 	return o, nil
 }
 
@@ -279,18 +279,18 @@ func (w *World) Letter(ctx context.Context, l opt.Letter) error {
 	if l.PlanID != "" {
 		to = l.PlanID
 	}
-	return w.signal(ctx, "tell", to, machine.Letter{Letter: copied(l)}, Call{Letter: &l})
+	return w.signal(ctx, "tell", to, machine.Letter{Letter: deepCopy(l)}, Call{Letter: &l})
 }
 
 // Callback implements [service.Engine].
 func (w *World) Callback(ctx context.Context, c opt.Callback) error {
 	ref, _ := opt.ParseID(c.TaskID)
-	return w.signal(ctx, "callback", ref.PlanID, machine.Callback{Callback: copied(c)}, Call{Callback: &c})
+	return w.signal(ctx, "callback", ref.PlanID, machine.Callback{Callback: deepCopy(c)}, Call{Callback: &c})
 }
 
 // Command implements [service.Engine].
 func (w *World) Command(ctx context.Context, cmd opt.Command) error {
-	return w.signal(ctx, "command", cmd.ObjectiveID, machine.Command{Command: copied(cmd)}, Call{Command: &cmd})
+	return w.signal(ctx, "command", cmd.ObjectiveID, machine.Command{Command: deepCopy(cmd)}, Call{Command: &cmd})
 }
 
 // Overtake delivers a command before all waiting inputs of its objective.
@@ -298,8 +298,8 @@ func (w *World) Overtake(cmd opt.Command) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := w.runs[cmd.ObjectiveID]
-	r.inbox = append([]machine.Input{machine.Command{Command: copied(cmd)}}, r.inbox...)
-	w.settle()
+	r.inbox = append([]machine.Input{machine.Command{Command: deepCopy(cmd)}}, r.inbox...)
+	w.runAll()
 }
 
 // Cancel implements [service.Engine].
@@ -329,13 +329,13 @@ func (w *World) deliver(ctx context.Context, name string, in machine.Input, call
 	}
 	w.calls = append(w.calls, call)
 	r.inbox = append(r.inbox, in)
-	w.settle()
+	w.runAll()
 	return nil
 }
 
 // Retry implements [service.Engine].
 func (w *World) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) error {
-	return w.deliver(ctx, "retry", machine.Command{Command: copied(cmd)}, Call{Command: &cmd}, func() (*run, error) {
+	return w.deliver(ctx, "retry", machine.Command{Command: deepCopy(cmd)}, Call{Command: &cmd}, func() (*run, error) {
 		if r := w.runs[o.ID]; r != nil {
 			return r, nil
 		}
@@ -343,7 +343,7 @@ func (w *World) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) err
 		if err != nil {
 			return nil, err
 		}
-		return w.begin(o.ID, objectiveHost{machine.RestoreObjective(copied(kept), w.idleFor())}), nil
+		return w.begin(o.ID, objectiveHost{machine.RestoreObjective(deepCopy(kept), w.idleFor())}), nil
 	})
 }
 
@@ -371,7 +371,7 @@ func (w *World) Ready(ctx context.Context) error {
 // End ends the attempt at a task that runs, by its A2A id.
 func (w *World) End(taskID string, out opt.Outcome) {
 	w.t.Helper()
-	w.conclude(taskID, func(key string) machine.Input { return machine.Ended{Key: key, Outcome: finished(taskID, out)} })
+	w.endTask(taskID, func(key string) machine.Input { return machine.Ended{Key: key, Outcome: finished(taskID, out)} })
 }
 
 // Complete completes a task that runs, with artifacts.
@@ -390,7 +390,7 @@ func (w *World) Fail(taskID, code, text string) {
 // see [World.Advance].
 func (w *World) FailAttempt(taskID, code, text string) {
 	w.t.Helper()
-	w.conclude(taskID, func(key string) machine.Input {
+	w.endTask(taskID, func(key string) machine.Input {
 		return machine.Ended{Key: key, Failed: &machine.Failure{Code: code, Message: text}}
 	})
 }
@@ -404,14 +404,14 @@ func (w *World) Gate(taskID string, g opt.Gate) {
 // Stop ends a stubborn task that was canceled.
 func (w *World) Stop(taskID string) {
 	w.t.Helper()
-	w.conclude(taskID, canceled)
+	w.endTask(taskID, canceled)
 }
 
 func canceled(key string) machine.Input {
 	return machine.Ended{Key: key, Failed: &machine.Failure{Code: string(opt.TaskCanceled), Canceled: true}}
 }
 
-func (w *World) conclude(taskID string, in func(key string) machine.Input) {
+func (w *World) endTask(taskID string, in func(key string) machine.Input) {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -420,7 +420,7 @@ func (w *World) conclude(taskID string, in func(key string) machine.Input) {
 		w.t.Fatalf("task %s does not run", taskID)
 	}
 	r.end(a.Key, in(a.Key))
-	w.settle()
+	w.runAll()
 }
 
 // Stream adds pieces of artifacts to a task that runs.
@@ -455,7 +455,7 @@ func (w *World) Planned(objectiveID string, made Made) {
 		for _, a := range r.activities {
 			if a.Kind == machine.MakePlans {
 				r.end(a.Key, machine.Made{Key: a.Key, Plans: made.Plans, Planner: made.Planner, Reason: made.Reason, Failure: made.Failure})
-				w.settle()
+				w.runAll()
 				return
 			}
 		}
@@ -467,16 +467,16 @@ func (w *World) Planned(objectiveID string, made Made) {
 func (w *World) Advance(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pass(d)
+	w.advance(d)
 	for again := true; again; {
 		again = false
 		for _, id := range slices.Clone(w.order) {
 			r := w.runs[id]
-			for r != nil && w.elapse(r) {
+			for r != nil && w.fireNextTimer(r) {
 				again = true
 			}
 		}
-		w.settle()
+		w.runAll()
 	}
 }
 

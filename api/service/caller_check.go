@@ -7,9 +7,9 @@ import (
 	"longhaul/opt"
 )
 
-// A presence checks now and then that the caller of an open stream is still
-// accepted: a credential may be revoked or expire meanwhile.
-type presence struct {
+// A callerCheck checks at intervals that the caller of an open stream is still accepted: its
+// credential may be revoked or expire.
+type callerCheck struct {
 	authenticate func() (Caller, error) // nil: the caller is not checked
 	caller       Caller
 	every        time.Duration
@@ -18,7 +18,7 @@ type presence struct {
 
 // check returns a fault if the caller is not accepted any more. A credential that
 // cannot be checked now stays accepted.
-func (p *presence) check() error {
+func (p *callerCheck) check() error {
 	if p.authenticate == nil || p.caller.Anonymous || time.Since(p.checked) < p.every {
 		return nil
 	}
