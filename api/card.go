@@ -57,12 +57,12 @@ type documents struct {
 
 // cards are the part of a Server that serves the card.
 type cards struct {
-	service *service.Service
-	log     *zap.Logger
-	now     func() time.Time
-	maxBody int64
-	surface describer
-	current atomic.Pointer[documents]
+	service   *service.Service
+	log       *zap.Logger
+	now       func() time.Time
+	maxBody   int64
+	describer describer
+	current   atomic.Pointer[documents]
 }
 
 // SetSkills changes the skills on the card. The new card has another tag and
@@ -77,7 +77,7 @@ func (c *cards) update() {
 	card := c.service.Card()
 	for v, form := range map[wire.Version]any{
 		wire.V03: wire.V03.Card(card), wire.V10: wire.V10.Card(card),
-		discovery: wire.Discovery(card, c.maxBody), description: c.surface.describe(card),
+		discovery: wire.Discovery(card, c.maxBody), description: c.describer.describe(card),
 	} {
 		body, err := wire.Marshal(form)
 		if err != nil {
@@ -87,14 +87,14 @@ func (c *cards) update() {
 		sum := sha256.Sum256(body)
 		now.by[v] = document{body, `"` + hex.EncodeToString(sum[:12]) + `"`}
 	}
-	if before := c.current.Load(); before != nil && before.same(now) {
+	if before := c.current.Load(); before != nil && before.equal(now) {
 		return
 	}
 	c.current.Store(now)
 }
 
-// same reports whether clients would see no difference.
-func (d *documents) same(o *documents) bool {
+// equal reports whether d and o are the same for clients.
+func (d *documents) equal(o *documents) bool {
 	return maps.EqualFunc(d.by, o.by, func(a, b document) bool { return a.etag == b.etag })
 }
 
@@ -110,9 +110,9 @@ func (c *cards) serve(e echo.Context) error {
 	return c.send(e, v)
 }
 
-// servePure serves the card of 1.0 for requests of any version, for
+// serveV10 serves the card of 1.0 for requests of any version, for
 // clients that accept no other card.
-func (c *cards) servePure(e echo.Context) error { return c.send(e, wire.V10) }
+func (c *cards) serveV10(e echo.Context) error { return c.send(e, wire.V10) }
 
 // serveDiscovery says what the host supports. It is the same for all versions.
 func (c *cards) serveDiscovery(e echo.Context) error { return c.send(e, discovery) }

@@ -87,17 +87,17 @@ func (p pages) refuseForeign(next echo.HandlerFunc) echo.HandlerFunc {
 		switch r := e.Request(); {
 		case p.foreign != nil && !strings.HasPrefix(r.URL.Path, answerPath) && p.foreign.Check(r) != nil: // answer links have their own check
 			return echo.NewHTTPError(http.StatusForbidden)
-		case p.hosts != nil && !p.named(r.Host) && !isProbe(r.URL.Path):
+		case p.hosts != nil && !p.isAllowedHost(r.Host) && !isProbe(r.URL.Path):
 			return echo.NewHTTPError(http.StatusMisdirectedRequest)
 		}
 		return next(e)
 	}
 }
 
-// named reports whether the host of a request is one of Config.Hosts or an IP
+// isAllowedHost reports whether the host of a request is one of Config.Hosts or an IP
 // address, which cannot be the name of a foreign page, or missing, as no browser
 // sends it.
-func (p pages) named(host string) bool {
+func (p pages) isAllowedHost(host string) bool {
 	if host == "" {
 		return true
 	}

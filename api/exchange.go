@@ -44,8 +44,8 @@ type request struct {
 	status    int             // of HTTP, for a failure with a special status
 }
 
-// ofOPT reports whether the operation is one of the extension.
-func (q request) ofOPT() bool { return q.operation != nil && q.operation.opt }
+// isOPT reports whether the operation is one of the extension.
+func (q request) isOPT() bool { return q.operation != nil && q.operation.opt }
 
 // exchange serves a request that came by a binding, which has a name for metrics.
 func (s *Server) exchange(e echo.Context, b binding, name string) error {
@@ -66,7 +66,7 @@ func (s *Server) exchange(e echo.Context, b binding, name string) error {
 		},
 		Read: func() (name string, err error) {
 			q, err = b.read(w.Unwrap(), r) // net/http's own writer: MaxBytesReader has it close the connection
-			c.Method, c.OfOPT, c.Rules = q.method, q.ofOPT(), q.version.Rules()
+			c.Method, c.OfOPT, c.Rules = q.method, q.isOPT(), q.version.Rules()
 			if err == nil {
 				name = q.operation.names[wire.V10]
 			}
@@ -103,8 +103,8 @@ func withoutHalfClose(r *http.Request) (_ *http.Request, closed context.Context)
 	return r.WithContext(context.WithoutCancel(closed)), closed
 }
 
-// codings returns the codings of a body that are not supported.
-func codings(h http.Header) []string {
+// unsupportedCodings returns the codings of a body that are not supported.
+func unsupportedCodings(h http.Header) []string {
 	var out []string
 	for _, value := range h.Values("Content-Encoding") {
 		for coding := range strings.SplitSeq(value, ",") {
@@ -129,7 +129,7 @@ func isJSON(contentType string) bool {
 // large. After it has arrived, net/http removes the deadline for reading. status
 // is for a failure.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, status int, err error) {
-	if len(codings(r.Header)) > 0 {
+	if len(unsupportedCodings(r.Header)) > 0 {
 		w.Header().Set("Accept-Encoding", "identity")
 		return nil, http.StatusUnsupportedMediaType, errCoding
 	}

@@ -28,38 +28,38 @@ type outcome struct {
 // table is the whole surface: one line per operation.
 func table(s *service.Service) []*operation {
 	return []*operation{
-		core("message/send", "SendMessage", reply(s, wire.ReadSend, s.SendMessage, wire.Version.Sent)),
-		core("message/stream", "SendStreamingMessage", streaming(s, wire.ReadSend, s.StreamMessage)).streams(),
-		core("tasks/get", "GetTask", reply(s, wire.ReadTask, s.GetTask, wire.Version.Task)),
-		core("tasks/list", "ListTasks", reply(s, wire.ReadTaskList, s.ListTasks, wire.Version.TaskPage)),
-		core("tasks/cancel", "CancelTask", reply(s, wire.ReadCancel, s.CancelTask, wire.Version.Task)),
-		core("tasks/resubscribe", "SubscribeToTask", streaming(s, wire.ReadTask, s.Subscribe)).streams(),
+		coreOperation("message/send", "SendMessage", reply(s, wire.ReadSend, s.SendMessage, wire.Version.Sent)),
+		coreOperation("message/stream", "SendStreamingMessage", streaming(s, wire.ReadSend, s.StreamMessage)).streams(),
+		coreOperation("tasks/get", "GetTask", reply(s, wire.ReadTask, s.GetTask, wire.Version.Task)),
+		coreOperation("tasks/list", "ListTasks", reply(s, wire.ReadTaskList, s.ListTasks, wire.Version.TaskPage)),
+		coreOperation("tasks/cancel", "CancelTask", reply(s, wire.ReadCancel, s.CancelTask, wire.Version.Task)),
+		coreOperation("tasks/resubscribe", "SubscribeToTask", streaming(s, wire.ReadTask, s.Subscribe)).streams(),
 
-		core("tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig", pushing(s, wire.ReadCreatePush, s.CreatePush, wire.WritePush)),
-		core("tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig", pushing(s, wire.ReadGetPush, s.GetPush, wire.WritePush)),
-		core("tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs", pushing(s, wire.ReadListPushes, s.ListPushes, wire.WritePushPage)),
-		core("tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig", pushing(s, wire.ReadDeletePush, s.DeletePush, wire.WriteNothing)),
-		core("agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard", reply(s, wire.Nothing, s.ExtendedCard, wire.Version.PureCard)),
+		coreOperation("tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig", pushing(s, wire.ReadCreatePush, s.CreatePush, wire.WritePush)),
+		coreOperation("tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig", pushing(s, wire.ReadGetPush, s.GetPush, wire.WritePush)),
+		coreOperation("tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs", pushing(s, wire.ReadListPushes, s.ListPushes, wire.WritePushPage)),
+		coreOperation("tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig", pushing(s, wire.ReadDeletePush, s.DeletePush, wire.WriteNothing)),
+		coreOperation("agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard", reply(s, wire.Nothing, s.ExtendedCard, wire.Version.PureCard)),
 
-		extension("objectives/create", reply(s, wire.ReadCreateObjective, s.CreateObjective, wire.Version.NewObjective)),
-		extension("objectives/get", reply(s, wire.ReadGetObjective, s.GetObjective, wire.Version.Objective)),
-		extension("objectives/list", reply(s, wire.ReadListObjectives, s.ListObjectives, wire.Version.ObjectivePage)),
-		extension("objectives/update", reply(s, wire.ReadUpdateObjective, s.UpdateObjective, wire.Version.Objective)),
-		extension("objectives/replan", reply(s, wire.ReadReplan, s.Replan, wire.Version.Objective)),
-		extension("plans/create", reply(s, wire.ReadCreatePlan, s.CreatePlan, wire.Version.NewPlan)),
-		extension("plans/get", reply(s, wire.ReadGetPlan, s.GetPlan, wire.Version.Plan)),
-		extension("plans/update", reply(s, wire.ReadUpdatePlan, s.UpdatePlan, wire.Version.Plan)),
-		extension("plans/addTasks", reply(s, wire.ReadAddTasks, s.AddTasks, wire.Version.Plan)),
-		extension("tasks/link", reply(s, wire.ReadLinkTask, s.LinkTask, wire.Version.LinkedTask)),
-		extension("tasks/updateStatus", reply(s, wire.ReadUpdateTaskStatus, s.UpdateTaskStatus, wire.Version.MovedTask)),
+		optOperation("objectives/create", reply(s, wire.ReadCreateObjective, s.CreateObjective, wire.Version.NewObjective)),
+		optOperation("objectives/get", reply(s, wire.ReadGetObjective, s.GetObjective, wire.Version.Objective)),
+		optOperation("objectives/list", reply(s, wire.ReadListObjectives, s.ListObjectives, wire.Version.ObjectivePage)),
+		optOperation("objectives/update", reply(s, wire.ReadUpdateObjective, s.UpdateObjective, wire.Version.Objective)),
+		optOperation("objectives/replan", reply(s, wire.ReadReplan, s.Replan, wire.Version.Objective)),
+		optOperation("plans/create", reply(s, wire.ReadCreatePlan, s.CreatePlan, wire.Version.NewPlan)),
+		optOperation("plans/get", reply(s, wire.ReadGetPlan, s.GetPlan, wire.Version.Plan)),
+		optOperation("plans/update", reply(s, wire.ReadUpdatePlan, s.UpdatePlan, wire.Version.Plan)),
+		optOperation("plans/addTasks", reply(s, wire.ReadAddTasks, s.AddTasks, wire.Version.Plan)),
+		optOperation("tasks/link", reply(s, wire.ReadLinkTask, s.LinkTask, wire.Version.LinkedTask)),
+		optOperation("tasks/updateStatus", reply(s, wire.ReadUpdateTaskStatus, s.UpdateTaskStatus, wire.Version.MovedTask)),
 	}
 }
 
-func core(name03, name10 string, run run) *operation {
+func coreOperation(name03, name10 string, run run) *operation {
 	return &operation{names: map[wire.Version]string{wire.V03: name03, wire.V10: name10}, run: run}
 }
 
-func extension(name string, run run) *operation {
+func optOperation(name string, run run) *operation {
 	return &operation{names: map[wire.Version]string{wire.V03: name, wire.V10: name}, run: run, opt: true}
 }
 

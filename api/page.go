@@ -51,28 +51,28 @@ var seamRoutes = routeTable{
 // pageTable has one line for each operation of a page.
 func pageTable(s *service.Service) []*operation {
 	return []*operation{
-		page("GetTaskRecord", pageReply(wire.ReadID, s.GetTaskRecord, wire.TaskRecord)),
-		page("StartSample", pageReply(wire.ReadSample, s.StartSample, wire.SampleStarted)),
-		page("CreateSamplePush", pageReply(wire.ReadSamplePush, s.CreateSamplePush, wire.SamplePush)),
-		page("EncodePayloads", pageReply(wire.ReadPayloads, s.EncodePayloads, wire.WritePayloads)),
-		page("DecodePayloads", pageReply(wire.ReadPayloads, s.DecodePayloads, wire.WritePayloads)),
-		page("GetRun", pageReply(wire.ReadID, s.GetRun, wire.Run)),
-		page("ListDeliveries", pageReply(wire.ReadID, s.ListDeliveries, wire.Deliveries)),
-		page("Redeliver", pageReply(wire.ReadDelivery, s.Redeliver, wire.Delivery)),
-		page("ListInterrupts", pageReply(wire.ReadInterruptList, s.ListInterrupts, wire.InterruptPage)),
-		page("AnswerInterrupt", pageReply(wire.ReadAnswer, s.AnswerInterrupt, wire.Answered)),
-		page("ListDecisions", pageReply(wire.ReadDecisionList, s.ListDecisions, wire.DecisionPage)),
-		page("ListSchedules", pageReply(wire.Nothing, s.ListSchedules, wire.ScheduleList)),
-		page("CreateSchedule", pageReply(wire.ReadCreateSchedule, s.CreateSchedule, wire.Schedule)),
-		page("GetSchedule", pageReply(wire.ReadID, s.GetSchedule, wire.Schedule)),
-		page("UpdateSchedule", pageReply(wire.ReadUpdateSchedule, s.UpdateSchedule, wire.Schedule)),
-		page("DeleteSchedule", pageReply(wire.ReadID, s.DeleteSchedule, wire.WriteNothing)),
-		page("TriggerSchedule", pageReply(wire.ReadTrigger, s.TriggerSchedule, wire.Triggered)),
-		page("BackfillSchedule", pageReply(wire.ReadBackfill, s.BackfillSchedule, wire.Backfilled)),
+		pageOperation("GetTaskRecord", pageReply(wire.ReadID, s.GetTaskRecord, wire.TaskRecord)),
+		pageOperation("StartSample", pageReply(wire.ReadSample, s.StartSample, wire.SampleStarted)),
+		pageOperation("CreateSamplePush", pageReply(wire.ReadSamplePush, s.CreateSamplePush, wire.SamplePush)),
+		pageOperation("EncodePayloads", pageReply(wire.ReadPayloads, s.EncodePayloads, wire.WritePayloads)),
+		pageOperation("DecodePayloads", pageReply(wire.ReadPayloads, s.DecodePayloads, wire.WritePayloads)),
+		pageOperation("GetRun", pageReply(wire.ReadID, s.GetRun, wire.Run)),
+		pageOperation("ListDeliveries", pageReply(wire.ReadID, s.ListDeliveries, wire.Deliveries)),
+		pageOperation("Redeliver", pageReply(wire.ReadDelivery, s.Redeliver, wire.Delivery)),
+		pageOperation("ListInterrupts", pageReply(wire.ReadInterruptList, s.ListInterrupts, wire.InterruptPage)),
+		pageOperation("AnswerInterrupt", pageReply(wire.ReadAnswer, s.AnswerInterrupt, wire.Answered)),
+		pageOperation("ListDecisions", pageReply(wire.ReadDecisionList, s.ListDecisions, wire.DecisionPage)),
+		pageOperation("ListSchedules", pageReply(wire.Nothing, s.ListSchedules, wire.ScheduleList)),
+		pageOperation("CreateSchedule", pageReply(wire.ReadCreateSchedule, s.CreateSchedule, wire.Schedule)),
+		pageOperation("GetSchedule", pageReply(wire.ReadID, s.GetSchedule, wire.Schedule)),
+		pageOperation("UpdateSchedule", pageReply(wire.ReadUpdateSchedule, s.UpdateSchedule, wire.Schedule)),
+		pageOperation("DeleteSchedule", pageReply(wire.ReadID, s.DeleteSchedule, wire.WriteNothing)),
+		pageOperation("TriggerSchedule", pageReply(wire.ReadTrigger, s.TriggerSchedule, wire.Triggered)),
+		pageOperation("BackfillSchedule", pageReply(wire.ReadBackfill, s.BackfillSchedule, wire.Backfilled)),
 	}
 }
 
-func page(name string, run run) *operation {
+func pageOperation(name string, run run) *operation {
 	return &operation{names: map[wire.Version]string{wire.V10: name}, run: run}
 }
 

@@ -77,14 +77,14 @@ func (res response) failure(f *service.Fault) []byte {
 
 func (res response) send(status int, media string, body []byte) {
 	_ = http.NewResponseController(res.w).SetWriteDeadline(time.Now().Add(res.s.cfg.WriteTimeout))
-	res.head(media)
+	res.setHeaders(media)
 	res.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	res.w.WriteHeader(status)
 	_, _ = res.w.Write(body) // fails only if the client has disconnected
 }
 
-// head sets the headers of every answer that has content.
-func (res response) head(media string) {
+// setHeaders sets the headers of every answer that has content.
+func (res response) setHeaders(media string) {
 	h := res.w.Header()
 	h.Set("Content-Type", media)
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -101,7 +101,7 @@ func statusOf(q request, f *service.Fault) int {
 // client that accepts any type gets application/json, since the conformance kit
 // looks for that name.
 func (rest) media(r *http.Request) string {
-	if accepted := accept(r); len(accepted) == 0 || accepted[mediaA2A] {
+	if accepted := acceptedTypes(r); len(accepted) == 0 || accepted[mediaA2A] {
 		return mediaA2A
 	}
 	return mediaJSON
@@ -111,14 +111,14 @@ func (rest) media(r *http.Request) string {
 // A2A: some read the details of errors only from that type.
 func (rest) refusal(q request, r *http.Request, f *service.Fault, body []byte) (status int, media string, content []byte) {
 	media = mediaJSON
-	if accept(r)[mediaA2A] {
+	if acceptedTypes(r)[mediaA2A] {
 		media = mediaA2A
 	}
 	return statusOf(q, f), media, body
 }
 
-// accept returns the media types that the client names.
-func accept(r *http.Request) map[string]bool {
+// acceptedTypes returns the media types that the client names.
+func acceptedTypes(r *http.Request) map[string]bool {
 	named := map[string]bool{}
 	for _, header := range r.Header.Values("Accept") {
 		for text := range strings.SplitSeq(header, ",") {

@@ -39,7 +39,7 @@ func (b rpc) read(w http.ResponseWriter, r *http.Request) (q request, err error)
 		q.version = wire.V10
 	}
 	w.Header().Set(wire.HeaderVersion, string(q.version))
-	if fault := mismatch(q, envelope.Method, named); fault != nil {
+	if fault := versionMismatch(q, envelope.Method, named); fault != nil {
 		if fault.Kind == service.UnknownMethod {
 			q.operation = nil // fails like a method that does not exist, not like the stream it is in the other version
 		}
@@ -49,9 +49,9 @@ func (b rpc) read(w http.ResponseWriter, r *http.Request) (q request, err error)
 	return q, nil
 }
 
-// mismatch returns the fault of a request whose version does not have the called
+// versionMismatch returns the fault of a request whose version does not have the called
 // method, nil if it has.
-func mismatch(q request, name string, named bool) *service.Fault {
+func versionMismatch(q request, name string, named bool) *service.Fault {
 	if q.operation == nil {
 		return &service.Fault{Kind: service.UnknownMethod, Message: "Method not found"}
 	}
@@ -72,7 +72,7 @@ func mismatch(q request, name string, named bool) *service.Fault {
 func (rpc) result(q request, value any) ([]byte, error) { return wire.Result(q.id, value) }
 
 func (rpc) failure(q request, f *service.Fault) ([]byte, error) {
-	return wire.Failure(q.id, q.version.Error(f, q.ofOPT()))
+	return wire.Failure(q.id, q.version.Error(f, q.isOPT()))
 }
 
 func (rpc) media(*http.Request) string { return mediaJSON }

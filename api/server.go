@@ -44,7 +44,7 @@ func New(cfg Config) *Server {
 	if cfg.Service.EncryptsPayloads() {
 		s.page.routes = slices.Concat(s.page.routes, codecRoutes)
 	}
-	s.cards.surface = describer{rest: !cfg.NoREST, pages: pageRoutes, open: s.public()}
+	s.cards.describer = describer{rest: !cfg.NoREST, pages: pageRoutes, open: s.public()}
 	s.cards.update()
 	s.routes()
 	return s
@@ -134,7 +134,7 @@ func (s *Server) public() []publicPage {
 		{"/.well-known/agent-card.json", "The agent card", "AgentCard", s.cards.serve},
 		{"/.well-known/agent.json", "The agent card, at its path in A2A 0.2", "AgentCard", s.cards.serve},
 		{"/a2a/.well-known/agent-card.json", "The agent card, below the path of JSON-RPC", "AgentCard", s.cards.serve},
-		{"/v1.0/.well-known/agent-card.json", "The agent card of A2A 1.0 for every client", "AgentCard", s.cards.servePure},
+		{"/v1.0/.well-known/agent-card.json", "The agent card of A2A 1.0 for every client", "AgentCard", s.cards.serveV10},
 		{"/.well-known/openwop", "What this host supports", "Discovery", s.cards.serveDiscovery},
 		{pagePath + "/openapi.json", "This description", "OpenAPI", s.cards.serveDescription},
 		{healthPath, "The process runs", "Health", serveHealth},

@@ -44,7 +44,7 @@ func (res response) stream(events *service.Stream) {
 	timer := &heartbeat{Timer: time.NewTimer(res.s.cfg.Heartbeat), closed: res.closed, every: res.s.cfg.Heartbeat, probe: probeAfter}
 	defer timer.Stop()
 	defer context.AfterFunc(res.closed, func() { timer.Reset(0) })()
-	res.head(mediaStream)
+	res.setHeaders(mediaStream)
 	res.w.WriteHeader(http.StatusOK)
 	if res.write("") != nil { // sends the header at once, also if there is no event yet
 		return

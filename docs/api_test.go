@@ -149,8 +149,8 @@ func TestAPI_methods(t *testing.T) {
 	for _, row := range a2a[0] {
 		document = append(document, strings.Trim(row[0], "`")+" "+strings.Trim(row[1], "`"))
 	}
-	compare(t, "methods of A2A", submatches(operations, `core\("([^"]+)", "([^"]+)"`), document)
-	compare(t, "methods of OPT", submatches(operations, `extension\("([^"]+)"`), words(opt, 0))
+	compare(t, "methods of A2A", submatches(operations, `coreOperation\("([^"]+)", "([^"]+)"`), document)
+	compare(t, "methods of OPT", submatches(operations, `optOperation\("([^"]+)"`), words(opt, 0))
 }
 
 // Every route is in the tables, with the method that it calls.

@@ -77,8 +77,8 @@ const maxForm = 4 * gateform.MostEdited
 
 // Names of the operations in the table of scopes.
 const (
-	showing   = "ShowInterrupt"
-	answering = "AnswerInterrupt"
+	showOperation   = "ShowInterrupt"
+	answerOperation = "AnswerInterrupt"
 )
 
 // Serve serves a request for the link with a token: GET, HEAD or POST.
@@ -158,7 +158,7 @@ func (p *Page) show(c *service.Call, w http.ResponseWriter, r *http.Request, lin
 	var open service.OpenInterrupt
 	fault := p.cfg.Service.Serve(c, service.Steps{
 		Authenticate: authenticate,
-		Read:         func() (string, error) { c.Method = showing; return showing, nil },
+		Read:         func() (string, error) { c.Method = showOperation; return showOperation, nil },
 		Handle: func() (err error) {
 			open, err = p.cfg.Service.ShowInterrupt(r.Context(), c, link.GateID)
 			return err
@@ -181,14 +181,14 @@ func (p *Page) answer(c *service.Call, w http.ResponseWriter, r *http.Request, l
 	fault := p.cfg.Service.Serve(c, service.Steps{
 		Authenticate: authenticate,
 		Read: func() (string, error) {
-			c.Method = answering
+			c.Method = answerOperation
 			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 			if err := r.ParseForm(); err != nil {
-				return answering, service.Invalid(service.Violation{Field: "form", Description: "cannot be read, or is too large"})
+				return answerOperation, service.Invalid(service.Violation{Field: "form", Description: "cannot be read, or is too large"})
 			}
 			var err error
 			params, err = read(r.PostForm, link)
-			return answering, err
+			return answerOperation, err
 		},
 		Handle: func() (err error) {
 			taskID, _ := opt.TaskOfGate(link.GateID)
@@ -209,14 +209,14 @@ func (p *Page) answer(c *service.Call, w http.ResponseWriter, r *http.Request, l
 	}
 }
 
-// refuse writes why a request was refused, without details of the work.
+// refuse writes the page that says why a request was refused, without details of the work.
 func (p *Page) refuse(w http.ResponseWriter, f *service.Fault) {
 	if f.Retry > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((f.Retry+time.Second-1)/time.Second)))
 	}
 	switch f.Kind {
 	case service.InvalidParams:
-		if f.Violations[0].Field == usedBefore {
+		if f.Violations[0].Field == reusedIDField {
 			p.write(w, http.StatusConflict, content{Title: "This link was used before", Text: "Its first answer counts."})
 			return
 		}

@@ -78,9 +78,9 @@ func newObject(p a2a.Part) object {
 	return o
 }
 
-// usedBefore is the member that a fault names if the id of a message was used for
-// another one.
-const usedBefore = "message.messageId"
+// reusedIDField is the field that a fault names if the id of a message was used for another
+// message.
+const reusedIDField = "message.messageId"
 
 // read returns the answer in a form. All decisions by one link have the same message
 // id, so that only the first one counts.

@@ -82,7 +82,7 @@ func partOf(m markdown, p a2a.Part, b *budget) object {
 		return o
 	}
 	if p.Text != nil {
-		p = readable(p)
+		p = withLines(p)
 	}
 	o := viewer{Markdown: m}.object(p, max(0, min(mostShown, b.bytes)))
 	b.bytes -= len(o.Text) + len(o.HTML)
@@ -92,9 +92,9 @@ func partOf(m markdown, p a2a.Part, b *budget) object {
 	return o
 }
 
-// readable returns a part with a text; one that is a JSON object or list has a line for each
+// withLines returns a part with a text; one that is a JSON object or list has a line for each
 // of its members.
-func readable(p a2a.Part) a2a.Part {
+func withLines(p a2a.Part) a2a.Part {
 	text := strings.TrimSpace(*p.Text)
 	if (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && len(text) <= mostOfAll && json.Valid([]byte(text)) {
 		p.Text = new(a2a.DataText(json.RawMessage(text)))
@@ -185,7 +185,7 @@ func fileName(name string) string {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune("-_.() ", r):
 			return r
-		case hidden(r), r == '\n', r == '\t':
+		case isHidden(r), r == '\n', r == '\t':
 			return -1
 		}
 		return '_'

@@ -51,12 +51,12 @@ type Sessions interface {
 
 // A Console serves the pages. It is safe for concurrent use.
 type Console struct {
-	cfg    Config
-	mux    *http.ServeMux
-	from   credentials
-	own    *http.CrossOriginProtection // refuses forms of other origins
-	views  views
-	assets assets
+	cfg         Config
+	mux         *http.ServeMux
+	credentials credentials
+	originCheck *http.CrossOriginProtection // refuses forms of other origins
+	views       views
+	assets      assets
 
 	markdown markdown
 	badges   badges
@@ -70,8 +70,8 @@ func New(cfg Config) *Console {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	k := &Console{cfg: cfg, mux: http.NewServeMux(), own: http.NewCrossOriginProtection(), assets: newAssets(), markdown: newMarkdown()}
-	k.from = credentials{cfg.Sessions, cfg.Provider, cookies{cfg.Secure}, cfg.Log, cfg.Now}
+	k := &Console{cfg: cfg, mux: http.NewServeMux(), originCheck: http.NewCrossOriginProtection(), assets: newAssets(), markdown: newMarkdown()}
+	k.credentials = credentials{cfg.Sessions, cfg.Provider, cookies{cfg.Secure}, cfg.Log, cfg.Now}
 	k.views = newViews(k.assets)
 	k.routes()
 	return k
@@ -84,7 +84,7 @@ func (k *Console) Serve(c *service.Call, w http.ResponseWriter, r *http.Request)
 	c.Binding = "console"
 	gateform.SetHeaders(w.Header(), policy, "same-origin")
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
-	if k.own.Check(r) != nil {
+	if k.originCheck.Check(r) != nil {
 		v := k.visit(w, r)
 		v.write(problem{http.StatusForbidden, "Not sent from this page", "Open the page again and try it there."}.view())
 		return
@@ -100,7 +100,7 @@ func (k *Console) visit(w http.ResponseWriter, r *http.Request) *visit {
 // Rewrite turns a request of the script for the events of a task into the request that
 // other clients send to path for that stream, with the credential of the session.
 func (k *Console) Rewrite(r *http.Request, path string) (*http.Request, error) {
-	r, err := k.from.of(r)
+	r, err := k.credentials.withSession(r)
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,8 @@ type piece struct {
 	Changed bool
 }
 
-// compared returns how an object differs from the former one, part by part.
-func compared(before, after []a2a.Part) (out []comparison) {
+// compareObjects returns the differences between two versions of an object, part by part.
+func compareObjects(before, after []a2a.Part) (out []comparison) {
 	for i := range max(len(before), len(after)) {
 		c := comparison{ID: "diff-" + strconv.Itoa(i)}
 		switch {
@@ -114,7 +114,7 @@ func rowsOf(a, b string) (rows []row, more int) {
 			rows = append(rows, row{Kind: "same", Sign: " ", Pieces: []piece{{Text: l}}})
 		}
 		if n := gap - head - tail; n > 0 {
-			rows = append(rows, row{Kind: "gap", Sign: "…", Pieces: []piece{{Text: counted(n, "line") + " without a change"}}})
+			rows = append(rows, row{Kind: "gap", Sign: "…", Pieces: []piece{{Text: countText(n, "line") + " without a change"}}})
 		}
 		for _, l := range before[until-tail : until] {
 			rows = append(rows, row{Kind: "same", Sign: " ", Pieces: []piece{{Text: l}}})
@@ -144,8 +144,8 @@ func changedRows(removed, added []string) (rows []row) {
 	kept := len(before)
 	if len(before) > 0 && len(after) > 0 && len(before)+len(after) <= mostWords {
 		for _, d := range lcs.DiffLines(before, after) {
-			mark(oldMarks[d.Start:d.End])
-			mark(newMarks[d.ReplStart:d.ReplEnd])
+			markAll(oldMarks[d.Start:d.End])
+			markAll(newMarks[d.ReplStart:d.ReplEnd])
 			kept -= d.End - d.Start
 		}
 		if 3*kept < len(before) { // so little in common that marks would only distract
@@ -153,18 +153,18 @@ func changedRows(removed, added []string) (rows []row) {
 			clear(newMarks)
 		}
 	}
-	rows = marked(rows, row{Kind: "removed", Word: "removed", Sign: "−"}, removed, before, oldMarks)
-	return marked(rows, row{Kind: "added", Word: "added", Sign: "+"}, added, after, newMarks)
+	rows = addMarked(rows, row{Kind: "removed", Word: "removed", Sign: "−"}, removed, before, oldMarks)
+	return addMarked(rows, row{Kind: "added", Word: "added", Sign: "+"}, added, after, newMarks)
 }
 
-func mark(list []bool) {
+func markAll(list []bool) {
 	for i := range list {
 		list[i] = true
 	}
 }
 
-// marked adds rows like one for lines, whose words have marks.
-func marked(rows []row, like row, list, words []string, marks []bool) []row {
+// addMarked appends a row of the kind of like for each line, with its marked words.
+func addMarked(rows []row, like row, list, words []string, marks []bool) []row {
 	if len(list) == 0 {
 		return rows
 	}

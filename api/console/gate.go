@@ -99,32 +99,32 @@ func (v gates) view(s service.ShownInterrupt, w written) view {
 		ID: g.ID, Path: gatePath(g.ID), Title: gateTitle(g), Kind: g.Kind, Description: visible(g.Description),
 		ObjectiveID: s.ObjectiveID, Objective: shorten(visible(cmp.Or(s.Objective, s.ObjectiveID)), titleWidth), ContextID: s.ContextID,
 		Task: shorten(visible(cmp.Or(s.TaskName, s.TaskID)), titleWidth), Principal: visible(s.Principal),
-		Since: s.Since, Open: s.Open, Who: whoAnswers(g.Responders), Votes: votesAt(g), Exchanges: g.Exchanges, Digest: g.ObjectDigest, Written: w,
+		Since: s.Since, Open: s.Open, Who: respondersText(g.Responders), Votes: voteTexts(g), Exchanges: g.Exchanges, Digest: g.ObjectDigest, Written: w,
 	}
 	if whole := strings.TrimSpace(visible(g.Title)); whole != shorten(whole, titleWidth) {
 		p.Asked = shownText(whole)
 	}
 	p.Objects, p.MoreObjects = v.viewer(p.Path, "parts").objects(g.Object)
 	if s.Refined > 0 {
-		p.Refined = "It was sent back " + times(s.Refined) + " before."
+		p.Refined = "It was sent back " + timesText(s.Refined) + " before."
 	}
 	if b := s.Before; b != nil && b.Reply.Reply != nil {
 		p.Remark, p.RemarkBy = visible(b.Reply.Reply.Remark()), visible(b.Reply.Decision.DecidedBy)
-		p.Diff = compared(b.Object, g.Object)
+		p.Diff = compareObjects(b.Object, g.Object)
 	}
 	if s.Open {
 		p.Ahead = aheadOf(g)
-		v.offer(&p, s)
+		v.addForm(&p, s)
 	} else {
-		v.close(&p, s)
+		v.addOutcome(&p, s)
 	}
 	p.Replies = v.otherReplies(s)
 	out := view{Template: "gate", Title: p.Title, Data: p}
 	if !s.TaskState.Ended() {
 		out.Events = s.TaskID
 	}
-	if closing := s.Closed(); !s.Open && v.unused(s) && closing != nil && closing.Decision.DecidedBy != v.call.Principal {
-		out.Problem = v.beaten(s)
+	if closing := s.Closed(); !s.Open && v.notCounted(s) && closing != nil && closing.Decision.DecidedBy != v.call.Principal {
+		out.Problem = v.closedByOther(s)
 	}
 	return out
 }
@@ -154,13 +154,13 @@ func (v gates) viewer(path, section string) viewer {
 	return out
 }
 
-// offer adds to the page of an open gate the forms of those who may answer, or why there
+// addForm adds to the page of an open gate the forms of those who may answer, or why there
 // are none.
-func (v gates) offer(p *gatePage, s service.ShownInterrupt) {
+func (v gates) addForm(p *gatePage, s service.ShownInterrupt) {
 	switch {
 	case s.Gate.Kind == opt.Credential:
 		p.Why = "The task waits for an authorization elsewhere. It continues by itself once it has that."
-	case v.waits(s):
+	case v.isPending(s):
 		p.Stored = true
 	case s.MayAnswer:
 		form := gateform.New(&s.Gate, s.Gate.Object)
@@ -178,8 +178,8 @@ func (v gates) offer(p *gatePage, s service.ShownInterrupt) {
 	}
 }
 
-// close adds to the page of a closed gate how it was closed.
-func (v gates) close(p *gatePage, s service.ShownInterrupt) {
+// addOutcome adds to the page of a closed gate how it was closed.
+func (v gates) addOutcome(p *gatePage, s service.ShownInterrupt) {
 	if s.Later != "" {
 		p.Later = gatePath(s.Later)
 	}
@@ -204,7 +204,7 @@ func (v gates) close(p *gatePage, s service.ShownInterrupt) {
 	}
 	if len(r.Edited) > 0 {
 		o.Objects, _ = v.viewer(p.Path, "edited").objects(r.Edited)
-		o.Diff = compared(s.Gate.Object, r.Edited)
+		o.Diff = compareObjects(s.Gate.Object, r.Edited)
 		for i := range o.Diff {
 			o.Diff[i].ID = "edited-" + o.Diff[i].ID
 		}
@@ -213,7 +213,7 @@ func (v gates) close(p *gatePage, s service.ShownInterrupt) {
 
 // shownText returns a text of others, cut if it is long.
 func shownText(s string) string {
-	text, cut := beginning(s, mostOfPart)
+	text, cut := cutText(s, mostOfPart)
 	if cut {
 		text += "…"
 	}
@@ -276,8 +276,8 @@ func textOfReply(r opt.Reply) string {
 	return strings.TrimSpace(strings.Join(texts, "\n"))
 }
 
-// whoAnswers says who may answer, "" for everyone with the scope.
-func whoAnswers(r *opt.Responders) string {
+// respondersText returns who may answer, "" for everyone with the scope.
+func respondersText(r *opt.Responders) string {
 	if r == nil {
 		return ""
 	}
@@ -302,16 +302,16 @@ func whoAnswers(r *opt.Responders) string {
 	return visible(text)
 }
 
-// votesAt lists the votes at a gate.
-func votesAt(g *opt.Gate) (out []string) {
+// voteTexts returns the votes at a gate, for people.
+func voteTexts(g *opt.Gate) (out []string) {
 	for _, v := range g.Votes {
 		out = append(out, visible(v.DecidedBy)+": "+string(v.Action))
 	}
 	return out
 }
 
-// times returns a number of times in words.
-func times(n int) string {
+// timesText returns a number of times in words.
+func timesText(n int) string {
 	switch n {
 	case 1:
 		return "once"

@@ -69,33 +69,33 @@ func answerGate(v *visit) (view, error) {
 	}
 	out := gates{v}.view(s, written{v.field("action"), v.r.PostForm})
 	p := problemOf(fault)
-	out.Status, out.Problem = p.Status, gates{v}.refused(s, fault, p)
+	out.Status, out.Problem = p.Status, gates{v}.refusalMessage(s, fault, p)
 	return out, fault
 }
 
 // answeredPath returns the page to show after an answer.
 func answeredPath(a service.Answered) string {
 	if a.Pending {
-		return gatePath(a.ID) + "?" + url.Values{stored: {a.MessageID}}.Encode()
+		return gatePath(a.ID) + "?" + url.Values{storedField: {a.MessageID}}.Encode()
 	}
 	return gatePath(a.ID)
 }
 
-// stored is the query field of the page of a gate with the message id of an answer of the
-// caller that was not judged when it was sent.
-const stored = "stored"
+// storedField is the query field of the page of a gate for the message id of an answer that the
+// caller has sent and that was not judged then.
+const storedField = "stored"
 
-// unused reports whether the page is that of a stored answer that has not counted: it was
-// not judged yet, or it was refused.
-func (v gates) unused(s service.ShownInterrupt) bool {
-	id := v.r.URL.Query().Get(stored)
+// notCounted reports whether the page is about a stored answer that does not count: it is not
+// judged yet, or was refused.
+func (v gates) notCounted(s service.ShownInterrupt) bool {
+	id := v.r.URL.Query().Get(storedField)
 	verdict, judged := v.verdict(s, id)
 	return id != "" && (!judged || verdict != opt.Accepted)
 }
 
-// waits reports whether the page is that of a stored answer that is not judged yet.
-func (v gates) waits(s service.ShownInterrupt) bool {
-	id := v.r.URL.Query().Get(stored)
+// isPending reports whether the page is about a stored answer that is not judged yet.
+func (v gates) isPending(s service.ShownInterrupt) bool {
+	id := v.r.URL.Query().Get(storedField)
 	_, judged := v.verdict(s, id)
 	return id != "" && !judged
 }
@@ -110,11 +110,11 @@ func (v gates) verdict(s service.ShownInterrupt, messageID string) (opt.Verdict,
 	return "", false
 }
 
-// refused says why an answer was refused.
-func (v gates) refused(s service.ShownInterrupt, f *service.Fault, p problem) string {
+// refusalMessage returns why an answer was refused, for people.
+func (v gates) refusalMessage(s service.ShownInterrupt, f *service.Fault, p problem) string {
 	switch {
 	case !s.Open:
-		return v.beaten(s)
+		return v.closedByOther(s)
 	case f.Reason == "OBJECT_CHANGED":
 		return "The object has changed since you opened the page. Nothing was decided. Look at it as it is now, and answer again."
 	case f.Kind == service.InvalidParams:
@@ -129,8 +129,8 @@ func (v gates) refused(s service.ShownInterrupt, f *service.Fault, p problem) st
 	return p.Title + ". " + p.Text
 }
 
-// beaten says that a gate was closed before the answer of the caller.
-func (v gates) beaten(s service.ShownInterrupt) string {
+// closedByOther returns the text that a gate was closed before the caller's answer.
+func (v gates) closedByOther(s service.ShownInterrupt) string {
 	last := s.Closed()
 	const unused = " Your answer was not used."
 	if last == nil {

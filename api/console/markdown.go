@@ -45,11 +45,11 @@ func (n inertNodes) RegisterFuncs(to renderer.NodeRendererFuncRegisterer) {
 	to.Register(ast.KindHTMLBlock, n.htmlBlock)
 }
 
-// above is how many levels of headings a page has above those of a text.
-const above = 2
+// headingOffset is how many levels of headings a page has above those of a text.
+const headingOffset = 2
 
 func (inertNodes) heading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	level := strconv.Itoa(min(6, node.(*ast.Heading).Level+above))
+	level := strconv.Itoa(min(6, node.(*ast.Heading).Level+headingOffset))
 	if entering {
 		_, _ = w.WriteString("<h" + level + ">")
 	} else {

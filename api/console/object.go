@@ -97,7 +97,7 @@ func (v viewer) object(p a2a.Part, most int) object {
 	}
 	o.About = join(o.About, sizeText(len(text)))
 	whole := len(text)
-	text, o.Cut = beginning(text, most)
+	text, o.Cut = cutText(text, most)
 	if o.Cut {
 		o.About = join(o.About, "the first "+sizeText(len(text))+" of "+sizeText(whole)+" are shown")
 	}

@@ -85,9 +85,9 @@ func showObjective(v *visit) (view, error) {
 	out, err := objectiveView(v, v.r.PathValue("id"), nil)
 	p, ok := out.Data.(objectivePage)
 	switch q := v.r.URL.Query(); {
-	case ok && q.Has(unpaused):
+	case ok && q.Has(unpausedField):
 		out.Problem = unpausedText(p.Objective)
-	case ok && q.Has(unstarted):
+	case ok && q.Has(unstartedField):
 		out.Problem = unstartedText(p.Objective)
 	}
 	return out, err
@@ -123,7 +123,7 @@ func objectiveView(v *visit, id string, refused *refusedForm) (view, error) {
 		return view{}, err
 	}
 	look := opt.LookOf(o)
-	p := objectivePage{Objective: o, Look: look, Reason: whyStage(look.Word, o.Reason), Tree: treeOf(o), Moments: momentsOf(o, events.Events)}
+	p := objectivePage{Objective: o, Look: look, Reason: stageReason(look.Word, o.Reason), Tree: treeOf(o), Moments: momentsOf(o, events.Events)}
 	p.Schedule, _ = o.Metadata.String(opt.KeySchedule)
 	p.Skill, _ = o.Metadata.String(opt.KeySkill)
 	_ = root.Metadata.Decode(opt.KeyQueuePosition, &p.Position) // stays 0
@@ -140,7 +140,7 @@ func objectiveView(v *visit, id string, refused *refusedForm) (view, error) {
 			p.Gates = append(p.Gates, t.Gate)
 		}
 	}
-	return finish(v, view{Template: "objective", Title: visible(o.Name), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
+	return addResult(v, view{Template: "objective", Title: visible(o.Name), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
 }
 
 // eventsOf returns the id of the task whose events report the changes of o, "" if o has
@@ -154,12 +154,12 @@ func eventsOf(o *opt.Objective) string {
 
 func sectionOf(o *opt.Objective, p *opt.Plan, forms forms) planSection {
 	look := opt.LookOfPlan(p)
-	s := planSection{Plan: p, Look: look, Key: planKey(p), Reason: whyStage(look.Word, p.Reason), planForms: forms.ofPlan(p)}
+	s := planSection{Plan: p, Look: look, Key: planKey(p), Reason: stageReason(look.Word, p.Reason), planForms: forms.ofPlan(p)}
 	for _, id := range p.Dependencies {
 		s.After = append(s.After, nameOfPlan(o, id))
 	}
 	for i, t := range p.Tasks {
-		r := taskRow{Task: t, Key: taskKey(t), Number: i + 1, Note: noteOf(t)}
+		r := taskRow{Task: t, Key: taskKey(t), Number: i + 1, Note: taskNote(t)}
 		if p.Unordered() {
 			for _, b := range p.Before(t) {
 				r.After = append(r.After, slices.Index(p.Tasks, b)+1)
@@ -170,8 +170,8 @@ func sectionOf(o *opt.Objective, p *opt.Plan, forms forms) planSection {
 	return s
 }
 
-// noteOf says why a task is in its state.
-func noteOf(t *opt.Task) string {
+// taskNote returns why a task is in its state, or what it does; "" for nothing.
+func taskNote(t *opt.Task) string {
 	if t.Failure != "" {
 		return shorten(visible(t.Failure), 300)
 	}

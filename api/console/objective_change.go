@@ -96,15 +96,15 @@ func (f forms) latest() (at int64) {
 // offered returns the buttons whose change the state and the scopes of the caller allow.
 func (f forms) offered(all []button) (out []button) {
 	for _, b := range all {
-		if f.may(b.cmd) {
+		if f.allows(b.cmd) {
 			out = append(out, b)
 		}
 	}
 	return out
 }
 
-// may reports whether a change is offered.
-func (f forms) may(cmd opt.Command) bool {
+// allows reports whether the state and the scopes of the caller allow a change.
+func (f forms) allows(cmd opt.Command) bool {
 	cmd.ObjectiveID = f.o.ID
 	return service.Offers(f.call, f.o, cmd)
 }
@@ -113,27 +113,27 @@ func (f forms) may(cmd opt.Command) bool {
 type change struct {
 	*visit
 	objective string
-	do        string // which button
-	seen      int64
+	button    string // which button
+	revision  int64
 	query     url.Values // of the page that is shown next
 }
 
 // errForm is the fault of a form without the fields that all forms have.
 var errForm = service.Invalid(service.Violation{Field: "form", Description: "is incomplete: open the page again"})
 
-// changing makes a change that a form asks for. formID is the id of the form's element, page
+// applyChange makes a change that a form asks for. formID is the id of the form's element, page
 // shows the page of the form again if the change is refused, to callers who may read it,
 // and apply makes it and returns how many plans had not confirmed it. back is the address
 // of the page.
-func changing(v *visit, formID, back string, page func(*refusedForm) (view, error), apply func(change) (int, error)) (view, error) {
+func applyChange(v *visit, formID, back string, page func(*refusedForm) (view, error), apply func(change) (int, error)) (view, error) {
 	v.call.OfOPT = true
-	c := change{visit: v, objective: v.r.PathValue("id"), do: v.field("do"), query: url.Values{}}
+	c := change{visit: v, objective: v.r.PathValue("id"), button: v.field("do"), query: url.Values{}}
 	var err error
 	key := v.field("key")
-	if c.seen, err = strconv.ParseInt(v.field("revision"), 10, 64); err != nil || key == "" || len(key) > 100 || c.seen <= 0 {
+	if c.revision, err = strconv.ParseInt(v.field("revision"), 10, 64); err != nil || key == "" || len(key) > 100 || c.revision <= 0 {
 		return view{}, errForm
 	}
-	v.call.Key, v.call.KeyField = key+":"+c.do, "key"
+	v.call.Key, v.call.KeyField = key+":"+c.button, "key"
 	unconfirmed := 0
 	fault := v.cfg.Service.Guard(v.call, func() error {
 		unconfirmed, err = apply(c)
@@ -141,7 +141,7 @@ func changing(v *visit, formID, back string, page func(*refusedForm) (view, erro
 	})
 	switch {
 	case fault == nil:
-		c.query.Set("done", c.do)
+		c.query.Set("done", c.button)
 		if unconfirmed > 0 {
 			c.query.Set("unconfirmed", strconv.Itoa(unconfirmed))
 		}
@@ -171,8 +171,8 @@ func withQuery(address string, more url.Values) string {
 // errAction is the fault of a form whose button no page has.
 var errAction = service.Invalid(service.Violation{Field: "do", Description: "names no change"})
 
-// finish adds to a page what a form has done, or why it was refused.
-func finish(v *visit, out view, refused *refusedForm) view {
+// addResult adds to a page what a form has done, or why it was refused.
+func addResult(v *visit, out view, refused *refusedForm) view {
 	if refused != nil {
 		v.retryAfter(refused.fault)
 		p := problemOf(refused.fault)
@@ -191,7 +191,7 @@ func finish(v *visit, out view, refused *refusedForm) view {
 		if n == 1 {
 			verb = "follows as soon as it can."
 		}
-		out.Done += " " + counted(n, "plan") + " had not confirmed the change when it was answered, and " + verb
+		out.Done += " " + countText(n, "plan") + " had not confirmed the change when it was answered, and " + verb
 	}
 	return out
 }

@@ -39,14 +39,14 @@ type planChoice struct {
 // ofObjective returns the forms about the objective itself.
 func (f forms) ofObjective() objectiveForms {
 	out := objectiveForms{Change: f.form("change", "", objectiveButtons(f.o)...)}
-	if f.may(opt.Command{Kind: opt.Replan}) {
+	if f.allows(opt.Command{Kind: opt.Replan}) {
 		out.Replan = new(f.form("replan", "/replan"))
 	}
-	if f.may(opt.Command{Kind: opt.CreatePlan, Plan: &opt.PlanSpec{Name: "another"}}) {
+	if f.allows(opt.Command{Kind: opt.CreatePlan, Plan: &opt.PlanSpec{Name: "another"}}) {
 		out.AddPlan = new(f.form("add-plan", "/plans"))
 		out.Choices = f.choices(nil, *out.AddPlan)
 	}
-	if f.may(opt.Command{Kind: opt.UpdateObjective, Change: &opt.Change{Name: new("another")}}) {
+	if f.allows(opt.Command{Kind: opt.UpdateObjective, Change: &opt.Change{Name: new("another")}}) {
 		out.Text = new(f.form("text", "/text"))
 	}
 	return out
@@ -56,11 +56,11 @@ func (f forms) ofObjective() objectiveForms {
 func (f forms) ofPlan(p *opt.Plan) planForms {
 	id, path := "p"+planKey(p)+"-", "/plans/"+planKey(p)
 	out := planForms{Change: f.form(id+"change", path, planButtons(p)...)}
-	if f.may(opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: []opt.TaskSpec{{Name: "another"}}}) {
+	if f.allows(opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: []opt.TaskSpec{{Name: "another"}}}) {
 		out.AddTask = new(f.form(id+"add-task", path+"/tasks"))
 	}
 	_, err := f.o.Reordered(p, p.Dependencies)
-	if err == nil && len(f.o.Plans) > 1 && f.may(opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Name: new("another")}}) {
+	if err == nil && len(f.o.Plans) > 1 && f.allows(opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Name: new("another")}}) {
 		out.Order = new(f.form(id+"order", path+"/order"))
 		out.Choices = f.choices(p, *out.Order)
 	}
@@ -171,26 +171,26 @@ func taskPath(objective, key string) string {
 	return objectivePath(objective) + "?task=" + url.QueryEscape(key)
 }
 
-// changingObjective makes a change whose form is on the page of an objective.
-func changingObjective(v *visit, formID string, apply func(change) (int, error)) (view, error) {
+// applyObjectiveChange makes a change whose form is on the page of an objective.
+func applyObjectiveChange(v *visit, formID string, apply func(change) (int, error)) (view, error) {
 	id := v.r.PathValue("id")
-	return changing(v, formID, objectivePath(id), func(r *refusedForm) (view, error) { return objectiveView(v, id, r) }, apply)
+	return applyChange(v, formID, objectivePath(id), func(r *refusedForm) (view, error) { return objectiveView(v, id, r) }, apply)
 }
 
 // changeObjective changes the state of an objective.
 func changeObjective(v *visit) (view, error) {
-	return changingObjective(v, "change", func(c change) (int, error) {
+	return applyObjectiveChange(v, "change", func(c change) (int, error) {
 		statuses := map[string]opt.ObjectiveStatus{
 			"start": opt.ObjectiveWorking, "resume": opt.ObjectiveWorking, "pause": opt.ObjectiveBlocked, "plan": opt.ObjectivePlanning,
 			"complete": opt.ObjectiveCompleted, "fail": opt.ObjectiveFailed, "cancel": opt.ObjectiveCanceled,
 			"retry": opt.ObjectiveSubmitted, "retry-planned": opt.ObjectivePlanning,
 		}
-		to, ok := statuses[c.do]
+		to, ok := statuses[c.button]
 		if !ok {
 			return 0, errAction
 		}
-		o, err := c.cfg.Service.UpdateObjective(c.r.Context(), c.call, service.UpdateObjectiveParams{ID: c.objective, Status: to, Seen: c.seen})
-		if err != nil || c.do != "retry" {
+		o, err := c.cfg.Service.UpdateObjective(c.r.Context(), c.call, service.UpdateObjectiveParams{ID: c.objective, Status: to, Seen: c.revision})
+		if err != nil || c.button != "retry" {
 			return len(o.Unconfirmed), err
 		}
 		c.call.Key += ":start" // the new attempt waits until it is started
@@ -199,16 +199,16 @@ func changeObjective(v *visit) (view, error) {
 			return err
 		})
 		if fault != nil { // the attempt stays
-			c.query.Set(unstarted, "1")
+			c.query.Set(unstartedField, "1")
 			return 0, nil
 		}
 		return len(o.Unconfirmed), nil
 	})
 }
 
-// unstarted is the query field of the page of an objective whose new attempt was to be
+// unstartedField is the query field of the page of an objective whose new attempt was to be
 // started, and perhaps was not.
-const unstarted = "unstarted"
+const unstartedField = "unstarted"
 
 // unstartedText says that a new attempt has not started, "" if that is not so, or not so
 // any more.
@@ -221,10 +221,10 @@ func unstartedText(o *opt.Objective) string {
 
 // changeObjectiveText changes the name and the description of an objective.
 func changeObjectiveText(v *visit) (view, error) {
-	return changingObjective(v, "text", func(c change) (int, error) {
+	return applyObjectiveChange(v, "text", func(c change) (int, error) {
 		name, description := strings.TrimSpace(v.field("name")), strings.TrimSpace(v.field("description"))
 		o, err := c.cfg.Service.UpdateObjective(c.r.Context(), c.call, service.UpdateObjectiveParams{
-			ID: c.objective, Seen: c.seen, Change: opt.Change{Name: &name, Description: &description},
+			ID: c.objective, Seen: c.revision, Change: opt.Change{Name: &name, Description: &description},
 		})
 		return len(o.Unconfirmed), err
 	})
@@ -232,15 +232,15 @@ func changeObjectiveText(v *visit) (view, error) {
 
 // replan has new plans made in place of the open ones.
 func replan(v *visit) (view, error) {
-	return changingObjective(v, "replan", func(c change) (int, error) {
-		o, err := c.cfg.Service.Replan(c.r.Context(), c.call, service.ReplanParams{ID: c.objective, Reason: v.field("reason"), Seen: c.seen})
+	return applyObjectiveChange(v, "replan", func(c change) (int, error) {
+		o, err := c.cfg.Service.Replan(c.r.Context(), c.call, service.ReplanParams{ID: c.objective, Reason: v.field("reason"), Seen: c.revision})
 		return len(o.Unconfirmed), err
 	})
 }
 
 // addPlan adds a plan with tasks, one for each line.
 func addPlan(v *visit) (view, error) {
-	return changingObjective(v, "add-plan", func(c change) (int, error) {
+	return applyObjectiveChange(v, "add-plan", func(c change) (int, error) {
 		spec := opt.PlanSpec{Name: strings.TrimSpace(v.field("name")), Description: strings.TrimSpace(v.field("description")), Dependencies: plansAfter(c)}
 		if v.field("optional") != "" {
 			spec.Metadata = spec.Metadata.With(opt.KeyOptional, true)
@@ -250,7 +250,7 @@ func addPlan(v *visit) (view, error) {
 				spec.Tasks = append(spec.Tasks, opt.TaskSpec{Name: name})
 			}
 		}
-		_, err := c.cfg.Service.CreatePlan(c.r.Context(), c.call, service.CreatePlanParams{ObjectiveID: c.objective, Plan: spec, Seen: c.seen})
+		_, err := c.cfg.Service.CreatePlan(c.r.Context(), c.call, service.CreatePlanParams{ObjectiveID: c.objective, Plan: spec, Seen: c.revision})
 		return 0, err
 	})
 }
@@ -273,16 +273,16 @@ func planOf(v *visit) (id, key string) {
 // changePlan changes the state of a plan.
 func changePlan(v *visit) (view, error) {
 	id, key := planOf(v)
-	return changingObjective(v, "p"+key+"-change", func(c change) (int, error) {
+	return applyObjectiveChange(v, "p"+key+"-change", func(c change) (int, error) {
 		statuses := map[string]opt.PlanStatus{
 			"start": opt.PlanWorking, "resume": opt.PlanWorking, "pause": opt.PlanBlocked, "skip": opt.PlanSkipped, "complete": opt.PlanCompleted,
 			"fail": opt.PlanFailed, "retry": opt.PlanWorking, "retry-later": opt.PlanPending,
 		}
-		to, ok := statuses[c.do]
+		to, ok := statuses[c.button]
 		if !ok {
 			return 0, errAction
 		}
-		p, err := c.cfg.Service.UpdatePlan(c.r.Context(), c.call, service.UpdatePlanParams{ID: id, Status: to, Seen: c.seen})
+		p, err := c.cfg.Service.UpdatePlan(c.r.Context(), c.call, service.UpdatePlanParams{ID: id, Status: to, Seen: c.revision})
 		return len(p.Unconfirmed), err
 	})
 }
@@ -290,8 +290,8 @@ func changePlan(v *visit) (view, error) {
 // orderPlan changes which plans a plan waits for.
 func orderPlan(v *visit) (view, error) {
 	id, key := planOf(v)
-	return changingObjective(v, "p"+key+"-order", func(c change) (int, error) {
-		p, err := c.cfg.Service.UpdatePlan(c.r.Context(), c.call, service.UpdatePlanParams{ID: id, Change: opt.Change{Dependencies: plansAfter(c)}, Seen: c.seen})
+	return applyObjectiveChange(v, "p"+key+"-order", func(c change) (int, error) {
+		p, err := c.cfg.Service.UpdatePlan(c.r.Context(), c.call, service.UpdatePlanParams{ID: id, Change: opt.Change{Dependencies: plansAfter(c)}, Seen: c.revision})
 		return len(p.Unconfirmed), err
 	})
 }
@@ -299,7 +299,7 @@ func orderPlan(v *visit) (view, error) {
 // addTask adds a task to a plan.
 func addTask(v *visit) (view, error) {
 	id, key := planOf(v)
-	return changingObjective(v, "p"+key+"-add-task", func(c change) (int, error) {
+	return applyObjectiveChange(v, "p"+key+"-add-task", func(c change) (int, error) {
 		spec := opt.TaskSpec{
 			Name: strings.TrimSpace(v.field("name")), Description: strings.TrimSpace(v.field("description")), Executor: strings.TrimSpace(v.field("executor")),
 		}
@@ -313,7 +313,7 @@ func addTask(v *visit) (view, error) {
 			}
 			spec.Dependencies = append(spec.Dependencies, opt.TaskPlace(n-1))
 		}
-		p, err := c.cfg.Service.AddTasks(c.r.Context(), c.call, service.AddTasksParams{ID: id, Tasks: []opt.TaskSpec{spec}, Seen: c.seen})
+		p, err := c.cfg.Service.AddTasks(c.r.Context(), c.call, service.AddTasksParams{ID: id, Tasks: []opt.TaskSpec{spec}, Seen: c.revision})
 		return len(p.Unconfirmed), err
 	})
 }
@@ -323,13 +323,13 @@ func changeTask(v *visit) (view, error) {
 	id, key := v.r.PathValue("id"), v.r.PathValue("task")
 	back := taskPath(id, key)
 	page := func(r *refusedForm) (view, error) { return taskView(v, id, key, r) }
-	return changing(v, "change", back, page, func(c change) (int, error) {
+	return applyChange(v, "change", back, page, func(c change) (int, error) {
 		taskID := "task-" + strings.TrimPrefix(id, "obj-") + "-" + key
-		switch c.do {
+		switch c.button {
 		case "complete", "fail":
-			to := map[string]opt.TaskState{"complete": opt.TaskCompleted, "fail": opt.TaskFailed}[c.do]
+			to := map[string]opt.TaskState{"complete": opt.TaskCompleted, "fail": opt.TaskFailed}[c.button]
 			_, err := c.cfg.Service.UpdateTaskStatus(c.r.Context(), c.call, service.UpdateTaskStatusParams{
-				ID: taskID, State: to, Message: strings.TrimSpace(v.field("message")), Seen: c.seen,
+				ID: taskID, State: to, Message: strings.TrimSpace(v.field("message")), Seen: c.revision,
 			})
 			return 0, err
 		case "cancel", "skip":
@@ -341,7 +341,7 @@ func changeTask(v *visit) (view, error) {
 			if t == nil {
 				return 0, unknownTask(key)
 			}
-			_, err = c.cfg.Service.CancelTask(c.r.Context(), c.call, service.TaskParams{ID: t.A2AID(), Seen: c.seen})
+			_, err = c.cfg.Service.CancelTask(c.r.Context(), c.call, service.TaskParams{ID: t.A2AID(), Seen: c.revision})
 			return 0, err
 		}
 		return 0, errAction

@@ -79,7 +79,7 @@ func beginProvider(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v.from.cookies.set(v, signInCookie, base64.RawURLEncoding.EncodeToString(sealed), attemptAge)
+	v.credentials.cookies.set(v, signInCookie, base64.RawURLEncoding.EncodeToString(sealed), attemptAge)
 	return view{Location: to}, nil
 }
 
@@ -90,7 +90,7 @@ func finishProvider(v *visit) (view, error) {
 	}
 	q := v.r.URL.Query()
 	a, ok := attemptOf(v)
-	v.from.cookies.set(v, signInCookie, "", -1) // an answer counts once
+	v.credentials.cookies.set(v, signInCookie, "", -1) // an answer counts once
 	switch code := q.Get("code"); {
 	case !ok, subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(a.State)) != 1:
 		out := signInPage(v, nextPath(""), "This sign-in was not begun in this browser, took too long, or is over. Sign in again.")
@@ -103,14 +103,14 @@ func finishProvider(v *visit) (view, error) {
 		if err != nil {
 			return providerProblem(v, a.Next, err), nil
 		}
-		return admit(v, s, a.Next, notAccepted)
+		return openAccepted(v, s, a.Next, notAcceptedText)
 	}
 }
 
 // attemptOf returns the attempt that the browser keeps; ok is false if it keeps none that is
 // valid.
 func attemptOf(v *visit) (a attempt, ok bool) {
-	sealed, err := base64.RawURLEncoding.DecodeString(v.from.cookies.read(v.r, signInCookie))
+	sealed, err := base64.RawURLEncoding.DecodeString(v.credentials.cookies.read(v.r, signInCookie))
 	if err != nil || len(sealed) == 0 {
 		return a, false
 	}
@@ -121,8 +121,8 @@ func attemptOf(v *visit) (a attempt, ok bool) {
 	return a, v.cfg.Now().Before(a.ExpiresAt.Time())
 }
 
-// notAccepted is shown to people whose token says too little.
-const notAccepted = "The provider has signed you in, but this server does not accept what it says about you. The log of the server has the reason, for those who run it."
+// notAcceptedText is shown to people whose token lacks a claim that this server needs.
+const notAcceptedText = "The provider has signed you in, but this server does not accept what it says about you. The log of the server has the reason, for those who run it."
 
 // longestQuote is how many bytes of a text by the provider are shown.
 const longestQuote = 300
@@ -138,7 +138,7 @@ func providerProblem(v *visit, next string, err error) view {
 		out.Status = http.StatusServiceUnavailable
 		return out
 	case !ok:
-		return signInPage(v, next, notAccepted)
+		return signInPage(v, next, notAcceptedText)
 	}
 	said := refused.Code
 	if refused.Description != "" {
@@ -153,11 +153,11 @@ func providerProblem(v *visit, next string, err error) view {
 	if len(said) > longestQuote {
 		said = strings.ToValidUTF8(said[:longestQuote], "") + "…"
 	}
-	return signInPage(v, next, "The provider has refused ("+said+"). "+adviceAbout(refused.Code))
+	return signInPage(v, next, "The provider has refused ("+said+"). "+providerAdvice(refused.Code))
 }
 
-// adviceAbout says what people can do about an error of the provider.
-func adviceAbout(code string) string {
+// providerAdvice returns what people can do about an error of the provider.
+func providerAdvice(code string) string {
 	switch {
 	case code == "access_denied":
 		return "Ask those who run the provider whether you may use this server."
@@ -169,16 +169,17 @@ func adviceAbout(code string) string {
 	return "Sign in again."
 }
 
-// A farewell is the data of the page after signing out here.
-type farewell struct{ Provider, URL string }
+// signedOut is the data of the page after signing out here.
+type signedOut struct{ Provider, URL string }
 
-// leaveProvider returns the page that leads on to the provider, to end its own session,
-// too. It is no redirect: after a form, the policy of the pages forbids those to others.
-func leaveProvider(v *visit, s opt.Session) view {
+// providerSignOut returns the page with a link to the provider, which ends the provider's
+// session, too. It is no redirect: the policy of the pages forbids redirects of forms to
+// other sites.
+func providerSignOut(v *visit, s opt.Session) view {
 	to := v.cfg.Provider.End(v.r.Context(), s)
 	if to == "" {
 		return view{Location: signInPath}
 	}
 	v.w.Header().Set("Refresh", "0; url="+to)
-	return view{Template: "signedout", Title: "Signed out", Data: farewell{v.cfg.ProviderName, to}}
+	return view{Template: "signedout", Title: "Signed out", Data: signedOut{v.cfg.ProviderName, to}}
 }

@@ -33,9 +33,9 @@ type credentials struct {
 	now      func() time.Time
 }
 
-// of returns r with the credential of its session, or r itself if it has no session. The
-// error is errNoSession for a session that has ended.
-func (c credentials) of(r *http.Request) (*http.Request, error) {
+// withSession returns r with the credential of its session, or r itself if it has no session.
+// The error is errNoSession for a session that has ended.
+func (c credentials) withSession(r *http.Request) (*http.Request, error) {
 	secret := c.cookies.read(r, sessionCookie)
 	if secret == "" || c.sessions == nil {
 		return r, nil
@@ -172,21 +172,21 @@ func openSession(v *visit, s opt.Session) error {
 	if err := v.cfg.Sessions.OpenSession(v.r.Context(), s); err != nil {
 		return err
 	}
-	v.from.cookies.set(v, sessionCookie, secret, until.Sub(now)+endedAge)
+	v.credentials.cookies.set(v, sessionCookie, secret, until.Sub(now)+endedAge)
 	return nil
 }
 
 // closeSession closes the session of the browser, if it has one.
 func closeSession(v *visit) error {
-	secret := v.from.cookies.read(v.r, sessionCookie)
+	secret := v.credentials.cookies.read(v.r, sessionCookie)
 	if secret == "" {
 		return nil
 	}
-	v.from.cookies.set(v, sessionCookie, "", -1)
+	v.credentials.cookies.set(v, sessionCookie, "", -1)
 	return v.cfg.Sessions.CloseSession(v.r.Context(), sessionID(secret))
 }
 
 // signedIn reports whether the browser has the cookie of a session.
 func signedIn(v *visit) bool {
-	return v.cfg.Sessions != nil && v.from.cookies.read(v.r, sessionCookie) != ""
+	return v.cfg.Sessions != nil && v.credentials.cookies.read(v.r, sessionCookie) != ""
 }

@@ -55,12 +55,12 @@ func signIn(v *visit) (view, error) {
 		return view{Location: next}, nil
 	}
 	s := opt.Session{Credential: strings.TrimSpace(v.field("key"))}
-	return admit(v, s, next, "This key is not valid. It may have been revoked, or have expired.")
+	return openAccepted(v, s, next, "This key is not valid. It may have been revoked, or have expired.")
 }
 
-// admit opens a session whose credential is accepted, and leads to a page. For another
-// one it shows the page for signing in, with a problem.
-func admit(v *visit, s opt.Session, next, problem string) (view, error) {
+// openAccepted opens a session if its credential is accepted, and redirects to next.
+// Otherwise it returns the page for signing in, with a problem.
+func openAccepted(v *visit, s opt.Session, next, problem string) (view, error) {
 	v.call.Method = "SignIn"
 	caller, err := v.cfg.Authenticate(withCredential(v.r, s.Credential))
 	fault, _ := errors.AsType[*service.Fault](err)
@@ -92,7 +92,7 @@ func signOut(v *visit) (view, error) {
 		return view{Location: signInPath}, nil
 	}
 	var s opt.Session
-	if secret := v.from.cookies.read(v.r, sessionCookie); secret != "" && v.cfg.Provider != nil {
+	if secret := v.credentials.cookies.read(v.r, sessionCookie); secret != "" && v.cfg.Provider != nil {
 		var err error
 		s, err = v.cfg.Sessions.Session(v.r.Context(), sessionID(secret), v.cfg.Now())
 		if err != nil && !errors.Is(err, opt.ErrUnknown) {
@@ -105,7 +105,7 @@ func signOut(v *visit) (view, error) {
 	if s.IDToken == "" {
 		return view{Location: signInPath}, nil
 	}
-	return leaveProvider(v, s), nil
+	return providerSignOut(v, s), nil
 }
 
 // nextPath returns the page to show after signing in. Only pages of the console are

@@ -88,10 +88,10 @@ func (v *visit) startForm() (f startForm, m a2a.Message, err error) {
 	case len(f.Text) > maxRequest:
 		add("The text", "is longer than 100,000 bytes")
 	}
-	if len([]rune(f.Name)) > maxName || strings.ContainsFunc(f.Name, control) {
+	if len([]rune(f.Name)) > maxName || strings.ContainsFunc(f.Name, isControl) {
 		add("The name", "is longer than 200 characters, or has control characters")
 	}
-	if len(f.Context) > service.MaxID || strings.ContainsFunc(f.Context, control) {
+	if len(f.Context) > service.MaxID || strings.ContainsFunc(f.Context, isControl) {
 		add("The context", "is not an id")
 	}
 	if len(wrong) > 0 {
@@ -107,7 +107,7 @@ func (v *visit) startForm() (f startForm, m a2a.Message, err error) {
 // maxName is the longest name of an objective in characters.
 const maxName = 200
 
-func control(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }
+func isControl(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }
 
 // params returns the message of f as the service takes it. The name is a suggestion of
 // the metadata, too, which playbooks use.
@@ -255,15 +255,15 @@ func start(v *visit) (view, error) {
 			return err
 		})
 		if fault != nil { // the objective has begun and stays
-			return view{Location: Path + "/objectives/" + id + "?" + unpaused + "=1"}, nil
+			return view{Location: Path + "/objectives/" + id + "?" + unpausedField + "=1"}, nil
 		}
 	}
 	return view{Location: Path + "/objectives/" + id}, nil
 }
 
-// unpaused is the query field of the page of an objective that was to be paused at once,
+// unpausedField is the query field of the page of an objective that was to be paused at once,
 // and perhaps was not.
-const unpaused = "unpaused"
+const unpausedField = "unpaused"
 
 // unpausedText says that an objective was not paused at once, "" for one that is paused.
 func unpausedText(o *opt.Objective) string {

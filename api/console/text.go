@@ -9,12 +9,12 @@ import (
 // visible returns a text of others with its invisible control characters written out,
 // such as those that change the direction of what follows. Line breaks and tabs stay.
 func visible(s string) string {
-	if !strings.ContainsFunc(s, hidden) {
+	if !strings.ContainsFunc(s, isHidden) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if hidden(r) {
+		if isHidden(r) {
 			fmt.Fprintf(&b, "‹U+%04X›", r)
 		} else {
 			b.WriteRune(r)
@@ -23,7 +23,7 @@ func visible(s string) string {
 	return b.String()
 }
 
-func hidden(r rune) bool {
+func isHidden(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u00ad' || r == '\u2028' || r == '\u2029')
 }
 
@@ -44,11 +44,11 @@ func shorten(s string, width int) string {
 	return s
 }
 
-// excerpt returns the beginning of a text with its line breaks, at most a number of bytes,
-// with an ellipsis if more follows.
-func excerpt(s string, most int) string {
+// beginningText returns the beginning of a text with its line breaks, at most a number of
+// bytes, with an ellipsis if more follows.
+func beginningText(s string, most int) string {
 	s = strings.TrimSpace(s)
-	text, cut := beginning(s, most)
+	text, cut := cutText(s, most)
 	if cut {
 		return strings.TrimSpace(text) + "…"
 	}
@@ -66,9 +66,9 @@ func widthOf(r rune) int {
 	return 1
 }
 
-// beginning returns at most a number of bytes of a text, in whole characters; cut says
+// cutText returns at most a number of bytes of a text, in whole characters; cut says
 // that more follows.
-func beginning(s string, most int) (text string, cut bool) {
+func cutText(s string, most int) (text string, cut bool) {
 	if len(s) <= most {
 		return s, false
 	}
@@ -86,8 +86,8 @@ func sizeText(n int) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// counted returns a number with a noun, which has an s for more than one.
-func counted(n int, noun string) string {
+// countText returns a number with a noun, in the plural unless the number is 1.
+func countText(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

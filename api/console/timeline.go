@@ -60,7 +60,7 @@ func momentsOf(o *opt.Objective, events []opt.Recorded) []moment {
 	var out []moment
 	for _, r := range events {
 		e := r.Event
-		m := moment{Seq: r.Seq, At: e.At, Text: happened(o, e)}
+		m := moment{Seq: r.Seq, At: e.At, Text: eventText(o, e)}
 		if e.Kind == opt.ObjectiveMoved || e.Kind == opt.PlanMoved || e.Kind == opt.TaskMoved {
 			m.Kind = opt.Stage{Status: e.To, Reason: e.Reason}.Look().Kind
 		}
@@ -104,37 +104,37 @@ func nameOfPlan(o *opt.Objective, id string) string {
 	return "a plan"
 }
 
-// happened describes an event in plain words. A timeline names its task.
-func happened(o *opt.Objective, e opt.Event) string {
+// eventText describes an event in plain words. A timeline names its task.
+func eventText(o *opt.Objective, e opt.Event) string {
 	switch e.Kind {
 	case opt.ObjectiveOpened, opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveChanged,
 		opt.ObjectiveRetried, opt.ObjectiveQueued:
-		return objectiveHappened(o, e)
+		return objectiveEventText(o, e)
 	case opt.PlanAdded, opt.PlanChanged, opt.PlanRetried, opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanMoved, opt.PlanStopping,
 		opt.TasksAdded, opt.TasksReopened:
-		return planHappened(nameOfPlan(o, e.PlanID), e)
+		return planEventText(nameOfPlan(o, e.PlanID), e)
 	case opt.TaskMoved:
-		return taskMoved(e)
+		return taskMoveText(e)
 	case opt.TaskTried:
-		return fmt.Sprintf("Attempt %d begins%s", e.Attempt, because(e))
+		return fmt.Sprintf("Attempt %d begins%s", e.Attempt, textSuffix(e))
 	case opt.TaskLinked:
 		return "Another task stands in for it: " + visible(e.Link)
 	case opt.ArtifactAdded:
 		return "Made " + artifactName(e.Chunk.Artifact)
 	case opt.MessageAdded:
-		return messageHappened(e)
+		return messageEventText(e)
 	case opt.CommandAnswered:
 		return "A change was refused: " + e.Answer.Refusal.Error()
 	}
 	return string(e.Kind)
 }
 
-func objectiveHappened(o *opt.Objective, e opt.Event) string {
+func objectiveEventText(o *opt.Objective, e opt.Event) string {
 	switch e.Kind {
 	case opt.ObjectiveOpened:
 		return visible(o.Principal) + " asked for it"
 	case opt.ObjectiveStopping:
-		return "The objective is being stopped, and will be " + e.Reason + because(e)
+		return "The objective is being stopped, and will be " + e.Reason + textSuffix(e)
 	case opt.ObjectivePaused:
 		return "The objective was paused"
 	case opt.ObjectiveResumed:
@@ -146,14 +146,14 @@ func objectiveHappened(o *opt.Objective, e opt.Event) string {
 	case opt.ObjectiveQueued:
 		return "The objective waits for its turn in its context"
 	}
-	return "The objective is " + stageText(e) + because(e)
+	return "The objective is " + stageText(e) + textSuffix(e)
 }
 
-func planHappened(name string, e opt.Event) string {
+func planEventText(name string, e opt.Event) string {
 	switch e.Kind {
 	case opt.PlanAdded:
 		if len(e.Replaces) > 0 {
-			return fmt.Sprintf("Plan %s was added and replaces %s", name, counted(len(e.Replaces), "plan"))
+			return fmt.Sprintf("Plan %s was added and replaces %s", name, countText(len(e.Replaces), "plan"))
 		}
 		return "Plan " + name + " was added"
 	case opt.PlanChanged:
@@ -167,17 +167,17 @@ func planHappened(name string, e opt.Event) string {
 	case opt.PlanResumed:
 		return "Plan " + name + " was resumed"
 	case opt.PlanStopping:
-		return "Plan " + name + " is being stopped" + after(e.Reason)
+		return "Plan " + name + " is being stopped" + reasonSuffix(e.Reason)
 	case opt.TasksAdded:
 		if len(e.Tasks) == 1 {
 			return "1 task was added to plan " + name
 		}
-		return counted(len(e.Tasks), "task") + " were added to plan " + name
+		return countText(len(e.Tasks), "task") + " were added to plan " + name
 	case opt.TasksReopened:
 		if len(e.Tasks) == 1 {
 			return "1 task of plan " + name + " makes its results again"
 		}
-		return counted(len(e.Tasks), "task") + " of plan " + name + " make their results again"
+		return countText(len(e.Tasks), "task") + " of plan " + name + " make their results again"
 	}
 	return "Plan " + name + " is " + stageText(e)
 }
@@ -186,7 +186,7 @@ func planHappened(name string, e opt.Event) string {
 // and the reason.
 func stageText(e opt.Event) string {
 	word := opt.Stage{Status: e.To, Reason: e.Reason}.Look().Word
-	switch reason := whyStage(word, e.Reason); {
+	switch reason := stageReason(word, e.Reason); {
 	case strings.HasPrefix(reason, "for "):
 		return word + " " + reason
 	case reason != "":
@@ -195,16 +195,16 @@ func stageText(e opt.Event) string {
 	return word
 }
 
-// whyStage returns the reason of a state in plain words, "" if the word for the state says
+// stageReason returns the reason of a state in plain words, "" if the word for the state says
 // it.
-func whyStage(word, reason string) string {
+func stageReason(word, reason string) string {
 	if text := reasonText(reason); text != word {
 		return text
 	}
 	return ""
 }
 
-func taskMoved(e opt.Event) string {
+func taskMoveText(e opt.Event) string {
 	switch {
 	case e.Step == opt.Expire:
 		return "The time of its question was over: " + opt.TaskState(e.To).Look().Word
@@ -215,10 +215,10 @@ func taskMoved(e opt.Event) string {
 	case e.To == string(opt.TaskWorking) && e.Attempt > 1:
 		return fmt.Sprintf("Is working, attempt %d", e.Attempt)
 	}
-	return "Is " + opt.TaskState(e.To).Look().Word + after(e.Reason) + because(e)
+	return "Is " + opt.TaskState(e.To).Look().Word + reasonSuffix(e.Reason) + textSuffix(e)
 }
 
-func messageHappened(e opt.Event) string {
+func messageEventText(e opt.Event) string {
 	who := visible(e.Principal)
 	if d := e.Decision; d != nil {
 		who = visible(d.DecidedBy)
@@ -262,16 +262,16 @@ func verdictText(v opt.Verdict) string {
 	return string(v)
 }
 
-// after returns a reason to add to a sentence, "" for none.
-func after(reason string) string {
+// reasonSuffix returns a reason as the end of a sentence, "" for none.
+func reasonSuffix(reason string) string {
 	if text := reasonText(reason); text != "" {
 		return ": " + text
 	}
 	return ""
 }
 
-// because returns the text that comes with an event to add to a sentence, "" for none.
-func because(e opt.Event) string {
+// textSuffix returns the text of an event as the end of a sentence, "" for none.
+func textSuffix(e opt.Event) string {
 	if e.Status == nil {
 		return ""
 	}

@@ -66,13 +66,13 @@ func treeOf(o *opt.Objective) *tree {
 	for i, p := range o.Plans {
 		b := outer.Blocks[i]
 		b.X, b.Y = b.X+1, b.Y+1
-		t.Plans = append(t.Plans, planIn(p, b, inner[i]))
+		t.Plans = append(t.Plans, drawPlan(p, b, inner[i]))
 	}
 	return t
 }
 
-// planIn returns the drawing of a plan in its block.
-func planIn(p *opt.Plan, b block, inner drawing) treePlan {
+// drawPlan returns the drawing of a plan in its block.
+func drawPlan(p *opt.Plan, b block, inner drawing) treePlan {
 	look := opt.LookOfPlan(p)
 	letters := (b.W - 40) / 8
 	out := treePlan{

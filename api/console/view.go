@@ -79,7 +79,7 @@ func functions(a assets) template.FuncMap {
 		"console": func(path string) string { return Path + path },
 		"visible": visible,
 		"shorten": shorten,
-		"excerpt": excerpt,
+		"excerpt": beginningText,
 		"taskKey": keyOfTask,
 		"task":    taskPath,
 		"inbox":   gatePath,

@@ -36,14 +36,14 @@ const refreshHeader = "X-Console-Refresh"
 // request itself. Calls of the console know the extension. A session whose credential is
 // refused is closed: a page that is left open does not send the credential again and again.
 func (v *visit) authenticate() (service.Caller, error) {
-	r, err := v.from.of(v.r)
+	r, err := v.credentials.withSession(v.r)
 	if err != nil {
 		return service.Caller{}, err
 	}
 	v.call.Active = []string{a2a.ExtensionOPT}
 	caller, err := v.cfg.Authenticate(r)
 	if refusesCredential(err) {
-		v.from.end(v.r)
+		v.credentials.end(v.r)
 	}
 	return caller, err
 }
@@ -71,7 +71,7 @@ func (v *visit) refusal(f *service.Fault) view {
 		to := url.Values{"next": {v.r.URL.RequestURI()}}
 		if signedIn(v) {
 			to.Set("ended", "1")
-			v.from.cookies.set(v, sessionCookie, "", -1)
+			v.credentials.cookies.set(v, sessionCookie, "", -1)
 		}
 		return view{Location: signInPath + "?" + to.Encode()}
 	}

@@ -66,7 +66,7 @@ const mostQuestions = 100
 func Read(form url.Values, gateID, objectDigest string) (service.AnswerParams, error) {
 	action := form.Get("action")
 	d := &service.GateDecision{GateID: gateID, ObjectDigest: objectDigest}
-	said := map[string]any{"interruptId": gateID}
+	data := map[string]any{"interruptId": gateID}
 	need := func(name, what string) (string, error) {
 		text := text(form, name)
 		if strings.TrimSpace(text) == "" {
@@ -78,7 +78,7 @@ func Read(form url.Values, gateID, objectDigest string) (service.AnswerParams, e
 	switch opt.Action(action) {
 	case "answer":
 		d.Texts, err = answers(form, need)
-		said["answers"] = d.Texts
+		data["answers"] = d.Texts
 	case opt.Accept, opt.Reject:
 		d.Action, d.Feedback = opt.Action(action), strings.TrimSpace(text(form, "feedback"))
 	case opt.Refine:
@@ -88,13 +88,13 @@ func Read(form url.Values, gateID, objectDigest string) (service.AnswerParams, e
 		var text string
 		d.Action = opt.EditAccept
 		if text, err = need("edited", "the changed text"); err == nil {
-			d.Edited, err = edited(text, form.Get("edited-as") == "json")
+			d.Edited, err = editedJSON(text, form.Get("edited-as") == "json")
 		}
-		said["editedArtifactData"] = d.Edited
+		data["editedArtifactData"] = d.Edited
 	case opt.Ask:
 		d.Action = opt.Ask
 		d.Question, err = need("question", "the question")
-		said["question"] = d.Question
+		data["question"] = d.Question
 	default:
 		err = service.Invalid(service.Violation{Field: "action", Description: "the form names no decision"})
 	}
@@ -103,10 +103,10 @@ func Read(form url.Values, gateID, objectDigest string) (service.AnswerParams, e
 	}
 	for name, value := range map[string]string{"action": string(d.Action), "feedback": d.Feedback, "objectDigest": d.ObjectDigest} {
 		if value != "" {
-			said[name] = value
+			data[name] = value
 		}
 	}
-	m := a2a.Message{Role: a2a.RoleUser, Parts: []a2a.Part{a2a.DataPart(said)}}
+	m := a2a.Message{Role: a2a.RoleUser, Parts: []a2a.Part{a2a.DataPart(data)}}
 	return service.AnswerParams{ID: gateID, Message: service.SendParams{Message: m, Decision: d}}, nil
 }
 
@@ -115,8 +115,8 @@ func text(form url.Values, name string) string {
 	return strings.ReplaceAll(form.Get(name), "\r\n", "\n")
 }
 
-// edited returns a changed text as JSON.
-func edited(text string, isJSON bool) (json.RawMessage, error) {
+// editedJSON returns a changed text as JSON.
+func editedJSON(text string, isJSON bool) (json.RawMessage, error) {
 	if !isJSON {
 		return a2a.DataPart(text).Data, nil
 	}

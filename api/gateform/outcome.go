@@ -8,8 +8,8 @@ import (
 // Clock returns a time as text, in UTC.
 func Clock(t a2a.Time) string { return t.Time().UTC().Format("2006-01-02 15:04 MST") }
 
-// steps describe a step for the reader of a page.
-var steps = map[opt.StepKind]string{
+// stepTexts describe a step for the reader of a page.
+var stepTexts = map[opt.StepKind]string{
 	opt.Remind: "reminders are sent", opt.Escalate: "others may answer, too", opt.Reassign: "others answer, and you may not any more",
 }
 
@@ -39,7 +39,7 @@ func Ahead(g *opt.Gate) (list []Consequence) {
 	if !ok {
 		return []Consequence{{What: "the task waits, without a deadline"}}
 	}
-	if what, known := steps[next.Kind]; known {
+	if what, known := stepTexts[next.Kind]; known {
 		list = append(list, Consequence{next.At, what})
 	}
 	if g.ExpiresAt.IsZero() {
@@ -55,21 +55,21 @@ func Ahead(g *opt.Gate) (list []Consequence) {
 	return append(list, Consequence{g.ExpiresAt, what})
 }
 
-// outcomes say how a gate was decided.
-var outcomes = map[opt.Action]string{
+// outcomeWords say how an action closes a gate.
+var outcomeWords = map[opt.Action]string{
 	opt.Accept: "Accepted", opt.Reject: "Rejected", opt.Refine: "Sent back to be made better", opt.EditAccept: "Accepted with changes", "": "Answered",
 }
 
 // Word returns how an action closes a gate, as a word at the beginning of a sentence.
-func Word(a opt.Action) string { return outcomes[a] }
+func Word(a opt.Action) string { return outcomeWords[a] }
 
 // Outcome returns how and when a gate was closed: not by whom and with which words, since
 // the bearer of a link may not be one who may read the task.
 func Outcome(d opt.Decided) string {
-	text := outcomes[d.Action]
+	text := outcomeWords[d.Action]
 	if d.DecidedBy == opt.ByTimer {
 		if text = "Closed"; d.Action != "" {
-			text = outcomes[d.Action]
+			text = outcomeWords[d.Action]
 		}
 		text += ", since no answer came in time"
 	}

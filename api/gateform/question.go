@@ -39,10 +39,10 @@ func NewQuestion(q opt.Question) Question {
 		if s.Type == "integer" {
 			out.Step = "1"
 		}
-		out.Min, out.Max = s.within(s.Minimum), s.within(s.Maximum)
-		out.Hint = s.numbers()
+		out.Min, out.Max = s.attribute(s.Minimum), s.attribute(s.Maximum)
+		out.Hint = s.numbersHint()
 	case s.Type == "string":
-		out.Hint = limits("", [4]string{"at least ", "", "at most ", ""}, s.MinLength, "", s.MaxLength, "")
+		out.Hint = limitsHint("", [4]string{"at least ", "", "at most ", ""}, s.MinLength, "", s.MaxLength, "")
 		if out.Hint != "" {
 			out.Hint += " characters"
 		}
@@ -65,26 +65,26 @@ type bounds struct {
 	MaxLength json.Number       `json:"maxLength"`
 }
 
-// within returns a bound as an attribute of the input. Whole numbers are counted from the
+// attribute returns a bound as an attribute of the input. Whole numbers are counted from the
 // minimum, so a minimum that is no whole number is left to the server.
-func (s bounds) within(n json.Number) string {
+func (s bounds) attribute(n json.Number) string {
 	if r, ok := new(big.Rat).SetString(n.String()); s.Type == "integer" && (!ok || !r.IsInt()) {
 		return ""
 	}
 	return n.String()
 }
 
-// numbers returns which numbers are allowed.
-func (s bounds) numbers() string {
+// numbersHint returns which numbers are allowed, for people.
+func (s bounds) numbersHint() string {
 	kind := "a number"
 	if s.Type == "integer" {
 		kind = "a whole number"
 	}
-	return limits(kind, [4]string{"at least ", "more than ", "at most ", "less than "}, s.Minimum, s.MoreThan, s.Maximum, s.LessThan)
+	return limitsHint(kind, [4]string{"at least ", "more than ", "at most ", "less than "}, s.Minimum, s.MoreThan, s.Maximum, s.LessThan)
 }
 
-// limits joins a kind of value and its bounds, of which some may be missing.
-func limits(kind string, words [4]string, bounds ...json.Number) string {
+// limitsHint returns the kind of a value and its bounds for people. Bounds may be missing.
+func limitsHint(kind string, words [4]string, bounds ...json.Number) string {
 	var list []string
 	if kind != "" {
 		list = append(list, kind)

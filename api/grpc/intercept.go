@@ -19,17 +19,17 @@ import (
 	"longhaul/internal/tracing"
 )
 
-// A current is the call of a context, and the service for it.
-type current struct {
+// A callInContext holds the call of a context, and what its handlers need.
+type callInContext struct {
 	call      *service.Call
 	service   *service.Service
 	heartbeat time.Duration
 }
 
-// currentKey is the key in a context for its current.
-type currentKey struct{}
+// callKey is the key in a context for its callInContext.
+type callKey struct{}
 
-func currentOf(ctx context.Context) current { return ctx.Value(currentKey{}).(current) }
+func callIn(ctx context.Context) callInContext { return ctx.Value(callKey{}).(callInContext) }
 
 // unary serves a call with one answer. It turns faults into statuses.
 func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
@@ -82,7 +82,7 @@ func (s *Server) serve(ctx context.Context, method, path string, handle func(con
 			return method, nil
 		},
 		Handle: func() error {
-			return handle(context.WithValue(ctx, currentKey{}, current{c, s.service, s.cfg.Heartbeat}))
+			return handle(context.WithValue(ctx, callKey{}, callInContext{c, s.service, s.cfg.Heartbeat}))
 		},
 	})
 	outcome := "OK"

@@ -79,7 +79,7 @@ func reply[P, R any, M proto.Message](
 	if err != nil {
 		return answer, err
 	}
-	result, err := handle(ctx, currentOf(ctx).call, p)
+	result, err := handle(ctx, callIn(ctx).call, p)
 	if err != nil {
 		return answer, err
 	}
@@ -91,7 +91,7 @@ func pushing[P, R any, M proto.Message](
 	ctx context.Context, req proto.Message,
 	read func(*wire.Reader) P, handle func(context.Context, *service.Call, P) (R, error), write func(R) M,
 ) (answer M, err error) {
-	if !currentOf(ctx).service.Pushes() {
+	if !callIn(ctx).service.Pushes() {
 		return answer, refuse(ctx, req, service.ErrNoPush)
 	}
 	return reply(ctx, req, read, handle, write)
@@ -112,14 +112,14 @@ func stream[P any](
 	to grpc.ServerStreamingServer[a2apb.StreamResponse],
 ) error {
 	ctx := to.Context()
-	if !currentOf(ctx).service.Streams() {
+	if !callIn(ctx).service.Streams() {
 		return refuse(ctx, req, service.ErrNoStreaming)
 	}
 	p, err := params(ctx, req, read)
 	if err != nil {
 		return err
 	}
-	events, err := handle(ctx, currentOf(ctx).call, p)
+	events, err := handle(ctx, callIn(ctx).call, p)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func stream[P any](
 // send sends events to the end of the stream, or until the client disconnects. On
 // at every heartbeat it looks for events without a notification.
 func send(ctx context.Context, events *service.Stream, to grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
-	now := currentOf(ctx)
+	now := callIn(ctx)
 	timer := time.NewTicker(now.heartbeat)
 	defer timer.Stop()
 	err := to.SendHeader(header(now.call))
@@ -171,7 +171,7 @@ func params[P any](ctx context.Context, req proto.Message, read func(*wire.Reade
 	if fault != nil {
 		return p, fault
 	}
-	now := currentOf(ctx)
+	now := callIn(ctx)
 	r.Tenant = now.call.Tenant
 	return wire.Params(now.call, r, read, func(mentioned []string) error { return now.service.Activate(now.call, mentioned) })
 }

@@ -18,7 +18,7 @@ func newPush(p opt.PushConfig) *a2apb.TaskPushNotificationConfig {
 }
 
 func newPushPage(p service.PushPage) *a2apb.ListTaskPushNotificationConfigsResponse {
-	return &a2apb.ListTaskPushNotificationConfigsResponse{Configs: each(p.Configs, newPush), NextPageToken: p.Next}
+	return &a2apb.ListTaskPushNotificationConfigsResponse{Configs: convertAll(p.Configs, newPush), NextPageToken: p.Next}
 }
 
 func newNothing(struct{}) *emptypb.Empty { return &emptypb.Empty{} }

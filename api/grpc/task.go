@@ -33,7 +33,7 @@ func newSent(s service.Sent) *a2apb.SendMessageResponse {
 
 func newPage(p service.TaskPage) *a2apb.ListTasksResponse {
 	return &a2apb.ListTasksResponse{
-		Tasks: each(p.Tasks, newTask), NextPageToken: p.Next, PageSize: int32(p.Size), TotalSize: int32(p.Total),
+		Tasks: convertAll(p.Tasks, newTask), NextPageToken: p.Next, PageSize: int32(p.Size), TotalSize: int32(p.Total),
 	}
 }
 
@@ -62,7 +62,7 @@ func newShown(t service.Task) *a2apb.Task { return newTask(wire.WithObjective(t.
 func newTask(t a2a.Task) *a2apb.Task {
 	return &a2apb.Task{
 		Id: t.ID, ContextId: t.ContextID, Status: newStatus(t.Status), Metadata: newStruct(t.Metadata),
-		Artifacts: each(t.Artifacts, newArtifact), History: each(t.History, newMessage),
+		Artifacts: convertAll(t.Artifacts, newArtifact), History: convertAll(t.History, newMessage),
 	}
 }
 
@@ -79,14 +79,14 @@ func newStatus(s a2a.TaskStatus) *a2apb.TaskStatus {
 
 func newMessage(m a2a.Message) *a2apb.Message {
 	return &a2apb.Message{
-		MessageId: m.MessageID, ContextId: m.ContextID, TaskId: m.TaskID, Role: roles[m.Role], Parts: each(m.Parts, newPart),
+		MessageId: m.MessageID, ContextId: m.ContextID, TaskId: m.TaskID, Role: roles[m.Role], Parts: convertAll(m.Parts, newPart),
 		Metadata: newStruct(m.Metadata), Extensions: m.Extensions, ReferenceTaskIds: m.ReferenceTaskIDs,
 	}
 }
 
 func newArtifact(a a2a.Artifact) *a2apb.Artifact {
 	return &a2apb.Artifact{
-		ArtifactId: a.ArtifactID, Name: a.Name, Description: a.Description, Parts: each(a.Parts, newPart),
+		ArtifactId: a.ArtifactID, Name: a.Name, Description: a.Description, Parts: convertAll(a.Parts, newPart),
 		Metadata: newStruct(a.Metadata), Extensions: a.Extensions,
 	}
 }
@@ -106,7 +106,7 @@ func newPart(p a2a.Part) *a2apb.Part {
 	return out
 }
 
-func each[T, M any](list []T, convert func(T) M) []M {
+func convertAll[T, M any](list []T, convert func(T) M) []M {
 	var out []M
 	for _, v := range list {
 		out = append(out, convert(v))

@@ -46,7 +46,7 @@ func valueOf(v any) *structpb.Value {
 		}
 		return structpb.NewNumberValue(f)
 	case []any:
-		return structpb.NewListValue(&structpb.ListValue{Values: each(v, valueOf)})
+		return structpb.NewListValue(&structpb.ListValue{Values: convertAll(v, valueOf)})
 	case map[string]any:
 		out := &structpb.Struct{Fields: make(map[string]*structpb.Value, len(v))}
 		for key, inner := range v {

@@ -74,7 +74,7 @@ func (k *keys) check(ctx context.Context, text string) (accepted, error) {
 	if unknown || !right || !valid {
 		return accepted{}, errKey
 	}
-	caller, err := named(service.Caller{Tenant: key.Tenant, Principal: key.Principal, Groups: key.Groups, Scopes: known(key.Scopes)})
+	caller, err := withValidNames(service.Caller{Tenant: key.Tenant, Principal: key.Principal, Groups: key.Groups, Scopes: knownScopes(key.Scopes)})
 	until := now.Add(trustKey)
 	if expires := key.ExpiresAt.Time(); !expires.IsZero() && expires.Before(until) {
 		until = expires
@@ -82,8 +82,8 @@ func (k *keys) check(ctx context.Context, text string) (accepted, error) {
 	return accepted{caller, until}, err
 }
 
-// known returns the names that are scopes.
-func known(names []string) (out []service.Scope) {
+// knownScopes returns the scopes among names.
+func knownScopes(names []string) (out []service.Scope) {
 	for _, s := range service.Scopes() {
 		if slices.Contains(names, string(s)) {
 			out = append(out, s)

@@ -27,7 +27,7 @@ func (c *Certificates) caller(state *tls.ConnectionState, now time.Time) (servic
 	if now.After(leaf.NotAfter) {
 		return service.Caller{}, errExpired
 	}
-	return named(service.Caller{Tenant: c.Tenant, Principal: subject(leaf), Scopes: c.Scopes})
+	return withValidNames(service.Caller{Tenant: c.Tenant, Principal: subject(leaf), Scopes: c.Scopes})
 }
 
 func subject(leaf *x509.Certificate) string {

@@ -48,7 +48,7 @@ type Authenticator struct {
 	certificates *Certificates
 	now          func() time.Time
 	recent       *lru.Cache[[sha256.Size]byte, accepted] // by the digest of the credential
-	floods       *floods
+	wrong        *wrongCredentials
 }
 
 // accepted is a caller whose credential was checked.
@@ -63,7 +63,7 @@ func New(cfg Config) *Authenticator {
 		cfg.Now = time.Now
 	}
 	recent, _ := lru.New[[sha256.Size]byte, accepted](recentMost) // fails only for a size below 1
-	a := &Authenticator{certificates: cfg.Certificates, now: cfg.Now, recent: recent, floods: newFloods(cfg.Now)}
+	a := &Authenticator{certificates: cfg.Certificates, now: cfg.Now, recent: recent, wrong: newWrongCredentials(cfg.Now)}
 	if cfg.Keys != nil {
 		a.keys = &keys{cfg.Keys, cfg.Now}
 	}
@@ -98,7 +98,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (service.Caller, error) {
 	if before && a.now().Before(known.until) {
 		return known.caller, nil
 	}
-	if err := a.floods.check(r.RemoteAddr); err != nil && !before {
+	if err := a.wrong.check(r.RemoteAddr); err != nil && !before {
 		return service.Caller{}, err
 	}
 	found, err := a.check(r.Context(), text)
@@ -107,7 +107,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (service.Caller, error) {
 		a.recent.Add(digest, found)
 	case !unavailable(err):
 		a.recent.Remove(digest)
-		a.floods.failed(r.RemoteAddr)
+		a.wrong.note(r.RemoteAddr)
 	}
 	return found.caller, err
 }
@@ -150,8 +150,8 @@ func ValidName(name string) bool {
 	return !strings.HasPrefix(name, opt.OwnNames) && strings.TrimSpace(name) != "" && len(name) <= 256 && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// named returns c if its tenant and its principal have valid names.
-func named(c service.Caller) (service.Caller, error) {
+// withValidNames returns c if its tenant and its principal have valid names.
+func withValidNames(c service.Caller) (service.Caller, error) {
 	if !ValidName(c.Tenant) || !ValidName(c.Principal) {
 		return service.Caller{}, errBadName
 	}

@@ -75,7 +75,7 @@ func (s *SignIn) Finish(ctx context.Context, in opt.SignIn, code string) (opt.Se
 	}
 	got, err := s.oauth(p).Exchange(s.context(ctx), code, oauth2.VerifierOption(in.Verifier))
 	if err != nil {
-		return opt.Session{}, answered("exchange the code", err)
+		return opt.Session{}, exchangeError("exchange the code", err)
 	}
 	id, _ := got.Extra("id_token").(string)
 	token, _, err := s.tokens.verify(ctx, id, s.client.ID)
@@ -101,7 +101,7 @@ func (s *SignIn) Renew(ctx context.Context, of opt.Session) (opt.Session, error)
 	}
 	got, err := s.oauth(p).TokenSource(s.context(ctx), &oauth2.Token{RefreshToken: of.Refresh}).Token()
 	if err != nil {
-		return of, answered("renew a token", err)
+		return of, exchangeError("renew a token", err)
 	}
 	next, err := s.session(ctx, of, got)
 	if err == nil && !s.sameCaller(of.Credential, next.Credential) {
@@ -120,7 +120,7 @@ func (s *SignIn) End(ctx context.Context, of opt.Session) string {
 		return ""
 	}
 	u, err := url.Parse(p.about.EndURL)
-	if err != nil || u.Scheme != "https" && !secureHere(u) {
+	if err != nil || u.Scheme != "https" && !isLocal(u) {
 		return ""
 	}
 	q := u.Query()
@@ -133,8 +133,8 @@ func (s *SignIn) End(ctx context.Context, of opt.Session) string {
 	return u.String()
 }
 
-// secureHere reports whether a URL is that of a server on this machine.
-func secureHere(u *url.URL) bool {
+// isLocal reports whether a URL is that of a server on this machine.
+func isLocal(u *url.URL) bool {
 	return u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 }
 
@@ -178,7 +178,7 @@ func (s *SignIn) session(ctx context.Context, before opt.Session, got *oauth2.To
 		switch {
 		case err == nil:
 			next.Credential = candidate.text
-			s.date(&next, claims.time("exp"))
+			s.setTimes(&next, claims.time("exp"))
 			return next, nil
 		case unavailable(err):
 			return before, err
@@ -188,8 +188,8 @@ func (s *SignIn) session(ctx context.Context, before opt.Session, got *oauth2.To
 	return before, errors.Join(reasons...)
 }
 
-// date sets the times of a session whose credential expires.
-func (s *SignIn) date(of *opt.Session, expires time.Time) {
+// setTimes sets until when the credential of a session is valid, and when it is renewed.
+func (s *SignIn) setTimes(of *opt.Session, expires time.Time) {
 	of.ValidUntil, of.RenewAt = a2a.At(expires), a2a.Time{}
 	if of.Refresh == "" {
 		return
@@ -219,8 +219,8 @@ func unverified(token string) (c claims) {
 	return c
 }
 
-// answered turns an error of an exchange with the provider into one of ours.
-func answered(doing string, err error) error {
+// exchangeError turns an error of an exchange with the provider into one of ours.
+func exchangeError(doing string, err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case !ok:

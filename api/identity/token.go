@@ -126,12 +126,12 @@ func (t *tokens) verify(ctx context.Context, text, audience string) (*oidc.IDTok
 // caller returns the caller that claims name.
 func (t *tokens) caller(c claims) (service.Caller, error) {
 	caller := service.Caller{
-		Tenant: t.Tenant, Principal: c.text(t.PrincipalClaim), Groups: c.list(t.GroupsClaim), Scopes: known(c.names(t.ScopesClaim)),
+		Tenant: t.Tenant, Principal: c.text(t.PrincipalClaim), Groups: c.list(t.GroupsClaim), Scopes: knownScopes(c.names(t.ScopesClaim)),
 	}
 	if t.TenantClaim != "" {
 		caller.Tenant = c.text(t.TenantClaim)
 	}
-	return named(caller)
+	return withValidNames(caller)
 }
 
 // provider returns the provider. Its error wraps opt.ErrUnavailable.
@@ -179,7 +179,7 @@ type currentKeys struct {
 
 // VerifySignature implements [oidc.KeySet].
 func (k *currentKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	keys, isDue := k.take()
+	keys, isDue := k.current()
 	if !isDue {
 		return keys.VerifySignature(ctx, token)
 	}
@@ -194,8 +194,9 @@ func (k *currentKeys) VerifySignature(ctx context.Context, token string) ([]byte
 	return payload, err
 }
 
-// take returns the keys, and whether the caller is the one to read them again.
-func (k *currentKeys) take() (keys oidc.KeySet, isDue bool) {
+// current returns the keys. isDue is set for one caller each time that they are to be read
+// again.
+func (k *currentKeys) current() (keys oidc.KeySet, isDue bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.now()

@@ -60,7 +60,7 @@ func New(cfg Config) *Quota {
 func (q *Quota) Call(c service.Caller) (leave func(), err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	u := q.of(c)
+	u := q.useOf(c)
 	if q.cfg.Calls > 0 && u.calls >= q.cfg.Calls {
 		return nil, service.TooMany(retry)
 	}
@@ -72,7 +72,7 @@ func (q *Quota) Call(c service.Caller) (leave func(), err error) {
 			return nil, service.TooMany(wait)
 		}
 	}
-	return q.enter(&u.calls), nil
+	return q.count(&u.calls), nil
 }
 
 // Stream opens a stream of c, which lasts until leave is called, once. The error
@@ -80,15 +80,15 @@ func (q *Quota) Call(c service.Caller) (leave func(), err error) {
 func (q *Quota) Stream(c service.Caller) (leave func(), err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	u := q.of(c)
+	u := q.useOf(c)
 	if q.cfg.Streams > 0 && u.streams >= q.cfg.Streams {
 		return nil, service.TooMany(retry)
 	}
-	return q.enter(&u.streams), nil
+	return q.count(&u.streams), nil
 }
 
-// enter counts one more in n, until the returned function is called.
-func (q *Quota) enter(n *int) (leave func()) {
+// count adds one to n until leave is called.
+func (q *Quota) count(n *int) (leave func()) {
 	*n++
 	return func() {
 		q.mu.Lock()
@@ -97,8 +97,8 @@ func (q *Quota) enter(n *int) (leave func()) {
 	}
 }
 
-// of returns the use of a principal.
-func (q *Quota) of(c service.Caller) *use {
+// useOf returns what a principal uses now.
+func (q *Quota) useOf(c service.Caller) *use {
 	key := principal{c.Tenant, c.Principal}
 	u, ok := q.used.Get(key)
 	if !ok {

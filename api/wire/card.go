@@ -67,7 +67,7 @@ func (v Version) Card(c service.Card) any {
 	return struct {
 		card
 		members03
-	}{out, v03(c)}
+	}{out, members03Of(c)}
 }
 
 // PureCard returns c with only the members of v, for a client that is known to
@@ -83,14 +83,14 @@ func (v Version) PureCard(c service.Card) any {
 	return card03{
 		union.Name, union.Description, union.Version, union.Provider, union.DocumentationURL, union.IconURL,
 		capabilities{c.Capabilities.Streaming, c.Capabilities.Push, c.Capabilities.Extensions},
-		union.Schemes, union.InputModes, union.OutputModes, union.Skills, v03(c),
+		union.Schemes, union.InputModes, union.OutputModes, union.Skills, members03Of(c),
 	}
 }
 
 // Security returns the security schemes and requirements of c as OpenAPI has them,
 // which is the form of 0.3. Without requirements, a call may be anonymous.
 func Security(c service.Card) (schemes map[string]any, requirements []map[string][]string) {
-	schemes, requirements = map[string]any{}, v03(c).Security
+	schemes, requirements = map[string]any{}, members03Of(c).Security
 	for name, scheme := range c.Schemes {
 		_, _, schemes[name] = schemeShapes(scheme)
 	}
@@ -130,8 +130,8 @@ func requirements10(list []map[string][]string) []any {
 	return out
 }
 
-// v03 returns the members of c that only 0.3 has.
-func v03(c service.Card) members03 {
+// members03Of returns the members of c that only 0.3 has.
+func members03Of(c service.Card) members03 {
 	m := members03{ProtocolVersion: "0.3.0", PreferredTransport: "JSONRPC", Additional: []transport{}, Extended: c.Capabilities.Extended}
 	for _, i := range c.Interfaces {
 		if i.Version != string(V03) {

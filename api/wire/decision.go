@@ -24,7 +24,7 @@ func readDecision(m a2a.Message) (*service.GateDecision, *service.Fault) {
 			continue
 		}
 		if found != nil {
-			o.here("is a second decision; send one")
+			o.wrongObject("is a second decision; send one")
 			break
 		}
 		found = decision{o}.read()
@@ -40,7 +40,7 @@ func (o decision) read() *service.GateDecision {
 	if o.find("answers") != nil {
 		d.Answers = o.answers()
 		if o.find("action") != nil || o.find("decision") != nil {
-			o.here("must have either an action or answers")
+			o.wrongObject("must have either an action or answers")
 		}
 		return d
 	}

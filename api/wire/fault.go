@@ -7,8 +7,8 @@ import (
 	"longhaul/api/service"
 )
 
-// A shape is the wire form of a kind of fault: a code of JSON-RPC, a status of
-// HTTP, the name of a status in gRPC, and a reason.
+// A shape is the wire form of a kind of fault: its code in JSON-RPC, its status in HTTP,
+// the name of its status in gRPC, and its reason.
 type shape struct {
 	code   int
 	http   int

@@ -50,7 +50,7 @@ func (o object) hints(name string) service.Hints {
 func (o object) clientMetadata(name string) a2a.Metadata {
 	var out a2a.Metadata
 	for key, value := range o.metadata(name) {
-		if owned(key) {
+		if isServerKey(key) {
 			continue
 		}
 		if out == nil {
@@ -65,7 +65,7 @@ func (o object) clientMetadata(name string) a2a.Metadata {
 	return out
 }
 
-func owned(key string) bool {
+func isServerKey(key string) bool {
 	switch {
 	case key == opt.KeyAutoStart, key == opt.KeyOptional:
 		return false
@@ -152,25 +152,27 @@ func (o object) checkText(name, description string) {
 // checkName reports a text under key that cannot be a name, which is one line of
 // visible characters. An empty text counts as missing.
 func (o object) checkName(key, name string) {
-	at := strings.IndexFunc(name, formats)
+	at := strings.IndexFunc(name, isFormatCharacter)
 	switch {
 	case at >= 0:
 		c, _ := utf8.DecodeRuneInString(name[at:])
 		o.wrong(key, fmt.Sprintf("must be one line without control or format characters, and has %U", c))
-	case blank(name):
+	case isBlank(name):
 		o.wrong(key, "must not be blank")
 	case len([]rune(name)) > opt.MaxName:
 		o.wrong(key, fmt.Sprintf("has more than %d characters", opt.MaxName))
 	}
 }
 
-// formats reports whether c is a control character, an invisible format character or
+// isFormatCharacter reports whether c is a control character, an invisible format character or
 // a line separator.
-func formats(c rune) bool { return unicode.In(c, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
+func isFormatCharacter(c rune) bool {
+	return unicode.In(c, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
 
-// blank reports whether a text has characters and none of them is visible.
-func blank(text string) bool {
-	invisible := func(c rune) bool { return unicode.IsSpace(c) || formats(c) }
+// isBlank reports whether a text is not empty and has no visible character.
+func isBlank(text string) bool {
+	invisible := func(c rune) bool { return unicode.IsSpace(c) || isFormatCharacter(c) }
 	return text != "" && strings.TrimFunc(text, invisible) == ""
 }
 

@@ -58,7 +58,7 @@ func ReadAnswer(r *Reader) service.AnswerParams {
 	if o.find("action") != nil || o.find("decision") != nil || o.find("answers") != nil {
 		p.Message.Decision = decision{o.object}.read()
 		p.Message.Decision.GateID = p.ID
-		m.Parts = append(m.Parts, a2a.Part{Data: decided(o, p.ID)})
+		m.Parts = append(m.Parts, a2a.Part{Data: decisionData(o, p.ID)})
 	}
 	if len(m.Parts) == 0 {
 		o.wrong("action", "is required, or answers to a clarification, or text")
@@ -69,8 +69,8 @@ func ReadAnswer(r *Reader) service.AnswerParams {
 	return p
 }
 
-// decided returns the members of o, a decision, as the data of a part.
-func decided(o params, gateID string) json.RawMessage {
+// decisionData returns the members of o, a decision, as the data of a part.
+func decisionData(o params, gateID string) json.RawMessage {
 	data := maps.Clone(o.m)
 	for _, other := range []string{"id", "messageId", "message_id", "text", "interrupt_id"} {
 		delete(data, other)

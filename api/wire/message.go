@@ -62,7 +62,7 @@ func (o object) parts() []a2a.Part {
 // onlyBlank reports whether all parts of m are text without visible characters.
 func onlyBlank(m a2a.Message) bool {
 	for _, p := range m.Parts {
-		if p.Text == nil || *p.Text != "" && !blank(*p.Text) {
+		if p.Text == nil || *p.Text != "" && !isBlank(*p.Text) {
 			return false
 		}
 	}
@@ -73,7 +73,7 @@ func onlyBlank(m a2a.Message) bool {
 // choose it, so it may hold spaces, slashes and any letters, but not those alone.
 func (o object) contextID(name string) string {
 	id := o.id(name)
-	if blank(id) {
+	if isBlank(id) {
 		o.wrong(name, "must not be blank")
 	}
 	return id
@@ -126,7 +126,7 @@ func (o object) part10(p *a2a.Part) {
 		n++
 	}
 	if n != 1 {
-		o.here("must have exactly one of text, raw, url and data")
+		o.wrongObject("must have exactly one of text, raw, url and data")
 		return
 	}
 	switch {
@@ -170,7 +170,7 @@ func (o object) part03(p *a2a.Part) {
 			delete(p.Metadata, keyWrapped)
 		}
 	default:
-		o.here("must be of kind text, file or data")
+		o.wrongObject("must be of kind text, file or data")
 	}
 }
 
@@ -196,7 +196,7 @@ func (o object) file03(p *a2a.Part) {
 	bytes, uri := o.find("bytes") != nil, o.find("uri") != nil
 	switch {
 	case bytes == uri:
-		o.here("must have exactly one of bytes and uri")
+		o.wrongObject("must have exactly one of bytes and uri")
 	case bytes:
 		p.Raw = o.base64("bytes")
 	default:

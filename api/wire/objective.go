@@ -59,7 +59,7 @@ type planTask struct {
 func newObjective(o *opt.Objective, plans, tasks bool) objective {
 	out := objective{
 		ID: o.ID, Name: o.Name, Description: o.Description, Status: o.Status,
-		Metadata:  whyMetadata(o.Metadata, o.Status == opt.ObjectiveBlocked, o.Status == opt.ObjectiveFailed || o.Status == opt.ObjectiveCanceled, o.Reason),
+		Metadata:  withReason(o.Metadata, o.Status == opt.ObjectiveBlocked, o.Status == opt.ObjectiveFailed || o.Status == opt.ObjectiveCanceled, o.Reason),
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 	}
 	if o.Revision > 0 {
@@ -91,7 +91,7 @@ func newPlan(p *opt.Plan, tasks bool) plan {
 	out := plan{
 		ID: p.ID, ObjectiveID: p.ObjectiveID, Name: p.Name, Description: p.Description, Status: p.Status,
 		Dependencies: orEmpty(p.Dependencies),
-		Metadata:     whyMetadata(p.Metadata, p.Status == opt.PlanBlocked, p.Status == opt.PlanFailed, p.Reason),
+		Metadata:     withReason(p.Metadata, p.Status == opt.PlanBlocked, p.Status == opt.PlanFailed, p.Reason),
 		CreatedAt:    p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
 	if p.Paused && !p.Status.Ended() {
@@ -116,7 +116,7 @@ func newPlanTask(p *opt.Plan, t *opt.Task) planTask {
 	if t.State == opt.TaskFailed {
 		reason = t.Reason
 	}
-	out.Metadata = whyMetadata(t.Metadata, false, true, reason)
+	out.Metadata = withReason(t.Metadata, false, true, reason)
 	switch {
 	case t.Link != "":
 		out.A2ATaskID = t.Link
@@ -178,8 +178,8 @@ func blockedBy(o *opt.Objective) *block {
 	return found
 }
 
-// whyMetadata returns metadata with the reason under the extension's keys.
-func whyMetadata(m a2a.Metadata, blocked, failed bool, reason string) a2a.Metadata {
+// withReason returns metadata with the reason of a status under the extension's keys.
+func withReason(m a2a.Metadata, blocked, failed bool, reason string) a2a.Metadata {
 	switch {
 	case reason != "" && blocked:
 		return m.With(opt.KeyBlockedReason, reason)

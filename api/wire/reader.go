@@ -175,8 +175,8 @@ func (o fields) needText(name string) string {
 	return s
 }
 
-// here reports a problem with o as a whole.
-func (o fields) here(problem string) { o.r.wrong(strings.TrimSuffix(o.path, "."), problem) }
+// wrongObject reports a problem with o as a whole.
+func (o fields) wrongObject(problem string) { o.r.wrong(strings.TrimSuffix(o.path, "."), problem) }
 
 // missing reports a required member, unless its value was reported already.
 func (o fields) missing(name string) {

@@ -68,7 +68,7 @@ func ReadQuery(query string, path map[string]string) *Reader {
 			m[name] = value
 		}
 	}
-	r.raw = marshal(m)
+	r.raw = mustMarshal(m)
 	return r
 }
 
@@ -77,18 +77,18 @@ func ReadQuery(query string, path map[string]string) *Reader {
 func queryValue(name string, texts []string) json.RawMessage {
 	switch text := texts[0]; {
 	case len(texts) > 1:
-		return marshal(texts) // no parameter may occur twice
+		return mustMarshal(texts) // no parameter may occur twice
 	case text == "":
 		return nil
 	case numeric[name]:
 		if n, err := strconv.ParseInt(text, 10, 32); err == nil {
-			return marshal(n)
+			return mustMarshal(n)
 		}
-		return marshal(text)
+		return mustMarshal(text)
 	case boolean[name] && (text == "true" || text == "false"):
 		return json.RawMessage(text)
 	default:
-		return marshal(text)
+		return mustMarshal(text)
 	}
 }
 
@@ -99,8 +99,8 @@ var (
 	boolean = map[string]bool{"includeArtifacts": true, "include_artifacts": true, "mine": true}
 )
 
-// marshal returns v, which holds nothing but strings, numbers and JSON, as JSON.
-func marshal(v any) json.RawMessage {
+// mustMarshal returns v, which holds nothing but strings, numbers and JSON, as JSON.
+func mustMarshal(v any) json.RawMessage {
 	b, err := Marshal(v)
 	if err != nil {
 		panic(err) // cannot happen
@@ -117,6 +117,6 @@ func (o fields) withPath() {
 		if raw != nil && (json.Unmarshal(raw, &said) != nil || said != value) {
 			o.wrong(name, "differs from the path")
 		}
-		o.m[name] = marshal(value)
+		o.m[name] = mustMarshal(value)
 	}
 }

@@ -142,7 +142,7 @@ func (v Version) Event(e service.StreamEvent) any {
 	case e.Status != nil:
 		u := e.Status
 		if v == V03 {
-			return statusUpdate03{"status-update", u.TaskID, u.ContextID, v.status(u.Status), final(u), u.Metadata}
+			return statusUpdate03{"status-update", u.TaskID, u.ContextID, v.status(u.Status), isFinal(u), u.Metadata}
 		}
 		return v.wrap("statusUpdate", statusUpdate10{u.TaskID, u.ContextID, v.status(u.Status), u.Metadata})
 	default:
@@ -165,10 +165,10 @@ func (v Version) Notice(u a2a.StatusUpdate) (mediaType string, body []byte, err 
 	return noticeTypes[v], body, err
 }
 
-// final is the flag of a 0.3 status update: the stream ends with it. A stream
+// isFinal is the flag of a 0.3 status update: the stream ends with it. A stream
 // stays open while an authorization elsewhere is needed, and after an update that
 // only reports a change around the task.
-func final(u *a2a.StatusUpdate) bool {
+func isFinal(u *a2a.StatusUpdate) bool {
 	if u.Metadata.Has(opt.KeyEvent) {
 		return false
 	}

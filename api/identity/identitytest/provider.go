@@ -75,7 +75,7 @@ func New(t testing.TB, now func() time.Time) *Provider {
 	mux.HandleFunc("POST /token", p.token)
 	mux.Handle("GET /keys", keys)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p.how().Down {
+		if p.current().Down {
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
@@ -94,8 +94,8 @@ func (p *Provider) Set(change func(*Settings)) {
 	change(&p.settings)
 }
 
-// how returns the settings.
-func (p *Provider) how() Settings {
+// current returns the settings.
+func (p *Provider) current() Settings {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.settings
@@ -114,7 +114,7 @@ func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 		"id_token_signing_alg_values_supported": []string{oidc.RS256}, "scopes_supported": []string{"openid", "offline_access"},
 		"token_endpoint_auth_methods_supported": []string{"client_secret_basic"},
 	}
-	if !p.how().NoEnd {
+	if !p.current().NoEnd {
 		about["end_session_endpoint"] = p.URL + "/end"
 	}
 	answer(w, http.StatusOK, about)
@@ -128,7 +128,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	back := url.Values{"state": {q.Get("state")}}
-	if deny := p.how().Deny; deny != "" {
+	if deny := p.current().Deny; deny != "" {
 		back.Set("error", deny)
 		back.Set("error_description", "Not in the group <b>staff</b>")
 	} else {
@@ -146,8 +146,8 @@ func (p *Provider) grant(g grant) string {
 	return text
 }
 
-// take returns the grant of a code or of a refresh token, once.
-func (p *Provider) take(text string) (grant, bool) {
+// useGrant returns the grant of a code or of a refresh token, once.
+func (p *Provider) useGrant(text string) (grant, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	g, ok := p.grants[text]
@@ -163,12 +163,12 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 		return
 	}
-	g, ok := p.take(r.PostFormValue("code"))
+	g, ok := p.useGrant(r.PostFormValue("code"))
 	if r.PostFormValue("grant_type") == "refresh_token" {
 		p.mu.Lock()
 		p.renewals++
 		p.mu.Unlock()
-		g, ok = p.take(r.PostFormValue("refresh_token"))
+		g, ok = p.useGrant(r.PostFormValue("refresh_token"))
 	} else {
 		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
 		ok = ok && g.challenge == base64.RawURLEncoding.EncodeToString(sum[:]) && g.redirect == r.PostFormValue("redirect_uri")
@@ -177,7 +177,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "The code is not valid"})
 		return
 	}
-	s := p.how()
+	s := p.current()
 	out := map[string]any{"token_type": "Bearer", "expires_in": int(Lifetime.Seconds()), "access_token": rand.Text()}
 	out["id_token"] = p.Token(map[string]any{"aud": ClientID, "nonce": g.nonce}, s.IDToken)
 	if !s.Opaque {
@@ -193,7 +193,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) Token(more ...map[string]any) string {
 	now := p.now().Unix()
 	all := map[string]any{"iss": p.URL, "sub": "ann", "iat": now, "exp": now + int64(Lifetime.Seconds()), "scope": "openid runs:read approvals:respond"}
-	for _, claims := range slices.Concat([]map[string]any{p.how().Claims}, more) {
+	for _, claims := range slices.Concat([]map[string]any{p.current().Claims}, more) {
 		maps.Copy(all, claims)
 	}
 	maps.DeleteFunc(all, func(_ string, v any) bool { return v == nil })

@@ -16,36 +16,36 @@ import (
 const (
 	wrongPerSecond = 5
 	wrongAtOnce    = 100
-	floodAddresses = 10_000 // that are remembered
+	wrongAddresses = 10_000 // that are remembered
 )
 
-// floods slows addresses that send wrong credentials.
-type floods struct {
-	now   func() time.Time
-	wrong *lru.Cache[netip.Prefix, *rate.Limiter]
+// wrongCredentials counts wrong credentials by address, and refuses addresses with too many.
+type wrongCredentials struct {
+	now      func() time.Time
+	limiters *lru.Cache[netip.Prefix, *rate.Limiter]
 }
 
-func newFloods(now func() time.Time) *floods {
-	wrong, _ := lru.New[netip.Prefix, *rate.Limiter](floodAddresses) // fails only for a size below 1
-	return &floods{now, wrong}
+func newWrongCredentials(now func() time.Time) *wrongCredentials {
+	wrong, _ := lru.New[netip.Prefix, *rate.Limiter](wrongAddresses) // fails only for a size below 1
+	return &wrongCredentials{now, wrong}
 }
 
 // check refuses an address that has sent too many wrong credentials.
-func (f *floods) check(addr string) error {
-	l, ok := f.wrong.Get(network(addr))
+func (f *wrongCredentials) check(addr string) error {
+	l, ok := f.limiters.Get(network(addr))
 	if ok && l.TokensAt(f.now()) < 1 {
 		return service.TooMany(time.Second)
 	}
 	return nil
 }
 
-// failed notes a wrong credential.
-func (f *floods) failed(addr string) {
+// note counts a wrong credential.
+func (f *wrongCredentials) note(addr string) {
 	from := network(addr)
-	l, ok := f.wrong.Get(from)
+	l, ok := f.limiters.Get(from)
 	if !ok {
 		l = rate.NewLimiter(wrongPerSecond, wrongAtOnce)
-		if earlier, found, _ := f.wrong.PeekOrAdd(from, l); found {
+		if earlier, found, _ := f.limiters.PeekOrAdd(from, l); found {
 			l = earlier
 		}
 	}
